@@ -13,7 +13,8 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// AsideLeast is how much has to be in the members of an output together.
+// AsideLeast is the minimum total size of the members to be sent beside the JSON, in bytes. Below
+// that, encoding them as JSON costs little.
 const AsideLeast = 64 << 10
 
 func sizeOf(m api.Member) int {
@@ -23,8 +24,8 @@ func sizeOf(m api.Member) int {
 	return len(*m.Data)
 }
 
-// cut empties a member and gives what it held.
-func cut(m api.Member) api.Member {
+// cutMember empties m and returns its contents.
+func cutMember(m api.Member) api.Member {
 	held := api.Member{Name: m.Name}
 	if m.Text != nil {
 		text := *m.Text
@@ -36,13 +37,13 @@ func cut(m api.Member) api.Member {
 	return held
 }
 
-// writeTo writes what a member holds.
-func writeTo(w io.Writer, m api.Member) error {
+// writeMember writes the contents of m.
+func writeMember(w io.Writer, m api.Member) error {
 	if m.Data != nil {
 		_, err := w.Write(*m.Data)
 		return err
 	}
-	// Converted as a whole, the text would be in memory twice.
+	// Convert the text in pieces: as a whole it would be in memory twice.
 	text := *m.Text
 	piece := make([]byte, min(len(text), wire.AsidePiece))
 	for len(text) > 0 {
@@ -55,9 +56,8 @@ func writeTo(w io.Writer, m api.Member) error {
 	return nil
 }
 
-// setAside takes out of an output what a client wants beside the JSON; nil if
-// that is not worth it. Text that is not UTF-8 stays, so that JSON makes of it
-// what it does for others.
+// setAside removes from out the members requested beside the JSON and returns them; nil if they are
+// too small. Invalid UTF-8 stays in the JSON, so that it is replaced as for other clients.
 func setAside(wanted string, out any) []api.Member {
 	b, ok := out.(api.Bulky)
 	if !ok || wanted == "" {
@@ -78,13 +78,13 @@ func setAside(wanted string, out any) []api.Member {
 	var held []api.Member
 	for _, m := range chosen {
 		if m.Text == nil || utf8.ValidString(*m.Text) {
-			held = append(held, cut(m))
+			held = append(held, cutMember(m))
 		}
 	}
 	return held
 }
 
-// writeOutput answers with what out points to and returns the size of the answer.
+// writeOutput sends out, a pointer, as the answer and returns the answer's size.
 func writeOutput(w http.ResponseWriter, r *http.Request, out any) (size int) {
 	aside := setAside(r.Header.Get(wire.AsideHeader), out)
 	if len(aside) == 0 {
@@ -104,10 +104,10 @@ func writeOutput(w http.ResponseWriter, r *http.Request, out any) (size int) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(size))
 	w.Header().Set(wire.AsideHeader, strings.Join(division, ","))
-	// A failed write means that the client has gone, and nobody is left to tell.
+	// A failed write means a disconnected client, so there is nobody to report it to.
 	_, err = w.Write(head)
 	for i := 0; i < len(aside) && err == nil; i++ {
-		err = writeTo(w, aside[i])
+		err = writeMember(w, aside[i])
 	}
 	return size
 }

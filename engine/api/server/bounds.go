@@ -8,20 +8,19 @@ import (
 	"tandem/engine/api"
 )
 
-// boundsCache keeps the bounds that were decoded last: each agent sends the
-// same ones with every request.
+// boundsCache keeps decoded bounds, because each agent sends the same ones with every request. The
+// zero value is an empty cache.
 type boundsCache struct {
 	mu    sync.Mutex
 	known map[string]*api.Bounds
 }
 
-// mostBounds is how many agents' bounds are kept.
-const mostBounds = 64
+// maxBounds is the maximum number of cached bounds. A full cache is emptied.
+const maxBounds = 64
 
-// of reads the bounds of a request. An agent that tells none is held to none but
-// what holds for all agents; ones that cannot be read are a mistake, because they
-// are there to restrict something.
-func (c *boundsCache) of(r *http.Request) (*api.Bounds, *api.Error) {
+// boundsOf decodes the bounds of a request; nil without any. Malformed bounds are an error, never
+// ignored: they are restrictions.
+func (c *boundsCache) boundsOf(r *http.Request) (*api.Bounds, *api.Error) {
 	text := r.Header.Get(api.BoundsHeader)
 	if text == "" {
 		return nil, nil
@@ -39,7 +38,7 @@ func (c *boundsCache) of(r *http.Request) (*api.Bounds, *api.Error) {
 	if e := api.DecodeInput("", data, &b); e != nil {
 		return nil, api.Errorf(api.CodeInvalid, "read bounds of the caller: %s", e.Message)
 	}
-	if len(c.known) >= mostBounds || c.known == nil {
+	if len(c.known) >= maxBounds || c.known == nil {
 		c.known = make(map[string]*api.Bounds)
 	}
 	c.known[text] = &b

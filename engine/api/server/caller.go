@@ -10,18 +10,18 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// A Caller is who sent a request, as it says itself.
+// A Caller is the sender of a request. Name, Version and Owner are its own claims.
 type Caller struct {
-	Name    string     // client.Options.Name: "dashboard", "cli", …; "" if it did not say
+	Name    string     // client.Options.Name: "dashboard", "cli", …; "" if not sent
 	Version string     // its program's version
-	Owner   string     // client.Options.Owner; "" for a person's clients
-	Bounds  api.Bounds // of an agent: what it is held to
+	Owner   string     // client.Options.Owner; "" for the user's clients
+	Bounds  api.Bounds // of an agent
 	Peer    wire.Peer  // the process at the other end of the connection
-	Origin  Origin     // where it is, if that is another machine; the peer is the bridge then
+	Origin  Origin     // its machine, if not this one; Peer is then the bridge
 }
 
-// Sandboxes are those that what is done for the caller is held to, all of them: the one
-// that comes with its bounds and, for an agent from elsewhere, this machine's own.
+// Sandboxes returns the sandboxes to apply, all at once, to everything done for the caller: that of
+// its bounds and, for an agent on another machine, this machine's own.
 func (c Caller) Sandboxes() (all []*api.Sandbox) {
 	for _, s := range []*api.Sandbox{c.Bounds.Sandbox, c.Origin.Sandbox} {
 		if s != nil {
@@ -31,39 +31,40 @@ func (c Caller) Sandboxes() (all []*api.Sandbox) {
 	return all
 }
 
-// Agent reports whether the caller is an agent.
 func (c Caller) Agent() bool { return c.Owner != "" }
 
 type callerKey struct{}
 
-// CallerOf tells who sent the request that a handler's context belongs to.
+// CallerOf returns the sender of the request with a handler's ctx; the zero Caller for any other
+// context.
 func CallerOf(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c
 }
 
-// withCaller gives a request's context with who has sent it.
+// withCaller returns the request's context with its Caller.
 func (m *Mux) withCaller(r *http.Request) (context.Context, *api.Error) {
 	c := Caller{Name: r.Header.Get(api.ClientHeader), Version: r.Header.Get(api.VersionHeader), Owner: r.Header.Get(api.OwnerHeader), Peer: peerOf(r.Context()), Origin: originOf(r.Context())}
-	bounds, err := m.bounds.of(r)
+	bounds, err := m.bounds.boundsOf(r)
 	if err != nil {
 		return nil, err
 	}
 	if bounds != nil {
 		c.Bounds = *bounds
 	}
-	if err := c.led(); err != nil {
+	if err := c.applyOrigin(); err != nil {
 		return nil, err
 	}
 	return context.WithValue(r.Context(), callerKey{}, c), nil
 }
 
-// led makes a caller from another machine who its engine says it is, whatever the
-// request says: its bounds are those that it was led here with, and no others.
-func (c *Caller) led() *api.Error {
+// applyOrigin replaces the claims of an agent on another machine with those of its engine: its
+// bounds are the ones sent when the connection was opened.
+func (c *Caller) applyOrigin() *api.Error {
 	by := c.Origin.By
 	switch {
 	case by != nil:
+		// The request may only narrow the bounds further.
 		readOnly := c.Bounds.ReadOnly
 		c.Name, c.Owner, c.Bounds = by.Name, by.Owner, by.Bounds
 		c.Bounds.ReadOnly = c.Bounds.ReadOnly || readOnly
@@ -73,11 +74,10 @@ func (c *Caller) led() *api.Error {
 	return nil
 }
 
-// understood reports whether a request is in a protocol of this engine's: a client
-// of another one may still have its connection when the engine is replaced. A
-// client that does not say is believed to know what it does, and the two
-// operations with which clients choose or replace an engine never change.
-func understood(r *http.Request, name string) bool {
+// isUnderstood reports whether a request is in a protocol of this engine. A client may keep its
+// connection when an engine of another protocol takes over. Requests without a protocol are
+// accepted, as are the two operations for choosing and replacing an engine: they never change.
+func isUnderstood(r *http.Request, name string) bool {
 	said := r.Header.Get(api.ProtocolHeader)
 	if said == "" || name == api.EngineInfo.Name || name == api.EngineStop.Name {
 		return true
@@ -86,16 +86,15 @@ func understood(r *http.Request, name string) bool {
 	return err == nil && protocol >= api.OldestProtocol && protocol <= api.Protocol
 }
 
-// mayBeNewer reports whether a request is from a program of ours, which may know
-// fields that this engine does not. What somebody writes by hand is read
-// strictly: a field that is not known is a slip of theirs.
+// mayBeNewer reports whether a request is from a tandem program, possibly with fields unknown to
+// this engine. In a request written by hand, an unknown field is a mistake.
 func mayBeNewer(r *http.Request) bool { return r.Header.Get(api.ProtocolHeader) != "" }
 
-// AgentPrefix is what the names of all agents begin with.
+// AgentPrefix is the prefix of every agent's name.
 const AgentPrefix = "agent:"
 
-// Actor is the name under which what the caller does is known. That of an
-// agent is never one that a person could have.
+// Actor returns the caller's name for records: "person" for the user, otherwise one with
+// AgentPrefix, so that an agent cannot pose as the user.
 func (c Caller) Actor() string {
 	if !c.Agent() {
 		return "person"

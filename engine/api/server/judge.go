@@ -11,9 +11,9 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// judge has the policy decide about a request that carries a question, and gives
-// the body of the operation alone. Nothing is done for a request that it refuses.
-func (m *Mux) judge(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, body []byte) ([]byte, *api.Error) {
+// judgeRequest lets the policy decide on a request with a question, and returns the rest of the
+// body, the operation's input. It returns an error if the policy does not allow the request.
+func (m *Mux) judgeRequest(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, body []byte) ([]byte, *api.Error) {
 	said := r.Header.Get(wire.JudgeHeader)
 	if said == "" {
 		return body, nil
@@ -29,9 +29,9 @@ func (m *Mux) judge(ctx context.Context, w http.ResponseWriter, r *http.Request,
 	if err := api.DecodeInput(api.PolicyCheck.Name, body[:length], &in); err != nil {
 		return nil, err
 	}
-	in.NoAsk = true
+	in.NoAsk = true // the user may take minutes: the client asks with policy.check instead
 	var out api.PolicyCheckOutput
-	err = m.guard(api.PolicyCheck.Name, func() (err error) {
+	err = m.guardPanics(api.PolicyCheck.Name, func() (err error) {
 		out, err = m.policy(ctx, in)
 		return err
 	})
@@ -45,15 +45,15 @@ func (m *Mux) judge(ctx context.Context, w http.ResponseWriter, r *http.Request,
 	return body[length:], nil
 }
 
-// readInput decodes a request's body, once the policy has let it pass if that is
-// asked; no body is the zero input. Of a field that is not known the answer's
-// header tells where the client may be newer; else it is an error.
+// readInput decodes a request's body into in, after the policy has allowed it if the body has a
+// question. An empty body is the zero input. Unknown fields are listed in the answer's header if
+// the client may be newer; otherwise they are an error.
 func (m *Mux) readInput(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, in any) *api.Error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxRequestBody))
 	if err != nil {
 		return bodyError(name, err)
 	}
-	body, refused := m.judge(ctx, w, r, name, body)
+	body, refused := m.judgeRequest(ctx, w, r, name, body)
 	if refused != nil {
 		return refused
 	}

@@ -21,11 +21,11 @@ import (
 
 const probeTimeout = 2 * time.Second
 
-// Listen makes the engine's unix socket at path, mode 0600, replacing a stale
-// one; connections of users other than this one and root are closed at once.
-// A socket that somebody answers on, or that is another user's, is CodeConflict
-// and stays; so does a file that is no socket. A directory that holds only sockets is
-// made if needed; a data directory has to exist, so that a deleted one stays deleted.
+// Listen creates the engine's unix socket at path, mode 0600, replacing a stale one. The listener
+// closes connections of users other than this one and root. The error is CodeConflict if the
+// existing socket is in use or another user's, or the file is not a socket; it then stays. A
+// directory only for sockets is created if missing; a data directory must exist, so that a deleted
+// one stays deleted.
 func Listen(path string) (net.Listener, error) {
 	if len(path) > api.MaxSocketPath {
 		return nil, api.Errorf(api.CodeInvalid, "listen on %s: the path has %d bytes, a socket's has at most %d",
@@ -37,8 +37,7 @@ func Listen(path string) (net.Listener, error) {
 	return listenAt(path)
 }
 
-// ListenSpare is like Listen, but accepts the path of one of api.SpareSockets, which may be
-// longer than api.MaxSocketPath.
+// ListenSpare is Listen for a path of api.SpareSockets, possibly longer than api.MaxSocketPath.
 func ListenSpare(path string) (net.Listener, error) {
 	if err := socketFolder(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func listenAt(path string) (net.Listener, error) {
 	if err := removeStale(short); err != nil {
 		return nil, err
 	}
-	l, err := bind(short)
+	l, err := bindSocket(short)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +69,8 @@ func listenAt(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// removeStale makes room for a new socket, but only by deleting one of ours
-// that nobody listens on.
+// removeStale deletes a socket at path if it belongs to this user and has no listener; otherwise it
+// returns an error.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -85,6 +84,7 @@ func removeStale(path string) error {
 	case !wire.OwnedBySelf(info):
 		return api.Errorf(api.CodeConflict, "listen on %s: the socket there is another user's", path).WithHint(wire.HintOwnFolder)
 	}
+	// Only a refused connection proves the socket stale: a busy engine may time out.
 	c, err := net.DialTimeout("unix", path, probeTimeout)
 	if err == nil {
 		c.Close()
@@ -99,9 +99,9 @@ func removeStale(path string) error {
 	return nil
 }
 
-// bind creates the socket file with its final mode from the first moment on:
-// the mode of the unbound socket is that of the file (unix(7)), less the umask.
-func bind(path string) (*listener, error) {
+// bindSocket creates the socket file with its final mode from the start: the file gets the mode of
+// the unbound socket, minus the umask (unix(7)).
+func bindSocket(path string) (*listener, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {
@@ -114,7 +114,7 @@ func bind(path string) (*listener, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "listen on %s: %v", path, err)
 	}
 	ul := l.(*net.UnixListener)
-	ul.SetUnlinkOnClose(false)
+	ul.SetUnlinkOnClose(false) // Close must not delete a newer engine's socket
 	var info fs.FileInfo
 	if err = os.Chmod(path, 0o600); err == nil {
 		info, err = os.Lstat(path)
@@ -126,7 +126,7 @@ func bind(path string) (*listener, error) {
 	return &listener{UnixListener: ul, path: path, file: info, trust: wire.TrustFor(os.Geteuid())}, nil
 }
 
-// A listener gives out connections of trusted users only.
+// A listener accepts connections of trusted users only.
 type listener struct {
 	*net.UnixListener
 	path  string
@@ -146,34 +146,35 @@ func (l *listener) Accept() (net.Conn, error) {
 			return c, nil
 		}
 		if trusted {
-			refuse(c)
+			rejectClient(c)
 		}
 		c.Close()
 	}
 }
 
 const (
-	// spareDescriptors is how many no client gets: they are for what is done for
-	// the clients there are, and for another keeper.
+	// spareDescriptors is the number of descriptors reserved for serving the connected clients and
+	// for another keeper; new clients do not get them.
 	spareDescriptors = 32
-	// refusalWait is how long a client that is refused may take to ask.
+	// refusalWait is how long to wait for the request of a rejected client.
 	refusalWait = 20 * time.Millisecond
 )
 
-// isSpare reports whether a connection has one of the last descriptors.
+// isSpare reports whether a connection uses a reserved descriptor.
 func isSpare(c *net.UnixConn) (spare bool) {
 	var limit unix.Rlimit
 	raw, err := c.SyscallConn()
 	if err != nil || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return false
 	}
+	// The kernel assigns the lowest free descriptor, so its number tells how many are in use.
 	err = raw.Control(func(fd uintptr) { spare = uint64(fd)+spareDescriptors >= limit.Cur })
 	return err == nil && spare
 }
 
-// refuse answers a client that there is no room for. That it does not get the
-// answer is its loss.
-func refuse(c *net.UnixConn) {
+// rejectClient answers a client that there are no free descriptors. It ignores errors: the
+// connection is closed anyway.
+func rejectClient(c *net.UnixConn) {
 	_ = c.SetDeadline(time.Now().Add(refusalWait))
 	if _, err := c.Read(make([]byte, maxRefused)); err != nil {
 		return
@@ -187,7 +188,7 @@ func refuse(c *net.UnixConn) {
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
 }
 
-// maxRefused is how much of a request is read before it is refused.
+// maxRefused is the maximum number of bytes read of a rejected request.
 const maxRefused = 64 << 10
 
 // A Lasting listener keeps accepting connections after Renew replaces its deleted socket.
@@ -209,6 +210,7 @@ func (l *Lasting) current() (now net.Listener, closed bool) {
 func (l *Lasting) Accept() (net.Conn, error) {
 	for {
 		now, closed := l.current()
+		// Renew closes the old listener: accept again if that caused the error.
 		conn, err := now.Accept()
 		if latest, _ := l.current(); err == nil || closed || latest == now {
 			return conn, err
@@ -248,12 +250,12 @@ func (l *Lasting) Renew(listen func() (net.Listener, error)) error {
 	if l.closed {
 		return next.Close()
 	}
+	// Closing the old listener wakes Accept and keeps the new socket's file.
 	l.now, next = next, l.now
 	return next.Close()
 }
 
-// Close removes the socket file, unless it is no longer this listener's: a
-// newer engine may have put its own there.
+// Close removes the socket file, unless a newer engine has replaced it by its own.
 func (l *listener) Close() error {
 	if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.file) {
 		_ = os.Remove(l.path) // a stale socket is replaced by the next engine anyway

@@ -15,7 +15,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestListenMakesAPrivateSocketWhateverTheUmask(t *testing.T) {
+func TestListenCreatesAPrivateSocketUnderAnyUmask(t *testing.T) {
 	old := unix.Umask(0)
 	defer unix.Umask(old)
 	for _, mask := range []int{0, 0o777} {
@@ -82,7 +82,7 @@ func TestListenLeavesALiveSocketAlone(t *testing.T) {
 	c.Close()
 }
 
-func TestListenNeverDeletesAFileThatIsNoSocket(t *testing.T) {
+func TestListenKeepsAFileThatIsNotASocket(t *testing.T) {
 	path := filepath.Join(socketDir(t), "s")
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestListenNeverDeletesAFileThatIsNoSocket(t *testing.T) {
 	}
 }
 
-func TestListenExplainsAPathThatIsTooLong(t *testing.T) {
+func TestListenErrorExplainsATooLongPath(t *testing.T) {
 	path := filepath.Join(socketDir(t), strings.Repeat("x", api.MaxSocketPath))
 	_, err := Listen(path)
 	var e *api.Error
@@ -104,7 +104,7 @@ func TestListenExplainsAPathThatIsTooLong(t *testing.T) {
 	}
 }
 
-func TestAClosingListenerLeavesItsSuccessorsSocket(t *testing.T) {
+func TestClosingListenerKeepsItsSuccessorsSocket(t *testing.T) {
 	path := filepath.Join(socketDir(t), "s")
 	first, err := Listen(path)
 	if err != nil {
@@ -124,7 +124,7 @@ func TestAClosingListenerLeavesItsSuccessorsSocket(t *testing.T) {
 	}
 }
 
-func TestAListenerClosesConnectionsOfOtherUsers(t *testing.T) {
+func TestListenerClosesConnectionsOfOtherUsers(t *testing.T) {
 	path := filepath.Join(socketDir(t), "s")
 	l, err := Listen(path)
 	if err != nil {

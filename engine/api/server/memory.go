@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// largeAnswer is the size from which an answer leaves garbage worth returning to the system.
+	// largeAnswer is the minimum size of an answer worth returning its garbage to the system.
 	largeAnswer = 256 << 10
-	// memoryRest is how long there must be no large answer before that.
+	// memoryRest is the time without a large answer before memory is returned.
 	memoryRest = 2 * time.Second
 )
 
@@ -21,8 +21,8 @@ type reclaimer struct {
 	timer *time.Timer
 }
 
-// note counts an answer of size bytes.
-func (r *reclaimer) note(size int) {
+// noteAnswer schedules a collection after an answer of size bytes, if that is large.
+func (r *reclaimer) noteAnswer(size int) {
 	if size < largeAnswer {
 		return
 	}
@@ -30,7 +30,7 @@ func (r *reclaimer) note(size int) {
 	defer r.mu.Unlock()
 	if r.timer == nil {
 		r.timer = time.AfterFunc(memoryRest, func() {
-			runtime.GC() // what encoders keep in pools outlives one collection
+			runtime.GC() // encoders' pooled buffers survive one collection
 			debug.FreeOSMemory()
 		})
 		return

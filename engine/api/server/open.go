@@ -15,12 +15,11 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// HandleOpen serves engine.open. f connects to the engine of another machine,
-// and tells its version and protocols; what is sent from then on goes there as it
-// is. A connection that is opened to this engine itself is served like any
-// other, as one from where it says it comes.
+// HandleOpen serves engine.open. f connects to the engine of another machine and returns its
+// version and protocols; from then on bytes are forwarded unchanged. A connection opened to this
+// engine itself is served like any other, with the given Origin.
 func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.ReadWriteCloser, api.Info, error)) {
-	m.add(wire.OpenName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
+	m.addRoute(wire.OpenName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		ctx, wrong := m.withCaller(r)
 		var o api.OpenOptions
 		if wrong == nil {
@@ -36,12 +35,12 @@ func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.Read
 		var far io.ReadWriteCloser
 		var info api.Info
 		origin := Origin{From: o.Origin, Agent: o.Agent, ReadOnly: o.ReadOnly, By: o.By}
-		err := m.guard(wire.OpenName, func() (err error) {
-			if err = m.allow(ctx, wire.OpenName, api.Read, &o); err != nil {
+		err := m.guardPanics(wire.OpenName, func() (err error) {
+			if err = m.checkCall(ctx, wire.OpenName, api.Read, &o); err != nil {
 				return err
 			}
 			if o.Machine == "" {
-				return m.receive(&origin)
+				return m.resolveOrigin(&origin)
 			}
 			far, info, err = f(ctx, o)
 			return err
@@ -50,22 +49,22 @@ func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.Read
 			writeError(w, handlerError(err))
 			return
 		}
-		near, err := upgrade(w, info)
+		near, err := upgradeConn(w, info)
 		switch {
 		case far == nil && err == nil:
-			m.opened.put(&originConn{near, origin, CallerOf(ctx).Peer, PeerProcessOf(ctx)})
+			m.opened.putConn(&originConn{near, origin, CallerOf(ctx).Peer, PeerProcessOf(ctx)})
 		case err == nil:
-			m.opened.join(near, far)
+			m.opened.joinConns(near, far)
 		case far != nil:
 			far.Close()
 		}
 	})
 }
 
-// receive has an agent from another machine held to what it is held to there, with the
-// paths of this machine, and to what agents are held to here. What may be written must
-// be there for a sandbox to be enforced: of what is not, nothing may.
-func (m *Mux) receive(origin *Origin) (err error) {
+// resolveOrigin applies to an agent on another machine both its bounds there, with the paths of
+// this machine, and the sandbox of this machine. It drops missing writable paths, because a sandbox
+// cannot be enforced for them.
+func (m *Mux) resolveOrigin(origin *Origin) (err error) {
 	if origin.By == nil {
 		return nil
 	}
@@ -73,7 +72,7 @@ func (m *Mux) receive(origin *Origin) (err error) {
 	if err != nil {
 		return api.Errorf(api.CodeForbidden, "receive an agent from %s: %v", origin.From, err)
 	}
-	by := *origin.By
+	by := *origin.By // a copy: the caller keeps its bounds unresolved
 	if by.Owner == "" {
 		return api.Errorf(api.CodeInvalid, "receive an agent from %s: it has no owner", origin.From)
 	}
@@ -92,19 +91,19 @@ func (m *Mux) receive(origin *Origin) (err error) {
 	return nil
 }
 
-// Receive serves a connection from another machine that did not come through the socket,
-// once Serve runs.
+// Receive serves a connection from another machine that did not use the socket. It blocks until
+// Serve has started.
 func (m *Mux) Receive(c net.Conn, origin Origin) error {
-	if err := m.receive(&origin); err != nil {
+	if err := m.resolveOrigin(&origin); err != nil {
 		return err
 	}
 	<-m.serving
-	m.opened.put(&originConn{c, origin, wire.Peer{}, &PeerProcess{elsewhere: true}})
+	m.opened.putConn(&originConn{c, origin, wire.Peer{}, &PeerProcess{elsewhere: true}})
 	return nil
 }
 
-// upgrade takes a connection from the HTTP server.
-func upgrade(w http.ResponseWriter, info api.Info) (net.Conn, error) {
+// upgradeConn answers an upgrade request and takes its connection over from the HTTP server.
+func upgradeConn(w http.ResponseWriter, info api.Info) (net.Conn, error) {
 	w.Header().Set("Connection", "Upgrade")
 	w.Header().Set("Upgrade", wire.OpenProtocol)
 	wire.SetInfo(w.Header(), info)
@@ -116,7 +115,7 @@ func upgrade(w http.ResponseWriter, info api.Info) (net.Conn, error) {
 	return &bufferedConn{conn, buffered.Reader}, nil
 }
 
-// A bufferedConn reads first what was read of it before.
+// A bufferedConn first returns the bytes read ahead by the HTTP server.
 type bufferedConn struct {
 	net.Conn
 	r io.Reader
@@ -124,20 +123,20 @@ type bufferedConn struct {
 
 func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// An Origin is where the requests of a connection come from that a bridge has
-// made for another machine.
+// An Origin is the source of a connection made by a bridge or the fleet for another machine. The
+// zero value is this machine.
 type Origin struct {
-	From     string        // "user@host"; "" for a connection of this machine's own
-	Agent    string        // what of an agent's there they come from; "" if nothing
-	ReadOnly bool          // they may only read
-	By       *api.FarAgent // the agent whose they all are; nil for a person's
-	Sandbox  *api.Sandbox  // what this machine's configuration holds that agent to; nil for nothing
+	From     string        // "user@host"; "" for this machine
+	Agent    string        // the agent's process behind the requests on that machine; "" if none
+	ReadOnly bool          // only reads are allowed
+	By       *api.FarAgent // the agent making all requests; nil for the user
+	Sandbox  *api.Sandbox  // this machine's sandbox for that agent; nil: none
 
-	Person string        // whose key of the fleet they are signed with; "" if they came another way
-	Role   api.FleetRole // what that person may do
+	Person string        // owner of the fleet key that signed the requests; "" outside the fleet
+	Role   api.FleetRole // permissions of that person
 }
 
-// An originConn is a connection with an origin. The peer is the bridge.
+// An originConn is a connection with an Origin. The peer is the bridge.
 type originConn struct {
 	net.Conn
 	origin  Origin
@@ -145,14 +144,14 @@ type originConn struct {
 	process *PeerProcess
 }
 
-// opened are the connections that engine.open has taken from the server: those
-// to this engine are given back to it as a listener, the others end with it.
+// opened holds the connections taken from the HTTP server by engine.open. Those to this engine
+// return to the server through the net.Listener methods; the others close with it.
 type opened struct {
 	conns chan net.Conn
 	done  chan struct{}
 
 	mu     sync.Mutex
-	joined map[io.Closer]struct{} // nil when the server has ended
+	joined map[io.Closer]struct{} // nil after the server has stopped
 	both   sync.WaitGroup
 }
 
@@ -160,7 +159,7 @@ func newOpened() *opened {
 	return &opened{conns: make(chan net.Conn), done: make(chan struct{}), joined: map[io.Closer]struct{}{}}
 }
 
-func (o *opened) put(c net.Conn) {
+func (o *opened) putConn(c net.Conn) {
 	select {
 	case o.conns <- c:
 	case <-o.done:
@@ -168,8 +167,8 @@ func (o *opened) put(c net.Conn) {
 	}
 }
 
-// join passes bytes between two connections until either ends, or the server.
-func (o *opened) join(near, far io.ReadWriteCloser) {
+// joinConns copies bytes between two connections until one of them ends or the server stops.
+func (o *opened) joinConns(near, far io.ReadWriteCloser) {
 	hangup := func() { near.Close(); far.Close() }
 	o.mu.Lock()
 	if o.joined == nil {
@@ -179,18 +178,19 @@ func (o *opened) join(near, far io.ReadWriteCloser) {
 	}
 	o.joined[near], o.joined[far] = struct{}{}, struct{}{}
 	pass := func(to, from io.ReadWriteCloser) {
-		_, _ = io.Copy(to, from) // that one of them ends is how it ends
+		_, _ = io.Copy(to, from) // an error is the end of one of them
 		hangup()
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		delete(o.joined, from)
 	}
+	// Start them under the lock, so that Serve cannot miss them when it waits after Close.
 	o.both.Go(func() { pass(near, far) })
 	o.both.Go(func() { pass(far, near) })
 	o.mu.Unlock()
 }
 
-// Accept, Close and Addr make a net.Listener of it.
+// Accept, Close and Addr implement net.Listener.
 func (o *opened) Accept() (net.Conn, error) {
 	select {
 	case c := <-o.conns:

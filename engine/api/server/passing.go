@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// A passingWriter gives out its connection as one that passes descriptors.
+// A passingWriter wraps its hijacked connection to pass descriptors.
 type passingWriter struct {
 	http.ResponseWriter
 	v *Viewer
@@ -26,16 +26,16 @@ func (w passingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return w.v.descriptors, bufio.NewReadWriter(buffered.Reader, bufio.NewWriter(w.v.descriptors)), nil
 }
 
-// Offer offers to take over the viewer's terminal, with the PTY's master, which stays open
-// for the caller and may be nil. ok is false for a viewer that cannot hand over any.
+// Offer offers to take over the viewer's terminal, and passes the PTY's master unless it is
+// nil. The caller keeps master. ok is false if the connection cannot pass descriptors.
 func (v *Viewer) Offer(master *os.File) (ok bool, err error) {
-	if err := v.open(); err != nil {
+	if err := v.ensureOpen(); err != nil {
 		return false, err
 	}
 	if v.descriptors == nil {
 		return false, nil
 	}
-	v.descriptors.Expect() // the viewer sends nothing before the offer has come
+	v.descriptors.Expect() // in time: the viewer sends nothing before the offer
 	if master != nil {
 		dup, err := wire.Duplicate(master)
 		if err != nil {
@@ -46,7 +46,7 @@ func (v *Viewer) Offer(master *os.File) (ok bool, err error) {
 	return true, v.Send(api.Output{Direct: &api.Direct{Offer: true}})
 }
 
-// Passed is the descriptor that came with what was received last; nil if none did.
+// Passed returns the descriptor received with the last message, or nil. The caller owns it.
 func (v *Viewer) Passed() *os.File {
 	if v.descriptors == nil {
 		return nil

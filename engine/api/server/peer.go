@@ -17,7 +17,7 @@ type (
 	originKey      struct{}
 )
 
-// withPeer notes who has made a connection.
+// withPeer returns a context with the peer of a connection.
 func (m *Mux) withPeer(ctx context.Context, c net.Conn) context.Context {
 	if far, ok := c.(*originConn); ok {
 		ctx = context.WithValue(context.WithValue(ctx, peerKey{}, far.peer), originKey{}, far.origin)
@@ -42,28 +42,28 @@ func peerOf(ctx context.Context) wire.Peer {
 	return p
 }
 
-// A PeerProcess is the process that made a connection, even when another one has its id. The
-// socket itself holds it: a pidfd is had from there when it is needed (SO_PEERPIDFD, since
-// Linux 6.5), so that connections cost no descriptor. Older kernels leave its start time.
+// A PeerProcess identifies the process that made a connection even if its pid is reused. The socket
+// itself refers to it: a pidfd is read from there on demand (SO_PEERPIDFD, since Linux 6.5), so no
+// descriptor is held per connection. On older kernels it is identified by its start time.
 type PeerProcess struct {
 	conn  *net.UnixConn
-	old   bool   // the kernel does not give the pidfd
-	start uint64 // of the process then, in clock ticks since boot; 0 if it had exited
+	old   bool   // the kernel has no SO_PEERPIDFD
+	start uint64 // start time in clock ticks since boot; 0 if it had already exited
 
 	elsewhere bool
 }
 
-// Elsewhere reports whether the process is on another machine: the connection came by Receive.
+// Elsewhere reports whether the process is on another machine (see Mux.Receive).
 func (p *PeerProcess) Elsewhere() bool { return p != nil && p.elsewhere }
 
-// PeerProcessOf returns the process at the other end of a request's connection; nil if that
-// is not known.
+// PeerProcessOf returns the process at the other end of a request's connection; nil if unknown.
 func PeerProcessOf(ctx context.Context) *PeerProcess {
 	p, _ := ctx.Value(peerProcessKey{}).(*PeerProcess)
 	return p
 }
 
 func (m *Mux) holdPeer(c *net.UnixConn, pid int) *PeerProcess {
+	// Read the start time now: later the pid may belong to another process.
 	p := &PeerProcess{conn: c}
 	fd, err := p.pidfd()
 	if err == nil {
@@ -75,8 +75,9 @@ func (m *Mux) holdPeer(c *net.UnixConn, pid int) *PeerProcess {
 	return p
 }
 
-// Check returns nil while the process runs that made the connection. start is the start time
-// of the process that has its id now; read it, and whatever else /proc says of it, before.
+// Check returns nil while the process that made the connection is running. start is the start time
+// of the present process with its pid. Read it, and everything else from /proc, before the call:
+// then success proves that the pid was not reused meanwhile.
 func (p *PeerProcess) Check(start uint64) error {
 	gone := errors.New("the program that connected has exited")
 	if p == nil {
@@ -90,7 +91,7 @@ func (p *PeerProcess) Check(start uint64) error {
 	}
 	fd, err := p.pidfd()
 	switch {
-	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL): // it was waited for
+	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL): // exited and reaped
 		return gone
 	case err != nil:
 		return fmt.Errorf("the kernel does not tell who connected: %v", err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestPeerProcessIsToldFromAnotherOne(t *testing.T) {
+func TestPeerProcessIsDistinguishedFromAnotherWithItsPID(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)

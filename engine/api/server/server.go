@@ -1,6 +1,5 @@
-// Package server serves the operation table on a unix socket: who calls, what
-// they send, and what a handler answers. What an operation does is its
-// handler's.
+// Package server serves the operation table on a unix socket: it identifies callers, decodes
+// requests and encodes answers. What the operations do belongs to their handlers.
 package server
 
 import (
@@ -27,8 +26,7 @@ import (
 const (
 	MaxRequestBody = 16 << 20
 	shutdownGrace  = 2 * time.Second
-	// headerTimeout is how long a connection may take to say what it asks for. It
-	// ends with the headers of each request: what is streamed then takes its time.
+	// headerTimeout limits the headers of a request. Bodies and streams are not limited.
 	headerTimeout = 10 * time.Second
 )
 
@@ -36,35 +34,35 @@ const (
 // session.attach. Register everything before the first request.
 type Mux struct {
 	routes map[string]route // by name
-	Stall  time.Duration    // how long a watcher may take nothing
-	Log    *slog.Logger     // gets panics of operations and errors of connections
+	Stall  time.Duration    // disconnect a watcher after this time without progress
+	Log    *slog.Logger     // for panics of operations and errors of connections
 
-	Version string // of this engine, told to who asks for what it does not have
+	Version string // of this engine, for CodeNotSupported errors
 
-	// Sandbox is what the configuration holds agents to, for those that come from other
-	// machines; nil: to none.
+	// Sandbox returns the configured sandbox of agents, for those on other machines; nil: none.
 	Sandbox func() (*api.Sandbox, error)
 
-	// StartTime reads the start time of a process, in clock ticks since boot; nil: clients are not
-	// told apart from others that have their id later, where the kernel gives no pidfd of them.
+	// StartTime reads the start time of a process, in clock ticks since boot. Without it, kernels
+	// without SO_PEERPIDFD cannot distinguish a client from a later process with the same pid.
 	StartTime func(pid int) (uint64, bool)
 
-	// Visited is told of what somebody from the fleet did who is no agent, or was refused; nil: nobody is.
+	// Visited, if set, is called after writes and rejected calls of people of the fleet, but not
+	// of agents.
 	Visited func(ctx context.Context, v Visit)
 
-	policy  func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
+	policy  func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // handler of policy.check
 	check   Check
 	bounds  boundsCache
 	opened  *opened       // of Serve
-	serving chan struct{} // is closed once it is there
+	serving chan struct{} // closed once opened is set
 	begin   sync.Once     // closes serving
 	typing  typing
 	memory  reclaimer
 }
 
-// A Check looks at every call before it is served: it refuses it with an error,
-// or narrows its input, which in points to. For session.attach that is an
-// *AttachOptions, for events.watch a *WatchInput.
+// A Check inspects every call before it is served. It may reject it with an error, or narrow its
+// input: in is a pointer, for session.attach an *api.AttachOptions, for events.watch an
+// *api.WatchInput.
 type Check func(ctx context.Context, name string, effect api.Effect, in any) error
 
 type route struct {
@@ -72,7 +70,8 @@ type route struct {
 	serve  func(http.ResponseWriter, *http.Request)
 }
 
-// NewMux returns a Mux that answers CodeNotSupported to everything. check may be nil.
+// NewMux returns a Mux without operations: it answers every call with CodeNotSupported. check may
+// be nil.
 func NewMux(check Check) *Mux {
 	if check == nil {
 		check = func(context.Context, string, api.Effect, any) error { return nil }
@@ -80,10 +79,10 @@ func NewMux(check Check) *Mux {
 	return &Mux{routes: map[string]route{}, Stall: watchStall, Log: slog.Default(), check: check, serving: make(chan struct{})}
 }
 
-// Handle serves an operation. Errors that are no *Error become CodeInternal.
-// The context ends when the client goes away; CallerOf tells who it is.
-// Handling one operation twice is a mistake of the program and panics. What
-// serves PolicyCheck judges requests for other operations that ask for it.
+// Handle registers f for an operation. Errors other than *api.Error become CodeInternal. The
+// context is cancelled when the client disconnects; CallerOf returns the client. Handle panics if
+// the operation is already registered. The handler of PolicyCheck also judges other requests with
+// a question.
 func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Context, In) (Out, error)) {
 	if op.Name == api.PolicyCheck.Name {
 		m.policy, _ = any(f).(func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error))
@@ -92,11 +91,11 @@ func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Conte
 		out, err := f(ctx, *in.(*In))
 		return &out, err
 	}}
-	m.add(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) { m.serve(w, r, served) })
+	m.addRoute(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) { m.serveOperation(w, r, served) })
 }
 
-// An operation is what Handle serves, without its types: the compiler makes what has
-// them anew for every operation.
+// An operation is a registered operation with its types erased, so that serveOperation is not compiled for
+// each of them.
 type operation struct {
 	name   string
 	effect api.Effect
@@ -104,7 +103,7 @@ type operation struct {
 	run    func(ctx context.Context, in any) (any, error) // takes and returns pointers
 }
 
-func (m *Mux) serve(w http.ResponseWriter, r *http.Request, op operation) {
+func (m *Mux) serveOperation(w http.ResponseWriter, r *http.Request, op operation) {
 	ctx, wrong := m.withCaller(r)
 	in := op.input()
 	if wrong == nil {
@@ -116,22 +115,22 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, op operation) {
 	}
 	var out any
 	began := time.Now()
-	err := m.guard(op.name, func() (err error) {
-		if err = m.allow(ctx, op.name, op.effect, in); err == nil {
+	err := m.guardPanics(op.name, func() (err error) {
+		if err = m.checkCall(ctx, op.name, op.effect, in); err == nil {
 			out, err = op.run(ctx, in)
 		}
 		return err
 	})
-	m.visited(ctx, op.name, op.effect, in, began, err)
+	m.reportVisit(ctx, op.name, op.effect, in, began, err)
 	if err != nil {
 		writeError(w, handlerError(err))
 		return
 	}
-	m.memory.note(writeOutput(w, r, out))
+	m.memory.noteAnswer(writeOutput(w, r, out))
 }
 
-// allow is the check of a call, behind what the connection may be used for.
-func (m *Mux) allow(ctx context.Context, name string, effect api.Effect, in any) error {
+// checkCall applies the limits of the caller's connection, then m.check.
+func (m *Mux) checkCall(ctx context.Context, name string, effect api.Effect, in any) error {
 	origin := CallerOf(ctx).Origin
 	switch {
 	case origin.ReadOnly && effect != api.Read:
@@ -143,14 +142,14 @@ func (m *Mux) allow(ctx context.Context, name string, effect api.Effect, in any)
 	return m.check(ctx, name, effect, in)
 }
 
-func (m *Mux) add(name, method string, serve func(http.ResponseWriter, *http.Request)) {
+func (m *Mux) addRoute(name, method string, serve func(http.ResponseWriter, *http.Request)) {
 	if _, ok := m.routes[name]; ok {
 		panic("api: operation " + name + " is handled twice")
 	}
 	m.routes[name] = route{method, serve}
 }
 
-// ServeHTTP answers one request; every error it answers with is an Error in JSON.
+// ServeHTTP answers one request. Every error is sent as an api.Error in JSON.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, ok := strings.CutPrefix(r.URL.Path, wire.RoutePrefix)
 	rt, known := m.routes[name]
@@ -165,7 +164,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", rt.method)
 		writeStatus(w, http.StatusMethodNotAllowed,
 			api.Errorf(api.CodeInvalid, "call %s: the method is %s, not %s", name, rt.method, r.Method))
-	case !understood(r, name):
+	case !isUnderstood(r, name):
 		writeError(w, api.Errorf(api.CodeConflict, "call %s: the engine speaks protocol %d now, the client %s",
 			name, api.Protocol, r.Header.Get(api.ProtocolHeader)).WithHint("start this program again in the engine's version"))
 	default:
@@ -173,14 +172,15 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// guard turns a panic of f into an error, so that one operation's mistake
-// costs nobody else anything and its client gets an answer.
-func (m *Mux) guard(name string, f func() error) (err error) {
+// guardPanics converts a panic of f into an error, so that a bug in one operation fails only its
+// own call.
+func (m *Mux) guardPanics(name string, f func() error) (err error) {
 	defer func() {
 		p := recover()
 		if p == nil {
 			return
 		}
+		// net/http uses this one itself to abort a response.
 		if p == http.ErrAbortHandler {
 			panic(p)
 		}
@@ -191,8 +191,8 @@ func (m *Mux) guard(name string, f func() error) (err error) {
 	return f()
 }
 
-// Serve answers requests from l until ctx ends; then it lets running
-// operations finish for a moment, their contexts cancelled, and returns nil.
+// Serve answers requests from l until ctx is done. It then cancels the contexts of running
+// operations, gives them two seconds to finish, and returns nil.
 func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 	m.opened = newOpened()
 	m.begin.Do(func() { close(m.serving) })
@@ -214,9 +214,10 @@ func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 			s.Close()
 		}
 	})
+	// On return, first close opened: only then do its server and the copies of joinConns return.
 	var second sync.WaitGroup
 	defer second.Wait()
-	second.Go(func() { _ = s.Serve(m.opened) }) // it ends with the other one
+	second.Go(func() { _ = s.Serve(m.opened) }) // returns when opened is closed below
 	defer m.opened.both.Wait()
 	defer m.opened.Close()
 	err := s.Serve(l)
@@ -228,7 +229,6 @@ func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// bodyError says why a request's body could not be read.
 func bodyError(name string, err error) *api.Error {
 	var big *http.MaxBytesError
 	if errors.As(err, &big) {
@@ -237,8 +237,8 @@ func bodyError(name string, err error) *api.Error {
 	return api.Errorf(api.CodeInvalid, "call %s: read input: %v", name, err)
 }
 
-// handlerError is what goes over the wire for an operation's error. A context
-// that ended under it means that the engine stops, as nobody else is told.
+// handlerError returns the error to send for an operation's error. A cancelled context means that
+// the engine is stopping: a disconnected client would not see the answer.
 func handlerError(err error) *api.Error {
 	if errors.Is(err, context.Canceled) {
 		return api.AsError(api.ErrEnding())
@@ -260,7 +260,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) (size int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
 	w.WriteHeader(status)
-	// A failed write means that the client has gone, and nobody is left to tell.
+	// A failed write means a disconnected client, so there is nobody to report it to.
 	_, _ = w.Write(body)
 	_, _ = io.WriteString(w, "\n")
 	return len(body)

@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	// typedKept is how long a viewer whose connection was lost may take to come back
-	// and hear how much of its input has arrived.
+	// typedKept is how long the count of a viewer's input is kept after its connection was lost.
 	typedKept = time.Hour
-	// passOn is how long it waits for what came over the lost connection to be passed on.
+	// passOn is how long a new connection waits for the handler of the lost one to pass on its last
+	// message.
 	passOn = 2 * time.Second
 )
 
-// A typing counts the input of viewers that name theirs (AttachOptions.Input): who comes
-// back after a connection was lost is told how much of it has arrived, so that no key is
-// lost or doubled.
+// A typing counts the input of viewers with an AttachOptions.Input name. A viewer reconnecting after
+// a lost connection is told how much of its input has arrived, so that no key is lost or repeated.
 type typing struct {
 	mu sync.Mutex
 	by map[string]*typed
@@ -27,18 +26,18 @@ type typing struct {
 // A typed is the input of one viewer, over all its connections.
 type typed struct {
 	mu    sync.Mutex
-	now   *Viewer       // the connection that counts; none before it does
-	busy  chan struct{} // a message of now is being passed on until it is closed; nil if none is
+	now   *Viewer       // the current connection; nil if none
+	busy  chan struct{} // closed when the handler has passed on the current message; nil if none
 	taken uint64        // messages so far
-	last  time.Time     // when a connection came or went
+	last  time.Time     // of the last connect or disconnect
 }
 
-// of is the input of that name, which is new if nothing is known of it any more.
-func (t *typing) of(name string) (in *typed, known bool) {
+// inputOf returns the input called name; known is false if it is new or has expired.
+func (t *typing) inputOf(name string) (in *typed, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for other, in := range t.by {
-		if in.forgotten() {
+		if in.isExpired() {
 			delete(t.by, other)
 		}
 	}
@@ -52,14 +51,14 @@ func (t *typing) of(name string) (in *typed, known bool) {
 	return in, known
 }
 
-func (in *typed) forgotten() bool {
+func (in *typed) isExpired() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.now == nil && time.Since(in.last) > typedKept
 }
 
-// takeOver makes v the connection that counts. What comes over the one before is taken no
-// more; it tells how many messages were.
+// takeOver makes v the current connection and returns the number of messages so far. Messages of the
+// previous connection no longer count.
 func (in *typed) takeOver(v *Viewer) (taken uint64) {
 	in.mu.Lock()
 	before, busy := in.now, in.busy
@@ -70,6 +69,7 @@ func (in *typed) takeOver(v *Viewer) (taken uint64) {
 		return taken
 	}
 	before.cancel()
+	// The message in progress was counted already, so wait until it cannot come after v's first.
 	if busy != nil {
 		select {
 		case <-busy:
@@ -79,8 +79,9 @@ func (in *typed) takeOver(v *Viewer) (taken uint64) {
 	return taken
 }
 
-// begin counts a message of v, which may then be passed on. ok is false when v counts no more.
-func (in *typed) begin(v *Viewer) (ok bool) {
+// beginMessage counts a message of v before it is passed on. ok is false if v is no longer the
+// current connection.
+func (in *typed) beginMessage(v *Viewer) (ok bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.now != v {
@@ -92,8 +93,8 @@ func (in *typed) begin(v *Viewer) (ok bool) {
 	return true
 }
 
-// passed says that the last message of v was passed on.
-func (in *typed) passed(v *Viewer) {
+// finishMessage marks the last message of v as passed on.
+func (in *typed) finishMessage(v *Viewer) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if v.passing != nil {
@@ -102,8 +103,8 @@ func (in *typed) passed(v *Viewer) {
 	}
 }
 
-// left says that v has gone.
-func (in *typed) left(v *Viewer) {
+// disconnect ends v's connection, if it is still the current one.
+func (in *typed) disconnect(v *Viewer) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.now == v {
@@ -111,14 +112,14 @@ func (in *typed) left(v *Viewer) {
 	}
 }
 
-// counted reports whether a message is input that counts: sizes are sent anew, and a mark
-// is of its connection alone.
-func counted(in api.Input) bool { return in.Resize == nil && in.Mark == nil }
+// isCounted reports whether a message counts as input. Sizes are sent again by the next connection,
+// and marks belong to a single one.
+func isCounted(in api.Input) bool { return in.Resize == nil && in.Mark == nil }
 
-// count is what a viewer is told of its input when its connection is opened: how many
-// messages have arrived; "" if nothing is known of it.
-func (v *Viewer) count() string {
-	in, known := v.typing.of(v.input)
+// takenHeader returns the value of wire.TakenHeader for a new connection: the number of messages
+// so far; "" if the input is unknown.
+func (v *Viewer) takenHeader() string {
+	in, known := v.typing.inputOf(v.input)
 	taken := in.takeOver(v)
 	v.typed = in
 	if !known {

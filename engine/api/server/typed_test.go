@@ -6,42 +6,42 @@ import (
 	"time"
 )
 
-func TestInputIsCountedOverConnections(t *testing.T) {
+func TestInputIsCountedAcrossConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all typing
 		cancelled := 0
 		viewer := func() *Viewer { return &Viewer{input: "x", typing: &all, cancel: func() { cancelled++ }} }
 		first := viewer()
-		if got := first.count(); got != "" {
+		if got := first.takenHeader(); got != "" {
 			t.Errorf("of what is new: %q", got)
 		}
 		for range 3 {
-			if !first.typed.begin(first) {
+			if !first.typed.beginMessage(first) {
 				t.Fatal("it does not count")
 			}
-			first.typed.passed(first)
+			first.typed.finishMessage(first)
 		}
-		first.typed.begin(first)
+		first.typed.beginMessage(first)
 		go func() {
 			time.Sleep(passOn / 2)
-			first.typed.passed(first)
+			first.typed.finishMessage(first)
 		}()
 		second, began := viewer(), time.Now()
-		if got := second.count(); got != "4" || cancelled != 1 || time.Since(began) != passOn/2 {
+		if got := second.takenHeader(); got != "4" || cancelled != 1 || time.Since(began) != passOn/2 {
 			t.Errorf("of a connection that is being served: %q after %v, %d cancelled", got, time.Since(began), cancelled)
 		}
-		if first.typed.begin(first) {
+		if first.typed.beginMessage(first) {
 			t.Error("a connection counts after the next one has come")
 		}
-		first.typed.left(first)
-		second.typed.left(second)
+		first.typed.disconnect(first)
+		second.typed.disconnect(second)
 		time.Sleep(typedKept)
-		if got := viewer().count(); got != "4" {
+		if got := viewer().takenHeader(); got != "4" {
 			t.Errorf("after some time: %q", got)
 		}
-		all.by["x"].left(all.by["x"].now)
+		all.by["x"].disconnect(all.by["x"].now)
 		time.Sleep(typedKept + 1)
-		if got := viewer().count(); got != "" {
+		if got := viewer().takenHeader(); got != "" {
 			t.Errorf("after a long time: %q", got)
 		}
 	})

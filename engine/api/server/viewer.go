@@ -16,14 +16,13 @@ import (
 
 var errViewerGone = api.Errorf(api.CodeUnavailable, "the viewer has gone")
 
-// HandleAttach serves session.attach. f has the connection until it returns;
-// ctx ends when the viewer goes or the engine stops. The connection is only
-// opened by the first Send or Receive: an error that f returns before either
-// reaches the client's Attach, a later one its Receive. A goroutine should be
-// in Receive all the time, also for a viewer that may not type, as that is how
-// it is noticed that a viewer has gone.
+// HandleAttach serves session.attach. f owns the connection until it returns; ctx is cancelled when
+// the viewer disconnects or the engine stops. The first Send or Receive opens the connection: an
+// error returned by f before that reaches the client's Attach, a later one its Receive. One
+// goroutine should always be in Receive, even for a read-only viewer, because a disconnect is
+// detected only there.
 func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *Viewer) error) {
-	m.add(wire.AttachName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
+	m.addRoute(wire.AttachName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		o, invalid := wire.ParseAttach(r.URL.Query(), mayBeNewer(r))
 		if invalid != nil {
 			writeError(w, invalid)
@@ -45,9 +44,9 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 			o.Client = CallerOf(ctx).Name
 		}
 		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, input: o.Input, typing: &m.typing}
-		v.finish(m.guard(wire.AttachName, func() error {
-			err := m.allow(ctx, wire.AttachName, attachEffect(o), &o)
-			m.visited(ctx, wire.AttachName, attachEffect(o), &o, time.Now(), err)
+		v.finish(m.guardPanics(wire.AttachName, func() error {
+			err := m.checkCall(ctx, wire.AttachName, attachEffect(o), &o)
+			m.reportVisit(ctx, wire.AttachName, attachEffect(o), &o, time.Now(), err)
 			if err != nil {
 				return err
 			}
@@ -56,7 +55,6 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 	})
 }
 
-// attachEffect is what a viewer may change.
 func attachEffect(o api.AttachOptions) api.Effect {
 	if o.ReadOnly {
 		return api.Read
@@ -75,22 +73,22 @@ type Viewer struct {
 	conn *websocket.Conn
 	err  error // why there is no conn
 
-	descriptors *wire.Passing // what conn is over, on this machine's own socket; else nil
+	descriptors *wire.Passing // the connection below conn, if it is this machine's socket; otherwise nil
 
 	out []byte // Send's buffer
 	in  []byte // Receive's buffer
 
-	input   string // what it calls its input; "" if that is not counted
+	input   string // AttachOptions.Input; "" if not counted
 	typing  *typing
-	typed   *typed        // its input, once it is open
-	passing chan struct{} // of a message that the handler passes on; of typed
+	typed   *typed        // its counted input, once open
+	passing chan struct{} // see typed.busy; guarded by typed.mu
 }
 
-// open answers the upgrade request.
-func (v *Viewer) open() error {
+// ensureOpen answers the upgrade request, once.
+func (v *Viewer) ensureOpen() error {
 	v.once.Do(func() {
 		if v.input != "" {
-			v.w.Header().Set(wire.TakenHeader, v.count())
+			v.w.Header().Set(wire.TakenHeader, v.takenHeader())
 		}
 		conn, err := websocket.Accept(passingWriter{v.w, v}, v.r, nil)
 		if err != nil {
@@ -100,13 +98,13 @@ func (v *Viewer) open() error {
 		}
 		conn.SetReadLimit(wire.MaxInputMessage)
 		v.conn = conn
-		// Closing is what ends a read or write that waits.
+		// Only closing interrupts a blocked read or write.
 		context.AfterFunc(v.ctx, func() { conn.CloseNow() })
 	})
 	return v.err
 }
 
-// finish ends the attachment after its handler has returned err.
+// finish closes the attachment after its handler has returned err.
 func (v *Viewer) finish(err error) {
 	refused := false
 	v.once.Do(func() {
@@ -118,29 +116,29 @@ func (v *Viewer) finish(err error) {
 		writeError(v.w, handlerError(err))
 	})
 	if v.typed != nil {
-		v.typed.passed(v)
-		v.typed.left(v)
+		v.typed.finishMessage(v)
+		v.typed.disconnect(v)
 	}
 	if refused || v.conn == nil {
 		return
 	}
 	if err != nil && v.ctx.Err() == nil {
 		if msg, e := wire.AppendJSON([]byte{wire.OutputError}, handlerError(err)); e == nil {
-			_ = v.conn.Write(v.ctx, websocket.MessageBinary, msg) // a viewer that has gone need not know
+			_ = v.conn.Write(v.ctx, websocket.MessageBinary, msg) // best effort: the viewer may be gone
 		}
 	}
 	v.cancel()
 	v.conn.CloseNow()
 }
 
-// Receive waits for the viewer's next input; its error is final and ends the
-// handler's context. One goroutine at a time.
+// Receive waits for the viewer's next input. Its error is final and cancels the handler's context.
+// Only one goroutine may receive at a time.
 func (v *Viewer) Receive() (api.Input, error) {
-	if err := v.open(); err != nil {
+	if err := v.ensureOpen(); err != nil {
 		return api.Input{}, err
 	}
 	if v.typed != nil {
-		v.typed.passed(v)
+		v.typed.finishMessage(v)
 	}
 	var in api.Input
 	err := wire.ErrUnknownKind
@@ -157,16 +155,15 @@ func (v *Viewer) Receive() (api.Input, error) {
 		v.cancel()
 		return api.Input{}, api.Errorf(api.CodeInvalid, "receive from viewer: %v", err)
 	}
-	if v.typed != nil && counted(in) && !v.typed.begin(v) {
-		return api.Input{}, errViewerGone // it has come back over another connection
+	if v.typed != nil && isCounted(in) && !v.typed.beginMessage(v) {
+		return api.Input{}, errViewerGone // replaced by a newer connection
 	}
 	return in, nil
 }
 
-// Send writes a message and blocks while the viewer is slow. One goroutine at
-// a time.
+// Send writes a message; it blocks while the viewer is slow. Only one goroutine may send at a time.
 func (v *Viewer) Send(out api.Output) error {
-	if err := v.open(); err != nil {
+	if err := v.ensureOpen(); err != nil {
 		return err
 	}
 	msg, err := wire.AppendOutput(v.out[:0], out)

@@ -8,17 +8,17 @@ import (
 	"tandem/engine/api"
 )
 
-// A Visit is a call of a person of the fleet.
+// A Visit is a call by a person of the fleet.
 type Visit struct {
 	Operation string
-	In        any // points to the input
+	In        any // pointer to the input
 	Took      time.Duration
 	Err       error
 }
 
-// visited tells of a call of a person of the fleet that may have changed something, or
-// was refused. What agents do is told by the server that they are clients of.
-func (m *Mux) visited(ctx context.Context, name string, effect api.Effect, in any, began time.Time, err error) {
+// reportVisit calls m.Visited for a write or a rejected call by a person of the fleet. Calls of
+// agents are reported by the agent's own server.
+func (m *Mux) reportVisit(ctx context.Context, name string, effect api.Effect, in any, began time.Time, err error) {
 	c := CallerOf(ctx)
 	if m.Visited == nil || c.Origin.Person == "" || c.Agent() || effect == api.Read && !errors.Is(err, api.CodeForbidden) {
 		return

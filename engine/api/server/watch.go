@@ -12,8 +12,8 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// watchStall is how long a reader may take nothing before it is cut; it then
-// re-lists by watching again.
+// watchStall is how long a reader may be stalled before it is disconnected. It can watch again for a
+// new snapshot.
 const watchStall = 10 * time.Second
 
 func watchInput(r *http.Request) (in api.WatchInput, err error) {
@@ -25,14 +25,13 @@ func watchInput(r *http.Request) (in api.WatchInput, err error) {
 	return in, nil
 }
 
-// HandleWatch serves events.watch: f sends a snapshot and then what changes
-// until ctx ends or send fails. Send blocks while the client is slow and fails
-// when it has taken nothing for ten seconds. An error that f returns reaches
-// the client's Watch.
+// HandleWatch serves events.watch. f must send a snapshot and then the changes until ctx is done or
+// send fails. send blocks while the client is slow, and fails after m.Stall without progress. An
+// error returned by f reaches the client's Watch.
 func (m *Mux) HandleWatch(f func(ctx context.Context, in api.WatchInput, send func(api.Event) error) error) {
-	m.add(wire.WatchName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
+	m.addRoute(wire.WatchName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		s := &eventWriter{w: w, rc: http.NewResponseController(w), stall: m.Stall}
-		// The stream's end is written after this, long after the last event perhaps.
+		// The end of the stream is written later, perhaps long after the last event's deadline.
 		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
 		ctx, wrong := m.withCaller(r)
 		if wrong != nil {
@@ -41,15 +40,15 @@ func (m *Mux) HandleWatch(f func(ctx context.Context, in api.WatchInput, send fu
 		}
 		in, err := watchInput(r)
 		if err == nil {
-			err = m.guard(wire.WatchName, func() error {
-				if err := m.allow(ctx, wire.WatchName, api.Read, &in); err != nil {
+			err = m.guardPanics(wire.WatchName, func() error {
+				if err := m.checkCall(ctx, wire.WatchName, api.Read, &in); err != nil {
 					return err
 				}
-				return f(ctx, in, s.send)
+				return f(ctx, in, s.sendEvent)
 			})
 		}
 		if err != nil && ctx.Err() == nil {
-			s.fail(api.AsError(err))
+			s.sendError(api.AsError(err))
 		}
 	})
 }
@@ -63,15 +62,15 @@ type eventWriter struct {
 	failed  bool
 }
 
-func (s *eventWriter) send(e api.Event) error {
+func (s *eventWriter) sendEvent(e api.Event) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return api.Errorf(api.CodeInternal, "send event %s: %v", e.Type, err)
 	}
-	return s.write(nil, data)
+	return s.writeBlock(nil, data)
 }
 
-func (s *eventWriter) write(field, data []byte) error {
+func (s *eventWriter) writeBlock(field, data []byte) error {
 	if !s.started {
 		s.started = true
 		s.w.Header().Set("Content-Type", "text/event-stream")
@@ -92,13 +91,13 @@ func (s *eventWriter) write(field, data []byte) error {
 	return nil
 }
 
-func (s *eventWriter) fail(e *api.Error) {
+func (s *eventWriter) sendError(e *api.Error) {
 	switch {
 	case s.failed:
 	case !s.started:
 		writeError(s.w, e)
 	default:
 		data, _ := json.Marshal(e)
-		_ = s.write(wire.ErrorField, data) // a client that has gone need not know
+		_ = s.writeBlock(wire.ErrorField, data) // best effort: the client may be gone
 	}
 }
