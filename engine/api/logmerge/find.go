@@ -9,17 +9,17 @@ import (
 	"tandem/engine/api"
 )
 
-// A Match is a line that a search has found in a merged log.
+// A Match is a line of a merged log found by a search.
 type Match struct {
 	Span          int   // index of its log
-	Offset        int64 // of the line, there
-	Number, Total int   // which match it is, of how many
-	Wrapped       bool  // it is on the side that was not looked at first
+	Offset        int64 // of the line in that log
+	Number, Total int   // number of the match, from 1, and of all matches
+	Wrapped       bool  // found only after the search wrapped
 }
 
-// Find looks for the next line that matches a regular expression below a place of a
-// merged log, or above it, and then on the other side. The place is between the lines
-// that each log has before and behind an offset. ok is false when no line matches.
+// Find searches a merged log for the next line matching the regular expression expr, downwards from
+// place, or upwards with above; without a match the search wraps. place has an offset for each log,
+// at the start of a line. ok is false if no line matches.
 func Find(ctx context.Context, e api.Engine, spans []Span, place []int64, expr string, above bool) (m Match, ok bool, err error) {
 	before, total := 0, 0
 	for wrapped := range 2 {
@@ -31,11 +31,13 @@ func Find(ctx context.Context, e api.Engine, spans []Span, place []int64, expr s
 				}
 			}
 		}
+		// The next line of the merged log is the earliest of each log's next match, or above the
+		// latest.
 		best := -1
 		var at time.Time
 		before, total = 0, 0
 		for i := range spans {
-			out, err := spans[i].grep(ctx, e, place[i], expr, above)
+			out, err := spans[i].grepNext(ctx, e, place[i], expr, above)
 			if err != nil {
 				return m, false, err
 			}
@@ -65,17 +67,17 @@ func Find(ctx context.Context, e api.Engine, spans []Span, place []int64, expr s
 	return m, false, nil
 }
 
-// grep looks for the next match in one log, and counts them.
-func (s *Span) grep(ctx context.Context, e api.Engine, since int64, expr string, above bool) (out api.ProcessLogOutput, err error) {
+// grepNext finds the next match in one log and counts all matches.
+func (s *Span) grepNext(ctx context.Context, e api.Engine, since int64, expr string, above bool) (out api.ProcessLogOutput, err error) {
 	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: s.Source.Process.ID, Stream: s.Stream, Since: &since, Grep: expr, Backward: above, Limit: 1, Count: true})
-	if s.gone(err) {
+	if s.isGone(err) {
 		return out, nil
 	}
 	return out, err
 }
 
-// GoTo puts empty spans at the place of a line of one of them: what the others have
-// from there on was written after it.
+// GoTo moves empty spans to the line of m. In the other logs that is the first line written after
+// it.
 func GoTo(ctx context.Context, e api.Engine, spans []Span, m Match) error {
 	at, err := spans[m.Span].timeAt(ctx, e, m.Offset)
 	if err != nil {
@@ -85,7 +87,7 @@ func GoTo(ctx context.Context, e api.Engine, spans []Span, m Match) error {
 		s := &spans[i]
 		offset := m.Offset
 		if i != m.Span {
-			if offset, err = s.seek(ctx, e, at, i < m.Span); err != nil {
+			if offset, err = s.seekTime(ctx, e, at, i < m.Span); err != nil {
 				return err
 			}
 		}
@@ -94,16 +96,16 @@ func GoTo(ctx context.Context, e api.Engine, spans []Span, m Match) error {
 	return nil
 }
 
-// seek is where the first line begins that was written at a time or later, or only
-// later.
-func (s *Span) seek(ctx context.Context, e api.Engine, t time.Time, later bool) (int64, error) {
+// seekTime returns the offset of the first line written at t or later; with later only after t.
+func (s *Span) seekTime(ctx context.Context, e api.Engine, t time.Time, later bool) (int64, error) {
 	out, _, err := s.read(ctx, e, 0, 4, 0)
-	if s.gone(err) {
+	if s.isGone(err) {
 		return s.To, nil
 	}
 	if err != nil {
 		return 0, err
 	}
+	// Times grow with offsets, so a binary search over bytes finds the first one late enough.
 	from, to := out.Dropped, out.End
 	for from < to {
 		middle := from + (to-from)/2
@@ -120,6 +122,7 @@ func (s *Span) seek(ctx context.Context, e api.Engine, t time.Time, later bool) 
 	if from <= out.Dropped {
 		return out.Dropped, nil
 	}
+	// That byte may be inside a line: continue after the line's end.
 	next, text, err := s.read(ctx, e, from-1, maxLine, 0)
 	if err != nil {
 		return 0, err

@@ -8,23 +8,21 @@ import (
 	"tandem/engine/api"
 )
 
-// Settle is how long lines of several followed logs are held to be put in order: the engine
-// reports their times to a tenth of a second.
+// Settle is how long lines of several followed logs are collected before they are sorted: the
+// engine reports times to a tenth of a second.
 const Settle = 100 * time.Millisecond
 
-// maxWait is how long one call waits for more.
+// maxWait is the maximum wait of one call.
 const maxWait = 20 * time.Second
 
-// maxLate is how long logs that answered late once hold up the others.
-const maxLate = time.Second
-
-// A Merge gives the lines of several logs in the order in which they were written.
+// A Merge returns the lines of several logs in the order they were written.
 type Merge struct {
-	Rest    bool // an unfinished last line counts now, not when it is finished
+	Rest    bool // return an unfinished last line at once
 	readers []*reader
 }
 
-// Forward reads on after the spans, at most max bytes at a time.
+// Forward returns a Merge of the logs from the ends of their spans, reading at most max bytes at a
+// time.
 func Forward(spans []Span, max int) *Merge {
 	m := &Merge{}
 	for i := range spans {
@@ -33,17 +31,18 @@ func Forward(spans []Span, max int) *Merge {
 	return m
 }
 
-// Add reads another log too, from the end of its span.
+// Add adds another log, from the end of its span.
 func (m *Merge) Add(s Span, max int) {
 	m.readers = append(m.readers, &reader{Span: s, max: max, until: -1})
 }
 
-// Next returns the line that was written first of those that the logs had when they were
-// first read; ok is false after the last one.
+// Next returns the earliest remaining line. ok is false once the lines present at the first read
+// are used up.
 func (m *Merge) Next(ctx context.Context, e api.Engine) (line Line, ok bool, err error) {
+	// Every log needs a pending line before their times can be compared.
 	var first *reader
 	for _, r := range m.readers {
-		if err := m.fill(ctx, e, r); err != nil {
+		if err := m.fillPending(ctx, e, r); err != nil {
 			return Line{}, false, err
 		}
 		if len(r.pending) > 0 && (first == nil || r.pending[0].At.Before(first.pending[0].At)) {
@@ -58,23 +57,23 @@ func (m *Merge) Next(ctx context.Context, e api.Engine) (line Line, ok bool, err
 	return line, true, nil
 }
 
-// fill reads on until there is a line, or nothing more of what there was.
-func (m *Merge) fill(ctx context.Context, e api.Engine, r *reader) error {
+// fillPending reads until r has a pending line or is at the end.
+func (m *Merge) fillPending(ctx context.Context, e api.Engine, r *reader) error {
 	for len(r.pending) == 0 && !r.over {
-		lines, more, err := r.next(ctx, e, 0)
+		lines, more, err := r.readNext(ctx, e, 0)
 		if err != nil {
 			return err
 		}
 		if r.pending, r.over = lines, !more; !more && m.Rest {
-			r.pending = append(r.pending, r.rest()...)
+			r.pending = append(r.pending, r.takePartial()...)
 		}
 	}
 	return nil
 }
 
-// Wait returns the next lines of the logs as soon as there are any, in order within Settle;
-// none when nothing has come for a while, or only a piece of a line of the only log. Lines come
-// with an error too if they were read before.
+// Wait waits for the next lines of the logs and returns them sorted by time, to the precision of
+// Settle. It returns none if nothing was printed for a while, or only a part of a line by a single
+// log. Lines already read are returned even with an error.
 func (m *Merge) Wait(ctx context.Context, e api.Engine) (lines []Line, err error) {
 	var late, all []*reader
 	for _, r := range m.readers {
@@ -85,19 +84,18 @@ func (m *Merge) Wait(ctx context.Context, e api.Engine) (lines []Line, err error
 			late = append(late, r)
 		}
 	}
-	// A log that answers later than others each time is read all the same, but a machine that hangs
-	// holds up the others only for a moment.
-	if lines, err = ask(ctx, e, late, 0, maxLate); len(lines) == 0 && err == nil {
-		lines, err = ask(ctx, e, all, maxWait, maxWait+Settle)
+	// Read first the logs whose answers came too late last time, or a busy log would starve them.
+	if lines, err = readAll(ctx, e, late, 0); len(lines) == 0 && err == nil {
+		lines, err = readAll(ctx, e, all, maxWait)
 	}
 	slices.SortStableFunc(lines, func(a, b Line) int { return a.At.Compare(b.At) })
 	return lines, err
 }
 
-// ask reads logs at the same time. It waits up to limit for lines of any of them, or for an answer
-// of each.
-func ask(ctx context.Context, e api.Engine, readers []*reader, wait, limit time.Duration) (lines []Line, err error) {
-	waiting, cancel := context.WithTimeout(ctx, limit)
+// readAll reads logs concurrently. It returns once one of them has lines, plus Settle for the
+// others, or once all have answered.
+func readAll(ctx context.Context, e api.Engine, readers []*reader, wait time.Duration) (lines []Line, err error) {
+	waiting, cancel := context.WithTimeout(ctx, maxWait+Settle)
 	defer cancel()
 	type answer struct {
 		lines []Line
@@ -106,7 +104,8 @@ func ask(ctx context.Context, e api.Engine, readers []*reader, wait, limit time.
 	answers := make(chan answer)
 	for _, r := range readers {
 		go func() {
-			lines, err := r.await(waiting, e, wait)
+			lines, err := r.awaitLines(waiting, e, wait)
+			// Only a call cancelled by this function is late; other errors are returned below.
 			r.late = err != nil && waiting.Err() != nil
 			answers <- answer{lines, err}
 		}()
@@ -128,7 +127,7 @@ func ask(ctx context.Context, e api.Engine, readers []*reader, wait, limit time.
 	return lines, err
 }
 
-// Unfinished returns the lines without an end that come next.
+// Unfinished returns the unfinished lines at the ends of the logs.
 func (m *Merge) Unfinished() (lines []Line) {
 	for _, r := range m.readers {
 		if len(r.partial.Text) > 0 && len(r.pending) == 0 {
@@ -138,17 +137,17 @@ func (m *Merge) Unfinished() (lines []Line) {
 	return lines
 }
 
-// Ended reports whether all processes have ended and all of their logs has been read.
+// Ended reports whether all processes have exited and their logs were read to the end.
 func (m *Merge) Ended() bool {
 	return !slices.ContainsFunc(m.readers, func(r *reader) bool { return !r.ended })
 }
 
-// EndedOf reports whether one process has ended and all of its log has been read.
+// EndedOf reports whether the process of s has exited and its log was read to the end.
 func (m *Merge) EndedOf(s *Source) bool {
 	return !slices.ContainsFunc(m.readers, func(r *reader) bool { return r.Source == s && !r.ended })
 }
 
-// Resume follows a process again, which was restarted.
+// Resume follows a restarted process again.
 func (m *Merge) Resume(s *Source) {
 	for _, r := range m.readers {
 		if r.Source == s {
@@ -157,8 +156,7 @@ func (m *Merge) Resume(s *Source) {
 	}
 }
 
-// Behind returns how many bytes of the logs were written when they were last read, and are
-// still to be given.
+// Behind returns the number of bytes not yet returned, as of the last read of each log.
 func (m *Merge) Behind() (bytes int64) {
 	for _, r := range m.readers {
 		given := r.To

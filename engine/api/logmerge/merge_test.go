@@ -30,7 +30,7 @@ func (engine) Do(ctx context.Context, _ string, _ api.Effect, in, out any) error
 	return nil
 }
 
-func TestWaitReadsALogThatAnswersLaterThanOthers(t *testing.T) {
+func TestWaitReadsALogWithLateAnswers(t *testing.T) {
 	busy, slow := &Source{Process: api.Process{ID: "busy"}}, &Source{Process: api.Process{ID: "slow"}}
 	m := Forward([]Span{{Source: busy}, {Source: slow}}, 100)
 	for range 3 {

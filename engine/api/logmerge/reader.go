@@ -9,30 +9,29 @@ import (
 	"tandem/engine/api"
 )
 
-// maxLine is how long a line gets before it is given without its end.
+// maxLine is the maximum length of a line in bytes; a longer one is returned in pieces.
 const maxLine = 64 << 10
 
 // A reader reads one log forward from the end of its span, line by line.
 type reader struct {
 	Span
-	max     int       // bytes at a time
+	max     int       // bytes per read
 	partial Line      // the unfinished last line
-	last    time.Time // of the last line: a line without a time has that of the line before
-	until   int64     // where the log ended when it was first read; -1 before that
+	last    time.Time // of the last line, used for lines without a time
+	until   int64     // end of the log at the first read; -1 before it
 
-	pending []Line // read, and not given yet
-	over    bool   // all up to until has been read
-	late    bool   // others had lines before it answered
-	ended   bool   // the process has ended and all of its log has been read
+	pending []Line // read but not yet returned
+	over    bool   // read up to until
+	late    bool   // its last call was cancelled because other logs had lines
+	ended   bool   // the process has exited and its log was read to the end
 }
 
-// next reads the lines that come next, and reports whether there are more of those that the
-// log had at first.
-func (r *reader) next(ctx context.Context, e api.Engine, wait time.Duration) (lines []Line, more bool, err error) {
+// readNext reads the next lines. more reports whether the end of the first read is still ahead.
+func (r *reader) readNext(ctx context.Context, e api.Engine, wait time.Duration) (lines []Line, more bool, err error) {
 	out, text, err := r.read(ctx, e, r.To, r.max, wait)
-	if r.gone(err) {
+	if r.isGone(err) {
 		r.ended = true
-		return r.rest(), false, nil
+		return r.takePartial(), false, nil
 	}
 	if err != nil {
 		return nil, false, err
@@ -42,33 +41,35 @@ func (r *reader) next(ctx context.Context, e api.Engine, wait time.Duration) (li
 	}
 	at := out.Start
 	for piece := range bytes.Lines(text) {
-		lines = r.add(lines, Line{Source: r.Source, Stream: r.Stream, At: WrittenAt(out.Times, at), Offset: at, Next: at + int64(len(piece)), Text: piece})
+		lines = r.addPiece(lines, Line{Source: r.Source, Stream: r.Stream, At: WrittenAt(out.Times, at), Offset: at, Next: at + int64(len(piece)), Text: piece})
 		at += int64(len(piece))
 	}
 	moved := out.NextCursor > r.To
 	if r.To, r.End = out.NextCursor, out.End; r.until < 0 {
 		r.until = out.End
 	}
+	// An exited process may have unread output, so it has ended only after an empty read.
 	if out.State.Ended() && !moved {
 		r.ended = true
-		lines = append(lines, r.rest()...)
+		lines = append(lines, r.takePartial()...)
 	}
 	return lines, moved && r.To < r.until, nil
 }
 
-// await waits for lines, for a piece of one if there is only this log, or for the end of the
+// awaitLines waits for lines, for a part of a line if this is the only log, or for the exit of the
 // process.
-func (r *reader) await(ctx context.Context, e api.Engine, wait time.Duration) ([]Line, error) {
+func (r *reader) awaitLines(ctx context.Context, e api.Engine, wait time.Duration) ([]Line, error) {
 	for from := r.To; ; {
-		lines, _, err := r.next(ctx, e, wait)
+		lines, _, err := r.readNext(ctx, e, wait)
 		if err != nil || len(lines) > 0 || r.Alone && r.To > from || r.ended || wait == 0 || ctx.Err() != nil {
 			return lines, err
 		}
 	}
 }
 
-// add adds a piece of a line, which is a whole one if it has an end or is too long.
-func (r *reader) add(lines []Line, piece Line) []Line {
+// addPiece adds a piece to the partial line, and appends that to lines once it is complete or too
+// long.
+func (r *reader) addPiece(lines []Line, piece Line) []Line {
 	if len(r.partial.Text) == 0 {
 		r.partial = piece
 		r.partial.Text = bytes.Clone(piece.Text)
@@ -79,18 +80,18 @@ func (r *reader) add(lines []Line, piece Line) []Line {
 	if !bytes.HasSuffix(piece.Text, []byte{'\n'}) && len(r.partial.Text) < maxLine {
 		return lines
 	}
-	return append(lines, r.rest()...)
+	return append(lines, r.takePartial()...)
 }
 
-// rest returns the unfinished line, which gets no end. Its time is not before that of the
-// line before.
-func (r *reader) rest() []Line {
+// takePartial returns and clears the partial line, if any. Its time is at least that of the
+// previous line.
+func (r *reader) takePartial() []Line {
 	line := r.partial
 	if len(line.Text) == 0 {
 		return nil
 	}
 	r.partial = Line{}
-	line.Text = trimmed(line.Text)
+	line.Text = trimLineEnd(line.Text)
 	if line.At.Before(r.last) {
 		line.At = r.last
 	}
@@ -98,7 +99,7 @@ func (r *reader) rest() []Line {
 	return []Line{line}
 }
 
-// trimmed returns a line without its end.
-func trimmed(text []byte) []byte {
+// trimLineEnd returns text without its line end.
+func trimLineEnd(text []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\r'})
 }

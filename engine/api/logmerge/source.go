@@ -1,6 +1,5 @@
-// Package logmerge makes one log of those of several processes, as clients show
-// it: whose each line is, and the lines in the order in which they were written.
-// How they are shown is the clients' own business.
+// Package logmerge merges the logs of several processes into one: it labels each line with its
+// process and sorts the lines by time. Displaying them is up to the clients.
 package logmerge
 
 import (
@@ -12,15 +11,16 @@ import (
 	"tandem/engine/api"
 )
 
-// A Source is a process whose log is merged with others'.
+// A Source is a process of a merged log.
 type Source struct {
 	Process api.Process
-	Label   string // its name, by which no other of them goes
-	Tint    int    // which of the client's colours it has, from 0
+	Label   string // unique name
+	Tint    int    // index of its colour, from 0
 }
 
-// NewSource gives a log a name and one of several colours: the same ones every
-// time, unless others have them already. visible makes a name fit to be shown.
+// NewSource returns a Source with a label and one of tints colours, both different from those of
+// others if possible. They depend only on the name, unless others already use them. visible
+// escapes a name for display.
 func NewSource(p api.Process, others []*Source, tints int, visible func(string) string) *Source {
 	s := &Source{Process: p, Label: visible(cmp.Or(p.Name, p.ID))}
 	if slices.ContainsFunc(others, func(o *Source) bool { return o.Label == s.Label }) {
@@ -43,22 +43,21 @@ func NewSource(p api.Process, others []*Source, tints int, visible func(string) 
 // A Line is a line of a merged log, or a note about one of its processes.
 type Line struct {
 	Source *Source
-	Stream string    // stdout or stderr where they are kept apart
-	At     time.Time // zero where nobody knows
-	Offset int64     // where it begins in the log of its stream,
-	Next   int64     // and where the line after it does
+	Stream string    // stdout or stderr if they have separate logs
+	At     time.Time // when it was written; zero if unknown
+	Offset int64     // start of the line in its log
+	Next   int64     // start of the next line
 	Text   []byte
-	Note   string // instead of a line
+	Note   string // a note in place of a line
 }
 
-// Of reports whether a process is one of a project file. A session is one only
-// with sessions.
+// Of reports whether p was started by the project file. Sessions count only with sessions set.
 func Of(p api.Process, project string, sessions bool) bool {
 	return p.Project != nil && p.Project.File == project && (sessions || p.Kind != api.KindSession)
 }
 
-// Newest are the processes of a project file: of each entry what is alive, else
-// what has ended last.
+// Newest returns the current process of each entry of a project file: the running one, otherwise
+// the last one.
 func Newest(project string, list []api.Process, sessions bool) (newest []api.Process) {
 	at := map[string]int{}
 	for _, p := range list {
@@ -77,7 +76,7 @@ func Newest(project string, list []api.Process, sessions bool) (newest []api.Pro
 	return newest
 }
 
-// WrittenAt is when what is at an offset was written, as far as known.
+// WrittenAt returns when the byte at offset was written; zero if unknown.
 func WrittenAt(times []api.LogTime, offset int64) time.Time {
 	i, exact := slices.BinarySearchFunc(times, offset, func(t api.LogTime, offset int64) int { return cmp.Compare(t.Offset, offset) })
 	switch {

@@ -10,21 +10,21 @@ import (
 	"tandem/engine/api"
 )
 
-// A Span is the part of one log that is held of a merged one.
+// A Span is the loaded part of one log within a merged one.
 type Span struct {
 	Source   *Source
-	Stream   string // "stdout" or "stderr" where they are kept apart
-	From, To int64  // the first byte held, and the one after the last; From below 0: the end, wherever that is
-	Oldest   int64  // the first byte that there is
-	End      int64  // the one after the last, when the log was last read
-	Alone    bool   // it is the only one, so that it is an error if its log is gone
+	Stream   string // "stdout" or "stderr" if they have separate logs
+	From, To int64  // the first loaded byte, and the one after the last; From below 0: the log's end
+	Oldest   int64  // the oldest byte of the log
+	End      int64  // end of the log at the last read
+	Alone    bool   // the only log: its deletion is then an error
 }
 
-// gone reports whether an error means that the log was deleted, which ends it.
-func (s *Span) gone(err error) bool { return !s.Alone && errors.Is(err, api.CodeNotFound) }
+// isGone reports whether err means that the log was deleted and is to be treated as ended.
+func (s *Span) isGone(err error) bool { return !s.Alone && errors.Is(err, api.CodeNotFound) }
 
-// Spans returns the logs of a process, one for each stream where these are kept apart, or only
-// that of one stream then. All are at the end.
+// Spans returns empty spans at the ends of the process's logs: one if both streams share a log,
+// otherwise one per stream, or only the given stream.
 func (s *Source) Spans(stream string) []Span {
 	streams := []string{""}
 	if v := s.Process.Supervision; v != nil && v.SplitLog {
@@ -40,13 +40,13 @@ func (s *Source) Spans(stream string) []Span {
 	return spans
 }
 
-// Before reads what comes before the spans, up to max bytes of each, and returns the lines of
-// that which are the last ones of the merged log before them. The spans begin with them then.
+// Before reads up to max bytes before each span and returns the lines directly before them in the
+// merged log. It extends the spans by these lines.
 func Before(ctx context.Context, e api.Engine, spans []Span, max int) ([]Line, error) {
 	read := make([]earlier, len(spans))
 	for i := range spans {
 		var err error
-		if read[i], err = spans[i].before(ctx, e, max); err != nil {
+		if read[i], err = spans[i].readBefore(ctx, e, max); err != nil {
 			return nil, err
 		}
 	}
@@ -56,14 +56,14 @@ func Before(ctx context.Context, e api.Engine, spans []Span, max int) ([]Line, e
 		for i := range read {
 			n := len(read[i].lines)
 			switch {
-			case n == 0 && read[i].more: // what comes before may be later than all others
-				return reversed(lines), nil
+			case n == 0 && read[i].more: // its unread lines may be later than those of the others
+				return reverseLines(lines), nil
 			case n > 0 && (last < 0 || !read[i].lines[n-1].At.Before(read[last].lines[len(read[last].lines)-1].At)):
 				last = i
 			}
 		}
 		if last < 0 {
-			return reversed(lines), nil
+			return reverseLines(lines), nil
 		}
 		r := &read[last]
 		line := r.lines[len(r.lines)-1]
@@ -73,19 +73,19 @@ func Before(ctx context.Context, e api.Engine, spans []Span, max int) ([]Line, e
 	}
 }
 
-func reversed(lines []Line) []Line {
+func reverseLines(lines []Line) []Line {
 	slices.Reverse(lines)
 	return lines
 }
 
-// earlier is what a log has before a span.
+// earlier is a part of a log before a span.
 type earlier struct {
 	lines []Line
-	more  bool // there is something before them
+	more  bool // the log has more before it
 }
 
-// before reads the lines before a span.
-func (s *Span) before(ctx context.Context, e api.Engine, most int) (earlier, error) {
+// readBefore reads up to most bytes of lines before a span.
+func (s *Span) readBefore(ctx context.Context, e api.Engine, most int) (earlier, error) {
 	since, size := int64(-most), most
 	if s.From >= 0 {
 		since = max(s.From-int64(most), s.Oldest)
@@ -94,7 +94,7 @@ func (s *Span) before(ctx context.Context, e api.Engine, most int) (earlier, err
 		}
 	}
 	out, text, err := s.read(ctx, e, since, size, 0)
-	if s.gone(err) {
+	if s.isGone(err) {
 		s.From, s.Oldest = max(s.From, 0), max(s.From, 0)
 		s.To = max(s.To, s.From)
 		return earlier{}, nil
@@ -104,31 +104,31 @@ func (s *Span) before(ctx context.Context, e api.Engine, most int) (earlier, err
 	}
 	s.Oldest, s.End = out.Dropped, out.End
 	from := out.Start
-	// A line that is longer than max comes in pieces.
+	// Start after the first line end; a line longer than most is returned in pieces.
 	if i := bytes.IndexByte(text, '\n') + 1; from > out.Dropped && i < len(text) {
 		from += int64(i)
 		text = text[i:]
 	}
-	if s.From < 0 { // what has no end yet is left for what comes
+	if s.From < 0 { // leave an unfinished line to later reads
 		if !out.State.Ended() {
 			text = text[:bytes.LastIndexByte(text, '\n')+1]
 		}
 		s.From = from + int64(len(text))
 		s.To = s.From
 	}
-	if over := from + int64(len(text)) - s.From; over > 0 { // the log begins later than it did
+	if over := from + int64(len(text)) - s.From; over > 0 { // the log was truncated at its start meanwhile
 		text = text[:max(int64(len(text))-over, 0)]
 	}
 	before := earlier{more: from > out.Dropped}
 	for line := range bytes.Lines(text) {
 		next := from + int64(len(line))
-		before.lines = append(before.lines, Line{Source: s.Source, Stream: s.Stream, At: WrittenAt(out.Times, from), Offset: from, Next: next, Text: trimmed(line)})
+		before.lines = append(before.lines, Line{Source: s.Source, Stream: s.Stream, At: WrittenAt(out.Times, from), Offset: from, Next: next, Text: trimLineEnd(line)})
 		from = next
 	}
 	return before, nil
 }
 
-// read reads a piece of the log, waiting for one that is not written yet.
+// read reads up to size bytes of the log from since on, and waits for output if there is none.
 func (s *Span) read(ctx context.Context, e api.Engine, since int64, size int, wait time.Duration) (out api.ProcessLogOutput, text []byte, err error) {
 	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: s.Source.Process.ID, Stream: s.Stream, Since: &since, Max: max(size, 4),
 		WaitMS: int(wait.Milliseconds()), Exact: true, Times: true})
@@ -145,7 +145,7 @@ func (s *Span) timeAt(ctx context.Context, e api.Engine, offset int64) (time.Tim
 	return WrittenAt(out.Times, offset), err
 }
 
-// Last makes spans empty, with the last count lines of their logs together after them. An
+// Last makes the spans empty and moves them before the last count lines of the merged log. An
 // unfinished line counts too.
 func Last(ctx context.Context, e api.Engine, spans []Span, count, max int) error {
 	for i := range spans {
@@ -183,7 +183,7 @@ func HasBefore(spans []Span) bool {
 	return slices.ContainsFunc(spans, func(s Span) bool { return s.From > s.Oldest })
 }
 
-// IndexOf returns the index of the log that a line comes from.
+// IndexOf returns the index of the line's log.
 func IndexOf(spans []Span, line Line) int {
 	return slices.IndexFunc(spans, func(s Span) bool { return s.Source == line.Source && s.Stream == line.Stream })
 }
