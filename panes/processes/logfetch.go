@@ -119,7 +119,7 @@ func (r *logRequest) Run(ctx context.Context, e api.Engine) (a logAnswer, err er
 	if err == nil && r.kind == askMore && len(a.after) == 0 {
 		a.after, err = r.forward.Wait(ctx, e)
 	}
-	a.open, a.left = r.forward.Unfinished(), r.forward.Behind()
+	a.open, a.left = r.forward.PartialLines(), r.forward.Behind()
 	return a, err
 }
 
@@ -155,7 +155,7 @@ func (l *Log) Take(r *logRequest, a logAnswer, err error) bool {
 			l.jump = &logRequest{kind: askEnd, delay: logEvery}
 			return true
 		}
-		l.forward, l.idle, l.caught = r.forward, len(a.after) == 0 && r.forward.Ended(), a.left == 0
+		l.forward, l.idle, l.caught = r.forward, len(a.after) == 0 && r.forward.HasEnded(), a.left == 0
 		l.append(a.after, a.open)
 		l.last = l.end + a.left
 		l.letGo(l.follow || l.index(l.top.offset) > len(l.lines)/2)

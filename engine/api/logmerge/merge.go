@@ -127,8 +127,8 @@ func readAll(ctx context.Context, e api.Engine, readers []*reader, wait time.Dur
 	return lines, err
 }
 
-// Unfinished returns the unfinished lines at the ends of the logs.
-func (m *Merge) Unfinished() (lines []Line) {
+// PartialLines returns the unfinished lines at the ends of the logs.
+func (m *Merge) PartialLines() (lines []Line) {
 	for _, r := range m.readers {
 		if len(r.partial.Text) > 0 && len(r.pending) == 0 {
 			lines = append(lines, r.partial)
@@ -137,13 +137,13 @@ func (m *Merge) Unfinished() (lines []Line) {
 	return lines
 }
 
-// Ended reports whether all processes have exited and their logs were read to the end.
-func (m *Merge) Ended() bool {
+// HasEnded reports whether all processes have exited and their logs were read to the end.
+func (m *Merge) HasEnded() bool {
 	return !slices.ContainsFunc(m.readers, func(r *reader) bool { return !r.ended })
 }
 
-// EndedOf reports whether the process of s has exited and its log was read to the end.
-func (m *Merge) EndedOf(s *Source) bool {
+// HasEndedOf reports whether the process of s has exited and its log was read to the end.
+func (m *Merge) HasEndedOf(s *Source) bool {
 	return !slices.ContainsFunc(m.readers, func(r *reader) bool { return r.Source == s && !r.ended })
 }
 

@@ -186,7 +186,7 @@ func (m *logMerge) followAll(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := m.out.flush(); err != nil || m.all.Ended() && !m.waits {
+		if err := m.out.flush(); err != nil || m.all.HasEnded() && !m.waits {
 			return err
 		}
 	}
@@ -199,7 +199,7 @@ func (m *logMerge) next(ctx context.Context, events <-chan api.Event) (lines []l
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if !m.all.Ended() {
+		if !m.all.HasEnded() {
 			lines, err = m.all.Wait(waiting, m.conn)
 		} else if m.waits {
 			<-waiting.Done()
@@ -222,7 +222,7 @@ func (m *logMerge) next(ctx context.Context, events <-chan api.Event) (lines []l
 // ended returns notes about processes that have ended.
 func (m *logMerge) ended(ctx context.Context) (notes []logmerge.Line, err error) {
 	for _, s := range m.sources {
-		if !s.followed || !m.all.EndedOf(s.Source) {
+		if !s.followed || !m.all.HasEndedOf(s.Source) {
 			continue
 		}
 		if s.followed = false; !s.wasAlive {
