@@ -47,7 +47,7 @@ func Activate(ctx context.Context, o Options) (*Client, error) {
 	a := activation{Options: o, client: newClient(o)}
 	if err := a.run(limited); err != nil {
 		a.client.Close()
-		if timedOut(ctx, err) {
+		if isOwnTimeout(ctx, err) {
 			err = a.timeoutError()
 		}
 		return nil, err

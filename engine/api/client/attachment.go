@@ -125,7 +125,7 @@ func (a *Attachment) TakePassed() *os.File {
 	if a.passing == nil {
 		return nil
 	}
-	return a.passing.Taken()
+	return a.passing.TakeFile()
 }
 
 // HandOver hands over a terminal to the engine. The caller keeps its descriptor.

@@ -95,15 +95,15 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		return c, nil
 	}
 	c.Close()
-	if timedOut(ctx, err) {
+	if isOwnTimeout(ctx, err) {
 		err = api.Errorf(api.CodeUnavailable, "connect: the engine of %s did not answer within %v", o.DataDir, o.timeout).
 			WithHint(hintLog(o.DataDir))
 	}
 	return nil, err
 }
 
-// timedOut reports whether err comes from a deadline set in this package, not from ctx.
-func timedOut(ctx context.Context, err error) bool {
+// isOwnTimeout reports whether err comes from a deadline set in this package, not from ctx.
+func isOwnTimeout(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
 }
 

@@ -51,5 +51,5 @@ func (v *Viewer) Passed() *os.File {
 	if v.descriptors == nil {
 		return nil
 	}
-	return v.descriptors.Taken()
+	return v.descriptors.TakeFile()
 }

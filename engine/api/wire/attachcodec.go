@@ -14,8 +14,7 @@ import (
 	"tandem/keys"
 )
 
-// Kinds of messages from a viewer; Bytes and Paste have the text as it is for
-// a body.
+// Kinds of messages from a viewer. The body of Bytes and Paste is the unchanged text.
 const (
 	InputBytes  = 'b'
 	inputKey    = 'k'
@@ -46,25 +45,26 @@ const (
 	outputKeys    = 'k'
 	outputAccepts = 'a'
 	outputEnded   = 'e' // a Process in JSON
-	OutputError   = 'x' // an Error in JSON: why the engine closes the attachment
+	OutputError   = 'x' // an Error in JSON, before the engine closes the attachment
 )
 
-// isKind reports whether a message can be of a kind, as all are letters.
+// isKind reports whether b can be the kind of a message: all kinds are letters.
 func isKind(b byte) bool { return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' }
 
-// impliedAlt is the bit of keys.Key.Implied in the byte of the phase.
+// impliedAlt is the bit for keys.Key.Implied in the phase's byte.
 const impliedAlt = 0x80
 
 const (
-	// MaxPaste bounds one paste, which must stay whole to keep its brackets.
+	// MaxPaste is the maximum size of a paste in bytes. A paste is never split, to keep its
+	// brackets.
 	MaxPaste = 16 << 20
-	// MaxInputMessage bounds what the engine reads, MaxOutputMessage what a
-	// client reads, in bytes.
+	// MaxInputMessage and MaxOutputMessage are the maximum sizes in bytes of messages to the engine
+	// and to a client.
 	MaxInputMessage  = MaxPaste + 64
 	MaxOutputMessage = 32 << 20
 )
 
-// AppendInput appends the message for in.
+// AppendInput appends the message for in to dst.
 func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 	switch {
 	case in.Bytes != nil:
@@ -119,7 +119,8 @@ func appendMouse(dst []byte, m *keys.Mouse) []byte {
 	return append(dst, byte(m.Button), byte(m.Kind), byte(m.Mods))
 }
 
-// DecodeInput reads a message from a viewer. Nothing in the result refers to b.
+// DecodeInput decodes a message from a viewer. The error is ErrUnknownKind for a kind of a newer
+// release. The result does not refer to b.
 func DecodeInput(b []byte) (api.Input, error) {
 	var in api.Input
 	d := decoder{b: b}
@@ -178,7 +179,7 @@ func decodeKey(d *decoder) *keys.Key {
 	return k
 }
 
-// AppendOutput appends the message for out.
+// AppendOutput appends the message for out to dst.
 func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 	switch {
 	case out.Frame != nil:
@@ -214,8 +215,8 @@ func AppendJSON(dst []byte, v any) ([]byte, error) {
 	return append(dst, body...), nil
 }
 
-// DecodeOutput reads a message from a session. An error that the engine sent
-// is returned as the *Error it is. Nothing in the result refers to b.
+// DecodeOutput decodes a message from a session. An error sent by the engine is returned as an
+// *api.Error. The result does not refer to b.
 func DecodeOutput(b []byte) (api.Output, error) {
 	var out api.Output
 	d := decoder{b: b}
@@ -266,7 +267,6 @@ func DecodeOutput(b []byte) (api.Output, error) {
 	return out, nil
 }
 
-// parseLines reads a range as AttachQuery writes it.
 func parseLines(s string) (r api.LineRange, err error) {
 	from, count, _ := strings.Cut(s, ",")
 	if r.From, err = strconv.ParseInt(from, 10, 64); err != nil {
@@ -277,7 +277,7 @@ func parseLines(s string) (r api.LineRange, err error) {
 	return r, err
 }
 
-// AttachQuery is the form of o in a URL.
+// AttachQuery encodes o for the query of a URL.
 func AttachQuery(o api.AttachOptions) string {
 	q := url.Values{"id": {o.ID}}
 	set := func(name, value string, given bool) {
@@ -301,8 +301,8 @@ func AttachQuery(o api.AttachOptions) string {
 	return q.Encode()
 }
 
-// ParseAttach reads what AttachQuery writes. A field that is not known is an
-// error, or left out where the client may be newer than this program.
+// ParseAttach decodes the query written by AttachQuery. An unknown field is an error unless the
+// client may be newer than this program.
 func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 	var o api.AttachOptions
 	for name, values := range q {

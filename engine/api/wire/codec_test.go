@@ -33,7 +33,7 @@ func sampleFrame(cols, rows int) *api.Frame {
 	return f
 }
 
-func TestAFrameSurvivesItsBinaryForm(t *testing.T) {
+func TestFrameRoundTripsThroughItsBinaryForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawFrame(t)
 		got, err := DecodeFrame(AppendFrame(nil, want))
@@ -83,7 +83,7 @@ func drawStyle(t *rapid.T) api.Style {
 		Underline: api.Underline(rapid.Byte().Draw(t, "underline")), Link: rapid.SampledFrom([]string{"", "https://example.org"}).Draw(t, "link")}
 }
 
-func TestACutFrameIsAnError(t *testing.T) {
+func TestTruncatedFrameIsAnError(t *testing.T) {
 	whole := AppendFrame(nil, sampleFrame(40, 3))
 	for n := range whole {
 		if f, err := DecodeFrame(whole[:n]); err == nil {
@@ -167,7 +167,7 @@ var inputs = []api.Input{
 	{Hand: &api.Hand{Back: true}}, {Hand: &api.Hand{NoClipboard: true}}, {Typed: []byte("ls\r")},
 }
 
-func TestInputSurvivesItsBinaryForm(t *testing.T) {
+func TestInputRoundTripsThroughItsBinaryForm(t *testing.T) {
 	for _, want := range inputs {
 		msg, err := AppendInput(nil, want)
 		if err != nil {
@@ -183,7 +183,7 @@ func TestInputSurvivesItsBinaryForm(t *testing.T) {
 	}
 }
 
-func TestOutputSurvivesItsBinaryForm(t *testing.T) {
+func TestOutputRoundTripsThroughItsBinaryForm(t *testing.T) {
 	f := sampleFrame(16, 2)
 	for _, want := range []api.Output{
 		{Direct: &api.Direct{Offer: true, Extended: true}}, {Direct: &api.Direct{Keys: true, Colored: true}}, {Direct: &api.Direct{Kitty: true}}, {Direct: &api.Direct{Pixels: true, Sixel: true}},
@@ -243,7 +243,7 @@ func FuzzDecodeOutput(f *testing.F) {
 	})
 }
 
-func TestAttachOptionsSurviveTheirQuery(t *testing.T) {
+func TestAttachOptionsRoundTripThroughTheirQuery(t *testing.T) {
 	for _, want := range []api.AttachOptions{
 		{ID: "a"},
 		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board", Progress: true, Lines: api.LineRange{From: -3, Count: 500}},
@@ -258,7 +258,7 @@ func TestAttachOptionsSurviveTheirQuery(t *testing.T) {
 	}
 }
 
-func TestAttachOptionsThatDoNotFitAreRefused(t *testing.T) {
+func TestMalformedAttachOptionsAreRejected(t *testing.T) {
 	for query, says := range map[string]string{
 		"":                `"id"`,
 		"id=a&raw=maybe":  `"raw"`,
@@ -275,7 +275,7 @@ func TestAttachOptionsThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatANewerReleaseSendsIsLeftOut(t *testing.T) {
+func TestUnknownKindsOfANewerReleaseAreSkipped(t *testing.T) {
 	q := url.Values{"id": {"a"}, "colour": {"red"}}
 	if o, err := ParseAttach(q, true); err != nil || o.ID != "a" {
 		t.Errorf("ParseAttach of a newer client = %+v, %v", o, err)
@@ -324,7 +324,7 @@ func BenchmarkDecodeFrame(b *testing.B) {
 	}
 }
 
-func TestAKeyKeepsHowItsAltWasTold(t *testing.T) {
+func TestKeyKeepsWhetherItsAltIsImplied(t *testing.T) {
 	want := keys.Key{Code: ':', Mods: keys.Alt, Phase: keys.Repeat, Implied: true}
 	msg, err := AppendInput(nil, api.Input{Key: &want})
 	if err != nil {

@@ -9,13 +9,12 @@ import (
 
 var errMalformed = errors.New("malformed message")
 
-// ErrUnknownKind says that a message is of a kind that a newer release sends. It
-// may be left out: each message stands for itself.
+// ErrUnknownKind reports a message kind of a newer release. The message can be skipped: messages do
+// not depend on each other.
 var ErrUnknownKind = errors.New("message of an unknown kind")
 
-// A decoder takes a binary message apart. After the first thing that does not
-// fit everything it gives is zero, and err is set; what it allocates is in
-// proportion to the bytes that are really there.
+// A decoder decodes a binary message. After the first malformed value, err is set and all further
+// values are zero. It allocates memory only in proportion to the bytes actually present.
 type decoder struct {
 	b   []byte
 	err error
@@ -35,9 +34,9 @@ func (d *decoder) byte() byte {
 	return c
 }
 
-// uvarint reads a number of at most max.
+// uvarint decodes a number up to max.
 func (d *decoder) uvarint(max uint64) uint64 {
-	// Most numbers take one byte.
+	// Fast path: most numbers take one byte.
 	if len(d.b) > 0 && d.b[0] < 0x80 && uint64(d.b[0]) <= max {
 		n := uint64(d.b[0])
 		d.b = d.b[1:]
@@ -52,7 +51,7 @@ func (d *decoder) uvarint(max uint64) uint64 {
 	return n
 }
 
-// varint reads a signed number (zigzag).
+// varint decodes a signed number (zigzag).
 func (d *decoder) varint() int64 {
 	n, size := binary.Varint(d.b)
 	if size <= 0 {
@@ -63,7 +62,7 @@ func (d *decoder) varint() int64 {
 	return n
 }
 
-// small reads a signed number that fits an int of 32 bits.
+// small decodes a signed number of at most 32 bits.
 func (d *decoder) small() int {
 	n := d.varint()
 	if n < math.MinInt32 || n > math.MaxInt32 {
@@ -73,8 +72,9 @@ func (d *decoder) small() int {
 	return int(n)
 }
 
-// count reads how many things follow that take at least size bytes each.
+// count decodes the number of following items, each of at least size bytes.
 func (d *decoder) count(size int) int {
+	// More items than the message has room for would only make the caller allocate.
 	return int(d.uvarint(uint64(len(d.b) / size)))
 }
 
@@ -100,7 +100,7 @@ func (d *decoder) bool() bool {
 	return c == 1
 }
 
-// end reports an error if something failed or is left over.
+// end returns an error if a value was malformed or bytes are left over.
 func (d *decoder) end() error {
 	if d.err == nil && len(d.b) > 0 {
 		d.fail()
@@ -120,8 +120,7 @@ func appendBool(dst []byte, b bool) []byte {
 	return append(dst, 0)
 }
 
-// appendRune encodes negative runes, which nothing decodes, as the
-// replacement character.
+// appendRune encodes a rune; a negative one, which cannot be decoded, as the replacement character.
 func appendRune(dst []byte, r rune) []byte {
 	if r < 0 {
 		r = utf8.RuneError
@@ -129,7 +128,6 @@ func appendRune(dst []byte, r rune) []byte {
 	return binary.AppendUvarint(dst, uint64(r))
 }
 
-// rest takes all that is left.
 func (d *decoder) rest() []byte {
 	p := d.b
 	d.b = nil

@@ -7,7 +7,7 @@ import (
 	"tandem/engine/api"
 )
 
-// appendDisplay appends the size of a cell, and the colours with ColorRGB or 0.
+// appendDisplay appends the size of a cell and the colours, 0 for unknown ones.
 func appendDisplay(dst []byte, v *api.Display) []byte {
 	dst = binary.AppendVarint(dst, int64(v.CellWidth))
 	dst = binary.AppendVarint(dst, int64(v.CellHeight))
@@ -26,8 +26,8 @@ func (d *decoder) display() *api.Display {
 	return v
 }
 
-// directFields is how many fields of a Direct are always there. The others are left out
-// behind the last that is set: older ends do not know them, and they are never set for these.
+// directFields is the number of fields of a Direct always sent. Of the others, those after the last
+// set one are left out: older ends do not know them, and never get them set.
 const directFields = 4
 
 func appendDirect(dst []byte, o *api.Direct) []byte {
@@ -51,7 +51,8 @@ func (d *decoder) direct() *api.Direct {
 			*field = last
 		}
 	}
-	if !last { // as nobody writes it
+	// Reject a trailing false: appendDirect never writes one, so each Direct has one encoding.
+	if !last {
 		d.fail()
 	}
 	return o

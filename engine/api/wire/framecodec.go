@@ -9,9 +9,10 @@ import (
 	"tandem/keys"
 )
 
-// The binary form of a Frame: numbers are varints, a style is spelled out where
-// it first occurs and known by its index from then on (0 is the default style),
-// a line's text follows its runs in one piece.
+// The binary form of a Frame must be compact, because it is sent for every change of the screen, and
+// safe to decode from a hostile peer. Numbers are varints. A style is written out at its first use
+// and by its index from then on (0 is the default style). The texts of a line's runs follow the runs
+// in one piece.
 
 const (
 	frameFull = 1 << iota
@@ -24,22 +25,22 @@ const (
 	frameCursorColor
 )
 
-// A line begins with the number of its runs, above its flags and its size.
+// A line starts with a head: its flags in the low bits, then its size, then the number of its runs.
 const (
 	lineSizeShift = 3
 	lineHeadBits  = 5
 )
 
-// minRunBytes and minLineBytes are the least that a run and a line take; they
-// bound what a message can make the decoder allocate.
+// minRunBytes and minLineBytes are the minimum sizes of a run and a line. They limit the memory
+// allocated for a message.
 const (
 	minRunBytes  = 3
 	minLineBytes = 2
 )
 
-// AppendFrame appends the binary form of f.
+// AppendFrame appends the binary form of f to dst.
 func AppendFrame(dst []byte, f *api.Frame) []byte {
-	dst = append(dst, flags(f), byte(f.Mouse), byte(f.Cursor.Shape))
+	dst = append(dst, frameFlags(f), byte(f.Mouse), byte(f.Cursor.Shape))
 	dst = binary.AppendVarint(dst, int64(f.Cols))
 	dst = binary.AppendVarint(dst, int64(f.Rows))
 	dst = binary.AppendVarint(dst, f.First)
@@ -57,7 +58,7 @@ func AppendFrame(dst []byte, f *api.Frame) []byte {
 	return appendStrips(appendLines(dst, f.Lines, f.First), f.Lines)
 }
 
-func flags(f *api.Frame) byte {
+func frameFlags(f *api.Frame) byte {
 	var b byte
 	for i, on := range [...]bool{f.Full, f.Alt, f.Paste, f.Cursor.Visible, f.Cursor.Blink, len(f.Anchors) > 0, f.Cursor.Own, f.Cursor.Color != 0} {
 		if on {
@@ -67,9 +68,8 @@ func flags(f *api.Frame) byte {
 	return b
 }
 
-// DecodeFrame reads what AppendFrame wrote. Input that is not a whole frame is
-// an error, whatever it is; memory is bounded by a multiple of its length. The
-// frame keeps no reference to b.
+// DecodeFrame decodes the output of AppendFrame. It returns an error for any other input, and
+// allocates at most a multiple of its length. The frame does not refer to b.
 func DecodeFrame(b []byte) (*api.Frame, error) {
 	d := decoder{b: b}
 	flags := d.byte()
@@ -103,8 +103,8 @@ func DecodeFrame(b []byte) (*api.Frame, error) {
 	return f, nil
 }
 
-// appendLines appends numbered lines; numbers are written as the distance from
-// where the next line is expected, which is next for the first one.
+// appendLines appends numbered lines. Each number is encoded as the distance from the number after
+// the previous line, at first from next.
 func appendLines(dst []byte, lines []api.NumberedLine, next int64) []byte {
 	var styles styleTable
 	dst = binary.AppendUvarint(dst, uint64(len(lines)))
@@ -131,6 +131,7 @@ func appendLine(dst []byte, l *api.Line, styles *styleTable) []byte {
 		dst = binary.AppendUvarint(dst, uint64(max(r.Cells, 0)))
 		dst = binary.AppendUvarint(dst, uint64(len(r.Text)))
 	}
+	// The texts come last and together, so that the decoder allocates one string for all.
 	for i := range l.Runs {
 		dst = append(dst, l.Runs[i].Text...)
 	}
@@ -155,7 +156,7 @@ func (d *decoder) lines(next int64) []api.NumberedLine {
 	return lines
 }
 
-// appendPlaces appends places, their lines as distances from base.
+// appendPlaces appends places with their lines as distances from base.
 func appendPlaces(dst []byte, places []api.Place, base int64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(places)))
 	for _, p := range places {
@@ -183,12 +184,12 @@ func (d *decoder) places(base int64) []api.Place {
 // A lineDecoder decodes the lines of one message.
 type lineDecoder struct {
 	*decoder
-	styles  []api.Style // those met so far; the first is the default
-	lengths []int       // of the texts of the runs of one line
+	styles  []api.Style // styles so far; the first is the default
+	lengths []int       // lengths of the texts of one line's runs
 }
 
-// line decodes one line. Its texts share one string: a line that is kept
-// longer than its neighbours then holds on to no memory of theirs.
+// line decodes one line. The texts of its runs share one string, but not with other lines: a line
+// kept longer than its neighbours does not keep their memory.
 func (d *lineDecoder) line() api.Line {
 	head := d.uvarint(uint64(len(d.b))<<lineHeadBits | 1<<lineHeadBits - 1)
 	l := api.Line{Wrapped: head&1 != 0, Prompt: head&2 != 0, Output: head&4 != 0, Size: api.LineSize(head >> lineSizeShift & 3)}
@@ -232,8 +233,8 @@ func (d *lineDecoder) style() api.Style {
 	return s
 }
 
-// A styleTable numbers the styles of one message. Few styles are searched one
-// by one, many through a map.
+// A styleTable numbers the styles of one message. It searches up to fewStyles linearly, more through
+// a map.
 type styleTable struct {
 	list  []api.Style // from number 1 on
 	index map[api.Style]uint64
@@ -244,6 +245,7 @@ type styleTable struct {
 const fewStyles = 8
 
 func (t *styleTable) append(dst []byte, s *api.Style) []byte {
+	// Fast path: neighbouring runs often alternate with the same style.
 	if *s == t.last {
 		return binary.AppendUvarint(dst, t.n)
 	}
@@ -261,7 +263,7 @@ func (t *styleTable) append(dst []byte, s *api.Style) []byte {
 	return appendString(dst, s.Link)
 }
 
-// number tells the number of a style, a new one if it is not known yet.
+// number returns the number of a style, and a new one if it is not known yet.
 func (t *styleTable) number(s *api.Style) (n uint64, known bool) {
 	if *s == (api.Style{}) {
 		return 0, true

@@ -9,14 +9,14 @@ import (
 	"tandem/engine/api"
 )
 
-// What the answer of engine.open tells of the engine that was connected to.
+// Headers of the answer to engine.open, about the connected engine.
 const (
 	InfoVersion  = "Tandem-Engine-Version"
 	InfoProtocol = "Tandem-Engine-Protocol"
 	InfoOldest   = "Tandem-Engine-Oldest-Protocol"
 )
 
-// OpenQuery is the form of o in a URL.
+// OpenQuery encodes o for the query of a URL.
 func OpenQuery(o api.OpenOptions) string {
 	q := url.Values{}
 	for name, value := range map[string]string{"machine": o.Machine, "origin": o.Origin, "agent": o.Agent, "auth_sock": o.AuthSock} {
@@ -28,14 +28,14 @@ func OpenQuery(o api.OpenOptions) string {
 		q.Set("read_only", "true")
 	}
 	if o.By != nil {
-		by, _ := json.Marshal(o.By) // strings, numbers and booleans alone
+		by, _ := json.Marshal(o.By) // cannot fail: only strings, numbers and booleans
 		q.Set("by", string(by))
 	}
 	return q.Encode()
 }
 
-// ParseOpen reads what OpenQuery writes, strictly: what is not known may be
-// there to restrict.
+// ParseOpen decodes the query written by OpenQuery. It rejects unknown fields: one may be a
+// restriction.
 func ParseOpen(q url.Values) (api.OpenOptions, *api.Error) {
 	var o api.OpenOptions
 	for name, values := range q {
@@ -70,17 +70,17 @@ func ParseOpen(q url.Values) (api.OpenOptions, *api.Error) {
 	return o, nil
 }
 
-// SetInfo puts what is to be known of an engine into the header of an answer.
+// SetInfo sets the version and protocols of an engine in the headers of an answer.
 func SetInfo(h http.Header, info api.Info) {
 	h.Set(InfoVersion, info.Version)
 	h.Set(InfoProtocol, strconv.Itoa(info.Protocol))
 	h.Set(InfoOldest, strconv.Itoa(info.OldestProtocol))
 }
 
-// InfoOf reads what SetInfo has written.
+// InfoOf reads the headers set by SetInfo.
 func InfoOf(h http.Header) (info api.Info) {
 	info.Version = h.Get(InfoVersion)
-	info.Protocol, _ = strconv.Atoi(h.Get(InfoProtocol)) // 0 is no protocol that anybody has
+	info.Protocol, _ = strconv.Atoi(h.Get(InfoProtocol)) // 0 is never a valid protocol
 	info.OldestProtocol, _ = strconv.Atoi(h.Get(InfoOldest))
 	return info
 }

@@ -9,26 +9,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Passing is a connection over a unix socket on which a descriptor can travel beside
-// what is written (SCM_RIGHTS, unix(7)): one that comes is kept for Taken, if anybody
-// has said that it may come. Nobody who reads or writes otherwise sees a difference.
+// A Passing is a connection over a unix socket that can pass descriptors along with its data
+// (SCM_RIGHTS, unix(7)). After Expect, a received descriptor is kept for TakeFile. Reads and writes
+// of data work as usual.
 type Passing struct {
 	*net.UnixConn
 	takes atomic.Bool
 	oob   [32]byte // Read's: room for one descriptor
 
 	mu    sync.Mutex
-	given *os.File // goes with what is written next
-	taken *os.File // has come
+	given *os.File // to be sent with the next write
+	taken *os.File // received
 }
 
-// NewPassing has c pass descriptors.
+// NewPassing returns a Passing for c.
 func NewPassing(c *net.UnixConn) *Passing { return &Passing{UnixConn: c} }
 
-// Expect says that a descriptor may come. Before that the kernel closes any.
+// Expect allows descriptors to be received. Before that the kernel closes them.
 func (p *Passing) Expect() { p.takes.Store(true) }
 
-// Give sends f, which is closed then, with what is written next.
+// Give sends f with the next write and then closes it.
 func (p *Passing) Give(f *os.File) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,8 +38,9 @@ func (p *Passing) Give(f *os.File) {
 	p.given = f
 }
 
-// Taken is the descriptor that came last and was not taken yet; nil if none has.
-func (p *Passing) Taken() *os.File {
+// TakeFile returns the last descriptor received; nil if there is none or it was already returned.
+// The caller closes it.
+func (p *Passing) TakeFile() *os.File {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.taken
@@ -48,18 +49,19 @@ func (p *Passing) Taken() *os.File {
 }
 
 func (p *Passing) Read(b []byte) (int, error) {
+	// Fast path: most connections never pass a descriptor.
 	if !p.takes.Load() {
 		return p.UnixConn.Read(b)
 	}
 	n, oobn, _, _, err := p.ReadMsgUnix(b, p.oob[:])
 	if oobn > 0 {
-		p.take(p.oob[:oobn])
+		p.keepDescriptor(p.oob[:oobn])
 	}
 	return max(n, 0), err
 }
 
-// take keeps the descriptor in a control message.
-func (p *Passing) take(oob []byte) {
+// keepDescriptor keeps the last descriptor of a control message and closes the others.
+func (p *Passing) keepDescriptor(oob []byte) {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
 		return
@@ -70,7 +72,7 @@ func (p *Passing) take(oob []byte) {
 			continue
 		}
 		for _, fd := range fds {
-			if old := p.Taken(); old != nil {
+			if old := p.TakeFile(); old != nil {
 				old.Close()
 			}
 			p.mu.Lock()
@@ -85,6 +87,7 @@ func (p *Passing) Write(b []byte) (n int, err error) {
 	f := p.given
 	p.given = nil
 	p.mu.Unlock()
+	// A descriptor needs at least one byte of data to travel with.
 	if f != nil && len(b) > 0 {
 		defer f.Close()
 		if n, err = p.writeWith(b, f); err != nil {
@@ -107,16 +110,17 @@ func (p *Passing) writeWith(b []byte, f *os.File) (n int, err error) {
 	return max(n, 0), err
 }
 
-// Close closes what was not given or taken, too.
+// Close also closes descriptors not yet sent or taken.
 func (p *Passing) Close() error {
 	p.Give(nil)
-	if f := p.Taken(); f != nil {
+	if f := p.TakeFile(); f != nil {
 		f.Close()
 	}
 	return p.UnixConn.Close()
 }
 
-// Duplicate is a descriptor of its own for f, which stays as blocking or not as it is.
+// Duplicate returns a duplicate of f's descriptor. Unlike f.Fd, it does not change whether f is
+// blocking.
 func Duplicate(f *os.File) (*os.File, error) {
 	raw, err := f.SyscallConn()
 	if err != nil {

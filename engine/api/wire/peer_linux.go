@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PeerOfConn is the process at the other end of a unix socket connection, as it
-// was when the connection was made (SO_PEERCRED, unix(7)).
+// PeerOfConn returns the process at the other end of a unix socket connection, as of the time of
+// the connection (SO_PEERCRED, unix(7)).
 func PeerOfConn(c *net.UnixConn) (Peer, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

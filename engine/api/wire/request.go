@@ -1,6 +1,5 @@
-// Package wire is what the two ends of a connection share: the headers of
-// requests, the binary form of frames and input, and whom to trust with a
-// socket.
+// Package wire contains the parts of the protocol common to client and server: the headers of
+// requests, the binary form of frames and input, and the checks of a socket's owner.
 package wire
 
 import (
@@ -16,34 +15,33 @@ import (
 	"tandem/engine/api"
 )
 
-// Where an engine serves.
+// Names of routes and their headers.
 const (
 	RoutePrefix = "/v1/"
 	AttachName  = "session.attach"
 
-	// TakenHeader answers AttachOptions.Input: how many messages of it have arrived; empty
-	// if nothing is known of it.
+	// TakenHeader answers AttachOptions.Input with the number of its messages received; empty if
+	// the input is unknown.
 	TakenHeader = "Tandem-Input-Taken"
 	WatchName   = "events.watch"
 	OpenName    = "engine.open"
-	// OpenProtocol is what a connection is upgraded to by engine.open: it is one to
-	// an engine again, from its first byte.
+	// OpenProtocol is the protocol of a connection upgraded by engine.open: a new connection to an
+	// engine, from its first byte.
 	OpenProtocol = "tandem"
 
 	MaxResponseBody = 64 << 20
-	// keepBuffer is the largest buffer that is kept for the next message.
+	// keepBuffer is the maximum size of a buffer kept for the next message.
 	keepBuffer = 256 << 10
 )
 
-// An agent's server can have the engine judge a call by the person's policy in
-// the request that asks for the operation, instead of asking policy.check before
-// it: what was judged is what is carried out, by the rules of that moment. The
-// body is the input of policy.check, whose length JudgeHeader tells, then the
-// operation's own. The same header of the answer is the decision. Who does not
-// know the header cannot read such a body, and so carries nothing out.
+// An agent's server can have a call judged by the user's policy within the request for the
+// operation, instead of calling policy.check before it. Then the judged call is the executed one,
+// under the rules of that moment. The body is the input of policy.check, its length in JudgeHeader,
+// followed by the operation's own input. The same header of the answer has the decision. An engine
+// that does not know the header cannot decode such a body, and carries nothing out.
 const (
 	JudgeHeader = "Tandem-Judge"
-	Allowed     = "allow" // the decision with which something is done
+	Allowed     = "allow" // the only decision to carry out a call
 )
 
 // The stream is that of server-sent events (HTML standard, 9.2): one "data:"
@@ -54,7 +52,7 @@ var (
 	BlockEnd   = []byte("\n\n")
 )
 
-// Reusable is b, or nothing if b is too large to be kept.
+// Reusable returns b for use as a buffer, or nil if it is too large to keep.
 func Reusable(b []byte) []byte {
 	if cap(b) > keepBuffer {
 		return nil
@@ -71,6 +69,7 @@ func ReadMessage(conn *websocket.Conn, buf []byte) ([]byte, error) {
 	if typ != websocket.MessageBinary {
 		return nil, errMalformed
 	}
+	// Grow with the bytes received: a header announcing a large message allocates nothing.
 	buf = buf[:0]
 	for {
 		if len(buf) == cap(buf) {
@@ -87,7 +86,7 @@ func ReadMessage(conn *websocket.Conn, buf []byte) ([]byte, error) {
 	}
 }
 
-// Root is the innermost cause, without the addresses and verbs around it.
+// Root returns the innermost cause of err, without the addresses and verbs around it.
 func Root(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -98,23 +97,22 @@ func Root(err error) error {
 	}
 }
 
-// Encoding and decoding much text as JSON takes longer than everything else
-// that is done with it. A client can have the large members of an output beside
-// its JSON: it names those that it would take so in the request's AsideHeader,
-// as "stdout,stderr". If what they hold is worth it, the answer has in the same
-// header how its body is divided, as "json=312,stdout=10000000": the output's
-// JSON, in which these members are empty, then what each of them holds, as it
-// is. Who does not ask gets JSON alone. 10 MB of output reach an agent in half
-// the time that JSON alone takes.
+// For a large text, encoding and decoding JSON takes longer than everything else. A client can
+// therefore receive the large members of an output beside the JSON. It lists the members in the
+// request's AsideHeader, as "stdout,stderr". If they are large enough, the same header of the answer
+// divides the body, as "json=312,stdout=10000000": first the JSON with these members empty, then
+// their unchanged contents. Without the header the answer is plain JSON. 10 MB of output reach an
+// agent in half the time of plain JSON.
 const (
 	AsideHeader = "Tandem-Aside"
-	// AsideName is the part of a divided body that is JSON.
+	// AsideName is the name of the JSON in the header.
 	AsideName = "json"
-	// AsidePiece is how much of a member is read or written at a time.
+	// AsidePiece is the number of bytes of a member to read or write at a time.
 	AsidePiece = 256 << 10
 )
 
-// DecodeError reads the error that an answer with this status carries.
+// DecodeError decodes the error in an answer to the operation called name. A body without one
+// becomes CodeInternal.
 func DecodeError(name string, status int, body []byte) *api.Error {
 	var e api.Error
 	if json.Unmarshal(body, &e) != nil || e.Code == "" {

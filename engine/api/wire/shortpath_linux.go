@@ -16,6 +16,7 @@ func ShortPath(path string) (short string, done func(), err error) {
 	if len(path) <= api.MaxSocketPath {
 		return path, func() {}, nil
 	}
+	// The path below /proc is short, whatever the length of the directory's own.
 	dir, err := os.OpenFile(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return "", nil, err

@@ -10,27 +10,27 @@ import (
 	"tandem/engine/api"
 )
 
-// What both ends say of a data folder that cannot be used.
+// Hints of client and server about unusable data directories.
 const (
 	HintAgain     = "the engine may be restarting: try again"
 	HintWritable  = "make it writable for you, or choose another data folder with TANDEM_DATA_DIR"
 	HintOwnFolder = "choose a data folder of your own with TANDEM_DATA_DIR"
 )
 
-// A Peer is the process that made a connection to the engine's socket, as it
-// was then. The zero value is a connection of another kind.
+// A Peer is the process that made a connection to the engine's socket, as of that time. The zero
+// value stands for any other connection.
 type Peer struct {
 	PID int
 	UID int
 }
 
-// TrustFor is the rule for the other end of a connection: it has to be the
-// same user, or root.
+// TrustFor returns a function that reports whether the user at the other end of a connection is
+// trusted: only self and root are.
 func TrustFor(self int) func(uid int) bool {
 	return func(uid int) bool { return uid == self || uid == 0 }
 }
 
-// PrivateFolder makes a directory (0700) if there is none, and checks it as TrustedFolder does.
+// PrivateFolder creates dir (0700) if it is missing, and checks it like TrustedFolder.
 func PrivateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return folderError(dir, err)
@@ -39,8 +39,8 @@ func PrivateFolder(dir string) error {
 }
 
 // TrustedFolder checks that a directory belongs to this user: in a shared temporary directory,
-// another user may have made it. Root may use another user's directory anywhere else, for
-// example on a mounted volume. A directory that holds only sockets is closed to other users.
+// another user may have created it. Root may use another user's directory anywhere else, for
+// example on a mounted volume. A directory only for sockets is set to 0700.
 func TrustedFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func TrustedFolder(dir string) error {
 	if !info.IsDir() {
 		return folderError(dir, syscall.ENOTDIR)
 	}
-	if !OwnedBySelf(info) && (os.Geteuid() != 0 || shared(filepath.Dir(dir))) {
+	if !OwnedBySelf(info) && (os.Geteuid() != 0 || isShared(filepath.Dir(dir))) {
 		return api.Errorf(api.CodeConflict, "use folder %s: it belongs to another user", dir).WithHint(HintOwnFolder)
 	}
 	if info.Mode().Perm()&0o077 != 0 && api.HoldsSocketsOnly(dir) {
@@ -60,13 +60,14 @@ func TrustedFolder(dir string) error {
 	return nil
 }
 
-// shared reports whether anybody may make files in dir.
-func shared(dir string) bool {
+// isShared reports whether other users may create files in dir; true if unknown.
+func isShared(dir string) bool {
 	info, err := os.Stat(dir)
 	return err != nil || info.Mode().Perm()&0o002 != 0
 }
 
 func folderError(dir string, err error) *api.Error {
+	// The message below already names the directory.
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err

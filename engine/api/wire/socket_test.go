@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestFolderOfSocketsIsClosedToOthers(t *testing.T) {
+func TestSocketFolderIsClosedToOtherUsers(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 	sockets, other := filepath.Join(dir, "tandem"), filepath.Join(dir, "other")

@@ -8,17 +8,17 @@ import (
 	"tandem/engine/api"
 )
 
-// Lines that show pictures are followed by the placements, and by the strips of each
-// line: the line's place among them, the placement's, and where it is. Viewers that have not
-// asked for pictures get no such lines.
+// Lines with pictures are followed by the placements and by the strips of each line: the index of
+// the line, the index of the placement, and the position. Only viewers with pictures enabled get
+// such lines.
 
-// minPlacementBytes and minStripBytes are the least that each takes.
+// minPlacementBytes and minStripBytes are the minimum sizes of each.
 const (
 	minPlacementBytes = 14
 	minStripBytes     = 6
 )
 
-// appendStrips appends what of pictures lines show; nothing if that is nothing.
+// appendStrips appends the placements and strips of lines; nothing if there are none.
 func appendStrips(dst []byte, lines []api.NumberedLine) []byte {
 	var placed []*api.Placement
 	index := map[*api.Placement]int{}
@@ -32,6 +32,7 @@ func appendStrips(dst []byte, lines []api.NumberedLine) []byte {
 			n++
 		}
 	}
+	// Without pictures the message is the same as in releases without them.
 	if n == 0 {
 		return dst
 	}
@@ -62,7 +63,7 @@ func appendSmalls(dst []byte, ns ...int) []byte {
 	return dst
 }
 
-// strips reads what appendStrips wrote, if anything is left, into lines.
+// strips decodes the output of appendStrips, if any, into lines.
 func (d *decoder) strips(lines []api.NumberedLine) {
 	if d.err != nil || len(d.b) == 0 {
 		return

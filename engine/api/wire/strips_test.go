@@ -19,7 +19,7 @@ func picturedFrame() *api.Frame {
 	return f
 }
 
-func TestPicturesSurviveTheirBinaryForm(t *testing.T) {
+func TestPicturesRoundTripThroughTheirBinaryForm(t *testing.T) {
 	want := picturedFrame()
 	got, err := DecodeFrame(AppendFrame(nil, want))
 	if err != nil {
@@ -40,7 +40,7 @@ func TestPicturesSurviveTheirBinaryForm(t *testing.T) {
 	}
 }
 
-func TestACutFrameWithPicturesIsAnError(t *testing.T) {
+func TestTruncatedFrameWithPicturesIsAnError(t *testing.T) {
 	whole := AppendFrame(nil, picturedFrame())
 	plain := AppendFrame(nil, sampleFrame(40, 3))
 	for n := range whole {

@@ -126,7 +126,7 @@ func (c *Conn) resolveRepeat(ctx context.Context, name string, effect api.Effect
 		}
 	case api.RepeatEnded:
 		if p, ok := out.(*api.Process); ok && (missing || errors.Is(err, api.CodeEnded)) {
-			return c.readStopped(ctx, stoppedID(in), p)
+			return c.readStopped(ctx, idToStop(in), p)
 		}
 	}
 	return err
@@ -144,8 +144,8 @@ func (c *Conn) readStopped(ctx context.Context, id string, p *api.Process) error
 	return err
 }
 
-// stoppedID returns the id of the process that a stop call with input in is for.
-func stoppedID(in any) string {
+// idToStop returns the id of the process that a stop call with input in is for.
+func idToStop(in any) string {
 	switch in := in.(type) {
 	case api.ProcessStopInput:
 		return in.ID
