@@ -1,4 +1,4 @@
-// Package core holds the tools of the profile core: commands in the background.
+// Package core implements the tools of the profile core: commands in the background.
 package core
 
 import (
@@ -12,8 +12,8 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// Tools returns the tools of the profile core: commands as a program and its
-// arguments, background processes, and a list of what succeeded.
+// Tools returns the tools of the profile core: commands as a program and its arguments, background
+// processes, and the list of successful commands.
 func Tools() []toolkit.Tool {
 	core := []toolkit.Profile{toolkit.Core}
 	return []toolkit.Tool{
@@ -82,7 +82,7 @@ func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (tool
 		message := "Command not executed successfully, exit code: " + toolkit.ExitText(p) + "\n\n" + captured
 		return toolkit.Text(strings.TrimRight(message, "\n")).Fail().Of(p.ID), nil
 	}
-	// The command has run: that the list cannot be reached does not undo it.
+	// The command has already run, so a failure to list it is not an error.
 	_, _ = api.CommandsAdd.Call(ctx, f.Engine, api.CommandsInput{Commands: []string{p.Command}})
 	return toolkit.Text(stdout).Of(p.ID), nil
 }
@@ -101,10 +101,11 @@ func startCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolki
 	return toolkit.Textf("Command started in background. Process ID: %s", p.ID).Of(p.ID), nil
 }
 
-// background finds a process without a terminal. A failure is told in the
-// words of the tools that ask.
-func background(ctx context.Context, f *toolkit.Agent, id string) (p api.Process, unknown *toolkit.Result, err error) {
+// findBackground finds a process without a terminal. If there is none, unknown is the result for
+// the agent.
+func findBackground(ctx context.Context, f *toolkit.Agent, id string) (p api.Process, unknown *toolkit.Result, err error) {
 	p, err = api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: id})
+	// A session counts as not found: the profile's agents know only background processes.
 	if errors.Is(err, api.CodeNotFound) || id == "" || err == nil && p.Kind != api.KindProcess {
 		r := toolkit.Textf("Process not found: %s", id).Fail()
 		return p, &r, nil
@@ -113,9 +114,9 @@ func background(ctx context.Context, f *toolkit.Agent, id string) (p api.Process
 }
 
 func checkCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolkit.Result, error) {
-	p, unknown, err := background(ctx, f, in.ProcessID)
+	p, unknown, err := findBackground(ctx, f, in.ProcessID)
 	if err != nil || unknown != nil {
-		return either(unknown, err)
+		return notFoundResult(unknown, err)
 	}
 	stdout, dropped, err := f.Printed(ctx, p, "stdout")
 	if err != nil {
@@ -141,15 +142,15 @@ func checkCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolki
 	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).Of(p.ID), nil
 }
 
-// either is the answer of a tool that has found nothing to work on.
-func either(r *toolkit.Result, err error) (toolkit.Result, error) {
+// notFoundResult returns the result of findBackground if it found no process.
+func notFoundResult(r *toolkit.Result, err error) (toolkit.Result, error) {
 	if r == nil {
 		return toolkit.Result{}, err
 	}
 	return *r, err
 }
 
-// commandStatus is a process's state in the words of the profile core.
+// commandStatus returns the name of a process's state in the profile core.
 func commandStatus(p api.Process) string {
 	code, known := toolkit.ExitCode(p)
 	switch {
@@ -164,14 +165,15 @@ func commandStatus(p api.Process) string {
 }
 
 func stopCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolkit.Result, error) {
-	p, unknown, err := background(ctx, f, in.ProcessID)
+	p, unknown, err := findBackground(ctx, f, in.ProcessID)
 	if err != nil || unknown != nil {
-		return either(unknown, err)
+		return notFoundResult(unknown, err)
 	}
 	if !p.State.Ended() {
 		_, err = api.ProcessStop.Call(ctx, f.Engine, api.ProcessStopInput{ID: p.ID, TimeoutMS: toolkit.StopTimeout})
 	}
 	switch {
+	// It may have exited between the two calls.
 	case p.State.Ended(), errors.Is(err, api.CodeEnded):
 		return toolkit.Textf("Process %s is already terminated.", p.ID).Of(p.ID), nil
 	case err != nil:
@@ -187,7 +189,7 @@ func listBackground(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (tool
 	}
 	var blocks []string
 	for _, p := range out.Processes {
-		if !agentsBackground(p) {
+		if !isAgentsBackground(p) {
 			continue
 		}
 		block := fmt.Sprintf("Process ID: %s\nCommand: %s\nStatus: %s\nRuntime: %d seconds",
@@ -203,9 +205,9 @@ func listBackground(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (tool
 	return toolkit.Text(strings.Join(blocks, "\n\n")), nil
 }
 
-// agentsBackground reports whether a process is one that an agent has started
-// to go on by itself; a one-shot command is while it runs.
-func agentsBackground(p api.Process) bool {
+// isAgentsBackground reports whether an agent started p in the background. A one-shot command counts
+// only while it runs.
+func isAgentsBackground(p api.Process) bool {
 	return p.Kind == api.KindProcess && strings.HasPrefix(p.Actor, "agent:") &&
 		(!p.State.Ended() || p.Supervision == nil || !p.Supervision.Transient)
 }
