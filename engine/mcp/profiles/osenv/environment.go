@@ -13,15 +13,15 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// redacted stands for a value that is not shown.
+// redacted replaces the value of a secret.
 const redacted = "***"
 
-// An EnvState is what the tools of the environment tell of a variable.
+// An EnvState is a variable in the result of a tool.
 type EnvState struct {
 	Key      string `json:"key"`
 	Value    string `json:"value,omitempty"`
 	Redacted bool   `json:"redacted,omitempty"`
-	LeftOut  int    `json:"left_out,omitempty"` // bytes of the value that are not given
+	LeftOut  int    `json:"left_out,omitempty"` // number of bytes missing from the value
 }
 
 // An envKey names a variable.
@@ -45,19 +45,20 @@ type envUnset struct {
 	anybody
 }
 
-// anybody was a choice once: an agent's variables are its own by now, whatever
-// it says.
+// anybody accepts a parameter of older releases and ignores it: an agent's variables are always its
+// own.
 type anybody struct {
 	Client bool `json:"client,omitempty" schema:"-"`
 }
 
 var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
-// secretName are parts of names whose values are not shown unasked.
+// secretName lists parts of names that mark a value as secret.
 var secretName = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"}
 
-// shownEnv is a variable as an agent may see it.
-func shownEnv(key, value string, reveal bool) EnvState {
+// redactEnv returns a variable for an agent, its value redacted if it may be a secret, unless
+// reveal is set.
+func redactEnv(key, value string, reveal bool) EnvState {
 	name := strings.ToUpper(key)
 	if !reveal && slices.ContainsFunc(secretName, func(part string) bool { return strings.Contains(name, part) }) {
 		return EnvState{Key: key, Value: redacted, Redacted: true}
@@ -65,8 +66,9 @@ func shownEnv(key, value string, reveal bool) EnvState {
 	return EnvState{Key: key, Value: value}
 }
 
-// envAnswer tells about a variable, as YAML and structured. Of a long value it gives the beginning.
+// envAnswer returns the result for a variable, as YAML and structured. It truncates a long value.
 func envAnswer(v EnvState, moment string, value bool) toolkit.Result {
+	// Escapes may make the text longer than the value, so halve the value until the text fits.
 	whole := v.Value
 	for most := toolkit.Body; ; most /= 2 {
 		v.Value = toolkit.Head(whole, most)
@@ -101,19 +103,20 @@ func checkEnvName(key string) error {
 
 func errNotSet() error { return &yamlFailure{"ENV_NOT_FOUND", "the variable is not set"} }
 
-// getEnv gives what programs that this agent starts find: its own variables go
-// before the overlay for all, and that before what they inherit.
+// getEnv returns a variable as seen by the agent's programs: the agent's own variables have
+// precedence over the common overlay, and that over the inherited environment.
 func getEnv(ctx context.Context, f *toolkit.Agent, in envGet) (toolkit.Result, error) {
 	if err := checkEnvName(in.Key); err != nil {
 		return toolkit.Result{}, err
 	}
+	// The agent's own variables first, then the common overlay.
 	for _, own := range []bool{true, false} {
 		set, err := api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: in.Key, Client: own, Reveal: in.Reveal})
 		switch {
 		case err == nil && set.Redacted:
 			return envAnswer(EnvState{Key: in.Key, Value: redacted, Redacted: true}, "retrieved_at", true), nil
 		case err == nil:
-			return envAnswer(shownEnv(in.Key, set.Value, in.Reveal), "retrieved_at", true), nil
+			return envAnswer(redactEnv(in.Key, set.Value, in.Reveal), "retrieved_at", true), nil
 		case !errors.Is(err, api.CodeNotFound):
 			return toolkit.Result{}, err
 		}
@@ -122,7 +125,7 @@ func getEnv(ctx context.Context, f *toolkit.Agent, in envGet) (toolkit.Result, e
 	if !ok {
 		return toolkit.Result{}, errNotSet()
 	}
-	return envAnswer(shownEnv(in.Key, value, in.Reveal), "retrieved_at", true), nil
+	return envAnswer(redactEnv(in.Key, value, in.Reveal), "retrieved_at", true), nil
 }
 
 func setEnv(ctx context.Context, f *toolkit.Agent, in envSet) (toolkit.Result, error) {
@@ -136,7 +139,7 @@ func setEnv(ctx context.Context, f *toolkit.Agent, in envSet) (toolkit.Result, e
 	if _, err := api.EnvSet.Call(ctx, f.Engine, api.EnvSetInput{Name: in.Key, Value: value, Client: true}); err != nil {
 		return toolkit.Result{}, err
 	}
-	return envAnswer(shownEnv(in.Key, value, false), "set_at", true), nil
+	return envAnswer(redactEnv(in.Key, value, false), "set_at", true), nil
 }
 
 func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Result, error) {
@@ -149,8 +152,8 @@ func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Resul
 	return envAnswer(EnvState{Key: in.Key}, "unset_at", false).As(envKey{in.Key}), nil
 }
 
-// dropEnv takes a variable out of what this agent has set and of what its programs
-// inherit. One that the person has set for everything stays.
+// dropEnv removes a variable from the agent's own and from the environment inherited by its programs.
+// A variable set by the user for everything stays.
 func dropEnv(ctx context.Context, f *toolkit.Agent, key string) error {
 	if _, inherited := f.Inherited()[key]; inherited && api.AltersExecution(key) && f.Options.Sandbox == nil {
 		return api.Errorf(api.CodeForbidden, "unset %s: it decides which programs run, so agents may unset it only inside a sandbox", key)
@@ -162,6 +165,7 @@ func dropEnv(ctx context.Context, f *toolkit.Agent, key string) error {
 	if f.Unset(key) || err == nil {
 		return nil
 	}
+	// Nothing was removed: either the user has set it, or it does not exist.
 	_, err = api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: key})
 	switch {
 	case err == nil:

@@ -1,4 +1,4 @@
-// Package osenv holds the tools of the profile os: programs and environment.
+// Package osenv implements the tools of the profile os: programs and environment.
 package osenv
 
 import (
@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	shellLines   = 500 // kept of each stream
+	shellLines   = 500 // of each stream
 	shellSeconds = 5   // until a command becomes a daemon
 )
 
-// Tools returns the tools of the profile os: shell commands that become daemons
-// when they take long, and the environment. Every answer is a YAML document.
+// Tools returns the tools of the profile os: shell commands that become daemons after a timeout, and
+// the environment. Every result is a YAML document.
 func Tools() []toolkit.Tool {
 	alone, both := []toolkit.Profile{toolkit.OS}, []toolkit.Profile{toolkit.OS, toolkit.Native}
 	tools := []toolkit.Tool{
@@ -42,7 +42,7 @@ func Tools() []toolkit.Tool {
 	return tools
 }
 
-// inYAML makes a tool tell its errors as YAML.
+// inYAML wraps a tool to return its errors as YAML.
 func inYAML(t toolkit.Tool) toolkit.Tool {
 	call := t.Call
 	t.Call = func(ctx context.Context, f *toolkit.Agent, args json.RawMessage) (toolkit.Result, error) {
@@ -55,7 +55,7 @@ func inYAML(t toolkit.Tool) toolkit.Tool {
 	return t
 }
 
-// A yamlFailure is an error with the code that it has in this profile.
+// A yamlFailure is an error with its code in this profile.
 type yamlFailure struct{ code, message string }
 
 func (e *yamlFailure) Error() string { return e.message }
@@ -77,7 +77,6 @@ func yamlError(err error) toolkit.Result {
 
 func yamlAnswer(fields ...yamlField) toolkit.Result { return toolkit.Text(yamlText(fields)) }
 
-// stamp is a moment as this profile tells it.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 type shellCmd struct {
@@ -91,8 +90,8 @@ func (c shellCmd) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: string(c.Command), CWD: f.Options.CWD}
 }
 
-// timeout is the time until the command becomes a daemon, in milliseconds.
-func (c shellCmd) timeout() (int, error) {
+// timeoutMS returns the time until the command becomes a daemon, in milliseconds.
+func (c shellCmd) timeoutMS() (int, error) {
 	seconds := float64(shellSeconds)
 	if c.TimeoutSeconds != nil {
 		seconds = *c.TimeoutSeconds
@@ -103,13 +102,13 @@ func (c shellCmd) timeout() (int, error) {
 	return max(int(min(seconds, toolkit.UntilDone.Seconds())*1000), 1), nil
 }
 
-// shell is the program that runs the command.
-func (c shellCmd) shell() string {
+// shellProgram returns the program to run the command.
+func (c shellCmd) shellProgram() string {
 	return cmp.Or(c.Shell, toolkit.CommandShell())
 }
 
 func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Result, error) {
-	timeout, err := in.timeout()
+	timeout, err := in.timeoutMS()
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -120,7 +119,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	if lines < 0 {
 		return toolkit.Result{}, &yamlFailure{"INVALID_ARGUMENT", "bufferSize cannot be negative"}
 	}
-	argv := []string{in.shell(), "-c", string(in.Command)}
+	argv := []string{in.shellProgram(), "-c", string(in.Command)}
 	out, err := f.Exec(ctx, api.ExecInput{
 		ID: api.NewID(), Command: argv, CWD: f.Options.CWD, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 		TimeoutMS: timeout, MaxOutput: toolkit.StreamMost, Daemon: &api.Daemon{Lines: lines},
@@ -149,9 +148,9 @@ type daemonPID struct {
 	PID int `json:"pid"`
 }
 
-// daemon finds a daemon by the pid it has, or had; of several with the same
-// pid the one that runs, else the latest.
-func daemon(ctx context.Context, f *toolkit.Agent, pid int) (api.Process, error) {
+// findDaemon finds a daemon by its present or last pid: of several with the same pid the running
+// one, otherwise the latest.
+func findDaemon(ctx context.Context, f *toolkit.Agent, pid int) (api.Process, error) {
 	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
 	if err != nil {
 		return api.Process{}, err
@@ -162,6 +161,7 @@ func daemon(ctx context.Context, f *toolkit.Agent, pid int) (api.Process, error)
 		if p.Supervision == nil || p.Supervision.Daemon == nil || cmp.Or(p.PID, p.LastPID) != pid {
 			continue
 		}
+		// The kernel reuses pids, so several daemons may have had this one.
 		if found == nil || found.State.Ended() && (!p.State.Ended() || p.StartedAt.After(found.StartedAt)) {
 			found = p
 		}
@@ -173,7 +173,7 @@ func daemon(ctx context.Context, f *toolkit.Agent, pid int) (api.Process, error)
 }
 
 func stopDaemon(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.Result, error) {
-	p, err := daemon(ctx, f, in.PID)
+	p, err := findDaemon(ctx, f, in.PID)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -182,6 +182,7 @@ func stopDaemon(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.Re
 		stopped, err = api.ProcessStop.Call(ctx, f.Engine, api.ProcessStopInput{ID: p.ID, TimeoutMS: toolkit.StopTimeout})
 	}
 	switch {
+	// It may have exited between the two calls.
 	case p.State.Ended(), errors.Is(err, api.CodeEnded):
 		return toolkit.Result{}, &yamlFailure{"DAEMON_NOT_RUNNING", "the daemon has ended; get_daemon_output gives its output"}
 	case err != nil:
@@ -195,7 +196,7 @@ func stopDaemon(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.Re
 }
 
 func daemonOutput(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.Result, error) {
-	p, err := daemon(ctx, f, in.PID)
+	p, err := findDaemon(ctx, f, in.PID)
 	if err != nil {
 		return toolkit.Result{}, err
 	}

@@ -9,18 +9,16 @@ import (
 	"unicode"
 )
 
-// A yamlField is one line of a YAML document: a string, an integer, a truth
-// value or nil.
+// A yamlField is an entry of a YAML mapping. value is a string, an integer, a bool or nil.
 type yamlField struct {
 	key   string
 	value any
 }
 
-// yamlText writes a mapping with its keys in the given order (YAML 1.2, and no
-// scalar that 1.1 takes for something else). Text of several lines is a
-// literal block where it has nothing that would be lost in one: goccy/go-yaml,
-// which reads our files, writes every such text as a block and loses carriage
-// returns, blank lines and control characters.
+// yamlText encodes a mapping with its keys in the given order, as YAML 1.2 without scalars of another
+// meaning in 1.1. Text of several lines becomes a literal block if a block preserves it exactly.
+// goccy/go-yaml, which parses Tandem's files, cannot be used: it writes every such text as a block
+// and loses carriage returns, blank lines and control characters.
 func yamlText(fields []yamlField) string {
 	var b strings.Builder
 	for _, f := range fields {
@@ -39,7 +37,7 @@ func yamlText(fields []yamlField) string {
 	return b.String()
 }
 
-// plainYAML are strings that need no quotes.
+// plainYAML matches strings without a need for quotes.
 var plainYAML = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_/]([A-Za-z0-9_./ -]*[A-Za-z0-9_./-])?$`) })
 
 func yamlString(s string) string {
@@ -47,17 +45,17 @@ func yamlString(s string) string {
 	switch {
 	case yamlBlock(s):
 		return literalYAML(s)
+	// Numbers and dates do not match: plainYAML requires a letter, _ or / first.
 	case plainYAML().MatchString(s) && !yamlWord(s):
 		return s
 	}
 	return strconv.QuoteToGraphic(s) // each of Go's escapes is one of YAML's
 }
 
-// blankLine finds a line of blanks, and blanks at the end of a text.
+// blankLine matches a line of blanks, and blanks at the end of a text.
 var blankLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]+$|[ \t]\z`) })
 
-// yamlWord reports whether a string without quotes would be something else in
-// YAML 1.1 or 1.2.
+// yamlWord reports whether an unquoted string would not be a string in YAML 1.1 or 1.2.
 func yamlWord(s string) bool {
 	switch strings.ToLower(s) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
@@ -66,10 +64,9 @@ func yamlWord(s string) bool {
 	return false
 }
 
-// yamlBlock reports whether a text can be a literal block: it has several lines
-// or ends one, begins with a character that shows the indentation, and has
-// nothing that would have to be escaped, and no blanks where readers disagree
-// about them.
+// yamlBlock reports whether a text can be a literal block. It must have a line end, start with a
+// visible character to show the indentation, and need no escapes; and it must not have lines or a
+// tail of blanks, because parsers disagree about them.
 func yamlBlock(s string) bool {
 	if !strings.Contains(s, "\n") || strings.TrimLeft(s[:1], " \t\n") == "" || blankLine().MatchString(s) {
 		return false

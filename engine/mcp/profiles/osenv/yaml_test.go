@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestYAMLKeepsOrderAndShowsLinesAsLines(t *testing.T) {
+func TestYAMLKeepsOrderAndWritesLinesAsBlocks(t *testing.T) {
 	t.Parallel()
 	got := yamlText([]yamlField{
 		{"status", "ok"}, {"none", nil}, {"daemon", true}, {"pid", 12}, {"empty", ""}, {"word", "yes"}, {"time", "2026-11-20T19:00:00Z"},
