@@ -29,7 +29,7 @@ type Formatted struct {
 	TerminalCodes    []string `json:"terminal_codes"`
 }
 
-// SGR codes (ECMA-48, 8.3.117), as they are told.
+// SGR codes (ECMA-48, 8.3.117), in the form reported to agents.
 const (
 	codeReset  = "0m"
 	codeBold   = "1m"
@@ -41,13 +41,13 @@ const (
 	codeCyan   = "36m"
 )
 
-// A painter writes coloured text and remembers the codes that it used.
+// A painter writes coloured text and records the codes it used.
 type painter struct {
 	strings.Builder
 	codes []string
 }
 
-// paint writes text in a colour; text has no control characters of its own.
+// paint writes text in a colour. text must not have control characters.
 func (p *painter) paint(code, text string) {
 	for _, c := range []string{code, codeReset} {
 		if !slices.Contains(p.codes, c) {
@@ -64,17 +64,17 @@ func FormatOutput(_ context.Context, _ *toolkit.Agent, in FormatInput) (toolkit.
 	p := &painter{codes: []string{}}
 	switch in.FormatType {
 	case "success":
-		p.paint(codeGreen, "✅ "+harmless(in.Content))
+		p.paint(codeGreen, "✅ "+escapeControls(in.Content))
 	case "error":
-		p.paint(codeRed, "❌ "+harmless(in.Content))
+		p.paint(codeRed, "❌ "+escapeControls(in.Content))
 	case "warning":
-		p.paint(codeYellow, "⚠️ "+harmless(in.Content))
+		p.paint(codeYellow, "⚠️ "+escapeControls(in.Content))
 	case "info":
-		p.paint(codeBlue, "ℹ️ "+harmless(in.Content))
+		p.paint(codeBlue, "ℹ️ "+escapeControls(in.Content))
 	case "table":
-		p.table(in)
+		p.writeTable(in)
 	case "json":
-		if err := p.json(in.Content); err != nil {
+		if err := p.writeJSON(in.Content); err != nil {
 			return toolkit.Result{}, api.Errorf(api.CodeInvalid, "format output: content is no JSON: %v", err)
 		}
 	default:
@@ -84,9 +84,9 @@ func FormatOutput(_ context.Context, _ *toolkit.Agent, in FormatInput) (toolkit.
 	return toolkit.AnswerJSON(Formatted{p.String(), in.FormatType, in.Content, p.codes}), nil
 }
 
-// harmless makes control characters visible, so that nothing in a text can
-// steer the terminal that it is shown on.
-func harmless(s string) string {
+// escapeControls makes control characters visible, so that no text can control the terminal showing
+// it.
+func escapeControls(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
 		switch {
@@ -105,14 +105,13 @@ func harmless(s string) string {
 	return b.String()
 }
 
-// cell is harmless text on one line.
-func cell(s string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(harmless(s))
+// cellText escapes text and puts it on one line.
+func cellText(s string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(escapeControls(s))
 }
 
-// table writes content, then headers and rows in columns. What a row lacks is
-// empty.
-func (p *painter) table(in FormatInput) {
+// writeTable writes content, then headers and rows in columns. Missing cells are empty.
+func (p *painter) writeTable(in FormatInput) {
 	columns := len(in.TableHeaders)
 	for _, row := range in.TableRows {
 		columns = max(columns, len(row))
@@ -122,13 +121,14 @@ func (p *painter) table(in FormatInput) {
 	for y, row := range slices.Insert(slices.Clone(in.TableRows), 0, in.TableHeaders) {
 		grid[y] = make([]string, columns)
 		for x, text := range row {
-			grid[y][x] = cell(text)
+			grid[y][x] = cellText(text)
 			widths[x] = max(widths[x], displaywidth.String(grid[y][x]))
 		}
 	}
+	// Escape before measuring: an escaped character is wider.
 	var lines []string
 	if in.Content != "" {
-		lines = append(lines, harmless(in.Content))
+		lines = append(lines, escapeControls(in.Content))
 	}
 	if len(in.TableHeaders) > 0 {
 		head := &painter{}
@@ -142,7 +142,7 @@ func (p *painter) table(in FormatInput) {
 	p.WriteString(strings.Join(lines, "\n"))
 }
 
-// tableLine fills each cell up to its column's width.
+// tableLine pads each cell to its column's width and joins them.
 func tableLine(row []string, widths []int, between, fill string) string {
 	cells := make([]string, len(row))
 	for x, text := range row {
@@ -151,20 +151,21 @@ func tableLine(row []string, widths []int, between, fill string) string {
 	return strings.Join(cells, between)
 }
 
-// json writes a JSON value indented, with its kinds of value in colours of their own.
-func (p *painter) json(content string) error {
+// writeJSON writes a JSON value indented, with a colour for each kind of value.
+func (p *painter) writeJSON(content string) error {
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, []byte(strings.TrimSpace(content)), "", "  "); err != nil {
 		return err
 	}
 	for text := indented.String(); text != ""; {
+		// json.Indent has validated the text, so its first character determines each token.
 		n := jsonPiece(text)
 		piece := text[:n]
 		switch c := text[0]; {
 		case c == '"' && strings.HasPrefix(text[n:], ":"):
-			p.paint(codeBlue, harmless(piece))
+			p.paint(codeBlue, escapeControls(piece))
 		case c == '"':
-			p.paint(codeGreen, harmless(piece))
+			p.paint(codeGreen, escapeControls(piece))
 		case c == '-' || '0' <= c && c <= '9':
 			p.paint(codeYellow, piece)
 		case c == 'n':
@@ -179,8 +180,7 @@ func (p *painter) json(content string) error {
 	return nil
 }
 
-// jsonPiece is the length of the string, number, word, or character that valid
-// JSON begins with.
+// jsonPiece returns the length of the first string, number, word or other character of valid JSON.
 func jsonPiece(text string) int {
 	n := 1
 	switch c := text[0]; {

@@ -12,7 +12,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// startupSeconds is how long each startup command may take.
+// startupSeconds is the maximum duration of each startup command.
 const startupSeconds = 30
 
 type shellInput struct {
@@ -26,14 +26,15 @@ func (in shellInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: strings.Join(in.StartupCommands, "\n"), CWD: f.Folder(in.WorkingDirectory)}
 }
 
-// env returns the variable that gives the shell its prompt: a line that sets it would be shown.
-func (in shellInput) env() map[string]string {
+// promptEnv returns the variable with the shell's prompt. A command setting the prompt would be
+// visible.
+func (in shellInput) promptEnv() map[string]string {
 	if in.Prompt == "" || in.ShellType == "codomyrmex" || in.ShellType == "tandem" {
 		return nil
 	}
 	text := in.Prompt
 	if in.ShellType == "zsh" {
-		text = strings.ReplaceAll(text, "% ", "%% ") // % begins an escape there, and none is a blank
+		text = strings.ReplaceAll(text, "% ", "%% ") // zsh would parse % as an escape
 	}
 	return map[string]string{api.ShellPrompt: text}
 }
@@ -47,12 +48,12 @@ type shellStarted struct {
 	AvailableCommands       []string `json:"available_commands"`
 }
 
-// A shellKind is how one type of shell is started.
+// A shellKind is one type of shell, ready to start.
 type shellKind struct {
 	argv     []string
-	commands []string // that can be typed
+	commands []string // a selection of its commands
 
-	shows string // the prompt of a shell that runs the startup commands itself
+	shows string // prompt of a shell running the startup commands itself; "" for others
 }
 
 func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.Result, error) {
@@ -62,7 +63,7 @@ func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.R
 	}
 	cwd := f.Folder(in.WorkingDirectory)
 	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: kind.argv, CWD: cwd, Env: in.env(), Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
+		ID: api.NewID(), Command: kind.argv, CWD: cwd, Env: in.promptEnv(), Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 	})
 	if err != nil {
 		return toolkit.Result{}, err
@@ -71,6 +72,7 @@ func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.R
 	if err != nil {
 		return toolkit.Result{}, err
 	}
+	// A startup command such as exit may have ended the shell.
 	now, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
 	if err != nil {
 		return toolkit.Result{}, err
@@ -85,15 +87,15 @@ func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.R
 	return toolkit.AnswerJSON(started).Of(p.ID), nil
 }
 
-// startUp brings a new shell to its prompt, and tells how many of the commands
-// have ended.
+// startUp waits for a new shell's prompt, runs the startup commands and returns how many of them
+// finished.
 func startUp(ctx context.Context, f *toolkit.Agent, id string, kind shellKind, commands []string) (int, error) {
 	if kind.shows != "" {
 		return len(commands), awaitText(ctx, f, id, kind.shows, startupSeconds*(1+len(commands)))
 	}
 	toolkit.AwaitPrompt(ctx, f, id)
 	for i, command := range commands {
-		// Behind one that goes on the others would be its input.
+		// While a command is running, the next ones would be its input.
 		if done, err := runStartup(ctx, f, id, command); err != nil || !done {
 			return i, err
 		}
@@ -101,7 +103,7 @@ func startUp(ctx context.Context, f *toolkit.Agent, id string, kind shellKind, c
 	return len(commands), nil
 }
 
-// awaitText waits until a session has printed something, or has ended.
+// awaitText waits until a session has printed text or exited.
 func awaitText(ctx context.Context, f *toolkit.Agent, id, text string, seconds int) error {
 	start := int64(0)
 	return toolkit.InTurns(seconds*1000, func(timeoutMS int) (bool, error) {
@@ -112,7 +114,7 @@ func awaitText(ctx context.Context, f *toolkit.Agent, id, text string, seconds i
 	})
 }
 
-// runStartup runs one line in a new shell, and tells whether it ended.
+// runStartup runs one line in a new shell and reports whether it finished.
 func runStartup(ctx context.Context, f *toolkit.Agent, id, line string) (bool, error) {
 	out, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{ID: id, Command: line, TimeoutMS: startupSeconds * 1000})
 	if err != nil {
@@ -121,7 +123,7 @@ func runStartup(ctx context.Context, f *toolkit.Agent, id, line string) (bool, e
 	return out.Alive && !out.TimedOut && out.Waits == "", nil
 }
 
-// shellKindOf says how a shell is started.
+// shellKindOf returns the kind of shell for in, or an error if it is not installed.
 func shellKindOf(ctx context.Context, in shellInput) (shellKind, error) {
 	words := []string{"cd", "export", "alias", "source", "jobs", "fg", "bg", "history", "type", "help", "exit"}
 	var k shellKind
@@ -151,7 +153,7 @@ func PythonName() string {
 	return "python3"
 }
 
-// ownShell is Tandem's own command shell, which tells its commands itself.
+// ownShell returns the kind of Tandem's own command shell, with the list of its commands.
 func ownShell(ctx context.Context, in shellInput) (shellKind, error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package terminal holds the tools of the profile terminal.
+// Package terminal implements the tools of the profile terminal.
 package terminal
 
 import (
@@ -13,8 +13,8 @@ import (
 
 const terminalTimeout = 30 // seconds of a command
 
-// Tools returns the tools of the profile terminal: commands, text made
-// ready for a terminal, and shells in one.
+// Tools returns the tools of the profile terminal: commands, formatting of text, and interactive
+// shells.
 func Tools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Terminal}
 	return []toolkit.Tool{
