@@ -15,6 +15,9 @@ const Settle = 100 * time.Millisecond
 // maxWait is the maximum wait of one call.
 const maxWait = 20 * time.Second
 
+// maxLate is how long logs that answered late once hold up the others.
+const maxLate = time.Second
+
 // A Merge returns the lines of several logs in the order they were written.
 type Merge struct {
 	Rest    bool // return an unfinished last line at once
@@ -84,18 +87,19 @@ func (m *Merge) Wait(ctx context.Context, e api.Engine) (lines []Line, err error
 			late = append(late, r)
 		}
 	}
-	// Read first the logs whose answers came too late last time, or a busy log would starve them.
-	if lines, err = readAll(ctx, e, late, 0); len(lines) == 0 && err == nil {
-		lines, err = readAll(ctx, e, all, maxWait)
+	// Read first the logs whose answers came too late last time, or a busy log would starve them. A
+	// machine that hangs holds up the others only for a moment.
+	if lines, err = readAll(ctx, e, late, 0, maxLate); len(lines) == 0 && err == nil {
+		lines, err = readAll(ctx, e, all, maxWait, maxWait+Settle)
 	}
 	slices.SortStableFunc(lines, func(a, b Line) int { return a.At.Compare(b.At) })
 	return lines, err
 }
 
-// readAll reads logs concurrently. It returns once one of them has lines, plus Settle for the
-// others, or once all have answered.
-func readAll(ctx context.Context, e api.Engine, readers []*reader, wait time.Duration) (lines []Line, err error) {
-	waiting, cancel := context.WithTimeout(ctx, maxWait+Settle)
+// readAll reads logs concurrently, for up to limit. It returns once one of them has lines, plus
+// Settle for the others, or once all have answered.
+func readAll(ctx context.Context, e api.Engine, readers []*reader, wait, limit time.Duration) (lines []Line, err error) {
+	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	type answer struct {
 		lines []Line
