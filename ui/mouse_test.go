@@ -116,7 +116,7 @@ func TestTheWheelWaitsForWhatTheTerminalHasShownAlready(t *testing.T) {
 	d.shows("one")
 	d.press("ctrl+b", "z")
 	p := d.m.sessions.focused()
-	d.until("the pane is connected", p.Outbox.Connected)
+	d.until("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.Behind() })
 	s.mu.Lock()
 	s.mute, s.mouse = true, keys.MouseDrag
 	s.mu.Unlock()
@@ -147,7 +147,7 @@ func TestKeysDoNotWaitBehindTheWheel(t *testing.T) {
 	d.shows("one")
 	d.press("ctrl+b", "z")
 	p := d.m.sessions.focused()
-	d.until("the pane is connected", p.Outbox.Connected)
+	d.until("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.Behind() })
 	s.mu.Lock()
 	s.mute = true
 	s.mu.Unlock()
