@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/engine/styled"
 )
 
@@ -17,6 +18,7 @@ const (
 )
 
 func TestFramesUseTheProgramsColours(t *testing.T) {
+	defer invariants.Never("full frame")()
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)

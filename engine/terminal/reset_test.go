@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/engine/vt"
 	"tandem/keys"
 )
@@ -15,6 +16,7 @@ const leftOn = "\x1b[?1049h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[>7u\x1b[?25l"
 
 // resetSession returns a session with a full-screen program, and a viewer that shows it.
 func resetSession(t *testing.T) (s *Session, l *memoryLog, raw *fakeStream) {
+	t.Cleanup(invariants.Never("repaint")) // the tests expect exact output
 	l = &memoryLog{}
 	s = memorySession(t, l)
 	raw = view(t, s, api.AttachOptions{Raw: true})
