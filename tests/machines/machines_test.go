@@ -239,14 +239,15 @@ func TestMachineIsKnownOnceConfigIsWritten(t *testing.T) {
 	}
 }
 
-// What prints into a link beside its bridge is named.
+// Output from another program breaks the link, and the machine's error names the cause. The
+// transport's second start blocks, so that no new link clears the error before it is read.
 func TestOutputIntoALinkIsReported(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 1)
 	p.Must("--host", "m1", "info")
 	gate := filepath.Join(p.Dir, "go")
-	p.Configure(fmt.Sprintf("[machines.loud]\ntransport = [\"sh\", \"-c\", \"(until [ -e %s ]; do sleep 0.05; done; echo printed) & exec %s bridge\"]\nenv = { TANDEM_DATA_DIR = %q, XDG_CONFIG_HOME = %q }\n",
-		gate, os.Args[0], p.Data("m1"), filepath.Join(p.Dir, "none")))
+	p.Configure(fmt.Sprintf("[machines.loud]\ntransport = [\"sh\", \"-c\", \"[ -e %s ] && exec sleep 60; (until [ -e %s ]; do sleep 0.05; done; echo printed) & exec %s bridge\"]\nenv = { TANDEM_DATA_DIR = %q, XDG_CONFIG_HOME = %q }\n",
+		gate, gate, os.Args[0], p.Data("m1"), filepath.Join(p.Dir, "none")))
 	p.Must("--host", "loud", "ps")
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
