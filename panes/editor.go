@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// Editor is the command that opens a file in the person's editor, at a line and
-// column that are not 0.
-func Editor(path string, line, column int) []string {
-	argv := ProgramOf(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")), "vi")
+// EditorCommand returns the command line that opens a file in $VISUAL, $EDITOR or vi. A line or
+// column of 0 is not passed on.
+func EditorCommand(path string, line, column int) []string {
+	argv := ParseProgram(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")), "vi")
 	if line == 0 {
 		return append(argv, path)
 	}
 	number := strconv.Itoa(line)
-	place := path + ":" + number
+	location := path + ":" + number
 	if column > 0 {
-		place += ":" + strconv.Itoa(column)
+		location += ":" + strconv.Itoa(column)
 	}
 	switch filepath.Base(argv[0]) {
 	case "hx", "helix", "zed", "subl":
-		return append(argv, place)
+		return append(argv, location)
 	case "code", "codium", "cursor":
-		return append(argv, "--goto", place)
+		return append(argv, "--goto", location)
 	}
 	return append(argv, "+"+number, path)
 }
 
-// ProgramOf splits the command line of a variable such as $PAGER, where quotes keep
-// words together. A line without words is standard.
-func ProgramOf(line, standard string) []string {
+// ParseProgram splits the command line of a variable such as $PAGER; quotes keep words together. An
+// empty line yields standard.
+func ParseProgram(line, standard string) []string {
 	words, _, err := SplitCommand(line)
 	if err != nil {
 		words = strings.Fields(line)

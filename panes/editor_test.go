@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestEditorKeepsQuotedWordsTogether(t *testing.T) {
+func TestEditorCommandKeepsQuotedWordsTogether(t *testing.T) {
 	for _, tt := range []struct {
 		visual, editor string
 		want           []string
@@ -19,7 +19,7 @@ func TestEditorKeepsQuotedWordsTogether(t *testing.T) {
 	} {
 		t.Setenv("VISUAL", tt.visual)
 		t.Setenv("EDITOR", tt.editor)
-		if got := Editor("a b", 3, 0); !slices.Equal(got, tt.want) {
+		if got := EditorCommand("a b", 3, 0); !slices.Equal(got, tt.want) {
 			t.Errorf("VISUAL=%q EDITOR=%q: %q, want %q", tt.visual, tt.editor, got, tt.want)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"tandem/engine/api/outbox"
 )
 
-// ClientName is who the dashboard is, for the engine.
+// ClientName is the dashboard's name for the engine.
 const ClientName = "dashboard"
 
-// An Engine is what the dashboard asks of the engine: the operations of its API,
-// its events, sessions, and files.
+// An Engine is the dashboard's connection to the engine: the operations of its API, its events,
+// sessions and files.
 type Engine interface {
 	api.Engine
 	Watch(context.Context) iter.Seq2[api.Event, error]
@@ -20,13 +20,11 @@ type Engine interface {
 	FileEngine
 }
 
-// A FileEngine is what the files view asks of the engine. Paths and names are
-// those of the file system, whatever bytes they have.
+// A FileEngine has the file operations of an engine. Paths and names may hold any bytes.
 type FileEngine interface {
-	// ListFiles lists at most limit entries of a folder whose names are behind
-	// after.
+	// ListFiles returns at most limit entries of a folder, with names sorted after the name after.
 	ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error)
-	// MatchFiles lists as ListFiles does, only names that match words.
+	// MatchFiles is ListFiles for names matching words.
 	MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error)
 	StatFile(ctx context.Context, path string) (api.FileInfo, error)
 	ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error)
@@ -35,8 +33,7 @@ type FileEngine interface {
 	DeleteFile(ctx context.Context, path string) error
 	Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error)
 	TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error)
-	// TrashedFiles lists what is in the trash.
-	TrashedFiles(context.Context) ([]api.TrashedFile, error)
+	ListTrash(context.Context) ([]api.TrashedFile, error)
 	CancelTransfer(ctx context.Context, id string) error
 	WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error)
 	GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error)
@@ -44,11 +41,11 @@ type FileEngine interface {
 	SearchFiles(context.Context, api.FilesGrepInput) (api.FilesGrepOutput, error)
 }
 
-// An Attachment is one to a session; see client.Attachment.
+// An Attachment is an attachment to a session; see client.Attachment.
 type Attachment interface {
 	Receive() (api.Output, error)
 	Close() error
-	// SendFrom sends what is queued in o, and first in front of it. It is called before anything
-	// else. unsure is how many bytes of text may be lost.
+	// SendFrom sends first, then the queue o. It is called before anything else. unsure is how many
+	// bytes of text may be lost.
 	SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64)
 }

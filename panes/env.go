@@ -12,52 +12,51 @@ import (
 	"tandem/ui/overlay"
 )
 
-// An Env is what a pane may ask of the dashboard around it.
+// An Env is the dashboard as a pane sees it.
 type Env interface {
-	Context() context.Context // ends with the dashboard
-	// Engine waits until the engine can be asked. It is for commands, not for
-	// Bubble Tea's goroutine.
+	Context() context.Context // cancelled when the dashboard exits
+	// Engine waits until the engine is connected. It blocks, so it must be called from a command,
+	// never from Bubble Tea's goroutine.
 	Engine(context.Context) (Engine, error)
 	News() *News
-	Learn(...api.Process) tea.Cmd // what an operation has answered with, before there are news of it
+	Learn(...api.Process) tea.Cmd // adds a process from a reply, ahead of its event
 
-	Home() string   // the person's home folder; "" if that is unknown
-	Folder() string // where the dashboard was opened
+	Home() string   // the user's home folder; "" if unknown
+	Folder() string // working directory of the dashboard
 
 	Say(text string, bad bool) tea.Cmd
-	Unsay()              // takes away what was said last
-	UnsayNote()          // the same, but leaves what went wrong
-	Ask(overlay.Overlay) // puts a dialog over everything
+	ClearMessage()       // removes the last message
+	ClearNote()          // the same, but keeps an error
+	Ask(overlay.Overlay) // opens a dialog
 	Shows(overlay.Overlay) bool
 	overlay.Host
-	Save(Saving) tea.Cmd
-	Await(Pending) tea.Cmd // does it at once if it is ready
-	Colors() int           // how many the terminal shows
-	FileIcons() bool       // its font has icons for files
-	OpenWith() []string    // the person's own command lines to open files with
-	// Copy puts text on the clipboard; what says in words how much it is, "" if
-	// that is to be counted.
+	Save(FileSave) tea.Cmd
+	Await(Pending) tea.Cmd // runs it at once if it is ready
+	Colors() int           // number of colors the terminal supports
+	FileIcons() bool       // whether its font has file icons
+	OpenWith() []string    // the user's commands to open files
+	// Copy puts text on the clipboard. what describes its size in words; "" has it counted.
 	Copy(text, what string) tea.Cmd
 
-	Elsewhere
+	OtherPanes
 }
 
-// Elsewhere is what a pane wants of the others. They are shown with it.
-type Elsewhere interface {
+// OtherPanes are the services of other panes. Each call but Session and ExpectStop brings them to
+// the screen.
+type OtherPanes interface {
 	ShowSession(id string) tea.Cmd
-	Session() (id, folder string) // that was used last, and where it is
+	Session() (id, folder string) // the session used last, and its directory
 	Insert(text string) tea.Cmd   // types text into that session, or into a new one
-	// StartSession starts a command in a new session, a shell without one. Visit
-	// comes back to this pane, and does then, when the session is closed.
+	// StartSession starts a command in a new session, or a shell if it is empty. Visit does the
+	// same, and when the session closes returns to this pane and runs then.
 	StartSession(command []string, folder string) tea.Cmd
 	Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
-	StartProcess() tea.Cmd // asks what is to be started
-	// Ending notes that the person has asked for the end of a process here, so
-	// that nobody tells them of it.
-	Ending(id string)
+	StartProcess() tea.Cmd // opens the form for a new process
+	// ExpectStop records that the user has stopped a process here, so that its exit causes no note.
+	ExpectStop(id string)
 }
 
-// AskReplace asks before a file that is there is written over.
+// AskReplace asks before an existing file is overwritten.
 func AskReplace(env Env, path string, then tea.Cmd) {
 	env.Ask(&overlay.Question{
 		Title: "Replace " + widget.ClipLeft(widget.ShortPath(path, env.Home()), 48) + "?",
@@ -67,8 +66,8 @@ func AskReplace(env Env, path string, then tea.Cmd) {
 	})
 }
 
-// Call runs an operation on the engine as a command. What it cannot be asked
-// becomes a message by failed.
+// Call returns a command for an operation of the engine. If the engine cannot be reached, failed
+// turns the error into the message.
 func Call(env Env, do func(context.Context, Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		e, err := env.Engine(env.Context())
@@ -79,8 +78,8 @@ func Call(env Env, do func(context.Context, Engine) tea.Msg, failed func(error) 
 	}
 }
 
-// Ask has the engine do something as a command, for as long as ctx lasts, and goes
-// on with the answer.
+// Ask returns a command for an operation of the engine, cancelled with ctx. then gets the answer on
+// Bubble Tea's goroutine.
 func Ask[T any](ctx context.Context, env Env, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
 	return func() tea.Msg {
 		var answer T
@@ -92,8 +91,8 @@ func Ask[T any](ctx context.Context, env Env, ask func(context.Context, Engine) 
 	}
 }
 
-// A Pending is an action of the user's that cannot be done yet. Input typed meanwhile
-// waits, because the action may decide where it goes.
+// A Pending is an action of the user's that cannot be done yet. Input typed meanwhile waits,
+// because the action may decide where it goes.
 type Pending struct {
 	Ready  func() bool    // called after every message
 	Then   func() tea.Cmd // the action
@@ -110,26 +109,26 @@ func AwaitAnswer[T any](ctx context.Context, env Env, ask func(context.Context, 
 		Cancel: cancel,
 	})
 	return tea.Batch(waiting, Ask(ctx, env, ask, func(answer T, err error) tea.Cmd {
+		// The answer is in, so the context has nothing left to cancel.
 		cancel()
 		answered = func() tea.Cmd { return then(answer, err) }
 		return nil
 	}))
 }
 
-// After goes on when a time has passed.
+// After runs then when d has passed.
 func After(d time.Duration, then func() tea.Cmd) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return Result(then) })
 }
 
-// Result is what a command has brought: how Bubble Tea's goroutine goes on with
-// it.
+// A Result is the continuation of a command, run on Bubble Tea's goroutine.
 type Result func() tea.Cmd
 
-// Cmd is a command that brings the result.
+// Cmd returns the result as a message.
 func (r Result) Cmd() tea.Msg { return r }
 
-// Do has the engine do something whose effect comes as news: only its error is
-// told.
+// Do returns a command for an operation of the engine. Its effect arrives as an event, so only its
+// error is reported.
 func Do(env Env, do func(context.Context, Engine) error) tea.Cmd {
 	return func() tea.Msg {
 		e, err := env.Engine(env.Context())
@@ -140,10 +139,10 @@ func Do(env Env, do func(context.Context, Engine) error) tea.Cmd {
 	}
 }
 
-// DoneMsg is the outcome of an operation whose effect comes as news.
+// DoneMsg is the outcome of a Do.
 type DoneMsg struct{ Err error }
 
-// ErrorText is an error with its hint on one line.
+// ErrorText returns an error with its hint on one line.
 func ErrorText(err error) string {
 	e := api.AsError(err)
 	if e.Hint == "" {
@@ -152,7 +151,7 @@ func ErrorText(err error) string {
 	return e.Message + " – " + e.Hint
 }
 
-// FirstError is the first of errors, with how many more there are.
+// FirstError returns the first error that is not nil, with the number of others.
 func FirstError(errs []error) error {
 	var first error
 	n := 0

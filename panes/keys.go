@@ -2,7 +2,7 @@ package panes
 
 import "tandem/keys/keymap"
 
-// KeyOf is the first key that an action has in scopes; "" if it has none there.
+// KeyOf returns the first key bound to an action in scopes, or "".
 func KeyOf(b keymap.Bindings, a keymap.Action, scopes ...keymap.Scope) string {
 	for _, scope := range scopes {
 		if names := b.KeysOf(a, scope); len(names) > 0 {
@@ -12,8 +12,8 @@ func KeyOf(b keymap.Bindings, a keymap.Action, scopes ...keymap.Scope) string {
 	return ""
 }
 
-// WithKey is what is said of the key that an action has in scopes, behind what
-// was said before; nothing if it has none. The key stands between the two parts.
+// WithKey returns before, the key of an action and does as one text, or "" if the action has no key
+// in scopes.
 func WithKey(b keymap.Bindings, before string, a keymap.Action, does string, scopes ...keymap.Scope) string {
 	if key := KeyOf(b, a, scopes...); key != "" {
 		return before + key + does
@@ -21,13 +21,13 @@ func WithKey(b keymap.Bindings, before string, a keymap.Action, does string, sco
 	return ""
 }
 
-// HintIn is the hint of an action in the first of scopes that has a key for it.
-func HintIn(b keymap.Bindings, a keymap.Action, does string, scopes ...keymap.Scope) Hint {
+// HintFor returns the hint for an action, with its first key in scopes.
+func HintFor(b keymap.Bindings, a keymap.Action, does string, scopes ...keymap.Scope) Hint {
 	return Hint{Key: KeyOf(b, a, scopes...), Does: does, Action: string(a)}
 }
 
-// Chooses is the hint of two actions in a scope that go up and down.
-func Chooses(b keymap.Bindings, scope keymap.Scope, up, down keymap.Action, does string) Hint {
+// UpDownHint returns one hint for two actions, moving up and down.
+func UpDownHint(b keymap.Bindings, scope keymap.Scope, up, down keymap.Action, does string) Hint {
 	h := Hint{Key: KeyOf(b, up, scope), Does: does}
 	if key := KeyOf(b, down, scope); h.Key == "" {
 		h.Key = key

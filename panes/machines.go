@@ -8,14 +8,14 @@ import (
 	"tandem/engine/units"
 )
 
-// A Machine is another machine and what is known of it.
+// A Machine is another machine and its connection state.
 type Machine struct {
 	api.Machine
-	Told bool // its sessions and processes are known, be it from before it went away
+	Known bool // its sessions and processes are known, perhaps from before it went offline
 }
 
-// Away says in a few words why a machine cannot be asked for anything; "" if it can.
-func (m *Machine) Away(now time.Time) string {
+// OfflineReason returns in a few words why a machine cannot be called; "" if it is connected.
+func (m *Machine) OfflineReason(now time.Time) string {
 	switch {
 	case m.State == api.MachineConnected:
 		return ""
@@ -29,7 +29,7 @@ func (m *Machine) Away(now time.Time) string {
 	return "away for " + units.Age(now.Sub(*m.LastSeen))
 }
 
-// Machine is what is known of another machine; nil if there is none of this name.
+// Machine returns another machine by name; nil if there is none.
 func (n *News) Machine(name string) *Machine {
 	at := slices.IndexFunc(n.Machines, func(m Machine) bool { return m.Name == name })
 	if at < 0 {
@@ -38,9 +38,9 @@ func (n *News) Machine(name string) *Machine {
 	return &n.Machines[at]
 }
 
-// Doing is how many coding agents on a machine, "" for the own one, are blocked, have done
-// what nobody has looked at, and work: "1 blocked, 2 working".
-func (n *News) Doing(machine string) (text string, blocked bool) {
+// AgentSummary counts the coding agents on a machine by state: "1 blocked, 2 working". The empty
+// name is this machine.
+func (n *News) AgentSummary(machine string) (text string, blocked bool) {
 	var count api.AgentCount
 	for i := range n.Processes {
 		if on, _ := api.MachineOf(n.Processes[i].ID); on == machine {
@@ -50,16 +50,17 @@ func (n *News) Doing(machine string) (text string, blocked bool) {
 	return count.String(), count.Blocked > 0
 }
 
-// Reaches reports whether what is called id can be asked for anything: it is here,
-// or on a machine that is connected.
-func (n *News) Reaches(id string) bool {
+// CanReach reports whether calls for an id can succeed: it is of this machine, or of a connected
+// one.
+func (n *News) CanReach(id string) bool {
 	name, _ := api.MachineOf(id)
 	m := n.Machine(name)
 	return name == "" || m != nil && m.State == api.MachineConnected
 }
 
-// With is all processes, and those of a layout that are expected.
-func (n *News) With(l api.Layout) []api.Process {
+// WithLayout returns all processes, and the sessions of a layout on machines not heard from yet.
+func (n *News) WithLayout(l api.Layout) []api.Process {
+	// Clip makes append copy: a snapshot must not change.
 	all := slices.Clip(n.Processes)
 	tabs := l.Tabs
 	if l.Float != nil {
@@ -67,7 +68,7 @@ func (n *News) With(l api.Layout) []api.Process {
 	}
 	for _, tab := range tabs {
 		for _, node := range tab.Nodes {
-			if n.Expects(node.ID) {
+			if n.MayHave(node.ID) {
 				all = append(all, api.Process{ID: node.ID, Name: node.Name, Kind: api.KindSession, State: api.StateRunning})
 			}
 		}
@@ -75,10 +76,10 @@ func (n *News) With(l api.Layout) []api.Process {
 	return all
 }
 
-// Expects reports whether a process may be there though nothing is known of it: it
-// is on a machine that has told nothing yet.
-func (n *News) Expects(id string) bool {
+// MayHave reports whether an unknown process may exist: its machine has not reported its processes
+// yet.
+func (n *News) MayHave(id string) bool {
 	name, _ := api.MachineOf(id)
 	m := n.Machine(name)
-	return name != "" && m != nil && !m.Told
+	return name != "" && m != nil && !m.Known
 }

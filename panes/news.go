@@ -7,57 +7,58 @@ import (
 	"tandem/engine/api"
 )
 
-// News is what is known of the engine. A copy shares nothing that changes.
+// News is the state of the engine as received so far. Copying it gives a snapshot.
 type News struct {
-	Serial    int  // counts changes
-	Connected bool // a snapshot has arrived on the present connection
-	Snapshots int  // one for each connection so far
-	Attempts  int  // to connect that failed since the last one that did not
-	Err       error
-	Info      api.Info
-	Processes []api.Process     // oldest first, those of other machines behind; never changed in place
-	Machines  []Machine         // others, by name; never changed in place
-	Fleet     *api.FleetSummary // more machines than are among Machines; nil: there are none
-	Requests  []api.Request     // of agents, that nobody has answered, oldest first; never changed in place
-	History   int64             // changes of the history, as far as the engine told
-	Notices   []string
-	Elsewhere []string    // notices of other machines, after their names
-	Layout    *api.Layout // that a dashboard had last
-	Revision  int64       // its number
-	Show      *api.Layout // that shall be shown now; handed out once
-	Policy    string      // why policy.toml does not apply as written; empty if it does
-	Stopped   string      // why the engine will not come back; empty if it will
+	Serial        int  // counts changes
+	Connected     bool // a snapshot has arrived on this connection
+	Snapshots     int  // number of connections so far
+	Attempts      int  // failed attempts to connect, in a row
+	Err           error
+	Info          api.Info
+	Processes     []api.Process     // oldest first, those of other machines last; never changed in place
+	Machines      []Machine         // the others, by name; never changed in place
+	Fleet         *api.FleetSummary // of a fleet with more machines than Machines; nil without one
+	Requests      []api.Request     // open ones of agents, oldest first; never changed in place
+	History       int64             // counts changes of the history
+	Notices       []string
+	RemoteNotices []string    // notices of other machines, prefixed with their names
+	Layout        *api.Layout // the last layout of a dashboard
+	Revision      int64       // of Layout
+	Show          *api.Layout // layout to show now; handed out once
+	Policy        string      // why policy.toml does not apply as written; "" if it does
+	Stopped       string      // why the engine will not come back; "" if it will
 
-	gone []string // ids of processes that were removed last; never changed in place
+	removed []string // ids of the processes removed last; never changed in place
 }
 
-// mostGone is how many of the removed processes are remembered.
-const mostGone = 100
+const maxRemoved = 100
 
-// Apply brings the news up to an event of the engine.
+// Apply updates the state with an event of the engine.
 func (n *News) Apply(e api.Event) {
 	n.Serial++
 	switch e.Type {
 	case api.EventSnapshot:
 		n.Connected, n.Attempts, n.Err = true, 0, nil
 		n.Snapshots++
+		// The open requests follow the snapshot as events.
 		n.Requests, n.Policy = nil, ""
 		n.Layout, n.Revision = e.Layout, e.Revision
 		n.Processes = slices.Clone(e.Processes)
-		slices.SortStableFunc(n.Processes, older)
+		slices.SortStableFunc(n.Processes, compareAge)
 		if e.Info != nil {
 			n.Info = *e.Info
 		}
 	case api.EventProcess:
 		if e.Process != nil {
-			n.Processes = with(n.Processes, *e.Process)
+			n.Processes = putProcess(n.Processes, *e.Process)
 		}
 	case api.EventRemoved:
-		n.Processes = without(n.Processes, e.ID)
-		n.gone = append(slices.Clone(n.gone[max(len(n.gone)-mostGone, 0):]), e.ID)
+		n.Processes = dropProcess(n.Processes, e.ID)
+		// Keep the id, so that a late reply cannot bring the process back; see Learn.
+		n.removed = append(slices.Clone(n.removed[max(len(n.removed)-maxRemoved, 0):]), e.ID)
 	case api.EventRequest:
 		if e.Request != nil {
-			n.Requests = asked(n.Requests, *e.Request)
+			n.Requests = updateRequests(n.Requests, *e.Request)
 		}
 	case api.EventHistory:
 		n.History = e.History
@@ -76,30 +77,28 @@ func (n *News) Apply(e api.Event) {
 	}
 }
 
-// Learn takes in a process that an operation has answered with, unless events
-// have told more of it already: the answer and the events come on their own ways,
-// and either may be first.
+// Learn adds a process from a reply, unless it is known or was removed already: replies and events
+// travel separately, so either may arrive first.
 func (n *News) Learn(p api.Process) {
-	if slices.Contains(n.gone, p.ID) {
+	if slices.Contains(n.removed, p.ID) {
 		return
 	}
 	n.Serial++
 	if !slices.ContainsFunc(n.Processes, func(other api.Process) bool { return other.ID == p.ID }) {
-		n.Processes = with(n.Processes, p)
+		n.Processes = putProcess(n.Processes, p)
 	}
 }
 
-// Ended takes in how a process has ended, if that run of it is not known to have.
-func (n *News) Ended(p api.Process) {
+// RecordExit stores the exit of a process, unless it has been restarted or its exit is known.
+func (n *News) RecordExit(p api.Process) {
 	for i := range n.Processes {
 		if was := &n.Processes[i]; was.ID == p.ID && !was.State.Ended() && was.StartedAt.Equal(p.StartedAt) {
-			n.Processes = with(n.Processes, p)
+			n.Processes = putProcess(n.Processes, p)
 			return
 		}
 	}
 }
 
-// Process is what is known of a process.
 func (n *News) Process(id string) (api.Process, bool) {
 	for i := range n.Processes {
 		if n.Processes[i].ID == id {
@@ -109,15 +108,15 @@ func (n *News) Process(id string) (api.Process, bool) {
 	return api.Process{}, false
 }
 
-func older(a, b api.Process) int {
+func compareAge(a, b api.Process) int {
 	if c := a.StartedAt.Compare(b.StartedAt); c != 0 {
 		return c
 	}
 	return strings.Compare(a.ID, b.ID)
 }
 
-// with is list with p in it, in place of its former state or at the end.
-func with(list []api.Process, p api.Process) []api.Process {
+// putProcess returns list with p, replacing its former state or appended.
+func putProcess(list []api.Process, p api.Process) []api.Process {
 	for i := range list {
 		if list[i].ID == p.ID {
 			list = slices.Clone(list)
@@ -128,8 +127,7 @@ func with(list []api.Process, p api.Process) []api.Process {
 	return append(slices.Clip(list), p)
 }
 
-// without is list less the process with that id.
-func without(list []api.Process, id string) []api.Process {
+func dropProcess(list []api.Process, id string) []api.Process {
 	for i := range list {
 		if list[i].ID == id {
 			return slices.Delete(slices.Clone(list), i, i+1)
@@ -138,8 +136,8 @@ func without(list []api.Process, id string) []api.Process {
 	return list
 }
 
-// asked is list with r in it, or without it once it has been answered.
-func asked(list []api.Request, r api.Request) []api.Request {
+// updateRequests returns list with r, or without it if it has been answered.
+func updateRequests(list []api.Request, r api.Request) []api.Request {
 	at := slices.IndexFunc(list, func(other api.Request) bool { return other.ID == r.ID })
 	list = slices.Clone(list)
 	switch {

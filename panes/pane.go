@@ -8,59 +8,57 @@ import (
 	"tandem/panes/widget"
 )
 
-// AllRows is a number of rows that no list has.
+// AllRows stands for "no limit" in a number of rows.
 const AllRows = 1 << 30
 
-// A Pane is one view of the dashboard. The dashboard calls it from Bubble Tea's
-// goroutine alone and, unless it is a Redrawer, draws it anew after whatever it
-// was told.
+// A Pane is one view of the dashboard. The dashboard calls it only from Bubble Tea's goroutine and,
+// unless the pane is a Redrawer, redraws it after every message.
 type Pane interface {
-	// News tells the pane that there are news of the engine, and what was known
-	// before. What its own commands bring is a Result.
-	News(before *News)
-	// Fetch asks for what the pane needs now. It is called after every message,
-	// shown or not.
+	// HandleNews is called after the engine's state has changed; before is a copy of the former
+	// state. The answers to the pane's own commands arrive as a Result instead.
+	HandleNews(before *News)
+	// Fetch returns the commands that load missing data. It is called after every message, even
+	// while the pane is hidden.
 	Fetch() tea.Cmd
 
 	Actions() Actions             // what the keys of its scopes do
-	Type(tea.KeyPressMsg) tea.Cmd // a key that is bound to nothing
-	Paste(text string) tea.Cmd    // pasted text
-	Mouse(e keys.Mouse) tea.Cmd   // in the pane's own cells; a press keeps the mouse until its release
-	Scopes() []keymap.Scope       // of what has the keyboard in it, from the inside outward, without the global one
-	Hints() (all []Hint, ok bool) // the next useful keys; without ok those of its scopes
-	Note() (string, widget.Ink)   // what the status bar says of it
+	Type(tea.KeyPressMsg) tea.Cmd // handles a key without a binding
+	Paste(text string) tea.Cmd
+	Mouse(e keys.Mouse) tea.Cmd   // handles an event in the pane's own cells; a press captures the mouse until its release
+	Scopes() []keymap.Scope       // scopes of the focused part, innermost first, without the global one
+	Hints() (all []Hint, ok bool) // the next useful keys; if !ok, those of its scopes
+	Note() (string, widget.Ink)   // its text in the status bar
 
 	Resize(w, h int)
-	Draw() []string // as many rows, and each as wide, as Resize said
+	Draw() []string // rows as set by Resize, each padded to its width
 	Cursor() *tea.Cursor
 
-	Show() // it is on the screen from now on
+	Show() // called when it appears on the screen
 	Hide()
 }
 
-// A KeyTaker is a pane that takes keys as they were pressed, in place of Type.
+// A KeyTaker is a pane with its own handling of raw key events, in place of Type.
 type KeyTaker interface {
-	Take(keys.Key) (taken bool) // before it is looked up
-	Key(keys.Key) tea.Cmd       // one that is bound to nothing, let go or pressed
+	TakeKey(keys.Key) (taken bool) // called before the key's binding is looked up
+	HandleKey(keys.Key) tea.Cmd    // handles the press or release of a key without a binding
 }
 
-// A Redrawer is a pane that says itself when there is something new to draw in
-// it, because what it is given may be for a program alone.
+// A Redrawer is a pane with its own dirty flag: its input may be for a program only, and change
+// nothing on the screen.
 type Redrawer interface {
-	Changed() bool               // since it was asked last
-	AppendRows(to []byte) []byte // in place of Draw; a newline ends each row
+	NeedsRedraw() bool           // reports whether anything changed since the last call
+	AppendRows(to []byte) []byte // replaces Draw; a newline ends each row
 }
 
-// Untyped is for panes that nothing is typed into, and whose hints are those of
-// their scopes.
-type Untyped struct{}
+// NoInput implements the input methods of a Pane without text input, with the hints of its scopes.
+type NoInput struct{}
 
-func (Untyped) Type(tea.KeyPressMsg) tea.Cmd { return nil }
-func (Untyped) Paste(string) tea.Cmd         { return nil }
-func (Untyped) Cursor() *tea.Cursor          { return nil }
-func (Untyped) Hints() ([]Hint, bool)        { return nil, false }
+func (NoInput) Type(tea.KeyPressMsg) tea.Cmd { return nil }
+func (NoInput) Paste(string) tea.Cmd         { return nil }
+func (NoInput) Cursor() *tea.Cursor          { return nil }
+func (NoInput) Hints() ([]Hint, bool)        { return nil, false }
 
-// Actions are what a pane does, by the action that a key is bound to.
+// Actions map each bound action of a pane to its handler.
 type Actions map[keymap.Action]func() tea.Cmd
 
 // A Hint is a key and what it does.

@@ -10,22 +10,22 @@ import (
 	"tandem/engine/api"
 )
 
-// A Saving writes something to a file of this machine.
-type Saving struct {
-	What  string // is saved, for errors
+// A FileSave writes a file on this machine.
+type FileSave struct {
+	What  string // name of the content, for errors
 	Path  string
 	Write func(context.Context, Engine, io.Writer) (written int64, err error)
 }
 
-// To does the save. What fails in the middle leaves no file, or the one that
-// was there; os.ErrExist is the error of one that is not to be replaced.
-func (s Saving) To(ctx context.Context, e Engine, replace bool) (written int64, err error) {
-	f, done, err := s.open(replace)
+// WriteFile writes the file. If it fails, a new file is removed and an existing one is unchanged.
+// Without replace, the error for an existing file is os.ErrExist.
+func (s FileSave) WriteFile(ctx context.Context, e Engine, replace bool) (written int64, err error) {
+	f, done, err := s.openFile(replace)
 	if errors.Is(err, os.ErrExist) {
 		return 0, err
 	}
 	if err != nil {
-		return 0, s.failed(err)
+		return 0, s.wrapError(err)
 	}
 	written, err = s.Write(ctx, e, f)
 	if closeErr := f.Close(); err == nil {
@@ -35,15 +35,16 @@ func (s Saving) To(ctx context.Context, e Engine, replace bool) (written int64, 
 		err = done()
 	}
 	if err != nil {
+		// A half-written file is worse than none.
 		os.Remove(f.Name())
-		return written, s.failed(err)
+		return written, s.wrapError(err)
 	}
 	return written, nil
 }
 
-// open opens a file to write to: a new one, or one beside that which done puts
-// it in place of.
-func (s Saving) open(replace bool) (f *os.File, done func() error, err error) {
+// openFile opens a new file or, to replace an existing one, a temporary file beside it. done puts
+// that one in place.
+func (s FileSave) openFile(replace bool) (f *os.File, done func() error, err error) {
 	info, err := os.Stat(s.Path)
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, nil, errors.New(s.Path + " is not a regular file")
@@ -52,6 +53,8 @@ func (s Saving) open(replace bool) (f *os.File, done func() error, err error) {
 		f, err = os.OpenFile(s.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		return f, func() error { return nil }, err
 	}
+	// Renaming over a symbolic link would replace the link, so the temporary file goes beside its
+	// target.
 	path, err := filepath.EvalSymlinks(s.Path)
 	if err != nil {
 		return nil, nil, err
@@ -65,9 +68,9 @@ func (s Saving) open(replace bool) (f *os.File, done func() error, err error) {
 	}, nil
 }
 
-// failed is an error of the file system as it is told; the engine's own stay as
-// they are.
-func (s Saving) failed(err error) error {
+// wrapError adds the name of the content to an error of the file system; an error of the engine
+// already has one.
+func (s FileSave) wrapError(err error) error {
 	if told := (*api.Error)(nil); errors.As(err, &told) {
 		return err
 	}

@@ -7,13 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellSigns are the characters that only a shell understands, outside quotes.
-const shellSigns = "|&;<>()$`*?[]{}~!#\n"
+// shellMeta are the unquoted characters with a meaning only to a shell.
+const shellMeta = "|&;<>()$`*?[]{}~!#\n"
 
-// SplitCommand splits a command line into words as a shell does: blanks
-// separate, single and double quotes and the backslash take away meanings. With
-// shell set the line needs a shell: for a pipe, a variable, a pattern or the
-// like.
+// SplitCommand splits a command line into words as a shell does: at blanks, except in single or
+// double quotes or after a backslash. shell reports whether the line needs a shell, for a pipe, a
+// variable, a pattern or the like.
 func SplitCommand(line string) (words []string, shell bool, err error) {
 	var word strings.Builder
 	begun, quote := false, rune(0)
@@ -21,6 +20,7 @@ func SplitCommand(line string) (words []string, shell bool, err error) {
 	for _, r := range line {
 		switch {
 		case escaped:
+			// In double quotes a backslash before any other character is literal.
 			if quote == '"' && !strings.ContainsRune("\"\\$`", r) {
 				word.WriteByte('\\')
 			}
@@ -42,7 +42,7 @@ func SplitCommand(line string) (words []string, shell bool, err error) {
 			word.Reset()
 			begun = false
 		default:
-			shell = shell || strings.ContainsRune(shellSigns, r) || r == '=' && len(words) == 0
+			shell = shell || strings.ContainsRune(shellMeta, r) || r == '=' && len(words) == 0
 			word.WriteRune(r)
 			begun = true
 		}
@@ -59,9 +59,9 @@ func SplitCommand(line string) (words []string, shell bool, err error) {
 	return words, shell, nil
 }
 
-// CommandOf is the program and arguments that a command line stands for: its
-// words or, where it takes one or there are several lines, a shell that runs it.
-func CommandOf(line string) ([]string, error) {
+// ParseCommand returns the arguments for a command line: its words or, if it needs a shell or has
+// several lines, /bin/sh -c with the line.
+func ParseCommand(line string) ([]string, error) {
 	words, shell, err := SplitCommand(line)
 	switch {
 	case err != nil:
@@ -74,8 +74,8 @@ func CommandOf(line string) ([]string, error) {
 	return words, nil
 }
 
-// ParseEnv reads NAME=value pairs that blanks or commas separate. A value with
-// either is quoted.
+// ParseEnv parses NAME=value pairs separated by blanks or commas. A value with either must be
+// quoted.
 func ParseEnv(text string) (map[string]string, error) {
 	words, _, err := SplitCommand(text)
 	if err != nil {
@@ -97,8 +97,7 @@ func ParseEnv(text string) (map[string]string, error) {
 	return env, nil
 }
 
-// cutPair cuts "A=1" off "A=1,B=2"; a comma that no other pair follows is part
-// of the value.
+// cutPair cuts "A=1" off "A=1,B=2". A comma belongs to the value unless another pair follows.
 func cutPair(s string) (pair, rest string) {
 	for i := range s {
 		if s[i] != ',' {

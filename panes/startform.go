@@ -15,28 +15,28 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A Wanted is a process that was asked for in the form that starts one.
-type Wanted struct {
+// A StartRequest is a process as entered in the start form.
+type StartRequest struct {
 	Process api.ProcessStartInput
-	Sandbox string                // file of the one that it starts in, "" for none
-	Tree    *api.WorktreeAddInput // the worktree that it starts in; nil for none
+	Sandbox string                // path of the sandbox file, "" for none
+	Tree    *api.WorktreeAddInput // worktree to create for it; nil for none
 }
 
-// ReadStart reads what was typed into the form, or says which field is wrong.
-func ReadStart(typed overlay.StartInput, folder, home string) (w Wanted, field int, err error) {
+// ParseStartForm parses the fields of the start form. field is the one with the error.
+func ParseStartForm(typed overlay.StartInput, folder, home string) (w StartRequest, field int, err error) {
 	in := &w.Process
 	*in = api.ProcessStartInput{
 		Environ: api.Environ(os.Environ()), Umask: api.Umask(), Name: typed.Name, CWD: folder,
 		KeepAlive: typed.KeepAlive, Actor: "person", TTY: typed.Terminal,
 	}
 	w.Sandbox = widget.ExpandHome(typed.Sandbox, home)
-	if in.Command, err = CommandOf(typed.Command); err != nil {
+	if in.Command, err = ParseCommand(typed.Command); err != nil {
 		return w, overlay.FieldCommand, err
 	}
 	if in.Env, err = ParseEnv(typed.Env); err != nil {
 		return w, overlay.FieldEnv, err
 	}
-	if in.Ready, err = readinessOf(typed.Ready); err != nil {
+	if in.Ready, err = parseReadiness(typed.Ready); err != nil {
 		return w, overlay.FieldReady, err
 	}
 	if policy := api.Policy(typed.Restart); policy != api.PolicyNo {
@@ -47,25 +47,24 @@ func ReadStart(typed overlay.StartInput, folder, home string) (w Wanted, field i
 	}
 	if typed.Worktree != "" {
 		w.Tree = &api.WorktreeAddInput{CWD: cmp.Or(folder, home)}
-		err = readTree(w.Tree, typed.Worktree)
+		err = parseTree(w.Tree, typed.Worktree)
 	}
 	return w, overlay.FieldWorktree, err
 }
 
-// ReadTree reads what was typed into the form of a session in a new worktree: that, and
-// the command, nil for a shell.
-func ReadTree(typed overlay.StartInput, home string) (in api.WorktreeAddInput, command []string, field int, err error) {
+// ParseTreeForm parses the form for a session in a new worktree. A nil command means a shell.
+func ParseTreeForm(typed overlay.StartInput, home string) (in api.WorktreeAddInput, command []string, field int, err error) {
 	in.CWD = widget.ExpandHome(cmp.Or(typed.Folder, "~"), home)
 	if typed.Command != "" {
-		if command, err = CommandOf(typed.Command); err != nil {
+		if command, err = ParseCommand(typed.Command); err != nil {
 			return in, nil, overlay.FieldCommand, err
 		}
 	}
-	return in, command, overlay.FieldWorktree, readTree(&in, typed.Worktree)
+	return in, command, overlay.FieldWorktree, parseTree(&in, typed.Worktree)
 }
 
-// readTree reads the name of a worktree and, behind it, what its branch begins at.
-func readTree(in *api.WorktreeAddInput, text string) error {
+// parseTree parses the name of a worktree and, optionally, the start of its branch.
+func parseTree(in *api.WorktreeAddInput, text string) error {
 	words := strings.Fields(text)
 	if len(words) > 2 {
 		return errors.New("needs a name, and optionally the start of its branch")
@@ -75,11 +74,11 @@ func readTree(in *api.WorktreeAddInput, text string) error {
 	return nil
 }
 
-// Start does what takes a file or the engine, and says which field is wrong. A worktree in
-// which nothing could be started is removed.
-func (w Wanted) Start(ctx context.Context, e Engine) (p api.Process, field int, err error) {
+// Start reads the sandbox file, creates the worktree and starts the process. field is the one with
+// the error. If the start fails, the worktree is removed.
+func (w StartRequest) Start(ctx context.Context, e Engine) (p api.Process, field int, err error) {
 	in := w.Process
-	if machine, _ := api.MachineOf(in.ID); machine == "" && in.CWD != "" { // another one looks itself
+	if machine, _ := api.MachineOf(in.ID); machine == "" && in.CWD != "" { // another machine checks it itself
 		if info, err := os.Stat(in.CWD); err != nil {
 			return p, overlay.FieldFolder, errors.New("no such folder")
 		} else if !info.IsDir() {
@@ -99,14 +98,14 @@ func (w Wanted) Start(ctx context.Context, e Engine) (p api.Process, field int, 
 		in.CWD = tree.Path
 	}
 	if p, err = api.ProcessStart.Call(ctx, e, in); err != nil && w.Tree != nil {
-		_ = api.WorktreeRemove.Run(ctx, e, api.WorktreeRemoveInput{Path: in.CWD}) // why nothing was started is told
+		_ = api.WorktreeRemove.Run(ctx, e, api.WorktreeRemoveInput{Path: in.CWD}) // the error of the start matters more
 	}
 	return p, overlay.FieldCommand, err
 }
 
-// readinessOf reads when a process is ready: "port 8080", a URL, "log REGEXP" or
-// "command LINE"; nil for nothing.
-func readinessOf(text string) (*api.Readiness, error) {
+// parseReadiness parses a readiness check: "port 8080", a URL, "log REGEXP" or "command LINE". It
+// returns nil for "".
+func parseReadiness(text string) (*api.Readiness, error) {
 	kind, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
 	switch {
@@ -125,17 +124,15 @@ func readinessOf(text string) (*api.Readiness, error) {
 		_, err := regexp.Compile(rest)
 		return &api.Readiness{Log: rest}, err
 	case kind == "command":
-		command, err := CommandOf(rest)
+		command, err := ParseCommand(rest)
 		return &api.Readiness{Command: command}, err
 	}
 	return nil, errors.New("must be port NUMBER, http://…, log REGEXP or command LINE")
 }
 
-// maxSandboxFile bounds what is read as a sandbox file.
 const maxSandboxFile = 1 << 20
 
-// readSandbox reads a sandbox file. What it says and nobody would enforce is an
-// error.
+// readSandbox reads a sandbox file. An unknown field is an error, because it would not be enforced.
 func readSandbox(path string) (*api.Sandbox, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestWhatIsReadyIsReadFromOneLine(t *testing.T) {
+func TestParseReadinessAcceptsEachKind(t *testing.T) {
 	for text, want := range map[string]api.Readiness{
 		"port 8080":               {Port: 8080},
 		"log listening on \\d+":   {Log: "listening on \\d+"},
@@ -17,13 +17,13 @@ func TestWhatIsReadyIsReadFromOneLine(t *testing.T) {
 		"command pg_isready -q":   {Command: []string{"pg_isready", "-q"}},
 		"https://localhost/ready": {HTTP: "https://localhost/ready"},
 	} {
-		got, err := readinessOf(text)
+		got, err := parseReadiness(text)
 		if err != nil || !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s is %+v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"8080", "port", "port x", "port 70000", "log (", "command 'a"} {
-		if _, err := readinessOf(text); err == nil {
+		if _, err := parseReadiness(text); err == nil {
 			t.Errorf("%q was taken", text)
 		}
 	}

@@ -132,7 +132,7 @@ func (in *input) typeKey(k keys.Key) tea.Cmd {
 		return nil
 	}
 	if t, ok := in.m.pane().(panes.KeyTaker); ok {
-		return t.Key(k)
+		return t.HandleKey(k)
 	}
 	return in.typeIn(in.m.pane(), k)
 }
@@ -140,7 +140,7 @@ func (in *input) typeKey(k keys.Key) tea.Cmd {
 // takeKey lets a key be taken before it is looked up.
 func (in *input) takeKey(k keys.Key) (taken bool) {
 	t, ok := in.m.pane().(panes.KeyTaker)
-	return ok && t.Take(k) || in.m.leaveTooSmall(k)
+	return ok && t.TakeKey(k) || in.m.leaveTooSmall(k)
 }
 
 // paste gives pasted text to what has the keyboard.

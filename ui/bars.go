@@ -122,7 +122,7 @@ func (m *model) tally() (running, failed, waiting int) {
 		switch {
 		case widget.Failed(p) && !m.sessions.list.IsPutAway(p.ID) && !oneOff(p), p.State == api.StateBackoff:
 			failed++
-		case !m.news.Reaches(p.ID): // it may not be so any more
+		case !m.news.CanReach(p.ID): // it may not be so any more
 		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
 			if p.Terminal != nil && !widget.AgentTells(p) && (p.Terminal.Rang || m.sessions.list.Asks(p.ID)) {

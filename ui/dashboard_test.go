@@ -528,7 +528,7 @@ func TestNothingIsDrawnAgainWhenNothingChanged(t *testing.T) {
 	d.shows("one$ ")
 	d.m.View()
 	d.update(nil)
-	if d.m.dirty || d.m.sessions.Changed() {
+	if d.m.dirty || d.m.sessions.NeedsRedraw() {
 		t.Error("a message that changes nothing makes the screen dirty")
 	}
 }

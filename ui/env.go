@@ -28,12 +28,12 @@ func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.lear
 func (e env) Home() string                                     { return e.m.o.Home }
 func (e env) Folder() string                                   { return e.m.o.CWD }
 func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.notices.say(text, bad) }
-func (e env) Unsay()                                           { e.m.notices.unsay() }
-func (e env) Save(s panes.Saving) tea.Cmd                      { return e.m.save(s, false) }
+func (e env) ClearMessage()                                    { e.m.notices.unsay() }
+func (e env) Save(s panes.FileSave) tea.Cmd                    { return e.m.save(s, false) }
 func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.await(p) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.show() }
 func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.Open(name) }
-func (e env) Ending(id string)                                 { e.m.sessions.list.Ending(id) }
+func (e env) ExpectStop(id string)                             { e.m.sessions.list.ExpectStop(id) }
 
 func (e env) ShowSession(id string) tea.Cmd {
 	return tea.Batch(e.m.setView(viewSessions), e.m.sessions.openSession(id))
@@ -87,7 +87,7 @@ func (e env) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 
 func (e env) Ended(p api.Process) {
 	e.m.link.Ended(p)
-	e.m.news.Ended(p)
+	e.m.news.RecordExit(p)
 }
 
 func (e env) ShowSessions() { e.m.switchTo(viewSessions) }
@@ -104,7 +104,7 @@ func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 	return e.m.visitSession(command, folder, then)
 }
 
-func (e env) UnsayNote() {
+func (e env) ClearNote() {
 	if !e.m.notices.toast.bad {
 		e.m.notices.unsay()
 	}

@@ -223,7 +223,7 @@ func (e *fakeEngine) TransferJob(ctx context.Context, id string, waitMS int) (ap
 	return job, nil
 }
 
-func (e *fakeEngine) TrashedFiles(ctx context.Context) ([]api.TrashedFile, error) {
+func (e *fakeEngine) ListTrash(ctx context.Context) ([]api.TrashedFile, error) {
 	if e.trash == nil {
 		return nil, nil
 	}

@@ -44,7 +44,7 @@ func (s *processForm) showTree() tea.Cmd {
 func (s *processForm) open(f *overlay.StartForm) tea.Cmd {
 	f.Home = s.m.o.Home
 	f.InShell = func(line string) bool {
-		words, err := panes.CommandOf(line)
+		words, err := panes.ParseCommand(line)
 		return err == nil && words[0] == "/bin/sh"
 	}
 	s.m.dialog.open = f
@@ -79,7 +79,7 @@ func (s *processForm) place(typed string) (machine, folder string) {
 // start reads what was typed into a form and asks the engine.
 func (s *processForm) start(f *overlay.StartForm, typed overlay.StartInput) tea.Cmd {
 	machine, folder := s.place(typed.Folder)
-	wanted, field, err := panes.ReadStart(typed, folder, s.m.o.Home)
+	wanted, field, err := panes.ParseStartForm(typed, folder, s.m.o.Home)
 	if err == nil && machine != "" {
 		wanted.Process.ID = api.OnMachine(machine, api.NewID())
 		if wanted.Tree != nil {
@@ -103,7 +103,7 @@ func (s *processForm) start(f *overlay.StartForm, typed overlay.StartInput) tea.
 // startInTree does that for a session in a new worktree, which is started when that is
 // there.
 func (s *processForm) startInTree(f *overlay.StartForm, typed overlay.StartInput) tea.Cmd {
-	in, command, field, err := panes.ReadTree(typed, s.m.o.Home)
+	in, command, field, err := panes.ParseTreeForm(typed, s.m.o.Home)
 	if err != nil {
 		f.Fail(field, err.Error())
 		return nil

@@ -43,8 +43,8 @@ func (m *model) takeNews(n panes.News) tea.Cmd {
 	if len(n.Notices) > 0 {
 		cmd = tea.Batch(cmd, m.notices.tell(strings.Join(n.Notices, "; "), true))
 	}
-	if len(n.Elsewhere) > 0 {
-		cmd = tea.Batch(cmd, m.notices.tellElsewhere(strings.Join(n.Elsewhere, "; ")))
+	if len(n.RemoteNotices) > 0 {
+		cmd = tea.Batch(cmd, m.notices.tellElsewhere(strings.Join(n.RemoteNotices, "; ")))
 	}
 	return cmd
 }

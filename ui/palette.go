@@ -186,7 +186,7 @@ func (msg configReady) take(m *model) tea.Cmd {
 	if msg.err != nil {
 		return m.notices.say(msg.err.Error(), true)
 	}
-	return m.visitSession(panes.Editor(msg.path, 0, 0), filepath.Dir(msg.path), nil)
+	return m.visitSession(panes.EditorCommand(msg.path, 0, 0), filepath.Dir(msg.path), nil)
 }
 
 // processChoices are the sessions and processes, those that run first.

@@ -460,7 +460,7 @@ func TestCommandLinesAreReadAsAShellReadsThem(t *testing.T) {
 		`a "\"\\ \n"`: `["a" "\"\\ \\n"]`, `echo $HOME`: `["/bin/sh" "-c" "echo $HOME"]`, `A=1 b`: `["/bin/sh" "-c" "A=1 b"]`,
 		`a 'x|y'`: `["a" "x|y"]`, `a --b=c`: `["a" "--b=c"]`, `a "x`: `error a quote is not closed`, `  `: `error say what to run`,
 	} {
-		words, err := panes.CommandOf(line)
+		words, err := panes.ParseCommand(line)
 		got := fmt.Sprintf("%q", words)
 		if err != nil {
 			got = "error " + err.Error()

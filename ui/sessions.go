@@ -48,7 +48,7 @@ type sessionsEnv interface {
 // A sessionsView is the list of sessions beside the tab that is shown, a tree of
 // terminals.
 type sessionsView struct {
-	panes.Untyped // keys come as they were pressed
+	panes.NoInput // keys come as they were pressed
 
 	env     sessionsEnv
 	list    *sessions.Pane
@@ -168,23 +168,23 @@ func (v *sessionsView) Fetch() tea.Cmd {
 
 // Take takes a key before it is looked up, if it is a terminal's or moves a border
 // once more.
-func (v *sessionsView) Take(k keys.Key) (taken bool) {
+func (v *sessionsView) TakeKey(k keys.Key) (taken bool) {
 	for _, l := range v.visible() {
 		l.Pane.Unmark()
 	}
 	if v.steps.numbers != nil {
 		return v.steps.takeNumbered(k)
 	}
-	if p := v.focused(); p != nil && p.Take(k) {
+	if p := v.focused(); p != nil && p.TakeKey(k) {
 		return true
 	}
 	return v.moves.pushAgain(k)
 }
 
 // Key gives a key to the terminal that has the keyboard.
-func (v *sessionsView) Key(k keys.Key) tea.Cmd {
+func (v *sessionsView) HandleKey(k keys.Key) tea.Cmd {
 	if p := v.focused(); p != nil {
-		return p.Key(k)
+		return p.HandleKey(k)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (v *sessionsView) Scopes() []keymap.Scope {
 // Hints are those of the terminal that has the keyboard, or of the list.
 func (v *sessionsView) Hints() ([]panes.Hint, bool) {
 	if v.steps.numbers != nil {
-		return []panes.Hint{{Key: v.steps.numbers.Keys(), Does: "go to the pane"}, panes.HintIn(v.env.Bindings(), keymap.Cancel, "stay", keymap.ScopePicker)}, true
+		return []panes.Hint{{Key: v.steps.numbers.Keys(), Does: "go to the pane"}, panes.HintFor(v.env.Bindings(), keymap.Cancel, "stay", keymap.ScopePicker)}, true
 	}
 	if p := v.focused(); p != nil {
 		return p.Hints()
@@ -250,12 +250,12 @@ func (v *sessionsView) SetBlurred(blurred bool) {
 }
 
 // Changed reports whether there is something new to draw since it was asked last.
-func (v *sessionsView) Changed() bool {
+func (v *sessionsView) NeedsRedraw() bool {
 	changed := v.dirty
 	v.dirty = false
 	v.asked = v.appendVisible(v.asked[:0])
 	for _, l := range v.asked {
-		changed = l.Pane.Changed() || changed
+		changed = l.Pane.NeedsRedraw() || changed
 	}
 	return changed
 }
@@ -311,7 +311,7 @@ func (v *sessionsView) refreshList() {
 }
 
 // News brings the tabs up to what is known of sessions.
-func (v *sessionsView) News(before *panes.News) {
+func (v *sessionsView) HandleNews(before *panes.News) {
 	v.keeper.restoreLayout()
 	if v.list.Reopen() {
 		v.keeper.changed = true
@@ -321,5 +321,5 @@ func (v *sessionsView) News(before *panes.News) {
 		v.layouts.showLayout(*l)
 	}
 	v.refreshList()
-	v.list.News(before)
+	v.list.HandleNews(before)
 }

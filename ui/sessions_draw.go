@@ -180,7 +180,7 @@ func (v *sessionsView) noSessions() *widget.Page {
 		return &widget.Page{}
 	}
 	hint := func(a keymap.Action, does string) panes.Hint {
-		return panes.HintIn(v.env.Bindings(), a, does, keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, "")
+		return panes.HintFor(v.env.Bindings(), a, does, keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, "")
 	}
 	return &widget.Page{
 		Title: "No session is running",

@@ -168,7 +168,7 @@ func (k *keeper) restoreLayout() {
 		for _, id := range l.Closed {
 			k.v.list.PutAway(id)
 		}
-		k.v.tabs.Arrange(*l, news.With(*l))
+		k.v.tabs.Arrange(*l, news.WithLayout(*l))
 	}
 }
 
@@ -215,7 +215,7 @@ func (k *keeper) follow(l api.Layout) {
 	if l.Check() != nil || layout.Same(l, k.writeLayout()) {
 		return
 	}
-	k.v.tabs.Follow(l, k.v.env.News().With(l))
+	k.v.tabs.Follow(l, k.v.env.News().WithLayout(l))
 	k.v.showSomething()
 	k.v.relayout()
 	k.v.refreshList()

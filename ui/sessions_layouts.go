@@ -36,7 +36,7 @@ func (d *layoutDialogs) arrangementChoices(first int) (choices []widget.Choice) 
 
 // showLayout lays sessions out as l says and shows it.
 func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
-	t, found := d.v.tabs.Arrange(l, d.v.env.News().With(l))
+	t, found := d.v.tabs.Arrange(l, d.v.env.News().WithLayout(l))
 	if t == nil && d.v.tabs.Current == nil && len(d.v.tabs.All) > 0 {
 		t = d.v.tabs.All[0]
 	}

@@ -80,7 +80,7 @@ func (v *sessionsView) adopt() {
 			continue
 		}
 		for _, l := range t.Root.Leaves(nil) {
-			if l.Pane.ID != "" && !live[l.Pane.ID] && !v.env.News().Expects(l.Pane.ID) && v.feeds.stops[l.Pane] == nil {
+			if l.Pane.ID != "" && !live[l.Pane.ID] && !v.env.News().MayHave(l.Pane.ID) && v.feeds.stops[l.Pane] == nil {
 				v.closeLeaf(t, l)
 			}
 		}

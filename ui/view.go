@@ -19,7 +19,7 @@ import (
 // every message; what has not changed is not drawn again.
 func (m *model) View() tea.View {
 	defer m.leaveOnPanic()
-	if changed := m.sessions.Changed(); !m.dirty && !changed {
+	if changed := m.sessions.NeedsRedraw(); !m.dirty && !changed {
 		return m.drawn
 	}
 	m.dirty = false

@@ -32,7 +32,7 @@ func (m *model) switchTo(v viewKind) {
 // tellPanes tells every pane that there are news of the engine.
 func (m *model) tellPanes(before *panes.News) {
 	for _, p := range m.views() {
-		p.News(before)
+		p.HandleNews(before)
 	}
 	m.dirty = true
 }

@@ -145,7 +145,7 @@ func (f *Pane) edit() tea.Cmd {
 	if path == "" {
 		return nil
 	}
-	return f.visit(panes.Editor(path, 0, 0), nil)
+	return f.visit(panes.EditorCommand(path, 0, 0), nil)
 }
 
 // visit starts a command in a session in the folder that is shown; when it ends,

@@ -25,8 +25,8 @@ func (u *fileFinder) Hints(h overlay.Host) []widget.Hint {
 	if u.contents {
 		other = "by name"
 	}
-	return []widget.Hint{panes.HintIn(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), overlay.OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"), overlay.OwnKeys(h.Bindings(), keymap.ScopePrompt, other, "tab"),
-		panes.HintIn(u.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
+	return []widget.Hint{panes.HintFor(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), overlay.OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"), overlay.OwnKeys(h.Bindings(), keymap.ScopePrompt, other, "tab"),
+		panes.HintFor(u.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
 }
 
 func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {

@@ -45,10 +45,10 @@ func programsFor(targets, own []string, env func(string) string, look func(strin
 	for _, line := range own {
 		programs = append(programs, program{line, []string{"/bin/sh", "-c", withFiles(line, targets)}, "config.toml"})
 	}
-	editor := panes.Editor(targets[0], 0, 0)
+	editor := panes.EditorCommand(targets[0], 0, 0)
 	editor = append(editor, targets[1:]...)
 	programs = append(programs, program{filepath.Base(editor[0]), editor, "editor"})
-	pager := panes.ProgramOf(env("PAGER"), "less")
+	pager := panes.ParseProgram(env("PAGER"), "less")
 	if _, err := look(pager[0]); err == nil {
 		programs = append(programs, program{filepath.Base(pager[0]), append(pager, targets...), "pager"})
 	}

@@ -17,7 +17,7 @@ import (
 // A Pane is the view of a folder: its entries, the preview of the one under the
 // cursor, and the folder above where there is room.
 type Pane struct {
-	panes.Untyped
+	panes.NoInput
 	env     panes.Env
 	actions panes.Actions
 	shown   bool
@@ -82,7 +82,7 @@ func (f *Pane) Hide() {
 func (f *Pane) Resize(w, h int) { f.w, f.h = w, h }
 
 // News changes nothing: a folder is watched by itself.
-func (f *Pane) News(*panes.News) {}
+func (f *Pane) HandleNews(*panes.News) {}
 
 // GoFolder shows a folder with the cursor on a name, or where it was.
 func (f *Pane) GoFolder(path, name string) {

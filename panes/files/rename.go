@@ -99,7 +99,7 @@ func (f *Pane) renameMany(targets []string) tea.Cmd {
 		if err != nil {
 			return f.env.Say(panes.ErrorText(err), true)
 		}
-		cmd := f.visit(renameEditor(list, panes.Editor(list, 0, 0)), func() tea.Cmd { return f.readRenames(list, folder, targets, escaped) })
+		cmd := f.visit(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return f.readRenames(list, folder, targets, escaped) })
 		if escaped {
 			cmd = tea.Batch(cmd, f.env.Say("in these names "+widget.EscapesNote, false))
 		}

@@ -126,7 +126,7 @@ func (ts *transfers) pump() tea.Cmd {
 	t := ts.waiting[0]
 	ts.waiting = ts.waiting[1:]
 	ts.running = t.transfer
-	ts.env.UnsayNote() // how far it is shows in the same place
+	ts.env.ClearNote() // how far it is shows in the same place
 	ctx, cancel := context.WithCancel(ts.env.Context())
 	t.stop = cancel
 	return panes.Ask(ctx, ts.env, t.begin, func(b begun, err error) tea.Cmd {

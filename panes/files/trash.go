@@ -20,7 +20,7 @@ const emptyTrash = -1
 // showTrash lists what was deleted, to be restored or deleted for good.
 func showTrash(f *Pane) tea.Cmd {
 	return panes.AwaitAnswer(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]api.TrashedFile, error) {
-		return e.TrashedFiles(ctx)
+		return e.ListTrash(ctx)
 	}, func(all []api.TrashedFile, err error) tea.Cmd {
 		switch {
 		case err != nil:

@@ -74,7 +74,7 @@ func TestTheHistoryOfAFleetCountsMachinesAndWaitsForNone(t *testing.T) {
 	if row, _ := p.Selected(); row.Host != "m17" || row.Process != "m17/s" {
 		t.Errorf("the cursor is on %+v", row)
 	}
-	p.News(&panes.News{})
+	p.HandleNews(&panes.News{})
 	if p.fetch() != nil && p.list.total <= p.list.height {
 		t.Error("they are asked again")
 	}

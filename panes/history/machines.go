@@ -48,8 +48,8 @@ func (f *finder) missing(now time.Time) string {
 	}
 	all := slices.Clone(f.list.missing)
 	for _, host := range f.list.search.Hosts {
-		if m := n.Machine(host); m != nil && m.Away(now) != "" {
-			all = append(all, widget.Clean(host)+": "+m.Away(now))
+		if m := n.Machine(host); m != nil && m.OfflineReason(now) != "" {
+			all = append(all, widget.Clean(host)+": "+m.OfflineReason(now))
 		}
 	}
 	if len(all) == 0 || len(f.list.search.Hosts) == 1 { // the list itself says why it cannot be told

@@ -90,7 +90,7 @@ func (p *Pane) open() *recall {
 }
 
 // News has the rows asked for anew when there are others.
-func (p *Pane) News(before *panes.News) {
+func (p *Pane) HandleNews(before *panes.News) {
 	now := p.env.News()
 	if p.fleet.on {
 		if now.Fleet == nil {
@@ -333,11 +333,11 @@ func (p *Pane) hints() []panes.Hint {
 
 // hint is the hint of an action where the keyboard may be.
 func (f *finder) hint(a keymap.Action, does string) panes.Hint {
-	return panes.HintIn(f.env.Bindings(), a, does, keymap.ScopeHistory, keymap.ScopeList, keymap.ScopeGlobal, keymap.ScopeRecall, "")
+	return panes.HintFor(f.env.Bindings(), a, does, keymap.ScopeHistory, keymap.ScopeList, keymap.ScopeGlobal, keymap.ScopeRecall, "")
 }
 
 func (f *finder) chooses(scope keymap.Scope, up, down keymap.Action, does string) panes.Hint {
-	return panes.Chooses(f.env.Bindings(), scope, up, down, does)
+	return panes.UpDownHint(f.env.Bindings(), scope, up, down, does)
 }
 
 // Cursor is that of the query.

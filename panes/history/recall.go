@@ -103,7 +103,7 @@ func (u *recall) Hints(_ overlay.Host) []widget.Hint {
 		return []widget.Hint{leave}
 	}
 	return []widget.Hint{u.hint(keymap.HistoryPick, "insert at the prompt"), u.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
-		panes.HintIn(u.env.Bindings(), keymap.HistoryRun, "run", keymap.ScopeRecall), panes.HintIn(u.env.Bindings(), keymap.HistoryCopy, "copy", keymap.ScopeRecall), leave}
+		panes.HintFor(u.env.Bindings(), keymap.HistoryRun, "run", keymap.ScopeRecall), panes.HintFor(u.env.Bindings(), keymap.HistoryCopy, "copy", keymap.ScopeRecall), leave}
 }
 
 // Mouse handles the mouse inside the box.

@@ -83,7 +83,7 @@ func (d *Dialog) choices() (all []widget.Choice) {
 	for i, m := range d.env.News().Machines {
 		c := widget.Choice{Number: i, ID: m.Name, Sign: look.Glyphs.Running, SignInk: look.Good,
 			Text: widget.Pad(m.Name, names) + "  " + widget.Clean(m.Target), Also: string(m.State), Detail: how(&m)}
-		if doing, _ := d.env.News().Doing(m.Name); doing != "" && m.State == api.MachineConnected {
+		if doing, _ := d.env.News().AgentSummary(m.Name); doing != "" && m.State == api.MachineConnected {
 			c.Detail += "  " + doing
 		}
 		switch m.State {
@@ -115,7 +115,7 @@ func fleetText(n *panes.News) string {
 
 // how is how it is with a machine: how fast, in which version, or why not.
 func how(m *panes.Machine) string {
-	if away := m.Away(time.Now()); away != "" {
+	if away := m.OfflineReason(time.Now()); away != "" {
 		if m.Error != "" {
 			away += ": " + widget.Clip(widget.Clean(m.Error), 36)
 		}

@@ -65,11 +65,11 @@ func (e *Env) Spinner() string                              { return "" }
 func (e *Env) Ask(o overlay.Overlay)                        { e.Shown = o }
 func (e *Env) Shows(o overlay.Overlay) bool                 { return e.Shown == o }
 func (e *Env) Close()                                       { e.Shown = nil }
-func (e *Env) UnsayNote()                                   {}
+func (e *Env) ClearNote()                                   {}
 func (e *Env) Say(text string, _ bool) tea.Cmd              { e.Said = text; return nil }
 func (e *Env) Copy(text, _ string) tea.Cmd                  { e.Copied = text; return nil }
 func (e *Env) ShowSession(id string) tea.Cmd                { e.Opened = id; return nil }
-func (e *Env) Ending(id string)                             { e.Ended = append(e.Ended, id) }
+func (e *Env) ExpectStop(id string)                         { e.Ended = append(e.Ended, id) }
 
 func (e *Env) Bindings() keymap.Bindings {
 	if e.Keys != nil {

@@ -84,7 +84,7 @@ func confirm(env panes.Env, title, what, yes string, targets []api.Process, then
 func (p *Pane) stopAll(targets []api.Process, signal string) tea.Cmd {
 	return panes.Result(func() tea.Cmd {
 		for _, target := range targets {
-			p.env.Ending(target.ID)
+			p.env.ExpectStop(target.ID)
 		}
 		return each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: p.ID, Signal: signal})

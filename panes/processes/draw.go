@@ -176,7 +176,7 @@ func (p *Pane) empty() *widget.Page {
 		return &widget.Page{Title: "Connecting to the engine…"}
 	}
 	hint := func(a keymap.Action, does string) panes.Hint {
-		return panes.HintIn(p.env.Bindings(), a, does, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal)
+		return panes.HintFor(p.env.Bindings(), a, does, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal)
 	}
 	return &widget.Page{
 		Title: "No processes yet",

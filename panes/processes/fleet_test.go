@@ -54,7 +54,7 @@ func fleetPane(t *testing.T, total int) (*Pane, *fakeEnv, *fakeFleet) {
 	panestest.On(e.API.(*panestest.Engine), api.FleetProcesses, f.processes)
 	e.Inks = widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	e.Known.Fleet = &api.FleetSummary{Machines: 1000, Away: 3, Processes: total, Failed: 12}
-	p.News(&e.Known)
+	p.HandleNews(&e.Known)
 	p.press(t, keymap.ProcessFleet)
 	answer(p)
 	return p, e, f
@@ -201,7 +201,7 @@ func TestRowsOfAMachineThatIsAwayAreDim(t *testing.T) {
 func TestWithoutAFleetTheProcessesHereAreShown(t *testing.T) {
 	p, e, _ := fleetPane(t, 10)
 	e.Known.Fleet = nil
-	p.News(&e.Known)
+	p.HandleNews(&e.Known)
 	if s := screenOf(p); !strings.Contains(s, "mine") || strings.Contains(s, "fleet") {
 		t.Errorf("it shows\n%s", s)
 	}

@@ -141,7 +141,7 @@ func (p *Pane) askSave() tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return p.env.Save(panes.Saving{What: "log", Path: widget.ExpandHome(path, p.env.Home()),
+			return p.env.Save(panes.FileSave{What: "log", Path: widget.ExpandHome(path, p.env.Home()),
 				Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 					return copyLog(ctx, e, selected, stream, to)
 				}})

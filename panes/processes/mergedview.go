@@ -78,7 +78,7 @@ func askSaveMerged(env panes.Env, m *Log) tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return env.Save(panes.Saving{What: "log", Path: widget.ExpandHome(path, env.Home()),
+			return env.Save(panes.FileSave{What: "log", Path: widget.ExpandHome(path, env.Home()),
 				Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 					return copyMerged(ctx, e, spans, to)
 				}})

@@ -20,7 +20,7 @@ const metricsEvery = time.Second
 // A Pane is the view of processes: a table above the log of the process under
 // its cursor.
 type Pane struct {
-	panes.Untyped
+	panes.NoInput
 	env     panes.Env
 	actions panes.Actions
 	shown   bool
@@ -53,7 +53,7 @@ func New(env panes.Env) *Pane {
 }
 
 // News brings the table up to date.
-func (p *Pane) News(*panes.News) { p.refresh() }
+func (p *Pane) HandleNews(*panes.News) { p.refresh() }
 
 // Show brings the table up to date.
 func (p *Pane) Show() {
@@ -123,7 +123,7 @@ func (p *Pane) refresh() {
 	}
 	rows := slices.Clone(p.env.News().Processes)
 	for i := range rows {
-		if !rows[i].State.Ended() && !p.env.News().Reaches(rows[i].ID) {
+		if !rows[i].State.Ended() && !p.env.News().CanReach(rows[i].ID) {
 			rows[i].State = widget.StateAway
 		}
 		if metrics := p.metrics[rows[i].ID]; metrics != nil && !rows[i].State.Ended() {

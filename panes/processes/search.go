@@ -152,7 +152,7 @@ func (p *Pane) sought(log *Log, f found, err error) tea.Cmd {
 	case f.ok && f.match.Wrapped:
 		return p.env.Say("search wrapped", false)
 	case f.ok:
-		p.env.Unsay()
+		p.env.ClearMessage()
 		return nil
 	case log.Following() && !f.ended:
 		return p.env.Say("no match yet; new matches will be highlighted", false)

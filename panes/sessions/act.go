@@ -55,7 +55,7 @@ func describeKill(session *api.Process) string {
 
 // End ends a session.
 func (p *Pane) End(id string) tea.Cmd {
-	p.Ending(id)
+	p.ExpectStop(id)
 	p.Trees.ending(id)
 	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
 		return api.SessionKill.Run(ctx, e, api.IDInput{ID: id})
@@ -180,7 +180,7 @@ func (p *Pane) setKeyboard(in api.SessionKeyboardInput) tea.Cmd {
 // it back. A terminal has a note of its own, which an older message would hide.
 func (p *Pane) sayToggled(text string, a keymap.Action, undoes string) tea.Cmd {
 	if _, terminal := p.env.Focused(); terminal {
-		p.env.UnsayNote()
+		p.env.ClearNote()
 		return nil
 	}
 	return p.env.Say(text+panes.WithKey(p.env.Bindings(), "; ", a, undoes, keymap.ScopeSessions), false)
@@ -207,7 +207,7 @@ func (p *Pane) keyboardNote() string {
 }
 
 // Ending notes that the person has asked for the end of a session here.
-func (p *Pane) Ending(id string) { p.ending[id] = true }
+func (p *Pane) ExpectStop(id string) { p.ending[id] = true }
 
 // PutAway takes an ended session out of the list, in the next dashboards too. It
 // reports whether it was there.

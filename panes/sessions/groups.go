@@ -55,7 +55,7 @@ func (p *Pane) grouped(rows []Row) []Row {
 
 // addDoing has a row say what the coding agents on its machine are doing, if there are any.
 func (p *Pane) addDoing(h *Head, machine string) {
-	doing, blocked := p.env.News().Doing(machine)
+	doing, blocked := p.env.News().AgentSummary(machine)
 	if doing != "" {
 		h.How = doing
 	}
@@ -66,7 +66,7 @@ func (p *Pane) addDoing(h *Head, machine string) {
 
 func (p *Pane) head(m *panes.Machine) Head {
 	look := p.env.Look()
-	h := Head{Name: m.Name, How: m.Away(time.Now()), Ink: look.Dim}
+	h := Head{Name: m.Name, How: m.OfflineReason(time.Now()), Ink: look.Dim}
 	switch m.State {
 	case api.MachineConnected:
 		h.How = "connected"

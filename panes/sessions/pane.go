@@ -46,7 +46,7 @@ func New(env Env) *Pane {
 }
 
 // News tells of what has become of sessions.
-func (p *Pane) News(before *panes.News) {
+func (p *Pane) HandleNews(before *panes.News) {
 	p.Trees.due = true
 	if before.Snapshots == 0 {
 		p.Agents.tell(true)

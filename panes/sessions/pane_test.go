@@ -110,7 +110,7 @@ func TestWhatAsksOutOfSightIsMarkedUntilItIsLookedAt(t *testing.T) {
 	asking := e.Known.Processes[2]
 	asking.Terminal = &api.Terminal{Waiting: "secret"}
 	e.Known.Processes = []api.Process{e.Known.Processes[0], e.Known.Processes[1], asking}
-	p.News(&before)
+	p.HandleNews(&before)
 	if !p.Asks("c") || e.told != "session-c asks for a password" {
 		t.Errorf("told: %q", e.told)
 	}

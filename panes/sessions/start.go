@@ -141,7 +141,7 @@ func (s *Starter) Cancel(id string) tea.Cmd {
 		return nil
 	}
 	s.cancelled = append(s.cancelled, start)
-	s.env.Ending(id)
+	s.env.ExpectStop(id)
 	kill := func() tea.Msg {
 		err := s.kill(s.env.Context(), start)
 		return panes.Result(func() tea.Cmd { return s.ended(start, err) })

@@ -44,7 +44,7 @@ func (f *farPane) typed(text string) {
 		if r == '\r' {
 			k = keys.Key{Code: keys.Enter}
 		}
-		f.Pane.Key(k)
+		f.Pane.HandleKey(k)
 	}
 }
 

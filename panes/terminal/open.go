@@ -66,7 +66,7 @@ func (p *Pane) openFile(msg targetMsg) tea.Cmd {
 		return p.env.StartNear(p, nil, msg.path)
 	}
 	_, there := api.PathOf(msg.path)
-	return p.env.StartNear(p, panes.Editor(there, msg.target.Line, msg.target.Column), "")
+	return p.env.StartNear(p, panes.EditorCommand(there, msg.target.Line, msg.target.Column), "")
 }
 
 // openURL hands an address to the person's browser, or copies it where there is

@@ -77,7 +77,7 @@ func (p *Pane) Scopes() []keymap.Scope {
 
 // Take takes a key before it is looked up: a digit before a move, or one that
 // waits for a search. taken reports whether it did.
-func (p *Pane) Take(k keys.Key) (taken bool) { return p.holdKey(k) || p.countKey(k) }
+func (p *Pane) TakeKey(k keys.Key) (taken bool) { return p.holdKey(k) || p.countKey(k) }
 
 // countKey takes a digit of the number before a move; ok reports whether the key
 // was one.
@@ -92,7 +92,7 @@ func (p *Pane) countKey(k keys.Key) (ok bool) {
 
 // Key gives a key that means nothing to the dashboard to the program, or to what
 // is in its place.
-func (p *Pane) Key(k keys.Key) tea.Cmd {
+func (p *Pane) HandleKey(k keys.Key) tea.Cmd {
 	switch {
 	case p.Scroll.Active():
 		return p.scrollKey(k)
@@ -144,8 +144,8 @@ func (p *Pane) keyAfterEnd(k keys.Key) tea.Cmd {
 func (p *Pane) hintsAfterEnd() []panes.Hint {
 	b := p.env.Bindings()
 	return []panes.Hint{
-		panes.HintIn(b, keymap.Open, "new shell", keymap.ScopeList),
-		panes.HintIn(b, keymap.SessionEnd, "close", keymap.ScopeSessions, keymap.ScopePrefix),
+		panes.HintFor(b, keymap.Open, "new shell", keymap.ScopeList),
+		panes.HintFor(b, keymap.SessionEnd, "close", keymap.ScopeSessions, keymap.ScopePrefix),
 	}
 }
 
@@ -251,7 +251,7 @@ func (p *Pane) Title() (name, detail string, folder bool) {
 	name = widget.FullName(&process)
 	if machine, _ := api.MachineOf(p.ID); machine != "" {
 		if m := p.env.News().Machine(machine); m != nil && m.State != api.MachineConnected {
-			return name, m.Away(time.Now()), false
+			return name, m.OfflineReason(time.Now()), false
 		}
 	}
 	if title := widget.Clean(p.State().Title); title != "" && title != name {

@@ -78,9 +78,9 @@ func typed(text string) keys.Key { return keys.Key{Code: keys.Code(text[0]), Tex
 
 func TestAKeyGoesToTheProgramUnlessThePaneScrolls(t *testing.T) {
 	p, _, box := shownPane("one")
-	p.Key(typed("a"))
+	p.HandleKey(typed("a"))
 	p.press(t, keymap.ScrollMode)
-	p.Key(typed("b"))
+	p.HandleKey(typed("b"))
 	got := ""
 	for _, in := range box.sent {
 		if in.Key != nil {
@@ -98,15 +98,15 @@ func TestAKeyGoesToTheProgramUnlessThePaneScrolls(t *testing.T) {
 func TestCtrlCSaysHowMuchUnsentTextItDropped(t *testing.T) {
 	p, e, box := shownPane("one")
 	ctrlC := keys.Key{Code: 'c', Mods: keys.Ctrl}
-	p.Key(ctrlC)
+	p.HandleKey(ctrlC)
 	box.out.Accepted(0) // the program reads nothing
 	p.Paste(strings.Repeat("x", 128<<10))
 	p.Paste(strings.Repeat("x", 5<<20))
-	p.Key(typed("a"))
+	p.HandleKey(typed("a"))
 	if e.Said != "" {
 		t.Errorf("nothing was dropped, but it says %q", e.Said)
 	}
-	p.Key(ctrlC)
+	p.HandleKey(ctrlC)
 	if want := "ctrl+c dropped 5.0M of unsent text"; e.Said != want {
 		t.Errorf("it says %q, want %q", e.Said, want)
 	}
@@ -148,7 +148,7 @@ func TestKeysTypedWhileASearchIsUnderWayWaitForIt(t *testing.T) {
 	}
 	search := line.Paste(e, "two")
 	line.Do(e, keymap.Accept)
-	if !p.Take(typed("j")) {
+	if !p.TakeKey(typed("j")) {
 		t.Fatal("the key is not held")
 	}
 	p.Update(search())
@@ -174,11 +174,11 @@ func TestEnterStartsAShellWhereAProgramHasEnded(t *testing.T) {
 	code := 1
 	p.Feed.Receive(api.Output{Ended: &api.Process{ID: "1", State: api.StateExited, ExitCode: &code}})
 	p.Sync()
-	p.Key(typed("a"))
+	p.HandleKey(typed("a"))
 	if e.inPlace != nil || e.Said != "" {
 		t.Fatalf("any key does: %q", e.Said)
 	}
-	p.Key(keys.Key{Code: keys.Enter})
+	p.HandleKey(keys.Key{Code: keys.Enter})
 	if e.inPlace != p {
 		t.Error("enter does not")
 	}

@@ -29,7 +29,7 @@ func (p *Pane) askSave() tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return p.env.Save(panes.Saving{What: "scrollback", Path: widget.ExpandHome(path, p.env.Home()), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
+			return p.env.Save(panes.FileSave{What: "scrollback", Path: widget.ExpandHome(path, p.env.Home()), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 				return writeScrollback(ctx, e, p.ID, to)
 			}})
 		}))

@@ -109,7 +109,7 @@ func (t *Terminal) Behind() bool {
 
 // Changed reports whether there is something new to draw since it was asked
 // last.
-func (t *Terminal) Changed() bool {
+func (t *Terminal) NeedsRedraw() bool {
 	changed := t.changed
 	t.changed = false
 	return changed

@@ -83,7 +83,7 @@ func (c Client) CancelTransfer(ctx context.Context, id string) error {
 	return api.FilesCancel.Run(ctx, c, api.FileJobInput{FileScope: anywhere(), ID: id})
 }
 
-func (c Client) TrashedFiles(ctx context.Context) ([]api.TrashedFile, error) {
+func (c Client) ListTrash(ctx context.Context) ([]api.TrashedFile, error) {
 	out, err := api.FilesTrashed.Call(ctx, c, api.FilesTrashedInput{FileScope: anywhere()})
 	for i := range out.Items {
 		out.Items[i].Path, out.Items[i].From = api.UnescapePath(out.Items[i].Path), api.UnescapePath(out.Items[i].From)

@@ -171,7 +171,7 @@ func (l *Link) Learn(started ...api.Process) {
 // Ended takes in how a session has ended, as its attachment has told, in case the
 // event is still to come.
 func (l *Link) Ended(p api.Process) {
-	l.about(p.ID, func(n *panes.News) { n.Ended(p) })
+	l.about(p.ID, func(n *panes.News) { n.RecordExit(p) })
 }
 
 // about changes what is known where a process is.
@@ -222,7 +222,7 @@ func (l *Link) Latest() panes.News {
 	l.news.Notices, l.news.Show = nil, nil
 	l.machines.Add(&n)
 	l.latest = n
-	l.latest.Notices, l.latest.Elsewhere, l.latest.Show = nil, nil, nil
+	l.latest.Notices, l.latest.RemoteNotices, l.latest.Show = nil, nil, nil
 	return n
 }
 

@@ -202,7 +202,7 @@ func (m *machine) at(ctx context.Context) (panes.Engine, context.Context, error)
 // unreachable says that nothing can be asked of the machine. The lock is held.
 func (m *machine) unreachable() error {
 	known := panes.Machine{Machine: m.now}
-	how := known.Away(time.Now())
+	how := known.OfflineReason(time.Now())
 	if how == "" {
 		how = "no answer"
 	}

@@ -186,14 +186,14 @@ func (s *Set) Add(n *panes.News) {
 	n.Fleet = s.fleet
 	n.Machines, n.Processes, n.Requests = nil, slices.Clip(n.Processes), slices.Clip(n.Requests)
 	for _, m := range s.all {
-		n.Machines = append(n.Machines, panes.Machine{Machine: m.now, Told: m.news.Snapshots > 0})
+		n.Machines = append(n.Machines, panes.Machine{Machine: m.now, Known: m.news.Snapshots > 0})
 		n.Processes = append(n.Processes, m.news.Processes...)
 		n.History += m.news.History
 		if m.now.State == api.MachineConnected {
 			n.Requests = append(n.Requests, m.news.Requests...)
 		}
 		for _, notice := range m.news.Notices {
-			n.Elsewhere = append(n.Elsewhere, m.now.Name+": "+notice)
+			n.RemoteNotices = append(n.RemoteNotices, m.now.Name+": "+notice)
 		}
 		m.news.Notices = nil
 	}

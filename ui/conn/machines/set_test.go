@@ -170,7 +170,7 @@ func TestWhatIsOnAMachineIsNamedAfterItAndAskedThere(t *testing.T) {
 		box.events <- snapshot("a1")
 		synctest.Wait()
 		n := w.news()
-		if len(n.Processes) != 1 || n.Processes[0].ID != "box/a1" || !n.Machine("box").Told || n.Machine("slow").Told {
+		if len(n.Processes) != 1 || n.Processes[0].ID != "box/a1" || !n.Machine("box").Known || n.Machine("slow").Known {
 			t.Fatalf("known: %+v", n)
 		}
 		var asked api.SessionStartInput
@@ -216,7 +216,7 @@ func TestAMachineThatIsAwayFailsByNameAndKeepsWhatWasKnown(t *testing.T) {
 		if time.Since(began) > 0 {
 			t.Errorf("it was waited %v", time.Since(began))
 		}
-		if n := w.news(); len(n.Processes) != 1 || n.Reaches("box/a1") {
+		if n := w.news(); len(n.Processes) != 1 || n.CanReach("box/a1") {
 			t.Errorf("known: %+v", n)
 		}
 		if err := api.SessionKill.Run(t.Context(), w.Over(w.own), api.IDInput{ID: "nosuch/a1"}); !errors.Is(err, api.CodeNotFound) {
@@ -242,7 +242,7 @@ func TestAMachineThatComesBackTellsAnew(t *testing.T) {
 		w.state("box", api.MachineConnected)
 		time.Sleep(longWait)
 		synctest.Wait()
-		if n := w.news(); len(n.Processes) != 2 || !n.Reaches("box/a2") {
+		if n := w.news(); len(n.Processes) != 2 || !n.CanReach("box/a2") {
 			t.Errorf("known: %+v", n)
 		}
 		list := (*w.list.Load())[1:]
