@@ -53,5 +53,5 @@ func CutText(s string) string {
 	if len(s) <= maxAuditText {
 		return s
 	}
-	return fmt.Sprintf("%s… (%d bytes)", s[:scan.Whole([]byte(s[:maxAuditText]))], len(s))
+	return fmt.Sprintf("%s… (%d bytes)", s[:scan.CompleteLen([]byte(s[:maxAuditText]))], len(s))
 }

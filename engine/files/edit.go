@@ -226,5 +226,5 @@ func shortened(line string) string {
 	if len(line) <= most {
 		return line
 	}
-	return line[:scan.Whole([]byte(line[:most]))] + "…"
+	return line[:scan.CompleteLen([]byte(line[:most]))] + "…"
 }

@@ -154,7 +154,7 @@ func (out *ReadResult) bytes(f *os.File, r ReadRequest) error {
 	}
 	if int64(len(data)) > limit {
 		data, out.Cut = data[:limit], CutLimit
-		if whole := scan.Whole(data); whole > 0 {
+		if whole := scan.CompleteLen(data); whole > 0 {
 			if utf8.Valid(data[:whole]) {
 				data = data[:whole]
 			}

@@ -192,7 +192,7 @@ func lineText(line []byte) string {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	if len(line) > mostLineText {
 		line = line[:mostLineText]
-		line = line[:scan.Whole(line)]
+		line = line[:scan.CompleteLen(line)]
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD")
 }

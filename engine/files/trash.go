@@ -177,7 +177,7 @@ func (c trashFolder) open(part string) (*opened, error) {
 func shortName(name string) string {
 	const room = 200
 	cut := name[:min(len(name), room)]
-	return cut[:scan.Whole([]byte(cut))]
+	return cut[:scan.CompleteLen([]byte(cut))]
 }
 
 // Restore takes something out of the trash and puts it where it was, or

@@ -196,7 +196,7 @@ func lastLines(text []byte, n int) (at, more int) {
 func firstBytes(all []piece, limit int) []piece {
 	for i, p := range all {
 		if len(p.text) > limit {
-			all[i].text = p.text[:scan.Whole(p.text[:limit])]
+			all[i].text = p.text[:scan.CompleteLen(p.text[:limit])]
 			return all[:i+1]
 		}
 		limit -= len(p.text)

@@ -112,7 +112,7 @@ func (p *Pattern) excerpt(line []byte, maxText int) api.LogMatch {
 	part := text[from:]
 	if len(part) > maxText {
 		part = part[:maxText]
-		part = part[:scan.Whole(part)]
+		part = part[:scan.CompleteLen(part)]
 	}
 	m := api.LogMatch{CutBefore: from, CutAfter: len(text) - from - len(part)}
 	m.Text = cutMark(m.CutBefore, "", " ") + lineText(part, maxText) + cutMark(m.CutAfter, " ", "")

@@ -328,7 +328,7 @@ func readText(l linelog.Reader, from, end int64, limit int, ended bool) ([]byte,
 	if ended && from+int64(n) == end {
 		return p, nil
 	}
-	return p[:scan.Whole(p)], nil
+	return p[:scan.CompleteLen(p)], nil
 }
 
 // searchLog searches from out.Start, forward or backward.
@@ -421,7 +421,7 @@ func lineText(line []byte, limit int) string {
 	cut := 0
 	if len(line) > limit {
 		part := line[:limit]
-		part = part[:scan.Whole(part)]
+		part = part[:scan.CompleteLen(part)]
 		cut, line = len(line)-len(part), part
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD") + cutMark(cut, " ", "")
@@ -481,6 +481,6 @@ func readLine(l linelog.Reader, from, to int64, limit int) (string, error) {
 		return lineText(linelog.TrimLine(p), limit), nil
 	}
 	part := p[:limit]
-	part = part[:scan.Whole(part)]
+	part = part[:scan.CompleteLen(part)]
 	return strings.ToValidUTF8(string(part), "\uFFFD") + cutMark(int(to-from)-len(part), " ", ""), nil
 }

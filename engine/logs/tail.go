@@ -36,7 +36,7 @@ func Tail(path string, limit int, more bool) (end []byte, dropped int64, err err
 			p, from = p[1:], from+1
 		}
 		if more {
-			p = p[:scan.Whole(p)]
+			p = p[:scan.CompleteLen(p)]
 		}
 		return p, from, nil
 	}

@@ -39,7 +39,7 @@ func lineEnds(t Emulator, n int) []api.LineEnd {
 	for i := range ends {
 		at := end - int64(n-i)
 		text, ends[i].Wrapped, _ = t.AppendText(text[:0], at)
-		ends[i].Printed = t.Printed(at)
+		ends[i].Printed = t.PrintedCells(at)
 	}
 	return ends
 }

@@ -74,7 +74,7 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 		return screen, err
 	}
 	if len(shown.Printed) > 0 {
-		if err := usage.Rested(ctx); err != nil {
+		if err := usage.WaitForQuota(ctx); err != nil {
 			return screen, err
 		}
 	}
@@ -163,7 +163,7 @@ func ReadLog(log prompt.Log, since int64, most int, ended bool) (api.SessionRead
 	}
 	p = p[:n]
 	if !(ended && from+int64(n) == end) {
-		p = p[:scan.Whole(p)]
+		p = p[:scan.CompleteLen(p)]
 	}
 	return api.SessionReadOutput{
 		Data:       strings.ToValidUTF8(string(p), "\uFFFD"),

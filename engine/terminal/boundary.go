@@ -17,13 +17,13 @@ const boundaryWindow = 16 << 10
 // goroutine.
 func (s *screen) findBoundary() int64 {
 	at := s.shown.Load()
-	tail := make([]byte, min(int64(boundaryWindow+s.term.InString()), at-s.log.Start()))
+	tail := make([]byte, min(int64(boundaryWindow+s.term.PendingString()), at-s.log.Start()))
 	n, _ := s.log.ReadAt(tail, at-int64(len(tail)))
 	if n < len(tail) {
 		return at
 	}
 	// An ESC at its end may be the first half of the terminator.
-	if s.term.InString() > 0 {
+	if s.term.PendingString() > 0 {
 		if i := bytes.LastIndexByte(bytes.TrimSuffix(tail, []byte{escape}), escape); i >= 0 {
 			return at - int64(len(tail)-i)
 		}
@@ -40,7 +40,7 @@ func unfinishedLength(tail []byte) int {
 	if i := bytes.LastIndexByte(tail, escape); i >= 0 && inSequence(tail[i+1:]) {
 		return len(tail) - i
 	}
-	return len(tail) - scan.Whole(tail)
+	return len(tail) - scan.CompleteLen(tail)
 }
 
 // inSequence reports whether p, following an ESC and containing no other, leaves the sequence

@@ -121,5 +121,5 @@ func noticeOf(e vt.NotifyEvent) string {
 	case e.Title != "":
 		text = e.Title + ": " + e.Body
 	}
-	return text[:scan.Whole([]byte(text[:min(len(text), maxNotice)]))]
+	return text[:scan.CompleteLen([]byte(text[:min(len(text), maxNotice)]))]
 }

@@ -98,7 +98,7 @@ func (s *screen) setSize(cols, rows int) {
 	if err := s.o.Journal.AppendResize(s.o.ID, at); err != nil {
 		s.o.Log.Warn("write sizes", "id", s.o.ID, "error", err)
 	}
-	s.viewers.keepPlaces(func(keep []*vt.Place) {
+	s.viewers.keepPlaces(func(keep []*vt.Position) {
 		s.runGuarded("resize screen", func() {
 			s.term.SetCell(s.cell())
 			s.term.Resize(cols, rows, keep...)

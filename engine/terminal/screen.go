@@ -74,7 +74,7 @@ func (s *screen) catchUp() {
 func (s *screen) publishModes() {
 	s.shell.NoteOutput()
 	s.o.Moved()
-	if n := s.term.Pictured(); n != s.pictured {
+	if n := s.term.PictureChanges(); n != s.pictured {
 		s.pictured = n
 		s.viewers.repaintPictures()
 	}
@@ -87,7 +87,7 @@ func (s *screen) publishModes() {
 func (s *screen) handleEvent(e vt.Event) {
 	switch e := e.(type) {
 	case vt.PromptEvent:
-		s.shell.NoteMark(e, s.positionAt(s.feeding-int64(e.Behind)))
+		s.shell.NoteMark(e, s.positionAt(s.feeding-int64(e.Remaining)))
 	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
 		s.viewers.noteCopy(e.Data)
 	case vt.ResetEvent:

@@ -22,7 +22,7 @@ import (
 // An Emulator is the part of vt.Terminal used by a session.
 type Emulator interface {
 	Write(p []byte) (int, error)
-	Resize(cols, rows int, keep ...*vt.Place)
+	Resize(cols, rows int, keep ...*vt.Position)
 	SetColors(colors styled.Palette)
 	SetCell(pixels image.Point)
 	SetReplies(on bool)
@@ -35,17 +35,17 @@ type Emulator interface {
 	Bounds() (oldest, first, end int64)
 	AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool)
 	AppendCells(dst []byte, n int64, from, to int) []byte
-	Printed(n int64) int
+	PrintedCells(n int64) int
 	CellAt(n int64, offset int) (x, behind int)
 	MarkOf(n int64) vt.RowMark
 	ResetModes()
 	AppendRepaint(dst []byte) []byte
 	AppendPictures(dst []byte) []byte
 	AppendCheckpoint(dst []byte) []byte
-	InString() int
+	PendingString() int
 	Changes() *styled.ColorChanges
 	Picture(number uint64) *graphics.Picture
-	Pictured() uint64
+	PictureChanges() uint64
 	PictureUsage() *graphics.Usage
 }
 

@@ -46,7 +46,7 @@ type viewer struct {
 	accepted atomic.Int64 // amount of accepted text
 	reported int64        // the value sent last; -1 before the first; of the sending goroutine
 
-	places []vt.Place // to be moved by a resize; guarded by the set's mutex, replaced and never changed
+	places []vt.Position // to be moved by a resize; guarded by the set's mutex, replaced and never changed
 }
 
 func newViewer(o api.AttachOptions) *viewer {
@@ -153,9 +153,9 @@ func (v *viewer) passesPixels() bool { return v.pixels.Load() || !v.cursors.Load
 
 // setPlaces sets the places of v to be moved by a resize.
 func (set *viewerSet) setPlaces(v *viewer, places []api.Place) {
-	kept := make([]vt.Place, len(places))
+	kept := make([]vt.Position, len(places))
 	for i, p := range places {
-		kept[i] = vt.Place{Line: p.Line, X: p.Cell}
+		kept[i] = vt.Position{Line: p.Line, X: p.Cell}
 	}
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -174,13 +174,13 @@ func (set *viewerSet) placesOf(v *viewer) []api.Place {
 }
 
 // keepPlaces moves the places of all viewers with a resize. Places set meanwhile are kept as set.
-func (set *viewerSet) keepPlaces(resize func(keep []*vt.Place)) {
+func (set *viewerSet) keepPlaces(resize func(keep []*vt.Position)) {
 	type holder struct {
 		v           *viewer
-		before, now []vt.Place
+		before, now []vt.Position
 	}
 	var holders []holder
-	var keep []*vt.Place
+	var keep []*vt.Position
 	set.mu.Lock()
 	for _, v := range set.all {
 		if len(v.places) > 0 {

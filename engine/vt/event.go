@@ -16,12 +16,12 @@ type (
 	// commands. It is passed on in a replay too, since what runs later depends
 	// on it.
 	PromptEvent struct {
-		Mark    byte   // A prompt, B command, C output, D end, P part of a prompt, E the command line
-		Exit    *int   // with D
-		Line    string // with E; it may hold control characters
-		Options string // what else was said, "name=value;…"; of E what follows the line
-		Behind  int    // bytes of the same Write that follow the mark
-		Replay  bool   // replies are switched off
+		Mark      byte   // A prompt, B command, C output, D end, P part of a prompt, E the command line
+		Exit      *int   // with D
+		Line      string // with E; it may hold control characters
+		Options   string // what else was said, "name=value;…"; of E what follows the line
+		Remaining int    // bytes of the same Write that follow the mark
+		Replay    bool   // replies are switched off
 	}
 	// NotifyEvent: OSC 9, 99 and 777.
 	NotifyEvent struct{ Title, Body string }

@@ -23,7 +23,7 @@ func (t *writer) passLines(p []byte) (used, from int) {
 	t.keepRows(above)
 	t.passed(lines - above)
 	for range lines - above {
-		n := scan.Printable(p[used:])
+		n := scan.PrintableLen(p[used:])
 		t.hist.PushText(p[used : used+n])
 		used += n + len("\r\n")
 	}
@@ -50,7 +50,7 @@ func (t *store) passed(n int) {
 // row, and gives where the last one ends.
 func (t *writer) plainLines(p []byte) (lines, end int) {
 	for {
-		n := scan.Printable(p[end:])
+		n := scan.PrintableLen(p[end:])
 		if n > t.cols || !bytes.HasPrefix(p[end+n:], []byte("\r\n")) {
 			return lines, end
 		}

@@ -132,7 +132,7 @@ func (t *host) hyperlink(b []byte) {
 
 // plainURI says that a hyperlink's target has printable ASCII only, as the
 // hyperlink specification wants it.
-func plainURI(b []byte) bool { return scan.Printable(b) == len(b) }
+func plainURI(b []byte) bool { return scan.PrintableLen(b) == len(b) }
 
 // notify9 does OSC 9: a notification, with 4; a progress, or with 9; a working
 // directory (ConEmu).

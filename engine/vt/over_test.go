@@ -26,8 +26,8 @@ func TestWhatIsDrawnOverAScreenIsTakenBack(t *testing.T) {
 			}
 		}
 		write("before")
-		screen := vt.NewOver(program)
-		if !screen.Addressed() {
+		screen := vt.NewOverlay(program)
+		if !screen.CanAddressCells() {
 			return
 		}
 		x, y := rapid.IntRange(0, cols-1).Draw(r, "x"), rapid.IntRange(0, rows-1).Draw(r, "y")
@@ -36,10 +36,10 @@ func TestWhatIsDrawnOverAScreenIsTakenBack(t *testing.T) {
 		if text == "漢" && x == cols-1 {
 			text = "x"
 		}
-		over := screen.AppendAside(nil)
+		over := screen.AppendPlainStyle(nil)
 		over = fmt.Appendf(over, "\x1b[%d;%dH\x1b[4m%.*s\x1b[m", y+1, x+1, end-x, text)
 		over = screen.AppendCursor(over)
-		over = screen.AppendDrawn(screen.AppendAside(over), x, y, end)
+		over = screen.AppendCells(screen.AppendPlainStyle(over), x, y, end)
 		person.Write(screen.AppendCursor(over))
 		if diff := cmp.Diff(shown(program), shown(person)); diff != "" {
 			r.Fatalf("the screen is not as before (-program +person):\n%s", diff)
@@ -50,12 +50,12 @@ func TestWhatIsDrawnOverAScreenIsTakenBack(t *testing.T) {
 // shown is what a terminal shows: texts and styles, the cursor and its pen.
 func shown(t *vt.Terminal) (all []string) {
 	cols, rows := t.Size()
-	screen := vt.NewOver(t)
+	screen := vt.NewOverlay(t)
 	for y := range rows {
 		for x := range cols {
 			text, style := screen.Cell(x, y)
 			all = append(all, fmt.Sprintf("%d,%d %q %v", x, y, text, style))
 		}
 	}
-	return append(all, fmt.Sprintf("%+v wraps %v %v", t.Cursor(), screen.Wraps(), screen.Pen()))
+	return append(all, fmt.Sprintf("%+v wraps %v %v", t.Cursor(), screen.WrapPending(), screen.Pen()))
 }

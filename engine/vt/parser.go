@@ -79,7 +79,7 @@ func (t *Terminal) feed(p []byte) {
 func (t *Terminal) ground(p []byte) int {
 	used, flood := 0, 0
 	for used < len(p) && t.ps.state == stateGround {
-		if n := scan.Printable(p[used:]); n > 0 {
+		if n := scan.PrintableLen(p[used:]); n > 0 {
 			t.printASCII(p[used : used+n])
 			used += n
 			continue
@@ -112,7 +112,7 @@ func (t *Terminal) beyondASCII(p []byte) int {
 	if n := t.printSimple(p); n > 0 {
 		return n
 	}
-	r, n := scan.Rune(p)
+	r, n := scan.DecodeRune(p)
 	if n == 0 {
 		t.ps.nutf = copy(t.ps.utf[:], p)
 		return len(p)
@@ -136,7 +136,7 @@ func (t *Terminal) finishRune(p []byte) []byte {
 	for len(p) > 0 {
 		had := t.ps.nutf
 		t.ps.utf[had] = p[0]
-		r, n := scan.Rune(t.ps.utf[:had+1])
+		r, n := scan.DecodeRune(t.ps.utf[:had+1])
 		if n == 0 {
 			t.ps.nutf++
 			p = p[1:]
@@ -355,9 +355,9 @@ func (t *Terminal) keep(p []byte) {
 	ps.buf = append(ps.buf, p...)
 }
 
-// InString is how many bytes of a control string that has not ended have come behind
+// PendingString is how many bytes of a control string that has not ended have come behind
 // its head; 0 outside of one.
-func (t *Terminal) InString() int {
+func (t *Terminal) PendingString() int {
 	if t.ps.state != stateString && t.ps.state != stateStringEsc {
 		return 0
 	}

@@ -144,13 +144,13 @@ func (t *store) Picture(number uint64) *graphics.Picture { return t.pictures.Pic
 // PictureUsage returns the usage of the pictures; nil if there have been none.
 func (t *store) PictureUsage() *graphics.Usage { return t.pictures.Usage() }
 
-// Pictured counts how often pictures were drawn, hidden or covered; scrolling is none of it.
-func (t *store) Pictured() uint64 { return t.pictured }
+// PictureChanges counts how often pictures were drawn, hidden or covered; scrolling is none of it.
+func (t *store) PictureChanges() uint64 { return t.pictured }
 
 // AppendPictures appends behind a repaint the pictures on the screen, by kitty's protocol.
 func (t *Terminal) AppendPictures(dst []byte) []byte {
-	o := Over{t}
-	if n := len(dst); o.Addressed() {
+	o := Overlay{t}
+	if n := len(dst); o.CanAddressCells() {
 		if dst = t.pictures.AppendShown(dst); len(dst) > n {
 			dst = o.AppendCursor(dst)
 		}

@@ -5,8 +5,8 @@ import (
 	"tandem/engine/vt/history"
 )
 
-// A Place is a cell in the sequence of scrollback and screen.
-type Place struct {
+// A Position is a cell in the sequence of scrollback and screen.
+type Position struct {
 	Line int64 // absolute number
 	X    int
 }
@@ -39,7 +39,7 @@ func (t *page) markRow(kind byte) {
 
 // sortPlaces tells places in the main screen and its scrollback from those on
 // an alternate screen that is shown.
-func (t *Terminal) sortPlaces(keep []*Place) (onMain, onOther []*Place) {
+func (t *Terminal) sortPlaces(keep []*Position) (onMain, onOther []*Position) {
 	for _, p := range keep {
 		if t.scr == t.other && p.Line >= t.hist.End() {
 			onOther = append(onOther, p)
@@ -51,7 +51,7 @@ func (t *Terminal) sortPlaces(keep []*Place) (onMain, onOther []*Place) {
 }
 
 // markPlaces makes marks of places that a reflow is to keep.
-func (t *Terminal) markPlaces(keep []*Place) []*mark {
+func (t *Terminal) markPlaces(keep []*Position) []*mark {
 	marks := make([]*mark, len(keep))
 	for i, p := range keep {
 		marks[i] = &mark{int(max(p.Line-t.hist.Oldest(), 0)), max(p.X, 0)}
@@ -61,7 +61,7 @@ func (t *Terminal) markPlaces(keep []*Place) []*mark {
 
 // goTo changes places to where their marks have come. Marks below the read
 // rows stay as far below them.
-func (f *reflow) goTo(keep []*Place, marks []*mark, read int) {
+func (f *reflow) goTo(keep []*Position, marks []*mark, read int) {
 	base := f.t.hist.Oldest() - f.out.Oldest()
 	for i, p := range keep {
 		m := *marks[i]
@@ -89,8 +89,8 @@ func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) 
 	return dst, t.scr.rows[y].wrapped, true
 }
 
-// Printed counts the cells of a line up to the last printed one, on the screen a blank too.
-func (t *store) Printed(n int64) int {
+// PrintedCells counts the cells of a line up to the last printed one, on the screen a blank too.
+func (t *store) PrintedCells(n int64) int {
 	cells := t.cellsOf(n)
 	if y := int(n - t.hist.End()); y >= 0 && !t.scr.rows[y].wrapped {
 		cells = t.scr.grid.Row(y)

@@ -13,20 +13,20 @@ func TestPlacesStayWithTheirTextThroughAResize(t *testing.T) {
 		term := New(Options{Cols: rapid.IntRange(2, 12).Draw(t, "cols"), Rows: rapid.IntRange(1, 5).Draw(t, "rows"), ScrollbackLines: 30})
 		term.Write([]byte(rapid.StringOf(rapid.SampledFrom([]rune("abcdefgh漢字\r\n"))).Draw(t, "text")))
 		oldest, _, end := term.Bounds()
-		var keep []*Place
+		var keep []*Position
 		var want []string
 		for n := oldest; n < end; n++ {
 			for x, c := range term.cellsOf(n) {
 				if c.Glyph == grid.Tail || c.Blank() {
 					continue
 				}
-				keep = append(keep, &Place{n, x})
+				keep = append(keep, &Position{n, x})
 			}
 		}
 		for _, p := range keep {
 			want = append(want, string(term.AppendCells(nil, p.Line, p.X, p.X+1)))
 		}
-		blank := &Place{end - 1, 0}
+		blank := &Position{end - 1, 0}
 		term.Resize(rapid.IntRange(2, 14).Draw(t, "new cols"), rapid.IntRange(1, 6).Draw(t, "new rows"), append(keep, blank)...)
 		oldest, _, _ = term.Bounds()
 		for i, p := range keep {

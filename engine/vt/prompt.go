@@ -68,7 +68,7 @@ func (t *host) mark(e PromptEvent, options []byte) {
 		return
 	}
 	e.Options = scan.Clean(options, maxText)
-	e.Behind, e.Replay = t.behind, t.quiet
+	e.Remaining, e.Replay = t.behind, t.quiet
 	t.o.Event(e)
 }
 

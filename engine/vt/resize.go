@@ -15,7 +15,7 @@ import (
 // and the scrollback that wrapped are wrapped anew; the alternate screen is cut
 // or extended at its right and bottom. Margins go back to the edges. The places
 // to keep are changed to where what is there has gone.
-func (t *Terminal) Resize(cols, rows int, keep ...*Place) {
+func (t *Terminal) Resize(cols, rows int, keep ...*Position) {
 	cols, rows = clampSide(cols), clampSide(rows)
 	if cols == t.cols && rows == t.rows {
 		return
@@ -77,7 +77,7 @@ type reflow struct {
 }
 
 // reflowMain rewraps the scrollback and the main screen.
-func (t *Terminal) reflowMain(cols, rows int, keep []*Place) {
+func (t *Terminal) reflowMain(cols, rows int, keep []*Position) {
 	s := t.main
 	cur := &t.cur
 	if t.scr != s {

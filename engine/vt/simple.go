@@ -45,7 +45,7 @@ func fillSimple(cells []grid.Cell, p []byte, style grid.StyleID, ascii bool) (fi
 			used += 3 * n
 			continue
 		}
-		r, n := scan.Rune(p[used:])
+		r, n := scan.DecodeRune(p[used:])
 		w := simpleWidth(r)
 		if n == 0 || w == 0 || filled+w > len(cells) {
 			break

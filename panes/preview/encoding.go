@@ -29,7 +29,7 @@ func encodingOf(head []byte) encoding {
 		return encodingUTF16LE
 	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		return encodingUTF16BE
-	case couldBeLatin1(head[:scan.Whole(head)]):
+	case couldBeLatin1(head[:scan.CompleteLen(head)]):
 		return encodingLatin1
 	}
 	return encodingUTF8
@@ -94,7 +94,7 @@ func (e encoding) whole(data []byte) int {
 	case e == encodingLatin1:
 		return len(data)
 	case !e.isUTF16():
-		return scan.Whole(data)
+		return scan.CompleteLen(data)
 	}
 	n := len(data) &^ 1
 	if n >= 2 && utf16.IsSurrogate(rune(e.byteOrder().Uint16(data[n-2:]))) && e.byteOrder().Uint16(data[n-2:]) < 0xdc00 {

@@ -30,7 +30,7 @@ type overlay struct {
 
 	mu      sync.Mutex
 	model   *vt.Terminal
-	screen  vt.Over // of model
+	screen  vt.Overlay // of model
 	guesses predict.Predictor
 	alt     bool // the session's program is on its alternate screen
 	within  bool // the output ends within a control string
@@ -61,7 +61,7 @@ func newOverlay(t *terminal, mode predict.Mode) *overlay {
 	}
 	v := &overlay{terminal: t, wake: make(chan struct{}, 1), guesses: predict.Predictor{Mode: mode}}
 	v.model = vt.New(vt.Options{Cols: size.Cols, Rows: size.Rows, ScrollbackLines: 1})
-	v.screen = vt.NewOver(v.model)
+	v.screen = vt.NewOverlay(v.model)
 	v.model.Write([]byte(begins(true)))
 	return v
 }
@@ -73,10 +73,10 @@ func (k known) Size() (cols, rows int) { return k.model.Size() }
 
 func (k known) Cursor() (x, y int, ok bool) {
 	c := k.model.Cursor()
-	if k.screen.Wraps() {
+	if k.screen.WrapPending() {
 		c.X, _ = k.model.Size()
 	}
-	return c.X, c.Y, c.Visible && !k.within && k.screen.Addressed()
+	return c.X, c.Y, c.Visible && !k.within && k.screen.CanAddressCells()
 }
 
 func (k known) Cell(x, y int) predict.Cell {
@@ -148,7 +148,7 @@ func (v *overlay) show(p []byte, within, alt bool) error {
 	v.catchUp()
 	var out []byte
 	if !v.drawn.empty() {
-		out = v.screen.AppendCursor(v.erase(v.screen.AppendAside(nil)))
+		out = v.screen.AppendCursor(v.erase(v.screen.AppendPlainStyle(nil)))
 		v.drawn = drawing{}
 	}
 	out = append(out, p...)
@@ -220,7 +220,7 @@ func (v *overlay) catchUp() {
 // draw appends what takes the terminal from what is drawn to what is to be. mu is
 // held.
 func (v *overlay) draw(dst []byte) []byte {
-	if v.within || !v.screen.Addressed() {
+	if v.within || !v.screen.CanAddressCells() {
 		return dst // nothing is drawn: what was is taken back before a change
 	}
 	o := v.guesses.Overlay(time.Now(), known{v})
@@ -231,7 +231,7 @@ func (v *overlay) draw(dst []byte) []byte {
 	if next.equal(v.drawn) {
 		return dst
 	}
-	dst = v.erase(v.screen.AppendAside(dst))
+	dst = v.erase(v.screen.AppendPlainStyle(dst))
 	for _, c := range next.cells {
 		style := c.Style
 		style.Underline, style.Link = styled.UnderlineSingle, ""
@@ -255,10 +255,10 @@ func (v *overlay) draw(dst []byte) []byte {
 func (v *overlay) erase(dst []byte) []byte {
 	cols, rows := v.model.Size()
 	for _, c := range v.drawn.cells {
-		dst = v.screen.AppendDrawn(dst, c.X, c.Y, min(c.X+2, cols)) // it may be a wide one
+		dst = v.screen.AppendCells(dst, c.X, c.Y, min(c.X+2, cols)) // it may be a wide one
 	}
 	if v.drawn.note != "" {
-		dst = v.screen.AppendDrawn(dst, 0, rows-1, cols)
+		dst = v.screen.AppendCells(dst, 0, rows-1, cols)
 	}
 	return dst
 }

@@ -30,7 +30,7 @@ type Converter struct {
 	filter *passthrough.Filter
 	shape  Shape
 	model  *vt.Terminal
-	screen vt.Over
+	screen vt.Overlay
 	seq    uint64        // of the last diff
 	first  int64         // number of the top row then
 	count  uint64        // what the emulator said of its pictures
@@ -56,7 +56,7 @@ func New(filter *passthrough.Filter, s Shape) *Converter {
 // of the output that the emulator has had. It begins with a repaint, if there is a picture.
 func Continue(filter *passthrough.Filter, s Shape, model *vt.Terminal) *Converter {
 	filter.Redraw()
-	return &Converter{filter: filter, shape: s, model: model, screen: vt.NewOver(model),
+	return &Converter{filter: filter, shape: s, model: model, screen: vt.NewOverlay(model),
 		strips: map[int64][]styled.Strip{}, written: map[int64]bool{}, under: map[int64]bool{}}
 }
 
@@ -78,7 +78,7 @@ func (c *Converter) Pass(p []byte) []byte {
 	_, _ = c.model.Write(p) // which never fails
 	passed, switched := c.filter.Pass(p)
 	c.out = append(c.out[:0], passed...)
-	now := c.model.Pictured()
+	now := c.model.PictureChanges()
 	c.stale = c.stale || switched || now != c.count
 	c.count = now
 	if c.filter.Within() { // until that ends nothing can be written
@@ -119,7 +119,7 @@ func (c *Converter) draw(dst []byte, erased bool) []byte {
 		clear(c.written)
 		return dst
 	}
-	if !c.screen.Addressed() {
+	if !c.screen.CanAddressCells() {
 		c.stale = c.shape.On.Protocol == graphics.Blocks && len(c.under) > 0 && !erased && !c.bare // blocks move as text does
 		c.bare = c.bare || erased
 		return dst
@@ -132,7 +132,7 @@ func (c *Converter) draw(dst []byte, erased bool) []byte {
 		return dst
 	}
 	c.at = c.model.Cursor()
-	return c.screen.AppendCursor(append(c.screen.AppendAside(dst), drawn...))
+	return c.screen.AppendCursor(append(c.screen.AppendPlainStyle(dst), drawn...))
 }
 
 func (c *Converter) drawing(erased bool) []byte {
@@ -263,7 +263,7 @@ func (c *Converter) appendBlocks(dst []byte) []byte {
 // appendText draws the text of lines under pictures, which some terminals forget there.
 func (c *Converter) appendText(dst []byte) []byte {
 	for n := range c.under {
-		dst = c.screen.AppendDrawn(dst, 0, int(n-c.first), c.shape.Cols)
+		dst = c.screen.AppendCells(dst, 0, int(n-c.first), c.shape.Cols)
 	}
 	return dst
 }

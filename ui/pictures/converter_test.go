@@ -36,7 +36,7 @@ var printed = []string{
 
 // seen is what a terminal shows of text beside pictures, and where its cursor is.
 func seen(t *vt.Terminal, pictures []string) (all []string) {
-	screen := vt.NewOver(t)
+	screen := vt.NewOverlay(t)
 	for y := range rows {
 		row := ""
 		for x := range cols {
@@ -46,7 +46,7 @@ func seen(t *vt.Terminal, pictures []string) (all []string) {
 		}
 		all = append(all, row)
 	}
-	return append(all, fmt.Sprintf("%+v wraps %v %v", t.Cursor(), screen.Wraps(), screen.Pen()))
+	return append(all, fmt.Sprintf("%+v wraps %v %v", t.Cursor(), screen.WrapPending(), screen.Pen()))
 }
 
 // covered are the cells of a screen that show pictures.
@@ -79,7 +79,7 @@ func blocks(t *vt.Terminal) (all []string) {
 	for y := range rows {
 		row := []byte(strings.Repeat(".", cols))
 		for x := range cols {
-			if text, _ := vt.NewOver(t).Cell(x, y); text == "▀" {
+			if text, _ := vt.NewOverlay(t).Cell(x, y); text == "▀" {
 				row[x] = '#'
 			}
 		}
@@ -125,7 +125,7 @@ func (p *pair) differ() string {
 	if p.protocol != graphics.Kitty {
 		unknown(p.program.Cursor(), want, got)
 	}
-	if !vt.NewOver(p.program).Addressed() {
+	if !vt.NewOverlay(p.program).CanAddressCells() {
 		return ""
 	}
 	return cmp.Diff(want, got)

@@ -159,7 +159,7 @@ func (in *Input) takePaste(e keys.Event) {
 	in.paste.Write(e.Paste)
 	for in.paste.Len() > maxPaste {
 		piece := in.paste.Bytes()[:maxPaste]
-		in.Add(Event{Kind: keys.EventPaste, Paste: string(in.paste.Next(scan.Whole(piece)))})
+		in.Add(Event{Kind: keys.EventPaste, Paste: string(in.paste.Next(scan.CompleteLen(piece)))})
 	}
 	if e.Last {
 		in.Add(Event{Kind: keys.EventPaste, Paste: in.paste.String()})

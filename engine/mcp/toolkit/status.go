@@ -166,7 +166,7 @@ func CommandShell() string {
 // WholeLength is how much of data does not end within a character or a control
 // sequence.
 func WholeLength(data []byte) int {
-	end := scan.Whole(data)
+	end := scan.CompleteLen(data)
 	for i := end - 1; i >= 0 && end-i <= CutMost; i-- {
 		if data[i] == esc {
 			if _, whole := rendered.Sequence(data[i:end]); !whole {

@@ -62,9 +62,9 @@ func (u *Usage) recover() {
 	u.since = now
 }
 
-// Rested waits at most about a second until MaxUnpacked bytes may be unpacked. That can fail if
+// WaitForQuota waits at most about a second until MaxUnpacked bytes may be unpacked. That can fail if
 // another caller unpacks meanwhile.
-func (u *Usage) Rested(ctx context.Context) error {
+func (u *Usage) WaitForQuota(ctx context.Context) error {
 	if u == nil {
 		return nil
 	}

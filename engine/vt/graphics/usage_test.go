@@ -24,7 +24,7 @@ func TestUsageLimitsUnpackingPerSecond(t *testing.T) {
 		if !u.unpack(MaxUnpacked/2) || u.unpack(1) {
 			t.Error("unpack does not allow exactly half the limit after half a second")
 		}
-		if err := u.Rested(t.Context()); err != nil || !u.unpack(MaxUnpacked) {
+		if err := u.WaitForQuota(t.Context()); err != nil || !u.unpack(MaxUnpacked) {
 			t.Errorf("unpack rejected the limit after Rested (%v)", err)
 		}
 		time.Sleep(time.Hour)

@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// Rune decodes the first character of p, which starts with a byte from
+// DecodeRune decodes the first character of p, which starts with a byte from
 // 0x80 on. Size 0 says that p ends inside a character that may still become
 // valid. Each maximal ill-formed part is one U+FFFD (Unicode, section 3.9,
 // "U+FFFD substitution of maximal subparts"), so no byte behind it is lost.
-func Rune(p []byte) (r rune, size int) {
+func DecodeRune(p []byte) (r rune, size int) {
 	b := p[0]
 	if r, ok := threeBytes(p); ok { // most of what is not ASCII
 		return r, 3
@@ -63,8 +63,8 @@ func threeBytes(p []byte) (r rune, ok bool) {
 	return r, r >= 0x800 && r&^0x7FF != 0xD800
 }
 
-// Printable counts the printable ASCII at the start of p.
-func Printable(p []byte) int {
+// PrintableLen counts the printable ASCII at the start of p.
+func PrintableLen(p []byte) int {
 	const (
 		ones = 0x0101010101010101
 		tops = 0x8080808080808080
@@ -85,8 +85,8 @@ func Printable(p []byte) int {
 	return i
 }
 
-// Whole is the length of p without a character that its end cuts.
-func Whole(p []byte) int {
+// CompleteLen is the length of p without a character that its end cuts.
+func CompleteLen(p []byte) int {
 	for at := len(p) - 1; at >= max(len(p)-utf8.UTFMax, 0); at-- {
 		if !utf8.RuneStart(p[at]) {
 			continue
@@ -102,7 +102,7 @@ func Whole(p []byte) int {
 // Clean makes valid text without control characters of at most limit bytes.
 func Clean(b []byte, limit int) string {
 	if len(b) > limit {
-		b = b[:Whole(b[:limit])]
+		b = b[:CompleteLen(b[:limit])]
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {

@@ -72,7 +72,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 func (c *Writer) Add(e Event) error {
 	if e.Kind == Output {
 		text := append(c.rest, e.Text...)
-		whole := scan.Whole(text)
+		whole := scan.CompleteLen(text)
 		c.rest = bytes.Clone(text[whole:])
 		e.Text = strings.ToValidUTF8(string(text[:whole]), "\uFFFD")
 		if e.Text == "" {
