@@ -166,7 +166,7 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 		Logged:   a.h.store.MayHaveLog,
 	}
 	all, forget = s.Plan()
-	return append(all, s.Unrecorded(a.h.markedFolders(look()))...), forget
+	return append(all, s.FindUnrecorded(a.h.markedFolders(look()))...), forget
 }
 
 // readLater retries the records that could not be read at the start and adopts their
@@ -223,7 +223,7 @@ func (a adoption) takeLate(ctx context.Context, records []store.Record, was, mis
 		a.place(ctx, client, f)
 	}
 	for _, id := range forget {
-		a.h.Forget(id)
+		a.h.ForgetChild(id)
 	}
 	children, err = client.List(ctx)
 	for _, c := range children {

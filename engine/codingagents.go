@@ -17,7 +17,7 @@ import (
 func (h *host) watchAgents(rules string) *agents.Registry {
 	home, _ := os.UserHomeDir() // without one, no agent keeps files
 	return &agents.Registry{
-		Library: agents.NewLibrary(rules, func(wrong error) { h.control.TellNotice(wrong.Error()) }),
+		Library: agents.NewLibrary(rules, func(wrong error) { h.control.PublishNotice(wrong.Error()) }),
 		BootID:  h.bootID,
 		Home:    home,
 		OnEnd:   proctree.OnEnd,
@@ -38,7 +38,7 @@ type resumption struct {
 // nothing is typed for it.
 func (h *host) resumption(r store.Record, former store.Identity) (out resumption) {
 	how := cmp.Or(h.settings().Resume, ResumeOffer)
-	if former.BootID == "" || former.BootID == h.bootID || how == ResumeOff || supervise.OfAgent(r) {
+	if former.BootID == "" || former.BootID == h.bootID || how == ResumeOff || supervise.IsFromAgent(r) {
 		return out
 	}
 	found, ok := h.agents.Library.Resumption(r, proctree.BornAt(store.Identity{}))

@@ -121,7 +121,7 @@ func (h *host) refused(r store.Record) func(line string) {
 		return func(line string) {
 			now := time.Now().UnixNano()
 			if last := told.Load(); now-last > int64(refusalGap) && told.CompareAndSwap(last, now) {
-				h.control.TellNotice(r.Name + ": " + line)
+				h.control.PublishNotice(r.Name + ": " + line)
 			}
 		}
 	}

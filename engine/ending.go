@@ -18,7 +18,7 @@ import (
 func (h *host) treeOf(r store.Record, held uint64) *proctree.Tree {
 	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.pid())
 	t.Held, t.Cgroup = held, r.Cgroup
-	if !r.Sandboxed && !supervise.OfAgent(r) { // an agent's program could pose as another keeper
+	if !r.Sandboxed && !supervise.IsFromAgent(r) { // an agent's program could pose as another keeper
 		t.DataDir = h.o.DataDir
 	}
 	if !r.TTY || !names.IsPlainShell(r.Argv) {
@@ -28,7 +28,7 @@ func (h *host) treeOf(r store.Record, held uint64) *proctree.Tree {
 }
 
 // EndTree ends a record's child and all that came of it.
-func (h *host) EndTree(ctx context.Context, r store.Record, held uint64, signal string) error {
+func (h *host) StopTree(ctx context.Context, r store.Record, held uint64, signal string) error {
 	if h.link.pid() == 0 { // without a keeper nobody tells of an end
 		held = 0
 	}
@@ -38,7 +38,7 @@ func (h *host) EndTree(ctx context.Context, r store.Record, held uint64, signal 
 // EndRemains ends what records whose child has ended left running, and gives
 // how many of them had left something. Only processes with their mark are
 // theirs: the pid of a child that has ended may have been reused.
-func (h *host) EndRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
+func (h *host) StopRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
 	boot, err := store.BootID()
 	if err != nil {
 		return 0, err

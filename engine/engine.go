@@ -139,17 +139,17 @@ func Run(ctx context.Context, o Options) error {
 	h.control = supervise.NewControl(ctx, h, log)
 	e.usage = service.NewUsage(h.control.Measurables, &h.table, o.DataDir)
 	e.files = service.NewFiles(ctx, o.DataDir, closed, log)
-	e.layouts.Ended, e.layouts.Tell = h.control.EndedIDs, h.control.Tell
-	e.arbiter = approval.New(o.Policy, log, h.control.Tell)
+	e.layouts.Ended, e.layouts.Tell = h.control.ListEndedIDs, h.control.Publish
+	e.arbiter = approval.New(o.Policy, log, h.control.Publish)
 	e.arbiter.Keep(data)
 	e.fleet = e.fleetOf()
 	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.fleet.Tell(&m) }}
 	e.hosts.Start(ctx)
 	e.hosts.Set(o.Machines)
-	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.TellNotice)
+	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.PublishNotice)
 	defer h.history.Close()
 	h.history.Tell(func(n int64) {
-		h.control.Tell(api.Event{Type: api.EventHistory, History: n})
+		h.control.Publish(api.Event{Type: api.EventHistory, History: n})
 	})
 	h.control.History = h.history
 	return e.run(ctx)
@@ -187,7 +187,7 @@ func (e *engine) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.host.control.Left = e.host.env.Forget
+	e.host.control.OnLeft = e.host.env.Forget
 	e.host.control.ReapAfter(e.o.ReapAfter)
 	e.host.control.AwaitOwners(e.host.env.Owners())
 	return e.serve(ctx, client)
@@ -236,7 +236,7 @@ func (e *engine) takeOver(ctx context.Context) (keeperClient, error) {
 	l := newLink(client)
 	l.log, l.start, l.handovers, l.exited = e.log, e.startKeeper, e.host.handovers, e.host.exited
 	l.dial, l.refused = e.dialKeeper, e.host.regainer.adopt
-	l.notice = e.host.control.TellNotice
+	l.notice = e.host.control.PublishNotice
 	e.host.link = l
 	e.host.control.Keeper = l.keeper
 	err = e.goOnWithoutWriting(ctx, client)
@@ -302,7 +302,7 @@ func (e *engine) serve(ctx context.Context, client keeperClient) error {
 		running.Wait()
 		e.passTerminals()
 	}()
-	written, err := e.host.control.Written(ctx)
+	written, err := e.host.control.WhenWritten(ctx)
 	if err != nil {
 		return nil // failed to start
 	}

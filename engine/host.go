@@ -108,12 +108,12 @@ func (h *host) openLog(r store.Record) (terminal.Log, error) {
 }
 
 // Spawn starts a child. What has no terminal writes its log itself.
-func (h *host) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Started, error) {
+func (h *host) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Launch, error) {
 	if ctx.Err() != nil {
-		return supervise.Started{}, h.errCalledOff(r)
+		return supervise.Launch{}, h.errCalledOff(r)
 	}
 	if err := roomToStart(r.Name); err != nil {
-		return supervise.Started{}, err
+		return supervise.Launch{}, err
 	}
 	if r.TTY {
 		return h.spawnSession(ctx, r, former, waits)
@@ -126,7 +126,7 @@ func (h *host) Spawn(ctx context.Context, r store.Record, former store.Identity,
 
 // Clear waits for the end of what is left of an earlier run: its terminal's log
 // is open, its other processes hold ports and files.
-func (h *host) Clear(ctx context.Context, r store.Record, before supervise.Predecessor) error {
+func (h *host) ClearPredecessor(ctx context.Context, r store.Record, before supervise.Predecessor) error {
 	if before.Live != nil {
 		select {
 		case <-before.Live.Gone():
@@ -138,15 +138,15 @@ func (h *host) Clear(ctx context.Context, r store.Record, before supervise.Prede
 		return nil
 	}
 	r.Identity = &before.Identity
-	return h.EndTree(ctx, r, before.Held, "")
+	return h.StopTree(ctx, r, before.AliveUntil, "")
 }
 
 // spawnSession opens the log before it starts the child, so that nothing runs
 // that could not be recorded.
-func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Started, error) {
+func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Launch, error) {
 	log, err := h.openLog(r)
 	if err != nil {
-		return supervise.Started{}, err
+		return supervise.Launch{}, err
 	}
 	begin := log.End()
 	resume := h.resumption(r, former)
@@ -155,12 +155,12 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	}
 	if err := h.store.AppendResize(r.ID, store.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
 		log.Close()
-		return supervise.Started{}, err
+		return supervise.Launch{}, err
 	}
 	s, master, err := h.start(ctx, r, former, waits)
 	if err != nil {
 		log.Close()
-		return supervise.Started{}, err
+		return supervise.Launch{}, err
 	}
 	id := supervise.IdentityOf(s.Child)
 	r.Identity = &id
@@ -183,21 +183,21 @@ func (h *host) errCalledOff(r store.Record) error {
 // start has the keeper start a record's child, and gives its terminal's master.
 // Once the keeper is asked, the child is there whatever becomes of ctx. former is
 // the child before.
-func (h *host) start(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Started, *os.File, error) {
+func (h *host) start(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Launch, *os.File, error) {
 	if h.link.pid() == 0 {
 		waits()
 	}
 	client, err := h.link.get(ctx)
 	if ctx.Err() != nil {
-		return supervise.Started{}, nil, h.errCalledOff(r)
+		return supervise.Launch{}, nil, h.errCalledOff(r)
 	}
 	if err != nil {
-		return supervise.Started{}, nil, err
+		return supervise.Launch{}, nil, err
 	}
 	ctx = h.control.Context()
 	spec, w, err := h.spec(r, client.PID())
 	if err != nil {
-		return supervise.Started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
+		return supervise.Launch{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	began, since := time.Now(), proctree.BootTicks()
 	child, master, err := startChild(ctx, client, r, spec)
@@ -211,13 +211,13 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 	}
 	switch {
 	case err == nil:
-		return supervise.Started{Child: child, Began: began, ProxyURL: w.proxyURL}, master, nil
+		return supervise.Launch{Child: child, Began: began, ProxyURL: w.proxyURL}, master, nil
 	case ctx.Err() != nil:
-		return supervise.Started{}, nil, api.ErrEnding()
+		return supervise.Launch{}, nil, api.ErrEnding()
 	case errors.Is(err, api.CodeUnavailable), errors.Is(err, api.CodeUnsure):
-		return supervise.Started{}, nil, err
+		return supervise.Launch{}, nil, err
 	}
-	return supervise.Started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
+	return supervise.Launch{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 }
 
 // spec is what the keeper is told to start.
@@ -292,7 +292,7 @@ func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) sup
 }
 
 // Revive makes the session of a record that has ended: only its screen.
-func (h *host) Revive(r store.Record) *terminal.Session {
+func (h *host) ReviveSession(r store.Record) *terminal.Session {
 	return h.session(r, nil, func() (terminal.Log, error) { return h.openLog(r) })
 }
 
@@ -323,14 +323,14 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		Log:      h.log,
 		Ending:   h.control.Context().Done(),
 		Stamp:    func(offset int64) { h.logs.Begin(h.store.LogPath(r), offset) },
-		Drained:  func() { h.control.Drained(r.ID) },
+		Drained:  func() { h.control.ReportDrained(r.ID) },
 		Moved:    func() { h.agents.Moved(r.ID) },
 		Touched: func() {
 			h.agents.Moved(r.ID)
-			h.control.Touched(r.ID)
+			h.control.PublishView(r.ID)
 		},
 		Notice: func(text string) {
-			h.control.TellNotice(r.Name + ": " + text)
+			h.control.PublishNotice(r.Name + ": " + text)
 		},
 	}, func() {
 		h.agents.Ended(r.ID)
@@ -369,7 +369,7 @@ func stepsOf(r store.Record, signal string) []proctree.Step {
 }
 
 // LateExit waits for the keeper's word about a child that is gone.
-func (h *host) LateExit(ctx context.Context, r store.Record) supervise.Ending {
+func (h *host) FindLateExit(ctx context.Context, r store.Record) supervise.Ending {
 	for end := time.Now().Add(lateExitWait); ; {
 		e, ok := h.pastExit(r.ID)
 		if ok && r.Identity != nil && e.Identity == *r.Identity {
@@ -384,7 +384,7 @@ func (h *host) LateExit(ctx context.Context, r store.Record) supervise.Ending {
 	}
 }
 
-func (h *host) Forget(id string) {
+func (h *host) ForgetChild(id string) {
 	h.proxies.revoke(id)
 	h.cgroups.drop(id)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -442,5 +442,5 @@ func (h *host) exited(c keeper.Child) {
 	if e, ok := h.pastExit(c.ID); end.Exit.Unknown && ok && e.Identity == supervise.IdentityOf(c) {
 		end = supervise.EndingFrom(e)
 	}
-	h.control.Exited(c, end)
+	h.control.ReportExit(c, end)
 }

@@ -26,7 +26,7 @@ func (e *engine) expireIdle(ctx context.Context) {
 			return
 		case <-tick.C:
 			since := time.Now().Add(-e.o.IdleExpiry)
-			e.host.control.EndIdle(since)
+			e.host.control.StopIdleSessions(since)
 			e.endIdleInputs(ctx, since)
 		}
 	}
@@ -37,7 +37,7 @@ func (e *engine) expireIdle(ctx context.Context) {
 func (e *engine) endIdleInputs(ctx context.Context, since time.Time) {
 	var recs []store.Record
 	err := e.host.control.Visit(ctx, func(p supervise.Entry) {
-		if r := p.Rec; r.Stdin && r.Transient && supervise.OfAgent(r) && r.Lease != string(api.LeaseForever) && p.State == api.StateRunning {
+		if r := p.Rec; r.Stdin && r.Transient && supervise.IsFromAgent(r) && r.Lease != string(api.LeaseForever) && p.State == api.StateRunning {
 			recs = append(recs, r)
 		}
 	})
@@ -47,7 +47,7 @@ func (e *engine) endIdleInputs(ctx context.Context, since time.Time) {
 	for _, r := range recs {
 		if !usedSince(e.host.store, r, since) {
 			e.log.Info("end idle session", "id", r.ID)
-			e.host.control.End(r.ID)
+			e.host.control.RequestStop(r.ID)
 		}
 	}
 }

@@ -29,10 +29,10 @@ func (h *host) logsOf(r store.Record) keeper.Logs {
 
 // Bound keeps the logs of a process that writes them itself within their limit
 // until stop is called.
-func (h *host) Bound(r store.Record) (stop func()) {
+func (h *host) BoundLog(r store.Record) (stop func()) {
 	limit := h.processLogLimit(r)
 	notice := func(text string) {
-		h.control.TellNotice(r.Name + ": " + text)
+		h.control.PublishNotice(r.Name + ": " + text)
 	}
 	paths, begins := []string{h.store.LogPath(r)}, []int64{r.LogStart}
 	if r.SplitLog {

@@ -14,29 +14,31 @@ import (
 )
 
 // A quietWorld starts children that are not there, and does nothing else.
-type quietWorld struct {
-	supervise.World
+type quietExecutor struct {
+	supervise.Executor
 	sessions map[string]supervise.Session // by id of the record
 }
 
-func (quietWorld) Save(store.Record, bool) error { return nil }
+func (quietExecutor) Save(store.Record, bool) error { return nil }
 
-func (quietWorld) Clear(context.Context, store.Record, supervise.Predecessor) error { return nil }
+func (quietExecutor) Clear(context.Context, store.Record, supervise.Predecessor) error { return nil }
 
-func (w quietWorld) Spawn(_ context.Context, r store.Record, _ store.Identity, _ func()) (supervise.Started, error) {
-	return supervise.Started{Child: keeper.Child{ID: r.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: r.TTY}, Live: w.sessions[r.ID]}, nil
+func (w quietExecutor) Spawn(_ context.Context, r store.Record, _ store.Identity, _ func()) (supervise.Launch, error) {
+	return supervise.Launch{Child: keeper.Child{ID: r.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: r.TTY}, Live: w.sessions[r.ID]}, nil
 }
 
-func (quietWorld) EndTree(context.Context, store.Record, uint64, string) error { return nil }
+func (quietExecutor) StopTree(context.Context, store.Record, uint64, string) error { return nil }
 
-func (quietWorld) Bound(store.Record) func() { return func() {} }
+func (quietExecutor) BoundLog(store.Record) func() { return func() {} }
 
-func (quietWorld) LateExit(context.Context, store.Record) supervise.Ending { return supervise.Ending{} }
+func (quietExecutor) FindLateExit(context.Context, store.Record) supervise.Ending {
+	return supervise.Ending{}
+}
 
-func (quietWorld) NoteUnconfined(store.Record)     {}
-func (quietWorld) LastLines(store.Record) []string { return nil }
+func (quietExecutor) NoteUnconfined(store.Record)     {}
+func (quietExecutor) LastLines(store.Record) []string { return nil }
 
-func (quietWorld) Forget(string) {}
+func (quietExecutor) ForgetChild(string) {}
 
 // An idleSession shows what it is told to.
 type idleSession struct{ facts terminal.Facts }
@@ -60,7 +62,7 @@ func withLoop(t *testing.T, f func(l *loop)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		sessions := map[string]supervise.Session{}
-		l := &loop{T: t, c: supervise.NewControl(ctx, quietWorld{sessions: sessions}, slog.New(slog.DiscardHandler)), sessions: sessions}
+		l := &loop{T: t, c: supervise.NewControl(ctx, quietExecutor{sessions: sessions}, slog.New(slog.DiscardHandler)), sessions: sessions}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -99,7 +101,7 @@ func (l *loop) running(r store.Record) api.Process {
 func (l *loop) view(id string) api.Process {
 	l.Helper()
 	synctest.Wait()
-	e, err := l.c.Entry(l.Context(), id)
+	e, err := l.c.FindEntry(l.Context(), id)
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (h *host) recoverStart(ctx context.Context, r store.Record, former store.Id
 				return child, master, err
 			}
 		} else if ctx.Err() == nil {
-			h.control.Unsure(r.ID, supervise.ErrUnsure(r))
+			h.control.ReportUnsure(r.ID, supervise.ErrUnsure(r))
 		}
 		if err := sleep.For(ctx, recoverPause); err != nil {
 			return keeper.Child{}, nil, err
@@ -74,7 +74,7 @@ func (h *host) recoverStartWith(ctx context.Context, client keeperClient, r stor
 	}
 	if r.TTY {
 		r.Identity = &id
-		if err := h.EndTree(ctx, r, 0, ""); err != nil {
+		if err := h.StopTree(ctx, r, 0, ""); err != nil {
 			h.log.Error("end lost child", "id", r.ID, "error", err)
 		}
 		return keeper.Child{}, nil, supervise.ErrUnsure(r)

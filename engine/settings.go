@@ -123,7 +123,7 @@ func (e *engine) followSettings(ctx context.Context) {
 			e.log.Info("new settings")
 		}
 		if err != nil {
-			e.host.control.TellNotice(err.Error())
+			e.host.control.PublishNotice(err.Error())
 		}
 	})
 }

@@ -73,7 +73,7 @@ func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 func (e *engine) leaveFolder(ctx context.Context) {
 	text := "data folder " + e.o.DataDir + " was moved or deleted: stopping the engine; programs keep running"
 	e.log.Error(text)
-	e.host.control.TellNotice(text)
+	e.host.control.PublishNotice(text)
 	if client := e.host.link.current(); client != nil {
 		err := client.Pause(ctx)
 		e.log.Info("pause keeper", "error", err)

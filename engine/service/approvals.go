@@ -54,7 +54,7 @@ func (s *Approvals) check(ctx context.Context, in api.PolicyCheckInput) (api.Pol
 		in.CWD, _ = folderOf(ctx, s.Control, in.Session)
 	}
 	if in.Session != "" { // as the person knows it, and only this one
-		if e, err := s.Control.Entry(ctx, in.Session); err == nil {
+		if e, err := s.Control.FindEntry(ctx, in.Session); err == nil {
 			in.Session = fmt.Sprintf("%s (%s)", e.Rec.Name, e.Rec.ID)
 		}
 	}

@@ -33,7 +33,7 @@ func (s *CodingAgents) Handle(m *server.Mux) {
 
 // watch is that of a session which runs.
 func (s *CodingAgents) watch(ctx context.Context, id, doing string) (w *agents.Watch, session api.Process, err error) {
-	e, err := s.Control.Entry(ctx, id, api.KindSession)
+	e, err := s.Control.FindEntry(ctx, id, api.KindSession)
 	if err != nil {
 		return nil, session, err
 	}
@@ -93,7 +93,7 @@ func (s *CodingAgents) wait(ctx context.Context, in api.AgentWaitInput) (out api
 	}
 	live := make(map[string]bool) // of the sessions waited for
 	for _, id := range in.IDs {
-		e, err := s.Control.Entry(ctx, id, api.KindSession)
+		e, err := s.Control.FindEntry(ctx, id, api.KindSession)
 		if err != nil {
 			return out, err
 		}

@@ -78,7 +78,7 @@ func (s *Engine) info(ctx context.Context, _ api.Empty) (api.Info, error) {
 // describe runs on the control goroutine.
 func (s *Engine) describe() api.Info {
 	info := s.Info()
-	info.Running = s.Control.Running()
+	info.Running = s.Control.CountRunning()
 	return info
 }
 
@@ -106,7 +106,7 @@ func (s *Engine) stop(ctx context.Context, in api.EngineStopInput) (api.Empty, e
 		}
 	}
 	if err := s.pauseKeeper(ctx); err != nil {
-		s.Control.Reopen()
+		s.Control.AllowStarts()
 		return api.Empty{}, api.Errorf(api.CodeUnavailable, "stop engine: %v", err)
 	}
 	s.announceStop(ctx, in.All)
@@ -155,7 +155,7 @@ func (s *Engine) announceStop(ctx context.Context, all bool) {
 	if all {
 		text = "everything was stopped, and the engine with it"
 	}
-	s.Control.TellNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
+	s.Control.PublishNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
 }
 
 // handOver replaces this engine with an executable, through the keeper if the engine cannot
@@ -209,7 +209,7 @@ func (s *Engine) stopAll(ctx context.Context) error {
 		failed = s.endAllRemains(ctx)
 	}
 	if failed != nil {
-		s.Control.Reopen()
+		s.Control.AllowStarts()
 		return api.Errorf(api.CodeConflict, "stop all sessions and processes: %v", failed)
 	}
 	return nil

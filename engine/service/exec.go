@@ -106,7 +106,7 @@ func (s *Commands) record(in api.ExecInput) (store.Record, error) {
 // overdue handles a command that has not ended in time.
 func (s *Commands) overdue(ctx context.Context, rec store.Record, in api.ExecInput) (api.Process, error) {
 	id := rec.ID
-	p, err := s.Control.Announced(ctx, id)
+	p, err := s.Control.AwaitAnnounced(ctx, id)
 	if err == nil && !p.State.Ended() && !in.Kill && !rec.Sandboxed { // it goes on as a process like others
 		if err := access.NoteUnconfined(s.Store, id); err != nil {
 			return p, api.Errorf(api.CodeUnavailable, "%v", err)
@@ -116,13 +116,13 @@ func (s *Commands) overdue(ctx context.Context, rec store.Record, in api.ExecInp
 	case err != nil || p.State.Ended():
 		return p, err
 	case !in.Kill && in.Daemon != nil:
-		return s.Control.Keep(ctx, id, in.Daemon.Lines)
+		return s.Control.MakeDaemon(ctx, id, in.Daemon.Lines)
 	case !in.Kill:
 		return p, nil
 	}
 	ended, err := s.Control.StopProcess(ctx, asked(ctx, id, "stop"), "SIGTERM", int(killGrace.Milliseconds()))
 	if errors.Is(err, api.CodeEnded) {
-		return s.Control.Announced(ctx, id)
+		return s.Control.AwaitAnnounced(ctx, id)
 	}
 	return ended, err
 }

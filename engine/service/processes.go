@@ -80,7 +80,7 @@ func (s *Processes) list(ctx context.Context, in api.ProcessListInput) (api.Proc
 }
 
 func (s *Processes) get(ctx context.Context, in api.IDInput) (api.Process, error) {
-	e, err := s.Control.Entry(ctx, in.ID)
+	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
@@ -159,7 +159,7 @@ func (s *Processes) signal(ctx context.Context, in api.ProcessSignalInput) (api.
 	if err := s.mayStartAgain(ctx, &in.ID, false); err != nil {
 		return api.Empty{}, err
 	}
-	e, err := s.Control.Entry(ctx, in.ID)
+	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}
@@ -208,7 +208,7 @@ func (s *Processes) mayStartAgain(ctx context.Context, id *string, asks bool) er
 	if len(server.CallerOf(ctx).Sandboxes()) == 0 {
 		return nil
 	}
-	e, err := s.Control.EntryToStart(ctx, *id)
+	e, err := s.Control.FindStarting(ctx, *id)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (s *Processes) remove(ctx context.Context, in api.IDInput) (api.Empty, erro
 // stopRemains stops what an ended process has left running; if there is nothing, it
 // returns the error that says so.
 func (s *Processes) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
-	e, err := s.Control.Entry(ctx, in.ID)
+	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
@@ -246,7 +246,7 @@ func (s *Processes) log(ctx context.Context, in api.ProcessLogInput) (api.Proces
 }
 
 func readLog(ctx context.Context, c *supervise.Control, l *logs.Logs, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-	e, err := c.Entry(ctx, in.ID)
+	e, err := c.FindEntry(ctx, in.ID)
 	if err != nil {
 		return api.ProcessLogOutput{}, err
 	}

@@ -14,7 +14,7 @@ func (s *Sessions) record(ctx context.Context, in api.SessionRecordInput) (out a
 	if in.Until < 0 {
 		return out, api.Errorf(api.CodeInvalid, "record %s: until cannot be negative", names.Shown(in.ID))
 	}
-	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	session, view, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return out, err
 	}

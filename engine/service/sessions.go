@@ -66,7 +66,7 @@ func (s *Sessions) start(ctx context.Context, in api.SessionStartInput) (api.Pro
 
 func (s *Sessions) list(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
 	lookAtNeeds(ctx, s.Control)
-	all, err := s.Control.Listed(ctx)
+	all, err := s.Control.ListProcesses(ctx)
 	sessions := []api.Process{}
 	for _, p := range all {
 		if p.Kind == api.KindSession {
@@ -77,7 +77,7 @@ func (s *Sessions) list(ctx context.Context, _ api.Empty) (api.SessionListOutput
 }
 
 func (s *Sessions) get(ctx context.Context, in api.IDInput) (view api.Process, err error) {
-	e, err := s.Control.Entry(ctx, in.ID, api.KindSession)
+	e, err := s.Control.FindEntry(ctx, in.ID, api.KindSession)
 	if err == nil && e.Session != nil && e.View.PID != 0 {
 		e.View.Terminal.Waiting = string(e.Session.Shell().UpdateNeed())
 	}
@@ -97,7 +97,7 @@ func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.Ses
 		}
 		typed[i] = k
 	}
-	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	session, view, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return none, err
 	}
@@ -165,7 +165,7 @@ func typePiece(ctx context.Context, session *terminal.Session, p []byte) (writte
 }
 
 func (s *Sessions) read(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {
-	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	session, view, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.SessionReadOutput{}, err
 	}
@@ -175,7 +175,7 @@ func (s *Sessions) read(ctx context.Context, in api.SessionReadInput) (api.Sessi
 }
 
 func (s *Sessions) screen(ctx context.Context, in api.SessionScreenInput) (api.Screen, error) {
-	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	session, view, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.Screen{}, err
 	}
@@ -188,7 +188,7 @@ func (s *Sessions) resize(ctx context.Context, in api.SessionResizeInput) (api.E
 	if err := checkSize(in.Cols, in.Rows); err != nil {
 		return api.Empty{}, err
 	}
-	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	session, view, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}
@@ -215,7 +215,7 @@ func (s *Sessions) kill(ctx context.Context, in api.IDInput) (api.Process, error
 
 // attach serves session.attach.
 func (s *Sessions) attach(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
-	session, view, err := s.Control.SessionOf(ctx, o.ID)
+	session, view, err := s.Control.OpenSession(ctx, o.ID)
 	if err != nil {
 		return err
 	}

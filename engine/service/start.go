@@ -268,7 +268,7 @@ const (
 func (s *Starter) claim(ctx context.Context, r store.Record, until func(api.State) bool) (again supervise.Pending, ok bool, err error) {
 	err = s.Store.Claim(r.ID)
 	for began := time.Now(); errors.Is(err, fs.ErrExist) && time.Since(began) < claimWait; err = s.Store.Claim(r.ID) {
-		again, ok, err = s.Control.StartedBefore(ctx, r, until)
+		again, ok, err = s.Control.FindEarlierStart(ctx, r, until)
 		if ok || err != nil {
 			return again, ok, err
 		}

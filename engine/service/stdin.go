@@ -30,7 +30,7 @@ func (s *Processes) write(ctx context.Context, in api.ProcessWriteInput) (api.Em
 	if len(in.Text) > inputMost {
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), inputMost)
 	}
-	e, err := s.Control.Entry(ctx, in.ID)
+	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Sessions) find(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
-	session, _, err := s.Control.SessionOf(ctx, in.ID)
+	session, _, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.SessionFindOutput{}, err
 	}
@@ -23,7 +23,7 @@ func (s *Sessions) find(ctx context.Context, in api.SessionFindInput) (api.Sessi
 // folderOf is the folder in which the program that has a session's terminal
 // is now.
 func folderOf(ctx context.Context, c *supervise.Control, id string) (string, error) {
-	s, view, err := c.SessionOf(ctx, id)
+	s, view, err := c.OpenSession(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -38,7 +38,7 @@ func (s *Sessions) exec(ctx context.Context, in api.SessionExecInput) (api.Sessi
 	if err := prompt.CheckExec(&in); err != nil {
 		return api.SessionExecOutput{}, err
 	}
-	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	session, view, err := s.Control.OpenSession(ctx, in.ID)
 	if err == nil {
 		err = s.Guard.MayType(ctx, view)
 	}
@@ -55,7 +55,7 @@ func (s *Sessions) wait(ctx context.Context, in api.SessionWaitInput) (api.Sessi
 	if err != nil {
 		return api.SessionWaitOutput{}, err
 	}
-	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	session, view, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.SessionWaitOutput{}, err
 	}
@@ -77,7 +77,7 @@ func (s *Sessions) wait(ctx context.Context, in api.SessionWaitInput) (api.Sessi
 
 // foreground tells what would take what is typed into a session now.
 func (s *Sessions) foreground(ctx context.Context, in api.IDInput) (api.SessionForegroundOutput, error) {
-	session, _, err := s.Control.SessionOf(ctx, in.ID)
+	session, _, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.SessionForegroundOutput{}, err
 	}
@@ -85,7 +85,7 @@ func (s *Sessions) foreground(ctx context.Context, in api.IDInput) (api.SessionF
 }
 
 func (s *Sessions) text(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
-	session, _, err := s.Control.SessionOf(ctx, in.ID)
+	session, _, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.SessionTextOutput{}, err
 	}

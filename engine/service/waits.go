@@ -49,7 +49,7 @@ func (s *Processes) wait(ctx context.Context, in api.ProcessWaitInput) (api.Proc
 		return api.ProcessWaitOutput{}, ctx.Err()
 	}
 	out := api.ProcessWaitOutput{Met: first.met, Line: first.line, CrashLoop: first.looping != nil}
-	e, err := s.Control.Entry(ctx, in.ID)
+	e, err := s.Control.FindEntry(ctx, in.ID)
 	if out.Process = e.View; out.CrashLoop {
 		out.Process = *first.looping
 	}
@@ -87,7 +87,7 @@ func checkWait(in api.ProcessWaitInput) error {
 // conditions are those that are to be waited for; ended is closed when the process has
 // ended and that is none of them. It puts the process's id into in.
 func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, ended chan<- struct{}) (all []conditions.Condition[sighting], err error) {
-	e, err := s.Control.Entry(ctx, in.ID)
+	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ var errNotListening = errors.New("it does not listen on that port")
 // untilListening waits until a process, or what it has started, listens on a TCP port.
 func untilListening(c *supervise.Control, u *Usage, id string, port int) func(context.Context) error {
 	return readiness.Until(func(ctx context.Context) error {
-		e, err := c.Entry(ctx, id)
+		e, err := c.FindEntry(ctx, id)
 		if err == nil && !u.listens(supervise.MeasurableOf(e.Rec, e.View), port) {
 			err = errNotListening
 		}
@@ -169,7 +169,7 @@ func (s *Processes) seeInput(ctx context.Context, id string, pid int) bool {
 // seeState waits for the end of a run, for readiness, or for a crash loop. It closes ended if the
 // process has ended and that is not waited for.
 func (s *Processes) seeState(ctx context.Context, in api.ProcessWaitInput, runs int, ended chan<- struct{}) sighting {
-	view, err := s.Control.AwaitThat(ctx, in.ID, func(s api.State, now int, ready, crashLoop bool) bool {
+	view, err := s.Control.AwaitCondition(ctx, in.ID, func(s api.State, now int, ready, crashLoop bool) bool {
 		return s.Ended() || crashLoop || in.Exit && (now > runs || s == api.StateBackoff) || in.Ready && ready
 	})
 	switch {

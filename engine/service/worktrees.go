@@ -80,7 +80,7 @@ func (s *Worktrees) describe(ctx context.Context, w worktrees.Worktree) (api.Wor
 	status, err := onFiles(ctx, s.Files, api.FileScope{}, func(t *files.Tree) (files.GitStatus, error) { return t.Git(ctx, w.Path) })
 	out.Uncommitted = status.Changed
 	out.Dirty = err != nil || status.Branch == "" || status.Changed > 0
-	all, err := s.Control.Listed(ctx)
+	all, err := s.Control.ListProcesses(ctx)
 	for _, p := range all {
 		if !p.State.Ended() && (p.CWD == w.Path || strings.HasPrefix(p.CWD, w.Path+"/")) {
 			out.Sessions = append(out.Sessions, p.ID)

@@ -8,20 +8,22 @@ import (
 	"tandem/persist/store"
 )
 
-// StartedBefore handles a start whose id is taken. If the process under r.ID was started from
-// the same record, w waits for that process. ok is false if there is no such process, or if it
-// was removed because it never started. It returns a CodeConflict if another start took the id.
-func (c *Control) StartedBefore(ctx context.Context, r store.Record, until func(api.State) bool) (w Pending, ok bool, err error) {
-	w = c.pending(r.ID)
+// FindEarlierStart handles a start whose id is taken. If the process under r.ID was started from
+// the same record, w waits until its state satisfies until. ok is false if there is no such
+// process, or if it was removed because it never started. The error is a CodeConflict if another
+// start took the id.
+func (c *Control) FindEarlierStart(ctx context.Context, r store.Record, until func(api.State) bool) (w Pending, ok bool, err error) {
+	w = c.newPending(r.ID)
 	removed := false
-	ok, err = try(ctx, c, func() (bool, error) {
+	ok, err = askWithError(ctx, c, func() (bool, error) {
 		p := c.procs[r.ID]
 		switch {
 		case p == nil:
 			return false, nil
 		case !p.isSameStart(r):
 			return false, api.Errorf(api.CodeConflict, "start %s: id %s is taken", r.Kind, r.ID)
-		case p.wasNotBegun() || p.removing && p.view.ID == "":
+		// It never ran, so the caller may start it again. Its removal must finish first.
+		case p.neverStarted() || p.removing && p.view.ID == "":
 			removed = true
 			c.handle(r.ID, event{kind: evRemove, reply: w.reply})
 			return false, nil
@@ -44,5 +46,5 @@ func (p *proc) isSameStart(r store.Record) bool {
 	return slices.Equal(p.rec.Argv, r.Argv) && p.rec.Kind == r.Kind && p.rec.Owner == r.Owner && p.rec.Actor == r.Actor
 }
 
-// wasNotBegun reports whether the engine exited without attempting the process's first start.
-func (p *proc) wasNotBegun() bool { return p.state() == api.StateFailed && p.rec.Error == notBegun }
+// neverStarted reports whether the engine exited without attempting the process's first start.
+func (p *proc) neverStarted() bool { return p.state() == api.StateFailed && p.rec.Error == notBegun }

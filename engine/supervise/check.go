@@ -6,13 +6,13 @@ import (
 	"tandem/persist/store"
 )
 
-// checkedProcs is how many processes are checked after each step of the control loop. Of more,
-// all are checked only now and then; the one that an event was about is in any case.
-const checkedProcs = 32
+// maxCheckedProcs is how many processes are all checked after each step of the control loop. Larger
+// tables are checked at random steps; the process an event was about is checked every time.
+const maxCheckedProcs = 32
 
 // checkTable panics if the processes are in an impossible state.
 func checkTable(c *Control) {
-	if n := len(c.procs); c.frozen || n > checkedProcs && !invariants.Sometimes("check of many processes", n/checkedProcs) {
+	if n := len(c.procs); c.frozen || n > maxCheckedProcs && !invariants.Sometimes("check of many processes", n/maxCheckedProcs) {
 		return
 	}
 	named := map[string]*proc{}
@@ -35,26 +35,27 @@ func checkTable(c *Control) {
 	c.leases.check()
 }
 
-// check panics unless a client is either here or has a clock that runs against it.
+// check panics unless each client is either watching, or has at most one timer running.
 func (l *leases) check() {
 	for owner, n := range l.watches {
-		if n <= 0 || owner == "" || l.leaving[owner] != nil || l.sweeps[owner] != nil {
-			invariants.Failf("client %q watches %d times; it is leaving: %v; its rest is swept: %v", owner, n, l.leaving[owner] != nil, l.sweeps[owner] != nil)
+		if n <= 0 || owner == "" || l.leaveTimers[owner] != nil || l.sweepTimers[owner] != nil {
+			invariants.Failf("client %q watches %d times; it is leaving: %v; its rest is swept: %v", owner, n, l.leaveTimers[owner] != nil, l.sweepTimers[owner] != nil)
 		}
 	}
-	for owner, timer := range l.leaving {
-		if timer == nil || l.sweeps[owner] != nil {
+	for owner, timer := range l.leaveTimers {
+		if timer == nil || l.sweepTimers[owner] != nil {
 			invariants.Failf("client %q is leaving without a clock, or its rest is swept already", owner)
 		}
 	}
 }
 
-// check panics if what is known of a process cannot be together.
+// check panics if the fields of a process contradict each other.
 func (p *proc) check() {
 	p.checkRecord()
 	p.checkRun()
 	p.checkWaits()
 	want := p.state()
+	// The end of a run is shared only after it is announced.
 	if want.Ended() && p.view.ID != "" && !p.view.State.Ended() {
 		want = p.view.State
 	}
@@ -66,14 +67,14 @@ func (p *proc) check() {
 	}
 }
 
-// failf says what is wrong with a process, and what is known of it.
+// failf panics with a description of the fault and the process's fields.
 func (p *proc) failf(format string, args ...any) {
 	invariants.Failf("process %s (%s), %s and %s: "+format+"; identity %+v, after %+v, exit %+v, stop %+v, killing %v, removing %v, next start %v",
 		append(append([]any{p.rec.ID, p.rec.Name, p.rec.State, p.rec.Desired}, args...),
 			p.rec.Identity, p.rec.After, p.exit, p.stop, p.killing, p.removing, p.rec.NextStart)...)
 }
 
-// checkRecord checks what is written down.
+// checkRecord checks the part of the process saved to disk.
 func (p *proc) checkRecord() {
 	r, s := &p.rec, p.state()
 	stopped := r.Desired == desiredStopped
@@ -92,21 +93,21 @@ func (p *proc) checkRecord() {
 		p.failf("its child is the one before")
 	case r.Failures < 0, r.Restarts < 0, p.runs < 0, r.Restart.Max < 0:
 		p.failf("%d failures, %d restarts of at most %d, %d runs", r.Failures, r.Restarts, r.Restart.Max, p.runs)
-	case p.told > p.rev:
-		p.failf("revision %d was announced, and the last is %d", p.told, p.rev)
+	case p.announcedRev > p.rev:
+		p.failf("revision %d was announced, and the last is %d", p.announcedRev, p.rev)
 	}
 }
 
-// checkRun checks what goes on: workers, timers and what is known of the child's end.
+// checkRun checks workers, timers and the state of the child's exit.
 func (p *proc) checkRun() {
 	s := p.state()
 	running := s == api.StateRunning || s == api.StateStopping
 	switch {
-	case p.due != nil && s != api.StateBackoff && (s != api.StateStopping || p.killing), s == api.StateBackoff && p.due == nil, s == api.StateBackoff && p.rec.NextStart.IsZero():
-		p.failf("the timer of its next start is set: %v", p.due != nil)
-	case p.unprobe != nil && (s != api.StateRunning || p.rec.Ready == nil):
+	case p.retryTimer != nil && s != api.StateBackoff && (s != api.StateStopping || p.killing), s == api.StateBackoff && p.retryTimer == nil, s == api.StateBackoff && p.rec.NextStart.IsZero():
+		p.failf("the timer of its next start is set: %v", p.retryTimer != nil)
+	case p.cancelProbe != nil && (s != api.StateRunning || p.rec.Ready == nil):
 		p.failf("its readiness is checked")
-	case p.unbound != nil && (!running || p.rec.TTY):
+	case p.stopBound != nil && (!running || p.rec.TTY):
 		p.failf("its log is bounded")
 	case p.killing && s != api.StateStopping:
 		p.failf("its tree is ended")
@@ -118,12 +119,12 @@ func (p *proc) checkRun() {
 		p.failf("it has ended, all of it was read, and it runs")
 	case s == api.StateWaiting && p.ending != nil:
 		p.failf("it waits, and its run has ended")
-	case !p.before.isNothing() && s != api.StateWaiting:
+	case !p.predecessor.isEmpty() && s != api.StateWaiting:
 		p.failf("what was before its run is awaited")
 	}
 }
 
-// checkWaits checks who waits for whom.
+// checkWaits checks dependencies, waiting clients and pending removals.
 func (p *proc) checkWaits() {
 	s := p.state()
 	switch {
@@ -139,8 +140,8 @@ func (p *proc) checkWaits() {
 			p.failf("it waits for %+v", d)
 		}
 	}
-	if p.told != p.rev || p.view.State != s {
-		return // who waits is told once this is announced
+	if p.announcedRev != p.rev || p.view.State != s {
+		return // waiters are answered by the announcement
 	}
 	for _, w := range p.waiters {
 		if w.until(s) {
@@ -161,7 +162,7 @@ func isCondition(d store.Dependency) bool {
 func (v verdict) check(r store.Restart) {
 	bounded := r.Max == 0 || v.failures <= r.Max
 	switch {
-	case v.state == api.StateBackoff && bounded && v.failures > 0 && v.delay > 0 && v.delay <= longestDelay:
+	case v.state == api.StateBackoff && bounded && v.failures > 0 && v.delay > 0 && v.delay <= maxDelay:
 	case v.state == api.StateStarting && v.failures == 0, v.state == api.StateExited, v.state == api.StateFailed:
 	default:
 		invariants.Failf("policy %+v leads to %+v", r, v)

@@ -11,65 +11,65 @@ import (
 	"tandem/persist/store"
 )
 
-func TestCheckPanicsOnADamagedProcess(t *testing.T) {
+func TestCheckPanicsOnInconsistentProcess(t *testing.T) {
 	for name, damage := range map[string]func(c *Control, p *proc){
-		"under another id":              func(c *Control, p *proc) { p.rec.ID = "b" },
-		"two live ones of a name":       func(c *Control, p *proc) { c.procs["b"].rec.Name = p.rec.Name },
-		"left by a client that is here": func(c *Control, p *proc) { p.rec.LeftAt = time.Now(); c.leases.watches = map[string]int{"agent1": 1} },
-		"client here that is leaving": func(c *Control, p *proc) {
+		"id differs from its key":     func(c *Control, p *proc) { p.rec.ID = "b" },
+		"two live ones with one name": func(c *Control, p *proc) { c.procs["b"].rec.Name = p.rec.Name },
+		"left by a connected client":  func(c *Control, p *proc) { p.rec.LeftAt = time.Now(); c.leases.watches = map[string]int{"agent1": 1} },
+		"connected client with a timer": func(c *Control, p *proc) {
 			c.leases.watches = map[string]int{"agent1": 1}
-			c.leases.expect("agent1", time.Hour)
+			c.leases.expectReturn("agent1", time.Hour)
 		},
-		"client watched by nobody":         func(c *Control, p *proc) { c.leases.watches = map[string]int{"agent1": 0} },
-		"wanted neither way":               func(c *Control, p *proc) { p.rec.Desired = "" },
-		"runs and is to be stopped":        func(c *Control, p *proc) { p.rec.Desired = desiredStopped },
-		"runs without a child":             func(c *Control, p *proc) { p.rec.Identity = nil },
-		"has a child before its start":     func(c *Control, p *proc) { p.rec.State = string(api.StateStarting) },
-		"stopped and nobody asked":         func(c *Control, p *proc) { p.rec.State = string(api.StateStopped) },
-		"its child is the one before":      func(c *Control, p *proc) { p.rec.Former = p.rec.Identity },
-		"failed less than never":           func(c *Control, p *proc) { p.rec.Failures = -1 },
-		"announced before it was saved":    func(c *Control, p *proc) { p.told = p.rev + 1 },
-		"timer outside backoff":            func(c *Control, p *proc) { p.due = time.AfterFunc(time.Hour, func() {}) },
-		"backoff without a timer":          func(c *Control, p *proc) { p.rec.State = string(api.StateBackoff) },
-		"readiness of nothing to be ready": func(c *Control, p *proc) { p.unprobe = func() {} },
-		"log of a terminal bounded":        func(c *Control, p *proc) { p.unbound = func() {} },
-		"ended while it runs":              func(c *Control, p *proc) { p.killing = true },
-		"removed while it runs":            func(c *Control, p *proc) { p.removing = true },
-		"session without a terminal":       func(c *Control, p *proc) { p.rec.TTY = false },
-		"runs, and nothing more can come":  func(c *Control, p *proc) { p.ending, p.drained = &Ending{}, true },
-		"what was before it is awaited":    func(c *Control, p *proc) { p.before.Identity.PID = 5 },
-		"waits for nothing":                func(c *Control, p *proc) { p.rec.State, p.rec.Identity = string(api.StateWaiting), nil },
-		"runs and waits":                   func(c *Control, p *proc) { p.rec.After = []store.Dependency{{ID: "b"}} },
-		"waits for itself": func(c *Control, p *proc) {
+		"client without a watch":         func(c *Control, p *proc) { c.leases.watches = map[string]int{"agent1": 0} },
+		"unknown desired state":          func(c *Control, p *proc) { p.rec.Desired = "" },
+		"running but to be stopped":      func(c *Control, p *proc) { p.rec.Desired = desiredStopped },
+		"running without a child":        func(c *Control, p *proc) { p.rec.Identity = nil },
+		"child before its start":         func(c *Control, p *proc) { p.rec.State = string(api.StateStarting) },
+		"stopped without a request":      func(c *Control, p *proc) { p.rec.State = string(api.StateStopped) },
+		"child equals the previous one":  func(c *Control, p *proc) { p.rec.Former = p.rec.Identity },
+		"negative failures":              func(c *Control, p *proc) { p.rec.Failures = -1 },
+		"announced before it was saved":  func(c *Control, p *proc) { p.announcedRev = p.rev + 1 },
+		"timer outside backoff":          func(c *Control, p *proc) { p.retryTimer = time.AfterFunc(time.Hour, func() {}) },
+		"backoff without a timer":        func(c *Control, p *proc) { p.rec.State = string(api.StateBackoff) },
+		"readiness check without a rule": func(c *Control, p *proc) { p.cancelProbe = func() {} },
+		"log of a terminal bounded":      func(c *Control, p *proc) { p.stopBound = func() {} },
+		"tree stopped while running":     func(c *Control, p *proc) { p.killing = true },
+		"removed while running":          func(c *Control, p *proc) { p.removing = true },
+		"session without a terminal":     func(c *Control, p *proc) { p.rec.TTY = false },
+		"running after its exit":         func(c *Control, p *proc) { p.ending, p.drained = &Ending{}, true },
+		"running with a predecessor":     func(c *Control, p *proc) { p.predecessor.Identity.PID = 5 },
+		"waiting for nothing":            func(c *Control, p *proc) { p.rec.State, p.rec.Identity = string(api.StateWaiting), nil },
+		"running with dependencies":      func(c *Control, p *proc) { p.rec.After = []store.Dependency{{ID: "b"}} },
+		"depends on itself": func(c *Control, p *proc) {
 			p.rec.State, p.rec.After = string(api.StateExited), []store.Dependency{{ID: "a"}}
 		},
-		"to be removed, and not stopped":   func(c *Control, p *proc) { p.removals = []chan<- outcome{nil} },
-		"somebody waits for what there is": func(c *Control, p *proc) { p.waiters = []waiter{{until: HasStarted, reply: make(chan outcome, 1)}} },
-		"others see another state":         func(c *Control, p *proc) { p.shared.state.Store(api.StateStopping) },
-		"others see no session":            func(c *Control, p *proc) { p.shared.live.Store(nil) },
+		"pending removal while running":  func(c *Control, p *proc) { p.removals = []chan<- outcome{nil} },
+		"waiter for the announced state": func(c *Control, p *proc) { p.waiters = []waiter{{until: HasStarted, reply: make(chan outcome, 1)}} },
+		"shared state differs":           func(c *Control, p *proc) { p.shared.state.Store(api.StateStopping) },
+		"shared session is missing":      func(c *Control, p *proc) { p.shared.live.Store(nil) },
 	} {
 		withRig(t, func(r *rig) {
-			r.owned("a", "agent1", api.LeaseDetached)
-			r.running("b")
-			r.stop() // what follows is on no control goroutine
+			r.startOwned("a", "agent1", api.LeaseDetached)
+			r.startRunning("b")
+			r.stop() // the rest runs without the control goroutine
 			r.c.frozen = false
 			checkTable(r.c)
 			if invariants.Broken(func() { damage(r.c, r.c.procs["a"]); checkTable(r.c) }) == "" {
 				t.Errorf("%s: no check fails", name)
 			}
 			r.c.frozen = true
-			r.c.leases.stop()
-			if due := r.c.procs["a"].due; due != nil {
+			r.c.leases.stopTimers()
+			if due := r.c.procs["a"].retryTimer; due != nil {
 				due.Stop()
 			}
 		})
 	}
 }
 
-func TestCheckPanicsOnAVerdictOutOfBounds(t *testing.T) {
+func TestCheckPanicsOnVerdictOutOfBounds(t *testing.T) {
 	for _, v := range []verdict{
 		{state: api.StateBackoff, failures: 4, delay: time.Second}, {state: api.StateBackoff, failures: 1},
-		{state: api.StateBackoff, delay: time.Second}, {state: api.StateBackoff, failures: 1, delay: longestDelay + 1},
+		{state: api.StateBackoff, delay: time.Second}, {state: api.StateBackoff, failures: 1, delay: maxDelay + 1},
 		{state: api.StateStarting, failures: 1}, {state: api.StateRunning},
 	} {
 		if invariants.Broken(func() { v.check(store.Restart{Max: 3}) }) == "" {

@@ -19,146 +19,143 @@ import (
 	"tandem/persist/store"
 )
 
-// A World is what the control loop can cause. Its methods may block; the
-// control loop calls them only from workers. The model tests have one without processes.
-type World interface {
-	// Save writes a record; with durable set it survives a loss of power too.
+// An Executor does the control loop's work on the system: files, children and sessions. Its methods
+// may block unless they say otherwise; the control loop calls those from workers. The model tests
+// use one without processes.
+type Executor interface {
+	// Save writes a record. With durable set, it survives a power failure.
 	Save(r store.Record, durable bool) error
-	// NoteUnconfined writes down that a process is not confined, for people. Nothing
-	// depends on it, so it comes after the answer to a start.
+	// NoteUnconfined records for the user that a process runs unconfined. Nothing depends on it, so
+	// it is called after a start is answered.
 	NoteUnconfined(r store.Record)
-	// Clear waits until nothing is left of the child before, and ends what is.
-	Clear(ctx context.Context, r store.Record, before Predecessor) error
-	// Spawn starts the child of a record and, for a terminal, its session. When ctx
-	// ends before the child is asked for there is none. former is the child before,
-	// PID 0 if there was none. waits is called before a wait that may be long, so
-	// that others start meanwhile.
-	Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (Started, error)
-	// EndTree ends a record's child and everything that came of it, and returns
-	// when nothing of that is left. held is until when the child is known to have
-	// been there, as proc.held; signal is sent instead of the stop signal.
-	EndTree(ctx context.Context, r store.Record, held uint64, signal string) error
-	// EndRemains ends what records whose child has ended left running, and gives
-	// how many of them had left something.
-	EndRemains(ctx context.Context, records []store.Record, signal string) (int, error)
-	// Probe waits until a child is ready and gives nil, or why it is not.
+	// ClearPredecessor stops whatever the previous run left behind and waits until it is gone.
+	ClearPredecessor(ctx context.Context, r store.Record, before Predecessor) error
+	// Spawn starts the child of a record and, for a terminal, its session. If ctx ends before the
+	// keeper is asked for the child, no child is started. former is the previous child, with PID 0
+	// if there was none. Spawn calls waits before a potentially long wait, so that other starts can
+	// proceed.
+	Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (Launch, error)
+	// StopTree stops a record's child and all its descendants, and returns when they are gone.
+	// aliveUntil is the same as proc.aliveUntil; a signal other than "" replaces the stop signal.
+	StopTree(ctx context.Context, r store.Record, held uint64, signal string) error
+	// StopRemains stops what exited children left running, and returns how many of the records had
+	// left something.
+	StopRemains(ctx context.Context, records []store.Record, signal string) (int, error)
+	// Probe waits until a child is ready. The error gives the reason if it is not.
 	Probe(ctx context.Context, r store.Record) error
-	// Bound keeps the log of a process without a terminal bounded until stop is
-	// called. Neither blocks.
-	Bound(r store.Record) (stop func())
-	// LastLines is the end of what a process has written.
+	// BoundLog keeps the log of a process without a terminal within its limit until stop is called.
+	// Neither blocks.
+	BoundLog(r store.Record) (stop func())
+	// LastLines returns the last lines of a process's log.
 	LastLines(r store.Record) []string
-	// LateExit looks for an exit status that nobody reported.
-	LateExit(ctx context.Context, r store.Record) Ending
-	Forget(id string)
-	// Revive makes the session of a record that has ended, only its screen. It does
-	// not block.
-	Revive(r store.Record) *terminal.Session
-	// Remove deletes what is on disk; with durable set a loss of power does not
-	// bring it back.
+	// FindLateExit searches for an exit status after the child's tree is gone.
+	FindLateExit(ctx context.Context, r store.Record) Ending
+	ForgetChild(id string)
+	// ReviveSession creates the session of an ended record from its log: a screen without a
+	// program. It does not block.
+	ReviveSession(r store.Record) *terminal.Session
+	// Remove deletes a record and its log. With durable set, a power failure does not restore it.
 	Remove(id string, durable bool) error
 }
 
-// A Session is the part of a session that the control loop needs. None of
-// its methods blocks.
+// A Session is the part of a terminal session used by the control loop. None of its methods blocks.
 type Session interface {
-	ChildEnded()             // read what is left, then report evDrained
-	Facts() terminal.Facts   // what it shows now
-	Finish(p api.Process)    // tell viewers that it has ended
-	Admit(locked, open bool) // whether a person has the keyboard, and whether confined agents may type
-	Stopping()               // somebody has asked for its end, and with it for that of what runs in it
+	ChildEnded()             // reads the remaining output, then reports evDrained
+	Facts() terminal.Facts   // what the screen shows now
+	Finish(p api.Process)    // tells viewers that the program has exited
+	Admit(locked, open bool) // locked: the user holds the keyboard; open: sandboxed agents may type
+	Stopping()               // a stop was requested, for everything in the session
 	Close()
-	Gone() <-chan struct{} // closed when nothing of it runs any more, after close
+	Gone() <-chan struct{} // closed after Close, once the session's goroutines have returned
 }
 
-// A Started is a child that was just started.
-type Started struct {
+// A Launch is a child just started or found.
+type Launch struct {
 	Child    keeper.Child
-	Live     Session   // of a terminal
-	Began    time.Time // just before it did; zero if nobody knows
-	LogStart int64     // where in the log its output begins
+	Live     Session   // the session of a child in a terminal
+	Began    time.Time // just before the start; zero if unknown
+	LogStart int64     // offset in the log of the first output
 
-	ErrorLogStart int64  // the same of stderr.log
-	ProxyURL      string // its way out of its sandbox; "" if it needs none
+	ErrorLogStart int64  // the same for stderr.log
+	ProxyURL      string // the proxy of its sandbox; "" without one
 }
 
-// A Predecessor is what may be left of the run before. Its zero value is
-// nothing.
+// A Predecessor is whatever the previous run may have left behind; the zero value is nothing.
 type Predecessor struct {
-	Identity store.Identity // of a child whose tree may not have ended; PID 0 if it has
-	Held     uint64         // as proc.held
-	Live     Session        // closed, but maybe not gone
+	Identity   store.Identity // of a child whose tree may still be running; PID 0 if it is not
+	AliveUntil uint64         // as in proc
+	Live       Session        // closed, but perhaps still shutting down
 }
 
-// An Ending is how a child ended.
+// An Ending describes how a child exited.
 type Ending struct {
 	Exit keeper.Exit
-	At   time.Time // zero when nobody saw it
+	At   time.Time // zero if nobody observed the exit
 }
 
-func (b Predecessor) isNothing() bool { return b.Identity.PID == 0 && b.Live == nil }
+func (b Predecessor) isEmpty() bool { return b.Identity.PID == 0 && b.Live == nil }
 
-// A proc is all the control loop knows about one process.
+// A proc is the control loop's state of one process.
 type proc struct {
-	rec     store.Record // as wanted and as known now; State is an api.State
+	rec     store.Record // as wanted and as last known; its State is an api.State
 	logPath string
-	command string   // its argv as a line, secrets replaced
-	argv    []string // as clients see it, secrets replaced
+	command string   // argv as a command line, secrets replaced
+	argv    []string // for clients, secrets replaced
 	exit
-	stop     stopping
-	killing  bool // a worker ends its tree
-	removing bool // a worker deletes its folder
-	live     Session
-	before   Predecessor    // in waiting: of the run before
-	last     terminal.Facts // of a session that is no longer live
-	idle     *time.Timer    // closes the session of an ended process
-	reaping  *time.Timer    // ends what its owner has left behind
+	stop        stopRequest
+	killing     bool // a worker is stopping its tree
+	removing    bool // a worker is deleting its directory
+	live        Session
+	predecessor Predecessor    // of the previous run, in StateWaiting
+	lastFacts   terminal.Facts // of a closed session
+	idleTimer   *time.Timer    // closes the session of an ended process
+	reapTimer   *time.Timer    // stops the process once its owner has been gone long enough
 
-	due      *time.Timer        // in backoff, and while a stop waits to be retried
-	unprobe  context.CancelFunc // ends the readiness check
-	unbound  func()             // ends the bounding of the log
-	callOff  context.CancelFunc // ends a start that the keeper was not asked for yet; nil before the first
-	noted    bool               // it is written down that it is not confined
-	atBoot   bool               // its policy is, or was, one that starts it after a reboot
-	lines    []string           // the end of its log, in backoff and when it failed
-	removals []chan<- outcome   // who wants it removed once it is stopped
-	runs     int                // how often its child was seen to begin
-	shared   shared             // with other goroutines
+	retryTimer      *time.Timer        // fires in backoff, or to retry a failed stop
+	cancelProbe     context.CancelFunc // stops the readiness check
+	stopBound       func()             // stops bounding the log
+	cancelStart     context.CancelFunc // cancels a start the keeper has not been asked for; nil before the first
+	notedUnconfined bool               // NoteUnconfined has been called
+	atBoot          bool               // a reboot may start it, under its present or an earlier policy
+	lines           []string           // the end of its log, in backoff and after a failure
+	removals        []chan<- outcome   // the removals to carry out once it is stopped
+	runs            int                // how many of its children have been seen to start
+	shared          shared             // read by other goroutines
 
-	view    api.Process // as last announced
-	rev     int         // of rec; what is announced is what was saved at rev
-	told    int         // the rev that was announced last
-	waiters []waiter
-	work    work
+	view         api.Process // as last announced
+	rev          int         // of rec; a save announces the revision it wrote
+	announcedRev int         // the last revision announced
+	waiters      []waiter
+	work         workQueue
 }
 
-// An exit is what is known of the end of a run.
+// An exit is what is known about the end of a run.
 type exit struct {
-	ending  *Ending // set once the child has ended
-	held    uint64  // when the child was known to have just ended, in clock ticks since boot; 0 if that came late
-	drained bool    // all its output has been read
-	gone    bool    // nothing that it started is left
-	down    bool    // it was stopped when it had ended by itself already
+	ending        *Ending // nil until the child has exited
+	aliveUntil    uint64  // clock ticks since boot, read right after the child's exit; 0 if the exit was noticed late
+	drained       bool    // all output has been read
+	treeGone      bool    // nothing it started is running
+	alreadyExited bool    // it exited by itself before it was stopped
 }
 
-// A stopping is what was asked for where a run is being ended.
-type stopping struct {
-	again     bool   // somebody has asked to start it when it has ended
+// A stopRequest says how to stop a run, and what to do then.
+type stopRequest struct {
+	restart   bool   // restart it afterwards
 	fault     string // why the run counts as failed
-	signal    string // instead of the stop signal
-	timeoutMS int    // instead of the stop time-out
+	signal    string // replaces the stop signal
+	timeoutMS int    // replaces the stop timeout
 
-	tries int       // how many attempts in a row failed to kill its tree
-	since time.Time // when the first of these attempts began
-	told  bool      // whether the failure was reported
+	tries    int       // failed attempts in a row to stop its tree
+	since    time.Time // time of the first of these attempts
+	reported bool      // the failure has been reported
 }
 
 func (p *proc) state() api.State { return api.State(p.rec.State) }
 
-// A waiter is a request that is answered once an announced state is as wanted.
+// A waiter is a request answered when an announced state satisfies until.
 type waiter struct {
 	until func(api.State) bool
-	reply chan<- outcome // of 1
+	reply chan<- outcome // has room for one
 }
 
 type outcome struct {
@@ -166,52 +163,51 @@ type outcome struct {
 	err     error
 }
 
-// Control owns all process state. Everything but post and ask runs on its own
-// goroutine.
+// Control owns all process state. Everything except post and Ask runs on its own goroutine.
 type Control struct {
-	world    World
-	log      *slog.Logger
-	table    table
-	procs    processes
-	hub      hub
-	box      *mailbox.Mailbox
-	effects  *effects
-	trimming bool // old ones are about to be removed
-	waking   bool // those that wait are about to be looked at
-	screens  screens
-	environs environs
-	closing  bool                   // everything is being stopped, and no start is accepted
-	History  *history.History       // nil if no history is kept
-	Left     func(owner string)     // called with a client that disconnected; may block
-	Keeper   func() *store.Identity // returns the keeper that receives starts, nil if unknown; must not block
-	leases   leases
-	frozen   bool // the engine is ending: nothing that is observed counts any more
-	ctx      context.Context
-	done     chan struct{}
+	executor   Executor
+	log        *slog.Logger
+	table      table
+	procs      processes
+	hub        hub
+	box        *mailbox.Mailbox
+	effects    *effects
+	trimQueued bool // a trim of old processes is queued
+	wakeQueued bool // a check of waiting processes is queued
+	screens    screens
+	environs   environs
+	closing    bool                   // StopAll is in progress: no start is accepted
+	History    *history.History       // nil if no history is kept
+	OnLeft     func(owner string)     // called with a client that disconnected; may block
+	Keeper     func() *store.Identity // returns the keeper that receives starts, nil if unknown; must not block
+	leases     leases
+	frozen     bool // the engine is exiting: later events are ignored
+	ctx        context.Context
+	done       chan struct{}
 }
 
-// NewControl makes a control whose table can be filled before it runs. It and
-// its workers end with ctx.
-func NewControl(ctx context.Context, w World, log *slog.Logger) *Control {
+// NewControl returns a Control to be filled with Restore before Run is called. It and its workers
+// stop when ctx ends.
+func NewControl(ctx context.Context, w Executor, log *slog.Logger) *Control {
 	box := mailbox.New()
 	c := &Control{
-		ctx:     ctx,
-		world:   guarded{w, log},
-		log:     log,
-		table:   newTable(),
-		procs:   make(processes),
-		box:     box,
-		effects: newEffects(box.Post),
-		done:    make(chan struct{}),
-		screens: screens{post: box.Post},
-		Keeper:  func() *store.Identity { return nil },
+		ctx:      ctx,
+		executor: guardedExecutor{w, log},
+		log:      log,
+		table:    newTable(),
+		procs:    make(processes),
+		box:      box,
+		effects:  newEffects(box.Post),
+		done:     make(chan struct{}),
+		screens:  screens{post: box.Post},
+		Keeper:   func() *store.Identity { return nil },
 	}
 	c.leases.c = c
 	return c
 }
 
-// Run is the control goroutine. When its context ends it takes no more events,
-// waits for the workers and returns.
+// Run is the control goroutine. When its context ends, it ignores further events, waits for its
+// workers and returns.
 func (c *Control) Run() {
 	defer close(c.done)
 	c.procs.noteFound(c.History)
@@ -219,27 +215,28 @@ func (c *Control) Run() {
 		select {
 		case <-c.ctx.Done():
 		case <-c.box.Wake:
+			// Take returns all events posted so far; those posted meanwhile wake the loop again.
 			for _, f := range c.box.Take() {
 				c.step(f)
 			}
 		}
 	}
 	c.frozen = true
-	c.leases.stop()
+	c.leases.stopTimers()
 	c.hub.close()
 	c.effects.running.Wait()
 }
 
-// step does what was posted. What panics has left the state of processes half
-// changed: the engine ends, and the next one finds them as they are.
+// step runs a posted function. A panic leaves the state of processes half changed, so the engine
+// exits and the next one recovers from the records on disk.
 func (c *Control) step(f func()) {
 	if c.panics(f) {
 		panic("the control loop failed; engine.log says at what")
 	}
 }
 
-// panics runs f and logs what it panics with. The runtime would write that to
-// engine.log as it is; the log redacts.
+// panics runs f and logs its panic, if any. Left alone, the runtime would write the panic to
+// engine.log unredacted.
 func (c *Control) panics(f func()) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -254,22 +251,22 @@ func (c *Control) panics(f func()) (panicked bool) {
 	return false
 }
 
-// insert puts a record into the table.
+// insert adds a record to the table.
 func (c *Control) insert(r store.Record, logPath string) *proc {
-	r.Environ = c.environs.shared(r.Environ)
+	r.Environ = c.environs.intern(r.Environ)
 	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
 	p.command = shell.Quote(p.argv...)
-	p.share()
+	p.updateShared()
 	c.procs[r.ID] = p
 	return p
 }
 
-// post hands an event about a process to the control goroutine.
+// post sends an event about a process to the control goroutine.
 func (c *Control) post(id string, e event) {
 	c.box.Post(func() { c.handle(id, e) })
 }
 
-// Ask runs f on the control goroutine and gives what it returned.
+// Ask runs f on the control goroutine and returns its result.
 func Ask[T any](ctx context.Context, c *Control, f func() T) (T, error) {
 	reply := make(chan T, 1)
 	c.box.Post(func() { reply <- f() })
@@ -279,6 +276,7 @@ func Ask[T any](ctx context.Context, c *Control, f func() T) (T, error) {
 		return v, nil
 	case <-ctx.Done():
 		return none, ctx.Err()
+	// The control goroutine has stopped and will never run f.
 	case <-c.done:
 		return none, api.ErrEnding()
 	}
@@ -286,65 +284,68 @@ func Ask[T any](ctx context.Context, c *Control, f func() T) (T, error) {
 
 func (c *Control) handle(id string, e event) {
 	p := c.procs[id]
+	// The process may have been removed since the event was posted.
 	if p == nil || c.frozen {
 		return
 	}
+	// The event may have been sent in another state; only the present one counts.
 	act := c.table[p.state()][e.kind]
 	if act == nil {
 		c.log.Error("event that cannot be", "id", id, "state", p.state(), "event", e.kind)
 		return
 	}
 	act(c, p, e)
-	p.share()
+	p.updateShared()
 	if invariants.Enabled {
 		p.check()
 	}
 }
 
-// become changes the state of a process and saves it; it is announced once it
-// is on disk.
-func (c *Control) become(p *proc, s api.State) {
+// setState changes the state of a process and saves it. The new state is announced once it is on
+// disk.
+func (c *Control) setState(p *proc, s api.State) {
 	c.log.Info("state", "id", p.rec.ID, "name", p.rec.Name, "from", p.rec.State, "to", s)
 	p.rec.State = string(s)
 	p.noteEnd(c.History)
-	c.save(p)
+	c.saveChange(p)
 }
 
-// expected reports whether somebody waits for a state.
-func (p *proc) expected(s api.State) bool {
+// isExpected reports whether a client waits for a state.
+func (p *proc) isExpected(s api.State) bool {
 	return slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(s) })
 }
 
-func (c *Control) save(p *proc) {
+func (c *Control) saveChange(p *proc) {
 	p.rev++
-	c.write(p)
+	c.writeRecord(p)
 }
 
-// write saves a process as it is now and announces that, if it has not been.
-func (c *Control) write(p *proc) {
+// writeRecord saves a process as it is now, and announces it if that is still to be done.
+func (c *Control) writeRecord(p *proc) {
 	if c.frozen {
 		return
+		// Copies, because the worker must not read p.
 	}
-	rec, rev, durable, wantLines := p.rec, p.rev, p.promised(), p.showsLines()
-	c.effects.add(&p.work, &c.effects.writes, func() {
-		err := c.world.Save(rec, durable)
+	rec, rev, durable, wantLines := p.rec, p.rev, p.mustBeDurable(), p.showsLines()
+	c.effects.addJob(&p.work, &c.effects.writes, func() {
+		err := c.executor.Save(rec, durable)
 		var lines []string
 		if wantLines {
-			lines = c.world.LastLines(rec)
+			lines = c.executor.LastLines(rec)
 		}
-		c.box.Post(func() { c.saved(p, rev, lines, err) })
+		c.box.Post(func() { c.announceSaved(p, rev, lines, err) })
 	})
 }
 
-// promised reports whether what is saved will be somebody's answer and decides
-// what a reboot starts: it must not be lost with the power. What else there is
-// to know of a process ends with the power too.
-func (p *proc) promised() bool {
-	return p.startsAtBoot() && p.expected(p.state())
+// mustBeDurable reports whether the record being saved answers a client and decides what a reboot
+// starts. Such a record must survive a power failure; anything else about a process is void after
+// one, because the process is gone.
+func (p *proc) mustBeDurable() bool {
+	return p.startsAtBoot() && p.isExpected(p.state())
 }
 
-// startsAtBoot reports whether what may be on disk of a process could make a
-// reboot start it.
+// startsAtBoot reports whether any record of the process still on disk could make a reboot start
+// it.
 func (p *proc) startsAtBoot() bool {
 	p.atBoot = p.atBoot || StartsAtBoot(p.rec.Restart)
 	return p.atBoot
@@ -354,80 +355,84 @@ func (p *proc) showsLines() bool {
 	return !p.rec.TTY && (p.state() == api.StateBackoff || p.state() == api.StateFailed)
 }
 
-// saved announces a state that is on disk now, unless a newer one follows.
-func (c *Control) saved(p *proc, rev int, lines []string, err error) {
+// announceSaved announces a state now on disk, unless a newer one is being saved.
+func (c *Control) announceSaved(p *proc, rev int, lines []string, err error) {
 	if c.frozen || c.procs[p.rec.ID] != p {
 		return
+		// Also true if the id was reused for another process meanwhile.
 	}
 	if err != nil {
-		c.notice(fmt.Sprintf("%s: %v", p.rec.Name, err))
+		c.publishNotice(fmt.Sprintf("%s: %v", p.rec.Name, err))
 	}
-	if rev == p.rev && rev != p.told {
+	if rev == p.rev && rev != p.announcedRev {
 		p.lines = lines
 		c.announce(p)
 	}
-	if p.state() == api.StateRunning && !p.noted && !p.rec.Sandboxed && !p.rec.IsOneShot() {
-		p.noted = true
+	if p.state() == api.StateRunning && !p.notedUnconfined && !p.rec.Sandboxed && !p.rec.IsOneShot() {
+		p.notedUnconfined = true
 		rec := p.rec
-		c.effects.add(&p.work, &c.effects.writes, func() { c.world.NoteUnconfined(rec) })
+		c.effects.addJob(&p.work, &c.effects.writes, func() { c.executor.NoteUnconfined(rec) })
 	}
 }
 
-// probe starts the readiness check of a child that runs.
-func probe(c *Control, p *proc, child keeper.Child) {
+// probeReadiness starts the readiness check of a running child.
+func probeReadiness(c *Control, p *proc, child keeper.Child) {
 	if p.rec.Ready == nil || p.rec.WasReady {
 		return
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
-	p.unprobe = cancel
+	p.cancelProbe = cancel
 	rec := p.rec
-	c.effects.wait(func() {
+	c.effects.runBlocking(func() {
 		defer cancel()
-		err := c.world.Probe(ctx, rec)
+		err := c.executor.Probe(ctx, rec)
 		switch {
+		// The child exited or is being stopped; its readiness no longer matters.
 		case ctx.Err() != nil:
 		case err != nil:
-			c.post(rec.ID, event{kind: evUnready, Started: Started{Child: child}, err: err})
+			c.post(rec.ID, event{kind: evUnready, Launch: Launch{Child: child}, err: err})
 		default:
-			c.post(rec.ID, event{kind: evReady, Started: Started{Child: child}})
+			c.post(rec.ID, event{kind: evReady, Launch: Launch{Child: child}})
 		}
 	})
 }
 
-// announce publishes a process and answers who waited for that.
+// announce publishes a process and answers the clients waiting for its state.
 func (c *Control) announce(p *proc) {
-	p.view, p.told = describe(p), p.rev
-	p.share()
-	c.publish(p)
+	p.view, p.announcedRev = describeProcess(p), p.rev
+	p.updateShared()
+	c.publishView(p)
+	// Publish before answering, so that a client never learns of a state its watchers have not
+	// seen.
 	state := p.state()
-	p.answer(func(w waiter) bool { return w.until(state) }, outcome{process: p.current()})
-	wakeSoon(c)
+	p.answerWaiters(func(w waiter) bool { return w.until(state) }, outcome{process: p.currentView()})
+	checkWaitingSoon(c)
 	if state.Ended() {
 		if p.live != nil {
-			p.live.Finish(p.current())
-			c.screens.use(p)
+			p.live.Finish(p.currentView())
+			c.screens.noteUse(p)
 		}
 		trimSoon(c)
 	}
 }
 
-func (c *Control) publish(p *proc) {
-	view := p.current()
-	c.hub.publishOf(p.rec, api.Event{Type: api.EventProcess, Process: &view})
+func (c *Control) publishView(p *proc) {
+	view := p.currentView()
+	c.hub.publishProcess(p.rec, api.Event{Type: api.EventProcess, Process: &view})
 }
 
-func (c *Control) notice(text string) {
+func (c *Control) publishNotice(text string) {
 	c.log.Warn("notice", "text", text)
 	c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
 }
 
-// fail answers everybody who waits on a process with an error.
-func (p *proc) fail(err error) {
-	p.answer(func(waiter) bool { return true }, outcome{err: err})
+// failWaiters answers every client waiting on a process with an error.
+func (p *proc) failWaiters(err error) {
+	p.answerWaiters(func(waiter) bool { return true }, outcome{err: err})
 }
 
-// answer answers those who wait on a process and are meant.
-func (p *proc) answer(meant func(waiter) bool, o outcome) {
+// answerWaiters answers the selected waiters of a process.
+func (p *proc) answerWaiters(meant func(waiter) bool, o outcome) {
 	p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool {
 		if !meant(w) {
 			return false
@@ -437,11 +442,11 @@ func (p *proc) answer(meant func(waiter) bool, o outcome) {
 	})
 }
 
-// Touched announces what a session shows, which is not on disk.
-func (c *Control) Touched(id string) {
+// PublishView publishes a process after a change of its screen, which is not saved to disk.
+func (c *Control) PublishView(id string) {
 	c.box.Post(func() {
 		if p := c.procs[id]; p != nil && !c.frozen && p.view.ID != "" {
-			c.publish(p)
+			c.publishView(p)
 		}
 	})
 }

@@ -19,138 +19,138 @@ import (
 	"tandem/persist/store"
 )
 
-func TestStartWritesIntentBeforeItSpawnsAndStateBeforeItAnswers(t *testing.T) {
+func TestStartSavesBeforeSpawningAndBeforeAnswering(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
-		if p.PID == 0 || r.w.onDisk("a").State != string(api.StateRunning) || r.w.onDisk("a").Identity.PID != p.PID {
-			t.Errorf("answered %+v with %+v on disk", p, r.w.onDisk("a"))
+		p := r.startRunning("a")
+		if p.PID == 0 || r.w.savedRecord("a").State != string(api.StateRunning) || r.w.savedRecord("a").Identity.PID != p.PID {
+			t.Errorf("answered %+v with %+v on disk", p, r.w.savedRecord("a"))
 		}
-		r.wantDeeds("save starting running", "spawn", "save running running")
+		r.wantCalls("save starting running", "spawn", "save running running")
 	})
 }
 
-func TestStartThatCannotBeWrittenDownStartsNothing(t *testing.T) {
+func TestStart_saveFails_spawnsNothing(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.w.saveErr = errFake
-		if o := <-r.begin("a"); !errors.Is(o.err, errFake) {
+		if o := <-r.startSession("a"); !errors.Is(o.err, errFake) {
 			t.Errorf("answer %v", o.err)
 		}
-		r.wantDeeds("save starting running", "remove")
+		r.wantCalls("save starting running", "remove")
 	})
 }
 
-func TestFailedSpawnIsAnsweredAndLeavesNoRecord(t *testing.T) {
+func TestFailedSpawnReturnsErrorAndLeavesNoRecord(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.w.spawnErr = errFake
-		if o := <-r.begin("a"); !errors.Is(o.err, errFake) {
+		if o := <-r.startSession("a"); !errors.Is(o.err, errFake) {
 			t.Errorf("answer %v", o.err)
 		}
 		synctest.Wait()
-		if all := r.listed(); len(all) != 0 {
+		if all := r.listProcesses(); len(all) != 0 {
 			t.Errorf("listed %v", all)
 		}
-		r.wantDeeds("save starting running", "spawn", "remove")
+		r.wantCalls("save starting running", "spawn", "remove")
 	})
 }
 
-func TestExitThatComesBeforeTheStartIsNotLost(t *testing.T) {
+func TestExitReportedBeforeTheStartIsKept(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.spawnTakes = time.Second
-		reply := r.begin("a")
+		r.w.spawnDelay = time.Second
+		reply := r.startSession("a")
 		synctest.Wait()
-		r.exits(api.Process{ID: "a"}, 7)
+		r.reportExit(api.Process{ID: "a"}, 7)
 		if o := <-reply; o.err != nil {
 			t.Fatal(o.err)
 		}
 		synctest.Wait()
 		if !r.w.sessions["a"].ended {
-			t.Error("the session was not told that its child has ended")
+			t.Error("the session was not notified of its child's exit")
 		}
-		r.drained(api.Process{ID: "a"})
+		r.reportDrained(api.Process{ID: "a"})
 		if p := r.view("a"); p.State != api.StateExited || p.ExitCode == nil || *p.ExitCode != 7 {
 			t.Errorf("ended as %+v", p)
 		}
 	})
 }
 
-// Who follows a log asks at its end how the process did.
-func TestALogEndsWhenTheEndIsAnnounced(t *testing.T) {
+// The follower of a log asks for the exit status when the log ends.
+func TestLogEndsWhenTheExitIsAnnounced(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
-		r.w.saveTakes = time.Second
+		p := r.startRunning("a")
+		r.w.saveDelay = time.Second
 		state := func() (announced, ofLog api.State) {
-			e, err := Ask(r.Context(), r.c, func() Entry { return r.c.procs["a"].entry() })
+			e, err := Ask(r.Context(), r.c, func() Entry { return r.c.procs["a"].makeEntry() })
 			if err != nil {
 				r.Fatal(err)
 			}
 			return e.View.State, e.Source().State()
 		}
-		r.exits(p, 0)
-		r.drained(p)
+		r.reportExit(p, 0)
+		r.reportDrained(p)
 		synctest.Wait()
 		if announced, ofLog := state(); announced != api.StateRunning || ofLog != announced {
-			t.Errorf("not saved yet: %s, its log is that of one that has %s", announced, ofLog)
+			t.Errorf("before the save: announced %s, state of the log %s", announced, ofLog)
 		}
 		time.Sleep(time.Minute)
 		if announced, ofLog := state(); announced != api.StateExited || ofLog != announced {
-			t.Errorf("saved: %s, its log is that of one that is %s", announced, ofLog)
+			t.Errorf("after the save: announced %s, state of the log %s", announced, ofLog)
 		}
 	})
 }
 
-func TestExitIsToldOnlyWhenAllOutputWasRead(t *testing.T) {
+func TestExitIsAnnouncedAfterAllOutputIsRead(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
-		r.exits(p, 0)
+		p := r.startRunning("a")
+		r.reportExit(p, 0)
 		if got := r.view("a").State; got != api.StateRunning {
 			t.Errorf("state %s before the output was read", got)
 		}
-		r.drained(p)
+		r.reportDrained(p)
 		got := r.view("a")
 		if got.State != api.StateExited || got.PID != 0 || got.ExitedAt == nil || got.Terminal.Title != "title" {
 			t.Errorf("ended as %+v", got)
 		}
 		if f := r.w.sessions["a"].finished; f == nil || f.State != api.StateExited {
-			t.Errorf("viewers were told %+v", f)
+			t.Errorf("viewers received %+v", f)
 		}
-		r.wantDeeds("save starting running", "spawn", "save running running", "save exited running", "forget")
+		r.wantCalls("save starting running", "spawn", "save running running", "save exited running", "forget")
 	})
 }
 
-func TestExitOfAnEarlierChildOfTheSameIDIsIgnored(t *testing.T) {
+func TestExitOfAnEarlierChildWithTheSameIDIsIgnored(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
-		r.drained(p)
-		r.exits(api.Process{ID: "a", PID: p.PID + 1}, 0)
+		p := r.startRunning("a")
+		r.reportDrained(p)
+		r.reportExit(api.Process{ID: "a", PID: p.PID + 1}, 0)
 		if got := r.view("a").State; got != api.StateRunning {
 			t.Errorf("state is %s", got)
 		}
 	})
 }
 
-func TestStopIsOnDiskBeforeTheFirstSignal(t *testing.T) {
+func TestStopIsSavedBeforeTheFirstSignal(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
-		reply := r.ask("a", evStop)
-		r.wantDeeds("save starting running", "spawn", "save running running",
+		p := r.startRunning("a")
+		reply := r.postEvent("a", evStop)
+		r.wantCalls("save starting running", "spawn", "save running running",
 			"save stopping stopped", fmt.Sprintf("end %d", p.PID))
-		r.exits(p, 0)
-		r.drained(p)
+		r.reportExit(p, 0)
+		r.reportDrained(p)
 		if o := <-reply; o.process.State != api.StateStopped {
 			t.Errorf("answered %+v", o)
 		}
 	})
 }
 
-func TestStopWaitsForEverythingThatTheChildStarted(t *testing.T) {
+func TestStopWaitsForTheChildsDescendants(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.endTakes = 3 * time.Second
-		p := r.running("a")
-		first, second := r.ask("a", evStop), r.ask("a", evStop)
-		r.exits(p, 0)
-		r.drained(p)
+		r.w.stopDelay = 3 * time.Second
+		p := r.startRunning("a")
+		first, second := r.postEvent("a", evStop), r.postEvent("a", evStop)
+		r.reportExit(p, 0)
+		r.reportDrained(p)
 		if got := r.view("a").State; got != api.StateStopping {
-			t.Errorf("state %s while something of it lives", got)
+			t.Errorf("state is %s while a descendant is running", got)
 		}
 		for _, reply := range []<-chan outcome{first, second} {
 			if o := <-reply; o.err != nil || o.process.State != api.StateStopped {
@@ -160,46 +160,46 @@ func TestStopWaitsForEverythingThatTheChildStarted(t *testing.T) {
 	})
 }
 
-func TestStopDuringStartEndsTheChildOnceItIsThere(t *testing.T) {
+func TestStopDuringStartStopsTheNewChild(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.spawnTakes = time.Second
-		started := r.begin("a")
+		r.w.spawnDelay = time.Second
+		started := r.startSession("a")
 		synctest.Wait()
-		stopped := r.ask("a", evStop)
+		stopped := r.postEvent("a", evStop)
 		if o := <-started; o.process.State != api.StateStopping {
 			t.Errorf("start answered %+v", o)
 		}
-		r.drained(api.Process{ID: "a"})
+		r.reportDrained(api.Process{ID: "a"})
 		if o := <-stopped; o.process.State != api.StateStopped {
 			t.Errorf("stop answered %+v", o)
 		}
 	})
 }
 
-func TestStatusThatNobodySawIsUnknownAndNotZero(t *testing.T) {
+func TestUnobservedExitStatusIsUnknownNotZero(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
-		reply := r.ask("a", evStop)
-		r.drained(p)
+		p := r.startRunning("a")
+		reply := r.postEvent("a", evStop)
+		r.reportDrained(p)
 		if o := <-reply; !o.process.ExitUnknown || o.process.ExitCode != nil {
 			t.Errorf("answered %+v", o)
 		}
 	})
 }
 
-func TestStopThatFailsSaysWhoStaysAndCanBeTriedAgain(t *testing.T) {
+func TestFailedStopNamesSurvivorsAndCanBeRepeated(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.endErr = errors.New("still there: cat (7)")
-		p := r.running("a")
-		if o := <-r.ask("a", evStop); o.err == nil || !strings.Contains(o.err.Error(), "cat (7)") {
+		r.w.stopErr = errors.New("still there: cat (7)")
+		p := r.startRunning("a")
+		if o := <-r.postEvent("a", evStop); o.err == nil || !strings.Contains(o.err.Error(), "cat (7)") {
 			t.Errorf("answered %v", o.err)
 		}
 		r.w.mu.Lock()
-		r.w.endErr = nil
+		r.w.stopErr = nil
 		r.w.mu.Unlock()
-		r.exits(p, 1)
-		r.drained(p)
-		if o := <-r.ask("a", evStop); o.err != nil && !errors.Is(o.err, api.CodeEnded) {
+		r.reportExit(p, 1)
+		r.reportDrained(p)
+		if o := <-r.postEvent("a", evStop); o.err != nil && !errors.Is(o.err, api.CodeEnded) {
 			t.Errorf("answered %+v", o)
 		}
 		if got := r.view("a").State; got != api.StateStopped {
@@ -210,19 +210,19 @@ func TestStopThatFailsSaysWhoStaysAndCanBeTriedAgain(t *testing.T) {
 
 func TestStopIsRetriedAfterAFailedCall(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.endErr = syscall.EMFILE
-		p := r.running("a")
-		stopped, removed := r.ask("a", evStop), r.ask("a", evRemove)
+		r.w.stopErr = syscall.EMFILE
+		p := r.startRunning("a")
+		stopped, removed := r.postEvent("a", evStop), r.postEvent("a", evRemove)
 		synctest.Wait()
 		if got := r.view("a").State; got != api.StateStopping {
 			t.Errorf("state is %s", got)
 		}
 		r.w.mu.Lock()
-		r.w.endErr = nil
+		r.w.stopErr = nil
 		r.w.mu.Unlock()
-		time.Sleep(quietStop)
-		r.exits(p, 1)
-		r.drained(p)
+		time.Sleep(stopReportDelay)
+		r.reportExit(p, 1)
+		r.reportDrained(p)
 		if o := <-stopped; o.err != nil || o.process.State != api.StateStopped {
 			t.Errorf("the stop returned %+v", o)
 		}
@@ -234,80 +234,80 @@ func TestStopIsRetriedAfterAFailedCall(t *testing.T) {
 
 func TestRepeatedlyFailingStopIsReportedAndRetried(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.endErr = syscall.EMFILE
-		p := r.running("a")
-		if o := <-r.ask("a", evStop); !errors.Is(o.err, syscall.EMFILE) {
+		r.w.stopErr = syscall.EMFILE
+		p := r.startRunning("a")
+		if o := <-r.postEvent("a", evStop); !errors.Is(o.err, syscall.EMFILE) {
 			t.Errorf("answered %+v", o)
 		}
 		time.Sleep(time.Hour) // without another request
 		r.w.mu.Lock()
-		r.w.endErr = nil
+		r.w.stopErr = nil
 		r.w.mu.Unlock()
 		time.Sleep(maxStopDelay)
-		r.exits(p, 1)
-		r.drained(p)
-		r.wants("a", api.StateStopped)
+		r.reportExit(p, 1)
+		r.reportDrained(p)
+		r.wantState("a", api.StateStopped)
 	})
 }
 
-func TestEndedProcessRefusesStopAndCanBeRemoved(t *testing.T) {
+func TestEndedProcessRejectsStopAndCanBeRemoved(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
-		if o := <-r.ask("a", evRemove); !errors.Is(o.err, api.CodeConflict) {
-			t.Errorf("removal of a running one: %v", o.err)
+		p := r.startRunning("a")
+		if o := <-r.postEvent("a", evRemove); !errors.Is(o.err, api.CodeConflict) {
+			t.Errorf("removal of a running process: %v", o.err)
 		}
-		r.exits(p, 0)
-		r.drained(p)
+		r.reportExit(p, 0)
+		r.reportDrained(p)
 		synctest.Wait()
-		if o := <-r.ask("a", evStop); !errors.Is(o.err, api.CodeEnded) {
+		if o := <-r.postEvent("a", evStop); !errors.Is(o.err, api.CodeEnded) {
 			t.Errorf("stop: %v", o.err)
 		}
-		if o := <-r.ask("a", evRemove); o.err != nil {
+		if o := <-r.postEvent("a", evRemove); o.err != nil {
 			t.Errorf("removal: %v", o.err)
 		}
-		if len(r.listed()) != 0 || r.w.onDisk("a").ID != "" || !r.w.sessions["a"].closed {
-			t.Error("something of it is left")
+		if len(r.listProcesses()) != 0 || r.w.savedRecord("a").ID != "" || !r.w.sessions["a"].closed {
+			t.Error("something is left of it")
 		}
 	})
 }
 
-func TestNothingIsSavedFromObservationWhileTheEngineEnds(t *testing.T) {
+func TestEventsAreIgnoredWhileTheEngineExits(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
+		p := r.startRunning("a")
 		r.stop()
-		r.exits(p, 0)
-		r.drained(p)
+		r.reportExit(p, 0)
+		r.reportDrained(p)
 		synctest.Wait()
-		if got := r.w.onDisk("a").State; got != string(api.StateRunning) {
+		if got := r.w.savedRecord("a").State; got != string(api.StateRunning) {
 			t.Errorf("state %s on disk", got)
 		}
 	})
 }
 
-func TestSessionOfAnEndedProcessIsClosedWhenNobodyUsesIt(t *testing.T) {
+func TestUnusedSessionOfAnEndedProcessIsClosed(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
-		r.exits(p, 0)
-		r.drained(p)
+		p := r.startRunning("a")
+		r.reportExit(p, 0)
+		r.reportDrained(p)
 		r.view("a")
-		time.Sleep(endedIdle + time.Second)
+		time.Sleep(endedScreenTTL + time.Second)
 		if p := r.view("a"); !r.w.sessions["a"].closed || p.Terminal.Title != "title" {
-			t.Errorf("closed %v, told %+v", r.w.sessions["a"].closed, p.Terminal)
+			t.Errorf("closed %v, view %+v", r.w.sessions["a"].closed, p.Terminal)
 		}
 	})
 }
 
-func TestOnlyAFewScreensOfEndedProcessesStayInMemory(t *testing.T) {
+func TestScreensOfEndedProcessesAreLimited(t *testing.T) {
 	defer invariants.Never("few screens of ended sessions")()
 	withRig(t, func(r *rig) {
-		for i := range 3 * endedScreens {
-			p := r.running(fmt.Sprintf("p%03d", i))
+		for i := range 3 * maxEndedScreens {
+			p := r.startRunning(fmt.Sprintf("p%03d", i))
 			if i == 0 {
 				r.w.sessions[p.ID].viewers = 1
 			}
-			r.exits(p, 0)
-			r.drained(p)
-			synctest.Wait() // so that they end in this order
+			r.reportExit(p, 0)
+			r.reportDrained(p)
+			synctest.Wait() // fixes the order of exits
 		}
 		var open []string
 		for id, s := range r.w.sessions {
@@ -316,13 +316,13 @@ func TestOnlyAFewScreensOfEndedProcessesStayInMemory(t *testing.T) {
 			}
 		}
 		slices.Sort(open)
-		if len(open) != endedScreens+1 || open[0] != "p000" || open[1] != fmt.Sprintf("p%03d", 2*endedScreens) {
+		if len(open) != maxEndedScreens+1 || open[0] != "p000" || open[1] != fmt.Sprintf("p%03d", 2*maxEndedScreens) {
 			t.Errorf("%d are open: %v", len(open), open)
 		}
 	})
 }
 
-func TestRecordsHoldAnEnvironmentThatTheyShareOnce(t *testing.T) {
+func TestRecordsShareEqualEnvironments(t *testing.T) {
 	withRig(t, func(r *rig) {
 		const environments, records = 4, 40
 		held, err := Ask(r.Context(), r.c, func() map[uintptr]bool {
@@ -344,29 +344,29 @@ func TestRecordsHoldAnEnvironmentThatTheyShareOnce(t *testing.T) {
 	})
 }
 
-func TestOnlyTheNewestEndedRecordsAreKept(t *testing.T) {
+func TestOldestEndedRecordsAreRemoved(t *testing.T) {
 	withRig(t, func(r *rig) {
-		for i := range endedKept + endedSpare + 4 {
-			p := r.running(fmt.Sprintf("p%03d", i))
-			r.exits(p, 0)
-			r.drained(p)
+		for i := range maxEnded + endedSlack + 4 {
+			p := r.startRunning(fmt.Sprintf("p%03d", i))
+			r.reportExit(p, 0)
+			r.reportDrained(p)
 			time.Sleep(time.Millisecond)
 		}
 		synctest.Wait()
-		all := r.listed()
-		if oldest := fmt.Sprintf("p%03d", endedSpare+1); len(all) != endedKept+3 || all[0].ID != oldest {
+		all := r.listProcesses()
+		if oldest := fmt.Sprintf("p%03d", endedSlack+1); len(all) != maxEnded+3 || all[0].ID != oldest {
 			t.Errorf("%d are left, the oldest is %s", len(all), all[0].ID)
 		}
 	})
 }
 
-func TestWatcherSeesASnapshotAndThenEveryChange(t *testing.T) {
+func TestWatcherReceivesSnapshotThenEveryChange(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.running("a")
+		r.startRunning("a")
 		s, _ := Ask(r.Context(), r.c, func() *subscriber {
-			return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.procs.listed()})
+			return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.procs.listViews()})
 		})
-		r.running("b")
+		r.startRunning("b")
 		if e := <-s.events; len(e.Processes) != 1 || e.Processes[0].ID != "a" {
 			t.Errorf("snapshot %+v", e)
 		}
@@ -376,26 +376,25 @@ func TestWatcherSeesASnapshotAndThenEveryChange(t *testing.T) {
 	})
 }
 
-func TestWatcherThatFallsBehindIsCut(t *testing.T) {
+func TestSlowWatcherIsDisconnected(t *testing.T) {
 	withRig(t, func(r *rig) {
 		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(false, api.Event{}) })
-		for range outboxSize {
-			r.c.box.Post(func() { r.c.notice("news") })
+		for range maxQueuedEvents {
+			r.c.box.Post(func() { r.c.publishNotice("news") })
 		}
 		synctest.Wait()
 		n := 0
 		for range s.events {
 			n++
 		}
-		if n != outboxSize {
+		if n != maxQueuedEvents {
 			t.Errorf("%d events before the cut", n)
 		}
 	})
 }
 
-// Every cell of the table is a decision: what is not in it must be known to be
-// impossible.
-func TestEveryStateHasADecisionForEveryEvent(t *testing.T) {
+// Every cell of the table is a decision: a missing one stands for an impossible event.
+func TestTableHasAnActionForEveryPossibleEvent(t *testing.T) {
 	ended := "intent saved, spawned, spawn failed, found, lost, missing"
 	impossible := map[api.State]string{
 		api.StateWaiting:  "booted, spawned, spawn failed, found, lost",
@@ -422,7 +421,7 @@ func TestEveryStateHasADecisionForEveryEvent(t *testing.T) {
 	}
 }
 
-func TestEngineStartFeedsTheEventsThatItMissed(t *testing.T) {
+func TestEngineStartHandlesEventsSinceTheLastSave(t *testing.T) {
 	code := 7
 	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 	child := keeper.Child{ID: "a", PID: 50, StartTime: 7, BootID: "boot"}
@@ -435,13 +434,13 @@ func TestEngineStartFeedsTheEventsThatItMissed(t *testing.T) {
 		want           api.State
 		unknown        bool
 	}{
-		"runs on":                     {"running", "running", &who, []event{{kind: evFound, Started: Started{Child: child}}}, api.StateRunning, false},
-		"was being started, is there": {"starting", "running", nil, []event{{kind: evFound, Started: Started{Child: child}}}, api.StateRunning, false},
-		"was being started, is not":   {"starting", "running", nil, []event{{kind: evMissing}}, api.StateFailed, false},
-		"was being stopped":           {"stopping", "stopped", &who, []event{{kind: evFound, Started: Started{Child: child}}, {kind: evExited, Started: Started{Child: dead}, ending: Ending{Exit: *dead.Exit}}}, api.StateStopped, false},
-		"ended meanwhile":             {"running", "running", &who, []event{{kind: evFound, Started: Started{Child: child}}, {kind: evExited, Started: Started{Child: dead}, ending: Ending{Exit: *dead.Exit}}}, api.StateExited, false},
-		"is gone":                     {"running", "running", &who, []event{{kind: evMissing, ending: Ending{Exit: keeper.Exit{Unknown: true}}}}, api.StateExited, true},
-		"lost its terminal":           {"running", "running", &who, []event{{kind: evLost}}, api.StateExited, true},
+		"still running":           {"running", "running", &who, []event{{kind: evFound, Launch: Launch{Child: child}}}, api.StateRunning, false},
+		"starting, child found":   {"starting", "running", nil, []event{{kind: evFound, Launch: Launch{Child: child}}}, api.StateRunning, false},
+		"starting, child missing": {"starting", "running", nil, []event{{kind: evMissing}}, api.StateFailed, false},
+		"stopping, child exited":  {"stopping", "stopped", &who, []event{{kind: evFound, Launch: Launch{Child: child}}, {kind: evExited, Launch: Launch{Child: dead}, ending: Ending{Exit: *dead.Exit}}}, api.StateStopped, false},
+		"running, child exited":   {"running", "running", &who, []event{{kind: evFound, Launch: Launch{Child: child}}, {kind: evExited, Launch: Launch{Child: dead}, ending: Ending{Exit: *dead.Exit}}}, api.StateExited, false},
+		"running, child missing":  {"running", "running", &who, []event{{kind: evMissing, ending: Ending{Exit: keeper.Exit{Unknown: true}}}}, api.StateExited, true},
+		"terminal lost":           {"running", "running", &who, []event{{kind: evLost}}, api.StateExited, true},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

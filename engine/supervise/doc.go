@@ -1,5 +1,4 @@
-// Package supervise is the engine's control loop: one goroutine that owns the
-// state of all processes, driven by a table of state × event, with the restart
-// policy and the leases of what agents own. What it brings about it asks of a
-// World, which starts and ends children; others ask it by requests.
+// Package supervise is the engine's control loop: one goroutine owns the state of all processes and
+// follows a table of state × event. Restart policies, dependencies, and the leases on agents'
+// processes belong here. An Executor does the work on the system; other goroutines send requests.
 package supervise

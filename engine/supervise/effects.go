@@ -5,44 +5,50 @@ import (
 	"sync"
 )
 
+// The control loop must never block: a slow disk or a keeper busy forking would delay every other
+// process. Hence it only decides, and its effects run elsewhere. Disk work for one process has to
+// stay in order (a record, then its removal), while different processes are independent. Each
+// process therefore has its own queue and runs one job at a time. The jobs of all processes share a
+// few workers, grouped into lanes by kind, so that a thousand writes do not occupy the workers for
+// starts. A process being stopped moves its jobs to the urgent lane, ahead of everything else. With
+// one goroutine per job instead, a stop would compete with a burst of starts for disk and keeper.
+// Only jobs that do nothing but wait, for an exit or for readiness, get goroutines of their own.
+
 const (
-	// startsAtOnce is how many children are started at a time. A start waits for
-	// the disk and for the keeper, which forks.
-	startsAtOnce = 16
-	// writesAtOnce is how many processes' records are written at a time.
-	writesAtOnce = 16
+	// maxStarts limits concurrent starts. Each waits for the disk and for the keeper, which forks.
+	maxStarts = 16
+	// maxWrites limits concurrent writes of records.
+	maxWrites = 16
 )
 
-// effects carry out what the control goroutine decides. A few workers each do starts
-// and writes; work for a process that is being stopped overtakes the rest. What only
-// waits, for a child's end or readiness, has a goroutine of its own. The control
-// goroutine owns all of it except the lanes.
+// effects carries out the decisions of the control goroutine, which owns everything here except the
+// lanes.
 type effects struct {
-	post    func(func()) // runs something on the control goroutine
+	post    func(func()) // runs a function on the control goroutine
 	running sync.WaitGroup
 	starts  lane
 	writes  lane
 	urgent  lane
-	forgets lane          // may have to wait for a keeper
+	forgets lane          // may block on a keeper
 	busy    int           // processes with disk work
-	onIdle  chan struct{} // closed when there is none; nil if nobody waits
+	onIdle  chan struct{} // closed when busy reaches 0; nil if nobody waits
 }
 
 func newEffects(post func(func())) *effects {
 	e := &effects{post: post}
-	e.starts = lane{workers: &e.running, most: startsAtOnce}
-	e.writes = lane{workers: &e.running, most: writesAtOnce}
-	e.urgent = lane{workers: &e.running, most: writesAtOnce}
-	e.forgets = lane{workers: &e.running, most: writesAtOnce}
+	e.starts = lane{workers: &e.running, maxWorkers: maxStarts}
+	e.writes = lane{workers: &e.running, maxWorkers: maxWrites}
+	e.urgent = lane{workers: &e.running, maxWorkers: maxWrites}
+	e.forgets = lane{workers: &e.running, maxWorkers: maxWrites}
 	return e
 }
 
-// wait runs f, which waits for something, beside everything else.
-func (e *effects) wait(f func()) { e.running.Go(f) }
+// runBlocking runs f in a goroutine of its own, because it waits rather than works.
+func (e *effects) runBlocking(f func()) { e.running.Go(f) }
 
-// written returns a channel that is closed once everything decided so far is on disk.
-// It is called once, before the first client.
-func (e *effects) written() <-chan struct{} {
+// whenWritten returns a channel closed once everything decided so far is on disk. It may be called
+// only once, before the first client connects.
+func (e *effects) whenWritten() <-chan struct{} {
 	idle := make(chan struct{})
 	if e.busy == 0 {
 		close(idle)
@@ -52,38 +58,38 @@ func (e *effects) written() <-chan struct{} {
 	return idle
 }
 
-// A work is what is to be done for one process: its disk work, one at a time and
-// in order, and its start.
-type work struct {
-	queue  []*job
-	now    *job // of the queue; waits for a worker, or has one
-	start  *job // a start after the first, which is not in the queue
-	urgent bool // it is being stopped: nothing of it waits behind others
+// A workQueue holds the jobs of one process: its disk work, done one at a time and in order, and
+// its start.
+type workQueue struct {
+	queue   []*job
+	current *job // taken from queue; waits for a worker or has one
+	start   *job // a start after the first, outside queue
+	urgent  bool // the process is being stopped: its jobs go to the urgent lane
 }
 
-// add queues a job of a process behind those that wait already.
-func (e *effects) add(w *work, l *lane, do func()) {
+// addJob appends a job to the queue of a process.
+func (e *effects) addJob(w *workQueue, l *lane, do func()) {
 	w.queue = append(w.queue, &job{do: func(func()) { do() }, lane: l})
-	e.begin(w)
+	e.beginWork(w)
 }
 
-// addStart is add for a first start, which is told how to make room when it has to
-// wait.
-func (e *effects) addStart(w *work, do func(waits func())) {
+// addStart appends a first start. It must finish before later disk work of the process. do calls
+// waits before a long wait.
+func (e *effects) addStart(w *workQueue, do func(waits func())) {
 	w.queue = append(w.queue, &job{do: do, lane: &e.starts})
-	e.begin(w)
+	e.beginWork(w)
 }
 
-func (e *effects) begin(w *work) {
-	if w.now == nil {
+func (e *effects) beginWork(w *workQueue) {
+	if w.current == nil {
 		e.busy++
-		e.next(w)
+		e.startNext(w)
 	}
 }
 
-// next hands the next job of a process to a lane.
-func (e *effects) next(w *work) {
-	if w.now = nil; len(w.queue) == 0 {
+// startNext sends the next job of a process to its lane.
+func (e *effects) startNext(w *workQueue) {
+	if w.current = nil; len(w.queue) == 0 {
 		if e.busy--; e.busy == 0 && e.onIdle != nil {
 			close(e.onIdle)
 			e.onIdle = nil
@@ -95,110 +101,114 @@ func (e *effects) next(w *work) {
 	do := j.do
 	j.do = func(waits func()) {
 		do(waits)
-		e.post(func() { e.next(w) })
+		// The control goroutine owns the queue, so a worker must not take the next job itself.
+		e.post(func() { e.startNext(w) })
 	}
-	w.now = j
-	e.hand(w, j)
+	w.current = j
+	e.dispatchJob(w, j)
 }
 
-// startBeside starts a process beside its disk work.
-func (e *effects) startBeside(w *work, do func(waits func())) {
+// startOutsideQueue starts a process while its disk work continues.
+func (e *effects) startOutsideQueue(w *workQueue, do func(waits func())) {
 	w.start = &job{do: do, lane: &e.starts}
-	e.hand(w, w.start)
+	e.dispatchJob(w, w.start)
 }
 
-func (e *effects) hand(w *work, j *job) {
+func (e *effects) dispatchJob(w *workQueue, j *job) {
+	// Forgetting waits for a keeper, and must not hold up the urgent lane.
 	if w.urgent && j.lane != &e.forgets {
 		j.lane = &e.urgent
 	}
 	j.lane.add(j)
 }
 
-// hurry puts all work of a process ahead of that of others, until calm.
-func (e *effects) hurry(w *work) {
+// prioritize puts all jobs of a process ahead of other processes' until resetPriority.
+func (e *effects) prioritize(w *workQueue) {
 	w.urgent = true
-	for _, j := range []*job{w.now, w.start} {
+	// A job already running cannot be moved; remove fails for it.
+	for _, j := range []*job{w.current, w.start} {
 		if j != nil && (j.lane == &e.starts || j.lane == &e.writes) && j.lane.remove(j) {
-			e.hand(w, j)
+			e.dispatchJob(w, j)
 		}
 	}
 }
 
-func (w *work) calm() { w.urgent = false }
+func (w *workQueue) resetPriority() { w.urgent = false }
 
-// A job is done by a worker of its lane. It calls waits before a wait that may be long,
-// so that its worker no longer counts.
+// A job is run by a worker of its lane. It calls waits before a long wait, to give up the worker's
+// place.
 type job struct {
 	do   func(waits func())
 	lane *lane
 }
 
-// A lane does jobs in the order in which they came, so many at a time.
+// A lane runs jobs in order of arrival, up to maxWorkers at a time.
 type lane struct {
-	workers *sync.WaitGroup
-	most    int
+	workers    *sync.WaitGroup
+	maxWorkers int
 
 	mu      sync.Mutex
 	running int
-	waiting []*job
+	queue   []*job
 }
 
 func (l *lane) add(j *job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.waiting = append(l.waiting, j); l.running < l.most {
+	if l.queue = append(l.queue, j); l.running < l.maxWorkers {
 		l.running++
-		l.workers.Go(l.work)
+		l.workers.Go(l.runJobs)
 	}
 }
 
-// work does jobs until none waits, or one has left the lane.
-func (l *lane) work() {
-	for j := l.next(); j != nil; j = l.next() {
+// runJobs runs jobs until none is left, or until one gives up the worker's place.
+func (l *lane) runJobs() {
+	for j := l.nextJob(); j != nil; j = l.nextJob() {
 		left := false
 		j.do(func() {
 			if !left {
 				left = true
-				l.leave()
+				l.replaceWorker()
 			}
 		})
+		// replaceWorker has started another worker, or has uncounted this one.
 		if left {
 			return
 		}
 	}
 }
 
-func (l *lane) next() *job {
+func (l *lane) nextJob() *job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) == 0 {
+	if len(l.queue) == 0 {
 		l.running--
 		return nil
 	}
-	j := l.waiting[0]
-	l.waiting = slices.Delete(l.waiting, 0, 1)
+	j := l.queue[0]
+	l.queue = slices.Delete(l.queue, 0, 1)
 	return j
 }
 
-// leave gives a worker's place to another one.
-func (l *lane) leave() {
+// replaceWorker starts another worker, if there is work, in place of one that is about to wait.
+func (l *lane) replaceWorker() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) == 0 {
+	if len(l.queue) == 0 {
 		l.running--
 		return
 	}
-	l.workers.Go(l.work)
+	l.workers.Go(l.runJobs)
 }
 
-// remove takes out a job that is still waiting.
+// remove takes a job out of the lane, and reports whether it was still waiting.
 func (l *lane) remove(j *job) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.Index(l.waiting, j)
+	i := slices.Index(l.queue, j)
 	if i < 0 {
 		return false
 	}
-	l.waiting = slices.Delete(l.waiting, i, i+1)
+	l.queue = slices.Delete(l.queue, i, i+1)
 	return true
 }

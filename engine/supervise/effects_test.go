@@ -18,48 +18,48 @@ import (
 	"tandem/persist/store"
 )
 
-// A slowWorld starts nothing until it is told to.
-type slowWorld struct {
-	*fakeWorld
-	open      chan struct{}
-	now, most atomic.Int64 // starts
+// A slowExecutor blocks every start until open is closed.
+type slowExecutor struct {
+	*fakeExecutor
+	open                chan struct{}
+	running, maxRunning atomic.Int64 // concurrent starts
 }
 
-func (w *slowWorld) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (Started, error) {
-	n := w.now.Add(1)
-	defer w.now.Add(-1)
-	w.most.Store(max(w.most.Load(), n))
+func (w *slowExecutor) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (Launch, error) {
+	n := w.running.Add(1)
+	defer w.running.Add(-1)
+	w.maxRunning.Store(max(w.maxRunning.Load(), n))
 	if ctx.Err() != nil {
-		return Started{}, errors.New("called off")
+		return Launch{}, errors.New("cancelled")
 	}
 	<-w.open
-	return w.fakeWorld.Spawn(ctx, r, former, waits)
+	return w.fakeExecutor.Spawn(ctx, r, former, waits)
 }
 
-func TestManyStartsAtOnceAreFewAndHoldUpNoStop(t *testing.T) {
+func TestManyStartsAreLimitedAndDoNotDelayStops(t *testing.T) {
 	withRig(t, func(r *rig) {
-		running := r.running("running")
-		w := &slowWorld{fakeWorld: r.w, open: make(chan struct{})}
-		r.do(func() { r.c.world = w })
+		running := r.startRunning("running")
+		w := &slowExecutor{fakeExecutor: r.w, open: make(chan struct{})}
+		r.runOnLoop(func() { r.c.executor = w })
 		var replies []<-chan outcome
 		for i := range 500 {
-			replies = append(replies, r.begin(fmt.Sprintf("p%03d", i)))
+			replies = append(replies, r.startSession(fmt.Sprintf("p%03d", i)))
 		}
 		synctest.Wait()
-		if n := w.now.Load(); n != startsAtOnce {
-			t.Errorf("%d starts at once, want %d", n, startsAtOnce)
+		if n := w.running.Load(); n != maxStarts {
+			t.Errorf("%d starts at once, want %d", n, maxStarts)
 		}
 
-		r.exitsWhenStopped(running)
-		stopped := r.ask("running", evStop)
+		r.exitWhenStopped(running)
+		stopped := r.postEvent("running", evStop)
 		synctest.Wait()
 		if o := <-stopped; o.err != nil || o.process.State != api.StateStopped {
-			t.Errorf("the stop of what runs: %v, %v", o.process.State, o.err)
+			t.Errorf("stop of the running process: %v, %v", o.process.State, o.err)
 		}
-		called := r.ask("p499", evStop)
+		called := r.postEvent("p499", evStop)
 		synctest.Wait()
 		if o := <-called; o.err != nil {
-			t.Errorf("the stop of what waits for its start: %v", o.err)
+			t.Errorf("stop of the queued start: %v", o.err)
 		}
 
 		close(w.open)
@@ -68,27 +68,27 @@ func TestManyStartsAtOnceAreFewAndHoldUpNoStop(t *testing.T) {
 				t.Errorf("start %d: %v", i, o.err)
 			}
 		}
-		if n := w.most.Load(); n > startsAtOnce+1 { // the one that was called off
+		if n := w.maxRunning.Load(); n > maxStarts+1 { // plus the cancelled one
 			t.Errorf("%d starts at once", n)
 		}
 	})
 }
 
-// exitsWhenStopped has the child of a session end when its tree is to.
-func (r *rig) exitsWhenStopped(p api.Process) {
+// exitWhenStopped reports the child's exit once its tree is asked to stop.
+func (r *rig) exitWhenStopped(p api.Process) {
 	go func() {
-		for !strings.Contains(strings.Join(r.w.deeds(), " "), fmt.Sprint("end ", p.PID)) {
+		for !strings.Contains(strings.Join(r.w.listCalls(), " "), fmt.Sprint("end ", p.PID)) {
 			time.Sleep(time.Millisecond)
 		}
-		r.exits(p, 0)
-		r.drained(p)
+		r.reportExit(p, 0)
+		r.reportDrained(p)
 	}()
 }
 
-func TestAStartThatWaitsMakesRoomForOthers(t *testing.T) {
+func TestWaitingStartFreesItsWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var running sync.WaitGroup
-		l := lane{workers: &running, most: 2}
+		l := lane{workers: &running, maxWorkers: 2}
 		wait, done := make(chan struct{}), atomic.Int64{}
 		for range 2 {
 			l.add(&job{do: func(waits func()) { waits(); <-wait }})
@@ -98,29 +98,29 @@ func TestAStartThatWaitsMakesRoomForOthers(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := done.Load(); n != 10 {
-			t.Errorf("%d others were done", n)
+			t.Errorf("%d other jobs were run", n)
 		}
 		close(wait)
 		running.Wait()
 		if l.running != 0 {
-			t.Errorf("%d workers are counted still", l.running)
+			t.Errorf("%d workers are still counted", l.running)
 		}
 	})
 }
 
-// A brokenWorld panics at whatever it is to do.
-type brokenWorld struct{ *fakeWorld }
+// A brokenExecutor panics in Spawn.
+type brokenExecutor struct{ *fakeExecutor }
 
-func (brokenWorld) Spawn(context.Context, store.Record, store.Identity, func()) (Started, error) {
+func (brokenExecutor) Spawn(context.Context, store.Record, store.Identity, func()) (Launch, error) {
 	panic("run mysql --password hunter2")
 }
 
-func TestAPanicInAnEffectIsAnErrorAndLeavesNoSecretInTheLog(t *testing.T) {
+func TestPanicInExecutorBecomesAnErrorWithoutLoggingSecrets(t *testing.T) {
 	withRig(t, func(r *rig) {
 		var text bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr}))
-		r.do(func() { r.c.world = guarded{brokenWorld{r.w}, log} })
-		if o := <-r.begin("a"); !errors.Is(o.err, api.CodeInternal) {
+		r.runOnLoop(func() { r.c.executor = guardedExecutor{brokenExecutor{r.w}, log} })
+		if o := <-r.startSession("a"); !errors.Is(o.err, api.CodeInternal) {
 			t.Errorf("the start answers %v", o.err)
 		}
 		if s := text.String(); !strings.Contains(s, "effect=start") || strings.Contains(s, "hunter2") {
@@ -129,12 +129,12 @@ func TestAPanicInAnEffectIsAnErrorAndLeavesNoSecretInTheLog(t *testing.T) {
 	})
 }
 
-func TestAPanicOnTheControlLoopLeavesNoSecretInTheLog(t *testing.T) {
+func TestPanicOnTheControlLoopLogsNoSecrets(t *testing.T) {
 	var text bytes.Buffer
-	c := NewControl(t.Context(), newFakeWorld(), slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr})))
+	c := NewControl(t.Context(), newFakeExecutor(), slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr})))
 	defer func() {
 		if p := recover(); p == nil || strings.Contains(fmt.Sprint(p), "hunter2") || !strings.Contains(text.String(), "control loop panicked") || strings.Contains(text.String(), "hunter2") {
-			t.Errorf("it panics with %v, and the log says %s", p, text.String())
+			t.Errorf("panic %v, log %s", p, text.String())
 		}
 	}()
 	c.step(func() { panic("run mysql --password hunter2") })

@@ -8,107 +8,107 @@ import (
 )
 
 const (
-	// endedKept is how many ended records are kept; older ones are removed.
-	endedKept = 200
-	// endedSpare is how many more there may be, so that they are not removed one
-	// by one, each in the way of the next command.
-	endedSpare = 20
+	// maxEnded is how many ended records of a kind are kept. Older ones are removed.
+	maxEnded = 200
+	// endedSlack is how far the count may exceed maxEnded, so that removals come in batches rather
+	// than one with every command.
+	endedSlack = 20
 )
 
 const (
-	// endedIdle is how long the screen of an ended process stays in memory.
-	endedIdle = time.Minute
-	// endedScreens is how many of them are kept at most if nobody watches them. The
-	// logs hold them too, so a screen that is gone only takes longer to show.
-	endedScreens = 32
+	// endedScreenTTL is how long the screen of an ended process stays in memory.
+	endedScreenTTL = time.Minute
+	// maxEndedScreens limits the screens kept while nobody watches them. The logs contain them too,
+	// so a dropped screen only takes longer to show.
+	maxEndedScreens = 32
 )
 
-// screens are the sessions of ended processes that are still in memory. The control
-// goroutine owns them.
+// screens holds the sessions of ended processes still in memory. The control goroutine owns it.
 type screens struct {
-	post func(func()) // runs something on the control goroutine
-	open []*proc      // as long unused as it goes first
+	post func(func()) // runs a function on the control goroutine
+	open []*proc      // least recently used first
 }
 
-// use keeps the session of an ended process until nobody has used it for a while,
-// or many others were used since.
-func (s *screens) use(p *proc) {
-	s.closeOthers(p)
-	if p.idle != nil {
-		p.idle.Reset(endedIdle)
+// noteUse keeps the session of an ended process open until it has been unused for endedScreenTTL,
+// or too many others have been used since.
+func (s *screens) noteUse(p *proc) {
+	s.closeOldest(p)
+	if p.idleTimer != nil {
+		p.idleTimer.Reset(endedScreenTTL)
 		return
 	}
-	p.idle = time.AfterFunc(endedIdle, func() {
+	p.idleTimer = time.AfterFunc(endedScreenTTL, func() {
 		s.post(func() {
 			switch {
 			case p.live == nil || !p.state().Ended():
+			// Closing would take the screen away from somebody reading it.
 			case p.live.Facts().Viewers > 0:
-				p.idle.Reset(endedIdle)
+				p.idleTimer.Reset(endedScreenTTL)
 			default:
-				p.close()
+				p.closeSession()
 			}
 		})
 	})
 }
 
-// closeOthers notes that the session of an ended process is used, and closes
-// those beyond endedScreens.
-func (s *screens) closeOthers(used *proc) {
+// closeOldest marks a session as the last one used, and closes unwatched ones beyond
+// maxEndedScreens.
+func (s *screens) closeOldest(used *proc) {
 	s.open = slices.DeleteFunc(s.open, func(p *proc) bool {
 		return p == used || p.live == nil || !p.state().Ended()
 	})
 	s.open = append(s.open, used)
-	kept := endedScreens
+	kept := maxEndedScreens
 	if invariants.Sometimes("few screens of ended sessions", 4) {
 		kept = 1
 	}
 	for _, p := range s.open[:max(0, len(s.open)-kept)] {
 		if p.live.Facts().Viewers == 0 {
-			p.close()
+			p.closeSession()
 		}
 	}
 }
 
-// close closes the session and keeps what it showed.
-func (p *proc) close() {
-	if p.idle != nil {
-		p.idle.Stop()
+// closeSession closes the session and keeps its last facts.
+func (p *proc) closeSession() {
+	if p.idleTimer != nil {
+		p.idleTimer.Stop()
 	}
 	if p.live != nil {
-		p.last = p.live.Facts()
+		p.lastFacts = p.live.Facts()
 		p.live.Close()
 		p.live = nil
 	}
-	p.share()
+	p.updateShared()
 }
 
-// trimSoon trims once for everything that ends at this moment.
+// trimSoon queues one trim for all processes ending at this moment.
 func trimSoon(c *Control) {
-	if c.trimming {
+	if c.trimQueued {
 		return
 	}
-	c.trimming = true
+	c.trimQueued = true
 	c.box.Post(func() {
-		c.trimming = false
+		c.trimQueued = false
 		if !c.frozen {
 			trimEnded(c)
 		}
 	})
 }
 
-// trimEnded removes the oldest ended sessions and transient processes, down to
-// endedKept each. Others stay until somebody removes them.
+// trimEnded removes the oldest ended sessions and transient processes, down to maxEnded of each.
+// Other processes stay until a client removes them.
 func trimEnded(c *Control) {
-	trim(c, func(p *proc) bool { return p.rec.Transient })
-	trim(c, func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
+	trimKind(c, func(p *proc) bool { return p.rec.Transient })
+	trimKind(c, func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
 }
 
-func trim(c *Control, kind func(*proc) bool) {
-	ended := c.procs.oldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
-	if len(ended) <= endedKept+endedSpare {
+func trimKind(c *Control, kind func(*proc) bool) {
+	ended := c.procs.selectOldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
+	if len(ended) <= maxEnded+endedSlack {
 		return
 	}
-	for _, p := range ended[:len(ended)-endedKept] {
+	for _, p := range ended[:len(ended)-maxEnded] {
 		c.handle(p.rec.ID, event{kind: evRemove})
 	}
 }

@@ -12,21 +12,21 @@ import (
 	"tandem/persist/store"
 )
 
-// An Entry is what the table holds of one process at a moment, for any goroutine
-// to read.
+// An Entry is a snapshot of one process in the table, readable by any goroutine.
 type Entry struct {
 	Rec     store.Record
-	View    api.Process       // as announced last, with what its session shows now
-	State   api.State         // may not be announced yet
-	Child   store.Identity    // PID 0 if none lives
-	Runs    int               // how often its child was seen to begin
-	Session *terminal.Session // nil if there is none at the moment
+	View    api.Process       // as last announced, with what its session shows now
+	State   api.State         // may not have been announced
+	Child   store.Identity    // PID 0 if none is running
+	Runs    int               // how many of its children have been seen to start
+	Session *terminal.Session // nil if it has none at the moment
 	logPath string
 	shared  *shared
 }
 
-func (p *proc) entry() Entry {
-	e := Entry{Rec: p.rec, View: p.current(), State: p.state(), Runs: p.runs, logPath: p.logPath, shared: &p.shared}
+func (p *proc) makeEntry() Entry {
+	e := Entry{Rec: p.rec, View: p.currentView(), State: p.state(), Runs: p.runs, logPath: p.logPath, shared: &p.shared}
+	// An exited child's PID may belong to another process by now.
 	if p.rec.Identity != nil && p.ending == nil && !e.State.Ended() {
 		e.Child = *p.rec.Identity
 	}
@@ -34,7 +34,7 @@ func (p *proc) entry() Entry {
 	return e
 }
 
-// Source is the log of a process.
+// Source describes the log of the process.
 func (e Entry) Source() logs.Source {
 	s := logs.Source{
 		Name:    e.Rec.Name,
@@ -49,23 +49,23 @@ func (e Entry) Source() logs.Source {
 		s.Session = e.Rec.ID
 	}
 	if e.Session != nil {
-		s.End = func() int64 { return e.shared.written(s.Path) }
+		s.End = func() int64 { return e.shared.bytesWritten(s.Path) }
 		s.Opened = e.Session.LogOpened()
 	}
 	return s
 }
 
-// shared is what other goroutines follow of a process without asking the loop.
+// shared is the state of a process readable without asking the control goroutine.
 type shared struct {
-	state atomic.Value               // an api.State; it has ended when that is announced
-	live  atomic.Pointer[sharedLive] // of a terminal
+	state atomic.Value               // an api.State; final states appear here once announced
+	live  atomic.Pointer[sharedLive] // nil without a terminal
 }
 
 type sharedLive struct{ Session }
 
-// share publishes what the process is like now to other goroutines; that it has ended not
-// before it is announced how.
-func (p *proc) share() {
+// updateShared publishes the current state to other goroutines. A final state is withheld until it
+// is announced, because the reader of a log asks for the exit status at the log's end.
+func (p *proc) updateShared() {
 	state := p.state()
 	if state.Ended() && p.view.ID != "" && !p.view.State.Ended() {
 		state = p.view.State
@@ -78,27 +78,27 @@ func (p *proc) share() {
 	}
 }
 
-// written is how much a terminal has written.
-func (s *shared) written(path string) int64 {
+// bytesWritten returns how many bytes a terminal has written to its log at path.
+func (s *shared) bytesWritten(path string) int64 {
 	if l := s.live.Load(); l != nil {
 		return l.Facts().Bytes
 	}
 	return logs.FileSize(path)
 }
 
-// Entry finds what is announced by id, name or unique prefix.
-func (c *Control) Entry(ctx context.Context, id string, kinds ...api.Kind) (Entry, error) {
-	return c.entryThat(ctx, func() (*proc, error) { return c.procs.find(id, kinds...) })
+// FindEntry finds an announced process by id, name or unique prefix.
+func (c *Control) FindEntry(ctx context.Context, id string, kinds ...api.Kind) (Entry, error) {
+	return c.lookUpEntry(ctx, func() (*proc, error) { return c.procs.find(id, kinds...) })
 }
 
-// EntryToStart also finds what is being started for the first time.
-func (c *Control) EntryToStart(ctx context.Context, id string) (Entry, error) {
-	return c.entryThat(ctx, func() (*proc, error) { return c.procs.findToEnd(id) })
+// FindStarting is FindEntry, but also finds processes not announced yet because they are starting.
+func (c *Control) FindStarting(ctx context.Context, id string) (Entry, error) {
+	return c.lookUpEntry(ctx, func() (*proc, error) { return c.procs.findIncludingNew(id) })
 }
 
-// EntryByID finds by the full id, including what has not been announced yet.
+// EntryByID finds a process by its full id, whether announced or not.
 func (c *Control) EntryByID(ctx context.Context, id string) (Entry, error) {
-	return c.entryThat(ctx, func() (*proc, error) {
+	return c.lookUpEntry(ctx, func() (*proc, error) {
 		if p := c.procs[id]; p != nil {
 			return p, nil
 		}
@@ -106,13 +106,13 @@ func (c *Control) EntryByID(ctx context.Context, id string) (Entry, error) {
 	})
 }
 
-func (c *Control) entryThat(ctx context.Context, find func() (*proc, error)) (Entry, error) {
-	return try(ctx, c, func() (Entry, error) {
+func (c *Control) lookUpEntry(ctx context.Context, find func() (*proc, error)) (Entry, error) {
+	return askWithError(ctx, c, func() (Entry, error) {
 		p, err := find()
 		if err != nil {
 			return Entry{}, err
 		}
-		return p.entry(), nil
+		return p.makeEntry(), nil
 	})
 }
 
@@ -120,27 +120,27 @@ func errRemoved(id string) error {
 	return api.Errorf(api.CodeNotFound, "find %s: it could not be started, or was removed", id)
 }
 
-// Visit calls f on the control goroutine with every process there is, announced
-// or not. f must not block.
+// Visit calls f on the control goroutine for every process, whether announced or not. f must not
+// block.
 func (c *Control) Visit(ctx context.Context, f func(e Entry)) error {
-	return c.on(ctx, func() error {
+	return c.runOnLoop(ctx, func() error {
 		for _, p := range c.procs {
-			f(p.entry())
+			f(p.makeEntry())
 		}
 		return nil
 	})
 }
 
-// A Measurable is what is announced of a process, with whom to measure.
+// A Measurable is an announced process and the child to measure.
 type Measurable struct {
 	View api.Process
 	Who  store.Identity // PID 0 without a child
 }
 
-// Measurables are what is announced, oldest first.
+// Measurables returns all announced processes, oldest first.
 func (c *Control) Measurables(ctx context.Context) ([]Measurable, error) {
 	return Ask(ctx, c, func() []Measurable {
-		all := c.procs.listed()
+		all := c.procs.listViews()
 		out := make([]Measurable, len(all))
 		for i, view := range all {
 			out[i] = MeasurableOf(c.procs[view.ID].rec, view)
@@ -157,8 +157,8 @@ func MeasurableOf(r store.Record, view api.Process) Measurable {
 	return m
 }
 
-// EndedIDs are the ids of all that has ended.
-func (c *Control) EndedIDs(ctx context.Context) (map[string]bool, error) {
+// ListEndedIDs maps the id of each process to whether it has ended.
+func (c *Control) ListEndedIDs(ctx context.Context) (map[string]bool, error) {
 	return Ask(ctx, c, func() map[string]bool {
 		ended := map[string]bool{}
 		for id, p := range c.procs {
@@ -168,9 +168,9 @@ func (c *Control) EndedIDs(ctx context.Context) (map[string]bool, error) {
 	})
 }
 
-// Running counts the processes that have a live child. It is called on the control
+// CountRunning counts the processes with a running child. It must be called on the control
 // goroutine.
-func (c *Control) Running() int {
+func (c *Control) CountRunning() int {
 	n := 0
 	for _, p := range c.procs {
 		if p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {
@@ -180,15 +180,15 @@ func (c *Control) Running() int {
 	return n
 }
 
-// Listed gives what is announced, oldest first.
-func (c *Control) Listed(ctx context.Context) ([]api.Process, error) {
-	return Ask(ctx, c, c.procs.listed)
+// ListProcesses returns all announced processes, oldest first.
+func (c *Control) ListProcesses(ctx context.Context) ([]api.Process, error) {
+	return Ask(ctx, c, c.procs.listViews)
 }
 
-// SessionOf gives a session's terminal, with what is announced of it; that of a
-// program that has ended is made anew from its log if need be.
-func (c *Control) SessionOf(ctx context.Context, id string) (*terminal.Session, api.Process, error) {
-	e, err := try(ctx, c, func() (e Entry, err error) {
+// OpenSession returns the terminal of a session and its announced view. For an ended session whose
+// screen has been dropped, it recreates the screen from the log.
+func (c *Control) OpenSession(ctx context.Context, id string) (*terminal.Session, api.Process, error) {
+	e, err := askWithError(ctx, c, func() (e Entry, err error) {
 		p, err := c.procs.find(id, api.KindSession)
 		if err != nil {
 			return e, err
@@ -197,17 +197,17 @@ func (c *Control) SessionOf(ctx context.Context, id string) (*terminal.Session, 
 		if p.live == nil && !p.state().Ended() && !waiting {
 			return e, api.Errorf(api.CodeUnavailable, "use session %s: %s", p.rec.Name, cmp.Or(p.rec.Error, "its terminal is missing"))
 		}
-		e.View = p.current()
+		e.View = p.currentView()
 		if p.live == nil {
-			revived := c.world.Revive(p.rec)
-			if !waiting { // its viewers stay for the next run
+			revived := c.executor.ReviveSession(p.rec)
+			if !waiting { // viewers stay for the next run
 				revived.Finish(e.View)
 			}
 			p.live = revived
-			p.share()
+			p.updateShared()
 		}
 		if p.state().Ended() {
-			c.screens.use(p)
+			c.screens.noteUse(p)
 		}
 		e.Session = p.live.(*terminal.Session)
 		e.Session.NoteUse()

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// environsKept is how many environments a new one is compared with.
-const environsKept = 16
+// maxEnvirons is how many known environments a new one is compared with.
+const maxEnvirons = 16
 
-// environs are environments that programs were started from, the one used last
-// first. Most come from a few shells and are large: a day's records hold each
-// of them once.
-type environs [environsKept]map[string]string
+// environs holds the environments of recent starts, last used first. Most are large and come from a
+// few shells, so records share one copy of each.
+type environs [maxEnvirons]map[string]string
 
-// shared returns a map with the same content, which must not be changed.
-func (e *environs) shared(env map[string]string) map[string]string {
+// intern returns a map equal to env, shared with other records. Callers must not change it.
+func (e *environs) intern(env map[string]string) map[string]string {
 	if env == nil {
 		return nil
 	}
 	i := slices.IndexFunc(e[:], func(known map[string]string) bool { return maps.Equal(known, env) })
+	// Of unknown environments, the least recently used makes room.
 	if i < 0 {
-		i = environsKept - 1
+		i = maxEnvirons - 1
 	} else {
 		env = e[i]
 	}

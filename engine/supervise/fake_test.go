@@ -18,59 +18,59 @@ import (
 	"tandem/persist/store"
 )
 
-// A fakeWorld is a world in memory. What it does is written down in order.
-type fakeWorld struct {
+// A fakeExecutor is an executor in memory. It logs its calls in order.
+type fakeExecutor struct {
 	mu       sync.Mutex
-	did      []string
-	noted    []string // that they are not confined
+	calls    []string
+	noted    []string // ids passed to NoteUnconfined
 	disk     map[string]store.Record
 	nextPID  int
-	children map[int]string // pid → id of those that live
+	children map[int]string // ids of running children by PID
 	sessions map[string]*fakeSession
 
-	spawnTakes, endTakes time.Duration
-	saveTakes            time.Duration
-	spawnWaits           bool // for a keeper, until it is called off
-	saveErr, spawnErr    error
-	endErr               error
-	removeTakes          time.Duration
-	probeTakes           time.Duration
-	probeErr             error
-	late                 Ending
-	lateTakes            time.Duration
+	spawnDelay, stopDelay time.Duration
+	saveDelay             time.Duration
+	spawnWaits            bool // Spawn blocks until it is cancelled
+	saveErr, spawnErr     error
+	stopErr               error
+	removeDelay           time.Duration
+	probeDelay            time.Duration
+	probeErr              error
+	lateExit              Ending
+	lateDelay             time.Duration
 }
 
-func newFakeWorld() *fakeWorld {
-	return &fakeWorld{
+func newFakeExecutor() *fakeExecutor {
+	return &fakeExecutor{
 		disk:     make(map[string]store.Record),
 		sessions: make(map[string]*fakeSession),
 		children: make(map[int]string),
 		nextPID:  100,
-		late:     Ending{Exit: keeper.Exit{Unknown: true}},
+		lateExit: Ending{Exit: keeper.Exit{Unknown: true}},
 	}
 }
 
-func (w *fakeWorld) note(format string, args ...any) {
-	w.did = append(w.did, fmt.Sprintf(format, args...))
+func (w *fakeExecutor) noteCall(format string, args ...any) {
+	w.calls = append(w.calls, fmt.Sprintf(format, args...))
 }
 
-func (w *fakeWorld) deeds() []string {
+func (w *fakeExecutor) listCalls() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.did)
+	return slices.Clone(w.calls)
 }
 
-func (w *fakeWorld) onDisk(id string) store.Record {
+func (w *fakeExecutor) savedRecord(id string) store.Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.disk[id]
 }
 
-func (w *fakeWorld) Save(r store.Record, _ bool) error {
-	time.Sleep(w.saveTakes)
+func (w *fakeExecutor) Save(r store.Record, _ bool) error {
+	time.Sleep(w.saveDelay)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.note("save %s %s", r.State, r.Desired)
+	w.noteCall("save %s %s", r.State, r.Desired)
 	if w.saveErr != nil {
 		return w.saveErr
 	}
@@ -78,26 +78,26 @@ func (w *fakeWorld) Save(r store.Record, _ bool) error {
 	return nil
 }
 
-func (w *fakeWorld) Clear(context.Context, store.Record, Predecessor) error { return nil }
+func (w *fakeExecutor) ClearPredecessor(context.Context, store.Record, Predecessor) error { return nil }
 
-func (w *fakeWorld) Spawn(ctx context.Context, r store.Record, _ store.Identity, _ func()) (Started, error) {
+func (w *fakeExecutor) Spawn(ctx context.Context, r store.Record, _ store.Identity, _ func()) (Launch, error) {
 	if w.spawnWaits {
 		<-ctx.Done()
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.note("spawn called off")
-		return Started{}, errFake
+		w.noteCall("spawn cancelled")
+		return Launch{}, errFake
 	}
-	time.Sleep(w.spawnTakes)
+	time.Sleep(w.spawnDelay)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.note("spawn")
+	w.noteCall("spawn")
 	if w.spawnErr != nil {
-		return Started{}, w.spawnErr
+		return Launch{}, w.spawnErr
 	}
 	w.nextPID++
 	w.children[w.nextPID] = r.ID
-	begun := Started{Child: keeper.Child{ID: r.ID, PID: w.nextPID, StartTime: 7, BootID: "boot", TTY: r.TTY}}
+	begun := Launch{Child: keeper.Child{ID: r.ID, PID: w.nextPID, StartTime: 7, BootID: "boot", TTY: r.TTY}}
 	if r.TTY {
 		s := &fakeSession{}
 		w.sessions[r.ID] = s
@@ -106,64 +106,64 @@ func (w *fakeWorld) Spawn(ctx context.Context, r store.Record, _ store.Identity,
 	return begun, nil
 }
 
-func (w *fakeWorld) Probe(ctx context.Context, _ store.Record) error {
+func (w *fakeExecutor) Probe(ctx context.Context, _ store.Record) error {
 	select {
-	case <-time.After(w.probeTakes):
+	case <-time.After(w.probeDelay):
 		return w.probeErr
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (w *fakeWorld) Bound(store.Record) func() { return func() {} }
+func (w *fakeExecutor) BoundLog(store.Record) func() { return func() {} }
 
-func (w *fakeWorld) NoteUnconfined(r store.Record) {
+func (w *fakeExecutor) NoteUnconfined(r store.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.noted = append(w.noted, r.ID)
 }
 
-func (w *fakeWorld) LastLines(store.Record) []string { return []string{"last words"} }
+func (w *fakeExecutor) LastLines(store.Record) []string { return []string{"last words"} }
 
-func (w *fakeWorld) EndRemains(_ context.Context, records []store.Record, _ string) (int, error) {
+func (w *fakeExecutor) StopRemains(_ context.Context, records []store.Record, _ string) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range records {
-		w.note("sweep %d", r.Identity.PID)
+		w.noteCall("sweep %d", r.Identity.PID)
 	}
 	return len(records), nil
 }
 
-func (w *fakeWorld) EndTree(ctx context.Context, r store.Record, held uint64, _ string) error {
+func (w *fakeExecutor) StopTree(ctx context.Context, r store.Record, held uint64, _ string) error {
 	w.mu.Lock()
-	w.note("end %d", r.Identity.PID)
+	w.noteCall("end %d", r.Identity.PID)
 	w.mu.Unlock()
 	select {
-	case <-time.After(w.endTakes):
+	case <-time.After(w.stopDelay):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.endErr == nil {
+	if w.stopErr == nil {
 		delete(w.children, r.Identity.PID)
 	}
-	return w.endErr
+	return w.stopErr
 }
 
-// killChild ends the child of a process from outside, if it has one.
-func (w *fakeWorld) killChild(r *rig, id string, code int) {
+// killChild kills the child of a process from outside, if it has one.
+func (w *fakeExecutor) killChild(r *rig, id string, code int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for pid, of := range w.children {
 		if of == id {
 			delete(w.children, pid)
-			r.exits(api.Process{ID: id, PID: pid}, code)
+			r.reportExit(api.Process{ID: id, PID: pid}, code)
 		}
 	}
 }
 
-func (w *fakeWorld) liveChildren(id string) (n int) {
+func (w *fakeExecutor) countChildren(id string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, of := range w.children {
@@ -174,34 +174,34 @@ func (w *fakeWorld) liveChildren(id string) (n int) {
 	return n
 }
 
-func (w *fakeWorld) LateExit(ctx context.Context, _ store.Record) Ending {
+func (w *fakeExecutor) FindLateExit(ctx context.Context, _ store.Record) Ending {
 	select {
-	case <-time.After(w.lateTakes):
+	case <-time.After(w.lateDelay):
 	case <-ctx.Done():
 	}
-	return w.late
+	return w.lateExit
 }
 
-func (w *fakeWorld) Forget(string) {
+func (w *fakeExecutor) ForgetChild(string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.note("forget")
+	w.noteCall("forget")
 }
 
-func (w *fakeWorld) Revive(store.Record) *terminal.Session {
-	panic("no test has a terminal that ended")
+func (w *fakeExecutor) ReviveSession(store.Record) *terminal.Session {
+	panic("no test opens the session of an ended process")
 }
 
-func (w *fakeWorld) Remove(id string, _ bool) error {
-	time.Sleep(w.removeTakes)
+func (w *fakeExecutor) Remove(id string, _ bool) error {
+	time.Sleep(w.removeDelay)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.note("remove")
+	w.noteCall("remove")
 	delete(w.disk, id)
 	return nil
 }
 
-// A fakeSession counts what it is told.
+// A fakeSession records the calls it receives.
 type fakeSession struct {
 	mu       sync.Mutex
 	ended    bool
@@ -242,20 +242,20 @@ func (s *fakeSession) Gone() <-chan struct{} {
 	return gone
 }
 
-// A rig is a running control with a fake world, in a bubble of fake time.
+// A rig is a running Control with a fake executor, in a bubble of fake time.
 type rig struct {
 	*testing.T
-	w    *fakeWorld
+	w    *fakeExecutor
 	c    *Control
 	stop func()
 }
 
-// withRig runs a test with a control goroutine that ends with it.
+// withRig runs f with a control goroutine stopped at its end.
 func withRig(t *testing.T, f func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		w := newFakeWorld()
-		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})) // says why the loop panics
+		w := newFakeExecutor()
+		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})) // shows why the loop panics
 		r := &rig{T: t, w: w, c: NewControl(ctx, w, log)}
 		go r.c.Run()
 		r.stop = func() {
@@ -267,51 +267,51 @@ func withRig(t *testing.T, f func(r *rig)) {
 	})
 }
 
-// begin starts a process and gives the channel of its answer.
-func (r *rig) begin(id string) <-chan outcome {
+// startSession starts a session and returns the channel of its answer.
+func (r *rig) startSession(id string) <-chan outcome {
 	r.Helper()
 	rec := NewRecord(id, api.KindSession)
 	rec.Name, rec.Argv, rec.TTY = "name-"+id, []string{"sh"}, true
 	reply := make(chan outcome, 1)
-	refused, err := Ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, HasStarted, reply) })
+	refused, err := Ask(r.Context(), r.c, func() error { return r.c.startRecord(rec, "", false, HasStarted, reply) })
 	if err != nil || refused != nil {
 		r.Fatal(err, refused)
 	}
 	return reply
 }
 
-// running starts a process and waits until it runs.
-func (r *rig) running(id string) api.Process {
+// startRunning starts a session and waits until it runs.
+func (r *rig) startRunning(id string) api.Process {
 	r.Helper()
-	o := <-r.begin(id)
+	o := <-r.startSession(id)
 	if o.err != nil || o.process.State != api.StateRunning {
 		r.Fatalf("start: %v, %v", o.process.State, o.err)
 	}
 	return o.process
 }
 
-func (r *rig) ask(id string, kind eventKind) <-chan outcome {
+func (r *rig) postEvent(id string, kind eventKind) <-chan outcome {
 	reply := make(chan outcome, 1)
 	r.c.post(id, event{kind: kind, reply: reply})
 	return reply
 }
 
-// exits reports that the child of a process ended with code.
-func (r *rig) exits(p api.Process, code int) {
+// reportExit reports the exit of a process's child with code.
+func (r *rig) reportExit(p api.Process, code int) {
 	r.c.post(p.ID, event{
-		kind:    evExited,
-		Started: Started{Child: keeper.Child{ID: p.ID, PID: p.PID, StartTime: 7}},
-		ending:  Ending{Exit: keeper.Exit{Code: &code}, At: time.Now()},
+		kind:   evExited,
+		Launch: Launch{Child: keeper.Child{ID: p.ID, PID: p.PID, StartTime: 7}},
+		ending: Ending{Exit: keeper.Exit{Code: &code}, At: time.Now()},
 	})
 }
 
-func (r *rig) drained(p api.Process) { r.c.post(p.ID, event{kind: evDrained}) }
+func (r *rig) reportDrained(p api.Process) { r.c.post(p.ID, event{kind: evDrained}) }
 
-// view is what is announced of a process at the moment.
+// view returns the announced view of a process once the control loop is idle.
 func (r *rig) view(id string) api.Process {
 	r.Helper()
 	synctest.Wait()
-	for _, p := range r.listed() {
+	for _, p := range r.listProcesses() {
 		if p.ID == id {
 			return p
 		}
@@ -320,18 +320,18 @@ func (r *rig) view(id string) api.Process {
 	return api.Process{}
 }
 
-func (r *rig) listed() []api.Process {
-	all, err := r.c.Listed(r.Context())
+func (r *rig) listProcesses() []api.Process {
+	all, err := r.c.ListProcesses(r.Context())
 	if err != nil {
 		r.Fatal(err)
 	}
 	return all
 }
 
-func (r *rig) wantDeeds(want ...string) {
+func (r *rig) wantCalls(want ...string) {
 	r.Helper()
 	synctest.Wait()
-	if got := r.w.deeds(); !slices.Equal(got, want) {
+	if got := r.w.listCalls(); !slices.Equal(got, want) {
 		r.Errorf("did %q, want %q", got, want)
 	}
 }

@@ -12,22 +12,27 @@ import (
 	"tandem/persist/store"
 )
 
-// What a new engine finds needs no rules of its own: every record goes into the table
-// in its saved state, and is then fed the events that lead from there to the present.
+// A new engine needs no rules of its own for what it finds. It puts every record into the table in
+// its saved state, then feeds the events leading from there to the present: the child was found, or
+// is missing, or has exited. From then on the table of state × event decides, as it does for a
+// process started by this engine. Deciding the outcome here instead would duplicate the table, once
+// for each combination of saved state, child and exit. The evidence comes from three sources, in
+// this order of trust: the keeper's children, exit files, and the processes of the system, searched
+// for marks in case a keeper exited too.
 
-// A Found is one record and the events that a new engine feeds it.
+// A Found is a record with the events for a new engine to feed it.
 type Found struct {
 	Rec    store.Record
-	Orphan bool    // its child is none of the keeper's yet
-	Live   Session // of a child with a terminal; nil if the terminal is lost or cannot be fetched now
-	Fault  error   // why the terminal cannot be fetched now; nil if it is lost
-	Bytes  int64   // that a terminal without a child has printed
+	Orphan bool    // the keeper has yet to adopt its child
+	Live   Session // session of a child in a terminal; nil if the terminal is lost or out of reach for now
+	Fault  error   // why the terminal is out of reach for now; nil if it is lost
+	Bytes  int64   // printed by a terminal without a child
 
-	ending *Ending // of one that had ended before
+	ending *Ending // nil unless it ended earlier
 	events []event
 }
 
-// Child is the child that lives, or that the keeper knows how it ended.
+// Child returns the child found, running or with a known exit; ok is false if there is none.
 func (f *Found) Child() (keeper.Child, bool) {
 	i := slices.IndexFunc(f.events, func(e event) bool { return e.kind == evFound })
 	if i < 0 {
@@ -36,22 +41,22 @@ func (f *Found) Child() (keeper.Child, bool) {
 	return f.events[i].Child, true
 }
 
-// A Survey is everything a new engine can know when it starts.
+// A Survey is all the evidence a new engine has when it starts.
 type Survey struct {
 	BootID   string
-	Unread   func(id string) bool // reports whether a record exists, or may exist, but could not be read
+	Unread   func(id string) bool // reports whether a record may exist, but could not be read
 	Keeper   *store.Identity      // the keeper of the children; nil if unknown
 	Records  []store.Record
 	Children []keeper.Child
 	Exit     func(id string) (store.Exit, bool)
 	Alive    func(store.Identity) bool
-	Orphan   func(store.Record) (store.Identity, bool) // a child that nobody could write down
-	Guess    func(keeper.Child) store.Record           // a record for a child that has none
+	Orphan   func(store.Record) (store.Identity, bool) // finds a child started too late to be recorded
+	Guess    func(keeper.Child) store.Record           // makes a record for a child without one
 	Logged   func(store.Record) bool                   // reports whether a record may have a log, which is created before its child
 }
 
-// Plan says what each record leads to, and which children of the keeper are
-// only to be forgotten.
+// Plan decides what to do with each record. forget lists the ids of children for the keeper to
+// drop.
 func (s Survey) Plan() (all []Found, forget []string) {
 	children := make(map[string]keeper.Child, len(s.Children))
 	for _, c := range s.Children {
@@ -62,19 +67,19 @@ func (s Survey) Plan() (all []Found, forget []string) {
 		delete(children, r.ID)
 		ended := api.State(r.State).Ended()
 		switch {
-		case r.State == string(api.StateWaiting): // its child, if any, is the one before
+		case r.State == string(api.StateWaiting): // its child, if any, is the previous one
 			all = append(all, Found{Rec: r, events: []event{{kind: evMissing}}})
-		case held && r.State == string(api.StateBackoff) && isOf(r, c), held && isFormer(r, c):
-			all = append(all, s.unheld(r))
-		case held && !(ended && isOf(r, c)):
-			all = append(all, s.held(r, c))
-		case ended && !s.mayLive(r):
-			all = append(all, s.ended(r))
+		case held && r.State == string(api.StateBackoff) && isChildExitOf(r, c), held && isFormer(r, c):
+			all = append(all, s.recoverUnheld(r))
+		case held && !(ended && isChildExitOf(r, c)):
+			all = append(all, s.recoverHeld(r, c))
+		case ended && !s.mayBeAlive(r):
+			all = append(all, s.recoverEnded(r))
 			if held {
 				forget = append(forget, r.ID)
 			}
 		default:
-			all = append(all, s.unheld(r))
+			all = append(all, s.recoverUnheld(r))
 		}
 	}
 	for _, c := range s.Children {
@@ -85,14 +90,14 @@ func (s Survey) Plan() (all []Found, forget []string) {
 			forget = append(forget, c.ID)
 			continue
 		}
-		all = append(all, s.held(s.Guess(c), c))
+		all = append(all, s.recoverHeld(s.Guess(c), c))
 	}
 	return all, forget
 }
 
-// mayLive reports whether something that was given up is alive after all: nobody saw it
-// start, and its child exists.
-func (s Survey) mayLive(r store.Record) bool {
+// mayBeAlive reports whether an ended record has a running child after all: its start was given up
+// before the child was seen.
+func (s Survey) mayBeAlive(r store.Record) bool {
 	if r.Identity != nil {
 		return false
 	}
@@ -100,9 +105,8 @@ func (s Survey) mayLive(r store.Record) bool {
 	return ok
 }
 
-// Unrecorded are the children that carry a mark of ours, that the keeper does not
-// know, and whose record was lost.
-func (s Survey) Unrecorded(marked []keeper.Child) (all []Found) {
+// FindUnrecorded returns the children marked as ours, unknown to the keeper, and without a record.
+func (s Survey) FindUnrecorded(marked []keeper.Child) (all []Found) {
 	known := make(map[string]bool, len(s.Records)+len(s.Children))
 	for i := range s.Records {
 		known[s.Records[i].ID] = true
@@ -114,55 +118,54 @@ func (s Survey) Unrecorded(marked []keeper.Child) (all []Found) {
 		if known[c.ID] || s.Unread(c.ID) {
 			continue
 		}
-		all = append(all, Found{Rec: s.Guess(c), events: []event{{kind: evFound, Started: Started{Child: c}}}, Orphan: true})
+		all = append(all, Found{Rec: s.Guess(c), events: []event{{kind: evFound, Launch: Launch{Child: c}}}, Orphan: true})
 	}
 	return all
 }
 
-// isFormer reports whether a child is the one before that which a record is about
-// to get.
+// isFormer reports whether c is the previous child of a record about to get a new one.
 func isFormer(r store.Record, c keeper.Child) bool {
 	return r.Identity == nil && r.Former != nil && *r.Former == IdentityOf(c)
 }
 
-func isOf(r store.Record, c keeper.Child) bool {
+func isChildExitOf(r store.Record, c keeper.Child) bool {
 	return c.Exit != nil && r.Identity != nil && r.Identity.PID == c.PID && r.Identity.StartTime == c.StartTime
 }
 
-// held is a record whose child the keeper has, dead or alive.
-func (s Survey) held(r store.Record, c keeper.Child) Found {
-	if api.State(r.State).Ended() { // written before its child was seen to live
+// recoverHeld handles a record whose child the keeper has, running or exited.
+func (s Survey) recoverHeld(r store.Record, c keeper.Child) Found {
+	if api.State(r.State).Ended() { // saved before its child was seen running
 		r.State = string(api.StateRunning)
 	}
-	f := Found{Rec: r, events: []event{{kind: evFound, Started: Started{Child: c}}}}
+	f := Found{Rec: r, events: []event{{kind: evFound, Launch: Launch{Child: c}}}}
 	if c.Exit != nil {
 		end := Ending{Exit: *c.Exit}
 		if e, ok := s.Exit(r.ID); ok {
 			end.At = e.ExitedAt
 		}
-		f.events = append(f.events, event{kind: evExited, Started: Started{Child: c}, ending: end})
+		f.events = append(f.events, event{kind: evExited, Launch: Launch{Child: c}, ending: end})
 	}
 	return f
 }
 
-// ended is a record of something that has ended. What a reboot should have
-// started again, and which failed before it, is tried once more.
-func (s Survey) ended(r store.Record) Found {
+// recoverEnded handles an ended record. A process to be started at boot that failed before the
+// reboot is tried once more.
+func (s Survey) recoverEnded(r store.Record) Found {
 	f := Found{Rec: r, ending: s.pastEnding(r)}
-	if s.rebooted(r) && r.Desired == desiredRunning && StartsAtBoot(r.Restart) {
+	if s.hasRebooted(r) && r.Desired == desiredRunning && StartsAtBoot(r.Restart) {
 		f.events = []event{{kind: evBooted}}
 	}
 	return f
 }
 
-func (s Survey) rebooted(r store.Record) bool {
+func (s Survey) hasRebooted(r store.Record) bool {
 	return r.Identity != nil && r.Identity.BootID != s.BootID
 }
 
-// unheld is a record of something that should run and that the keeper does not
-// know: the keeper is a new one, or the process has ended for good.
-func (s Survey) unheld(r store.Record) Found {
-	if s.rebooted(r) {
+// recoverUnheld handles a record the keeper does not know, though it should be running: the keeper
+// is a new one, or the process has exited.
+func (s Survey) recoverUnheld(r store.Record) Found {
+	if s.hasRebooted(r) {
 		return Found{Rec: r, events: []event{{kind: evMissing, ending: s.endingOf(r), rebooted: true}}}
 	}
 	if api.State(r.State).Ended() {
@@ -170,8 +173,8 @@ func (s Survey) unheld(r store.Record) Found {
 	}
 	alive := r.Identity != nil && s.Alive(*r.Identity)
 	if r.Identity == nil {
-		// It may have been started at the moment when nobody could write it down,
-		// or have come and gone since.
+		// The engine may have exited between the start and the save, and the child may have exited
+		// since.
 		if id, ok := s.Orphan(r); ok {
 			r.Identity, alive = &id, true
 			r.StartedAt = time.Time{}
@@ -187,12 +190,12 @@ func (s Survey) unheld(r store.Record) Found {
 		return Found{Rec: r, events: []event{{kind: evLost}}}
 	}
 	child := keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID}
-	return Found{Rec: r, events: []event{{kind: evFound, Started: Started{Child: child}}}, Orphan: true}
+	return Found{Rec: r, events: []event{{kind: evFound, Launch: Launch{Child: child}}}, Orphan: true}
 }
 
-// mayHaveRun reports whether a child that was not found may have existed. If the keeper that
-// was asked to start it is still running, it would still have the child. If that keeper has
-// exited, the child may have started and exited.
+// mayHaveRun reports whether a missing child may have existed. A keeper asked for the start and
+// still running would have the child. If that keeper has exited, the child may have started and
+// exited.
 func (s Survey) mayHaveRun(r store.Record) bool {
 	if r.Identity != nil || r.Asked != nil && s.Keeper != nil && *r.Asked == *s.Keeper {
 		return false
@@ -201,8 +204,8 @@ func (s Survey) mayHaveRun(r store.Record) bool {
 	return !first || s.Logged(r)
 }
 
-// isPending reports whether an exit is that of the child whose start nobody has
-// written down, and not of the one before.
+// isPending reports whether an exit belongs to the child whose start was never saved, rather than
+// to the previous one.
 func (s Survey) isPending(r store.Record, e store.Exit) bool {
 	first := r.Former == nil && r.Restarts == 0
 	return e.Identity.BootID == s.BootID && (first || r.Former != nil && e.Identity != *r.Former)
@@ -215,8 +218,8 @@ func (s Survey) endingOf(r store.Record) Ending {
 	return Ending{Exit: keeper.Exit{Unknown: true}}
 }
 
-// pastEnding is what exit.json says of a record's child or, where that does not
-// know, the record itself; nil when neither says anything.
+// pastEnding returns how a record's child exited according to exit.json or, failing that, the
+// record itself; nil if neither has it.
 func (s Survey) pastEnding(r store.Record) *Ending {
 	e, ok := s.Exit(r.ID)
 	ok = ok && r.Identity != nil && e.Identity == *r.Identity
@@ -230,7 +233,7 @@ func (s Survey) pastEnding(r store.Record) *Ending {
 	return &end
 }
 
-// lastRun is the run of a record's child if the record knows how that ended.
+// lastRun returns the last run of a record if its exit is known, nil otherwise.
 func lastRun(r store.Record) *store.Run {
 	if len(r.Runs) == 0 || r.Identity == nil {
 		return nil
@@ -246,11 +249,12 @@ func EndingFrom(e store.Exit) Ending {
 	return Ending{Exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, At: e.ExitedAt}
 }
 
-// RestoreLate is like Restore, but for a record that could not be read at first, while the
-// control goroutine runs. It calls make on the control goroutine to complete f, unless the
-// record is in the table already.
+// RestoreLate is like Restore, but for a record unreadable at first, while the control goroutine
+// runs. It calls make on the control goroutine to complete f, unless the record is in the table
+// already.
 func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make func(*Found)) error {
-	return c.on(ctx, func() error {
+	return c.runOnLoop(ctx, func() error {
+		// A start may have reused the id, or an earlier retry restored the record.
 		if c.procs[f.Rec.ID] != nil || c.frozen {
 			return nil
 		}
@@ -260,26 +264,26 @@ func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make
 		}
 		c.Restore(f, logPath)
 		p := c.procs[f.Rec.ID]
-		c.publish(p)
-		if owner := p.rec.Owner; owner != "" && c.leases.watches[owner] == 0 && c.leases.leaving[owner] == nil {
-			c.leases.expect(owner, returnGrace)
+		c.publishView(p)
+		if owner := p.rec.Owner; owner != "" && c.leases.watches[owner] == 0 && c.leases.leaveTimers[owner] == nil {
+			c.leases.expectReturn(owner, returnGrace)
 		}
-		c.notice(p.rec.Name + ": record is readable again")
+		c.publishNotice(p.rec.Name + ": record is readable again")
 		return nil
 	})
 }
 
-// Restore puts a record into the table, as it was announced last, and feeds what
-// has come of it since. It is called before the control goroutine runs.
+// Restore inserts a record into the table as it was last announced, then feeds the events since. It
+// must be called before the control goroutine runs.
 func (c *Control) Restore(f Found, logPath string) {
 	p := c.insert(f.Rec, logPath)
 	p.ending = f.ending
-	p.last = terminal.Facts{Cols: f.Rec.Cols, Rows: f.Rec.Rows, Title: f.Rec.Title}
+	p.lastFacts = terminal.Facts{Cols: f.Rec.Cols, Rows: f.Rec.Rows, Title: f.Rec.Title}
 	if p.showsLines() {
-		p.lines = c.world.LastLines(f.Rec)
+		p.lines = c.executor.LastLines(f.Rec)
 	}
-	p.view = describe(p)
-	p.last.Bytes = f.Bytes
+	p.view = describeProcess(p)
+	p.lastFacts.Bytes = f.Bytes
 	for _, e := range f.events {
 		switch {
 		case e.kind != evFound || !f.Rec.TTY:

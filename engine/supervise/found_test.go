@@ -12,14 +12,14 @@ import (
 	"tandem/persist/store"
 )
 
-// survive puts a record into the control's table as a new engine would.
-func (r *rig) survive(s Survey) {
+// recoverFrom puts the records of a survey into the table as a new engine would.
+func (r *rig) recoverFrom(s Survey) {
 	all, _ := s.Plan()
 	r.c.box.Post(func() {
 		for _, f := range all {
 			p := r.c.insert(f.Rec, "")
 			p.ending = f.ending
-			p.view = describe(p)
+			p.view = describeProcess(p)
 			for _, e := range f.events {
 				r.c.handle(f.Rec.ID, e)
 			}
@@ -27,15 +27,15 @@ func (r *rig) survive(s Survey) {
 	})
 }
 
-// keeperNow is the keeper that surveyOf's children belong to.
-var keeperNow = store.Identity{BootID: "boot", PID: 40, StartTime: 5}
+// currentKeeper is the keeper of a survey made by surveyFor.
+var currentKeeper = store.Identity{BootID: "boot", PID: 40, StartTime: 5}
 
-// surveyOf is what there is to know of one record whose child is gone.
-func surveyOf(rec store.Record, exit *store.Exit) Survey {
+// surveyFor returns the evidence about one record with a missing child.
+func surveyFor(rec store.Record, exit *store.Exit) Survey {
 	return Survey{
 		BootID:  "boot",
 		Unread:  func(string) bool { return false },
-		Keeper:  &keeperNow,
+		Keeper:  &currentKeeper,
 		Logged:  func(store.Record) bool { return true },
 		Records: []store.Record{rec},
 		Exit: func(string) (store.Exit, bool) {
@@ -49,31 +49,31 @@ func surveyOf(rec store.Record, exit *store.Exit) Survey {
 	}
 }
 
-func TestARestartIsCountedOnceWhereEnginesDieBeforeIt(t *testing.T) {
+func TestRestartIsCountedOnceAcrossEngineDeaths(t *testing.T) {
 	for _, restarts := range []int{0, 3} {
 		withRig(t, func(r *rig) {
-			rec := supervised("a", api.PolicyAlways)
-			rec.Restarts, rec.Asked = restarts, &keeperNow
-			r.survive(surveyOf(rec, nil))
-			if p := r.wants("a", api.StateRunning); p.Supervision.Restarts != restarts {
+			rec := processRecord("a", api.PolicyAlways)
+			rec.Restarts, rec.Asked = restarts, &currentKeeper
+			r.recoverFrom(surveyFor(rec, nil))
+			if p := r.wantState("a", api.StateRunning); p.Supervision.Restarts != restarts {
 				t.Errorf("%d restarts, want %d", p.Supervision.Restarts, restarts)
 			}
 		})
 	}
 }
 
-func TestTheExitOfARestartThatNobodyWroteDownIsKnown(t *testing.T) {
+func TestExitOfAnUnsavedRestartIsFound(t *testing.T) {
 	before, after := store.Identity{BootID: "boot", PID: 50, StartTime: 7}, store.Identity{BootID: "boot", PID: 51, StartTime: 9}
 	code := 3
 	for _, of := range []store.Identity{before, after} {
 		withRig(t, func(r *rig) {
-			rec := supervised("a", api.PolicyNo)
+			rec := processRecord("a", api.PolicyNo)
 			rec.Restarts, rec.Former = 1, &before
-			r.survive(surveyOf(rec, &store.Exit{Identity: of, Code: &code, ExitedAt: time.Now()}))
+			r.recoverFrom(surveyFor(rec, &store.Exit{Identity: of, Code: &code, ExitedAt: time.Now()}))
 			p := r.view("a")
 			switch {
 			case of == before && p.State != api.StateFailed:
-				t.Errorf("with the exit of the run before: %+v", p)
+				t.Errorf("with the exit of the previous run: %+v", p)
 			case of == after && (p.ExitCode == nil || *p.ExitCode != 3 || len(p.Supervision.Runs) != 1):
 				t.Errorf("with its own exit: %+v", p)
 			}
@@ -81,15 +81,15 @@ func TestTheExitOfARestartThatNobodyWroteDownIsKnown(t *testing.T) {
 	}
 }
 
-func TestAnExitStatusThatOnlyTheRecordHasIsKnown(t *testing.T) {
+func TestExitStatusIsTakenFromTheRecordWithoutExitFile(t *testing.T) {
 	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 	code := 3
 	for _, exit := range []*store.Exit{nil, {Identity: who, Unknown: true}} {
 		withRig(t, func(r *rig) {
-			rec := supervised("a", api.PolicyNo)
+			rec := processRecord("a", api.PolicyNo)
 			rec.State, rec.Identity = string(api.StateExited), &who
 			rec.Runs = []store.Run{{StartedAt: time.Now(), EndedAt: time.Now(), ExitCode: &code}}
-			r.survive(surveyOf(rec, exit))
+			r.recoverFrom(surveyFor(rec, exit))
 			if p := r.view("a"); p.ExitUnknown || p.ExitCode == nil || *p.ExitCode != 3 {
 				t.Errorf("ended as %+v", p)
 			}
@@ -97,44 +97,44 @@ func TestAnExitStatusThatOnlyTheRecordHasIsKnown(t *testing.T) {
 	}
 }
 
-func TestAStartOfWhichNobodyKnowsKeepsItsRecord(t *testing.T) {
+func TestUnsureStartKeepsItsRecord(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.w.spawnErr = errFakeUnsure
-		o := <-r.begin("a")
+		o := <-r.startSession("a")
 		if !errors.Is(o.err, api.CodeUnsure) || !strings.Contains(o.err.Error(), "may have been started as a") {
 			t.Errorf("answered %v", o.err)
 		}
-		if p := r.wants("a", api.StateFailed); p.Error == "" {
+		if p := r.wantState("a", api.StateFailed); p.Error == "" {
 			t.Errorf("process is %+v", p)
 		}
 	})
 }
 
-func TestWhoWaitsForALostStartIsToldAndTheStartGoesOn(t *testing.T) {
+func TestLateStartReturnsUnsureAndContinues(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.spawnTakes = time.Minute
-		reply := r.begin("a")
+		r.w.spawnDelay = time.Minute
+		reply := r.startSession("a")
 		synctest.Wait()
 		r.c.post("a", event{kind: evUnsure, err: errFakeUnsure})
 		if o := <-reply; !errors.Is(o.err, api.CodeUnsure) {
 			t.Errorf("answered %v", o.err)
 		}
-		r.wants("a", api.StateStarting)
+		r.wantState("a", api.StateStarting)
 		time.Sleep(time.Minute)
-		r.wants("a", api.StateRunning)
+		r.wantState("a", api.StateRunning)
 	})
 }
 
-func TestWhatWasGivenUpAndLivesIsFoundAgain(t *testing.T) {
+func TestRunningChildOfAFailedRecordIsFound(t *testing.T) {
 	withRig(t, func(r *rig) {
-		rec := supervised("a", api.PolicyNo)
+		rec := processRecord("a", api.PolicyNo)
 		rec.State, rec.Error = string(api.StateFailed), "nobody knew"
-		s := surveyOf(rec, nil)
+		s := surveyFor(rec, nil)
 		s.Orphan = func(store.Record) (store.Identity, bool) {
 			return store.Identity{BootID: "boot", PID: 50, StartTime: 7}, true
 		}
-		r.survive(s)
-		if p := r.wants("a", api.StateRunning); p.PID != 50 || p.Error != "" {
+		r.recoverFrom(s)
+		if p := r.wantState("a", api.StateRunning); p.PID != 50 || p.Error != "" {
 			t.Errorf("process is %+v", p)
 		}
 	})
@@ -142,10 +142,10 @@ func TestWhatWasGivenUpAndLivesIsFoundAgain(t *testing.T) {
 
 var errFakeUnsure = api.Errorf(api.CodeUnsure, "start name-a: it may have been started as a")
 
-// startedBefore repeats the start of a record, like a client that did not get the answer.
-func (r *rig) startedBefore(rec store.Record) (outcome, bool) {
+// repeatStart repeats the start of a record, as a client without an answer does.
+func (r *rig) repeatStart(rec store.Record) (outcome, bool) {
 	r.Helper()
-	w, ok, err := r.c.StartedBefore(r.Context(), rec, HasStarted)
+	w, ok, err := r.c.FindEarlierStart(r.Context(), rec, HasStarted)
 	if err != nil || !ok {
 		return outcome{err: err}, ok
 	}
@@ -165,29 +165,29 @@ func TestInterruptedStartIsUnsureIfItMayHaveRun(t *testing.T) {
 		"unknown keeper": {logged: true, unsure: true},
 		"restart":        {asked: &lost, former: &former, unsure: true},
 		"no log":         {asked: &lost},
-		"same keeper":    {asked: &keeperNow, logged: true},
+		"same keeper":    {asked: &currentKeeper, logged: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withRig(t, func(r *rig) {
 				rec := NewRecord("a", api.KindProcess)
 				rec.Name, rec.Argv, rec.Asked, rec.Former = "name-a", []string{"deploy"}, c.asked, c.former
-				s := surveyOf(rec, nil)
+				s := surveyFor(rec, nil)
 				s.Logged = func(store.Record) bool { return c.logged }
-				r.survive(s)
-				p := r.wants("a", api.StateFailed)
+				r.recoverFrom(s)
+				p := r.wantState("a", api.StateFailed)
 				if says := strings.Contains(p.Error, "may have been started as a"); says != c.unsure {
 					t.Errorf("error is %q", p.Error)
 				}
-				if got := r.w.onDisk("a"); got.Unsure != c.unsure {
+				if got := r.w.savedRecord("a"); got.Unsure != c.unsure {
 					t.Errorf("saved as unsure: %v", got.Unsure)
 				}
-				switch again, known := r.startedBefore(rec); {
+				switch again, known := r.repeatStart(rec); {
 				case known != c.unsure:
 					t.Errorf("ok %v, answered %+v", known, again)
 				case known && !errors.Is(again.err, api.CodeUnsure):
 					t.Errorf("a second call returned %+v", again)
 				}
-				if deeds := r.w.deeds(); slices.Contains(deeds, "spawn") {
+				if deeds := r.w.listCalls(); slices.Contains(deeds, "spawn") {
 					t.Errorf("did %q", deeds)
 				}
 			})
@@ -197,40 +197,40 @@ func TestInterruptedStartIsUnsureIfItMayHaveRun(t *testing.T) {
 
 func TestRestartPolicyDecidesAfterAnUnsureStart(t *testing.T) {
 	withRig(t, func(r *rig) {
-		rec := supervised("a", api.PolicyAlways)
-		r.survive(surveyOf(rec, nil))
-		r.wants("a", api.StateBackoff)
+		rec := processRecord("a", api.PolicyAlways)
+		r.recoverFrom(surveyFor(rec, nil))
+		r.wantState("a", api.StateBackoff)
 		time.Sleep(time.Minute)
-		if p := r.wants("a", api.StateRunning); p.Supervision.Restarts != 1 || p.Error != "" {
+		if p := r.wantState("a", api.StateRunning); p.Supervision.Restarts != 1 || p.Error != "" {
 			t.Errorf("process is %+v", p)
 		}
-		if got := r.w.onDisk("a"); got.Unsure || got.Asked != nil {
+		if got := r.w.savedRecord("a"); got.Unsure || got.Asked != nil {
 			t.Errorf("saved as %+v", got)
 		}
 	})
 }
 
-func TestStartRecordsTheKeeperAsked(t *testing.T) {
+func TestStartSavesTheKeeperItAsks(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.c.Keeper = func() *store.Identity { return &keeperNow }
-		r.w.spawnTakes = time.Minute
-		r.begin("a")
+		r.c.Keeper = func() *store.Identity { return &currentKeeper }
+		r.w.spawnDelay = time.Minute
+		r.startSession("a")
 		synctest.Wait()
-		if got := r.w.onDisk("a").Asked; got == nil || *got != keeperNow {
+		if got := r.w.savedRecord("a").Asked; got == nil || *got != currentKeeper {
 			t.Errorf("asked is %+v", got)
 		}
 		time.Sleep(time.Minute)
-		p := r.wants("a", api.StateRunning)
-		if got := r.w.onDisk("a").Asked; got != nil {
+		p := r.wantState("a", api.StateRunning)
+		if got := r.w.savedRecord("a").Asked; got != nil {
 			t.Errorf("after the start, asked is %+v", got)
 		}
-		r.w.spawnTakes = time.Minute
-		r.ask("a", evRestart)
+		r.w.spawnDelay = time.Minute
+		r.postEvent("a", evRestart)
 		synctest.Wait()
-		r.exits(p, 0)
-		r.drained(p)
+		r.reportExit(p, 0)
+		r.reportDrained(p)
 		synctest.Wait()
-		if got := r.w.onDisk("a"); got.State != string(api.StateStarting) || got.Asked == nil {
+		if got := r.w.savedRecord("a"); got.State != string(api.StateStarting) || got.Asked == nil {
 			t.Errorf("a restart is saved as %+v", got)
 		}
 	})
@@ -238,16 +238,16 @@ func TestStartRecordsTheKeeperAsked(t *testing.T) {
 
 func TestStartCanReuseTheIDOfAFailedStart(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.spawnErr, r.w.removeTakes = errFake, time.Minute
-		if o := <-r.begin("a"); !errors.Is(o.err, errFake) {
+		r.w.spawnErr, r.w.removeDelay = errFake, time.Minute
+		if o := <-r.startSession("a"); !errors.Is(o.err, errFake) {
 			t.Fatalf("answered %v", o.err)
 		}
 		rec := NewRecord("a", api.KindSession)
 		rec.Argv = []string{"sh"}
-		if again, known := r.startedBefore(rec); known || again.err != nil {
+		if again, known := r.repeatStart(rec); known || again.err != nil {
 			t.Errorf("ok %v, %+v", known, again)
 		}
-		if deeds := r.w.deeds(); deeds[len(deeds)-1] != "remove" {
+		if deeds := r.w.listCalls(); deeds[len(deeds)-1] != "remove" {
 			t.Errorf("the folder still exists: %q", deeds)
 		}
 	})
@@ -257,23 +257,23 @@ func TestSessionWithLostTerminalIsNotRestartedByALaterEngine(t *testing.T) {
 	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 	var saved store.Record
 	withRig(t, func(r *rig) {
-		rec := supervised("a", api.PolicyNo)
+		rec := processRecord("a", api.PolicyNo)
 		rec.TTY, rec.State, rec.Identity = true, string(api.StateRunning), &who
-		r.w.endTakes = time.Hour
-		s := surveyOf(rec, nil)
+		r.w.stopDelay = time.Hour
+		s := surveyFor(rec, nil)
 		s.Alive = func(store.Identity) bool { return true }
 		all, _ := s.Plan()
 		r.c.box.Post(func() { r.c.Restore(all[0], "") }) // its terminal is lost, so it is being stopped
 		synctest.Wait()
-		saved = r.w.onDisk("a")
+		saved = r.w.savedRecord("a")
 	})
 	if saved.State != string(api.StateStopping) {
 		t.Fatalf("saved as %+v", saved)
 	}
 	withRig(t, func(r *rig) {
-		r.survive(surveyOf(saved, nil))
-		if p := r.wants("a", api.StateExited); p.Error == "" || r.spawns() != 0 {
-			t.Errorf("process is %+v after %d starts", p, r.spawns())
+		r.recoverFrom(surveyFor(saved, nil))
+		if p := r.wantState("a", api.StateExited); p.Error == "" || r.countSpawns() != 0 {
+			t.Errorf("process is %+v after %d starts", p, r.countSpawns())
 		}
 	})
 }

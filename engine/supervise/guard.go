@@ -12,78 +12,78 @@ import (
 	"tandem/persist/store"
 )
 
-// A guarded world turns a panic into an error, so that a bug that hits one process does
-// not affect the others. The panic goes to the log, which redacts; the runtime would
-// write it to engine.log as it is.
-type guarded struct {
-	World
+// A guardedExecutor turns a panic into an error, so that a bug affecting one process spares the
+// others. The panic goes to the log, which redacts it; the runtime would write it to engine.log as
+// it is.
+type guardedExecutor struct {
+	Executor
 	log *slog.Logger
 }
 
-// recovered is to be deferred.
-func (g guarded) recovered(effect string, r store.Record, err *error) {
+// recoverPanic must be deferred. It logs a panic and stores an error in err.
+func (g guardedExecutor) recoverPanic(effect string, r store.Record, err *error) {
 	if p := recover(); p != nil {
 		g.log.Error("effect panicked", "effect", effect, "id", r.ID, "panic", fmt.Sprint(p), "stack", panics.StackOf(p))
 		*err = api.Errorf(api.CodeInternal, "%s %s: the engine made a mistake", effect, r.Name).WithHint("engine.log has the details")
 	}
 }
 
-func (g guarded) Save(r store.Record, durable bool) (err error) {
-	defer g.recovered("save", r, &err)
-	return g.World.Save(r, durable)
+func (g guardedExecutor) Save(r store.Record, durable bool) (err error) {
+	defer g.recoverPanic("save", r, &err)
+	return g.Executor.Save(r, durable)
 }
 
-func (g guarded) NoteUnconfined(r store.Record) {
-	var err error // it has been logged
-	defer g.recovered("note", r, &err)
-	g.World.NoteUnconfined(r)
+func (g guardedExecutor) NoteUnconfined(r store.Record) {
+	var err error // only logged
+	defer g.recoverPanic("note", r, &err)
+	g.Executor.NoteUnconfined(r)
 }
 
-func (g guarded) Clear(ctx context.Context, r store.Record, before Predecessor) (err error) {
-	defer g.recovered("start", r, &err)
-	return g.World.Clear(ctx, r, before)
+func (g guardedExecutor) ClearPredecessor(ctx context.Context, r store.Record, before Predecessor) (err error) {
+	defer g.recoverPanic("start", r, &err)
+	return g.Executor.ClearPredecessor(ctx, r, before)
 }
 
-func (g guarded) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (s Started, err error) {
-	defer g.recovered("start", r, &err)
-	return g.World.Spawn(ctx, r, former, waits)
+func (g guardedExecutor) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (s Launch, err error) {
+	defer g.recoverPanic("start", r, &err)
+	return g.Executor.Spawn(ctx, r, former, waits)
 }
 
-func (g guarded) EndTree(ctx context.Context, r store.Record, held uint64, signal string) (err error) {
-	defer g.recovered("stop", r, &err)
-	return g.World.EndTree(ctx, r, held, signal)
+func (g guardedExecutor) StopTree(ctx context.Context, r store.Record, held uint64, signal string) (err error) {
+	defer g.recoverPanic("stop", r, &err)
+	return g.Executor.StopTree(ctx, r, held, signal)
 }
 
-func (g guarded) EndRemains(ctx context.Context, records []store.Record, signal string) (n int, err error) {
-	defer g.recovered("stop what is left of", store.Record{Name: "ended processes"}, &err)
-	return g.World.EndRemains(ctx, records, signal)
+func (g guardedExecutor) StopRemains(ctx context.Context, records []store.Record, signal string) (n int, err error) {
+	defer g.recoverPanic("stop what is left of", store.Record{Name: "ended processes"}, &err)
+	return g.Executor.StopRemains(ctx, records, signal)
 }
 
-func (g guarded) Probe(ctx context.Context, r store.Record) (err error) {
-	defer g.recovered("check readiness of", r, &err)
-	return g.World.Probe(ctx, r)
+func (g guardedExecutor) Probe(ctx context.Context, r store.Record) (err error) {
+	defer g.recoverPanic("check readiness of", r, &err)
+	return g.Executor.Probe(ctx, r)
 }
 
-func (g guarded) Remove(id string, durable bool) (err error) {
-	defer g.recovered("remove", store.Record{ID: id, Name: id}, &err)
-	return g.World.Remove(id, durable)
+func (g guardedExecutor) Remove(id string, durable bool) (err error) {
+	defer g.recoverPanic("remove", store.Record{ID: id, Name: id}, &err)
+	return g.Executor.Remove(id, durable)
 }
 
-func (g guarded) LastLines(r store.Record) (lines []string) {
+func (g guardedExecutor) LastLines(r store.Record) (lines []string) {
 	var err error
-	defer g.recovered("read log of", r, &err)
-	return g.World.LastLines(r)
+	defer g.recoverPanic("read log of", r, &err)
+	return g.Executor.LastLines(r)
 }
 
-func (g guarded) LateExit(ctx context.Context, r store.Record) (e Ending) {
+func (g guardedExecutor) FindLateExit(ctx context.Context, r store.Record) (e Ending) {
 	var err error
-	defer g.recovered("read exit of", r, &err)
+	defer g.recoverPanic("read exit of", r, &err)
 	e = Ending{Exit: keeper.Exit{Unknown: true}, At: time.Now()}
-	return g.World.LateExit(ctx, r)
+	return g.Executor.FindLateExit(ctx, r)
 }
 
-func (g guarded) Forget(id string) {
+func (g guardedExecutor) ForgetChild(id string) {
 	var err error
-	defer g.recovered("forget", store.Record{ID: id}, &err)
-	g.World.Forget(id)
+	defer g.recoverPanic("forget", store.Record{ID: id}, &err)
+	g.Executor.ForgetChild(id)
 }

@@ -7,24 +7,24 @@ import (
 	"tandem/persist/store"
 )
 
-// outboxSize is how many events a subscriber may be behind before it is cut.
-const outboxSize = 1024
+// maxQueuedEvents is how many events a subscriber may fall behind before it is disconnected.
+const maxQueuedEvents = 1024
 
-// A hub hands events to subscribers. The control goroutine owns it, so that a
-// snapshot and a subscription are one step.
+// A hub sends events to subscribers. The control goroutine owns it, so taking a snapshot and
+// subscribing are one step, without a gap.
 type hub struct {
 	subscribers map[*subscriber]struct{}
 }
 
-// A subscriber is one stream of events. Its channel is closed when it fell
-// behind or the engine ends.
+// A subscriber is one stream of events. Its channel is closed when it falls behind or the engine
+// exits.
 type subscriber struct {
-	events  chan api.Event
-	lasting bool // it does not tell of one-shot commands
+	events        chan api.Event
+	skipTransient bool // omits one-shot commands
 }
 
-// rest sends what is queued for as long as somebody receives it.
-func (s *subscriber) rest(send func(api.Event) error) {
+// drain sends the queued events until the queue is empty or send fails.
+func (s *subscriber) drain(send func(api.Event) error) {
 	for {
 		select {
 		case e, ok := <-s.events:
@@ -37,10 +37,11 @@ func (s *subscriber) rest(send func(api.Event) error) {
 	}
 }
 
-// subscribe adds a stream that begins with some events; a lasting one does not tell
-// of one-shot commands.
+// subscribe adds a stream beginning with the events first; with lasting set, it omits one-shot
+// commands.
 func (h *hub) subscribe(lasting bool, first ...api.Event) *subscriber {
-	s := &subscriber{events: make(chan api.Event, max(outboxSize, len(first))), lasting: lasting}
+	// The buffer has to take all of first, because nobody reads it yet.
+	s := &subscriber{events: make(chan api.Event, max(maxQueuedEvents, len(first))), skipTransient: lasting}
 	for _, e := range first {
 		s.events <- e
 	}
@@ -51,52 +52,54 @@ func (h *hub) subscribe(lasting bool, first ...api.Event) *subscriber {
 	return s
 }
 
-func (h *hub) drop(s *subscriber) {
+func (h *hub) disconnect(s *subscriber) {
+	// broadcast may have disconnected it already, and a second close would panic.
 	if _, ok := h.subscribers[s]; ok {
 		delete(h.subscribers, s)
 		close(s.events)
 	}
 }
 
-// publish hands an event to every subscriber.
-func (h *hub) publish(e api.Event) { h.send(e, false) }
+// publish sends an event to every subscriber.
+func (h *hub) publish(e api.Event) { h.broadcast(e, false) }
 
-// publishOf hands an event about one process to those who want to hear of it.
-func (h *hub) publishOf(r store.Record, e api.Event) { h.send(e, r.Transient) }
+// publishProcess sends an event about one process, if transient only to subscribers interested.
+func (h *hub) publishProcess(r store.Record, e api.Event) { h.broadcast(e, r.Transient) }
 
-func (h *hub) send(e api.Event, transient bool) {
+func (h *hub) broadcast(e api.Event, transient bool) {
 	for s := range h.subscribers {
-		if transient && s.lasting {
+		if transient && s.skipTransient {
 			continue
 		}
 		select {
 		case s.events <- e:
+		// A reader that falls behind must not block the loop: it can watch again for a snapshot.
 		default:
-			h.drop(s)
+			h.disconnect(s)
 		}
 	}
 }
 
 func (h *hub) close() {
 	for s := range h.subscribers {
-		h.drop(s)
+		h.disconnect(s)
 	}
 }
 
-// Watch sends events until ctx ends or the reader falls behind. first makes the events
-// that the stream begins with from a snapshot; it runs on the control goroutine. The
-// client that owner names counts as present meanwhile.
+// Watch calls send for each event until ctx ends or the reader falls behind. first turns a snapshot
+// into the first events of the stream; it runs on the control goroutine. Meanwhile the client named
+// owner counts as present.
 func (c *Control) Watch(ctx context.Context, owner string, lasting bool, first func(snapshot api.Event) []api.Event, send func(api.Event) error) error {
 	s, err := Ask(ctx, c, func() *subscriber {
-		c.leases.arrive(owner)
-		return c.hub.subscribe(lasting, first(api.Event{Type: api.EventSnapshot, Processes: c.procs.listedFor(lasting)})...)
+		c.leases.addWatch(owner)
+		return c.hub.subscribe(lasting, first(api.Event{Type: api.EventSnapshot, Processes: c.procs.listViewsFor(lasting)})...)
 	})
 	if err != nil {
 		return err
 	}
 	defer c.box.Post(func() {
-		c.hub.drop(s)
-		c.leases.depart(owner)
+		c.hub.disconnect(s)
+		c.leases.removeWatch(owner)
 	})
 	for {
 		select {
@@ -108,7 +111,8 @@ func (c *Control) Watch(ctx context.Context, owner string, lasting bool, first f
 				return err
 			}
 		case <-ctx.Done():
-			s.rest(send)
+			// Events published before the end still belong to the stream.
+			s.drain(send)
 			return ctx.Err()
 		}
 	}

@@ -11,35 +11,35 @@ import (
 	"tandem/persist/store"
 )
 
-func TestOneShotCommandIsWrittenDownOnlyBeforeItStartsAndWhenItLasts(t *testing.T) {
+func TestOneShotCommandIsSavedWhileRunningOnlyIfItLasts(t *testing.T) {
 	withRig(t, func(r *rig) {
-		reply := r.command("short", api.State.Ended)
+		reply := r.startCommand("short", api.State.Ended)
 		synctest.Wait()
 		r.w.killChild(r, "short", 3)
 		if p := (<-reply).process; p.State != api.StateExited || p.ExitCode == nil || *p.ExitCode != 3 {
 			t.Errorf("the short one: %+v", p)
 		}
 		synctest.Wait()
-		r.wantDeeds("save starting running", "spawn", "save exited running", "forget")
-		reply = r.command("long", api.State.Ended)
-		time.Sleep(soon)
+		r.wantCalls("save starting running", "spawn", "save exited running", "forget")
+		reply = r.startCommand("long", api.State.Ended)
+		time.Sleep(oneShotGrace)
 		if p := r.view("long"); p.State != api.StateRunning {
 			t.Errorf("the long one: %+v", p)
 		}
-		r.wantDeeds("save starting running", "spawn", "save exited running", "forget", "save starting running", "spawn", "save running running")
+		r.wantCalls("save starting running", "spawn", "save exited running", "forget", "save starting running", "spawn", "save running running")
 		r.w.killChild(r, "long", 0)
 		<-reply
 	})
 }
 
-func TestWhatRunsUnconfinedIsNotedOnceUnlessItIsAOneShotCommand(t *testing.T) {
+func TestUnconfinedProcessIsNotedOnceUnlessOneShot(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.running("a")
-		reply := r.command("b", api.State.Ended)
-		confined := supervised("c", api.PolicyNo)
+		r.startRunning("a")
+		reply := r.startCommand("b", api.State.Ended)
+		confined := processRecord("c", api.PolicyNo)
 		confined.Sandboxed = true
-		r.launch(confined)
-		time.Sleep(soon)
+		r.startRecord(confined)
+		time.Sleep(oneShotGrace)
 		synctest.Wait()
 		r.w.mu.Lock()
 		if !slices.Equal(r.w.noted, []string{"a"}) {
@@ -51,20 +51,20 @@ func TestWhatRunsUnconfinedIsNotedOnceUnlessItIsAOneShotCommand(t *testing.T) {
 	})
 }
 
-func TestOneShotCommandThatSomebodyWaitsForIsAnnouncedAtOnce(t *testing.T) {
+func TestAwaitedOneShotCommandIsAnnouncedAtOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
 		began := time.Now()
-		if o := <-r.command("a", HasStarted); o.process.State != api.StateRunning || time.Since(began) > 0 {
+		if o := <-r.startCommand("a", HasStarted); o.process.State != api.StateRunning || time.Since(began) > 0 {
 			t.Errorf("%+v after %v", o, time.Since(began))
 		}
 	})
 }
 
-func TestEndOfOneShotCommandIsToldOnce(t *testing.T) {
+func TestExitOfOneShotCommandIsAnnouncedOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
 		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot}) })
 		<-s.events
-		reply := r.command("a", api.State.Ended)
+		reply := r.startCommand("a", api.State.Ended)
 		synctest.Wait()
 		r.w.killChild(r, "a", 0)
 		<-reply
@@ -76,12 +76,12 @@ func TestEndOfOneShotCommandIsToldOnce(t *testing.T) {
 	})
 }
 
-func TestALastingWatchTellsNothingOfOneShotCommands(t *testing.T) {
+func TestLastingWatchOmitsOneShotCommands(t *testing.T) {
 	withRig(t, func(r *rig) {
 		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(true, api.Event{Type: api.EventSnapshot}) })
 		<-s.events
-		reply := r.command("a", api.State.Ended)
-		time.Sleep(2 * soon)
+		reply := r.startCommand("a", api.State.Ended)
+		time.Sleep(2 * oneShotGrace)
 		r.w.killChild(r, "a", 0)
 		<-reply
 		r.c.post("a", event{kind: evRemove})
@@ -90,13 +90,13 @@ func TestALastingWatchTellsNothingOfOneShotCommands(t *testing.T) {
 		if n := len(s.events); n != 0 {
 			t.Errorf("%d events: %+v", n, <-s.events)
 		}
-		if all, _ := Ask(r.Context(), r.c, func() []api.Process { return r.c.procs.listedFor(true) }); len(all) != 0 {
+		if all, _ := Ask(r.Context(), r.c, func() []api.Process { return r.c.procs.listViewsFor(true) }); len(all) != 0 {
 			t.Errorf("%+v", all)
 		}
 	})
 }
 
-func TestEngineFindsTheEndOfACommandThatItDidNotWriteDown(t *testing.T) {
+func TestEngineFindsTheExitOfAnUnsavedCommand(t *testing.T) {
 	child := keeper.Child{ID: "a", PID: 7, StartTime: 8, BootID: "boot"}
 	code := 3
 	s := Survey{
@@ -118,13 +118,13 @@ func TestEngineFindsTheEndOfACommandThatItDidNotWriteDown(t *testing.T) {
 	}
 }
 
-// command starts a one-shot command and gives the channel of its answer.
-func (r *rig) command(id string, until func(api.State) bool) <-chan outcome {
+// startCommand starts a one-shot command and returns the channel of its answer.
+func (r *rig) startCommand(id string, until func(api.State) bool) <-chan outcome {
 	r.Helper()
 	rec := NewRecord(id, api.KindProcess)
 	rec.Name, rec.Argv, rec.Transient = "name-"+id, []string{"true"}, true
 	reply := make(chan outcome, 1)
-	refused, err := Ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, until, reply) })
+	refused, err := Ask(r.Context(), r.c, func() error { return r.c.startRecord(rec, "", false, until, reply) })
 	if err != nil || refused != nil {
 		r.Fatal(err, refused)
 	}

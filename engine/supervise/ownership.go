@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// leaveGrace is how long an agent's client may be away before what it
-	// started counts as left behind: connections break and come back.
+	// leaveGrace is how long an agent's client may be disconnected before its processes count as
+	// left behind: connections break and come back.
 	leaveGrace = 10 * time.Second
 	// returnGrace is the same after a start of the engine.
 	returnGrace = 30 * time.Second
 )
 
-// ownership is what clients are told of a record's owner.
-func ownership(r store.Record) *api.Ownership {
+// describeOwnership returns a record's owner for clients, nil without one.
+func describeOwnership(r store.Record) *api.Ownership {
 	if r.Owner == "" {
 		return nil
 	}
@@ -29,19 +29,18 @@ func ownership(r store.Record) *api.Ownership {
 	return o
 }
 
-// leases end what agents' clients leave behind. A client is present while it watches
-// events. The control goroutine owns them.
+// leases stops what disconnected clients of agents leave behind. A client is present while it
+// watches events. The control goroutine owns leases.
 type leases struct {
-	c       *Control
-	watches map[string]int // by owner
-	leaving map[string]*time.Timer
-	sweeps  map[string]*time.Timer // of those that have gone
-	reap    time.Duration          // what is left behind is ended after this; 0: never
+	c           *Control
+	watches     map[string]int // number of watches by owner
+	leaveTimers map[string]*time.Timer
+	sweepTimers map[string]*time.Timer // by owner that has left
+	reapAfter   time.Duration          // delay before what is left behind is stopped; 0: never
 }
 
-// arrive counts one more watch of a client; nothing of its own is left behind
-// any more.
-func (l *leases) arrive(owner string) {
+// addWatch counts one more watch of a client, and takes back its processes left behind.
+func (l *leases) addWatch(owner string) {
 	if owner == "" {
 		return
 	}
@@ -49,42 +48,41 @@ func (l *leases) arrive(owner string) {
 		l.watches = make(map[string]int)
 	}
 	l.watches[owner]++
-	l.stay(owner)
-	l.spare(owner)
-	for _, p := range l.c.procs.owned(owner) {
+	l.cancelLeaving(owner)
+	l.cancelSweep(owner)
+	for _, p := range l.c.procs.listOwned(owner) {
 		if !p.rec.LeftAt.IsZero() {
 			p.rec.LeftAt = time.Time{}
-			l.c.save(p)
+			l.c.saveChange(p)
 		}
 	}
 }
 
-// claim takes a run that begins as its client's own, not as left behind before it came back.
-func (l *leases) claim(p *proc) {
+// claimRun makes a new run its client's own, even if the previous run was left behind.
+func (l *leases) claimRun(p *proc) {
 	if l.watches[p.rec.Owner] > 0 {
 		p.rec.LeftAt = time.Time{}
 	}
 }
 
-// stay stops the clock that runs against a client.
-func (l *leases) stay(owner string) {
-	if t := l.leaving[owner]; t != nil {
+// cancelLeaving stops the timer of a client expected back.
+func (l *leases) cancelLeaving(owner string) {
+	if t := l.leaveTimers[owner]; t != nil {
 		t.Stop()
-		delete(l.leaving, owner)
+		delete(l.leaveTimers, owner)
 	}
 }
 
-// spare stops the clock that runs against what commands of a client that have
-// ended left behind.
-func (l *leases) spare(owner string) {
-	if t := l.sweeps[owner]; t != nil {
+// cancelSweep stops the timer that sweeps what a client's ended commands left running.
+func (l *leases) cancelSweep(owner string) {
+	if t := l.sweepTimers[owner]; t != nil {
 		t.Stop()
-		delete(l.sweeps, owner)
+		delete(l.sweepTimers, owner)
 	}
 }
 
-// depart ends a watch of a client.
-func (l *leases) depart(owner string) {
+// removeWatch counts one watch of a client less, and starts its timer after the last.
+func (l *leases) removeWatch(owner string) {
 	if owner == "" {
 		return
 	}
@@ -92,82 +90,82 @@ func (l *leases) depart(owner string) {
 		return
 	}
 	delete(l.watches, owner)
-	l.expect(owner, leaveGrace)
+	l.expectReturn(owner, leaveGrace)
 }
 
-// expect gives a client some time to come back.
-func (l *leases) expect(owner string, grace time.Duration) {
-	if l.leaving == nil {
-		l.leaving = make(map[string]*time.Timer)
+// expectReturn gives a client the time grace to come back.
+func (l *leases) expectReturn(owner string, grace time.Duration) {
+	if l.leaveTimers == nil {
+		l.leaveTimers = make(map[string]*time.Timer)
 	}
-	l.stay(owner)
+	l.cancelLeaving(owner)
 	var timer *time.Timer
 	timer = time.AfterFunc(grace, func() {
 		l.c.box.Post(func() {
-			if l.leaving[owner] == timer && !l.c.frozen {
-				delete(l.leaving, owner)
-				l.gone(owner)
+			// The timer may have been replaced after it fired.
+			if l.leaveTimers[owner] == timer && !l.c.frozen {
+				delete(l.leaveTimers, owner)
+				l.handleLeft(owner)
 			}
 		})
 	})
-	l.leaving[owner] = timer
+	l.leaveTimers[owner] = timer
 }
 
-// gone handles what a client that has left leaves behind.
-func (l *leases) gone(owner string) {
+// handleLeft handles the processes of a client whose grace is over.
+func (l *leases) handleLeft(owner string) {
 	l.c.log.Info("agent has gone", "owner", owner)
-	if l.c.Left != nil {
-		l.c.effects.wait(func() { l.c.Left(owner) })
+	if l.c.OnLeft != nil {
+		l.c.effects.runBlocking(func() { l.c.OnLeft(owner) })
 	}
-	for _, p := range l.c.procs.owned(owner) {
+	for _, p := range l.c.procs.listOwned(owner) {
 		if p.rec.LeftAt.IsZero() {
 			p.rec.LeftAt = time.Now()
-			l.c.save(p)
+			l.c.saveChange(p)
 		}
-		l.expire(p)
+		l.expireProcess(p)
 	}
-	l.sweep(owner, api.LeaseSession)
-	if l.reap > 0 {
-		l.sweepLater(owner)
+	l.sweepRemains(owner, api.LeaseSession)
+	if l.reapAfter > 0 {
+		l.scheduleSweep(owner)
 	}
 }
 
-// sweepLater ends, when a client's time is up, what its ended commands have left
-// running.
-func (l *leases) sweepLater(owner string) {
-	if l.sweeps == nil {
-		l.sweeps = make(map[string]*time.Timer)
+// scheduleSweep stops, after l.reapAfter, what a client's ended commands left running.
+func (l *leases) scheduleSweep(owner string) {
+	if l.sweepTimers == nil {
+		l.sweepTimers = make(map[string]*time.Timer)
 	}
-	l.spare(owner)
+	l.cancelSweep(owner)
 	var timer *time.Timer
-	timer = time.AfterFunc(l.reap, func() {
+	timer = time.AfterFunc(l.reapAfter, func() {
 		l.c.box.Post(func() {
-			if l.sweeps[owner] == timer && !l.c.frozen {
-				delete(l.sweeps, owner)
-				l.sweep(owner, api.LeaseDetached)
+			if l.sweepTimers[owner] == timer && !l.c.frozen {
+				delete(l.sweepTimers, owner)
+				l.sweepRemains(owner, api.LeaseDetached)
 			}
 		})
 	})
-	l.sweeps[owner] = timer
+	l.sweepTimers[owner] = timer
 }
 
-// sweep ends what commands that have ended left behind, jobs in the background
-// for instance.
-func (l *leases) sweep(owner string, lease api.Lease) {
+// sweepRemains stops what a client's ended commands with the given lease left running, such as
+// background jobs.
+func (l *leases) sweepRemains(owner string, lease api.Lease) {
 	records := l.c.procs.endedRecords(func(r store.Record) bool { return r.Owner == owner && r.Lease == string(lease) })
 	if len(records) == 0 {
 		return
 	}
-	l.c.effects.wait(func() {
-		if _, err := l.c.world.EndRemains(l.c.ctx, records, ""); err != nil {
+	l.c.effects.runBlocking(func() {
+		if _, err := l.c.executor.StopRemains(l.c.ctx, records, ""); err != nil {
 			l.c.log.Warn("end what was left behind", "owner", owner, "error", err)
 		}
 	})
 }
 
-// expire ends what was left behind, at once or when its time is up. If a person has
-// taken the keyboard by then, it is theirs to end.
-func (l *leases) expire(p *proc) {
+// expireProcess stops a process left behind, at once or after l.reapAfter, depending on its lease.
+// It spares a session whose keyboard the user has locked by then.
+func (l *leases) expireProcess(p *proc) {
 	id, owner, leftAt := p.rec.ID, p.rec.Owner, p.rec.LeftAt
 	end := func() {
 		if p := l.c.procs[id]; p != nil && p.rec.LeftAt.Equal(leftAt) && p.rec.Keyboard == "" && !p.state().Ended() {
@@ -178,70 +176,70 @@ func (l *leases) expire(p *proc) {
 	switch {
 	case p.rec.Lease == string(api.LeaseSession):
 		end()
-	case p.rec.Lease == string(api.LeaseDetached) && l.reap > 0:
+	case p.rec.Lease == string(api.LeaseDetached) && l.reapAfter > 0:
 		p.stopReaping()
-		p.reaping = time.AfterFunc(time.Until(leftAt.Add(l.reap)), func() { l.c.box.Post(end) })
+		p.reapTimer = time.AfterFunc(time.Until(leftAt.Add(l.reapAfter)), func() { l.c.box.Post(end) })
 	}
 }
 
-// stopReaping stops the clock that runs against what was left behind.
+// stopReaping stops the timer of a process left behind.
 func (p *proc) stopReaping() {
-	if p.reaping != nil {
-		p.reaping.Stop()
-		p.reaping = nil
+	if p.reapTimer != nil {
+		p.reapTimer.Stop()
+		p.reapTimer = nil
 	}
 }
 
-// AwaitOwners gives the clients of everything that was adopted, and others, some
-// time to come back.
+// AwaitOwners gives the owners of all adopted processes, and others, the time returnGrace to come
+// back.
 func (c *Control) AwaitOwners(others []string) {
-	c.box.Post(func() { c.leases.await(others) })
+	c.box.Post(func() { c.leases.awaitOwners(others) })
 }
 
-func (l *leases) await(others []string) {
+func (l *leases) awaitOwners(others []string) {
 	for _, owner := range others {
-		l.expect(owner, returnGrace)
+		l.expectReturn(owner, returnGrace)
 	}
 	for _, p := range l.c.procs {
 		owner := p.rec.Owner
 		switch {
 		case owner == "" || p.state().Ended():
 		case !p.rec.LeftAt.IsZero():
-			l.expire(p)
-		case l.leaving[owner] == nil:
-			l.expect(owner, returnGrace)
+			l.expireProcess(p)
+		case l.leaveTimers[owner] == nil:
+			l.expectReturn(owner, returnGrace)
 		}
 	}
 }
 
-// stop stops all clocks.
-func (l *leases) stop() {
-	for owner := range l.leaving {
-		l.stay(owner)
+// stopTimers stops all timers.
+func (l *leases) stopTimers() {
+	for owner := range l.leaveTimers {
+		l.cancelLeaving(owner)
 	}
-	for owner := range l.sweeps {
-		l.spare(owner)
+	for owner := range l.sweepTimers {
+		l.cancelSweep(owner)
 	}
 	for _, p := range l.c.procs {
 		p.stopReaping()
 	}
 }
 
-// OfAgent reports whether an agent has started what a record is of.
-func OfAgent(r store.Record) bool {
+// IsFromAgent reports whether an agent started the process of a record.
+func IsFromAgent(r store.Record) bool {
 	return r.Owner != "" || strings.HasPrefix(r.Actor, "agent:")
 }
 
-// EndIdle ends agents' sessions that have not been used since a time, that nobody
-// watches and whose keyboard no person has. Those with a restart policy stay, and those
-// that their agent asked to keep forever.
-func (c *Control) EndIdle(since time.Time) {
-	c.box.Post(func() { c.leases.endIdle(since) })
+// StopIdleSessions stops agents' sessions unused since the given time, unless somebody watches
+// them, the user has locked the keyboard, they have a restart policy, or their agent asked to keep
+// them forever.
+func (c *Control) StopIdleSessions(since time.Time) {
+	c.box.Post(func() { c.leases.stopIdle(since) })
 }
 
-func (l *leases) endIdle(since time.Time) {
+func (l *leases) stopIdle(since time.Time) {
 	for _, p := range l.c.procs {
-		if !p.rec.TTY || !OfAgent(p.rec) || p.rec.Lease == string(api.LeaseForever) ||
+		if !p.rec.TTY || !IsFromAgent(p.rec) || p.rec.Lease == string(api.LeaseForever) ||
 			p.rec.Restart.Policy != "" || p.state() != api.StateRunning || p.live == nil {
 			continue
 		}
@@ -250,7 +248,7 @@ func (l *leases) endIdle(since time.Time) {
 			continue
 		}
 		l.c.log.Info("end idle session", "id", p.rec.ID, "since", f.Active)
-		l.c.notice(p.rec.Name + ": ended, as its agent had not used it for a while")
+		l.c.publishNotice(p.rec.Name + ": ended, as its agent had not used it for a while")
 		l.c.handle(p.rec.ID, event{kind: evStop})
 	}
 }

@@ -12,38 +12,37 @@ import (
 )
 
 const (
-	// What is kept alive: after a healthy run earlier failures count no more, and
-	// the first restart is immediate; firstDelay is the delay before the next.
+	// Without a restart policy of its own, a process kept alive restarts at once after a healthy
+	// run, which also clears earlier failures. firstDelay is the delay after the first short run.
 	healthyRun = 30 * time.Second
 	firstDelay = 2 * time.Second
 
-	// The same of what has a restart policy of its own, where no restart is
-	// immediate.
-	healthyPolicy = 10 * time.Second
-	firstPolicy   = 100 * time.Millisecond
+	// The same for a process with its own restart policy, where every restart is delayed.
+	healthyPolicyRun = 10 * time.Second
+	firstPolicyDelay = 100 * time.Millisecond
 
-	longestDelay = time.Minute
-	jitterShare  = 0.1 // of a delay, at most
+	maxDelay    = time.Minute
+	jitterShare = 0.1 // of a delay, at most
 )
 
-// A life is one run of a process, as its restart policy sees it.
-type life struct {
+// A runResult is one run of a process, as its restart policy sees it.
+type runResult struct {
 	exit   keeper.Exit
 	lasted time.Duration
-	fault  string // why it counts as failed, whatever its exit status; "" if it does not
+	fault  string // why it counts as failed, whatever the exit status; "" if it does not
 }
 
-// A verdict is what becomes of a process that has ended by itself.
+// A verdict is what happens to a process after it has exited by itself.
 type verdict struct {
 	state    api.State     // starting, backoff, exited or failed
-	delay    time.Duration // in backoff
-	failures int           // delayed restarts since it last ran for long, the coming one included
+	delay    time.Duration // in StateBackoff
+	failures int           // delayed restarts since the last healthy run, including the next one
 	reason   string        // why it failed
 }
 
-// judge applies the restart policy of a record. Each delay is twice the one
-// before, until a healthy run begins that anew. random is in [0, 1).
-func judge(r store.Record, l life, random float64) verdict {
+// applyPolicy applies the restart policy of a record after a run. Each delay is twice the previous
+// one, until a healthy run resets it. random is in [0, 1).
+func applyPolicy(r store.Record, l runResult, random float64) verdict {
 	failures, healthy := r.Failures, l.lasted >= healthyAfter(r.Restart)
 	if healthy {
 		failures = 0
@@ -56,79 +55,80 @@ func judge(r store.Record, l life, random float64) verdict {
 	case healthy && !r.Restart.Prompt:
 		return verdict{state: api.StateStarting}
 	case r.Restart.Max > 0 && failures >= r.Restart.Max:
-		return verdict{state: api.StateFailed, failures: failures, reason: exhausted(r.Restart, l)}
+		return verdict{state: api.StateFailed, failures: failures, reason: giveUpReason(r.Restart, l)}
 	}
 	return verdict{
 		state:    api.StateBackoff,
-		delay:    delayOf(r.Restart, failures, random),
+		delay:    restartDelay(r.Restart, failures, random),
 		failures: failures + 1,
-		reason:   howEnded(l),
+		reason:   exitReason(l),
 	}
 }
 
-// healthyAfter is how long a run lasts that counts as healthy.
+// healthyAfter returns the minimum duration of a healthy run.
 func healthyAfter(r store.Restart) time.Duration {
 	if r.Prompt {
-		return healthyPolicy
+		return healthyPolicyRun
 	}
 	return healthyRun
 }
 
-func wantsRestart(r store.Restart, l life) bool {
+func wantsRestart(r store.Restart, l runResult) bool {
 	switch api.Policy(r.Policy) {
 	case api.PolicyAlways, api.PolicyUnlessStopped:
 		return true
 	case api.PolicyOnFailure:
-		return l.fault != "" || !succeeded(r, l.exit)
+		return l.fault != "" || !isSuccess(r, l.exit)
 	}
 	return false
 }
 
-// succeeded reports whether an exit status is known to be a success.
-func succeeded(r store.Restart, e keeper.Exit) bool {
+// isSuccess reports whether an exit status is known to be a success.
+func isSuccess(r store.Restart, e keeper.Exit) bool {
 	return e.Code != nil && (*e.Code == 0 || slices.Contains(r.SuccessCodes, *e.Code))
 }
 
-// StartsAtBoot reports whether a policy starts a process again that a reboot
-// has ended.
+// StartsAtBoot reports whether a policy restarts a process after a reboot.
 func StartsAtBoot(r store.Restart) bool {
 	p := api.Policy(r.Policy)
 	return p == api.PolicyAlways || p == api.PolicyUnlessStopped
 }
 
-// delayOf is the time before the restart that follows a number of others. The
-// jitter keeps what failed together from starting together; it lengthens a
-// delay, but not the longest one.
-func delayOf(r store.Restart, failures int, random float64) time.Duration {
+// restartDelay returns the delay before the next restart after a number of failures. The jitter
+// keeps processes that failed together from restarting together. It lengthens a delay, but never
+// beyond maxDelay.
+func restartDelay(r store.Restart, failures int, random float64) time.Duration {
 	d := firstDelay
 	switch {
 	case r.DelayMS > 0:
 		d = time.Duration(r.DelayMS) * time.Millisecond
 	case r.Prompt:
-		d = firstPolicy
+		d = firstPolicyDelay
 	}
 	for range failures {
-		if d = 2 * d; d >= longestDelay {
+		// Stop early: doubling on would overflow.
+		if d = 2 * d; d >= maxDelay {
 			break
 		}
 	}
-	d = min(d, longestDelay)
+	d = min(d, maxDelay)
 	jitter := time.Duration(jitterShare * random * float64(d))
-	if d+jitter > longestDelay {
+	// Shorten the longest delay instead, so that restarts are still spread out.
+	if d+jitter > maxDelay {
 		return d - jitter
 	}
 	return d + jitter
 }
 
-func exhausted(r store.Restart, l life) string {
+func giveUpReason(r store.Restart, l runResult) string {
 	if r.Max == 1 {
-		return fmt.Sprintf("%s; gave up after 1 restart (it did not last %v)", howEnded(l), healthyAfter(r))
+		return fmt.Sprintf("%s; gave up after 1 restart (it did not last %v)", exitReason(l), healthyAfter(r))
 	}
-	return fmt.Sprintf("%s; gave up after %d restarts (none lasted %v)", howEnded(l), r.Max, healthyAfter(r))
+	return fmt.Sprintf("%s; gave up after %d restarts (none lasted %v)", exitReason(l), r.Max, healthyAfter(r))
 }
 
-// howEnded says in words how a run ended.
-func howEnded(l life) string {
+// exitReason describes how a run ended, for an error message.
+func exitReason(l runResult) string {
 	switch {
 	case l.fault != "":
 		return l.fault
@@ -140,7 +140,7 @@ func howEnded(l life) string {
 	return "exited, exit status unknown"
 }
 
-// RestartOf checks a restart policy and brings it into the form of a record.
+// RestartOf checks a restart policy from a client and converts it for a record.
 func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
 	r := store.Restart{}
 	if in != nil {

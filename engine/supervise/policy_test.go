@@ -11,83 +11,82 @@ import (
 	"tandem/persist/store"
 )
 
-func exitCode(code int) keeper.Exit { return keeper.Exit{Code: &code} }
+func exitWith(code int) keeper.Exit { return keeper.Exit{Code: &code} }
 
-func TestPolicyDecidesWhatBecomesOfAnExit(t *testing.T) {
+func TestPolicyDecidesTheStateAfterAnExit(t *testing.T) {
 	killed, unknown := keeper.Exit{Signal: "SIGKILL"}, keeper.Exit{Unknown: true}
 	cases := []struct {
 		policy api.Policy
-		life   life
+		life   runResult
 		want   api.State
 	}{
-		{"", life{exit: exitCode(1)}, api.StateExited},
-		{api.PolicyNo, life{exit: exitCode(1)}, api.StateExited},
-		{api.PolicyNo, life{exit: exitCode(0), fault: "not ready"}, api.StateFailed},
-		{api.PolicyOnFailure, life{exit: exitCode(0)}, api.StateExited},
-		{api.PolicyOnFailure, life{exit: exitCode(3)}, api.StateExited},
-		{api.PolicyOnFailure, life{exit: exitCode(1)}, api.StateBackoff},
-		{api.PolicyOnFailure, life{exit: exitCode(1), lasted: healthyRun}, api.StateStarting},
-		{api.PolicyOnFailure, life{exit: killed}, api.StateBackoff},
-		{api.PolicyOnFailure, life{exit: unknown}, api.StateBackoff},
-		{api.PolicyOnFailure, life{exit: exitCode(0), fault: "not ready"}, api.StateBackoff},
-		{api.PolicyAlways, life{exit: exitCode(0)}, api.StateBackoff},
-		{api.PolicyAlways, life{exit: exitCode(0), lasted: healthyRun}, api.StateStarting},
-		{api.PolicyUnlessStopped, life{exit: killed, lasted: time.Hour}, api.StateStarting},
+		{"", runResult{exit: exitWith(1)}, api.StateExited},
+		{api.PolicyNo, runResult{exit: exitWith(1)}, api.StateExited},
+		{api.PolicyNo, runResult{exit: exitWith(0), fault: "not ready"}, api.StateFailed},
+		{api.PolicyOnFailure, runResult{exit: exitWith(0)}, api.StateExited},
+		{api.PolicyOnFailure, runResult{exit: exitWith(3)}, api.StateExited},
+		{api.PolicyOnFailure, runResult{exit: exitWith(1)}, api.StateBackoff},
+		{api.PolicyOnFailure, runResult{exit: exitWith(1), lasted: healthyRun}, api.StateStarting},
+		{api.PolicyOnFailure, runResult{exit: killed}, api.StateBackoff},
+		{api.PolicyOnFailure, runResult{exit: unknown}, api.StateBackoff},
+		{api.PolicyOnFailure, runResult{exit: exitWith(0), fault: "not ready"}, api.StateBackoff},
+		{api.PolicyAlways, runResult{exit: exitWith(0)}, api.StateBackoff},
+		{api.PolicyAlways, runResult{exit: exitWith(0), lasted: healthyRun}, api.StateStarting},
+		{api.PolicyUnlessStopped, runResult{exit: killed, lasted: time.Hour}, api.StateStarting},
 	}
 	for _, c := range cases {
-		r := recordWith(store.Restart{Policy: string(c.policy), SuccessCodes: []int{3}})
-		if got := judge(r, c.life, 0); got.state != c.want {
+		r := recordWithRestart(store.Restart{Policy: string(c.policy), SuccessCodes: []int{3}})
+		if got := applyPolicy(r, c.life, 0); got.state != c.want {
 			t.Errorf("%q after %+v: %+v, want %s", c.policy, c.life, got, c.want)
 		}
 	}
 }
 
-func TestDelaysDoubleUpToAMinuteAndAHealthyRunForgetsThem(t *testing.T) {
-	r := recordWith(store.Restart{Policy: string(api.PolicyAlways)})
+func TestDelayDoublesUpToAMinuteUntilAHealthyRun(t *testing.T) {
+	r := recordWithRestart(store.Restart{Policy: string(api.PolicyAlways)})
 	for _, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
-		v := judge(r, life{exit: exitCode(1)}, 0)
+		v := applyPolicy(r, runResult{exit: exitWith(1)}, 0)
 		if v.delay != want*time.Second {
 			t.Errorf("after %d failures: %v, want %v s", r.Failures, v.delay, int(want))
 		}
 		r.Failures = v.failures
 	}
-	if v := judge(r, life{exit: exitCode(1), lasted: healthyRun}, 0); v.state != api.StateStarting || v.failures != 0 {
+	if v := applyPolicy(r, runResult{exit: exitWith(1), lasted: healthyRun}, 0); v.state != api.StateStarting || v.failures != 0 {
 		t.Errorf("after a healthy run: %+v", v)
 	}
 }
 
-func TestMostRestartsAreCountedFromTheLastHealthyRun(t *testing.T) {
-	r := recordWith(store.Restart{Policy: string(api.PolicyAlways), Max: 2})
+func TestRestartLimitCountsFromTheLastHealthyRun(t *testing.T) {
+	r := recordWithRestart(store.Restart{Policy: string(api.PolicyAlways), Max: 2})
 	r.Failures = 2
-	v := judge(r, life{exit: exitCode(7)}, 0)
+	v := applyPolicy(r, runResult{exit: exitWith(7)}, 0)
 	if v.state != api.StateFailed || v.reason != "exited with 7; gave up after 2 restarts (none lasted 30s)" {
 		t.Errorf("%+v", v)
 	}
-	once := recordWith(store.Restart{Policy: string(api.PolicyAlways), Max: 1})
+	once := recordWithRestart(store.Restart{Policy: string(api.PolicyAlways), Max: 1})
 	once.Failures = 1
-	if v := judge(once, life{exit: exitCode(7)}, 0); v.reason != "exited with 7; gave up after 1 restart (it did not last 30s)" {
+	if v := applyPolicy(once, runResult{exit: exitWith(7)}, 0); v.reason != "exited with 7; gave up after 1 restart (it did not last 30s)" {
 		t.Errorf("%+v", v)
 	}
-	if v := judge(r, life{exit: exitCode(7), lasted: healthyRun}, 0); v.state != api.StateStarting {
+	if v := applyPolicy(r, runResult{exit: exitWith(7), lasted: healthyRun}, 0); v.state != api.StateStarting {
 		t.Errorf("after a healthy run: %+v", v)
 	}
 }
 
-func TestDelayIsNeverLongerThanAMinuteAndJitterAtMostATenth(t *testing.T) {
+func TestDelayNeverExceedsAMinuteAndJitterATenth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := store.Restart{DelayMS: rapid.IntRange(0, 100_000).Draw(t, "delay")}
 		failures := rapid.IntRange(0, 1000).Draw(t, "failures")
-		plain := delayOf(r, failures, 0)
-		d := delayOf(r, failures, rapid.Float64Range(0, 0.999).Draw(t, "random"))
-		if off := (d - plain).Abs(); d > longestDelay || d <= 0 || off > plain/10 {
+		plain := restartDelay(r, failures, 0)
+		d := restartDelay(r, failures, rapid.Float64Range(0, 0.999).Draw(t, "random"))
+		if off := (d - plain).Abs(); d > maxDelay || d <= 0 || off > plain/10 {
 			t.Errorf("%v, without jitter %v", d, plain)
 		}
 	})
 }
 
-// TestAPolicyBeginsShortAndWhatIsKeptAliveKeepsItsDelays holds for what project
-// files and start --restart say, and for keep_alive beside it.
-func TestAPolicyBeginsShortAndWhatIsKeptAliveKeepsItsDelays(t *testing.T) {
+// A policy comes from a project file or start --restart; keep_alive may be set beside it.
+func TestFirstDelayIsShorterForAPolicyThanForKeepAlive(t *testing.T) {
 	const ms = time.Millisecond
 	for name, c := range map[string]struct {
 		keepAlive bool
@@ -117,21 +116,20 @@ func TestAPolicyBeginsShortAndWhatIsKeptAliveKeepsItsDelays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := recordWith(restart)
+		r := recordWithRestart(restart)
 		for _, want := range c.want {
-			v := judge(r, life{exit: exitCode(1), lasted: c.healthy - 1}, 0)
+			v := applyPolicy(r, runResult{exit: exitWith(1), lasted: c.healthy - 1}, 0)
 			if v.state != api.StateBackoff || v.delay != want*ms {
 				t.Errorf("%s, after %d failures: %+v, want %v", name, r.Failures, v, want*ms)
 			}
 			r.Failures = v.failures
 		}
-		if v := judge(r, life{exit: exitCode(1), lasted: c.healthy}, 0); v != c.after {
+		if v := applyPolicy(r, runResult{exit: exitWith(1), lasted: c.healthy}, 0); v != c.after {
 			t.Errorf("%s, after a healthy run: %+v, want %+v", name, v, c.after)
 		}
 	}
 }
 
-// recordWith is a record with a restart policy.
-func recordWith(restart store.Restart) store.Record {
+func recordWithRestart(restart store.Restart) store.Record {
 	return store.Record{Supervision: store.Supervision{Restart: restart}}
 }

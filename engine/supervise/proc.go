@@ -12,14 +12,14 @@ import (
 	"tandem/persist/store"
 )
 
-// What is wanted of a process, apart from what it does.
+// What the user wants of a process, as opposed to its state.
 const (
 	desiredRunning = "running"
 	desiredStopped = "stopped"
 )
 
-// describe makes what clients are told about a process from its record.
-func describe(p *proc) api.Process {
+// describeProcess builds the view of a process for clients.
+func describeProcess(p *proc) api.Process {
 	r := p.rec
 	view := api.Process{
 		ID:        r.ID,
@@ -61,7 +61,7 @@ func describe(p *proc) api.Process {
 	if r.SplitLog {
 		view.ErrorLogPath = filepath.Join(filepath.Dir(p.logPath), store.StderrName)
 	}
-	view.Owner = ownership(r)
+	view.Owner = describeOwnership(r)
 	if r.Agent != nil && !view.State.Ended() {
 		view.Agent = agents.Shown(r.Agent)
 	}
@@ -71,13 +71,13 @@ func describe(p *proc) api.Process {
 	}
 	if !r.TTY || r.Restart.Policy != "" || r.Ready != nil {
 		view.KeepAlive = StartsAtBoot(r.Restart)
-		view.Supervision = supervision(p)
+		view.Supervision = describeSupervision(p)
 	}
 	return view
 }
 
-// supervision tells how a process is looked after.
-func supervision(p *proc) *api.Supervision {
+// describeSupervision builds the part of the view about restarts and output.
+func describeSupervision(p *proc) *api.Supervision {
 	r := p.rec
 	s := &api.Supervision{
 		Restart: api.Restart{
@@ -88,7 +88,7 @@ func supervision(p *proc) *api.Supervision {
 		},
 		Restarts:  r.Restarts,
 		Automatic: r.AutoRestarts,
-		Runs:      runsOf(r),
+		Runs:      describeRuns(r),
 		SplitLog:  r.SplitLog,
 		Sandboxed: r.Sandboxed,
 		Transient: r.Transient,
@@ -126,13 +126,13 @@ func describeEnding(view *api.Process, e *Ending) {
 	}
 }
 
-// current is what was announced last, with what the session shows now.
-func (p *proc) current() api.Process {
+// currentView returns the last announced view, with what the session shows now.
+func (p *proc) currentView() api.Process {
 	view := p.view
 	if !p.rec.TTY {
 		return view
 	}
-	f := p.last
+	f := p.lastFacts
 	if p.live != nil {
 		f = p.live.Facts()
 	}
@@ -148,7 +148,7 @@ func (p *proc) current() api.Process {
 	if view.PID == 0 {
 		view.Terminal.Waiting = ""
 	}
-	if view.PID != 0 && f.Waiting != prompt.NeedPrompt { // a program that was killed cannot end it
+	if view.PID != 0 && f.Waiting != prompt.NeedPrompt { // a program that was killed could not clear its progress
 		view.Terminal.Progress = progressOf(f)
 	}
 	return view
@@ -162,7 +162,7 @@ func progressOf(f terminal.Facts) api.Progress {
 	return api.Progress{State: states[min(f.Progress-2, len(states)-1)], Percent: f.Percent}
 }
 
-// NewRecord is a record of a process that nobody has started yet.
+// NewRecord returns the record of a process about to be started for the first time.
 func NewRecord(id string, kind api.Kind) store.Record {
 	return store.Record{
 		Schema:    store.SchemaVersion,

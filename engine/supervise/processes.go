@@ -12,18 +12,18 @@ import (
 	"tandem/persist/store"
 )
 
-// processes are all there are, by id. The control goroutine owns them.
+// processes holds all processes by id. The control goroutine owns it.
 type processes map[string]*proc
 
-// freeName is name, or name-2, name-3, … if something that has not ended is
-// called that.
+// freeName returns name, or name-2, name-3, … if a process that has not ended is called that.
 func (ps processes) freeName(name string) string {
-	taken := make([]bool, len(ps)+3) // by number; the name itself is 1
+	// One of len(ps)+1 suffixes must be free, so larger numbers need not be recorded.
+	taken := make([]bool, len(ps)+3) // by suffix; the bare name is 1
 	for _, p := range ps {
 		if p.state().Ended() {
 			continue
 		}
-		if n := numberOf(p.rec.Name, name); n > 0 && n < len(taken) {
+		if n := suffixNumber(p.rec.Name, name); n > 0 && n < len(taken) {
 			taken[n] = true
 		}
 	}
@@ -37,8 +37,8 @@ func (ps processes) freeName(name string) string {
 	return name + "-" + strconv.Itoa(n)
 }
 
-// numberOf is n if other is name-n, 1 if it is name itself, and else 0.
-func numberOf(other, name string) int {
+// suffixNumber returns n if other is name-n, 1 if it is name itself, and 0 otherwise.
+func suffixNumber(other, name string) int {
 	if other == name {
 		return 1
 	}
@@ -53,7 +53,7 @@ func numberOf(other, name string) int {
 	return n
 }
 
-func (ps processes) namedLive(name string) *proc {
+func (ps processes) findLiveNamed(name string) *proc {
 	for _, p := range ps {
 		if p.rec.Name == name && !p.state().Ended() {
 			return p
@@ -62,16 +62,16 @@ func (ps processes) namedLive(name string) *proc {
 	return nil
 }
 
-// find resolves an id, a name or what a single id or name begins with, in this
-// order. Of several with one name the live one counts, or else the one that ended
-// last; a name's beginning is of what lives, if anything does.
+// find resolves an id, a name, or a unique prefix of either, in this order. Of several processes
+// with the same name it prefers a live one, then the one created last. Prefixes of names match live
+// processes first.
 func (ps processes) find(what string, kinds ...api.Kind) (*proc, error) {
 	return ps.findAmong(func(p *proc) bool { return p.view.ID != "" }, what, kinds)
 }
 
-// findToEnd also finds what is being started for the first time and has not been
-// announced, by its full id or its name.
-func (ps processes) findToEnd(what string, kinds ...api.Kind) (*proc, error) {
+// findIncludingNew is find, but also matches a process not announced yet because it is starting, by
+// its full id or name.
+func (ps processes) findIncludingNew(what string, kinds ...api.Kind) (*proc, error) {
 	return ps.findAmong(func(p *proc) bool {
 		return p.view.ID != "" || (p.state() == api.StateStarting || p.state() == api.StateWaiting) && !p.rec.Transient
 	}, what, kinds)
@@ -81,16 +81,17 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 	wanted := func(p *proc) bool {
 		return known(p) && (len(kinds) == 0 || slices.Contains(kinds, api.Kind(p.rec.Kind)))
 	}
+	// A full id wins over any name, so that ids stay reliable in scripts.
 	if p := ps[what]; p != nil && wanted(p) {
 		return p, nil
 	}
-	named := map[string]*proc{} // whose names begin so
+	named := map[string]*proc{} // one per name beginning with what
 	var prefixed []*proc
 	for id, p := range ps {
 		if !wanted(p) || p.view.ID == "" && p.rec.Name != what {
 			continue
 		}
-		if first := named[p.rec.Name]; strings.HasPrefix(p.rec.Name, what) && (first == nil || preferred(p, first)) {
+		if first := named[p.rec.Name]; strings.HasPrefix(p.rec.Name, what) && (first == nil || isPreferred(p, first)) {
 			named[p.rec.Name] = p
 		}
 		if strings.HasPrefix(id, what) {
@@ -100,7 +101,7 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 	if p := named[what]; p != nil && what != "" {
 		return p, nil
 	}
-	for _, p := range bestNamed(named) {
+	for _, p := range preferLive(named) {
 		if !slices.Contains(prefixed, p) {
 			prefixed = append(prefixed, p)
 		}
@@ -118,12 +119,12 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 				WithHint("Its output is in its log. Start it with a terminal (--tty) to type into it.")
 		}
 	}
-	return nil, api.Errorf(api.CodeNotFound, "find %s: no %s has this id or name", names.Shown(what), noun(kinds)).
+	return nil, api.Errorf(api.CodeNotFound, "find %s: no %s has this id or name", names.Shown(what), kindNoun(kinds)).
 		WithHint("tandem ls shows all")
 }
 
-// bestNamed are those of processes by their names that live, or all if none does.
-func bestNamed(named map[string]*proc) []*proc {
+// preferLive returns the live processes of named, or all if none is live.
+func preferLive(named map[string]*proc) []*proc {
 	all := slices.Collect(maps.Values(named))
 	ended := func(p *proc) bool { return p.state().Ended() }
 	if live := slices.DeleteFunc(slices.Clone(all), ended); len(live) > 0 {
@@ -132,7 +133,7 @@ func bestNamed(named map[string]*proc) []*proc {
 	return all
 }
 
-func preferred(p, q *proc) bool {
+func isPreferred(p, q *proc) bool {
 	if live := !p.state().Ended(); live == q.state().Ended() {
 		return live
 	}
@@ -149,34 +150,34 @@ func errAmbiguous(what string, candidates []*proc) error {
 		WithHint("give more of the id or name")
 }
 
-func noun(kinds []api.Kind) string {
+func kindNoun(kinds []api.Kind) string {
 	if len(kinds) == 1 {
 		return string(kinds[0])
 	}
 	return "session or process"
 }
 
-// listed gives what is announced, oldest first.
-func (ps processes) listed() []api.Process {
-	all := ps.oldestFirst(func(p *proc) bool { return p.view.ID != "" })
+// listViews returns all announced processes, oldest first.
+func (ps processes) listViews() []api.Process {
+	all := ps.selectOldestFirst(func(p *proc) bool { return p.view.ID != "" })
 	out := make([]api.Process, len(all))
 	for i, p := range all {
-		out[i] = p.current()
+		out[i] = p.currentView()
 	}
 	return out
 }
 
-// listedFor is listed for a reader of events.
-func (ps processes) listedFor(lasting bool) []api.Process {
-	all := ps.listed()
+// listViewsFor is listViews for a subscriber.
+func (ps processes) listViewsFor(lasting bool) []api.Process {
+	all := ps.listViews()
 	if lasting {
 		all = slices.DeleteFunc(all, func(p api.Process) bool { return ps[p.ID].rec.Transient })
 	}
 	return all
 }
 
-// oldestFirst gives those that are wanted.
-func (ps processes) oldestFirst(wanted func(*proc) bool) []*proc {
+// selectOldestFirst returns the wanted processes, oldest first.
+func (ps processes) selectOldestFirst(wanted func(*proc) bool) []*proc {
 	var all []*proc
 	for _, p := range ps {
 		if wanted(p) {
@@ -197,8 +198,8 @@ func byAge(a, b *proc) int {
 	return 1
 }
 
-// longestStop is the longest stop time-out of what has not ended.
-func (ps processes) longestStop() time.Duration {
+// maxStopTimeout returns the longest stop timeout of all live processes.
+func (ps processes) maxStopTimeout() time.Duration {
 	longest := defaultStopTimeout
 	for _, p := range ps {
 		if !p.state().Ended() {
@@ -208,7 +209,7 @@ func (ps processes) longestStop() time.Duration {
 	return longest
 }
 
-// endedRecords are the records of what has ended and is wanted.
+// endedRecords returns the wanted records of ended processes.
 func (ps processes) endedRecords(wanted func(store.Record) bool) (records []store.Record) {
 	for _, p := range ps {
 		if p.state().Ended() && p.rec.Identity != nil && wanted(p.rec) {
@@ -218,14 +219,14 @@ func (ps processes) endedRecords(wanted func(store.Record) bool) (records []stor
 	return records
 }
 
-// owned lists what a client has started and has not ended, oldest first.
-func (ps processes) owned(owner string) []*proc {
-	return ps.oldestFirst(func(p *proc) bool { return p.rec.Owner == owner && !p.state().Ended() })
+// listOwned returns a client's live processes, oldest first.
+func (ps processes) listOwned(owner string) []*proc {
+	return ps.selectOldestFirst(func(p *proc) bool { return p.rec.Owner == owner && !p.state().Ended() })
 }
 
-// checkName refuses the name of something else that has not ended.
+// checkName rejects a name used by another live process.
 func (ps processes) checkName(p *proc, name string) error {
-	if other := ps.namedLive(name); other != nil && other != p && !p.state().Ended() {
+	if other := ps.findLiveNamed(name); other != nil && other != p && !p.state().Ended() {
 		return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, name)
 	}
 	return nil

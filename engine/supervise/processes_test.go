@@ -8,9 +8,9 @@ import (
 	"tandem/engine/api"
 )
 
-func TestNameIsUniqueAmongWhatHasNotEnded(t *testing.T) {
+func TestNameIsUniqueAmongLiveProcesses(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.running("a")
+		p := r.startRunning("a")
 		free := func() string {
 			name, _ := Ask(r.Context(), r.c, func() string { return r.c.procs.freeName("name-a") })
 			return name
@@ -18,8 +18,8 @@ func TestNameIsUniqueAmongWhatHasNotEnded(t *testing.T) {
 		if got := free(); got != "name-a-2" {
 			t.Errorf("free name %q", got)
 		}
-		r.exits(p, 0)
-		r.drained(p)
+		r.reportExit(p, 0)
+		r.reportDrained(p)
 		r.view("a")
 		if got := free(); got != "name-a" {
 			t.Errorf("free name %q after the end", got)
@@ -27,10 +27,10 @@ func TestNameIsUniqueAmongWhatHasNotEnded(t *testing.T) {
 	})
 }
 
-func TestFindTakesIDNameAndUniquePrefix(t *testing.T) {
+func TestFindResolvesIDNameAndUniquePrefix(t *testing.T) {
 	withRig(t, func(r *rig) {
 		for _, id := range []string{"aa1", "aa2", "b1"} {
-			r.running(id)
+			r.startRunning(id)
 		}
 		find := func(what string) (string, error) {
 			type answer struct {

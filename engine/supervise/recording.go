@@ -8,20 +8,20 @@ import (
 	"tandem/persist/histdb"
 )
 
-// noteStart tells the history what somebody has started for the first time. A shell in
-// which somebody types is left out: what is typed there is told.
+// noteStart adds the first start of a process to the history. An interactive shell is left out: the
+// commands typed into it are recorded instead.
 func (p *proc) noteStart(h *history.History, e event) {
 	if h == nil || e.kind != evSpawned || p.rec.Restarts > 0 || !p.isRecorded() {
 		return
 	}
-	h.Began(p.row())
+	h.Began(p.historyRow())
 }
 
 // isRecorded reports whether the process gets a row in the history.
 func (p *proc) isRecorded() bool { return !p.rec.TTY || !names.IsPlainShell(p.rec.Argv) }
 
-// row returns the history row for the start of a process's first run.
-func (p *proc) row() histdb.Row {
+// historyRow returns the history row for the start of a process's first run.
+func (p *proc) historyRow() histdb.Row {
 	r := p.rec
 	kind := history.KindProcess
 	if r.Transient {
@@ -33,18 +33,18 @@ func (p *proc) row() histdb.Row {
 	}
 }
 
-// noteFound adds to the history the starts and exits since its last write: the previous
-// engine may have been killed before it recorded them.
+// noteFound adds starts and exits since the last write to the history: the previous engine may have
+// been killed before it recorded them.
 func (ps processes) noteFound(h *history.History) {
 	if h == nil || h.Written().IsZero() {
 		return
 	}
 	var rows []histdb.Row
 	var views []api.Process
-	for _, p := range ps.oldestFirst(func(p *proc) bool { return p.isRecorded() && p.rec.Identity != nil }) {
+	for _, p := range ps.selectOldestFirst(func(p *proc) bool { return p.isRecorded() && p.rec.Identity != nil }) {
 		ended := p.ending != nil && p.ending.At.After(h.Written())
 		if ended || p.rec.CreatedAt.After(h.Written()) {
-			rows, views = append(rows, p.row()), append(views, p.recordedEnd())
+			rows, views = append(rows, p.historyRow()), append(views, p.historyEnd())
 		}
 	}
 	if len(rows) > 0 {
@@ -57,18 +57,18 @@ func (p *proc) noteEnd(h *history.History) {
 	if h == nil || !p.state().Ended() {
 		return
 	}
-	h.Ended(p.recordedEnd())
+	h.Ended(p.historyEnd())
 }
 
-// recordedEnd describes an ended process for the history. A process stopped while it waited
-// for a restart counts as failed, because it had exited by itself. One interrupted by the user
-// counts as stopped.
-func (p *proc) recordedEnd() api.Process {
-	view := describe(p)
+// historyEnd describes an ended process for the history. A process stopped while it waited for a
+// restart counts as failed, because it had exited by itself. One interrupted by the user counts as
+// stopped.
+func (p *proc) historyEnd() api.Process {
+	view := describeProcess(p)
 	switch {
-	case p.down && view.State == api.StateStopped:
+	case p.alreadyExited && view.State == api.StateStopped:
 		view.State = api.StateFailed
-	case view.State == api.StateExited && p.ending != nil && prompt.EndsInterrupt(p.last.Interrupt, p.ending.At) && (view.ExitCode == nil || *view.ExitCode != 0):
+	case view.State == api.StateExited && p.ending != nil && prompt.EndsInterrupt(p.lastFacts.Interrupt, p.ending.At) && (view.ExitCode == nil || *view.ExitCode != 0):
 		view.State = api.StateStopped
 	}
 	return view

@@ -18,7 +18,7 @@ type Terminals struct{ Of *Control }
 // and reports whether it did: a session that has exited needs no terminal.
 func (t Terminals) Regain(ctx context.Context, child keeper.Child, open func(store.Record) Session) (used bool, err error) {
 	c := t.Of
-	err = c.on(ctx, func() error {
+	err = c.runOnLoop(ctx, func() error {
 		p := c.procs[child.ID]
 		if used = !c.frozen && lacksTerminal(p, child); !used {
 			return nil
@@ -28,8 +28,8 @@ func (t Terminals) Regain(ctx context.Context, child keeper.Child, open func(sto
 		if p.state() == api.StateStopping {
 			p.live.Stopping()
 		}
-		p.share()
-		c.save(p)
+		p.updateShared()
+		c.saveChange(p)
 		return nil
 	})
 	return used, err

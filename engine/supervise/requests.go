@@ -13,31 +13,30 @@ import (
 	"tandem/persist/store"
 )
 
-// A Request is what somebody asks the control loop to do to a process. What it
-// leads to is answered once it is announced.
+// A Request asks the control loop to do something to a process. It is answered once the result is
+// announced.
 type Request struct {
 	ID      string // an id, a name or a unique prefix
 	Kinds   []api.Kind
 	By      string                  // who asks: person, or agent:NAME/VERSION
-	Client  string                  // through which program, for the log
-	Allowed func(api.Process) error // refuses it; called on the control goroutine
+	Client  string                  // the requesting program, for the log
+	Allowed func(api.Process) error // may reject the request; runs on the control goroutine
 }
 
-// A Pending is the answer to a request, which comes later.
+// A Pending is the future answer to a request.
 type Pending struct {
-	Began time.Time // of what was started before: when that was, if it is known
+	Began time.Time // start time of an earlier start; zero if unknown
 
 	c     *Control
 	id    string
 	reply chan outcome
 }
 
-func (c *Control) pending(id string) Pending {
+func (c *Control) newPending(id string) Pending {
 	return Pending{c: c, id: id, reply: make(chan outcome, 1)}
 }
 
-// Wait waits for the answer. When ctx ends, nobody waits any more and ctx's error is
-// returned as it is.
+// Wait waits for the answer. When ctx ends, it drops the answer and returns ctx's error unchanged.
 func (w Pending) Wait(ctx context.Context) (api.Process, error) {
 	select {
 	case o := <-w.reply:
@@ -47,7 +46,7 @@ func (w Pending) Wait(ctx context.Context) (api.Process, error) {
 	case <-ctx.Done():
 	}
 	select {
-	case o := <-w.reply: // it was there in time
+	case o := <-w.reply: // it came in time
 		return o.process, o.err
 	default:
 		w.c.box.Post(func() { w.c.abandon(w) })
@@ -55,15 +54,15 @@ func (w Pending) Wait(ctx context.Context) (api.Process, error) {
 	}
 }
 
-// abandon drops an answer that nobody waits for any longer.
+// abandon drops an answer after its reader has given up.
 func (c *Control) abandon(w Pending) {
 	if p := c.procs[w.id]; p != nil {
 		p.waiters = slices.DeleteFunc(p.waiters, func(of waiter) bool { return of.reply == w.reply })
 	}
 }
 
-// try runs f on the control goroutine and gives what it returned.
-func try[T any](ctx context.Context, c *Control, f func() (T, error)) (T, error) {
+// askWithError runs f on the control goroutine and returns its results.
+func askWithError[T any](ctx context.Context, c *Control, f func() (T, error)) (T, error) {
 	var failed error
 	v, err := Ask(ctx, c, func() (v T) {
 		v, failed = f()
@@ -75,30 +74,30 @@ func try[T any](ctx context.Context, c *Control, f func() (T, error)) (T, error)
 	return v, err
 }
 
-// on runs f on the control goroutine and gives its error.
-func (c *Control) on(ctx context.Context, f func() error) error {
-	_, err := try(ctx, c, func() (struct{}, error) { return struct{}{}, f() })
+// runOnLoop runs f on the control goroutine and returns its error.
+func (c *Control) runOnLoop(ctx context.Context, f func() error) error {
+	_, err := askWithError(ctx, c, func() (struct{}, error) { return struct{}{}, f() })
 	return err
 }
 
-// StartNew begins to start a new record, whose log is at logPath. The answer comes
-// when its announced state is as wanted, or it could not be started.
+// StartNew begins to start the process of a new record with its log at logPath. It is answered when
+// the announced state satisfies until, or when the start fails. With named set, r.Name must be
+// free; otherwise a suffix makes it unique.
 func (c *Control) StartNew(ctx context.Context, r store.Record, logPath string, named bool, until func(api.State) bool) (Pending, error) {
-	w := c.pending(r.ID)
-	return w, c.on(ctx, func() error { return c.start(r, logPath, named, until, w.reply) })
+	w := c.newPending(r.ID)
+	return w, c.runOnLoop(ctx, func() error { return c.startRecord(r, logPath, named, until, w.reply) })
 }
 
-// start puts a new record into the table. reply is answered when its announced
-// state is as wanted, or it could not be started.
-func (c *Control) start(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
-	switch other := c.procs.namedLive(r.Name); {
+// startRecord is StartNew on the control goroutine, with the answer sent to reply.
+func (c *Control) startRecord(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
+	switch other := c.procs.findLiveNamed(r.Name); {
 	case c.closing:
 		return api.ErrEnding()
 	case other != nil && named:
 		return api.Errorf(api.CodeConflict, "start %s: %s %s is called %s already", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
 			WithHint("choose another name")
 	}
-	after, err := c.procs.dependencies(r.After, r.ID)
+	after, err := c.procs.resolveDependencies(r.After, r.ID)
 	if err != nil {
 		return err
 	}
@@ -107,10 +106,10 @@ func (c *Control) start(r store.Record, logPath string, named bool, until func(a
 		r.State = string(api.StateWaiting)
 	}
 	p := c.insert(r, logPath)
-	p.await(reply, until)
+	p.addWaiter(reply, until)
 	if len(after) > 0 {
-		c.save(p)
-		wakeSoon(c)
+		c.saveChange(p)
+		checkWaitingSoon(c)
 	} else {
 		spawnFirst(c, p)
 	}
@@ -120,44 +119,44 @@ func (c *Control) start(r store.Record, logPath string, named bool, until func(a
 // answerWhen answers with the announced process as soon as its state satisfies until.
 func (p *proc) answerWhen(until func(api.State) bool, reply chan<- outcome) {
 	if p.view.State == p.state() && until(p.state()) {
-		reply <- outcome{process: p.current()}
+		reply <- outcome{process: p.currentView()}
 		return
 	}
-	p.await(reply, until)
+	p.addWaiter(reply, until)
 }
 
 func HasStarted(s api.State) bool { return s != api.StateStarting }
 
-func always(api.State) bool { return true }
+func anyState(api.State) bool { return true }
 
-// StopProcess, RestartProcess and RemoveProcess feed the event that asks for it.
-// StopProcess sends signal instead of the process's own, and SIGKILL after
-// timeoutMS; "" and 0 leave that to the process.
+// StopProcess stops a process and waits until it has exited. signal replaces the process's stop
+// signal unless it is "", and timeoutMS its stop timeout unless it is 0.
 func (c *Control) StopProcess(ctx context.Context, q Request, signal string, timeoutMS int) (api.Process, error) {
-	return c.request(ctx, q, event{kind: evStop, signal: signal, timeoutMS: timeoutMS})
+	return c.sendRequest(ctx, q, event{kind: evStop, signal: signal, timeoutMS: timeoutMS})
 }
 
-// RestartProcess starts a process that is not running once its dependencies are met. If it
-// was already restarted under this restart id, it only waits for that; "" means no id.
+// RestartProcess restarts a running process, or starts an ended one once the dependencies after are
+// met; a running process ignores them. If it was already restarted under this id, it only waits for
+// that; "" means no id.
 func (c *Control) RestartProcess(ctx context.Context, q Request, after []store.Dependency, id string) (api.Process, error) {
-	return c.request(ctx, q, event{kind: evRestart, after: after, restartID: id})
+	return c.sendRequest(ctx, q, event{kind: evRestart, after: after, restartID: id})
 }
 
 func (c *Control) RemoveProcess(ctx context.Context, q Request) (api.Process, error) {
-	return c.request(ctx, q, event{kind: evRemove})
+	return c.sendRequest(ctx, q, event{kind: evRemove})
 }
 
-// request hands an event to a process and waits for the answer.
-func (c *Control) request(ctx context.Context, q Request, e event) (api.Process, error) {
-	w := c.pending("")
+// sendRequest sends an event to a process and waits for the answer.
+func (c *Control) sendRequest(ctx context.Context, q Request, e event) (api.Process, error) {
+	w := c.newPending("")
 	e.reply, e.by = w.reply, q.By
-	err := c.on(ctx, func() error {
-		p, err := c.procs.findToEnd(q.ID, q.Kinds...)
+	err := c.runOnLoop(ctx, func() error {
+		p, err := c.procs.findIncludingNew(q.ID, q.Kinds...)
 		if err == nil {
-			err = q.check(c, p)
+			err = q.checkAllowed(c, p)
 		}
 		if err == nil {
-			e.after, err = c.procs.dependencies(e.after, p.rec.ID)
+			e.after, err = c.procs.resolveDependencies(e.after, p.rec.ID)
 		}
 		if err != nil {
 			return err
@@ -177,21 +176,21 @@ func (c *Control) request(ctx context.Context, q Request, e event) (api.Process,
 	return w.Wait(ctx)
 }
 
-func (q Request) check(c *Control, p *proc) error {
+func (q Request) checkAllowed(c *Control, p *proc) error {
 	if q.Allowed == nil {
 		return nil
 	}
-	return q.Allowed(p.current())
+	return q.Allowed(p.currentView())
 }
 
-// change changes what is wanted of a process and waits until that is announced.
-// f runs on the control goroutine and has to save the process, or to answer.
-func (c *Control) change(ctx context.Context, q Request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
-	w := c.pending("")
-	err := c.on(ctx, func() error {
+// changeProcess runs f on the control goroutine and waits for the answer. f must save the process,
+// or answer by itself.
+func (c *Control) changeProcess(ctx context.Context, q Request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
+	w := c.newPending("")
+	err := c.runOnLoop(ctx, func() error {
 		p, err := c.procs.find(q.ID, q.Kinds...)
 		if err == nil {
-			err = q.check(c, p)
+			err = q.checkAllowed(c, p)
 		}
 		if err != nil {
 			return err
@@ -205,11 +204,11 @@ func (c *Control) change(ctx context.Context, q Request, f func(p *proc, reply c
 	return w.Wait(ctx)
 }
 
-// SetKeyboard notes who has a session's keyboard, "" for whoever types, and
-// whether agents may type that it is outside the sandbox of.
+// SetKeyboard records who holds a session's keyboard, "" for nobody, and whether agents may type
+// although the session is outside their sandbox.
 func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, open bool) (api.Process, error) {
-	w := c.pending("")
-	s, err := try(ctx, c, func() (*terminal.Session, error) {
+	w := c.newPending("")
+	s, err := askWithError(ctx, c, func() (*terminal.Session, error) {
 		p, err := c.procs.find(q.ID, api.KindSession)
 		switch {
 		case err != nil:
@@ -222,48 +221,45 @@ func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, ope
 		if s != nil {
 			s.Admit(holder != "", open)
 		}
-		p.await(w.reply, always)
-		c.save(p)
+		p.addWaiter(w.reply, anyState)
+		c.saveChange(p)
 		return s, nil
 	})
 	if err != nil {
 		return api.Process{}, err
 	}
-	if s != nil { // an agent's viewer may decide its size, or not any more
+	if s != nil { // an agent's viewer may now decide the size, or no longer
 		s.DecideSize(ctx)
 	}
 	return w.Wait(ctx)
 }
 
-// Keep makes a daemon of a command, so that it is not forgotten when it has
-// ended.
-func (c *Control) Keep(ctx context.Context, id string, lines int) (api.Process, error) {
-	return c.change(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
+// MakeDaemon turns a one-shot command into a daemon, whose record is kept after its exit.
+func (c *Control) MakeDaemon(ctx context.Context, id string, lines int) (api.Process, error) {
+	return c.changeProcess(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
 		p.rec.Transient, p.rec.Daemon = false, &store.Daemon{Lines: lines}
-		p.await(reply, always)
-		c.save(p)
+		p.addWaiter(reply, anyState)
+		c.saveChange(p)
 		return nil
 	})
 }
 
-// An Update is what is to be different of a process from now on; nil leaves
-// something as it is.
+// An Update describes a change of a process's settings; nil leaves a setting unchanged.
 type Update struct {
 	Restart   *store.Restart
 	KeepAlive *bool
 	Name      *string
 	LogLimit  *int64
-	Revision  int64 // of the process that the update is based on; 0 for any
+	Revision  int64 // revision of the process the update is based on; 0 for any
 }
 
-// UpdateProcess changes what is wanted of a process, whatever it does.
+// UpdateProcess changes a process's settings, whatever its state.
 func (c *Control) UpdateProcess(ctx context.Context, q Request, u Update) (api.Process, error) {
-	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error { return apply(c, p, u, reply) })
+	return c.changeProcess(ctx, q, func(p *proc, reply chan<- outcome) error { return applyUpdate(c, p, u, reply) })
 }
 
-// apply applies an update. What waited for a restart that is no longer wanted has
-// ended.
-func apply(c *Control, p *proc, u Update, reply chan<- outcome) error {
+// applyUpdate applies an update. A process in backoff whose restart is no longer wanted has ended.
+func applyUpdate(c *Control, p *proc, u Update, reply chan<- outcome) error {
 	restart := p.rec.Restart
 	if u.Restart != nil {
 		restart = *u.Restart
@@ -284,6 +280,7 @@ func apply(c *Control, p *proc, u Update, reply chan<- outcome) error {
 		limit = *u.LogLimit
 	}
 	changes := name != p.rec.Name || limit != p.rec.LogLimit || !reflect.DeepEqual(restart, p.rec.Restart)
+	// An update without effect cannot conflict: the caller may be repeating it.
 	if changes && u.Revision != 0 && u.Revision != p.rec.Revision+1 {
 		return api.Errorf(api.CodeConflict, "update %s: changed since revision %d", p.rec.Name, u.Revision).
 			WithHint("Call process.get for its current state and revision, and check whether the change is still needed.")
@@ -298,62 +295,62 @@ func apply(c *Control, p *proc, u Update, reply chan<- outcome) error {
 	}
 	if limit != p.rec.LogLimit {
 		p.rec.LogLimit = limit
-		if p.unbound != nil {
-			p.release()
-			p.unbound = c.world.Bound(p.rec)
+		if p.stopBound != nil {
+			p.stopBounding()
+			p.stopBound = c.executor.BoundLog(p.rec)
 		}
 	}
 	p.rec.Name, p.rec.Restart = name, restart
-	p.await(reply, always)
-	if p.state() == api.StateBackoff && !wantsRestart(restart, p.life()) {
+	p.addWaiter(reply, anyState)
+	if p.state() == api.StateBackoff && !wantsRestart(restart, p.lastRunResult()) {
 		p.disarm()
-		c.become(p, api.StateExited)
-		p.share()
-		forget(c, p)
+		c.setState(p, api.StateExited)
+		p.updateShared()
+		forgetChild(c, p)
 		return nil
 	}
-	c.save(p)
+	c.saveChange(p)
 	return nil
 }
 
-// AwaitThat waits until something announced of a process holds.
-func (c *Control) AwaitThat(ctx context.Context, id string, holds func(s api.State, runs int, ready, crashLoop bool) bool) (api.Process, error) {
+// AwaitCondition waits until an announced process satisfies holds.
+func (c *Control) AwaitCondition(ctx context.Context, id string, holds func(s api.State, runs int, ready, crashLoop bool) bool) (api.Process, error) {
 	now := func(p *proc) bool { return holds(p.state(), p.runs, p.isReady(), p.isCrashLoop()) }
-	return c.change(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
+	return c.changeProcess(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
 		if p.view.State == p.state() && now(p) {
-			reply <- outcome{process: p.current()}
+			reply <- outcome{process: p.currentView()}
 			return nil
 		}
-		p.await(reply, func(api.State) bool { return now(p) })
+		p.addWaiter(reply, func(api.State) bool { return now(p) })
 		return nil
 	})
 }
 
-// isReady reports whether a process runs and is ready; one without a readiness
-// check is as soon as it runs.
+// isReady reports whether a process runs and is ready. Without a readiness check it is ready as
+// soon as it runs.
 func (p *proc) isReady() bool {
 	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)
 }
 
-// crashLoop is how many short runs in a row make a crash loop.
-const crashLoop = 2
+// crashLoopRuns is how many short runs in a row make a crash loop.
+const crashLoopRuns = 2
 
 // isCrashLoop reports whether a process is waiting to be restarted after several short runs.
 func (p *proc) isCrashLoop() bool {
-	return p.state() == api.StateBackoff && p.rec.Failures >= crashLoop
+	return p.state() == api.StateBackoff && p.rec.Failures >= crashLoopRuns
 }
 
-// Announced is what was announced of a process, or will be for the first time.
-func (c *Control) Announced(ctx context.Context, id string) (api.Process, error) {
-	w := c.pending(id)
-	err := c.on(ctx, func() error {
+// AwaitAnnounced returns a process as announced, waiting for its first announcement.
+func (c *Control) AwaitAnnounced(ctx context.Context, id string) (api.Process, error) {
+	w := c.newPending(id)
+	err := c.runOnLoop(ctx, func() error {
 		switch p := c.procs[id]; {
 		case p == nil:
 			return errRemoved(id)
 		case p.view.ID != "":
-			w.reply <- outcome{process: p.current()}
+			w.reply <- outcome{process: p.currentView()}
 		default:
-			p.await(w.reply, HasStarted)
+			p.addWaiter(w.reply, HasStarted)
 		}
 		return nil
 	})
@@ -363,8 +360,8 @@ func (c *Control) Announced(ctx context.Context, id string) (api.Process, error)
 	return w.Wait(ctx)
 }
 
-// StopSome asks everything that is wanted to end, and returns what has ended. The error
-// joins those of the others.
+// StopSome stops all wanted processes and returns those stopped. The error joins the errors of the
+// others.
 func (c *Control) StopSome(ctx context.Context, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
 	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(signal, wanted) })
 	if err != nil {
@@ -373,13 +370,13 @@ func (c *Control) StopSome(ctx context.Context, signal string, wanted func(api.P
 	return awaitEach(ctx, replies)
 }
 
-// StopAll asks everything to end and lets nothing new start; after a failure, starts
-// are allowed again. It gives up on what has not ended extra after the longest stop
-// timeout.
+// StopAll stops all processes and rejects new starts until AllowStarts is called. It gives up on the
+// rest when extra has passed after the longest stop timeout.
 func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 	var longest time.Duration
 	replies, err := Ask(ctx, c, func() []Pending {
-		c.closing, longest = true, c.procs.longestStop()
+		// In one step with the stops, so that no start slips in between.
+		c.closing, longest = true, c.procs.maxStopTimeout()
 		return c.stopEach("", func(api.Process) bool { return true })
 	})
 	if err != nil {
@@ -391,22 +388,22 @@ func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 	return err
 }
 
-// Reopen allows starts again after StopAll.
-func (c *Control) Reopen() { c.box.Post(func() { c.closing = false }) }
+// AllowStarts allows starts again after StopAll.
+func (c *Control) AllowStarts() { c.box.Post(func() { c.closing = false }) }
 
-// stopEach asks all that are wanted to end, oldest first.
+// stopEach asks all wanted processes to stop, oldest first.
 func (c *Control) stopEach(signal string, wanted func(api.Process) bool) []Pending {
-	live := c.procs.oldestFirst(func(p *proc) bool { return !p.state().Ended() && wanted(p.current()) })
+	live := c.procs.selectOldestFirst(func(p *proc) bool { return !p.state().Ended() && wanted(p.currentView()) })
 	replies := make([]Pending, len(live))
 	for i, p := range live {
-		replies[i] = c.pending(p.rec.ID)
+		replies[i] = c.newPending(p.rec.ID)
 		c.handle(p.rec.ID, event{kind: evStop, signal: signal, reply: replies[i].reply})
 	}
 	return replies
 }
 
-// awaitEach gives what has ended, and joins the errors of the rest. What had ended
-// before it was asked is neither.
+// awaitEach returns the stopped processes and joins the errors of the others. A process found ended
+// already is neither.
 func awaitEach(ctx context.Context, replies []Pending) (stopped []api.Process, failed error) {
 	for _, reply := range replies {
 		p, err := reply.Wait(ctx)
@@ -420,52 +417,52 @@ func awaitEach(ctx context.Context, replies []Pending) (stopped []api.Process, f
 	return stopped, failed
 }
 
-// ReapAfter has what agents leave behind ended after d from now on; 0: never.
-func (c *Control) ReapAfter(d time.Duration) { c.box.Post(func() { c.leases.reap = d }) }
+// ReapAfter sets how long processes left behind by agents may run from now on; 0: forever.
+func (c *Control) ReapAfter(d time.Duration) { c.box.Post(func() { c.leases.reapAfter = d }) }
 
-// Close releases all terminals, once the control goroutine has stopped.
+// Close releases all terminals. The control goroutine must have stopped.
 func (c *Control) Close() {
 	for _, p := range c.procs {
 		p.disarm()
-		p.release()
-		p.close()
+		p.stopBounding()
+		p.closeSession()
 	}
 }
 
-// Written returns a channel that is closed once everything decided so far is on disk.
-// It is called once, before the first client.
-func (c *Control) Written(ctx context.Context) (<-chan struct{}, error) {
-	return Ask(ctx, c, c.effects.written)
+// WhenWritten returns a channel closed once everything decided so far is on disk. It may be called
+// only once, before the first client connects.
+func (c *Control) WhenWritten(ctx context.Context) (<-chan struct{}, error) {
+	return Ask(ctx, c, c.effects.whenWritten)
 }
 
-// Tell publishes an event.
-func (c *Control) Tell(e api.Event) { c.box.Post(func() { c.hub.publish(e) }) }
+// Publish publishes an event.
+func (c *Control) Publish(e api.Event) { c.box.Post(func() { c.hub.publish(e) }) }
 
-// TellNow publishes an event before it returns. When the engine is ending, there is
-// nobody left to tell.
-func (c *Control) TellNow(ctx context.Context, e api.Event) {
-	_ = c.on(ctx, func() error {
+// PublishNow publishes an event before it returns. It does nothing if the engine is exiting, when
+// no subscriber is left.
+func (c *Control) PublishNow(ctx context.Context, e api.Event) {
+	_ = c.runOnLoop(ctx, func() error {
 		c.hub.publish(e)
 		return nil
 	})
 }
 
-// TellNotice publishes a notice.
-func (c *Control) TellNotice(text string) { c.box.Post(func() { c.notice(text) }) }
+// PublishNotice publishes a notice.
+func (c *Control) PublishNotice(text string) { c.box.Post(func() { c.publishNotice(text) }) }
 
-// Exited tells how a child has ended.
-func (c *Control) Exited(child keeper.Child, e Ending) {
-	c.post(child.ID, event{kind: evExited, Started: Started{Child: child}, ending: e})
+// ReportExit reports how a child has exited.
+func (c *Control) ReportExit(child keeper.Child, e Ending) {
+	c.post(child.ID, event{kind: evExited, Launch: Launch{Child: child}, ending: e})
 }
 
-// Drained tells that all output of a terminal has been read.
-func (c *Control) Drained(id string) { c.post(id, event{kind: evDrained}) }
+// ReportDrained reports that all output of a terminal has been read.
+func (c *Control) ReportDrained(id string) { c.post(id, event{kind: evDrained}) }
 
-// Unsure tells that nobody knows yet whether a start was carried out.
-func (c *Control) Unsure(id string, err error) { c.post(id, event{kind: evUnsure, err: err}) }
+// ReportUnsure reports a start for which the keeper has not answered in time.
+func (c *Control) ReportUnsure(id string, err error) { c.post(id, event{kind: evUnsure, err: err}) }
 
-// End stops a process that nobody needs any more, without waiting.
-func (c *Control) End(id string) { c.post(id, event{kind: evStop}) }
+// RequestStop stops a process without waiting for it.
+func (c *Control) RequestStop(id string) { c.post(id, event{kind: evStop}) }
 
-// Context ends when the engine does.
+// Context returns the context of the engine's run.
 func (c *Control) Context() context.Context { return c.ctx }

@@ -8,17 +8,17 @@ import (
 	"tandem/persist/store"
 )
 
-// runsMost is how many runs of a process are remembered.
-const runsMost = 20
+// maxRuns is how many runs of a process are remembered.
+const maxRuns = 20
 
-// beginRun remembers that a child of a process has been started. Records are
-// handed out by value, so their runs are replaced and never changed.
+// beginRun adds a run to the record. Copies of the record share its runs, so the slice is replaced,
+// never changed.
 func beginRun(r *store.Record) {
 	runs := append(slices.Clone(r.Runs), store.Run{StartedAt: r.StartedAt})
-	r.Runs = runs[max(len(runs)-runsMost, 0):]
+	r.Runs = runs[max(len(runs)-maxRuns, 0):]
 }
 
-// endRun remembers how the last run ended.
+// endRun records how the last run ended.
 func endRun(r *store.Record, e Ending) {
 	last := len(r.Runs) - 1
 	if last < 0 || !r.Runs[last].EndedAt.IsZero() {
@@ -32,15 +32,15 @@ func endRun(r *store.Record, e Ending) {
 	run.ExitCode, run.ExitSignal = e.Exit.Code, e.Exit.Signal
 }
 
-// runsOf is what clients are told about the runs of a process.
-func runsOf(r store.Record) []api.ProcessRun {
+// describeRuns returns the runs of a process for clients.
+func describeRuns(r store.Record) []api.ProcessRun {
 	var runs []api.ProcessRun
 	for _, run := range r.Runs {
-		told := api.ProcessRun{StartedAt: run.StartedAt, ExitCode: run.ExitCode, ExitSignal: run.ExitSignal}
+		view := api.ProcessRun{StartedAt: run.StartedAt, ExitCode: run.ExitCode, ExitSignal: run.ExitSignal}
 		if !run.EndedAt.IsZero() {
-			told.EndedAt = &run.EndedAt
+			view.EndedAt = &run.EndedAt
 		}
-		runs = append(runs, told)
+		runs = append(runs, view)
 	}
 	return runs
 }

@@ -13,46 +13,48 @@ import (
 	"tandem/persist/store"
 )
 
-// spawnFirst starts a new process. The intent is on disk before the child can be.
+// spawnFirst starts a new process. The record is on disk before the child exists, so a new engine
+// can find the child.
 func spawnFirst(c *Control, p *proc) {
 	p.rec.Asked = c.Keeper()
-	rec, durable := p.rec, p.promised()
+	rec, durable := p.rec, p.mustBeDurable()
 	ctx, cancel := context.WithCancel(c.ctx)
-	p.callOff = cancel
+	p.cancelStart = cancel
 	c.effects.addStart(&p.work, func(waits func()) {
 		defer cancel()
-		if err := c.world.Save(rec, durable); err != nil {
+		if err := c.executor.Save(rec, durable); err != nil {
 			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
 		}
-		spawnNow(c, ctx, rec, store.Identity{}, waits)
+		runSpawn(c, ctx, rec, store.Identity{}, waits)
 	})
 }
 
-// spawn asks the keeper for the child once nothing is left of the run before,
-// unless the process was asked to stop meanwhile.
-func spawn(c *Control, p *proc, before Predecessor) {
+// spawnAfter asks the keeper for the child once nothing is left of the previous run, unless the
+// process was asked to stop meanwhile.
+func spawnAfter(c *Control, p *proc, before Predecessor) {
 	rec := p.rec
 	ctx, cancel := context.WithCancel(c.ctx)
-	if p.callOff = cancel; rec.Desired == desiredStopped {
+	if p.cancelStart = cancel; rec.Desired == desiredStopped {
 		cancel()
 	}
 	start := func() {
-		c.effects.startBeside(&p.work, func(waits func()) {
+		c.effects.startOutsideQueue(&p.work, func(waits func()) {
 			defer cancel()
 			former := store.Identity{}
 			if rec.Former != nil {
 				former = *rec.Former
 			}
-			spawnNow(c, ctx, rec, former, waits)
+			runSpawn(c, ctx, rec, former, waits)
 		})
 	}
-	if before.isNothing() {
+	if before.isEmpty() {
 		start()
 		return
 	}
-	c.effects.wait(func() {
-		if err := c.world.Clear(c.ctx, rec, before); err != nil {
+	c.effects.runBlocking(func() {
+		// With c.ctx rather than ctx: cancelling the start must not leave the predecessor behind.
+		if err := c.executor.ClearPredecessor(c.ctx, rec, before); err != nil {
 			cancel()
 			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
@@ -61,72 +63,75 @@ func spawn(c *Control, p *proc, before Predecessor) {
 	})
 }
 
-// spawnNow runs in a worker.
-func spawnNow(c *Control, ctx context.Context, rec store.Record, former store.Identity, waits func()) {
-	s, err := c.world.Spawn(ctx, rec, former, waits)
+// runSpawn spawns in a worker and posts the result.
+func runSpawn(c *Control, ctx context.Context, rec store.Record, former store.Identity, waits func()) {
+	s, err := c.executor.Spawn(ctx, rec, former, waits)
 	if err != nil {
 		c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 		return
 	}
-	c.post(rec.ID, event{kind: evSpawned, Started: s})
+	c.post(rec.ID, event{kind: evSpawned, Launch: s})
 }
 
-// startAgain starts a process anew whose last run has ended.
-func startAgain(c *Control, p *proc, e event) {
+// startNextRun starts a process again after its last run has ended.
+func startNextRun(c *Control, p *proc, e event) {
 	p.rec.Restarts++
 	startPending(c, p, e)
 }
 
-// startPending starts a process whose start is counted. The record is on disk
-// before the child can be.
+// startPending starts a process whose start is already counted. The record is on disk before the
+// child exists.
 func startPending(c *Control, p *proc, _ event) {
-	before := p.renew()
+	before := p.prepareNextRun()
 	p.rec.Asked = c.Keeper()
-	c.leases.claim(p)
-	c.become(p, api.StateStarting)
+	c.leases.claimRun(p)
+	c.setState(p, api.StateStarting)
 	spawnOnceSaved(c, p, before)
 }
 
-// renew prepares a process that has ended, or never ran, for its next run.
-func (p *proc) renew() Predecessor {
-	before := p.leave()
+// prepareNextRun resets a process that has ended, or never ran, for its next run.
+func (p *proc) prepareNextRun() Predecessor {
+	before := p.releaseRun()
 	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
 	p.rec.Asked, p.rec.Unsure = nil, false
-	p.exit, p.stop, p.killing, p.lines = exit{}, stopping{}, false, nil
-	p.work.calm()
+	p.exit, p.stop, p.killing, p.lines = exit{}, stopRequest{}, false, nil
+	p.work.resetPriority()
 	return before
 }
 
-// spawnOnceSaved spawns when the record as it is now is on disk.
+// spawnOnceSaved spawns the child when the current record is on disk.
+// A no-op at the end of the queue runs after the save.
 func spawnOnceSaved(c *Control, p *proc, before Predecessor) {
-	c.effects.add(&p.work, &c.effects.writes, func() {
+	c.effects.addJob(&p.work, &c.effects.writes, func() {
 		c.box.Post(func() {
 			if !c.frozen {
-				spawn(c, p, before)
+				spawnAfter(c, p, before)
 			}
 		})
 	})
 }
 
-// leave releases a run that has ended.
-func (p *proc) leave() Predecessor {
+// releaseRun releases the timers and the session of a run that has ended.
+func (p *proc) releaseRun() Predecessor {
 	p.disarm()
 	before := Predecessor{Live: p.live}
-	p.close()
+	p.closeSession()
 	if p.rec.Identity != nil {
 		p.rec.Former = p.rec.Identity
-		if !p.gone {
-			before.Identity, before.Held = *p.rec.Identity, p.held
+		if !p.treeGone {
+			before.Identity, before.AliveUntil = *p.rec.Identity, p.aliveUntil
 		}
 	}
-	p.rec.Identity, p.held = nil, 0
+	p.rec.Identity, p.aliveUntil = nil, 0
 	return before
 }
 
-// begin takes a child that exists, and ends it again if that is wanted.
-func begin(c *Control, p *proc, e event) {
+// adoptChild handles a child now known to exist, started or found, and stops it at once if a stop
+// was requested meanwhile.
+func adoptChild(c *Control, p *proc, e event) {
 	id := IdentityOf(e.Child)
+	// A known child was recorded by an earlier engine; its start is not a new run.
 	known := p.rec.Identity != nil && *p.rec.Identity == id
 	p.disarm()
 	if p.live = e.Live; p.live != nil {
@@ -141,8 +146,8 @@ func begin(c *Control, p *proc, e event) {
 	p.rec.NextStart = time.Time{}
 	p.drained = p.drained || e.Live == nil
 	p.runs++
-	if !p.rec.TTY && p.unbound == nil {
-		p.unbound = c.world.Bound(p.rec)
+	if !p.rec.TTY && p.stopBound == nil {
+		p.stopBound = c.executor.BoundLog(p.rec)
 	}
 	if p.rec.StartedAt.IsZero() || !known {
 		if p.rec.StartedAt = e.Began; e.Began.IsZero() {
@@ -153,28 +158,29 @@ func begin(c *Control, p *proc, e event) {
 	p.noteStart(c.History, e)
 	switch {
 	case p.rec.Desired == desiredStopped, known && p.state() == api.StateStopping:
-		if p.stop.again = p.restartAsked(); !p.stop.again {
+		if p.stop.restart = p.wasRestarting(); !p.stop.restart {
 			p.stop.fault = p.rec.Error
 		}
-		c.become(p, api.StateStopping)
-		endProcess(c, p)
+		c.setState(p, api.StateStopping)
+		stopTree(c, p)
 	case known && p.state() == api.StateRunning:
 		c.announce(p)
-	case p.rec.Transient && !p.expected(api.StateRunning):
-		becomeSoon(c, p, api.StateRunning)
+	// Nobody waits for the running state, and the command may exit in a moment.
+	case p.rec.Transient && !p.isExpected(api.StateRunning):
+		setStateSoon(c, p, api.StateRunning)
 	default:
-		c.become(p, api.StateRunning)
+		c.setState(p, api.StateRunning)
 	}
-	if p.ending != nil { // the exit came before the start did
-		childEnded(p)
-		settle(c, p)
+	if p.ending != nil { // the exit was reported before the start
+		notifyChildEnded(p)
+		settleRun(c, p)
 	} else if p.state() == api.StateRunning {
-		probe(c, p, e.Child)
+		probeReadiness(c, p, e.Child)
 	}
 }
 
-// noteFault sets or clears the error of the child that was found or started. A run that an
-// earlier engine was stopping keeps its error.
+// noteFault sets or clears the error for a child found or started. A run an earlier engine was
+// stopping keeps its error.
 func (p *proc) noteFault(e event) {
 	switch {
 	case e.kind == evFound && e.err != nil && p.state() != api.StateStopping:
@@ -184,46 +190,46 @@ func (p *proc) noteFault(e event) {
 	}
 }
 
-// restartAsked reports whether an earlier engine was stopping the run in order to restart it.
-// A run with an error was stopped by the engine itself: its policy decides.
-func (p *proc) restartAsked() bool {
+// wasRestarting reports whether an earlier engine was stopping the run in order to restart it. A
+// run with an error was stopped by the engine itself: its policy decides.
+func (p *proc) wasRestarting() bool {
 	return p.state() == api.StateStopping && p.rec.Desired == desiredRunning && p.rec.Error == ""
 }
 
-// giveUp drops a process that could not be started, and tells whoever asked for it.
-// Whoever wanted it to end has what they wanted.
+// giveUp removes a process whose first start failed, and answers its clients: the start fails, a
+// stop succeeds.
 func giveUp(c *Control, p *proc, e event) {
 	c.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
+	// While removing is set, a restart of the process is rejected.
 	p.rec.State, p.removing = string(api.StateStopped), true
 	p.failStart(e.err)
 	if p.rec.Desired == desiredStopped {
-		view := describe(p)
-		p.answer(func(waiter) bool { return true }, outcome{process: view})
+		view := describeProcess(p)
+		p.answerWaiters(func(waiter) bool { return true }, outcome{process: view})
 	}
-	p.fail(e.err)
+	p.failWaiters(e.err)
 	for _, reply := range p.removals {
-		p.await(reply, never)
+		p.addWaiter(reply, noState)
 	}
 	p.removals = nil
-	drop(c, p)
+	deleteProcess(c, p)
 }
 
-// tellUnsure answers who has waited long enough for a start of which nobody knows
-// whether it was carried out; whoever looks after it goes on. The record is on
-// disk already.
-func tellUnsure(c *Control, p *proc, e event) {
-	p.fail(e.err)
+// answerUnsure answers the clients of a start still unconfirmed by the keeper. The executor keeps
+// trying. The record is on disk already.
+func answerUnsure(c *Control, p *proc, e event) {
+	p.failWaiters(e.err)
 	c.announce(p)
 }
 
-// failStart answers everybody who waits for a process to run with an error.
+// failStart answers every client waiting for a process to run with an error.
 func (p *proc) failStart(err error) {
-	p.answer(func(w waiter) bool { return w.until(api.StateRunning) }, outcome{err: err})
+	p.answerWaiters(func(w waiter) bool { return w.until(api.StateRunning) }, outcome{err: err})
 }
 
-// startFailed handles a start that came to nothing: of a new process nothing
-// is left, an older one fails or is tried again, as its policy says.
-func startFailed(c *Control, p *proc, e event) {
+// handleStartFailure handles a failed start. A new process is removed; an older one fails or is
+// retried, according to its policy.
+func handleStartFailure(c *Control, p *proc, e event) {
 	if p.view.ID == "" && !errors.Is(e.err, api.CodeUnsure) {
 		giveUp(c, p, e)
 		return
@@ -231,14 +237,14 @@ func startFailed(c *Control, p *proc, e event) {
 	c.log.Warn("restart failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
 	if p.rec.Desired == desiredStopped {
 		p.failStart(e.err)
-		c.become(p, api.StateStopped)
+		c.setState(p, api.StateStopped)
 		removeStopped(c, p)
 		return
 	}
-	p.fail(e.err)
+	p.failWaiters(e.err)
 	p.rec.Unsure = errors.Is(e.err, api.CodeUnsure)
-	v := judge(p.rec, life{fault: e.err.Error()}, rand.Float64())
-	carryOut(c, p, v)
+	v := applyPolicy(p.rec, runResult{fault: e.err.Error()}, rand.Float64())
+	applyVerdict(c, p, v)
 }
 
 // ErrUnsure returns the error for a start that may or may not have been carried out.
@@ -247,8 +253,8 @@ func ErrUnsure(r store.Record) error {
 		WithHint("Run `tandem ps` to see whether it is running, and `tandem logs " + r.ID + "` to see its output.")
 }
 
-// carryOut brings about what the policy has decided.
-func carryOut(c *Control, p *proc, v verdict) {
+// applyVerdict carries out the verdict of a policy.
+func applyVerdict(c *Control, p *proc, v verdict) {
 	if invariants.Enabled {
 		v.check(p.rec.Restart)
 	}
@@ -259,69 +265,70 @@ func carryOut(c *Control, p *proc, v verdict) {
 	switch {
 	case v.state == api.StateStarting && !c.closing:
 		p.rec.AutoRestarts++
-		startAgain(c, p, event{})
+		startNextRun(c, p, event{})
 	case v.state == api.StateBackoff && !c.closing:
 		p.rec.NextStart = time.Now().Add(v.delay)
-		arm(c, p)
-		c.become(p, api.StateBackoff)
+		armBackoff(c, p)
+		c.setState(p, api.StateBackoff)
 	default:
 		if v.state != api.StateFailed {
 			v.state = api.StateExited
 		}
-		if p.rec.Transient { // somebody waits for nothing else
-			c.effects.hurry(&p.work)
+		if p.rec.Transient { // its only client waits for the end
+			c.effects.prioritize(&p.work)
 		}
-		c.become(p, v.state)
-		if p.runs > 0 { // else the keeper does not know it
-			forget(c, p)
+		c.setState(p, v.state)
+		if p.runs > 0 { // otherwise the keeper never had it
+			forgetChild(c, p)
 		}
 	}
 }
 
-// arm sets the timer of a process in backoff.
-func arm(c *Control, p *proc) { armIn(c, p, min(time.Until(p.rec.NextStart), longestDelay)) }
+// armBackoff sets the timer of a process in backoff.
+func armBackoff(c *Control, p *proc) { armTimer(c, p, min(time.Until(p.rec.NextStart), maxDelay)) }
 
-// armIn sets the timer of a process to fire after delay.
-func armIn(c *Control, p *proc, delay time.Duration) {
+// armTimer sets the timer of a process to fire after delay.
+func armTimer(c *Control, p *proc, delay time.Duration) {
 	id := p.rec.ID
 	var timer *time.Timer
 	timer = time.AfterFunc(delay, func() {
 		c.box.Post(func() {
-			if p.due == timer {
+			// The timer may have been stopped or replaced after it fired.
+			if p.retryTimer == timer {
 				c.handle(id, event{kind: evDue})
 			}
 		})
 	})
-	p.due = timer
+	p.retryTimer = timer
 }
 
-// release ends the bounding of a log that is not written any more.
-func (p *proc) release() {
-	if p.unbound != nil {
-		p.unbound()
-		p.unbound = nil
+// stopBounding stops the bounding of a log whose process has exited.
+func (p *proc) stopBounding() {
+	if p.stopBound != nil {
+		p.stopBound()
+		p.stopBound = nil
 	}
 }
 
 // disarm stops the timer and the readiness check of a process.
 func (p *proc) disarm() {
-	if p.due != nil {
-		p.due.Stop()
-		p.due = nil
+	if p.retryTimer != nil {
+		p.retryTimer.Stop()
+		p.retryTimer = nil
 	}
-	if p.unprobe != nil {
-		p.unprobe()
-		p.unprobe = nil
+	if p.cancelProbe != nil {
+		p.cancelProbe()
+		p.cancelProbe = nil
 	}
 }
 
 func startDue(c *Control, p *proc, e event) {
-	p.due = nil
+	p.retryTimer = nil
 	p.rec.AutoRestarts++
-	startAgain(c, p, e)
+	startNextRun(c, p, e)
 }
 
-// awaitStart answers a restart of what is being started already.
+// awaitStart answers a restart of a process already starting, once it has started.
 func awaitStart(c *Control, p *proc, e event) {
 	if p.rec.Desired == desiredStopped {
 		e.answer(outcome{err: errStopping(p)})
@@ -329,64 +336,63 @@ func awaitStart(c *Control, p *proc, e event) {
 	}
 	p.rec.RestartID = e.restartID
 	if p.view.ID != "" {
-		c.save(p)
+		c.saveChange(p)
 	}
-	p.await(e.reply, HasStarted)
+	p.addWaiter(e.reply, HasStarted)
 }
 
 func errStopping(p *proc) error {
 	return api.Errorf(api.CodeConflict, "restart %s: it is being stopped", p.rec.Name).WithHint("try again in a moment")
 }
 
-// restartRunning ends a process that is to keep running: settle starts it again.
+// restartRunning stops a process, for settleRun to start it again.
 func restartRunning(c *Control, p *proc, e event) {
 	if c.closing {
 		e.answer(outcome{err: api.ErrEnding()})
 		return
 	}
 	p.acceptRestart(e)
-	p.rec.Error, p.stop.again = "", true
-	c.become(p, api.StateStopping)
-	endProcess(c, p)
+	p.rec.Error, p.stop.restart = "", true
+	c.setState(p, api.StateStopping)
+	stopTree(c, p)
 }
 
-// restartStopping turns a stop into a restart. Who waits for the stop learns
-// that somebody else wants otherwise.
+// restartStopping turns a stop into a restart. Clients waiting for the stop get a conflict.
 func restartStopping(c *Control, p *proc, e event) {
 	if c.closing || p.removals != nil {
 		e.answer(outcome{err: errStopping(p)})
 		return
 	}
 	if p.rec.Desired == desiredStopped {
-		p.fail(api.Errorf(api.CodeConflict, "stop %s: somebody has asked to start it again", p.rec.Name))
+		p.failWaiters(api.Errorf(api.CodeConflict, "stop %s: somebody has asked to start it again", p.rec.Name))
 	}
 	if p.rec.Desired == desiredStopped || p.rec.Error != "" {
 		p.rec.Desired, p.rec.EndedBy, p.rec.Error = desiredRunning, "", ""
 	}
-	p.stop.again = true
+	p.stop.restart = true
 	p.acceptRestart(e)
-	c.save(p)
-	if !p.killing { // it was stuck
-		endProcess(c, p)
+	c.saveChange(p)
+	if !p.killing { // the last attempt to stop it failed
+		stopTree(c, p)
 	}
 }
 
-// acceptRestart records a restart. The record is on disk before the restart begins, so
-// that a later engine which finds the process stopping completes the restart.
+// acceptRestart records a restart. The record is on disk before the restart begins, so a later
+// engine finding the process stopping completes the restart.
 func (p *proc) acceptRestart(e event) {
 	p.rec.Failures, p.rec.RestartID = 0, e.restartID
-	p.await(e.reply, isUp)
+	p.addWaiter(e.reply, isUp)
 }
 
-// wasRestartedAs reports whether the last restart was requested under this id and has
-// begun or will begin.
+// wasRestartedAs reports whether the last restart was requested under this id and has begun or will
+// begin.
 func (p *proc) wasRestartedAs(id string) bool {
-	return id != "" && p.rec.RestartID == id && !p.wasNotBegun()
+	return id != "" && p.rec.RestartID == id && !p.neverStarted()
 }
 
 func isUp(s api.State) bool { return s != api.StateStarting && s != api.StateStopping }
 
-// restartEnded starts a process that does not run at the moment.
+// restartEnded starts a process with no running child.
 func restartEnded(c *Control, p *proc, e event) {
 	switch {
 	case c.closing:
@@ -400,76 +406,74 @@ func restartEnded(c *Control, p *proc, e event) {
 	}
 	p.acceptRestart(e)
 	if len(e.after) > 0 {
-		waitAgain(c, p, e)
+		waitForNextRun(c, p, e)
 		return
 	}
-	startAgain(c, p, e)
+	startNextRun(c, p, e)
 }
 
-// noteReady and endUnready take the result of a readiness check.
+// noteReady records a successful readiness check.
 func noteReady(c *Control, p *proc, e event) {
-	if !sameChild(p.rec.Identity, e.Child) || p.rec.WasReady {
+	if !isSameChild(p.rec.Identity, e.Child) || p.rec.WasReady {
 		return
 	}
 	p.rec.WasReady = true
-	c.save(p)
+	c.saveChange(p)
 }
 
-// endUnready ends a child that was not ready in time; its policy decides what
-// follows.
-func endUnready(c *Control, p *proc, e event) {
-	if !sameChild(p.rec.Identity, e.Child) || p.ending != nil {
+// stopUnready stops a child that was not ready in time. Its policy decides whether to restart it.
+func stopUnready(c *Control, p *proc, e event) {
+	if !isSameChild(p.rec.Identity, e.Child) || p.ending != nil {
 		return
 	}
 	p.stop.fault = e.err.Error()
 	p.rec.Error = p.stop.fault
-	c.notice(p.rec.Name + ": " + p.stop.fault)
-	c.become(p, api.StateStopping)
-	endProcess(c, p)
+	c.publishNotice(p.rec.Name + ": " + p.stop.fault)
+	c.setState(p, api.StateStopping)
+	stopTree(c, p)
 }
 
-// notBegun is why a start failed that an engine had written down and not begun.
+// notBegun is the error of a process saved by an engine that exited before starting it.
 const notBegun = "the engine ended before it was started"
 
-// conclude goes on with a process whose child is not there when an engine
-// starts.
-func conclude(c *Control, p *proc, e event) {
-	p.ending, p.drained, p.gone = &e.ending, true, true
-	p.stop.again = p.restartAsked()
+// concludeMissing decides about a process whose child is missing when an engine starts.
+func concludeMissing(c *Control, p *proc, e event) {
+	p.ending, p.drained, p.treeGone = &e.ending, true, true
+	p.stop.restart = p.wasRestarting()
 	if p.rec.Identity == nil {
 		p.ending = nil
 	}
 	supervised := p.rec.Restart.Policy != "" && p.rec.Restart.Policy != string(api.PolicyNo)
 	switch {
 	case p.rec.Desired == desiredStopped:
-		c.become(p, api.StateStopped)
+		c.setState(p, api.StateStopped)
 	case e.rebooted && StartsAtBoot(p.rec.Restart):
 		p.rec.Failures = 0
-		startAgain(c, p, e)
+		startNextRun(c, p, e)
 	case e.rebooted:
-		c.become(p, api.StateExited)
+		c.setState(p, api.StateExited)
 	case p.state() == api.StateBackoff:
-		arm(c, p)
+		armBackoff(c, p)
 		c.announce(p)
 	case p.rec.Identity != nil:
-		settle(c, p)
-	case e.unsure: // only its restart policy may start the process again
-		startFailed(c, p, event{err: ErrUnsure(p.rec)})
+		settleRun(c, p)
+	case e.unsure: // only its restart policy may start it again
+		handleStartFailure(c, p, event{err: ErrUnsure(p.rec)})
 	case supervised:
-		startPending(c, p, e) // an engine before has counted it, and got no further
+		startPending(c, p, e) // the previous engine had counted this start, and got no further
 	default:
 		p.rec.Error = notBegun
-		c.become(p, api.StateFailed)
+		c.setState(p, api.StateFailed)
 	}
 }
 
-// endLost ends a child whose terminal nobody holds any more.
-func endLost(c *Control, p *proc, _ event) {
+// stopLost stops a child whose terminal is lost.
+func stopLost(c *Control, p *proc, _ event) {
 	p.disarm()
 	p.drained = true
-	p.ending = &Ending{Exit: keeper.Exit{Unknown: true}} // whoever could tell is gone
-	p.held = proctree.BootTicks()                        // it was seen to live a moment ago
+	p.ending = &Ending{Exit: keeper.Exit{Unknown: true}} // the keeper that could have reported it is gone
+	p.aliveUntil = proctree.BootTicks()                  // it was seen running a moment ago
 	p.rec.Error = "its terminal was lost: engine and keeper ended at the same time"
-	c.become(p, api.StateStopping)
-	endProcess(c, p)
+	c.setState(p, api.StateStopping)
+	stopTree(c, p)
 }

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// heardSoon is how long ago an exit may have been that counts as just heard of.
-	heardSoon = time.Second
+	// recentExit is how long ago an exit counts as just observed.
+	recentExit = time.Second
 	// defaultStopTimeout is the time from the stop signal to SIGKILL.
 	defaultStopTimeout = 8 * time.Second
 )
 
-// StopTimeout is the time from a record's stop signal to SIGKILL.
+// StopTimeout returns the time from a record's stop signal to SIGKILL.
 func StopTimeout(r store.Record) time.Duration {
 	if r.StopTimeoutMS > 0 {
 		return time.Duration(r.StopTimeoutMS) * time.Millisecond
@@ -26,39 +26,40 @@ func StopTimeout(r store.Record) time.Duration {
 	return defaultStopTimeout
 }
 
-// noteExit remembers how the child ended. Its output is read to the end before
-// anybody is told.
+// noteExit records how the child exited. Its output is read to the end before the exit is
+// announced.
 func noteExit(c *Control, p *proc, e event) {
 	if p.ending != nil || !p.isChild(e.Child) {
 		return
 	}
 	p.ending = &e.ending
-	if since := time.Since(e.ending.At); 0 <= since && since < heardSoon {
-		p.held = proctree.BootTicks()
+	// After a late report, the PID may already have been reused.
+	if since := time.Since(e.ending.At); 0 <= since && since < recentExit {
+		p.aliveUntil = proctree.BootTicks()
 	}
 	if p.rec.Identity == nil { // the start has not been reported yet
 		return
 	}
-	childEnded(p)
-	settle(c, p)
+	notifyChildEnded(p)
+	settleRun(c, p)
 }
 
-// isChild reports whether an event is about the child that runs or is being
-// started, and not about one before it.
+// isChild reports whether an event is about the child running or being started, rather than the
+// previous one.
 func (p *proc) isChild(child keeper.Child) bool {
-	if p.rec.Identity == nil && p.rec.Former != nil && sameChild(p.rec.Former, child) {
+	if p.rec.Identity == nil && p.rec.Former != nil && isSameChild(p.rec.Former, child) {
 		return false
 	}
-	return sameChild(p.rec.Identity, child)
+	return isSameChild(p.rec.Identity, child)
 }
 
-// sameChild reports whether an event is about the child we know; an event
-// without a pid is, and so is every event as long as we know none.
-func sameChild(id *store.Identity, child keeper.Child) bool {
+// isSameChild reports whether an event may be about the child id. It is if the event has no PID, or
+// if id is nil.
+func isSameChild(id *store.Identity, child keeper.Child) bool {
 	return id == nil || child.PID == 0 || (child.PID == id.PID && child.StartTime == id.StartTime)
 }
 
-func childEnded(p *proc) {
+func notifyChildEnded(p *proc) {
 	if p.live != nil {
 		p.live.ChildEnded()
 	}
@@ -66,30 +67,30 @@ func childEnded(p *proc) {
 
 func noteDrained(c *Control, p *proc, _ event) {
 	p.drained = true
-	settle(c, p)
+	settleRun(c, p)
 }
 
 func noteGone(c *Control, p *proc, _ event) {
-	p.gone, p.killing = true, false
-	p.stop.tries, p.stop.told = 0, false
+	p.treeGone, p.killing = true, false
+	p.stop.tries, p.stop.reported = 0, false
 	if p.ending == nil {
 		rec := p.rec
-		c.effects.wait(func() {
-			late := c.world.LateExit(c.ctx, rec)
-			// The keeper's own word may come first, and another child begin.
-			c.post(rec.ID, event{kind: evExited, Started: Started{Child: childOf(rec)}, ending: late})
+		c.effects.runBlocking(func() {
+			late := c.executor.FindLateExit(c.ctx, rec)
+			// The keeper's own report may come first, and another child start.
+			c.post(rec.ID, event{kind: evExited, Launch: Launch{Child: childOf(rec)}, ending: late})
 		})
 		return
 	}
-	settle(c, p)
+	settleRun(c, p)
 }
 
-// IdentityOf is who a child of the keeper is.
+// IdentityOf returns the identity of a keeper's child.
 func IdentityOf(c keeper.Child) store.Identity {
 	return store.Identity{BootID: c.BootID, PID: c.PID, StartTime: c.StartTime}
 }
 
-// childOf is the child of a record, as events name it.
+// childOf returns the child of a record in the form used by events.
 func childOf(r store.Record) keeper.Child {
 	if r.Identity == nil {
 		return keeper.Child{ID: r.ID}
@@ -97,121 +98,122 @@ func childOf(r store.Record) keeper.Child {
 	return keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID}
 }
 
-// settle ends a run once nothing more can come of it, and begins the next if
-// that is wanted.
-func settle(c *Control, p *proc) {
+// settleRun ends a run once its child has exited and its output is read, and begins the next run if
+// one is wanted.
+func settleRun(c *Control, p *proc) {
 	if p.ending == nil || !p.drained || p.killing {
 		return
 	}
 	stopping := p.state() == api.StateStopping
-	if stopping && !p.gone {
-		endProcess(c, p)
+	// The child has exited, but not everything it started.
+	if stopping && !p.treeGone {
+		stopTree(c, p)
 		return
 	}
 	p.disarm()
-	p.release()
+	p.stopBounding()
 	endRun(&p.rec, *p.ending)
 	if p.live != nil {
-		p.last = p.live.Facts()
-		p.rec.Title, p.rec.Cols, p.rec.Rows = p.last.Title, p.last.Cols, p.last.Rows
+		p.lastFacts = p.live.Facts()
+		p.rec.Title, p.rec.Cols, p.rec.Rows = p.lastFacts.Title, p.lastFacts.Cols, p.lastFacts.Rows
 	}
 	switch {
 	case p.rec.Desired == desiredStopped:
-		c.become(p, api.StateStopped)
-		forget(c, p)
+		c.setState(p, api.StateStopped)
+		forgetChild(c, p)
 		removeStopped(c, p)
-	case stopping && p.stop.again && !c.closing:
-		startAgain(c, p, event{})
+	case stopping && p.stop.restart && !c.closing:
+		startNextRun(c, p, event{})
 	default:
-		carryOut(c, p, judge(p.rec, p.life(), rand.Float64()))
+		applyVerdict(c, p, applyPolicy(p.rec, p.lastRunResult(), rand.Float64()))
 	}
 }
 
-// life is the run that has ended; of one that could not begin nothing is known
-// but why.
-func (p *proc) life() life {
+// lastRunResult returns the run that has ended. For a failed start, only the fault is known.
+func (p *proc) lastRunResult() runResult {
 	if p.ending == nil {
-		return life{exit: keeper.Exit{Unknown: true}, fault: p.rec.Error}
+		return runResult{exit: keeper.Exit{Unknown: true}, fault: p.rec.Error}
 	}
 	at := p.ending.At
 	if at.IsZero() {
 		at = time.Now()
 	}
-	return life{exit: p.ending.Exit, lasted: at.Sub(p.rec.StartedAt), fault: p.stop.fault}
+	return runResult{exit: p.ending.Exit, lasted: at.Sub(p.rec.StartedAt), fault: p.stop.fault}
 }
 
-// forget lets the keeper drop an ended child.
-func forget(c *Control, p *proc) {
+// forgetChild lets the keeper drop an exited child.
+func forgetChild(c *Control, p *proc) {
 	id := p.rec.ID
-	c.effects.add(&p.work, &c.effects.forgets, func() { c.world.Forget(id) })
+	c.effects.addJob(&p.work, &c.effects.forgets, func() { c.executor.ForgetChild(id) })
 }
 
-// forgetLate lets the keeper drop a child whose end it learned after us.
-func forgetLate(c *Control, p *proc, _ event) { forget(c, p) }
+// forgetLate lets the keeper drop a child whose exit it learned of after the engine did.
+func forgetLate(c *Control, p *proc, _ event) { forgetChild(c, p) }
 
-// stop writes down that the process shall not run, then ends it.
-func stop(c *Control, p *proc, e event) {
-	p.await(e.reply, api.State.Ended)
+// stopRunning saves that the process is to be stopped, then stops it.
+func stopRunning(c *Control, p *proc, e event) {
+	p.addWaiter(e.reply, api.State.Ended)
+	// A worker is stopping it already, and will answer this request too.
 	if p.killing && p.rec.Desired == desiredStopped {
 		return
 	}
-	p.stop.signal, p.stop.timeoutMS, p.stop.again = e.signal, e.timeoutMS, false
+	p.stop.signal, p.stop.timeoutMS, p.stop.restart = e.signal, e.timeoutMS, false
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
-	c.become(p, api.StateStopping)
+	c.setState(p, api.StateStopping)
 	if !p.killing {
-		endProcess(c, p)
+		stopTree(c, p)
 	}
 }
 
-// stopWaiting ends a process that waits for its next start: its last child has
-// ended, but what that has started may not have.
-func stopWaiting(c *Control, p *proc, e event) {
-	p.rec.NextStart, p.down = time.Time{}, true
+// stopBackoff stops a process waiting for its next start. Its last child has exited, but the
+// child's descendants may still be running.
+func stopBackoff(c *Control, p *proc, e event) {
+	p.rec.NextStart, p.alreadyExited = time.Time{}, true
 	if p.rec.Identity != nil {
-		p.gone = false
-		stop(c, p, e)
+		p.treeGone = false
+		stopRunning(c, p, e)
 		return
 	}
 	p.disarm()
-	p.await(e.reply, api.State.Ended)
+	p.addWaiter(e.reply, api.State.Ended)
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
-	c.become(p, api.StateStopped)
-	forget(c, p)
+	c.setState(p, api.StateStopped)
+	forgetChild(c, p)
 }
 
-// stopOnceStarted writes the wish down and calls the start off; begin acts on the
-// wish where the child already exists.
+// stopOnceStarted saves the stop and cancels the start. If the child already exists, adoptChild
+// stops it.
 func stopOnceStarted(c *Control, p *proc, e event) {
-	p.await(e.reply, api.State.Ended)
-	if p.callOff != nil {
-		p.callOff()
+	p.addWaiter(e.reply, api.State.Ended)
+	if p.cancelStart != nil {
+		p.cancelStart()
 	}
-	c.effects.hurry(&p.work)
+	c.effects.prioritize(&p.work)
 	p.stop.signal, p.stop.timeoutMS = e.signal, e.timeoutMS
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	if p.view.ID != "" {
-		c.save(p)
+		c.saveChange(p)
 	}
 }
 
-// stopEnded keeps a reboot from starting what has ended.
+// stopEnded keeps a reboot from starting a process that has ended.
 func stopEnded(c *Control, p *proc, e event) {
 	if !StartsAtBoot(p.rec.Restart) || p.rec.Desired == desiredStopped || p.removing {
 		e.answer(outcome{err: ErrEnded(p.rec)})
 		return
 	}
-	p.await(e.reply, api.State.Ended)
+	p.addWaiter(e.reply, api.State.Ended)
 	p.rec.Desired = desiredStopped
-	c.become(p, api.StateStopped)
+	c.setState(p, api.StateStopped)
 }
 
 func ErrEnded(r store.Record) error {
 	return api.Errorf(api.CodeEnded, "%s %s has ended", r.Kind, r.Name)
 }
 
-// endProcess queues behind what is being saved, so that the wish is on disk
-// before the first signal is sent.
-func endProcess(c *Control, p *proc) {
+// stopTree stops the process tree. It queues behind the save, so that the stop is on disk before
+// the first signal is sent.
+func stopTree(c *Control, p *proc) {
 	p.disarm()
 	p.killing = true
 	if p.stop.tries == 0 {
@@ -220,17 +222,17 @@ func endProcess(c *Control, p *proc) {
 	if p.live != nil && p.ending == nil && p.stop.fault == "" {
 		p.live.Stopping()
 	}
-	rec, held, signal := p.rec, p.held, p.stop.signal
-	if p.ending == nil { // nobody has told of its end
+	rec, held, signal := p.rec, p.aliveUntil, p.stop.signal
+	if p.ending == nil { // its exit has not been reported
 		held = proctree.BootTicks()
 	}
 	if p.stop.timeoutMS > 0 {
 		rec.StopTimeoutMS = p.stop.timeoutMS
 	}
-	c.effects.hurry(&p.work)
-	c.effects.add(&p.work, &c.effects.writes, func() {
-		c.effects.wait(func() {
-			if err := c.world.EndTree(c.ctx, rec, held, signal); err != nil {
+	c.effects.prioritize(&p.work)
+	c.effects.addJob(&p.work, &c.effects.writes, func() {
+		c.effects.runBlocking(func() {
+			if err := c.executor.StopTree(c.ctx, rec, held, signal); err != nil {
 				c.post(rec.ID, event{kind: evStuck, err: err})
 				return
 			}
@@ -242,25 +244,25 @@ func endProcess(c *Control, p *proc) {
 const (
 	// A failed stop is retried after firstStopDelay, doubled with each retry up to
 	// maxStopDelay. Failures within quietStop of the first attempt are not reported.
-	firstStopDelay = 50 * time.Millisecond
-	maxStopDelay   = 10 * time.Second
-	quietStop      = time.Second
+	firstStopDelay  = 50 * time.Millisecond
+	maxStopDelay    = 10 * time.Second
+	stopReportDelay = time.Second
 )
 
-// retryFailedStop schedules another attempt to kill a process tree. If attempts keep failing
-// it reports the error to waiting clients, and continues to retry.
+// retryFailedStop schedules another attempt to stop a process tree. If attempts keep failing, it
+// reports the error to waiting clients and continues to retry.
 func retryFailedStop(c *Control, p *proc, e event) {
 	p.killing = false
 	delay := min(firstStopDelay<<min(p.stop.tries, 16), maxStopDelay)
 	p.stop.tries++
 	c.log.Warn("stop failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err, "tries", p.stop.tries)
-	if time.Since(p.stop.since) >= quietStop && (!p.stop.told || p.isAwaited()) {
-		p.stop.told = true
-		p.fail(e.err)
+	if time.Since(p.stop.since) >= stopReportDelay && (!p.stop.reported || p.isAwaited()) {
+		p.stop.reported = true
+		p.failWaiters(e.err)
 		p.failRemovals(e.err)
-		c.notice(fmt.Sprintf("stop %s: %v; still retrying", p.rec.Name, e.err))
+		c.publishNotice(fmt.Sprintf("stop %s: %v; still retrying", p.rec.Name, e.err))
 	}
-	armIn(c, p, delay)
+	armTimer(c, p, delay)
 }
 
 // isAwaited reports whether a client is waiting for the process to change or be removed.
@@ -268,9 +270,9 @@ func (p *proc) isAwaited() bool { return len(p.waiters) > 0 || len(p.removals) >
 
 // retryStop makes the next attempt at a stop.
 func retryStop(c *Control, p *proc, _ event) {
-	p.due = nil
+	p.retryTimer = nil
 	if !p.killing {
-		endProcess(c, p)
+		stopTree(c, p)
 	}
 }
 
@@ -282,7 +284,7 @@ func errRunning(p *proc) error {
 	return api.Errorf(api.CodeConflict, "remove %s: still running", p.rec.Name).WithHint("stop it first: `tandem stop " + p.rec.Name + "`")
 }
 
-// removeOnceStopped remembers the wish until nothing of the process is left.
+// removeOnceStopped defers the removal until the process is stopped.
 func removeOnceStopped(_ *Control, p *proc, e event) {
 	if p.rec.Desired != desiredStopped {
 		e.answer(outcome{err: errRunning(p)})
@@ -306,34 +308,34 @@ func (p *proc) failRemovals(err error) {
 	p.removals = nil
 }
 
-// remove deletes what is on disk, then forgets the process.
-func remove(c *Control, p *proc, e event) {
-	p.await(e.reply, never)
+// removeEnded deletes a process from disk and table.
+func removeEnded(c *Control, p *proc, e event) {
+	p.addWaiter(e.reply, noState)
 	if p.removing {
 		return
 	}
 	p.removing = true
-	drop(c, p)
+	deleteProcess(c, p)
 }
 
-func never(api.State) bool { return false }
+func noState(api.State) bool { return false }
 
-// drop removes a process from disk and table and announces that.
-func drop(c *Control, p *proc) {
+// deleteProcess removes a process from disk, then from the table, and announces that.
+func deleteProcess(c *Control, p *proc) {
 	p.disarm()
-	p.release()
-	p.close()
+	p.stopBounding()
+	p.closeSession()
 	id, durable := p.rec.ID, p.startsAtBoot()
-	c.effects.add(&p.work, &c.effects.writes, func() {
-		err := c.world.Remove(id, durable)
-		c.box.Post(func() { dropped(c, p, err) })
+	c.effects.addJob(&p.work, &c.effects.writes, func() {
+		err := c.executor.Remove(id, durable)
+		c.box.Post(func() { finishDelete(c, p, err) })
 	})
 }
 
-func dropped(c *Control, p *proc, err error) {
+func finishDelete(c *Control, p *proc, err error) {
 	p.removing = false
 	if err != nil {
-		p.fail(err)
+		p.failWaiters(err)
 		return
 	}
 	for _, w := range p.waiters {
@@ -341,21 +343,20 @@ func dropped(c *Control, p *proc, err error) {
 	}
 	p.waiters = nil
 	delete(c.procs, p.rec.ID)
-	wakeSoon(c)
+	checkWaitingSoon(c)
 	if p.view.ID != "" {
-		c.hub.publishOf(p.rec, api.Event{Type: api.EventRemoved, ID: p.rec.ID})
+		c.hub.publishProcess(p.rec, api.Event{Type: api.EventRemoved, ID: p.rec.ID})
 	}
 }
 
-// await makes the answer wait for an announced state; nobody waits for a nil
-// reply.
-func (p *proc) await(reply chan<- outcome, until func(api.State) bool) {
+// addWaiter answers reply once an announced state satisfies until. A nil reply needs no answer.
+func (p *proc) addWaiter(reply chan<- outcome, until func(api.State) bool) {
 	if reply != nil {
 		p.waiters = append(p.waiters, waiter{until: until, reply: reply})
 	}
 }
 
-// answer answers whoever sent an event, if somebody waits.
+// answer sends o to the sender of an event, if it waits for an answer.
 func (e event) answer(o outcome) {
 	if e.reply != nil {
 		e.reply <- o

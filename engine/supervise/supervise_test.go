@@ -15,19 +15,19 @@ import (
 	"tandem/tests/needs"
 )
 
-// supervised is a record of a process without a terminal.
-func supervised(id string, policy api.Policy) store.Record {
+// processRecord returns the record of a process without a terminal.
+func processRecord(id string, policy api.Policy) store.Record {
 	r := NewRecord(id, api.KindProcess)
 	r.Name, r.Argv = "name-"+id, []string{"serve"}
 	r.Restart.Policy = string(policy)
 	return r
 }
 
-// launch starts a record and waits until it runs.
-func (r *rig) launch(rec store.Record) api.Process {
+// startRecord starts a record and waits until it runs.
+func (r *rig) startRecord(rec store.Record) api.Process {
 	r.Helper()
 	reply := make(chan outcome, 1)
-	refused, err := Ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, HasStarted, reply) })
+	refused, err := Ask(r.Context(), r.c, func() error { return r.c.startRecord(rec, "", false, HasStarted, reply) })
 	if err != nil || refused != nil {
 		r.Fatal(err, refused)
 	}
@@ -38,8 +38,8 @@ func (r *rig) launch(rec store.Record) api.Process {
 	return o.process
 }
 
-// wants fails unless a process is in a state, and gives it.
-func (r *rig) wants(id string, state api.State) api.Process {
+// wantState returns the view of a process, and fails unless it is in the given state.
+func (r *rig) wantState(id string, state api.State) api.Process {
 	r.Helper()
 	p := r.view(id)
 	if p.State != state {
@@ -48,8 +48,8 @@ func (r *rig) wants(id string, state api.State) api.Process {
 	return p
 }
 
-func (r *rig) spawns() (n int) {
-	for _, deed := range r.w.deeds() {
+func (r *rig) countSpawns() (n int) {
+	for _, deed := range r.w.listCalls() {
 		if deed == "spawn" {
 			n++
 		}
@@ -57,25 +57,25 @@ func (r *rig) spawns() (n int) {
 	return n
 }
 
-func TestServiceThatExitsAtOnceForDaysIsStartedEverLessOften(t *testing.T) {
+func TestCrashLoopOfDaysRestartsOnceAMinute(t *testing.T) {
 	needs.FullRun(t)
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyAlways))
+		p := r.startRecord(processRecord("a", api.PolicyAlways))
 		began := time.Now()
 		for time.Since(began) < 3*24*time.Hour {
-			r.exits(p, 1)
-			r.wants("a", api.StateBackoff)
-			if n := r.spawns(); time.Since(began) < 15*time.Second && n > 5 {
+			r.reportExit(p, 1)
+			r.wantState("a", api.StateBackoff)
+			if n := r.countSpawns(); time.Since(began) < 15*time.Second && n > 5 {
 				t.Fatalf("%d starts in %v", n, time.Since(began))
 			}
 			next := *r.view("a").Supervision.NextStart
-			if wait := time.Until(next); wait <= 0 || wait > longestDelay {
+			if wait := time.Until(next); wait <= 0 || wait > maxDelay {
 				t.Fatalf("next start in %v", wait)
 			}
 			time.Sleep(time.Until(next) + time.Millisecond)
-			p = r.wants("a", api.StateRunning)
+			p = r.wantState("a", api.StateRunning)
 		}
-		if n := r.spawns(); n < 3*24*60 || n > 3*24*60*12/10 {
+		if n := r.countSpawns(); n < 3*24*60 || n > 3*24*60*12/10 {
 			t.Errorf("%d starts in three days", n)
 		}
 	})
@@ -83,18 +83,18 @@ func TestServiceThatExitsAtOnceForDaysIsStartedEverLessOften(t *testing.T) {
 
 func TestFirstRestartAfterAHealthyRunIsImmediate(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyAlways))
+		p := r.startRecord(processRecord("a", api.PolicyAlways))
 		for range 5 {
 			time.Sleep(healthyRun + time.Second)
-			r.exits(p, 1)
-			again := r.wants("a", api.StateRunning)
+			r.reportExit(p, 1)
+			again := r.wantState("a", api.StateRunning)
 			if again.PID == p.PID {
 				t.Fatal("the same child")
 			}
 			p = again
 		}
-		r.exits(p, 1)
-		back := r.wants("a", api.StateBackoff)
+		r.reportExit(p, 1)
+		back := r.wantState("a", api.StateBackoff)
 		if wait := time.Until(*back.Supervision.NextStart); wait < firstDelay || wait > firstDelay*11/10 {
 			t.Errorf("delay %v", wait)
 		}
@@ -104,142 +104,142 @@ func TestFirstRestartAfterAHealthyRunIsImmediate(t *testing.T) {
 	})
 }
 
-func TestGivenUpServiceHasFailedAndCanBeStartedAgain(t *testing.T) {
+func TestServiceFailsAfterItsRestartsAndCanBeStartedAgain(t *testing.T) {
 	withRig(t, func(r *rig) {
-		rec := supervised("a", api.PolicyOnFailure)
+		rec := processRecord("a", api.PolicyOnFailure)
 		rec.Restart.Max = 1
-		p := r.launch(rec)
-		r.exits(p, 9)
-		r.wants("a", api.StateBackoff)
+		p := r.startRecord(rec)
+		r.reportExit(p, 9)
+		r.wantState("a", api.StateBackoff)
 		time.Sleep(3 * time.Second)
-		r.exits(r.wants("a", api.StateRunning), 9)
-		failed := r.wants("a", api.StateFailed)
+		r.reportExit(r.wantState("a", api.StateRunning), 9)
+		failed := r.wantState("a", api.StateFailed)
 		if !strings.Contains(failed.Error, "exited with 9") || len(failed.Supervision.LastLines) == 0 {
 			t.Errorf("failed as %+v", failed)
 		}
-		if o := <-r.ask("a", evRestart); o.err != nil || o.process.State != api.StateRunning || o.process.Error != "" {
+		if o := <-r.postEvent("a", evRestart); o.err != nil || o.process.State != api.StateRunning || o.process.Error != "" {
 			t.Errorf("restart: %+v", o)
 		}
-		r.exits(r.view("a"), 9)
-		r.wants("a", api.StateBackoff)
+		r.reportExit(r.view("a"), 9)
+		r.wantState("a", api.StateBackoff)
 	})
 }
 
-func TestStopInBackoffIsFinal(t *testing.T) {
+func TestStopInBackoffPreventsTheRestart(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.exits(r.launch(supervised("a", api.PolicyAlways)), 1)
-		r.wants("a", api.StateBackoff)
-		if o := <-r.ask("a", evStop); o.process.State != api.StateStopped {
+		r.reportExit(r.startRecord(processRecord("a", api.PolicyAlways)), 1)
+		r.wantState("a", api.StateBackoff)
+		if o := <-r.postEvent("a", evStop); o.process.State != api.StateStopped {
 			t.Errorf("answered %+v", o)
 		}
 		time.Sleep(time.Hour)
-		r.wants("a", api.StateStopped)
-		if r.spawns() != 1 || r.w.onDisk("a").Desired != desiredStopped {
-			t.Errorf("%d starts, %s on disk", r.spawns(), r.w.onDisk("a").Desired)
+		r.wantState("a", api.StateStopped)
+		if r.countSpawns() != 1 || r.w.savedRecord("a").Desired != desiredStopped {
+			t.Errorf("%d starts, %s on disk", r.countSpawns(), r.w.savedRecord("a").Desired)
 		}
 	})
 }
 
-func TestStopDuringARestartEndsTheNewChild(t *testing.T) {
+func TestStopDuringARestartStopsTheNewChild(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyAlways))
-		r.w.spawnTakes = time.Second
+		p := r.startRecord(processRecord("a", api.PolicyAlways))
+		r.w.spawnDelay = time.Second
 		time.Sleep(healthyRun)
-		r.exits(p, 1)
-		r.wants("a", api.StateStarting)
-		if o := <-r.ask("a", evStop); o.process.State != api.StateStopped {
+		r.reportExit(p, 1)
+		r.wantState("a", api.StateStarting)
+		if o := <-r.postEvent("a", evStop); o.process.State != api.StateStopped {
 			t.Errorf("answered %+v", o)
 		}
-		if deeds := r.w.deeds(); !strings.HasPrefix(deeds[len(deeds)-2], "save stopped") && !strings.HasPrefix(deeds[len(deeds)-1], "save stopped") {
+		if deeds := r.w.listCalls(); !strings.HasPrefix(deeds[len(deeds)-2], "save stopped") && !strings.HasPrefix(deeds[len(deeds)-1], "save stopped") {
 			t.Errorf("did %q", deeds)
 		}
 	})
 }
 
-// A keeper that is not there yet must not keep anybody from taking a start back.
-func TestAStartThatWaitsIsCalledOff(t *testing.T) {
+// A start waiting for a missing keeper can be cancelled.
+func TestStopCancelsAStartWaitingForAKeeper(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.w.spawnWaits = true
-		begun := r.begin("new")
-		r.do(func() {
-			if p, err := r.c.procs.findToEnd("name-new", api.KindSession); err != nil || p.rec.ID != "new" {
-				t.Errorf("found to be ended: %v", err)
+		begun := r.startSession("new")
+		r.runOnLoop(func() {
+			if p, err := r.c.procs.findIncludingNew("name-new", api.KindSession); err != nil || p.rec.ID != "new" {
+				t.Errorf("findIncludingNew: %v", err)
 			}
 			if _, err := r.c.procs.find("name-new"); !errors.Is(err, api.CodeNotFound) {
-				t.Errorf("found to be used: %v", err)
+				t.Errorf("find: %v", err)
 			}
 		})
-		stopped, removed := r.ask("new", evStop), r.ask("new", evRemove)
+		stopped, removed := r.postEvent("new", evStop), r.postEvent("new", evRemove)
 		if o := <-stopped; o.err != nil || o.process.ID != "new" || o.process.State != api.StateStopped {
 			t.Errorf("stop of a first start answered %+v", o)
 		}
 		if o := <-removed; o.err != nil {
 			t.Errorf("removal answered %v", o.err)
 		}
-		if o := <-begun; !errors.Is(o.err, errFake) || len(r.listed()) != 0 || r.w.onDisk("new").ID != "" {
-			t.Errorf("start answered %+v, listed %v", o, r.listed())
+		if o := <-begun; !errors.Is(o.err, errFake) || len(r.listProcesses()) != 0 || r.w.savedRecord("new").ID != "" {
+			t.Errorf("start answered %+v, listed %v", o, r.listProcesses())
 		}
 
 		r.w.spawnWaits, r.w.spawnErr = false, errFake
 		ended := make(chan outcome, 1)
-		r.do(func() {
-			if err := r.c.start(supervised("short", api.PolicyNo), "", false, api.State.Ended, ended); err != nil {
+		r.runOnLoop(func() {
+			if err := r.c.startRecord(processRecord("short", api.PolicyNo), "", false, api.State.Ended, ended); err != nil {
 				t.Error(err)
 			}
 		})
 		if o := <-ended; !errors.Is(o.err, errFake) {
-			t.Errorf("who waits for the end of what cannot be started is answered %+v", o)
+			t.Errorf("waiter for the end of a failed start got %+v", o)
 		}
 		r.w.spawnErr = nil
-		p := r.launch(supervised("again", api.PolicyNo))
-		r.exits(p, 0)
-		r.wants("again", api.StateExited)
+		p := r.startRecord(processRecord("again", api.PolicyNo))
+		r.reportExit(p, 0)
+		r.wantState("again", api.StateExited)
 		r.w.spawnWaits = true
-		restarted := r.ask("again", evRestart)
-		r.wants("again", api.StateStarting)
-		if o := <-r.ask("again", evRemove); !errors.Is(o.err, api.CodeConflict) {
-			t.Errorf("removed while it was being started: %+v", o)
+		restarted := r.postEvent("again", evRestart)
+		r.wantState("again", api.StateStarting)
+		if o := <-r.postEvent("again", evRemove); !errors.Is(o.err, api.CodeConflict) {
+			t.Errorf("removal during a start: %+v", o)
 		}
-		stopped, removed = r.ask("again", evStop), r.ask("again", evRemove)
+		stopped, removed = r.postEvent("again", evStop), r.postEvent("again", evRemove)
 		if o := <-stopped; o.err != nil || o.process.State != api.StateStopped {
 			t.Errorf("stop of a restart answered %+v", o)
 		}
 		if o := <-restarted; !errors.Is(o.err, errFake) {
 			t.Errorf("restart answered %+v", o)
 		}
-		if o := <-removed; o.err != nil || len(r.listed()) != 0 {
-			t.Errorf("removal answered %v, listed %v", o.err, r.listed())
+		if o := <-removed; o.err != nil || len(r.listProcesses()) != 0 {
+			t.Errorf("removal answered %v, listed %v", o.err, r.listProcesses())
 		}
 	})
 }
 
 func TestRestartInBackoffStartsAtOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.exits(r.launch(supervised("a", api.PolicyAlways)), 1)
-		r.wants("a", api.StateBackoff)
-		if o := <-r.ask("a", evRestart); o.process.State != api.StateRunning {
+		r.reportExit(r.startRecord(processRecord("a", api.PolicyAlways)), 1)
+		r.wantState("a", api.StateBackoff)
+		if o := <-r.postEvent("a", evRestart); o.process.State != api.StateRunning {
 			t.Errorf("answered %+v", o)
 		}
 		time.Sleep(time.Hour)
-		if r.spawns() != 2 {
-			t.Errorf("%d starts", r.spawns())
+		if r.countSpawns() != 2 {
+			t.Errorf("%d starts", r.countSpawns())
 		}
 	})
 }
 
 func TestAutomaticRestartCountExcludesRequestedRestarts(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyOnFailure))
-		r.exits(p, 1)
+		p := r.startRecord(processRecord("a", api.PolicyOnFailure))
+		r.reportExit(p, 1)
 		time.Sleep(time.Hour) // the policy restarts it, and it keeps running
-		r.exits(r.wants("a", api.StateRunning), 1)
-		r.wants("a", api.StateRunning) // immediately
-		restarted := r.ask("a", evRestart)
+		r.reportExit(r.wantState("a", api.StateRunning), 1)
+		r.wantState("a", api.StateRunning) // immediately
+		restarted := r.postEvent("a", evRestart)
 		<-restarted
-		stopped := r.ask("a", evStop)
+		stopped := r.postEvent("a", evStop)
 		<-stopped
-		<-r.ask("a", evRestart)
-		if s := r.wants("a", api.StateRunning).Supervision; s.Automatic != 2 || s.Restarts != 4 {
+		<-r.postEvent("a", evRestart)
+		if s := r.wantState("a", api.StateRunning).Supervision; s.Automatic != 2 || s.Restarts != 4 {
 			t.Errorf("%d automatic of %d restarts, want 2 of 4", s.Automatic, s.Restarts)
 		}
 	})
@@ -247,12 +247,12 @@ func TestAutomaticRestartCountExcludesRequestedRestarts(t *testing.T) {
 
 func TestStopDuringARequestedRestartWins(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyNo))
-		r.w.endTakes = time.Second
-		restarted := r.ask("a", evRestart)
-		r.wants("a", api.StateStopping)
-		stopped := r.ask("a", evStop)
-		r.exits(p, 0)
+		p := r.startRecord(processRecord("a", api.PolicyNo))
+		r.w.stopDelay = time.Second
+		restarted := r.postEvent("a", evRestart)
+		r.wantState("a", api.StateStopping)
+		stopped := r.postEvent("a", evStop)
+		r.reportExit(p, 0)
 		if o := <-stopped; o.process.State != api.StateStopped {
 			t.Errorf("stop answered %+v", o)
 		}
@@ -262,14 +262,14 @@ func TestStopDuringARequestedRestartWins(t *testing.T) {
 	})
 }
 
-func TestRestartDuringAStopWinsAndTellsWhoStops(t *testing.T) {
+func TestRestartDuringAStopWinsAndTheStopConflicts(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyNo))
-		r.w.endTakes = time.Second
-		stopped := r.ask("a", evStop)
-		r.wants("a", api.StateStopping)
-		restarted := r.ask("a", evRestart)
-		r.exits(p, 0)
+		p := r.startRecord(processRecord("a", api.PolicyNo))
+		r.w.stopDelay = time.Second
+		stopped := r.postEvent("a", evStop)
+		r.wantState("a", api.StateStopping)
+		restarted := r.postEvent("a", evRestart)
+		r.reportExit(p, 0)
 		if o := <-stopped; !errors.Is(o.err, api.CodeConflict) {
 			t.Errorf("stop answered %+v", o)
 		}
@@ -281,45 +281,45 @@ func TestRestartDuringAStopWinsAndTellsWhoStops(t *testing.T) {
 
 func TestRemovalWhileStoppingFollowsTheStop(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyAlways))
-		r.w.endTakes = time.Second
-		stopped := r.ask("a", evStop)
-		removed := r.ask("a", evRemove)
-		r.exits(p, 0)
+		p := r.startRecord(processRecord("a", api.PolicyAlways))
+		r.w.stopDelay = time.Second
+		stopped := r.postEvent("a", evStop)
+		removed := r.postEvent("a", evRemove)
+		r.reportExit(p, 0)
 		if o := <-stopped; o.process.State != api.StateStopped {
 			t.Errorf("stop answered %+v", o)
 		}
-		if o := <-removed; o.err != nil || len(r.listed()) != 0 || r.w.onDisk("a").ID != "" {
-			t.Errorf("removal answered %v, left %v", o.err, r.listed())
+		if o := <-removed; o.err != nil || len(r.listProcesses()) != 0 || r.w.savedRecord("a").ID != "" {
+			t.Errorf("removal answered %v, left %v", o.err, r.listProcesses())
 		}
 	})
 }
 
-func TestFailedRestartIsTriedAgainWithItsReason(t *testing.T) {
+func TestFailedRestartIsRetriedAndReportsItsError(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyAlways))
+		p := r.startRecord(processRecord("a", api.PolicyAlways))
 		r.w.mu.Lock()
 		r.w.spawnErr = errFake
 		r.w.mu.Unlock()
 		time.Sleep(healthyRun)
-		r.exits(p, 1)
-		if back := r.wants("a", api.StateBackoff); back.Error != errFake.Error() {
+		r.reportExit(p, 1)
+		if back := r.wantState("a", api.StateBackoff); back.Error != errFake.Error() {
 			t.Errorf("in backoff as %+v", back)
 		}
 		r.w.mu.Lock()
 		r.w.spawnErr = nil
 		r.w.mu.Unlock()
-		time.Sleep(longestDelay)
-		r.wants("a", api.StateRunning)
+		time.Sleep(maxDelay)
+		r.wantState("a", api.StateRunning)
 	})
 }
 
-func TestReadinessIsKnownAndItsTimeOutIsAFailure(t *testing.T) {
+func TestReadinessIsReportedAndItsTimeoutIsAFailure(t *testing.T) {
 	withRig(t, func(r *rig) {
-		rec := supervised("a", api.PolicyOnFailure)
+		rec := processRecord("a", api.PolicyOnFailure)
 		rec.Ready = &store.Readiness{Port: 1}
-		r.w.probeTakes = time.Second
-		p := r.launch(rec)
+		r.w.probeDelay = time.Second
+		p := r.startRecord(rec)
 		if *p.Supervision.Ready {
 			t.Error("ready at once")
 		}
@@ -328,52 +328,51 @@ func TestReadinessIsKnownAndItsTimeOutIsAFailure(t *testing.T) {
 			t.Error("not ready after the check")
 		}
 		r.w.probeErr = errors.New("not ready after 1s: port 1")
-		restarted := r.ask("a", evRestart)
+		restarted := r.postEvent("a", evRestart)
 		synctest.Wait()
-		r.exits(p, 0)
+		r.reportExit(p, 0)
 		again := (<-restarted).process
 		time.Sleep(2 * time.Second)
-		r.exits(again, 0)
-		if back := r.wants("a", api.StateBackoff); back.Error != r.w.probeErr.Error() {
+		r.reportExit(again, 0)
+		if back := r.wantState("a", api.StateBackoff); back.Error != r.w.probeErr.Error() {
 			t.Errorf("became %+v", back)
 		}
 	})
 }
 
-func TestLateExitOfTheChildBeforeIsNotThatOfTheNext(t *testing.T) {
+func TestRepeatedExitOfThePreviousChildIsIgnored(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyAlways))
-		r.w.spawnTakes = time.Second
+		p := r.startRecord(processRecord("a", api.PolicyAlways))
+		r.w.spawnDelay = time.Second
 		time.Sleep(healthyRun)
-		r.exits(p, 1)
-		r.exits(p, 1) // told by the keeper's list as well
+		r.reportExit(p, 1)
+		r.reportExit(p, 1) // repeated by the keeper's list
 		time.Sleep(2 * time.Second)
-		r.exits(p, 1)
-		if now := r.wants("a", api.StateRunning); now.PID == p.PID || r.spawns() != 2 {
-			t.Errorf("became %+v after %d starts", now, r.spawns())
+		r.reportExit(p, 1)
+		if now := r.wantState("a", api.StateRunning); now.PID == p.PID || r.countSpawns() != 2 {
+			t.Errorf("became %+v after %d starts", now, r.countSpawns())
 		}
 	})
 }
 
-func TestExitThatWasLookedForLateIsNotThatOfTheNextChild(t *testing.T) {
+func TestLateExitOfThePreviousChildIsIgnored(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(supervised("a", api.PolicyNo))
-		r.w.lateTakes = time.Second
-		restarted := r.ask("a", evRestart) // its tree is gone before the keeper tells of the exit
+		p := r.startRecord(processRecord("a", api.PolicyNo))
+		r.w.lateDelay = time.Second
+		restarted := r.postEvent("a", evRestart) // its tree is gone before the keeper reports the exit
 		synctest.Wait()
-		r.exits(p, 0)
+		r.reportExit(p, 0)
 		if o := <-restarted; o.process.State != api.StateRunning {
 			t.Errorf("answered %+v", o)
 		}
 		time.Sleep(time.Minute)
-		if now := r.wants("a", api.StateRunning); now.PID == p.PID || r.spawns() != 2 {
-			t.Errorf("became %+v after %d starts", now, r.spawns())
+		if now := r.wantState("a", api.StateRunning); now.PID == p.PID || r.countSpawns() != 2 {
+			t.Errorf("became %+v after %d starts", now, r.countSpawns())
 		}
 	})
 }
 
-// What a new engine makes of each state that it can find, with and without a
-// child, in the same boot and after another.
+// The cases cover each saved state, with and without a child, in the same boot and after a reboot.
 func TestEngineRestartInEveryState(t *testing.T) {
 	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 	old := store.Identity{BootID: "another", PID: 50, StartTime: 7}
@@ -422,7 +421,7 @@ func TestEngineRestartInEveryState(t *testing.T) {
 		name := fmt.Sprintf("%s %s %s boot=%v held=%v alive=%v", c.policy, c.state, c.desired, c.identity == &who, c.held != nil, c.alive)
 		t.Run(name, func(t *testing.T) {
 			withRig(t, func(r *rig) {
-				rec := supervised("a", c.policy)
+				rec := processRecord("a", c.policy)
 				rec.State, rec.Desired, rec.Identity = c.state, c.desired, c.identity
 				rec.StartedAt, rec.NextStart = time.Now(), time.Now().Add(time.Second)
 				s := Survey{
@@ -441,18 +440,18 @@ func TestEngineRestartInEveryState(t *testing.T) {
 				r.c.box.Post(func() {
 					p := r.c.insert(all[0].Rec, "")
 					p.ending = all[0].ending
-					p.view = describe(p)
+					p.view = describeProcess(p)
 					for _, e := range all[0].events {
 						r.c.handle("a", e)
 					}
 				})
-				p := r.wants("a", c.want)
-				if r.spawns() != c.spawns {
-					t.Errorf("%d starts, want %d", r.spawns(), c.spawns)
+				p := r.wantState("a", c.want)
+				if r.countSpawns() != c.spawns {
+					t.Errorf("%d starts, want %d", r.countSpawns(), c.spawns)
 				}
 				if c.want == api.StateBackoff {
-					time.Sleep(longestDelay)
-					p = r.wants("a", api.StateRunning)
+					time.Sleep(maxDelay)
+					p = r.wantState("a", api.StateRunning)
 				}
 				if c.want == api.StateRunning && c.spawns == 0 && p.PID != 50 {
 					t.Errorf("pid %d", p.PID)
@@ -462,24 +461,23 @@ func TestEngineRestartInEveryState(t *testing.T) {
 	}
 }
 
-// Whatever is asked of a process and whatever happens to it, in whatever order:
-// it never has two children, every request is answered, and in the end it is
-// what was asked for last.
-func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
+// For any order of requests and exits, a process never has two children, every request is answered,
+// and the last request decides the final state.
+func TestAnyOrderOfRequestsAndExitsLeavesAtMostOneChild(t *testing.T) {
 	for seed := range uint64(200) {
 		withRig(t, func(r *rig) {
 			random := rand.New(rand.NewPCG(seed, 0))
-			r.w.spawnTakes = time.Duration(random.IntN(3)) * 100 * time.Millisecond
-			r.w.endTakes = time.Duration(random.IntN(3)) * 150 * time.Millisecond
+			r.w.spawnDelay = time.Duration(random.IntN(3)) * 100 * time.Millisecond
+			r.w.stopDelay = time.Duration(random.IntN(3)) * 150 * time.Millisecond
 			policy := []api.Policy{api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways}[random.IntN(3)]
-			r.launch(supervised("a", policy))
+			r.startRecord(processRecord("a", policy))
 			var replies []<-chan outcome
 			for range 40 {
 				switch random.IntN(8) {
 				case 0:
-					replies = append(replies, r.ask("a", evStop))
+					replies = append(replies, r.postEvent("a", evStop))
 				case 1:
-					replies = append(replies, r.ask("a", evRestart))
+					replies = append(replies, r.postEvent("a", evRestart))
 				case 2, 3:
 					r.w.killChild(r, "a", random.IntN(2))
 				case 4:
@@ -489,7 +487,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 				case 6:
 					keep, reply := random.IntN(2) == 0, make(chan outcome, 1)
 					r.c.box.Post(func() {
-						if err := apply(r.c, r.c.procs["a"], Update{KeepAlive: &keep}, reply); err != nil {
+						if err := applyUpdate(r.c, r.c.procs["a"], Update{KeepAlive: &keep}, reply); err != nil {
 							t.Error(err)
 						}
 					})
@@ -499,7 +497,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 					r.w.spawnErr = [...]error{nil, nil, errFake}[random.IntN(3)]
 					r.w.mu.Unlock()
 				}
-				if n := r.w.liveChildren("a"); n > 1 {
+				if n := r.w.countChildren("a"); n > 1 {
 					t.Fatalf("seed %d: %d children", seed, n)
 				}
 			}
@@ -507,7 +505,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 			r.w.spawnErr = nil
 			r.w.mu.Unlock()
 			time.Sleep(time.Hour)
-			final := r.ask("a", evStop)
+			final := r.postEvent("a", evStop)
 			time.Sleep(time.Hour)
 			for i, reply := range append(replies, final) {
 				select {
@@ -516,8 +514,8 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 					t.Errorf("seed %d: request %d was never answered", seed, i)
 				}
 			}
-			if p := r.view("a"); !p.State.Ended() || r.w.liveChildren("a") != 0 {
-				t.Errorf("seed %d: %s with %d children", seed, p.State, r.w.liveChildren("a"))
+			if p := r.view("a"); !p.State.Ended() || r.w.countChildren("a") != 0 {
+				t.Errorf("seed %d: %s with %d children", seed, p.State, r.w.countChildren("a"))
 			}
 		})
 	}

@@ -5,54 +5,55 @@ import (
 	"tandem/persist/store"
 )
 
-// An eventKind is something that happens to a process.
+// An eventKind names something that happens to a process. The comments list the fields of event set
+// for it.
 type eventKind string
 
 const (
-	evSpawned     eventKind = "spawned"        // the keeper has started it: child, live
-	evSpawnFailed eventKind = "spawn failed"   // it could not, or nobody knows: err
-	evUnsure      eventKind = "unsure"         // nobody knows yet whether it has: err
+	evSpawned     eventKind = "spawned"        // the keeper started its child: child, live
+	evSpawnFailed eventKind = "spawn failed"   // the start failed, or its result is unknown: err
+	evUnsure      eventKind = "unsure"         // the keeper has not answered in time: err
 	evFound       eventKind = "found"          // a new engine found its child in the keeper: child, live
-	evLost        eventKind = "lost"           // a new engine found its child alive, but not its terminal
+	evLost        eventKind = "lost"           // a new engine found its child running, but not its terminal
 	evMissing     eventKind = "missing"        // a new engine found no child: ending, rebooted, unsure
 	evBooted      eventKind = "booted"         // a new engine found it ended in an earlier boot
-	evExited      eventKind = "exited"         // its child has ended: child, ending
+	evExited      eventKind = "exited"         // its child has exited: child, ending
 	evDrained     eventKind = "drained"        // all its output has been read
 	evReady       eventKind = "ready"          // it is ready: child
-	evUnready     eventKind = "not ready"      // it was not in time: child, err
-	evDue         eventKind = "due"            // its delay is over, a dependency may be met, or a stop is due for a retry
+	evUnready     eventKind = "not ready"      // it was not ready in time: child, err
+	evDue         eventKind = "due"            // its delay is over, a dependency may be met, or a stop is to be retried
 	evGone        eventKind = "gone"           // nothing is left of its tree
-	evStuck       eventKind = "stuck"          // its tree could not be ended: err
+	evStuck       eventKind = "stuck"          // its tree could not be stopped: err
 	evStop        eventKind = "stop asked for" // reply, signal
 	evRestart     eventKind = "restart asked for"
 	evRemove      eventKind = "removal asked for"
 )
 
-// An event carries what its kind says.
+// An event is something that happens to a process; kind says which other fields are set.
 type event struct {
 	kind eventKind
-	Started
+	Launch
 	ending    Ending
 	rebooted  bool
-	unsure    bool // a missing child that may have existed
+	unsure    bool // the missing child may have existed
 	err       error
-	signal    string             // instead of the process's stop signal
+	signal    string             // replaces the process's stop signal
 	by        string             // who asks: person, or agent:NAME/VERSION; "" for the engine itself
-	timeoutMS int                // milliseconds from there to SIGKILL; 0: the process's own
-	after     []store.Dependency // of a restart: what it waits for
-	restartID string             // of a restart, made by the caller
+	timeoutMS int                // from the signal to SIGKILL; 0: the process's own
+	after     []store.Dependency // dependencies of a restart
+	restartID string             // of a restart, chosen by the caller
 	reply     chan<- outcome
 }
 
 type action func(c *Control, p *proc, e event)
 
-// A table says what an event does to a process in a state. A missing cell cannot
-// happen; one that is to have no effect says ignore.
+// A table maps a state and an event to an action. A missing cell cannot happen; an event without
+// effect maps to ignore.
 type table map[api.State]map[eventKind]action
 
 func newTable() table {
 	ended := map[eventKind]action{
-		evBooted:  startAgain,
+		evBooted:  startNextRun,
 		evExited:  forgetLate,
 		evDrained: ignore,
 		evReady:   ignore,
@@ -62,29 +63,29 @@ func newTable() table {
 		evStuck:   ignore,
 		evStop:    stopEnded,
 		evRestart: restartEnded,
-		evRemove:  remove,
+		evRemove:  removeEnded,
 	}
 	return table{
 		api.StateWaiting: {
-			evMissing: goOnWaiting,
+			evMissing: resumeWaiting,
 			evExited:  ignore,
 			evDrained: ignore,
 			evReady:   ignore,
 			evUnready: ignore,
-			evDue:     lookAgain,
+			evDue:     checkDependencies,
 			evGone:    ignore,
 			evStuck:   ignore,
-			evStop:    stopUnstarted,
-			evRestart: startAnyway,
+			evStop:    stopWaiting,
+			evRestart: restartWaiting,
 			evRemove:  refuseRunning,
 		},
 		api.StateStarting: {
-			evSpawned:     begin,
-			evSpawnFailed: startFailed,
-			evUnsure:      tellUnsure,
-			evFound:       begin,
-			evLost:        endLost,
-			evMissing:     conclude,
+			evSpawned:     adoptChild,
+			evSpawnFailed: handleStartFailure,
+			evUnsure:      answerUnsure,
+			evFound:       adoptChild,
+			evLost:        stopLost,
+			evMissing:     concludeMissing,
 			evExited:      noteExit,
 			evDrained:     noteDrained,
 			evReady:       ignore,
@@ -95,22 +96,22 @@ func newTable() table {
 			evRemove:      removeOnceStopped,
 		},
 		api.StateRunning: {
-			evFound:   begin,
-			evLost:    endLost,
-			evMissing: conclude,
+			evFound:   adoptChild,
+			evLost:    stopLost,
+			evMissing: concludeMissing,
 			evExited:  noteExit,
 			evDrained: noteDrained,
 			evReady:   noteReady,
-			evUnready: endUnready,
+			evUnready: stopUnready,
 			evDue:     ignore,
-			evStop:    stop,
+			evStop:    stopRunning,
 			evRestart: restartRunning,
 			evRemove:  refuseRunning,
 		},
 		api.StateStopping: {
-			evFound:   begin,
-			evLost:    endLost,
-			evMissing: conclude,
+			evFound:   adoptChild,
+			evLost:    stopLost,
+			evMissing: concludeMissing,
 			evExited:  noteExit,
 			evDrained: noteDrained,
 			evReady:   ignore,
@@ -118,14 +119,14 @@ func newTable() table {
 			evDue:     retryStop,
 			evGone:    noteGone,
 			evStuck:   retryFailedStop,
-			evStop:    stop,
+			evStop:    stopRunning,
 			evRestart: restartStopping,
 			evRemove:  removeOnceStopped,
 		},
 		api.StateBackoff: {
-			evFound:   begin,
-			evLost:    endLost,
-			evMissing: conclude,
+			evFound:   adoptChild,
+			evLost:    stopLost,
+			evMissing: concludeMissing,
 			evExited:  ignore,
 			evDrained: ignore,
 			evReady:   ignore,
@@ -133,7 +134,7 @@ func newTable() table {
 			evDue:     startDue,
 			evGone:    ignore,
 			evStuck:   ignore,
-			evStop:    stopWaiting,
+			evStop:    stopBackoff,
 			evRestart: restartEnded,
 			evRemove:  refuseRunning,
 		},

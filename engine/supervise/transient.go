@@ -7,36 +7,36 @@ import (
 	"tandem/engine/api"
 )
 
-// A one-shot command is often over before anybody could look at it, and there
-// are many. What is on disk of it beforehand, its record and its mark, and what
-// the keeper knows tell a new engine all there is to know; so the states in
-// between are written down only if they last.
+// Thousands of one-shot commands run, and most exit before anyone could look at them. Their record
+// and mark are on disk before the start, and the keeper knows their exit; that is all a new engine
+// needs. The states in between are therefore written only if they last.
 
-// soon is how long a one-shot command may run before it is shown.
-const soon = 20 * time.Millisecond
+// oneShotGrace is how long a one-shot command may run before it is shown.
+const oneShotGrace = 20 * time.Millisecond
 
-// becomeSoon is become, except that a state that is over in a moment is neither written
-// nor announced.
-func becomeSoon(c *Control, p *proc, s api.State) {
+// setStateSoon is setState, except that a state replaced within oneShotGrace is neither saved nor
+// announced.
+func setStateSoon(c *Control, p *proc, s api.State) {
 	p.rec.State = string(s)
 	p.rev++
 	rev := p.rev
-	time.AfterFunc(soon, func() {
+	time.AfterFunc(oneShotGrace, func() {
 		c.box.Post(func() {
+			// A newer state has been saved by itself; the id may belong to another process.
 			if p.rev == rev && c.procs[p.rec.ID] == p && !p.removing {
-				c.write(p)
+				c.writeRecord(p)
 			}
 		})
 	})
 }
 
-// AfterStart begins something that is not worth doing for a one-shot command that ends
-// at once. It returns what ends it.
+// AfterStart calls begin after oneShotGrace, unless the command has exited by then. The returned
+// function ends what begin began, if it did.
 func AfterStart(begin func() (end func())) (end func()) {
 	var mu sync.Mutex
 	var begun func()
 	ended := false
-	timer := time.AfterFunc(soon, func() {
+	timer := time.AfterFunc(oneShotGrace, func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if !ended {

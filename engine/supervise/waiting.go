@@ -9,14 +9,15 @@ import (
 	"tandem/persist/store"
 )
 
-// What is to start after others waits here, not in the caller: its record says what it
-// waits for, so a new engine carries on with that.
+// A process with dependencies waits here, not in its client. Its record lists the dependencies not
+// yet met, so a new engine carries on with them.
 
-// dependencies finds what a process is to be started after.
-func (ps processes) dependencies(asked []store.Dependency, id string) ([]store.Dependency, error) {
+// resolveDependencies finds the processes to be waited for. asked names them by id, name or prefix;
+// id is the process to be started.
+func (ps processes) resolveDependencies(asked []store.Dependency, id string) ([]store.Dependency, error) {
 	var found []store.Dependency
 	for _, d := range asked {
-		on, err := ps.findToEnd(d.ID)
+		on, err := ps.findIncludingNew(d.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +29,7 @@ func (ps processes) dependencies(asked []store.Dependency, id string) ([]store.D
 	return found, nil
 }
 
-// DependenciesOf checks what a client wants a process to be started after.
+// DependenciesOf checks the dependencies given by a client.
 func DependenciesOf(in []api.Dependency) ([]store.Dependency, error) {
 	var after []store.Dependency
 	for _, d := range in {
@@ -45,29 +46,30 @@ func DependenciesOf(in []api.Dependency) ([]store.Dependency, error) {
 	return after, nil
 }
 
-// wakeSoon looks once at what waits, for all that changes at this moment.
-func wakeSoon(c *Control) {
-	if c.waking {
+// checkWaitingSoon queues one check of all waiting processes for all changes at this moment.
+func checkWaitingSoon(c *Control) {
+	if c.wakeQueued {
 		return
 	}
-	c.waking = true
+	c.wakeQueued = true
 	c.box.Post(func() {
-		c.waking = false
-		for _, p := range c.procs.oldestFirst(func(p *proc) bool { return p.state() == api.StateWaiting }) {
+		c.wakeQueued = false
+		// Oldest first: processes start in the order of their requests.
+		for _, p := range c.procs.selectOldestFirst(func(p *proc) bool { return p.state() == api.StateWaiting }) {
 			c.handle(p.rec.ID, event{kind: evDue})
 		}
 	})
 }
 
-// lookAgain starts what no longer waits for anything, and fails what waits for
-// something that cannot come. A condition that has held once counts for good.
-func lookAgain(c *Control, p *proc, _ event) {
+// checkDependencies starts a process whose last dependency is met, and fails one with a dependency
+// that can no longer be met. A condition met once stays met.
+func checkDependencies(c *Control, p *proc, _ event) {
 	var left []store.Dependency
 	for _, d := range p.rec.After {
-		switch holds, never := reached(c.procs[d.ID], d); {
+		switch holds, never := checkDependency(c.procs[d.ID], d); {
 		case never != "":
 			p.rec.Error = never
-			c.become(p, api.StateFailed)
+			c.setState(p, api.StateFailed)
 			return
 		case !holds:
 			left = append(left, d)
@@ -75,18 +77,18 @@ func lookAgain(c *Control, p *proc, _ event) {
 	}
 	switch {
 	case len(left) == 0 && !c.closing:
-		startUnstarted(c, p)
+		startWaiting(c, p)
 	case len(left) < len(p.rec.After) && len(left) > 0:
 		p.rec.After = left
-		c.save(p)
+		c.saveChange(p)
 	}
 }
 
-// reached reports whether a process has come as far as a dependency on it wants,
-// or why it never will; nil is one that was removed.
-func reached(on *proc, d store.Dependency) (holds bool, never string) {
+// checkDependency reports whether the process on satisfies the dependency d, or why it never will.
+// A nil on has been removed.
+func checkDependency(on *proc, d store.Dependency) (holds bool, never string) {
 	if on == nil {
-		return false, fmt.Sprintf("%s was removed before it %s", d.Name, awaited(d))
+		return false, fmt.Sprintf("%s was removed before it %s", d.Name, conditionPhrase(d))
 	}
 	state, done := on.state(), on.state().Ended() || on.state() == api.StateBackoff
 	switch api.Condition(d.Condition) {
@@ -95,18 +97,18 @@ func reached(on *proc, d store.Dependency) (holds bool, never string) {
 	case api.ConditionCompleted:
 		holds = done && on.rec.Identity != nil
 	case api.ConditionSucceeded:
-		holds = done && on.ending != nil && succeeded(on.rec.Restart, on.ending.Exit)
+		holds = done && on.ending != nil && isSuccess(on.rec.Restart, on.ending.Exit)
 	default:
 		holds = on.isReady()
 	}
 	if holds || !state.Ended() {
 		return holds, ""
 	}
-	return false, fmt.Sprintf("%s %s", d.Name, on.fellShort(d))
+	return false, fmt.Sprintf("%s %s", d.Name, on.describeShortfall(d))
 }
 
-// awaited says what a dependency waits for.
-func awaited(d store.Dependency) string {
+// conditionPhrase returns the condition of a dependency as words.
+func conditionPhrase(d store.Dependency) string {
 	switch api.Condition(d.Condition) {
 	case api.ConditionStarted:
 		return "was started"
@@ -116,9 +118,9 @@ func awaited(d store.Dependency) string {
 	return "was ready"
 }
 
-// fellShort says how a process ended without coming as far as was waited for.
-func (p *proc) fellShort(d store.Dependency) string {
-	before := " before it " + awaited(d)
+// describeShortfall describes how a process ended without meeting the dependency d.
+func (p *proc) describeShortfall(d store.Dependency) string {
+	before := " before it " + conditionPhrase(d)
 	if api.Condition(d.Condition) == api.ConditionSucceeded && p.ending != nil {
 		before = ""
 	}
@@ -135,51 +137,51 @@ func (p *proc) fellShort(d store.Dependency) string {
 	return "exited" + before
 }
 
-// startUnstarted starts what has waited long enough.
-func startUnstarted(c *Control, p *proc) {
-	before := p.before
-	if now := p.leave(); now.Live != nil { // somebody looks at it already
+// startWaiting starts a process whose wait is over.
+func startWaiting(c *Control, p *proc) {
+	before := p.predecessor
+	if now := p.releaseRun(); now.Live != nil { // a viewer had opened the previous screen
 		before.Live = now.Live
 	}
-	p.before, p.rec.After = Predecessor{}, nil
-	c.become(p, api.StateStarting)
+	p.predecessor, p.rec.After = Predecessor{}, nil
+	c.setState(p, api.StateStarting)
 	spawnOnceSaved(c, p, before)
 }
 
-// startAnyway starts what somebody does not want to wait any longer.
-func startAnyway(c *Control, p *proc, e event) {
+// restartWaiting starts a waiting process at once, or replaces its dependencies.
+func restartWaiting(c *Control, p *proc, e event) {
 	switch {
 	case c.closing:
 		e.answer(outcome{err: api.ErrEnding()})
 	case len(e.after) > 0:
 		p.rec.After = slices.Clone(e.after)
 		p.acceptRestart(e)
-		c.save(p)
-		wakeSoon(c)
+		c.saveChange(p)
+		checkWaitingSoon(c)
 	default:
 		p.acceptRestart(e)
-		startUnstarted(c, p)
+		startWaiting(c, p)
 	}
 }
 
-// waitAgain makes a process that has ended wait for its next start.
-func waitAgain(c *Control, p *proc, e event) {
+// waitForNextRun makes an ended process wait for its dependencies before its next start.
+func waitForNextRun(c *Control, p *proc, e event) {
 	p.rec.Restarts++
 	p.rec.Error = ""
-	p.before = p.renew()
-	c.leases.claim(p)
+	p.predecessor = p.prepareNextRun()
+	c.leases.claimRun(p)
 	p.rec.After = e.after
-	c.become(p, api.StateWaiting)
-	wakeSoon(c)
+	c.setState(p, api.StateWaiting)
+	checkWaitingSoon(c)
 }
 
-// goOnWaiting is what a new engine does with what waits: it looks once all records are
-// in the table.
-func goOnWaiting(c *Control, _ *proc, _ event) { wakeSoon(c) }
+// resumeWaiting lets a process go on waiting in a new engine. The check is queued, because the
+// table is still being filled.
+func resumeWaiting(c *Control, _ *proc, _ event) { checkWaitingSoon(c) }
 
-// stopUnstarted calls off a start that waits.
-func stopUnstarted(c *Control, p *proc, e event) {
-	p.await(e.reply, api.State.Ended)
+// stopWaiting cancels a start that is waiting.
+func stopWaiting(c *Control, p *proc, e event) {
+	p.addWaiter(e.reply, api.State.Ended)
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
-	c.become(p, api.StateStopped)
+	c.setState(p, api.StateStopped)
 }

@@ -9,9 +9,9 @@ import (
 	"tandem/persist/store"
 )
 
-// after is a record that is to be started after others.
-func after(id string, on ...store.Dependency) store.Record {
-	r := supervised(id, api.PolicyNo)
+// recordAfter returns a record with dependencies.
+func recordAfter(id string, on ...store.Dependency) store.Record {
+	r := processRecord(id, api.PolicyNo)
 	r.After = on
 	return r
 }
@@ -20,131 +20,131 @@ func dependency(id string, c api.Condition) store.Dependency {
 	return store.Dependency{ID: id, Condition: string(c)}
 }
 
-// enter starts a record and gives its answer.
-func (r *rig) enter(rec store.Record) outcome {
+// startAndAnswer starts a record and returns the answer.
+func (r *rig) startAndAnswer(rec store.Record) outcome {
 	r.Helper()
 	reply := make(chan outcome, 1)
-	refused, err := Ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, HasStarted, reply) })
+	refused, err := Ask(r.Context(), r.c, func() error { return r.c.startRecord(rec, "", false, HasStarted, reply) })
 	if err != nil || refused != nil {
 		r.Fatal(err, refused)
 	}
 	return <-reply
 }
 
-func TestWhatComesAfterOthersIsStartedOnceAllHaveHeld(t *testing.T) {
+func TestProcessStartsOnceAllDependenciesAreMet(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.probeTakes = 3 * time.Second
-		db := supervised("db", api.PolicyNo)
+		r.w.probeDelay = 3 * time.Second
+		db := processRecord("db", api.PolicyNo)
 		db.Ready = &store.Readiness{Port: 5432}
-		r.launch(db)
-		task := r.launch(supervised("task", api.PolicyNo))
-		o := r.enter(after("web", dependency("db", api.ConditionReady), dependency("name-task", api.ConditionSucceeded)))
+		r.startRecord(db)
+		task := r.startRecord(processRecord("task", api.PolicyNo))
+		o := r.startAndAnswer(recordAfter("web", dependency("db", api.ConditionReady), dependency("name-task", api.ConditionSucceeded)))
 		if o.err != nil || o.process.State != api.StateWaiting || len(o.process.WaitsFor) != 2 || o.process.PID != 0 {
 			t.Fatalf("answered %+v, %v", o.process, o.err)
 		}
-		if rec := r.w.onDisk("web"); rec.State != string(api.StateWaiting) || len(rec.After) != 2 || rec.After[1].ID != "task" {
+		if rec := r.w.savedRecord("web"); rec.State != string(api.StateWaiting) || len(rec.After) != 2 || rec.After[1].ID != "task" {
 			t.Errorf("on disk %+v", rec)
 		}
 		time.Sleep(4 * time.Second)
-		p := r.wants("web", api.StateWaiting)
-		if len(p.WaitsFor) != 1 || p.WaitsFor[0].Name != "name-task" || len(r.w.onDisk("web").After) != 1 {
+		p := r.wantState("web", api.StateWaiting)
+		if len(p.WaitsFor) != 1 || p.WaitsFor[0].Name != "name-task" || len(r.w.savedRecord("web").After) != 1 {
 			t.Errorf("waits for %+v", p.WaitsFor)
 		}
-		r.exits(task, 0)
-		if p := r.wants("web", api.StateRunning); p.PID == 0 || p.WaitsFor != nil || p.Supervision.Restarts != 0 || r.w.onDisk("web").After != nil {
+		r.reportExit(task, 0)
+		if p := r.wantState("web", api.StateRunning); p.PID == 0 || p.WaitsFor != nil || p.Supervision.Restarts != 0 || r.w.savedRecord("web").After != nil {
 			t.Errorf("became %+v", p)
 		}
 	})
 }
 
-func TestWhatComesAfterSomethingThatHoldsIsStartedAtOnce(t *testing.T) {
+func TestProcessWithMetDependenciesStartsAtOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.launch(supervised("db", api.PolicyNo))
-		if o := r.enter(after("web", dependency("db", ""), dependency("db", api.ConditionStarted))); o.process.State != api.StateRunning {
+		r.startRecord(processRecord("db", api.PolicyNo))
+		if o := r.startAndAnswer(recordAfter("web", dependency("db", ""), dependency("db", api.ConditionStarted))); o.process.State != api.StateRunning {
 			t.Errorf("answered %+v, %v", o.process, o.err)
 		}
 	})
 }
 
-func TestWhatWaitsFailsWithTheReasonOfWhatCannotHold(t *testing.T) {
+func TestWaitingProcessFailsWithTheReasonOfItsDependency(t *testing.T) {
 	cases := map[string]struct {
 		condition api.Condition
 		happens   func(r *rig, db api.Process)
 		want      string
 	}{
-		"exits":    {api.ConditionReady, func(r *rig, db api.Process) { r.exits(db, 7) }, "name-db exited with 7 before it was ready"},
-		"fails":    {api.ConditionSucceeded, func(r *rig, db api.Process) { r.exits(db, 3) }, "name-db exited with 3"},
-		"is ended": {api.ConditionReady, func(r *rig, db api.Process) { r.ask("db", evStop); synctest.Wait(); r.exits(db, 0) }, "name-db was stopped before it was ready"},
+		"exits":      {api.ConditionReady, func(r *rig, db api.Process) { r.reportExit(db, 7) }, "name-db exited with 7 before it was ready"},
+		"fails":      {api.ConditionSucceeded, func(r *rig, db api.Process) { r.reportExit(db, 3) }, "name-db exited with 3"},
+		"is stopped": {api.ConditionReady, func(r *rig, db api.Process) { r.postEvent("db", evStop); synctest.Wait(); r.reportExit(db, 0) }, "name-db was stopped before it was ready"},
 		"is removed": {api.ConditionReady, func(r *rig, db api.Process) {
-			r.c.box.Post(func() { drop(r.c, r.c.procs["db"]) })
+			r.c.box.Post(func() { deleteProcess(r.c, r.c.procs["db"]) })
 		}, "name-db was removed before it was ready"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			withRig(t, func(r *rig) {
-				r.w.probeTakes = time.Hour
-				rec := supervised("db", api.PolicyNo)
+				r.w.probeDelay = time.Hour
+				rec := processRecord("db", api.PolicyNo)
 				rec.Ready = &store.Readiness{Port: 5432}
-				db := r.launch(rec)
-				r.enter(after("web", dependency("db", test.condition)))
-				r.enter(after("shop", dependency("web", api.ConditionStarted)))
+				db := r.startRecord(rec)
+				r.startAndAnswer(recordAfter("web", dependency("db", test.condition)))
+				r.startAndAnswer(recordAfter("shop", dependency("web", api.ConditionStarted)))
 				test.happens(r, db)
-				if p := r.wants("web", api.StateFailed); p.Error != test.want || p.ExitUnknown || r.spawns() != 1 {
-					t.Errorf("failed with %q after %d starts", p.Error, r.spawns())
+				if p := r.wantState("web", api.StateFailed); p.Error != test.want || p.ExitUnknown || r.countSpawns() != 1 {
+					t.Errorf("failed with %q after %d starts", p.Error, r.countSpawns())
 				}
-				if p := r.wants("shop", api.StateFailed); p.Error != "name-web failed before it was started: "+test.want {
-					t.Errorf("what comes after it failed with %q", p.Error)
+				if p := r.wantState("shop", api.StateFailed); p.Error != "name-web failed before it was started: "+test.want {
+					t.Errorf("the process depending on it failed with %q", p.Error)
 				}
 			})
 		})
 	}
 }
 
-func TestWhatWaitsGoesOnWaitingWhileItsDependencyIsTriedAgain(t *testing.T) {
+func TestProcessKeepsWaitingWhileItsDependencyIsRestarted(t *testing.T) {
 	withRig(t, func(r *rig) {
-		rec := supervised("task", api.PolicyOnFailure)
-		task := r.launch(rec)
-		r.enter(after("web", dependency("task", api.ConditionSucceeded)))
-		r.exits(task, 1)
-		r.wants("task", api.StateBackoff)
-		r.wants("web", api.StateWaiting)
-		time.Sleep(longestDelay)
-		r.exits(r.wants("task", api.StateRunning), 0)
-		r.wants("web", api.StateRunning)
+		rec := processRecord("task", api.PolicyOnFailure)
+		task := r.startRecord(rec)
+		r.startAndAnswer(recordAfter("web", dependency("task", api.ConditionSucceeded)))
+		r.reportExit(task, 1)
+		r.wantState("task", api.StateBackoff)
+		r.wantState("web", api.StateWaiting)
+		time.Sleep(maxDelay)
+		r.reportExit(r.wantState("task", api.StateRunning), 0)
+		r.wantState("web", api.StateRunning)
 	})
 }
 
-func TestANewEngineGoesOnWaiting(t *testing.T) {
+func TestNewEngineResumesWaitingForDependencies(t *testing.T) {
 	for name, dbState := range map[string]api.State{"met": api.StateRunning, "open": api.StateWaiting, "never": api.StateExited} {
 		t.Run(name, func(t *testing.T) {
 			withRig(t, func(r *rig) {
 				code := 7
 				who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
-				db := supervised("db", api.PolicyNo)
+				db := processRecord("db", api.PolicyNo)
 				db.State = string(dbState)
 				if dbState != api.StateWaiting {
 					db.Identity, db.StartedAt = &who, time.Now()
 				} else {
 					db.After = []store.Dependency{{ID: "task", Name: "task", Condition: string(api.ConditionSucceeded)}}
 				}
-				task := supervised("task", api.PolicyNo)
+				task := processRecord("task", api.PolicyNo)
 				task.State, task.Identity = string(api.StateRunning), &store.Identity{BootID: "boot", PID: 51, StartTime: 7}
-				web := after("web", store.Dependency{ID: "db", Name: "name-db", Condition: string(api.ConditionReady)})
+				web := recordAfter("web", store.Dependency{ID: "db", Name: "name-db", Condition: string(api.ConditionReady)})
 				web.State = string(api.StateWaiting)
-				s := surveyOf(web, &store.Exit{Identity: who, Code: &code, ExitedAt: time.Now()})
+				s := surveyFor(web, &store.Exit{Identity: who, Code: &code, ExitedAt: time.Now()})
 				s.Records = []store.Record{web, db, task}
 				s.Alive = func(id store.Identity) bool { return id == who || id.PID == 51 }
-				r.survive(s)
+				r.recoverFrom(s)
 				switch name {
 				case "met":
-					r.wants("web", api.StateRunning)
+					r.wantState("web", api.StateRunning)
 				case "open":
-					r.wants("web", api.StateWaiting)
-					r.exits(r.wants("task", api.StateRunning), 0)
-					r.wants("db", api.StateRunning)
-					r.wants("web", api.StateRunning)
+					r.wantState("web", api.StateWaiting)
+					r.reportExit(r.wantState("task", api.StateRunning), 0)
+					r.wantState("db", api.StateRunning)
+					r.wantState("web", api.StateRunning)
 				case "never":
-					if p := r.wants("web", api.StateFailed); p.Error != "name-db exited with 7 before it was ready" {
+					if p := r.wantState("web", api.StateFailed); p.Error != "name-db exited with 7 before it was ready" {
 						t.Errorf("failed with %q", p.Error)
 					}
 				}
@@ -153,50 +153,50 @@ func TestANewEngineGoesOnWaiting(t *testing.T) {
 	}
 }
 
-func TestStopOfWhatWaitsCallsItOff(t *testing.T) {
+func TestStopCancelsAWaitingStart(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.probeTakes = time.Minute
-		db := supervised("db", api.PolicyNo)
+		r.w.probeDelay = time.Minute
+		db := processRecord("db", api.PolicyNo)
 		db.Ready = &store.Readiness{Port: 5432}
-		r.launch(db)
-		r.enter(after("web", dependency("db", api.ConditionReady)))
-		if o := <-r.ask("web", evStop); o.err != nil || o.process.State != api.StateStopped || o.process.ExitUnknown {
+		r.startRecord(db)
+		r.startAndAnswer(recordAfter("web", dependency("db", api.ConditionReady)))
+		if o := <-r.postEvent("web", evStop); o.err != nil || o.process.State != api.StateStopped || o.process.ExitUnknown {
 			t.Errorf("answered %+v, %v", o.process, o.err)
 		}
 		time.Sleep(2 * time.Minute)
-		r.wants("web", api.StateStopped)
-		if r.w.onDisk("web").Desired != desiredStopped || r.spawns() != 1 {
-			t.Errorf("%d starts, wanted %s", r.spawns(), r.w.onDisk("web").Desired)
+		r.wantState("web", api.StateStopped)
+		if r.w.savedRecord("web").Desired != desiredStopped || r.countSpawns() != 1 {
+			t.Errorf("%d starts, wanted %s", r.countSpawns(), r.w.savedRecord("web").Desired)
 		}
 	})
 }
 
-func TestARestartOfWhatWaitsDoesNotWait(t *testing.T) {
+func TestRestartStartsAWaitingProcessAtOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.launch(supervised("task", api.PolicyNo))
-		r.enter(after("web", dependency("task", api.ConditionCompleted)))
-		if o := <-r.ask("web", evRestart); o.err != nil || o.process.State != api.StateRunning {
+		r.startRecord(processRecord("task", api.PolicyNo))
+		r.startAndAnswer(recordAfter("web", dependency("task", api.ConditionCompleted)))
+		if o := <-r.postEvent("web", evRestart); o.err != nil || o.process.State != api.StateRunning {
 			t.Errorf("answered %+v, %v", o.process, o.err)
 		}
 	})
 }
 
-func TestWhatHasEndedCanBeStartedAgainAfterOthers(t *testing.T) {
+func TestEndedProcessCanWaitForDependenciesOnRestart(t *testing.T) {
 	withRig(t, func(r *rig) {
-		web := r.launch(supervised("web", api.PolicyNo))
-		r.exits(web, 5)
-		r.wants("web", api.StateExited)
-		task := r.launch(supervised("task", api.PolicyNo))
+		web := r.startRecord(processRecord("web", api.PolicyNo))
+		r.reportExit(web, 5)
+		r.wantState("web", api.StateExited)
+		task := r.startRecord(processRecord("task", api.PolicyNo))
 		p, err := r.c.RestartProcess(r.Context(), Request{ID: "web"}, []store.Dependency{dependency("task", api.ConditionCompleted)}, "")
 		if err != nil || p.State != api.StateWaiting || p.ExitCode != nil || p.PID != 0 {
 			t.Fatalf("answered %+v, %v", p, err)
 		}
-		r.exits(task, 1)
-		if p := r.wants("web", api.StateRunning); p.Supervision.Restarts != 1 {
+		r.reportExit(task, 1)
+		if p := r.wantState("web", api.StateRunning); p.Supervision.Restarts != 1 {
 			t.Errorf("became %+v", p)
 		}
 		if _, err := r.c.RestartProcess(r.Context(), Request{ID: "web"}, []store.Dependency{dependency("web", "")}, ""); err == nil {
-			t.Error("it may wait for itself")
+			t.Error("a process may wait for itself")
 		}
 	})
 }
