@@ -47,24 +47,24 @@ func worktreeCommand(a *app) *cobra.Command {
 	})
 }
 
-// agentVerbs is what the verbs about agents in sessions need.
+// agentVerbs returns the options of the commands about agents in sessions.
 func agentVerbs(a *app) codingagents.Verbs {
 	return codingagents.Verbs{
-		Out: &a.out, Connect: a.connect, Home: a.homeThere, Host: a.host, Folder: a.folder, Sessions: a.completeSessions(isLive),
+		Out: &a.out, Connect: a.connect, Home: a.displayPath, Host: a.host, Folder: a.folder, Sessions: a.completeSessions(isLive),
 		Own:   func() string { return a.env(ownSession) },
-		Reach: a.Reach, Stdin: a.Stdin, AtTerminal: codingagents.AtTerminal, Machine: a.machine, Confirm: a.confirm,
+		Reach: a.Reach, Stdin: a.Stdin, AtTerminal: codingagents.AtTerminal, Machine: a.setupMachine, Confirm: a.confirm,
 	}
 }
 
-// homeThere is a path as people write it: on another machine, as it is.
-func (a *app) homeThere(path string) string {
+// displayPath returns path with a tilde for the home directory. It does not change paths of another
+// machine, whose home directory is not known here.
+func (a *app) displayPath(path string) string {
 	if a.host() != "" {
 		return path
 	}
 	return home(path)
 }
 
-// setupFlags are the flags of `tandem agent setup`.
 type setupFlags struct {
 	project, print, remove, yes bool
 	wish                        setup.Wish
@@ -100,7 +100,7 @@ func agentSetupCommand(a *app) *cobra.Command {
 			return found, cobra.ShellCompDirectiveNoFileComp
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := a.machine()
+			m, err := a.setupMachine()
 			if err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func agentSetupCommand(a *app) *cobra.Command {
 		},
 	}
 	f.add(cmd.Flags(), a.Profiles)
-	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(a.Profiles, cobra.ShellCompDirectiveNoFileComp)) // fails only for flags that are not there
+	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(a.Profiles, cobra.ShellCompDirectiveNoFileComp)) // fails only for unknown flags
 	_ = cmd.RegisterFlagCompletionFunc("root", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	})
@@ -126,8 +126,8 @@ func agentSetupCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// machine is where settings are written.
-func (a *app) machine() (setup.Machine, error) {
+// setupMachine returns the home, directories and program that `tandem agent setup` works with.
+func (a *app) setupMachine() (setup.Machine, error) {
 	home := a.env("HOME")
 	if !filepath.IsAbs(home) {
 		return setup.Machine{}, output.Misused("find settings: there is no home directory", "set HOME")
@@ -143,8 +143,8 @@ func (a *app) machine() (setup.Machine, error) {
 	return m, errors.Join(err, err2, err3)
 }
 
-// check finds flags that do not go together, or with a client, and makes paths
-// absolute.
+// check rejects flags that cannot be combined or that c does not support. It makes the paths of
+// --root absolute.
 func (f *setupFlags) check(cmd *cobra.Command, c setup.Client, profiles []string) error {
 	changed := func(names ...string) string {
 		for _, name := range names {
@@ -154,6 +154,7 @@ func (f *setupFlags) check(cmd *cobra.Command, c setup.Client, profiles []string
 		}
 		return ""
 	}
+	// Each case names the flag given, because three flags share one rule.
 	serving := changed("profile", "root", "read-only")
 	switch {
 	case f.remove && changed("print", "http") != "":
@@ -178,7 +179,7 @@ func isURL(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// listClients lists what can be set up.
+// listClients lists the clients that can be set up, and their state.
 func (a *app) listClients(cmd *cobra.Command, m setup.Machine) error {
 	for _, name := range []string{"project", "print", "remove", "profile", "root", "read-only", "http", "yes"} {
 		if cmd.Flags().Changed(name) {
@@ -217,7 +218,7 @@ func setUpCell(s setup.State) output.Cell {
 	return output.Tinted("no", output.Faint)
 }
 
-// A setupAnswer is what came of a setup.
+// A setupAnswer is the JSON output of `tandem agent setup CLIENT`.
 type setupAnswer struct {
 	Client string   `json:"client"`
 	Path   string   `json:"path"`
@@ -225,7 +226,7 @@ type setupAnswer struct {
 	Diff   []string `json:"diff,omitempty"`
 }
 
-// setUp changes a client's settings, or prints them.
+// setUp changes a client's settings, or with --print prints them.
 func (a *app) setUp(m setup.Machine, c setup.Client, f setupFlags) error {
 	if f.project && !c.HasProject() {
 		return output.Misused(fmt.Sprintf("set up %s: it has no settings for one project", c.Title), "leave out --project")
@@ -250,6 +251,7 @@ func (a *app) setUp(m setup.Machine, c setup.Client, f setupFlags) error {
 	if answer.Path = plan.Path; !plan.Changed() {
 		answer.Status = "unchanged"
 	} else if answer.Diff = plan.Diff(); !a.out.JSON {
+		// With --json standard output must hold the answer alone.
 		a.out.Tell("%s\n%s", plan.Path, strings.Join(answer.Diff, "\n"))
 	}
 	if plan.Changed() && !f.yes {
@@ -281,8 +283,8 @@ func setupText(c setup.Client, answer setupAnswer, remove bool) string {
 	return fmt.Sprintf("%s is already set up in %s\n", c.Title, where)
 }
 
-// tellToken tells where the token of a server over HTTP is to come from, and what in a project's
-// settings is for this user alone.
+// tellToken prints a note about the variable to set for a server over HTTP, or about the personal
+// paths in a project's settings.
 func (a *app) tellToken(m setup.Machine, f setupFlags) {
 	names := m.Personal()
 	switch {

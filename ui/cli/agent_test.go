@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestSetupAsksBeforeItWrites(t *testing.T) {
+func TestSetupAsksBeforeWriting(t *testing.T) {
 	for answer, want := range map[string]int{"y\n": 0, "n\n": 1, "\n": 1} {
 		r := newRig(t)
 		home := t.TempDir()

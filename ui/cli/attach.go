@@ -41,7 +41,7 @@ func attachCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&predicted, "predict", "", "show what you type before the session does: `WHEN` is auto, always or off")
-	_ = cmd.RegisterFlagCompletionFunc("predict", cobra.FixedCompletions([]string{"auto", "always", "off"}, cobra.ShellCompDirectiveNoFileComp)) // fails only for flags that are not there
+	_ = cmd.RegisterFlagCompletionFunc("predict", cobra.FixedCompletions([]string{"auto", "always", "off"}, cobra.ShellCompDirectiveNoFileComp)) // fails only for unknown flags
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "watch only: nothing you type reaches the session")
 	return cmd
 }
@@ -58,7 +58,7 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 			WithHint("set TERM to your terminal's type, such as xterm-256color")
 	}
 	prefix, err := a.Prefix()
-	if err != nil { // a mistake in the configuration keeps nobody from a session
+	if err != nil { // a mistake in the configuration must not prevent attaching
 		fmt.Fprintf(a.Stderr, "tandem: the prefix is ctrl+b: %s\n", output.Visible(settings.Heading(err)))
 	}
 	client, err := a.connect(cmd.Context())
@@ -86,7 +86,7 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 	if err != nil {
 		return err
 	}
-	return a.attached(id, outcome)
+	return a.reportOutcome(id, outcome)
 }
 
 // lastSession returns the name of the most recently active running session. It skips own,
@@ -119,14 +119,16 @@ func activeAt(p *api.Process) time.Time {
 	return p.Terminal.ActiveAt
 }
 
-// refuseOwn refuses the session that this terminal is: it would show itself. A
-// program in a session knows its id, and its terminal belongs to the session's
-// first process. Whatever else is wrong with id, who attaches will find out.
+// refuseOwn returns an error if id is the session of this terminal, which would show itself. A
+// program in a session knows the session's id, and its terminal belongs to the session's first
+// process. If id cannot be looked up, refuseOwn leaves the error to attach.
 func (a *app) refuseOwn(ctx context.Context, conn *client.Client, id string, tty *os.File) error {
 	p, err := api.SessionGet.Call(ctx, conn, api.IDInput{ID: id})
 	if err != nil {
 		return nil
 	}
+	// The variable may be inherited by another terminal, or lost with env -i; the session leader is
+	// certain.
 	leader, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGSID)
 	within := err == nil && leader > 0 && leader == p.PID
 	if !within && p.ID != a.env(ownSession) {
@@ -139,15 +141,15 @@ func (a *app) refuseOwn(ctx context.Context, conn *client.Client, id string, tty
 	return api.Errorf(api.CodeConflict, "attach to %s: this terminal is that session", output.Visible(id)).WithHint(hint)
 }
 
-// refuseNested refuses a dashboard in a session: it would show itself, within
-// itself, without end. One of another data folder is shown if nested says so.
+// refuseNested returns an error if this program runs in a session, because a dashboard there would
+// show itself endlessly. A session of another data folder is allowed if nested is set.
 func (a *app) refuseNested(ctx context.Context, nested bool) error {
 	id := a.env(ownSession)
 	if id == "" {
 		return nil
 	}
 	key := a.prefixName()
-	conn, err := a.reachAgain(ctx, false)
+	conn, err := a.connectIfAlive(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -160,7 +162,7 @@ func (a *app) refuseNested(ctx context.Context, nested bool) error {
 				WithHint(fmt.Sprintf("press %s 1 for the sessions of the dashboard, %s d to leave an attached session; "+
 					"in a terminal that only inherited %s, run `env -u %[3]s tandem`", key, key, ownSession))
 		case err == nil:
-			return nil // what started this has left the session that it was in
+			return nil // the session has exited; only its variable was inherited
 		}
 	}
 	if nested {
@@ -170,7 +172,7 @@ func (a *app) refuseNested(ctx context.Context, nested bool) error {
 		WithHint("`tandem --nested` opens it all the same; press " + key + " twice there to reach the inner one")
 }
 
-// prefixName is how the first prefix key is called.
+// prefixName returns the name of the first prefix key.
 func (o Options) prefixName() string {
 	if prefix, err := o.Prefix(); err == nil && len(prefix) > 0 {
 		return prefix[0].Show()
@@ -178,11 +180,12 @@ func (o Options) prefixName() string {
 	return "ctrl+b"
 }
 
-// ownSession is the variable with the id of the session that a program runs in.
+// ownSession is the environment variable with the id of the session around a program.
 const ownSession = "TANDEM_SESSION_ID"
 
-// attached says how it ended, when the terminal is the person's again.
-func (a *app) attached(id string, outcome attach.Outcome) error {
+// reportOutcome prints why attach returned, once the terminal is restored. It returns an error with
+// the exit status if a signal ended attach.
+func (a *app) reportOutcome(id string, outcome attach.Outcome) error {
 	switch outcome.Reason {
 	case attach.Ended:
 		if outcome.Process == nil {

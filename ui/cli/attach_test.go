@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestAttachTellsHowTheSessionEnded(t *testing.T) {
+func TestAttachReportsHowTheSessionExited(t *testing.T) {
 	r := newRig(t)
 	master, slave := openTerminal(t)
 	done := make(chan struct{})
@@ -31,7 +31,7 @@ func TestAttachTellsHowTheSessionEnded(t *testing.T) {
 	<-done
 }
 
-func TestAttachRefusesWhatIsNoTerminal(t *testing.T) {
+func TestAttachRequiresATerminal(t *testing.T) {
 	r := newRig(t)
 	_, stderr, status := r.run("attach", "work")
 	if status != 1 || !strings.Contains(stderr, "must be a terminal\nhint: ") {
@@ -46,7 +46,7 @@ func TestAttachRefusesWhatIsNoTerminal(t *testing.T) {
 	}
 }
 
-func TestAttachRefusesTheSessionThatItRunsIn(t *testing.T) {
+func TestAttachRefusesItsOwnSession(t *testing.T) {
 	r := newRig(t)
 	_, slave := openTerminal(t)
 	o := r.options

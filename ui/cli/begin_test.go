@@ -7,28 +7,28 @@ import (
 	"tandem/engine/api"
 )
 
-func TestAStartWhoseEngineWasLostIsAskedForAgainUnderItsID(t *testing.T) {
+func TestStartIsRetriedWithSameIDAfterEngineLoss(t *testing.T) {
 	r := newRig(t)
-	r.lost, r.start = true, api.Process{ID: "0123456789ab", Name: "x", State: api.StateRunning}
+	r.loseNext, r.start = true, api.Process{ID: "0123456789ab", Name: "x", State: api.StateRunning}
 	if stdout := r.succeeds("start", "x"); stdout != "0123456789ab\n" {
 		t.Errorf("started: %q", stdout)
 	}
-	if len(r.begun) != 2 || r.begun[0].ID == "" || r.begun[0].ID != r.begun[1].ID {
-		t.Errorf("asked for %+v", r.begun)
+	if len(r.starts) != 2 || r.starts[0].ID == "" || r.starts[0].ID != r.starts[1].ID {
+		t.Errorf("asked for %+v", r.starts)
 	}
-	r.lost, r.execution = true, api.ExecOutput{Stdout: "out\n", Process: api.Process{Name: "x", State: api.StateExited, ExitCode: code(9)}}
+	r.loseNext, r.execution = true, api.ExecOutput{Stdout: "out\n", Process: api.Process{Name: "x", State: api.StateExited, ExitCode: code(9)}}
 	if stdout, stderr, status := r.run("exec", "x"); status != 9 || stdout != "out\n" {
-		t.Errorf("it went on: status %d, %q, %q", status, stdout, stderr)
+		t.Errorf("after the loss: status %d, %q, %q", status, stdout, stderr)
 	}
-	if len(r.ran) != 2 || r.ran[0].ID == "" || r.ran[0].ID != r.ran[1].ID {
-		t.Errorf("ran %+v", r.ran)
+	if len(r.execs) != 2 || r.execs[0].ID == "" || r.execs[0].ID != r.execs[1].ID {
+		t.Errorf("ran %+v", r.execs)
 	}
 }
 
 func TestStartPassesTheStopSignal(t *testing.T) {
 	r := newRig(t)
 	r.succeeds("start", "--stop-signal", "INT", "x")
-	if got := r.begun[0].StopSignal; got != "INT" {
+	if got := r.starts[0].StopSignal; got != "INT" {
 		t.Errorf("stop signal is %q, want INT", got)
 	}
 	if out, _, _ := r.run("__complete", "start", "--stop-signal", ""); !strings.Contains(out, "USR1") {
@@ -36,10 +36,10 @@ func TestStartPassesTheStopSignal(t *testing.T) {
 	}
 }
 
-func TestStartTakesAStopTimeout(t *testing.T) {
+func TestStartPassesTheStopTimeout(t *testing.T) {
 	r := newRig(t)
 	r.succeeds("start", "--stop-timeout", "30s", "--tty", "x")
-	if got := r.begun[0]; got.StopTimeoutMS != 30_000 || !got.TTY {
+	if got := r.starts[0]; got.StopTimeoutMS != 30_000 || !got.TTY {
 		t.Errorf("asked for %+v", got)
 	}
 	if out, _, _ := r.run("__complete", "start", "--stop-timeout", ""); !strings.Contains(out, "30s") {

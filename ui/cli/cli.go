@@ -31,66 +31,66 @@ import (
 	"tandem/ui/cli/tmux"
 )
 
-// Options say what the command line works with. Zero values are a program's
-// own: standard streams, the engine of the data folder.
+// Options configures the command line. Zero values mean the process's own streams and environment,
+// and the engine of the data folder.
 type Options struct {
 	Version string
 
-	// Connect reaches the engine and starts it if need be.
+	// Connect connects to the engine and starts it if necessary.
 	Connect func(ctx context.Context) (*client.Client, error)
-	// Reach reaches a running engine and starts none.
+	// Reach connects to a running engine; it never starts one.
 	Reach func(ctx context.Context) (*client.Client, error)
-	// Alive reports whether something of the data folder runs, or may run, that
-	// only an engine can look after; default no.
+	// Alive reports whether a process of the data folder runs, or may run, without an engine to
+	// look after it; default no.
 	Alive func() bool
-	// Lost finds keepers of the data folder that no client reaches; default none.
+	// Lost finds keepers of the data folder that are out of reach for clients; default none.
 	Lost func() []doctor.Lost
-	// Dashboard is what `tandem` without a verb does, and `tandem files`.
+	// Dashboard opens the dashboard, for `tandem` without a command and `tandem files`.
 	Dashboard func(ctx context.Context, o DashboardOptions) error
-	// Serve is what `tandem --serve` does, with the profiles that there are.
+	// Serve implements `tandem --serve`; Profiles are the names for its --profile.
 	Serve    func(ctx context.Context, o ServeOptions) error
 	Profiles []string
-	// Prefix tells the prefix keys of attach; default ctrl+b.
+	// Prefix returns the prefix keys of attach; default ctrl+b.
 	Prefix func() ([]keys.Key, error)
-	// Attach tells whether attach keeps programs from the clipboard, default no, and
-	// when it predicts and how it shows pictures, "" for auto.
+	// Attach returns the settings of attach: whether programs are kept from the clipboard (default
+	// no), when to predict, and how to show pictures ("" for auto).
 	Attach func() (noClipboard bool, predict, pictures string)
-	// Sandbox tells what the sandbox of agents keeps here; default nothing.
+	// Sandbox reports how well agents can be confined here; default nothing.
 	Sandbox func() doctor.Sandbox
-	// Quiet reports whether a time is in the person's quiet hours; default never.
+	// Quiet reports whether a time is in the user's quiet hours; default never.
 	Quiet func(time.Time) bool
-	// Theme names the theme on a dark or light background; default the terminal's colours.
+	// Theme returns the theme for a dark or light background; default the terminal's colours.
 	Theme func(dark bool) string
-	// Far reaches the engine of another machine, and Machines is what config.toml
-	// says of them.
+	// Far connects to the engine of another machine; Machines is the machines' part of config.toml.
 	Far      func(ctx context.Context, machine string) (*client.Client, error)
 	Machines machines.Config
-	// Fleet is what config.toml says of the fleet.
+	// Fleet is the fleet's part of config.toml.
 	Fleet fleet.Config
-	// Config is what `tandem config` and the doctor know of config.toml.
+	// Config gives `tandem config` and the doctor access to config.toml.
 	Config settings.Files
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Environ        []string // "NAME=value"
 
-	onHost string         // the machine that this command line is run on, of several
-	gather *output.Gather // takes its tables then
-	args   []string       // of the command line
+	onHost string         // machine of this run, if the command runs on several
+	gather *output.Gather // collects the tables of such a run
+	args   []string       // after the program's name
 }
 
-// Main runs the command line with the arguments after the program's name, and
-// returns the exit status: 0, 1 if it failed, 2 if it was not understood, 128
-// and a signal's number if that ended attach, and what exec says, which is 125
-// where it has failed itself. Errors are printed.
+// Main runs the command line with args, the arguments after the program's name, prints errors and
+// returns the exit status: 0 for success, 1 for a failure, 2 for a usage error. A signal that ends
+// attach gives 128 plus its number. exec has the statuses of its command, and 125 if Tandem itself
+// failed.
 func Main(ctx context.Context, o Options, args []string) int {
 	o = o.complete()
 	o.args = args
-	if tmux.Asked(args) { // its arguments are tmux's, and scripts call it often
+	if tmux.Asked(args) { // args are tmux's own, and scripts call it often
 		return tmux.Main(ctx, o.tmux(), args[1:])
 	}
 	root := newRoot(o)
 	root.SetArgs(args)
+	// Shells ask for completions on each press of tab, so usage lines need no terminal styles.
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		manual.PlainUsages(root)
 	}
@@ -103,12 +103,13 @@ func Main(ctx context.Context, o Options, args []string) int {
 	out.Error(err)
 	var exit *output.ExitError
 	if code := output.Status(err); code != output.StatusFailed || cmd.Name() != verbExec || errors.As(err, &exit) {
+		// exec reserves 1 for its command, so its own failures must differ.
 		return code
 	}
-	return statusOwn
+	return statusExecFailed
 }
 
-// An app is what the verbs share.
+// An app holds the state shared by all commands.
 type app struct {
 	Options
 	completer
@@ -116,19 +117,18 @@ type app struct {
 	out output.Printer
 }
 
-// config is the verbs of the configuration.
 func (a *app) config() *settings.Verbs {
 	return &settings.Verbs{Files: a.Config, Out: &a.out, Stdin: a.Stdin}
 }
 
-// Arguments are a program's after its name, and before them tmux if that is its name.
+// Arguments returns the program's arguments without its name. If that name is tmux, they begin with
+// "tmux".
 func Arguments(argv []string) []string { return tmux.Arguments(argv) }
 
 func (o Options) tmux() tmux.Options {
 	return tmux.Options{Connect: o.Connect, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Environ: o.Environ}
 }
 
-// printer prints to the streams of the options.
 func (o Options) printer() output.Printer {
 	t := o.env("TERM")
 	return output.Printer{Stdout: o.Stdout, Stderr: o.Stderr, Colour: o.env("NO_COLOR") == "" && t != "dumb" && t != "", Host: o.onHost, Gather: o.gather}
@@ -140,6 +140,7 @@ func (o Options) env(name string) string {
 }
 
 func (o Options) lookupEnv(name string) (value string, ok bool) {
+	// The last setting of a variable wins, as in os.Environ.
 	for i := len(o.Environ) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(o.Environ[i], name+"="); ok {
 			return value, true
@@ -148,11 +149,10 @@ func (o Options) lookupEnv(name string) (value string, ok bool) {
 	return "", false
 }
 
-// homeFlag is the flag that UseHome reads.
 const homeFlag = "home"
 
-// UseHome reads --home DIR at the beginning of args, sets the environment so that this process and
-// what it starts keep data and configuration below DIR, and returns the other arguments.
+// UseHome reads --home DIR at the beginning of args and returns the other arguments. It sets the
+// environment so that this process and its children keep data and configuration below DIR.
 func UseHome(args []string) (rest []string, err error) {
 	dir, rest, given := CutHome(args)
 	if !given {
@@ -177,7 +177,8 @@ func UseHome(args []string) (rest []string, err error) {
 	return rest, nil
 }
 
-// CutHome returns the DIR of --home at the beginning of args, and the other arguments.
+// CutHome splits --home DIR, or --home=DIR, off the beginning of args. If it is absent, given is
+// false and rest is args.
 func CutHome(args []string) (dir string, rest []string, given bool) {
 	if len(args) == 0 {
 		return "", args, false
@@ -192,11 +193,10 @@ func CutHome(args []string) (dir string, rest []string, given bool) {
 	return dir, rest, true
 }
 
-// newRoot makes the command tree.
 func newRoot(o Options) *cobra.Command {
 	o = o.complete()
 	a := &app{Options: o, out: o.printer(), target: &target{options: o}}
-	a.completer = completer{a.running}
+	a.completer = completer{a.connectRunning}
 	var serving serveFlags
 	var nested, version bool
 	root := &cobra.Command{
@@ -204,7 +204,7 @@ func newRoot(o Options) *cobra.Command {
 		Short:   "A terminal and process manager that keeps everything running",
 		Long:    "Tandem keeps your terminals and processes running, and shows them in a dashboard.\nWithout a command it opens the dashboard.",
 		Example: "tandem\ntandem new --name build -- make watch\ntandem attach build\ntandem start --name web --keep-alive -- python3 -m http.server 0",
-		Args:    noVerb,
+		Args:    rejectUnknown,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
 				answer := struct {
@@ -229,8 +229,8 @@ func newRoot(o Options) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	serving.add(root.Flags(), a.Profiles)
 	serving.complete(root, a.Profiles)
-	// Not cobra's Version: its template needs text/template, which looks methods up
-	// by name, so that the linker would keep every exported method.
+	// Cobra's own Version needs text/template, which looks up methods by name, so the linker would
+	// keep every exported method.
 	root.Flags().BoolVarP(&version, "version", "v", false, "version for tandem")
 	root.Flags().String(homeFlag, "", "keep data and configuration below `folder`, which is created; must come first")
 	root.Flags().BoolVar(&nested, "nested", false, "open it in a session of another data folder")
@@ -250,22 +250,22 @@ func newRoot(o Options) *cobra.Command {
 	for _, cmd := range root.Commands() {
 		preferProject(a, cmd)
 	}
-	settle(root)
-	if o.onHost == "" { // a verb that goes to a thousand machines was read once with all of this
+	setDefaults(root)
+	if o.onHost == "" { // a run on one of several machines prints no help, and this costs time on each
 		manual.NameExtras(&a.out, root)
 	}
 	return root
 }
 
-// settle gives all verbs what they have in common: their usage is written by
-// hand, and one that says nothing of arguments takes none.
-func settle(cmd *cobra.Command) {
+// setDefaults applies the common settings to cmd and its subcommands: usage lines are written by
+// hand, and a command without Args takes none.
+func setDefaults(cmd *cobra.Command) {
 	cmd.DisableFlagsInUseLine = true
 	if cmd.Args == nil {
 		cmd.Args, cmd.ValidArgsFunction = exactly(0, ""), cobra.NoFileCompletions
 	}
 	for _, c := range cmd.Commands() {
-		settle(c)
+		setDefaults(c)
 	}
 }
 
@@ -318,7 +318,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-// equivalents maps commands of other programs to hints about ours.
+// equivalents maps other programs' commands to hints about Tandem's.
 var equivalents = map[string]string{
 	"run":     "use `tandem exec` to run a command and wait for it, or `tandem start` to start a process",
 	"version": "use `tandem --version`",
@@ -328,8 +328,8 @@ var equivalents = map[string]string{
 	"config edit": "to edit the configuration, run `$EDITOR \"$(tandem config path)\"`",
 }
 
-// noVerb refuses words that are not a verb.
-func noVerb(cmd *cobra.Command, args []string) error {
+// rejectUnknown returns an error for an unknown command, with the nearest known one.
+func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -343,7 +343,7 @@ func noVerb(cmd *cobra.Command, args []string) error {
 	return output.Usagef(cmd, "unknown command %q", output.Visible(args[0]))
 }
 
-// run is `tandem` without a verb: the dashboard, or the server of agents.
+// run implements `tandem` without a command: it opens the dashboard or serves agents.
 func (a *app) run(cmd *cobra.Command, serving *serveFlags, nested bool) error {
 	if err := serving.check(cmd, a.Profiles); err != nil {
 		return err
@@ -357,7 +357,7 @@ func (a *app) run(cmd *cobra.Command, serving *serveFlags, nested bool) error {
 	return openDashboard(cmd.Context(), a, DashboardOptions{}, nested)
 }
 
-// openDashboard shows the dashboard, unless this is a session of it.
+// openDashboard opens the dashboard, except in one of its own sessions.
 func openDashboard(ctx context.Context, a *app, o DashboardOptions, nested bool) error {
 	if err := a.refuseNested(ctx, nested); err != nil {
 		return err
@@ -368,19 +368,19 @@ func openDashboard(ctx context.Context, a *app, o DashboardOptions, nested bool)
 	return a.Dashboard(ctx, o)
 }
 
-// call connects and calls an operation.
+// call connects and calls an operation. It does not wait for an offline machine.
 func call[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
-	return again(ctx, a, op, in, true)
+	return callRetrying(ctx, a, op, in, true)
 }
 
-// lasting calls an operation like call, but waits for an offline machine.
-func lasting[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
-	return again(ctx, a, op, in, false)
+// callWaiting calls an operation like call, but waits for an offline machine.
+func callWaiting[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
+	return callRetrying(ctx, a, op, in, false)
 }
 
-// again is a call that is made again where that is safe; one that is hasty waits for no
-// machine that is away.
-func again[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In, hasty bool) (Out, error) {
+// callRetrying calls an operation, and again after a lost connection if that is safe. If hasty is
+// set, it does not wait for an offline machine.
+func callRetrying[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In, hasty bool) (Out, error) {
 	conn, err := a.connectRetrying(ctx)
 	if err != nil {
 		var none Out
@@ -391,8 +391,8 @@ func again[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], 
 	return op.Call(ctx, conn, in)
 }
 
-// connectRetrying connects for calls to be retried when safe. It does not wait for an
-// offline machine.
+// connectRetrying connects for calls that are retried when safe. It does not wait for an offline
+// machine.
 func (a *app) connectRetrying(ctx context.Context) (*retry.Conn, error) {
 	conn, err := retry.Connect(ctx, a.connect)
 	if err == nil {
@@ -401,17 +401,16 @@ func (a *app) connectRetrying(ctx context.Context) (*retry.Conn, error) {
 	return conn, err
 }
 
-// awaiting has a connection that follows something on a machine wait for it, and says so.
-func (a *app) awaiting(conn *retry.Conn) {
+// announceWaits has conn print a note while it waits for an offline machine.
+func (a *app) announceWaits(conn *retry.Conn) {
 	conn.Away = func() { fmt.Fprintf(a.Stderr, "tandem: %s is away, waiting\n", conn.Machine()) }
 }
 
-// logs is the verb logs.
 func (a *app) logs() *logs.Verb {
-	return &logs.Verb{Out: &a.out, Stderr: a.Stderr, Connect: a.connect, Awaiting: a.awaiting, Complete: a.completeProcesses(whatever),
+	return &logs.Verb{Out: &a.out, Stderr: a.Stderr, Connect: a.connect, Awaiting: a.announceWaits, Complete: a.completeProcesses(anyProcess),
 		Project: func(ctx context.Context) (path string, list []api.Process, err error) {
 			if list, err = a.listIfRunning(ctx); err == nil {
-				path, err = a.startedFrom("", list, true, "run this in a project's folder or below")
+				path, err = a.projectPath("", list, true, "run this in a project's folder or below")
 			}
 			return path, list, err
 		}}

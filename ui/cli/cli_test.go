@@ -63,7 +63,7 @@ func TestSendTypesTextThenKeysThenEnter(t *testing.T) {
 
 func TestSendFailsIfTheProgramDoesNotReadEverything(t *testing.T) {
 	r := newRig(t)
-	r.took = api.SessionWriteOutput{Written: 3, Dropped: 2}
+	r.writeResult = api.SessionWriteOutput{Written: 3, Dropped: 2}
 	_, stderr, status := r.run("send", "build", "hello")
 	if status != 1 || !strings.Contains(stderr, "wrote 3 of 5 bytes") || !strings.Contains(stderr, "without the first 3 bytes") {
 		t.Errorf("status %d, %q", status, stderr)
@@ -74,7 +74,7 @@ func TestSendFailsIfTheProgramDoesNotReadEverything(t *testing.T) {
 	}
 }
 
-func TestScreenPrintsWhatASessionShows(t *testing.T) {
+func TestScreenPrintsASessionsScreen(t *testing.T) {
 	r := newRig(t)
 	r.screen = api.Screen{Cols: 80, Rows: 4, Lines: []string{"\x1b[31mred\x1b[0m", "", "two", "", ""}}
 	if got := r.succeeds("screen", "build", "--ansi"); got != "\x1b[31mred\x1b[0m\x1b[0m\n\x1b[0m\ntwo\x1b[0m\n" {
@@ -88,12 +88,12 @@ func TestScreenPrintsWhatASessionShows(t *testing.T) {
 		t.Errorf("screen --json has lines %v", got)
 	}
 	want := []api.SessionScreenInput{{ID: "build", ANSI: true}, {ID: "build", Scrollback: 7}, {ID: "build"}}
-	if diff := cmp.Diff(want, r.looked); diff != "" {
+	if diff := cmp.Diff(want, r.screens); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestListShowsTheLiveFirstInAlignedColumns(t *testing.T) {
+func TestListShowsRunningSessionsFirst(t *testing.T) {
 	r := newRig(t)
 	start := time.Now().Add(-90 * time.Second)
 	r.processes = []api.Process{
@@ -119,7 +119,7 @@ func TestListShowsTheLiveFirstInAlignedColumns(t *testing.T) {
 	}
 }
 
-func TestEmptyListSaysWhatToDo(t *testing.T) {
+func TestEmptyListSuggestsACommand(t *testing.T) {
 	r := newRig(t)
 	stdout, stderr, status := r.run("ls")
 	if stdout != "" || status != 0 || !strings.Contains(stderr, "tandem new") {
@@ -130,7 +130,7 @@ func TestEmptyListSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestKillAndRemoveGoOnAfterAFailure(t *testing.T) {
+func TestKillAndRemoveContinueAfterAFailure(t *testing.T) {
 	r := newRig(t)
 	if got := r.succeeds("kill", "a", "b"); got != "a: stopped SIGHUP\nb: stopped SIGHUP\n" {
 		t.Errorf("kill prints %q", got)
@@ -151,7 +151,7 @@ func TestKillAndRemoveGoOnAfterAFailure(t *testing.T) {
 	}
 }
 
-func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
+func TestInvalidArgumentsAreUsageErrors(t *testing.T) {
 	r := newRig(t)
 	for _, c := range []struct {
 		args []string
@@ -200,7 +200,7 @@ func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 		}
 	}
 	if len(r.started)+len(r.written) > 0 {
-		t.Error("something was done all the same")
+		t.Error("an invalid command had an effect")
 	}
 }
 
@@ -217,7 +217,7 @@ func TestRootOpensTheDashboard(t *testing.T) {
 	}
 }
 
-func TestVersionAndHelp(t *testing.T) {
+func TestVersionAndHelpArePrinted(t *testing.T) {
 	r := newRig(t)
 	if got := r.succeeds("--version"); got != "tandem 1.2.3\n" {
 		t.Errorf("--version prints %q", got)
@@ -246,7 +246,7 @@ func TestVersionAndHelp(t *testing.T) {
 	}
 }
 
-func TestFilesBeginWithAFolderOrAFileAndPrintWhereTheyWereLeft(t *testing.T) {
+func TestFilesOpensAtAPathAndPrintsTheLastFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestFollowingALogEndsWhenNobodyReadsItAnyMore(t *testing.T) {
+func TestLogsFollowExitsWhenItsReaderCloses(t *testing.T) {
 	r := newRig(t)
 	silent, calls := make(chan struct{}), 0
 	first := logOf("ready\n", api.StateRunning)

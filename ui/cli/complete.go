@@ -14,28 +14,28 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// completeLimit is how long a press of tab may wait for the engine.
+// completeLimit is the time that completion may wait for the engine.
 const completeLimit = 500 * time.Millisecond
 
-// Which processes a verb can do something with.
-func whatever(api.Process) bool   { return true }
-func isLive(p api.Process) bool   { return !p.State.Ended() }
-func hasEnded(p api.Process) bool { return p.State.Ended() }
+// Filters for completion, by process.
+func anyProcess(api.Process) bool  { return true }
+func isLive(p api.Process) bool    { return !p.State.Ended() }
+func hasExited(p api.Process) bool { return p.State.Ended() }
 func hasProgram(p api.Process) bool {
 	return p.State == api.StateRunning || p.State == api.StateStopping
 }
 
-// A completer offers words to a shell that completes a line.
+// A completer completes arguments with names known to the engine.
 type completer struct {
-	reach func(context.Context) (*client.Client, error) // a running engine
+	reach func(context.Context) (*client.Client, error) // connects to a running engine
 }
 
-// completeSession offers names and ids of sessions for the first argument.
+// completeSession completes the first argument with names and ids of sessions.
 func (c completer) completeSession(which func(api.Process) bool) cobra.CompletionFunc {
 	return first(c.completeSessions(which))
 }
 
-// completeSessions offers sessions for every argument.
+// completeSessions completes every argument with sessions.
 func (c completer) completeSessions(which func(api.Process) bool) cobra.CompletionFunc {
 	return c.complete(which, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
 		out, err := api.SessionList.Call(ctx, engine, api.Empty{})
@@ -43,12 +43,12 @@ func (c completer) completeSessions(which func(api.Process) bool) cobra.Completi
 	})
 }
 
-// completeProcess offers sessions and processes for the first argument.
+// completeProcess completes the first argument with sessions and processes.
 func (c completer) completeProcess(which func(api.Process) bool) cobra.CompletionFunc {
 	return first(c.completeProcesses(which))
 }
 
-// completeProcesses offers sessions and processes for every argument.
+// completeProcesses completes every argument with sessions and processes.
 func (c completer) completeProcesses(which func(api.Process) bool) cobra.CompletionFunc {
 	return c.complete(which, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
 		out, err := api.ProcessList.Call(ctx, engine, api.ProcessListInput{})
@@ -56,7 +56,7 @@ func (c completer) completeProcesses(which func(api.Process) bool) cobra.Complet
 	})
 }
 
-// first offers nothing behind the first argument.
+// first restricts complete to the first argument.
 func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -66,10 +66,9 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// offered is what a completion offers of what the engine tells. It starts no
-// engine, and offers nothing where something fails: a person who presses tab is
-// in the middle of a line.
-func offered[T any](c completer, list func(context.Context, *client.Client) ([]T, error), offers func([]T) []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeFrom completes with the items that list returns, formatted by offers. It starts no engine
+// and hides errors: the user is in the middle of a line.
+func completeFrom[T any](c completer, list func(context.Context, *client.Client) ([]T, error), offers func([]T) []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp
 	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 	defer cancel()
@@ -85,14 +84,14 @@ func offered[T any](c completer, list func(context.Context, *client.Client) ([]T
 	return offers(all), directive
 }
 
-// complete offers some of what is in a list, but what is an argument already.
+// complete completes with the processes of list accepted by which, except those already in args.
 func (c completer) complete(which func(api.Process) bool, list func(context.Context, *client.Client) ([]api.Process, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return offered(c, list, func(all []api.Process) (found []cobra.Completion) {
+		return completeFrom(c, list, func(all []api.Process) (found []cobra.Completion) {
 			all = ls.LiveFirst(all)
-			meant := make(map[string]api.Process, len(all)) // by name: the live one, or the newest
+			meant := make(map[string]api.Process, len(all)) // by name: the running one, else the newest
 			for _, p := range all {
-				if other, known := meant[p.Name]; !known || hasEnded(other) {
+				if other, known := meant[p.Name]; !known || hasExited(other) {
 					meant[p.Name] = p
 				}
 			}
@@ -106,8 +105,8 @@ func (c completer) complete(which func(api.Process) bool, list func(context.Cont
 	}
 }
 
-// candidates offers a name; and an id where the person has begun to type it, or
-// where the name is not a word of a shell or means another process.
+// candidates returns the completions for p: its name, and its id. The id appears only if toComplete
+// begins with it, or if the name needs quoting or refers to another process (meant is false).
 func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Completion) {
 	about := output.StateText(p) + ": " + output.Visible(p.Command)
 	simple := meant && p.Name != "" && output.Visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
@@ -120,9 +119,9 @@ func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Com
 	return found
 }
 
-// completeEnv offers the variables that are set.
+// completeEnv completes with the variables in the engine's environment.
 func (c completer) completeEnv(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return offered(c, func(ctx context.Context, engine *client.Client) ([]api.EnvVar, error) {
+	return completeFrom(c, func(ctx context.Context, engine *client.Client) ([]api.EnvVar, error) {
 		out, err := api.EnvList.Call(ctx, engine, api.EnvListInput{})
 		return out.Variables, err
 	}, func(all []api.EnvVar) (found []cobra.Completion) {
@@ -133,14 +132,14 @@ func (c completer) completeEnv(*cobra.Command, []string, string) ([]cobra.Comple
 	})
 }
 
-// completeRequest offers the requests that are open.
+// completeRequest completes with the ids of open requests.
 func (c completer) completeRequest(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return offered(c, func(ctx context.Context, engine *client.Client) ([]api.Request, error) {
+	return completeFrom(c, func(ctx context.Context, engine *client.Client) ([]api.Request, error) {
 		out, err := api.RequestList.Call(ctx, engine, api.Empty{})
 		return out.Requests, err
 	}, func(all []api.Request) (found []cobra.Completion) {
 		for _, r := range all {
-			found = append(found, cobra.CompletionWithDesc(r.ID, output.Visible(r.Actor+": "+wants(r))))
+			found = append(found, cobra.CompletionWithDesc(r.ID, output.Visible(r.Actor+": "+requestSummary(r))))
 		}
 		return found
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestBashCompletesWithoutThePackage(t *testing.T) {
+func TestBashCompletionWorksWithoutBashCompletionPackage(t *testing.T) {
 	r := newRig(t)
 	script := filepath.Join(t.TempDir(), "tandem.bash")
 	if err := os.WriteFile(script, []byte(r.succeeds("completion", "bash")), 0o600); err != nil {

@@ -11,32 +11,33 @@ import (
 )
 
 const (
-	// departureLimit is how long a process may take to end that was asked to.
-	departureLimit = 10 * time.Second
-	// collectLimit is how long whoever collects it may take after that.
-	collectLimit  = 500 * time.Millisecond
-	departurePoll = 5 * time.Millisecond
+	// exitTimeout is how long to wait for a process asked to exit.
+	exitTimeout = 10 * time.Second
+	// reapTimeout is how long its parent may take after that to reap it.
+	reapTimeout = 500 * time.Millisecond
+	exitPoll    = 5 * time.Millisecond
 )
 
-// A departure is a process that is about to end, and none that has its number
-// later.
-type departure struct {
+// An exitWatch waits for one process to exit. It holds a pidfd, so a later process with the same
+// pid is not mistaken for it.
+type exitWatch struct {
 	what  string
 	pid   int
-	pidfd int // -1 if it is gone already
+	pidfd int // -1 if the process no longer exists
 }
 
-func departureOf(what string, pid int) *departure {
+func watchExit(what string, pid int) *exitWatch {
 	pidfd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		pidfd = -1
 	}
-	return &departure{what, pid, pidfd}
+	return &exitWatch{what, pid, pidfd}
 }
 
-// await returns when the process is gone, or says that it is not. It does not
-// wait for one that was not asked to end.
-func (d *departure) await(ctx context.Context, asked bool) error {
+// await waits for the process to exit and be reaped, and returns an error if it is still running
+// after exitTimeout. If asked is false, the process was not asked to exit, and await returns at
+// once.
+func (d *exitWatch) await(ctx context.Context, asked bool) error {
 	if d.pidfd < 0 {
 		return nil
 	}
@@ -45,21 +46,23 @@ func (d *departure) await(ctx context.Context, asked bool) error {
 		return nil
 	}
 	for began := time.Now(); ; {
-		ended := d.ended()
+		ended := d.hasExited()
+		// An unreaped process has exited but still takes a signal. Its parent may be slow or never
+		// reap it, so reapTimeout bounds the wait.
 		gone := ended && unix.PidfdSendSignal(d.pidfd, 0, nil, 0) == unix.ESRCH
 		switch since := time.Since(began); {
-		case gone, ended && since > collectLimit:
+		case gone, ended && since > reapTimeout:
 			return nil
-		case since > departureLimit:
+		case since > exitTimeout:
 			return fmt.Errorf("shut down: the %s (pid %d) is still running", d.what, d.pid)
 		}
-		if err := sleep.For(ctx, departurePoll); err != nil {
+		if err := sleep.For(ctx, exitPoll); err != nil {
 			return err
 		}
 	}
 }
 
-func (d *departure) ended() bool {
+func (d *exitWatch) hasExited() bool {
 	fds := []unix.PollFd{{Fd: int32(d.pidfd), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n > 0

@@ -1,4 +1,4 @@
-// Package cli is the command line: each verb is a call of the engine's API and
-// a way to print its answer, as text for people or, with --json, as the API has
-// it. Without a command it opens the dashboard.
+// Package cli implements the command line. Each command calls the engine's API and prints the
+// answer as text, or as the API's JSON with --json. Without a command it opens the dashboard.
+// Larger commands have packages of their own below this one.
 package cli

@@ -32,13 +32,13 @@ func doctorCommand(a *app) *cobra.Command {
 	}
 }
 
-// doctor is what the doctor works with.
+// doctor returns the options of the doctor's checks.
 func (a *app) doctor() doctor.Options {
 	config := a.config()
 	return doctor.Options{
 		Version: a.Version, Reach: a.Reach, Stdout: a.Stdout, Environ: a.Environ, Env: a.env, Sandbox: a.Sandbox, Config: config.Examine, Lost: a.Lost,
 		Traces: func() (all []string) {
-			if m, err := a.machine(); err == nil {
+			if m, err := a.setupMachine(); err == nil {
 				all = m.Traces()
 			}
 			if config.Files.Path == nil {

@@ -46,7 +46,7 @@ func TestDoctorReportsAnUnresponsiveEngine(t *testing.T) {
 	}
 }
 
-func TestDoctorTellsWhatTheSandboxKeepsHere(t *testing.T) {
+func TestDoctorReportsSandboxSupport(t *testing.T) {
 	r := newRig(t)
 	here := doctor.Sandbox{Promises: []doctor.Promise{{Name: "Files cannot be read"}, {Name: "No signal gets out", Why: "this kernel has version 4"}}}
 	r.options.Sandbox = func() doctor.Sandbox { return here }
@@ -70,7 +70,7 @@ func TestDoctorTellsWhatTheSandboxKeepsHere(t *testing.T) {
 	}
 }
 
-func TestDoctorFindsWhatIsWrong(t *testing.T) {
+func TestDoctorReportsProblemsWithFixes(t *testing.T) {
 	r := newRig(t)
 	text := r.succeeds("doctor")
 	for _, want := range []string{"ok    data folder", "ok    engine", "version 1.2.3, pid 10", "ok    keeper", "warn  terminal", "ok    shell"} {
@@ -133,7 +133,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestDoctorWorksWithoutAnEngineAndStartsNone(t *testing.T) {
+func TestDoctorStartsNoEngine(t *testing.T) {
 	r := newRig(t)
 	dir := filepath.Join(shortDir(t), "data")
 	t.Setenv("TANDEM_DATA_DIR", dir)

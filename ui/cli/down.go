@@ -32,27 +32,28 @@ func downCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVarP(&file, "file", "f", "", "the project `file` (default: the next one above)")
 	cmd.Flags().BoolVar(&forget, "forget", false, "also delete their records and logs")
 	addTrust(cmd, &trust)
-	offerFiles(cmd)
+	completeFileFlag(cmd)
 	return cmd
 }
 
-// down ends what was started from a project file. The file need not be there or
-// right any more.
+// down stops the processes started from a project file. The file itself may be missing or invalid
+// by now.
 func (a *app) down(ctx context.Context, path string, names []string, forget, trust bool) error {
 	list, err := a.listIfRunning(ctx)
 	if err != nil {
 		return err
 	}
-	path, err = a.startedFrom(path, list, trust, "give one with -f")
+	path, err = a.projectPath(path, list, trust, "give one with -f")
 	if err != nil {
 		return err
 	}
 	file, err := project.Read(path, a.env)
 	if err != nil {
+		// Without the file the dependencies are unknown; the order of start respects them.
 		a.out.Tell("%s; stopping in reverse order of start", output.Visible(err.Error()))
 		file = nil
 	}
-	ours, err := ofProject(path, list, names, forget)
+	ours, err := projectProcesses(path, list, names, forget)
 	if err != nil {
 		return err
 	}
@@ -83,9 +84,9 @@ func deletedLine(p api.Process, before []api.Process) string {
 	return strings.TrimSuffix(outcome(p), "\n") + ", deleted\n"
 }
 
-// startedFrom is the path of the project file: that of a flag, else the next
-// one above, else one that is gone and that something was started from.
-func (a *app) startedFrom(path string, list []api.Process, trust bool, hint string) (string, error) {
+// projectPath returns the path of the project file: path if given, else the nearest one in this
+// folder or above. Processes started from a file since deleted count too, if that file was nearer.
+func (a *app) projectPath(path string, list []api.Process, trust bool, hint string) (string, error) {
 	if path != "" {
 		return filepath.Abs(path)
 	}
@@ -113,8 +114,9 @@ func (a *app) startedFrom(path string, list []api.Process, trust bool, hint stri
 	return found, err
 }
 
-// ofProject is what a project file has started and is to be ended.
-func ofProject(path string, list []api.Process, names []string, ended bool) ([]api.Process, error) {
+// projectProcesses returns the processes started from the project file at path, limited to names if
+// any are given. With ended it includes those that have exited.
+func projectProcesses(path string, list []api.Process, names []string, ended bool) ([]api.Process, error) {
 	var ours []api.Process
 	known := map[string]bool{}
 	for _, p := range list {

@@ -63,7 +63,7 @@ func shutdownCommand(a *app) *cobra.Command {
 
 func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 	ctx := cmd.Context()
-	client, err := a.reachAgain(ctx, all)
+	client, err := a.connectIfAlive(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 		}
 	}
 	if n := info.Running + runningIn(lost); all && !yes && n > 0 {
-		if err := a.confirm("shut down", fmt.Sprintf("This stops %s. Continue?", running(n))); err != nil {
+		if err := a.confirm("shut down", fmt.Sprintf("This stops %s. Continue?", runningText(n))); err != nil {
 			return err
 		}
 	}
@@ -102,11 +102,12 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 	return a.out.Answer(api.Empty{}, func() string { return "" })
 }
 
-// stopEngine stops the engine, with all also what runs and the keeper.
+// stopEngine stops the engine. With all it also stops everything running, and the keeper.
 func stopEngine(ctx context.Context, client *client.Client, info api.Info, all bool) error {
-	leaving := []*departure{departureOf("engine", info.EnginePID)}
+	// A pid may be reused once its process is gone, so the pidfds are opened before the call.
+	leaving := []*exitWatch{watchExit("engine", info.EnginePID)}
 	if all {
-		leaving = append(leaving, departureOf("keeper", info.KeeperPID))
+		leaving = append(leaving, watchExit("keeper", info.KeeperPID))
 	}
 	_, err := api.EngineStop.Call(ctx, client, api.EngineStopInput{All: all})
 	for _, d := range leaving {
@@ -115,7 +116,7 @@ func stopEngine(ctx context.Context, client *client.Client, info api.Info, all b
 	return err
 }
 
-// runningIn counts what keepers run that cannot be reached.
+// runningIn counts the programs held by lost keepers.
 func runningIn(lost []doctor.Lost) (n int) {
 	for _, l := range lost {
 		n += len(l.Programs)
@@ -123,11 +124,11 @@ func runningIn(lost []doctor.Lost) (n int) {
 	return n
 }
 
-// reachAgain reaches the engine, and starts it where something may be alive that
-// only an engine can tell of or end: a keeper, and with all also what lives
-// without one. Without any of these there is no client.
-func (a *app) reachAgain(ctx context.Context, all bool) (*client.Client, error) {
-	conn, err := a.running(ctx)
+// connectIfAlive connects to the engine. If none runs, it starts one only if needed to report or
+// stop something: a live keeper, or with all also processes without a keeper. Otherwise it returns
+// a nil client and no error.
+func (a *app) connectIfAlive(ctx context.Context, all bool) (*client.Client, error) {
+	conn, err := a.connectRunning(ctx)
 	if !errors.Is(err, api.CodeUnavailable) {
 		return conn, err
 	}
@@ -137,7 +138,7 @@ func (a *app) reachAgain(ctx context.Context, all bool) (*client.Client, error) 
 	return nil, nil
 }
 
-// keeperAnswers reports whether there is a keeper.
+// keeperAnswers reports whether the data folder's keeper answers.
 func keeperAnswers() bool {
 	dir, err := api.DataDir()
 	if err != nil {
@@ -146,15 +147,15 @@ func keeperAnswers() bool {
 	return client.KeeperAnswers(dir)
 }
 
-func running(n int) string {
+func runningText(n int) string {
 	if n == 1 {
 		return "1 running session or process"
 	}
 	return fmt.Sprintf("%d running sessions and processes", n)
 }
 
-// confirm asks on the terminal about what cannot be undone, and fails unless the
-// answer is yes.
+// confirm asks question on the terminal before an irreversible change. It returns an error unless
+// the answer is yes.
 func (a *app) confirm(verb, question string) error {
 	if _, ok := output.Terminal(a.Stdin); !ok {
 		return output.Misused(verb+": no terminal to ask on", "give --yes to do it anyway")
@@ -166,6 +167,7 @@ func (a *app) confirm(verb, question string) error {
 		return nil
 	}
 	if err != nil {
+		// End the line of the prompt after ctrl+d.
 		a.out.Tell("")
 	}
 	return &output.ExitError{Status: output.StatusFailed, Message: verb + ": cancelled, nothing was changed"}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestInfoTellsPidsAndPaths(t *testing.T) {
+func TestInfoPrintsPidsAndPaths(t *testing.T) {
 	r := newRig(t)
 	text := r.succeeds("info")
 	for _, want := range []string{"1.2.3", "1073741834", "1073741835", "/data/tandem.sock"} {
@@ -26,7 +26,7 @@ func TestInfoTellsPidsAndPaths(t *testing.T) {
 	}
 }
 
-func TestShutdownAsksBeforeItEndsAnything(t *testing.T) {
+func TestShutdownAsksBeforeStoppingAnything(t *testing.T) {
 	r := newRig(t)
 	r.succeeds("shutdown")
 	r.succeeds("shutdown", "--all") // nothing runs
@@ -55,7 +55,7 @@ func TestShutdownAsksBeforeItEndsAnything(t *testing.T) {
 	}
 }
 
-func TestShutdownWithoutAnEngineIsDone(t *testing.T) {
+func TestShutdownSucceedsWithoutAnEngine(t *testing.T) {
 	r := newRig(t)
 	t.Setenv("TANDEM_DATA_DIR", shortDir(t))
 	r.options.Reach = nil

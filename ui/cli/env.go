@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// envFlags are the flags of env and its verbs.
 type envFlags struct{ reveal bool }
 
 func envCommand(a *app) *cobra.Command {

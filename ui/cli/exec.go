@@ -20,15 +20,14 @@ import (
 
 const (
 	verbExec = "exec"
-	// execOutput is how much of each stream comes with the answer; of what has
-	// more the log is read.
-	execOutput = 1 << 20
-	// execAtOnce is how long a command may take to come with the answer as a
-	// whole; after that its output is passed on as it comes.
-	execAtOnce = 200 * time.Millisecond
-	// execTimeout is how long a command may take by default.
+	// maxExecOutput is how many bytes of each stream come with the answer; the rest is read from
+	// the log.
+	maxExecOutput = 1 << 20
+	// execAtOnce is how long a command may take for its output to come with the answer. After that,
+	// its output is printed as it arrives.
+	execAtOnce  = 200 * time.Millisecond
 	execTimeout = 30 * time.Second
-	// statusTimedOut is what timeout(1) exits with too.
+	// statusTimedOut equals the exit status of timeout(1).
 	statusTimedOut = 124
 )
 
@@ -51,7 +50,7 @@ func execCommand(a *app) *cobra.Command {
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := api.ExecInput{Command: args, Name: f.name, Environ: a.environ(), Umask: a.umask(), TimeoutMS: timeout.milliseconds(),
-				Kill: kill, MaxOutput: execOutput, Exact: !a.out.JSON, ID: api.NewID()}
+				Kill: kill, MaxOutput: maxExecOutput, Exact: !a.out.JSON, ID: api.NewID()}
 			if in.Env, err = a.environment(cmd, f); err != nil {
 				return err
 			}
@@ -64,7 +63,7 @@ func execCommand(a *app) *cobra.Command {
 			err = a.exec(cmd.Context(), in)
 			var exit *output.ExitError
 			if err == nil || errors.As(err, &exit) && exit.Status != statusNotFound && exit.Status != statusNotExecutable {
-				a.tellInput()
+				a.warnInput()
 			}
 			return err
 		},
@@ -75,7 +74,7 @@ func execCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// exec runs a command, prints what it has, and makes its exit status ours.
+// exec runs a command, prints its output and returns its exit status as an error.
 func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	conn, err := retry.Connect(ctx, a.connect)
 	if err != nil {
@@ -83,9 +82,11 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	}
 	defer conn.Close()
 	first, deadline := in, time.Now().Add(time.Duration(in.TimeoutMS)*time.Millisecond)
+	// Most commands exit at once: one call with a short timeout then costs no log reads.
 	live := !a.out.JSON && in.TimeoutMS > int(execAtOnce.Milliseconds())
 	signals := make(chan os.Signal, 1)
 	if live {
+		// Signals are caught before the start, so an early ctrl+c also reaches the command.
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		defer signal.Stop(signals)
 		first.TimeoutMS, first.Kill = int(execAtOnce.Milliseconds()), false
@@ -93,7 +94,7 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	out, err := api.Exec.Call(ctx, conn, first)
 	switch {
 	case err != nil:
-		return unstarted(err, in.Command[0])
+		return startError(err, in.Command[0])
 	case live && out.TimedOut:
 		return a.follow(ctx, out.Process, in, deadline, signals)
 	case a.out.JSON:
@@ -107,7 +108,7 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	return statusOf(out, in)
 }
 
-// statusOf is the exit status of a command as an error of ours.
+// statusOf converts the result of exec into an error with the exit status; nil for 0.
 func statusOf(out api.ExecOutput, in api.ExecInput) error {
 	p := out.Process
 	if out.TimedOut {
@@ -121,8 +122,8 @@ func statusOf(out api.ExecOutput, in api.ExecInput) error {
 	return exitOf(p)
 }
 
-// printStreams prints the ends of both streams, and before them what the answer
-// has no room for.
+// printStreams prints both streams. The answer has only their ends, so what was dropped before them
+// is read from the log.
 func (a *app) printStreams(ctx context.Context, out api.ExecOutput) error {
 	stdout, stderr, err := out.Output()
 	if err != nil {
@@ -143,7 +144,7 @@ func (a *app) printStreams(ctx context.Context, out api.ExecOutput) error {
 	return nil
 }
 
-// exitOf is the exit status of a process that has ended, as an error of ours.
+// exitOf converts the exit status of an exited process into an error; nil for 0.
 func exitOf(p api.Process) error {
 	switch {
 	case p.ExitCode != nil && *p.ExitCode == 0:
@@ -154,9 +155,9 @@ func exitOf(p api.Process) error {
 		if n := unix.SignalNum(p.ExitSignal); n > 0 {
 			return &output.ExitError{Status: output.StatusSignal + int(n)}
 		}
-		return &output.ExitError{Status: statusOwn, Message: "exec: killed by signal " + strings.TrimPrefix(p.ExitSignal, "SIG")}
+		return &output.ExitError{Status: statusExecFailed, Message: "exec: killed by signal " + strings.TrimPrefix(p.ExitSignal, "SIG")}
 	case p.Error != "":
-		return &output.ExitError{Status: statusOwn, Message: fmt.Sprintf("exec: %s: %s", p.Name, p.Error)}
+		return &output.ExitError{Status: statusExecFailed, Message: fmt.Sprintf("exec: %s: %s", p.Name, p.Error)}
 	}
-	return &output.ExitError{Status: statusOwn, Message: "exec: its exit status is unknown"}
+	return &output.ExitError{Status: statusExecFailed, Message: "exec: its exit status is unknown"}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestExecPassesOutputAndStatusOn(t *testing.T) {
+func TestExecForwardsOutputAndStatus(t *testing.T) {
 	r := newRig(t)
 	for _, c := range []struct {
 		p      api.Process
@@ -36,12 +36,12 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 	if status != 124 || stdout != "a\n" || stderr != "tandem: exec: still running after 100ms as abc x; see `tandem logs -f abc`\n" {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
-	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: execOutput, Exact: true,
+	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: maxExecOutput, Exact: true,
 		Environ: map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}, Umask: api.Umask()}
-	if diff := cmp.Diff(want, r.ran[len(r.ran)-1], ofOwnID); diff != "" {
+	if diff := cmp.Diff(want, r.execs[len(r.execs)-1], ofOwnID); diff != "" {
 		t.Error(diff)
 	}
-	if _, stderr, status := r.run("exec", "--timeout", "100ms", "--kill", "x"); status != 124 || !strings.Contains(stderr, "was killed") || !r.ran[len(r.ran)-1].Kill {
+	if _, stderr, status := r.run("exec", "--timeout", "100ms", "--kill", "x"); status != 124 || !strings.Contains(stderr, "was killed") || !r.execs[len(r.execs)-1].Kill {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 	stdout, _, status = r.run("exec", "--json", "x")
@@ -50,7 +50,7 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 	}
 }
 
-func TestExecPrintsAllOfALongOutput(t *testing.T) {
+func TestExecPrintsLongOutputInFull(t *testing.T) {
 	r := newRig(t)
 	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", ExitCode: code(0)}, Stdout: "end\n", StdoutDropped: 3 << 20,
 		Stderr: "done\n", StderrDropped: 4}
@@ -67,38 +67,38 @@ func TestExecPrintsAllOfALongOutput(t *testing.T) {
 	}
 }
 
-// takesLong has the fake engine's exec give a command that goes on, and its log
-// grow by a line each time it is asked for, until the given one.
-func (r *rig) takesLong(lines int) {
+// setSlowExec makes the fake engine's exec report a running command. Its log grows by one line per
+// call, up to lines.
+func (r *rig) setSlowExec(lines int) {
 	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", Name: "x"}, Stdout: "not this", TimedOut: true}
-	r.now = &api.Process{ID: "abc", Name: "x", State: api.StateRunning}
+	r.current = &api.Process{ID: "abc", Name: "x", State: api.StateRunning}
 	written := map[string]int{}
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		state := api.StateRunning
 		if written[in.Stream]++; written[in.Stream] > lines {
-			r.now = &api.Process{ID: "abc", Name: "x", State: api.StateExited, ExitCode: code(9)}
+			r.current = &api.Process{ID: "abc", Name: "x", State: api.StateExited, ExitCode: code(9)}
 			state, written[in.Stream] = api.StateExited, lines
 		}
 		return logOf(strings.Repeat(in.Stream+"\n", written[in.Stream]), state)(in)
 	}
 }
 
-func TestExecPassesOnWhatALongCommandPrintsAsItComes(t *testing.T) {
+func TestExecPrintsASlowCommandsOutputAsItArrives(t *testing.T) {
 	r := newRig(t)
-	r.takesLong(3)
+	r.setSlowExec(3)
 	stdout, stderr, status := r.run("exec", "x")
 	if stdout != "stdout\nstdout\nstdout\n" || stderr != "stderr\nstderr\nstderr\n" || status != 9 {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
-	if in := r.ran[0]; in.TimeoutMS != int(execAtOnce.Milliseconds()) {
+	if in := r.execs[0]; in.TimeoutMS != int(execAtOnce.Milliseconds()) {
 		t.Errorf("asked for %+v", in)
 	}
 }
 
-func TestExecLeavesOrEndsWhatTakesTooLong(t *testing.T) {
+func TestExecTimeoutLeavesOrKillsTheCommand(t *testing.T) {
 	for _, kill := range []bool{false, true} {
-		r := newRig(t) // of its own: the engine may still answer the run before
-		r.takesLong(1 << 30)
+		r := newRig(t) // one rig per case: the engine may still answer the previous call
+		r.setSlowExec(1 << 30)
 		slow := r.log
 		r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 			if in.WaitMS == 0 {
@@ -115,15 +115,15 @@ func TestExecLeavesOrEndsWhatTakesTooLong(t *testing.T) {
 		if status != 124 || !strings.HasSuffix(stdout, "end\n") || !strings.Contains(stderr, says) {
 			t.Errorf("kill %v: status %d, %q", kill, status, stderr[max(len(stderr)-200, 0):])
 		}
-		if ended := len(r.ended) == 1 && r.ended[0].Signal == "SIGKILL"; ended != kill {
-			t.Errorf("kill %v: asked to stop %+v", kill, r.ended)
+		if ended := len(r.stops) == 1 && r.stops[0].Signal == "SIGKILL"; ended != kill {
+			t.Errorf("kill %v: asked to stop %+v", kill, r.stops)
 		}
 	}
 }
 
-func TestAnInterruptedExecEndsItsCommand(t *testing.T) {
+func TestInterruptedExecStopsItsCommand(t *testing.T) {
 	r := newRig(t)
-	r.takesLong(1 << 30)
+	r.setSlowExec(1 << 30)
 	slow, sent := r.log, false
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		if !sent {
@@ -140,12 +140,12 @@ func TestAnInterruptedExecEndsItsCommand(t *testing.T) {
 	if _, stderr, status := r.run("exec", "x"); status != 130 {
 		t.Errorf("status %d, %q", status, stderr[max(len(stderr)-200, 0):])
 	}
-	if len(r.ended) != 1 || r.ended[0] != (api.ProcessStopInput{ID: "abc", Signal: "2"}) {
-		t.Errorf("asked to stop %+v", r.ended)
+	if len(r.stops) != 1 || r.stops[0] != (api.ProcessStopInput{ID: "abc", Signal: "2"}) {
+		t.Errorf("asked to stop %+v", r.stops)
 	}
 }
 
-func TestExecPassesBytesThatAreNoTextOn(t *testing.T) {
+func TestExecForwardsBinaryOutput(t *testing.T) {
 	r := newRig(t)
 	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", ExitCode: code(0)}, StdoutBytes: "/wD+", StdoutDropped: 2, Stderr: "text\n"}
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
@@ -159,7 +159,7 @@ func TestExecPassesBytesThatAreNoTextOn(t *testing.T) {
 	}
 }
 
-func TestExecTellsOfInputThatItDoesNotPassOn(t *testing.T) {
+func TestExecWarnsAboutUnusedInput(t *testing.T) {
 	r := newRig(t)
 	r.execution = api.ExecOutput{Process: api.Process{ExitCode: code(3)}, Stdout: "out\n"}
 	file := func(text string) *os.File {

@@ -14,16 +14,16 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// What shells, env(1) and timeout(1) exit with too.
+// Exit statuses shared with shells, env(1) and timeout(1).
 const (
-	statusOwn           = 125 // exec itself has failed, not the command
+	statusExecFailed    = 125 // exec itself failed, not the command
 	statusNotExecutable = 126
 	statusNotFound      = 127
 )
 
-// unstarted gives the error of a program that could not be started the exit
-// status that a shell would have.
-func unstarted(err error, program string) error {
+// startError gives the error of a failed start the exit status of a shell: 127 if program or its
+// interpreter is missing, else 126.
+func startError(err error, program string) error {
 	why, ok := strings.CutPrefix(err.Error(), fmt.Sprintf("start %q: ", program))
 	if !ok || !errors.Is(err, api.CodeInvalid) {
 		return err
@@ -37,21 +37,19 @@ func unstarted(err error, program string) error {
 	return &output.ExitError{Status: status, Message: err.Error()}
 }
 
-// tellInput says that a command got an empty standard input, if there is
-// something in ours.
-func (a *app) tellInput() {
+// warnInput prints a note if standard input has data, because the command received an empty one.
+func (a *app) warnInput() {
 	f, ok := a.Stdin.(*os.File)
-	if !ok || f == nil || !holdsInput(f) {
+	if !ok || f == nil || !hasUnreadInput(f) {
 		return
 	}
 	a.out.Tell("tandem: exec: standard input was not passed on; the command reads an empty one")
 	a.out.Tell("hint: redirect in a shell instead, as in `tandem exec -- sh -c 'psql < dump.sql'`")
 }
 
-// holdsInput reports whether a file has a beginning that was not read, or a
-// pipe bytes that wait. Of a file that is read already, as in a loop of a shell
-// over its lines, somebody else has use.
-func holdsInput(f *os.File) bool {
+// hasUnreadInput reports whether f is a file at its beginning or a pipe with data. A file already
+// read in part belongs to another reader, such as a shell's loop over its lines.
+func hasUnreadInput(f *os.File) bool {
 	info, err := f.Stat()
 	switch {
 	case err != nil:

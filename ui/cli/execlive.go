@@ -22,27 +22,26 @@ const (
 	logWait = 30 * time.Second
 )
 
-// A live is a command that takes its time: what it prints is passed on as it
-// comes, and who interrupts it ends it.
-type live struct {
+// A liveExec is a command too slow for a single answer. Its output is printed as it arrives, and a
+// signal to this program stops it.
+type liveExec struct {
 	app     *app
 	process api.Process
 	streams [2]liveStream
 }
 
-// A liveStream is one of its outputs.
+// A liveStream copies one output stream of a process from its log.
 type liveStream struct {
 	name   string
 	to     io.Writer
 	cursor int64
-	until  int64 // what is read ends here; 0: at the end
+	until  int64 // cursor to stop at; 0 means the end
 }
 
-// follow passes on what a command prints until it has ended. At the deadline it
-// is left alone, or ended with kill; a signal to this program ends it. The
-// error carries the exit status.
+// follow prints a command's output until it exits. At the deadline the command keeps running, or is
+// killed with in.Kill. A signal to this program stops it. The error carries the exit status.
 func (a *app) follow(ctx context.Context, p api.Process, in api.ExecInput, deadline time.Time, signals <-chan os.Signal) error {
-	l := &live{app: a, process: p, streams: [2]liveStream{{name: "stdout", to: a.Stdout}, {name: "stderr", to: a.Stderr}}}
+	l := &liveExec{app: a, process: p, streams: [2]liveStream{{name: "stdout", to: a.Stdout}, {name: "stderr", to: a.Stderr}}}
 	limited, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	caught := make(chan os.Signal, 1)
@@ -51,7 +50,7 @@ func (a *app) follow(ctx context.Context, p api.Process, in api.ExecInput, deadl
 		defer close(watched)
 		select {
 		case s := <-signals:
-			signal.Reset(s) // a second one ends this program at once
+			signal.Reset(s) // a second signal kills this program at once
 			caught <- s
 			cancel()
 		case <-limited.Done():
@@ -60,6 +59,7 @@ func (a *app) follow(ctx context.Context, p api.Process, in api.ExecInput, deadl
 	err := l.read(limited, true)
 	late := err != nil && limited.Err() != nil && ctx.Err() == nil
 	cancel()
+	// Wait for the goroutine: it may have caught a signal just before cancel.
 	<-watched
 	if err != nil && !late {
 		return err
@@ -72,8 +72,9 @@ func (a *app) follow(ctx context.Context, p api.Process, in api.ExecInput, deadl
 	return l.finish(ctx, in, late, stopped)
 }
 
-// finish prints what is left and tells how it came out.
-func (l *live) finish(ctx context.Context, in api.ExecInput, late bool, stopped os.Signal) error {
+// finish stops the command if asked to, prints the rest of its output and returns its exit status.
+// late means that it had not exited when reading stopped.
+func (l *liveExec) finish(ctx context.Context, in api.ExecInput, late bool, stopped os.Signal) error {
 	if late && (stopped != nil || in.Kill) {
 		stop := api.ProcessStopInput{ID: l.process.ID, Signal: "SIGKILL"}
 		if s, ok := stopped.(syscall.Signal); ok {
@@ -98,9 +99,9 @@ func (l *live) finish(ctx context.Context, in api.ExecInput, late bool, stopped 
 	return statusOf(api.ExecOutput{Process: p, TimedOut: late}, in)
 }
 
-// read prints both streams: to the end of the process with wait, else what
-// there is. It returns the first error.
-func (l *live) read(ctx context.Context, wait bool) error {
+// read prints both streams: until the process exits with wait, else what is in the log now. It
+// returns the first error.
+func (l *liveExec) read(ctx context.Context, wait bool) error {
 	var readers sync.WaitGroup
 	var errs [len(l.streams)]error
 	for i := range l.streams {

@@ -9,37 +9,37 @@ import (
 	"tandem/engine/api/server"
 )
 
-// fakeProcesses is the half of the fake engine that has to do with processes.
+// fakeProcesses is the part of the fake engine that handles processes.
 type fakeProcesses struct {
 	mu        sync.Mutex
 	processes []api.Process
-	begun     []api.ProcessStartInput
-	ended     []api.ProcessStopInput
+	starts    []api.ProcessStartInput
+	stops     []api.ProcessStopInput
 	signalled []api.ProcessSignalInput
-	asked     []api.ProcessLogInput
-	waited    []api.ProcessWaitInput
-	ran       []api.ExecInput
+	logCalls  []api.ProcessLogInput
+	waits     []api.ProcessWaitInput
+	execs     []api.ExecInput
 	variables []api.EnvVar
 	start     api.Process
-	lost      bool         // the engine is, before it answers to a start
-	now       *api.Process // what process.get tells; nil for a name alone
+	loseNext  bool         // fail the next start with a lost engine
+	current   *api.Process // answer of process.get; nil for a process with just a name
 	execution api.ExecOutput
-	events    chan api.Event // what events.watch sends behind the snapshot
+	events    chan api.Event // sent by events.watch after the snapshot
 	log       func(api.ProcessLogInput) (api.ProcessLogOutput, error)
 	wait      func(api.ProcessWaitInput) (api.ProcessWaitOutput, error)
 }
 
 func (r *rig) handleProcesses(mux *server.Mux) {
 	server.Handle(mux, api.ProcessStart, func(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
-		r.begun = append(r.begun, in)
-		return r.start, r.losing()
+		r.starts = append(r.starts, in)
+		return r.start, r.failOnce()
 	})
 	server.Handle(mux, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
 		return api.ProcessListOutput{Processes: r.processes}, nil
 	})
 	server.Handle(mux, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
-		if r.now != nil {
-			return *r.now, nil
+		if r.current != nil {
+			return *r.current, nil
 		}
 		for _, p := range r.processes {
 			if in.ID == p.ID || in.ID == p.Name {
@@ -51,11 +51,11 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 	server.Handle(mux, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.ended = append(r.ended, in)
+		r.stops = append(r.stops, in)
 		return api.Process{Name: in.ID, State: api.StateStopped, ExitSignal: "SIGTERM"}, r.find(in.ID)
 	})
 	server.Handle(mux, api.ProcessStopAll, func(_ context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {
-		r.ended = append(r.ended, api.ProcessStopInput{ID: "*", Signal: in.Signal})
+		r.stops = append(r.stops, api.ProcessStopInput{ID: "*", Signal: in.Signal})
 		return api.ProcessStopAllOutput{Stopped: r.processes}, nil
 	})
 	server.Handle(mux, api.ProcessRestart, func(_ context.Context, in api.ProcessRestartInput) (api.Process, error) {
@@ -68,16 +68,16 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 	server.Handle(mux, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.asked = append(r.asked, in)
+		r.logCalls = append(r.logCalls, in)
 		return r.log(in)
 	})
 	server.Handle(mux, api.ProcessWait, func(_ context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
-		r.waited = append(r.waited, in)
+		r.waits = append(r.waits, in)
 		return r.wait(in)
 	})
 	server.Handle(mux, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
-		r.ran = append(r.ran, in)
-		return r.execution, r.losing()
+		r.execs = append(r.execs, in)
+		return r.execution, r.failOnce()
 	})
 	mux.HandleWatch(func(ctx context.Context, _ api.WatchInput, send func(api.Event) error) error {
 		if err := send(api.Event{Type: api.EventSnapshot, Processes: r.processes}); err != nil {
@@ -97,9 +97,9 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 	r.handleEnv(mux)
 }
 
-func (r *rig) losing() error {
-	if r.lost {
-		r.lost = false
+func (r *rig) failOnce() error {
+	if r.loseNext {
+		r.loseNext = false
 		return api.ErrEnding()
 	}
 	return nil
@@ -142,8 +142,8 @@ func (r *rig) handleEnv(mux *server.Mux) {
 	})
 }
 
-// logOf answers process.log from a text, page by page; a session of pages is
-// what the process has written by the time of each call.
+// logOf returns a handler of process.log that serves text page by page, with the process in the
+// given state.
 func logOf(text string, state api.State) func(api.ProcessLogInput) (api.ProcessLogOutput, error) {
 	return func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		end := int64(len(text))

@@ -9,14 +9,13 @@ import (
 	"tandem/ui/cli/files"
 )
 
-// DashboardOptions say with what the dashboard begins. Zero values begin with the
-// sessions.
+// DashboardOptions configures the start of the dashboard. The zero value shows the sessions.
 type DashboardOptions struct {
-	Folder string // that the files view begins with, of another machine as api.PathOn writes it
-	Name   string // that the cursor is on there
-	// Left is told the folder of the files view when the person leaves. The
-	// dashboard is then drawn on the terminal itself, and says nothing at its end:
-	// standard output is for the answer.
+	Folder string // to open in the files view; a folder of another machine as api.PathOn writes it
+	Name   string // entry of Folder to put the cursor on
+	// Left, if not nil, receives the folder of the files view when the user leaves it. The
+	// dashboard then draws on the terminal itself and prints nothing at its end, because standard
+	// output is for the answer.
 	Left func(folder string)
 }
 

@@ -21,32 +21,32 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// launchFlags are the flags of the verbs that start something.
+// launchFlags are the common flags of exec and start.
 type launchFlags struct {
 	name, cwd, sandbox string
 	env                []string
 }
 
 func (f *launchFlags) add(flags *pflag.FlagSet) {
-	flags.SetInterspersed(false) // what follows CMD is CMD's
+	flags.SetInterspersed(false) // flags after CMD are CMD's
 	flags.StringVar(&f.name, "name", "", "`name` of the process (default: the program's)")
 	flags.StringVar(&f.cwd, "cwd", "", "`folder` to start in (default: this one)")
 	flags.StringArrayVar(&f.env, "env", nil, "set a variable: `K=V`, or K alone to take it from here")
 	flags.StringVar(&f.sandbox, "sandbox", "", "confine it as this JSON `file` says")
 }
 
-// sandboxExample is what the file of --sandbox may say; all of it is optional.
+// sandboxExample is an example of a file for --sandbox. All fields are optional.
 const sandboxExample = `  {"filesystem": {"allowWrite": ["/srv/web"], "denyWrite": ["/srv/web/conf"],
                   "denyRead": ["/root/.ssh"]},
    "network": {"allowedDomains": ["*.example.org"], "deniedDomains": ["ads.example.org"]},
    "limits": {"memory_bytes": 2147483648, "processes": 200, "open_files": 1024}}`
 
-// sandboxHelp tells about it.
+// sandboxHelp describes the file.
 const sandboxHelp = "A file for --sandbox says:\n" + sandboxExample + "\n" +
 	"Only what allowWrite names may be written, all but denyRead may be read; the paths\n" +
 	"are absolute. Without \"network\" it is open, with no allowedDomains it is off."
 
-// environment reads the --env flags; nil if there are none.
+// environment reads the --env flags; it returns nil without any.
 func (a *app) environment(cmd *cobra.Command, f launchFlags) (map[string]string, error) {
 	var env map[string]string
 	for _, setting := range f.env {
@@ -70,7 +70,7 @@ func (a *app) environment(cmd *cobra.Command, f launchFlags) (map[string]string,
 	return env, nil
 }
 
-// confinement reads the --sandbox file; nil if none is given.
+// confinement reads the --sandbox file; it returns nil without one.
 func (f *launchFlags) confinement() (*api.Sandbox, error) {
 	if f.sandbox == "" {
 		return nil, nil
@@ -83,16 +83,17 @@ func (f *launchFlags) confinement() (*api.Sandbox, error) {
 	d.DisallowUnknownFields()
 	var s *api.Sandbox
 	if err := d.Decode(&s); err != nil {
-		return nil, fmt.Errorf("read sandbox %s: %s%w", f.sandbox, where(text, err), err)
+		return nil, fmt.Errorf("read sandbox %s: %s%w", f.sandbox, linePrefix(text, err), err)
 	}
+	// Decode stops after the first value, so more text would go unnoticed.
 	if _, err := d.Token(); s == nil || !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read sandbox %s: must be one JSON object", f.sandbox)
 	}
 	return s, nil
 }
 
-// where names the line of a mistake in JSON, if the error tells.
-func where(text []byte, err error) string {
+// linePrefix returns "line N: " for the position of err in a JSON text, or "" if err has none.
+func linePrefix(text []byte, err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	at := int64(-1)
@@ -108,7 +109,7 @@ func where(text []byte, err error) string {
 	return fmt.Sprintf("line %d: ", 1+bytes.Count(text[:at], []byte("\n")))
 }
 
-// flagError says in a person's words what is wrong with a flag.
+// flagError rephrases an error of pflag for users.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
@@ -141,7 +142,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return output.Usagef(cmd, "read %s %s: %s", name, output.Visible(value.GetValue()), want)
 }
 
-// A duration is a flag such as 500ms, 1m30s, or 90 for seconds.
+// A duration is a flag value such as 500ms, 1m30s, or 90 for seconds.
 type duration time.Duration
 
 func (d *duration) String() string {
@@ -195,7 +196,7 @@ func (a *age) Set(s string) error {
 	return nil
 }
 
-// A byteSize is a flag that project.ParseSize reads: 64MB, 1.5GB, 65536 or none.
+// A byteSize is a flag value read by project.ParseSize: 64MB, 1.5GB, 65536 or none.
 type byteSize int64
 
 func (s *byteSize) String() string {
@@ -216,9 +217,9 @@ func (s *byteSize) Set(text string) error {
 	return nil
 }
 
-// A restartCount is a flag that is a number of restarts, or unlimited.
+// A restartCount is a flag value: a number of restarts, or unlimited.
 type restartCount struct {
-	most  int // 0: unlimited
+	max   int // 0 means unlimited
 	given bool
 }
 
@@ -226,10 +227,10 @@ func (c *restartCount) String() string {
 	switch {
 	case !c.given:
 		return ""
-	case c.most == 0:
+	case c.max == 0:
 		return unlimited
 	}
-	return strconv.Itoa(c.most)
+	return strconv.Itoa(c.max)
 }
 
 func (c *restartCount) Type() string { return "count" }

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func TestHelpNamesTheValuesOfFlags(t *testing.T) {
+func TestHelpNamesFlagValues(t *testing.T) {
 	kinds := []string{"string", "strings", "stringArray", "int", "float"}
-	eachVerb(newRoot(Options{Version: "1"}), func(cmd *cobra.Command) {
+	visitVerbs(newRoot(Options{Version: "1"}), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if name, _ := pflag.UnquoteUsage(f); slices.Contains(kinds, name) {
 				t.Errorf("%s --%s takes a %q", cmd.CommandPath(), f.Name, name)
@@ -20,15 +20,15 @@ func TestHelpNamesTheValuesOfFlags(t *testing.T) {
 	})
 }
 
-func TestEveryVerbHasAnExample(t *testing.T) {
-	eachVerb(newRoot(Options{Version: "1"}), func(cmd *cobra.Command) {
+func TestEveryCommandHasAnExample(t *testing.T) {
+	visitVerbs(newRoot(Options{Version: "1"}), func(cmd *cobra.Command) {
 		if !strings.Contains(cmd.Example, "tandem") {
 			t.Errorf("%s: %q", cmd.CommandPath(), cmd.Example)
 		}
 	})
 }
 
-func TestCompletionShowsNoMarksOfHelp(t *testing.T) {
+func TestCompletionContainsNoHelpMarkup(t *testing.T) {
 	r := newRig(t)
 	got, _, status := r.run("__complete", "rec", "--out")
 	if status != 0 || !strings.HasPrefix(got, "--output\tfile to write") {
@@ -36,17 +36,17 @@ func TestCompletionShowsNoMarksOfHelp(t *testing.T) {
 	}
 }
 
-// eachVerb calls f for a command and those below it that people see.
-func eachVerb(cmd *cobra.Command, f func(*cobra.Command)) {
+// visitVerbs calls f for cmd and its visible subcommands.
+func visitVerbs(cmd *cobra.Command, f func(*cobra.Command)) {
 	f(cmd)
 	for _, c := range cmd.Commands() {
 		if !c.Hidden {
-			eachVerb(c, f)
+			visitVerbs(c, f)
 		}
 	}
 }
 
-func TestHelpHasTheFlagsAboutMachinesWhereTheyAreTaken(t *testing.T) {
+func TestHelpListsMachineFlagsOnlyWhereSupported(t *testing.T) {
 	r := newRig(t)
 	for line, want := range map[string]string{"": "--host --all-hosts", "ps": "--host --all-hosts", "new": "--host", "doctor": "", "config show": ""} {
 		got, _, _ := r.run(append(strings.Fields(line), "--help")...)

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// historyFlags say which commands are searched.
 type historyFlags struct {
 	cwd, process, actor, from, kind, exact string
 	here, failed, unique                   bool
@@ -68,10 +67,10 @@ func (a *app) completeHistoryFlags(cmd *cobra.Command) {
 		"exact":   cobra.NoFileCompletions,
 		"from":    cobra.NoFileCompletions,
 		"limit":   cobra.NoFileCompletions,
-		"process": a.completeProcesses(whatever),
+		"process": a.completeProcesses(anyProcess),
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-			panic(err) // there is no such flag
+			panic(err) // the flag is not defined
 		}
 	}
 	if err := cmd.MarkFlagDirname("cwd"); err != nil {
@@ -98,7 +97,7 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 	}
 	defer client.Close()
 	if in.Process = f.process; in.Process != "" {
-		// What the history knows may be forgotten as a process: then it is an id.
+		// A process whose record is deleted is in the history by id only.
 		if p, err := api.ProcessGet.Call(cmd.Context(), client, api.IDInput{ID: in.Process}); err == nil {
 			in.Process = p.ID
 		}
@@ -140,7 +139,8 @@ func historyTable(out output.Printer, rows []api.HistoryRow, unique bool, now ti
 	return t.String()
 }
 
-// commandEnd is how a command has ended, "-" if that is unknown or it has not.
+// commandEnd returns the exit status or signal of a command, or "-" if that is unknown or it still
+// runs.
 func commandEnd(c api.Command) (string, output.Tint) {
 	switch {
 	case c.Stopped:
@@ -155,8 +155,8 @@ func commandEnd(c api.Command) (string, output.Tint) {
 	return strconv.Itoa(*c.ExitCode), output.Red
 }
 
-// A moment is a flag such as 30m or 2d (ago), 15:04 (today), 2026-11-20 or a
-// time of RFC 3339. Times without a zone are of this machine's.
+// A moment is a flag value such as 30m or 2d (ago), 15:04 (today), 2026-11-20 or an RFC 3339 time.
+// Times without a zone are in this machine's.
 type moment struct{ at time.Time }
 
 func (m *moment) String() string {

@@ -20,7 +20,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// A historyRig is a command line with a fake history behind it.
+// A historyRig is a command line connected to a fake engine with a history.
 type historyRig struct {
 	*rig
 	found    api.HistorySearchOutput
@@ -32,7 +32,7 @@ type historyRig struct {
 	counted  []api.HistoryStatsInput
 	cleared  int
 
-	loading func() api.HistoryLoadingOutput // of a load that takes for ever
+	loading func() api.HistoryLoadingOutput // progress of a load that never finishes
 }
 
 func newHistoryRig(t *testing.T) *historyRig {
@@ -98,7 +98,7 @@ func (r *rig) serveMux(mux *server.Mux, dir string) {
 	})
 }
 
-func TestEmptyHistoryNamesTheDamagedOne(t *testing.T) {
+func TestEmptyHistoryMentionsADamagedDatabase(t *testing.T) {
 	r := newHistoryRig(t)
 	damaged := filepath.Join(os.Getenv("TANDEM_DATA_DIR"), "history.db.bad")
 	if err := os.WriteFile(damaged, nil, 0o600); err != nil {
@@ -109,7 +109,7 @@ func TestEmptyHistoryNamesTheDamagedOne(t *testing.T) {
 	}
 }
 
-func TestHistorySearchesForWhatTheFlagsSay(t *testing.T) {
+func TestHistoryPassesItsFlagsToTheSearch(t *testing.T) {
 	r := newHistoryRig(t)
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -170,7 +170,7 @@ func TestHistoryShowsRowsWithoutControlCharacters(t *testing.T) {
 	}
 }
 
-func TestHistoryVerbsDoWhatTheySay(t *testing.T) {
+func TestHistoryCommandsCallTheirOperations(t *testing.T) {
 	r := newHistoryRig(t)
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -219,7 +219,7 @@ func TestHistoryVerbsDoWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestHistoriesOfOthersAreFound(t *testing.T) {
+func TestHistoryFilesOfOtherProgramsAreFound(t *testing.T) {
 	r := newHistoryRig(t)
 	for _, args := range [][]string{{"atuin"}, {"fish"}, {"bash"}, {"zsh", "/old/history"}} {
 		r.succeeds(append([]string{"history", "import"}, args...)...)
@@ -233,7 +233,7 @@ func TestHistoriesOfOthersAreFound(t *testing.T) {
 	}
 }
 
-func TestMomentsAreRead(t *testing.T) {
+func TestParseMomentAcceptsAgesAndTimes(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Time{
 		"30m":                  now.Add(-30 * time.Minute),
@@ -262,7 +262,7 @@ func TestHistoryFlagsAreCompleted(t *testing.T) {
 	}
 }
 
-func TestWhatWasStoppedOnPurposeIsShownWithoutAlarm(t *testing.T) {
+func TestStoppedCommandsAreNotShownAsFailures(t *testing.T) {
 	one := 1
 	for _, test := range []struct {
 		command api.Command
@@ -280,11 +280,11 @@ func TestWhatWasStoppedOnPurposeIsShownWithoutAlarm(t *testing.T) {
 	}
 }
 
-func TestHistoryLoadShowsHowFarItIsUntilItIsInterrupted(t *testing.T) {
+func TestHistoryLoadShowsProgressUntilInterrupted(t *testing.T) {
 	r := newHistoryRig(t)
 	asked := 0
 	r.loading = func() api.HistoryLoadingOutput {
-		if asked++; asked == 2 { // the first answer has been shown
+		if asked++; asked == 2 { // the first answer is on screen
 			if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
 				t.Error(err)
 			}
@@ -298,7 +298,7 @@ func TestHistoryLoadShowsHowFarItIsUntilItIsInterrupted(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	slave.Close()
-	shown, _ := io.ReadAll(master) // a terminal ends with an error
+	shown, _ := io.ReadAll(master) // reading ends with EIO once the terminal is closed
 	text := string(shown)
 	if !strings.Contains(text, "30 of 120 commands (25%)") || strings.Contains(text, "1 of 2") || !strings.Contains(text, "nothing was loaded") {
 		t.Errorf("shown: %q", text)

@@ -54,7 +54,7 @@ func historyAddCommand(a *app) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.SetInterspersed(false) // what follows COMMAND is COMMAND's
+	flags.SetInterspersed(false) // flags after COMMAND are COMMAND's
 	flags.StringVar(&cwd, "cwd", "", "`folder` it ran in (default: this one)")
 	flags.IntVar(&exit, "exit", 0, "its exit `code` (default: unknown)")
 	flags.Var(&lasted, "took", "how long it ran (default: unknown)")
@@ -91,15 +91,14 @@ func historyRemoveCommand(a *app) *cobra.Command {
 			if out.Count == 0 {
 				return api.Errorf(api.CodeNotFound, "remove from history: no such command")
 			}
-			return a.out.Answer(out, func() string { return counted(out.Count, "forgotten") })
+			return a.out.Answer(out, func() string { return countLine(out.Count, "forgotten") })
 		},
 	}
 	cmd.Flags().StringVar(&line, "command", "", "every run of this command `line`")
 	return cmd
 }
 
-// counted says what was done with so many commands.
-func counted(n int, done string) string {
+func countLine(n int, done string) string {
 	if n == 1 {
 		return "1 command " + done + "\n"
 	}
@@ -123,7 +122,7 @@ func historyClearCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Answer(out, func() string { return counted(out.Count, "forgotten") })
+			return a.out.Answer(out, func() string { return countLine(out.Count, "forgotten") })
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -147,7 +146,7 @@ func historySaveCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Answer(out, func() string { return counted(out.Count, "saved") })
+			return a.out.Answer(out, func() string { return countLine(out.Count, "saved") })
 		},
 	}
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace an existing file")
@@ -171,7 +170,7 @@ func historyLoadCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Answer(out, func() string { return counted(out.Count, "added") })
+			return a.out.Answer(out, func() string { return countLine(out.Count, "added") })
 		},
 	}
 }
@@ -208,12 +207,12 @@ func historyImportCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Answer(out, func() string { return counted(out.Count, "added") })
+			return a.out.Answer(out, func() string { return countLine(out.Count, "added") })
 		},
 	}
 }
 
-// historyFile is where another program keeps its history, as its documentation has it.
+// historyFile returns the documented path of another program's history.
 func historyFile(env func(name string) string, program string) string {
 	home := env("HOME")
 	data := cmp.Or(env("XDG_DATA_HOME"), filepath.Join(home, ".local", "share"))
@@ -228,11 +227,10 @@ func historyFile(env func(name string) string, program string) string {
 	return filepath.Join(home, ".bash_history")
 }
 
-// progressGap is the time between two looks at how far something is.
+// progressGap is the time between two polls of a load's progress.
 const progressGap = 200 * time.Millisecond
 
-// loadHistory adds the commands of a file, and shows how far that is where
-// somebody can see it.
+// loadHistory adds the commands of a file. It shows progress if stderr is a terminal.
 func (a *app) loadHistory(ctx context.Context, path, format string) (api.HistoryCount, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -251,13 +249,13 @@ func (a *app) loadHistory(ctx context.Context, path, format string) (api.History
 	if err != nil && ctx.Err() != nil {
 		err = &output.ExitError{Status: output.StatusSignal + int(syscall.SIGINT), Message: "load history: interrupted; nothing was loaded"}
 	}
+	// Wait for the progress line to be erased, or it would follow the answer.
 	loaded()
 	shown.Wait()
 	return out, err
 }
 
-// showLoading shows how far a file is loaded until ctx ends, in a line that it
-// takes away again.
+// showLoading shows a load's progress on one line until ctx ends, then erases the line.
 func showLoading(ctx context.Context, conn api.Engine, path string, out io.Writer) {
 	for sleep.For(ctx, progressGap) == nil {
 		now, err := api.HistoryLoading.Call(ctx, conn, api.Empty{})

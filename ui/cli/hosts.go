@@ -20,51 +20,49 @@ import (
 	"tandem/ui/cli/ps"
 )
 
-// A target is where a verb is carried out.
+// A target is the machine, or machines, to run a command on.
 type target struct {
-	options Options
-	hosts   []string                    // of --host, or TANDEM_HOST; none: this machine
-	labels  []string                    // of machines of the fleet
-	all     bool                        // on all of config.toml
-	chosen  bool                        // the machines were found by a pattern or a label
-	told    map[string]api.FleetMachine // what the hub knows of those of the fleet
-	most    int                         // machines at a time
-	here    bool                        // the verb is one of this machine, whatever TANDEM_HOST says
+	options     Options
+	hosts       []string                    // from --host or TANDEM_HOST; none means this machine
+	labels      []string                    // label conditions for machines of the fleet
+	all         bool                        // all machines of config.toml
+	chosen      bool                        // the machines come from a pattern or a label
+	hubMachines map[string]api.FleetMachine // the hub's records of the fleet's machines
+	parallel    int                         // machines at a time
+	here        bool                        // the command works on this machine only, even with TANDEM_HOST
 }
 
 func (a *app) addHosts(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringSliceVar(&a.hosts, "host", nil, "do it on the machine `NAME`; on several: a,b or 'web-*'")
 	flags.StringSliceVar(&a.labels, "label", nil, "do it on the machines of the fleet with `K=V`; K!=V: without")
-	flags.IntVar(&a.most, "parallel", mostAtOnce, "on `N` machines at a time")
+	flags.IntVar(&a.parallel, "parallel", defaultParallel, "on `N` machines at a time")
 	flags.BoolVar(&a.all, "all-hosts", false, "do it on all machines of config.toml")
 	_ = root.RegisterFlagCompletionFunc("host", fleet.HostNames(a.machines().Names, a.fleet().Names))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := output.CheckJSON(cmd, a.out.JSON); err != nil {
 			return err
 		}
-		hosts, err := a.aim(cmd)
+		hosts, err := a.resolveHosts(cmd)
 		if err == nil && hosts != nil {
-			err = a.spread(cmd, hosts)
+			err = a.runOnHosts(cmd, hosts)
 		}
 		return err
 	}
 }
 
-// machines is the verbs on other machines.
 func (a *app) machines() *machines.Verbs {
 	return &machines.Verbs{Config: a.Machines, Version: a.Version, Out: &a.out, Stdin: a.Stdin, Environ: a.Environ, Own: a.Options.Connect, Far: a.Far}
 }
 
-// mostAtOnce is how many machines a verb is carried out on at a time.
-const mostAtOnce = 64
+// defaultParallel is the default of --parallel.
+const defaultParallel = 64
 
-// fleet is the verbs of the fleet.
 func (a *app) fleet() *fleet.Verbs {
 	return &fleet.Verbs{Config: a.Fleet, DataDir: a.Machines.DataDir, Out: &a.out, Own: a.Options.Connect}
 }
 
-// host is the machine that a verb is carried out on; "" for this one.
+// host returns the machine to run a command on; "" for this one.
 func (t *target) host() string {
 	switch {
 	case t.here:
@@ -77,13 +75,14 @@ func (t *target) host() string {
 	return t.options.env("TANDEM_HOST")
 }
 
-// aim sees to it that a verb is carried out where it is to be, or not at all,
-// and tells the machines where they are several.
-func (t *target) aim(cmd *cobra.Command) ([]string, error) {
+// resolveHosts checks the machine flags against cmd. If the command is to run on several machines,
+// it returns their names; otherwise it sets the one machine in t.
+func (t *target) resolveHosts(cmd *cobra.Command) ([]string, error) {
 	how, asked := machines.ReachOf(cmd), cmd.Flags().Changed("host") || t.all || len(t.labels) > 0
 	switch {
 	case t.options.onHost != "":
 		return nil, nil
+	// TANDEM_HOST must not break commands like `machine`, so only flags are an error.
 	case how == machines.Here && asked:
 		return nil, output.Usagef(cmd, "%s works on this machine only: --host is for commands such as ps, new, attach and exec", cmd.CommandPath())
 	case how == machines.Here:
@@ -95,7 +94,7 @@ func (t *target) aim(cmd *cobra.Command) ([]string, error) {
 	}
 	hosts := slices.Compact(slices.Sorted(slices.Values(t.hosts)))
 	if len(t.labels) > 0 || slices.ContainsFunc(hosts, machines.Pattern) {
-		return t.choose(cmd, how, hosts)
+		return t.selectHosts(cmd, how, hosts)
 	}
 	switch {
 	case t.all && len(hosts) > 0:
@@ -122,8 +121,8 @@ func (t *target) aim(cmd *cobra.Command) ([]string, error) {
 	return hosts, nil
 }
 
-// choose finds the machines that patterns and labels mean.
-func (t *target) choose(cmd *cobra.Command, how machines.Reach, wanted []string) ([]string, error) {
+// selectHosts finds the machines that match patterns and labels.
+func (t *target) selectHosts(cmd *cobra.Command, how machines.Reach, wanted []string) ([]string, error) {
 	if t.all {
 		return nil, output.Usagef(cmd, "give --all-hosts, or --host and --label, not both")
 	}
@@ -133,7 +132,7 @@ func (t *target) choose(cmd *cobra.Command, how machines.Reach, wanted []string)
 	case err != nil:
 		return nil, err
 	case how == machines.Several:
-		t.chosen, t.told = true, told
+		t.chosen, t.hubMachines = true, told
 		return hosts, nil
 	case len(hosts) > 1:
 		return nil, output.Usagef(cmd, "%s works on one machine at a time, and %d are meant", cmd.CommandPath(), len(hosts))
@@ -142,27 +141,27 @@ func (t *target) choose(cmd *cobra.Command, how machines.Reach, wanted []string)
 	return nil, nil
 }
 
-// spread runs the whole command line again on each machine.
-func (a *app) spread(cmd *cobra.Command, hosts []string) error {
+// runOnHosts runs the whole command line once per machine.
+func (a *app) runOnHosts(cmd *cobra.Command, hosts []string) error {
 	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
-	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Most: a.most, Group: (a.chosen || a.all) && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
+	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Most: a.parallel, Group: (a.chosen || a.all) && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
 		o := a.Options
 		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
-		if status, ok := a.fromHub(cmd.Name(), host, o.printer()); ok {
+		if status, ok := a.printFromHub(cmd.Name(), host, o.printer()); ok {
 			return status
 		}
 		return Main(cmd.Context(), o, a.args)
 	}}
 	if len(hosts) > manyHosts {
-		defer debug.SetGCPercent(debug.SetGCPercent(sparePercent))
+		defer debug.SetGCPercent(debug.SetGCPercent(relaxedGCPercent))
 	}
 	return &output.ExitError{Status: s.On(hosts)}
 }
 
-// fromHub prints what a machine has told the hub about what runs there, and gives the exit
-// status; ok is false if the machine has to be asked.
-func (a *app) fromHub(verb, host string, out output.Printer) (status int, ok bool) {
-	rows, ok, err := fleet.Rows(a.told[host])
+// printFromHub prints a machine's processes as last reported to the hub, and returns the exit
+// status. If the machine has to be asked, ok is false.
+func (a *app) printFromHub(verb, host string, out output.Printer) (status int, ok bool) {
+	rows, ok, err := fleet.Rows(a.hubMachines[host])
 	if !ok {
 		return 0, false
 	}
@@ -181,12 +180,12 @@ func (a *app) fromHub(verb, host string, out output.Printer) (status int, ok boo
 	return output.Status(err), true
 }
 
-// With more machines than manyHosts, memory is collected when it has grown by sparePercent: each
-// takes a command line read, a connection and an answer, and is over at once.
-const manyHosts, sparePercent = 50, 400
+// With more than manyHosts machines, the garbage collector runs when memory has grown by
+// relaxedGCPercent: each run takes a parsed command line, a connection and an answer, all garbage
+// soon after.
+const manyHosts, relaxedGCPercent = 50, 400
 
-// connect reaches the engine that a verb is carried out by. It is never that of
-// another machine than was asked for.
+// connect connects to the engine of the command's machine, never to another one's.
 func (t *target) connect(ctx context.Context) (*client.Client, error) {
 	if host := t.host(); host != "" {
 		return t.options.Far(ctx, host)
@@ -194,16 +193,16 @@ func (t *target) connect(ctx context.Context) (*client.Client, error) {
 	return t.options.Connect(ctx)
 }
 
-// running is connect for a running engine: none is started here.
-func (t *target) running(ctx context.Context) (*client.Client, error) {
+// connectRunning is like connect, but starts no engine here.
+func (t *target) connectRunning(ctx context.Context) (*client.Client, error) {
 	if host := t.host(); host != "" {
 		return t.options.Far(ctx, host)
 	}
 	return t.options.Reach(ctx)
 }
 
-// folder is the folder that something starts in: on another machine an absolute
-// one, or the home directory.
+// folder returns the folder to start something in. On another machine cwd must be absolute, or
+// empty for its home directory.
 func (t *target) folder(cwd string) (string, error) {
 	host := t.host()
 	switch {
@@ -219,8 +218,8 @@ func (t *target) folder(cwd string) (string, error) {
 	return "", output.Misused("find folder "+output.Visible(cwd)+" on "+host+": must be an absolute path", "this folder is not on that machine")
 }
 
-// environ is the environment that something starts from: on another machine that
-// of its own engine.
+// environ returns the environment for something to start. It returns nil on another machine, whose
+// engine uses its own.
 func (t *target) environ() map[string]string {
 	if t.host() != "" {
 		return nil
@@ -228,7 +227,8 @@ func (t *target) environ() map[string]string {
 	return api.Environ(t.options.Environ)
 }
 
-// umask is the umask that something starts with: on another machine that of its own engine.
+// umask returns the umask for something to start, or "" on another machine, whose engine uses its
+// own.
 func (t *target) umask() string {
 	if t.host() != "" {
 		return ""

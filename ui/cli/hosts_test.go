@@ -10,7 +10,7 @@ import (
 	"tandem/ui/cli/machines"
 )
 
-func TestDocumentationListsTheCommandsForThisMachineOnly(t *testing.T) {
+func TestMachinesPageListsCommandsWithoutHostFlag(t *testing.T) {
 	text, err := os.ReadFile("../../docs/machines.md")
 	if err != nil {
 		t.Fatal(err)
@@ -18,7 +18,7 @@ func TestDocumentationListsTheCommandsForThisMachineOnly(t *testing.T) {
 	_, list, found := strings.Cut(string(text), "These commands work on this machine only: ")
 	list, _, end := strings.Cut(list, ".\n")
 	if !found || !end {
-		t.Fatal("docs/machines.md has no list of them")
+		t.Fatal("docs/machines.md does not list the commands")
 	}
 	var listed, want []string
 	for _, name := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(list, -1) {

@@ -19,15 +19,15 @@ func TestLogsPrintsAllPages(t *testing.T) {
 	if got := r.succeeds("logs", "web"); got != strings.ReplaceAll(text, "\r", "") {
 		t.Errorf("logs prints %d bytes", len(got))
 	}
-	if len(r.asked) != 3 {
-		t.Errorf("it took %d questions", len(r.asked))
+	if len(r.logCalls) != 3 {
+		t.Errorf("it took %d calls", len(r.logCalls))
 	}
 	if got := r.succeeds("logs", "web", "--raw"); got != text {
 		t.Errorf("logs --raw prints %d bytes", len(got))
 	}
 }
 
-func TestLogsPrintWhatATerminalShows(t *testing.T) {
+func TestLogsPrintTextAsATerminalShowsIt(t *testing.T) {
 	r := newRig(t)
 	r.log = logOf("one\ntwo\x1b[31m\tx\rthree\r\nfour\r", api.StateExited)
 	for _, c := range []struct {
@@ -45,12 +45,12 @@ func TestLogsPrintWhatATerminalShows(t *testing.T) {
 		}
 	}
 	r.succeeds("logs", "web", "--stream", "stderr")
-	if last := r.asked[len(r.asked)-1]; last.Stream != "stderr" {
+	if last := r.logCalls[len(r.logCalls)-1]; last.Stream != "stderr" {
 		t.Errorf("asked for %+v", last)
 	}
 }
 
-func TestLogsSayThatALineIsNotWhole(t *testing.T) {
+func TestLogsReportATruncatedLine(t *testing.T) {
 	r := newRig(t)
 	r.log = func(api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		return api.ProcessLogOutput{Data: "end", Start: 5, NextCursor: 8, End: 8, WithinLine: true, State: api.StateExited}, nil
@@ -60,7 +60,7 @@ func TestLogsSayThatALineIsNotWhole(t *testing.T) {
 	}
 }
 
-func TestLogsFollowsUntilTheProcessHasEnded(t *testing.T) {
+func TestLogsFollowUntilTheProcessExits(t *testing.T) {
 	r := newRig(t)
 	written := []string{"a\n", "a\n", "a\nb\r", "a\nb\r\nc\n"}
 	calls := 0
@@ -78,20 +78,19 @@ func TestLogsFollowsUntilTheProcessHasEnded(t *testing.T) {
 	if got := r.succeeds("logs", "-f", "web"); got != "a\nb\nc\n" {
 		t.Errorf("logs -f prints %q", got)
 	}
-	if first, later := r.asked[0], r.asked[1]; first.ID != "id-of-web" || first.WaitMS != 0 || later.WaitMS == 0 {
+	if first, later := r.logCalls[0], r.logCalls[1]; first.ID != "id-of-web" || first.WaitMS != 0 || later.WaitMS == 0 {
 		t.Errorf("asked first %+v, then %+v", first, later)
 	}
 }
 
-// A process may write faster than anybody can read.
-func TestLogsStopsWhereTheLogEndedWhenItWasAsked(t *testing.T) {
+func TestLogsStopAtTheEndSeenFirst(t *testing.T) {
 	r := newRig(t)
 	const page = 1000
 	line := "hit \u00e9 0123456789\n"
 	asked := 0
 	grows := func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		if asked++; asked > 100 {
-			return api.ProcessLogOutput{}, api.Errorf(api.CodeInternal, "it goes on and on")
+			return api.ProcessLogOutput{}, api.Errorf(api.CodeInternal, "asked too often")
 		}
 		text := strings.Repeat(line, 100*(asked+1))
 		in.Max = page
@@ -119,7 +118,7 @@ func TestLogsStopsWhereTheLogEndedWhenItWasAsked(t *testing.T) {
 	}
 }
 
-func TestLogsSaysWhatIsGone(t *testing.T) {
+func TestLogsReportDroppedBytes(t *testing.T) {
 	r := newRig(t)
 	r.log = func(api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		return api.ProcessLogOutput{Data: "rest\n", Start: 10, NextCursor: 15, End: 15, Dropped: 10, State: api.StateRunning}, nil
@@ -133,7 +132,7 @@ func TestLogsSaysWhatIsGone(t *testing.T) {
 	}
 }
 
-func TestLogsGrepPrintsMatchesWithWhatIsAroundThem(t *testing.T) {
+func TestLogsGrepPrintsMatchesWithContext(t *testing.T) {
 	r := newRig(t)
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		out := api.ProcessLogOutput{NextCursor: 100, End: 100, State: api.StateRunning, Matches: []api.LogMatch{
@@ -153,7 +152,7 @@ func TestLogsGrepPrintsMatchesWithWhatIsAroundThem(t *testing.T) {
 	if got := r.succeeds("logs", "web", "--grep", "hit", "--context", "1", "-n", "3"); got != want {
 		t.Errorf("the last three: %q, want %q", got, want)
 	}
-	if last := r.asked[len(r.asked)-1]; !last.Backward || last.Limit != 3 || last.Context != 1 || last.Tail != 0 {
+	if last := r.logCalls[len(r.logCalls)-1]; !last.Backward || last.Limit != 3 || last.Context != 1 || last.Tail != 0 {
 		t.Errorf("asked for %+v", last)
 	}
 	r.log = logOf("nothing\n", api.StateRunning)
@@ -162,7 +161,7 @@ func TestLogsGrepPrintsMatchesWithWhatIsAroundThem(t *testing.T) {
 	}
 }
 
-func TestLogsAsJSONIsTheAnswer(t *testing.T) {
+func TestLogsJSONIsTheAPIAnswer(t *testing.T) {
 	r := newRig(t)
 	r.log = logOf("one\ntwo\n", api.StateExited)
 	answer := readJSON(t, r.succeeds("logs", "web", "--json")).(map[string]any)
@@ -175,7 +174,7 @@ func TestLogsAsJSONIsTheAnswer(t *testing.T) {
 	}
 }
 
-func TestLogsOfAFullDiskIsAnError(t *testing.T) {
+func TestLogsReportWriteErrors(t *testing.T) {
 	r := newRig(t)
 	r.log = logOf("text\n", api.StateRunning)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -191,9 +190,9 @@ func TestLogsOfAFullDiskIsAnError(t *testing.T) {
 	}
 }
 
-func TestLogsPrintsBothStreamsWhereTheyAreApart(t *testing.T) {
+func TestLogsPrintBothStreamsOfASplitLog(t *testing.T) {
 	r := newRig(t)
-	r.now = &api.Process{ID: "abc", Name: "web", Supervision: &api.Supervision{SplitLog: true}}
+	r.current = &api.Process{ID: "abc", Name: "web", Supervision: &api.Supervision{SplitLog: true}}
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		text := map[string]string{"stdout": "out\n", "stderr": "err\n"}[in.Stream]
 		if in.Grep == "" {
@@ -223,7 +222,7 @@ func TestLogsPrintsBothStreamsWhereTheyAreApart(t *testing.T) {
 	}
 }
 
-func TestLogsRawPassesBytesOnThatAreNoText(t *testing.T) {
+func TestLogsRawForwardsBinaryOutput(t *testing.T) {
 	r := newRig(t)
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		if !in.Exact {
@@ -236,7 +235,7 @@ func TestLogsRawPassesBytesOnThatAreNoText(t *testing.T) {
 	}
 }
 
-func TestLogsTellsWhenLinesWereWritten(t *testing.T) {
+func TestLogsTimestampsShowTheTimeOfEachLine(t *testing.T) {
 	r := newRig(t)
 	early := time.Date(2026, 11, 20, 10, 0, 0, 0, time.Local)
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {

@@ -14,7 +14,7 @@ import (
 
 var logged = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// mergeRig has two processes: web with one log, and db with two.
+// mergeRig returns a rig with two processes: web with one log, and db with two.
 func mergeRig(t *testing.T, state api.State) *rig {
 	r := newRig(t)
 	r.processes = []api.Process{
@@ -45,7 +45,7 @@ func mergeRig(t *testing.T, state api.State) *rig {
 	return r
 }
 
-func TestLogsMergesSeveralInTheOrderOfTime(t *testing.T) {
+func TestLogsMergeSeveralProcessesByTime(t *testing.T) {
 	r := mergeRig(t, api.StateExited)
 	all := "web      | old\nweb      | web 1\ndatabase | db 1\nweb      | web 2\ndatabase ! err 2\nweb      | web 3\n"
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestLogsMergesSeveralInTheOrderOfTime(t *testing.T) {
 	}
 }
 
-func TestLogsOfSeveralAsJSONAreAnObjectALine(t *testing.T) {
+func TestMergedLogsAsJSONHaveOneObjectPerLine(t *testing.T) {
 	r := mergeRig(t, api.StateExited)
 	want := `{"name":"web","id":"aaaaaaaaaaaa","text":"old"}
 {"name":"web","id":"aaaaaaaaaaaa","time":"2026-11-20T10:00:00Z","text":"web 1"}
@@ -106,8 +106,8 @@ func TestLogsOfSeveralAsJSONAreAnObjectALine(t *testing.T) {
 	}
 }
 
-// A line comes whole, however it was written, and a process that exits is told of.
-func TestLogsFollowsSeveralUntilAllHaveEnded(t *testing.T) {
+// Lines arrive complete even if written in pieces, and each exit is reported.
+func TestMergedLogsFollowUntilAllProcessesExit(t *testing.T) {
 	r := newRig(t)
 	running := []api.Process{{ID: "aaaaaaaaaaaa", Name: "web", State: api.StateRunning}, {ID: "bbbbbbbbbbbb", Name: "api", State: api.StateRunning}}
 	r.processes = running
@@ -123,7 +123,7 @@ func TestLogsFollowsSeveralUntilAllHaveEnded(t *testing.T) {
 		written[in.ID] = texts[1:]
 		return logOf(texts[0], api.StateRunning)(in)
 	}
-	r.now = nil
+	r.current = nil
 	stdout, stderr, status := r.run("logs", "-f", "web", "api")
 	for _, line := range []string{"web | a\n", "web | half\n", "api | b\n", "api | no end\n"} {
 		if strings.Count(stdout, line) != 1 {
@@ -138,7 +138,7 @@ func TestLogsFollowsSeveralUntilAllHaveEnded(t *testing.T) {
 	}
 }
 
-func TestLogsOfASessionPrintText(t *testing.T) {
+func TestSessionLogsPrintText(t *testing.T) {
 	const raw = "\x1b[?2004h\x1b[32m$\x1b[0m make teh\b\b\x1b[Khe\r\nok\r\n"
 	r := newRig(t)
 	r.processes = []api.Process{
@@ -169,7 +169,7 @@ func TestLogsOfASessionPrintText(t *testing.T) {
 	}
 }
 
-func TestLogsOfAProjectIncludeSessionsOnRequest(t *testing.T) {
+func TestProjectLogsIncludeSessionsOnRequest(t *testing.T) {
 	r := newRig(t)
 	t.Chdir(shortDir(t))
 	if err := os.WriteFile("tandem.yaml", []byte("sessions: {shell: sh}\n"), 0o600); err != nil {
@@ -193,8 +193,8 @@ func TestLogsOfAProjectIncludeSessionsOnRequest(t *testing.T) {
 	}
 }
 
-// What a project file started later joins, what it started before does not.
-func TestLogsOfAProjectFollowsWhatStartsLater(t *testing.T) {
+// Processes that the file starts later are followed too; exited and other ones are not.
+func TestProjectLogsFollowProcessesStartedLater(t *testing.T) {
 	r := newRig(t)
 	t.Chdir(shortDir(t))
 	if err := os.WriteFile("tandem.yaml", []byte("processes:\n  web: serve\n"), 0o600); err != nil {
@@ -234,7 +234,7 @@ func TestLogsOfAProjectFollowsWhatStartsLater(t *testing.T) {
 	}
 }
 
-func TestLogsOfAProjectThatHasStartedNothing(t *testing.T) {
+func TestProjectLogsFailIfNothingWasStarted(t *testing.T) {
 	r := newRig(t)
 	t.Chdir(shortDir(t))
 	if err := os.WriteFile("Procfile", []byte("web: serve\n"), 0o600); err != nil {
@@ -245,7 +245,7 @@ func TestLogsOfAProjectThatHasStartedNothing(t *testing.T) {
 	}
 }
 
-func TestLogsOfSeveralHaveColoursOnATerminal(t *testing.T) {
+func TestMergedLogsHaveColoursOnATerminal(t *testing.T) {
 	for _, c := range []struct {
 		env  string
 		want bool
@@ -254,7 +254,7 @@ func TestLogsOfSeveralHaveColoursOnATerminal(t *testing.T) {
 		master, slave := openTerminal(t)
 		read := make(chan string)
 		go func() {
-			b, _ := io.ReadAll(master) // a terminal that is gone is an error
+			b, _ := io.ReadAll(master) // reading ends with EIO once the terminal is closed
 			read <- string(b)
 		}()
 		o := r.options

@@ -8,7 +8,8 @@ import (
 	"tandem/ui/cli/project"
 )
 
-// references returns how many of a verb's arguments name processes, from the first on; -1: all.
+// references returns how many arguments of verb, from the first on, are names of processes; -1
+// means all.
 func references(verb string) int {
 	switch verb {
 	case "stop", "restart", "logs", "kill", "rm":
@@ -19,7 +20,7 @@ func references(verb string) int {
 	return 0
 }
 
-// preferProject makes the names given to a command mean the project at hand first.
+// preferProject makes names in cmd's arguments refer to the current project first.
 func preferProject(a *app, cmd *cobra.Command) {
 	count, run := references(cmd.Name()), cmd.RunE
 	if count == 0 {

@@ -12,10 +12,10 @@ import (
 	"tandem/ui/pick"
 )
 
-// Exit statuses of history pick, of which shells make what the person wants.
+// Exit statuses of history pick, for the shell hooks.
 const (
-	statusEdit   = 10  // the command is to be edited
-	statusNobody = 130 // nothing was chosen, as after ctrl+c
+	statusEdit          = 10  // the command is to be edited before it runs
+	statusNothingChosen = 130 // nothing was chosen, as after ctrl+c
 )
 
 func initCommand(a *app) *cobra.Command {
@@ -53,7 +53,7 @@ func historyPickCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder, err := os.Getwd()
 			if err != nil {
-				folder = "" // it was deleted
+				folder = "" // the folder was deleted
 			}
 			chosen, err := pick.Run(cmd.Context(), pick.Options{
 				Connect: a.connect, Query: strings.Join(args, " "), Folder: folder, Home: a.env("HOME"), Theme: a.Theme,
@@ -62,7 +62,7 @@ func historyPickCommand(a *app) *cobra.Command {
 			case err != nil:
 				return api.Errorf(api.CodeInvalid, "pick from history: %v", err)
 			case chosen.Line == "":
-				return &output.ExitError{Status: statusNobody}
+				return &output.ExitError{Status: statusNothingChosen}
 			}
 			answer := map[string]any{"command": chosen.Line, "run": chosen.Run}
 			if err := a.out.Answer(answer, func() string { return chosen.Line + "\n" }); err != nil || chosen.Run {

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// playFlags are the flags of play.
 type playFlags struct {
 	speed   float64
 	idle    duration
@@ -48,7 +47,7 @@ func playCommand(a *app) *cobra.Command {
 			case a.out.JSON && (f.svg == "" || f.svg == "-"):
 				return output.Usagef(cmd, "--json goes with --svg FILE: play shows the recording on the terminal")
 			case f.svg != "":
-				return a.film(cmd, args, f, o)
+				return a.drawRecording(cmd, args, f, o)
 			}
 			return a.play(cmd, args, f, o)
 		},
@@ -68,17 +67,17 @@ func (a *app) playArgs(cmd *cobra.Command, args []string) error {
 	return exactly(1, "play what? Give a file, a session or --history.")(cmd, args)
 }
 
-// completePlay offers sessions beside files.
 func (c completer) completePlay(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	found, _ := c.completeSession(whatever)(cmd, args, toComplete)
+	found, _ := c.completeSession(anyProcess)(cmd, args, toComplete)
 	return found, cobra.ShellCompDirectiveDefault
 }
 
-// film writes a moving picture to a file, which is there only when it is whole.
-func (a *app) film(cmd *cobra.Command, args []string, f playFlags, o cast.PlayOptions) error {
+// drawRecording draws a recording to the SVG file f.svg. It writes the file only once the drawing
+// is complete.
+func (a *app) drawRecording(cmd *cobra.Command, args []string, f playFlags, o cast.PlayOptions) error {
 	if f.svg == "-" && term.IsTerminal(os.Stdout.Fd()) {
 		return output.Usagef(cmd, "draw to the terminal: a terminal cannot show this picture; give a file")
 	}
@@ -114,7 +113,7 @@ func (a *app) play(cmd *cobra.Command, args []string, f playFlags, o cast.PlayOp
 	return cast.PlayFile(ctx, a.out, file, args[0], o)
 }
 
-// playRow plays what a command of the history printed.
+// playRow plays the output of a command in the history, by its number.
 func (a *app) playRow(ctx context.Context, number int64, o cast.PlayOptions) error {
 	row, err := a.historyRow(ctx, number)
 	if err != nil {
@@ -127,7 +126,7 @@ func (a *app) playRow(ctx context.Context, number int64, o cast.PlayOptions) err
 	return cast.PlaySession(ctx, a.out, a.connect, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, o)
 }
 
-// historyRow finds a row by its number.
+// historyRow finds a row by its id.
 func (a *app) historyRow(ctx context.Context, id int64) (api.Command, error) {
 	client, err := a.connect(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
+func TestStartPassesItsFlags(t *testing.T) {
 	r := newRig(t)
 	r.start = api.Process{ID: "0123456789ab", Name: "web", State: api.StateRunning}
 	r.options.Environ = append(r.options.Environ, "HERE=yes")
@@ -52,12 +52,12 @@ func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
 	for i := range want {
 		want[i].Environ, want[i].Umask = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}, api.Umask()
 	}
-	if diff := cmp.Diff(want, r.begun, ofOwnID); diff != "" {
+	if diff := cmp.Diff(want, r.starts, ofOwnID); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestStartOfWhatFailedAtOnceFails(t *testing.T) {
+func TestStartFailsIfTheProcessFails(t *testing.T) {
 	r := newRig(t)
 	r.start = api.Process{ID: "0123456789ab", Name: "web", State: api.StateFailed, Error: "no such program"}
 	stdout, stderr, status := r.run("start", "web")
@@ -66,14 +66,14 @@ func TestStartOfWhatFailedAtOnceFails(t *testing.T) {
 	}
 }
 
-func TestTheSandboxOfTheHelpIsOne(t *testing.T) {
+func TestSandboxExampleInHelpIsValid(t *testing.T) {
 	r := newRig(t)
 	path := filepath.Join(t.TempDir(), "sandbox.json")
 	if err := os.WriteFile(path, []byte(sandboxExample), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.succeeds("start", "--sandbox", path, "x")
-	if s := r.begun[0].Sandbox; s == nil || len(s.Filesystem.AllowWrite) == 0 || s.Network == nil || s.Limits == nil || s.Limits.OpenFiles == 0 {
+	if s := r.starts[0].Sandbox; s == nil || len(s.Filesystem.AllowWrite) == 0 || s.Network == nil || s.Limits == nil || s.Limits.OpenFiles == 0 {
 		t.Errorf("asked for %+v", s)
 	}
 	for _, verb := range []string{"start", "exec"} {
@@ -83,7 +83,7 @@ func TestTheSandboxOfTheHelpIsOne(t *testing.T) {
 	}
 }
 
-func TestASandboxFileWithAMistakeIsNotUsed(t *testing.T) {
+func TestInvalidSandboxFileIsRejected(t *testing.T) {
 	r := newRig(t)
 	file := filepath.Join(t.TempDir(), "sandbox.json")
 	for text, says := range map[string]string{
@@ -105,12 +105,12 @@ func TestASandboxFileWithAMistakeIsNotUsed(t *testing.T) {
 	if _, stderr, status := r.run("start", "--sandbox", file+"x", "true"); status != 1 || !strings.Contains(stderr, "no such file") {
 		t.Errorf("status %d, %q", status, stderr)
 	}
-	if len(r.begun) > 0 {
-		t.Error("something was started all the same")
+	if len(r.starts) > 0 {
+		t.Error("a process was started despite the invalid sandbox")
 	}
 }
 
-func TestPsSaysThatThereIsNothing(t *testing.T) {
+func TestPsReportsAnEmptyList(t *testing.T) {
 	r := newRig(t)
 	if got := r.succeeds("ps", "--json"); got != "[]\n" {
 		t.Errorf("ps --json prints %q", got)
@@ -128,7 +128,7 @@ func TestPsReportsUnreadableRecords(t *testing.T) {
 	}
 }
 
-func TestPsWatchRedrawsATerminalAndLeavesItAsItWas(t *testing.T) {
+func TestPsWatchRedrawsAndRestoresTheTerminal(t *testing.T) {
 	r := newRig(t)
 	r.processes = slices.Repeat([]api.Process{{Name: "sh", State: api.StateRunning, PID: 44, StartedAt: time.Now()}}, 9)
 	master, slave := openTerminal(t)
@@ -165,14 +165,14 @@ func TestPsWatchRedrawsATerminalAndLeavesItAsItWas(t *testing.T) {
 	}
 }
 
-func TestStopEndsManyAndTellsHow(t *testing.T) {
+func TestStopStopsManyAndPrintsTheirStates(t *testing.T) {
 	r := newRig(t)
 	if got := r.succeeds("stop", "a", "b", "c", "--signal", "INT"); got != "a: stopped SIGTERM\nb: stopped SIGTERM\nc: stopped SIGTERM\n" {
 		t.Errorf("stop prints %q", got)
 	}
-	slices.SortFunc(r.ended, func(a, b api.ProcessStopInput) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(r.stops, func(a, b api.ProcessStopInput) int { return strings.Compare(a.ID, b.ID) })
 	want := []api.ProcessStopInput{{ID: "a", Signal: "INT"}, {ID: "b", Signal: "INT"}, {ID: "c", Signal: "INT"}}
-	if diff := cmp.Diff(want, r.ended); diff != "" {
+	if diff := cmp.Diff(want, r.stops); diff != "" {
 		t.Error(diff)
 	}
 	if stdout, stderr, status := r.run("stop", "nobody", "b"); status != 1 || stdout != "b: stopped SIGTERM\n" || !strings.Contains(stderr, "nobody") {
@@ -180,7 +180,7 @@ func TestStopEndsManyAndTellsHow(t *testing.T) {
 	}
 }
 
-func TestStopAllEndsEveryProcess(t *testing.T) {
+func TestStopAllStopsEveryProcess(t *testing.T) {
 	r := newRig(t)
 	if _, stderr, status := r.run("stop", "--all"); status != 0 || stderr != "no process is running\n" {
 		t.Errorf("status %d, %q", status, stderr)
@@ -189,12 +189,12 @@ func TestStopAllEndsEveryProcess(t *testing.T) {
 		t.Errorf("stop --all --json prints %q", got)
 	}
 	r.processes = []api.Process{{Name: "web", State: api.StateStopped, ExitCode: code(0)}}
-	if got := r.succeeds("stop", "--all", "--signal", "KILL"); got != "web: stopped 0\n" || r.ended[len(r.ended)-1].Signal != "KILL" {
-		t.Errorf("stop --all prints %q and asks %+v", got, r.ended)
+	if got := r.succeeds("stop", "--all", "--signal", "KILL"); got != "web: stopped 0\n" || r.stops[len(r.stops)-1].Signal != "KILL" {
+		t.Errorf("stop --all prints %q and asks %+v", got, r.stops)
 	}
 }
 
-func TestRestartAndSignal(t *testing.T) {
+func TestRestartAndSignalCallTheirOperations(t *testing.T) {
 	r := newRig(t)
 	if got := r.succeeds("restart", "a", "b"); got != "a: running\nb: running\n" {
 		t.Errorf("restart prints %q", got)
@@ -208,12 +208,12 @@ func TestRestartAndSignal(t *testing.T) {
 	}
 }
 
-func TestWaitSaysWhatHolds(t *testing.T) {
+func TestWaitReportsTheConditionThatWasMet(t *testing.T) {
 	r := newRig(t)
 	web := api.Process{Name: "web", State: api.StateRunning}
 	gone := api.Process{Name: "web", State: api.StateExited, ExitCode: code(3)}
 	meets := func(met string, p api.Process) {
-		r.waited = nil
+		r.waits = nil
 		r.wait = func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 			return api.ProcessWaitOutput{Met: met, Line: "up\x1b", Process: p}, nil
 		}
@@ -238,12 +238,12 @@ func TestWaitSaysWhatHolds(t *testing.T) {
 			t.Errorf("%q: %q, want %q", c.args, got, c.want)
 		}
 	}
-	if last := r.waited[len(r.waited)-1]; last.IdleMS != 1500 || last.TimeoutMS != 50_000 {
+	if last := r.waits[len(r.waits)-1]; last.IdleMS != 1500 || last.TimeoutMS != 50_000 {
 		t.Errorf("asked for %+v", last)
 	}
 	meets("exit", api.Process{Name: "web", State: api.StateBackoff, ExitSignal: "SIGKILL"})
 	if got := r.succeeds("wait", "web"); got != "web: ended with SIGKILL, now backoff\n" {
-		t.Errorf("of what is started again: %q", got)
+		t.Errorf("with a restart: %q", got)
 	}
 	r.wait = func(api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 		return api.ProcessWaitOutput{Process: web, OpenCheck: "port 59999"}, nil
@@ -253,24 +253,24 @@ func TestWaitSaysWhatHolds(t *testing.T) {
 	}
 	meets("", gone)
 	if _, stderr, status := r.run("wait", "web", "--port", "80"); status != 1 || stderr != "tandem: wait for web: it exited: exited 3\n" {
-		t.Errorf("of what has ended: status %d, %q", status, stderr)
+		t.Errorf("of an exited process: status %d, %q", status, stderr)
 	}
 }
 
-func TestWaitGoesOnUntilItsTimeIsOver(t *testing.T) {
+func TestWaitRetriesUntilItsTimeout(t *testing.T) {
 	r := newRig(t)
 	r.wait = func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
-		if len(r.waited) == 2 {
+		if len(r.waits) == 2 {
 			return api.ProcessWaitOutput{}, api.ErrEnding()
 		}
-		if len(r.waited) < 4 {
+		if len(r.waits) < 4 {
 			return api.ProcessWaitOutput{Process: api.Process{Name: "web", State: api.StateRunning}}, nil
 		}
 		return api.ProcessWaitOutput{Met: "ready", Process: api.Process{Name: "web"}}, nil
 	}
 	r.succeeds("wait", "web", "--ready")
-	if len(r.waited) != 4 {
-		t.Errorf("it asked %d times", len(r.waited))
+	if len(r.waits) != 4 {
+		t.Errorf("%d calls", len(r.waits))
 	}
 	r.wait = func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 		return api.ProcessWaitOutput{Process: api.Process{Name: "web", State: api.StateRunning}}, nil
@@ -308,11 +308,11 @@ func TestEnvSetsGetsAndHides(t *testing.T) {
 		t.Errorf("env --json prints %v", rows)
 	}
 	if _, _, status := r.run("env", "unset", "ODD"); status != 1 {
-		t.Errorf("of what is not set: status %d", status)
+		t.Errorf("of an unset variable: status %d", status)
 	}
 }
 
-func TestProcessVerbsAreExactAboutTheirWords(t *testing.T) {
+func TestProcessCommandsRejectInvalidArguments(t *testing.T) {
 	r := newRig(t)
 	for _, c := range []struct {
 		args []string
@@ -365,12 +365,12 @@ func TestProcessVerbsAreExactAboutTheirWords(t *testing.T) {
 			t.Errorf("%q: status %d, %q, %q", c.args, status, stdout, stderr)
 		}
 	}
-	if len(r.begun)+len(r.ended)+len(r.ran) > 0 {
-		t.Error("something was done all the same")
+	if len(r.starts)+len(r.stops)+len(r.execs) > 0 {
+		t.Error("an invalid command had an effect")
 	}
 }
 
-func TestProcessVerbsAreCompleted(t *testing.T) {
+func TestProcessCommandsCompleteNames(t *testing.T) {
 	r := newRig(t)
 	r.processes = []api.Process{
 		{ID: "aaaaaaaaaaaa", Name: "web", State: api.StateRunning, Command: "serve"},
@@ -398,7 +398,7 @@ func TestProcessVerbsAreCompleted(t *testing.T) {
 	}
 }
 
-func TestSizesAreReadWithTheirUnits(t *testing.T) {
+func TestByteSizeAcceptsUnits(t *testing.T) {
 	for text, want := range map[string]byteSize{
 		"65536": 64 << 10, "64k": 64 << 10, "64 KiB": 64 << 10, "2MB": 2 << 20, "1.5g": 3 << 29, "1TiB": 1 << 40, "none": 1 << 60,
 		"": 0, "0": 0, "10": 0, "-1MB": 0, "1XB": 0, "NaN": 0, "InfM": 0, "9999999T": 0, "MB": 0,

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// recFlags are the flags of rec.
 type recFlags struct {
 	output, since string
 	overwrite     bool
@@ -38,7 +37,7 @@ func recCommand(a *app) *cobra.Command {
 			"and records it. What you type is recorded only where the program shows it.",
 		Example:           "tandem rec build\ntandem rec build --since start -o build.cast\ntandem rec --idle-limit 2s -- vim notes.md",
 		Args:              a.recArgs,
-		ValidArgsFunction: a.completeSession(whatever),
+		ValidArgsFunction: a.completeSession(anyProcess),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.since != "" && f.since != "start" && f.since != "now" {
 				return output.Usagef(cmd, "read --since %s: must be start or now", output.Visible(f.since))
@@ -57,7 +56,7 @@ func recCommand(a *app) *cobra.Command {
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")
 	flags.StringVar(&f.since, "since", "", "from `when` on: start (all that is kept), now (default)")
 	flags.Var(&f.idle, "idle-limit", "longest pause that players show")
-	offer(cmd, "since", "start", "now")
+	completeFlag(cmd, "since", "start", "now")
 	return cmd
 }
 
@@ -68,7 +67,7 @@ func (a *app) recArgs(cmd *cobra.Command, args []string) error {
 	return exactly(1, "which session? Give an id or name, or a command after --.")(cmd, args)
 }
 
-// recordSession records a session that there is.
+// recordSession records an existing session.
 func (a *app) recordSession(ctx context.Context, id string, f recFlags) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -91,13 +90,13 @@ func (a *app) recordSession(ctx context.Context, id string, f recFlags) error {
 	}
 	err = r.Run(ctx)
 	if errors.Is(err, context.Canceled) {
-		err = nil // it was asked for
+		err = nil // the user pressed ctrl+c
 	}
 	return r.Finish(err)
 }
 
-// recordCommand runs a command in this terminal, or without one unseen, and
-// records it.
+// recordCommand runs a command in this terminal and records it. Without a terminal the command runs
+// unseen.
 func (a *app) recordCommand(cmd *cobra.Command, command []string, f recFlags) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
@@ -114,6 +113,7 @@ func (a *app) recordCommand(cmd *cobra.Command, command []string, f recFlags) er
 		return r.Finish(err)
 	}
 	r.Process, r.Since = p, new(int64)
+	// The recording starts before attach, so it has the command's first output.
 	recording, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
@@ -123,7 +123,7 @@ func (a *app) recordCommand(cmd *cobra.Command, command []string, f recFlags) er
 	if reads && shows {
 		err = a.attach(cmd, p.ID, false, "")
 		if now, errNow := call(ctx, a, api.SessionGet, api.IDInput{ID: p.ID}); errNow != nil || !now.State.Ended() {
-			cancel() // left: the recording ends here, the session does not
+			cancel() // detached: stop recording, the session keeps running
 		}
 	}
 	if errRec := <-done; err == nil && !errors.Is(errRec, context.Canceled) {

@@ -19,11 +19,11 @@ import (
 	"tandem/ui/cli/cast"
 )
 
-// A recRig is a command line with a fake engine that has recordings.
+// A recRig is a command line connected to a fake engine with recordings.
 type recRig struct {
 	*historyRig
 	record func(api.SessionRecordInput) api.SessionRecordOutput
-	looked []api.SessionWaitInput
+	waits  []api.SessionWaitInput
 	seen   func(api.SessionWaitInput) api.SessionWaitOutput
 }
 
@@ -37,7 +37,7 @@ func newRecRig(t *testing.T) *recRig {
 		return r.record(in), nil
 	})
 	server.Handle(mux, api.SessionWait, func(_ context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
-		r.looked = append(r.looked, in)
+		r.waits = append(r.waits, in)
 		return r.seen(in), nil
 	})
 	server.Handle(mux, api.HistorySearch, func(context.Context, api.HistorySearchInput) (api.HistorySearchOutput, error) {
@@ -52,7 +52,7 @@ func newRecRig(t *testing.T) *recRig {
 	return r
 }
 
-func TestRecExportsWhatIsKept(t *testing.T) {
+func TestRecSinceStartWritesTheKeptOutput(t *testing.T) {
 	r := newRecRig(t)
 	t.Chdir(t.TempDir())
 	began := time.Unix(1_700_000_000, 0)
@@ -87,7 +87,7 @@ func TestRecExportsWhatIsKept(t *testing.T) {
 		t.Errorf("to standard output: %q", got)
 	}
 	if _, stderr, status := r.run("rec", "nobody", "-o", "none.cast"); status != 1 || !strings.Contains(stderr, "nobody") {
-		t.Errorf("of nobody: status %d, %q", status, stderr)
+		t.Errorf("of an unknown session: status %d, %q", status, stderr)
 	}
 	if left, _ := filepath.Glob("none*"); len(left) > 0 {
 		t.Errorf("%v is left", left)
@@ -101,7 +101,7 @@ func TestRecExportsWhatIsKept(t *testing.T) {
 	}
 }
 
-func TestRecFollowsUntilTheSessionEnds(t *testing.T) {
+func TestRecFollowsUntilTheSessionExits(t *testing.T) {
 	r := newRecRig(t)
 	file := filepath.Join(t.TempDir(), "live.cast")
 	calls := 0
@@ -137,7 +137,7 @@ func TestRecFollowsUntilTheSessionEnds(t *testing.T) {
 	}
 }
 
-func TestPlayShowsAFileASessionAndACommand(t *testing.T) {
+func TestPlayAcceptsAFileASessionAndACommand(t *testing.T) {
 	r := newRecRig(t)
 	file := filepath.Join(t.TempDir(), "a.cast")
 	if err := os.WriteFile(file, []byte("{\"version\":2,\"width\":80,\"height\":24}\n[0,\"o\",\"from a file\"]\n"), 0o600); err != nil {
@@ -176,7 +176,7 @@ func TestPlayShowsAFileASessionAndACommand(t *testing.T) {
 	}
 }
 
-// read reads a recording to its end, or its mistake.
+// readRecording reads a recording to its end or its first error.
 func readRecording(text string) (h cast.Header, events []cast.Event, err error) {
 	r, err := cast.NewReader(strings.NewReader(text))
 	if err != nil {

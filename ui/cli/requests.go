@@ -42,38 +42,37 @@ func requestsCommand(a *app) *cobra.Command {
 func requestTable(out output.Printer, list []api.Request, now time.Time) string {
 	t := out.Table("ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS")
 	t.Spare = []string{"FOLDER", "TOOL", "WHO"}
-	t.Whole = true // else the end of a command is missing that somebody allows
+	t.Whole = true // users must see the whole command that they allow
 	for _, r := range list {
 		shown := textOf(r)
-		t.Add(output.Text(r.ID), output.Tinted(shown.Asker, output.Strong), output.Text(shown.Tool+elsewhere(shown)),
-			output.Text(timeLeft(r, now)), output.Text(cellwidth.Spell(home(r.CWD))), output.Text(excerpt(wants(r))))
+		t.Add(output.Text(r.ID), output.Tinted(shown.Asker, output.Strong), output.Text(shown.Tool+otherMachine(shown)),
+			output.Text(timeLeft(r, now)), output.Text(cellwidth.Spell(home(r.CWD))), output.Text(excerpt(requestSummary(r))))
 	}
 	return t.String()
 }
 
-// excerptEnds is how much of a long command the list has of either end, in
+// excerptEnds is the length of the beginning and the end that the list shows of a long command, in
 // characters.
 const excerptEnds = 200
 
-// excerpt is a command on one line, of a long one the beginning, the length and
-// the end.
+// excerpt formats a command on one line. It shortens a long one to its beginning, length and end.
 func excerpt(s string) string {
 	all := []rune(s)
 	if len(all) <= 2*excerptEnds {
 		return cellwidth.Spell(s)
 	}
-	return fmt.Sprintf("%s … %s characters in all … %s", cellwidth.Spell(string(all[:excerptEnds])), grouped(len(all)), cellwidth.Spell(string(all[len(all)-excerptEnds:])))
+	return fmt.Sprintf("%s … %s characters in all … %s", cellwidth.Spell(string(all[:excerptEnds])), groupDigits(len(all)), cellwidth.Spell(string(all[len(all)-excerptEnds:])))
 }
 
-// grouped is a number with commas.
-func grouped(n int) string {
+// groupDigits formats n with commas between thousands.
+func groupDigits(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+	return fmt.Sprintf("%s,%03d", groupDigits(n/1000), n%1000)
 }
 
-// showRequest prints all of the request whose id begins so.
+// showRequest prints the full request whose id begins with id.
 func (a *app) showRequest(list []api.Request, id string) error {
 	list = slices.DeleteFunc(list, func(r api.Request) bool { return !strings.HasPrefix(r.ID, id) })
 	switch {
@@ -83,7 +82,7 @@ func (a *app) showRequest(list []api.Request, id string) error {
 		return api.Errorf(api.CodeAmbiguous, "show request %s: several ids begin like this", id)
 	}
 	return a.out.Answer(list[0], func() string {
-		return requestText(list[0], "wants to call") + prefixed("\nreason: ", textOf(list[0]).Rule) + "\ndenied if not answered within " + timeLeft(list[0], time.Now()) + "\n"
+		return requestText(list[0], "wants to call") + withPrefix("\nreason: ", textOf(list[0]).Rule) + "\ndenied if not answered within " + timeLeft(list[0], time.Now()) + "\n"
 	})
 }
 
@@ -91,14 +90,13 @@ func timeLeft(r api.Request, now time.Time) string {
 	return max(r.ExpiresAt.Sub(now), 0).Round(time.Second).String()
 }
 
-// textOf returns what to show of a request.
 func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cellwidth.SpellLines) }
 
-// requestText is all of a request.
+// requestText formats a whole request; does is the verb after the agent's name.
 func requestText(r api.Request, does string) string {
 	shown := textOf(r)
-	text := fmt.Sprintf("%s %s %s", shown.Asker, does, shown.Tool) + elsewhere(shown)
-	text += prefixed(" for ", shown.Session) + prefixed(" in ", shown.CWD) + ":\n"
+	text := fmt.Sprintf("%s %s %s", shown.Asker, does, shown.Tool) + otherMachine(shown)
+	text += withPrefix(" for ", shown.Session) + withPrefix(" in ", shown.CWD) + ":\n"
 	if shown.Command != "" {
 		text += shown.Command + "\n"
 	}
@@ -108,21 +106,21 @@ func requestText(r api.Request, does string) string {
 	return text
 }
 
-// elsewhere is the other machine that a request is about or comes from.
-func elsewhere(t api.RequestText) string {
-	return prefixed(" on ", t.Host) + prefixed(" from ", t.From)
+// otherMachine names the machine that a request is about or comes from, if it is another one.
+func otherMachine(t api.RequestText) string {
+	return withPrefix(" on ", t.Host) + withPrefix(" from ", t.From)
 }
 
-// prefixed is a text behind a prefix; "" for none.
-func prefixed(prefix, text string) string {
+// withPrefix returns prefix + text, or "" if text is empty.
+func withPrefix(prefix, text string) string {
 	if text == "" {
 		return ""
 	}
 	return prefix + text
 }
 
-// wants is what a request is about, on one line.
-func wants(r api.Request) string {
+// requestSummary returns the subject of a request on one line: its command, paths or session.
+func requestSummary(r api.Request) string {
 	if r.Command != "" {
 		return r.Command
 	}
@@ -197,13 +195,13 @@ func auditTable(out output.Printer, list []api.AuditEntry) string {
 			shade = output.Red
 		}
 		took := time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Millisecond)
-		t.Add(output.Text(e.Time.Local().Format("2006-01-02 15:04:05")), output.Tinted(output.Visible(strings.TrimPrefix(e.Actor, "agent:")+prefixed(" from ", e.From)), output.Strong),
-			output.Text(output.Visible(e.Tool+prefixed(" on ", e.Host))), output.Tinted(output.Visible(e.Outcome), shade), output.Text(took.String()), output.Text(output.Visible(arguments(e))))
+		t.Add(output.Text(e.Time.Local().Format("2006-01-02 15:04:05")), output.Tinted(output.Visible(strings.TrimPrefix(e.Actor, "agent:")+withPrefix(" from ", e.From)), output.Strong),
+			output.Text(output.Visible(e.Tool+withPrefix(" on ", e.Host))), output.Tinted(output.Visible(e.Outcome), shade), output.Text(took.String()), output.Text(output.Visible(arguments(e))))
 	}
 	return t.String()
 }
 
-// arguments are what a tool was called with, on one line.
+// arguments formats the main argument of an audited call on one line.
 func arguments(e api.AuditEntry) string {
 	for _, name := range []string{"command", "path", "id"} {
 		switch v := e.Arguments[name].(type) {

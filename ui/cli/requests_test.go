@@ -20,7 +20,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// requestRig is a rig whose engine has open requests.
+// requestRig returns a rig with open requests.
 func requestRig(t *testing.T, open ...api.Request) *rig {
 	r := newRig(t)
 	mux := r.mux()
@@ -39,7 +39,7 @@ func requestRig(t *testing.T, open ...api.Request) *rig {
 	return r
 }
 
-// hostile is text that a terminal would obey, or that would not be seen.
+// hostile contains control and invisible characters.
 const hostile = "a\x1b[2Jb\u009b2Jc\u202ed\u200be\u3164f\x7fg"
 
 // TestRequestsEscapeUnescapedText simulates an engine on another machine that sends raw text.
@@ -53,14 +53,14 @@ func TestRequestsEscapeUnescapedText(t *testing.T) {
 	}
 }
 
-func TestRequestIsShownWithItsReasonAndTimeLeft(t *testing.T) {
+func TestRequestShowsItsReasonAndTimeLeft(t *testing.T) {
 	r := requestRig(t, api.Request{ID: "3f2a00000000", Tool: "exec", Command: "ls", Rule: "rule 2 of policy.toml", ExpiresAt: time.Now().Add(-time.Minute)})
 	if got, want := r.succeeds("requests", "3f2a"), "ls\n\nreason: rule 2 of policy.toml\ndenied if not answered within 0s\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want %q at its end", got, want)
 	}
 }
 
-func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
+func TestLongCommandIsListedWithItsEndAndShownInFull(t *testing.T) {
 	long := "echo " + strings.Repeat("safe ", 3000) + hostile + "\n; rm -rf ~"
 	r := requestRig(t,
 		api.Request{ID: "3f2a00000000", Actor: "agent:a\x1b[1mb", Tool: "exec", Command: long, CWD: "/work\u202e", ExpiresAt: time.Now().Add(time.Minute)},
@@ -79,7 +79,7 @@ func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
 			t.Errorf("%s prints %.100q … %.100q", args, got, got[max(len(got)-100, 0):])
 		}
 	}
-	if got := r.onTerminal("requests"); !strings.Contains(got, `\u{a}; rm -rf ~`+"\n") {
+	if got := r.runOnTerminal("requests"); !strings.Contains(got, `\u{a}; rm -rf ~`+"\n") {
 		t.Errorf("a narrow terminal is sent %q", got)
 	}
 	for args, says := range map[string]string{"requests 3f2": "several ids begin like this", "requests ff": "no open request begins with ff"} {
@@ -92,9 +92,9 @@ func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
 	}
 }
 
-// onTerminal runs a command line whose standard output is a terminal, 40 columns
-// wide, and gives what that is sent.
-func (r *rig) onTerminal(args ...string) string {
+// runOnTerminal runs a command line with a terminal of 40 columns as standard output. It returns
+// everything written to the terminal.
+func (r *rig) runOnTerminal(args ...string) string {
 	r.t.Helper()
 	master, slave := openTerminal(r.t)
 	if err := pty.Setsize(slave, &pty.Winsize{Cols: 40, Rows: 24}); err != nil {
@@ -102,7 +102,7 @@ func (r *rig) onTerminal(args ...string) string {
 	}
 	sent := make(chan string)
 	go func() {
-		b, _ := io.ReadAll(master) // it ends with an error, as the other side is closed
+		b, _ := io.ReadAll(master) // reading ends with EIO once the other side is closed
 		sent <- string(b)
 	}()
 	o := r.options
@@ -114,15 +114,15 @@ func (r *rig) onTerminal(args ...string) string {
 	return strings.ReplaceAll(<-sent, "\r\n", "\n")
 }
 
-func TestJSONShowsNothingRawOnATerminal(t *testing.T) {
+func TestJSONIsEscapedOnATerminal(t *testing.T) {
 	r := requestRig(t, api.Request{ID: "3f2a00000000", Actor: "agent:x", Tool: "exec", Command: hostile + "é漢👩\u200d🚀\U000e0041\u2066\u061c", Rule: hostile})
 	piped := r.succeeds("requests", "--json")
 	if !strings.Contains(piped, "b\u009b2Jc\u202ed\u200be\u3164f\x7fg") {
-		t.Errorf("what is piped is not as it is: %q", piped)
+		t.Errorf("piped output is changed: %q", piped)
 	}
-	got := r.onTerminal("requests", "--json")
+	got := r.runOnTerminal("requests", "--json")
 	if shown := cellwidth.SpellLines(got); shown != got {
-		t.Errorf("what hides reaches the terminal in %q", shown)
+		t.Errorf("hidden characters reach the terminal: %q", shown)
 	}
 	if !strings.Contains(got, `\u009b2Jc\u202ed\u200be\u3164f\u007fg`+`é漢👩\u200d🚀\udb40\udc41\u2066\u061c`) {
 		t.Errorf("the terminal is sent %q", got)
@@ -136,7 +136,7 @@ func TestJSONShowsNothingRawOnATerminal(t *testing.T) {
 	}
 }
 
-func TestATerminalIsSentNoRecording(t *testing.T) {
+func TestRecordingIsNotWrittenToATerminal(t *testing.T) {
 	r := newRig(t)
 	_, slave := openTerminal(t)
 	o := r.options
@@ -147,7 +147,7 @@ func TestATerminalIsSentNoRecording(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldIsMadeVisible(t *testing.T) {
+func TestNotesEscapeControlCharacters(t *testing.T) {
 	var said strings.Builder
 	a := &app{out: output.Printer{Stderr: &said, Stdout: os.Stdout}}
 	a.out.Tell("%s and %s", "a\x1b[2J", "b\u009b")

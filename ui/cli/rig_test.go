@@ -20,19 +20,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A rig is a command line with a fake engine behind it.
+// A rig is a command line connected to a fake engine. Its fields hold the engine's answers and
+// record the calls.
 type rig struct {
-	unread   []string // what engine.info says of unreadable records
-	t        *testing.T
-	options  Options
-	sessions []api.Process
-	started  []api.SessionStartInput
-	written  []api.SessionWriteInput
-	took     api.SessionWriteOutput // the result of each write
-	looked   []api.SessionScreenInput
-	removed  []string
-	stopped  []api.EngineStopInput
-	screen   api.Screen
+	unread      []string // unreadable records reported by engine.info
+	t           *testing.T
+	options     Options
+	sessions    []api.Process
+	started     []api.SessionStartInput
+	written     []api.SessionWriteInput
+	writeResult api.SessionWriteOutput // result of each write
+	screens     []api.SessionScreenInput
+	removed     []string
+	stopped     []api.EngineStopInput
+	screen      api.Screen
 	fakeProcesses
 }
 
@@ -58,7 +59,6 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// serve runs the fake engine until the test ends.
 func (r *rig) serve(dir string) {
 	socket, _ := api.Sockets(dir)
 	listener, err := server.Listen(socket)
@@ -94,10 +94,10 @@ func (r *rig) mux() *server.Mux {
 	})
 	server.Handle(mux, api.SessionWrite, func(_ context.Context, in api.SessionWriteInput) (api.SessionWriteOutput, error) {
 		r.written = append(r.written, in)
-		return r.took, nil
+		return r.writeResult, nil
 	})
 	server.Handle(mux, api.SessionScreen, func(_ context.Context, in api.SessionScreenInput) (api.Screen, error) {
-		r.looked = append(r.looked, in)
+		r.screens = append(r.screens, in)
 		return r.screen, r.find(in.ID)
 	})
 	server.Handle(mux, api.SessionGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
@@ -128,7 +128,6 @@ func (r *rig) find(id string) error {
 	return nil
 }
 
-// run runs a command line.
 func (r *rig) run(args ...string) (stdout, stderr string, status int) {
 	r.t.Helper()
 	var out, err bytes.Buffer
@@ -138,7 +137,7 @@ func (r *rig) run(args ...string) (stdout, stderr string, status int) {
 	return out.String(), err.String(), status
 }
 
-// succeeds runs a command line that has to go well and gives its output.
+// succeeds runs a command line, fails the test unless its status is 0, and returns its output.
 func (r *rig) succeeds(args ...string) string {
 	r.t.Helper()
 	stdout, stderr, status := r.run(args...)
@@ -171,7 +170,7 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// ofOwnID takes the ids that verbs make for what they start for the same.
+// ofOwnID compares structs with an empty ID equal to those with an id made by a command.
 var ofOwnID = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".ID" },
 	cmp.Comparer(func(a, b string) bool { return a == "" && isOwnID(b) || b == "" && isOwnID(a) || a == b }))
 

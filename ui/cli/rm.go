@@ -31,22 +31,22 @@ func removeCommand(a *app) *cobra.Command {
 			}
 			return atLeast(1, "which session or process? Give an id or name, or --exited.")(cmd, args)
 		},
-		ValidArgsFunction: a.completeProcesses(hasEnded),
+		ValidArgsFunction: a.completeProcesses(hasExited),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if exited {
 				return a.removeExited(cmd, time.Duration(olderThan))
 			}
-			return each(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })
+			return callEach(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })
 		},
 	}
 	cmd.Flags().BoolVar(&exited, "exited", false, "all exited sessions and processes")
 	cmd.Flags().Var(&olderThan, "older-than", "with --exited: minimum time since exit, such as 12h or 7d")
-	offer(cmd, "older-than", "1h", "1d", "7d", "30d")
+	completeFlag(cmd, "older-than", "1h", "1d", "7d", "30d")
 	return cmd
 }
 
-// removeExited deletes the records of processes that exited at least olderThan ago. If
-// olderThan is not zero, it keeps those with an unknown exit time.
+// removeExited deletes the records of processes that exited at least olderThan ago. If olderThan is
+// not zero, it keeps those with an unknown exit time.
 func (a *app) removeExited(cmd *cobra.Command, olderThan time.Duration) error {
 	all, err := call(cmd.Context(), a, api.ProcessList, api.ProcessListInput{})
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *app) removeExited(cmd *cobra.Command, olderThan time.Duration) error {
 	if len(ids) == 0 {
 		return output.AnswerList(a.out, []deletedRecord{}, "nothing to delete", nil)
 	}
-	return each(cmd, a, ids, together, func(ctx context.Context, e api.Engine, id string) (deletedRecord, error) {
+	return callEach(cmd, a, ids, maxConcurrent, func(ctx context.Context, e api.Engine, id string) (deletedRecord, error) {
 		_, err := api.ProcessRemove.Call(ctx, e, api.IDInput{ID: id})
 		return deletedRecord{ID: id, Name: names[id]}, err
 	}, func(r deletedRecord) string { return output.Visible(r.Name) + ": deleted\n" })

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestErrorsOfTheEngineHaveTheirHintOnALineOfItsOwn(t *testing.T) {
+func TestEngineErrorPrintsItsHintOnASeparateLine(t *testing.T) {
 	r := newRig(t)
 	_, stderr, status := r.run("screen", "nobody")
 	if status != 1 || stderr != "tandem: find session \"nobody\": there is none\nhint: `tandem ls` lists them\n" {
@@ -15,7 +15,7 @@ func TestErrorsOfTheEngineHaveTheirHintOnALineOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
+func TestUnwritableOutputIsAnError(t *testing.T) {
 	r := newRig(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

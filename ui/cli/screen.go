@@ -23,7 +23,7 @@ func screenCommand(a *app) *cobra.Command {
 tandem screen build --scrollback 200 | grep error
 tandem screen build --png build.png`,
 		Args:              exactly(1, "which session? Give an id or name."),
-		ValidArgsFunction: a.completeSession(whatever),
+		ValidArgsFunction: a.completeSession(anyProcess),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Scrollback < 0 {
 				return output.Usagef(cmd, "read --scrollback %d: must be 0 or more lines", in.Scrollback)
@@ -56,7 +56,7 @@ tandem screen build --png build.png`,
 	return cmd
 }
 
-// drawScreen writes a picture of a session's screen to a file.
+// drawScreen writes a picture of a session's screen to the file at path.
 func (a *app) drawScreen(cmd *cobra.Command, in api.SessionScreenInput, format, path string) error {
 	if path == "-" && term.IsTerminal(os.Stdout.Fd()) {
 		return output.Usagef(cmd, "draw to the terminal: a terminal cannot show this picture; give a file")
@@ -84,7 +84,7 @@ type pictureFile struct {
 	File string `json:"file"`
 }
 
-// screenText is the screen down to the last line that is not empty.
+// screenText returns the screen's lines down to the last one with text.
 func screenText(s api.Screen, ansi bool) string {
 	var b strings.Builder
 	lines := s.Lines
@@ -92,6 +92,7 @@ func screenText(s api.Screen, ansi bool) string {
 		lines = lines[:len(lines)-1]
 	}
 	for _, line := range lines {
+		// Reset the style, so that a coloured line does not spill into the prompt.
 		if ansi {
 			b.WriteString(line + "\x1b[0m\n")
 		} else {

@@ -14,22 +14,21 @@ import (
 	"tandem/ui/cli/web"
 )
 
-// ServeOptions say how agents are served.
+// ServeOptions configures `tandem --serve`.
 type ServeOptions struct {
 	HTTP          string   // address to listen on; "" for standard input and output
 	Profiles      []string // names of the tool sets
-	As            string   // the name that rules in policy.toml know this agent by; "" for the client's own
-	ReadOnly      bool     // leave out the tools that change anything
+	As            string   // name of this agent in the rules of policy.toml; "" for the client's own
+	ReadOnly      bool     // leave out tools that change anything
 	ToolPrefix    string   // put before each tool's name
-	ReadUnbounded bool     // the tool read gives whole files
-	Roots         []string // absolute folders that file tools are confined to; none: the default
+	ReadUnbounded bool     // let the tool read return whole files
+	Roots         []string // absolute folders to confine file tools to; none for the default
 	TokenFile     string   // absolute path of the file with the bearer tokens; "" for the default
-	AllowHosts    []string // names that requests may be for, beside the loopback interface's
-	AllowOrigins  []string // origins of web pages that may send requests
-	Insecure      bool     // let agents in over a network without TLS
+	AllowHosts    []string // host names accepted in requests, besides those of the loopback interface
+	AllowOrigins  []string // origins of web pages allowed to send requests
+	Insecure      bool     // allow agents over a network without TLS
 }
 
-// serveFlags are the flags of `tandem --serve`.
 type serveFlags struct {
 	serve bool
 	o     ServeOptions
@@ -50,10 +49,10 @@ func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.BoolVar(&f.o.Insecure, "insecure", false, "with --http: let agents in over a network without TLS")
 }
 
-// complete registers what a shell offers behind the flags.
+// complete registers completions for the values of the flags.
 func (f *serveFlags) complete(cmd *cobra.Command, profiles []string) {
 	offer := func(flag string, complete cobra.CompletionFunc) {
-		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for flags that are not there
+		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for unknown flags
 	}
 	offer("profile", cobra.FixedCompletions(profiles, cobra.ShellCompDirectiveNoFileComp))
 	offer("http", cobra.FixedCompletions([]string{"127.0.0.1:7777"}, cobra.ShellCompDirectiveNoFileComp))
@@ -65,7 +64,7 @@ func (f *serveFlags) complete(cmd *cobra.Command, profiles []string) {
 	}
 }
 
-// check finds flags that do not go together, and makes paths absolute.
+// check rejects flags that cannot be combined and makes paths absolute.
 func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 	for _, name := range []string{"http", "profile", "as", "read-only", "tool-prefix", "read-unbounded", "root"} {
 		if !f.serve && cmd.Flags().Changed(name) {
@@ -83,13 +82,13 @@ func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 	if strings.Trim(f.o.ToolPrefix, nameLetters) != "" {
 		return output.Usagef(cmd, "--tool-prefix %q: only letters, digits, _, - and . may be in a tool's name", output.Visible(f.o.ToolPrefix))
 	}
-	if cmd.Flags().Changed("as") && (f.o.As == "" || len(f.o.As) > asLimit || strings.Trim(f.o.As, nameLetters) != "") {
-		return output.Usagef(cmd, "--as %q: give 1 to %d letters, digits, _, - and .", output.Visible(f.o.As), asLimit)
+	if cmd.Flags().Changed("as") && (f.o.As == "" || len(f.o.As) > maxAs || strings.Trim(f.o.As, nameLetters) != "") {
+		return output.Usagef(cmd, "--as %q: give 1 to %d letters, digits, _, - and .", output.Visible(f.o.As), maxAs)
 	}
 	return f.absolute(cmd)
 }
 
-// checkProfiles refuses profiles that there are not.
+// checkProfiles returns an error for an unknown profile in given.
 func checkProfiles(cmd *cobra.Command, given, profiles []string) error {
 	for i, name := range given {
 		if given[i] = strings.TrimSpace(name); !slices.Contains(profiles, given[i]) {
@@ -99,14 +98,14 @@ func checkProfiles(cmd *cobra.Command, given, profiles []string) error {
 	return nil
 }
 
-// asLimit bounds the name of --as.
-const asLimit = 64
+// maxAs is the maximum length of the name for --as.
+const maxAs = 64
 
-// nameLetters may be in a tool's name (MCP 2025-11-25, Tools, Tool Names), and
-// in an agent's.
+// nameLetters are the characters allowed in names of tools (MCP 2025-11-25, Tools, Tool Names) and
+// of agents.
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
-// absoluteRoots makes the folders of --root absolute.
+// absoluteRoots makes the folders of --root absolute, in place. All must exist.
 func absoluteRoots(cmd *cobra.Command, roots []string) error {
 	for i, root := range roots {
 		dir, err := filepath.Abs(root)
@@ -132,7 +131,7 @@ func (f *serveFlags) absolute(cmd *cobra.Command) error {
 	return nil
 }
 
-// webCommand serves people's browsers, where --serve serves agents.
+// webCommand serves the dashboard to browsers; --serve is for agents.
 func webCommand(a *app) *cobra.Command {
 	v := &web.Verbs{
 		Out: &a.out, Stdout: a.Stdout, Stderr: a.Stderr, Version: a.Version, DataDir: api.DataDir,

@@ -12,8 +12,8 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// serving runs the command line with a server that only takes notes.
-func serving(t *testing.T, args ...string) (got *ServeOptions, status int, said string) {
+// runServe runs the command line with a server that records its options.
+func runServe(t *testing.T, args ...string) (got *ServeOptions, status int, said string) {
 	t.Helper()
 	var out, stderr bytes.Buffer
 	o := Options{Version: "1.2.3", Stdout: &out, Stderr: &stderr, Stdin: strings.NewReader(""), Environ: []string{"TERM=dumb"},
@@ -28,7 +28,7 @@ func serving(t *testing.T, args ...string) (got *ServeOptions, status int, said 
 	return got, status, out.String() + stderr.String()
 }
 
-func TestServeTakesItsFlags(t *testing.T) {
+func TestServePassesItsFlags(t *testing.T) {
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestServeTakesItsFlags(t *testing.T) {
 		{"--serve --http 127.0.0.1:7777 --token-file /t --allow-host box --allow-origin https://a --allow-origin https://b",
 			ServeOptions{HTTP: "127.0.0.1:7777", TokenFile: "/t", AllowHosts: []string{"box"}, AllowOrigins: []string{"https://a", "https://b"}}},
 	} {
-		got, status, said := serving(t, strings.Fields(tc.args)...)
+		got, status, said := runServe(t, strings.Fields(tc.args)...)
 		if status != 0 || got == nil {
 			t.Errorf("%s: status %d: %s", tc.args, status, said)
 			continue
@@ -56,7 +56,7 @@ func TestServeTakesItsFlags(t *testing.T) {
 	}
 }
 
-func TestServeRefusesWhatDoesNotGoTogether(t *testing.T) {
+func TestServeRejectsIncompatibleFlags(t *testing.T) {
 	for args, want := range map[string]string{
 		"--profile core":                          "--profile goes with --serve",
 		"--http 127.0.0.1:1":                      "--http goes with --serve",
@@ -72,26 +72,26 @@ func TestServeRefusesWhatDoesNotGoTogether(t *testing.T) {
 		"--serve something":                       `unknown command "something"`,
 		"--serve --root /dev/null --http :":       "not a folder",
 	} {
-		if got, status, said := serving(t, strings.Fields(args)...); got != nil || status != output.StatusUsage || !strings.Contains(said, want) {
+		if got, status, said := runServe(t, strings.Fields(args)...); got != nil || status != output.StatusUsage || !strings.Contains(said, want) {
 			t.Errorf("%s: %+v, status %d: %s", args, got, status, said)
 		}
 	}
 }
 
-func TestHelpTellsOfServing(t *testing.T) {
-	_, status, said := serving(t, "--help")
+func TestHelpDescribesServing(t *testing.T) {
+	_, status, said := runServe(t, "--help")
 	for _, want := range []string{"--serve", "--http", "--profile", "--read-only", "--tool-prefix", "--token-file", "--as", "--insecure"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("status %d, and %s is not in the help:\n%s", status, want, said)
 		}
 	}
 	if strings.Contains(said, "--conformance") {
-		t.Error("the help tells of what only the tests offer")
+		t.Error("the help offers a profile of the tests")
 	}
 }
 
-func TestProfilesAreCompleted(t *testing.T) {
-	_, status, said := serving(t, "__complete", "--serve", "--profile", "")
+func TestCompletionOffersProfiles(t *testing.T) {
+	_, status, said := runServe(t, "__complete", "--serve", "--profile", "")
 	if status != 0 || !strings.Contains(said, "native\ncore\nall\n") {
 		t.Errorf("status %d: %s", status, said)
 	}

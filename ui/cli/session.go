@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newFlags are the flags of new.
 type newFlags struct {
 	name, cwd, size string
 	tree            codingagents.NewTree
@@ -43,14 +42,14 @@ func newCommand(a *app) *cobra.Command {
 			if err := f.tree.Make(cmd.Context(), agentVerbs(a), &in); err != nil {
 				return err
 			}
-			p, err := lasting(cmd.Context(), a, api.SessionStart, in)
+			p, err := callWaiting(cmd.Context(), a, api.SessionStart, in)
 			if err != nil {
 				return err
 			}
 			return a.out.Answer(p, func() string { return p.ID + "\n" })
 		},
 	}
-	cmd.Flags().SetInterspersed(false) // what follows CMD is CMD's
+	cmd.Flags().SetInterspersed(false) // flags after CMD are CMD's
 	cmd.Flags().StringVar(&f.name, "name", "", "`name` of the session (default: the program's)")
 	cmd.Flags().StringVar(&f.cwd, "cwd", "", "`folder` to start in (default: this one)")
 	cmd.Flags().StringVar(&f.size, "size", "", "columns and rows: a `size` such as 80x24")
@@ -83,7 +82,7 @@ func parseSize(s string) (cols, rows int, err error) {
 	return cols, rows, nil
 }
 
-// ownSize is the size of the terminal this runs in, 0 if there is none.
+// ownSize returns the size of this program's terminal, or 0, 0 without one.
 func (a *app) ownSize() (cols, rows int) {
 	for _, stream := range []any{a.Stdout, a.Stderr, a.Stdin} {
 		if f, ok := output.Terminal(stream); ok {
@@ -141,12 +140,12 @@ func killCommand(a *app) *cobra.Command {
 		Args:              atLeast(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSessions(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return each(cmd, a, args, 1, byID(api.SessionKill), outcome)
+			return callEach(cmd, a, args, 1, byID(api.SessionKill), outcome)
 		},
 	}
 }
 
-// atLeast, atMost and exactly are cobra's checks with our words.
+// atLeast, atMost and exactly are cobra's argument checks with Tandem's messages.
 func atLeast(n int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
@@ -172,8 +171,8 @@ func atMost(n int) cobra.PositionalArgs {
 	}
 }
 
-// home writes a path below the home directory with a tilde.
+// home abbreviates the home directory in path to a tilde.
 func home(path string) string {
-	dir, _ := os.UserHomeDir() // without one the path stays as it is
+	dir, _ := os.UserHomeDir() // on error dir is "", and TildePath changes nothing
 	return api.TildePath(path, dir)
 }

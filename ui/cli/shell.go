@@ -50,7 +50,7 @@ func shellCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// shellVerbs are the words that a line of the shell may begin with.
+// shellVerbs returns the words allowed at the beginning of a line in the shell, sorted.
 func shellVerbs(root *cobra.Command) []string {
 	words := []string{"cd", "pwd", "exit", "help"}
 	for _, c := range root.Commands() {

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestShellRunsVerbsLineByLine(t *testing.T) {
+func TestShellRunsCommandsLineByLine(t *testing.T) {
 	r := newRig(t)
 	t.Chdir(t.TempDir())
 	r.options.Stdin = strings.NewReader(strings.Join([]string{
@@ -38,7 +38,7 @@ func TestShellRunsVerbsLineByLine(t *testing.T) {
 	}
 }
 
-func TestShellEndsWithItsInput(t *testing.T) {
+func TestShellExitsAtTheEndOfInput(t *testing.T) {
 	r := newRig(t)
 	r.options.Stdin = strings.NewReader("pwd")
 	if stdout := r.succeeds("shell"); !strings.HasPrefix(stdout, "tandem> /") || strings.Count(stdout, "tandem> ") != 1 {
@@ -52,7 +52,7 @@ func TestShellEndsWithItsInput(t *testing.T) {
 	}
 }
 
-func TestVerbsDoNotReadTheLinesOfTheShell(t *testing.T) {
+func TestCommandsDoNotReadTheShellsInput(t *testing.T) {
 	r := newRig(t)
 	r.execution = api.ExecOutput{Process: api.Process{ExitCode: code(0)}, Stdout: "out\n"}
 	in, out, err := os.Pipe()
@@ -73,7 +73,7 @@ func TestVerbsDoNotReadTheLinesOfTheShell(t *testing.T) {
 	}
 }
 
-func TestShellInASessionMarksItsPromptsAndCommands(t *testing.T) {
+func TestShellMarksPromptsAndCommandsInASession(t *testing.T) {
 	r := newRig(t)
 	r.options.Environ = []string{"TANDEM_SHELL_NONCE=n"}
 	r.options.Stdin = strings.NewReader("cd /\npwd; x\nexit\n")

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// startFlags are the flags of start.
 type startFlags struct {
 	launchFlags
 	keepAlive, tty, splitLog bool
@@ -46,7 +45,7 @@ func startCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := lasting(cmd.Context(), a, api.ProcessStart, in)
+			p, err := callWaiting(cmd.Context(), a, api.ProcessStart, in)
 			if err != nil {
 				return err
 			}
@@ -71,11 +70,11 @@ func startCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "keep standard output and error apart")
 	cmd.Flags().StringVar(&f.any, "any", "", "on any one machine of the fleet with the label `K=V`")
 	cmd.Flags().Var(&f.logLimit, "log-limit", "bytes kept of its log, as in 200MB; none is all of it")
-	offer(cmd, "restart", policies()...)
-	offer(cmd, "max-restarts", "3", "10", unlimited)
-	offer(cmd, "stop-signal", signals()...)
-	offer(cmd, "stop-timeout", "1s", "8s", "30s", "2m")
-	offer(cmd, "log-limit", "16MB", "64MB", "256MB", "1GB", "none")
+	completeFlag(cmd, "restart", policies()...)
+	completeFlag(cmd, "max-restarts", "3", "10", unlimited)
+	completeFlag(cmd, "stop-signal", signals()...)
+	completeFlag(cmd, "stop-timeout", "1s", "8s", "30s", "2m")
+	completeFlag(cmd, "log-limit", "16MB", "64MB", "256MB", "1GB", "none")
 	return cmd
 }
 
@@ -90,7 +89,7 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: a.environ(), Umask: a.umask(), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
 		LogLimit: int64(f.logLimit), StopSignal: f.stopSignal, StopTimeoutMS: f.stopTimeout.milliseconds(), ID: api.NewID()}
 	if f.restart != "" || f.maxRestarts.given {
-		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts.most}
+		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts.max}
 		if f.restart == "" {
 			in.Restart.Policy = api.PolicyOnFailure
 			if f.keepAlive {
@@ -120,7 +119,7 @@ func (f *startFlags) check(cmd *cobra.Command) error {
 		return output.Usagef(cmd, "read --restart %s: must be %s", output.Visible(f.restart), strings.Join(policies(), ", "))
 	case f.keepAlive && f.restart != "" && f.restart != string(api.PolicyAlways):
 		return output.Usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
-	case f.maxRestarts.most > 0 && f.restart == string(api.PolicyNo):
+	case f.maxRestarts.max > 0 && f.restart == string(api.PolicyNo):
 		return output.Usagef(cmd, "--max-restarts cannot be used with --restart no")
 	case cmd.Flags().Changed("ready-port") && (f.readyPort < 1 || f.readyPort > 65535):
 		return output.Usagef(cmd, "read --ready-port %d: must be from 1 to 65535", f.readyPort)
@@ -130,14 +129,12 @@ func (f *startFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// completeProgram lets the shell offer files, which programs and their
-// arguments are.
+// completeProgram lets the shell complete files, because programs and their arguments are files.
 func completeProgram(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// offer lets the shell complete the values of a flag.
-func offer(cmd *cobra.Command, flag string, values ...string) {
-	// Fails only for a flag that is not there.
+func completeFlag(cmd *cobra.Command, flag string, values ...string) {
+	// Fails only for unknown flags.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }

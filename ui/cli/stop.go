@@ -11,9 +11,9 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// together is how many processes one call stops or restarts at the same time:
-// one that is slow to end must not keep the others.
-const together = 16
+// maxConcurrent is how many processes one command stops or restarts at the same time. It is more
+// than 1, so that a slow one does not delay the others.
+const maxConcurrent = 16
 
 func stopCommand(a *app) *cobra.Command {
 	var all bool
@@ -39,14 +39,14 @@ func stopCommand(a *app) *cobra.Command {
 			if all {
 				return a.stopAll(cmd, signal)
 			}
-			return each(cmd, a, args, together, func(ctx context.Context, e api.Engine, id string) (api.Process, error) {
+			return callEach(cmd, a, args, maxConcurrent, func(ctx context.Context, e api.Engine, id string) (api.Process, error) {
 				return api.ProcessStop.Call(ctx, e, api.ProcessStopInput{ID: id, Signal: signal})
 			}, outcome)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "every process")
 	cmd.Flags().StringVar(&signal, "signal", "", "this `signal` instead of the stop signal")
-	offer(cmd, "signal", signals()...)
+	completeFlag(cmd, "signal", signals()...)
 	return cmd
 }
 
@@ -64,7 +64,7 @@ func (a *app) stopAll(cmd *cobra.Command, signal string) error {
 	})
 }
 
-// outcome tells the state of a process in a line.
+// outcome formats the name and state of a process as a line.
 func outcome(p api.Process) string { return output.Visible(p.Name) + ": " + output.StateText(p) + "\n" }
 
 func restartCommand(a *app) *cobra.Command {
@@ -73,9 +73,9 @@ func restartCommand(a *app) *cobra.Command {
 		Short:             "Restart processes, or start them again",
 		Example:           "tandem restart web",
 		Args:              atLeast(1, "which process? Give an id or name."),
-		ValidArgsFunction: a.completeProcesses(whatever),
+		ValidArgsFunction: a.completeProcesses(anyProcess),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return each(cmd, a, args, together, restart, outcome)
+			return callEach(cmd, a, args, maxConcurrent, restart, outcome)
 		},
 	}
 }
@@ -101,7 +101,6 @@ func signalCommand(a *app) *cobra.Command {
 	}
 }
 
-// signals are those worth offering.
 func signals() []string {
 	return []string{"TERM", "HUP", "INT", "QUIT", "KILL", "USR1", "USR2", "STOP", "CONT", "WINCH"}
 }
@@ -116,16 +115,16 @@ func (c completer) completeSignal(cmd *cobra.Command, args []string, toComplete 
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// byID makes the call of an operation that takes an id alone.
+// byID returns a function for calls to op, an operation with an id as its only input.
 func byID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, api.Engine, string) (Out, error) {
 	return func(ctx context.Context, e api.Engine, id string) (Out, error) {
 		return op.Call(ctx, e, api.IDInput{ID: id})
 	}
 }
 
-// each makes a call for every id, some at a time, and goes on when one fails.
-// It prints in the order of ids; the JSON is an array of the answers.
-func each[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
+// callEach calls do for every id, at most atOnce at a time, and continues after errors. It prints
+// the results in the order of ids; as JSON they are an array.
+func callEach[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
 	do func(context.Context, api.Engine, string) (Out, error), text func(Out) string) error {
 	conn, err := a.connectRetrying(cmd.Context())
 	if err != nil {
@@ -133,13 +132,13 @@ func each[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
 	}
 	defer conn.Close()
 	outs, errs := make([]Out, len(ids)), make([]error, len(ids))
-	places := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, atOnce)
 	var calls sync.WaitGroup
 	for i, id := range ids {
-		places <- struct{}{}
+		slots <- struct{}{}
 		calls.Go(func() {
 			outs[i], errs[i] = do(cmd.Context(), conn, id)
-			<-places
+			<-slots
 		})
 	}
 	calls.Wait()

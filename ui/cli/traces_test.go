@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTracesListWhatUninstallingRemoves(t *testing.T) {
+func TestTracesListWhatUninstallingMustRemove(t *testing.T) {
 	r := newRig(t)
 	home := t.TempDir()
 	r.options.Environ = append(r.options.Environ, "HOME="+home)

@@ -9,7 +9,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-func TestUpAndDownRefuseAProjectFileThatOthersMayHaveWritten(t *testing.T) {
+func TestUpAndDownRefuseFilesWritableByOthers(t *testing.T) {
 	r := newRig(t)
 	dir := t.TempDir()
 	open, here := filepath.Join(dir, "open"), filepath.Join(dir, "open", "here")
@@ -41,7 +41,7 @@ func TestUpAndDownRefuseAProjectFileThatOthersMayHaveWritten(t *testing.T) {
 		t.Errorf("a file that is named: %q", got)
 	}
 	if os.Geteuid() != 0 {
-		return // nobody else may give a file away
+		return // only root can change a file's owner
 	}
 	if err := os.Chmod(open, 0o755); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// upFlags are the flags of up.
 type upFlags struct {
 	file                               string
 	wait, prune, dryRun, replace, list bool
@@ -58,17 +57,16 @@ func upCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&f.list, "list", false, "only list the file's entries")
 	addTrust(cmd, &f.trust)
 	cmd.Flags().BoolVar(&f.replace, "recreate", false, "also restart what has not changed")
-	offerFiles(cmd)
+	completeFileFlag(cmd)
 	return cmd
 }
 
-// addTrust adds the flag that lets a project file be somebody else's.
 func addTrust(cmd *cobra.Command, trust *bool) {
 	cmd.Flags().BoolVar(trust, "trust", false, "read the file found even if others own it or can write it")
 }
 
-// findProject is the path of the project file of a folder or the next one above,
-// unless somebody else may have written it. One that is named needs no trust.
+// findProject returns the path of the nearest project file in dir or above. Unless trust is set, it
+// returns an error if other users own the file or can write it.
 func findProject(dir string, trust bool) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -78,11 +76,11 @@ func findProject(dir string, trust bool) (string, error) {
 	if err != nil || trust {
 		return path, err
 	}
-	return path, wireMistake(project.Trusted(path, dir))
+	return path, withHint(project.Trusted(path, dir))
 }
 
-// wireMistake is the error of a project file with its hint.
-func wireMistake(err error) error {
+// withHint converts a project.Error into an API error with its hint.
+func withHint(err error) error {
 	var mistake *project.Error
 	if errors.As(err, &mistake) {
 		return api.Errorf(api.CodeInvalid, "%v", err).WithHint(mistake.Hint)
@@ -90,7 +88,7 @@ func wireMistake(err error) error {
 	return err
 }
 
-// projectFile reads the project file of a flag, or finds one.
+// projectFile reads the project file at path, or finds one if path is empty.
 func (a *app) projectFile(path string, trust bool) (*project.File, error) {
 	if path == "" {
 		found, err := findProject(".", trust)
@@ -101,15 +99,15 @@ func (a *app) projectFile(path string, trust bool) (*project.File, error) {
 			return nil, err
 		}
 		if err := project.CheckOverride(found); err != nil {
-			return nil, wireMistake(err)
+			return nil, withHint(err)
 		}
 		path = found
 	}
 	file, err := project.Read(path, a.env)
-	return file, wireMistake(err)
+	return file, withHint(err)
 }
 
-// up applies a project file.
+// up starts the entries of a project file.
 func (a *app) up(ctx context.Context, file *project.File, names []string, f upFlags) error {
 	order, err := file.Order(names)
 	if err != nil {
@@ -117,7 +115,7 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	}
 	tellNotices(a.out, file)
 	if len(order) == 0 && !f.prune {
-		return nothingStarts(file)
+		return noAutostartError(file)
 	}
 	if f.dryRun {
 		return a.dryRun(ctx, file, order, names, f)
@@ -144,7 +142,7 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	return r.Up(ctx, f.prune)
 }
 
-// dryRun tells what up would do. It starts no engine.
+// dryRun prints what up would do. It starts no engine.
 func (a *app) dryRun(ctx context.Context, file *project.File, order []*project.Entry, names []string, f upFlags) error {
 	list, err := a.listIfRunning(ctx)
 	if err != nil {
@@ -165,10 +163,10 @@ func (a *app) dryRun(ctx context.Context, file *project.File, order []*project.E
 	})
 }
 
-// listIfRunning lists what there is. It starts an engine only where something is
-// alive without one.
+// listIfRunning lists sessions and processes. It starts an engine only if processes are alive
+// without one.
 func (a *app) listIfRunning(ctx context.Context) ([]api.Process, error) {
-	client, err := a.reachAgain(ctx, true)
+	client, err := a.connectIfAlive(ctx, true)
 	if err != nil || client == nil {
 		return nil, err
 	}
@@ -177,7 +175,7 @@ func (a *app) listIfRunning(ctx context.Context) ([]api.Process, error) {
 	return out.Processes, err
 }
 
-// completeEntries offers the names in the project file.
+// completeEntries completes with the names of entries in the project file.
 func (a *app) completeEntries(path *string, trust *bool) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		file, err := a.projectFile(*path, *trust)
@@ -194,7 +192,6 @@ func (a *app) completeEntries(path *string, trust *bool) cobra.CompletionFunc {
 	}
 }
 
-// offerFiles lets the shell complete the file of -f.
-func offerFiles(cmd *cobra.Command) {
-	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "Procfile") // fails only for a flag that is not there
+func completeFileFlag(cmd *cobra.Command) {
+	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "Procfile") // fails only for an unknown flag
 }

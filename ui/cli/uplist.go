@@ -10,15 +10,15 @@ import (
 	"tandem/ui/cli/project"
 )
 
-// tellNotices tells what of a project file is not used.
+// tellNotices prints notes about the unused parts of a project file.
 func tellNotices(out output.Printer, file *project.File) {
 	for _, notice := range file.Notices {
 		out.Tell("%s: %s", output.Visible(file.Path), output.Visible(notice))
 	}
 }
 
-// A listedEntry is what `tandem up --list` tells about an entry.
-type listedEntry struct {
+// An entryRow is an entry in the output of `tandem up --list`.
+type entryRow struct {
 	Name      string   `json:"name"`
 	Session   bool     `json:"session,omitempty"`
 	Autostart bool     `json:"autostart"`
@@ -26,20 +26,19 @@ type listedEntry struct {
 	Command   string   `json:"command,omitempty"`
 }
 
-// listEntries lists what a project file has, or what is named of it. It reaches
-// no engine.
+// listEntries lists the entries of a project file, or only names. It does not connect to an engine.
 func listEntries(out output.Printer, file *project.File, names []string) error {
 	if _, err := file.Order(names); err != nil {
 		return err
 	}
 	tellNotices(out, file)
-	entries := []listedEntry{}
+	entries := []entryRow{}
 	for i := range file.Entries {
 		e := &file.Entries[i]
 		if len(names) > 0 && !slices.Contains(names, e.Name) {
 			continue
 		}
-		l := listedEntry{Name: e.Name, Session: e.Start.TTY, Autostart: !e.Manual, Command: e.Line()}
+		l := entryRow{Name: e.Name, Session: e.Start.TTY, Autostart: !e.Manual, Command: e.Line()}
 		for _, d := range e.After {
 			l.After = append(l.After, d.Name)
 		}
@@ -48,7 +47,7 @@ func listEntries(out output.Printer, file *project.File, names []string) error {
 	return out.Answer(entries, func() string { return entryTable(out, entries) })
 }
 
-func entryTable(out output.Printer, entries []listedEntry) string {
+func entryTable(out output.Printer, entries []entryRow) string {
 	t := out.Table("NAME", "KIND", "STARTS", "AFTER", "COMMAND")
 	t.Spare = []string{"KIND", "AFTER", "STARTS"}
 	for _, e := range entries {
@@ -70,7 +69,7 @@ func entryTable(out output.Printer, entries []listedEntry) string {
 	return t.String()
 }
 
-// firstLine is the first line of a text, with a sign for what is left out.
+// firstLine returns the first line of s, with an ellipsis if more follow.
 func firstLine(s string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	if rest != "" {
@@ -79,12 +78,12 @@ func firstLine(s string) string {
 	return output.Visible(line)
 }
 
-// mostNamed is how many entries an error names.
-const mostNamed = 8
+// maxNamed is how many entries an error lists.
+const maxNamed = 8
 
-// nothingStarts tells that a project file has only what is to be named, and what
-// that is: first what goes on running, then the rest.
-func nothingStarts(file *project.File) error {
+// noAutostartError returns the error for a project file in which every entry must be named to
+// start. It lists long-running entries first.
+func noAutostartError(file *project.File) error {
 	var serving, rest []string
 	for i := range file.Entries {
 		if e := &file.Entries[i]; e.Serves() {
@@ -94,8 +93,8 @@ func nothingStarts(file *project.File) error {
 		}
 	}
 	names := append(serving, rest...)
-	all := strings.Join(names[:min(len(names), mostNamed)], ", ")
-	if n := len(names) - mostNamed; n > 0 {
+	all := strings.Join(names[:min(len(names), maxNamed)], ", ")
+	if n := len(names) - maxNamed; n > 0 {
 		all += fmt.Sprintf(" and %d more", n)
 	}
 	return api.Errorf(api.CodeInvalid, "%s starts nothing automatically; it has %s", output.Visible(file.Path), all).

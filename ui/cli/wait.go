@@ -87,7 +87,7 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 	return notMet(out, in.Port, timeout)
 }
 
-// waitText tells what held.
+// waitText formats the condition that was met.
 func waitText(out api.ProcessWaitOutput, in api.ProcessWaitInput) string {
 	name := output.Visible(out.Process.Name)
 	switch out.Met {

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ofSession reports whether a condition is set that only a session has.
+// ofSession reports whether in has a condition for sessions only.
 func ofSession(in api.SessionWaitInput) bool {
 	return in.Input || in.Prompt || in.Screen != "" || in.Output != ""
 }
 
-// checkSessionWait looks for mistakes in the conditions of a session.
+// checkSessionWait rejects invalid regular expressions and conditions that cannot be combined.
 func checkSessionWait(cmd *cobra.Command, in api.SessionWaitInput, process api.ProcessWaitInput) error {
 	for flag, expression := range map[string]string{"--screen": in.Screen, "--output": in.Output} {
 		if _, err := regexp.Compile(expression); err != nil {
@@ -31,7 +31,7 @@ func checkSessionWait(cmd *cobra.Command, in api.SessionWaitInput, process api.P
 	return nil
 }
 
-// waitSession waits for a session to come to one of the conditions.
+// waitSession waits until one of the conditions is met or the session exits.
 func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout time.Duration) error {
 	p, err := retry.Connect(ctx, a.connect)
 	if err != nil {
@@ -41,6 +41,7 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 	out, err := retry.RepeatUntil(timeout, func(ms int) (out api.SessionWaitOutput, done bool, err error) {
 		in.TimeoutMS = ms
 		out, err = api.SessionWait.Call(ctx, p, in)
+		// Continue after the output already searched, or a match could be missed between calls.
 		in.Since = &out.NextCursor
 		return out, out.Met != "" || out.Process.State.Ended(), err
 	})
@@ -75,7 +76,7 @@ func notMet(out api.ProcessWaitOutput, port int, timeout time.Duration) error {
 	return &output.ExitError{Status: output.StatusFailed, Message: message}
 }
 
-// sessionWaitText tells what held.
+// sessionWaitText formats the condition that was met.
 func sessionWaitText(out api.SessionWaitOutput, in api.SessionWaitInput) string {
 	name := output.Visible(out.Process.Name)
 	switch out.Met {

@@ -7,13 +7,13 @@ import (
 	"tandem/engine/api"
 )
 
-func TestWaitKnowsTheConditionsOfSessions(t *testing.T) {
+func TestWaitSupportsSessionConditions(t *testing.T) {
 	r := newRecRig(t)
 	calls := 0
 	r.seen = func(in api.SessionWaitInput) api.SessionWaitOutput {
 		out := api.SessionWaitOutput{NextCursor: 40, Process: api.Process{Name: in.ID, State: api.StateRunning}}
 		if calls++; calls == 1 && in.Output != "" {
-			return out // not within one call
+			return out // not met by the first call
 		}
 		switch {
 		case in.Output != "":
@@ -30,8 +30,8 @@ func TestWaitKnowsTheConditionsOfSessions(t *testing.T) {
 	if got := r.succeeds("wait", "build", "--output", "do.ne"); got != "do^[ne\n" {
 		t.Errorf("--output prints %q", got)
 	}
-	if last := r.looked[1]; len(r.looked) != 2 || last.Since == nil || *last.Since != 40 {
-		t.Errorf("the second question is %+v", last)
+	if last := r.waits[1]; len(r.waits) != 2 || last.Since == nil || *last.Since != 40 {
+		t.Errorf("the second call is %+v", last)
 	}
 	if got := r.succeeds("wait", "build", "--input"); got != "build: waits for a secret\n" {
 		t.Errorf("--input prints %q", got)
@@ -39,11 +39,11 @@ func TestWaitKnowsTheConditionsOfSessions(t *testing.T) {
 	if got := r.succeeds("wait", "build", "--prompt", "--exit", "--idle", "2s"); got != "build: is at its prompt\n" {
 		t.Errorf("--prompt prints %q", got)
 	}
-	if last := r.looked[len(r.looked)-1]; !last.Exit || last.IdleMS != 2000 {
+	if last := r.waits[len(r.waits)-1]; !last.Exit || last.IdleMS != 2000 {
 		t.Errorf("asked for %+v", last)
 	}
 	if _, stderr, status := r.run("wait", "build", "--screen", "x"); status != 1 || !strings.Contains(stderr, "it exited") {
-		t.Errorf("of a session that has ended: status %d, %q", status, stderr)
+		t.Errorf("of an exited session: status %d, %q", status, stderr)
 	}
 	for _, args := range [][]string{{"--screen", "("}, {"--output", "["}, {"--input", "--ready"}, {"--prompt", "--log", "x"}} {
 		if _, _, status := r.run(append([]string{"wait", "build"}, args...)...); status != 2 {
