@@ -107,7 +107,9 @@ func (r *rig) mux() *server.Mux {
 		return api.Process{Name: in.ID, State: api.StateStopped, ExitSignal: "SIGHUP"}, r.find(in.ID)
 	})
 	server.Handle(mux, api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
+		r.mu.Lock() // rm calls concurrently
 		r.removed = append(r.removed, in.ID)
+		r.mu.Unlock()
 		return api.Empty{}, r.find(in.ID)
 	})
 	r.handleProcesses(mux)
