@@ -65,7 +65,7 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 		return err
 	}
 	defer conn.Close()
-	outs, errs := project.EndAll(ctx, conn, ours, project.Dependents(file, ours), forget)
+	outs, errs := project.StopAll(ctx, conn, ours, project.Dependents(file, ours), forget)
 	if !forget {
 		return output.AnswerAll(a.out, outs, errs, outcome)
 	}

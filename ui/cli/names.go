@@ -40,6 +40,6 @@ func preferProject(a *app, cmd *cobra.Command) {
 		if count > 0 {
 			n = count
 		}
-		return run(cmd, slices.Concat(project.Meaning(path, list, args[:n], a.out.Tell), args[n:]))
+		return run(cmd, slices.Concat(project.ResolveNames(path, list, args[:n], a.out.Tell), args[n:]))
 	}
 }

@@ -76,7 +76,7 @@ func findProject(dir string, trust bool) (string, error) {
 	if err != nil || trust {
 		return path, err
 	}
-	return path, withHint(project.Trusted(path, dir))
+	return path, withHint(project.CheckTrust(path, dir))
 }
 
 // withHint converts a project.Error into an API error with its hint.

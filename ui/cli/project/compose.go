@@ -12,85 +12,84 @@ import (
 	"tandem/persist/diag"
 )
 
-// A composer reads a file of process-compose. A key that would work differently here
-// is an error; one without effect here becomes a notice.
+// A composer reads a process-compose file. A key with a different effect here is an error; a key
+// without an effect becomes a notice.
 type composer struct {
 	*reader
-	shell  []string   // program and argument that run a line
-	shared []Variable // environment of all processes
+	shell  []string   // program and option that run a shell line
+	shared []Variable // environment shared by all processes
 	strict bool       // unknown keys are errors
-	timed  bool       // the notice about the times of probes was given
-	waits  []wait
+	timed  bool       // the notice about probe times was added
+	waits  []composeWait
 }
 
-// A wait is an entry of depends_on.
-type wait struct {
+// A composeWait is an entry of depends_on.
+type composeWait struct {
 	of string // name of the waiting process
 	on Dependency
-	in string // condition as written
+	in string // condition as spelled in the file
 }
 
-func (r *reader) compose(fields []field) {
-	r.besides()
+func (r *reader) readCompose(fields []field) {
+	r.loadDotEnv()
 	c := &composer{reader: r, shell: []string{"bash", "-c"}}
 	if r.getenv != nil {
 		c.shell[0] = cmp.Or(r.getenv("COMPOSE_SHELL"), c.shell[0])
 	}
-	r.bare = true
-	r.inSteps(fields,
-		map[string]take{
-			"disable_env_expansion": func(f field) { r.plain = c.flag(f) },
-			"is_strict":             func(f field) { c.strict = c.flag(f) }},
-		map[string]take{
-			"environment": func(f field) { c.shared = c.variables(f) },
-			"shell":       c.takeShell,
-			"name":        r.takeName})
+	r.expandBare = true
+	// Values may refer to .env, and processes to the shared settings, so those are read first.
+	r.readInSteps(fields,
+		map[string]fieldReader{
+			"disable_env_expansion": func(f field) { r.verbatim = c.readFlag(f) },
+			"is_strict":             func(f field) { c.strict = c.readFlag(f) }},
+		map[string]fieldReader{
+			"environment": func(f field) { c.shared = c.readVariables(f) },
+			"shell":       c.readShell,
+			"name":        r.readName})
 	read := []string{"disable_env_expansion", "is_strict", "environment", "shell", "name", "version", "processes", "ordered_shutdown"}
 	for _, f := range fields {
 		switch {
 		case f.key == "processes":
-			c.processes(f)
+			c.readComposeProcesses(f)
 		case f.key == "extends":
-			c.wrong(f.at, "extends %s is not supported, and this file alone is only part of the project", c.text(f)).hint("merge both files into one")
+			c.addError(f.at, "extends %s is not supported, and this file alone is only part of the project", c.readText(f)).hint("merge both files into one")
 		case f.key == "env_cmds" && len(c.fields(f, f.key)) > 0:
-			c.wrong(f.at, "env_cmds is not supported").hint("run them in the commands of the processes")
+			c.addError(f.at, "env_cmds is not supported").hint("run them in the commands of the processes")
 		case !slices.Contains(read, f.key):
-			c.unread(f, "", slices.Concat(read, projectUnread()))
+			c.noteUnknown(f, "", slices.Concat(read, projectUnread()))
 		}
 	}
 	c.checkWaits()
 }
 
-// projectUnread returns the top-level keys of process-compose that have no effect here.
 func projectUnread() []string {
 	return []string{"log_location", "log_level", "log_length", "log_configuration", "log_format", "vars", "is_tui_disabled", "env_cmds",
 		"file_names", "env_file_names", "dot_env_vars", "mcp_server", "mcpctl_server"}
 }
 
-// processUnread returns the keys of a process that have no effect here.
 func processUnread() []string {
 	return []string{"name", "log_location", "log_configuration", "liveness_probe", "disable_ansi_colors", "namespace", "vars",
 		"launch_timeout_seconds", "original_config", "replica_num", "replica_name", "executable", "args", "watch",
 		"truncate_log", "monitor_for", "monitor_silence_threshold"}
 }
 
-// each gives every field of a mapping to what reads it, and notes the others as
-// unused where they are.
-func (c *composer) each(f field, what, where string, takes map[string]take) {
+// readKeys calls the reader of each key in f, and adds a notice for keys without one. what names f
+// in errors, where names it in notices.
+func (c *composer) readKeys(f field, what, where string, readers map[string]fieldReader) {
 	for _, f := range c.fields(f, what) {
-		if take, known := takes[f.key]; known {
-			take(f)
+		if read, known := readers[f.key]; known {
+			read(f)
 		} else {
-			c.unused(f, where)
+			c.noteUnused(f, where)
 		}
 	}
 }
 
-// unread notes a key without effect. One that process-compose does not know either may
-// be a mistake.
-func (c *composer) unread(f field, where string, known []string) {
+// noteUnknown adds a notice about a key without effect. A key unknown to process-compose too may be
+// a typo.
+func (c *composer) noteUnknown(f field, where string, known []string) {
 	if slices.Contains(known, f.key) || strings.HasPrefix(f.key, "x-") {
-		c.unused(f, where)
+		c.noteUnused(f, where)
 		return
 	}
 	meant := ""
@@ -98,100 +97,100 @@ func (c *composer) unread(f field, where string, known []string) {
 		meant = "; did you mean " + like + "?"
 	}
 	if c.strict {
-		c.wrong(f.at, "unknown key %q%s", f.key, meant).hint("is_strict is set")
+		c.addError(f.at, "unknown key %q%s", f.key, meant).hint("is_strict is set")
 	}
-	c.notice(f.at, "unknown key %q is not used%s", f.key, meant)
+	c.addNotice(f.at, "unknown key %q is not used%s", f.key, meant)
 }
 
-// unused notes a key that has no effect.
-func (c *composer) unused(f field, where string) {
+func (c *composer) noteUnused(f field, where string) {
 	if strings.HasPrefix(f.key, "x-") {
 		return
 	}
 	if where != "" {
 		where = " of " + where
 	}
-	c.notice(f.at, "%s%s is not used", f.key, where)
+	c.addNotice(f.at, "%s%s is not used", f.key, where)
 }
 
-// flag reads a bool in any of YAML 1.1's spellings.
-func (c *composer) flag(f field) bool {
-	switch strings.ToLower(c.filled(f)) {
+// readFlag reads a bool in any spelling of YAML 1.1.
+func (c *composer) readFlag(f field) bool {
+	switch strings.ToLower(c.expandText(f)) {
 	case "true", "yes", "on":
 		return true
 	case "false", "no", "off":
 	default:
-		c.wrong(f.at, "%s must be true or false", f.key)
+		c.addError(f.at, "%s must be true or false", f.key)
 	}
 	return false
 }
 
-// rendered is a value in which process-compose renders templates.
-func (c *composer) rendered(f field) string {
-	if strings.Contains(c.text(f), "{{") {
-		c.wrong(f.at, "%s has a template; {{.VAR}} is not supported", f.key).hint("write the value, or use ${VAR}")
+// readUntemplated reads a value for which process-compose renders templates. Templates are errors.
+func (c *composer) readUntemplated(f field) string {
+	if strings.Contains(c.readText(f), "{{") {
+		c.addError(f.at, "%s has a template; {{.VAR}} is not supported", f.key).hint("write the value, or use ${VAR}")
 	}
-	return c.filled(f)
+	return c.expandText(f)
 }
 
-func (c *composer) variables(f field) []Variable {
+func (c *composer) readVariables(f field) []Variable {
 	if f.isList() {
-		return each(c.reader, f, func(f field) Variable { c.rendered(f); return c.setting(f) })
+		return readList(c.reader, f, func(f field) Variable { c.readUntemplated(f); return c.readSetting(f) })
 	}
 	for _, v := range c.fields(f, f.key) {
-		c.rendered(v)
+		c.readUntemplated(v)
 	}
-	return c.reader.variables(f)
+	return c.reader.readVariables(f)
 }
 
-func (c *composer) takeShell(f field) {
-	part := func(i int) take {
-		return func(f field) { c.shell[i] = cmp.Or(c.filled(f), c.shell[i]) }
+func (c *composer) readShell(f field) {
+	part := func(i int) fieldReader {
+		return func(f field) { c.shell[i] = cmp.Or(c.expandText(f), c.shell[i]) }
 	}
-	c.each(f, "shell", "shell", map[string]take{"shell_command": part(0), "shell_argument": part(1)})
+	c.readKeys(f, "shell", "shell", map[string]fieldReader{"shell_command": part(0), "shell_argument": part(1)})
 }
 
-func (c *composer) processes(f field) {
+func (c *composer) readComposeProcesses(f field) {
 	for _, p := range c.fields(f, "processes") {
-		d := c.draft(p)
-		c.process(d, p)
+		d := c.newDraft(p)
+		c.readProcess(d, p)
 		c.file.Entries = append(c.file.Entries, d.Entry)
 	}
 }
 
-func (c *composer) process(d *draft, f field) {
-	var literal, hidden bool // the command has no templates; .env is not for this process
+func (c *composer) readProcess(d *draft, f field) {
+	var literal, hidden bool // literal: the command has no templates; hidden: the process does not get .env
 	fields := c.fields(f, "a process")
-	first := map[string]take{
-		"working_dir":          func(f field) { d.Start.CWD = c.path(c.rendered(f)) },
-		"is_template_disabled": func(f field) { literal = c.flag(f) },
-		"is_dotenv_disabled":   func(f field) { hidden = c.flag(f) },
+	// env_file is relative to working_dir, and the command depends on is_template_disabled.
+	first := map[string]fieldReader{
+		"working_dir":          func(f field) { d.Start.CWD = c.absPath(c.readUntemplated(f)) },
+		"is_template_disabled": func(f field) { literal = c.readFlag(f) },
+		"is_dotenv_disabled":   func(f field) { hidden = c.readFlag(f) },
 	}
-	c.inSteps(fields, first)
-	takes := c.takes(d, literal)
-	known := slices.Concat(slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(takes)), processUnread())
+	c.readInSteps(fields, first)
+	readers := c.fieldReaders(d, literal)
+	known := slices.Concat(slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(readers)), processUnread())
 	for _, f := range fields {
-		if take := takes[f.key]; take != nil {
-			take(f)
+		if read := readers[f.key]; read != nil {
+			read(f)
 		} else if first[f.key] == nil {
-			c.unread(f, d.Name, known)
+			c.noteUnknown(f, d.Name, known)
 		}
 	}
-	for _, f := range fields { // last, as it overrules disabled
-		if f.key == "is_disabled" && c.filled(f) != "" {
-			d.Manual = c.flag(f)
+	for _, f := range fields { // last, because it overrides disabled
+		if f.key == "is_disabled" && c.expandText(f) != "" {
+			d.Manual = c.readFlag(f)
 		}
 	}
 	c.checkProbe(d, f)
 	if len(d.Start.Command) == 0 {
-		c.wrong(f.at, "process %s has no command", d.Name)
+		c.addError(f.at, "process %s has no command", d.Name)
 	}
-	d.Env = c.environment(d, hidden)
+	d.Env = c.mergeEnv(d, hidden)
 }
 
-// environment puts an environment together. The caller's variables count more than
-// those of .env.
-func (c *composer) environment(d *draft, hidden bool) []Variable {
+// mergeEnv returns the complete environment of a process. The caller's variables override .env.
+func (c *composer) mergeEnv(d *draft, hidden bool) []Variable {
+	// process-compose sets these two variables in every process.
 	env := []Variable{{"PC_PROC_NAME", d.Name}, {"PC_REPLICA_NUM", "0"}}
 	for _, v := range c.env {
 		if c.getenv != nil {
@@ -204,105 +203,105 @@ func (c *composer) environment(d *draft, hidden bool) []Variable {
 	return slices.Concat(env, c.shared, d.files, d.own)
 }
 
-// checkProbe removes a probe without a condition.
+// checkProbe removes a probe without a condition, and rejects one with two kinds.
 func (c *composer) checkProbe(d *draft, f field) {
 	r := d.Start.Ready
 	switch {
 	case r == nil:
 	case r.Log != "" && (r.HTTP != "" || len(r.Command) > 0):
-		c.wrong(f.at, "process %s has a readiness_probe and a ready_log_line; give one of the two", d.Name)
+		c.addError(f.at, "process %s has a readiness_probe and a ready_log_line; give one of the two", d.Name)
 	case r.Log == "" && r.HTTP == "" && len(r.Command) == 0:
 		d.Start.Ready = nil
 	}
 }
 
-func (c *composer) takes(d *draft, literal bool) map[string]take {
+func (c *composer) fieldReaders(d *draft, literal bool) map[string]fieldReader {
 	s := &d.Start
 	manual := func(on bool) { d.Manual = d.Manual || on }
-	terminal := func(f field) { s.TTY = c.flag(f) || s.TTY }
-	return map[string]take{
-		"command":            func(f field) { c.command(d, f, literal) },
-		"entrypoint":         func(f field) { c.entrypoint(d, f) },
-		"environment":        func(f field) { d.own = c.variables(f) },
-		"env_file":           func(f field) { d.files = c.envFiles(f, s.CWD) },
-		"depends_on":         func(f field) { c.dependsOn(d, f) },
-		"availability":       func(f field) { c.availability(d, f) },
-		"success_exit_codes": func(f field) { c.restart(d).SuccessCodes = each(c.reader, f, c.exitCode) },
-		"readiness_probe":    func(f field) { c.probe(d, f) },
-		"ready_log_line":     func(f field) { c.readiness(d).Log = regexp.QuoteMeta(c.filled(f)) },
-		"shutdown":           func(f field) { c.shutdown(d, f) },
-		"disabled":           func(f field) { manual(c.flag(f)) },
+	terminal := func(f field) { s.TTY = c.readFlag(f) || s.TTY }
+	return map[string]fieldReader{
+		"command":            func(f field) { c.readCommand(d, f, literal) },
+		"entrypoint":         func(f field) { c.readEntrypoint(d, f) },
+		"environment":        func(f field) { d.own = c.readVariables(f) },
+		"env_file":           func(f field) { d.files = c.readEnvFiles(f, s.CWD) },
+		"depends_on":         func(f field) { c.readDependsOn(d, f) },
+		"availability":       func(f field) { c.readAvailability(d, f) },
+		"success_exit_codes": func(f field) { c.ensureRestart(d).SuccessCodes = readList(c.reader, f, c.readExitCode) },
+		"readiness_probe":    func(f field) { c.readProbe(d, f) },
+		"ready_log_line":     func(f field) { c.ensureReadiness(d).Log = regexp.QuoteMeta(c.expandText(f)) },
+		"shutdown":           func(f field) { c.readShutdown(d, f) },
+		"disabled":           func(f field) { manual(c.readFlag(f)) },
 		"is_disabled":        func(field) {},
-		"is_foreground":      func(f field) { on := c.flag(f); manual(on); s.TTY = s.TTY || on },
+		"is_foreground":      func(f field) { on := c.readFlag(f); manual(on); s.TTY = s.TTY || on },
 		"is_tty":             terminal,
 		"is_interactive":     terminal,
 		"description":        func(field) {},
-		"schedule":           func(f field) { manual(c.schedule(d, f)) },
-		"mcp":                func(f field) { c.unused(f, d.Name); manual(true) },
+		"schedule":           func(f field) { manual(c.readSchedule(d, f)) },
+		"mcp":                func(f field) { c.noteUnused(f, d.Name); manual(true) },
 		"extends": func(f field) {
-			c.wrong(f.at, "extends %s is not supported", c.text(f)).hint("use a YAML anchor and <<")
+			c.addError(f.at, "extends %s is not supported", c.readText(f)).hint("use a YAML anchor and <<")
 		},
 		"replicas": func(f field) {
-			if c.number(f, 0, 1000) > 1 {
-				c.wrong(f.at, "replicas is not supported").hint("write each replica as its own process")
+			if c.readNumber(f, 0, 1000) > 1 {
+				c.addError(f.at, "replicas is not supported").hint("write each replica as its own process")
 			}
 		},
 		"is_daemon": func(f field) {
-			if c.flag(f) {
-				c.wrong(f.at, "%s: a process that goes to the background by itself is not supported", f.key).hint("run it in the foreground, without is_daemon")
+			if c.readFlag(f) {
+				c.addError(f.at, "%s: a process that goes to the background by itself is not supported", f.key).hint("run it in the foreground, without is_daemon")
 			}
 		},
 		"is_elevated": func(f field) {
-			if c.flag(f) {
-				c.wrong(f.at, "%s is not supported", f.key).hint("write sudo in the command")
+			if c.readFlag(f) {
+				c.addError(f.at, "%s is not supported", f.key).hint("write sudo in the command")
 			}
 		},
 	}
 }
 
-// line returns what runs a line; nil for an empty one. ${NAME} is filled in before the
-// shell sees it, $NAME is left to the shell.
-func (c *composer) line(f field, literal bool) []string {
-	c.bare = false
-	defer func() { c.bare = true }()
+// shellCommand returns the arguments that run a shell line, or nil for an empty line. ${NAME} is
+// expanded here, $NAME by the shell.
+func (c *composer) shellCommand(f field, literal bool) []string {
+	c.expandBare = false
+	defer func() { c.expandBare = true }()
 	if !literal {
-		c.rendered(f)
+		c.readUntemplated(f)
 	}
-	line := c.filled(f)
+	line := c.expandText(f)
 	if strings.TrimSpace(line) == "" {
 		return nil
 	}
 	return []string{c.shell[0], c.shell[1], line}
 }
 
-// command takes a line, which counts more than an entrypoint.
-func (c *composer) command(d *draft, f field, literal bool) {
-	if argv := c.line(f, literal); argv != nil {
+// readCommand reads a shell line. It overrides entrypoint.
+func (c *composer) readCommand(d *draft, f field, literal bool) {
+	if argv := c.shellCommand(f, literal); argv != nil {
 		d.Start.Command = argv
 	}
 }
 
-func (c *composer) entrypoint(d *draft, f field) {
-	if argv := each(c.reader, f, c.filled); len(d.Start.Command) == 0 {
+func (c *composer) readEntrypoint(d *draft, f field) {
+	if argv := readList(c.reader, f, c.expandText); len(d.Start.Command) == 0 {
 		d.Start.Command = argv
 	}
 }
 
-func (c *composer) exitCode(f field) int { return c.number(f, 0, 255) }
+func (c *composer) readExitCode(f field) int { return c.readNumber(f, 0, 255) }
 
-func (c *composer) restart(d *draft) *api.Restart {
+func (c *composer) ensureRestart(d *draft) *api.Restart {
 	if d.Start.Restart == nil {
 		d.Start.Restart = &api.Restart{Policy: api.PolicyNo}
 	}
 	return d.Start.Restart
 }
 
-func (c *composer) availability(d *draft, f field) {
-	into := *c.restart(d)
-	c.each(f, "availability", "availability of "+d.Name, map[string]take{
-		"restart":         func(f field) { c.policy(&into, d, f) },
-		"backoff_seconds": func(f field) { into.DelayMS = 1000 * c.number(f, 0, 3600) },
-		"max_restarts":    func(f field) { into.Max = c.number(f, 0, 1_000_000) },
+func (c *composer) readAvailability(d *draft, f field) {
+	into := *c.ensureRestart(d)
+	c.readKeys(f, "availability", "availability of "+d.Name, map[string]fieldReader{
+		"restart":         func(f field) { c.readPolicy(&into, d, f) },
+		"backoff_seconds": func(f field) { into.DelayMS = 1000 * c.readNumber(f, 0, 3600) },
+		"max_restarts":    func(f field) { into.Max = c.readNumber(f, 0, 1_000_000) },
 	})
 	if into.Policy == api.PolicyNo {
 		into.DelayMS, into.Max = 0, 0
@@ -310,62 +309,62 @@ func (c *composer) availability(d *draft, f field) {
 	*d.Start.Restart = into
 }
 
-func (c *composer) policy(into *api.Restart, d *draft, f field) {
-	switch s := c.filled(f); s {
+func (c *composer) readPolicy(into *api.Restart, d *draft, f field) {
+	switch s := c.expandText(f); s {
 	case "always":
 		into.Policy = api.PolicyAlways
 	case "on_failure", "on-failure":
 		into.Policy = api.PolicyOnFailure
 	case "no", "", "false":
 	case "exit_on_failure":
-		c.unused(field{key: "exit_on_failure", at: f.at}, d.Name)
+		c.noteUnused(field{key: "exit_on_failure", at: f.at}, d.Name)
 	default:
-		c.wrong(f.at, "unknown restart policy %q", s).hint("must be no, on_failure or always")
+		c.addError(f.at, "unknown restart policy %q", s).hint("must be no, on_failure or always")
 	}
 }
 
-// schedule reports whether up must not start a process, and notes that its schedule
-// is not used.
-func (c *composer) schedule(d *draft, f field) bool {
-	c.unused(f, d.Name)
+// readSchedule adds a notice that schedules are not used. It reports whether up must leave the
+// process to be started by hand.
+func (c *composer) readSchedule(d *draft, f field) bool {
+	c.noteUnused(f, d.Name)
 	scheduled, now := false, false
-	c.each(f, "schedule", "schedule of "+d.Name, map[string]take{
-		"cron":           func(f field) { scheduled = scheduled || c.filled(f) != "" },
-		"interval":       func(f field) { scheduled = scheduled || c.filled(f) != "" },
-		"run_on_start":   func(f field) { now = c.flag(f) },
+	c.readKeys(f, "schedule", "schedule of "+d.Name, map[string]fieldReader{
+		"cron":           func(f field) { scheduled = scheduled || c.expandText(f) != "" },
+		"interval":       func(f field) { scheduled = scheduled || c.expandText(f) != "" },
+		"run_on_start":   func(f field) { now = c.readFlag(f) },
 		"timezone":       func(field) {},
 		"max_concurrent": func(field) {},
 	})
 	return scheduled && !now
 }
 
-// dependsOn reads names with conditions.
-func (c *composer) dependsOn(d *draft, f field) {
+// readDependsOn reads names with conditions.
+func (c *composer) readDependsOn(d *draft, f field) {
 	for _, dep := range c.fields(f, "depends_on") {
-		word := "process_completed" // process-compose's zero value, whatever its manual says
-		if name, plain := scalar(dep.node); plain && name != "" {
+		word := "process_completed" // default of process-compose's code; its manual says otherwise
+		if name, plain := scalarText(dep.node); plain && name != "" {
 			word = name
 		} else {
-			c.each(dep, "a dependency", "depends_on of "+d.Name, map[string]take{"condition": func(f field) { word = c.filled(f) }})
+			c.readKeys(dep, "a dependency", "depends_on of "+d.Name, map[string]fieldReader{"condition": func(f field) { word = c.expandText(f) }})
 		}
-		on := Dependency{dep.key, conditions()[word], dep.at}
+		on := Dependency{dep.key, composeConditions()[word], dep.at}
 		if on.Condition == "" {
-			c.wrong(dep.at, "unknown condition %q", word).hint("must be one of %s", strings.Join(slices.Sorted(maps.Keys(conditions())), ", "))
+			c.addError(dep.at, "unknown condition %q", word).hint("must be one of %s", strings.Join(slices.Sorted(maps.Keys(composeConditions())), ", "))
 		}
 		d.After = append(d.After, on)
-		c.waits = append(c.waits, wait{d.Name, on, word})
+		c.waits = append(c.waits, composeWait{d.Name, on, word})
 	}
 }
 
-func conditions() map[string]Condition {
+func composeConditions() map[string]Condition {
 	return map[string]Condition{
 		"process_started": Started, "process_healthy": Ready, "process_log_ready": Ready,
 		"process_completed": Completed, "process_completed_successfully": Succeeded,
 	}
 }
 
-// checkWaits rejects waits that could never end, and drops those for processes that up
-// does not start: process-compose does not wait for them either.
+// checkWaits rejects waits that can never end. It drops waits for processes not started by up, as
+// process-compose does.
 func (c *composer) checkWaits() {
 	for _, w := range c.waits {
 		of, to := c.file.Entry(w.of), c.file.Entry(w.on.Name)
@@ -375,26 +374,26 @@ func (c *composer) checkWaits() {
 		ready := to.Start.Ready
 		switch {
 		case w.in == "process_healthy" && (ready == nil || ready.HTTP == "" && len(ready.Command) == 0):
-			c.wrong(w.on.At, "%s waits for %s to be healthy, but %[2]s has no readiness_probe", w.of, w.on.Name)
+			c.addError(w.on.At, "%s waits for %s to be healthy, but %[2]s has no readiness_probe", w.of, w.on.Name)
 		case w.in == "process_log_ready" && (ready == nil || ready.Log == ""):
-			c.wrong(w.on.At, "%s waits for a log line of %s, but %[2]s has no ready_log_line", w.of, w.on.Name)
+			c.addError(w.on.At, "%s waits for a log line of %s, but %[2]s has no ready_log_line", w.of, w.on.Name)
 		case !to.Manual || of.Manual:
 		case c.strict:
-			c.wrong(w.on.At, "%s depends on %s, which is disabled", w.of, w.on.Name).hint("is_strict is set")
+			c.addError(w.on.At, "%s depends on %s, which is disabled", w.of, w.on.Name).hint("is_strict is set")
 		default:
-			c.notice(w.on.At, "%s does not wait for %s, which up does not start", w.of, w.on.Name)
+			c.addNotice(w.on.At, "%s does not wait for %s, which up does not start", w.of, w.on.Name)
 			of.After = slices.DeleteFunc(of.After, func(d Dependency) bool { return d.Name == w.on.Name })
 		}
 	}
 }
 
-func (c *composer) shutdown(d *draft, f field) {
-	c.each(f, "shutdown", "shutdown of "+d.Name, map[string]take{
+func (c *composer) readShutdown(d *draft, f field) {
+	c.readKeys(f, "shutdown", "shutdown of "+d.Name, map[string]fieldReader{
 		"signal": func(f field) {
-			if n := c.number(f, 0, 64); n > 0 {
+			if n := c.readNumber(f, 0, 64); n > 0 {
 				d.Start.StopSignal = strconv.Itoa(n)
 			}
 		},
-		"timeout_seconds": func(f field) { d.Start.StopTimeoutMS = 1000 * c.number(f, 0, 3600) },
+		"timeout_seconds": func(f field) { d.Start.StopTimeoutMS = 1000 * c.readNumber(f, 0, 3600) },
 	})
 }

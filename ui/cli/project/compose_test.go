@@ -23,7 +23,7 @@ func parseCompose(t *testing.T, text string) *File {
 	return mustParse(t, "process-compose.yaml", text)
 }
 
-func TestComposeShellIsTheCallersOrTheFiles(t *testing.T) {
+func TestComposeShellComesFromTheFileOrTheEnvironment(t *testing.T) {
 	getenv := func(name string) string { return map[string]string{"COMPOSE_SHELL": "zsh"}[name] }
 	for text, want := range map[string][]string{
 		"processes: {a: {command: x}}":                                                      {"zsh", "-c", "x"},
@@ -44,7 +44,7 @@ func TestComposeShellIsTheCallersOrTheFiles(t *testing.T) {
 	}
 }
 
-func TestComposeEnvironmentComesInOrder(t *testing.T) {
+func TestComposeEnvironmentKeepsItsPrecedence(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
 		t.Fatal(err)
@@ -68,12 +68,12 @@ processes:
 			Start: api.ProcessStartInput{Name: "a", Command: bash("x"), CWD: dir + "/sub", Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 7000}}},
 		{Name: "b", Env: composeEnv("b", shared...), Manual: true, Start: api.ProcessStartInput{Name: "b", Command: bash("x dotenv dotenv"), CWD: dir}},
 	}
-	if diff := cmp.Diff(want, f.Entries, placeless()); diff != "" {
+	if diff := cmp.Diff(want, f.Entries, ignorePositions()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestComposeConditionsMeanWhatTheyMeanThere(t *testing.T) {
+func TestComposeConditionsMatchProcessCompose(t *testing.T) {
 	f := parseCompose(t, `processes:
   probed: {command: x, readiness_probe: {exec: {command: y}}}
   says: {command: x, ready_log_line: up}
@@ -91,13 +91,13 @@ func TestComposeConditionsMeanWhatTheyMeanThere(t *testing.T) {
 		"b": {{Name: "probed", Condition: Completed}, {Name: "says", Condition: Started}},
 	}
 	for name, after := range want {
-		if diff := cmp.Diff(after, f.Entry(name).After, placeless()); diff != "" {
+		if diff := cmp.Diff(after, f.Entry(name).After, ignorePositions()); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
-func TestComposeDoesNotStartWhatDoesNotStartThere(t *testing.T) {
+func TestComposeDisabledProcessesAreManual(t *testing.T) {
 	f := parseCompose(t, `processes:
   on: {command: x, disabled: true, is_disabled: "false"}
   off: {command: x, is_disabled: "true", disabled: false}
@@ -125,7 +125,7 @@ func TestComposeDoesNotStartWhatDoesNotStartThere(t *testing.T) {
 	}
 }
 
-func TestComposeProbesAreRead(t *testing.T) {
+func TestComposeProbesBecomeReadinessChecks(t *testing.T) {
 	f := parseCompose(t, `processes:
   web:
     command: x
@@ -147,7 +147,7 @@ func TestComposeProbesAreRead(t *testing.T) {
 	}
 }
 
-func TestComposeRejectsWhatWouldRunDifferently(t *testing.T) {
+func TestComposeRejectsKeysWithADifferentEffect(t *testing.T) {
 	for text, says := range map[string]string{
 		"processes:\n  a:\n    command: 'x {{.VAR}}'\n":                                                            "line 3, column 5: command has a template",
 		"processes:\n  a:\n    command: x\n    environment: ['A={{.VAR}}']\n":                                      "line 4, column 19: environment has a template",
@@ -182,7 +182,7 @@ func TestComposeRejectsWhatWouldRunDifferently(t *testing.T) {
 	}
 }
 
-func TestDuplicateKeysAreErrorsOnlyInWhatIsRead(t *testing.T) {
+func TestDuplicateKeysAreErrorsOnlyInUsedMappings(t *testing.T) {
 	f := parseCompose(t, `availability:
   forever: &forever {restart: always}
   forever: &never {restart: "no"}
@@ -211,7 +211,7 @@ func TestUnknownComposeKeysAreReported(t *testing.T) {
 	}
 }
 
-func TestFindTakesComposeYAMLOnlyWithProcesses(t *testing.T) {
+func TestFindIgnoresComposeYAMLWithoutProcesses(t *testing.T) {
 	dir := t.TempDir()
 	docker := filepath.Join(dir, "compose.yaml")
 	write(t, docker, "services:\n  web: {image: nginx}\n")
@@ -224,7 +224,7 @@ func TestFindTakesComposeYAMLOnlyWithProcesses(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	if f, err := Read(docker, nil); err != nil || len(f.Entries[0].Env) == 0 {
-		t.Errorf("compose.yaml was not read as process-compose's: %v", err)
+		t.Errorf("compose.yaml was not read as process-compose: %v", err)
 	}
 }
 

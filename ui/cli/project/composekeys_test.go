@@ -32,7 +32,7 @@ func readComposeKeys(t *testing.T) (all []composeKey) {
 	return all
 }
 
-// text returns a file with the key, or without it only with what stands beside it.
+// text returns a file with the key, or with only its neighbours if with is false.
 func (k composeKey) text(with bool) string {
 	process := k.path[0] == "processes"
 	a := map[string]string{"command": "'x ${A}'"}
@@ -71,7 +71,7 @@ func (k composeKey) text(with bool) string {
 	return b.String()
 }
 
-// nest writes "a: {b: {beside, c: value}}".
+// nest returns "a: {b: {beside, c: value}}" for the path a, b, c.
 func nest(path []string, value, beside string) string {
 	key := path[len(path)-1] + ": " + value
 	if beside != "" {
@@ -83,7 +83,7 @@ func nest(path []string, value, beside string) string {
 	return key
 }
 
-func TestEachComposeKeyIsReadRefusedOrReported(t *testing.T) {
+func TestEachComposeKeyIsUsedRejectedOrReported(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "some.env"), "OWN=1\n")
 	write(t, filepath.Join(dir, ".env"), "A=dotenv\n")
@@ -107,21 +107,21 @@ func TestEachComposeKeyIsReadRefusedOrReported(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, k.text(true))
 			continue
 		}
-		same := without != nil && without.Name == with.Name && cmp.Equal(without.Entries, with.Entries, placeless())
-		reported := reports(with.Notices, k.path)
+		same := without != nil && without.Name == with.Name && cmp.Equal(without.Entries, with.Entries, ignorePositions())
+		reported := isReported(with.Notices, k.path)
 		switch {
 		case k.verdict == "reported" && !reported:
 			t.Errorf("%s is not reported in %q\n%s", name, with.Notices, k.text(true))
 		case k.verdict == "read" && same != (k.beside == "same"):
-			t.Errorf("%s: does it change nothing? %v\n%s", name, same, k.text(true))
-		case k.verdict == "read" && reports(with.Notices, k.path[len(k.path)-1:]):
-			t.Errorf("%s is read and reported: %q", name, with.Notices)
+			t.Errorf("%s seems to have no effect: %v\n%s", name, same, k.text(true))
+		case k.verdict == "read" && isReported(with.Notices, k.path[len(k.path)-1:]):
+			t.Errorf("%s is both used and reported: %q", name, with.Notices)
 		}
 	}
 }
 
-// reports reports whether a notice names a part of a path or the times of probes.
-func reports(notices []string, path []string) bool {
+// isReported reports whether a notice names a part of path, or the times of probes.
+func isReported(notices []string, path []string) bool {
 	for _, n := range notices {
 		for _, key := range path {
 			if strings.Contains(n, ": "+key+" ") || strings.Contains(n, "of the times") && strings.HasPrefix(n, "line") && (key == "timeout_seconds" || key == "success_threshold") {

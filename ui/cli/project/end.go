@@ -8,8 +8,8 @@ import (
 	"tandem/engine/api"
 )
 
-// Dependents says for every process which others must be ended before it.
-// Without a file these are all that were started after it.
+// Dependents returns, for every process in ours, the indexes of those to stop before it: its
+// dependents. Without a file these are all processes started later.
 func Dependents(file *File, ours []api.Process) [][]int {
 	before := make([][]int, len(ours))
 	for i, p := range ours {
@@ -34,9 +34,9 @@ func dependsOn(e *Entry, name string) bool {
 	return e != nil && slices.ContainsFunc(e.After, func(d Dependency) bool { return d.Name == name })
 }
 
-// EndAll ends processes, each after those that depend on it, and goes on when
-// one fails.
-func EndAll(ctx context.Context, conn api.Engine, ours []api.Process, before [][]int, forget bool) ([]api.Process, []error) {
+// StopAll stops processes, each after its dependents, and continues after errors. With forget it
+// also deletes their records. before is the result of Dependents.
+func StopAll(ctx context.Context, conn api.Engine, ours []api.Process, before [][]int, forget bool) ([]api.Process, []error) {
 	done := make([]chan struct{}, len(ours))
 	for i := range done {
 		done[i] = make(chan struct{})
@@ -46,20 +46,21 @@ func EndAll(ctx context.Context, conn api.Engine, ours []api.Process, before [][
 	for i, p := range ours {
 		calls.Go(func() {
 			defer close(done[i])
+			// before has no cycles, so this cannot deadlock.
 			for _, j := range before[i] {
 				<-done[j]
 			}
-			outs[i], errs[i] = end(ctx, conn, p, forget)
+			outs[i], errs[i] = stopOne(ctx, conn, p, forget)
 		})
 	}
 	calls.Wait()
 	return outs, errs
 }
 
-func end(ctx context.Context, conn api.Engine, p api.Process, forget bool) (api.Process, error) {
+func stopOne(ctx context.Context, conn api.Engine, p api.Process, forget bool) (api.Process, error) {
 	var err error
 	if !p.State.Ended() {
-		if p, err = stopped(ctx, conn, p.ID); err != nil {
+		if p, err = stopProcess(ctx, conn, p.ID); err != nil {
 			return p, err
 		}
 	}
@@ -69,8 +70,8 @@ func end(ctx context.Context, conn api.Engine, p api.Process, forget bool) (api.
 	return p, err
 }
 
-// stopped ends a process. One that has ended by itself meanwhile is as good.
-func stopped(ctx context.Context, conn api.Engine, id string) (api.Process, error) {
+// stopProcess stops a process. It returns no error if the process exited by itself meanwhile.
+func stopProcess(ctx context.Context, conn api.Engine, id string) (api.Process, error) {
 	p, err := api.ProcessStop.Call(ctx, conn, api.ProcessStopInput{ID: id})
 	if err == nil {
 		return p, nil

@@ -7,10 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// parseEnv reads an environment file: NAME=VALUE lines, with comments, an
-// "export" before the name, and quotes around the value if wanted. Within
-// double quotes \n, \t, \", \\ and \$ are what they are in C; single quotes keep
-// all as it is. A quoted value may go on over lines. Mistakes are *Error.
+// parseEnv parses an environment file: lines of NAME=VALUE, with comments and an optional "export"
+// before the name. Values may be quoted, over several lines too. Double quotes allow the escapes
+// \n, \t, \r, \", \\, \$ and \`; single quotes none. Syntax errors are *Error.
 func parseEnv(path string, text []byte) ([]Variable, error) {
 	p := envParser{path: path, rest: strings.TrimPrefix(string(text), "\ufeff"), line: 1}
 	var all []Variable
@@ -32,11 +31,11 @@ type envParser struct {
 	line int
 }
 
-func (p *envParser) wrong(line int, format string, args ...any) error {
+func (p *envParser) errorAt(line int, format string, args ...any) error {
 	return &Error{Path: p.path, At: Position{line, 1}, What: fmt.Sprintf(format, args...)}
 }
 
-// next takes a line, or the lines of a quoted value.
+// next reads one line, or all lines of a quoted value. ok is false for a blank line or a comment.
 func (p *envParser) next() (v Variable, ok bool, err error) {
 	at := p.line
 	line, rest, _ := strings.Cut(p.rest, "\n")
@@ -48,23 +47,23 @@ func (p *envParser) next() (v Variable, ok bool, err error) {
 	name, value, given := strings.Cut(text, "=")
 	name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "export "))
 	if !given || !syntax.ValidName(name) {
-		return v, false, p.wrong(at, "must be NAME=VALUE")
+		return v, false, p.errorAt(at, "must be NAME=VALUE")
 	}
 	value = strings.TrimSpace(value)
 	if value == "" || value[0] != '"' && value[0] != '\'' {
 		p.rest, p.line = rest, p.line+1
-		value = strings.TrimSpace(beforeComment(value))
-	} else if value, err = p.quoted(value[0]); err != nil {
+		value = strings.TrimSpace(cutComment(value))
+	} else if value, err = p.readQuoted(value[0]); err != nil {
 		return v, false, err
 	}
 	if strings.ContainsRune(value, 0) {
-		return v, false, p.wrong(at, "the value of %s has a NUL character", name)
+		return v, false, p.errorAt(at, "the value of %s has a NUL character", name)
 	}
 	return Variable{name, value}, true, nil
 }
 
-// beforeComment cuts what follows " #".
-func beforeComment(s string) string {
+// cutComment removes a comment, which begins with # at the start or after a blank.
+func cutComment(s string) string {
 	for i := 1; i < len(s); i++ {
 		if s[i] == '#' && (s[i-1] == ' ' || s[i-1] == '\t') {
 			return s[:i]
@@ -76,8 +75,8 @@ func beforeComment(s string) string {
 	return s
 }
 
-// quoted takes a value in quotes, up to the end of the line behind it.
-func (p *envParser) quoted(quote byte) (string, error) {
+// readQuoted reads a quoted value and skips to the next line.
+func (p *envParser) readQuoted(quote byte) (string, error) {
 	at := p.line
 	s := p.rest[strings.IndexByte(p.rest, quote)+1:]
 	var b strings.Builder
@@ -87,7 +86,7 @@ func (p *envParser) quoted(quote byte) (string, error) {
 		case c == quote:
 			behind, rest, _ := strings.Cut(s[i+1:], "\n")
 			if tail := strings.TrimSpace(behind); tail != "" && tail[0] != '#' {
-				return "", p.wrong(p.line, "text after the closing quote")
+				return "", p.errorAt(p.line, "text after the closing quote")
 			}
 			p.rest, p.line = rest, p.line+1
 			return b.String(), nil
@@ -101,7 +100,7 @@ func (p *envParser) quoted(quote byte) (string, error) {
 			p.line++
 		}
 	}
-	return "", p.wrong(at, "the quote is not closed")
+	return "", p.errorAt(at, "the quote is not closed")
 }
 
 func unescape(c byte) string {

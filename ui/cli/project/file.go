@@ -16,36 +16,36 @@ import (
 	"tandem/engine/api"
 )
 
-// fileNames are the names of project files, in the order in which a folder is
-// searched for them. A package.json counts only where none of them is found.
+// fileNames returns the names of project files, in order of preference. A package.json is used only
+// if none of them exists.
 func fileNames() []string {
 	return slices.Concat([]string{"tandem.yaml", "tandem.yml"}, composeNames(), []string{"Procfile.dev", "Procfile"})
 }
 
-// composeNames are the names of process-compose's files in its own order.
+// composeNames returns the names of process-compose's files, in its order of preference.
 func composeNames() []string {
 	return []string{"compose.yml", "compose.yaml", "process-compose.yml", "process-compose.yaml", "compose.processes.yaml"}
 }
 
-// overrideNames are the files that process-compose lays over one that it has found.
+// overrideNames returns the names of the files that process-compose merges into the main one.
 func overrideNames() []string {
 	return []string{"compose.override.yml", "compose.override.yaml", "process-compose.override.yml", "process-compose.override.yaml"}
 }
 
-// maxFile bounds project and environment files, in bytes.
+// maxFile is the maximum size of project and environment files, in bytes.
 const maxFile = 1 << 20
 
-// ErrNone is in the error of Find when a folder has no project file.
+// ErrNone is wrapped by the error of Find if there is no project file.
 var ErrNone = errors.New("no project file")
 
-// A File is what a project file says.
+// A File is a parsed project file.
 type File struct {
 	Path    string // absolute
-	Name    string // of the project; default: the folder's
+	Name    string // name of the project; default: the folder's
 	Entries []Entry
-	Layout  []Pane // of each tab; empty: none is given
+	Layout  []Pane // one per tab; empty if the file has no layout
 
-	// Notices tell what of the file was understood and is not used.
+	// Notices describe the parts of the file without effect here.
 	Notices []string
 }
 
@@ -53,17 +53,17 @@ type File struct {
 type Entry struct {
 	Name   string
 	At     Position
-	Start  api.ProcessStartInput // ready to be sent, but for Environ, Env and the size
-	Env    []Variable            // in the order in which they count, later ones more
+	Start  api.ProcessStartInput // complete except for Environ, Env and the size
+	Env    []Variable            // later variables override earlier ones
 	After  []Dependency
-	Manual bool // it is started only when it is named or depended on
+	Manual bool // start only if named, or as a dependency
 
-	Session bool // listed under sessions:, so its default stop signal is HUP
+	Session bool // listed under sessions:, so the default stop signal is HUP
 
-	Script string // what a script of a package.json runs; "" for others
+	Script string // line of a package.json script; "" for others
 }
 
-// Line is what an entry runs, as a person would type it; "" for a shell.
+// Line returns an entry's command as typed in a shell, or "" for an interactive shell.
 func (e *Entry) Line() string {
 	argv := e.Start.Command
 	switch {
@@ -78,38 +78,37 @@ func (e *Entry) Line() string {
 // A Variable is one setting of an environment.
 type Variable struct{ Name, Value string }
 
-// A Condition is how far an entry must have come before what depends on it is
-// started.
+// A Condition is the state of an entry at which its dependents may start.
 type Condition string
 
 const (
-	Started   Condition = "started"                // it runs, or has run
-	Ready     Condition = "ready"                  // it is ready; without a readiness check: it runs
-	Completed Condition = "completed"              // it has ended
-	Succeeded Condition = "completed_successfully" // it has ended with success
+	Started   Condition = "started"                // running, or has exited
+	Ready     Condition = "ready"                  // ready; if it has no readiness check, running
+	Completed Condition = "completed"              // has exited
+	Succeeded Condition = "completed_successfully" // has exited successfully
 )
 
-// A Dependency is an entry that another one waits for.
+// A Dependency is an entry to wait for before another one starts.
 type Dependency struct {
 	Name      string
 	Condition Condition
 	At        Position
 }
 
-// A Pane is a node of a layout: a session, or panes side by side or below each
+// A Pane is a node of a layout: a session, or a split with panes side by side or one below the
 // other.
 type Pane struct {
 	Session string // name of an entry; empty for a split
-	Beside  bool   // a split's panes are side by side, else below each other
+	Beside  bool   // the panes are side by side, not one below the other
 	Panes   []Pane
-	Sizes   []int // shares of Panes; nil: equal ones
+	Sizes   []int // relative sizes of Panes; nil means equal
 	At      Position
 }
 
-// A Position is a place in a file, counted from 1; a Line of 0 is none.
+// A Position is a line and column in a file, counted from 1. A Line of 0 means unknown.
 type Position struct{ Line, Column int }
 
-// An Error is a mistake at a place in a file.
+// An Error is a mistake at a position in a file.
 type Error struct {
 	Path string
 	At   Position
@@ -124,13 +123,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("read %s: line %d, column %d: %s", e.Path, e.At.Line, e.At.Column, e.What)
 }
 
-// Find is the path of the project file of a folder or the nearest one above it,
-// or, without one, of the nearest package.json.
+// Find returns the path of the nearest project file in dir or above. If there is none, it returns
+// the nearest package.json.
 func Find(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", fmt.Errorf("find project file: %w", err)
 	}
+	// A package.json near dir must not hide a project file further up.
 	for _, names := range [][]string{fileNames(), {packageName}} {
 		if path := findAbove(dir, names); path != "" {
 			return path, nil
@@ -139,13 +139,12 @@ func Find(dir string) (string, error) {
 	return "", fmt.Errorf("find project file: %w in %s or above it", ErrNone, dir)
 }
 
-// findAbove is the first regular file with one of the names in a folder or above
-// it.
+// findAbove returns the first regular file with one of names in dir or above it, or "".
 func findAbove(dir string, names []string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, name := range names {
 			path := filepath.Join(at, name)
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !isDockers(path) {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !isDockerCompose(path) {
 				return path
 			}
 		}
@@ -155,9 +154,9 @@ func findAbove(dir string, names []string) string {
 	}
 }
 
-// isDockers reports whether a compose.yaml is Docker's: it has no processes. One that
-// cannot be read is not, so that Read says why.
-func isDockers(path string) bool {
+// isDockerCompose reports whether a compose file is Docker's, which has no processes. It returns
+// false for an unreadable file, so that Read reports the error.
+func isDockerCompose(path string) bool {
 	if name := filepath.Base(path); name != "compose.yml" && name != "compose.yaml" {
 		return false
 	}
@@ -165,8 +164,8 @@ func isDockers(path string) bool {
 	return err == nil && !regexp.MustCompile(`(?m)^["']?processes["']?\s*:`).Match(text)
 }
 
-// CheckOverride rejects a process-compose file that was found, if an override file beside
-// it changes the project. Mistakes are *Error.
+// CheckOverride returns an *Error if path is a process-compose file and an override file beside it
+// changes the project.
 func CheckOverride(path string) error {
 	if !slices.Contains(composeNames(), filepath.Base(path)) {
 		return nil
@@ -181,8 +180,8 @@ func CheckOverride(path string) error {
 	return nil
 }
 
-// Read reads a project file, and the environment files that it names. Getenv
-// gives variables that it refers to. Mistakes are *Error.
+// Read reads a project file and its environment files. getenv returns the variables for ${NAME}.
+// Syntax errors are *Error.
 func Read(path string, getenv func(string) string) (*File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -195,17 +194,17 @@ func Read(path string, getenv func(string) string) (*File, error) {
 	return Parse(path, text, getenv)
 }
 
-// Parse is Read of a text; path says what kind of file it is and where what it
-// names is.
+// Parse parses text as the contents of path. The name of path decides the format, and its directory
+// is the base of relative paths.
 func Parse(path string, text []byte, getenv func(string) string) (*File, error) {
 	r := &reader{file: &File{Path: path, Name: projectName(filepath.Base(filepath.Dir(path)))}, getenv: getenv, budget: maxNodes}
 	switch base := filepath.Base(path); {
 	case base == "Procfile" || strings.HasPrefix(base, "Procfile.") || filepath.Ext(base) == ".procfile":
-		r.procfile(text)
+		r.readProcfile(text)
 	case base == packageName:
-		r.packageJSON(text)
+		r.readPackageJSON(text)
 	default:
-		r.yaml(text)
+		r.readYAML(text)
 	}
 	if r.err == nil {
 		r.check()
@@ -216,9 +215,8 @@ func Parse(path string, text []byte, getenv func(string) string) (*File, error) 
 	return r.file, nil
 }
 
-// projectName makes a name of a folder's.
 func projectName(folder string) string {
-	if !goodName(folder) {
+	if !isValidName(folder) {
 		return "project"
 	}
 	return folder
@@ -233,12 +231,13 @@ func readBounded(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, notRegular
 	}
+	// A FIFO in place of the file must not block the open.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() { // it may have been replaced
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() { // it may have been replaced meanwhile
 		return nil, cmp.Or(err, error(notRegular))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))

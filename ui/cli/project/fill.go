@@ -15,11 +15,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// reference matches what expand replaces: $$, ${…}, a ${ without its }, and $NAME.
+// reference matches the text replaced by expand: $$, ${…}, a ${ without its }, and $NAME.
 var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\$|\{[^}]*\}?|[A-Za-z_][A-Za-z0-9_]*)`) })
 
-// expand fills in ${NAME} and ${NAME:-otherwise}, and with bare $NAME if it has a
-// value; $$ is a dollar sign, and any other one stays.
+// expand replaces ${NAME} and ${NAME:-default} in s. With bare it also replaces $NAME if that has a
+// value. $$ becomes a dollar sign; other dollar signs stay.
 func expand(s string, bare bool, lookup func(string) string) (string, error) {
 	var failed error
 	s = reference().ReplaceAllStringFunc(s, func(ref string) string {
@@ -39,7 +39,7 @@ func expand(s string, bare bool, lookup func(string) string) (string, error) {
 	return s, failed
 }
 
-// braceValue returns the value of what follows a ${.
+// braceValue returns the value of a reference; inner is its text after ${.
 func braceValue(inner string, lookup func(string) string) (string, error) {
 	inner, closed := strings.CutSuffix(inner, "}")
 	if !closed {
@@ -52,53 +52,54 @@ func braceValue(inner string, lookup func(string) string) (string, error) {
 	return cmp.Or(lookup(name), otherwise), nil
 }
 
-// variables reads an environment: keys with values, or a list of NAME=VALUE.
-func (r *reader) variables(f field) (all []Variable) {
+// readVariables reads an environment: keys with values, or a list of NAME=VALUE.
+func (r *reader) readVariables(f field) (all []Variable) {
 	if f.isList() {
-		return each(r, f, r.setting)
+		return readList(r, f, r.readSetting)
 	}
 	for _, v := range r.fields(f, f.key) {
-		value := r.filled(v)
+		value := r.expandText(v)
 		if !syntax.ValidName(v.key) {
-			r.wrong(v.at, "%q is not a valid variable name", v.key)
+			r.addError(v.at, "%q is not a valid variable name", v.key)
 		}
 		all = append(all, Variable{v.key, value})
 	}
 	return all
 }
 
-func (r *reader) setting(f field) Variable {
-	s := r.filled(f)
+func (r *reader) readSetting(f field) Variable {
+	s := r.expandText(f)
 	name, value, given := strings.Cut(s, "=")
 	if !syntax.ValidName(name) {
-		r.wrong(f.at, "%q is not a setting; must be NAME=VALUE", s)
+		r.addError(f.at, "%q is not a setting; must be NAME=VALUE", s)
 	}
 	if !given {
+		// As in Docker's lists, a name alone takes the caller's value.
 		value = r.lookup(name)
 	}
 	return Variable{name, value}
 }
 
-// envFiles reads the environment files that a field names, relative to dir. One
-// whose name begins with "-" may be missing.
-func (r *reader) envFiles(f field, dir string) (all []Variable) {
-	for _, name := range each(r, f, r.filled) {
+// readEnvFiles reads the environment files named by a field, relative to dir. A file is optional if
+// its name begins with "-".
+func (r *reader) readEnvFiles(f field, dir string) (all []Variable) {
+	for _, name := range readList(r, f, r.expandText) {
 		name, optional := strings.CutPrefix(name, "-")
-		vars, err := envFile(r.pathIn(dir, name))
+		vars, err := loadEnvFile(r.absPathIn(dir, name))
 		var mistake *Error
 		switch {
 		case optional && errors.Is(err, os.ErrNotExist):
 		case errors.As(err, &mistake):
 			r.fail(err)
 		case err != nil:
-			r.wrong(f.at, "%s: %v", f.key, err).hint("a name that begins with - may be missing")
+			r.addError(f.at, "%s: %v", f.key, err).hint("a name that begins with - may be missing")
 		}
 		all = append(all, vars...)
 	}
 	return all
 }
 
-func envFile(path string) ([]Variable, error) {
+func loadEnvFile(path string) ([]Variable, error) {
 	text, err := readBounded(path)
 	if err != nil {
 		return nil, err
@@ -106,15 +107,13 @@ func envFile(path string) ([]Variable, error) {
 	return parseEnv(path, text)
 }
 
-// dir returns the project file's directory.
 func (r *reader) dir() string { return filepath.Dir(r.file.Path) }
 
-// path makes a path of the file absolute: what is relative is so to the
-// project file's folder.
-func (r *reader) path(p string) string { return r.pathIn(r.dir(), p) }
+// absPath makes a path of the project file absolute, relative to the file's directory.
+func (r *reader) absPath(p string) string { return r.absPathIn(r.dir(), p) }
 
-// pathIn makes a path absolute that is relative to dir.
-func (r *reader) pathIn(dir, p string) string {
+// absPathIn makes p absolute, relative to dir. It expands a leading ~.
+func (r *reader) absPathIn(dir, p string) string {
 	if rest, ok := strings.CutPrefix(p, "~/"); ok || p == "~" {
 		if home := r.lookup("HOME"); home != "" {
 			return filepath.Join(home, rest)
@@ -126,41 +125,39 @@ func (r *reader) pathIn(dir, p string) string {
 	return filepath.Join(dir, p)
 }
 
-// duration reads 500ms, 10s, 1m30s, or a number of seconds.
-func (r *reader) duration(f field) (milliseconds int) {
-	s, _ := scalar(f.node)
+// readDuration reads 500ms, 10s, 1m30s, or a number of seconds.
+func (r *reader) readDuration(f field) (milliseconds int) {
+	s, _ := scalarText(f.node)
 	d, err := time.ParseDuration(s)
 	if seconds, plain := strconv.ParseFloat(s, 64); plain == nil && seconds >= 0 && seconds < 1e6 {
 		d, err = time.Duration(seconds*float64(time.Second)), nil
 	}
 	if err != nil || d < time.Millisecond || d > 1000*time.Hour {
-		r.wrong(f.at, "%s must be a time such as 500ms, 10s or 2m", f.key)
+		r.addError(f.at, "%s must be a time such as 500ms, 10s or 2m", f.key)
 	}
 	return int(d.Milliseconds())
 }
 
-// size reads what ParseSize does.
-func (r *reader) size(f field) int64 {
-	s, _ := scalar(f.node)
+func (r *reader) readSize(f field) int64 {
+	s, _ := scalarText(f.node)
 	n, ok := ParseSize(s)
 	if !ok {
-		r.wrong(f.at, "%s must be a size such as 64MB, of 64KB at least, or none", f.key)
+		r.addError(f.at, "%s must be a size such as 64MB, of 64KB at least, or none", f.key)
 	}
 	return n
 }
 
-// The bounds of a size: the smallest log that is worth keeping, and more than
-// any log has.
+// Limits of a log's size: the smallest useful log, and more than any log can have.
 const (
-	leastSize = 64 << 10
-	noBound   = 1 << 60
+	minLogSize = 64 << 10
+	noLimit    = 1 << 60
 )
 
-// ParseSize reads the bound of a log in bytes: 64MB, 1.5 GiB, 65536, or none.
-// Units count in powers of 1024.
+// ParseSize parses the size limit of a log in bytes: 64MB, 1.5 GiB, 65536, or none. Units are
+// powers of 1024.
 func ParseSize(s string) (bytes int64, ok bool) {
 	if s == "none" {
-		return noBound, true
+		return noLimit, true
 	}
 	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(s)), "B"), "I")
 	unit := 1.0
@@ -171,5 +168,5 @@ func ParseSize(s string) (bytes int64, ok bool) {
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	n *= unit
-	return int64(n), err == nil && n >= leastSize && n <= noBound
+	return int64(n), err == nil && n >= minLogSize && n <= noLimit
 }

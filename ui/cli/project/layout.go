@@ -1,72 +1,72 @@
 package project
 
-// takeLayout reads the tabs of a layout: a list of panes, each of which is a
-// session or a split, or a single split.
-func (r *reader) takeLayout(f field) {
-	r.file.Layout = each(r, f, func(f field) Pane { return r.pane(f, 0) })
+// readLayout reads the tabs of a layout: a list of panes, each a session or a split, or a single
+// split.
+func (r *reader) readLayout(f field) {
+	r.file.Layout = readList(r, f, func(f field) Pane { return r.readPane(f, 0) })
 }
 
-// maxPanes bounds the panes of a split, maxSplits how deep splits nest.
+// Limits of a layout: panes per split, and depth of splits.
 const (
 	maxPanes  = 16
 	maxSplits = 8
 )
 
-func (r *reader) pane(f field, depth int) (p Pane) {
-	if name, plain := scalar(f.node); plain {
+func (r *reader) readPane(f field, depth int) (p Pane) {
+	if name, plain := scalarText(f.node); plain {
 		if name == "" {
-			r.wrong(f.at, "a pane must name a session")
+			r.addError(f.at, "a pane must name a session")
 		}
 		return Pane{Session: name, At: f.at}
 	}
 	if depth == maxSplits {
-		r.wrong(f.at, "splits nest at most %d deep", maxSplits)
+		r.addError(f.at, "splits nest at most %d deep", maxSplits)
 		return p
 	}
-	split := func(beside bool) take {
+	split := func(beside bool) fieldReader {
 		return func(f field) {
 			if p.Panes != nil {
-				r.wrong(f.at, "a split is either beside or below")
+				r.addError(f.at, "a split is either beside or below")
 			}
-			p.Beside, p.Panes = beside, r.panes(f, depth)
+			p.Beside, p.Panes = beside, r.readPanes(f, depth)
 		}
 	}
 	sizes := field{}
-	r.each(r.fields(f, "a pane"), "a split", map[string]take{
+	r.readKeys(r.fields(f, "a pane"), "a split", map[string]fieldReader{
 		"beside": split(true), "below": split(false),
-		"sizes": func(f field) { sizes = f; p.Sizes = r.sizes(f) },
+		"sizes": func(f field) { sizes = f; p.Sizes = r.readSizes(f) },
 	})
 	switch {
 	case len(p.Panes) == 0:
-		r.wrong(f.at, "a split needs panes, in beside or below")
+		r.addError(f.at, "a split needs panes, in beside or below")
 	case p.Sizes != nil && len(p.Sizes) != len(p.Panes):
-		r.wrong(sizes.at, "%d panes but sizes for %d", len(p.Panes), len(p.Sizes))
+		r.addError(sizes.at, "%d panes but sizes for %d", len(p.Panes), len(p.Sizes))
 	}
 	return p
 }
 
-func (r *reader) panes(f field, depth int) []Pane {
+func (r *reader) readPanes(f field, depth int) []Pane {
 	items := r.items(f)
 	if len(items) > maxPanes {
-		r.wrong(f.at, "a split has at most %d panes", maxPanes)
+		r.addError(f.at, "a split has at most %d panes", maxPanes)
 	}
 	all := make([]Pane, len(items))
 	for i, item := range items {
-		all[i] = r.pane(item, depth+1)
+		all[i] = r.readPane(item, depth+1)
 	}
 	return all
 }
 
-func (r *reader) sizes(f field) []int {
+func (r *reader) readSizes(f field) []int {
 	items := r.items(f)
 	sizes := make([]int, len(items))
 	for i, item := range items {
-		sizes[i] = r.number(item, 1, 1000)
+		sizes[i] = r.readNumber(item, 1, 1000)
 	}
 	return sizes
 }
 
-// checkLayout refuses panes of what has no terminal, or has a pane already.
+// checkLayout rejects panes for entries without a terminal, and a second pane for the same session.
 func (r *reader) checkLayout(known map[string]*Entry) {
 	seen := map[string]bool{}
 	var visit func(panes []Pane)
@@ -78,11 +78,11 @@ func (r *reader) checkLayout(known map[string]*Entry) {
 			}
 			switch e := known[p.Session]; {
 			case e == nil:
-				r.wrong(p.At, "layout: unknown session %s", p.Session)
+				r.addError(p.At, "layout: unknown session %s", p.Session)
 			case !e.Start.TTY:
-				r.wrong(p.At, "layout: %s is a process without a terminal", p.Session).hint("give it tty: true")
+				r.addError(p.At, "layout: %s is a process without a terminal", p.Session).hint("give it tty: true")
 			case seen[p.Session]:
-				r.wrong(p.At, "layout: %s has two panes", p.Session)
+				r.addError(p.At, "layout: %s has two panes", p.Session)
 			}
 			seen[p.Session] = true
 		}

@@ -8,24 +8,24 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// The engine finds a process by its name whatever project it is of, and where two projects
-// have an entry of the same name, one runs under another name. In a project's folder a name
-// means that project's entry first.
+// The engine finds a process by name in all projects. If two projects have an entry of the same
+// name, one of them runs under another name. So in a project's folder, names refer to that
+// project's entries first.
 
-// Meaning resolves refs in the project of a file: to the id of its process where the engine could
-// find another one by that name, else to the ref itself. It calls tell for names that another
-// process has.
-func Meaning(path string, list []api.Process, refs []string, tell func(format string, args ...any)) []string {
+// ResolveNames resolves refs in the project of the file at path. It replaces a ref by the process's
+// id if the engine could find another process by that name; otherwise the ref stays. It calls tell
+// about names shared with another process.
+func ResolveNames(path string, list []api.Process, refs []string, tell func(format string, args ...any)) []string {
 	means := slices.Clone(refs)
 	for i, ref := range refs {
-		name := complete(list, path, ref)
-		ours, other := meant(list, path, name)
+		name := completeName(list, path, ref)
+		ours, other := findNamed(list, path, name)
 		switch {
 		case ours != nil:
 			if ours.Name != ref || other != nil {
 				means[i] = ours.ID
 			}
-			if other != nil && (ours.Name != name || better(other, ours)) { // else the engine finds ours, too
+			if other != nil && (ours.Name != name || isNewer(other, ours)) { // otherwise the engine also picks ours
 				tell("%s means %s of %s here, not %s", output.Visible(ref), describe(ours), output.Visible(path), describe(other))
 			}
 		case other != nil && other.Project != nil && other.Project.File != path:
@@ -35,10 +35,9 @@ func Meaning(path string, list []api.Process, refs []string, tell func(format st
 	return means
 }
 
-// complete returns the name that ref is the beginning of: that of the only such entry of a
-// project, or else of the only such process. It returns ref if that is a name or the beginning
-// of an id.
-func complete(list []api.Process, path, ref string) string {
+// completeName returns the name beginning with ref: of the project's only such entry, else of the
+// only such process. If ref is a full name or the beginning of an id, it returns ref.
+func completeName(list []api.Process, path, ref string) string {
 	var entries, others []string
 	for _, p := range list {
 		entry := ""
@@ -65,9 +64,9 @@ func complete(list []api.Process, path, ref string) string {
 	return ref
 }
 
-// meant returns the process that a project file's entry called ref was started as, and
-// another one that is called so; nil where there is none.
-func meant(list []api.Process, path, ref string) (ours, other *api.Process) {
+// findNamed returns the process started for entry ref of the project file, and another process with
+// that name. Either may be nil.
+func findNamed(list []api.Process, path, ref string) (ours, other *api.Process) {
 	of := func(p *api.Process) bool {
 		return p.Project != nil && p.Project.File == path && p.Project.Name == ref
 	}
@@ -76,9 +75,9 @@ func meant(list []api.Process, path, ref string) (ours, other *api.Process) {
 		switch {
 		case p.ID == ref:
 			return nil, nil
-		case of(p) && better(p, ours):
+		case of(p) && isNewer(p, ours):
 			ours = p
-		case !of(p) && p.Name == ref && better(p, other):
+		case !of(p) && p.Name == ref && isNewer(p, other):
 			other = p
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestNamesMeanTheProjectAtHandFirst(t *testing.T) {
+func TestNamesReferToTheCurrentProjectFirst(t *testing.T) {
 	t.Parallel()
 	entry := func(id, name, file, entry string, state api.State) api.Process {
 		p := api.Process{ID: id, Name: name, State: state}
@@ -26,14 +26,14 @@ func TestNamesMeanTheProjectAtHandFirst(t *testing.T) {
 		{"/a", "web", "1", ""}, {"/b", "web", "3", "1"}, {"/c", "web", "", "1"}, {"/b", "b-web", "", "2"},
 		{"/b", "db", "5", "4"}, {"/a", "db", "", "4"}, {"/b", "1", "", ""}, {"/b", "none", "", ""},
 	} {
-		ours, other := meant(list, c.file, c.ref)
+		ours, other := findNamed(list, c.file, c.ref)
 		if id(ours) != c.ours || id(other) != c.other {
 			t.Errorf("%s in %s means %q, not %q; want %q and %q", c.ref, c.file, id(ours), id(other), c.ours, c.other)
 		}
 	}
 }
 
-func TestBeginningOfANameMeansTheProjectAtHandFirst(t *testing.T) {
+func TestPrefixesReferToTheCurrentProjectFirst(t *testing.T) {
 	t.Parallel()
 	process := func(id, name, file, entry string) api.Process {
 		return api.Process{ID: id, Name: name, State: api.StateRunning, Project: &api.ProjectEntry{File: file, Name: entry}}
@@ -49,20 +49,20 @@ func TestBeginningOfANameMeansTheProjectAtHandFirst(t *testing.T) {
 		"we": {"2", true}, "wor": {"wor", true}, "cac": {"4", false}, "ca": {"ca", false}, "w": {"2", true}, "ab": {"ab", false}, "": {"", false},
 	} {
 		told := false
-		got := Meaning("/b", list, []string{ref}, func(string, ...any) { told = true })
+		got := ResolveNames("/b", list, []string{ref}, func(string, ...any) { told = true })
 		if got[0] != want.means || told != want.told {
 			t.Errorf("%q means %q, told %v; want %q, %v", ref, got[0], told, want.means, want.told)
 		}
 	}
 }
 
-func TestMeaningIgnoresAnEarlierProcessOfTheSameName(t *testing.T) {
+func TestResolveNamesIgnoresAnEarlierProcessOfTheSameName(t *testing.T) {
 	t.Parallel()
 	list := []api.Process{
 		{ID: "1", Name: "web", State: api.StateExited},
 		{ID: "2", Name: "web", State: api.StateRunning, Project: &api.ProjectEntry{File: "/a", Name: "web"}},
 	}
-	got := Meaning("/a", list, []string{"web"}, func(format string, args ...any) { t.Errorf(format, args...) })
+	got := ResolveNames("/a", list, []string{"web"}, func(format string, args ...any) { t.Errorf(format, args...) })
 	if got[0] != "2" {
 		t.Errorf("web means %q", got[0])
 	}

@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	maxName      = 56 // characters of an entry's name
-	maxShownName = 40 // characters of a bad name in a message
+	maxName       = 56 // characters of an entry's name
+	maxQuotedName = 40 // characters of an invalid name in a message
 )
 
-// goodName reports whether the engine takes a name, with room for a number
-// behind it.
-func goodName(s string) bool { return badName(s) == "" }
+// isValidName reports whether the engine accepts a name, with a number appended if necessary.
+func isValidName(s string) bool { return nameError(s) == "" }
 
-// badName returns the rule that a name breaks; "" for a good one.
-func badName(s string) string {
+// nameError returns the rule broken by a name, or "" for a valid one.
+func nameError(s string) string {
 	switch {
 	case s == "":
 		return "a name must not be empty"
@@ -34,10 +33,10 @@ func badName(s string) string {
 	return ""
 }
 
-// shownName quotes a name; of a long one the beginning.
-func shownName(s string) string {
-	if runes := []rune(s); len(runes) > maxShownName {
-		s = string(runes[:maxShownName]) + "…"
+// quoteName quotes a name for a message and shortens a long one.
+func quoteName(s string) string {
+	if runes := []rune(s); len(runes) > maxQuotedName {
+		s = string(runes[:maxQuotedName]) + "…"
 	}
 	return strconv.Quote(s)
 }

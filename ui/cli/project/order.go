@@ -8,19 +8,18 @@ import (
 	"tandem/persist/diag"
 )
 
-// check finds what is wrong with a file as a whole, and fills in what is left
-// to defaults.
+// check validates a file as a whole and sets default conditions of dependencies.
 func (r *reader) check() {
 	f := r.file
 	if len(f.Entries) == 0 {
-		r.wrong(Position{1, 1}, "it has no sessions and no processes").hint("name at least one")
+		r.addError(Position{1, 1}, "it has no sessions and no processes").hint("name at least one")
 	}
 	known := make(map[string]*Entry, len(f.Entries))
 	var names []string
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if before := known[e.Name]; before != nil {
-			r.wrong(e.At, "%s already exists, on line %d", e.Name, before.At.Line).hint("sessions and processes share their names")
+			r.addError(e.At, "%s already exists, on line %d", e.Name, before.At.Line).hint("sessions and processes share their names")
 		}
 		known[e.Name] = e
 		names = append(names, e.Name)
@@ -31,26 +30,27 @@ func (r *reader) check() {
 			d := &e.After[j]
 			to := known[d.Name]
 			if to == nil {
-				mistake := r.wrong(d.At, "%s depends on %s, which is not in the file", e.Name, d.Name)
+				mistake := r.addError(d.At, "%s depends on %s, which is not in the file", e.Name, d.Name)
 				if like := diag.Nearest(d.Name, names); like != "" {
 					mistake.Hint = "did you mean " + like + "?"
 				}
 				return
 			}
 			if d.Condition == "" {
+				// Without a condition, an entry with a readiness check must be ready.
 				if d.Condition = Started; to.Start.Ready != nil {
 					d.Condition = Ready
 				}
 			}
 		}
 	}
-	if cycle := f.cycle(); cycle != nil {
-		r.wrong(known[cycle[0]].At, "these wait for each other: %s", strings.Join(append(cycle, cycle[0]), " → "))
+	if cycle := f.findCycle(); cycle != nil {
+		r.addError(known[cycle[0]].At, "these wait for each other: %s", strings.Join(append(cycle, cycle[0]), " → "))
 	}
 	r.checkLayout(known)
 }
 
-// Entry is the entry of a name; nil if there is none.
+// Entry returns the entry with the given name, or nil.
 func (f *File) Entry(name string) *Entry {
 	for i := range f.Entries {
 		if f.Entries[i].Name == name {
@@ -60,16 +60,15 @@ func (f *File) Entry(name string) *Entry {
 	return nil
 }
 
-func (f *File) names() (names []string) {
+func (f *File) entryNames() (names []string) {
 	for i := range f.Entries {
 		names = append(names, f.Entries[i].Name)
 	}
 	return names
 }
 
-// cycle names entries that wait for each other, in their order; nil if there
-// are none.
-func (f *File) cycle() []string {
+// findCycle returns the names of entries that wait for each other in a cycle, or nil.
+func (f *File) findCycle() []string {
 	const visiting, done = 1, 2
 	marks := map[string]int{}
 	var path []string
@@ -79,6 +78,7 @@ func (f *File) cycle() []string {
 		case done:
 			return nil
 		case visiting:
+			// path holds the entries being visited; the cycle begins at e.
 			return slices.Clone(path[slices.Index(path, e.Name):])
 		}
 		marks[e.Name] = visiting
@@ -100,9 +100,8 @@ func (f *File) cycle() []string {
 	return nil
 }
 
-// Order gives the entries that names stand for and all that they depend on,
-// each after what it depends on, otherwise in the file's order. Without names
-// these are all but the manual ones.
+// Order returns the named entries and their dependencies, each after its dependencies, otherwise in
+// the file's order. Without names it returns all entries except manual ones.
 func (f *File) Order(names []string) ([]*Entry, error) {
 	var order []*Entry
 	seen := map[string]bool{}
@@ -120,7 +119,7 @@ func (f *File) Order(names []string) ([]*Entry, error) {
 	for _, name := range names {
 		if f.Entry(name) == nil {
 			meant := ""
-			if like := diag.Nearest(name, f.names()); like != "" {
+			if like := diag.Nearest(name, f.entryNames()); like != "" {
 				meant = "; did you mean " + like + "?"
 			}
 			return nil, fmt.Errorf("find %q: %s has no such session or process%s", name, f.Path, meant)

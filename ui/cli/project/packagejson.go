@@ -14,47 +14,48 @@ import (
 	"tandem/persist/diag"
 )
 
-// packageName is the file of Node's packages. Its scripts are entries too, but
-// none starts by itself, as most of them are tasks.
+// packageName is the file name of Node packages. Its scripts are manual entries, because most of
+// them are tasks.
 const packageName = "package.json"
 
-// packageJSON reads the scripts of a package.json. Each is run by the package
-// manager that the package is of.
-func (r *reader) packageJSON(text []byte) {
+// readPackageJSON reads the scripts of a package.json. Each runs with the package's own package
+// manager.
+func (r *reader) readPackageJSON(text []byte) {
 	text = diag.TrimBOM(text)
 	start := Position{1, 1}
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(text, new(json.RawMessage)), &syntax) {
-		r.wrong(start.after(text[:max(syntax.Offset-1, 0)]), "%v", syntax)
+		r.addError(start.advance(text[:max(syntax.Offset-1, 0)]), "%v", syntax)
 		return
 	}
-	members, ok := jsonValue{text, start}.members()
+	members, ok := jsonValue{text, start}.objectMembers()
 	if !ok {
-		r.wrong(start, "the file must hold keys with values")
+		r.addError(start, "the file must hold keys with values")
 	}
 	for _, m := range members {
 		switch m.key {
 		case "name":
 			var name string
-			if json.Unmarshal(m.value.text, &name) == nil && goodName(name) {
+			if json.Unmarshal(m.value.text, &name) == nil && isValidName(name) {
 				r.file.Name = name
 			}
 		case "scripts":
-			r.scripts(m)
+			r.readScripts(m)
 		}
 	}
 	if len(r.file.Entries) == 0 {
-		r.wrong(start, "it has no scripts").hint("write a tandem.yaml; see docs/project.md")
+		r.addError(start, "it has no scripts").hint("write a tandem.yaml; see docs/project.md")
 	}
 }
 
-// scripts reads the scripts. As everywhere in JSON, the last of several with the
-// same name counts, and so do the last scripts.
-func (r *reader) scripts(of member) {
-	members, ok := of.value.members()
+// readScripts reads the scripts. Of duplicate names the last one counts, as usual in JSON, and so
+// does the last "scripts" object.
+func (r *reader) readScripts(of member) {
+	members, ok := of.value.objectMembers()
 	if !ok {
-		r.wrong(of.at, "scripts must hold keys with values")
+		r.addError(of.at, "scripts must hold keys with values")
 	}
+	// Drop the entries of an earlier "scripts" object.
 	r.file.Entries, r.file.Notices = nil, nil
 	dir := filepath.Dir(r.file.Path)
 	manager := packageManager(dir)
@@ -62,15 +63,15 @@ func (r *reader) scripts(of member) {
 	for _, m := range members {
 		name, line := m.key, ""
 		if json.Unmarshal(m.value.text, &line) != nil {
-			r.wrong(m.at, "script %q must be a line of text", name)
+			r.addError(m.at, "script %q must be a line of text", name)
 		}
 		_, twice := lines[name]
 		switch {
 		case strings.HasPrefix(name, "-"):
-			r.notice(m.at, "script %q is left out: %s would take its name for an option", name, manager)
+			r.addNotice(m.at, "script %q is left out: %s would take its name for an option", name, manager)
 			continue
-		case !goodName(name):
-			r.notice(m.at, "script %s is left out: %s", shownName(name), badName(name))
+		case !isValidName(name):
+			r.addNotice(m.at, "script %s is left out: %s", quoteName(name), nameError(name))
 			continue
 		case twice:
 			r.file.Entry(name).Script = line
@@ -83,8 +84,8 @@ func (r *reader) scripts(of member) {
 	r.file.Entries = slices.DeleteFunc(r.file.Entries, func(e Entry) bool { return isHook(e.Name, lines) })
 }
 
-// isHook reports whether a script is run by the package manager at the right
-// time, before or after another one.
+// isHook reports whether the package manager runs the script by itself, before or after another
+// one.
 func isHook(name string, scripts map[string]string) bool {
 	switch name {
 	case "preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare",
@@ -101,8 +102,8 @@ func isHook(name string, scripts map[string]string) bool {
 	return false
 }
 
-// Serves reports whether an entry has the name of one that goes on running, as
-// "dev" or "start:api" has, and not of a task.
+// Serves reports whether an entry's name suggests a long-running process, such as "dev" or
+// "start:api", and not a task.
 func (e *Entry) Serves() bool {
 	words := strings.FieldsFunc(strings.ToLower(e.Name), func(r rune) bool { return strings.ContainsRune(":-_./", r) })
 	return slices.ContainsFunc(words, func(word string) bool {
@@ -114,29 +115,30 @@ func (e *Entry) Serves() bool {
 	})
 }
 
-// A lock is a file by which a package manager is known.
-type lock struct{ file, manager string }
+// A lockFile identifies a package manager.
+type lockFile struct{ file, manager string }
 
-func locks() []lock {
-	return []lock{
+func lockFiles() []lockFile {
+	return []lockFile{
 		{"pnpm-lock.yaml", "pnpm"}, {"pnpm-workspace.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"},
 		{"package-lock.json", "npm"}, {"npm-shrinkwrap.json", "npm"},
 	}
 }
 
-// packageManager is the program that runs the scripts of a folder's package:
-// what packageManager in its package.json says, or else the lock file beside it;
-// those of a workspace are in a folder above. It is npm if nothing tells.
+// packageManager returns the program that runs the scripts of the package in dir: the one declared
+// in package.json, else the one with a lock file, else npm. For workspaces it searches the folders
+// above too, up to the git repository's root.
 func packageManager(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if m := declaredManager(filepath.Join(at, packageName)); m != "" {
 			return m
 		}
-		for _, l := range locks() {
+		for _, l := range lockFiles() {
 			if _, err := os.Stat(filepath.Join(at, l.file)); err == nil {
 				return l.manager
 			}
 		}
+		// A workspace does not extend beyond its repository.
 		_, err := os.Stat(filepath.Join(at, ".git"))
 		if err == nil || at == filepath.Dir(at) {
 			return "npm"
@@ -144,8 +146,7 @@ func packageManager(dir string) string {
 	}
 }
 
-// declaredManager is the name before the @ of packageManager, if it is one that
-// is known.
+// declaredManager returns the name before the @ in packageManager, or "" if it is unknown.
 func declaredManager(path string) string {
 	text, err := readBounded(path)
 	if err != nil {
@@ -159,7 +160,7 @@ func declaredManager(path string) string {
 	}
 	value, _ := says.PackageManager.(string)
 	name, _, _ := strings.Cut(value, "@")
-	for _, l := range locks() {
+	for _, l := range lockFiles() {
 		if l.manager == name {
 			return name
 		}
@@ -167,7 +168,7 @@ func declaredManager(path string) string {
 	return ""
 }
 
-// A jsonValue is a valid value of JSON and where it begins in its file.
+// A jsonValue is a valid JSON value with its position in the file.
 type jsonValue struct {
 	text []byte
 	at   Position
@@ -175,19 +176,20 @@ type jsonValue struct {
 
 type member struct {
 	key   string
-	at    Position // of the key
+	at    Position // position of the key
 	value jsonValue
 }
 
-// members returns the members of an object; ok is false for any other value.
-func (v jsonValue) members() (all []member, ok bool) {
+// objectMembers returns the members of an object; ok is false for other values.
+func (v jsonValue) objectMembers() (all []member, ok bool) {
 	j := json.NewDecoder(bytes.NewReader(v.text))
 	if t, err := j.Token(); err != nil || t != json.Delim('{') {
 		return nil, false
 	}
+	// The decoder gives byte offsets. move turns each into a position, starting from the last one.
 	at, read := v.at, 0
 	move := func(to int) Position {
-		at, read = at.after(v.text[read:to]), to
+		at, read = at.advance(v.text[read:to]), to
 		return at
 	}
 	for j.More() {
@@ -205,8 +207,8 @@ func (v jsonValue) members() (all []member, ok bool) {
 	return all, true
 }
 
-// after returns the position of what follows text, which begins at p.
-func (p Position) after(text []byte) Position {
+// advance returns the position after text, which begins at p.
+func (p Position) advance(text []byte) Position {
 	if line := bytes.LastIndexByte(text, '\n'); line >= 0 {
 		p = Position{p.Line + bytes.Count(text, []byte("\n")), 1}
 		text = text[line+1:]

@@ -26,7 +26,7 @@ const packageText = `{
 }
 `
 
-func TestTheScriptsOfAPackageStartWhenTheyAreNamed(t *testing.T) {
+func TestPackageScriptsStartOnlyIfNamed(t *testing.T) {
 	f := mustParse(t, "package.json", packageText)
 	dir := filepath.Dir(f.Path)
 	entry := func(line int, name, script string) Entry {
@@ -51,12 +51,12 @@ func TestTheScriptsOfAPackageStartWhenTheyAreNamed(t *testing.T) {
 	}
 	for name, serves := range map[string]bool{"dev": true, "start:api": true, "watch-css": true, "build": false, "restart": false} {
 		if e := (Entry{Name: name}); e.Serves() != serves {
-			t.Errorf("%s goes on running: %v", name, !serves)
+			t.Errorf("Serves of %s is %v", name, !serves)
 		}
 	}
 }
 
-func TestTheLockFileTellsThePackageManager(t *testing.T) {
+func TestLockFileDecidesThePackageManager(t *testing.T) {
 	for _, test := range []struct {
 		files map[string]string
 		want  string
@@ -89,7 +89,7 @@ func TestTheLockFileTellsThePackageManager(t *testing.T) {
 	}
 }
 
-func TestAPackageCountsOnlyWhereThereIsNoProjectFile(t *testing.T) {
+func TestFindPrefersProjectFilesToPackageJSON(t *testing.T) {
 	dir := t.TempDir()
 	web := filepath.Join(dir, "web")
 	if err := os.Mkdir(web, 0o700); err != nil {
@@ -105,7 +105,7 @@ func TestAPackageCountsOnlyWhereThereIsNoProjectFile(t *testing.T) {
 	}
 }
 
-func TestTheLastScriptsOfAPackageCount(t *testing.T) {
+func TestLastDuplicateScriptWins(t *testing.T) {
 	for text, want := range map[string]map[string]string{
 		`{"scripts": {"a": "b", "gone": "x", "-z": ""}, "scripts": {"a": "c", "d": "e"}}`: {"a": "c", "d": "e"},
 		`{"scripts": {"a": "b", "a": "c"}}`:                                               {"a": "c"},
@@ -122,7 +122,7 @@ func TestTheLastScriptsOfAPackageCount(t *testing.T) {
 	}
 }
 
-func TestAScriptThatIsLeftOutIsToldWithItsReason(t *testing.T) {
+func TestOmittedScriptIsReportedWithItsReason(t *testing.T) {
 	for name, why := range map[string]string{
 		"-x": "npm would take its name for an option", "": "must not be empty", "a ": "must not begin or end with a blank",
 		"0123456789ab": "must not look like an id", `a\u0001`: "must consist of characters that can be shown",
@@ -135,7 +135,7 @@ func TestAScriptThatIsLeftOutIsToldWithItsReason(t *testing.T) {
 	}
 }
 
-func TestMistakesInAPackageAreToldWithTheirPlace(t *testing.T) {
+func TestPackageErrorsHavePositions(t *testing.T) {
 	for text, says := range map[string]string{
 		"{\n  \"scripts\": {\n    \"dev\": 3\n  }\n}": `line 3, column 5: script "dev" must be a line of text`,
 		"{\n  \"scripts\": []\n}":                     "line 2, column 3: scripts must hold keys with values",

@@ -9,26 +9,26 @@ import (
 	"tandem/engine/api"
 )
 
-// An Action is what up does with an entry.
+// An Action is the effect of up on an entry.
 type Action string
 
 const (
-	actionStart  Action = "started"
-	actionAgain  Action = "started again"
-	actionChange Action = "replaced"
-	actionKeep   Action = "unchanged"
-	actionDone   Action = "done"
-	actionLeft   Action = "not in the file"
-	actionEnd    Action = "removed"
-	actionFailed Action = "failed"
+	actionStart   Action = "started"
+	actionRestart Action = "started again"
+	actionChange  Action = "replaced"
+	actionKeep    Action = "unchanged"
+	actionDone    Action = "done"
+	actionOrphan  Action = "not in the file"
+	actionRemove  Action = "removed"
+	actionFailed  Action = "failed"
 )
 
-// plan says what will be done.
+// Planned describes the action before it is carried out.
 func (a Action) Planned() string {
 	switch a {
 	case actionStart:
 		return "start"
-	case actionAgain:
+	case actionRestart:
 		return "start again"
 	case actionChange:
 		return "replace, because it has changed"
@@ -36,35 +36,35 @@ func (a Action) Planned() string {
 		return "already running"
 	case actionDone:
 		return "already done"
-	case actionLeft:
+	case actionOrphan:
 		return "not in the file; --prune stops it"
-	case actionEnd:
+	case actionRemove:
 		return "stop and delete; not in the file"
 	}
 	return string(a)
 }
 
-// A Plan is what has to be done to bring about what a file says.
+// A Plan lists the actions that make the existing processes match a file.
 type Plan struct {
-	steps   []*step // each after what it depends on
+	steps   []*step // each after its dependencies
 	removed []api.Process
 }
 
-// A step is what has to be done about one entry.
+// A step is the action for one entry, and its progress.
 type step struct {
-	entry  *Entry
-	action Action
-	old    *api.Process // what there is of it; nil for nothing
-	digest string
-	name   string // under which it is started
+	entry    *Entry
+	action   Action
+	existing *api.Process // the entry's current process; nil if there is none
+	digest   string
+	name     string // name to start it with
 
-	begun   chan struct{} // closed when process or err is set
-	process api.Process
-	err     error
-	noted   bool   // its start was printed
-	printed string // last text printed about it
-	ready   bool   // the wait for its readiness has succeeded
-	over    bool   // no wait for it remains
+	started   chan struct{} // closed once process or err is set
+	process   api.Process
+	err       error
+	announced bool   // its start was printed
+	printed   string // last text printed about the step
+	ready     bool   // the readiness check has passed
+	finished  bool   // nothing more to wait for
 }
 
 func (s *step) afterNames() []string {
@@ -80,7 +80,7 @@ type PlanOptions struct {
 	Replace bool
 }
 
-// NewPlan compares a file with what there is.
+// NewPlan compares a file with list, the existing processes. order is the result of file.Order.
 func NewPlan(file *File, order []*Entry, list []api.Process, o PlanOptions) *Plan {
 	p := &Plan{}
 	latest := map[string]*api.Process{}
@@ -90,15 +90,16 @@ func NewPlan(file *File, order []*Entry, list []api.Process, o PlanOptions) *Pla
 		if q.Project == nil || q.Project.File != file.Path {
 			continue
 		}
+		// Exited processes of the project count only as the last run of their entries.
 		running = running || !q.State.Ended()
 		if file.Entry(q.Project.Name) == nil {
 			p.removed = append(p.removed, *q)
-		} else if better(q, latest[q.Project.Name]) {
+		} else if isNewer(q, latest[q.Project.Name]) {
 			latest[q.Project.Name] = q
 		}
 	}
 	for _, e := range order {
-		s := &step{entry: e, old: latest[e.Name], digest: digest(e), begun: make(chan struct{})}
+		s := &step{entry: e, existing: latest[e.Name], digest: digest(e), started: make(chan struct{})}
 		s.action = actionFor(s, o, running)
 		s.name = freeName(file, e.Name, list)
 		p.steps = append(p.steps, s)
@@ -106,59 +107,59 @@ func NewPlan(file *File, order []*Entry, list []api.Process, o PlanOptions) *Pla
 	return p
 }
 
-// Results tells what would be done; with prune, of what the file does not name
-// any more too.
+// Results returns the planned actions. With prune, processes no longer in the file are marked for
+// removal.
 func (p *Plan) Results(prune bool) []Result {
 	var all []Result
 	for _, s := range p.steps {
-		all = append(all, Result{Name: s.entry.Name, Action: s.action, After: s.afterNames(), Process: s.old})
+		all = append(all, Result{Name: s.entry.Name, Action: s.action, After: s.afterNames(), Process: s.existing})
 	}
 	for i := range p.removed {
 		gone := &p.removed[i]
-		action := actionLeft
+		action := actionOrphan
 		if prune {
-			action = actionEnd
+			action = actionRemove
 		}
 		all = append(all, Result{Name: gone.Project.Name, Action: action, Process: gone})
 	}
 	return all
 }
 
-// better reports whether q tells more about an entry than what is known: it
-// runs, or was started later.
-func better(q, than *api.Process) bool {
+// isNewer reports whether q represents an entry better than the process than: it runs, or it was
+// started later.
+func isNewer(q, than *api.Process) bool {
 	if than == nil || q.State.Ended() != than.State.Ended() {
 		return than == nil || than.State.Ended()
 	}
 	return q.StartedAt.After(than.StartedAt)
 }
 
-// actionFor decides about one entry. A task that is done is not done again as
-// long as anything of the project runs and nobody names it.
+// actionFor returns the action for one entry. A completed task is not repeated while part of the
+// project runs, unless it is named.
 func actionFor(s *step, o PlanOptions, running bool) Action {
 	switch {
-	case s.old == nil:
+	case s.existing == nil:
 		return actionStart
-	case s.old.Project.Digest != s.digest || o.Replace:
+	case s.existing.Project.Digest != s.digest || o.Replace:
 		return actionChange
-	case !s.old.State.Ended():
+	case !s.existing.State.Ended():
 		return actionKeep
-	case running && !slices.Contains(o.Named, s.entry.Name) && s.old.State == api.StateExited && succeeded(s.entry, *s.old):
+	case running && !slices.Contains(o.Named, s.entry.Name) && s.existing.State == api.StateExited && hasSucceeded(s.entry, *s.existing):
 		return actionDone
 	}
-	return actionAgain
+	return actionRestart
 }
 
-// succeeded reports whether a process has ended with success.
-func succeeded(e *Entry, p api.Process) bool {
+// hasSucceeded reports whether a process exited with a success code of its entry.
+func hasSucceeded(e *Entry, p api.Process) bool {
 	if p.ExitCode == nil {
 		return false
 	}
 	return *p.ExitCode == 0 || e.Start.Restart != nil && slices.Contains(e.Start.Restart.SuccessCodes, *p.ExitCode)
 }
 
-// freeName is the entry's name, or, where something else that runs has it, one
-// with the project's before it.
+// freeName returns the entry's name, prefixed with the project's if another running process has
+// that name.
 func freeName(file *File, name string, list []api.Process) string {
 	for _, q := range list {
 		ours := q.Project != nil && q.Project.File == file.Path && q.Project.Name == name
@@ -169,14 +170,14 @@ func freeName(file *File, name string, list []api.Process) string {
 	return name
 }
 
-// digest tells one definition of an entry from another.
+// digest returns a hash of an entry's definition.
 func digest(e *Entry) string {
 	text, err := json.Marshal(struct {
 		Start api.ProcessStartInput
 		Env   []Variable
 	}{e.Start, e.Env})
 	if err != nil {
-		return "" // cannot be: there are only words and numbers in it
+		return "" // cannot happen: the fields are strings and numbers
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])

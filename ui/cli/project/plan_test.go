@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// planOf plans a file with the entries web, task and db, of which the engine
-// has what is listed.
+// planOf plans a file with the entries web, task and db. have returns the existing process of an
+// entry; others are further processes.
 func planOf(t *testing.T, o PlanOptions, have func(e *Entry) *api.Process, others ...api.Process) (*Plan, map[string]Action) {
 	t.Helper()
 	file, err := Parse("/p/tandem.yaml", []byte("processes:\n  db: x\n  task: y\n  web: {command: z, restart: {success_codes: [7]}}"), nil)
@@ -38,7 +38,7 @@ func planOf(t *testing.T, o PlanOptions, have func(e *Entry) *api.Process, other
 	return plan, actions
 }
 
-func TestWhatRunsUnchangedStaysAndTasksAreDoneOnce(t *testing.T) {
+func TestPlanKeepsUnchangedProcessesAndCompletedTasks(t *testing.T) {
 	running := func(e *Entry) *api.Process {
 		switch e.Name {
 		case "db":
@@ -53,28 +53,28 @@ func TestWhatRunsUnchangedStaysAndTasksAreDoneOnce(t *testing.T) {
 		t.Error(diff)
 	}
 	_, got = planOf(t, PlanOptions{Named: []string{"task"}}, running)
-	if got["task"] != actionAgain {
-		t.Errorf("a task that is named is %s", got["task"])
+	if got["task"] != actionRestart {
+		t.Errorf("a named task is %s", got["task"])
 	}
 	_, got = planOf(t, PlanOptions{Replace: true}, running)
 	if got["db"] != actionChange {
-		t.Errorf("with recreate what runs is %s", got["db"])
+		t.Errorf("with Replace db is %s", got["db"])
 	}
 }
 
-func TestTasksAreDoneAgainWhenNothingRuns(t *testing.T) {
+func TestPlanRepeatsTasksIfNothingRuns(t *testing.T) {
 	_, got := planOf(t, PlanOptions{}, func(e *Entry) *api.Process {
 		if e.Name == "web" {
 			return nil
 		}
 		return &api.Process{State: api.StateExited, ExitCode: new(0)}
 	})
-	if diff := cmp.Diff(map[string]Action{"db": actionAgain, "task": actionAgain, "web": actionStart}, got); diff != "" {
+	if diff := cmp.Diff(map[string]Action{"db": actionRestart, "task": actionRestart, "web": actionStart}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestWhatRunsCountsMoreThanWhatHasEndedLater(t *testing.T) {
+func TestPlanPrefersARunningProcessToALaterExitedOne(t *testing.T) {
 	old := api.Process{ID: "live", State: api.StateRunning, Project: &api.ProjectEntry{File: "/p/tandem.yaml", Name: "db"}}
 	plan, _ := planOf(t, PlanOptions{}, func(e *Entry) *api.Process {
 		if e.Name != "db" {
@@ -82,20 +82,20 @@ func TestWhatRunsCountsMoreThanWhatHasEndedLater(t *testing.T) {
 		}
 		return &api.Process{ID: "ended", State: api.StateFailed, StartedAt: time.Now()}
 	}, old)
-	if got := plan.steps[0].old.ID; got != "live" {
-		t.Errorf("db is taken to be %s", got)
+	if got := plan.steps[0].existing.ID; got != "live" {
+		t.Errorf("db is %s", got)
 	}
 }
 
-func TestANameThatSomethingElseHasGetsTheProjects(t *testing.T) {
+func TestTakenNameGetsTheProjectAsPrefix(t *testing.T) {
 	none := func(*Entry) *api.Process { return nil }
 	plan, _ := planOf(t, PlanOptions{}, none, api.Process{Name: "db", State: api.StateRunning}, api.Process{Name: "task", State: api.StateExited})
 	if plan.steps[0].name != "p-db" || plan.steps[1].name != "task" {
-		t.Errorf("they are called %s and %s", plan.steps[0].name, plan.steps[1].name)
+		t.Errorf("the names are %s and %s", plan.steps[0].name, plan.steps[1].name)
 	}
 }
 
-func TestWhatTheFileDoesNotNameIsToldOfWhoeverStartedTheRest(t *testing.T) {
+func TestPlanListsProcessesNoLongerInTheFile(t *testing.T) {
 	none := func(*Entry) *api.Process { return nil }
 	gone := api.Process{ID: "gone", Project: &api.ProjectEntry{File: "/p/tandem.yaml", Name: "gone"}}
 	other := api.Process{ID: "other", Project: &api.ProjectEntry{File: "/q/tandem.yaml", Name: "gone"}}
@@ -105,7 +105,7 @@ func TestWhatTheFileDoesNotNameIsToldOfWhoeverStartedTheRest(t *testing.T) {
 	}
 }
 
-func TestEveryChangeOfADefinitionChangesItsDigest(t *testing.T) {
+func TestDigestChangesWithTheDefinition(t *testing.T) {
 	seen := map[string]string{}
 	for _, text := range []string{
 		"processes: {a: x}", "processes: {a: [x]}", "env: {B: c}\nprocesses: {a: x}", "processes: {a: {command: x, keep_alive: true}}",
@@ -123,10 +123,10 @@ func TestEveryChangeOfADefinitionChangesItsDigest(t *testing.T) {
 	}
 }
 
-func TestALayoutOfManyPanesIsWrittenAsHalves(t *testing.T) {
+func TestLayoutOfManyPanesBecomesNestedSplits(t *testing.T) {
 	_, err := Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n  - c2\n"), nil)
 	if err == nil {
-		t.Fatal("a session that is not there may be laid out")
+		t.Fatal("a layout with an unknown session is accepted")
 	}
 	file, err := Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n"), nil)
 	if err != nil {
@@ -134,19 +134,19 @@ func TestALayoutOfManyPanesIsWrittenAsHalves(t *testing.T) {
 	}
 	leaf := func(name string) api.LayoutNode { return api.LayoutNode{ID: "id-" + name, Name: name} }
 	panes := map[string]api.LayoutNode{"a": leaf("a"), "b": leaf("b"), "c": leaf("c"), "d": leaf("d")}
-	got := layoutOf(file.Layout, panes)
+	got := apiLayout(file.Layout, panes)
 	want := api.Layout{Tabs: []api.LayoutTab{{Focus: 1, Nodes: []api.LayoutNode{
 		{Axis: api.AxisBeside, Share: 5000}, leaf("a"), {Axis: api.AxisBeside, Share: 5000}, {Axis: api.AxisBelow, Share: 5000}, leaf("b"), leaf("c"), leaf("d")}}}}
 	if diff := cmp.Diff(want, got); diff != "" || got.Check() != nil {
 		t.Error(diff, got.Check())
 	}
 	delete(panes, "b")
-	if got := layoutOf(file.Layout, panes); got.Check() != nil || len(got.Tabs[0].Nodes) != 5 {
+	if got := apiLayout(file.Layout, panes); got.Check() != nil || len(got.Tabs[0].Nodes) != 5 {
 		t.Errorf("without b: %+v, %v", got, got.Check())
 	}
 	other := api.LayoutTab{Nodes: []api.LayoutNode{leaf("x")}}
 	old := &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{leaf("a")}}, other}}
-	if got := joined(old, want); len(got.Tabs) != 2 || got.Tabs[1].Nodes[0].ID != "id-x" {
+	if got := prependTabs(old, want); len(got.Tabs) != 2 || got.Tabs[1].Nodes[0].ID != "id-x" {
 		t.Errorf("joined: %+v", got)
 	}
 }
@@ -160,7 +160,7 @@ func TestSessionsDefaultToStopSignalHUP(t *testing.T) {
 	got := map[string]string{}
 	for i := range file.Entries {
 		e := &file.Entries[i]
-		got[e.Name] = r.input(&step{entry: e}).StopSignal
+		got[e.Name] = r.startInput(&step{entry: e}).StopSignal
 	}
 	if diff := cmp.Diff(map[string]string{"shell": "HUP", "top": "INT", "menu": ""}, got); diff != "" {
 		t.Error(diff)

@@ -10,16 +10,16 @@ import (
 	"tandem/engine/api"
 )
 
-// A Procfile's processes are given ports of their own, as its other readers do:
-// the first PORT, or 5000, and 100 more for each that follows.
+// Each process of a Procfile gets its own port, as with foreman: the value of PORT, or 5000, plus
+// 100 for each process before it.
 const (
 	firstPort = 5000
 	portStep  = 100
 )
 
-// procfile reads lines of "name: command". A .env file beside it is read too.
-func (r *reader) procfile(text []byte) {
-	r.besides()
+// readProcfile reads lines of "name: command", and the .env file beside the Procfile.
+func (r *reader) readProcfile(text []byte) {
+	r.loadDotEnv()
 	port, err := strconv.Atoi(r.lookup("PORT"))
 	if err != nil || port < 1 || port > 60000 {
 		port = firstPort
@@ -34,24 +34,24 @@ func (r *reader) procfile(text []byte) {
 		at := Position{number, 1}
 		name, command, ok := strings.Cut(line, ":")
 		command = strings.TrimSpace(command)
-		if !ok || !procName(name) || command == "" || strings.ContainsRune(command, 0) {
-			r.wrong(at, "must be NAME: COMMAND").hint("a name has letters, digits, _ and -")
+		if !ok || !isProcName(name) || command == "" || strings.ContainsRune(command, 0) {
+			r.addError(at, "must be NAME: COMMAND").hint("a name has letters, digits, _ and -")
 		}
-		e := Entry{Name: name, At: at, Start: api.ProcessStartInput{Name: name, Command: shell(command), CWD: filepath.Dir(r.file.Path)}}
+		e := Entry{Name: name, At: at, Start: api.ProcessStartInput{Name: name, Command: shellArgv(command), CWD: filepath.Dir(r.file.Path)}}
 		e.Env = append(append(e.Env, r.env...), Variable{"PORT", strconv.Itoa(port + portStep*len(r.file.Entries))})
 		r.file.Entries = append(r.file.Entries, e)
 	}
 }
 
-func procName(s string) bool {
-	return goodName(s) && strings.IndexFunc(s, func(c rune) bool {
+func isProcName(s string) bool {
+	return isValidName(s) && strings.IndexFunc(s, func(c rune) bool {
 		return c != '_' && c != '-' && !(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')
 	}) < 0
 }
 
-// besides reads a .env file beside the project file, if there is one.
-func (r *reader) besides() {
-	vars, err := envFile(r.path(".env"))
+// loadDotEnv reads the .env file beside the project file, if it exists.
+func (r *reader) loadDotEnv() {
+	vars, err := loadEnvFile(r.absPath(".env"))
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}

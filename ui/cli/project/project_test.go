@@ -14,7 +14,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// parse reads a text as the file of a name in a folder of the test's own.
+// parse parses text as a file called name in a new folder.
 func parse(t *testing.T, name, text string) (*File, error) {
 	t.Helper()
 	return Parse(filepath.Join(t.TempDir(), name), []byte(text), func(name string) string {
@@ -76,22 +76,22 @@ layout:
     sizes: [60, 40]
 `
 
-func TestATandemFileSaysAllOfAnEntry(t *testing.T) {
+func TestTandemFileSetsAllFieldsOfAnEntry(t *testing.T) {
 	f := mustParse(t, "tandem.yaml", whole)
 	dir := filepath.Dir(f.Path)
 	env := []Variable{{"LEVEL", "debug"}, {"NUMBER", "010"}}
-	db := api.ProcessStartInput{Name: "db", Command: shell("postgres -D data"), CWD: dir, KeepAlive: true,
+	db := api.ProcessStartInput{Name: "db", Command: shellArgv("postgres -D data"), CWD: dir, KeepAlive: true,
 		Ready: &api.Readiness{Port: 5432, TimeoutMS: 10_000}, StopSignal: "INT", StopTimeoutMS: 500, LogLimit: 1 << 20}
 	worker := db
-	worker.Name, worker.Command, worker.Restart = "worker", shell("./worker"), &api.Restart{Policy: api.PolicyAlways}
+	worker.Name, worker.Command, worker.Restart = "worker", shellArgv("./worker"), &api.Restart{Policy: api.PolicyAlways}
 	want := []Entry{
 		{Name: "shell", Start: api.ProcessStartInput{Name: "shell", TTY: true, CWD: dir}, Env: env, Session: true},
-		{Name: "editor", Start: api.ProcessStartInput{Name: "editor", TTY: true, CWD: dir, Command: shell("nvim .")}, Env: env, Session: true},
+		{Name: "editor", Start: api.ProcessStartInput{Name: "editor", TTY: true, CWD: dir, Command: shellArgv("nvim .")}, Env: env, Session: true},
 		{Name: "tests", Start: api.ProcessStartInput{Name: "tests", TTY: true, CWD: dir + "/sub", Command: []string{"go", "test", "hello"}}, Env: env, Session: true},
 		{Name: "db", Start: db, Env: env},
-		{Name: "migrate", Start: api.ProcessStartInput{Name: "migrate", CWD: dir, Command: shell("./migrate")}, Env: env,
+		{Name: "migrate", Start: api.ProcessStartInput{Name: "migrate", CWD: dir, Command: shellArgv("./migrate")}, Env: env,
 			After: []Dependency{{Name: "db", Condition: Ready}}},
-		{Name: "web", Start: api.ProcessStartInput{Name: "web", CWD: "/home/me/web", Command: shell("set -e\n./web"), SplitLog: true,
+		{Name: "web", Start: api.ProcessStartInput{Name: "web", CWD: "/home/me/web", Command: shellArgv("set -e\n./web"), SplitLog: true,
 			Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 5, DelayMS: 1000, SuccessCodes: []int{3}}},
 			Env:   append(env[:2:2], Variable{"PORT", "80"}, Variable{"HELLO", "hello, you $5"}),
 			After: []Dependency{{Name: "db", Condition: Ready}, {Name: "migrate", Condition: Succeeded}}},
@@ -106,11 +106,11 @@ func TestATandemFileSaysAllOfAnEntry(t *testing.T) {
 		t.Error(diff)
 	}
 	if f.Name != "shop" {
-		t.Errorf("the project is called %q", f.Name)
+		t.Errorf("the project is %q", f.Name)
 	}
 }
 
-func TestEntriesAreOrderedByWhatTheyDependOn(t *testing.T) {
+func TestOrderPutsDependenciesFirst(t *testing.T) {
 	f := mustParse(t, "tandem.yaml", "processes:\n  c: {command: c, depends_on: [b, a]}\n  a: a\n  b: {command: b, depends_on: [a]}\n"+
 		"  m: {command: m, autostart: false, depends_on: [a]}\n")
 	for want, names := range map[string][]string{"a b c": nil, "a b": {"b"}, "a m": {"m"}, "a": {"a"}} {
@@ -127,11 +127,11 @@ func TestEntriesAreOrderedByWhatTheyDependOn(t *testing.T) {
 		}
 	}
 	if _, err := f.Order([]string{"x"}); err == nil {
-		t.Error("a name that is not there is no error")
+		t.Error("an unknown name is accepted")
 	}
 }
 
-func TestMistakesAreToldWithTheirPlace(t *testing.T) {
+func TestParseErrorsHavePositions(t *testing.T) {
 	for text, says := range map[string]string{
 		"processes:\n  a:\n    comand: x\n":                                                  `line 3, column 5: a process has no key "comand"`,
 		"processes:\n  a: {command: x, depends_on: [bb]}\n  b: x":                            "line 2, column 32: a depends on bb, which is not in the file",
@@ -176,7 +176,7 @@ func TestMistakesAreToldWithTheirPlace(t *testing.T) {
 	}
 }
 
-func TestAMistypedKeyIsToldTheRightOne(t *testing.T) {
+func TestMistypedKeyGetsASuggestion(t *testing.T) {
 	_, err := parse(t, "tandem.yaml", "processes:\n  a: {command: x, keepalive: true}")
 	var mistake *Error
 	if !errors.As(err, &mistake) || mistake.Hint != "did you mean keep_alive?" {
@@ -184,7 +184,7 @@ func TestAMistypedKeyIsToldTheRightOne(t *testing.T) {
 	}
 }
 
-func TestAMistypedNameIsToldTheRightOne(t *testing.T) {
+func TestMistypedNameGetsASuggestion(t *testing.T) {
 	_, err := mustParse(t, "Procfile", "web: x\nworker: y\n").Order([]string{"wokrer"})
 	if err == nil || !strings.HasSuffix(err.Error(), "did you mean worker?") {
 		t.Error(err)
@@ -201,12 +201,12 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 	}
 }
 
-func TestAProcfileGivesEveryProcessAPort(t *testing.T) {
+func TestProcfileGivesEveryProcessAPort(t *testing.T) {
 	f := mustParse(t, "Procfile", "# all of it\nweb: bundle exec puma -p $PORT\n\nworker:  rake jobs:work\n")
 	dir := filepath.Dir(f.Path)
 	want := []Entry{
-		{Name: "web", At: Position{2, 1}, Start: api.ProcessStartInput{Name: "web", CWD: dir, Command: shell("bundle exec puma -p $PORT")}, Env: []Variable{{"PORT", "5000"}}},
-		{Name: "worker", At: Position{4, 1}, Start: api.ProcessStartInput{Name: "worker", CWD: dir, Command: shell("rake jobs:work")}, Env: []Variable{{"PORT", "5100"}}},
+		{Name: "web", At: Position{2, 1}, Start: api.ProcessStartInput{Name: "web", CWD: dir, Command: shellArgv("bundle exec puma -p $PORT")}, Env: []Variable{{"PORT", "5000"}}},
+		{Name: "worker", At: Position{4, 1}, Start: api.ProcessStartInput{Name: "worker", CWD: dir, Command: shellArgv("rake jobs:work")}, Env: []Variable{{"PORT", "5100"}}},
 	}
 	if diff := cmp.Diff(want, f.Entries); diff != "" {
 		t.Error(diff)
@@ -216,7 +216,7 @@ func TestAProcfileGivesEveryProcessAPort(t *testing.T) {
 	}
 }
 
-func TestAProcessComposeFileIsUnderstood(t *testing.T) {
+func TestComposeFileIsParsed(t *testing.T) {
 	f := mustParse(t, "process-compose.yaml", `
 version: "0.5"
 log_location: /tmp/all.log
@@ -270,7 +270,7 @@ processes:
 	}
 }
 
-func TestAnEnvironmentFileIsReadAsShellsWriteIt(t *testing.T) {
+func TestParseEnvSupportsShellQuoting(t *testing.T) {
 	got, err := parseEnv(".env", []byte("\ufeff# first\nA=1\nexport B = two words # not this\nC='it is $5 \\n'\nD=\"a\\n\\\"b\\\"\nnext\" # c\n\nE=\nF=a#b\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +291,7 @@ func TestAnEnvironmentFileIsReadAsShellsWriteIt(t *testing.T) {
 	}
 }
 
-func TestEnvironmentFilesCountLessThanWhatTheFileSays(t *testing.T) {
+func TestProjectFileOverridesEnvironmentFiles(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, ".env"), "A=file\nB=file\n")
 	write(t, filepath.Join(dir, "own.env"), "B=own\nC=own\n")
@@ -310,7 +310,7 @@ func TestEnvironmentFilesCountLessThanWhatTheFileSays(t *testing.T) {
 	}
 }
 
-func TestTheNextFileAboveIsFound(t *testing.T) {
+func TestFindReturnsTheNearestFileAbove(t *testing.T) {
 	dir := t.TempDir()
 	below := filepath.Join(dir, "a", "b")
 	if err := os.MkdirAll(below, 0o755); err != nil {
@@ -333,7 +333,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func TestAliasesOfAliasesCostNoMoreThanTheFileDoes(t *testing.T) {
+func TestAliasesOfAliasesHaveBoundedCost(t *testing.T) {
 	text := "env: &a {A: b}\nprocesses:\n"
 	for i := range 40 {
 		text += "  p" + strings.Repeat("x", i) + ": &n" + strings.Repeat("x", i) + "\n    command: x\n"
@@ -347,14 +347,14 @@ func TestAliasesOfAliasesCostNoMoreThanTheFileDoes(t *testing.T) {
 	}
 }
 
-func TestSelfMergeStopsAtTheFirstMistake(t *testing.T) {
+func TestSelfMergeStopsAtTheFirstError(t *testing.T) {
 	for _, merge := range []string{"*a", "[*a, *a]"} {
 		text := "processes: &a\n  <<: " + merge + "\n"
 		for i := range 30 {
 			text += fmt.Sprintf("  p%d: x\n", i)
 		}
 		r := &reader{file: &File{Path: "/p/tandem.yaml"}, budget: maxNodes}
-		r.yaml([]byte(text))
+		r.readYAML([]byte(text))
 		if r.err == nil || !strings.Contains(r.err.Error(), "line 2, column 3: it is too large once its aliases are filled in") {
 			t.Error(r.err)
 		}
@@ -398,7 +398,7 @@ func FuzzParseEnv(f *testing.F) {
 		vars, err := parseEnv(".env", text)
 		for _, v := range vars {
 			if err == nil && !syntax.ValidName(v.Name) {
-				t.Errorf("%q is no name", v.Name)
+				t.Errorf("%q is not a valid name", v.Name)
 			}
 		}
 	})

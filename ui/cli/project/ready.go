@@ -8,51 +8,50 @@ import (
 	"tandem/engine/api"
 )
 
-// ready reads what must hold for an entry to be ready.
-func (d *draft) ready(f field) {
+// readReady reads an entry's readiness check.
+func (d *draft) readReady(f field) {
 	r, into := d.reader, &api.Readiness{}
 	d.Start.Ready = into
-	r.each(r.fields(f, "ready"), "ready", map[string]take{
-		"log":     func(f field) { into.Log = r.pattern(f) },
-		"port":    func(f field) { into.Port = r.number(f, 1, 65535) },
-		"http":    func(f field) { into.HTTP = r.address(f) },
-		"command": func(f field) { into.Command = r.argv(f) },
-		"timeout": func(f field) { into.TimeoutMS = r.duration(f) },
+	r.readKeys(r.fields(f, "ready"), "ready", map[string]fieldReader{
+		"log":     func(f field) { into.Log = r.readPattern(f) },
+		"port":    func(f field) { into.Port = r.readNumber(f, 1, 65535) },
+		"http":    func(f field) { into.HTTP = r.readURL(f) },
+		"command": func(f field) { into.Command = r.readArgv(f) },
+		"timeout": func(f field) { into.TimeoutMS = r.readDuration(f) },
 	})
 	if into.Log == "" && into.Port == 0 && into.HTTP == "" && len(into.Command) == 0 {
-		r.wrong(f.at, "ready says no condition").hint("give log, port, http or command")
+		r.addError(f.at, "ready says no condition").hint("give log, port, http or command")
 	}
 }
 
-// address is a URL that can be asked.
-func (r *reader) address(f field) string {
-	s := r.filled(f)
-	if !canBeAsked(s) {
-		r.wrong(f.at, "%s: %q is not a valid address", f.key, s).hint("it begins with http:// or https://")
+func (r *reader) readURL(f field) string {
+	s := r.expandText(f)
+	if !isHTTPURL(s) {
+		r.addError(f.at, "%s: %q is not a valid address", f.key, s).hint("it begins with http:// or https://")
 	}
 	return s
 }
 
-func canBeAsked(s string) bool {
+func isHTTPURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-func (r *reader) pattern(f field) string {
-	s := r.text(f)
+func (r *reader) readPattern(f field) string {
+	s := r.readText(f)
 	if _, err := regexp.Compile(s); err != nil {
-		r.wrong(f.at, "%s: %v", f.key, err)
+		r.addError(f.at, "%s: %v", f.key, err)
 	}
 	return s
 }
 
-func (r *reader) argv(f field) []string {
+func (r *reader) readArgv(f field) []string {
 	if f.isList() {
-		return each(r, f, r.filled)
+		return readList(r, f, r.expandText)
 	}
-	line := r.text(f)
+	line := r.readText(f)
 	if strings.TrimSpace(line) == "" {
 		return nil
 	}
-	return shell(line)
+	return shellArgv(line)
 }

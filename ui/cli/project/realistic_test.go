@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// monorepo is a file as a team has it.
+// monorepo is a realistic file with most features.
 const monorepo = `# The whole shop on one machine.
 name: shop
 x-node: &node            # what all of Node share
@@ -46,7 +46,7 @@ sessions:
   shell:
 `
 
-func TestAProjectOfATeamIsUnderstood(t *testing.T) {
+func TestRealisticTandemFileIsParsed(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "web"), 0o700); err != nil {
 		t.Fatal(err)
@@ -62,19 +62,19 @@ func TestAProjectOfATeamIsUnderstood(t *testing.T) {
 	local := []Variable{{"PORT", "1"}, {"VITE_KEY", "x y"}}
 	again := &api.Restart{Policy: api.PolicyOnFailure, Max: 3}
 	want := []Entry{
-		{Name: "postgres", Env: shared, Start: api.ProcessStartInput{Name: "postgres", Command: shell(`postgres -D "$PGDATA"`), CWD: dir,
-			Ready: &api.Readiness{Command: shell("pg_isready -q"), TimeoutMS: 30000}, StopSignal: "INT", StopTimeoutMS: 20000}},
+		{Name: "postgres", Env: shared, Start: api.ProcessStartInput{Name: "postgres", Command: shellArgv(`postgres -D "$PGDATA"`), CWD: dir,
+			Ready: &api.Readiness{Command: shellArgv("pg_isready -q"), TimeoutMS: 30000}, StopSignal: "INT", StopTimeoutMS: 20000}},
 		{Name: "migrate", Env: shared, Start: api.ProcessStartInput{Name: "migrate", Command: []string{"./bin/migrate", "5$"}, CWD: dir},
 			After: []Dependency{{Name: "postgres", Condition: Ready}}},
 		{Name: "web", Env: append(append(append([]Variable{}, shared...), local...), Variable{"PORT", "3000"}),
-			Start: api.ProcessStartInput{Name: "web", Command: shell("npm run dev"), CWD: dir + "/web", Restart: again, StopSignal: "SIGINT",
+			Start: api.ProcessStartInput{Name: "web", Command: shellArgv("npm run dev"), CWD: dir + "/web", Restart: again, StopSignal: "SIGINT",
 				Ready: &api.Readiness{HTTP: "http://localhost:3000/health", Log: `ready in \d+ ms`}},
 			After: []Dependency{{Name: "migrate", Condition: Succeeded}}},
 		{Name: "docs", Env: append(append([]Variable{}, shared...), local...), Manual: true,
-			Start: api.ProcessStartInput{Name: "docs", Command: shell("npm run docs"), CWD: dir + "/web", Restart: again, StopSignal: "SIGINT"}},
+			Start: api.ProcessStartInput{Name: "docs", Command: shellArgv("npm run docs"), CWD: dir + "/web", Restart: again, StopSignal: "SIGINT"}},
 		{Name: "shell", Env: shared, Start: api.ProcessStartInput{Name: "shell", CWD: dir, TTY: true}, Session: true},
 	}
-	if diff := cmp.Diff(want, f.Entries, placeless()); diff != "" {
+	if diff := cmp.Diff(want, f.Entries, ignorePositions()); diff != "" {
 		t.Error(diff)
 	}
 	if len(f.Notices) > 0 {
@@ -82,8 +82,8 @@ func TestAProjectOfATeamIsUnderstood(t *testing.T) {
 	}
 }
 
-// placeless leaves places out of a comparison.
-func placeless() cmp.Option {
+// ignorePositions ignores positions in a comparison.
+func ignorePositions() cmp.Option {
 	return cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore())
 }
 
@@ -114,7 +114,7 @@ processes:
   menu: {command: ./menu, is_foreground: true}
 `
 
-func TestWhatOfAProcessComposeFileIsNotUsedIsTold(t *testing.T) {
+func TestUnusedComposeKeysAreReported(t *testing.T) {
 	dir := t.TempDir()
 	f, err := Parse(filepath.Join(dir, "process-compose.yaml"), []byte(composed), func(name string) string {
 		return map[string]string{"HOME": "/home/me", "PATH": "/bin"}[name]
@@ -134,7 +134,7 @@ func TestWhatOfAProcessComposeFileIsNotUsedIsTold(t *testing.T) {
 			After: []Dependency{{Name: "api", Condition: Ready}}},
 		{Name: "menu", Env: env("menu"), Start: api.ProcessStartInput{Name: "menu", Command: login("./menu"), CWD: dir, TTY: true}, Manual: true},
 	}
-	if diff := cmp.Diff(want, f.Entries, placeless()); diff != "" {
+	if diff := cmp.Diff(want, f.Entries, ignorePositions()); diff != "" {
 		t.Error(diff)
 	}
 	told := []string{
@@ -151,7 +151,7 @@ func TestWhatOfAProcessComposeFileIsNotUsedIsTold(t *testing.T) {
 	}
 }
 
-func TestAProcessComposeFileMayForbidToFillIn(t *testing.T) {
+func TestComposeFileCanDisableExpansion(t *testing.T) {
 	f := mustParse(t, "process-compose.yaml", "processes:\n  a: {command: 'echo $$ ${X}', environment: ['A=$HOME']}\ndisable_env_expansion: true\n")
 	if got := f.Entries[0].Start.Command[2]; got != "echo $$ ${X}" {
 		t.Errorf("the command is %s", got)
@@ -161,7 +161,7 @@ func TestAProcessComposeFileMayForbidToFillIn(t *testing.T) {
 	}
 }
 
-func TestALongNameOfAVariableIsReadInGoodTime(t *testing.T) {
+func TestLongVariableNameIsExpandedInLinearTime(t *testing.T) {
 	name := make([]byte, 1<<20)
 	for i := range name {
 		name[i] = 'a'

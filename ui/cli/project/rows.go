@@ -15,24 +15,24 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// rows are the last lines on a terminal: what has not come far enough yet.
-type rows struct {
-	out   output.Printer
-	on    *os.File // nil draws nothing
-	drawn int
-	frame int
+// progressRows are the last lines on the terminal: the entries still waited for.
+type progressRows struct {
+	out    output.Printer
+	on     *os.File // nil draws nothing
+	height int
+	frame  int
 }
 
-// clear takes the rows away, so that lines can be printed for good.
-func (r *rows) clear() {
-	if r.drawn > 0 {
-		_ = r.out.Print(fmt.Sprintf("\x1b[%dA\x1b[J", r.drawn)) // the next line says so
-		r.drawn = 0
+// clear erases the rows, so that permanent lines can be printed.
+func (r *progressRows) clear() {
+	if r.height > 0 {
+		_ = r.out.Print(fmt.Sprintf("\x1b[%dA\x1b[J", r.height)) // the next print reports the error
+		r.height = 0
 	}
 }
 
-// draw draws a row for each step that is not over, as many as there is room for.
-func (r *rows) draw(steps []*step, began time.Time) {
+// draw draws a row for each unfinished step, as many as fit.
+func (r *progressRows) draw(steps []*step, began time.Time) {
 	if r.on == nil {
 		return
 	}
@@ -45,8 +45,8 @@ func (r *rows) draw(steps []*step, began time.Time) {
 	r.frame++
 	var lines []string
 	for _, s := range steps {
-		if !s.over {
-			lines = append(lines, fmt.Sprintf("%s %s  %s  %s", sign, output.Visible(s.entry.Name), doing(s.process), units.Age(time.Since(began))))
+		if !s.finished {
+			lines = append(lines, fmt.Sprintf("%s %s  %s  %s", sign, output.Visible(s.entry.Name), progressText(s.process), units.Age(time.Since(began))))
 		}
 	}
 	if most := max(height-2, 1); len(lines) > most {
@@ -58,12 +58,11 @@ func (r *rows) draw(steps []*step, began time.Time) {
 		b.WriteString(ansi.Truncate(line, cols-1, "…") + "\n")
 	}
 	if r.out.Print(b.String()) == nil {
-		r.drawn = len(lines)
+		r.height = len(lines)
 	}
 }
 
-// doing says how far a process has come that is watched still.
-func doing(p api.Process) string {
+func progressText(p api.Process) string {
 	if p.State == api.StateRunning {
 		return "not ready yet"
 	}

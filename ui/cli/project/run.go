@@ -16,27 +16,27 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// look is how often it is looked how far everything has come.
-const look = 100 * time.Millisecond
+// pollInterval is the time between two polls of the processes' states.
+const pollInterval = 100 * time.Millisecond
 
-// A Run carries out a plan: it asks the engine for everything at once, which keeps
-// the order, and then watches what becomes of it.
+// A Run carries out a plan. It sends all starts to the engine at once, because the engine keeps the
+// order of dependencies, and then watches the processes.
 type Run struct {
 	Out     output.Printer
-	Environ []string                // of what is started
-	Umask   string                  // of what is started, in octal
-	Size    func() (cols, rows int) // of new terminals
+	Environ []string                // environment of new processes
+	Umask   string                  // umask of new processes, in octal
+	Size    func() (cols, rows int) // size of new terminals
 	Conn    *retry.Conn
 	File    *File
 	Plan    *Plan
 	Wait    bool
-	Timeout time.Duration // of watching; 0 is none
-	Live    *os.File      // the terminal on which rows show what is going on; nil for none
+	Timeout time.Duration // of watching; 0 means none
+	Live    *os.File      // terminal for progress rows; nil for none
 
-	failed []error
+	errs []error
 }
 
-// A Result is what up tells about an entry.
+// A Result is the JSON output of up about an entry.
 type Result struct {
 	Name    string       `json:"name"`
 	Action  Action       `json:"action"`
@@ -46,20 +46,19 @@ type Result struct {
 	Process *api.Process `json:"process,omitempty"`
 }
 
-// Up brings about what the file says, and tells what came of it. With prune
-// what the file does not name any more is ended. When ctx ends before, it says what
-// goes on.
+// Up carries out the plan and prints the results. With prune it removes processes no longer in the
+// file. If ctx ends first, it prints which processes continue.
 func (r *Run) Up(ctx context.Context, prune bool) error {
 	began := time.Now()
-	r.ask(ctx)
-	r.layOut(ctx)
-	removed := r.removed(ctx, prune)
+	r.startAll(ctx)
+	r.showLayout(ctx)
+	removed := r.handleRemoved(ctx, prune)
 	r.watch(ctx, began)
 	if ctx.Err() != nil {
-		return r.left()
+		return r.reportInterrupted()
 	}
 	r.printUnchecked(ctx)
-	r.lastWords(ctx)
+	r.printLastLines(ctx)
 	var results []Result
 	for _, s := range r.Plan.steps {
 		results = append(results, r.result(s))
@@ -67,38 +66,39 @@ func (r *Run) Up(ctx context.Context, prune bool) error {
 	if r.Live != nil {
 		r.Out.Tell("%s", r.summary())
 	}
-	return r.Out.AnswerEach(append(results, removed...), r.failed, func() string { return "" })
+	return r.Out.AnswerEach(append(results, removed...), r.errs, func() string { return "" })
 }
 
-// ask asks the engine for everything, each entry when it has what that comes after.
-func (r *Run) ask(ctx context.Context) {
+// startAll starts all steps, each as soon as the ids of its dependencies are known.
+func (r *Run) startAll(ctx context.Context) {
+	// All steps run at once, because each waits for its own dependencies.
 	var steps sync.WaitGroup
 	for _, s := range r.Plan.steps {
 		steps.Go(func() {
-			s.process, s.err = r.begin(ctx, s)
-			close(s.begun)
+			s.process, s.err = r.runStep(ctx, s)
+			close(s.started)
 		})
 	}
 	steps.Wait()
 }
 
-// begin carries out a step.
-func (r *Run) begin(ctx context.Context, s *step) (api.Process, error) {
-	after, err := r.after(ctx, s)
+// runStep carries out a step.
+func (r *Run) runStep(ctx context.Context, s *step) (api.Process, error) {
+	after, err := r.dependencies(ctx, s)
 	if err != nil {
 		return api.Process{}, fmt.Errorf("start %s: %w", s.entry.Name, err)
 	}
 	switch s.action {
 	case actionKeep, actionDone:
-		return *s.old, nil
-	case actionAgain:
-		return api.ProcessRestart.Call(ctx, r.Conn, api.ProcessRestartInput{ID: s.old.ID, After: after, RestartID: api.NewID()})
+		return *s.existing, nil
+	case actionRestart:
+		return api.ProcessRestart.Call(ctx, r.Conn, api.ProcessRestartInput{ID: s.existing.ID, After: after, RestartID: api.NewID()})
 	case actionChange:
-		if _, err := end(ctx, r.Conn.Client, *s.old, true); err != nil {
+		if _, err := stopOne(ctx, r.Conn.Client, *s.existing, true); err != nil {
 			return api.Process{}, err
 		}
 	}
-	in := r.input(s)
+	in := r.startInput(s)
 	in.ID, in.After = api.NewID(), after
 	p, err := api.ProcessStart.Call(ctx, r.Conn, in)
 	if errors.Is(err, api.CodeInvalid) {
@@ -107,14 +107,15 @@ func (r *Run) begin(ctx context.Context, s *step) (api.Process, error) {
 	return p, err
 }
 
-// after is what the engine shall wait for before it starts an entry. A task that
-// was done before is no longer waited for.
-func (r *Run) after(ctx context.Context, of *step) ([]api.Dependency, error) {
+// dependencies returns the processes that the engine must wait for before it starts a step.
+// Completed tasks are left out.
+func (r *Run) dependencies(ctx context.Context, of *step) ([]api.Dependency, error) {
 	var after []api.Dependency
 	for _, d := range of.entry.After {
 		on := r.step(d.Name)
 		select {
-		case <-on.begun:
+		// on.process may be read only once started is closed.
+		case <-on.started:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -128,13 +129,13 @@ func (r *Run) after(ctx context.Context, of *step) ([]api.Dependency, error) {
 	return after, nil
 }
 
-// step is that of an entry; Order has put it into the plan.
+// step returns the step of an entry. It exists, because Order adds dependencies to the plan.
 func (r *Run) step(name string) *step {
 	return r.Plan.steps[slices.IndexFunc(r.Plan.steps, func(s *step) bool { return s.entry.Name == name })]
 }
 
-// input is what the engine is asked to start.
-func (r *Run) input(s *step) api.ProcessStartInput {
+// startInput returns the engine's input for a step.
+func (r *Run) startInput(s *step) api.ProcessStartInput {
 	in := s.entry.Start
 	in.Name = s.name
 	in.Environ, in.Umask = api.Environ(r.Environ), r.Umask
@@ -152,8 +153,8 @@ func (r *Run) input(s *step) api.ProcessStartInput {
 	return in
 }
 
-// why tells how a process ended.
-func why(p api.Process) string {
+// stateReason formats a process's state, with its error.
+func stateReason(p api.Process) string {
 	text := output.StateText(p)
 	if p.Error != "" {
 		text += ": " + p.Error
@@ -161,8 +162,8 @@ func why(p api.Process) string {
 	return text
 }
 
-// note prints what has become of a step, as it happens.
-func (r *Run) note(s *step) {
+// printProgress prints the current state of a step.
+func (r *Run) printProgress(s *step) {
 	if s.err != nil {
 		return
 	}
@@ -171,7 +172,7 @@ func (r *Run) note(s *step) {
 	case s.ready:
 		text = "ready"
 	case s.process.State == api.StateBackoff:
-		text = why(s.process)
+		text = stateReason(s.process)
 	case s.action == actionKeep:
 		text = output.StateText(s.process) + ", unchanged"
 	case s.process.Name != s.entry.Name:
@@ -187,11 +188,11 @@ func (r *Run) printStep(s *step, text string) {
 	}
 	s.printed = text
 	if err := r.Out.Print(output.Visible(s.entry.Name) + ": " + text + "\n"); err != nil {
-		r.failed = append(r.failed, err)
+		r.errs = append(r.errs, err)
 	}
 }
 
-// result is what a step has come to.
+// result returns the result of a step and records its error.
 func (r *Run) result(s *step) Result {
 	result := Result{Name: s.entry.Name, Action: s.action, Ready: s.ready}
 	if s.process.ID != "" {
@@ -202,13 +203,13 @@ func (r *Run) result(s *step) Result {
 		if result.Process == nil || s.process.State == api.StateFailed {
 			result.Action = actionFailed
 		}
-		r.failed = append(r.failed, s.err)
+		r.errs = append(r.errs, s.err)
 	}
 	return result
 }
 
-// removed tells of what the file does not name any more, or ends it.
-func (r *Run) removed(ctx context.Context, prune bool) (results []Result) {
+// handleRemoved lists the processes no longer in the file, and with prune deletes them.
+func (r *Run) handleRemoved(ctx context.Context, prune bool) (results []Result) {
 	var running []string
 	for i := range r.Plan.removed {
 		p := &r.Plan.removed[i]
@@ -216,15 +217,15 @@ func (r *Run) removed(ctx context.Context, prune bool) (results []Result) {
 			if !p.State.Ended() {
 				running = append(running, output.Visible(p.Name))
 			}
-			results = append(results, Result{Name: p.Project.Name, Action: actionLeft, Process: p})
+			results = append(results, Result{Name: p.Project.Name, Action: actionOrphan, Process: p})
 			continue
 		}
-		result := Result{Name: p.Project.Name, Action: actionEnd, Process: p}
-		if _, err := end(ctx, r.Conn.Client, *p, true); err != nil {
+		result := Result{Name: p.Project.Name, Action: actionRemove, Process: p}
+		if _, err := stopOne(ctx, r.Conn.Client, *p, true); err != nil {
 			result.Error = err.Error()
-			r.failed = append(r.failed, err)
+			r.errs = append(r.errs, err)
 		} else if !r.Out.JSON {
-			_ = r.Out.Print(output.Visible(p.Name) + ": " + string(actionEnd) + "\n")
+			_ = r.Out.Print(output.Visible(p.Name) + ": " + string(actionRemove) + "\n")
 		}
 		results = append(results, result)
 	}

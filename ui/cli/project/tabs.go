@@ -8,9 +8,9 @@ import (
 	"tandem/engine/api"
 )
 
-// layOut has dashboards show the layout of the file, if a session of it was
-// started just now, and keeps it under the project's name.
-func (r *Run) layOut(ctx context.Context) {
+// showLayout shows the file's layout in dashboards, if this run started one of its sessions, and
+// saves it under the project's name.
+func (r *Run) showLayout(ctx context.Context) {
 	if len(r.File.Layout) == 0 {
 		return
 	}
@@ -22,18 +22,17 @@ func (r *Run) layOut(ctx context.Context) {
 		panes[s.entry.Name] = api.LayoutNode{ID: s.process.ID, Name: s.process.Name}
 		begun = begun || s.entry.Start.TTY && s.action != actionKeep && s.action != actionDone
 	}
-	layout := layoutOf(r.File.Layout, panes)
+	layout := apiLayout(r.File.Layout, panes)
 	if !begun || len(layout.Tabs) == 0 {
 		return
 	}
-	if err := r.keep(ctx, layout); err != nil {
-		r.failed = append(r.failed, err)
+	if err := r.saveLayout(ctx, layout); err != nil {
+		r.errs = append(r.errs, err)
 	}
 }
 
-// keep keeps a layout by name, shows it, and adds it to what the next dashboard
-// begins with.
-func (r *Run) keep(ctx context.Context, layout api.Layout) error {
+// saveLayout saves a layout by name, shows it, and adds it to the layout for the next dashboard.
+func (r *Run) saveLayout(ctx context.Context, layout api.Layout) error {
 	if _, err := api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Name: r.File.Name, Layout: layout, Show: true}); err != nil {
 		return err
 	}
@@ -42,19 +41,20 @@ func (r *Run) keep(ctx context.Context, layout api.Layout) error {
 		if err != nil {
 			return err
 		}
-		_, err = api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Layout: joined(now.Current, layout), Revision: now.Revision})
+		// A dashboard may save its layout in between; the revision detects that.
+		_, err = api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Layout: prependTabs(now.Current, layout), Revision: now.Revision})
 		if try == maxPuts || !errors.Is(err, api.CodeConflict) {
 			return err
 		}
 	}
 }
 
-// maxPuts is how many times keep tries to save a layout that a dashboard keeps changing.
+// maxPuts is how many times saveLayout tries to save a layout while a dashboard keeps changing it.
 const maxPuts = 10
 
-// joined is a layout with the tabs of another in front. A session that both
-// have keeps the place that the other gives it.
-func joined(old *api.Layout, layout api.Layout) api.Layout {
+// prependTabs returns layout followed by the tabs of old. A tab of old is dropped if one of its
+// sessions is in layout.
+func prependTabs(old *api.Layout, layout api.Layout) api.Layout {
 	out := api.Layout{Tabs: slices.Clone(layout.Tabs)}
 	if old == nil {
 		return out
@@ -73,10 +73,11 @@ func joined(old *api.Layout, layout api.Layout) api.Layout {
 	return out
 }
 
-// layoutOf writes down the tabs of a file, with the panes of what was started.
-func layoutOf(tabs []Pane, panes map[string]api.LayoutNode) (l api.Layout) {
+// apiLayout converts the tabs of a file, with panes as the leaves. Sessions that were not started
+// are left out.
+func apiLayout(tabs []Pane, panes map[string]api.LayoutNode) (l api.Layout) {
 	for _, tab := range tabs {
-		if nodes := layoutNodes(nil, tab, panes); len(nodes) > 0 {
+		if nodes := appendNodes(nil, tab, panes); len(nodes) > 0 {
 			t := api.LayoutTab{Nodes: nodes}
 			t.Focus = slices.IndexFunc(nodes, func(n api.LayoutNode) bool { return n.Axis == "" })
 			l.Tabs = append(l.Tabs, t)
@@ -85,9 +86,9 @@ func layoutOf(tabs []Pane, panes map[string]api.LayoutNode) (l api.Layout) {
 	return l
 }
 
-// layoutNodes appends a pane. A split of many becomes one of the first and the
-// rest.
-func layoutNodes(nodes []api.LayoutNode, p Pane, panes map[string]api.LayoutNode) []api.LayoutNode {
+// appendNodes appends a pane in prefix order. A split of more than two panes becomes nested splits
+// of two.
+func appendNodes(nodes []api.LayoutNode, p Pane, panes map[string]api.LayoutNode) []api.LayoutNode {
 	if len(p.Panes) == 0 {
 		if leaf, ok := panes[p.Session]; ok {
 			return append(nodes, leaf)
@@ -97,7 +98,7 @@ func layoutNodes(nodes []api.LayoutNode, p Pane, panes map[string]api.LayoutNode
 	var parts [][]api.LayoutNode
 	var sizes []int
 	for i, child := range p.Panes {
-		if part := layoutNodes(nil, child, panes); len(part) > 0 {
+		if part := appendNodes(nil, child, panes); len(part) > 0 {
 			size := 1
 			if p.Sizes != nil {
 				size = p.Sizes[i]
@@ -115,6 +116,7 @@ func layoutNodes(nodes []api.LayoutNode, p Pane, panes map[string]api.LayoutNode
 	}
 	for i, part := range parts {
 		if i < len(parts)-1 {
+			// A share is relative to this pane and those after it.
 			nodes = append(nodes, api.LayoutNode{Axis: axis, Share: api.LayoutShare * sizes[i] / total})
 			total -= sizes[i]
 		}

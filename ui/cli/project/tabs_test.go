@@ -42,7 +42,7 @@ func serve(t *testing.T, m *server.Mux) *retry.Conn {
 	return conn
 }
 
-func TestKeepRetriesOnALayoutConflict(t *testing.T) {
+func TestSaveLayoutRetriesOnAConflict(t *testing.T) {
 	m := server.NewMux(nil)
 	revision, saved := int64(0), int64(0)
 	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) {
@@ -57,7 +57,7 @@ func TestKeepRetriesOnALayoutConflict(t *testing.T) {
 		return out, nil
 	})
 	r := &Run{Conn: serve(t, m), File: &File{Name: "shop"}}
-	if err := r.keep(t.Context(), api.Layout{}); err != nil || saved != 3 {
+	if err := r.saveLayout(t.Context(), api.Layout{}); err != nil || saved != 3 {
 		t.Errorf("saved on top of revision %d, want 3: %v", saved, err)
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"tandem/persist/trust"
 )
 
-// Trusted says why a project file that was found from a folder should not be
-// followed: it, or a folder between the two, belongs to somebody else who is not
-// root, or can be written by everybody. Mistakes are *Error.
-func Trusted(path, from string) error { return trusted(path, from, os.Geteuid()) }
+// CheckTrust returns an *Error if the project file at path, found from the folder from, should not
+// be read: the file, or a folder between the two, belongs to another user except root, or is
+// writable by everyone.
+func CheckTrust(path, from string) error { return checkTrustAs(path, from, os.Geteuid()) }
 
-func trusted(path, from string, me int) error {
-	for _, look := range [...]func(string) (fs.FileInfo, error){os.Lstat, os.Stat} { // a link may be somebody's, too
+func checkTrustAs(path, from string, me int) error {
+	for _, look := range [...]func(string) (fs.FileInfo, error){os.Lstat, os.Stat} { // the owner of a link can replace it
 		if err := checkOwner(path, me, look); err != nil {
 			return err
 		}
@@ -32,10 +32,10 @@ func trusted(path, from string, me int) error {
 	}
 }
 
-// checkOwner looks at who may have written a file, or what is in a folder. In a
-// sticky one nobody replaces the files of others.
-func checkOwner(path string, me int, look func(string) (fs.FileInfo, error)) error {
-	info, err := look(path)
+// checkOwner checks the owner and mode of path. A sticky folder is safe, because users cannot
+// replace others' files in it.
+func checkOwner(path string, me int, stat func(string) (fs.FileInfo, error)) error {
+	info, err := stat(path)
 	if err != nil {
 		return &Error{Path: path, What: err.Error()}
 	}

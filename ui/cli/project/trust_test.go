@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// somebody makes path belong to another user than the one who is returned.
-func somebody(t *testing.T, path string) (me int) {
+// giveAway makes path belong to a user other than me, the uid it returns.
+func giveAway(t *testing.T, path string) (me int) {
 	t.Helper()
 	if me = os.Geteuid(); me != 0 {
 		return me + 1
@@ -19,9 +19,8 @@ func somebody(t *testing.T, path string) (me int) {
 	return 0
 }
 
-// owned makes a project file two folders above where the search begins, of the
-// user who runs the test.
-func owned(t *testing.T) (file, middle, from string) {
+// makeOwned creates a project file of this user, two folders above the start of the search.
+func makeOwned(t *testing.T) (file, middle, from string) {
 	t.Helper()
 	top := t.TempDir()
 	middle = filepath.Join(top, "a")
@@ -36,9 +35,9 @@ func owned(t *testing.T) (file, middle, from string) {
 }
 
 func TestProjectFilesOfOthersAreNotTrusted(t *testing.T) {
-	file, _, from := owned(t)
-	if err := Trusted(file, from); err != nil {
-		t.Errorf("one's own: %v", err)
+	file, _, from := makeOwned(t)
+	if err := CheckTrust(file, from); err != nil {
+		t.Errorf("own file: %v", err)
 	}
 	for name, pick := range map[string]func(file, middle, from string) string{
 		"file":                 func(file, _, _ string) string { return file },
@@ -46,10 +45,10 @@ func TestProjectFilesOfOthersAreNotTrusted(t *testing.T) {
 		"folder between":       func(_, middle, _ string) string { return middle },
 		"folder of the search": func(_, _, from string) string { return from },
 	} {
-		file, middle, from := owned(t)
+		file, middle, from := makeOwned(t)
 		path := pick(file, middle, from)
-		me := somebody(t, path)
-		err := trusted(file, from, me)
+		me := giveAway(t, path)
+		err := checkTrustAs(file, from, me)
 		if err == nil || !strings.Contains(err.Error(), "owned by ") || !strings.Contains(err.(*Error).Hint, "--trust") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -59,45 +58,45 @@ func TestProjectFilesOfOthersAreNotTrusted(t *testing.T) {
 	}
 }
 
-func TestALinkOfAnotherUserIsNotTrusted(t *testing.T) {
-	file, _, from := owned(t)
+func TestLinkOfAnotherUserIsNotTrusted(t *testing.T) {
+	file, _, from := makeOwned(t)
 	link := filepath.Join(from, "Procfile")
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := Trusted(link, from); err != nil {
-		t.Errorf("one's own: %v", err)
+	if err := CheckTrust(link, from); err != nil {
+		t.Errorf("own file: %v", err)
 	}
-	if err := trusted(link, from, somebody(t, link)); err == nil || !strings.Contains(err.Error(), "owned by ") {
+	if err := checkTrustAs(link, from, giveAway(t, link)); err == nil || !strings.Contains(err.Error(), "owned by ") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestRootsProjectFilesAreTrusted(t *testing.T) {
-	if err := trusted("/etc/passwd", "/etc", 4242); err != nil {
+	if err := checkTrustAs("/etc/passwd", "/etc", 4242); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestProjectFilesThatEverybodyWritesAreNotTrusted(t *testing.T) {
+func TestWorldWritableProjectFilesAreNotTrusted(t *testing.T) {
 	for _, c := range []struct {
 		mode os.FileMode
 		bad  bool
 	}{{0o777, true}, {0o772, true}, {0o777 | os.ModeSticky, false}, {0o775, false}} {
-		file, middle, from := owned(t)
+		file, middle, from := makeOwned(t)
 		if err := os.Chmod(middle, c.mode); err != nil {
 			t.Fatal(err)
 		}
-		err := Trusted(file, from)
+		err := CheckTrust(file, from)
 		if (err != nil) != c.bad || err != nil && !strings.Contains(err.Error(), middle+": anyone can write to it") {
 			t.Errorf("a folder with %v: %v", c.mode, err)
 		}
 	}
-	file, _, from := owned(t)
+	file, _, from := makeOwned(t)
 	if err := os.Chmod(file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Trusted(file, from); err == nil || !strings.Contains(err.Error(), file+": anyone can write to it") {
+	if err := CheckTrust(file, from); err == nil || !strings.Contains(err.Error(), file+": anyone can write to it") {
 		t.Errorf("a file: %v", err)
 	}
 }

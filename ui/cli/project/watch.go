@@ -13,20 +13,21 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// StatusInterrupted is the exit status of an up that somebody has interrupted.
+// StatusInterrupted is the exit status of an interrupted up.
 const StatusInterrupted = output.StatusSignal + 2
 
-// watch looks until everything has begun, and with Wait is ready, or something is
-// the matter with it, and tells that as it happens.
+// watch polls until every process runs, and with Wait is ready, or has failed. It prints each
+// change.
 func (r *Run) watch(ctx context.Context, began time.Time) {
-	rows := &rows{out: r.Out, on: r.Live}
+	rows := &progressRows{out: r.Out, on: r.Live}
 	defer rows.clear()
 	for {
 		late := r.Timeout > 0 && time.Since(began) >= r.Timeout
+		// Rows are erased first, so that the changes below are printed above the new rows.
 		rows.clear()
 		waiting := 0
 		for _, s := range r.Plan.steps {
-			if r.see(s, late); !s.over {
+			if r.updateStep(s, late); !s.finished {
 				waiting++
 			}
 		}
@@ -34,18 +35,18 @@ func (r *Run) watch(ctx context.Context, began time.Time) {
 			return
 		}
 		rows.draw(r.Plan.steps, began)
-		if sleep.For(ctx, look) != nil || r.refresh(ctx) != nil {
+		if sleep.For(ctx, pollInterval) != nil || r.refresh(ctx) != nil {
 			return
 		}
 	}
 }
 
-// refresh asks how everything does.
+// refresh updates the state of all steps.
 func (r *Run) refresh(ctx context.Context) error {
 	list, err := api.ProcessList.Call(ctx, r.Conn, api.ProcessListInput{})
 	if err != nil {
 		if ctx.Err() == nil {
-			r.failed = append(r.failed, err)
+			r.errs = append(r.errs, err)
 		}
 		return err
 	}
@@ -54,50 +55,52 @@ func (r *Run) refresh(ctx context.Context) error {
 		switch {
 		case i >= 0:
 			s.process = list.Processes[i]
-		case s.err == nil && !s.over:
+		case s.err == nil && !s.finished:
 			s.err = fmt.Errorf("start %s: it was removed", s.entry.Name)
 		}
 	}
 	return nil
 }
 
-// see takes in how a step does now. late is when nothing is waited for any longer.
-func (r *Run) see(s *step, late bool) {
+// updateStep prints and records the current state of a step. If late is set, the timeout has
+// passed, and an unfinished step becomes an error.
+func (r *Run) updateStep(s *step, late bool) {
 	p := s.process
 	switch {
-	case s.over:
+	case s.finished:
 		return
 	case s.err != nil:
 	case s.action == actionDone:
-		r.note(s)
-	case p.State == api.StateFailed && !s.noted:
+		r.printProgress(s)
+	case p.State == api.StateFailed && !s.announced:
 		s.err = fmt.Errorf("start %s: %s", s.entry.Name, p.Error)
 	case p.State == api.StateWaiting || p.State == api.StateStarting:
 		if !late {
 			return
 		}
-		s.err = fmt.Errorf("start %s: not within %v: %s", s.entry.Name, r.Timeout, why(p))
-	case !s.noted:
-		s.noted = true
-		r.note(s)
-		r.see(s, late)
+		s.err = fmt.Errorf("start %s: not within %v: %s", s.entry.Name, r.Timeout, stateReason(p))
+	case !s.announced:
+		s.announced = true
+		r.printProgress(s)
+		// A process may be ready as soon as it runs, so check again at once.
+		r.updateStep(s, late)
 		return
 	case !r.Wait || s.entry.Start.Ready == nil:
 	case p.IsReady():
 		s.ready = true
-		r.note(s)
+		r.printProgress(s)
 	case p.State.Ended():
-		s.err = fmt.Errorf("%s is not ready: %s", s.entry.Name, why(p))
+		s.err = fmt.Errorf("%s is not ready: %s", s.entry.Name, stateReason(p))
 	case late:
-		s.err = fmt.Errorf("%s is not ready within %v: %s", s.entry.Name, r.Timeout, why(p))
+		s.err = fmt.Errorf("%s is not ready within %v: %s", s.entry.Name, r.Timeout, stateReason(p))
 	default:
 		return
 	}
-	s.over = true
+	s.finished = true
 }
 
-// printUnchecked prints, after all waits are over, the processes without a passed readiness
-// check that have exited or are waiting for a restart.
+// printUnchecked prints, after all waits, the processes without a passed readiness check that have
+// exited or wait for a restart.
 func (r *Run) printUnchecked(ctx context.Context) {
 	if !r.Wait || r.refresh(ctx) != nil {
 		return
@@ -108,16 +111,16 @@ func (r *Run) printUnchecked(ctx context.Context) {
 			continue
 		}
 		switch {
-		case p.State == api.StateExited && succeeded(s.entry, p):
+		case p.State == api.StateExited && hasSucceeded(s.entry, p):
 			r.printStep(s, string(actionDone))
 		case p.State.Ended(), p.State == api.StateBackoff:
-			r.printStep(s, why(p))
+			r.printStep(s, stateReason(p))
 		}
 	}
 }
 
-// left says what goes on when somebody has interrupted the watching.
-func (r *Run) left() error {
+// reportInterrupted prints which entries were started when the user interrupted up.
+func (r *Run) reportInterrupted() error {
 	var missing []string
 	for _, s := range r.Plan.steps {
 		if s.process.ID == "" && (s.err == nil || errors.Is(s.err, context.Canceled)) {
@@ -132,8 +135,9 @@ func (r *Run) left() error {
 	return &output.ExitError{Status: StatusInterrupted}
 }
 
-// lastWords tells the last line of what has ended and keeps others from starting.
-func (r *Run) lastWords(ctx context.Context) {
+// printLastLines prints the last output line of exited processes that failed or kept others from
+// starting.
+func (r *Run) printLastLines(ctx context.Context) {
 	if !slices.ContainsFunc(r.Plan.steps, func(s *step) bool { return s.err != nil }) || r.refresh(ctx) != nil {
 		return
 	}
@@ -147,7 +151,7 @@ func (r *Run) lastWords(ctx context.Context) {
 			of = append(of, r.step(d.Name))
 		}
 		for _, on := range of {
-			if on.process.ID == "" || !on.process.State.Ended() || told[on.entry.Name] || succeeded(on.entry, on.process) {
+			if on.process.ID == "" || !on.process.State.Ended() || told[on.entry.Name] || hasSucceeded(on.entry, on.process) {
 				continue
 			}
 			told[on.entry.Name] = true
@@ -159,7 +163,6 @@ func (r *Run) lastWords(ctx context.Context) {
 	}
 }
 
-// summary counts what came of the steps.
 func (r *Run) summary() string {
 	up, failed := 0, 0
 	for _, s := range r.Plan.steps {

@@ -17,47 +17,46 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxNodes bounds how many nodes are looked at, so that aliases of aliases
-// cannot make a small file a large one; maxDepth bounds how deep it nests.
+// Limits of a file: the number of nodes after resolving aliases, because aliases of aliases can
+// make a small file huge, and the depth of nesting.
 const (
 	maxNodes = 100_000
 	maxDepth = 64
 )
 
-// A reader makes a File of a text. It keeps the first mistake and goes on with
-// zero values, as what comes after it counts for nothing.
+// A reader builds a File from text. It keeps only the first error and continues with zero values,
+// because the file is rejected anyway.
 //
-// It walks the tree of nodes itself, because go-yaml's decoder gives no positions
-// of values, reads 010 into a string as 8, rejects a list after "<<", cannot let a
-// key override a merged one without accepting duplicates, ignores a second document
-// and takes exponential time for anchors that merge each other.
+// It walks the tree of nodes itself. go-yaml's decoder gives no positions of values, reads 010 into
+// a string as 8, rejects a list after "<<", cannot let a key override a merged one without
+// accepting duplicates, ignores a second document, and takes exponential time for anchors that
+// merge each other.
 type reader struct {
-	file    *File
-	err     error // the first mistake
-	getenv  func(string) string
-	env     []Variable // of the whole project
-	anchors map[string]ast.Node
-	budget  int
-	bare    bool // $NAME is filled in, too
-	plain   bool // nothing is filled in
+	file       *File
+	err        error // the first error
+	getenv     func(string) string
+	env        []Variable // shared by the whole project
+	anchors    map[string]ast.Node
+	budget     int
+	expandBare bool // expand $NAME too
+	verbatim   bool // expand nothing
 }
 
 // A field is one entry of a mapping.
 type field struct {
 	key  string
-	at   Position // of the key
+	at   Position // position of the key
 	node ast.Node // resolved; never nil
 }
 
-// fail notes an error, if it is the first.
 func (r *reader) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-// wrong notes a mistake at a place.
-func (r *reader) wrong(at Position, format string, args ...any) *Error {
+// addError records an error at a position and returns it for a hint.
+func (r *reader) addError(at Position, format string, args ...any) *Error {
 	e := &Error{Path: r.file.Path, At: at, What: fmt.Sprintf(format, args...)}
 	r.fail(e)
 	return e
@@ -65,27 +64,27 @@ func (r *reader) wrong(at Position, format string, args ...any) *Error {
 
 func (e *Error) hint(format string, args ...any) { e.Hint = fmt.Sprintf(format, args...) }
 
-// notice tells of what is understood and not used.
-func (r *reader) notice(at Position, format string, args ...any) {
+// addNotice adds a notice about an unused part of the file.
+func (r *reader) addNotice(at Position, format string, args ...any) {
 	r.file.Notices = append(r.file.Notices, fmt.Sprintf("line %d, column %d: ", at.Line, at.Column)+fmt.Sprintf(format, args...))
 }
 
-// yaml reads a tandem.yaml or a file of process-compose.
-func (r *reader) yaml(text []byte) {
-	body := r.parse(diag.TrimBOM(text))
+// readYAML reads a tandem.yaml or a process-compose file.
+func (r *reader) readYAML(text []byte) {
+	body := r.parseYAML(diag.TrimBOM(text))
 	if r.err != nil {
 		return
 	}
 	fields := r.fields(field{node: body, at: Position{1, 1}}, "the file")
 	if r.isCompose(fields) {
-		r.compose(fields)
+		r.readCompose(fields)
 	} else {
-		r.tandem(fields)
+		r.readTandem(fields)
 	}
 }
 
-// isCompose tells a file of process-compose from ours: by its name, or by keys
-// that only it has.
+// isCompose reports whether a file is process-compose's and not a tandem.yaml: by its name, or by
+// keys unknown in tandem.yaml.
 func (r *reader) isCompose(fields []field) bool {
 	base := filepath.Base(r.file.Path)
 	if strings.HasPrefix(base, "process-compose") || slices.Contains(composeNames(), base) {
@@ -103,20 +102,21 @@ func (r *reader) isCompose(fields []field) bool {
 	return false
 }
 
-// parse gives the one document of a text, and notes its anchors.
-func (r *reader) parse(text []byte) (body ast.Node) {
+// parseYAML returns the only document of a text and records its anchors.
+func (r *reader) parseYAML(text []byte) (body ast.Node) {
 	defer func() {
+		// The parser panics on some invalid input.
 		if p := recover(); p != nil {
-			r.wrong(Position{}, "it cannot be read as YAML")
+			r.addError(Position{}, "it cannot be read as YAML")
 		}
 	}()
 	if at := tooDeep(text); at > 0 {
-		r.wrong(Position{at, 1}, "it nests too deep")
+		r.addError(Position{at, 1}, "it nests too deep")
 		return nil
 	}
-	parsed, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey()) // merged rejects them in what is read
+	parsed, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey()) // duplicates are found in fields, after merging
 	if err != nil {
-		r.syntax(err)
+		r.addSyntaxError(err)
 		return nil
 	}
 	for _, doc := range parsed.Docs {
@@ -124,12 +124,12 @@ func (r *reader) parse(text []byte) (body ast.Node) {
 			continue
 		}
 		if body != nil {
-			r.wrong(positionOf(doc.Body), "a project file must be one YAML document; this has a second")
+			r.addError(positionOf(doc.Body), "a project file must be one YAML document; this has a second")
 		}
 		body = doc.Body
 	}
 	if body == nil {
-		r.wrong(Position{1, 1}, "it is empty").hint("name at least one session or process")
+		r.addError(Position{1, 1}, "it is empty").hint("name at least one session or process")
 		return nil
 	}
 	r.anchors = map[string]ast.Node{}
@@ -137,7 +137,7 @@ func (r *reader) parse(text []byte) (body ast.Node) {
 	return body
 }
 
-// Visit notes anchors.
+// Visit records anchors; it implements ast.Visitor.
 func (r *reader) Visit(n ast.Node) ast.Visitor {
 	if a, ok := n.(*ast.AnchorNode); ok && a.Name != nil {
 		r.anchors[a.Name.GetToken().Value] = a.Value
@@ -145,27 +145,27 @@ func (r *reader) Visit(n ast.Node) ast.Visitor {
 	return r
 }
 
-// syntax notes a mistake that the parser has found.
-func (r *reader) syntax(err error) {
+// addSyntaxError converts an error of the parser.
+func (r *reader) addSyntaxError(err error) {
 	var e yaml.Error
 	switch {
 	case !errors.As(err, &e) || e.GetToken() == nil:
-		r.wrong(Position{}, "%v", err)
+		r.addError(Position{}, "%v", err)
 	case strings.HasPrefix(e.GetMessage(), "found character '\t'"):
-		r.wrong(placeOf(e.GetToken()), "a tab cannot indent a line").hint("indent with spaces, not tabs")
+		r.addError(tokenPosition(e.GetToken()), "a tab cannot indent a line").hint("indent with spaces, not tabs")
 	default:
-		r.wrong(placeOf(e.GetToken()), "%s", e.GetMessage())
+		r.addError(tokenPosition(e.GetToken()), "%s", e.GetMessage())
 	}
 }
 
-func placeOf(t *token.Token) Position {
+func tokenPosition(t *token.Token) Position {
 	if t == nil || t.Position == nil {
 		return Position{}
 	}
 	return Position{t.Position.Line, t.Position.Column}
 }
 
-// positionOf returns the position of a node: for a mapping, of its first key.
+// positionOf returns the position of a node; for a mapping, of its first key.
 func positionOf(n ast.Node) Position {
 	if n == nil {
 		return Position{}
@@ -173,12 +173,11 @@ func positionOf(n ast.Node) Position {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
 		return positionOf(m.Values[0].Key)
 	}
-	return placeOf(n.GetToken())
+	return tokenPosition(n.GetToken())
 }
 
-// tooDeep returns the line on which a text is indented or bracketed deeper than any
-// project file is; 0 if there is none. The parser would take gigabytes for 100,000
-// brackets.
+// tooDeep returns the first line with more than maxDepth levels of indentation or brackets, or 0.
+// The parser would need gigabytes for 100,000 brackets.
 func tooDeep(text []byte) int {
 	line, depth, dashes := 1, 0, 0
 	for i, c := range text {
@@ -202,12 +201,13 @@ func tooDeep(text []byte) int {
 	return 0
 }
 
-// resolve follows aliases, anchors and tags. A missing value is null.
+// resolve follows aliases, anchors and tags. A missing value becomes null.
 func (r *reader) resolve(n ast.Node) ast.Node {
 	for {
+		// The budget also ends the loop for an anchor with its own alias inside.
 		if r.budget--; r.budget < 0 {
-			r.wrong(positionOf(n), "it is too large once its aliases are filled in").hint("does an anchor contain its own alias?")
-			return nothing()
+			r.addError(positionOf(n), "it is too large once its aliases are filled in").hint("does an anchor contain its own alias?")
+			return nullNode()
 		}
 		switch v := n.(type) {
 		case *ast.AnchorNode:
@@ -218,43 +218,43 @@ func (r *reader) resolve(n ast.Node) ast.Node {
 			name := v.Value.GetToken().Value
 			target, ok := r.anchors[name]
 			if !ok {
-				r.wrong(positionOf(v), "no anchor &%s", name)
+				r.addError(positionOf(v), "no anchor &%s", name)
 			}
 			n = target
 		case nil:
-			return nothing()
+			return nullNode()
 		default:
 			return n
 		}
 	}
 }
 
-// nothing returns a null that is nowhere in a file.
-func nothing() ast.Node { return ast.Null(&token.Token{Position: &token.Position{}}) }
+// nullNode returns a null without a position.
+func nullNode() ast.Node { return ast.Null(&token.Token{Position: &token.Position{}}) }
 
-// fields returns the entries of a mapping in their order, followed by those that
-// "<<" merges and the mapping does not have. An empty value is an empty mapping.
+// fields returns the entries of a mapping in order, followed by those merged with "<<" that the
+// mapping does not have itself. An empty value is an empty mapping.
 func (r *reader) fields(f field, what string) (own []field) {
 	var merged []field
 	lines := map[string]int{}
 	for _, pair := range r.pairs(f, what) {
-		if r.err != nil { // else every level of an anchor that merges itself visits all pairs
+		if r.err != nil { // otherwise each level of an anchor merging itself visits all pairs
 			break
 		}
 		at, value := positionOf(pair.Key), r.resolve(pair.Value)
 		if pair.Key.IsMergeKey() {
-			for _, part := range each(r, field{"<<", at, value}, func(f field) []field { return r.fields(f, what) }) {
+			for _, part := range readList(r, field{"<<", at, value}, func(f field) []field { return r.fields(f, what) }) {
 				merged = addMissing(merged, part)
 			}
 			continue
 		}
-		name, ok := scalar(r.resolve(pair.Key))
+		name, ok := scalarText(r.resolve(pair.Key))
 		if before := lines[name]; before > 0 {
-			r.wrong(at, "the key %q already exists, on line %d", name, before)
+			r.addError(at, "the key %q already exists, on line %d", name, before)
 		}
 		lines[name] = at.Line
 		if !ok {
-			r.wrong(at, "a key must be a word")
+			r.addError(at, "a key must be a word")
 		}
 		own = append(own, field{name, at, value})
 	}
@@ -267,7 +267,7 @@ func (r *reader) pairs(f field, what string) []*ast.MappingValueNode {
 		return n.Values
 	case *ast.NullNode:
 	default:
-		r.wrong(f.at, "%s must hold keys with values", what)
+		r.addError(f.at, "%s must hold keys with values", what)
 	}
 	return nil
 }
@@ -291,11 +291,10 @@ func (f field) isList() bool {
 	return list
 }
 
-// items gives the elements of a list.
 func (r *reader) items(f field) []field {
 	list, ok := f.node.(*ast.SequenceNode)
 	if !ok {
-		r.wrong(f.at, "%s must be a list", f.key)
+		r.addError(f.at, "%s must be a list", f.key)
 		return nil
 	}
 	all := make([]field, len(list.Values))
@@ -310,8 +309,9 @@ func (r *reader) items(f field) []field {
 	return all
 }
 
-// scalar returns the text of a node that is one word or line, as it was written.
-func scalar(n ast.Node) (string, bool) {
+// scalarText returns the text of a scalar node as spelled in the file. ok is false for lists and
+// mappings.
+func scalarText(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
 		return n.Value, true
@@ -328,33 +328,34 @@ func scalar(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// text is a field's value as it was written.
-func (r *reader) text(f field) string {
-	s, ok := scalar(f.node)
+// readText returns a field's value as spelled in the file.
+func (r *reader) readText(f field) string {
+	s, ok := scalarText(f.node)
 	if !ok {
-		r.wrong(f.at, "%s must be a word or a line of text", f.key)
+		r.addError(f.at, "%s must be a word or a line of text", f.key)
 	}
 	if strings.ContainsRune(s, 0) {
-		r.wrong(f.at, "%s has a NUL character", f.key)
+		r.addError(f.at, "%s has a NUL character", f.key)
 	}
 	return s
 }
 
-// filled is text with ${NAME} filled in.
-func (r *reader) filled(f field) string {
-	s := r.text(f)
-	if r.plain {
+// expandText returns a field's value with ${NAME} expanded.
+func (r *reader) expandText(f field) string {
+	s := r.readText(f)
+	if r.verbatim {
 		return s
 	}
-	s, err := expand(s, r.bare, r.lookup)
+	s, err := expand(s, r.expandBare, r.lookup)
 	if err != nil {
-		r.wrong(f.at, "%s: %v", f.key, err)
+		r.addError(f.at, "%s: %v", f.key, err)
 	}
 	return s
 }
 
-// lookup is a variable of the project, or of the caller.
+// lookup returns a variable of the project, or else of the caller.
 func (r *reader) lookup(name string) string {
+	// Later settings override earlier ones.
 	for i := len(r.env) - 1; i >= 0; i-- {
 		if r.env[i].Name == name {
 			return r.env[i].Value
@@ -366,8 +367,8 @@ func (r *reader) lookup(name string) string {
 	return r.getenv(name)
 }
 
-// each reads the elements of a list, or a single value.
-func each[T any](r *reader, f field, read func(field) T) []T {
+// readList applies read to the elements of a list, or to a single value.
+func readList[T any](r *reader, f field, read func(field) T) []T {
 	items := []field{f}
 	if f.isList() {
 		items = r.items(f)
@@ -379,21 +380,21 @@ func each[T any](r *reader, f field, read func(field) T) []T {
 	return all
 }
 
-func (r *reader) boolean(f field) bool {
+func (r *reader) readBool(f field) bool {
 	b, ok := f.node.(*ast.BoolNode)
 	if !ok {
-		r.wrong(f.at, "%s must be true or false", f.key)
+		r.addError(f.at, "%s must be true or false", f.key)
 		return false
 	}
 	return b.Value
 }
 
-// number reads a whole number from least, which is not negative, to most.
-func (r *reader) number(f field, least, most int) int {
-	s := r.filled(f)
+// readNumber reads a whole number from least to most; least must not be negative.
+func (r *reader) readNumber(f field, least, most int) int {
+	s := r.expandText(f)
 	n, err := strconv.ParseUint(strings.ReplaceAll(s, "_", ""), 0, 32)
 	if err != nil || n < uint64(least) || n > uint64(min(most, math.MaxInt32)) {
-		r.wrong(f.at, "%s must be a whole number from %d to %d", f.key, least, most)
+		r.addError(f.at, "%s must be a whole number from %d to %d", f.key, least, most)
 	}
 	return int(n)
 }
