@@ -56,8 +56,8 @@ func agentVerbs(a *app) codingagents.Verbs {
 	}
 }
 
-// displayPath returns path with a tilde for the home directory. It does not change paths of another
-// machine, whose home directory is not known here.
+// displayPath returns path with a tilde for the home directory. It leaves paths of another machine
+// unchanged, because that machine's home directory is unknown.
 func (a *app) displayPath(path string) string {
 	if a.host() != "" {
 		return path
