@@ -16,16 +16,18 @@ import (
 	"tandem/ui/overlay"
 )
 
-// atOnce is how many processes are acted on at the same time.
-const atOnce = 8
+// maxConcurrent is how many processes an action handles at the same time.
+const maxConcurrent = 8
 
-// each runs an operation on every target as one command.
-func each(env panes.Env, targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
+// runEach returns one command running do on every target. It reports the first error and the number
+// of others.
+func runEach(env panes.Env, targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
 	return panes.Do(env, func(ctx context.Context, e panes.Engine) error {
 		errs := make([]error, len(targets))
 		var all sync.WaitGroup
-		slots := make(chan struct{}, atOnce)
+		slots := make(chan struct{}, maxConcurrent)
 		for i, p := range targets {
+			// Taking the slot here, not in the goroutine, bounds the number of goroutines too.
 			slots <- struct{}{}
 			all.Go(func() {
 				errs[i] = do(ctx, e, p)
@@ -37,8 +39,8 @@ func each(env panes.Env, targets []api.Process, do func(context.Context, panes.E
 	})
 }
 
-// living are the targets that have not ended.
-func living(targets []api.Process) (alive []api.Process) {
+// filterRunning returns the targets that have not exited.
+func filterRunning(targets []api.Process) (alive []api.Process) {
 	for _, p := range targets {
 		if !p.State.Ended() {
 			alive = append(alive, p)
@@ -47,21 +49,21 @@ func living(targets []api.Process) (alive []api.Process) {
 	return alive
 }
 
-// these names processes in a title: one by its name, several by their number, and
-// those of a project with it.
-func (t *Table) these(targets []api.Process) string {
+// describeTargets names processes in a title: one by its name, several by their number, and those
+// of a project with its name.
+func (t *Table) describeTargets(targets []api.Process) string {
 	what := widget.Count(len(targets), "process")
 	if len(targets) == 1 {
 		what = widget.FullName(&targets[0])
 	}
-	if g := t.Project(); g != nil && g.file != "" && t.Marked() == 0 {
+	if g := t.HeaderProject(); g != nil && g.file != "" && t.MarkCount() == 0 {
 		what += " of " + g.name()
 	}
 	return what
 }
 
-// namesOf lists what a question is about, a few to a line.
-func namesOf(targets []api.Process) []string {
+// listNames returns the rows with the names of several targets in a dialog.
+func listNames(targets []api.Process) []string {
 	if len(targets) < 2 {
 		return nil
 	}
@@ -69,48 +71,48 @@ func namesOf(targets []api.Process) []string {
 	return widget.WrapWords(strings.Join(names, ", "), 44)
 }
 
-// confirm asks before something is done to targets.
-func confirm(env panes.Env, title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
+// askConfirm opens a dialog about an action on targets.
+func askConfirm(env panes.Env, title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
 	env.Ask(&overlay.Question{
 		Title: title,
-		Lines: append(namesOf(targets), what),
+		Lines: append(listNames(targets), what),
 		Yes:   yes,
 		Then:  then,
 	})
 	return nil
 }
 
-// stopAll stops processes with a signal; "" is that of each.
+// stopAll stops processes with a signal; "" is each process's own stop signal.
 func (p *Pane) stopAll(targets []api.Process, signal string) tea.Cmd {
 	return panes.Result(func() tea.Cmd {
+		// Record it first: the exit may arrive before the reply.
 		for _, target := range targets {
 			p.env.ExpectStop(target.ID)
 		}
-		return each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return runEach(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: p.ID, Signal: signal})
 		})
 	}).Cmd
 }
 
 func (p *Pane) askStop() tea.Cmd {
-	targets := living(p.table.Targets())
+	targets := filterRunning(p.table.Targets())
 	if len(targets) == 0 {
 		return p.env.Say("already exited", false)
 	}
-	return confirm(p.env, "Stop "+p.table.these(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets, p.stopAll(targets, ""))
+	return askConfirm(p.env, "Stop "+p.table.describeTargets(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets, p.stopAll(targets, ""))
 }
 
 func (p *Pane) askKill() tea.Cmd {
-	targets := living(p.table.Targets())
+	targets := filterRunning(p.table.Targets())
 	if len(targets) == 0 {
 		return p.env.Say("already exited", false)
 	}
-	return confirm(p.env, "Kill "+p.table.these(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets, p.stopAll(targets, "SIGKILL"))
+	return askConfirm(p.env, "Kill "+p.table.describeTargets(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets, p.stopAll(targets, "SIGKILL"))
 }
 
-// restart starts a process anew, and asks before one that runs is stopped, or
-// several are.
-func (p *Pane) restart() tea.Cmd {
+// restartTargets restarts processes. It asks first unless the only one has exited.
+func (p *Pane) restartTargets() tea.Cmd {
 	targets := p.table.Targets()
 	do := func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
@@ -119,33 +121,33 @@ func (p *Pane) restart() tea.Cmd {
 	switch {
 	case len(targets) == 0:
 		return nil
-	case len(targets) == 1 && len(living(targets)) == 0 && p.table.Project() == nil:
-		return each(p.env, targets, do)
+	case len(targets) == 1 && len(filterRunning(targets)) == 0 && p.table.HeaderProject() == nil:
+		return runEach(p.env, targets, do)
 	case len(targets) == 1:
 		what = "It is running and is stopped first."
 	}
-	return confirm(p.env, "Restart "+p.table.these(targets)+"?", what, "restart", targets, each(p.env, targets, do))
+	return askConfirm(p.env, "Restart "+p.table.describeTargets(targets)+"?", what, "restart", targets, runEach(p.env, targets, do))
 }
 
-// start starts what has ended, and asks before it is several.
-func (p *Pane) start() tea.Cmd {
+// startTargets starts processes that have exited. It asks first if there are several.
+func (p *Pane) startTargets() tea.Cmd {
 	all := p.table.Targets()
 	targets := slices.DeleteFunc(slices.Clone(all), func(p api.Process) bool { return !p.State.Ended() })
-	start := each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+	start := runEach(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
 	})
 	switch {
 	case len(all) == 0:
 		return nil
 	case len(targets) == 0:
-		return p.env.Say(p.table.these(all)+map[bool]string{true: " is already running", false: " are already running"}[len(all) == 1], false)
-	case len(targets) == 1 && p.table.Project() == nil:
+		return p.env.Say(p.table.describeTargets(all)+map[bool]string{true: " is already running", false: " are already running"}[len(all) == 1], false)
+	case len(targets) == 1 && p.table.HeaderProject() == nil:
 		return start
 	}
-	return confirm(p.env, "Start "+p.table.these(targets)+"?", "Those that are running stay as they are.", "start", targets, start)
+	return askConfirm(p.env, "Start "+p.table.describeTargets(targets)+"?", "Those that are running stay as they are.", "start", targets, start)
 }
 
-// toggleKeepAlive keeps the targets alive, or no longer if the first one is.
+// toggleKeepAlive switches keep-alive of all targets to the opposite of the first one's.
 func (p *Pane) toggleKeepAlive() tea.Cmd {
 	targets := p.table.Targets()
 	if len(targets) == 0 {
@@ -153,22 +155,23 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 	}
 	on := !targets[0].KeepAlive
 	keep := func(ctx context.Context, e panes.Engine, p api.Process) error {
+		// The revision makes the engine reject a change based on an old state.
 		return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on, Revision: p.Revision})
 	}
 	state, undoes := "off", " turns it on"
 	if on {
 		state, undoes = "on", " turns it off"
 	}
-	if p.table.Project() != nil && p.table.Marked() == 0 {
-		return confirm(p.env, "Turn keep-alive "+state+" for "+p.table.these(targets)+"?", "What is kept alive is started again whenever it exits.", "turn it "+state, targets,
-			each(p.env, targets, keep))
+	if p.table.HeaderProject() != nil && p.table.MarkCount() == 0 {
+		return askConfirm(p.env, "Turn keep-alive "+state+" for "+p.table.describeTargets(targets)+"?", "What is kept alive is started again whenever it exits.", "turn it "+state, targets,
+			runEach(p.env, targets, keep))
 	}
-	said := p.env.Say("Keep-alive is "+state+" for "+p.table.these(targets)+
+	said := p.env.Say("Keep-alive is "+state+" for "+p.table.describeTargets(targets)+
 		panes.WithKey(p.env.Bindings(), "; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
-	return tea.Batch(said, each(p.env, targets, keep))
+	return tea.Batch(said, runEach(p.env, targets, keep))
 }
 
-func (p *Pane) askForget() tea.Cmd {
+func (p *Pane) askDelete() tea.Cmd {
 	var targets []api.Process
 	all := p.table.Targets()
 	for _, p := range all {
@@ -184,24 +187,25 @@ func (p *Pane) askForget() tea.Cmd {
 		if len(all) > 1 {
 			what = " are still running; stop them first"
 		}
-		return p.env.Say(p.table.these(all)+what, true)
+		return p.env.Say(p.table.describeTargets(all)+what, true)
 	}
-	return p.forget("Delete "+p.table.these(targets)+"?", targets)
+	return p.confirmDelete("Delete "+p.table.describeTargets(targets)+"?", targets)
 }
 
-// askForgetAll deletes all that has ended, of what matches the filter.
-func (p *Pane) askForgetAll() tea.Cmd {
-	targets := p.table.ended()
+// askDeleteExited asks before it deletes all exited processes matching the filter.
+func (p *Pane) askDeleteExited() tea.Cmd {
+	targets := p.table.listExited()
 	if len(targets) == 0 {
 		return p.env.Say("nothing here has ended", false)
 	}
-	return p.forget("Forget "+widget.Count(len(targets), "ended process")+"?", targets)
+	return p.confirmDelete("Forget "+widget.Count(len(targets), "ended process")+"?", targets)
 }
 
-func (p *Pane) forget(title string, targets []api.Process) tea.Cmd {
-	return confirm(p.env, title, "The record and the log are deleted.", "delete", targets,
-		each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+func (p *Pane) confirmDelete(title string, targets []api.Process) tea.Cmd {
+	return askConfirm(p.env, title, "The record and the log are deleted.", "delete", targets,
+		runEach(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			err := api.ProcessRemove.Run(ctx, e, api.IDInput{ID: p.ID})
+			// Somebody else has deleted it, which is the same result.
 			if errors.Is(err, api.CodeNotFound) {
 				return nil
 			}
@@ -209,22 +213,21 @@ func (p *Pane) forget(title string, targets []api.Process) tea.Cmd {
 		}))
 }
 
-// askSignal lets the person choose a signal.
 func (p *Pane) askSignal() tea.Cmd {
-	targets := living(p.table.Targets())
+	targets := filterRunning(p.table.Targets())
 	if len(targets) == 0 {
 		return p.env.Say("only a running process can get a signal", false)
 	}
-	p.env.Ask(&overlay.Menu{Title: "Send a signal to " + p.table.these(targets), Items: signals(), Prefix: "SIG", Then: func(name string) tea.Cmd {
+	p.env.Ask(&overlay.Menu{Title: "Send a signal to " + p.table.describeTargets(targets), Items: signalItems(), Prefix: "SIG", Then: func(name string) tea.Cmd {
 		name, _, _ = strings.Cut(name, " ")
-		return each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return runEach(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: p.ID, Signal: name})
 		})
 	}})
 	return nil
 }
 
-func signals() []overlay.MenuItem {
+func signalItems() []overlay.MenuItem {
 	return []overlay.MenuItem{
 		{Name: "HUP", Does: "often: reload the configuration"},
 		{Name: "INT", Does: "what ctrl+c sends"},

@@ -11,7 +11,6 @@ import (
 	"tandem/panes/widget"
 )
 
-// pidText is the pid, "" without one.
 func pidText(p *api.Process) string {
 	if p.PID == 0 {
 		return ""
@@ -64,7 +63,7 @@ func portsText(p *api.Process) string {
 	return b.String()
 }
 
-// hostText is the machine of a process, "" for this one.
+// hostText returns the machine of a process, "" for this one.
 func hostText(p *api.Process) string {
 	machine, _ := api.MachineOf(p.ID)
 	return machine
@@ -72,14 +71,13 @@ func hostText(p *api.Process) string {
 
 func whoText(p *api.Process) string { return widget.Who(p.Actor) }
 
-// fromText is the machine that a process was started from, "" for its own.
+// fromText returns the machine a process was started from, "" if it is its own.
 func fromText(p *api.Process) string { return widget.Clean(p.From) }
 
-// sparkline draws how the use of the processor went lately, a cell for every five
-// seconds. Its top is the largest value, but never less than a quarter of a core,
-// so that idling looks idle.
-func sparkline(p past, n int, look *widget.Look) string {
-	values := p.in(time.Duration(n)*sparkStep, n)
+// sparkline draws the recent use of the CPU in n cells of five seconds each. Its top is the largest
+// value, but at least a quarter of a core, so that idling looks idle.
+func sparkline(p history, n int, look *widget.Look) string {
+	values := p.sample(time.Duration(n)*sparkStep, n)
 	top := max(25, slices.Max(values))
 	var b strings.Builder
 	for _, v := range values {

@@ -13,7 +13,7 @@ import (
 	"tandem/themes"
 )
 
-func charted() *api.Process {
+func processWithHistory() *api.Process {
 	ran := func(from, to time.Duration, code int) api.ProcessRun {
 		end := noon.Add(-to)
 		return api.ProcessRun{StartedAt: noon.Add(-from), EndedAt: &end, ExitCode: &code}
@@ -25,9 +25,9 @@ func charted() *api.Process {
 		RSSHistory: []int64{2 << 20, 4 << 20, 10 << 20, 4 << 20, 8 << 20}, HistorySeconds: []int{240, 60, 60, 60, 60}}}
 }
 
-func TestChartsShowHowUseWent(t *testing.T) {
+func TestChartsShowCPUAndMemoryOverTime(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
-	check(t, drawn(DrawCharts(charted(), 75, 6, noon, look)), []string{
+	compareRows(t, plainRows(DrawCharts(processWithHistory(), 75, 6, noon, look)), []string{
 		" cpu 100%  peak 100%        last 10m   memory 8.0M  peak 10M      last 10m ",
 		" 100%                            ⣿⣿⣿   12M                      ⢠⠤⠤⠤⡀      ",
 		"                           ⣤⣤⣤   ⣿⣿⣿                            ⢸   ⡇ ⢰⠒⠒⠒ ",
@@ -35,7 +35,7 @@ func TestChartsShowHowUseWent(t *testing.T) {
 		"    0       ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣤⣤⣤⣿⣿⣿⣿⣿⣿⣿⣿⣿     0       ⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠊             ",
 		" runs ────────────✗    ────────○                ───────── 1h00m ago to now ",
 	})
-	check(t, drawn(DrawCharts(charted(), 40, 4, noon, &widget.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
+	compareRows(t, plainRows(DrawCharts(processWithHistory(), 40, 4, noon, &widget.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
 		" cpu 100%  peak 100%           last 10m ",
 		" 100%                        ....  #### ",
 		"    0       .................####::#### ",
@@ -43,45 +43,45 @@ func TestChartsShowHowUseWent(t *testing.T) {
 	})
 }
 
-func TestAColumnOfAChartIsInTheColourOfItsUse(t *testing.T) {
+func TestChartColumnHasTheColorOfItsValue(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs(), Accent: "<low>", Warn: "<half>", Bad: "<full>"}
-	row := DrawCharts(charted(), 40, 6, noon, look)[4]
+	row := DrawCharts(processWithHistory(), 40, 6, noon, look)[4]
 	low, half, full := strings.Index(row, "<low>"), strings.Index(row, "<half>"), strings.Index(row, "<full>")
 	if low < 0 || half < low || full < half {
 		t.Errorf("%q", row)
 	}
 }
 
-func TestThePeakOfAShortTimeIsNotLostInAChart(t *testing.T) {
-	p := past{values: []float64{1, 90, 1}, seconds: []int{290, 5, 305}}
-	got := p.in(10*time.Minute, 10)
+func TestChartKeepsShortPeaks(t *testing.T) {
+	p := history{values: []float64{1, 90, 1}, seconds: []int{290, 5, 305}}
+	got := p.sample(10*time.Minute, 10)
 	if diff := cmp.Diff([]float64{1, 1, 1, 1, 90, 1, 1, 1, 1, 1}, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := p.in(20*time.Minute, 4); got[0] != unknown || got[1] != unknown || got[2] != 90 {
+	if got := p.sample(20*time.Minute, 4); got[0] != unknown || got[1] != unknown || got[2] != 90 {
 		t.Errorf("before it began: %v", got)
 	}
 }
 
-func TestAYoungProcessFillsItsChart(t *testing.T) {
+func TestChartOfAYoungProcessFillsItsWidth(t *testing.T) {
 	p := &api.Process{PID: 1, Metrics: &api.Metrics{CPUHistory: []float64{5, 7}, HistorySeconds: []int{50, 5}}}
-	if got := drawn(DrawCharts(p, 40, 6, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))[0]; !strings.Contains(got, "last 1m") {
+	if got := plainRows(DrawCharts(p, 40, 6, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))[0]; !strings.Contains(got, "last 1m") {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestTheEndThatSomebodyAskedForIsNoFailureInATimeline(t *testing.T) {
-	p := charted()
+func TestTimelineShowsAStopAsNoFailure(t *testing.T) {
+	p := processWithHistory()
 	end := noon.Add(-time.Minute)
 	p.State, p.Supervision.Runs[2].EndedAt, p.Supervision.Runs[2].ExitSignal = api.StateStopped, &end, "SIGTERM"
-	rows := drawn(DrawCharts(p, 75, 6, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	rows := plainRows(DrawCharts(p, 75, 6, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
 	if got := rows[5]; strings.Count(got, "✗") != 1 || strings.Count(got, "■") != 1 {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestChartsFillTheirRoom(t *testing.T) {
-	for _, p := range []*api.Process{charted(), {}, {PID: 1, Metrics: &api.Metrics{CPUHistory: make([]float64, 500)}}} {
+func TestChartsFillTheirSize(t *testing.T) {
+	for _, p := range []*api.Process{processWithHistory(), {}, {PID: 1, Metrics: &api.Metrics{CPUHistory: make([]float64, 500)}}} {
 		for w := 2; w < 200; w++ {
 			for h := 1; h < 8; h++ {
 				rows := DrawCharts(p, w, h, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})
@@ -98,13 +98,13 @@ func TestChartsFillTheirRoom(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, got, want []string) {
+func compareRows(t *testing.T, got, want []string) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
-func drawn(rows []string) (out []string) {
+func plainRows(rows []string) (out []string) {
 	for _, r := range rows {
 		out = append(out, ansi.Strip(r))
 	}

@@ -1,3 +1,3 @@
-// Package processes is the view of processes: a table, charts and the log of the
-// process under the cursor.
+// Package processes is the view of processes: a table, charts and the log of the process under the
+// cursor.
 package processes

@@ -12,37 +12,38 @@ import (
 	"tandem/panes/widget"
 )
 
-// parts are where the parts of the view are in it.
-type parts struct{ table, charts, heading, why, log widget.Rect }
+// A layout has the rectangles of the view's parts.
+type layout struct{ table, charts, heading, reason, log widget.Rect }
 
-// Least heights of the view's parts, with their headings.
+// Minimum heights of the view's parts, with their headings.
 const (
 	minTableHeight = 3
 	minLogHeight   = 4
-	// chartsFrom is the height of a view from which it shows charts unasked.
-	chartsFrom = 40
+	// minChartsHeight is the height of a view from which it shows charts by default.
+	minChartsHeight = 40
 )
 
-func (p *Pane) parts() parts {
+func (p *Pane) computeLayout() layout {
 	top := panes.FleetTabRows(p.env)
-	all := below(p, p.h-top)
-	for _, r := range []*widget.Rect{&all.table, &all.charts, &all.heading, &all.why, &all.log} {
+	all := layoutRows(p, p.h-top)
+	for _, r := range []*widget.Rect{&all.table, &all.charts, &all.heading, &all.reason, &all.log} {
 		r.Y += top
 	}
 	return all
 }
 
-// below are the parts in h rows.
-func below(p *Pane, h int) (all parts) {
+// layoutRows lays the parts out in h rows. An unfit part has no height.
+func layoutRows(p *Pane, h int) (all layout) {
 	body := widget.Rect{W: p.w, H: h}
-	h = min(max(p.table.lines()+1, minTableHeight+1), body.H*9/20)
-	if p.height > 0 {
-		h = p.height
+	h = min(max(p.table.rowCount()+1, minTableHeight+1), body.H*9/20)
+	if p.tableHeight > 0 {
+		h = p.tableHeight
 	}
-	covered := p.covered()
+	// The search line must not hide the last lines of the log.
+	covered := p.searchRows()
 	h = max(min(h, body.H-minLogHeight-covered), minTableHeight)
 	switch {
-	case p.zoomed && !p.onLog:
+	case p.zoomed && !p.logFocused:
 		h = body.H
 	case p.zoomed:
 		h = 0
@@ -50,7 +51,7 @@ func below(p *Pane, h int) (all parts) {
 	all.table, all.log = body, body
 	all.table.H = h
 	if h == body.H {
-		return parts{table: body}
+		return layout{table: body}
 	}
 	if p.wantsCharts() && body.H-h-1-ChartRows >= minLogHeight {
 		all.charts = widget.Rect{Y: h, W: body.W, H: ChartRows}
@@ -59,8 +60,8 @@ func below(p *Pane, h int) (all parts) {
 	all.heading = widget.Rect{Y: h, W: body.W, H: 1}
 	h++
 	if selected, ok := p.table.Selected(); ok && p.merged == nil {
-		n := min(len(why(&selected, body.W, time.Now())), max(body.H-h-covered-minLogHeight, 0))
-		all.why = widget.Rect{Y: h, W: body.W, H: n}
+		n := min(len(reasonRows(&selected, body.W, time.Now())), max(body.H-h-covered-minLogHeight, 0))
+		all.reason = widget.Rect{Y: h, W: body.W, H: n}
 		h += n
 	}
 	all.log.Y += h
@@ -68,35 +69,33 @@ func below(p *Pane, h int) (all parts) {
 	return all
 }
 
-// page is how many rows a page of the table has.
-func (p *Pane) page() int { return max(p.parts().table.H-2, 1) }
+// pageRows returns the height of a page of the table.
+func (p *Pane) pageRows() int { return max(p.computeLayout().table.H-2, 1) }
 
 // wantsCharts reports whether the process under the cursor is shown with charts.
 func (p *Pane) wantsCharts() bool {
 	_, ok := p.table.Selected()
 	switch {
-	case !ok || p.zoomed || p.merged != nil || p.fleet.on: // nobody measures what runs in a fleet
+	case !ok || p.zoomed || p.merged != nil || p.fleet.shown: // a fleet's processes have no metrics
 		return false
 	case p.charts != nil:
 		return *p.charts
 	}
-	return p.h >= chartsFrom
+	return p.h >= minChartsHeight
 }
 
-// toggleCharts shows charts, or shows none.
 func (p *Pane) toggleCharts() {
 	show := !p.wantsCharts()
 	p.charts = &show
 }
 
-// Draw gives the rows of the view.
 func (p *Pane) Draw() []string {
 	look := p.env.Look()
 	if _, all := p.table.Len(); all == 0 && panes.FleetTabRows(p.env) == 0 {
-		return p.empty().Draw(p.w, p.h, look)
+		return p.emptyPage().Draw(p.w, p.h, look)
 	}
-	p.table.Focused = !p.onLog
-	parts, now := p.parts(), time.Now()
+	p.table.Focused = !p.logFocused
+	parts, now := p.computeLayout(), time.Now()
 	var rows []string
 	if panes.FleetTabRows(p.env) > 0 {
 		rows = append(rows, p.fleet.drawTabs(p.w))
@@ -107,71 +106,71 @@ func (p *Pane) Draw() []string {
 	}
 	selected, ok := p.table.Selected()
 	if p.merged != nil {
-		p.merged.Focused = p.onLog
-		rows = append(rows, p.merged.MergedHeading(p.w, look))
-		return filled(append(rows, p.merged.Draw(parts.log.W, parts.log.H, look)...), p.w, p.h)
+		p.merged.Focused = p.logFocused
+		rows = append(rows, p.merged.DrawMergedHeading(p.w, look))
+		return padHeight(append(rows, p.merged.Draw(parts.log.W, parts.log.H, look)...), p.w, p.h)
 	}
 	if parts.charts.H > 0 {
 		rows = append(rows, DrawCharts(&selected, parts.charts.W, parts.charts.H, now, look)...)
 	}
 	if !ok || p.log == nil {
-		return filled(append(rows, p.table.projectHeading(p.w, look)), p.w, p.h)
+		return padHeight(append(rows, p.table.drawProjectHeading(p.w, look)), p.w, p.h)
 	}
-	p.log.Focused = p.onLog
+	p.log.Focused = p.logFocused
 	log := p.log.Draw(parts.log.W, parts.log.H, look)
-	if parts.why.H == 0 {
-		rows = append(rows, p.log.Heading(&selected, widget.Reason(&selected, now), p.w, look))
-		return filled(append(rows, log...), p.w, p.h)
+	if parts.reason.H == 0 {
+		rows = append(rows, p.log.DrawHeading(&selected, widget.Reason(&selected, now), p.w, look))
+		return padHeight(append(rows, log...), p.w, p.h)
 	}
-	rows = append(rows, p.log.Heading(&selected, "", p.w, look))
-	rows = append(rows, drawWhy(&selected, parts.why, now, look)...)
-	return filled(append(rows, log...), p.w, p.h)
+	rows = append(rows, p.log.DrawHeading(&selected, "", p.w, look))
+	rows = append(rows, drawReason(&selected, parts.reason, now, look)...)
+	return padHeight(append(rows, log...), p.w, p.h)
 }
 
-// filled are h rows of w cells, with blank ones below where there are fewer.
-func filled(rows []string, w, h int) []string {
+// padHeight appends blank rows of w cells up to h rows.
+func padHeight(rows []string, w, h int) []string {
 	for len(rows) < h {
 		rows = append(rows, widget.Spaces(w))
 	}
 	return rows
 }
 
-// projectHeading stands in place of a log's heading where none is shown.
-func (t *Table) projectHeading(w int, look *widget.Look) string {
-	g := t.Project()
+// drawProjectHeading draws the heading in place of a log's.
+func (t *Table) drawProjectHeading(w int, look *widget.Look) string {
+	g := t.HeaderProject()
 	switch {
-	case g == nil || g.file == "" && g.told == nil:
+	case g == nil || g.file == "" && g.group == nil:
 		return widget.Heading("log", "", w, false, look)
-	case g.told != nil:
-		return widget.Heading(g.name(), widget.Count(g.told.Processes, "process")+" on "+widget.Count(g.told.Machines, "machine"), w, false, look)
+	case g.group != nil:
+		return widget.Heading(g.name(), widget.Count(g.group.Processes, "process")+" on "+widget.Count(g.group.Machines, "machine"), w, false, look)
 	}
 	return widget.Heading(g.name(), widget.ShortPath(g.file, t.Home), w, false, look)
 }
 
-// mostWhy is how many rows the reason of a failure takes at most.
-const mostWhy = 3
+// maxReasonRows is how many rows the reason of a failure may take.
+const maxReasonRows = 3
 
-// why says in rows of a width why a process failed; none for others.
-func why(p *api.Process, w int, now time.Time) []string {
+// reasonRows returns why a process failed, wrapped to w cells; nil for others.
+func reasonRows(p *api.Process, w int, now time.Time) []string {
 	reason := widget.Why(p, now)
 	if reason == "" {
 		return nil
 	}
 	rows := widget.WrapWords(reason, max(w-4, 1))
-	return rows[:min(len(rows), mostWhy)]
+	return rows[:min(len(rows), maxReasonRows)]
 }
 
-// drawWhy says why a process failed, above the last lines of its log.
-func drawWhy(p *api.Process, at widget.Rect, now time.Time, look *widget.Look) (rows []string) {
+// drawReason draws why a process failed, above the last lines of its log.
+func drawReason(p *api.Process, at widget.Rect, now time.Time, look *widget.Look) (rows []string) {
 	sign, ink := widget.StateGlyph(p, look)
-	for _, line := range why(p, at.W, now)[:at.H] {
+	for _, line := range reasonRows(p, at.W, now)[:at.H] {
 		rows = append(rows, ink.Text(widget.Fit(" "+sign+" "+line, at.W)))
 		sign = " "
 	}
 	return rows
 }
 
-func (p *Pane) empty() *widget.Page {
+func (p *Pane) emptyPage() *widget.Page {
 	if !p.env.News().Connected {
 		return &widget.Page{Title: "Connecting to the engine…"}
 	}
@@ -185,27 +184,26 @@ func (p *Pane) empty() *widget.Page {
 	}
 }
 
-// resizeTable moves the border between the table and the log.
 func (p *Pane) resizeTable(by int) {
 	if !p.zoomed {
-		p.setTableHeight(p.parts().table.H + by)
+		p.setTableHeight(p.computeLayout().table.H + by)
 	}
 }
 
 func (p *Pane) setTableHeight(h int) {
-	p.height = max(min(h, p.h-minLogHeight), minTableHeight)
+	p.tableHeight = max(min(h, p.h-minLogHeight), minTableHeight)
 }
 
-// Mouse handles the mouse in the view.
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	down := widget.LeftDown(e)
-	if p.dragged && !down { // an end that was not told is followed by another press
+	// The release may have been lost; then another press ends the drag.
+	if p.dragged && !down {
 		p.setTableHeight(e.Y - panes.FleetTabRows(p.env))
 		p.dragged = e.Kind != keys.MouseUp
 		return nil
 	}
 	p.dragged = false
-	switch parts := p.parts(); {
+	switch parts := p.computeLayout(); {
 	case parts.heading.Contains(e.X, e.Y) && down:
 		p.dragged = !p.zoomed
 		return p.focusLog(true)
@@ -235,8 +233,8 @@ func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
 		}
 	default:
 		if row := t.RowAt(e.Y); row >= 0 {
-			t.Go(row)
-			if t.Project() != nil {
+			t.MoveTo(row)
+			if t.HeaderProject() != nil {
 				foldRow(p)
 			}
 		}

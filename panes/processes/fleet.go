@@ -18,116 +18,117 @@ import (
 )
 
 const (
-	// fleetRows is how many rows are asked for besides those shown, so that most moves of the
-	// cursor find theirs; fleetFirst while what is shown changes with each key.
-	fleetRows, fleetFirst = 300, 40
-	// fleetWait is how long the engine waits for something to change, and fleetEvery how long
-	// it is let be before it is asked again.
-	fleetWait  = 20 * time.Second
-	fleetEvery = 30 * time.Millisecond
+	// windowRows is how many rows are fetched in addition to the visible ones, so that most moves
+	// of the cursor need no query. typingRows replaces it while each key changes the query.
+	windowRows, typingRows = 300, 40
+	// maxFleetWait is how long the engine may wait for a change before it answers, and fleetDelay
+	// the pause before the next query.
+	maxFleetWait = 20 * time.Second
+	fleetDelay   = 30 * time.Millisecond
 )
 
-// A Fleet is the processes of a fleet of many machines: a window of the table that the
-// engine has of them, kept about the cursor.
+// A Fleet is the table of all processes of a fleet. The engine filters and sorts them; the table
+// holds only a window of rows around the cursor.
 type Fleet struct {
 	env   panes.Env
-	on    bool // it is shown in place of the processes here
+	shown bool // shown in place of the local processes
 	table Table
-	group string // what its rows are grouped by, as api.FleetProcessesInput has it
+	group string // see api.FleetProcessesInput
 	open  map[string]bool
 
-	asked *api.FleetProcessesInput // under way
-	stop  context.CancelFunc
-	out   api.FleetProcessesOutput // the last answer,
-	to    api.FleetProcessesInput  // and the question
-	err   error
+	pending  *api.FleetProcessesInput // the query under way
+	stop     context.CancelFunc
+	answer   api.FleetProcessesOutput // the last answer,
+	answered api.FleetProcessesInput  // and its query
+	err      error
 }
 
 func newFleet(env panes.Env) *Fleet {
-	return &Fleet{env: env, open: map[string]bool{}, stop: func() {}, table: Table{held: &held{}}}
+	return &Fleet{env: env, open: map[string]bool{}, stop: func() {}, table: Table{window: &fleetWindow{}}}
 }
 
-// query is what is wanted of the engine, for a table of h rows.
-func (f *Fleet) query(h int) api.FleetProcessesInput {
+// buildQuery returns the query for a table of h rows.
+func (f *Fleet) buildQuery(h int) api.FleetProcessesInput {
 	t := &f.table
-	in := api.FleetProcessesInput{Filter: t.filter, Sort: t.order.fleet(), Reversed: t.reversed, Group: f.group}
+	in := api.FleetProcessesInput{Filter: t.filter, Sort: t.order.fleetSort(), Reversed: t.reversed, Group: f.group}
 	for name, open := range f.open {
 		if open {
 			in.Open = append(in.Open, name)
 		}
 	}
 	slices.Sort(in.Open)
-	more := fleetRows
-	if !alike(in, f.to) {
-		more = fleetFirst
+	more := windowRows
+	if !sameTable(in, f.answered) {
+		more = typingRows
 	}
 	in.Offset, in.Limit = max(t.top-more/2, 0), more+h
 	return in
 }
 
-// alike reports whether two questions are about the same table, be it another window of it.
-func alike(a, b api.FleetProcessesInput) bool {
+// sameTable reports whether two queries differ at most in their window of rows.
+func sameTable(a, b api.FleetProcessesInput) bool {
 	return a.Filter == b.Filter && a.Sort == b.Sort && a.Reversed == b.Reversed && a.Group == b.Group && slices.Equal(a.Open, b.Open)
 }
 
-// covers reports whether the last answer has all rows of a view.
-func (f *Fleet) covers(top, h int) bool {
-	return top >= f.out.Offset && min(top+h, f.out.Total) <= f.out.Offset+len(f.out.Lines)
+// coversRows reports whether the last answer has all rows of a view.
+func (f *Fleet) coversRows(top, h int) bool {
+	return top >= f.answer.Offset && min(top+h, f.answer.Total) <= f.answer.Offset+len(f.answer.Lines)
 }
 
-// fetch asks for what a table of h rows lacks, or else for what changes.
-func (f *Fleet) fetch(h int) tea.Cmd {
+// fetchRows loads the missing rows of a table of h rows, or else waits for changes.
+func (f *Fleet) fetchRows(h int) tea.Cmd {
 	t := &f.table
-	t.top = widget.Follow(t.top, t.cursor, t.lines(), h)
-	in := f.query(h)
-	fresh := !alike(in, f.to) || f.out.Serial == 0 || !f.covers(t.top, h)
-	if f.asked != nil && (!fresh || alike(in, *f.asked) && f.asked.WaitMS == 0) {
+	t.top = widget.Follow(t.top, t.cursor, t.rowCount(), h)
+	in := f.buildQuery(h)
+	// A query for missing rows replaces one waiting for changes, but not one for the same rows.
+	fresh := !sameTable(in, f.answered) || f.answer.Serial == 0 || !f.coversRows(t.top, h)
+	if f.pending != nil && (!fresh || sameTable(in, *f.pending) && f.pending.WaitMS == 0) {
 		return nil
 	}
 	if fresh {
 		in.Find = fleetKey(t.id)
-		if alike(in, f.to) { // the cursor has gone to where no row is held
+		if sameTable(in, f.answered) { // the cursor has moved to a row not loaded
 			in.Find = ""
 		}
 	} else {
-		in.Find, in.Since, in.WaitMS = fleetKey(t.id), f.out.Serial, int(fleetWait/time.Millisecond)
+		in.Find, in.Since, in.WaitMS = fleetKey(t.id), f.answer.Serial, int(maxFleetWait/time.Millisecond)
 	}
 	f.stop()
 	ctx, stop := context.WithCancel(f.env.Context())
-	f.stop, f.asked = stop, &in
+	f.stop, f.pending = stop, &in
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.FleetProcessesOutput, error) {
 		if in.WaitMS > 0 {
-			_ = sleep.For(ctx, fleetEvery)
+			_ = sleep.For(ctx, fleetDelay)
 		}
 		return api.FleetProcesses.Call(ctx, e, in)
 	}, func(out api.FleetProcessesOutput, err error) tea.Cmd {
 		if ctx.Err() != nil {
-			return nil // something else is asked for meanwhile
+			return nil // another query has replaced this one
 		}
 		stop()
-		return f.take(in, out, err)
+		return f.storeAnswer(in, out, err)
 	})
 }
 
-// fleetKey is what the engine calls a row that the cursor is on.
+// fleetKey returns the engine's key for a row; see FleetProcessesInput.Find.
 func fleetKey(id string) string { return strings.Replace(id, headerID(""), "group ", 1) }
 
-// take takes in an answer.
-func (f *Fleet) take(in api.FleetProcessesInput, out api.FleetProcessesOutput, err error) tea.Cmd {
+// storeAnswer stores an answer, and after an error schedules another attempt.
+func (f *Fleet) storeAnswer(in api.FleetProcessesInput, out api.FleetProcessesOutput, err error) tea.Cmd {
 	f.err = err
 	if err != nil {
-		return panes.After(logLater, func() tea.Cmd {
-			f.asked = nil
+		return panes.After(retryDelay, func() tea.Cmd {
+			f.pending = nil
 			return nil
 		})
 	}
-	f.asked, f.out, f.to = nil, out, in
+	f.pending, f.answer, f.answered = nil, out, in
 	all, rows := make([]api.Process, 0, len(out.Lines)), make([]tableRow, 0, len(out.Lines))
-	group := &project{told: &api.FleetGroup{}}
+	group := &project{group: &api.FleetGroup{}}
 	for i := range out.Lines {
 		l := &out.Lines[i]
 		if l.Group != nil {
-			group = &project{file: l.Group.Name, told: l.Group}
+			group = &project{file: l.Group.Name, group: l.Group}
 			rows = append(rows, tableRow{group, header})
 			continue
 		}
@@ -139,6 +140,7 @@ func (f *Fleet) take(in api.FleetProcessesInput, out api.FleetProcessesOutput, e
 		rows = append(rows, tableRow{group, len(all)})
 		all = append(all, p)
 	}
+	// The answer's position of the cursor is stale if the cursor has moved meanwhile.
 	at := -1
 	if in.Find == fleetKey(f.table.id) {
 		at = out.At
@@ -147,20 +149,20 @@ func (f *Fleet) take(in api.FleetProcessesInput, out api.FleetProcessesOutput, e
 	return nil
 }
 
-// fold opens the group that the cursor is in, or closes it.
-func (f *Fleet) fold() {
-	g := f.table.Project()
+// toggleGroup opens or closes the group under the cursor.
+func (f *Fleet) toggleGroup() {
+	g := f.table.HeaderProject()
+	// With a filter every group is open.
 	if g == nil || f.table.filter != "" {
 		return
 	}
 	f.open[g.file] = !f.open[g.file]
 }
 
-// askGroup asks what the rows are to be grouped by.
 func (f *Fleet) askGroup() {
 	names := []string{"", "host"}
 	choices := []widget.Choice{{Text: "nothing", Detail: "one list"}, {Text: "host", Detail: "a group for each machine"}}
-	for _, key := range f.out.Labels {
+	for _, key := range f.answer.Labels {
 		names = append(names, "label:"+key)
 		choices = append(choices, widget.Choice{Text: widget.Clean(key), Also: "label", Detail: "label"})
 	}
@@ -181,65 +183,64 @@ func (f *Fleet) askGroup() {
 	f.env.Ask(u)
 }
 
-// toggleFleet shows the processes of the fleet, or those here again.
+// toggleFleet switches between the processes of the fleet and the local ones.
 func toggleFleet(p *Pane) tea.Cmd {
 	switch {
-	case p.fleet.on:
-		p.fleet.leave()
+	case p.fleet.shown:
+		p.fleet.hideTable()
 	case p.env.News().Fleet == nil:
 		return p.env.Say("machines of a fleet are shown here, as they are few", false)
 	default:
-		p.fleet.on = true
+		p.fleet.shown = true
 	}
 	showTable(p)
 	return nil
 }
 
-// ShowFleet shows what of the processes of the fleet matches a filter.
+// ShowFleet shows the processes of the fleet matching a filter.
 func ShowFleet(p *Pane, filter string) tea.Cmd {
-	p.fleet.on = p.env.News().Fleet != nil
+	p.fleet.shown = p.env.News().Fleet != nil
 	showTable(p)
-	if !p.fleet.on {
+	if !p.fleet.shown {
 		return p.env.Say("no fleet of many machines is connected", false)
 	}
 	p.table.SetFilter(filter)
 	return nil
 }
 
-// showTable shows the table that is chosen, and no log in its place.
+// showTable shows the chosen table in place of a merged log.
 func showTable(p *Pane) {
 	p.closeMerged()
-	p.onLog = false
+	p.logFocused = false
 	p.refresh()
 }
 
-// leave asks for nothing more.
-func (f *Fleet) leave() {
+// hideTable cancels the queries.
+func (f *Fleet) hideTable() {
 	f.stop()
-	f.on, f.asked = false, nil
+	f.shown, f.pending = false, nil
 }
 
-// groupFleet asks what to group by, where there is a fleet.
 func groupFleet(p *Pane) tea.Cmd {
-	if !p.fleet.on {
+	if !p.fleet.shown {
 		return p.env.Say("only processes of a fleet are grouped", false)
 	}
 	p.fleet.askGroup()
 	return nil
 }
 
-// foldRow folds what the cursor is in.
+// foldRow folds the group or project under the cursor.
 func foldRow(p *Pane) {
-	if p.fleet.on {
-		p.fleet.fold()
+	if p.fleet.shown {
+		p.fleet.toggleGroup()
 		return
 	}
-	p.table.Fold()
+	p.table.ToggleFold()
 }
 
-// openFar shows a session of a machine of many: the machine is one of those that are shown
-// from then on.
-func openFar(p *Pane, session api.Process) tea.Cmd {
+// openRemote shows a session of a fleet's machine. It connects the machine first if it is not shown
+// yet.
+func openRemote(p *Pane, session api.Process) tea.Cmd {
 	machine, _ := api.MachineOf(session.ID)
 	if p.env.News().Machine(machine) != nil {
 		return p.env.ShowSession(session.ID)
@@ -257,51 +258,50 @@ func openFar(p *Pane, session api.Process) tea.Cmd {
 	})
 }
 
-// drawTabs says which of both tables is shown, and what the other one has.
+// drawTabs draws the choice between both tables, with a summary of the other one.
 func (f *Fleet) drawTabs(w int) string {
 	n := f.env.News()
 	fleet := "fleet " + widget.Thousands(n.Fleet.Processes) + " on " + widget.Count(n.Fleet.Machines, "machine")
 	fleet = panes.WithCounts(fleet, panes.Count{N: n.Fleet.Failed, What: "failed"}, panes.Count{N: n.Fleet.Away, What: "away"})
 	hint := panes.WithKey(f.env.Bindings(), "", keymap.ProcessFleet, " switches", keymap.ScopeProcesses)
 	switch {
-	case !f.on:
+	case !f.shown:
 	case f.err != nil:
 		hint = panes.ErrorText(f.err)
-	case f.out.Loading:
+	case f.answer.Loading:
 		hint = "loading…"
 	case f.group != "":
 		hint = "by " + widget.Clean(strings.TrimPrefix(f.group, "label:"))
 	}
-	return panes.DrawFleetTabs(f.env, f.on, "here "+widget.Thousands(len(n.Processes)), fleet, hint, w)
+	return panes.DrawFleetTabs(f.env, f.shown, "here "+widget.Thousands(len(n.Processes)), fleet, hint, w)
 }
 
-// A held is what a table knows of rows that it does not hold.
-type held struct {
-	base     int // number of the first row that is held
+// A fleetWindow describes the rows of a table beyond the loaded ones.
+type fleetWindow struct {
+	base     int // number of the first loaded row
 	total    int
 	matching int
 	all      int
 	loading  bool
-	marked   map[string]api.Process // as they were when they were marked
+	marked   map[string]api.Process // as they were when marked
 }
 
-// setWindow replaces the rows that are held. at is where that of the cursor is now; -1 if that
-// is not known.
+// setWindow replaces the loaded rows. at is the new row of the cursor, or -1 if unknown.
 func (t *Table) setWindow(all []api.Process, rows []tableRow, at int, out *api.FleetProcessesOutput) {
 	t.all, t.rows, t.matching = all, rows, out.Matching
-	w := t.held
+	w := t.window
 	w.base, w.total, w.matching, w.all, w.loading = out.Offset, out.Total, out.Matching, out.All, out.Loading
 	if at >= 0 {
 		t.cursor = at
 	} else if !t.Select(t.id) {
 		t.cursor = max(min(t.cursor, w.total-1), 0)
 	}
-	t.keep()
+	t.rememberRow()
 }
 
-// narrow leaves those of the rows that are held that are known to match the filter, until the
-// engine has answered: what is typed next is about none of the others.
-func (t *Table) narrow() {
+// filterLoaded drops the loaded rows that may not match the filter until the engine has answered,
+// because the next key must not act on one of them.
+func (t *Table) filterLoaded() {
 	rows := t.rows[:0:0]
 	for _, r := range t.rows {
 		if r.process != header && matchesFilter(&t.all[r.process], "", t.filter) {
@@ -309,14 +309,14 @@ func (t *Table) narrow() {
 		}
 	}
 	t.rows, t.matching, t.cursor = rows, len(rows), 0
-	t.held.base, t.held.total, t.held.loading = 0, len(rows), true
+	t.window.base, t.window.total, t.window.loading = 0, len(rows), true
 	if !t.Select(t.id) {
-		t.keep()
+		t.rememberRow()
 	}
 }
 
-// fleet is the name of a column's order for the engine.
-func (c Column) fleet() api.FleetSort {
+// fleetSort returns the engine's name of a column's order.
+func (c Column) fleetSort() api.FleetSort {
 	switch c {
 	case ColumnName:
 		return api.FleetByName
@@ -334,7 +334,7 @@ func (c Column) fleet() api.FleetSort {
 	return api.FleetByState
 }
 
-// inFleet reports whether the rows of a fleet tell what a column has: nobody measures all of them.
+// inFleet reports whether the column is known for a fleet's processes; they have no metrics.
 func (c Column) inFleet() bool {
 	switch c {
 	case ColumnCPU, ColumnMemory, ColumnRestarts, ColumnPorts:
@@ -343,11 +343,11 @@ func (c Column) inFleet() bool {
 	return true
 }
 
-// markedFar are the processes of a window that are marked, held or not.
-func (t *Table) markedFar() []api.Process {
+// listMarked returns the marked processes, in the order of the table. They need not be loaded.
+func (t *Table) listMarked() []api.Process {
 	var all []api.Process
 	for id := range t.marked {
-		all = append(all, t.held.marked[id])
+		all = append(all, t.window.marked[id])
 	}
 	slices.SortFunc(all, func(a, b api.Process) int { return cmp.Or(t.compare(&a, &b), cmp.Compare(a.ID, b.ID)) })
 	return all

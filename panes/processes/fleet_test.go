@@ -18,13 +18,13 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A fakeFleet is an engine that tells of a fleet with many processes, whose names are their
-// numbers, and notes what it is asked.
+// A fakeFleet is an engine with a fleet of many processes, named by their numbers. It records the
+// queries.
 type fakeFleet struct {
 	total int
 	asked []api.FleetProcessesInput
 	away  bool
-	first int // number of the first
+	first int // number of the first one
 }
 
 func (f *fakeFleet) processes(_ context.Context, in api.FleetProcessesInput) (api.FleetProcessesOutput, error) {
@@ -46,23 +46,23 @@ func (f *fakeFleet) processes(_ context.Context, in api.FleetProcessesInput) (ap
 	return out, nil
 }
 
-// fleetPane is a pane that shows a fleet.
+// fleetPane returns a pane showing a fleet.
 func fleetPane(t *testing.T, total int) (*Pane, *fakeEnv, *fakeFleet) {
 	t.Helper()
-	p, e := shownPane(service("1", "mine", nil))
+	p, e := newTestPane(service("1", "mine", nil))
 	f := &fakeFleet{total: total}
 	panestest.On(e.API.(*panestest.Engine), api.FleetProcesses, f.processes)
 	e.Inks = widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	e.Known.Fleet = &api.FleetSummary{Machines: 1000, Away: 3, Processes: total, Failed: 12}
 	p.HandleNews(&e.Known)
 	p.press(t, keymap.ProcessFleet)
-	answer(p)
+	runFetch(p)
 	return p, e, f
 }
 
-// answer takes in what the engine answers to what is asked for now.
-func answer(p *Pane) {
-	if cmd := p.fleet.fetch(p.parts().table.H - 1); cmd != nil {
+// runFetch runs the current query and stores its answer.
+func runFetch(p *Pane) {
+	if cmd := p.fleet.fetchRows(p.computeLayout().table.H - 1); cmd != nil {
 		if then, ok := cmd().(panes.Result); ok {
 			then()
 		}
@@ -71,7 +71,7 @@ func answer(p *Pane) {
 
 func screenOf(p *Pane) string { return ansi.Strip(strings.Join(p.Draw(), "\n")) }
 
-func TestAWindowOfAFleetFollowsTheCursor(t *testing.T) {
+func TestFleetWindowFollowsTheCursor(t *testing.T) {
 	p, _, f := fleetPane(t, 50_000)
 	if s := screenOf(p); !strings.Contains(s, "n00000") || !strings.Contains(s, "1/50000") || !strings.Contains(s, "fleet 50,000 on 1,000 machines, 12 failed, 3 away") {
 		t.Errorf("it shows\n%s", s)
@@ -80,7 +80,7 @@ func TestAWindowOfAFleetFollowsTheCursor(t *testing.T) {
 	if s := screenOf(p); !strings.Contains(s, "…") {
 		t.Errorf("before the rows are there:\n%s", s)
 	}
-	answer(p)
+	runFetch(p)
 	if s := screenOf(p); !strings.Contains(s, "n49999") {
 		t.Errorf("at the end:\n%s", s)
 	}
@@ -89,47 +89,46 @@ func TestAWindowOfAFleetFollowsTheCursor(t *testing.T) {
 	}
 	p.press(t, keymap.MoveUp)
 	asked := len(f.asked)
-	answer(p)
+	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; len(f.asked) != asked+1 || last.WaitMS == 0 || last.Find != "box/id49998" {
 		t.Errorf("beside what it holds it asks %+v", last)
 	}
 }
 
-// From the list of sessions.
-func TestTheSessionsOfAFleetAreShownAmongItsProcesses(t *testing.T) {
+func TestFleetTableListsSessions(t *testing.T) {
 	p, _, f := fleetPane(t, 50_000)
-	p.press(t, keymap.ProcessFleet) // those here again
+	p.press(t, keymap.ProcessFleet) // back to the local processes
 	ShowFleet(p, "kind:session")
-	answer(p)
-	if last := f.asked[len(f.asked)-1]; last.Filter != "kind:session" || !p.fleet.on {
+	runFetch(p)
+	if last := f.asked[len(f.asked)-1]; last.Filter != "kind:session" || !p.fleet.shown {
 		t.Errorf("it asks %+v", last)
 	}
-	one, e := shownPane(service("1", "mine", nil))
+	one, e := newTestPane(service("1", "mine", nil))
 	ShowFleet(one, "kind:session")
-	if one.table.Filter() != "" || one.fleet.on || !strings.Contains(e.Said, "no fleet") {
+	if one.table.Filter() != "" || one.fleet.shown || !strings.Contains(e.Said, "no fleet") {
 		t.Errorf("without a fleet it says %q and filters by %q", e.Said, one.table.Filter())
 	}
 }
 
-// The cursor stays on its process when others come before it.
-func TestTheCursorStaysOnItsProcessOfAFleet(t *testing.T) {
+// Other processes come before it.
+func TestFleetCursorStaysOnItsProcess(t *testing.T) {
 	p, _, f := fleetPane(t, 50_000)
 	for range 5 {
 		p.press(t, keymap.MoveDown)
 	}
 	f.first = -3
-	answer(p)
+	runFetch(p)
 	if one, _ := p.Selected(); one.ID != "box/id5" || p.table.cursor != 8 {
 		t.Errorf("the cursor is on %s in row %d", one.ID, p.table.cursor)
 	}
 }
 
-func TestWhatIsWantedOfAFleetIsAskedOfTheEngine(t *testing.T) {
+func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 	p, e, f := fleetPane(t, 50_000)
 	p.table.SetFilter("host:web-* state:failed")
 	p.press(t, keymap.ProcessSortName)
 	p.press(t, keymap.ProcessReverse)
-	answer(p)
+	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; last.Filter != "host:web-* state:failed" || last.Sort != api.FleetByName || !last.Reversed || last.WaitMS != 0 {
 		t.Errorf("it asks %+v", last)
 	}
@@ -138,19 +137,19 @@ func TestWhatIsWantedOfAFleetIsAskedOfTheEngine(t *testing.T) {
 	u := e.Shown.(*overlay.Picker)
 	u.Type(p.env, tea.KeyPressMsg{Text: "role"})
 	u.Do(p.env, keymap.Accept)
-	answer(p)
+	runFetch(p)
 	if s := screenOf(p); !strings.Contains(s, "▸ web") || !strings.Contains(s, "49/50 up, 1 failed  7 machines") {
 		t.Errorf("in groups:\n%s", s)
 	}
 	p.press(t, keymap.Open)
-	answer(p)
+	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; last.Group != "label:role" || strings.Join(last.Open, " ") != "web" {
 		t.Errorf("of an open group it asks %+v", last)
 	}
 }
 
-// What is typed behind a filter is about what matches it, though the engine has not answered yet.
-func TestAFilterOfAFleetHoldsBeforeTheEngineAnswers(t *testing.T) {
+// A key typed after a filter must apply to a match, even before the engine has answered.
+func TestFleetFilterAppliesBeforeTheReply(t *testing.T) {
 	p, e, _ := fleetPane(t, 50_000)
 	p.table.SetFilter("n00007")
 	p.press(t, keymap.MoveLast)
@@ -158,18 +157,18 @@ func TestAFilterOfAFleetHoldsBeforeTheEngineAnswers(t *testing.T) {
 	if q, ok := e.Shown.(*overlay.Question); !ok || q.Title != "Stop box/n00007?" {
 		t.Errorf("it asks %+v", e.Shown)
 	}
-	p.table.SetFilter("host:b* n00007") // this only the engine knows
+	p.table.SetFilter("host:b* n00007") // only the engine can evaluate this
 	if s := screenOf(p); !strings.Contains(s, "…") {
 		t.Errorf("it shows\n%s", s)
 	}
-	answer(p)
+	runFetch(p)
 }
 
-func TestMarkedProcessesOfAFleetAreActedOnWhereverTheyAre(t *testing.T) {
+func TestActionReachesMarkedFleetProcessesOutsideTheWindow(t *testing.T) {
 	p, e, _ := fleetPane(t, 50_000)
 	p.press(t, keymap.Mark)
 	p.press(t, keymap.MoveLast)
-	answer(p)
+	runFetch(p)
 	p.press(t, keymap.Mark)
 	p.press(t, keymap.ProcessStop)
 	q, ok := e.Shown.(*overlay.Question)
@@ -184,28 +183,28 @@ func TestMarkedProcessesOfAFleetAreActedOnWhereverTheyAre(t *testing.T) {
 	}
 }
 
-func TestRowsOfAMachineThatIsAwayAreDim(t *testing.T) {
+func TestRowsOfAnOfflineMachineAreDim(t *testing.T) {
 	p, _, f := fleetPane(t, 10)
 	f.away = true
-	answer(p)
+	runFetch(p)
 	if one, _ := p.Selected(); one.State != "away" || !strings.Contains(screenOf(p), "?   n00001  box    away") {
 		t.Errorf("%+v\n%s", one, screenOf(p))
 	}
 	f.away = false
-	answer(p)
+	runFetch(p)
 	if one, _ := p.Selected(); one.State != api.StateRunning {
 		t.Errorf("when it is back: %+v", one)
 	}
 }
 
-func TestWithoutAFleetTheProcessesHereAreShown(t *testing.T) {
+func TestFleetTableClosesWithoutAFleet(t *testing.T) {
 	p, e, _ := fleetPane(t, 10)
 	e.Known.Fleet = nil
 	p.HandleNews(&e.Known)
 	if s := screenOf(p); !strings.Contains(s, "mine") || strings.Contains(s, "fleet") {
 		t.Errorf("it shows\n%s", s)
 	}
-	if p.press(t, keymap.ProcessFleet); e.Said == "" || p.fleet.on {
+	if p.press(t, keymap.ProcessFleet); e.Said == "" || p.fleet.shown {
 		t.Error("the key is not answered")
 	}
 }

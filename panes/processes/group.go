@@ -11,28 +11,27 @@ import (
 	"tandem/panes/widget"
 )
 
-// A project is the processes of one project file, or those of none.
+// A project is the processes of one project file, those without one, or a group of a fleet.
 type project struct {
-	told    *api.FleetGroup // what the engine tells of a group of a fleet, whose name is file; nil for projects
-	file    string          // "" for those of none
+	group   *api.FleetGroup // state of a group of a fleet, named by file; nil for projects
+	file    string          // "" for processes without one
 	title   string          // the project's name
-	members []int           // indexes into all of what matches the filter, in the order of the rows
+	members []int           // indexes of the matching processes in Table.all, in the order of the rows
 }
 
-// A tableRow is a process or, where several projects are told apart, the header
-// of one.
+// A tableRow is a process or the header of its project.
 type tableRow struct {
 	project *project
-	process int // index into all; header for a project's header
+	process int // index in Table.all; header for a project's header
 }
 
 const header = -1
 
-// headerID is what the cursor keeps its place by on a header.
+// headerID returns the id of a header row, in place of a process's.
 func headerID(file string) string { return "project " + file }
 
 func (g *project) name() string {
-	if g.told != nil {
+	if g.group != nil {
 		return cmp.Or(widget.Clean(g.file), "without the label")
 	}
 	if g.file == "" {
@@ -42,8 +41,8 @@ func (g *project) name() string {
 	return api.OnMachine(machine, g.title)
 }
 
-// projectNames returns the names of the projects that processes belong to, by
-// projectFile. The newest process decides, so that a new name in the file shows.
+// projectNames returns the names of all projects by projectFile. The newest process decides,
+// because the name in the file may have changed.
 func projectNames(all []api.Process) map[string]string {
 	names, newest := map[string]string{}, map[string]time.Time{}
 	for i := range all {
@@ -58,9 +57,9 @@ func projectNames(all []api.Process) map[string]string {
 	return names
 }
 
-// divide divides the processes that match the filter into projects, those of none
+// groupByProject divides the processes matching the filter into projects; those without one come
 // last.
-func (t *Table) divide() {
+func (t *Table) groupByProject() {
 	var all []*project
 	byFile, names := map[string]*project{}, projectNames(t.all)
 	for i := range t.all {
@@ -104,9 +103,9 @@ func projectFolder(p *api.Process) string {
 	return filepath.Dir(p.Project.File)
 }
 
-// layRows makes the rows of the projects: no header where there are no projects, and of
-// one that is folded nothing else, unless a filter looks for what is in it.
-func (t *Table) layRows() {
+// buildRows builds the rows of the projects. Without any project there are no headers. A folded
+// project is only a header, unless a filter is set.
+func (t *Table) buildRows() {
 	t.rows = t.rows[:0]
 	named := slices.ContainsFunc(t.all, func(p api.Process) bool { return p.Project != nil })
 	for _, g := range t.projects {
@@ -122,17 +121,17 @@ func (t *Table) layRows() {
 	}
 }
 
-// Project is the project whose header the cursor is on; nil without one.
-func (t *Table) Project() *project {
-	if r := t.row(t.cursor); r != nil && r.process == header {
+// HeaderProject returns the project whose header is under the cursor; nil without one.
+func (t *Table) HeaderProject() *project {
+	if r := t.findRow(t.cursor); r != nil && r.process == header {
 		return r.project
 	}
 	return nil
 }
 
-// Fold folds the project that the cursor is in, whose header it goes to, or
-// unfolds it.
-func (t *Table) Fold() {
+// ToggleFold folds or unfolds the project under the cursor. The cursor goes to its header.
+func (t *Table) ToggleFold() {
+	// With a filter every project is open.
 	if t.cursor >= len(t.rows) || t.filter != "" || t.rows[0].process != header {
 		return
 	}
@@ -142,10 +141,11 @@ func (t *Table) Fold() {
 	}
 	t.folded[file] = !t.folded[file]
 	t.id = headerID(file)
-	t.arrange()
+	t.arrangeRows()
 }
 
-// Reveal puts the cursor on a process, whatever is filtered and folded.
+// Reveal puts the cursor on a process. It clears the filter and unfolds the project if they hide
+// it.
 func (t *Table) Reveal(id string) {
 	if t.Select(id) {
 		return
@@ -159,9 +159,8 @@ func (t *Table) Reveal(id string) {
 	}
 }
 
-// markAll marks the processes of a project, or takes their marks away if all
-// have one.
-func (t *Table) markAll(g *project) {
+// toggleProjectMarks marks the processes of a project, or removes their marks if all have one.
+func (t *Table) toggleProjectMarks(g *project) {
 	marked := !slices.ContainsFunc(g.members, func(i int) bool { return !t.marked[t.all[i].ID] })
 	for _, i := range g.members {
 		if t.marked[t.all[i].ID] = true; marked {
@@ -170,11 +169,11 @@ func (t *Table) markAll(g *project) {
 	}
 }
 
-// count counts the processes of a project that run, those that have failed, and
-// all but the ones that did what they had to.
-func (t *Table) count(g *project) (up, failed, all int) {
-	if g.told != nil {
-		return g.told.Running, g.told.Failed, g.told.Processes
+// countStates counts the running and the failed processes of a project, and all but those that
+// exited with success.
+func (t *Table) countStates(g *project) (up, failed, all int) {
+	if g.group != nil {
+		return g.group.Running, g.group.Failed, g.group.Processes
 	}
 	for _, i := range g.members {
 		p := &t.all[i]
@@ -194,7 +193,7 @@ func (t *Table) count(g *project) (up, failed, all int) {
 // drawHeader draws the header of a project.
 func (t *Table) drawHeader(g *project, cursor bool, w int, look *widget.Look) string {
 	sign, here, name := look.Glyphs.Unfolded, " ", look.Strong
-	if t.folded[g.file] && t.filter == "" || g.told != nil && !g.told.Open {
+	if t.folded[g.file] && t.filter == "" || g.group != nil && !g.group.Open {
 		sign = look.Glyphs.Folded
 	}
 	if cursor {
@@ -203,10 +202,10 @@ func (t *Table) drawHeader(g *project, cursor bool, w int, look *widget.Look) st
 	r := widget.Row{Plain: cursor && t.Focused}
 	r.Add(here, look.Accent)
 	r.Add("  "+sign+" ", look.Dim)
-	at := t.stateAt()
+	at := t.stateColumnX()
 	r.Add(widget.Fit(g.name(), max(at-columnGap-r.Cells, min(12, w-r.Cells))), name)
 	r.Add(widget.Spaces(columnGap), "")
-	up, failed, all := t.count(g)
+	up, failed, all := t.countStates(g)
 	ink := look.Good
 	switch {
 	case up == 0:
@@ -218,26 +217,25 @@ func (t *Table) drawHeader(g *project, cursor bool, w int, look *widget.Look) st
 	if failed > 0 {
 		r.AddKept(", "+widget.Itoa(failed)+" failed", look.Bad, look.Selected)
 	}
-	if m := g.told; m != nil && m.Machines > 1 {
+	if m := g.group; m != nil && m.Machines > 1 {
 		r.Add(widget.Spaces(columnGap)+widget.Itoa(m.Machines)+" machines", look.Dim)
 	}
-	if m := g.told; m != nil && m.Away > 0 {
+	if m := g.group; m != nil && m.Away > 0 {
 		away := "away"
 		if m.Machines > 1 {
 			away = widget.Itoa(m.Away) + " away"
 		}
 		r.Add(", "+away, look.Dim)
 	}
-	if g.told == nil && g.file != "" && w-r.Cells > columnGap+4 {
+	if g.group == nil && g.file != "" && w-r.Cells > columnGap+4 {
 		folder := widget.ShortPath(filepath.Dir(g.file), t.Home)
 		r.Add(widget.Spaces(columnGap)+widget.ClipPath(folder, w-r.Cells-columnGap), look.Dim)
 	}
-	return t.finish(&r, w, look)
+	return t.finishRow(&r, w, look)
 }
 
-// stateAt is where the column of states begins.
-func (t *Table) stateAt() int {
-	for _, c := range t.places {
+func (t *Table) stateColumnX() int {
+	for _, c := range t.columns {
 		if c.column == ColumnState {
 			return c.x
 		}
@@ -245,8 +243,8 @@ func (t *Table) stateAt() int {
 	return leadCells
 }
 
-// finish fills a row that was drawn up to the width of the table.
-func (t *Table) finish(r *widget.Row, w int, look *widget.Look) string {
+// finishRow pads or clips a row to the width of the table.
+func (t *Table) finishRow(r *widget.Row, w int, look *widget.Look) string {
 	r.Add(widget.Spaces(w-r.Cells), "")
 	line := r.Text.String()
 	if r.Cells > w {

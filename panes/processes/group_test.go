@@ -18,8 +18,8 @@ import (
 	"tandem/ui/overlay"
 )
 
-// grouped are processes of two projects and of none.
-func grouped() []api.Process {
+// projectProcesses returns processes of two projects and one without a project.
+func projectProcesses() []api.Process {
 	of := func(file string, change func(*api.Process)) func(*api.Process) {
 		return func(p *api.Process) {
 			p.Project = &api.ProjectEntry{File: file, Name: p.Name}
@@ -38,11 +38,11 @@ func grouped() []api.Process {
 	}
 }
 
-func TestProcessesStandUnderTheirProject(t *testing.T) {
+func TestTableGroupsProcessesByProject(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
-	table := tableOf(grouped())
+	table := tableOf(projectProcesses())
 	table.Home = "/home/ann"
-	check(t, drawn(table.Draw(80, 9, noon, look)), []string{
+	compareRows(t, plainRows(table.Draw(80, 9, noon, look)), []string{
 		"       name        state▲             pid   cpu%   mem     up  command      1/5 ",
 		"   ▾ book          1/1 up  ~/book                                               ",
 		"▌  ●   docs        running           4711    1.2   12M  1h30m  serve docs       ",
@@ -55,12 +55,12 @@ func TestProcessesStandUnderTheirProject(t *testing.T) {
 	})
 	table.SortBy(ColumnName)
 	table.Reverse()
-	check(t, namesIn(table), []string{"book:", "docs", "shop:", "web", "migrate", "db", "no project:", "shell"})
-	if table.SetRows(grouped()[:1]); slices.Contains(namesIn(table), "no project:") {
+	compareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "web", "migrate", "db", "no project:", "shell"})
+	if table.SetRows(projectProcesses()[:1]); slices.Contains(namesIn(table), "no project:") {
 		t.Errorf("what has no project stands under a header alone: %v", namesIn(table))
 	}
 	for w := 20; w < 160; w++ {
-		for _, row := range tableOf(grouped()).Draw(w, 9, noon, look) {
+		for _, row := range tableOf(projectProcesses()).Draw(w, 9, noon, look) {
 			if got := widget.Width(row); got != w {
 				t.Fatalf("row %q takes %d cells of %d", row, got, w)
 			}
@@ -68,9 +68,9 @@ func TestProcessesStandUnderTheirProject(t *testing.T) {
 	}
 }
 
-func TestProjectGoesByTheNameInItsFile(t *testing.T) {
+func TestProjectHeaderShowsTheNameInItsFile(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
-	all := grouped()
+	all := projectProcesses()
 	for i := range all {
 		if p := &all[i]; p.Name == "web" {
 			p.Project.Project, p.StartedAt = "storefront", noon
@@ -79,20 +79,20 @@ func TestProjectGoesByTheNameInItsFile(t *testing.T) {
 		}
 	}
 	table := tableOf(all)
-	check(t, namesIn(table), []string{"book:", "docs", "storefront:", "db", "web", "migrate", "no project:", "shell"})
+	compareRows(t, namesIn(table), []string{"book:", "docs", "storefront:", "db", "web", "migrate", "no project:", "shell"})
 	table.Select("2")
 	table.Move(-2)
-	if got := table.projectHeading(60, look); !strings.Contains(got, "storefront") {
+	if got := table.drawProjectHeading(60, look); !strings.Contains(got, "storefront") {
 		t.Errorf("the heading of the log is %q", got)
 	}
 	table.SetFilter("STOREFRONT")
-	check(t, namesIn(table), []string{"storefront:", "db", "web", "migrate"})
+	compareRows(t, namesIn(table), []string{"storefront:", "db", "web", "migrate"})
 	table.SetFilter("book")
-	check(t, namesIn(table), []string{"book:", "docs"})
+	compareRows(t, namesIn(table), []string{"book:", "docs"})
 }
 
 func TestFilterMatchesProjectFolderAndStateAsShown(t *testing.T) {
-	all := grouped()
+	all := projectProcesses()
 	yes := true
 	for i := range all {
 		switch p := &all[i]; p.Name {
@@ -113,36 +113,36 @@ func TestFilterMatchesProjectFolderAndStateAsShown(t *testing.T) {
 		"restarts":      {"book:", "docs"},
 	} {
 		table.SetFilter(filter)
-		check(t, namesIn(table), want)
+		compareRows(t, namesIn(table), want)
 	}
 }
 
-func TestAProjectIsFoldedAndOpensForWhatIsLookedFor(t *testing.T) {
-	table := tableOf(grouped())
+func TestFoldedProjectOpensForAFilterMatch(t *testing.T) {
+	table := tableOf(projectProcesses())
 	table.Select("3")
-	table.Fold()
-	check(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
-	if g := table.Project(); g == nil || g.name() != "shop" {
+	table.ToggleFold()
+	compareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
+	if g := table.HeaderProject(); g == nil || g.name() != "shop" {
 		t.Fatalf("the cursor is not on the header that was folded")
 	}
-	table.SetRows(grouped())
-	check(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
+	table.SetRows(projectProcesses())
+	compareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
 	table.SetFilter("migrate")
-	check(t, namesIn(table), []string{"shop:", "migrate"})
+	compareRows(t, namesIn(table), []string{"shop:", "migrate"})
 	table.SetFilter("")
 	table.Reveal("2")
 	if p, _ := table.Selected(); p.Name != "web" {
 		t.Errorf("the cursor is on %q", p.Name)
 	}
-	table.Fold()
-	table.Fold()
-	check(t, namesIn(table), []string{"book:", "docs", "shop:", "db", "web", "migrate", "no project:", "shell"})
+	table.ToggleFold()
+	table.ToggleFold()
+	compareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "db", "web", "migrate", "no project:", "shell"})
 }
 
-func TestWhatIsDoneOnAHeaderIsAskedForAndDoneToItsProject(t *testing.T) {
-	p, e := shownPane(grouped()...)
+func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
+	p, e := newTestPane(projectProcesses()...)
 	panestest.On(e.API.(*panestest.Engine), api.ProcessRestart, func(_ context.Context, in api.ProcessRestartInput) (api.Process, error) {
-		e.note("restart " + in.ID)
+		e.recordStop("restart " + in.ID)
 		return api.Process{}, nil
 	})
 	p.table.Select(headerID("/home/ann/shop/tandem.yaml"))
@@ -170,17 +170,17 @@ func TestWhatIsDoneOnAHeaderIsAskedForAndDoneToItsProject(t *testing.T) {
 		}
 	}
 	p.press(t, keymap.Mark)
-	if got := p.table.Marked(); got != 3 {
+	if got := p.table.MarkCount(); got != 3 {
 		t.Errorf("%d are marked", got)
 	}
 	p.press(t, keymap.Mark)
-	if got := p.table.Marked(); got != 0 {
+	if got := p.table.MarkCount(); got != 0 {
 		t.Errorf("%d are still marked", got)
 	}
 }
 
-func TestAHeaderIsFoldedByKeyAndMouse(t *testing.T) {
-	p, _ := shownPane(grouped()...)
+func TestHeaderFoldsByKeyAndMouse(t *testing.T) {
+	p, _ := newTestPane(projectProcesses()...)
 	p.Draw()
 	rows := func() string { return fmt.Sprint(namesIn(p.table)) }
 	whole, folded := rows(), "[book: shop: db web migrate no project: shell]"

@@ -9,7 +9,7 @@ import (
 	"tandem/panes/widget"
 )
 
-func TestMachinesAreAColumnAndAFilter(t *testing.T) {
+func TestTableShowsAndFiltersByMachine(t *testing.T) {
 	var table Table
 	look := &widget.Look{}
 	head := func() string { return table.Draw(120, 10, time.Now(), look)[0] }
@@ -31,9 +31,8 @@ func TestMachinesAreAColumnAndAFilter(t *testing.T) {
 	}
 }
 
-// What was started from other machines says from which, where there is such a process
-// and room.
-func TestWhereAProcessWasStartedFromIsAColumn(t *testing.T) {
+// The column appears only if such a process is listed and the table is wide enough.
+func TestTableShowsTheMachineThatStartedAProcess(t *testing.T) {
 	var table Table
 	look := &widget.Look{}
 	drawn := func(w int) string { return strings.Join(table.Draw(w, 10, time.Now(), look), "\n") }

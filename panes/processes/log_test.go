@@ -21,19 +21,19 @@ import (
 	"tandem/themes"
 )
 
-// A written is a log as the engine serves it.
-type written struct {
+// A fakeLog is a log served as by the engine.
+type fakeLog struct {
 	text    string
-	dropped int64 // bytes gone from the head of text
+	dropped int64 // bytes dropped from the head of text
 	asked   int
 	state   api.State
 	times   []api.LogTime
 }
 
-func (f *written) serve(in api.ProcessLogInput) api.ProcessLogOutput {
+func (f *fakeLog) readLog(in api.ProcessLogInput) api.ProcessLogOutput {
 	f.asked++
 	if in.Grep != "" {
-		return f.grep(in)
+		return f.searchLog(in)
 	}
 	end := int64(len(f.text))
 	since := f.dropped
@@ -55,8 +55,8 @@ func (f *written) serve(in api.ProcessLogInput) api.ProcessLogOutput {
 	return api.ProcessLogOutput{Data: data, DataBytes: encoded, Start: since, NextCursor: next, End: end, Dropped: f.dropped, State: f.state, Times: f.times}
 }
 
-// grep searches the log as the engine does.
-func (f *written) grep(in api.ProcessLogInput) (out api.ProcessLogOutput) {
+// searchLog searches the log as the engine does.
+func (f *fakeLog) searchLog(in api.ProcessLogInput) (out api.ProcessLogOutput) {
 	re, at := regexp.MustCompile(in.Grep), int64(0)
 	for line := range strings.Lines(f.text) {
 		if at >= f.dropped && re.MatchString(strings.TrimSuffix(line, "\n")) {
@@ -73,12 +73,11 @@ func (f *written) grep(in api.ProcessLogInput) (out api.ProcessLogOutput) {
 	return out
 }
 
-// feed answers what the log asks for until it needs nothing more than what is
-// printed next.
-func (f *written) feed(t testing.TB, l *Log) {
+// answerAll answers requests until the log waits for more output.
+func (f *fakeLog) answerAll(t testing.TB, l *Log) {
 	t.Helper()
 	for range 1000 {
-		r, ok := l.Next()
+		r, ok := l.NextRequest()
 		if !ok || f.answer(t, l, r) {
 			return
 		}
@@ -86,16 +85,16 @@ func (f *written) feed(t testing.TB, l *Log) {
 	t.Fatal("it never stops asking")
 }
 
-// answer answers a request; it reports whether that waits for what is printed next.
-func (f *written) answer(t interface{ Fatal(...any) }, l *Log, r *logRequest) (waits bool) {
+// answer answers a request. waits reports whether the request waits for more output.
+func (f *fakeLog) answer(t interface{ Fatal(...any) }, l *Log, r *logRequest) (waits bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	e := panestest.NewEngine()
 	panestest.On(e, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		out := f.serve(in)
+		out := f.readLog(in)
 		if in.WaitMS > 0 && out.Data+out.DataBytes == "" && !out.State.Ended() {
 			waits = true
-			cancel() // until nothing has come for long enough
+			cancel() // ends the wait for output
 			return out, ctx.Err()
 		}
 		return out, nil
@@ -104,15 +103,15 @@ func (f *written) answer(t interface{ Fatal(...any) }, l *Log, r *logRequest) (w
 	if err != nil && !waits {
 		t.Fatal(err)
 	}
-	l.Take(r, a, nil)
+	l.AcceptAnswer(r, a, nil)
 	return waits
 }
 
-// shownLog is what a log draws, without colours.
-func (f *written) shownLog(t testing.TB, l *Log, w, h int) []string {
+// drawLog returns the drawn log without colors.
+func (f *fakeLog) drawLog(t testing.TB, l *Log, w, h int) []string {
 	l.SetSize(w, h)
-	f.feed(t, l)
-	rows := drawn(l.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	f.answerAll(t, l)
+	rows := plainRows(l.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
 	for _, r := range rows {
 		if got := widget.Width(r); got != w {
 			t.Fatalf("row %q takes %d cells of %d", r, got, w)
@@ -124,8 +123,8 @@ func (f *written) shownLog(t testing.TB, l *Log, w, h int) []string {
 	return rows
 }
 
-// numbered is a log of n lines that each say their number.
-func numbered(n int) string {
+// numberedLines returns a log of n lines, each with its number.
+func numberedLines(n int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "line %d\n", i)
@@ -134,69 +133,69 @@ func numbered(n int) string {
 }
 
 func TestLogFollowsItsEnd(t *testing.T) {
-	f, l := &written{text: numbered(100)}, NewLog("1", "", false)
-	check(t, f.shownLog(t, l, 20, 3), []string{"line 97", "line 98", "line 99"})
+	f, l := &fakeLog{text: numberedLines(100)}, NewLog("1", "", false)
+	compareRows(t, f.drawLog(t, l, 20, 3), []string{"line 97", "line 98", "line 99"})
 	f.text += "line 100\nno newl"
-	check(t, f.shownLog(t, l, 20, 3), []string{"line 99", "line 100", "no newl"})
+	compareRows(t, f.drawLog(t, l, 20, 3), []string{"line 99", "line 100", "no newl"})
 	f.text += "ine yet\n"
-	check(t, f.shownLog(t, l, 20, 3), []string{"line 99", "line 100", "no newline yet"})
+	compareRows(t, f.drawLog(t, l, 20, 3), []string{"line 99", "line 100", "no newline yet"})
 }
 
-func TestScrollingUpPausesUntilTheEndIsAskedFor(t *testing.T) {
-	f, l := &written{text: numbered(100)}, NewLog("1", "", false)
-	f.shownLog(t, l, 20, 3)
+func TestScrollingUpPausesFollowing(t *testing.T) {
+	f, l := &fakeLog{text: numberedLines(100)}, NewLog("1", "", false)
+	f.drawLog(t, l, 20, 3)
 	l.Scroll(-1)
 	want := []string{"line 96", "line 97", "line 98"}
-	check(t, f.shownLog(t, l, 20, 3), want)
-	f.text += numbered(50)
-	check(t, f.shownLog(t, l, 20, 3), want)
+	compareRows(t, f.drawLog(t, l, 20, 3), want)
+	f.text += numberedLines(50)
+	compareRows(t, f.drawLog(t, l, 20, 3), want)
 	l.Scroll(1000)
 	f.text += "more\n"
-	f.shownLog(t, l, 20, 3)
+	f.drawLog(t, l, 20, 3)
 	if l.Following() {
 		t.Error("it follows again though nobody asked for that")
 	}
-	l.End()
-	check(t, f.shownLog(t, l, 20, 3), []string{"line 48", "line 49", "more"})
+	l.ScrollToEnd()
+	compareRows(t, f.drawLog(t, l, 20, 3), []string{"line 48", "line 49", "more"})
 }
 
-func TestHugeLogIsHeldInPartAndReachedEverywhere(t *testing.T) {
-	f, l := &written{text: numbered(1_000_000)}, NewLog("1", "", false)
-	check(t, f.shownLog(t, l, 20, 2), []string{"line 999998", "line 999999"})
-	l.Home()
-	check(t, f.shownLog(t, l, 20, 2), []string{"line 0", "line 1"})
+func TestHugeLogIsReachableWithABoundedWindow(t *testing.T) {
+	f, l := &fakeLog{text: numberedLines(1_000_000)}, NewLog("1", "", false)
+	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 999998", "line 999999"})
+	l.ScrollToStart()
+	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 0", "line 1"})
 	for i := range 30_000 {
 		l.Scroll(2)
 		if i%10 == 0 {
-			f.shownLog(t, l, 20, 2)
+			f.drawLog(t, l, 20, 2)
 		}
 	}
-	check(t, f.shownLog(t, l, 20, 2), []string{"line 60000", "line 60001"})
+	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 60000", "line 60001"})
 	for range 1000 {
 		l.Scroll(-2)
 	}
-	check(t, f.shownLog(t, l, 20, 2), []string{"line 58000", "line 58001"})
-	if bytes, lines := l.end-l.start, len(l.lines); bytes > logWindow+logFollow || lines > logLines*2 {
+	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 58000", "line 58001"})
+	if bytes, lines := l.end-l.start, len(l.lines); bytes > maxWindowBytes+maxFollowBytes || lines > maxWindowLines*2 {
 		t.Errorf("holds %d bytes in %d lines", bytes, lines)
 	}
 	asked := f.asked
-	l.End()
-	check(t, f.shownLog(t, l, 20, 1), []string{"line 999999"})
+	l.ScrollToEnd()
+	compareRows(t, f.drawLog(t, l, 20, 1), []string{"line 999999"})
 	if f.asked > asked+2 {
 		t.Errorf("going to the end took %d requests", f.asked-asked)
 	}
 }
 
-func TestFollowingAFloodSkipsToTheEndAndSaysHowMuch(t *testing.T) {
-	f, l := &written{text: numbered(10)}, NewLog("1", "", false)
-	f.shownLog(t, l, 60, 2)
-	f.text += numbered(500_000) + "last\n"
-	rows := f.shownLog(t, l, 60, 2)
-	check(t, rows, []string{"line 499999", "last"})
+func TestFollowingAFloodSkipsAndReportsBytes(t *testing.T) {
+	f, l := &fakeLog{text: numberedLines(10)}, NewLog("1", "", false)
+	f.drawLog(t, l, 60, 2)
+	f.text += numberedLines(500_000) + "last\n"
+	rows := f.drawLog(t, l, 60, 2)
+	compareRows(t, rows, []string{"line 499999", "last"})
 	if l.skipped < 4<<20 {
 		t.Errorf("skipped %d bytes", l.skipped)
 	}
-	head := ansi.Strip(l.Heading(&api.Process{Name: "flood"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	head := ansi.Strip(l.DrawHeading(&api.Process{Name: "flood"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
 	if !strings.Contains(head, "skipped "+units.Bytes(l.skipped)) {
 		t.Errorf("the heading is %q", head)
 	}
@@ -205,40 +204,40 @@ func TestFollowingAFloodSkipsToTheEndAndSaysHowMuch(t *testing.T) {
 	}
 }
 
-func TestLogWhoseHeadIsDroppedGoesOnWhereThereIsSomething(t *testing.T) {
-	f, l := &written{text: numbered(100_000)}, NewLog("1", "", false)
-	f.shownLog(t, l, 20, 2)
-	l.Home()
-	check(t, f.shownLog(t, l, 20, 2), []string{"line 0", "line 1"})
+func TestLogResumesAfterADroppedHead(t *testing.T) {
+	f, l := &fakeLog{text: numberedLines(100_000)}, NewLog("1", "", false)
+	f.drawLog(t, l, 20, 2)
+	l.ScrollToStart()
+	compareRows(t, f.drawLog(t, l, 20, 2), []string{"line 0", "line 1"})
 	f.dropped = int64(strings.Index(f.text, "line 90000"))
 	for range 60_000 {
 		l.Scroll(1)
 	}
-	f.shownLog(t, l, 20, 2)
+	f.drawLog(t, l, 20, 2)
 	l.Scroll(5)
-	if got := f.shownLog(t, l, 20, 2)[0]; !strings.HasPrefix(got, "line ") {
+	if got := f.drawLog(t, l, 20, 2)[0]; !strings.HasPrefix(got, "line ") {
 		t.Errorf("shows %q", got)
 	}
-	l.Home()
-	check(t, f.shownLog(t, l, 20, 1), []string{"line 90000"})
+	l.ScrollToStart()
+	compareRows(t, f.drawLog(t, l, 20, 1), []string{"line 90000"})
 }
 
-func TestSearchGoesThroughTheWholeLog(t *testing.T) {
+func TestSearchCoversTheWholeLog(t *testing.T) {
 	needs.FullRun(t)
-	f, l := &written{text: numbered(10) + "needle one\n" + numbered(300_000) + "needle two\n" + numbered(10)}, NewLog("1", "", false)
-	f.shownLog(t, l, 20, 3)
-	if l.Seek(true) != nil {
+	f, l := &fakeLog{text: numberedLines(10) + "needle one\n" + numberedLines(300_000) + "needle two\n" + numberedLines(10)}, NewLog("1", "", false)
+	f.drawLog(t, l, 20, 3)
+	if l.SearchFunc(true) != nil {
 		t.Error("nothing is searched for")
 	}
-	l.Search("need.e", regexp.MustCompile("(?i)need.e"))
+	l.SetPattern("need.e", regexp.MustCompile("(?i)need.e"))
 	find := func(above bool, text string, number int, wrapped bool) {
 		t.Helper()
-		found, err := l.Seek(above)(t.Context(), manyWritten{"1": f}.engine())
+		found, err := l.SearchFunc(above)(t.Context(), fakeLogs{"1": f}.engine())
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.Found(found)
-		if rows := f.shownLog(t, l, 20, 3); !found.ok || !strings.Contains(strings.Join(rows, "\n"), text) {
+		l.ShowMatch(found)
+		if rows := f.drawLog(t, l, 20, 3); !found.ok || !strings.Contains(strings.Join(rows, "\n"), text) {
 			t.Fatalf("%q is not shown: %q", text, rows)
 		}
 		if m := found.match; m.Number != number || m.Total != 2 || m.Wrapped != wrapped {
@@ -250,47 +249,47 @@ func TestSearchGoesThroughTheWholeLog(t *testing.T) {
 	find(false, "needle two", 2, false)
 	find(false, "needle one", 1, true)
 	find(true, "needle two", 2, true)
-	head := ansi.Strip(l.Heading(&api.Process{Name: "hay"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	head := ansi.Strip(l.DrawHeading(&api.Process{Name: "hay"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
 	if !strings.Contains(head, "/need.e 2/2") {
 		t.Errorf("the heading is %q", head)
 	}
 }
 
 func TestLongLinesWrapOrScrollSideways(t *testing.T) {
-	f, l := &written{text: "short\n0123456789abcdef一二三四\nend\n"}, NewLog("1", "", false)
-	check(t, f.shownLog(t, l, 9, 4), []string{"short", "01234567›", "end", ""})
-	l.Sideways(1)
-	check(t, f.shownLog(t, l, 9, 4), []string{"", "一二三四", "", ""})
-	l.Wrap()
-	check(t, f.shownLog(t, l, 9, 6), []string{"short", "012345678", "9abcdef一", "二三四", "end", ""})
-	check(t, f.shownLog(t, l, 9, 2), []string{"二三四", "end"})
+	f, l := &fakeLog{text: "short\n0123456789abcdef一二三四\nend\n"}, NewLog("1", "", false)
+	compareRows(t, f.drawLog(t, l, 9, 4), []string{"short", "01234567›", "end", ""})
+	l.ScrollSideways(1)
+	compareRows(t, f.drawLog(t, l, 9, 4), []string{"", "一二三四", "", ""})
+	l.ToggleWrap()
+	compareRows(t, f.drawLog(t, l, 9, 6), []string{"short", "012345678", "9abcdef一", "二三四", "end", ""})
+	compareRows(t, f.drawLog(t, l, 9, 2), []string{"二三四", "end"})
 	l.Scroll(-1)
-	check(t, f.shownLog(t, l, 9, 2), []string{"9abcdef一", "二三四"})
+	compareRows(t, f.drawLog(t, l, 9, 2), []string{"9abcdef一", "二三四"})
 }
 
-func TestLinesKeepTheirOffsetsWhateverBytesTheyHave(t *testing.T) {
-	f, l := &written{text: "a\xffb\n\xff\xfe\xfd\nneedle\n"}, NewLog("1", "", false)
-	check(t, f.shownLog(t, l, 20, 3), []string{"a\ufffdb", "\ufffd\ufffd\ufffd", "needle"})
+func TestLineOffsetsCountInvalidBytes(t *testing.T) {
+	f, l := &fakeLog{text: "a\xffb\n\xff\xfe\xfd\nneedle\n"}, NewLog("1", "", false)
+	compareRows(t, f.drawLog(t, l, 20, 3), []string{"a\ufffdb", "\ufffd\ufffd\ufffd", "needle"})
 	if got, want := l.lines[2].offset, int64(strings.Index(f.text, "needle")); got != want {
 		t.Errorf("the third line is at %d, not at %d", got, want)
 	}
 }
 
-func TestLogKeepsColoursAndShowsControlCharacters(t *testing.T) {
-	f, l := &written{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, NewLog("1", "", false)
-	f.shownLog(t, l, 40, 1)
+func TestLogKeepsColorsAndShowsControlCharacters(t *testing.T) {
+	f, l := &fakeLog{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, NewLog("1", "", false)
+	f.drawLog(t, l, 40, 1)
 	row := l.Draw(40, 1, &widget.Look{})[0]
 	if !strings.HasPrefix(row, "\x1b[0;31mred\x1b[m^G") {
 		t.Errorf("got %q", row)
 	}
-	f, l = &written{text: "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ 10%\r\x1b[32m100\b\b\b2\x1b[m\n"}, NewLog("1", "", false)
-	check(t, f.shownLog(t, l, 40, 1), []string{"200k 10%"})
+	f, l = &fakeLog{text: "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ 10%\r\x1b[32m100\b\b\b2\x1b[m\n"}, NewLog("1", "", false)
+	compareRows(t, f.drawLog(t, l, 40, 1), []string{"200k 10%"})
 	terminal := NewLog("1", "", true)
 	f.text = "\x1b[?2004h\x1b]0;title\x07old\rready> \x1b[1mls\x1b[0m\x1b[K\r\n"
-	check(t, f.shownLog(t, terminal, 40, 1), []string{"ready> ls"})
+	compareRows(t, f.drawLog(t, terminal, 40, 1), []string{"ready> ls"})
 }
 
-func TestNothingJoinsWhatStandsBeforeItInARun(t *testing.T) {
+func TestMarksDoNotSpreadWithinARun(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", " ", "\t", "\x01", "\xff", "0\xf1\v", "\u1100", "\u1161", "\u0903", "\U0001F3FB", "\u0301", "\u200d",
 		"\ufe0f", "\u0600", "\u0e33", "\u093e", "\U0001F468", "\u4e16", "\u200b"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -305,7 +304,7 @@ func TestNothingJoinsWhatStandsBeforeItInARun(t *testing.T) {
 	})
 }
 
-func TestLevelsStandOut(t *testing.T) {
+func TestLogHighlightsLevels(t *testing.T) {
 	look := &widget.Look{Bad: "<bad>", Warn: "<warn>", Good: "<good>", Faint: "<faint>"}
 	for line, want := range map[string]string{
 		"12:00 ERROR x":     "12:00 <bad>ERROR\x1b[m x",
@@ -313,37 +312,37 @@ func TestLevelsStandOut(t *testing.T) {
 		"[info] x":          "[<good>info\x1b[m] x",
 		"terrors informed":  "terrors informed",
 	} {
-		f, l := &written{text: line + "\n"}, NewLog("1", "", false)
+		f, l := &fakeLog{text: line + "\n"}, NewLog("1", "", false)
 		l.SetSize(40, 1)
-		f.feed(t, l)
+		f.answerAll(t, l)
 		if got := strings.TrimRight(l.Draw(40, 1, look)[0], " "); got != want {
 			t.Errorf("%q is drawn as %q, want %q", line, got, want)
 		}
 	}
 }
 
-func TestEndedLogIsAskedForOnce(t *testing.T) {
-	f, l := &written{text: "done\n", state: api.StateExited}, NewLog("1", "", false)
-	f.shownLog(t, l, 20, 2)
-	if r, ok := l.Next(); ok {
+func TestLogOfAnExitedProcessIsFetchedOnce(t *testing.T) {
+	f, l := &fakeLog{text: "done\n", state: api.StateExited}, NewLog("1", "", false)
+	f.drawLog(t, l, 20, 2)
+	if r, ok := l.NextRequest(); ok {
 		t.Errorf("asks again: %+v", r)
 	}
 	l.SetState(api.StateRunning, nil)
-	if _, ok := l.Next(); !ok {
+	if _, ok := l.NextRequest(); !ok {
 		t.Error("does not ask when the process runs again")
 	}
 }
 
-func TestEveryViewOfALogIsAPartOfIt(t *testing.T) {
+func TestEveryViewIsAContiguousPartOfTheLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := ""
 		for range rapid.IntRange(1, 60).Draw(t, "lines") {
 			text += strings.Repeat("x", rapid.SampledFrom([]int{0, 1, 5, 40, 3000, 40_000}).Draw(t, "length")) + "\n"
 		}
-		f, l := &written{text: text}, NewLog("1", "", false)
+		f, l := &fakeLog{text: text}, NewLog("1", "", false)
 		moves := []func(){
-			func() { l.Scroll(-1) }, func() { l.Scroll(7) }, func() { l.Pages(-2) }, func() { l.Pages(2) },
-			l.Home, l.End, l.Follow, l.Wrap, func() { l.Sideways(1) }, func() { f.text += "tail\n" },
+			func() { l.Scroll(-1) }, func() { l.Scroll(7) }, func() { l.ScrollHalfPages(-2) }, func() { l.ScrollHalfPages(2) },
+			l.ScrollToStart, l.ScrollToEnd, l.ToggleFollow, l.ToggleWrap, func() { l.ScrollSideways(1) }, func() { f.text += "tail\n" },
 			func() { f.dropped = min(f.dropped+10_000, int64(len(f.text))) },
 		}
 		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(moves)-1), 1, 40).Draw(t, "moves") {
@@ -351,7 +350,7 @@ func TestEveryViewOfALogIsAPartOfIt(t *testing.T) {
 			w, h := rapid.IntRange(1, 50).Draw(t, "w"), rapid.IntRange(1, 12).Draw(t, "h")
 			l.SetSize(w, h)
 			for range 50 {
-				if r, ok := l.Next(); !ok || f.answer(t, l, r) {
+				if r, ok := l.NextRequest(); !ok || f.answer(t, l, r) {
 					break
 				}
 			}
@@ -373,11 +372,11 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string, w int, terminal bool) {
 		w = max(min(w, 200), 1)
 		line = strings.ReplaceAll(line, "\n", "")
-		served, l := &written{text: line + "\n"}, NewLog("1", "", terminal)
+		served, l := &fakeLog{text: line + "\n"}, NewLog("1", "", terminal)
 		for _, wrap := range []bool{false, true} {
 			l.wrap = wrap
 			l.SetSize(w, 5)
-			served.feed(t, l)
+			served.answerAll(t, l)
 			for _, row := range l.Draw(w, 5, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
 				plain := ansi.Strip(row)
 				if strings.ContainsFunc(plain, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
@@ -392,30 +391,30 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 }
 
 func BenchmarkDrawLogAllNew(b *testing.B) {
-	f, l := &written{text: numbered(10_000)}, NewLog("1", "", false)
+	f, l := &fakeLog{text: numberedLines(10_000)}, NewLog("1", "", false)
 	look := &widget.Look{Bad: "\x1b[31m", Glyphs: themes.UnicodeGlyphs()}
 	l.SetSize(200, 40)
-	f.feed(b, l)
+	f.answerAll(b, l)
 	line := strings.Repeat("2026-11-20 ERROR something \x1b[32mgreen\x1b[0m happened ", 3) + "\n"
 	page := strings.Repeat(line, 40)
 	for b.Loop() {
 		f.text = f.text[max(len(f.text)-1<<20, 0):] + page
 		l.spans[0].To, l.forward, l.lines = int64(len(f.text)-len(page)), nil, nil
-		f.feed(b, l)
+		f.answerAll(b, l)
 		l.Draw(200, 40, look)
 	}
 }
 
-func TestTimesStandBeforeLinesWhenAskedFor(t *testing.T) {
-	f, l := &written{text: "old\na line that is too long for it\nnew\n"}, NewLog("1", "", false)
+func TestToggleTimesShowsTimesBeforeLines(t *testing.T) {
+	f, l := &fakeLog{text: "old\na line that is too long for it\nnew\n"}, NewLog("1", "", false)
 	now := time.Now()
 	f.times = []api.LogTime{{Offset: 4, At: now}, {Offset: 35, At: now.Add(-48 * time.Hour)}}
-	plain := f.shownLog(t, l, 30, 4)
-	l.Clock()
-	l.Wrap()
+	plain := f.drawLog(t, l, 30, 4)
+	l.ToggleTimes()
+	l.ToggleWrap()
 	clock, day := now.Format(time.TimeOnly), now.Add(-48*time.Hour).Format("_2 Jan")
-	check(t, f.shownLog(t, l, 30, 4), []string{"         old", clock + " a line that is too lo", "         ng for it", day + "   new"})
-	l.Clock()
-	l.Wrap()
-	check(t, f.shownLog(t, l, 30, 4), plain)
+	compareRows(t, f.drawLog(t, l, 30, 4), []string{"         old", clock + " a line that is too lo", "         ng for it", day + "   new"})
+	l.ToggleTimes()
+	l.ToggleWrap()
+	compareRows(t, f.drawLog(t, l, 30, 4), plain)
 }

@@ -9,15 +9,15 @@ import (
 	"tandem/panes/widget"
 )
 
-// A drawKey is all that the drawing of a line depends on beside the line.
+// A drawKey has everything a drawn line depends on, except the line.
 type drawKey struct {
 	w, left, finds int
 	found          bool
 	text           widget.Ink
 }
 
-// Draw gives the visible part of the log: h rows of w cells. The slice is valid
-// until the next call.
+// Draw returns the visible part of the log: h rows of w cells. The slice is valid until the next
+// call.
 func (l *Log) Draw(w, h int, look *widget.Look) []string {
 	if l.SetSize(w, h); len(l.lines) == 0 && w > 0 {
 		return l.drawEmpty(look)
@@ -27,13 +27,13 @@ func (l *Log) Draw(w, h int, look *widget.Look) []string {
 		return l.out
 	}
 	if l.follow {
-		l.top = l.bottom()
+		l.top = l.bottomRow()
 	}
 	row := l.top.row
 	for i := l.index(l.top.offset); i < len(l.lines) && len(l.out) < l.h; i++ {
-		breaks := l.rowsOf(i)
+		breaks := l.lineRows(i)
 		for ; row < len(breaks) && len(l.out) < l.h; row++ {
-			l.out = append(l.out, l.margin(i, row, look)+l.drawLine(i, row, look))
+			l.out = append(l.out, l.drawMargin(i, row, look)+l.drawLine(i, row, look))
 		}
 		row = 0
 	}
@@ -43,7 +43,7 @@ func (l *Log) Draw(w, h int, look *widget.Look) []string {
 	return l.out
 }
 
-// drawEmpty is the view as long as there is no line.
+// drawEmpty draws a log without lines.
 func (l *Log) drawEmpty(look *widget.Look) []string {
 	if len(l.tail) == 0 {
 		return l.drawNothing(look)
@@ -60,7 +60,7 @@ func (l *Log) drawEmpty(look *widget.Look) []string {
 	return l.out
 }
 
-// drawNothing says why there is nothing to be seen.
+// drawNothing draws the reason for an empty log.
 func (l *logView) drawNothing(look *widget.Look) []string {
 	text := ""
 	switch {
@@ -86,11 +86,12 @@ func (l *logView) drawNothing(look *widget.Look) []string {
 func (l *logView) drawLine(i, row int, look *widget.Look) string {
 	line := &l.lines[i]
 	width := l.textWidth()
-	key := drawKey{width, l.left, l.finding.serial, line.offset == l.finding.at, look.Text}
+	key := drawKey{width, l.left, l.search.serial, line.offset == l.search.at, look.Text}
+	// Fast path: most lines are drawn again unchanged.
 	if !l.wrap && line.drawn != "" && line.key == key {
 		return line.drawn
 	}
-	text := l.text(i)
+	text := l.parseLine(i)
 	from, to := l.rowCells(i, row)
 	more := ""
 	if !l.wrap && text.Cells > to {
@@ -98,7 +99,7 @@ func (l *logView) drawLine(i, row int, look *widget.Look) string {
 		to -= widget.Width(more)
 	}
 	d := widget.LineDrawing{Dst: l.buf[:0], From: from, To: to, Look: look}
-	d.Draw(text, l.marks(text, key.found, look))
+	d.Draw(text, l.textMarks(text, key.found, look))
 	d.Dst = append(d.Dst, widget.Spaces(width-widget.Width(more)-d.Used)...)
 	d.Dst = append(d.Dst, look.Dim.Text(more)...)
 	l.buf = d.Dst
@@ -109,14 +110,13 @@ func (l *logView) drawLine(i, row int, look *widget.Look) string {
 	return line.drawn
 }
 
-// rowCells are the first cell of a line that a row of it shows, and the one
-// behind the last.
+// rowCells returns the first cell of a row of line i and its end.
 func (l *logView) rowCells(i, row int) (from, to int) {
 	w := l.textWidth()
 	if !l.wrap {
 		return l.left, l.left + w
 	}
-	breaks := l.rowsOf(i)
+	breaks := l.lineRows(i)
 	from = breaks[row]
 	if row+1 < len(breaks) {
 		return from, min(breaks[row+1], from+w)
@@ -124,35 +124,34 @@ func (l *logView) rowCells(i, row int) (from, to int) {
 	return from, from + w
 }
 
-// marks are what stands out in a line: what is searched for, else words that
-// tell a level.
-func (l *logView) marks(text *widget.Line, found bool, look *widget.Look) []widget.TextMark {
+// textMarks returns the highlights of a line: matches of the search, else words for a level.
+func (l *logView) textMarks(text *widget.Line, found bool, look *widget.Look) []widget.TextMark {
 	plain := text.Plain()
 	var marks []widget.TextMark
-	if l.finding.re != nil {
+	if l.search.re != nil {
 		ink := look.Found
 		if found {
 			ink = look.FoundHere
 		}
-		for _, at := range l.finding.re.FindAllStringIndex(plain, 100) {
+		for _, at := range l.search.re.FindAllStringIndex(plain, 100) {
 			if at[1] > at[0] {
 				marks = append(marks, widget.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
 			}
 		}
 	}
 	if len(marks) == 0 && !text.Styled() {
-		marks = levelMarks(plain, look)
+		marks = findLevels(plain, look)
 	}
 	return marks
 }
 
-// levelReach is how far into a line words are looked at.
-const levelReach = 200
+// maxLevelScan is how many bytes of a line are searched for levels.
+const maxLevelScan = 200
 
-// levelMarks finds the words that tell how serious a line is.
-func levelMarks(s string, look *widget.Look) []widget.TextMark {
+// findLevels finds the words for the severity of a line.
+func findLevels(s string, look *widget.Look) []widget.TextMark {
 	var marks []widget.TextMark
-	s = s[:min(len(s), levelReach)]
+	s = s[:min(len(s), maxLevelScan)]
 	for i := 0; i < len(s); {
 		if !isLetter(s[i]) {
 			i++
@@ -189,9 +188,9 @@ func levelInk(word string, look *widget.Look) (widget.Ink, bool) {
 	return "", false
 }
 
-// Heading is the row above the log: whose it is, how that process is, and what
-// the view does.
-func (l *Log) Heading(p *api.Process, reason string, w int, look *widget.Look) string {
+// DrawHeading draws the row above the log: the name and command of its process, or the reason of a
+// failure, and the state of the view.
+func (l *Log) DrawHeading(p *api.Process, reason string, w int, look *widget.Look) string {
 	detail, ink := widget.CommandText(p), look.Dim
 	if reason != "" {
 		detail = reason
@@ -199,21 +198,21 @@ func (l *Log) Heading(p *api.Process, reason string, w int, look *widget.Look) s
 			ink = look.Warn
 		}
 	}
-	return l.heading(widget.Clip(widget.Clean(p.Name), max(w/3, 8)), detail, ink, w, look)
+	return l.drawHeading(widget.Clip(widget.Clean(p.Name), max(w/3, 8)), detail, ink, w, look)
 }
 
-// MergedHeading is the row above the logs of several processes.
-func (l *Log) MergedHeading(w int, look *widget.Look) string {
-	return l.heading("logs", widget.Clip(l.title, max(w/2, 8)), look.Dim, w, look)
+// DrawMergedHeading draws the row above merged logs.
+func (l *Log) DrawMergedHeading(w int, look *widget.Look) string {
+	return l.drawHeading("logs", widget.Clip(l.title, max(w/2, 8)), look.Dim, w, look)
 }
 
-// heading has a title and a detail on its left, and on its right what the view does.
-func (l *Log) heading(title, detail string, ink widget.Ink, w int, look *widget.Look) string {
+// drawHeading draws a title and a detail on the left and the state of the view on the right.
+func (l *Log) drawHeading(title, detail string, ink widget.Ink, w int, look *widget.Look) string {
 	name := look.Dim
 	if l.Focused {
 		name = look.Title
 	}
-	status := " " + l.status() + " "
+	status := " " + l.statusText() + " "
 	rest := w - widget.Width(title) - widget.Width(status) - 5
 	if rest < 0 {
 		return widget.Heading(title, "", w, l.Focused, look)
@@ -226,8 +225,8 @@ func (l *Log) heading(title, detail string, ink widget.Ink, w int, look *widget.
 	return line + look.Edge(strings.Repeat("─", rest+1), l.Focused) + look.Dim.Text(status) + look.Edge("─", l.Focused)
 }
 
-// status says what the view does: what it searches for, where it is.
-func (l *Log) status() string {
+// statusText describes the state of the view: the search, the position and the size.
+func (l *Log) statusText() string {
 	var parts []string
 	if l.Stream != "" {
 		parts = append(parts, l.Stream)
@@ -235,7 +234,7 @@ func (l *Log) status() string {
 	if l.err != nil {
 		parts = append(parts, "cannot be read")
 	}
-	if f := &l.finding; f.label != "" {
+	if f := &l.search; f.label != "" {
 		text := "/" + widget.Clip(widget.Clean(f.label), 20)
 		if f.total > 0 {
 			text += fmt.Sprintf(" %d/%d", f.number, f.total)
@@ -254,7 +253,7 @@ func (l *Log) status() string {
 	case l.follow:
 		parts = append(parts, "following")
 	default:
-		parts = append(parts, fmt.Sprintf("paused %d%%", l.position()))
+		parts = append(parts, fmt.Sprintf("paused %d%%", l.percentSeen()))
 	}
 	if l.known {
 		parts = append(parts, units.Bytes(l.last-l.oldest))

@@ -9,42 +9,43 @@ import (
 	"tandem/engine/api/logmerge"
 )
 
-// A logRequest asks for a part of the logs.
+// A logRequest is a request for a part of the logs.
 type logRequest struct {
 	kind    logRequestKind
-	delay   time.Duration // to wait before asking
-	max     int           // bytes of each log at a time
+	delay   time.Duration // wait before the request
+	max     int           // bytes read at a time from each log
 	spans   []logmerge.Span
 	forward *logmerge.Merge
-	caught  bool // the end is held
+	atEnd   bool // the lines held reach the end
 }
 
 type logRequestKind int
 
 const (
 	askMore   logRequestKind = iota // lines after the last one held
-	askBefore                       // lines before the first one
-	askEnd                          // the end, to be followed
+	askBefore                       // lines before the first one held
+	askEnd                          // the end, to follow it
 	askStart                        // the beginning
-	askAround                       // lines around the place of the spans
+	askAround                       // lines around the position of the spans
 )
 
-// A logAnswer is the answer to it.
+// A logAnswer is the answer to a logRequest.
 type logAnswer struct {
 	before, after []logmerge.Line
 	open          []logmerge.Line // unfinished lines after these
-	left          int64           // bytes written and still to be read
+	left          int64           // bytes written but not read
 }
 
 const (
-	logEvery = 30 * time.Millisecond
-	logLater = time.Second // after an error
+	pollDelay  = 30 * time.Millisecond
+	retryDelay = time.Second // after an error
 )
 
-// Next returns the request to make now, in place of an earlier one; ok is false without one.
-func (l *Log) Next() (r *logRequest, ok bool) {
-	kind, ok := l.want()
-	if !ok || l.asked != nil && l.jump == nil && (l.asked.kind != askMore || kind == askMore) {
+// NextRequest returns the request to make now, replacing an earlier one. ok is false without one.
+func (l *Log) NextRequest() (r *logRequest, ok bool) {
+	kind, ok := l.nextKind()
+	// While one request runs, only a jump may replace it, or a need other than more lines.
+	if !ok || l.pending != nil && l.jump == nil && (l.pending.kind != askMore || kind == askMore) {
 		return nil, false
 	}
 	if r = l.jump; r == nil {
@@ -52,9 +53,9 @@ func (l *Log) Next() (r *logRequest, ok bool) {
 	}
 	l.jump = nil
 	if l.err != nil {
-		r.delay = logLater
+		r.delay = retryDelay
 	}
-	r.max, r.caught = l.maxChunk(), l.caught
+	r.max, r.atEnd = l.maxChunk(), l.atEnd
 	if r.spans == nil {
 		r.spans = slices.Clone(l.spans)
 	}
@@ -62,16 +63,16 @@ func (l *Log) Next() (r *logRequest, ok bool) {
 		if l.forward == nil {
 			l.forward = logmerge.Forward(r.spans, r.max)
 		}
-		r.forward, r.delay = l.forward, max(r.delay, logEvery)
+		r.forward, r.delay = l.forward, max(r.delay, pollDelay)
 	}
-	l.asked, l.forward = r, nil
+	l.pending, l.forward = r, nil
 	return r, true
 }
 
-// maxChunk returns how many bytes of one log are read at a time.
-func (l *Log) maxChunk() int { return max(min(logChunk, logChunks/len(l.spans)), logChunkMin) }
+// maxChunk returns how many bytes are read at a time from one log.
+func (l *Log) maxChunk() int { return max(min(maxLogChunk, maxLogChunks/len(l.spans)), minLogChunk) }
 
-func (l *Log) want() (logRequestKind, bool) {
+func (l *Log) nextKind() (logRequestKind, bool) {
 	switch {
 	case len(l.spans) == 0, l.h <= 0:
 		return 0, false
@@ -83,7 +84,7 @@ func (l *Log) want() (logRequestKind, bool) {
 		return askMore, !l.idle
 	}
 	top := l.index(l.top.offset)
-	switch margin := max(logMargin*l.h, logAhead); {
+	switch margin := max(marginScreens*l.h, minMarginLines); {
 	case top < margin && logmerge.HasBefore(l.spans):
 		return askBefore, true
 	case len(l.lines)-top < margin+l.h:
@@ -92,7 +93,7 @@ func (l *Log) want() (logRequestKind, bool) {
 	return 0, false
 }
 
-// Run makes the request. It uses nothing of the view, so it may run beside it.
+// Run makes the request. It uses no state of the view, so it may run concurrently.
 func (r *logRequest) Run(ctx context.Context, e api.Engine) (a logAnswer, err error) {
 	for i := range r.spans {
 		switch s := &r.spans[i]; r.kind {
@@ -113,9 +114,10 @@ func (r *logRequest) Run(ctx context.Context, e api.Engine) (a logAnswer, err er
 	if err != nil || r.kind == askEnd || r.kind == askBefore {
 		return a, err
 	}
-	if !r.caught || r.kind != askMore {
-		a.after, err = r.read(ctx, e)
+	if !r.atEnd || r.kind != askMore {
+		a.after, err = r.readLines(ctx, e)
 	}
+	// Nothing is left to read, so wait for output.
 	if err == nil && r.kind == askMore && len(a.after) == 0 {
 		a.after, err = r.forward.Wait(ctx, e)
 	}
@@ -123,9 +125,9 @@ func (r *logRequest) Run(ctx context.Context, e api.Engine) (a logAnswer, err er
 	return a, err
 }
 
-// read reads lines already written.
-func (r *logRequest) read(ctx context.Context, e api.Engine) (lines []logmerge.Line, err error) {
-	for size := 0; len(lines) < logFollowed && size < logFollow; {
+// readLines reads lines already written, up to a limit.
+func (r *logRequest) readLines(ctx context.Context, e api.Engine) (lines []logmerge.Line, err error) {
+	for size := 0; len(lines) < maxFollowLines && size < maxFollowBytes; {
 		line, ok, err := r.forward.Next(ctx, e)
 		if err != nil || !ok {
 			return lines, err
@@ -136,12 +138,12 @@ func (r *logRequest) read(ctx context.Context, e api.Engine) (lines []logmerge.L
 	return lines, nil
 }
 
-// Take takes an answer, and reports whether it was for the last request.
-func (l *Log) Take(r *logRequest, a logAnswer, err error) bool {
-	if l.asked != r {
+// AcceptAnswer stores an answer. It reports false if another request has replaced r.
+func (l *Log) AcceptAnswer(r *logRequest, a logAnswer, err error) bool {
+	if l.pending != r {
 		return false
 	}
-	l.asked, l.err = nil, err
+	l.pending, l.err = nil, err
 	if err != nil {
 		if r.kind != askMore && r.kind != askBefore && l.known {
 			l.jump = r
@@ -150,21 +152,22 @@ func (l *Log) Take(r *logRequest, a logAnswer, err error) bool {
 	}
 	switch r.kind {
 	case askMore:
-		if l.follow && a.left > logFarBehind {
+		// Reading everything in between could never catch up with a flood of output.
+		if l.follow && a.left > maxFollowLag {
 			l.skipped += a.left
-			l.jump = &logRequest{kind: askEnd, delay: logEvery}
+			l.jump = &logRequest{kind: askEnd, delay: pollDelay}
 			return true
 		}
-		l.forward, l.idle, l.caught = r.forward, len(a.after) == 0 && r.forward.HasEnded(), a.left == 0
+		l.forward, l.idle, l.atEnd = r.forward, len(a.after) == 0 && r.forward.HasEnded(), a.left == 0
 		l.append(a.after, a.open)
 		l.last = l.end + a.left
-		l.letGo(l.follow || l.index(l.top.offset) > len(l.lines)/2)
+		l.dropFar(l.follow || l.index(l.top.offset) > len(l.lines)/2)
 	case askBefore:
 		l.spans = r.spans
 		l.prepend(a.before)
-		l.letGo(false)
+		l.dropFar(false)
 	default:
-		l.spans, l.forward, l.idle, l.caught = r.spans, r.forward, false, r.kind == askEnd
+		l.spans, l.forward, l.idle, l.atEnd = r.spans, r.forward, false, r.kind == askEnd
 		l.replace(a)
 		l.last = l.end + a.left
 	}

@@ -12,30 +12,30 @@ import (
 	"tandem/panes/widget"
 )
 
-// Pretty shows structured lines as time, level, message and the rest, or as they are.
-func (l *logView) Pretty() {
+// TogglePretty switches between structured lines in columns and raw ones.
+func (l *logView) TogglePretty() {
 	l.pretty = !l.pretty
 	for i := range l.lines {
 		l.lines[i].text, l.lines[i].breaks, l.lines[i].drawn = nil, nil, ""
 	}
 }
 
-// Cells that keep the columns of structured lines apart.
+// Minimum widths of the columns of structured lines.
 const (
 	levelCells   = 5
 	messageCells = 32
 )
 
-// A structured is what a line of JSON says.
-type structured struct {
+// A jsonRecord is a line of JSON.
+type jsonRecord struct {
 	time, level, message string
 	rest                 []string // key=value
 }
 
-// prettyLine is a line that is a JSON object as "time level message key=value", with
-// control characters escaped; any other line is as it was.
+// prettyLine returns a JSON object as "time level message key=value", with control characters
+// escaped, and any other line unchanged.
 func prettyLine(line string) string {
-	s, ok := readStructured(line)
+	s, ok := parseRecord(line)
 	if !ok {
 		return line
 	}
@@ -55,15 +55,15 @@ func prettyLine(line string) string {
 	return strings.Join(append(parts, s.rest...), " ")
 }
 
-// readStructured reads a JSON object; ok is false for anything else, and for one
-// without members.
-func readStructured(line string) (s structured, ok bool) {
+// parseRecord parses a JSON object. ok is false for anything else, or without members.
+func parseRecord(line string) (s jsonRecord, ok bool) {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "{") || !strings.HasSuffix(line, "}") || !json.Valid([]byte(line)) {
 		return s, false
 	}
+	// A decoder keeps the order of the members, which a map would lose.
 	d := json.NewDecoder(strings.NewReader(line))
-	_, _ = d.Token() // the brace that is there
+	_, _ = d.Token() // the opening brace
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -73,14 +73,15 @@ func readStructured(line string) (s structured, ok bool) {
 		if err := d.Decode(&value); err != nil {
 			return s, false
 		}
-		s.add(fmt.Sprint(key), value)
+		s.addMember(fmt.Sprint(key), value)
 		ok = true
 	}
 	return s, ok
 }
 
-// add takes in a member of the object.
-func (s *structured) add(key string, value json.RawMessage) {
+// addMember adds a member of the object. The first time, level and message get columns of their
+// own.
+func (s *jsonRecord) addMember(key string, value json.RawMessage) {
 	switch strings.ToLower(key) {
 	case "time", "ts", "timestamp", "@timestamp":
 		if s.time == "" {
@@ -101,7 +102,7 @@ func (s *structured) add(key string, value json.RawMessage) {
 	s.rest = append(s.rest, scan.Visible(key)+"="+valueText(value))
 }
 
-// plainText is a value without quotes around it.
+// plainText returns a value without quotes.
 func plainText(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil && !bytes.Equal(value, []byte("null")) {
@@ -114,7 +115,7 @@ func plainText(value json.RawMessage) string {
 	return scan.Visible(b.String())
 }
 
-// valueText is a value, in quotes where it would not be seen where it ends.
+// valueText returns a value, in quotes if it contains blanks, quotes or an equals sign.
 func valueText(value json.RawMessage) string {
 	text := plainText(value)
 	if len(value) > 0 && value[0] == '"' && (text == "" || strings.ContainsAny(text, " =\"")) {
@@ -123,8 +124,8 @@ func valueText(value json.RawMessage) string {
 	return text
 }
 
-// timeText is a time of day, from a time as text or in seconds or parts of them since
-// 1970; else the value as it is.
+// timeText returns the time of day of an RFC 3339 time or of a number of seconds, or their
+// thousandths, millionths or billionths, since 1970. Any other value is returned unchanged.
 func timeText(value json.RawMessage) string {
 	text := plainText(value)
 	at, err := time.Parse(time.RFC3339Nano, text)
@@ -140,8 +141,7 @@ func timeText(value json.RawMessage) string {
 	return at.Local().Format("15:04:05.000")
 }
 
-// levelText is a level in capitals; those that are numbers have the names that pino
-// and bunyan give them.
+// levelText returns a level in capitals. Numbers get the names used by pino and bunyan.
 func levelText(value json.RawMessage) string {
 	text := plainText(value)
 	if n, err := strconv.Atoi(text); err == nil && n >= 10 && n <= 60 && n%10 == 0 {

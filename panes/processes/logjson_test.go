@@ -10,7 +10,7 @@ import (
 	"tandem/panes/widget"
 )
 
-func TestLinesOfJSONAreShownInColumns(t *testing.T) {
+func TestPrettyShowsJSONLinesInColumns(t *testing.T) {
 	at := time.Date(2026, 11, 23, 1, 2, 3, 4e6, time.UTC)
 	clock := at.Local().Format("15:04:05.000")
 	for line, want := range map[string]string{
@@ -32,16 +32,16 @@ func TestLinesOfJSONAreShownInColumns(t *testing.T) {
 	}
 }
 
-func TestStructuredLinesAreToggled(t *testing.T) {
-	f, l := &written{text: "{\"level\":\"warn\",\"msg\":\"disk full\",\"free\":0}\nno JSON\n"}, NewLog("1", "", false)
-	check(t, f.shownLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
-	l.Pretty()
-	check(t, f.shownLog(t, l, 60, 2), []string{"WARN  disk full                        free=0", "no JSON"})
-	l.Pretty()
-	check(t, f.shownLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
+func TestPrettyCanBeToggled(t *testing.T) {
+	f, l := &fakeLog{text: "{\"level\":\"warn\",\"msg\":\"disk full\",\"free\":0}\nno JSON\n"}, NewLog("1", "", false)
+	compareRows(t, f.drawLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
+	l.TogglePretty()
+	compareRows(t, f.drawLog(t, l, 60, 2), []string{"WARN  disk full                        free=0", "no JSON"})
+	l.TogglePretty()
+	compareRows(t, f.drawLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
 }
 
-// Whatever is in a line of JSON, no control character of it reaches the screen.
+// A control character in a line of JSON must never reach the screen.
 func FuzzStructuredLinesAreSafe(f *testing.F) {
 	for _, seed := range []string{`{"msg":"\u001b]0;x\u0007","\u009b":"\u202e"}`, `{"time":1e300,"level":{}}`, `{"a":"` + "\xff" + `"}`, `{"msg":"\ud800"}`, "{\"a\":\"\u009b2J\"}", "0\xf1\v"} {
 		f.Add(seed)
@@ -51,7 +51,7 @@ func FuzzStructuredLinesAreSafe(f *testing.F) {
 			return
 		}
 		pretty := prettyLine(line)
-		if _, ok := readStructured(line); !ok && pretty != line {
+		if _, ok := parseRecord(line); !ok && pretty != line {
 			t.Fatalf("%q became %q", line, pretty)
 		} else if ok && strings.IndexFunc(pretty, unicode.IsControl) >= 0 {
 			t.Fatalf("%q became %q", line, pretty)

@@ -1,131 +1,132 @@
 package processes
 
-// fix makes the present place the one that the view stays at.
-func (l *logView) fix() {
+// pauseFollowing stops following and keeps the view in its place.
+func (l *logView) pauseFollowing() {
 	if l.follow {
-		l.top = l.bottom()
+		l.top = l.bottomRow()
 		l.follow = false
 	}
 }
 
-// bottom is the place from which the end of what is held fills the view.
-func (l *logView) bottom() logPlace {
+// bottomRow returns the top row of a view ending with the last line held.
+func (l *logView) bottomRow() logRow {
 	rows := 0
 	for i := len(l.lines) - 1; i >= 0; i-- {
-		n := len(l.rowsOf(i))
+		n := len(l.lineRows(i))
 		if rows+n >= l.h {
-			return logPlace{l.lines[i].offset, rows + n - l.h}
+			return logRow{l.lines[i].offset, rows + n - l.h}
 		}
 		rows += n
 	}
-	return logPlace{offset: l.start}
+	return logRow{offset: l.start}
 }
 
-// Scroll moves the view by rows, negative is up. It no longer follows then.
+// Scroll moves the view by rows, up if negative. Scrolling up stops following.
 func (l *logView) Scroll(rows int) {
 	if len(l.lines) == 0 {
 		return
 	}
 	if rows < 0 || !l.follow {
-		l.fix()
-		l.move(rows)
+		l.pauseFollowing()
+		l.moveRows(rows)
 	}
 }
 
-func (l *logView) move(rows int) {
+func (l *logView) moveRows(rows int) {
 	i := l.index(l.top.offset)
-	row := min(l.top.row, len(l.rowsOf(i))-1)
+	row := min(l.top.row, len(l.lineRows(i))-1)
 	row += rows
 	for row < 0 && i > 0 {
 		i--
-		row += len(l.rowsOf(i))
+		row += len(l.lineRows(i))
 	}
-	for row >= len(l.rowsOf(i)) && i < len(l.lines)-1 {
-		row -= len(l.rowsOf(i))
+	for row >= len(l.lineRows(i)) && i < len(l.lines)-1 {
+		row -= len(l.lineRows(i))
 		i++
 	}
-	l.top = logPlace{l.lines[i].offset, max(min(row, len(l.rowsOf(i))-1), 0)}
-	l.clamp()
+	l.top = logRow{l.lines[i].offset, max(min(row, len(l.lineRows(i))-1), 0)}
+	l.clampTop()
 }
 
-// clamp keeps the view full, as far as there are lines.
-func (l *logView) clamp() {
-	if b := l.bottom(); l.top.offset > b.offset || l.top.offset == b.offset && l.top.row > b.row {
+// clampTop keeps the view full if there are enough lines.
+func (l *logView) clampTop() {
+	if b := l.bottomRow(); l.top.offset > b.offset || l.top.offset == b.offset && l.top.row > b.row {
 		l.top = b
 	}
 }
 
-// Pages moves the view by halves of its height.
-func (l *logView) Pages(halves int) {
+// ScrollHalfPages moves the view by halves of its height.
+func (l *logView) ScrollHalfPages(halves int) {
 	l.Scroll(halves * max(l.h-1, 2) / 2)
 }
 
-// Home goes to the oldest line there is.
-func (l *Log) Home() {
-	l.fix()
+// ScrollToStart goes to the oldest line.
+func (l *Log) ScrollToStart() {
+	l.pauseFollowing()
 	l.jump = &logRequest{kind: askStart}
 }
 
-// End goes to the end and follows it.
-func (l *Log) End() {
+// ScrollToEnd goes to the end and follows it.
+func (l *Log) ScrollToEnd() {
 	l.follow, l.skipped, l.left = true, 0, 0
-	if !l.caught {
+	if !l.atEnd {
 		l.jump = &logRequest{kind: askEnd}
 	}
 }
 
-// Follow begins or ends to follow.
-func (l *Log) Follow() {
+func (l *Log) ToggleFollow() {
 	if l.follow {
-		l.fix()
+		l.pauseFollowing()
 		return
 	}
-	l.End()
+	l.ScrollToEnd()
 }
 
-// Wrap switches between wrapping long lines and scrolling sideways.
-func (l *logView) Wrap() {
+// ToggleWrap switches between wrapping long lines and scrolling sideways.
+func (l *logView) ToggleWrap() {
 	l.wrap, l.left = !l.wrap, 0
 	l.top.row = 0
 }
 
 const sideStep = 16
 
-// Sideways scrolls by steps, negative is to the left, unless lines are wrapped.
-func (l *logView) Sideways(steps int) {
+// ScrollSideways scrolls by steps, to the left if negative, unless lines are wrapped.
+func (l *logView) ScrollSideways(steps int) {
 	if !l.wrap {
-		l.left = min(max(l.left+steps*sideStep, 0), longLogLine)
+		l.left = min(max(l.left+steps*sideStep, 0), maxLogLine)
 	}
 }
 
-// SetSize takes the size of the view, which decides how much is needed.
+// SetSize sets the size of the view, and with it how many lines are needed.
 func (l *logView) SetSize(w, h int) {
 	l.w, l.h = w, h
 	if !l.follow && len(l.lines) > 0 {
-		l.top.row = min(l.top.row, len(l.rowsOf(l.index(l.top.offset)))-1)
+		// Another width wraps the top line into another number of rows.
+		l.top.row = min(l.top.row, len(l.lineRows(l.index(l.top.offset)))-1)
 		if l.end >= l.last {
-			l.clamp()
+			l.clampTop()
 		}
 	}
 }
 
-// showLine scrolls so that the line at an offset is seen, a third from the top.
+// showLine scrolls the line at offset into view, a third from the top.
 func (l *logView) showLine(offset int64) {
 	if len(l.lines) == 0 {
 		return
 	}
-	l.fix()
+	l.pauseFollowing()
 	i := l.index(offset)
 	top := l.index(l.top.offset)
+	// A visible line needs no scrolling.
 	if i > top && i < top+l.h-1 && !l.wrap {
 		return
 	}
-	l.top = logPlace{offset: l.lines[i].offset}
-	l.move(-l.h / 3)
+	l.top = logRow{offset: l.lines[i].offset}
+	l.moveRows(-l.h / 3)
 }
 
-// position is how far into the log the view is, in percent.
-func (l *logView) position() int {
+// percentSeen returns how far into the log the view is, in percent.
+func (l *logView) percentSeen() int {
 	if l.last <= l.oldest || len(l.lines) == 0 {
 		return 100
 	}

@@ -9,39 +9,38 @@ import (
 	"tandem/engine/api/logmerge"
 )
 
-// finding is what is searched for.
-type finding struct {
-	label  string // as it was typed; "" for nothing
+// A logMatch is the pattern and the last match of a search.
+type logMatch struct {
+	label  string // the pattern as typed; "" for none
 	re     *regexp.Regexp
-	serial int   // counts patterns, for what is cached
-	at     int64 // offset of the line that was found last, -1 for none
-	number int   // which match that is,
-	total  int   // of how many; 0 if that is not known
+	serial int   // counts patterns, to invalidate cached lines
+	at     int64 // offset of the matching line, -1 for none
+	number int   // number of that match,
+	total  int   // and of all; 0 if unknown
 }
 
-// Search sets what is searched for; nil for nothing.
-func (l *logView) Search(label string, re *regexp.Regexp) {
-	l.finding = finding{label: label, re: re, serial: l.finding.serial + 1, at: -1}
+// SetPattern sets the pattern; a nil one ends the search. label is the pattern as typed.
+func (l *logView) SetPattern(label string, re *regexp.Regexp) {
+	l.search = logMatch{label: label, re: re, serial: l.search.serial + 1, at: -1}
 }
 
-// Searching is what is searched for, as it was typed.
-func (l *logView) Searching() string { return l.finding.label }
+func (l *logView) SearchText() string { return l.search.label }
 
-// A logPosition is where a log is looked at.
-type logPosition struct {
-	top     logPlace
-	follow  bool
-	left    int
-	finding finding
-	spans   []logmerge.Span // which end there
+// A savedView is a position in a log to return to.
+type savedView struct {
+	top    logRow
+	follow bool
+	left   int
+	search logMatch
+	spans  []logmerge.Span // empty spans at the position in each log
 }
 
-// Position is where the log is looked at now.
-func (l *Log) Position() logPosition {
-	return logPosition{l.top, l.follow, l.left, l.finding, l.spansTo(l.top.offset)}
+// SaveView returns the current position.
+func (l *Log) SaveView() savedView {
+	return savedView{l.top, l.follow, l.left, l.search, l.spansTo(l.top.offset)}
 }
 
-// spansTo returns spans which are empty and end at an offset.
+// spansTo returns empty spans at an offset.
 func (l *Log) spansTo(offset int64) []logmerge.Span {
 	spans := slices.Clone(l.spans)
 	for i := range spans {
@@ -58,52 +57,53 @@ func (l *Log) spansTo(offset int64) []logmerge.Span {
 	return spans
 }
 
-// Return goes back to a position, and to the pattern at the time.
-func (l *Log) Return(p logPosition) {
-	p.finding.serial = l.finding.serial + 1
-	l.top, l.follow, l.left, l.finding = p.top, p.follow, p.left, p.finding
+// RestoreView returns to a position, with its pattern.
+func (l *Log) RestoreView(p savedView) {
+	// Lines drawn with the other pattern must be drawn again.
+	p.search.serial = l.search.serial + 1
+	l.top, l.follow, l.left, l.search = p.top, p.follow, p.left, p.search
 	switch held := p.top.offset >= l.start && p.top.offset < l.end; {
-	case p.follow && !l.caught:
-		l.End()
+	// The lines at the position may have been dropped; then read them again.
+	case p.follow && !l.atEnd:
+		l.ScrollToEnd()
 	case !p.follow && !held && len(p.spans) == len(l.spans):
 		l.jump = &logRequest{kind: askAround, spans: p.spans}
 	}
 }
 
-// Begun reports whether there is something to search in, or will never be.
-func (l *Log) Begun() bool {
-	return l.known && (len(l.lines) > 0 || l.idle) || l.err != nil && l.joined[l.ID].Ended()
+// Searchable reports whether the log has lines, or never will have any.
+func (l *Log) Searchable() bool {
+	return l.known && (len(l.lines) > 0 || l.idle) || l.err != nil && l.states[l.ID].Ended()
 }
 
-// found is the result of a search.
-type found struct {
+// A searchResult is the result of a search.
+type searchResult struct {
 	ok      bool
 	expr    string
 	match   logmerge.Match
-	ended   bool // nothing more will come
+	ended   bool // no more output will come
 	request *logRequest
-	answer  logAnswer // the lines around it, where they were not held
+	answer  logAnswer // the lines around the match if they were not held
 }
 
-// A logSeek looks for a match, beside Update.
-type logSeek func(context.Context, api.Engine) (found, error)
+// A searchFunc searches for a match. It may run concurrently with the view.
+type searchFunc func(context.Context, api.Engine) (searchResult, error)
 
-// searchFrom is where the search for another match begins: at the one found last, else at
-// what is seen.
-func (l *logView) searchFrom(above bool) int64 {
+// searchStart returns the offset to search from: the last match, or the visible part.
+func (l *logView) searchStart(above bool) int64 {
 	switch {
-	case l.finding.at >= 0 && above:
-		return l.finding.at
-	case l.finding.at >= 0:
-		return l.behind(l.finding.at)
+	case l.search.at >= 0 && above:
+		return l.search.at
+	case l.search.at >= 0:
+		return l.offsetAfter(l.search.at)
 	case l.follow:
 		return l.last
 	}
 	return l.top.offset
 }
 
-// behind is the offset of the line after the one at an offset.
-func (l *logView) behind(offset int64) int64 {
+// offsetAfter returns the offset of the line after the one at offset.
+func (l *logView) offsetAfter(offset int64) int64 {
 	i := l.index(offset)
 	if i+1 < len(l.lines) && l.lines[i].offset == offset {
 		return l.lines[i+1].offset
@@ -111,19 +111,20 @@ func (l *logView) behind(offset int64) int64 {
 	return offset + 1
 }
 
-// Seek returns the search for another match in all of the logs; nil without a pattern. It
-// reads the lines around a match that is not held.
-func (l *Log) Seek(above bool) logSeek {
-	if l.finding.re == nil || !l.known {
+// SearchFunc returns the search for another match in all of the logs; nil without a pattern. If the
+// line of the match is not held, the search reads the lines around it.
+func (l *Log) SearchFunc(above bool) searchFunc {
+	if l.search.re == nil || !l.known {
 		return nil
 	}
+	// The search runs concurrently, so it gets copies.
 	held, place := slices.Clone(l.spans), make([]int64, len(l.spans))
-	for i, s := range l.spansTo(l.searchFrom(above)) {
+	for i, s := range l.spansTo(l.searchStart(above)) {
 		place[i] = s.To
 	}
 	r := &logRequest{kind: askAround, max: l.maxChunk(), spans: slices.Clone(l.spans)}
-	expr, ended := l.finding.re.String(), l.idle
-	return func(ctx context.Context, e api.Engine) (f found, err error) {
+	expr, ended := l.search.re.String(), l.idle
+	return func(ctx context.Context, e api.Engine) (f searchResult, err error) {
 		f.expr, f.ended = expr, ended
 		f.match, f.ok, err = logmerge.Find(ctx, e, held, place, expr, above)
 		if s := &held[f.match.Span]; err != nil || !f.ok || f.match.Offset >= s.From && f.match.Offset < s.To {
@@ -138,23 +139,23 @@ func (l *Log) Seek(above bool) logSeek {
 	}
 }
 
-// Found shows the result of a search.
-func (l *Log) Found(f found) {
-	if l.finding.re == nil || f.expr != l.finding.re.String() {
+// ShowMatch shows the result of a search, unless the pattern has changed.
+func (l *Log) ShowMatch(f searchResult) {
+	if l.search.re == nil || f.expr != l.search.re.String() {
 		return
 	}
-	l.finding.number, l.finding.total = f.match.Number, f.match.Total
+	l.search.number, l.search.total = f.match.Number, f.match.Total
 	if !f.ok {
 		return
 	}
-	l.fix()
+	l.pauseFollowing()
 	if f.request != nil {
-		l.asked, l.jump = f.request, nil
-		l.Take(f.request, f.answer, nil)
+		l.pending, l.jump = f.request, nil
+		l.AcceptAnswer(f.request, f.answer, nil)
 	}
 	for i := range l.lines {
 		if line := &l.lines[i]; line.name == f.match.Span && line.from == f.match.Offset {
-			l.finding.at = line.offset
+			l.search.at = line.offset
 			l.showLine(line.offset)
 			return
 		}

@@ -6,17 +6,15 @@ import (
 	"tandem/panes/widget"
 )
 
-// clockWidth is the width of the margin with the times of lines.
+// clockWidth is the width of the column with the times of lines.
 const clockWidth = len("15:04:05 ")
 
-// Clock shows when each line was written, as far as that is known, or does not
-// any more.
-func (l *logView) Clock() { l.clock = !l.clock }
+// ToggleTimes shows or hides when each line was written.
+func (l *logView) ToggleTimes() { l.clock = !l.clock }
 
-// textWidth is how many cells there are for the text of a line.
+// textWidth returns the width left for the text of a line.
 func (l *logView) textWidth() int { return l.w - l.clockCells() - l.nameCells() }
 
-// clockCells is the width of the times.
 func (l *logView) clockCells() int {
 	if l.clock && !l.Terminal && l.w >= 3*clockWidth {
 		return clockWidth
@@ -24,12 +22,12 @@ func (l *logView) clockCells() int {
 	return 0
 }
 
-// margin is what stands before a row of line i.
-func (l *logView) margin(i, row int, look *widget.Look) string {
-	return l.clockMargin(i, row, look) + l.nameMargin(i, row, look)
+// drawMargin draws the time and the name before a row of line i.
+func (l *logView) drawMargin(i, row int, look *widget.Look) string {
+	return l.drawClock(i, row, look) + l.drawName(i, row, look)
 }
 
-func (l *logView) clockMargin(i, row int, look *widget.Look) string {
+func (l *logView) drawClock(i, row int, look *widget.Look) string {
 	w := l.clockCells()
 	if w == 0 {
 		return ""

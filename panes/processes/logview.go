@@ -14,8 +14,8 @@ import (
 	"tandem/ui/overlay"
 )
 
-// shownLog is the log of the process under the cursor; nil without one. It is made
-// at once: what is typed behind a move of the cursor is about it.
+// shownLog returns the log of the process under the cursor; nil without one. It is created at once,
+// because keys typed after a move of the cursor belong to it.
 func (p *Pane) shownLog() *Log {
 	selected, ok := p.table.Selected()
 	if !ok {
@@ -27,7 +27,7 @@ func (p *Pane) shownLog() *Log {
 		stream := ""
 		if widget.SplitLog(&selected) {
 			stream = "stdout"
-			if widget.Failed(&selected) { // why is rather in its errors
+			if widget.Failed(&selected) { // errors usually explain a failure
 				stream = "stderr"
 			}
 		}
@@ -41,41 +41,40 @@ func (p *Pane) shownLog() *Log {
 	return p.log
 }
 
-// askAnew ends what a log was asked for last, and is the context of what it is asked
-// for in its place.
-func askAnew(p *Pane) context.Context {
-	if p.stop != nil {
-		p.stop()
+// newFetchContext cancels the previous request of a log and returns the context for the next.
+func newFetchContext(p *Pane) context.Context {
+	if p.cancelFetch != nil {
+		p.cancelFetch()
 	}
 	ctx, stop := context.WithCancel(p.env.Context())
-	p.stop = stop
+	p.cancelFetch = stop
 	return ctx
 }
 
-// fetchLog asks for what the log that is shown needs. Update never waits for it.
+// fetchLog returns the command for the next request of the shown log.
 func (p *Pane) fetchLog() tea.Cmd {
 	log := p.anyLog()
 	if log == nil {
 		return nil
 	}
-	size := p.parts().log
+	size := p.computeLayout().log
 	log.SetSize(size.W, size.H)
-	request, ok := log.Next()
+	request, ok := log.NextRequest()
 	if !ok {
 		return nil
 	}
-	return panes.Ask(askAnew(p), p.env, func(ctx context.Context, e panes.Engine) (logAnswer, error) {
+	return panes.Ask(newFetchContext(p), p.env, func(ctx context.Context, e panes.Engine) (logAnswer, error) {
 		_ = sleep.For(ctx, request.delay)
 		return request.Run(ctx, e)
 	}, func(a logAnswer, err error) tea.Cmd {
-		if log.Take(request, a, err) && p.search.pending == log {
-			return p.seek(log, log.Following())
+		if log.AcceptAnswer(request, a, err) && p.search.pending == log {
+			return p.searchNext(log, log.Following())
 		}
 		return nil
 	})
 }
 
-// switchStream goes from standard output to standard error and back.
+// switchStream switches between standard output and standard error.
 func (p *Pane) switchStream() tea.Cmd {
 	if p.merged != nil {
 		return p.env.Say("merged logs show both output and errors; errors have ! after the name", false)
@@ -90,29 +89,29 @@ func (p *Pane) switchStream() tea.Cmd {
 	return nil
 }
 
-// dropLog ends what is under way for the log that was shown.
+// dropLog drops the shown log and cancels its request and search.
 func (p *Pane) dropLog() {
-	p.endSearch()
-	if p.stop != nil {
-		p.stop()
+	p.cancelSearch()
+	if p.cancelFetch != nil {
+		p.cancelFetch()
 	}
 	if p.log == nil {
 		return
 	}
-	p.log, p.stop = nil, nil
+	p.log, p.cancelFetch = nil, nil
 	if _, ok := p.table.Selected(); !ok {
-		p.onLog = false
+		p.logFocused = false
 	}
 }
 
-// leaveLog ends a search, takes its highlights away, or goes back to the table,
-// whichever comes first.
+// leaveLog cancels a search, removes its highlights, or returns to the table, whichever applies
+// first.
 func (p *Pane) leaveLog() tea.Cmd {
 	switch {
-	case p.search.stop != nil || p.search.pending != nil:
-		p.endSearch()
-	case p.anyLog() != nil && p.anyLog().Searching() != "":
-		p.anyLog().Search("", nil)
+	case p.search.cancel != nil || p.search.pending != nil:
+		p.cancelSearch()
+	case p.anyLog() != nil && p.anyLog().SearchText() != "":
+		p.anyLog().SetPattern("", nil)
 	case p.zoomed:
 		p.zoomed = false
 	case p.merged != nil:
@@ -149,8 +148,7 @@ func (p *Pane) askSave() tea.Cmd {
 	return nil
 }
 
-// copyLog copies what is kept of a log now, byte for byte. What is dropped while
-// it is copied is left out.
+// copyLog copies the log as of now, byte for byte. Parts dropped meanwhile are missing.
 func copyLog(ctx context.Context, e panes.Engine, p api.Process, stream string, to io.Writer) (written int64, err error) {
 	in := api.ProcessLogInput{ID: p.ID, Stream: stream, Max: 1 << 20, Exact: true}
 	end := int64(-1)
@@ -159,6 +157,7 @@ func copyLog(ctx context.Context, e panes.Engine, p api.Process, stream string, 
 		if err != nil {
 			return written, err
 		}
+		// The end at the start is the limit: a busy process might write faster than it is copied.
 		if end < 0 {
 			end = out.End
 		}

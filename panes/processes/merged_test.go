@@ -21,41 +21,41 @@ import (
 	"tandem/themes"
 )
 
-// manyWritten are logs as the engine serves them, by id and stream.
-type manyWritten map[string]*written
+// fakeLogs are logs served as by the engine, by id and stream.
+type fakeLogs map[string]*fakeLog
 
-func (f manyWritten) engine() *panestest.Engine {
+func (f fakeLogs) engine() *panestest.Engine {
 	e := panestest.NewEngine()
 	panestest.On(e, api.ProcessLog, func(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		log := f[in.ID+in.Stream]
 		if log == nil {
 			return api.ProcessLogOutput{}, api.Errorf(api.CodeNotFound, "no process %s", in.ID)
 		}
-		return log.serve(in), nil
+		return log.readLog(in), nil
 	})
 	return e
 }
 
-// settle answers what a merged log asks for until it needs nothing more.
-func (f manyWritten) settle(t testing.TB, m *Log) {
+// answerAll answers requests until a merged log needs nothing more.
+func (f fakeLogs) answerAll(t testing.TB, m *Log) {
 	t.Helper()
 	e := f.engine()
 	for range 10_000 {
-		r, ok := m.Next()
+		r, ok := m.NextRequest()
 		if !ok {
 			return
 		}
 		a, err := r.Run(context.Background(), e)
-		m.Take(r, a, err)
+		m.AcceptAnswer(r, a, err)
 	}
 	t.Fatal("it never stops asking")
 }
 
-// shown is what is drawn of a merged log, without colours.
-func (f manyWritten) shown(t testing.TB, m *Log, w, h int) []string {
+// drawLog returns the drawn merged log without colors.
+func (f fakeLogs) drawLog(t testing.TB, m *Log, w, h int) []string {
 	m.SetSize(w, h)
-	f.settle(t, m)
-	rows := drawn(m.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	f.answerAll(t, m)
+	rows := plainRows(m.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
 	for i := range rows {
 		if got := widget.Width(rows[i]); got != w {
 			t.Fatalf("row %q takes %d cells of %d", rows[i], got, w)
@@ -65,9 +65,9 @@ func (f manyWritten) shown(t testing.TB, m *Log, w, h int) []string {
 	return rows
 }
 
-// timed is a log whose lines were written at these seconds after noon.
-func timed(name string, seconds ...int) *written {
-	f := &written{state: api.StateExited}
+// timedLog returns a log with lines written at these seconds after noon.
+func timedLog(name string, seconds ...int) *fakeLog {
+	f := &fakeLog{state: api.StateExited}
 	for i, s := range seconds {
 		f.times = append(f.times, api.LogTime{Offset: int64(len(f.text)), At: noon.Add(time.Duration(s) * time.Second)})
 		f.text += fmt.Sprintf("%s %d at %d\n", name, i, s)
@@ -75,36 +75,36 @@ func timed(name string, seconds ...int) *written {
 	return f
 }
 
-func exited(id, name string) api.Process {
+func exitedProcess(id, name string) api.Process {
 	return api.Process{ID: id, Name: name, State: api.StateExited}
 }
 
-func TestMergedLogsAreInTheOrderOfTimeBehindNames(t *testing.T) {
-	split := exited("2", "database")
+func TestMergedLogsInterleaveByTimeWithNames(t *testing.T) {
+	split := exitedProcess("2", "database")
 	split.Supervision = &api.Supervision{SplitLog: true}
-	f := manyWritten{"1": timed("w", 1, 4, 6), "2stdout": timed("o", 2, 5), "2stderr": timed("e", 3)}
-	m := NewMerged("logs", "", []api.Process{exited("1", "web"), split})
+	f := fakeLogs{"1": timedLog("w", 1, 4, 6), "2stdout": timedLog("o", 2, 5), "2stderr": timedLog("e", 3)}
+	m := NewMerged("logs", "", []api.Process{exitedProcess("1", "web"), split})
 	want := []string{"web      │ w 0 at 1", "database │ o 0 at 2", "database ! e 0 at 3", "web      │ w 1 at 4", "database │ o 1 at 5", "web      │ w 2 at 6", ""}
-	if got := f.shown(t, m, 60, 7); !slices.Equal(got, want) {
+	if got := f.drawLog(t, m, 60, 7); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	m.Wrap()
-	m.Clock()
-	if got := f.shown(t, m, 32, 4); got[2] != "20 Nov   datab… │ o 1 at 5" {
+	m.ToggleWrap()
+	m.ToggleTimes()
+	if got := f.drawLog(t, m, 32, 4); got[2] != "20 Nov   datab… │ o 1 at 5" {
 		t.Errorf("narrow with times: %q", got)
 	}
 }
 
-// Whatever part of whatever logs is looked at, the lines are all there once, in the
-// order of time, and no more is held than a Log may.
+// Seen from any position in any logs, every line is there once, in order of time, and a Log keeps
+// its limits.
 func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		f := manyWritten{}
+		f := fakeLogs{}
 		var all []api.Process
 		var want []string
 		for i := range rapid.IntRange(1, 4).Draw(rt, "logs") {
 			id, name := fmt.Sprint(i), string(rune('a'+i))
-			at, log := 0, &written{state: api.StateExited}
+			at, log := 0, &fakeLog{state: api.StateExited}
 			random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 			var text strings.Builder
 			for k := range rapid.SampledFrom([]int{0, 3, 100, 1500}).Draw(rt, "lines") {
@@ -114,7 +114,7 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 			}
 			log.text = text.String()
 			f[id] = log
-			all = append(all, exited(id, name))
+			all = append(all, exitedProcess(id, name))
 			for line := range strings.Lines(log.text) {
 				want = append(want, name+" │ "+strings.TrimRight(line, " \n"))
 			}
@@ -125,7 +125,7 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 		}
 		m := NewMerged("logs", "", all)
 		const h = 40
-		seen := f.shown(t, m, 1200, h)
+		seen := f.drawLog(t, m, 1200, h)
 		check := func(at int) {
 			for i, row := range seen {
 				if row == "" && at+i >= len(want) {
@@ -135,7 +135,7 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 					rt.Fatalf("row %d is %q", at+i, row)
 				}
 			}
-			if bytes := m.end - m.start; bytes > logWindow+logFollow+logChunks || len(m.lines) > 2*logLines {
+			if bytes := m.end - m.start; bytes > maxWindowBytes+maxFollowBytes+maxLogChunks || len(m.lines) > 2*maxWindowLines {
 				rt.Fatalf("%d bytes in %d lines are held", bytes, len(m.lines))
 			}
 		}
@@ -144,64 +144,64 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 		for range 3 {
 			by := rapid.SampledFrom([]int{-3000, -200, -10, 10, 500, 3000}).Draw(rt, "by")
 			if by > 0 && rapid.IntRange(0, 9).Draw(rt, "home") == 0 {
-				m.Home()
+				m.ScrollToStart()
 				at = 0
 			} else {
-				for range 5 { // as far as is held, again and again
+				for range 5 { // as far as the window reaches, repeatedly
 					m.Scroll(by / 5)
-					f.settle(t, m)
+					f.answerAll(t, m)
 				}
 				at = -1
 			}
-			seen = f.shown(t, m, 1200, h)
+			seen = f.drawLog(t, m, 1200, h)
 			if at < 0 && len(want) > 0 {
 				at = slices.Index(want, seen[0])
 			}
 			check(max(at, 0))
 		}
-		m.Home()
-		seen = f.shown(t, m, 1200, h)
+		m.ScrollToStart()
+		seen = f.drawLog(t, m, 1200, h)
 		check(0)
-		m.End()
-		seen = f.shown(t, m, 1200, h)
+		m.ScrollToEnd()
+		seen = f.drawLog(t, m, 1200, h)
 		check(max(len(want)-h, 0))
 	})
 }
 
 func TestMergedLogsScrollUpPastALongLine(t *testing.T) {
-	long := strings.Repeat("x", 3*logChunk)
-	f := manyWritten{"1": {text: "first\n" + long + "\n" + numbered(1000), state: api.StateExited}, "2": timed("d", 1)}
-	m := NewMerged("logs", "", []api.Process{exited("1", "web"), exited("2", "db")})
-	f.shown(t, m, 60, 9)
+	long := strings.Repeat("x", 3*maxLogChunk)
+	f := fakeLogs{"1": {text: "first\n" + long + "\n" + numberedLines(1000), state: api.StateExited}, "2": timedLog("d", 1)}
+	m := NewMerged("logs", "", []api.Process{exitedProcess("1", "web"), exitedProcess("2", "db")})
+	f.drawLog(t, m, 60, 9)
 	for range 200 {
-		m.Pages(-2)
-		f.settle(t, m)
+		m.ScrollHalfPages(-2)
+		f.answerAll(t, m)
 	}
-	if got := f.shown(t, m, 60, 9); got[0] != "web │ first" {
+	if got := f.drawLog(t, m, 60, 9); got[0] != "web │ first" {
 		t.Errorf("the oldest line is not shown: %q", got)
 	}
 }
 
-func TestMergedLogReturnsToAPositionThatIsNotHeld(t *testing.T) {
-	f := manyWritten{"1": {text: numbered(300_000), state: api.StateExited}, "2": timed("d", 1)}
-	m := NewMerged("logs", "", []api.Process{exited("1", "web"), exited("2", "db")})
-	f.shown(t, m, 60, 9)
-	m.Home()
-	f.shown(t, m, 60, 9)
+func TestMergedLogRestoresAViewOutsideTheWindow(t *testing.T) {
+	f := fakeLogs{"1": {text: numberedLines(300_000), state: api.StateExited}, "2": timedLog("d", 1)}
+	m := NewMerged("logs", "", []api.Process{exitedProcess("1", "web"), exitedProcess("2", "db")})
+	f.drawLog(t, m, 60, 9)
+	m.ScrollToStart()
+	f.drawLog(t, m, 60, 9)
 	m.Scroll(500)
-	want, origin := f.shown(t, m, 60, 9), m.Position()
-	m.End()
-	f.shown(t, m, 60, 9)
-	m.Return(origin)
-	if got := f.shown(t, m, 60, 9); !slices.Equal(got, want) || want[0] != "web │ line 500" {
+	want, origin := f.drawLog(t, m, 60, 9), m.SaveView()
+	m.ScrollToEnd()
+	f.drawLog(t, m, 60, 9)
+	m.RestoreView(origin)
+	if got := f.drawLog(t, m, 60, 9); !slices.Equal(got, want) || want[0] != "web │ line 500" {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// A match is found wherever it is in whichever log, in the order of the lines.
-func TestASearchGoesThroughAllMergedLogs(t *testing.T) {
+// A match is found in any of the logs, in the order of the lines.
+func TestSearchCoversAllMergedLogs(t *testing.T) {
 	logs := map[string]*strings.Builder{"1": {}, "2": {}, "3": {}}
-	f := manyWritten{"1": {state: api.StateExited}, "2": {state: api.StateExited}, "3": {state: api.StateExited}}
+	f := fakeLogs{"1": {state: api.StateExited}, "2": {state: api.StateExited}, "3": {state: api.StateExited}}
 	var want []string
 	for i := range 60_000 {
 		id := fmt.Sprint(i%3 + 1)
@@ -218,17 +218,17 @@ func TestASearchGoesThroughAllMergedLogs(t *testing.T) {
 	for id, b := range logs {
 		f[id].text = b.String()
 	}
-	m := NewMerged("logs", "", []api.Process{exited("1", "a"), exited("2", "b"), exited("3", "c")})
-	f.shown(t, m, 60, 10)
-	m.Search("needle", regexp.MustCompile("needle"))
+	m := NewMerged("logs", "", []api.Process{exitedProcess("1", "a"), exitedProcess("2", "b"), exitedProcess("3", "c")})
+	f.drawLog(t, m, 60, 10)
+	m.SetPattern("needle", regexp.MustCompile("needle"))
 	find := func(above bool, number int, wrapped bool) {
 		t.Helper()
-		found, err := m.Seek(above)(t.Context(), f.engine())
+		found, err := m.SearchFunc(above)(t.Context(), f.engine())
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Found(found)
-		got := strings.Join(f.shown(t, m, 60, 10), "\n")
+		m.ShowMatch(found)
+		got := strings.Join(f.drawLog(t, m, 60, 10), "\n")
 		if text := want[number-1]; !found.ok || !strings.Contains(got, text) || found.match.Number != number || found.match.Total != len(want) || found.match.Wrapped != wrapped {
 			t.Errorf("%q is %+v in\n%s", text, found.match, got)
 		}
@@ -243,37 +243,36 @@ func TestASearchGoesThroughAllMergedLogs(t *testing.T) {
 	}
 }
 
-// What is printed meanwhile comes, whoever prints it; a process of the project that is
-// new joins.
-func TestMergedLogsFollow(t *testing.T) {
-	f := manyWritten{"1": timed("w", 1), "2": timed("d", 2)}
+// New output appears for every process, and a new process of the project joins.
+func TestMergedLogsFollowAndAddNewProcesses(t *testing.T) {
+	f := fakeLogs{"1": timedLog("w", 1), "2": timedLog("d", 2)}
 	project := func(p api.Process) api.Process {
 		p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Name: p.Name}
 		return p
 	}
-	web, db, late := project(exited("1", "web")), project(exited("2", "db")), project(exited("3", "late"))
+	web, db, late := project(exitedProcess("1", "web")), project(exitedProcess("2", "db")), project(exitedProcess("3", "late"))
 	m := NewMerged("logs", "/shop/tandem.yaml", []api.Process{web, db})
-	f.shown(t, m, 60, 9)
+	f.drawLog(t, m, 60, 9)
 	f["1"].text += "more\n"
 	running := web
 	running.State = api.StateRunning
-	m.News([]api.Process{running, db})
-	f["3"] = timed("l", 0)
-	m.News([]api.Process{running, db, late})
-	got := strings.Join(f.shown(t, m, 60, 9), "\n")
+	m.UpdateProcesses([]api.Process{running, db})
+	f["3"] = timedLog("l", 0)
+	m.UpdateProcesses([]api.Process{running, db, late})
+	got := strings.Join(f.drawLog(t, m, 60, 9), "\n")
 	if !strings.Contains(got, "web  │ more\n") || strings.Count(got, "late │ l 0 at 0") != 1 || strings.Count(got, "w 0 at 1") != 1 {
 		t.Error(got)
 	}
 }
 
-func TestTheLogsOfMarkedProcessesOrOfAProjectAreMerged(t *testing.T) {
+func TestToggleMergedTakesMarkedProcessesOrTheProject(t *testing.T) {
 	project := func(p *api.Process) {
 		p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Project: "storefront", Name: p.Name}
 	}
-	p, e := shownPane(service("1", "api", project), service("2", "db", nil), service("3", "web", project))
-	f := manyWritten{"1": timed("a", 1), "2": timed("d", 2), "3": timed("w", 3)}
+	p, e := newTestPane(service("1", "api", project), service("2", "db", nil), service("3", "web", project))
+	f := fakeLogs{"1": timedLog("a", 1), "2": timedLog("d", 2), "3": timedLog("w", 3)}
 	panestest.On(e.API.(*panestest.Engine), api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		return f[in.ID].serve(in), nil
+		return f[in.ID].readLog(in), nil
 	})
 	show := func() string {
 		for range 20 {
@@ -293,17 +292,17 @@ func TestTheLogsOfMarkedProcessesOrOfAProjectAreMerged(t *testing.T) {
 	}
 	p.Select("1")
 	p.press(t, keymap.ProcessLogs)
-	if got := show(); !p.onLog || !strings.Contains(got, "api │ a 0 at 1") || !strings.Contains(got, "web │ w 0 at 3") || strings.Contains(got, "d 0 at 2") || !strings.Contains(got, "logs storefront") {
+	if got := show(); !p.logFocused || !strings.Contains(got, "api │ a 0 at 1") || !strings.Contains(got, "web │ w 0 at 3") || strings.Contains(got, "d 0 at 2") || !strings.Contains(got, "logs storefront") {
 		t.Errorf("the project's: %s", got)
 	}
 	p.press(t, keymap.LogLeave)
-	if p.merged != nil || p.onLog {
+	if p.merged != nil || p.logFocused {
 		t.Error("esc does not lead back to the table")
 	}
 	p.Select("1")
-	p.table.Mark()
+	p.table.ToggleMark()
 	p.table.Select("2")
-	p.table.Mark()
+	p.table.ToggleMark()
 	p.press(t, keymap.ProcessLogs)
 	if got := show(); !strings.Contains(got, "api │ a 0 at 1") || !strings.Contains(got, "db  │ d 0 at 2") || strings.Contains(got, "w 0 at 3") || !strings.Contains(got, "logs api, db") {
 		t.Errorf("the marked ones: %s", got)

@@ -18,8 +18,8 @@ import (
 	"tandem/ui/overlay"
 )
 
-// toggleMerged shows the logs of the marked processes as one, or else those of the
-// project of the process under the cursor; or the log of one process again.
+// toggleMerged merges the logs of the marked processes or, without marks, of the project under the
+// cursor. Called again, it returns to the log of one process.
 func (p *Pane) toggleMerged() tea.Cmd {
 	if p.merged != nil {
 		p.closeMerged()
@@ -29,8 +29,8 @@ func (p *Pane) toggleMerged() tea.Cmd {
 	switch {
 	case len(targets) == 0:
 		return nil
-	case p.table.Marked() > 0:
-		return p.showMerged(NewMerged(mergedTitle(targets), "", targets))
+	case p.table.MarkCount() > 0:
+		return p.showMerged(NewMerged(joinNames(targets), "", targets))
 	case targets[0].Project == nil:
 		return p.env.Say("mark processes to merge their logs"+panes.WithKey(p.env.Bindings(), ": ", keymap.Mark, " marks the row", keymap.ScopeProcesses), false)
 	}
@@ -38,13 +38,13 @@ func (p *Pane) toggleMerged() tea.Cmd {
 	all := logmerge.Newest(project, p.env.News().Processes, false)
 	merged := NewMerged(projectNames(p.env.News().Processes)[projectFile(&targets[0])], project, all)
 	for _, other := range p.env.News().Processes {
-		merged.Pass(other)
+		merged.Exclude(other)
 	}
 	return p.showMerged(merged)
 }
 
-// mergedTitle names the processes whose logs are merged.
-func mergedTitle(targets []api.Process) string {
+// joinNames names the processes of a merged log.
+func joinNames(targets []api.Process) string {
 	names := widget.Some(targets, 4, func(p api.Process) string { return widget.Clip(widget.Clean(p.Name), 20) })
 	return strings.Join(names, ", ")
 }
@@ -55,21 +55,20 @@ func (p *Pane) showMerged(m *Log) tea.Cmd {
 	return p.focusLog(true)
 }
 
-// closeMerged shows the log of the process under the cursor again.
+// closeMerged returns to the log of the process under the cursor.
 func (p *Pane) closeMerged() {
 	if p.merged == nil {
 		return
 	}
-	p.endSearch()
-	if p.stop != nil {
-		p.stop()
+	p.cancelSearch()
+	if p.cancelFetch != nil {
+		p.cancelFetch()
 	}
-	p.merged, p.stop = nil, nil
+	p.merged, p.cancelFetch = nil, nil
 }
 
-// askSaveMerged asks where a merged log is to be saved.
 func askSaveMerged(env panes.Env, m *Log) tea.Cmd {
-	spans, name := m.Whole(), "merged"
+	spans, name := m.WholeSpans(), "merged"
 	if m.project != "" {
 		name = m.title
 	}
@@ -86,9 +85,9 @@ func askSaveMerged(env panes.Env, m *Log) tea.Cmd {
 	return nil
 }
 
-// copyMerged writes what is kept of logs now, each line behind its process's name.
+// copyMerged copies the logs as of now, each line with its process's name.
 func copyMerged(ctx context.Context, e api.Engine, spans []logmerge.Span, to io.Writer) (written int64, err error) {
-	all := logmerge.Forward(spans, logChunk)
+	all := logmerge.Forward(spans, maxLogChunk)
 	all.Rest = true
 	for {
 		line, ok, err := all.Next(ctx, e)
@@ -109,21 +108,20 @@ func copyMerged(ctx context.Context, e api.Engine, spans []logmerge.Span, to io.
 	}
 }
 
-// mostNaming is how many cells the names before lines take at most: a part of the
-// width, so that the text has most of it.
-func (l *logView) mostNaming() int { return min(max(l.w/5, 6), 24) }
+// maxNameWidth returns the maximum width of the names before lines, a part of the view's width.
+func (l *logView) maxNameWidth() int { return min(max(l.w/5, 6), 24) }
 
-// nameCells is the width of the names before lines, with the sign behind them.
+// nameCells returns the width of the names with the separator after them.
 func (l *logView) nameCells() int {
 	if len(l.names) == 0 {
 		return 0
 	}
-	return min(l.naming, l.mostNaming()) + 3
+	return min(l.nameWidth, l.maxNameWidth()) + 3
 }
 
-// nameMargin is whose line i is. What came by standard error has another sign, as
-// where the command line prints merged logs.
-func (l *logView) nameMargin(i, row int, look *widget.Look) string {
+// drawName draws the name before a row of line i. Standard error has another separator, as in
+// merged logs on the command line.
+func (l *logView) drawName(i, row int, look *widget.Look) string {
 	if len(l.names) == 0 {
 		return ""
 	}
@@ -139,8 +137,8 @@ func (l *logView) nameMargin(i, row int, look *widget.Look) string {
 	return ink.Text(widget.Pad(label, l.nameCells()-3)) + " " + rule + " "
 }
 
-// Whole are the logs from their beginnings.
-func (l *Log) Whole() []logmerge.Span {
+// WholeSpans returns the spans of the logs from their beginnings.
+func (l *Log) WholeSpans() []logmerge.Span {
 	spans := slices.Clone(l.spans)
 	for i := range spans {
 		spans[i].From, spans[i].To = 0, 0

@@ -8,10 +8,10 @@ import (
 	"tandem/engine/api"
 )
 
-// A Column is one of the table.
+// A Column is a column of the table.
 type Column int
 
-// The columns from left to right.
+// The columns of the table.
 const (
 	ColumnState Column = iota
 	ColumnName
@@ -28,41 +28,38 @@ const (
 	columnCount
 )
 
-// Order is the column that the rows are sorted by, and whether the other way
-// round than is usual for it.
+// Order returns the column the rows are sorted by, and whether its usual order is reversed.
 func (t *Table) Order() (by Column, reversed bool) { return t.order, t.reversed }
 
-// SortBy sorts by a column; by the one that they are sorted by already, it
-// turns the order round.
+// SortBy sorts by a column, or reverses the order if it is the current one.
 func (t *Table) SortBy(c Column) {
 	if c == t.order {
 		t.reversed = !t.reversed
 	} else {
 		t.order, t.reversed = c, false
 	}
-	t.arrange()
+	t.arrangeRows()
 }
 
-// SortNext sorts by the next column that is drawn.
+// SortNext sorts by the next drawn column.
 func (t *Table) SortNext() {
 	next := ColumnState
-	for _, p := range t.places {
+	for _, p := range t.columns {
 		if p.column > t.order {
 			next = p.column
 			break
 		}
 	}
 	t.order, t.reversed = next, false
-	t.arrange()
+	t.arrangeRows()
 }
 
-// Reverse turns the order round.
 func (t *Table) Reverse() {
 	t.reversed = !t.reversed
-	t.arrange()
+	t.arrangeRows()
 }
 
-// largestFirst reports whether a column's usual order begins with the largest.
+// largestFirst reports whether a column's usual order begins with the largest value.
 func (c Column) largestFirst() bool {
 	return c == ColumnCPU || c == ColumnMemory || c == ColumnRestarts
 }
@@ -94,7 +91,7 @@ func (c Column) compare(a, b *api.Process) int {
 	case ColumnMemory:
 		return cmp.Compare(metricsOf(a).RSSBytes, metricsOf(b).RSSBytes)
 	case ColumnUp:
-		return cmp.Or(cmp.Compare(ended(a), ended(b)), b.StartedAt.Compare(a.StartedAt))
+		return cmp.Or(cmp.Compare(rankExited(a), rankExited(b)), b.StartedAt.Compare(a.StartedAt))
 	case ColumnRestarts:
 		return cmp.Compare(restarts(a), restarts(b))
 	case ColumnPorts:
@@ -107,14 +104,14 @@ func (c Column) compare(a, b *api.Process) int {
 	return strings.Compare(a.Command, b.Command)
 }
 
-func ended(p *api.Process) int {
+func rankExited(p *api.Process) int {
 	if p.State.Ended() {
 		return 1
 	}
 	return 0
 }
 
-// exitRank is the exit status, with a signal above every one and none below.
+// exitRank returns the exit status, with a signal above every status and no exit below.
 func exitRank(p *api.Process) int {
 	switch {
 	case p.ExitCode != nil:

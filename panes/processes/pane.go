@@ -14,11 +14,10 @@ import (
 	"tandem/ui/overlay"
 )
 
-// metricsEvery is how often processes are measured while they are shown.
+// metricsEvery is the interval between measurements while the view is shown.
 const metricsEvery = time.Second
 
-// A Pane is the view of processes: a table above the log of the process under
-// its cursor.
+// A Pane is the view of processes: a table above the log of the process under its cursor.
 type Pane struct {
 	panes.NoInput
 	env     panes.Env
@@ -26,17 +25,17 @@ type Pane struct {
 	shown   bool
 	w, h    int
 
-	own     Table  // of what is known from events
-	table   *Table // that is shown: the own one, or the fleet's
-	fleet   *Fleet
-	log     *Log // of the process under the cursor; nil without one
-	merged  *Log // in its place; nil for none
-	stop    context.CancelFunc
-	onLog   bool  // the log has the keyboard
-	zoomed  bool  // what has the keyboard fills the view
-	height  int   // of the table, where the person has set it
-	charts  *bool // whether charts are shown; nil where there is room
-	dragged bool  // the mouse holds the border
+	local       Table  // processes known from events
+	table       *Table // the table on the screen: the local one, or the fleet's
+	fleet       *Fleet
+	log         *Log // of the process under the cursor; nil without one
+	merged      *Log // shown in place of log; nil for none
+	cancelFetch context.CancelFunc
+	logFocused  bool  // the log has the keyboard
+	zoomed      bool  // the focused part fills the view
+	tableHeight int   // of the table, as set by the user; 0 for automatic
+	charts      *bool // whether charts are shown; nil: if the view is tall enough
+	dragged     bool  // the mouse drags the border
 
 	metrics map[string]*api.Metrics
 	polling bool
@@ -44,31 +43,28 @@ type Pane struct {
 	search logSearch
 }
 
-// New makes the view.
 func New(env panes.Env) *Pane {
 	p := &Pane{env: env, fleet: newFleet(env)}
-	p.table = &p.own
+	p.table = &p.local
 	p.actions = p.makeActions()
 	return p
 }
 
-// News brings the table up to date.
+// HandleNews updates the table.
 func (p *Pane) HandleNews(*panes.News) { p.refresh() }
 
-// Show brings the table up to date.
 func (p *Pane) Show() {
 	p.shown = true
 	p.refresh()
 }
 
-// Hide has nothing more asked for.
+// Hide cancels the fleet's queries.
 func (p *Pane) Hide() {
 	p.shown, p.dragged = false, false
 	p.fleet.stop()
-	p.fleet.asked = nil
+	p.fleet.pending = nil
 }
 
-// Resize gives the view its size.
 func (p *Pane) Resize(w, h int) {
 	p.w, p.h = w, h
 	p.refresh()
@@ -76,14 +72,13 @@ func (p *Pane) Resize(w, h int) {
 
 func (p *Pane) visible() bool { return p.shown && p.h > 0 }
 
-// Fetch asks for metrics and for the log; for nothing while the view is not
-// shown.
+// Fetch loads metrics and the log, or nothing while the view is hidden.
 func (p *Pane) Fetch() tea.Cmd {
 	if !p.visible() {
 		return nil
 	}
-	if p.fleet.on {
-		return tea.Batch(p.fleet.fetch(p.parts().table.H-1), p.fetchLog())
+	if p.fleet.shown {
+		return tea.Batch(p.fleet.fetchRows(p.computeLayout().table.H-1), p.fetchLog())
 	}
 	return tea.Batch(p.fetchMetrics(), p.fetchLog())
 }
@@ -95,11 +90,11 @@ func (p *Pane) fetchMetrics() tea.Cmd {
 	p.polling = true
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.ProcessListOutput, error) {
 		return api.ProcessList.Call(ctx, e, api.ProcessListInput{Metrics: true})
-	}, p.measured)
+	}, p.storeMetrics)
 }
 
-// measured takes what was measured; it is measured again after a while.
-func (p *Pane) measured(out api.ProcessListOutput, err error) tea.Cmd {
+// storeMetrics stores the metrics by process, and schedules the next measurement.
+func (p *Pane) storeMetrics(out api.ProcessListOutput, err error) tea.Cmd {
 	if err == nil {
 		p.metrics = make(map[string]*api.Metrics, len(out.Processes))
 		for i := range out.Processes {
@@ -115,8 +110,7 @@ func (p *Pane) measured(out api.ProcessListOutput, err error) tea.Cmd {
 	})
 }
 
-// refresh makes the table's rows: all that is known from events, with what was
-// measured last.
+// refresh rebuilds the rows from the processes known from events and their last metrics.
 func (p *Pane) refresh() {
 	if !p.visible() {
 		return
@@ -130,97 +124,95 @@ func (p *Pane) refresh() {
 			rows[i].Metrics = metrics
 		}
 	}
-	p.own.SetRows(rows)
+	p.local.SetRows(rows)
 	if p.merged != nil {
-		p.merged.News(rows)
+		p.merged.UpdateProcesses(rows)
 	}
 	if p.env.News().Fleet == nil {
-		p.fleet.leave()
+		p.fleet.hideTable()
 	}
-	if p.table = &p.own; p.fleet.on {
+	if p.table = &p.local; p.fleet.shown {
 		p.table = &p.fleet.table
 	}
 	p.table.Home = p.env.Home()
 	p.table.ClearKey = panes.KeyOf(p.env.Bindings(), keymap.Clear, keymap.ScopeProcesses, keymap.ScopeList)
 }
 
-// Select puts the cursor on a process, whatever is filtered.
+// Select puts the cursor on a process. If the filter hides it, the filter is cleared.
 func (p *Pane) Select(id string) {
-	p.onLog = false
-	p.fleet.leave()
+	p.logFocused = false
+	p.fleet.hideTable()
 	p.refresh()
 	p.table.Reveal(id)
 }
 
-// SelectLog puts the cursor on a process and gives its log the keyboard.
+// SelectLog does the same and gives the process's log the keyboard.
 func (p *Pane) SelectLog(id string) tea.Cmd {
 	p.closeMerged()
 	p.Select(id)
-	log := p.fetchLog() // it is another one from now on
+	// Fetch first: focusing needs the log of the newly selected process.
+	log := p.fetchLog()
 	return tea.Batch(log, p.focusLog(true))
 }
 
-// Selected is the process under the cursor.
 func (p *Pane) Selected() (api.Process, bool) { return p.table.Selected() }
 
-// Scopes are those of the log or of the table.
 func (p *Pane) Scopes() []keymap.Scope {
-	if p.onLog {
+	if p.logFocused {
 		return []keymap.Scope{keymap.ScopeLog}
 	}
 	return []keymap.Scope{keymap.ScopeProcesses, keymap.ScopeList}
 }
 
-// Note says what is under way or marked.
+// Note returns the state of a search, or the number of marks.
 func (p *Pane) Note() (string, widget.Ink) {
 	note := ""
 	switch {
-	case p.search.stop != nil:
+	case p.search.cancel != nil:
 		note = "searching…" + panes.WithKey(p.env.Bindings(), " ", keymap.LogLeave, " ends it", keymap.ScopeLog)
 	case p.search.pending != nil:
 		note = "waiting for output to search"
-	case p.table.Marked() > 0:
-		note = widget.Itoa(p.table.Marked()) + " marked"
+	case p.table.MarkCount() > 0:
+		note = widget.Itoa(p.table.MarkCount()) + " marked"
 	}
 	return note, p.env.Look().BarWarn
 }
 
-// Actions are what the keys of the table and the log do.
 func (p *Pane) Actions() panes.Actions { return p.actions }
 
 func (p *Pane) makeActions() panes.Actions {
-	on := func(change func(*Table)) func() tea.Cmd { return do(func() { change(p.table) }) }
+	on := func(change func(*Table)) func() tea.Cmd { return actionOf(func() { change(p.table) }) }
 	sortBy := func(c Column) func() tea.Cmd { return on(func(t *Table) { t.SortBy(c) }) }
 	move := func(rows int) func() tea.Cmd { return on(func(t *Table) { t.Move(rows) }) }
 	return panes.Actions{
-		keymap.FocusUp:       func() tea.Cmd { return p.focusTowards(false) },
-		keymap.FocusDown:     func() tea.Cmd { return p.focusTowards(true) },
-		keymap.FocusNext:     func() tea.Cmd { return p.focusLog(!p.onLog) },
-		keymap.FocusPrevious: func() tea.Cmd { return p.focusLog(!p.onLog) },
-		keymap.PaneZoom:      do(func() { p.zoomed = !p.zoomed }),
-		keymap.ResizeUp:      do(func() { p.resizeTable(-2) }),
-		keymap.ResizeDown:    do(func() { p.resizeTable(2) }),
+		keymap.FocusUp:       func() tea.Cmd { return p.focusSide(false) },
+		keymap.FocusDown:     func() tea.Cmd { return p.focusSide(true) },
+		keymap.FocusNext:     func() tea.Cmd { return p.focusLog(!p.logFocused) },
+		keymap.FocusPrevious: func() tea.Cmd { return p.focusLog(!p.logFocused) },
+		keymap.PaneZoom:      actionOf(func() { p.zoomed = !p.zoomed }),
+		keymap.ResizeUp:      actionOf(func() { p.resizeTable(-2) }),
+		keymap.ResizeDown:    actionOf(func() { p.resizeTable(2) }),
 
 		keymap.MoveDown:     move(1),
 		keymap.MoveUp:       move(-1),
-		keymap.MovePageDown: on(func(t *Table) { t.Move(p.page()) }),
-		keymap.MovePageUp:   on(func(t *Table) { t.Move(-p.page()) }),
+		keymap.MovePageDown: on(func(t *Table) { t.Move(p.pageRows()) }),
+		keymap.MovePageUp:   on(func(t *Table) { t.Move(-p.pageRows()) }),
 		keymap.MoveFirst:    move(-panes.AllRows),
 		keymap.MoveLast:     move(panes.AllRows),
-		keymap.Open:         p.open,
+		keymap.Open:         p.openSelected,
 		keymap.Filter:       p.askFilter,
-		keymap.Clear:        do(p.clear),
-		keymap.Mark:         on((*Table).Mark),
+		keymap.Clear:        actionOf(p.clearMarksOrFilter),
+		keymap.Mark:         on((*Table).ToggleMark),
 
-		keymap.ProcessFold:      do(func() { foldRow(p) }),
-		keymap.ProcessStart:     p.start,
-		keymap.ProcessRestart:   p.restart,
+		keymap.ProcessFold:      actionOf(func() { foldRow(p) }),
+		keymap.ProcessStart:     p.startTargets,
+		keymap.ProcessRestart:   p.restartTargets,
 		keymap.ProcessStop:      p.askStop,
 		keymap.ProcessKill:      p.askKill,
 		keymap.ProcessSignal:    p.askSignal,
 		keymap.ProcessKeepAlive: p.toggleKeepAlive,
-		keymap.ProcessForget:    p.askForget,
-		keymap.ProcessForgetAll: p.askForgetAll,
+		keymap.ProcessForget:    p.askDelete,
+		keymap.ProcessForgetAll: p.askDeleteExited,
 		keymap.ProcessSort:      on((*Table).SortNext),
 		keymap.ProcessReverse:   on((*Table).Reverse),
 
@@ -230,16 +222,16 @@ func (p *Pane) makeActions() panes.Actions {
 
 		keymap.ProcessFleet:  func() tea.Cmd { return toggleFleet(p) },
 		keymap.ProcessGroup:  func() tea.Cmd { return groupFleet(p) },
-		keymap.ProcessCharts: do(p.toggleCharts),
+		keymap.ProcessCharts: actionOf(p.toggleCharts),
 
 		keymap.ProcessLogs:   p.toggleMerged,
 		keymap.ProcessSearch: p.askSearch,
-		keymap.LogFollow:     p.onShownLog((*Log).Follow),
-		keymap.LogWrap:       p.onShownLog((*Log).Wrap),
-		keymap.LogTimes:      p.onShownLog((*Log).Clock),
-		keymap.LogPretty:     p.onShownLog((*Log).Pretty),
-		keymap.LogLeft:       p.onShownLog(func(l *Log) { l.Sideways(-1) }),
-		keymap.LogRight:      p.onShownLog(func(l *Log) { l.Sideways(1) }),
+		keymap.LogFollow:     p.onShownLog((*Log).ToggleFollow),
+		keymap.LogWrap:       p.onShownLog((*Log).ToggleWrap),
+		keymap.LogTimes:      p.onShownLog((*Log).ToggleTimes),
+		keymap.LogPretty:     p.onShownLog((*Log).TogglePretty),
+		keymap.LogLeft:       p.onShownLog(func(l *Log) { l.ScrollSideways(-1) }),
+		keymap.LogRight:      p.onShownLog(func(l *Log) { l.ScrollSideways(1) }),
 		keymap.LogSearch:     p.askSearch,
 		keymap.LogNext:       func() tea.Cmd { return p.nextMatch(false) },
 		keymap.LogPrevious:   func() tea.Cmd { return p.nextMatch(true) },
@@ -249,33 +241,33 @@ func (p *Pane) makeActions() panes.Actions {
 
 		keymap.ScrollDown:     p.onShownLog(func(l *Log) { l.Scroll(1) }),
 		keymap.ScrollUp:       p.onShownLog(func(l *Log) { l.Scroll(-1) }),
-		keymap.ScrollPageDown: p.onShownLog(func(l *Log) { l.Pages(2) }),
-		keymap.ScrollPageUp:   p.onShownLog(func(l *Log) { l.Pages(-2) }),
-		keymap.ScrollHalfDown: p.onShownLog(func(l *Log) { l.Pages(1) }),
-		keymap.ScrollHalfUp:   p.onShownLog(func(l *Log) { l.Pages(-1) }),
-		keymap.ScrollFirst:    p.onShownLog((*Log).Home),
-		keymap.ScrollLast:     p.onShownLog((*Log).End),
+		keymap.ScrollPageDown: p.onShownLog(func(l *Log) { l.ScrollHalfPages(2) }),
+		keymap.ScrollPageUp:   p.onShownLog(func(l *Log) { l.ScrollHalfPages(-2) }),
+		keymap.ScrollHalfDown: p.onShownLog(func(l *Log) { l.ScrollHalfPages(1) }),
+		keymap.ScrollHalfUp:   p.onShownLog(func(l *Log) { l.ScrollHalfPages(-1) }),
+		keymap.ScrollFirst:    p.onShownLog((*Log).ScrollToStart),
+		keymap.ScrollLast:     p.onShownLog((*Log).ScrollToEnd),
 	}
 }
 
-// do is an action that asks for nothing.
-func do(change func()) func() tea.Cmd {
+// actionOf makes an action without a command of a function.
+func actionOf(change func()) func() tea.Cmd {
 	return func() tea.Cmd {
 		change()
 		return nil
 	}
 }
 
-// onShownLog is an action on the log, where there is one.
+// onShownLog returns an action on the log, doing nothing without one.
 func (p *Pane) onShownLog(change func(*Log)) func() tea.Cmd {
-	return do(func() {
+	return actionOf(func() {
 		if log := p.anyLog(); log != nil {
 			change(log)
 		}
 	})
 }
 
-func (p *Pane) focusTowards(log bool) tea.Cmd {
+func (p *Pane) focusSide(log bool) tea.Cmd {
 	if p.zoomed {
 		return nil
 	}
@@ -284,17 +276,17 @@ func (p *Pane) focusTowards(log bool) tea.Cmd {
 
 func (p *Pane) focusLog(on bool) tea.Cmd {
 	if !on || p.anyLog() != nil {
-		p.onLog = on
+		p.logFocused = on
 	}
 	return nil
 }
 
-// open shows the terminal of the process under the cursor or, if it has none,
-// gives its log the keyboard.
-func (p *Pane) open() tea.Cmd {
+// openSelected shows the terminal of the process under the cursor or, if it has none, gives its log
+// the keyboard.
+func (p *Pane) openSelected() tea.Cmd {
 	selected, ok := p.table.Selected()
 	switch {
-	case p.table.Project() != nil:
+	case p.table.HeaderProject() != nil:
 		foldRow(p)
 		return nil
 	case !ok:
@@ -302,8 +294,8 @@ func (p *Pane) open() tea.Cmd {
 			return p.env.StartProcess()
 		}
 		return nil
-	case selected.Kind == api.KindSession && p.fleet.on:
-		return openFar(p, selected)
+	case selected.Kind == api.KindSession && p.fleet.shown:
+		return openRemote(p, selected)
 	case selected.Kind == api.KindSession:
 		return p.env.ShowSession(selected.ID)
 	}
@@ -324,17 +316,17 @@ func (p *Pane) askFilter() tea.Cmd {
 	return nil
 }
 
-// filterNote says what can be typed to filter.
+// filterNote describes the syntax of the filter.
 func filterNote(p *Pane) string {
-	if p.fleet.on {
+	if p.fleet.shown {
 		return "words of any column; !word: without it; host:NAME, label:KEY=VALUE, state:failed, kind:session"
 	}
 	return "words of any column; !word: without it; host:NAME"
 }
 
-// clear takes back the marks or, if there are none, the filter.
-func (p *Pane) clear() {
-	if !p.table.Unmark() {
+// clearMarksOrFilter removes the marks or, if there are none, the filter.
+func (p *Pane) clearMarksOrFilter() {
+	if !p.table.ClearMarks() {
 		p.table.SetFilter("")
 	}
 }

@@ -21,29 +21,29 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A fakeEnv is a dashboard, and an engine that notes which processes it stops.
+// A fakeEnv is a dashboard with an engine recording the stopped processes.
 type fakeEnv struct {
 	panestest.Env
-	mu      sync.Mutex // of stopped: several are stopped at once
+	mu      sync.Mutex // guards stopped: several are stopped concurrently
 	stopped []string
 }
 
-func (e *fakeEnv) note(text string) {
+func (e *fakeEnv) recordStop(text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopped = append(e.stopped, text)
 }
 
-func (e *fakeEnv) stop(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
-	e.note(in.ID + " " + in.Signal)
+func (e *fakeEnv) stopProcess(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
+	e.recordStop(in.ID + " " + in.Signal)
 	return api.Process{}, nil
 }
 
-// shownPane is a pane that shows processes, in their order of names.
-func shownPane(all ...api.Process) (*Pane, *fakeEnv) {
+// newTestPane returns a shown pane with processes, sorted by name.
+func newTestPane(all ...api.Process) (*Pane, *fakeEnv) {
 	e := &fakeEnv{}
 	engine := panestest.NewEngine()
-	panestest.On(engine, api.ProcessStop, e.stop)
+	panestest.On(engine, api.ProcessStop, e.stopProcess)
 	e.API = engine
 	e.Known.Connected, e.Known.Processes = true, all
 	p := New(e)
@@ -61,13 +61,13 @@ func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
 	return act()
 }
 
-func TestNothingIsAskedForWhileThePaneIsHidden(t *testing.T) {
+func TestHiddenPaneFetchesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, e := shownPane(service("1", "web", nil))
+		p, e := newTestPane(service("1", "web", nil))
 		if p.Fetch() == nil {
 			t.Error("nothing is asked for while it is shown")
 		}
-		p.measured(api.ProcessListOutput{}, nil)().(panes.Result)()
+		p.storeMetrics(api.ProcessListOutput{}, nil)().(panes.Result)()
 		p.Hide()
 		if p.Fetch() != nil {
 			t.Error("something is asked for while it is hidden")
@@ -81,9 +81,9 @@ func TestNothingIsAskedForWhileThePaneIsHidden(t *testing.T) {
 	})
 }
 
-func TestASessionIsOpenedElsewhereAndALogHere(t *testing.T) {
+func TestOpenShowsASessionOrFocusesTheLog(t *testing.T) {
 	shell := service("1", "bash", func(p *api.Process) { p.Kind = api.KindSession })
-	p, e := shownPane(shell, service("2", "web", nil))
+	p, e := newTestPane(shell, service("2", "web", nil))
 	p.Select("1")
 	p.press(t, keymap.Open)
 	if e.Opened != "1" {
@@ -100,8 +100,8 @@ func TestASessionIsOpenedElsewhereAndALogHere(t *testing.T) {
 	}
 }
 
-func TestAStopIsAskedForAndToldToTheDashboard(t *testing.T) {
-	p, e := shownPane(service("1", "web", nil))
+func TestStopAsksAndInformsTheDashboard(t *testing.T) {
+	p, e := newTestPane(service("1", "web", nil))
 	p.press(t, keymap.ProcessStop)
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || q.Title != "Stop web?" {
@@ -119,8 +119,8 @@ func TestAStopIsAskedForAndToldToTheDashboard(t *testing.T) {
 	}
 }
 
-func TestTheBorderFollowsTheMouseUntilItIsReleased(t *testing.T) {
-	p, _ := shownPane(service("1", "web", nil))
+func TestDraggingMovesTheBorderUntilRelease(t *testing.T) {
+	p, _ := newTestPane(service("1", "web", nil))
 	p.Fetch()
 	border := func() int {
 		for y, row := range p.Draw() {
@@ -143,8 +143,8 @@ func TestTheBorderFollowsTheMouseUntilItIsReleased(t *testing.T) {
 	}
 }
 
-func TestNamesOfProcessesAreSuggestedToTheFilter(t *testing.T) {
-	p, e := shownPane(service("1", "web", nil), service("2", "worker", nil))
+func TestFilterSuggestsProcessNames(t *testing.T) {
+	p, e := newTestPane(service("1", "web", nil), service("2", "worker", nil))
 	p.press(t, keymap.Filter)
 	o := e.Shown.(*overlay.Prompt)
 	for _, r := range "wo" {
@@ -156,15 +156,15 @@ func TestNamesOfProcessesAreSuggestedToTheFilter(t *testing.T) {
 	}
 }
 
-func TestTheDetailSaysFirstWhyAProcessFailed(t *testing.T) {
+func TestDetailShowsTheFailureReasonFirst(t *testing.T) {
 	ended := noon.Add(-time.Minute)
-	p, e := shownPane(service("1", "web", func(p *api.Process) {
+	p, e := newTestPane(service("1", "web", func(p *api.Process) {
 		p.State, p.PID, p.Error, p.ExitedAt = api.StateFailed, 0, "exited with 7; gave up after 3 restarts (none lasted 30s)", &ended
 		p.Supervision.Automatic, p.Supervision.SplitLog = 3, true
 	}))
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	p.Fetch()
-	rows := drawn(p.Draw())
+	rows := plainRows(p.Draw())
 	at := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, "─") })
 	if !strings.Contains(rows[at], "serve web") || !strings.HasPrefix(rows[at+1], " ✗ exited with 7; gave up after 3 restarts (none lasted 30s), ran 1h29m, ") {
 		t.Errorf("the detail begins with\n%s\n%s", rows[at], rows[at+1])
@@ -174,24 +174,24 @@ func TestTheDetailSaysFirstWhyAProcessFailed(t *testing.T) {
 	}
 }
 
-func TestTheLogOfAProcessThatRunsBeginsBelowItsHeading(t *testing.T) {
-	p, e := shownPane(service("1", "web", nil))
+func TestLogOfARunningProcessStartsBelowItsHeading(t *testing.T) {
+	p, e := newTestPane(service("1", "web", nil))
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	p.Fetch()
-	parts := p.parts()
-	if parts.why.H != 0 || parts.log.Y != parts.heading.Y+1 {
+	parts := p.computeLayout()
+	if parts.reason.H != 0 || parts.log.Y != parts.heading.Y+1 {
 		t.Errorf("the log is at %+v below the heading at %+v", parts.log, parts.heading)
 	}
 }
 
-func TestAllThatHasEndedIsForgottenAfterAsking(t *testing.T) {
+func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 	ended := func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 }
-	p, e := shownPane(service("1", "web", nil), service("2", "old", ended), service("3", "older", ended))
+	p, e := newTestPane(service("1", "web", nil), service("2", "old", ended), service("3", "older", ended))
 	panestest.On(e.API.(*panestest.Engine), api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
-		e.note(in.ID)
+		e.recordStop(in.ID)
 		return api.Empty{}, nil
 	})
-	p.table.Mark() // what is marked is another matter
+	p.table.ToggleMark() // a mark makes no difference
 	p.press(t, keymap.ProcessForgetAll)
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || q.Title != "Forget 2 ended processes?" {

@@ -6,52 +6,51 @@ import (
 	"tandem/engine/api"
 )
 
-// A past is how a value went: spans in which it was the same, oldest first, up to
-// now.
-type past struct {
+// A history is the course of a value up to now: spans of a constant value, oldest first.
+type history struct {
 	values  []float64
 	seconds []int
 }
 
-func cpuPast(m *api.Metrics) past { return past{m.CPUHistory, m.HistorySeconds} }
+func cpuHistory(m *api.Metrics) history { return history{m.CPUHistory, m.HistorySeconds} }
 
-func memoryPast(m *api.Metrics) past {
-	p := past{seconds: m.HistorySeconds}
+func memoryHistory(m *api.Metrics) history {
+	p := history{seconds: m.HistorySeconds}
 	for _, rss := range m.RSSHistory {
 		p.values = append(p.values, float64(rss))
 	}
 	return p
 }
 
-// length is the time from the beginning until now.
-func (p past) length() (all time.Duration) {
+func (p history) duration() (all time.Duration) {
 	for i := range p.values {
-		all += p.span(i)
+		all += p.spanDuration(i)
 	}
 	return all
 }
 
-// span is how long a value lasted. Engines that do not tell have one a second.
-func (p past) span(i int) time.Duration {
+// spanDuration returns the duration of a span. Older engines do not send it; their spans take a
+// second.
+func (p history) spanDuration(i int) time.Duration {
 	if i < len(p.seconds) {
 		return time.Duration(p.seconds[i]) * time.Second
 	}
 	return time.Second
 }
 
-// unknown is the value of a time before a past began.
+// unknown is the value before a history began.
 const unknown = -1
 
-// in divides the time of a window up to now into n parts and gives the largest value
-// in each, so that no peak is lost.
-func (p past) in(window time.Duration, n int) []float64 {
+// sample divides the window up to now into n parts and returns the largest value in each, so that
+// no peak is lost.
+func (p history) sample(window time.Duration, n int) []float64 {
 	parts := make([]float64, n)
 	for i := range parts {
 		parts[i] = unknown
 	}
 	end := time.Duration(0) // before now
 	for i := len(p.values) - 1; i >= 0 && end < window; i-- {
-		begin := end + p.span(i)
+		begin := end + p.spanDuration(i)
 		first := max(n-int((begin*time.Duration(n)+window-1)/window), 0)
 		last := n - 1 - int(end*time.Duration(n)/window)
 		for part := first; part <= last; part++ {

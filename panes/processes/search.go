@@ -11,15 +11,15 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A logSearch is the search in the log that is shown.
+// A logSearch is the search in the shown log.
 type logSearch struct {
-	stop    context.CancelFunc // ends the one under way; nil without one
-	pending *Log               // to be searched as soon as there is something in it
-	line    *overlay.Find      // in which is typed what to look for
-	pattern api.Pattern        // that was looked for last
+	cancel  context.CancelFunc // cancels the running search; nil without one
+	pending *Log               // log to search once it has lines
+	line    *overlay.Find      // the open input line; nil without one
+	pattern api.Pattern        // the last accepted pattern
 }
 
-// anyLog is the log that is shown, which may be a merged one; nil without one.
+// anyLog returns the shown log, merged or not; nil without one.
 func (p *Pane) anyLog() *Log {
 	if p.merged != nil {
 		return p.merged
@@ -27,29 +27,30 @@ func (p *Pane) anyLog() *Log {
 	return p.shownLog()
 }
 
-// askSearch asks what to look for in the log, and shows the nearest match while it is
-// typed: above the end while that is followed, else below the first line seen.
+// askSearch opens the search line and shows the nearest match as the user types: above the end
+// while the log is followed, else below the first visible line.
 func (p *Pane) askSearch() tea.Cmd {
 	log := p.anyLog()
 	if log == nil {
 		return nil
 	}
-	p.onLog = true
-	origin := log.Position()
+	p.logFocused = true
+	origin := log.SaveView()
 	above := origin.follow
 	f := &overlay.Find{Regexp: p.search.pattern.Regexp, Exact: p.search.pattern.Exact}
 	begin := func() (tea.Cmd, error) {
-		p.endSearch()
-		if p.anyLog() != log { // its process was forgotten meanwhile
+		p.cancelSearch()
+		// The log may have been replaced while the line was open.
+		if p.anyLog() != log {
 			return nil, nil
 		}
-		log.Return(origin)
-		re, err := compiled(f.Pattern())
-		log.Search(f.Pattern().Text, re)
+		log.RestoreView(origin)
+		re, err := compilePattern(f.Pattern())
+		log.SetPattern(f.Pattern().Text, re)
 		if re == nil {
 			return nil, err
 		}
-		return p.seek(log, above), nil
+		return p.searchNext(log, above), nil
 	}
 	f.Changed = func() tea.Cmd {
 		cmd, err := begin()
@@ -64,12 +65,12 @@ func (p *Pane) askSearch() tea.Cmd {
 		case p.anyLog() != log:
 			return nil
 		case !accept:
-			p.endSearch()
-			log.Return(origin)
+			p.cancelSearch()
+			log.RestoreView(origin)
 		case f.Pattern().Text == "":
-			re, _ := compiled(p.search.pattern)
-			log.Search(p.search.pattern.Text, re)
-			return p.seek(log, above)
+			re, _ := compilePattern(p.search.pattern)
+			log.SetPattern(p.search.pattern.Text, re)
+			return p.searchNext(log, above)
 		case f.Problem != "":
 			return p.env.Say(f.Problem, true)
 		default:
@@ -82,68 +83,68 @@ func (p *Pane) askSearch() tea.Cmd {
 	return nil
 }
 
-// compiled is a pattern as a regular expression; nil for an empty one.
-func compiled(pattern api.Pattern) (*regexp.Regexp, error) {
+// compilePattern returns a pattern as a regular expression; nil for an empty one.
+func compilePattern(pattern api.Pattern) (*regexp.Regexp, error) {
 	if pattern.Text == "" {
 		return nil, nil
 	}
 	return pattern.Compile()
 }
 
-// nextMatch goes to the next match below, or above.
+// nextMatch goes to the next match below or above, with the last pattern if none is set.
 func (p *Pane) nextMatch(above bool) tea.Cmd {
 	log := p.anyLog()
 	if log == nil {
 		return nil
 	}
-	if log.Searching() == "" {
+	if log.SearchText() == "" {
 		if p.search.pattern.Text == "" {
 			return p.askSearch()
 		}
-		re, _ := compiled(p.search.pattern)
-		log.Search(p.search.pattern.Text, re)
+		re, _ := compilePattern(p.search.pattern)
+		log.SetPattern(p.search.pattern.Text, re)
 	}
-	return p.seek(log, above)
+	return p.searchNext(log, above)
 }
 
-// seek looks for another match, as soon as there is something in the log.
-func (p *Pane) seek(log *Log, above bool) tea.Cmd {
-	p.endSearch()
-	if !log.Begun() {
+// searchNext searches for another match, or waits for the log's first lines.
+func (p *Pane) searchNext(log *Log, above bool) tea.Cmd {
+	p.cancelSearch()
+	if !log.Searchable() {
 		p.search.pending = log
 		return nil
 	}
-	look := log.Seek(above)
-	if look == nil {
+	search := log.SearchFunc(above)
+	if search == nil {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(p.env.Context())
-	p.search.stop = cancel
-	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (found, error) {
-		return look(ctx, e)
-	}, func(f found, err error) tea.Cmd {
-		if ctx.Err() != nil { // another search is under way, or none
+	p.search.cancel = cancel
+	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (searchResult, error) {
+		return search(ctx, e)
+	}, func(f searchResult, err error) tea.Cmd {
+		if ctx.Err() != nil { // replaced by another search, or cancelled
 			return nil
 		}
-		return p.sought(log, f, err)
+		return p.showSearchResult(log, f, err)
 	})
 }
 
-func (p *Pane) endSearch() {
+func (p *Pane) cancelSearch() {
 	p.search.pending = nil
-	if p.search.stop != nil {
-		p.search.stop()
-		p.search.stop = nil
+	if p.search.cancel != nil {
+		p.search.cancel()
+		p.search.cancel = nil
 	}
 }
 
-// sought shows what a search has led to, or says that there is nothing.
-func (p *Pane) sought(log *Log, f found, err error) tea.Cmd {
-	p.endSearch()
+// showSearchResult shows a match, or says that there is none.
+func (p *Pane) showSearchResult(log *Log, f searchResult, err error) tea.Cmd {
+	p.cancelSearch()
 	if err != nil {
 		return p.env.Say(panes.ErrorText(err), true)
 	}
-	log.Found(f)
+	log.ShowMatch(f)
 	if line := p.search.line; line != nil && p.env.Shows(line) {
 		line.Tell(f.match.Number, f.match.Total)
 		return nil
@@ -160,9 +161,8 @@ func (p *Pane) sought(log *Log, f found, err error) tea.Cmd {
 	return p.env.Say("no match", false)
 }
 
-// covered is how many rows of the log the line covers in which is typed what to look
-// for.
-func (p *Pane) covered() int {
+// searchRows returns how many rows of the log the search line covers.
+func (p *Pane) searchRows() int {
 	if line := p.search.line; line != nil && p.env.Shows(line) {
 		return overlay.FindRows
 	}

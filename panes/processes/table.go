@@ -9,18 +9,17 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Table is the table of processes with a cursor, marks, an order and a
-// filter. It keeps its place by process, not by position, when rows come, go
-// and change their order.
+// A Table is the table of processes with a cursor, marks, an order and a filter. The cursor stays
+// on its process, not on its row, when rows come, go and move.
 type Table struct {
 	Focused  bool
 	Home     string // shown as "~"
-	ClearKey string // clears the filter
+	ClearKey string // key that clears the filter
 
 	all      []api.Process
 	projects []*project
 	rows     []tableRow
-	matching int             // how many match the filter
+	matching int             // how many processes match the filter
 	folded   map[string]bool // by project file
 	id       string
 	cursor   int
@@ -30,15 +29,15 @@ type Table struct {
 	reversed bool
 	filter   string
 
-	held *held // where not all rows are held; nil: they are
+	window *fleetWindow // set if not all rows are loaded
 
-	width  int              // of the last drawing
-	widths [columnCount]int // of the widest cells drawn at this width
-	places []place          // of the columns drawn last
-	out    []string
+	width   int              // of the last drawing
+	widths  [columnCount]int // of the widest cells drawn at this width
+	columns []placedColumn   // drawn last
+	out     []string
 }
 
-// SetRows replaces the processes. The slice stays as it is.
+// SetRows replaces the processes. The slice must not change afterwards.
 func (t *Table) SetRows(all []api.Process) {
 	t.all = all
 	for id := range t.marked {
@@ -46,55 +45,56 @@ func (t *Table) SetRows(all []api.Process) {
 			delete(t.marked, id)
 		}
 	}
-	t.arrange()
+	t.arrangeRows()
 }
 
-// arrange filters and sorts anew and puts the cursor back on its process.
-func (t *Table) arrange() {
-	if t.held != nil {
-		return // the engine does
+// arrangeRows filters and sorts the rows and puts the cursor back on its process.
+func (t *Table) arrangeRows() {
+	if t.window != nil {
+		return // the engine does it
 	}
-	t.divide()
+	t.groupByProject()
 	t.matching = 0
 	for _, g := range t.projects {
 		t.matching += len(g.members)
 	}
-	t.layRows()
+	t.buildRows()
 	t.cursor = max(min(t.cursor, len(t.rows)-1), 0)
 	if !t.Select(t.id) {
-		if t.Project() != nil && t.at(t.cursor+1) != nil { // a process has more to show than a header
+		// Start on a process rather than on a header: it has more to show.
+		if t.HeaderProject() != nil && t.processAt(t.cursor+1) != nil {
 			t.cursor++
 		}
-		t.keep()
+		t.rememberRow()
 	}
 }
 
-// keep remembers whose row the cursor is on.
-func (t *Table) keep() { t.id = t.idAt(t.cursor) }
+// rememberRow stores the id of the row under the cursor.
+func (t *Table) rememberRow() { t.id = t.idAt(t.cursor) }
 
-// idAt is what the cursor keeps its place by on a row; "" where none is.
+// idAt returns the id of a row; "" without one.
 func (t *Table) idAt(row int) string {
-	if p := t.at(row); p != nil {
+	if p := t.processAt(row); p != nil {
 		return p.ID
 	}
-	if r := t.row(row); r != nil {
+	if r := t.findRow(row); r != nil {
 		return headerID(r.project.file)
 	}
 	return ""
 }
 
-// lines is how many rows there are, held or not.
-func (t *Table) lines() int {
-	if t.held != nil {
-		return t.held.total
+// rowCount returns the number of rows, loaded or not.
+func (t *Table) rowCount() int {
+	if t.window != nil {
+		return t.window.total
 	}
 	return len(t.rows)
 }
 
-// row is a row that is held; nil for others.
-func (t *Table) row(at int) *tableRow {
-	if t.held != nil {
-		at -= t.held.base
+// findRow returns a row; nil if it is not loaded.
+func (t *Table) findRow(at int) *tableRow {
+	if t.window != nil {
+		at -= t.window.base
 	}
 	if at < 0 || at >= len(t.rows) {
 		return nil
@@ -102,36 +102,35 @@ func (t *Table) row(at int) *tableRow {
 	return &t.rows[at]
 }
 
-// at is the process of a row; nil on a header and where no row is.
-func (t *Table) at(row int) *api.Process {
-	r := t.row(row)
+// processAt returns the process of a row; nil for a header or a missing row.
+func (t *Table) processAt(row int) *api.Process {
+	r := t.findRow(row)
 	if r == nil || r.process == header {
 		return nil
 	}
 	return &t.all[r.process]
 }
 
-// Len is the number of processes that match the filter, and that of all.
+// Len returns the number of processes matching the filter, and of all.
 func (t *Table) Len() (matching, all int) {
-	if t.held != nil {
-		return t.matching, t.held.all
+	if t.window != nil {
+		return t.matching, t.window.all
 	}
 	return t.matching, len(t.all)
 }
 
-// Selected is the process under the cursor; ok is false without one.
 func (t *Table) Selected() (p api.Process, ok bool) {
-	if p := t.at(t.cursor); p != nil {
+	if p := t.processAt(t.cursor); p != nil {
 		return *p, true
 	}
 	return api.Process{}, false
 }
 
-// Select puts the cursor on a process, if it is there.
+// Select moves the cursor to a process, and reports whether it has a row.
 func (t *Table) Select(id string) bool {
 	first := 0
-	if t.held != nil {
-		first = t.held.base
+	if t.window != nil {
+		first = t.window.base
 	}
 	for row := first; row < first+len(t.rows); row++ {
 		if t.idAt(row) == id {
@@ -142,53 +141,52 @@ func (t *Table) Select(id string) bool {
 	return false
 }
 
-// Move moves the cursor, as far as there are rows.
+// Move moves the cursor by a number of rows.
 func (t *Table) Move(by int) {
-	t.cursor = max(min(t.cursor+by, t.lines()-1), 0)
-	t.keep()
+	t.cursor = max(min(t.cursor+by, t.rowCount()-1), 0)
+	t.rememberRow()
 }
 
-// Mark marks the process under the cursor, or takes its mark away, and goes to
-// the next row. On a header it does so with all of the project.
-func (t *Table) Mark() {
+// ToggleMark marks or unmarks the process under the cursor and moves to the next row. On a header
+// it applies to all of the project.
+func (t *Table) ToggleMark() {
 	if t.marked == nil {
 		t.marked = map[string]bool{}
 	}
-	switch g := t.Project(); {
-	case g != nil && t.held != nil: // not all of it is held
+	switch g := t.HeaderProject(); {
+	case g != nil && t.window != nil: // some of its rows may not be loaded
 	case g != nil:
-		t.markAll(g)
+		t.toggleProjectMarks(g)
 		return
 	case t.marked[t.id]:
 		delete(t.marked, t.id)
 	case t.id != "":
 		t.marked[t.id] = true
-		if t.held != nil {
-			if t.held.marked == nil {
-				t.held.marked = map[string]api.Process{}
+		if t.window != nil {
+			if t.window.marked == nil {
+				t.window.marked = map[string]api.Process{}
 			}
-			t.held.marked[t.id] = *t.at(t.cursor)
+			t.window.marked[t.id] = *t.processAt(t.cursor)
 		}
 	}
 	t.Move(1)
 }
 
-// Unmark takes all marks away and reports whether there were any.
-func (t *Table) Unmark() bool {
+// ClearMarks removes all marks and reports whether there were any.
+func (t *Table) ClearMarks() bool {
 	had := len(t.marked) > 0
 	clear(t.marked)
 	return had
 }
 
-// Marked is how many processes are marked.
-func (t *Table) Marked() int { return len(t.marked) }
+func (t *Table) MarkCount() int { return len(t.marked) }
 
-// Targets are the processes that an action is about: those that are marked, in
-// the order of the rows, or else the one under the cursor, or all of the project
-// whose header it is on.
+// Targets returns the processes an action applies to: the marked ones in the order of the rows,
+// else the one under the cursor, or all of a project on its header.
 func (t *Table) Targets() []api.Process {
-	if t.held != nil && len(t.marked) > 0 {
-		return t.markedFar()
+	// A marked process may have scrolled out of the window.
+	if t.window != nil && len(t.marked) > 0 {
+		return t.listMarked()
 	}
 	var marked []api.Process
 	for _, g := range t.projects {
@@ -201,11 +199,11 @@ func (t *Table) Targets() []api.Process {
 	if len(marked) > 0 {
 		return marked
 	}
-	if p := t.at(t.cursor); p != nil {
+	if p := t.processAt(t.cursor); p != nil {
 		return []api.Process{*p}
 	}
 	var targets []api.Process
-	if g := t.Project(); g != nil {
+	if g := t.HeaderProject(); g != nil {
 		for _, i := range g.members {
 			targets = append(targets, t.all[i])
 		}
@@ -213,8 +211,8 @@ func (t *Table) Targets() []api.Process {
 	return targets
 }
 
-// ended are the processes that have ended and match the filter.
-func (t *Table) ended() (ended []api.Process) {
+// listExited returns the exited processes matching the filter.
+func (t *Table) listExited() (ended []api.Process) {
 	for _, g := range t.projects {
 		for _, i := range g.members {
 			if t.all[i].State.Ended() {
@@ -225,18 +223,18 @@ func (t *Table) ended() (ended []api.Process) {
 	return ended
 }
 
-// Filter is what rows have to match.
 func (t *Table) Filter() string { return t.filter }
 
-// SetFilter shows only processes whose name, project, command, folder, state,
-// starter, pid or ports hold every word of text; "!" before a word means that they must
-// not, and host: before one that it begins the name of their machine.
+// SetFilter shows only processes with every word of text in their name, project, command, folder,
+// state, user, pid or ports. "!" before a word excludes it, and host: before one matches the start
+// of the machine's name.
 func (t *Table) SetFilter(text string) {
 	t.filter = text
-	if t.held != nil {
-		t.narrow()
+	if t.window != nil {
+		t.filterLoaded()
 	}
-	t.arrange()
+	t.arrangeRows()
+	// Other rows are shown now, so the columns may shrink.
 	t.widths = [columnCount]int{}
 }
 
@@ -253,8 +251,7 @@ func matchesFilter(p *api.Process, project, filter string) bool {
 	return widget.Holds(text, strings.Fields(strings.ToLower(filter)))
 }
 
-// stateText returns the state as its column shows it, without the time left until
-// a restart.
+// stateText returns the text of the state column, without the time left until a restart.
 func stateText(p *api.Process) string {
 	if p.State == api.StateBackoff {
 		return "restarts"
@@ -262,13 +259,12 @@ func stateText(p *api.Process) string {
 	return widget.StateWords(p, time.Time{})
 }
 
-// RowAt is the index of the row drawn at y, -1 for none.
+// RowAt returns the row drawn at y, -1 for none.
 func (t *Table) RowAt(y int) int {
-	if row := t.top + y - 1; y >= 1 && row < t.lines() {
+	if row := t.top + y - 1; y >= 1 && row < t.rowCount() {
 		return row
 	}
 	return -1
 }
 
-// Go puts the cursor on a row.
-func (t *Table) Go(row int) { t.Move(row - t.cursor) }
+func (t *Table) MoveTo(row int) { t.Move(row - t.cursor) }

@@ -8,17 +8,17 @@ import (
 	"tandem/panes/widget"
 )
 
-// A columnKind is how a column is drawn.
+// A columnKind describes a column.
 type columnKind struct {
-	column Column
-	head   string
-	right  bool
-	most   int // cells at most
-	rank   int // columns of a high rank go first on a narrow screen
-	text   func(p *api.Process, now time.Time) string
+	column   Column
+	head     string
+	right    bool
+	maxCells int // maximum width
+	rank     int // columns of a high rank are dropped first
+	text     func(p *api.Process, now time.Time) string
 }
 
-// plainCell makes a cell's text of what does not change with time.
+// plainCell adapts a text that does not depend on the time.
 func plainCell(text func(*api.Process) string) func(*api.Process, time.Time) string {
 	return func(p *api.Process, _ time.Time) string { return text(p) }
 }
@@ -40,42 +40,42 @@ func columnKinds() []columnKind {
 }
 
 const (
-	leadCells    = 7 // cursor, mark, state, kind, and the spaces about them
-	columnGap    = 2
-	sparkCells   = 8
-	sparkStep    = 5 * time.Second
-	sparkWidth   = 100 // of the table, from which there are sparklines
-	commandCells = 16  // least width of the column of commands
-	wantedCells  = 40  // from which on it needs no other column's room
-	narrowName   = 16
-	signCells    = 7 // that the position takes of the row of names
-	narrowState  = 18
+	leadCells          = 7 // cursor, mark, state, kind and the gaps between them
+	columnGap          = 2
+	sparkCells         = 8
+	sparkStep          = 5 * time.Second
+	minSparkWidth      = 100 // width of a table from which it has sparklines
+	minCommandCells    = 16  // minimum width of the command column
+	wantedCommandCells = 40  // width from which it needs no other column's
+	narrowNameCells    = 16
+	positionCells      = 7 // width of the position in the heading row
+	narrowStateCells   = 18
 )
 
-// A place is where a column is drawn.
-type place struct {
+// A placedColumn is a column with its position.
+type placedColumn struct {
 	columnKind
 	x, w int
 }
 
-// Draw gives h rows of w cells: the names of the columns and the processes. The
-// slice is valid until the next call.
+// Draw returns h rows of w cells: the heading and the processes. The slice is valid until the next
+// call.
 func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	t.out = t.out[:0]
 	if h <= 0 {
 		return t.out
 	}
-	t.top = widget.Follow(t.top, t.cursor, t.lines(), h-1)
-	t.measure(w, h-1, now)
-	t.out = append(t.out, t.sign().Over(t.drawHead(w, look), w, look))
+	t.top = widget.Follow(t.top, t.cursor, t.rowCount(), h-1)
+	t.measureColumns(w, h-1, now)
+	t.out = append(t.out, t.listSign().Over(t.drawHead(w, look), w, look))
 	for row := t.top; len(t.out) < h; row++ {
-		p, r := t.at(row), t.row(row)
+		p, r := t.processAt(row), t.findRow(row)
 		switch {
 		case p != nil:
 			t.out = append(t.out, t.drawRow(p, row == t.cursor, w, now, look))
 		case r != nil:
 			t.out = append(t.out, t.drawHeader(r.project, row == t.cursor, w, look))
-		case row < t.lines() || row == 0 && t.loading():
+		case row < t.rowCount() || row == 0 && t.isLoading():
 			t.out = append(t.out, look.Dim.Text(widget.Fit("   …", w)))
 		case row == 0:
 			t.out = append(t.out, look.Dim.Text(widget.Fit("   "+widget.NothingMatches(w-3, t.ClearKey), w)))
@@ -83,22 +83,22 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 			t.out = append(t.out, widget.Spaces(w))
 		}
 	}
-	widget.Scrollbar(t.out[1:], w, t.top, t.lines(), look)
+	widget.Scrollbar(t.out[1:], w, t.top, t.rowCount(), look)
 	return t.out
 }
 
-// loading reports whether nothing is known yet of what there is.
-func (t *Table) loading() bool { return t.held != nil && (t.held.all == 0 || t.held.loading) }
+// isLoading reports whether the rows are still to be loaded.
+func (t *Table) isLoading() bool { return t.window != nil && (t.window.all == 0 || t.window.loading) }
 
-// sign tells which of the processes the cursor is on.
-func (t *Table) sign() widget.ListSign {
+// listSign returns the position of the cursor among the processes.
+func (t *Table) listSign() widget.ListSign {
 	s := widget.ListSign{Filter: t.filter, Shown: t.matching}
 	_, s.All = t.Len()
 	switch {
-	case t.at(t.cursor) == nil:
+	case t.processAt(t.cursor) == nil:
 		return s
-	case t.held != nil:
-		if t.lines() == t.matching { // else headers are among them
+	case t.window != nil:
+		if t.rowCount() == t.matching { // else headers are among the rows
 			s.At = t.cursor + 1
 		}
 		return s
@@ -114,9 +114,8 @@ func (t *Table) sign() widget.ListSign {
 	return s
 }
 
-// unusedColumn reports whether a column has nothing to say of any process, or
-// only that you started it, so that others may have its room.
-func (t *Table) unusedColumn(k *columnKind, now time.Time) bool {
+// isUnused reports whether a column is empty for all processes, or says only that you started them.
+func (t *Table) isUnused(k *columnKind, now time.Time) bool {
 	said := ""
 	switch k.column {
 	case t.order:
@@ -132,9 +131,9 @@ func (t *Table) unusedColumn(k *columnKind, now time.Time) bool {
 	})
 }
 
-// measure places the columns. A column never gets narrower as long as the table
-// keeps its width, so that nothing jumps while it is scrolled.
-func (t *Table) measure(w, n int, now time.Time) {
+// measureColumns computes the columns' widths. A column never gets narrower while the table keeps
+// its width, so that nothing jumps during scrolling.
+func (t *Table) measureColumns(w, n int, now time.Time) {
 	if w != t.width {
 		t.width, t.widths = w, [columnCount]int{}
 	}
@@ -142,84 +141,83 @@ func (t *Table) measure(w, n int, now time.Time) {
 	for i := range kinds {
 		k := &kinds[i]
 		switch {
-		case w >= sparkWidth:
+		case w >= minSparkWidth:
 		case k.column == ColumnName:
-			k.most = narrowName
+			k.maxCells = narrowNameCells
 		case k.column == ColumnState:
-			k.most = narrowState
+			k.maxCells = narrowStateCells
 		}
 		cells := max(t.widths[k.column], widget.Width(k.head)+1)
-		for row := t.top; row < min(t.top+n, t.lines()); row++ {
+		for row := t.top; row < min(t.top+n, t.rowCount()); row++ {
 			text := ""
-			if p := t.at(row); p != nil {
+			if p := t.processAt(row); p != nil {
 				text = k.text(p, now)
-			} else if r := t.row(row); r != nil && k.column == ColumnName {
+			} else if r := t.findRow(row); r != nil && k.column == ColumnName {
 				text = r.project.name()
 			}
-			cells = max(cells, min(widget.Width(text), k.most))
+			cells = max(cells, min(widget.Width(text), k.maxCells))
 		}
 		t.widths[k.column] = cells
 	}
 	scrollbar := 0
-	if t.lines() > n {
+	if t.rowCount() > n {
 		scrollbar = 1
 	}
-	t.place(t.worthRoom(kinds, w, now), w, scrollbar)
+	t.placeColumns(t.dropUnused(kinds, w, now), w, scrollbar)
 }
 
-// worthRoom are the columns without those that have nothing to say, as far as the
-// column of commands needs their room.
-func (t *Table) worthRoom(kinds []columnKind, w int, now time.Time) []columnKind {
-	if t.held != nil {
+// dropUnused removes unused columns as far as the command column needs their width.
+func (t *Table) dropUnused(kinds []columnKind, w int, now time.Time) []columnKind {
+	if t.window != nil {
 		kinds = slices.DeleteFunc(kinds, func(k columnKind) bool { return !k.column.inFleet() })
 	}
-	used := leadCells + wantedCells
+	used := leadCells + wantedCommandCells
 	for _, k := range kinds {
-		used += columnGap + t.cellsOf(k, w)
+		used += columnGap + t.columnWidth(k, w)
 	}
 	kinds = slices.DeleteFunc(kinds, func(k columnKind) bool {
-		return (k.column == ColumnHost || k.column == ColumnFrom) && t.unusedColumn(&k, now)
+		return (k.column == ColumnHost || k.column == ColumnFrom) && t.isUnused(&k, now)
 	})
 	return slices.DeleteFunc(kinds, func(k columnKind) bool {
-		if used <= w || !t.unusedColumn(&k, now) {
+		if used <= w || !t.isUnused(&k, now) {
 			return false
 		}
-		used -= columnGap + t.cellsOf(k, w)
+		used -= columnGap + t.columnWidth(k, w)
 		return true
 	})
 }
 
-// place gives columns their places, leaving out what has no room. The scrollbar takes
-// that many cells from the commands.
-func (t *Table) place(kinds []columnKind, w, scrollbar int) {
+// placeColumns sets the columns' positions and drops those that do not fit. scrollbar is its width,
+// taken from the command column.
+func (t *Table) placeColumns(kinds []columnKind, w, scrollbar int) {
 	for {
 		used, last := leadCells-columnGap, -1
 		for i, k := range kinds {
-			used += columnGap + t.cellsOf(k, w)
+			used += columnGap + t.columnWidth(k, w)
 			if last < 0 || k.rank > kinds[last].rank {
 				last = i
 			}
 		}
-		if used+signCells <= w || len(kinds) <= 1 {
+		if used+positionCells <= w || len(kinds) <= 1 {
 			break
 		}
 		kinds = append(kinds[:last:last], kinds[last+1:]...)
 	}
-	t.places = t.places[:0]
+	t.columns = t.columns[:0]
 	x := leadCells
 	for _, k := range kinds {
-		cells := min(t.cellsOf(k, w), max(w-x, 0))
-		t.places = append(t.places, place{k, x, cells})
+		cells := min(t.columnWidth(k, w), max(w-x, 0))
+		t.columns = append(t.columns, placedColumn{k, x, cells})
 		x += cells + columnGap
 	}
-	if rest := w - scrollbar - x; rest >= commandCells {
+	if rest := w - scrollbar - x; rest >= minCommandCells {
 		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(widget.CommandText)}
-		t.places = append(t.places, place{command, x, rest})
+		t.columns = append(t.columns, placedColumn{command, x, rest})
 	}
 }
 
-func (t *Table) cellsOf(k columnKind, w int) int {
-	if k.column == ColumnCPU && w >= sparkWidth {
+func (t *Table) columnWidth(k columnKind, w int) int {
+	if k.column == ColumnCPU && w >= minSparkWidth {
 		return t.widths[k.column] + 1 + sparkCells
 	}
 	return t.widths[k.column]
@@ -232,14 +230,14 @@ func (t *Table) drawHead(w int, look *widget.Look) string {
 	}
 	head := ink
 	state := "  "
-	if t.order == ColumnState && !t.has(ColumnState) {
-		state, head = t.arrow(look)+" ", chosen
+	if t.order == ColumnState && !t.hasColumn(ColumnState) {
+		state, head = t.sortArrow(look)+" ", chosen
 	}
 	line, x := "   "+head.Text(state)+"  ", leadCells
-	for _, p := range t.places {
+	for _, p := range t.columns {
 		text, ink := p.head, ink
 		if p.column == t.order {
-			text, ink = text+t.arrow(look), chosen
+			text, ink = text+t.sortArrow(look), chosen
 		}
 		w := p.w
 		if p.column == ColumnCPU && w > sparkCells {
@@ -255,19 +253,18 @@ func (t *Table) drawHead(w int, look *widget.Look) string {
 	return line + widget.Spaces(w-x)
 }
 
-func (t *Table) arrow(look *widget.Look) string {
+func (t *Table) sortArrow(look *widget.Look) string {
 	if t.descending() {
 		return look.Glyphs.Descending
 	}
 	return look.Glyphs.Ascending
 }
 
-// drawRow draws a process. The row with the cursor is one colour, but for the
-// state.
+// drawRow draws a process. The row under the cursor has one color, except for the state.
 func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *widget.Look) string {
 	mark, here := " ", " "
 	if t.marked[p.ID] {
-		mark = look.Glyphs.Attached // a check mark would speak against the sign of a failure beside it
+		mark = look.Glyphs.Attached // a check mark beside the glyph of a failure would confuse
 	}
 	if cursor {
 		here = look.Glyphs.Selected
@@ -286,15 +283,15 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 	r.AddKept(glyph, glyphInk, look.Selected)
 	r.Add(" "+kind+" ", look.Dim)
 	from, to := t.idleCells(p, now)
-	for i := range t.places {
-		switch c := &t.places[i]; {
+	for i := range t.columns {
+		switch c := &t.columns[i]; {
 		case i == from:
-			span := t.places[to].x + t.places[to].w - c.x
-			if to == len(t.places)-1 {
+			span := t.columns[to].x + t.columns[to].w - c.x
+			if to == len(t.columns)-1 {
 				span = w - 1 - c.x
 			}
 			r.Add(widget.Spaces(c.x-r.Cells), "")
-			if reason := t.reason(p, now); reason != "" {
+			if reason := t.reasonText(p, now); reason != "" {
 				r.AddKept(widget.Fit(reason, span), glyphInk, look.Selected)
 				continue
 			}
@@ -303,19 +300,19 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 			t.drawCell(&r, p, c, cursor, now, look)
 		}
 	}
-	return t.finish(&r, w, look)
+	return t.finishRow(&r, w, look)
 }
 
-// idleCells are the columns, from one up to another, that have nothing to say of
-// a process without a pid. The reason why stands there where there is no column
-// of commands; else there are none, and to is less than from.
+// idleCells returns the range of columns without a value for a process without a pid; to is less
+// than from if there are none. The reason of a failure is drawn across them if there is no command
+// column.
 func (t *Table) idleCells(p *api.Process, now time.Time) (from, to int) {
-	from, to = len(t.places), -1
+	from, to = len(t.columns), -1
 	if p.PID != 0 || !widget.Failed(p) && p.State != api.StateBackoff && p.State != api.StateWaiting {
 		return from, to
 	}
-	for i := range t.places {
-		switch c := &t.places[i]; c.column {
+	for i := range t.columns {
+		switch c := &t.columns[i]; c.column {
 		case ColumnState:
 			if widget.Width(widget.StateWords(p, now)) > c.w {
 				from, to = i, i
@@ -323,37 +320,35 @@ func (t *Table) idleCells(p *api.Process, now time.Time) (from, to int) {
 		case ColumnPID, ColumnCPU, ColumnMemory, ColumnUp:
 			from, to = min(from, i), i
 		case ColumnCommand:
-			return len(t.places), -1
+			return len(t.columns), -1
 		}
 	}
 	return from, to
 }
 
-// has reports whether a column is drawn.
-func (t *Table) has(c Column) bool {
-	return slices.ContainsFunc(t.places, func(p place) bool { return p.column == c })
+func (t *Table) hasColumn(c Column) bool {
+	return slices.ContainsFunc(t.columns, func(p placedColumn) bool { return p.column == c })
 }
 
-// leastCommand is what a reason leaves of the command before it.
-const leastCommand = 12
+// minCommandPrefix is how many cells of the command are kept before a reason.
+const minCommandPrefix = 12
 
-// drawCommand draws what a process runs and why it does not, if so.
+// drawCommand draws the command of a process and the reason if it is not running.
 func (t *Table) drawCommand(r *widget.Row, p *api.Process, w int, now time.Time, look *widget.Look) {
-	reason := t.reason(p, now)
+	reason := t.reasonText(p, now)
 	command := widget.CommandText(p)
 	if reason == "" {
 		r.Add(widget.Fit(command, w), look.Dim)
 		return
 	}
-	command = widget.Clip(command, max(w-widget.Width(reason)-columnGap, min(leastCommand, w)))
+	command = widget.Clip(command, max(w-widget.Width(reason)-columnGap, min(minCommandPrefix, w)))
 	r.Add(command, look.Dim)
 	r.AddKept(widget.Fit(widget.Spaces(columnGap)+reason, w-widget.Width(command)), widget.StateInk(p, look), look.Selected)
 }
 
-// reason is why a process does not simply run, as far as the column of states
-// does not say it.
-func (t *Table) reason(p *api.Process, now time.Time) string {
-	for _, c := range t.places {
+// reasonText returns why a process is not running, except for the part already in the state column.
+func (t *Table) reasonText(p *api.Process, now time.Time) string {
+	for _, c := range t.columns {
 		if c.column == ColumnState && widget.Width(widget.StateWords(p, now)) <= c.w {
 			return widget.BesideState(p)
 		}
@@ -361,7 +356,7 @@ func (t *Table) reason(p *api.Process, now time.Time) string {
 	return widget.Reason(p, now)
 }
 
-func (t *Table) drawCell(r *widget.Row, p *api.Process, c *place, cursor bool, now time.Time, look *widget.Look) {
+func (t *Table) drawCell(r *widget.Row, p *api.Process, c *placedColumn, cursor bool, now time.Time, look *widget.Look) {
 	r.Add(widget.Spaces(c.x-r.Cells), "")
 	ink := look.Dim
 	switch {
@@ -381,7 +376,7 @@ func (t *Table) drawCell(r *widget.Row, p *api.Process, c *place, cursor bool, n
 		return
 	case c.column == ColumnCPU && c.w > sparkCells:
 		r.Add(widget.PadLeft(widget.Clip(text, c.w-sparkCells-1), c.w-sparkCells-1), ink)
-		r.Add(" "+t.spark(p, look), look.Accent)
+		r.Add(" "+t.drawSpark(p, look), look.Accent)
 		return
 	}
 	text = widget.Clip(text, c.w)
@@ -391,19 +386,19 @@ func (t *Table) drawCell(r *widget.Row, p *api.Process, c *place, cursor bool, n
 	r.Add(widget.Pad(text, c.w), ink)
 }
 
-func (t *Table) spark(p *api.Process, look *widget.Look) string {
+func (t *Table) drawSpark(p *api.Process, look *widget.Look) string {
 	if p.Metrics == nil || p.PID == 0 {
 		return widget.Spaces(sparkCells)
 	}
-	return sparkline(cpuPast(p.Metrics), sparkCells, look)
+	return sparkline(cpuHistory(p.Metrics), sparkCells, look)
 }
 
-// ColumnAt is the column whose name is drawn at column x of the first row.
+// ColumnAt returns the column at x of the heading row.
 func (t *Table) ColumnAt(x int) (Column, bool) {
 	if x < leadCells {
 		return ColumnState, true
 	}
-	for _, p := range t.places {
+	for _, p := range t.columns {
 		if x >= p.x && x < p.x+p.w {
 			return p.column, true
 		}

@@ -25,8 +25,8 @@ func service(id, name string, change func(*api.Process)) api.Process {
 	return p
 }
 
-// some are processes in several states.
-func some() []api.Process {
+// sampleProcesses returns processes in several states.
+func sampleProcesses() []api.Process {
 	one, again := 1, noon.Add(3500*time.Millisecond)
 	return []api.Process{
 		service("1", "web", func(p *api.Process) {
@@ -50,7 +50,7 @@ func tableOf(all []api.Process) *Table {
 
 func namesIn(t *Table) (names []string) {
 	for row := range t.rows {
-		if p := t.at(row); p != nil {
+		if p := t.processAt(row); p != nil {
 			names = append(names, p.Name)
 		} else {
 			names = append(names, t.rows[row].project.name()+":")
@@ -59,9 +59,9 @@ func namesIn(t *Table) (names []string) {
 	return names
 }
 
-func TestTableShowsWhatMattersFirst(t *testing.T) {
+func TestTableSortsByUrgencyFirst(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
-	check(t, drawn(tableOf(some()).Draw(118, 7, noon, look)), []string{
+	compareRows(t, plainRows(tableOf(sampleProcesses()).Draw(118, 7, noon, look)), []string{
 		"       name   state▲           pid   cpu%            mem     up   rst   ports  who   command                      1/5 ",
 		"▌  ✗   cache  failed                                                           you   serve cache  start redis: no suc…",
 		"   ↻   api    restarts in 4s                                        3          bot   serve api  exited with status 1  ",
@@ -70,22 +70,22 @@ func TestTableShowsWhatMattersFirst(t *testing.T) {
 		"   ■   job    stopped                                                          you   serve job                        ",
 		"                                                                                                                      ",
 	})
-	check(t, drawn(tableOf(some()).Draw(60, 3, noon, look)), []string{
+	compareRows(t, plainRows(tableOf(sampleProcesses()).Draw(60, 3, noon, look)), []string{
 		"       name   state▲           cpu%   mem   up          1/5 ",
 		"▌  ✗   cache  failed          start redis: no such file    ▐",
 		"   ↻   api    restarts in 4s  exited with status 1         │",
 	})
 }
 
-func TestCommandsAreClippedBeforeTheScrollbar(t *testing.T) {
+func TestScrollbarClipsCommands(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
-	row := drawn(tableOf(some()).Draw(118, 3, noon, look))[1]
+	row := plainRows(tableOf(sampleProcesses()).Draw(118, 3, noon, look))[1]
 	if !strings.HasSuffix(row, " no such…▐") {
 		t.Errorf("the row with a clipped command is %q", row)
 	}
 }
 
-func TestTheStateIsToldInWordsAndKeepsItsColourUnderTheCursor(t *testing.T) {
+func TestStateIsInWordsAndKeepsItsColorUnderTheCursor(t *testing.T) {
 	seven, yes, no := 7, true, false
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs(), Good: "<good>", Warn: "<warn>", Bad: "<bad>", Dim: "<dim>", Selected: "<here>"}
 	for words, c := range map[string]struct {
@@ -115,25 +115,25 @@ func TestTheStateIsToldInWordsAndKeepsItsColourUnderTheCursor(t *testing.T) {
 	}
 }
 
-func TestTheTableSaysWhatAProcessWaitsFor(t *testing.T) {
+func TestTableShowsWhyAProcessWaits(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	waits := service("2", "api", func(p *api.Process) {
 		p.State, p.PID, p.WaitsFor = api.StateWaiting, 0, []api.Dependency{{Name: "db"}, {Name: "migrate"}}
 	})
-	table := tableOf(append(some()[:1], waits))
-	if rows := drawn(table.Draw(118, 3, noon, look)); !strings.Contains(rows[1], "…   api") || !strings.Contains(rows[1], "waiting for db, migrate") || strings.Contains(rows[1], "1h30m") {
+	table := tableOf(append(sampleProcesses()[:1], waits))
+	if rows := plainRows(table.Draw(118, 3, noon, look)); !strings.Contains(rows[1], "…   api") || !strings.Contains(rows[1], "waiting for db, migrate") || strings.Contains(rows[1], "1h30m") {
 		t.Errorf("a wide table shows %q", rows[1])
 	}
-	if rows := drawn(table.Draw(60, 3, noon, look)); !strings.Contains(rows[1], "waiting for db, migrate") {
+	if rows := plainRows(table.Draw(60, 3, noon, look)); !strings.Contains(rows[1], "waiting for db, migrate") {
 		t.Errorf("a narrow one %q", rows[1])
 	}
 }
 
-func TestEveryRowOfTheTableIsAsWideAsTheTable(t *testing.T) {
-	all := append(some(), service("6", "一二三四五六七八九十一二三四五六七八九十", func(p *api.Process) { p.Command = "\x1b[31m長い" }))
+func TestTableRowsFillTheWidth(t *testing.T) {
+	all := append(sampleProcesses(), service("6", "一二三四五六七八九十一二三四五六七八九十", func(p *api.Process) { p.Command = "\x1b[31m長い" }))
 	for w := 30; w < 180; w++ {
 		table := tableOf(all)
-		table.Mark()
+		table.ToggleMark()
 		for _, row := range table.Draw(w, 9, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
 			if got := widget.Width(row); got != w {
 				t.Fatalf("row %q takes %d cells of %d", row, got, w)
@@ -143,14 +143,14 @@ func TestEveryRowOfTheTableIsAsWideAsTheTable(t *testing.T) {
 }
 
 func TestTableSortsByAnyColumn(t *testing.T) {
-	table := tableOf(some())
+	table := tableOf(sampleProcesses())
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	table.Draw(118, 7, noon, look)
-	check(t, namesIn(table), []string{"cache", "api", "web", "zsh", "job"})
+	compareRows(t, namesIn(table), []string{"cache", "api", "web", "zsh", "job"})
 	table.SortBy(ColumnName)
-	check(t, namesIn(table), []string{"api", "cache", "job", "web", "zsh"})
+	compareRows(t, namesIn(table), []string{"api", "cache", "job", "web", "zsh"})
 	table.SortBy(ColumnName)
-	check(t, namesIn(table), []string{"zsh", "web", "job", "cache", "api"})
+	compareRows(t, namesIn(table), []string{"zsh", "web", "job", "cache", "api"})
 	table.SortBy(ColumnCPU)
 	if got := namesIn(table)[0]; got != "web" {
 		t.Errorf("%s uses most", got)
@@ -164,7 +164,7 @@ func TestTableSortsByAnyColumn(t *testing.T) {
 		seen[by] = true
 		table.SortNext()
 	}
-	if len(seen) != int(columnCount)-2 || seen[ColumnHost] || seen[ColumnFrom] { // all but those of other machines, which are none
+	if len(seen) != int(columnCount)-2 || seen[ColumnHost] || seen[ColumnFrom] { // all but the columns about other machines
 		t.Errorf("going on sorts by %v of %d", seen, columnCount)
 	}
 	if p, _ := table.Selected(); p.Name != "cache" {
@@ -172,8 +172,8 @@ func TestTableSortsByAnyColumn(t *testing.T) {
 	}
 }
 
-func TestFilterTakesWordsAndTheirAbsence(t *testing.T) {
-	table := tableOf(some())
+func TestFilterMatchesAndExcludesWords(t *testing.T) {
+	table := tableOf(sampleProcesses())
 	for filter, want := range map[string][]string{
 		"serve !web":   {"cache", "api", "zsh", "job"},
 		"443":          {"web"},
@@ -189,30 +189,29 @@ func TestFilterTakesWordsAndTheirAbsence(t *testing.T) {
 	}
 }
 
-func TestActionsAreAboutTheMarkedOrTheCurrent(t *testing.T) {
-	table := tableOf(some())
+func TestTargetsAreTheMarkedOrTheCurrentProcess(t *testing.T) {
+	table := tableOf(sampleProcesses())
 	targets := func() (names []string) {
 		for _, p := range table.Targets() {
 			names = append(names, p.Name)
 		}
 		return names
 	}
-	check(t, targets(), []string{"cache"})
+	compareRows(t, targets(), []string{"cache"})
 	table.Move(1)
-	table.Mark()
+	table.ToggleMark()
 	table.Move(1)
-	table.Mark()
-	check(t, targets(), []string{"api", "zsh"})
-	table.SetRows(some()[:3])
-	check(t, targets(), []string{"api"})
-	table.Unmark()
-	if table.Marked() != 0 {
+	table.ToggleMark()
+	compareRows(t, targets(), []string{"api", "zsh"})
+	table.SetRows(sampleProcesses()[:3])
+	compareRows(t, targets(), []string{"api"})
+	table.ClearMarks()
+	if table.MarkCount() != 0 {
 		t.Error("marks are left")
 	}
 }
 
-// thousand are as many processes.
-func thousand() []api.Process {
+func thousandProcesses() []api.Process {
 	var all []api.Process
 	for i := range 1000 {
 		all = append(all, service(fmt.Sprint(i), fmt.Sprintf("worker-%03d", i*7919%1000), nil))
@@ -221,7 +220,7 @@ func thousand() []api.Process {
 }
 
 func BenchmarkDrawThousandProcesses(b *testing.B) {
-	table, look := tableOf(thousand()), &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	table, look := tableOf(thousandProcesses()), &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	for b.Loop() {
 		table.Move(1)
 		table.Draw(200, 40, noon, look)
@@ -229,19 +228,19 @@ func BenchmarkDrawThousandProcesses(b *testing.B) {
 }
 
 func BenchmarkSortThousandProcesses(b *testing.B) {
-	all, table := thousand(), &Table{}
+	all, table := thousandProcesses(), &Table{}
 	table.SortBy(ColumnCPU)
 	for b.Loop() {
 		table.SetRows(all)
 	}
 }
 
-func TestColumnsWithoutAnythingToSayGiveTheirRoomToTheCommand(t *testing.T) {
+func TestUnusedColumnsGiveTheirWidthToTheCommand(t *testing.T) {
 	failed := func(id string, code int, line string) api.Process {
 		return api.Process{ID: id, Name: "make", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, Argv: []string{"bash", "-c", line}, Actor: "person"}
 	}
 	all := []api.Process{failed("1", 2, "make one"), failed("2", 3, "make another")}
-	rows := strings.Join(drawn(tableOf(all).Draw(80, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	rows := strings.Join(plainRows(tableOf(all).Draw(80, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
 	for _, want := range []string{"failed: exited 2 ", "  make one ", "failed: exited 3 ", "  make another "} {
 		if !strings.Contains(rows, want) {
 			t.Errorf("no %q in\n%s", want, rows)
@@ -250,7 +249,7 @@ func TestColumnsWithoutAnythingToSayGiveTheirRoomToTheCommand(t *testing.T) {
 	if strings.Contains(rows, "ports") || strings.Contains(rows, "rst") {
 		t.Errorf("empty columns take room:\n%s", rows)
 	}
-	rows = strings.Join(drawn(tableOf(all).Draw(50, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	rows = strings.Join(plainRows(tableOf(all).Draw(50, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
 	if !strings.Contains(rows, "make another") || !strings.Contains(rows, "exited 3 ") {
 		t.Errorf("a command and its status are not both told:\n%s", rows)
 	}

@@ -9,9 +9,8 @@ import (
 	"tandem/panes/widget"
 )
 
-// runs are the times that a process ran, those before its first run that is
-// known left out.
-func runs(p *api.Process) []api.ProcessRun {
+// knownRuns returns the runs of a process, oldest first. The engine may have dropped early ones.
+func knownRuns(p *api.Process) []api.ProcessRun {
 	if p.Supervision != nil && len(p.Supervision.Runs) > 0 {
 		return p.Supervision.Runs
 	}
@@ -21,10 +20,10 @@ func runs(p *api.Process) []api.ProcessRun {
 	return []api.ProcessRun{{StartedAt: p.StartedAt, EndedAt: p.ExitedAt, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal}}
 }
 
-// drawTimeline draws the starts and ends of a process in a row of w cells, the
-// first run that is known on the left, now on the right.
+// drawTimeline draws the runs and exits of a process in a row of w cells, the first known run on
+// the left and now on the right.
 func drawTimeline(p *api.Process, w int, now time.Time, look *widget.Look) string {
-	all := runs(p)
+	all := knownRuns(p)
 	if len(all) == 0 || w < 20 {
 		return widget.Spaces(max(w, 0))
 	}
@@ -42,6 +41,7 @@ func drawTimeline(p *api.Process, w int, now time.Time, look *widget.Look) strin
 	}
 	for i := range all {
 		drawRun(row, &all[i], at, now)
+		// Runs have no state of their own: only the last exit is known to be a stop.
 		if end := all[i].EndedAt; end != nil && i == len(all)-1 && p.State == api.StateStopped {
 			row[at(*end)] = runStopped
 		}
@@ -59,21 +59,21 @@ func drawTimeline(p *api.Process, w int, now time.Time, look *widget.Look) strin
 	return look.Dim.Text(name) + b.String() + look.Faint.Text(since)
 }
 
-// A runCell is what a cell of a timeline shows.
+// A runCell is a symbol of a timeline. If several fall on one cell, the largest is drawn.
 type runCell int
 
 const (
 	runNothing runCell = iota
 	runGoing
 	runEnded   // with success
-	runStopped // because somebody asked
-	runFailed  // or with a signal, or nobody knows how
+	runStopped // by a user's request
+	runFailed  // with a status, a signal or in an unknown way
 )
 
 func (c runCell) glyph(look *widget.Look) (string, widget.Ink) {
 	switch c {
 	case runGoing:
-		if !fine(look) {
+		if !hasFineGlyphs(look) {
 			return "-", look.Good
 		}
 		return "─", look.Good
@@ -87,7 +87,7 @@ func (c runCell) glyph(look *widget.Look) (string, widget.Ink) {
 	return " ", look.Faint
 }
 
-// drawRun draws one run; an end is never hidden by another run.
+// drawRun draws one run. An exit is never hidden by another run.
 func drawRun(row []runCell, run *api.ProcessRun, at func(time.Time) int, now time.Time) {
 	end := now
 	if run.EndedAt != nil {
