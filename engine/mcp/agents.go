@@ -15,21 +15,20 @@ import (
 )
 
 const (
-	// statelessLimit is how many agents without a session are remembered.
+	// statelessLimit is the maximum number of remembered agents without a session.
 	statelessLimit = 64
-	// statelessIdle is how long one of them counts as present after its last call.
+	// statelessIdle is how long after its last call such an agent counts as present.
 	statelessIdle = 10 * time.Minute
 )
 
-// A caller is who makes a request.
+// A caller identifies the sender of a request.
 type caller struct {
 	session *sdk.ServerSession
 	actor   string
-	token   string // id of the token it came with; "" without one
+	token   string // id of its token; "" without one
 }
 
-// identify tells whose request it is.
-func identify[P sdk.Params](req *sdk.ServerRequest[P]) caller {
+func identifyCaller[P sdk.Params](req *sdk.ServerRequest[P]) caller {
 	a := caller{session: req.Session, actor: toolkit.ActorOf(req.ClientInfo())}
 	if req.Extra != nil && req.Extra.TokenInfo != nil {
 		a.token = req.Extra.TokenInfo.UserID
@@ -37,27 +36,27 @@ func identify[P sdk.Params](req *sdk.ServerRequest[P]) caller {
 	return a
 }
 
-// agents are the agents that are connected: one for each session that lasts;
-// of requests without one, one for each token and client.
+// agents holds the connected agents: one per lasting session and, for requests without a session,
+// one per token and client name.
 type agents struct {
-	mu     sync.Mutex
-	byKey  map[any]*connection
-	abroad map[*toolkit.Agent]*abroad
+	mu      sync.Mutex
+	byKey   map[any]*connection
+	remotes map[*toolkit.Agent]*remoteAgents
 }
 
-// A connection is an agent that is connected to the engine, or about to be.
+// A connection is an agent's link to the engine. agent and err are set once ready is closed.
 type connection struct {
-	ready  chan struct{}
-	agent  *toolkit.Agent
-	err    error
-	used   time.Time // last asked for; of agents without a session
-	cancel context.CancelFunc
+	ready    chan struct{}
+	agent    *toolkit.Agent
+	err      error
+	lastUsed time.Time // last request; only for agents without a session
+	cancel   context.CancelFunc
 }
 
 type statelessKey struct{ token, actor string }
 
-// agentOf is the agent behind a request, connected to the engine. The first
-// request of an agent makes it, the others wait for that.
+// agentOf returns the agent of a request, connected to the engine. The first request of an agent
+// connects it, later ones wait for that.
 func (s *server) agentOf(ctx context.Context, a caller) (*toolkit.Agent, error) {
 	var key any = a.session
 	if !s.stateful {
@@ -75,8 +74,8 @@ func (s *server) agentOf(ctx context.Context, a caller) (*toolkit.Agent, error) 
 	return e.agent, e.agent.Revive(ctx)
 }
 
-// ownerOf is the id under which the engine knows an agent as the owner of what
-// it starts: its session's, or where there are none its token's and name's.
+// ownerOf returns the id under which the engine records an agent's processes: a new one per session
+// or, without sessions, one derived from the token and the name.
 func (s *server) ownerOf(a caller) string {
 	if s.stateful {
 		return api.NewID()
@@ -84,14 +83,15 @@ func (s *server) ownerOf(a caller) string {
 	return toolkit.LastingOwner(a.token, a.actor)
 }
 
-// connectionOf finds a caller's connection, or begins one.
+// connectionOf returns the connection stored under key, starting one if necessary.
 func (s *server) connectionOf(key any, a caller) *connection {
 	s.agents.mu.Lock()
 	defer s.agents.mu.Unlock()
 	e := s.agents.byKey[key]
 	if e == nil {
+		// Make room before adding, so that the new agent is never the one evicted.
 		if !s.stateful {
-			s.agents.forget(statelessLimit - 1)
+			s.agents.evictOldest(statelessLimit - 1)
 		}
 		e = &connection{ready: make(chan struct{})}
 		var life context.Context
@@ -99,19 +99,20 @@ func (s *server) connectionOf(key any, a caller) *connection {
 		s.agents.byKey[key] = e
 		s.tasks.Go(func() { s.keepConnected(life, key, e, a) })
 	}
-	e.used = time.Now()
+	e.lastUsed = time.Now()
 	return e
 }
 
-// live is an agent's presence: from its first request to the end of its
-// session, or of the time without requests.
+// keepConnected keeps an agent present from its first request to the end of its session or of its
+// idle time.
 func (s *server) keepConnected(ctx context.Context, key any, e *connection, a caller) {
 	defer e.cancel()
-	defer s.agents.remove(key, e)
-	e.agent, e.err = s.connect(ctx, a.actor, s.ownerOf(a))
+	defer s.agents.removeConnection(key, e)
+	e.agent, e.err = s.connectAgent(ctx, a.actor, s.ownerOf(a))
 	if e.err == nil {
-		s.agents.settle(ctx, e.agent)
-		defer s.agents.leave(e.agent)
+		s.agents.addRemotes(ctx, e.agent)
+		// Not deferred: requests wait on ready while the agent stays connected below.
+		defer s.agents.removeRemotes(e.agent)
 	}
 	close(e.ready)
 	if e.err != nil {
@@ -119,18 +120,18 @@ func (s *server) keepConnected(ctx context.Context, key any, e *connection, a ca
 	}
 	if s.stateful {
 		s.tasks.Go(func() {
-			// The error is that of the connection, and its end is all that counts.
+			// Only the end of the session matters, not its error.
 			_ = a.session.Wait()
 			e.cancel()
 		})
 	} else {
-		s.tasks.Go(func() { s.agents.expire(ctx, e) })
+		s.tasks.Go(func() { s.agents.expireIdle(ctx, e) })
 	}
 	e.agent.Attend(ctx, s.applyEvent)
 }
 
-// remove forgets a connection, so that the next request makes another one.
-func (f *agents) remove(key any, e *connection) {
+// removeConnection removes a connection, so that the agent's next request makes a new one.
+func (f *agents) removeConnection(key any, e *connection) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.byKey[key] == e {
@@ -138,29 +139,29 @@ func (f *agents) remove(key any, e *connection) {
 	}
 }
 
-// settle lets an agent work on other machines until it leaves.
-func (f *agents) settle(ctx context.Context, a *toolkit.Agent) {
+// addRemotes lets an agent work on other machines until ctx ends.
+func (f *agents) addRemotes(ctx context.Context, a *toolkit.Agent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.abroad == nil {
-		f.abroad = map[*toolkit.Agent]*abroad{}
+	if f.remotes == nil {
+		f.remotes = map[*toolkit.Agent]*remoteAgents{}
 	}
-	f.abroad[a] = &abroad{ctx: ctx, byHost: map[string]*stay{}}
+	f.remotes[a] = &remoteAgents{ctx: ctx, byHost: map[string]*remoteAgent{}}
 }
 
-func (f *agents) leave(a *toolkit.Agent) {
+func (f *agents) removeRemotes(a *toolkit.Agent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.abroad, a)
+	delete(f.remotes, a)
 }
 
-// forget drops those that were not used for longest until at most n are left.
-// The lock is held.
-func (f *agents) forget(n int) {
+// evictOldest drops the least recently used connections until at most n are left. The caller holds
+// mu.
+func (f *agents) evictOldest(n int) {
 	for len(f.byKey) > n {
 		var oldest any
 		for key, e := range f.byKey {
-			if oldest == nil || e.used.Before(f.byKey[oldest].used) {
+			if oldest == nil || e.lastUsed.Before(f.byKey[oldest].lastUsed) {
 				oldest = key
 			}
 		}
@@ -169,8 +170,8 @@ func (f *agents) forget(n int) {
 	}
 }
 
-// expire ends an agent without a session some time after its last request.
-func (f *agents) expire(ctx context.Context, e *connection) {
+// expireIdle disconnects an agent without a session after statelessIdle without a request.
+func (f *agents) expireIdle(ctx context.Context, e *connection) {
 	clock := time.NewTicker(statelessIdle / 2)
 	defer clock.Stop()
 	for {
@@ -179,7 +180,7 @@ func (f *agents) expire(ctx context.Context, e *connection) {
 			return
 		case now := <-clock.C:
 			f.mu.Lock()
-			idle := now.Sub(e.used)
+			idle := now.Sub(e.lastUsed)
 			f.mu.Unlock()
 			if idle >= statelessIdle {
 				e.cancel()
@@ -189,22 +190,21 @@ func (f *agents) expire(ctx context.Context, e *connection) {
 	}
 }
 
-// greet welcomes an agent that has finished the handshake.
-func (s *server) greet(_ context.Context, req *sdk.InitializedRequest) {
-	s.welcome(identify(req))
+// handleInitialized connects an agent once it has finished the handshake.
+func (s *server) handleInitialized(_ context.Context, req *sdk.InitializedRequest) {
+	s.preconnect(identifyCaller(req))
 }
 
-// welcome connects an agent to the engine as soon as it has said who it is, so
-// that a person sees it and its first call is quick.
-func (s *server) welcome(a caller) {
+// preconnect connects an agent before its first call, so that the user sees it and that call is
+// quick. It does nothing for agents without a session.
+func (s *server) preconnect(a caller) {
 	if s.stateful {
 		s.connectionOf(a.session, a)
 	}
 }
 
-// connect connects a new agent. While its presence runs, the engine
-// counts the agent as there.
-func (s *server) connect(ctx context.Context, actor, owner string) (*toolkit.Agent, error) {
+// connectAgent returns a new agent with a connection to the engine.
+func (s *server) connectAgent(ctx context.Context, actor, owner string) (*toolkit.Agent, error) {
 	f := &toolkit.Agent{Options: &s.o, Actor: actor, Owner: owner, Roots: s.o.Roots, Environ: api.Environ(os.Environ()), Umask: api.Umask()}
 	engine, err := retry.Connect(ctx, func(ctx context.Context) (*client.Client, error) {
 		return s.o.Connect(ctx, f.Actor, f.Owner, s.o.Bounds())

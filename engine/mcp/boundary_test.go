@@ -207,7 +207,7 @@ func (b *bounds) fileActions() []object {
 
 func newBounds(t *testing.T) *bounds {
 	b := &bounds{rig: newRig(t, toolkit.All), outside: t.TempDir()}
-	b.tools = append(b.tools, toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})...)
+	b.tools = append(b.tools, selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})...)
 	b.secret = filepath.Join(b.home, "secret", "x")
 	for path, text := range map[string]string{b.secret: secretWords, b.out("there"): "x"} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -309,7 +309,7 @@ func TestEveryToolIsHeldToItsBounds(t *testing.T) {
 	known := ways()
 	seen := map[string]bool{}
 	for _, profile := range toolkit.Profiles() {
-		free, reading := toolset(toolkit.Options{Profiles: []toolkit.Profile{profile}}), toolset(toolkit.Options{Profiles: []toolkit.Profile{profile}, ReadOnly: true})
+		free, reading := selectTools(toolkit.Options{Profiles: []toolkit.Profile{profile}}), selectTools(toolkit.Options{Profiles: []toolkit.Profile{profile}, ReadOnly: true})
 		for _, one := range free {
 			w, ok := known[one.Name]
 			if !ok {

@@ -262,7 +262,7 @@ func TestTheInstructionsAreShort(t *testing.T) {
 	t.Parallel()
 	for _, p := range toolkit.Profiles() {
 		o := toolkit.Options{Profiles: []toolkit.Profile{p}, ToolPrefix: "a_long_prefix_of_tools_"}
-		if said := instructions(o.ToolPrefix, toolset(o)); len(said) >= descriptionMost {
+		if said := instructions(o.ToolPrefix, selectTools(o)); len(said) >= descriptionMost {
 			t.Errorf("those of %s have %d bytes", p, len(said))
 		}
 	}

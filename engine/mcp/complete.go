@@ -12,48 +12,47 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// completeMost is how many values an answer has at most (MCP 2025-11-25,
-// Completion).
-const completeMost = 100
+// maxCompletions is the maximum number of values in a reply (MCP 2025-11-25, Completion).
+const maxCompletions = 100
 
-// processArgument is the argument of prompts that names a process.
+// processArgument is the name of prompt arguments that take a process.
 const processArgument = "process"
 
-// complete offers names and ids of what there is for an argument of a prompt or
-// a resource's address.
-func (s *server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
-	fits, err := fitting(req.Params.Ref, req.Params.Argument.Name)
+// completeArgument suggests process names and ids for an argument of a prompt or of a resource URI.
+func (s *server) completeArgument(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+	matches, err := processFilter(req.Params.Ref, req.Params.Argument.Name)
 	if err != nil {
 		return nil, err
 	}
 	values := []string{}
-	if fits != nil {
-		f, err := s.agentOf(ctx, identify(req))
+	if matches != nil {
+		f, err := s.agentOf(ctx, identifyCaller(req))
 		if err != nil {
 			return nil, err
 		}
-		all, err := listable(ctx, f)
+		all, err := listableProcesses(ctx, f)
 		if err != nil {
 			return nil, err
 		}
-		values = completions(slices.DeleteFunc(all, func(p api.Process) bool { return transient(p) || !fits(p) }),
+		values = completionValues(slices.DeleteFunc(all, func(p api.Process) bool { return isTransient(p) || !matches(p) }),
 			req.Params.Argument.Value, req.Params.Ref.URI != "")
 	}
-	return &sdk.CompleteResult{Completion: completion(values)}, nil
+	return &sdk.CompleteResult{Completion: completionDetails(values)}, nil
 }
 
-// completion is an answer with as many values as it may have.
-func completion(values []string) sdk.CompletionResultDetails {
+// completionDetails returns the first maxCompletions values and the total.
+func completionDetails(values []string) sdk.CompletionResultDetails {
 	n := len(values)
-	return sdk.CompletionResultDetails{Values: values[:min(n, completeMost)], Total: n, HasMore: n > completeMost}
+	return sdk.CompletionResultDetails{Values: values[:min(n, maxCompletions)], Total: n, HasMore: n > maxCompletions}
 }
 
-// fitting tells which processes an argument can mean; nil if it names none.
-func fitting(ref *sdk.CompleteReference, argument string) (func(api.Process) bool, error) {
-	whatever := func(api.Process) bool { return true }
+// processFilter returns a filter for the processes an argument can mean, or nil if the argument
+// takes no process.
+func processFilter(ref *sdk.CompleteReference, argument string) (func(api.Process) bool, error) {
+	anyProcess := func(api.Process) bool { return true }
 	switch {
 	case ref.URI == logURI && argument == "id":
-		return whatever, nil
+		return anyProcess, nil
 	case ref.URI == screenURI && argument == "id":
 		return func(p api.Process) bool { return p.Kind == api.KindSession }, nil
 	case ref.URI == logURI, ref.URI == screenURI:
@@ -67,7 +66,7 @@ func fitting(ref *sdk.CompleteReference, argument string) (func(api.Process) boo
 		case r.argument != argument:
 			return nil, api.Errorf(api.CodeInvalid, "completion/complete: %s has no argument %q; it takes %s", r.name, toolkit.Brief(argument), r.argument)
 		case argument == processArgument:
-			return whatever, nil
+			return anyProcess, nil
 		default:
 			return nil, nil
 		}
@@ -75,9 +74,9 @@ func fitting(ref *sdk.CompleteReference, argument string) (func(api.Process) boo
 	return nil, api.Errorf(api.CodeInvalid, "completion/complete: no prompt is named %q; prompts/list lists them", toolkit.Brief(ref.Name))
 }
 
-// completions are the names of processes that begin so, those that live first;
-// and ids, where they were begun or where a process has no name that would do.
-func completions(all []api.Process, prefix string, inURI bool) []string {
+// completionValues returns the names of processes starting with prefix, running ones first. Ids are
+// included once the user has typed something, and for processes without a usable name.
+func completionValues(all []api.Process, prefix string, inURI bool) []string {
 	slices.SortStableFunc(all, func(a, b api.Process) int {
 		switch {
 		case a.State.Ended() == b.State.Ended():

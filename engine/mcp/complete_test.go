@@ -70,18 +70,18 @@ func TestAHundredCompletionsAreOfferedAndTheLiveFirst(t *testing.T) {
 		{ID: "a1", Name: "old", State: api.StateExited}, {ID: "a2", Name: "now", State: api.StateRunning},
 		{ID: "a3", Name: "a b/c", State: api.StateRunning}, {ID: "a4", Name: "now", State: api.StateExited},
 	}
-	if diff := cmp.Diff([]string{"now", "a b/c", "old", "a4"}, completions(all, "", false)); diff != "" {
+	if diff := cmp.Diff([]string{"now", "a b/c", "old", "a4"}, completionValues(all, "", false)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"now", "a3", "old", "a4"}, completions(all, "", true)); diff != "" {
+	if diff := cmp.Diff([]string{"now", "a3", "old", "a4"}, completionValues(all, "", true)); diff != "" {
 		t.Error(diff)
 	}
 	var many []api.Process
-	for i := range completeMost + 5 {
+	for i := range maxCompletions + 5 {
 		many = append(many, api.Process{ID: fmt.Sprintf("%012x", i), Name: fmt.Sprintf("n%d", i), State: api.StateRunning})
 	}
-	got := completion(completions(many, "", false))
-	if len(got.Values) != completeMost || got.Total != completeMost+5 || !got.HasMore {
+	got := completionDetails(completionValues(many, "", false))
+	if len(got.Values) != maxCompletions || got.Total != maxCompletions+5 || !got.HasMore {
 		t.Errorf("%+v", got)
 	}
 }

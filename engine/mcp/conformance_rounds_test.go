@@ -92,7 +92,7 @@ func roundsFixture(name string, rounds []sdk.InputRequestMap) func(context.Conte
 			return nil, err
 		}
 		if done {
-			return answer(toolkit.Text("Answered, state-ok.")), nil
+			return toolResult(toolkit.Text("Answered, state-ok.")), nil
 		}
 		return &sdk.CallToolResult{InputRequests: ask, RequestState: state}, nil
 	}
@@ -114,7 +114,7 @@ func whatCanBeAsked(all sdk.InputRequestMap, can *sdk.ClientCapabilities) sdk.In
 // incapableFixture needs a client's model.
 func incapableFixture(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	if can := req.ClientCapabilities(); can != nil && can.Sampling != nil {
-		return answer(toolkit.Text("The client can sample.")), nil
+		return toolResult(toolkit.Text("The client can sample.")), nil
 	}
 	data, err := json.Marshal(sdk.MissingRequiredClientCapabilityData{RequiredCapabilities: &sdk.ClientCapabilities{Sampling: &sdk.SamplingCapabilities{}}})
 	if err != nil {

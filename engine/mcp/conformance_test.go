@@ -65,7 +65,7 @@ func withConformanceToken(next http.Handler) http.Handler {
 }
 
 // newConformanceWeb is a web whose only token has servers of fixtures.
-func newConformanceWeb(ctx context.Context) (*web, error) {
+func newConformanceWeb(ctx context.Context) (*httpServer, error) {
 	tokens, err := parseTokens(conformanceToken)
 	if err != nil {
 		return nil, err
@@ -74,11 +74,11 @@ func newConformanceWeb(ctx context.Context) (*web, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "the fixtures have no engine")
 	}}
 	keys := keyringOf(tokens)
-	w := newWeb(ctx, o, HTTPOptions{Tell: io.Discard}, keys)
+	w := newHTTPServer(ctx, o, HTTPOptions{Tell: io.Discard}, keys)
 	for _, stateful := range []bool{true, false} {
 		s := newConformanceServer(ctx, o)
 		s.stateful = stateful
-		w.servers[serverKey{keys.current()[0], stateful}] = s
+		w.servers[serverKey{keys.currentTokens()[0], stateful}] = s
 	}
 	return w, nil
 }
@@ -98,7 +98,7 @@ func newConformanceServer(ctx context.Context, o toolkit.Options) *server {
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 	})
 	s.addFixtures()
-	s.sdk.AddReceivingMiddleware(s.receive)
+	s.sdk.AddReceivingMiddleware(s.receiveMiddleware)
 	s.sdk.AddReceivingMiddleware(listFixtures)
 	return s
 }
@@ -173,7 +173,7 @@ func fixtureTools() []fixture {
 		{"test_multiple_content_types", "Gives text, an image and a resource.", "",
 			says(&sdk.TextContent{Text: "Multiple content types test:"}, image, embedded)},
 		{"test_error_handling", "Fails.", "", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return answer(toolkit.Failure(errors.New("this tool intentionally returns an error for testing"))), nil
+			return toolResult(toolkit.Failure(errors.New("this tool intentionally returns an error for testing"))), nil
 		}},
 		{"test_tool_with_logging", "Logs.", "", logFixture},
 		{"test_tool_with_progress", "Tells of its progress.", "", progressFixture},
@@ -235,7 +235,7 @@ func logFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolRes
 		}
 		_ = sleep.For(ctx, 50*time.Millisecond)
 	}
-	return answer(toolkit.Text("Logged.")), nil
+	return toolResult(toolkit.Text("Logged.")), nil
 }
 
 func progressFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -247,7 +247,7 @@ func progressFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallTo
 		}
 		_ = sleep.For(ctx, 50*time.Millisecond)
 	}
-	return answer(toolkit.Text(fmt.Sprint(token))), nil
+	return toolResult(toolkit.Text(fmt.Sprint(token))), nil
 }
 
 func samplingFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -260,23 +260,23 @@ func samplingFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallTo
 	//lint:ignore SA1019 see above
 	got, err := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 100, Messages: []*sdk.SamplingMessage{&message}})
 	if err != nil {
-		return answer(toolkit.Failure(err)), nil
+		return toolResult(toolkit.Failure(err)), nil
 	}
 	said, _ := got.Content.(*sdk.TextContent)
 	if said == nil {
-		return answer(toolkit.Text("LLM response: none")), nil
+		return toolResult(toolkit.Text("LLM response: none")), nil
 	}
-	return answer(toolkit.Text("LLM response: " + said.Text)), nil
+	return toolResult(toolkit.Text("LLM response: " + said.Text)), nil
 }
 
 func elicitFixture(schema string) func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		got, err := req.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Please say", RequestedSchema: json.RawMessage(schema)})
 		if err != nil {
-			return answer(toolkit.Failure(err)), nil
+			return toolResult(toolkit.Failure(err)), nil
 		}
 		content, err := json.Marshal(got.Content)
-		return answer(toolkit.Textf("User response: action=%s, content=%s", got.Action, content)), err
+		return toolResult(toolkit.Textf("User response: action=%s, content=%s", got.Action, content)), err
 	}
 }
 
@@ -285,7 +285,7 @@ func reconnectFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 		req.Extra.CloseSSEStream(sdk.CloseSSEStreamArgs{RetryAfter: 10 * time.Millisecond})
 	}
 	_ = sleep.For(ctx, 100*time.Millisecond)
-	return answer(toolkit.Text("Answered after the stream was closed.")), nil
+	return toolResult(toolkit.Text("Answered after the stream was closed.")), nil
 }
 
 // dot is a picture of one pixel.
@@ -322,7 +322,7 @@ func (s *server) addFixtureResources() {
 	}
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: "template", URITemplate: "test://template/{id}/data", MIMEType: "application/json"},
 		func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			id, _ := between(req.Params.URI, "test://template/", "/data")
+			id, _ := cutBetween(req.Params.URI, "test://template/", "/data")
 			body, err := json.Marshal(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id})
 			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
 				{URI: req.Params.URI, MIMEType: "application/json", Text: string(body)}}}, err

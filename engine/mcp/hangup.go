@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchReader calls gone once nobody can read what is written to a pipe, a
-// socket or a terminal any more: the other end is closed, whatever became of
-// the input. The function that comes back ends that.
-func watchReader(out io.Writer, gone func()) (unwatch func()) {
+// watchHangup calls onHangup once the reader of out has closed its end. out may be a pipe, a socket
+// or a terminal; anything else is not watched. unwatch stops watching and waits for the watcher to
+// return.
+func watchHangup(out io.Writer, onHangup func()) (unwatch func()) {
 	f, ok := out.(*os.File)
 	if !ok {
 		return func() {}
@@ -28,19 +28,19 @@ func watchReader(out io.Writer, gone func()) (unwatch func()) {
 		defer close(done)
 		defer wake.Close()
 		closed := false
-		_ = conn.Control(func(fd uintptr) { closed = hungUp(int(fd), int(wake.Fd())) }) // a file that is closed needs no watch
+		_ = conn.Control(func(fd uintptr) { closed = waitForHangup(int(fd), int(wake.Fd())) }) // a closed file needs no watch
 		if closed {
-			gone()
+			onHangup()
 		}
 	}()
 	return func() { waker.Close(); <-done }
 }
 
-// hungUp waits until the other end of fd is closed, or that of wake is: false
-// then. Without asking for any event, poll tells of errors and hang-ups alone
-// (poll(2): POLLERR at the writing end of a pipe, POLLHUP of a stream socket or
-// terminal). Regular files and the like have neither.
-func hungUp(fd, wake int) bool {
+// waitForHangup blocks until the other end of fd is closed, and reports true, or until the other
+// end of wake is, and reports false. It requests no events: poll reports errors and hang-ups anyway
+// (poll(2): POLLERR for the write end of a pipe, POLLHUP for a stream socket or terminal). Regular
+// files report neither.
+func waitForHangup(fd, wake int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd)}, {Fd: int32(wake)}}
 	for {
 		_, err := unix.Poll(fds, -1)

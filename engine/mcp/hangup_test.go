@@ -123,7 +123,7 @@ func TestAnOutputThatHasNoReaderToLoseIsNotWatched(t *testing.T) {
 	}
 	defer file.Close()
 	for _, out := range []io.Writer{file, io.Discard} {
-		unwatch := watchReader(out, func() { t.Errorf("%T: its reader has gone", out) })
+		unwatch := watchHangup(out, func() { t.Errorf("%T: its reader has gone", out) })
 		unwatch()
 	}
 }

@@ -89,7 +89,7 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 			o := toolkit.Options{Profiles: []toolkit.Profile{profile}, ToolPrefix: prefix}
 			s := newServer(t.Context(), o)
 			for where, hint := range hints {
-				said := s.hint(hint)
+				said := s.rewriteHint(hint)
 				for _, word := range toolNames.FindAllString(said, -1) {
 					if !s.names[word] {
 						t.Errorf("%s: %s speaks of %s: %s", where, profile, word, said)
@@ -114,7 +114,7 @@ func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
 		folders["profiles/"+string(p)] = []toolkit.Profile{p}
 	}
 	for folder, profiles := range folders {
-		tools := toolset(toolkit.Options{Profiles: profiles})
+		tools := selectTools(toolkit.Options{Profiles: profiles})
 		arguments := slices.Concat(argumentsOf(tools), otherWords)
 		for where, hint := range hintsOf(t, folder) {
 			hint = toolkit.ForAgents(hint)
@@ -127,7 +127,7 @@ func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
 		}
 	}
 	for _, p := range toolkit.Profiles() {
-		tools := toolset(toolkit.Options{Profiles: []toolkit.Profile{p}})
+		tools := selectTools(toolkit.Options{Profiles: []toolkit.Profile{p}})
 		texts := map[string]string{"instructions": instructions("", tools)}
 		for _, one := range tools {
 			texts[one.Name] = one.Doc + " " + string(toolkit.InputSchema(one.In))

@@ -14,31 +14,32 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// reachTimeout is how long it may take to reach a machine for the first time.
+// reachTimeout limits the first connection to a machine.
 const reachTimeout = 30 * time.Second
 
-// abroad are the other machines that one agent works on, for as long as it is there.
-type abroad struct {
+// remoteAgents holds one agent's counterparts on other machines. They last until ctx ends.
+type remoteAgents struct {
 	ctx    context.Context
 	mu     sync.Mutex
-	byHost map[string]*stay
+	byHost map[string]*remoteAgent
 }
 
-// A stay is an agent on another machine: with the same name, owner and bounds, and
-// with what it has seen there.
-type stay struct {
+// A remoteAgent acts for an agent on another machine, with the same name, owner and bounds, and
+// with its own record of seen output. agent and err are set once ready is closed.
+type remoteAgent struct {
 	host  string
-	ready chan struct{} // closed when what follows is so
+	ready chan struct{}
 	agent *toolkit.Agent
 	err   error
 
-	backlog backlog // a machine that is away keeps no other from being told of calls
+	backlog backlog // of its own: an offline machine must not delay the audit log of others
 }
 
-// on is the agent on another machine, reached for the first time by the first call.
-func (s *server) on(ctx context.Context, f *toolkit.Agent, host string) (*stay, error) {
+// agentOn returns the counterpart of f on a machine. The first call for a machine connects it,
+// later ones wait for that.
+func (s *server) agentOn(ctx context.Context, f *toolkit.Agent, host string) (*remoteAgent, error) {
 	s.agents.mu.Lock()
-	a := s.agents.abroad[f]
+	a := s.agents.remotes[f]
 	s.agents.mu.Unlock()
 	if a == nil {
 		return nil, api.Errorf(api.CodeUnavailable, "reach machine %s: the agent has gone", host)
@@ -46,9 +47,9 @@ func (s *server) on(ctx context.Context, f *toolkit.Agent, host string) (*stay, 
 	a.mu.Lock()
 	st := a.byHost[host]
 	if st == nil {
-		st = &stay{host: host, ready: make(chan struct{})}
+		st = &remoteAgent{host: host, ready: make(chan struct{})}
 		a.byHost[host] = st
-		s.tasks.Go(func() { s.stay(a, st, f) })
+		s.tasks.Go(func() { s.keepRemote(a, st, f) })
 	}
 	a.mu.Unlock()
 	select {
@@ -59,25 +60,26 @@ func (s *server) on(ctx context.Context, f *toolkit.Agent, host string) (*stay, 
 	}
 }
 
-// stay reaches a machine for an agent, and keeps it present there until it goes. What
-// cannot be reached is tried anew by the next call.
-func (s *server) stay(a *abroad, st *stay, own *toolkit.Agent) {
-	st.agent, st.err = s.reach(a.ctx, own, st.host)
+// keepRemote connects to a machine and keeps the agent present there until a.ctx ends. After a
+// failure the next call tries again.
+func (s *server) keepRemote(a *remoteAgents, st *remoteAgent, own *toolkit.Agent) {
+	st.agent, st.err = s.connectRemote(a.ctx, own, st.host)
 	if st.err != nil {
 		a.mu.Lock()
 		delete(a.byHost, st.host)
 		a.mu.Unlock()
 	}
+	// Waiting callers get the error too; only later calls find no entry and try again.
 	close(st.ready)
 	if st.err == nil {
 		st.agent.Attend(a.ctx, func(api.Event) {})
 	}
 }
 
-// reach makes an agent of a machine's: paths begin in the home folder there, and
-// programs have that machine's environment. What the policy there has somebody asked,
-// it asks there.
-func (s *server) reach(ctx context.Context, own *toolkit.Agent, host string) (*toolkit.Agent, error) {
+// connectRemote returns an agent connected to another machine's engine. Its relative paths start in
+// the home folder there, its programs get that machine's environment, and questions of the policy
+// there are shown there.
+func (s *server) connectRemote(ctx context.Context, own *toolkit.Agent, host string) (*toolkit.Agent, error) {
 	if s.o.Far == nil {
 		return nil, api.Errorf(api.CodeNotFound, "reach machine %s: this server knows no others", host)
 	}
@@ -100,11 +102,11 @@ func (s *server) reach(ctx context.Context, own *toolkit.Agent, host string) (*t
 	return &toolkit.Agent{Options: &o, Engine: engine, Actor: own.Actor, Owner: own.Owner, Shell: cmp.Or(info.Shell, "sh")}, nil
 }
 
-// hostIn takes the machine out of the arguments of a call; "" for this one.
-func hostIn(t toolkit.Tool, args json.RawMessage) (host string, rest json.RawMessage, err error) {
+// splitHost separates the machine from the arguments of a call. host is "" for this machine.
+func splitHost(t toolkit.Tool, args json.RawMessage) (host string, rest json.RawMessage, err error) {
 	var given map[string]json.RawMessage
 	if !t.Hosted || json.Unmarshal(args, &given) != nil {
-		return "", args, nil // the tool says what is wrong with them
+		return "", args, nil // the tool reports invalid arguments
 	}
 	value, ok := given[toolkit.HostArgument]
 	if !ok {
@@ -118,21 +120,21 @@ func hostIn(t toolkit.Tool, args json.RawMessage) (host string, rest json.RawMes
 	return host, rest, err
 }
 
-// lead takes a call to the machine that it names, if it names one.
-func (s *server) lead(ctx context.Context, c *call) (err error) {
-	if c.host, c.args, err = hostIn(c.tool, c.args); err != nil || c.host == "" {
+// routeCall directs a call to the machine named in its arguments, if any.
+func (s *server) routeCall(ctx context.Context, c *call) (err error) {
+	if c.host, c.args, err = splitHost(c.tool, c.args); err != nil || c.host == "" {
 		return err
 	}
-	if c.stay, err = s.on(ctx, c.own, c.host); err != nil {
+	if c.remote, err = s.agentOn(ctx, c.own, c.host); err != nil {
 		return err
 	}
-	c.at = c.stay.agent
-	return present(ctx, c.own, c.at, c.host)
+	c.agent = c.remote.agent
+	return checkReachable(ctx, c.own, c.agent, c.host)
 }
 
-// present reports why a machine cannot be worked on just now: over a connection from
-// before it went away, a call would find that out only with time.
-func present(ctx context.Context, own, there *toolkit.Agent, host string) error {
+// checkReachable returns an error if a machine cannot be reached now. Without this check, a call
+// over a connection from before the machine went offline would notice only after a timeout.
+func checkReachable(ctx context.Context, own, remote *toolkit.Agent, host string) error {
 	out, err := api.MachineList.Call(ctx, own.Engine, api.MachineListInput{})
 	if err != nil {
 		return err
@@ -140,5 +142,5 @@ func present(ctx context.Context, own, there *toolkit.Agent, host string) error 
 	if slices.ContainsFunc(out.Machines, func(m api.Machine) bool { return m.Name == host && m.State == api.MachineConnected }) {
 		return nil
 	}
-	return there.Engine.Reach(ctx)
+	return remote.Engine.Reach(ctx)
 }

@@ -25,54 +25,53 @@ import (
 )
 
 const (
-	// bodyMost is how large a request may be.
-	bodyMost = 16 << 20
-	// sessionIdle is how long a session may be without a request.
+	// maxBody is the maximum size of a request body in bytes.
+	maxBody = 16 << 20
+	// sessionIdle is how long a session may go without a request.
 	sessionIdle = 6 * time.Hour
-	// replayBytes is how much of its event streams a server keeps for clients
-	// that lost their connection.
+	// replayBytes is how much of its event streams a server keeps for clients that reconnect.
 	replayBytes = 1 << 20
-	// shutdownTimeout is how long requests may take to end when the server does.
+	// shutdownTimeout limits how long running requests delay the server's exit.
 	shutdownTimeout = 2 * time.Second
 )
 
-// HTTPOptions say where a server listens and whom it lets in.
+// HTTPOptions configure an HTTP server for agents.
 type HTTPOptions struct {
-	Addr         string   // host:port; a host that is not loopback must be said
-	DataDir      string   // the data folder, absolute
-	TokenFile    string   // absolute; default agent-tokens in the data folder
-	AllowHosts   []string // names that requests may be for, beside the loopback interface's
-	AllowOrigins []string // origins of web pages that may send requests
-	Insecure     bool     // let agents in over a network without TLS
+	Addr         string   // host:port; without a host, the loopback interface
+	DataDir      string   // the data directory, absolute
+	TokenFile    string   // absolute; default: agent-tokens in the data directory
+	AllowHosts   []string // accepted Host headers besides those of the loopback interface
+	AllowOrigins []string // origins of web pages allowed to send requests
+	Insecure     bool     // serve networks without TLS
 	Tell         io.Writer
 }
 
-// ServeHTTP serves agents over HTTP until ctx ends: MCP at /mcp, the engine's
-// operations at /v1/, and /healthz.
+// ServeHTTP serves agents over HTTP until ctx ends: MCP at /mcp, the engine's operations at /v1/,
+// and /healthz.
 func ServeHTTP(ctx context.Context, o toolkit.Options, h HTTPOptions) error {
 	l, err := h.listen(ctx)
 	if err != nil {
 		return err
 	}
-	defer l.Close() // in vain once it was served
-	if err := closeEmpty(h.DataDir); err != nil {
+	defer l.Close() // fails harmlessly after serving
+	if err := restrictEmptyDir(h.DataDir); err != nil {
 		return err
 	}
-	keys, err := readKeyring(h.tokenFile(), h.Tell)
+	keys, err := readKeyring(h.tokenPath(), h.Tell)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(h.Tell, "tandem: serving agents at http://%s/mcp\n", l.Addr())
 	ctx, cancel := context.WithCancel(ctx)
-	w := newWeb(ctx, o.Hiding(), h, keys)
+	w := newHTTPServer(ctx, o.Hiding(), h, keys)
 	defer w.close()
 	defer cancel()
-	return w.serve(ctx, l)
+	return w.serveListener(ctx, l)
 }
 
-// closeEmpty closes an empty data folder to others before anything of ours is
-// in it: the engine takes one that is open and holds something for a mistake.
-func closeEmpty(dir string) error {
+// restrictEmptyDir makes an empty data directory private before the server writes to it. The engine
+// rejects an accessible directory with files in it as a mistake.
+func restrictEmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) > 0:
@@ -86,7 +85,7 @@ func closeEmpty(dir string) error {
 	return nil
 }
 
-// TokenFiles are where the tokens of agents are, and where they are by default.
+// TokenFiles returns the paths of the default tokens file and, if set, of TokenFile.
 func (h HTTPOptions) TokenFiles() []string {
 	files := []string{filepath.Join(h.DataDir, datadir.AgentTokens)}
 	if h.TokenFile != "" {
@@ -95,15 +94,15 @@ func (h HTTPOptions) TokenFiles() []string {
 	return files
 }
 
-func (h HTTPOptions) tokenFile() string {
+func (h HTTPOptions) tokenPath() string {
 	if h.TokenFile != "" {
 		return h.TokenFile
 	}
 	return filepath.Join(h.DataDir, datadir.AgentTokens)
 }
 
-// A web is what is served over HTTP: for each token, servers of its own.
-type web struct {
+// An httpServer serves agents over HTTP. Each token has MCP servers of its own.
+type httpServer struct {
 	ctx      context.Context
 	o        toolkit.Options
 	h        HTTPOptions
@@ -114,31 +113,31 @@ type web struct {
 
 	mu        sync.Mutex
 	servers   map[serverKey]*server
-	stateful  http.Handler // protocol versions with sessions
-	stateless http.Handler // those without
+	stateful  http.Handler // for protocol versions with sessions
+	stateless http.Handler // for later versions
 }
 
-// A serverKey tells a web's servers apart.
+// A serverKey identifies one of the MCP servers of an httpServer.
 type serverKey struct {
 	token    *token
 	stateful bool
 }
 
-func newWeb(ctx context.Context, o toolkit.Options, h HTTPOptions, keys *keyring) *web {
-	w := &web{ctx: ctx, o: o, h: h, keys: keys, bodyTime: httplimit.BodyTime, servers: map[serverKey]*server{}}
+func newHTTPServer(ctx context.Context, o toolkit.Options, h HTTPOptions, keys *keyring) *httpServer {
+	w := &httpServer{ctx: ctx, o: o, h: h, keys: keys, bodyTime: httplimit.BodyTime, servers: map[serverKey]*server{}}
 	events := sdk.NewMemoryEventStore(nil)
 	events.SetMaxBytes(replayBytes)
 	w.stateful = sdk.NewStreamableHTTPHandler(w.serverOf(true), &sdk.StreamableHTTPOptions{
-		EventStore: events, SessionTimeout: sessionIdle, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true})
+		EventStore: events, SessionTimeout: sessionIdle, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
 	w.stateless = sdk.NewStreamableHTTPHandler(w.serverOf(false), &sdk.StreamableHTTPOptions{
-		Stateless: true, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true, PropagateRequestCancellation: true})
-	w.engine = w.operations()
-	w.tasks.Go(func() { keys.follow(ctx) })
+		Stateless: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true, PropagateRequestCancellation: true})
+	w.engine = w.operationsHandler()
+	w.tasks.Go(func() { keys.watchFile(ctx) })
 	return w
 }
 
-// close ends all servers. Its ctx has ended.
-func (w *web) close() {
+// close shuts all MCP servers down and waits for them. The caller has ended w.ctx.
+func (w *httpServer) close() {
 	w.mu.Lock()
 	servers := w.servers
 	w.servers = nil
@@ -149,30 +148,32 @@ func (w *web) close() {
 	w.tasks.Wait()
 }
 
-// serverOf finds the server of a request, by its token.
-func (w *web) serverOf(stateful bool) func(*http.Request) *sdk.Server {
+// serverOf returns a function finding the MCP server for a request by its token.
+func (w *httpServer) serverOf(stateful bool) func(*http.Request) *sdk.Server {
 	return func(r *http.Request) *sdk.Server {
 		t := tokenOf(r.Context())
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		// The token may have been revoked, or the server closed, since the request was authorized.
 		if t == nil || t.life.Err() != nil || w.servers == nil {
 			return nil
 		}
 		key := serverKey{t, stateful}
 		if w.servers[key] == nil {
-			w.servers[key] = w.newServer(key)
+			w.servers[key] = w.newTokenServer(key)
 		}
 		return w.servers[key].sdk
 	}
 }
 
-// newServer makes a server that ends with its token. The lock is held.
-func (w *web) newServer(key serverKey) *server {
+// newTokenServer makes an MCP server and closes it when its token is revoked. The caller holds
+// w.mu.
+func (w *httpServer) newTokenServer(key serverKey) *server {
 	ctx, cancel := context.WithCancel(w.ctx)
-	s := newServer(ctx, optionsOf(w.o, *key.token))
+	s := newServer(ctx, optionsFor(w.o, *key.token))
 	s.stateful = key.stateful
 	context.AfterFunc(key.token.life, func() {
-		if w.drop(key) {
+		if w.removeServer(key) {
 			defer w.tasks.Done()
 			cancel()
 			s.close()
@@ -181,21 +182,22 @@ func (w *web) newServer(key serverKey) *server {
 	return s
 }
 
-// drop takes the server of a token that is no longer good, to be closed; false if
-// all are being closed.
-func (w *web) drop(key serverKey) bool {
+// removeServer removes the MCP server of a revoked token and counts the caller, who then closes it,
+// as a task. It reports false if close is already closing all servers.
+func (w *httpServer) removeServer(key serverKey) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.servers == nil {
 		return false
 	}
 	delete(w.servers, key)
+	// Under the lock, so that close cannot pass Wait before this task is counted.
 	w.tasks.Add(1)
 	return true
 }
 
-// optionsOf is what a token leaves of the options.
-func optionsOf(o toolkit.Options, t token) toolkit.Options {
+// optionsFor returns the options narrowed to what a token permits.
+func optionsFor(o toolkit.Options, t token) toolkit.Options {
 	if len(t.profiles) > 0 {
 		o.Profiles = t.profiles
 	}
@@ -203,8 +205,8 @@ func optionsOf(o toolkit.Options, t token) toolkit.Options {
 	return o
 }
 
-// serve answers requests until ctx ends.
-func (w *web) serve(ctx context.Context, l net.Listener) error {
+// serveListener answers requests until ctx ends.
+func (w *httpServer) serveListener(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
 		Handler:           w,
 		ReadHeaderTimeout: httplimit.HeaderTime,
@@ -230,17 +232,18 @@ func (w *web) serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// ServeHTTP checks who asks for what from where, and passes it on.
-func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+// ServeHTTP checks the Host and Origin of a request and passes it on.
+func (w *httpServer) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	httplimit.Body(rw, r, w.bodyTime, 0)
+	// These checks also protect /healthz, which needs no token.
 	switch {
-	case !w.knowsHost(r.Host):
-		refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "the Host header names another server").
+	case !w.allowsHost(r.Host):
+		writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "the Host header names another server").
 			WithHint("tandem --serve --allow-host NAME allows it"))
-	case !w.knowsOrigin(r.Header.Values("Origin")):
-		refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "pages from this Origin may not send requests").
+	case !w.allowsOrigins(r.Header.Values("Origin")):
+		writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "pages from this Origin may not send requests").
 			WithHint("tandem --serve --allow-origin ORIGIN allows it"))
-	case w.preflight(rw, r):
+	case w.handlePreflight(rw, r):
 	case r.URL.Path == "/healthz":
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprintln(rw, "ok")
@@ -249,24 +252,25 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authorize lets in who has a token.
-func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
-	secret, ok := bearer(r.Header.Get("Authorization"))
+// authorize serves a request with a valid bearer token, and rejects others. Revoking the token
+// cancels the request.
+func (w *httpServer) authorize(rw http.ResponseWriter, r *http.Request) {
+	secret, ok := parseBearer(r.Header.Get("Authorization"))
 	challenge := `Bearer realm="tandem"`
 	var t *token
 	if ok {
 		challenge += `, error="invalid_token"`
-		t = find(w.keys.current(), secret)
+		t = findToken(w.keys.currentTokens(), secret)
 	}
 	if t == nil {
 		rw.Header().Set("WWW-Authenticate", challenge)
-		refuse(rw, http.StatusUnauthorized, api.Errorf(api.CodeForbidden, "the bearer token is missing or unknown").
+		writeError(rw, http.StatusUnauthorized, api.Errorf(api.CodeForbidden, "the bearer token is missing or unknown").
 			WithHint("send Authorization: Bearer TOKEN with a token of the file that the server was given, or of agent-tokens in the data folder"))
 		return
 	}
-	if r.ContentLength > bodyMost {
+	if r.ContentLength > maxBody {
 		rw.Header().Set("Connection", "close")
-		refuse(rw, http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", bodyMost))
+		writeError(rw, http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", maxBody))
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), tokenKey{}, t))
@@ -276,11 +280,11 @@ func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(ctx)
 	switch {
 	case r.URL.Path == "/mcp":
-		w.protocol(t).ServeHTTP(rw, r)
+		w.protocolHandler(t).ServeHTTP(rw, r)
 	case strings.HasPrefix(r.URL.Path, "/v1/"):
 		w.engine.ServeHTTP(rw, r)
 	default:
-		refuse(rw, http.StatusNotFound, api.Errorf(api.CodeNotFound, "no such path").WithHint("use /mcp, /v1/ or /healthz"))
+		writeError(rw, http.StatusNotFound, api.Errorf(api.CodeNotFound, "no such path").WithHint("use /mcp, /v1/ or /healthz"))
 	}
 }
 
@@ -291,14 +295,14 @@ func tokenOf(ctx context.Context) *token {
 	return t
 }
 
-// protocol serves MCP by the version that the request is in. The SDK is told
-// whose request it is, so that no other token can use a session.
-func (w *web) protocol(t *token) http.Handler {
+// protocolHandler serves MCP with the SDK handler for the request's protocol version. It gives the
+// SDK the token's id, so that no other token can use the session.
+func (w *httpServer) protocolHandler(t *token) http.Handler {
 	known := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) {
 		return &auth.TokenInfo{UserID: t.id()}, nil
 	}
 	byVersion := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		answer, r := examined(rw, r)
+		answer, r := checkPost(rw, r)
 		switch {
 		case answer == nil:
 		case r.Header.Get("MCP-Protocol-Version") >= toolkit.WithoutSessions:
@@ -310,9 +314,9 @@ func (w *web) protocol(t *token) http.Handler {
 	return auth.RequireBearerToken(known, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(byVersion)
 }
 
-// refuse answers with an error as the operations do.
-func refuse(rw http.ResponseWriter, status int, e *api.Error) {
+// writeError sends an error in the format of the engine's operations.
+func writeError(rw http.ResponseWriter, status int, e *api.Error) {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.WriteHeader(status)
-	_ = json.NewEncoder(rw).Encode(e) // a client that has gone need not know
+	_ = json.NewEncoder(rw).Encode(e) // the client may have disconnected
 }

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// preflight lets pages of origins that may send requests read the answers
-// (Fetch standard, CORS protocol), and answers a browser's question whether
-// they may; it reports whether the request was that question.
-func (w *web) preflight(rw http.ResponseWriter, r *http.Request) bool {
+// handlePreflight adds the CORS headers for allowed origins (Fetch standard, CORS protocol), and
+// answers a preflight request. It reports whether the request was a preflight.
+func (w *httpServer) handlePreflight(rw http.ResponseWriter, r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return false
@@ -30,9 +29,9 @@ func (w *web) preflight(rw http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// knowsHost reports whether a Host header is for this server: a page that got
-// its name to resolve to the loopback address sends its own name.
-func (w *web) knowsHost(header string) bool {
+// allowsHost reports whether a Host header names this server. The check defeats DNS rebinding: a
+// page served under a name that resolves to the loopback address sends that name.
+func (w *httpServer) allowsHost(header string) bool {
 	host, port, err := net.SplitHostPort(header)
 	if err != nil {
 		host, port = strings.Trim(header, "[]"), ""
@@ -41,7 +40,7 @@ func (w *web) knowsHost(header string) bool {
 	if strings.EqualFold(host, "localhost") || isLoopback(host) {
 		return true
 	}
-	// What the server was told to listen on is its name too.
+	// The host of the listening address is a name of this server too.
 	if bound, _, err := net.SplitHostPort(w.h.Addr); err == nil && bound != "" && !isUnspecified(bound) && strings.EqualFold(bound, host) {
 		return true
 	}
@@ -60,12 +59,13 @@ func isUnspecified(host string) bool {
 	return ip != nil && ip.IsUnspecified()
 }
 
-// knowsOrigin reports whether the page that sends a request, if it is one, may.
-func (w *web) knowsOrigin(headers []string) bool {
+// allowsOrigins reports whether every Origin header of a request is allowed. Requests without one
+// do not come from a page.
+func (w *httpServer) allowsOrigins(headers []string) bool {
 	return !slices.ContainsFunc(headers, func(origin string) bool { return !w.allowsOrigin(origin) })
 }
 
-func (w *web) allowsOrigin(origin string) bool {
+func (w *httpServer) allowsOrigin(origin string) bool {
 	if slices.ContainsFunc(w.h.AllowOrigins, func(o string) bool { return strings.EqualFold(strings.TrimSuffix(o, "/"), origin) }) {
 		return true
 	}

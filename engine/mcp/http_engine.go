@@ -15,9 +15,9 @@ import (
 	"tandem/engine/api/client"
 )
 
-// operations passes the engine's operation table on: calls, the event stream
-// and attached terminals, each as the bearer of the token.
-func (w *web) operations() http.Handler {
+// operationsHandler passes the engine's operations on: calls, the event stream and attached
+// terminals, each in the name of the token's bearer.
+func (w *httpServer) operationsHandler() http.Handler {
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return client.DialEngine(ctx, w.h.DataDir)
@@ -25,12 +25,12 @@ func (w *web) operations() http.Handler {
 		DisableCompression: true,
 	}
 	context.AfterFunc(w.ctx, transport.CloseIdleConnections)
-	// Events go out as they come, which the proxy sees to by itself; an answer does
-	// not before the call is in the audit log, so that calls are there in order.
+	// The proxy flushes the event stream by itself. Other replies stay buffered until their call is
+	// in the audit log, which keeps the log in the order of the calls.
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "http", Host: "tandem"})
-			w.speakAs(p)
+			w.setIdentity(p)
 		},
 		Transport:    transport,
 		ErrorHandler: proxyError,
@@ -40,38 +40,39 @@ func (w *web) operations() http.Handler {
 		name := strings.TrimPrefix(r.URL.Path, "/v1/")
 		switch {
 		case len(t.profiles) > 0:
-			refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is only for the tools at /mcp", name))
+			writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is only for the tools at /mcp", name))
 			return
-		case (t.readOnly || w.o.ReadOnly) && !reads(name):
-			refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is read-only", name))
+		case (t.readOnly || w.o.ReadOnly) && !isReadOnly(name):
+			writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is read-only", name))
 			return
 		}
-		r.Body = http.MaxBytesReader(rw, r.Body, bodyMost)
-		w.pass(rw, r, name, proxy)
+		r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
+		w.serveOperation(rw, r, name, proxy)
 	})
 }
 
-// proxyError answers a request that did not reach the engine.
+// proxyError reports a request that did not reach the engine.
 func proxyError(rw http.ResponseWriter, _ *http.Request, err error) {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		refuse(rw, http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", bodyMost))
+		writeError(rw, http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", maxBody))
 		return
 	}
-	refuse(rw, http.StatusServiceUnavailable, api.Errorf(api.CodeUnavailable, "reach the engine: %v", err).
+	writeError(rw, http.StatusServiceUnavailable, api.Errorf(api.CodeUnavailable, "reach the engine: %v", err).
 		WithHint("the engine may be restarting: try again"))
 }
 
-// speakAs says in whose name a request reaches the engine.
-func (w *web) speakAs(p *httputil.ProxyRequest) {
+// setIdentity sets the client, owner and bounds of a request to the engine, and removes any sent by
+// the client.
+func (w *httpServer) setIdentity(p *httputil.ProxyRequest) {
 	h := p.Out.Header
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return strings.HasPrefix(strings.ToLower(name), "tandem-") })
 	p.Out.Trailer = nil
 	h.Del("Authorization")
-	h.Del("Origin") // checked here; the engine knows no pages
+	h.Del("Origin") // checked here; unknown to the engine
 	t := tokenOf(p.In.Context())
-	// Who comes with a token is an agent to the engine, whatever it says: it
-	// does not type over a person, nor answer what agents ask for.
+	// To the engine, the bearer of a token is always an agent: it cannot type over the user or
+	// answer requests of agents.
 	name := t.actor()
 	h.Set("Tandem-Client", name)
 	h.Set("Tandem-Owner", t.owner())
@@ -86,13 +87,13 @@ func (w *web) speakAs(p *httputil.ProxyRequest) {
 	}
 }
 
-// boundsOf is what the bearer of a token is held to.
-func (w *web) boundsOf(t *token) *api.Bounds {
-	return optionsOf(w.o, *t).Complete().Bounds()
+// boundsOf returns the bounds for the bearer of a token.
+func (w *httpServer) boundsOf(t *token) *api.Bounds {
+	return optionsFor(w.o, *t).Complete().Bounds()
 }
 
-// reads reports whether an operation changes nothing. What is not in the table
-// is the engine's to refuse.
-func reads(name string) bool {
+// isReadOnly reports whether an operation changes nothing. Unknown operations pass, for the engine
+// to reject.
+func isReadOnly(name string) bool {
 	return !slices.ContainsFunc(api.Operations(), func(e api.Entry) bool { return e.Name == name && e.Effect != api.Read })
 }

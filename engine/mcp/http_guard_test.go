@@ -260,7 +260,7 @@ func TestNoHeaderOfAClientReachesTheEngine(t *testing.T) {
 		conn.Close()
 	}
 	for _, got := range s.engine.callers {
-		if got.Name != "agent:http-reader" || got.Owner != s.web.keys.current()[1].owner() || got.Bounds.Name != "reader" || !got.Bounds.ReadOnly {
+		if got.Name != "agent:http-reader" || got.Owner != s.web.keys.currentTokens()[1].owner() || got.Bounds.Name != "reader" || !got.Bounds.ReadOnly {
 			t.Errorf("the engine sees %+v", got)
 		}
 	}
@@ -357,7 +357,7 @@ func TestAnAttachedTerminalIsCutWithItsToken(t *testing.T) {
 		t.Fatal(resp, err)
 	}
 	keys.mu.Lock()
-	keys.replace(nil)
+	keys.replaceTokens(nil)
 	keys.mu.Unlock()
 	if _, err := io.Copy(io.Discard, in); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("it stays attached")

@@ -9,9 +9,8 @@ import (
 	"tandem/engine/api"
 )
 
-// listen opens the address. Without a host it is the loopback interface: the
-// network is not let in by leaving something out, and not in the clear by
-// naming an address alone.
+// listen opens the address. Without a host it uses the loopback interface. Any other interface
+// needs Insecure, because there is no TLS.
 func (h HTTPOptions) listen(ctx context.Context) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(h.Addr)
 	if err != nil {
@@ -25,7 +24,7 @@ func (h HTTPOptions) listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, api.Errorf(api.CodeUnavailable, "listen on %s: %v", h.Addr, errors.Unwrap(err))
 	}
-	// What a name stands for is known by now.
+	// Check the bound address: a host name resolves only when listening.
 	if bound, ok := l.Addr().(*net.TCPAddr); ok && bound.IP.IsLoopback() {
 		return l, nil
 	}

@@ -12,20 +12,18 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// withBatches is the last version of the protocol in which a request may hold
-// several messages.
-const withBatches = "2025-03-26"
+// lastBatchVersion is the last protocol version allowing several messages in one request.
+const lastBatchVersion = "2025-03-26"
 
-// A post is what a request brings: its messages as they go on to the SDK.
+// A post holds the messages of a request, re-encoded for the SDK.
 type post struct {
-	body []byte
-	id   json.RawMessage // of the only call; nil without one or with several
-	// begins says that it may come without a session.
-	begins bool
+	body        []byte
+	id          json.RawMessage // of the only call; nil without one or with several
+	sessionless bool            // permitted without a session
 }
 
-// readPost reads the messages of a request. Wrong is what is wrong with them as
-// JSON-RPC.
+// readPost reads the messages of a request. wrong describes a violation of JSON-RPC, if there is
+// one.
 func readPost(body []byte, version string) (p post, wrong *badMessage) {
 	p.body = body
 	trimmed := bytes.TrimSpace(body)
@@ -37,13 +35,13 @@ func readPost(body []byte, version string) (p post, wrong *badMessage) {
 		if wrong != nil {
 			return p, wrong
 		}
-		p.inspect(m)
+		p.inspectMessage(m)
 		if changed {
-			p.body, _ = jsonrpc.EncodeMessage(m) // what was decoded can be encoded
+			p.body, _ = jsonrpc.EncodeMessage(m) // a decoded message can be encoded
 		}
 		return p, nil
-	case version > withBatches:
-		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "batches are for version " + withBatches + " only; send one message per request"}
+	case version > lastBatchVersion:
+		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "batches are for version " + lastBatchVersion + " only; send one message per request"}
 	}
 	return readBatch(trimmed)
 }
@@ -62,7 +60,7 @@ func readBatch(body []byte) (p post, wrong *badMessage) {
 		if wrong != nil {
 			return p, wrong
 		}
-		p.inspect(m)
+		p.inspectMessage(m)
 		if changed {
 			batch[i], _ = jsonrpc.EncodeMessage(m)
 		}
@@ -74,8 +72,8 @@ func readBatch(body []byte) (p post, wrong *badMessage) {
 	return p, nil
 }
 
-// inspect looks at one message.
-func (p *post) inspect(m jsonrpc.Message) {
+// inspectMessage updates id and sessionless for one message.
+func (p *post) inspectMessage(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Request)
 	if !ok {
 		return
@@ -83,55 +81,57 @@ func (p *post) inspect(m jsonrpc.Message) {
 	if r.IsCall() {
 		p.id, _ = json.Marshal(r.ID.Raw())
 	}
-	p.begins = p.begins || r.Method == "initialize" || r.Method == "ping"
+	p.sessionless = p.sessionless || r.Method == "initialize" || r.Method == "ping"
 }
 
-// examined reads what a request brings before the SDK does, so that what is
-// wrong with it is told in words and as JSON-RPC says; nil if that was done.
-func examined(rw http.ResponseWriter, r *http.Request) (*spoken, *http.Request) {
-	s := &spoken{ResponseWriter: rw}
+// checkPost reads the messages of a request before the SDK does, in order to report mistakes
+// clearly and as JSON-RPC. It returns nil if it has answered the request.
+func checkPost(rw http.ResponseWriter, r *http.Request) (*jsonErrorWriter, *http.Request) {
+	s := &jsonErrorWriter{ResponseWriter: rw}
 	if r.Method != http.MethodPost {
 		return s, r
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, bodyMost))
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxBody))
 	if err != nil {
-		status, e := refusal(err)
-		refuse(rw, status, e)
+		status, e := httpError(err)
+		writeError(rw, status, e)
 		return nil, nil
 	}
 	version := r.Header.Get("MCP-Protocol-Version")
 	p, wrong := readPost(body, version)
-	if wrong == nil && !p.begins && version < toolkit.WithoutSessions && r.Header.Get("Mcp-Session-Id") == "" {
+	if wrong == nil && !p.sessionless && version < toolkit.WithoutSessions && r.Header.Get("Mcp-Session-Id") == "" {
 		wrong = &badMessage{p.id, jsonrpc.CodeInvalidRequest,
 			"the request has no session; call initialize first, and send the Mcp-Session-Id that it answers with"}
 	}
 	if wrong != nil {
-		answerWrong(rw, http.StatusBadRequest, wrong)
+		writeBadMessage(rw, http.StatusBadRequest, wrong)
 		return nil, nil
 	}
 	s.id = p.id
+	// The body was read above; the SDK gets a fresh reader with the checked messages.
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(p.body)), int64(len(p.body))
 	return s, r
 }
 
-func answerWrong(rw http.ResponseWriter, status int, wrong *badMessage) {
+func writeBadMessage(rw http.ResponseWriter, status int, wrong *badMessage) {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.Header().Del("X-Content-Type-Options")
 	rw.WriteHeader(status)
-	_ = json.NewEncoder(rw).Encode(wrong.answer()) // a client that has gone need not know
+	_ = json.NewEncoder(rw).Encode(wrong.reply()) // the client may have disconnected
 }
 
-// A spoken response is one in which the SDK's errors of plain text become those
-// of JSON-RPC, of the call with this id.
-type spoken struct {
+// A jsonErrorWriter turns the SDK's plain-text errors into JSON-RPC errors for the call with this
+// id.
+type jsonErrorWriter struct {
 	http.ResponseWriter
 	id     json.RawMessage
-	status int // of the error whose text comes next; 0 for what goes on as it is
+	status int // of a plain-text error being translated; 0 passes output through
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (s *spoken) WriteHeader(status int) {
+func (s *jsonErrorWriter) WriteHeader(status int) {
 	if status >= http.StatusBadRequest && strings.HasPrefix(s.Header().Get("Content-Type"), "text/plain") {
+		// Hold the header back: Write sends it with the translated text.
 		s.status = status
 		return
 	}
@@ -139,7 +139,7 @@ func (s *spoken) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (s *spoken) Write(b []byte) (int, error) {
+func (s *jsonErrorWriter) Write(b []byte) (int, error) {
 	if s.status == 0 {
 		return s.ResponseWriter.Write(b)
 	}
@@ -150,10 +150,10 @@ func (s *spoken) Write(b []byte) (int, error) {
 	if s.status == http.StatusNotFound && wrong.text == "session not found" {
 		wrong.text += "; call initialize to start another"
 	}
-	answerWrong(s.ResponseWriter, s.status, wrong)
+	writeBadMessage(s.ResponseWriter, s.status, wrong)
 	s.status = 0
 	return len(b), nil
 }
 
 // Unwrap lets streams flush.
-func (s *spoken) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+func (s *jsonErrorWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -27,61 +27,61 @@ const (
 	attachStream = "session.attach"
 )
 
-// An operationCall is a call of one of the engine's operations. What comes in
-// is read as the engine reads it and written anew, so that what is judged is
-// what is passed on.
+// An operationCall is a call of an engine operation. Its input is decoded as the engine decodes it
+// and encoded again, so that the policy judges exactly the input passed on.
 type operationCall struct {
 	name  string
 	write bool
 	in    any    // pointer to the operation's input; nil for a stream
-	id    string // of the session that a stream is of
+	id    string // the session of a stream
 }
 
-// pass has the engine serve a request, if the person's policy lets it: within
-// the bounds that hold for all agents, and with a line in the audit log.
-func (w *web) pass(rw http.ResponseWriter, r *http.Request, name string, engine http.Handler) {
+// serveOperation passes a request to the engine if the user's policy allows it, within the bounds
+// for all agents, and records the call in the audit log.
+func (w *httpServer) serveOperation(rw http.ResponseWriter, r *http.Request, name string, engine http.Handler) {
 	t := tokenOf(r.Context())
 	client, err := w.o.Connect(r.Context(), t.actor(), t.owner(), w.boundsOf(t))
 	if err != nil {
-		refuse(rw, http.StatusServiceUnavailable, api.AsError(err))
+		writeError(rw, http.StatusServiceUnavailable, api.AsError(err))
 		return
 	}
 	defer client.Close()
 	if name == eventsStream {
-		w.stream(rw, r, client, engine)
+		w.streamEvents(rw, r, client, engine)
 		return
 	}
 	call, err := readOperation(r, name)
+	// A read-only token attaches as a viewer, see setIdentity, so the policy must not see a write.
 	call.write = call.write && !t.readOnly && !w.o.ReadOnly
 	if err == nil {
 		err = call.confine(w.o.Complete(), t.actor())
 	}
 	if err == nil {
-		err = w.permit(r.Context(), client, call, t)
+		err = w.checkPolicy(r.Context(), client, call, t)
 	}
 	if err == nil {
-		err = call.restore(r)
+		err = call.replaceBody(r)
 	}
-	began, answer := time.Now(), &answered{ResponseWriter: rw}
+	began, answer := time.Now(), &statusRecorder{ResponseWriter: rw}
 	if err != nil {
-		status, e := refusal(err)
-		refuse(answer, status, e)
+		status, e := httpError(err)
+		writeError(answer, status, e)
 	} else {
 		engine.ServeHTTP(answer, r)
 	}
-	outcome := answer.outcome(r.Context(), err)
+	outcome := answer.callOutcome(r.Context(), err)
 	if name == api.EngineStop.Name && outcome == "ok" {
-		return // the engine wrote it before it stopped
+		return // the engine recorded it before stopping
 	}
-	w.record(r.Context(), client, call, t, outcome, time.Since(began))
+	w.recordCall(r.Context(), client, call, t, outcome, time.Since(began))
 }
 
-// stream has the engine tell of events, which are not recorded: a client that
-// watches does so again and again.
-func (w *web) stream(rw http.ResponseWriter, r *http.Request, conn *client.Client, engine http.Handler) {
-	if err := w.permit(r.Context(), conn, operationCall{name: eventsStream}, tokenOf(r.Context())); err != nil {
-		status, e := refusal(err)
-		refuse(rw, status, e)
+// streamEvents serves the event stream. It is not recorded, because watching clients reconnect
+// often.
+func (w *httpServer) streamEvents(rw http.ResponseWriter, r *http.Request, conn *client.Client, engine http.Handler) {
+	if err := w.checkPolicy(r.Context(), conn, operationCall{name: eventsStream}, tokenOf(r.Context())); err != nil {
+		status, e := httpError(err)
+		writeError(rw, status, e)
 		return
 	}
 	engine.ServeHTTP(rw, r)
@@ -91,7 +91,7 @@ func (w *web) stream(rw http.ResponseWriter, r *http.Request, conn *client.Clien
 func readOperation(r *http.Request, name string) (operationCall, error) {
 	call := operationCall{name: name}
 	if name == attachStream {
-		call.write, call.id = lastOf(r, "read_only") != "true", lastOf(r, "id")
+		call.write, call.id = lastQueryValue(r, "read_only") != "true", lastQueryValue(r, "id")
 		return call, nil
 	}
 	i := slices.IndexFunc(api.Operations(), func(e api.Entry) bool { return e.Name == name })
@@ -111,8 +111,9 @@ func readOperation(r *http.Request, name string) (operationCall, error) {
 	return call, nil
 }
 
-// lastOf is what a query says of a name; of several, the engine takes the last.
-func lastOf(r *http.Request, name string) string {
+// lastQueryValue returns the last value of a query parameter, because the engine uses the last of
+// several.
+func lastQueryValue(r *http.Request, name string) string {
 	values := r.URL.Query()[name]
 	if len(values) == 0 {
 		return ""
@@ -120,8 +121,8 @@ func lastOf(r *http.Request, name string) string {
 	return values[len(values)-1]
 }
 
-// confine holds a call to what holds for every agent of the server: its folders
-// and the person's sandbox. Whoever is told that did it is the token's bearer.
+// confine limits a call to the server's folders and sets actor as its author. It rejects calls
+// agents may not make at all.
 func (c operationCall) confine(o toolkit.Options, actor string) error {
 	switch in := c.in.(type) {
 	case *api.ExecInput:
@@ -136,13 +137,13 @@ func (c operationCall) confine(o toolkit.Options, actor string) error {
 		return api.Errorf(api.CodeForbidden, "call %s: what agents do is recorded without them", c.name)
 	}
 	if scope := c.scope(); scope != nil {
-		// Roots of its own would be looked up before the engine narrows them.
+		// The engine would resolve the call's own roots before narrowing them to the server's.
 		scope.Roots, scope.Base = o.Roots, cmp.Or(scope.Base, o.CWD)
 	}
 	return nil
 }
 
-// scope is where a call on files may reach; nil for others.
+// scope returns the file scope of a call on files, and nil for others.
 func (c operationCall) scope() *api.FileScope {
 	if s, ok := c.in.(interface{ Scope() *api.FileScope }); ok {
 		return s.Scope()
@@ -150,8 +151,8 @@ func (c operationCall) scope() *api.FileScope {
 	return nil
 }
 
-// permit asks the person's policy.
-func (w *web) permit(ctx context.Context, conn *client.Client, c operationCall, t *token) error {
+// checkPolicy returns an error unless the user's policy allows the call.
+func (w *httpServer) checkPolicy(ctx context.Context, conn *client.Client, c operationCall, t *token) error {
 	about := c.Subject(w.o.Home).Steered(w.o.Sandbox != nil)
 	out, err := api.PolicyCheck.Call(ctx, conn, api.PolicyCheckInput{
 		Tool: c.name, Actor: t.actor(), Command: about.Command, Argv: about.Argv,
@@ -163,7 +164,7 @@ func (w *web) permit(ctx context.Context, conn *client.Client, c operationCall, 
 	return err
 }
 
-// Subject returns what a call would run, read or write.
+// Subject returns the command, files and session a call is about.
 func (c operationCall) Subject(home string) toolkit.Subject {
 	switch in := c.in.(type) {
 	case *api.ExecInput:
@@ -185,11 +186,11 @@ func (c operationCall) Subject(home string) toolkit.Subject {
 	case *api.FilesWriteOutputInput:
 		return toolkit.Subject{Paths: []string{filepath.Join(home, "outputs")}}
 	}
-	return toolkit.Subject{Paths: c.paths(home), Session: cmp.Or(c.id, toolkit.IdIn(c.in))}
+	return toolkit.Subject{Paths: c.namedPaths(home), Session: cmp.Or(c.id, toolkit.IdIn(c.in))}
 }
 
-// paths are the files that a call names, absolute.
-func (c operationCall) paths(home string) []string {
+// namedPaths returns the absolute paths of the files named in a call.
+func (c operationCall) namedPaths(home string) []string {
 	if c.in == nil {
 		return nil
 	}
@@ -212,6 +213,7 @@ func (c operationCall) paths(home string) []string {
 	if scope == nil {
 		return named
 	}
+	// Without a path, the call is about its base folder.
 	if len(named) == 0 && fields.FieldByName("Path").IsValid() {
 		named = []string{scope.Base}
 	}
@@ -222,8 +224,8 @@ func (c operationCall) paths(home string) []string {
 	return paths
 }
 
-// restore gives a request the body that was judged.
-func (c operationCall) restore(r *http.Request) error {
+// replaceBody sets the body of a request to the input judged by the policy.
+func (c operationCall) replaceBody(r *http.Request) error {
 	if c.in == nil {
 		return nil
 	}
@@ -235,22 +237,22 @@ func (c operationCall) restore(r *http.Request) error {
 	return nil
 }
 
-// record adds a call to the audit log.
-func (w *web) record(ctx context.Context, conn *client.Client, c operationCall, t *token, outcome string, took time.Duration) {
+// recordCall adds a call to the audit log.
+func (w *httpServer) recordCall(ctx context.Context, conn *client.Client, c operationCall, t *token, outcome string, took time.Duration) {
 	entry := api.AuditEntry{Actor: t.actor(), Client: t.owner(), Tool: c.name,
 		Outcome: outcome, DurationMS: float64(took.Microseconds()) / 1000}
 	if c.in != nil {
-		body, _ := json.Marshal(c.in) // restore has told of a mistake
-		entry.Arguments = recordable(body)
+		body, _ := json.Marshal(c.in) // replaceBody has reported any error
+		entry.Arguments = recordableArguments(body)
 		entry.Process, _ = entry.Arguments["id"].(string)
 	}
-	if err := addToAudit(conn, entry); err != nil && w.o.Log != nil {
+	if err := writeAudit(conn, entry); err != nil && w.o.Log != nil {
 		w.o.Log.Error("write audit log", "operation", c.name, "error", err)
 	}
 }
 
-// refusal is how an error is told over HTTP.
-func refusal(err error) (status int, e *api.Error) {
+// httpError returns the status and body for an error.
+func httpError(err error) (status int, e *api.Error) {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", large.Limit)
@@ -270,23 +272,23 @@ func refusal(err error) (status int, e *api.Error) {
 	return http.StatusServiceUnavailable, e
 }
 
-// answered remembers the status of an answer.
-type answered struct {
+// A statusRecorder remembers the status of a reply.
+type statusRecorder struct {
 	http.ResponseWriter
 	status int
 }
 
-func (a *answered) WriteHeader(status int) {
+func (a *statusRecorder) WriteHeader(status int) {
 	a.status = status
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets streams flush and take over the connection.
-func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+// Unwrap lets streams flush and hijack the connection.
+func (a *statusRecorder) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// outcome is how a call ended, in a word. A client that goes once it has its
-// answer has cancelled nothing.
-func (a *answered) outcome(ctx context.Context, err error) string {
+// callOutcome returns the word for the audit log. A client that disconnects after its reply has not
+// cancelled the call.
+func (a *statusRecorder) callOutcome(ctx context.Context, err error) string {
 	switch {
 	case a.status == http.StatusForbidden:
 		return "denied"
@@ -298,8 +300,8 @@ func (a *answered) outcome(ctx context.Context, err error) string {
 	return "error"
 }
 
-// owner is the client that the bearer of a token is to the engine.
+// owner returns the id of the token's bearer as an owner of processes.
 func (t *token) owner() string { return toolkit.LastingOwner(t.id(), t.actor()) }
 
-// actor is the name that the bearer of a token has in the engine.
+// actor returns the name of the token's bearer in the engine.
 func (t *token) actor() string { return fmt.Sprintf("agent:http-%s", toolkit.PlainName(t.name)) }

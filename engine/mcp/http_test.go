@@ -33,7 +33,7 @@ type site struct {
 	testing.TB
 	engine *fakeEngine
 	url    string
-	web    *web
+	web    *httpServer
 }
 
 func newSite(t testing.TB) *site {
@@ -51,7 +51,7 @@ func newSite(t testing.TB) *site {
 // siteWith is a server with given options and tokens for an engine.
 func siteWith(t testing.TB, o toolkit.Options, keys *keyring, dataDir string) *site {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := newWeb(ctx, o, HTTPOptions{Addr: "127.0.0.1:0", DataDir: dataDir, Tell: io.Discard,
+	w := newHTTPServer(ctx, o, HTTPOptions{Addr: "127.0.0.1:0", DataDir: dataDir, Tell: io.Discard,
 		AllowHosts: []string{"box.example"}, AllowOrigins: []string{"https://app.example"}}, keys)
 	server := httptest.NewServer(w)
 	t.Cleanup(func() {
@@ -178,7 +178,7 @@ func TestALargeBodyIsRefusedWithoutBeingRead(t *testing.T) {
 		if err == nil {
 			resp.Body.Close()
 		}
-		if err == nil && resp.StatusCode != http.StatusRequestEntityTooLarge || body.read.Load() > 3*bodyMost {
+		if err == nil && resp.StatusCode != http.StatusRequestEntityTooLarge || body.read.Load() > 3*maxBody {
 			t.Errorf("%s: %v, %v after %d bytes", path, resp, err, body.read.Load())
 		}
 		if got := s.announceBody(path, 100<<20); got != http.StatusRequestEntityTooLarge {
@@ -370,7 +370,7 @@ func TestStatelessAgentsAreForgotten(t *testing.T) {
 	for i := range statelessLimit {
 		f.byKey[i] = &connection{cancel: func() { ended++ }}
 	}
-	if f.forget(statelessLimit - 1); len(f.byKey) != statelessLimit-1 || ended != 1 {
+	if f.evictOldest(statelessLimit - 1); len(f.byKey) != statelessLimit-1 || ended != 1 {
 		t.Errorf("%d are left, %d were ended", len(f.byKey), ended)
 	}
 }
@@ -380,7 +380,7 @@ func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data", "agent-tokens")
 	var told bytes.Buffer
 	made, err := readKeyring(path, &told)
-	if err != nil || len(made.current()) != 1 || !strings.Contains(told.String(), path) {
+	if err != nil || len(made.currentTokens()) != 1 || !strings.Contains(told.String(), path) {
 		t.Fatalf("%v, %v, told %q", made, err, &told)
 	}
 	info, err := os.Stat(path)
@@ -389,7 +389,7 @@ func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
 	}
 	told.Reset()
 	again, err := readKeyring(path, &told)
-	if err != nil || again.current()[0].sum != made.current()[0].sum || told.Len() > 0 {
+	if err != nil || again.currentTokens()[0].sum != made.currentTokens()[0].sum || told.Len() > 0 {
 		t.Errorf("%v, %v, told %q", again, err, &told)
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
@@ -445,16 +445,16 @@ func FuzzRequestsAreChecked(f *testing.F) {
 		f.Fatal(err)
 	}
 	keys := keyringOf(tokens)
-	w := &web{keys: keys, h: HTTPOptions{Addr: "127.0.0.1:7777"}}
+	w := &httpServer{keys: keys, h: HTTPOptions{Addr: "127.0.0.1:7777"}}
 	f.Fuzz(func(t *testing.T, host, origin, authorization string) {
-		if w.knowsHost(host) && strings.Contains(strings.ToLower(host), "example") {
+		if w.allowsHost(host) && strings.Contains(strings.ToLower(host), "example") {
 			t.Fatalf("%q is let in", host)
 		}
-		if w.knowsOrigin([]string{origin}) && strings.Contains(strings.ToLower(origin), "example") {
+		if w.allowsOrigins([]string{origin}) && strings.Contains(strings.ToLower(origin), "example") {
 			t.Fatalf("%q is let in", origin)
 		}
-		secret, ok := bearer(authorization)
-		if found := find(keys.current(), secret); ok && (found != nil) != (secret == masterToken) {
+		secret, ok := parseBearer(authorization)
+		if found := findToken(keys.currentTokens(), secret); ok && (found != nil) != (secret == masterToken) {
 			t.Fatalf("%q is let in", authorization)
 		}
 	})
@@ -553,7 +553,7 @@ func TestAnEmptyDataFolderIsClosedBeforeATokenIsPutThere(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := closeEmpty(dir); err != nil {
+			if err := restrictEmptyDir(dir); err != nil {
 				t.Fatal(err)
 			}
 			info, err := os.Stat(dir)
@@ -562,7 +562,7 @@ func TestAnEmptyDataFolderIsClosedBeforeATokenIsPutThere(t *testing.T) {
 			}
 		})
 	}
-	if err := closeEmpty(filepath.Join(t.TempDir(), "none")); err != nil {
+	if err := restrictEmptyDir(filepath.Join(t.TempDir(), "none")); err != nil {
 		t.Errorf("one that is not there: %v", err)
 	}
 }

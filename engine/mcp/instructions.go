@@ -7,12 +7,12 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// instructions tell an agent what a server is for, and how the tools that it
-// has go together.
+// instructions returns the text an agent receives about the server, limited to the tools it has.
+// prefix precedes each tool's name.
 func instructions(prefix string, tools []toolkit.Tool) string {
-	said := "Tandem runs commands, long-lived processes and terminal sessions that a person watches live and that outlive this connection."
+	text := "Tandem runs commands, long-lived processes and terminal sessions that a person watches live and that outlive this connection."
 	for _, hint := range []struct {
-		about []string // tools that it is about, all of which have to be there
+		about []string // the hint needs all of these tools
 		text  string   // with @ before each tool's name
 	}{
 		{[]string{"exec", "process_start", "session_start"}, "Use @exec for a command that ends, @process_start for a server, " +
@@ -31,8 +31,8 @@ func instructions(prefix string, tools []toolkit.Tool) string {
 			return !slices.ContainsFunc(tools, func(t toolkit.Tool) bool { return t.Name == name })
 		}
 		if !slices.ContainsFunc(hint.about, missing) {
-			said += " " + strings.ReplaceAll(hint.text, "@", prefix)
+			text += " " + strings.ReplaceAll(hint.text, "@", prefix)
 		}
 	}
-	return said
+	return text
 }

@@ -13,55 +13,56 @@ import (
 	"tandem/engine/sleep"
 )
 
-// keyringPace is how often the tokens file is looked at without a request, for
-// the sake of connections that are open.
-const keyringPace = time.Second
+// keyringInterval is how often the tokens file is checked without a request, in order to disconnect
+// clients whose token was removed.
+const keyringInterval = time.Second
 
-// A keyring is the tokens of a file as it is now. A file with a mistake leaves
-// the last good ones.
+// A keyring holds the tokens of a file and reloads them when it changes. A file with a mistake
+// leaves the previous tokens in place.
 type keyring struct {
-	path string // "" for tokens that stay as they are
-	tell io.Writer
+	path    string // "" for fixed tokens
+	notices io.Writer
 
-	mu     sync.Mutex
-	tokens []*token
-	read   fs.FileInfo // of the file that they are from
-	wrong  string      // what was told of it
+	mu        sync.Mutex
+	tokens    []*token
+	read      fs.FileInfo // state of the file the tokens were read from
+	lastError string      // last error written to notices
 }
 
-// readKeyring reads the tokens of a file, which may change and is made if it is
-// not there. New tokens, and mistakes from then on, are told to tell.
-func readKeyring(path string, tell io.Writer) (*keyring, error) {
-	if err := makeTokens(path, tell); err != nil {
+// readKeyring reads the tokens of a file, creating one if necessary. It writes a new token, and
+// later mistakes in the file, to notices.
+func readKeyring(path string, notices io.Writer) (*keyring, error) {
+	if err := ensureTokensFile(path, notices); err != nil {
 		return nil, err
 	}
-	k := &keyring{path: path, tell: tell}
-	if err := k.reread(); err != nil {
+	k := &keyring{path: path, notices: notices}
+	if err := k.reloadChanged(); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-// current are the tokens that are good now.
-func (k *keyring) current() []*token {
+// currentTokens returns the valid tokens, after reloading a changed file.
+func (k *keyring) currentTokens() []*token {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.path == "" {
 		return k.tokens
 	}
-	err := k.reread()
+	err := k.reloadChanged()
 	switch {
 	case err == nil:
-		k.wrong = ""
-	case err.Error() != k.wrong:
-		k.wrong = err.Error()
-		fmt.Fprintf(k.tell, "tandem: %v; the old tokens stay valid\n", err)
+		k.lastError = ""
+	// Report a mistake once, not on every request.
+	case err.Error() != k.lastError:
+		k.lastError = err.Error()
+		fmt.Fprintf(k.notices, "tandem: %v; the old tokens stay valid\n", err)
 	}
 	return k.tokens
 }
 
-// reread reads the file if it is another one than before. The lock is held.
-func (k *keyring) reread() error {
+// reloadChanged reads the file if it has changed. The caller holds mu.
+func (k *keyring) reloadChanged() error {
 	info, err := os.Stat(k.path)
 	switch {
 	case err != nil:
@@ -71,7 +72,7 @@ func (k *keyring) reread() error {
 	case k.read != nil && os.SameFile(info, k.read) && info.ModTime().Equal(k.read.ModTime()) && info.Size() == k.read.Size():
 		return nil
 	}
-	text, err := readPrivate(k.path)
+	text, err := readPrivateFile(k.path)
 	if err != nil {
 		return err
 	}
@@ -79,35 +80,36 @@ func (k *keyring) reread() error {
 	if err != nil {
 		return fmt.Errorf("read tokens %s: %w", k.path, err)
 	}
-	k.replace(tokens)
+	// read is set only after success, so that a file with a mistake is read again next time.
+	k.replaceTokens(tokens)
 	k.read = info
 	return nil
 }
 
-// replace takes tokens in the place of those before. What has changed or is gone
-// ends, with all that is open on it.
-func (k *keyring) replace(tokens []token) {
+// replaceTokens sets the tokens and revokes removed and changed ones, which closes their
+// connections. Unchanged tokens keep theirs.
+func (k *keyring) replaceTokens(tokens []token) {
 	old := k.tokens
 	k.tokens = nil
 	for _, t := range tokens {
-		i := slices.IndexFunc(old, func(o *token) bool { return o.same(t) })
+		i := slices.IndexFunc(old, func(o *token) bool { return o.equals(t) })
 		if i < 0 {
-			k.tokens = append(k.tokens, t.begin())
+			k.tokens = append(k.tokens, t.activate())
 			continue
 		}
 		k.tokens = append(k.tokens, old[i])
 	}
 	for _, t := range old {
 		if !slices.Contains(k.tokens, t) {
-			t.end()
+			t.revoke()
 		}
 	}
 }
 
-// follow keeps an eye on the file until ctx ends.
-func (k *keyring) follow(ctx context.Context) {
+// watchFile reloads the file regularly until ctx ends.
+func (k *keyring) watchFile(ctx context.Context) {
 	for k.path != "" && ctx.Err() == nil {
-		k.current()
-		_ = sleep.For(ctx, keyringPace)
+		k.currentTokens()
+		_ = sleep.For(ctx, keyringInterval)
 	}
 }

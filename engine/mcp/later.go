@@ -12,42 +12,41 @@ import (
 )
 
 const (
-	// backlogMost is how much may wait to be recorded later; what is more is
-	// recorded at once.
-	backlogMost = 256
-	// backlogAgain is how long after a failure it is tried again to record what
-	// waits, and backlogTries how often.
-	backlogAgain = 200 * time.Millisecond
-	backlogTries = 25
-	// batchMost is how many bytes of arguments go into one request.
-	batchMost = 1 << 20
+	// maxBacklog is the maximum number of waiting entries. Further ones are written at once.
+	maxBacklog = 256
+	// backlogRetryInterval is the pause after a failed write, and maxBacklogRetries the number of
+	// retries.
+	backlogRetryInterval = 200 * time.Millisecond
+	maxBacklogRetries    = 25
+	// maxBatch is the maximum size of the arguments in one request, in bytes.
+	maxBatch = 1 << 20
 )
 
-// A backlog is what goes into the audit log behind the caller's back, so that
-// an agent does not wait for the log of what it did. While one call is being
-// recorded others gather, and go together.
+// A backlog holds entries for the audit log. They are written in the background, so that an agent
+// does not wait for the log of its own calls. While one request runs, further entries collect and
+// go together in the next.
 type backlog struct {
 	mu      sync.Mutex
-	waiting []recorded
-	busy    bool // somebody sees to them
+	waiting []pendingEntry
+	busy    bool // a goroutine is writing entries
 }
 
-// A recorded is a call that is still to be recorded.
-type recorded struct {
+// A pendingEntry is an audit entry still to be written.
+type pendingEntry struct {
 	agent *toolkit.Agent
-	entry func() api.AuditEntry // what is given once is given again
+	entry func() api.AuditEntry // builds the entry; returns the same one every time
 }
 
-// later has a call recorded after what came before it. What is left when the
-// server ends is recorded before it has ended.
-func (s *server) later(r recorded) { s.keep(&s.backlog, r) }
+// recordLater adds an entry to the server's backlog. close waits until it is written.
+func (s *server) recordLater(r pendingEntry) { s.enqueueEntry(&s.backlog, r) }
 
-// keep is later with a backlog.
-func (s *server) keep(b *backlog, r recorded) {
+// enqueueEntry adds an entry to a backlog, and starts a writer if none runs.
+func (s *server) enqueueEntry(b *backlog, r pendingEntry) {
 	b.mu.Lock()
-	if len(b.waiting) >= backlogMost {
+	if len(b.waiting) >= maxBacklog {
 		b.mu.Unlock()
-		s.dropped(s.record([]recorded{r}))
+		// Writing here slows the agent down instead of letting the backlog grow.
+		s.logDropped(s.writeEntries([]pendingEntry{r}))
 		return
 	}
 	b.waiting = append(b.waiting, r)
@@ -55,49 +54,51 @@ func (s *server) keep(b *backlog, r recorded) {
 	b.busy = true
 	b.mu.Unlock()
 	if begin {
-		s.tasks.Go(func() { s.catchUp(b) })
+		s.tasks.Go(func() { s.flushBacklog(b) })
 	}
 }
 
-// catchUp records what waits until nothing does. What cannot be recorded as
-// there is no engine just now waits for the next one, for a while.
-func (s *server) catchUp(b *backlog) {
-	var failed []recorded
+// flushBacklog writes entries until none are left. While the engine is unavailable it retries for a
+// while, and then gives the entries up.
+func (s *server) flushBacklog(b *backlog) {
+	var failed []pendingEntry
 	tries := 0
 	for {
 		b.mu.Lock()
+		// Failed entries go first, to keep the order of the calls.
 		todo := append(failed, b.waiting...)
 		b.waiting = nil
+		// Cleared under the lock: enqueueEntry then either sees a running writer or starts one.
 		b.busy = len(todo) > 0
 		b.mu.Unlock()
 		if len(todo) == 0 {
 			return
 		}
-		if failed = s.record(todo); len(failed) == 0 {
+		if failed = s.writeEntries(todo); len(failed) == 0 {
 			tries = 0
 			continue
 		}
-		if tries++; tries > backlogTries || s.ctx.Err() != nil {
-			s.dropped(failed)
+		if tries++; tries > maxBacklogRetries || s.ctx.Err() != nil {
+			s.logDropped(failed)
 			failed, tries = nil, 0
 			continue
 		}
-		_ = sleep.For(s.ctx, backlogAgain)
+		_ = sleep.For(s.ctx, backlogRetryInterval)
 	}
 }
 
-// record adds calls to the audit log, those of one agent in their order, and
-// gives those for which there was no engine.
-func (s *server) record(calls []recorded) (failed []recorded) {
-	for _, batch := range batches(calls) {
+// writeEntries adds entries to the audit log, each agent's in order, and returns those not written
+// because the engine was unavailable.
+func (s *server) writeEntries(calls []pendingEntry) (failed []pendingEntry) {
+	for _, batch := range splitBatches(calls) {
 		entries := make([]api.AuditEntry, len(batch))
 		for i, c := range batch {
 			entries[i] = c.entry()
 		}
-		err := addToAudit(batch[0].agent.Engine.Client, entries...)
+		err := writeAudit(batch[0].agent.Engine.Client, entries...)
 		switch {
 		case err == nil:
-		case errors.Is(err, api.CodeUnavailable), errors.Is(err, context.DeadlineExceeded): // a machine may be away
+		case errors.Is(err, api.CodeUnavailable), errors.Is(err, context.DeadlineExceeded): // the machine may be offline
 			failed = append(failed, batch...)
 		default:
 			s.log.Error("write audit log", "calls", len(batch), "error", err)
@@ -106,9 +107,9 @@ func (s *server) record(calls []recorded) (failed []recorded) {
 	return failed
 }
 
-// batches parts calls into what goes into one request each.
-func batches(calls []recorded) (all [][]recorded) {
-	byAgent := make(map[*toolkit.Agent][]recorded)
+// splitBatches groups entries into requests: one agent per request, at most maxBatch bytes.
+func splitBatches(calls []pendingEntry) (all [][]pendingEntry) {
+	byAgent := make(map[*toolkit.Agent][]pendingEntry)
 	var order []*toolkit.Agent
 	for _, c := range calls {
 		if byAgent[c.agent] == nil {
@@ -120,8 +121,8 @@ func batches(calls []recorded) (all [][]recorded) {
 		size, from := 0, 0
 		for i, c := range byAgent[f] {
 			e := c.entry()
-			own := sizeOf(e.Arguments) + len(e.Error)
-			if size += own; size > batchMost && i > from {
+			own := estimateSize(e.Arguments) + len(e.Error)
+			if size += own; size > maxBatch && i > from {
 				all = append(all, byAgent[f][from:i])
 				size, from = own, i
 			}
@@ -131,26 +132,26 @@ func batches(calls []recorded) (all [][]recorded) {
 	return all
 }
 
-// sizeOf is about how many bytes a value of JSON has.
-func sizeOf(value any) int {
+// estimateSize returns the approximate size of a JSON value in bytes.
+func estimateSize(value any) int {
 	n := 8
 	switch v := value.(type) {
 	case string:
 		n += len(v)
 	case []any:
 		for _, e := range v {
-			n += sizeOf(e)
+			n += estimateSize(e)
 		}
 	case map[string]any:
 		for name, e := range v {
-			n += len(name) + sizeOf(e)
+			n += len(name) + estimateSize(e)
 		}
 	}
 	return n
 }
 
-// dropped tells of calls that nobody can look up any more.
-func (s *server) dropped(calls []recorded) {
+// logDropped reports entries missing from the audit log.
+func (s *server) logDropped(calls []pendingEntry) {
 	for _, c := range calls {
 		s.log.Error("write audit log: there is no engine", "tool", c.entry().Tool, "outcome", c.entry().Outcome)
 	}

@@ -14,10 +14,10 @@ import (
 )
 
 // calls are as many calls, each of which says how many came before it.
-func calls(f *toolkit.Agent, from, n int) []recorded {
-	var all []recorded
+func calls(f *toolkit.Agent, from, n int) []pendingEntry {
+	var all []pendingEntry
 	for i := range n {
-		all = append(all, recorded{f, func() api.AuditEntry { return api.AuditEntry{Tool: strconv.Itoa(from + i)} }})
+		all = append(all, pendingEntry{f, func() api.AuditEntry { return api.AuditEntry{Tool: strconv.Itoa(from + i)} }})
 	}
 	return all
 }
@@ -38,9 +38,9 @@ func TestCallsAreRecordedInTheirOrderBeforeTheEnd(t *testing.T) {
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
 	var want []string
-	for i, c := range calls(s.reached(t), 0, backlogMost/2) {
+	for i, c := range calls(s.reached(t), 0, maxBacklog/2) {
 		want = append(want, strconv.Itoa(i))
-		s.later(c)
+		s.recordLater(c)
 	}
 	s.close()
 	if tools, _ := e.audited(); !slices.Equal(tools, want) {
@@ -52,7 +52,7 @@ func TestCallsThatWaitAreRecordedTogether(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
-	if failed := s.record(calls(s.reached(t), 0, 50)); len(failed) != 0 {
+	if failed := s.writeEntries(calls(s.reached(t), 0, 50)); len(failed) != 0 {
 		t.Errorf("%d failed", len(failed))
 	}
 	if tools, requests := e.audited(); len(tools) != 50 || requests != 1 {
@@ -66,9 +66,9 @@ func TestCallsWaitForTheNextEngineToBeRecorded(t *testing.T) {
 	s := newServer(t.Context(), e.options())
 	f := s.reached(t)
 	e.absent.Store(true)
-	s.later(calls(f, 0, 1)[0])
+	s.recordLater(calls(f, 0, 1)[0])
 	eventually(t, "a try", func() bool { return e.refused.Load() > 0 })
-	s.later(calls(f, 1, 1)[0])
+	s.recordLater(calls(f, 1, 1)[0])
 	e.absent.Store(false)
 	s.close()
 	if tools, _ := e.audited(); !slices.Equal(tools, []string{"0", "1"}) {
@@ -78,13 +78,13 @@ func TestCallsWaitForTheNextEngineToBeRecorded(t *testing.T) {
 
 func TestALargeCallHidesNoOther(t *testing.T) {
 	t.Parallel()
-	big := map[string]any{"list": []any{strings.Repeat("<", batchMost)}}
+	big := map[string]any{"list": []any{strings.Repeat("<", maxBatch)}}
 	f := &toolkit.Agent{}
-	entry := func(args map[string]any) recorded {
-		return recorded{f, func() api.AuditEntry { return api.AuditEntry{Arguments: args} }}
+	entry := func(args map[string]any) pendingEntry {
+		return pendingEntry{f, func() api.AuditEntry { return api.AuditEntry{Arguments: args} }}
 	}
 	var sizes []int
-	for _, b := range batches([]recorded{entry(nil), entry(big), entry(nil), entry(nil)}) {
+	for _, b := range splitBatches([]pendingEntry{entry(nil), entry(big), entry(nil), entry(nil)}) {
 		sizes = append(sizes, len(b))
 	}
 	if !slices.Equal(sizes, []int{1, 1, 2}) {
@@ -98,8 +98,8 @@ func TestWhatIsRecordedOfArgumentsIsBounded(t *testing.T) {
 	text, _ := json.Marshal(map[string]any{
 		"a": strings.Repeat("x", 10<<20), "b": map[string]any{"c": strings.Repeat("ü", 10<<20)}, "d": slices.Repeat([]any{strings.Repeat("y", 5000)}, 500), "e": "short", "f": 1,
 	})
-	got := recordable(text)
-	if b, _ := json.Marshal(got); len(b) > 2*recordedAll || got["f"] != 1.0 || len(got) != 5 {
+	got := recordableArguments(text)
+	if b, _ := json.Marshal(got); len(b) > 2*maxRecordedBytes || got["f"] != 1.0 || len(got) != 5 {
 		t.Errorf("%d bytes: %.300s", len(b), b)
 	}
 	if a := got["a"].(string); !strings.HasSuffix(a, "x… (10485760 bytes)") {
@@ -111,10 +111,10 @@ func TestABacklogThatIsFullIsNotLengthened(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
-	all := calls(s.reached(t), 0, backlogMost+1)
-	s.backlog.waiting, s.backlog.busy = all[:backlogMost], true // nobody sees to them
-	s.later(all[backlogMost])
-	if tools, _ := e.audited(); !slices.Equal(tools, []string{strconv.Itoa(backlogMost)}) {
+	all := calls(s.reached(t), 0, maxBacklog+1)
+	s.backlog.waiting, s.backlog.busy = all[:maxBacklog], true // nobody sees to them
+	s.recordLater(all[maxBacklog])
+	if tools, _ := e.audited(); !slices.Equal(tools, []string{strconv.Itoa(maxBacklog)}) {
 		t.Errorf("recorded: %q", tools)
 	}
 }
@@ -122,7 +122,7 @@ func TestABacklogThatIsFullIsNotLengthened(t *testing.T) {
 func TestACallIsRecordedWithTheTimeOfItsEnd(t *testing.T) {
 	t.Parallel()
 	at := time.Now().Add(-time.Second)
-	entry := entryOf(t.Context(), &toolkit.Agent{Actor: "agent:a"}, toolkit.Tool{Name: "exec"}, nil, toolkit.Result{}, nil, time.Minute, at)
+	entry := auditEntry(t.Context(), &toolkit.Agent{Actor: "agent:a"}, toolkit.Tool{Name: "exec"}, nil, toolkit.Result{}, nil, time.Minute, at)
 	if !entry.Time.Equal(at) || entry.DurationMS != 60_000 {
 		t.Errorf("%+v", entry)
 	}
@@ -131,7 +131,7 @@ func TestACallIsRecordedWithTheTimeOfItsEnd(t *testing.T) {
 // reached is an agent on the server's engine.
 func (s *server) reached(t *testing.T) *toolkit.Agent {
 	t.Helper()
-	f, err := s.connect(t.Context(), "agent:tester", api.NewID())
+	f, err := s.connectAgent(t.Context(), "agent:tester", api.NewID())
 	if err != nil {
 		t.Fatal(err)
 	}

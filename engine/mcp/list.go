@@ -9,8 +9,8 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// A toolList is the result of tools/list (MCP 2026-07-28, Tools). It is ours
-// and not the SDK's, which writes out every hint and sorts by name.
+// A toolList is the result of tools/list (MCP 2026-07-28, Tools). It replaces the SDK's type, which
+// writes every hint and sorts by name.
 type toolList struct {
 	sdk.ResultBase
 	ResultType string       `json:"resultType,omitempty"`
@@ -19,9 +19,8 @@ type toolList struct {
 	Tools      []listedTool `json:"tools"`
 }
 
-// A listedTool is how a tool stands in tools/list. It has no output schema: which
-// clients are given structured content depends on the client, and who has the
-// value sees what is in it.
+// A listedTool is a tool's entry in tools/list. It has no output schema: whether structured content
+// is sent depends on the client, and the values explain themselves.
 type listedTool struct {
 	Name  string          `json:"name"`
 	Doc   string          `json:"description"`
@@ -30,22 +29,22 @@ type listedTool struct {
 	Meta  map[string]int  `json:"_meta,omitempty"`
 }
 
-// Of a result with more characters than this Claude Code shows its model a file's name,
-// unless the tool declares more; it takes no more than resultMost
-// (code.claude.com/docs/en/mcp, "Raise the limit for a specific tool").
+// Claude Code replaces longer results with a file name, unless the tool declares a larger limit
+// under maxSizeKey, up to maxResultSize characters (code.claude.com/docs/en/mcp, "Raise the limit
+// for a specific tool").
 const (
-	resultSize = "anthropic/maxResultSizeChars"
-	resultMost = 500_000
+	maxSizeKey    = "anthropic/maxResultSizeChars"
+	maxResultSize = 500_000
 )
 
-// hints are a tool's annotations. Those left out have the protocol's default: destructiveHint is
-// true unless readOnlyHint is.
+// hints are a tool's annotations. Omitted ones have the protocol's default: destructiveHint is true
+// unless readOnlyHint is.
 type hints struct {
 	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
 }
 
-func listed(prefix string, t toolkit.Tool) listedTool {
+func describeTool(prefix string, t toolkit.Tool) listedTool {
 	l := listedTool{Name: prefix + t.Name, Doc: t.Doc, In: t.Schema()}
 	switch t.Effect {
 	case api.Read:
@@ -54,12 +53,12 @@ func listed(prefix string, t toolkit.Tool) listedTool {
 		l.Hints.Destructive = new(bool)
 	}
 	if t.Large {
-		l.Meta = map[string]int{resultSize: resultMost}
+		l.Meta = map[string]int{maxSizeKey: maxResultSize}
 	}
 	return l
 }
 
-// listTools answers with the whole list: there is one page.
+// listTools returns the whole list; there is one page.
 func (s *server) listTools(req *sdk.ListToolsRequest) (sdk.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
 		return nil, toolkit.NoCursor("tools/list")

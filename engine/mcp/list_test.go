@@ -19,8 +19,8 @@ import (
 // listOf is the result of tools/list for profiles.
 func listOf(t *testing.T, o toolkit.Options) (tools []listedTool, size int) {
 	t.Helper()
-	for _, one := range toolset(o) {
-		tools = append(tools, listed(o.ToolPrefix, one))
+	for _, one := range selectTools(o) {
+		tools = append(tools, describeTool(o.ToolPrefix, one))
 	}
 	b, err := json.Marshal(&toolList{CacheScope: "private", Tools: tools})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestEveryToolIsListedOnceWithinReach(t *testing.T) {
 		}
 	}
 	for _, p := range toolkit.Profiles() {
-		for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{p}}) {
+		for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{p}}) {
 			if !names[one.Name] {
 				t.Errorf("%s of profile %s is not in all", one.Name, p)
 			}
@@ -125,12 +125,12 @@ func TestTheProfileTerminalToolsIsTheNativeOneWithoutFileTools(t *testing.T) {
 	t.Parallel()
 	var want, got []string
 	files := strings.Fields("read read_json write edit write_output grep find ls")
-	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}) {
+	for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}) {
 		if !slices.Contains(files, one.Name) {
 			want = append(want, one.Name)
 		}
 	}
-	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.TerminalTools}}) {
+	for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.TerminalTools}}) {
 		got = append(got, one.Name)
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(got) < 20 {
@@ -153,7 +153,7 @@ func TestReadOnlyLeavesOutWhatChangesAnything(t *testing.T) {
 
 func TestSchemasAreObjectsWithoutUnionsOfTypes(t *testing.T) {
 	t.Parallel()
-	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
+	for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
 		schema := toolkit.InputSchema(one.In)
 		var s map[string]any
 		if err := json.Unmarshal(schema, &s); err != nil || s["type"] != "object" {
@@ -206,7 +206,7 @@ func fits(schema map[string]any, value any) bool {
 func TestArgumentsThatToolsShareHaveOneNameAndType(t *testing.T) {
 	t.Parallel()
 	types := map[string]map[string]string{}
-	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}) {
+	for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}) {
 		var s struct {
 			Properties map[string]struct{ Type string }
 		}
@@ -236,7 +236,7 @@ func TestArgumentsThatToolsShareHaveOneNameAndType(t *testing.T) {
 func TestSchemasSayWhatIsMeantWhereAnArgumentIsLeftOut(t *testing.T) {
 	t.Parallel()
 	defaults := map[string]any{}
-	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
+	for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
 		var s struct {
 			Properties map[string]struct{ Default, Minimum, Maximum any }
 		}
@@ -300,7 +300,7 @@ func TestNamesAreKnownWithUnderscoresAndPrefix(t *testing.T) {
 		"p_some-tool-name": "p_some-tool-name", "p_some_tool_name": "p_some-tool-name",
 		"some_tool_name": "some_tool_name", "p_some": "p_some",
 	} {
-		if got := s.canonical(called); got != want {
+		if got := s.canonicalName(called); got != want {
 			t.Errorf("%s is %s, want %s", called, got, want)
 		}
 	}
@@ -364,7 +364,7 @@ func TestEveryEffectHasItsHint(t *testing.T) {
 	for effect, want := range map[api.Effect]string{
 		api.Read: `{"readOnlyHint":true}`, api.Write: `{"destructiveHint":false}`, api.Destructive: `{}`,
 	} {
-		got, err := json.Marshal(listed("", toolkit.Tool{Effect: effect, In: reflect.TypeFor[struct{}](), Out: reflect.TypeFor[toolkit.None]()}).Hints)
+		got, err := json.Marshal(describeTool("", toolkit.Tool{Effect: effect, In: reflect.TypeFor[struct{}](), Out: reflect.TypeFor[toolkit.None]()}).Hints)
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %s, want %s", effect, got, want)
 		}

@@ -13,17 +13,17 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// A badMessage is a text that is no JSON-RPC 2.0 message, and how it is answered.
+// A badMessage is the error reply to a text that violates JSON-RPC 2.0.
 type badMessage struct {
-	id   json.RawMessage // null where it has none that can be told
+	id   json.RawMessage // nil if unknown
 	code int64
 	text string
 }
 
 var errNeither = errors.New("neither a call nor an answer")
 
-// readMessage reads a JSON-RPC 2.0 message. Calls with mistakes in their params
-// are flagged.
+// readMessage reads a JSON-RPC 2.0 message. It flags calls with invalid parameters, and reports
+// that as changed.
 func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *badMessage) {
 	m, err := jsonrpc.DecodeMessage(text)
 	if r, ok := m.(*jsonrpc.Response); ok && err == nil && r.Error == nil && len(r.Result) == 0 {
@@ -38,11 +38,11 @@ func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *badMessag
 	return m, changed, nil
 }
 
-// checkMessage says what is wrong with a text as a message. Err is what the SDK
-// says, which also takes numbers for ids that are none.
+// checkMessage reports violations of JSON-RPC. err is the SDK's error; the SDK alone accepts some
+// numbers that are not valid ids.
 func checkMessage(text []byte, err error) *badMessage {
 	object := bytes.TrimSpace(text)
-	if !json.Valid(object) { // the SDK reads the first value and leaves what follows it
+	if !json.Valid(object) { // the SDK ignores text after the first value
 		return &badMessage{code: jsonrpc.CodeParseError, text: "the message is not JSON"}
 	}
 	if object[0] != '{' {
@@ -57,13 +57,13 @@ func checkMessage(text []byte, err error) *badMessage {
 		return refuse(`"id" must be a string or a whole number`)
 	}
 	if err != nil {
-		return refuse(flawOf(object))
+		return refuse(describeFlaw(object))
 	}
 	return nil
 }
 
-// flawOf is what is wrong with a JSON object as a message.
-func flawOf(object []byte) string {
+// describeFlaw returns the reason a JSON object is not a message.
+func describeFlaw(object []byte) string {
 	version, _ := toolkit.Member(object, "jsonrpc")
 	method, hasMethod := toolkit.Member(object, "method")
 	_, answers := toolkit.Member(object, "result")
@@ -83,8 +83,8 @@ func flawOf(object []byte) string {
 	return "it is neither a call nor an answer"
 }
 
-// isMessageID reports whether a JSON value can be a message's id (MCP
-// 2025-11-25, Base Protocol, Requests: a string or integer).
+// isMessageID reports whether a JSON value is a valid message id (MCP 2025-11-25, Base Protocol,
+// Requests: a string or an integer).
 func isMessageID(id json.RawMessage) bool {
 	if len(id) == 0 {
 		return false
@@ -96,24 +96,24 @@ func isMessageID(id json.RawMessage) bool {
 	return id[0] != 'n' && json.Unmarshal(id, &n) == nil && n == math.Trunc(n) && math.Abs(n) <= 1<<53
 }
 
-// An errorAnswer is the answer to a call that failed.
-type errorAnswer struct {
+// An errorReply is the reply to a failed call.
+type errorReply struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
 	Error   jsonrpc.Error   `json:"error"`
 }
 
-func (m *badMessage) answer() errorAnswer {
+func (m *badMessage) reply() errorReply {
 	id := m.id
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	return errorAnswer{"2.0", id, jsonrpc.Error{Code: m.code, Message: m.text}}
+	return errorReply{"2.0", id, jsonrpc.Error{Code: m.code, Message: m.text}}
 }
 
-// receive goes before the SDK: it answers calls whose params have a mistake,
-// ends those that are open with the server, and words errors for agents.
-func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
+// receiveMiddleware runs before the SDK's handlers: it rejects calls with invalid parameters,
+// cancels open calls when the server closes, and rewords errors for agents.
+func (s *server) receiveMiddleware(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if err := toolkit.MistakeOf(req); err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		defer cancel()
 		stop := context.AfterFunc(s.ctx, cancel)
 		defer stop()
-		answer, err := s.handle(ctx, method, req, next)
+		answer, err := s.handleRequest(ctx, method, req, next)
 		if err != nil && ctx.Err() == nil {
 			return nil, toolkit.Worded(method, req, err)
 		}

@@ -122,7 +122,7 @@ func TestThePolicyIsAskedAboutWhereALinkWithAnOddNameLeads(t *testing.T) {
 		t.Errorf("a tool: %s", diff)
 	}
 	call := operationCall{in: &api.FilesReadInput{FileScope: api.FileScope{Escaped: true, Base: dir}, Path: "odd%FF/new"}}
-	if diff := cmp.Diff(want, call.paths(dir)); diff != "" {
+	if diff := cmp.Diff(want, call.namedPaths(dir)); diff != "" {
 		t.Errorf("an operation: %s", diff)
 	}
 }

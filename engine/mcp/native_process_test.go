@@ -133,7 +133,7 @@ func TestStopAllOfTheProfilePluginIsAsItWas(t *testing.T) {
 		all      bool
 	}{{[]toolkit.Profile{toolkit.Native}, true}, {[]toolkit.Profile{toolkit.Plugin}, false}, {[]toolkit.Profile{toolkit.All}, false}, {[]toolkit.Profile{toolkit.Native, toolkit.Plugin}, false}} {
 		found := 0
-		for _, one := range toolset(toolkit.Options{Profiles: c.profiles}) {
+		for _, one := range selectTools(toolkit.Options{Profiles: c.profiles}) {
 			if one.Name != "process_stop_all" {
 				continue
 			}

@@ -460,7 +460,7 @@ func TestPluginListsFewWords(t *testing.T) {
 	t.Parallel()
 	size := 0
 	for _, tool := range plugin.Tools() {
-		b, err := json.Marshal(listed("", tool))
+		b, err := json.Marshal(describeTool("", tool))
 		if err != nil {
 			t.Fatal(err)
 		}

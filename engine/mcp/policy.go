@@ -18,47 +18,47 @@ import (
 )
 
 const (
-	// auditTimeout is how long a call waits for the audit log at most.
+	// auditTimeout limits the wait for the audit log.
 	auditTimeout = 2 * time.Second
-	// recordedText is how much of one text argument is sent to the audit log.
-	recordedText = 4 << 10
-	// recordedItems is how much of a list, and recordedAll how many bytes of all
-	// texts together.
-	recordedItems = 100
-	recordedAll   = 128 << 10
+	// maxRecordedText is the maximum size of one text argument in the audit log, in bytes.
+	maxRecordedText = 4 << 10
+	// maxRecordedItems is the maximum length of a recorded list or object, and maxRecordedBytes the
+	// maximum size of all texts of a call together.
+	maxRecordedItems = 100
+	maxRecordedBytes = 128 << 10
 )
 
-// permit asks whether an agent may make a call; nil if it may, else what it is
-// told instead: that it was refused or, for programs that take questions as
-// answers, what to ask. Where the policy asks the person, the first answer counts:
-// from the dashboard or, if the agent's program can ask too, from there. noted are
-// the call's arguments for the audit log. Of a call on another machine
-// both engines are asked: f is the agent at the one that is.
-func (s *server) permit(ctx context.Context, c call, f *toolkit.Agent, noted json.RawMessage) *toolkit.Result {
+// permitCall asks the policy about a call and returns nil if it is allowed. Otherwise the result
+// tells the agent that the call was denied or, for clients taking questions as results, asks the
+// question. If the policy asks the user, the first answer counts, from the dashboard or from the
+// agent's own program. recordedArgs are the arguments for the audit log. A call on another machine
+// is judged by both engines; f is the agent at the engine to ask.
+func (s *server) permitCall(ctx context.Context, c call, f *toolkit.Agent, recordedArgs json.RawMessage) *toolkit.Result {
 	t, req := c.tool, c.req
-	in := inquiry(c.at, t, c.args)
-	note := s.note
-	if f != c.at { // nothing is done there
-		in.Host, note = c.host, s.noteHere
+	in := policyInput(c.agent, t, c.args)
+	note := s.recordCall
+	if f != c.agent { // the call only passes through this engine
+		in.Host, note = c.host, s.recordLocally
 	}
+	// Ask without involving the user first: a rule that denies must not open a dialog.
 	in.NoAsk = true
 	out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
-	if like := in; err == nil && t.Like != "" && out.Decision != "deny" {
-		like.Tool = t.Like
-		said, wrong := api.PolicyCheck.Call(ctx, f.Engine, like)
-		if err = wrong; said.Decision != "allow" {
-			in, out = like, said
+	if likeInput := in; err == nil && t.Like != "" && out.Decision != "deny" {
+		likeInput.Tool = t.Like
+		likeOutput, likeErr := api.PolicyCheck.Call(ctx, f.Engine, likeInput)
+		if err = likeErr; likeOutput.Decision != "allow" {
+			in, out = likeInput, likeOutput
 		}
 	}
 	if err == nil && out.Decision == "ask" {
 		in.NoAsk = false
-		if asksInRounds(f, req) {
+		if supportsRounds(f, req) {
 			var more *toolkit.Result
 			if out, more, err = s.askInRounds(ctx, f, in, out.Reason, req); more != nil {
 				return more
 			}
 		} else {
-			out, err = askBoth(ctx, f, in, out.Reason, req)
+			out, err = askUser(ctx, f, in, out.Reason, req)
 		}
 	}
 	if err == nil && out.Decision == "allow" {
@@ -67,18 +67,20 @@ func (s *server) permit(ctx context.Context, c call, f *toolkit.Agent, noted jso
 	if err == nil {
 		err = notAllowed(t.Name, out)
 	}
+	// The reason quotes the command. If the arguments were redacted, the quote would reveal the
+	// secret.
 	recorded := err
-	if !bytes.Equal(noted, c.args) { // the reason tells what was typed
+	if !bytes.Equal(recordedArgs, c.args) {
 		recorded = api.Errorf(api.CodeForbidden, "call %s: not allowed", t.Name)
 	}
-	note(ctx, c, noted, toolkit.Result{}, recorded, 0)
-	refused := s.failure(err)
+	note(ctx, c, recordedArgs, toolkit.Result{}, recorded, 0)
+	refused := s.failureResult(err)
 	return &refused
 }
 
-// permitReading asks whether an agent may read a resource, as it is asked for
-// the tool that reads the same.
-func permitReading(ctx context.Context, f *toolkit.Agent, what resourceURI) error {
+// permitRead returns an error unless the policy allows an agent to read a resource. It asks about
+// the tool reading the same data.
+func permitRead(ctx context.Context, f *toolkit.Agent, what resourceURI) error {
 	name := "process_log"
 	if what.screen {
 		name = "session_screen"
@@ -90,14 +92,13 @@ func permitReading(ctx context.Context, f *toolkit.Agent, what resourceURI) erro
 	return err
 }
 
-// notAllowed is what an agent is told of a call that the policy or the person
-// has refused.
+// notAllowed returns the error for a denied call.
 func notAllowed(name string, out api.PolicyCheckOutput) *api.Error {
 	return api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", name, out.Reason).WithHint(out.Hint)
 }
 
-// inquiry is what the policy is asked about a call.
-func inquiry(f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) api.PolicyCheckInput {
+// policyInput returns the policy's input for a call.
+func policyInput(f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) api.PolicyCheckInput {
 	about := t.About(f, args).Steered(f.Options.Sandbox != nil)
 	return api.PolicyCheckInput{
 		Tool: t.Name, Actor: f.Actor, Command: about.Command, Argv: about.Argv,
@@ -105,11 +106,11 @@ func inquiry(f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) api.PolicyC
 	}
 }
 
-// askBoth puts a request before the person in the dashboard and, where it can,
-// in the agent's own program.
-func askBoth(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, rule string, req *sdk.CallToolRequest) (api.PolicyCheckOutput, error) {
+// askUser asks the user in the dashboard and, if possible, in the agent's own program. The first
+// answer counts.
+func askUser(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, rule string, req *sdk.CallToolRequest) (api.PolicyCheckOutput, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // withdraws the question that was not answered
+	defer cancel() // withdraws the other question
 	replies := make(chan verdict, 2)
 	go func() {
 		out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
@@ -117,7 +118,7 @@ func askBoth(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, rul
 	}()
 	if !f.Options.NoElicit && canElicit(req.Session) {
 		go func() {
-			if out, ok := elicit(ctx, req.Session, in, rule); ok {
+			if out, ok := elicitAnswer(ctx, req.Session, in, rule); ok {
 				replies <- verdict{out, nil}
 			}
 		}()
@@ -126,7 +127,7 @@ func askBoth(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, rul
 	return r.out, r.err
 }
 
-// canElicit reports whether an agent's program can ask its person.
+// canElicit reports whether an agent's program can ask its user.
 func canElicit(session *sdk.ServerSession) bool {
 	if session == nil {
 		return false
@@ -135,21 +136,20 @@ func canElicit(session *sdk.ServerSession) bool {
 	return p != nil && p.Capabilities != nil && p.Capabilities.Elicitation != nil
 }
 
-// elicitation is the form with which a person allows a call.
+// elicitation is the schema of the form for allowing a call.
 var elicitation = json.RawMessage(`{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow it","default":false}},"required":["allow"]}`)
 
-// elicit asks through the agent's program; ok is false when nobody has answered
-// there.
-func elicit(ctx context.Context, session *sdk.ServerSession, in api.PolicyCheckInput, rule string) (out api.PolicyCheckOutput, ok bool) {
-	answer, err := session.Elicit(ctx, &sdk.ElicitParams{Message: question(in, rule), RequestedSchema: elicitation})
+// elicitAnswer asks the user through the agent's program. ok is false without an answer from there.
+func elicitAnswer(ctx context.Context, session *sdk.ServerSession, in api.PolicyCheckInput, rule string) (out api.PolicyCheckOutput, ok bool) {
+	answer, err := session.Elicit(ctx, &sdk.ElicitParams{Message: questionText(in, rule), RequestedSchema: elicitation})
 	if err != nil {
 		return out, false
 	}
-	return decided(answer)
+	return decisionFrom(answer)
 }
 
-// decided is what a person has answered; ok is false if they have put it off.
-func decided(answer *sdk.ElicitResult) (out api.PolicyCheckOutput, ok bool) {
+// decisionFrom returns the user's decision. ok is false if the user dismissed the question.
+func decisionFrom(answer *sdk.ElicitResult) (out api.PolicyCheckOutput, ok bool) {
 	if answer.Action == "cancel" {
 		return out, false
 	}
@@ -159,8 +159,8 @@ func decided(answer *sdk.ElicitResult) (out api.PolicyCheckOutput, ok bool) {
 	return api.PolicyCheckOutput{Decision: "deny", Reason: "the user denied it", Hint: "do something else or ask them why"}, true
 }
 
-// question is a request in words.
-func question(in api.PolicyCheckInput, rule string) string {
+// questionText returns the question about a call.
+func questionText(in api.PolicyCheckInput, rule string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s wants to call %s", strings.TrimPrefix(in.Actor, "agent:"), in.Tool)
 	if in.Host != "" {
@@ -183,11 +183,11 @@ func question(in api.PolicyCheckInput, rule string) string {
 	return fmt.Sprintf("%s. Asked because of: %s", b.String(), rule)
 }
 
-// entryOf is a call's line in the audit log.
-func entryOf(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, r toolkit.Result, err error, took time.Duration, at time.Time) api.AuditEntry {
+// auditEntry returns a call's entry for the audit log.
+func auditEntry(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, r toolkit.Result, err error, took time.Duration, at time.Time) api.AuditEntry {
 	entry := api.AuditEntry{
-		Time: at, Actor: f.Actor, Client: f.Owner, Tool: t.Name, Arguments: recordable(args),
-		Outcome: outcome(ctx, r, err), DurationMS: float64(took.Microseconds()) / 1000, Process: r.Process,
+		Time: at, Actor: f.Actor, Client: f.Owner, Tool: t.Name, Arguments: recordableArguments(args),
+		Outcome: callOutcome(ctx, r, err), DurationMS: float64(took.Microseconds()) / 1000, Process: r.Process,
 	}
 	if err != nil {
 		entry.Error = err.Error()
@@ -195,17 +195,17 @@ func entryOf(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.Ra
 	return entry
 }
 
-// addToAudit writes lines of the audit log. That they could not be written does
-// not concern the agent, as the calls have been made.
-func addToAudit(engine *client.Client, entries ...api.AuditEntry) error {
+// writeAudit adds entries to the audit log, waiting at most auditTimeout. It uses its own context:
+// the calls have been made, even if the agent cancelled them.
+func writeAudit(engine *client.Client, entries ...api.AuditEntry) error {
 	ctx, cancel := context.WithTimeout(context.Background(), auditTimeout)
 	defer cancel()
 	_, err := api.AuditAdd.Call(ctx, engine, api.AuditAddInput{Entries: entries})
 	return err
 }
 
-// outcome is how a call ended, in a word.
-func outcome(ctx context.Context, r toolkit.Result, err error) string {
+// callOutcome returns the word for the audit log.
+func callOutcome(ctx context.Context, r toolkit.Result, err error) string {
 	switch {
 	case ctx.Err() != nil:
 		return "cancelled"
@@ -217,9 +217,9 @@ func outcome(ctx context.Context, r toolkit.Result, err error) string {
 	return "ok"
 }
 
-// withoutSecret are the arguments of a call as they may be recorded: what is typed where
-// nothing is echoed is a secret.
-func withoutSecret(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) json.RawMessage {
+// redactSecret returns the arguments of a call for the audit log. Text typed at a prompt without
+// echo is a secret and is replaced.
+func redactSecret(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) json.RawMessage {
 	if t.Effect == api.Read {
 		return args
 	}
@@ -247,41 +247,41 @@ func withoutSecret(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args j
 	return noted
 }
 
-// recordable is what is sent of arguments: the engine takes the secrets out, long
-// texts stay here.
-func recordable(args json.RawMessage) map[string]any {
+// recordableArguments decodes arguments and shortens long texts. The engine removes secrets.
+func recordableArguments(args json.RawMessage) map[string]any {
 	var m map[string]any
 	if json.Unmarshal(args, &m) != nil {
 		return nil
 	}
-	left := recordedAll
-	return cut(m, &left).(map[string]any)
+	left := maxRecordedBytes
+	return truncateValue(m, &left).(map[string]any)
 }
 
-// cut shortens the texts of a value of JSON, and leaves out what does not fit
-// into left bytes of all of them.
-func cut(value any, left *int) any {
+// truncateValue shortens the texts of a JSON value. left is the number of bytes remaining for all
+// texts together and is updated.
+func truncateValue(value any, left *int) any {
 	switch v := value.(type) {
 	case string:
-		if most := min(recordedText, max(*left, 0)); len(v) > most {
-			v = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(v[:most], ""), len(v))
+		if limit := min(maxRecordedText, max(*left, 0)); len(v) > limit {
+			v = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(v[:limit], ""), len(v))
 		}
 		*left -= len(v)
 		return v
 	case []any:
-		short := make([]any, 0, min(len(v), recordedItems))
-		for _, e := range v[:min(len(v), recordedItems)] {
-			short = append(short, cut(e, left))
+		short := make([]any, 0, min(len(v), maxRecordedItems))
+		for _, e := range v[:min(len(v), maxRecordedItems)] {
+			short = append(short, truncateValue(e, left))
 		}
 		return short
 	case map[string]any:
 		short := make(map[string]any)
+		// In sorted order, so that equal calls are truncated alike.
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if len(short) == recordedItems || len(name) > recordedText {
+			if len(short) == maxRecordedItems || len(name) > maxRecordedText {
 				continue
 			}
 			*left -= len(name)
-			short[name] = cut(v[name], left)
+			short[name] = truncateValue(v[name], left)
 		}
 		return short
 	}

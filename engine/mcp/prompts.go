@@ -10,11 +10,11 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// A recipe is a prompt: a task, with one thing to fill in.
+// A recipe is a prompt with one argument.
 type recipe struct {
-	name, title, doc string
-	argument, about  string
-	text             string // with %s for the argument
+	name, title, doc      string
+	argument, argumentDoc string
+	text                  string // with %s for the argument
 }
 
 func recipes() []recipe {
@@ -37,24 +37,24 @@ func recipes() []recipe {
 	}
 }
 
-// addPrompts offers the recipes.
+// addPrompts offers the recipes as prompts.
 func (s *server) addPrompts() {
 	for _, r := range recipes() {
 		p := &sdk.Prompt{Name: r.name, Title: r.title, Description: r.doc,
-			Arguments: []*sdk.PromptArgument{{Name: r.argument, Description: r.about, Required: true}}}
-		s.sdk.AddPrompt(p, r.get)
+			Arguments: []*sdk.PromptArgument{{Name: r.argument, Description: r.argumentDoc, Required: true}}}
+		s.sdk.AddPrompt(p, r.render)
 	}
 }
 
-func (r recipe) get(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+func (r recipe) render(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	for name := range req.Params.Arguments {
 		if name != r.argument {
-			return nil, api.Errorf(api.CodeInvalid, "prompts/get: %s has no argument %q; it takes %s: %s", r.name, toolkit.Brief(name), r.argument, r.about)
+			return nil, api.Errorf(api.CodeInvalid, "prompts/get: %s has no argument %q; it takes %s: %s", r.name, toolkit.Brief(name), r.argument, r.argumentDoc)
 		}
 	}
 	value := req.Params.Arguments[r.argument]
 	if value == "" {
-		return nil, api.Errorf(api.CodeInvalid, "prompts/get: argument %q of %s is missing: %s", r.argument, r.name, r.about)
+		return nil, api.Errorf(api.CodeInvalid, "prompts/get: argument %q of %s is missing: %s", r.argument, r.name, r.argumentDoc)
 	}
 	return &sdk.GetPromptResult{Description: r.doc, Messages: []*sdk.PromptMessage{
 		{Role: "user", Content: &sdk.TextContent{Text: fmt.Sprintf(r.text, value)}},

@@ -15,7 +15,7 @@ const (
 	logURI    = "tandem://process/{id}/log"
 	screenURI = "tandem://session/{id}/screen"
 
-	// resourceBytes is how much of a log a resource shows: its end.
+	// resourceBytes is the size of the end of a log returned as a resource.
 	resourceBytes = 32 << 10
 )
 
@@ -28,8 +28,8 @@ func (s *server) addResources() {
 	}, s.readResource)
 }
 
-// addTemplate adds the first template. Adding it again is how the SDK is made
-// to tell every agent that the list of resources has changed.
+// addTemplate adds the first template. Adding it again makes the SDK notify every agent of a
+// changed list of resources.
 func (s *server) addTemplate() {
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "process-log", Title: "Log of a process", URITemplate: logURI, MIMEType: "text/plain",
@@ -37,57 +37,56 @@ func (s *server) addTemplate() {
 	}, s.readResource)
 }
 
-// A subject of a resource: the log or screen of one process or session.
+// A resourceURI identifies the log or screen of a process or session.
 type resourceURI struct {
 	id     string
 	screen bool
 }
 
-// parseResource takes a resource's name apart.
+// parseResource parses the URI of a resource and reports whether it is one of ours.
 func parseResource(uri string) (resourceURI, bool) {
-	if id, ok := between(uri, "tandem://process/", "/log"); ok {
+	if id, ok := cutBetween(uri, "tandem://process/", "/log"); ok {
 		return resourceURI{id: id}, true
 	}
-	if id, ok := between(uri, "tandem://session/", "/screen"); ok {
+	if id, ok := cutBetween(uri, "tandem://session/", "/screen"); ok {
 		return resourceURI{id: id, screen: true}, true
 	}
 	return resourceURI{}, false
 }
 
-func between(s, prefix, suffix string) (string, bool) {
+func cutBetween(s, prefix, suffix string) (string, bool) {
 	s, found := strings.CutPrefix(s, prefix)
 	s, ended := strings.CutSuffix(s, suffix)
 	return s, found && ended && s != "" && !strings.Contains(s, "/")
 }
 
-// listResources lists what there is now.
+// listResources lists the log or screen of every process and session.
 func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
 		return nil, toolkit.NoCursor("resources/list")
 	}
 	list := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
 	list.CacheScope = "private"
-	f, err := s.agentOf(ctx, identify(req))
+	f, err := s.agentOf(ctx, identifyCaller(req))
 	if err != nil {
 		return nil, err
 	}
-	processes, err := listable(ctx, f)
+	processes, err := listableProcesses(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range processes {
-		if !transient(p) {
-			list.Resources = append(list.Resources, listedResource(p))
+		if !isTransient(p) {
+			list.Resources = append(list.Resources, describeResource(p))
 		}
 	}
 	return list, nil
 }
 
-// transient reports whether a process is a one-shot command, which nobody needs
-// to be told of.
-func transient(p api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
+// isTransient reports whether a process is a one-shot command, too short-lived to list.
+func isTransient(p api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
 
-func listedResource(p api.Process) *sdk.Resource {
+func describeResource(p api.Process) *sdk.Resource {
 	r := &sdk.Resource{URI: "tandem://process/" + p.ID + "/log", Name: p.Name + " log", MIMEType: "text/plain",
 		Description: "Log of " + p.Command}
 	if p.Kind == api.KindSession {
@@ -96,13 +95,13 @@ func listedResource(p api.Process) *sdk.Resource {
 	return r
 }
 
-// readResource is what a log or screen holds now.
+// readResource returns the current log or screen.
 func (s *server) readResource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	what, ok := parseResource(req.Params.URI)
 	if !ok {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
-	f, err := s.agentOf(ctx, identify(req))
+	f, err := s.agentOf(ctx, identifyCaller(req))
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +117,9 @@ func (s *server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	return r, nil
 }
 
-// listable are the processes that an agent may list: none where a rule has the
-// tool that lists them refused or asked about, as clients list resources unasked.
-func listable(ctx context.Context, f *toolkit.Agent) ([]api.Process, error) {
+// listableProcesses returns the processes an agent may list. It returns none if a rule denies the
+// listing tool or asks the user about it, because clients list resources on their own.
+func listableProcesses(ctx context.Context, f *toolkit.Agent) ([]api.Process, error) {
 	judged, err := api.PolicyCheck.Call(ctx, f.Engine, api.PolicyCheckInput{Tool: "process_list", Actor: f.Actor, NoAsk: true})
 	if err != nil || judged.Decision != "allow" {
 		return nil, err
@@ -130,7 +129,7 @@ func listable(ctx context.Context, f *toolkit.Agent) ([]api.Process, error) {
 }
 
 func resourceText(ctx context.Context, f *toolkit.Agent, what resourceURI) (string, error) {
-	if err := permitReading(ctx, f, what); err != nil {
+	if err := permitRead(ctx, f, what); err != nil {
 		return "", err
 	}
 	if what.screen {

@@ -14,39 +14,38 @@ import (
 	"tandem/engine/sleep"
 )
 
-// resourcePace is how often at most agents are told of one change or another.
-const resourcePace = time.Second
+// notifyInterval is the minimum time between notifications of the same kind.
+const notifyInterval = time.Second
 
-// resources are what agents are told about changes: which sessions watch what,
-// and what was on the list when they were told last.
+// resources tracks the sessions watching each resource, and the list as last announced.
 type resources struct {
 	mu       sync.Mutex
-	followed map[string]*following // by URI
+	watched  map[string]*watchedResource // by URI
 	sessions map[*sdk.ServerSession]bool
 
-	listed   map[string]string // id to name
-	told     time.Time         // when agents were told of the list
-	telling  bool              // somebody will tell them soon
-	snapshot bool              // listed is known
+	listed        map[string]string // id to name
+	notified      time.Time         // time of the last notification about the list
+	notifyPending bool              // a notification is scheduled
+	hasSnapshot   bool              // listed is complete
 }
 
-// A following tells those who watch a resource when it changes.
-type following struct {
+// A watchedResource has a goroutine notifying its sessions of changes.
+type watchedResource struct {
 	sessions map[*sdk.ServerSession]bool
 	cancel   context.CancelFunc
 }
 
-// subscribe begins to follow a resource for a session.
+// subscribe starts to notify a session of a resource's changes.
 func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	what, ok := parseResource(req.Params.URI)
 	if !ok {
 		return sdk.ResourceNotFoundError(req.Params.URI)
 	}
-	f, err := s.agentOf(ctx, identify(req))
+	f, err := s.agentOf(ctx, identifyCaller(req))
 	if err != nil {
 		return err
 	}
-	if err := permitReading(ctx, f, what); err != nil {
+	if err := permitRead(ctx, f, what); err != nil {
 		return err
 	}
 	if _, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: what.id}); err != nil {
@@ -55,72 +54,73 @@ func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 		}
 		return err
 	}
-	s.follow(f, req.Params.URI, what, req.Session)
+	s.watchResource(f, req.Params.URI, what, req.Session)
 	return nil
 }
 
-func (s *server) follow(f *toolkit.Agent, uri string, what resourceURI, session *sdk.ServerSession) {
+func (s *server) watchResource(f *toolkit.Agent, uri string, what resourceURI, session *sdk.ServerSession) {
 	r := &s.resources
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.followed == nil {
-		r.followed, r.sessions = map[string]*following{}, map[*sdk.ServerSession]bool{}
+	if r.watched == nil {
+		r.watched, r.sessions = map[string]*watchedResource{}, map[*sdk.ServerSession]bool{}
 	}
 	if !r.sessions[session] {
 		r.sessions[session] = true
 		s.tasks.Go(func() {
-			_ = session.Wait() // its end is all that counts
-			r.leave(session)
+			_ = session.Wait() // only its end matters
+			r.removeSession(session)
 		})
 	}
-	g := r.followed[uri]
+	g := r.watched[uri]
 	if g == nil {
-		g = &following{sessions: map[*sdk.ServerSession]bool{}}
+		g = &watchedResource{sessions: map[*sdk.ServerSession]bool{}}
 		var ctx context.Context
 		ctx, g.cancel = context.WithCancel(s.ctx)
-		r.followed[uri] = g
+		r.watched[uri] = g
 		s.tasks.Go(func() {
 			defer g.cancel()
-			s.tellChanges(ctx, f, uri, what.id)
+			s.notifyChanges(ctx, f, uri, what.id)
 		})
 	}
 	g.sessions[session] = true
 }
 
-// unsubscribe ends that.
+// unsubscribe ends a subscription.
 func (s *server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
 	s.resources.mu.Lock()
 	defer s.resources.mu.Unlock()
-	s.resources.drop(req.Params.URI, req.Session)
+	s.resources.removeWatch(req.Params.URI, req.Session)
 	return nil
 }
 
-// leave ends all that a session follows.
-func (r *resources) leave(session *sdk.ServerSession) {
+// removeSession ends all subscriptions of a session.
+func (r *resources) removeSession(session *sdk.ServerSession) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.sessions, session)
-	for uri := range maps.Clone(r.followed) {
-		r.drop(uri, session)
+	for uri := range maps.Clone(r.watched) {
+		r.removeWatch(uri, session)
 	}
 }
 
-// drop takes a session off a resource. The lock is held.
-func (r *resources) drop(uri string, session *sdk.ServerSession) {
-	g := r.followed[uri]
+// removeWatch ends a session's subscription. The caller holds mu.
+func (r *resources) removeWatch(uri string, session *sdk.ServerSession) {
+	g := r.watched[uri]
 	if g == nil {
 		return
 	}
 	delete(g.sessions, session)
 	if len(g.sessions) == 0 {
 		g.cancel()
-		delete(r.followed, uri)
+		delete(r.watched, uri)
 	}
 }
 
-// tellChanges tells of new output until ctx ends or the process is forgotten. It
-// looks as the agent that asked first, whose connection may be gone by then.
-func (s *server) tellChanges(ctx context.Context, f *toolkit.Agent, uri, id string) {
+// notifyChanges sends notifications of new output until ctx ends or the process is deleted. It
+// connects as the first subscriber, but with a connection of its own, because that agent may
+// disconnect earlier.
+func (s *server) notifyChanges(ctx context.Context, f *toolkit.Agent, uri, id string) {
 	engine, err := s.o.Connect(ctx, f.Actor, f.Owner, s.o.Bounds())
 	if err != nil {
 		return
@@ -142,29 +142,31 @@ func (s *server) tellChanges(ctx context.Context, f *toolkit.Agent, uri, id stri
 		case since >= 0 && (out.End > since || out.Stderr != nil && out.Stderr.End > stderr):
 			_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
 		}
+		// Start the next wait where this one ended, so that output during the pause is not missed.
 		since = out.End
 		if out.Stderr != nil {
 			stderr = out.Stderr.End
 		}
-		_ = sleep.For(ctx, resourcePace)
+		_ = sleep.For(ctx, notifyInterval)
 	}
 }
 
-// applyEvent takes in what an agent's watch tells. Of several agents each tells the
-// same, and the first counts.
+// applyEvent updates the list of resources and schedules a notification if it changed. Every
+// agent's watch delivers the same events; the first delivery counts.
 func (s *server) applyEvent(e api.Event) {
 	r := &s.resources
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.apply(e) || r.telling {
+	if !r.updateList(e) || r.notifyPending {
 		return
 	}
-	r.telling = true
-	wait := max(0, time.Until(r.told.Add(resourcePace)))
+	r.notifyPending = true
+	wait := max(0, time.Until(r.notified.Add(notifyInterval)))
 	s.tasks.Go(func() {
 		_ = sleep.For(s.ctx, wait)
 		r.mu.Lock()
-		r.telling, r.told = false, time.Now()
+		// Reset before notifying, so that an event during the notification schedules another.
+		r.notifyPending, r.notified = false, time.Now()
 		r.mu.Unlock()
 		if s.ctx.Err() == nil {
 			s.addTemplate()
@@ -172,22 +174,22 @@ func (s *server) applyEvent(e api.Event) {
 	})
 }
 
-// apply reports whether an event changes the list of resources. The lock is held.
-func (r *resources) apply(e api.Event) bool {
+// updateList applies an event and reports whether the list has changed. The caller holds mu.
+func (r *resources) updateList(e api.Event) bool {
 	switch e.Type {
 	case api.EventSnapshot:
 		listed := make(map[string]string, len(e.Processes))
 		for _, p := range e.Processes {
-			if !transient(p) {
+			if !isTransient(p) {
 				listed[p.ID] = p.Name
 			}
 		}
-		changed := r.snapshot && !maps.Equal(listed, r.listed)
-		r.listed, r.snapshot = listed, true
+		changed := r.hasSnapshot && !maps.Equal(listed, r.listed)
+		r.listed, r.hasSnapshot = listed, true
 		return changed
 	case api.EventProcess:
 		name, known := r.listed[e.Process.ID]
-		if r.listed == nil || known && name == e.Process.Name || transient(*e.Process) {
+		if r.listed == nil || known && name == e.Process.Name || isTransient(*e.Process) {
 			return false
 		}
 		r.listed[e.Process.ID] = e.Process.Name

@@ -44,7 +44,7 @@ func newRig(t testing.TB, profiles ...toolkit.Profile) *rig {
 	environ := append(os.Environ(), "HOME="+r.home)
 	r.agent = &toolkit.Agent{Options: o, Actor: "agent:test/1", Owner: api.NewID(), Roots: o.Roots, Environ: api.Environ(environ)}
 	r.hold()
-	r.tools = toolset(*o)
+	r.tools = selectTools(*o)
 	t.Cleanup(r.end)
 	return r
 }
@@ -199,6 +199,6 @@ func kill(t testing.TB, pid int) {
 // keyringOf is a keyring of tokens that stay as they are.
 func keyringOf(tokens []token) *keyring {
 	k := &keyring{}
-	k.replace(tokens)
+	k.replaceTokens(tokens)
 	return k
 }

@@ -15,39 +15,37 @@ import (
 )
 
 const (
-	// roundsMost is how many calls may wait for an answer that comes with the
-	// same call once more.
-	roundsMost = 64
-	// allowInput is what the answer is called.
+	// maxRounds is the maximum number of calls waiting to be repeated with an answer.
+	maxRounds = 64
+	// allowInput is the name of the answer.
 	allowInput = "allow"
 )
 
-// rounds are the calls that were answered with a question (MCP 2026-07-28, Multi
-// Round-Trip Requests): such programs cannot be asked anything while a call
-// runs, so they call once more, with their person's answer and the state that
-// they were given.
+// rounds holds calls whose result was a question (MCP 2026-07-28, Multi Round-Trip Requests).
+// Clients of these versions cannot be asked anything during a call. They repeat the call with the
+// user's answer and the state from the first result.
 type rounds struct {
 	mu    sync.Mutex
 	open  map[string]*round
-	order []string // of the states, oldest first
+	order []string // states, oldest first
 }
 
-// A round is a call between its question and the answer to that.
+// A round is a call between its question and the answer.
 type round struct {
-	call      [sha256.Size]byte // whose it is, of what, with which arguments
+	call      [sha256.Size]byte // digest of its agent, tool and arguments
 	dashboard chan verdict      // at most one
 	withdraw  context.CancelFunc
 }
 
-// A verdict is what became of a question.
+// A verdict is the outcome of a question.
 type verdict struct {
 	out api.PolicyCheckOutput
 	err error
 }
 
-// asksInRounds reports whether an agent's program wants questions as answers,
-// and can put them to its person.
-func asksInRounds(f *toolkit.Agent, req *sdk.CallToolRequest) bool {
+// supportsRounds reports whether an agent's client takes questions as results and can show them to
+// its user.
+func supportsRounds(f *toolkit.Agent, req *sdk.CallToolRequest) bool {
 	if f.Options.NoElicit || req.ProtocolVersion() < toolkit.WithoutSessions {
 		return false
 	}
@@ -55,16 +53,16 @@ func asksInRounds(f *toolkit.Agent, req *sdk.CallToolRequest) bool {
 	return can != nil && can.Elicitation != nil && (can.Elicitation.Form != nil || can.Elicitation.URL == nil)
 }
 
-// askInRounds puts a request before the person in the dashboard and has the
-// agent's program ask too. There is more to answer first, or the call was made
-// once more with what has been answered.
+// askInRounds asks the user in the dashboard and returns a question for the client as more. When
+// the client repeats the call, it returns the decision as out.
 func (s *server) askInRounds(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, rule string, req *sdk.CallToolRequest) (out api.PolicyCheckOutput, more *toolkit.Result, err error) {
-	call := sumOf(f, req)
-	if r := s.rounds.take(req.Params.RequestState, call); r != nil {
+	call := callDigest(f, req)
+	if r := s.rounds.takeRound(req.Params.RequestState, call); r != nil {
 		defer r.withdraw()
-		out, err = r.settle(ctx, req.Params.InputResponses[allowInput])
+		out, err = r.awaitVerdict(ctx, req.Params.InputResponses[allowInput])
 		return out, nil, err
 	}
+	// From the server's context: the question stays open after this call has returned.
 	asking, withdraw := context.WithCancel(s.ctx)
 	r := &round{call: call, dashboard: make(chan verdict, 1), withdraw: withdraw}
 	s.tasks.Go(func() {
@@ -72,18 +70,18 @@ func (s *server) askInRounds(ctx context.Context, f *toolkit.Agent, in api.Polic
 		r.dashboard <- verdict{out, err}
 	})
 	return out, &toolkit.Result{
-		Input: sdk.InputRequestMap{allowInput: &sdk.ElicitParams{Mode: "form", Message: question(in, rule), RequestedSchema: elicitation}},
-		State: s.rounds.put(r),
+		Input: sdk.InputRequestMap{allowInput: &sdk.ElicitParams{Mode: "form", Message: questionText(in, rule), RequestedSchema: elicitation}},
+		State: s.rounds.openRound(r),
 	}, nil
 }
 
-// settle is the first answer: the dashboard's if it is there, else the program's;
-// where nobody has answered there, the dashboard is waited for.
-func (r *round) settle(ctx context.Context, given sdk.InputResponse) (api.PolicyCheckOutput, error) {
+// awaitVerdict returns the first decision: the dashboard's if there is one, otherwise the client's.
+// Without either, it waits for the dashboard.
+func (r *round) awaitVerdict(ctx context.Context, given sdk.InputResponse) (api.PolicyCheckOutput, error) {
 	var out api.PolicyCheckOutput
 	answered := false
 	if a, ok := given.(*sdk.ElicitResult); ok {
-		out, answered = decided(a)
+		out, answered = decisionFrom(a)
 	}
 	select {
 	case v := <-r.dashboard:
@@ -103,13 +101,13 @@ func (r *round) settle(ctx context.Context, given sdk.InputResponse) (api.Policy
 	}
 }
 
-// put opens a round, and forgets the oldest if there are too many. The state is
-// what leads back to it.
-func (q *rounds) put(r *round) (state string) {
+// openRound stores a round, dropping the oldest if there are too many, and returns the state to
+// find it again.
+func (q *rounds) openRound(r *round) (state string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.order) == roundsMost {
-		q.close(q.order[0]).withdraw()
+	if len(q.order) == maxRounds {
+		q.closeRound(q.order[0]).withdraw()
 	}
 	if q.open == nil {
 		q.open = map[string]*round{}
@@ -119,29 +117,30 @@ func (q *rounds) put(r *round) (state string) {
 	return state
 }
 
-// take ends a round; nil if the state is not of the call, so that an answer
-// allows only what was asked about, and only once.
-func (q *rounds) take(state string, call [sha256.Size]byte) *round {
+// takeRound removes and returns the round of a state. It returns nil if the round is about another
+// call: an answer allows only the call in question, and only once.
+func (q *rounds) takeRound(state string, call [sha256.Size]byte) *round {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if r := q.open[state]; r == nil || r.call != call {
 		return nil
 	}
-	return q.close(state)
+	return q.closeRound(state)
 }
 
-// close forgets a round. The lock is held.
-func (q *rounds) close(state string) *round {
+// closeRound removes a round. The caller holds mu.
+func (q *rounds) closeRound(state string) *round {
 	r := q.open[state]
 	delete(q.open, state)
 	q.order = slices.DeleteFunc(q.order, func(s string) bool { return s == state })
 	return r
 }
 
-// sumOf tells a call from others: by its agent, its tool and its arguments.
-func sumOf(f *toolkit.Agent, req *sdk.CallToolRequest) [sha256.Size]byte {
+// callDigest identifies a call by its agent, tool and arguments. Decoding makes it independent of
+// white space and key order.
+func callDigest(f *toolkit.Agent, req *sdk.CallToolRequest) [sha256.Size]byte {
 	var args any
-	_ = json.Unmarshal(req.Params.Arguments, &args)                // the tool says what is wrong with them
-	text, _ := json.Marshal([]any{f.Owner, req.Params.Name, args}) // what was decoded can be encoded
+	_ = json.Unmarshal(req.Params.Arguments, &args)                // the tool reports invalid arguments
+	text, _ := json.Marshal([]any{f.Owner, req.Params.Name, args}) // decoded values can be encoded
 	return sha256.Sum256(text)
 }

@@ -129,14 +129,14 @@ func TestOnlySoManyQuestionsStayOpen(t *testing.T) {
 	withdrawn := 0
 	var q rounds
 	var states []string
-	for range roundsMost + 3 {
-		states = append(states, q.put(&round{withdraw: func() { withdrawn++ }}))
+	for range maxRounds + 3 {
+		states = append(states, q.openRound(&round{withdraw: func() { withdrawn++ }}))
 	}
-	if withdrawn != 3 || len(q.open) != roundsMost || len(q.order) != roundsMost {
+	if withdrawn != 3 || len(q.open) != maxRounds || len(q.order) != maxRounds {
 		t.Errorf("%d withdrawn, %d open", withdrawn, len(q.open))
 	}
 	var none round
-	if q.take(states[2], none.call) != nil || q.take(states[3], none.call) == nil || q.take(states[3], none.call) != nil {
+	if q.takeRound(states[2], none.call) != nil || q.takeRound(states[3], none.call) == nil || q.takeRound(states[3], none.call) != nil {
 		t.Error("not the oldest are forgotten")
 	}
 }

@@ -24,60 +24,59 @@ import (
 )
 
 const (
-	// progressInterval is how often an agent that waits is told that it is not forgotten.
+	// progressInterval is the time between progress notifications.
 	progressInterval = 5 * time.Second
-	// muchMemory is the size of a result after which memory is given back, and
-	// tidyDelay how long after: it has been sent by then.
-	muchMemory = 1 << 20
-	tidyDelay  = 300 * time.Millisecond
+	// largeResult is the minimum size of results after which memory is freed, and tidyDelay the
+	// pause before that, by the end of which the result has been sent.
+	largeResult = 1 << 20
+	tidyDelay   = 300 * time.Millisecond
 )
 
-// Serve speaks the protocol on in and out until in has ended and what came from
-// it is answered, until nobody reads out any more, or until ctx ends. What it
-// started goes on.
+// Serve speaks the protocol on in and out until in has ended and its calls are answered, until the
+// reader of out hangs up, or until ctx ends. Processes started by agents keep running.
 func Serve(ctx context.Context, o toolkit.Options, in io.ReadCloser, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := newServer(ctx, o.Hiding())
 	s.store = &toolkit.ResultStore{}
 	defer s.close()
 	defer cancel()
-	unwatch := watchReader(out, cancel)
+	unwatch := watchHangup(out, cancel)
 	defer unwatch()
-	session, err := s.sdk.Connect(ctx, &lines{in: in, out: out, sent: s.tidy, store: s.store}, nil)
+	session, err := s.sdk.Connect(ctx, &lineTransport{in: in, out: out, sent: s.freeMemoryLater, store: s.store}, nil)
 	if err != nil {
 		return fmt.Errorf("serve agents: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { session.Close() })
 	defer stop()
-	if err := session.Wait(); err != nil && ctx.Err() == nil && !gone(err) {
+	if err := session.Wait(); err != nil && ctx.Err() == nil && !isDisconnect(err) {
 		return fmt.Errorf("serve agents: %w", err)
 	}
 	return nil
 }
 
-// gone reports whether an error says that the client has left.
-func gone(err error) bool {
+// isDisconnect reports whether an error means that the client has disconnected.
+func isDisconnect(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE)
 }
 
-// A server offers the tools of its profiles to the agents that connect.
+// A server offers the tools of its profiles to connecting agents.
 type server struct {
 	o        toolkit.Options
 	sdk      *sdk.Server
 	log      *slog.Logger
-	stateful bool // a session lasts, and is an agent of its own
+	stateful bool // sessions last, and each is an agent of its own
 
 	ctx    context.Context // ends with the server
 	agents agents
 	rounds rounds
 	tasks  sync.WaitGroup // goroutines that end with ctx
 
-	backlog backlog
-	store   *toolkit.ResultStore // of the transport that writes large results; nil where the SDK does
-	untidy  atomic.Int64         // large results since memory was given back
+	backlog      backlog
+	store        *toolkit.ResultStore // large results written by the transport; nil if the SDK writes them
+	largeResults atomic.Int64         // number since memory was last freed
 
-	names     map[string]bool // of its tools, with the prefix
-	list      []listedTool    // what tools/list tells
+	names     map[string]bool // tool names, with the prefix
+	list      []listedTool    // reply to tools/list
 	resources resources
 }
 
@@ -87,17 +86,17 @@ func newServer(ctx context.Context, o toolkit.Options) *server {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.agents.byKey = map[any]*connection{}
-	tools := toolset(s.o)
+	tools := selectTools(s.o)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem", Title: "Tandem", Version: o.Version}, &sdk.ServerOptions{
 		Instructions:       instructions(s.o.ToolPrefix, tools),
 		Capabilities:       s.capabilities(),
-		InitializedHandler: s.greet,
-		CompletionHandler:  s.complete,
+		InitializedHandler: s.handleInitialized,
+		CompletionHandler:  s.completeArgument,
 		SubscribeHandler:   s.subscribe,
 		UnsubscribeHandler: s.unsubscribe,
 	})
 	for _, t := range tools {
-		l := listed(s.o.ToolPrefix, t)
+		l := describeTool(s.o.ToolPrefix, t)
 		s.names[l.Name] = true
 		s.list = append(s.list, l)
 		s.sdk.AddTool(&sdk.Tool{Name: l.Name, InputSchema: l.In}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -106,7 +105,7 @@ func newServer(ctx context.Context, o toolkit.Options) *server {
 	}
 	s.addResources()
 	s.addPrompts()
-	s.sdk.AddReceivingMiddleware(s.receive)
+	s.sdk.AddReceivingMiddleware(s.receiveMiddleware)
 	return s
 }
 
@@ -118,7 +117,7 @@ func (s *server) capabilities() *sdk.ServerCapabilities {
 	}
 }
 
-// close ends what belongs to the server and waits for it. Its ctx has ended.
+// close closes all sessions and waits for the server's goroutines. The caller has ended s.ctx.
 func (s *server) close() {
 	for session := range s.sdk.Sessions() {
 		session.Close()
@@ -126,19 +125,19 @@ func (s *server) close() {
 	s.tasks.Wait()
 }
 
-// handle goes before the SDK's own: it knows tools under their unlisted names,
-// and lists what changes all the time.
-func (s *server) handle(ctx context.Context, method string, req sdk.Request, next sdk.MethodHandler) (sdk.Result, error) {
+// handleRequest runs before the SDK's handlers: it accepts alternative tool names, and answers the
+// list requests itself.
+func (s *server) handleRequest(ctx context.Context, method string, req sdk.Request, next sdk.MethodHandler) (sdk.Result, error) {
 	switch r := req.(type) {
 	case *sdk.CallToolRequest:
-		r.Params.Name = s.canonical(r.Params.Name)
+		r.Params.Name = s.canonicalName(r.Params.Name)
 		answer, err := next(ctx, method, req)
 		if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
 			return toolkit.Light(full, r.ProtocolVersion(), s.store), nil
 		}
 		return answer, err
 	case *sdk.ServerRequest[*sdk.DiscoverParams]:
-		s.welcome(identify(r))
+		s.preconnect(identifyCaller(r))
 	case *sdk.ListToolsRequest:
 		return s.listTools(r)
 	case *sdk.ListResourcesRequest:
@@ -147,9 +146,8 @@ func (s *server) handle(ctx context.Context, method string, req sdk.Request, nex
 	return next(ctx, method, req)
 }
 
-// canonical is the name of a tool that was called with underscores where it
-// has hyphens.
-func (s *server) canonical(name string) string {
+// canonicalName returns the name of a tool called with underscores instead of hyphens.
+func (s *server) canonicalName(name string) string {
 	if s.names[name] {
 		return name
 	}
@@ -161,146 +159,149 @@ func (s *server) canonical(name string) string {
 	return name
 }
 
-// A call is one call of a tool: whose it is, what it is, and where it is done.
+// A call is one call of a tool.
 type call struct {
-	own  *toolkit.Agent
-	at   *toolkit.Agent // own, or what it is on another machine
-	host string         // that machine; "" for this one
-	stay *stay          // there
-	tool toolkit.Tool
-	args json.RawMessage // without the machine
-	req  *sdk.CallToolRequest
+	own    *toolkit.Agent
+	agent  *toolkit.Agent // the agent to call it as: own, or its counterpart on another machine
+	host   string         // the other machine; "" for this one
+	remote *remoteAgent   // set for calls on other machines
+	tool   toolkit.Tool
+	args   json.RawMessage // without the machine
+	req    *sdk.CallToolRequest
 }
 
-// dispatch runs one call: the person's policy first, the audit log last. Where it is done
-// on another machine, the policy here says whether anything of the kind may be done
-// there, and the one there whether it may.
+// dispatch runs one call, after the user's policy and before the audit log. For a call on another
+// machine, the policy here decides whether it may leave this machine, and the policy there whether
+// it may run.
 func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	f, err := s.agentOf(ctx, identify(req))
+	f, err := s.agentOf(ctx, identifyCaller(req))
 	if err != nil {
-		return answer(s.failure(err)), nil
+		return toolResult(s.failureResult(err)), nil
 	}
-	c := call{own: f, at: f, tool: t, args: req.Params.Arguments, req: req}
-	if err := s.lead(ctx, &c); err != nil {
-		s.note(ctx, c, c.args, toolkit.Result{}, err, 0)
-		return answer(s.failure(err)), nil
+	c := call{own: f, agent: f, tool: t, args: req.Params.Arguments, req: req}
+	if err := s.routeCall(ctx, &c); err != nil {
+		s.recordCall(ctx, c, c.args, toolkit.Result{}, err, 0)
+		return toolResult(s.failureResult(err)), nil
 	}
-	if c.stay != nil {
-		noted := withoutSecret(ctx, c.at, t, c.args)
-		if refusal := s.permit(ctx, c, f, noted); refusal != nil {
-			return answer(*refusal), nil
+	if c.remote != nil {
+		recordedArgs := redactSecret(ctx, c.agent, t, c.args)
+		if refusal := s.permitCall(ctx, c, f, recordedArgs); refusal != nil {
+			return toolResult(*refusal), nil
 		}
 	}
+	// Fast path: the engine judges the call as part of its operation, which saves a round trip.
 	if t.Judged {
-		judged, verdict, err := client.WithJudgement(ctx, inquiry(c.at, t, c.args))
+		judged, verdict, err := client.WithJudgement(ctx, policyInput(c.agent, t, c.args))
 		if err != nil {
-			return answer(s.failure(err)), nil
+			return toolResult(s.failureResult(err)), nil
 		}
-		r, took, err := s.timed(judged, c)
+		r, took, err := s.runTimed(judged, c)
 		if !verdict.Refused() {
-			return s.told(ctx, c, c.args, r, took, err), nil
+			return s.finishCall(ctx, c, c.args, r, took, err), nil
 		}
 	}
-	noted := withoutSecret(ctx, c.at, t, c.args)
-	// What the engine has refused is refused here in words, or asked about.
-	if refusal := s.permit(ctx, c, c.at, noted); refusal != nil {
-		return answer(*refusal), nil
+	recordedArgs := redactSecret(ctx, c.agent, t, c.args)
+	// Refused by the engine, or to be judged separately: word the refusal or ask the user.
+	if refusal := s.permitCall(ctx, c, c.agent, recordedArgs); refusal != nil {
+		return toolResult(*refusal), nil
 	}
-	r, took, err := s.timed(ctx, c)
-	return s.told(ctx, c, noted, r, took, err), nil
+	r, took, err := s.runTimed(ctx, c)
+	return s.finishCall(ctx, c, recordedArgs, r, took, err), nil
 }
 
-// timed runs a call, tells the agent meanwhile that it goes on, and how long it
-// took.
-func (s *server) timed(ctx context.Context, c call) (r toolkit.Result, took time.Duration, err error) {
+// runTimed runs a call, sends progress notifications meanwhile, and returns its duration.
+func (s *server) runTimed(ctx context.Context, c call) (r toolkit.Result, took time.Duration, err error) {
 	began := time.Now()
-	quiet := reportProgress(ctx, c.req)
-	r, err = s.run(ctx, c.at, c.tool, c.args)
-	quiet()
+	stopProgress := reportProgress(ctx, c.req)
+	r, err = s.runTool(ctx, c.agent, c.tool, c.args)
+	stopProgress()
 	return r, time.Since(began), err
 }
 
-// told is the answer to a call that was made, which goes into the audit log.
-func (s *server) told(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, took time.Duration, err error) *sdk.CallToolResult {
-	s.note(ctx, c, noted, r, err, took)
+// finishCall records a call in the audit log and returns its result.
+func (s *server) finishCall(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, took time.Duration, err error) *sdk.CallToolResult {
+	s.recordCall(ctx, c, noted, r, err, took)
 	if errors.Is(err, api.CodeUnavailable) {
-		c.at.Lost.Store(true)
+		c.agent.Lost.Store(true)
 	}
 	if err != nil {
-		r = s.failure(toolkit.Advised(c.tool, err))
+		r = s.failureResult(toolkit.Advised(c.tool, err))
 	}
-	s.tidy(r.Size())
-	return answer(c.at.Shaped(r, c.req.ProtocolVersion()))
+	s.freeMemoryLater(r.Size())
+	return toolResult(c.agent.Shaped(r, c.req.ProtocolVersion()))
 }
 
-// failure is how an error is told to an agent of this server.
-func (s *server) failure(err error) toolkit.Result {
+// failureResult returns the result for an error.
+func (s *server) failureResult(err error) toolkit.Result {
 	if e := api.AsError(err); e.Hint != "" {
-		if hint := s.hint(e.Hint); hint != e.Hint {
+		if hint := s.rewriteHint(e.Hint); hint != e.Hint {
 			err = e.WithHint(hint)
 		}
 	}
 	return toolkit.Failure(err)
 }
 
-// hint is a hint with the tools that this server has, by their names here.
-func (s *server) hint(hint string) string {
+// rewriteHint adapts a hint to this server: its tools' names get the prefix, and tools it does not
+// have are left out.
+func (s *server) rewriteHint(hint string) string {
 	return toolkit.Hinting(hint, func(tool string) (string, bool) {
 		name := s.o.ToolPrefix + tool
 		return name, s.names[name]
 	})
 }
 
-// note has a call recorded behind the agent's back, as it ended: the request's
-// context and text go on without it. What was done on another machine is recorded there too.
-func (s *server) note(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) {
-	s.noteHere(ctx, c, noted, r, err, took)
-	if c.stay != nil {
-		there := c
-		there.own, there.host = c.at, ""
-		s.keep(&c.stay.backlog, there.recorded(ctx, noted, r, err, took))
+// recordCall records a finished call in the background, with its outcome as of now. A call on
+// another machine is recorded there too.
+func (s *server) recordCall(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) {
+	s.recordLocally(ctx, c, noted, r, err, took)
+	if c.remote != nil {
+		remote := c
+		remote.own, remote.host = c.agent, ""
+		s.enqueueEntry(&c.remote.backlog, remote.newEntry(ctx, noted, r, err, took))
 	}
 }
 
-// noteHere is note for what has not been done.
-func (s *server) noteHere(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) {
-	s.keep(&s.backlog, c.recorded(ctx, noted, r, err, took))
+// recordLocally records a call in this machine's audit log only.
+func (s *server) recordLocally(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) {
+	s.enqueueEntry(&s.backlog, c.newEntry(ctx, noted, r, err, took))
 }
 
-func (c call) recorded(ctx context.Context, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) recorded {
+// newEntry returns the audit entry of a call, to be built in the background.
+func (c call) newEntry(ctx context.Context, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) pendingEntry {
+	// Only the present state of ctx matters, as it may be cancelled before the entry is built.
 	if ctx.Err() == nil {
 		ctx = context.WithoutCancel(ctx)
 	}
 	brief, at := toolkit.Result{Failed: r.Failed, Process: r.Process}, time.Now()
-	return recorded{c.own, sync.OnceValue(func() api.AuditEntry {
-		entry := entryOf(ctx, c.own, c.tool, noted, brief, err, took, at)
+	return pendingEntry{c.own, sync.OnceValue(func() api.AuditEntry {
+		entry := auditEntry(ctx, c.own, c.tool, noted, brief, err, took, at)
 		entry.Host = c.host
 		return entry
 	})}
 }
 
-// tidy gives back to the system what a large result took, a moment after the
-// last one: an agent's server idles for hours.
-func (s *server) tidy(size int) {
-	if size < muchMemory || s.untidy.Add(1) > 1 {
-		return // who was first sees to it
+// freeMemoryLater returns the memory of a large result to the system shortly after the last one: an
+// agent's server then idles for hours.
+func (s *server) freeMemoryLater(size int) {
+	if size < largeResult || s.largeResults.Add(1) > 1 {
+		return // the first caller's goroutine handles it
 	}
 	s.tasks.Go(func() {
-		for seen := int64(1); ; seen = s.untidy.Load() {
+		for seen := int64(1); ; seen = s.largeResults.Load() {
 			_ = sleep.For(s.ctx, tidyDelay)
-			if s.untidy.CompareAndSwap(seen, 0) {
+			if s.largeResults.CompareAndSwap(seen, 0) {
 				break
 			}
 		}
-		// What encoders keep for their next use outlives two collections.
+		// Pooled encoder buffers survive one collection.
 		runtime.GC()
 		runtime.GC()
 		debug.FreeOSMemory()
 	})
 }
 
-// run calls a tool. One that panics costs nobody else anything.
-func (s *server) run(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) (r toolkit.Result, err error) {
+// runTool calls a tool. A panic fails only this call.
+func (s *server) runTool(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) (r toolkit.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("tool panicked", "tool", t.Name, "panic", p, "stack", string(debug.Stack()))
@@ -310,7 +311,7 @@ func (s *server) run(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args
 	return t.Call(ctx, f, args)
 }
 
-func answer(r toolkit.Result) *sdk.CallToolResult {
+func toolResult(r toolkit.Result) *sdk.CallToolResult {
 	if r.Content == nil && r.Input == nil {
 		r.Content = []sdk.Content{}
 	}
@@ -318,8 +319,8 @@ func answer(r toolkit.Result) *sdk.CallToolResult {
 		InputRequests: r.Input, RequestState: r.State}
 }
 
-// reportProgress tells an agent that asked for it how long a call has been going on.
-// The function that comes back ends that.
+// reportProgress sends progress notifications for a call that requests them. quiet stops them and
+// waits until none is being sent.
 func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (quiet func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
@@ -335,7 +336,7 @@ func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (quiet func()
 			select {
 			case <-clock.C:
 				passed := time.Since(began).Seconds()
-				// Who does not listen any more need not know.
+				// The client may have disconnected.
 				_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
 					Progress: passed, Message: fmt.Sprintf("%s: %d s", req.Params.Name, int(passed))})
 			case <-ctx.Done():
@@ -348,11 +349,11 @@ func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (quiet func()
 	return func() { close(done); <-gone }
 }
 
-// Options configure a server.
+// Options configures a server.
 type Options = toolkit.Options
 
-// Profiles lists the names of the sets of tools.
+// Profiles returns the names of the tool profiles.
 func Profiles() []toolkit.Profile { return toolkit.Profiles() }
 
-// ParseProfiles reads names, each of which may be a list with commas.
+// ParseProfiles parses profile names; each string may hold several, separated by commas.
 func ParseProfiles(names []string) ([]toolkit.Profile, error) { return toolkit.ParseProfiles(names) }

@@ -479,7 +479,7 @@ func TestOutputStandsWhereAClientShowsIt(t *testing.T) {
 		for want, r := range map[string]toolkit.Result{
 			tc.want: toolkit.Text("out <&>\n").With(facts), tc.told: toolkit.Text("code: 3").As(facts),
 		} {
-			got, err := toolkit.Encode(answer(f.Shaped(r, tc.version)))
+			got, err := toolkit.Encode(toolResult(f.Shaped(r, tc.version)))
 			if err != nil || canonicalJSON(t, string(got)) != canonicalJSON(t, want) {
 				t.Errorf("%s gets %s, %v", tc.actor, got, err)
 			}

@@ -16,27 +16,26 @@ import (
 )
 
 const (
-	// maxLine is the length of the longest message that is read.
+	// maxLine is the maximum length of a message in bytes.
 	maxLine = 16 << 20
-	// keepLine is the size of a buffer that is kept for the next message.
-	keepLine = 64 << 10
-	// unanswered stands for the method of a call that was cancelled.
+	// maxKeptBuffer is the maximum size of a buffer kept for the next message.
+	maxKeptBuffer = 64 << 10
+	// unanswered replaces the method of a cancelled call.
 	unanswered = "cancelled"
 )
 
-// lines is the transport of newline-delimited JSON (MCP 2025-11-25, Transports,
-// stdio). A line that is no message is answered with an error and costs
-// nothing else.
-type lines struct {
+// lineTransport is the transport of newline-delimited JSON (MCP 2025-11-25, Transports, stdio). An
+// invalid line gets an error reply and has no other effect.
+type lineTransport struct {
 	in   io.ReadCloser
 	out  io.Writer
-	sent func(size int) // told of every answer, if it is set
+	sent func(size int) // called for every reply, if set
 
-	store *toolkit.ResultStore // of results that are written here, if it is set
+	store *toolkit.ResultStore // results to write piece by piece; may be nil
 }
 
 // Connect implements sdk.Transport.
-func (l *lines) Connect(context.Context) (sdk.Connection, error) {
+func (l *lineTransport) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
 		in: l.in, out: l.out, sent: l.sent, store: l.store,
 		messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
@@ -46,8 +45,8 @@ func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 	return c, nil
 }
 
-// A lineConn is one conversation. Its reader goroutine ends with the input, or
-// when it is closed and the input's Close lets a read return.
+// A lineConn is one connection. Its reader goroutine ends with the input, or after Close once the
+// input's Close unblocks the read.
 type lineConn struct {
 	in       io.ReadCloser
 	messages chan jsonrpc.Message // closed at the end of the input
@@ -60,9 +59,9 @@ type lineConn struct {
 	store   *toolkit.ResultStore
 
 	mu        sync.Mutex
-	open      map[jsonrpc.ID]string // methods of the calls that are not answered
-	answering int                   // answers that are being written
-	idle      chan struct{}         // told when neither is left
+	open      map[jsonrpc.ID]string // methods of unanswered calls
+	answering int                   // number of replies being written
+	idle      chan struct{}         // signalled when both are empty
 }
 
 // SessionID implements sdk.Connection.
@@ -77,9 +76,9 @@ func (c *lineConn) Close() error {
 	return nil
 }
 
-// Read implements sdk.Connection. At the end of the input it waits for the
-// calls under way, as nothing can be answered after it has returned: who writes
-// what it wants to know and closes its end still listens.
+// Read implements sdk.Connection. At the end of the input it waits for the running calls, because
+// the SDK sends no replies after Read fails, and a client may close its end while waiting for
+// replies.
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m, ok := <-c.messages:
@@ -95,7 +94,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return nil, io.EOF
 }
 
-// drain waits until every call is answered. Each has a time limit of its own.
+// drain waits until every call is answered. Calls have time limits of their own.
 func (c *lineConn) drain(ctx context.Context) {
 	for c.pending() > 0 {
 		select {
@@ -114,24 +113,25 @@ func (c *lineConn) pending() int {
 	return len(c.open) + c.answering
 }
 
-// read passes on what comes until the input ends.
+// read delivers messages until the input ends.
 func (c *lineConn) read() {
 	defer close(c.messages)
-	r := bufio.NewReaderSize(c.in, keepLine)
+	r := bufio.NewReaderSize(c.in, maxKeptBuffer)
 	var buf []byte
 	for {
 		line, err := readLine(r, buf[:0])
 		if errors.Is(err, errLong) {
-			c.refuse(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "the message is longer than 16 MiB"})
+			c.replyError(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "the message is longer than 16 MiB"})
 			continue
 		}
-		if len(bytes.TrimSpace(line)) > 0 && !c.accept(line) {
+		if len(bytes.TrimSpace(line)) > 0 && !c.acceptLine(line) {
 			return
 		}
 		if err != nil {
 			return
+			// A huge message must not pin its buffer for the rest of the connection.
 		}
-		if buf = line; cap(buf) > keepLine {
+		if buf = line; cap(buf) > maxKeptBuffer {
 			buf = nil
 		}
 	}
@@ -139,8 +139,8 @@ func (c *lineConn) read() {
 
 var errLong = errors.New("line too long")
 
-// readLine appends the next line to buf. What is over maxLine is skipped as a
-// whole. An error other than errLong is the input's end.
+// readLine appends the next line to buf. It skips a line longer than maxLine and returns errLong.
+// Any other error means the end of the input.
 func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	long := false
 	for {
@@ -160,42 +160,42 @@ func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	}
 }
 
-// accept passes on a line's messages; false when nobody reads any more. A batch
-// (JSON-RPC 2.0, section 6), which older clients may send, is taken apart and
-// its answers come one by one.
-func (c *lineConn) accept(line []byte) bool {
+// acceptLine delivers the messages of a line, and reports false once the connection is closed. It
+// splits a batch (JSON-RPC 2.0, section 6; sent by older clients), and the replies go out one by
+// one.
+func (c *lineConn) acceptLine(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if line[0] != '[' {
-		return c.acceptOne(line)
+		return c.acceptMessage(line)
 	}
 	var batch []json.RawMessage
 	if err := json.Unmarshal(line, &batch); err != nil {
-		c.refuse(&badMessage{code: jsonrpc.CodeParseError, text: "the message is not JSON"})
+		c.replyError(&badMessage{code: jsonrpc.CodeParseError, text: "the message is not JSON"})
 		return true
 	}
 	if len(batch) == 0 {
-		c.refuse(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"})
+		c.replyError(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"})
 	}
 	for _, one := range batch {
-		if !c.acceptOne(one) {
+		if !c.acceptMessage(one) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *lineConn) acceptOne(text []byte) bool {
-	// What is decoded refers to the text, and the buffer is used again.
+func (c *lineConn) acceptMessage(text []byte) bool {
+	// The message refers to its text, and the buffer is reused.
 	m, _, wrong := readMessage(bytes.Clone(text))
 	if wrong != nil {
-		c.refuse(wrong)
+		c.replyError(wrong)
 		return true
 	}
-	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.begin(r) {
-		c.refuse(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "a call with this id is under way"})
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.openCall(r) {
+		c.replyError(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "a call with this id is under way"})
 		return true
 	} else if ok && r.Method == "notifications/cancelled" {
-		c.forget(r.Params)
+		c.markCancelled(r.Params)
 	}
 	select {
 	case c.messages <- m:
@@ -205,9 +205,10 @@ func (c *lineConn) acceptOne(text []byte) bool {
 	}
 }
 
-// begin counts a call as open, until it is answered; false if one with its id
-// is. A subscription is answered when it ends, which nobody waits for.
-func (c *lineConn) begin(r *jsonrpc.Request) bool {
+// openCall registers a call until it is answered. It reports false if a call with the same id is
+// open. Subscriptions are not registered: they are answered only when they end, and drain must not
+// wait for that.
+func (c *lineConn) openCall(r *jsonrpc.Request) bool {
 	if r.Method == "subscriptions/listen" {
 		return true
 	}
@@ -218,16 +219,16 @@ func (c *lineConn) begin(r *jsonrpc.Request) bool {
 	return !twice
 }
 
-// refuse answers what is no message.
-func (c *lineConn) refuse(wrong *badMessage) {
-	if line, err := json.Marshal(wrong.answer()); err == nil {
-		_ = c.send(line) // if nobody listens, the input ends next
+// replyError sends the reply to an invalid message.
+func (c *lineConn) replyError(wrong *badMessage) {
+	if line, err := json.Marshal(wrong.reply()); err == nil {
+		_ = c.sendLine(line) // if the client is gone, the input ends next
 	}
 }
 
-// forget has a call that the client has cancelled end without an answer (MCP
-// 2025-11-25, Cancellation).
-func (c *lineConn) forget(params json.RawMessage) {
+// markCancelled suppresses the reply to a call cancelled by the client (MCP 2025-11-25,
+// Cancellation).
+func (c *lineConn) markCancelled(params json.RawMessage) {
 	var cancelled struct {
 		ID any `json:"requestId"`
 	}
@@ -245,15 +246,14 @@ func (c *lineConn) forget(params json.RawMessage) {
 	}
 }
 
-// Write implements sdk.Connection. A result goes out as it was encoded, without
-// another copy.
+// Write implements sdk.Connection. It writes an encoded result without copying it.
 func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {
 		return c.sendMessage(m)
 	}
-	method := c.answer(r.ID)
-	defer c.answered()
+	method := c.closeCall(r.ID)
+	defer c.finishAnswer()
 	if method == unanswered {
 		c.store.Take(r.Result)
 		return nil
@@ -275,7 +275,7 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	if c.sent != nil {
 		defer c.sent(len(r.Result))
 	}
-	return c.send(before, r.Result, after)
+	return c.sendLine(before, r.Result, after)
 }
 
 func (c *lineConn) sendMessage(m jsonrpc.Message) error {
@@ -283,7 +283,7 @@ func (c *lineConn) sendMessage(m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	return c.send(line)
+	return c.sendLine(line)
 }
 
 // sendLarge writes one line piece by piece.
@@ -298,9 +298,9 @@ func (c *lineConn) sendLarge(before []byte, l *toolkit.LargeResult, after []byte
 	return err
 }
 
-// send writes one line: with one write if it is short, so that a reader sees
-// it whole, and else without putting it together first.
-func (c *lineConn) send(parts ...[]byte) error {
+// sendLine writes one line: a short one with a single write, so that a reader sees it whole, a
+// longer one without joining its parts.
+func (c *lineConn) sendLine(parts ...[]byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	parts = append(parts, []byte("\n"))
@@ -308,7 +308,7 @@ func (c *lineConn) send(parts ...[]byte) error {
 	for _, p := range parts {
 		size += len(p)
 	}
-	if size <= keepLine {
+	if size <= maxKeptBuffer {
 		parts = [][]byte{bytes.Join(parts, nil)}
 	}
 	for _, p := range parts {
@@ -319,9 +319,9 @@ func (c *lineConn) send(parts ...[]byte) error {
 	return nil
 }
 
-// answer closes a call that is about to be answered, and tells its method: who
-// has the answer may use the id again.
-func (c *lineConn) answer(id jsonrpc.ID) (method string) {
+// closeCall removes a call about to be answered, and returns its method. It runs before the reply
+// is written, because the client may reuse the id as soon as it has the reply.
+func (c *lineConn) closeCall(id jsonrpc.ID) (method string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	method = c.open[id]
@@ -330,7 +330,7 @@ func (c *lineConn) answer(id jsonrpc.ID) (method string) {
 	return method
 }
 
-func (c *lineConn) answered() {
+func (c *lineConn) finishAnswer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.answering--; len(c.open)+c.answering > 0 {

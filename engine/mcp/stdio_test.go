@@ -197,7 +197,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte(hello + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"session_list"}}`))
 	f.Add([]byte("[{},[],\n\n\x00{\"id\":1}\n[{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"id\":1}]"))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		conn, err := (&lines{in: io.NopCloser(strings.NewReader(string(input))), out: io.Discard}).Connect(t.Context())
+		conn, err := (&lineTransport{in: io.NopCloser(strings.NewReader(string(input))), out: io.Discard}).Connect(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,14 +81,14 @@ func TestThePersonSeesVariablesThatChooseTheProgram(t *testing.T) {
 	t.Parallel()
 	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/", Home: "/"}}
 	asked := func(tool string, args string) api.PolicyCheckInput {
-		for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
+		for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
 			if one.Name == tool {
-				return inquiry(f, one, []byte(args))
+				return policyInput(f, one, []byte(args))
 			}
 		}
 		return api.PolicyCheckInput{}
 	}
-	if got := question(asked("exec", `{"command":"git push","env":{"PATH":"/tmp","A":"b"}}`), "rule 1"); !strings.Contains(got, `["env" "PATH=/tmp" "git" "push"]`) {
+	if got := questionText(asked("exec", `{"command":"git push","env":{"PATH":"/tmp","A":"b"}}`), "rule 1"); !strings.Contains(got, `["env" "PATH=/tmp" "git" "push"]`) {
 		t.Errorf("asked in its own program: %s", got)
 	}
 	f.Options.Sandbox = &api.Sandbox{}

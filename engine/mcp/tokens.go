@@ -20,53 +20,52 @@ import (
 )
 
 const (
-	// tokenLeast is the length of the shortest token that is taken: what can
-	// be guessed is no secret.
-	tokenLeast = 16
-	// tokensMost is how large a tokens file may be.
-	tokensMost = 1 << 20
+	// minTokenLength is the minimum length of a token in characters. Shorter ones could be guessed.
+	minTokenLength = 16
+	// maxTokensFile is the maximum size of a tokens file in bytes.
+	maxTokensFile = 1 << 20
 )
 
-// A token lets one client in.
+// A token grants access to one client.
 type token struct {
-	name     string // shown in place of the secret
+	name     string // shown instead of the secret
 	sum      [sha256.Size]byte
-	profiles []toolkit.Profile // that its bearer is held to; none: the server's
-	readOnly bool              // its bearer changes nothing
+	profiles []toolkit.Profile // limits for its bearer; empty: the server's profiles
+	readOnly bool              // its bearer may not change anything
 
-	life context.Context // ends when the token is no longer good as it is here
-	end  context.CancelFunc
+	life   context.Context // ends when the token is removed or changed
+	revoke context.CancelFunc
 }
 
-// begin is a token as it is good from now on.
-func (t token) begin() *token {
-	t.life, t.end = context.WithCancel(context.Background())
+// activate returns the token with a new lifetime.
+func (t token) activate() *token {
+	t.life, t.revoke = context.WithCancel(context.Background())
 	return &t
 }
 
-// same reports whether a line of the file says what it has said before.
-func (t token) same(o token) bool {
+// equals reports whether two lines of the file say the same.
+func (t token) equals(o token) bool {
 	return t.sum == o.sum && t.name == o.name && t.readOnly == o.readOnly && slices.Equal(t.profiles, o.profiles)
 }
 
-// id tells a token from every other one, also of another server's file.
+// id returns a unique name for the token, even across the files of several servers.
 func (t token) id() string { return t.name + " " + hex.EncodeToString(t.sum[:8]) }
 
-// makeTokens makes a tokens file with a new token if there is none, and tells it
-// to tell.
-func makeTokens(path string, tell io.Writer) error {
+// ensureTokensFile creates a tokens file with a new token if there is none, and writes the token to
+// notices.
+func ensureTokensFile(path string, notices io.Writer) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	text, err := newTokens(path)
+	text, err := createTokensFile(path)
 	if err == nil {
-		fmt.Fprintf(tell, "tandem: made a token for agents in %s:\n%s\n", path, text)
+		fmt.Fprintf(notices, "tandem: made a token for agents in %s:\n%s\n", path, text)
 	}
 	return err
 }
 
-// readPrivate reads a file that nobody else may read.
-func readPrivate(path string) (string, error) {
+// readPrivateFile reads a file, unless other users may access it.
+func readPrivateFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("read tokens: %w", err)
@@ -79,8 +78,8 @@ func readPrivate(path string) (string, error) {
 	if info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("read tokens %s: others may read it; run chmod 600 on it", path)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, tokensMost+1))
-	if err == nil && len(text) > tokensMost {
+	text, err := io.ReadAll(io.LimitReader(f, maxTokensFile+1))
+	if err == nil && len(text) > maxTokensFile {
 		err = fmt.Errorf("%s is too large", path)
 	}
 	if err != nil {
@@ -89,14 +88,14 @@ func readPrivate(path string) (string, error) {
 	return string(text), nil
 }
 
-// newTokens writes a file with one new token. Of two that try at once one
-// reads what the other has made.
-func newTokens(path string) (string, error) {
+// createTokensFile creates a file with one new token and returns its text. If another process
+// creates it first, it returns the text of that file.
+func createTokensFile(path string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("make tokens: %w", err)
 	}
 	secret := rand.Text()
-	draft, err := os.CreateTemp(filepath.Dir(path), ".tokens-*") // 0600
+	draft, err := os.CreateTemp(filepath.Dir(path), ".tokens-*") // mode 0600
 	if err != nil {
 		return "", fmt.Errorf("make tokens: %w", err)
 	}
@@ -104,19 +103,20 @@ func newTokens(path string) (string, error) {
 	_, err = draft.WriteString(secret + "\n")
 	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return "", fmt.Errorf("make tokens: %w", err)
+		// Link fails if the file exists, and readers never see a file without its token.
 	}
 	switch err := os.Link(draft.Name(), path); {
 	case errors.Is(err, fs.ErrExist):
-		return readPrivate(path)
+		return readPrivateFile(path)
 	case err != nil:
 		return "", fmt.Errorf("make tokens: %w", err)
 	}
 	return secret, nil
 }
 
-// TokenNames returns the names of the tokens in a file; none if it cannot be read.
+// TokenNames returns the names of the tokens in a file, or none if it cannot be read.
 func TokenNames(path string) (names []string) {
-	text, err := readPrivate(path)
+	text, err := readPrivateFile(path)
 	if err != nil {
 		return nil
 	}
@@ -130,9 +130,8 @@ func TokenNames(path string) (names []string) {
 	return names
 }
 
-// parseTokens reads the lines of a tokens file: a token, then words
-// "profile=NAME[,NAME…]", "read-only" and "name=NAME" in any order. Lines that
-// begin with # are comments.
+// parseTokens parses a tokens file. Each line has a token, then "profile=NAME[,NAME…]", "read-only"
+// and "name=NAME" in any order. Lines starting with # are comments.
 func parseTokens(text string) ([]token, error) {
 	var tokens []token
 	n := 0
@@ -160,8 +159,8 @@ func parseTokens(text string) ([]token, error) {
 
 func parseToken(words []string, line int) (token, error) {
 	secret := words[0]
-	if len(secret) < tokenLeast {
-		return token{}, fmt.Errorf("the token is shorter than %d characters", tokenLeast)
+	if len(secret) < minTokenLength {
+		return token{}, fmt.Errorf("the token is shorter than %d characters", minTokenLength)
 	}
 	if strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return token{}, errors.New("the token has characters that no HTTP header can carry")
@@ -187,17 +186,17 @@ func parseToken(words []string, line int) (token, error) {
 	return t, nil
 }
 
-// bearer is the token of an Authorization header (RFC 6750, 2.1); false if
-// there is none.
-func bearer(header string) (string, bool) {
+// parseBearer returns the token of an Authorization header (RFC 6750, section 2.1), and whether
+// there is one.
+func parseBearer(header string) (string, bool) {
 	scheme, secret, ok := strings.Cut(header, " ")
 	secret = strings.Trim(secret, " ")
 	return secret, ok && strings.EqualFold(scheme, "Bearer") && secret != "" && !strings.ContainsAny(secret, " \t")
 }
 
-// find is the token with a secret; nil if there is none. It takes as long
-// whichever it is.
-func find(tokens []*token, secret string) *token {
+// findToken returns the token with a secret, or nil. Its running time does not depend on the
+// secret.
+func findToken(tokens []*token, secret string) *token {
 	sum := sha256.Sum256([]byte(secret))
 	var found *token
 	for _, t := range tokens {
