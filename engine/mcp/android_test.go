@@ -19,13 +19,13 @@ import (
 	"tandem/tests/needs"
 )
 
-// ran is the answer of a command that has ended.
-func ran(code int, stdout, stderr string) string {
+// commandReply returns the reply of this profile to an exited command.
+func commandReply(code int, stdout, stderr string) string {
 	return toolkit.JSONText(android.RanShell{Status: "ok", ExitCode: code, Stdout: stdout, Stderr: stderr})
 }
 
-// wrong is the answer of a tool of this profile that fails.
-func wrong(code, detail string) string {
+// errorText returns the reply of this profile to a failed call.
+func errorText(code, detail string) string {
 	return toolkit.JSONText(android.AndroidError{Status: "error", Code: code, Detail: detail})
 }
 
@@ -37,75 +37,75 @@ func TestAndroidRunsCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tool := range []string{"local_run_shell", "termux_run_shell"} {
-		r.check(t,
-			row{tool, object{"command": "echo out; echo err >&2"}, ran(0, "out\n", "err\n"), false},
-			row{tool, object{"command": "exit 3"}, ran(3, "", ""), false},
-			row{tool, object{"command": "kill -9 $$"}, ran(137, "", ""), false},
-			row{tool, object{"command": "cat; pwd; echo $TD_X $NO_COLOR", "cwd": "sub", "env": object{"TD_X": "x"}}, ran(0, "HOME/sub\nx 1\n", ""), false},
-			row{tool, object{"command": "pwd", "cwd": "~/sub"}, ran(0, "HOME/sub\n", ""), false},
-			row{tool, object{"command": "pwd", "timeout_ms": 9_000_000}, ran(0, "HOME\n", ""), false},
-			row{tool, object{"command": "no-such-program 2>/dev/null"}, ran(127, "", ""), false},
-			row{tool, object{"command": "echo first; sleep 1000", "timeout_ms": 1500},
+		r.checkExact(t,
+			exactCall{tool, object{"command": "echo out; echo err >&2"}, commandReply(0, "out\n", "err\n"), false},
+			exactCall{tool, object{"command": "exit 3"}, commandReply(3, "", ""), false},
+			exactCall{tool, object{"command": "kill -9 $$"}, commandReply(137, "", ""), false},
+			exactCall{tool, object{"command": "cat; pwd; echo $TD_X $NO_COLOR", "cwd": "sub", "env": object{"TD_X": "x"}}, commandReply(0, "HOME/sub\nx 1\n", ""), false},
+			exactCall{tool, object{"command": "pwd", "cwd": "~/sub"}, commandReply(0, "HOME/sub\n", ""), false},
+			exactCall{tool, object{"command": "pwd", "timeout_ms": 9_000_000}, commandReply(0, "HOME\n", ""), false},
+			exactCall{tool, object{"command": "no-such-program 2>/dev/null"}, commandReply(127, "", ""), false},
+			exactCall{tool, object{"command": "echo first; sleep 1000", "timeout_ms": 1500},
 				toolkit.JSONText(android.RanShell{Status: "timeout", ExitCode: -1, Stdout: "first\n", Stderr: "Command timed out after 1.5s"}), false},
-			row{tool, object{}, wrong("missing_command", "command is missing"), true},
-			row{tool, object{"command": " "}, wrong("missing_command", "command is empty"), true},
-			row{tool, object{"command": "pwd", "cwd": "/nowhere"}, wrong("invalid_cwd", "/nowhere is not a folder"), true},
-			row{tool, object{"command": "pwd", "timeout_ms": -1}, wrong("invalid_arguments", "timeout_ms cannot be negative"), true},
-			row{tool, object{"command": 1}, wrong("invalid_arguments", "call "+tool+`: argument "command" must be a string, not a number`), true},
+			exactCall{tool, object{}, errorText("missing_command", "command is missing"), true},
+			exactCall{tool, object{"command": " "}, errorText("missing_command", "command is empty"), true},
+			exactCall{tool, object{"command": "pwd", "cwd": "/nowhere"}, errorText("invalid_cwd", "/nowhere is not a folder"), true},
+			exactCall{tool, object{"command": "pwd", "timeout_ms": -1}, errorText("invalid_arguments", "timeout_ms cannot be negative"), true},
+			exactCall{tool, object{"command": 1}, errorText("invalid_arguments", "call "+tool+`: argument "command" must be a string, not a number`), true},
 		)
 	}
-	r.check(t,
-		row{"local_run_shell", object{"command": "echo [$BASH_VERSION]"}, ran(0, "[]\n", ""), false},
-		row{"termux_run_shell", object{"command": "[[ -n $BASH_VERSION ]] && shopt -q login_shell && echo login"}, ran(0, "login\n", ""), false},
+	r.checkExact(t,
+		exactCall{"local_run_shell", object{"command": "echo [$BASH_VERSION]"}, commandReply(0, "[]\n", ""), false},
+		exactCall{"termux_run_shell", object{"command": "[[ -n $BASH_VERSION ]] && shopt -q login_shell && echo login"}, commandReply(0, "login\n", ""), false},
 	)
 }
 
-func TestAndroidTimeOutLeavesNothingAlive(t *testing.T) {
+func TestAndroidTimeoutKillsEverything(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	script := "trap '' TERM; (trap '' TERM; echo $(exec sh -c 'echo $PPID'); while :; do sleep 1000; done) & setsid sleep 1000 & echo $!; wait"
-	answer := r.object("local_run_shell", object{"command": script, "timeout_ms": 500})
+	answer := r.callObject("local_run_shell", object{"command": script, "timeout_ms": 500})
 	pids := strings.Fields(answer["stdout"].(string))
 	if answer["status"] != "timeout" || len(pids) != 2 {
 		t.Fatalf("it answers %v", answer)
 	}
 	for _, text := range pids {
-		if pid, err := strconv.Atoi(text); err != nil || alive(pid) {
+		if pid, err := strconv.Atoi(text); err != nil || isAlive(pid) {
 			t.Errorf("process %s lives: %v", text, err)
 		}
 	}
 }
 
-func TestAndroidWithoutBash(t *testing.T) {
+func TestAndroidRunsWithoutBash(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	r.tools = android.AndroidToolsWith(func(string) (string, error) { return "", errors.New("not found") })
-	want := wrong("termux_required", `bash is not installed; device_api(action="termux.show_setup") says how to get it`)
-	r.check(t,
-		row{"termux_run_shell", object{"command": "true"}, want, true},
-		row{"termux_shell_session", object{"action": "list"}, want, true},
-		row{"termux_fs", object{"action": "list", "path": "."}, want, true},
-		row{"device_api", object{"action": "termux.restart"}, want, true},
-		row{"local_run_shell", object{"command": "true"}, ran(0, "", ""), false},
+	want := errorText("termux_required", `bash is not installed; device_api(action="termux.show_setup") says how to get it`)
+	r.checkExact(t,
+		exactCall{"termux_run_shell", object{"command": "true"}, want, true},
+		exactCall{"termux_shell_session", object{"action": "list"}, want, true},
+		exactCall{"termux_fs", object{"action": "list", "path": "."}, want, true},
+		exactCall{"device_api", object{"action": "termux.restart"}, want, true},
+		exactCall{"local_run_shell", object{"command": "true"}, commandReply(0, "", ""), false},
 	)
-	status := r.object("device_api", object{"action": "termux.status"})
-	setup := r.object("device_api", object{"action": "termux.show_setup"})
+	status := r.callObject("device_api", object{"action": "termux.status"})
+	setup := r.callObject("device_api", object{"action": "termux.show_setup"})
 	if status["installed"] != false || status["running"] != false || setup["running"] != false || !strings.Contains(setup["detail"].(string), "need bash") {
 		t.Errorf("it tells %v and %v", status, setup)
 	}
 }
 
-func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
+func TestAndroidDeviceRestartKeepsProcesses(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	before, err := api.EngineInfo.Call(t.Context(), r.agent.Engine, api.Empty{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
-	r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "x=kept"})
-	state := r.object("device_api", object{"action": "termux.restart"})
+	id := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
+	r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": "x=kept"})
+	state := r.callObject("device_api", object{"action": "termux.restart"})
 	if state["status"] != "ok" || state["installed"] != true || state["running"] != true {
 		t.Errorf("it answers %v", state)
 	}
@@ -113,53 +113,53 @@ func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
 	if err != nil || after.EnginePID == before.EnginePID {
 		t.Errorf("the engine is the same: %v", err)
 	}
-	if out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "echo $x"}); out["output"] != "kept\n" {
+	if out := r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": "echo $x"}); out["output"] != "kept\n" {
 		t.Errorf("the session gives %v", out)
 	}
-	r.check(t,
-		row{"device_api", object{"action": "x"}, wrong("unknown_action", `there is no action "x"; there are termux.status, termux.restart and termux.show_setup`), true},
-		row{"device_api", object{}, wrong("missing_action", "action is missing"), true},
+	r.checkExact(t,
+		exactCall{"device_api", object{"action": "x"}, errorText("unknown_action", `there is no action "x"; there are termux.status, termux.restart and termux.show_setup`), true},
+		exactCall{"device_api", object{}, errorText("missing_action", "action is missing"), true},
 	)
 }
 
-func TestALocalSessionAnswersWhenACommandWaitsForInput(t *testing.T) {
+func TestAndroidLocalSessionReportsWaitForInput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
-	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
+	id := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
 	for _, command := range []string{"printf 'Name? '; read x; echo got $x", "printf 'Name? '; sh -c 'read x; echo got $x'"} {
-		out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": command, "timeout": 300})
+		out := r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": command, "timeout": 300})
 		if out["waits"] != "input" || out["output"] != "Name? " || out["timed_out"] != false || out["alive"] != true {
 			t.Errorf("%s gives %v", command, out)
 		}
-		r.object("local_shell_session", object{"action": "write", "session_id": id, "input": "bob\n"})
+		r.callObject("local_shell_session", object{"action": "write", "session_id": id, "input": "bob\n"})
 		read := ""
 		r.eventually("what comes of the answer", func() bool {
-			read += r.object("local_shell_session", object{"action": "read", "session_id": id})["output"].(string)
+			read += r.callObject("local_shell_session", object{"action": "read", "session_id": id})["output"].(string)
 			return read == "got bob\n"
 		})
 	}
-	out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "sleep 1; echo done"})
+	out := r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": "sleep 1; echo done"})
 	if out["waits"] != nil || out["output"] != "done\n" || out["exit_code"] != 0.0 {
 		t.Errorf("a command that waits for time gives %v", out)
 	}
 }
 
-// The last line of a command can be read before the mark behind it is there.
-func TestACommandWaitsForTheOneBeforeThatJustEnds(t *testing.T) {
+// A command's last line can be read before the marker after it.
+func TestAndroidCommandWaitsForPreviousToFinish(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
-	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
-	r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "read x; echo got $x; sleep 0.1", "timeout": 300})
-	r.object("local_shell_session", object{"action": "write", "session_id": id, "input": "bob\n"})
-	out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "echo next"})
+	id := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
+	r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": "read x; echo got $x; sleep 0.1", "timeout": 300})
+	r.callObject("local_shell_session", object{"action": "write", "session_id": id, "input": "bob\n"})
+	out := r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": "echo next"})
 	if out["output"] != "got bob\nnext\n" || out["exit_code"] != 0.0 {
 		t.Errorf("the next command gives %v", out)
 	}
 }
 
-func TestAndroidLocalSession(t *testing.T) {
+func TestAndroidLocalSessionRunsCommands(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
@@ -169,9 +169,9 @@ func TestAndroidLocalSession(t *testing.T) {
 		for k, v := range more {
 			args[k] = v
 		}
-		return r.object("local_shell_session", args)
+		return r.callObject("local_shell_session", args)
 	}
-	started := r.object("local_shell_session", object{"action": "start", "env": object{"TD_X": "from outside"}})
+	started := r.callObject("local_shell_session", object{"action": "start", "env": object{"TD_X": "from outside"}})
 	id := started["session_id"].(string)
 	if !idAtEnd.MatchString(id) || started["output"] != "$ " {
 		t.Fatalf("it starts with %v", started)
@@ -189,7 +189,7 @@ func TestAndroidLocalSession(t *testing.T) {
 		{"printf '\\377'", "\uFFFD", 0.0},
 	} {
 		out := do("exec", id, object{"command": c.command})
-		if r.stable(out["output"].(string)) != c.output || out["exit_code"] != c.code || out["alive"] != true || out["timed_out"] != false {
+		if r.maskVariable(out["output"].(string)) != c.output || out["exit_code"] != c.code || out["alive"] != true || out["timed_out"] != false {
 			t.Errorf("%q gives %v", c.command, out)
 		}
 	}
@@ -229,14 +229,14 @@ func TestAndroidLocalSession(t *testing.T) {
 	if out := do("resize", id, object{"rows": 50, "cols": 100}); out["ok"] != true || out["detail"] == nil {
 		t.Errorf("resize gives %v", out)
 	}
-	listed := r.object("local_shell_session", object{"action": "list"})["sessions"].([]any)
+	listed := r.callObject("local_shell_session", object{"action": "list"})["sessions"].([]any)
 	if len(listed) != 1 || listed[0].(object)["session_id"] != id || listed[0].(object)["alive"] != true {
 		t.Errorf("listed are %v", listed)
 	}
 	if out := do("exec", id, object{"command": "echo bye; exit 7"}); out["output"] != "bye\n" || out["alive"] != false || out["exit_code"] != 7.0 {
 		t.Errorf("exit gives %v", out)
 	}
-	bg := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
+	bg := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
 	if out := do("kill", bg, nil); !cmp.Equal(out, object{"ok": true}) {
 		t.Errorf("kill gives %v", out)
 	}
@@ -244,28 +244,28 @@ func TestAndroidLocalSession(t *testing.T) {
 		!strings.HasSuffix(out["output"].(string), "bye\n") {
 		t.Errorf("a session that has ended answers %v", out)
 	}
-	r.check(t,
-		row{"local_shell_session", object{"action": "list"}, `{"sessions":[]}`, false},
-		row{"local_shell_session", object{}, wrong("missing_action", "action is missing"), true},
-		row{"local_shell_session", object{"action": "dance"}, wrong("unknown_action", `there is no action "dance"; there are start, exec, write, read, resize, kill and list`), true},
-		row{"local_shell_session", object{"action": "exec", "command": "true"}, wrong("missing_session_id", "exec needs session_id"), true},
-		row{"local_shell_session", object{"action": "exec", "session_id": id}, wrong("missing_command", "exec needs command"), true},
-		row{"local_shell_session", object{"action": "write", "session_id": id}, wrong("missing_input", "write needs input"), true},
-		row{"local_shell_session", object{"action": "read", "session_id": "none"}, wrong("session_not_found", "there is no such session: none"), true},
-		row{"local_shell_session", object{"action": "start", "cwd": "/nowhere"}, wrong("invalid_cwd", "/nowhere is not a folder"), true},
+	r.checkExact(t,
+		exactCall{"local_shell_session", object{"action": "list"}, `{"sessions":[]}`, false},
+		exactCall{"local_shell_session", object{}, errorText("missing_action", "action is missing"), true},
+		exactCall{"local_shell_session", object{"action": "dance"}, errorText("unknown_action", `there is no action "dance"; there are start, exec, write, read, resize, kill and list`), true},
+		exactCall{"local_shell_session", object{"action": "exec", "command": "true"}, errorText("missing_session_id", "exec needs session_id"), true},
+		exactCall{"local_shell_session", object{"action": "exec", "session_id": id}, errorText("missing_command", "exec needs command"), true},
+		exactCall{"local_shell_session", object{"action": "write", "session_id": id}, errorText("missing_input", "write needs input"), true},
+		exactCall{"local_shell_session", object{"action": "read", "session_id": "none"}, errorText("session_not_found", "there is no such session: none"), true},
+		exactCall{"local_shell_session", object{"action": "start", "cwd": "/nowhere"}, errorText("invalid_cwd", "/nowhere is not a folder"), true},
 	)
 }
 
 func TestAndroidLocalSessionLosesNothingBetweenExecAndRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
-	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
+	id := r.callObject("local_shell_session", object{"action": "start"})["session_id"].(string)
 	var all strings.Builder
-	r.object("local_shell_session", object{"action": "write", "session_id": id, "input": "for i in $(seq 2000); do echo bg$i; done\n"})
+	r.callObject("local_shell_session", object{"action": "write", "session_id": id, "input": "for i in $(seq 2000); do echo bg$i; done\n"})
 	for range 5 {
-		out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "seq 1000"})
+		out := r.callObject("local_shell_session", object{"action": "exec", "session_id": id, "command": "seq 1000"})
 		all.WriteString(out["output"].(string))
-		out = r.object("local_shell_session", object{"action": "read", "session_id": id})
+		out = r.callObject("local_shell_session", object{"action": "read", "session_id": id})
 		all.WriteString(out["output"].(string))
 	}
 	var want strings.Builder
@@ -282,7 +282,7 @@ func TestAndroidLocalSessionLosesNothingBetweenExecAndRead(t *testing.T) {
 	}
 }
 
-func TestAndroidFiles(t *testing.T) {
+func TestAndroidManagesFiles(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	outside := t.TempDir()
@@ -316,13 +316,13 @@ func TestAndroidFiles(t *testing.T) {
 	entry := func(name string, dir bool, size int) string {
 		return `{"name":"` + name + `","is_dir":` + strconv.FormatBool(dir) + `,"size":` + strconv.Itoa(size) + `,"mtime":200.5}`
 	}
-	ok := func(tool object, want string) row { return row{"termux_fs", tool, want, false} }
+	ok := func(tool object, want string) exactCall { return exactCall{"termux_fs", tool, want, false} }
 	content := func(text, encoding string, size, offset, read int, cut bool) string {
 		return toolkit.JSONText(android.Content{Content: text, Encoding: encoding, Size: int64(size), Offset: int64(offset), ReadBytes: int64(read), Truncated: cut})
 	}
 	size, err := os.Stat(filepath.Join(r.home, "d", "e"))
 	must(err)
-	r.check(t,
+	r.checkExact(t,
 		ok(fs("write", "new/deep/f.txt", "content", "häh\n"), `{"path":"HOME/new/deep/f.txt","size":5}`),
 		ok(fs("read", "~/new/deep/f.txt"), content("häh\n", "utf-8", 5, 0, 5, false)),
 		ok(fs("read", r.home+"/new/deep/f.txt", "max_bytes", 2), content("h", "utf-8", 5, 0, 1, true)),
@@ -344,7 +344,7 @@ func TestAndroidFiles(t *testing.T) {
 	fails := func(code string, args object) {
 		t.Helper()
 		answer := r.call("termux_fs", args)
-		if text := said(answer); !answer.Failed || !strings.HasPrefix(text, `{"status":"error","error":"`+code+`",`) {
+		if text := resultText(answer); !answer.Failed || !strings.HasPrefix(text, `{"status":"error","error":"`+code+`",`) {
 			t.Errorf("%v gives %s, want %s", args, text, code)
 		}
 	}
@@ -375,7 +375,7 @@ func TestAndroidFiles(t *testing.T) {
 	}
 }
 
-func TestAndroidMarksAreCutOutWhereverReadingPauses(t *testing.T) {
+func TestAndroidRemovesMarkersSplitAcrossReads(t *testing.T) {
 	t.Parallel()
 	piece := rapid.OneOf(rapid.SampledFrom([]string{"\x1e0123456789ab 0\x1e\n", "\x1e0123456789ab 255\x1e\n", "\x1e", "\x1e01 2", "äöü", "\x1b[1m", "\n"}),
 		rapid.StringN(0, 8, -1))

@@ -14,7 +14,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-func TestWrongArgumentsAreToldInWords(t *testing.T) {
+func TestInvalidArgumentsAreExplained(t *testing.T) {
 	t.Parallel()
 	logTool := toolkit.Tool{Name: "process_log", In: reflect.TypeFor[native.ProcessLogInput]()}
 	takes := "it takes: id, stream, since, tail, grep, context, wait_ms, max_output"
@@ -42,7 +42,7 @@ func TestWrongArgumentsAreToldInWords(t *testing.T) {
 	}
 }
 
-func TestWhatIsInAnArgumentIsTold(t *testing.T) {
+func TestErrorNamesPartOfAnArgument(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		`{"command":"x","env":{"A":null,"B":{}}}`: `call process_start: argument "env.A" must be a string, not null`,
@@ -61,7 +61,7 @@ func TestWhatIsInAnArgumentIsTold(t *testing.T) {
 	}
 }
 
-func TestNumbersThatAreWholeAreIntegers(t *testing.T) {
+func TestDecodeAcceptsWholeFloatsAsIntegers(t *testing.T) {
 	t.Parallel()
 	in, err := toolkit.Decode[native.ProcessLogInput](toolkit.Tool{Name: "process_log", In: reflect.TypeFor[native.ProcessLogInput]()},
 		json.RawMessage(`{"id":"x","since":-1.0,"tail":2e1,"maxOutput":3.0}`))
@@ -71,7 +71,7 @@ func TestNumbersThatAreWholeAreIntegers(t *testing.T) {
 	}
 }
 
-func TestVariablesAreGivenAsNumbersAndTruthValuesToo(t *testing.T) {
+func TestEnvAcceptsNumbersAndBooleans(t *testing.T) {
 	t.Parallel()
 	tool := toolkit.Tool{Name: "process_start", In: reflect.TypeFor[plugin.StartInput]()}
 	in, err := toolkit.Decode[plugin.StartInput](tool, json.RawMessage(`{"command":"x","env":{"PORT":8080,"RATIO":1.50,"DEBUG":true,"S":"1"}}`))
@@ -84,7 +84,7 @@ func TestVariablesAreGivenAsNumbersAndTruthValuesToo(t *testing.T) {
 	}
 }
 
-func TestNullIsNoElementOfAList(t *testing.T) {
+func TestDecodeRejectsNullInLists(t *testing.T) {
 	t.Parallel()
 	type lists struct {
 		Command []string   `json:"command"`
@@ -102,7 +102,7 @@ func TestNullIsNoElementOfAList(t *testing.T) {
 	}
 }
 
-func TestAnIDIsTakenUnderEachOfItsNames(t *testing.T) {
+func TestIDIsAcceptedUnderEachAlias(t *testing.T) {
 	t.Parallel()
 	tool := toolkit.Tool{Name: "process_get", In: reflect.TypeFor[toolkit.IDInput]()}
 	for _, args := range []string{`{"id":"x"}`, `{"processId":"x"}`, `{"process_id":"x"}`, `{"session_id":"x"}`} {

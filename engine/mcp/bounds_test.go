@@ -11,12 +11,12 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// bounded calls a tool whose result must stay within the bound, as it is sent and with the facts
-// beside its text, and hold what is given. The profile plugin counts neither escapes nor notes.
-func (r *rig) bounded(name string, args object, most int, holds ...string) string {
+// callWithin calls a tool. Its result, as sent and with its structured content, must be at most
+// most bytes and contain holds. The plugin profile counts neither escapes nor notes.
+func (r *rig) callWithin(name string, args object, most int, holds ...string) string {
 	r.Helper()
 	answer := r.call(name, args)
-	text := said(answer)
+	text := resultText(answer)
 	size := len(toolkit.JSONText(text)) - len(`""`)
 	if !answer.Told && answer.Structured != nil {
 		size += len(toolkit.JSONText(answer.Structured))
@@ -35,15 +35,15 @@ func (r *rig) bounded(name string, args object, most int, holds ...string) strin
 	return text
 }
 
-func (r *rig) write(name, text string) {
+func (r *rig) writeText(name, text string) {
 	r.Helper()
 	if err := os.WriteFile(filepath.Join(r.home, name), []byte(text), 0o600); err != nil {
 		r.Fatal(err)
 	}
 }
 
-// manyLines are numbered lines of more than a hundred thousand tokens.
-func manyLines() string {
+// longText returns numbered lines of more than 100,000 tokens.
+func longText() string {
 	var b strings.Builder
 	for i := range 8000 {
 		fmt.Fprintf(&b, "line %d %s\n", i, strings.Repeat("x", 60))
@@ -51,80 +51,80 @@ func manyLines() string {
 	return b.String()
 }
 
-func TestResultsStayWithinTheirBound(t *testing.T) {
+func TestResultsStayWithinMaxSize(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.write("lines", manyLines())
-	r.write("one", strings.Repeat("long ", 100<<10))
-	r.write("big.json", `{"items":[`+strings.Repeat(`{"name":"x"},`, 20<<10)+`{"name":"last"}],"end":[1.0,"z"]}`)
-	r.bounded("grep", object{"pattern": "line", "path": "lines", "limit": 100_000}, toolkit.Bulk,
+	r.writeText("lines", longText())
+	r.writeText("one", strings.Repeat("long ", 100<<10))
+	r.writeText("big.json", `{"items":[`+strings.Repeat(`{"name":"x"},`, 20<<10)+`{"name":"last"}],"end":[1.0,"z"]}`)
+	r.callWithin("grep", object{"pattern": "line", "path": "lines", "limit": 100_000}, toolkit.Bulk,
 		"lines:1:line 0 x", "[Output truncated to 32768 bytes; ", " line(s) omitted. Narrow path, glob or pattern.]")
-	r.bounded("grep", object{"pattern": "long", "path": "one"}, toolkit.Bulk, "one:1:long long")
-	r.bounded("read_json", object{"path": "big.json"}, toolkit.Bulk, `{"items":[{"name":"x"}`, `{"name":"last"}],"end":[1.0,"z"]}`, " bytes left out: pointer=/KEY/0 gives a part]")
-	r.check(t,
-		row{"read_json", object{"path": "big.json", "pointer": "/end"}, `[1.0,"z"]`, false},
-		row{"read_json", object{"path": "big.json", "pointer": "/items/20480/name"}, `"last"`, false},
-		row{"read_json", object{"path": "big.json", "pointer": "/items/20481"}, `read JSON: nothing at "20481" of pointer "/items/20481"`, true},
-		row{"read_json", object{"path": "big.json", "pointer": "end"}, `read JSON: pointer "end" does not begin with /`, true},
+	r.callWithin("grep", object{"pattern": "long", "path": "one"}, toolkit.Bulk, "one:1:long long")
+	r.callWithin("read_json", object{"path": "big.json"}, toolkit.Bulk, `{"items":[{"name":"x"}`, `{"name":"last"}],"end":[1.0,"z"]}`, " bytes left out: pointer=/KEY/0 gives a part]")
+	r.checkExact(t,
+		exactCall{"read_json", object{"path": "big.json", "pointer": "/end"}, `[1.0,"z"]`, false},
+		exactCall{"read_json", object{"path": "big.json", "pointer": "/items/20480/name"}, `"last"`, false},
+		exactCall{"read_json", object{"path": "big.json", "pointer": "/items/20481"}, `read JSON: nothing at "20481" of pointer "/items/20481"`, true},
+		exactCall{"read_json", object{"path": "big.json", "pointer": "end"}, `read JSON: pointer "end" does not begin with /`, true},
 	)
-	r.write("odd.json", `{"a/b":{"~":[null,true]}}`)
-	r.check(t, row{"read_json", object{"path": "odd.json", "pointer": "/a~1b/~0/1"}, "true", false})
+	r.writeText("odd.json", `{"a/b":{"~":[null,true]}}`)
+	r.checkExact(t, exactCall{"read_json", object{"path": "odd.json", "pointer": "/a~1b/~0/1"}, "true", false})
 
 	r.call("session_start", object{"name": "sh", "command": "sh"})
 	r.call("session_exec", object{"id": "sh", "command": "cat lines"})
-	text := r.bounded("session_screen", object{"id": "sh", "scrollback": 5000}, toolkit.Bulk, " left out: max_output gives more]\n", "line 7999 x")
-	if more := said(r.call("session_screen", object{"id": "sh", "scrollback": 5000, "max_output": 1 << 20})); len(more) < 5*len(text) || strings.Contains(more, "left out") {
+	text := r.callWithin("session_screen", object{"id": "sh", "scrollback": 5000}, toolkit.Bulk, " left out: max_output gives more]\n", "line 7999 x")
+	if more := resultText(r.call("session_screen", object{"id": "sh", "scrollback": 5000, "max_output": 1 << 20})); len(more) < 5*len(text) || strings.Contains(more, "left out") {
 		t.Errorf("with max_output it gives %d bytes", len(more))
 	}
-	r.bounded("session_read", object{"id": "sh", "since": 0}, toolkit.Bulk)
-	r.bounded("session_exec", object{"id": "sh", "command": "cat lines"}, toolkit.Bulk, "line 7999 x")
+	r.callWithin("session_read", object{"id": "sh", "since": 0}, toolkit.Bulk)
+	r.callWithin("session_exec", object{"id": "sh", "command": "cat lines"}, toolkit.Bulk, "line 7999 x")
 
 	r.call("process_start", object{"command": "cat lines one", "name": "cat"})
-	r.ended("cat")
-	r.bounded("process_log", object{"id": "cat"}, toolkit.Bulk, "long")
+	r.waitForExit("cat")
+	r.callWithin("process_log", object{"id": "cat"}, toolkit.Bulk, "long")
 	for _, most := range []int{700, toolkit.Bulk} {
-		text := r.bounded("process_log", object{"id": "cat", "grep": "line", "max_output": most}, most, "0: line 0 x", "\n[more from here on: since=")
+		text := r.callWithin("process_log", object{"id": "cat", "grep": "line", "max_output": most}, most, "0: line 0 x", "\n[more from here on: since=")
 		var since int64
 		if _, err := fmt.Sscanf(text[strings.LastIndex(text, "["):], "[more from here on: since=%d", &since); err != nil {
 			t.Fatal(err)
 		}
 		want := fmt.Sprintf(": line %d x", strings.Count(text, ": line "))
-		if next := said(r.call("process_log", object{"id": "cat", "grep": "line", "since": since})); !strings.Contains(next[:min(30, len(next))], want) {
+		if next := resultText(r.call("process_log", object{"id": "cat", "grep": "line", "since": since})); !strings.Contains(next[:min(30, len(next))], want) {
 			t.Errorf("since %d it gives %.100s, want %s", since, next, want)
 		}
 	}
-	r.bounded("process_log", object{"id": "cat", "grep": "long"}, toolkit.Bulk, "long long")
-	r.bounded("process_wait", object{"id": "cat", "log": "long", "since": 0}, 8<<10, "Met: log")
-	r.bounded("exec", object{"command": "cat lines one >&2; cat lines one"}, toolkit.Bulk, "chars truncated from stdout", "chars truncated from stderr")
+	r.callWithin("process_log", object{"id": "cat", "grep": "long"}, toolkit.Bulk, "long long")
+	r.callWithin("process_wait", object{"id": "cat", "log": "long", "since": 0}, 8<<10, "Met: log")
+	r.callWithin("exec", object{"command": "cat lines one >&2; cat lines one"}, toolkit.Bulk, "chars truncated from stdout", "chars truncated from stderr")
 	r.call("exec", object{"command": ": " + strings.Repeat("y", 60<<10)})
 	r.eventually("the long command in the history", func() bool {
-		text := r.bounded("history", nil, toolkit.Bulk)
+		text := r.callWithin("history", nil, toolkit.Bulk)
 		return strings.Contains(text, "  : yyyy") && strings.Contains(text, " bytes left out]")
 	})
 }
 
-func TestBoundsAreCountedInJSON(t *testing.T) {
+func TestMaxOutputCountsJSONBytes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	for name, line := range map[string]string{"short": "", "quotes": strings.Repeat(`"`, 90), "invalid": strings.Repeat("\xff", 90), "controls": strings.Repeat("\x01", 40) + "x"} {
-		r.write(name, strings.Repeat(line+"\n", 60<<10))
+		r.writeText(name, strings.Repeat(line+"\n", 60<<10))
 		r.call("process_start", object{"command": "cat " + name, "name": name})
-		r.ended(name)
-		r.bounded("process_log", object{"id": name}, toolkit.Bulk)
-		r.bounded("process_log", object{"id": name, "since": 0}, toolkit.Bulk)
-		r.bounded("process_log", object{"id": name, "tail": 50_000}, toolkit.Bulk)
-		r.bounded("process_log", object{"id": name, "since": 0, "max_output": 5000}, 5000)
-		r.bounded("process_log", object{"id": name, "grep": "^", "context": 5}, toolkit.Bulk)
-		r.bounded("process_start", object{"command": "cat " + name, "wait": object{}}, 8<<10, "Met: exit")
-		r.bounded("grep", object{"pattern": "^", "path": name, "limit": 60 << 10}, toolkit.Bulk)
-		r.bounded("env_set", object{"key": "LONG", "value": strings.Repeat(line+"\n", 30<<10/(len(line)+1))}, toolkit.Bulk)
-		r.bounded("env_get", object{"key": "LONG"}, toolkit.Bulk, "left_out: ")
+		r.waitForExit(name)
+		r.callWithin("process_log", object{"id": name}, toolkit.Bulk)
+		r.callWithin("process_log", object{"id": name, "since": 0}, toolkit.Bulk)
+		r.callWithin("process_log", object{"id": name, "tail": 50_000}, toolkit.Bulk)
+		r.callWithin("process_log", object{"id": name, "since": 0, "max_output": 5000}, 5000)
+		r.callWithin("process_log", object{"id": name, "grep": "^", "context": 5}, toolkit.Bulk)
+		r.callWithin("process_start", object{"command": "cat " + name, "wait": object{}}, 8<<10, "Met: exit")
+		r.callWithin("grep", object{"pattern": "^", "path": name, "limit": 60 << 10}, toolkit.Bulk)
+		r.callWithin("env_set", object{"key": "LONG", "value": strings.Repeat(line+"\n", 30<<10/(len(line)+1))}, toolkit.Bulk)
+		r.callWithin("env_get", object{"key": "LONG"}, toolkit.Bulk, "left_out: ")
 	}
-	r.write("quotes.json", `[`+strings.Repeat(`"x",`, 20<<10)+`"last"]`)
-	r.bounded("read_json", object{"path": "quotes.json"}, toolkit.Bulk, `"last"]`)
+	r.writeText("quotes.json", `[`+strings.Repeat(`"x",`, 20<<10)+`"last"]`)
+	r.callWithin("read_json", object{"path": "quotes.json"}, toolkit.Bulk, `"last"]`)
 }
 
-func TestLongCommandsAreCutInListsAndRecords(t *testing.T) {
+func TestListsAndRecordsTruncateLongCommands(t *testing.T) {
 	t.Parallel()
 	long := ": " + strings.Repeat(`"`, 50<<10) + "; exec sleep 1000"
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestLongCommandsAreCutInListsAndRecords(t *testing.T) {
 			if c.profile == toolkit.Native && tool == "process_list" {
 				note = "…"
 			}
-			text := r.bounded(tool, args, 3<<10, note)
+			text := r.callWithin(tool, args, 3<<10, note)
 			if len(args) == 0 && !strings.Contains(text, last.ID) {
 				t.Errorf("%s hides what follows a long command: %.300s", tool, text)
 			}
@@ -160,7 +160,7 @@ func TestLongCommandsAreCutInListsAndRecords(t *testing.T) {
 	}
 }
 
-func TestImageThatIsTooLargeIsRefusedWithBothSizes(t *testing.T) {
+func TestOversizedImageErrorNamesBothSizes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	for _, c := range []struct {
@@ -171,36 +171,36 @@ func TestImageThatIsTooLargeIsRefusedWithBothSizes(t *testing.T) {
 		{5 << 20, "Cannot show p.png: the image is 6.7MB in base64; a result holds at most 5.0MB."},
 		{24 << 20, "Cannot show p.png: the image is 32.0MB in base64; a result holds at most 5.0MB."},
 	} {
-		r.file("p.png", "\x89PNG\r\n\x1a\n")
+		r.createFile("p.png", "\x89PNG\r\n\x1a\n")
 		if err := os.Truncate(filepath.Join(r.home, "p.png"), int64(c.size)); err != nil {
 			t.Fatal(err)
 		}
 		answer := r.call("read", object{"path": "p.png"})
-		if answer.Failed != (c.want != "") || c.want != "" && said(answer) != c.want {
+		if answer.Failed != (c.want != "") || c.want != "" && resultText(answer) != c.want {
 			t.Errorf("%d bytes: failed %v", c.size, answer.Failed)
 		}
 	}
 }
 
-func TestSessionReadOfAFloodGivesTheNewestPart(t *testing.T) {
+func TestSessionReadOfLongOutputReturnsNewestPart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.write("lines", manyLines())
-	r.facts("session_start", object{"name": "flood", "command": "sh -c 'cat lines; read x'"})
-	r.facts("session_wait", object{"id": "flood"})
-	r.agent.Seen.Set(r.process("flood").ID, toolkit.Cursor{At: 100})
-	text := r.bounded("session_read", object{"id": "flood"}, toolkit.Bulk, "line 7999 x")
+	r.writeText("lines", longText())
+	r.callChecked("session_start", object{"name": "flood", "command": "sh -c 'cat lines; read x'"})
+	r.callChecked("session_wait", object{"id": "flood"})
+	r.agent.Seen.Set(r.getProcess("flood").ID, toolkit.Cursor{At: 100})
+	text := r.callWithin("session_read", object{"id": "flood"}, toolkit.Bulk, "line 7999 x")
 	var skipped, since int
 	if _, err := fmt.Sscanf(text, "[%d bytes before this left out; since %d gives them]", &skipped, &since); err != nil || since != 100 || skipped < 100_000 {
 		t.Errorf("it begins with %.100q: %v", text, err)
 	}
-	if text := said(r.call("session_read", object{"id": "flood"})); text != "" {
+	if text := resultText(r.call("session_read", object{"id": "flood"})); text != "" {
 		t.Errorf("it gives again %.100q", text)
 	}
-	r.bounded("session_read", object{"id": "flood", "since": since}, toolkit.Bulk, "line 2 x")
+	r.callWithin("session_read", object{"id": "flood", "since": since}, toolkit.Bulk, "line 2 x")
 }
 
-func TestListsHoldWhatRunsAndWhatEndedLast(t *testing.T) {
+func TestListsShowRunningAndLastExited(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	start := func(name string, command ...string) string {
@@ -212,43 +212,43 @@ func TestListsHoldWhatRunsAndWhatEndedLast(t *testing.T) {
 	}
 	start("runs", "sleep", "1000")
 	for i := range 12 {
-		r.ended(start(fmt.Sprintf("gone-%d", i), "true"))
+		r.waitForExit(start(fmt.Sprintf("gone-%d", i), "true"))
 	}
-	text := said(r.call("process_list", nil))
+	text := resultText(r.call("process_list", nil))
 	if !strings.Contains(text, "  runs  running, pid ") || strings.Contains(text, "  gone-1  ") || !strings.Contains(text, "  gone-2  ") ||
 		!strings.Contains(text, "  gone-11  exited, exit code 0  true") || !strings.HasSuffix(text, "\n[2 that ended before: all lists them]") {
 		t.Errorf("process_list gives %s", text)
 	}
-	if text := said(r.call("process_list", object{"all": true})); strings.Count(text, "\n") != 12 || !strings.Contains(text, "  gone-0  ") {
+	if text := resultText(r.call("process_list", object{"all": true})); strings.Count(text, "\n") != 12 || !strings.Contains(text, "  gone-0  ") {
 		t.Errorf("process_list of all gives %s", text)
 	}
-	if text := said(r.call("session_list", nil)); text != "No sessions." {
+	if text := resultText(r.call("session_list", nil)); text != "No sessions." {
 		t.Errorf("session_list gives %s", text)
 	}
 }
 
-// What is promised of the profile plugin stays.
-func TestTheProfilePluginKeepsItsBounds(t *testing.T) {
+// The plugin profile has fixed limits of its own.
+func TestPluginProfileKeepsItsLimits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Plugin)
-	r.write("lines", manyLines())
-	r.write("big.json", "["+strings.Repeat(`"x",`, 50<<10)+`"last"]`)
-	r.bounded("grep", object{"pattern": "line", "path": "lines", "limit": 100_000}, 64<<10, "[Output truncated to 65536 bytes; ", " line(s) omitted.]")
-	r.bounded("read_json", object{"path": "big.json"}, 50<<10, `"last"]`, " bytes left out: pointer=/KEY/0 gives a part]")
-	r.bounded("read", object{"path": "lines"}, 50<<10, "[Showing lines 1-")
+	r.writeText("lines", longText())
+	r.writeText("big.json", "["+strings.Repeat(`"x",`, 50<<10)+`"last"]`)
+	r.callWithin("grep", object{"pattern": "line", "path": "lines", "limit": 100_000}, 64<<10, "[Output truncated to 65536 bytes; ", " line(s) omitted.]")
+	r.callWithin("read_json", object{"path": "big.json"}, 50<<10, `"last"]`, " bytes left out: pointer=/KEY/0 gives a part]")
+	r.callWithin("read", object{"path": "lines"}, 50<<10, "[Showing lines 1-")
 	r.call("exec", object{"command": "true"})
-	if text := said(r.call("process_list", nil)); text != "No managed processes." {
+	if text := resultText(r.call("process_list", nil)); text != "No managed processes." {
 		t.Errorf("process_list gives %s", text)
 	}
 	r.agent.Options.Unbounded = true
-	if text := said(r.call("read_json", object{"path": "big.json"})); len(text) != 4*50<<10+len(`["last"]`) {
+	if text := resultText(r.call("read_json", object{"path": "big.json"})); len(text) != 4*50<<10+len(`["last"]`) {
 		t.Errorf("unbounded, read_json gives %d bytes", len(text))
 	}
 }
 
-// The other profiles tell of the end of long output, how much is before it, and
-// where.
-func TestOtherProfilesTellWhereTheRestOfLongOutputIs(t *testing.T) {
+// Profiles other than the native one return the end of long output, with the size and place of the
+// rest.
+func TestOtherProfilesNameTheLogOfLongOutput(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.All)
 	much := "head -c 3000000 /dev/zero | tr '\\0' x"
@@ -260,22 +260,22 @@ func TestOtherProfilesTellWhereTheRestOfLongOutputIs(t *testing.T) {
 		{"local_run_shell", object{"command": much}},
 	} {
 		answer := r.call(c.tool, c.args)
-		if text := said(answer); len(text) > toolkit.StreamMost+1024 || !strings.Contains(text, "[1951424 bytes before this are in "+r.dir) {
+		if text := resultText(answer); len(text) > toolkit.StreamMost+1024 || !strings.Contains(text, "[1951424 bytes before this are in "+r.dir) {
 			t.Errorf("%s gives %d bytes: %.200s", c.tool, len(text), text)
 		}
 	}
-	started := said(r.call("start-command-async", object{"command": []string{"sh", "-c", much}}))
+	started := resultText(r.call("start-command-async", object{"command": []string{"sh", "-c", much}}))
 	id := started[strings.LastIndex(started, " ")+1:]
-	r.ended(id)
-	if text := said(r.call("check-command-status", object{"processId": id})); len(text) > 2*toolkit.StreamMost || !strings.Contains(text, " bytes before this are in ") {
+	r.waitForExit(id)
+	if text := resultText(r.call("check-command-status", object{"processId": id})); len(text) > 2*toolkit.StreamMost || !strings.Contains(text, " bytes before this are in ") {
 		t.Errorf("check-command-status gives %d bytes: %.300s", len(text), text)
 	}
-	if text := said(r.call("shell_cmd", object{"command": "seq 100000"})); len(text) > 8<<10 || !strings.Contains(text, "truncated: true") {
+	if text := resultText(r.call("shell_cmd", object{"command": "seq 100000"})); len(text) > 8<<10 || !strings.Contains(text, "truncated: true") {
 		t.Errorf("shell_cmd gives %d bytes", len(text))
 	}
 }
 
-func TestWhatIsLeftOutOfATextIsTold(t *testing.T) {
+func TestTruncatedTextStatesOmittedSize(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		text string

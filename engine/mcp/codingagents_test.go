@@ -13,9 +13,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// fakeClaude is a script under the name of an agent. It takes pastes, keeps what it is
-// given, and works on each line until the file "go" is there,
-// which it removes; of "ask" it asks.
+// fakeClaude is a script posing as an agent. It accepts pastes, stores its input, and works on each
+// line until the file "go" appears, which it then removes. The line "ask" makes it ask a question.
 const fakeClaude = `#!/bin/sh
 stty -icanon -echo
 printf '\033[?2004h\033]0;✳ Test\007Ready.\n'
@@ -34,75 +33,75 @@ while read -r line; do
 done
 `
 
-// claude starts the fake agent in a session of its name.
-func (r *rig) claude(name string) api.Process {
+// startFakeClaude starts the fake agent in a session.
+func (r *rig) startFakeClaude(name string) api.Process {
 	r.Helper()
 	dir := filepath.Join(r.home, "bin")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		r.Fatal(err)
 	}
-	syscall.ForkLock.RLock() // a child forked meanwhile would hold the program open for writing
+	syscall.ForkLock.RLock() // a concurrently forked child would hold the program open for writing
 	err := os.WriteFile(filepath.Join(dir, "claude"), []byte(fakeClaude), 0o700)
 	syscall.ForkLock.RUnlock()
 	if err != nil {
 		r.Fatal(err)
 	}
-	r.facts("session_start", object{"name": name, "command": filepath.Join(dir, "claude")})
+	r.callChecked("session_start", object{"name": name, "command": filepath.Join(dir, "claude")})
 	r.eventually("an idle agent", func() bool {
-		a := r.process(name).Agent
+		a := r.getProcess(name).Agent
 		return a != nil && a.State == api.AgentIdle
 	})
-	return r.process(name)
+	return r.getProcess(name)
 }
 
-// says calls a tool whose text has to match.
-func (r *rig) says(name string, args object, want string) {
+// callMatching calls a tool and checks its text against a pattern.
+func (r *rig) callMatching(name string, args object, want string) {
 	r.Helper()
-	if text, _ := r.facts(name, args); !regexp.MustCompile(want).MatchString(text) {
+	if text, _ := r.callChecked(name, args); !regexp.MustCompile(want).MatchString(text) {
 		r.Errorf("%s of %v says %q, want %s", name, args, text, want)
 	}
 }
 
-// refuses calls a tool that has to fail.
-func (r *rig) refuses(name string, args object, want string) {
+// callFailing calls a tool and checks its error.
+func (r *rig) callFailing(name string, args object, want string) {
 	r.Helper()
-	if answer := r.call(name, args); !answer.Failed || !strings.Contains(said(answer), want) {
-		r.Errorf("%s of %v says %q, failed %v; want %s", name, args, said(answer), answer.Failed, want)
+	if answer := r.call(name, args); !answer.Failed || !strings.Contains(resultText(answer), want) {
+		r.Errorf("%s of %v says %q, failed %v; want %s", name, args, resultText(answer), answer.Failed, want)
 	}
 }
 
-// prompts gives the agent in work a task and waits for it; when it comes back, the agent
-// works on it.
-func (r *rig) prompts(text string) <-chan string {
+// promptInBackground gives the agent in session work a task and waits for it. When it returns, the
+// agent is working.
+func (r *rig) promptInBackground(text string) <-chan string {
 	r.Helper()
 	answer := make(chan string, 1)
 	go func() {
-		answer <- said(r.call("agent_prompt", object{"id": "work", "text": text, "wait_ms": testTimeout.Milliseconds()}))
+		answer <- resultText(r.call("agent_prompt", object{"id": "work", "text": text, "wait_ms": testTimeout.Milliseconds()}))
 	}()
-	r.eventually("a working agent", func() bool { return r.process("work").Agent.State == api.AgentWorking })
+	r.eventually("a working agent", func() bool { return r.getProcess("work").Agent.State == api.AgentWorking })
 	return answer
 }
 
-func TestAnAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
+func TestAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.says("agent_list", nil, `^No coding agent runs in a session\.$`)
+	r.callMatching("agent_list", nil, `^No coding agent runs in a session\.$`)
 	r.call("session_start", object{"name": "sh", "command": "sh"})
-	p := r.claude("work")
-	r.says("agent_list", nil, `^`+p.ID+`  work  claude  idle for \d+s  `+regexp.QuoteMeta(r.home)+`$`)
-	r.says("agent_prompt", object{"id": "work", "text": "first\nsecond"}, `^Prompted; claude in work \(`+p.ID+`\) is working$`)
-	r.says("agent_wait", object{"timeout_ms": 1}, `^Timed out; none is blocked or done\.$`)
-	r.says("agent_prompt", object{"id": "work", "text": "late", "wait_ms": 1}, `^Prompted; timed out: claude in work \(.*\) is working$`)
-	r.write("go", "")
+	p := r.startFakeClaude("work")
+	r.callMatching("agent_list", nil, `^`+p.ID+`  work  claude  idle for \d+s  `+regexp.QuoteMeta(r.home)+`$`)
+	r.callMatching("agent_prompt", object{"id": "work", "text": "first\nsecond"}, `^Prompted; claude in work \(`+p.ID+`\) is working$`)
+	r.callMatching("agent_wait", object{"timeout_ms": 1}, `^Timed out; none is blocked or done\.$`)
+	r.callMatching("agent_prompt", object{"id": "work", "text": "late", "wait_ms": 1}, `^Prompted; timed out: claude in work \(.*\) is working$`)
+	r.writeText("go", "")
 	r.eventually("the second task", func() bool {
 		got, _ := os.ReadFile(filepath.Join(r.home, "got"))
 		return strings.Contains(string(got), "late")
 	})
-	r.write("go", "")
-	r.says("agent_wait", object{"ids": []string{"sh", "work"}}, `^claude in work \(`+p.ID+`\) is done$`)
-	said := r.prompts("again")
-	r.write("go", "")
+	r.writeText("go", "")
+	r.callMatching("agent_wait", object{"ids": []string{"sh", "work"}}, `^claude in work \(`+p.ID+`\) is done$`)
+	said := r.promptInBackground("again")
+	r.writeText("go", "")
 	if text := <-said; text != "Prompted; claude in work ("+p.ID+") is done" {
 		t.Errorf("agent_prompt says %q", text)
 	}
@@ -110,26 +109,26 @@ func TestAnAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
 	if want := "\x1b[200~first\nsecond\x1b[201~\n\x1b[200~late\x1b[201~\n\x1b[200~again\x1b[201~\n"; err != nil || string(got) != want {
 		t.Errorf("it was given %q, %v", got, err)
 	}
-	r.refuses("agent_prompt", object{"id": "sh", "text": "x"}, "prompt sh: no coding agent runs in it")
-	r.refuses("agent_prompt", object{"id": "work", "text": " "}, "text is empty")
+	r.callFailing("agent_prompt", object{"id": "sh", "text": "x"}, "prompt sh: no coding agent runs in it")
+	r.callFailing("agent_prompt", object{"id": "work", "text": " "}, "text is empty")
 	r.call("session_kill", object{"id": "work"})
-	r.says("agent_wait", object{"ids": []string{"work"}}, `^Those sessions have ended\.$`)
+	r.callMatching("agent_wait", object{"ids": []string{"work"}}, `^Those sessions have ended\.$`)
 }
 
-func TestABlockedAgentIsNotPrompted(t *testing.T) {
+func TestBlockedAgentIsNotPrompted(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	p := r.claude("work")
+	p := r.startFakeClaude("work")
 	const asks = `claude in work \(.*\) is blocked: Do you want to proceed\?$`
-	said := r.prompts("ask")
-	r.write("go", "")
+	said := r.promptInBackground("ask")
+	r.writeText("go", "")
 	if text := <-said; !regexp.MustCompile(`^Prompted; ` + asks).MatchString(text) {
 		t.Errorf("agent_prompt says %q", text)
 	}
-	r.says("agent_wait", nil, `^`+asks)
-	r.says("agent_list", nil, `  claude  blocked for \d+s  .*: Do you want to proceed\?$`)
-	r.refuses("agent_prompt", object{"id": p.ID, "text": "x"}, "prompt work: it is blocked: Do you want to proceed?\nhint: ")
+	r.callMatching("agent_wait", nil, `^`+asks)
+	r.callMatching("agent_list", nil, `  claude  blocked for \d+s  .*: Do you want to proceed\?$`)
+	r.callFailing("agent_prompt", object{"id": p.ID, "text": "x"}, "prompt work: it is blocked: Do you want to proceed?\nhint: ")
 	if got, err := os.ReadFile(filepath.Join(r.home, "got")); err != nil || strings.Count(string(got), "\n") != 1 {
 		t.Errorf("it was given %q, %v", got, err)
 	}
@@ -138,39 +137,39 @@ func TestABlockedAgentIsNotPrompted(t *testing.T) {
 func TestAgentInAnUnknownStateIsNotPrompted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.says("agent_wait", nil, `^No coding agent runs in a session\.$`)
-	r.file("bin/claude", "read -r line; : > typed; exec sleep 1000")
-	r.facts("session_start", object{"name": "work", "command": "sh bin/claude"})
-	r.eventually("an agent", func() bool { return r.process("work").Agent != nil })
-	if state := r.process("work").Agent.State; state != api.AgentUnknown {
+	r.callMatching("agent_wait", nil, `^No coding agent runs in a session\.$`)
+	r.createFile("bin/claude", "read -r line; : > typed; exec sleep 1000")
+	r.callChecked("session_start", object{"name": "work", "command": "sh bin/claude"})
+	r.eventually("an agent", func() bool { return r.getProcess("work").Agent != nil })
+	if state := r.getProcess("work").Agent.State; state != api.AgentUnknown {
 		t.Fatalf("it is %s", state)
 	}
-	r.refuses("agent_prompt", object{"id": "work", "text": "task"}, "prompt work: its agent's state is unknown")
+	r.callFailing("agent_prompt", object{"id": "work", "text": "task"}, "prompt work: its agent's state is unknown")
 	if _, err := os.Stat(filepath.Join(r.home, "typed")); err == nil {
 		t.Error("the task was typed")
 	}
 }
 
-func TestAnAgentIsNotPromptedWhileThePersonHasTheKeyboard(t *testing.T) {
+func TestKeyboardLockBlocksAgentPrompt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	p := r.claude("work")
-	if _, err := api.SessionKeyboard.Call(t.Context(), r.person(), api.SessionKeyboardInput{ID: p.ID, Take: true}); err != nil {
+	p := r.startFakeClaude("work")
+	if _, err := api.SessionKeyboard.Call(t.Context(), r.userClient(), api.SessionKeyboardInput{ID: p.ID, Take: true}); err != nil {
 		t.Fatal(err)
 	}
-	r.refuses("agent_prompt", object{"id": "work", "text": "x"}, "locked_by_user")
+	r.callFailing("agent_prompt", object{"id": "work", "text": "x"}, "locked_by_user")
 }
 
-func TestRulesOnSessionsHoldForAgentsInThem(t *testing.T) {
+func TestSessionRulesApplyToAgentsInSessions(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.claude("work")
+	r.startFakeClaude("work")
 	for tool, rule := range map[string]string{
 		"agent_prompt": "session?write", "agent_transcript": "session?screen", "agent_list": "session?list", "agent_wait": "agent_*",
 	} {
-		r.policy("[[rule]]\ndecision = \"deny\"\ntool = [\"" + rule + "\"]\nreason = \"not that\"")
-		if text, failed := r.calls(r.served(nil), tool, object{"id": "work", "text": "x"}); !failed || !strings.Contains(text, "call "+tool+": not allowed: ") || !strings.Contains(text, "not that") {
+		r.writePolicy("[[rule]]\ndecision = \"deny\"\ntool = [\"" + rule + "\"]\nreason = \"not that\"")
+		if text, failed := r.callAsClient(r.serveClient(nil), tool, object{"id": "work", "text": "x"}); !failed || !strings.Contains(text, "call "+tool+": not allowed: ") || !strings.Contains(text, "not that") {
 			t.Errorf("%s with a rule on %s says %q", tool, rule, text)
 		}
 	}
@@ -183,12 +182,12 @@ const conversation = `{"type":"user","isSidechain":false,"message":{"role":"user
 {"type":"assistant","isSidechain":false,"message":{"role":"assistant","content":[{"type":"tool_use","name":"Bash"}]}}
 {"type":"assistant","isSide`
 
-func TestTheLastAnswerIsReadWithinTheBoundsOfFiles(t *testing.T) {
+func TestTranscriptObeysFileBounds(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	r := newRig(t, toolkit.Native)
-	p := r.claude("work")
-	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as no file with its conversation is known; it is idle\]$`)
+	p := r.startFakeClaude("work")
+	r.callMatching("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as no file with its conversation is known; it is idle\]$`)
 	folder := filepath.Join(home, ".claude", "projects", "-x")
 	path := filepath.Join(folder, "c-1.jsonl")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -197,25 +196,25 @@ func TestTheLastAnswerIsReadWithinTheBoundsOfFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte(conversation), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.AgentReport.Call(t.Context(), r.person(), api.AgentReportInput{ID: p.ID, Conversation: "c-1"}); err != nil {
+	if _, err := api.AgentReport.Call(t.Context(), r.userClient(), api.AgentReportInput{ID: p.ID, Conversation: "c-1"}); err != nil {
 		t.Fatal(err)
 	}
-	r.eventually("the conversation", func() bool { return r.process("work").Agent.Conversation == "c-1" })
-	r.says("agent_list", nil, `  conversation c-1$`)
-	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as .*outside.*; it is idle\]$`)
+	r.eventually("the conversation", func() bool { return r.getProcess("work").Agent.Conversation == "c-1" })
+	r.callMatching("agent_list", nil, `  conversation c-1$`)
+	r.callMatching("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as .*outside.*; it is idle\]$`)
 	r.agent.Options.Roots = append(r.agent.Options.Roots, folder)
 	r.agent.Roots = r.agent.Options.Roots
-	r.hold()
-	r.plain("agent_transcript", object{"id": "work"}, "There are three.\n\nAll of them pass.\n[from "+path+"; it is idle]")
-	r.policy("[[rule]]\ndecision = \"deny\"\npath = [\"" + home + "/.claude/**\"]\nreason = \"private\"")
-	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as reading .* is not allowed: .*: private; it is idle\]$`)
-	r.policy(`default = "allow"`)
+	r.reconnect()
+	r.callTextOnly("agent_transcript", object{"id": "work"}, "There are three.\n\nAll of them pass.\n[from "+path+"; it is idle]")
+	r.writePolicy("[[rule]]\ndecision = \"deny\"\npath = [\"" + home + "/.claude/**\"]\nreason = \"private\"")
+	r.callMatching("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as reading .* is not allowed: .*: private; it is idle\]$`)
+	r.writePolicy(`default = "allow"`)
 	r.agent.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{folder}}}
-	r.hold()
-	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as .*; it is idle\]$`)
+	r.reconnect()
+	r.callMatching("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as .*; it is idle\]$`)
 }
 
-func TestAThirdLookInVainIsToldHowToWait(t *testing.T) {
+func TestThirdEmptyPollExplainsHowToWait(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
@@ -229,12 +228,12 @@ func TestAThirdLookInVainIsToldHowToWait(t *testing.T) {
 			if tool == "session_screen" {
 				delete(args, "since")
 			}
-			text, _ := r.facts(tool, args)
+			text, _ := r.callChecked(tool, args)
 			return strings.Contains(text, "hello")
 		})
-		r.agent.Seen.Forget(r.process(tc.id).ID)
-		for look := 0; look <= 4; look++ { // the first one finds something
-			text, _ := r.facts(tool, object{"id": tc.id})
+		r.agent.Seen.Forget(r.getProcess(tc.id).ID)
+		for look := 0; look <= 4; look++ { // the first poll finds something
+			text, _ := r.callChecked(tool, object{"id": tc.id})
 			if vain := look >= 3; strings.HasSuffix(text, "[nothing new; use "+tc.wait+" instead of looking again]") != vain {
 				t.Errorf("look %d with %s gives %q", look, tool, text)
 			}
@@ -242,7 +241,7 @@ func TestAThirdLookInVainIsToldHowToWait(t *testing.T) {
 	}
 }
 
-func TestToolsWithLargeResultsSaySo(t *testing.T) {
+func TestLargeResultToolsDeclareMaxSize(t *testing.T) {
 	t.Parallel()
 	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})
 	large := map[string]bool{"exec": true, "session_exec": true, "session_read": true, "process_log": true}
@@ -257,8 +256,8 @@ func TestToolsWithLargeResultsSaySo(t *testing.T) {
 	}
 }
 
-// Claude Code cuts them at 2 KB.
-func TestTheInstructionsAreShort(t *testing.T) {
+// Claude Code truncates instructions at 2 KB.
+func TestInstructionsFitIn2KB(t *testing.T) {
 	t.Parallel()
 	for _, p := range toolkit.Profiles() {
 		o := toolkit.Options{Profiles: []toolkit.Profile{p}, ToolPrefix: "a_long_prefix_of_tools_"}

@@ -12,7 +12,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-func TestArgumentsAreCompletedFromWhatThereIs(t *testing.T) {
+func TestCompletionSuggestsProcessesAndSessions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	started, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/", Name: "web"})
@@ -28,7 +28,7 @@ func TestArgumentsAreCompletedFromWhatThereIs(t *testing.T) {
 	}
 	resource := func(uri string) *sdk.CompleteReference { return &sdk.CompleteReference{Type: "ref/resource", URI: uri} }
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
-		session := served(t, *r.agent.Options, version, nil)
+		session := serveClient(t, *r.agent.Options, version, nil)
 		complete := func(ref *sdk.CompleteReference, name, value string) string {
 			got, err := session.Complete(t.Context(), &sdk.CompleteParams{Ref: ref, Argument: sdk.CompleteParamsArgument{Name: name, Value: value}})
 			if err != nil {
@@ -54,17 +54,17 @@ func TestArgumentsAreCompletedFromWhatThereIs(t *testing.T) {
 			{resource(logURI), "x", "", `has no "x"; it has id`},
 		} {
 			got := complete(c.ref, c.name, c.value)
-			if sorted(got) != sorted(c.want) && !strings.Contains(got, c.want) {
+			if sortPair(got) != sortPair(c.want) && !strings.Contains(got, c.want) {
 				t.Errorf("%s: %+v %s=%q: %s, want %s", version, c.ref, c.name, c.value, got, c.want)
 			}
 		}
 	}
 }
 
-// sorted is a list of two in one order.
-func sorted(s string) string { return strings.Replace(s, "[work web]", "[web work]", 1) }
+// sortPair puts a list of two names in a fixed order.
+func sortPair(s string) string { return strings.Replace(s, "[work web]", "[web work]", 1) }
 
-func TestAHundredCompletionsAreOfferedAndTheLiveFirst(t *testing.T) {
+func TestCompletionListsRunningFirstUpTo100(t *testing.T) {
 	t.Parallel()
 	all := []api.Process{
 		{ID: "a1", Name: "old", State: api.StateExited}, {ID: "a2", Name: "now", State: api.StateRunning},

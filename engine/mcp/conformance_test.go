@@ -25,19 +25,18 @@ import (
 	"tandem/engine/sleep"
 )
 
-// conformanceToken lets the suite in, which sends none.
+// conformanceToken is added to the suite's requests, which have none.
 const conformanceToken = "conformance-0123456789"
 
-// serveConformance serves what the protocol's conformance suite
-// (@modelcontextprotocol/conformance) calls, and nothing else, behind the same
-// HTTP handler as every agent.
+// serveConformance serves only the tools of the protocol's conformance suite
+// (@modelcontextprotocol/conformance), behind the HTTP handler used for every agent.
 func serveConformance(ctx context.Context, addr string) error {
 	l, err := HTTPOptions{Addr: addr, Tell: os.Stderr}.listen(ctx)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	w, err := newConformanceWeb(ctx)
+	w, err := newConformanceHTTP(ctx)
 	if err != nil {
 		cancel()
 		return err
@@ -54,7 +53,7 @@ func serveConformance(ctx context.Context, addr string) error {
 	return nil
 }
 
-// withConformanceToken adds the token to requests that have none.
+// withConformanceToken adds the token to requests without one.
 func withConformanceToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "" {
@@ -64,8 +63,8 @@ func withConformanceToken(next http.Handler) http.Handler {
 	})
 }
 
-// newConformanceWeb is a web whose only token has servers of fixtures.
-func newConformanceWeb(ctx context.Context) (*httpServer, error) {
+// newConformanceHTTP returns an HTTP server with one token and the fixtures.
+func newConformanceHTTP(ctx context.Context) (*httpServer, error) {
 	tokens, err := parseTokens(conformanceToken)
 	if err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func newConformanceWeb(ctx context.Context) (*httpServer, error) {
 	o := toolkit.Options{Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "the fixtures have no engine")
 	}}
-	keys := keyringOf(tokens)
+	keys := fixedKeyring(tokens)
 	w := newHTTPServer(ctx, o, HTTPOptions{Tell: io.Discard}, keys)
 	for _, stateful := range []bool{true, false} {
 		s := newConformanceServer(ctx, o)
@@ -83,8 +82,8 @@ func newConformanceWeb(ctx context.Context) (*httpServer, error) {
 	return w, nil
 }
 
-// newConformanceServer is a server with the fixtures in the place of our tools,
-// prompts and resources.
+// newConformanceServer returns a server with the fixtures instead of our tools, prompts and
+// resources.
 func newConformanceServer(ctx context.Context, o toolkit.Options) *server {
 	s := newServer(ctx, o)
 	capabilities := s.capabilities()
@@ -103,12 +102,12 @@ func newConformanceServer(ctx context.Context, o toolkit.Options) *server {
 	return s
 }
 
-// listFixtures answers resources/list, which would ask the engine.
+// listFixtures answers resources/list, which would otherwise ask the engine.
 func listFixtures(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if method == "resources/list" {
 			list := &sdk.ListResourcesResult{Resources: fixtureResources()}
-			list.CacheScope = "private" // as our own
+			list.CacheScope = "private" // like our own lists
 			return list, nil
 		}
 		return next(ctx, method, req)
@@ -118,7 +117,7 @@ func listFixtures(next sdk.MethodHandler) sdk.MethodHandler {
 func TestConformanceFixturesAreServedWithoutAToken(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	w, err := newConformanceWeb(ctx)
+	w, err := newConformanceHTTP(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +161,13 @@ func fixtureTools() []fixture {
 			return &sdk.CallToolResult{Content: content}, nil
 		}
 	}
-	image := &sdk.ImageContent{Data: dot(), MIMEType: "image/png"}
+	image := &sdk.ImageContent{Data: onePixelPNG(), MIMEType: "image/png"}
 	embedded := &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{
 		URI: "test://embedded-resource", MIMEType: "text/plain", Text: "This is an embedded resource content."}}
 	tools := []fixture{
 		{"test_simple_text", "Gives text.", "", says(&sdk.TextContent{Text: "This is a simple text response for testing."})},
 		{"test_image_content", "Gives an image.", "", says(image)},
-		{"test_audio_content", "Gives sound.", "", says(&sdk.AudioContent{Data: silence(), MIMEType: "audio/wav"})},
+		{"test_audio_content", "Gives sound.", "", says(&sdk.AudioContent{Data: silentWAV(), MIMEType: "audio/wav"})},
 		{"test_embedded_resource", "Gives a resource.", "", says(embedded)},
 		{"test_multiple_content_types", "Gives text, an image and a resource.", "",
 			says(&sdk.TextContent{Text: "Multiple content types test:"}, image, embedded)},
@@ -188,7 +187,7 @@ func fixtureTools() []fixture {
 		{"test_missing_capability", "Needs sampling.", "", incapableFixture},
 		{"test_x_mcp_header", "Has an argument that is a header too.", headerSchema, says(&sdk.TextContent{Text: "called"})},
 	}
-	asked := askedInRounds()
+	asked := roundTools()
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		tools = append(tools, fixture{name, "Answers with questions.", "", roundsFixture(name, asked[name])})
 	}
@@ -212,7 +211,7 @@ const (
 		`"titledMulti":{"type":"array","items":{"anyOf":[{"const":"value1","title":"First Choice"},{"const":"value2","title":"Second Choice"},{"const":"value3","title":"Third Choice"}]}}}}`
 )
 
-// addFixtures adds what the suite calls to a server.
+// addFixtures adds everything the suite uses to a server.
 func (s *server) addFixtures() {
 	for _, f := range fixtureTools() {
 		l := listedTool{Name: f.name, Doc: f.doc, In: json.RawMessage(f.schema)}
@@ -288,19 +287,19 @@ func reconnectFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	return toolResult(toolkit.Text("Answered after the stream was closed.")), nil
 }
 
-// dot is a picture of one pixel.
-func dot() []byte {
+// onePixelPNG returns an image of one pixel.
+func onePixelPNG() []byte {
 	b, _ := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
-	return b // it is well-formed
+	return b // well-formed
 }
 
-// silence is a sound without samples.
-func silence() []byte {
+// silentWAV returns a sound without samples.
+func silentWAV() []byte {
 	b, _ := base64.StdEncoding.DecodeString("UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=")
-	return b // it is well-formed
+	return b // well-formed
 }
 
-// fixtureResources are the suite's resources.
+// fixtureResources returns the suite's resources.
 func fixtureResources() []*sdk.Resource {
 	return []*sdk.Resource{
 		{URI: "test://static-text", Name: "static-text", MIMEType: "text/plain", Description: "Text."},
@@ -313,7 +312,7 @@ func (s *server) addFixtureResources() {
 	read := func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		c := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: "text/plain", Text: "This is the content of the static text resource."}
 		if req.Params.URI == "test://static-binary" {
-			c = &sdk.ResourceContents{URI: req.Params.URI, MIMEType: "image/png", Blob: dot()}
+			c = &sdk.ResourceContents{URI: req.Params.URI, MIMEType: "image/png", Blob: onePixelPNG()}
 		}
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{c}}, nil
 	}
@@ -356,11 +355,11 @@ func (s *server) addFixturePrompts() {
 			&sdk.TextContent{Text: "Please process the embedded resource above."}}
 	})
 	add("test_prompt_with_image", nil, func(map[string]string) []sdk.Content {
-		return []sdk.Content{&sdk.ImageContent{Data: dot(), MIMEType: "image/png"}, &sdk.TextContent{Text: "Please analyze the image above."}}
+		return []sdk.Content{&sdk.ImageContent{Data: onePixelPNG(), MIMEType: "image/png"}, &sdk.TextContent{Text: "Please analyze the image above."}}
 	})
 }
 
-// completeFixture answers completion/complete as the suite wants it.
+// completeFixture answers completion/complete as the suite expects.
 func completeFixture(_ context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	var values []string
 	for _, v := range []string{"test1", "test2", "other"} {

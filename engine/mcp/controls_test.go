@@ -11,7 +11,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// Escape sequences could hide from the user text that an agent reads.
+// Escape sequences could hide text from the user while agents still read it.
 func TestToolsStripTerminalSequences(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
@@ -32,7 +32,7 @@ func TestToolsStripTerminalSequences(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(r.home, "print"), []byte(print), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			text := said(r.call(c.tool, c.args))
+			text := resultText(r.call(c.tool, c.args))
 			if !strings.Contains(text, "aredb") {
 				t.Errorf("tool returned %q, want the text aredb in it", text)
 			}
@@ -51,12 +51,12 @@ func TestToolsStripTerminalSequences(t *testing.T) {
 func TestStatusToolStripsTerminalSequences(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Core)
-	started := said(r.call("start-command-async", object{"command": []string{"printf", `a\033[31mred\033[0m\000b\033]0;no end\n`}}))
+	started := resultText(r.call("start-command-async", object{"command": []string{"printf", `a\033[31mred\033[0m\000b\033]0;no end\n`}}))
 	id := idAtEnd.FindString(started)
 	r.eventually("the command to exit", func() bool {
-		return strings.Contains(said(r.call("check-command-status", object{"processId": id})), "COMPLETED")
+		return strings.Contains(resultText(r.call("check-command-status", object{"processId": id})), "COMPLETED")
 	})
-	if text := said(r.call("check-command-status", object{"processId": id})); !strings.Contains(text, "aredb]0;no end") {
+	if text := resultText(r.call("check-command-status", object{"processId": id})); !strings.Contains(text, "aredb]0;no end") {
 		t.Errorf("check-command-status returned %q", text)
 	}
 }

@@ -11,53 +11,53 @@ import (
 	"tandem/tests/needs"
 )
 
-// fullScreen is a program that has the whole screen: it draws two rows, changes one for a
-// line that it is given, and gives the screen back.
+// fullScreen is a full-screen program: it draws two rows, changes one for each input line, and then
+// leaves the screen.
 const fullScreen = `stty -icanon -echo; printf '\033[?1049h\033[2J\033[1;1Hfirst row\033[2;1Hsecond row'
 read -r line; printf '\033[2;1Hgot %s   ' "$line"
 read -r line; printf '\033[?1049l'; echo left
 `
 
-func TestAQuestionIsAnsweredInOneCall(t *testing.T) {
+func TestSessionWriteAnswersAQuestionInOneCall(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.facts("session_start", object{"name": "sh", "command": "sh"})
-	text, facts := r.facts("session_exec", object{"id": "sh", "command": `echo one; printf 'Sure? '; read x; echo "got $x"`})
+	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
+	text, facts := r.callChecked("session_exec", object{"id": "sh", "command": `echo one; printf 'Sure? '; read x; echo "got $x"`})
 	if !strings.Contains(text, "one\n") || !strings.HasSuffix(text, "[waits for input: Sure?]") || facts["waits"] != "input" || facts["question"] != "Sure?" {
 		t.Errorf("session_exec gives %q, %v", text, facts)
 	}
-	text, facts = r.facts("session_write", object{"id": "sh", "text": "yes", "enter": true})
+	text, facts = r.callChecked("session_write", object{"id": "sh", "text": "yes", "enter": true})
 	if !strings.Contains(text, "got yes\n") || strings.Contains(text, "one") || facts["waits"] != "prompt" {
 		t.Errorf("session_write gives %q, %v", text, facts)
 	}
-	if text, _ := r.facts("session_read", object{"id": "sh"}); text != "" {
+	if text, _ := r.callChecked("session_read", object{"id": "sh"}); text != "" {
 		t.Errorf("session_read gives again %q", text)
 	}
 }
 
-func TestASecretThatIsTypedIsRecordedNowhere(t *testing.T) {
+func TestTypedSecretIsNotRecorded(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.facts("session_start", object{"name": "sh", "command": "bash"})
-	if text, facts := r.facts("session_exec", object{"id": "sh", "command": `read -s -p "Password: " x`}); facts["waits"] != "secret" {
+	r.callChecked("session_start", object{"name": "sh", "command": "bash"})
+	if text, facts := r.callChecked("session_exec", object{"id": "sh", "command": `read -s -p "Password: " x`}); facts["waits"] != "secret" {
 		t.Fatalf("session_exec gives %q, %v", text, facts)
 	}
-	r.policy("[[rule]]\ndecision = \"deny\"\ntool = [\"session_write\"]\n")
-	session := r.served(nil)
-	if text, failed := r.calls(session, "session_write", object{"id": "sh", "text": "xyzzy-refused"}); !failed {
+	r.writePolicy("[[rule]]\ndecision = \"deny\"\ntool = [\"session_write\"]\n")
+	session := r.serveClient(nil)
+	if text, failed := r.callAsClient(session, "session_write", object{"id": "sh", "text": "xyzzy-refused"}); !failed {
 		t.Errorf("session_write gives %q", text)
 	}
-	r.policy(`default = "allow"`)
-	text, failed := r.calls(session, "session_write", object{"id": "sh", "text": "xyzzy-typed", "enter": true})
+	r.writePolicy(`default = "allow"`)
+	text, failed := r.callAsClient(session, "session_write", object{"id": "sh", "text": "xyzzy-typed", "enter": true})
 	if failed || strings.Contains(text, "xyzzy") {
 		t.Errorf("session_write gives %q", text)
 	}
-	if text, _ := r.facts("session_exec", object{"id": "sh", "command": "echo ${#x}"}); !strings.HasPrefix(text, "11\n") {
+	if text, _ := r.callChecked("session_exec", object{"id": "sh", "command": "echo ${#x}"}); !strings.HasPrefix(text, "11\n") {
 		t.Errorf("it has got %q", text)
 	}
-	_, entries := r.audited(2)
+	_, entries := r.waitForAudit(2)
 	for _, e := range entries {
 		if e.Tool == "session_write" && e.Arguments["text"] != "***" {
 			t.Errorf("the audit log has %+v", e)
@@ -77,42 +77,42 @@ func TestASecretThatIsTypedIsRecordedNowhere(t *testing.T) {
 	}
 }
 
-func TestAFullScreenProgramIsShownByWhatHasChanged(t *testing.T) {
+func TestFullScreenProgramShowsChangedRows(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.file("draw", fullScreen)
-	r.facts("session_start", object{"name": "sh", "command": "sh"})
-	text, facts := r.facts("session_exec", object{"id": "sh", "command": "sh draw"})
+	r.createFile("draw", fullScreen)
+	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
+	text, facts := r.callChecked("session_exec", object{"id": "sh", "command": "sh draw"})
 	if !strings.HasPrefix(text, "first row\nsecond row\n[80x24, ") || facts["waits"] != "input" {
 		t.Errorf("session_exec gives %q, %v", text, facts)
 	}
-	text, _ = r.facts("session_write", object{"id": "sh", "text": "word\n"})
+	text, _ = r.callChecked("session_write", object{"id": "sh", "text": "word\n"})
 	if !strings.HasPrefix(text, "1: got word") || strings.Contains(text, "first row") {
 		t.Errorf("session_write gives %q", text)
 	}
-	if text, _ := r.facts("session_screen", object{"id": "sh", "diff": true}); !strings.HasPrefix(text, "[80x24, ") {
+	if text, _ := r.callChecked("session_screen", object{"id": "sh", "diff": true}); !strings.HasPrefix(text, "[80x24, ") {
 		t.Errorf("session_screen gives %q", text)
 	}
-	text, facts = r.facts("session_write", object{"id": "sh", "text": "\n"})
+	text, facts = r.callChecked("session_write", object{"id": "sh", "text": "\n"})
 	if !strings.Contains(text, "left\n") || strings.Contains(text, "row") || facts["waits"] != "prompt" {
 		t.Errorf("session_write gives %q, %v", text, facts)
 	}
 }
 
-func TestTheRestOfACommandComesBeforeTheNext(t *testing.T) {
+func TestRestOfCommandOutputPrecedesNextCommand(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.file("go", "")
-	r.facts("session_start", object{"name": "sh", "command": "sh"})
-	r.facts("session_exec", object{"id": "sh", "command": "while [ -e go ]; do :; done; echo late", "timeout_ms": 200})
+	r.createFile("go", "")
+	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
+	r.callChecked("session_exec", object{"id": "sh", "command": "while [ -e go ]; do :; done; echo late", "timeout_ms": 200})
 	if err := os.Remove(filepath.Join(r.home, "go")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := api.SessionWait.Call(t.Context(), r.agent.Engine, api.SessionWaitInput{ID: "sh", Prompt: true}); err != nil {
 		t.Fatal(err)
 	}
-	text, _ := r.facts("session_exec", object{"id": "sh", "command": "echo now"})
+	text, _ := r.callChecked("session_exec", object{"id": "sh", "command": "echo now"})
 	if !strings.HasPrefix(text, "late\n[the lines above came before this command]\nnow\n") {
 		t.Errorf("session_exec gives %q", text)
 	}

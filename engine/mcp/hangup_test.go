@@ -13,21 +13,21 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// busy is a call that is answered when the engine is reached.
+// busy is a call answered only once the engine is reachable.
 const busy = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"session_list"}}`
 
-func TestACallThatIsOpenAtTheEndOfInputIsAnswered(t *testing.T) {
+func TestOpenCallIsAnsweredAfterEndOfInput(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		reach := make(chan struct{})
-		k := newTalkWith(t, toolkit.Options{CWD: "/", Connect: unreachable(reach)})
-		k.say(hello)
-		k.hears()
-		k.say(busy)
+		k := newLineClientWith(t, toolkit.Options{CWD: "/", Connect: unreachableUntil(reach)})
+		k.sendLine(hello)
+		k.readReply()
+		k.sendLine(busy)
 		k.in.Close()
 		time.Sleep(5 * time.Minute)
 		close(reach)
-		if got := k.hears(); got.ID != 2.0 {
+		if got := k.readReply(); got.ID != 2.0 {
 			t.Errorf("answer %+v", got)
 		}
 		if err := <-k.end; err != nil {
@@ -36,16 +36,16 @@ func TestACallThatIsOpenAtTheEndOfInputIsAnswered(t *testing.T) {
 	})
 }
 
-func TestACallThatWasCancelledIsNotAnswered(t *testing.T) {
+func TestCancelledCallGetsNoReply(t *testing.T) {
 	t.Parallel()
 	reach := make(chan struct{})
-	k := newTalkWith(t, toolkit.Options{CWD: "/", Connect: unreachable(reach)})
-	k.say(hello)
-	k.hears()
-	k.say(busy)
-	k.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
-	k.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"other"}}`)
-	k.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`)
+	k := newLineClientWith(t, toolkit.Options{CWD: "/", Connect: unreachableUntil(reach)})
+	k.sendLine(hello)
+	k.readReply()
+	k.sendLine(busy)
+	k.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	k.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"other"}}`)
+	k.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`)
 	k.in.Close()
 	if rest, err := io.ReadAll(k.out); err != nil || len(rest) > 0 {
 		t.Errorf("output: %q, %v", rest, err)
@@ -56,7 +56,7 @@ func TestACallThatWasCancelledIsNotAnswered(t *testing.T) {
 	close(reach)
 }
 
-func TestTheEndOfTheServerEndsCallsThatAreOpen(t *testing.T) {
+func TestServerShutdownCancelsOpenCalls(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	inR, inW := io.Pipe()
@@ -64,7 +64,7 @@ func TestTheEndOfTheServerEndsCallsThatAreOpen(t *testing.T) {
 	defer inW.Close()
 	end := make(chan error, 1)
 	go func() {
-		end <- Serve(ctx, toolkit.Options{CWD: "/", Connect: unreachable(nil)}, inR, outW)
+		end <- Serve(ctx, toolkit.Options{CWD: "/", Connect: unreachableUntil(nil)}, inR, outW)
 		outW.Close()
 	}()
 	go func() { _, _ = io.WriteString(inW, hello+"\n"+busy+"\n") }()
@@ -78,9 +78,9 @@ func TestTheEndOfTheServerEndsCallsThatAreOpen(t *testing.T) {
 	}
 }
 
-func TestAnOutputThatNobodyReadsEndsTheServer(t *testing.T) {
+func TestReaderHangupStopsServer(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func() (r, w *os.File, err error){"pipe": os.Pipe, "socket": socketPair} {
+	for name, open := range map[string]func() (r, w *os.File, err error){"pipe": os.Pipe, "socket": openSocketPair} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := open()
 			if err != nil {
@@ -88,9 +88,9 @@ func TestAnOutputThatNobodyReadsEndsTheServer(t *testing.T) {
 			}
 			defer w.Close()
 			inR, inW := io.Pipe()
-			defer inW.Close() // the input stays open
+			defer inW.Close() // keeps the input open
 			end := make(chan error, 1)
-			go func() { end <- Serve(t.Context(), toolkit.Options{CWD: "/", Connect: unreachable(nil)}, inR, w) }()
+			go func() { end <- Serve(t.Context(), toolkit.Options{CWD: "/", Connect: unreachableUntil(nil)}, inR, w) }()
 			for _, line := range []string{hello, busy} {
 				if _, err := io.WriteString(inW, line+"\n"); err != nil {
 					t.Fatal(err)
@@ -107,7 +107,7 @@ func TestAnOutputThatNobodyReadsEndsTheServer(t *testing.T) {
 	}
 }
 
-func socketPair() (r, w *os.File, err error) {
+func openSocketPair() (r, w *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, err
@@ -115,7 +115,7 @@ func socketPair() (r, w *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "r"), os.NewFile(uintptr(fds[1]), "w"), nil
 }
 
-func TestAnOutputThatHasNoReaderToLoseIsNotWatched(t *testing.T) {
+func TestRegularFileOutputIsNotWatched(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(t.TempDir() + "/out")
 	if err != nil {

@@ -16,9 +16,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// hintsOf are the texts that the code below a folder gives as hints, by where
-// they stand.
-func hintsOf(t *testing.T, folder string) map[string]string {
+// collectHints returns the hint texts in the code below a folder by position.
+func collectHints(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	hints := map[string]string{}
 	files := gotoken.NewFileSet()
@@ -60,8 +59,8 @@ func hintsOf(t *testing.T, folder string) map[string]string {
 	return hints
 }
 
-// argumentsOf are the names of the arguments of tools.
-func argumentsOf(tools []toolkit.Tool) []string {
+// argumentNamesOf returns the argument names of tools.
+func argumentNamesOf(tools []toolkit.Tool) []string {
 	var names []string
 	for _, one := range tools {
 		names = append(names, toolkit.FieldNames(one.In)...)
@@ -70,17 +69,17 @@ func argumentsOf(tools []toolkit.Tool) []string {
 }
 
 var (
-	// toolNames matches what reads as the name of a tool, argumentNames as that
-	// of an argument: the others are words of the language too.
+	// toolNames matches words looking like tool names, and argumentNames words looking like
+	// argument names.
 	toolNames     = regexp.MustCompile(`\b(?:t_)?(?:session|process)_[a-z_]+\b`)
 	argumentNames = regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]+[A-Z][A-Za-z]*\b`)
-	// given matches a list of arguments that a caller is told to give or leave out.
+	// given matches a list of arguments to give or leave out.
 	given = regexp.MustCompile(`\b(?:give|omit|leave|set) ((?:[a-z_]+, )*[a-z_]+(?: (?:or|and) [a-z_]+)?)`)
 )
 
-func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
+func TestHintsNameOnlyOfferedTools(t *testing.T) {
 	t.Parallel()
-	hints := hintsOf(t, "..")
+	hints := collectHints(t, "..")
 	if len(hints) < 80 {
 		t.Fatalf("only %d hints were found", len(hints))
 	}
@@ -103,11 +102,11 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 	}
 }
 
-// otherWords are no arguments of tools: a member of results, an argument and a value of an
-// operation that no tool passes on, and what an argument has in it.
+// otherWords are words looking like arguments: members of results and values, and parts of an
+// argument.
 var otherWords = []string{"next_cursor", "from_line", "completed_successfully", "denyRead", "allowWrite", "denyWrite", "allowedDomains", "deniedDomains"}
 
-func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
+func TestHintsNameOnlyExistingArguments(t *testing.T) {
 	t.Parallel()
 	folders := map[string][]toolkit.Profile{"..": {toolkit.All}}
 	for _, p := range []toolkit.Profile{toolkit.Android, toolkit.Core, toolkit.Native, toolkit.Plugin, toolkit.Terminal} {
@@ -115,8 +114,8 @@ func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
 	}
 	for folder, profiles := range folders {
 		tools := selectTools(toolkit.Options{Profiles: profiles})
-		arguments := slices.Concat(argumentsOf(tools), otherWords)
-		for where, hint := range hintsOf(t, folder) {
+		arguments := slices.Concat(argumentNamesOf(tools), otherWords)
+		for where, hint := range collectHints(t, folder) {
 			hint = toolkit.ForAgents(hint)
 			for _, word := range argumentNames.FindAllString(hint, -1) {
 				is := func(one toolkit.Tool) bool { return one.Name == word }
@@ -132,7 +131,7 @@ func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
 		for _, one := range tools {
 			texts[one.Name] = one.Doc + " " + string(toolkit.InputSchema(one.In))
 		}
-		arguments := slices.Concat(argumentsOf(tools), otherWords)
+		arguments := slices.Concat(argumentNamesOf(tools), otherWords)
 		for where, text := range texts {
 			for _, word := range toolNames.FindAllString(text, -1) {
 				is := func(one toolkit.Tool) bool { return one.Name == word }
@@ -150,14 +149,14 @@ func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
 	}
 }
 
-// What the tools for processes and sessions tell a caller to give, they take.
-func TestWhatAToolTellsToGiveItTakes(t *testing.T) {
+// The hints of process and session tools must suggest only arguments accepted by the tool.
+func TestToolsAcceptArgumentsTheirHintsSuggest(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	_, state := r.timedOut("exec sleep 600")
-	r.facts("process_start", object{"command": "exec sleep 600", "name": "web"})
-	r.facts("session_start", object{"command": "cat", "name": "cat"})
+	_, state := r.runPastTimeout("exec sleep 600")
+	r.callChecked("process_start", object{"command": "exec sleep 600", "name": "web"})
+	r.callChecked("session_start", object{"command": "cat", "name": "cat"})
 	told := 0
 	for _, c := range []struct {
 		tool string
@@ -177,16 +176,16 @@ func TestWhatAToolTellsToGiveItTakes(t *testing.T) {
 	} {
 		answer := r.call(c.tool, c.args)
 		if !answer.Failed {
-			t.Errorf("%s %v: %s", c.tool, c.args, said(answer))
+			t.Errorf("%s %v: %s", c.tool, c.args, resultText(answer))
 		}
 		for _, one := range r.tools {
 			if one.Name != c.tool {
 				continue
 			}
-			for _, list := range given.FindAllStringSubmatch(said(answer), -1) {
+			for _, list := range given.FindAllStringSubmatch(resultText(answer), -1) {
 				for _, word := range regexp.MustCompile(`[a-z_]+`).FindAllString(list[1], -1) {
 					if told++; !slices.Contains(append(toolkit.FieldNames(one.In), "out", "or", "and", "stdout", "stderr", "too"), word) {
-						t.Errorf("%s has no argument %s: %s", c.tool, word, said(answer))
+						t.Errorf("%s has no argument %s: %s", c.tool, word, resultText(answer))
 					}
 				}
 			}
@@ -197,17 +196,17 @@ func TestWhatAToolTellsToGiveItTakes(t *testing.T) {
 	}
 }
 
-func TestExecSaysThatAChildKeepsRunning(t *testing.T) {
+func TestExecReportsRunningChild(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	// A process that is between fork and exec cannot be recognized.
+	// A process between fork and exec cannot be recognized.
 	const started = `while [ "$(tr -d '\0' </proc/$!/cmdline)" != sleep1000 ]; do :; done; `
 	for command, want := range map[string]string{
 		"sleep 1000 & " + started: "[1 process that it started keeps running; process_start starts what can be listed and stopped]",
 		"sleep 1000 & " + started + "sleep 1000 & " + started + "exit 3": "[2 processes that it started keep running; process_start",
 		"sleep 0.01 & wait": "",
 	} {
-		text := said(r.call("exec", object{"command": command}))
+		text := resultText(r.call("exec", object{"command": command}))
 		if !strings.Contains(text, want) || want == "" && strings.Contains(text, "running") {
 			t.Errorf("%s gives %q", command, text)
 		}

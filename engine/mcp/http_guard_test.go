@@ -22,7 +22,7 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestANetworkWithoutTLSHasToBeAskedFor(t *testing.T) {
+func TestListeningOnNetworkWithoutTLSNeedsInsecure(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		addr     string
@@ -52,8 +52,9 @@ func TestANetworkWithoutTLSHasToBeAskedFor(t *testing.T) {
 	}
 }
 
-// ring is a site whose tokens are in a file, and what it has told of that.
-func ring(t *testing.T, text string) (s *site, write func(text string), told func() string) {
+// newKeyringSite returns a site with its tokens in a file, a function to replace the file, and one
+// returning the notices about it.
+func newKeyringSite(t *testing.T, text string) (s *site, write func(text string), told func() string) {
 	e := newFakeEngine(t)
 	path := filepath.Join(t.TempDir(), "tokens")
 	write = func(text string) {
@@ -66,36 +67,36 @@ func ring(t *testing.T, text string) (s *site, write func(text string), told fun
 		}
 	}
 	write(text)
-	said := &spoke{}
+	said := &lockedBuffer{}
 	keys, err := readKeyring(path, said)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s = siteWith(t, e.options(), keys, e.dir)
+	s = newSiteWith(t, e.options(), keys, e.dir)
 	s.engine = e
 	return s, write, said.String
 }
 
-// spoke is a text that several goroutines write and read.
-type spoke struct {
+// A lockedBuffer is a buffer for several goroutines.
+type lockedBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (s *spoke) Write(b []byte) (int, error) {
+func (s *lockedBuffer) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(b)
 }
 
-func (s *spoke) String() string {
+func (s *lockedBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
 }
 
-// stream opens an event stream, of which gone tells when it has ended.
-func (s *site) stream(path string, headers ...string) (gone <-chan struct{}) {
+// openStream opens an event stream. gone is closed when the stream ends.
+func (s *site) openStream(path string, headers ...string) (gone <-chan struct{}) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
@@ -113,28 +114,28 @@ func (s *site) stream(path string, headers ...string) (gone <-chan struct{}) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = io.Copy(io.Discard, resp.Body) // its end is all that counts
+		_, _ = io.Copy(io.Discard, resp.Body) // only its end matters
 		resp.Body.Close()
 	}()
 	s.Cleanup(func() { cancel(); <-ended })
 	return ended
 }
 
-func TestATokenThatIsRemovedIsCutOff(t *testing.T) {
+func TestRemovingTokenDisconnectsItsClients(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	s, write, _ := ring(t, masterToken+" name=master\n"+readerToken+" name=reader\n")
+	s, write, _ := newKeyringSite(t, masterToken+" name=master\n"+readerToken+" name=reader\n")
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		if _, err := s.connect(masterToken, version).ListResources(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "two agents", func() bool { return s.engine.present() == 2 })
-	session := s.initialize()
+	eventually(t, "two agents", func() bool { return s.engine.countWatchers() == 2 })
+	session := s.initializeSession()
 	open := map[string]<-chan struct{}{
-		"events":                s.stream("/v1/events.watch", session[:2]...),
-		"an agent's session":    s.stream("/mcp", session...),
-		"somebody else's still": s.stream("/v1/events.watch", "Authorization", "Bearer "+readerToken),
+		"events":                s.openStream("/v1/events.watch", session[:2]...),
+		"an agent's session":    s.openStream("/mcp", session...),
+		"somebody else's still": s.openStream("/v1/events.watch", "Authorization", "Bearer "+readerToken),
 	}
 	write(readerToken + " name=reader\n")
 	for what, gone := range open {
@@ -147,43 +148,43 @@ func TestATokenThatIsRemovedIsCutOff(t *testing.T) {
 			t.Errorf("%s: it goes on", what)
 		}
 	}
-	eventually(t, "the end of the agents", func() bool { return s.engine.present() == 1 }) // the reader
+	eventually(t, "the end of the agents", func() bool { return s.engine.countWatchers() == 1 }) // only the read-only client is left
 	select {
 	case <-open["somebody else's still"]:
 		t.Error("another token's stream was cut")
 	default:
 	}
 	for _, path := range []string{"/mcp", "/v1/process.list"} {
-		if got, answer, _ := s.send(http.MethodPost, path, "", session...); got != http.StatusUnauthorized {
+		if got, answer, _ := s.sendRequest(http.MethodPost, path, "", session...); got != http.StatusUnauthorized {
 			t.Errorf("%s: status %d: %s", path, got, answer)
 		}
 	}
 	write(masterToken + " name=master\n")
-	if got, answer, _ := s.send(http.MethodPost, "/v1/process.list", "", session[:2]...); got != http.StatusOK {
+	if got, answer, _ := s.sendRequest(http.MethodPost, "/v1/process.list", "", session[:2]...); got != http.StatusOK {
 		t.Errorf("once it is there again: status %d: %s", got, answer)
 	}
-	if got, answer, _ := s.send(http.MethodPost, "/mcp", callText("ping", "{}"), session...); got != http.StatusNotFound {
+	if got, answer, _ := s.sendRequest(http.MethodPost, "/mcp", callMessage("ping", "{}"), session...); got != http.StatusNotFound {
 		t.Errorf("the session of before: status %d: %s", got, answer)
 	}
 }
 
-func TestWhatATokenMayHoldsFromTheNextRequest(t *testing.T) {
+func TestChangedTokenAppliesToNextRequest(t *testing.T) {
 	t.Parallel()
-	s, write, told := ring(t, masterToken+" name=master\n")
+	s, write, told := newKeyringSite(t, masterToken+" name=master\n")
 	bearer := []string{"Authorization", "Bearer " + masterToken}
 	may := func(path string, want int) {
 		t.Helper()
-		if got, answer, _ := s.send(http.MethodPost, path, "", bearer...); got != want {
+		if got, answer, _ := s.sendRequest(http.MethodPost, path, "", bearer...); got != want {
 			t.Errorf("%s: status %d, want %d: %s", path, got, want, answer)
 		}
 	}
-	session := s.initialize()
+	session := s.initializeSession()
 	may("/v1/session.kill", 200)
 	write(masterToken + " name=master read-only\n")
 	may("/v1/session.kill", 403)
 	may("/v1/process.list", 200)
 	eventually(t, "the end of the session", func() bool {
-		got, _, _ := s.send(http.MethodPost, "/mcp", callText("ping", "{}"), session...)
+		got, _, _ := s.sendRequest(http.MethodPost, "/mcp", callMessage("ping", "{}"), session...)
 		return got == http.StatusNotFound
 	})
 	list, err := s.connect(masterToken, toolkit.WithoutSessions).ListTools(t.Context(), nil)
@@ -205,7 +206,7 @@ func TestWhatATokenMayHoldsFromTheNextRequest(t *testing.T) {
 	may("/v1/process.list", 403)
 }
 
-func TestABodyThatDoesNotArriveIsNotWaitedForLong(t *testing.T) {
+func TestMissingBodyTimesOut(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.web.bodyTime = 20 * time.Millisecond // before the first request
@@ -230,14 +231,13 @@ func TestABodyThatDoesNotArriveIsNotWaitedForLong(t *testing.T) {
 			conn.Close()
 		}
 	}
-	if got, answer, _ := s.send(http.MethodPost, "/v1/process.list", "{}", "Authorization", "Bearer "+masterToken); got != http.StatusOK {
+	if got, answer, _ := s.sendRequest(http.MethodPost, "/v1/process.list", "{}", "Authorization", "Bearer "+masterToken); got != http.StatusOK {
 		t.Errorf("a body that arrives: status %d: %s", got, answer)
 	}
 }
 
-// What a client says of itself in headers, in any spelling and place, is not
-// what the engine hears.
-func TestNoHeaderOfAClientReachesTheEngine(t *testing.T) {
+// The engine must not see a client's identity headers, in any spelling or position.
+func TestClientHeadersDoNotReachEngine(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	forged := (&api.Bounds{Name: "forged"}).Header()
@@ -269,39 +269,39 @@ func TestNoHeaderOfAClientReachesTheEngine(t *testing.T) {
 	}
 }
 
-func TestAStreamIsHeldToTheBoundsOfItsToken(t *testing.T) {
+func TestStreamObeysBoundsOfItsToken(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	p, err := api.SessionStart.Call(t.Context(), r.person(), api.SessionStartInput{Command: []string{"cat"}, Name: "mine", CWD: "/"})
+	p, err := api.SessionStart.Call(t.Context(), r.userClient(), api.SessionStartInput{Command: []string{"cat"}, Name: "mine", CWD: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := r.site(func(o *toolkit.Options) { o.Sandbox = &api.Sandbox{} })
+	s := r.newHTTPSite(func(o *toolkit.Options) { o.Sandbox = &api.Sandbox{} })
 	attach := []string{"Authorization", "Bearer " + masterToken, "Connection", "Upgrade, Tandem-Bounds", "Upgrade", "websocket",
 		"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg==", "Tandem-Bounds", (&api.Bounds{}).Header(), "tandem-owner", ""}
-	if got, answer, _ := s.send(http.MethodGet, "/v1/session.attach?raw=true&client=dashboard&id="+p.ID, "", attach...); got != http.StatusForbidden ||
+	if got, answer, _ := s.sendRequest(http.MethodGet, "/v1/session.attach?raw=true&client=dashboard&id="+p.ID, "", attach...); got != http.StatusForbidden ||
 		!strings.Contains(answer, "outside the sandbox") {
 		t.Errorf("status %d: %s", got, answer)
 	}
-	r.policy("[[rule]]\ndecision = \"deny\"\nwrite = true\ntool = [\"session.attach\"]")
-	free := r.site(func(*toolkit.Options) {})
+	r.writePolicy("[[rule]]\ndecision = \"deny\"\nwrite = true\ntool = [\"session.attach\"]")
+	free := r.newHTTPSite(func(*toolkit.Options) {})
 	for _, query := range []string{"", "&read_only=false", "&read_only=true&read_only=false"} {
-		if got, answer, _ := free.send(http.MethodGet, "/v1/session.attach?raw=true&id="+p.ID+query, "", attach...); got != http.StatusForbidden ||
+		if got, answer, _ := free.sendRequest(http.MethodGet, "/v1/session.attach?raw=true&id="+p.ID+query, "", attach...); got != http.StatusForbidden ||
 			!strings.Contains(answer, "rule 1") {
 			t.Errorf("%s: status %d: %s", query, got, answer)
 		}
 	}
-	r.policy("[[rule]]\ndecision = \"deny\"\ntool = [\"events.watch\", \"process_list\"]")
-	if got, answer, _ := s.send(http.MethodGet, "/v1/events.watch", "", "Authorization", "Bearer "+masterToken); got != http.StatusForbidden {
+	r.writePolicy("[[rule]]\ndecision = \"deny\"\ntool = [\"events.watch\", \"process_list\"]")
+	if got, answer, _ := s.sendRequest(http.MethodGet, "/v1/events.watch", "", "Authorization", "Bearer "+masterToken); got != http.StatusForbidden {
 		t.Errorf("status %d: %s", got, answer)
 	}
-	list, err := r.served(nil).ListResources(t.Context(), nil)
+	list, err := r.serveClient(nil).ListResources(t.Context(), nil)
 	if err != nil || len(list.Resources) != 0 {
 		t.Errorf("a list that is denied has %+v, %v", list, err)
 	}
 }
 
-func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
+func TestSandboxHidesTokensFiles(t *testing.T) {
 	t.Parallel()
 	here := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(here, nil, 0o600); err != nil {
@@ -320,7 +320,7 @@ func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.agent.Options.Sandbox, r.agent.Options.Secrets = &api.Sandbox{}, HTTPOptions{DataDir: r.dir}.TokenFiles()
-	if text, _ := r.calls(r.served(nil), "exec", object{"command": "cat " + tokens}); strings.Contains(text, masterToken) || !strings.Contains(text, "ermission denied") {
+	if text, _ := r.callAsClient(r.serveClient(nil), "exec", object{"command": "cat " + tokens}); strings.Contains(text, masterToken) || !strings.Contains(text, "ermission denied") {
 		t.Errorf("an agent reads %s", text)
 	}
 	if o.Sandbox = nil; o.Hiding().Sandbox != nil {
@@ -328,7 +328,7 @@ func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
 	}
 }
 
-func TestAnAttachedTerminalIsCutWithItsToken(t *testing.T) {
+func TestRemovingTokenDisconnectsAttachedTerminal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	p, err := api.SessionStart.Call(t.Context(), r.agent.Engine, api.SessionStartInput{Command: []string{"cat"}, CWD: "/"})
@@ -339,8 +339,8 @@ func TestAnAttachedTerminalIsCutWithItsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := keyringOf(tokens)
-	s := siteWith(r, *r.agent.Options, keys, r.dir)
+	keys := fixedKeyring(tokens)
+	s := newSiteWith(r, *r.agent.Options, keys, r.dir)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ const (
 	seedToken   = "seeds-0123456789abcdef"
 )
 
-// A site is a server over HTTP on a fake engine.
+// A site is an HTTP server on a fake engine.
 type site struct {
 	testing.TB
 	engine *fakeEngine
@@ -43,13 +43,13 @@ func newSite(t testing.TB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := siteWith(t, e.options(), keyringOf(tokens), e.dir)
+	s := newSiteWith(t, e.options(), fixedKeyring(tokens), e.dir)
 	s.engine = e
 	return s
 }
 
-// siteWith is a server with given options and tokens for an engine.
-func siteWith(t testing.TB, o toolkit.Options, keys *keyring, dataDir string) *site {
+// newSiteWith returns a server with the given options, tokens and engine.
+func newSiteWith(t testing.TB, o toolkit.Options, keys *keyring, dataDir string) *site {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := newHTTPServer(ctx, o, HTTPOptions{Addr: "127.0.0.1:0", DataDir: dataDir, Tell: io.Discard,
 		AllowHosts: []string{"box.example"}, AllowOrigins: []string{"https://app.example"}}, keys)
@@ -63,8 +63,8 @@ func siteWith(t testing.TB, o toolkit.Options, keys *keyring, dataDir string) *s
 	return &site{TB: t, url: server.URL, web: w}
 }
 
-// send makes a request; headers come in pairs.
-func (s *site) send(method, path, body string, headers ...string) (status int, answer string, h http.Header) {
+// sendRequest sends a request. headers are pairs of name and value.
+func (s *site) sendRequest(method, path, body string, headers ...string) (status int, answer string, h http.Header) {
 	s.Helper()
 	req, err := http.NewRequestWithContext(s.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *site) send(method, path, body string, headers ...string) (status int, a
 	return resp.StatusCode, string(text), resp.Header
 }
 
-func TestOnlyWhoMayIsLetIn(t *testing.T) {
+func TestRequestsNeedTokenHostAndOrigin(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	authorized := []string{"Authorization", "Bearer " + masterToken}
@@ -127,7 +127,7 @@ func TestOnlyWhoMayIsLetIn(t *testing.T) {
 			if tc.path == "/healthz" {
 				method = http.MethodGet
 			}
-			got, answer, h := s.send(method, tc.path, "", tc.headers...)
+			got, answer, h := s.sendRequest(method, tc.path, "", tc.headers...)
 			if got != tc.want {
 				t.Errorf("status %d, want %d: %s", got, tc.want, answer)
 			}
@@ -138,42 +138,41 @@ func TestOnlyWhoMayIsLetIn(t *testing.T) {
 	}
 }
 
-func TestAPageMayAskWhetherItMay(t *testing.T) {
+func TestPreflightFromAllowedOriginSucceeds(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ask := []string{"Access-Control-Request-Method", "POST", "Origin"}
-	if got, _, h := s.send(http.MethodOptions, "/mcp", "", append(ask, "https://app.example")...); got != 204 ||
+	if got, _, h := s.sendRequest(http.MethodOptions, "/mcp", "", append(ask, "https://app.example")...); got != 204 ||
 		h.Get("Access-Control-Allow-Origin") != "https://app.example" || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "Authorization") {
 		t.Errorf("status %d, %v", got, h)
 	}
-	if got, _, h := s.send(http.MethodOptions, "/mcp", "", append(ask, "https://evil.example")...); got != 403 || h.Get("Access-Control-Allow-Origin") != "" {
+	if got, _, h := s.sendRequest(http.MethodOptions, "/mcp", "", append(ask, "https://evil.example")...); got != 403 || h.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("status %d, %v", got, h)
 	}
 }
 
-// An endless body counts what is read of it.
-type endless struct{ read atomic.Int64 }
+// An endlessBody counts the bytes read of it.
+type endlessBody struct{ read atomic.Int64 }
 
-func (e *endless) Read(p []byte) (int, error) {
+func (e *endlessBody) Read(p []byte) (int, error) {
 	if e.read.Add(int64(len(p))) > 100<<20 {
 		return 0, io.EOF
 	}
 	return len(p), nil
 }
 
-func TestALargeBodyIsRefusedWithoutBeingRead(t *testing.T) {
+func TestOversizedBodyIsRejectedUnread(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for _, path := range []string{"/mcp", "/v1/process.list"} {
-		body := &endless{}
+		body := &endlessBody{}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path, body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header = http.Header{"Authorization": {"Bearer " + masterToken}, "Content-Type": {"application/json"},
 			"Accept": {"application/json, text/event-stream"}}
-		// A client that goes on sending may find the connection closed instead
-		// of the answer.
+		// A client still sending may see the connection closed instead of the reply.
 		resp, err := http.DefaultClient.Do(req)
 		if err == nil {
 			resp.Body.Close()
@@ -187,7 +186,7 @@ func TestALargeBodyIsRefusedWithoutBeingRead(t *testing.T) {
 	}
 }
 
-// announceBody sends the head of a request and none of its body.
+// announceBody sends the headers of a request without its body.
 func (s *site) announceBody(path string, size int) (status int) {
 	s.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
@@ -204,26 +203,26 @@ func (s *site) announceBody(path string, size int) (status int) {
 	return resp.StatusCode
 }
 
-func TestWhatIsNoMessageIsRefusedOverHTTP(t *testing.T) {
+func TestInvalidMessageIsRejectedOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for _, body := range []string{"", "{", "[]", `{"jsonrpc":"1.0"}`, "\x00"} {
-		if got, answer, _ := s.send(http.MethodPost, "/mcp", body, "Authorization", "Bearer "+masterToken); got != http.StatusBadRequest {
+		if got, answer, _ := s.sendRequest(http.MethodPost, "/mcp", body, "Authorization", "Bearer "+masterToken); got != http.StatusBadRequest {
 			t.Errorf("%q: status %d: %s", body, got, answer)
 		}
 	}
-	if got, _, _ := s.send(http.MethodPut, "/mcp", "", "Authorization", "Bearer "+masterToken); got != http.StatusMethodNotAllowed {
+	if got, _, _ := s.sendRequest(http.MethodPut, "/mcp", "", "Authorization", "Bearer "+masterToken); got != http.StatusMethodNotAllowed {
 		t.Errorf("PUT: status %d", got)
 	}
-	if got, _, _ := s.send(http.MethodPost, "/mcp", hello, "Authorization", "Bearer "+masterToken, "Mcp-Session-Id", "guess"); got != http.StatusNotFound {
+	if got, _, _ := s.sendRequest(http.MethodPost, "/mcp", hello, "Authorization", "Bearer "+masterToken, "Mcp-Session-Id", "guess"); got != http.StatusNotFound {
 		t.Errorf("a session that is not there: status %d", got)
 	}
 }
 
-// bearing is a transport that sends a token.
-type bearing struct{ token string }
+// A tokenTransport adds a token to requests.
+type tokenTransport struct{ token string }
 
-func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.token)
 	return http.DefaultTransport.RoundTrip(r)
@@ -237,7 +236,7 @@ func (s *site) connect(token, version string) *sdk.ClientSession {
 func (s *site) connectWith(token, version string, o *sdk.ClientOptions) *sdk.ClientSession {
 	s.Helper()
 	c := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, o)
-	session, err := c.Connect(context.Background(), &sdk.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: bearing{token}}},
+	session, err := c.Connect(context.Background(), &sdk.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: tokenTransport{token}}},
 		&sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		s.Fatal(err)
@@ -249,7 +248,7 @@ func (s *site) connectWith(token, version string, o *sdk.ClientOptions) *sdk.Cli
 	return session
 }
 
-func TestBothKindsOfProtocolVersionsAreServed(t *testing.T) {
+func TestVersionsWithAndWithoutSessionsAreServed(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-06-18", withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) {
@@ -265,7 +264,7 @@ func TestBothKindsOfProtocolVersionsAreServed(t *testing.T) {
 					t.Fatalf("%+v, %v", r, err)
 				}
 			}
-			eventually(t, "the agent's watch", func() bool { return s.engine.present() == 1 })
+			eventually(t, "the agent's watch", func() bool { return s.engine.countWatchers() == 1 })
 			if got := session.InitializeResult(); version == withHandshake && got.ProtocolVersion != version {
 				t.Errorf("the server speaks %s", got.ProtocolVersion)
 			}
@@ -276,30 +275,30 @@ func TestBothKindsOfProtocolVersionsAreServed(t *testing.T) {
 	}
 }
 
-func TestASessionBelongsToItsToken(t *testing.T) {
+func TestOtherTokenCannotUseASession(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	session := s.connect(masterToken, withHandshake)
-	got, answer, _ := s.send(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+	got, answer, _ := s.sendRequest(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
 		"Authorization", "Bearer "+readerToken, "Mcp-Session-Id", session.ID())
 	if got != http.StatusForbidden {
 		t.Errorf("status %d: %s", got, answer)
 	}
 }
 
-func TestASessionThatIsDeletedIsGone(t *testing.T) {
+func TestDeletedSessionIsUnknown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	session := s.connect(masterToken, withHandshake)
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "session_list"}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the agent's watch", func() bool { return s.engine.present() == 1 })
+	eventually(t, "the agent's watch", func() bool { return s.engine.countWatchers() == 1 })
 	session.Close()
-	eventually(t, "the end of the watch", func() bool { return s.engine.present() == 0 })
+	eventually(t, "the end of the watch", func() bool { return s.engine.countWatchers() == 0 })
 }
 
-func TestATokenIsHeldToItsProfileAndToReading(t *testing.T) {
+func TestTokenIsLimitedToItsProfileAndReadOnly(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	names := func(token string) map[string]bool {
@@ -326,16 +325,16 @@ func TestATokenIsHeldToItsProfileAndToReading(t *testing.T) {
 		{masterToken, "/v1/session.kill", 200}, {readerToken, "/v1/session.kill", 403}, {readerToken, "/v1/process.list", 200},
 		{seedToken, "/v1/process.list", 403},
 	} {
-		if got, answer, _ := s.send(http.MethodPost, tc.path, "", "Authorization", "Bearer "+tc.token); got != tc.want {
+		if got, answer, _ := s.sendRequest(http.MethodPost, tc.path, "", "Authorization", "Bearer "+tc.token); got != tc.want {
 			t.Errorf("%s for %s: status %d, want %d: %s", tc.path, tc.token, got, tc.want, answer)
 		}
 	}
 }
 
-func TestWhoComesWithATokenIsAnAgentToTheEngine(t *testing.T) {
+func TestTokenBearerIsAnAgentToTheEngine(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	if got, answer, _ := s.send(http.MethodPost, "/v1/process.list", "", "Authorization", "Bearer "+readerToken,
+	if got, answer, _ := s.sendRequest(http.MethodPost, "/v1/process.list", "", "Authorization", "Bearer "+readerToken,
 		"Tandem-Client", "dashboard", "Tandem-Owner", ""); got != 200 || !json.Valid([]byte(answer)) {
 		t.Fatalf("status %d: %s", got, answer)
 	}
@@ -344,7 +343,7 @@ func TestWhoComesWithATokenIsAnAgentToTheEngine(t *testing.T) {
 	}
 }
 
-func TestEventsAreStreamed(t *testing.T) {
+func TestHTTPStreamsEvents(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/events.watch", nil)
@@ -363,7 +362,7 @@ func TestEventsAreStreamed(t *testing.T) {
 	}
 }
 
-func TestStatelessAgentsAreForgotten(t *testing.T) {
+func TestOldestStatelessAgentsAreEvicted(t *testing.T) {
 	t.Parallel()
 	f := agents{byKey: map[any]*connection{}}
 	ended := 0
@@ -375,7 +374,7 @@ func TestStatelessAgentsAreForgotten(t *testing.T) {
 	}
 }
 
-func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
+func TestTokensFileIsCreatedOnceAndPrivate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data", "agent-tokens")
 	var told bytes.Buffer
@@ -403,7 +402,7 @@ func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
 	}
 }
 
-func TestATokensFileSaysWhatIsWrongWithIt(t *testing.T) {
+func TestTokensFileMistakesAreReported(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                                      "there is no token",
@@ -421,7 +420,7 @@ func TestATokensFileSaysWhatIsWrongWithIt(t *testing.T) {
 	}
 }
 
-func FuzzTokens(f *testing.F) {
+func FuzzParseTokens(f *testing.F) {
 	f.Add(masterToken + " read-only profile=core,os name=x\n# c\n")
 	f.Add("\x00\n \n=")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -437,14 +436,14 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-func FuzzRequestsAreChecked(f *testing.F) {
+func FuzzHostAndOrigin(f *testing.F) {
 	f.Add("127.0.0.1:1", "http://localhost", "Bearer "+masterToken)
 	f.Add("[::1", "https://[", "bearer\t")
 	tokens, err := parseTokens(masterToken)
 	if err != nil {
 		f.Fatal(err)
 	}
-	keys := keyringOf(tokens)
+	keys := fixedKeyring(tokens)
 	w := &httpServer{keys: keys, h: HTTPOptions{Addr: "127.0.0.1:7777"}}
 	f.Fuzz(func(t *testing.T, host, origin, authorization string) {
 		if w.allowsHost(host) && strings.Contains(strings.ToLower(host), "example") {
@@ -460,43 +459,42 @@ func FuzzRequestsAreChecked(f *testing.F) {
 	})
 }
 
-// initialize begins a session; what comes back are the headers of requests in
-// it.
-func (s *site) initialize() []string {
+// initializeSession starts a session and returns the headers for requests in it.
+func (s *site) initializeSession() []string {
 	s.Helper()
 	token := []string{"Authorization", "Bearer " + masterToken}
-	status, answer, h := s.send(http.MethodPost, "/mcp", hello, token...)
+	status, answer, h := s.sendRequest(http.MethodPost, "/mcp", hello, token...)
 	if status != 200 || h.Get("Mcp-Session-Id") == "" {
 		s.Fatalf("status %d: %s", status, answer)
 	}
 	return append(token, "Mcp-Session-Id", h.Get("Mcp-Session-Id"), "MCP-Protocol-Version", "2025-11-25")
 }
 
-func TestWhatIsWrongWithARequestIsToldAsJSONRPCSays(t *testing.T) {
+func TestHTTPErrorsFollowJSONRPC(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	session := s.initialize()
+	session := s.initializeSession()
 	ping := `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 	for _, tc := range []struct {
 		name, body string
 		headers    []string
 		status     int
-		want       echo
+		want       replySummary
 	}{
-		{"no body", "", nil, 400, echo{nil, -32600, "the request has no body; it must be a JSON-RPC 2.0 message"}},
-		{"no JSON", "{", nil, 400, echo{nil, -32700, "the message is not JSON"}},
-		{"no object", "7", nil, 400, echo{nil, -32600, "the message is not a JSON object"}},
-		{"no message", `{"jsonrpc":"2.0","id":7}`, nil, 400, echo{7.0, -32600, noRPC + `it has no "method"`}},
-		{"a batch", "[" + ping + "]", nil, 400, echo{nil, -32600, "batches are for version 2025-03-26 only; send one message per request"}},
-		{"an unknown method", callText("no/such", "{}"), nil, 400, echo{7.0, -32601, `method not found: "no/such"`}},
-		{"no session", callText("tools/list", "{}"), []string{"Mcp-Session-Id", ""}, 400,
-			echo{7.0, -32600, "the request has no session; call initialize first, and send the Mcp-Session-Id that it answers with"}},
-		{"a session that is over", ping, []string{"Mcp-Session-Id", "nope"}, 404, echo{7.0, -32600, "session not found; call initialize to start another"}},
-		{"another type", ping, []string{"Content-Type", "text/plain"}, 415, echo{7.0, -32600, "Content-Type must be 'application/json'"}},
+		{"no body", "", nil, 400, replySummary{nil, -32600, "the request has no body; it must be a JSON-RPC 2.0 message"}},
+		{"no JSON", "{", nil, 400, replySummary{nil, -32700, "the message is not JSON"}},
+		{"no object", "7", nil, 400, replySummary{nil, -32600, "the message is not a JSON object"}},
+		{"no message", `{"jsonrpc":"2.0","id":7}`, nil, 400, replySummary{7.0, -32600, noRPC + `it has no "method"`}},
+		{"a batch", "[" + ping + "]", nil, 400, replySummary{nil, -32600, "batches are for version 2025-03-26 only; send one message per request"}},
+		{"an unknown method", callMessage("no/such", "{}"), nil, 400, replySummary{7.0, -32601, `method not found: "no/such"`}},
+		{"no session", callMessage("tools/list", "{}"), []string{"Mcp-Session-Id", ""}, 400,
+			replySummary{7.0, -32600, "the request has no session; call initialize first, and send the Mcp-Session-Id that it answers with"}},
+		{"a session that is over", ping, []string{"Mcp-Session-Id", "nope"}, 404, replySummary{7.0, -32600, "session not found; call initialize to start another"}},
+		{"another type", ping, []string{"Content-Type", "text/plain"}, 415, replySummary{7.0, -32600, "Content-Type must be 'application/json'"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			status, answer, h := s.send(http.MethodPost, "/mcp", tc.body, append(session[:len(session):len(session)], tc.headers...)...)
-			if diff := cmp.Diff(tc.want, echoOf(t, answer)); diff != "" || status != tc.status {
+			status, answer, h := s.sendRequest(http.MethodPost, "/mcp", tc.body, append(session[:len(session):len(session)], tc.headers...)...)
+			if diff := cmp.Diff(tc.want, summarizeReply(t, answer)); diff != "" || status != tc.status {
 				t.Errorf("status %d, want %d (-want +got):\n%s", status, tc.status, diff)
 			}
 			if got := h.Get("Content-Type"); got != "application/json" {
@@ -506,21 +504,21 @@ func TestWhatIsWrongWithARequestIsToldAsJSONRPCSays(t *testing.T) {
 	}
 }
 
-func TestABatchIsTakenWhereTheVersionHasThem(t *testing.T) {
+func TestBatchesAreAcceptedInOldVersions(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	session := append(s.initialize(), "MCP-Protocol-Version", "2025-03-26")
-	status, answer, _ := s.send(http.MethodPost, "/mcp", "["+callText("ping", "{}")+","+callText("ping", "{}")+"]", session...)
+	session := append(s.initializeSession(), "MCP-Protocol-Version", "2025-03-26")
+	status, answer, _ := s.sendRequest(http.MethodPost, "/mcp", "["+callMessage("ping", "{}")+","+callMessage("ping", "{}")+"]", session...)
 	if status != 200 || !strings.Contains(answer, `"id":7`) {
 		t.Errorf("status %d: %s", status, answer)
 	}
-	status, answer, _ = s.send(http.MethodPost, "/mcp", "["+callText("tools/call", "[]")+"]", session...)
-	if got := echoOf(t, answer); status != 200 || got.Code != -32602 {
+	status, answer, _ = s.sendRequest(http.MethodPost, "/mcp", "["+callMessage("tools/call", "[]")+"]", session...)
+	if got := summarizeReply(t, answer); status != 200 || got.Code != -32602 {
 		t.Errorf("status %d: %+v", status, got)
 	}
 }
 
-func TestAClientWithoutSessionsStaysTheSameOwner(t *testing.T) {
+func TestClientWithoutSessionsKeepsItsOwnerID(t *testing.T) {
 	t.Parallel()
 	if a, b := toolkit.LastingOwner("master", "agent:x/1"), toolkit.LastingOwner("master", "agent:x/1"); a != b || len(a) != 12 {
 		t.Errorf("owners %s and %s", a, b)
@@ -537,7 +535,7 @@ func TestAClientWithoutSessionsStaysTheSameOwner(t *testing.T) {
 	}
 }
 
-func TestAnEmptyDataFolderIsClosedBeforeATokenIsPutThere(t *testing.T) {
+func TestEmptyDataDirIsMadePrivateBeforeTokens(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		holds string

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-func TestInstructionsNameOnlyToolsThatThereAre(t *testing.T) {
+func TestInstructionsNameOnlyOfferedTools(t *testing.T) {
 	t.Parallel()
 	all := selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}})
 	name := regexp.MustCompile(`[a-z_]+`)

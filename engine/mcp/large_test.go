@@ -15,7 +15,7 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
+func TestLargeResultEqualsPlainEncoding(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀 \xff\n", toolkit.LargeText/16)
 	for name, r := range map[string]*sdk.CallToolResult{
@@ -26,7 +26,7 @@ func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
 		"alone":   {Content: []sdk.Content{}, StructuredContent: toolkit.FactsWithText{Facts: []byte(`{}`), Text: []string{text}}, IsError: true},
 		"meta":    {Meta: sdk.Meta{"k": "v"}, Content: []sdk.Content{&sdk.TextContent{Text: text}}},
 		"small":   {Content: []sdk.Content{&sdk.TextContent{Text: "x"}}},
-		"picture": {Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.ImageContent{Data: dot(), MIMEType: "image/png"}}},
+		"picture": {Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.ImageContent{Data: onePixelPNG(), MIMEType: "image/png"}}},
 	} {
 		want, err := toolkit.Encode(r)
 		if err != nil {
@@ -47,8 +47,8 @@ func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
 	}
 }
 
-// What the transport writes is what the SDK would.
-func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
+// The transport must write exactly the SDK's bytes.
+func TestTransportWritesLargeResultAsEncoded(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	kept := &toolkit.ResultStore{}
@@ -86,7 +86,7 @@ func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
 	}
 }
 
-func TestATicketIsGoodOnce(t *testing.T) {
+func TestResultTicketIsValidOnce(t *testing.T) {
 	t.Parallel()
 	kept := &toolkit.ResultStore{}
 	one, other := &toolkit.LargeResult{}, &toolkit.LargeResult{}
@@ -138,14 +138,14 @@ func TestEngineReturnsMemoryAfterLargeOutputs(t *testing.T) {
 	idle := anonymousMB(t, info.EnginePID)
 	for range 3 {
 		answer := r.call("exec", object{"command": "head -c 10000000 /dev/zero | tr '\\0' x", "maxOutput": toolkit.BulkMost})
-		if size := len(said(answer)); size < 10_000_000 {
+		if size := len(resultText(answer)); size < 10_000_000 {
 			t.Fatalf("exec gives %d bytes", size)
 		}
 	}
 	r.eventually("the idle engine to be as small as before", func() bool { return anonymousMB(t, info.EnginePID) <= idle+5 })
 }
 
-// anonymousMB returns how much memory of a process is not from files.
+// anonymousMB returns the memory of a process not backed by files, in MB.
 func anonymousMB(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")

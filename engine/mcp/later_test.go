@@ -13,8 +13,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// calls are as many calls, each of which says how many came before it.
-func calls(f *toolkit.Agent, from, n int) []pendingEntry {
+// numberedEntries returns n entries; each names the number of entries before it.
+func numberedEntries(f *toolkit.Agent, from, n int) []pendingEntry {
 	var all []pendingEntry
 	for i := range n {
 		all = append(all, pendingEntry{f, func() api.AuditEntry { return api.AuditEntry{Tool: strconv.Itoa(from + i)} }})
@@ -22,7 +22,7 @@ func calls(f *toolkit.Agent, from, n int) []pendingEntry {
 	return all
 }
 
-func (e *fakeEngine) audited() (tools []string, requests int) {
+func (e *fakeEngine) auditedTools() (tools []string, requests int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, in := range e.audits {
@@ -33,50 +33,50 @@ func (e *fakeEngine) audited() (tools []string, requests int) {
 	return tools, len(e.audits)
 }
 
-func TestCallsAreRecordedInTheirOrderBeforeTheEnd(t *testing.T) {
+func TestCloseRecordsWaitingCallsInOrder(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
 	var want []string
-	for i, c := range calls(s.reached(t), 0, maxBacklog/2) {
+	for i, c := range numberedEntries(s.newTestAgent(t), 0, maxBacklog/2) {
 		want = append(want, strconv.Itoa(i))
 		s.recordLater(c)
 	}
 	s.close()
-	if tools, _ := e.audited(); !slices.Equal(tools, want) {
+	if tools, _ := e.auditedTools(); !slices.Equal(tools, want) {
 		t.Errorf("%q", tools)
 	}
 }
 
-func TestCallsThatWaitAreRecordedTogether(t *testing.T) {
+func TestWaitingCallsAreRecordedInOneRequest(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
-	if failed := s.writeEntries(calls(s.reached(t), 0, 50)); len(failed) != 0 {
+	if failed := s.writeEntries(numberedEntries(s.newTestAgent(t), 0, 50)); len(failed) != 0 {
 		t.Errorf("%d failed", len(failed))
 	}
-	if tools, requests := e.audited(); len(tools) != 50 || requests != 1 {
+	if tools, requests := e.auditedTools(); len(tools) != 50 || requests != 1 {
 		t.Errorf("%d calls in %d requests", len(tools), requests)
 	}
 }
 
-func TestCallsWaitForTheNextEngineToBeRecorded(t *testing.T) {
+func TestCallsAreRecordedByTheNextEngine(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
-	f := s.reached(t)
+	f := s.newTestAgent(t)
 	e.absent.Store(true)
-	s.recordLater(calls(f, 0, 1)[0])
+	s.recordLater(numberedEntries(f, 0, 1)[0])
 	eventually(t, "a try", func() bool { return e.refused.Load() > 0 })
-	s.recordLater(calls(f, 1, 1)[0])
+	s.recordLater(numberedEntries(f, 1, 1)[0])
 	e.absent.Store(false)
 	s.close()
-	if tools, _ := e.audited(); !slices.Equal(tools, []string{"0", "1"}) {
+	if tools, _ := e.auditedTools(); !slices.Equal(tools, []string{"0", "1"}) {
 		t.Errorf("%q", tools)
 	}
 }
 
-func TestALargeCallHidesNoOther(t *testing.T) {
+func TestLargeCallGetsItsOwnBatch(t *testing.T) {
 	t.Parallel()
 	big := map[string]any{"list": []any{strings.Repeat("<", maxBatch)}}
 	f := &toolkit.Agent{}
@@ -92,7 +92,7 @@ func TestALargeCallHidesNoOther(t *testing.T) {
 	}
 }
 
-func TestWhatIsRecordedOfArgumentsIsBounded(t *testing.T) {
+func TestRecordedArgumentsAreTruncated(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	text, _ := json.Marshal(map[string]any{
@@ -107,19 +107,19 @@ func TestWhatIsRecordedOfArgumentsIsBounded(t *testing.T) {
 	}
 }
 
-func TestABacklogThatIsFullIsNotLengthened(t *testing.T) {
+func TestFullBacklogRecordsAtOnce(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
-	all := calls(s.reached(t), 0, maxBacklog+1)
-	s.backlog.waiting, s.backlog.busy = all[:maxBacklog], true // nobody sees to them
+	all := numberedEntries(s.newTestAgent(t), 0, maxBacklog+1)
+	s.backlog.waiting, s.backlog.busy = all[:maxBacklog], true // no goroutine writes them
 	s.recordLater(all[maxBacklog])
-	if tools, _ := e.audited(); !slices.Equal(tools, []string{strconv.Itoa(maxBacklog)}) {
+	if tools, _ := e.auditedTools(); !slices.Equal(tools, []string{strconv.Itoa(maxBacklog)}) {
 		t.Errorf("recorded: %q", tools)
 	}
 }
 
-func TestACallIsRecordedWithTheTimeOfItsEnd(t *testing.T) {
+func TestAuditEntryHasEndTimeAndDuration(t *testing.T) {
 	t.Parallel()
 	at := time.Now().Add(-time.Second)
 	entry := auditEntry(t.Context(), &toolkit.Agent{Actor: "agent:a"}, toolkit.Tool{Name: "exec"}, nil, toolkit.Result{}, nil, time.Minute, at)
@@ -128,8 +128,8 @@ func TestACallIsRecordedWithTheTimeOfItsEnd(t *testing.T) {
 	}
 }
 
-// reached is an agent on the server's engine.
-func (s *server) reached(t *testing.T) *toolkit.Agent {
+// newTestAgent returns an agent connected to the server's engine.
+func (s *server) newTestAgent(t *testing.T) *toolkit.Agent {
 	t.Helper()
 	f, err := s.connectAgent(t.Context(), "agent:tester", api.NewID())
 	if err != nil {

@@ -8,66 +8,66 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// plain calls a tool that has nothing to tell but a text.
-func (r *rig) plain(name string, args object, want string) {
+// callTextOnly calls a tool whose result must be just this text.
+func (r *rig) callTextOnly(name string, args object, want string) {
 	r.Helper()
 	answer := r.call(name, args)
-	if said(answer) != want || answer.Structured != nil || answer.Failed {
-		r.Errorf("%s of %v gives %q, %v, failed %v; want %q alone", name, args, said(answer), answer.Structured, answer.Failed, want)
+	if resultText(answer) != want || answer.Structured != nil || answer.Failed {
+		r.Errorf("%s of %v gives %q, %v, failed %v; want %q alone", name, args, resultText(answer), answer.Structured, answer.Failed, want)
 	}
 }
 
-func TestACommandThatSucceedsGivesItsOutputAlone(t *testing.T) {
+func TestSuccessfulCommandReturnsOnlyItsOutput(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.plain("exec", object{"command": "echo out"}, "out\n")
-	r.plain("exec", object{"command": "echo out; echo no >&2"}, "out\nstderr:\nno\n")
-	r.plain("exec", object{"command": "true"}, "Exit code: 0")
-	if failed := r.call("exec", object{"command": "echo out; exit 3"}); said(failed) != "out\nExit code: 3" || !failed.Failed {
-		t.Errorf("exec gives %q", said(failed))
+	r.callTextOnly("exec", object{"command": "echo out"}, "out\n")
+	r.callTextOnly("exec", object{"command": "echo out; echo no >&2"}, "out\nstderr:\nno\n")
+	r.callTextOnly("exec", object{"command": "true"}, "Exit code: 0")
+	if failed := r.call("exec", object{"command": "echo out; exit 3"}); resultText(failed) != "out\nExit code: 3" || !failed.Failed {
+		t.Errorf("exec gives %q", resultText(failed))
 	}
 	cut := r.call("exec", object{"command": "seq 100000"})
-	if text := said(cut); !strings.HasSuffix(text, "\n100000\nExit code: 0\nAll of it: process_log id="+cut.Process+" since=0") {
+	if text := resultText(cut); !strings.HasSuffix(text, "\n100000\nExit code: 0\nAll of it: process_log id="+cut.Process+" since=0") {
 		t.Errorf("exec gives %s", text[max(0, len(text)-200):])
 	}
-	if text := said(r.call("process_log", object{"id": cut.Process, "since": 0})); !strings.HasPrefix(text, "1\n2\n") {
+	if text := resultText(r.call("process_log", object{"id": cut.Process, "since": 0})); !strings.HasPrefix(text, "1\n2\n") {
 		t.Errorf("process_log gives %.100s", text)
 	}
 	r.call("session_start", object{"name": "sh", "command": "sh"})
-	r.plain("session_exec", object{"id": "sh", "command": "echo out"}, "out\n")
-	r.plain("session_exec", object{"id": "sh", "command": "true"}, "[exit code 0]")
+	r.callTextOnly("session_exec", object{"id": "sh", "command": "echo out"}, "out\n")
+	r.callTextOnly("session_exec", object{"id": "sh", "command": "true"}, "[exit code 0]")
 }
 
-func TestACommandThatHasAskedIsToldWhereItCanBeAnswered(t *testing.T) {
+func TestCommandAskingForInputSuggestsASession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	const hint = "\n[it asks, and had no input: session_start runs it where you can answer]"
-	r.plain("exec", object{"command": "printf 'remove x? ' >&2; read x; true"}, "stderr:\nremove x? "+hint)
-	if failed := r.call("exec", object{"command": "printf 'Continue? [Y/n] '; read x"}); said(failed) != "Continue? [Y/n] \nExit code: 1"+hint {
-		t.Errorf("exec gives %q", said(failed))
+	r.callTextOnly("exec", object{"command": "printf 'remove x? ' >&2; read x; true"}, "stderr:\nremove x? "+hint)
+	if failed := r.call("exec", object{"command": "printf 'Continue? [Y/n] '; read x"}); resultText(failed) != "Continue? [Y/n] \nExit code: 1"+hint {
+		t.Errorf("exec gives %q", resultText(failed))
 	}
-	r.plain("exec", object{"command": "echo 'what? '"}, "what? \n")
+	r.callTextOnly("exec", object{"command": "echo 'what? '"}, "what? \n")
 }
 
-func TestFieldsAtTheirDefaultAreLeftOut(t *testing.T) {
+func TestResultsOmitDefaultFields(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	_, facts := r.facts("exec", object{"command": "sleep 1000", "timeoutMs": 100})
+	_, facts := r.callChecked("exec", object{"command": "sleep 1000", "timeoutMs": 100})
 	duration, ok := facts["durationMs"].(float64)
 	if !ok || duration != float64(int64(duration)) || facts["timedOut"] != true {
 		t.Errorf("exec gives %v", facts)
 	}
 	id := facts["id"].(string)
 	want := regexp.MustCompile(`^id: ` + id + `\nname: .*\npid: \d+\nstatus: running\nlogPath: .*\ncommand: sleep 1000$`)
-	if text := said(r.call("process_get", object{"id": id})); !want.MatchString(text) {
+	if text := resultText(r.call("process_get", object{"id": id})); !want.MatchString(text) {
 		t.Errorf("process_get gives %q", text)
 	}
 	r.call("session_start", object{"name": "sh", "command": "sh"})
-	_, facts = r.facts("session_exec", object{"id": "sh", "command": "false"})
+	_, facts = r.callChecked("session_exec", object{"id": "sh", "command": "false"})
 	if duration := facts["duration_ms"].(float64); duration != float64(int64(duration)) || facts["timed_out"] != nil || facts["dropped"] != nil {
 		t.Errorf("session_exec gives %v", facts)
 	}
-	if _, facts = r.facts("session_exec", object{"id": "sh", "command": "read x"}); facts["waits"] != "input" || facts["method"] != nil {
+	if _, facts = r.callChecked("session_exec", object{"id": "sh", "command": "read x"}); facts["waits"] != "input" || facts["method"] != nil {
 		t.Errorf("session_exec of a question gives %v", facts)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// listOf is the result of tools/list for profiles.
+// listOf returns the result of tools/list and its size in bytes.
 func listOf(t *testing.T, o toolkit.Options) (tools []listedTool, size int) {
 	t.Helper()
 	for _, one := range selectTools(o) {
@@ -29,10 +29,10 @@ func listOf(t *testing.T, o toolkit.Options) (tools []listedTool, size int) {
 	return tools, len(b)
 }
 
-// Some clients cut a description that is longer.
+// Some clients truncate longer descriptions.
 const descriptionMost = 2048
 
-func TestTheListOfToolsIsShort(t *testing.T) {
+func TestToolListIsShort(t *testing.T) {
 	t.Parallel()
 	seeds := []toolkit.Profile{toolkit.Core, toolkit.Android, toolkit.OS, toolkit.Terminal, toolkit.Plugin}
 	for _, tc := range []struct {
@@ -79,7 +79,7 @@ func checkDescriptions(t *testing.T, l listedTool) {
 	}
 }
 
-func TestEveryToolIsListedOnceWithinReach(t *testing.T) {
+func TestEachProfileListsItsToolsOnce(t *testing.T) {
 	t.Parallel()
 	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}})
 	names := map[string]bool{}
@@ -104,7 +104,7 @@ func TestEveryToolIsListedOnceWithinReach(t *testing.T) {
 	}
 }
 
-func TestTheNativeToolsAreThere(t *testing.T) {
+func TestNativeProfileListsItsTools(t *testing.T) {
 	t.Parallel()
 	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})
 	var names []string
@@ -121,7 +121,7 @@ func TestTheNativeToolsAreThere(t *testing.T) {
 	}
 }
 
-func TestTheProfileTerminalToolsIsTheNativeOneWithoutFileTools(t *testing.T) {
+func TestTerminalToolsProfileIsNativeWithoutFileTools(t *testing.T) {
 	t.Parallel()
 	var want, got []string
 	files := strings.Fields("read read_json write edit write_output grep find ls")
@@ -138,7 +138,7 @@ func TestTheProfileTerminalToolsIsTheNativeOneWithoutFileTools(t *testing.T) {
 	}
 }
 
-func TestReadOnlyLeavesOutWhatChangesAnything(t *testing.T) {
+func TestReadOnlyListsOnlyReadingTools(t *testing.T) {
 	t.Parallel()
 	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}, ReadOnly: true})
 	if len(tools) == 0 {
@@ -163,13 +163,13 @@ func TestSchemasAreObjectsWithoutUnionsOfTypes(t *testing.T) {
 	}
 }
 
-// checkTypes sees that every type in a schema is one word.
+// checkTypes fails if a type in a schema is not a single word.
 func checkTypes(t *testing.T, at string, schema map[string]any) {
 	t.Helper()
 	if kind, ok := schema["type"]; ok && reflect.TypeOf(kind).Kind() != reflect.String {
 		t.Errorf("%s has the type %v", at, kind)
 	}
-	if value, ok := schema["default"]; ok && !fits(schema, value) {
+	if value, ok := schema["default"]; ok && !allowsValue(schema, value) {
 		t.Errorf("%s has the default %v: %v", at, value, schema)
 	}
 	if schema["type"] == "array" && schema["items"] == nil {
@@ -186,8 +186,8 @@ func checkTypes(t *testing.T, at string, schema map[string]any) {
 	}
 }
 
-// fits reports whether a value is one that a schema allows.
-func fits(schema map[string]any, value any) bool {
+// allowsValue reports whether a schema allows a value.
+func allowsValue(schema map[string]any, value any) bool {
 	if choices, ok := schema["enum"].([]any); ok && !slices.Contains(choices, value) {
 		return false
 	}
@@ -203,7 +203,7 @@ func fits(schema map[string]any, value any) bool {
 	return reflect.TypeOf(value).Kind() == reflect.Bool
 }
 
-func TestArgumentsThatToolsShareHaveOneNameAndType(t *testing.T) {
+func TestSharedArgumentsHaveOneType(t *testing.T) {
 	t.Parallel()
 	types := map[string]map[string]string{}
 	for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}) {
@@ -233,7 +233,7 @@ func TestArgumentsThatToolsShareHaveOneNameAndType(t *testing.T) {
 	}
 }
 
-func TestSchemasSayWhatIsMeantWhereAnArgumentIsLeftOut(t *testing.T) {
+func TestSchemasStateDefaultsAndLimits(t *testing.T) {
 	t.Parallel()
 	defaults := map[string]any{}
 	for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
@@ -265,7 +265,7 @@ func TestSchemasSayWhatIsMeantWhereAnArgumentIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
+func TestInputSchemaFollowsItsGoType(t *testing.T) {
 	t.Parallel()
 	type part struct {
 		N *int `json:"n,omitempty"`
@@ -292,7 +292,7 @@ func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
 	_ = in{own: 1}
 }
 
-func TestNamesAreKnownWithUnderscoresAndPrefix(t *testing.T) {
+func TestToolNamesAcceptUnderscoresForHyphens(t *testing.T) {
 	t.Parallel()
 	s := newServer(t.Context(), toolkit.Options{Profiles: []toolkit.Profile{toolkit.Core}, ToolPrefix: "p_", CWD: "/"})
 	s.names["p_some-tool-name"] = true
@@ -306,7 +306,7 @@ func TestNamesAreKnownWithUnderscoresAndPrefix(t *testing.T) {
 	}
 }
 
-func TestRootsComeFromTheOptionsOrTheProfile(t *testing.T) {
+func TestRootsComeFromOptionsOrProfile(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		o     toolkit.Options
@@ -328,7 +328,7 @@ func TestRootsComeFromTheOptionsOrTheProfile(t *testing.T) {
 	}
 }
 
-func TestActorsAreNamedAfterTheirClient(t *testing.T) {
+func TestActorIsNamedAfterItsClient(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"":                       "agent:unknown",
@@ -344,7 +344,7 @@ func TestActorsAreNamedAfterTheirClient(t *testing.T) {
 	}
 }
 
-func TestCommandLinesGoToAShellOnlyWhenTheyNeedOne(t *testing.T) {
+func TestCommandLineUsesShellOnlyWhenNeeded(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string][]string{
 		"":                 nil,
@@ -359,7 +359,7 @@ func TestCommandLinesGoToAShellOnlyWhenTheyNeedOne(t *testing.T) {
 	}
 }
 
-func TestEveryEffectHasItsHint(t *testing.T) {
+func TestEffectDeterminesToolHints(t *testing.T) {
 	t.Parallel()
 	for effect, want := range map[api.Effect]string{
 		api.Read: `{"readOnlyHint":true}`, api.Write: `{"destructiveHint":false}`, api.Destructive: `{}`,

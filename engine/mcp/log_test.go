@@ -14,7 +14,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-func TestPlainTextIsWhatATerminalSays(t *testing.T) {
+func TestPlainTextRemovesTerminalSequences(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"plain\tnö\n":                       "plain\tnö\n",
@@ -36,7 +36,7 @@ func TestPlainTextIsWhatATerminalSays(t *testing.T) {
 	}
 }
 
-func TestAPieceEndsBeforeWhatItsEndHasCut(t *testing.T) {
+func TestWholeLengthExcludesIncompleteSequences(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]int{
 		"":                  0,
@@ -59,8 +59,8 @@ func TestAPieceEndsBeforeWhatItsEndHasCut(t *testing.T) {
 	}
 }
 
-// A log that is read in pieces says what it says when it is read at once.
-func TestReadingInPiecesLosesAndRepeatsNothing(t *testing.T) {
+// Reading a log in pieces gives the same text as reading it at once.
+func TestReadingInPiecesEqualsReadingAtOnce(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
 	client, err := e.options().Connect(t.Context(), "test", "", nil)
@@ -114,7 +114,7 @@ func FuzzPlainText(f *testing.F) {
 	})
 }
 
-func TestAskingForMuchIsBounded(t *testing.T) {
+func TestMaxOutputIsLimited(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[int]int{0: toolkit.Body, 10: 8, toolkit.Bulk: toolkit.Body, 1 << 30: toolkit.BulkMost - toolkit.Bulk + toolkit.Body} {
 		if got, err := native.BulkOf(asked); got != want || err != nil {

@@ -21,12 +21,10 @@ import (
 	"tandem/ui/cli"
 )
 
-// policyName is the file in the data folder that a test's engine takes its
-// policy from.
+// policyName is the policy file in the data directory of a test's engine.
 const policyName = "policy.toml"
 
-// The test binary is also the keeper, the engine and the command shell of the
-// tests that need real ones.
+// The test binary also serves as keeper, engine and command shell for tests with real ones.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "launch" {
 		fmt.Fprintln(os.Stderr, sandbox.Launch(os.Args[2:]))
@@ -44,13 +42,12 @@ func TestMain(m *testing.M) {
 	if addr := os.Getenv("TANDEM_CONFORMANCE"); addr != "" {
 		os.Exit(runConformance(addr))
 	}
-	// Most tests wait for other processes. The command line may say otherwise.
+	// Most tests wait for other processes. The command line may override this.
 	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 	goleak.VerifyTestMain(m)
 }
 
-// runConformance serves the protocol's conformance suite until it is
-// interrupted.
+// runConformance serves the protocol's conformance suite until interrupted.
 func runConformance(addr string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

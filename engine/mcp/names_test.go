@@ -16,15 +16,15 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
+func TestOddNamesAreQuotedAndAcceptedBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	shown := map[string]string{ // in the folder; in a path spaces and quotes stand inside
+	shown := map[string]string{ // inside the folder; in a path, spaces and quotes are in the middle
 		"new\nline.txt": `"new\nline.txt"`, `new\nline.txt`: `new\nline.txt`, `back\slash`: `back\slash`, "rtl\u202egnp": `"rtl\u202egnp"`,
 		"bad\xff": `"bad\xff"`, "bad\ufffd": "bad\ufffd", `"quoted"`: `"\"quoted\""`, "50%41": "50%41", " space": `" space"`, "größe": "größe",
 	}
 	for name := range shown {
-		r.file("dir/"+name, "text")
+		r.createFile("dir/"+name, "text")
 	}
 	list := func(tool, prefix, suffix string, args object) {
 		t.Helper()
@@ -35,7 +35,7 @@ func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
 			}
 			rows = append(rows, quoted+suffix)
 		}
-		got, noted := strings.CutSuffix(said(r.call(tool, args)), toolkit.QuotedNote)
+		got, noted := strings.CutSuffix(resultText(r.call(tool, args)), toolkit.QuotedNote)
 		lines := strings.Split(got, "\n")
 		slices.Sort(rows)
 		slices.Sort(lines)
@@ -48,36 +48,36 @@ func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
 	list("grep", "dir/", ":1:text", object{"path": "dir", "pattern": "^text"})
 	for name := range shown {
 		path := r.agent.Shown("dir/" + name)
-		r.check(t, row{"read", object{"path": path}, "text", false})
-		r.check(t, row{"edit", object{"path": path, "edits": []object{{"search": "text", "replace": "words"}}}, "Updated " + path + " (edit 1: 1 replacement).", false})
-		r.check(t, row{"ls", object{"path": path}, path, false})
-		r.check(t, row{"write", object{"path": path, "content": "new"}, "Wrote 3 bytes to " + path + ".", false})
-		if got := r.content("dir/" + name); got != "new" {
+		r.checkExact(t, exactCall{"read", object{"path": path}, "text", false})
+		r.checkExact(t, exactCall{"edit", object{"path": path, "edits": []object{{"search": "text", "replace": "words"}}}, "Updated " + path + " (edit 1: 1 replacement).", false})
+		r.checkExact(t, exactCall{"ls", object{"path": path}, path, false})
+		r.checkExact(t, exactCall{"write", object{"path": path, "content": "new"}, "Wrote 3 bytes to " + path + ".", false})
+		if got := r.readContent("dir/" + name); got != "new" {
 			t.Errorf("%q holds %q", name, got)
 		}
 	}
 }
 
-func TestFoldersWithQuotedNamesAreLookedInto(t *testing.T) {
+func TestFoldersWithQuotedNamesAreSearched(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.file("odd\n/f", "text")
-	r.check(t, row{"ls", object{}, `"odd\n/"` + toolkit.QuotedNote, false})
-	r.check(t, row{"ls", object{"path": `"odd\n/"`}, "f", false})
-	r.check(t, row{"find", object{"path": `"odd\n"`, "pattern": "f"}, `"odd\n/f"` + toolkit.QuotedNote, false})
-	r.check(t, row{"grep", object{"path": `"odd\n/f"`, "pattern": "text"}, `"odd\n/f":1:text` + toolkit.QuotedNote, false})
+	r.createFile("odd\n/f", "text")
+	r.checkExact(t, exactCall{"ls", object{}, `"odd\n/"` + toolkit.QuotedNote, false})
+	r.checkExact(t, exactCall{"ls", object{"path": `"odd\n/"`}, "f", false})
+	r.checkExact(t, exactCall{"find", object{"path": `"odd\n"`, "pattern": "f"}, `"odd\n/f"` + toolkit.QuotedNote, false})
+	r.checkExact(t, exactCall{"grep", object{"path": `"odd\n/f"`, "pattern": "text"}, `"odd\n/f":1:text` + toolkit.QuotedNote, false})
 }
 
-func TestSeedProfilesWriteNamesAsTheyDid(t *testing.T) {
+func TestOtherProfilesWriteNamesUnquoted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Plugin)
-	r.file("new\nline", "a")
-	r.file(`"q"`, "b")
-	r.check(t, row{"ls", object{}, "./\n../\n\"q\"\nnew\\nline", false})
-	r.check(t, row{"read", object{"path": `"q"`}, "b", false})
+	r.createFile("new\nline", "a")
+	r.createFile(`"q"`, "b")
+	r.checkExact(t, exactCall{"ls", object{}, "./\n../\n\"q\"\nnew\\nline", false})
+	r.checkExact(t, exactCall{"read", object{"path": `"q"`}, "b", false})
 }
 
-func TestAnyNameComesBackAsItWasShown(t *testing.T) {
+func TestAnyDisplayedNameParsesBack(t *testing.T) {
 	t.Parallel()
 	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/", Home: "/"}}
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,7 +85,7 @@ func TestAnyNameComesBackAsItWasShown(t *testing.T) {
 		if rapid.Bool().Draw(t, "is text") {
 			name = rapid.StringN(1, 40, -1).Draw(t, "text")
 		}
-		name = strings.ReplaceAll(name, "\x00", "0") // no file is called so
+		name = strings.ReplaceAll(name, "\x00", "0") // a file name cannot contain it
 		shown := f.Shown(name)
 		if got := f.Path(shown); got != name || strings.ContainsAny(shown, "\n\r\x1b") {
 			t.Fatalf("%q is shown as %q and read as %q", name, shown, got)
@@ -93,7 +93,7 @@ func TestAnyNameComesBackAsItWasShown(t *testing.T) {
 	})
 }
 
-func TestTheShellFindsWhatIsNamedToIt(t *testing.T) {
+func TestShellQuotedNameReachesProgramUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"plain", "two words", "it's", "bad\xff'%d\\x $HOME\n.", "new\nline"} {
 		out, err := exec.Command("/bin/sh", "-c", "printf %s "+toolkit.ShellQuoted(name)).Output()
@@ -103,7 +103,7 @@ func TestTheShellFindsWhatIsNamedToIt(t *testing.T) {
 	}
 }
 
-func TestThePolicyIsAskedAboutWhereALinkWithAnOddNameLeads(t *testing.T) {
+func TestPolicySeesTargetOfOddlyNamedLink(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
+func TestStopAllSparesProcessesOfOthers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	start := func(conn *client.Client) string {
@@ -24,7 +24,7 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 		return p.ID
 	}
 	var theirs []string
-	for name, owner := range map[string]string{"person": "", r.agent.Actor: api.NewID()} { // another client of the same agent too
+	for name, owner := range map[string]string{"person": "", r.agent.Actor: api.NewID()} { // also another client of the same agent
 		conn, err := r.connect(t.Context(), name, owner, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -33,20 +33,20 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 		theirs = append(theirs, start(conn))
 	}
 	own := []string{start(r.agent.Engine.Client), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).Process}
-	r.check(t,
-		row{"process_stop_all", nil, "Stopped 2 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
-		row{"process_stop_all", nil, "Stopped 0 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
-		row{"process_stop_all", object{"signal": "SIGUSR1"}, `stop process: signal "SIGUSR1" is none of SIGTERM, SIGINT, SIGHUP and SIGKILL`, true},
+	r.checkExact(t,
+		exactCall{"process_stop_all", nil, "Stopped 2 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
+		exactCall{"process_stop_all", nil, "Stopped 0 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
+		exactCall{"process_stop_all", object{"signal": "SIGUSR1"}, `stop process: signal "SIGUSR1" is none of SIGTERM, SIGINT, SIGHUP and SIGKILL`, true},
 	)
 	for id, status := range map[string]string{own[0]: "stopped", own[1]: "stopped", theirs[0]: "running", theirs[1]: "running"} {
-		if got := said(r.call("process_get", object{"id": id})); !strings.Contains(got, "status: "+status) {
+		if got := resultText(r.call("process_get", object{"id": id})); !strings.Contains(got, "status: "+status) {
 			t.Errorf("want %s: %s", status, got)
 		}
 	}
-	r.check(t, row{"process_stop_all", object{"signal": "SIGKILL", "all": true}, "Stopped 2 processes with SIGKILL.", false})
+	r.checkExact(t, exactCall{"process_stop_all", object{"signal": "SIGKILL", "all": true}, "Stopped 2 processes with SIGKILL.", false})
 }
 
-// programName returns the name by which the kernel knows this program.
+// programName returns the kernel's name of this program.
 func programName(t *testing.T) string {
 	name, err := os.ReadFile("/proc/self/comm")
 	if err != nil {
@@ -55,7 +55,7 @@ func programName(t *testing.T) string {
 	return strings.TrimSpace(string(name))
 }
 
-func TestAStartWaitsForAMatchAPortOrTheEnd(t *testing.T) {
+func TestProcessStartWaitsForLogPortOrExit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -81,28 +81,28 @@ func TestAStartWaitsForAMatchAPortOrTheEnd(t *testing.T) {
 		{"echo done", object{}, "Met: exit, exit code 0.\ndone", "exit", 5.0},
 	} {
 		keep := strings.HasPrefix(tc.command, "echo broken")
-		text, facts := r.facts("process_start", object{"command": tc.command, "wait": tc.wait, "keepAlive": keep})
-		p := r.process(facts["id"].(string))
+		text, facts := r.callChecked("process_start", object{"command": tc.command, "wait": tc.wait, "keepAlive": keep})
+		p := r.getProcess(facts["id"].(string))
 		want := "Started " + p.Name + " (" + p.ID + ").\n" + tc.text
 		if met, _ := facts["met"].(string); text != want || met != tc.met || facts["next_cursor"] != tc.nextCursor {
 			t.Errorf("%s, wait %v: %q, %v; want %q", tc.command, tc.wait, text, facts, want)
 		}
-		if text := said(r.call("process_log", object{"id": p.ID})); !strings.HasPrefix(text, "[nothing new, ") {
+		if text := resultText(r.call("process_log", object{"id": p.ID})); !strings.HasPrefix(text, "[nothing new, ") {
 			t.Errorf("%s: given again: %q", tc.command, text)
 		}
 	}
-	r.check(t,
-		row{"process_start", object{"command": "true", "wait": object{"log": "("}}, "read pattern \"(\": missing closing )\nhint: it is a regular expression (RE2); escape what is meant as it is with \\", true},
-		row{"process_start", object{"command": "true", "wait": object{"port": 70_000}}, "start process: wait.port 70000 must be 1 to 65535", true},
-		row{"process_start", object{"command": "true", "wait": object{"timeout_ms": -1}}, "start process: wait.timeout_ms cannot be negative", true},
-		row{"process_start", object{"command": "true", "wait": true}, `call process_start: argument "wait" must be an object, not a boolean`, true},
+	r.checkExact(t,
+		exactCall{"process_start", object{"command": "true", "wait": object{"log": "("}}, "read pattern \"(\": missing closing )\nhint: it is a regular expression (RE2); escape what is meant as it is with \\", true},
+		exactCall{"process_start", object{"command": "true", "wait": object{"port": 70_000}}, "start process: wait.port 70000 must be 1 to 65535", true},
+		exactCall{"process_start", object{"command": "true", "wait": object{"timeout_ms": -1}}, "start process: wait.timeout_ms cannot be negative", true},
+		exactCall{"process_start", object{"command": "true", "wait": true}, `call process_start: argument "wait" must be an object, not a boolean`, true},
 	)
 	if out, err := api.ProcessList.Call(t.Context(), r.agent.Engine, api.ProcessListInput{}); err != nil || len(out.Processes) != 8 {
 		t.Errorf("a start with a mistake in wait was made: %d processes, %v", len(out.Processes), err)
 	}
 }
 
-func TestWhatAnEarlierConnectionLeftIsNamed(t *testing.T) {
+func TestStopAllNamesProcessesOfEarlierConnection(t *testing.T) {
 	t.Parallel()
 	f := &toolkit.Agent{Actor: "agent:x/1", Owner: "abc"}
 	of := func(id, actor string, left bool) api.Process {
@@ -126,7 +126,7 @@ func TestWhatAnEarlierConnectionLeftIsNamed(t *testing.T) {
 	}
 }
 
-func TestStopAllOfTheProfilePluginIsAsItWas(t *testing.T) {
+func TestStopAllHasAllOnlyInNativeProfile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		profiles []toolkit.Profile

@@ -14,16 +14,16 @@ import (
 	"tandem/tests/needs"
 )
 
-// facts calls a tool that must succeed, and gives its structured content once
-// it was found to be what the tool declares.
-func (r *rig) facts(name string, args object) (text string, facts object) {
+// callChecked calls a tool that must succeed. It checks the structured content against the tool's
+// output type and returns it with the text.
+func (r *rig) callChecked(name string, args object) (text string, facts object) {
 	r.Helper()
 	answer := r.call(name, args)
 	if answer.Failed {
-		r.Fatalf("%s fails: %s", name, said(answer))
+		r.Fatalf("%s fails: %s", name, resultText(answer))
 	}
 	if answer.Structured == nil {
-		return said(answer), nil
+		return resultText(answer), nil
 	}
 	for _, one := range r.tools {
 		if one.Name == name && one.Out != reflect.TypeOf(answer.Structured) {
@@ -40,152 +40,152 @@ func (r *rig) facts(name string, args object) (text string, facts object) {
 	if strings.Contains(string(b), "null") {
 		r.Errorf("%s gives null: %s", name, b)
 	}
-	return said(answer), facts
+	return resultText(answer), facts
 }
 
-func TestASessionIsStartedTypedIntoReadAndEnded(t *testing.T) {
+func TestSessionToolsStartWriteReadAndKill(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	_, started := r.facts("session_start", object{"name": "cat", "command": "cat", "env": object{"A": "b"}, "lease": "session"})
+	_, started := r.callChecked("session_start", object{"name": "cat", "command": "cat", "env": object{"A": "b"}, "lease": "session"})
 	id := started["id"].(string)
-	if p := r.process(id); p.Actor != "agent:test/1" || p.CWD != r.home || p.Owner == nil {
+	if p := r.getProcess(id); p.Actor != "agent:test/1" || p.CWD != r.home || p.Owner == nil {
 		t.Errorf("started as %+v", p)
 	}
-	text, wrote := r.facts("session_write", object{"id": "cat", "text": "one", "keys": []string{"enter"}, "paste": "two", "enter": true})
+	text, wrote := r.callChecked("session_write", object{"id": "cat", "text": "one", "keys": []string{"enter"}, "paste": "two", "enter": true})
 	if !strings.Contains(text, "two") || !strings.HasSuffix(text, "[waits for input]") || wrote["waits"] != "input" {
 		t.Errorf("session_write says %q, %v", text, wrote)
 	}
 	r.eventually("the echo", func() bool {
-		text, _ := r.facts("session_screen", object{"id": id[:6]})
+		text, _ := r.callChecked("session_screen", object{"id": id[:6]})
 		return strings.Count(text, "two") == 2 && strings.Contains(text, "[80x24, cursor at column 0 row ")
 	})
-	if again, _ := r.facts("session_read", object{"id": id}); again != "" {
+	if again, _ := r.callChecked("session_read", object{"id": id}); again != "" {
 		t.Errorf("what session_write gave is given again: %q", again)
 	}
-	text, read := r.facts("session_read", object{"id": "cat", "since": 0})
+	text, read := r.callChecked("session_read", object{"id": "cat", "since": 0})
 	if !strings.Contains(text, "one") || !strings.Contains(text, "two") || read["next_cursor"] != read["end"] {
 		t.Errorf("session_read gives %q, %v", text, read)
 	}
-	if again, _ := r.facts("session_read", object{"id": id}); again != "" {
+	if again, _ := r.callChecked("session_read", object{"id": id}); again != "" {
 		t.Errorf("what was read is given again: %q", again)
 	}
-	if since, _ := r.facts("session_read", object{"id": id, "since": 0, "max_output": 8}); len(since) == 0 || len(since) > 8 {
+	if since, _ := r.callChecked("session_read", object{"id": id, "since": 0, "max_output": 8}); len(since) == 0 || len(since) > 8 {
 		t.Errorf("from the start on it gives %q", since)
 	}
-	if text, _ := r.facts("session_list", nil); !strings.Contains(text, id+"  cat  running") {
+	if text, _ := r.callChecked("session_list", nil); !strings.Contains(text, id+"  cat  running") {
 		t.Errorf("session_list gives %q", text)
 	}
-	if text, _ := r.facts("session_resize", object{"id": id, "cols": 100, "rows": 30}); text != "Its size is 100x30 now." {
+	if text, _ := r.callChecked("session_resize", object{"id": id, "cols": 100, "rows": 30}); text != "Its size is 100x30 now." {
 		t.Errorf("session_resize says %q", text)
 	}
 	for range 2 {
-		if text, _ := r.facts("session_kill", object{"id": id}); !strings.Contains(text, "is stopped") {
+		if text, _ := r.callChecked("session_kill", object{"id": id}); !strings.Contains(text, "is stopped") {
 			t.Errorf("session_kill says %q", text)
 		}
 	}
-	if text, waited := r.facts("session_wait", object{"id": id, "exit": true}); waited["met"] != "exit" || !strings.HasPrefix(text, "Met: exit") {
+	if text, waited := r.callChecked("session_wait", object{"id": id, "exit": true}); waited["met"] != "exit" || !strings.HasPrefix(text, "Met: exit") {
 		t.Errorf("session_wait gives %q, %v", text, waited)
 	}
 }
 
-func TestAShellRunsCommandsAndKeepsItsState(t *testing.T) {
+func TestSessionExecKeepsShellState(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.facts("session_start", object{"name": "sh", "command": "sh"})
-	r.facts("session_exec", object{"id": "sh", "command": "cd /; WORD=kept"})
-	text, facts := r.facts("session_exec", object{"id": "sh", "command": "echo $WORD; pwd; false"})
+	r.callChecked("session_start", object{"name": "sh", "command": "sh"})
+	r.callChecked("session_exec", object{"id": "sh", "command": "cd /; WORD=kept"})
+	text, facts := r.callChecked("session_exec", object{"id": "sh", "command": "echo $WORD; pwd; false"})
 	if !strings.HasPrefix(text, "kept\n/\n") || facts["exit_code"] != 1.0 || !strings.Contains(text, "[exit code 1, ") {
 		t.Errorf("session_exec gives %q, %v", text, facts)
 	}
-	text, facts = r.facts("session_exec", object{"id": "sh", "command": "sleep 600", "timeout_ms": 300})
+	text, facts = r.callChecked("session_exec", object{"id": "sh", "command": "sleep 600", "timeout_ms": 300})
 	if facts["timed_out"] != true || !strings.Contains(text, "still running") {
 		t.Errorf("session_exec gives %q, %v", text, facts)
 	}
-	r.facts("session_write", object{"id": "sh", "keys": []string{"ctrl+c"}})
-	if text, facts := r.facts("session_wait", object{"id": "sh", "prompt": true, "timeout_ms": 20_000}); facts["met"] != "prompt" {
+	r.callChecked("session_write", object{"id": "sh", "keys": []string{"ctrl+c"}})
+	if text, facts := r.callChecked("session_wait", object{"id": "sh", "prompt": true, "timeout_ms": 20_000}); facts["met"] != "prompt" {
 		t.Errorf("session_wait gives %q, %v", text, facts)
 	}
 }
 
-func TestAScreenIsGivenAsAPicture(t *testing.T) {
+func TestSessionScreenReturnsImage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.facts("session_start", object{"name": "cat", "command": "cat"})
+	r.callChecked("session_start", object{"name": "cat", "command": "cat"})
 	answer := r.call("session_screen", object{"id": "cat", "format": "png"})
 	picture, ok := answer.Content[0].(*sdk.ImageContent)
 	if !ok || picture.MIMEType != "image/png" || !strings.HasPrefix(string(picture.Data), "\x89PNG") {
 		t.Errorf("session_screen gives %+v", answer)
 	}
-	if answer := r.call("session_screen", object{"id": "cat", "format": "gif"}); !answer.Failed || !strings.Contains(said(answer), "text, ansi or png") {
-		t.Errorf("session_screen gives %q", said(answer))
+	if answer := r.call("session_screen", object{"id": "cat", "format": "gif"}); !answer.Failed || !strings.Contains(resultText(answer), "text, ansi or png") {
+		t.Errorf("session_screen gives %q", resultText(answer))
 	}
 }
 
-func TestAProcessIsWaitedForReadSearchedAndRestarted(t *testing.T) {
+func TestProcessToolsWaitReadSearchAndRestart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	started := r.call("process_start", object{"command": "echo first; echo second line; exec sleep 600", "name": "web"})
 	if started.Failed {
-		t.Fatal(said(started))
+		t.Fatal(resultText(started))
 	}
-	if text, facts := r.facts("process_wait", object{"id": "web", "log": "^second"}); facts["met"] != "log" || text != "Met: log.\nfirst\nsecond line" {
+	if text, facts := r.callChecked("process_wait", object{"id": "web", "log": "^second"}); facts["met"] != "log" || text != "Met: log.\nfirst\nsecond line" {
 		t.Errorf("process_wait gives %q, %v", text, facts)
 	}
-	if text, facts := r.facts("process_wait", object{"id": "web", "timeout_ms": 1}); facts["met"] != "" || !strings.HasPrefix(text, "Timed out") {
+	if text, facts := r.callChecked("process_wait", object{"id": "web", "timeout_ms": 1}); facts["met"] != "" || !strings.HasPrefix(text, "Timed out") {
 		t.Errorf("process_wait gives %q, %v", text, facts)
 	}
-	if text, _ := r.facts("process_log", object{"id": "web"}); text != "[nothing new, running]" {
+	if text, _ := r.callChecked("process_log", object{"id": "web"}); text != "[nothing new, running]" {
 		t.Errorf("what process_wait gave is given again: %q", text)
 	}
-	text, facts := r.facts("process_log", object{"id": "web", "since": 0})
+	text, facts := r.callChecked("process_log", object{"id": "web", "since": 0})
 	if text != "first\nsecond line\n[running]" || facts["next_cursor"] != 18.0 {
 		t.Errorf("process_log gives %q, %v", text, facts)
 	}
-	if text, _ := r.facts("process_log", object{"id": "web", "since": 6}); text != "second line\n[running]" {
+	if text, _ := r.callChecked("process_log", object{"id": "web", "since": 6}); text != "second line\n[running]" {
 		t.Errorf("process_log gives %q", text)
 	}
-	if text, _ := r.facts("process_log", object{"id": "web", "grep": "LINE|line", "context": 1}); text != "  first\n6: second line" {
+	if text, _ := r.callChecked("process_log", object{"id": "web", "grep": "LINE|line", "context": 1}); text != "  first\n6: second line" {
 		t.Errorf("process_log finds %q", text)
 	}
-	if text, _ := r.facts("process_log", object{"id": "web", "grep": "nowhere"}); text != "No line matches." {
+	if text, _ := r.callChecked("process_log", object{"id": "web", "grep": "nowhere"}); text != "No line matches." {
 		t.Errorf("process_log finds %q", text)
 	}
-	before := r.process("web").PID
-	if text, _ := r.facts("process_restart", object{"id": "web"}); !strings.Contains(text, "is running") || r.process("web").PID == before {
+	before := r.getProcess("web").PID
+	if text, _ := r.callChecked("process_restart", object{"id": "web"}); !strings.Contains(text, "is running") || r.getProcess("web").PID == before {
 		t.Errorf("process_restart says %q", text)
 	}
 	for _, name := range []string{"process_log", "process_wait", "process_restart", "session_read", "session_kill"} {
-		if answer := r.call(name, object{"id": "nobody"}); !answer.Failed || !strings.Contains(said(answer), "nobody") {
-			t.Errorf("%s of nobody gives %q", name, said(answer))
+		if answer := r.call(name, object{"id": "nobody"}); !answer.Failed || !strings.Contains(resultText(answer), "nobody") {
+			t.Errorf("%s of nobody gives %q", name, resultText(answer))
 		}
 	}
 }
 
-func TestHistoryTellsWhatWasRun(t *testing.T) {
+func TestHistoryListsCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.call("exec", object{"command": "exit 3"})
 	r.eventually("the command in the history", func() bool {
-		text, _ := r.facts("history", object{"failed": true, "actor": "agent"})
+		text, _ := r.callChecked("history", object{"failed": true, "actor": "agent"})
 		return strings.Contains(text, "exit 3  ") && strings.HasSuffix(text, "  exit 3")
 	})
 	r.call("process_start", object{"command": "sleep 1000", "name": "nap"})
 	r.call("process_stop", object{"id": "nap"})
 	r.eventually("the end of what was stopped", func() bool {
-		text, _ := r.facts("history", object{"query": "sleep"})
+		text, _ := r.callChecked("history", object{"query": "sleep"})
 		return strings.Contains(text, "  stopped  ")
 	})
-	if text, _ := r.facts("history", object{"query": "'no-such-command"}); text != "Nothing found." {
+	if text, _ := r.callChecked("history", object{"query": "'no-such-command"}); text != "Nothing found." {
 		t.Errorf("history gives %q", text)
 	}
 }
 
-func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
+func TestLockedKeyboardErrorNamesItsCodeOnce(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	_, started := r.facts("session_start", object{"name": "cat", "command": "cat"})
+	_, started := r.callChecked("session_start", object{"name": "cat", "command": "cat"})
 	person, err := r.connect(t.Context(), "dashboard", "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -196,8 +196,8 @@ func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer := r.call("session_write", object{"id": "cat", "text": "x"})
-		if answer.Failed != take || take && (!strings.HasPrefix(said(answer), "locked_by_user: ") || strings.Count(said(answer), "locked_by_user") != 1) {
-			t.Errorf("taken %v: %q", take, said(answer))
+		if answer.Failed != take || take && (!strings.HasPrefix(resultText(answer), "locked_by_user: ") || strings.Count(resultText(answer), "locked_by_user") != 1) {
+			t.Errorf("taken %v: %q", take, resultText(answer))
 		}
 	}
 }
@@ -207,27 +207,27 @@ func TestSessionExecReportsSessionExit(t *testing.T) {
 	r := newRig(t, toolkit.Native)
 	for command, want := range map[string]string{"exit 3": "[exit code 3, ", "exit 0": "[exit code 0, "} {
 		name := strings.ReplaceAll(command, " ", "-")
-		r.facts("session_start", object{"name": name, "command": "bash --norc"})
-		text := said(r.call("session_exec", object{"id": name, "command": command}))
+		r.callChecked("session_start", object{"name": name, "command": "bash --norc"})
+		text := resultText(r.call("session_exec", object{"id": name, "command": command}))
 		if !strings.Contains(text, want) || !strings.HasSuffix(text, "; the session exited]") {
 			t.Errorf("%s: session_exec returned %q", command, text)
 		}
 	}
 }
 
-func TestStartInADeletedFolderSuggestsCwd(t *testing.T) {
+func TestStartInDeletedFolderSuggestsCwd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	if err := os.RemoveAll(r.home); err != nil {
 		t.Fatal(err)
 	}
 	for tool, args := range map[string]object{"exec": {"command": "pwd"}, "session_start": {"command": "sh"}, "process_start": {"command": "sleep 1000"}} {
-		if text := said(r.call(tool, args)); !strings.Contains(text, "no such file or directory") || !strings.Contains(text, "cwd") {
+		if text := resultText(r.call(tool, args)); !strings.Contains(text, "no such file or directory") || !strings.Contains(text, "cwd") {
 			t.Errorf("%s returned %q", tool, text)
 		}
 		args["cwd"] = "/"
 		if result := r.call(tool, args); result.Failed {
-			t.Errorf("%s in / returned %q", tool, said(result))
+			t.Errorf("%s in / returned %q", tool, resultText(result))
 		}
 	}
 }

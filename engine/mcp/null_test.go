@@ -13,18 +13,18 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestNoAnswerToAListIsNull(t *testing.T) {
+func TestEmptyListRepliesAreNotNull(t *testing.T) {
 	t.Parallel()
 	nobody := func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine")
 	}
 	for _, profile := range toolkit.Profiles() {
 		for _, readOnly := range []bool{false, true} {
-			k := newTalkWith(t, toolkit.Options{CWD: "/", Profiles: []toolkit.Profile{profile}, ReadOnly: readOnly, Connect: nobody})
-			k.say(hello)
-			k.hears()
+			k := newLineClientWith(t, toolkit.Options{CWD: "/", Profiles: []toolkit.Profile{profile}, ReadOnly: readOnly, Connect: nobody})
+			k.sendLine(hello)
+			k.readReply()
 			for _, method := range []string{"tools/list", "prompts/list", "resources/templates/list"} {
-				k.say(callText(method, "{}"))
+				k.sendLine(callMessage(method, "{}"))
 				answer, err := k.out.ReadString('\n')
 				if err != nil || strings.Contains(answer, "null") || !strings.Contains(answer, "[") {
 					t.Errorf("%s, read-only %v: %s answers %.200s, %v", profile, readOnly, method, answer, err)
@@ -34,11 +34,11 @@ func TestNoAnswerToAListIsNull(t *testing.T) {
 	}
 }
 
-// callsOfEveryTool are calls that succeed with as little to tell as can be.
-func callsOfEveryTool(r *rig) map[string][]object {
+// minimalCalls returns successful calls of every tool with the least possible content.
+func minimalCalls(r *rig) map[string][]object {
 	id := func(name string, of object) object { return object{name: of["session_id"]} }
-	local := id("session_id", r.object("local_shell_session", object{"action": "start"}))
-	termux := id("session_id", r.object("termux_shell_session", object{"action": "start"}))
+	local := id("session_id", r.callObject("local_shell_session", object{"action": "start"}))
+	termux := id("session_id", r.callObject("termux_shell_session", object{"action": "start"}))
 	with := func(of object, more object) object {
 		for name, value := range of {
 			more[name] = value
@@ -50,7 +50,7 @@ func callsOfEveryTool(r *rig) map[string][]object {
 			with(of, object{"action": "read"}), with(of, object{"action": "resize"}), with(of, object{"action": "kill"}), {"action": "list"}}
 	}
 	if answer := r.call("process_start", object{"command": "exit", "name": "job"}); answer.Failed {
-		r.Fatal(said(answer))
+		r.Fatal(resultText(answer))
 	}
 	job := object{"id": "job"}
 	return map[string][]object{
@@ -67,40 +67,40 @@ func callsOfEveryTool(r *rig) map[string][]object {
 	}
 }
 
-func TestNoListInAResultIsNull(t *testing.T) {
+func TestListsInResultsAreNotNull(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.All)
-	for name, calls := range callsOfEveryTool(r) {
+	for name, calls := range minimalCalls(r) {
 		for _, args := range calls {
 			answer := r.call(name, args)
 			if answer.Failed {
-				t.Errorf("%s %v: %s", name, args, said(answer))
+				t.Errorf("%s %v: %s", name, args, resultText(answer))
 			}
-			if where := nullList(reflect.ValueOf(answer.Structured), name); where != "" {
+			if where := findNullList(reflect.ValueOf(answer.Structured), name); where != "" {
 				t.Errorf("%s %v: %s is null", name, args, where)
 			}
-			if said(answer) == "null" {
+			if resultText(answer) == "null" {
 				t.Errorf("%s %v answers null", name, args)
 			}
 		}
 	}
 }
 
-// nullList names the first list in a value that JSON shows as null; "" for none.
-func nullList(v reflect.Value, name string) string {
+// findNullList returns the name of the first nil list in a value, or "".
+func findNullList(v reflect.Value, name string) string {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return ""
 		}
-		return nullList(v.Elem(), name)
+		return findNullList(v.Elem(), name)
 	case reflect.Slice:
 		if v.IsNil() {
 			return name
 		}
 		for i := range v.Len() {
-			if where := nullList(v.Index(i), fmt.Sprintf("%s[%d]", name, i)); where != "" {
+			if where := findNullList(v.Index(i), fmt.Sprintf("%s[%d]", name, i)); where != "" {
 				return where
 			}
 		}
@@ -109,7 +109,7 @@ func nullList(v reflect.Value, name string) string {
 			if !f.IsExported() || strings.Contains(f.Tag.Get("json"), "omit") || f.Tag.Get("json") == "-" {
 				continue
 			}
-			if where := nullList(v.FieldByIndex(f.Index), name+"."+f.Name); where != "" {
+			if where := findNullList(v.FieldByIndex(f.Index), name+"."+f.Name); where != "" {
 				return where
 			}
 		}

@@ -18,12 +18,12 @@ var (
 	pidLine   = regexp.MustCompile(`(?m)^pid: (\d+)$`)
 )
 
-// yaml checks rows whose answers are YAML documents.
-func (r *rig) yaml(t *testing.T, rows ...row) {
+// checkYAML is checkExact for replies in YAML.
+func (r *rig) checkYAML(t *testing.T, rows ...exactCall) {
 	t.Helper()
 	for _, c := range rows {
 		answer := r.call(c.tool, c.args)
-		if got := stampText.ReplaceAllString(r.stable(said(answer)), "NOW"); got != c.want {
+		if got := stampText.ReplaceAllString(r.maskVariable(resultText(answer)), "NOW"); got != c.want {
 			t.Errorf("%s %v:\n%s\nwant:\n%s", c.tool, c.args, got, c.want)
 		}
 		if answer.Failed != c.failed {
@@ -35,33 +35,33 @@ func (r *rig) yaml(t *testing.T, rows ...row) {
 func TestOSRunsShellCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.OS)
-	r.yaml(t,
-		row{"shell_cmd", object{"command": "echo hi"}, "status: ok\ncommand: echo hi\nexit_code: 0\nstdout: |\n  hi\nstderr: \"\"\nexecuted_at: NOW\n", false},
-		row{"shell_cmd", object{"command": "echo a; echo b >&2; exit 3"},
+	r.checkYAML(t,
+		exactCall{"shell_cmd", object{"command": "echo hi"}, "status: ok\ncommand: echo hi\nexit_code: 0\nstdout: |\n  hi\nstderr: \"\"\nexecuted_at: NOW\n", false},
+		exactCall{"shell_cmd", object{"command": "echo a; echo b >&2; exit 3"},
 			"status: ok\ncommand: \"echo a; echo b >&2; exit 3\"\nexit_code: 3\nstdout: |\n  a\nstderr: |\n  b\nexecuted_at: NOW\n", false},
-		row{"shell_cmd", object{"command": "seq 5", "bufferSize": 0},
+		exactCall{"shell_cmd", object{"command": "seq 5", "bufferSize": 0},
 			"status: ok\ncommand: seq 5\nexit_code: 0\nstdout: \"\"\nstderr: \"\"\nexecuted_at: NOW\ntruncated: true\n", false},
-		row{"shell_cmd", object{"command": "echo $BASH_VERSION | wc -w; seq 5", "bufferSize": 2},
+		exactCall{"shell_cmd", object{"command": "echo $BASH_VERSION | wc -w; seq 5", "bufferSize": 2},
 			"status: ok\ncommand: \"echo $BASH_VERSION | wc -w; seq 5\"\nexit_code: 0\nstdout: |\n  4\n  5\nstderr: \"\"\nexecuted_at: NOW\ntruncated: true\n", false},
-		row{"shell_cmd", object{"command": "[ -n \"$BASH_VERSION\" ] && pwd && cat"},
+		exactCall{"shell_cmd", object{"command": "[ -n \"$BASH_VERSION\" ] && pwd && cat"},
 			"status: ok\ncommand: \"[ -n \\\"$BASH_VERSION\\\" ] && pwd && cat\"\nexit_code: 0\nstdout: |\n  HOME\nstderr: \"\"\nexecuted_at: NOW\n", false},
-		row{"shell_cmd", object{"command": "echo [$BASH_VERSION]", "shell": "sh"},
+		exactCall{"shell_cmd", object{"command": "echo [$BASH_VERSION]", "shell": "sh"},
 			"status: ok\ncommand: \"echo [$BASH_VERSION]\"\nexit_code: 0\nstdout: |\n  []\nstderr: \"\"\nexecuted_at: NOW\n", false},
-		row{"shell_cmd", object{"command": "true", "shell": "no-such-shell"},
+		exactCall{"shell_cmd", object{"command": "true", "shell": "no-such-shell"},
 			"status: error\nerror_code: SHELL_COMMAND_FAILED\nmessage: \"no-such-shell: executable not found in PATH\"\n", true},
-		row{"shell_cmd", object{}, "status: error\nerror_code: INVALID_ARGUMENT\nmessage: \"call shell_cmd: argument \\\"command\\\" is missing\"\n", true},
-		row{"shell_cmd", object{"command": "true", "timeoutSeconds": -1}, "status: error\nerror_code: INVALID_ARGUMENT\nmessage: timeoutSeconds cannot be negative\n", true},
-		row{"get_daemon_output", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: no daemon of shell_cmd has or had this pid\n", true},
-		row{"stop_daemon", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: no daemon of shell_cmd has or had this pid\n", true},
+		exactCall{"shell_cmd", object{}, "status: error\nerror_code: INVALID_ARGUMENT\nmessage: \"call shell_cmd: argument \\\"command\\\" is missing\"\n", true},
+		exactCall{"shell_cmd", object{"command": "true", "timeoutSeconds": -1}, "status: error\nerror_code: INVALID_ARGUMENT\nmessage: timeoutSeconds cannot be negative\n", true},
+		exactCall{"get_daemon_output", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: no daemon of shell_cmd has or had this pid\n", true},
+		exactCall{"stop_daemon", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: no daemon of shell_cmd has or had this pid\n", true},
 	)
 }
 
-func TestOSCommandThatTakesLongIsADaemonForEverybody(t *testing.T) {
+func TestOSSlowCommandBecomesASharedDaemon(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.All)
 	script := "seq 3; echo err >&2; exec sleep 1000"
-	answer := said(r.call("shell_cmd", object{"command": script, "timeoutSeconds": 0.5, "bufferSize": 2}))
+	answer := resultText(r.call("shell_cmd", object{"command": script, "timeoutSeconds": 0.5, "bufferSize": 2}))
 	found := pidLine.FindStringSubmatch(answer)
 	if found == nil {
 		t.Fatal(answer)
@@ -71,23 +71,23 @@ func TestOSCommandThatTakesLongIsADaemonForEverybody(t *testing.T) {
 	if got := stampText.ReplaceAllString(answer, "NOW"); got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
-	if listed := said(r.call("list-background-processes", nil)); !strings.Contains(listed, "Command: bash -c '"+script+"'\nStatus: RUNNING") {
+	if listed := resultText(r.call("list-background-processes", nil)); !strings.Contains(listed, "Command: bash -c '"+script+"'\nStatus: RUNNING") {
 		t.Errorf("it is not a background process:\n%s", listed)
 	}
-	if listed := said(r.call("process_list", object{})); !strings.Contains(listed, found[1]) {
+	if listed := resultText(r.call("process_list", object{})); !strings.Contains(listed, found[1]) {
 		t.Errorf("it is not a process:\n%s", listed)
 	}
 	output := "status: ok\npid: " + found[1] + "\noutput: |\n  2\n  3\n  err\nretrieved_at: NOW\ntruncated: true\n"
 	of := object{"pid": pid}
-	r.yaml(t, row{"get_daemon_output", of, output, false}, row{"get_daemon_output", of, output, false})
+	r.checkYAML(t, exactCall{"get_daemon_output", of, output, false}, exactCall{"get_daemon_output", of, output, false})
 	r.crashEngine()
-	r.yaml(t,
-		row{"get_daemon_output", of, output, false},
-		row{"stop_daemon", of, "status: ok\npid: " + found[1] + "\nstopped_at: NOW\n", false},
-		row{"stop_daemon", of, "status: error\nerror_code: DAEMON_NOT_RUNNING\nmessage: \"the daemon has ended; get_daemon_output gives its output\"\n", true},
-		row{"get_daemon_output", of, output, false},
+	r.checkYAML(t,
+		exactCall{"get_daemon_output", of, output, false},
+		exactCall{"stop_daemon", of, "status: ok\npid: " + found[1] + "\nstopped_at: NOW\n", false},
+		exactCall{"stop_daemon", of, "status: error\nerror_code: DAEMON_NOT_RUNNING\nmessage: \"the daemon has ended; get_daemon_output gives its output\"\n", true},
+		exactCall{"get_daemon_output", of, output, false},
 	)
-	if alive(pid) {
+	if isAlive(pid) {
 		t.Error("it lives on")
 	}
 }
@@ -106,14 +106,14 @@ func (r *rig) crashEngine() {
 	})
 }
 
-func TestCommandsHaveTheUmaskOfTheAgentsProgram(t *testing.T) {
+func TestCommandsInheritUmaskOfAgentsProgram(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.OS)
 	r.agent.Umask = "0135"
-	r.yaml(t, row{"shell_cmd", object{"command": "umask"}, "status: ok\ncommand: umask\nexit_code: 0\nstdout: |\n  0135\nstderr: \"\"\nexecuted_at: NOW\n", false})
+	r.checkYAML(t, exactCall{"shell_cmd", object{"command": "umask"}, "status: ok\ncommand: umask\nexit_code: 0\nstdout: |\n  0135\nstderr: \"\"\nexecuted_at: NOW\n", false})
 }
 
-func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
+func TestOSEnvironmentAppliesToStartedCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.OS)
 	r.agent.Environ["TD_INHERITED"], r.agent.Environ["TD_OUTER"] = "from outside", "from outside"
@@ -121,34 +121,34 @@ func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
 	wrong := "status: error\nerror_code: ENV_INVALID_KEY\nmessage: a name has letters, digits and _ and begins with no digit\n"
 	wrong = strings.Replace(wrong, "message: ", "message: \"", 1)
 	wrong = strings.TrimSuffix(wrong, "\n") + "\"\n"
-	r.yaml(t,
-		row{"env_get", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n", true},
-		row{"env_get", key("TD_INHERITED"), "status: ok\nkey: TD_INHERITED\nvalue: from outside\nretrieved_at: NOW\n", false},
-		row{"env_set", object{"key": "TD_VAR", "value": "hello"}, "status: ok\nkey: TD_VAR\nvalue: hello\nset_at: NOW\n", false},
-		row{"env_set", object{"key": "TD_INHERITED", "value": "from inside"}, "status: ok\nkey: TD_INHERITED\nvalue: from inside\nset_at: NOW\n", false},
-		row{"env_get", key("TD_VAR"), "status: ok\nkey: TD_VAR\nvalue: hello\nretrieved_at: NOW\n", false},
-		row{"shell_cmd", object{"command": "echo $TD_VAR $TD_INHERITED"},
+	r.checkYAML(t,
+		exactCall{"env_get", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n", true},
+		exactCall{"env_get", key("TD_INHERITED"), "status: ok\nkey: TD_INHERITED\nvalue: from outside\nretrieved_at: NOW\n", false},
+		exactCall{"env_set", object{"key": "TD_VAR", "value": "hello"}, "status: ok\nkey: TD_VAR\nvalue: hello\nset_at: NOW\n", false},
+		exactCall{"env_set", object{"key": "TD_INHERITED", "value": "from inside"}, "status: ok\nkey: TD_INHERITED\nvalue: from inside\nset_at: NOW\n", false},
+		exactCall{"env_get", key("TD_VAR"), "status: ok\nkey: TD_VAR\nvalue: hello\nretrieved_at: NOW\n", false},
+		exactCall{"shell_cmd", object{"command": "echo $TD_VAR $TD_INHERITED"},
 			"status: ok\ncommand: \"echo $TD_VAR $TD_INHERITED\"\nexit_code: 0\nstdout: |\n  hello from inside\nstderr: \"\"\nexecuted_at: NOW\n", false},
-		row{"env_unset", key("TD_VAR"), "status: ok\nkey: TD_VAR\nunset_at: NOW\n", false},
-		row{"env_unset", key("TD_VAR"), "status: ok\nkey: TD_VAR\nunset_at: NOW\n", false},
-		row{"env_get", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n", true},
-		row{"env_set", object{"key": "TD_MONKEY", "value": "s3cret"}, "status: ok\nkey: TD_MONKEY\nvalue: \"***\"\nredacted: true\nset_at: NOW\n", false},
-		row{"env_get", key("TD_MONKEY"), "status: ok\nkey: TD_MONKEY\nvalue: \"***\"\nredacted: true\nretrieved_at: NOW\n", false},
-		row{"env_get", object{"key": "TD_MONKEY", "reveal": true}, "status: ok\nkey: TD_MONKEY\nvalue: s3cret\nretrieved_at: NOW\n", false},
-		row{"env_get", key("1X"), wrong, true},
-		row{"env_set", object{"key": "A-B", "value": ""}, wrong, true},
-		row{"env_unset", key(""), wrong, true},
+		exactCall{"env_unset", key("TD_VAR"), "status: ok\nkey: TD_VAR\nunset_at: NOW\n", false},
+		exactCall{"env_unset", key("TD_VAR"), "status: ok\nkey: TD_VAR\nunset_at: NOW\n", false},
+		exactCall{"env_get", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n", true},
+		exactCall{"env_set", object{"key": "TD_MONKEY", "value": "s3cret"}, "status: ok\nkey: TD_MONKEY\nvalue: \"***\"\nredacted: true\nset_at: NOW\n", false},
+		exactCall{"env_get", key("TD_MONKEY"), "status: ok\nkey: TD_MONKEY\nvalue: \"***\"\nredacted: true\nretrieved_at: NOW\n", false},
+		exactCall{"env_get", object{"key": "TD_MONKEY", "reveal": true}, "status: ok\nkey: TD_MONKEY\nvalue: s3cret\nretrieved_at: NOW\n", false},
+		exactCall{"env_get", key("1X"), wrong, true},
+		exactCall{"env_set", object{"key": "A-B", "value": ""}, wrong, true},
+		exactCall{"env_unset", key(""), wrong, true},
 	)
 	notSet := "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n"
-	r.yaml(t,
-		row{"env_set", object{"key": "TD_PORT", "value": 8080}, "status: ok\nkey: TD_PORT\nvalue: \"8080\"\nset_at: NOW\n", false},
-		row{"env_unset", key("TD_OUTER"), "status: ok\nkey: TD_OUTER\nunset_at: NOW\n", false},
-		row{"env_get", key("TD_OUTER"), notSet, true},
-		row{"env_unset", key("TD_OUTER"), "status: ok\nkey: TD_OUTER\nunset_at: NOW\n", false},
-		row{"shell_cmd", object{"command": "echo ${TD_OUTER-none}"},
+	r.checkYAML(t,
+		exactCall{"env_set", object{"key": "TD_PORT", "value": 8080}, "status: ok\nkey: TD_PORT\nvalue: \"8080\"\nset_at: NOW\n", false},
+		exactCall{"env_unset", key("TD_OUTER"), "status: ok\nkey: TD_OUTER\nunset_at: NOW\n", false},
+		exactCall{"env_get", key("TD_OUTER"), notSet, true},
+		exactCall{"env_unset", key("TD_OUTER"), "status: ok\nkey: TD_OUTER\nunset_at: NOW\n", false},
+		exactCall{"shell_cmd", object{"command": "echo ${TD_OUTER-none}"},
 			"status: ok\ncommand: \"echo ${TD_OUTER-none}\"\nexit_code: 0\nstdout: |\n  none\nstderr: \"\"\nexecuted_at: NOW\n", false},
-		row{"env_set", object{"key": "TD_OUTER", "value": "again"}, "status: ok\nkey: TD_OUTER\nvalue: again\nset_at: NOW\n", false},
-		row{"env_unset", key("PATH"),
+		exactCall{"env_set", object{"key": "TD_OUTER", "value": "again"}, "status: ok\nkey: TD_OUTER\nvalue: again\nset_at: NOW\n", false},
+		exactCall{"env_unset", key("PATH"),
 			"status: error\nerror_code: FORBIDDEN\nmessage: \"unset PATH: it decides which programs run, so agents may unset it only inside a sandbox\"\n", true},
 	)
 	if got := r.call("env_get", key("TD_INHERITED")).Structured; got != (osenv.EnvState{Key: "TD_INHERITED", Value: "from inside"}) {

@@ -14,8 +14,8 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// mistakes are calls with params that are wrong, and how they are answered.
-func mistakes() []struct {
+// invalidParams returns calls with invalid parameters and the expected replies.
+func invalidParams() []struct {
 	method, params string
 	code           int
 	want           string
@@ -58,68 +58,67 @@ func mistakes() []struct {
 	}
 }
 
-func callText(method, params string) string {
+func callMessage(method, params string) string {
 	return `{"jsonrpc":"2.0","id":7,"method":"` + method + `","params":` + params + `}`
 }
 
-func TestMistakesInParamsAreToldInWords(t *testing.T) {
+func TestInvalidParamsAreExplained(t *testing.T) {
 	t.Parallel()
-	k := newTalk(t)
-	k.say(hello)
-	k.hears()
-	for _, tc := range mistakes() {
-		k.say(callText(tc.method, tc.params))
-		if diff := cmp.Diff(echo{7.0, tc.code, tc.want}, k.hears()); diff != "" {
+	k := newLineClient(t)
+	k.sendLine(hello)
+	k.readReply()
+	for _, tc := range invalidParams() {
+		k.sendLine(callMessage(tc.method, tc.params))
+		if diff := cmp.Diff(replySummary{7.0, tc.code, tc.want}, k.readReply()); diff != "" {
 			t.Errorf("%s %.60s (-want +got):\n%s", tc.method, tc.params, diff)
 		}
 	}
 }
 
-func TestMistakesInParamsAreToldInWordsOverHTTP(t *testing.T) {
+func TestInvalidParamsAreExplainedOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	session := s.initialize()
-	for _, tc := range mistakes() {
-		status, answer, _ := s.send("POST", "/mcp", callText(tc.method, tc.params), session...)
-		if diff := cmp.Diff(echo{7.0, tc.code, tc.want}, echoOf(t, answer)); diff != "" || status != 200 {
+	session := s.initializeSession()
+	for _, tc := range invalidParams() {
+		status, answer, _ := s.sendRequest("POST", "/mcp", callMessage(tc.method, tc.params), session...)
+		if diff := cmp.Diff(replySummary{7.0, tc.code, tc.want}, summarizeReply(t, answer)); diff != "" || status != 200 {
 			t.Errorf("%s %.60s: status %d (-want +got):\n%s", tc.method, tc.params, status, diff)
 		}
 	}
 }
 
-func TestACallBeforeTheHandshakeIsToldWhatComesFirst(t *testing.T) {
+func TestCallBeforeHandshakeNamesInitialize(t *testing.T) {
 	t.Parallel()
-	k := newTalk(t)
-	k.say(callText("tools/list", `{}`))
-	if diff := cmp.Diff(echo{7.0, -32600, "tools/list: call initialize first"}, k.hears()); diff != "" {
+	k := newLineClient(t)
+	k.sendLine(callMessage("tools/list", `{}`))
+	if diff := cmp.Diff(replySummary{7.0, -32600, "tools/list: call initialize first"}, k.readReply()); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 }
 
-func TestAMistakeCostsNoHandshake(t *testing.T) {
+func TestInvalidParamsKeepHandshake(t *testing.T) {
 	t.Parallel()
-	k := newTalk(t)
-	k.say(callText("initialize", `{"protocolVersion":[]}`))
-	if got := k.hears(); got.Code != -32602 {
+	k := newLineClient(t)
+	k.sendLine(callMessage("initialize", `{"protocolVersion":[]}`))
+	if got := k.readReply(); got.Code != -32602 {
 		t.Errorf("answer %+v", got)
 	}
-	k.say(hello)
-	if got := k.hears(); got.Code != 0 {
+	k.sendLine(hello)
+	if got := k.readReply(); got.Code != 0 {
 		t.Errorf("answer %+v", got)
 	}
 }
 
-// FuzzParams sends params that may be anything: no answer tells what they are
-// in Go.
+// FuzzParams sends arbitrary parameters. No reply may mention Go types.
 func FuzzParams(f *testing.F) {
-	for _, tc := range mistakes() {
+	for _, tc := range invalidParams() {
 		f.Add(tc.method, tc.params)
 	}
 	f.Add("completion/complete", `{"ref":5}`)
 	f.Add("tools/call", `{"name":"x","arguments":`+strings.Repeat("[", 995)+strings.Repeat("]", 995)+`}`)
 	f.Add("subscriptions/listen", `{"notifications":7}`)
 	f.Fuzz(func(t *testing.T, method, params string) {
-		call := callText(method, params)
+		call := callMessage(method, params)
 		m, _, wrong := readMessage([]byte(call))
 		if wrong != nil {
 			if strings.Contains(wrong.text, "unmarshal") {
@@ -130,22 +129,23 @@ func FuzzParams(f *testing.F) {
 		if known := toolkit.ParamsOf(method); known == nil || m.(*jsonrpc.Request).Method == "subscriptions/listen" {
 			return
 		}
-		k := newTalk(t)
-		k.say(hello)
-		k.hears()
+		k := newLineClient(t)
+		k.sendLine(hello)
+		k.readReply()
 		b, err := json.Marshal(json.RawMessage(call))
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.say(string(b))
-		if got := k.hears(); strings.Contains(got.Error, "unmarshal") || strings.Contains(got.Error, "mcp.") {
+		k.sendLine(string(b))
+		if got := k.readReply(); strings.Contains(got.Error, "unmarshal") || strings.Contains(got.Error, "mcp.") {
 			t.Errorf("%s: %s", call, got.Error)
 		}
 	})
 }
 
-// unreachable is an engine that cannot be connected to until a test says so.
-func unreachable(until <-chan struct{}) func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
+// unreachableUntil returns a connect function for an engine unreachable until the channel is
+// closed.
+func unreachableUntil(until <-chan struct{}) func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 	return func(ctx context.Context, _, _ string, _ *api.Bounds) (*client.Client, error) {
 		select {
 		case <-until:

@@ -16,8 +16,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// policy is what the rig's engine follows from now on.
-func (r *rig) policy(text string) {
+// writePolicy sets the policy of the rig's engine.
+func (r *rig) writePolicy(text string) {
 	r.Helper()
 	if err := os.WriteFile(filepath.Join(r.dir, policyName), []byte(text), 0o600); err != nil {
 		r.Fatal(err)
@@ -41,13 +41,13 @@ decision = "deny"
 tool = ["session_kill", "session.kill"]
 `
 
-// served runs a server with the rig's options, and a client of the SDK on it.
-func (r *rig) served(client *sdk.ClientOptions) *sdk.ClientSession {
-	return served(r, *r.agent.Options, withHandshake, client)
+// serveClient runs a server with the rig's options and returns an SDK client of it.
+func (r *rig) serveClient(client *sdk.ClientOptions) *sdk.ClientSession {
+	return serveClient(r, *r.agent.Options, withHandshake, client)
 }
 
-// calls calls a tool as an agent's program does.
-func (r *rig) calls(session *sdk.ClientSession, tool string, args object) (text string, failed bool) {
+// callAsClient calls a tool like an agent's program.
+func (r *rig) callAsClient(session *sdk.ClientSession, tool string, args object) (text string, failed bool) {
 	r.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
@@ -55,44 +55,45 @@ func (r *rig) calls(session *sdk.ClientSession, tool string, args object) (text 
 	if err != nil {
 		r.Fatal(err)
 	}
-	return said(toolkit.Result{Content: answer.Content}), answer.IsError
+	return resultText(toolkit.Result{Content: answer.Content}), answer.IsError
 }
 
-// asked waits for the one request that waits for an answer.
-func (r *rig) asked() api.Request {
+// waitForRequest waits for a request and returns it.
+func (r *rig) waitForRequest() api.Request {
 	r.Helper()
 	var open []api.Request
 	r.eventually("a request", func() bool {
-		out, err := api.RequestList.Call(context.Background(), r.person(), api.Empty{})
+		out, err := api.RequestList.Call(context.Background(), r.userClient(), api.Empty{})
 		open = out.Requests
 		return err == nil && len(open) == 1
 	})
 	return open[0]
 }
 
-// open are the requests that wait for an answer.
-func (r *rig) open() []api.Request {
+// openRequests returns the unanswered requests.
+func (r *rig) openRequests() []api.Request {
 	r.Helper()
-	out, err := api.RequestList.Call(context.Background(), r.person(), api.Empty{})
+	out, err := api.RequestList.Call(context.Background(), r.userClient(), api.Empty{})
 	if err != nil {
 		r.Fatal(err)
 	}
 	return out.Requests
 }
 
-// answers answers a request as a person does.
-func (r *rig) answers(in api.RequestAnswerInput) {
+// answerRequest answers a request as the user.
+func (r *rig) answerRequest(in api.RequestAnswerInput) {
 	r.Helper()
-	if _, err := api.RequestAnswer.Call(context.Background(), r.person(), in); err != nil {
+	if _, err := api.RequestAnswer.Call(context.Background(), r.userClient(), in); err != nil {
 		r.Error(err)
 	}
 }
 
-// audited waits for so many lines of the audit log, oldest first: tool and outcome.
-func (r *rig) audited(n int) (lines []string, entries []api.AuditEntry) {
+// waitForAudit waits for n entries of the audit log. lines has the tool and outcome of each, oldest
+// first.
+func (r *rig) waitForAudit(n int) (lines []string, entries []api.AuditEntry) {
 	r.Helper()
 	r.eventually("the audit log", func() bool {
-		out, err := api.AuditList.Call(context.Background(), r.person(), api.AuditListInput{})
+		out, err := api.AuditList.Call(context.Background(), r.userClient(), api.AuditListInput{})
 		entries = out.Entries
 		return err == nil && len(entries) >= n
 	})
@@ -102,12 +103,11 @@ func (r *rig) audited(n int) (lines []string, entries []api.AuditEntry) {
 	return lines, entries
 }
 
-// The engine judges these calls with what they do, so a refusal has to come
-// before anything is done.
-func TestNothingOfARefusedCallIsDone(t *testing.T) {
+// The engine judges these calls with their effects, so a denial must precede any effect.
+func TestDeniedCallHasNoEffect(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.All)
-	r.file("there", "old")
+	r.createFile("there", "old")
 	p, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
 	if err != nil {
 		t.Fatal(err)
@@ -121,9 +121,9 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 		"exec": {"command": "echo old > made"}, "process_start": {"command": "echo old > made"},
 		"process_list": {}, "machine_list": {}, "process_get": {"id": started}, "process_stop": {"id": started}, "process_stop_all": {},
 	}
-	session := r.served(nil)
+	session := r.serveClient(nil)
 	for _, rules := range []string{`default = "deny"`, "default = \"ask\"\nask_timeout = \"1ms\""} {
-		r.policy(rules)
+		r.writePolicy(rules)
 		for _, tool := range r.tools {
 			args, known := calls[tool.Name]
 			if tool.Judged != known {
@@ -132,7 +132,7 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 			if !known {
 				continue
 			}
-			if text, failed := r.calls(session, tool.Name, args); !failed || !strings.HasPrefix(text, "call "+tool.Name+": not allowed: ") {
+			if text, failed := r.callAsClient(session, tool.Name, args); !failed || !strings.HasPrefix(text, "call "+tool.Name+": not allowed: ") {
 				t.Errorf("%s with %s: %q", tool.Name, rules, text)
 			}
 		}
@@ -147,7 +147,7 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 	if err != nil || len(out.Processes) != 1 || out.Processes[0].State.Ended() {
 		t.Errorf("there are %+v, %v", out.Processes, err)
 	}
-	lines, _ := r.audited(2 * len(calls))
+	lines, _ := r.waitForAudit(2 * len(calls))
 	for _, line := range lines {
 		if !strings.HasSuffix(line, " denied") {
 			t.Errorf("the audit log has %q", line)
@@ -155,25 +155,25 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 	}
 }
 
-// A rule counts from the next call on, and so does its end.
-func TestARuleCountsFromTheNextCallOn(t *testing.T) {
+// Adding or removing a rule affects the next call.
+func TestRuleChangeAppliesToNextCall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	session := r.served(nil)
+	session := r.serveClient(nil)
 	for i := range 6 {
 		forbidden := i%2 == 1
-		r.policy(map[bool]string{true: "default = \"deny\"", false: "default = \"allow\""}[forbidden])
-		if text, failed := r.calls(session, "exec", object{"command": "true"}); failed != forbidden {
+		r.writePolicy(map[bool]string{true: "default = \"deny\"", false: "default = \"allow\""}[forbidden])
+		if text, failed := r.callAsClient(session, "exec", object{"command": "true"}); failed != forbidden {
 			t.Fatalf("call %d: %q", i, text)
 		}
 	}
 }
 
-func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
+func TestRulesMatchCommandPathAndToolName(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.All)
-	r.policy(careful)
-	session := r.served(nil)
+	r.writePolicy(careful)
+	session := r.serveClient(nil)
 	kept := filepath.Join(r.home, "kept")
 	if err := os.Mkdir(kept, 0o700); err != nil {
 		t.Fatal(err)
@@ -197,13 +197,13 @@ func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
 		{"save-to-file", object{"absolutePath": "/etc/history"}, "rule 3"},
 		{"session_kill", object{"id": "any"}, "rule 4"},
 	} {
-		text, failed := r.calls(session, c.tool, c.args)
+		text, failed := r.callAsClient(session, c.tool, c.args)
 		if !failed || !strings.HasPrefix(text, "call "+strings.ReplaceAll(c.tool, "execute_command", "execute-command")+": not allowed: ") ||
 			!strings.Contains(text, c.want) {
 			t.Errorf("%s %v: %q", c.tool, c.args, text)
 		}
 	}
-	if text, failed := r.calls(session, "exec", object{"command": "echo 'rm -rf x'"}); failed || !strings.HasPrefix(text, "rm -rf x\n") {
+	if text, failed := r.callAsClient(session, "exec", object{"command": "echo 'rm -rf x'"}); failed || !strings.HasPrefix(text, "rm -rf x\n") {
 		t.Errorf("a word that is no command: %q", text)
 	}
 	if _, err := os.Stat(kept); err != nil {
@@ -211,27 +211,27 @@ func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
 	}
 }
 
-func TestACommandInASessionIsJudgedInItsFolder(t *testing.T) {
+func TestSessionCommandIsJudgedInSessionFolder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.All)
-	r.policy(careful)
-	session := r.served(nil)
+	r.writePolicy(careful)
+	session := r.serveClient(nil)
 	started, err := api.SessionStart.Call(t.Context(), r.agent.Engine, api.SessionStartInput{Command: []string{"sh"}, CWD: "/etc"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, failed := r.calls(session, "session_exec", object{"id": started.ID, "command": "cat ./passwd"})
+	text, failed := r.callAsClient(session, "session_exec", object{"id": started.ID, "command": "cat ./passwd"})
 	if !failed || !strings.Contains(text, "/etc/passwd") {
 		t.Errorf("failed %v: %s", failed, text)
 	}
 }
 
-func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
+func TestAllowedRequestRunsTheCall(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.policy(careful)
-	session := r.served(nil)
+	r.writePolicy(careful)
+	session := r.serveClient(nil)
 	push := object{"command": "echo pushed; true git push; git push --help >/dev/null || true"}
 	for _, c := range []struct {
 		answer api.RequestAnswerInput
@@ -243,108 +243,108 @@ func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
 	} {
 		told := make(chan string, 1)
 		go func() {
-			text, _ := r.calls(session, "exec", push)
+			text, _ := r.callAsClient(session, "exec", push)
 			told <- text
 		}()
-		request := r.asked()
+		request := r.waitForRequest()
 		if request.Actor != "agent:tester/7" || request.Tool != "exec" || request.Command != push["command"] || request.CWD != r.home {
 			t.Errorf("the user is asked %+v", request)
 		}
 		c.answer.ID = request.ID[:6]
-		r.answers(c.answer)
+		r.answerRequest(c.answer)
 		if text := <-told; !strings.Contains(text, c.want) {
 			t.Errorf("%+v: %q, want %q", c.answer, text, c.want)
 		}
 	}
-	if text, failed := r.calls(session, "exec", push); failed || !strings.Contains(text, "pushed\n") {
+	if text, failed := r.callAsClient(session, "exec", push); failed || !strings.Contains(text, "pushed\n") {
 		t.Errorf("what is always allowed: %q", text)
 	}
-	if lines, _ := r.audited(4); !cmp.Equal(lines, []string{"exec denied", "exec ok", "exec ok", "exec ok"}) {
+	if lines, _ := r.waitForAudit(4); !cmp.Equal(lines, []string{"exec denied", "exec ok", "exec ok", "exec ok"}) {
 		t.Errorf("the audit log has %v", lines)
 	}
 }
 
-func TestAnAgentCannotAnswerItsOwnRequest(t *testing.T) {
+func TestAgentCannotAnswerItsOwnRequest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.policy(careful)
-	session := r.served(nil)
+	r.writePolicy(careful)
+	session := r.serveClient(nil)
 	told := make(chan bool, 1)
 	go func() {
-		_, failed := r.calls(session, "exec", object{"command": "git push"})
+		_, failed := r.callAsClient(session, "exec", object{"command": "git push"})
 		told <- failed
 	}()
-	request := r.asked()
+	request := r.waitForRequest()
 	_, err := api.RequestAnswer.Call(t.Context(), r.agent.Engine, api.RequestAnswerInput{ID: request.ID, Allow: true})
 	if api.AsError(err).Code != api.CodeForbidden {
 		t.Errorf("an agent answers: %v", err)
 	}
-	r.answers(api.RequestAnswerInput{ID: request.ID})
+	r.answerRequest(api.RequestAnswerInput{ID: request.ID})
 	if !<-told {
 		t.Error("it was allowed")
 	}
 }
 
-func TestNobodyAnsweringIsARefusal(t *testing.T) {
+func TestUnansweredRequestIsDenied(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.policy("default = \"ask\"\nask_timeout = \"1s\"")
-	text, failed := r.calls(r.served(nil), "exec", object{"command": "true"})
+	r.writePolicy("default = \"ask\"\nask_timeout = \"1s\"")
+	text, failed := r.callAsClient(r.serveClient(nil), "exec", object{"command": "true"})
 	if !failed || !strings.Contains(text, "nobody has answered the request within 1s") {
 		t.Errorf("%q", text)
 	}
 }
 
-func TestARequestIsAboutOneProcess(t *testing.T) {
+func TestAllowingARequestCoversOneProcess(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.policy("[[rule]]\ndecision = \"ask\"\ntool = [\"process?stop\"]")
-	session := r.served(nil)
+	r.writePolicy("[[rule]]\ndecision = \"ask\"\ntool = [\"process?stop\"]")
+	session := r.serveClient(nil)
 	for i, name := range []string{"one", "two"} {
-		p, err := api.ProcessStart.Call(t.Context(), r.person(), api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: name, CWD: "/"})
+		p, err := api.ProcessStart.Call(t.Context(), r.userClient(), api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: name, CWD: "/"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		stopped := make(chan bool, 1)
 		go func() {
-			_, failed := r.calls(session, "process_stop", object{"id": name})
+			_, failed := r.callAsClient(session, "process_stop", object{"id": name})
 			stopped <- !failed
 		}()
-		request := r.asked()
+		request := r.waitForRequest()
 		if want := name + " (" + p.ID + ")"; request.Session != want {
 			t.Errorf("the user is asked about %q, want %q", request.Session, want)
 		}
-		r.answers(api.RequestAnswerInput{ID: request.ID, Allow: i == 0, Always: true})
+		r.answerRequest(api.RequestAnswerInput{ID: request.ID, Allow: i == 0, Always: true})
 		if got := <-stopped; got != (i == 0) {
 			t.Errorf("%s was stopped: %v", name, got)
 		}
 	}
 }
 
-func TestACallThatIsCancelledWithdrawsItsRequest(t *testing.T) {
+func TestCancelledCallWithdrawsItsRequest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.policy(careful)
-	session := r.served(nil)
+	r.writePolicy(careful)
+	session := r.serveClient(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
 		_, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "exec", Arguments: object{"command": "git push"}})
 		done <- err
 	}()
-	r.asked()
+	r.waitForRequest()
 	cancel()
 	if <-done == nil {
 		t.Error("the call has an answer")
 	}
 	r.eventually("the end of the request", func() bool {
-		out, err := api.RequestList.Call(context.Background(), r.person(), api.Empty{})
+		out, err := api.RequestList.Call(context.Background(), r.userClient(), api.Empty{})
 		return err == nil && len(out.Requests) == 0
 	})
 }
 
-func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
+func TestAgentsProgramAsksItsUser(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) { testProgramAsks(t, version) })
@@ -353,15 +353,15 @@ func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
 
 func testProgramAsks(t *testing.T, version string) {
 	r := newRig(t, toolkit.Native)
-	r.policy(careful)
+	r.writePolicy(careful)
 	var asked string
 	answer := &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}
-	session := served(t, *r.agent.Options, version, &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	session := serveClient(t, *r.agent.Options, version, &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 		asked = req.Params.Message
 		return answer, nil
 	}})
 	push := object{"command": "echo pushed; : || git push"}
-	if text, failed := r.calls(session, "exec", push); failed || !strings.HasPrefix(text, "pushed\n") {
+	if text, failed := r.callAsClient(session, "exec", push); failed || !strings.HasPrefix(text, "pushed\n") {
 		t.Errorf("allowed: %q", text)
 	}
 	if !strings.HasPrefix(asked, `tester/7 wants to call exec: "echo pushed; : || git push" in `+r.home) || !strings.Contains(asked, "rule 2 of policy.toml") {
@@ -369,43 +369,43 @@ func testProgramAsks(t *testing.T, version string) {
 	}
 	for _, no := range []*sdk.ElicitResult{{Action: "decline"}, {Action: "accept", Content: object{"allow": false}}} {
 		answer = no
-		if text, failed := r.calls(session, "exec", push); !failed || !strings.Contains(text, "the user denied it") {
+		if text, failed := r.callAsClient(session, "exec", push); !failed || !strings.Contains(text, "the user denied it") {
 			t.Errorf("%+v: %q", no, text)
 		}
 	}
 	r.eventually("the end of the requests", func() bool {
-		out, err := api.RequestList.Call(context.Background(), r.person(), api.Empty{})
+		out, err := api.RequestList.Call(context.Background(), r.userClient(), api.Empty{})
 		return err == nil && len(out.Requests) == 0
 	})
 }
 
-func TestAnAgentsProgramIsNotAskedWhereThePersonDoesNotTrustIt(t *testing.T) {
+func TestNoElicitKeepsQuestionsInDashboard(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.policy(strings.Replace(careful, "20s", "10ms", 1))
+	r.writePolicy(strings.Replace(careful, "20s", "10ms", 1))
 	r.agent.Options.NoElicit = true
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
-		session := served(t, *r.agent.Options, version, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+		session := serveClient(t, *r.agent.Options, version, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			t.Errorf("%s: the program was asked", version)
 			return &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}, nil
 		}})
-		if text, failed := r.calls(session, "exec", object{"command": ": || git push"}); !failed || !strings.Contains(text, "nobody has answered") {
+		if text, failed := r.callAsClient(session, "exec", object{"command": ": || git push"}); !failed || !strings.Contains(text, "nobody has answered") {
 			t.Errorf("%s: %q", version, text)
 		}
 	}
 }
 
-func TestTheAuditLogSaysWhoDidWhatWithoutSecrets(t *testing.T) {
+func TestAuditLogNamesActorsAndHidesSecrets(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.policy(careful)
-	session := r.served(nil)
-	r.calls(session, "exec", object{"command": "API_TOKEN=abc123 true"})
-	r.calls(session, "env_set", object{"key": "MY_SECRET", "value": "abc123"})
-	r.calls(session, "exec", object{"command": "rm -rf /"})
-	r.calls(session, "exec", object{"command": "exit 3"})
-	r.calls(session, "exec", object{"cmd": "true"})
-	lines, entries := r.audited(5)
+	r.writePolicy(careful)
+	session := r.serveClient(nil)
+	r.callAsClient(session, "exec", object{"command": "API_TOKEN=abc123 true"})
+	r.callAsClient(session, "env_set", object{"key": "MY_SECRET", "value": "abc123"})
+	r.callAsClient(session, "exec", object{"command": "rm -rf /"})
+	r.callAsClient(session, "exec", object{"command": "exit 3"})
+	r.callAsClient(session, "exec", object{"cmd": "true"})
+	lines, entries := r.waitForAudit(5)
 	if want := []string{"exec ok", "env_set ok", "exec denied", "exec error", "exec error"}; !cmp.Equal(lines, want) {
 		t.Errorf("the audit log has %v, want %v", lines, want)
 	}
@@ -420,8 +420,8 @@ func TestTheAuditLogSaysWhoDidWhatWithoutSecrets(t *testing.T) {
 	}
 }
 
-// site is the rig's engine served over HTTP to agents.
-func (r *rig) site(change func(*toolkit.Options)) *site {
+// newHTTPSite serves the rig's engine to agents over HTTP.
+func (r *rig) newHTTPSite(change func(*toolkit.Options)) *site {
 	r.Helper()
 	o := *r.agent.Options
 	if change != nil {
@@ -431,22 +431,22 @@ func (r *rig) site(change func(*toolkit.Options)) *site {
 	if err != nil {
 		r.Fatal(err)
 	}
-	return siteWith(r, o, keyringOf(tokens), r.dir)
+	return newSiteWith(r, o, fixedKeyring(tokens), r.dir)
 }
 
-// operation calls one of the engine's operations over HTTP.
-func (s *site) operation(name, body string) (status int, answer string) {
+// callOperation calls an engine operation over HTTP.
+func (s *site) callOperation(name, body string) (status int, answer string) {
 	s.Helper()
-	status, answer, _ = s.send(http.MethodPost, "/v1/"+name, body, "Authorization", "Bearer "+masterToken)
+	status, answer, _ = s.sendRequest(http.MethodPost, "/v1/"+name, body, "Authorization", "Bearer "+masterToken)
 	return status, answer
 }
 
-func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
+func TestPolicyAppliesToOperationsOverHTTP(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.policy(careful)
-	s := r.site(nil)
+	r.writePolicy(careful)
+	s := r.newHTTPSite(nil)
 	for _, c := range []struct {
 		name, body string
 		want       int
@@ -475,11 +475,11 @@ func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
 		{"exec", `{`, 400, "not JSON"},
 		{"no.such", ``, 404, "no such operation"},
 	} {
-		if got, answer := s.operation(c.name, c.body); got != c.want || !strings.Contains(answer, c.says) {
+		if got, answer := s.callOperation(c.name, c.body); got != c.want || !strings.Contains(answer, c.says) {
 			t.Errorf("%s %s: status %d: %s", c.name, c.body, got, answer)
 		}
 	}
-	lines, entries := r.audited(22)
+	lines, entries := r.waitForAudit(22)
 	if lines[0] != "exec denied" || lines[18] != "exec ok" || lines[19] != "exec error" {
 		t.Errorf("the audit log has %v", lines)
 	}
@@ -488,36 +488,36 @@ func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
 	}
 }
 
-func TestAPersonIsAskedAboutAnOperation(t *testing.T) {
+func TestUserIsAskedAboutAnOperation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	r.policy(careful)
-	s := r.site(nil)
+	r.writePolicy(careful)
+	s := r.newHTTPSite(nil)
 	told := make(chan string, 1)
 	go func() {
-		_, answer := s.operation("exec", `{"command":["git","push","--help"],"actor":"person"}`)
+		_, answer := s.callOperation("exec", `{"command":["git","push","--help"],"actor":"person"}`)
 		told <- answer
 	}()
-	request := r.asked()
+	request := r.waitForRequest()
 	if request.Actor != "agent:http-master" || request.Tool != "exec" || request.Command != "git push --help" {
 		t.Errorf("the user is asked %+v", request)
 	}
-	r.answers(api.RequestAnswerInput{ID: request.ID, Allow: true})
+	r.answerRequest(api.RequestAnswerInput{ID: request.ID, Allow: true})
 	if answer := <-told; !strings.Contains(answer, `"actor":"agent:http-master"`) {
 		t.Errorf("%s", answer)
 	}
 }
 
-func TestThePersonsSandboxHoldsForOperationsOverHTTP(t *testing.T) {
+func TestUsersSandboxAppliesToOperationsOverHTTP(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	out := filepath.Join(t.TempDir(), "out")
-	s := r.site(func(o *toolkit.Options) { o.Sandbox = &api.Sandbox{} })
+	s := r.newHTTPSite(func(o *toolkit.Options) { o.Sandbox = &api.Sandbox{} })
 	for _, body := range []string{
 		`{"command":["sh","-c","echo x > ` + out + `"]}`,
 		`{"command":["sh","-c","echo x > ` + out + `"],"sandbox":{"filesystem":{"allowWrite":["/"]}}}`,
 	} {
-		if got, answer := s.operation("exec", body); got == 200 && strings.Contains(answer, `"exit_code":0`) {
+		if got, answer := s.callOperation("exec", body); got == 200 && strings.Contains(answer, `"exit_code":0`) {
 			t.Errorf("%s: %s", body, answer)
 		}
 		if _, err := os.Stat(out); err == nil {

@@ -18,13 +18,13 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// testTimeout bounds how long a test waits for something that must come.
+// testTimeout limits waits for expected events.
 const testTimeout = 60 * time.Second
 
-// A rig is a real engine on a data folder of its own, and an agent of it.
+// A rig is a real engine with its own data directory, and an agent of it.
 type rig struct {
 	testing.TB
-	dir   string // the data folder
+	dir   string // the data directory
 	home  string // the agent's home and working folder
 	agent *toolkit.Agent
 	tools []toolkit.Tool
@@ -32,10 +32,10 @@ type rig struct {
 	people *client.Client
 }
 
-// newRig starts an engine for an agent with the tools of a profile.
+// newRig starts an engine and an agent with the tools of the profiles.
 func newRig(t testing.TB, profiles ...toolkit.Profile) *rig {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "td") // short, for the sockets
+	dir, err := os.MkdirTemp("", "td") // short, because socket paths are limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +43,9 @@ func newRig(t testing.TB, profiles ...toolkit.Profile) *rig {
 	o := &toolkit.Options{Connect: r.connect, Version: "1.2.3", Profiles: profiles, CWD: r.home, Home: r.home, Roots: []string{r.home}}
 	environ := append(os.Environ(), "HOME="+r.home)
 	r.agent = &toolkit.Agent{Options: o, Actor: "agent:test/1", Owner: api.NewID(), Roots: o.Roots, Environ: api.Environ(environ)}
-	r.hold()
+	r.reconnect()
 	r.tools = selectTools(*o)
-	t.Cleanup(r.end)
+	t.Cleanup(r.cleanUp)
 	return r
 }
 
@@ -53,8 +53,8 @@ func (r *rig) connect(ctx context.Context, name, owner string, bounds *api.Bound
 	return client.Activate(ctx, client.Options{DataDir: r.dir, Version: "1.2.3", Name: name, Owner: owner, Bounds: bounds})
 }
 
-// person is the person's client.
-func (r *rig) person() *client.Client {
+// userClient returns the user's client.
+func (r *rig) userClient() *client.Client {
 	r.Helper()
 	if r.people == nil {
 		var err error
@@ -65,9 +65,8 @@ func (r *rig) person() *client.Client {
 	return r.people
 }
 
-// hold connects the agent anew, within the bounds of the rig's options as they
-// are now.
-func (r *rig) hold() {
+// reconnect reconnects the agent with the bounds of the rig's current options.
+func (r *rig) reconnect() {
 	r.Helper()
 	engine, err := retry.Connect(context.Background(), func(ctx context.Context) (*client.Client, error) {
 		return r.connect(ctx, r.agent.Actor, r.agent.Owner, r.agent.Options.Bounds())
@@ -81,21 +80,21 @@ func (r *rig) hold() {
 	r.agent.Engine = engine
 }
 
-// end ends everything that runs on the rig and sees that nothing is left.
-func (r *rig) end() {
+// cleanUp stops everything running on the rig and checks that nothing remains.
+func (r *rig) cleanUp() {
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	info, err := api.EngineInfo.Call(ctx, r.agent.Engine, api.Empty{})
 	if err != nil {
 		r.Errorf("find the engine: %v", err)
 	}
-	if _, err := api.EngineStop.Call(ctx, r.person(), api.EngineStopInput{All: true}); err != nil {
+	if _, err := api.EngineStop.Call(ctx, r.userClient(), api.EngineStopInput{All: true}); err != nil {
 		r.Errorf("stop the engine: %v", err)
 	}
-	r.person().Close()
+	r.userClient().Close()
 	r.agent.Engine.Close()
 	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
-		r.eventually("the end of engine and keeper", func() bool { return !alive(pid) })
+		r.eventually("the end of engine and keeper", func() bool { return !isAlive(pid) })
 	}
 	if r.Failed() {
 		text, _ := os.ReadFile(filepath.Join(r.dir, "engine.log"))
@@ -104,9 +103,9 @@ func (r *rig) end() {
 	os.RemoveAll(r.dir)
 }
 
-func alive(pid int) bool { return pid > 0 && unix.Kill(pid, 0) == nil }
+func isAlive(pid int) bool { return pid > 0 && unix.Kill(pid, 0) == nil }
 
-// eventually waits until something holds.
+// eventually waits for a condition.
 func (r *rig) eventually(what string, holds func() bool) {
 	r.Helper()
 	begin := time.Now()
@@ -119,10 +118,10 @@ func (r *rig) eventually(what string, holds func() bool) {
 	}
 }
 
-// An object is a tool's arguments, or its structured result.
+// An object holds a tool's arguments or its structured result.
 type object = map[string]any
 
-// call calls a tool as the server does.
+// call calls a tool like the server.
 func (r *rig) call(name string, args object) toolkit.Result {
 	r.Helper()
 	b, err := json.Marshal(args)
@@ -145,8 +144,8 @@ func (r *rig) call(name string, args object) toolkit.Result {
 	return toolkit.Result{}
 }
 
-// said is all text of a result.
-func said(answer toolkit.Result) string {
+// resultText returns all text of a result.
+func resultText(answer toolkit.Result) string {
 	var b strings.Builder
 	for _, c := range answer.Content {
 		if t, ok := c.(*sdk.TextContent); ok {
@@ -156,19 +155,19 @@ func said(answer toolkit.Result) string {
 	return b.String()
 }
 
-// object calls a tool whose text is a JSON object.
-func (r *rig) object(name string, args object) object {
+// callObject calls a tool whose text is a JSON object.
+func (r *rig) callObject(name string, args object) object {
 	r.Helper()
 	answer := r.call(name, args)
 	var o object
-	if err := json.Unmarshal([]byte(said(answer)), &o); err != nil {
-		r.Fatalf("%s answers with no JSON object: %v\n%s", name, err, said(answer))
+	if err := json.Unmarshal([]byte(resultText(answer)), &o); err != nil {
+		r.Fatalf("%s answers with no JSON object: %v\n%s", name, err, resultText(answer))
 	}
 	return o
 }
 
-// process asks the engine about one.
-func (r *rig) process(id string) api.Process {
+// getProcess asks the engine about a process.
+func (r *rig) getProcess(id string) api.Process {
 	r.Helper()
 	p, err := api.ProcessGet.Call(context.Background(), r.agent.Engine, api.IDInput{ID: id})
 	if err != nil {
@@ -177,8 +176,8 @@ func (r *rig) process(id string) api.Process {
 	return p
 }
 
-// ended waits for the end of a process.
-func (r *rig) ended(id string) api.Process {
+// waitForExit waits until a process has exited.
+func (r *rig) waitForExit(id string) api.Process {
 	r.Helper()
 	in := api.ProcessWaitInput{ID: id, Exit: true, TimeoutMS: int(testTimeout.Milliseconds())}
 	out, err := api.ProcessWait.Call(context.Background(), r.agent.Engine, in)
@@ -188,7 +187,6 @@ func (r *rig) ended(id string) api.Process {
 	return out.Process
 }
 
-// kill ends a process of ours at once.
 func kill(t testing.TB, pid int) {
 	t.Helper()
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
@@ -196,8 +194,8 @@ func kill(t testing.TB, pid int) {
 	}
 }
 
-// keyringOf is a keyring of tokens that stay as they are.
-func keyringOf(tokens []token) *keyring {
+// fixedKeyring returns a keyring with fixed tokens.
+func fixedKeyring(tokens []token) *keyring {
 	k := &keyring{}
 	k.replaceTokens(tokens)
 	return k

@@ -12,10 +12,9 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// inRounds runs a server, and a client that sees questions as answers to its
-// calls.
-func (r *rig) inRounds(session func(*sdk.ClientOptions) *sdk.ClientSession) *sdk.ClientSession {
-	r.policy(careful)
+// serveRounds runs a server, and a client that receives questions as results.
+func (r *rig) serveRounds(session func(*sdk.ClientOptions) *sdk.ClientSession) *sdk.ClientSession {
+	r.writePolicy(careful)
 	return session(&sdk.ClientOptions{
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 		Capabilities:   &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{}},
@@ -26,12 +25,12 @@ func (r *rig) inRounds(session func(*sdk.ClientOptions) *sdk.ClientSession) *sdk
 	})
 }
 
-func (r *rig) newEra(o *sdk.ClientOptions) *sdk.ClientSession {
-	return served(r, *r.agent.Options, toolkit.WithoutSessions, o)
+func (r *rig) serveLatest(o *sdk.ClientOptions) *sdk.ClientSession {
+	return serveClient(r, *r.agent.Options, toolkit.WithoutSessions, o)
 }
 
-// round calls exec, as a call of its own or with an answer to the last.
-func (r *rig) round(session *sdk.ClientSession, command, state string, answer *sdk.ElicitResult) (text string, got *sdk.CallToolResult) {
+// callRound calls exec, first alone and later with an answer to the last question.
+func (r *rig) callRound(session *sdk.ClientSession, command, state string, answer *sdk.ElicitResult) (text string, got *sdk.CallToolResult) {
 	r.Helper()
 	in := &sdk.CallToolParams{Name: "exec", Arguments: object{"command": command}, RequestState: state}
 	if answer != nil {
@@ -43,28 +42,28 @@ func (r *rig) round(session *sdk.ClientSession, command, state string, answer *s
 	if err != nil {
 		r.Fatal(err)
 	}
-	return said(toolkit.Result{Content: got.Content}), got
+	return resultText(toolkit.Result{Content: got.Content}), got
 }
 
-func yes() *sdk.ElicitResult {
+func acceptAnswer() *sdk.ElicitResult {
 	return &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}
 }
 
-func TestAProgramThatTakesQuestionsAsAnswersAsksItsPerson(t *testing.T) {
+func TestClientWithRoundsAsksItsUser(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	overHTTP := func(o *sdk.ClientOptions) *sdk.ClientSession {
-		return r.site(nil).connectWith(masterToken, toolkit.WithoutSessions, o)
+		return r.newHTTPSite(nil).connectWith(masterToken, toolkit.WithoutSessions, o)
 	}
-	for _, session := range []*sdk.ClientSession{r.inRounds(r.newEra), r.inRounds(overHTTP)} {
-		testAskedInRounds(r, session)
+	for _, session := range []*sdk.ClientSession{r.serveRounds(r.serveLatest), r.serveRounds(overHTTP)} {
+		testRounds(r, session)
 	}
 }
 
-func testAskedInRounds(r *rig, session *sdk.ClientSession) {
+func testRounds(r *rig, session *sdk.ClientSession) {
 	r.Helper()
 	const push = ": || git push; echo pushed"
-	_, first := r.round(session, push, "", nil)
+	_, first := r.callRound(session, push, "", nil)
 	asked, _ := first.InputRequests[allowInput].(*sdk.ElicitParams)
 	if !first.NeedsInput() || first.IsError || asked == nil || first.RequestState == "" {
 		r.Fatalf("the first answer is %+v", first)
@@ -72,59 +71,59 @@ func testAskedInRounds(r *rig, session *sdk.ClientSession) {
 	if !strings.HasPrefix(asked.Message, fmt.Sprintf("tester/7 wants to call exec: %q", push)) || !strings.Contains(asked.Message, "rule 2 of policy.toml") {
 		r.Errorf("the user is asked %q", asked.Message)
 	}
-	r.asked()
-	if text, got := r.round(session, push, first.RequestState, yes()); got.NeedsInput() || !strings.HasPrefix(text, "pushed\n") {
+	r.waitForRequest()
+	if text, got := r.callRound(session, push, first.RequestState, acceptAnswer()); got.NeedsInput() || !strings.HasPrefix(text, "pushed\n") {
 		r.Errorf("allowed: %q", text)
 	}
-	r.eventually("the dashboard to ask no more", func() bool { return len(r.open()) == 0 })
-	_, again := r.round(session, push, first.RequestState, yes())
+	r.eventually("the dashboard to ask no more", func() bool { return len(r.openRequests()) == 0 })
+	_, again := r.callRound(session, push, first.RequestState, acceptAnswer())
 	if !again.NeedsInput() {
 		r.Error("an answer counted twice")
 	}
-	r.round(session, push, again.RequestState, &sdk.ElicitResult{Action: "decline"})
+	r.callRound(session, push, again.RequestState, &sdk.ElicitResult{Action: "decline"})
 	for _, no := range []*sdk.ElicitResult{{Action: "decline"}, {Action: "accept", Content: object{"allow": false}}} {
-		_, first := r.round(session, push, "", nil)
-		if text, got := r.round(session, push, first.RequestState, no); !got.IsError || !strings.Contains(text, "the user denied it") {
+		_, first := r.callRound(session, push, "", nil)
+		if text, got := r.callRound(session, push, first.RequestState, no); !got.IsError || !strings.Contains(text, "the user denied it") {
 			r.Errorf("%+v: %q", no, text)
 		}
 	}
 }
 
-func TestAnAnswerAllowsOnlyTheCallThatWasAskedAbout(t *testing.T) {
+func TestAnswerAllowsOnlyItsOwnCall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	session := r.inRounds(r.newEra)
-	_, first := r.round(session, ": || git push", "", nil)
+	session := r.serveRounds(r.serveLatest)
+	_, first := r.callRound(session, ": || git push", "", nil)
 	for _, c := range []struct{ command, state string }{
 		{": || git push --force", first.RequestState}, {": || git push", "made-up"}, {": || git push", ""},
 	} {
-		if _, got := r.round(session, c.command, c.state, yes()); !got.NeedsInput() {
+		if _, got := r.callRound(session, c.command, c.state, acceptAnswer()); !got.NeedsInput() {
 			t.Errorf("%+v is allowed: %+v", c, got)
 		}
 	}
-	other := r.inRounds(r.newEra)
-	if _, got := r.round(other, ": || git push", first.RequestState, yes()); !got.NeedsInput() {
+	other := r.serveRounds(r.serveLatest)
+	if _, got := r.callRound(other, ": || git push", first.RequestState, acceptAnswer()); !got.NeedsInput() {
 		t.Error("another agent's answer counts")
 	}
 }
 
-func TestTheDashboardAnswersFirst(t *testing.T) {
+func TestDashboardAnswerTakesPrecedence(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	session := r.inRounds(r.newEra)
+	session := r.serveRounds(r.serveLatest)
 	for _, c := range []struct {
 		allow bool
 		given *sdk.ElicitResult
 	}{{true, &sdk.ElicitResult{Action: "cancel"}}, {true, nil}, {false, nil}} {
-		_, first := r.round(session, ": || git push", "", nil)
-		r.answers(api.RequestAnswerInput{ID: r.asked().ID, Allow: c.allow})
-		if text, got := r.round(session, ": || git push", first.RequestState, c.given); got.NeedsInput() || got.IsError == c.allow {
+		_, first := r.callRound(session, ": || git push", "", nil)
+		r.answerRequest(api.RequestAnswerInput{ID: r.waitForRequest().ID, Allow: c.allow})
+		if text, got := r.callRound(session, ": || git push", first.RequestState, c.given); got.NeedsInput() || got.IsError == c.allow {
 			t.Errorf("%+v: %q", c, text)
 		}
 	}
 }
 
-func TestOnlySoManyQuestionsStayOpen(t *testing.T) {
+func TestOldestRoundIsDroppedAtTheLimit(t *testing.T) {
 	t.Parallel()
 	withdrawn := 0
 	var q rounds

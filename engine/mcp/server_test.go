@@ -22,27 +22,27 @@ import (
 	"tandem/tests/needs"
 )
 
-// A fakeEngine answers what these tests ask of an engine.
+// A fakeEngine answers the operations used by these tests.
 type fakeEngine struct {
 	dir    string
 	denied string // tool; set before the first call
 
-	mu       sync.Mutex
-	callers  []apiserver.Caller // of process.list
-	watchers map[string]int     // by owner
-	sends    []chan api.Event
-	audits   []api.AuditAddInput
-	absent   atomic.Bool        // it records nothing
-	refused  atomic.Int32       // what it did not record
-	looks    []apiserver.Caller // of process.log
-	log      string
-	grown    chan struct{}
-	waits    chan context.Context // of process.wait, which answers when its context ends
+	mu         sync.Mutex
+	callers    []apiserver.Caller // callers of process.list
+	watchers   map[string]int     // by owner
+	sends      []chan api.Event
+	audits     []api.AuditAddInput
+	absent     atomic.Bool        // it records nothing
+	refused    atomic.Int32       // what it did not record
+	logCallers []apiserver.Caller // callers of process.log
+	log        string
+	grown      chan struct{}
+	waits      chan context.Context // contexts of process.wait, which returns when its context ends
 }
 
 func newFakeEngine(t testing.TB) *fakeEngine {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "td") // short, for the socket
+	dir, err := os.MkdirTemp("", "td") // short, because socket paths are limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,10 +117,10 @@ func (e *fakeEngine) processList(ctx context.Context, _ api.ProcessListInput) (a
 	}}, nil
 }
 
-// processLog answers once there is more than since, or at once without waiting.
+// processLog returns once there is output after since, or at once if not asked to wait.
 func (e *fakeEngine) processLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 	e.mu.Lock()
-	e.looks = append(e.looks, apiserver.CallerOf(ctx))
+	e.logCallers = append(e.logCallers, apiserver.CallerOf(ctx))
 	e.mu.Unlock()
 	for {
 		e.mu.Lock()
@@ -146,7 +146,7 @@ func (e *fakeEngine) processLog(ctx context.Context, in api.ProcessLogInput) (ap
 	}
 }
 
-func (e *fakeEngine) print(text string) {
+func (e *fakeEngine) appendLog(text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.log += text
@@ -181,8 +181,8 @@ func (e *fakeEngine) watch(ctx context.Context, _ api.WatchInput, send func(api.
 	}
 }
 
-// present counts the agents that hold a watch.
-func (e *fakeEngine) present() int {
+// countWatchers returns the number of agents watching events.
+func (e *fakeEngine) countWatchers() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := 0
@@ -194,7 +194,7 @@ func (e *fakeEngine) present() int {
 	return n
 }
 
-func (e *fakeEngine) tell(ev api.Event) {
+func (e *fakeEngine) sendEvent(ev api.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, c := range e.sends {
@@ -208,7 +208,7 @@ func (e *fakeEngine) options() toolkit.Options {
 	}}
 }
 
-// eventually waits until something holds.
+// eventually waits for a condition.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(testTimeout); !holds(); time.Sleep(2 * time.Millisecond) {
@@ -218,17 +218,17 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// withHandshake is the last version of the protocol that begins with one.
+// withHandshake is the last protocol version with a handshake.
 const withHandshake = "2025-11-25"
 
-// served runs a server on pipes, and a client of the SDK on it.
-func served(t testing.TB, o toolkit.Options, version string, client *sdk.ClientOptions) *sdk.ClientSession {
+// serveClient runs a server on pipes and returns an SDK client of it.
+func serveClient(t testing.TB, o toolkit.Options, version string, client *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
-	return servedTo(t, o, sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, client), version)
+	return serveTo(t, o, sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, client), version)
 }
 
-// servedTo does that for a given client.
-func servedTo(t testing.TB, o toolkit.Options, c *sdk.Client, version string) *sdk.ClientSession {
+// serveTo runs a server on pipes for a given client.
+func serveTo(t testing.TB, o toolkit.Options, c *sdk.Client, version string) *sdk.ClientSession {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -248,13 +248,13 @@ func servedTo(t testing.TB, o toolkit.Options, c *sdk.Client, version string) *s
 	return session
 }
 
-func TestAnAgentIsPresentFromItsGreetingToItsEnd(t *testing.T) {
+func TestAgentIsPresentFromHandshakeToDisconnect(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) {
 			e := newFakeEngine(t)
-			session := served(t, e.options(), version, &sdk.ClientOptions{})
-			eventually(t, "the agent's watch", func() bool { return e.present() == 1 })
+			session := serveClient(t, e.options(), version, &sdk.ClientOptions{})
+			eventually(t, "the agent's watch", func() bool { return e.countWatchers() == 1 })
 			if _, err := session.ListResources(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -262,40 +262,40 @@ func TestAnAgentIsPresentFromItsGreetingToItsEnd(t *testing.T) {
 				t.Errorf("the engine sees %+v", got)
 			}
 			session.Close()
-			eventually(t, "the end of the watch", func() bool { return e.present() == 0 })
+			eventually(t, "the end of the watch", func() bool { return e.countWatchers() == 0 })
 		})
 	}
 }
 
-func TestToolsAreListedWithoutAnEngine(t *testing.T) {
+func TestToolListNeedsNoEngine(t *testing.T) {
 	t.Parallel()
 	o := toolkit.Options{CWD: "/", Connect: func(ctx context.Context, _, _ string, _ *api.Bounds) (*client.Client, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	session := served(t, o, withHandshake, nil)
+	session := serveClient(t, o, withHandshake, nil)
 	list, err := session.ListTools(t.Context(), nil)
 	if err != nil || len(list.Tools) == 0 {
 		t.Fatalf("%v tools, %v", list, err)
 	}
 }
 
-func TestAnEngineThatCannotBeReachedIsToldAsAFailedCall(t *testing.T) {
+func TestUnreachableEngineFailsTheCall(t *testing.T) {
 	t.Parallel()
 	o := toolkit.Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine today").WithHint("tomorrow")
 	}}
-	session := served(t, o, withHandshake, nil)
+	session := serveClient(t, o, withHandshake, nil)
 	r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "session_list"})
 	if err != nil || !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, "no engine today\nhint: tomorrow") {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
-func TestCancellingACallStopsTheWait(t *testing.T) {
+func TestCancelledCallStopsWaiting(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
-	session := served(t, e.options(), withHandshake, nil)
+	session := serveClient(t, e.options(), withHandshake, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -308,21 +308,21 @@ func TestCancellingACallStopsTheWait(t *testing.T) {
 	<-engine.Done()
 }
 
-func TestAListThatChangesIsAnnounced(t *testing.T) {
+func TestChangedResourceListIsAnnounced(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
-		t.Run(version, func(t *testing.T) { announce(t, version) })
+		t.Run(version, func(t *testing.T) { testListChanged(t, version) })
 	}
 }
 
-func announce(t *testing.T, version string) {
+func testListChanged(t *testing.T, version string) {
 	e := newFakeEngine(t)
 	told := make(chan struct{}, 8)
-	session := served(t, e.options(), version, &sdk.ClientOptions{ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {
+	session := serveClient(t, e.options(), version, &sdk.ClientOptions{ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {
 		told <- struct{}{}
 	}})
-	eventually(t, "the agent's watch", func() bool { return e.present() == 1 })
-	e.tell(api.Event{Type: api.EventProcess, Process: &api.Process{ID: "new", Name: "n"}})
+	eventually(t, "the agent's watch", func() bool { return e.countWatchers() == 1 })
+	e.sendEvent(api.Event{Type: api.EventProcess, Process: &api.Process{ID: "new", Name: "n"}})
 	<-told
 	list, err := session.ListResources(t.Context(), nil)
 	if err != nil || len(list.Resources) != 2 || list.Resources[1].URI != "tandem://session/def/screen" {
@@ -330,12 +330,12 @@ func announce(t *testing.T, version string) {
 	}
 }
 
-func TestAWatchedLogTellsOfNewOutputUntilItIsLeft(t *testing.T) {
+func TestSubscribedLogReportsOutputUntilUnsubscribed(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	e := newFakeEngine(t)
 	updated := make(chan string, 8)
-	session := served(t, e.options(), withHandshake, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+	session := serveClient(t, e.options(), withHandshake, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
 		updated <- r.Params.URI
 	}})
 	const uri = "tandem://process/abc/log"
@@ -347,7 +347,7 @@ func TestAWatchedLogTellsOfNewOutputUntilItIsLeft(t *testing.T) {
 	}
 	got := ""
 	eventually(t, "news", func() bool {
-		e.print("more\n")
+		e.appendLog("more\n")
 		select {
 		case got = <-updated:
 			return true
@@ -367,18 +367,18 @@ func TestAWatchedLogTellsOfNewOutputUntilItIsLeft(t *testing.T) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, by := range e.looks {
+	for _, by := range e.logCallers {
 		if !by.Agent() || by.Name != "agent:tester/7" || by.Bounds.Base != "/" {
 			t.Errorf("somebody without bounds looks for it: %+v", by)
 		}
 	}
 }
 
-func TestARuleForAToolHoldsForTheResourceThatTellsTheSame(t *testing.T) {
+func TestToolRuleAppliesToEquivalentResource(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
 	e.denied = "process_log"
-	session := served(t, e.options(), withHandshake, &sdk.ClientOptions{})
+	session := serveClient(t, e.options(), withHandshake, &sdk.ClientOptions{})
 	uri := "tandem://process/abc/log"
 	_, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
 	if err == nil || !strings.Contains(err.Error(), "not allowed: private") {
@@ -390,15 +390,15 @@ func TestARuleForAToolHoldsForTheResourceThatTellsTheSame(t *testing.T) {
 	}
 }
 
-// The two ways of the protocol, and the two places where clients show text.
-func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
+// Both kinds of protocol versions, and both places where clients show text.
+func TestLargeOutputArrivesUnchanged(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	e := newFakeEngine(t)
 	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*toolkit.LargeText/16)
 	for _, name := range []string{"tester", "claude-code"} {
 		for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
-			session := servedTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: name, Version: "7"}, nil), version)
+			session := serveTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: name, Version: "7"}, nil), version)
 			for range 2 {
 				r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "process_log",
 					Arguments: map[string]any{"id": "abc", "since": 0, "max_output": 2 * len(e.log)}})
@@ -418,13 +418,12 @@ func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
 	}
 }
 
-// A client that asks for a version without structured content finds all in the
-// text, whatever its name.
-func TestAnOlderClientFindsEverythingInTheText(t *testing.T) {
+// Clients of versions without structured content get everything in the text, whatever their name.
+func TestOlderClientGetsEverythingAsText(t *testing.T) {
 	t.Parallel()
 	e := newFakeEngine(t)
 	e.log = "ready\n"
-	session := servedTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, nil), "2025-03-26")
+	session := serveTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, nil), "2025-03-26")
 	r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "process_log", Arguments: map[string]any{"id": "abc", "since": 0}})
 	if err != nil {
 		t.Fatal(err)
@@ -438,9 +437,9 @@ func TestAnOlderClientFindsEverythingInTheText(t *testing.T) {
 	}
 }
 
-func TestPromptsNameTheirArgument(t *testing.T) {
+func TestPromptErrorsNameTheArgument(t *testing.T) {
 	t.Parallel()
-	session := served(t, newFakeEngine(t).options(), withHandshake, nil)
+	session := serveClient(t, newFakeEngine(t).options(), withHandshake, nil)
 	for _, r := range recipes() {
 		got, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: r.name, Arguments: map[string]string{r.argument: "x-y-z"}})
 		if err != nil || !strings.Contains(got.Messages[0].Content.(*sdk.TextContent).Text, "x-y-z") {
@@ -452,7 +451,7 @@ func TestPromptsNameTheirArgument(t *testing.T) {
 	}
 }
 
-func TestOutputStandsWhereAClientShowsIt(t *testing.T) {
+func TestOutputIsPlacedWhereTheClientShowsIt(t *testing.T) {
 	t.Parallel()
 	facts := struct {
 		Code int `json:"code"`
@@ -465,7 +464,7 @@ func TestOutputStandsWhereAClientShowsIt(t *testing.T) {
 	)
 	for _, tc := range []struct {
 		actor, version, want string
-		told                 string // where the text says all that there is
+		told                 string // wanted if the text already holds every fact
 	}{
 		{"agent:tester/1", withHandshake, both, `{"content":[{"type":"text","text":"code: 3"}]}`},
 		{"agent:tester/1", "", both, `{"content":[{"type":"text","text":"code: 3"}]}`},

@@ -18,26 +18,26 @@ import (
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
-// A talk is a conversation in lines.
-type talk struct {
+// A lineClient talks to a server in lines.
+type lineClient struct {
 	testing.TB
 	in  *io.PipeWriter
 	out *bufio.Reader
 	end chan error
 }
 
-func newTalk(t testing.TB) *talk {
+func newLineClient(t testing.TB) *lineClient {
 	t.Helper()
-	return newTalkWith(t, toolkit.Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
+	return newLineClientWith(t, toolkit.Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine")
 	}})
 }
 
-func newTalkWith(t testing.TB, o toolkit.Options) *talk {
+func newLineClientWith(t testing.TB, o toolkit.Options) *lineClient {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	k := &talk{TB: t, in: inW, out: bufio.NewReader(outR), end: make(chan error, 1)}
+	k := &lineClient{TB: t, in: inW, out: bufio.NewReader(outR), end: make(chan error, 1)}
 	go func() {
 		k.end <- Serve(context.Background(), o, inR, outW)
 		outW.Close()
@@ -49,32 +49,32 @@ func newTalkWith(t testing.TB, o toolkit.Options) *talk {
 	return k
 }
 
-func (k *talk) say(line string) {
+func (k *lineClient) sendLine(line string) {
 	k.Helper()
 	if _, err := io.WriteString(k.in, line+"\n"); err != nil {
 		k.Fatal(err)
 	}
 }
 
-// An echo is what of an answer these tests look at.
-type echo struct {
+// A replySummary holds the parts of a reply checked by these tests.
+type replySummary struct {
 	ID    any
 	Code  int
 	Error string
 }
 
-// hears reads the next answer.
-func (k *talk) hears() echo {
+// readReply reads the next reply.
+func (k *lineClient) readReply() replySummary {
 	k.Helper()
 	line, err := k.out.ReadBytes('\n')
 	if err != nil {
 		k.Fatal(err)
 	}
-	return echoOf(k, string(line))
+	return summarizeReply(k, string(line))
 }
 
-// echoOf reads an answer, or the one in a stream of events.
-func echoOf(t testing.TB, answer string) echo {
+// summarizeReply parses a reply, or the one in an event stream.
+func summarizeReply(t testing.TB, answer string) replySummary {
 	t.Helper()
 	if i := strings.LastIndex(answer, "data: "); i >= 0 {
 		answer = answer[i+len("data: "):]
@@ -90,7 +90,7 @@ func echoOf(t testing.TB, answer string) echo {
 	if err := json.Unmarshal([]byte(answer), &m); err != nil || m.Version != "2.0" {
 		t.Fatalf("no message: %s: %v", answer, err)
 	}
-	return echo{m.ID, m.Error.Code, m.Error.Message}
+	return replySummary{m.ID, m.Error.Code, m.Error.Message}
 }
 
 const (
@@ -98,75 +98,75 @@ const (
 	noID  = `"id" must be a string or a whole number`
 )
 
-func TestWhatIsNoMessageIsAnsweredAndCostsNothing(t *testing.T) {
+func TestInvalidLineGetsErrorAndServerContinues(t *testing.T) {
 	t.Parallel()
 	long := `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + strings.Repeat("x", maxLine) + `"}}`
 	for _, tc := range []struct {
 		name, line string
-		want       echo
+		want       replySummary
 	}{
-		{"no JSON", `{"jsonrpc":`, echo{nil, -32700, "the message is not JSON"}},
-		{"two values", `{} {}`, echo{nil, -32700, "the message is not JSON"}},
-		{"control characters", "\x00\x1b[2J", echo{nil, -32700, "the message is not JSON"}},
-		{"a number", `7`, echo{nil, -32600, "the message is not a JSON object"}},
-		{"null", ` null `, echo{nil, -32600, "the message is not a JSON object"}},
-		{"another version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, echo{5.0, -32600, noRPC + `"jsonrpc" must be "2.0"`}},
-		{"neither call nor answer", `{"jsonrpc":"2.0"}`, echo{nil, -32600, noRPC + `it has no "method"`}},
-		{"an id that is none", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, echo{nil, -32600, noRPC + noID}},
-		{"an id of null", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, echo{nil, -32600, noRPC + noID}},
-		{"an id that is no whole number", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, echo{nil, -32600, noRPC + noID}},
-		{"an id that is too large", `{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}`, echo{nil, -32600, noRPC + noID}},
-		{"a method that is none", `{"jsonrpc":"2.0","id":"a","method":7}`, echo{"a", -32600, noRPC + `"method" must be a string`}},
-		{"an error that is none", `{"jsonrpc":"2.0","id":4,"error":{"code":"x"}}`, echo{4.0, -32600, noRPC + `"error" must be {"code": …, "message": "…"}`}},
+		{"no JSON", `{"jsonrpc":`, replySummary{nil, -32700, "the message is not JSON"}},
+		{"two values", `{} {}`, replySummary{nil, -32700, "the message is not JSON"}},
+		{"control characters", "\x00\x1b[2J", replySummary{nil, -32700, "the message is not JSON"}},
+		{"a number", `7`, replySummary{nil, -32600, "the message is not a JSON object"}},
+		{"null", ` null `, replySummary{nil, -32600, "the message is not a JSON object"}},
+		{"another version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, replySummary{5.0, -32600, noRPC + `"jsonrpc" must be "2.0"`}},
+		{"neither call nor answer", `{"jsonrpc":"2.0"}`, replySummary{nil, -32600, noRPC + `it has no "method"`}},
+		{"an id that is none", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, replySummary{nil, -32600, noRPC + noID}},
+		{"an id of null", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, replySummary{nil, -32600, noRPC + noID}},
+		{"an id that is no whole number", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, replySummary{nil, -32600, noRPC + noID}},
+		{"an id that is too large", `{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}`, replySummary{nil, -32600, noRPC + noID}},
+		{"a method that is none", `{"jsonrpc":"2.0","id":"a","method":7}`, replySummary{"a", -32600, noRPC + `"method" must be a string`}},
+		{"an error that is none", `{"jsonrpc":"2.0","id":4,"error":{"code":"x"}}`, replySummary{4.0, -32600, noRPC + `"error" must be {"code": …, "message": "…"}`}},
 		{"too deep", `{"jsonrpc":"2.0","id":4,"method":"ping","params":` + strings.Repeat("[", 1001) + strings.Repeat("]", 1001) + "}",
-			echo{4.0, -32600, noRPC + "it is nested too deeply"}},
-		{"too long", long, echo{nil, -32600, "the message is longer than 16 MiB"}},
-		{"an empty batch", `[]`, echo{nil, -32600, "the batch is empty"}},
-		{"unknown method", `{"jsonrpc":"2.0","id":3,"method":"no/such"}`, echo{3.0, -32601, ""}},
-		{"unknown tool", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"nope"}}`, echo{4.0, -32602, `tools/call: no tool is named "nope"; tools/list lists them`}},
-		{"params of a wrong type", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":[]}}`, echo{4.0, -32602, "tools/call: params.name must be a string, not an array"}},
-		{"no params", `{"jsonrpc":"2.0","id":4,"method":"tools/call"}`, echo{4.0, -32600, `invalid request: missing required "params"`}},
-		{"a cursor that is none", `{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"cursor":"x"}}`, echo{4.0, -32602, "tools/list: unknown cursor; leave it out to start from the beginning"}},
+			replySummary{4.0, -32600, noRPC + "it is nested too deeply"}},
+		{"too long", long, replySummary{nil, -32600, "the message is longer than 16 MiB"}},
+		{"an empty batch", `[]`, replySummary{nil, -32600, "the batch is empty"}},
+		{"unknown method", `{"jsonrpc":"2.0","id":3,"method":"no/such"}`, replySummary{3.0, -32601, ""}},
+		{"unknown tool", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"nope"}}`, replySummary{4.0, -32602, `tools/call: no tool is named "nope"; tools/list lists them`}},
+		{"params of a wrong type", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":[]}}`, replySummary{4.0, -32602, "tools/call: params.name must be a string, not an array"}},
+		{"no params", `{"jsonrpc":"2.0","id":4,"method":"tools/call"}`, replySummary{4.0, -32600, `invalid request: missing required "params"`}},
+		{"a cursor that is none", `{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"cursor":"x"}}`, replySummary{4.0, -32602, "tools/list: unknown cursor; leave it out to start from the beginning"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			k := newTalk(t)
-			k.say(hello)
-			k.hears()
-			k.say(tc.line)
-			got := k.hears()
+			k := newLineClient(t)
+			k.sendLine(hello)
+			k.readReply()
+			k.sendLine(tc.line)
+			got := k.readReply()
 			if tc.want.Code == -32601 {
 				got.Error = ""
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
-			k.say(`{"jsonrpc":"2.0","id":"still","method":"ping"}`)
-			if got := k.hears(); got.ID != "still" || got.Code != 0 {
+			k.sendLine(`{"jsonrpc":"2.0","id":"still","method":"ping"}`)
+			if got := k.readReply(); got.ID != "still" || got.Code != 0 {
 				t.Errorf("the server does not go on: %+v", got)
 			}
 		})
 	}
 }
 
-func TestABatchIsTakenApart(t *testing.T) {
+func TestStdioBatchIsAnsweredOneByOne(t *testing.T) {
 	t.Parallel()
-	k := newTalk(t)
-	k.say(hello)
-	k.hears()
-	k.say(`[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","id":"b","method":"ping"}]`)
-	got := map[any]bool{k.hears().ID: true, k.hears().ID: true}
+	k := newLineClient(t)
+	k.sendLine(hello)
+	k.readReply()
+	k.sendLine(`[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","id":"b","method":"ping"}]`)
+	got := map[any]bool{k.readReply().ID: true, k.readReply().ID: true}
 	if !got["a"] || !got["b"] {
 		t.Errorf("answers to %v", got)
 	}
 }
 
-func TestTheEndOfInputEndsTheServerOnceCallsAreAnswered(t *testing.T) {
+func TestEndOfInputStopsServerAfterReplies(t *testing.T) {
 	t.Parallel()
-	k := newTalk(t)
-	k.say(hello)
-	k.say(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	k := newLineClient(t)
+	k.sendLine(hello)
+	k.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	k.in.Close()
-	if a, b := k.hears(), k.hears(); a.Code != 0 || b.Code != 0 {
+	if a, b := k.readReply(), k.readReply(); a.Code != 0 || b.Code != 0 {
 		t.Errorf("answers %+v and %+v", a, b)
 	}
 	if err := <-k.end; err != nil {
@@ -177,14 +177,14 @@ func TestTheEndOfInputEndsTheServerOnceCallsAreAnswered(t *testing.T) {
 	}
 }
 
-func TestTheEndOfInputWithinAMessageEndsTheServer(t *testing.T) {
+func TestEndOfInputInsideMessageStopsServer(t *testing.T) {
 	t.Parallel()
-	k := newTalk(t)
+	k := newLineClient(t)
 	if _, err := io.WriteString(k.in, hello[:40]); err != nil {
 		t.Fatal(err)
 	}
 	k.in.Close()
-	if got := k.hears(); got.Code != -32700 {
+	if got := k.readReply(); got.Code != -32700 {
 		t.Errorf("answer %+v", got)
 	}
 	if err := <-k.end; err != nil {
@@ -192,8 +192,8 @@ func TestTheEndOfInputWithinAMessageEndsTheServer(t *testing.T) {
 	}
 }
 
-// FuzzLines reads whatever comes, up to its end.
-func FuzzLines(f *testing.F) {
+// FuzzStdioLines sends arbitrary input up to its end.
+func FuzzStdioLines(f *testing.F) {
 	f.Add([]byte(hello + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"session_list"}}`))
 	f.Add([]byte("[{},[],\n\n\x00{\"id\":1}\n[{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"id\":1}]"))
 	f.Fuzz(func(t *testing.T, input []byte) {

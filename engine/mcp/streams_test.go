@@ -16,9 +16,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// steps is a script that prints words one after the other, each when step is
-// called.
-func (r *rig) steps(words ...string) (script string, step func()) {
+// stepScript returns a script running commands one after the other, each once step is called.
+func (r *rig) stepScript(words ...string) (script string, step func()) {
 	script = fmt.Sprintf(`step() { until [ -e "%s/step$1" ]; do sleep 0.01; done; }; `, r.home)
 	for i, word := range words {
 		script += fmt.Sprintf("step %d; %s; ", i, word)
@@ -33,23 +32,23 @@ func (r *rig) steps(words ...string) (script string, step func()) {
 	}
 }
 
-// timedOut runs a command that goes on after its time-out.
-func (r *rig) timedOut(command string) (text string, state plugin.CommandState) {
+// runPastTimeout runs a command past its timeout; it keeps running as a process.
+func (r *rig) runPastTimeout(command string) (text string, state plugin.CommandState) {
 	r.Helper()
 	answer := r.call("exec", object{"command": command, "timeoutMs": 1000})
 	state, ok := answer.Structured.(plugin.CommandState)
 	if !ok || !state.TimedOut {
-		r.Fatalf("exec gives %q, %+v", said(answer), answer.Structured)
+		r.Fatalf("exec gives %q, %+v", resultText(answer), answer.Structured)
 	}
-	return said(answer), state
+	return resultText(answer), state
 }
 
-func TestWhatACommandPrintsAfterItsTimeoutIsReadOfBothStreams(t *testing.T) {
+func TestOutputAfterTimeoutIsReadFromBothStreams(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	script, step := r.steps("echo three >&2", "echo four", "exit 7")
-	text, state := r.timedOut("echo one; echo two >&2; " + script)
+	script, step := r.stepScript("echo three >&2", "echo four", "exit 7")
+	text, state := r.runPastTimeout("echo one; echo two >&2; " + script)
 	want := "one\nstderr:\ntwo\nTimed out after 1000 ms; it goes on as process " + state.ID + ". process_log gives what it prints next (next_cursor 4+4)."
 	if text != want || state.NextCursor == nil || *state.NextCursor != (toolkit.Cursor{At: 4, Stderr: 4, Apart: true}) {
 		t.Errorf("exec says %q, %+v; want %q", text, state.NextCursor, want)
@@ -60,7 +59,7 @@ func TestWhatACommandPrintsAfterItsTimeoutIsReadOfBothStreams(t *testing.T) {
 			args = object{}
 		}
 		args["id"] = state.ID
-		return r.facts("process_log", args)
+		return r.callChecked("process_log", args)
 	}
 	if text, facts := log(nil); text != "[nothing new, running]" || facts["next_cursor"] != "4+4" {
 		t.Errorf("what exec gave is given again: %q, %v", text, facts)
@@ -74,7 +73,7 @@ func TestWhatACommandPrintsAfterItsTimeoutIsReadOfBothStreams(t *testing.T) {
 		t.Errorf("of standard output: %q", text)
 	}
 	step()
-	r.ended(state.ID)
+	r.waitForExit(state.ID)
 	for _, c := range []struct {
 		args object
 		want string
@@ -101,16 +100,16 @@ func TestWhatACommandPrintsAfterItsTimeoutIsReadOfBothStreams(t *testing.T) {
 	}
 }
 
-func TestOnlyTheNewOutputIsGivenUntilAllIsAskedForAgain(t *testing.T) {
+func TestProcessLogReturnsNewOutputUnlessSinceIsGiven(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	script, step := r.steps("echo two", "echo three")
+	script, step := r.stepScript("echo two", "echo three")
 	started := r.call("process_start", object{"command": "echo one; " + script + "exec sleep 600", "name": "web"})
 	if started.Failed {
-		t.Fatal(said(started))
+		t.Fatal(resultText(started))
 	}
 	for _, word := range []string{"one", "two", "three"} {
-		if text, _ := r.facts("process_log", object{"id": "web", "wait_ms": 20_000}); text != word+"\n[running]" {
+		if text, _ := r.callChecked("process_log", object{"id": "web", "wait_ms": 20_000}); text != word+"\n[running]" {
 			t.Errorf("it gives %q, want %s", text, word)
 		}
 		if word != "three" {
@@ -118,34 +117,34 @@ func TestOnlyTheNewOutputIsGivenUntilAllIsAskedForAgain(t *testing.T) {
 		}
 	}
 	other := toolkit.Agent{Engine: r.agent.Engine}
-	p := r.process("web")
+	p := r.getProcess("web")
 	if out, err := other.Output(t.Context(), p, toolkit.Wish{Most: 100}); err != nil || out.Text != "one\ntwo\nthree\n" {
 		t.Errorf("another agent gets %q, %v", out.Text, err)
 	}
-	r.facts("process_log", object{"id": "web", "grep": "two"})
-	if text, _ := r.facts("process_log", object{"id": "web"}); text != "[nothing new, running]" {
+	r.callChecked("process_log", object{"id": "web", "grep": "two"})
+	if text, _ := r.callChecked("process_log", object{"id": "web"}); text != "[nothing new, running]" {
 		t.Errorf("after a search: %q", text)
 	}
-	if text, _ := r.facts("process_log", object{"id": "web", "since": 0, "max_output": 4}); text != "one\n[running, 10 more bytes]" {
+	if text, _ := r.callChecked("process_log", object{"id": "web", "since": 0, "max_output": 4}); text != "one\n[running, 10 more bytes]" {
 		t.Errorf("from the start: %q", text)
 	}
-	if text, _ := r.facts("process_log", object{"id": "web"}); text != "two\nthree\n[running]" {
+	if text, _ := r.callChecked("process_log", object{"id": "web"}); text != "two\nthree\n[running]" {
 		t.Errorf("it goes on with %q", text)
 	}
 }
 
-func TestOfMuchThatIsNewTheEndIsGiven(t *testing.T) {
+func TestProcessLogReturnsEndOfMuchNewOutput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	_, state := r.timedOut("for i in $(seq 1000); do echo out $i; echo err $i >&2; done; exec sleep 600")
+	_, state := r.runPastTimeout("for i in $(seq 1000); do echo out $i; echo err $i >&2; done; exec sleep 600")
 	in := api.ProcessWaitInput{ID: state.ID, Log: "err 1000", Stream: "stderr", TimeoutMS: int(testTimeout.Milliseconds())}
 	if out, err := api.ProcessWait.Call(t.Context(), r.agent.Engine, in); err != nil || out.Met != "log" {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	r.facts("process_log", object{"id": state.ID, "since": 0, "max_output": 6})
-	text, _ := r.facts("process_log", object{"id": state.ID, "max_output": 100})
-	p := r.process(state.ID)
+	r.callChecked("process_log", object{"id": state.ID, "since": 0, "max_output": 6})
+	text, _ := r.callChecked("process_log", object{"id": state.ID, "max_output": 100})
+	p := r.getProcess(state.ID)
 	whole := 0
 	for _, path := range []string{p.LogPath, p.ErrorLogPath} {
 		info, err := os.Stat(path)
@@ -160,39 +159,39 @@ func TestOfMuchThatIsNewTheEndIsGiven(t *testing.T) {
 	if note != want || !strings.HasSuffix(given, " 1000\n") || toolkit.JSONSize(given) > 100 {
 		t.Errorf("it gives %q, want %q", text, want)
 	}
-	if text, _ := r.facts("process_log", object{"id": state.ID}); text != "[nothing new, running]" {
+	if text, _ := r.callChecked("process_log", object{"id": state.ID}); text != "[nothing new, running]" {
 		t.Errorf("and then %q", text)
 	}
 }
 
-func TestAWaitGivesWhatIsNewOfWhatHasEnded(t *testing.T) {
+func TestProcessWaitReturnsNewOutputAfterExit(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	script, step := r.steps("echo two >&2", "echo end; exit 3")
-	_, state := r.timedOut("echo one; " + script)
-	if text, facts := r.facts("process_wait", object{"id": state.ID, "log": "two", "since": "4+0", "timeout_ms": 1}); facts["met"] != "" || strings.Contains(text, "one") {
+	script, step := r.stepScript("echo two >&2", "echo end; exit 3")
+	_, state := r.runPastTimeout("echo one; " + script)
+	if text, facts := r.callChecked("process_wait", object{"id": state.ID, "log": "two", "since": "4+0", "timeout_ms": 1}); facts["met"] != "" || strings.Contains(text, "one") {
 		t.Errorf("while it runs: %q, %v", text, facts)
 	}
 	step()
-	if text, facts := r.facts("process_wait", object{"id": state.ID, "log": "^two$", "stream": "stderr", "since": 0}); facts["met"] != "log" || !strings.HasSuffix(text, "\ntwo") {
+	if text, facts := r.callChecked("process_wait", object{"id": state.ID, "log": "^two$", "stream": "stderr", "since": 0}); facts["met"] != "log" || !strings.HasSuffix(text, "\ntwo") {
 		t.Errorf("a line of standard error: %q, %v", text, facts)
 	}
 	step()
-	if text, facts := r.facts("process_wait", object{"id": state.ID}); facts["met"] != "exit" || facts["exit_code"] != 3.0 || !strings.HasSuffix(text, "exit code 3.\nend") {
+	if text, facts := r.callChecked("process_wait", object{"id": state.ID}); facts["met"] != "exit" || facts["exit_code"] != 3.0 || !strings.HasSuffix(text, "exit code 3.\nend") {
 		t.Errorf("its end: %q, %v", text, facts)
 	}
-	if text, _ := r.facts("process_wait", object{"id": state.ID}); !strings.HasSuffix(text, "exit code 3.") {
+	if text, _ := r.callChecked("process_wait", object{"id": state.ID}); !strings.HasSuffix(text, "exit code 3.") {
 		t.Errorf("its end once more: %q", text)
 	}
 }
 
-func TestALogAsAResourceHasBothStreams(t *testing.T) {
+func TestLogResourceHasBothStreams(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	script, step := r.steps("echo two >&2")
-	session := r.served(nil)
+	script, step := r.stepScript("echo two >&2")
+	session := r.serveClient(nil)
 	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "exec", Arguments: object{"command": "echo one; " + script + "exec sleep 600", "timeoutMs": 1000}})
 	if err != nil {
 		t.Fatal(err)

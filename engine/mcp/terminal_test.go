@@ -19,7 +19,7 @@ func TestTerminalRunsCommands(t *testing.T) {
 	r := newRig(t, toolkit.Terminal)
 	run := func(args object) object {
 		t.Helper()
-		out := r.object("run_terminal_command", args)
+		out := r.callObject("run_terminal_command", args)
 		if seconds, ok := out["execution_time"].(float64); !ok || seconds < 0 {
 			t.Errorf("%v took %v", args, out["execution_time"])
 		}
@@ -40,15 +40,15 @@ func TestTerminalRunsCommands(t *testing.T) {
 			t.Errorf("%v (-want +got):\n%s", c.args, diff)
 		}
 	}
-	r.check(t,
-		row{"run_terminal_command", object{"command": ""}, "run command: command is empty", true},
-		row{"run_terminal_command", object{"command": "true", "timeout_seconds": -1}, "run command: timeout_seconds cannot be negative", true},
-		row{"run_terminal_command", object{"command": "true", "working_directory": "/nowhere"}, "start in /nowhere: no such file or directory", true},
-		row{"run_terminal_command", object{}, `call run_terminal_command: argument "command" is missing` + "\nhint: it takes: command, working_directory, timeout_seconds, capture_output", true},
+	r.checkExact(t,
+		exactCall{"run_terminal_command", object{"command": ""}, "run command: command is empty", true},
+		exactCall{"run_terminal_command", object{"command": "true", "timeout_seconds": -1}, "run command: timeout_seconds cannot be negative", true},
+		exactCall{"run_terminal_command", object{"command": "true", "working_directory": "/nowhere"}, "start in /nowhere: no such file or directory", true},
+		exactCall{"run_terminal_command", object{}, `call run_terminal_command: argument "command" is missing` + "\nhint: it takes: command, working_directory, timeout_seconds, capture_output", true},
 	)
 }
 
-func TestTerminalFormats(t *testing.T) {
+func TestTerminalFormatsOutput(t *testing.T) {
 	t.Parallel()
 	f := &toolkit.Agent{Options: &toolkit.Options{}}
 	format := func(in terminal.FormatInput) (terminal.Formatted, error) {
@@ -99,7 +99,7 @@ func TestTerminalFormats(t *testing.T) {
 	}
 }
 
-func FuzzFormatLetsNoControlCharactersPass(f *testing.F) {
+func FuzzFormatRemovesControlCharacters(f *testing.F) {
 	f.Add("{\"a\x1b\": 1}", "json")
 	f.Add("\x1b[31m", "error")
 	f.Add("\"\\\"", "table")
@@ -138,12 +138,12 @@ func TestTerminalStartsShells(t *testing.T) {
 	} {
 		if c.kind == "zsh" || c.kind == "python" {
 			if _, err := exec.LookPath(map[string]string{"zsh": "zsh", "python": terminal.PythonName()}[c.kind]); err != nil {
-				r.check(t, row{"start_interactive_shell", object{"shell_type": c.kind},
+				r.checkExact(t, exactCall{"start_interactive_shell", object{"shell_type": c.kind},
 					"start shell: " + map[string]string{"zsh": "zsh", "python": terminal.PythonName()}[c.kind] + " is not installed\nhint: choose another shell_type", true})
 				continue
 			}
 		}
-		out := r.object("start_interactive_shell", object{"shell_type": c.kind, "prompt": c.prompt, "startup_commands": c.startup})
+		out := r.callObject("start_interactive_shell", object{"shell_type": c.kind, "prompt": c.prompt, "startup_commands": c.startup})
 		id, _ := out["shell_id"].(string)
 		if !idAtEnd.MatchString(id) || out["shell_type"] != c.kind || out["status"] != "started" || out["working_directory"] != r.home ||
 			out["startup_commands_executed"] != float64(len(c.startup)) || len(out["available_commands"].([]any)) == 0 {
@@ -154,19 +154,19 @@ func TestTerminalStartsShells(t *testing.T) {
 			text := strings.Join(screen.Lines, "\n")
 			return err == nil && strings.Contains(text, c.shown) && strings.Contains(text, strings.TrimSpace(c.prompt))
 		})
-		text := said(r.call("termux_shell_session", object{"action": "read", "session_id": id}))
+		text := resultText(r.call("termux_shell_session", object{"action": "read", "session_id": id}))
 		for _, hidden := range []string{"PS1=", "PROMPT=", "sys.ps1", "TANDEM_"} {
 			if strings.Contains(text, hidden) {
 				t.Errorf("%s shows the line that sets its prompt: %q", c.kind, text)
 			}
 		}
-		if listed := said(r.call("termux_shell_session", object{"action": "list"})); !strings.Contains(listed, id) {
+		if listed := resultText(r.call("termux_shell_session", object{"action": "list"})); !strings.Contains(listed, id) {
 			t.Errorf("%s is not among %s", id, listed)
 		}
 	}
-	r.check(t,
-		row{"start_interactive_shell", object{"shell_type": "nushell"}, "start shell: there is no shell_type \"nushell\"\nhint: it is bash, zsh, python, codomyrmex or tandem", true},
-		row{"start_interactive_shell", object{"working_directory": "/nowhere"}, "start in /nowhere: no such file or directory", true},
+	r.checkExact(t,
+		exactCall{"start_interactive_shell", object{"shell_type": "nushell"}, "start shell: there is no shell_type \"nushell\"\nhint: it is bash, zsh, python, codomyrmex or tandem", true},
+		exactCall{"start_interactive_shell", object{"working_directory": "/nowhere"}, "start in /nowhere: no such file or directory", true},
 	)
 }
 
@@ -180,14 +180,14 @@ func TestAndroidTermuxSession(t *testing.T) {
 		for k, v := range more {
 			args[k] = v
 		}
-		return r.object("termux_shell_session", args)
+		return r.callObject("termux_shell_session", args)
 	}
-	started := r.object("termux_shell_session", object{"action": "start", "env": object{"PS1": "ready% ", "TD_X": "from outside"}})
+	started := r.callObject("termux_shell_session", object{"action": "start", "env": object{"PS1": "ready% ", "TD_X": "from outside"}})
 	id, _ := started["session_id"].(string)
 	if prompt, _ := started["output"].(string); !idAtEnd.MatchString(id) || prompt == "" {
 		t.Fatalf("it starts with %v", started)
 	}
-	if p := r.process(id); p.Terminal == nil || p.Terminal.Cols != 80 || p.Terminal.Rows != 24 {
+	if p := r.getProcess(id); p.Terminal == nil || p.Terminal.Cols != 80 || p.Terminal.Rows != 24 {
 		t.Errorf("its terminal is %+v", p.Terminal)
 	}
 	out := do("exec", id, object{"command": "echo $TD_X; (exit 3)"})
@@ -229,7 +229,7 @@ func TestAndroidTermuxSession(t *testing.T) {
 	if out := do("exec", id, object{"command": "echo bye; exit 7"}); out["alive"] != false || !strings.Contains(out["output"].(string), "bye\r\n") {
 		t.Errorf("exit gives %v", out)
 	}
-	other := r.object("termux_shell_session", object{"action": "start"})["session_id"].(string)
+	other := r.callObject("termux_shell_session", object{"action": "start"})["session_id"].(string)
 	if out := do("kill", other, nil); !cmp.Equal(out, object{"ok": true}) {
 		t.Errorf("kill gives %v", out)
 	}
@@ -237,10 +237,10 @@ func TestAndroidTermuxSession(t *testing.T) {
 		!strings.HasSuffix(out["output"].(string), "bye\r\nexit\r\n") {
 		t.Errorf("a session that has ended answers %v", out)
 	}
-	r.check(t,
-		row{"termux_shell_session", object{"action": "list"}, `{"sessions":[]}`, false},
-		row{"termux_shell_session", object{"action": "read", "session_id": "none"}, wrong("session_not_found", "there is no such session: none"), true},
-		row{"termux_shell_session", object{"action": "write", "session_id": id}, wrong("missing_input", "write needs input"), true},
-		row{"termux_shell_session", object{}, wrong("missing_action", "action is missing"), true},
+	r.checkExact(t,
+		exactCall{"termux_shell_session", object{"action": "list"}, `{"sessions":[]}`, false},
+		exactCall{"termux_shell_session", object{"action": "read", "session_id": "none"}, errorText("session_not_found", "there is no such session: none"), true},
+		exactCall{"termux_shell_session", object{"action": "write", "session_id": id}, errorText("missing_input", "write needs input"), true},
+		exactCall{"termux_shell_session", object{}, errorText("missing_action", "action is missing"), true},
 	)
 }

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-func TestErrorsAreToldInWordsForAgents(t *testing.T) {
+func TestErrorsAreWordedForAgents(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 5000)
 	for _, tc := range []struct {
@@ -28,16 +28,16 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 		{api.Errorf(api.CodeInvalid, "open %s: no", long), "open " + long[:2042] + "…" + long[len(long)-1020:] + ": no"},
 		{api.Errorf(api.CodeLocked, "the user has the keyboard"), "locked_by_user: the user has the keyboard"},
 	} {
-		if got := toolkit.Failure(tc.err); said(got) != tc.want || !got.Failed {
-			t.Errorf("%.80v:\n%q, want\n%q", tc.err, said(got), tc.want)
+		if got := toolkit.Failure(tc.err); resultText(got) != tc.want || !got.Failed {
+			t.Errorf("%.80v:\n%q, want\n%q", tc.err, resultText(got), tc.want)
 		}
 	}
 }
 
-func TestACallOfASessionThatHasEndedSaysWhatToDo(t *testing.T) {
+func TestCallOnExitedSessionSuggestsNextStep(t *testing.T) {
 	t.Parallel()
 	ended := api.Errorf(api.CodeEnded, "type into x: it has ended")
-	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start starts another") {
+	if got := resultText(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start starts another") {
 		t.Errorf("session_exec: %s", got)
 	}
 }
@@ -46,35 +46,35 @@ func TestCallThatLostTheEngineNamesItsTool(t *testing.T) {
 	t.Parallel()
 	lost := api.Errorf(api.CodeUnsure, "call session.exec: lost the engine at /run/user/1/tandem/engine.sock: EOF: it may have been typed")
 	want := "call session_exec: lost the engine: EOF: it may have been typed"
-	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, lost))); got != want {
+	if got := resultText(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, lost))); got != want {
 		t.Errorf("session_exec: %q, want %q", got, want)
 	}
 }
 
-func TestWhatCannotBeRunIsRefusedBeforeItIsTried(t *testing.T) {
+func TestInvalidCommandsAreRejectedBeforeStart(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 128<<10)
 	const command, variable = ": the command is longer than 128 KB\nhint: write it to a file and run that",
 		": it is longer than 128 KB\nhint: write the value to a file and give the file's path"
 	r := newRig(t, toolkit.Native)
-	r.check(t,
-		row{"exec", object{"command": " \n"}, "run command: the command is empty", true},
-		row{"exec", object{"command": big}, "run command" + command, true},
-		row{"exec", object{"command": "true", "env": object{"A": big}}, "environment variable A" + variable, true},
-		row{"process_start", object{"command": ""}, "start process: the command is empty", true},
-		row{"process_start", object{"command": big}, "start process" + command, true},
-		row{"session_start", object{"command": big}, "start session" + command, true},
-		row{"session_wait", object{"id": "x", "output": big}, "read pattern: it is longer than 64 KB", true},
-		row{"process_wait", object{"id": "x", "log": big}, "read pattern: it is longer than 64 KB", true},
-		row{"process_log", object{"id": "x", "grep": big}, "read pattern: it is longer than 64 KB", true},
-		row{"session_wait", object{"id": "x", "screen": "("}, `read pattern "(": missing closing )` +
+	r.checkExact(t,
+		exactCall{"exec", object{"command": " \n"}, "run command: the command is empty", true},
+		exactCall{"exec", object{"command": big}, "run command" + command, true},
+		exactCall{"exec", object{"command": "true", "env": object{"A": big}}, "environment variable A" + variable, true},
+		exactCall{"process_start", object{"command": ""}, "start process: the command is empty", true},
+		exactCall{"process_start", object{"command": big}, "start process" + command, true},
+		exactCall{"session_start", object{"command": big}, "start session" + command, true},
+		exactCall{"session_wait", object{"id": "x", "output": big}, "read pattern: it is longer than 64 KB", true},
+		exactCall{"process_wait", object{"id": "x", "log": big}, "read pattern: it is longer than 64 KB", true},
+		exactCall{"process_log", object{"id": "x", "grep": big}, "read pattern: it is longer than 64 KB", true},
+		exactCall{"session_wait", object{"id": "x", "screen": "("}, `read pattern "(": missing closing )` +
 			"\nhint: it is a regular expression (RE2); escape what is meant as it is with \\", true},
-		row{"exec", object{"command": "true", "sandbox": object{"filesystem": 5}}, `read sandbox: field "filesystem" cannot be a number` +
+		exactCall{"exec", object{"command": "true", "sandbox": object{"filesystem": 5}}, `read sandbox: field "filesystem" cannot be a number` +
 			"\nhint: its shape is {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
-		row{"history", object{"offset": 5}, "Nothing found.", false},
-		row{"exec", object{"command": strings.Repeat(" ", 100<<10) + "echo fits"}, "fits\n", false},
+		exactCall{"history", object{"offset": 5}, "Nothing found.", false},
+		exactCall{"exec", object{"command": strings.Repeat(" ", 100<<10) + "echo fits"}, "fits\n", false},
 	)
-	if got := r.call("env_set", object{"key": "A", "value": big}); !got.Failed || !strings.Contains(said(got), "longer than 128 KB") {
-		t.Errorf("env_set: %s", said(got))
+	if got := r.call("env_set", object{"key": "A", "value": big}); !got.Failed || !strings.Contains(resultText(got), "longer than 128 KB") {
+		t.Errorf("env_set: %s", resultText(got))
 	}
 }
