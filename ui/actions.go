@@ -12,29 +12,29 @@ import (
 	"tandem/ui/screen"
 )
 
-// An input takes what the person does, and gives it to what has the keyboard or is
-// under the mouse.
+// An input routes the user's keys, pastes and mouse events to the open dialog, to an
+// action, or to the pane with the keyboard.
 type input struct {
-	m        *model
-	queue    *screen.Input
-	resolver *keymap.Resolver
-	wait     prefixWait
-	actions  panes.Actions   // of the dashboard itself
-	held     panes.Pane      // the one that the mouse was pressed in
-	early    []screen.Event  // typed before there was a session
-	pending  []panes.Pending // actions that typed input waits for
-	blurred  bool            // another window has the keyboard
-	left     bool            // the person has left; what is typed now goes nowhere
+	m         *model
+	queue     *screen.Input
+	resolver  *keymap.Resolver
+	wait      prefixWait
+	actions   panes.Actions   // of the dashboard itself
+	mousePane panes.Pane      // the view in which a mouse button was pressed; it receives the release
+	early     []screen.Event  // keys typed before the first session opened
+	pending   []panes.Pending // actions that must finish before more input is handled
+	blurred   bool            // another window has the keyboard
+	detached  bool            // the user has detached; later input is dropped
 }
 
-// makeActions is what each action of the dashboard itself does.
+// makeActions returns the dashboard's own actions; each view adds its own.
 func (in *input) makeActions() panes.Actions {
 	view := func(v viewKind) func() tea.Cmd { return func() tea.Cmd { return in.m.setView(v) } }
 	return panes.Actions{
 		keymap.ViewSessions: view(viewSessions), keymap.ViewProcesses: view(viewProcesses),
 		keymap.ViewHistory: view(viewHistory), keymap.ViewFiles: view(viewFiles),
 
-		keymap.ProcessNew:     in.m.form.show,
+		keymap.ProcessNew:     in.m.form.showStart,
 		keymap.SessionNewTree: in.m.form.showTree,
 		keymap.SessionFleet: func() tea.Cmd {
 			return tea.Sequence(in.m.setView(viewProcesses), processes.ShowFleet(in.m.processes, "kind:session"))
@@ -48,33 +48,34 @@ func (in *input) makeActions() panes.Actions {
 		keymap.Help:     in.m.showHelp,
 		keymap.Palette:  in.m.showPalette,
 
-		keymap.ThemePick: in.m.theme.show,
+		keymap.ThemePick: in.m.theme.showPicker,
 		keymap.TipsHide:  in.m.hideTips,
 
-		keymap.Detach: in.m.leave,
-		keymap.Quit:   in.m.leave,
+		keymap.Detach: in.m.detach,
+		keymap.Quit:   in.m.detach,
 	}
 }
 
-// scopes are the scopes of what has the keyboard, from the inside outward.
-func (in *input) scopes() []keymap.Scope {
+// activeScopes returns the scopes in which keys are looked up, innermost first.
+func (in *input) activeScopes() []keymap.Scope {
 	if in.m.dialog.open != nil {
 		return in.m.dialog.open.Scopes()
 	}
-	return append(in.m.pane().Scopes(), keymap.ScopeGlobal)
+	return append(in.m.activeView().Scopes(), keymap.ScopeGlobal)
 }
 
-// press is the way of every key: an action, or on to the program.
-func (in *input) press(k keys.Key) tea.Cmd {
+// pressKey handles a key: it runs the bound action or passes the key to the program.
+func (in *input) pressKey(k keys.Key) tea.Cmd {
 	pending := in.resolver.Pending()
-	if in.m.dialog.open == nil && !pending && k.Phase != keys.Release && in.takeKey(k) {
+	// A pane may claim a key before its binding is looked up, but never after the prefix.
+	if in.m.dialog.open == nil && !pending && k.Phase != keys.Release && in.interceptKey(k) {
 		return nil
 	}
-	outcome := in.resolver.Resolve(k, in.scopes()...)
+	outcome := in.resolver.Resolve(k, in.activeScopes()...)
 	if pending != in.resolver.Pending() {
 		in.m.dirty = true
 		if !pending {
-			return in.wait.begin()
+			return in.wait.startWait()
 		}
 	}
 	switch outcome.Kind {
@@ -83,46 +84,45 @@ func (in *input) press(k keys.Key) tea.Cmd {
 		if in.m.dialog.open != nil && outcome.Action != keymap.Help {
 			return in.m.dialog.open.Do(env{in.m}, outcome.Action)
 		}
-		if act := in.action(outcome.Action); act != nil {
+		if act := in.findAction(outcome.Action); act != nil {
 			return act()
 		}
 	case keymap.Unbound:
 		return in.typeKey(k)
 	case keymap.Dropped:
 		if k.Code != keys.Escape { // esc cancels the prefix without a note
-			return in.m.notices.say(in.m.o.Bindings.PrefixKeys()[0].Show()+" "+k.Show()+" does nothing", false)
+			return in.m.notices.showToast(in.m.o.Bindings.PrefixKeys()[0].Show()+" "+k.Show()+" does nothing", false)
 		}
 	}
 	return nil
 }
 
-// keysDelay is how long the prefix waits before the keys that may follow are listed:
-// who knows them does not see the list.
+// keysDelay is how long the prefix waits before the keys after it are listed. A user who
+// knows the key types it sooner and never sees the list.
 const keysDelay = 300 * time.Millisecond
 
-// A prefixWait is the time since the prefix was pressed.
+// A prefixWait tracks whether the pressed prefix has waited for keysDelay.
 type prefixWait struct {
-	serial int
+	serial int  // counts prefixes, to ignore timers of earlier ones
 	long   bool // more than keysDelay has passed
 }
 
-// prefixDue says that a prefix has waited for keysDelay.
+// A prefixDue is the serial of a prefix pressed keysDelay ago.
 type prefixDue int
 
-func (w *prefixWait) begin() tea.Cmd {
+func (w *prefixWait) startWait() tea.Cmd {
 	*w = prefixWait{serial: w.serial + 1}
 	due := prefixDue(w.serial)
 	return tea.Tick(keysDelay, func(time.Time) tea.Msg { return due })
 }
 
-func (due prefixDue) take(m *model) tea.Cmd {
+func (due prefixDue) applyTo(m *model) tea.Cmd {
 	w := &m.input.wait
 	w.long = w.long || int(due) == w.serial
 	return nil
 }
 
-// typeKey gives a key that means nothing to the dashboard to what has the
-// keyboard.
+// typeKey passes a key without a binding to the dialog or pane with the keyboard.
 func (in *input) typeKey(k keys.Key) tea.Cmd {
 	if in.m.dialog.open != nil {
 		in.m.dirty = true
@@ -131,39 +131,40 @@ func (in *input) typeKey(k keys.Key) tea.Cmd {
 		}
 		return nil
 	}
-	if t, ok := in.m.pane().(panes.KeyTaker); ok {
+	if t, ok := in.m.activeView().(panes.KeyTaker); ok {
 		return t.HandleKey(k)
 	}
-	return in.typeIn(in.m.pane(), k)
+	return in.typeInto(in.m.activeView(), k)
 }
 
-// takeKey lets a key be taken before it is looked up.
-func (in *input) takeKey(k keys.Key) (taken bool) {
-	t, ok := in.m.pane().(panes.KeyTaker)
+// interceptKey offers a key to the active view before its binding is looked up.
+func (in *input) interceptKey(k keys.Key) (taken bool) {
+	t, ok := in.m.activeView().(panes.KeyTaker)
 	return ok && t.TakeKey(k) || in.m.leaveTooSmall(k)
 }
 
-// paste gives pasted text to what has the keyboard.
-func (in *input) paste(text string) tea.Cmd {
+// pasteText passes pasted text to the dialog or pane with the keyboard.
+func (in *input) pasteText(text string) tea.Cmd {
 	if in.m.dialog.open != nil {
 		in.m.dirty = true
 		return in.m.dialog.open.Paste(env{in.m}, text)
 	}
-	in.touch(in.m.pane())
-	return in.m.pane().Paste(text)
+	in.markDirty(in.m.activeView())
+	return in.m.activeView().Paste(text)
 }
 
 func (m *model) setView(v viewKind) tea.Cmd {
-	if v != m.view && !m.notices.toast.news { // what was said of the other view would hide the keys of this one
-		m.notices.unsay()
+	// A toast about the previous view would hide the key hints of the new one.
+	if v != m.view && !m.notices.toast.news {
+		m.notices.clearToast()
 	}
-	m.switchTo(v)
+	m.switchView(v)
 	m.relayout()
 	return nil
 }
 
-// leave ends the dashboard and nothing else.
-func (m *model) leave() tea.Cmd {
-	m.input.left = true
+// detach closes the dashboard; sessions and processes keep running.
+func (m *model) detach() tea.Cmd {
+	m.input.detached = true
 	return tea.Quit
 }

@@ -4,33 +4,34 @@ import (
 	"tandem/panes/widget"
 )
 
-// Least size of the terminal that the dashboard draws in.
+// Minimum size of a terminal for the complete dashboard.
 const (
 	minScreenWidth  = 60
 	minScreenHeight = 15
 )
 
-// Least size of a terminal that shows the focused pane or the session list
-// alone, above the status bar, where there is no room for more.
+// Minimum size of a terminal that shows only the focused pane or the session list, above
+// the status bar. Smaller ones show an error.
 const (
 	minTightWidth  = 20
 	minTightHeight = 4
 )
 
-// areas say where everything is on a screen of a size. Rectangles that are not
-// shown are empty.
+// areas are the rectangles of the dashboard's parts on the screen. A part that is not
+// shown has an empty one.
 type areas struct {
 	w, h  int
 	body  widget.Rect // the view
-	tips  widget.Rect // the line for newcomers
-	small bool        // there is no room for the dashboard
-	tight bool        // but for one terminal alone, which is the body
+	tips  widget.Rect // the row of tips
+	small bool        // too small for the dashboard
+	tight bool        // a single pane, in body, is all that fits
 
-	zoomed bool // a terminal has all of the screen, bars included; it is tight then
+	zoomed bool // one pane has the whole screen, without bars; implies tight
 }
 
-func areasFor(w, h int, tips, zoomed bool) (a areas) {
+func computeAreas(w, h int, tips, zoomed bool) (a areas) {
 	a.w, a.h = w, h
+	// A zoomed pane is shown however small the screen is: it needs no bars.
 	if zoomed {
 		a.body = widget.Rect{W: w, H: h}
 		a.small, a.tight, a.zoomed = w < minScreenWidth || h < minScreenHeight, true, true
@@ -51,18 +52,18 @@ func areasFor(w, h int, tips, zoomed bool) (a areas) {
 	return a
 }
 
-// relayout divides the screen again and gives every view its size.
+// relayout divides the screen and resizes every view.
 func (m *model) relayout() {
 	m.dirty = true
-	m.areas = areasFor(m.areas.w, m.areas.h, m.tipsShown(), m.sessions.zoomed && m.sessions.shown && m.sessions.tabs.Current != nil)
+	m.areas = computeAreas(m.areas.w, m.areas.h, m.showsTips(), m.sessions.zoomed && m.sessions.shown && m.sessions.tabs.Current != nil)
 	m.sessions.tight = m.areas.tight
-	for _, p := range m.views() {
+	for _, p := range m.allViews() {
 		p.Resize(m.areas.body.W, m.areas.body.H)
 	}
 }
 
-// tight reports whether the focused terminal, or the list in its place, is all
-// that is shown, because there is no room. The other views are not shown there.
-func (m *model) tight() bool {
+// isTight reports whether the focused pane, or the session list in its place, is all that
+// fits. Only the Sessions view can be shown this way.
+func (m *model) isTight() bool {
 	return m.areas.tight && m.sessions.shown && m.sessions.tabs.Current != nil
 }

@@ -4,18 +4,18 @@ import (
 	"time"
 )
 
-// Attention is when and how the person is told of what happens out of sight.
+// Attention configures when and how the user is notified of events out of sight.
 type Attention struct {
-	NoNotify    bool          // no notifications of the desktop
-	LongCommand time.Duration // a command that took this long is told of; default 10s
-	Quiet       Hours         // when the desktop is left alone
+	NoNotify    bool          // disables desktop notifications
+	LongCommand time.Duration // minimum duration of a command whose end is reported; default 10s
+	Quiet       Hours         // no desktop notifications during these hours
 }
 
-// Hours are a part of the day, in minutes since midnight; From may be later than
-// To. The zero value is none of it.
+// Hours is a part of the day, in minutes since midnight. It spans midnight if From is
+// later than To; the zero value is empty.
 type Hours struct{ From, To int }
 
-// Have reports whether a time is among the hours, by its own clock.
+// Have reports whether the local time of t is within h.
 func (h Hours) Have(t time.Time) bool {
 	at := 60*t.Hour() + t.Minute()
 	if h.From <= h.To {

@@ -10,10 +10,10 @@ import (
 	"tandem/ui/overlay"
 )
 
-// topBar names the program, the views with their numbers, and how things are.
-func (m *model) topBar() string {
+// drawTopBar draws the program's name, the views with their numbers, and the counts.
+func (m *model) drawTopBar() string {
 	look := &m.theme.look
-	views, counts := m.topBarParts()
+	views, counts := m.layoutTopBar()
 	line, used := "", views
 	if views > 0 {
 		line = look.BarKey.Text(barName) + look.Bar.Text(" ")
@@ -30,24 +30,24 @@ func (m *model) topBar() string {
 	text := ""
 	for _, c := range counts {
 		used += c.cells()
-		text += c.ink.Text(c.text)
+		text += c.style.Text(c.text)
 	}
 	return line + look.Bar.Text(widget.Spaces(m.areas.w-used)) + text
 }
 
 const (
-	barName   = " tandem "
-	barNameAt = 80 // columns from which there may be room for it, and for words
+	barName     = " tandem "
+	minNamedBar = 80 // minimum width of a screen with the program's name and spelled-out counts
 )
 
-// label is a view's name in the top bar, with its number.
+// label returns a view's text in the top bar: its number and name.
 func (v viewKind) label() string { return fmt.Sprintf(" %d %s ", int(v)+1, v) }
 
-// topBarParts says what the top bar has room for: the column in which the views
-// begin, and how many of the counts follow them. The program's name makes way for
-// counts, and the last of these for those that somebody has to look after.
-func (m *model) topBarParts() (views int, counts []barCount) {
-	counts = m.counts()
+// layoutTopBar chooses what fits into the top bar: the column of the first view, and the
+// counts to its right. The program's name is dropped first, then the counts from the last
+// one on.
+func (m *model) layoutTopBar() (views int, counts []barCount) {
+	counts = m.listCounts()
 	room := m.areas.w - 1
 	for v := viewKind(0); v < viewCount; v++ {
 		room -= widget.Width(v.label())
@@ -55,7 +55,7 @@ func (m *model) topBarParts() (views int, counts []barCount) {
 	for _, c := range counts {
 		room -= c.cells()
 	}
-	if name := widget.Width(barName) + 1; m.areas.w >= barNameAt && room >= name {
+	if name := widget.Width(barName) + 1; m.areas.w >= minNamedBar && room >= name {
 		return name, counts
 	}
 	for room < 0 && len(counts) > 0 {
@@ -66,24 +66,24 @@ func (m *model) topBarParts() (views int, counts []barCount) {
 	return 0, counts
 }
 
-// A barCount is a number in the top bar.
+// A barCount is a number in the top bar, with its label.
 type barCount struct {
 	text  string
-	ink   widget.Ink
-	inbox bool // the inbox has those who are counted
+	style widget.Ink
+	inbox bool // the inbox lists these agents; a click opens it
 }
 
 func (c barCount) cells() int { return widget.Width(c.text) }
 
-// counts says how much asks for the person, how many coding agents and processes wait
-// for them, and how many have failed and run: what matters most comes first.
-func (m *model) counts() (counts []barCount) {
-	running, failed, waiting := m.tally()
+// listCounts returns the counts for the top bar, the most urgent first: requests, blocked
+// and waiting agents, then failures, then whatever runs.
+func (m *model) listCounts() (counts []barCount) {
+	running, failed, waiting := m.countProcesses()
 	agents := &m.sessions.list.Agents.Count
 	g, look := &m.theme.look.Glyphs, &m.theme.look
-	text, bad := machines.Summary(&m.news, m.areas.w < barNameAt)
+	text, bad := machines.Summary(&m.news, m.areas.w < minNamedBar)
 	if bad {
-		counts = append(counts, barCount{text: text + "  ", ink: look.BarWarn})
+		counts = append(counts, barCount{text: text + "  ", style: look.BarWarn})
 	}
 	parts := []struct {
 		glyph, what string
@@ -104,25 +104,25 @@ func (m *model) counts() (counts []barCount) {
 			continue
 		}
 		label := fmt.Sprintf("%s %d ", p.glyph, p.n)
-		if m.areas.w >= barNameAt {
+		if m.areas.w >= minNamedBar {
 			label = fmt.Sprintf("%s %d %s  ", p.glyph, p.n, p.what)
 		}
 		counts = append(counts, barCount{label, p.ink, p.inbox})
 	}
 	if text != "" && !bad {
-		counts = append(counts, barCount{text: text + "  ", ink: look.BarDim})
+		counts = append(counts, barCount{text: text + "  ", style: look.BarDim})
 	}
 	return counts
 }
 
-// tally counts the processes that run, failed and wait for the person.
-func (m *model) tally() (running, failed, waiting int) {
+// countProcesses counts running and failed processes, and sessions waiting for the user.
+func (m *model) countProcesses() (running, failed, waiting int) {
 	for i := range m.news.Processes {
 		p := &m.news.Processes[i]
 		switch {
-		case widget.Failed(p) && !m.sessions.list.IsPutAway(p.ID) && !oneOff(p), p.State == api.StateBackoff:
+		case widget.Failed(p) && !m.sessions.list.IsPutAway(p.ID) && !isOneOff(p), p.State == api.StateBackoff:
 			failed++
-		case !m.news.CanReach(p.ID): // it may not be so any more
+		case !m.news.CanReach(p.ID): // an offline machine's last state may be out of date
 		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
 			if p.Terminal != nil && !widget.AgentTells(p) && (p.Terminal.Rang || m.sessions.list.Asks(p.ID)) {
@@ -133,18 +133,17 @@ func (m *model) tally() (running, failed, waiting int) {
 	return running, failed, waiting
 }
 
-// oneOff reports whether p is a single command that somebody has waited for: how
-// it ended was told there, and nobody looks after it.
-func oneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
+// isOneOff reports whether p is a single command with a caller waiting for it. The caller
+// learns its exit status, so the dashboard does not report failures.
+func isOneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
 
-// A statusBar shows the next useful keys, as many as there is room for, and what the
-// person should know beside them.
+// A statusBar shows as many key hints as fit, and a note to their right.
 type statusBar struct {
-	m     *model
-	lead  string // before the keys
-	hints []widget.Hint
-	note  string
-	ink   widget.Ink // of the note
+	m         *model
+	lead      string // text before the hints
+	hints     []widget.Hint
+	note      string
+	noteStyle widget.Ink // of the note
 }
 
 func (s *statusBar) draw() string {
@@ -156,22 +155,25 @@ func (s *statusBar) draw() string {
 	}
 	note := s.note + " "
 	gap := max(w-used-widget.Width(note), 0)
-	return s.lead + line + look.Bar.Text(widget.Spaces(gap)) + s.ink.Text(note)
+	return s.lead + line + look.Bar.Text(widget.Spaces(gap)) + s.noteStyle.Text(note)
 }
 
-// newStatusBar is the one for now.
+// newStatusBar returns the status bar for the current state of the dashboard.
 func newStatusBar(m *model) *statusBar {
-	note, ink := m.note()
-	s := &statusBar{m: m, lead: barLead(m), ink: ink}
-	hints, kept := m.hints(), keptHints
+	note, ink := m.statusNote()
+	s := &statusBar{m: m, lead: drawBarLead(m), noteStyle: ink}
+	hints, kept := m.statusHints(), keptHints
 	room := max(m.areas.w-widget.Width(s.lead), 0)
 	s.note = widget.Clip(note, max(room-1, 0))
-	if m.dialog.open != nil { // its keys stand nowhere else
+	// The keys of a dialog are listed nowhere else, so one of them is always kept and the
+	// note gives way. An approval starts with its answers, so its first hints are kept
+	// instead.
+	if m.dialog.open != nil {
 		kept = 1
-		if _, ok := m.dialog.open.(*overlay.Approval); ok { // the first ones are the answers
+		if _, ok := m.dialog.open.(*overlay.Approval); ok {
 			kept = 0
 		}
-		s.note = widget.Clip(note, max(room-hintCells(hints)-4, room/2))
+		s.note = widget.Clip(note, max(room-hintsWidth(hints)-4, room/2))
 	}
 	if s.note != "" {
 		room -= widget.Width(s.note) + 3
@@ -180,8 +182,9 @@ func newStatusBar(m *model) *statusBar {
 	return s
 }
 
-// barLead is what the status bar begins with: the prefix, while a key may follow it.
-func barLead(m *model) string {
+// drawBarLead draws the start of the status bar: the prefix while it waits for a key, else
+// a space.
+func drawBarLead(m *model) string {
 	look := &m.theme.look
 	if m.input.resolver.Pending() {
 		return look.Chip.Text(" "+m.o.Bindings.PrefixKeys()[0].Show()+" ") + look.BarDim.Text("then   ")
@@ -189,20 +192,20 @@ func barLead(m *model) string {
 	return look.Bar.Text(" ")
 }
 
-// keptHints is how many of the last hints a narrow bar keeps: how to leave, and
-// where the other keys are told.
+// keptHints is how many of the last hints a narrow bar keeps: how to detach, and how to
+// list all keys.
 const keptHints = 2
 
-// note is the message in the status bar: the state of the connection before
-// anything else.
-func (m *model) note() (string, widget.Ink) {
+// statusNote returns the note in the status bar and its style. A lost connection comes
+// before everything else.
+func (m *model) statusNote() (string, widget.Ink) {
 	switch {
-	case m.sessions.opened && !m.news.Connected:
+	case m.sessions.isOpen && !m.news.Connected:
 		text := "engine restarted – reconnecting…"
 		if m.news.Attempts > 5 && m.news.Err != nil {
 			text = "cannot reach the engine, trying again: " + widget.Clean(panes.ErrorText(m.news.Err))
 		}
-		if n := m.sessions.feeds.waiting(); n > 0 {
+		if n := m.sessions.attachments.countQueued(); n > 0 {
 			text = fmt.Sprintf("%s %d keys wait", text, n)
 		}
 		if len(m.input.pending) > 0 {
@@ -220,35 +223,34 @@ func (m *model) note() (string, widget.Ink) {
 	case m.dialog.open != nil:
 		return "", ""
 	}
-	return m.pane().Note()
+	return m.activeView().Note()
 }
 
-// hints are the next useful keys where the keyboard is, those of a dialog alone while
-// one is open.
-func (m *model) hints() []widget.Hint {
+// statusHints returns hints for the keys that work now. An open dialog has its own.
+func (m *model) statusHints() []widget.Hint {
 	b := m.o.Bindings
 	pending := m.input.resolver.Pending()
 	switch {
 	case m.dialog.open != nil:
 		return m.dialog.open.Hints(env{m})
-	case m.dialog.following() != nil:
+	case m.dialog.prefixRows() != nil:
 		return nil
 	}
 	if !pending {
-		if all, ok := m.pane().Hints(); ok {
+		if all, ok := m.activeView().Hints(); ok {
 			return all
 		}
 	}
 	var hints []widget.Hint
-	for _, h := range b.Hints(pending, m.input.scopes()...) {
+	for _, h := range b.Hints(pending, m.input.activeScopes()...) {
 		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
 	}
 	return hints
 }
 
-// farewell is the line that is left in the terminal; command is what brings the
-// person back.
-func farewell(known panes.News, command string) string {
+// farewellLine returns the line left in the terminal after the user detached; command
+// starts the dashboard again. It is empty if no session runs.
+func farewellLine(known panes.News, command string) string {
 	if known.Stopped != "" {
 		return known.Stopped
 	}

@@ -9,9 +9,9 @@ import (
 	"tandem/themes"
 )
 
-// counting is a model of a width with three sessions, of which one waits, and
-// with a failed process and requests if they are asked for.
-func counting(w int, more bool) *model {
+// countingModel returns a model of width w with three sessions, one of them waiting. With
+// more it has a failed process and requests, too.
+func countingModel(w int, more bool) *model {
 	m := &model{areas: areas{w: w}}
 	m.sessions = newSessionsView(env{m})
 	m.theme.look.Glyphs = themes.UnicodeGlyphs()
@@ -26,16 +26,17 @@ func counting(w int, more bool) *model {
 	return m
 }
 
-// barTexts is what the top bar has room for.
+// barTexts returns the contents of the top bar: whether it has the program's name, and the
+// counts.
 func barTexts(m *model) (named bool, text string) {
-	views, counts := m.topBarParts()
+	views, counts := m.layoutTopBar()
 	for _, c := range counts {
 		text += c.text
 	}
 	return views > 0, text
 }
 
-func TestTopBarGivesUpItsNameThenTheCountsThatMatterLeast(t *testing.T) {
+func TestTopBarDropsNameThenLeastUrgentCounts(t *testing.T) {
 	for _, test := range []struct {
 		w     int
 		more  bool
@@ -50,21 +51,21 @@ func TestTopBarGivesUpItsNameThenTheCountsThatMatterLeast(t *testing.T) {
 		{79, true, false, "? 12 ♪ 1 ✗ 1 ● 3 "},
 		{60, true, false, "? 12 ♪ 1 ✗ 1 "},
 	} {
-		named, text := barTexts(counting(test.w, test.more))
+		named, text := barTexts(countingModel(test.w, test.more))
 		if named != test.named || text != test.want {
 			t.Errorf("at %d columns it is %v %q, want %v %q", test.w, named, text, test.named, test.want)
 		}
 	}
 }
 
-func TestTopBarFillsItsRowAndAClickFindsTheViewsWhereTheyAre(t *testing.T) {
+func TestTopBarFillsRowAndClicksHitViews(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ").process.Terminal.Rang = true
-	e.add("second", "two$ ")
+	e.addSession("first", "one$ ").process.Terminal.Rang = true
+	e.addSession("second", "two$ ")
 	for _, w := range []int{60, 70, 79, 80, 81, 82, 100, 140} {
 		d := drive(t, e, w, 24)
-		d.until("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.sessions.tabs.Current != nil })
-		bar, _, _ := strings.Cut(d.screen(), "\n")
+		d.waitUntil("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.sessions.tabs.Current != nil })
+		bar, _, _ := strings.Cut(d.screenText(), "\n")
 		if widget.Width(bar) != w || !strings.Contains(bar, "1") {
 			t.Errorf("at %d columns it is %d wide: %q", w, widget.Width(bar), bar)
 		}
@@ -80,113 +81,113 @@ func TestTopBarFillsItsRowAndAClickFindsTheViewsWhereTheyAre(t *testing.T) {
 	}
 }
 
-func TestADashboardWithoutSessionsShowsTheNextOneThatAppears(t *testing.T) {
+func TestEmptyDashboardShowsNextSessionThatStarts(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 12}} {
 		e := newFakeEngine()
-		first, second := e.add("first", "one$ "), e.add("second", "two$ ")
+		first, second := e.addSession("first", "one$ "), e.addSession("second", "two$ ")
 		one, other := drive(t, e, size[0], size[1]), drive(t, e, 120, 36)
-		one.shows("one$ ")
-		other.shows("one$ ")
-		first.end(api.StateStopped, nil)
-		second.end(api.StateStopped, nil)
-		other.shows("No session is running")
-		other.lacks("enter open")
-		other.lacks("x kill")
-		one.until("nothing is shown", func() bool { return one.m.sessions.tabs.Current == nil })
+		one.waitText("one$ ")
+		other.waitText("one$ ")
+		first.exitWith(api.StateStopped, nil)
+		second.exitWith(api.StateStopped, nil)
+		other.waitText("No session is running")
+		other.waitNoText("enter open")
+		other.waitNoText("x kill")
+		one.waitUntil("nothing is shown", func() bool { return one.m.sessions.tabs.Current == nil })
 		if size[0] >= minScreenWidth {
-			one.shows("n new shell")
+			one.waitText("n new shell")
 		}
-		if rows := strings.Split(one.screen(), "\n"); size[0] == 120 && !strings.HasSuffix(rows[1], "─┬"+strings.Repeat("─", 89)) {
+		if rows := strings.Split(one.screenText(), "\n"); size[0] == 120 && !strings.HasSuffix(rows[1], "─┬"+strings.Repeat("─", 89)) {
 			t.Errorf("the rule ends: %q", rows[1])
 		}
-		other.press("ctrl+b", "c")
-		other.hasStarted(3)
-		one.until("it is shown", func() bool { return one.m.sessions.focused() != nil && strings.Contains(one.screen(), "$ ") })
-		one.press("'ls")
-		one.typedInto(one.nth(2), "ls")
+		other.pressKeys("ctrl+b", "c")
+		other.waitStarted(3)
+		one.waitUntil("it is shown", func() bool { return one.m.sessions.focusedPane() != nil && strings.Contains(one.screenText(), "$ ") })
+		one.pressKeys("'ls")
+		one.waitTyped(one.nthSession(2), "ls")
 	}
 }
 
-func TestWhatAppearsInADashboardWithoutSessionsLeavesTheViewAlone(t *testing.T) {
+func TestEmptyDashboardKeepsViewWhenSessionStarts(t *testing.T) {
 	e := newFakeEngine()
-	first := e.add("first", "one$ ")
+	first := e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.press("alt+2")
-	first.end(api.StateStopped, nil)
-	d.until("nothing is left", func() bool { return d.m.sessions.tabs.Current == nil })
+	d.waitText("one$ ")
+	d.pressKeys("alt+2")
+	first.exitWith(api.StateStopped, nil)
+	d.waitUntil("nothing is left", func() bool { return d.m.sessions.tabs.Current == nil })
 	other := drive(t, e, 120, 36)
-	other.hasStarted(2)
-	d.until("it is there", func() bool { return d.m.sessions.tabs.Current != nil })
+	other.waitStarted(2)
+	d.waitUntil("it is there", func() bool { return d.m.sessions.tabs.Current != nil })
 	if d.m.view != viewProcesses {
 		t.Errorf("it shows %s", d.m.view)
 	}
 }
 
-func TestTheFilterOfTheListIsToldWhereverTheKeyboardIs(t *testing.T) {
+func TestListFilterIsShownWhereverTheKeyboardIs(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {80, 24}} {
 		e := newFakeEngine()
-		e.add("first", "one$ ")
-		e.add("second", "two$ ")
+		e.addSession("first", "one$ ")
+		e.addSession("second", "two$ ")
 		d := drive(t, e, size[0], size[1])
-		d.shows("one$ ")
-		d.press("ctrl+b", "s", "/", "'zzz", "enter", "tab")
-		if d.m.sessions.focused() == nil {
+		d.waitText("one$ ")
+		d.pressKeys("ctrl+b", "s", "/", "'zzz", "enter", "tab")
+		if d.m.sessions.focusedPane() == nil {
 			t.Fatal("the terminal has not the keyboard")
 		}
-		d.shows("/zzz")
-		d.shows("nothing matches")
-		d.press("ctrl+b", "s", "/", "backspace", "backspace", "backspace", "'sec", "enter", "tab")
-		d.shows("/sec")
-		d.lacks("nothing matches")
-		d.press("ctrl+b", "s", "esc")
-		d.lacks("/sec")
+		d.waitText("/zzz")
+		d.waitText("nothing matches")
+		d.pressKeys("ctrl+b", "s", "/", "backspace", "backspace", "backspace", "'sec", "enter", "tab")
+		d.waitText("/sec")
+		d.waitNoText("nothing matches")
+		d.pressKeys("ctrl+b", "s", "esc")
+		d.waitNoText("/sec")
 	}
 }
 
-func TestThePrefixIsAChipAtOnceAndListsItsKeysWhenItHasWaited(t *testing.T) {
+func TestPrefixIsShownAtOnceAndListsKeysAfterDelay(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
 		for _, size := range [][2]int{{120, 36}, {80, 24}, {60, 15}, {40, 12}} {
 			e := newFakeEngine()
-			e.add("shell", "$ ")
+			e.addSession("shell", "$ ")
 			d := drive(t, e, size[0], size[1])
-			d.shows("$ ")
+			d.waitText("$ ")
 			bar := func() string { rows := strings.Split(d.m.View().Content, "\n"); return rows[len(rows)-1] }
 			chip := d.m.theme.look.Chip.Text(" ctrl+b ")
 			if strings.Contains(bar(), chip) {
 				t.Errorf("%v: there is a chip without the prefix", size)
 			}
-			d.press("ctrl+b")
-			if !strings.HasPrefix(bar(), chip) || strings.Contains(d.screen(), "split below") && strings.Contains(d.screen(), "╭") {
+			d.pressKeys("ctrl+b")
+			if !strings.HasPrefix(bar(), chip) || strings.Contains(d.screenText(), "split below") && strings.Contains(d.screenText(), "╭") {
 				t.Errorf("%v: the prefix shows %q", size, bar())
 			}
-			d.shows("scroll, paste")
-			for _, row := range strings.Split(d.screen(), "\n") {
+			d.waitText("scroll, paste")
+			for _, row := range strings.Split(d.screenText(), "\n") {
 				if widget.Width(row) != size[0] {
 					t.Errorf("%v: a row has %d cells", size, widget.Width(row))
 				}
 			}
-			d.press("c")
-			if strings.Contains(bar(), chip) || strings.Contains(d.screen(), "scroll, paste") {
+			d.pressKeys("c")
+			if strings.Contains(bar(), chip) || strings.Contains(d.screenText(), "scroll, paste") {
 				t.Errorf("%v: they stay after the next key", size)
 			}
-			d.hasStarted(2)
+			d.waitStarted(2)
 		}
 	})
 }
 
-func TestTheKeysOfAPrefixAreNotListedForTheNextOne(t *testing.T) {
+func TestTimerOfEarlierPrefixListsNoKeys(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("$ ")
-	d.press("ctrl+b", "ctrl+b", "ctrl+b")
-	d.update(prefixDue(1)) // of the first one
-	if strings.Contains(d.screen(), "scroll, paste") {
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", "ctrl+b", "ctrl+b")
+	d.update(prefixDue(1)) // the timer of the first prefix
+	if strings.Contains(d.screenText(), "scroll, paste") {
 		t.Error("they are listed before the prefix has waited")
 	}
 	d.update(prefixDue(2))
-	if !strings.Contains(d.screen(), "scroll, paste") || d.m.View().Cursor == nil {
+	if !strings.Contains(d.screenText(), "scroll, paste") || d.m.View().Cursor == nil {
 		t.Error("they are not listed, or hide the cursor above them")
 	}
 }

@@ -16,16 +16,16 @@ import (
 	"tandem/ui/screen"
 )
 
-// busy is a dashboard of 200×60 with four panes that are full of colour, and
-// the frames that change it.
-func busy(b testing.TB) (m *model, change func(i int)) {
+// busyModel returns a dashboard of 200×60 cells with four panes full of coloured text, and
+// a function that applies frame i.
+func busyModel(b testing.TB) (m *model, change func(i int)) {
 	e := newFakeEngine()
 	l := conn.New(e, nil)
 	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{})
-	m.areas.w, m.areas.h, m.sessions.opened, m.news.Connected = 200, 60, true, true
+	m.areas.w, m.areas.h, m.sessions.isOpen, m.news.Connected = 200, 60, true, true
 	var leaves []*layout.Node
 	for i := range 4 {
-		s := e.add(fmt.Sprint("session", i))
+		s := e.addSession(fmt.Sprint("session", i))
 		m.news.Processes = append(m.news.Processes, s.process)
 		p := m.sessions.tabs.New(s.process.ID)
 		if i == 0 {
@@ -34,26 +34,27 @@ func busy(b testing.TB) (m *model, change func(i int)) {
 			leaves = append(leaves, g.Root)
 			continue
 		}
-		m.sessions.feeds.stops[p] = func() {}
+		m.sessions.attachments.cancels[p] = func() {}
 		root, leaf := leaves[(i-1)/2].Split(layout.Axis(i%2), p)
 		m.sessions.tabs.Current.Root = root
 		leaves = append(leaves, leaf)
 	}
-	m.sessions.feeds.stops[leaves[0].Pane] = func() {}
+	m.sessions.attachments.cancels[leaves[0].Pane] = func() {}
 	m.relayout()
 	m.sessions.refreshList()
 	for _, leaf := range leaves {
-		leaf.Pane.Feed.Receive(api.Output{Frame: colourful(0, 60, true)})
+		leaf.Pane.Feed.Receive(api.Output{Frame: colourfulFrame(0, 60, true)})
 	}
-	m.sync()
+	m.syncNews()
 	return m, func(i int) {
-		leaves[0].Pane.Feed.Receive(api.Output{Frame: colourful(i, 1, false)})
-		m.sync()
+		leaves[0].Pane.Feed.Receive(api.Output{Frame: colourfulFrame(i, 1, false)})
+		m.syncNews()
 	}
 }
 
-// colourful is a frame of 200×60 with so many lines, all of short runs.
-func colourful(seed, lines int, full bool) *api.Frame {
+// colourfulFrame returns a frame of 200×60 cells with the given number of lines, all made of
+// short runs.
+func colourfulFrame(seed, lines int, full bool) *api.Frame {
 	f := &api.Frame{Full: full, Cols: 200, Rows: 60, Cursor: api.Cursor{Visible: true}}
 	for y := range lines {
 		var l api.Line
@@ -68,8 +69,8 @@ func colourful(seed, lines int, full bool) *api.Frame {
 	return f
 }
 
-func TestAViewWithNothingNewAllocatesNothing(t *testing.T) {
-	m, _ := busy(t)
+func TestUnchangedViewAllocatesNothing(t *testing.T) {
+	m, _ := busyModel(t)
 	m.View()
 	if n := testing.AllocsPerRun(100, func() { m.View() }); n > 0 {
 		t.Errorf("%v allocations", n)
@@ -77,7 +78,7 @@ func TestAViewWithNothingNewAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkViewUnchanged(b *testing.B) {
-	m, _ := busy(b)
+	m, _ := busyModel(b)
 	m.View()
 	for b.Loop() {
 		m.View()
@@ -85,7 +86,7 @@ func BenchmarkViewUnchanged(b *testing.B) {
 }
 
 func BenchmarkViewOneLineChanged(b *testing.B) {
-	m, change := busy(b)
+	m, change := busyModel(b)
 	i := 0
 	for b.Loop() {
 		i++
@@ -95,7 +96,7 @@ func BenchmarkViewOneLineChanged(b *testing.B) {
 }
 
 func BenchmarkPaintOneLineChanged(b *testing.B) {
-	m, change := busy(b)
+	m, change := busyModel(b)
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		b.Fatal(err)
@@ -115,14 +116,14 @@ func BenchmarkPaintOneLineChanged(b *testing.B) {
 }
 
 func BenchmarkViewEverythingChanged(b *testing.B) {
-	m, _ := busy(b)
+	m, _ := busyModel(b)
 	i := 0
 	for b.Loop() {
 		i++
-		for _, l := range m.sessions.visible() {
-			l.Pane.Feed.Receive(api.Output{Frame: colourful(i, 60, false)})
+		for _, l := range m.sessions.visibleLeaves() {
+			l.Pane.Feed.Receive(api.Output{Frame: colourfulFrame(i, 60, false)})
 		}
-		m.sync()
+		m.syncNews()
 		m.View()
 	}
 }

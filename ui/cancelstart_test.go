@@ -6,104 +6,104 @@ import (
 	"tandem/engine/api"
 )
 
-// lately has the next starts of a dashboard wait to be answered.
-func lately(d *driver) *lateEngine {
+// delayStarts makes the engine hold the answers to further starts.
+func delayStarts(d *driver) *lateEngine {
 	e := &lateEngine{fakeEngine: d.engine, asked: make(chan struct{}, 1), answer: make(chan struct{}), op: api.SessionStart.Name}
 	d.m.link.Set(e)
 	return e
 }
 
-func TestASessionThatIsStillBeingStartedIsCalledOff(t *testing.T) {
+func TestStartingSessionCanBeCancelled(t *testing.T) {
 	d := threePanes(t)
-	late := lately(d)
-	d.press("ctrl+b", "%")
+	late := delayStarts(d)
+	d.pressKeys("ctrl+b", "%")
 	<-late.asked
-	d.press("ctrl+b", "x")
-	d.shows("It is still being started")
-	d.press("y")
-	d.hasShape("(a|(b/c))")
+	d.pressKeys("ctrl+b", "x")
+	d.waitText("It is still being started")
+	d.pressKeys("y")
+	d.waitShape("(a|(b/c))")
 	close(late.answer)
-	d.until("the session that was called off has ended", func() bool {
-		p, ok := d.process("bash-4")
+	d.waitUntil("the session that was called off has ended", func() bool {
+		p, ok := d.findProcess("bash-4")
 		return ok && p.State == api.StateStopped
 	})
-	d.hasShape("(a|(b/c))")
-	d.lacks("bash-4")
+	d.waitShape("(a|(b/c))")
+	d.waitNoText("bash-4")
 }
 
-func TestAStartThatWaitsForAnotherIsNeverMadeWhenItIsCalledOff(t *testing.T) {
+func TestQueuedStartIsNotSentOnceCancelled(t *testing.T) {
 	d := threePanes(t)
-	late := lately(d)
-	d.press("ctrl+b", "%", "ctrl+b", "\"")
+	late := delayStarts(d)
+	d.pressKeys("ctrl+b", "%", "ctrl+b", "\"")
 	<-late.asked
-	d.press("ctrl+b", "x", "y")
-	d.until("it is called off", func() bool { return len(d.m.sessions.starts.starter.Waiting()) == 1 })
+	d.pressKeys("ctrl+b", "x", "y")
+	d.waitUntil("it is called off", func() bool { return len(d.m.sessions.launcher.starter.Waiting()) == 1 })
 	close(late.answer)
-	d.hasShape("(a|(b/(c|bash-4)))")
-	d.hasStarted(4)
+	d.waitShape("(a|(b/(c|bash-4)))")
+	d.waitStarted(4)
 }
 
-func TestAStartThatHangsHoldsUpNoneBehindItOnceItIsCalledOff(t *testing.T) {
+func TestCancelledStartDoesNotBlockLaterOnes(t *testing.T) {
 	d := threePanes(t)
-	late := lately(d)
-	d.press("ctrl+b", "%")
+	late := delayStarts(d)
+	d.pressKeys("ctrl+b", "%")
 	<-late.asked
-	d.press("ctrl+b", "x", "y")
-	d.until("it is called off", func() bool { return len(d.m.sessions.starts.starter.Waiting()) == 0 })
+	d.pressKeys("ctrl+b", "x", "y")
+	d.waitUntil("it is called off", func() bool { return len(d.m.sessions.launcher.starter.Waiting()) == 0 })
 	d.m.link.Set(d.engine)
-	d.press("ctrl+b", "%")
-	d.hasShape("(a|(b/(c|bash-4)))")
+	d.pressKeys("ctrl+b", "%")
+	d.waitShape("(a|(b/(c|bash-4)))")
 	close(late.answer)
-	d.until("the session that was called off has ended", func() bool {
-		p, ok := d.process("bash-5")
+	d.waitUntil("the session that was called off has ended", func() bool {
+		p, ok := d.findProcess("bash-5")
 		return ok && p.State == api.StateStopped
 	})
-	d.hasShape("(a|(b/(c|bash-4)))")
+	d.waitShape("(a|(b/(c|bash-4)))")
 }
 
-func TestAnAnswerThatComesBeforeTheQuestionIsAnsweredEndsTheSession(t *testing.T) {
+func TestCancellingAfterStartFinishedEndsSession(t *testing.T) {
 	d := threePanes(t)
-	late := lately(d)
-	d.press("ctrl+b", "%")
+	late := delayStarts(d)
+	d.pressKeys("ctrl+b", "%")
 	<-late.asked
-	d.press("ctrl+b", "x")
+	d.pressKeys("ctrl+b", "x")
 	close(late.answer)
-	d.hasStarted(4)
-	d.press("y")
-	d.hasShape("(a|(b/c))")
+	d.waitStarted(4)
+	d.pressKeys("y")
+	d.waitShape("(a|(b/c))")
 }
 
-func TestWhatIsCalledOffIsEndedBeforeItRuns(t *testing.T) {
+func TestCancelledStartIsEndedBeforeItRuns(t *testing.T) {
 	d := threePanes(t)
-	late := lately(d)
-	d.press("ctrl+b", "%")
+	late := delayStarts(d)
+	d.pressKeys("ctrl+b", "%")
 	<-late.asked
-	id := d.m.sessions.starts.starter.Waiting()[0]
-	d.engine.starting("slow", id)
-	d.press("ctrl+b", "x", "y")
-	d.until("it has ended", func() bool {
+	id := d.m.sessions.launcher.starter.Waiting()[0]
+	d.engine.announceStarting("slow", id)
+	d.pressKeys("ctrl+b", "x", "y")
+	d.waitUntil("it has ended", func() bool {
 		p, ok := d.m.news.Process(id)
 		return ok && p.State == api.StateStopped
 	})
-	d.hasShape("(a|(b/c))")
+	d.waitShape("(a|(b/c))")
 }
 
-// Somebody else starts a session at the same time.
-func TestCallingOffAStartEndsNobodyElsesSession(t *testing.T) {
+// Another client starts a session at the same time.
+func TestCancellingStartKeepsSessionsOfOtherClients(t *testing.T) {
 	d := threePanes(t)
-	late := lately(d)
-	d.press("ctrl+b", "%")
+	late := delayStarts(d)
+	d.pressKeys("ctrl+b", "%")
 	<-late.asked
-	theirs := d.engine.starting("theirs", "").process.ID
-	d.until("their session is known", func() bool {
+	theirs := d.engine.announceStarting("theirs", "").process.ID
+	d.waitUntil("their session is known", func() bool {
 		_, ok := d.m.news.Process(theirs)
 		return ok
 	})
-	d.press("ctrl+b", "x", "y")
-	d.until("it is called off", func() bool { return len(d.m.sessions.starts.starter.Waiting()) == 0 })
+	d.pressKeys("ctrl+b", "x", "y")
+	d.waitUntil("it is called off", func() bool { return len(d.m.sessions.launcher.starter.Waiting()) == 0 })
 	close(late.answer)
-	d.until("the session that was called off has ended", func() bool {
-		p, ok := d.process("bash-5")
+	d.waitUntil("the session that was called off has ended", func() bool {
+		p, ok := d.findProcess("bash-5")
 		return ok && p.State == api.StateStopped
 	})
 	if p, _ := d.m.news.Process(theirs); p.State != api.StateStarting {
@@ -111,9 +111,9 @@ func TestCallingOffAStartEndsNobodyElsesSession(t *testing.T) {
 	}
 }
 
-// starting has the engine tell of a session that is being started; id "" is any.
-func (e *fakeEngine) starting(name, id string) *fakeSession {
-	s := e.add(name)
+// announceStarting announces a starting session; an empty id keeps the generated one.
+func (e *fakeEngine) announceStarting(name, id string) *fakeSession {
+	s := e.addSession(name)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.process.State = api.StateStarting
@@ -121,12 +121,12 @@ func (e *fakeEngine) starting(name, id string) *fakeSession {
 		s.process.ID = id
 	}
 	p := s.process
-	e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	e.announce(api.Event{Type: api.EventProcess, Process: &p})
 	return s
 }
 
-// process is what is known of the session of that name.
-func (d *driver) process(name string) (api.Process, bool) {
+// process returns the known state of the session called name.
+func (d *driver) findProcess(name string) (api.Process, bool) {
 	for _, p := range d.m.news.Processes {
 		if p.Name == name {
 			return p, true

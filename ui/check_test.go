@@ -13,20 +13,20 @@ import (
 // each message.
 func checkPanes(v *sessionsView) {
 	layout.Check(&v.tabs)
-	for p := range v.feeds.stops {
+	for p := range v.attachments.cancels {
 		if t, _ := v.tabs.Of(p); t == nil && p.Ended() == nil {
 			invariants.Failf("session %q is attached but in no tab", p.ID)
 		}
 	}
-	for _, l := range v.visible() {
-		if l.Pane.ID != "" && v.feeds.stops[l.Pane] == nil {
+	for _, l := range v.visibleLeaves() {
+		if l.Pane.ID != "" && v.attachments.cancels[l.Pane] == nil {
 			invariants.Failf("session %q is on screen but not attached", l.Pane.ID)
 		}
 	}
 	switch {
 	case v.zoomed && v.tabs.Current == nil:
 		invariants.Failf("a pane is zoomed but no tab is shown")
-	case v.opened && v.tabs.Current == nil && len(v.tabs.All) > 0:
+	case v.isOpen && v.tabs.Current == nil && len(v.tabs.All) > 0:
 		invariants.Failf("none of %d tabs is shown", len(v.tabs.All))
 	case v.tabs.Current == nil || v.w <= 0 || v.h <= 0 || v.tight:
 	case v.tabs.Base().Root.Rect != v.areas.tree:
@@ -36,9 +36,9 @@ func checkPanes(v *sessionsView) {
 
 func TestCheckPanicsOnDamagedPanes(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "hello-42")
+	e.addSession("first", "hello-42")
 	d := drive(t, e, 120, 36)
-	d.shows("hello-42")
+	d.waitText("hello-42")
 	v := d.m.sessions
 	checkPanes(v)
 	for name, damage := range map[string]func() (repair func()){
@@ -53,14 +53,14 @@ func TestCheckPanicsOnDamagedPanes(t *testing.T) {
 			return func() { v.tabs.Current = shown }
 		},
 		"pane on the screen is not attached": func() func() {
-			stops := v.feeds.stops
-			v.feeds.stops = nil
-			return func() { v.feeds.stops = stops }
+			stops := v.attachments.cancels
+			v.attachments.cancels = nil
+			return func() { v.attachments.cancels = stops }
 		},
 		"attached pane is in no tab": func() func() {
 			stray := terminal.New(nil, nil, "stray")
-			v.feeds.stops[stray] = func() {}
-			return func() { delete(v.feeds.stops, stray) }
+			v.attachments.cancels[stray] = func() {}
+			return func() { delete(v.attachments.cancels, stray) }
 		},
 		"panes fill another area": func() func() {
 			root := v.tabs.Current.Root

@@ -13,68 +13,67 @@ import (
 	"tandem/panes/terminal"
 )
 
-// maxClipboard bounds what is offered to the terminal's clipboard; many terminals
-// take less.
+// maxClipboard is the maximum number of bytes sent to the terminal's clipboard. Many
+// terminals accept less.
 const maxClipboard = api.MaxClip
 
-// A clipboard is what was copied last, in whichever pane, and is pasted next.
+// A clipboard holds the text copied last, in any pane. It is the text to paste next.
 type clipboard struct {
 	m       *model
 	text    string
-	copies  int  // counts what was copied or is to be
-	reading bool // what is to be copied is on its way
-	pasting bool // and to be pasted when it is there
+	serial  int  // counts copies, to drop the result of an older one
+	reading bool // text to copy is being read
+	pasting bool // paste it once it is read
 }
 
-// readMsg is text that was to be copied.
-type readMsg struct {
-	serial int // of the copies
+// clipReadMsg carries text that was read in order to be copied.
+type clipReadMsg struct {
+	serial int // of the copy
 	text   string
-	cut    bool // there was more than is kept
+	cut    bool // text was truncated
 	err    error
 }
 
-func (msg readMsg) take(m *model) tea.Cmd { return m.clip.wasRead(msg) }
+func (msg clipReadMsg) applyTo(m *model) tea.Cmd { return m.clip.finishRead(msg) }
 
-// copyRead copies what read gives, unless something newer was copied meanwhile.
+// copyRead copies the text that read returns, unless a newer copy overtakes it.
 func (c *clipboard) copyRead(read terminal.Read) tea.Cmd {
-	c.copies++
-	serial := c.copies
+	c.serial++
+	serial := c.serial
 	c.reading = true
-	return c.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	return c.m.callEngine(func(ctx context.Context, e panes.Engine) tea.Msg {
 		text, cut, err := read(ctx, e)
-		return readMsg{serial, text, cut, err}
-	}, func(err error) tea.Msg { return readMsg{serial: serial, err: err} })
+		return clipReadMsg{serial, text, cut, err}
+	}, func(err error) tea.Msg { return clipReadMsg{serial: serial, err: err} })
 }
 
-// wasRead takes what was copied; what something newer has overtaken counts no
-// more.
-func (c *clipboard) wasRead(msg readMsg) tea.Cmd {
-	if msg.serial != c.copies {
+// finishRead copies text once it is read, and pastes it if that was requested meanwhile.
+func (c *clipboard) finishRead(msg clipReadMsg) tea.Cmd {
+	if msg.serial != c.serial {
 		return nil
 	}
 	paste := c.pasting
 	c.reading, c.pasting = false, false
 	if msg.err != nil {
-		return c.m.notices.say(panes.ErrorText(msg.err), true)
+		return c.m.notices.showToast(panes.ErrorText(msg.err), true)
 	}
-	say := c.copy(msg.text, "", msg.cut)
+	say := c.copyText(msg.text, "", msg.cut)
 	if paste && msg.text != "" {
-		return tea.Batch(say, c.m.input.paste(msg.text))
+		return tea.Batch(say, c.m.input.pasteText(msg.text))
 	}
 	return say
 }
 
-// copy makes text what is pasted next, here and in other programs. much says in
-// words how much it is, "" if that is to be counted; cut, that there was more.
-func (c *clipboard) copy(text, much string, cut bool) tea.Cmd {
-	c.copies++
+// copyText makes text the next paste, here and in other programs. much describes its size;
+// empty counts it. cut reports whether text was truncated.
+func (c *clipboard) copyText(text, much string, cut bool) tea.Cmd {
+	c.serial++
 	c.reading, c.pasting = false, false
 	if text == "" {
-		return c.m.notices.say("nothing to copy", false)
+		return c.m.notices.showToast("nothing to copy", false)
 	}
 	if much == "" {
-		much = howMuch(text)
+		much = describeSize(text)
 	}
 	c.text = text
 	what := "copied " + much
@@ -85,35 +84,35 @@ func (c *clipboard) copy(text, much string, cut bool) tea.Cmd {
 		what += "; too long for the clipboard"
 	}
 	if len(text) <= maxClipboard {
-		c.offer(text)
+		c.sendToTerminal(text)
 	}
-	return c.m.notices.say(what, cut)
+	return c.m.notices.showToast(what, cut)
 }
 
-// take passes on to the person's terminal what a program put on the clipboard.
-// While another window has the keyboard, no program has business there.
-func (c *clipboard) take(clip []byte) tea.Cmd {
+// acceptClip passes text that a program put on the clipboard to the user's terminal. It is
+// ignored while another window has the keyboard.
+func (c *clipboard) acceptClip(clip []byte) tea.Cmd {
 	if c.m.input.blurred || c.m.zoom.away || c.m.o.NoClipboard || len(clip) > maxClipboard {
 		return nil
 	}
 	text := string(clip)
-	c.offer(text)
+	c.sendToTerminal(text)
 	if text == "" {
 		return nil
 	}
 	c.text = text
-	return c.m.notices.say("the program copied "+howMuch(text), false)
+	return c.m.notices.showToast("the program copied "+describeSize(text), false)
 }
 
-// offer puts text on the clipboard of the person's terminal.
-func (c *clipboard) offer(text string) {
+// sendToTerminal puts text on the clipboard of the user's terminal.
+func (c *clipboard) sendToTerminal(text string) {
 	if c.m.terminal != nil {
 		c.m.terminal.Copy(text)
 	}
 }
 
-// howMuch counts lines, or the characters of one.
-func howMuch(text string) string {
+// describeSize counts the lines of text, or the characters of a single line.
+func describeSize(text string) string {
 	lines := strings.Count(text, "\n")
 	if !strings.HasSuffix(text, "\n") {
 		lines++
@@ -128,14 +127,14 @@ func howMuch(text string) string {
 	return fmt.Sprintf("%d %s", n, unit)
 }
 
-// pasteLast pastes what was copied last.
+// pasteLast pastes the text copied last, waiting for it if it is still being read.
 func (c *clipboard) pasteLast() tea.Cmd {
 	if c.reading {
 		c.pasting = true
 		return nil
 	}
 	if c.text == "" {
-		return c.m.notices.say("nothing was copied yet", false)
+		return c.m.notices.showToast("nothing was copied yet", false)
 	}
-	return c.m.input.paste(c.text)
+	return c.m.input.pasteText(c.text)
 }

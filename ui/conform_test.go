@@ -6,15 +6,15 @@ import (
 	"tandem/panes/enginetest"
 )
 
-func TestTheFakeEngineDoesAsTheRealOne(t *testing.T) {
+func TestFakeEngineConforms(t *testing.T) {
 	enginetest.Run(t, func(*testing.T) enginetest.Subject {
 		e := newFakeEngine()
 		return enginetest.Subject{
 			Engine: e,
 			Printer: func(*testing.T) ([]string, func(string)) {
-				return []string{"printer"}, func(text string) { e.sessions[len(e.sessions)-1].write(text) }
+				return []string{"printer"}, func(text string) { e.sessions[len(e.sessions)-1].writeLog(text) }
 			},
-			Ran: func(_ *testing.T, command string, code int) { e.ran(command, failed(code)) },
+			Ran: func(_ *testing.T, command string, code int) { e.addRun(command, withExit(code)) },
 		}
 	})
 }

@@ -16,390 +16,390 @@ import (
 	"tandem/ui/screen"
 )
 
-func TestDashboardStartsAShellWhenThereIsNone(t *testing.T) {
+func TestDashboardStartsShellIfNoSessionRuns(t *testing.T) {
 	e := newFakeEngine()
 	d := drive(t, e, 120, 36)
-	d.hasStarted(1)
-	d.shows("$ ")
+	d.waitStarted(1)
+	d.waitText("$ ")
 	in := e.started[0]
-	if in.CWD != "/home/ann" || in.Cols != d.tree().W || in.Rows != d.tree().H-1 {
-		t.Errorf("started with %+v, the pane is %v", in, d.tree())
+	if in.CWD != "/home/ann" || in.Cols != d.treeArea().W || in.Rows != d.treeArea().H-1 {
+		t.Errorf("started with %+v, the pane is %v", in, d.treeArea())
 	}
 }
 
-func TestDashboardOpensOnTheSessionsThereAre(t *testing.T) {
+func TestDashboardOpensOnRunningSessions(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "hello-42")
-	e.add("second", "other")
+	e.addSession("first", "hello-42")
+	e.addSession("second", "other")
 	d := drive(t, e, 120, 36)
-	d.shows("hello-42")
-	d.shows("second")
+	d.waitText("hello-42")
+	d.waitText("second")
 	if n := len(e.started); n != 0 {
 		t.Errorf("%d sessions were started", n)
 	}
 }
 
-func TestKeysTypedBeforeTheNewSessionIsThereReachItInOrder(t *testing.T) {
+func TestKeysTypedDuringStartReachNewSessionInOrder(t *testing.T) {
 	e := newFakeEngine()
-	first := e.add("first", "$ ")
+	first := e.addSession("first", "$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("$ ")
-	d.press("'one", "ctrl+b", "c", "'two", "ctrl+b", "%", "'three", "enter")
-	d.hasStarted(3)
-	d.typedInto(first, "one")
-	d.typedInto(d.nth(1), "two")
-	d.typedInto(d.nth(2), "three\r")
+	d.waitText("$ ")
+	d.pressKeys("'one", "ctrl+b", "c", "'two", "ctrl+b", "%", "'three", "enter")
+	d.waitStarted(3)
+	d.waitTyped(first, "one")
+	d.waitTyped(d.nthSession(1), "two")
+	d.waitTyped(d.nthSession(2), "three\r")
 }
 
 func TestTenThousandKeysArriveInOrder(t *testing.T) {
 	needs.FullRun(t)
 	e := newFakeEngine()
-	s := e.add("first", "$ ")
+	s := e.addSession("first", "$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("$ ")
+	d.waitText("$ ")
 	text := strings.Repeat("0123456789", 1000)
-	d.press("'" + text)
-	d.typedInto(s, text)
+	d.pressKeys("'" + text)
+	d.waitTyped(s, text)
 }
 
-func TestPasteArrivesWhole(t *testing.T) {
+func TestPasteArrivesInOnePiece(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "$ ")
+	s := e.addSession("first", "$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("$ ")
+	d.waitText("$ ")
 	text := strings.Repeat("line of a large paste\n", 50_000)
-	d.press("'a")
-	d.run(d.m.input.take([]screen.Event{{Kind: keys.EventPaste, Paste: text}}))
-	d.press("'b")
-	d.typedInto(s, "a"+text+"b")
+	d.pressKeys("'a")
+	d.run(d.m.input.handleEvents([]screen.Event{{Kind: keys.EventPaste, Paste: text}}))
+	d.pressKeys("'b")
+	d.waitTyped(s, "a"+text+"b")
 }
 
-func TestSplitsAreBesideAndBelowAndFocusMoves(t *testing.T) {
+func TestSplitsGoBesideOrBelowAndTakeFocus(t *testing.T) {
 	e := newFakeEngine()
-	first := e.add("first", "$ ")
+	first := e.addSession("first", "$ ")
 	d := drive(t, e, 160, 40)
-	d.shows("$ ")
-	d.press("ctrl+b", "%")
-	d.hasStarted(2)
-	d.press("ctrl+b", `"`)
-	d.hasStarted(3)
-	d.press("'c", "ctrl+b", "up", "'b", "alt+left", "'a", "ctrl+b", "ctrl+b")
-	d.typedInto(d.nth(2), "c")
-	d.typedInto(d.nth(1), "b")
-	d.typedInto(first, "a\x02")
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", "%")
+	d.waitStarted(2)
+	d.pressKeys("ctrl+b", `"`)
+	d.waitStarted(3)
+	d.pressKeys("'c", "ctrl+b", "up", "'b", "alt+left", "'a", "ctrl+b", "ctrl+b")
+	d.waitTyped(d.nthSession(2), "c")
+	d.waitTyped(d.nthSession(1), "b")
+	d.waitTyped(first, "a\x02")
 	if got := len(d.m.sessions.tabs.Current.Root.Leaves(nil)); got != 3 {
 		t.Errorf("%d panes", got)
 	}
-	d.press("alt+left")
-	if d.m.sessions.focused() != nil {
+	d.pressKeys("alt+left")
+	if d.m.sessions.focusedPane() != nil {
 		t.Error("left of the leftmost pane is not the list")
 	}
 }
 
-func TestNextAndPreviousGoThroughAllSessions(t *testing.T) {
+func TestNextAndPreviousCycleThroughSessions(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
-	e.add("second", "two$ ")
-	e.add("third", "three$ ")
+	e.addSession("first", "one$ ")
+	e.addSession("second", "two$ ")
+	e.addSession("third", "three$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.press("ctrl+b", "n")
-	d.shows("two$ ")
-	d.press("ctrl+b", "p", "ctrl+b", "p")
-	d.shows("three$ ")
-	d.press("ctrl+b", "n")
-	d.shows("one$ ")
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", "n")
+	d.waitText("two$ ")
+	d.pressKeys("ctrl+b", "p", "ctrl+b", "p")
+	d.waitText("three$ ")
+	d.pressKeys("ctrl+b", "n")
+	d.waitText("one$ ")
 }
 
-func TestSessionThatExitsWellLeavesTheScreen(t *testing.T) {
+func TestSuccessfulSessionLeavesScreen(t *testing.T) {
 	e := newFakeEngine()
-	first := e.add("first", "one$ ")
-	e.add("second", "two$ ")
+	first := e.addSession("first", "one$ ")
+	e.addSession("second", "two$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	zero := 0
-	first.end(api.StateExited, &zero)
-	d.shows("two$ ")
-	d.lacks("first")
+	first.exitWith(api.StateExited, &zero)
+	d.waitText("two$ ")
+	d.waitNoText("first")
 }
 
-func TestSessionThatFailedStaysUntilItIsPutAway(t *testing.T) {
+func TestFailedSessionStaysUntilHidden(t *testing.T) {
 	e := newFakeEngine()
-	first := e.add("first", "one$ ")
+	first := e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	seven := 7
-	first.end(api.StateExited, &seven)
-	d.shows("exited with status 7")
-	d.shows("exit 7")
-	d.press("'z", "enter")
-	d.hasStarted(2)
-	d.shows("$ ")
-	d.lacks("status 7")
-	d.nth(1).end(api.StateExited, &seven)
-	d.shows("exited with status 7")
-	d.press("'x")
-	d.shows("No session is running")
-	d.press("enter")
-	d.hasStarted(3)
+	first.exitWith(api.StateExited, &seven)
+	d.waitText("exited with status 7")
+	d.waitText("exit 7")
+	d.pressKeys("'z", "enter")
+	d.waitStarted(2)
+	d.waitText("$ ")
+	d.waitNoText("status 7")
+	d.nthSession(1).exitWith(api.StateExited, &seven)
+	d.waitText("exited with status 7")
+	d.pressKeys("'x")
+	d.waitText("No session is running")
+	d.pressKeys("enter")
+	d.waitStarted(3)
 }
 
-func TestTerminalsThatHaveEndedTakeNobodysPlace(t *testing.T) {
+func TestExitedPanesDoNotReplaceOthers(t *testing.T) {
 	e := newFakeEngine()
 	var names []string
 	for i := range maxIdleTabs + 3 {
 		names = append(names, fmt.Sprint("failed-", i))
-		e.add(names[i], fmt.Sprint("text ", i))
+		e.addSession(names[i], fmt.Sprint("text ", i))
 	}
-	e.add("lives", "the last one")
+	e.addSession("lives", "the last one")
 	d := drive(t, e, 120, 30)
 	code := 1
 	for i := range names {
-		d.shows(fmt.Sprint("text ", i))
-		d.nth(i).end(api.StateFailed, &code)
-		d.until("the pane knows", func() bool { return d.m.sessions.focused().Ended() != nil })
-		d.press("ctrl+b", "n")
+		d.waitText(fmt.Sprint("text ", i))
+		d.nthSession(i).exitWith(api.StateFailed, &code)
+		d.waitUntil("the pane knows", func() bool { return d.m.sessions.focusedPane().Ended() != nil })
+		d.pressKeys("ctrl+b", "n")
 	}
-	d.shows("the last one")
-	d.press("ctrl+b", "p")
-	d.shows(fmt.Sprint("text ", len(names)-1))
+	d.waitText("the last one")
+	d.pressKeys("ctrl+b", "p")
+	d.waitText(fmt.Sprint("text ", len(names)-1))
 }
 
-func TestEndedSessionsThatWerePutAwayStaySoInTheNextDashboard(t *testing.T) {
+func TestHiddenSessionsStayHiddenInNextDashboard(t *testing.T) {
 	e := newFakeEngine()
-	first, second := e.add("first", "one$ "), e.add("second", "two$ ")
-	e.add("third", "three$ ")
+	first, second := e.addSession("first", "one$ "), e.addSession("second", "two$ ")
+	e.addSession("third", "three$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	seven := 7
-	first.end(api.StateExited, &seven)
-	d.shows("enter new shell")
-	d.press("'x")
-	d.shows("two$ ")
-	second.end(api.StateExited, &seven)
-	d.shows("enter new shell")
-	d.press("'x")
-	d.shows("three$ ")
-	d.isKept()
+	first.exitWith(api.StateExited, &seven)
+	d.waitText("enter new shell")
+	d.pressKeys("'x")
+	d.waitText("two$ ")
+	second.exitWith(api.StateExited, &seven)
+	d.waitText("enter new shell")
+	d.pressKeys("'x")
+	d.waitText("three$ ")
+	d.waitSaved()
 	again := drive(t, e, 120, 36)
-	again.shows("third")
-	if screen := again.screen(); strings.Contains(screen, "first") || strings.Contains(screen, "second") || strings.Contains(screen, "failed") {
+	again.waitText("third")
+	if screen := again.screenText(); strings.Contains(screen, "first") || strings.Contains(screen, "second") || strings.Contains(screen, "failed") {
 		t.Error(screen)
 	}
-	first.change(func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateRunning, 7, nil })
-	again.shows("first")
-	again.isKept()
+	first.update(func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateRunning, 7, nil })
+	again.waitText("first")
+	again.waitSaved()
 	if closed := e.layouts.current.Closed; len(closed) != 1 || closed[0] != second.process.ID {
 		t.Errorf("put away: %v", closed)
 	}
 }
 
-func TestWhoEndedTheSessionThatIsShownIsTold(t *testing.T) {
+func TestDashboardReportsWhoEndedShownSession(t *testing.T) {
 	e := newFakeEngine()
-	first, second, third := e.add("first", "one$ "), e.add("second", "two$ "), e.add("third", "three$ ")
-	e.add("fourth", "four$ ")
+	first, second, third := e.addSession("first", "one$ "), e.addSession("second", "two$ "), e.addSession("third", "three$ ")
+	e.addSession("fourth", "four$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	third.end(api.StateStopped, nil) // nobody looks at it
-	d.lacks("third")
-	first.change(func(p *api.Process) { p.EndedBy = "agent:codex/1.0" })
-	first.end(api.StateStopped, nil)
-	d.shows("first was ended by codex")
-	d.shows("two$ ")
-	second.change(func(p *api.Process) { p.EndedBy = "person" })
-	second.end(api.StateStopped, nil)
-	d.shows("second was ended from elsewhere")
-	d.shows("four$ ")
-	d.m.notices.unsay()
-	d.press("ctrl+b", "x", "'y")
-	d.shows("No session is running")
-	d.lacks("was ended")
+	d.waitText("one$ ")
+	third.exitWith(api.StateStopped, nil) // it is not visible
+	d.waitNoText("third")
+	first.update(func(p *api.Process) { p.EndedBy = "agent:codex/1.0" })
+	first.exitWith(api.StateStopped, nil)
+	d.waitText("first was ended by codex")
+	d.waitText("two$ ")
+	second.update(func(p *api.Process) { p.EndedBy = "person" })
+	second.exitWith(api.StateStopped, nil)
+	d.waitText("second was ended from elsewhere")
+	d.waitText("four$ ")
+	d.m.notices.clearToast()
+	d.pressKeys("ctrl+b", "x", "'y")
+	d.waitText("No session is running")
+	d.waitNoText("was ended")
 }
 
-func TestWhatASmallTerminalCannotShowSaysTheWayBack(t *testing.T) {
+func TestSmallTerminalNamesWayBackFromHiddenView(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 20, 6)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	for i, key := range []string{"2", "3", "4"} {
-		d.press("ctrl+b", key)
-		d.shows("esc or alt+1: back")
-		d.press([]string{"esc", "alt+1", "esc"}[i])
-		d.shows("one$ ")
+		d.pressKeys("ctrl+b", key)
+		d.waitText("esc or alt+1: back")
+		d.pressKeys([]string{"esc", "alt+1", "esc"}[i])
+		d.waitText("one$ ")
 	}
-	d.press("ctrl+b", "?")
-	d.shows("Keys  1–2 of")
-	d.shows("esc close")
-	d.press("esc", "ctrl+b", ":")
-	d.shows("Find any")
-	d.press("esc", "ctrl+b", "2")
+	d.pressKeys("ctrl+b", "?")
+	d.waitText("Keys  1–2 of")
+	d.waitText("esc close")
+	d.pressKeys("esc", "ctrl+b", ":")
+	d.waitText("Find any")
+	d.pressKeys("esc", "ctrl+b", "2")
 	d.update(tea.WindowSizeMsg{Width: 120, Height: 36})
-	d.shows("cpu%")
-	d.press("esc")
+	d.waitText("cpu%")
+	d.pressKeys("esc")
 	if d.m.view != viewProcesses {
 		t.Error("esc leaves a view that there is room for")
 	}
 }
 
-func TestWhatWasSaidOfAViewDoesNotCoverTheKeysOfTheNext(t *testing.T) {
+func TestToastOfPreviousViewDoesNotCoverHints(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.m.notices.say("that is no name", true)
-	d.shows("that is no name")
-	d.press("alt+2")
-	d.lacks("that is no name")
-	d.m.notices.tell("web failed", true)
-	d.press("alt+1")
-	d.shows("web failed")
+	d.waitText("one$ ")
+	d.m.notices.showToast("that is no name", true)
+	d.waitText("that is no name")
+	d.pressKeys("alt+2")
+	d.waitNoText("that is no name")
+	d.m.notices.showNews("web failed", true)
+	d.pressKeys("alt+1")
+	d.waitText("web failed")
 }
 
-func TestEndingASessionAsksFirst(t *testing.T) {
+func TestEndingSessionAsksFirst(t *testing.T) {
 	e := newFakeEngine()
-	first := e.add("first", "one$ ")
+	first := e.addSession("first", "one$ ")
 	first.process.Terminal.Shell = true
-	e.add("second", "two$ ")
+	e.addSession("second", "two$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.press("ctrl+b", "x")
-	d.shows("End session first?")
-	d.shows("Daemons started from the shell keep running.")
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", "x")
+	d.waitText("End session first?")
+	d.waitText("Daemons started from the shell keep running.")
 	if c := d.m.View().Cursor; c != nil {
 		t.Error("the program's cursor shows through the question")
 	}
-	d.press("'n")
-	d.lacks("End session")
-	d.press("ctrl+b", "x", "'y")
-	d.shows("two$ ")
+	d.pressKeys("'n")
+	d.waitNoText("End session")
+	d.pressKeys("ctrl+b", "x", "'y")
+	d.waitText("two$ ")
 	if s := first.process.State; s != api.StateStopped {
 		t.Errorf("the session is %s", s)
 	}
-	d.press("ctrl+b", "x")
-	d.shows("Kills its program and everything it started.")
-	d.press("'n")
-	if got := first.input(); got != "" {
+	d.pressKeys("ctrl+b", "x")
+	d.waitText("Kills its program and everything it started.")
+	d.pressKeys("'n")
+	if got := first.typedText(); got != "" {
 		t.Errorf("the answers reached the program: %q", got)
 	}
 }
 
-func TestRenameTakesALine(t *testing.T) {
+func TestSessionIsRenamedInPrompt(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.press("ctrl+b", ",", "ctrl+u", "'web 漢x", "backspace")
-	d.run(d.m.input.take([]screen.Event{{Kind: keys.EventPaste, Paste: " two\n"}}))
-	d.press("enter")
-	d.shows("web 漢 two")
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", ",", "ctrl+u", "'web 漢x", "backspace")
+	d.run(d.m.input.handleEvents([]screen.Event{{Kind: keys.EventPaste, Paste: " two\n"}}))
+	d.pressKeys("enter")
+	d.waitText("web 漢 two")
 }
 
-func TestReconnectsByItselfAndKeepsWhatWasTyped(t *testing.T) {
+func TestDashboardReconnectsAndKeepsTypedKeys(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "one$ ")
+	s := e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.press("'before ")
-	d.typedInto(s, "before ")
+	d.waitText("one$ ")
+	d.pressKeys("'before ")
+	d.waitTyped(s, "before ")
 	next := d.loseEngine()
-	d.press("'while ")
-	d.reachEngine(next)
-	d.press("'after")
-	d.typedInto(s, "before while after")
+	d.pressKeys("'while ")
+	d.restoreEngine(next)
+	d.pressKeys("'after")
+	d.waitTyped(s, "before while after")
 }
 
-// loseEngine has the engine die and not come back before next is reached.
+// loseEngine kills the engine. The dashboard cannot reconnect before it reaches next.
 func (d *driver) loseEngine() (next *fakeEngine) {
 	d.t.Helper()
 	d.mu.Lock()
 	d.next = nil
 	d.mu.Unlock()
-	next = d.engine.die()
-	d.shows("reconnecting")
+	next = d.engine.killEngine()
+	d.waitText("reconnecting")
 	return next
 }
 
-func (d *driver) reachEngine(next *fakeEngine) {
+func (d *driver) restoreEngine(next *fakeEngine) {
 	d.t.Helper()
 	d.mu.Lock()
 	d.next = next
 	d.mu.Unlock()
 	d.engine = next
-	d.shows("reconnected")
+	d.waitText("reconnected")
 }
 
-func TestStartThatFailsSaysWhyAndLeavesNoPane(t *testing.T) {
+func TestFailedStartReportsErrorAndLeavesNoPane(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	e.mu.Lock()
 	e.refuse = errors.New("start session: no more PTYs\x1b[2J")
 	e.mu.Unlock()
-	d.press("ctrl+b", "%")
-	d.shows("no more PTYs")
+	d.pressKeys("ctrl+b", "%")
+	d.waitText("no more PTYs")
 	if got := len(d.m.sessions.tabs.Current.Root.Leaves(nil)); got != 1 {
 		t.Errorf("%d panes are left", got)
 	}
 }
 
-func TestWhatIsTypedBeforeTheFirstSessionWaitsForIt(t *testing.T) {
+func TestKeysTypedBeforeFirstSessionWaitForIt(t *testing.T) {
 	d := drive(t, newFakeEngine(), 80, 24)
-	d.press("'/bin/", "'ls q", "enter")
+	d.pressKeys("'/bin/", "'ls q", "enter")
 	if d.m.dialog.open != nil || d.quit {
 		t.Fatal("the list took it")
 	}
-	d.hasStarted(1)
-	d.press("'x")
-	d.typedInto(d.nth(0), "/bin/ls q\rx")
+	d.waitStarted(1)
+	d.pressKeys("'x")
+	d.waitTyped(d.nthSession(0), "/bin/ls q\rx")
 }
 
-func TestThePrefixWorksBeforeTheFirstSession(t *testing.T) {
+func TestPrefixWorksBeforeFirstSession(t *testing.T) {
 	d := drive(t, newFakeEngine(), 80, 24)
-	d.press("'ls", "ctrl+b", "d")
-	d.until("it is left", func() bool { return d.quit })
+	d.pressKeys("'ls", "ctrl+b", "d")
+	d.waitUntil("it is left", func() bool { return d.quit })
 }
 
-func TestTooSmallTerminalSaysSoAndRecovers(t *testing.T) {
+func TestTooSmallTerminalShowsErrorAndRecovers(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 10, 3)
-	d.until("news", func() bool { return d.m.sessions.opened })
-	if got := d.screen(); !strings.Contains(strings.Join(strings.Fields(got), " "), "too small: needs 60×15") {
+	d.waitUntil("news", func() bool { return d.m.sessions.isOpen })
+	if got := d.screenText(); !strings.Contains(strings.Join(strings.Fields(got), " "), "too small: needs 60×15") {
 		t.Errorf("at 10×3:\n%s", got)
 	}
 	d.update(tea.WindowSizeMsg{Width: 59, Height: 15})
-	d.press("ctrl+b", "2")
-	d.shows("terminal too small: 59×15, needs 60×15")
-	d.press("alt+1")
+	d.pressKeys("ctrl+b", "2")
+	d.waitText("terminal too small: 59×15, needs 60×15")
+	d.pressKeys("alt+1")
 	d.update(tea.WindowSizeMsg{Width: 60, Height: 15})
-	d.shows("one$ ")
+	d.waitText("one$ ")
 }
 
-func TestEveryRowIsAsWideAsTheScreen(t *testing.T) {
+func TestEveryRowFillsScreenWidth(t *testing.T) {
 	needs.FullRun(t)
 	e := newFakeEngine()
-	e.add("first", "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字x", "b")
-	e.add("second", "two$ ")
+	e.addSession("first", "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字x", "b")
+	e.addSession("second", "two$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("漢字")
-	d.press("ctrl+b", "%")
-	d.hasStarted(3)
-	d.press("ctrl+b", "-")
-	d.hasStarted(4)
+	d.waitText("漢字")
+	d.pressKeys("ctrl+b", "%")
+	d.waitStarted(3)
+	d.pressKeys("ctrl+b", "-")
+	d.waitStarted(4)
 	for _, size := range [][2]int{{60, 15}, {61, 16}, {80, 24}, {90, 30}, {106, 30}, {120, 36}, {200, 60}, {300, 100}} {
 		d.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		for range viewCount {
 			d.checkSize(size[0], size[1])
-			d.press("alt+2", "?")
+			d.pressKeys("alt+2", "?")
 			d.checkSize(size[0], size[1])
-			d.press("esc", "alt+1", "ctrl+b", "x")
+			d.pressKeys("esc", "alt+1", "ctrl+b", "x")
 			d.checkSize(size[0], size[1])
-			d.press("esc", "ctrl+b", "z")
+			d.pressKeys("esc", "ctrl+b", "z")
 			d.checkSize(size[0], size[1])
-			d.press("ctrl+b", "z", "ctrl+b")
+			d.pressKeys("ctrl+b", "z", "ctrl+b")
 			d.checkSize(size[0], size[1])
-			d.press("esc")
+			d.pressKeys("esc")
 		}
 	}
 }
@@ -408,7 +408,7 @@ func (d *driver) checkSize(w, h int) {
 	d.t.Helper()
 	rows := strings.Split(d.m.View().Content, "\n")
 	if len(rows) != h {
-		d.t.Fatalf("%d rows at %d×%d:\n%s", len(rows), w, h, d.screen())
+		d.t.Fatalf("%d rows at %d×%d:\n%s", len(rows), w, h, d.screenText())
 	}
 	for _, r := range rows {
 		if got := ansi.StringWidth(r); got != w {
@@ -417,35 +417,35 @@ func (d *driver) checkSize(w, h int) {
 	}
 }
 
-func TestZoomedPaneFillsTheScreen(t *testing.T) {
+func TestZoomedPaneFillsScreen(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "one$ ")
+	s := e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.press("ctrl+b", "z")
-	d.lacks("sessions ─")
-	d.until("the session has the size", func() bool {
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", "z")
+	d.waitNoText("sessions ─")
+	d.waitUntil("the session has the size", func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		return s.size == api.Size{Cols: 120, Rows: 36}
 	})
 	d.checkSize(120, 36)
-	d.press("ctrl+b", "z")
-	d.shows("sessions ─")
+	d.pressKeys("ctrl+b", "z")
+	d.waitText("sessions ─")
 }
 
 func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "one$ ")
+	s := e.addSession("first", "one$ ")
 	s.mouse = keys.MouseClick
 	d := drive(t, e, 160, 40)
-	d.shows("one$ ")
-	d.press("ctrl+b", "%")
-	d.hasStarted(2)
-	tree := d.tree()
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", "%")
+	d.waitStarted(2)
+	tree := d.treeArea()
 	d.click(tree.X+4, tree.Y+3)
-	d.press("'a")
-	d.typedInto(s, "a")
+	d.pressKeys("'a")
+	d.waitTyped(s, "a")
 	e.mu.Lock()
 	mice := s.mice
 	e.mu.Unlock()
@@ -453,79 +453,79 @@ func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 		t.Errorf("the program got %+v", mice)
 	}
 	before := d.m.sessions.tabs.Current.Root.Border()
-	d.mouse(keys.Mouse{X: before, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	d.mouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
-	d.mouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	d.sendMouse(keys.Mouse{X: before, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.sendMouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+	d.sendMouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
 	if got := d.m.sessions.tabs.Current.Root.Border(); got != before-10 {
 		t.Errorf("the border is at %d, dragged from %d", got, before)
 	}
 	d.click(5, 1+2)
-	if d.m.sessions.tabs.Current.Focus.Pane.ID != d.nth(1).process.ID {
+	if d.m.sessions.tabs.Current.Focus.Pane.ID != d.nthSession(1).process.ID {
 		t.Error("a click on the list's second row does not focus its session")
 	}
 	d.click(25, 0)
-	d.shows("command")
+	d.waitText("command")
 }
 
-func TestFocusReportsFollowTheKeyboard(t *testing.T) {
+func TestFocusReportsFollowKeyboard(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "one$ ")
+	s := e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.until("focus in", func() bool { d.press("alt+2", "alt+1"); return len(s.reports()) >= 2 })
-	got := s.reports()
+	d.waitText("one$ ")
+	d.waitUntil("focus in", func() bool { d.pressKeys("alt+2", "alt+1"); return len(s.focusReports()) >= 2 })
+	got := s.focusReports()
 	if got[len(got)-2] || !got[len(got)-1] {
 		t.Errorf("leaving and coming back reported %v", got)
 	}
-	d.run(d.m.input.take([]screen.Event{{Kind: keys.EventFocusOut}}))
-	if got := s.reports(); got[len(got)-1] {
+	d.run(d.m.input.handleEvents([]screen.Event{{Kind: keys.EventFocusOut}}))
+	if got := s.focusReports(); got[len(got)-1] {
 		t.Errorf("another window has the keyboard, reported %v", got)
 	}
 }
 
-func (s *fakeSession) reports() []bool {
+func (s *fakeSession) focusReports() []bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]bool(nil), s.focus...)
 }
 
-func TestWindowTitleNamesTheSession(t *testing.T) {
+func TestWindowTitleNamesSession(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first\x1b]0;x\x07", "one$ ")
+	e.addSession("first\x1b]0;x\x07", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	if got := d.m.View().WindowTitle; got != "tandem – first]0;x" {
 		t.Errorf("the title is %q", got)
 	}
 }
 
-func TestListFiltersAndForgets(t *testing.T) {
+func TestListFiltersAndDeletesSessions(t *testing.T) {
 	e := newFakeEngine()
-	e.add("alpha", "one$ ")
-	e.add("beta", "two$ ")
-	gone := e.add("gamma", "three$ ")
+	e.addSession("alpha", "one$ ")
+	e.addSession("beta", "two$ ")
+	gone := e.addSession("gamma", "three$ ")
 	seven := 7
 	gone.process.State, gone.process.ExitCode = api.StateExited, &seven
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.press("ctrl+b", "s", "/", "'bet", "enter")
-	d.lacks("gamma")
-	d.press("esc")
-	d.shows("gamma")
-	d.press("G", "x")
-	d.shows("Forget session gamma?")
-	d.press("enter") // answers nothing that cannot be taken back
-	d.press("y")
-	d.lacks("gamma")
-	d.press("q")
-	d.until("the dashboard ends", func() bool { return d.quit })
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", "s", "/", "'bet", "enter")
+	d.waitNoText("gamma")
+	d.pressKeys("esc")
+	d.waitText("gamma")
+	d.pressKeys("G", "x")
+	d.waitText("Forget session gamma?")
+	d.pressKeys("enter") // enter never confirms an irreversible action
+	d.pressKeys("y")
+	d.waitNoText("gamma")
+	d.pressKeys("q")
+	d.waitUntil("the dashboard ends", func() bool { return d.quit })
 }
 
-func TestNothingIsDrawnAgainWhenNothingChanged(t *testing.T) {
+func TestUnchangedFrameIsNotRedrawn(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	d.m.View()
 	d.update(nil)
 	if d.m.dirty || d.m.sessions.NeedsRedraw() {
@@ -533,11 +533,11 @@ func TestNothingIsDrawnAgainWhenNothingChanged(t *testing.T) {
 	}
 }
 
-func TestWhatIsTypedAfterLeavingGoesNowhere(t *testing.T) {
+func TestKeysTypedAfterDetachAreDropped(t *testing.T) {
 	e := newFakeEngine()
-	e.add("alpha", "one$ ")
+	e.addSession("alpha", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	var batch []screen.Event
 	for _, name := range []string{"a", "ctrl+b", "d", "r", "m"} {
 		k, err := keys.Parse(name)
@@ -546,34 +546,34 @@ func TestWhatIsTypedAfterLeavingGoesNowhere(t *testing.T) {
 		}
 		batch = append(batch, screen.Event{Kind: keys.EventKey, Key: k})
 	}
-	d.run(d.m.input.take(batch))
-	d.until("the dashboard ends", func() bool { return d.quit })
-	d.typedInto(d.nth(0), "a")
+	d.run(d.m.input.handleEvents(batch))
+	d.waitUntil("the dashboard ends", func() bool { return d.quit })
+	d.waitTyped(d.nthSession(0), "a")
 }
 
-func TestNextRunOfASessionIsShownWhereTheLastOneFailed(t *testing.T) {
+func TestRestartedSessionReusesPaneOfFailedRun(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("server", "first run")
+	s := e.addSession("server", "first run")
 	d := drive(t, e, 120, 36)
-	d.shows("first run")
+	d.waitText("first run")
 	status := 1
-	s.end(api.StateFailed, &status)
-	d.shows("exit")
-	d.until("it has ended", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.Ended() != nil })
-	s.change(func(p *api.Process) {
+	s.exitWith(api.StateFailed, &status)
+	d.waitText("exit")
+	d.waitUntil("it has ended", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.Ended() != nil })
+	s.update(func(p *api.Process) {
 		p.State, p.ExitCode = api.StateRunning, nil
 		p.StartedAt = p.StartedAt.Add(time.Minute)
 	})
-	d.until("it runs again", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.Ended() == nil })
-	d.press("'typed")
-	d.typedInto(s, "typed")
+	d.waitUntil("it runs again", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.Ended() == nil })
+	d.pressKeys("'typed")
+	d.waitTyped(s, "typed")
 }
 
-func TestPanesOutOfSightHaveNoSize(t *testing.T) {
+func TestHiddenPanesClaimNoSize(t *testing.T) {
 	e := newFakeEngine()
-	first, second := e.add("first", "one$ "), e.add("second", "two$ ")
+	first, second := e.addSession("first", "one$ "), e.addSession("second", "two$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	last := func(s *fakeSession) (size api.Size) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -584,54 +584,54 @@ func TestPanesOutOfSightHaveNoSize(t *testing.T) {
 	}
 	sizes := func(one, two bool) {
 		t.Helper()
-		d.until(fmt.Sprintf("the sessions have sizes: %t, %t", one, two), func() bool {
+		d.waitUntil(fmt.Sprintf("the sessions have sizes: %t, %t", one, two), func() bool {
 			return (last(first) != api.Size{}) == one && (last(second) != api.Size{}) == two
 		})
 	}
 	sizes(true, false)
-	d.press("alt+2")
+	d.pressKeys("alt+2")
 	sizes(false, false)
-	d.press("alt+1")
+	d.pressKeys("alt+1")
 	sizes(true, false)
-	d.press("ctrl+b", "n")
-	d.shows("two$ ")
+	d.pressKeys("ctrl+b", "n")
+	d.waitText("two$ ")
 	sizes(false, true)
-	d.press("ctrl+b", "n")
-	d.shows("one$ ")
+	d.pressKeys("ctrl+b", "n")
+	d.waitText("one$ ")
 	sizes(true, false)
 }
 
-func TestHelpInTheInboxShowsItsKeysAndReturns(t *testing.T) {
+func TestHelpInInboxListsItsKeysAndReturns(t *testing.T) {
 	d := drive(t, newFakeEngine(), 120, 36)
-	d.hasStarted(1)
-	d.nth(0).engine.asks(aRequest("r1", "make install"))
-	d.shows("1 asking")
-	d.press("ctrl+b", "u")
-	d.shows("1 request")
-	d.shows("? keys")
-	d.press("?")
-	d.shows("take what is done out of the inbox")
-	d.press("esc")
-	d.shows("1 request")
-	d.press("esc")
-	d.lacks("1 request")
+	d.waitStarted(1)
+	d.nthSession(0).engine.addRequest(newRequest("r1", "make install"))
+	d.waitText("1 asking")
+	d.pressKeys("ctrl+b", "u")
+	d.waitText("1 request")
+	d.waitText("? keys")
+	d.pressKeys("?")
+	d.waitText("take what is done out of the inbox")
+	d.pressKeys("esc")
+	d.waitText("1 request")
+	d.pressKeys("esc")
+	d.waitNoText("1 request")
 }
 
-func TestClosingAPaneFromTheListClosesTheSelectedSessions(t *testing.T) {
+func TestClosePaneFromListClosesSelectedSession(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.press("ctrl+b", "%")
-	d.hasStarted(2)
-	d.until("two panes are shown", func() bool { return len(d.m.sessions.visible()) == 2 })
-	d.press("ctrl+b", "s", "g", "ctrl+b", "w")
-	d.until("each has a tab", func() bool { return len(d.m.sessions.visible()) == 1 && len(d.m.sessions.tabs.All) == 2 })
-	if id := d.m.sessions.tabs.Current.Focus.Pane.ID; id == d.nth(0).process.ID {
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", "%")
+	d.waitStarted(2)
+	d.waitUntil("two panes are shown", func() bool { return len(d.m.sessions.visibleLeaves()) == 2 })
+	d.pressKeys("ctrl+b", "s", "g", "ctrl+b", "w")
+	d.waitUntil("each has a tab", func() bool { return len(d.m.sessions.visibleLeaves()) == 1 && len(d.m.sessions.tabs.All) == 2 })
+	if id := d.m.sessions.tabs.Current.Focus.Pane.ID; id == d.nthSession(0).process.ID {
 		t.Error("the other pane was closed")
 	}
-	d.press("ctrl+b", "w")
-	d.shows("the session's only pane")
-	d.press("alt+2", "ctrl+b", "w")
-	d.shows("no pane to close here")
+	d.pressKeys("ctrl+b", "w")
+	d.waitText("the session's only pane")
+	d.pressKeys("alt+2", "ctrl+b", "w")
+	d.waitText("no pane to close here")
 }

@@ -20,11 +20,10 @@ import (
 	"tandem/ui/screen"
 )
 
-// patience is how long a test waits for what has to happen.
+// patience is how long a test waits for an expected state.
 const patience = 10 * time.Second
 
-// A driver runs a model as Bubble Tea does, one message at a time, without a
-// terminal.
+// A driver runs a model without a terminal, one message at a time as Bubble Tea does.
 type driver struct {
 	t      *testing.T
 	m      *model
@@ -35,19 +34,20 @@ type driver struct {
 	ctx    context.Context
 
 	mu   sync.Mutex
-	next *fakeEngine // what connecting reaches
+	next *fakeEngine // the engine that connecting reaches
 }
 
-// onFakeTime runs a test of a driver in a bubble, where waiting takes no time.
+// onFakeTime runs a test in a synctest bubble, where waiting takes no time.
 func onFakeTime(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Hour) }) // Bubble Tea's timers cannot be stopped, and the bubble must outlive them
+		// Bubble Tea's timers cannot be stopped, and the bubble must outlive them.
+		t.Cleanup(func() { time.Sleep(time.Hour) })
 		test(t)
 	})
 }
 
-// drive opens a dashboard of a size on an engine.
+// drive opens a dashboard of w×h cells on an engine.
 func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -66,7 +66,7 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.Typed})
 	d.m.o.Home = "/home/ann"
 	l.Start(func() { l.Run(ctx) })
-	l.Start(func() { wake.Run(ctx, wakings(d.send)) })
+	l.Start(func() { wake.Run(ctx, sendWaking(d.send)) })
 	t.Cleanup(func() {
 		cancel()
 		l.Wait()
@@ -107,8 +107,8 @@ func (d *driver) deliver(msg tea.Msg) {
 	}
 }
 
-// until handles messages until cond holds.
-func (d *driver) until(what string, cond func() bool) {
+// waitUntil handles messages until cond holds.
+func (d *driver) waitUntil(what string, cond func() bool) {
 	d.t.Helper()
 	deadline := time.After(patience)
 	for !cond() {
@@ -120,44 +120,44 @@ func (d *driver) until(what string, cond func() bool) {
 			}
 			d.update(msg)
 		case <-deadline:
-			d.t.Fatalf("waited in vain: %s\n%s", what, d.screen())
+			d.t.Fatalf("waited in vain: %s\n%s", what, d.screenText())
 		}
 	}
 }
 
-// screen is what is drawn, without colours.
-func (d *driver) screen() string { return ansi.Strip(d.m.View().Content) }
+// screen returns the text of the screen without colours.
+func (d *driver) screenText() string { return ansi.Strip(d.m.View().Content) }
 
-// shows waits until the screen has text.
-func (d *driver) shows(text string) {
+// waitText waits until text is on the screen.
+func (d *driver) waitText(text string) {
 	d.t.Helper()
-	d.until("the screen shows "+text, func() bool { return strings.Contains(d.screen(), text) })
+	d.waitUntil("the screen shows "+text, func() bool { return strings.Contains(d.screenText(), text) })
 }
 
-func (d *driver) lacks(text string) {
+func (d *driver) waitNoText(text string) {
 	d.t.Helper()
-	d.until("the screen no longer shows "+text, func() bool { return !strings.Contains(d.screen(), text) })
+	d.waitUntil("the screen no longer shows "+text, func() bool { return !strings.Contains(d.screenText(), text) })
 }
 
-// press types keys by their names; a text in quotes is typed as it is.
-func (d *driver) press(names ...string) {
+// press types keys by name; a name starting with a quote is typed as text.
+func (d *driver) pressKeys(names ...string) {
 	d.t.Helper()
-	for _, k := range d.named(names) {
-		d.key(k)
+	for _, k := range d.parseKeys(names) {
+		d.sendKey(k)
 	}
 }
 
-// pressAtOnce types keys faster than any of them is taken in.
+// pressAtOnce queues keys before any of them is handled.
 func (d *driver) pressAtOnce(names ...string) {
 	d.t.Helper()
-	for _, k := range d.named(names) {
+	for _, k := range d.parseKeys(names) {
 		d.m.input.queue.Add(screen.Event{Kind: keys.EventKey, Key: k})
 	}
 	d.update(inputMsg{})
 }
 
-// named are the keys that press is told of.
-func (d *driver) named(names []string) (all []keys.Key) {
+// parseKeys converts the names passed to press into keys.
+func (d *driver) parseKeys(names []string) (all []keys.Key) {
 	d.t.Helper()
 	for _, name := range names {
 		if text, ok := strings.CutPrefix(name, "'"); ok {
@@ -175,56 +175,55 @@ func (d *driver) named(names []string) (all []keys.Key) {
 	return all
 }
 
-func (d *driver) key(k keys.Key) { d.typed(screen.Event{Kind: keys.EventKey, Key: k}) }
+func (d *driver) sendKey(k keys.Key) { d.sendEvent(screen.Event{Kind: keys.EventKey, Key: k}) }
 
-func (d *driver) mouse(e keys.Mouse) { d.typed(screen.Event{Kind: keys.EventMouse, Mouse: e}) }
+func (d *driver) sendMouse(e keys.Mouse) { d.sendEvent(screen.Event{Kind: keys.EventMouse, Mouse: e}) }
 
-// typed has the model take in something that the person did, as it does when it
-// is told that input waits.
-func (d *driver) typed(e screen.Event) {
+// sendEvent queues an event and notifies the model, as reading from a terminal does.
+func (d *driver) sendEvent(e screen.Event) {
 	d.m.input.queue.Add(e)
 	d.update(inputMsg{})
 }
 
 func (d *driver) click(x, y int) {
-	d.mouse(keys.Mouse{X: x, Y: y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	d.mouse(keys.Mouse{X: x, Y: y, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	d.sendMouse(keys.Mouse{X: x, Y: y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.sendMouse(keys.Mouse{X: x, Y: y, Button: keys.ButtonLeft, Kind: keys.MouseUp})
 }
 
-// typedInto waits until a session's program has got text.
-func (d *driver) typedInto(s *fakeSession, text string) {
+// waitTyped waits until a session's program has received text.
+func (d *driver) waitTyped(s *fakeSession, text string) {
 	d.t.Helper()
 	what := text[:min(len(text), 40)]
-	d.until(s.process.Name+" gets "+what, func() bool { return s.input() == text })
+	d.waitUntil(s.process.Name+" gets "+what, func() bool { return s.typedText() == text })
 }
 
-// nth is the engine's session number i.
-func (d *driver) nth(i int) *fakeSession {
+// nthSession returns the engine's session number i.
+func (d *driver) nthSession(i int) *fakeSession {
 	d.engine.mu.Lock()
 	defer d.engine.mu.Unlock()
 	return d.engine.sessions[i]
 }
 
-// hasStarted waits until the engine has n sessions.
-func (d *driver) hasStarted(n int) {
+// waitStarted waits until the engine has n sessions.
+func (d *driver) waitStarted(n int) {
 	d.t.Helper()
-	d.until("another session has started", func() bool {
+	d.waitUntil("another session has started", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
-		return len(d.engine.sessions) == n && len(d.m.sessions.starts.starter.Waiting()) == 0
+		return len(d.engine.sessions) == n && len(d.m.sessions.launcher.starter.Waiting()) == 0
 	})
 }
 
-// onScreen is where a part of the sessions view is on the screen.
+// onScreen converts a rectangle of the sessions view to screen coordinates.
 func (d *driver) onScreen(r widget.Rect) widget.Rect {
 	r.X, r.Y = r.X+d.m.areas.body.X, r.Y+d.m.areas.body.Y
 	return r
 }
 
-// tree is where the terminals are on the screen.
-func (d *driver) tree() widget.Rect { return d.onScreen(d.m.sessions.areas.tree) }
+// tree returns the screen rectangle of the panes.
+func (d *driver) treeArea() widget.Rect { return d.onScreen(d.m.sessions.areas.tree) }
 
-// area is where the terminal of a leaf is on the screen, and leafAt the leaf with
+// area returns the screen rectangle of a leaf's pane, leafAt that of the leaf including
 // its title row.
-func (d *driver) area(l *layout.Node) widget.Rect   { return d.onScreen(d.m.sessions.area(l)) }
-func (d *driver) leafAt(l *layout.Node) widget.Rect { return d.onScreen(l.Rect) }
+func (d *driver) paneArea(l *layout.Node) widget.Rect { return d.onScreen(d.m.sessions.paneArea(l)) }
+func (d *driver) leafArea(l *layout.Node) widget.Rect { return d.onScreen(l.Rect) }

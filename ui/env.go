@@ -18,20 +18,21 @@ import (
 	"tandem/ui/predict"
 )
 
-// An env is what the dashboard does for its panes.
+// An env implements the environment of panes and overlays on a model. Each method forwards
+// to one part of the dashboard.
 type env struct{ m *model }
 
 func (e env) Context() context.Context                         { return e.m.ctx }
 func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.At(ctx) }
 func (e env) News() *panes.News                                { return &e.m.news }
-func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learn(started...) }
+func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learnProcesses(started...) }
 func (e env) Home() string                                     { return e.m.o.Home }
 func (e env) Folder() string                                   { return e.m.o.CWD }
-func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.notices.say(text, bad) }
-func (e env) ClearMessage()                                    { e.m.notices.unsay() }
-func (e env) Save(s panes.FileSave) tea.Cmd                    { return e.m.save(s, false) }
-func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.await(p) }
-func (e env) StartProcess() tea.Cmd                            { return e.m.form.show() }
+func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.notices.showToast(text, bad) }
+func (e env) ClearMessage()                                    { e.m.notices.clearToast() }
+func (e env) Save(s panes.FileSave) tea.Cmd                    { return e.m.saveFile(s, false) }
+func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.awaitPending(p) }
+func (e env) StartProcess() tea.Cmd                            { return e.m.form.showStart() }
 func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.Open(name) }
 func (e env) ExpectStop(id string)                             { e.m.sessions.list.ExpectStop(id) }
 
@@ -39,7 +40,7 @@ func (e env) ShowSession(id string) tea.Cmd {
 	return tea.Batch(e.m.setView(viewSessions), e.m.sessions.openSession(id))
 }
 
-// Ask opens a dialog.
+// Ask opens a dialog in place of the current one.
 func (e env) Ask(o overlay.Overlay) {
 	e.m.dialog.open = o
 	e.m.dirty = true
@@ -48,28 +49,28 @@ func (e env) Ask(o overlay.Overlay) {
 func (e env) Close()                    { e.m.dialog.open = nil }
 func (e env) Bindings() keymap.Bindings { return e.m.o.Bindings }
 func (e env) Look() *widget.Look        { return &e.m.theme.look }
-func (e env) Spinner() string           { return e.m.dialog.sign() }
+func (e env) Spinner() string           { return e.m.dialog.spinnerText() }
 
 func (e env) Shows(o overlay.Overlay) bool { return e.m.dialog.open == o }
 
-func (e env) Copy(text, what string) tea.Cmd { return e.m.clip.copy(text, what, false) }
+func (e env) Copy(text, what string) tea.Cmd { return e.m.clip.copyText(text, what, false) }
 
 func (e env) CopyRead(read terminal.Read) tea.Cmd { return e.m.clip.copyRead(read) }
 
-func (e env) Press(k keys.Key) tea.Cmd { return e.m.input.press(k) }
+func (e env) Press(k keys.Key) tea.Cmd { return e.m.input.pressKey(k) }
 
 func (e env) SayOnce(text string) tea.Cmd {
 	if e.m.notices.toast.bad && e.m.notices.toast.text == text {
 		return nil
 	}
-	return e.m.notices.say(text, true)
+	return e.m.notices.showToast(text, true)
 }
 
-func (e env) TakeClip(clip []byte) tea.Cmd { return e.m.clip.take(clip) }
+func (e env) TakeClip(clip []byte) tea.Cmd { return e.m.clip.acceptClip(clip) }
 
-func (e env) Tell(text string, bad bool) tea.Cmd { return e.m.notices.tell(text, bad) }
+func (e env) Tell(text string, bad bool) tea.Cmd { return e.m.notices.showNews(text, bad) }
 
-func (e env) Notify(text string) tea.Cmd { return e.m.notices.notify(text) }
+func (e env) Notify(text string) tea.Cmd { return e.m.notices.notifyDesktop(text) }
 
 func (e env) ShowRequest(id string) tea.Cmd { return e.m.showRequest(id) }
 
@@ -90,7 +91,7 @@ func (e env) Ended(p api.Process) {
 	e.m.news.RecordExit(p)
 }
 
-func (e env) ShowSessions() { e.m.switchTo(viewSessions) }
+func (e env) ShowSessions() { e.m.switchView(viewSessions) }
 
 func (e env) Blurred() bool { return e.m.input.blurred }
 
@@ -106,7 +107,7 @@ func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
 
 func (e env) ClearNote() {
 	if !e.m.notices.toast.bad {
-		e.m.notices.unsay()
+		e.m.notices.clearToast()
 	}
 }
 
@@ -129,11 +130,11 @@ func (e env) Colors() int {
 func (e env) Insert(text string) tea.Cmd { return e.m.insertText(text) }
 
 func (e env) StartSession(command []string, folder string) tea.Cmd {
-	return e.m.sessions.starts.startCommand(nil, command, folder)
+	return e.m.sessions.launcher.startCommand(nil, command, folder)
 }
 
 func (e env) StartOn(machine string) tea.Cmd {
-	return e.m.sessions.starts.startOn(machine, nil, nil, "")
+	return e.m.sessions.launcher.startOn(machine, nil, nil, "")
 }
 
 func (e env) Session() (id, folder string) {
@@ -141,10 +142,10 @@ func (e env) Session() (id, folder string) {
 	if p != nil {
 		id = p.ID
 	}
-	return id, e.m.sessions.starts.folder(p)
+	return id, e.m.sessions.launcher.startFolder(p)
 }
 
-// Predict is what the settings say of it.
+// Predict returns the configured mode of key prediction.
 func (e env) Predict() predict.Mode {
 	return predict.Modes()[cmp.Or(e.m.o.Predict, predict.Auto.String())]
 }

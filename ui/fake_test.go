@@ -17,53 +17,53 @@ import (
 	"tandem/panes/panestest"
 )
 
-// A fakeEngine keeps sessions in memory. Each is a program that prints a
-// prompt and echoes what is typed, and that records it.
+// A fakeEngine keeps sessions in memory. Each is a program that prints a prompt, echoes
+// its input and records it.
 type fakeEngine struct {
 	*panestest.Engine
 	mu       *sync.Mutex // shared with its successors
 	sessions []*fakeSession
 	watchers map[chan api.Event]bool
 	gone     chan struct{} // closed when the engine dies
-	refuse   error         // what Start fails with
-	late     bool          // what is started is told of after the answer
+	refuse   error         // the error of the next starts
+	late     bool          // the event of a start follows the answer
 	started  []api.SessionStartInput
-	asked    api.ProcessStartInput // of the last process
+	asked    api.ProcessStartInput // input of the last start of a process
 	history  fakeHistory
 	layouts  *fakeLayouts
-	calls    []string      // what was asked of processes
-	changed  chan struct{} // of 1: a session has got input
+	calls    []string      // operations on processes
+	changed  chan struct{} // capacity 1; a session received input
 
 	transfers     map[string]api.FileJob
-	held          atomic.Pointer[held] // for the next transfer
-	holding       *held
-	trash         chan []api.TrashedFile // what was deleted, once that is asked for; nil for nothing
-	looks         atomic.Bool            // for ever at what is in the way of a transfer, or in a file
-	folderChanged chan struct{}          // has the watch of a folder tell of a change
+	held          atomic.Pointer[heldTransfer] // holds the next transfer
+	holding       *heldTransfer
+	trash         chan []api.TrashedFile // blocks a listing of the trash until it receives; nil answers at once
+	hang          atomic.Bool            // conflict checks and searches in a file never return
+	folderChanged chan struct{}          // makes a folder's watch report a change
 	branch        string
 	gitMarks      map[string]string
-	gitAll        string // of all other entries
-	dataDir       string // of bookmarks
+	gitAll        string // status of all other entries
+	dataDir       string // contains the bookmarks
 	machines      map[string]*fakeEngine
 	known         []api.Machine
-	beyond        string // the first name that is one too many to list; "" for none
+	cutAt         string // the first name beyond the limit of a listing; "" for no limit
 }
 
 type fakeSession struct {
-	mute    bool        // nothing that is asked for is answered, and no new size shown
+	mute    bool        // answers nothing and adopts no new size
 	mu      *sync.Mutex // the engine's
 	process api.Process
 	engine  *fakeEngine
 	typed   []byte
 	texts   int   // inputs of several characters
-	unsure  int64 // bytes of text that a lost attachment may have lost
+	unsure  int64 // bytes of text possibly lost with an attachment
 	lines   []api.Line
 	size    api.Size
 	resized []api.Size
 	bells   uint32
 	mouse   keys.MouseMode
 	alt     bool
-	runs    string // in place of a shell at its prompt
+	runs    string // foreground program; "" is a shell at its prompt
 	asked   []api.LineRange
 	mice    []keys.Mouse
 	focus   []bool
@@ -77,22 +77,22 @@ type fakeSession struct {
 
 func newFakeEngine() *fakeEngine {
 	e := &fakeEngine{Engine: panestest.NewEngine(), mu: &sync.Mutex{}, layouts: &fakeLayouts{saved: map[string]api.Layout{}}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1), folderChanged: make(chan struct{})}
-	panestest.On(e.Engine, api.SessionStart, e.start)
-	panestest.On(e.Engine, api.SessionRename, e.rename)
-	panestest.On(e.Engine, api.SessionKeyboard, e.keyboard)
-	panestest.On(e.Engine, api.SessionForeground, e.foreground)
-	panestest.On(e.Engine, api.SessionKill, e.kill)
-	panestest.On(e.Engine, api.SessionFind, e.find)
-	panestest.On(e.Engine, api.SessionText, e.text)
-	panestest.On(e.Engine, api.ProcessRemove, e.remove)
+	panestest.On(e.Engine, api.SessionStart, e.startSession)
+	panestest.On(e.Engine, api.SessionRename, e.renameSession)
+	panestest.On(e.Engine, api.SessionKeyboard, e.setKeyboard)
+	panestest.On(e.Engine, api.SessionForeground, e.getForeground)
+	panestest.On(e.Engine, api.SessionKill, e.killSession)
+	panestest.On(e.Engine, api.SessionFind, e.findText)
+	panestest.On(e.Engine, api.SessionText, e.copyText)
+	panestest.On(e.Engine, api.ProcessRemove, e.removeProcess)
 	panestest.On(e.Engine, api.ProcessList, e.listProcesses)
-	panestest.On(e.Engine, api.ProcessLog, e.log)
+	panestest.On(e.Engine, api.ProcessLog, e.readLog)
 	panestest.On(e.Engine, api.ProcessStart, e.startProcess)
 	panestest.On(e.Engine, api.ProcessStop, e.stopProcess)
-	panestest.On(e.Engine, api.ProcessRestart, e.restart)
-	panestest.On(e.Engine, api.ProcessSignal, e.signal)
+	panestest.On(e.Engine, api.ProcessRestart, e.restartProcess)
+	panestest.On(e.Engine, api.ProcessSignal, e.signalProcess)
 	panestest.On(e.Engine, api.ProcessUpdate, e.updateProcess)
-	panestest.On(e.Engine, api.RequestAnswer, e.answer)
+	panestest.On(e.Engine, api.RequestAnswer, e.answerRequest)
 	panestest.On(e.Engine, api.LayoutGet, e.getLayouts)
 	panestest.On(e.Engine, api.LayoutPut, e.putLayout)
 	panestest.On(e.Engine, api.LayoutRemove, e.removeLayout)
@@ -105,8 +105,8 @@ func newFakeEngine() *fakeEngine {
 
 var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
 
-// die breaks every connection; what there was goes on in next.
-func (e *fakeEngine) die() (next *fakeEngine) {
+// die breaks every connection. next keeps the sessions and processes.
+func (e *fakeEngine) killEngine() (next *fakeEngine) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	close(e.gone)
@@ -153,20 +153,20 @@ func (e *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 	}
 }
 
-func (e *fakeEngine) tell(ev api.Event) {
+func (e *fakeEngine) announce(ev api.Event) {
 	for c := range e.watchers {
 		c <- ev
 	}
 }
 
-// add makes a session that already running.
-func (e *fakeEngine) add(name string, lines ...string) *fakeSession {
+// add creates a session that is already running.
+func (e *fakeEngine) addSession(name string, lines ...string) *fakeSession {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.make(name, lines)
+	return e.makeSession(name, lines)
 }
 
-func (e *fakeEngine) make(name string, lines []string) *fakeSession {
+func (e *fakeEngine) makeSession(name string, lines []string) *fakeSession {
 	n := len(e.sessions) + 1
 	s := &fakeSession{
 		mu: e.mu, engine: e,
@@ -189,24 +189,24 @@ func plainLine(text string) api.Line {
 	return api.Line{Runs: []api.Run{{Text: text, Cells: len([]rune(text))}}}
 }
 
-func (e *fakeEngine) start(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+func (e *fakeEngine) startSession(_ context.Context, in api.SessionStartInput) (api.Process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.refuse != nil {
 		return api.Process{}, e.refuse
 	}
 	e.started = append(e.started, in)
-	s := e.make(fmt.Sprintf("bash-%d", len(e.sessions)+1), []string{"$ "})
+	s := e.makeSession(fmt.Sprintf("bash-%d", len(e.sessions)+1), []string{"$ "})
 	s.process.CWD = in.CWD
 	if in.ID != "" {
 		s.process.ID = in.ID
 	}
-	p := s.process // as it is now
-	e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	p := s.process // its current state
+	e.announce(api.Event{Type: api.EventProcess, Process: &p})
 	return s.process, nil
 }
 
-func (e *fakeEngine) session(id string) (*fakeSession, error) {
+func (e *fakeEngine) findSession(id string) (*fakeSession, error) {
 	for _, s := range e.sessions {
 		if s.process.ID == id {
 			return s, nil
@@ -215,23 +215,23 @@ func (e *fakeEngine) session(id string) (*fakeSession, error) {
 	return nil, api.Errorf(api.CodeNotFound, "find session %q: there is none", id)
 }
 
-func (e *fakeEngine) rename(_ context.Context, in api.SessionRenameInput) (api.Process, error) {
+func (e *fakeEngine) renameSession(_ context.Context, in api.SessionRenameInput) (api.Process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, err := e.session(in.ID)
+	s, err := e.findSession(in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
 	s.process.Name = in.Name
 	p := s.process
-	e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	e.announce(api.Event{Type: api.EventProcess, Process: &p})
 	return p, nil
 }
 
-func (e *fakeEngine) keyboard(_ context.Context, in api.SessionKeyboardInput) (api.Process, error) {
+func (e *fakeEngine) setKeyboard(_ context.Context, in api.SessionKeyboardInput) (api.Process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, err := e.session(in.ID)
+	s, err := e.findSession(in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
@@ -242,38 +242,38 @@ func (e *fakeEngine) keyboard(_ context.Context, in api.SessionKeyboardInput) (a
 	}
 	s.process.Terminal = &t
 	p := s.process
-	e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	e.announce(api.Event{Type: api.EventProcess, Process: &p})
 	return p, nil
 }
 
-func (e *fakeEngine) foreground(_ context.Context, in api.IDInput) (api.SessionForegroundOutput, error) {
+func (e *fakeEngine) getForeground(_ context.Context, in api.IDInput) (api.SessionForegroundOutput, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, err := e.session(in.ID)
+	s, err := e.findSession(in.ID)
 	if err != nil {
 		return api.SessionForegroundOutput{}, err
 	}
 	return api.SessionForegroundOutput{Prompt: s.runs == "", Program: s.runs}, nil
 }
 
-func (e *fakeEngine) kill(_ context.Context, in api.IDInput) (api.Process, error) {
+func (e *fakeEngine) killSession(_ context.Context, in api.IDInput) (api.Process, error) {
 	e.mu.Lock()
-	s, err := e.session(in.ID)
+	s, err := e.findSession(in.ID)
 	e.mu.Unlock()
 	if err != nil {
 		return api.Process{}, err
 	}
-	s.end(api.StateStopped, nil)
+	s.exitWith(api.StateStopped, nil)
 	return s.process, nil
 }
 
-func (e *fakeEngine) remove(_ context.Context, in api.IDInput) (api.Empty, error) {
+func (e *fakeEngine) removeProcess(_ context.Context, in api.IDInput) (api.Empty, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i, s := range e.sessions {
 		if s.process.ID == in.ID {
 			e.sessions = append(e.sessions[:i:i], e.sessions[i+1:]...)
-			e.tell(api.Event{Type: api.EventRemoved, ID: in.ID})
+			e.announce(api.Event{Type: api.EventRemoved, ID: in.ID})
 			return api.Empty{}, nil
 		}
 	}
@@ -288,7 +288,7 @@ func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (panes.Attac
 		return nil, errGone
 	default:
 	}
-	s, err := e.session(o.ID)
+	s, err := e.findSession(o.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -297,38 +297,38 @@ func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (panes.Attac
 	}
 	v := &fakeViewer{session: s, wake: make(chan struct{}, 1)}
 	s.viewers[v] = true
-	v.push(api.Output{Frame: s.frame(true)})
+	v.pushOutput(api.Output{Frame: s.makeFrame(true)})
 	if o.Lines.Count > 0 {
-		v.push(api.Output{Lines: s.scrollback(o.Lines)})
+		v.pushOutput(api.Output{Lines: s.readScrollback(o.Lines)})
 	}
 	if s.process.State.Ended() {
 		p := s.process
-		v.push(api.Output{Ended: &p})
+		v.pushOutput(api.Output{Ended: &p})
 	}
 	return v, nil
 }
 
-func (s *fakeSession) scrollback(r api.LineRange) (lines []api.NumberedLine) {
+func (s *fakeSession) readScrollback(r api.LineRange) (lines []api.NumberedLine) {
 	for n := r.From; n < min(r.From+int64(r.Count), int64(len(s.old))); n++ {
 		lines = append(lines, api.NumberedLine{N: n, Line: s.old[n]})
 	}
 	return lines
 }
 
-// end ends a session's program.
-func (s *fakeSession) end(state api.State, code *int) {
+// end makes a session's program exit.
+func (s *fakeSession) exitWith(state api.State, code *int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.process.State, s.process.ExitCode, s.process.PID = state, code, 0
 	p := s.process
 	for v := range s.viewers {
-		v.push(api.Output{Ended: &p})
+		v.pushOutput(api.Output{Ended: &p})
 	}
-	s.engine.tell(api.Event{Type: api.EventProcess, Process: &p})
+	s.engine.announce(api.Event{Type: api.EventProcess, Process: &p})
 }
 
-// frame is the whole screen: what was there and what was typed behind it.
-func (s *fakeSession) frame(full bool) *api.Frame {
+// frame returns the whole screen: the printed lines and the input echoed after them.
+func (s *fakeSession) makeFrame(full bool) *api.Frame {
 	lines := append([]api.Line(nil), s.lines...)
 	text := string(s.typed)
 	x := 0
@@ -353,21 +353,21 @@ func (s *fakeSession) frame(full bool) *api.Frame {
 	return f
 }
 
-func (s *fakeSession) show() {
+func (s *fakeSession) pushFrame() {
 	for v := range s.viewers {
-		v.push(api.Output{Frame: s.frame(false)})
+		v.pushOutput(api.Output{Frame: s.makeFrame(false)})
 	}
 }
 
 // print replaces the session's screen.
-func (s *fakeSession) print(lines ...api.Line) {
+func (s *fakeSession) printLines(lines ...api.Line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = lines
-	s.show()
+	s.pushFrame()
 }
 
-func (s *fakeSession) input() string {
+func (s *fakeSession) typedText() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return string(s.typed)
@@ -385,7 +385,7 @@ type fakeViewer struct {
 	out     *outbox.Sender
 }
 
-func (v *fakeViewer) push(out api.Output) {
+func (v *fakeViewer) pushOutput(out api.Output) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if n := len(v.queue); n > 0 && out.Frame != nil && v.queue[n-1].Frame != nil {
@@ -394,27 +394,27 @@ func (v *fakeViewer) push(out api.Output) {
 	} else {
 		v.queue = append(v.queue, out)
 	}
-	ring(v.wake)
+	notifyChan(v.wake)
 }
 
 func (v *fakeViewer) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.queue, v.ended = nil, true
-	ring(v.wake)
+	notifyChan(v.wake)
 }
 
 func (v *fakeViewer) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
-	out, _ := o.Connect(v.take, outbox.Arrived{}, first...)
+	out, _ := o.Connect(v.sendQueued, outbox.Arrived{}, first...)
 	v.sending.Lock()
 	v.out = out
 	v.sending.Unlock()
-	v.take()
+	v.sendQueued()
 	return v.session.unsure
 }
 
-// take sends what is queued.
-func (v *fakeViewer) take() {
+// sendQueued sends the queued input.
+func (v *fakeViewer) sendQueued() {
 	v.sending.Lock()
 	defer v.sending.Unlock()
 	if v.out == nil {
@@ -470,7 +470,7 @@ func (v *fakeViewer) send(in api.Input) error {
 	s := v.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer ring(s.engine.changed)
+	defer notifyChan(s.engine.changed)
 	v.mu.Lock()
 	ended := v.ended
 	v.mu.Unlock()
@@ -504,9 +504,9 @@ func (v *fakeViewer) send(in api.Input) error {
 		if s.mute {
 			return nil
 		}
-		s.show()
-		v.push(api.Output{Lines: s.scrollback(*in.Lines)})
+		s.pushFrame()
+		v.pushOutput(api.Output{Lines: s.readScrollback(*in.Lines)})
 	}
-	s.show()
+	s.pushFrame()
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"tandem/engine/api"
 )
 
-// rows are the scrollback and the screen of a fake session as text.
-func (s *fakeSession) rows() (rows []string) {
+// rows returns the scrollback and the screen of a fake session as text.
+func (s *fakeSession) textRows() (rows []string) {
 	for _, l := range append(append([]api.Line(nil), s.old...), s.lines...) {
 		var b strings.Builder
 		for _, r := range l.Runs {
@@ -19,23 +19,23 @@ func (s *fakeSession) rows() (rows []string) {
 	return rows
 }
 
-func (s *fakeSession) marks(n int, mark string) bool {
+func (s *fakeSession) hasMark(n int, mark string) bool {
 	l := append(append([]api.Line(nil), s.old...), s.lines...)[n]
 	return mark == api.MarkedPrompt && l.Prompt || mark == api.MarkedOutput && l.Output
 }
 
-func (e *fakeEngine) find(_ context.Context, in api.SessionFindInput) (out api.SessionFindOutput, err error) {
+func (e *fakeEngine) findText(_ context.Context, in api.SessionFindInput) (out api.SessionFindOutput, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, err := e.session(in.ID)
+	s, err := e.findSession(in.ID)
 	if err != nil {
 		return out, err
 	}
 	var all []api.SessionMatch
-	for n, row := range s.rows() {
+	for n, row := range s.textRows() {
 		at := func(x int) api.Place { return api.Place{Line: int64(n), Cell: x} }
 		if in.Mark != "" {
-			if s.marks(n, in.Mark) {
+			if s.hasMark(n, in.Mark) {
 				all = append(all, api.SessionMatch{From: at(0), To: at(0)})
 			}
 			continue
@@ -66,14 +66,14 @@ func (e *fakeEngine) find(_ context.Context, in api.SessionFindInput) (out api.S
 	return out, nil
 }
 
-func (e *fakeEngine) text(_ context.Context, in api.SessionTextInput) (out api.SessionTextOutput, err error) {
+func (e *fakeEngine) copyText(_ context.Context, in api.SessionTextInput) (out api.SessionTextOutput, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, err := e.session(in.ID)
+	s, err := e.findSession(in.ID)
 	if err != nil {
 		return out, err
 	}
-	for n, row := range s.rows() {
+	for n, row := range s.textRows() {
 		line := int64(n)
 		if line < in.From.Line || line > in.To.Line {
 			continue

@@ -16,7 +16,7 @@ import (
 	"tandem/engine/api"
 )
 
-// The fake engine's files are those of the test's folders.
+// The fake engine's files are the files in the test's directories.
 
 func fakeFileError(err error) error {
 	switch {
@@ -51,8 +51,8 @@ func fakeInfo(path string) (api.FileInfo, error) {
 func (e *fakeEngine) ListFiles(_ context.Context, path, after string, limit int) (api.FilesListOutput, error) {
 	entries, err := os.ReadDir(path)
 	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return after != "" && entry.Name() <= after })
-	if limit = min(limit, len(entries)); e.beyond != "" { // as if there were many more before it
-		limit, _ = slices.BinarySearchFunc(entries[:limit], e.beyond, func(entry fs.DirEntry, name string) int { return strings.Compare(entry.Name(), name) })
+	if limit = min(limit, len(entries)); e.cutAt != "" { // pretends that many more entries follow
+		limit, _ = slices.BinarySearchFunc(entries[:limit], e.cutAt, func(entry fs.DirEntry, name string) int { return strings.Compare(entry.Name(), name) })
 	}
 	out := api.FilesListOutput{Path: path}
 	for i, entry := range entries {
@@ -67,7 +67,7 @@ func (e *fakeEngine) ListFiles(_ context.Context, path, after string, limit int)
 	return out, fakeFileError(err)
 }
 
-// MatchFiles sees what is beyond too.
+// MatchFiles finds entries beyond the limit of a listing too.
 func (e *fakeEngine) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
 	if words == "" {
 		return e.ListFiles(ctx, path, after, limit)
@@ -88,7 +88,7 @@ func (e *fakeEngine) MatchFiles(ctx context.Context, path, words, after string, 
 }
 
 func (e *fakeEngine) StatFile(_ context.Context, path string) (api.FileInfo, error) {
-	if strings.HasSuffix(path, "/src/main.go") { // what a program has named
+	if strings.HasSuffix(path, "/src/main.go") { // a path printed by a program
 		return api.FileInfo{Name: "main.go", Path: path, Type: "file"}, nil
 	}
 	info, err := fakeInfo(path)
@@ -137,15 +137,16 @@ func (e *fakeEngine) DeleteFile(_ context.Context, path string) error {
 	return fakeFileError(os.RemoveAll(path))
 }
 
-// Transfer does everything at once; the trash is a folder "trash" beside.
+// Transfer moves or copies everything in one step. Its trash is the directory "trash"
+// beside the file.
 func (e *fakeEngine) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
-	if e.looks.Load() {
+	if e.hang.Load() {
 		<-ctx.Done()
 		return api.FilesTransferOutput{}, ctx.Err()
 	}
 	job := api.FileJob{Kind: in.Kind, State: api.JobDone}
 	var out api.FilesTransferOutput
-	free := map[string]bool{} // once the items before have moved
+	free := map[string]bool{} // names that earlier items have vacated
 	for _, item := range in.Items {
 		if _, err := os.Lstat(item.To); err == nil && in.Conflict == "" && item.To != "" && !free[item.To] {
 			out.Conflicts = append(out.Conflicts, item.To)
@@ -199,14 +200,16 @@ func (e *fakeEngine) Transfer(ctx context.Context, in api.FilesTransferInput) (a
 	return out, nil
 }
 
-// A held transfer stops after some items until it is ended.
-type held struct {
+// A heldTransfer stops after some items until it is cancelled.
+type heldTransfer struct {
 	after int
 	ended chan struct{}
 }
 
-// holdTransfers has the next transfer held.
-func (e *fakeEngine) holdTransfers(after int) { e.held.Store(&held{after, make(chan struct{})}) }
+// holdTransfers holds the next transfer after a number of items.
+func (e *fakeEngine) holdTransfers(after int) {
+	e.held.Store(&heldTransfer{after, make(chan struct{})})
+}
 
 func (e *fakeEngine) TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error) {
 	e.mu.Lock()
@@ -242,7 +245,7 @@ func (e *fakeEngine) CancelTransfer(context.Context, string) error {
 	return nil
 }
 
-// WatchFolder waits until the test says that the folder has changed.
+// WatchFolder blocks until the test reports a change of the folder.
 func (e *fakeEngine) WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error) {
 	select {
 	case <-e.folderChanged:
@@ -273,7 +276,7 @@ func (e *fakeEngine) FindFiles(_ context.Context, path, pattern string, _ int) (
 }
 
 func (e *fakeEngine) SearchFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
-	if e.looks.Load() {
+	if e.hang.Load() {
 		<-ctx.Done()
 		return api.FilesGrepOutput{}, ctx.Err()
 	}

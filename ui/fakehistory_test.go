@@ -11,7 +11,7 @@ import (
 	"tandem/engine/api"
 )
 
-// fakeHistory is what a fakeEngine knows of commands, oldest first.
+// A fakeHistory is the command history of a fakeEngine, oldest first.
 type fakeHistory struct {
 	runs     []api.Command
 	searches []api.HistorySearchInput
@@ -19,8 +19,8 @@ type fakeHistory struct {
 	files    map[string]bool
 }
 
-// ran adds a run of a command to the history and tells of it.
-func (e *fakeEngine) ran(command string, change ...func(*api.Command)) api.Command {
+// addRun adds a run of a command to the history and announces it.
+func (e *fakeEngine) addRun(command string, change ...func(*api.Command)) api.Command {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h := &e.history
@@ -33,15 +33,15 @@ func (e *fakeEngine) ran(command string, change ...func(*api.Command)) api.Comma
 	}
 	h.runs = append(h.runs, c)
 	h.changes++
-	e.tell(api.Event{Type: api.EventHistory, History: h.changes})
+	e.announce(api.Event{Type: api.EventHistory, History: h.changes})
 	return c
 }
 
-// failed has a run end with a code.
-func failed(code int) func(*api.Command) { return func(c *api.Command) { c.ExitCode = &code } }
+// withExit sets a run's exit status.
+func withExit(code int) func(*api.Command) { return func(c *api.Command) { c.ExitCode = &code } }
 
-// searched are the searches so far, those about the runs of one command left out.
-func (e *fakeEngine) searched() (all []api.HistorySearchInput) {
+// listSearches returns the searches so far, except those for the runs of one command.
+func (e *fakeEngine) listSearches() (all []api.HistorySearchInput) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, in := range e.history.searches {
@@ -52,7 +52,7 @@ func (e *fakeEngine) searched() (all []api.HistorySearchInput) {
 	return all
 }
 
-// searchHistory finds the commands that hold the query as it is.
+// searchHistory finds the commands containing the query literally.
 func (e *fakeEngine) searchHistory(ctx context.Context, in api.HistorySearchInput) (out api.HistorySearchOutput, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +93,7 @@ func (e *fakeEngine) searchHistory(ctx context.Context, in api.HistorySearchInpu
 }
 
 func (e *fakeEngine) removeHistory(_ context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {
-	e.note("forget %q %v", in.Command, in.IDs)
+	e.recordCall("forget %q %v", in.Command, in.IDs)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h := &e.history
@@ -102,17 +102,17 @@ func (e *fakeEngine) removeHistory(_ context.Context, in api.HistoryRemoveInput)
 		return slices.Contains(in.IDs, c.ID) || in.Command != "" && c.Command == in.Command
 	})
 	h.changes++
-	e.tell(api.Event{Type: api.EventHistory, History: h.changes})
+	e.announce(api.Event{Type: api.EventHistory, History: h.changes})
 	return api.HistoryCount{Count: before - len(h.runs)}, nil
 }
 
 func (e *fakeEngine) saveHistory(_ context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
-	if e.note("save %s %v", in.Path, in.Overwrite); in.IDs != nil {
-		e.note("of %v", in.IDs)
+	if e.recordCall("save %s %v", in.Path, in.Overwrite); in.IDs != nil {
+		e.recordCall("of %v", in.IDs)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.history.has(in.Path) && !in.Overwrite {
+	if e.history.hasFile(in.Path) && !in.Overwrite {
 		return api.HistoryCount{}, api.Errorf(api.CodeConflict, "save history: the file exists")
 	}
 	if in.IDs != nil {
@@ -122,17 +122,17 @@ func (e *fakeEngine) saveHistory(_ context.Context, in api.HistorySaveInput) (ap
 }
 
 func (e *fakeEngine) loadHistory(_ context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
-	e.note("load %s", in.Path)
+	e.recordCall("load %s", in.Path)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.history.has(in.Path) {
+	if !e.history.hasFile(in.Path) {
 		return api.HistoryCount{}, api.Errorf(api.CodeNotFound, "load history: no such file")
 	}
 	return api.HistoryCount{Count: 1200}, nil
 }
 
-// has reports whether there is a file, on disk or for the tests alone.
-func (h *fakeHistory) has(path string) bool {
+// hasFile reports whether a file exists, on disk or only in the test.
+func (h *fakeHistory) hasFile(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil || h.files[path]
 }

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 )
 
-// addProcess makes a process that already running and has printed a log.
+// addProcess creates a process that is already running and has printed a log.
 func (e *fakeEngine) addProcess(name, log string) *fakeSession {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -18,7 +18,7 @@ func (e *fakeEngine) addProcess(name, log string) *fakeSession {
 }
 
 func (e *fakeEngine) makeProcess(name, log string) *fakeSession {
-	s := e.make(name, nil)
+	s := e.makeSession(name, nil)
 	s.process.Kind, s.process.Terminal = api.KindProcess, nil
 	s.process.Command, s.process.Argv = "serve "+name, []string{"serve", name}
 	s.process.Supervision = &api.Supervision{}
@@ -30,7 +30,7 @@ func (e *fakeEngine) makeProcess(name, log string) *fakeSession {
 }
 
 // write appends to a process's log.
-func (s *fakeSession) write(text string) {
+func (s *fakeSession) writeLog(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log += text
@@ -38,36 +38,36 @@ func (s *fakeSession) write(text string) {
 	s.printed = make(chan struct{})
 }
 
-// change changes a process and tells of it.
-func (s *fakeSession) change(change func(*api.Process)) {
+// change modifies a process and announces it.
+func (s *fakeSession) update(change func(*api.Process)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.process)
 	p := s.process
-	s.engine.tell(api.Event{Type: api.EventProcess, Process: &p})
+	s.engine.announce(api.Event{Type: api.EventProcess, Process: &p})
 }
 
-func (e *fakeEngine) note(format string, args ...any) {
+func (e *fakeEngine) recordCall(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.calls = append(e.calls, fmt.Sprintf(format, args...))
-	ring(e.changed)
+	notifyChan(e.changed)
 }
 
-// changeProcess changes a process as it was asked to, and tells of it.
+// changeProcess modifies a process on behalf of an operation, and announces it.
 func (e *fakeEngine) changeProcess(id string, change func(*api.Process)) (api.Process, error) {
 	e.mu.Lock()
-	s, err := e.session(id)
+	s, err := e.findSession(id)
 	e.mu.Unlock()
 	if err != nil {
 		return api.Process{}, err
 	}
-	s.change(change)
+	s.update(change)
 	return api.Process{}, nil
 }
 
-// called are the operations on processes so far.
-func (e *fakeEngine) called() string {
+// listCalls returns the operations on processes so far.
+func (e *fakeEngine) listCalls() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return strings.Join(e.calls, "; ")
@@ -84,9 +84,9 @@ func (e *fakeEngine) listProcesses(context.Context, api.ProcessListInput) (out a
 	return out, nil
 }
 
-func (e *fakeEngine) log(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+func (e *fakeEngine) readLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 	e.mu.Lock()
-	s, err := e.session(in.ID)
+	s, err := e.findSession(in.ID)
 	if err != nil {
 		e.mu.Unlock()
 		return api.ProcessLogOutput{}, err
@@ -101,13 +101,13 @@ func (e *fakeEngine) log(ctx context.Context, in api.ProcessLogInput) (api.Proce
 	select {
 	case <-printed:
 		in.WaitMS = 0
-		return e.log(ctx, in)
+		return e.readLog(ctx, in)
 	case <-ctx.Done():
 		return out, ctx.Err()
 	}
 }
 
-// logOf answers a request about a log.
+// logOf answers a request for a log.
 func logOf(log string, in api.ProcessLogInput) api.ProcessLogOutput {
 	end := int64(len(log))
 	since := int64(0)
@@ -155,7 +155,7 @@ func grepOf(log string, in api.ProcessLogInput, since int64, out api.ProcessLogO
 }
 
 func (e *fakeEngine) startProcess(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
-	e.note("start %q in %s as %q keep %v env %v", in.Command, in.CWD, in.Name, in.KeepAlive, in.Env)
+	e.recordCall("start %q in %s as %q keep %v env %v", in.Command, in.CWD, in.Name, in.KeepAlive, in.Env)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.asked = in
@@ -170,43 +170,43 @@ func (e *fakeEngine) startProcess(_ context.Context, in api.ProcessStartInput) (
 	s.process.KeepAlive = in.KeepAlive
 	p := s.process
 	if !e.late {
-		e.tell(api.Event{Type: api.EventProcess, Process: &p})
+		e.announce(api.Event{Type: api.EventProcess, Process: &p})
 	}
 	return p, nil
 }
 
 func (e *fakeEngine) stopProcess(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
-	e.note("stop %s %s", in.ID[10:], in.Signal)
+	e.recordCall("stop %s %s", in.ID[10:], in.Signal)
 	return e.changeProcess(in.ID, func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 })
 }
 
-func (e *fakeEngine) restart(_ context.Context, in api.ProcessRestartInput) (api.Process, error) {
-	e.note("restart %s", in.ID[10:])
+func (e *fakeEngine) restartProcess(_ context.Context, in api.ProcessRestartInput) (api.Process, error) {
+	e.recordCall("restart %s", in.ID[10:])
 	return e.changeProcess(in.ID, func(p *api.Process) { p.State, p.PID = api.StateRunning, 1000 })
 }
 
-func (e *fakeEngine) signal(_ context.Context, in api.ProcessSignalInput) (api.Empty, error) {
-	e.note("signal %s %s", in.ID[10:], in.Signal)
+func (e *fakeEngine) signalProcess(_ context.Context, in api.ProcessSignalInput) (api.Empty, error) {
+	e.recordCall("signal %s %s", in.ID[10:], in.Signal)
 	_, err := e.changeProcess(in.ID, func(*api.Process) {})
 	return api.Empty{}, err
 }
 
 func (e *fakeEngine) updateProcess(_ context.Context, in api.ProcessUpdateInput) (api.Process, error) {
-	e.note("keep %s %v", in.ID[10:], *in.KeepAlive)
+	e.recordCall("keep %s %v", in.ID[10:], *in.KeepAlive)
 	return e.changeProcess(in.ID, func(p *api.Process) { p.KeepAlive = *in.KeepAlive })
 }
 
-func (e *fakeEngine) answer(_ context.Context, in api.RequestAnswerInput) (api.Request, error) {
-	e.note("answer %s %v always %v", in.ID, in.Allow, in.Always)
+func (e *fakeEngine) answerRequest(_ context.Context, in api.RequestAnswerInput) (api.Request, error) {
+	e.recordCall("answer %s %v always %v", in.ID, in.Allow, in.Always)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.tell(api.Event{Type: api.EventRequest, Request: &api.Request{ID: in.ID, Answer: "deny"}})
+	e.announce(api.Event{Type: api.EventRequest, Request: &api.Request{ID: in.ID, Answer: "deny"}})
 	return api.Request{}, nil
 }
 
-// asks has an agent ask for something.
-func (e *fakeEngine) asks(r api.Request) {
+// addRequest announces a request by an agent.
+func (e *fakeEngine) addRequest(r api.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.tell(api.Event{Type: api.EventRequest, Request: &r})
+	e.announce(api.Event{Type: api.EventRequest, Request: &r})
 }

@@ -9,63 +9,66 @@ import (
 	"tandem/ui/layout"
 )
 
-// feeds are the terminals that are fed by their sessions.
-type feeds struct {
-	env   sessionsEnv
-	stops map[*terminal.Pane]context.CancelFunc
+// attachments connects the panes on the screen to their sessions.
+type attachments struct {
+	env     sessionsEnv
+	cancels map[*terminal.Pane]context.CancelFunc
 
-	display *api.Display // what the person's terminal is like; nil if that is not known
+	display *api.Display // properties of the user's terminal; nil until it has reported them
 }
 
-// setDisplay tells all sessions what the person's terminal is like.
-func (f *feeds) setDisplay(d api.Display) {
+// setDisplay reports the user's terminal to every attached session.
+func (f *attachments) setDisplay(d api.Display) {
 	if f.display != nil && *f.display == d {
 		return
 	}
 	f.display = &d
-	for p := range f.stops {
+	for p := range f.cancels {
 		p.SetDisplay(f.display)
 	}
 }
 
-// attach lets a terminal be fed, if it is not yet.
-func (f *feeds) attach(p *terminal.Pane) {
-	if p.ID == "" || f.stops[p] != nil {
+// attach starts feeding a pane with its session's output, unless it is attached already.
+func (f *attachments) attach(p *terminal.Pane) {
+	if p.ID == "" || f.cancels[p] != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(f.env.Context())
-	f.stops[p] = cancel
+	f.cancels[p] = cancel
 	p.SetDisplay(f.display)
 	f.env.Attach(ctx, p.ID, p.Feed)
 }
 
-// release ends that. A terminal that is shown again later gets a new feed and
-// keeps nothing of the old.
-func (f *feeds) release(p *terminal.Pane) {
-	if cancel := f.stops[p]; cancel != nil {
+// release detaches a pane. When its session is shown again, it gets a new pane with a new
+// feed.
+func (f *attachments) release(p *terminal.Pane) {
+	if cancel := f.cancels[p]; cancel != nil {
 		cancel()
-		delete(f.stops, p)
+		delete(f.cancels, p)
 	}
 }
 
-// feeds reports whether a terminal of a tab is fed, and so could be retired.
-func (f *feeds) feeds(t *layout.Tab) bool { return slices.ContainsFunc(t.Root.Leaves(nil), f.fed) }
+// isTabAttached reports whether any pane of a tab is attached.
+func (f *attachments) isTabAttached(t *layout.Tab) bool {
+	return slices.ContainsFunc(t.Root.Leaves(nil), f.isAttached)
+}
 
-// fed reports whether the terminal of a leaf is fed still. One that has ended keeps what it
-// shows.
-func (f *feeds) fed(l *layout.Node) bool { return f.stops[l.Pane] != nil && l.Pane.Ended() == nil }
+// isAttached reports whether the pane of a leaf is attached and its program has not exited.
+// The pane of an exited program keeps its last screen, so it must not be replaced.
+func (f *attachments) isAttached(l *layout.Node) bool {
+	return f.cancels[l.Pane] != nil && l.Pane.Ended() == nil
+}
 
-// maxIdleTabs is how many tabs that are not shown keep their feeds, so that going
-// back to them is instant.
+// maxIdleTabs is how many hidden tabs stay attached, to make going back to them instant.
 const maxIdleTabs = 3
 
-// releaseIdle ends the feeds of the tabs that were not shown for longest.
-func (f *feeds) releaseIdle(tabs *layout.Tabs) {
+// releaseIdle detaches the tabs hidden for the longest time.
+func (f *attachments) releaseIdle(tabs *layout.Tabs) {
 	for {
 		var oldest *layout.Tab
 		idle := 0
 		for _, t := range tabs.All {
-			if t == tabs.Base() || !f.feeds(t) {
+			if t == tabs.Base() || !f.isTabAttached(t) {
 				continue
 			}
 			idle++
@@ -76,23 +79,23 @@ func (f *feeds) releaseIdle(tabs *layout.Tabs) {
 		if idle <= maxIdleTabs {
 			return
 		}
-		f.retire(oldest, tabs.New)
+		f.detachTab(oldest, tabs.New)
 	}
 }
 
-// retire replaces the terminals of a tab by ones that are not fed.
-func (f *feeds) retire(t *layout.Tab, create func(id string) *terminal.Pane) {
+// detachTab replaces the attached panes of a tab by new, detached ones.
+func (f *attachments) detachTab(t *layout.Tab, create func(id string) *terminal.Pane) {
 	for _, l := range t.Root.Leaves(nil) {
-		if f.fed(l) {
+		if f.isAttached(l) {
 			f.release(l.Pane)
 			l.Pane = create(l.Pane.ID)
 		}
 	}
 }
 
-// waiting is how many inputs wait for sessions that are not reached.
-func (f *feeds) waiting() (n int) {
-	for p := range f.stops {
+// countQueued returns the number of inputs queued for sessions that cannot be reached.
+func (f *attachments) countQueued() (n int) {
+	for p := range f.cancels {
 		n += p.Outbox.Waiting()
 	}
 	return n

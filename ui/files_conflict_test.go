@@ -9,7 +9,7 @@ import (
 	"tandem/ui/overlay"
 )
 
-func TestOfSeveralConflictsEachIsToldInALine(t *testing.T) {
+func TestEveryConflictIsListed(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "22", "to/a": "333", "to/b": "4"})
 	for name, day := range map[string]int{"a": 2, "b": 2, "to/a": 1, "to/b": 3} {
 		at := time.Date(2020, 1, day, 0, 0, 0, 0, time.UTC)
@@ -18,41 +18,41 @@ func TestOfSeveralConflictsEachIsToldInALine(t *testing.T) {
 		}
 	}
 	d.onFile("a")
-	d.press("space")
+	d.pressKeys("space")
 	d.onFile("b")
-	d.press("space", "C", "ctrl+u", "'to/", "enter")
-	d.shows("2 of these already exist")
-	d.shows("a: 3B there now, yours is newer, 1B")
-	d.shows("b: 1B there now, yours is older, 2B")
+	d.pressKeys("space", "C", "ctrl+u", "'to/", "enter")
+	d.waitText("2 of these already exist")
+	d.waitText("a: 3B there now, yours is newer, 1B")
+	d.waitText("b: 1B there now, yours is older, 2B")
 }
 
-func TestAFileIsCopiedOntoItselfOnlyToKeepBoth(t *testing.T) {
+func TestCopyOntoItselfOffersOnlyKeepBoth(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1"})
 	d.onFile("a")
-	d.press("C", "enter")
-	d.shows("cannot replace itself")
-	d.lacks("r replace")
-	d.press("r", "k")
-	d.exists(dir+"/a (2)", true)
-	d.exists(dir+"/a", true)
+	d.pressKeys("C", "enter")
+	d.waitText("cannot replace itself")
+	d.waitNoText("r replace")
+	d.pressKeys("r", "k")
+	d.waitExists(dir+"/a (2)", true)
+	d.waitExists(dir+"/a", true)
 }
 
-func TestAWrongNameIsToldInTheDialogWithWhatWasTyped(t *testing.T) {
+func TestInvalidNameIsReportedInDialogAndKept(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "bad\xff": "2"})
 	d.onFile("a")
 	for text, mistake := range map[string]string{"x/y": "a name cannot contain /", ".": "not a valid name", "..": "not a valid name"} {
-		d.press("R", "ctrl+u", "'"+text, "enter")
-		d.shows(mistake)
+		d.pressKeys("R", "ctrl+u", "'"+text, "enter")
+		d.waitText(mistake)
 		if p, ok := d.m.dialog.open.(*overlay.Prompt); !ok || p.Field.Text() != text {
 			t.Fatalf("%q: the dialog is gone, or the text: %+v", text, d.m.dialog.open)
 		}
-		d.press("'z")
-		d.lacks(mistake)
-		d.press("esc")
+		d.pressKeys("'z")
+		d.waitNoText(mistake)
+		d.pressKeys("esc")
 	}
 	d.onFile("bad\xff")
-	d.press("R", "ctrl+u", `'x\q`, "enter")
-	d.shows(`\q stands for nothing`)
-	d.press("backspace", `'\`, "enter")
-	d.exists(dir+`/x\`, true)
+	d.pressKeys("R", "ctrl+u", `'x\q`, "enter")
+	d.waitText(`\q stands for nothing`)
+	d.pressKeys("backspace", `'\`, "enter")
+	d.waitExists(dir+`/x\`, true)
 }

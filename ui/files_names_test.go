@@ -11,41 +11,41 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestNamesThatCannotBeShownAreRenamed(t *testing.T) {
+func TestUnprintableNamesCanBeRenamed(t *testing.T) {
 	marks := "a" + strings.Repeat("\u0301", 120)
 	for _, name := range []string{"bad\xff", "line\nbreak", "esc\x1b[2J", "rtl\u202egnp", marks, " spaces ", "tab\t"} {
 		d, dir := onFolder(t, 120, 30, map[string]string{name: "x", "z": ""})
 		d.onFile(name)
-		d.press("R")
-		d.shows("cannot be shown")
-		d.press("enter") // what was not touched stays
-		d.exists(filepath.Join(dir, name), true)
-		d.press("R", "home", "'new ", "enter")
-		d.exists(filepath.Join(dir, "new "+name), true)
-		d.exists(filepath.Join(dir, name), false)
+		d.pressKeys("R")
+		d.waitText("cannot be shown")
+		d.pressKeys("enter") // an unchanged name stays
+		d.waitExists(filepath.Join(dir, name), true)
+		d.pressKeys("R", "home", "'new ", "enter")
+		d.waitExists(filepath.Join(dir, "new "+name), true)
+		d.waitExists(filepath.Join(dir, name), false)
 	}
 }
 
-func TestAWrongEscapeRenamesNothing(t *testing.T) {
+func TestInvalidEscapeRenamesNothing(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"bad\xff": "x"})
 	d.onFile("bad\xff")
-	d.press("R", `'\q`, "enter")
-	d.shows(`\q stands for nothing`)
-	d.exists(dir+"/bad\xff", true)
+	d.pressKeys("R", `'\q`, "enter")
+	d.waitText(`\q stands for nothing`)
+	d.waitExists(dir+"/bad\xff", true)
 }
 
-// renameList returns the path of the list of names that the editor was started with.
+// renameList returns the path of the list of names passed to the editor.
 func renameList(d *driver) string {
 	_, list, _ := strings.Cut(d.engine.started[0].Command[2], ">")
 	return list
 }
 
-func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
+func TestUnprintableNamesCanBeRenamedInEditor(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed")
 	d, dir := onFolder(t, 120, 30, map[string]string{"bad\xff": "1", "line\nbreak": "2", `back\slash`: "3"})
-	d.press("v", "R")
-	d.hasStarted(2)
+	d.pressKeys("v", "R")
+	d.waitStarted(2)
 	list := renameList(d)
 	if text, err := os.ReadFile(list); err != nil || string(text) != "back\\\\slash\nbad\\xff\nline\\nbreak\n" {
 		t.Fatalf("the list is %q, %v", text, err)
@@ -53,152 +53,152 @@ func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
 	if err := os.WriteFile(list, []byte("back\\\\slash\ngood\\xff\nline\\n\\nbreak\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.nth(1).end(api.StateExited, new(int))
-	d.shows("Rename 2 items?")
-	d.press("y")
-	d.exists(dir+"/good\xff", true)
-	d.exists(dir+"/line\n\nbreak", true)
-	d.exists(dir+`/back\slash`, true)
+	d.nthSession(1).exitWith(api.StateExited, new(int))
+	d.waitText("Rename 2 items?")
+	d.pressKeys("y")
+	d.waitExists(dir+"/good\xff", true)
+	d.waitExists(dir+"/line\n\nbreak", true)
+	d.waitExists(dir+`/back\slash`, true)
 }
 
-func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
+func TestUnprintablePathsCanBeTypedAndCompleted(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"odd\xff\n/inside": "x", `odd\/f`: "", "f": "1"})
-	d.press("c", "ctrl+u", "'"+dir+"/o")
-	d.shows(`odd\xff\n/`)
-	d.press("tab") // up to where they differ
-	d.hasTyped(filepath.Base(dir) + "/odd")
-	d.press("down", "tab")
-	d.hasTyped(filepath.Base(dir) + `/odd\xff\n/`)
-	d.shows("cannot be shown")
-	d.press("enter")
-	d.until("in the folder", func() bool { return d.m.files.Folder() == dir+"/odd\xff\n" })
-	d.shows("inside")
-	d.press("c")
-	d.hasTyped(filepath.Base(dir) + `/odd\xff\n/`)
-	d.press(`'\`, "enter")
-	d.shows("stands alone")
-	d.press("esc", "B")
-	d.shows("bookmarked")
-	d.press("B")
-	d.shows("bookmark removed")
+	d.pressKeys("c", "ctrl+u", "'"+dir+"/o")
+	d.waitText(`odd\xff\n/`)
+	d.pressKeys("tab") // completes the common prefix
+	d.waitBeforeCursor(filepath.Base(dir) + "/odd")
+	d.pressKeys("down", "tab")
+	d.waitBeforeCursor(filepath.Base(dir) + `/odd\xff\n/`)
+	d.waitText("cannot be shown")
+	d.pressKeys("enter")
+	d.waitUntil("in the folder", func() bool { return d.m.files.Folder() == dir+"/odd\xff\n" })
+	d.waitText("inside")
+	d.pressKeys("c")
+	d.waitBeforeCursor(filepath.Base(dir) + `/odd\xff\n/`)
+	d.pressKeys(`'\`, "enter")
+	d.waitText("stands alone")
+	d.pressKeys("esc", "B")
+	d.waitText("bookmarked")
+	d.pressKeys("B")
+	d.waitText("bookmark removed")
 }
 
-func TestPathsInTheHomeFolderAreCompleted(t *testing.T) {
+func TestPathsInHomeFolderAreCompleted(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"deep/er/f": ""})
 	d.m.o.Home = dir
-	d.press("c", "ctrl+u", "'~/")
-	d.shows("~/deep/")
-	d.press("tab")
-	d.shows("~/deep/er/")
-	d.press("tab")
-	d.hasTyped("~/deep/er/")
-	d.press("enter")
-	d.until("there", func() bool { return d.m.files.Folder() == dir+"/deep/er" })
+	d.pressKeys("c", "ctrl+u", "'~/")
+	d.waitText("~/deep/")
+	d.pressKeys("tab")
+	d.waitText("~/deep/er/")
+	d.pressKeys("tab")
+	d.waitBeforeCursor("~/deep/er/")
+	d.pressKeys("enter")
+	d.waitUntil("there", func() bool { return d.m.files.Folder() == dir+"/deep/er" })
 }
 
-func TestProgramsAreGivenNamesOfAnyBytes(t *testing.T) {
+func TestProgramsReceiveNamesWithAnyBytes(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "cat")
 	d, dir := onFolder(t, 80, 24, map[string]string{"odd\xff/bad\xfe": "the content", "odd\xff/end\n": ""})
 	d.onFile("odd\xff")
-	d.press("l")
-	d.until("in the folder", func() bool { return d.m.files.Folder() == dir+"/odd\xff" })
+	d.pressKeys("l")
+	d.waitUntil("in the folder", func() bool { return d.m.files.Folder() == dir+"/odd\xff" })
 	d.onFile("bad\xfe")
-	d.press("e")
-	d.hasStarted(2)
+	d.pressKeys("e")
+	d.waitStarted(2)
 	started := d.engine.started[0]
 	if out, err := exec.Command(started.Command[0], started.Command[1:]...).Output(); err != nil || string(out) != "the content" {
 		t.Errorf("%q gives %q, %v", started.Command, out, err)
 	}
-	d.nth(1).end(api.StateExited, new(int))
-	d.until("the files are shown again", func() bool { return d.m.view == viewFiles })
+	d.nthSession(1).exitWith(api.StateExited, new(int))
+	d.waitUntil("the files are shown again", func() bool { return d.m.view == viewFiles })
 	d.onFile("end\n")
-	d.press("e")
-	d.shows("cannot be passed to a program")
+	d.pressKeys("e")
+	d.waitText("cannot be passed to a program")
 	if d.m.visit != nil {
 		t.Error("the view waits for a session that there is not")
 	}
 }
 
-func TestAFolderWithTooManyEntriesSaysSoAndTheRestIsReached(t *testing.T) {
+func TestTruncatedFolderSaysSoAndRestIsReachable(t *testing.T) {
 	files := map[string]string{".hidden-far": "found\n"}
 	for _, name := range []string{"a", "b", "c", "x", "y", "z"} {
 		files[name] = name + " inside\n"
 	}
 	d, dir := onFolder(t, 120, 30, files)
-	d.engine.beyond = "d"
-	d.press("ctrl+r")
-	d.shows("and 3 more")
-	d.shows("1/3 of 7")
-	d.press("c", "ctrl+u", "'"+dir+"/y", "enter")
-	d.shows("y inside")
-	d.shows("and 2 more")
-	d.press("f", "'z")
-	d.shows("1 found")
-	d.press("enter")
-	d.shows("z inside")
-	d.engine.beyond = ".a"
-	d.press("c", "ctrl+u", "'"+dir+"/.hidden-far", "enter")
-	d.until("on a hidden file", func() bool {
-		return d.isOn(".hidden-far")
+	d.engine.cutAt = "d"
+	d.pressKeys("ctrl+r")
+	d.waitText("and 3 more")
+	d.waitText("1/3 of 7")
+	d.pressKeys("c", "ctrl+u", "'"+dir+"/y", "enter")
+	d.waitText("y inside")
+	d.waitText("and 2 more")
+	d.pressKeys("f", "'z")
+	d.waitText("1 found")
+	d.pressKeys("enter")
+	d.waitText("z inside")
+	d.engine.cutAt = ".a"
+	d.pressKeys("c", "ctrl+u", "'"+dir+"/.hidden-far", "enter")
+	d.waitUntil("on a hidden file", func() bool {
+		return d.isOnFile(".hidden-far")
 	})
 }
 
-func TestTheFilterReachesEntriesThatAreTooManyToShow(t *testing.T) {
+func TestFilterFindsEntriesOfTruncatedFolder(t *testing.T) {
 	needs.FullRun(t)
 	files := map[string]string{}
 	for _, name := range []string{"a", "b", "c", "needle 1", "needle 2", "other"} {
 		files[name] = name + " inside\n"
 	}
 	d, dir := onFolder(t, 120, 30, files)
-	d.engine.beyond = "d"
-	d.press("ctrl+r")
-	d.shows("and 3 more")
-	d.press("/", "'needle")
-	d.shows("needle 2")
-	d.press("enter")
-	d.shows("/2 of 6")
-	d.lacks("and 3 more")
-	d.lacks("other")
-	d.press("down")
-	d.shows("needle 2 inside")
+	d.engine.cutAt = "d"
+	d.pressKeys("ctrl+r")
+	d.waitText("and 3 more")
+	d.pressKeys("/", "'needle")
+	d.waitText("needle 2")
+	d.pressKeys("enter")
+	d.waitText("/2 of 6")
+	d.waitNoText("and 3 more")
+	d.waitNoText("other")
+	d.pressKeys("down")
+	d.waitText("needle 2 inside")
 	if err := os.WriteFile(dir+"/needle 3", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	go func() { d.engine.folderChanged <- struct{}{} }()
-	d.shows("needle 3")
-	d.press("o")
-	d.shows("by size")
-	d.shows("needle 3")
-	d.press("/", "ctrl+u", "'nowhere")
-	d.shows("nothing matches")
-	d.press("enter", "esc")
-	d.shows("and 3 more")
-	d.shows("4 of 7") // with that of the cursor
+	d.waitText("needle 3")
+	d.pressKeys("o")
+	d.waitText("by size")
+	d.waitText("needle 3")
+	d.pressKeys("/", "ctrl+u", "'nowhere")
+	d.waitText("nothing matches")
+	d.pressKeys("enter", "esc")
+	d.waitText("and 3 more")
+	d.waitText("4 of 7") // including the one under the cursor
 }
 
-func TestKeysTypedBeforeTheFolderIsThereCount(t *testing.T) {
+func TestKeysTypedWhileFolderLoadsAreHandled(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"dir/a": "", "dir/b": "", "dir/c": "the last\n"})
 	d.onFile("dir")
 	d.pressAtOnce("l", "G")
-	d.shows("the last")
-	d.press("h", "c", "ctrl+u", "'dir/", "enter", "G") // with the folder being looked for
-	d.shows("the last")
+	d.waitText("the last")
+	d.pressKeys("h", "c", "ctrl+u", "'dir/", "enter", "G") // during the search for the folder
+	d.waitText("the last")
 }
 
-func TestFilesInAFolderThatGitDoesNotKnowAreMarked(t *testing.T) {
+func TestFilesInUntrackedFolderAreMarked(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"a": "", "b.txt": ""})
 	d.engine.gitAll = "??"
-	d.press("ctrl+r")
-	d.shows("? a")
-	d.shows("M b.txt")
+	d.pressKeys("ctrl+r")
+	d.waitText("? a")
+	d.waitText("M b.txt")
 }
 
-func TestIconsAreShownWhereTheyAreWanted(t *testing.T) {
+func TestIconsAreShownIfEnabled(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"a.go": "", "dir/": ""})
-	d.lacks("\ue627")
+	d.waitNoText("\ue627")
 	d.m.o.FileIcons = true
-	d.press("ctrl+r")
-	d.shows("\ue627 a.go")
-	d.shows("\uf07b dir/")
+	d.pressKeys("ctrl+r")
+	d.waitText("\ue627 a.go")
+	d.waitText("\uf07b dir/")
 }

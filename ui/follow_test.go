@@ -9,21 +9,21 @@ import (
 	"tandem/keys"
 )
 
-// two are dashboards on the same three sessions.
-func two(t *testing.T) (one, other *driver) {
+// openTwo opens two dashboards on the same three sessions.
+func openTwo(t *testing.T) (one, other *driver) {
 	t.Helper()
 	one = threePanes(t)
-	one.press("ctrl+b", "=")
-	one.isKept()
+	one.pressKeys("ctrl+b", "=")
+	one.waitSaved()
 	other = drive(t, one.engine, 120, 36)
-	other.hasShape("(a|(b/c))")
+	other.waitShape("(a|(b/c))")
 	return one, other
 }
 
-func TestADashboardFollowsWhatAnotherOneChanges(t *testing.T) {
-	one, other := two(t)
-	other.press("ctrl+b", "left")
-	focused := other.m.sessions.focused()
+func TestDashboardFollowsChangesOfAnother(t *testing.T) {
+	one, other := openTwo(t)
+	other.pressKeys("ctrl+b", "left")
+	focused := other.m.sessions.focusedPane()
 	for _, step := range []struct {
 		keys  []string
 		shape string
@@ -34,82 +34,82 @@ func TestADashboardFollowsWhatAnotherOneChanges(t *testing.T) {
 		{[]string{"ctrl+b", "{"}, "(a|(b/(bash-4|c)))"},
 		{[]string{"ctrl+b", "space", "'rows", "enter"}, "(a/(b/(bash-4/c)))"},
 	} {
-		one.press(step.keys...)
-		one.hasShape(step.shape)
-		one.isKept()
+		one.pressKeys(step.keys...)
+		one.waitShape(step.shape)
+		one.waitSaved()
 		puts := one.engine.layouts.puts
-		other.hasShape(step.shape)
-		if other.m.sessions.focused() != focused || other.m.sessions.keeper.keeping || one.engine.layouts.puts != puts {
+		other.waitShape(step.shape)
+		if other.m.sessions.focusedPane() != focused || other.m.sessions.layoutSync.saving || one.engine.layouts.puts != puts {
 			t.Fatalf("after %v it has another focus, or has its own layout kept", step.keys)
 		}
 	}
-	if diff := cmp.Diff(one.m.sessions.keeper.writeLayout().Tabs[0].Nodes, other.m.sessions.keeper.writeLayout().Tabs[0].Nodes); diff != "" {
+	if diff := cmp.Diff(one.m.sessions.layoutSync.currentLayout().Tabs[0].Nodes, other.m.sessions.layoutSync.currentLayout().Tabs[0].Nodes); diff != "" {
 		t.Error(diff)
 	}
-	other.press("ctrl+b", "}")
-	other.hasShape("(b/(a/(bash-4/c)))")
-	other.isKept()
-	one.hasShape("(b/(a/(bash-4/c)))")
+	other.pressKeys("ctrl+b", "}")
+	other.waitShape("(b/(a/(bash-4/c)))")
+	other.waitSaved()
+	one.waitShape("(b/(a/(bash-4/c)))")
 }
 
-func TestAChangeThatComesSecondDestroysNotTheFirst(t *testing.T) {
-	one, other := two(t)
-	one.press("ctrl+b", "left", "ctrl+b", "}")
-	one.hasShape("(b|(a/c))")
-	one.isKept()
-	other.press("ctrl+b", "=", "ctrl+b", "{") // it has not seen that yet
-	if other.shape() != "(a|(c/b))" {
-		t.Fatal(other.shape())
+func TestSecondChangeKeepsFirst(t *testing.T) {
+	one, other := openTwo(t)
+	one.pressKeys("ctrl+b", "left", "ctrl+b", "}")
+	one.waitShape("(b|(a/c))")
+	one.waitSaved()
+	other.pressKeys("ctrl+b", "=", "ctrl+b", "{") // it has not received that change yet
+	if other.layoutShape() != "(a|(c/b))" {
+		t.Fatal(other.layoutShape())
 	}
-	other.hasShape("(b|(a/c))")
-	other.isKept()
-	one.hasShape("(b|(a/c))")
-	other.press("ctrl+b", "{")
-	other.hasShape("(b|(c/a))")
-	other.isKept()
-	one.hasShape("(b|(c/a))")
+	other.waitShape("(b|(a/c))")
+	other.waitSaved()
+	one.waitShape("(b|(a/c))")
+	other.pressKeys("ctrl+b", "{")
+	other.waitShape("(b|(c/a))")
+	other.waitSaved()
+	one.waitShape("(b|(c/a))")
 }
 
-func TestAPaneWhoseSessionIsStillBeingStartedStaysBesideItsNeighbour(t *testing.T) {
-	one, other := two(t)
-	late := lately(other)
-	other.press("ctrl+b", "%")
+func TestPaneOfStartingSessionStaysBesideNeighbour(t *testing.T) {
+	one, other := openTwo(t)
+	late := delayStarts(other)
+	other.pressKeys("ctrl+b", "%")
 	<-late.asked
-	one.press("ctrl+b", "left", "ctrl+b", "}")
-	one.isKept()
-	other.hasShape("(b|(a/(c|)))")
+	one.pressKeys("ctrl+b", "left", "ctrl+b", "}")
+	one.waitSaved()
+	other.waitShape("(b|(a/(c|)))")
 	close(late.answer)
-	other.hasShape("(b|(a/(c|bash-4)))")
-	other.isKept()
-	one.hasShape("(b|(a/(c|bash-4)))")
+	other.waitShape("(b|(a/(c|bash-4)))")
+	other.waitSaved()
+	one.waitShape("(b|(a/(c|bash-4)))")
 }
 
-func TestWhatIsPutAwayInOneDashboardIsPutAwayInTheOthers(t *testing.T) {
-	one, other := two(t)
+func TestHidingSessionHidesItInOtherDashboards(t *testing.T) {
+	one, other := openTwo(t)
 	code := 7
-	one.nth(2).end(api.StateFailed, &code)
-	one.shows("exited with status 7")
-	other.shows("exited with status 7")
-	one.press("x")
-	one.hasShape("(a|b)")
-	one.isKept()
-	other.hasShape("(a|b)")
-	other.lacks("c ~/src")
-	if !other.m.sessions.list.IsPutAway(one.nth(2).process.ID) {
+	one.nthSession(2).exitWith(api.StateFailed, &code)
+	one.waitText("exited with status 7")
+	other.waitText("exited with status 7")
+	one.pressKeys("x")
+	one.waitShape("(a|b)")
+	one.waitSaved()
+	other.waitShape("(a|b)")
+	other.waitNoText("c ~/src")
+	if !other.m.sessions.list.IsPutAway(one.nthSession(2).process.ID) {
 		t.Error("it is listed")
 	}
 }
 
-func TestALayoutIsFollowedAfterADragAlone(t *testing.T) {
-	one, other := two(t)
+func TestLayoutIsFollowedOnlyAfterDrag(t *testing.T) {
+	one, other := openTwo(t)
 	border := other.m.sessions.tabs.Current.Root
 	held := keys.Mouse{X: border.Border(), Y: 5, Button: keys.ButtonLeft}
-	other.mouse(held)
-	one.press("ctrl+b", "left", "ctrl+b", "}")
-	one.isKept()
-	other.until("it is told of", func() bool { return other.m.news.Revision > other.m.sessions.keeper.revision })
-	other.hasShape("(a|(b/c))")
+	other.sendMouse(held)
+	one.pressKeys("ctrl+b", "left", "ctrl+b", "}")
+	one.waitSaved()
+	other.waitUntil("it is told of", func() bool { return other.m.news.Revision > other.m.sessions.layoutSync.revision })
+	other.waitShape("(a|(b/c))")
 	held.Kind = keys.MouseUp
-	other.mouse(held)
-	other.hasShape("(b|(a/c))")
+	other.sendMouse(held)
+	other.waitShape("(b|(a/c))")
 }

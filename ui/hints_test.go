@@ -10,101 +10,101 @@ import (
 	"tandem/ui/overlay"
 )
 
-// rebinds gives actions other keys.
-func (d *driver) rebinds(changes map[keymap.Action][]string) {
+// rebind changes the keys of actions.
+func (d *driver) rebind(changes map[keymap.Action][]string) {
 	d.t.Helper()
 	b, err := keymap.DefaultBindings().Rebind(changes)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.m.input.rebind(b)
+	d.m.input.rebindKeys(b)
 	d.m.o.Bindings = b
 	d.m.dirty = true
 }
 
-func TestMessagesNameTheKeysThatAreBound(t *testing.T) {
+func TestMessagesNameBoundKeys(t *testing.T) {
 	d, _ := onFolder(t, 120, 36, map[string]string{"a.txt": "a", "b.txt": "b"})
-	d.rebinds(map[keymap.Action][]string{
+	d.rebind(map[keymap.Action][]string{
 		keymap.FilesMarks: {"ctrl+g"}, keymap.FilesKeep: {"ctrl+y"}, keymap.FilesUndo: {"ctrl+u"}, keymap.Clear: {"ctrl+x"},
 		keymap.Accept: {"f2", "dialog f3", "form f4", "picker f5"}, keymap.Cancel: {"f6", "dialog f7", "form f8", "picker f9"},
 	})
-	d.press("ctrl+g")
-	d.shows("no bookmarks yet; press ctrl+y to bookmark this folder")
-	d.press("ctrl+y")
-	d.shows("bookmarked; press ctrl+g to open it")
+	d.pressKeys("ctrl+g")
+	d.waitText("no bookmarks yet; press ctrl+y to bookmark this folder")
+	d.pressKeys("ctrl+y")
+	d.waitText("bookmarked; press ctrl+g to open it")
 	d.onFile("a.txt")
-	d.press("R")
-	d.shows("f2 accept")
-	d.shows("f6 cancel")
-	d.press("f6")
+	d.pressKeys("R")
+	d.waitText("f2 accept")
+	d.waitText("f6 cancel")
+	d.pressKeys("f6")
 	d.engine.holdTransfers(1)
-	d.press("v", "D")
-	d.shows("2 of 2")
-	d.shows("ctrl+x cancels it")
-	d.press("ctrl+u")
-	d.shows("another transfer is under way; ctrl+x cancels it")
-	d.press("ctrl+x")
-	d.shows("f3 cancel it")
-	d.shows("f7 go on")
-	d.press("f3")
-	d.shows("ctrl+u undoes it")
-	d.press("alt+2")
-	d.shows("cpu%")
-	d.press("n")
-	d.shows("f4 start")
-	d.shows("f8 cancel")
-	d.press("f8", ":")
-	d.shows("f9 close")
+	d.pressKeys("v", "D")
+	d.waitText("2 of 2")
+	d.waitText("ctrl+x cancels it")
+	d.pressKeys("ctrl+u")
+	d.waitText("another transfer is under way; ctrl+x cancels it")
+	d.pressKeys("ctrl+x")
+	d.waitText("f3 cancel it")
+	d.waitText("f7 go on")
+	d.pressKeys("f3")
+	d.waitText("ctrl+u undoes it")
+	d.pressKeys("alt+2")
+	d.waitText("cpu%")
+	d.pressKeys("n")
+	d.waitText("f4 start")
+	d.waitText("f8 cancel")
+	d.pressKeys("f8", ":")
+	d.waitText("f9 close")
 }
 
-func TestKeysInTextAreTheOnesThatAreBound(t *testing.T) {
+func TestTextNamesBoundKeys(t *testing.T) {
 	d := threePanes(t)
-	d.rebinds(map[keymap.Action][]string{
+	d.rebind(map[keymap.Action][]string{
 		keymap.Clear: {"ctrl+x"}, keymap.Open: {"f2"}, keymap.SessionEnd: {"prefix x", "sessions f3"}, keymap.Cancel: {"f4", "picker f5"},
 	})
-	d.press("ctrl+b", "s", "/", "'zzz", "enter")
-	d.shows("nothing matches")
-	d.lacks("esc shows all")
-	d.press("ctrl+x")
-	d.lacks("nothing matches")
-	d.press("ctrl+b", "q")
-	d.shows("f5 stay")
-	d.press("f5")
+	d.pressKeys("ctrl+b", "s", "/", "'zzz", "enter")
+	d.waitText("nothing matches")
+	d.waitNoText("esc shows all")
+	d.pressKeys("ctrl+x")
+	d.waitNoText("nothing matches")
+	d.pressKeys("ctrl+b", "q")
+	d.waitText("f5 stay")
+	d.pressKeys("f5")
 
 	failed := 3
 	d.m.sessions.focusLeaf(d.m.sessions.tabs.Current.Focus)
-	id := d.m.sessions.focused().ID
+	id := d.m.sessions.focusedPane().ID
 	for _, s := range d.engine.sessions {
 		if s.process.ID == id {
-			s.end(api.StateExited, &failed)
+			s.exitWith(api.StateExited, &failed)
 		}
 	}
-	d.shows("f2 new shell")
-	d.shows("f3 close")
-	d.lacks("enter new shell")
-	d.press("'x", "enter")
-	if p := d.m.sessions.focused(); p == nil || p.ID != id {
+	d.waitText("f2 new shell")
+	d.waitText("f3 close")
+	d.waitNoText("enter new shell")
+	d.pressKeys("'x", "enter")
+	if p := d.m.sessions.focusedPane(); p == nil || p.ID != id {
 		t.Error("a key that is no longer bound closes the pane")
 	}
-	d.press("f3")
-	d.until("the pane is closed", func() bool { p := d.m.sessions.focused(); return p == nil || p.ID != id })
+	d.pressKeys("f3")
+	d.waitUntil("the pane is closed", func() bool { p := d.m.sessions.focusedPane(); return p == nil || p.ID != id })
 }
 
-func TestWayBackFromASmallScreenNamesTheBoundKey(t *testing.T) {
+func TestWayBackFromSmallScreenNamesBoundKey(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 20, 6)
-	d.shows("one$ ")
-	d.rebinds(map[keymap.Action][]string{keymap.Cancel: {"picker f5"}})
-	d.press("ctrl+b", "2")
-	d.shows("f5 or alt+1: back")
-	d.press("esc")
-	d.shows("f5 or alt+1: back")
-	d.press("f5")
-	d.shows("one$ ")
+	d.waitText("one$ ")
+	d.rebind(map[keymap.Action][]string{keymap.Cancel: {"picker f5"}})
+	d.pressKeys("ctrl+b", "2")
+	d.waitText("f5 or alt+1: back")
+	d.pressKeys("esc")
+	d.waitText("f5 or alt+1: back")
+	d.pressKeys("f5")
+	d.waitText("one$ ")
 }
 
-func TestKeyOfAnOverlayIsNotToldWhenItIsBoundToSomethingElse(t *testing.T) {
+func TestOverlayHintOmitsKeyBoundToSomethingElse(t *testing.T) {
 	d := threePanes(t)
 	p := overlay.NewPrompt("x", "a", nil)
 	p.Offer("ab", []string{"abc", "abd"})
@@ -117,16 +117,16 @@ func TestKeyOfAnOverlayIsNotToldWhenItIsBoundToSomethingElse(t *testing.T) {
 	if told := keysOf(); !strings.Contains(told, "tab complete; ↑ ↓ choose; ") {
 		t.Errorf("it tells %q", told)
 	}
-	d.rebinds(map[keymap.Action][]string{keymap.Accept: {"tab", "up"}})
+	d.rebind(map[keymap.Action][]string{keymap.Accept: {"tab", "up"}})
 	if told := keysOf(); strings.Contains(told, "tab complete") || !strings.Contains(told, "↓ choose") || strings.Contains(told, "↑") {
 		t.Errorf("with tab and up bound to accept it tells %q", told)
 	}
 }
 
-// Labels are words for people, and several actions share one.
-func TestHintsAreChosenByActionNotByLabel(t *testing.T) {
+// Labels are for users, and several actions share one.
+func TestHintsAreMatchedByActionNotLabel(t *testing.T) {
 	d := threePanes(t)
-	d.rebinds(map[keymap.Action][]string{keymap.SessionNext: {"prefix n", "request f9"}})
+	d.rebind(map[keymap.Action][]string{keymap.SessionNext: {"prefix n", "request f9"}})
 	one := []api.Request{{ID: "r1", Tool: "exec", Command: "make"}}
 	a := &overlay.Approval{Requests: func() []api.Request { return one }}
 	told := ""
@@ -142,28 +142,28 @@ func TestHintsAreChosenByActionNotByLabel(t *testing.T) {
 	}
 }
 
-func TestStatusBarNamesAnUnknownKeyAfterThePrefix(t *testing.T) {
+func TestStatusBarNamesUnknownKeyAfterPrefix(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.press("ctrl+b", "esc")
-	d.lacks("does nothing")
-	d.press("ctrl+b", "(")
-	d.shows("ctrl+b ( does nothing")
-	d.press("ctrl+b", "ctrl+t")
-	d.shows("ctrl+b ctrl+t does nothing")
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", "esc")
+	d.waitNoText("does nothing")
+	d.pressKeys("ctrl+b", "(")
+	d.waitText("ctrl+b ( does nothing")
+	d.pressKeys("ctrl+b", "ctrl+t")
+	d.waitText("ctrl+b ctrl+t does nothing")
 }
 
-func TestTextOfOneReadReachesTheProgramInOneCall(t *testing.T) {
+func TestTextOfOneReadReachesProgramInOneCall(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "one$ ")
+	s := e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	text := strings.Repeat("echo ä\t1\r", 100)
 	d.m.input.queue.Feed([]byte(text))
 	d.update(inputMsg{})
-	d.until("it has arrived", func() bool { return s.input() == text })
+	d.waitUntil("it has arrived", func() bool { return s.typedText() == text })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.texts != 1 {
@@ -171,11 +171,11 @@ func TestTextOfOneReadReachesTheProgramInOneCall(t *testing.T) {
 	}
 }
 
-func TestTextThatAnEngineMayHaveLostIsReported(t *testing.T) {
+func TestPossiblyLostTextIsReported(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "one$ ")
+	s := e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	s.mu.Lock()
 	s.unsure = 5000
 	s.mu.Unlock()
@@ -184,29 +184,29 @@ func TestTextThatAnEngineMayHaveLostIsReported(t *testing.T) {
 	d.next = next
 	d.mu.Unlock()
 	d.engine = next
-	d.shows("up to 5000 bytes typed into first may be lost")
+	d.waitText("up to 5000 bytes typed into first may be lost")
 }
 
-func TestTextOfOneReadIsTakenKeyByKeyInADialog(t *testing.T) {
+func TestDialogHandlesTextOfOneReadKeyByKey(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "one$ ")
+	s := e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	text := strings.Repeat("zx", 40)
 	d.m.input.queue.Feed([]byte("\x02:" + text))
 	d.update(inputMsg{})
-	d.shows("zxzxzx")
-	if got := s.input(); got != "" {
+	d.waitText("zxzxzx")
+	if got := s.typedText(); got != "" {
 		t.Errorf("the program got %q", got)
 	}
 }
 
-// Every overlay's hints name keys that do what they say, or keys of its own.
-func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
+// The hints of every overlay name keys that are bound, or keys of the overlay itself.
+func TestHintsNameOnlyBoundKeys(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "[", "/")
+	d.pressKeys("ctrl+b", "[", "/")
 	find := d.m.dialog.open
-	d.rebinds(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keymap.Close: {"f6", "request f6"}})
+	d.rebind(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keymap.Close: {"f6", "request f6"}})
 	d.m.dialog.open = overlay.NewPrompt("x", "", nil)
 	searching := &overlay.Help{}
 	searching.Do(env{d.m}, keymap.HelpSearch)
@@ -225,35 +225,35 @@ func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	}
 }
 
-func TestADialogTellsItsKeysOnce(t *testing.T) {
+func TestDialogShowsItsKeysOnce(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "x")
-	d.shows("End session")
-	rows := strings.Split(d.screen(), "\n")
-	if n := strings.Count(d.screen(), "end it"); n != 1 || !strings.HasPrefix(rows[len(rows)-1], " y end it   n cancel ") {
-		t.Errorf("the key is told %d times:\n%s", n, d.screen())
+	d.pressKeys("ctrl+b", "x")
+	d.waitText("End session")
+	rows := strings.Split(d.screenText(), "\n")
+	if n := strings.Count(d.screenText(), "end it"); n != 1 || !strings.HasPrefix(rows[len(rows)-1], " y end it   n cancel ") {
+		t.Errorf("the key is told %d times:\n%s", n, d.screenText())
 	}
-	d.press("n", "ctrl+b", "z")
-	d.until("it is zoomed", func() bool { return d.m.areas.zoomed })
-	d.press("ctrl+b", "x")
-	d.shows("y end it   n cancel")
+	d.pressKeys("n", "ctrl+b", "z")
+	d.waitUntil("it is zoomed", func() bool { return d.m.areas.zoomed })
+	d.pressKeys("ctrl+b", "x")
+	d.waitText("y end it   n cancel")
 }
 
-func TestWhatADialogLiesOverIsDimmedUnlessItShowsItsEffect(t *testing.T) {
+func TestDialogDimsBackgroundUnlessItPreviewsEffect(t *testing.T) {
 	d := threePanes(t)
 	tab := string(d.m.theme.look.Tab)
-	d.press("ctrl+b", "x")
-	d.shows("End session")
-	rows := strings.Split(d.m.drawn.Content, "\n")
+	d.pressKeys("ctrl+b", "x")
+	d.waitText("End session")
+	rows := strings.Split(d.m.lastView.Content, "\n")
 	if strings.Contains(rows[0], tab) || !strings.Contains(rows[0], string(d.m.theme.look.Dimmed)) {
 		t.Errorf("the top bar is %q", rows[0])
 	}
 	if last := rows[len(rows)-1]; !strings.Contains(last, string(d.m.theme.look.BarKey)) {
 		t.Errorf("the status bar is %q", last)
 	}
-	d.press("n", "ctrl+b", "T")
-	d.shows("keep it")
-	if !strings.Contains(d.m.drawn.Content, tab) {
+	d.pressKeys("n", "ctrl+b", "T")
+	d.waitText("keep it")
+	if !strings.Contains(d.m.lastView.Content, tab) {
 		t.Error("a theme that is tried cannot be seen")
 	}
 }

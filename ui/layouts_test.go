@@ -20,7 +20,7 @@ import (
 	"tandem/ui/overlay"
 )
 
-// fakeLayouts are what the fake engine keeps; its mutex guards them.
+// fakeLayouts are the layouts saved in the fake engine; its mutex guards them.
 type fakeLayouts struct {
 	current  *api.Layout
 	revision int64
@@ -53,7 +53,7 @@ func (e *fakeEngine) putLayout(_ context.Context, in api.LayoutPutInput) (out ap
 	default:
 		l.current = &in.Layout
 		l.revision++
-		e.tell(api.Event{Type: api.EventKept, Layout: l.current, Revision: l.revision})
+		e.announce(api.Event{Type: api.EventKept, Layout: l.current, Revision: l.revision})
 	}
 	return api.LayoutPutOutput{Revision: l.revision}, nil
 }
@@ -68,8 +68,8 @@ func (e *fakeEngine) removeLayout(_ context.Context, in api.LayoutRemoveInput) (
 	return api.Empty{}, nil
 }
 
-// shape writes the tabs down: sessions by name, "|" beside, "/" below.
-func (d *driver) shape() string {
+// shape describes the tabs: sessions by name, "|" for beside, "/" for below.
+func (d *driver) layoutShape() string {
 	var tabs []string
 	for _, g := range d.m.sessions.tabs.All {
 		tabs = append(tabs, d.treeShape(g.Root))
@@ -89,82 +89,82 @@ func (d *driver) treeShape(n *layout.Node) string {
 	return "(" + d.treeShape(n.A) + sign + d.treeShape(n.B) + ")"
 }
 
-func (d *driver) hasShape(want string) {
+func (d *driver) waitShape(want string) {
 	d.t.Helper()
-	d.until("the layout is "+want, func() bool { return d.shape() == want })
+	d.waitUntil("the layout is "+want, func() bool { return d.layoutShape() == want })
 }
 
-// isKept waits until the engine has the layout that is shown.
-func (d *driver) isKept() {
+// waitSaved waits until the engine has the current layout.
+func (d *driver) waitSaved() {
 	d.t.Helper()
-	d.until("the layout is kept", func() bool {
+	d.waitUntil("the layout is kept", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
-		return d.engine.layouts.current != nil && cmp.Equal(*d.engine.layouts.current, d.m.sessions.keeper.writeLayout())
+		return d.engine.layouts.current != nil && cmp.Equal(*d.engine.layouts.current, d.m.sessions.layoutSync.currentLayout())
 	})
 }
 
-// threePanes is a dashboard on sessions a, b and c, with b split off beside a
-// and c below b.
+// threePanes opens a dashboard on sessions a, b and c. b is split off beside a, and c
+// below b.
 func threePanes(t *testing.T) *driver {
 	e := newFakeEngine()
 	for _, name := range []string{"a", "b", "c"} {
-		e.add(name, name+"-screen")
+		e.addSession(name, name+"-screen")
 	}
 	e.layouts.current = &api.Layout{Tabs: []api.LayoutTab{{Focus: 4, Nodes: []api.LayoutNode{
 		{Axis: api.AxisBeside, Share: 3000}, {Name: "a"}, {Axis: api.AxisBelow, Share: 5000}, {Name: "b"}, {Name: "c"}}}}}
 	d := drive(t, e, 160, 40)
-	d.shows("c-screen")
-	d.hasShape("(a|(b/c))")
+	d.waitText("c-screen")
+	d.waitShape("(a|(b/c))")
 	return d
 }
 
-func TestTheLayoutComesBackInTheNextDashboard(t *testing.T) {
+func TestNextDashboardRestoresLayout(t *testing.T) {
 	d := threePanes(t)
-	if name := d.m.sessions.tabs.Current.Focus.Pane.ID; name != d.nth(2).process.ID {
+	if name := d.m.sessions.tabs.Current.Focus.Pane.ID; name != d.nthSession(2).process.ID {
 		t.Errorf("the focus is on %s", name)
 	}
 	if share := d.m.sessions.tabs.Current.Root.Share; share != 3000 {
 		t.Errorf("the left half has %d", share)
 	}
-	d.press("ctrl+b", "K", "ctrl+b", "}", "ctrl+b", "!")
-	d.hasShape("(b/a) c")
-	d.isKept()
-	want := d.m.sessions.keeper.writeLayout()
+	d.pressKeys("ctrl+b", "K", "ctrl+b", "}", "ctrl+b", "!")
+	d.waitShape("(b/a) c")
+	d.waitSaved()
+	want := d.m.sessions.layoutSync.currentLayout()
 	again := drive(t, d.engine, 160, 40)
-	again.hasShape("(b/a) c")
-	again.shows("c-screen")
-	if diff := cmp.Diff(want, again.m.sessions.keeper.writeLayout()); diff != "" {
+	again.waitShape("(b/a) c")
+	again.waitText("c-screen")
+	if diff := cmp.Diff(want, again.m.sessions.layoutSync.currentLayout()); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestNextDashboardOpensWithTheFocusedPane(t *testing.T) {
 	d := threePanes(t)
-	d.isKept()
-	d.press("alt+left")
-	d.nth(1).typedBy("agent:helper/2.1") // news between the move and the end
-	d.until("the news is there", func() bool { return d.m.news.Processes[1].Terminal.Typist != "" })
-	d.m.keepLast()
-	d.isKept()
+	d.waitSaved()
+	d.pressKeys("alt+left")
+	d.nthSession(1).announceTyping("agent:helper/2.1") // news between the move and the exit
+	d.waitUntil("the news is there", func() bool { return d.m.news.Processes[1].Terminal.Typist != "" })
+	d.m.saveOnExit()
+	d.waitSaved()
 	again := drive(t, d.engine, 160, 40)
-	again.shows("a-screen")
-	if name := again.m.sessions.tabs.Current.Focus.Pane.ID; name != d.nth(0).process.ID {
+	again.waitText("a-screen")
+	if name := again.m.sessions.tabs.Current.Focus.Pane.ID; name != d.nthSession(0).process.ID {
 		t.Errorf("the focus is on %s, want a", name)
 	}
 }
 
-// A lateEngine answers to a start when it is told to.
+// A lateEngine holds its answers to a start until the test releases them.
 type lateEngine struct {
 	*fakeEngine
-	asked  chan struct{} // of 1
+	asked  chan struct{} // capacity 1
 	answer chan struct{}
-	op     string // that it answers late
+	op     string // operation to hold
 }
 
 func (e *lateEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	if name == e.op {
-		ring(e.asked)
+		notifyChan(e.asked)
 		select {
 		case <-e.answer:
 		case <-ctx.Done():
@@ -174,24 +174,24 @@ func (e *lateEngine) Do(ctx context.Context, name string, effect api.Effect, in,
 	return e.fakeEngine.Do(ctx, name, effect, in, out)
 }
 
-func TestSessionsThatWereAskedForWhenThePersonLeavesAreInTheLayout(t *testing.T) {
+func TestDetachSavesLayoutWithStartingSessions(t *testing.T) {
 	d := threePanes(t)
-	d.isKept()
-	late := lately(d)
-	d.press("ctrl+b", "%", "ctrl+b", "\"", "ctrl+b", "d")
+	d.waitSaved()
+	late := delayStarts(d)
+	d.pressKeys("ctrl+b", "%", "ctrl+b", "\"", "ctrl+b", "d")
 	go func() {
 		<-late.asked
 		close(late.answer)
 	}()
-	d.m.sessions.starts.finishStarts(t.Context(), d.m.link.Start)
-	d.hasShape("(a|(b/(c|(bash-4/bash-5))))")
-	d.m.keepLast()
-	d.isKept()
+	d.m.sessions.launcher.finishStarts(t.Context(), d.m.link.Start)
+	d.waitShape("(a|(b/(c|(bash-4/bash-5))))")
+	d.m.saveOnExit()
+	d.waitSaved()
 	again := drive(t, d.engine, 160, 40)
-	again.hasShape("(a|(b/(c|(bash-4/bash-5))))")
+	again.waitShape("(a|(b/(c|(bash-4/bash-5))))")
 }
 
-// A slowEngine takes a second to keep a layout.
+// A slowEngine takes a second to save a layout.
 type slowEngine struct{ *fakeEngine }
 
 func (e *slowEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
@@ -205,159 +205,159 @@ func (e *slowEngine) Do(ctx context.Context, name string, effect api.Effect, in,
 	return e.fakeEngine.Do(ctx, name, effect, in, out)
 }
 
-func TestLeavingWaitsUntilTheLayoutIsKept(t *testing.T) {
+func TestDetachWaitsUntilLayoutIsSaved(t *testing.T) {
 	d := threePanes(t)
-	d.isKept()
+	d.waitSaved()
 	d.m.link.Set(&slowEngine{d.engine})
-	d.m.sessions.keeper.kept = api.Layout{}
+	d.m.sessions.layoutSync.saved = api.Layout{}
 	puts := d.engine.layouts.puts
-	synctest.Test(t, func(*testing.T) { d.m.keepLast() })
+	synctest.Test(t, func(*testing.T) { d.m.saveOnExit() })
 	if d.engine.layouts.puts != puts+1 {
 		t.Error("the dashboard was left before its layout was kept")
 	}
 }
 
-func TestLeavingDoesNotWaitForAStartThatIsNotAnswered(t *testing.T) {
+func TestDetachDoesNotWaitForHungStart(t *testing.T) {
 	d := threePanes(t)
 	d.m.link.Set(&lateEngine{fakeEngine: d.engine, asked: make(chan struct{}, 1), op: api.SessionStart.Name})
-	d.press("ctrl+b", "%", "ctrl+b", "d")
+	d.pressKeys("ctrl+b", "%", "ctrl+b", "d")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	d.m.sessions.starts.finishStarts(ctx, d.m.link.Start)
-	if d.m.keepLast(); len(d.m.sessions.keeper.writeLayout().Tabs[0].Nodes) != 5 {
+	d.m.sessions.launcher.finishStarts(ctx, d.m.link.Start)
+	if d.m.saveOnExit(); len(d.m.sessions.layoutSync.currentLayout().Tabs[0].Nodes) != 5 {
 		t.Error("the layout has a pane without a session")
 	}
 }
 
-func TestOpeningADashboardChangesNoLayoutThatIsKept(t *testing.T) {
+func TestOpeningDashboardKeepsSavedLayout(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "=")
-	d.isKept()
+	d.pressKeys("ctrl+b", "=")
+	d.waitSaved()
 	puts := d.engine.layouts.puts
 	again := drive(t, d.engine, 160, 40)
-	again.hasShape("(a|(b/c))")
-	again.shows("c-screen")
+	again.waitShape("(a|(b/c))")
+	again.waitText("c-screen")
 	if d.engine.layouts.puts != puts {
 		t.Errorf("the layout was kept %d times more", d.engine.layouts.puts-puts)
 	}
 }
 
-func TestHalvesOfSessionsThatAreGoneGoToTheOthers(t *testing.T) {
+func TestRestoredLayoutGivesSpaceOfMissingSessionsToOthers(t *testing.T) {
 	e := newFakeEngine()
-	e.add("a", "a-screen")
-	e.add("new", "new-screen")
+	e.addSession("a", "a-screen")
+	e.addSession("new", "new-screen")
 	pane := func(name string) api.LayoutNode { return api.LayoutNode{ID: name, Name: name} }
 	e.layouts.current = &api.Layout{Current: 7, Tabs: []api.LayoutTab{
 		{Nodes: []api.LayoutNode{pane("gone")}},
 		{Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 100}, pane("gone"), {Axis: api.AxisBelow}, pane("a"), pane("a")}, Focus: 99},
 	}}
 	d := drive(t, e, 120, 36)
-	d.hasShape("a new")
-	d.shows("a-screen")
+	d.waitShape("a new")
+	d.waitText("a-screen")
 }
 
 func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "{")
-	d.hasShape("(a|(c/b))")
-	d.press("ctrl+b", "=")
+	d.pressKeys("ctrl+b", "{")
+	d.waitShape("(a|(c/b))")
+	d.pressKeys("ctrl+b", "=")
 	if s := d.m.sessions.tabs.Current.Root.Share; s != layout.ShareUnit/2 {
 		t.Errorf("the left half has %d", s)
 	}
-	d.press("ctrl+b", "!")
-	d.hasShape("(a|b) c")
-	d.press("ctrl+b", "m", "enter")
-	d.hasShape("(a|(b|c))")
-	d.press("ctrl+b", "=")
+	d.pressKeys("ctrl+b", "!")
+	d.waitShape("(a|b) c")
+	d.pressKeys("ctrl+b", "m", "enter")
+	d.waitShape("(a|(b|c))")
+	d.pressKeys("ctrl+b", "=")
 	if s := d.m.sessions.tabs.Current.Root.Share; s != layout.ShareUnit/3 {
 		t.Errorf("one of three panes in a row has %d", s)
 	}
-	d.press("ctrl+b", "m")
-	d.shows("no other tab")
+	d.pressKeys("ctrl+b", "m")
+	d.waitText("no other tab")
 }
 
 func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "S", "'work", "enter")
-	d.shows("the layout is saved as work")
-	d.press("ctrl+b", "!", "ctrl+b", "S", "'apart", "enter")
-	d.shows("saved as apart")
-	d.hasShape("(a|b) c")
-	d.press("ctrl+b", "space")
-	d.shows("Show the layout")
-	d.press("'work", "enter")
-	d.hasShape("(a|(b/c))")
-	d.press("ctrl+b", "space")
-	d.shows("enter show it   ↑ ↓ choose   delete remove it   esc close")
-	d.press("'main left")
-	d.lacks("delete remove it")
-	d.shows("this one large, the others below each other")
-	d.press("delete", "ctrl+u", "delete", "esc")
-	d.until("one layout is left", func() bool {
+	d.pressKeys("ctrl+b", "S", "'work", "enter")
+	d.waitText("the layout is saved as work")
+	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'apart", "enter")
+	d.waitText("saved as apart")
+	d.waitShape("(a|b) c")
+	d.pressKeys("ctrl+b", "space")
+	d.waitText("Show the layout")
+	d.pressKeys("'work", "enter")
+	d.waitShape("(a|(b/c))")
+	d.pressKeys("ctrl+b", "space")
+	d.waitText("enter show it   ↑ ↓ choose   delete remove it   esc close")
+	d.pressKeys("'main left")
+	d.waitNoText("delete remove it")
+	d.waitText("this one large, the others below each other")
+	d.pressKeys("delete", "ctrl+u", "delete", "esc")
+	d.waitUntil("one layout is left", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
 		return len(d.engine.layouts.saved) == 1
 	})
 }
 
-func TestALayoutIsChosenWithTheMouse(t *testing.T) {
+func TestMouseChoosesLayout(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "S", "'one", "enter")
-	d.shows("saved as one")
-	d.press("ctrl+b", "!", "ctrl+b", "S", "'two", "enter")
-	d.shows("saved as two")
-	d.press("ctrl+b", "space")
-	d.shows("Show the layout")
+	d.pressKeys("ctrl+b", "S", "'one", "enter")
+	d.waitText("saved as one")
+	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'two", "enter")
+	d.waitText("saved as two")
+	d.pressKeys("ctrl+b", "space")
+	d.waitText("Show the layout")
 	inside := d.m.dialog.at
 	wheel := keys.Mouse{X: inside.X + 5, Y: inside.Y + 4, Button: keys.WheelDown, Kind: keys.MouseDown}
-	d.mouse(wheel)
+	d.sendMouse(wheel)
 	if c, _ := d.m.dialog.open.(*overlay.Picker).List.Selected(); c.Text != "two" {
 		t.Errorf("the wheel went to %s", c.Text)
 	}
-	d.nth(0).mouse = keys.MouseClick
+	d.nthSession(0).mouse = keys.MouseClick
 	d.click(inside.X+5, inside.Y+3)
-	d.hasShape("(a|(b/c))")
-	d.click(inside.X+5, inside.Y+3) // a double click's second press is for nobody
-	d.press("ctrl+b", "space")
-	d.shows("Show the layout")
+	d.waitShape("(a|(b/c))")
+	d.click(inside.X+5, inside.Y+3) // the second press of a double click has no target
+	d.pressKeys("ctrl+b", "space")
+	d.waitText("Show the layout")
 	d.click(0, inside.Y)
 	if d.m.dialog.open != nil {
 		t.Error("a click beside it did not close it")
 	}
-	if got := d.nth(0).mice; len(got) > 0 {
+	if got := d.nthSession(0).mice; len(got) > 0 {
 		t.Errorf("the program below got %v", got)
 	}
 }
 
-func TestAPaneIsMovedWithTheMouse(t *testing.T) {
+func TestMouseChoosesTabToMovePaneTo(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "!")
-	d.hasShape("(a|b) c")
-	d.press("ctrl+b", "m")
-	d.shows("Move the pane beside")
+	d.pressKeys("ctrl+b", "!")
+	d.waitShape("(a|b) c")
+	d.pressKeys("ctrl+b", "m")
+	d.waitText("Move the pane beside")
 	d.click(d.m.dialog.at.X+5, d.m.dialog.at.Y+3)
-	d.hasShape("(a|(b|c))")
+	d.waitShape("(a|(b|c))")
 }
 
-func TestAPaneAloneHasNoLayoutToChoose(t *testing.T) {
+func TestSinglePaneHasNoArrangements(t *testing.T) {
 	e := newFakeEngine()
-	e.add("a", "a-screen")
+	e.addSession("a", "a-screen")
 	d := drive(t, e, 160, 40)
-	d.shows("a-screen")
-	d.press("ctrl+b", "space")
-	d.shows("no layout is saved yet; ctrl+b S saves this one")
+	d.waitText("a-screen")
+	d.pressKeys("ctrl+b", "space")
+	d.waitText("no layout is saved yet; ctrl+b S saves this one")
 }
 
-func TestPanesAreArrangedInUsualWays(t *testing.T) {
+func TestPanesAreArrangedInStandardWays(t *testing.T) {
 	d := threePanes(t)
 	for _, c := range []struct{ name, want string }{
 		{"columns", "(a|(b|c))"}, {"rows", "(a/(b/c))"}, {"main left", "(c|(a/b))"}, {"main above", "(c/(a|b))"}, {"tiles", "((c|a)/b)"},
 	} {
-		d.press("ctrl+b", "space")
-		d.shows("Show the layout")
-		d.press("'"+c.name, "enter")
-		d.hasShape(c.want)
-		if p := d.m.sessions.focused(); p.ID != d.nth(2).process.ID {
+		d.pressKeys("ctrl+b", "space")
+		d.waitText("Show the layout")
+		d.pressKeys("'"+c.name, "enter")
+		d.waitShape(c.want)
+		if p := d.m.sessions.focusedPane(); p.ID != d.nthSession(2).process.ID {
 			t.Errorf("%s: the focus went to %s", c.name, p.ID)
 		}
 		for _, l := range d.m.sessions.tabs.Current.Root.Leaves(nil) {
@@ -366,52 +366,52 @@ func TestPanesAreArrangedInUsualWays(t *testing.T) {
 			}
 		}
 	}
-	d.isKept()
+	d.waitSaved()
 }
 
-func TestABorderIsMovedOnByItsKeyAlone(t *testing.T) {
+func TestResizeKeyRepeatsWithoutPrefix(t *testing.T) {
 	d := threePanes(t)
 	share := func() int { return d.m.sessions.tabs.Current.Root.A.Rect.W }
 	before := share()
-	goOn := func(since time.Duration) { d.m.sessions.moves.pushed = time.Now().Add(-since) }
-	d.press("ctrl+b", "L")
+	goOn := func(since time.Duration) { d.m.sessions.arranger.movedAt = time.Now().Add(-since) }
+	d.pressKeys("ctrl+b", "L")
 	goOn(-time.Hour)
-	d.press("L")
+	d.pressKeys("L")
 	goOn(-time.Hour)
-	d.press("ctrl+right", "x", "L")
+	d.pressKeys("ctrl+right", "x", "L")
 	if got := share(); got != before+12 {
 		t.Errorf("three keys moved the border by %d columns", got-before)
 	}
-	d.press("ctrl+b", "L")
+	d.pressKeys("ctrl+b", "L")
 	goOn(time.Minute)
-	d.press("L")
-	d.typedInto(d.nth(2), "xLL")
+	d.pressKeys("L")
+	d.waitTyped(d.nthSession(2), "xLL")
 }
 
-func TestBordersThatMeetAreJoined(t *testing.T) {
+func TestMeetingBordersAreJoined(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "space")
-	d.shows("Show the layout")
-	d.press("'rows", "enter")
-	d.hasShape("(a/(b/c))")
-	d.press("ctrl+b", "k", "ctrl+b", "k", "ctrl+b", "%")
-	d.hasStarted(4)
-	d.hasShape("((a|bash-4)/(b/c))")
+	d.pressKeys("ctrl+b", "space")
+	d.waitText("Show the layout")
+	d.pressKeys("'rows", "enter")
+	d.waitShape("(a/(b/c))")
+	d.pressKeys("ctrl+b", "k", "ctrl+b", "k", "ctrl+b", "%")
+	d.waitStarted(4)
+	d.waitShape("((a|bash-4)/(b/c))")
 	below := d.m.sessions.tabs.Current.Root.B
 	wall := d.m.sessions.tabs.Current.Root.A.Border()
-	at := func(x, y int) string { return string([]rune(strings.Split(d.screen(), "\n")[y])[x]) }
-	if got := at(wall, d.leafAt(below).Y); got != "┴" {
+	at := func(x, y int) string { return string([]rune(strings.Split(d.screenText(), "\n")[y])[x]) }
+	if got := at(wall, d.leafArea(below).Y); got != "┴" {
 		t.Errorf("the border ends in %s", got)
 	}
-	d.press("ctrl+b", "j", "ctrl+b", "%")
-	d.hasStarted(5)
-	d.hasShape("((a|bash-4)/((b|bash-5)/c))")
-	if got := at(wall, d.leafAt(below).Y); got != "┼" {
+	d.pressKeys("ctrl+b", "j", "ctrl+b", "%")
+	d.waitStarted(5)
+	d.waitShape("((a|bash-4)/((b|bash-5)/c))")
+	if got := at(wall, d.leafArea(below).Y); got != "┼" {
 		t.Errorf("two borders meet in %s", got)
 	}
 }
 
-func TestTheNextPaneIsNeverTheList(t *testing.T) {
+func TestNextPaneSkipsList(t *testing.T) {
 	d := threePanes(t)
 	all := d.m.sessions.tabs.Current.Root.Leaves(nil)
 	d.m.sessions.focusLeaf(all[0])
@@ -419,23 +419,23 @@ func TestTheNextPaneIsNeverTheList(t *testing.T) {
 		key  string
 		want int
 	}{{"o", 1}, {"o", 2}, {"o", 0}, {"O", 2}, {"O", 1}} {
-		d.press("ctrl+b", step.key)
+		d.pressKeys("ctrl+b", step.key)
 		if d.m.sessions.listFocused || d.m.sessions.tabs.Current.Focus != all[step.want] {
 			t.Errorf("%s goes elsewhere than to pane %d", step.key, step.want)
 		}
 	}
-	d.press("ctrl+b", "s", "tab")
-	if d.m.sessions.focused() == nil {
+	d.pressKeys("ctrl+b", "s", "tab")
+	if d.m.sessions.focusedPane() == nil {
 		t.Error("tab does not lead out of the list")
 	}
 }
 
-func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
+func TestSmallTerminalShowsOnlyFocusedPane(t *testing.T) {
 	d := threePanes(t)
 	before := d.m.sessions.tabs.Current.Root.B.Rect
 	d.update(tea.WindowSizeMsg{Width: 20, Height: 6})
-	d.shows("c-screen")
-	rows := strings.Split(d.screen(), "\n")
+	d.waitText("c-screen")
+	rows := strings.Split(d.screenText(), "\n")
 	if len(rows) != 6 {
 		t.Errorf("%d rows are drawn", len(rows))
 	}
@@ -444,268 +444,268 @@ func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 			t.Errorf("a row has %d cells: %q", w, row)
 		}
 	}
-	d.press("'x", "ctrl+b", "s")
-	d.shows("sessions")
-	d.press("ctrl+b", "o")
-	d.shows("a-screen")
-	d.typedInto(d.nth(2), "x")
-	d.until("the pane has all the room", func() bool {
+	d.pressKeys("'x", "ctrl+b", "s")
+	d.waitText("sessions")
+	d.pressKeys("ctrl+b", "o")
+	d.waitText("a-screen")
+	d.waitTyped(d.nthSession(2), "x")
+	d.waitUntil("the pane has all the room", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
 		return d.engine.sessions[0].size == api.Size{Cols: 20, Rows: 5}
 	})
 	d.click(3, 0)
 	d.update(tea.WindowSizeMsg{Width: 20, Height: 4})
-	d.press("ctrl+b", "x")
-	d.shows("too small")
-	d.press("esc")
+	d.pressKeys("ctrl+b", "x")
+	d.waitText("too small")
+	d.pressKeys("esc")
 	d.update(tea.WindowSizeMsg{Width: 45, Height: 14})
-	d.press("ctrl+b", "x")
-	d.shows("End session a?")
-	d.press("n", "ctrl+b", "2")
-	d.shows("too small")
-	d.press("alt+1")
-	d.shows("a-screen")
+	d.pressKeys("ctrl+b", "x")
+	d.waitText("End session a?")
+	d.pressKeys("n", "ctrl+b", "2")
+	d.waitText("too small")
+	d.pressKeys("alt+1")
+	d.waitText("a-screen")
 	d.update(tea.WindowSizeMsg{Width: 160, Height: 40})
-	d.hasShape("(a|(b/c))")
+	d.waitShape("(a|(b/c))")
 	if after := d.m.sessions.tabs.Current.Root.B.Rect; after != before {
 		t.Errorf("the right half went from %v to %v", before, after)
 	}
 }
 
-func TestOverlaysAreDrawnOnSmallTerminalsWhereTheyFit(t *testing.T) {
+func TestSmallTerminalShowsOverlaysThatFit(t *testing.T) {
 	needs.FullRun(t)
 	d := threePanes(t)
-	d.press("ctrl+b", "S", "'one", "enter")
-	d.shows("saved as one")
+	d.pressKeys("ctrl+b", "S", "'one", "enter")
+	d.waitText("saved as one")
 	sizes := []tea.WindowSizeMsg{{Width: 20, Height: 4}, {Width: 20, Height: 6}, {Width: 30, Height: 9}, {Width: 45, Height: 14}, {Width: 59, Height: 40}, {Width: 200, Height: 5}}
 	for _, key := range []string{"?", ":", "T", ",", "S", "space", "m", "r", "x", "P"} {
-		d.press("ctrl+b", key)
+		d.pressKeys("ctrl+b", key)
 		if key == "space" {
-			d.shows("Show the layout")
+			d.waitText("Show the layout")
 		}
 		for _, size := range sizes {
 			d.update(size)
-			rows := strings.Split(d.screen(), "\n")
+			rows := strings.Split(d.screenText(), "\n")
 			for _, row := range rows {
 				if len(rows) != size.Height || widget.Width(row) > size.Width {
-					t.Fatalf("%s at %d×%d:\n%s", key, size.Width, size.Height, d.screen())
+					t.Fatalf("%s at %d×%d:\n%s", key, size.Width, size.Height, d.screenText())
 				}
 			}
 		}
 		d.update(tea.WindowSizeMsg{Width: 160, Height: 40})
-		d.press("esc")
+		d.pressKeys("esc")
 		if d.m.dialog.open != nil {
 			t.Fatalf("%s is still open", key)
 		}
 	}
-	d.press("ctrl+b", "[", "/")
+	d.pressKeys("ctrl+b", "[", "/")
 	for _, size := range sizes {
 		d.update(size)
-		d.screen()
+		d.screenText()
 	}
 }
 
-func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {
+func TestIdleDashboardKeepsLayoutOfAnother(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "=")
-	d.isKept()
+	d.pressKeys("ctrl+b", "=")
+	d.waitSaved()
 	other := drive(t, d.engine, 160, 40)
-	other.hasShape("(a|(b/c))")
-	d.press("ctrl+b", "%")
-	d.hasShape("(a|(b/(c|bash-4)))")
-	d.isKept()
-	want := d.m.sessions.keeper.writeLayout()
-	other.hasShape("(a|(b/(c|bash-4)))")
+	other.waitShape("(a|(b/c))")
+	d.pressKeys("ctrl+b", "%")
+	d.waitShape("(a|(b/(c|bash-4)))")
+	d.waitSaved()
+	want := d.m.sessions.layoutSync.currentLayout()
+	other.waitShape("(a|(b/(c|bash-4)))")
 	other.update(tea.WindowSizeMsg{Width: 120, Height: 36})
 	code := 0
-	d.nth(1).end(api.StateExited, &code)
-	other.hasShape("(a|(c|bash-4))")
-	d.hasShape("(a|(c|bash-4))")
-	if other.m.sessions.keeper.keeping || !cmp.Equal(*d.engine.layouts.current, want) {
+	d.nthSession(1).exitWith(api.StateExited, &code)
+	other.waitShape("(a|(c|bash-4))")
+	d.waitShape("(a|(c|bash-4))")
+	if other.m.sessions.layoutSync.saving || !cmp.Equal(*d.engine.layouts.current, want) {
 		t.Error("it has its own layout kept")
 	}
 	again := drive(t, d.engine, 160, 40)
-	again.hasShape("(a|(c|bash-4))")
+	again.waitShape("(a|(c|bash-4))")
 }
 
-func TestAClickOnATitleRowThatIsABorderFocusesItsPane(t *testing.T) {
+func TestClickOnTitleRowOnBorderFocusesPane(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "h")
+	d.pressKeys("ctrl+b", "h")
 	below := d.m.sessions.tabs.Current.Root.B.B
-	d.click(d.leafAt(below).X+3, d.leafAt(below).Y)
-	if d.m.sessions.focused() != below.Pane {
+	d.click(d.leafArea(below).X+3, d.leafArea(below).Y)
+	if d.m.sessions.focusedPane() != below.Pane {
 		t.Error("the pane below has no focus")
 	}
-	d.press("ctrl+b", "h")
-	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: d.leafAt(below).Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
-	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if d.m.sessions.focused() == below.Pane || d.leafAt(below).Y != 9 {
-		t.Errorf("after a drag to 9 the border is at %d", d.leafAt(below).Y)
+	d.pressKeys("ctrl+b", "h")
+	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: d.leafArea(below).Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+	d.sendMouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	if d.m.sessions.focusedPane() == below.Pane || d.leafArea(below).Y != 9 {
+		t.Errorf("after a drag to 9 the border is at %d", d.leafArea(below).Y)
 	}
 }
 
-func TestALayoutThatShallBeShownIsShownInOpenDashboards(t *testing.T) {
+func TestRequestedLayoutIsShownInOpenDashboards(t *testing.T) {
 	e := newFakeEngine()
-	e.add("a", "a-screen")
-	e.add("b", "b-screen")
+	e.addSession("a", "a-screen")
+	e.addSession("b", "b-screen")
 	d := drive(t, e, 160, 40)
-	d.hasShape("a b")
+	d.waitShape("a b")
 	e.mu.Lock()
-	e.tell(api.Event{Type: api.EventLayout, Layout: &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+	e.announce(api.Event{Type: api.EventLayout, Layout: &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
 		{Axis: api.AxisBelow, Share: 5000}, {Name: "b"}, {Name: "a"}}}}}})
 	e.mu.Unlock()
-	d.hasShape("(b/a)")
-	d.shows("a-screen")
-	d.shows("b-screen")
+	d.waitShape("(b/a)")
+	d.waitText("a-screen")
+	d.waitText("b-screen")
 }
 
-func TestWhatIsTypedForTheChoiceOfALayoutIsForNothingElse(t *testing.T) {
+func TestKeysTypedWhileLayoutsLoadReachOnlyTheirDialog(t *testing.T) {
 	d := threePanes(t)
 	d.pressAtOnce("ctrl+b", "space", "'rows", "enter")
-	d.hasShape("(a/(b/c))")
-	if got := d.nth(2).input(); got != "" {
+	d.waitShape("(a/(b/c))")
+	if got := d.nthSession(2).typedText(); got != "" {
 		t.Errorf("%q went to the program", got)
 	}
 }
 
-func TestALayoutIsReplacedOnlyWhenThatIsWanted(t *testing.T) {
+func TestReplacingLayoutAsksFirst(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "S", "'work", "enter")
-	d.shows("saved as work")
-	old := len(d.saved("work").Tabs)
-	d.press("ctrl+b", "!", "ctrl+b", "S", "'work", "enter")
-	d.shows("Replace the layout work?")
-	d.press("n")
-	d.lacks("Replace")
-	if got := len(d.saved("work").Tabs); got != old {
+	d.pressKeys("ctrl+b", "S", "'work", "enter")
+	d.waitText("saved as work")
+	old := len(d.savedLayout("work").Tabs)
+	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'work", "enter")
+	d.waitText("Replace the layout work?")
+	d.pressKeys("n")
+	d.waitNoText("Replace")
+	if got := len(d.savedLayout("work").Tabs); got != old {
 		t.Errorf("it has %d tabs", got)
 	}
-	d.press("ctrl+b", "S", "'work", "enter")
-	d.shows("Replace the layout work?")
-	d.press("y")
-	d.until("it is replaced", func() bool { return len(d.saved("work").Tabs) == old+1 })
+	d.pressKeys("ctrl+b", "S", "'work", "enter")
+	d.waitText("Replace the layout work?")
+	d.pressKeys("y")
+	d.waitUntil("it is replaced", func() bool { return len(d.savedLayout("work").Tabs) == old+1 })
 }
 
-// saved is the layout that was saved under a name.
-func (d *driver) saved(name string) api.Layout {
+// savedLayout returns the layout saved under a name.
+func (d *driver) savedLayout(name string) api.Layout {
 	d.engine.mu.Lock()
 	defer d.engine.mu.Unlock()
 	return d.engine.layouts.saved[name]
 }
 
-func TestEscTakesBackTheQuestionForLayouts(t *testing.T) {
+func TestEscCancelsRequestForLayouts(t *testing.T) {
 	d := threePanes(t)
-	late := lately(d)
+	late := delayStarts(d)
 	late.op = api.LayoutGet.Name
-	d.press("ctrl+b", "space", "'rows")
+	d.pressKeys("ctrl+b", "space", "'rows")
 	<-late.asked
-	d.press("esc", "'after")
-	d.typedInto(d.nth(2), "after")
-	d.hasShape("(a|(b/c))")
+	d.pressKeys("esc", "'after")
+	d.waitTyped(d.nthSession(2), "after")
+	d.waitShape("(a|(b/c))")
 	d.m.link.Set(d.engine)
-	d.press("ctrl+b", "space", "'rows", "enter")
-	d.hasShape("(a/(b/c))")
+	d.pressKeys("ctrl+b", "space", "'rows", "enter")
+	d.waitShape("(a/(b/c))")
 }
 
-func TestLayoutsAskedForWhileTheEngineIsAwayAreChosenFromWhenItIsBack(t *testing.T) {
+func TestLayoutDialogOpensAfterReconnect(t *testing.T) {
 	d := threePanes(t)
 	next := d.loseEngine()
-	d.press("ctrl+b", "space")
-	d.shows("; esc cancels")
-	d.press("'rows", "enter")
-	d.reachEngine(next)
-	d.hasShape("(a/(b/c))")
+	d.pressKeys("ctrl+b", "space")
+	d.waitText("; esc cancels")
+	d.pressKeys("'rows", "enter")
+	d.restoreEngine(next)
+	d.waitShape("(a/(b/c))")
 }
 
-func TestAClickThatIsBeforeTheChoiceIsDrawnIsNotForIt(t *testing.T) {
+func TestClickBeforeDialogIsDrawnIsIgnored(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "T")
+	d.pressKeys("ctrl+b", "T")
 	d.click(1, 1)
 	if d.m.dialog.open == nil {
 		t.Fatal("it is gone")
 	}
-	d.shows("keep it")
+	d.waitText("keep it")
 	d.click(1, 1)
 	if d.m.dialog.open != nil {
 		t.Error("it is still there")
 	}
 }
 
-func TestBackAndForthBetweenTheTwoPanesUsedLast(t *testing.T) {
+func TestLastPaneKeyTogglesBetweenTwoPanes(t *testing.T) {
 	d := threePanes(t)
 	all := d.m.sessions.tabs.Current.Root.Leaves(nil)
 	d.m.sessions.focusLeaf(all[2])
 	d.m.sessions.focusLeaf(all[0])
 	for _, want := range []int{2, 0, 2} {
-		d.press("ctrl+b", ";")
+		d.pressKeys("ctrl+b", ";")
 		if d.m.sessions.tabs.Current.Focus != all[want] {
 			t.Fatalf("; does not go to pane %d", want)
 		}
 	}
-	d.press("ctrl+b", "s", "ctrl+b", ";")
-	if d.m.sessions.focused() != all[2].Pane {
+	d.pressKeys("ctrl+b", "s", "ctrl+b", ";")
+	if d.m.sessions.focusedPane() != all[2].Pane {
 		t.Error("; does not lead out of the list to the pane used last")
 	}
-	d.press("ctrl+b", "{", "ctrl+b", ";")
-	if d.m.sessions.focused() != all[0].Pane {
+	d.pressKeys("ctrl+b", "{", "ctrl+b", ";")
+	if d.m.sessions.focusedPane() != all[0].Pane {
 		t.Error("a pane that was moved is not the one to go back to")
 	}
 }
 
-func TestBackAndForthBetweenTheTwoTabsShownLast(t *testing.T) {
+func TestLastSessionKeyTogglesBetweenTwoTabs(t *testing.T) {
 	e := newFakeEngine()
 	for _, name := range []string{"a", "b", "c"} {
-		e.add(name, name+"$ ")
+		e.addSession(name, name+"$ ")
 	}
 	d := drive(t, e, 120, 36)
-	d.shows("a$ ")
-	d.press("ctrl+b", "n", "ctrl+b", "n", "ctrl+b", "b")
-	d.shows("b$ ")
-	d.press("ctrl+b", "b")
-	d.shows("c$ ")
-	d.press("alt+2", "ctrl+b", "b")
-	d.shows("b$ ")
-	if d.m.sessions.focused() == nil {
+	d.waitText("a$ ")
+	d.pressKeys("ctrl+b", "n", "ctrl+b", "n", "ctrl+b", "b")
+	d.waitText("b$ ")
+	d.pressKeys("ctrl+b", "b")
+	d.waitText("c$ ")
+	d.pressKeys("alt+2", "ctrl+b", "b")
+	d.waitText("b$ ")
+	if d.m.sessions.focusedPane() == nil {
 		t.Error("the session has not the keyboard")
 	}
 }
 
-func TestADigitGoesToTheNumberedPaneAndAnythingElseEndsTheNumbers(t *testing.T) {
+func TestDigitFocusesNumberedPaneAndOtherKeysHideNumbers(t *testing.T) {
 	d := threePanes(t)
 	all := d.m.sessions.tabs.Current.Root.Leaves(nil)
 	d.m.sessions.focusLeaf(all[0])
 	block := d.m.theme.look.Glyphs.Block
 	numbers := func() {
 		t.Helper()
-		d.press("ctrl+b", "q")
-		if got := strings.Count(d.screen(), block+block+block+block+block+block); got < 3 {
+		d.pressKeys("ctrl+b", "q")
+		if got := strings.Count(d.screenText(), block+block+block+block+block+block); got < 3 {
 			t.Fatalf("%d rows of numbers are shown", got)
 		}
 	}
 	numbers()
-	d.shows("1–3 go to the pane")
-	d.press("'3")
-	if d.m.sessions.focused() != all[2].Pane || strings.Contains(d.screen(), block) {
+	d.waitText("1–3 go to the pane")
+	d.pressKeys("'3")
+	if d.m.sessions.focusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) {
 		t.Error("3 does not go to the third pane, or the numbers stay")
 	}
 	numbers()
-	d.press("'x")
-	if d.m.sessions.focused() != all[2].Pane || strings.Contains(d.screen(), block) || d.nth(2).input() != "" {
+	d.pressKeys("'x")
+	if d.m.sessions.focusedPane() != all[2].Pane || strings.Contains(d.screenText(), block) || d.nthSession(2).typedText() != "" {
 		t.Error("another key does more than end the numbers")
 	}
 	numbers()
-	d.press("ctrl+b", "o")
-	if d.m.sessions.focused() != all[0].Pane || strings.Contains(d.screen(), block) {
+	d.pressKeys("ctrl+b", "o")
+	if d.m.sessions.focusedPane() != all[0].Pane || strings.Contains(d.screenText(), block) {
 		t.Error("the prefix does not end them and wait for its key")
 	}
 	numbers()
-	at := d.area(all[1])
+	at := d.paneArea(all[1])
 	d.click(at.X+1, at.Y+1)
-	if d.m.sessions.focused() != all[1].Pane || strings.Contains(d.screen(), block) {
+	if d.m.sessions.focusedPane() != all[1].Pane || strings.Contains(d.screenText(), block) {
 		t.Error("a click does not end them and go to the pane")
 	}
-	d.press("ctrl+b", "z", "ctrl+b", "q")
-	d.shows("no other pane on the screen")
+	d.pressKeys("ctrl+b", "z", "ctrl+b", "q")
+	d.waitText("no other pane on the screen")
 }

@@ -12,7 +12,7 @@ import (
 	"tandem/panes"
 )
 
-// dashboardEnv makes the test binary the dashboard over a fake engine.
+// dashboardEnv makes the test binary run the dashboard on a fake engine.
 const dashboardEnv = "TANDEM_TEST_DASHBOARD"
 
 func TestMain(m *testing.M) {
@@ -23,18 +23,18 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("charm.land/bubbletea/v2.Tick.func1"))
 }
 
-// runFakeDashboard shows a few sessions that exist in memory alone.
+// runFakeDashboard shows a few sessions of an engine in memory.
 func runFakeDashboard() int {
 	e := newFakeEngine()
 	if os.Getenv(dashboardEnv) == "some" {
-		showSome(e)
+		addExamples(e)
 	}
 	o := Options{CWD: "/home/ann/src"}.withDefaults()
 	if err := checkTerminal(o.Input, o.Output); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	_, err := run(context.Background(), o, e, func(context.Context) (panes.Engine, error) { return e, nil })
+	_, err := runModel(context.Background(), o, e, func(context.Context) (panes.Engine, error) { return e, nil })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -42,14 +42,14 @@ func runFakeDashboard() int {
 	return 0
 }
 
-func showSome(e *fakeEngine) {
-	e.add("bash", "ann@box:~/src$ ls", "Makefile  README.md  main.go", "ann@box:~/src$ ")
-	s := e.add("vim", "package main", "", "func main() {}")
+func addExamples(e *fakeEngine) {
+	e.addSession("bash", "ann@box:~/src$ ls", "Makefile  README.md  main.go", "ann@box:~/src$ ")
+	s := e.addSession("vim", "package main", "", "func main() {}")
 	s.process.Terminal.Title = "main.go + (~/src) - VIM"
-	s = e.add("build", "$ make", "")
+	s = e.addSession("build", "$ make", "")
 	s.process.Terminal.Rang = true
 	s.process.Argv, s.process.Command = []string{"make", "-j8"}, "make -j8"
-	s = e.add("deploy", "$ ./deploy", "error: no route to host")
+	s = e.addSession("deploy", "$ ./deploy", "error: no route to host")
 	seven := 7
 	s.process.State, s.process.ExitCode = api.StateExited, &seven
 }

@@ -2,17 +2,17 @@ package ui
 
 import tea "charm.land/bubbletea/v2"
 
-func (msg savedMsg) take(m *model) tea.Cmd { return m.saved(msg) }
+func (msg savedMsg) applyTo(m *model) tea.Cmd { return m.reportSaved(msg) }
 
-func (notifyDue) take(m *model) tea.Cmd {
-	m.notices.due()
+func (notifyDue) applyTo(m *model) tea.Cmd {
+	m.notices.endGap()
 	return nil
 }
 
-func (msg toastOver) take(m *model) tea.Cmd { return m.notices.endToast(msg) }
+func (msg toastExpired) applyTo(m *model) tea.Cmd { return m.notices.expireToast(msg) }
 
-func (msg paletteMsg) take(m *model) tea.Cmd { return msg.palette.take(m, msg) }
+func (msg paletteMsg) applyTo(m *model) tea.Cmd { return msg.palette.applyAnswer(m, msg) }
 
-func (msg themeKept) take(m *model) tea.Cmd { return m.theme.wasKept(msg) }
+func (msg themeSaved) applyTo(m *model) tea.Cmd { return m.theme.reportSaved(msg) }
 
-func (msg settingsMsg) take(m *model) tea.Cmd { return m.takeSettings(msg) }
+func (msg settingsMsg) applyTo(m *model) tea.Cmd { return m.applySettings(msg) }

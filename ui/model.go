@@ -22,7 +22,7 @@ import (
 	"tandem/ui/screen"
 )
 
-// A viewKind is one of the four views; its number is one less than the key's.
+// A viewKind is one of the four views. Its key is its value plus one.
 type viewKind int
 
 const (
@@ -37,12 +37,12 @@ func (v viewKind) String() string {
 	return [viewCount]string{"Sessions", "Processes", "History", "Files"}[v]
 }
 
-// A model is the state of the dashboard. It belongs to Bubble Tea's goroutine.
+// A model is the state of the dashboard. Only Bubble Tea's goroutine may access it.
 type model struct {
 	ctx      context.Context
 	o        Options
 	link     *conn.Link
-	stop     context.CancelCauseFunc // ends the dashboard with an error
+	stop     context.CancelCauseFunc // closes the dashboard with an error
 	terminal *screen.Terminal        // nil in tests
 
 	areas areas
@@ -55,7 +55,7 @@ type model struct {
 	files     *files.Pane
 	machines  *machines.Dialog
 	browser   *web.Dialog
-	visit     *visit // nil without one
+	visit     *visit // nil unless a view was left for a session
 
 	input   input
 	dialog  dialog
@@ -63,19 +63,19 @@ type model struct {
 	notices notices
 	clip    clipboard
 	zoom    zoom
-	theme   theming
+	theme   themeState
 	display display.Terminal
 
-	dirty   bool // what is on the screen has to be redrawn
-	content []byte
-	drawn   tea.View
+	dirty    bool // the screen must be redrawn
+	content  []byte
+	lastView tea.View
 }
 
-// Init does nothing; what there is to begin with comes as messages.
+// Init implements tea.Model. The initial state arrives as messages.
 func (m *model) Init() tea.Cmd { return nil }
 
-// leaveOnPanic puts the terminal back before a panic goes on, so that what is
-// printed about it can be read.
+// leaveOnPanic restores the terminal before a panic continues, to keep the stack trace
+// readable.
 func (m *model) leaveOnPanic() {
 	if p := recover(); p != nil {
 		if m.terminal != nil {
@@ -85,46 +85,48 @@ func (m *model) leaveOnPanic() {
 	}
 }
 
-// Update takes in one message. Everything that has an order, typed input above
-// all, is handled here and not in commands, which run concurrently.
+// Update implements tea.Model. Everything with an order, above all typed input, is handled
+// here: commands run concurrently.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
 	switch msg.(type) {
-	case nil, inputMsg, changedMsg: // what these change says so itself
+	case nil, inputMsg, changedMsg: // their handlers set dirty if necessary
 	default:
 		m.dirty = true
 	}
-	waited := m.input.waits()
-	cmd := tea.Batch(m.handle(msg), m.input.settle(waited))
-	m.seeTerminal(msg)
-	return m, tea.Batch(cmd, m.fetch(), m.input.afterStart(), m.endVisit(), m.dialog.pump(), m.zoom.handOver())
+	// Input held for a pending action is handled only once the message has been, as the
+	// message may complete that action.
+	waited := m.input.isHeld()
+	cmd := tea.Batch(m.handleMessage(msg), m.input.runReady(waited))
+	m.learnTerminal(msg)
+	return m, tea.Batch(cmd, m.fetchViews(), m.input.replayEarly(), m.endVisit(), m.dialog.startSpinner(), m.zoom.handOver())
 }
 
-// A message is one of the dashboard's own: it knows what is to be done with it.
-type message interface{ take(*model) tea.Cmd }
+// A message is one of the dashboard's own messages. It knows how to apply itself.
+type message interface{ applyTo(*model) tea.Cmd }
 
-func (m *model) handle(msg tea.Msg) tea.Cmd {
+func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case nil:
 	case message:
-		return msg.take(m)
+		return msg.applyTo(m)
 	case spinner.TickMsg:
-		return m.dialog.turn(msg)
+		return m.dialog.advanceSpinner(msg)
 	case overlay.Answer:
-		return m.dialog.answered(msg)
+		return m.dialog.runAnswer(msg)
 	case panes.Result:
 		return msg()
 	case panes.DoneMsg:
-		return m.done(msg)
+		return m.reportDone(msg)
 	case inputMsg:
-		return m.input.take(m.input.queue.Drain())
+		return m.input.handleEvents(m.input.queue.Drain())
 	case changedMsg:
 		if msg.echo && m.terminal != nil {
 			m.terminal.HurryNext()
 		}
-		return m.sync()
+		return m.syncNews()
 	case tea.WindowSizeMsg:
-		return m.resize(msg.Width, msg.Height)
+		return m.setSize(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
 		m.theme.setDark(msg.IsDark())
 	case uv.DarkColorSchemeEvent:
@@ -141,20 +143,20 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (m *model) resize(w, h int) tea.Cmd {
+func (m *model) setSize(w, h int) tea.Cmd {
 	m.areas.w, m.areas.h = w, h
 	m.relayout()
 	return nil
 }
 
-// typed input
-
-func (in *input) take(events []screen.Event) tea.Cmd {
+func (in *input) handleEvents(events []screen.Event) tea.Cmd {
 	var cmds []tea.Cmd
 	for ; len(events) > 0; events = events[1:] {
-		if in.left { // what was typed after that is not for the session that was left
+		if in.detached { // what was typed later is not for the last session
 			break
 		}
+		// Fast path: text without bindings goes to the program in one piece, not key by
+		// key.
 		if p := in.textPane(events[0].Typed); p != nil {
 			cmds = append(cmds, p.TypeText(events[0].Typed))
 			continue
@@ -162,19 +164,19 @@ func (in *input) take(events []screen.Event) tea.Cmd {
 		if first := events[0]; first.Typed != "" {
 			events = append(first.Split(), events[1:]...)
 		}
-		if in.takeEarly(events[0]) {
+		if in.keepEarly(events[0]) {
 			continue
 		}
-		if in.hold(events) {
+		if in.holdEvents(events) {
 			break
 		}
-		cmds = append(cmds, in.takeOne(events[0]))
+		cmds = append(cmds, in.handleEvent(events[0]))
 	}
 	return tea.Batch(cmds...)
 }
 
-// splitTyped returns events with each key of its own.
-func splitTyped(events []screen.Event) []screen.Event {
+// splitEvents splits typed text in events into one event per key.
+func splitEvents(events []screen.Event) []screen.Event {
 	if !slices.ContainsFunc(events, func(e screen.Event) bool { return e.Typed != "" }) {
 		return events
 	}
@@ -185,32 +187,32 @@ func splitTyped(events []screen.Event) []screen.Event {
 	return all
 }
 
-// textPane returns the pane that text typed in one piece goes to as it is: no key of it
-// means anything but a character. nil if its keys have to be taken one by one.
+// textPane returns the pane that can take typed text in one piece, because none of its
+// keys is bound. It returns nil if the keys must be handled one by one.
 func (in *input) textPane(text string) *terminal.Pane {
 	m := in.m
-	if text == "" || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() || !m.sessions.opened {
+	if text == "" || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() || !m.sessions.isOpen {
 		return nil
 	}
-	p := m.sessions.focused()
-	if p == nil || !p.TakesText() || m.sessions.steps.numbers != nil || !m.sessions.moves.pushed.IsZero() {
+	p := m.sessions.focusedPane()
+	if p == nil || !p.TakesText() || m.sessions.navigator.numbers != nil || !m.sessions.arranger.movedAt.IsZero() {
 		return nil
 	}
-	if in.waits() || in.resolver.BindsAny(text, in.scopes()...) {
+	if in.isHeld() || in.resolver.BindsAny(text, in.activeScopes()...) {
 		return nil
 	}
 	return p
 }
 
-func (in *input) takeOne(e screen.Event) tea.Cmd {
+func (in *input) handleEvent(e screen.Event) tea.Cmd {
 	switch e.Kind {
 	case keys.EventKey:
 		in.m.dialog.press.on = nil
-		return in.press(e.Key)
+		return in.pressKey(e.Key)
 	case keys.EventMouse:
-		return in.mouse(e.Mouse)
+		return in.handleMouse(e.Mouse)
 	case keys.EventPaste:
-		return in.paste(e.Paste)
+		return in.pasteText(e.Paste)
 	case keys.EventFocusIn, keys.EventFocusOut:
 		in.setBlurred(e.Kind == keys.EventFocusOut)
 	}
@@ -224,7 +226,8 @@ func (in *input) setBlurred(blurred bool) {
 	in.blurred = blurred
 	in.m.notices.held = nil
 	in.m.sessions.SetBlurred(blurred)
-	if !blurred && !in.m.display.Tells() { // it may have another theme since
+	// The terminal may have changed its theme while another window had the keyboard.
+	if !blurred && !in.m.display.Tells() {
 		in.m.terminal.AskColors()
 	}
 }

@@ -10,18 +10,19 @@ import (
 	"tandem/ui/overlay"
 )
 
-// mouse handles one mouse event: what was pressed keeps the mouse until the
-// button is released.
-func (in *input) mouse(e keys.Mouse) tea.Cmd {
-	if in.m.dialog.press.has(e, in.m.dialog.open, time.Now()) {
+// handleMouse routes one mouse event. The dialog or view in which a button was pressed
+// receives all events until its release.
+func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
+	if in.m.dialog.press.claimsEvent(e, in.m.dialog.open, time.Now()) {
 		return nil
 	}
-	if e.Kind == keys.MouseUp && in.held != nil { // let go, whatever is shown by now
-		held := in.held
-		in.held = nil
-		return in.mouseIn(held, e)
+	if e.Kind == keys.MouseUp && in.mousePane != nil { // also if another view or a dialog is on top by now
+		held := in.mousePane
+		in.mousePane = nil
+		return in.sendMouse(held, e)
 	}
-	if in.m.dialog.open != nil && in.m.dialog.open != in.m.dialog.seen { // nobody can have meant it
+	// A dialog that is not drawn yet cannot be the target of a click.
+	if in.m.dialog.open != nil && in.m.dialog.open != in.m.dialog.seen {
 		return nil
 	}
 	if u, ok := in.m.dialog.open.(interface {
@@ -31,27 +32,27 @@ func (in *input) mouse(e keys.Mouse) tea.Cmd {
 		e.X, e.Y = e.X-in.m.dialog.at.X-2, e.Y-in.m.dialog.at.Y-1
 		return u.Mouse(env{in.m}, e)
 	}
-	if u, ok := in.m.dialog.open.(interface{ Dismiss(overlay.Host) }); ok && widget.LeftDown(e) { // a click beside it
+	if u, ok := in.m.dialog.open.(interface{ Dismiss(overlay.Host) }); ok && widget.LeftDown(e) { // a click outside the dialog closes it
 		u.Dismiss(env{in.m})
 		return nil
 	}
-	if in.m.dialog.following() != nil && in.m.dialog.at.Contains(e.X, e.Y) {
-		return in.m.dialog.clickFollowing(e)
+	if in.m.dialog.prefixRows() != nil && in.m.dialog.at.Contains(e.X, e.Y) {
+		return in.m.dialog.clickPrefixRow(e)
 	}
-	if in.m.dialog.open != nil || in.m.areas.small && !in.m.tight() {
+	if in.m.dialog.open != nil || in.m.areas.small && !in.m.isTight() {
 		return nil
 	}
-	if widget.LeftDown(e) { // of what was held the end has not been told
-		in.held = nil
+	if widget.LeftDown(e) { // the release of an earlier press was lost
+		in.mousePane = nil
 	}
 	switch {
-	case in.held != nil && !widget.IsWheel(e):
-		return in.mouseIn(in.held, e)
+	case in.mousePane != nil && !widget.IsWheel(e):
+		return in.sendMouse(in.mousePane, e)
 	case in.m.areas.body.Contains(e.X, e.Y):
 		if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
-			in.held = in.m.pane()
+			in.mousePane = in.m.activeView()
 		}
-		return in.mouseIn(in.m.pane(), e)
+		return in.sendMouse(in.m.activeView(), e)
 	case in.m.areas.tips.Contains(e.X, e.Y) && widget.LeftDown(e):
 		return in.m.hideTips()
 	case e.Y == 0 && !in.m.areas.tight:
@@ -60,9 +61,9 @@ func (in *input) mouse(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// An overlayPress is the press of a button that an overlay took last. The rest of
-// it, and of the double click that it may begin, is not for what the overlay
-// covered, nor for the next one.
+// An overlayPress records the last press of a button on an overlay. If the press closes
+// the overlay, the release and the second press of a double click belong to it too:
+// neither the view below nor the next overlay may receive them.
 type overlayPress struct {
 	on   overlay.Overlay
 	at   time.Time
@@ -70,9 +71,9 @@ type overlayPress struct {
 	down bool
 }
 
-// has reports whether an event belongs to the press although the overlay has
-// gone, and notes presses on the overlay that is open.
-func (p *overlayPress) has(e keys.Mouse, open overlay.Overlay, now time.Time) bool {
+// claimsEvent records presses on the open overlay, and reports whether e belongs to a
+// press whose overlay is closed by now.
+func (p *overlayPress) claimsEvent(e keys.Mouse, open overlay.Overlay, now time.Time) bool {
 	press := e.Kind == keys.MouseDown && !widget.IsWheel(e)
 	switch {
 	case press && p.on != nil && p.on != open && now.Sub(p.at) < widget.DoubleClick && e.X == p.x && e.Y == p.y:
@@ -91,7 +92,7 @@ func (in *input) clickTopBar(e keys.Mouse) tea.Cmd {
 	if !widget.LeftDown(e) {
 		return nil
 	}
-	x, _ := in.m.topBarParts()
+	x, _ := in.m.layoutTopBar()
 	for v := viewKind(0); v < viewCount; v++ {
 		x += widget.Width(v.label())
 		if e.X < x {
@@ -101,9 +102,9 @@ func (in *input) clickTopBar(e keys.Mouse) tea.Cmd {
 	return in.clickCount(e.X)
 }
 
-// clickCount opens the inbox by a click on one of the counts that it is of.
+// clickCount opens the inbox if the count in column at is listed there.
 func (in *input) clickCount(at int) tea.Cmd {
-	_, counts := in.m.topBarParts()
+	_, counts := in.m.layoutTopBar()
 	x := in.m.areas.w
 	for i := len(counts) - 1; i >= 0; i-- {
 		if x -= counts[i].cells(); at >= x && counts[i].inbox {

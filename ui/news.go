@@ -11,73 +11,73 @@ import (
 	"tandem/panes"
 )
 
-// changedMsg says that the link has news or a pane's session has; echo that it is what was
-// typed into, and answers.
+// changedMsg reports new data from the link or for a session's pane. echo is set if it
+// includes the answer to a key.
 type changedMsg struct{ echo bool }
 
-// sync takes in what the link has learnt.
-func (m *model) sync() tea.Cmd {
+// syncNews applies the news of the link, if there are any, and updates the panes.
+func (m *model) syncNews() tea.Cmd {
 	var cmd tea.Cmd
 	if n := m.link.Latest(); n.Serial != m.news.Serial {
-		cmd = m.takeNews(n)
+		cmd = m.applyNews(n)
 	}
 	return tea.Batch(cmd, m.sessions.Sync())
 }
 
-func (m *model) takeNews(n panes.News) tea.Cmd {
+func (m *model) applyNews(n panes.News) tea.Cmd {
 	before := m.news
 	m.news = n
-	m.tellPanes(&before)
+	m.notifyViews(&before)
 	m.machines.News()
-	cmd := m.notePalette(&before)
+	cmd := m.updatePalette(&before)
 	if n.Stopped != "" {
-		return m.leave()
+		return m.detach()
 	}
 	if before.Snapshots > 0 {
-		cmd = tea.Batch(cmd, m.notices.noteChanges(before.Processes))
+		cmd = tea.Batch(cmd, m.notices.reportChanges(before.Processes))
 	}
 	if before.Snapshots > 0 && n.Snapshots > before.Snapshots {
-		cmd = tea.Batch(cmd, m.notices.tell("reconnected", false))
+		cmd = tea.Batch(cmd, m.notices.showNews("reconnected", false))
 	}
-	cmd = tea.Batch(cmd, m.notices.noteRequests(before.Requests))
+	cmd = tea.Batch(cmd, m.notices.announceRequests(before.Requests))
 	if len(n.Notices) > 0 {
-		cmd = tea.Batch(cmd, m.notices.tell(strings.Join(n.Notices, "; "), true))
+		cmd = tea.Batch(cmd, m.notices.showNews(strings.Join(n.Notices, "; "), true))
 	}
 	if len(n.RemoteNotices) > 0 {
-		cmd = tea.Batch(cmd, m.notices.tellElsewhere(strings.Join(n.RemoteNotices, "; ")))
+		cmd = tea.Batch(cmd, m.notices.showRemoteNews(strings.Join(n.RemoteNotices, "; ")))
 	}
 	return cmd
 }
 
-// learn takes in processes that were started here, before their events come.
-func (m *model) learn(started ...api.Process) tea.Cmd {
+// learnProcesses adds processes started here without waiting for their events.
+func (m *model) learnProcesses(started ...api.Process) tea.Cmd {
 	m.link.Learn(started...)
-	return m.sync()
+	return m.syncNews()
 }
 
-// How long leaving waits at most: for all, of which the layout is what counts (a busy
-// disk takes its time), and for sessions that are being started.
+// Maximum time that detaching may take, most of it for saving the layout on a busy disk,
+// and the part of it spent on sessions that are still starting.
 const (
-	lastWord   = 3 * time.Second
-	lastStarts = 300 * time.Millisecond
+	maxLeaveTime = 3 * time.Second
+	maxStartWait = 300 * time.Millisecond
 )
 
-// keepLast has the layout and the tabs of files kept that the person leaves behind.
-func (m *model) keepLast() {
-	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
+// saveOnExit saves the layout and the tabs of the Files view when the user detaches.
+func (m *model) saveOnExit() {
+	ctx, cancel := context.WithTimeout(context.Background(), maxLeaveTime)
 	defer cancel()
-	m.sessions.keeper.keepLast(ctx, m.link.Start)
+	m.sessions.layoutSync.saveLast(ctx, m.link.Start)
 	m.files.KeepLast(ctx)
 }
 
-// call runs an operation on the engine as a command.
-func (m *model) call(do func(context.Context, panes.Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
+// callEngine returns a command that runs an operation on the engine.
+func (m *model) callEngine(do func(context.Context, panes.Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
 	return panes.Call(env{m}, do, failed)
 }
 
-func (m *model) done(msg panes.DoneMsg) tea.Cmd {
+func (m *model) reportDone(msg panes.DoneMsg) tea.Cmd {
 	if msg.Err != nil {
-		return m.notices.say(panes.ErrorText(msg.Err), true)
+		return m.notices.showToast(panes.ErrorText(msg.Err), true)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"tandem/panes/widget"
 )
 
-// noteChanges tells of processes that have failed or become ready.
-func (n *notices) noteChanges(before []api.Process) tea.Cmd {
+// reportChanges shows which processes have failed or become ready since before.
+func (n *notices) reportChanges(before []api.Process) tea.Cmd {
 	old := make(map[string]*api.Process, len(before))
 	for i := range before {
 		old[before[i].ID] = &before[i]
@@ -21,14 +21,14 @@ func (n *notices) noteChanges(before []api.Process) tea.Cmd {
 	for i := range n.m.news.Processes {
 		p := &n.m.news.Processes[i]
 		was := old[p.ID]
-		if was == nil && time.Since(p.StartedAt) < unsteady {
-			was = &api.Process{} // so new that its start was not seen
+		if was == nil && time.Since(p.StartedAt) < minSteadyTime {
+			was = &api.Process{} // started and changed between two snapshots
 		}
-		if was == nil || p.Kind != api.KindProcess || oneOff(p) {
+		if was == nil || p.Kind != api.KindProcess || isOneOff(p) {
 			continue
 		}
 		switch {
-		case inTrouble(p) && !inTrouble(was) && !n.toldAlready(p):
+		case isFailing(p) && !isFailing(was) && !n.isRepeatedFailure(p):
 			failed = append(failed, widget.FullName(p)+" failed: "+widget.HowEnded(p))
 		case p.IsReady() && !was.IsReady():
 			ready = append(ready, widget.FullName(p)+" is ready")
@@ -36,60 +36,61 @@ func (n *notices) noteChanges(before []api.Process) tea.Cmd {
 	}
 	switch {
 	case len(failed) > 0:
-		return tea.Batch(n.tell(withMore(failed), true), n.notify(withMore(failed)))
+		return tea.Batch(n.showNews(summarizeNotes(failed), true), n.notifyDesktop(summarizeNotes(failed)))
 	case len(ready) > 0:
-		return tea.Batch(n.tell(withMore(ready), false), n.notify(withMore(ready)))
+		return tea.Batch(n.showNews(summarizeNotes(ready), false), n.notifyDesktop(summarizeNotes(ready)))
 	}
 	return nil
 }
 
-// unsteady is how long a process may run and still count as failing again
-// rather than anew.
-const unsteady = 10 * time.Second
+// minSteadyTime is how long a process must run for its next failure to be reported as a
+// new one.
+const minSteadyTime = 10 * time.Second
 
-// toldAlready keeps a process that fails over and over from being told of each
-// time.
-func (n *notices) toldAlready(p *api.Process) bool {
+// isRepeatedFailure records a failure of p, and reports whether it need not be shown: p
+// has failed before and ran for less than minSteadyTime.
+func (n *notices) isRepeatedFailure(p *api.Process) bool {
 	a := &n.m.notices
 	told := a.failed[p.ID]
 	if a.failed == nil {
 		a.failed = map[string]bool{}
 	}
 	a.failed[p.ID] = true
-	return told && p.ExitedAt != nil && p.ExitedAt.Sub(p.StartedAt) < unsteady
+	return told && p.ExitedAt != nil && p.ExitedAt.Sub(p.StartedAt) < minSteadyTime
 }
 
-func inTrouble(p *api.Process) bool {
+func isFailing(p *api.Process) bool {
 	return widget.Failed(p) || p.State == api.StateBackoff && (p.ExitCode == nil || *p.ExitCode != 0)
 }
 
-func withMore(notes []string) string {
+func summarizeNotes(notes []string) string {
 	if len(notes) == 1 {
 		return notes[0]
 	}
 	return fmt.Sprintf("%s (and %d more)", notes[0], len(notes)-1)
 }
 
-// notifyGap is the least time between two notifications of the desktop; what
-// comes meanwhile is told with the next.
+// notifyGap is the minimum time between two desktop notifications. Events in between are
+// part of the next one.
 const notifyGap = 5 * time.Second
 
-// notices are what the person was told that they have not asked for.
+// notices shows the user what happens without a key press: in the status bar and on the
+// desktop.
 type notices struct {
-	m      *model
-	toast  toast
-	failed map[string]bool // processes that were told to have failed
-	last   time.Time       // when the desktop was told something
-	held   []string        // what it is to be told next
-	timer  bool            // notifyDue is on its way
+	m          *model
+	toast      toast
+	failed     map[string]bool // processes whose failure was shown
+	notifiedAt time.Time       // time of the last desktop notification
+	held       []string        // texts for the next one
+	timer      bool            // a notifyDue message is scheduled
 }
 
-// notifyDue is the end of the gap after a notification.
+// notifyDue marks the end of the gap after a desktop notification.
 type notifyDue struct{}
 
-// notify has the terminal tell the desktop, unless the person looks at it, wants
-// none, or has quiet hours.
-func (n *notices) notify(text string) tea.Cmd {
+// notifyDesktop sends a desktop notification through the terminal, unless the terminal has
+// focus, the user turned notifications off, or it is a quiet hour.
+func (n *notices) notifyDesktop(text string) tea.Cmd {
 	a := &n.m.o.Attention
 	now := time.Now()
 	if !n.m.input.blurred || a.NoNotify || n.m.terminal == nil || a.Quiet.Have(now) {
@@ -97,67 +98,67 @@ func (n *notices) notify(text string) tea.Cmd {
 	}
 	d := &n.m.notices
 	d.held = append(d.held, text)
-	if wait := notifyGap - now.Sub(d.last); wait > 0 {
+	if wait := notifyGap - now.Sub(d.notifiedAt); wait > 0 {
 		if d.timer {
 			return nil
 		}
 		d.timer = true
 		return tea.Tick(wait, func(time.Time) tea.Msg { return notifyDue{} })
 	}
-	n.tellDesktop(now)
+	n.flushDesktop(now)
 	return nil
 }
 
-// tellDesktop tells the desktop what was held back.
-func (n *notices) tellDesktop(now time.Time) {
+// flushDesktop sends the collected texts as one notification.
+func (n *notices) flushDesktop(now time.Time) {
 	d := &n.m.notices
 	if len(d.held) == 0 || n.m.terminal == nil {
 		return
 	}
-	text := withMore(d.held)
-	d.held, d.last = nil, now
+	text := summarizeNotes(d.held)
+	d.held, d.notifiedAt = nil, now
 	n.m.terminal.Notify(text)
 }
 
-func (n *notices) due() {
+func (n *notices) endGap() {
 	n.timer = false
 	if n.m.input.blurred {
-		n.tellDesktop(time.Now())
+		n.flushDesktop(time.Now())
 	}
 	n.held = nil
 }
 
-// A toast is a message in the status bar that goes away by itself.
+// A toast is a temporary message in the status bar.
 type toast struct {
 	text   string
 	bad    bool
-	news   bool // it tells of what happened by itself, and not how a key has ended
+	news   bool // it reports an event, not the result of a key
 	serial int
 }
 
 const toastTime = 4 * time.Second
 
-// toastOver is the end of the toast with that number.
-type toastOver int
+// A toastExpired is the serial of a toast whose time is over.
+type toastExpired int
 
-// say shows a toast.
-func (n *notices) say(text string, bad bool) tea.Cmd {
+// showToast shows a message in the status bar for toastTime; bad marks an error.
+func (n *notices) showToast(text string, bad bool) tea.Cmd {
 	n.toast = toast{text: widget.Clean(text), bad: bad, serial: n.toast.serial + 1}
 	n.m.dirty = true
-	serial := toastOver(n.toast.serial)
+	serial := toastExpired(n.toast.serial)
 	return tea.Tick(toastTime, func(time.Time) tea.Msg { return serial })
 }
 
-// tell shows a toast of what nobody has asked for here.
-func (n *notices) tell(text string, bad bool) tea.Cmd {
-	cmd := n.say(text, bad)
+// showNews shows a toast about an event that is not the result of a key.
+func (n *notices) showNews(text string, bad bool) tea.Cmd {
+	cmd := n.showToast(text, bad)
 	n.toast.news = true
 	return cmd
 }
 
-// tellElsewhere tells of another machine, after what is wrong on this one: a mistake in
-// the configuration often is in both.
-func (n *notices) tellElsewhere(text string) tea.Cmd {
+// showRemoteNews shows a notice of another machine after this machine's own. A mistake in
+// the configuration often affects both, so equal texts are merged.
+func (n *notices) showRemoteNews(text string) tea.Cmd {
 	own := n.m.faultNote()
 	if n.toast.bad && n.toast.text != "" {
 		own = n.toast.text
@@ -169,13 +170,13 @@ func (n *notices) tellElsewhere(text string) tea.Cmd {
 	default:
 		text = own + "; " + text
 	}
-	return n.tell(text, true)
+	return n.showNews(text, true)
 }
 
-// unsay takes away what was said last.
-func (n *notices) unsay() { n.toast = toast{serial: n.toast.serial + 1} }
+// clearToast removes the current toast.
+func (n *notices) clearToast() { n.toast = toast{serial: n.toast.serial + 1} }
 
-func (n *notices) endToast(serial toastOver) tea.Cmd {
+func (n *notices) expireToast(serial toastExpired) tea.Cmd {
 	if int(serial) == n.toast.serial {
 		n.toast.text = ""
 	}

@@ -11,9 +11,9 @@ import (
 	"tandem/ui/overlay"
 )
 
-// box draws a frame around an overlay's rows and returns it with its place in
-// the middle of the screen.
-func box(rows []string, w int, screen widget.Rect, look *widget.Look) ([]string, widget.Rect) {
+// drawBox draws a frame around an overlay's rows. It returns the framed rows and their
+// position, a little above the middle of the screen.
+func drawBox(rows []string, w int, screen widget.Rect, look *widget.Look) ([]string, widget.Rect) {
 	line := strings.Repeat("─", w+2)
 	out := []string{look.Edge("╭"+line+"╮", true)}
 	side := look.Edge("│", true)
@@ -27,8 +27,8 @@ func box(rows []string, w int, screen widget.Rect, look *widget.Look) ([]string,
 	return out, at
 }
 
-// lay puts the rows of a box over the rows of a screen.
-func lay(screen, box []string, at widget.Rect) {
+// overlayRows replaces the part of the screen's rows that is covered by a box.
+func overlayRows(screen, box []string, at widget.Rect) {
 	for i, row := range box {
 		y := at.Y + i
 		if y >= len(screen) {
@@ -42,13 +42,13 @@ func lay(screen, box []string, at widget.Rect) {
 }
 
 func (m *model) showHelp() tea.Cmd {
-	scopes := m.input.scopes()
+	scopes := m.input.activeScopes()
 	under := m.dialog.open
-	if p := m.sessions.focused(); p != nil && !p.Scroll.Active() && under == nil {
+	if p := m.sessions.focusedPane(); p != nil && !p.Scroll.Active() && under == nil {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
 	sections := m.o.Bindings.Help(scopes...)
-	if !m.tipsShown() {
+	if !m.showsTips() {
 		for i := range sections {
 			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keymap.HelpRow) bool { return r.Action == keymap.TipsHide })
 		}
@@ -57,8 +57,9 @@ func (m *model) showHelp() tea.Cmd {
 	return nil
 }
 
-// answered goes on with what a command of an overlay has found, if that is open.
-func (d *dialog) answered(a overlay.Answer) tea.Cmd {
+// runAnswer runs the handler of an overlay's answer, unless another overlay is open by
+// now.
+func (d *dialog) runAnswer(a overlay.Answer) tea.Cmd {
 	if d.open != a.Of {
 		return nil
 	}

@@ -18,23 +18,22 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A palette offers everything that can be done or opened here in one list,
-// narrowed by typing.
+// A palette lists everything that can be done or opened here, filtered by the typed text.
 type palette struct {
 	overlay.Picker
-	does []func(*model) tea.Cmd // of each choice, by its number
+	handlers []func(*model) tea.Cmd // by the number of a choice
 
 	actions, open, folders, commands []widget.Choice
-	over                             []keymap.Scope // of what had the keyboard
-	recent                           []string       // what was chosen in others, the latest first
+	scopes                           []keymap.Scope // scopes active when the palette was opened
+	recent                           []string       // previous choices, the latest first
 
-	told  paletteMsg // the engine's last answer
-	known bool       // there was one
-	asked bool       // it is being asked
-	stale bool       // there are newer commands than it was asked for
+	answer   paletteMsg // the engine's last answer
+	answered bool       // answer is set
+	asking   bool       // a request is running
+	stale    bool       // the history changed since that request was sent
 }
 
-// paletteMsg is what the engine knows for a palette beside what runs.
+// paletteMsg is the engine's answer for a palette: commands and bookmarks.
 type paletteMsg struct {
 	palette   *palette
 	commands  []api.HistoryRow
@@ -42,24 +41,25 @@ type paletteMsg struct {
 	err       error
 }
 
-// paletteDelay is how long a palette waits for more commands to be run.
+// paletteDelay is how long a palette collects new commands before it asks the engine
+// again.
 const paletteDelay = 100 * time.Millisecond
 
-// paletteCommands is how many of the newest commands are offered.
-const paletteCommands = 200
+// maxPaletteCommands is the maximum number of commands listed, the newest first.
+const maxPaletteCommands = 200
 
 func (m *model) showPalette() tea.Cmd {
-	u := &palette{over: m.input.scopes(), recent: m.o.Recent}
+	u := &palette{scopes: m.input.activeScopes(), recent: m.o.Recent}
 	u.Title, u.Verb = "Find anything", paletteVerb
-	u.Pick = func(c widget.Choice) tea.Cmd { return tea.Batch(u.keepRecent(m, c), u.does[c.Number](m)) }
+	u.Pick = func(c widget.Choice) tea.Cmd { return tea.Batch(u.saveRecent(m, c), u.handlers[c.Number](m)) }
 	u.actions = u.actionChoices(m)
 	u.open = u.processChoices(m)
-	u.fill()
+	u.fillList()
 	m.dialog.open = u
-	return u.ask(m, 0)
+	return u.askEngine(m, 0)
 }
 
-// paletteVerb is what enter does.
+// paletteVerb returns the hint for enter on a choice.
 func paletteVerb(c widget.Choice) string {
 	switch c.Kind {
 	case "action":
@@ -70,16 +70,16 @@ func paletteVerb(c widget.Choice) string {
 	return "go there"
 }
 
-// fill offers what is known, in the order that holds while nothing is typed.
-func (u *palette) fill() { u.List.Set(u.all()) }
+// fillList lists the known choices in their order for an empty query.
+func (u *palette) fillList() { u.List.Set(u.orderChoices()) }
 
-// all has what was chosen lately before everything else, of what is known at once:
-// what comes later does not push the first choice aside.
-func (u *palette) all() []widget.Choice {
+// orderChoices returns all choices, the recent ones first. Only actions and processes can
+// be recent: folders and commands arrive later and must not displace the first choice.
+func (u *palette) orderChoices() []widget.Choice {
 	known := slices.Concat(u.actions, u.open)
 	var first []widget.Choice
 	for _, name := range u.recent {
-		if i := slices.IndexFunc(known, func(c widget.Choice) bool { return recentName(c) == name }); i >= 0 && len(first) < recentShown {
+		if i := slices.IndexFunc(known, func(c widget.Choice) bool { return choiceName(c) == name }); i >= 0 && len(first) < maxRecentShown {
 			first = append(first, known[i])
 			known = slices.Delete(known, i, i+1)
 		}
@@ -87,24 +87,24 @@ func (u *palette) all() []widget.Choice {
 	return slices.Concat(first, known, u.folders, u.commands)
 }
 
-// How many of the choices made last come first, and how many are kept: some of them
-// cannot be chosen everywhere.
+// Number of recent choices listed first, and number of them saved. More are saved because
+// some are not available everywhere.
 const (
-	recentShown = 5
-	recentKept  = 30
+	maxRecentShown = 5
+	maxRecentKept  = 30
 )
 
-// recentName is what a choice is known by to the next palette and the next dashboard.
-func recentName(c widget.Choice) string { return c.Kind + " " + c.ID }
+// choiceName returns the name under which a choice is saved as recent.
+func choiceName(c widget.Choice) string { return c.Kind + " " + c.ID }
 
-// keepRecent notes that something was chosen.
-func (u *palette) keepRecent(m *model, c widget.Choice) tea.Cmd {
+// saveRecent makes a choice the most recent one, and saves the list.
+func (u *palette) saveRecent(m *model, c widget.Choice) tea.Cmd {
 	if c.ID == "" {
 		return nil
 	}
-	name := recentName(c)
+	name := choiceName(c)
 	others := slices.DeleteFunc(slices.Clone(m.o.Recent), func(other string) bool { return other == name })
-	m.o.Recent = append([]string{name}, others[:min(len(others), recentKept-1)]...)
+	m.o.Recent = append([]string{name}, others[:min(len(others), maxRecentKept-1)]...)
 	names, keep := m.o.Recent, m.o.KeepRecent
 	if keep == nil {
 		return nil
@@ -115,29 +115,29 @@ func (u *palette) keepRecent(m *model, c widget.Choice) tea.Cmd {
 	}
 }
 
-// offer gives a choice what it does.
-func (u *palette) offer(c widget.Choice, do func(*model) tea.Cmd) widget.Choice {
-	c.Number = len(u.does)
-	u.does = append(u.does, do)
+// addChoice numbers a choice and sets its handler.
+func (u *palette) addChoice(c widget.Choice, do func(*model) tea.Cmd) widget.Choice {
+	c.Number = len(u.handlers)
+	u.handlers = append(u.handlers, do)
 	return c
 }
 
-// actionChoices are the actions of the place that the palette was opened over,
-// then those that are available everywhere; those that only move come last.
+// actionChoices lists the actions of the scopes below the palette, then those available
+// everywhere, then those without a label. Actions that only move the cursor are left out.
 func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	var later []widget.Choice
-	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !m.tipsShown()}
+	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !m.showsTips()}
 	said := map[string]bool{} // two actions may do the same here
-	scopes := slices.DeleteFunc(slices.Clone(u.over), func(s keymap.Scope) bool { return s == keymap.ScopeGlobal })
+	scopes := slices.DeleteFunc(slices.Clone(u.scopes), func(s keymap.Scope) bool { return s == keymap.ScopeGlobal })
 	scopes = append(scopes, keymap.ScopePrefix, keymap.ScopeGlobal)
 	for _, section := range m.o.Bindings.Help(scopes...) {
 		for _, row := range section.Rows {
-			act := m.input.action(row.Action)
+			act := m.input.findAction(row.Action)
 			if act == nil || seen[row.Action] || said[row.Help] || strings.HasPrefix(string(row.Action), "move.") {
 				continue
 			}
 			seen[row.Action], said[row.Help] = true, true
-			c := u.offer(widget.Choice{
+			c := u.addChoice(widget.Choice{
 				Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: row.Help,
 				Also: row.Label + " " + string(row.Action), Words: row.Also, Detail: row.Keys[0], IsKey: true, ID: string(row.Action),
 			}, func(*model) tea.Cmd { return act() })
@@ -150,12 +150,12 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	}
 	choices = append(choices, later...)
 	unbound := func(text, words, id string, do func(*model) tea.Cmd) {
-		choices = append(choices, u.offer(widget.Choice{
+		choices = append(choices, u.addChoice(widget.Choice{
 			Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: text, Also: id, Words: words, ID: id,
 		}, do))
 	}
 	if !seen[keymap.ProcessNew] {
-		unbound("start a process", "new", string(keymap.ProcessNew), func(m *model) tea.Cmd { return m.form.show() })
+		unbound("start a process", "new", string(keymap.ProcessNew), func(m *model) tea.Cmd { return m.form.showStart() })
 	}
 	if m.o.CreateConfig != nil {
 		unbound("edit the configuration", "settings preferences options config.toml", "config.edit", func(m *model) tea.Cmd { return createConfig(m.o.CreateConfig) })
@@ -168,7 +168,7 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	return choices
 }
 
-// configReady says that config.toml exists.
+// configReady reports that config.toml exists.
 type configReady struct {
 	path string
 	err  error
@@ -181,15 +181,15 @@ func createConfig(create func() (string, error)) tea.Cmd {
 	}
 }
 
-// take opens config.toml in the user's editor.
-func (msg configReady) take(m *model) tea.Cmd {
+// applyTo opens config.toml in the user's editor.
+func (msg configReady) applyTo(m *model) tea.Cmd {
 	if msg.err != nil {
-		return m.notices.say(msg.err.Error(), true)
+		return m.notices.showToast(msg.err.Error(), true)
 	}
 	return m.visitSession(panes.EditorCommand(msg.path, 0, 0), filepath.Dir(msg.path), nil)
 }
 
-// processChoices are the sessions and processes, those that run first.
+// processChoices lists the sessions and processes, the running ones first.
 func (u *palette) processChoices(m *model) (choices []widget.Choice) {
 	all := slices.Clone(m.news.Processes)
 	slices.SortStableFunc(all, func(a, b api.Process) int { return paletteOrder(&a) - paletteOrder(&b) })
@@ -202,18 +202,18 @@ func (u *palette) processChoices(m *model) (choices []widget.Choice) {
 		}
 		if p.Kind == api.KindSession {
 			c.Kind = "session"
-			choices = append(choices, u.offer(c, func(m *model) tea.Cmd {
+			choices = append(choices, u.addChoice(c, func(m *model) tea.Cmd {
 				return tea.Batch(m.setView(viewSessions), m.sessions.openSession(p.ID))
 			}))
 			continue
 		}
-		choices = append(choices, u.offer(c, func(m *model) tea.Cmd { return m.showProcess(p.ID) }))
+		choices = append(choices, u.addChoice(c, func(m *model) tea.Cmd { return m.showProcess(p.ID) }))
 	}
 	return choices
 }
 
-// paletteOrder is the place of a process among others: sessions, then what
-// runs, then what has ended.
+// paletteOrder ranks a process: running sessions, running processes, then exited sessions
+// and processes.
 func paletteOrder(p *api.Process) int {
 	order := 0
 	if p.Kind != api.KindSession {
@@ -225,20 +225,20 @@ func paletteOrder(p *api.Process) int {
 	return order
 }
 
-// showProcess goes to a process in its view, and to its log.
+// showProcess shows a process and its log in the Processes view.
 func (m *model) showProcess(id string) tea.Cmd {
 	cmd := m.setView(viewProcesses)
 	return tea.Batch(cmd, m.processes.SelectLog(id))
 }
 
-// ask gets what the engine knows beside what runs: the newest commands and the
-// bookmarks. What it cannot tell is not offered.
-func (u *palette) ask(m *model, delay time.Duration) tea.Cmd {
-	u.asked, u.stale = true, false
+// askEngine fetches the newest commands and the bookmarks after a delay. An unreadable
+// file of bookmarks is ignored.
+func (u *palette) askEngine(m *model, delay time.Duration) tea.Cmd {
+	u.asking, u.stale = true, false
 	data := m.news.Info.DataDir
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	return m.callEngine(func(ctx context.Context, e panes.Engine) tea.Msg {
 		_ = sleep.For(ctx, delay)
-		out, err := api.HistorySearch.Call(ctx, e, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
+		out, err := api.HistorySearch.Call(ctx, e, api.HistorySearchInput{Unique: true, Limit: maxPaletteCommands})
 		msg := paletteMsg{palette: u, commands: out.Rows, err: err}
 		if data != "" {
 			msg.bookmarks, _ = files.ReadBookmarks(ctx, e, filepath.Join(data, files.BookmarksFile))
@@ -247,55 +247,55 @@ func (u *palette) ask(m *model, delay time.Duration) tea.Cmd {
 	}, func(err error) tea.Msg { return paletteMsg{palette: u, err: err} })
 }
 
-// refresh has a palette offer what was run since it was opened.
-func (u *palette) refresh(m *model) tea.Cmd {
-	if u.asked {
+// refreshAnswer fetches the commands again after the history has changed.
+func (u *palette) refreshAnswer(m *model) tea.Cmd {
+	if u.asking {
 		u.stale = true
 		return nil
 	}
-	return u.ask(m, paletteDelay)
+	return u.askEngine(m, paletteDelay)
 }
 
-// take offers what has come while the palette is still open.
-func (u *palette) take(m *model, msg paletteMsg) tea.Cmd {
-	u.asked = false
-	if m.dialog.open != overlay.Overlay(u) || msg.err != nil && u.known {
+// applyAnswer lists the engine's answer, unless the palette is closed by now.
+func (u *palette) applyAnswer(m *model, msg paletteMsg) tea.Cmd {
+	u.asking = false
+	if m.dialog.open != overlay.Overlay(u) || msg.err != nil && u.answered {
 		return nil
 	}
-	u.told = msg
-	u.offerRest(m)
-	if u.known {
-		u.List.Renew(u.all())
+	u.answer = msg
+	u.addAnswer(m)
+	if u.answered {
+		u.List.Renew(u.orderChoices())
 	} else {
-		u.fill()
+		u.fillList()
 	}
-	u.known = true
+	u.answered = true
 	if u.stale {
-		return u.ask(m, paletteDelay)
+		return u.askEngine(m, paletteDelay)
 	}
 	return nil
 }
 
-// sameProcesses reports whether nothing has changed from a to b, which are never
-// changed in place.
+// sameProcesses reports whether a and b are the same snapshot. Snapshots are never
+// modified in place, so comparing their first elements' addresses is enough.
 func sameProcesses(a, b []api.Process) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// noteProcesses offers the sessions and processes as they are now.
-func (u *palette) noteProcesses(m *model) {
-	u.does = u.does[:len(u.actions)]
+// updateProcesses lists the current sessions and processes, keeping the selection.
+func (u *palette) updateProcesses(m *model) {
+	u.handlers = u.handlers[:len(u.actions)]
 	u.open = u.processChoices(m)
-	u.offerRest(m)
-	u.List.Renew(u.all())
+	u.addAnswer(m)
+	u.List.Renew(u.orderChoices())
 }
 
-// offerRest offers what the engine has told.
-func (u *palette) offerRest(m *model) {
-	u.does = u.does[:len(u.actions)+len(u.open)]
+// addAnswer adds the bookmarks and commands of the last answer.
+func (u *palette) addAnswer(m *model) {
+	u.handlers = u.handlers[:len(u.actions)+len(u.open)]
 	u.folders, u.commands = nil, nil
-	for _, path := range u.told.bookmarks {
-		u.folders = append(u.folders, u.offer(widget.Choice{
+	for _, path := range u.answer.bookmarks {
+		u.folders = append(u.folders, u.addChoice(widget.Choice{
 			Kind: "folder", Sign: "/", SignInk: m.theme.look.Accent, Text: widget.ShortPath(path, m.o.Home), Detail: "bookmark",
 		}, func(m *model) tea.Cmd {
 			cmd := m.setView(viewFiles)
@@ -303,25 +303,25 @@ func (u *palette) offerRest(m *model) {
 			return cmd
 		}))
 	}
-	for _, row := range u.told.commands {
-		u.commands = append(u.commands, u.offer(widget.Choice{
+	for _, row := range u.answer.commands {
+		u.commands = append(u.commands, u.addChoice(widget.Choice{
 			Kind: "command", Sign: "$", SignInk: m.theme.look.Dim, Text: row.Command.Command,
 			Detail: widget.ClipLeft(widget.ShortPath(row.CWD, m.o.Home), 40),
 		}, func(m *model) tea.Cmd { return m.history.PutOnPrompt(row) }))
 	}
 }
 
-// notePalette has an open palette offer what is new.
-func (m *model) notePalette(before *panes.News) tea.Cmd {
+// updatePalette updates an open palette after news of the engine.
+func (m *model) updatePalette(before *panes.News) tea.Cmd {
 	u, ok := m.dialog.open.(*palette)
 	if !ok {
 		return nil
 	}
 	if !sameProcesses(before.Processes, m.news.Processes) {
-		u.noteProcesses(m)
+		u.updateProcesses(m)
 	}
 	if m.news.History == before.History && m.news.Snapshots == before.Snapshots {
 		return nil
 	}
-	return u.refresh(m)
+	return u.refreshAnswer(m)
 }

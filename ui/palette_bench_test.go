@@ -10,10 +10,10 @@ import (
 	"tandem/keys"
 )
 
-// BenchmarkPaletteKey is a key typed into a palette of 1,000 processes and 200
-// commands, and the screen that shows what it finds.
+// BenchmarkPaletteKey types a key into a palette of 1,000 processes and 200 commands, and
+// draws the result.
 func BenchmarkPaletteKey(b *testing.B) {
-	m, _ := busy(b)
+	m, _ := busyModel(b)
 	for i := range 1000 {
 		m.news.Processes = append(m.news.Processes, api.Process{
 			ID: fmt.Sprintf("%012x", i), Name: fmt.Sprintf("worker-%d", i), Kind: "process", State: api.StateRunning,
@@ -31,7 +31,7 @@ func BenchmarkPaletteKey(b *testing.B) {
 	var model tea.Model = m
 	i := 0
 	for b.Loop() {
-		m.input.press(typed[i%len(typed)])
+		m.input.pressKey(typed[i%len(typed)])
 		i++
 		model.View()
 	}

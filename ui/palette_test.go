@@ -12,132 +12,132 @@ import (
 	"tandem/keys/keymap"
 )
 
-func TestThePaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
+func TestPaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	e.addProcess("web", "npm run dev")
-	e.ran("docker compose up")
+	e.addRun("docker compose up")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
-	d.press("ctrl+b", ":")
-	d.shows("Find anything")
-	d.shows("split: open a new session beside this one")
-	d.shows("ctrl+b %")
-	d.press("'docker")
-	d.shows("docker compose up")
-	d.lacks("split: open")
-	d.press("ctrl+u", "'web")
-	d.shows("process")
-	d.press("enter")
-	d.until("the log of web has the keyboard", func() bool {
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", ":")
+	d.waitText("Find anything")
+	d.waitText("split: open a new session beside this one")
+	d.waitText("ctrl+b %")
+	d.pressKeys("'docker")
+	d.waitText("docker compose up")
+	d.waitNoText("split: open")
+	d.pressKeys("ctrl+u", "'web")
+	d.waitText("process")
+	d.pressKeys("enter")
+	d.waitUntil("the log of web has the keyboard", func() bool {
 		p, ok := d.m.processes.Selected()
 		return d.m.view == viewProcesses && d.onLog() && ok && p.Name == "web"
 	})
-	d.press(":", "'ses shell", "enter")
-	d.until("the session is shown", func() bool { return d.m.view == viewSessions && d.m.dialog.open == nil })
+	d.pressKeys(":", "'ses shell", "enter")
+	d.waitUntil("the session is shown", func() bool { return d.m.view == viewSessions && d.m.dialog.open == nil })
 }
 
-func TestAnActionOfThePaletteIsDone(t *testing.T) {
+func TestPaletteRunsChosenAction(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
-	d.press("ctrl+b", ":", "'start session", "enter")
-	d.hasStarted(2)
-	d.press("ctrl+b", ":", "'zzzz")
-	d.shows("nothing matches")
-	d.shows("ctrl+u clear")
-	d.lacks("choose")
-	d.press("enter", "ctrl+u")
-	d.lacks("nothing matches")
-	d.press("esc")
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", ":", "'start session", "enter")
+	d.waitStarted(2)
+	d.pressKeys("ctrl+b", ":", "'zzzz")
+	d.waitText("nothing matches")
+	d.waitText("ctrl+u clear")
+	d.waitNoText("choose")
+	d.pressKeys("enter", "ctrl+u")
+	d.waitNoText("nothing matches")
+	d.pressKeys("esc")
 	if d.m.dialog.open != nil {
 		t.Error("the palette is still open")
 	}
 }
 
-func TestACommandOfThePaletteGoesOntoThePrompt(t *testing.T) {
+func TestPaletteInsertsCommandAtPrompt(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("shell", "$ ")
-	e.ran("make test")
+	s := e.addSession("shell", "$ ")
+	e.addRun("make test")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
-	d.press("ctrl+b", ":", "'make t")
-	d.shows("make test")
-	d.press("enter")
-	d.typedInto(s, "make test")
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", ":", "'make t")
+	d.waitText("make test")
+	d.pressKeys("enter")
+	d.waitTyped(s, "make test")
 }
 
-func TestThePaletteIsClicked(t *testing.T) {
+func TestPaletteHandlesClicks(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
-	d.press("ctrl+b", ":", "'start a session")
-	d.shows("start a session")
-	for y, line := range strings.Split(d.screen(), "\n") {
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", ":", "'start a session")
+	d.waitText("start a session")
+	for y, line := range strings.Split(d.screenText(), "\n") {
 		if strings.Contains(line, "action") && strings.Contains(line, "start a session") {
 			d.click(d.m.dialog.at.X+10, y)
 			break
 		}
 	}
-	d.hasStarted(2)
+	d.waitStarted(2)
 	for _, key := range []string{":", "?", "T"} {
-		d.press("ctrl+b", key)
+		d.pressKeys("ctrl+b", key)
 		if d.m.dialog.open == nil {
 			t.Fatalf("%s opens nothing", key)
 		}
-		d.screen()
+		d.screenText()
 		if d.click(0, 29); d.m.dialog.open != nil {
 			t.Errorf("a click beside what %s opens does not close it", key)
 		}
 	}
 }
 
-func TestThePaletteShowsOnlyWhatCanBeDoneHere(t *testing.T) {
+func TestPaletteListsOnlyAvailableActions(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
-	u := &palette{over: d.m.input.scopes()}
+	d.waitText("$ ")
+	u := &palette{scopes: d.m.input.activeScopes()}
 	for _, c := range u.actionChoices(d.m) {
 		if strings.Contains(c.Also, string(keymap.ProcessKill)) || strings.Contains(c.Also, string(keymap.Palette)) {
 			t.Errorf("the palette of a terminal has %q", c.Text)
 		}
 	}
-	d.press("alt+2")
-	u = &palette{over: d.m.input.scopes()}
+	d.pressKeys("alt+2")
+	u = &palette{scopes: d.m.input.activeScopes()}
 	if first := u.actionChoices(d.m)[0]; !strings.Contains(first.Also, string(keymap.ProcessNew)) {
 		t.Errorf("the palette of processes begins with %q", first.Text)
 	}
 }
 
-func TestHelpBeginsWithThePlaceAndIsSearched(t *testing.T) {
+func TestHelpStartsWithCurrentScopeAndIsSearchable(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	e.addProcess("web", "npm run dev")
 	d := drive(t, e, 100, 24)
-	d.shows("$ ")
-	d.press("alt+2", "tab", "?")
-	d.shows("follow the output")
-	screen := d.screen()
+	d.waitText("$ ")
+	d.pressKeys("alt+2", "tab", "?")
+	d.waitText("follow the output")
+	screen := d.screenText()
 	if strings.Index(screen, "follow the output") > strings.Index(screen, "show the sessions") && strings.Contains(screen, "show the sessions") {
 		t.Errorf("general keys come before those of the log:\n%s", screen)
 	}
-	d.press("/", "'sideways")
-	d.shows("wrap long lines, or scroll sideways")
-	d.lacks("follow the output")
-	d.press("esc")
-	d.shows("follow the output")
-	d.press("/", "'zzz", "enter")
-	d.shows("no key with that")
-	d.press("q")
-	d.lacks("no key with that")
+	d.pressKeys("/", "'sideways")
+	d.waitText("wrap long lines, or scroll sideways")
+	d.waitNoText("follow the output")
+	d.pressKeys("esc")
+	d.waitText("follow the output")
+	d.pressKeys("/", "'zzz", "enter")
+	d.waitText("no key with that")
+	d.pressKeys("q")
+	d.waitNoText("no key with that")
 }
 
-func TestThemesAreSeenWhileTheyAreChosen(t *testing.T) {
+func TestThemePickerPreviewsSelection(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
 	kept := ""
 	d.m.o.KeepTheme = func(name string) (string, error) {
@@ -147,170 +147,170 @@ func TestThemesAreSeenWhileTheyAreChosen(t *testing.T) {
 		kept = name
 		return "/home/ann/config.toml", nil
 	}
-	d.shows("$ ")
+	d.waitText("$ ")
 	before := d.m.theme.look
-	d.press("ctrl+b", "T", "'nord")
+	d.pressKeys("ctrl+b", "T", "'nord")
 	if d.m.theme.look == before {
 		t.Error("nord looks as before")
 	}
-	d.press("esc")
+	d.pressKeys("esc")
 	if d.m.theme.look != before {
 		t.Error("the look did not come back")
 	}
-	d.press("ctrl+b", "T", "'nord", "enter")
-	d.shows(`theme = "nord" is in ~/config.toml now`)
+	d.pressKeys("ctrl+b", "T", "'nord", "enter")
+	d.waitText(`theme = "nord" is in ~/config.toml now`)
 	d.update(settingsMsg{Theme: "nord"})
-	d.shows(`theme = "nord" is in ~/config.toml now`)
+	d.waitText(`theme = "nord" is in ~/config.toml now`)
 	nord := d.m.theme.look
-	d.press("ctrl+b", "T", "'latte", "enter")
-	d.shows("for this run only: the disk is full")
+	d.pressKeys("ctrl+b", "T", "'latte", "enter")
+	d.waitText("for this run only: the disk is full")
 	if d.m.theme.look == nord {
 		t.Error("what was chosen does not hold")
 	}
 }
 
-func TestNewSettingsHoldAtOnce(t *testing.T) {
+func TestChangedSettingsApplyAtOnce(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
+	d.waitText("$ ")
 	bindings, err := keymap.DefaultBindings().Rebind(map[keymap.Action][]string{keymap.Prefix: {"ctrl+a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := d.m.theme.look
 	d.update(settingsMsg{Bindings: bindings, Theme: "nord", NoMouse: true})
-	d.shows("config reloaded")
+	d.waitText("config reloaded")
 	if d.m.theme.look == before || d.m.mouseMode() != 0 {
 		t.Error("look or mouse are as before")
 	}
 	d.update(settingsMsg{Fault: "config.toml line 3: there is no key"})
-	d.shows("config.toml line 3")
-	d.press("ctrl+a", "c")
-	d.hasStarted(2)
+	d.waitText("config.toml line 3")
+	d.pressKeys("ctrl+a", "c")
+	d.waitStarted(2)
 	d.update(settingsMsg{Theme: "nord"})
-	d.shows("config reloaded")
+	d.waitText("config reloaded")
 	if d.m.faultNote() != "" {
 		t.Error("the fault is still told of")
 	}
-	d.press("ctrl+b", "c")
-	d.hasStarted(3)
+	d.pressKeys("ctrl+b", "c")
+	d.waitStarted(3)
 }
 
-func TestTipsAreThereUntilTheyAreHidden(t *testing.T) {
+func TestTipsAreShownUntilHidden(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 80, 24)
 	hidden := make(chan struct{})
 	d.m.o.Tips, d.m.o.HideTips = true, func() { close(hidden) }
 	d.m.relayout()
-	d.shows("New here?")
+	d.waitText("New here?")
 	for _, key := range []string{"ctrl+b, then  : find", "esc hide"} {
-		d.shows(key)
+		d.waitText(key)
 	}
-	d.press("ctrl+b", "esc")
-	d.lacks("New here?")
+	d.pressKeys("ctrl+b", "esc")
+	d.waitNoText("New here?")
 	<-hidden
 	d.m.o.Tips, d.m.o.HideTips = true, nil
 	d.m.relayout()
-	d.shows("New here?")
+	d.waitText("New here?")
 	d.click(3, 22)
-	d.lacks("New here?")
+	d.waitNoText("New here?")
 	d.m.o.Tips = true
-	d.m.resize(80, 16)
-	d.lacks("New here?")
+	d.m.setSize(80, 16)
+	d.waitNoText("New here?")
 }
 
-func TestBookmarksAreInThePalette(t *testing.T) {
+func TestPaletteListsBookmarks(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
-	d.press("ctrl+b", ":")
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", ":")
 	u := d.m.dialog.open.(*palette)
 	d.update(paletteMsg{palette: u, bookmarks: []string{"/home/ann/src/web"}})
-	d.press("'fol web")
-	d.shows("~/src/web")
-	d.press("enter")
-	d.until("the files are shown", func() bool { return d.m.view == viewFiles && d.m.files.Folder() == "/home/ann/src/web" })
-	d.update(paletteMsg{palette: u, commands: []api.HistoryRow{{}}}) // it came too late
+	d.pressKeys("'fol web")
+	d.waitText("~/src/web")
+	d.pressKeys("enter")
+	d.waitUntil("the files are shown", func() bool { return d.m.view == viewFiles && d.m.files.Folder() == "/home/ann/src/web" })
+	d.update(paletteMsg{palette: u, commands: []api.HistoryRow{{}}}) // its palette is closed by now
 }
 
-func TestTheBarOfAPresetTellsDirectKeysAndThePrefix(t *testing.T) {
+func TestStatusBarOfPresetShowsDirectKeysAndPrefix(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 80, 24)
-	d.shows("$ ")
+	d.waitText("$ ")
 	bindings, err := keymap.DefaultBindings().Preset("zellij", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.update(settingsMsg{Bindings: bindings})
-	d.m.notices.unsay()
+	d.m.notices.clearToast()
 	d.m.dirty = true
 	for _, hint := range []string{"alt+n split", "alt+f zoom", "ctrl+g then", "t new", "q detach", "? keys"} {
-		d.shows(hint)
+		d.waitText(hint)
 	}
 }
 
-func TestCommandsThatAreRunMeanwhileAreOfferedAndTheChoiceStays(t *testing.T) {
+func TestOpenPaletteAddsNewCommandsAndKeepsSelection(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("shell", "$ ")
-	e.ran("make test")
-	e.ran("make all")
+	s := e.addSession("shell", "$ ")
+	e.addRun("make test")
+	e.addRun("make all")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
-	d.press("ctrl+b", ":", "'make")
-	d.shows("make test")
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", ":", "'make")
+	d.waitText("make test")
 	u := d.m.dialog.open.(*palette)
 	chosen := func() string { c, _ := u.List.Selected(); return c.Text }
 	for range 10 {
 		if chosen() == "make test" {
 			break
 		}
-		d.press("down")
+		d.pressKeys("down")
 	}
-	e.ran("make it")
-	e.ran("make so")
-	d.shows("make so")
-	d.shows("make it")
+	e.addRun("make it")
+	e.addRun("make so")
+	d.waitText("make so")
+	d.waitText("make it")
 	if got := chosen(); got != "make test" {
 		t.Errorf("the cursor is on %q", got)
 	}
-	d.press("enter")
-	d.typedInto(s, "make test")
+	d.pressKeys("enter")
+	d.waitTyped(s, "make test")
 }
 
-func TestProcessesThatAreStartedMeanwhileAreOfferedAndTheChoiceStays(t *testing.T) {
+func TestOpenPaletteAddsNewProcessesAndKeepsSelection(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	e.addProcess("web", "the first\n")
 	second := e.addProcess("web", "the second\n")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
-	d.press("ctrl+b", ":", "'web")
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", ":", "'web")
 	u := d.m.dialog.open.(*palette)
-	d.until("the engine has answered", func() bool { return u.known })
-	d.until("the cursor is on the second", func() bool {
+	d.waitUntil("the engine has answered", func() bool { return u.answered })
+	d.waitUntil("the cursor is on the second", func() bool {
 		c, _ := u.List.Selected()
 		if c.ID != second.process.ID {
-			d.press("down")
+			d.pressKeys("down")
 		}
 		return c.ID == second.process.ID
 	})
 	if _, err := api.ProcessStart.Call(t.Context(), e, api.ProcessStartInput{Command: []string{"web"}, Name: "web-three"}); err != nil {
 		t.Fatal(err)
 	}
-	d.shows("web-three")
-	d.press("enter")
-	d.shows("the second")
+	d.waitText("web-three")
+	d.pressKeys("enter")
+	d.waitText("the second")
 }
 
-func TestThePaletteKnowsTheWordsOfOtherPrograms(t *testing.T) {
+func TestPaletteFindsActionsByNamesUsedElsewhere(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
+	d.waitText("$ ")
 	for words, want := range map[string]keymap.Action{
 		"fullscreen": keymap.PaneZoom, "maximize": keymap.PaneZoom, "kill": keymap.SessionEnd, "quit": keymap.Detach,
 		"exit": keymap.Detach, "scrollback": keymap.ScrollMode, "copy-mode": keymap.ScrollMode, "vertical": keymap.SplitBeside, "vsplit": keymap.SplitBeside,
@@ -318,7 +318,7 @@ func TestThePaletteKnowsTheWordsOfOtherPrograms(t *testing.T) {
 		"last-window": keymap.SessionLast, "display-panes": keymap.PaneNumbers, "choose-tree": keymap.FocusList, "shortcuts": keymap.Help,
 		"break-pane": keymap.PaneBreak, "colors": keymap.ThemePick, "select-layout": keymap.LayoutShow, "atuin": keymap.HistoryInsert,
 	} {
-		d.press("ctrl+b", ":", "'"+words)
+		d.pressKeys("ctrl+b", ":", "'"+words)
 		var found []string
 		u := d.m.dialog.open.(*palette)
 		for range 3 {
@@ -330,9 +330,9 @@ func TestThePaletteKnowsTheWordsOfOtherPrograms(t *testing.T) {
 		if !slices.Contains(found, string(want)) {
 			t.Errorf("%s finds %q first, not %s", words, found, want)
 		}
-		d.press("esc")
+		d.pressKeys("esc")
 	}
-	d.press("alt+2", ":", "'respawn")
+	d.pressKeys("alt+2", ":", "'respawn")
 	if c, ok := d.m.dialog.open.(*palette).List.Selected(); ok && c.ID != string(keymap.ProcessRestart) {
 		t.Errorf("respawn finds %q", c.ID)
 	}
@@ -340,95 +340,95 @@ func TestThePaletteKnowsTheWordsOfOtherPrograms(t *testing.T) {
 
 func TestPaletteListsActionsBeforeExitedSessions(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
-	gone := e.add("config")
+	e.addSession("shell", "$ ")
+	gone := e.addSession("config")
 	status := 1
-	gone.end(api.StateExited, &status)
-	gone.change(func(p *api.Process) { p.Command = "env XDG_CONFIG_HOME=/c settings" })
+	gone.exitWith(api.StateExited, &status)
+	gone.update(func(p *api.Process) { p.Command = "env XDG_CONFIG_HOME=/c settings" })
 	d := drive(t, e, 100, 30)
 	d.m.o.CreateConfig = func() (string, error) { return "/home/ann/.config/tandem/config.toml", nil }
-	d.shows("$ ")
+	d.waitText("$ ")
 	for query, want := range map[string]string{
 		"config": "config.edit", "settings": "config.edit", "edit configuration": "config.edit", "engine log": "engine.log",
 	} {
-		d.press("ctrl+b", ":", "'"+query)
+		d.pressKeys("ctrl+b", ":", "'"+query)
 		if c, _ := d.m.dialog.open.(*palette).List.Selected(); c.ID != want {
 			t.Errorf("%s finds %s %q first", query, c.Kind, c.Text)
 		}
-		d.press("esc")
+		d.pressKeys("esc")
 	}
-	d.press("ctrl+b", ":", "'config", "down")
+	d.pressKeys("ctrl+b", ":", "'config", "down")
 	if c, _ := d.m.dialog.open.(*palette).List.Selected(); c.ID != gone.process.ID {
 		t.Errorf("the exited session comes after %s %q", c.Kind, c.Text)
 	}
 }
 
-func TestPaletteEditsTheConfiguration(t *testing.T) {
+func TestPaletteOpensConfigurationInEditor(t *testing.T) {
 	t.Setenv("VISUAL", "vim")
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
 	var fault error
 	d.m.o.CreateConfig = func() (string, error) { return "/home/ann/.config/tandem/config.toml", fault }
-	d.shows("$ ")
-	d.press("alt+2", ":", "'settings", "enter")
-	d.hasStarted(2)
+	d.waitText("$ ")
+	d.pressKeys("alt+2", ":", "'settings", "enter")
+	d.waitStarted(2)
 	if got := e.started[0].Command; !slices.Equal(got, []string{"vim", "/home/ann/.config/tandem/config.toml"}) {
 		t.Errorf("it starts %q", got)
 	}
 	fault = errors.New("write configuration: permission denied")
-	d.press("ctrl+b", ":", "'settings", "enter")
-	d.shows("permission denied")
-	d.hasStarted(2)
+	d.pressKeys("ctrl+b", ":", "'settings", "enter")
+	d.waitText("permission denied")
+	d.waitStarted(2)
 }
 
-func TestPaletteShowsTheEndOfTheEngineLog(t *testing.T) {
+func TestPaletteShowsEndOfEngineLog(t *testing.T) {
 	e := newFakeEngine()
 	e.dataDir = t.TempDir()
 	log := strings.Repeat("an old line\n", 20_000) + "the newest line\n"
 	if err := os.WriteFile(filepath.Join(e.dataDir, "engine.log"), []byte(log), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
-	d.press("ctrl+b", ":", "'engine log", "enter")
-	d.shows("the newest line")
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", ":", "'engine log", "enter")
+	d.waitText("the newest line")
 }
 
-func TestThePaletteHasWhatWasChosenLatelyFirst(t *testing.T) {
+func TestPaletteListsRecentChoicesFirst(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	web := e.addProcess("web", "npm run dev")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
+	d.waitText("$ ")
 	kept := make(chan []string, 3)
 	d.m.o.Recent, d.m.o.KeepRecent = []string{"session gone", "action layout.equal"}, func(names []string) { kept <- names }
 	first := func(n int) (ids []string) {
-		for _, c := range d.m.dialog.open.(*palette).all()[:n] {
+		for _, c := range d.m.dialog.open.(*palette).orderChoices()[:n] {
 			ids = append(ids, c.ID)
 		}
 		return ids
 	}
-	d.press("ctrl+b", ":")
+	d.pressKeys("ctrl+b", ":")
 	if got := first(1); got[0] != string(keymap.LayoutEqual) {
 		t.Errorf("first is %q", got)
 	}
-	d.press("'zoom the pane", "enter", "ctrl+b", "z", "ctrl+b", ":", "'proc web", "enter")
+	d.pressKeys("'zoom the pane", "enter", "ctrl+b", "z", "ctrl+b", ":", "'proc web", "enter")
 	want := []string{"process " + web.process.ID, "action pane.zoom", "session gone", "action layout.equal"}
 	var last []string
-	d.until("it is kept", func() bool {
+	d.waitUntil("it is kept", func() bool {
 		select {
 		case last = <-kept:
 		default:
 		}
 		return slices.Equal(last, want)
 	})
-	d.press("alt+1", "ctrl+b", ":")
+	d.pressKeys("alt+1", "ctrl+b", ":")
 	if got := first(3); !slices.Equal(got, []string{web.process.ID, string(keymap.PaneZoom), string(keymap.LayoutEqual)}) {
 		t.Errorf("first are %q", got)
 	}
-	if shown, all := d.m.dialog.open.(*palette).List.Len(); shown != all || all != len(d.m.dialog.open.(*palette).all()) {
+	if shown, all := d.m.dialog.open.(*palette).List.Len(); shown != all || all != len(d.m.dialog.open.(*palette).orderChoices()) {
 		t.Errorf("%d of %d are shown", shown, all)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"tandem/ui/screen"
 )
 
-// seeTerminal learns from a message what the terminal is like and can show, after it was
-// handled, and passes it on.
-func (m *model) seeTerminal(msg tea.Msg) {
+// learnTerminal records what a message reveals about the terminal, and applies it to
+// pictures, the theme and sessions. It runs after the message was handled.
+func (m *model) learnTerminal(msg tea.Msg) {
 	switch screen.Learn(&m.display, msg) {
 	case display.Changed:
 		m.terminal.AskColors()
@@ -22,7 +22,7 @@ func (m *model) seeTerminal(msg tea.Msg) {
 		}
 	}
 	switch msg.(type) {
-	case tea.WindowSizeMsg, zoomedOut:
+	case tea.WindowSizeMsg, zoomResult:
 		if m.terminal != nil {
 			m.display.Measured(m.terminal.Cell())
 		}
@@ -31,13 +31,13 @@ func (m *model) seeTerminal(msg tea.Msg) {
 		m.dirty = true
 	}
 	if d, known := m.display.Display(); known {
-		m.sessions.feeds.setDisplay(m.theme.ground.Over(d))
+		m.sessions.attachments.setDisplay(m.theme.background.Over(d))
 	}
 }
 
-// placedPicture is the picture that the terminal is to draw, over the cells
-// that were drawn last.
-func (m *model) placedPicture() screen.Placed {
+// picturePlacement returns the picture of the Files view and its position, for the
+// terminal to draw over the cells.
+func (m *model) picturePlacement() screen.Placed {
 	picture, x, y := m.files.Picture()
 	if picture == nil {
 		return screen.Placed{}
@@ -45,11 +45,12 @@ func (m *model) placedPicture() screen.Placed {
 	return screen.Placed{Picture: picture, X: m.areas.body.X + x, Y: m.areas.body.Y + y}
 }
 
-// SessionPictures is how the pictures of sessions are drawn now: in half blocks while
-// something lies over the panes, and not at all with too few colours for these.
+// SessionPictures returns how to draw pictures of sessions. An overlay needs half blocks,
+// as a terminal draws its own pictures over the text. With fewer than 256 colours pictures
+// are off.
 func (e env) SessionPictures() graphics.Screen {
 	on, d := e.m.display.Pictures(e.m.o.Pictures, e.m.theme.dark), &e.m.dialog
-	if v := e.m.sessions; d.open != nil || d.following() != nil || v.tabs.Floating() || v.steps.numbers != nil {
+	if v := e.m.sessions; d.open != nil || d.prefixRows() != nil || v.tabs.Floating() || v.navigator.numbers != nil {
 		on.Protocol = graphics.Blocks
 	}
 	if on.Protocol == graphics.Blocks && e.Colors() < 256 {
@@ -58,12 +59,12 @@ func (e env) SessionPictures() graphics.Screen {
 	return on
 }
 
-// patches are the pictures of the programs in the panes that were drawn last.
-func (e env) patches() (p graphics.Patches) {
+// sessionPatches returns the pictures in the visible panes, in screen coordinates.
+func (e env) sessionPatches() (p graphics.Patches) {
 	v, body := e.m.sessions, e.m.areas.body
 	p.On = v.pictures
-	for _, l := range v.visible() {
-		at := v.area(l)
+	for _, l := range v.visibleLeaves() {
+		at := v.paneArea(l)
 		for _, one := range l.Pane.Patches() {
 			one.X, one.Y = one.X+at.X+body.X, one.Y+at.Y+body.Y
 			p.All = append(p.All, one)
@@ -72,11 +73,10 @@ func (e env) patches() (p graphics.Patches) {
 	return p
 }
 
-// coversPicture reports whether the overlay, as it was drawn last, lies over the
-// picture.
+// coversPicture reports whether the overlay drawn last overlaps the picture.
 func (m *model) coversPicture() bool {
-	p := m.placedPicture()
-	if m.dialog.open == nil && m.dialog.following() == nil || p.Picture == nil {
+	p := m.picturePlacement()
+	if m.dialog.open == nil && m.dialog.prefixRows() == nil || p.Picture == nil {
 		return false
 	}
 	at := image.Rect(p.X, p.Y, p.X+p.Picture.Cols, p.Y+p.Picture.Rows)

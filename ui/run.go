@@ -1,6 +1,6 @@
-// Package ui is the dashboard: the one Bubble Tea program, with its views,
-// keys, overlays and bars. It shows what the engine's API tells and sends what
-// the person types; it owns no session, and ending it ends nothing.
+// Package ui implements the dashboard: the one Bubble Tea program, with its views, keys,
+// overlays and bars. It shows the state of the engine's API and sends the user's input. It
+// owns no session: when it exits, everything keeps running.
 package ui
 
 import (
@@ -32,55 +32,55 @@ import (
 	"tandem/ui/screen"
 )
 
-// Options are what the dashboard needs from its surroundings.
+// Options configures the dashboard.
 type Options struct {
-	// Connect reaches the engine, starting it if need be. It is called again
-	// whenever the connection is lost.
+	// Connect connects to the engine, starting it if necessary. It is called again after
+	// each lost connection.
 	Connect func(context.Context) (*client.Client, error)
 
-	Settings // what holds at first
-	// Follow calls tell with every change of the settings until ctx ends; nil:
-	// they stay.
+	Settings // initial settings
+	// Follow calls tell with each change of the settings until ctx is done. Nil means that
+	// they never change.
 	Follow func(ctx context.Context, tell func(Settings))
-	// KeepTheme makes a theme the person's for good and returns the path of the
-	// file that says so; nil: it cannot.
+	// KeepTheme saves a theme in the configuration and returns the path of the file. Nil
+	// means that it cannot be saved.
 	KeepTheme func(name string) (path string, err error)
 
-	// KeepPrefix makes a prefix key the person's for good, as KeepTheme does a
-	// theme; nil: it cannot.
+	// KeepPrefix saves a prefix key as KeepTheme saves a theme. Nil means that it cannot
+	// be saved.
 	KeepPrefix func(key string) (path string, err error)
-	// CreateConfig makes config.toml if it does not exist, and returns its path; nil: the
-	// dashboard does not offer to edit it.
+	// CreateConfig creates config.toml unless it exists, and returns its path. Nil hides
+	// the action that edits it.
 	CreateConfig func() (path string, err error)
-	Command      string // runs the dashboard again; default tandem
-	InTmux       bool   // tmux is between the dashboard and the person
+	Command      string // command line that starts the dashboard; default tandem
+	InTmux       bool   // the dashboard runs inside tmux
 
-	Tips     bool   // newcomers are told a few keys
-	HideTips func() // the person has had enough of them; may be nil
+	Tips     bool   // show tips for newcomers
+	HideTips func() // called when the user hides the tips; may be nil
 
-	Files string // the folder that the files view begins with; "" begins with the sessions
-	File  string // that the cursor is on there
-	// Left is told the folder of the files view when the person leaves; nothing
-	// else is said then. May be nil.
+	Files string // folder to open in the Files view; empty opens Sessions
+	File  string // file to select there
+	// Left is called with the folder of the Files view when the user detaches, and
+	// replaces the farewell line. May be nil.
 	Left func(folder string)
 
-	Recent     []string       // what was chosen in the palette, the latest first
-	KeepRecent func([]string) // keeps that for the next dashboard; may be nil
+	Recent     []string       // recent choices of the palette, the latest first
+	KeepRecent func([]string) // saves the recent choices; may be nil
 
-	Input  *os.File // default os.Stdin; has to be a terminal
-	Output *os.File // default os.Stdout; has to be a terminal
+	Input  *os.File // must be a terminal; default os.Stdin
+	Output *os.File // must be a terminal; default os.Stdout
 	// AnswerLimit is how long the terminal may take to answer queries; default
 	// display.AnswerLimit.
 	AnswerLimit time.Duration
 	Version     string
-	CWD         string // where the first session starts; default the present folder
-	Home        string // of the person; default the one of the system
+	CWD         string // working directory of the first session; default the current one
+	Home        string // the user's home directory; default os.UserHomeDir
 }
 
-// Run shows the dashboard until the person leaves it, a signal ends it or ctx
-// does. The terminal is as it was before when it returns. Errors before the
-// terminal was touched are those of a terminal that cannot be used and of
-// Connect. After the person left, one line says what goes on.
+// Run shows the dashboard until the user detaches, a signal arrives or ctx is done. It
+// restores the terminal before it returns. It fails before touching the terminal if
+// Connect does, or if the theme or the terminal is unsuitable. After the user detached, it
+// prints how many sessions keep running.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	if err := checkTheme(o.Theme, o.ThemeDark, o.ThemeLight); err != nil {
@@ -100,19 +100,19 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	m, err := run(ctx, o, first, connect)
+	m, err := runModel(ctx, o, first, connect)
 	if err != nil {
 		return err
 	}
 	if o.Left != nil {
 		folder := cmp.Or(m.files.Folder(), o.CWD)
-		if on, _ := api.PathOf(folder); m.news.Machine(on) != nil { // no shell here can go there
+		if on, _ := api.PathOf(folder); m.news.Machine(on) != nil { // the local shell cannot change to it
 			folder = o.CWD
 		}
 		o.Left(folder)
 		return nil
 	}
-	if line := farewell(m.news, o.Command); line != "" {
+	if line := farewellLine(m.news, o.Command); line != "" {
 		fmt.Fprintln(o.Output, line)
 	}
 	return nil
@@ -135,15 +135,15 @@ func (o Options) withDefaults() Options {
 		o.AnswerLimit = display.AnswerLimit
 	}
 	if o.CWD == "" {
-		o.CWD, _ = os.Getwd() // without one the engine chooses
+		o.CWD, _ = os.Getwd() // without one, the engine chooses
 	}
 	if o.Home == "" {
-		o.Home, _ = os.UserHomeDir() // without one paths are shown in full
+		o.Home, _ = os.UserHomeDir() // without one, paths are shown in full
 	}
 	return o
 }
 
-// checkTheme refuses names that no theme has.
+// checkTheme rejects unknown theme names.
 func checkTheme(names ...string) error {
 	for _, name := range names {
 		if name == "" || name == "auto" {
@@ -156,7 +156,7 @@ func checkTheme(names ...string) error {
 	return nil
 }
 
-// checkTerminal refuses what the dashboard could not be drawn on.
+// checkTerminal rejects files the dashboard cannot be drawn on.
 func checkTerminal(in, out *os.File) error {
 	const hint = "without one, use `tandem ls`, `tandem new` and `tandem screen`"
 	switch {
@@ -170,8 +170,8 @@ func checkTerminal(in, out *os.File) error {
 	return nil
 }
 
-// run is Run behind the checks.
-func run(ctx context.Context, o Options, first panes.Engine, connect func(context.Context) (panes.Engine, error)) (*model, error) {
+// runModel runs the program on an open terminal, and returns its final model.
+func runModel(ctx context.Context, o Options, first panes.Engine, connect func(context.Context) (panes.Engine, error)) (*model, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := endOnSignal(ctx, cancel)
@@ -193,7 +193,7 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	m := newModel(ctx, o, l, in)
 	l.Notify = func() {
 		wake.Changed()
-		ring(m.zoom.news)
+		notifyChan(m.zoom.news)
 	}
 	l.Echoed = wake.Echoed
 	m.stop, m.terminal = cancel, t
@@ -202,28 +202,30 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	m.offerPrefix()
 	if o.Files != "" {
 		m.files.GoFolder(o.Files, o.File)
-		m.switchTo(viewFiles)
-		m.sessions.unasked = true
+		m.switchView(viewFiles)
+		m.sessions.deferStart = true
 	}
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
 	l.Start(func() { l.Run(ctx) })
-	l.Start(func() { wake.Run(ctx, wakings(program.Send)) })
+	l.Start(func() { wake.Run(ctx, sendWaking(program.Send)) })
 	if o.Follow != nil {
 		l.Start(func() { o.Follow(ctx, func(s Settings) { program.Send(settingsMsg(s)) }) })
 	}
 	l.Start(func() { t.Watch(ctx, program.Send) })
 	l.Start(func() {
 		<-ctx.Done()
-		program.Quit() // and not its own context, which would leave its reader behind
+		// Cancelling the program's own context would leave its reader running.
+		program.Quit()
 	})
 	painted := make(chan struct{})
 	go func() {
 		defer close(painted)
 		l.Guard(func() { t.Run(ctx, cancel) })
 	}()
+	// The painter runs beside the program: a slow terminal must not delay typed input.
 	_, err = program.Run()
-	m.keepLast()
+	m.saveOnExit()
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
@@ -236,8 +238,8 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	return m, err
 }
 
-// endOnSignal ends the program, not the process, on the signals that ask for
-// it, so that the terminal is put back.
+// endOnSignal cancels ctx on a terminating signal. Only then can the program restore the
+// terminal, which an exit of the process would not.
 func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
@@ -246,7 +248,7 @@ func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func
 		defer close(done)
 		select {
 		case s := <-signals:
-			cancel(endedBy(s))
+			cancel(signalError(s))
 		case <-ctx.Done():
 		}
 	}()
@@ -257,14 +259,14 @@ func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func
 	}
 }
 
-func endedBy(s os.Signal) error {
+func signalError(s os.Signal) error {
 	return fmt.Errorf("the dashboard was stopped by a signal (%s); sessions keep running", s)
 }
 
 func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {
 	m := &model{ctx: ctx, o: o, link: l}
 	m.input = input{m: m, queue: in, resolver: keymap.NewResolver(o.Bindings)}
-	m.theme = theming{m: m, dark: true, profile: colorprofile.TrueColor}
+	m.theme = themeState{m: m, dark: true, profile: colorprofile.TrueColor}
 	m.dialog, m.form, m.notices, m.clip, m.zoom = dialog{m: m}, processForm{m: m}, notices{m: m}, clipboard{m: m}, zoom{m: m, news: make(chan struct{}, 1)}
 	m.sessions = newSessionsView(env{m})
 	m.processes = processes.New(env{m})
@@ -273,15 +275,15 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.machines = machines.New(env{m})
 	m.browser = web.New(env{m})
 	m.input.actions = m.input.makeActions()
-	m.theme.apply()
+	m.theme.rebuildLook()
 	return m
 }
 
-// inputMsg says that typed input waits.
+// inputMsg reports that typed input is queued.
 type inputMsg struct{}
 
-// wakings are what the program is told when it is woken.
-func wakings(send func(tea.Msg)) func(conn.Waking) {
+// sendWaking converts the link's wakings to messages of the program.
+func sendWaking(send func(tea.Msg)) func(conn.Waking) {
 	return func(w conn.Waking) {
 		switch w {
 		case conn.Typed:
@@ -292,7 +294,7 @@ func wakings(send func(tea.Msg)) func(conn.Waking) {
 	}
 }
 
-func ring(c chan struct{}) {
+func notifyChan(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

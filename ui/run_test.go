@@ -18,39 +18,39 @@ import (
 	"tandem/panes"
 )
 
-// A person is a terminal with the dashboard on it.
-type person struct {
+// A terminalUser is a user at a terminal with the dashboard.
+type terminalUser struct {
 	t       *testing.T
 	engine  *fakeEngine
-	printed chan struct{} // of 1: there is more output
+	printed chan struct{} // capacity 1; more output arrived
 	master  *os.File
 	slave   *os.File
 	before  *term.State
 	cancel  context.CancelFunc
 	result  chan error
-	paused  chan chan struct{} // receives what ends a pause in taking output
+	paused  chan chan struct{} // each value ends a pause in reading output
 
 	mu     sync.Mutex
 	output bytes.Buffer
 }
 
-// open runs the dashboard on a PTY of a size.
-func open(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
+// open runs the dashboard on a PTY of cols×rows cells.
+func openDashboard(t *testing.T, e *fakeEngine, cols, rows uint16) *terminalUser {
 	t.Helper()
-	p := newPerson(t, e, cols, rows)
+	p := newTerminalUser(t, e, cols, rows)
 	ctx, cancel := context.WithCancel(t.Context())
 	p.cancel = cancel
 	o := Options{Input: p.slave, Output: p.slave, CWD: "/home/ann", AnswerLimit: time.Millisecond}.withDefaults()
 	go func() {
-		_, err := run(ctx, o, e, func(context.Context) (panes.Engine, error) { return e, nil })
+		_, err := runModel(ctx, o, e, func(context.Context) (panes.Engine, error) { return e, nil })
 		p.result <- err
 	}()
 	t.Cleanup(cancel)
 	return p
 }
 
-// newPerson opens a PTY of a size and reads what is printed on it.
-func newPerson(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
+// newTerminalUser opens a PTY of cols×rows cells and reads its output.
+func newTerminalUser(t *testing.T, e *fakeEngine, cols, rows uint16) *terminalUser {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -63,9 +63,9 @@ func newPerson(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &person{t: t, engine: e, printed: make(chan struct{}, 1), master: master, slave: slave, before: before, result: make(chan error, 1), paused: make(chan chan struct{}, 1)}
+	p := &terminalUser{t: t, engine: e, printed: make(chan struct{}, 1), master: master, slave: slave, before: before, result: make(chan error, 1), paused: make(chan chan struct{}, 1)}
 	var reading sync.WaitGroup
-	reading.Go(p.read)
+	reading.Go(p.readOutput)
 	t.Cleanup(func() {
 		slave.Close()
 		master.Close()
@@ -74,7 +74,7 @@ func newPerson(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
 	return p
 }
 
-func (p *person) read() {
+func (p *terminalUser) readOutput() {
 	buf := make([]byte, 64<<10)
 	for {
 		select {
@@ -86,15 +86,15 @@ func (p *person) read() {
 		p.mu.Lock()
 		p.output.Write(buf[:n])
 		p.mu.Unlock()
-		ring(p.printed)
+		notifyChan(p.printed)
 		if err != nil {
 			return
 		}
 	}
 }
 
-// until waits until cond holds.
-func (p *person) until(what string, cond func() bool) {
+// waitUntil waits until cond holds.
+func (p *terminalUser) waitUntil(what string, cond func() bool) {
 	p.t.Helper()
 	deadline := time.After(patience)
 	for !cond() {
@@ -104,32 +104,32 @@ func (p *person) until(what string, cond func() bool) {
 		case <-deadline:
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.t.Fatalf("waited in vain: %s; the end of the output is %q", what, tail(p.output.String(), 800))
+			p.t.Fatalf("waited in vain: %s; the end of the output is %q", what, lastBytes(p.output.String(), 800))
 		}
 	}
 }
 
-func tail(s string, n int) string { return s[max(len(s)-n, 0):] }
+func lastBytes(s string, n int) string { return s[max(len(s)-n, 0):] }
 
-// sees waits until the output has text.
-func (p *person) sees(text string) {
+// waitOutput waits until the output contains text.
+func (p *terminalUser) waitOutput(text string) {
 	p.t.Helper()
-	p.until("the output has "+text, func() bool {
+	p.waitUntil("the output has "+text, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return strings.Contains(p.output.String(), text)
 	})
 }
 
-func (p *person) types(text string) {
+func (p *terminalUser) sendText(text string) {
 	p.t.Helper()
 	if _, err := p.master.WriteString(text); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// ends waits for the end of the dashboard.
-func (p *person) ends() error {
+// waitExit waits for the dashboard to exit.
+func (p *terminalUser) waitExit() error {
 	p.t.Helper()
 	select {
 	case err := <-p.result:
@@ -140,8 +140,8 @@ func (p *person) ends() error {
 	}
 }
 
-// restored checks that the terminal is as it was.
-func (p *person) restored() {
+// checkRestored checks that the terminal's state is restored.
+func (p *terminalUser) checkRestored() {
 	p.t.Helper()
 	after, err := term.GetState(p.slave.Fd())
 	if err != nil {
@@ -151,50 +151,50 @@ func (p *person) restored() {
 		p.t.Errorf("the terminal's modes are %+v, were %+v", after, p.before)
 	}
 	for _, sequence := range []string{"\x1b[?1049l", "\x1b[?2004l", "\x1b[?1002l", "\x1b[?25h", "\x1b[<1u"} {
-		p.sees(sequence)
+		p.waitOutput(sequence)
 	}
 }
 
-func TestKeysAndPasteThroughATerminalArriveCompleteAndInOrder(t *testing.T) {
+func TestKeysAndPasteFromTerminalArriveInOrder(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "ready$ ")
-	p := open(t, e, 120, 36)
-	p.sees("ready$")
+	s := e.addSession("first", "ready$ ")
+	p := openDashboard(t, e, 120, 36)
+	p.waitOutput("ready$")
 	typed := strings.Repeat("abcdefghij", 1000)
 	pasted := strings.Repeat("a line of one megabyte ünd more\r", 32_000)
-	p.types(typed + "\x1b[200~" + pasted + "\x1b[201~" + "end")
-	p.until("all of it has arrived", func() bool { return len(s.input()) >= len(typed)+len(pasted)+3 })
-	if got := s.input(); got != typed+pasted+"end" {
+	p.sendText(typed + "\x1b[200~" + pasted + "\x1b[201~" + "end")
+	p.waitUntil("all of it has arrived", func() bool { return len(s.typedText()) >= len(typed)+len(pasted)+3 })
+	if got := s.typedText(); got != typed+pasted+"end" {
 		t.Error("what arrived is not what was typed")
 	}
-	p.types("\x02d")
-	if err := p.ends(); err != nil {
+	p.sendText("\x02d")
+	if err := p.waitExit(); err != nil {
 		t.Errorf("leaving: %v", err)
 	}
-	p.restored()
+	p.checkRestored()
 }
 
-func TestSignalEndsTheDashboardAndRestoresTheTerminal(t *testing.T) {
+func TestSignalStopsDashboardAndRestoresTerminal(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "ready$ ")
-	p := open(t, e, 120, 36)
-	p.sees("ready$")
+	e.addSession("first", "ready$ ")
+	p := openDashboard(t, e, 120, 36)
+	p.waitOutput("ready$")
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.ends(); err == nil || !strings.Contains(err.Error(), "hangup") {
+	if err := p.waitExit(); err == nil || !strings.Contains(err.Error(), "hangup") {
 		t.Errorf("ended with %v", err)
 	}
-	p.restored()
+	p.checkRestored()
 }
 
-func TestTerminalThatTakesNoOutputHoldsUpNoKey(t *testing.T) {
+func TestStalledTerminalDoesNotDelayKeys(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "ready$ ")
-	p := open(t, e, 200, 60)
-	p.sees("ready$")
-	p.types(".")
-	p.until("a key arrives", func() bool { return s.input() == "." })
+	s := e.addSession("first", "ready$ ")
+	p := openDashboard(t, e, 200, 60)
+	p.waitOutput("ready$")
+	p.sendText(".")
+	p.waitUntil("a key arrives", func() bool { return s.typedText() == "." })
 	resume := make(chan struct{})
 	p.paused <- resume
 	for i := range 200 {
@@ -203,41 +203,41 @@ func TestTerminalThatTakesNoOutputHoldsUpNoKey(t *testing.T) {
 		for range 50 {
 			lines = append(lines, plainLine(line))
 		}
-		s.print(lines...)
-		p.types("x")
+		s.printLines(lines...)
+		p.sendText("x")
 	}
-	p.until("every key has arrived", func() bool { return len(s.input()) == 201 })
+	p.waitUntil("every key has arrived", func() bool { return len(s.typedText()) == 201 })
 	close(resume)
-	p.types("\x02d")
-	if err := p.ends(); err != nil {
+	p.sendText("\x02d")
+	if err := p.waitExit(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestResizeOfTheTerminalReachesTheSession(t *testing.T) {
+func TestResizeReachesSession(t *testing.T) {
 	e := newFakeEngine()
-	s := e.add("first", "ready$ ")
-	p := open(t, e, 120, 36)
-	p.sees("ready$")
+	s := e.addSession("first", "ready$ ")
+	p := openDashboard(t, e, 120, 36)
+	p.waitOutput("ready$")
 	if err := pty.Setsize(p.master, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(os.Getpid(), syscall.SIGWINCH); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the session has the size", func() bool {
+	p.waitUntil("the session has the size", func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		return s.size == api.Size{Cols: 100, Rows: 27}
 	})
 	p.cancel()
-	if err := p.ends(); !errors.Is(err, context.Canceled) {
+	if err := p.waitExit(); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
 	}
-	p.restored()
+	p.checkRestored()
 }
 
-func TestWithoutATerminalItSaysSo(t *testing.T) {
+func TestMissingTerminalIsReported(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestWithoutATerminalItSaysSo(t *testing.T) {
 	}
 }
 
-func TestDumbTerminalIsRefused(t *testing.T) {
+func TestDumbTerminalIsRejected(t *testing.T) {
 	master, slave, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -12,28 +12,28 @@ import (
 	"tandem/panes/widget"
 )
 
-// savedMsg is the outcome of a save.
+// savedMsg is the result of saving a file.
 type savedMsg struct {
 	panes.FileSave
 	bytes int64
 	err   error
 }
 
-// save writes to a new file, or in place of the one that is there.
-func (m *model) save(s panes.FileSave, replace bool) tea.Cmd {
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+// saveFile writes a new file; with replace, it overwrites an existing one.
+func (m *model) saveFile(s panes.FileSave, replace bool) tea.Cmd {
+	return m.callEngine(func(ctx context.Context, e panes.Engine) tea.Msg {
 		n, err := s.WriteFile(ctx, e, replace)
 		return savedMsg{s, n, err}
 	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 }
 
-func (m *model) saved(msg savedMsg) tea.Cmd {
+func (m *model) reportSaved(msg savedMsg) tea.Cmd {
 	switch {
 	case errors.Is(msg.err, os.ErrExist):
-		panes.AskReplace(env{m}, msg.Path, m.save(msg.FileSave, true))
+		panes.AskReplace(env{m}, msg.Path, m.saveFile(msg.FileSave, true))
 		return nil
 	case msg.err != nil:
-		return m.notices.say(panes.ErrorText(msg.err), true)
+		return m.notices.showToast(panes.ErrorText(msg.err), true)
 	}
-	return m.notices.say("saved "+units.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.o.Home), false)
+	return m.notices.showToast("saved "+units.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.o.Home), false)
 }

@@ -19,229 +19,229 @@ import (
 	"tandem/ui/predict"
 )
 
-// A sessionsEnv is what the view of sessions asks of the dashboard beside what
-// every pane does.
+// A sessionsEnv is what the Sessions view requires of the dashboard, beyond what every
+// pane does.
 type sessionsEnv interface {
 	panes.Env
 	Press(keys.Key) tea.Cmd
 	SayOnce(text string) tea.Cmd
 	CopyRead(terminal.Read) tea.Cmd
-	TakeClip(clip []byte) tea.Cmd // of the program that has the keyboard
+	TakeClip(clip []byte) tea.Cmd // from the focused program
 	Tell(text string, bad bool) tea.Cmd
 	Notify(text string) tea.Cmd
 	LongCommand() time.Duration
 	SessionPictures() graphics.Screen
-	Predict() predict.Mode // when typed keys are shown before a program has shown them
+	Predict() predict.Mode // when to show typed keys before the program echoes them
 	ShowRequest(id string) tea.Cmd
 	Bell()
 
-	Attach(ctx context.Context, id string, feed *terminal.Feed) // feeds a pane until ctx ends
-	Ended(api.Process)                                          // how a session has ended, before there are news of it
-	ShowSessions()                                              // puts the view on the screen
+	Attach(ctx context.Context, id string, feed *terminal.Feed) // feeds a pane until ctx is done
+	Ended(api.Process)                                          // reports an exit before its event arrives
+	ShowSessions()                                              // shows the view
 	Blurred() bool                                              // another window has the keyboard
-	Covered() bool                                              // a dialog lies over the view
+	Covered() bool                                              // a dialog covers the view
 	OpenMachine(name string) tea.Cmd                            // starts a session on a machine, or connects to it
-	Relayout()                                                  // the view wants all of the screen, or no more
-	TabBar() bool                                               // the person wants to see the tabs
+	Relayout()                                                  // after the zoom started or ended
+	TabBar() bool                                               // the user wants a tab bar
 }
 
-// A sessionsView is the list of sessions beside the tab that is shown, a tree of
-// terminals.
+// A sessionsView shows the list of sessions beside the current tab, a tree of panes.
 type sessionsView struct {
-	panes.NoInput // keys come as they were pressed
+	panes.NoInput // keys arrive as they were pressed
 
 	env     sessionsEnv
 	list    *sessions.Pane
-	search  terminal.Search // the last one in a terminal
+	search  terminal.Search // last search in a pane
 	actions panes.Actions
 
-	feeds   feeds
-	starts  starts
-	keeper  keeper
-	layouts layoutDialogs
-	moves   moves
-	steps   steps
-	mouse   mouseHold
+	attachments attachments
+	launcher    launcher
+	layoutSync  layoutSync
+	layouts     layoutDialogs
+	arranger    arranger
+	navigator   navigator
+	grab        mouseGrab
 
-	w, h    int
-	areas   sessionAreas
-	tight   bool // one terminal alone is shown: it is zoomed, or there is no room for more
-	shown   bool
-	unasked bool // another view came first: nothing is started before this one is shown
-	sized   bool // its size is known, be it too small
-	opened  bool // the first news have been taken in, and something is shown
+	w, h       int
+	areas      sessionAreas
+	tight      bool // one pane has the whole view: it is zoomed, or no more fit
+	shown      bool
+	deferStart bool // start no session before the view is shown
+	sized      bool // the size is known, even if too small
+	isOpen     bool // the first news were applied, and a session is shown
 
-	tabs        layout.Tabs
-	shows       uint64 // counts tabs that were shown
-	listFocused bool
-	zoomed      bool // the focused terminal has all of the screen
-	zoomTold    bool // and the dashboard knows
+	tabs         layout.Tabs
+	showCount    uint64 // counts the tabs shown, for Tab.Shown
+	listFocused  bool
+	zoomed       bool // the focused pane fills the screen
+	zoomReported bool // the value of zoomed passed to the dashboard
 
-	pictures graphics.Screen // how those of the programs are drawn
+	pictures graphics.Screen // how to draw programs' pictures
 
-	sizes toldSizes
-	dirty bool           // something has to be redrawn
-	asked []*layout.Node // kept by Changed, which is asked after every message
+	sizes      sizeSync
+	dirty      bool           // something must be redrawn
+	leafBuffer []*layout.Node // reused by NeedsRedraw, which runs after every message
 }
 
 func newSessionsView(e sessionsEnv) *sessionsView {
 	v := &sessionsView{env: e, shown: true}
-	v.feeds = feeds{env: e, stops: map[*terminal.Pane]context.CancelFunc{}}
-	inner := sessionsPart{e, v}
+	v.attachments = attachments{env: e, cancels: map[*terminal.Pane]context.CancelFunc{}}
+	inner := sessionsHost{e, v}
 	v.list = sessions.New(inner)
-	v.starts = starts{v: v, starting: map[string]*terminal.Pane{}}
-	v.starts.starter = sessions.NewStarter(inner, v.starts.takeStarted)
-	v.keeper, v.layouts, v.moves, v.steps, v.mouse = keeper{v: v}, layoutDialogs{v: v}, moves{v: v}, steps{v: v}, mouseHold{v: v}
+	v.launcher = launcher{v: v, starting: map[string]*terminal.Pane{}}
+	v.launcher.starter = sessions.NewStarter(inner, v.launcher.handleStarted)
+	v.layoutSync, v.layouts, v.arranger, v.navigator, v.grab = layoutSync{v: v}, layoutDialogs{v: v}, arranger{v: v}, navigator{v: v}, mouseGrab{v: v}
 	v.list.Show()
 	v.tabs.New = func(id string) *terminal.Pane { return terminal.New(inner, &v.search, id) }
 	v.actions = v.makeActions()
 	return v
 }
 
-// A sessionsPart is what the view does for the list and the terminals in it.
-type sessionsPart struct {
+// A sessionsHost is the environment of the list and the panes: the dashboard's, extended
+// by the view.
+type sessionsHost struct {
 	sessionsEnv
 	v *sessionsView
 }
 
-func (p sessionsPart) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
-	return p.v.starts.startCommand(near, command, folder)
+func (p sessionsHost) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
+	return p.v.launcher.startCommand(near, command, folder)
 }
-func (p sessionsPart) StartInPlace(ended *terminal.Pane) tea.Cmd {
-	return p.v.starts.startInPlace(ended)
+func (p sessionsHost) StartInPlace(ended *terminal.Pane) tea.Cmd {
+	return p.v.launcher.startInPlace(ended)
 }
-func (p sessionsPart) PutAway(*terminal.Pane) tea.Cmd { return p.v.closePane() }
-func (p sessionsPart) FocusList() tea.Cmd             { return p.v.focusList() }
+func (p sessionsHost) PutAway(*terminal.Pane) tea.Cmd { return p.v.closePane() }
+func (p sessionsHost) FocusList() tea.Cmd             { return p.v.focusList() }
 
-func (p sessionsPart) LooksAt(id string) bool {
-	return !p.Blurred() && slices.ContainsFunc(p.v.visible(), func(l *layout.Node) bool { return l.Pane.ID == id })
+func (p sessionsHost) LooksAt(id string) bool {
+	return !p.Blurred() && slices.ContainsFunc(p.v.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.ID == id })
 }
 
-func (p sessionsPart) Focused() (id string, ok bool) {
-	if t := p.v.focused(); t != nil {
+func (p sessionsHost) Focused() (id string, ok bool) {
+	if t := p.v.focusedPane(); t != nil {
 		return t.ID, true
 	}
 	return "", false
 }
 
-func (p sessionsPart) Open(id string) tea.Cmd {
+func (p sessionsHost) Open(id string) tea.Cmd {
 	if machine, session := api.MachineOf(id); machine != "" && session == "" {
 		return p.OpenMachine(machine)
 	} else if session == "" {
-		return p.v.starts.startOn("", nil, nil, "")
+		return p.v.launcher.startOn("", nil, nil, "")
 	}
 	return p.v.openSession(id)
 }
 
-// Update takes in the results of what the view and its panes have asked for.
+// Update handles the results of requests by the view and its panes.
 func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
 	v.dirty = true
 	switch msg := msg.(type) {
 	case terminal.Message:
 		return msg.For().Update(msg)
 	case sizesDue:
-		v.sizes.calm = false
-	case settled:
-		for _, l := range v.visible() {
+		v.sizes.pausing = false
+	case settleDue:
+		for _, l := range v.visibleLeaves() {
 			l.Pane.Settle()
 		}
-	case keptMsg:
-		v.keeper.done(msg)
-	case layoutTaken:
+	case layoutPutMsg:
+		v.layoutSync.finishPut(msg)
+	case layoutExistsMsg:
 		v.layouts.askReplaceLayout(msg)
 	case layoutSavedMsg:
-		return v.layouts.layoutSaved(msg)
+		return v.layouts.reportSaved(msg)
 	}
 	return nil
 }
 
-// Fetch opens the first session, tells sessions their sizes and the engine the
-// layout, and has lines fetched that the terminal lacks.
+// Fetch opens the first session, sends sizes and the layout, and requests lines missing in
+// the focused pane.
 func (v *sessionsView) Fetch() tea.Cmd {
-	v.keeper.followOthers()
-	cmd := tea.Batch(v.open(), v.list.Fetch(), v.sizes.tell(v.feeds.stops, v.visible), v.keeper.keep())
-	if p := v.focused(); p != nil {
+	v.layoutSync.followOthers()
+	cmd := tea.Batch(v.openFirst(), v.list.Fetch(), v.sizes.sendSizes(v.attachments.cancels, v.visibleLeaves), v.layoutSync.sendLayout())
+	if p := v.focusedPane(); p != nil {
 		cmd = tea.Batch(cmd, p.Fetch())
 	}
 	return cmd
 }
 
-// Take takes a key before it is looked up, if it is a terminal's or moves a border
-// once more.
+// TakeKey offers a key to the focused pane, or repeats the move of a border, before its
+// binding is looked up.
 func (v *sessionsView) TakeKey(k keys.Key) (taken bool) {
-	for _, l := range v.visible() {
+	for _, l := range v.visibleLeaves() {
 		l.Pane.Unmark()
 	}
-	if v.steps.numbers != nil {
-		return v.steps.takeNumbered(k)
+	if v.navigator.numbers != nil {
+		return v.navigator.handleNumberKey(k)
 	}
-	if p := v.focused(); p != nil && p.TakeKey(k) {
+	if p := v.focusedPane(); p != nil && p.TakeKey(k) {
 		return true
 	}
-	return v.moves.pushAgain(k)
+	return v.arranger.repeatMove(k)
 }
 
-// Key gives a key to the terminal that has the keyboard.
+// HandleKey passes a key to the focused pane.
 func (v *sessionsView) HandleKey(k keys.Key) tea.Cmd {
-	if p := v.focused(); p != nil {
+	if p := v.focusedPane(); p != nil {
 		return p.HandleKey(k)
 	}
 	return nil
 }
 
-// Paste gives text to the terminal that has the keyboard.
+// Paste passes text to the focused pane.
 func (v *sessionsView) Paste(text string) tea.Cmd {
-	if p := v.focused(); p != nil {
+	if p := v.focusedPane(); p != nil {
 		return p.Paste(text)
 	}
 	return nil
 }
 
-// Scopes are those of the terminal that has the keyboard, or of the list.
+// Scopes returns those of the focused pane, or of the list.
 func (v *sessionsView) Scopes() []keymap.Scope {
-	if p := v.focused(); p != nil {
+	if p := v.focusedPane(); p != nil {
 		return p.Scopes()
 	}
 	return v.list.Scopes()
 }
 
-// Hints are those of the terminal that has the keyboard, or of the list.
+// Hints returns those of the focused pane, or of the list.
 func (v *sessionsView) Hints() ([]panes.Hint, bool) {
-	if v.steps.numbers != nil {
-		return []panes.Hint{{Key: v.steps.numbers.Keys(), Does: "go to the pane"}, panes.HintFor(v.env.Bindings(), keymap.Cancel, "stay", keymap.ScopePicker)}, true
+	if v.navigator.numbers != nil {
+		return []panes.Hint{{Key: v.navigator.numbers.Keys(), Does: "go to the pane"}, panes.HintFor(v.env.Bindings(), keymap.Cancel, "stay", keymap.ScopePicker)}, true
 	}
-	if p := v.focused(); p != nil {
+	if p := v.focusedPane(); p != nil {
 		return p.Hints()
 	}
-	if v.opened && v.tabs.Current == nil && v.list.Empty() {
-		return v.noSessions().Hints, true
+	if v.isOpen && v.tabs.Current == nil && v.list.Empty() {
+		return v.emptyPage().Hints, true
 	}
 	return v.list.Hints()
 }
 
-// Note says who may type into the session, or what the list shows.
+// Note returns the list's note, such as who may type into the session.
 func (v *sessionsView) Note() (string, widget.Ink) { return v.list.Note() }
 
-// Show and Hide put the view on the screen and take it off.
+// Show and Hide mark the view as shown or hidden, and report the change of focus.
 func (v *sessionsView) Show() {
 	if !v.shown {
 		v.shown, v.sizes.changed = true, true
 		v.list.Show()
-		v.tellFocus(true)
+		v.reportFocus(true)
 		v.refreshList()
 	}
 }
 
 func (v *sessionsView) Hide() {
-	v.tellFocus(false)
-	v.shown, v.sizes.changed, v.steps.numbers = false, true, nil
+	v.reportFocus(false)
+	v.shown, v.sizes.changed, v.navigator.numbers = false, true, nil
 	v.list.Hide()
 }
 
-// SetBlurred tells the program that has the keyboard that another window has it,
-// or has it no more.
+// SetBlurred reports to the focused program that the terminal's window has lost or gained
+// the keyboard.
 func (v *sessionsView) SetBlurred(blurred bool) {
-	if p := v.focused(); p != nil {
+	if p := v.focusedPane(); p != nil {
 		p.Focus(!blurred)
 	}
 	if !blurred {
@@ -249,22 +249,22 @@ func (v *sessionsView) SetBlurred(blurred bool) {
 	}
 }
 
-// Changed reports whether there is something new to draw since it was asked last.
+// NeedsRedraw reports whether the view must be redrawn, and resets that state.
 func (v *sessionsView) NeedsRedraw() bool {
 	changed := v.dirty
 	v.dirty = false
-	v.asked = v.appendVisible(v.asked[:0])
-	for _, l := range v.asked {
+	v.leafBuffer = v.appendVisible(v.leafBuffer[:0])
+	for _, l := range v.leafBuffer {
 		changed = l.Pane.NeedsRedraw() || changed
 	}
 	return changed
 }
 
-// Sync takes in what has come for the terminals.
+// Sync applies output that has arrived for the panes.
 func (v *sessionsView) Sync() tea.Cmd {
 	rang := false
 	var cmd tea.Cmd
-	for p := range v.feeds.stops {
+	for p := range v.attachments.cancels {
 		rang = p.Sync() || rang
 		cmd = tea.Batch(cmd, p.TellUnsure())
 	}
@@ -275,18 +275,18 @@ func (v *sessionsView) Sync() tea.Cmd {
 	return cmd
 }
 
-// takeClips passes on what the program in the focused pane put on the clipboard.
-// Those in other panes have no business there.
+// takeClips passes on text that the focused program put on the clipboard. That of other
+// programs is dropped.
 func (v *sessionsView) takeClips() (cmd tea.Cmd) {
-	for p := range v.feeds.stops {
-		if clip := p.Feed.TakeClip(); clip != nil && p == v.focused() {
+	for p := range v.attachments.cancels {
+		if clip := p.Feed.TakeClip(); clip != nil && p == v.focusedPane() {
 			cmd = v.env.TakeClip(clip)
 		}
 	}
 	return cmd
 }
 
-// refreshList tells the list how sessions lie.
+// refreshList passes the tabs and the focus to the list.
 func (v *sessionsView) refreshList() {
 	var current string
 	if v.tabs.Current != nil {
@@ -304,19 +304,19 @@ func (v *sessionsView) refreshList() {
 	v.list.SetTabs(ids, current)
 	v.dirty = true
 	if v.areas.list.W > 0 && (v.areas.tabs.W > 0) != v.hasTabBar() {
-		changed := v.keeper.changed // which sessions lie where is as it was
+		changed := v.layoutSync.changed // relayout changes sizes, not the layout to save
 		v.relayout()
-		v.keeper.changed = changed
+		v.layoutSync.changed = changed
 	}
 }
 
-// News brings the tabs up to what is known of sessions.
+// HandleNews updates the tabs after news of the engine.
 func (v *sessionsView) HandleNews(before *panes.News) {
-	v.keeper.restoreLayout()
+	v.layoutSync.restoreLayout()
 	if v.list.Reopen() {
-		v.keeper.changed = true
+		v.layoutSync.changed = true
 	}
-	v.keeper.unasked(v.adopt)
+	v.layoutSync.applyUnrequested(v.adoptSessions)
 	if l := v.env.News().Show; l != nil {
 		v.layouts.showLayout(*l)
 	}

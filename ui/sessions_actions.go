@@ -10,13 +10,13 @@ import (
 	"tandem/ui/layout"
 )
 
-// Actions are what keys do in the view. Some are available in other views too.
+// Actions returns what keys do in the view. Other views offer some of these actions too.
 func (v *sessionsView) Actions() panes.Actions { return v.actions }
 
-// Action is what an action does in the terminal that has the keyboard, else in
-// the view; nil if it does nothing.
+// Action returns the handler of a in the focused pane, else in the view; nil if there is
+// none.
 func (v *sessionsView) Action(a keymap.Action) func() tea.Cmd {
-	if p := v.focused(); p != nil {
+	if p := v.focusedPane(); p != nil {
 		if act := p.Actions()[a]; act != nil {
 			return act
 		}
@@ -25,31 +25,31 @@ func (v *sessionsView) Action(a keymap.Action) func() tea.Cmd {
 }
 
 func (v *sessionsView) makeActions() panes.Actions {
-	focus := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.steps.towards(d) } }
-	push := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.moves.push(d) } }
+	focus := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.navigator.focusToward(d) } }
+	push := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.arranger.moveBorder(d) } }
 	by := func(do func(int) tea.Cmd, n int) func() tea.Cmd { return func() tea.Cmd { return do(n) } }
-	split := func(x layout.Axis) func() tea.Cmd { return func() tea.Cmd { return v.starts.split(x) } }
+	split := func(x layout.Axis) func() tea.Cmd { return func() tea.Cmd { return v.launcher.splitPane(x) } }
 	all := maps.Clone(v.list.Actions())
 	maps.Copy(all, panes.Actions{
 		keymap.FocusLeft: focus(layout.Left), keymap.FocusRight: focus(layout.Right),
 		keymap.FocusUp: focus(layout.Up), keymap.FocusDown: focus(layout.Down),
-		keymap.FocusNext: by(v.steps.around, 1), keymap.FocusPrevious: by(v.steps.around, -1),
-		keymap.FocusLast: v.steps.paneBefore, keymap.PaneNumbers: v.steps.number,
+		keymap.FocusNext: by(v.navigator.cycleFocus, 1), keymap.FocusPrevious: by(v.navigator.cycleFocus, -1),
+		keymap.FocusLast: v.navigator.focusLastPane, keymap.PaneNumbers: v.navigator.showNumbers,
 		keymap.FocusList: v.focusList,
 
 		keymap.SplitBeside: split(layout.Beside), keymap.SplitBelow: split(layout.Below),
-		keymap.PaneZoom: v.zoom, keymap.PaneClose: v.closePane,
+		keymap.PaneZoom: v.toggleZoom, keymap.PaneClose: v.closePane,
 		keymap.ResizeLeft: push(layout.Left), keymap.ResizeRight: push(layout.Right),
 		keymap.ResizeUp: push(layout.Up), keymap.ResizeDown: push(layout.Down),
 
-		keymap.SessionNew:  v.starts.newSession,
-		keymap.SessionNext: by(v.steps.session, 1), keymap.SessionPrevious: by(v.steps.session, -1),
-		keymap.SessionLast: v.steps.sessionBefore,
-		keymap.SessionEnd:  v.askEnd,
+		keymap.SessionNew:  v.launcher.newSession,
+		keymap.SessionNext: by(v.navigator.cycleSession, 1), keymap.SessionPrevious: by(v.navigator.cycleSession, -1),
+		keymap.SessionLast: v.navigator.showLastTab,
+		keymap.SessionEnd:  v.askKill,
 
-		keymap.LayoutEqual:  v.moves.equalise,
-		keymap.PaneSwapNext: by(v.moves.swap, 1), keymap.PaneSwapPrevious: by(v.moves.swap, -1),
-		keymap.PaneFloat: v.moves.float, keymap.PaneBreak: v.moves.breakOut, keymap.PaneMove: v.moves.askMove,
+		keymap.LayoutEqual:  v.arranger.equalise,
+		keymap.PaneSwapNext: by(v.arranger.swapPanes, 1), keymap.PaneSwapPrevious: by(v.arranger.swapPanes, -1),
+		keymap.PaneFloat: v.arranger.toggleFloat, keymap.PaneBreak: v.arranger.breakOut, keymap.PaneMove: v.arranger.askMove,
 		keymap.LayoutSave: v.layouts.askSaveLayout, keymap.LayoutShow: v.layouts.askLayout,
 	})
 	return all

@@ -12,33 +12,33 @@ import (
 	"tandem/ui/layout"
 )
 
-// The session list has a column of its own as long as that leaves the
-// terminals listLeaves columns; on a narrower screen it is a row.
+// The session list is a column if at least minTreeWidth columns remain for the panes, else
+// a row.
 const (
 	minListWidth = 25
 	maxListWidth = 34
-	listLeaves   = 80
+	minTreeWidth = 80
 )
 
-// sessionAreas say where the parts of the view are in it. Those that are not shown
-// are empty.
+// sessionAreas are the rectangles of the view's parts. A part that is not shown has an
+// empty one.
 type sessionAreas struct {
 	list  widget.Rect // the session list as a column
 	strip widget.Rect // the session list as a row
-	tabs  widget.Rect // the bar of tabs, where the list does not stand in a row itself
-	tree  widget.Rect // the terminals
-	bare  bool        // the one terminal has no title row
+	tabs  widget.Rect // the tab bar, unless the list is a row
+	tree  widget.Rect // the panes
+	bare  bool        // a pane without a title row
 }
 
-// sessionAreasFor divides a view; alone says that one terminal has all of it, tabs
-// that there is to be a bar of them.
-func sessionAreasFor(w, h, panes int, alone, tabs bool) sessionAreas {
+// divideView divides a view of w×h cells. alone gives one pane all of it; tabs asks for a
+// tab bar.
+func divideView(w, h, panes int, alone, tabs bool) sessionAreas {
 	a := sessionAreas{tree: widget.Rect{W: w, H: h}}
 	switch {
 	case alone:
 		a.bare = true
-	case w >= minListWidth+1+listLeaves:
-		a.list = widget.Rect{W: min(max(w/4, minListWidth), maxListWidth, w-1-listLeaves), H: h}
+	case w >= minListWidth+1+minTreeWidth:
+		a.list = widget.Rect{W: min(max(w/4, minListWidth), maxListWidth, w-1-minTreeWidth), H: h}
 		a.tree.X = a.list.W + 1
 		a.tree.W = w - a.tree.X
 		if tabs {
@@ -55,8 +55,8 @@ func sessionAreasFor(w, h, panes int, alone, tabs bool) sessionAreas {
 	return a
 }
 
-// content is the part of a leaf's rectangle that its terminal has.
-func (a sessionAreas) content(leaf widget.Rect) widget.Rect {
+// contentOf returns the part of a leaf's rectangle below its title row.
+func (a sessionAreas) contentOf(leaf widget.Rect) widget.Rect {
 	if a.bare {
 		return leaf
 	}
@@ -65,21 +65,21 @@ func (a sessionAreas) content(leaf widget.Rect) widget.Rect {
 	return leaf
 }
 
-// Resize gives the view its size; nothing of it is shown without one.
+// Resize sets the view's size. With an empty size nothing is drawn.
 func (v *sessionsView) Resize(w, h int) {
 	v.w, v.h, v.sized = w, h, true
 	v.relayout()
 }
 
-// relayout divides the view again and gives every visible terminal its size.
+// relayout divides the view and resizes every visible pane.
 func (v *sessionsView) relayout() {
-	if v.zoomTold != v.zoomed {
-		v.zoomTold = v.zoomed
+	if v.zoomReported != v.zoomed {
+		v.zoomReported = v.zoomed
 		v.env.Relayout()
 		return
 	}
 	v.dirty = true
-	v.keeper.changed = true
+	v.layoutSync.changed = true
 	var leaves []*layout.Node
 	if v.tabs.Current != nil {
 		leaves = v.tabs.Base().Root.Leaves(nil)
@@ -88,7 +88,7 @@ func (v *sessionsView) relayout() {
 	if v.w <= 0 || v.h <= 0 {
 		return
 	}
-	v.areas = sessionAreasFor(v.w, v.h, len(leaves), v.tight, v.hasTabBar())
+	v.areas = divideView(v.w, v.h, len(leaves), v.tight, v.hasTabBar())
 	list := v.areas.list
 	switch {
 	case v.tight:
@@ -111,22 +111,22 @@ func (v *sessionsView) relayout() {
 		if v.tight && l != v.tabs.Current.Focus {
 			continue
 		}
-		r := v.area(l)
+		r := v.paneArea(l)
 		l.Pane.Resize(r.W, r.H)
 		l.Pane.RowsBelow(v.h - r.Y - r.H)
-		v.feeds.attach(l.Pane)
+		v.attachments.attach(l.Pane)
 	}
 	v.sizes.changed = true
 }
 
-// hasTabBar reports whether the tabs are shown as such: there is something to
-// choose from.
+// hasTabBar reports whether to draw a tab bar: there are several tabs, and the user wants
+// one.
 func (v *sessionsView) hasTabBar() bool { return len(v.tabs.Every()) > 1 && v.env.TabBar() }
 
-// visible are the leaves that are on the screen.
-func (v *sessionsView) visible() []*layout.Node { return v.appendVisible(nil) }
+// visibleLeaves returns the leaves on the screen.
+func (v *sessionsView) visibleLeaves() []*layout.Node { return v.appendVisible(nil) }
 
-// appendVisible appends them to a slice.
+// appendVisible appends the visible leaves to leaves.
 func (v *sessionsView) appendVisible(leaves []*layout.Node) []*layout.Node {
 	switch {
 	case v.tabs.Current == nil || !v.shown || v.w <= 0:
@@ -141,52 +141,53 @@ func (v *sessionsView) appendVisible(leaves []*layout.Node) []*layout.Node {
 	return leaves
 }
 
-// area is where the terminal of a leaf is in the view.
-func (v *sessionsView) area(l *layout.Node) widget.Rect {
+// paneArea returns the rectangle of a leaf's pane in the view, without its title row.
+func (v *sessionsView) paneArea(l *layout.Node) widget.Rect {
 	if v.tight {
 		return v.areas.tree
 	}
 	if v.tabs.Floating() && l.Root() == v.tabs.Float.Root {
-		return sessionAreas{bare: l == v.tabs.Float.Root}.content(l.Rect)
+		return sessionAreas{bare: l == v.tabs.Float.Root}.contentOf(l.Rect)
 	}
-	return v.areas.content(l.Rect)
+	return v.areas.contentOf(l.Rect)
 }
 
 const (
-	// sizeEvery is how often sessions are told of a size while it changes.
-	sizeEvery = 60 * time.Millisecond
-	// settleTime is how long a session has to take a size before the pane
-	// shows that it has another one.
+	// sizeInterval is the minimum time between two size reports to sessions during a
+	// resize.
+	sizeInterval = 60 * time.Millisecond
+	// settleTime is how long a session may take to adopt a size before its pane shows the
+	// mismatch.
 	settleTime = 300 * time.Millisecond
 )
 
-// toldSizes are what sessions were told of theirs.
-type toldSizes struct {
-	changed bool // a pane may have a size that its session was not told
-	calm    bool // a timer runs until the next are told
+// sizeSync reports the sizes of panes to their sessions.
+type sizeSync struct {
+	changed bool // a session may have an outdated size
+	pausing bool // a sizesDue message is scheduled
 }
 
-// sizesDue ends the pause after sizes were told; settled comes when they should
-// have been taken.
+// sizesDue ends the pause after sizes were reported. settleDue follows once sessions had
+// time to adopt them.
 type (
-	sizesDue struct{}
-	settled  struct{}
+	sizesDue  struct{}
+	settleDue struct{}
 )
 
-// tell tells the sessions of fed panes of their sizes, and which of them are out of
-// sight: at once the first time, then at most every sizeEvery while they go on changing.
-func (s *toldSizes) tell(fed map[*terminal.Pane]context.CancelFunc, see func() []*layout.Node) tea.Cmd {
-	if !s.changed || s.calm {
+// sendSizes reports to each attached session its size and whether it is hidden. The first
+// change is reported at once, further ones at most every sizeInterval.
+func (s *sizeSync) sendSizes(fed map[*terminal.Pane]context.CancelFunc, see func() []*layout.Node) tea.Cmd {
+	if !s.changed || s.pausing {
 		return nil
 	}
-	*s = toldSizes{calm: true}
+	*s = sizeSync{pausing: true}
 	visible := see()
 	for p := range fed {
 		p.SetHidden(!slices.ContainsFunc(visible, func(l *layout.Node) bool { return l.Pane == p }))
 		p.Resized()
 	}
 	return tea.Batch(
-		tea.Tick(sizeEvery, func(time.Time) tea.Msg { return sizesDue{} }),
-		tea.Tick(settleTime, func(time.Time) tea.Msg { return settled{} }),
+		tea.Tick(sizeInterval, func(time.Time) tea.Msg { return sizesDue{} }),
+		tea.Tick(settleTime, func(time.Time) tea.Msg { return settleDue{} }),
 	)
 }

@@ -13,14 +13,14 @@ import (
 	"tandem/ui/layout"
 )
 
-// Draw is not called: rows are appended to the screen.
+// Draw implements panes.Pane and is never called: the dashboard calls AppendRows.
 func (v *sessionsView) Draw() []string { return nil }
 
 // AppendRows appends the rows of the view, each with a newline.
 func (v *sessionsView) AppendRows(to []byte) []byte {
 	v.pictures = v.env.SessionPictures()
-	edges := v.edges()
-	v.prepare(edges)
+	edges := v.buildEdges()
+	v.preparePanes(edges)
 	if v.tight && v.tabs.Current != nil {
 		rows := v.tabs.Current.Focus.Rows
 		if v.listFocused {
@@ -30,32 +30,32 @@ func (v *sessionsView) AppendRows(to []byte) []byte {
 	}
 	list, page := v.list.Draw(), []string(nil)
 	if v.tabs.Current == nil {
-		page = v.drawNoSessions()
+		page = v.drawEmptyPage()
 	}
 	start := len(to)
 	for y := range v.h {
 		to = append(v.appendRow(to, list, page, y, edges), '\n')
 	}
 	if v.tabs.Floating() {
-		return appendRows(to[:start], v.withFloat(strings.Split(strings.TrimSuffix(string(to[start:]), "\n"), "\n")))
+		return appendRows(to[:start], v.overlayFloat(strings.Split(strings.TrimSuffix(string(to[start:]), "\n"), "\n")))
 	}
 	return to
 }
 
-// withFloat lays the floating pane over the rows of the view.
-func (v *sessionsView) withFloat(rows []string) []string {
+// overlayFloat draws the floating pane over the rows of the view.
+func (v *sessionsView) overlayFloat(rows []string) []string {
 	look, float := v.env.Look(), v.tabs.Float
-	focused := v.focused() != nil
+	focused := v.focusedPane() != nil
 	heading := widget.Heading("float", "", float.Root.Rect.W, focused, look)
 	if float.Root.Pane != nil {
-		heading = v.heading(float.Root, v.focused())
+		heading = v.paneHeading(float.Root, v.focusedPane())
 	}
-	lay(rows, float.Framed(heading, focused, look), layout.Frame(v.areas.tree))
+	overlayRows(rows, float.Framed(heading, focused, look), layout.Frame(v.areas.tree))
 	return rows
 }
 
-// appendRow appends row y of the view, of the list's rows and the terminals, or of
-// the page in their place.
+// appendRow appends row y of the view: that of the list, and that of the panes or of the
+// page in their place.
 func (v *sessionsView) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
 	switch {
 	case v.areas.strip.Contains(0, y):
@@ -74,35 +74,35 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int, edges l
 	return v.tabs.Base().Root.AppendRow(out, y, edges)
 }
 
-// prepare lets every visible pane make its rows.
-func (v *sessionsView) prepare(edges layout.Edges) {
-	focused, look := v.focused(), v.env.Look()
-	for _, l := range v.visible() {
+// preparePanes has every visible pane draw its rows.
+func (v *sessionsView) preparePanes(edges layout.Edges) {
+	focused, look := v.focusedPane(), v.env.Look()
+	for _, l := range v.visibleLeaves() {
 		l.Pane.Pictures, l.Pane.Predict = v.pictures, v.env.Predict()
-		l.Rows = v.steps.numbers.Over(l, l.Pane.Draw(), l.Pane == focused, look)
+		l.Rows = v.navigator.numbers.Over(l, l.Pane.Draw(), l.Pane == focused, look)
 		l.Title = ""
-		if v.tight || v.area(l) == l.Rect {
+		if v.tight || v.paneArea(l) == l.Rect {
 			continue
 		}
-		l.Title = l.Joined(v.heading(l, focused), edges)
+		l.Title = l.Joined(v.paneHeading(l, focused), edges)
 	}
 }
 
-// edges are the borders between the list and the panes, and between those that fill
-// the view.
-func (v *sessionsView) edges() layout.Edges {
+// buildEdges returns the borders between the list and the panes, and between the panes.
+// Those around the focused part are highlighted.
+func (v *sessionsView) buildEdges() layout.Edges {
 	e := layout.Edges{Look: v.env.Look()}
 	switch {
 	case v.listFocused:
 		e.Focus = v.areas.list
-	case v.focused() != nil && !v.tabs.Floating():
+	case v.focusedPane() != nil && !v.tabs.Floating():
 		e.Focus = v.tabs.Current.Focus.Rect
 	}
 	return e
 }
 
-// heading is the title of a leaf.
-func (v *sessionsView) heading(l *layout.Node, focused *terminal.Pane) string {
+// paneHeading draws the title row of a leaf.
+func (v *sessionsView) paneHeading(l *layout.Node, focused *terminal.Pane) string {
 	name, detail, folder := l.Pane.Title()
 	heading := widget.Heading
 	if folder {
@@ -111,30 +111,29 @@ func (v *sessionsView) heading(l *layout.Node, focused *terminal.Pane) string {
 	return heading(name, detail, l.Rect.W, l.Pane == focused, v.env.Look())
 }
 
-// Cursor is that of the terminal that has the keyboard.
+// Cursor returns the cursor of the focused pane, in the view's cells.
 func (v *sessionsView) Cursor() *tea.Cursor {
-	p := v.focused()
-	if p == nil || v.steps.numbers != nil {
+	p := v.focusedPane()
+	if p == nil || v.navigator.numbers != nil {
 		return nil
 	}
 	c := p.Cursor()
 	if c != nil {
-		r := v.area(v.tabs.Current.Focus)
+		r := v.paneArea(v.tabs.Current.Focus)
 		c.X, c.Y = c.X+r.X, c.Y+r.Y
 	}
 	return c
 }
 
-// WantsMotion reports whether the program that has the keyboard is told of all
-// that the mouse does.
+// WantsMotion reports whether the focused program asked for mouse motion without a button.
 func (v *sessionsView) WantsMotion() bool {
-	p := v.focused()
+	p := v.focusedPane()
 	return p != nil && p.State().Mouse == keys.MouseMotion
 }
 
-// Title is what the terminal's window may be called.
+// Title returns the title for the terminal's window.
 func (v *sessionsView) Title() string {
-	p := v.focused()
+	p := v.focusedPane()
 	if p == nil {
 		return ""
 	}
@@ -145,7 +144,7 @@ func (v *sessionsView) Title() string {
 	return name
 }
 
-// progress is how far the program in front says it is; nil if it says nothing.
+// progress returns the progress reported by the focused program; nil without a report.
 func (m *model) progress() *tea.ProgressBar {
 	v := m.sessions
 	if v.tabs.Current == nil {
@@ -171,12 +170,12 @@ func (m *model) progress() *tea.ProgressBar {
 	return tea.NewProgressBar(state, known.Terminal.Progress.Percent)
 }
 
-// noSessions is the view without any.
-func (v *sessionsView) noSessions() *widget.Page {
+// emptyPage returns the page shown without a session.
+func (v *sessionsView) emptyPage() *widget.Page {
 	switch {
-	case !v.opened && v.env.News().Attempts > 0:
+	case !v.isOpen && v.env.News().Attempts > 0:
 		return &widget.Page{Title: "Connecting to the engine…"}
-	case !v.opened:
+	case !v.isOpen:
 		return &widget.Page{}
 	}
 	hint := func(a keymap.Action, does string) panes.Hint {
@@ -189,13 +188,13 @@ func (v *sessionsView) noSessions() *widget.Page {
 	}
 }
 
-// drawNoSessions is that page in place of the terminals, under a title row
-// where the list beside it has one.
-func (v *sessionsView) drawNoSessions() []string {
+// drawEmptyPage draws that page in place of the panes. It has a title row if the list
+// beside it has one.
+func (v *sessionsView) drawEmptyPage() []string {
 	w, h, look := v.areas.tree.W, v.areas.tree.H, v.env.Look()
 	if v.areas.list.W == 0 {
-		return v.noSessions().Draw(w, h, look)
+		return v.emptyPage().Draw(w, h, look)
 	}
 	rule := look.Rule.Text(strings.Repeat("─", w))
-	return append([]string{rule}, v.noSessions().Draw(w, h-1, look)...)
+	return append([]string{rule}, v.emptyPage().Draw(w, h-1, look)...)
 }

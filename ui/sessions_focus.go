@@ -11,31 +11,31 @@ import (
 	"tandem/ui/layout"
 )
 
-// focused is the terminal that keys go to; nil when the list or nothing has them.
-func (v *sessionsView) focused() *terminal.Pane {
+// focusedPane returns the pane that receives keys; nil if the list or another view does.
+func (v *sessionsView) focusedPane() *terminal.Pane {
 	if !v.shown || v.tabs.Current == nil || v.listFocused {
 		return nil
 	}
 	return v.tabs.Current.Focus.Pane
 }
 
-// tellFocus tells the program in the focused pane that it has the keyboard, or
-// not any more.
-func (v *sessionsView) tellFocus(on bool) {
-	if p := v.focused(); p != nil && !(on && v.env.Blurred()) {
+// reportFocus tells the program in the focused pane that it has gained or lost the
+// keyboard.
+func (v *sessionsView) reportFocus(on bool) {
+	if p := v.focusedPane(); p != nil && !(on && v.env.Blurred()) {
 		p.Focus(on)
 	}
 }
 
-// moveFocus runs a change of the focus and tells both programs.
+// moveFocus runs change and reports the new focus to both programs.
 func (v *sessionsView) moveFocus(change func()) {
-	before := v.focused()
+	before := v.focusedPane()
 	change()
 	v.dirty = true
 	if v.tight {
 		v.relayout()
 	}
-	after := v.focused()
+	after := v.focusedPane()
 	if before == after || v.env.Blurred() {
 		return
 	}
@@ -47,7 +47,7 @@ func (v *sessionsView) moveFocus(change func()) {
 	}
 }
 
-// focusList gives the keyboard to the session list, or back.
+// focusList moves the keyboard to the session list, or back to the pane.
 func (v *sessionsView) focusList() tea.Cmd {
 	if !v.shown {
 		v.env.ShowSessions()
@@ -62,10 +62,10 @@ func (v *sessionsView) focusList() tea.Cmd {
 	return nil
 }
 
-// focusLeaf gives a terminal of the tab that is shown the keyboard.
+// focusLeaf focuses a leaf, showing its tab if necessary.
 func (v *sessionsView) focusLeaf(l *layout.Node) {
 	if t, _ := v.tabs.Of(l.Pane); t != v.tabs.Current {
-		v.show(t, l)
+		v.showTab(t, l)
 		v.refreshList()
 		return
 	}
@@ -76,14 +76,14 @@ func (v *sessionsView) focusLeaf(l *layout.Node) {
 	v.refreshList()
 }
 
-// focusTerminal gives the keyboard to the terminal that had it last.
+// focusTerminal moves the keyboard from the list to the pane that had it last.
 func (v *sessionsView) focusTerminal() {
 	v.moveFocus(func() { v.listFocused = false })
 	v.refreshList()
 }
 
-// zoom lets the focused pane fill the screen, or go back to its place.
-func (v *sessionsView) zoom() tea.Cmd {
+// toggleZoom zooms the focused pane, or ends the zoom.
+func (v *sessionsView) toggleZoom() tea.Cmd {
 	if !v.shown || v.tabs.Current == nil {
 		return nil
 	}
@@ -95,21 +95,22 @@ func (v *sessionsView) zoom() tea.Cmd {
 func (v *sessionsView) setZoomed(zoomed bool) {
 	v.zoomed = zoomed
 	v.relayout()
-	if p := v.focused(); p != nil { // before what is typed next
+	// The program must have its new size before it receives the next key.
+	if p := v.focusedPane(); p != nil {
 		p.Claim()
 		p.Resized()
 	}
 	v.refreshList()
 }
 
-// steps go from pane to pane and from session to session.
-type steps struct {
+// A navigator moves the focus between panes and sessions.
+type navigator struct {
 	v       *sessionsView
-	numbers layout.Numbers // that the terminals show; nil for none
+	numbers layout.Numbers // shown in the panes; nil if none are
 }
 
-// towards moves the focus to the pane beside, the list included.
-func (s *steps) towards(d layout.Direction) tea.Cmd {
+// focusToward moves the focus to the neighbour in direction d, which may be the list.
+func (s *navigator) focusToward(d layout.Direction) tea.Cmd {
 	if !s.v.shown || s.v.tabs.Current == nil || s.v.zoomed {
 		return nil
 	}
@@ -131,9 +132,9 @@ func (s *steps) towards(d layout.Direction) tea.Cmd {
 	return nil
 }
 
-// around goes around the terminals of the tab; from the list it comes back to
-// them.
-func (s *steps) around(step int) tea.Cmd {
+// cycleFocus moves the focus step panes forward in the tab, wrapping around. From the list
+// it returns to the panes.
+func (s *navigator) cycleFocus(step int) tea.Cmd {
 	if !s.v.shown || s.v.tabs.Current == nil || s.v.zoomed {
 		return nil
 	}
@@ -149,9 +150,9 @@ func (s *steps) around(step int) tea.Cmd {
 	return nil
 }
 
-// paneBefore goes back to the terminal of the tab that had the focus before this
-// one; from the list it comes back to them.
-func (s *steps) paneBefore() tea.Cmd {
+// focusLastPane returns to the tab's previously focused pane. From the list it returns to
+// the panes.
+func (s *navigator) focusLastPane() tea.Cmd {
 	if !s.v.shown || s.v.tabs.Current == nil || s.v.zoomed {
 		return nil
 	}
@@ -166,36 +167,36 @@ func (s *steps) paneBefore() tea.Cmd {
 	return nil
 }
 
-// number has the terminals of the tab show numbers, so that a digit goes to one.
-func (s *steps) number() tea.Cmd {
+// showNumbers numbers the visible panes; the next key selects one.
+func (s *navigator) showNumbers() tea.Cmd {
 	if s.v.tabs.Current == nil {
 		return nil
 	}
 	s.v.env.ShowSessions()
-	if len(s.v.visible()) < 2 {
+	if len(s.v.visibleLeaves()) < 2 {
 		return s.v.env.Say("no other pane on the screen", false)
 	}
-	s.numbers, s.v.dirty = layout.Number(s.v.visible()), true
+	s.numbers, s.v.dirty = layout.Number(s.v.visibleLeaves()), true
 	return nil
 }
 
-// takeNumbered takes a key while the terminals show numbers: whatever it is, they go,
-// and only what means something everywhere is done besides.
-func (s *steps) takeNumbered(k keys.Key) (taken bool) {
+// handleNumberKey handles a key while panes show numbers. Any key hides them; only those
+// bound everywhere have another effect.
+func (s *navigator) handleNumberKey(k keys.Key) (taken bool) {
 	if k.IsModifier() || k.Phase == keys.Repeat {
 		return true
 	}
 	leaf := s.numbers.Leaf(k.Text)
 	s.numbers, s.v.dirty = nil, true
-	if leaf != nil && slices.Contains(s.v.visible(), leaf) {
+	if leaf != nil && slices.Contains(s.v.visibleLeaves(), leaf) {
 		s.v.focusLeaf(leaf)
 		return true
 	}
 	return keymap.NewResolver(s.v.env.Bindings()).Resolve(k, keymap.ScopeGlobal).Kind == keymap.Unbound
 }
 
-// session goes to the next session of the list, around its end.
-func (s *steps) session(by int) tea.Cmd {
+// cycleSession moves by sessions in the list's order, wrapping around.
+func (s *navigator) cycleSession(by int) tea.Cmd {
 	all := s.v.tabs.Leaves()
 	at := -1
 	if s.v.tabs.Current != nil {
@@ -206,19 +207,19 @@ func (s *steps) session(by int) tea.Cmd {
 	}
 	next := all[(at+by+len(all))%len(all)]
 	t, _ := s.v.tabs.Of(next.Pane)
-	s.v.show(t, next)
+	s.v.showTab(t, next)
 	s.v.env.ShowSessions()
 	s.v.refreshList()
 	return nil
 }
 
-// sessionBefore goes to the tab that was shown before this one.
-func (s *steps) sessionBefore() tea.Cmd {
+// showLastTab returns to the tab shown before this one.
+func (s *navigator) showLastTab() tea.Cmd {
 	before := s.v.tabs.Before()
 	if before == nil {
 		return s.v.env.Say("no other session to go back to", false)
 	}
-	s.v.show(before, nil)
+	s.v.showTab(before, nil)
 	s.v.env.ShowSessions()
 	s.v.refreshList()
 	return nil

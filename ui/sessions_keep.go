@@ -1,3 +1,12 @@
+// Several dashboards share one saved layout, and each may change it. The engine numbers
+// its versions: a dashboard sends its change with the number of the version it is based
+// on, and a change based on an older one is rejected. The dashboard then adopts the newer
+// layout and sends what remains of its own change.
+//
+// A session that starts or exits changes the layout in every dashboard at once. If each
+// sent that, the last to do so would undo what the user had done in another one meanwhile.
+// So only changes made by the user are sent (see applyUnrequested).
+
 package ui
 
 import (
@@ -12,130 +21,130 @@ import (
 	"tandem/ui/layout"
 )
 
-// A keeper knows which layout the engine keeps, and what it is still to be told.
-type keeper struct {
+// layoutSync keeps the layout of this dashboard and the engine's in step.
+type layoutSync struct {
 	v         *sessionsView
-	restored  bool       // the layout that was kept has been brought back
-	changed   bool       // the tabs may not be as they were kept
-	kept      api.Layout // what the engine has
-	unsaved   bool       // kept has a focus that the engine does not have yet
-	revision  int64      // its number, or that of what it was made from
-	keeping   bool       // it is being told
-	behind    bool       // another dashboard's was kept first, and is to be followed
-	snapshots int        // taken in
+	restored  bool       // the saved layout was applied
+	changed   bool       // the layout may differ from saved
+	saved     api.Layout // the layout the engine has
+	unsaved   bool       // saved includes a focus change not sent yet
+	revision  int64      // version of saved, or of the one it is based on
+	saving    bool       // a request is running
+	conflict  bool       // another dashboard saved first; its layout must be adopted
+	snapshots int        // number of the last snapshot seen
 }
 
-// next is what the engine is to be told of a layout, if that is anything. One call
-// is on its way at a time; what changes meanwhile follows it.
-func (k *keeper) next(now func() (api.Layout, bool)) (in api.LayoutPutInput, ok bool) {
-	if k.behind || !k.changed || k.keeping {
+// nextPut returns the next layout to send, if there is one. Only one request runs at a
+// time; changes made meanwhile are part of the next.
+func (k *layoutSync) nextPut(now func() (api.Layout, bool)) (in api.LayoutPutInput, ok bool) {
+	if k.conflict || !k.changed || k.saving {
 		return in, false
 	}
 	k.changed = false
 	l, ok := now()
-	if !ok || reflect.DeepEqual(l, k.kept) {
+	if !ok || reflect.DeepEqual(l, k.saved) {
 		return in, false
 	}
-	k.kept, k.keeping, k.unsaved = l, true, false
+	k.saved, k.saving, k.unsaved = l, true, false
 	return api.LayoutPutInput{Layout: l, Revision: k.revision}, true
 }
 
-// last is next for a dashboard that is left.
-func (k *keeper) last(now api.Layout) (in api.LayoutPutInput, ok bool) {
+// lastPut returns the layout to send when the user detaches, if there is one.
+func (k *layoutSync) lastPut(now api.Layout) (in api.LayoutPutInput, ok bool) {
 	in = api.LayoutPutInput{Layout: now, Revision: k.revision}
-	if k.keeping { // under which number that is kept is not known yet
+	if k.saving { // its new revision is not known yet
 		in.Revision = 0
 	}
-	return in, k.keeping || k.unsaved || !reflect.DeepEqual(now, k.kept)
+	return in, k.saving || k.unsaved || !reflect.DeepEqual(now, k.saved)
 }
 
-// keptMsg is the outcome of telling the engine of a layout.
-type keptMsg struct {
+// layoutPutMsg is the result of sending the layout.
+type layoutPutMsg struct {
 	revision int64
 	err      error
 }
 
-// done goes on after the engine was told. What it did not take is told again with
-// the next change; if it has another dashboard's instead, that one is followed
-// first, and what is left of this one's change is told after that.
-func (k *keeper) done(msg keptMsg) {
-	k.keeping = false
+// finishPut handles the result. After an error the layout is sent again with the next
+// change. After a conflict the other dashboard's layout is adopted first.
+func (k *layoutSync) finishPut(msg layoutPutMsg) {
+	k.saving = false
 	switch {
 	case errors.Is(msg.err, api.CodeConflict):
-		k.behind, k.changed = true, true
+		k.conflict, k.changed = true, true
 	case msg.err != nil:
-		k.kept = api.Layout{}
+		k.saved = api.Layout{}
 	default:
 		k.revision = msg.revision
 	}
 }
 
-// newer is the layout that another dashboard has had kept since this one's was;
-// nil if none has, and before it is known what became of this one's own.
-func (k *keeper) newer(news *panes.News) *api.Layout {
-	if news.Snapshots != k.snapshots { // of another engine, maybe, that knows of less
-		k.snapshots, k.behind = news.Snapshots, false
+// newerLayout returns the layout saved by another dashboard since this one's; nil if there
+// is none, or while a request is running and its revision is unknown.
+func (k *layoutSync) newerLayout(news *panes.News) *api.Layout {
+	// Another engine may have taken over, with fewer revisions.
+	if news.Snapshots != k.snapshots {
+		k.snapshots, k.conflict = news.Snapshots, false
 		k.revision = min(k.revision, news.Revision)
 	}
-	if k.keeping || news.Layout == nil || news.Revision <= k.revision {
+	if k.saving || news.Layout == nil || news.Revision <= k.revision {
 		return nil
 	}
 	return news.Layout
 }
 
-// keep tells the engine of a layout that has changed.
-func (k *keeper) keep() tea.Cmd {
-	if !k.v.opened || !k.v.env.News().Connected || k.v.mouse.dragged != nil || len(k.v.starts.starting) > 0 {
+// sendLayout sends a changed layout, but not in the middle of a drag or of a start.
+func (k *layoutSync) sendLayout() tea.Cmd {
+	if !k.v.isOpen || !k.v.env.News().Connected || k.v.grab.dragged != nil || len(k.v.launcher.starting) > 0 {
 		return nil
 	}
-	in, ok := k.next(k.layoutToKeep)
+	in, ok := k.nextPut(k.layoutToSave)
 	if !ok {
 		return nil
 	}
 	return panes.Call(k.v.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 		kept, err := api.LayoutPut.Call(ctx, e, in)
-		return keptMsg{kept.Revision, err}
-	}, func(err error) tea.Msg { return keptMsg{err: err} })
+		return layoutPutMsg{kept.Revision, err}
+	}, func(err error) tea.Msg { return layoutPutMsg{err: err} })
 }
 
-// unasked makes a change of the layout that nobody has asked for: a session has
-// come or gone. Every dashboard makes it by itself, the next one too, so none has
-// it kept, which would undo what the person has done in another one meanwhile. A
-// focus that was moved before is saved with the next change, or by keepLast.
-func (k *keeper) unasked(change func()) {
-	kept := k.v.opened && !k.changed && len(k.kept.Tabs) > 0
+// applyUnrequested runs a change of the layout that the user did not ask for, because a
+// session started or exited. Every dashboard makes the same change, so none sends it: that
+// would undo the user's changes in another one. An unsent change of focus is sent with the
+// next change, or by saveLast.
+func (k *layoutSync) applyUnrequested(change func()) {
+	kept := k.v.isOpen && !k.changed && len(k.saved.Tabs) > 0
 	if kept && !k.unsaved {
-		now, _ := k.layoutToKeep()
-		k.unsaved = !reflect.DeepEqual(now, k.kept)
+		now, _ := k.layoutToSave()
+		k.unsaved = !reflect.DeepEqual(now, k.saved)
 	}
 	change()
 	if kept {
-		k.kept, _ = k.layoutToKeep()
+		k.saved, _ = k.layoutToSave()
 		k.changed = false
 	}
 }
 
-// keepLast has the layout kept that the person leaves behind, if the engine was
-// not told of it yet. What was asked for last is in it. task runs beside it.
-func (k *keeper) keepLast(ctx context.Context, task func(func())) {
-	if !k.v.opened || !k.v.env.News().Connected {
+// saveLast saves the layout when the user detaches, if it differs from the saved one. It
+// waits for starting sessions to include them; task runs their requests.
+func (k *layoutSync) saveLast(ctx context.Context, task func(func())) {
+	if !k.v.isOpen || !k.v.env.News().Connected {
 		return
 	}
-	starts, stop := context.WithTimeout(ctx, lastStarts)
+	starts, stop := context.WithTimeout(ctx, maxStartWait)
 	defer stop()
-	k.v.starts.finishStarts(starts, task)
-	now, ok := k.layoutToKeep()
-	in, changed := k.last(now)
+	k.v.launcher.finishStarts(starts, task)
+	now, ok := k.layoutToSave()
+	in, changed := k.lastPut(now)
 	if !ok || !changed {
 		return
 	}
 	if e, err := k.v.env.Engine(ctx); err == nil {
-		_ = api.LayoutPut.Run(ctx, e, in) // there is nobody left to tell
+		_ = api.LayoutPut.Run(ctx, e, in) // there is no way left to report an error
 	}
 }
 
-// writeLayout writes the tabs down, and what was put away.
-func (k *keeper) writeLayout() api.Layout {
+// currentLayout describes the tabs and the hidden sessions.
+func (k *layoutSync) currentLayout() api.Layout {
 	l := k.v.tabs.Write(func(id string) string {
 		p, _ := k.v.env.News().Process(id)
 		return p.Name
@@ -144,19 +153,18 @@ func (k *keeper) writeLayout() api.Layout {
 	return l
 }
 
-// layoutToKeep is the layout as the next dashboard begins with it; ok is false if
-// there is nothing to keep. When all sessions have ended it is how they lay last.
-func (k *keeper) layoutToKeep() (l api.Layout, ok bool) {
-	l = k.writeLayout()
+// layoutToSave returns the layout for the next dashboard. Once all sessions have exited,
+// it keeps the last arrangement. ok is false if there is nothing to save.
+func (k *layoutSync) layoutToSave() (l api.Layout, ok bool) {
+	l = k.currentLayout()
 	if len(l.Tabs) == 0 {
-		l.Tabs, l.Current, l.Float = k.kept.Tabs, k.kept.Current, k.kept.Float
+		l.Tabs, l.Current, l.Float = k.saved.Tabs, k.saved.Current, k.saved.Float
 	}
 	return l, len(l.Tabs) > 0 || len(l.Closed) > 0
 }
 
-// restoreLayout brings back the layout that was kept, once the first sessions
-// are known.
-func (k *keeper) restoreLayout() {
+// restoreLayout applies the saved layout once the sessions are known.
+func (k *layoutSync) restoreLayout() {
 	news := k.v.env.News()
 	if k.restored || !news.Connected {
 		return
@@ -164,7 +172,7 @@ func (k *keeper) restoreLayout() {
 	k.restored = true
 	k.revision, k.snapshots = news.Revision, news.Snapshots
 	if l := news.Layout; l != nil {
-		k.kept = *l
+		k.saved = *l
 		for _, id := range l.Closed {
 			k.v.list.PutAway(id)
 		}
@@ -172,9 +180,9 @@ func (k *keeper) restoreLayout() {
 	}
 }
 
-// openingTab is what the view begins with: what was shown last.
-func (k *keeper) openingTab() *layout.Tab {
-	l := k.kept
+// initialTab returns the tab to open with: the one shown last.
+func (k *layoutSync) initialTab() *layout.Tab {
+	l := k.saved
 	if l.Current < len(l.Tabs) {
 		for _, n := range l.Tabs[l.Current].Nodes {
 			if t, _ := k.v.tabs.Find(n.ID); t != nil {
@@ -185,38 +193,36 @@ func (k *keeper) openingTab() *layout.Tab {
 	return k.v.tabs.All[0]
 }
 
-// followOthers takes over the layout that another dashboard has had kept. Not while
-// the mouse moves a border.
-func (k *keeper) followOthers() {
-	l := k.newer(k.v.env.News())
-	if l == nil || !k.v.opened || k.v.mouse.dragged != nil {
+// followOthers adopts a layout saved by another dashboard, but not during a drag.
+func (k *layoutSync) followOthers() {
+	l := k.newerLayout(k.v.env.News())
+	if l == nil || !k.v.isOpen || k.v.grab.dragged != nil {
 		return
 	}
-	k.revision, k.behind = k.v.env.News().Revision, false
+	k.revision, k.conflict = k.v.env.News().Revision, false
 	changed := k.changed
-	k.follow(*l)
+	k.adoptLayout(*l)
 	if k.changed = changed; !changed {
-		k.kept, _ = k.layoutToKeep()
+		k.saved, _ = k.layoutToSave()
 	}
 }
 
-// follow lays the sessions out as another dashboard has them, and puts away what
-// was put away there. Which tab is shown here, and which pane has the keyboard,
-// stays; so does what the other one does not know of, beside what it is beside.
-func (k *keeper) follow(l api.Layout) {
+// adoptLayout arranges sessions as in l and hides those hidden there. The shown tab and
+// the focus stay. Sessions missing in l keep their neighbours.
+func (k *layoutSync) adoptLayout(l api.Layout) {
 	for _, id := range l.Closed {
 		if p, ok := k.v.env.News().Process(id); ok && p.State.Ended() && k.v.list.PutAway(id) {
-			if t, leaf := k.v.tabs.Find(id); t != nil && !leaf.Pane.Scroll.Active() { // unless it is being read
+			if t, leaf := k.v.tabs.Find(id); t != nil && !leaf.Pane.Scroll.Active() { // unless the user is reading it
 				k.v.closeLeaf(t, leaf)
 			}
 		}
 	}
 	k.v.refreshList()
-	if l.Check() != nil || layout.Same(l, k.writeLayout()) {
+	if l.Check() != nil || layout.Same(l, k.currentLayout()) {
 		return
 	}
 	k.v.tabs.Follow(l, k.v.env.News().WithLayout(l))
-	k.v.showSomething()
+	k.v.showAnyTab()
 	k.v.relayout()
 	k.v.refreshList()
 }

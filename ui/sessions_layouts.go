@@ -14,11 +14,10 @@ import (
 	"tandem/ui/overlay"
 )
 
-// layoutDialogs have layouts saved and shown.
+// layoutDialogs opens the dialogs that save and show layouts.
 type layoutDialogs struct{ v *sessionsView }
 
-// arrangementChoices are the arrangements that the tab has room for, by numbers
-// from first on.
+// arrangementChoices lists the arrangements that fit the tab, numbered from first on.
 func (d *layoutDialogs) arrangementChoices(first int) (choices []widget.Choice) {
 	if d.v.tabs.Current == nil || d.v.tabs.Current.Root.Pane != nil {
 		return nil
@@ -34,7 +33,7 @@ func (d *layoutDialogs) arrangementChoices(first int) (choices []widget.Choice) 
 	return choices
 }
 
-// showLayout lays sessions out as l says and shows it.
+// showLayout arranges the sessions as in l. found is how many of them exist.
 func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
 	t, found := d.v.tabs.Arrange(l, d.v.env.News().WithLayout(l))
 	if t == nil && d.v.tabs.Current == nil && len(d.v.tabs.All) > 0 {
@@ -42,7 +41,7 @@ func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
 	}
 	d.v.zoomed = false
 	if t != nil {
-		d.v.show(t, nil)
+		d.v.showTab(t, nil)
 	} else {
 		d.v.relayout()
 	}
@@ -50,10 +49,10 @@ func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
 	return found
 }
 
-// askSaveLayout keeps the layout under a name.
+// askSaveLayout asks for a name and saves the layout under it.
 func (d *layoutDialogs) askSaveLayout() tea.Cmd {
-	l := d.v.keeper.writeLayout()
-	l.Closed = nil // that is of no arrangement
+	l := d.v.layoutSync.currentLayout()
+	l.Closed = nil // hidden sessions are not part of a named layout
 	if len(l.Tabs) == 0 {
 		return d.v.env.Say("no sessions to arrange", true)
 	}
@@ -64,7 +63,7 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 		return panes.Call(d.v.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 			there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
 			if err == nil && slices.ContainsFunc(there.Saved, func(s api.SavedLayout) bool { return s.Name == name }) {
-				return layoutTaken{name, l}
+				return layoutExistsMsg{name, l}
 			}
 			return putLayout(ctx, e, name, l)
 		}, func(err error) tea.Msg { return layoutSavedMsg{name, err} })
@@ -76,14 +75,13 @@ func putLayout(ctx context.Context, e panes.Engine, name string, l api.Layout) t
 	return layoutSavedMsg{name, api.LayoutPut.Run(ctx, e, api.LayoutPutInput{Name: name, Layout: l})}
 }
 
-// layoutTaken says that there is a layout of the name that one is to be saved
-// under.
-type layoutTaken struct {
+// layoutExistsMsg reports that the name chosen for a layout is in use.
+type layoutExistsMsg struct {
 	name   string
 	layout api.Layout
 }
 
-func (d *layoutDialogs) askReplaceLayout(msg layoutTaken) {
+func (d *layoutDialogs) askReplaceLayout(msg layoutExistsMsg) {
 	d.v.env.Ask(&overlay.Question{
 		Title: "Replace the layout " + widget.Clean(msg.name) + "?",
 		Lines: []string{"There is one of this name already."},
@@ -93,20 +91,20 @@ func (d *layoutDialogs) askReplaceLayout(msg layoutTaken) {
 	})
 }
 
-// layoutSavedMsg is the outcome of saving a layout under a name.
+// layoutSavedMsg is the result of saving a layout under a name.
 type layoutSavedMsg struct {
 	name string
 	err  error
 }
 
-func (d *layoutDialogs) layoutSaved(msg layoutSavedMsg) tea.Cmd {
+func (d *layoutDialogs) reportSaved(msg layoutSavedMsg) tea.Cmd {
 	if msg.err != nil {
 		return d.v.env.Say(panes.ErrorText(msg.err), true)
 	}
 	return d.v.env.Say("the layout is saved as "+msg.name, false)
 }
 
-// askLayout lets the person choose a layout.
+// askLayout fetches the saved layouts and lets the user choose one.
 func (d *layoutDialogs) askLayout() tea.Cmd {
 	return panes.AwaitAnswer(d.v.env.Context(), d.v.env, func(ctx context.Context, e panes.Engine) ([]api.SavedLayout, error) {
 		there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
@@ -114,7 +112,7 @@ func (d *layoutDialogs) askLayout() tea.Cmd {
 	}, d.chooseLayout)
 }
 
-// chooseLayout shows the choice.
+// chooseLayout opens the list of saved layouts and arrangements.
 func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd {
 	usual := d.arrangementChoices(len(saved))
 	switch {
@@ -127,7 +125,7 @@ func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd
 	u.List.Set(append(d.layoutChoices(saved), usual...))
 	u.Pick = func(c widget.Choice) tea.Cmd {
 		if c.Number >= len(saved) {
-			return d.v.moves.arrangeAs(layout.Arrangements()[c.Number-len(saved)])
+			return d.v.arranger.applyArrangement(layout.Arrangements()[c.Number-len(saved)])
 		}
 		d.v.env.ShowSessions()
 		if d.showLayout(saved[c.Number].Layout) == 0 {
@@ -159,8 +157,8 @@ func (d *layoutDialogs) layoutChoices(saved []api.SavedLayout) (choices []widget
 	return choices
 }
 
-// keyFor is the key of an action after the prefix, with the prefix; without one
-// the action's name.
+// keyFor returns the key of an action, including the prefix; the action's name if it has
+// no key.
 func keyFor(b keymap.Bindings, a keymap.Action) string {
 	if key := panes.KeyOf(b, a, keymap.ScopePrefix); key != "" {
 		return key

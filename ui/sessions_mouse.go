@@ -12,31 +12,31 @@ import (
 )
 
 // Mouse handles an event in the view's cells.
-func (v *sessionsView) Mouse(e keys.Mouse) tea.Cmd { return v.mouse.handle(e) }
+func (v *sessionsView) Mouse(e keys.Mouse) tea.Cmd { return v.grab.handleMouse(e) }
 
-// mouseHold is what the mouse was pressed on: that keeps it until the button is
-// released.
-type mouseHold struct {
+// A mouseGrab is what a mouse button was pressed on: it receives all events until the
+// release.
+type mouseGrab struct {
 	v         *sessionsView
-	dragged   *layout.Node   // the split whose border it holds
-	dragMoved bool           // since the button went down
+	dragged   *layout.Node   // the split whose border is dragged
+	dragMoved bool           // since the press
 	pressed   *terminal.Pane // the pane in which a button went down
 }
 
-// handle handles an event.
-func (m *mouseHold) handle(e keys.Mouse) tea.Cmd {
+// handleMouse routes an event to the list, the tab bar, a border or a pane.
+func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 	if e.Kind == keys.MouseUp {
-		return m.letGo(e)
+		return m.releaseButton(e)
 	}
 	if widget.LeftDown(e) {
 		m.forgetDrag()
-		m.v.steps.numbers, m.v.dirty = nil, true
+		m.v.navigator.numbers, m.v.dirty = nil, true
 	}
 	switch {
 	case m.dragged != nil:
-		m.drag(e)
+		m.dragBorder(e)
 	case m.pressed != nil && e.Kind != keys.MouseDown:
-		return m.mouseTo(m.pressed, e)
+		return m.sendMouse(m.pressed, e)
 	case m.v.tight && m.v.listFocused:
 		if widget.LeftDown(e) {
 			return m.v.list.Mouse(e)
@@ -52,8 +52,8 @@ func (m *mouseHold) handle(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// mouseOnTabs shows the tab that is clicked; the wheel goes from one to the next.
-func (m *mouseHold) mouseOnTabs(e keys.Mouse) {
+// mouseOnTabs shows the clicked tab; the wheel moves by one tab.
+func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
 	all := m.v.tabs.Every()
 	at := slices.Index(all, m.v.tabs.Current)
 	switch {
@@ -67,14 +67,14 @@ func (m *mouseHold) mouseOnTabs(e keys.Mouse) {
 		return
 	}
 	if at >= 0 && at < len(all) {
-		m.v.show(all[at], nil)
+		m.v.showTab(all[at], nil)
 		m.v.refreshList()
 	}
 }
 
-// letGo has the mouse let go of what it holds, whatever is shown by now. A title
-// row that was clicked and not moved gives its pane the focus, as every other does.
-func (m *mouseHold) letGo(e keys.Mouse) tea.Cmd {
+// releaseButton ends a drag or a press, whatever is shown by now. A border can be a title
+// row, so a click without motion focuses the pane below it.
+func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 	held, p := m.dragged, m.pressed
 	m.dragged, m.pressed = nil, nil
 	if held != nil && !m.dragMoved && !m.v.env.Covered() && m.v.tabs.Current != nil {
@@ -85,19 +85,19 @@ func (m *mouseHold) letGo(e keys.Mouse) tea.Cmd {
 	if p == nil {
 		return nil
 	}
-	return m.mouseTo(p, e)
+	return m.sendMouse(p, e)
 }
 
-// forgetDrag ends a drag of which the end has not been told.
-func (m *mouseHold) forgetDrag() {
+// forgetDrag ends a drag whose release was lost.
+func (m *mouseGrab) forgetDrag() {
 	m.dragged = nil
-	for _, l := range m.v.visible() {
+	for _, l := range m.v.visibleLeaves() {
 		l.Pane.LetGo()
 		l.Pane.Unmark()
 	}
 }
 
-func (m *mouseHold) mouseOnTree(e keys.Mouse) tea.Cmd {
+func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 	leaf := m.v.tabs.Current.Focus
 	if !m.v.tight {
 		root := m.v.tabs.Base().Root
@@ -117,35 +117,35 @@ func (m *mouseHold) mouseOnTree(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
-		if leaf.Pane != m.v.focused() {
+		if leaf.Pane != m.v.focusedPane() {
 			m.v.focusLeaf(leaf)
 		}
 		m.pressed = leaf.Pane
 	}
-	return m.mouseTo(leaf.Pane, e)
+	return m.sendMouse(leaf.Pane, e)
 }
 
-// mouseTo passes an event on to a pane, in its own cells.
-func (m *mouseHold) mouseTo(p *terminal.Pane, e keys.Mouse) tea.Cmd {
-	for _, l := range m.v.visible() {
+// sendMouse passes an event to a pane, in the pane's cells.
+func (m *mouseGrab) sendMouse(p *terminal.Pane, e keys.Mouse) tea.Cmd {
+	for _, l := range m.v.visibleLeaves() {
 		if l.Pane != p {
 			continue
 		}
-		r := m.v.area(l)
+		r := m.v.paneArea(l)
 		if e.Kind == keys.MouseDown && !r.Contains(e.X, e.Y) {
 			return nil
 		}
 		e.X, e.Y = e.X-r.X, e.Y-r.Y
 		return p.Mouse(e)
 	}
-	if p.Selecting() && e.Kind == keys.MouseUp { // out of sight by now
+	if p.Selecting() && e.Kind == keys.MouseUp { // hidden by now, but its selection is still copied
 		return p.Mouse(e)
 	}
 	return nil
 }
 
-// drag moves the border that the mouse holds.
-func (m *mouseHold) drag(e keys.Mouse) {
+// dragBorder moves the border to the mouse.
+func (m *mouseGrab) dragBorder(e keys.Mouse) {
 	held, at := m.dragged, e.X
 	if held.Axis == layout.Below {
 		at = e.Y

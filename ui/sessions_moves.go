@@ -14,14 +14,14 @@ import (
 	"tandem/ui/overlay"
 )
 
-// moves move panes and borders about.
-type moves struct {
-	v      *sessionsView
-	pushed time.Time // when a key moved a border last, if no other key came since
+// An arranger moves panes and borders.
+type arranger struct {
+	v       *sessionsView
+	movedAt time.Time // when a key last moved a border; zero after any other key
 }
 
-// push moves a border of the focused pane.
-func (m *moves) push(d layout.Direction) tea.Cmd {
+// moveBorder moves a border of the focused pane.
+func (m *arranger) moveBorder(d layout.Direction) tea.Cmd {
 	if m.v.tabs.Current != nil && !m.v.zoomed && m.v.shown {
 		step := 2
 		if d == layout.Left || d == layout.Right {
@@ -29,33 +29,33 @@ func (m *moves) push(d layout.Direction) tea.Cmd {
 		}
 		m.v.tabs.Current.Focus.Push(d, step)
 		m.v.relayout()
-		m.pushed = time.Now()
+		m.movedAt = time.Now()
 	}
 	return nil
 }
 
-// pushAgainTime is how long a key that has moved a border moves it again without
-// the prefix.
-const pushAgainTime = 500 * time.Millisecond
+// repeatTime is how long after moving a border its key repeats the move without the
+// prefix.
+const repeatTime = 500 * time.Millisecond
 
-// pushAgain moves a border once more; ok reports whether the key meant that.
-func (m *moves) pushAgain(k keys.Key) (ok bool) {
-	if m.pushed.IsZero() {
+// repeatMove moves a border again; ok reports whether k did so.
+func (m *arranger) repeatMove(k keys.Key) (ok bool) {
+	if m.movedAt.IsZero() {
 		return false
 	}
-	if time.Since(m.pushed) < pushAgainTime {
+	if time.Since(m.movedAt) < repeatTime {
 		for d, action := range []keymap.Action{layout.Left: keymap.ResizeLeft, layout.Right: keymap.ResizeRight, layout.Up: keymap.ResizeUp, layout.Down: keymap.ResizeDown} {
 			if m.v.env.Bindings().Is(k, keymap.ScopePrefix, action) {
-				m.push(layout.Direction(d))
+				m.moveBorder(layout.Direction(d))
 				return true
 			}
 		}
 	}
-	m.pushed = time.Time{}
+	m.movedAt = time.Time{}
 	return false
 }
 
-func (m *moves) equalise() tea.Cmd {
+func (m *arranger) equalise() tea.Cmd {
 	if m.v.shown && m.v.tabs.Current != nil && !m.v.zoomed {
 		m.v.tabs.Current.Root.Equalise()
 		m.v.relayout()
@@ -63,9 +63,9 @@ func (m *moves) equalise() tea.Cmd {
 	return nil
 }
 
-// swap exchanges the focused pane with the one after or before it; the focus
-// goes with it.
-func (m *moves) swap(step int) tea.Cmd {
+// swapPanes exchanges the focused pane with the one step places away. The focus follows
+// the pane.
+func (m *arranger) swapPanes(step int) tea.Cmd {
 	if !m.v.shown || m.v.tabs.Current == nil || m.v.zoomed {
 		return nil
 	}
@@ -81,43 +81,42 @@ func (m *moves) swap(step int) tea.Cmd {
 	return nil
 }
 
-// breakOut gives the focused pane a tab of its own.
-func (m *moves) breakOut() tea.Cmd {
-	if m.v.focused() == nil || m.v.tabs.Current.Root.Pane != nil && !m.v.tabs.Floating() {
+// breakOut moves the focused pane to a new tab.
+func (m *arranger) breakOut() tea.Cmd {
+	if m.v.focusedPane() == nil || m.v.tabs.Current.Root.Pane != nil && !m.v.tabs.Floating() {
 		return nil
 	}
-	m.v.show(m.v.tabs.BreakOut(m.v.tabs.Current, m.v.tabs.Current.Focus), nil)
+	m.v.showTab(m.v.tabs.BreakOut(m.v.tabs.Current, m.v.tabs.Current.Focus), nil)
 	m.v.refreshList()
 	return nil
 }
 
-// float shows the floating pane, with a new session if there is none, or puts it
-// away.
-func (m *moves) float() tea.Cmd {
+// toggleFloat shows or hides the floating pane, with a new session if there is none.
+func (m *arranger) toggleFloat() tea.Cmd {
 	tabs := &m.v.tabs
 	switch {
 	case tabs.Current == nil:
-		return m.v.starts.newSession()
+		return m.v.launcher.newSession()
 	case tabs.Floating() && m.v.shown:
-		m.v.show(tabs.Under, nil)
+		m.v.showTab(tabs.Under, nil)
 		m.v.refreshList()
 		return nil
 	case tabs.Float != nil:
-		m.v.show(tabs.Float, nil)
+		m.v.showTab(tabs.Float, nil)
 		m.v.env.ShowSessions()
 		m.v.refreshList()
 		return nil
 	}
 	near := m.v.currentPane()
 	tabs.Float = layout.NewTab(tabs.New(""))
-	m.v.show(tabs.Float, nil)
+	m.v.showTab(tabs.Float, nil)
 	m.v.env.ShowSessions()
-	return m.v.starts.start(tabs.Float.Focus.Pane, m.v.starts.machine(near), near, nil, "")
+	return m.v.launcher.startIn(tabs.Float.Focus.Pane, m.v.launcher.machineOf(near), near, nil, "")
 }
 
-// askMove lets the person choose a tab that the focused pane is moved to.
-func (m *moves) askMove() tea.Cmd {
-	p := m.v.focused()
+// askMove asks for a tab to move the focused pane to.
+func (m *arranger) askMove() tea.Cmd {
+	p := m.v.focusedPane()
 	if p == nil {
 		return nil
 	}
@@ -137,13 +136,13 @@ func (m *moves) askMove() tea.Cmd {
 	}
 	u := &overlay.Picker{Title: "Move the pane beside", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "move it there" }}
 	u.List.Set(choices)
-	u.Pick = func(c widget.Choice) tea.Cmd { return m.moveTo(p, targets[c.Number]) }
+	u.Pick = func(c widget.Choice) tea.Cmd { return m.movePane(p, targets[c.Number]) }
 	m.v.env.Ask(u)
 	return nil
 }
 
-// tabName names the sessions of a tab.
-func (m *moves) tabName(t *layout.Tab) string {
+// tabName lists the names of a tab's sessions.
+func (m *arranger) tabName(t *layout.Tab) string {
 	var names []string
 	for _, l := range t.Root.Leaves(nil) {
 		p, _ := m.v.env.News().Process(l.Pane.ID)
@@ -152,9 +151,9 @@ func (m *moves) tabName(t *layout.Tab) string {
 	return strings.Join(names, " + ")
 }
 
-// moveTo takes a pane out of its tab and puts it beside, or, where there is no
-// room, below the focused pane of another one.
-func (m *moves) moveTo(p *terminal.Pane, to *layout.Tab) tea.Cmd {
+// movePane moves a pane beside the focused pane of another tab, or below it if it does not
+// fit beside.
+func (m *arranger) movePane(p *terminal.Pane, to *layout.Tab) tea.Cmd {
 	from, leaf := m.v.tabs.Of(p)
 	if from == nil || to == nil || from == to || m.v.tabs.Index(to) < 0 {
 		return nil
@@ -170,13 +169,13 @@ func (m *moves) moveTo(p *terminal.Pane, to *layout.Tab) tea.Cmd {
 	m.v.tabs.Detach(from, leaf)
 	var created *layout.Node
 	to.Root, created = to.Focus.Split(x, p)
-	m.v.show(to, created)
+	m.v.showTab(to, created)
 	m.v.refreshList()
 	return nil
 }
 
-// arrangeAs lays the panes of the tab that is shown out anew.
-func (m *moves) arrangeAs(a layout.Arrangement) tea.Cmd {
+// applyArrangement arranges the panes of the current tab in one of the standard ways.
+func (m *arranger) applyArrangement(a layout.Arrangement) tea.Cmd {
 	if m.v.tabs.Current == nil || m.v.tabs.Current.Root.Pane != nil {
 		return nil
 	}

@@ -14,35 +14,34 @@ import (
 	"tandem/ui/overlay"
 )
 
-// starts are the sessions that the person asks for, from the key to the session in
-// its pane.
-type starts struct {
+// A launcher starts sessions. The pane appears at once, and keeps what is typed until its
+// session exists.
+type launcher struct {
 	v        *sessionsView
 	starter  *sessions.Starter
-	starting map[string]*terminal.Pane // panes whose session is not there yet, by the id that it will have
+	starting map[string]*terminal.Pane // panes without a session yet, by the id it will have
 }
 
-// newSession starts a shell in a tab of its own and shows it at once; what is
-// typed meanwhile waits in the pane.
-func (s *starts) newSession() tea.Cmd {
+// newSession starts a shell in a new tab.
+func (s *launcher) newSession() tea.Cmd {
 	near := s.v.currentPane()
-	if machine := s.target(); machine != s.machine(near) {
+	if machine := s.targetMachine(); machine != s.machineOf(near) {
 		return s.startOn(machine, nil, nil, "")
 	}
 	return s.startCommand(near, nil, "")
 }
 
-// target is the machine that something new is for: that of the cursor in the list, or
-// of the pane that has the keyboard or had it last.
-func (s *starts) target() string {
+// targetMachine returns the machine for new sessions: that of the list's cursor, else of
+// the focused pane. Empty is this machine.
+func (s *launcher) targetMachine() string {
 	if s.v.shown && s.v.listFocused {
 		return s.v.list.Machine()
 	}
-	return s.machine(s.v.currentPane())
+	return s.machineOf(s.v.currentPane())
 }
 
-// machine is the one of a pane's session, which may be still to come.
-func (s *starts) machine(p *terminal.Pane) string {
+// machineOf returns the machine of a pane's session, which may still be starting.
+func (s *launcher) machineOf(p *terminal.Pane) string {
 	id := ""
 	if p != nil {
 		id = p.ID
@@ -56,45 +55,46 @@ func (s *starts) machine(p *terminal.Pane) string {
 	return machine
 }
 
-// startCommand starts a command in a new session and shows it; without one a
-// shell. Without a folder it is where the session near is.
-func (s *starts) startCommand(near *terminal.Pane, command []string, folder string) tea.Cmd {
-	machine := s.machine(near)
+// startCommand starts a command, by default a shell, in a new tab. Without a folder it
+// starts in that of near.
+func (s *launcher) startCommand(near *terminal.Pane, command []string, folder string) tea.Cmd {
+	machine := s.machineOf(near)
 	if folder != "" {
 		machine, folder = api.PathOf(folder)
 	}
 	return s.startOn(machine, near, command, folder)
 }
 
-// startOn does that on a machine.
-func (s *starts) startOn(machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
-	return s.start(s.newPane(), machine, near, command, folder)
+// startOn does so on a given machine.
+func (s *launcher) startOn(machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
+	return s.startIn(s.openPane(), machine, near, command, folder)
 }
 
-// startInTree does that in a worktree, by whose name the session is called if no other is.
-func (s *starts) startInTree(command []string, folder string) tea.Cmd {
+// startInTree starts a command in a worktree and names the session after it, unless that
+// name is in use.
+func (s *launcher) startInTree(command []string, folder string) tea.Cmd {
 	name := filepath.Base(folder)
 	for _, p := range s.v.env.News().Processes {
 		if p.Name == name && !p.State.Ended() {
 			name = ""
 		}
 	}
-	p, id := s.newPane(), api.NewID()
+	p, id := s.openPane(), api.NewID()
 	s.starting[id] = p
 	return s.starter.Start(sessions.Start{ID: id, Name: name, Command: command, Size: p.Feed.Size,
 		Where: func() (string, string) { return folder, "" }})
 }
 
-// newPane is an empty pane in a tab of its own, shown at once.
-func (s *starts) newPane() *terminal.Pane {
+// openPane shows an empty pane in a new tab.
+func (s *launcher) openPane() *terminal.Pane {
 	p := s.v.tabs.New("")
-	s.v.show(s.v.tabs.Add(p), nil)
+	s.v.showTab(s.v.tabs.Add(p), nil)
 	s.v.env.ShowSessions()
 	return p
 }
 
-// split starts a shell beside or below the focused pane.
-func (s *starts) split(x layout.Axis) tea.Cmd {
+// splitPane starts a shell beside or below the focused pane.
+func (s *launcher) splitPane(x layout.Axis) tea.Cmd {
 	if !s.v.shown || s.v.tabs.Current == nil {
 		return s.newSession()
 	}
@@ -109,26 +109,26 @@ func (s *starts) split(x layout.Axis) tea.Cmd {
 	p := s.v.tabs.New("")
 	var created *layout.Node
 	s.v.tabs.Current.Root, created = leaf.Split(x, p)
-	s.v.show(s.v.tabs.Current, created)
-	return s.start(p, s.machine(leaf.Pane), leaf.Pane, nil, "")
+	s.v.showTab(s.v.tabs.Current, created)
+	return s.startIn(p, s.machineOf(leaf.Pane), leaf.Pane, nil, "")
 }
 
-// startInPlace starts a shell in a pane after its program has ended.
-func (s *starts) startInPlace(ended *terminal.Pane) tea.Cmd {
+// startInPlace starts a shell in a pane whose program has exited.
+func (s *launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
 	_, leaf := s.v.tabs.Of(ended)
 	if leaf == nil {
 		return nil
 	}
-	s.v.feeds.release(ended)
-	s.v.putAway(ended)
+	s.v.attachments.release(ended)
+	s.v.hideSession(ended)
 	leaf.Pane = s.v.tabs.New("")
 	s.v.relayout()
 	s.v.refreshList()
-	return s.start(leaf.Pane, s.machine(ended), ended, nil, "")
+	return s.startIn(leaf.Pane, s.machineOf(ended), ended, nil, "")
 }
 
-// start starts the session of a pane that is on the screen already.
-func (s *starts) start(p *terminal.Pane, machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
+// startIn starts a session in a pane that is already on the screen.
+func (s *launcher) startIn(p *terminal.Pane, machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
 	id := api.OnMachine(machine, api.NewID())
 	s.starting[id] = p
 	return s.starter.Start(sessions.Start{ID: id, Command: command, Size: p.Feed.Size, Where: func() (string, string) {
@@ -136,30 +136,30 @@ func (s *starts) start(p *terminal.Pane, machine string, near *terminal.Pane, co
 		case folder != "":
 			return folder, ""
 		case near != nil:
-			if on, there := api.PathOf(s.folder(near)); on == machine {
+			if on, there := api.PathOf(s.startFolder(near)); on == machine {
 				return there, near.ID
 			}
 			return "", near.ID
 		case machine != "":
-			return "", "" // its home
+			return "", "" // its home directory
 		}
-		return s.folder(nil), ""
+		return s.startFolder(nil), ""
 	}})
 }
 
-// folder is where a new session starts: where that of a pane is.
-func (s *starts) folder(near *terminal.Pane) string {
+// startFolder returns the folder of near's session, the default for a new one.
+func (s *launcher) startFolder(near *terminal.Pane) string {
 	if near != nil {
 		if p, ok := s.v.env.News().Process(near.ID); ok && p.CWD != "" {
-			return api.PathOn(s.machine(near), p.CWD)
+			return api.PathOn(s.machineOf(near), p.CWD)
 		}
 	}
 	return s.v.env.Folder()
 }
 
-// takeStarted gives a pane the session that was started for it, or closes it when
-// there is none.
-func (s *starts) takeStarted(started sessions.Started) tea.Cmd {
+// handleStarted assigns a started session to its pane. If the start failed, it closes the
+// pane and shows the error.
+func (s *launcher) handleStarted(started sessions.Started) tea.Cmd {
 	pane := s.starting[started.ID]
 	delete(s.starting, started.ID)
 	t, l := s.v.tabs.Of(pane)
@@ -167,37 +167,37 @@ func (s *starts) takeStarted(started sessions.Started) tea.Cmd {
 		if t != nil {
 			s.v.closeLeaf(t, l)
 		}
-		s.v.adopt()
+		s.v.adoptSessions()
 		s.v.refreshList()
 		return s.v.env.Say(panes.ErrorText(started.Err), true)
 	}
 	if t != nil {
 		pane.ID = started.Process.ID
 	}
-	learn := s.v.env.Learn(started.Process) // or news that are older would take it away again
+	// Without this, older news would remove the pane again.
+	learn := s.v.env.Learn(started.Process)
 	if t == s.v.tabs.Current || t == s.v.tabs.Base() {
 		s.v.relayout()
 	}
-	s.v.adopt()
+	s.v.adoptSessions()
 	s.v.refreshList()
 	return learn
 }
 
-// askCancel asks as if the session were there, because whoever presses the key
-// answers without looking.
-func (s *starts) askCancel(p *terminal.Pane) tea.Cmd {
+// askCancel asks before a starting session is cancelled, with the same dialog and keys as
+// for a running one: the user may press both keys without looking.
+func (s *launcher) askCancel(p *terminal.Pane) tea.Cmd {
 	s.v.env.Ask(&overlay.Question{
 		Title: "End the new session?",
 		Lines: []string{"It is still being started."},
 		Yes:   "end it",
-		Then:  panes.Result(func() tea.Cmd { return s.cancel(p) }).Cmd,
+		Then:  panes.Result(func() tea.Cmd { return s.cancelStart(p) }).Cmd,
 	})
 	return nil
 }
 
-// cancel closes the pane of a session that is not there yet, and ends it once it
-// is.
-func (s *starts) cancel(p *terminal.Pane) tea.Cmd {
+// cancelStart closes the pane of a starting session. The session is ended once it exists.
+func (s *launcher) cancelStart(p *terminal.Pane) tea.Cmd {
 	if p.ID != "" {
 		return s.v.list.End(p.ID)
 	}
@@ -216,10 +216,9 @@ func (s *starts) cancel(p *terminal.Pane) tea.Cmd {
 	return nil
 }
 
-// finishStarts has the sessions that were asked for and are not there yet in
-// their panes, if the engine gives them before ctx ends. Nothing else runs in the
-// dashboard any more.
-func (s *starts) finishStarts(ctx context.Context, task func(func())) {
+// finishStarts waits until ctx is done for the sessions still starting, and assigns them
+// to their panes. It runs after the program has stopped.
+func (s *launcher) finishStarts(ctx context.Context, task func(func())) {
 	for _, started := range s.starter.Finish(ctx, task) {
 		s.v.env.News().Learn(started.Process)
 		s.starting[started.ID].ID = started.Process.ID

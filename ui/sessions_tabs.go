@@ -11,10 +11,9 @@ import (
 	"tandem/ui/layout"
 )
 
-// show makes t the tab on the screen and leaf l, or the last one of it, the one
-// with the keyboard.
-func (v *sessionsView) show(t *layout.Tab, l *layout.Node) {
-	v.tellFocus(false)
+// showTab shows t and focuses l, or the leaf focused last if l is nil.
+func (v *sessionsView) showTab(t *layout.Tab, l *layout.Node) {
+	v.reportFocus(false)
 	if l != nil {
 		t.Go(l)
 	}
@@ -22,41 +21,41 @@ func (v *sessionsView) show(t *layout.Tab, l *layout.Node) {
 		v.zoomed = false
 	}
 	v.tabs.Go(t)
-	v.steps.numbers = nil
-	v.shows++
-	t.Shown = v.shows
+	v.navigator.numbers = nil
+	v.showCount++
+	t.Shown = v.showCount
 	v.listFocused = false
 	v.relayout()
-	v.feeds.releaseIdle(&v.tabs)
-	v.tellFocus(true)
+	v.attachments.releaseIdle(&v.tabs)
+	v.reportFocus(true)
 }
 
-// closeLeaf takes a leaf out of its tab, and the tab away with its last one. What
-// is shown next is a neighbour: in the tab, else in the list.
+// closeLeaf removes a leaf from its tab, and the tab with its last leaf. Its neighbour in
+// the tab, else in the list, is shown next.
 func (v *sessionsView) closeLeaf(t *layout.Tab, l *layout.Node) {
-	v.feeds.release(l.Pane)
+	v.attachments.release(l.Pane)
 	v.zoomed = v.zoomed && t != v.tabs.Current
 	at := v.tabs.Index(t)
 	shown := t == v.tabs.Current
 	v.tabs.Detach(t, l)
 	v.tabs.Settle()
 	switch {
-	case slices.Contains(v.tabs.Every(), t) || shown && v.tabs.Current != nil: // what it floated over is shown
+	case slices.Contains(v.tabs.Every(), t) || shown && v.tabs.Current != nil: // the tab below a floating pane stays
 		v.relayout()
-		v.tellFocus(true)
+		v.reportFocus(true)
 	case !shown || len(v.tabs.All) == 0:
 		v.relayout()
 	default:
 		onList := v.listFocused
-		v.show(v.tabs.All[min(at, len(v.tabs.All)-1)], nil)
+		v.showTab(v.tabs.All[min(at, len(v.tabs.All)-1)], nil)
 		v.listFocused = onList
 	}
 }
 
-// adopt gives every live session of this machine that is in no tab one of its own,
-// and drops tabs that were never opened when their session has ended. One that is
-// being started here has its pane already.
-func (v *sessionsView) adopt() {
+// adoptSessions adds a tab for every running session of this machine that has none, except
+// those being started here, which have a pane. It removes tabs that were never opened and
+// whose session has exited.
+func (v *sessionsView) adoptSessions() {
 	if !v.env.News().Connected {
 		return
 	}
@@ -66,13 +65,13 @@ func (v *sessionsView) adopt() {
 			continue
 		}
 		live[p.ID] = true
-		v.revive(p)
+		v.reviveSession(p)
 		if machine, _ := api.MachineOf(p.ID); machine != "" {
 			continue
 		}
-		if t, _ := v.tabs.Find(p.ID); t == nil && !v.starts.starter.Has(p.ID) {
+		if t, _ := v.tabs.Find(p.ID); t == nil && !v.launcher.starter.Has(p.ID) {
 			v.tabs.Add(v.tabs.New(p.ID))
-			v.keeper.changed = true
+			v.layoutSync.changed = true
 		}
 	}
 	for _, t := range slices.Clone(v.tabs.Every()) {
@@ -80,61 +79,60 @@ func (v *sessionsView) adopt() {
 			continue
 		}
 		for _, l := range t.Root.Leaves(nil) {
-			if l.Pane.ID != "" && !live[l.Pane.ID] && !v.env.News().MayHave(l.Pane.ID) && v.feeds.stops[l.Pane] == nil {
+			if l.Pane.ID != "" && !live[l.Pane.ID] && !v.env.News().MayHave(l.Pane.ID) && v.attachments.cancels[l.Pane] == nil {
 				v.closeLeaf(t, l)
 			}
 		}
 	}
-	v.showSomething()
+	v.showAnyTab()
 }
 
-// revive gives panes that show how an earlier run of a session ended the one that
-// runs now.
-func (v *sessionsView) revive(p api.Process) {
+// reviveSession replaces panes of an earlier run of a session by new ones, now that it
+// runs again.
+func (v *sessionsView) reviveSession(p api.Process) {
 	for _, l := range v.tabs.Leaves() {
 		if ended := l.Pane.Ended(); l.Pane.ID == p.ID && ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
-			v.feeds.release(l.Pane)
+			v.attachments.release(l.Pane)
 			l.Pane = v.tabs.New(p.ID)
 			v.relayout()
 		}
 	}
 }
 
-// showSomething shows the first session that there is, once none was shown
-// because there was none.
-func (v *sessionsView) showSomething() {
-	if v.opened && v.tabs.Current == nil && len(v.tabs.All) > 0 {
+// showAnyTab shows the first tab if none is shown.
+func (v *sessionsView) showAnyTab() {
+	if v.isOpen && v.tabs.Current == nil && len(v.tabs.All) > 0 {
 		onList := v.listFocused
-		v.show(v.tabs.All[0], nil)
+		v.showTab(v.tabs.All[0], nil)
 		v.listFocused = onList
 	}
 }
 
-// open shows the first session, or starts one, once both the view's size and the
-// sessions are known.
-func (v *sessionsView) open() tea.Cmd {
-	if v.opened || !v.env.News().Connected || !v.keeper.restored || !v.sized {
+// openFirst shows the first session, or starts one, once the view's size and the sessions
+// are known.
+func (v *sessionsView) openFirst() tea.Cmd {
+	if v.isOpen || !v.env.News().Connected || !v.layoutSync.restored || !v.sized {
 		return nil
 	}
-	if !v.shown && v.unasked && len(v.tabs.All) == 0 {
-		return nil // nobody has asked for a session yet
+	if !v.shown && v.deferStart && len(v.tabs.All) == 0 {
+		return nil // only when the user opens the view
 	}
-	v.opened = true
+	v.isOpen = true
 	if len(v.tabs.All) > 0 {
-		v.show(v.keeper.openingTab(), nil)
-		if v.keeper.kept.Floats && v.tabs.Float != nil {
-			v.show(v.tabs.Float, nil)
+		v.showTab(v.layoutSync.initialTab(), nil)
+		if v.layoutSync.saved.Floats && v.tabs.Float != nil {
+			v.showTab(v.tabs.Float, nil)
 		}
 		v.refreshList()
 		return nil
 	}
-	return v.starts.newSession()
+	return v.launcher.newSession()
 }
 
-// closeFinished puts away the panes whose program has ended well, or was ended
-// on purpose; one that failed stays to be read.
+// closeFinished closes panes whose program exited successfully or was stopped. One that
+// failed stays, so that its output can be read.
 func (v *sessionsView) closeFinished() (told tea.Cmd) {
-	for p := range v.feeds.stops {
+	for p := range v.attachments.cancels {
 		ended := p.Ended()
 		if ended == nil {
 			continue
@@ -142,22 +140,22 @@ func (v *sessionsView) closeFinished() (told tea.Cmd) {
 		t, l := v.tabs.Of(p)
 		switch {
 		case t == nil:
-			v.feeds.release(p)
+			v.attachments.release(p)
 		case !widget.Failed(ended):
-			if slices.Contains(v.visible(), l) {
+			if slices.Contains(v.visibleLeaves(), l) {
 				told = tea.Batch(told, v.list.TellEnded(ended))
 			}
-			if p == v.focused() {
+			if p == v.focusedPane() {
 				told = tea.Batch(told, v.list.Trees.Ended(ended, true))
 			}
-			v.keeper.unasked(func() { v.closeLeaf(t, l) })
+			v.layoutSync.applyUnrequested(func() { v.closeLeaf(t, l) })
 			v.refreshList()
 		}
 	}
 	return told
 }
 
-// currentPane is the pane that has the keyboard, or had it last.
+// currentPane returns the pane focused last; nil without one.
 func (v *sessionsView) currentPane() *terminal.Pane {
 	if v.tabs.Current == nil {
 		return nil
@@ -174,17 +172,17 @@ func (v *sessionsView) openSession(id string) tea.Cmd {
 	if t == nil {
 		t = v.tabs.Add(v.tabs.New(id))
 	}
-	v.show(t, l)
+	v.showTab(t, l)
 	v.refreshList()
 	return nil
 }
 
-// closePane takes the focused pane, or that of the session under the cursor of the
-// list, off the screen; its session goes on in a tab of its own.
+// closePane closes the focused pane, or that of the session selected in the list. A
+// running session moves to a tab of its own.
 func (v *sessionsView) closePane() tea.Cmd {
 	t, l := v.tabs.Current, (*layout.Node)(nil)
 	switch {
-	case v.focused() != nil:
+	case v.focusedPane() != nil:
 		l = t.Focus
 	case v.shown && v.listFocused:
 		t, l = v.tabs.Find(v.list.Selected())
@@ -194,7 +192,7 @@ func (v *sessionsView) closePane() tea.Cmd {
 	}
 	p := l.Pane
 	if p.Ended() != nil || p.Err() != nil {
-		v.putAway(p)
+		v.hideSession(p)
 		v.closeLeaf(t, l)
 		v.refreshList()
 		return nil
@@ -203,27 +201,27 @@ func (v *sessionsView) closePane() tea.Cmd {
 		return v.env.Say("this is the session's only pane; end the session to close it", false)
 	}
 	v.closeLeaf(t, l)
-	v.adopt()
+	v.adoptSessions()
 	v.refreshList()
 	return nil
 }
 
-// putAway takes the session of a pane, which has ended, out of the list, in the
-// next dashboards too. The pane may know of the end before the list does.
-func (v *sessionsView) putAway(p *terminal.Pane) {
+// hideSession removes an exited session from the list, in future dashboards too. The pane
+// may know of the exit before the list does, so it passes it on first.
+func (v *sessionsView) hideSession(p *terminal.Pane) {
 	if last := p.Ended(); last != nil {
 		v.env.Ended(*last)
 	}
 	v.list.PutAway(p.ID)
-	v.keeper.changed = true
+	v.layoutSync.changed = true
 }
 
-// askEnd asks before a session is ended, or the start of one cancelled. A pane
-// whose program has ended is closed.
-func (v *sessionsView) askEnd() tea.Cmd {
-	if p := v.focused(); p != nil {
+// askKill asks before a session is ended or its start cancelled. A pane whose program has
+// exited is closed without a question.
+func (v *sessionsView) askKill() tea.Cmd {
+	if p := v.focusedPane(); p != nil {
 		if p.ID == "" {
-			return v.starts.askCancel(p)
+			return v.launcher.askCancel(p)
 		}
 		if session, ok := v.env.News().Process(p.ID); ok && session.State.Ended() {
 			return v.closePane()

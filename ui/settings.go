@@ -10,60 +10,60 @@ import (
 	"tandem/panes/widget"
 )
 
-// Settings are what the person may change while the dashboard is open.
+// Settings are the options that may change while the dashboard runs.
 type Settings struct {
-	Bindings     keymap.Bindings // default: the catalogue's
-	PrefixChosen bool            // the prefix key is one that the person has chosen
+	Bindings     keymap.Bindings // default keymap.DefaultBindings
+	PrefixChosen bool            // the user chose the prefix key
 	Theme        string          // "", "auto" or the name of a theme
-	// What "auto" is on a dark and on a light background; "" is the default one.
+	// The themes of "auto" on dark and light backgrounds; "" is the default theme.
 	ThemeDark, ThemeLight string
-	Background            bool     // the theme's own is painted
-	NoMouse               bool     // the mouse is left to the terminal
-	NoClipboard           bool     // programs do not reach the clipboard
-	FileIcons             bool     // files have icons, which the terminal's font has to have
-	OpenWith              []string // command lines that files can be opened with
-	NoTabs                bool     // the tabs have no bar above the panes
-	// Pictures is how pictures are shown: "kitty", "sixel", "blocks" or "off"; ""
-	// and "auto" are as well as the terminal can.
+	Background            bool     // paint the theme's background
+	NoMouse               bool     // leave the mouse to the terminal
+	NoClipboard           bool     // programs cannot write to the clipboard
+	FileIcons             bool     // show icons; the terminal's font must have them
+	OpenWith              []string // command lines that can open files
+	NoTabs                bool     // hide the tab bar above the panes
+	// Pictures is the protocol for pictures: "kitty", "sixel", "blocks" or "off"; "" and
+	// "auto" choose the best one the terminal supports.
 	Pictures string
-	// Predict is when what is typed into a session is shown before its program has shown
-	// it: "always", "off", or "" and "auto" for a machine whose answers take long.
+	// Predict is when typed keys are shown before the program echoes them: "always",
+	// "off", or "" and "auto" for machines that answer slowly.
 	Predict   string
 	Attention Attention
 
-	// Fault is why the settings cannot be read, on one line. Nothing else of them
-	// counts then, but at first.
+	// Fault is the mistake in the settings, on one line. All other fields are ignored
+	// then, except at startup.
 	Fault string
 }
 
-// settingsMsg is a change of the settings.
+// settingsMsg carries changed settings.
 type settingsMsg Settings
 
-// takeSettings lets new settings hold at once. Ones that cannot be read change
-// nothing, and the status bar says so until they can.
-func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
+// applySettings applies changed settings at once. Invalid ones change nothing, and the
+// status bar shows the mistake until it is corrected.
+func (m *model) applySettings(msg settingsMsg) tea.Cmd {
 	next := Settings(msg)
 	if next.Fault != "" {
 		m.o.Fault = next.Fault
-		return m.notices.say(widget.Clean(next.Fault)+"; what held before still does", true)
+		return m.notices.showToast(widget.Clean(next.Fault)+"; what held before still does", true)
 	}
 	if len(next.Bindings.PrefixKeys()) == 0 {
 		next.Bindings = keymap.DefaultBindings()
 	}
-	worn := m.theme.takeSetting(next.Theme)
-	m.input.rebind(next.Bindings)
+	worn := m.theme.acceptSetting(next.Theme)
+	m.input.rebindKeys(next.Bindings)
 	m.o.Settings = next
-	m.theme.apply()
+	m.theme.rebuildLook()
 	m.relayout()
 	if worn {
 		return nil
 	}
-	return m.notices.say("config reloaded", false)
+	return m.notices.showToast("config reloaded", false)
 }
 
-// rebind lets other keys count. A prefix that was pressed goes on waiting: what is
-// typed after it is for the dashboard and not for a program.
-func (in *input) rebind(b keymap.Bindings) {
+// rebindKeys replaces the bindings. A pressed prefix keeps waiting: the next key is meant
+// for the dashboard, not for a program.
+func (in *input) rebindKeys(b keymap.Bindings) {
 	pending := in.resolver.Pending()
 	in.resolver = keymap.NewResolver(b)
 	if pending {
@@ -71,11 +71,12 @@ func (in *input) rebind(b keymap.Bindings) {
 	}
 }
 
-// takeSetting lets the theme of new settings count, and reports whether it was
-// written by a choice here: then it is worn already, or one that was chosen since.
-func (t *theming) takeSetting(name string) (worn bool) {
-	if at := slices.Index(t.kept, name); at >= 0 {
-		t.kept = t.kept[at+1:]
+// acceptSetting takes over the theme of changed settings. It reports whether this
+// dashboard wrote that setting: then the theme is in use already, or a later choice
+// replaced it.
+func (t *themeState) acceptSetting(name string) (worn bool) {
+	if at := slices.Index(t.saving, name); at >= 0 {
+		t.saving = t.saving[at+1:]
 		if t.picked == name {
 			t.picked = ""
 		}
@@ -85,7 +86,7 @@ func (t *theming) takeSetting(name string) (worn bool) {
 	return false
 }
 
-// faultNote reports a mistake in config.toml, or in policy.toml, for as long as it lasts.
+// faultNote returns the mistake in config.toml or policy.toml, if there is one.
 func (m *model) faultNote() string {
 	return widget.Clean(cmp.Or(m.o.Fault, m.news.Policy))
 }

@@ -9,30 +9,30 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A dialog is the overlay that is open, if one is, and what it shows of waiting.
+// A dialog holds the open overlay, if any, and its progress indicator.
 type dialog struct {
 	m     *model
 	open  overlay.Overlay
-	at    widget.Rect     // where one was drawn last
-	seen  overlay.Overlay // the one that was
+	at    widget.Rect     // of the overlay drawn last
+	seen  overlay.Overlay // overlay drawn last
 	press overlayPress
-	busy  busySign
+	busy  busySpinner
 }
 
-// A busySign turns while an overlay waits for something.
-type busySign struct {
+// A busySpinner turns while an overlay waits.
+type busySpinner struct {
 	spinner spinner.Model
-	turning bool // a tick is on its way
+	turning bool // a tick is scheduled
 }
 
-// isBusy reports whether the overlay waits for something.
+// isBusy reports whether the overlay waits for a result.
 func (d *dialog) isBusy() bool {
 	o, ok := d.open.(interface{ Busy() bool })
 	return ok && o.Busy()
 }
 
-// pump has the sign turn as soon as something is waited for.
-func (d *dialog) pump() tea.Cmd {
+// startSpinner starts the spinner if the overlay waits.
+func (d *dialog) startSpinner() tea.Cmd {
 	s := &d.busy
 	if s.turning || !d.isBusy() {
 		return nil
@@ -45,16 +45,16 @@ func (d *dialog) pump() tea.Cmd {
 	return s.spinner.Tick
 }
 
-// turn shows the next frame of the sign, or ends it.
-func (d *dialog) turn(msg spinner.TickMsg) (cmd tea.Cmd) {
+// advanceSpinner shows the next frame, or stops the spinner.
+func (d *dialog) advanceSpinner(msg spinner.TickMsg) (cmd tea.Cmd) {
 	if d.busy.turning = d.isBusy(); d.busy.turning {
 		d.busy.spinner, cmd = d.busy.spinner.Update(msg)
 	}
 	return cmd
 }
 
-// sign is the sign beside what is waited for.
-func (d *dialog) sign() string {
+// spinnerText returns the current frame and a space; empty if the spinner stands still.
+func (d *dialog) spinnerText() string {
 	if !d.busy.turning {
 		return ""
 	}

@@ -9,19 +9,19 @@ import (
 	"tandem/ui/overlay"
 )
 
-func TestASignTurnsOnlyWhileSomethingIsWaitedFor(t *testing.T) {
+func TestSpinnerTurnsOnlyWhileOverlayWaits(t *testing.T) {
 	d := onProcesses(t, 120, 36, func(e *fakeEngine) { e.addProcess("web", "") })
-	d.press("n", "'hay")
+	d.pressKeys("n", "'hay")
 	if d.m.dialog.busy.turning {
 		t.Error("it turns while nothing is waited for")
 	}
 	form := d.m.dialog.open.(*overlay.StartForm)
 	form.Start = func(overlay.StartInput) tea.Cmd { return nil }
-	d.press("enter")
+	d.pressKeys("enter")
 	frames := spinner.MiniDot.Frames
-	d.shows(frames[0] + " Starting…")
-	d.shows(frames[1] + " Starting…")
+	d.waitText(frames[0] + " Starting…")
+	d.waitText(frames[1] + " Starting…")
 	form.Fail(overlay.FieldCommand, "no such program")
-	d.until("it stands still", func() bool { return !d.m.dialog.busy.turning })
-	d.lacks("Starting…")
+	d.waitUntil("it stands still", func() bool { return !d.m.dialog.busy.turning })
+	d.waitNoText("Starting…")
 }

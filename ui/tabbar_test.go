@@ -7,37 +7,37 @@ import (
 	"tandem/keys"
 )
 
-func TestTabsAreShownAboveThePanesAndChosenWithTheMouse(t *testing.T) {
+func TestTabBarShowsTabsAndHandlesMouse(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 160, 40)
-	d.shows("one$ ")
+	d.waitText("one$ ")
 	if bar := d.m.sessions.areas.tabs; bar.W != 0 {
 		t.Errorf("one tab has a bar: %+v", bar)
 	}
-	alone := d.area(d.m.sessions.tabs.Current.Focus)
-	d.press("ctrl+b", "c")
-	d.hasStarted(2)
-	second := d.nth(1).process.Name
-	d.until("there is a bar of tabs", func() bool { return d.m.sessions.areas.tabs.W > 0 })
+	alone := d.paneArea(d.m.sessions.tabs.Current.Focus)
+	d.pressKeys("ctrl+b", "c")
+	d.waitStarted(2)
+	second := d.nthSession(1).process.Name
+	d.waitUntil("there is a bar of tabs", func() bool { return d.m.sessions.areas.tabs.W > 0 })
 	bar := d.onScreen(d.m.sessions.areas.tabs)
-	if row := strings.Split(d.screen(), "\n")[bar.Y]; !strings.Contains(row, " 1 first  2 "+second+" ") {
+	if row := strings.Split(d.screenText(), "\n")[bar.Y]; !strings.Contains(row, " 1 first  2 "+second+" ") {
 		t.Errorf("the bar is %q", row)
 	}
 	d.click(bar.X+1, bar.Y)
-	d.shows("one$ ")
-	if got := d.area(d.m.sessions.tabs.Current.Focus); got.H != alone.H-1 || got.Y != alone.Y+1 {
+	d.waitText("one$ ")
+	if got := d.paneArea(d.m.sessions.tabs.Current.Focus); got.H != alone.H-1 || got.Y != alone.Y+1 {
 		t.Errorf("the terminal went from %+v to %+v", alone, got)
 	}
 	d.click(bar.X+12, bar.Y)
-	d.lacks("one$ ")
-	d.mouse(keys.Mouse{X: bar.X, Y: bar.Y, Button: keys.WheelUp, Kind: keys.MouseDown})
-	d.shows("one$ ")
-	d.press("ctrl+b", "z")
+	d.waitNoText("one$ ")
+	d.sendMouse(keys.Mouse{X: bar.X, Y: bar.Y, Button: keys.WheelUp, Kind: keys.MouseDown})
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", "z")
 	if d.m.sessions.areas.tabs.W != 0 {
 		t.Error("a zoomed pane has a bar of tabs above it")
 	}
-	d.press("ctrl+b", "z")
+	d.pressKeys("ctrl+b", "z")
 	settings := d.m.o.Settings
 	settings.NoTabs = true
 	d.update(settingsMsg(settings))
@@ -46,10 +46,10 @@ func TestTabsAreShownAboveThePanesAndChosenWithTheMouse(t *testing.T) {
 	}
 }
 
-func TestTabsAreNumberedInTheRowOfANarrowScreen(t *testing.T) {
+func TestNarrowScreenNumbersTabsInListRow(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
-	e.add("second", "two$ ")
+	e.addSession("first", "one$ ")
+	e.addSession("second", "two$ ")
 	d := drive(t, e, 80, 24)
-	d.shows(" 1 ● first  2 ● second ")
+	d.waitText(" 1 ● first  2 ● second ")
 }

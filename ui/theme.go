@@ -10,40 +10,41 @@ import (
 	"tandem/ui/screen"
 )
 
-// theming is how the dashboard looks: in the theme of the settings, or of this run.
-type theming struct {
-	m       *model
-	look    widget.Look
-	ground  *screen.Ground // that is painted; nil is the terminal's own
-	dark    bool
-	told    bool     // the terminal has told whether it is dark
-	silent  bool     // it answered later queries, but not the one for its background
-	picked  string   // for this run, or being tried; "" is the theme of the settings
-	kept    []string // chosen for good here, and not read from the configuration yet
-	profile colorprofile.Profile
+// themeState derives the dashboard's look from the settings, the terminal's background and
+// the theme being tried.
+type themeState struct {
+	m          *model
+	look       widget.Look
+	background *screen.Ground // to paint; nil leaves the terminal's own
+	dark       bool
+	reported   bool     // the terminal has reported whether it is dark
+	silent     bool     // it answered later queries, but not the one for its background
+	picked     string   // for this run, or being tried; empty selects that of the settings
+	saving     []string // themes written to the configuration but not read back yet
+	profile    colorprofile.Profile
 }
 
-// setDark takes the theme that goes with the terminal's background, unless the
-// person named one.
-func (t *theming) setDark(dark bool) {
-	if t.told && t.dark == dark {
+// setDark selects the theme for the terminal's background, unless the user named one.
+func (t *themeState) setDark(dark bool) {
+	if t.reported && t.dark == dark {
 		return
 	}
-	t.told, t.dark = true, dark
-	t.apply()
+	t.reported, t.dark = true, dark
+	t.rebuildLook()
 }
 
 // setSilent records that the terminal does not report its background, and selects the neutral
 // theme unless the user chose a theme or a painted background.
-func (t *theming) setSilent() {
-	if !t.told && !t.silent {
+func (t *themeState) setSilent() {
+	if !t.reported && !t.silent {
 		t.silent = true
-		t.apply()
+		t.rebuildLook()
 	}
 }
 
-// apply rebuilds the look.
-func (t *theming) apply() {
+// rebuildLook computes the styles after a change of the theme, the background or the
+// colour profile.
+func (t *themeState) rebuildLook() {
 	settings := t.m.o.Settings
 	if t.picked != "" {
 		settings.Theme = t.picked
@@ -52,21 +53,21 @@ func (t *theming) apply() {
 	if err != nil {
 		theme = themes.ForBackground(t.dark)
 	}
-	if t.told {
+	if t.reported {
 		theme = theme.On(t.dark)
 	}
-	t.ground = t.groundOf(theme)
-	if t.silent && !t.told && t.ground == nil && (settings.Theme == "" || settings.Theme == "auto") {
+	t.background = t.backgroundFor(theme)
+	if t.silent && !t.reported && t.background == nil && (settings.Theme == "" || settings.Theme == "auto") {
 		theme = themes.Neutral()
 	}
 	t.look = widget.NewLook(theme.Styles(t.profile), themes.GlyphsFor(os.Environ()))
 	t.look.Heavy = t.profile <= colorprofile.Ascii
 }
 
-// groundOf is what a theme paints behind everything: its own ground, if the person
-// wants that, or the terminal's is of the other kind, on which it could not be read.
-func (t *theming) groundOf(theme themes.Theme) *screen.Ground {
-	wanted := t.m.o.Background || t.told && theme.Dark != t.dark
+// backgroundFor returns the background to paint for a theme; nil for none. It is painted
+// if the user wants it, or if the theme would be unreadable on the terminal's own.
+func (t *themeState) backgroundFor(theme themes.Theme) *screen.Ground {
+	wanted := t.m.o.Background || t.reported && theme.Dark != t.dark
 	back := theme.Back(t.profile)
 	if !wanted || back == nil {
 		return nil
@@ -74,7 +75,7 @@ func (t *theming) groundOf(theme themes.Theme) *screen.Ground {
 	return &screen.Ground{Text: theme.Palette.Text, Back: back, ANSI: theme.ANSI}
 }
 
-// ThemeFor is the name of the theme on a dark or light background.
+// ThemeFor returns the name of the theme for a dark or a light background.
 func (s Settings) ThemeFor(dark bool) string {
 	switch {
 	case s.Theme != "" && s.Theme != "auto":
@@ -85,9 +86,9 @@ func (s Settings) ThemeFor(dark bool) string {
 	return s.ThemeLight
 }
 
-func (t *theming) setProfile(p colorprofile.Profile) {
+func (t *themeState) setProfile(p colorprofile.Profile) {
 	if t.profile != p {
 		t.profile = p
-		t.apply()
+		t.rebuildLook()
 	}
 }

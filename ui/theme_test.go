@@ -12,9 +12,9 @@ import (
 	"tandem/themes"
 )
 
-func TestThemeFollowsTheTerminalsBackground(t *testing.T) {
+func TestThemeFollowsTerminalBackground(t *testing.T) {
 	d := drive(t, newFakeEngine(), 120, 36)
-	d.shows("$ ")
+	d.waitText("$ ")
 	dark := d.m.theme.look
 	d.update(tea.BackgroundColorMsg{Color: color.White})
 	light := d.m.theme.look
@@ -32,42 +32,42 @@ func TestThemeFollowsTheTerminalsBackground(t *testing.T) {
 	}
 }
 
-func TestThemeForTheOtherBackgroundSaysThatItPaintsItsOwn(t *testing.T) {
+func TestPickerNotesThemesThatPaintTheirBackground(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 40)
-	d.shows("one$ ")
-	d.m.theme.show()
-	d.shows("made for light terminals")
-	d.lacks("paints its own")
-	d.press("esc")
+	d.waitText("one$ ")
+	d.m.theme.showPicker()
+	d.waitText("made for light terminals")
+	d.waitNoText("paints its own")
+	d.pressKeys("esc")
 	d.update(tea.BackgroundColorMsg{Color: color.White})
-	d.m.theme.show()
-	d.shows("made for dark terminals, paints its own background")
+	d.m.theme.showPicker()
+	d.waitText("made for dark terminals, paints its own background")
 }
 
-func TestAChangeOfTheSettingsForgetsNoPrefixThatWaits(t *testing.T) {
+func TestChangedSettingsKeepPendingPrefix(t *testing.T) {
 	e := newFakeEngine()
-	first := e.add("first", "one$ ")
+	first := e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 40)
-	d.shows("one$ ")
-	d.press("ctrl+b")
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b")
 	d.update(settingsMsg{Theme: "nord"})
-	d.press("%")
-	d.shows("$ ")
-	d.hasStarted(2)
-	if got := first.input(); got != "" {
+	d.pressKeys("%")
+	d.waitText("$ ")
+	d.waitStarted(2)
+	if got := first.typedText(); got != "" {
 		t.Errorf("%q went to the program", got)
 	}
 }
 
-func TestThemesThatAreChosenOneAfterTheOtherEndWithTheLast(t *testing.T) {
+func TestLastOfSeveralChosenThemesWins(t *testing.T) {
 	d := drive(t, newFakeEngine(), 120, 40)
 	d.m.o.KeepTheme = func(string) (string, error) { return "/config.toml", nil }
-	d.shows("$ ")
+	d.waitText("$ ")
 	for _, name := range []string{"nord", "dracula"} {
-		d.press("ctrl+b", "T", "'"+name, "enter")
-		d.shows(name)
+		d.pressKeys("ctrl+b", "T", "'"+name, "enter")
+		d.waitText(name)
 	}
 	last := d.m.theme.look
 	d.update(settingsMsg{Theme: "nord"})
@@ -84,14 +84,14 @@ func TestThemesThatAreChosenOneAfterTheOtherEndWithTheLast(t *testing.T) {
 	}
 }
 
-func TestAThemeIsPaintedOnTheOtherBackgroundAndWhereThatIsWanted(t *testing.T) {
+func TestThemePaintsBackgroundIfWantedOrUnreadable(t *testing.T) {
 	d := drive(t, newFakeEngine(), 120, 40)
-	d.shows("$ ")
+	d.waitText("$ ")
 	ground := func() color.Color {
-		if d.m.theme.ground == nil {
+		if d.m.theme.background == nil {
 			return nil
 		}
-		return d.m.theme.ground.Back
+		return d.m.theme.background.Back
 	}
 	light := themes.Light()
 	d.update(settingsMsg{Theme: "light"})
@@ -116,9 +116,9 @@ func TestAThemeIsPaintedOnTheOtherBackgroundAndWhereThatIsWanted(t *testing.T) {
 	}
 }
 
-func TestAThemeOfSixteenColoursGoesByTheTerminalsBackground(t *testing.T) {
+func TestSixteenColourThemeFollowsTerminalBackground(t *testing.T) {
 	d := drive(t, newFakeEngine(), 120, 40)
-	d.shows("$ ")
+	d.waitText("$ ")
 	d.m.theme.setProfile(colorprofile.ANSI)
 	for _, dark := range []bool{true, false} {
 		d.m.theme.setDark(dark)
@@ -126,28 +126,28 @@ func TestAThemeOfSixteenColoursGoesByTheTerminalsBackground(t *testing.T) {
 		own := d.m.theme.look.Text
 		for _, name := range []string{"light", "dark", "nord"} {
 			d.update(settingsMsg{Theme: name, Background: true})
-			if got := d.m.theme.look.Text; got != own || d.m.theme.ground != nil {
+			if got := d.m.theme.look.Text; got != own || d.m.theme.background != nil {
 				t.Errorf("dark %v: the text of %s is %q, that of the terminal's theme %q", dark, name, got, own)
 			}
 		}
 	}
 }
 
-func TestAPaintedTerminalIsNotHandedToTheSessionThatIsZoomed(t *testing.T) {
+func TestPaintedTerminalIsNotHandedOver(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 40)
-	d.shows("one$ ")
-	d.press("ctrl+b", "z")
-	d.until("the session could have the terminal", func() bool { return d.m.zoom.idle() != nil })
+	d.waitText("one$ ")
+	d.pressKeys("ctrl+b", "z")
+	d.waitUntil("the session could have the terminal", func() bool { return d.m.zoom.idlePane() != nil })
 	d.m.o.Background = true
-	d.m.theme.apply()
-	if d.m.zoom.idle() != nil {
+	d.m.theme.rebuildLook()
+	if d.m.zoom.idlePane() != nil {
 		t.Error("the session would show without the background")
 	}
 }
 
-func TestUnknownBackgroundSelectsTheNeutralTheme(t *testing.T) {
+func TestUnknownBackgroundSelectsNeutralTheme(t *testing.T) {
 	for name, c := range map[string]struct {
 		theme   string
 		told    bool
@@ -164,7 +164,7 @@ func TestUnknownBackgroundSelectsTheNeutralTheme(t *testing.T) {
 		if c.told {
 			d.m.theme.setDark(true)
 		}
-		d.m.seeTerminal(uv.PrimaryDeviceAttributesEvent{62, 22})
+		d.m.learnTerminal(uv.PrimaryDeviceAttributesEvent{62, 22})
 		text, muted := d.m.theme.look.Text.Text("x"), d.m.theme.look.Dim.Text("x")
 		if neutral := text == "x" && strings.Contains(muted, "\x1b[2m"); neutral != c.neutral {
 			t.Errorf("%s: text is %q and muted text %q", name, text, muted)

@@ -11,15 +11,15 @@ import (
 	"tandem/ui/overlay"
 )
 
-// tipsHeight is the least height of a screen that spares a row for tips.
+// tipsHeight is the minimum height of a screen with a row of tips.
 const tipsHeight = 20
 
-// tipsShown reports whether newcomers have a line of their own.
-func (m *model) tipsShown() bool {
+// showsTips reports whether the row of tips is shown.
+func (m *model) showsTips() bool {
 	return m.o.Tips && m.areas.h >= tipsHeight && m.areas.w >= minScreenWidth
 }
 
-// hideTips takes the line away for good.
+// hideTips hides the row permanently.
 func (m *model) hideTips() tea.Cmd {
 	if !m.o.Tips {
 		return nil
@@ -35,37 +35,37 @@ func (m *model) hideTips() tea.Cmd {
 	return nil
 }
 
-// drawTips is the line, without what the status bar below it tells.
+// drawTips draws the row of tips, leaving out keys the status bar shows.
 func (s *statusBar) drawTips() string {
 	return overlay.DrawTips(s.m.o.Bindings, s.hints, s.m.areas.w, &s.m.theme.look)
 }
 
-// hintCells is the width of hints beside each other.
-func hintCells(hints []widget.Hint) int {
+// hintsWidth returns the width of hints side by side, in cells.
+func hintsWidth(hints []widget.Hint) int {
 	_, used := widget.Hints(hints, 1<<16, 0, "", "")
 	return used
 }
 
-// tmuxPrefix is the key that tmux keeps for itself.
+// tmuxPrefix is tmux's default prefix key. Inside tmux it never reaches the dashboard.
 const tmuxPrefix = "ctrl+b"
 
-// otherPrefixes are offered in its place.
+// otherPrefixes are the alternatives offered.
 var otherPrefixes = []string{"ctrl+a", "ctrl+g", "ctrl+space"}
 
-// prefixKept is the outcome of making a prefix key the person's for good.
-type prefixKept struct {
+// prefixSaved is the result of saving the prefix key.
+type prefixSaved struct {
 	key, path string
 	err       error
 }
 
-func (msg prefixKept) take(m *model) tea.Cmd {
+func (msg prefixSaved) applyTo(m *model) tea.Cmd {
 	if msg.err != nil {
-		return m.notices.say(msg.err.Error(), true)
+		return m.notices.showToast(msg.err.Error(), true)
 	}
-	return m.notices.say(fmt.Sprintf("prefix = %q is in %s now", msg.key, widget.ShortPath(msg.path, m.o.Home)), false)
+	return m.notices.showToast(fmt.Sprintf("prefix = %q is in %s now", msg.key, widget.ShortPath(msg.path, m.o.Home)), false)
 }
 
-// offerPrefix has somebody within tmux choose the prefix key, unless they have.
+// offerPrefix asks a user inside tmux for another prefix key, unless they have chosen one.
 func (m *model) offerPrefix() {
 	keep := m.o.KeepPrefix
 	taken := slices.ContainsFunc(m.o.Bindings.PrefixKeys(), func(k keys.Key) bool { return k.String() == tmuxPrefix })
@@ -84,7 +84,7 @@ func (m *model) offerPrefix() {
 	u.Pick = func(c widget.Choice) tea.Cmd {
 		return func() tea.Msg {
 			path, err := keep(names[c.Number])
-			return prefixKept{names[c.Number], path, err}
+			return prefixSaved{names[c.Number], path, err}
 		}
 	}
 	m.dialog.open = u

@@ -10,9 +10,9 @@ import (
 	"tandem/ui/overlay"
 )
 
-func TestAnotherPrefixIsOfferedWithinTmux(t *testing.T) {
+func TestOtherPrefixIsOfferedInsideTmux(t *testing.T) {
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
 	var kept []string
 	d.m.o.KeepPrefix = func(key string) (string, error) {
@@ -22,34 +22,34 @@ func TestAnotherPrefixIsOfferedWithinTmux(t *testing.T) {
 		return "/home/ann/config.toml", nil
 	}
 	d.m.offerPrefix()
-	d.lacks("tmux uses")
+	d.waitNoText("tmux uses")
 	d.m.o.InTmux = true
 	d.m.offerPrefix()
-	d.shows("tmux uses ctrl+b too. Which key comes before Tandem's commands?")
-	d.shows("press it twice: tmux passes the second one on")
-	d.press("down", "enter")
-	d.shows(`prefix = "ctrl+a" is in ~/config.toml now`)
+	d.waitText("tmux uses ctrl+b too. Which key comes before Tandem's commands?")
+	d.waitText("press it twice: tmux passes the second one on")
+	d.pressKeys("down", "enter")
+	d.waitText(`prefix = "ctrl+a" is in ~/config.toml now`)
 	d.m.offerPrefix()
-	d.press("enter")
-	d.shows("the disk is full")
+	d.pressKeys("enter")
+	d.waitText("the disk is full")
 	if len(kept) != 2 || kept[0] != "ctrl+a" || kept[1] != "ctrl+b" {
 		t.Errorf("kept %q", kept)
 	}
 	d.m.o.PrefixChosen = true
 	d.m.offerPrefix()
-	d.lacks("tmux uses")
+	d.waitNoText("tmux uses")
 }
 
-func TestTipsNeverRepeatTheBar(t *testing.T) {
+func TestTipsDoNotRepeatStatusBar(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 60}} {
 		e := newFakeEngine()
-		e.add("shell", "$ ")
+		e.addSession("shell", "$ ")
 		d := drive(t, e, size[0], size[1])
 		d.m.o.Tips = true
 		d.m.relayout()
-		d.shows("New here?")
+		d.waitText("New here?")
 		for _, keys := range [][]string{nil, {"alt+2"}, {"alt+3"}, {"alt+4"}, {"alt+1", "ctrl+b", "s"}} {
-			d.press(keys...)
+			d.pressKeys(keys...)
 			bar := newStatusBar(d.m)
 			_, line, _ := strings.Cut(ansi.Strip(bar.drawTips()), "then")
 			for _, h := range bar.hints {

@@ -15,33 +15,33 @@ import (
 	"tandem/ui/overlay"
 )
 
-// View gives the screen, to the painter first of all. Bubble Tea asks after
-// every message; what has not changed is not drawn again.
+// View implements tea.Model, and passes the frame to the painter. Bubble Tea calls it
+// after every message, so an unchanged frame is not drawn again.
 func (m *model) View() tea.View {
 	defer m.leaveOnPanic()
 	if changed := m.sessions.NeedsRedraw(); !m.dirty && !changed {
-		return m.drawn
+		return m.lastView
 	}
 	m.dirty = false
-	m.draw()
+	m.drawFrame()
 	if m.terminal != nil {
-		m.terminal.Keyboard(m.keyboard())
-		m.terminal.Show(m.drawn, m.areas.w, m.areas.h, m.theme.ground, m.placedPicture(), env{m}.patches())
+		m.terminal.Keyboard(m.keyboardFlags())
+		m.terminal.Show(m.lastView, m.areas.w, m.areas.h, m.theme.background, m.picturePlacement(), env{m}.sessionPatches())
 	}
-	return m.drawn
+	return m.lastView
 }
 
-// keyboard returns the kitty keyboard flags set by the focused program.
-func (m *model) keyboard() uint8 {
-	if p := m.sessions.focused(); p != nil && m.view == viewSessions && m.dialog.open == nil {
+// keyboardFlags returns the kitty keyboard flags set by the focused program.
+func (m *model) keyboardFlags() uint8 {
+	if p := m.sessions.focusedPane(); p != nil && m.view == viewSessions && m.dialog.open == nil {
 		return p.Keyboard()
 	}
 	return 0
 }
 
-// draw redraws the whole screen.
-func (m *model) draw() {
-	m.drawn = tea.View{
+// drawFrame redraws the whole screen.
+func (m *model) drawFrame() {
+	m.lastView = tea.View{
 		AltScreen:   true,
 		MouseMode:   m.mouseMode(),
 		ReportFocus: true,
@@ -50,26 +50,28 @@ func (m *model) draw() {
 	}
 	switch {
 	case m.areas.w <= 0 || m.areas.h <= 0:
-	case m.tight() && m.dialog.fits():
+	case m.isTight() && m.dialog.fitsScreen():
 		m.drawLayers()
 	case m.areas.small:
-		m.drawn.Content = m.drawTooSmall()
+		m.lastView.Content = m.drawTooSmall()
 	default:
 		m.files.Cover(false)
 		m.drawLayers()
-		if m.coversPicture() { // it is drawn in half blocks meanwhile
+		// A terminal draws pictures over the text, so a covered one is drawn in half
+		// blocks.
+		if m.coversPicture() {
 			m.files.Cover(true)
 			m.drawLayers()
 		}
 	}
 	if m.theme.look.Glyphs == themes.ASCIIGlyphs() {
-		m.drawn.Content = themes.ASCII(m.drawn.Content)
+		m.lastView.Content = themes.ASCII(m.lastView.Content)
 	}
 }
 
-// fits reports whether all of the overlay, if there is one, can be seen:
-// nobody should answer a question that they cannot read.
-func (d *dialog) fits() bool {
+// fitsScreen reports whether the whole overlay, if any, fits the screen. Half a question
+// must not be answered.
+func (d *dialog) fitsScreen() bool {
 	if d.open == nil {
 		return true
 	}
@@ -77,26 +79,26 @@ func (d *dialog) fits() bool {
 	return w+4 <= d.m.areas.w && len(rows)+2 < d.m.areas.h
 }
 
-// drawLayers draws the screen and what lies over it.
+// drawLayers draws the screen and the overlay on top.
 func (m *model) drawLayers() {
-	m.drawn.Content = m.drawScreen()
-	m.drawOver()
+	m.lastView.Content = m.drawScreen()
+	m.drawOverlay()
 }
 
-func (m *model) drawOver() {
+func (m *model) drawOverlay() {
 	if m.dialog.open != nil {
-		m.dialog.draw()
+		m.dialog.drawDialog()
 		return
 	}
-	m.drawn.Cursor = m.cursorIn(m.pane())
-	m.dialog.drawFollowing()
+	m.lastView.Cursor = m.screenCursor(m.activeView())
+	m.dialog.drawPrefixKeys()
 }
 
-// drawTooSmall says what is needed in as many words as there is room for.
+// drawTooSmall draws the required size, in the longest wording that fits.
 func (m *model) drawTooSmall() string {
 	needs := fmt.Sprintf("needs %d×%d", minScreenWidth, minScreenHeight)
 	long := fmt.Sprintf("terminal too small: %d×%d, %s", m.areas.w, m.areas.h, needs)
-	back, room := m.wayBack(), m.areas.h
+	back, room := m.backHint(), m.areas.h
 	if back != "" {
 		room--
 	}
@@ -119,15 +121,15 @@ func (m *model) drawTooSmall() string {
 	return strings.Join(rows, "\n")
 }
 
-// wayBack says which keys lead from what has no room to the terminal, which has;
-// "" if it has none either.
-func (m *model) wayBack() string {
+// backHint names the keys that lead from a view that does not fit to a pane that does. It
+// is empty if the pane does not fit either.
+func (m *model) backHint() string {
 	if !m.areas.tight || m.sessions.tabs.Current == nil {
 		return ""
 	}
-	ways := []string{first(m.o.Bindings.KeysOf(keymap.Cancel, keymap.ScopePicker))}
+	ways := []string{firstOf(m.o.Bindings.KeysOf(keymap.Cancel, keymap.ScopePicker))}
 	if m.dialog.open == nil {
-		ways = append(ways, first(m.o.Bindings.KeysOf(keymap.ViewSessions, keymap.ScopeGlobal)))
+		ways = append(ways, firstOf(m.o.Bindings.KeysOf(keymap.ViewSessions, keymap.ScopeGlobal)))
 	}
 	ways = slices.DeleteFunc(ways, func(key string) bool { return key == "" })
 	if len(ways) == 0 {
@@ -136,10 +138,10 @@ func (m *model) wayBack() string {
 	return strings.Join(ways, " or ") + ": back"
 }
 
-// leaveTooSmall is the cancel key in a view that there is no room for: it leads back
-// to the terminal.
+// leaveTooSmall handles the cancel key in a view that does not fit: it returns to the
+// pane.
 func (m *model) leaveTooSmall(k keys.Key) (left bool) {
-	if !m.o.Bindings.Is(k, keymap.ScopePicker, keymap.Cancel) || k.Phase == keys.Release || m.dialog.open != nil || m.sessions.shown || m.wayBack() == "" {
+	if !m.o.Bindings.Is(k, keymap.ScopePicker, keymap.Cancel) || k.Phase == keys.Release || m.dialog.open != nil || m.sessions.shown || m.backHint() == "" {
 		return false
 	}
 	m.setView(viewSessions)
@@ -153,20 +155,20 @@ func appendRows(to []byte, rows []string) []byte {
 	return to
 }
 
-// drawScreen joins the bars and the rows of the view; where there is little room
-// it has but one bar.
+// drawScreen joins the bars and the rows of the view. A tight screen has only the status
+// bar.
 func (m *model) drawScreen() string {
 	if m.areas.zoomed {
 		return m.zoom.drawScreen()
 	}
 	out := m.content[:0]
 	if !m.areas.tight {
-		out = append(append(out, m.topBar()...), '\n')
+		out = append(append(out, m.drawTopBar()...), '\n')
 	}
-	if p, ok := m.pane().(panes.Redrawer); ok {
+	if p, ok := m.activeView().(panes.Redrawer); ok {
 		out = p.AppendRows(out)
 	} else {
-		out = appendRows(out, m.pane().Draw())
+		out = appendRows(out, m.activeView().Draw())
 	}
 	bar := newStatusBar(m)
 	if m.areas.tips.H > 0 {
@@ -177,64 +179,64 @@ func (m *model) drawScreen() string {
 	return string(out)
 }
 
-func (d *dialog) draw() {
+func (d *dialog) drawDialog() {
 	screen := widget.Rect{X: 0, Y: 0, W: d.m.areas.w, H: d.m.areas.h}
 	inside, w, x, y := d.open.Draw(env{d.m}, d.m.areas.w, d.m.areas.h)
-	rows, at := box(inside, w, screen, &d.m.theme.look)
+	rows, at := drawBox(inside, w, screen, &d.m.theme.look)
 	if p, ok := d.open.(interface{ Low() bool }); ok && p.Low() {
 		at.Y = max(d.m.areas.h-1-at.H, 0)
 	}
 	d.seen = d.open
 	if p, ok := d.open.(interface{ Live() bool }); !ok || !p.Live() {
-		d.dim()
+		d.dimScreen()
 	}
-	d.lay(rows, at)
+	d.overlayBox(rows, at)
 	if x >= 0 {
-		d.m.drawn.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
-		d.m.drawn.Cursor.Shape = tea.CursorBar
+		d.m.lastView.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
+		d.m.lastView.Cursor.Shape = tea.CursorBar
 	}
 }
 
-// dim lets all recede but the status bar, which tells the keys of the dialog.
-func (d *dialog) dim() {
-	rows := strings.Split(d.m.drawn.Content, "\n")
+// dimScreen dims all rows but the status bar, which shows the dialog's keys.
+func (d *dialog) dimScreen() {
+	rows := strings.Split(d.m.lastView.Content, "\n")
 	for y := range len(rows) - 1 {
 		rows[y] = d.m.theme.look.Behind(rows[y])
 	}
-	d.m.drawn.Content = strings.Join(rows, "\n")
+	d.m.lastView.Content = strings.Join(rows, "\n")
 }
 
-// lay puts a box on the screen.
-func (d *dialog) lay(rows []string, at widget.Rect) {
-	all := strings.Split(d.m.drawn.Content, "\n")
+// overlayBox draws a box over the screen and records its position.
+func (d *dialog) overlayBox(rows []string, at widget.Rect) {
+	all := strings.Split(d.m.lastView.Content, "\n")
 	d.at = at
-	lay(all, rows, at)
-	d.m.drawn.Content = strings.Join(all, "\n")
+	overlayRows(all, rows, at)
+	d.m.lastView.Content = strings.Join(all, "\n")
 }
 
-// following are the keys that may follow the prefix, once that has waited for one,
-// in rows; nil for none, or without room for them.
-func (d *dialog) following() []string {
+// prefixRows lists the keys that may follow a waiting prefix; nil if it has not waited
+// long enough or the rows do not fit.
+func (d *dialog) prefixRows() []string {
 	in := &d.m.input
 	if d.open != nil || !in.resolver.Pending() || !in.wait.long || d.m.areas.small && !d.m.areas.tight {
 		return nil
 	}
-	groups, w, h := d.followers()
+	groups, w, h := d.prefixKeys()
 	return overlay.Following(groups, w, h, &d.m.theme.look)
 }
 
-// followers are these keys, and the room that there is for them.
-func (d *dialog) followers() (groups []keymap.Group, w, h int) {
+// prefixKeys returns these keys, and the size available for them.
+func (d *dialog) prefixKeys() (groups []keymap.Group, w, h int) {
 	hidden := []keymap.Action{keymap.TipsHide}
-	if d.m.tipsShown() {
+	if d.m.showsTips() {
 		hidden = nil
 	}
 	return d.m.o.Bindings.Following(hidden...), d.m.areas.w - 4, d.m.areas.h - 3 - d.m.areas.tips.H
 }
 
-// clickFollowing does what the key does whose row was clicked.
-func (d *dialog) clickFollowing(e keys.Mouse) tea.Cmd {
-	groups, w, h := d.followers()
+// clickPrefixRow runs the action of the clicked row.
+func (d *dialog) clickPrefixRow(e keys.Mouse) tea.Cmd {
+	groups, w, h := d.prefixKeys()
 	a, ok := overlay.FollowingAt(groups, w, h, e.X-d.at.X-2, e.Y-d.at.Y-1)
 	if !ok || !widget.LeftDown(e) {
 		return nil
@@ -242,24 +244,25 @@ func (d *dialog) clickFollowing(e keys.Mouse) tea.Cmd {
 	in := &d.m.input
 	in.resolver.Cancel()
 	d.m.dirty = true
-	return in.action(a)()
+	return in.findAction(a)()
 }
 
-// drawFollowing draws them over the status bar.
-func (d *dialog) drawFollowing() {
-	rows := d.following()
+// drawPrefixKeys draws the list of keys above the status bar.
+func (d *dialog) drawPrefixKeys() {
+	rows := d.prefixRows()
 	if len(rows) == 0 {
 		return
 	}
-	rows, at := box(rows, widget.Width(rows[0]), widget.Rect{W: d.m.areas.w, H: d.m.areas.h}, &d.m.theme.look)
+	rows, at := drawBox(rows, widget.Width(rows[0]), widget.Rect{W: d.m.areas.w, H: d.m.areas.h}, &d.m.theme.look)
 	at.Y = d.m.areas.h - 1 - d.m.areas.tips.H - at.H
-	d.lay(rows, at)
-	if c := d.m.drawn.Cursor; c != nil && at.Contains(c.X, c.Y) {
-		d.m.drawn.Cursor = nil
+	d.overlayBox(rows, at)
+	if c := d.m.lastView.Cursor; c != nil && at.Contains(c.X, c.Y) {
+		d.m.lastView.Cursor = nil
 	}
 }
 
-// mouseMode asks the terminal for motion only when the program wants it.
+// mouseMode requests motion without a button only if the focused program wants it, as it
+// causes many events.
 func (m *model) mouseMode() tea.MouseMode {
 	if m.o.NoMouse {
 		return tea.MouseModeNone

@@ -8,14 +8,14 @@ import (
 func TestLocaleWithoutUTF8IsDrawnInASCII(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	e := newFakeEngine()
-	e.add("shell", "$ ")
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 100, 30)
-	d.shows("$ ")
+	d.waitText("$ ")
 	for _, keys := range [][]string{{}, {"ctrl+b", "%"}, {"alt+2"}, {"alt+3"}, {"alt+4"}, {"ctrl+b", "?"}} {
 		for _, key := range keys {
-			d.press(key)
+			d.pressKeys(key)
 		}
-		for row := range strings.SplitSeq(d.screen(), "\n") {
+		for row := range strings.SplitSeq(d.screenText(), "\n") {
 			if i := strings.IndexFunc(row, func(r rune) bool { return r >= 0x80 }); i >= 0 {
 				t.Errorf("after %v: %q", keys, row)
 			}

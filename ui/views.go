@@ -9,46 +9,47 @@ import (
 	"tandem/ui/screen"
 )
 
-// views are the views by their number.
-func (m *model) views() [viewCount]panes.Pane {
+// allViews returns the views, indexed by viewKind.
+func (m *model) allViews() [viewCount]panes.Pane {
 	return [viewCount]panes.Pane{viewSessions: m.sessions, viewProcesses: m.processes, viewHistory: m.history, viewFiles: m.files}
 }
 
-// pane is the view that is shown.
-func (m *model) pane() panes.Pane { return m.views()[m.view] }
+// activeView returns the view on the screen.
+func (m *model) activeView() panes.Pane { return m.allViews()[m.view] }
 
-// switchTo shows a view, in place of another one.
-func (m *model) switchTo(v viewKind) {
+// switchView shows a view in place of the current one.
+func (m *model) switchView(v viewKind) {
 	if v != m.view {
-		m.pane().Hide()
+		m.activeView().Hide()
 	}
 	m.view = v
-	m.pane().Show()
+	m.activeView().Show()
 	if m.sessions.zoomed {
 		m.relayout()
 	}
 }
 
-// tellPanes tells every pane that there are news of the engine.
-func (m *model) tellPanes(before *panes.News) {
-	for _, p := range m.views() {
+// notifyViews passes news of the engine to every view.
+func (m *model) notifyViews(before *panes.News) {
+	for _, p := range m.allViews() {
 		p.HandleNews(before)
 	}
 	m.dirty = true
 }
 
-// fetch lets every pane ask for what it needs now.
-func (m *model) fetch() tea.Cmd {
+// fetchViews lets every view request missing data.
+func (m *model) fetchViews() tea.Cmd {
 	var cmds []tea.Cmd
-	for _, p := range m.views() {
+	for _, p := range m.allViews() {
 		cmds = append(cmds, p.Fetch())
 	}
 	return tea.Batch(cmds...)
 }
 
-// action is what an action does where the keyboard is; nil if it does nothing.
-func (in *input) action(a keymap.Action) func() tea.Cmd {
-	for _, actions := range []panes.Actions{in.m.pane().Actions(), in.actions} {
+// findAction returns the handler of an action: of the active view, the dashboard, or the
+// focused pane. It returns nil if there is none.
+func (in *input) findAction(a keymap.Action) func() tea.Cmd {
+	for _, actions := range []panes.Actions{in.m.activeView().Actions(), in.actions} {
 		if act := actions[a]; act != nil {
 			return act
 		}
@@ -56,8 +57,8 @@ func (in *input) action(a keymap.Action) func() tea.Cmd {
 	return in.m.sessions.Action(a)
 }
 
-// typeIn gives a key to the pane that is shown.
-func (in *input) typeIn(p panes.Pane, k keys.Key) tea.Cmd {
+// typeInto passes a key to a view.
+func (in *input) typeInto(p panes.Pane, k keys.Key) tea.Cmd {
 	press, ok := screen.Press(k)
 	if !ok {
 		return nil
@@ -66,22 +67,23 @@ func (in *input) typeIn(p panes.Pane, k keys.Key) tea.Cmd {
 	return p.Type(press)
 }
 
-// touch notes that something is given to a pane.
-func (in *input) touch(p panes.Pane) {
+// markDirty schedules a redraw after input to a view, unless the view tracks changes
+// itself.
+func (in *input) markDirty(p panes.Pane) {
 	if _, ok := p.(panes.Redrawer); !ok {
 		in.m.dirty = true
 	}
 }
 
-// mouseIn gives an event of the mouse to a pane, in its own cells.
-func (in *input) mouseIn(p panes.Pane, e keys.Mouse) tea.Cmd {
-	in.touch(p)
+// sendMouse passes a mouse event to a view, in the view's cells.
+func (in *input) sendMouse(p panes.Pane, e keys.Mouse) tea.Cmd {
+	in.markDirty(p)
 	e.X, e.Y = e.X-in.m.areas.body.X, e.Y-in.m.areas.body.Y
 	return p.Mouse(e)
 }
 
-// cursorIn is the cursor of a pane, on the screen.
-func (m *model) cursorIn(p panes.Pane) *tea.Cursor {
+// screenCursor returns a view's cursor in screen coordinates.
+func (m *model) screenCursor(p panes.Pane) *tea.Cursor {
 	c := p.Cursor()
 	if c == nil || m.areas.small && !m.areas.tight {
 		return nil

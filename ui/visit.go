@@ -6,25 +6,24 @@ import (
 	"tandem/panes/terminal"
 )
 
-// A visit is a session that a view was left for.
+// A visit is a session for which the user left another view, such as an editor.
 type visit struct {
 	pane *terminal.Pane
 	from viewKind
-	then func() tea.Cmd // what is done when it has ended; may be nil
+	then func() tea.Cmd // called after the session is closed; may be nil
 }
 
-// visitSession starts a command in a session; when that is closed, the view is
-// shown again.
+// visitSession starts a command in a session, and records the current view to return to.
 func (m *model) visitSession(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	before, from := m.sessions.currentPane(), m.view
-	cmd := m.sessions.starts.startCommand(nil, command, folder)
+	cmd := m.sessions.launcher.startCommand(nil, command, folder)
 	if now := m.sessions.currentPane(); m.sessions.shown && now != nil && now != before {
 		m.visit = &visit{now, from, then}
 	}
 	return cmd
 }
 
-// endVisit shows the view again that was left, once the session is closed.
+// endVisit returns to the recorded view once the session's pane is closed.
 func (m *model) endVisit() tea.Cmd {
 	v := m.visit
 	if v == nil {

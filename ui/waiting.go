@@ -17,8 +17,8 @@ import (
 	"tandem/ui/screen"
 )
 
-// await does an action as soon as it is ready.
-func (in *input) await(p panes.Pending) tea.Cmd {
+// awaitPending runs an action as soon as it is ready. Input is held until then.
+func (in *input) awaitPending(p panes.Pending) tea.Cmd {
 	if p.Ready() {
 		return p.Then()
 	}
@@ -26,22 +26,22 @@ func (in *input) await(p panes.Pending) tea.Cmd {
 	return nil
 }
 
-// waits reports whether typed input is held back for now.
-func (in *input) waits() bool { return len(in.pending) > 0 || in.m.zoom.behind() }
+// isHeld reports whether typed input is held.
+func (in *input) isHeld() bool { return len(in.pending) > 0 || in.m.zoom.isBehind() }
 
-// hold holds back input typed behind a pending action. A key for Cancel drops the action
-// and the input before the key. While the zoomed session is behind, mouse events wait until
-// something else is typed.
-func (in *input) hold(events []screen.Event) (held bool) {
+// holdEvents holds input typed behind a pending action. The Cancel key drops the action
+// and the input before the key. While the zoomed session is behind, mouse events wait
+// until something else is typed.
+func (in *input) holdEvents(events []screen.Event) (held bool) {
 	switch {
 	case len(in.pending) > 0:
-		events = splitTyped(events) // any key may cancel
-		if at := slices.IndexFunc(events, in.cancels); at >= 0 {
+		events = splitEvents(events) // any key may cancel
+		if at := slices.IndexFunc(events, in.isCancel); at >= 0 {
 			in.cancelPending()
 			events = events[at+1:]
 			in.queue.Notify()
 		}
-	case !in.m.zoom.behind() || slices.ContainsFunc(events, func(e screen.Event) bool { return e.Kind != keys.EventMouse }):
+	case !in.m.zoom.isBehind() || slices.ContainsFunc(events, func(e screen.Event) bool { return e.Kind != keys.EventMouse }):
 		return false
 	}
 	in.queue.Unread(events)
@@ -49,8 +49,8 @@ func (in *input) hold(events []screen.Event) (held bool) {
 	return true
 }
 
-// cancels reports whether an event is a key for Cancel.
-func (in *input) cancels(e screen.Event) bool {
+// isCancel reports whether an event is a key for Cancel.
+func (in *input) isCancel(e screen.Event) bool {
 	return e.Kind == keys.EventKey && keymap.NewResolver(in.m.o.Bindings).Resolve(e.Key, cancelScopes()...).Action == keymap.Cancel
 }
 
@@ -59,7 +59,7 @@ func cancelScopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopePrompt, keymap.ScopePicker, keymap.ScopeForm}
 }
 
-// cancelNote names the key to cancel with.
+// cancelNote names the key for Cancel.
 func (in *input) cancelNote() string {
 	return panes.WithKey(in.m.o.Bindings, "; ", keymap.Cancel, " cancels", cancelScopes()...)
 }
@@ -74,9 +74,9 @@ func (in *input) cancelPending() {
 	}
 }
 
-// settle does the pending actions that are ready, and takes the held input once none is
-// left.
-func (in *input) settle(waited bool) tea.Cmd {
+// runReady runs the pending actions that are ready, and handles the held input once none
+// is left.
+func (in *input) runReady(waited bool) tea.Cmd {
 	var cmds []tea.Cmd
 	for i := 0; i < len(in.pending); {
 		p := in.pending[i]
@@ -87,17 +87,17 @@ func (in *input) settle(waited bool) tea.Cmd {
 		in.pending, in.m.dirty = slices.Delete(in.pending, i, i+1), true
 		cmds, waited = append(cmds, p.Then()), true
 	}
-	if waited && !in.waits() {
-		cmds = append(cmds, in.take(in.queue.Drain()))
+	if waited && !in.isHeld() {
+		cmds = append(cmds, in.handleEvents(in.queue.Drain()))
 	}
 	return tea.Batch(cmds...)
 }
 
-// takeEarly keeps what is typed before the first session is there, for that: it was
-// not meant for the list. Keys of the dashboard itself work at once.
-func (in *input) takeEarly(e screen.Event) (taken bool) {
+// keepEarly keeps keys typed before the first session opens: they are meant for the
+// session, not for the list. The dashboard's own keys work at once.
+func (in *input) keepEarly(e screen.Event) (taken bool) {
 	m := in.m
-	if m.sessions.opened || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() {
+	if m.sessions.isOpen || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() {
 		return false
 	}
 	isKey := e.Kind == keys.EventKey && keymap.NewResolver(m.o.Bindings).Resolve(e.Key, keymap.ScopeGlobal).Kind == keymap.Unbound
@@ -108,33 +108,33 @@ func (in *input) takeEarly(e screen.Event) (taken bool) {
 	return false
 }
 
-// afterStart gives the first session what was typed before it was there.
-func (in *input) afterStart() tea.Cmd {
-	if len(in.early) == 0 || !in.m.sessions.opened {
+// replayEarly types the kept keys into the first session.
+func (in *input) replayEarly() tea.Cmd {
+	if len(in.early) == 0 || !in.m.sessions.isOpen {
 		return nil
 	}
 	in.queue.Unread(in.early)
 	in.early = nil
-	return in.take(in.queue.Drain())
+	return in.handleEvents(in.queue.Drain())
 }
 
-// insertPatience is how long it may take to learn what runs in a session. What is
-// typed meanwhile waits.
-const insertPatience = 3 * time.Second
+// maxForegroundWait is how long to wait for the session's foreground program. Input is
+// held meanwhile.
+const maxForegroundWait = 3 * time.Second
 
-// insertText types text at the prompt of the session used last, or of a new one if
-// that has ended. Where something else than a prompt waits, the person is asked.
+// insertText types text at the prompt of the session used last, or of a new one if that
+// has exited. If a program other than the shell runs, it asks the user first.
 func (m *model) insertText(text string) tea.Cmd {
 	m.dialog.open = nil
 	p := m.sessions.currentPane()
-	if hasEnded(p) {
+	if cannotType(p) {
 		return m.insertNew(text)
 	}
 	m.showTerminal()
-	if p.ID == "" { // its shell comes to a prompt first of all
+	if p.ID == "" { // a new shell shows its prompt before it reads
 		return p.Paste(text)
 	}
-	ctx, cancel := context.WithTimeout(m.ctx, insertPatience)
+	ctx, cancel := context.WithTimeout(m.ctx, maxForegroundWait)
 	return panes.AwaitAnswer(ctx, env{m}, func(ctx context.Context, e panes.Engine) (api.SessionForegroundOutput, error) {
 		return api.SessionForeground.Call(ctx, e, api.IDInput{ID: p.ID})
 	}, func(now api.SessionForegroundOutput, err error) tea.Cmd {
@@ -143,13 +143,13 @@ func (m *model) insertText(text string) tea.Cmd {
 	})
 }
 
-// insertInto goes on when it is known what runs in the session.
+// insertInto types text once the session's foreground program is known.
 func (m *model) insertInto(p *terminal.Pane, text string, now api.SessionForegroundOutput, err error) tea.Cmd {
 	switch {
-	case hasEnded(p):
+	case cannotType(p):
 		return m.insertNew(text)
 	case err != nil:
-		return m.notices.say("not inserted: "+panes.ErrorText(err), true)
+		return m.notices.showToast("not inserted: "+panes.ErrorText(err), true)
 	case now.Prompt:
 		return p.Paste(text)
 	}
@@ -172,17 +172,17 @@ func (m *model) insertInto(p *terminal.Pane, text string, now api.SessionForegro
 
 // insertNew types text into a new session.
 func (m *model) insertNew(text string) tea.Cmd {
-	start := m.sessions.starts.newSession()
+	start := m.sessions.launcher.newSession()
 	m.showTerminal()
 	return tea.Batch(start, m.sessions.currentPane().Paste(text))
 }
 
-// showTerminal gives the terminal used last the keyboard.
+// showTerminal focuses the pane used last.
 func (m *model) showTerminal() {
-	m.switchTo(viewSessions)
+	m.switchView(viewSessions)
 	m.sessions.focusTerminal()
 	m.relayout()
 }
 
-// hasEnded reports whether nothing takes input in a pane, or there is none.
-func hasEnded(p *terminal.Pane) bool { return p == nil || p.Ended() != nil || p.Err() != nil }
+// cannotType reports whether p is nil or its session takes no input.
+func cannotType(p *terminal.Pane) bool { return p == nil || p.Ended() != nil || p.Err() != nil }

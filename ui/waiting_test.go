@@ -9,9 +9,9 @@ import (
 	"tandem/keys/keymap"
 )
 
-// A hung engine must not hold the user: esc cancels what waits, and what was typed for it
-// reaches no program.
-func TestWhatAnEngineDoesNotAnswerCanBeCancelledAndLeft(t *testing.T) {
+// A hung engine must not block the user: esc cancels the pending request, and the keys
+// typed for it reach no program.
+func TestRequestToHungEngineCanBeCancelled(t *testing.T) {
 	for name, c := range map[string]struct {
 		op    string
 		keys  []string
@@ -25,65 +25,65 @@ func TestWhatAnEngineDoesNotAnswerCanBeCancelledAndLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newFakeEngine()
-			s := e.add("first", "one$ ")
-			e.ran("make")
+			s := e.addSession("first", "one$ ")
+			e.addRun("make")
 			d := drive(t, e, 120, 36)
-			d.shows("one$ ")
-			lately(d).op = c.op
-			d.press(c.keys...)
+			d.waitText("one$ ")
+			delayStarts(d).op = c.op
+			d.pressKeys(c.keys...)
 			if c.shows != "" {
-				d.shows(c.shows)
-				d.press("enter")
+				d.waitText(c.shows)
+				d.pressKeys("enter")
 			}
-			if !d.m.input.waits() {
-				t.Fatalf("it does not wait:\n%s", d.screen())
+			if !d.m.input.isHeld() {
+				t.Fatalf("it does not wait:\n%s", d.screenText())
 			}
-			d.press("'rm -r", "enter", "ctrl+b", "c", "ctrl+c")
-			d.until("it is cancelled", func() bool { return !d.m.input.waits() })
+			d.pressKeys("'rm -r", "enter", "ctrl+b", "c", "ctrl+c")
+			d.waitUntil("it is cancelled", func() bool { return !d.m.input.isHeld() })
 			if d.m.view == viewSessions {
-				d.press("'ls")
-				d.typedInto(s, "ls")
+				d.pressKeys("'ls")
+				d.waitTyped(s, "ls")
 			}
-			d.press("ctrl+b", "d")
-			d.until("the dashboard is left", func() bool { return d.quit })
-			if got := s.input(); got != "" && got != "ls" || d.m.input.queue.Len() > 0 {
+			d.pressKeys("ctrl+b", "d")
+			d.waitUntil("the dashboard is left", func() bool { return d.quit })
+			if got := s.typedText(); got != "" && got != "ls" || d.m.input.queue.Len() > 0 {
 				t.Errorf("the program got %q, and %d keys wait", got, d.m.input.queue.Len())
 			}
 		})
 	}
 }
 
-func TestReboundCancelKeyCancelsWhatWaits(t *testing.T) {
+func TestReboundCancelKeyCancelsPendingAction(t *testing.T) {
 	e := newFakeEngine()
-	e.add("first", "one$ ")
+	e.addSession("first", "one$ ")
 	d := drive(t, e, 120, 36)
-	d.shows("one$ ")
-	d.rebinds(map[keymap.Action][]string{keymap.Cancel: {"ctrl+g"}})
-	lately(d).op = api.LayoutGet.Name
-	d.press("ctrl+b", "space", "'x")
-	d.shows("what you type waits; ctrl+g cancels")
-	d.press("ctrl+g")
-	d.until("it is cancelled", func() bool { return !d.m.input.waits() })
+	d.waitText("one$ ")
+	d.rebind(map[keymap.Action][]string{keymap.Cancel: {"ctrl+g"}})
+	delayStarts(d).op = api.LayoutGet.Name
+	d.pressKeys("ctrl+b", "space", "'x")
+	d.waitText("what you type waits; ctrl+g cancels")
+	d.pressKeys("ctrl+g")
+	d.waitUntil("it is cancelled", func() bool { return !d.m.input.isHeld() })
 }
 
-// Whenever the answer comes: each key typed behind an insertion follows it, once.
-func TestKeysTypedBehindAnInsertionFollowIt(t *testing.T) {
+// Keys typed after an insertion follow it exactly once, no matter when the answer arrives.
+func TestKeysTypedAfterInsertionFollowIt(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		typed := rapid.StringMatching(`[a-z ]{1,20}`).Draw(r, "typed")
 		answered := rapid.IntRange(0, len(typed)).Draw(r, "answered after")
 		e := newFakeEngine()
-		s := e.add("first", "one$ ")
-		e.ran("make")
+		s := e.addSession("first", "one$ ")
+		e.addRun("make")
 		d := drive(t, e, 120, 36)
-		d.shows("one$ ")
-		late := lately(d)
+		d.waitText("one$ ")
+		late := delayStarts(d)
 		late.op = api.SessionForeground.Name
-		d.press("ctrl+b", "r", "'make")
-		d.shows("1 found")
-		d.press("enter", "'"+typed[:answered])
+		d.pressKeys("ctrl+b", "r", "'make")
+		d.waitText("1 found")
+		d.pressKeys("enter", "'"+typed[:answered])
 		close(late.answer)
-		d.press("'" + typed[answered:])
-		d.typedInto(s, "make"+typed)
+		d.pressKeys("'" + typed[answered:])
+		d.waitTyped(s, "make"+typed)
 		d.cancel()
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"tandem/panes/panestest"
 )
 
-// trees has an engine make worktrees, and notes what it was asked.
-func trees(e *fakeEngine) (added *[]api.WorktreeAddInput, removed *[]api.WorktreeRemoveInput) {
+// trackWorktrees makes an engine create worktrees and record the requests.
+func trackWorktrees(e *fakeEngine) (added *[]api.WorktreeAddInput, removed *[]api.WorktreeRemoveInput) {
 	added, removed = new([]api.WorktreeAddInput), new([]api.WorktreeRemoveInput)
 	panestest.On(e.Engine, api.WorktreeAdd, func(_ context.Context, in api.WorktreeAddInput) (api.Worktree, error) {
 		*added = append(*added, in)
@@ -28,22 +28,22 @@ func trees(e *fakeEngine) (added *[]api.WorktreeAddInput, removed *[]api.Worktre
 	return added, removed
 }
 
-func TestASessionIsStartedInANewWorktreeFromTheList(t *testing.T) {
+func TestListStartsSessionInNewWorktree(t *testing.T) {
 	e := newFakeEngine()
-	added, _ := trees(e)
-	e.add("shell", "$ ")
+	added, _ := trackWorktrees(e)
+	e.addSession("shell", "$ ")
 	d := drive(t, e, 80, 24)
-	d.shows("$ ")
-	d.press("ctrl+b", "s", "W")
-	d.shows("Start a session in a new worktree")
-	d.lacks("keep alive")
-	d.press("'taken", "enter")
-	d.shows("worktree: add worktree: a branch named 'taken' already exists")
-	d.press("ctrl+u", "'a b c", "enter")
-	d.shows("needs a name, and optionally the start of its branch")
-	d.press("ctrl+u", "'fix main", "tab", "'claude --continue", "tab", "ctrl+u", "'/src/app", "enter")
-	d.lacks("Start a session")
-	d.until("the session is asked for", func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.started) == 1 })
+	d.waitText("$ ")
+	d.pressKeys("ctrl+b", "s", "W")
+	d.waitText("Start a session in a new worktree")
+	d.waitNoText("keep alive")
+	d.pressKeys("'taken", "enter")
+	d.waitText("worktree: add worktree: a branch named 'taken' already exists")
+	d.pressKeys("ctrl+u", "'a b c", "enter")
+	d.waitText("needs a name, and optionally the start of its branch")
+	d.pressKeys("ctrl+u", "'fix main", "tab", "'claude --continue", "tab", "ctrl+u", "'/src/app", "enter")
+	d.waitNoText("Start a session")
+	d.waitUntil("the session is asked for", func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.started) == 1 })
 	got := e.started[0]
 	if got.CWD != "/src/app.worktrees/fix" || got.Name != "fix" || !reflect.DeepEqual(got.Command, []string{"claude", "--continue"}) {
 		t.Errorf("started %+v", got)
@@ -53,7 +53,7 @@ func TestASessionIsStartedInANewWorktreeFromTheList(t *testing.T) {
 	}
 }
 
-func TestAProcessIsStartedInANewWorktreeWhichGoesIfTheStartFails(t *testing.T) {
+func TestProcessFormCreatesWorktreeAndRemovesItOnFailure(t *testing.T) {
 	repository := t.TempDir()
 	if err := os.MkdirAll(repository+".worktrees/fix", 0o700); err != nil {
 		t.Fatal(err)
@@ -63,55 +63,55 @@ func TestAProcessIsStartedInANewWorktreeWhichGoesIfTheStartFails(t *testing.T) {
 	var removed *[]api.WorktreeRemoveInput
 	d := onProcesses(t, 80, 24, func(e *fakeEngine) {
 		e.addProcess("web", "")
-		added, removed = trees(e)
+		added, removed = trackWorktrees(e)
 		e.refuse = api.Errorf(api.CodeInvalid, "start make: no such program")
 	})
-	d.press("n", "'make", "tab", "tab", "ctrl+u", "'"+repository, "up", "up", "up", "space", "down", "down", "down", "down", "'fix", "enter")
-	d.shows("command: start make: no such program")
+	d.pressKeys("n", "'make", "tab", "tab", "ctrl+u", "'"+repository, "up", "up", "up", "space", "down", "down", "down", "down", "'fix", "enter")
+	d.waitText("command: start make: no such program")
 	if len(*added) != 1 || len(*removed) != 1 || (*removed)[0] != (api.WorktreeRemoveInput{Path: repository + ".worktrees/fix"}) {
 		t.Errorf("added %+v, removed %+v", *added, *removed)
 	}
 	d.engine.refuse = nil
-	d.press("enter")
-	d.shows("started make")
+	d.pressKeys("enter")
+	d.waitText("started make")
 	if d.engine.asked.CWD != repository+".worktrees/fix" {
 		t.Errorf("started in %s", d.engine.asked.CWD)
 	}
 }
 
-func TestPanesThatExitInOneUpdateKeepTheCommandsOfEach(t *testing.T) {
+func TestPanesExitingInOneUpdateKeepEachCommand(t *testing.T) {
 	onFakeTime(t, func(t *testing.T) {
 		e := newFakeEngine()
 		panestest.On(e.Engine, api.WorktreeList, func(context.Context, api.WorktreeListInput) (api.WorktreeListOutput, error) {
 			return api.WorktreeListOutput{Worktrees: []api.Worktree{{Path: "/src/app.worktrees/fix", Branch: "fix", Repository: "/src/app"}}}, nil
 		})
-		first := e.add("first", "one$ ")
+		first := e.addSession("first", "one$ ")
 		d := drive(t, e, 120, 36)
-		d.shows("one$ ")
-		d.press("ctrl+b", "%")
-		d.hasStarted(2)
-		d.press("alt+left")
-		d.until("the first pane has the keyboard", func() bool {
-			p := d.m.sessions.focused()
+		d.waitText("one$ ")
+		d.pressKeys("ctrl+b", "%")
+		d.waitStarted(2)
+		d.pressKeys("alt+left")
+		d.waitUntil("the first pane has the keyboard", func() bool {
+			p := d.m.sessions.focusedPane()
 			return p != nil && p.ID == first.process.ID
 		})
-		second := d.nth(1)
-		first.exits(api.Process{State: api.StateExited, ExitCode: new(int), CWD: "/src/app.worktrees/fix"})
-		second.exits(api.Process{State: api.StateStopped, CWD: "/", EndedBy: "agent:codex/1.0"})
-		synctest.Wait() // both have reached the dashboard before it handles either
-		d.shows("was ended by codex")
-		d.shows("Worktree fix of")
-		d.lacks("was ended by codex")
+		second := d.nthSession(1)
+		first.reportExit(api.Process{State: api.StateExited, ExitCode: new(int), CWD: "/src/app.worktrees/fix"})
+		second.reportExit(api.Process{State: api.StateStopped, CWD: "/", EndedBy: "agent:codex/1.0"})
+		synctest.Wait() // both exits have arrived before either is handled
+		d.waitText("was ended by codex")
+		d.waitText("Worktree fix of")
+		d.waitNoText("was ended by codex")
 	})
 }
 
-// exits ends a session's program as its attachments report it, before any event.
-func (s *fakeSession) exits(as api.Process) {
+// reportExit ends a session's program as its attachments report it, before any event.
+func (s *fakeSession) reportExit(as api.Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.process.State, s.process.ExitCode, s.process.EndedBy, s.process.CWD, s.process.PID = as.State, as.ExitCode, as.EndedBy, as.CWD, 0
 	p := s.process
 	for v := range s.viewers {
-		v.push(api.Output{Ended: &p})
+		v.pushOutput(api.Output{Ended: &p})
 	}
 }

@@ -1,3 +1,13 @@
+// A zoomed pane fills the screen. As long as nothing else needs to be drawn, the dashboard
+// hands the user's terminal over to the session: keys and output bypass the dashboard, and
+// echo is faster. The prefix, a message, the wheel or anything else that needs the
+// dashboard brings it back. It then draws the session at the same position and size.
+//
+// During the handover the goroutine of Update is blocked in directZoom.Run, so the state
+// of the model cannot change underneath. News are applied there; once they need to be
+// drawn, the session releases the terminal. Keys read by then are returned to the input
+// queue, so none is lost or reordered.
+
 package ui
 
 import (
@@ -17,30 +27,26 @@ import (
 	"tandem/ui/conn"
 )
 
-// A zoom is a terminal that fills the screen. While there is nothing else to show
-// the person's terminal itself becomes the session, which echoes sooner; the
-// prefix, a message, the wheel or whatever else wants to be shown brings the
-// dashboard back, which draws the session in the same place and size.
+// A zoom hands the terminal over to the zoomed session and back.
 type zoom struct {
-	m       *model
-	news    chan struct{}  // of 1: the link has some, or a session has
-	handing bool           // the terminal is being handed over, or has been
-	away    bool           // it has been
-	over    *terminal.Pane // its session has ended, or cannot be attached to; until it is zoomed again
+	m        *model
+	news     chan struct{}  // capacity 1; signals news of the link or a session
+	handing  bool           // a handover is scheduled or running
+	away     bool           // the session has the terminal
+	excluded *terminal.Pane // not handed over again until zoomed again: its session exited or could not be attached
 }
 
-// tells reports whether there is something to read beside the session.
-func (z *zoom) tells() bool {
-	return z.m.input.resolver.Pending() || z.m.notices.toast.text != "" || z.m.sessions.opened && !z.m.news.Connected
+// hasMessage reports whether something must be shown beside the session.
+func (z *zoom) hasMessage() bool {
+	return z.m.input.resolver.Pending() || z.m.notices.toast.text != "" || z.m.sessions.isOpen && !z.m.news.Connected
 }
 
-// drawScreen is the session, and the status bar over its last row when there is
-// something to read, or over the first while the cursor is in the last. Under a dialog
-// it is always the last.
+// drawScreen draws the session. A message covers its last row, or the first while the
+// cursor is in the last. With a dialog open it is always the last row.
 func (z *zoom) drawScreen() string {
 	z.m.content = z.m.sessions.AppendRows(z.m.content[:0])
 	text := strings.TrimSuffix(string(z.m.content), "\n")
-	if !z.tells() && z.m.dialog.open == nil {
+	if !z.hasMessage() && z.m.dialog.open == nil {
 		return text
 	}
 	rows := strings.Split(text, "\n")
@@ -52,16 +58,16 @@ func (z *zoom) drawScreen() string {
 	return strings.Join(rows, "\n")
 }
 
-// idle is the pane that is zoomed while nothing but its session wants to be shown
-// and nothing is under way in it; else nil.
-func (z *zoom) idle() *terminal.Pane {
+// idlePane returns the zoomed pane if the terminal may be handed over to it: nothing else
+// needs the screen and nothing is in progress. Otherwise it returns nil.
+func (z *zoom) idlePane() *terminal.Pane {
 	m, v := z.m, z.m.sessions
-	p := v.focused()
+	p := v.focusedPane()
 	switch {
-	case !m.areas.zoomed || p == nil || p == z.over || z.tells() || m.dialog.open != nil:
-	case m.input.blurred || m.input.held != nil || m.input.left || m.input.waits():
-	case m.theme.ground != nil: // which is painted behind the session too
-	case v.sizes.changed || v.sizes.calm:
+	case !m.areas.zoomed || p == nil || p == z.excluded || z.hasMessage() || m.dialog.open != nil:
+	case m.input.blurred || m.input.mousePane != nil || m.input.detached || m.input.isHeld():
+	case m.theme.background != nil: // the session would not paint it
+	case v.sizes.changed || v.sizes.pausing:
 	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.Ended() != nil || p.Scroll.Active() || p.Selecting():
 	default:
 		return p
@@ -69,14 +75,14 @@ func (z *zoom) idle() *terminal.Pane {
 	return nil
 }
 
-// behind reports whether the terminal shows output of the session that the dashboard has
+// isBehind reports whether the terminal shows output of the session that the dashboard has
 // not received yet. Until then the mouse's target is unknown.
-func (z *zoom) behind() bool {
-	return z.m.areas.zoomed && z.m.sessions.focused() != nil && z.m.sessions.focused().Behind()
+func (z *zoom) isBehind() bool {
+	return z.m.areas.zoomed && z.m.sessions.focusedPane() != nil && z.m.sessions.focusedPane().Behind()
 }
 
-// zoomedOut is the end of what handOver began.
-type zoomedOut struct {
+// zoomResult is the result of a handover.
+type zoomResult struct {
 	pane    *terminal.Pane
 	outcome attach.Outcome
 	began   bool
@@ -84,23 +90,22 @@ type zoomedOut struct {
 	err     error
 }
 
-// handOver lets the terminal itself become the session that is zoomed, if that can
-// be.
+// handOver schedules a handover of the terminal if idlePane allows it.
 func (z *zoom) handOver() tea.Cmd {
 	if !z.m.areas.zoomed {
-		z.over = nil
+		z.excluded = nil
 	}
 	e, real := z.m.link.Now().(conn.Client)
 	if !real || z.m.terminal == nil || z.handing {
 		return nil
 	}
-	p := z.idle()
+	p := z.idlePane()
 	if p == nil {
 		return nil
 	}
 	z.handing = true
 	told := z.m.display
-	run := &directZoom{zoom: z, out: zoomedOut{pane: p}, options: attach.Options{
+	run := &directZoom{zoom: z, out: zoomResult{pane: p}, options: attach.Options{
 		Client: e.Client, ID: p.ID, In: z.m.o.Input, Out: z.m.o.Output,
 		Prefix: z.m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: z.m.o.Connect,
 		NoClipboard: z.m.o.NoClipboard, Pictures: z.m.o.Pictures, NoMouse: z.m.o.NoMouse, Told: &told, Cooked: z.m.terminal.Cooked(),
@@ -111,48 +116,48 @@ func (z *zoom) handOver() tea.Cmd {
 	})
 }
 
-// A directZoom is the session as a command that has the terminal.
+// A directZoom implements tea.ExecCommand: it gives the terminal to the session.
 type directZoom struct {
 	*zoom
 	options attach.Options
-	out     zoomedOut
+	out     zoomResult
 }
 
 func (d *directZoom) SetStdin(io.Reader)  {}
 func (d *directZoom) SetStdout(io.Writer) {}
 func (d *directZoom) SetStderr(io.Writer) {}
 
-// Run is called on the goroutine of Update, which waits for it.
+// Run runs on the goroutine of Update, which waits for it.
 func (d *directZoom) Run() error {
 	typed := d.m.input.queue.Drain()
 	d.m.input.queue.Unread(typed)
-	if len(typed) > 0 || d.idle() != d.out.pane { // of what has happened meanwhile
+	if len(typed) > 0 || d.idlePane() != d.out.pane { // the state changed since the handover was scheduled
 		return nil
 	}
 	defer d.m.leaveOnPanic()
 	d.out.began, d.away = true, true
 	d.m.terminal.Leave()
 	defer func() {
-		if d.away { // a panic: what restores the terminal has to own it
+		if d.away { // a panic: the deferred restore needs the terminal
 			_ = d.m.terminal.Enter()
 		}
 	}()
-	err := d.attach()
-	d.m.sessions.takeClips() // what was copied has reached the terminal
+	err := d.runSession()
+	d.m.sessions.takeClips() // discarded: it reached the terminal directly
 	if d.out.outcome.Reason == attach.HungUp {
 		d.away = false
 		return err
 	}
 	d.m.display = d.out.outcome.Told
 	d.out.pane.CatchUp()
-	d.m.input.queue.Feed(d.out.outcome.Rest) // nobody else reads now
+	d.m.input.queue.Feed(d.out.outcome.Rest) // the program's reader has not started again
 	d.away = false
 	return errors.Join(err, d.m.terminal.Enter())
 }
 
-// attach has the terminal be the session until the dashboard has something to show,
-// for which it takes in the news meanwhile.
-func (d *directZoom) attach() (err error) {
+// runSession attaches the terminal to the session, and applies news meanwhile. It returns
+// once the dashboard has something to draw.
+func (d *directZoom) runSession() (err error) {
 	sizes := make(chan os.Signal, 1)
 	signal.Notify(sizes, syscall.SIGWINCH)
 	defer signal.Stop(sizes)
@@ -161,14 +166,15 @@ func (d *directZoom) attach() (err error) {
 	defer leave()
 	d.options.Leave = ctx.Done()
 	if w, h := d.m.terminal.Size(); w != d.m.areas.w || h != d.m.areas.h {
-		leave() // it has another size since the dashboard was told last
+		leave() // it was resized since the dashboard last read its size
 	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		d.m.link.Guard(func() { d.out.outcome, err = attach.Run(run, d.options) })
 	}()
-	defer func() { // on a panic below, too, the session lets go of the terminal first
+	// Even on a panic below, the session must release the terminal first.
+	defer func() {
 		stop()
 		<-ended
 	}()
@@ -179,7 +185,7 @@ func (d *directZoom) attach() (err error) {
 		case <-sizes:
 			leave()
 		case <-d.news:
-			if cmd := d.m.sync(); cmd != nil || d.idle() != d.out.pane {
+			if cmd := d.m.syncNews(); cmd != nil || d.idlePane() != d.out.pane {
 				d.out.cmd = tea.Batch(d.out.cmd, cmd)
 				leave()
 			}
@@ -187,41 +193,41 @@ func (d *directZoom) attach() (err error) {
 	}
 }
 
-func (msg zoomedOut) take(m *model) tea.Cmd { return m.zoom.back(msg) }
+func (msg zoomResult) applyTo(m *model) tea.Cmd { return m.zoom.resumeDashboard(msg) }
 
-// back goes on where the session was left.
-func (z *zoom) back(msg zoomedOut) tea.Cmd {
+// resumeDashboard handles the result of a handover and the input queued meanwhile.
+func (z *zoom) resumeDashboard(msg zoomResult) tea.Cmd {
 	z.handing = false
 	cmd := msg.cmd
 	if msg.began {
-		cmd = tea.Batch(cmd, z.after(msg))
+		cmd = tea.Batch(cmd, z.handleOutcome(msg))
 	}
-	return tea.Batch(cmd, z.m.input.take(z.m.input.queue.Drain()))
+	return tea.Batch(cmd, z.m.input.handleEvents(z.m.input.queue.Drain()))
 }
 
-func (z *zoom) after(msg zoomedOut) tea.Cmd {
+func (z *zoom) handleOutcome(msg zoomResult) tea.Cmd {
 	z.m.areas.w, z.m.areas.h = z.m.terminal.Size()
 	z.m.relayout()
-	cmd := z.m.sync()
+	cmd := z.m.syncNews()
 	reason := msg.outcome.Reason
 	switch {
 	case reason == attach.HungUp:
-		return z.m.leave()
+		return z.m.detach()
 	case msg.err != nil:
-		z.over = msg.pane
-		return tea.Batch(cmd, z.m.notices.say(panes.ErrorText(msg.err), true))
+		z.excluded = msg.pane
+		return tea.Batch(cmd, z.m.notices.showToast(panes.ErrorText(msg.err), true))
 	case reason == attach.Interrupted:
-		return z.interrupted(msg.outcome.Signal)
+		return z.stopOnSignal(msg.outcome.Signal)
 	case reason == attach.Ended:
-		z.over = msg.pane
+		z.excluded = msg.pane
 	}
 	return cmd
 }
 
-// interrupted ends the dashboard as a signal that came to it would have.
-func (z *zoom) interrupted(s os.Signal) tea.Cmd {
+// stopOnSignal closes the dashboard as if it had received the signal itself.
+func (z *zoom) stopOnSignal(s os.Signal) tea.Cmd {
 	if s != nil {
-		z.m.stop(endedBy(s))
+		z.m.stop(signalError(s))
 	}
-	return z.m.leave()
+	return z.m.detach()
 }

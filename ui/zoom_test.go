@@ -15,18 +15,18 @@ import (
 	"tandem/ui/screen"
 )
 
-func TestPanicWhileZoomedRestoresTheTerminal(t *testing.T) {
+func TestPanicWhileZoomedRestoresTerminal(t *testing.T) {
 	for name, crash := range map[string]func(*model) *client.Client{
 		"in the session": func(*model) *client.Client { return new(client.Client) },
 		"in the dashboard": func(m *model) *client.Client {
 			return muteEngine(t, func() {
 				m.sessions = nil
-				ring(m.zoom.news)
+				notifyChan(m.zoom.news)
 			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPerson(t, newFakeEngine(), 80, 24)
+			p := newTerminalUser(t, newFakeEngine(), 80, 24)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			l := conn.New(p.engine, func(context.Context) (panes.Engine, error) { return p.engine, nil })
 			l.Crash = func(any) { cancel(nil) }
@@ -43,18 +43,18 @@ func TestPanicWhileZoomedRestoresTheTerminal(t *testing.T) {
 			func() {
 				defer func() { _ = recover() }()
 				_ = zoom.Run()
-				terminal.Close() // as the dashboard does when it ends
+				terminal.Close() // as the dashboard does on exit
 			}()
 			if !zoom.out.began {
 				t.Fatal("the session never had the terminal")
 			}
-			p.restored()
+			p.checkRestored()
 		})
 	}
 }
 
-// muteEngine is a client of an engine that answers no question about a session, but
-// calls asked.
+// muteEngine returns a client of an engine that answers no question about a session but
+// calls asked instead.
 func muteEngine(t *testing.T, asked func()) *client.Client {
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {
