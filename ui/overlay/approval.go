@@ -14,19 +14,19 @@ import (
 	"tandem/panes/widget"
 )
 
-// An Approval asks the person what an agent has asked, the oldest request first.
-// Nobody allows what they have not seen: what would run is shown to its end first.
+// An Approval shows agents' requests to the user, the oldest first. A request can be
+// allowed only after its whole command was on the screen.
 type Approval struct {
-	ID       string               // of the request that is shown; "" for the oldest one
-	Requests func() []api.Request // that are open
+	ID       string               // id of the request shown; "" selects the oldest
+	Requests func() []api.Request // returns the open requests
 	Answer   func(api.RequestAnswerInput) tea.Cmd
-	Refuse   func(why string) tea.Cmd // tells why nothing is done
+	Refuse   func(why string) tea.Cmd // reports why an answer was not accepted
 
-	pager pager
-	wants int         // how many of the pager's rows are what would run or be touched
-	of    api.Request // what they are of
-	width int
-	read  api.Request // what has been on screen to its end
+	pager        pager
+	requestRows  int         // number of the pager's rows that show the command or paths
+	shownRequest api.Request // the request those rows belong to
+	width        int
+	readRequest  api.Request // the last request shown to its end
 }
 
 func (a *Approval) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRequest} }
@@ -34,9 +34,9 @@ func (a *Approval) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeR
 func (a *Approval) Type(Host, tea.KeyPressMsg) tea.Cmd { return nil }
 func (a *Approval) Paste(Host, string) tea.Cmd         { return nil }
 
-// find is the request that is shown and its place; ok is false when it is not
-// open any more.
-func (a *Approval) find() (r api.Request, at int, ok bool) {
+// findRequest returns the shown request and its index; ok is false if it is no longer
+// open.
+func (a *Approval) findRequest() (r api.Request, at int, ok bool) {
 	open := a.Requests()
 	if a.ID == "" && len(open) > 0 {
 		a.ID = open[0].ID
@@ -50,106 +50,107 @@ func (a *Approval) find() (r api.Request, at int, ok bool) {
 }
 
 func (a *Approval) Do(h Host, action keymap.Action) tea.Cmd {
-	r, at, open := a.find()
+	r, at, open := a.findRequest()
 	switch action {
 	case keymap.RequestNext:
 		if all := a.Requests(); len(all) > 0 {
-			a.show(all[(at+1)%len(all)].ID)
+			a.showRequest(all[(at+1)%len(all)].ID)
 		}
 		return nil
 	case keymap.RequestAllow, keymap.RequestAlways, keymap.RequestDeny:
 		if !open {
-			return nil // somebody else was quicker; what is shown now was not read yet
+			return nil // answered elsewhere; the user has not read the next one yet
 		}
 	default:
-		if !a.pager.do(action) {
+		if !a.pager.scrollBy(action) {
 			h.Close()
 		}
 		return nil
 	}
-	if action != keymap.RequestDeny && !sameWish(r, a.read) {
+	if action != keymap.RequestDeny && !sameRequest(r, a.readRequest) {
 		return a.Refuse("scroll to the end first")
 	}
 	in := api.RequestAnswerInput{ID: a.ID, Allow: action != keymap.RequestDeny, Always: action == keymap.RequestAlways}
 	if all := a.Requests(); len(all) > 1 {
-		a.show(all[(at+1)%len(all)].ID)
+		a.showRequest(all[(at+1)%len(all)].ID)
 	} else {
 		h.Close()
 	}
 	return a.Answer(in)
 }
 
-// Mouse handles the mouse inside the box.
+// Mouse scrolls with the wheel.
 func (a *Approval) Mouse(_ Host, e keys.Mouse) tea.Cmd {
-	a.pager.wheel(e)
+	a.pager.scrollWheel(e)
 	return nil
 }
 
-func (a *Approval) show(id string) {
+func (a *Approval) showRequest(id string) {
 	a.ID = id
-	a.pager.do(keymap.HelpFirst)
+	a.pager.scrollBy(keymap.HelpFirst)
 }
 
 func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
 	width = max(min(w-8, 84), 10)
-	r, at, open := a.find()
+	r, at, open := a.findRequest()
 	if !open {
 		rows = []string{look.Dim.Text(widget.Fit("Already answered, or it timed out.", width))}
 		return rows, width, -1, 0
 	}
 	shown := textOf(r)
-	title := fmt.Sprintf("%s wants to call %s", widget.Clip(shown.Asker, width/2), toolOf(shown))
+	title := fmt.Sprintf("%s wants to call %s", widget.Clip(shown.Asker, width/2), describeTool(shown))
 	if n := len(a.Requests()); n > 1 {
 		title += fmt.Sprintf("  (%d of %d)", at+1, n)
 	}
-	rows = append([]string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}, a.rows(r, width, max(height-11, 3), look)...)
+	rows = append([]string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}, a.requestRowsInView(r, width, max(height-11, 3), look)...)
 	rows = append(rows, widget.Spaces(width))
 	for _, fact := range requestFacts(r, shown) {
 		rows = append(rows, look.Dim.Text(widget.Fit(fact, width)))
+		// Only a request visible to its last row can be allowed: the frame must fit, too.
 	}
 	if a.pager.view.AtBottom() && width+4 <= w && len(rows)+2 < height {
-		a.read = r
+		a.readRequest = r
 	}
 	return rows, width, -1, 0
 }
 
-// rows are those of what r wants that are in sight, at most some, and below them
-// where they are if there are others.
-func (a *Approval) rows(r api.Request, width, most int, look *widget.Look) (rows []string) {
+// requestRowsInView draws at most most rows of the request, and a line with the position
+// if not all rows fit.
+func (a *Approval) requestRowsInView(r api.Request, width, most int, look *widget.Look) (rows []string) {
 	page := a.pager.rows
-	if page == nil || a.width != width || !sameWish(a.of, r) {
-		a.of, a.width = r, width
+	if page == nil || a.width != width || !sameRequest(a.shownRequest, r) {
+		a.shownRequest, a.width = r, width
 		page = requestLines(r, width)
-		a.wants = len(page)
+		a.requestRows = len(page)
 		if r.CWD != "" {
 			page = append(page, widget.Spaces(width))
-			page = append(page, folded("in "+textOf(r).CWD, width)...)
+			page = append(page, foldLine("in "+textOf(r).CWD, width)...)
 		}
 	}
-	a.pager.show(page, min(len(page), most))
-	first := a.pager.top()
-	for i, line := range a.pager.inSight() {
+	a.pager.setRows(page, min(len(page), most))
+	first := a.pager.firstVisible()
+	for i, line := range a.pager.visibleRows() {
 		ink := look.Accent
-		if first+i >= a.wants {
+		if first+i >= a.requestRows {
 			ink = look.Dim
 		}
 		rows = append(rows, ink.Text(widget.Fit(line, width)))
 	}
-	if !a.pager.all() {
+	if !a.pager.fits() {
 		place := fmt.Sprintf("rows %d–%d of %d", first+1, first+len(rows), len(page))
 		rows = append(rows, look.Strong.Text(widget.Fit(place, width)))
 	}
 	return rows
 }
 
-// textOf returns what to show of a request.
+// textOf returns the texts to show for a request.
 func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cellwidth.SpellLines) }
 
-// Asker is an agent's name in words.
+// Asker returns the agent's name.
 func Asker(r api.Request) string { return textOf(r).Asker }
 
-// Wish returns what an agent asks for, on one line, with invisible characters spelled out.
+// Wish returns what an agent asks for on one line, with invisible characters spelled out.
 func Wish(r api.Request) string {
 	shown := r.Text(cellwidth.Spell, cellwidth.Spell)
 	if shown.Command != "" {
@@ -158,22 +159,22 @@ func Wish(r api.Request) string {
 	return strings.Join(slices.DeleteFunc(append([]string{shown.Tool, shown.Session}, shown.Paths...), func(s string) bool { return s == "" }), " ")
 }
 
-// toolOf is what a request wants to call, and where if that is another machine.
-func toolOf(t api.RequestText) string {
+// describeTool returns the tool to call, and the machine if it is another one.
+func describeTool(t api.RequestText) string {
 	if t.Host == "" {
 		return t.Tool
 	}
 	return t.Tool + " on " + t.Host
 }
 
-// sameWish reports whether two requests are one, for the same.
-func sameWish(a, b api.Request) bool {
+// sameRequest reports whether a and b have the same id and ask for the same.
+func sameRequest(a, b api.Request) bool {
 	return a.ID == b.ID && a.Tool == b.Tool && a.Host == b.Host && a.Command == b.Command && a.CWD == b.CWD && slices.Equal(a.Paths, b.Paths)
 }
 
-// Hints are the keys of the request that is shown.
+// Hints returns the keys for the shown request.
 func (a *Approval) Hints(h Host) []widget.Hint {
-	_, _, open := a.find()
+	_, _, open := a.findRequest()
 	var hints []widget.Hint
 	for _, hint := range h.Bindings().Hints(false, keymap.ScopeRequest) {
 		if hint.Action == keymap.Close || hint.Action == keymap.RequestNext && (!open || len(a.Requests()) < 2) {
@@ -181,7 +182,7 @@ func (a *Approval) Hints(h Host) []widget.Hint {
 		}
 		hints = append(hints, widget.Hint{Key: hint.Key, Does: hint.Label})
 	}
-	if open && !a.pager.all() {
+	if open && !a.pager.fits() {
 		scroll := Choose(h.Bindings(), keymap.ScopeRequest, keymap.HelpDown, keymap.HelpUp, "scroll")
 		scroll.Key = strings.TrimSpace(scroll.Key + " " + keyOf(h.Bindings(), keymap.ScopeRequest, keymap.HelpLast))
 		hints = append(hints, scroll)
@@ -190,13 +191,14 @@ func (a *Approval) Hints(h Host) []widget.Hint {
 }
 
 const (
-	lineBegins  = "› "
-	lineGoesOn  = "  "
-	lineMargins = len(lineGoesOn)
+	firstLineMargin = "› "
+	nextLineMargin  = "  "
+	marginWidth     = len(nextLineMargin)
 )
 
-// requestLines are what would run or be touched. Of several rows each tells
-// whether a line begins there, which nothing that is asked for can feign.
+// requestLines returns the command and paths of a request, folded to width. With more than
+// one row, each has a margin that shows whether a line begins there: a long line cannot
+// pose as several commands.
 func requestLines(r api.Request, width int) []string {
 	shown := textOf(r)
 	parts := shown.Paths
@@ -204,23 +206,24 @@ func requestLines(r api.Request, width int) []string {
 		parts = append(strings.Split(shown.Command, "\n"), parts...)
 	}
 	if len(parts) == 1 {
-		if lines := folded(parts[0], width); len(lines) == 1 {
+		if lines := foldLine(parts[0], width); len(lines) == 1 {
 			return lines
 		}
 	}
 	var lines []string
 	for _, p := range parts {
-		margin := lineBegins
-		for _, line := range folded(p, width-lineMargins) {
+		margin := firstLineMargin
+		for _, line := range foldLine(p, width-marginWidth) {
 			lines = append(lines, margin+line)
-			margin = lineGoesOn
+			margin = nextLineMargin
 		}
 	}
 	return lines
 }
 
-// folded cuts a text into lines of a width.
-func folded(s string, width int) []string {
+// foldLine splits a text into lines of at most width cells, never within a grapheme
+// cluster.
+func foldLine(s string, width int) []string {
 	var lines []string
 	begin, used := 0, 0
 	for at := 0; at < len(s); {

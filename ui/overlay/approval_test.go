@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestAHostileCommandIsShownSafely(t *testing.T) {
+func TestHostileCommandIsShownSafely(t *testing.T) {
 	r := api.Request{ID: "r1", Tool: "exec", Command: "echo \x1b[2Jhidden\u202e" + strings.Repeat(" x", 60) + "\n› rm -rf /\t\u3164\u00a0\u2028"}
 	want := []string{
 		`› echo \u{1b}[2Jhidden\u{202e} x x x x x`, "   x x x x x x x x x x x x x x x x x x x", "   x x x x x x x x x x x x x x x x x x x",

@@ -11,46 +11,47 @@ import (
 	"tandem/panes/widget"
 )
 
-// A completion is what the text in a field may become.
+// A completion holds the ways to complete a field.
 type completion struct {
 	field  int
-	text   string   // of the field
-	common string   // what all lines begin with
-	lines  []string // what it may become
+	text   string   // content of the field when they were looked up
+	common string   // common prefix of all lines
+	lines  []string // possible contents
 }
 
-// maxNames is how many entries of a folder are offered.
+// maxNames is the maximum number of completions shown.
 const maxNames = 50
 
-// lookUp finds out how the field can go on.
-func (f *StartForm) lookUp() tea.Cmd {
-	field, text, home := f.at, f.fields[f.at].Text(), f.Home
-	switch f.at {
+// findCompletions returns a command that looks up completions of the focused field; nil if
+// it has none.
+func (f *StartForm) findCompletions() tea.Cmd {
+	field, text, home := f.focused, f.fields[f.focused].Text(), f.Home
+	switch f.focused {
 	case FieldCommand:
 		folder := widget.ExpandHome(f.fields[FieldFolder].Text(), home)
 		return func() tea.Msg {
-			common, lines := commandsFrom(text, folder, home)
-			return f.found(completion{field, text, common, lines})
+			common, lines := completeCommand(text, folder, home)
+			return f.completionAnswer(completion{field, text, common, lines})
 		}
 	case FieldFolder, FieldSandbox:
 		if !strings.Contains(text, "/") {
 			return nil
 		}
 		return func() tea.Msg {
-			common, lines := pathsFrom(text, "", home, field == FieldFolder)
-			return f.found(completion{field, text, common, lines})
+			common, lines := completePath(text, "", home, field == FieldFolder)
+			return f.completionAnswer(completion{field, text, common, lines})
 		}
 	}
 	return nil
 }
 
-// found is a completion that was looked up. An earlier one can come after a later
-// one.
-func (f *StartForm) found(c completion) Answer {
+// completionAnswer wraps a completion for the host. The lookups run concurrently, so an
+// outdated one may arrive last; it is dropped.
+func (f *StartForm) completionAnswer(c completion) Answer {
 	return Answer{Of: f, Do: func() tea.Cmd {
-		if c.field == f.at && c.text == f.fields[f.at].Text() {
-			f.matches = c
-			if field, ok := f.fields[f.at].formLine.(*widget.Field); ok {
+		if c.field == f.focused && c.text == f.fields[f.focused].Text() {
+			f.completion = c
+			if field, ok := f.fields[f.focused].formInput.(*widget.Field); ok {
 				field.Suggest(c.lines)
 			}
 		}
@@ -58,34 +59,34 @@ func (f *StartForm) found(c completion) Answer {
 	}}
 }
 
-// complete takes over what the present completion adds and reports whether
-// that was anything.
-func (f *StartForm) complete() bool {
-	c := &f.matches
-	if c.field != f.at || c.text != f.fields[f.at].Text() || len(c.common) <= len(c.text) {
+// applyCompletion inserts the common prefix of all completions. It reports whether that
+// added anything.
+func (f *StartForm) applyCompletion() bool {
+	c := &f.completion
+	if c.field != f.focused || c.text != f.fields[f.focused].Text() || len(c.common) <= len(c.text) {
 		return false
 	}
-	f.fields[f.at].Set(c.common)
+	f.fields[f.focused].Set(c.common)
 	return true
 }
 
-// pathsFrom are the paths that a text may become, and what all of them begin with.
-func pathsFrom(text, base, home string, onlyFolders bool) (common string, lines []string) {
+// completePath returns the paths starting with text, at most maxNames, and the common
+// prefix of all.
+func completePath(text, base, home string, onlyFolders bool) (common string, lines []string) {
 	dir, part := filepath.Split(text)
 	folder := widget.ExpandHome(dir, home)
 	if !filepath.IsAbs(folder) {
 		folder = filepath.Join(base, folder)
 	}
-	for _, name := range entries(folder, part, onlyFolders) {
+	for _, name := range listEntries(folder, part, onlyFolders) {
 		lines = append(lines, dir+name)
 	}
 	return CommonPrefix(lines), lines[:min(len(lines), maxNames)]
 }
 
-// commandsFrom are the lines that a command may become with another last word, a program
-// or a file beside what it is run in, and what all of them begin with. Words with quotes
-// are left alone.
-func commandsFrom(text, folder, home string) (common string, lines []string) {
+// completeCommand completes the last word of a command line: the first word with a program
+// in $PATH, any other with a file relative to folder. Words with quotes are not completed.
+func completeCommand(text, folder, home string) (common string, lines []string) {
 	word := text[strings.LastIndexByte(text, ' ')+1:]
 	if word == "" || strings.ContainsAny(text, "'\"\\`$|&;<>()*?") {
 		return "", nil
@@ -94,13 +95,13 @@ func commandsFrom(text, folder, home string) (common string, lines []string) {
 	dir, part := filepath.Split(word)
 	var names []string
 	if strings.TrimSpace(head) == "" && dir == "" {
-		names = programs(part)
+		names = listPrograms(part)
 	} else {
 		where := widget.ExpandHome(dir, home)
 		if !filepath.IsAbs(where) {
 			where = filepath.Join(folder, where)
 		}
-		names = entries(where, part, false)
+		names = listEntries(where, part, false)
 	}
 	for _, name := range names {
 		if !strings.ContainsAny(name, " '\"\\`$|&;<>()*?") {
@@ -110,10 +111,10 @@ func commandsFrom(text, folder, home string) (common string, lines []string) {
 	return CommonPrefix(lines), lines[:min(len(lines), maxNames)]
 }
 
-// entries are the names in a folder with a prefix, sorted, folders with a slash
-// behind them. Hidden ones have to be asked for.
-func entries(folder, prefix string, onlyFolders bool) (names []string) {
-	all, _ := os.ReadDir(filepath.Clean(folder)) // of what cannot be read nothing is offered
+// listEntries returns the sorted names in a directory with the given prefix, directories
+// with a slash appended. Hidden entries are included only if prefix starts with a dot.
+func listEntries(folder, prefix string, onlyFolders bool) (names []string) {
+	all, _ := os.ReadDir(filepath.Clean(folder)) // an unreadable directory has no completions
 	for _, e := range all {
 		name := e.Name()
 		if !strings.HasPrefix(name, prefix) || strings.HasPrefix(name, ".") && !strings.HasPrefix(prefix, ".") {
@@ -134,8 +135,8 @@ func entries(folder, prefix string, onlyFolders bool) (names []string) {
 	return names
 }
 
-// programs are those of $PATH whose names begin so, sorted.
-func programs(prefix string) (names []string) {
+// listPrograms returns the sorted names of the executables in $PATH with the given prefix.
+func listPrograms(prefix string) (names []string) {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		all, _ := os.ReadDir(dir) // as above
 		for _, e := range all {

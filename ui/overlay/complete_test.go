@@ -41,14 +41,14 @@ func TestCommandsAreCompletedWithProgramsAndFiles(t *testing.T) {
 		"server ":             {""},
 		"":                    {""},
 	} {
-		common, lines := commandsFrom(text, work, "/home/me")
+		common, lines := completeCommand(text, work, "/home/me")
 		if got := append([]string{common}, lines...); !slices.Equal(got, want) {
 			t.Errorf("%q: %q", text, got)
 		}
 	}
 }
 
-// A host has the usual keys and no colours.
+// A host has the default keys and no colours.
 type host struct{ closed bool }
 
 var bindings = keymap.DefaultBindings()
@@ -58,8 +58,8 @@ func (h *host) Bindings() keymap.Bindings { return bindings }
 func (h *host) Look() *widget.Look        { return &widget.Look{Glyphs: themes.UnicodeGlyphs()} }
 func (h *host) Spinner() string           { return "" }
 
-// look runs what a dialog looks up, as the dashboard does.
-func look(cmd tea.Cmd) {
+// runLookup runs a dialog's lookup and applies its answer, as the dashboard does.
+func runLookup(cmd tea.Cmd) {
 	if cmd != nil {
 		if a, ok := cmd().(Answer); ok {
 			a.Do()
@@ -67,18 +67,18 @@ func look(cmd tea.Cmd) {
 	}
 }
 
-func typed(o Overlay, h Host, text string) {
+func typeText(o Overlay, h Host, text string) {
 	for _, r := range text {
-		look(o.Type(h, tea.KeyPressMsg{Code: r, Text: string(r)}))
+		runLookup(o.Type(h, tea.KeyPressMsg{Code: r, Text: string(r)}))
 	}
 }
 
-func TestWordsAreSuggestedAndTakenWithTabOrRight(t *testing.T) {
+func TestTabOrRightAcceptsSuggestedWord(t *testing.T) {
 	words := []string{"web-1", "web-2", "db"}
 	for keys, want := range map[string][]rune{"x web-": {tea.KeyTab}, "x web-1": {tea.KeyTab, tea.KeyTab}, "x web-2": {tea.KeyDown, tea.KeyRight}} {
 		h, got := &host{}, ""
 		p := NewFilter("Show", "", "", func(text string) tea.Cmd { got = text; return nil }).SuggestWords(words)
-		typed(p, h, "x w")
+		typeText(p, h, "x w")
 		rows, _, _, _ := p.Draw(h, 60, 24)
 		if !strings.Contains(rows[0], "x web-1") {
 			t.Errorf("no word is suggested: %q", rows)
@@ -92,7 +92,7 @@ func TestWordsAreSuggestedAndTakenWithTabOrRight(t *testing.T) {
 	}
 }
 
-func TestUpChoosesNothingWhereNothingIsSuggested(t *testing.T) {
+func TestUpSelectsNothingWithoutSuggestions(t *testing.T) {
 	then := func(string) tea.Cmd { return nil }
 	for name, p := range map[string]*Prompt{
 		"prompt": NewPrompt("Name", "", then), "words": NewPrompt("Name", "", then).SuggestWords([]string{"work"}), "filter": NewFilter("Show", "", "", then),
@@ -102,7 +102,7 @@ func TestUpChoosesNothingWhereNothingIsSuggested(t *testing.T) {
 			p.Type(h, tea.KeyPressMsg{Code: code})
 		}
 		rows, _, _, _ := p.Draw(h, 60, 24)
-		typed(p, h, "wor")
+		typeText(p, h, "wor")
 		p.Type(h, tea.KeyPressMsg{Code: tea.KeyTab})
 		if got := p.Field.Text(); got != "wor" && (name != "words" || got != "work") {
 			t.Errorf("%s: %q after a tab, drawn before as %q", name, got, rows)
@@ -110,11 +110,11 @@ func TestUpChoosesNothingWhereNothingIsSuggested(t *testing.T) {
 	}
 }
 
-func TestEnterTakesWhatWasTypedUnlessAnotherWasChosen(t *testing.T) {
+func TestEnterAcceptsTypedTextUnlessSuggestionIsSelected(t *testing.T) {
 	for _, choose := range []bool{false, true} {
 		h, got := &host{}, ""
 		p := NewPrompt("Name", "", func(text string) tea.Cmd { got = text; return nil }).SuggestWords([]string{"work", "world"})
-		typed(p, h, "wor")
+		typeText(p, h, "wor")
 		want := "wor"
 		if choose {
 			p.Type(h, tea.KeyPressMsg{Code: tea.KeyDown})
@@ -127,26 +127,26 @@ func TestEnterTakesWhatWasTypedUnlessAnotherWasChosen(t *testing.T) {
 	}
 }
 
-func TestPathsAreSuggestedWhereAFileIsSaved(t *testing.T) {
+func TestSavePromptSuggestsPaths(t *testing.T) {
 	home := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(home, "logs", "web"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	h, p := &host{}, NewPrompt("Save to", "", nil).SuggestPaths(filepath.Join(home, "logs"), home)
-	typed(p, h, "~/l")
-	look(p.Type(h, tea.KeyPressMsg{Code: tea.KeyTab}))
+	typeText(p, h, "~/l")
+	runLookup(p.Type(h, tea.KeyPressMsg{Code: tea.KeyTab}))
 	if got := p.Field.Text(); got != "~/logs/" {
 		t.Errorf("below home it becomes %q", got)
 	}
 	p.Field.Set("")
-	typed(p, h, "w")
-	look(p.Type(h, tea.KeyPressMsg{Code: tea.KeyRight}))
+	typeText(p, h, "w")
+	runLookup(p.Type(h, tea.KeyPressMsg{Code: tea.KeyRight}))
 	if got := p.Field.Text(); got != "web/" {
 		t.Errorf("below the present folder it becomes %q", got)
 	}
 }
 
-func TestTheFolderOfAFormIsSuggestedAndTabStillMovesOn(t *testing.T) {
+func TestFormSuggestsFoldersAndTabMovesToNextField(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"src-a", "src-b"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
@@ -157,10 +157,10 @@ func TestTheFolderOfAFormIsSuggestedAndTabStillMovesOn(t *testing.T) {
 	f.Home = dir
 	f.InShell = func(string) bool { return false }
 	for range FieldFolder {
-		look(f.Do(h, keymap.FormNext))
+		runLookup(f.Do(h, keymap.FormNext))
 	}
-	typed(f, h, "/s")
-	look(f.Do(h, keymap.FormNext)) // as far as they agree
+	typeText(f, h, "/s")
+	runLookup(f.Do(h, keymap.FormNext)) // completes the common prefix
 	if got := f.Input().Folder; got != "~/src-" {
 		t.Errorf("the folder is %q", got)
 	}
@@ -168,32 +168,32 @@ func TestTheFolderOfAFormIsSuggestedAndTabStillMovesOn(t *testing.T) {
 	if !strings.Contains(rows[y], "src-a/") {
 		t.Errorf("nothing is suggested: %q", rows[y])
 	}
-	look(f.Type(h, tea.KeyPressMsg{Code: tea.KeyRight}))
+	runLookup(f.Type(h, tea.KeyPressMsg{Code: tea.KeyRight}))
 	if got := f.Input().Folder; got != "~/src-a/" {
 		t.Errorf("with the right arrow the folder is %q", got)
 	}
-	look(f.Do(h, keymap.FormNext))
-	typed(f, h, "A=1")
+	runLookup(f.Do(h, keymap.FormNext))
+	typeText(f, h, "A=1")
 	if got := f.Input(); got.Folder != "~/src-a/" || got.Env != "A=1" {
 		t.Errorf("tab does not go on: %+v", got)
 	}
 }
 
-func TestTheNotesOfTheFormAreWholeOnANarrowScreen(t *testing.T) {
+func TestFormNotesAreCompleteOnNarrowScreen(t *testing.T) {
 	for _, w := range []int{60, 80, 120} {
 		h, f := &host{}, NewStartForm("~")
 		f.InShell = func(string) bool { return false }
 		var height int
-		for f.at = range int(fieldCount) {
+		for f.focused = range int(fieldCount) {
 			rows, width, _, _ := f.Draw(h, w, 36)
-			if f.at == 0 {
+			if f.focused == 0 {
 				height = len(rows)
 			}
-			if f.at < FieldRestart && len(rows) != height {
-				t.Errorf("%d columns: field %d makes the box %d rows high, the first %d", w, f.at, len(rows), height)
+			if f.focused < FieldRestart && len(rows) != height {
+				t.Errorf("%d columns: field %d makes the box %d rows high, the first %d", w, f.focused, len(rows), height)
 			}
 			text := strings.Join(strings.Fields(ansi.Strip(strings.Join(rows, " "))), " ")
-			if note := f.note(h.Bindings()); !strings.Contains(text, note) || width > w-4 {
+			if note := f.fieldNote(h.Bindings()); !strings.Contains(text, note) || width > w-4 {
 				t.Errorf("%d columns: %q is cut", w, note)
 			}
 		}

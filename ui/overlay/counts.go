@@ -11,7 +11,7 @@ import (
 	"tandem/panes/widget"
 )
 
-// Counts shows lists of how often something was, each with a bar.
+// Counts shows lists of names with their counts, each with a bar.
 type Counts struct {
 	Title string
 	Lists []CountList
@@ -19,7 +19,7 @@ type Counts struct {
 	pager pager
 }
 
-// A CountList is one of them.
+// A CountList is one of these lists.
 type CountList struct {
 	Title string
 	Rows  []api.NameCount
@@ -27,8 +27,8 @@ type CountList struct {
 
 const (
 	countsWidth = 96
-	countCells  = 8  // of a number
-	barCells    = 16 // of the longest bar
+	countCells  = 8  // minimum width of a number
+	barCells    = 16 // width of the longest bar
 )
 
 func (u *Counts) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeHelp} }
@@ -38,38 +38,38 @@ func (u *Counts) Do(h Host, a keymap.Action) tea.Cmd {
 		h.Close()
 		return nil
 	}
-	u.pager.do(a)
+	u.pager.scrollBy(a)
 	return nil
 }
 
 func (u *Counts) Type(Host, tea.KeyPressMsg) tea.Cmd { return nil }
 func (u *Counts) Paste(Host, string) tea.Cmd         { return nil }
 
-// Mouse scrolls.
+// Mouse scrolls with the wheel.
 func (u *Counts) Mouse(_ Host, e keys.Mouse) tea.Cmd {
-	u.pager.wheel(e)
+	u.pager.scrollWheel(e)
 	return nil
 }
 
 func (u *Counts) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
 	width = min(w-8, countsWidth)
-	u.pager.show(u.lists(width, look), max(height-6, 3))
+	u.pager.setRows(u.drawLists(width, look), max(height-6, 3))
 	rows = append(rows, look.Strong.Text(widget.Fit(u.Title, width)), widget.Spaces(width))
-	rows = append(rows, u.pager.inSight()...)
+	rows = append(rows, u.pager.visibleRows()...)
 	return rows, width, -1, 0
 }
 
-// Hints are the keys that do something.
+// Hints returns the keys of the overlay.
 func (u *Counts) Hints(h Host) []widget.Hint {
 	leave := Hint(h.Bindings(), keymap.ScopeHelp, keymap.Close, "close")
-	if u.pager.all() {
+	if u.pager.fits() {
 		return []widget.Hint{leave}
 	}
 	return []widget.Hint{Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"), leave}
 }
 
-func (u *Counts) lists(w int, look *widget.Look) (rows []string) {
+func (u *Counts) drawLists(w int, look *widget.Look) (rows []string) {
 	for _, l := range u.Lists {
 		if len(l.Rows) == 0 {
 			continue

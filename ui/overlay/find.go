@@ -8,34 +8,34 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Find asks what to look for in a text. What it leads to is shown while it is
-// typed; it is low, so that its owner can keep what was found out from under it.
+// A Find is the search line of a text. Matches are shown while the user types. It is drawn
+// at the bottom, and its owner scrolls to keep the match visible above it.
 type Find struct {
 	Backward bool
-	Exact    bool   // capitals count, though there are none in the text
+	Exact    bool   // match case even if the text has no capitals
 	Regexp   bool   // the text is a regular expression
-	Problem  string // with what was typed; "no match" is one
-	Count    string // which match is shown, of how many
+	Problem  string // an error in the pattern, or "no match"
+	Count    string // number of the current match and of all, as in "2/7"
 
-	Changed func() tea.Cmd            // something else is to be looked for
-	Done    func(accept bool) tea.Cmd // it was closed
+	Changed func() tea.Cmd            // called when the pattern changes
+	Done    func(accept bool) tea.Cmd // called when the line is closed
 
 	field widget.Field
 }
 
-// FindRows is how high a Find is with its frame.
+// FindRows is the height of a Find, including its frame.
 const FindRows = 3
 
 func (f *Find) Low() bool              { return true }
 func (f *Find) Live() bool             { return true }
 func (f *Find) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-// Pattern is what is to be looked for.
+// Pattern returns the pattern to search for.
 func (f *Find) Pattern() api.Pattern {
 	return api.Pattern{Text: f.field.Text(), Regexp: f.Regexp, Exact: f.Exact}
 }
 
-// Tell says which match is shown, of how many; with total 0 that there is none.
+// Tell shows the number of the current match; total 0 means no match.
 func (f *Find) Tell(number, total int) {
 	f.Problem, f.Count = "", ""
 	if total == 0 {
@@ -59,20 +59,20 @@ func (f *Find) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 	default:
 		f.field.Type(k)
 	}
-	return f.change()
+	return f.patternChanged()
 }
 
 func (f *Find) Paste(_ Host, text string) tea.Cmd {
 	f.field.Paste(text)
-	return f.change()
+	return f.patternChanged()
 }
 
-func (f *Find) change() tea.Cmd {
+func (f *Find) patternChanged() tea.Cmd {
 	f.Problem, f.Count = "", ""
 	return f.Changed()
 }
 
-// Hints are the keys of the line.
+// Hints returns the keys of the line.
 func (f *Find) Hints(h Host) []widget.Hint {
 	regexp, exact := "regexp", "match case"
 	if f.Regexp {

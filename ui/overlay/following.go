@@ -7,20 +7,19 @@ import (
 	"tandem/panes/widget"
 )
 
-// What the keys after the prefix need at least, and what they take.
+// Layout of the list of keys after the prefix.
 const (
-	followingWidth   = 20 // cells of a column
-	followingHeight  = 4  // rows
-	followingColumns = 3  // at most
-	followingGap     = 2  // between them
-	followingKeys    = 13 // cells of keys at most
+	minPrefixKeysWidth   = 20 // cells of a column
+	minPrefixKeysHeight  = 4  // rows
+	maxPrefixKeysColumns = 3
+	prefixKeysGap        = 2  // cells between columns
+	maxPrefixKeyCells    = 13 // cells of the keys in a row
 )
 
-// Following draws the keys that may follow the prefix in columns, within w by h
-// cells. Where there is no room for all, the last rows of long groups are left out;
-// where there is for hardly any, there are no rows.
+// Following draws the keys after the prefix in columns, within w×h cells. If not all fit,
+// the last rows of long groups are dropped. With too little space it returns nil.
 func Following(groups []keymap.Group, w, h int, look *widget.Look) (rows []string) {
-	columns, key, cell := arrangeFollowing(groups, w, h)
+	columns, key, cell := arrangePrefixKeys(groups, w, h)
 	if columns == nil {
 		return nil
 	}
@@ -28,91 +27,91 @@ func Following(groups []keymap.Group, w, h int, look *widget.Look) (rows []strin
 		line := ""
 		for i, column := range columns {
 			if i > 0 {
-				line += widget.Spaces(followingGap)
+				line += widget.Spaces(prefixKeysGap)
 			}
 			if y >= len(column) {
 				line += widget.Spaces(cell)
 				continue
 			}
-			line += column[y].draw(key, cell, look)
+			line += column[y].drawLine(key, cell, look)
 		}
 		rows = append(rows, line)
 	}
 	return rows
 }
 
-// FollowingAt is what the row in a cell of what Following draws does; ok is false where
-// there is none, or one of several keys.
+// FollowingAt returns the action of the row at cell (x, y) of the result of Following. ok
+// is false if there is no row or it stands for several keys.
 func FollowingAt(groups []keymap.Group, w, h, x, y int) (a keymap.Action, ok bool) {
-	columns, _, cell := arrangeFollowing(groups, w, h)
+	columns, _, cell := arrangePrefixKeys(groups, w, h)
 	if columns == nil || x < 0 || y < 0 {
 		return "", false
 	}
-	i := x / (cell + followingGap)
-	if i >= len(columns) || y >= len(columns[i]) || x%(cell+followingGap) >= cell {
+	i := x / (cell + prefixKeysGap)
+	if i >= len(columns) || y >= len(columns[i]) || x%(cell+prefixKeysGap) >= cell {
 		return "", false
 	}
 	return columns[i][y].row.Action()
 }
 
-// arrangeFollowing divides the keys into columns for w by h cells, nil without room for
-// them, and tells how wide a key and a column are.
-func arrangeFollowing(groups []keymap.Group, w, h int) (columns [][]followingLine, key, cell int) {
-	if w < followingWidth || h < followingHeight || len(groups) == 0 {
+// arrangePrefixKeys divides the keys into columns for w×h cells. It returns nil if they do
+// not fit, and otherwise also the widths of keys and of a column.
+func arrangePrefixKeys(groups []keymap.Group, w, h int) (columns [][]prefixKeyLine, key, cell int) {
+	if w < minPrefixKeysWidth || h < minPrefixKeysHeight || len(groups) == 0 {
 		return nil, 0, 0
 	}
-	key, does := followingCells(groups)
+	key, does := measurePrefixKeys(groups)
 	cell = min(key+2+does, w)
-	fit := max(min((w+followingGap)/(cell+followingGap), followingColumns), 1)
-	columns = flow(groups, fit)
+	fit := max(min((w+prefixKeysGap)/(cell+prefixKeysGap), maxPrefixKeysColumns), 1)
+	columns = balanceColumns(groups, fit)
 	for len(columns[0]) > h {
-		groups = shorten(groups)
-		columns = flow(groups, fit)
+		groups = dropLastRow(groups)
+		columns = balanceColumns(groups, fit)
 	}
 	return columns, key, cell
 }
 
-// followingCells is how wide keys and what they do are.
-func followingCells(groups []keymap.Group) (key, does int) {
+// measurePrefixKeys returns the widths of the keys and of their descriptions.
+func measurePrefixKeys(groups []keymap.Group) (key, does int) {
 	for _, g := range groups {
 		for _, r := range g.Rows {
 			key, does = max(key, widget.Width(r.Keys)), max(does, widget.Width(r.Does))
 		}
 	}
-	return min(key, followingKeys), min(does, followingWidth)
+	return min(key, maxPrefixKeyCells), min(does, minPrefixKeysWidth)
 }
 
-// A followingLine is a heading, a row or, without either, a blank line.
-type followingLine struct {
+// A prefixKeyLine is a heading, a row or, with neither, a blank line.
+type prefixKeyLine struct {
 	title string
 	row   keymap.GroupRow
 }
 
-func (l followingLine) draw(key, cell int, look *widget.Look) string {
+func (l prefixKeyLine) drawLine(key, cell int, look *widget.Look) string {
 	if l.row.Keys == "" {
 		return look.Accent.Text(widget.Fit(l.title, cell))
 	}
 	return look.Key.Text(widget.Fit(l.row.Keys, key)) + "  " + look.Text.Text(widget.Fit(l.row.Does, max(cell-key-2, 0)))
 }
 
-// flow divides groups among at most that many columns of about the same height, of
-// which the first is the highest.
-func flow(groups []keymap.Group, most int) [][]followingLine {
+// balanceColumns divides groups among at most most columns of similar height, of which the
+// first is the longest.
+func balanceColumns(groups []keymap.Group, most int) [][]prefixKeyLine {
 	total := len(groups) - 1
 	for _, g := range groups {
 		total += 1 + len(g.Rows)
 	}
 	for height := (total + most - 1) / most; ; height++ {
-		if columns := fill(groups, height); len(columns) <= most && len(columns[0]) == longest(columns) {
+		if columns := fillColumns(groups, height); len(columns) <= most && len(columns[0]) == maxLength(columns) {
 			return columns
 		}
 	}
 }
 
-// fill puts groups into columns of a height, one below the other. A group goes on in
-// the next column, but its heading never stands alone at the end of one.
-func fill(groups []keymap.Group, height int) (columns [][]followingLine) {
-	column := []followingLine{}
+// fillColumns puts groups into columns of the given height, one below the other. A group
+// may continue in the next column, but a heading is never the last line of one.
+func fillColumns(groups []keymap.Group, height int) (columns [][]prefixKeyLine) {
+	column := []prefixKeyLine{}
 	next := func() {
 		columns = append(columns, column)
 		column = nil
@@ -123,30 +122,29 @@ func fill(groups []keymap.Group, height int) (columns [][]followingLine) {
 		case room < min(3, 1+len(g.Rows)):
 			next()
 		default:
-			column = append(column, followingLine{})
+			column = append(column, prefixKeyLine{})
 		}
-		column = append(column, followingLine{title: g.Title})
+		column = append(column, prefixKeyLine{title: g.Title})
 		for _, r := range g.Rows {
 			if len(column) >= height && height > 1 {
 				next()
 			}
-			column = append(column, followingLine{row: r})
+			column = append(column, prefixKeyLine{row: r})
 		}
 	}
 	next()
 	return columns
 }
 
-func longest(columns [][]followingLine) (most int) {
+func maxLength(columns [][]prefixKeyLine) (most int) {
 	for _, c := range columns {
 		most = max(most, len(c))
 	}
 	return most
 }
 
-// shorten leaves out the last row of the longest group, and the group with its last
-// one.
-func shorten(groups []keymap.Group) []keymap.Group {
+// dropLastRow removes the last row of the longest group, and the group once it is empty.
+func dropLastRow(groups []keymap.Group) []keymap.Group {
 	groups = slices.Clone(groups)
 	at := 0
 	for i, g := range groups {

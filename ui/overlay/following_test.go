@@ -11,17 +11,17 @@ import (
 	"tandem/panes/widget"
 )
 
-func followingText(w, h int, b keymap.Bindings) []string {
+func prefixKeysText(w, h int, b keymap.Bindings) []string {
 	return strings.Split(ansi.Strip(strings.Join(Following(b.Following(), w, h, &widget.Look{}), "\n")), "\n")
 }
 
-func TestAllKeysThatMayFollowThePrefixFitOnAnOrdinaryTerminal(t *testing.T) {
+func TestAllPrefixKeysFitOrdinaryTerminal(t *testing.T) {
 	for _, preset := range keymap.Presets() {
 		b, err := keymap.DefaultBindings().Preset(preset, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := followingText(80-4, 24-3, b)
+		rows := prefixKeysText(80-4, 24-3, b)
 		text := strings.Join(rows, "\n")
 		for _, g := range b.Following() {
 			if !strings.Contains(text, g.Title) {
@@ -36,14 +36,14 @@ func TestAllKeysThatMayFollowThePrefixFitOnAnOrdinaryTerminal(t *testing.T) {
 	}
 }
 
-func TestGroupsOfKeysStandWholeBesideEachOtherWhereThereIsRoom(t *testing.T) {
-	rows := followingText(76, 21, keymap.DefaultBindings())
+func TestPrefixKeyGroupsAreNotSplitIfColumnsSuffice(t *testing.T) {
+	rows := prefixKeysText(76, 21, keymap.DefaultBindings())
 	if len(rows) > 15 || !strings.HasPrefix(rows[0], "Sessions ") || !strings.Contains(rows[0], " Panes ") || !strings.Contains(rows[0], " Layout ") {
 		t.Errorf("they are\n%s", strings.Join(rows, "\n"))
 	}
 }
 
-func TestKeysThatMayFollowStayWithinTheScreen(t *testing.T) {
+func TestPrefixKeysStayWithinScreen(t *testing.T) {
 	for w := 0; w < 120; w += 7 {
 		for h := 0; h < 30; h += 3 {
 			rows := Following(keymap.DefaultBindings().Following(), w, h, &widget.Look{})
@@ -63,7 +63,7 @@ func TestKeysThatMayFollowStayWithinTheScreen(t *testing.T) {
 	if Following(keymap.DefaultBindings().Following(), 10, 3, &widget.Look{}) != nil {
 		t.Error("there are rows without room for any")
 	}
-	low := followingText(56, 8, keymap.DefaultBindings())
+	low := prefixKeysText(56, 8, keymap.DefaultBindings())
 	if !slices.ContainsFunc(low, func(row string) bool { return strings.Contains(row, "all keys") }) {
 		t.Errorf("nothing leads to the keys that are left out:\n%s", strings.Join(low, "\n"))
 	}

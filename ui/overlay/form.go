@@ -19,7 +19,7 @@ const (
 	FieldEnv
 	FieldKeepAlive
 	FieldSandbox
-	FieldMore // unfolds those below
+	FieldMore // unfolds the fields below
 	FieldRestart
 	FieldReady
 	FieldTerminal
@@ -29,41 +29,41 @@ const (
 
 // A formField is a row of the form.
 type formField struct {
-	label, note string // the note is shown while it is typed in
-	formLine
+	label, note string // note is shown while the field has the focus
+	formInput
 }
 
-// A formLine is what is typed into a field, or picked.
-type formLine interface {
+// A formInput is the editable part of a field.
+type formInput interface {
 	Text() string
 	Set(string)
 	Type(tea.KeyPressMsg)
 	Paste(string)
 }
 
-// A StartInput is what was typed into a StartForm.
+// A StartInput is the content of a StartForm.
 type StartInput struct {
 	Command, Name, Folder, Env, Sandbox string
 	KeepAlive                           bool
 
-	Restart  string // a policy
-	Ready    string // when it is ready
-	Terminal bool   // it gets one
+	Restart  string // restart policy
+	Ready    string // readiness condition
+	Terminal bool   // run it in a terminal
 
-	Worktree string // name of the one to be made, and where its branch begins
+	Worktree string // name of the worktree to create, and its base branch
 }
 
-// A pick is a field of which one of several values is picked.
-type pick struct {
+// A choiceField has one of several fixed values.
+type choiceField struct {
 	values []string
 	at     int
 }
 
-func (p *pick) Text() string     { return p.values[p.at] }
-func (p *pick) Set(value string) { p.at = slices.Index(p.values, value) }
-func (p *pick) Paste(string)     {}
+func (p *choiceField) Text() string     { return p.values[p.at] }
+func (p *choiceField) Set(value string) { p.at = slices.Index(p.values, value) }
+func (p *choiceField) Paste(string)     {}
 
-func (p *pick) Type(k tea.KeyPressMsg) {
+func (p *choiceField) Type(k tea.KeyPressMsg) {
 	n := len(p.values)
 	switch {
 	case k.Code == tea.KeyLeft:
@@ -73,37 +73,37 @@ func (p *pick) Type(k tea.KeyPressMsg) {
 	}
 }
 
-// The values of a pick that is yes or no.
+// The values of a yes-or-no field.
 const (
-	unticked = "[ ] no"
-	ticked   = "[x] yes"
+	valueNo  = "[ ] no"
+	valueYes = "[x] yes"
 )
 
-func yesOrNo() *pick { return &pick{values: []string{unticked, ticked}} }
+func newYesNo() *choiceField { return &choiceField{values: []string{valueNo, valueYes}} }
 
 // The values of FieldMore.
 const (
-	foldedMore   = "[+] restart, readiness, terminal, worktree"
-	unfoldedMore = "[-]"
+	valueFolded   = "[+] restart, readiness, terminal, worktree"
+	valueUnfolded = "[-]"
 )
 
-// A StartForm asks for what a process needs to be started, or a session in a worktree.
+// A StartForm asks for the parameters of a new process, or of a session in a worktree.
 type StartForm struct {
 	Home string
-	// Start begins to start the process. Fail tells the form what was wrong.
+	// Start starts the process. On an error the caller calls Fail.
 	Start   func(StartInput) tea.Cmd
-	InShell func(command string) bool // reports whether a shell would run it
+	InShell func(command string) bool // reports whether a shell would run the command
 
-	session bool // in a worktree
-	fields  [fieldCount]formField
-	at      int
-	bad     int    // the field that err is about
-	err     string // what is wrong
-	busy    bool   // the process is being started
-	matches completion
+	session    bool // the form starts a session in a worktree
+	fields     [fieldCount]formField
+	focused    int
+	errField   int    // the field with an error
+	err        string // the error
+	busy       bool   // a start is running
+	completion completion
 }
 
-// NewStartForm is a form for a process in a folder.
+// NewStartForm returns a form for a process in a folder.
 func NewStartForm(folder string) *StartForm {
 	policies := []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}
 	f := &StartForm{fields: [fieldCount]formField{
@@ -111,54 +111,55 @@ func NewStartForm(folder string) *StartForm {
 		FieldName:      {"name", "default: the program's name, of a shell's line that of its first program", &widget.Field{}},
 		FieldFolder:    {"folder", "default: the home folder", &widget.Field{}},
 		FieldEnv:       {"environment", "NAME=value, separated by spaces, commas or lines", &widget.Area{}},
-		FieldKeepAlive: {"keep alive", "space switches; started again whenever it ends", yesOrNo()},
+		FieldKeepAlive: {"keep alive", "space switches; started again whenever it ends", newYesNo()},
 		FieldSandbox:   {"sandbox file", "JSON that says what it may read, write and reach", &widget.Field{}},
-		FieldMore:      {"more", "space shows or hides when it is restarted and ready, terminal and worktree", &pick{values: []string{foldedMore, unfoldedMore}}},
-		FieldRestart:   {"restart", "space switches; unless-stopped: after a reboot too, if nobody stopped it", &pick{values: policies}},
+		FieldMore:      {"more", "space shows or hides when it is restarted and ready, terminal and worktree", &choiceField{values: []string{valueFolded, valueUnfolded}}},
+		FieldRestart:   {"restart", "space switches; unless-stopped: after a reboot too, if nobody stopped it", &choiceField{values: policies}},
 		FieldReady:     {"ready when", "port 8080, http://…, log REGEXP or command LINE; default: at once", &widget.Field{}},
-		FieldTerminal:  {"terminal", "space switches; with a terminal it is a session that you can type into", yesOrNo()},
+		FieldTerminal:  {"terminal", "space switches; with a terminal it is a session that you can type into", newYesNo()},
 		FieldWorktree:  {"worktree", "new branch, and where it begins: fix main; default: none", &widget.Field{}},
 	}}
 	f.fields[FieldFolder].Set(folder)
 	return f
 }
 
-// NewTreeForm is a form for a session in a new worktree of the repository in a folder.
+// NewTreeForm returns a form for a session in a new worktree of the repository in a
+// folder.
 func NewTreeForm(folder string) *StartForm {
 	f := NewStartForm(folder)
-	f.session, f.at = true, FieldWorktree
+	f.session, f.focused = true, FieldWorktree
 	f.fields[FieldWorktree].note = "new branch, and where it begins: fix-login main; default: work-1"
 	f.fields[FieldFolder].note = "of the repository"
 	return f
 }
 
-// Input is what was typed so far.
+// Input returns the content of the form.
 func (f *StartForm) Input() StartInput {
 	text := func(i int) string { return strings.TrimSpace(f.fields[i].Text()) }
 	return StartInput{Command: text(FieldCommand), Name: text(FieldName), Folder: text(FieldFolder), Env: text(FieldEnv), Sandbox: text(FieldSandbox),
-		KeepAlive: text(FieldKeepAlive) == ticked, Restart: text(FieldRestart), Ready: text(FieldReady), Terminal: text(FieldTerminal) == ticked, Worktree: text(FieldWorktree)}
+		KeepAlive: text(FieldKeepAlive) == valueYes, Restart: text(FieldRestart), Ready: text(FieldReady), Terminal: text(FieldTerminal) == valueYes, Worktree: text(FieldWorktree)}
 }
 
-// shown are the fields that there are to see.
-func (f *StartForm) shown() []int {
+// visibleFields returns the fields on the screen, from the top.
+func (f *StartForm) visibleFields() []int {
 	if f.session {
 		return []int{FieldWorktree, FieldCommand, FieldFolder}
 	}
 	all := []int{FieldCommand, FieldName, FieldFolder, FieldEnv, FieldKeepAlive, FieldSandbox, FieldMore}
-	if f.fields[FieldMore].Text() == unfoldedMore {
+	if f.fields[FieldMore].Text() == valueUnfolded {
 		all = append(all, FieldRestart, FieldReady, FieldTerminal, FieldWorktree)
 	}
 	return all
 }
 
-// Busy reports whether the process is being started.
+// Busy reports whether a start is running.
 func (f *StartForm) Busy() bool { return f.busy }
 
-// Fail shows what is wrong at its field.
+// Fail focuses a field and shows its error.
 func (f *StartForm) Fail(field int, why string) {
-	f.at, f.bad, f.err, f.busy = field, field, widget.Clean(why), false
+	f.focused, f.errField, f.err, f.busy = field, field, widget.Clean(why), false
 	if field > FieldMore {
-		f.fields[FieldMore].Set(unfoldedMore)
+		f.fields[FieldMore].Set(valueUnfolded)
 	}
 }
 
@@ -174,57 +175,58 @@ func (f *StartForm) Do(h Host, a keymap.Action) tea.Cmd {
 			return f.Start(f.Input())
 		}
 	case keymap.FormNext:
-		if f.complete() {
-			return f.lookUp()
+		if f.applyCompletion() {
+			return f.findCompletions()
 		}
-		return f.focus(1)
+		return f.moveFocus(1)
 	case keymap.FormDown:
-		if area, ok := f.fields[f.at].formLine.(*widget.Area); !ok || !area.Down() {
-			return f.focus(1)
+		if area, ok := f.fields[f.focused].formInput.(*widget.Area); !ok || !area.Down() {
+			return f.moveFocus(1)
 		}
 	case keymap.FormUp:
-		if area, ok := f.fields[f.at].formLine.(*widget.Area); !ok || !area.Up() {
-			return f.focus(-1)
+		if area, ok := f.fields[f.focused].formInput.(*widget.Area); !ok || !area.Up() {
+			return f.moveFocus(-1)
 		}
 	case keymap.FormPrevious:
-		return f.focus(-1)
+		return f.moveFocus(-1)
 	}
 	return nil
 }
 
-func (f *StartForm) focus(by int) tea.Cmd {
-	all := f.shown()
-	f.at = all[(slices.Index(all, f.at)+by+len(all))%len(all)]
-	return f.lookUp()
+func (f *StartForm) moveFocus(by int) tea.Cmd {
+	all := f.visibleFields()
+	f.focused = all[(slices.Index(all, f.focused)+by+len(all))%len(all)]
+	return f.findCompletions()
 }
 
 func (f *StartForm) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 	f.err = ""
-	field, ok := f.fields[f.at].formLine.(*widget.Field)
+	field, ok := f.fields[f.focused].formInput.(*widget.Field)
 	switch {
 	case ok && field.Accepts(k) && field.Accept():
-	case k.Code != tea.KeyTab: // which the fields would take for that too
-		f.fields[f.at].Type(k)
+	case k.Code != tea.KeyTab: // a field would accept a completion with tab, too
+		f.fields[f.focused].Type(k)
 	}
-	return f.lookUp()
+	return f.findCompletions()
 }
 
 func (f *StartForm) Paste(_ Host, text string) tea.Cmd {
 	f.err = ""
-	f.fields[f.at].Paste(strings.TrimSpace(text))
-	return f.lookUp()
+	f.fields[f.focused].Paste(strings.TrimSpace(text))
+	return f.findCompletions()
 }
 
-// note is what is said under the field that is typed in.
-func (f *StartForm) note(b keymap.Bindings) string {
-	if c := f.matches; c.field == f.at && c.text == f.fields[f.at].Text() && len(c.lines) > 0 {
+// fieldNote returns the note below the focused field: its completions, else its
+// description.
+func (f *StartForm) fieldNote(b keymap.Bindings) string {
+	if c := f.completion; c.field == f.focused && c.text == f.fields[f.focused].Text() && len(c.lines) > 0 {
 		names := strings.Join(lastParts(c.text, c.lines), "  ")
 		if key := keyOf(b, keymap.ScopeForm, keymap.FormNext); key != "" {
 			return key + ": " + names
 		}
 		return names
 	}
-	if command := f.fields[FieldCommand].Text(); f.at == FieldCommand {
+	if command := f.fields[FieldCommand].Text(); f.focused == FieldCommand {
 		switch {
 		case f.session && strings.TrimSpace(command) == "":
 			return "an agent, for example; default: your shell"
@@ -232,10 +234,10 @@ func (f *StartForm) note(b keymap.Bindings) string {
 			return "runs in /bin/sh"
 		}
 	}
-	return f.fields[f.at].note
+	return f.fields[f.focused].note
 }
 
-// Hints are the keys of the form.
+// Hints returns the keys of the form.
 func (f *StartForm) Hints(h Host) []widget.Hint {
 	b := h.Bindings()
 	return []widget.Hint{Hint(b, keymap.ScopeForm, keymap.Accept, "start"), Hint(b, keymap.ScopeForm, keymap.FormNext, "next"), Hint(b, keymap.ScopeForm, keymap.Cancel, "cancel")}
@@ -244,7 +246,7 @@ func (f *StartForm) Hints(h Host) []widget.Hint {
 func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	const label = 14
 	look := h.Look()
-	width = max(min(widestForm, w-8), label+16)
+	width = max(min(maxFormWidth, w-8), label+16)
 	title := "Start a process"
 	if f.session {
 		title = "Start a session in a new worktree"
@@ -253,9 +255,10 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 		title = h.Spinner() + "Starting…"
 	}
 	fields, at := f.drawFields(label, width, look)
-	notes := f.notes(h.Bindings(), width, look)
+	notes := f.drawNotes(h.Bindings(), width, look)
 	blank := []string{widget.Spaces(width)}
-	if len(fields)+5+len(notes) > height { // with the frame
+	// A low screen has no room for the blank rows that set off the title and the notes.
+	if len(fields)+5+len(notes) > height { // including the frame
 		blank = nil
 	}
 	rows = append([]string{look.Strong.Text(widget.Fit(title, width))}, blank...)
@@ -266,17 +269,17 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 	return append(append(rows, blank...), notes...), width, x, y
 }
 
-// widestForm is how wide a form is where there is room; no note is longer.
-const widestForm = 74
+// maxFormWidth is the maximum width of a form in cells. No note is longer.
+const maxFormWidth = 74
 
-// notes are the rows below the fields: what is wrong, or what the field is for. They are
-// as many for every field.
-func (f *StartForm) notes(b keymap.Bindings, width int, look *widget.Look) []string {
-	text, ink := f.note(b), look.Dim
+// drawNotes draws the error, or the note of the focused field. Every field has the same
+// number of rows, so that the form does not jump.
+func (f *StartForm) drawNotes(b keymap.Bindings, width int, look *widget.Look) []string {
+	text, ink := f.fieldNote(b), look.Dim
 	if f.err != "" {
-		text, ink = f.fields[f.bad].label+": "+f.err, look.Bad
+		text, ink = f.fields[f.errField].label+": "+f.err, look.Bad
 	}
-	rows := make([]string, (widestForm+width-1)/width)
+	rows := make([]string, (maxFormWidth+width-1)/width)
 	lines := []string{text}
 	if widget.Width(text) > width {
 		lines = widget.WrapWords(text, width)
@@ -290,20 +293,20 @@ func (f *StartForm) notes(b keymap.Bindings, width int, look *widget.Look) []str
 	return rows
 }
 
-// A place is where the cursor is.
-type place struct{ x, y int }
+// A cursorPosition is a cell in the form.
+type cursorPosition struct{ x, y int }
 
-// drawFields gives the rows of all fields that are shown.
-func (f *StartForm) drawFields(label, width int, look *widget.Look) (rows []string, cursor place) {
-	for _, i := range f.shown() {
+// drawFields draws the rows of the visible fields.
+func (f *StartForm) drawFields(label, width int, look *widget.Look) (rows []string, cursor cursorPosition) {
+	for _, i := range f.visibleFields() {
 		name := f.fields[i].label
 		ink := look.Dim
-		if i == f.at {
+		if i == f.focused {
 			ink = look.Title
 		}
 		lines, at, below := f.drawField(i, width-label, look)
-		if i == f.at {
-			cursor = place{label + at, len(rows) + below}
+		if i == f.focused {
+			cursor = cursorPosition{label + at, len(rows) + below}
 		}
 		for n, line := range lines {
 			if n > 0 {
@@ -315,10 +318,10 @@ func (f *StartForm) drawFields(label, width int, look *widget.Look) (rows []stri
 	return rows, cursor
 }
 
-// drawField gives the rows of a field and the cursor's place in them.
+// drawField draws the rows of a field, and returns the position of the cursor in them.
 func (f *StartForm) drawField(i, w int, look *widget.Look) (rows []string, x, y int) {
-	switch field := f.fields[i].formLine.(type) {
-	case *pick:
+	switch field := f.fields[i].formInput.(type) {
+	case *choiceField:
 		text := field.Text()
 		if i == FieldRestart {
 			text = "< " + text + " >"
@@ -331,7 +334,7 @@ func (f *StartForm) drawField(i, w int, look *widget.Look) (rows []string, x, y 
 		}
 		return rows, x, y
 	case *widget.Field:
-		if i == f.at {
+		if i == f.focused {
 			row, x := field.DrawIn(w, look)
 			return []string{row}, x, 0
 		}

@@ -12,27 +12,27 @@ import (
 	"tandem/panes/widget"
 )
 
-// Help lists the keys, those of what has the keyboard first.
+// Help lists the keys, starting with those of the focused scope.
 type Help struct {
-	Sections []keymap.HelpSection
-	Prefix   string // as it is shown
-	Closed   func() // what is done when a key closes it; may be nil
-
-	field     widget.Field // what is searched
+	Sections []keymap.HelpSection // as it is displayed
+	Prefix   string               // called after a key closes it; may be nil
+	Closed   func()               // what is done when a key closes it; may be nil
+	// the search
+	field     widget.Field // the search has the keyboard
 	searching bool         // it has the keyboard
 	pager     pager
-	of        helpPage // what the pager shows
+	shownPage helpPage // the page in the pager
 }
 
-// A helpPage is what the rows of a Help are made from.
+// A helpPage identifies the rows of a Help by everything they depend on.
 type helpPage struct {
 	search      string
 	width, room int
 	look        widget.Look
 }
 
-// label is the keys of a row; the prefix is in the section's title.
-func (u *Help) label(s keymap.HelpSection, r keymap.HelpRow) string {
+// rowKeys returns the keys of a row, without the prefix: the section's title has it.
+func (u *Help) rowKeys(s keymap.HelpSection, r keymap.HelpRow) string {
 	if s.Scope != keymap.ScopePrefix {
 		return r.KeyText()
 	}
@@ -43,7 +43,7 @@ func (u *Help) label(s keymap.HelpSection, r keymap.HelpRow) string {
 	return strings.Join(names, " ")
 }
 
-func (u *Help) title(s keymap.HelpSection, group string) string {
+func (u *Help) sectionTitle(s keymap.HelpSection, group string) string {
 	title := s.Title
 	if s.Scope == keymap.ScopePrefix {
 		title = "After " + u.Prefix
@@ -76,7 +76,7 @@ func (u *Help) Do(h Host, a keymap.Action) tea.Cmd {
 			u.Closed()
 		}
 	default:
-		u.pager.do(a)
+		u.pager.scrollBy(a)
 	}
 	return nil
 }
@@ -85,12 +85,12 @@ func (u *Help) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case !u.searching:
 	case k.Code == tea.KeyUp:
-		u.pager.do(keymap.HelpUp)
+		u.pager.scrollBy(keymap.HelpUp)
 	case k.Code == tea.KeyDown:
-		u.pager.do(keymap.HelpDown)
+		u.pager.scrollBy(keymap.HelpDown)
 	default:
 		u.field.Type(k)
-		u.pager.do(keymap.HelpFirst)
+		u.pager.scrollBy(keymap.HelpFirst)
 	}
 	return nil
 }
@@ -98,14 +98,14 @@ func (u *Help) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 func (u *Help) Paste(_ Host, text string) tea.Cmd {
 	if u.searching {
 		u.field.Paste(text)
-		u.pager.do(keymap.HelpFirst)
+		u.pager.scrollBy(keymap.HelpFirst)
 	}
 	return nil
 }
 
-// Mouse handles the mouse inside the box.
+// Mouse scrolls with the wheel.
 func (u *Help) Mouse(_ Host, e keys.Mouse) tea.Cmd {
-	u.pager.wheel(e)
+	u.pager.scrollWheel(e)
 	return nil
 }
 
@@ -113,22 +113,22 @@ func (u *Help) Mouse(_ Host, e keys.Mouse) tea.Cmd {
 func (u *Help) Dismiss(h Host) { h.Close() }
 
 func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
-	look, low := h.Look(), height < lowScreen
+	look, low := h.Look(), height < minRoomyHeight
 	width, room := w-6, height-7
 	if low {
 		width, room = w-4, height-4
 	}
-	if width = max(min(width, 2*mostHelpColumn+helpGap), 1); width < 2*leastHelpColumn+helpGap {
+	if width = max(min(width, 2*maxHelpColumn+helpGap), 1); width < 2*minHelpColumn+helpGap {
 		width = min(width, helpColumn)
 	} else {
 		width -= (width - helpGap) % 2
 	}
-	u.page(width, room, look)
-	rows = []string{u.head(width, look)}
+	u.updatePage(width, room, look)
+	rows = []string{u.drawHead(width, look)}
 	if !low {
-		rows = append(rows, look.Rule.Text(rule(width)))
+		rows = append(rows, look.Rule.Text(horizontalRule(width)))
 	}
-	shown := u.pager.inSight()
+	shown := u.pager.visibleRows()
 	rows = append(rows, shown...)
 	for range u.pager.view.Height() - len(shown) {
 		rows = append(rows, widget.Spaces(width))
@@ -140,30 +140,30 @@ func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	return rows, width, len(helpSearch) + x, 0
 }
 
-// Cells of help in one column at most, of one beside another, and between them.
+// Widths of a single column and of two side by side, and the gap between them, in cells.
 const (
-	helpColumn      = 96
-	leastHelpColumn = 52
-	mostHelpColumn  = 72
-	helpGap         = 3
+	helpColumn    = 96
+	minHelpColumn = 52
+	maxHelpColumn = 72
+	helpGap       = 3
 )
 
-// page makes the rows that the pager shows, if they are not those already. The
-// box stays as it is while it is searched.
-func (u *Help) page(width, room int, look *widget.Look) {
+// updatePage redraws the rows if anything they depend on has changed. The height is that
+// of all keys, so that the box keeps its size during a search.
+func (u *Help) updatePage(width, room int, look *widget.Look) {
 	of := helpPage{u.field.Text(), width, room, *look}
-	if u.pager.rows == nil || u.of != of {
-		u.of = of
-		height := max(min(len(u.lines("", width, look)), room), 1)
-		u.pager.show(u.lines(of.search, width, look), height)
+	if u.pager.rows == nil || u.shownPage != of {
+		u.shownPage = of
+		height := max(min(len(u.drawColumns("", width, look)), room), 1)
+		u.pager.setRows(u.drawColumns(of.search, width, look), height)
 	}
 }
 
 const helpSearch = "/ "
 
-// count is how many keys match, of how many.
-func (u *Help) count() string {
-	words, n, all := u.words(u.field.Text()), 0, 0
+// countMatches returns the number of matching keys and of all, as in " 3/90".
+func (u *Help) countMatches() string {
+	words, n, all := u.searchWords(u.field.Text()), 0, 0
 	for _, s := range u.Sections {
 		all += len(s.Rows)
 		for _, r := range s.Rows {
@@ -175,16 +175,16 @@ func (u *Help) count() string {
 	return " " + widget.Itoa(n) + "/" + widget.Itoa(all)
 }
 
-// head is the title, or what is searched.
-func (u *Help) head(width int, look *widget.Look) string {
+// drawHead draws the title, or the search line.
+func (u *Help) drawHead(width int, look *widget.Look) string {
 	if u.searching || u.field.Text() != "" {
-		count := u.count()
+		count := u.countMatches()
 		line, _ := u.field.Draw(u.fieldWidth(width))
 		return look.Strong.Text(helpSearch) + look.Text.Text(line) + look.Dim.Text(widget.Clip(count, max(width-len(helpSearch)-1, 0)))
 	}
 	title := "Keys"
-	if !u.pager.all() {
-		first, all := u.pager.top(), len(u.pager.rows)
+	if !u.pager.fits() {
+		first, all := u.pager.firstVisible(), len(u.pager.rows)
 		place := fmt.Sprintf("%d–%d of %d", first+1, first+u.pager.view.Height(), all)
 		title = widget.Fit(title, max(width-widget.Width(place)-1, 0))
 		return look.Strong.Text(title) + look.Dim.Text(widget.Fit(" "+place, width-widget.Width(title)))
@@ -192,11 +192,11 @@ func (u *Help) head(width int, look *widget.Look) string {
 	return look.Strong.Text(widget.Fit(title, width))
 }
 
-// fieldWidth is how many cells of the head what is searched has.
-func (u *Help) fieldWidth(width int) int { return max(width-len(helpSearch)-len(u.count()), 1) }
+// fieldWidth returns the width of the search field in cells.
+func (u *Help) fieldWidth(width int) int { return max(width-len(helpSearch)-len(u.countMatches()), 1) }
 
-// words are what has to be in all that is told of a key.
-func (u *Help) words(search string) []string { return strings.Fields(strings.ToLower(search)) }
+// searchWords splits a search into words. All must occur in a row.
+func (u *Help) searchWords(search string) []string { return strings.Fields(strings.ToLower(search)) }
 
 func (u *Help) Hints(h Host) []widget.Hint {
 	if u.searching {
@@ -209,22 +209,21 @@ func (u *Help) Hints(h Host) []widget.Hint {
 func (u *Help) labelWidth(w int) (label int) {
 	for _, s := range u.Sections {
 		for _, r := range s.Rows {
-			label = max(label, widget.Width(u.label(s, r)))
+			label = max(label, widget.Width(u.rowKeys(s, r)))
 		}
 	}
 	return min(label, w*2/5)
 }
 
-// lines are the groups with what a search has left of them, in two columns where
-// there is room.
-func (u *Help) lines(search string, w int, look *widget.Look) []string {
-	if w < 2*leastHelpColumn+helpGap {
-		return u.column(u.blocks(search, w, look), w)
+// drawColumns draws the groups matching a search, in two columns if the width allows.
+func (u *Help) drawColumns(search string, w int, look *widget.Look) []string {
+	if w < 2*minHelpColumn+helpGap {
+		return u.joinBlocks(u.drawBlocks(search, w, look), w)
 	}
 	w = (w - helpGap) / 2
-	blocks := u.blocks(search, w, look)
-	at := halfOf(blocks)
-	left, right := u.column(blocks[:at], w), u.column(blocks[at:], w)
+	blocks := u.drawBlocks(search, w, look)
+	at := splitBlocks(blocks)
+	left, right := u.joinBlocks(blocks[:at], w), u.joinBlocks(blocks[at:], w)
 	rows := make([]string, max(len(left), len(right)))
 	for i := range rows {
 		for j, column := range [][]string{left, right} {
@@ -241,8 +240,9 @@ func (u *Help) lines(search string, w int, look *widget.Look) []string {
 	return rows
 }
 
-// halfOf is how many blocks stand on the left so that both sides are about as long.
-func halfOf(blocks [][]string) (at int) {
+// splitBlocks returns the number of blocks for the left column, for columns of similar
+// height.
+func splitBlocks(blocks [][]string) (at int) {
 	total, left := 0, 0
 	for _, b := range blocks {
 		total += len(b) + 1
@@ -254,8 +254,8 @@ func halfOf(blocks [][]string) (at int) {
 	return at
 }
 
-// column is blocks one below the other.
-func (u *Help) column(blocks [][]string, w int) (lines []string) {
+// joinBlocks stacks blocks with a blank row between them.
+func (u *Help) joinBlocks(blocks [][]string, w int) (lines []string) {
 	for i, b := range blocks {
 		if i > 0 {
 			lines = append(lines, widget.Spaces(w))
@@ -265,10 +265,10 @@ func (u *Help) column(blocks [][]string, w int) (lines []string) {
 	return lines
 }
 
-// blocks are the rows of each group under its title.
-func (u *Help) blocks(search string, w int, look *widget.Look) (blocks [][]string) {
-	words, label := u.words(search), u.labelWidth(w)
-	match := anyOf(words)
+// drawBlocks draws each group with matching rows under its title.
+func (u *Help) drawBlocks(search string, w int, look *widget.Look) (blocks [][]string) {
+	words, label := u.searchWords(search), u.labelWidth(w)
+	match := matchAny(words)
 	for _, s := range u.Sections {
 		group, begun := "", false
 		for _, r := range s.Rows {
@@ -277,10 +277,10 @@ func (u *Help) blocks(search string, w int, look *widget.Look) (blocks [][]strin
 			}
 			if !begun || r.Group != group {
 				group, begun = r.Group, true
-				blocks = append(blocks, []string{look.Accent.Text(widget.Fit(u.title(s, group), w))})
+				blocks = append(blocks, []string{look.Accent.Text(widget.Fit(u.sectionTitle(s, group), w))})
 			}
 			last := &blocks[len(blocks)-1]
-			*last = append(*last, u.entry(s, r, w, label, match, look)...)
+			*last = append(*last, u.drawEntry(s, r, w, label, match, look)...)
 		}
 	}
 	if len(blocks) == 0 {
@@ -289,31 +289,32 @@ func (u *Help) blocks(search string, w int, look *widget.Look) (blocks [][]strin
 	return blocks
 }
 
-// narrowHelp is the width below which what a key does stands below it.
-const narrowHelp = 40
+// minSideBySide is the minimum width for a key and its description side by side.
+const minSideBySide = 40
 
-// entry is what is told of an action, with the words marked that were searched.
-func (u *Help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, match *regexp.Regexp, look *widget.Look) (rows []string) {
+// drawEntry draws the keys and description of an action, with the matches of a search
+// marked.
+func (u *Help) drawEntry(s keymap.HelpSection, r keymap.HelpRow, w, label int, match *regexp.Regexp, look *widget.Look) (rows []string) {
 	marked := func(text string, w int, ink widget.Ink) string {
-		return markAll(widget.Fit(text, w), match, ink, look.Found)
+		return highlightMatches(widget.Fit(text, w), match, ink, look.Found)
 	}
-	if w >= narrowHelp {
-		keys := marked(u.label(s, r), label, look.Key)
+	if w >= minSideBySide {
+		keys := marked(u.rowKeys(s, r), label, look.Key)
 		for _, line := range widget.WrapWords(r.Help, w-label-2) {
 			rows = append(rows, keys+"  "+marked(line, w-label-2, look.Text))
 			keys = widget.Spaces(label)
 		}
 		return rows
 	}
-	rows = []string{marked(u.label(s, r), w, look.Key)}
+	rows = []string{marked(u.rowKeys(s, r), w, look.Key)}
 	for _, line := range widget.WrapWords(r.Help, max(w-1, 1)) {
 		rows = append(rows, marked(" "+line, w, look.Text))
 	}
 	return rows
 }
 
-// anyOf finds words that were searched; nil without any.
-func anyOf(words []string) *regexp.Regexp {
+// matchAny returns a pattern for any of the words; nil if there are none.
+func matchAny(words []string) *regexp.Regexp {
 	if len(words) == 0 {
 		return nil
 	}
@@ -324,8 +325,8 @@ func anyOf(words []string) *regexp.Regexp {
 	return regexp.MustCompile("(?i)" + strings.Join(quoted, "|"))
 }
 
-// markAll is a text in an ink, and what matches in another.
-func markAll(text string, match *regexp.Regexp, ink, found widget.Ink) string {
+// highlightMatches draws text in ink, and its matches in found.
+func highlightMatches(text string, match *regexp.Regexp, ink, found widget.Ink) string {
 	if match == nil {
 		return ink.Text(text)
 	}
@@ -338,7 +339,7 @@ func markAll(text string, match *regexp.Regexp, ink, found widget.Ink) string {
 	return out.String() + ink.Text(text[at:])
 }
 
-// helpMatches reports whether all words are in what is told of an action.
+// helpMatches reports whether all words occur in the texts of an action.
 func helpMatches(r keymap.HelpRow, words []string) bool {
 	text := strings.ToLower(strings.Join([]string{r.KeyText(), r.Help, r.Label, r.Also, r.Group, string(r.Action)}, " "))
 	for _, word := range words {
@@ -350,4 +351,4 @@ func helpMatches(r keymap.HelpRow, words []string) bool {
 }
 
 // rule is a line across a box.
-func rule(w int) string { return strings.Repeat("─", max(w, 0)) }
+func horizontalRule(w int) string { return strings.Repeat("─", max(w, 0)) }

@@ -27,7 +27,7 @@ func terminalHelp() *Help {
 	return &Help{Prefix: "ctrl+b", Sections: keymap.DefaultBindings().Help(keymap.ScopePrefix, keymap.ScopeTerminal, keymap.ScopeGlobal)}
 }
 
-func TestHelpIsInGroupsAndInTwoColumnsWhereThereIsRoom(t *testing.T) {
+func TestWideHelpShowsGroupsInTwoColumns(t *testing.T) {
 	wide := helpText(terminalHelp(), 200, 60)
 	for _, title := range []string{"After ctrl+b: Sessions", "After ctrl+b: Panes", "After ctrl+b: Layout", "After ctrl+b: Tandem", "Everywhere"} {
 		if strings.Count(wide, title) != 1 {
@@ -42,7 +42,7 @@ func TestHelpIsInGroupsAndInTwoColumnsWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-func TestHelpTellsAllOfEveryKeyAtEverySize(t *testing.T) {
+func TestHelpShowsCompleteTextAtEverySize(t *testing.T) {
 	for _, w := range []int{60, 80, 112, 120, 140, 200} {
 		u := terminalHelp()
 		rows := strings.Split(helpText(u, w, 400), "\n")
@@ -64,7 +64,7 @@ func TestHelpTellsAllOfEveryKeyAtEverySize(t *testing.T) {
 	}
 }
 
-func TestASearchOfHelpLeavesTheGroupsThatMatch(t *testing.T) {
+func TestHelpSearchKeepsMatchingGroups(t *testing.T) {
 	u := terminalHelp()
 	u.Do(&bareHost{}, keymap.HelpSearch)
 	u.Paste(&bareHost{}, "border left")
@@ -75,7 +75,7 @@ func TestASearchOfHelpLeavesTheGroupsThatMatch(t *testing.T) {
 	}
 }
 
-func TestASearchOfHelpIsCountedAndMarked(t *testing.T) {
+func TestHelpSearchCountsAndHighlightsMatches(t *testing.T) {
 	u, h := terminalHelp(), &bareHost{}
 	h.look.Found = "\x1b[7m"
 	rows, _, _, _ := u.Draw(h, 120, 36)

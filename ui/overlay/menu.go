@@ -9,8 +9,8 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Menu lets the person choose one of a few, or type another. What is typed may
-// have Prefix before it, and may be in small letters.
+// A Menu lets the user choose one of a few items, or type another value. The typed text
+// may omit Prefix and use lower case.
 type Menu struct {
 	Title  string
 	Items  []MenuItem
@@ -21,13 +21,13 @@ type Menu struct {
 	cursor int
 }
 
-// A MenuItem is a choice, in capitals, and what it does.
+// A MenuItem is a name in capitals and its description.
 type MenuItem struct{ Name, Does string }
 
 func (u *Menu) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-// shown are the items that begin with what was typed.
-func (u *Menu) shown() (items []MenuItem) {
+// matchingItems returns the items starting with the typed text.
+func (u *Menu) matchingItems() (items []MenuItem) {
 	typed := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(u.field.Text())), u.Prefix)
 	for _, item := range u.Items {
 		if strings.HasPrefix(item.Name, typed) {
@@ -42,7 +42,7 @@ func (u *Menu) Do(h Host, a keymap.Action) tea.Cmd {
 	if a != keymap.Accept {
 		return nil
 	}
-	if items := u.shown(); u.cursor < len(items) {
+	if items := u.matchingItems(); u.cursor < len(items) {
 		return u.Then(items[u.cursor].Name)
 	}
 	if typed := strings.TrimSpace(u.field.Text()); typed != "" {
@@ -56,7 +56,7 @@ func (u *Menu) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 	case tea.KeyUp:
 		u.cursor = max(u.cursor-1, 0)
 	case tea.KeyDown:
-		u.cursor = max(min(u.cursor+1, len(u.shown())-1), 0)
+		u.cursor = max(min(u.cursor+1, len(u.matchingItems())-1), 0)
 	default:
 		u.field.Type(k)
 		u.cursor = 0
@@ -75,7 +75,7 @@ func (u *Menu) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	width = min(46, w-8)
 	field, x := u.field.Draw(width)
 	rows = []string{look.Strong.Text(widget.Fit(u.Title, width)), look.Text.Text(field)}
-	items := u.shown()
+	items := u.matchingItems()
 	n := min(len(u.Items), max(height-6, 3))
 	top := max(u.cursor-n+1, 0)
 	for i := top; i < top+n; i++ {
@@ -91,7 +91,7 @@ func (u *Menu) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	return rows, width, x, 1
 }
 
-// Hints are the keys of the menu.
+// Hints returns the keys of the menu.
 func (u *Menu) Hints(h Host) []widget.Hint {
 	return []widget.Hint{
 		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "send"), OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"),

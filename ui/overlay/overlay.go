@@ -1,7 +1,7 @@
-// Package overlay holds dialogs that are drawn over the dashboard and have the
-// keyboard while they are open: questions, prompts, choices, forms, the keys and
-// what agents ask. They are plain structs over bubbles' components; what they lead
-// to is told them as functions. They know no pane and no engine.
+// Package overlay implements the dialogs drawn over the dashboard: questions, prompts,
+// choices, forms, the list of keys and agents' requests. The open one has the keyboard.
+// Overlays are plain structs over the components of bubbles. Their effects are functions
+// set by the caller; they know neither panes nor the engine.
 package overlay
 
 import (
@@ -14,49 +14,49 @@ import (
 	"tandem/panes/widget"
 )
 
-// An Overlay is a dialog. Besides, it may have the methods Mouse(Host, keys.Mouse)
-// tea.Cmd, for events inside its frame, in cells from its first row, Dismiss(Host),
-// for a click beside it, Low() bool, which has it drawn at the bottom, Live() bool,
-// if what is behind it shows its effect and so is not dimmed, and Busy() bool, while
-// it waits for something.
+// An Overlay is a dialog. It may have further methods:
+//
+// Mouse(Host, keys.Mouse) tea.Cmd handles events inside the frame, in cells from its first
+// row. Dismiss(Host) handles a click outside. Low() bool reports whether to draw it at the
+// bottom. Live() bool reports whether the view behind it shows its effect and must not be
+// dimmed. Busy() bool reports whether it waits for a result.
 type Overlay interface {
-	// Scopes are where its keys are looked up.
+	// Scopes returns the scopes in which its keys are looked up.
 	Scopes() []keymap.Scope
-	// Do is what a bound key means.
+	// Do handles a bound key.
 	Do(Host, keymap.Action) tea.Cmd
-	// Type takes a key that is not bound.
+	// Type handles a key without a binding.
 	Type(Host, tea.KeyPressMsg) tea.Cmd
 	Paste(Host, string) tea.Cmd
-	// Draw gives the rows inside its frame, all width cells wide, for a screen of
-	// w by height cells; x is the column of the cursor in row y, or negative for
-	// none.
+	// Draw returns the rows inside the frame, all width cells wide, for a screen of
+	// w×height cells. x and y are the position of the cursor; x is negative without one.
 	Draw(h Host, w, height int) (rows []string, width, x, y int)
-	// Hints are its keys, for the status bar; the last one is how to leave.
+	// Hints returns its keys for the status bar, with the one that closes it last.
 	Hints(Host) []widget.Hint
 }
 
 // A Host shows an overlay.
 type Host interface {
-	Close() // the overlay that is shown
+	Close() // closes the open overlay
 	Bindings() keymap.Bindings
 	Look() *widget.Look
-	Spinner() string // a sign that turns while the overlay is busy; else ""
+	Spinner() string // the current frame while the overlay is busy, else ""
 }
 
-// An Answer is what a command of an overlay has found. It counts while the
-// overlay is open.
+// An Answer is the result of an overlay's command. The host drops it if the overlay is
+// closed by then.
 type Answer struct {
 	Of Overlay
 	Do func() tea.Cmd
 }
 
-// Hint is the hint of an action in a scope.
+// Hint returns the hint for an action in a scope.
 func Hint(b keymap.Bindings, scope keymap.Scope, a keymap.Action, does string) widget.Hint {
 	return widget.Hint{Key: keyOf(b, scope, a), Does: does, Action: string(a)}
 }
 
-// OwnKeys is the hint of keys that an overlay handles itself. Keys that the user has
-// bound to something else in scope are left out.
+// OwnKeys returns the hint for keys handled by the overlay itself. Keys the user has bound
+// to something else in scope are left out.
 func OwnKeys(b keymap.Bindings, scope keymap.Scope, does string, names ...string) widget.Hint {
 	resolver := keymap.NewResolver(b)
 	var free []string
@@ -68,7 +68,8 @@ func OwnKeys(b keymap.Bindings, scope keymap.Scope, does string, names ...string
 	return widget.Hint{Key: strings.Join(free, " "), Does: does}
 }
 
-// Choose is the hint of two actions in a scope that go up and down.
+// Choose returns the combined hint for two opposite actions in a scope, such as up and
+// down.
 func Choose(b keymap.Bindings, scope keymap.Scope, up, down keymap.Action, does string) widget.Hint {
 	hint := Hint(b, scope, up, does)
 	if key := keyOf(b, scope, down); hint.Key == "" {
@@ -79,7 +80,7 @@ func Choose(b keymap.Bindings, scope keymap.Scope, up, down keymap.Action, does 
 	return hint
 }
 
-// keyOf is the first key that an action has in a scope; "" if it has none.
+// keyOf returns the first key of an action in a scope; "" if it has none.
 func keyOf(b keymap.Bindings, scope keymap.Scope, a keymap.Action) string {
 	if names := b.KeysOf(a, scope); len(names) > 0 {
 		return names[0]

@@ -7,15 +7,15 @@ import (
 	"tandem/keys/keymap"
 )
 
-// A pager shows a part of a few rows. A viewport knows which; the rows are ours,
-// because they are measured as everything else on the screen.
+// A pager shows a part of its rows. The viewport computes the position only: it measures
+// text by other rules than the rest of the screen, so the rows are kept here.
 type pager struct {
 	view viewport.Model
 	rows []string
 }
 
-// show takes rows, of which height are in sight at most.
-func (p *pager) show(rows []string, height int) {
+// setRows sets the rows and the maximum number of visible ones.
+func (p *pager) setRows(rows []string, height int) {
 	if p.view.Height() == 0 {
 		p.view = viewport.New()
 	}
@@ -24,20 +24,20 @@ func (p *pager) show(rows []string, height int) {
 	p.view.SetContentLines(rows)
 }
 
-// inSight are the rows that are.
-func (p *pager) inSight() []string {
+// visibleRows returns the visible rows.
+func (p *pager) visibleRows() []string {
 	first := p.view.YOffset()
 	return p.rows[first:min(first+p.view.Height(), len(p.rows))]
 }
 
-// top is the first row in sight, from 0.
-func (p *pager) top() int { return p.view.YOffset() }
+// firstVisible returns the index of the first visible row.
+func (p *pager) firstVisible() int { return p.view.YOffset() }
 
-// all reports whether no row is out of sight.
-func (p *pager) all() bool { return p.view.Height() >= len(p.rows) }
+// fits reports whether all rows are visible.
+func (p *pager) fits() bool { return p.view.Height() >= len(p.rows) }
 
-// do moves what is in sight, and reports whether the action is for that.
-func (p *pager) do(a keymap.Action) bool {
+// scrollBy scrolls, and reports whether the action is one that scrolls.
+func (p *pager) scrollBy(a keymap.Action) bool {
 	switch a {
 	case keymap.HelpDown:
 		p.view.ScrollDown(1)
@@ -57,8 +57,8 @@ func (p *pager) do(a keymap.Action) bool {
 	return true
 }
 
-// wheel moves what is in sight by the mouse's wheel.
-func (p *pager) wheel(e keys.Mouse) {
+// scrollWheel scrolls with the mouse wheel.
+func (p *pager) scrollWheel(e keys.Mouse) {
 	switch e.Button {
 	case keys.WheelDown:
 		p.view.ScrollDown(wheelStep)
@@ -67,5 +67,5 @@ func (p *pager) wheel(e keys.Mouse) {
 	}
 }
 
-// wheelStep is how many rows the wheel moves.
+// wheelStep is the number of rows per step of the wheel.
 const wheelStep = 3

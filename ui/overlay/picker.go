@@ -11,35 +11,35 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Picker is an overlay with a line to type in above the choices that match.
+// A Picker is a search line above a list of matching choices.
 type Picker struct {
-	Title string // in place of what is not typed yet
+	Title string // shown while nothing is typed
 	List  widget.Choices
-	Wide  int          // cells of the inside at most; 0 for what a palette takes
-	Look  *widget.Look // what it is drawn in; nil for that of all
+	Wide  int          // maximum inner width in cells; default pickerWidth
+	Look  *widget.Look // default the host's
 
-	Pick   func(widget.Choice) tea.Cmd // of enter and of a click
-	Verb   func(widget.Choice) string  // what enter does with it
-	Moved  func()                      // another choice is under the cursor; may be nil
-	Cancel func()                      // nothing was chosen; may be nil
-	// Drop removes a choice for good, at the delete key, and gives those that are
-	// left; nil: none can be removed.
+	Pick   func(widget.Choice) tea.Cmd // called for the chosen item
+	Verb   func(widget.Choice) string  // returns the hint for enter on a choice
+	Moved  func()                      // called after the cursor moved; may be nil
+	Cancel func()                      // called if nothing is chosen; may be nil
+	// Drop permanently removes a choice after the delete key, and returns the remaining
+	// ones. Nil means that choices cannot be removed.
 	Drop func(widget.Choice) (left []widget.Choice, cmd tea.Cmd)
-	// Stays reports whether a choice cannot be removed; nil: all can.
+	// Stays reports whether a choice cannot be removed. Nil means that all can.
 	Stays func(widget.Choice) bool
 
-	field widget.Field
-	head  int // rows above the choices, when it was drawn last
+	field    widget.Field
+	headRows int // rows above the choices in the last frame
 }
 
-// What a picker takes of the screen.
+// Size of a picker on the screen.
 const (
 	pickerWidth = 104
 	pickerRows  = 20
-	pickerFrame = 2 // rows of its own: the line, and one that parts it from the choices
-	// lowScreen is the height of a screen below which overlays do without the rows
-	// that only part others.
-	lowScreen = 12
+	pickerFrame = 2 // rows of the search line and the rule below it
+	// minRoomyHeight is the minimum height of a screen on which overlays draw separating
+	// rows.
+	minRoomyHeight = 12
 )
 
 func (u *Picker) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePicker} }
@@ -47,22 +47,22 @@ func (u *Picker) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePic
 func (u *Picker) Do(h Host, a keymap.Action) tea.Cmd {
 	switch a {
 	case keymap.Accept:
-		return u.choose(h)
+		return u.chooseSelected(h)
 	case keymap.Cancel:
 		u.Dismiss(h)
 	case keymap.PickerDown:
-		u.move(1)
+		u.moveCursor(1)
 	case keymap.PickerUp:
-		u.move(-1)
+		u.moveCursor(-1)
 	case keymap.PickerPageDown:
-		u.move(u.List.Page())
+		u.moveCursor(u.List.Page())
 	case keymap.PickerPageUp:
-		u.move(-u.List.Page())
+		u.moveCursor(-u.List.Page())
 	}
 	return nil
 }
 
-// Dismiss closes the picker; nothing is chosen.
+// Dismiss closes the picker without a choice.
 func (u *Picker) Dismiss(h Host) {
 	h.Close()
 	if u.Cancel != nil {
@@ -70,8 +70,8 @@ func (u *Picker) Dismiss(h Host) {
 	}
 }
 
-// choose does what the cursor is on; on nothing it does nothing.
-func (u *Picker) choose(h Host) tea.Cmd {
+// chooseSelected closes the picker with the selected choice, if there is one.
+func (u *Picker) chooseSelected(h Host) tea.Cmd {
 	c, ok := u.List.Selected()
 	if !ok {
 		return nil
@@ -80,12 +80,12 @@ func (u *Picker) choose(h Host) tea.Cmd {
 	return u.Pick(c)
 }
 
-func (u *Picker) move(rows int) {
+func (u *Picker) moveCursor(rows int) {
 	u.List.Move(rows)
-	u.noteMove()
+	u.cursorMoved()
 }
 
-func (u *Picker) noteMove() {
+func (u *Picker) cursorMoved() {
 	if u.Moved != nil {
 		u.Moved()
 	}
@@ -94,25 +94,25 @@ func (u *Picker) noteMove() {
 func (u *Picker) Type(h Host, k tea.KeyPressMsg) tea.Cmd {
 	if k.Code == tea.KeyDelete && u.Drop != nil {
 		if u.canRemove() {
-			return u.remove(h)
+			return u.removeSelected(h)
 		}
 		return nil
 	}
 	before := u.field.Text()
 	u.field.Type(k)
-	u.search(before)
+	u.searchChanged(before)
 	return nil
 }
 
-// canRemove reports whether what the cursor is on can be removed.
+// canRemove reports whether the selected choice can be removed.
 func (u *Picker) canRemove() bool {
 	c, ok := u.List.Selected()
 	return ok && u.Drop != nil && (u.Stays == nil || !u.Stays(c))
 }
 
-// remove takes away what the cursor is on; it goes to the next one. Without any
-// left the picker closes.
-func (u *Picker) remove(h Host) tea.Cmd {
+// removeSelected removes the selected choice and selects the next. The picker closes with
+// its last choice.
+func (u *Picker) removeSelected(h Host) tea.Cmd {
 	gone, ok := u.List.Selected()
 	if !ok {
 		return nil
@@ -128,31 +128,31 @@ func (u *Picker) remove(h Host) tea.Cmd {
 	if len(left) == 0 {
 		u.Dismiss(h)
 	}
-	u.noteMove()
+	u.cursorMoved()
 	return cmd
 }
 
 func (u *Picker) Paste(h Host, text string) tea.Cmd {
 	before := u.field.Text()
 	u.field.Paste(text)
-	u.search(before)
+	u.searchChanged(before)
 	return nil
 }
 
-func (u *Picker) search(before string) {
+func (u *Picker) searchChanged(before string) {
 	if text := u.field.Text(); text != before {
 		u.List.Search(text)
-		u.noteMove()
+		u.cursorMoved()
 	}
 }
 
-// Mouse handles the mouse inside the box: a click does, the wheel moves.
+// Mouse chooses a clicked row; the wheel moves the cursor.
 func (u *Picker) Mouse(h Host, e keys.Mouse) tea.Cmd {
 	switch {
 	case e.Button == keys.WheelUp || e.Button == keys.WheelDown:
-		u.move(map[keys.Button]int{keys.WheelUp: -1, keys.WheelDown: 1}[e.Button])
-	case e.Kind == keys.MouseDown && e.Button == keys.ButtonLeft && u.List.Go(e.Y-u.head):
-		return u.choose(h)
+		u.moveCursor(map[keys.Button]int{keys.WheelUp: -1, keys.WheelDown: 1}[e.Button])
+	case e.Kind == keys.MouseDown && e.Button == keys.ButtonLeft && u.List.Go(e.Y-u.headRows):
+		return u.chooseSelected(h)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	if look == nil {
 		look = h.Look()
 	}
-	most, low := cmp.Or(u.Wide, pickerWidth), height < lowScreen
+	most, low := cmp.Or(u.Wide, pickerWidth), height < minRoomyHeight
 	width, height = max(min(most, w-6), 10), height-pickerFrame-5
 	if low {
 		width, height = max(min(most, w-4), 10), height+pickerFrame+1
@@ -182,9 +182,9 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	}
 	rows = []string{look.Accent.Text(look.Glyphs.Terminal) + " " + text + " " + look.Dim.Text(count)}
 	if !low {
-		rows = append(rows, look.Rule.Text(rule(width)))
+		rows = append(rows, look.Rule.Text(horizontalRule(width)))
 	}
-	u.head = len(rows)
+	u.headRows = len(rows)
 	if shown == 0 {
 		rows = append(rows, look.Dim.Text(widget.Fit("  nothing matches", width)))
 		for range height - 1 {
@@ -196,10 +196,10 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	return rows, width, 2 + x, 0
 }
 
-// Live reports whether what is behind the picker shows what is under the cursor.
+// Live reports whether the view behind the picker previews the selected choice.
 func (u *Picker) Live() bool { return u.Moved != nil }
 
-// Hints are the keys of the picker.
+// Hints returns the keys of the picker.
 func (u *Picker) Hints(h Host) (hints []widget.Hint) {
 	if c, ok := u.List.Selected(); ok {
 		hints = append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Accept, u.Verb(c)),

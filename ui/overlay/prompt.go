@@ -10,33 +10,34 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Prompt asks for a line of text. One that is live shows its effect as it is
-// typed, and keeps out of the way, at the bottom.
+// A Prompt asks for a line of text. A live one shows its effect while the user types, and
+// is drawn at the bottom.
 type Prompt struct {
 	Title string
-	Note  string // what can be typed; "" if that needs no words
+	Note  string // describes the expected text; may be empty
 	Field widget.Field
-	Check func(string) error // what is wrong with a line, for the person; nil: nothing ever is
+	Check func(string) error // returns the error in a line; may be nil
 	Then  func(string) tea.Cmd
-	// Suggest has Offer told what a line may become, now or by a command; nil: nothing.
+	// Suggest passes possible completions of line to Offer, now or through a command. May
+	// be nil.
 	Suggest func(line string) tea.Cmd
 
-	live   bool
-	common string // what all that is suggested begins with
-	chosen bool   // what is suggested was chosen with the arrows
-	before string // what a live one goes back to
-	wrong  string // with the line that was entered, until it is changed
+	live     bool
+	common   string // common prefix of all suggestions
+	byArrows bool   // the current suggestion was selected with the arrow keys
+	before   string // text restored when a live prompt is cancelled
+	problem  string // error in the entered line, until it is edited
 }
 
-// NewPrompt asks for a line that begins as text; then is given what it became,
-// without the blanks around it.
+// NewPrompt returns a prompt with an initial text. then receives the entered line without
+// surrounding blanks.
 func NewPrompt(title, text string, then func(string) tea.Cmd) *Prompt {
 	p := &Prompt{Title: title, Then: then}
 	p.Field.Set(text)
 	return p
 }
 
-// NewFilter makes a live prompt; apply shows what matches.
+// NewFilter returns a live prompt. apply filters by the typed text.
 func NewFilter(title, note, text string, apply func(string) tea.Cmd) *Prompt {
 	p := NewPrompt(title, text, apply)
 	p.Note, p.live, p.before = note, true, text
@@ -46,18 +47,18 @@ func NewFilter(title, note, text string, apply func(string) tea.Cmd) *Prompt {
 // Low reports whether the prompt is drawn at the bottom.
 func (p *Prompt) Low() bool { return p.live }
 
-// Live reports whether the effect of what is typed is shown behind it.
+// Live reports whether the view behind the prompt shows its effect.
 func (p *Prompt) Live() bool { return p.live }
 
 func (p *Prompt) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-// Offer suggests lines, which all begin with common.
+// Offer sets the suggestions and their common prefix.
 func (p *Prompt) Offer(common string, lines []string) {
 	p.common = common
 	p.Field.Suggest(lines)
 }
 
-// Look asks for suggestions. It is called after every change, and to begin with.
+// Look requests suggestions. It is called initially and after every change.
 func (p *Prompt) Look() tea.Cmd {
 	if p.Suggest == nil {
 		return nil
@@ -65,7 +66,7 @@ func (p *Prompt) Look() tea.Cmd {
 	return p.Suggest(p.Field.Text())
 }
 
-// SuggestWords suggests what the last word of a line may become.
+// SuggestWords suggests words for the last word of the line.
 func (p *Prompt) SuggestWords(words []string) *Prompt {
 	p.Suggest = func(text string) tea.Cmd {
 		at := strings.LastIndexByte(text, ' ') + 1
@@ -81,13 +82,12 @@ func (p *Prompt) SuggestWords(words []string) *Prompt {
 	return p
 }
 
-// SuggestPaths suggests files and folders of this machine. A path that begins
-// nowhere is in base.
+// SuggestPaths suggests files and folders of this machine. Relative paths start in base.
 func (p *Prompt) SuggestPaths(base, home string) *Prompt {
 	p.Suggest = func(text string) tea.Cmd {
 		p.Offer("", nil)
 		return func() tea.Msg {
-			common, lines := pathsFrom(text, base, home, false)
+			common, lines := completePath(text, base, home, false)
 			return Answer{Of: p, Do: func() tea.Cmd {
 				if p.Field.Text() == text {
 					p.Offer(common, lines)
@@ -100,14 +100,14 @@ func (p *Prompt) SuggestPaths(base, home string) *Prompt {
 }
 
 func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
-	if a == keymap.Accept && p.chosen {
+	if a == keymap.Accept && p.byArrows {
 		p.Field.Accept()
 		p.Look()
 	}
 	text := strings.TrimSpace(p.Field.Text())
 	if a == keymap.Accept && p.Check != nil {
 		if err := p.Check(text); err != nil {
-			p.wrong = err.Error()
+			p.problem = err.Error()
 			return nil
 		}
 	}
@@ -125,20 +125,20 @@ func (p *Prompt) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case k.Code == tea.KeyDown || k.Code == tea.KeyUp:
 		p.Field.Type(k)
-		p.chosen = p.Suggest != nil
+		p.byArrows = p.Suggest != nil
 		return nil
 	case k.Code == tea.KeyTab:
-		p.complete()
+		p.completeLine()
 	case !p.Field.Accepts(k) || !p.Field.Accept():
 		p.Field.Type(k)
 	}
-	return p.changed()
+	return p.lineChanged()
 }
 
-// complete adds what all suggestions have in common or, where that is nothing, the
-// rest of the one that is chosen.
-func (p *Prompt) complete() {
-	if text := p.Field.Text(); !p.chosen && len(p.common) > len(text) {
+// completeLine adds the common prefix of all suggestions or, if that adds nothing, accepts
+// the current one.
+func (p *Prompt) completeLine() {
+	if text := p.Field.Text(); !p.byArrows && len(p.common) > len(text) {
 		p.Field.Set(p.common)
 	} else {
 		p.Field.Accept()
@@ -150,12 +150,12 @@ func (p *Prompt) Paste(_ Host, text string) tea.Cmd {
 		text = strings.TrimSpace(text)
 	}
 	p.Field.Paste(text)
-	return p.changed()
+	return p.lineChanged()
 }
 
-// changed shows the effect of a live prompt, and what the line may become.
-func (p *Prompt) changed() tea.Cmd {
-	p.wrong, p.chosen = "", false
+// lineChanged updates suggestions, and applies a live prompt.
+func (p *Prompt) lineChanged() tea.Cmd {
+	p.problem, p.byArrows = "", false
 	look := p.Look()
 	if !p.live {
 		return look
@@ -163,7 +163,7 @@ func (p *Prompt) changed() tea.Cmd {
 	return tea.Batch(look, p.Then(strings.TrimSpace(p.Field.Text())))
 }
 
-// Hints are the keys of the prompt.
+// Hints returns the keys of the prompt.
 func (p *Prompt) Hints(h Host) []widget.Hint {
 	hints := []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "accept")}
 	if lines, _ := p.Field.Suggested(); len(lines) > 0 {
@@ -181,23 +181,23 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	if p.Suggest != nil {
 		least = 60
 	}
-	width = min(max(least, widget.Width(p.Title), widget.Width(p.Note), widget.Width(widget.Clean(p.wrong))), w-8)
+	width = min(max(least, widget.Width(p.Title), widget.Width(p.Note), widget.Width(widget.Clean(p.problem))), w-8)
 	field, x := p.Field.DrawIn(width, look)
 	note := look.Dim.Text(widget.Fit(p.Note, width))
-	if p.wrong != "" {
-		note = look.Bad.Text(widget.Fit(widget.Clean(p.wrong), width))
+	if p.problem != "" {
+		note = look.Bad.Text(widget.Fit(widget.Clean(p.problem), width))
 	}
 	return []string{
 		look.Strong.Text(widget.Fit(p.Title, width)),
 		note,
 		field,
-		p.drawSuggested(width, look),
+		p.drawSuggestions(width, look),
 	}, width, x, 2
 }
 
-// drawSuggested is one row of what the last part of the line may become, around
-// what is chosen of it.
-func (p *Prompt) drawSuggested(width int, look *widget.Look) string {
+// drawSuggestions draws a row with the last parts of the suggestions, scrolled to the
+// current one.
+func (p *Prompt) drawSuggestions(width int, look *widget.Look) string {
 	lines, chosen := p.Field.Suggested()
 	lines = lastParts(p.Field.Text(), lines)
 	first := chosen
@@ -209,7 +209,7 @@ func (p *Prompt) drawSuggested(width int, look *widget.Look) string {
 	r := widget.Row{}
 	for i := first; i < len(lines) && r.Cells < width; i++ {
 		ink := look.Dim
-		if i == chosen && p.chosen {
+		if i == chosen && p.byArrows {
 			ink = look.Selected
 		}
 		r.Add(widget.Clip(lines[i], width-r.Cells), ink)
@@ -219,7 +219,7 @@ func (p *Prompt) drawSuggested(width int, look *widget.Look) string {
 	return r.Text.String()
 }
 
-// lastParts are lines without the folder or the words that the text begins with.
+// lastParts removes from lines the words or the directory they share with text.
 func lastParts(text string, lines []string) (parts []string) {
 	stem := text[:strings.LastIndexAny(text, "/ ")+1]
 	for _, line := range lines {
@@ -228,7 +228,7 @@ func lastParts(text string, lines []string) (parts []string) {
 	return parts
 }
 
-// drawLow draws a live prompt with what can be typed below it.
+// drawLow draws a live prompt, with its note below.
 func (p *Prompt) drawLow(h Host, width int) ([]string, int, int, int) {
 	look := h.Look()
 	label := p.Title + " "
@@ -241,7 +241,7 @@ func (p *Prompt) drawLow(h Host, width int) ([]string, int, int, int) {
 	return rows, width, at + x, 0
 }
 
-// CommonPrefix is what lines begin with, in whole characters.
+// CommonPrefix returns the longest common prefix of lines, in whole characters.
 func CommonPrefix(lines []string) string {
 	if len(lines) == 0 {
 		return ""
@@ -253,7 +253,7 @@ func CommonPrefix(lines []string) string {
 			n--
 		}
 	}
-	for at := 0; at < n; { // a character of which only a part is common is not
+	for at := 0; at < n; { // do not split a character
 		_, size := utf8.DecodeRuneInString(lines[0][at:])
 		if at+size > n {
 			return lines[0][:at]

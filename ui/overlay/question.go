@@ -9,8 +9,8 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Question asks for yes or no before something that cannot be taken back, or
-// which of a few ways to go.
+// A Question asks for confirmation before an irreversible action, or for one of several
+// replies.
 type Question struct {
 	Title string
 	Lines []string
@@ -18,24 +18,24 @@ type Question struct {
 	No    string // default "cancel"
 	Then  tea.Cmd
 
-	Replies   []Reply // in place of Yes
-	Cancelled func()  // may be nil
+	Replies   []Reply // instead of Yes and Then
+	Cancelled func()  // called when the question is cancelled; may be nil
 
-	// Unasked says that it has come by itself, and what is typed may be meant for what was
-	// there before: a reply counts if it is the only key that was typed, and enter follows.
+	// Unasked marks a question that opens by itself. The user's keys may be meant for the
+	// view below, so a reply takes two: its key as the first one typed, and enter.
 	Unasked bool
 	typed   int
 	chosen  *Reply
 }
 
-// A Reply is one of several answers to a question, given by its key.
+// A Reply is one of several replies, selected by its key.
 type Reply struct {
 	Key, Does string
 	Then      func() tea.Cmd
 }
 
 func (q *Question) Scopes() []keymap.Scope {
-	if len(q.Replies) > 0 { // no key is bound there that they may have
+	if len(q.Replies) > 0 { // this scope binds no character
 		return []keymap.Scope{keymap.ScopePrompt}
 	}
 	return []keymap.Scope{keymap.ScopeDialog}
@@ -80,7 +80,7 @@ func (q *Question) Type(h Host, k tea.KeyPressMsg) tea.Cmd {
 
 func (q *Question) Paste(Host, string) tea.Cmd { return nil }
 
-// Hints are the keys of the question.
+// Hints returns the keys of the question.
 func (q *Question) Hints(h Host) []widget.Hint {
 	cancel := Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel")
 	switch {

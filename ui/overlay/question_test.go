@@ -15,8 +15,8 @@ type closingHost struct {
 
 func (h *closingHost) Close() { h.closed = true }
 
-// What somebody types who has not seen a question yet does not answer it.
-func TestAQuestionThatComesByItselfIsNotAnsweredByWhatWasTypedAhead(t *testing.T) {
+// Keys typed before the user can have seen a question must not answer it.
+func TestUnaskedQuestionIgnoresTypedAheadKeys(t *testing.T) {
 	for typed, want := range map[string]string{"r\r": "r", "rm\r": "", "make\r": "", "xr\r": "", "\rr\r": "", "r": "", "\r": "", "rm\br\r": "r"} {
 		answered := ""
 		reply := func(key string) Reply {

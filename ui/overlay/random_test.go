@@ -18,8 +18,8 @@ import (
 	"tandem/panes/widget"
 )
 
-// overlays are one of each kind, with something in it.
-func overlays(folder string, help []keymap.HelpSection) map[string]Overlay {
+// sampleOverlays returns one overlay of each kind, with some content.
+func sampleOverlays(folder string, help []keymap.HelpSection) map[string]Overlay {
 	then := func(string) tea.Cmd { return nil }
 	words := []string{"web-1", "web-2", "漢字", "e\u0301\u200d", "a name of many words that goes on for longer than any line has room for"}
 	var choices []widget.Choice
@@ -60,9 +60,9 @@ func overlays(folder string, help []keymap.HelpSection) map[string]Overlay {
 	}
 }
 
-// Whatever is typed, at whatever size: an overlay that fits on the screen draws rows as wide
-// as it says, with the cursor among them.
-func TestOverlaysTakeAnyKeyAtAnySize(t *testing.T) {
+// With any input and at any size, an overlay that fits the screen draws rows of the
+// reported width, with the cursor inside.
+func TestOverlaysSurviveAnyKeyAtAnySize(t *testing.T) {
 	folder, programs := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", programs)
 	for _, name := range []string{"we", "web-1", "e1", "漢字"} {
@@ -73,31 +73,31 @@ func TestOverlaysTakeAnyKeyAtAnySize(t *testing.T) {
 	codes := []rune{tea.KeyUp, tea.KeyDown, tea.KeyLeft, tea.KeyRight, tea.KeyHome, tea.KeyEnd, tea.KeyPgUp, tea.KeyPgDown, tea.KeyTab, tea.KeyBackspace, tea.KeyDelete, tea.KeyEnter}
 	letters := []rune("we-1 /~.漢é\u0301\u200d\x1b\t?rsy")
 	help := bindings.Help(keymap.ScopeGlobal, keymap.ScopePrefix)
-	for name := range overlays(folder, help) {
+	for name := range sampleOverlays(folder, help) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				h, o := &host{}, overlays(folder, help)[name]
+				h, o := &host{}, sampleOverlays(folder, help)[name]
 				for range rapid.IntRange(1, 30).Draw(t, "steps") {
 					w, height := rapid.IntRange(1, 130).Draw(t, "columns"), rapid.IntRange(1, 40).Draw(t, "rows")
 					switch rapid.IntRange(0, 5).Draw(t, "step") {
 					case 0, 1:
-						look(o.Type(h, tea.KeyPressMsg{Code: rapid.SampledFrom(codes).Draw(t, "key"), Mod: rapid.SampledFrom([]tea.KeyMod{0, 0, tea.ModShift, tea.ModCtrl, tea.ModAlt}).Draw(t, "modifier")}))
+						runLookup(o.Type(h, tea.KeyPressMsg{Code: rapid.SampledFrom(codes).Draw(t, "key"), Mod: rapid.SampledFrom([]tea.KeyMod{0, 0, tea.ModShift, tea.ModCtrl, tea.ModAlt}).Draw(t, "modifier")}))
 					case 2:
 						r := rapid.SampledFrom(letters).Draw(t, "letter")
-						look(o.Type(h, tea.KeyPressMsg{Code: r, Text: string(r)}))
+						runLookup(o.Type(h, tea.KeyPressMsg{Code: r, Text: string(r)}))
 					case 3:
-						look(o.Paste(h, rapid.StringN(0, 20, 60).Draw(t, "paste")))
+						runLookup(o.Paste(h, rapid.StringN(0, 20, 60).Draw(t, "paste")))
 					case 4:
-						look(o.Do(h, rapid.SampledFrom(actionsOf(o)).Draw(t, "action")))
+						runLookup(o.Do(h, rapid.SampledFrom(actionsOf(o)).Draw(t, "action")))
 					case 5:
 						if m, ok := o.(interface {
 							Mouse(Host, keys.Mouse) tea.Cmd
 						}); ok {
-							look(m.Mouse(h, keys.Mouse{X: rapid.IntRange(0, w).Draw(t, "x"), Y: rapid.IntRange(0, height).Draw(t, "y"),
+							runLookup(m.Mouse(h, keys.Mouse{X: rapid.IntRange(0, w).Draw(t, "x"), Y: rapid.IntRange(0, height).Draw(t, "y"),
 								Button: rapid.SampledFrom([]keys.Button{keys.ButtonLeft, keys.WheelUp, keys.WheelDown}).Draw(t, "button"), Kind: keys.MouseDown}))
 						}
 					}
-					if why := misdrawn(o, h, w, height); why != "" {
+					if why := checkDrawing(o, h, w, height); why != "" {
 						t.Fatalf("at %d×%d %s", w, height, why)
 					}
 				}
@@ -106,7 +106,7 @@ func TestOverlaysTakeAnyKeyAtAnySize(t *testing.T) {
 	}
 }
 
-// actionsOf are what a key can mean to an overlay.
+// actionsOf returns the actions bound in an overlay's scopes.
 func actionsOf(o Overlay) (all []keymap.Action) {
 	for _, a := range []keymap.Action{
 		keymap.Accept, keymap.Cancel, keymap.Close, keymap.FormDown, keymap.FormNext, keymap.FormPrevious, keymap.FormUp, keymap.HelpDown, keymap.HelpFirst,
@@ -120,12 +120,12 @@ func actionsOf(o Overlay) (all []keymap.Action) {
 	return all
 }
 
-// misdrawn says what is wrong with how an overlay is drawn; "" for nothing.
-func misdrawn(o Overlay, h Host, w, height int) string {
+// checkDrawing returns an error in an overlay's frame; "" if it is correct.
+func checkDrawing(o Overlay, h Host, w, height int) string {
 	rows, width, x, y := o.Draw(h, w, height)
 	o.Hints(h)
 	if w < 40 || width+4 > w || len(rows)+2 >= height {
-		return "" // the dashboard then says that the screen is too small
+		return "" // the dashboard then reports that the screen is too small
 	}
 	for _, row := range rows {
 		if got := widget.Width(ansi.Strip(row)); got != width {

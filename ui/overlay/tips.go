@@ -8,14 +8,14 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Tip is a key after the prefix, in words for screens of several widths.
+// A Tip describes a key after the prefix, in wordings for three screen widths.
 type Tip struct {
 	Action keymap.Action
-	Same   keymap.Action // does the same where there is no prefix; "" for none
+	Same   keymap.Action // equivalent action without the prefix; may be empty
 	Does   [3]string
 }
 
-// Tips are what newcomers are told, what they need most first.
+// Tips returns the tips for newcomers, the most important first.
 func Tips() []Tip {
 	return []Tip{
 		{keymap.SplitBeside, "", [3]string{"split in two", "split", "split"}},
@@ -29,22 +29,22 @@ func Tips() []Tip {
 	}
 }
 
-// InHint reports whether a hint tells what the tip does.
+// InHint reports whether a hint has the same effect as the tip.
 func (t Tip) InHint(h widget.Hint) bool {
 	return h.Action != "" && (h.Action == string(t.Action) || h.Action == string(t.Same))
 }
 
-// shownTips is how many are told at a time.
-const shownTips = 4
+// maxTips is the maximum number of tips shown.
+const maxTips = 4
 
-// DrawTips is the line for newcomers, w cells wide: a few keys that the status bar does
-// not show, and how to be rid of it.
+// DrawTips draws the row of tips, w cells wide: keys missing in the status bar, and the
+// key to hide the row.
 func DrawTips(b keymap.Bindings, inBar []widget.Hint, w int, look *widget.Look) string {
 	prefix := b.PrefixKeys()[0].Show()
 	told := slices.DeleteFunc(Tips(), func(t Tip) bool {
 		return slices.ContainsFunc(inBar, t.InHint)
 	})
-	told = append(told[:min(len(told), shownTips)], Tip{keymap.TipsHide, "", [3]string{"hides this", "hides this", "hide"}})
+	told = append(told[:min(len(told), maxTips)], Tip{keymap.TipsHide, "", [3]string{"hides this", "hides this", "hide"}})
 	welcome := " New here? Press " + prefix + ", then  "
 	room := w - widget.Width(welcome)
 	var line string
