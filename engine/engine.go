@@ -139,7 +139,7 @@ func Run(ctx context.Context, o Options) error {
 	h.control = supervise.NewControl(ctx, h, log)
 	e.usage = service.NewUsage(h.control.Measurables, &h.table, o.DataDir)
 	e.files = service.NewFiles(ctx, o.DataDir, closed, log)
-	e.layouts.Ended, e.layouts.Tell = h.control.ListEndedIDs, h.control.Publish
+	e.layouts.Ended, e.layouts.Publish = h.control.ListEndedIDs, h.control.Publish
 	e.arbiter = approval.New(o.Policy, log, h.control.Publish)
 	e.arbiter.Keep(data)
 	e.fleet = e.fleetOf()

@@ -38,17 +38,17 @@ func (e *engine) mux() *server.Mux {
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: h.env, Closed: h.closed, Cgroups: h.cgroups.folder, Shell: h.shell}
 	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
-	m.Visited = approvals.Visited
+	m.Visited = approvals.AuditVisit
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
 			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Audit: approvals.Audit, Info: e.info, Problems: h.problems,
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.get(ctx) },
-			Machines: e.hosts.Known, Unsaved: e.unsaved, Stop: e.stop, HandOver: e.handOver, EndRemains: h.StopRemains,
+			Machines: e.hosts.Known, Unsaved: e.unsaved, Stop: e.stop, HandOver: e.handOver, StopRemains: h.StopRemains,
 		},
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Agents: h.agents},
 		&service.Processes{
 			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
-			Usage: e.usage, EndRemains: h.StopRemains, OpenCheck: h.openCheck,
+			Usage: e.usage, StopRemains: h.StopRemains, OpenCheck: h.openCheck,
 		},
 		&service.CodingAgents{Control: h.control, Guard: guard, Agents: h.agents},
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store, Usage: e.usage},

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	auditDefault = 100
-	auditMost    = 10_000
+	defaultAuditEntries = 100
+	maxAuditEntries     = 10_000
 )
 
-// Approvals serves what agents ask to be allowed, and the log of what they did.
+// Approvals serves agents' requests, the policy, and the log of agents' calls.
 type Approvals struct {
 	Control *supervise.Control
 	Arbiter *approval.Arbiter
@@ -30,29 +30,30 @@ type Approvals struct {
 	Log     *slog.Logger
 }
 
-// Handle serves the operations on policy, requests and the audit log.
+// Handle registers the operations on policy, requests and the audit log.
 func (s *Approvals) Handle(m *server.Mux) {
-	server.Handle(m, api.PolicyCheck, s.check)
-	server.Handle(m, api.RequestList, s.requests)
-	server.Handle(m, api.RequestAnswer, s.answer)
+	server.Handle(m, api.PolicyCheck, s.checkPolicy)
+	server.Handle(m, api.RequestList, s.listRequests)
+	server.Handle(m, api.RequestAnswer, s.answerRequest)
 	server.Handle(m, api.AuditAdd, s.addAudit)
 	server.Handle(m, api.AuditList, s.listAudit)
 }
 
-func (s *Approvals) check(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
+func (s *Approvals) checkPolicy(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
 	if in.Tool == "" {
 		return api.PolicyCheckOutput{}, api.Errorf(api.CodeInvalid, "check policy: no tool given")
 	}
 	if caller := server.CallerOf(ctx); caller.Agent() {
 		in.Actor = caller.Actor()
 	}
-	if in.Host != "" { // its sessions are not this machine's
+	if in.Host != "" { // its sessions are on that machine
 		return s.Arbiter.Check(ctx, in)
 	}
 	if in.CWD == "" && in.Session != "" && in.Command != "" {
-		// A session that is not there cannot be typed into either.
+		// An unknown session is no reason to fail: nothing can be typed into it anyway.
 		in.CWD, _ = folderOf(ctx, s.Control, in.Session)
 	}
+	// Name the one session as the user knows it, so that approving is not for all of them.
 	if in.Session != "" { // as the person knows it, and only this one
 		if e, err := s.Control.FindEntry(ctx, in.Session); err == nil {
 			in.Session = fmt.Sprintf("%s (%s)", e.Rec.Name, e.Rec.ID)
@@ -61,13 +62,12 @@ func (s *Approvals) check(ctx context.Context, in api.PolicyCheckInput) (api.Pol
 	return s.Arbiter.Check(ctx, in)
 }
 
-func (s *Approvals) requests(context.Context, api.Empty) (api.RequestListOutput, error) {
+func (s *Approvals) listRequests(context.Context, api.Empty) (api.RequestListOutput, error) {
 	return api.RequestListOutput{Requests: s.Arbiter.Requests()}, nil
 }
 
-// answer is for people: an agent that could answer would need no
-// question.
-func (s *Approvals) answer(ctx context.Context, in api.RequestAnswerInput) (api.Request, error) {
+// answerRequest is for the user only: an agent able to answer would not need to ask.
+func (s *Approvals) answerRequest(ctx context.Context, in api.RequestAnswerInput) (api.Request, error) {
 	caller := server.CallerOf(ctx)
 	if caller.Agent() {
 		return api.Request{}, api.Errorf(api.CodeForbidden, "answer request %s: only the user may do that", names.Shown(in.ID))
@@ -76,16 +76,18 @@ func (s *Approvals) answer(ctx context.Context, in api.RequestAnswerInput) (api.
 	return s.Arbiter.Answer(in, caller.Name)
 }
 
-// auditDelay is how late at most a call may be told of.
-const auditDelay = time.Minute
+// maxAuditDelay is how late a call may be reported.
+const maxAuditDelay = time.Minute
 
 func (s *Approvals) addAudit(ctx context.Context, in api.AuditAddInput) (api.Empty, error) {
 	caller, now := server.CallerOf(ctx), time.Now()
 	var errs []error
 	for _, e := range in.Entries {
-		if ago := now.Sub(e.Time); ago < 0 || ago > auditDelay {
+		// Agents report their own calls: do not let one rewrite the past.
+		if ago := now.Sub(e.Time); ago < 0 || ago > maxAuditDelay {
 			e.Time = now
 		}
+		// The connection identifies the agent; its own statements do not count.
 		if caller.Agent() {
 			e.Actor, e.Agent, e.Client = caller.Actor(), caller.Bounds.Name, caller.Owner
 		}
@@ -103,9 +105,9 @@ func (s *Approvals) addAudit(ctx context.Context, in api.AuditAddInput) (api.Emp
 func (s *Approvals) listAudit(_ context.Context, in api.AuditListInput) (api.AuditListOutput, error) {
 	limit := in.Limit
 	if limit <= 0 {
-		limit = auditDefault
+		limit = defaultAuditEntries
 	}
-	limit = min(limit, auditMost)
+	limit = min(limit, maxAuditEntries)
 	out := api.AuditListOutput{Entries: []api.AuditEntry{}}
 	for line, err := range s.Audit.Newest() {
 		if err != nil {

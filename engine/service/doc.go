@@ -1,5 +1,5 @@
-// Package service serves the operations of the API: a type for each family, with what
-// it needs, whose Handle registers its handlers. A handler checks what it is asked
-// for and hands it on; sessions and processes belong to engine/supervise and
-// engine/terminal, and who may call what is decided in engine/access before.
+// Package service serves the operations of the API: one type for each family, holding its
+// dependencies, with a method Handle registering its handlers. A handler checks the input and
+// passes it on: sessions and processes belong to engine/supervise and engine/terminal, and access
+// is decided earlier, in engine/access.
 package service

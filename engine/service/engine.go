@@ -16,7 +16,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A Keeper is what the engine's end needs of the keeper. A test has one whose Replace ends the engine.
+// A Keeper is the part of the keeper used to stop or replace the engine.
 type Keeper interface {
 	Pause(ctx context.Context) error
 	Replace(ctx context.Context, executable *os.File) error
@@ -30,40 +30,39 @@ type Engine struct {
 	Log     *slog.Logger
 	Audit   *store.Lines
 
-	Info     func() api.Info                           // but for what runs
-	Keeper   func(ctx context.Context) (Keeper, error) // after a while if there is none at the moment
-	Machines func() []api.Machine                      // those that somebody has asked for
+	Info     func() api.Info                           // without the number of running processes
+	Keeper   func(ctx context.Context) (Keeper, error) // waits a while if there is none at the moment
+	Machines func() []api.Machine                      // machines somebody has asked for
 	Unsaved  func() string                             // why nothing can be saved; "" if it can
-	Stop     func()                                    // ends the engine
+	Stop     func()                                    // stops the engine
 	// HandOver replaces the engine with an executable. It returns false if the keeper has to do it.
 	HandOver func(ctx context.Context, executable *os.File) (bool, error)
-	// EndRemains is that of Processes.
-	EndRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
+	// StopRemains is the same as in Processes.
+	StopRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
 
-	// Problems were found at the start. The control goroutine owns them from then
-	// on: the first person who watches is told.
+	// Problems were found at the start. After that the control goroutine owns them, and the first
+	// user who watches gets them.
 	Problems []string
 }
 
 const (
-	// stopAllGrace is how long engine.stop waits for everything to end, beyond the
-	// longest stop timeout.
+	// stopAllGrace is how long engine.stop waits beyond the longest stop timeout.
 	stopAllGrace = 7 * time.Second
-	// keeperGap is the time between attempts to reach the keeper.
-	keeperGap = 50 * time.Millisecond
-	// replaceTimeout is how long the keeper may need for another executable.
+	// keeperRetry is the time between attempts to reach the keeper.
+	keeperRetry = 50 * time.Millisecond
+	// replaceTimeout is how long the keeper may take to replace the engine.
 	replaceTimeout = 5 * time.Second
 )
 
-// Handle serves the operations and the events.
+// Handle registers the operations and the stream of events.
 func (s *Engine) Handle(m *server.Mux) {
-	server.Handle(m, api.EngineInfo, s.info)
-	server.Handle(m, api.EngineOperations, operations)
-	server.Handle(m, api.EngineStop, s.stop)
-	m.HandleWatch(s.watch)
+	server.Handle(m, api.EngineInfo, s.getInfo)
+	server.Handle(m, api.EngineOperations, listOperations)
+	server.Handle(m, api.EngineStop, s.stopEngine)
+	m.HandleWatch(s.watchEvents)
 }
 
-func operations(context.Context, api.Empty) (api.EngineOperationsOutput, error) {
+func listOperations(context.Context, api.Empty) (api.EngineOperationsOutput, error) {
 	var out api.EngineOperationsOutput
 	for _, e := range api.Operations() {
 		out.Operations = append(out.Operations, api.OperationFields{Name: e.Name, Input: api.FieldsOf(e.In), Output: api.FieldsOf(e.Out)})
@@ -71,20 +70,20 @@ func operations(context.Context, api.Empty) (api.EngineOperationsOutput, error) 
 	return out, nil
 }
 
-func (s *Engine) info(ctx context.Context, _ api.Empty) (api.Info, error) {
-	return supervise.Ask(ctx, s.Control, s.describe)
+func (s *Engine) getInfo(ctx context.Context, _ api.Empty) (api.Info, error) {
+	return supervise.Ask(ctx, s.Control, s.describeEngine)
 }
 
-// describe runs on the control goroutine.
-func (s *Engine) describe() api.Info {
+// describeEngine must be called on the control goroutine.
+func (s *Engine) describeEngine() api.Info {
 	info := s.Info()
 	info.Running = s.Control.CountRunning()
 	return info
 }
 
-// stop answers when nothing can fail any more, and ends the engine
-// behind the answer.
-func (s *Engine) stop(ctx context.Context, in api.EngineStopInput) (api.Empty, error) {
+// stopEngine stops or replaces the engine. It answers once nothing can fail any more; the engine
+// exits after the answer.
+func (s *Engine) stopEngine(ctx context.Context, in api.EngineStopInput) (api.Empty, error) {
 	s.Log.Info("request", "event", "engine stop", "all", in.All, "replace", in.Replace, "restart", in.Restart, "by", server.CallerOf(ctx).Name)
 	client, err := s.Keeper(ctx)
 	if err != nil {
@@ -101,10 +100,11 @@ func (s *Engine) stop(ctx context.Context, in api.EngineStopInput) (api.Empty, e
 	case in.Replace != "":
 		return api.Empty{}, s.handOver(ctx, client, in.Replace)
 	case in.All:
-		if err := s.stopAll(ctx); err != nil {
+		if err := s.stopEverything(ctx); err != nil {
 			return api.Empty{}, err
 		}
 	}
+	// Without the pause, the keeper would start another engine at once.
 	if err := s.pauseKeeper(ctx); err != nil {
 		s.Control.AllowStarts()
 		return api.Empty{}, api.Errorf(api.CodeUnavailable, "stop engine: %v", err)
@@ -114,8 +114,8 @@ func (s *Engine) stop(ctx context.Context, in api.EngineStopInput) (api.Empty, e
 	return api.Empty{}, nil
 }
 
-// auditRestart writes the audit line of a restart by an agent. It must do so now: afterwards
-// there is no engine to write it.
+// auditRestart writes the audit line of a restart by an agent now, because no engine is left to
+// write it afterwards.
 func (s *Engine) auditRestart(ctx context.Context) error {
 	caller := server.CallerOf(ctx)
 	if !caller.Agent() {
@@ -131,8 +131,8 @@ func (s *Engine) auditRestart(ctx context.Context) error {
 	return nil
 }
 
-// pauseKeeper has the keeper start no engine when this one ends; one that has
-// died meanwhile has a successor.
+// pauseKeeper keeps the keeper from starting another engine when this one exits. If the keeper is
+// lost meanwhile, it asks the successor.
 func (s *Engine) pauseKeeper(ctx context.Context) error {
 	for {
 		client, err := s.Keeper(ctx)
@@ -142,14 +142,14 @@ func (s *Engine) pauseKeeper(ctx context.Context) error {
 		if !errors.Is(err, keeper.ErrLost) {
 			return err
 		}
-		if err := sleep.For(ctx, keeperGap); err != nil {
+		if err := sleep.For(ctx, keeperRetry); err != nil {
 			return err
 		}
 	}
 }
 
-// announceStop tells clients that nothing is lost, so that none starts the
-// engine again.
+// announceStop tells clients of a stop requested by the user, so that they do not start the engine
+// again.
 func (s *Engine) announceStop(ctx context.Context, all bool) {
 	text := "engine stopped; sessions keep running. Run `tandem` to return."
 	if all {
@@ -158,8 +158,8 @@ func (s *Engine) announceStop(ctx context.Context, all bool) {
 	s.Control.PublishNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
 }
 
-// handOver replaces this engine with an executable, through the keeper if the engine cannot
-// do so itself.
+// handOver replaces this engine with an executable, through the keeper if the engine cannot do so
+// itself.
 func (s *Engine) handOver(ctx context.Context, client Keeper, path string) error {
 	f, err := openExecutable(path)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *Engine) handOver(ctx context.Context, client Keeper, path string) error
 	if done, err := s.HandOver(ctx, f); done || err != nil {
 		return err
 	}
-	return replaceBy(ctx, client, path)
+	return replaceThroughKeeper(ctx, client, path)
 }
 
 func openExecutable(path string) (*os.File, error) {
@@ -185,10 +185,10 @@ func openExecutable(path string) (*os.File, error) {
 	return f, nil
 }
 
-// replaceBy hands the keeper another executable; it then ends this engine. That
-// end may come before the keeper's answer, and with it that of ctx: who has asked
-// is told all the same, and does not ask the next engine again.
-func replaceBy(ctx context.Context, client Keeper, path string) error {
+// replaceThroughKeeper passes the executable to the keeper, which then stops this engine. The stop
+// may end ctx before the keeper's answer arrives. ctx is therefore ignored, so that the client does
+// get an answer and does not repeat the request to the next engine.
+func replaceThroughKeeper(ctx context.Context, client Keeper, path string) error {
 	f, err := openExecutable(path)
 	if err != nil {
 		return err
@@ -202,11 +202,11 @@ func replaceBy(ctx context.Context, client Keeper, path string) error {
 	return nil
 }
 
-// stopAll ends everything and lets nothing new be started.
-func (s *Engine) stopAll(ctx context.Context) error {
+// stopEverything stops all sessions and processes, and rejects new starts.
+func (s *Engine) stopEverything(ctx context.Context) error {
 	failed := s.Control.StopAll(ctx, stopAllGrace)
 	if failed == nil {
-		failed = s.endAllRemains(ctx)
+		failed = s.stopAllRemains(ctx)
 	}
 	if failed != nil {
 		s.Control.AllowStarts()
@@ -215,8 +215,8 @@ func (s *Engine) stopAll(ctx context.Context) error {
 	return nil
 }
 
-// endAllRemains ends what ended processes have left behind.
-func (s *Engine) endAllRemains(ctx context.Context) error {
+// stopAllRemains stops what ended processes left running.
+func (s *Engine) stopAllRemains(ctx context.Context) error {
 	var records []store.Record
 	err := s.Control.Visit(ctx, func(e supervise.Entry) {
 		if e.State.Ended() && e.Rec.Identity != nil {
@@ -226,14 +226,14 @@ func (s *Engine) endAllRemains(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.EndRemains(ctx, records, "")
+	_, err = s.StopRemains(ctx, records, "")
 	return err
 }
 
-// watch serves events.watch.
-func (s *Engine) watch(ctx context.Context, in api.WatchInput, send func(api.Event) error) error {
+// watchEvents serves events.watch.
+func (s *Engine) watchEvents(ctx context.Context, in api.WatchInput, send func(api.Event) error) error {
 	owner, agent, unsaved := server.CallerOf(ctx).Owner, server.CallerOf(ctx).Agent(), s.Unsaved()
-	if tell := send; agent { // what others ask the person is not for it
+	if tell := send; agent { // other agents' requests are for the user only
 		send = func(e api.Event) error {
 			if e.Type == api.EventRequest || e.Type == api.EventPolicy {
 				return nil
@@ -242,9 +242,9 @@ func (s *Engine) watch(ctx context.Context, in api.WatchInput, send func(api.Eve
 		}
 	}
 	return s.Control.Watch(ctx, owner, in.Lasting, func(snapshot api.Event) []api.Event {
-		info := s.describe()
+		info := s.describeEngine()
 		snapshot.Info = &info
-		snapshot.Layout, snapshot.Revision = s.Layouts.Now()
+		snapshot.Layout, snapshot.Revision = s.Layouts.Current()
 		first := []api.Event{snapshot}
 		for _, r := range s.Arbiter.Requests() {
 			first = append(first, api.Event{Type: api.EventRequest, Request: &r})
@@ -255,7 +255,7 @@ func (s *Engine) watch(ctx context.Context, in api.WatchInput, send func(api.Eve
 		if unsaved != "" {
 			first = append(first, api.Event{Type: api.EventNotice, Notice: unsaved})
 		}
-		if !agent { // problems wait for the person
+		if !agent { // problems are for the user only
 			for _, text := range s.Problems {
 				first = append(first, api.Event{Type: api.EventNotice, Notice: text})
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A replacingKeeper ends the engine before it answers that it has been replaced.
+// A replacingKeeper ends the engine before it confirms the replacement.
 type replacingKeeper struct {
 	Keeper
 	end context.CancelFunc
@@ -17,14 +17,14 @@ func (k replacingKeeper) Replace(ctx context.Context, _ *os.File) error {
 	return ctx.Err()
 }
 
-func TestWhoReplacesAnEngineIsAnsweredAlthoughItEnds(t *testing.T) {
+func TestReplacingTheEngineAnswersThoughItExits(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := replaceBy(ctx, replacingKeeper{end: end}, exe); err != nil {
+	if err := replaceThroughKeeper(ctx, replacingKeeper{end: end}, exe); err != nil {
 		t.Error(err)
 	}
 }

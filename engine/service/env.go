@@ -20,28 +20,27 @@ import (
 	"tandem/persist/store"
 )
 
-// An envStore keeps the overlay on disk. Tests have one that is slow.
+// An envStore keeps the variables on disk. Tests use a slow one.
 type envStore interface {
 	LoadEnv() (store.Env, error)
 	SaveEnv(env store.Env) error
 }
 
-// Env serves the variables that are set for what is started from now on: some for
-// everything, and some of each client that has asked for it, for what that starts
-// itself.
+// Env serves the variables set for later starts: shared ones for every start, and those of a client
+// for its own starts.
 type Env struct {
 	store envStore
 	log   *slog.Logger
 
-	changing sync.Mutex // serializes changes; held while one is written to disk
+	changing sync.Mutex // serializes changes; held during the write to disk
 
 	mu        sync.Mutex
 	variables map[string]string            // replaced, never changed
-	clients   map[string]map[string]string // by owner; the same holds for each
+	clients   map[string]map[string]string // by owner; also replaced, never changed
 }
 
-// NewEnv loads what is on disk. A variable with which nothing could be started is
-// left out, and told of in the error.
+// NewEnv loads the variables from disk. It omits variables no program could be started with, and
+// reports them in the error; the result is valid either way.
 func NewEnv(store envStore, log *slog.Logger) (*Env, error) {
 	env, err := store.LoadEnv()
 	for name, value := range env.Variables {
@@ -53,41 +52,41 @@ func NewEnv(store envStore, log *slog.Logger) (*Env, error) {
 	return &Env{store: store, log: log, variables: env.Variables, clients: env.Clients}, err
 }
 
-// Owners are the clients that have variables of their own.
+// Owners returns the clients with variables of their own.
 func (s *Env) Owners() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.clients))
 }
 
-// All gives the variables; they must not be changed.
+// All returns the shared variables. Callers must not change them.
 func (s *Env) All() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.variables
 }
 
-// change saves a changed copy, and then makes it current.
-func (s *Env) change(f func(variables map[string]string)) error {
+// changeShared saves a changed copy of the shared variables, then makes it current.
+func (s *Env) changeShared(f func(variables map[string]string)) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	variables, clients := s.now()
+	variables, clients := s.loadCurrent()
 	changed := maps.Clone(variables)
 	if changed == nil {
 		changed = make(map[string]string)
 	}
 	f(changed)
-	return s.save(changed, clients)
+	return s.saveVariables(changed, clients)
 }
 
-func (s *Env) now() (variables map[string]string, clients map[string]map[string]string) {
+func (s *Env) loadCurrent() (variables map[string]string, clients map[string]map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.variables, s.clients
 }
 
-// save writes the variables and then makes them current. The caller holds changing.
-func (s *Env) save(variables map[string]string, clients map[string]map[string]string) error {
+// saveVariables writes the variables to disk, then makes them current. The caller holds changing.
+func (s *Env) saveVariables(variables map[string]string, clients map[string]map[string]string) error {
 	if err := s.store.SaveEnv(store.Env{Variables: variables, Clients: clients}); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
@@ -97,18 +96,18 @@ func (s *Env) save(variables map[string]string, clients map[string]map[string]st
 	return nil
 }
 
-// of gives the variables of a client alone; they must not be changed.
-func (s *Env) of(owner string) map[string]string {
+// clientVariables returns the variables of one client. Callers must not change them.
+func (s *Env) clientVariables(owner string) map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clients[owner]
 }
 
-// changeOf saves a changed copy of a client's variables, and then makes it current.
-func (s *Env) changeOf(owner string, f func(variables map[string]string)) error {
+// changeClient saves a changed copy of a client's variables, then makes it current.
+func (s *Env) changeClient(owner string, f func(variables map[string]string)) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	variables, clients := s.now()
+	variables, clients := s.loadCurrent()
 	changed, clients := maps.Clone(clients[owner]), maps.Clone(clients)
 	if changed == nil {
 		changed = make(map[string]string)
@@ -117,16 +116,16 @@ func (s *Env) changeOf(owner string, f func(variables map[string]string)) error 
 	if clients == nil {
 		clients = make(map[string]map[string]string)
 	}
+	// Empty maps would pile up, one for each client that ever set a variable.
 	if clients[owner] = changed; len(changed) == 0 {
 		delete(clients, owner)
 	}
-	return s.save(variables, clients)
+	return s.saveVariables(variables, clients)
 }
 
-// with is what a client asks to set for something that it starts, with what it has
-// set for all that it starts.
-func (s *Env) with(ctx context.Context, env map[string]string) map[string]string {
-	own := s.of(server.CallerOf(ctx).Owner)
+// withClientVariables adds the caller's own variables to those of one start; env takes precedence.
+func (s *Env) withClientVariables(ctx context.Context, env map[string]string) map[string]string {
+	own := s.clientVariables(server.CallerOf(ctx).Owner)
 	if len(own) == 0 {
 		return env
 	}
@@ -135,12 +134,12 @@ func (s *Env) with(ctx context.Context, env map[string]string) map[string]string
 	return all
 }
 
-// Forget drops the variables of a client that is gone.
+// Forget drops the variables of a client that has left.
 func (s *Env) Forget(owner string) {
-	if len(s.of(owner)) == 0 {
+	if len(s.clientVariables(owner)) == 0 {
 		return
 	}
-	if err := s.changeOf(owner, func(v map[string]string) { clear(v) }); err != nil {
+	if err := s.changeClient(owner, func(v map[string]string) { clear(v) }); err != nil {
 		s.log.Warn("forget environment of a client", "owner", owner, "error", err)
 	}
 }
@@ -159,13 +158,14 @@ func checkVariable(name string) error {
 
 func envVar(name, value string, reveal bool) api.EnvVar {
 	if !reveal && (secrets.IsSecretName(name) || secrets.RedactLine(value) != value) {
+		// The value may hold a secret, such as a URL with a password.
 		return api.EnvVar{Name: name, Redacted: true}
 	}
 	return api.EnvVar{Name: name, Value: value}
 }
 
-// owner is whose overlay is meant when a client asks for its own.
-func owner(ctx context.Context) (string, error) {
+// ownerOf returns the calling client's owner id, or an error if it has none.
+func ownerOf(ctx context.Context) (string, error) {
 	if own := server.CallerOf(ctx).Owner; own != "" {
 		return own, nil
 	}
@@ -173,39 +173,39 @@ func owner(ctx context.Context) (string, error) {
 		WithHint("only agents have one; omit client for the one that applies to all")
 }
 
-// variablesOf are those of the calling client, or of all.
+// variablesOf returns the calling client's variables, or the shared ones.
 func (s *Env) variablesOf(ctx context.Context, client bool) (map[string]string, error) {
 	if !client {
 		return s.All(), nil
 	}
-	o, err := owner(ctx)
+	o, err := ownerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.of(o), nil
+	return s.clientVariables(o), nil
 }
 
-// changeFor changes the variables of the calling client, or of all.
+// changeFor changes the calling client's variables, or the shared ones.
 func (s *Env) changeFor(ctx context.Context, client bool, f func(variables map[string]string)) error {
 	if !client {
-		return s.change(f)
+		return s.changeShared(f)
 	}
-	o, err := owner(ctx)
+	o, err := ownerOf(ctx)
 	if err != nil {
 		return err
 	}
-	return s.changeOf(o, f)
+	return s.changeClient(o, f)
 }
 
-// Handle serves the operations on variables.
+// Handle registers the operations on variables.
 func (s *Env) Handle(m *server.Mux) {
-	server.Handle(m, api.EnvGet, s.get)
-	server.Handle(m, api.EnvSet, s.set)
-	server.Handle(m, api.EnvUnset, s.unset)
-	server.Handle(m, api.EnvList, s.list)
+	server.Handle(m, api.EnvGet, s.getVariable)
+	server.Handle(m, api.EnvSet, s.setVariable)
+	server.Handle(m, api.EnvUnset, s.unsetVariable)
+	server.Handle(m, api.EnvList, s.listVariables)
 }
 
-func (s *Env) get(ctx context.Context, in api.EnvInput) (api.EnvVar, error) {
+func (s *Env) getVariable(ctx context.Context, in api.EnvInput) (api.EnvVar, error) {
 	variables, err := s.variablesOf(ctx, in.Client)
 	if err != nil {
 		return api.EnvVar{}, err
@@ -224,7 +224,7 @@ func errNoVariable(name string) error {
 		WithHint("tandem env lists those that are")
 }
 
-func (s *Env) set(ctx context.Context, in api.EnvSetInput) (api.Empty, error) {
+func (s *Env) setVariable(ctx context.Context, in api.EnvSetInput) (api.Empty, error) {
 	if err := checkVariable(in.Name); err != nil {
 		return api.Empty{}, err
 	}
@@ -235,7 +235,7 @@ func (s *Env) set(ctx context.Context, in api.EnvSetInput) (api.Empty, error) {
 	return api.Empty{}, s.changeFor(ctx, in.Client, func(v map[string]string) { v[in.Name] = in.Value })
 }
 
-func (s *Env) unset(ctx context.Context, in api.EnvInput) (api.Empty, error) {
+func (s *Env) unsetVariable(ctx context.Context, in api.EnvInput) (api.Empty, error) {
 	variables, err := s.variablesOf(ctx, in.Client)
 	if err != nil {
 		return api.Empty{}, err
@@ -247,8 +247,8 @@ func (s *Env) unset(ctx context.Context, in api.EnvInput) (api.Empty, error) {
 	return api.Empty{}, s.changeFor(ctx, in.Client, func(v map[string]string) { delete(v, in.Name) })
 }
 
-// list lists the variables for all, and behind them those of the client.
-func (s *Env) list(ctx context.Context, in api.EnvListInput) (api.EnvListOutput, error) {
+// listVariables returns the shared variables and the client's own, sorted by name.
+func (s *Env) listVariables(ctx context.Context, in api.EnvListInput) (api.EnvListOutput, error) {
 	out := api.EnvListOutput{Variables: []api.EnvVar{}}
 	list := func(variables map[string]string, client bool) {
 		for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -258,22 +258,22 @@ func (s *Env) list(ctx context.Context, in api.EnvListInput) (api.EnvListOutput,
 		}
 	}
 	list(s.All(), false)
-	list(s.of(server.CallerOf(ctx).Owner), true)
+	list(s.clientVariables(server.CallerOf(ctx).Owner), true)
 	slices.SortStableFunc(out.Variables, func(a, b api.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
-// wordMost is how long an argument or a variable of a program may be (execve(2),
-// MAX_ARG_STRLEN), its end included.
-const wordMost = 128 << 10
+// maxEnvLength is the maximum length of an argument or variable including the terminating NUL
+// (MAX_ARG_STRLEN in execve(2)).
+const maxEnvLength = 128 << 10
 
-// checkEnv refuses variables that no program can be started with.
+// checkEnv rejects variables no program can be started with.
 func checkEnv(env map[string]string) error {
 	for name, value := range env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
 			return api.Errorf(api.CodeInvalid, "environment variable %s: not a name and value that can be set", names.Shown(name))
 		}
-		if len(name)+len("=")+len(value) >= wordMost {
+		if len(name)+len("=")+len(value) >= maxEnvLength {
 			return api.Errorf(api.CodeInvalid, "environment variable %s: it is longer than 128 KB", names.Shown(name)).
 				WithHint("write the value to a file and give the file's path")
 		}

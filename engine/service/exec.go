@@ -16,19 +16,18 @@ import (
 )
 
 const (
-	execTimeout    = 30 * time.Second
-	execOutput     = 64 << 10
-	execOutputMost = 16 << 20
-	// killGrace is how long a command whose time is over may take to end by
-	// itself once it was asked to.
+	defaultExecTimeout = 30 * time.Second
+	defaultExecOutput  = 64 << 10
+	maxExecOutput      = 16 << 20
+	// killGrace is how long a timed-out command may take to exit after SIGTERM.
 	killGrace = 2 * time.Second
 )
 
-// plain are variables that make programs print plainly and wait for nobody. The overlay
-// and what a caller sets take precedence.
-var plain = map[string]string{"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"}
+// plainVariables make programs print without colour and never wait for a pager. Shared variables
+// and those of the caller take precedence.
+var plainVariables = map[string]string{"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"}
 
-// Commands serves commands that are run and waited for.
+// Commands serves exec, which runs a command and waits for it.
 type Commands struct {
 	Control *supervise.Control
 	Starter *Starter
@@ -36,29 +35,30 @@ type Commands struct {
 	Usage   *Usage
 }
 
-// Handle serves the operation.
-func (s *Commands) Handle(m *server.Mux) { server.Handle(m, api.Exec, s.exec) }
+func (s *Commands) Handle(m *server.Mux) { server.Handle(m, api.Exec, s.runCommand) }
 
-// exec runs a command as a process of its own and waits for it. What has not
-// ended in time goes on as a process, unless the caller wants it ended.
-func (s *Commands) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
-	in.Env = s.Starter.Env.with(ctx, in.Env)
-	rec, err := s.record(in)
+// runCommand runs a command as a process and waits for its exit. A command not finished in time
+// continues as a process, unless the caller wants it killed.
+func (s *Commands) runCommand(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
+	in.Env = s.Starter.Env.withClientVariables(ctx, in.Env)
+	rec, err := s.commandRecord(in)
 	if err != nil {
 		return api.ExecOutput{}, err
 	}
 	began := time.Now()
-	answer, err := s.Starter.begin(ctx, &rec, request{id: in.ID, named: in.Name != "", lease: api.LeaseDetached, sandbox: in.Sandbox}, api.State.Ended)
+	answer, err := s.Starter.beginStart(ctx, &rec, request{id: in.ID, named: in.Name != "", lease: api.LeaseDetached, sandbox: in.Sandbox}, api.State.Ended)
 	if err != nil {
 		return api.ExecOutput{}, err
 	}
+	// A repeated call waits for the first start, so the time counts from there.
 	if !answer.Began.IsZero() {
 		began = answer.Began
 	}
-	timeout := execTimeout
+	timeout := defaultExecTimeout
 	if in.TimeoutMS > 0 {
 		timeout = time.Duration(in.TimeoutMS) * time.Millisecond
 	}
+	// A deadline rather than a timeout: the time spent starting counts too.
 	limited, cancel := context.WithDeadline(ctx, began.Add(timeout))
 	defer cancel()
 	p, err := answer.Wait(limited)
@@ -67,19 +67,19 @@ func (s *Commands) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, 
 		return api.ExecOutput{}, err
 	}
 	if out.TimedOut {
-		if p, err = s.overdue(ctx, rec, in); err != nil {
+		if p, err = s.handleTimeout(ctx, rec, in); err != nil {
 			return api.ExecOutput{}, err
 		}
 	}
 	out.Process = p
 	if p.State.Ended() {
-		out.Left = s.Usage.left(p)
+		out.Left = s.Usage.countRemains(p)
 	}
-	out.DurationMS = duration(p).Seconds() * 1000
-	return out, s.outputs(rec, in, &out)
+	out.DurationMS = runTime(p).Seconds() * 1000
+	return out, s.readOutputs(rec, in, &out)
 }
 
-func (s *Commands) record(in api.ExecInput) (store.Record, error) {
+func (s *Commands) commandRecord(in api.ExecInput) (store.Record, error) {
 	if in.TimeoutMS < 0 || in.MaxOutput < 0 {
 		return store.Record{}, api.Errorf(api.CodeInvalid, "run command: timeout_ms and max_output cannot be negative")
 	}
@@ -90,9 +90,9 @@ func (s *Commands) record(in api.ExecInput) (store.Record, error) {
 	if err != nil {
 		return rec, err
 	}
-	rec.Env = make(map[string]string, len(in.Env)+len(plain))
+	rec.Env = make(map[string]string, len(in.Env)+len(plainVariables))
 	set := s.Starter.Env.All()
-	for name, value := range plain {
+	for name, value := range plainVariables {
 		if _, ok := set[name]; !ok {
 			rec.Env[name] = value
 		}
@@ -103,11 +103,11 @@ func (s *Commands) record(in api.ExecInput) (store.Record, error) {
 	return rec, nil
 }
 
-// overdue handles a command that has not ended in time.
-func (s *Commands) overdue(ctx context.Context, rec store.Record, in api.ExecInput) (api.Process, error) {
+// handleTimeout handles a command still running after its timeout.
+func (s *Commands) handleTimeout(ctx context.Context, rec store.Record, in api.ExecInput) (api.Process, error) {
 	id := rec.ID
 	p, err := s.Control.AwaitAnnounced(ctx, id)
-	if err == nil && !p.State.Ended() && !in.Kill && !rec.Sandboxed { // it goes on as a process like others
+	if err == nil && !p.State.Ended() && !in.Kill && !rec.Sandboxed { // it now counts as an ordinary process
 		if err := access.NoteUnconfined(s.Store, id); err != nil {
 			return p, api.Errorf(api.CodeUnavailable, "%v", err)
 		}
@@ -120,25 +120,26 @@ func (s *Commands) overdue(ctx context.Context, rec store.Record, in api.ExecInp
 	case !in.Kill:
 		return p, nil
 	}
-	ended, err := s.Control.StopProcess(ctx, asked(ctx, id, "stop"), "SIGTERM", int(killGrace.Milliseconds()))
+	ended, err := s.Control.StopProcess(ctx, changeRequest(ctx, id, "stop"), "SIGTERM", int(killGrace.Milliseconds()))
+	// It exited by itself before the signal.
 	if errors.Is(err, api.CodeEnded) {
 		return s.Control.AwaitAnnounced(ctx, id)
 	}
 	return ended, err
 }
 
-// duration is how long a process ran, or has run.
-func duration(p api.Process) time.Duration {
+// runTime returns how long a process ran, or has been running.
+func runTime(p api.Process) time.Duration {
 	if p.ExitedAt != nil {
 		return max(p.ExitedAt.Sub(p.StartedAt), 0)
 	}
 	return time.Since(p.StartedAt)
 }
 
-// outputs reads what a command has printed so far. The files are complete when
-// it has ended, because it wrote them itself.
-func (s *Commands) outputs(r store.Record, in api.ExecInput, out *api.ExecOutput) error {
-	most := min(cmp.Or(in.MaxOutput, execOutput), execOutputMost)
+// readOutputs reads the output of a command so far. The files are complete after its exit, because
+// the command itself writes to them.
+func (s *Commands) readOutputs(r store.Record, in api.ExecInput, out *api.ExecOutput) error {
+	most := min(cmp.Or(in.MaxOutput, defaultExecOutput), maxExecOutput)
 	dir := s.Store.Dir(r.ID)
 	more := !out.Process.State.Ended()
 	stdout, dropped, err := logs.Tail(filepath.Join(dir, store.StdoutName), most, more)

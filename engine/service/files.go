@@ -17,75 +17,75 @@ import (
 	"tandem/engine/files"
 )
 
-// Files serves the operations on files. It shares nothing with the rest of the
-// engine, so that a slow disk holds up nobody else.
+// Files serves the operations on files. It shares nothing with the rest of the engine, so a slow
+// disk delays no other operation.
 type Files struct {
 	home      string
-	data      string   // the data folder
-	closed    []string // to agents
+	data      string   // the data directory
+	closed    []string // directories closed to agents
 	locks     files.Locks
 	transfers transfers
 	names     files.Names
-	tidy      tidying
+	trimmer   memoryTrimmer
 }
 
-// manyEntries is the size from which a listing leaves memory that is worth giving back.
-const manyEntries = 5000
+// largeListing is the number of entries from which a listing's memory is worth returning.
+const largeListing = 5000
 
-// tidying gives memory back to the system some time after large answers.
-type tidying struct {
-	mu   sync.Mutex
-	wait *time.Timer
+// A memoryTrimmer returns memory to the system some time after large answers.
+type memoryTrimmer struct {
+	mu    sync.Mutex
+	timer *time.Timer
 }
 
-// tidyRest is how long there has to be no large answer before that.
-const tidyRest = 2 * time.Second
+// trimDelay is how long after the last large answer memory is returned.
+const trimDelay = 2 * time.Second
 
-func (y *tidying) soon(names *files.Names) {
+func (y *memoryTrimmer) trimSoon(names *files.Names) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	if y.wait == nil {
-		y.wait = time.AfterFunc(tidyRest, func() {
+	if y.timer == nil {
+		y.timer = time.AfterFunc(trimDelay, func() {
 			names.Forget()
 			debug.FreeOSMemory()
 		})
 		return
 	}
-	y.wait.Reset(tidyRest)
+	y.timer.Reset(trimDelay)
 }
 
-// NewFiles makes the service; transfers end with ctx. The closed folders are out of
-// agents' reach, whatever their roots.
+// NewFiles returns the service; its transfers end with ctx. Agents cannot reach the closed
+// directories, whatever their roots are.
 func NewFiles(ctx context.Context, dataDir string, closed []string, log *slog.Logger) *Files {
-	home, _ := os.UserHomeDir() // without one, "~" means nothing
+	home, _ := os.UserHomeDir() // without it, "~" stays literal
 	s := &Files{home: home, data: dataDir, closed: closed}
 	s.transfers.ctx, s.transfers.log = ctx, log
 	return s
 }
 
-// Close waits for the transfers, whose context has ended.
+// Close waits for the transfers. Their context must have ended.
 func (s *Files) Close() { s.transfers.close() }
 
-// Handle serves the operations on files.
+// Handle registers the operations on files.
 func (s *Files) Handle(m *server.Mux) {
 	s.handleTransfers(m)
-	server.Handle(m, api.FilesRead, s.read)
+	server.Handle(m, api.FilesRead, s.readFile)
 	server.Handle(m, api.FilesReadJSON, s.readJSON)
-	server.Handle(m, api.FilesWrite, s.write)
-	server.Handle(m, api.FilesEdit, s.edit)
-	server.Handle(m, api.FilesReport, s.report)
-	server.Handle(m, api.FilesList, s.list)
-	server.Handle(m, api.FilesStat, s.stat)
-	server.Handle(m, api.FilesMkdir, s.mkdir)
-	server.Handle(m, api.FilesSet, s.set)
-	server.Handle(m, api.FilesDelete, s.delete)
-	server.Handle(m, api.FilesMove, s.move)
-	server.Handle(m, api.FilesCopy, s.copy)
-	server.Handle(m, api.FilesFind, s.find)
-	server.Handle(m, api.FilesGrep, s.grep)
+	server.Handle(m, api.FilesWrite, s.writeFile)
+	server.Handle(m, api.FilesEdit, s.editFile)
+	server.Handle(m, api.FilesReport, s.writeReport)
+	server.Handle(m, api.FilesList, s.listDirectory)
+	server.Handle(m, api.FilesStat, s.statFile)
+	server.Handle(m, api.FilesMkdir, s.makeDirectory)
+	server.Handle(m, api.FilesSet, s.setAttributes)
+	server.Handle(m, api.FilesDelete, s.deleteFile)
+	server.Handle(m, api.FilesMove, s.moveFile)
+	server.Handle(m, api.FilesCopy, s.copyFile)
+	server.Handle(m, api.FilesFind, s.findFiles)
+	server.Handle(m, api.FilesGrep, s.grepFiles)
 }
 
-// tree is where a call may reach.
+// tree returns the part of the file system a call may reach.
 func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, error) {
 	for _, path := range append([]string{scope.Base}, scope.Roots...) {
 		if path != "" && path[0] != '/' {
@@ -94,13 +94,13 @@ func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, err
 	}
 	t := &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
 	if caller := server.CallerOf(ctx); caller.Agent() {
-		t.Closed, t.Names = s.closed, nil // what is remembered of a folder was read by somebody else
+		t.Closed, t.Names = s.closed, nil // cached names were read with another caller's access
 		return t, s.confine(t, caller.Sandboxes())
 	}
 	return t, nil
 }
 
-// confine holds what is done in a tree to what the programs of an agent may do.
+// confine limits the tree's operations to the access of an agent's programs.
 func (s *Files) confine(t *files.Tree, sandboxes []*api.Sandbox) error {
 	if len(sandboxes) == 0 {
 		return nil
@@ -113,10 +113,12 @@ func (s *Files) confine(t *files.Tree, sandboxes []*api.Sandbox) error {
 		return api.Errorf(api.CodeForbidden, "use files: the sandbox for agents cannot be enforced: %v", err)
 	}
 	t.Confine = func() error { return layers.ConfineThread(s.closed...) }
+	// Run each operation on a thread inside the sandbox: the kernel then enforces it, links
+	// included.
 	return nil
 }
 
-// fileError is how a failed operation on files is told to clients.
+// fileError converts an error of engine/files for clients.
 func fileError(err error) error {
 	var e *files.Error
 	if !errors.As(err, &e) {
@@ -141,7 +143,7 @@ func fileCode(r files.Reason) api.Code {
 	return api.CodeInternal
 }
 
-// onFiles runs one operation in its scope.
+// onFiles runs do on the tree of a scope and converts its error.
 func onFiles[Out any](ctx context.Context, s *Files, scope api.FileScope, do func(t *files.Tree) (Out, error)) (Out, error) {
 	t, err := s.tree(ctx, scope)
 	if err != nil {
@@ -156,7 +158,7 @@ func onFiles[Out any](ctx context.Context, s *Files, scope api.FileScope, do fun
 	return out, nil
 }
 
-func (s *Files) read(ctx context.Context, in api.FilesReadInput) (api.FilesReadOutput, error) {
+func (s *Files) readFile(ctx context.Context, in api.FilesReadInput) (api.FilesReadOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesReadOutput, error) {
 		r, err := t.Read(ctx, files.ReadRequest{
 			Path: in.In(in.Path), Offset: in.Offset, Limit: in.Limit, Bytes: in.Bytes, Unbounded: in.Unbounded,
@@ -176,7 +178,7 @@ func (s *Files) readJSON(ctx context.Context, in api.FilesReadJSONInput) (api.Fi
 	})
 }
 
-func (s *Files) write(ctx context.Context, in api.FilesWriteInput) (api.FilesWriteOutput, error) {
+func (s *Files) writeFile(ctx context.Context, in api.FilesWriteInput) (api.FilesWriteOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesWriteOutput, error) {
 		if in.Text != "" && in.Data != nil {
 			return api.FilesWriteOutput{}, api.Errorf(api.CodeInvalid, "write %s: give text or data, not both", in.Path)
@@ -191,7 +193,7 @@ func (s *Files) write(ctx context.Context, in api.FilesWriteInput) (api.FilesWri
 	})
 }
 
-func (s *Files) edit(ctx context.Context, in api.FilesEditInput) (api.FilesEditOutput, error) {
+func (s *Files) editFile(ctx context.Context, in api.FilesEditInput) (api.FilesEditOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesEditOutput, error) {
 		edits := make([]files.Edit, len(in.Edits))
 		for i, e := range in.Edits {
@@ -202,8 +204,8 @@ func (s *Files) edit(ctx context.Context, in api.FilesEditInput) (api.FilesEditO
 	})
 }
 
-// report writes below the home folder of the engine's user and nowhere else.
-func (s *Files) report(ctx context.Context, in api.FilesWriteOutputInput) (api.FilesWriteOutput, error) {
+// writeReport writes below the home directory of the engine's user and nowhere else.
+func (s *Files) writeReport(ctx context.Context, in api.FilesWriteOutputInput) (api.FilesWriteOutput, error) {
 	return onFiles(ctx, s, api.FileScope{}, func(t *files.Tree) (api.FilesWriteOutput, error) {
 		if s.home == "" {
 			return api.FilesWriteOutput{}, api.Errorf(api.CodeConflict, "write report %s: no home folder", in.Name)
@@ -213,11 +215,11 @@ func (s *Files) report(ctx context.Context, in api.FilesWriteOutputInput) (api.F
 	})
 }
 
-func (s *Files) list(ctx context.Context, in api.FilesListInput) (api.FilesListOutput, error) {
+func (s *Files) listDirectory(ctx context.Context, in api.FilesListInput) (api.FilesListOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesListOutput, error) {
 		r, err := t.List(ctx, files.ListRequest{Path: in.In(in.Path), Hidden: in.Hidden, Match: in.Match, After: in.In(in.After), Limit: in.Limit})
-		if len(r.Entries)+r.Omitted > manyEntries || in.Match != "" {
-			s.tidy.soon(&s.names)
+		if len(r.Entries)+r.Omitted > largeListing || in.Match != "" {
+			s.trimmer.trimSoon(&s.names)
 		}
 		out := api.FilesListOutput{Path: r.Path, Entries: make([]api.FileInfo, len(r.Entries)), Omitted: r.Omitted}
 		for i, e := range r.Entries {
@@ -228,21 +230,21 @@ func (s *Files) list(ctx context.Context, in api.FilesListInput) (api.FilesListO
 	})
 }
 
-func (s *Files) stat(ctx context.Context, in api.FilesPathInput) (api.FileInfo, error) {
+func (s *Files) statFile(ctx context.Context, in api.FilesPathInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Stat(in.In(in.Path))
 		return infoFor(in.FileScope, info), err
 	})
 }
 
-func (s *Files) mkdir(ctx context.Context, in api.FilesMkdirInput) (api.FileInfo, error) {
+func (s *Files) makeDirectory(ctx context.Context, in api.FilesMkdirInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Mkdir(in.In(in.Path), in.Parents)
 		return infoFor(in.FileScope, info), err
 	})
 }
 
-func (s *Files) set(ctx context.Context, in api.FilesSetInput) (api.FileInfo, error) {
+func (s *Files) setAttributes(ctx context.Context, in api.FilesSetInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		a := files.Attributes{Modified: in.Modified, Target: in.In(in.Target)}
 		if in.Mode != "" {
@@ -258,27 +260,27 @@ func (s *Files) set(ctx context.Context, in api.FilesSetInput) (api.FileInfo, er
 	})
 }
 
-func (s *Files) delete(ctx context.Context, in api.FilesDeleteInput) (api.Empty, error) {
+func (s *Files) deleteFile(ctx context.Context, in api.FilesDeleteInput) (api.Empty, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
 		return api.Empty{}, t.Delete(ctx, in.In(in.Path), in.Recursive)
 	})
 }
 
-func (s *Files) move(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
+func (s *Files) moveFile(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Move(ctx, in.In(in.Path), in.In(in.To), in.Overwrite)
 		return infoFor(in.FileScope, info), err
 	})
 }
 
-func (s *Files) copy(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
+func (s *Files) copyFile(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Copy(ctx, in.In(in.Path), in.In(in.To), in.Overwrite)
 		return infoFor(in.FileScope, info), err
 	})
 }
 
-func (s *Files) find(ctx context.Context, in api.FilesFindInput) (api.FilesFindOutput, error) {
+func (s *Files) findFiles(ctx context.Context, in api.FilesFindInput) (api.FilesFindOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesFindOutput, error) {
 		r, err := t.Find(ctx, in.Pattern, in.In(in.Path), in.Limit)
 		for i, path := range r.Paths {
@@ -288,7 +290,7 @@ func (s *Files) find(ctx context.Context, in api.FilesFindInput) (api.FilesFindO
 	})
 }
 
-func (s *Files) grep(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+func (s *Files) grepFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
 		r, err := t.Grep(ctx, files.GrepRequest{
 			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MostBytes: in.MaxBytes,
@@ -302,7 +304,7 @@ func (s *Files) grep(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepO
 	})
 }
 
-// infoFor is what the caller is told of a file.
+// infoFor converts the paths of a file's info for the caller.
 func infoFor(scope api.FileScope, info files.Info) api.FileInfo {
 	info.Name, info.Path, info.Target = scope.Out(info.Name), scope.Out(info.Path), scope.Out(info.Target)
 	return api.FileInfo(info)

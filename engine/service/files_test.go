@@ -9,11 +9,11 @@ import (
 	"tandem/engine/files"
 )
 
-func TestEveryReasonHasACode(t *testing.T) {
+func TestEveryFileErrorHasACode(t *testing.T) {
 	for _, r := range []files.Reason{files.Outside, files.NotFound, files.Exists, files.NotFile, files.NotDir, files.Invalid, files.TooLarge,
 		files.NoMatch, files.Several, files.Changed, files.Denied, files.Full} {
 		if fileCode(r) == api.CodeInternal {
-			t.Errorf("%s has none", r)
+			t.Errorf("%s has no code", r)
 		}
 	}
 	if err := fileError(context.Canceled); !errors.Is(err, context.Canceled) {

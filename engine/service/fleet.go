@@ -15,14 +15,14 @@ import (
 	"tandem/engine/secrets"
 )
 
-// Fleet serves the operations on the fleet, and those who come from it.
+// Fleet serves the operations on the fleet, and identifies its visitors.
 type Fleet struct {
 	Fleet  *fleet.Fleet
-	Origin string // who this engine is, "user@host"
+	Origin string // this engine, as "user@host"
 	Guard  *access.Guard
 }
 
-// Handle serves the operations.
+// Handle registers the operations.
 func (s *Fleet) Handle(m *server.Mux) {
 	server.Handle(m, api.FleetStatus, func(context.Context, api.Empty) (api.FleetStatusOutput, error) { return s.Fleet.Status(), nil })
 	server.Handle(m, api.FleetList, func(ctx context.Context, in api.FleetListInput) (api.FleetListOutput, error) {
@@ -31,12 +31,12 @@ func (s *Fleet) Handle(m *server.Mux) {
 	})
 	server.Handle(m, api.FleetProcesses, s.Fleet.Processes)
 	server.Handle(m, api.FleetHistory, func(ctx context.Context, in api.FleetHistoryInput) (api.FleetHistoryOutput, error) {
-		return s.Fleet.History(ctx, in, transport.Preface{Origin: s.Origin}) // no agent asks: it is the person's alone
+		return s.Fleet.History(ctx, in, transport.Preface{Origin: s.Origin}) // only the user may call this, so no agent is named
 	})
-	server.Handle(m, api.FleetAny, s.any)
+	server.Handle(m, api.FleetAny, s.pickMachine)
 }
 
-func (s *Fleet) any(ctx context.Context, in api.FleetAnyInput) (api.FleetAnyOutput, error) {
+func (s *Fleet) pickMachine(ctx context.Context, in api.FleetAnyInput) (api.FleetAnyOutput, error) {
 	agent, err := s.Guard.AgentBehind(ctx)
 	if err != nil {
 		return api.FleetAnyOutput{}, err
@@ -45,17 +45,17 @@ func (s *Fleet) any(ctx context.Context, in api.FleetAnyInput) (api.FleetAnyOutp
 	return api.FleetAnyOutput{Machine: machine}, err
 }
 
-// OriginOf is where what a visitor of the fleet asks comes from.
+// OriginOf returns the origin of requests by a visitor from the fleet.
 func OriginOf(v fleet.Visitor) server.Origin {
 	from := v.Person
 	if v.Origin != "" {
-		from += " (" + secrets.RedactLine(oneLine(v.Origin)) + ")"
+		from += " (" + secrets.RedactLine(toOneLine(v.Origin)) + ")"
 	}
-	return server.Origin{From: from, Agent: oneLine(v.Agent), By: v.By, Person: v.Person, Role: v.Role}
+	return server.Origin{From: from, Agent: toOneLine(v.Agent), By: v.By, Person: v.Person, Role: v.Role}
 }
 
-// oneLine is a text without control characters, and no longer than people are told.
-func oneLine(text string) string {
+// toOneLine replaces control characters and cuts text to a length fit for display.
+func toOneLine(text string) string {
 	const most = 200
 	var b []rune
 	for _, r := range text {
@@ -69,8 +69,8 @@ func oneLine(text string) string {
 	return string(b)
 }
 
-// Visited writes into the audit log what a person of the fleet did here.
-func (s *Approvals) Visited(ctx context.Context, v server.Visit) {
+// AuditVisit records an operation by a visitor from the fleet in the audit log.
+func (s *Approvals) AuditVisit(ctx context.Context, v server.Visit) {
 	from := server.CallerOf(ctx).Origin
 	e := api.AuditEntry{Time: time.Now(), Actor: "person:" + from.Person, From: from.From, Tool: v.Operation, Outcome: "ok",
 		DurationMS: float64(v.Took.Microseconds()) / 1000}

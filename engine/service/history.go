@@ -14,28 +14,27 @@ import (
 	"tandem/persist/histdb"
 )
 
-// History serves the operations on the history, of which some read or write a
-// file.
+// History serves the operations on the history. Some of them read or write a file.
 type History struct {
 	*history.History
 	Recent *history.Recent
 	Files  *Files
 }
 
-// Handle serves the operations on the history and the list of what agents ran.
+// Handle registers the operations on the history and on the list of recent commands.
 func (s History) Handle(m *server.Mux) {
 	server.Handle(m, api.HistorySearch, s.Search)
 	server.Handle(m, api.HistoryAdd, s.Add)
 	server.Handle(m, api.HistoryRemove, s.Remove)
 	server.Handle(m, api.HistoryClear, s.Clear)
-	server.Handle(m, api.HistorySave, s.save)
-	server.Handle(m, api.HistoryLoad, s.load)
+	server.Handle(m, api.HistorySave, s.saveCommands)
+	server.Handle(m, api.HistoryLoad, s.loadCommands)
 	server.Handle(m, api.HistoryLoading, s.Loading)
 	server.Handle(m, api.HistoryStats, s.Stats)
 	s.handleRecent(m)
 }
 
-func (s History) save(ctx context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
+func (s History) saveCommands(ctx context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
 	none := api.HistoryCount{}
 	if err := checkCommandFile("save", in.Path); err != nil {
 		return none, err
@@ -54,6 +53,7 @@ func (s History) save(ctx context.Context, in api.HistorySaveInput) (api.History
 	out, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) (files.WriteResult, error) {
 		return t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: text, New: !in.Overwrite, Private: true})
 	})
+	// Only the message differs: it names the flag instead of the operation's field.
 	if errors.Is(err, api.CodeConflict) && !in.Overwrite {
 		return none, api.Errorf(api.CodeConflict, "save history to %s: the file already exists", names.ShownPath(in.Path)).
 			WithHint("--overwrite replaces it")
@@ -68,13 +68,13 @@ func checkCommandFile(verb, path string) error {
 	return nil
 }
 
-// mostCommands bounds a file of commands, in bytes.
-const mostCommands = 256 << 20
+// maxCommandFile limits a file of commands, in bytes.
+const maxCommandFile = 256 << 20
 
-// atuinCommands reads atuin's history, of which the database is given.
-func (s History) atuinCommands(ctx context.Context, in api.HistoryLoadInput, database []byte) ([]histdb.TextCommand, error) {
+// readAtuin reads atuin's history, given the content of its database.
+func (s History) readAtuin(ctx context.Context, in api.HistoryLoadInput, database []byte) ([]histdb.TextCommand, error) {
 	wal, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) ([]byte, error) {
-		return t.ReadAll(ctx, in.In(in.Path)+"-wal", mostCommands)
+		return t.ReadAll(ctx, in.In(in.Path)+"-wal", maxCommandFile)
 	})
 	if err != nil && !errors.Is(err, api.CodeNotFound) {
 		return nil, err
@@ -86,10 +86,10 @@ func (s History) atuinCommands(ctx context.Context, in api.HistoryLoadInput, dat
 	return commands, nil
 }
 
-// commandsOf reads a file of commands.
-func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]histdb.TextCommand, error) {
+// readCommands reads a file of commands.
+func (s History) readCommands(ctx context.Context, in api.HistoryLoadInput) ([]histdb.TextCommand, error) {
 	text, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) ([]byte, error) {
-		return t.ReadAll(ctx, in.In(in.Path), mostCommands)
+		return t.ReadAll(ctx, in.In(in.Path), maxCommandFile)
 	})
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]his
 		return nil, api.Errorf(api.CodeInvalid, "load history from %s: it is not UTF-8", names.ShownPath(in.Path))
 	}
 	if !in.Recent && histdb.IsDatabase(text) {
-		return s.atuinCommands(ctx, in, text)
+		return s.readAtuin(ctx, in, text)
 	}
 	commands, err := histdb.DecodeCommands(text, !in.Recent, histdb.Format(in.Format))
 	if err != nil {
@@ -107,7 +107,7 @@ func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]his
 	return commands, nil
 }
 
-func (s History) load(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
+func (s History) loadCommands(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
 	none := api.HistoryCount{}
 	if err := checkCommandFile("load", in.Path); err != nil {
 		return none, err
@@ -117,7 +117,7 @@ func (s History) load(ctx context.Context, in api.HistoryLoadInput) (api.History
 	default:
 		return none, api.Errorf(api.CodeInvalid, "load history: format %s: must be bash, zsh or fish", names.Shown(in.Format))
 	}
-	commands, err := s.commandsOf(ctx, in)
+	commands, err := s.readCommands(ctx, in)
 	switch {
 	case err != nil:
 		return none, err
@@ -132,7 +132,7 @@ func (s History) load(ctx context.Context, in api.HistoryLoadInput) (api.History
 	return api.HistoryCount{Count: n}, err
 }
 
-// handleRecent serves the list of what agents ran.
+// handleRecent registers the operations on the list of agents' recent commands.
 func (s History) handleRecent(m *server.Mux) {
 	answer := func(lines []string) (api.CommandsOutput, error) {
 		if lines == nil {

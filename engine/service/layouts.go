@@ -17,51 +17,51 @@ import (
 	"tandem/persist/store"
 )
 
-// mostLayouts bounds how many are kept under names.
-const mostLayouts = 200
+// maxLayouts limits the layouts saved under names.
+const maxLayouts = 200
 
-// A layoutStore keeps layouts on disk. Tests have one that is slow.
+// A layoutStore keeps layouts on disk. Tests use a slow one.
 type layoutStore interface {
 	LoadLayouts() (store.Layouts, error)
 	SaveLayouts(store.Layouts) error
 }
 
-// A keptLayout is what the next dashboard begins with.
-type keptLayout struct {
+// A layoutState is the layout the next dashboard opens with.
+type layoutState struct {
 	layout   *api.Layout // nil if there is none
-	revision int64       // grows with each change, over all engines; 0 without one
+	revision int64       // increases with each change, across engines; 0 without a layout
 }
 
-// Layouts serves how dashboards arrange sessions.
+// Layouts serves the arrangements of panes in dashboards.
 type Layouts struct {
-	Ended func(context.Context) (map[string]bool, error) // of all sessions and processes, by id
-	Tell  func(api.Event)                                // publishes
+	Ended   func(context.Context) (map[string]bool, error) // reports by id whether a session or process has ended
+	Publish func(api.Event)                                // sends an event to all watching clients
 
 	store layoutStore
 
-	current atomic.Pointer[keptLayout] // read without waiting for the disk; nil if there is none
+	current atomic.Pointer[layoutState] // read without waiting for the disk; nil without a layout
 
-	changing sync.Mutex // serializes changes; held while one is written to disk
+	changing sync.Mutex // serializes changes; held during the write to disk
 
 	mu    sync.Mutex
 	saved map[string]api.Layout
 }
 
-// NewLayouts loads what is on disk; what cannot be understood is left out. After
-// an error it has none.
+// NewLayouts loads the layouts from disk, omitting invalid ones. With an error, the result is
+// usable and empty.
 func NewLayouts(store layoutStore) (*Layouts, error) {
 	l := &Layouts{store: store, saved: map[string]api.Layout{}}
-	on, err := store.LoadLayouts()
+	disk, err := store.LoadLayouts()
 	if err != nil {
 		return l, err
 	}
 	decode := func(raw json.RawMessage) (layout api.Layout, ok bool) {
 		return layout, raw != nil && json.Unmarshal(raw, &layout) == nil && layout.Check() == nil
 	}
-	if current, ok := decode(on.Current); ok {
-		l.current.Store(&keptLayout{&current, cmp.Or(on.Revision, nextRevision(0))})
+	if current, ok := decode(disk.Current); ok {
+		l.current.Store(&layoutState{&current, cmp.Or(disk.Revision, nextRevision(0))})
 	}
-	for name, raw := range on.Saved {
+	for name, raw := range disk.Saved {
 		if layout, ok := decode(raw); ok && names.Check(name) == nil {
 			l.saved[name] = layout
 		}
@@ -69,29 +69,29 @@ func NewLayouts(store layoutStore) (*Layouts, error) {
 	return l, nil
 }
 
-// nextRevision is the number of a layout that follows another one. It goes by
-// the clock, so that those of an engine before this one are lower.
+// nextRevision returns the revision after before. It follows the clock, so it exceeds those of
+// earlier engines.
 func nextRevision(before int64) int64 { return max(before+1, time.Now().UnixMilli()) }
 
-// now is what the next dashboard begins with.
-func (l *Layouts) now() keptLayout {
+// loadState returns the current layout and its revision.
+func (l *Layouts) loadState() layoutState {
 	if kept := l.current.Load(); kept != nil {
 		return *kept
 	}
-	return keptLayout{}
+	return layoutState{}
 }
 
-// Now is the layout that the next dashboard begins with and its revision; nil and 0
-// if there is none.
-func (l *Layouts) Now() (*api.Layout, int64) {
-	kept := l.now()
+// Current returns the layout the next dashboard opens with, and its revision; nil and 0 if there is
+// none.
+func (l *Layouts) Current() (*api.Layout, int64) {
+	kept := l.loadState()
 	return kept.layout, kept.revision
 }
 
-func (l *Layouts) get() api.LayoutGetOutput {
+func (l *Layouts) getLayouts() api.LayoutGetOutput {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	kept := l.now()
+	kept := l.loadState()
 	out := api.LayoutGetOutput{Current: kept.layout, Revision: kept.revision, Saved: []api.SavedLayout{}}
 	for _, name := range slices.Sorted(maps.Keys(l.saved)) {
 		out.Saved = append(out.Saved, api.SavedLayout{Name: name, Layout: l.saved[name]})
@@ -99,27 +99,27 @@ func (l *Layouts) get() api.LayoutGetOutput {
 	return out
 }
 
-// change saves a changed copy, and then makes it current.
-func (l *Layouts) change(f func(current *keptLayout, saved map[string]api.Layout) error) error {
+// changeLayouts saves a changed copy to disk, then makes it current.
+func (l *Layouts) changeLayouts(f func(current *layoutState, saved map[string]api.Layout) error) error {
 	l.changing.Lock()
 	defer l.changing.Unlock()
-	kept, saved := l.now(), maps.Clone(l.saved) // only this call, which holds changing, may change them
+	kept, saved := l.loadState(), maps.Clone(l.saved) // saved changes only under changing, so reading needs no mu
 	if err := f(&kept, saved); err != nil {
 		return err
 	}
 	current := kept.layout
-	on := store.Layouts{Saved: map[string]json.RawMessage{}, Revision: kept.revision}
+	disk := store.Layouts{Saved: map[string]json.RawMessage{}, Revision: kept.revision}
 	encode := func(layout api.Layout) json.RawMessage {
-		raw, _ := json.Marshal(layout) // words and numbers always can be
+		raw, _ := json.Marshal(layout) // strings and numbers always encode
 		return raw
 	}
 	if current != nil {
-		on.Current = encode(*current)
+		disk.Current = encode(*current)
 	}
 	for name, layout := range saved {
-		on.Saved[name] = encode(layout)
+		disk.Saved[name] = encode(layout)
 	}
-	if err := l.store.SaveLayouts(on); err != nil {
+	if err := l.store.SaveLayouts(disk); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
 	l.mu.Lock()
@@ -129,15 +129,15 @@ func (l *Layouts) change(f func(current *keptLayout, saved map[string]api.Layout
 	return nil
 }
 
-// Handle serves the operations on layouts.
+// Handle registers the operations on layouts.
 func (l *Layouts) Handle(m *server.Mux) {
-	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) { return l.get(), nil })
-	server.Handle(m, api.LayoutPut, l.put)
-	server.Handle(m, api.LayoutRemove, l.remove)
+	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) { return l.getLayouts(), nil })
+	server.Handle(m, api.LayoutPut, l.putLayout)
+	server.Handle(m, api.LayoutRemove, l.removeLayout)
 }
 
-func (l *Layouts) remove(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
-	return api.Empty{}, l.change(func(_ *keptLayout, saved map[string]api.Layout) error {
+func (l *Layouts) removeLayout(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
+	return api.Empty{}, l.changeLayouts(func(_ *layoutState, saved map[string]api.Layout) error {
 		if _, ok := saved[in.Name]; !ok {
 			return api.Errorf(api.CodeNotFound, "remove layout %s: no layout has this name", names.Shown(in.Name))
 		}
@@ -146,10 +146,10 @@ func (l *Layouts) remove(_ context.Context, in api.LayoutRemoveInput) (api.Empty
 	})
 }
 
-// putAway are the sessions that were put away before or are now: each dashboard
-// knows of those that were there when it was opened, and of its own. Those that
-// run again or are gone are left out.
-func putAway(before *api.Layout, now api.Layout, ended map[string]bool) []string {
+// mergeHidden returns the ended sessions hidden before or now. Each dashboard knows only the
+// sessions present when it was opened and those it hid itself, hence the union. Sessions running
+// again or removed are dropped.
+func mergeHidden(before *api.Layout, now api.Layout, ended map[string]bool) []string {
 	all := slices.Clone(now.Closed)
 	if before != nil {
 		all = append(all, before.Closed...)
@@ -160,7 +160,7 @@ func putAway(before *api.Layout, now api.Layout, ended map[string]bool) []string
 	return all[:min(len(all), api.MaxClosed)]
 }
 
-func (l *Layouts) put(ctx context.Context, in api.LayoutPutInput) (api.LayoutPutOutput, error) {
+func (l *Layouts) putLayout(ctx context.Context, in api.LayoutPutInput) (api.LayoutPutOutput, error) {
 	none := api.LayoutPutOutput{}
 	err := in.Layout.Check()
 	if err == nil && in.Name != "" {
@@ -174,37 +174,37 @@ func (l *Layouts) put(ctx context.Context, in api.LayoutPutInput) (api.LayoutPut
 		return none, err
 	}
 	var changed bool
-	var now keptLayout
-	err = l.change(func(current *keptLayout, saved map[string]api.Layout) error {
+	var now layoutState
+	err = l.changeLayouts(func(current *layoutState, saved map[string]api.Layout) error {
 		if in.Name == "" {
-			changed, err = current.put(in, ended)
+			changed, err = current.replace(in, ended)
 			now = *current
 			return err
 		}
 		now = *current
-		if saved[in.Name] = in.Layout; len(saved) > mostLayouts {
-			return api.Errorf(api.CodeInvalid, "save layout %s: there are already %d", names.Shown(in.Name), mostLayouts)
+		if saved[in.Name] = in.Layout; len(saved) > maxLayouts {
+			return api.Errorf(api.CodeInvalid, "save layout %s: there are already %d", names.Shown(in.Name), maxLayouts)
 		}
 		return nil
 	})
 	if err != nil {
 		return none, err
 	}
+	// Events follow the save, so that no dashboard shows a layout that is not on disk.
 	if changed {
-		l.Tell(api.Event{Type: api.EventKept, Layout: now.layout, Revision: now.revision})
+		l.Publish(api.Event{Type: api.EventKept, Layout: now.layout, Revision: now.revision})
 	}
 	if in.Show {
-		l.Tell(api.Event{Type: api.EventLayout, Layout: &in.Layout})
+		l.Publish(api.Event{Type: api.EventLayout, Layout: &in.Layout})
 	}
 	return api.LayoutPutOutput{Revision: now.revision}, nil
 }
 
-// put makes a layout the one that the next dashboard begins with, and tells
-// whether it is another one than before.
-func (k *keptLayout) put(in api.LayoutPutInput, ended map[string]bool) (changed bool, err error) {
-	in.Layout.Closed = putAway(k.layout, in.Layout, ended)
+// replace makes a layout the current one, and reports whether it differs from the previous one.
+func (k *layoutState) replace(in api.LayoutPutInput, ended map[string]bool) (changed bool, err error) {
+	in.Layout.Closed = mergeHidden(k.layout, in.Layout, ended)
 	switch {
-	case k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout): // the call was repeated
+	case k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout): // a repeated call
 		return false, nil
 	case in.Revision != 0 && in.Revision != k.revision:
 		return false, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision).

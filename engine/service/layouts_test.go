@@ -28,7 +28,7 @@ func TestLayoutsSurviveTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	split := api.LayoutTab{Focus: 2, Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 4000}, {ID: "a", Name: "x"}, {ID: "b"}}}
-	err = l.change(func(current *keptLayout, saved map[string]api.Layout) error {
+	err = l.changeLayouts(func(current *layoutState, saved map[string]api.Layout) error {
 		current.layout = &api.Layout{Tabs: []api.LayoutTab{split, paneTab("c")}, Current: 1}
 		saved["work"] = api.Layout{Tabs: []api.LayoutTab{paneTab("a")}}
 		return nil
@@ -40,29 +40,29 @@ func TestLayoutsSurviveTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := l.get(), again.get()
+	before, after := l.getLayouts(), again.getLayouts()
 	if before.Revision, after.Revision = 0, 0; after.Current == nil {
-		t.Fatal("it is gone")
+		t.Fatal("the current layout is missing")
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error(diff)
 	}
 	refused := errors.New("refused")
-	if err := again.change(func(_ *keptLayout, saved map[string]api.Layout) error { delete(saved, "work"); return refused }); !errors.Is(err, refused) {
+	if err := again.changeLayouts(func(_ *layoutState, saved map[string]api.Layout) error { delete(saved, "work"); return refused }); !errors.Is(err, refused) {
 		t.Error(err)
 	}
-	if len(again.get().Saved) != 1 {
-		t.Error("a change that failed counts")
+	if len(again.getLayouts().Saved) != 1 {
+		t.Error("a failed change took effect")
 	}
 }
 
-func TestWhatWasPutAwayIsKeptForAllDashboardsUntilItRunsAgainOrIsGone(t *testing.T) {
+func TestHiddenSessionsOfAllDashboardsAreMerged(t *testing.T) {
 	ended := map[string]bool{"a": true, "b": true, "runs": false}
-	got := putAway(&api.Layout{Closed: []string{"b", "gone", "runs"}}, api.Layout{Closed: []string{"b", "a"}}, ended)
+	got := mergeHidden(&api.Layout{Closed: []string{"b", "gone", "runs"}}, api.Layout{Closed: []string{"b", "a"}}, ended)
 	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := putAway(nil, api.Layout{}, ended); got != nil {
+	if got := mergeHidden(nil, api.Layout{}, ended); got != nil {
 		t.Error(got)
 	}
 }
@@ -78,12 +78,12 @@ func TestDamagedLayoutsAreSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := NewLayouts(data); err == nil {
-		t.Error("a damaged file is no error")
+		t.Error("no error for a damaged file")
 	}
 	if _, err := os.Stat(path + ".bad"); err != nil {
 		t.Error(err)
 	}
-	// A layout that is none is left out and costs no other.
+	// An invalid layout is dropped without affecting the others.
 	text := `{"schema":1,"current":{"tabs":[{"nodes":[{"axis":"beside"}]}]},"saved":{"ok":{"tabs":[]},"bad":7,"":{"tabs":[]}}}`
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -92,12 +92,12 @@ func TestDamagedLayoutsAreSetAside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := l.get(); out.Current != nil || len(out.Saved) != 1 || out.Saved[0].Name != "ok" {
+	if out := l.getLayouts(); out.Current != nil || len(out.Saved) != 1 || out.Saved[0].Name != "ok" {
 		t.Errorf("%+v", out)
 	}
 }
 
-func TestALayoutThatIsNoTreeIsRefused(t *testing.T) {
+func TestLayoutCheckRejectsInvalidTrees(t *testing.T) {
 	split := api.LayoutNode{Axis: api.AxisBelow, Share: 5000}
 	pane := api.LayoutNode{ID: "a"}
 	for i, nodes := range [][]api.LayoutNode{
@@ -120,7 +120,7 @@ func TestALayoutThatIsNoTreeIsRefused(t *testing.T) {
 	}
 }
 
-func TestLayoutsAreReadWhileTheDiskIsSlow(t *testing.T) {
+func TestReadingLayoutsDoesNotWaitForTheDisk(t *testing.T) {
 	saving, saved := make(chan struct{}), make(chan struct{})
 	l, err := NewLayouts(slowLayouts{saving, saved})
 	if err != nil {
@@ -128,19 +128,19 @@ func TestLayoutsAreReadWhileTheDiskIsSlow(t *testing.T) {
 	}
 	done := make(chan error)
 	go func() {
-		done <- l.change(func(_ *keptLayout, saved map[string]api.Layout) error { saved["x"] = api.Layout{}; return nil })
+		done <- l.changeLayouts(func(_ *layoutState, saved map[string]api.Layout) error { saved["x"] = api.Layout{}; return nil })
 	}()
 	<-saving
-	if got := l.get(); len(got.Saved) != 0 {
+	if got := l.getLayouts(); len(got.Saved) != 0 {
 		t.Errorf("%+v before it is on disk", got)
 	}
 	saved <- struct{}{}
-	if err := <-done; err != nil || len(l.get().Saved) != 1 {
-		t.Errorf("%+v, %v", l.get(), err)
+	if err := <-done; err != nil || len(l.getLayouts().Saved) != 1 {
+		t.Errorf("%+v, %v", l.getLayouts(), err)
 	}
 }
 
-// slowLayouts is a disk on which each write blocks until saved receives a token.
+// A slowLayouts blocks each write until saved receives a token.
 type slowLayouts struct{ saving, saved chan struct{} }
 
 func (slowLayouts) LoadLayouts() (store.Layouts, error) { return store.Layouts{}, nil }

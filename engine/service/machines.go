@@ -11,30 +11,30 @@ import (
 	"tandem/engine/hosts"
 )
 
-// Machines serves the operations on other machines, and leads to them.
+// Machines serves the operations on other machines, and opens connections to them.
 type Machines struct {
 	Hosts *hosts.Hosts
 	Guard *access.Guard
 }
 
-// longestMachineWait bounds what machine.list may wait.
-const longestMachineWait = time.Minute
+// maxMachineWait limits the wait of machine.list.
+const maxMachineWait = time.Minute
 
-// Handle serves the operations and the way through.
+// Handle registers the operations and the connections.
 func (s *Machines) Handle(m *server.Mux) {
 	server.Handle(m, api.MachineList, func(ctx context.Context, in api.MachineListInput) (api.MachineListOutput, error) {
 		wait := time.Duration(in.WaitMS) * time.Millisecond
-		return s.Hosts.List(ctx, min(max(wait, 0), longestMachineWait)), nil
+		return s.Hosts.List(ctx, min(max(wait, 0), maxMachineWait)), nil
 	})
 	server.Handle(m, api.MachineConnect, func(ctx context.Context, in api.MachineConnectInput) (api.Machine, error) {
 		return s.Hosts.Connect(ctx, in)
 	})
-	m.HandleOpen(s.open)
+	m.HandleOpen(s.openMachine)
 }
 
-// open leads to a machine, and tells it what of an agent's here asks: what is for
-// the person alone is refused there as it would be here.
-func (s *Machines) open(ctx context.Context, o api.OpenOptions) (io.ReadWriteCloser, api.Info, error) {
+// openMachine connects to a machine. It names the agent behind the call, if any, so that the
+// machine rejects operations reserved for the user.
+func (s *Machines) openMachine(ctx context.Context, o api.OpenOptions) (io.ReadWriteCloser, api.Info, error) {
 	agent, err := s.Guard.AgentBehind(ctx)
 	if err != nil {
 		return nil, api.Info{}, err

@@ -9,10 +9,10 @@ import (
 	"tandem/engine/api/server"
 )
 
-// Peers tells servers of the user's own whose processes connect to them.
+// Peers tells the user's own servers the owner of a process connecting to them.
 type Peers struct{ Guard *access.Guard }
 
-// Handle serves engine.peer.
+// Handle registers engine.peer.
 func (s Peers) Handle(m *server.Mux) {
 	server.Handle(m, api.EnginePeer, func(ctx context.Context, in api.EnginePeerInput) (api.EnginePeerOutput, error) {
 		client, err := netip.ParseAddrPort(in.Client)

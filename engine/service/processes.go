@@ -28,42 +28,42 @@ type Processes struct {
 	Usage   *Usage
 	Log     *slog.Logger
 
-	// EndRemains ends what records whose child has ended left running, and gives
-	// how many of them had left something.
-	EndRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
+	// StopRemains stops what exited children left running, and returns how many of the records had
+	// left something.
+	StopRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
 
-	// OpenCheck returns the name of the readiness check that a process has not passed yet; "" for none.
+	// OpenCheck returns the name of the first readiness check still failing; "" for none.
 	OpenCheck func(id string) string
 }
 
-// Handle serves the operations.
+// Handle registers the operations.
 func (s *Processes) Handle(m *server.Mux) {
-	server.Handle(m, api.ProcessStart, s.start)
-	server.Handle(m, api.ProcessList, s.list)
-	server.Handle(m, api.ProcessGet, s.get)
-	server.Handle(m, api.ProcessStop, s.stop)
+	server.Handle(m, api.ProcessStart, s.startProcess)
+	server.Handle(m, api.ProcessList, s.listProcesses)
+	server.Handle(m, api.ProcessGet, s.getProcess)
+	server.Handle(m, api.ProcessStop, s.stopProcess)
 	server.Handle(m, api.ProcessStopAll, s.stopAll)
-	server.Handle(m, api.ProcessRestart, s.restart)
-	server.Handle(m, api.ProcessSignal, s.signal)
-	server.Handle(m, api.ProcessLog, s.log)
-	server.Handle(m, api.ProcessWait, s.wait)
-	server.Handle(m, api.ProcessUpdate, s.update)
-	server.Handle(m, api.ProcessRemove, s.remove)
-	server.Handle(m, api.ProcessWrite, s.write)
+	server.Handle(m, api.ProcessRestart, s.restartProcess)
+	server.Handle(m, api.ProcessSignal, s.signalProcess)
+	server.Handle(m, api.ProcessLog, s.readProcessLog)
+	server.Handle(m, api.ProcessWait, s.waitForProcess)
+	server.Handle(m, api.ProcessUpdate, s.updateProcess)
+	server.Handle(m, api.ProcessRemove, s.removeProcess)
+	server.Handle(m, api.ProcessWrite, s.writeStdin)
 }
 
-func (s *Processes) start(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
-	in.Env = s.Starter.Env.with(ctx, in.Env)
+func (s *Processes) startProcess(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
+	in.Env = s.Starter.Env.withClientVariables(ctx, in.Env)
 	rec, err := s.Starter.processRecord(in)
 	if err != nil {
 		return api.Process{}, err
 	}
-	return s.Starter.start(ctx, rec, request{id: in.ID, named: in.Name != "", lease: in.Lease, sandbox: in.Sandbox})
+	return s.Starter.startAndWait(ctx, rec, request{id: in.ID, named: in.Name != "", lease: in.Lease, sandbox: in.Sandbox})
 }
 
-func (s *Processes) list(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {
+func (s *Processes) listProcesses(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {
 	if in.Metrics {
-		lookAtNeeds(ctx, s.Control)
+		updateNeeds(ctx, s.Control)
 	}
 	all, err := s.Control.Measurables(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Processes) list(ctx context.Context, in api.ProcessListInput) (api.Proc
 	return out, nil
 }
 
-func (s *Processes) get(ctx context.Context, in api.IDInput) (api.Process, error) {
+func (s *Processes) getProcess(ctx context.Context, in api.IDInput) (api.Process, error) {
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
 		return api.Process{}, err
@@ -89,7 +89,7 @@ func (s *Processes) get(ctx context.Context, in api.IDInput) (api.Process, error
 	return one[0].View, nil
 }
 
-func (s *Processes) stop(ctx context.Context, in api.ProcessStopInput) (api.Process, error) {
+func (s *Processes) stopProcess(ctx context.Context, in api.ProcessStopInput) (api.Process, error) {
 	if in.Signal != "" {
 		if _, err := proctree.ParseSignal(in.Signal); err != nil {
 			return api.Process{}, err
@@ -98,7 +98,8 @@ func (s *Processes) stop(ctx context.Context, in api.ProcessStopInput) (api.Proc
 	if in.TimeoutMS < 0 {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "stop process: timeout_ms cannot be negative")
 	}
-	p, err := s.Control.StopProcess(ctx, asked(ctx, in.ID, "stop"), in.Signal, in.TimeoutMS)
+	p, err := s.Control.StopProcess(ctx, changeRequest(ctx, in.ID, "stop"), in.Signal, in.TimeoutMS)
+	// Its background jobs may still be running.
 	if errors.Is(err, api.CodeEnded) {
 		return s.stopRemains(ctx, in, err)
 	}
@@ -119,6 +120,7 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 			return false
 		}
 		err := access.MayChange(ctx, p, "stop")
+		// A locked session must not keep the others from being stopped.
 		locked = errors.Join(locked, err)
 		return err == nil
 	})
@@ -133,7 +135,7 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 	return out, nil
 }
 
-func (s *Processes) restart(ctx context.Context, in api.ProcessRestartInput) (api.Process, error) {
+func (s *Processes) restartProcess(ctx context.Context, in api.ProcessRestartInput) (api.Process, error) {
 	after, err := supervise.DependenciesOf(in.After)
 	if err != nil {
 		return api.Process{}, err
@@ -141,21 +143,22 @@ func (s *Processes) restart(ctx context.Context, in api.ProcessRestartInput) (ap
 	if err := s.mayStartAgain(ctx, &in.ID, true); err != nil {
 		return api.Process{}, err
 	}
-	p, err := s.Control.RestartProcess(ctx, asked(ctx, in.ID, "restart"), after, in.RestartID)
+	p, err := s.Control.RestartProcess(ctx, changeRequest(ctx, in.ID, "restart"), after, in.RestartID)
 	if err == nil {
 		if p.State == api.StateWaiting {
-			p.StartedAt = time.Now() // as far as anybody can say now
+			p.StartedAt = time.Now() // its actual start is not known yet
 		}
 		s.History.StartedAgain(p)
 	}
 	return p, err
 }
 
-func (s *Processes) signal(ctx context.Context, in api.ProcessSignalInput) (api.Empty, error) {
+func (s *Processes) signalProcess(ctx context.Context, in api.ProcessSignalInput) (api.Empty, error) {
 	number, err := proctree.ParseSignal(in.Signal)
 	if err != nil {
 		return api.Empty{}, err
 	}
+	// A signal can make a program start another one, so it needs the same access.
 	if err := s.mayStartAgain(ctx, &in.ID, false); err != nil {
 		return api.Empty{}, err
 	}
@@ -173,7 +176,7 @@ func (s *Processes) signal(ctx context.Context, in api.ProcessSignalInput) (api.
 	return api.Empty{}, proctree.SignalGroup(e.Child, number)
 }
 
-func (s *Processes) update(ctx context.Context, in api.ProcessUpdateInput) (api.Process, error) {
+func (s *Processes) updateProcess(ctx context.Context, in api.ProcessUpdateInput) (api.Process, error) {
 	if in.Name != nil {
 		if err := names.Check(*in.Name); err != nil {
 			return api.Process{}, err
@@ -184,7 +187,7 @@ func (s *Processes) update(ctx context.Context, in api.ProcessUpdateInput) (api.
 	}
 	u := supervise.Update{KeepAlive: in.KeepAlive, Name: in.Name, LogLimit: in.LogLimit, Revision: in.Revision}
 	if u.LogLimit != nil {
-		most := min(*in.LogLimit, mostLog)
+		most := min(*in.LogLimit, maxLogLimit)
 		u.LogLimit = &most
 	}
 	if in.Restart != nil {
@@ -199,11 +202,11 @@ func (s *Processes) update(ctx context.Context, in api.ProcessUpdateInput) (api.
 			return api.Process{}, err
 		}
 	}
-	return s.Control.UpdateProcess(ctx, asked(ctx, in.ID, "update"), u)
+	return s.Control.UpdateProcess(ctx, changeRequest(ctx, in.ID, "update"), u)
 }
 
-// mayStartAgain refuses a caller with a sandbox what has something outside it started
-// again. id is completed, so that what was looked at is what is started.
+// mayStartAgain rejects a restart of a process outside the sandbox of its caller. It replaces id
+// with the full id, so that the process checked is the process started.
 func (s *Processes) mayStartAgain(ctx context.Context, id *string, asks bool) error {
 	if len(server.CallerOf(ctx).Sandboxes()) == 0 {
 		return nil
@@ -216,13 +219,12 @@ func (s *Processes) mayStartAgain(ctx context.Context, id *string, asks bool) er
 	return s.Guard.MayStartAgain(ctx, e.Rec, asks)
 }
 
-func (s *Processes) remove(ctx context.Context, in api.IDInput) (api.Empty, error) {
-	_, err := s.Control.RemoveProcess(ctx, asked(ctx, in.ID, "remove"))
+func (s *Processes) removeProcess(ctx context.Context, in api.IDInput) (api.Empty, error) {
+	_, err := s.Control.RemoveProcess(ctx, changeRequest(ctx, in.ID, "remove"))
 	return api.Empty{}, err
 }
 
-// stopRemains stops what an ended process has left running; if there is nothing, it
-// returns the error that says so.
+// stopRemains stops what an ended process has left running. If there is nothing, it returns ended.
 func (s *Processes) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
@@ -232,7 +234,7 @@ func (s *Processes) stopRemains(ctx context.Context, in api.ProcessStopInput, en
 	if in.TimeoutMS > 0 {
 		record.StopTimeoutMS = in.TimeoutMS
 	}
-	switch n, err := s.EndRemains(ctx, []store.Record{record}, in.Signal); {
+	switch n, err := s.StopRemains(ctx, []store.Record{record}, in.Signal); {
 	case err != nil:
 		return api.Process{}, err
 	case n == 0:
@@ -241,7 +243,7 @@ func (s *Processes) stopRemains(ctx context.Context, in api.ProcessStopInput, en
 	return e.View, nil
 }
 
-func (s *Processes) log(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+func (s *Processes) readProcessLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 	return readLog(ctx, s.Control, s.Logs, in)
 }
 

@@ -9,8 +9,8 @@ import (
 	"tandem/persist/store"
 )
 
-// record serves session.record.
-func (s *Sessions) record(ctx context.Context, in api.SessionRecordInput) (out api.SessionRecordOutput, err error) {
+// recordSession serves session.record.
+func (s *Sessions) recordSession(ctx context.Context, in api.SessionRecordInput) (out api.SessionRecordOutput, err error) {
 	if in.Until < 0 {
 		return out, api.Errorf(api.CodeInvalid, "record %s: until cannot be negative", names.Shown(in.ID))
 	}
@@ -57,6 +57,7 @@ func (s *Sessions) recordLog(ctx context.Context, in api.SessionRecordInput, id 
 	}
 	out.Start, out.NextCursor, out.End = log.Start, log.NextCursor, log.End
 	out.Dropped, out.Times, out.State = log.Dropped, log.Times, log.State
+	// Lines are read whole, so the last one may exceed the limit.
 	if in.Until > 0 && out.NextCursor > in.Until {
 		out.NextCursor = max(in.Until, out.Start)
 		out.Data = out.Data[:out.NextCursor-out.Start]
@@ -64,8 +65,8 @@ func (s *Sessions) recordLog(ctx context.Context, in api.SessionRecordInput, id 
 	return nil
 }
 
-// sizesBetween are the sizes that a terminal had during a part of its log. One
-// that was set at its end counts, so that who follows hears of it at once.
+// sizesBetween returns the sizes of a terminal during a part of its log. A size set exactly at the
+// end is included, so that a follower learns of it at once.
 func sizesBetween(resizes []store.Resize, from, to int64, view api.Process) []api.LogSize {
 	now := api.LogSize{Offset: from}
 	if view.Terminal != nil {

@@ -9,7 +9,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestSizesOfAPartOfALog(t *testing.T) {
+func TestSizesBetweenReturnsSizesOfAPartOfALog(t *testing.T) {
 	view := api.Process{Terminal: &api.Terminal{Cols: 1, Rows: 2}}
 	resizes := []store.Resize{{Offset: 10, Cols: 80, Rows: 24}, {Offset: 20, Cols: 90, Rows: 24}, {Offset: 30, Cols: 100, Rows: 24}}
 	for _, tc := range []struct {

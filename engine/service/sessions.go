@@ -18,7 +18,7 @@ import (
 	"tandem/persist/store"
 )
 
-// Sessions serves the operations on sessions, and what attaches to one.
+// Sessions serves the operations on sessions, and attachments to them.
 type Sessions struct {
 	Control *supervise.Control
 	Guard   *access.Guard
@@ -29,43 +29,43 @@ type Sessions struct {
 	Agents  *agents.Registry
 }
 
-// Handle serves the operations.
+// Handle registers the operations.
 func (s *Sessions) Handle(m *server.Mux) {
-	server.Handle(m, api.SessionStart, s.start)
-	server.Handle(m, api.SessionList, s.list)
-	server.Handle(m, api.SessionGet, s.get)
-	server.Handle(m, api.SessionWrite, s.write)
-	server.Handle(m, api.SessionRead, s.read)
-	server.Handle(m, api.SessionScreen, s.screen)
-	server.Handle(m, api.SessionResize, s.resize)
-	server.Handle(m, api.SessionRename, s.rename)
-	server.Handle(m, api.SessionKill, s.kill)
-	server.Handle(m, api.SessionRecord, s.record)
-	server.Handle(m, api.SessionFind, s.find)
-	server.Handle(m, api.SessionText, s.text)
-	server.Handle(m, api.SessionExec, s.exec)
-	server.Handle(m, api.SessionWait, s.wait)
-	server.Handle(m, api.SessionForeground, s.foreground)
-	server.Handle(m, api.SessionKeyboard, s.keyboard)
-	m.HandleAttach(s.attach)
+	server.Handle(m, api.SessionStart, s.startSession)
+	server.Handle(m, api.SessionList, s.listSessions)
+	server.Handle(m, api.SessionGet, s.getSession)
+	server.Handle(m, api.SessionWrite, s.typeInput)
+	server.Handle(m, api.SessionRead, s.readOutput)
+	server.Handle(m, api.SessionScreen, s.readScreen)
+	server.Handle(m, api.SessionResize, s.resizeSession)
+	server.Handle(m, api.SessionRename, s.renameSession)
+	server.Handle(m, api.SessionKill, s.killSession)
+	server.Handle(m, api.SessionRecord, s.recordSession)
+	server.Handle(m, api.SessionFind, s.findText)
+	server.Handle(m, api.SessionText, s.readText)
+	server.Handle(m, api.SessionExec, s.execCommand)
+	server.Handle(m, api.SessionWait, s.waitForSession)
+	server.Handle(m, api.SessionForeground, s.getForeground)
+	server.Handle(m, api.SessionKeyboard, s.setKeyboard)
+	m.HandleAttach(s.attachSession)
 }
 
-func (s *Sessions) start(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
-	in.Env = s.Starter.Env.with(ctx, in.Env)
+func (s *Sessions) startSession(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
+	in.Env = s.Starter.Env.withClientVariables(ctx, in.Env)
 	if in.CWDOf != "" {
 		if folder, err := folderOf(ctx, s.Control, in.CWDOf); err == nil {
 			in.CWD = folder
 		}
 	}
-	rec, err := s.Starter.recordOf(api.KindSession, in)
+	rec, err := s.Starter.sessionRecord(api.KindSession, in)
 	if err != nil {
 		return api.Process{}, err
 	}
-	return s.Starter.start(ctx, rec, request{id: in.ID, named: in.Name != "", lease: in.Lease, sandbox: in.Sandbox})
+	return s.Starter.startAndWait(ctx, rec, request{id: in.ID, named: in.Name != "", lease: in.Lease, sandbox: in.Sandbox})
 }
 
-func (s *Sessions) list(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
-	lookAtNeeds(ctx, s.Control)
+func (s *Sessions) listSessions(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
+	updateNeeds(ctx, s.Control)
 	all, err := s.Control.ListProcesses(ctx)
 	sessions := []api.Process{}
 	for _, p := range all {
@@ -76,7 +76,7 @@ func (s *Sessions) list(ctx context.Context, _ api.Empty) (api.SessionListOutput
 	return api.SessionListOutput{Sessions: sessions}, err
 }
 
-func (s *Sessions) get(ctx context.Context, in api.IDInput) (view api.Process, err error) {
+func (s *Sessions) getSession(ctx context.Context, in api.IDInput) (view api.Process, err error) {
 	e, err := s.Control.FindEntry(ctx, in.ID, api.KindSession)
 	if err == nil && e.Session != nil && e.View.PID != 0 {
 		e.View.Terminal.Waiting = string(e.Session.Shell().UpdateNeed())
@@ -87,7 +87,7 @@ func (s *Sessions) get(ctx context.Context, in api.IDInput) (view api.Process, e
 // acceptTimeout is how long session.write waits for a terminal to accept its input.
 const acceptTimeout = 2 * time.Second
 
-func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.SessionWriteOutput, error) {
+func (s *Sessions) typeInput(ctx context.Context, in api.SessionWriteInput) (api.SessionWriteOutput, error) {
 	none := api.SessionWriteOutput{}
 	typed := make([]keys.Key, len(in.Keys))
 	for i, name := range in.Keys {
@@ -104,6 +104,7 @@ func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.Ses
 	if err := s.Guard.MayType(ctx, view); err != nil {
 		return none, err
 	}
+	// The modes of the keyboard are known only once the screen has been rebuilt.
 	if err := session.IsReady(ctx); err != nil {
 		return none, err
 	}
@@ -119,21 +120,22 @@ func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.Ses
 	if !watch.HasAgent() {
 		return typePieces(ctx, session, nil, piece{bytes: slices.Concat([]byte(in.Text), pressed, paste)})
 	}
+	// Agents take text with an immediate Enter for a paste, so Enter is sent by itself.
 	text, _ := strings.CutSuffix(in.Text, "\r")
 	enter := len(typed) > 0 && typed[0].Code == keys.Enter
 	return typePieces(ctx, session, watch,
 		piece{bytes: []byte(text)}, piece{[]byte(in.Text[len(text):]), true, true}, piece{pressed, true, enter}, piece{bytes: paste})
 }
 
-// A piece is a part of what a client types.
+// A piece is one part of a client's input.
 type piece struct {
 	bytes []byte
-	keys  bool // it is no text
-	enter bool // it begins with enter
+	keys  bool // keys rather than text
+	enter bool // it begins with Enter
 }
 
-// typePieces types into a session, until its terminal does not accept a piece in time. If
-// watch is of a coding agent, it waits between a text and enter.
+// typePieces types into a session until its terminal does not accept a piece in time. With a watch
+// on a coding agent, it waits between text and Enter until the agent has taken the text.
 func typePieces(ctx context.Context, session *terminal.Session, watch *agents.Watch, pieces ...piece) (out api.SessionWriteOutput, err error) {
 	end := func() int64 { _, end := session.Kept(); return end }
 	for _, p := range pieces {
@@ -164,7 +166,7 @@ func typePiece(ctx context.Context, session *terminal.Session, p []byte) (writte
 	return session.TypeThrough(ctx, p)
 }
 
-func (s *Sessions) read(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {
+func (s *Sessions) readOutput(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {
 	session, view, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.SessionReadOutput{}, err
@@ -174,7 +176,7 @@ func (s *Sessions) read(ctx context.Context, in api.SessionReadInput) (api.Sessi
 	return out, err
 }
 
-func (s *Sessions) screen(ctx context.Context, in api.SessionScreenInput) (api.Screen, error) {
+func (s *Sessions) readScreen(ctx context.Context, in api.SessionScreenInput) (api.Screen, error) {
 	session, view, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.Screen{}, err
@@ -184,7 +186,7 @@ func (s *Sessions) screen(ctx context.Context, in api.SessionScreenInput) (api.S
 	return screen, err
 }
 
-func (s *Sessions) resize(ctx context.Context, in api.SessionResizeInput) (api.Empty, error) {
+func (s *Sessions) resizeSession(ctx context.Context, in api.SessionResizeInput) (api.Empty, error) {
 	if err := checkSize(in.Cols, in.Rows); err != nil {
 		return api.Empty{}, err
 	}
@@ -201,20 +203,20 @@ func (s *Sessions) resize(ctx context.Context, in api.SessionResizeInput) (api.E
 	return api.Empty{}, session.Resize(ctx, in.Cols, in.Rows)
 }
 
-func (s *Sessions) rename(ctx context.Context, in api.SessionRenameInput) (api.Process, error) {
+func (s *Sessions) renameSession(ctx context.Context, in api.SessionRenameInput) (api.Process, error) {
 	if err := names.Check(in.Name); err != nil {
 		return api.Process{}, err
 	}
 	u := supervise.Update{Name: &in.Name, Revision: in.Revision}
-	return s.Control.UpdateProcess(ctx, asked(ctx, in.ID, "rename", api.KindSession), u)
+	return s.Control.UpdateProcess(ctx, changeRequest(ctx, in.ID, "rename", api.KindSession), u)
 }
 
-func (s *Sessions) kill(ctx context.Context, in api.IDInput) (api.Process, error) {
-	return s.Control.StopProcess(ctx, asked(ctx, in.ID, "stop", api.KindSession), "", 0)
+func (s *Sessions) killSession(ctx context.Context, in api.IDInput) (api.Process, error) {
+	return s.Control.StopProcess(ctx, changeRequest(ctx, in.ID, "stop", api.KindSession), "", 0)
 }
 
-// attach serves session.attach.
-func (s *Sessions) attach(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
+// attachSession serves session.attach.
+func (s *Sessions) attachSession(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
 	session, view, err := s.Control.OpenSession(ctx, o.ID)
 	if err != nil {
 		return err
@@ -230,9 +232,8 @@ func (s *Sessions) attach(ctx context.Context, o api.AttachOptions, v *server.Vi
 	return session.Attach(ctx, o, outside, v)
 }
 
-// asked is what the caller asks to do to a process: doing says that in a word or
-// two.
-func asked(ctx context.Context, id, doing string, kinds ...api.Kind) supervise.Request {
+// changeRequest returns the caller's request to change a process. doing names the change in errors.
+func changeRequest(ctx context.Context, id, doing string, kinds ...api.Kind) supervise.Request {
 	caller := server.CallerOf(ctx)
 	return supervise.Request{
 		ID: id, Kinds: kinds, By: caller.Actor(), Client: caller.Name,

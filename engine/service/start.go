@@ -25,21 +25,21 @@ import (
 
 const defaultCols, defaultRows = 80, 24
 
-// A Starter makes records of what clients ask to start, and starts them.
+// A Starter turns clients' requests into records, and starts them.
 type Starter struct {
 	Control *supervise.Control
 	Store   *store.Store
 	Env     *Env
-	Closed  []string                                 // folders that nothing confined may write in
-	Cgroups string                                   // where those of children go; "" for none
-	Shell   func(environ map[string]string) []string // what an empty command starts in an environment; nil is the engine's
+	Closed  []string                                 // directories closed to writes from every sandbox
+	Cgroups string                                   // parent of the children's cgroups; "" for none
+	Shell   func(environ map[string]string) []string // program started by an empty command; with a nil environ, the engine's is used
 }
 
-// mostLog is a limit that no log reaches, small enough to calculate with.
-const mostLog = 1 << 60
+// maxLogLimit is effectively unlimited, yet small enough for arithmetic.
+const maxLogLimit = 1 << 60
 
-// recordOf checks what a client asks to start and makes a record of it.
-func (s *Starter) recordOf(kind api.Kind, in api.SessionStartInput) (store.Record, error) {
+// sessionRecord checks a request and converts it to a record.
+func (s *Starter) sessionRecord(kind api.Kind, in api.SessionStartInput) (store.Record, error) {
 	var err error
 	none := store.Record{}
 	r := supervise.NewRecord(api.NewID(), kind)
@@ -78,7 +78,7 @@ func (s *Starter) recordOf(kind api.Kind, in api.SessionStartInput) (store.Recor
 	return r, checkEnv(in.Env)
 }
 
-// processRecord checks what a client asks to start and makes a record of it.
+// processRecord checks a request and converts it to a record.
 func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) {
 	none := store.Record{}
 	if len(in.Command) == 0 && !in.TTY {
@@ -88,7 +88,7 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 	if in.TTY {
 		kind = api.KindSession
 	}
-	r, err := s.recordOf(kind, api.SessionStartInput{
+	r, err := s.sessionRecord(kind, api.SessionStartInput{
 		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Umask: in.Umask, Cols: in.Cols, Rows: in.Rows, Actor: in.Actor,
 	})
 	if err != nil {
@@ -127,10 +127,10 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 		return none, err
 	}
 	r.StopSignal, r.StopTimeoutMS = in.StopSignal, in.StopTimeoutMS
-	if in.TTY && r.StopSignal == "" { // without one, a terminal gets SIGHUP
+	if in.TTY && r.StopSignal == "" { // the default would be SIGHUP
 		r.StopSignal = "SIGTERM"
 	}
-	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, min(in.LogLimit, mostLog), in.Transient
+	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, min(in.LogLimit, maxLogLimit), in.Transient
 	return r, nil
 }
 
@@ -144,7 +144,7 @@ func checkUmask(text string) error {
 	return nil
 }
 
-// workingFolder checks where a program is to be started.
+// workingFolder checks the working directory of a program, and chooses one if path is empty.
 func workingFolder(path string) (string, error) {
 	if path == "" {
 		home, err := os.UserHomeDir()
@@ -187,9 +187,9 @@ func checkSize(cols, rows int) error {
 	return nil
 }
 
-// own notes from where something is started, and makes the calling agent the owner of what
-// it starts. What a person starts has none.
-func own(ctx context.Context, r *store.Record, lease api.Lease) error {
+// setOwner records the origin of a start. It makes a calling agent the owner; records of the user
+// have none.
+func setOwner(ctx context.Context, r *store.Record, lease api.Lease) error {
 	switch lease {
 	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
 	default:
@@ -215,44 +215,43 @@ func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 	return nil
 }
 
-// begin completes a new record, with whose it is, the id that the client has made for
-// it if any, and how it is confined, and begins to start it. What was asked for before
-// under the same id is not started again. The answer comes when its announced state
-// is as wanted, or it could not be started.
-func (s *Starter) begin(ctx context.Context, r *store.Record, in request, until func(api.State) bool) (supervise.Pending, error) {
+// beginStart completes a new record with its owner, id and sandbox, and begins to start it. A
+// repeated call with the same id waits for the first start instead. The answer comes once the
+// announced state satisfies until, or the start fails.
+func (s *Starter) beginStart(ctx context.Context, r *store.Record, in request, until func(api.State) bool) (supervise.Pending, error) {
 	none := supervise.Pending{}
-	if err := own(ctx, r, in.lease); err != nil {
+	if err := setOwner(ctx, r, in.lease); err != nil {
 		return none, err
 	}
 	r.ID = cmp.Or(in.id, r.ID)
-	switch again, ok, err := s.claim(ctx, *r, until); {
+	switch again, ok, err := s.claimID(ctx, *r, until); {
 	case err != nil:
 		return none, err
 	case ok:
 		return again, nil
 	}
-	answer, err := none, s.confine(r, access.Layers(ctx, in.sandbox))
+	answer, err := none, s.saveSandbox(r, access.Layers(ctx, in.sandbox))
 	if err == nil {
-		answer, err = s.enter(ctx, *r, in.named, until)
+		answer, err = s.enterRecord(ctx, *r, in.named, until)
 	}
 	if err != nil && ctx.Err() == nil && !api.IsEnding(err) { // otherwise the record may still be entered
-		err = s.release(r.ID, err)
+		err = s.releaseID(r.ID, err)
 	}
 	return answer, err
 }
 
-// release frees an id under which nothing was started, so that a retry can use it.
-func (s *Starter) release(id string, why error) error {
+// releaseID frees an id after a failed start, so that a retry can use it.
+func (s *Starter) releaseID(id string, why error) error {
 	if err := s.Store.Discard(id); err != nil {
 		return errors.Join(why, err)
 	}
 	return why
 }
 
-// A request is what a client says of a start beside what is started.
+// A request holds the parts of a start not stored in its record.
 type request struct {
-	id      string // made by the client; "" for a new one
-	named   bool   // the name is the client's wish
+	id      string // chosen by the client; "" for a new one
+	named   bool   // the name was chosen by the client
 	lease   api.Lease
 	sandbox *api.Sandbox
 }
@@ -263,16 +262,16 @@ const (
 	claimPoll = 2 * time.Millisecond
 )
 
-// claim takes an id that a client has made. If the same was asked for before under it,
-// as by somebody whose answer was lost with an engine, that is answered.
-func (s *Starter) claim(ctx context.Context, r store.Record, until func(api.State) bool) (again supervise.Pending, ok bool, err error) {
+// claimID reserves an id chosen by a client. If the same start was requested under it before, for
+// example by a client whose engine exited before it answered, again is the answer and ok is true.
+func (s *Starter) claimID(ctx context.Context, r store.Record, until func(api.State) bool) (again supervise.Pending, ok bool, err error) {
 	err = s.Store.Claim(r.ID)
 	for began := time.Now(); errors.Is(err, fs.ErrExist) && time.Since(began) < claimWait; err = s.Store.Claim(r.ID) {
 		again, ok, err = s.Control.FindEarlierStart(ctx, r, until)
 		if ok || err != nil {
 			return again, ok, err
 		}
-		// The call that claimed it has not entered its record yet.
+		// The call that claimed the id has not entered its record yet.
 		if err := sleep.For(ctx, claimPoll); err != nil {
 			return again, false, err
 		}
@@ -280,6 +279,7 @@ func (s *Starter) claim(ctx context.Context, r store.Record, until func(api.Stat
 	switch {
 	case errors.Is(err, store.ErrNoID):
 		err = api.Errorf(api.CodeInvalid, "start session: id %q is not 12 lower-case hex digits", names.Shown(r.ID))
+	// The record may exist, unreadable for now: then the start may have succeeded.
 	case errors.Is(err, fs.ErrExist):
 		err = api.Errorf(api.CodeConflict, "start session: id %s is taken", r.ID)
 		if _, unread := s.Store.LoadRecord(r.ID); unread != nil {
@@ -291,19 +291,18 @@ func (s *Starter) claim(ctx context.Context, r store.Record, until func(api.Stat
 	return again, false, err
 }
 
-// start starts a new record and answers when it runs, has ended already, or could
-// not be started.
-func (s *Starter) start(ctx context.Context, r store.Record, in request) (api.Process, error) {
-	answer, err := s.begin(ctx, &r, in, supervise.HasStarted)
+// startAndWait starts a new record and waits until it runs, has already ended, or fails to start.
+func (s *Starter) startAndWait(ctx context.Context, r store.Record, in request) (api.Process, error) {
+	answer, err := s.beginStart(ctx, &r, in, supervise.HasStarted)
 	if err != nil {
 		return api.Process{}, err
 	}
 	return answer.Wait(ctx)
 }
 
-// enter begins to start a new record. The answer comes when its announced state
-// is as wanted, or it could not be started.
-func (s *Starter) enter(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (supervise.Pending, error) {
+// enterRecord begins to start a new record. The answer comes once the announced state satisfies
+// until, or the start fails.
+func (s *Starter) enterRecord(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (supervise.Pending, error) {
 	rec.Cgroup = s.cgroupOf(rec)
 	answer, err := s.Control.StartNew(ctx, rec, s.Store.LogPath(rec), named, until)
 	if err != nil {
@@ -312,10 +311,9 @@ func (s *Starter) enter(ctx context.Context, rec store.Record, named bool, until
 	return answer, err
 }
 
-// confine writes down how a process is confined, beside what will be its
-// record: by all layers that are not nil, and not at all if none is. Layers that
-// could not be enforced are refused.
-func (s *Starter) confine(r *store.Record, layers []*api.Sandbox) error {
+// saveSandbox saves a process's sandbox next to its record: all layers other than nil. Without any,
+// the process is not confined. It rejects layers this system cannot enforce.
+func (s *Starter) saveSandbox(r *store.Record, layers []*api.Sandbox) error {
 	layers = slices.DeleteFunc(slices.Clone(layers), func(s *api.Sandbox) bool { return s == nil })
 	if len(layers) == 0 {
 		return nil
@@ -337,8 +335,8 @@ func (s *Starter) confine(r *store.Record, layers []*api.Sandbox) error {
 	return nil
 }
 
-// cgroupOf is the cgroup that a record's child gets, or "". What somebody starts
-// from a shell may leave that for good, so a shell has none.
+// cgroupOf returns the cgroup of a record's child, or "". An interactive shell has none, because
+// programs started from it may be meant to outlive it.
 func (s *Starter) cgroupOf(r store.Record) string {
 	if r.TTY && names.IsPlainShell(r.Argv) {
 		return ""
@@ -347,11 +345,11 @@ func (s *Starter) cgroupOf(r store.Record) string {
 }
 
 const (
-	mostProjectFile = 4096 // bytes of a path
-	mostDigest      = 128  // bytes
+	maxProjectPath = 4096 // bytes of a path
+	maxDigest      = 128  // bytes
 )
 
-// setProject notes in a new record which entry of a project file it is for.
+// setProject records the entry of a project file a process belongs to.
 func setProject(r *store.Record, in *api.ProjectEntry) error {
 	if in == nil {
 		return nil
@@ -362,13 +360,13 @@ func setProject(r *store.Record, in *api.ProjectEntry) error {
 	switch {
 	case !filepath.IsAbs(in.File):
 		return wrong("its path is not absolute")
-	case len(in.File) > mostProjectFile:
+	case len(in.File) > maxProjectPath:
 		return wrong("its path is too long")
 	case names.Check(in.Name) != nil:
 		return wrong("the entry has no valid name")
 	case in.Project != "" && names.Check(in.Project) != nil:
 		return wrong("the project has no valid name")
-	case len(in.Digest) > mostDigest:
+	case len(in.Digest) > maxDigest:
 		return wrong("the digest is too long")
 	}
 	entry := store.Project(*in)

@@ -12,7 +12,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestLayersAreWrittenDownButThoseThatAreNot(t *testing.T) {
+func TestSaveSandboxOmitsNilLayers(t *testing.T) {
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestLayersAreWrittenDownButThoseThatAreNot(t *testing.T) {
 		want   int
 	}{{"none", nil, 0}, {"nil", []*api.Sandbox{nil}, 0}, {"one", []*api.Sandbox{open}, 1}, {"both", []*api.Sandbox{open, nil, closed}, 2}} {
 		r := store.Record{ID: c.id}
-		if err := s.confine(&r, c.layers); err != nil || r.Sandboxed != (c.want > 0) {
+		if err := s.saveSandbox(&r, c.layers); err != nil || r.Sandboxed != (c.want > 0) {
 			t.Errorf("%s: %+v, %v", c.id, r, err)
 		}
 		if !r.Sandboxed {
@@ -37,7 +37,7 @@ func TestLayersAreWrittenDownButThoseThatAreNot(t *testing.T) {
 	}
 }
 
-func TestSandboxFilesHaveThePublicShape(t *testing.T) {
+func TestSandboxFilesHaveThePublicFormat(t *testing.T) {
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -51,10 +51,10 @@ func TestSandboxFilesHaveThePublicShape(t *testing.T) {
 		{"confined", `{"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]},"network":{"allowedDomains":[],"deniedDomains":[]}}`,
 			[]*api.Sandbox{{Network: &api.SandboxNetwork{}}}},
 	} {
-		if err := s.confine(&store.Record{ID: c.id}, c.layers); err != nil {
+		if err := s.saveSandbox(&store.Record{ID: c.id}, c.layers); err != nil {
 			t.Fatal(err)
 		}
-		if err := access.NoteUnconfined(data, c.id); err != nil { // which changes nothing of one that is
+		if err := access.NoteUnconfined(data, c.id); err != nil { // has no effect on a confined process
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(data.SandboxPath(c.id))

@@ -15,20 +15,19 @@ import (
 )
 
 const (
-	// inputMost bounds what one call writes to a standard input.
-	inputMost = 1 << 20
-	// inputTimeout is how long a program may take to read some of it.
+	// maxInput limits one call's input, in bytes.
+	maxInput = 1 << 20
+	// inputTimeout is how long a program may take to read some of the input.
 	inputTimeout = 5 * time.Second
-	// pipeChunk is what one write takes at most, so that the timeout begins anew
-	// whenever some of it was read.
+	// pipeChunk limits one write to the pipe, so that the timeout restarts after each chunk read.
 	pipeChunk = 32 << 10
 )
 
-// write writes to the standard input of a process. Of a text that does
-// not fit into the pipe and is not read, the answer says how much was written.
-func (s *Processes) write(ctx context.Context, in api.ProcessWriteInput) (api.Empty, error) {
-	if len(in.Text) > inputMost {
-		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), inputMost)
+// writeStdin writes to the standard input of a process. If the program does not read all of it in
+// time, the error says how much was written.
+func (s *Processes) writeStdin(ctx context.Context, in api.ProcessWriteInput) (api.Empty, error) {
+	if len(in.Text) > maxInput {
+		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), maxInput)
 	}
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
@@ -48,6 +47,7 @@ func (s *Processes) write(ctx context.Context, in api.ProcessWriteInput) (api.Em
 
 // writeInput writes text into the FIFO of a process.
 func writeInput(ctx context.Context, path, name, text string) error {
+	// Without O_NONBLOCK, opening a FIFO nobody reads would block.
 	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {
 		return api.Errorf(api.CodeEnded, "write to %s: it has closed its standard input", name)
@@ -59,6 +59,7 @@ func writeInput(ctx context.Context, path, name, text string) error {
 	stop := context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) })
 	defer stop()
 	for done := 0; done < len(text); {
+		// The deadline set by the end of ctx may have been overwritten here; ctx is checked next.
 		if err := f.SetWriteDeadline(time.Now().Add(inputTimeout)); err != nil {
 			return api.Errorf(api.CodeInternal, "write to %s: %v", name, store.Cause(err))
 		}

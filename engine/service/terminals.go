@@ -12,7 +12,7 @@ import (
 	"tandem/engine/terminal"
 )
 
-func (s *Sessions) find(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
+func (s *Sessions) findText(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
 	session, _, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.SessionFindOutput{}, err
@@ -20,8 +20,7 @@ func (s *Sessions) find(ctx context.Context, in api.SessionFindInput) (api.Sessi
 	return session.Find(ctx, in)
 }
 
-// folderOf is the folder in which the program that has a session's terminal
-// is now.
+// folderOf returns the working directory of a session's foreground program.
 func folderOf(ctx context.Context, c *supervise.Control, id string) (string, error) {
 	s, view, err := c.OpenSession(ctx, id)
 	if err != nil {
@@ -33,8 +32,8 @@ func folderOf(ctx context.Context, c *supervise.Control, id string) (string, err
 	return s.Folder(view.PID)
 }
 
-// exec runs a command line in a session's shell.
-func (s *Sessions) exec(ctx context.Context, in api.SessionExecInput) (api.SessionExecOutput, error) {
+// execCommand runs a command line in a session's shell.
+func (s *Sessions) execCommand(ctx context.Context, in api.SessionExecInput) (api.SessionExecOutput, error) {
 	if err := prompt.CheckExec(&in); err != nil {
 		return api.SessionExecOutput{}, err
 	}
@@ -48,9 +47,9 @@ func (s *Sessions) exec(ctx context.Context, in api.SessionExecInput) (api.Sessi
 	return session.Shell().Exec(ctx, in, view.Name)
 }
 
-// wait waits until one of the conditions that are set holds, the session
-// has ended so that none ever will, or the time is over.
-func (s *Sessions) wait(ctx context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
+// waitForSession waits until one of the given conditions is met, or the session has ended, or the
+// timeout expires.
+func (s *Sessions) waitForSession(ctx context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
 	w, err := prompt.NewConditions(in, untilListening(s.Control, s.Usage, in.ID, in.Port))
 	if err != nil {
 		return api.SessionWaitOutput{}, err
@@ -71,12 +70,12 @@ func (s *Sessions) wait(ctx context.Context, in api.SessionWaitInput) (api.Sessi
 	if in.Port != 0 && out.Met == "" {
 		out.PortHolder = s.Usage.portHolder(ctx, view.ID, in.Port)
 	}
-	out.Process, err = s.get(ctx, api.IDInput{ID: view.ID})
+	out.Process, err = s.getSession(ctx, api.IDInput{ID: view.ID})
 	return out, err
 }
 
-// foreground tells what would take what is typed into a session now.
-func (s *Sessions) foreground(ctx context.Context, in api.IDInput) (api.SessionForegroundOutput, error) {
+// getForeground describes the program now reading a session's input.
+func (s *Sessions) getForeground(ctx context.Context, in api.IDInput) (api.SessionForegroundOutput, error) {
 	session, _, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.SessionForegroundOutput{}, err
@@ -84,7 +83,7 @@ func (s *Sessions) foreground(ctx context.Context, in api.IDInput) (api.SessionF
 	return session.Shell().Foreground(ctx)
 }
 
-func (s *Sessions) text(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
+func (s *Sessions) readText(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
 	session, _, err := s.Control.OpenSession(ctx, in.ID)
 	if err != nil {
 		return api.SessionTextOutput{}, err
@@ -92,9 +91,8 @@ func (s *Sessions) text(ctx context.Context, in api.SessionTextInput) (api.Sessi
 	return session.Text(ctx, in)
 }
 
-// lookAtNeeds looks what the sessions wait for that nobody has looked at for a
-// while, those first that have waited longest for it.
-func lookAtNeeds(ctx context.Context, c *supervise.Control) {
+// updateNeeds checks what sessions wait for, longest unchecked first.
+func updateNeeds(ctx context.Context, c *supervise.Control) {
 	var all []*prompt.Shell
 	err := c.Visit(ctx, func(e supervise.Entry) {
 		if e.Session != nil && !e.State.Ended() {
@@ -107,9 +105,9 @@ func lookAtNeeds(ctx context.Context, c *supervise.Control) {
 	prompt.UpdateNeeds(ctx, all)
 }
 
-// keyboard takes a session's keyboard away from agents, or gives it
-// back. The answer comes when that is on disk and announced.
-func (s *Sessions) keyboard(ctx context.Context, in api.SessionKeyboardInput) (api.Process, error) {
+// setKeyboard locks or unlocks a session's keyboard for agents. It returns once the change is on
+// disk and announced.
+func (s *Sessions) setKeyboard(ctx context.Context, in api.SessionKeyboardInput) (api.Process, error) {
 	if in.Take && in.Open {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: give take or open, not both", names.Shown(in.ID))
 	}

@@ -18,31 +18,31 @@ import (
 )
 
 const (
-	keptJobs    = 10 * time.Minute // how long a transfer that is over is remembered
-	mostItems   = 100_000          // of one transfer
-	watchWait   = 20 * time.Second
-	mostJobWait = time.Minute
+	transferTTL      = 10 * time.Minute // how long a finished transfer is kept
+	maxItems         = 100_000          // of one transfer
+	defaultWatchWait = 20 * time.Second
+	maxJobWait       = time.Minute
 )
 
-// A transfer moves, copies or deletes files; it is under way, or over.
+// A transfer moves, copies or deletes files. It is running or has ended.
 type transfer struct {
 	id      string
 	kind    string
-	owner   string // the agent that began it; "" for a person
+	owner   string // agent that began it; "" for the user
 	cancel  context.CancelFunc
-	over    chan struct{} // closed at the end
+	ended   chan struct{} // closed at the end
 	bytes   atomic.Int64
 	total   atomic.Int64
 	mu      sync.Mutex
 	current string
 	state   string
-	done    []api.FileMoved
+	moved   []api.FileMoved
 	skipped int
 	err     string
-	large   bool // it unpacks to more than is allowed
+	large   bool // it would unpack to more than the limit
 }
 
-// transfers are the transfers that the engine runs.
+// transfers holds the engine's transfers.
 type transfers struct {
 	ctx     context.Context
 	log     *slog.Logger
@@ -53,18 +53,18 @@ type transfers struct {
 	jobs map[string]*transfer
 }
 
-// handleTransfers serves transfers, and what else a file browser needs.
+// handleTransfers registers transfers and other operations of the file browser.
 func (s *Files) handleTransfers(m *server.Mux) {
-	server.Handle(m, api.FilesTransfer, s.begin)
-	server.Handle(m, api.FilesJob, s.job)
+	server.Handle(m, api.FilesTransfer, s.beginTransfer)
+	server.Handle(m, api.FilesJob, s.getJob)
 	server.Handle(m, api.FilesCancel, s.cancelJob)
-	server.Handle(m, api.FilesRestore, s.restore)
-	server.Handle(m, api.FilesTrashed, s.trashed)
-	server.Handle(m, api.FilesWatch, s.watch)
-	server.Handle(m, api.FilesGit, s.git)
+	server.Handle(m, api.FilesRestore, s.restoreTrash)
+	server.Handle(m, api.FilesTrashed, s.listTrash)
+	server.Handle(m, api.FilesWatch, s.watchDirectory)
+	server.Handle(m, api.FilesGit, s.gitStatus)
 }
 
-func (s *Files) restore(ctx context.Context, in api.FilesRestoreInput) (api.Empty, error) {
+func (s *Files) restoreTrash(ctx context.Context, in api.FilesRestoreInput) (api.Empty, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
 		for _, item := range in.Items {
 			if _, err := t.Restore(ctx, in.In(item.Path), in.In(item.To), false); err != nil {
@@ -75,7 +75,7 @@ func (s *Files) restore(ctx context.Context, in api.FilesRestoreInput) (api.Empt
 	})
 }
 
-func (s *Files) trashed(ctx context.Context, in api.FilesTrashedInput) (api.FilesTrashedOutput, error) {
+func (s *Files) listTrash(ctx context.Context, in api.FilesTrashedInput) (api.FilesTrashedOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesTrashedOutput, error) {
 		all, err := files.ListTrash(t)
 		out := api.FilesTrashedOutput{Items: make([]api.TrashedFile, len(all))}
@@ -86,8 +86,8 @@ func (s *Files) trashed(ctx context.Context, in api.FilesTrashedInput) (api.File
 	})
 }
 
-func (s *Files) watch(ctx context.Context, in api.FilesWatchInput) (api.FilesWatchOutput, error) {
-	wait := watchWait
+func (s *Files) watchDirectory(ctx context.Context, in api.FilesWatchInput) (api.FilesWatchOutput, error) {
+	wait := defaultWatchWait
 	if in.WaitMS > 0 {
 		wait = min(time.Duration(in.WaitMS)*time.Millisecond, time.Minute)
 	}
@@ -99,7 +99,7 @@ func (s *Files) watch(ctx context.Context, in api.FilesWatchInput) (api.FilesWat
 	})
 }
 
-func (s *Files) git(ctx context.Context, in api.FilesGitInput) (api.FilesGitOutput, error) {
+func (s *Files) gitStatus(ctx context.Context, in api.FilesGitInput) (api.FilesGitOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGitOutput, error) {
 		if in.Branch {
 			branch, err := files.Branch(t, in.In(in.Path))
@@ -114,14 +114,14 @@ func (s *Files) git(ctx context.Context, in api.FilesGitInput) (api.FilesGitOutp
 	})
 }
 
-// transfer begins a transfer, unless something is in the way and nobody has
-// said what is to become of it.
-func (s *Files) begin(asking context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+// beginTransfer begins a transfer, or returns the conflicts if there are any and the caller has not
+// decided about them.
+func (s *Files) beginTransfer(asking context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
 	return onFiles(asking, s, in.FileScope, func(t *files.Tree) (api.FilesTransferOutput, error) {
 		if err := checkTransfer(in); err != nil {
 			return api.FilesTransferOutput{}, err
 		}
-		items, conflicts, err := inTheWay(asking, t, in)
+		items, conflicts, err := resolveItems(asking, t, in)
 		switch {
 		case err != nil:
 			return api.FilesTransferOutput{}, err
@@ -130,7 +130,7 @@ func (s *Files) begin(asking context.Context, in api.FilesTransferInput) (api.Fi
 		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
-		j, err := s.transfers.begin(in.Kind, server.CallerOf(asking).Owner, func(ctx context.Context, j *transfer) error {
+		j, err := s.transfers.beginTransfer(in.Kind, server.CallerOf(asking).Owner, func(ctx context.Context, j *transfer) error {
 			return j.run(ctx, t, in, items)
 		})
 		if err != nil {
@@ -140,10 +140,10 @@ func (s *Files) begin(asking context.Context, in api.FilesTransferInput) (api.Fi
 	})
 }
 
-// resolved is an item with its paths as the file system has them: what is done
-// later looks at them by itself too, and knows no base.
-func resolved(t *files.Tree, in api.FilesTransferInput, asked api.FileMove) (item api.FileMove, err error) {
-	if item.Path, err = t.Absolute(in.In(asked.Path)); err != nil || goesNowhere(in.Kind) {
+// resolveItem returns an item with absolute paths. A transfer runs after the call, without its
+// base.
+func resolveItem(t *files.Tree, in api.FilesTransferInput, asked api.FileMove) (item api.FileMove, err error) {
+	if item.Path, err = t.Absolute(in.In(asked.Path)); err != nil || hasNoDestination(in.Kind) {
 		return item, err
 	}
 	if asked.To == "" {
@@ -153,26 +153,26 @@ func resolved(t *files.Tree, in api.FilesTransferInput, asked api.FileMove) (ite
 	return item, err
 }
 
-// inTheWay are the items with their paths as the file system has them, and what
-// is where they are to go. It refuses what would replace something that is
-// needed for it.
-func inTheWay(ctx context.Context, t *files.Tree, in api.FilesTransferInput) (items []api.FileMove, conflicts []string, err error) {
-	free := map[string]bool{} // by what was moved away before
+// resolveItems returns the items with absolute paths, and the destinations already taken. It
+// rejects a transfer that would replace something it still needs.
+func resolveItems(ctx context.Context, t *files.Tree, in api.FilesTransferInput) (items []api.FileMove, conflicts []string, err error) {
+	free := map[string]bool{} // paths vacated by earlier items
 	replaced := map[string]bool{}
 	for _, asked := range in.Items {
-		item, err := resolved(t, in, asked)
+		item, err := resolveItem(t, in, asked)
 		if err != nil {
 			return nil, nil, err
 		}
 		items = append(items, item)
-		if goesNowhere(in.Kind) {
+		if hasNoDestination(in.Kind) {
 			continue
 		}
-		if above := aboveIn(replaced, item.Path); above != "" {
+		// The order matters: an item replaced first takes everything below it along.
+		if above := parentIn(replaced, item.Path); above != "" {
 			return nil, nil, api.Errorf(api.CodeInvalid, "%s %s: %s, the folder it is in, would be replaced first", in.Kind, item.Path, above)
 		}
 		if !free[item.To] {
-			if err := replaceable(t, in.Kind, in.Conflict, item); err != nil {
+			if err := checkReplace(t, in.Kind, in.Conflict, item); err != nil {
 				return nil, nil, err
 			}
 			if _, err := t.Stat(item.To); err == nil && !slices.Contains(conflicts, asked.To) {
@@ -187,13 +187,13 @@ func inTheWay(ctx context.Context, t *files.Tree, in api.FilesTransferInput) (it
 	return items, conflicts, nil
 }
 
-// goesNowhere reports whether the items of a kind of transfer have no new path.
-func goesNowhere(kind string) bool {
+// hasNoDestination reports whether items of a kind of transfer have no new path.
+func hasNoDestination(kind string) bool {
 	return kind == api.TransferTrash || kind == api.TransferDelete
 }
 
-// aboveIn is the folder above a path that is in a set; "" if none is.
-func aboveIn(set map[string]bool, path string) string {
+// parentIn returns the closest parent of a path in set; "" if there is none.
+func parentIn(set map[string]bool, path string) string {
 	for dir := filepath.Dir(path); len(set) > 0; dir = filepath.Dir(dir) {
 		if set[dir] {
 			return dir
@@ -205,15 +205,15 @@ func aboveIn(set map[string]bool, path string) string {
 	return ""
 }
 
-// replaceable refuses an item whose ends are one file, or one in the other, if
-// the answer to a conflict would, or could, be to replace what is needed.
-func replaceable(t *files.Tree, kind, conflict string, item api.FileMove) error {
+// checkReplace rejects an item whose source and destination are the same or nested, if resolving
+// the conflict could destroy the source.
+func checkReplace(t *files.Tree, kind, conflict string, item api.FileMove) error {
 	if conflict == api.ConflictSkip {
 		return nil
 	}
 	relation, err := t.Relate(item.Path, item.To)
 	if err != nil {
-		return nil // the transfer finds out itself, when it is the item's turn
+		return nil // the transfer reports it when it reaches the item
 	}
 	switch {
 	case relation == files.Inside:
@@ -239,15 +239,14 @@ func checkTransfer(in api.FilesTransferInput) error {
 		return api.Errorf(api.CodeInvalid, "transfer files: unknown conflict %q; must be skip, replace or keep", in.Conflict)
 	case in.Kind == api.TransferPack && slices.ContainsFunc(in.Items, func(item api.FileMove) bool { return item.To != in.Items[0].To }):
 		return api.Errorf(api.CodeInvalid, "transfer files: pack makes one archive; all items go to the same path")
-	case len(in.Items) == 0 || len(in.Items) > mostItems:
-		return api.Errorf(api.CodeInvalid, "transfer files: must be 1 to %d items, got %d", mostItems, len(in.Items))
+	case len(in.Items) == 0 || len(in.Items) > maxItems:
+		return api.Errorf(api.CodeInvalid, "transfer files: must be 1 to %d items, got %d", maxItems, len(in.Items))
 	}
 	return nil
 }
 
-// begin publishes a transfer and starts it. A panic of run is the end of this transfer
-// alone.
-func (js *transfers) begin(kind, owner string, run func(ctx context.Context, j *transfer) error) (*transfer, error) {
+// beginTransfer registers a transfer and starts it. A panic in run fails only this transfer.
+func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Context, j *transfer) error) (*transfer, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.ctx.Err() != nil {
@@ -255,36 +254,37 @@ func (js *transfers) begin(kind, owner string, run func(ctx context.Context, j *
 	}
 	ctx, cancel := context.WithCancel(js.ctx)
 	js.last++
-	j := &transfer{id: fmt.Sprintf("t%d", js.last), kind: kind, owner: owner, cancel: cancel, state: api.JobRunning, over: make(chan struct{})}
+	j := &transfer{id: fmt.Sprintf("t%d", js.last), kind: kind, owner: owner, cancel: cancel, state: api.JobRunning, ended: make(chan struct{})}
 	if js.jobs == nil {
 		js.jobs = map[string]*transfer{}
 	}
 	js.jobs[j.id] = j
 	js.running.Go(panics.Logged(js.log, "transfer of files", func() {
 		defer cancel()
+		// err stays set if run panics.
 		err := errMistake(kind)
 		defer func() {
-			j.end(err)
-			time.AfterFunc(keptJobs, func() { js.forget(j.id) })
+			j.endWith(err)
+			time.AfterFunc(transferTTL, func() { js.forgetTransfer(j.id) })
 		}()
 		err = run(ctx, j)
 	}))
 	return j, nil
 }
 
-// errMistake is the error of a transfer that panicked.
+// errMistake returns the error for a transfer that panicked.
 func errMistake(kind string) error {
 	return api.Errorf(api.CodeInternal, "%s files: the engine made a mistake", kind).WithHint("engine.log has the details")
 }
 
-func (js *transfers) forget(id string) {
+func (js *transfers) forgetTransfer(id string) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	delete(js.jobs, id)
 }
 
-// find finds a transfer: for an agent, one of its own.
-func (js *transfers) find(ctx context.Context, id string) (*transfer, error) {
+// findTransfer finds a transfer by id. An agent finds only its own.
+func (js *transfers) findTransfer(ctx context.Context, id string) (*transfer, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	caller := server.CallerOf(ctx)
@@ -294,65 +294,66 @@ func (js *transfers) find(ctx context.Context, id string) (*transfer, error) {
 	return nil, api.Errorf(api.CodeNotFound, "find transfer %q: no transfer has this id", id)
 }
 
-// close waits until no transfer runs any more; their context has ended.
+// close waits until no transfer is running. Their context must have ended.
 func (js *transfers) close() {
-	js.mu.Lock() // whoever is about to begin a transfer has begun it
+	js.mu.Lock() // waits for a transfer about to begin
 	//lint:ignore SA2001 waiting is the purpose
 	js.mu.Unlock()
 	js.running.Wait()
 }
 
-func (s *Files) job(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
-	j, err := s.transfers.find(ctx, in.ID)
+func (s *Files) getJob(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
+	j, err := s.transfers.findTransfer(ctx, in.ID)
 	if err != nil {
 		return api.FileJob{}, err
 	}
 	if in.WaitMS > 0 {
-		timer := time.NewTimer(min(time.Duration(in.WaitMS)*time.Millisecond, mostJobWait))
+		timer := time.NewTimer(min(time.Duration(in.WaitMS)*time.Millisecond, maxJobWait))
 		defer timer.Stop()
 		select {
-		case <-j.over:
+		case <-j.ended:
 		case <-timer.C:
 		case <-ctx.Done():
 			return api.FileJob{}, ctx.Err()
 		}
 	}
-	return j.told(in.FileScope), nil
+	return j.describe(in.FileScope), nil
 }
 
 func (s *Files) cancelJob(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
-	j, err := s.transfers.find(ctx, in.ID)
+	j, err := s.transfers.findTransfer(ctx, in.ID)
 	if err != nil {
 		return api.FileJob{}, err
 	}
 	j.cancel()
 	select {
-	case <-j.over:
-		return j.told(in.FileScope), nil
+	case <-j.ended:
+		return j.describe(in.FileScope), nil
 	case <-ctx.Done():
 		return api.FileJob{}, ctx.Err()
 	}
 }
 
-func (j *transfer) told(scope api.FileScope) api.FileJob {
+func (j *transfer) describe(scope api.FileScope) api.FileJob {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	out := api.FileJob{ID: j.id, Kind: j.kind, State: j.state, Bytes: j.bytes.Load(), Total: j.total.Load(),
-		Current: scope.Out(j.current), Skipped: j.skipped, Handled: len(j.done) + j.skipped, Error: j.err, Large: j.large}
+		Current: scope.Out(j.current), Skipped: j.skipped, Handled: len(j.moved) + j.skipped, Error: j.err, Large: j.large}
+	// The list can be long, and is of use only at the end.
 	if j.state != api.JobRunning {
-		for _, d := range j.done {
+		for _, d := range j.moved {
 			out.Done = append(out.Done, api.FileMoved{Path: scope.Out(d.Path), To: scope.Out(d.To), Replaced: scope.Out(d.Replaced)})
 		}
 	}
 	return out
 }
 
-// run does the items one after the other, up to the first that fails.
+// run processes the items in order, up to the first failure.
 func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferInput, items []api.FileMove) error {
 	ctx = files.WithProgress(ctx, &j.bytes)
-	j.total.Store(bytesOf(ctx, t, j.kind, items))
-	put := putter(t, in, items)
-	if in.Kind == api.TransferPack { // which is one thing that is made
+	j.total.Store(totalBytes(ctx, t, j.kind, items))
+	place := placeFuncFor(t, in, items)
+	if in.Kind == api.TransferPack { // all items make one archive
 		items = items[:1]
 	}
 	for _, item := range items {
@@ -361,7 +362,7 @@ func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferI
 		j.mu.Unlock()
 		err := ctx.Err()
 		if err == nil {
-			err = j.one(ctx, t, in.Conflict, item, put)
+			err = j.transferItem(ctx, t, in.Conflict, item, place)
 		}
 		if err != nil {
 			return err
@@ -370,8 +371,8 @@ func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferI
 	return nil
 }
 
-// end notes how the transfer ended.
-func (j *transfer) end(err error) {
+// endWith records the end of the transfer.
+func (j *transfer) endWith(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch j.state = api.JobDone; {
@@ -381,15 +382,16 @@ func (j *transfer) end(err error) {
 		j.state, j.err = api.JobFailed, api.AsError(fileError(err)).Message
 		j.large = j.kind == api.TransferExtract && errors.Is(err, files.TooLarge)
 	}
-	close(j.over)
+	close(j.ended)
 }
 
-// bytesOf is how many bytes a transfer has to copy.
-func bytesOf(ctx context.Context, t *files.Tree, kind string, items []api.FileMove) (total int64) {
-	if goesNowhere(kind) {
+// totalBytes returns how many bytes a transfer has to copy.
+func totalBytes(ctx context.Context, t *files.Tree, kind string, items []api.FileMove) (total int64) {
+	if hasNoDestination(kind) {
 		return 0
 	}
 	for _, item := range items {
+		// A rename within one file system copies nothing.
 		if kind != api.TransferMove && kind != api.TransferRestore || !t.SameDevice(item.Path, item.To) {
 			total += t.Size(ctx, item.Path)
 		}
@@ -397,11 +399,11 @@ func bytesOf(ctx context.Context, t *files.Tree, kind string, items []api.FileMo
 	return total
 }
 
-// A put has something at a path that nothing is at.
-type put func(ctx context.Context, from, to string, overwrite bool) (files.Info, error)
+// A placeFunc moves, copies or creates something at a free path.
+type placeFunc func(ctx context.Context, from, to string, overwrite bool) (files.Info, error)
 
-// putter is how a kind of transfer puts its items where they go.
-func putter(t *files.Tree, in api.FilesTransferInput, items []api.FileMove) put {
+// placeFuncFor returns the placeFunc of a kind of transfer.
+func placeFuncFor(t *files.Tree, in api.FilesTransferInput, items []api.FileMove) placeFunc {
 	switch in.Kind {
 	case api.TransferMove:
 		return t.Move
@@ -423,23 +425,23 @@ func putter(t *files.Tree, in api.FilesTransferInput, items []api.FileMove) put 
 	return t.Copy
 }
 
-// one does one item.
-func (j *transfer) one(ctx context.Context, t *files.Tree, conflict string, item api.FileMove, put put) error {
+// transferItem transfers one item.
+func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict string, item api.FileMove, place placeFunc) error {
 	kind := j.kind
 	switch kind {
 	case api.TransferTrash:
 		to, err := t.Trash(item.Path, time.Now())
-		j.finish(api.FileMoved{Path: item.Path, To: to}, err)
+		j.recordMoved(api.FileMoved{Path: item.Path, To: to}, err)
 		return err
 	case api.TransferDelete:
 		err := t.Delete(ctx, item.Path, true)
-		j.finish(api.FileMoved{Path: item.Path}, err)
+		j.recordMoved(api.FileMoved{Path: item.Path}, err)
 		return err
 	}
 	moved := api.FileMoved{Path: item.Path, To: item.To}
 	_, missing := t.Stat(item.To)
 	switch {
-	case missing != nil: // or it cannot be reached, as is found out then
+	case missing != nil: // or unreachable; place reports that
 	case conflict == api.ConflictSkip:
 		j.mu.Lock()
 		j.skipped++
@@ -451,7 +453,7 @@ func (j *transfer) one(ctx context.Context, t *files.Tree, conflict string, item
 			return err
 		}
 	case conflict == api.ConflictReplace:
-		err := replaceable(t, kind, conflict, item) // much may have changed since it was asked for
+		err := checkReplace(t, kind, conflict, item) // the files may have changed since the request
 		if err != nil {
 			return err
 		}
@@ -459,26 +461,27 @@ func (j *transfer) one(ctx context.Context, t *files.Tree, conflict string, item
 			return err
 		}
 	}
-	_, err := put(ctx, item.Path, moved.To, false)
+	_, err := place(ctx, item.Path, moved.To, false)
 	if err != nil && moved.Replaced != "" {
+		// Put back what was replaced, even if the caller has cancelled.
 		if _, back := t.Restore(context.WithoutCancel(ctx), moved.Replaced, item.To, false); back != nil {
 			err = fmt.Errorf("%w; what was there is in the trash", err)
 		}
 	}
-	j.finish(moved, err)
+	j.recordMoved(moved, err)
 	return err
 }
 
-func (j *transfer) finish(moved api.FileMoved, err error) {
+func (j *transfer) recordMoved(moved api.FileMoved, err error) {
 	if err != nil {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.done = append(j.done, moved)
+	j.moved = append(j.moved, moved)
 }
 
-// freeName is a path beside another that nothing has yet.
+// freeName returns a free path next to path.
 func freeName(t *files.Tree, path string) (string, error) {
 	for n := 2; ; n++ {
 		free := filepath.Join(filepath.Dir(path), files.Numbered(filepath.Base(path), n))

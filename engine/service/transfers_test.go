@@ -21,18 +21,18 @@ func newTransfers(t *testing.T) (*Files, *bytes.Buffer) {
 	return s, &log
 }
 
-func TestPanicOfATransferFailsItAlone(t *testing.T) {
+func TestPanicInATransferFailsOnlyThatTransfer(t *testing.T) {
 	for _, kind := range []string{api.TransferCopy, api.TransferTrash, api.TransferExtract, api.TransferPack} {
 		t.Run(kind, func(t *testing.T) {
 			s, log := newTransfers(t)
 			tree := &files.Tree{Roots: []string{"/"}, Confine: func() error { panic("stumbled") }}
-			j, err := s.transfers.begin(kind, "", func(ctx context.Context, j *transfer) error {
+			j, err := s.transfers.beginTransfer(kind, "", func(ctx context.Context, j *transfer) error {
 				return j.run(ctx, tree, api.FilesTransferInput{Kind: kind}, []api.FileMove{{Path: "/a", To: "/b"}})
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := s.job(t.Context(), api.FileJobInput{ID: j.id, WaitMS: 60_000})
+			out, err := s.getJob(t.Context(), api.FileJobInput{ID: j.id, WaitMS: 60_000})
 			if err != nil || out.State != api.JobFailed || !strings.Contains(out.Error, "the engine made a mistake") {
 				t.Errorf("the transfer is %+v (%v)", out, err)
 			}
@@ -44,10 +44,10 @@ func TestPanicOfATransferFailsItAlone(t *testing.T) {
 	}
 }
 
-func TestCancellingATransferGivesUpWithItsCaller(t *testing.T) {
+func TestCancelReturnsWhenItsCallerGivesUp(t *testing.T) {
 	s, _ := newTransfers(t)
 	release := make(chan struct{})
-	j, err := s.transfers.begin(api.TransferCopy, "", func(context.Context, *transfer) error { <-release; return nil })
+	j, err := s.transfers.beginTransfer(api.TransferCopy, "", func(context.Context, *transfer) error { <-release; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +59,10 @@ func TestCancellingATransferGivesUpWithItsCaller(t *testing.T) {
 	}
 }
 
-// A client may guess the id of a transfer that is just being begun.
-func TestTransferCanBeCancelledAsSoonAsItIsFound(t *testing.T) {
+// A client may guess the id of a transfer about to begin.
+func TestTransferCanBeCancelledAsSoonAsItIsListed(t *testing.T) {
 	s, _ := newTransfers(t)
-	j, err := s.transfers.begin(api.TransferCopy, "", func(ctx context.Context, j *transfer) error {
+	j, err := s.transfers.beginTransfer(api.TransferCopy, "", func(ctx context.Context, j *transfer) error {
 		s.transfers.mu.Lock()
 		found := s.transfers.jobs["t1"]
 		s.transfers.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// sampleEvery is the time between samples of what processes use, and restEvery the time
-	// to the next sample if none has run since the last one. With 3,000 idle processes a
-	// sample takes about 25 ms.
-	sampleEvery = 5 * time.Second
-	restEvery   = 15 * time.Second
+	// sampleInterval is the time between samples of processes' usage, idleSampleInterval the same
+	// when none has run since the last sample. With 3,000 idle processes a sample takes about 25
+	// ms.
+	sampleInterval     = 5 * time.Second
+	idleSampleInterval = 15 * time.Second
 )
 
-// Usage is what processes use. It is measured when somebody asks, and now and then
-// all the time, so that whoever looks sees how it went before.
+// Usage measures processes on request, and samples them in between, so that a reader gets a
+// history.
 type Usage struct {
 	processes func(context.Context) ([]supervise.Measurable, error)
 	table     *proctree.Table
@@ -30,14 +30,14 @@ type Usage struct {
 	meter     *proctree.Meter
 }
 
-// NewUsage measures the processes of an engine.
+// NewUsage returns the usage of an engine's processes.
 func NewUsage(processes func(context.Context) ([]supervise.Measurable, error), table *proctree.Table, dataDir string) *Usage {
 	return &Usage{processes: processes, table: table, dataDir: dataDir, meter: proctree.NewMeter()}
 }
 
 // Sample samples until ctx ends.
 func (u *Usage) Sample(ctx context.Context) {
-	next := time.NewTimer(sampleEvery)
+	next := time.NewTimer(sampleInterval)
 	defer next.Stop()
 	for {
 		select {
@@ -47,34 +47,35 @@ func (u *Usage) Sample(ctx context.Context) {
 		}
 		all, err := u.processes(ctx)
 		if err != nil {
-			return // the engine ends
+			return // the engine is exiting
 		}
-		if u.meter.Sample(u.trees(all)) {
-			next.Reset(sampleEvery)
+		// With nothing running, samples would cost time and show nothing new.
+		if u.meter.Sample(u.processTrees(all)) {
+			next.Reset(sampleInterval)
 		} else {
-			next.Reset(restEvery)
+			next.Reset(idleSampleInterval)
 		}
 	}
 }
 
-// measure adds the usage of processes, including that of orphans left by exited ones.
+// measure adds the usage of processes, including orphans left by exited ones.
 func (u *Usage) measure(all []supervise.Measurable) {
 	ids := idsOf(all)
 	withRemains := func(procs []proctree.Process) map[int]store.Identity {
 		marked := u.table.Orphans(procs)
-		for i, who := range u.remains(all, procs, marked) {
+		for i, who := range u.findRemains(all, procs, marked) {
 			all[i].Who, ids[i] = who, who
 		}
-		return u.strays(all, marked)
+		return u.orphans(all, marked)
 	}
 	for i, use := range u.meter.Measure(ids, withRemains) {
 		all[i].View.Metrics = use
 	}
 }
 
-// left returns how many processes started by an exited process are still running. Most leave none,
-// and then the process group is gone, which is quick to check.
-func (u *Usage) left(p api.Process) int {
+// countRemains returns how many processes started by an exited process are still running. Usually
+// there are none and the process group is gone, so that is checked first.
+func (u *Usage) countRemains(p api.Process) int {
 	if p.LastPID == 0 || !proctree.HasGroup(p.LastPID) {
 		return 0
 	}
@@ -86,8 +87,9 @@ func (u *Usage) left(p api.Process) int {
 	return 0
 }
 
-// listens reports whether a process, or what it has started, listens on a TCP port.
-func (u *Usage) listens(m supervise.Measurable, port int) bool {
+// isListening reports whether a process or its descendants listen on a TCP port.
+func (u *Usage) isListening(m supervise.Measurable, port int) bool {
+	// Listing the listeners is cheaper than measuring a process tree.
 	if !proctree.HasListener(port) {
 		return false
 	}
@@ -100,7 +102,7 @@ func hasPort(m supervise.Measurable, port int) bool {
 	return m.View.Metrics != nil && slices.Contains(m.View.Metrics.Ports, port)
 }
 
-// portHolder names what listens on a TCP port instead of the process id; "" if nothing does.
+// portHolder names the program listening on a TCP port instead of the process id; "" if none is.
 func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
 	if !proctree.HasListener(port) {
 		return ""
@@ -119,6 +121,7 @@ func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
 			return fmt.Sprintf("%s (%s)", m.View.Name, m.View.ID)
 		}
 	}
+	// None of ours: search all processes of this user.
 	program, pid := proctree.PortHolder(port)
 	if pid == 0 {
 		return "another user's program"
@@ -126,9 +129,9 @@ func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
 	return fmt.Sprintf("%s (pid %d)", names.Shown(program), pid)
 }
 
-// trees are the roots of processes, and what finds their orphans.
-func (u *Usage) trees(all []supervise.Measurable) ([]store.Identity, func([]proctree.Process) map[int]store.Identity) {
-	return idsOf(all), func(procs []proctree.Process) map[int]store.Identity { return u.strays(all, u.table.Orphans(procs)) }
+// processTrees returns the roots of the processes, and a function to find their orphans.
+func (u *Usage) processTrees(all []supervise.Measurable) ([]store.Identity, func([]proctree.Process) map[int]store.Identity) {
+	return idsOf(all), func(procs []proctree.Process) map[int]store.Identity { return u.orphans(all, u.table.Orphans(procs)) }
 }
 
 func idsOf(all []supervise.Measurable) []store.Identity {
@@ -139,8 +142,8 @@ func idsOf(all []supervise.Measurable) []store.Identity {
 	return ids
 }
 
-// remains returns the first living orphan of each exited process that left any, by its index in all.
-func (u *Usage) remains(all []supervise.Measurable, procs []proctree.Process, marked map[proctree.Mark][]int) map[int]store.Identity {
+// findRemains returns the first living orphan of each exited process, by its index in all.
+func (u *Usage) findRemains(all []supervise.Measurable, procs []proctree.Process, marked map[proctree.Mark][]int) map[int]store.Identity {
 	boot, err := store.BootID()
 	if err != nil {
 		return nil
@@ -166,18 +169,17 @@ func (u *Usage) remains(all []supervise.Measurable, procs []proctree.Process, ma
 	return found
 }
 
-// strays are the orphans that carry the marks of processes, with the children
-// of those. Like the end of a terminal, its metrics leave alone what has left it
-// for good.
-func (u *Usage) strays(all []supervise.Measurable, marked map[proctree.Mark][]int) map[int]store.Identity {
-	strays := make(map[int]store.Identity)
+// findOrphans maps the orphans carrying the mark of a process to its child. Sessions are left out:
+// like their end, their usage does not include programs detached from the terminal.
+func (u *Usage) orphans(all []supervise.Measurable, marked map[proctree.Mark][]int) map[int]store.Identity {
+	orphans := make(map[int]store.Identity)
 	for _, m := range all {
 		if m.Who.PID == 0 || m.View.Terminal != nil {
 			continue
 		}
 		for _, pid := range marked[proctree.Mark{ID: m.View.ID, DataDir: u.dataDir}] {
-			strays[pid] = m.Who
+			orphans[pid] = m.Who
 		}
 	}
-	return strays
+	return orphans
 }

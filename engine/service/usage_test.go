@@ -10,7 +10,7 @@ import (
 	"tandem/engine/supervise"
 )
 
-func TestUsageIsSampledThoughNobodyLooks(t *testing.T) {
+func TestUsageIsSampledWithoutReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
 		u := NewUsage(func(context.Context) ([]supervise.Measurable, error) {
@@ -20,11 +20,11 @@ func TestUsageIsSampledThoughNobodyLooks(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		go u.Sample(ctx)
-		for i, after := range []time.Duration{sampleEvery, restEvery, restEvery} {
+		for i, after := range []time.Duration{sampleInterval, idleSampleInterval, idleSampleInterval} {
 			time.Sleep(after)
 			synctest.Wait()
 			if looks != i+1 {
-				t.Fatalf("%d looks after the time of %d", looks, i+1)
+				t.Fatalf("%d samples after %d intervals", looks, i+1)
 			}
 		}
 	})

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	waitMost = 50 * time.Second
-	// inputLook is the time between looks whether a process waits for input.
-	inputLook = 50 * time.Millisecond
+	maxWait = 50 * time.Second
+	// inputPoll is the time between checks whether a process waits for input.
+	inputPoll = 50 * time.Millisecond
 )
 
-// A sighting is a condition of process.wait that holds.
-type sighting struct {
-	met     string
-	line    string
-	looping *api.Process // in a crash loop, which ends the wait
-	err     error
+// A waitResult is a met condition of process.wait, or the reason to stop waiting.
+type waitResult struct {
+	met       string
+	line      string
+	crashLoop *api.Process // a process in a crash loop
+	err       error
 }
 
-// wait looks out for the conditions that are set until one holds, the
-// process has ended so that none ever will, or the time is over.
-func (s *Processes) wait(ctx context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+// waitForProcess waits until one of the given conditions is met, or the process has ended, or the
+// timeout expires.
+func (s *Processes) waitForProcess(ctx context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 	if err := checkWait(in); err != nil {
 		return api.ProcessWaitOutput{}, err
 	}
@@ -45,13 +45,14 @@ func (s *Processes) wait(ctx context.Context, in api.ProcessWaitInput) (api.Proc
 	if first.err != nil {
 		return api.ProcessWaitOutput{}, first.err
 	}
+	// The caller has given up, as opposed to a timeout of the wait.
 	if ctx.Err() != nil {
 		return api.ProcessWaitOutput{}, ctx.Err()
 	}
-	out := api.ProcessWaitOutput{Met: first.met, Line: first.line, CrashLoop: first.looping != nil}
+	out := api.ProcessWaitOutput{Met: first.met, Line: first.line, CrashLoop: first.crashLoop != nil}
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if out.Process = e.View; out.CrashLoop {
-		out.Process = *first.looping
+		out.Process = *first.crashLoop
 	}
 	if in.Port != 0 && out.Met == "" {
 		out.PortHolder = s.Usage.portHolder(ctx, in.ID, in.Port)
@@ -62,9 +63,9 @@ func (s *Processes) wait(ctx context.Context, in api.ProcessWaitInput) (api.Proc
 	return out, err
 }
 
-// waitTimeout bounds a call that waits for conditions.
+// waitTimeout bounds a wait for conditions.
 func waitTimeout(ctx context.Context, timeoutMS int) (context.Context, context.CancelFunc) {
-	timeout := waitMost
+	timeout := maxWait
 	if timeoutMS > 0 {
 		timeout = min(timeout, time.Duration(timeoutMS)*time.Millisecond)
 	}
@@ -84,9 +85,9 @@ func checkWait(in api.ProcessWaitInput) error {
 	return nil
 }
 
-// conditions are those that are to be waited for; ended is closed when the process has
-// ended and that is none of them. It puts the process's id into in.
-func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, ended chan<- struct{}) (all []conditions.Condition[sighting], err error) {
+// conditions returns the conditions of a wait. ended is closed when the process ends and that is
+// not a condition. It replaces in.ID with the full id.
+func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, ended chan<- struct{}) (all []conditions.Condition[waitResult], err error) {
 	e, err := s.Control.FindEntry(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -99,10 +100,10 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 	if in.Input && !e.Rec.Stdin {
 		return nil, api.Errorf(api.CodeConflict, "wait for %s: it was started without stdin", e.Rec.Name)
 	}
-	add := func(outlives bool, look func(context.Context) sighting) {
-		all = append(all, conditions.Condition[sighting]{Outlives: outlives, Look: func(ctx context.Context) (sighting, bool) {
+	add := func(outlives bool, look func(context.Context) waitResult) {
+		all = append(all, conditions.Condition[waitResult]{Outlives: outlives, Look: func(ctx context.Context) (waitResult, bool) {
 			seen := look(ctx)
-			return seen, seen.met != "" || seen.looping != nil || seen.err != nil
+			return seen, seen.met != "" || seen.crashLoop != nil || seen.err != nil
 		}})
 	}
 	source := e.Source()
@@ -115,46 +116,48 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 		if err != nil {
 			return nil, err
 		}
-		add(true, func(ctx context.Context) sighting { return s.seeLine(ctx, source, pattern, behind) })
+		add(true, func(ctx context.Context) waitResult { return s.awaitLine(ctx, source, pattern, behind) })
 	}
-	add(true, func(ctx context.Context) sighting { return s.seeState(ctx, *in, e.Runs, ended) })
+	add(true, func(ctx context.Context) waitResult { return s.awaitState(ctx, *in, e.Runs, ended) })
 	if in.Port != 0 {
 		listens := untilListening(s.Control, s.Usage, in.ID, in.Port)
-		add(false, func(ctx context.Context) sighting { return metIf("port", listens(ctx) == nil) })
+		add(false, func(ctx context.Context) waitResult { return resultIf("port", listens(ctx) == nil) })
 	}
 	if in.IdleMS != 0 {
 		d := time.Duration(in.IdleMS) * time.Millisecond
-		add(false, func(ctx context.Context) sighting { return metIf("idle", s.Logs.WaitIdle(ctx, source, d) == nil) })
+		add(false, func(ctx context.Context) waitResult { return resultIf("idle", s.Logs.WaitIdle(ctx, source, d) == nil) })
 	}
 	if in.Input {
-		add(false, func(ctx context.Context) sighting { return metIf("input", s.seeInput(ctx, e.Rec.ID, e.View.PID)) })
+		add(false, func(ctx context.Context) waitResult {
+			return resultIf("input", s.awaitInput(ctx, e.Rec.ID, e.View.PID))
+		})
 	}
 	return all, nil
 }
 
 var errNotListening = errors.New("it does not listen on that port")
 
-// untilListening waits until a process, or what it has started, listens on a TCP port.
+// untilListening returns a function waiting until a process or its descendants listen on a port.
 func untilListening(c *supervise.Control, u *Usage, id string, port int) func(context.Context) error {
 	return readiness.Until(func(ctx context.Context) error {
 		e, err := c.FindEntry(ctx, id)
-		if err == nil && !u.listens(supervise.MeasurableOf(e.Rec, e.View), port) {
+		if err == nil && !u.isListening(supervise.MeasurableOf(e.Rec, e.View), port) {
 			err = errNotListening
 		}
 		return err
 	})
 }
 
-func metIf(condition string, holds bool) sighting {
+func resultIf(condition string, holds bool) waitResult {
 	if !holds {
-		return sighting{}
+		return waitResult{}
 	}
-	return sighting{met: condition}
+	return waitResult{met: condition}
 }
 
-// seeInput looks until a process waits for input.
-func (s *Processes) seeInput(ctx context.Context, id string, pid int) bool {
-	tick := time.NewTicker(inputLook)
+// awaitInput polls until a process waits for input, and reports false if ctx ends first.
+func (s *Processes) awaitInput(ctx context.Context, id string, pid int) bool {
+	tick := time.NewTicker(inputPoll)
 	defer tick.Stop()
 	for path := s.Store.InputPath(id); !pty.ReadsPipe(path, pid); {
 		select {
@@ -166,35 +169,35 @@ func (s *Processes) seeInput(ctx context.Context, id string, pid int) bool {
 	return true
 }
 
-// seeState waits for the end of a run, for readiness, or for a crash loop. It closes ended if the
-// process has ended and that is not waited for.
-func (s *Processes) seeState(ctx context.Context, in api.ProcessWaitInput, runs int, ended chan<- struct{}) sighting {
+// awaitState waits for the end of a run, for readiness, or for a crash loop. It closes ended if the
+// process has ended and no condition covers that.
+func (s *Processes) awaitState(ctx context.Context, in api.ProcessWaitInput, runs int, ended chan<- struct{}) waitResult {
 	view, err := s.Control.AwaitCondition(ctx, in.ID, func(s api.State, now int, ready, crashLoop bool) bool {
 		return s.Ended() || crashLoop || in.Exit && (now > runs || s == api.StateBackoff) || in.Ready && ready
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return sighting{}
+		return waitResult{}
 	case err != nil:
-		return sighting{err: err}
+		return waitResult{err: err}
 	case in.Ready && view.State == api.StateRunning:
-		return sighting{met: "ready"}
+		return waitResult{met: "ready"}
 	case in.Exit:
-		return sighting{met: "exit"}
+		return waitResult{met: "exit"}
 	case view.State == api.StateBackoff:
-		return sighting{looping: &view}
+		return waitResult{crashLoop: &view}
 	}
 	close(ended)
-	return sighting{}
+	return waitResult{}
 }
 
-func (s *Processes) seeLine(ctx context.Context, source logs.Source, pattern *logs.Pattern, behind []logs.Place) sighting {
+func (s *Processes) awaitLine(ctx context.Context, source logs.Source, pattern *logs.Pattern, behind []logs.Place) waitResult {
 	line, _, err := s.Logs.WaitLine(ctx, source, pattern, behind)
 	switch {
 	case err == nil:
-		return sighting{met: "log", line: line}
+		return waitResult{met: "log", line: line}
 	case errors.Is(err, logs.ErrOver), ctx.Err() != nil:
-		return sighting{}
+		return waitResult{}
 	}
-	return sighting{err: api.Errorf(api.CodeUnavailable, "read log of %s: %v", source.Name, err)}
+	return waitResult{err: api.Errorf(api.CodeUnavailable, "read log of %s: %v", source.Name, err)}
 }

@@ -25,16 +25,16 @@ type Worktrees struct {
 	Control *supervise.Control
 }
 
-// Handle serves the operations.
+// Handle registers the operations.
 func (s *Worktrees) Handle(m *server.Mux) {
-	server.Handle(m, api.WorktreeAdd, s.add)
-	server.Handle(m, api.WorktreeList, s.list)
-	server.Handle(m, api.WorktreeRemove, s.remove)
+	server.Handle(m, api.WorktreeAdd, s.addWorktree)
+	server.Handle(m, api.WorktreeList, s.listWorktrees)
+	server.Handle(m, api.WorktreeRemove, s.removeWorktree)
 }
 
-func (s *Worktrees) add(ctx context.Context, in api.WorktreeAddInput) (api.Worktree, error) {
+func (s *Worktrees) addWorktree(ctx context.Context, in api.WorktreeAddInput) (api.Worktree, error) {
 	if !filepath.IsAbs(in.CWD) {
-		return api.Worktree{}, notAbsolute("add worktree", in.CWD)
+		return api.Worktree{}, errNotAbsolute("add worktree", in.CWD)
 	}
 	w, err := s.Trees.Add(ctx, in.CWD, in.Name, in.Base)
 	if errors.Is(err, fs.ErrExist) {
@@ -47,13 +47,13 @@ func (s *Worktrees) add(ctx context.Context, in api.WorktreeAddInput) (api.Workt
 	return api.Worktree{Path: w.Path, Branch: w.Branch, Repository: w.Repository}, nil
 }
 
-func notAbsolute(doing, path string) error {
+func errNotAbsolute(doing, path string) error {
 	return api.Errorf(api.CodeInvalid, "%s: %s is not an absolute path", doing, names.ShownPath(path))
 }
 
-func (s *Worktrees) list(ctx context.Context, in api.WorktreeListInput) (out api.WorktreeListOutput, err error) {
+func (s *Worktrees) listWorktrees(ctx context.Context, in api.WorktreeListInput) (out api.WorktreeListOutput, err error) {
 	if !filepath.IsAbs(in.CWD) {
-		return out, notAbsolute("list worktrees", in.CWD)
+		return out, errNotAbsolute("list worktrees", in.CWD)
 	}
 	all, err := s.Trees.List(ctx, in.CWD)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Worktrees) list(ctx context.Context, in api.WorktreeListInput) (out api
 	}
 	out.Worktrees = []api.Worktree{}
 	for _, w := range all {
-		known, err := s.describe(ctx, w)
+		known, err := s.describeWorktree(ctx, w)
 		if err != nil {
 			return out, err
 		}
@@ -70,8 +70,8 @@ func (s *Worktrees) list(ctx context.Context, in api.WorktreeListInput) (out api
 	return out, nil
 }
 
-// describe tells what there is in a worktree. What git does not tell of counts as changed.
-func (s *Worktrees) describe(ctx context.Context, w worktrees.Worktree) (api.Worktree, error) {
+// describeWorktree returns the state of a worktree. If git cannot tell, it counts as changed.
+func (s *Worktrees) describeWorktree(ctx context.Context, w worktrees.Worktree) (api.Worktree, error) {
 	out := api.Worktree{Path: w.Path, Branch: w.Branch, Repository: w.Repository, Unmerged: w.Ahead}
 	if _, err := os.Lstat(w.Path); errors.Is(err, fs.ErrNotExist) {
 		out.Gone = true
@@ -79,6 +79,7 @@ func (s *Worktrees) describe(ctx context.Context, w worktrees.Worktree) (api.Wor
 	}
 	status, err := onFiles(ctx, s.Files, api.FileScope{}, func(t *files.Tree) (files.GitStatus, error) { return t.Git(ctx, w.Path) })
 	out.Uncommitted = status.Changed
+	// Without a status, assume changes: removing a worktree would lose them.
 	out.Dirty = err != nil || status.Branch == "" || status.Changed > 0
 	all, err := s.Control.ListProcesses(ctx)
 	for _, p := range all {
@@ -89,19 +90,19 @@ func (s *Worktrees) describe(ctx context.Context, w worktrees.Worktree) (api.Wor
 	return out, err
 }
 
-func running(n int) string {
+func runningPhrase(n int) string {
 	if n == 1 {
 		return "a session or process runs"
 	}
 	return fmt.Sprintf("%d sessions or processes run", n)
 }
 
-func (s *Worktrees) remove(ctx context.Context, in api.WorktreeRemoveInput) (out api.WorktreeRemoveOutput, err error) {
+func (s *Worktrees) removeWorktree(ctx context.Context, in api.WorktreeRemoveInput) (out api.WorktreeRemoveOutput, err error) {
 	if !filepath.IsAbs(in.Path) {
-		return out, notAbsolute("remove worktree", in.Path)
+		return out, errNotAbsolute("remove worktree", in.Path)
 	}
 	if in.CWD != "" && !filepath.IsAbs(in.CWD) {
-		return out, notAbsolute("remove worktree", in.CWD)
+		return out, errNotAbsolute("remove worktree", in.CWD)
 	}
 	all, err := s.Trees.List(ctx, cmp.Or(in.CWD, in.Path))
 	if err != nil {
@@ -111,12 +112,12 @@ func (s *Worktrees) remove(ctx context.Context, in api.WorktreeRemoveInput) (out
 		if w.Path != filepath.Clean(in.Path) {
 			continue
 		}
-		known, err := s.describe(ctx, w)
+		known, err := s.describeWorktree(ctx, w)
 		switch {
 		case err != nil:
 			return out, err
 		case len(known.Sessions) > 0:
-			return out, api.Errorf(api.CodeConflict, "remove worktree %s: %s in it", names.ShownPath(w.Path), running(len(known.Sessions))).
+			return out, api.Errorf(api.CodeConflict, "remove worktree %s: %s in it", names.ShownPath(w.Path), runningPhrase(len(known.Sessions))).
 				WithHint("stop what runs in it first")
 		case known.Dirty && !in.Discard:
 			return out, api.Errorf(api.CodeConflict, "remove worktree %s: it has changes that are not committed", names.ShownPath(w.Path)).
