@@ -109,7 +109,7 @@ func agentSetupCommand(a *app) *cobra.Command {
 			}
 			c, known := setup.Find(args[0])
 			if !known {
-				return output.Misused(fmt.Sprintf("unknown client %q", output.Visible(args[0])), "known are "+strings.Join(setup.Names(), ", "))
+				return output.UsageError(fmt.Sprintf("unknown client %q", output.Visible(args[0])), "known are "+strings.Join(setup.Names(), ", "))
 			}
 			if err := f.check(cmd, c, a.Profiles); err != nil {
 				return err
@@ -130,7 +130,7 @@ func agentSetupCommand(a *app) *cobra.Command {
 func (a *app) setupMachine() (setup.Machine, error) {
 	home := a.env("HOME")
 	if !filepath.IsAbs(home) {
-		return setup.Machine{}, output.Misused("find settings: there is no home directory", "set HOME")
+		return setup.Machine{}, output.UsageError("find settings: there is no home directory", "set HOME")
 	}
 	m := setup.Machine{Home: home, Env: a.env}
 	if account, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
@@ -162,11 +162,11 @@ func (f *setupFlags) check(cmd *cobra.Command, c setup.Client, profiles []string
 	case f.remove && serving != "":
 		return output.Usagef(cmd, "--%s does not go with --remove", serving)
 	case f.wish.HTTP != "" && serving != "":
-		return output.Misused("--"+serving+" does not go with --http", "give it to `tandem --serve --http`, or to a token's line")
+		return output.UsageError("--"+serving+" does not go with --http", "give it to `tandem --serve --http`, or to a token's line")
 	case f.wish.HTTP != "" && !isURL(f.wish.HTTP):
 		return output.Usagef(cmd, "--http %s: must be a URL such as http://127.0.0.1:7777/mcp", output.Visible(f.wish.HTTP))
 	case f.wish.HTTP != "" && !c.TakesHTTP():
-		return output.Misused(fmt.Sprintf("set up %s over HTTP: it takes no token from a variable", c.Title), "leave out --http, or see docs/agents.md to do it by hand")
+		return output.UsageError(fmt.Sprintf("set up %s over HTTP: it takes no token from a variable", c.Title), "leave out --http, or see docs/agents.md to do it by hand")
 	}
 	if err := checkProfiles(cmd, f.wish.Profiles, profiles); err != nil {
 		return err
@@ -229,7 +229,7 @@ type setupAnswer struct {
 // setUp changes a client's settings, or with --print prints them.
 func (a *app) setUp(m setup.Machine, c setup.Client, f setupFlags) error {
 	if f.project && !c.HasProject() {
-		return output.Misused(fmt.Sprintf("set up %s: it has no settings for one project", c.Title), "leave out --project")
+		return output.UsageError(fmt.Sprintf("set up %s: it has no settings for one project", c.Title), "leave out --project")
 	}
 	if f.print {
 		text, path, err := m.Snippet(c, f.wish, f.project)

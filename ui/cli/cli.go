@@ -102,7 +102,7 @@ func Main(ctx context.Context, o Options, args []string) int {
 	out.JSON = output.WantsJSON(root, args, err)
 	out.Error(err)
 	var exit *output.ExitError
-	if code := output.Status(err); code != output.StatusFailed || cmd.Name() != verbExec || errors.As(err, &exit) {
+	if code := output.ExitStatus(err); code != output.StatusFailed || cmd.Name() != verbExec || errors.As(err, &exit) {
 		// exec reserves 1 for its command, so its own failures must differ.
 		return code
 	}
@@ -225,7 +225,7 @@ func newRoot(o Options) *cobra.Command {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { manual.Help(a.out, cmd, machines.Refused(cmd)...) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { manual.Help(a.out, cmd, machines.UnsupportedFlags(cmd)...) })
 	root.SetFlagErrorFunc(flagError)
 	serving.add(root.Flags(), a.Profiles)
 	serving.complete(root, a.Profiles)
@@ -334,11 +334,11 @@ func rejectUnknown(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if meant, ok := equivalents[args[0]]; ok {
-		return output.Misused(fmt.Sprintf("unknown command %q", output.Visible(args[0])), meant)
+		return output.UsageError(fmt.Sprintf("unknown command %q", output.Visible(args[0])), meant)
 	}
 	like := cmd.SuggestionsFor(args[0])
 	if meant := cmp.Or(diag.Nearest(args[0], like), strings.Join(like[:min(len(like), 1)], "")); meant != "" {
-		return output.Misused(fmt.Sprintf("unknown command %q", output.Visible(args[0])), "did you mean `tandem "+meant+"`?")
+		return output.UsageError(fmt.Sprintf("unknown command %q", output.Visible(args[0])), "did you mean `tandem "+meant+"`?")
 	}
 	return output.Usagef(cmd, "unknown command %q", output.Visible(args[0]))
 }

@@ -158,7 +158,7 @@ func runningText(n int) string {
 // the answer is yes.
 func (a *app) confirm(verb, question string) error {
 	if _, ok := output.Terminal(a.Stdin); !ok {
-		return output.Misused(verb+": no terminal to ask on", "give --yes to do it anyway")
+		return output.UsageError(verb+": no terminal to ask on", "give --yes to do it anyway")
 	}
 	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
 	line, err := bufio.NewReader(a.Stdin).ReadString('\n')

@@ -116,7 +116,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		var flags []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
 		if meant := diag.Nearest(unknown.GetSpecifiedName(), flags); meant != "" {
-			return output.Misused(err.Error(), "did you mean --"+meant+"?")
+			return output.UsageError(err.Error(), "did you mean --"+meant+"?")
 		}
 	}
 	var value *pflag.InvalidValueError

@@ -93,7 +93,7 @@ func (t *target) resolveHosts(cmd *cobra.Command) ([]string, error) {
 		t.hosts = strings.Split(t.options.env("TANDEM_HOST"), ",")
 	}
 	hosts := slices.Compact(slices.Sorted(slices.Values(t.hosts)))
-	if len(t.labels) > 0 || slices.ContainsFunc(hosts, machines.Pattern) {
+	if len(t.labels) > 0 || slices.ContainsFunc(hosts, machines.IsPattern) {
 		return t.selectHosts(cmd, how, hosts)
 	}
 	switch {
@@ -144,7 +144,7 @@ func (t *target) selectHosts(cmd *cobra.Command, how machines.Reach, wanted []st
 // runOnHosts runs the whole command line once per machine.
 func (a *app) runOnHosts(cmd *cobra.Command, hosts []string) error {
 	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
-	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Most: a.parallel, Group: (a.chosen || a.all) && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
+	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Max: a.parallel, Group: (a.chosen || a.all) && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
 		o := a.Options
 		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
 		if status, ok := a.printFromHub(cmd.Name(), host, o.printer()); ok {
@@ -177,7 +177,7 @@ func (a *app) printFromHub(verb, host string, out output.Printer) (status int, o
 		return 0, true
 	}
 	out.Error(err)
-	return output.Status(err), true
+	return output.ExitStatus(err), true
 }
 
 // With more than manyHosts machines, the garbage collector runs when memory has grown by
@@ -215,7 +215,7 @@ func (t *target) folder(cwd string) (string, error) {
 	case cwd == "" || filepath.IsAbs(cwd):
 		return cwd, nil
 	}
-	return "", output.Misused("find folder "+output.Visible(cwd)+" on "+host+": must be an absolute path", "this folder is not on that machine")
+	return "", output.UsageError("find folder "+output.Visible(cwd)+" on "+host+": must be an absolute path", "this folder is not on that machine")
 }
 
 // environ returns the environment for something to start. It returns nil on another machine, whose

@@ -163,7 +163,7 @@ func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
 			if meant, ok := equivalents[cmd.Name()+" "+args[n]]; ok {
-				return output.Misused(fmt.Sprintf("unexpected argument %q", args[n]), meant)
+				return output.UsageError(fmt.Sprintf("unexpected argument %q", args[n]), meant)
 			}
 			return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[n]))
 		}

@@ -50,7 +50,7 @@ func CompleteHooks(*cobra.Command, []string, string) (found []cobra.Completion, 
 func findHooks(name string) (setup.Hooks, error) {
 	h, known := setup.FindHooks(name)
 	if !known {
-		return h, output.Misused(fmt.Sprintf("%q has no hooks that Tandem knows", output.Visible(name)), "known are those of "+strings.Join(setup.HookNames(), ", "))
+		return h, output.UsageError(fmt.Sprintf("%q has no hooks that Tandem knows", output.Visible(name)), "known are those of "+strings.Join(setup.HookNames(), ", "))
 	}
 	return h, nil
 }

@@ -141,7 +141,7 @@ func Rows(m api.FleetMachine) (rows []api.Process, ok bool, err error) {
 // names, which may be patterns, and all of some labels. Those of the fleet are told what the hub
 // knows of them, with what runs there if that is wanted.
 func (v *Verbs) Meant(ctx context.Context, known machines.Config, in api.FleetListInput) (hosts []string, told map[string]api.FleetMachine, err error) {
-	hosts, err = machines.Meant(known, in.Names, len(in.Labels) > 0)
+	hosts, err = machines.MatchNames(known, in.Names, len(in.Labels) > 0)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -144,7 +144,7 @@ func (v *Verb) table(rows []row, branches bool, now time.Time) string {
 			pid = strconv.Itoa(p.PID)
 		}
 		cells := []output.Cell{output.Text(p.ID), output.Tinted(output.Visible(p.Name), output.Strong),
-			output.Tinted(output.StateText(p.Process), output.StateTint(p.Process)), output.Text(pid), output.Text(output.Age(p.Process, now))}
+			output.Tinted(output.StateText(p.Process), output.StateTint(p.Process)), output.Text(pid), output.Text(output.ProcessAge(p.Process, now))}
 		if branches {
 			cells = append(cells, output.Text(cmp.Or(output.Visible(p.Branch), "-")))
 		}

@@ -70,14 +70,15 @@ func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
 		err = api.Errorf(api.CodeUnavailable, "add %s: interrupted; nothing was added", m.Name)
 	}
 	if err != nil {
+		// Without the machine in config.toml nothing would close its login later.
 		v.endMaster(ctx, m)
 		return err
 	}
 	v.Out.Tell("wrote %s", path)
-	return v.told(v.awaitKnown(ctx, m.Name))
+	return v.answerStatus(v.awaitKnown(ctx, m.Name))
 }
 
-// enter makes a machine ready and writes it to config.toml.
+// enter prepares a machine and adds it to config.toml. It returns the file's path.
 func (v *Verbs) enter(ctx context.Context, m transport.Machine) (path string, err error) {
 	if m.SSH != "" {
 		if err := v.provision(ctx, m, false); err != nil {
@@ -87,12 +88,13 @@ func (v *Verbs) enter(ctx context.Context, m transport.Machine) (path string, er
 	return v.Keep(m)
 }
 
-// told answers a command that was to connect a machine, unless that failed.
-func (v *Verbs) told(m api.Machine, err error) error {
+// answerStatus prints the status of a machine after an attempt to connect. It returns err if that
+// is set, and exit status 1 if the machine is not connected.
+func (v *Verbs) answerStatus(m api.Machine, err error) error {
 	if err != nil {
 		return err
 	}
-	err = v.Out.Answer(m, func() string { return status(m) })
+	err = v.Out.Answer(m, func() string { return formatStatus(m) })
 	if err == nil && m.State != api.MachineConnected {
 		err = &output.ExitError{Status: output.StatusFailed}
 	}
@@ -105,8 +107,7 @@ const (
 	knownPoll = 100 * time.Millisecond
 )
 
-// awaitKnown waits until the engine knows a machine that was just added, and has
-// tried it.
+// awaitKnown waits until the engine knows a new machine and has tried to connect to it.
 func (v *Verbs) awaitKnown(ctx context.Context, name string) (api.Machine, error) {
 	for end := time.Now().Add(knownWait); ; {
 		m, err := v.reach(ctx, name)
@@ -119,8 +120,8 @@ func (v *Verbs) awaitKnown(ctx context.Context, name string) (api.Machine, error
 	}
 }
 
-// awaitForgotten waits until the engine knows a machine no more, so that no verb
-// reaches it by a name that is gone.
+// awaitForgotten waits until the engine has dropped a machine, so that no command reaches it under
+// its old name.
 func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
 	own, err := v.Own(ctx)
 	if err != nil {
@@ -145,7 +146,7 @@ func (v *Verbs) connectCommand() *cobra.Command {
 		Long: "Reaches a machine in this terminal, where it can ask you for a password, a host key, a second\n" +
 			"factor or a login in a browser. Over ssh the login is kept in the background for the link.",
 		Example: "tandem machine connect box",
-		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.one,
+		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := v.find(args[0])
 			if err != nil {
@@ -159,7 +160,7 @@ func (v *Verbs) connectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return v.told(v.reach(cmd.Context(), m.Name))
+			return v.answerStatus(v.reach(cmd.Context(), m.Name))
 		},
 	}
 }
@@ -170,7 +171,7 @@ func (v *Verbs) upgradeCommand() *cobra.Command {
 		Long: "Copies this executable to a machine that is reached over ssh, where system and processor agree,\n" +
 			"and has it take over the engine there. Sessions and processes go on.",
 		Example: "tandem machine upgrade box",
-		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.one,
+		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := v.find(args[0])
 			if err != nil {
@@ -183,13 +184,12 @@ func (v *Verbs) upgradeCommand() *cobra.Command {
 			if err := v.provision(cmd.Context(), m, true); err != nil {
 				return err
 			}
-			return v.told(v.reach(cmd.Context(), m.Name))
+			return v.answerStatus(v.reach(cmd.Context(), m.Name))
 		},
 	}
 }
 
-// greet runs the command that reaches a machine in this terminal until its bridge
-// says hello.
+// greet runs the machine's transport command in this terminal until its bridge sends a hello.
 func (v *Verbs) greet(ctx context.Context, m transport.Machine) error {
 	cmd := m.Command(m.Transport, v.Environ)
 	in, err := cmd.StdinPipe()
@@ -206,9 +206,9 @@ func (v *Verbs) greet(ctx context.Context, m transport.Machine) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	defer stop()
-	hello, err := transport.ReadHello(out, &shown{to: v.Out.Stderr})
+	hello, err := transport.ReadHello(out, &visibleWriter{to: v.Out.Stderr})
 	in.Close()
-	_ = cmd.Wait() // it ends with its input
+	_ = cmd.Wait() // the command exits at the end of its input
 	switch {
 	case err != nil:
 		return fmt.Errorf("connect to %s: %w", m.Name, err)

@@ -16,38 +16,39 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
-// A line that runs on another machine is followed by a mark with its status. ssh itself may
-// not end then: a program that a start-up file left in the background holds its output open.
-// So ask reads up to the mark, and ends ssh.
+// A line run on another machine prints a mark with its exit status at the end. The output may stay
+// open after that, because a program left in the background by a start-up file holds it. So ask
+// reads up to the mark and then stops ssh.
 
 const (
 	doneMark = probeMark + "done "
-	// probeTimeout is how long a machine may take to say what it is.
+	// probeTimeout is how long a machine may take to answer a probe.
 	probeTimeout = 20 * time.Second
-	// workTimeout is how long it may take to do something after the last of its input.
+	// workTimeout is how long a machine may take for a task after reading the last input.
 	workTimeout = 2 * time.Minute
-	// maxNoise is how much a start-up file may print.
+	// maxNoise is the maximum output of start-up files, in bytes.
 	maxNoise = 256 << 10
 	// askGrace is how long ssh may take to exit.
 	askGrace = 2 * time.Second
 )
 
-// errNothingRan is why a login ended without an answer.
+// errNothingRan is the error for a login without an answer.
 var errNothingRan = api.Errorf(api.CodeUnavailable, "its shell ran nothing: `sh -c` has to work there").
 	WithHint("a key with command=\"…\" in authorized_keys needs the full path: command=\"/home/me/.local/bin/tandem bridge\"")
 
-// marked is a line of the Bourne shell, with its status printed behind the mark.
-func marked(line string) string { return `(` + line + `); s=$?; echo; echo "` + doneMark + `$s"` }
+// withMark appends a command to line, a line of the Bourne shell, that prints the mark with its
+// status.
+func withMark(line string) string { return `(` + line + `); s=$?; echo; echo "` + doneMark + `$s"` }
 
-// An answer is what a machine printed.
+// An answer is a machine's output for a line.
 type answer struct {
 	text  string
-	hello *transport.Hello // of a bridge that answered in place of a shell
+	hello *transport.Hello // sent by a bridge instead of a shell's answer
 }
 
-// ask runs a command that reaches a machine and prints a mark there, and returns what came
-// before it. Without an input, it gets one that stays open and empty, as a link's does until
-// the bridge answers. timeout is the time since the last of the input was taken.
+// ask runs a transport command and returns the output before the mark. Without in, the command's
+// input stays open and empty, as a link's does until the bridge answers. timeout counts from the
+// last read of the input.
 func (v *Verbs) ask(ctx context.Context, cmd *exec.Cmd, in io.Reader, timeout time.Duration) (answer, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -67,25 +68,27 @@ func (v *Verbs) ask(ctx context.Context, cmd *exec.Cmd, in io.Reader, timeout ti
 		defer hold.Close()
 		cmd.Stdin = input
 	} else {
-		cmd.Stdin = &reported{in, func() { late.Reset(timeout) }}
+		cmd.Stdin = &notifyReader{in, func() { late.Reset(timeout) }}
 	}
 	if cmd.Stdout = w; cmd.Stderr == nil {
 		cmd.Stderr = v.Out.Stderr
 	}
 	cmd.WaitDelay = askGrace
 	err = cmd.Start()
+	// The command must hold the last writing end, so that its exit ends the output.
 	w.Close()
 	if err != nil {
 		return answer{}, err
 	}
 	got, status, last, err := readAnswer(r)
+	// ssh may wait for a background program on the far side, so stop it.
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	ended := cmd.Wait()
 	switch {
 	case ctx.Err() != nil:
 		return got, ctx.Err()
 	case os.IsTimeout(err):
-		return got, tooLate(timeout, last)
+		return got, timeoutError(timeout, last)
 	case err == io.EOF && ended != nil:
 		return got, fmt.Errorf("%w (%v)", errNothingRan, ended)
 	case err == io.EOF:
@@ -98,10 +101,10 @@ func (v *Verbs) ask(ctx context.Context, cmd *exec.Cmd, in io.Reader, timeout ti
 	return got, nil
 }
 
-// readAnswer reads up to a mark or a bridge's first line. last is when something came last.
+// readAnswer reads up to a mark or a bridge's first line. last is the time of the last output.
 func readAnswer(r io.Reader) (got answer, status int, last time.Time, err error) {
 	var text strings.Builder
-	for lines := bufio.NewReader(io.LimitReader(r, 2*maxNoise)); ; { // noise may be one endless line
+	for lines := bufio.NewReader(io.LimitReader(r, 2*maxNoise)); ; { // a single line may be endless
 		piece, err := lines.ReadString('\n')
 		line := strings.TrimSpace(piece)
 		if len(piece) > 0 {
@@ -128,8 +131,8 @@ func readAnswer(r io.Reader) (got answer, status int, last time.Time, err error)
 
 const hintStartUp = "look at .bashrc, .profile, config.fish and the like there; `ssh HOST true` must print nothing and end by itself"
 
-// tooLate is why no mark came in time, when something came last then.
-func tooLate(timeout time.Duration, last time.Time) error {
+// timeoutError returns the error for a missing mark. last is the time of the last output.
+func timeoutError(timeout time.Duration, last time.Time) error {
 	why := "waits for input, or for something else"
 	if time.Since(last) < timeout/2 {
 		why = "keeps printing"
@@ -137,13 +140,13 @@ func tooLate(timeout time.Duration, last time.Time) error {
 	return api.Errorf(api.CodeUnavailable, "no answer within %v: a start-up file of the login shell there %s", timeout, why).WithHint(hintStartUp)
 }
 
-// A reported reader calls taken after each read.
-type reported struct {
+// A notifyReader calls afterRead after each read.
+type notifyReader struct {
 	io.Reader
-	taken func()
+	afterRead func()
 }
 
-func (r *reported) Read(p []byte) (int, error) {
-	defer r.taken()
+func (r *notifyReader) Read(p []byte) (int, error) {
+	defer r.afterRead()
 	return r.Reader.Read(p)
 }

@@ -11,7 +11,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// What a login shell does with a line instead of answering is named.
+// The error names what the login shell did instead of answering.
 func TestMissingAnswerNamesItsCause(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, script, want string }{
@@ -20,7 +20,7 @@ func TestMissingAnswerNamesItsCause(t *testing.T) {
 		{"keeps printing", `exec yes`, "keeps printing"},
 		{"ends", `exit 0`, "its shell ran nothing"},
 		{"has no such command", `echo tandem: not found >&2; exit 127`, "exit status 127"},
-		{"fails", marked("false"), "exit status 1"},
+		{"fails", withMark("false"), "exit status 1"},
 	} {
 		var stderr bytes.Buffer
 		v := &Verbs{Out: &output.Printer{Stdout: &stderr, Stderr: &stderr}}
@@ -31,7 +31,7 @@ func TestMissingAnswerNamesItsCause(t *testing.T) {
 	}
 }
 
-func TestEndlessLineIsNotReadToItsEnd(t *testing.T) {
+func TestReadAnswerStopsInAnEndlessLine(t *testing.T) {
 	t.Parallel()
 	noise := strings.NewReader(strings.Repeat("y", 8*maxNoise))
 	_, _, _, err := readAnswer(noise)
@@ -40,12 +40,12 @@ func TestEndlessLineIsNotReadToItsEnd(t *testing.T) {
 	}
 }
 
-// The mark is the end, whatever still has the output open.
+// The answer ends at the mark, even if a program still has the output open.
 func TestAnswerEndsAtItsMark(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
 	v := &Verbs{Out: &output.Printer{Stdout: &stderr, Stderr: &stderr}}
-	cmd := exec.Command("sh", "-c", "echo Welcome; "+marked("cat; printf '%s' here")+"; exec sleep 1000")
+	cmd := exec.Command("sh", "-c", "echo Welcome; "+withMark("cat; printf '%s' here")+"; exec sleep 1000")
 	got, err := v.ask(context.Background(), cmd, strings.NewReader("typed "), time.Minute)
 	if err != nil || got.text != "Welcome\ntyped here\n" {
 		t.Errorf("%q, %v", got.text, err)
@@ -53,6 +53,6 @@ func TestAnswerEndsAtItsMark(t *testing.T) {
 	hello := `printf '\ntandem-bridge/1 {"version":"1.2.3","protocol":4}\n'; exec cat`
 	got, err = v.ask(context.Background(), exec.Command("sh", "-c", hello), nil, time.Minute)
 	if err != nil || got.hello == nil || got.hello.Version != "1.2.3" {
-		t.Errorf("of a bridge: %+v, %v", got, err)
+		t.Errorf("for a bridge: %+v, %v", got, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
-// Bridge is the verb bridge of a version of this program.
+// Bridge returns the command bridge; version is this program's.
 func Bridge(version string) *cobra.Command {
 	var readOnly bool
 	cmd := &cobra.Command{
@@ -31,8 +31,7 @@ func Bridge(version string) *cobra.Command {
 	return cmd
 }
 
-// serveBridge is the bridge until its input ends. Nothing else is written to
-// standard output.
+// serveBridge runs the bridge until its input ends. It writes nothing else to standard output.
 func serveBridge(ctx context.Context, version string, readOnly bool) error {
 	named := client.Options{Version: version, Name: "bridge"}
 	return bridge.Serve(ctx, bridge.Options{

@@ -8,12 +8,12 @@ import (
 	"tandem/engine/api"
 )
 
-// Pattern reports whether a name means any machines that are called like it.
-func Pattern(name string) bool { return strings.ContainsAny(name, "*?[") }
+// IsPattern reports whether a name is a pattern for names of machines.
+func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
-// Meant are the machines of config.toml that patterns mean, and the names that are
-// no patterns. Labels mean none of them, which have none.
-func Meant(c Config, wanted []string, labelled bool) ([]string, error) {
+// MatchNames returns the machines of config.toml that match the patterns in wanted, and the names
+// in wanted. If labelled is set, it returns none, because machines of config.toml have no labels.
+func MatchNames(c Config, wanted []string, labelled bool) ([]string, error) {
 	for _, name := range wanted {
 		if _, err := path.Match(name, ""); err != nil {
 			return nil, api.Errorf(api.CodeInvalid, "read --host %s: it is no pattern", name)
@@ -26,7 +26,7 @@ func Meant(c Config, wanted []string, labelled bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := slices.DeleteFunc(slices.Clone(wanted), Pattern)
+	names := slices.DeleteFunc(slices.Clone(wanted), IsPattern)
 	for _, m := range known {
 		if slices.ContainsFunc(wanted, func(name string) bool {
 			ok, _ := path.Match(name, m.Name)

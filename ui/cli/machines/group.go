@@ -13,25 +13,25 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// A result is what came of a verb on one machine.
+// A result is the outcome of a command on one machine.
 type result struct {
 	status         int
-	stdout, stderr start
+	stdout, stderr prefix
 }
 
-// A start is the beginning of what is written to it.
-type start struct{ text []byte }
+// A prefix is a writer that keeps the beginning of its input.
+type prefix struct{ text []byte }
 
-// startSize is how much is compared.
-const startSize = 4 << 10
+// maxPrefix is the length of output to keep and compare, in bytes.
+const maxPrefix = 4 << 10
 
-func (s *start) Write(p []byte) (int, error) {
-	s.text = append(s.text, p[:min(len(p), startSize-len(s.text))]...)
+func (s *prefix) Write(p []byte) (int, error) {
+	s.text = append(s.text, p[:min(len(p), maxPrefix-len(s.text))]...)
 	return len(p), nil
 }
 
-// how says in a word or two how it came out.
-func (r *result) how() string {
+// summary returns the outcome in a word or two.
+func (r *result) summary() string {
 	switch {
 	case strings.Contains(string(r.stderr.text), "it is away"):
 		return "away"
@@ -42,63 +42,62 @@ func (r *result) how() string {
 }
 
 const (
-	// mostGroups is how many different results are shown, and mostNames how many
-	// machines of each.
-	mostGroups, mostNames = 20, 5
-	// shownOutput is how much of a line of output is shown.
-	shownOutput = 60
+	// maxGroups is how many different results are shown, and maxNames how many machines of each.
+	maxGroups, maxNames = 20, 5
+	// maxLine is how many characters of a line of output are shown.
+	maxLine = 60
 )
 
-// A group is machines with the same result.
+// A group is a set of machines with the same result.
 type group struct {
-	how, output string
-	hosts       []string
+	outcome, output string
+	hosts           []string
 }
 
-// grouped tells which results came from how many machines, and then each that several have
-// in common.
-func (s *Spread) grouped(hosts []string, results []result) string {
+// formatGroups formats the number of machines per outcome, and a table of equal results.
+func (s *Spread) formatGroups(hosts []string, results []result) string {
 	byResult, counts := map[string]*group{}, map[string]int{}
 	var groups []*group
 	for i, host := range hosts {
 		r := &results[i]
 		text := string(r.stdout.text)
-		if r.how() != "ok" && text == "" {
+		if r.summary() != "ok" && text == "" {
 			text = strings.TrimPrefix(string(r.stderr.text), "tandem: ")
 		}
-		key := r.how()
-		if key != "away" { // for how long is different for each
+		key := r.summary()
+		if key != "away" { // the message contains the time offline, which differs
 			key += "\x00" + text
 		}
 		g := byResult[key]
 		if g == nil {
-			g = &group{how: r.how(), output: firstLine(text)}
+			g = &group{outcome: r.summary(), output: firstLine(text)}
 			byResult[key] = g
 			groups = append(groups, g)
 		}
 		g.hosts = append(g.hosts, host)
-		counts[g.how]++
+		counts[g.outcome]++
 	}
+	// Groups of equal size keep the order of the machines.
 	slices.SortStableFunc(groups, func(a, b *group) int { return cmp.Compare(len(b.hosts), len(a.hosts)) })
 	var b strings.Builder
-	b.WriteString(summary(counts))
+	b.WriteString(countsText(counts))
 	t := s.Out.Table("MACHINES", "RESULT", "OUTPUT", "WHICH")
-	for _, g := range groups[:min(len(groups), mostGroups)] {
-		names := strings.Join(g.hosts[:min(len(g.hosts), mostNames)], ", ")
-		if more := len(g.hosts) - mostNames; more > 0 {
+	for _, g := range groups[:min(len(groups), maxGroups)] {
+		names := strings.Join(g.hosts[:min(len(g.hosts), maxNames)], ", ")
+		if more := len(g.hosts) - maxNames; more > 0 {
 			names += fmt.Sprintf(" and %d more", more)
 		}
-		t.Add(output.Text(fmt.Sprint(len(g.hosts))), output.Text(g.how), output.Text(output.Visible(g.output)), output.Text(names))
+		t.Add(output.Text(fmt.Sprint(len(g.hosts))), output.Text(g.outcome), output.Text(output.Visible(g.output)), output.Text(names))
 	}
 	b.WriteString("\n" + t.String())
-	if more := len(groups) - mostGroups; more > 0 {
+	if more := len(groups) - maxGroups; more > 0 {
 		fmt.Fprintf(&b, "and %d more different results\n", more)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// summary is how often which result came, the most frequent first.
-func summary(counts map[string]int) string {
+// countsText formats the number of machines per outcome, most frequent first.
+func countsText(counts map[string]int) string {
 	var parts []string
 	for how, n := range counts {
 		parts = append(parts, fmt.Sprintf("%d × %s", n, how))
@@ -114,20 +113,20 @@ func summary(counts map[string]int) string {
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if r := []rune(line); len(r) > shownOutput {
-		return string(r[:shownOutput-1]) + "…"
+	if r := []rune(line); len(r) > maxLine {
+		return string(r[:maxLine-1]) + "…"
 	}
 	return line
 }
 
-// progress is a line at the bottom of a terminal that says how many machines are done.
+// A progress is a line at the bottom of the terminal with the number of finished machines.
 type progress struct {
-	to        io.Writer // nil where there is no terminal, or too few machines
+	to        io.Writer // nil without a terminal, or for few machines
 	done, all int
 	shown     bool
 }
 
-// fewMachines need no progress.
+// fewMachines is the largest number of machines without a progress line.
 const fewMachines = 8
 
 func (p *progress) begin(to io.Writer, all int) {
@@ -137,7 +136,7 @@ func (p *progress) begin(to io.Writer, all int) {
 	}
 }
 
-// step counts a machine that is done.
+// step counts a finished machine and redraws the line.
 func (p *progress) step() {
 	if p.to == nil {
 		return
@@ -149,7 +148,6 @@ func (p *progress) step() {
 	p.shown = true
 }
 
-// clear takes the line away.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.to, "\r\x1b[K")

@@ -11,7 +11,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// spread runs a verb that prints and exits as f says on some machines.
+// spread runs a command on hosts; f returns its output and status on a host.
 func spread(s *Spread, hosts []string, f func(host string) (stdout, stderr string, status int)) (stdout, stderr string, status int) {
 	var out, errs bytes.Buffer
 	s.Out.Stdout, s.Out.Stderr = &out, &errs
@@ -32,8 +32,8 @@ func names(count int) (hosts []string) {
 	return hosts
 }
 
-func TestMachinesWithTheSameResultAreToldTogether(t *testing.T) {
-	stdout, stderr, status := spread(&Spread{Group: true, Most: 16}, names(1000), func(host string) (string, string, int) {
+func TestSpreadGroupsMachinesWithEqualResults(t *testing.T) {
+	stdout, stderr, status := spread(&Spread{Group: true, Max: 16}, names(1000), func(host string) (string, string, int) {
 		switch host {
 		case "m0007", "m0100":
 			return "", "broken\n", 1
@@ -49,7 +49,7 @@ func TestMachinesWithTheSameResultAreToldTogether(t *testing.T) {
 	}
 	_, table, found := strings.Cut(stderr, "996 × ok, 2 × away, 2 × exit 1\n")
 	if !found {
-		t.Fatalf("at the end it says %q", stderr[max(0, len(stderr)-1000):])
+		t.Fatalf("stderr ends with %q", stderr[max(0, len(stderr)-1000):])
 	}
 	for _, line := range []string{"m0000, m0001, m0002, m0003, m0004 and 991 more", "m0007, m0100", "m0500, m0501"} {
 		if !strings.Contains(table, line) {
@@ -61,16 +61,16 @@ func TestMachinesWithTheSameResultAreToldTogether(t *testing.T) {
 	}
 }
 
-func TestResultsThatAllDifferMakeNoLongTable(t *testing.T) {
+func TestSpreadLimitsTheNumberOfGroups(t *testing.T) {
 	_, stderr, _ := spread(&Spread{Group: true}, names(100), func(host string) (string, string, int) { return host + "\n", "", 0 })
-	if strings.Count(stderr, "\n") > mostGroups+4 || !strings.Contains(stderr, "and 80 more different results") {
-		t.Errorf("at the end it says\n%s", stderr)
+	if strings.Count(stderr, "\n") > maxGroups+4 || !strings.Contains(stderr, "and 80 more different results") {
+		t.Errorf("stderr is\n%s", stderr)
 	}
 }
 
-func TestNoMoreMachinesAtATimeThanAskedFor(t *testing.T) {
+func TestSpreadLimitsConcurrentMachines(t *testing.T) {
 	var now, most atomic.Int64
-	spread(&Spread{Most: 3}, names(50), func(string) (string, string, int) {
+	spread(&Spread{Max: 3}, names(50), func(string) (string, string, int) {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
 		return "x\n", "", 0

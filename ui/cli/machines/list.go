@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// listWait is how long the list waits for machines that are being connected to.
+	// listWait is how long the list waits for connections in progress.
 	listWait = 2 * time.Second
-	// agentsWait is how long a machine has to tell of its coding agents.
+	// agentsWait is how long a machine may take to report its coding agents.
 	agentsWait = time.Second
 )
 
@@ -30,10 +30,10 @@ func (v *Verbs) listCommand() *cobra.Command {
 	}
 }
 
-// A listed machine is a row of the list.
-type listed struct {
+// A machineRow is a row of the list.
+type machineRow struct {
 	api.Machine
-	Agents *api.AgentCount `json:"agents,omitempty"` // none where there are none, or it has not told
+	Agents *api.AgentCount `json:"agents,omitempty"` // nil if there are none or the machine did not answer
 }
 
 func (v *Verbs) list(ctx context.Context) error {
@@ -47,30 +47,30 @@ func (v *Verbs) list(ctx context.Context) error {
 		return err
 	}
 	rows := v.withAgents(ctx, out.Machines)
-	return output.AnswerList(*v.Out, rows, "no machines; `tandem machine add NAME USER@HOST` adds one", func() string { return v.table(rows) })
+	return output.AnswerList(*v.Out, rows, "no machines; `tandem machine add NAME USER@HOST` adds one", func() string { return v.formatTable(rows) })
 }
 
-// withAgents asks the machines that are connected what their agents are doing, all at once:
-// none waits for another.
-func (v *Verbs) withAgents(ctx context.Context, machines []api.Machine) []listed {
+// withAgents asks all connected machines for their agents at the same time, so that a slow machine
+// does not delay the others.
+func (v *Verbs) withAgents(ctx context.Context, machines []api.Machine) []machineRow {
 	ctx, cancel := context.WithTimeout(ctx, agentsWait)
 	defer cancel()
-	rows := make([]listed, len(machines))
+	rows := make([]machineRow, len(machines))
 	var all sync.WaitGroup
 	for i, m := range machines {
 		rows[i].Machine = m
 		if m.State == api.MachineConnected {
-			all.Go(func() { rows[i].Agents = v.agents(ctx, m.Name) })
+			all.Go(func() { rows[i].Agents = v.countAgents(ctx, m.Name) })
 		}
 	}
 	all.Wait()
 	return rows
 }
 
-func (v *Verbs) agents(ctx context.Context, machine string) *api.AgentCount {
+func (v *Verbs) countAgents(ctx context.Context, machine string) *api.AgentCount {
 	far, err := v.Far(ctx, machine)
 	if err != nil {
-		return nil // the next list has it as away
+		return nil // the next list shows it as offline
 	}
 	defer far.Close()
 	out, err := api.SessionList.Call(ctx, far, api.Empty{})
@@ -81,33 +81,34 @@ func (v *Verbs) agents(ctx context.Context, machine string) *api.AgentCount {
 	for _, s := range out.Sessions {
 		count.Add(s.Agent)
 	}
+	// Omit the field instead of reporting zeros.
 	if count == (api.AgentCount{}) {
 		return nil
 	}
 	return &count
 }
 
-func (v *Verbs) table(rows []listed) string {
+func (v *Verbs) formatTable(rows []machineRow) string {
 	header := []string{"NAME", "STATE", "AGENTS", "VERSION", "RTT", "SEEN", "TARGET", "ERROR"}
-	agents := slices.ContainsFunc(rows, func(r listed) bool { return r.Agents != nil })
+	agents := slices.ContainsFunc(rows, func(r machineRow) bool { return r.Agents != nil })
 	if !agents {
 		header = slices.Delete(header, 2, 3)
 	}
 	t := v.Out.Table(header...)
 	t.Spare = []string{"SEEN", "VERSION", "RTT", "TARGET"}
 	for _, r := range rows {
-		cells := []output.Cell{output.Tinted(r.Name, output.Strong), output.Tinted(string(r.State), tint(r.State))}
+		cells := []output.Cell{output.Tinted(r.Name, output.Strong), output.Tinted(string(r.State), stateTint(r.State))}
 		if agents {
-			cells = append(cells, doing(r.Agents))
+			cells = append(cells, agentsCell(r.Agents))
 		}
-		t.Add(append(cells, output.Text(dash(output.Visible(r.Version))), output.Text(rtt(r.Machine)), output.Text(seen(r.Machine)),
-			output.Text(output.Visible(r.Target)), output.Text(dash(output.Visible(r.Error))))...)
+		t.Add(append(cells, output.Text(orDash(output.Visible(r.Version))), output.Text(rttText(r.Machine)), output.Text(lastSeen(r.Machine)),
+			output.Text(output.Visible(r.Target)), output.Text(orDash(output.Visible(r.Error))))...)
 	}
 	return t.String()
 }
 
-// doing is the cell of what the agents on a machine are doing.
-func doing(c *api.AgentCount) output.Cell {
+// agentsCell formats the agents of a machine.
+func agentsCell(c *api.AgentCount) output.Cell {
 	switch {
 	case c == nil:
 		return output.Text("-")

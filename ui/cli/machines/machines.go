@@ -1,5 +1,4 @@
-// Package machines is `tandem machine`, the verbs on other machines, and a verb
-// on several of them at once.
+// Package machines implements `tandem machine`, and runs a command on several machines at once.
 package machines
 
 import (
@@ -21,16 +20,16 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Config is how the verbs know the machines of config.toml.
+// Config gives access to the machines of config.toml.
 type Config struct {
 	DataDir func() (string, error)
 	Load    func() ([]transport.Machine, error)
 	Keep    func(transport.Machine) (path string, err error)
 	Forget  func(name string) (path string, err error)
-	Named   func(name string) bool // whether a machine may be called so
+	Named   func(name string) bool // reports whether a name is valid
 }
 
-// Verbs are the verbs of `tandem machine`.
+// Verbs implements the commands of `tandem machine`.
 type Verbs struct {
 	Config
 	Version string
@@ -38,13 +37,13 @@ type Verbs struct {
 	Stdin   io.Reader
 	Environ []string
 
-	ProbeTimeout time.Duration // how long a machine may take to say what it is; default 20 s
+	ProbeTimeout time.Duration // timeout of a probe; default 20 s
 
-	Own func(context.Context) (*client.Client, error)         // this machine's engine
-	Far func(context.Context, string) (*client.Client, error) // that of a machine
+	Own func(context.Context) (*client.Client, error)         // connects to this machine's engine
+	Far func(context.Context, string) (*client.Client, error) // connects to another machine's engine
 }
 
-// Command is the verb machine.
+// Command returns the command machine with its subcommands.
 func (v *Verbs) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine COMMAND",
@@ -59,7 +58,8 @@ func (v *Verbs) Command() *cobra.Command {
 	return cmd
 }
 
-// arguments is cobra's check of how many there are, with our words.
+// arguments checks the number of arguments: at least least, and at most most unless that is
+// negative. otherwise is the error for too few.
 func arguments(least, most int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -72,9 +72,9 @@ func arguments(least, most int, otherwise string) cobra.PositionalArgs {
 	}
 }
 
-// Names completes the names of machines.
+// Names completes with the names of machines, also in a list with commas.
 func (v *Verbs) Names(_ *cobra.Command, args []string, toComplete string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	machines, _ := v.Load() // a person who presses tab is in the middle of a line
+	machines, _ := v.Load() // completion must not print errors
 	before, _, several := cutLast(toComplete)
 	for _, m := range machines {
 		if !slices.Contains(args, m.Name) && (!several || !slices.Contains(strings.Split(before, ","), m.Name)) {
@@ -88,7 +88,7 @@ func (v *Verbs) Names(_ *cobra.Command, args []string, toComplete string) (found
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// cutLast cuts a list at its last comma.
+// cutLast splits a list at its last comma.
 func cutLast(list string) (before, last string, several bool) {
 	i := strings.LastIndexByte(list, ',')
 	if i < 0 {
@@ -97,14 +97,14 @@ func cutLast(list string) (before, last string, several bool) {
 	return list[:i], list[i+1:], true
 }
 
-func (v *Verbs) one(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (v *Verbs) completeOne(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return v.Names(cmd, args, toComplete)
 }
 
-// find is a machine of config.toml.
+// find returns a machine of config.toml.
 func (v *Verbs) find(name string) (transport.Machine, error) {
 	machines, err := v.Load()
 	if err != nil {
@@ -118,7 +118,7 @@ func (v *Verbs) find(name string) (transport.Machine, error) {
 	return machines[i], nil
 }
 
-func tint(s api.MachineState) output.Tint {
+func stateTint(s api.MachineState) output.Tint {
 	switch s {
 	case api.MachineConnected:
 		return output.Green
@@ -128,21 +128,21 @@ func tint(s api.MachineState) output.Tint {
 	return output.Yellow
 }
 
-func dash(s string) string {
+func orDash(s string) string {
 	if s == "" {
 		return "-"
 	}
 	return s
 }
 
-func rtt(m api.Machine) string {
+func rttText(m api.Machine) string {
 	if m.RTTMS == 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%.1fms", m.RTTMS)
 }
 
-func seen(m api.Machine) string {
+func lastSeen(m api.Machine) string {
 	if m.LastSeen == nil {
 		return "-"
 	}
@@ -154,7 +154,7 @@ func (v *Verbs) removeCommand() *cobra.Command {
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Take a machine out of config.toml",
 		Long:    "Takes a machine out of config.toml. What runs there goes on, and tandem stays installed.",
 		Example: "tandem machine remove box",
-		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.one,
+		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := v.find(args[0])
 			if err != nil {
@@ -182,30 +182,30 @@ func (v *Verbs) checkCommand() *cobra.Command {
 		Use: "check NAME", Short: "Say how it is with a machine, and what it lacks",
 		Long:    "Tries to reach a machine, and says how it is, how fast, in which version, and what this\nversion can do that it cannot. Exits with 1 if it is not connected.",
 		Example: "tandem machine check box",
-		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.one,
-		RunE: func(cmd *cobra.Command, args []string) error { return v.check(cmd.Context(), args[0]) },
+		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
+		RunE: func(cmd *cobra.Command, args []string) error { return v.checkMachine(cmd.Context(), args[0]) },
 	}
 }
 
-// A checked is the answer of check.
-type checked struct {
+// A checkAnswer is the JSON output of check.
+type checkAnswer struct {
 	api.Machine
 	Lacks []string `json:"lacks"`
 }
 
-func (v *Verbs) check(ctx context.Context, name string) error {
+func (v *Verbs) checkMachine(ctx context.Context, name string) error {
 	m, err := v.reach(ctx, name)
 	if err != nil {
 		return err
 	}
-	answer := checked{m, []string{}}
+	answer := checkAnswer{m, []string{}}
 	if m.State == api.MachineConnected {
-		if answer.Lacks, err = v.lacks(ctx, name); err != nil {
+		if answer.Lacks, err = v.missingFeatures(ctx, name); err != nil {
 			return err
 		}
 	}
 	err = v.Out.Answer(answer, func() string {
-		text := status(m)
+		text := formatStatus(m)
 		for _, what := range answer.Lacks {
 			text += "  it has no " + what + "\n"
 		}
@@ -224,7 +224,7 @@ func (v *Verbs) check(ctx context.Context, name string) error {
 	return err
 }
 
-// reach has the own engine try a machine now.
+// reach makes this machine's engine try to connect now.
 func (v *Verbs) reach(ctx context.Context, name string) (api.Machine, error) {
 	own, err := v.Own(ctx)
 	if err != nil {
@@ -234,13 +234,13 @@ func (v *Verbs) reach(ctx context.Context, name string) (api.Machine, error) {
 	return api.MachineConnect.Call(ctx, own, api.MachineConnectInput{Name: name})
 }
 
-// status says how it is with a machine, and what to do.
-func status(m api.Machine) string {
+// formatStatus formats a machine's state, and what to do about it.
+func formatStatus(m api.Machine) string {
 	switch m.State {
 	case api.MachineConnected:
 		text := fmt.Sprintf("%s: connected, tandem %s", m.Name, output.Visible(m.Version))
-		if m.RTTMS > 0 { // it is measured a moment later
-			text += ", " + rtt(m)
+		if m.RTTMS > 0 { // measured shortly after the connection
+			text += ", " + rttText(m)
 		}
 		return text + "\n"
 	case api.MachineNeedsYou:
@@ -249,15 +249,15 @@ func status(m api.Machine) string {
 	return fmt.Sprintf("%s: %s: %s\n", m.Name, m.State, output.Visible(m.Error))
 }
 
-// lacks names the operations and fields of this version that a machine does not
-// have.
-func (v *Verbs) lacks(ctx context.Context, name string) ([]string, error) {
+// missingFeatures returns the operations and fields of this version that a machine does not support.
+func (v *Verbs) missingFeatures(ctx context.Context, name string) ([]string, error) {
 	far, err := v.Far(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	defer far.Close()
 	out, err := api.EngineOperations.Call(ctx, far, api.Empty{})
+	// Engines without this operation are older than all other additions.
 	if errors.Is(err, api.CodeNotSupported) {
 		return []string{api.EngineOperations.Name}, nil
 	}
@@ -286,7 +286,7 @@ func (v *Verbs) lacks(ctx context.Context, name string) ([]string, error) {
 	return slices.Sorted(maps.Keys(lacking)), nil
 }
 
-// None is the configuration of a program that knows no machines.
+// None returns a configuration without machines.
 func None() Config {
 	return Config{
 		DataDir: api.DataDir,

@@ -19,16 +19,16 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// shown passes on what another machine says, with its control characters visible.
-type shown struct{ to io.Writer }
+// A visibleWriter forwards another machine's messages with control characters escaped.
+type visibleWriter struct{ to io.Writer }
 
-func (s *shown) Write(p []byte) (int, error) {
+func (s *visibleWriter) Write(p []byte) (int, error) {
 	_, err := io.WriteString(s.to, output.VisibleLines(strings.ReplaceAll(string(p), "\r", "")))
 	return len(p), err
 }
 
-// login logs in over ssh in this terminal and leaves the connection in the
-// background, where links go through it.
+// login logs in over ssh in this terminal and leaves the connection in the background, for links to
+// use.
 func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
 	dataDir, err := v.DataDir()
 	if err != nil {
@@ -38,7 +38,7 @@ func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
 		return fmt.Errorf("log in to %s: %w", m.Name, err)
 	}
 	if v.ssh(ctx, m, transport.Check(m, dataDir), nil, io.Discard) == nil {
-		return nil // it is there
+		return nil // a login exists already
 	}
 	if err := v.ssh(ctx, m, m.Master(dataDir), nil, nil); err != nil {
 		return api.Errorf(api.CodeUnavailable, "log in to %s: ssh %s: %v", m.Name, m.SSH, err).
@@ -47,7 +47,8 @@ func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
 	return nil
 }
 
-// endMaster ends the connection that login left, if it is there, also after ctx is over.
+// endMaster closes the background connection of a machine, if there is one, even after ctx has
+// ended.
 func (v *Verbs) endMaster(ctx context.Context, m transport.Machine) {
 	if dataDir, err := v.DataDir(); err == nil && m.SSH != "" {
 		v.endMasters(ctx, []string{transport.ControlPath(dataDir, m.Name)})
@@ -57,26 +58,27 @@ func (v *Verbs) endMaster(ctx context.Context, m transport.Machine) {
 // endTimeout is how long a master may take to exit.
 const endTimeout = 5 * time.Second
 
-// EndLogins ends all ssh connections that stay in the background for links.
+// EndLogins closes all ssh connections kept in the background for links.
 func (v *Verbs) EndLogins(ctx context.Context) {
 	if dataDir, err := v.DataDir(); err == nil {
-		known, _ := v.Load() // those in the data folder are found without it
+		known, _ := v.Load() // on error, those in the data folder are still found
 		v.endMasters(ctx, transport.Masters(dataDir, known))
 	}
 }
 
-// endMasters ends the connections at control paths, if they are there, also after ctx is over.
+// endMasters closes the connections at control paths, if they exist, even after ctx has ended.
 func (v *Verbs) endMasters(ctx context.Context, paths []string) {
 	for _, path := range paths {
+		// A login must not outlive an interrupted command, so the cleanup ignores its cancellation.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
-		if v.ssh(ctx, transport.Machine{}, transport.EndMaster(path), strings.NewReader(""), io.Discard) == nil { // else there is none
+		if v.ssh(ctx, transport.Machine{}, transport.EndMaster(path), strings.NewReader(""), io.Discard) == nil { // on error there is no master
 			awaitRemoval(ctx, path)
 		}
 		cancel()
 	}
 }
 
-// awaitRemoval waits until a master that is exiting has removed its socket.
+// awaitRemoval waits until an exiting master has removed its socket.
 func awaitRemoval(ctx context.Context, path string) {
 	for {
 		if _, err := os.Lstat(path); err != nil || sleep.For(ctx, 10*time.Millisecond) != nil {
@@ -85,13 +87,13 @@ func awaitRemoval(ctx context.Context, path string) {
 	}
 }
 
-// ssh runs a command of ssh. Without an input and outputs of its own it has the
-// terminal's, where ssh asks what it has to.
+// ssh runs an ssh command. If in or out is nil, it uses the terminal's, so that ssh can ask for a
+// password.
 func (v *Verbs) ssh(ctx context.Context, m transport.Machine, argv []string, in io.Reader, out io.Writer) error {
 	cmd := m.Command(argv, v.Environ)
 	stop := context.AfterFunc(ctx, func() {
 		if cmd.Process != nil {
-			_ = cmd.Process.Signal(syscall.SIGTERM) // on which ssh restores the terminal
+			_ = cmd.Process.Signal(syscall.SIGTERM) // ssh then restores the terminal
 		}
 	})
 	defer stop()
@@ -100,7 +102,7 @@ func (v *Verbs) ssh(ctx context.Context, m transport.Machine, argv []string, in 
 		cmd.Stdin = v.Stdin
 	}
 	if out == nil {
-		cmd.Stdout = v.Out.Stderr // standard output is the verb's
+		cmd.Stdout = v.Out.Stderr // standard output is for the answer
 	}
 	if out == io.Discard {
 		cmd.Stderr = nil
@@ -108,20 +110,20 @@ func (v *Verbs) ssh(ctx context.Context, m transport.Machine, argv []string, in 
 	return cmd.Run()
 }
 
-// probeMark stands before what a machine says of itself; banners come before it.
+// probeMark begins the lines of a probe's answer; banners may come before them.
 const probeMark = "tandem-probe "
 
-// probeLine has a shell tell system, processor and where tandem is. It is found
-// as links find it.
+// probeLine makes a shell print the system, the processor and the path of tandem. It searches the
+// same paths as links.
 const probeLine = `echo; echo "` + probeMark + `$(uname -s) $(uname -m)"; ` +
 	`for t in tandem "$HOME/.local/bin/tandem" "$HOME/bin/tandem" /usr/local/bin/tandem "$HOME/go/bin/tandem" /opt/tandem/bin/tandem; do ` +
 	`p=$(command -v "$t" 2>/dev/null) && echo "` + probeMark + `at $p" && "$p" --version && break; done; true`
 
-// A probe is what a machine says of itself.
+// A probe is the answer of a machine to probeLine.
 type probe struct {
-	os, arch string // as Go calls them
-	path     string // of tandem; "" if it has none
-	bridge   bool   // the key there is held to tandem bridge, which answered
+	os, arch string // in Go's terms
+	path     string // path of tandem; "" if there is none
+	bridge   bool   // the key there allows only tandem bridge, which answered
 	version  string
 }
 
@@ -145,7 +147,7 @@ func readProbe(text string) (p probe, err error) {
 	return p, nil
 }
 
-// goArch is Go's name of a processor that uname names.
+// goArch converts a processor name of uname to Go's.
 func goArch(machine string) string {
 	switch machine {
 	case "x86_64", "amd64":
@@ -156,8 +158,7 @@ func goArch(machine string) string {
 	return machine
 }
 
-// provision logs in and sees to it that there is a tandem: of this version, if
-// that is asked for.
+// provision logs in and installs tandem if it is missing, or with upgrade if its version differs.
 func (v *Verbs) provision(ctx context.Context, m transport.Machine, upgrade bool) error {
 	if _, err := exec.LookPath("ssh"); err != nil {
 		return api.Errorf(api.CodeUnavailable, "reach %s: there is no ssh here", m.Name).WithHint("install openssh-client, or give a command after --")
@@ -190,7 +191,7 @@ func (v *Verbs) install(ctx context.Context, m transport.Machine, upgrade bool) 
 		return api.Errorf(api.CodeConflict, "copy tandem to %s: it is %s %s, and this tandem is for %s %s", m.Name, there.os, there.arch, runtime.GOOS, runtime.GOARCH).
 			WithHint("install tandem " + v.Version + " there in ~/.local/bin, and add it again")
 	default:
-		if err := v.copy(ctx, m, there); err != nil {
+		if err := v.copyProgram(ctx, m, there); err != nil {
 			return err
 		}
 	}
@@ -201,7 +202,7 @@ func (v *Verbs) install(ctx context.Context, m transport.Machine, upgrade bool) 
 }
 
 func (v *Verbs) probe(ctx context.Context, m transport.Machine) (probe, error) {
-	answer, err := v.far(ctx, m, probeLine, nil, cmp.Or(v.ProbeTimeout, probeTimeout))
+	answer, err := v.runRemote(ctx, m, probeLine, nil, cmp.Or(v.ProbeTimeout, probeTimeout))
 	if err != nil {
 		return probe{}, err
 	}
@@ -214,18 +215,19 @@ func (v *Verbs) probe(ctx context.Context, m transport.Machine) (probe, error) {
 	return probe{bridge: true, version: output.Visible(answer.hello.Version)}, nil
 }
 
-// far runs a line of the Bourne shell on a machine.
-func (v *Verbs) far(ctx context.Context, m transport.Machine, line string, in io.Reader, timeout time.Duration) (answer, error) {
+// runRemote runs a line of the Bourne shell on a machine.
+func (v *Verbs) runRemote(ctx context.Context, m transport.Machine, line string, in io.Reader, timeout time.Duration) (answer, error) {
 	dataDir, err := v.DataDir()
 	if err != nil {
 		return answer{}, err
 	}
-	return v.ask(ctx, m.Command(m.Foreground(dataDir, transport.Run(marked(line))), v.Environ), in, timeout)
+	return v.ask(ctx, m.Command(m.Foreground(dataDir, transport.Run(withMark(line))), v.Environ), in, timeout)
 }
 
-// copy puts this executable on a machine, over the one that is there. It is whole
-// or not there at all.
-func (v *Verbs) copy(ctx context.Context, m transport.Machine, there probe) error {
+// copyProgram copies this executable to a machine, over an existing one. It renames the file at the
+// end, so that an interrupted copy leaves no partial program.
+func (v *Verbs) copyProgram(ctx context.Context, m transport.Machine, there probe) error {
+	// The path of this program may already refer to a newer version.
 	own, err := os.Open("/proc/self/exe")
 	if err != nil {
 		return fmt.Errorf("copy tandem to %s: %w", m.Name, err)
@@ -240,7 +242,7 @@ func (v *Verbs) copy(ctx context.Context, m transport.Machine, there probe) erro
 		to = `"` + there.path + `"`
 	}
 	line := `f=` + to + `; mkdir -p "${f%/*}" && cat > "$f.new" && chmod 755 "$f.new" && mv -f "$f.new" "$f" && echo "` + probeMark + `at $f"`
-	answer, err := v.far(ctx, m, line, own, workTimeout)
+	answer, err := v.runRemote(ctx, m, line, own, workTimeout)
 	if err != nil {
 		return fmt.Errorf("copy tandem to %s: %w", m.Name, err)
 	}
@@ -253,19 +255,20 @@ func (v *Verbs) copy(ctx context.Context, m transport.Machine, there probe) erro
 	return nil
 }
 
-// takeOver has the tandem of a machine replace an older engine there.
+// takeOver makes the tandem of a machine replace an older engine there.
 func (v *Verbs) takeOver(ctx context.Context, m transport.Machine) error {
-	if _, err := v.far(ctx, m, transport.TandemLine("info"), nil, workTimeout); err != nil {
+	if _, err := v.runRemote(ctx, m, transport.TandemLine("info"), nil, workTimeout); err != nil {
 		return fmt.Errorf("take over the engine of %s: %w", m.Name, err)
 	}
 	return nil
 }
 
-// release ends the login if links do without it: they then come up again after a
-// restart of this machine, too. Else it is kept.
+// release closes the login if links can connect without it; they then also reconnect after a
+// restart of this machine. Otherwise it keeps the login and prints a note.
 func (v *Verbs) release(ctx context.Context, m transport.Machine) {
+	// Connect as a link does, without a terminal for questions.
 	var said bytes.Buffer
-	cmd := m.Command(m.Unattended(transport.Run(marked("true"))), v.Environ)
+	cmd := m.Command(m.Unattended(transport.Run(withMark("true"))), v.Environ)
 	cmd.Stderr = &said
 	if _, err := v.ask(ctx, cmd, nil, cmp.Or(v.ProbeTimeout, probeTimeout)); err == nil {
 		v.endMaster(ctx, m)

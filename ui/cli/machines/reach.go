@@ -8,17 +8,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A Reach is how a command gets along with other machines.
+// A Reach says on which machines a command can run.
 type Reach int
 
 const (
-	Here    Reach = iota // it works on this machine only
-	One                  // it works on another machine, on one at a time
-	Several              // it works on several at once
+	Here    Reach = iota // on this machine only
+	One                  // on another machine, one at a time
+	Several              // on several machines at once
 )
 
-// reach is how verbs get along with other machines, and commands of theirs that differ.
-var reach = map[string]Reach{
+// reachOf maps commands, and subcommands with a different reach, to their reach.
+var reachOf = map[string]Reach{
 	"new": One, "attach": One, "send": One, "screen": One, "rm": One, "signal": One,
 	"rec": One, "play": One, "requests": One, "allow": One, "deny": One, "env": One, "worktree": One, "files": One,
 	"ps": Several, "ls": Several, "logs": Several, "exec": Several, "history": Several, "wait": Several, "info": Several, "stop": Several, "audit": Several,
@@ -26,25 +26,25 @@ var reach = map[string]Reach{
 	"agents": Several, "worktree list": Several,
 }
 
-// ReachOf is how a command gets along with other machines.
+// ReachOf returns the reach of a command.
 func ReachOf(cmd *cobra.Command) Reach {
 	_, words, _ := strings.Cut(cmd.CommandPath(), " ")
 	verb, _, _ := strings.Cut(words, " ")
-	return cmp.Or(reach[words], reach[verb])
+	return cmp.Or(reachOf[words], reachOf[verb])
 }
 
-// listing are the verbs that only show what runs, and their flags for which a machine has to
-// be asked: without them, what it has told the hub of its fleet does.
+// listing maps commands that only list processes to the flags for which the machine itself must be
+// asked. Without those flags, the hub's record of a fleet's machine is enough.
 var listing = map[string][]string{"ps": {"usage", "watch"}, "ls": {"verbose"}}
 
-// OnlyLists reports whether a command shows nothing that a machine of a fleet has not told the hub.
+// OnlyLists reports whether the hub's records are enough to answer a command.
 func OnlyLists(cmd *cobra.Command) bool {
 	flags, ok := listing[cmd.Name()]
 	return ok && cmd.HasParent() && !cmd.Parent().HasParent() && !slices.ContainsFunc(flags, cmd.Flags().Changed)
 }
 
-// Refused are those flags about machines that a command does not take.
-func Refused(cmd *cobra.Command) []string {
+// UnsupportedFlags returns the machine flags that a command does not support.
+func UnsupportedFlags(cmd *cobra.Command) []string {
 	switch how := ReachOf(cmd); {
 	case how == One:
 		return []string{"all-hosts", "parallel"}

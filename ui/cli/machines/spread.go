@@ -11,13 +11,13 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// A Spread runs a verb on several machines at once.
+// A Spread runs a command on several machines at once.
 type Spread struct {
 	Out    output.Printer
-	Stream bool // the verb goes on: what it prints as JSON is passed on as it comes
-	Most   int  // machines at a time; 0: all
-	Group  bool // at the end, machines with equal results are told together
-	// Run runs the verb on one machine and returns its exit status.
+	Stream bool // the command may not end: print its JSON as it arrives
+	Max    int  // maximum number of machines at a time; 0 means all
+	Group  bool // at the end, print a summary of machines with equal results
+	// Run runs the command on one machine and returns its exit status.
 	Run func(host string, out *output.Gather, stdout, stderr io.Writer) int
 
 	mu       sync.Mutex
@@ -25,8 +25,9 @@ type Spread struct {
 	progress progress
 }
 
-// On runs it on each of the machines, and prints what comes with the machine's
-// name before it. The exit status is that of all, or StatusPartial.
+// On runs the command on each machine and prints the output with the machine's name before each
+// line. It returns the common exit status: 0 or StatusUsage if all machines returned that, else
+// StatusPartial.
 func (s *Spread) On(hosts []string) int {
 	width := 0
 	for _, h := range hosts {
@@ -36,11 +37,12 @@ func (s *Spread) On(hosts []string) int {
 	var all sync.WaitGroup
 	statuses, results := make([]int, len(hosts)), make([]result, len(hosts))
 	s.progress.begin(s.Out.Stderr, len(hosts))
-	free := make(chan struct{}, cmp.Or(max(s.Most, 0), len(hosts)))
+	free := make(chan struct{}, cmp.Or(max(s.Max, 0), len(hosts)))
 	for i, h := range hosts {
+		// Wait here and not in the goroutine, so that waiting machines cost nothing.
 		free <- struct{}{}
 		all.Go(func() {
-			statuses[i] = s.one(h, width, &gather, &results[i])
+			statuses[i] = s.runOne(h, width, &gather, &results[i])
 			<-free
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -50,7 +52,7 @@ func (s *Spread) On(hosts []string) int {
 	all.Wait()
 	s.progress.clear()
 	if s.Group && !s.Out.JSON {
-		s.Out.Tell("%s", s.grouped(hosts, results))
+		s.Out.Tell("%s", s.formatGroups(hosts, results))
 	}
 	err := s.Out.Print(gather.String())
 	if s.Out.JSON && !s.Stream {
@@ -71,15 +73,15 @@ func (s *Spread) On(hosts []string) int {
 	return statuses[0]
 }
 
-// one runs it on one machine.
-func (s *Spread) one(host string, width int, gather *output.Gather, came *result) (status int) {
+// runOne runs the command on one machine.
+func (s *Spread) runOne(host string, width int, gather *output.Gather, came *result) (status int) {
 	defer func() { came.status = status }()
 	label := host + strings.Repeat(" ", width-len(host)) + "  "
 	var failed bytes.Buffer
-	stderr := &lines{json: s.Out.JSON, to: s.Out.Stderr, label: label, mu: &s.mu, progress: &s.progress}
+	stderr := &lineWriter{json: s.Out.JSON, to: s.Out.Stderr, label: label, mu: &s.mu, progress: &s.progress}
 	defer stderr.end()
 	if !s.Out.JSON {
-		stdout := &lines{to: s.Out.Stdout, label: label, mu: &s.mu, progress: &s.progress}
+		stdout := &lineWriter{to: s.Out.Stdout, label: label, mu: &s.mu, progress: &s.progress}
 		defer stdout.end()
 		return s.Run(host, gather, io.MultiWriter(stdout, &came.stdout), io.MultiWriter(stderr, &came.stderr))
 	}
@@ -88,11 +90,13 @@ func (s *Spread) one(host string, width int, gather *output.Gather, came *result
 	count := 0
 	decoding.Go(func() {
 		count = s.decode(host, r)
+		// Output after the JSON must not block the command.
 		_, _ = io.Copy(io.Discard, r)
 	})
 	status = s.Run(host, gather, w, io.MultiWriter(stderr, &failed))
 	w.Close()
 	decoding.Wait()
+	// A failed machine without JSON of its own still needs an entry in the answer.
 	if status != 0 && count == 0 {
 		var reason struct{ Message string }
 		said := bytes.Split(bytes.TrimSpace(failed.Bytes()), []byte{'\n'})
@@ -100,13 +104,13 @@ func (s *Spread) one(host string, width int, gather *output.Gather, came *result
 		if json.Unmarshal(last, &reason) != nil {
 			reason.Message = string(last)
 		}
-		s.answer(host, mustJSON(map[string]any{"error": reason.Message, "status": status}))
+		s.addAnswer(host, mustJSON(map[string]any{"error": reason.Message, "status": status}))
 	}
 	return status
 }
 
-// decode takes the answers of one machine from what it prints; those of a list
-// are answers each.
+// decode reads the answers of one machine from its output. The elements of a list are separate
+// answers.
 func (s *Spread) decode(host string, r io.Reader) (count int) {
 	d := json.NewDecoder(r)
 	for {
@@ -120,13 +124,13 @@ func (s *Spread) decode(host string, r io.Reader) (count int) {
 			list = []json.RawMessage{v}
 		}
 		for _, one := range list {
-			s.answer(host, one)
+			s.addAnswer(host, one)
 		}
 	}
 }
 
-// answer gives an answer the name of its machine.
-func (s *Spread) answer(host string, v json.RawMessage) {
+// addAnswer adds the machine's name to an answer.
+func (s *Spread) addAnswer(host string, v json.RawMessage) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(v, &members) != nil {
 		v = mustJSON(map[string]json.RawMessage{"value": v})
@@ -145,39 +149,39 @@ func (s *Spread) answer(host string, v json.RawMessage) {
 		s.answers = append(s.answers, b.Bytes())
 		return
 	}
-	_ = s.Out.PrintJSON(json.RawMessage(b.Bytes()), "") // whoever reads has gone
+	_ = s.Out.PrintJSON(json.RawMessage(b.Bytes()), "") // an error means that the reader is gone
 }
 
 func mustJSON(v any) []byte {
-	text, _ := json.Marshal(v) // strings, numbers and what was JSON before
+	text, _ := json.Marshal(v) // strings, numbers and valid JSON cannot fail
 	return text
 }
 
-// lines passes on whole lines, each behind a label.
-type lines struct {
-	json  bool // lines of JSON need no label
-	to    io.Writer
-	label string
-	mu    *sync.Mutex // of all that write there
-	begun []byte
+// A lineWriter writes whole lines, each after a label.
+type lineWriter struct {
+	json    bool // lines of JSON have no label
+	to      io.Writer
+	label   string
+	mu      *sync.Mutex // shared by all writers to the same stream
+	pending []byte
 
 	progress *progress
 }
 
-func (l *lines) Write(p []byte) (int, error) {
-	l.begun = append(l.begun, p...)
-	end := bytes.LastIndexByte(l.begun, '\n') + 1
+func (l *lineWriter) Write(p []byte) (int, error) {
+	l.pending = append(l.pending, p...)
+	end := bytes.LastIndexByte(l.pending, '\n') + 1
 	if end == 0 {
 		return len(p), nil
 	}
 	var b bytes.Buffer
-	for line := range bytes.Lines(l.begun[:end]) {
+	for line := range bytes.Lines(l.pending[:end]) {
 		if !l.json || line[0] != '{' {
 			b.WriteString(l.label)
 		}
 		b.Write(line)
 	}
-	l.begun = append(l.begun[:0], l.begun[end:]...)
+	l.pending = append(l.pending[:0], l.pending[end:]...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.progress.clear()
@@ -187,9 +191,9 @@ func (l *lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end passes on a last line that has no end.
-func (l *lines) end() {
-	if len(l.begun) > 0 {
-		_, _ = l.Write([]byte{'\n'}) // whoever reads has gone
+// end writes a last line without a newline.
+func (l *lineWriter) end() {
+	if len(l.pending) > 0 {
+		_, _ = l.Write([]byte{'\n'}) // an error means that the reader is gone
 	}
 }

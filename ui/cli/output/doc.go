@@ -1,16 +1,13 @@
-// Package output is how verbs answer: text and tables for people, JSON for
-// programs, errors with their hints and exit statuses.
+// Package output prints the results of commands: text and tables for users, JSON for programs, and
+// errors with their hints and exit statuses.
 //
-// The rules for what a person reads:
+// Rules for text that users read:
 //
-//   - What was asked for goes to standard output, everything else to standard
-//     error.
-//   - An error is "tandem: " and what was tried on what, and why not, in lower
-//     case without a full stop. What to do follows on a line of its own that
-//     begins with "hint: ". With --json it is an object with code, message and
-//     hint instead.
-//   - What comes from programs, names, titles, paths, commands, is shown with
-//     its control characters made visible, never raw.
-//   - Colour only repeats what words say, and only on a terminal without
-//     NO_COLOR.
+//   - The answer goes to standard output, everything else to standard error.
+//   - An error is "tandem: " plus the action, its object and the cause, in lower
+//     case without a full stop. What to do follows on its own line, after
+//     "hint: ". With --json the error is an object with code, message and hint.
+//   - Text from programs (names, titles, paths, commands) is shown with its
+//     control characters escaped, never raw.
+//   - Colour only repeats the words, and only on a terminal without NO_COLOR.
 package output

@@ -11,21 +11,21 @@ import (
 const (
 	StatusFailed = 1
 	StatusUsage  = 2
-	// StatusPartial is that of a verb that has failed on some of several machines.
+	// StatusPartial means that a command failed on some of several machines.
 	StatusPartial = 3
-	// StatusSignal and a signal's number is what shells tell of its victim.
+	// StatusSignal plus a signal's number is a shell's exit status for a killed program.
 	StatusSignal = 128
 )
 
-// A usageError is about the words of the command line.
+// A usageError reports a misused command line.
 type usageError struct{ Message, Hint string }
 
 func (e *usageError) Error() string { return e.Message }
 
-// Misused makes the error for words that were not used as they should be, with a hint.
-func Misused(message, hint string) error { return &usageError{message, hint} }
+// UsageError returns an error for a misused command line, with a hint.
+func UsageError(message, hint string) error { return &usageError{message, hint} }
 
-// Usagef makes the error for a verb that was not used as it should be.
+// Usagef returns an error for a misused command. The hint refers to its help.
 func Usagef(cmd *cobra.Command, format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), "see `" + cmd.CommandPath() + " --help`"}
 }
@@ -38,8 +38,8 @@ type ExitError struct {
 
 func (e *ExitError) Error() string { return e.Message }
 
-// Status is the exit status that an error stands for; 0 without one.
-func Status(err error) int {
+// ExitStatus returns the exit status for an error; 0 for nil.
+func ExitStatus(err error) int {
 	var usage *usageError
 	var exit *ExitError
 	switch {

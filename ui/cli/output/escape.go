@@ -10,20 +10,22 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-// Visible shows control characters, text that runs backwards and bytes that are
-// no UTF-8 as what they are: "^[", "^M", "\u202e", "\x9b".
+// Visible escapes control characters, bidirectional controls and invalid UTF-8, as "^[", "^M",
+// "\u202e" or "\x9b".
 func Visible(s string) string { return Escape(s, "") }
 
-// VisibleLines is visible for text of several lines.
+// VisibleLines is Visible for text of several lines.
 func VisibleLines(s string) string { return Escape(s, "\n") }
 
+// Escape is Visible, but leaves the characters of keep as they are.
 func Escape(s, keep string) string {
-	return escapeAllBut(s, func(r rune) bool { return printed(r) || strings.ContainsRune(keep, r) })
+	return escapeAllBut(s, func(r rune) bool { return isPrinted(r) || strings.ContainsRune(keep, r) })
 }
 
-// escapeAllBut shows all but plain characters as what they are.
+// escapeAllBut escapes all characters except plain ones.
 func escapeAllBut(s string, isPlain func(rune) bool) string {
 	plain := func(r rune) bool { return r != utf8.RuneError && isPlain(r) }
+	// Most text needs no escape, and then needs no copy.
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}
@@ -50,15 +52,15 @@ func escapeAllBut(s string, isPlain func(rune) bool) string {
 	return b.String()
 }
 
-// printed reports whether a terminal shows a character and does not obey it.
-// Characters for private use are the symbols of prompts and icons.
-func printed(r rune) bool {
-	const joiner = '\u200d' // of emoji
+// isPrinted reports whether a terminal shows a character and does not interpret it. Private-use
+// characters are included: prompts use them as icons.
+func isPrinted(r rune) bool {
+	const joiner = '\u200d' // joins emoji
 	return r == joiner || unicode.IsPrint(r) || unicode.In(r, unicode.Co, unicode.Zs)
 }
 
-// escapeJSON writes the characters that do not show, all of which are within
-// strings, as \u and four digits of UTF-16.
+// escapeJSON escapes invisible characters, all of them in strings, as \u with four digits of
+// UTF-16.
 func escapeJSON(text string) string {
 	hidden := func(r rune) bool { return r != '\n' && r != utf8.RuneError && cellwidth.Invisible(r) }
 	if strings.IndexFunc(text, hidden) < 0 {

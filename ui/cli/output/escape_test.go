@@ -2,7 +2,7 @@ package output
 
 import "testing"
 
-func TestVisibleShowsWhatATerminalWouldObey(t *testing.T) {
+func TestVisibleEscapesControlCharacters(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain é 你 👩‍👩‍👧":    "plain é 你 👩‍👩‍👧",
 		"a\x1b[31mb\rc\x7f":  "a^[[31mb^Mc^?",

@@ -2,15 +2,15 @@ package output
 
 import "sync"
 
-// A Gather makes one table of those that a verb prints on several machines, with
-// a column for the machine.
+// A Gather joins the tables that a command prints on several machines into one, with a column for
+// the machine.
 type Gather struct {
 	mu    sync.Mutex
 	whole *Table
 }
 
-// add takes a table in.
-func (g *Gather) add(host string, t *Table) {
+// addTable appends a machine's table.
+func (g *Gather) addTable(host string, t *Table) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.whole == nil {
@@ -24,7 +24,7 @@ func (g *Gather) add(host string, t *Table) {
 	}
 }
 
-// String draws the table; "" if nothing was gathered.
+// String formats the table; it returns "" if there is none.
 func (g *Gather) String() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -6,21 +6,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// WantsJSON reports whether an error is to be printed as JSON. The command line is
-// searched for --json if it could not be read that far.
+// WantsJSON reports whether to print an error as JSON. If parsing of the command line stopped
+// early, it searches args for --json.
 func WantsJSON(root *cobra.Command, args []string, err error) bool {
 	on, _ := root.PersistentFlags().GetBool("json")
-	return on || Status(err) == StatusUsage && slices.Contains(args, "--json")
+	return on || ExitStatus(err) == StatusUsage && slices.Contains(args, "--json")
 }
 
-// withoutJSON names the commands that cannot answer with JSON, and says why.
+// withoutJSON maps commands without JSON output to the reason.
 var withoutJSON = map[string]string{
 	"attach":    "shows a session on the terminal",
 	"bridge":    "speaks the protocol between machines",
 	"with-tmux": "passes on what its program prints",
 }
 
-// CheckJSON rejects --json, if it is on, for a command that would print no JSON.
+// CheckJSON rejects --json, if on is set, for a command without JSON output.
 func CheckJSON(cmd *cobra.Command, on bool) error {
 	if why, ok := withoutJSON[cmd.Name()]; ok && on {
 		return Usagef(cmd, "%s takes no --json: it %s", cmd.CommandPath(), why)

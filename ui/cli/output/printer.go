@@ -13,19 +13,19 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// A Printer prints what a verb has to say.
+// A Printer prints the results of a command.
 type Printer struct {
 	Stdout, Stderr io.Writer
-	JSON           bool // the answer was asked for as JSON
-	Colour         bool // a terminal may be given colours
+	JSON           bool // print answers and errors as JSON
+	Colour         bool // allow colours on a terminal
 
-	Host   string  // the machine whose answer it is, where several are asked
-	Gather *Gather // takes its tables then; else nil
+	Host   string  // machine that the answer comes from, if there are several
+	Gather *Gather // collects the tables of several machines; else nil
 }
 
-// A failure is an error as --json prints it.
+// A failure is the JSON form of an error.
 type failure struct {
-	Host    string   `json:"host,omitempty"` // of several machines, the one that it concerns
+	Host    string   `json:"host,omitempty"` // machine concerned, if there are several
 	Code    api.Code `json:"code"`
 	Message string   `json:"message"`
 	Hint    string   `json:"hint"`
@@ -33,10 +33,10 @@ type failure struct {
 
 const (
 	codeUsage  api.Code = "usage"  // the command line is wrong
-	codeFailed api.Code = "failed" // anything else that the engine has no code for
+	codeFailed api.Code = "failed" // any other error without a code of the engine
 )
 
-// Error prints an error by the rules of this package, and nothing of one without words.
+// Error prints an error by the rules of this package. It prints nothing for an empty message.
 func (p Printer) Error(err error) {
 	if err.Error() == "" {
 		return
@@ -52,17 +52,17 @@ func (p Printer) Error(err error) {
 	}
 	if p.JSON {
 		p.Stdout = p.Stderr
-		_ = p.PrintJSON(f, "") // if that fails there is nobody to tell
+		_ = p.PrintJSON(f, "") // a failure cannot be reported anywhere
 		return
 	}
 	text := "tandem: " + VisibleLines(f.Message) + "\n"
 	if f.Hint != "" {
 		text += "hint: " + VisibleLines(f.Hint) + "\n"
 	}
-	fmt.Fprint(p.Stderr, text) // if that fails there is nobody to tell
+	fmt.Fprint(p.Stderr, text) // a failure cannot be reported anywhere
 }
 
-// Print writes to standard output and says when that fails, as on a full disk.
+// Print writes to standard output. The error names the stream, as for a full disk.
 func (p Printer) Print(text string) error {
 	if _, err := io.WriteString(p.Stdout, text); err != nil {
 		return fmt.Errorf("write to standard output: %w", err)
@@ -70,7 +70,7 @@ func (p Printer) Print(text string) error {
 	return nil
 }
 
-// Answer prints v as JSON if that was asked for, else what text makes.
+// Answer prints v as JSON with --json, else the result of text.
 func (p Printer) Answer(v any, text func() string) error {
 	if !p.JSON {
 		return p.Print(text())
@@ -78,8 +78,8 @@ func (p Printer) Answer(v any, text func() string) error {
 	return p.PrintJSON(v, "  ")
 }
 
-// AnswerList prints a list as JSON if that was asked for, else what text makes of
-// it, or tells that there is none.
+// AnswerList prints a list as JSON with --json, else the result of text. For an empty list it
+// prints none to standard error instead.
 func AnswerList[T any](p Printer, list []T, none string, text func() string) error {
 	if len(list) > 0 {
 		return p.Answer(list, text)
@@ -91,9 +91,8 @@ func AnswerList[T any](p Printer, list []T, none string, text func() string) err
 	return p.PrintJSON([]T{}, "  ")
 }
 
-// PrintJSON prints v as JSON, on one line without an indent. What a terminal
-// would obey, and what nobody would see there, is escaped as JSON has it;
-// programs get the bytes as they are.
+// PrintJSON prints v as JSON, on one line if indent is empty. On a terminal, control and invisible
+// characters are escaped; programs get them unchanged.
 func (p Printer) PrintJSON(v any, indent string) error {
 	b, err := json.MarshalIndent(v, "", indent)
 	if indent == "" {
@@ -103,18 +102,19 @@ func (p Printer) PrintJSON(v any, indent string) error {
 		return fmt.Errorf("encode answer: %w", err)
 	}
 	text := string(b)
+	// JSON allows raw bidirectional controls, and they could disguise text on a terminal.
 	if _, ok := Terminal(p.Stdout); ok {
 		text = escapeJSON(text)
 	}
 	return p.Print(text + "\n")
 }
 
-// Tell writes a line to standard error.
+// Tell prints a line to standard error.
 func (p Printer) Tell(format string, args ...any) {
-	fmt.Fprintln(p.Stderr, VisibleLines(fmt.Sprintf(format, args...))) // if that fails there is nobody to tell
+	fmt.Fprintln(p.Stderr, VisibleLines(fmt.Sprintf(format, args...))) // a failure cannot be reported anywhere
 }
 
-// Terminal is the file behind a stream if that is a terminal.
+// Terminal returns the file of a stream if it is a terminal.
 func Terminal(stream any) (*os.File, bool) {
 	f, ok := stream.(*os.File)
 	if !ok || f == nil || !term.IsTerminal(f.Fd()) {
@@ -123,7 +123,7 @@ func Terminal(stream any) (*os.File, bool) {
 	return f, true
 }
 
-// A Tint is a colour of the terminal's own palette, which suits its background.
+// A Tint is a colour or style from the terminal's own palette, which suits its background.
 type Tint string
 
 const (
@@ -135,7 +135,7 @@ const (
 	Strong Tint = "1"
 )
 
-// Painter returns the function that colours text for standard output.
+// Painter returns a function to colour text for standard output.
 func (p Printer) Painter() func(Tint, string) string {
 	if _, isTerminal := Terminal(p.Stdout); !isTerminal || !p.Colour {
 		return func(_ Tint, s string) string { return s }
@@ -148,8 +148,7 @@ func (p Printer) Painter() func(Tint, string) string {
 	}
 }
 
-// AnswerAll prints what came out of several calls, each of which has an answer
-// or an error, in their order.
+// AnswerAll prints the results of several calls, each with an answer or an error, in order.
 func AnswerAll[Out any](p Printer, outs []Out, errs []error, text func(Out) string) error {
 	answers, failed := []Out{}, []error{}
 	var b strings.Builder
@@ -164,8 +163,8 @@ func AnswerAll[Out any](p Printer, outs []Out, errs []error, text func(Out) stri
 	return p.AnswerEach(answers, failed, b.String)
 }
 
-// AnswerEach prints what went well, and what failed but the last, which is the
-// verb's own error.
+// AnswerEach prints the answers of successful calls, and all errors but the last. It returns the
+// last one as the command's own error.
 func (p Printer) AnswerEach(answers any, failed []error, text func() string) error {
 	for _, err := range failed[:max(len(failed)-1, 0)] {
 		p.Error(err)

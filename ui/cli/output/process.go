@@ -8,7 +8,7 @@ import (
 	"tandem/engine/units"
 )
 
-// StateText is a process's state in words, with how it ended.
+// StateText formats a process's state, with its exit status or its dependencies.
 func StateText(p api.Process) string {
 	text := string(p.State)
 	switch {
@@ -39,8 +39,8 @@ func StateTint(p api.Process) Tint {
 	return Yellow
 }
 
-// Age is how long a process has run, or since when it has ended.
-func Age(p api.Process, now time.Time) string {
+// ProcessAge formats the time since the process started, or exited.
+func ProcessAge(p api.Process, now time.Time) string {
 	since := p.StartedAt
 	if p.ExitedAt != nil {
 		since = *p.ExitedAt
@@ -51,7 +51,7 @@ func Age(p api.Process, now time.Time) string {
 	return units.Age(now.Sub(since))
 }
 
-// ExitText is how a process has ended last, "-" if it has not.
+// ExitText formats the last exit status of a process; "-" if there is none.
 func ExitText(p api.Process) string {
 	switch {
 	case p.ExitSignal != "":
@@ -64,7 +64,7 @@ func ExitText(p api.Process) string {
 	return "-"
 }
 
-// WhoFrom is who did something, and from which other machine.
+// WhoFrom formats an actor and the machine it came from, if that is another one.
 func WhoFrom(actor, from string) string {
 	if from != "" {
 		actor += " from " + from

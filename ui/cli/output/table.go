@@ -16,38 +16,36 @@ type Cell struct {
 	tint Tint
 }
 
-// Text is a cell without a colour.
 func Text(s string) Cell { return Cell{text: s} }
 
-// Tinted is a cell in a colour.
 func Tinted(s string, t Tint) Cell { return Cell{s, t} }
 
-// A Table is rows of cells under a header. Its columns are as wide as their
-// widest cell, measured in cells of the terminal.
+// A Table is rows of cells under a header. Columns are as wide as their widest cell, in cells of
+// the terminal.
 type Table struct {
 	header []string
 	rows   [][]Cell
 	notes  map[int][]string // below the row with this number
 	paint  func(Tint, string) string
-	width  int      // of the terminal; 0 for no limit. The last column is cut to fit
-	Whole  bool     // the last column is not cut; the terminal wraps it
-	Spare  []string // columns that a narrow terminal does without, the first one first
+	width  int      // of the terminal; 0 means no limit. The last column is cut to fit
+	Whole  bool     // do not cut the last column; the terminal wraps it
+	Spare  []string // columns to omit on a narrow terminal, first one first
 
 	host   string
-	gather *Gather // draws it, with those of other machines
+	gather *Gather // prints this table with those of other machines
 }
 
 const (
 	columnGap = "  "
-	// leastCut is how wide a last column at least is that is cut.
-	leastCut = 8
+	// minCutWidth is the minimum width of a cut last column.
+	minCutWidth = 8
 )
 
-// Table begins a table for standard output.
+// Table returns an empty table for standard output.
 func (p Printer) Table(header ...string) *Table {
 	t := &Table{header: header, paint: p.Painter(), host: p.Host, gather: p.Gather}
 	if f, ok := Terminal(p.Stdout); ok {
-		t.width, _, _ = term.GetSize(f.Fd()) // 0, no limit, where it cannot be told
+		t.width, _, _ = term.GetSize(f.Fd()) // on error 0, for no limit
 	}
 	return t
 }
@@ -62,10 +60,11 @@ func (t *Table) Note(text string) {
 	t.notes[len(t.rows)] = append(t.notes[len(t.rows)], text)
 }
 
-// String draws the table, each line ended.
+// String formats the table, with a newline after each line. It returns "" if a Gather prints the
+// table.
 func (t *Table) String() string {
 	if t.gather != nil {
-		t.gather.add(t.host, t)
+		t.gather.addTable(t.host, t)
 		return ""
 	}
 	header := make([]Cell, len(t.header))
@@ -79,7 +78,7 @@ func (t *Table) String() string {
 			widths[i] = max(widths[i], cellwidth.Of(c.text))
 		}
 	}
-	shown := t.shown(widths)
+	shown := t.visibleColumns(widths)
 	var b strings.Builder
 	for i, row := range rows {
 		t.writeRow(&b, row, widths, shown)
@@ -90,15 +89,16 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// shown are the columns for which the terminal is wide enough.
-func (t *Table) shown(widths []int) []int {
+// visibleColumns returns the indexes of the columns that fit the terminal's width.
+func (t *Table) visibleColumns(widths []int) []int {
 	shown := make([]int, len(widths))
 	for i := range shown {
 		shown[i] = i
 	}
 	for _, name := range t.Spare {
 		last := shown[len(shown)-1]
-		least := min(widths[last], leastCut)
+		// Only the last column can be cut, so the others need their full width.
+		least := min(widths[last], minCutWidth)
 		for _, i := range shown[:len(shown)-1] {
 			least += widths[i] + len(columnGap)
 		}
@@ -115,7 +115,7 @@ func (t *Table) writeRow(b *strings.Builder, row []Cell, widths, shown []int) {
 	for n, i := range shown {
 		c, last := row[i], n == len(shown)-1
 		if last && t.width > 0 && !t.Whole {
-			c.text = ansi.Truncate(c.text, max(t.width-used, leastCut), "…")
+			c.text = ansi.Truncate(c.text, max(t.width-used, minCutWidth), "…")
 		}
 		b.WriteString(t.paint(c.tint, c.text))
 		if !last {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestANarrowTerminalDoesWithoutSomeColumns(t *testing.T) {
+func TestTableOmitsSpareColumnsOnANarrowTerminal(t *testing.T) {
 	list := Table{header: []string{"ID", "NAME", "FOLDER", "COMMAND"}, Spare: []string{"FOLDER", "ID"}, paint: func(_ Tint, s string) string { return s }}
 	list.Add(Text("0123456789ab"), Text("web"), Text("~/src/shop"), Text("python3 -m http.server"))
 	for width, want := range map[int]string{

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errUnread ends a command once nobody reads its output pipe any more, with the status of a
-// program killed by SIGPIPE.
+// errUnread exits a command once its output pipe has no reader, with the status of a program killed
+// by SIGPIPE.
 var errUnread = &ExitError{Status: StatusSignal + int(syscall.SIGPIPE)}
 
-// WhileRead gives a context that ends when nobody reads a pipe any more, with
-// errUnread as the cause: `tandem logs -f web | grep -m1 ready` is not to wait
-// for another line. Of what is not a pipe it is ctx itself. Release is to be called.
+// WhileRead returns a context cancelled with errUnread once the pipe stream has no reader, so that
+// `tandem logs -f web | grep -m1 ready` need not wait for another line. If stream is not a pipe, it
+// returns ctx. The caller must call release.
 func WhileRead(ctx context.Context, stream io.Writer) (reading context.Context, release func()) {
 	f, ok := stream.(*os.File)
 	if !ok || f == nil {
@@ -30,11 +30,13 @@ func WhileRead(ctx context.Context, stream io.Writer) (reading context.Context, 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if unread(f, wake[0]) {
+		if waitUnread(f, wake[0]) {
 			cancel(errUnread)
 		}
 	}()
 	return reading, func() {
+		// Closing one end wakes the poll. The other end stays open until then, or its number could
+		// be reused.
 		unix.Close(wake[1])
 		<-done
 		unix.Close(wake[0])
@@ -42,15 +44,15 @@ func WhileRead(ctx context.Context, stream io.Writer) (reading context.Context, 
 	}
 }
 
-// unread waits until nobody reads a pipe any more, or the other end of wake is
-// closed: then it is false.
-func unread(pipe *os.File, wake int) (gone bool) {
+// waitUnread waits until a pipe has no reader and returns true. It returns false once the other end
+// of wake is closed.
+func waitUnread(pipe *os.File, wake int) (gone bool) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {
 		return false
 	}
 	err = raw.Control(func(fd uintptr) {
-		// An error of a pipe's writing end is asked for by no event of its own.
+		// poll reports POLLERR on a pipe without readers even if no events are requested.
 		fds := []unix.PollFd{{Fd: int32(fd)}, {Fd: int32(wake)}}
 		for {
 			n, err := unix.Poll(fds, -1)

@@ -81,7 +81,7 @@ func (s *Shell) run(ctx context.Context, interrupts <-chan os.Signal, line strin
 	if err != nil {
 		err = unreadable(err)
 		s.Out.Error(err)
-		return output.Status(err), false
+		return output.ExitStatus(err), false
 	}
 	if len(typed) > 0 && typed[0] == "tandem" {
 		typed = typed[1:]
@@ -95,14 +95,14 @@ func (s *Shell) run(ctx context.Context, interrupts <-chan os.Signal, line strin
 	case "cd", "pwd":
 		err = s.folder(typed)
 	case "shell":
-		err = output.Misused("this is the shell already", "help lists the commands")
+		err = output.UsageError("this is the shell already", "help lists the commands")
 	default:
 		return s.runVerb(ctx, interrupts, typed), false
 	}
 	if err != nil {
 		s.Out.Error(err)
 	}
-	return output.Status(err), false
+	return output.ExitStatus(err), false
 }
 
 // unreadable says what is wrong with a line.
@@ -112,7 +112,7 @@ func unreadable(err error) error {
 	if errors.As(err, &wrong) {
 		text = wrong.Text
 	}
-	return output.Misused("read the line: "+text, "a line is one command with its arguments; quote what has blanks or signs")
+	return output.UsageError("read the line: "+text, "a line is one command with its arguments; quote what has blanks or signs")
 }
 
 // runVerb runs a verb, which an interrupt ends; then there is no error to tell.
@@ -129,7 +129,7 @@ func (s *Shell) runVerb(ctx context.Context, interrupts <-chan os.Signal, words 
 		if err != nil && ctx.Err() == nil {
 			s.Out.Error(err)
 		}
-		ended <- output.Status(err)
+		ended <- output.ExitStatus(err)
 	}()
 	for {
 		select {
@@ -157,7 +157,7 @@ func (s *Shell) folder(words []string) error {
 	case 2:
 		to = words[1]
 	default:
-		return output.Misused("cd takes one folder", "quote a name with blanks")
+		return output.UsageError("cd takes one folder", "quote a name with blanks")
 	}
 	if err := os.Chdir(to); err != nil {
 		return fmt.Errorf("go to %s: %w", to, errors.Unwrap(err))
