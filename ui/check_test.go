@@ -14,7 +14,7 @@ import (
 func checkPanes(v *sessionsView) {
 	layout.Check(&v.tabs)
 	for p := range v.attachments.cancels {
-		if t, _ := v.tabs.Of(p); t == nil && p.Ended() == nil {
+		if t, _ := v.tabs.Of(p); t == nil && p.FinalState() == nil {
 			invariants.Failf("session %q is attached but in no tab", p.ID)
 		}
 	}

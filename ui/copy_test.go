@@ -88,7 +88,7 @@ func TestEscapeLeavesOneModeAtATime(t *testing.T) {
 	d.pressKeys("g", "v", "'2")
 	d.waitText("2 · line 1/")
 	d.pressKeys("esc", "esc")
-	if !d.m.sessions.focusedPane().Scroll.Active() || d.m.sessions.focusedPane().Scroll.Selected() {
+	if !d.m.sessions.focusedPane().Scroll.Active() || d.m.sessions.focusedPane().Scroll.HasSelection() {
 		t.Fatal("escape left too much or too little")
 	}
 	d.pressKeys("esc")

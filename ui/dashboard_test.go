@@ -157,7 +157,7 @@ func TestExitedPanesDoNotReplaceOthers(t *testing.T) {
 	for i := range names {
 		d.waitText(fmt.Sprint("text ", i))
 		d.nthSession(i).exitWith(api.StateFailed, &code)
-		d.waitUntil("the pane knows", func() bool { return d.m.sessions.focusedPane().Ended() != nil })
+		d.waitUntil("the pane knows", func() bool { return d.m.sessions.focusedPane().FinalState() != nil })
 		d.pressKeys("ctrl+b", "n")
 	}
 	d.waitText("the last one")
@@ -559,12 +559,12 @@ func TestRestartedSessionReusesPaneOfFailedRun(t *testing.T) {
 	status := 1
 	s.exitWith(api.StateFailed, &status)
 	d.waitText("exit")
-	d.waitUntil("it has ended", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.Ended() != nil })
+	d.waitUntil("it has ended", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.FinalState() != nil })
 	s.update(func(p *api.Process) {
 		p.State, p.ExitCode = api.StateRunning, nil
 		p.StartedAt = p.StartedAt.Add(time.Minute)
 	})
-	d.waitUntil("it runs again", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.Ended() == nil })
+	d.waitUntil("it runs again", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.FinalState() == nil })
 	d.pressKeys("'typed")
 	d.waitTyped(s, "typed")
 }

@@ -56,7 +56,7 @@ func (f *attachments) isTabAttached(t *layout.Tab) bool {
 // isAttached reports whether the pane of a leaf is attached and its program has not exited.
 // The pane of an exited program keeps its last screen, so it must not be replaced.
 func (f *attachments) isAttached(l *layout.Node) bool {
-	return f.cancels[l.Pane] != nil && l.Pane.Ended() == nil
+	return f.cancels[l.Pane] != nil && l.Pane.FinalState() == nil
 }
 
 // maxIdleTabs is how many hidden tabs stay attached, to make going back to them instant.

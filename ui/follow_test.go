@@ -95,7 +95,7 @@ func TestHidingSessionHidesItInOtherDashboards(t *testing.T) {
 	one.waitSaved()
 	other.waitShape("(a|b)")
 	other.waitNoText("c ~/src")
-	if !other.m.sessions.list.IsPutAway(one.nthSession(2).process.ID) {
+	if !other.m.sessions.list.IsHidden(one.nthSession(2).process.ID) {
 		t.Error("it is listed")
 	}
 }

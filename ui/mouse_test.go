@@ -116,7 +116,7 @@ func TestWheelWaitsUntilDashboardCatchesUp(t *testing.T) {
 	d.waitText("one")
 	d.pressKeys("ctrl+b", "z")
 	p := d.m.sessions.focusedPane()
-	d.waitUntil("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.Behind() })
+	d.waitUntil("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.IsBehind() })
 	s.mu.Lock()
 	s.mute, s.mouse = true, keys.MouseDrag
 	s.mu.Unlock()
@@ -147,7 +147,7 @@ func TestKeysDoNotWaitBehindWheel(t *testing.T) {
 	d.waitText("one")
 	d.pressKeys("ctrl+b", "z")
 	p := d.m.sessions.focusedPane()
-	d.waitUntil("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.Behind() })
+	d.waitUntil("the pane shows the session at its new size", func() bool { return p.Outbox.Connected() && !p.IsBehind() })
 	s.mu.Lock()
 	s.mute = true
 	s.mu.Unlock()
@@ -168,7 +168,7 @@ func TestWheelWaitsForNewSize(t *testing.T) {
 	d.waitText("line")
 	d.pressKeys("ctrl+b", "z")
 	p := d.m.sessions.focusedPane()
-	d.waitUntil("the pane is connected and has its size", func() bool { return p.Outbox.Connected() && !p.Behind() })
+	d.waitUntil("the pane is connected and has its size", func() bool { return p.Outbox.Connected() && !p.IsBehind() })
 	s.mu.Lock()
 	s.mute = true
 	s.mu.Unlock()
@@ -214,7 +214,7 @@ func TestClipboardIsKeptIfSelectedLinesAreGone(t *testing.T) {
 	for !strings.Contains(d.m.notices.toast.text, "nothing copied") {
 		p.Feed.Receive(api.Output{Frame: f})
 		p.Sync()
-		if p.Feed.Screen.Lost(in) {
+		if p.Feed.Screen.HasLost(in) {
 			d.run(p.Copy(in))
 		}
 	}

@@ -110,8 +110,8 @@ func (p sessionsHost) StartNear(near *terminal.Pane, command []string, folder st
 func (p sessionsHost) StartInPlace(ended *terminal.Pane) tea.Cmd {
 	return p.v.launcher.startInPlace(ended)
 }
-func (p sessionsHost) PutAway(*terminal.Pane) tea.Cmd { return p.v.closePane() }
-func (p sessionsHost) FocusList() tea.Cmd             { return p.v.focusList() }
+func (p sessionsHost) ClosePane(*terminal.Pane) tea.Cmd { return p.v.closePane() }
+func (p sessionsHost) FocusList() tea.Cmd               { return p.v.focusList() }
 
 func (p sessionsHost) LooksAt(id string) bool {
 	return !p.Blurred() && slices.ContainsFunc(p.v.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.ID == id })
@@ -143,7 +143,7 @@ func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
 		v.sizes.pausing = false
 	case settleDue:
 		for _, l := range v.visibleLeaves() {
-			l.Pane.Settle()
+			l.Pane.SettleSize()
 		}
 	case layoutPutMsg:
 		v.layoutSync.finishPut(msg)
@@ -170,7 +170,7 @@ func (v *sessionsView) Fetch() tea.Cmd {
 // binding is looked up.
 func (v *sessionsView) TakeKey(k keys.Key) (taken bool) {
 	for _, l := range v.visibleLeaves() {
-		l.Pane.Unmark()
+		l.Pane.ClearMarks()
 	}
 	if v.navigator.numbers != nil {
 		return v.navigator.handleNumberKey(k)
@@ -266,7 +266,7 @@ func (v *sessionsView) Sync() tea.Cmd {
 	var cmd tea.Cmd
 	for p := range v.attachments.cancels {
 		rang = p.Sync() || rang
-		cmd = tea.Batch(cmd, p.TellUnsure())
+		cmd = tea.Batch(cmd, p.ReportUnsure())
 	}
 	cmd = tea.Batch(cmd, v.takeClips(), v.closeFinished())
 	if rang {

@@ -113,7 +113,7 @@ func (v *sessionsView) relayout() {
 		}
 		r := v.paneArea(l)
 		l.Pane.Resize(r.W, r.H)
-		l.Pane.RowsBelow(v.h - r.Y - r.H)
+		l.Pane.SetRowsBelow(v.h - r.Y - r.H)
 		v.attachments.attach(l.Pane)
 	}
 	v.sizes.changed = true
@@ -184,7 +184,7 @@ func (s *sizeSync) sendSizes(fed map[*terminal.Pane]context.CancelFunc, see func
 	visible := see()
 	for p := range fed {
 		p.SetHidden(!slices.ContainsFunc(visible, func(l *layout.Node) bool { return l.Pane == p }))
-		p.Resized()
+		p.SendSize()
 	}
 	return tea.Batch(
 		tea.Tick(sizeInterval, func(time.Time) tea.Msg { return sizesDue{} }),

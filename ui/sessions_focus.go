@@ -97,8 +97,8 @@ func (v *sessionsView) setZoomed(zoomed bool) {
 	v.relayout()
 	// The program must have its new size before it receives the next key.
 	if p := v.focusedPane(); p != nil {
-		p.Claim()
-		p.Resized()
+		p.ClaimSize()
+		p.SendSize()
 	}
 	v.refreshList()
 }

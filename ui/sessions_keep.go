@@ -149,7 +149,7 @@ func (k *layoutSync) currentLayout() api.Layout {
 		p, _ := k.v.env.News().Process(id)
 		return p.Name
 	})
-	l.Closed = k.v.list.WritePutAway()
+	l.Closed = k.v.list.WriteHidden()
 	return l
 }
 
@@ -174,7 +174,7 @@ func (k *layoutSync) restoreLayout() {
 	if l := news.Layout; l != nil {
 		k.saved = *l
 		for _, id := range l.Closed {
-			k.v.list.PutAway(id)
+			k.v.list.HideSession(id)
 		}
 		k.v.tabs.Arrange(*l, news.WithLayout(*l))
 	}
@@ -211,7 +211,7 @@ func (k *layoutSync) followOthers() {
 // the focus stay. Sessions missing in l keep their neighbours.
 func (k *layoutSync) adoptLayout(l api.Layout) {
 	for _, id := range l.Closed {
-		if p, ok := k.v.env.News().Process(id); ok && p.State.Ended() && k.v.list.PutAway(id) {
+		if p, ok := k.v.env.News().Process(id); ok && p.State.Ended() && k.v.list.HideSession(id) {
 			if t, leaf := k.v.tabs.Find(id); t != nil && !leaf.Pane.Scroll.Active() { // unless the user is reading it
 				k.v.closeLeaf(t, leaf)
 			}

@@ -92,8 +92,8 @@ func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 func (m *mouseGrab) forgetDrag() {
 	m.dragged = nil
 	for _, l := range m.v.visibleLeaves() {
-		l.Pane.LetGo()
-		l.Pane.Unmark()
+		l.Pane.CancelDrag()
+		l.Pane.ClearMarks()
 	}
 }
 

@@ -91,7 +91,7 @@ func (v *sessionsView) adoptSessions() {
 // runs again.
 func (v *sessionsView) reviveSession(p api.Process) {
 	for _, l := range v.tabs.Leaves() {
-		if ended := l.Pane.Ended(); l.Pane.ID == p.ID && ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
+		if ended := l.Pane.FinalState(); l.Pane.ID == p.ID && ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
 			v.attachments.release(l.Pane)
 			l.Pane = v.tabs.New(p.ID)
 			v.relayout()
@@ -133,7 +133,7 @@ func (v *sessionsView) openFirst() tea.Cmd {
 // failed stays, so that its output can be read.
 func (v *sessionsView) closeFinished() (told tea.Cmd) {
 	for p := range v.attachments.cancels {
-		ended := p.Ended()
+		ended := p.FinalState()
 		if ended == nil {
 			continue
 		}
@@ -191,7 +191,7 @@ func (v *sessionsView) closePane() tea.Cmd {
 		return v.env.Say("no pane to close here", false)
 	}
 	p := l.Pane
-	if p.Ended() != nil || p.Err() != nil {
+	if p.FinalState() != nil || p.Err() != nil {
 		v.hideSession(p)
 		v.closeLeaf(t, l)
 		v.refreshList()
@@ -209,10 +209,10 @@ func (v *sessionsView) closePane() tea.Cmd {
 // hideSession removes an exited session from the list, in future dashboards too. The pane
 // may know of the exit before the list does, so it passes it on first.
 func (v *sessionsView) hideSession(p *terminal.Pane) {
-	if last := p.Ended(); last != nil {
+	if last := p.FinalState(); last != nil {
 		v.env.Ended(*last)
 	}
-	v.list.PutAway(p.ID)
+	v.list.HideSession(p.ID)
 	v.layoutSync.changed = true
 }
 

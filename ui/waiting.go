@@ -185,4 +185,4 @@ func (m *model) showTerminal() {
 }
 
 // cannotType reports whether p is nil or its session takes no input.
-func cannotType(p *terminal.Pane) bool { return p == nil || p.Ended() != nil || p.Err() != nil }
+func cannotType(p *terminal.Pane) bool { return p == nil || p.FinalState() != nil || p.Err() != nil }

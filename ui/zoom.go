@@ -68,7 +68,7 @@ func (z *zoom) idlePane() *terminal.Pane {
 	case m.input.blurred || m.input.mousePane != nil || m.input.detached || m.input.isHeld():
 	case m.theme.background != nil: // the session would not paint it
 	case v.sizes.changed || v.sizes.pausing:
-	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.Ended() != nil || p.Scroll.Active() || p.Selecting():
+	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.FinalState() != nil || p.Scroll.Active() || p.Selecting():
 	default:
 		return p
 	}
@@ -78,7 +78,7 @@ func (z *zoom) idlePane() *terminal.Pane {
 // isBehind reports whether the terminal shows output of the session that the dashboard has
 // not received yet. Until then the mouse's target is unknown.
 func (z *zoom) isBehind() bool {
-	return z.m.areas.zoomed && z.m.sessions.focusedPane() != nil && z.m.sessions.focusedPane().Behind()
+	return z.m.areas.zoomed && z.m.sessions.focusedPane() != nil && z.m.sessions.focusedPane().IsBehind()
 }
 
 // zoomResult is the result of a handover.

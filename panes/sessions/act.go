@@ -209,16 +209,16 @@ func (p *Pane) keyboardNote() string {
 // Ending notes that the person has asked for the end of a session here.
 func (p *Pane) ExpectStop(id string) { p.ending[id] = true }
 
-// PutAway takes an ended session out of the list, in the next dashboards too. It
+// HideSession takes an ended session out of the list, in the next dashboards too. It
 // reports whether it was there.
-func (p *Pane) PutAway(id string) (was bool) {
+func (p *Pane) HideSession(id string) (was bool) {
 	was = !p.closed[id]
 	p.closed[id] = true
 	return was
 }
 
-// IsPutAway reports whether a session was taken out of the list.
-func (p *Pane) IsPutAway(id string) bool { return p.closed[id] }
+// IsHidden reports whether a session was taken out of the list.
+func (p *Pane) IsHidden(id string) bool { return p.closed[id] }
 
 // Reopen takes sessions that run again out of those that were put away. It reports
 // whether there were any.
@@ -232,9 +232,9 @@ func (p *Pane) Reopen() (any bool) {
 	return any
 }
 
-// WritePutAway are the newest of the ended sessions that were put away and would
+// WriteHidden are the newest of the ended sessions that were put away and would
 // be listed else, by id.
-func (p *Pane) WritePutAway() (ids []string) {
+func (p *Pane) WriteHidden() (ids []string) {
 	for _, session := range slices.Backward(p.env.News().Processes) {
 		if len(ids) == api.MaxClosed {
 			break

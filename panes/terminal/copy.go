@@ -7,11 +7,10 @@ import (
 	"tandem/panes/widget"
 )
 
-// maxCount bounds the number that can be typed before a move.
 const maxCount = 1_000_000
 
-// CountDigit takes a digit of the number before a move. A 0 is one only behind
-// others; ok reports whether it was taken.
+// CountDigit handles a digit of the count before a motion, and reports whether it is one. A leading
+// 0 is not.
 func (s *ScrollMode) CountDigit(d int) (ok bool) {
 	if !s.active || d == 0 && s.count == 0 {
 		return false
@@ -20,95 +19,92 @@ func (s *ScrollMode) CountDigit(d int) (ok bool) {
 	return true
 }
 
-// Count takes the number that was typed; given is false when there was none.
-func (s *ScrollMode) Count() (n int, given bool) {
+// TakeCount returns the count and resets it. Without one, n is 1 and given is false.
+func (s *ScrollMode) TakeCount() (n int, given bool) {
 	n = s.count
 	s.count = 0
 	return max(n, 1), n > 0
 }
 
-// Cancel takes back what was begun last: the number, the selection, the marks
-// of a search. It reports whether there was anything.
-func (s *ScrollMode) Cancel() bool {
+// CancelLast cancels whatever was started last: the count, the selection or the marks of a search.
+// It reports false if there was nothing.
+func (s *ScrollMode) CancelLast() bool {
 	switch {
 	case s.count > 0:
 		s.count = 0
 	case s.sel.kind != selectNothing:
 		s.sel = selection{}
 	case s.search != nil:
-		s.MarkMatches(nil)
+		s.SetPattern(nil)
 	default:
 		return false
 	}
 	return true
 }
 
-// Place is where the cursor of scroll mode is.
-func (s *ScrollMode) Place() api.Place { return s.cursor }
+func (s *ScrollMode) CursorPlace() api.Place { return s.cursor }
 
-// Go puts the cursor of scroll mode at a place, and where it was out of sight
-// in the middle of the pane.
-func (s *ScrollMode) Go(p api.Place) {
+// GoTo moves the cursor to a place. If the place is outside the view, it appears in the middle.
+func (s *ScrollMode) GoTo(p api.Place) {
 	if !s.active {
 		return
 	}
 	s.wheel = false
-	s.cursor, s.want = p, p.Cell
-	if h := int64(s.inSight()); p.Line < s.top || p.Line >= s.top+h {
+	s.cursor, s.column = p, p.Cell
+	if h := int64(s.visibleRows()); p.Line < s.top || p.Line >= s.top+h {
 		s.top = p.Line - h/2
 	}
-	s.keepCursor()
-	s.fetch()
-	s.tellAnchors()
+	s.showCursor()
+	s.requestLines()
+	s.sendAnchors()
 }
 
-// A Position is where a pane in scroll mode looks.
+// A Position is the view and cursor of scroll mode.
 type Position struct {
 	top    int64
 	cursor api.Place
 }
 
-// Position remembers where the pane looks; Return goes back there.
-func (s *ScrollMode) Position() Position { return Position{s.top, s.cursor} }
+func (s *ScrollMode) SavePosition() Position { return Position{s.top, s.cursor} }
 
-// Return goes to where the pane looked before.
-func (s *ScrollMode) Return(p Position) {
+// RestorePosition returns to a saved position.
+func (s *ScrollMode) RestorePosition(p Position) {
 	if s.active {
 		s.top, s.cursor = p.top, p.cursor
-		s.keepCursor()
-		s.fetch()
+		s.showCursor()
+		s.requestLines()
 	}
 }
 
-// MarkMatches marks what a pattern matches from now on; nil marks nothing.
-func (s *ScrollMode) MarkMatches(re *regexp.Regexp) {
+// SetPattern sets the pattern to mark; nil marks nothing.
+func (s *ScrollMode) SetPattern(re *regexp.Regexp) {
 	s.search, s.number, s.total = re, 0, 0
 }
 
-// Marked is the pattern whose matches are marked; nil if none are.
-func (s *ScrollMode) Marked() *regexp.Regexp { return s.search }
+// Pattern returns the marked pattern; nil without one.
+func (s *ScrollMode) Pattern() *regexp.Regexp { return s.search }
 
-// Found says which of how many matches the cursor is on.
-func (s *ScrollMode) Found(number, total int) { s.number, s.total = number, total }
+// SetMatchNumber sets the number of the match under the cursor, and of all.
+func (s *ScrollMode) SetMatchNumber(number, total int) { s.number, s.total = number, total }
 
-// matchSpans are the spans of all matches in the lines in sight, by line.
+// matchSpans returns the spans of all matches in the view, by line.
 func (s *ScrollMode) matchSpans(top int64, h int, look *widget.Look) map[int64][]span {
 	if s.search == nil {
 		return nil
 	}
 	spans := map[int64][]span{}
 	n := top
-	for range longestWrap { // what is in sight may have begun above
-		if l, ok := s.screen.line(n - 1); !ok || !l.Wrapped {
+	for range maxWrapRows { // the first visible row may continue a line
+		if l, ok := s.screen.lineAt(n - 1); !ok || !l.Wrapped {
 			break
 		}
 		n--
 	}
 	for n < top+int64(h) {
-		joined := s.screen.join(n)
+		joined := s.screen.joinRows(n)
 		for _, at := range s.search.FindAllStringIndex(joined.text, -1) {
 			if at[0] < at[1] {
-				joined.mark(spans, at[0], at[1], s.cursor, look)
+				joined.markSpans(spans, at[0], at[1], s.cursor, look)
 			}
 		}
 		n += int64(max(len(joined.rows), 1))

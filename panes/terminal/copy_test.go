@@ -16,20 +16,20 @@ import (
 	"tandem/panes/widget"
 )
 
-// reading is a pane in scroll mode, with the cursor at a place. A row that ends
-// in "\" goes on in the next one.
-func reading(w, h int, at api.Place, rows ...string) *Terminal {
+// scrollPane returns a pane in scroll mode with the cursor at a place. A row ending in "\" wraps
+// into the next one.
+func scrollPane(w, h int, at api.Place, rows ...string) *Terminal {
 	f := screenOf(w, max(len(rows), h), 0, rows...)
 	for i, r := range rows {
 		if text, ok := strings.CutSuffix(r, `\`); ok {
-			f.Lines[i].Line = line(run(text, widget.Width(text), api.Style{}))
+			f.Lines[i].Line = textLine(textRun(text, widget.Width(text), api.Style{}))
 			f.Lines[i].Line.Wrapped = true
 		}
 		f.Lines[i].N = int64(i)
 	}
-	p, _ := live(w, h, f)
+	p, _ := livePane(w, h, f)
 	p.Scroll.Start()
-	p.Scroll.Go(at)
+	p.Scroll.GoTo(at)
 	return p
 }
 
@@ -85,76 +85,76 @@ func TestCursorMovesByWordsLinesAndParagraphs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := reading(20, 6, tt.from, rows...)
+			p := scrollPane(20, 6, tt.from, rows...)
 			if tt.count > 1 {
 				p.Scroll.CountDigit(tt.count)
 			}
-			p.Scroll.Move(tt.motion)
-			if got := p.Scroll.Place(); got != tt.want {
+			p.Scroll.MoveCursor(tt.motion)
+			if got := p.Scroll.CursorPlace(); got != tt.want {
 				t.Errorf("at %v, want %v", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestColumnIsKeptOverShorterLines(t *testing.T) {
-	p := reading(20, 4, cellAt(0, 8), "a long line", "abc", "another long one")
-	p.Scroll.Move(LineDown)
-	p.Scroll.Move(LineDown)
-	if got := p.Scroll.Place(); got != cellAt(2, 8) {
+func TestCursorKeepsItsColumnOverShorterLines(t *testing.T) {
+	p := scrollPane(20, 4, cellAt(0, 8), "a long line", "abc", "another long one")
+	p.Scroll.MoveCursor(LineDown)
+	p.Scroll.MoveCursor(LineDown)
+	if got := p.Scroll.CursorPlace(); got != cellAt(2, 8) {
 		t.Errorf("at %v", got)
 	}
-	p.Scroll.Move(LineEnd)
-	p.Scroll.Move(LineUp)
-	if got := p.Scroll.Place(); got != cellAt(1, 2) {
+	p.Scroll.MoveCursor(LineEnd)
+	p.Scroll.MoveCursor(LineUp)
+	if got := p.Scroll.CursorPlace(); got != cellAt(1, 2) {
 		t.Errorf("behind the end of a line, the next one up is at %v", got)
 	}
 }
 
-func TestLinesThatWrappedAreOneForMoves(t *testing.T) {
-	p := reading(6, 4, cellAt(0, 4), `abc de\`, `fgh ij\`, "kl m")
-	p.Scroll.Move(WordEnd)
-	if got := p.Scroll.Place(); got != cellAt(1, 2) {
+func TestMotionsTreatWrappedRowsAsOneLine(t *testing.T) {
+	p := scrollPane(6, 4, cellAt(0, 4), `abc de\`, `fgh ij\`, "kl m")
+	p.Scroll.MoveCursor(WordEnd)
+	if got := p.Scroll.CursorPlace(); got != cellAt(1, 2) {
 		t.Errorf("e goes to %v", got)
 	}
-	p.Scroll.Move(LineEnd)
-	if got := p.Scroll.Place(); got != cellAt(2, 3) {
+	p.Scroll.MoveCursor(LineEnd)
+	if got := p.Scroll.CursorPlace(); got != cellAt(2, 3) {
 		t.Errorf("$ goes to %v", got)
 	}
-	p.Scroll.Move(LineStart)
-	if got := p.Scroll.Place(); got != cellAt(0, 0) {
+	p.Scroll.MoveCursor(LineStart)
+	if got := p.Scroll.CursorPlace(); got != cellAt(0, 0) {
 		t.Errorf("0 goes to %v", got)
 	}
 }
 
-func TestNumberBeforeAMoveIsShownAndUsedOnce(t *testing.T) {
-	p := reading(40, 4, cellAt(0, 0), "a", "b", "c", "d")
+func TestCountBeforeAMotionIsShownAndUsedOnce(t *testing.T) {
+	p := scrollPane(40, 4, cellAt(0, 0), "a", "b", "c", "d")
 	if p.Scroll.CountDigit(0) {
 		t.Error("0 alone is a number")
 	}
 	p.Scroll.CountDigit(1)
 	p.Scroll.CountDigit(0)
-	if rows := plain(p, 40, 4); !strings.Contains(rows[0], "10 · line 1/4") {
+	if rows := plainRows(p, 40, 4); !strings.Contains(rows[0], "10 · line 1/4") {
 		t.Errorf("shown: %q", rows[0])
 	}
-	p.Scroll.Move(LineDown)
-	if got := p.Scroll.Place(); got.Line != 3 {
+	p.Scroll.MoveCursor(LineDown)
+	if got := p.Scroll.CursorPlace(); got.Line != 3 {
 		t.Errorf("10j goes to %v", got)
 	}
-	p.Scroll.Move(LineUp)
-	if got := p.Scroll.Place(); got.Line != 2 {
+	p.Scroll.MoveCursor(LineUp)
+	if got := p.Scroll.CursorPlace(); got.Line != 2 {
 		t.Errorf("k afterwards goes to %v", got)
 	}
 }
 
-func TestSelectionsAreWhatWillBeCopied(t *testing.T) {
+func TestSelectionMatchesTheCopiedRange(t *testing.T) {
 	rows := []string{`one two \`, "three", "four five", "six"}
 	tests := []struct {
 		name  string
 		kind  SelectKind
 		a, b  api.Place
 		want  api.SessionTextInput
-		shown []string // with what is selected in brackets
+		shown []string // with the selection in brackets
 	}{
 		{"characters", SelectText, cellAt(0, 4), cellAt(2, 3),
 			api.SessionTextInput{From: cellAt(0, 4), To: cellAt(2, 4)},
@@ -171,25 +171,25 @@ func TestSelectionsAreWhatWillBeCopied(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := reading(9, 4, tt.a, rows...)
-			p.Scroll.Select(tt.kind)
-			p.Scroll.Go(tt.b)
+			p := scrollPane(9, 4, tt.a, rows...)
+			p.Scroll.ToggleSelection(tt.kind)
+			p.Scroll.GoTo(tt.b)
 			if d := cmp.Diff(tt.want, p.Scroll.Selection()); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
-			if d := cmp.Diff(tt.shown, bracketed(p, 9, 4)); d != "" {
+			if d := cmp.Diff(tt.shown, drawBracketed(p, 9, 4)); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 		})
 	}
 }
 
-// bracketed is what a pane shows, with brackets around what is marked.
-func bracketed(p *Terminal, w, h int) []string {
+// drawBracketed returns the drawn pane with brackets around marked parts.
+func drawBracketed(p *Terminal, w, h int) []string {
 	look := &widget.Look{Selected: "\x1b[7m", Match: "\x1b[4m", FoundHere: "\x1b[1m"}
 	p.rows = p.rows[:0]
 	st := p.State()
-	p.rows = p.Feed.Screen.Draw(p.rows, Window{Top: p.Scroll.topOf(st), W: w, H: h})
+	p.rows = p.Feed.Screen.Draw(p.rows, Window{Top: p.Scroll.topLine(st), W: w, H: h})
 	p.drawMarks(st, w, look)
 	var rows []string
 	replace := strings.NewReplacer("\x1b[7m", "[", "\x1b[4m", "{", "\x1b[1m", "<", "\x1b[m", "]")
@@ -199,70 +199,70 @@ func bracketed(p *Terminal, w, h int) []string {
 	return rows
 }
 
-func TestEndsOfASelectionAreSwappedAndItsKindIsChanged(t *testing.T) {
-	p := reading(9, 2, cellAt(0, 2), "abcdefgh", "ijklmnop")
-	if p.Scroll.Swap() {
+func TestSelectionSwapsEndsAndChangesKind(t *testing.T) {
+	p := scrollPane(9, 2, cellAt(0, 2), "abcdefgh", "ijklmnop")
+	if p.Scroll.SwapEnds() {
 		t.Error("swapped the ends of nothing")
 	}
-	p.Scroll.Select(SelectText)
-	p.Scroll.Go(cellAt(1, 3))
-	if !p.Scroll.Swap() || p.Scroll.Place() != cellAt(0, 2) {
-		t.Errorf("at %v", p.Scroll.Place())
+	p.Scroll.ToggleSelection(SelectText)
+	p.Scroll.GoTo(cellAt(1, 3))
+	if !p.Scroll.SwapEnds() || p.Scroll.CursorPlace() != cellAt(0, 2) {
+		t.Errorf("at %v", p.Scroll.CursorPlace())
 	}
-	p.Scroll.Select(SelectBlock)
+	p.Scroll.ToggleSelection(SelectBlock)
 	if in := p.Scroll.Selection(); !in.Block {
 		t.Errorf("%+v", in)
 	}
-	p.Scroll.Select(SelectBlock)
-	if p.Scroll.Selected() || !p.Scroll.Active() {
+	p.Scroll.ToggleSelection(SelectBlock)
+	if p.Scroll.HasSelection() || !p.Scroll.Active() {
 		t.Error("the same key again does not end the selection")
 	}
 }
 
-func TestCancelGoesBackOneStepAtATime(t *testing.T) {
-	p := reading(9, 2, cellAt(0, 0), "a", "b")
-	p.Scroll.MarkMatches(regexp.MustCompile("a"))
-	p.Scroll.Select(SelectLines)
+func TestCancelUndoesOneStepAtATime(t *testing.T) {
+	p := scrollPane(9, 2, cellAt(0, 0), "a", "b")
+	p.Scroll.SetPattern(regexp.MustCompile("a"))
+	p.Scroll.ToggleSelection(SelectLines)
 	p.Scroll.CountDigit(3)
 	for i := range 3 {
-		if !p.Scroll.Cancel() {
+		if !p.Scroll.CancelLast() {
 			t.Errorf("nothing to cancel at step %d", i)
 		}
 	}
-	if p.Scroll.Cancel() || p.Scroll.Selected() || p.Scroll.Marked() != nil {
+	if p.Scroll.CancelLast() || p.Scroll.HasSelection() || p.Scroll.Pattern() != nil {
 		t.Error("something is left")
 	}
 }
 
-func TestAllMatchesInSightAreMarkedOverWrapsToo(t *testing.T) {
-	p := reading(8, 4, cellAt(0, 0), "foo Foo", `a foo f\`, "oo fo", "漢foo字")
-	p.Scroll.MarkMatches(regexp.MustCompile("foo"))
+func TestVisibleMatchesAreMarkedAcrossWraps(t *testing.T) {
+	p := scrollPane(8, 4, cellAt(0, 0), "foo Foo", `a foo f\`, "oo fo", "漢foo字")
+	p.Scroll.SetPattern(regexp.MustCompile("foo"))
 	want := []string{"<foo] Foo ", "a {foo] {f] ", "{oo] fo   ", "漢{foo]字 "}
-	if d := cmp.Diff(want, bracketed(p, 8, 4)); d != "" {
+	if d := cmp.Diff(want, drawBracketed(p, 8, 4)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	p.Scroll.Found(2, 7)
-	if row := plain(p, 60, 4)[0]; !strings.Contains(row, "match 2/7 · line 1/4") {
+	p.Scroll.SetMatchNumber(2, 7)
+	if row := plainRows(p, 60, 4)[0]; !strings.Contains(row, "match 2/7 · line 1/4") {
 		t.Errorf("%q", row)
 	}
 }
 
-func TestWideCharacterCutByABlockIsMarkedWhole(t *testing.T) {
-	p := reading(8, 2, cellAt(0, 1), "漢字漢字", "abcdefgh")
-	p.Scroll.Select(SelectBlock)
-	p.Scroll.Go(cellAt(1, 4))
+func TestBlockSelectionMarksWideCharactersWhole(t *testing.T) {
+	p := scrollPane(8, 2, cellAt(0, 1), "漢字漢字", "abcdefgh")
+	p.Scroll.ToggleSelection(SelectBlock)
+	p.Scroll.GoTo(cellAt(1, 4))
 	want := []string{"[漢字漢]字", "a[bcde]fgh"}
-	if d := cmp.Diff(want, bracketed(p, 8, 2)); d != "" {
+	if d := cmp.Diff(want, drawBracketed(p, 8, 2)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
 
-func TestOutputDoesNotMoveWhatIsReadAndItIsHeld(t *testing.T) {
+func TestOutputDoesNotMoveScrollMode(t *testing.T) {
 	var rows []string
 	for i := range 10 {
 		rows = append(rows, fmt.Sprint("row ", i))
 	}
-	p := reading(20, 10, cellAt(3, 2), rows...)
+	p := scrollPane(20, 10, cellAt(3, 2), rows...)
 	first := int64(0)
 	for range 400 {
 		first += 10
@@ -271,26 +271,26 @@ func TestOutputDoesNotMoveWhatIsReadAndItIsHeld(t *testing.T) {
 		p.Feed.Receive(api.Output{Frame: f})
 		p.Sync()
 	}
-	if got := plain(p, 20, 10); got[3] != "row 3               " {
+	if got := plainRows(p, 20, 10); got[3] != "row 3               " {
 		t.Errorf("%q", got)
 	}
-	if p.Scroll.Place() != cellAt(3, 2) {
-		t.Errorf("the cursor went to %v", p.Scroll.Place())
+	if p.Scroll.CursorPlace() != cellAt(3, 2) {
+		t.Errorf("the cursor went to %v", p.Scroll.CursorPlace())
 	}
 	p.Scroll.Stop()
 	p.Sync()
 	p.Feed.Receive(api.Output{Frame: screenOf(20, 10, first, "y")})
-	if _, held := p.Feed.Screen.line(3); held {
+	if _, held := p.Feed.Screen.lineAt(3); held {
 		t.Error("lines are held that nobody reads")
 	}
 }
 
-func TestPlaceIsFoundAgainAfterAResizeThatWrapsAnew(t *testing.T) {
-	p, box := live(20, 4, screenOf(20, 4, 100, "a", "b", "c", "d"))
+func TestScrollModeKeepsItsPlaceWhenAResizeRewraps(t *testing.T) {
+	p, box := livePane(20, 4, screenOf(20, 4, 100, "a", "b", "c", "d"))
 	p.Scroll.Start()
-	p.Scroll.Go(cellAt(102, 0))
-	p.Scroll.Select(SelectLines)
-	p.Scroll.Go(cellAt(103, 0))
+	p.Scroll.GoTo(cellAt(102, 0))
+	p.Scroll.ToggleSelection(SelectLines)
+	p.Scroll.GoTo(cellAt(103, 0))
 	last := box.sent[len(box.sent)-1]
 	if d := cmp.Diff([]api.Place{cellAt(100, 0), cellAt(103, 0), cellAt(102, 0)}, last.Anchors); d != "" {
 		t.Fatalf("(-want +got)\n%s", d)
@@ -299,8 +299,8 @@ func TestPlaceIsFoundAgainAfterAResizeThatWrapsAnew(t *testing.T) {
 	f.Anchors = []api.Place{cellAt(198, 0), cellAt(201, 0), cellAt(200, 3)}
 	p.Feed.Receive(api.Output{Frame: f})
 	p.Sync()
-	if p.Scroll.top != 198 || p.Scroll.Place() != cellAt(201, 0) || p.Scroll.sel.anchor != cellAt(200, 3) {
-		t.Errorf("top %d, cursor %v, selection from %v", p.Scroll.top, p.Scroll.Place(), p.Scroll.sel.anchor)
+	if p.Scroll.top != 198 || p.Scroll.CursorPlace() != cellAt(201, 0) || p.Scroll.sel.anchor != cellAt(200, 3) {
+		t.Errorf("top %d, cursor %v, selection from %v", p.Scroll.top, p.Scroll.CursorPlace(), p.Scroll.sel.anchor)
 	}
 	box.sent = nil
 	p.Scroll.Stop()
@@ -333,7 +333,7 @@ func TestMouseSelectsCharactersWordsAndLines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p, _ := live(30, 3, screenOf(30, 3, 0, rows...))
+			p, _ := livePane(30, 3, screenOf(30, 3, 0, rows...))
 			tt.do(p)
 			got, ok := p.Pointer.Release()
 			if d := cmp.Diff(tt.want, got); d != "" || !ok {
@@ -342,18 +342,18 @@ func TestMouseSelectsCharactersWordsAndLines(t *testing.T) {
 			if p.Scroll.Active() {
 				t.Error("the live screen is not shown again")
 			}
-			if rows := strings.Join(bracketed(p, 30, 3), "\n"); !strings.Contains(rows, "[") {
+			if rows := strings.Join(drawBracketed(p, 30, 3), "\n"); !strings.Contains(rows, "[") {
 				t.Errorf("what was selected is not marked:\n%s", rows)
 			}
-			if !p.Scroll.Unflash() || p.Scroll.Unflash() {
+			if !p.Scroll.ClearFlash() || p.Scroll.ClearFlash() {
 				t.Error("the marks do not go away")
 			}
 		})
 	}
 }
 
-func TestClickAloneSelectsNothing(t *testing.T) {
-	p, _ := live(30, 3, screenOf(30, 3, 0, "one", "two"))
+func TestSingleClickSelectsNothing(t *testing.T) {
+	p, _ := livePane(30, 3, screenOf(30, 3, 0, "one", "two"))
 	p.Pointer.Press(1, 1, 1)
 	if p.Pointer.Drag(1, 1, false); p.Scroll.Active() {
 		t.Error("a click began a selection")
@@ -364,18 +364,18 @@ func TestClickAloneSelectsNothing(t *testing.T) {
 }
 
 func TestDragBeyondTheEdgeScrolls(t *testing.T) {
-	p, _ := live(10, 3, screenOf(10, 3, 50, "a", "b", "c"))
+	p, _ := livePane(10, 3, screenOf(10, 3, 50, "a", "b", "c"))
 	p.Pointer.Press(0, 1, 1)
 	for range 5 {
 		if !p.Pointer.Drag(0, -1, false) {
 			t.Fatal("the mouse is not beyond the edge")
 		}
 	}
-	if p.Scroll.top != 45 || p.Scroll.Place() != cellAt(45, 0) {
-		t.Errorf("top %d, cursor %v", p.Scroll.top, p.Scroll.Place())
+	if p.Scroll.top != 45 || p.Scroll.CursorPlace() != cellAt(45, 0) {
+		t.Errorf("top %d, cursor %v", p.Scroll.top, p.Scroll.CursorPlace())
 	}
 	p.Pointer.Release()
-	if !p.Scroll.Active() || !p.Scroll.Selected() {
+	if !p.Scroll.Active() || !p.Scroll.HasSelection() {
 		t.Error("what was scrolled to is not shown any more")
 	}
 }
@@ -383,7 +383,7 @@ func TestDragBeyondTheEdgeScrolls(t *testing.T) {
 func TestShiftTakesTheMouseFromAProgram(t *testing.T) {
 	f := screenOf(10, 3, 0, "a")
 	f.Mouse = keys.MouseDrag
-	p, _ := live(10, 3, f)
+	p, _ := livePane(10, 3, f)
 	press := keys.Mouse{Button: keys.ButtonLeft}
 	if !p.WantsMouse(press) {
 		t.Error("the program does not get the mouse")
@@ -394,7 +394,7 @@ func TestShiftTakesTheMouseFromAProgram(t *testing.T) {
 	}
 }
 
-func TestPathsAndAddressesAreFoundUnderTheCursor(t *testing.T) {
+func TestTargetAtCursorFindsPathsAndAddresses(t *testing.T) {
 	tests := []struct {
 		row  string
 		x    int
@@ -409,21 +409,21 @@ func TestPathsAndAddressesAreFoundUnderTheCursor(t *testing.T) {
 		{"mailto:ann@example.org", 0, Target{URL: "mailto:ann@example.org"}},
 	}
 	for _, tt := range tests {
-		p := reading(40, 2, cellAt(0, tt.x), tt.row)
-		got, ok := p.Scroll.Target()
+		p := scrollPane(40, 2, cellAt(0, tt.x), tt.row)
+		got, ok := p.Scroll.TargetAtCursor()
 		if d := cmp.Diff(tt.want, got); d != "" || !ok {
 			t.Errorf("%s: ok %v (-want +got)\n%s", tt.row, ok, d)
 		}
 	}
-	p := reading(40, 2, cellAt(0, 3), "a   b")
-	if got, ok := p.Scroll.Target(); ok {
+	p := scrollPane(40, 2, cellAt(0, 3), "a   b")
+	if got, ok := p.Scroll.TargetAtCursor(); ok {
 		t.Errorf("blanks are %+v", got)
 	}
 }
 
-func TestMarkedLineIsExactlyAsWideAsAnyOther(t *testing.T) {
+func TestMarksDoNotChangeTheWidthOfALine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := drawLine(t)
+		l := generateLine(t)
 		w := rapid.IntRange(1, 30).Draw(t, "w")
 		var spans []span
 		for range rapid.IntRange(0, 4).Draw(t, "spans") {
@@ -438,61 +438,61 @@ func TestMarkedLineIsExactlyAsWideAsAnyOther(t *testing.T) {
 	})
 }
 
-func drawLine(t *rapid.T) api.Line {
+func generateLine(t *rapid.T) api.Line {
 	var l api.Line
 	for range rapid.IntRange(0, 5).Draw(t, "runs") {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab _.漢字é\u0301👩\u200d🚀\x1b/:9"))).Draw(t, "text")
-		l.Runs = append(l.Runs, run(text, rapid.IntRange(0, 12).Draw(t, "cells"), api.Style{FG: api.Color(rapid.IntRange(0, 1).Draw(t, "fg")) * (styled.ColorIndexed | 1)}))
+		l.Runs = append(l.Runs, textRun(text, rapid.IntRange(0, 12).Draw(t, "cells"), api.Style{FG: api.Color(rapid.IntRange(0, 1).Draw(t, "fg")) * (styled.ColorIndexed | 1)}))
 	}
 	l.Wrapped = rapid.Bool().Draw(t, "wrapped")
 	return l
 }
 
-func TestAnyKeysOnAnyLinesKeepTheCursorInSight(t *testing.T) {
+func TestCursorStaysVisibleAfterAnyKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.IntRange(1, 12).Draw(t, "rows")
 		f := &api.Frame{Full: true, Cols: rapid.IntRange(1, 20).Draw(t, "cols"), Rows: rows, First: 100, Oldest: 90}
 		for y := range rows {
-			f.Lines = append(f.Lines, api.NumberedLine{N: 100 + int64(y), Line: drawLine(t)})
+			f.Lines = append(f.Lines, api.NumberedLine{N: 100 + int64(y), Line: generateLine(t)})
 		}
 		h := rapid.IntRange(1, 8).Draw(t, "h")
-		p, _ := live(rapid.IntRange(1, 20).Draw(t, "w"), h, f)
+		p, _ := livePane(rapid.IntRange(1, 20).Draw(t, "w"), h, f)
 		p.Scroll.Start()
-		p.Scroll.MarkMatches(regexp.MustCompile(`(?i)[a漢]+`))
+		p.Scroll.SetPattern(regexp.MustCompile(`(?i)[a漢]+`))
 		for range rapid.IntRange(1, 30).Draw(t, "keys") {
 			switch k := rapid.IntRange(0, 30).Draw(t, "key"); {
 			case k <= int(Newest):
-				p.Scroll.Move(Motion(k))
+				p.Scroll.MoveCursor(Motion(k))
 			case k < 24:
-				p.Scroll.Select(SelectKind(k - 20))
+				p.Scroll.ToggleSelection(SelectKind(k - 20))
 			case k < 26:
 				p.Scroll.CountDigit(k - 20)
 			case k == 26:
-				p.Scroll.Swap()
+				p.Scroll.SwapEnds()
 			case k == 27:
-				p.Scroll.Target()
+				p.Scroll.TargetAtCursor()
 			case k == 28:
 				p.Pointer.Press(rapid.IntRange(-1, 21).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y"), rapid.IntRange(1, 3).Draw(t, "n"))
 			case k == 29:
 				p.Pointer.Drag(rapid.IntRange(-1, 21).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y"), false)
 			default:
-				p.Scroll.By(rapid.IntRange(-5, 5).Draw(t, "lines"))
+				p.Scroll.ScrollBy(rapid.IntRange(-5, 5).Draw(t, "lines"))
 			}
 			in := p.Scroll.Selection()
-			if p.Scroll.Active() && !p.Scroll.drag && (p.Scroll.Selected() && in.To.Before(in.From) && !in.Block || p.Scroll.Place().Line < p.Scroll.top || p.Scroll.Place().Line >= p.Scroll.top+int64(h)) {
-				t.Fatalf("top %d, cursor %v, selection %+v", p.Scroll.top, p.Scroll.Place(), in)
+			if p.Scroll.Active() && !p.Scroll.drag && (p.Scroll.HasSelection() && in.To.Before(in.From) && !in.Block || p.Scroll.CursorPlace().Line < p.Scroll.top || p.Scroll.CursorPlace().Line >= p.Scroll.top+int64(h)) {
+				t.Fatalf("top %d, cursor %v, selection %+v", p.Scroll.top, p.Scroll.CursorPlace(), in)
 			}
-			plain(p, 20, h)
+			plainRows(p, 20, h)
 		}
 	})
 }
 
-func TestLinesOfDoubleWidthAreSpread(t *testing.T) {
+func TestDoubleWidthLinesAreSpread(t *testing.T) {
 	f := screenOf(12, 2, 0, "ab漢", "x")
 	f.Lines[0].Line.Size = styled.DoubleWidth
 	f.Cursor = api.Cursor{X: 2, Y: 0, Visible: true}
-	p, _ := live(12, 2, f)
-	check(t, plain(p, 12, 2), []string{"a b 漢      ", "x           "})
+	p, _ := livePane(12, 2, f)
+	compareRows(t, plainRows(p, 12, 2), []string{"a b 漢      ", "x           "})
 	if c, _ := p.Cursor(); c.X != 4 {
 		t.Errorf("the cursor is at %d", c.X)
 	}
@@ -501,31 +501,31 @@ func TestLinesOfDoubleWidthAreSpread(t *testing.T) {
 	if in, _ := p.Pointer.Release(); in.From.Cell != 1 || in.To.Cell != 4 {
 		t.Errorf("selected %+v", in)
 	}
-	check(t, bracketed(p, 12, 2), []string{"a [b 漢  ]    ", "x           "})
+	compareRows(t, drawBracketed(p, 12, 2), []string{"a [b 漢  ]    ", "x           "})
 }
 
-func TestWhatIsReadStaysWhenTheSessionHasDroppedIt(t *testing.T) {
-	p := reading(20, 3, cellAt(1, 0), "one", `two \`, "and more")
-	p.Scroll.Select(SelectText)
+func TestScrollModeKeepsLinesTheSessionHasDropped(t *testing.T) {
+	p := scrollPane(20, 3, cellAt(1, 0), "one", `two \`, "and more")
+	p.Scroll.ToggleSelection(SelectText)
 	f := screenOf(20, 3, 90_000, "x", "y", "z")
 	f.Full, f.Oldest = false, 80_000
 	p.Feed.Receive(api.Output{Frame: f})
 	p.Sync()
-	check(t, plain(p, 20, 3)[1:], []string{"two                 ", "and more            "})
-	p.Scroll.Move(LineDown)
-	p.Scroll.Move(WordEnd)
+	compareRows(t, plainRows(p, 20, 3)[1:], []string{"two                 ", "and more            "})
+	p.Scroll.MoveCursor(LineDown)
+	p.Scroll.MoveCursor(WordEnd)
 	text, held := p.Feed.Screen.HeldText(p.Scroll.Selection())
 	if text != "two and" || !held {
 		t.Errorf("held %v: %q", held, text)
 	}
-	p.Scroll.By(100_000)
-	if p.Scroll.Place().Line < 80_000 {
-		t.Errorf("at %v", p.Scroll.Place())
+	p.Scroll.ScrollBy(100_000)
+	if p.Scroll.CursorPlace().Line < 80_000 {
+		t.Errorf("at %v", p.Scroll.CursorPlace())
 	}
 }
 
-func TestCursorIsShownOnceKeysAreUsed(t *testing.T) {
-	p, _ := live(10, 3, screenOf(10, 3, 50, "a", "b", "c"))
+func TestScrollCursorAppearsAfterTheFirstKey(t *testing.T) {
+	p, _ := livePane(10, 3, screenOf(10, 3, 50, "a", "b", "c"))
 	shown := func() bool { _, ok := p.Cursor(); return ok }
 	p.Mouse(keys.Mouse{Button: keys.WheelUp})
 	if !p.Scroll.Active() || shown() {
@@ -548,9 +548,9 @@ func TestCursorIsShownOnceKeysAreUsed(t *testing.T) {
 	}
 }
 
-func TestAClickSelectsWhatWasDrawnThoughOutputHasMovedIt(t *testing.T) {
-	p, _ := live(20, 3, screenOf(20, 3, 50, "first one", "second two", "third three"))
-	plain(p, 20, 3)
+func TestClickSelectsTheDrawnLineDespiteNewOutput(t *testing.T) {
+	p, _ := livePane(20, 3, screenOf(20, 3, 50, "first one", "second two", "third three"))
+	plainRows(p, 20, 3)
 	f := screenOf(20, 3, 51, "second two", "third three", "fourth four")
 	f.Full = false
 	p.Feed.Receive(api.Output{Frame: f})
@@ -566,14 +566,14 @@ func TestAClickSelectsWhatWasDrawnThoughOutputHasMovedIt(t *testing.T) {
 	}
 }
 
-func TestLettersWithAVowelBesideThemAreSelectedWhole(t *testing.T) {
-	p := reading(12, 1, api.Place{Line: 0, Cell: 0}, "xกำyकी")
+func TestSelectionIncludesSpacingVowelSigns(t *testing.T) {
+	p := scrollPane(12, 1, api.Place{Line: 0, Cell: 0}, "xกำyकी")
 	for _, tt := range []struct{ cell, from, to int }{{0, 0, 1}, {1, 1, 3}, {2, 1, 3}, {3, 3, 4}, {5, 4, 6}} {
-		p.Scroll.Go(api.Place{Line: 0, Cell: tt.cell})
-		p.Scroll.Select(SelectText)
+		p.Scroll.GoTo(api.Place{Line: 0, Cell: tt.cell})
+		p.Scroll.ToggleSelection(SelectText)
 		if in := p.Scroll.Selection(); in.From.Cell != tt.from || in.To.Cell != tt.to {
 			t.Errorf("at cell %d: cells %d to %d, want %d to %d", tt.cell, in.From.Cell, in.To.Cell, tt.from, tt.to)
 		}
-		p.Scroll.Select(SelectText)
+		p.Scroll.ToggleSelection(SelectText)
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"tandem/panes/widget"
 )
 
-// A cluster is what one or two cells of a line show.
+// A cluster is a character with its position, one or two cells wide.
 type cluster struct {
 	text  string
 	x, w  int
 	style *api.Style
 }
 
-// clusters appends the clusters of a line as it is drawn: each run takes the
-// cells that it says.
-func clusters(dst []cluster, l api.Line) []cluster {
+// appendClusters appends the clusters of a line as drawn: each run takes exactly its number of
+// cells.
+func appendClusters(dst []cluster, l api.Line) []cluster {
 	x := 0
 	for i := range l.Runs {
 		r := &l.Runs[i]
@@ -28,6 +28,7 @@ func clusters(dst []cluster, l api.Line) []cluster {
 		for text := r.Text; text != "" && x < end; {
 			piece, width := cellwidth.Fit(text, end-x)
 			text = text[len(piece):]
+			// A character without width, and nothing before it to join, has no cell.
 			if width == 0 && !widget.IsControl(piece) {
 				continue
 			}
@@ -45,31 +46,30 @@ func clusters(dst []cluster, l api.Line) []cluster {
 	return dst
 }
 
-// spread is a line of double width (DECDWL, DECDHL) with a blank behind each
-// cell, which is as wide as a terminal's own characters can be; any other line
-// is as it was.
-func spread(l api.Line) api.Line {
+// spreadDouble returns a line of double width (DECDWL, DECDHL) with a blank after each cell: the
+// nearest equivalent in ordinary characters. Any other line is unchanged.
+func spreadDouble(l api.Line) api.Line {
 	if l.Size == styled.SingleSize {
 		return l
 	}
 	wide := l
 	wide.Runs = nil
-	for _, c := range clusters(nil, l) {
+	for _, c := range appendClusters(nil, l) {
 		wide.Runs = append(wide.Runs, api.Run{Style: *c.style, Text: c.text + widget.Spaces(c.w), Cells: 2 * c.w})
 	}
 	return wide
 }
 
-// scale is how many columns of a pane a cell of a line takes.
-func scale(l api.Line) int {
+// cellScale returns how many columns of a pane a cell of a line takes.
+func cellScale(l api.Line) int {
 	if l.Size == styled.SingleSize {
 		return 1
 	}
 	return 2
 }
 
-// at is the index of the cluster that has column x, or len(row) behind the last.
-func at(row []cluster, x int) int {
+// clusterIndex returns the index of the cluster at column x, or len(row) after the last one.
+func clusterIndex(row []cluster, x int) int {
 	for i := range row {
 		if x < row[i].x+row[i].w {
 			return i
@@ -78,7 +78,7 @@ func at(row []cluster, x int) int {
 	return len(row)
 }
 
-// lastCell is the column of a row's last character.
+// lastCell returns the column of a row's last character.
 func lastCell(row []cluster) int {
 	if len(row) == 0 {
 		return 0
@@ -86,8 +86,7 @@ func lastCell(row []cluster) int {
 	return row[len(row)-1].x
 }
 
-// width is how many cells a row's text takes.
-func width(row []cluster) int {
+func rowWidth(row []cluster) int {
 	if len(row) == 0 {
 		return 0
 	}
@@ -103,16 +102,16 @@ func textOf(row []cluster) string {
 	return b.String()
 }
 
-// A class is what words are made of.
-type class uint8
+// A charClass divides characters into words.
+type charClass uint8
 
 const (
-	blankClass class = iota
+	blankClass charClass = iota
 	wordClass
 	otherClass
 )
 
-func (c cluster) class() class {
+func (c cluster) class() charClass {
 	r, _ := utf8.DecodeRuneInString(c.text)
 	switch {
 	case unicode.IsSpace(r):
@@ -123,15 +122,14 @@ func (c cluster) class() class {
 	return otherClass
 }
 
-// A span is columns from and up to, and not including, to, in an ink.
+// A span has the columns from up to to, excluding to, and their style.
 type span struct {
 	from, to int
 	ink      widget.Ink
 }
 
-// appendMarked appends a line as appendLine does, with spans of it in inks of
-// their own; where they overlap, the last one counts. A wide cluster is in an
-// ink as soon as one of its cells is.
+// appendMarked appends a line like widget.AppendLine, with spans in styles of their own. Where
+// spans overlap, the last one counts. A wide character is marked if one of its cells is.
 func appendMarked(dst []byte, l api.Line, w int, spans []span) []byte {
 	var style api.Style
 	var ink widget.Ink
@@ -152,7 +150,7 @@ func appendMarked(dst []byte, l api.Line, w int, spans []span) []byte {
 		style, ink = toStyle, toInk
 	}
 	x := 0
-	for _, c := range clusters(nil, l) {
+	for _, c := range appendClusters(nil, l) {
 		if c.x+c.w > w {
 			break
 		}
@@ -172,7 +170,7 @@ func appendMarked(dst []byte, l api.Line, w int, spans []span) []byte {
 	return dst
 }
 
-// inkAt is the ink of the last span with any of some columns.
+// inkAt returns the style of the last span overlapping some columns; "" without one.
 func inkAt(spans []span, from, to int) widget.Ink {
 	for i := len(spans) - 1; i >= 0; i-- {
 		if spans[i].from < to && from < spans[i].to {

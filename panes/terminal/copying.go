@@ -11,14 +11,13 @@ import (
 	"tandem/panes"
 )
 
-// maxCopied bounds what is kept to be pasted, in bytes.
-const maxCopied = 16 << 20
+// maxCopyBytes limits the copied text.
+const maxCopyBytes = 16 << 20
 
-// A Read gets text that is to be copied; cut reports whether there was more than is
-// kept.
+// A Read fetches text to copy. cut reports whether the text was longer than the limit.
 type Read func(context.Context, panes.Engine) (text string, cut bool, err error)
 
-// makeActions is what the keys of scroll and copy mode do.
+// makeActions returns the actions of scroll and copy mode.
 func (p *Pane) makeActions() panes.Actions {
 	do := func(what func()) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -26,7 +25,7 @@ func (p *Pane) makeActions() panes.Actions {
 			return nil
 		}
 	}
-	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Scroll.Select(kind) }) }
+	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Scroll.ToggleSelection(kind) }) }
 	all := panes.Actions{
 		keymap.ScrollMode:        do(p.Scroll.Start),
 		keymap.TerminalReset:     p.resetModes,
@@ -50,12 +49,12 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ScrollCommandBack:  p.whileScrolling(func() tea.Cmd { return p.findCommand(true) }),
 	}
 	for action, motion := range motions() {
-		all[action] = do(func() { p.Scroll.Move(motion) })
+		all[action] = do(func() { p.Scroll.MoveCursor(motion) })
 	}
 	return all
 }
 
-// whileScrolling is an action that scroll mode alone has.
+// whileScrolling restricts an action to scroll mode.
 func (p *Pane) whileScrolling(act func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		if !p.Scroll.Active() {
@@ -65,7 +64,7 @@ func (p *Pane) whileScrolling(act func() tea.Cmd) func() tea.Cmd {
 	}
 }
 
-// motions are the actions that move the cursor of scroll mode.
+// motions maps the actions that move the cursor of scroll mode.
 func motions() map[keymap.Action]Motion {
 	return map[keymap.Action]Motion{
 		keymap.ScrollDown: LineDown, keymap.ScrollUp: LineUp,
@@ -80,33 +79,33 @@ func motions() map[keymap.Action]Motion {
 	}
 }
 
-// cancelCopy takes back what was begun last, and ends scroll mode in the end.
+// cancelCopy cancels whatever was started last, and in the end scroll mode.
 func (p *Pane) cancelCopy() tea.Cmd {
-	p.endFind()
-	p.find.held = nil
-	if p.Scroll.Active() && !p.Scroll.Cancel() {
+	p.cancelFind()
+	p.find.heldKeys = nil
+	if p.Scroll.Active() && !p.Scroll.CancelLast() {
 		p.Scroll.Stop()
 	}
 	return nil
 }
 
 func (p *Pane) swapOrOpen() tea.Cmd {
-	if p.Scroll.Swap() {
+	if p.Scroll.SwapEnds() {
 		return nil
 	}
 	return p.openTarget()
 }
 
 func (p *Pane) copyOrOpen() tea.Cmd {
-	if p.Scroll.Selected() {
+	if p.Scroll.HasSelection() {
 		return p.copySelection()
 	}
 	return p.openTarget()
 }
 
-// copySelection copies what is selected and goes back to the live screen.
+// copySelection copies the selection and leaves scroll mode.
 func (p *Pane) copySelection() tea.Cmd {
-	if !p.Scroll.Selected() {
+	if !p.Scroll.HasSelection() {
 		return p.env.Say("nothing is selected", false)
 	}
 	copying := p.Copy(p.Scroll.Selection())
@@ -115,15 +114,15 @@ func (p *Pane) copySelection() tea.Cmd {
 }
 
 func (p *Pane) copyLine() tea.Cmd {
-	copying := p.Copy(p.Scroll.Line())
+	copying := p.Copy(p.Scroll.LineRange())
 	p.Scroll.Stop()
 	return copying
 }
 
-// Copy copies a part of the session's text.
+// Copy copies a range of the session's text, if possible from the lines held.
 func (p *Pane) Copy(in api.SessionTextInput) tea.Cmd {
 	in.ID = p.ID
-	if p.Feed.Screen.Lost(in) {
+	if p.Feed.Screen.HasLost(in) {
 		return p.env.Say("nothing copied: those lines are gone from the scrollback", true)
 	}
 	if text, held := p.Feed.Screen.HeldText(in); held {
@@ -134,7 +133,7 @@ func (p *Pane) Copy(in api.SessionTextInput) tea.Cmd {
 		for {
 			out, err := api.SessionText.Call(ctx, e, in)
 			text.WriteString(out.Text)
-			if err != nil || out.Next == nil || text.Len() >= maxCopied {
+			if err != nil || out.Next == nil || text.Len() >= maxCopyBytes {
 				return text.String(), out.Next != nil, err
 			}
 			in.From = *out.Next
@@ -142,41 +141,41 @@ func (p *Pane) Copy(in api.SessionTextInput) tea.Cmd {
 	})
 }
 
-// endedLines are lines of a session that has ended.
-type endedLines struct {
+// exitedLinesMsg has lines of an exited session.
+type exitedLinesMsg struct {
 	pane  *Pane
 	lines []api.NumberedLine
 }
 
-func (msg endedLines) For() *Pane { return msg.pane }
+func (msg exitedLinesMsg) For() *Pane { return msg.pane }
 
-// Fetch asks for lines of a session that has ended, which has nobody any more to
-// send them by itself.
+// Fetch requests the missing lines of an exited session. It has no attachment to send them.
 func (p *Pane) Fetch() tea.Cmd {
-	if p.Ended() == nil {
+	if p.FinalState() == nil {
 		return nil
 	}
-	lacks := p.Scroll.lacks()
-	if lacks.Count == 0 || lacks == p.Scroll.asked {
+	lacks := p.Scroll.missingLines()
+	if lacks.Count == 0 || lacks == p.Scroll.requested {
 		return nil
 	}
-	p.Scroll.asked = lacks
+	p.Scroll.requested = lacks
 	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: panes.ClientName, Lines: lacks}
 	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		lines, err := linesOf(ctx, e, o)
+		lines, err := fetchLines(ctx, e, o)
 		if err != nil {
 			return panes.DoneMsg{Err: err}
 		}
-		return endedLines{p, lines}
+		return exitedLinesMsg{p, lines}
 	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 }
 
-// linesOf gives lines of a session that has ended.
-func linesOf(ctx context.Context, e panes.Engine, o api.AttachOptions) (lines []api.NumberedLine, err error) {
+// fetchLines reads lines of an exited session through a short attachment.
+func fetchLines(ctx context.Context, e panes.Engine, o api.AttachOptions) (lines []api.NumberedLine, err error) {
 	v, err := e.Attach(ctx, o)
 	if err != nil {
 		return nil, err
 	}
+	// Receive has no context, so closing the attachment is the only way to end it.
 	stop := context.AfterFunc(ctx, func() { v.Close() })
 	defer stop()
 	defer v.Close()

@@ -2,10 +2,10 @@ package terminal
 
 import "tandem/engine/api"
 
-// A Motion is a way to move the cursor of scroll mode.
+// A Motion is a movement of the cursor in scroll mode.
 type Motion uint8
 
-// The motions; what they count is their own unit.
+// The motions. A count repeats each in its own unit.
 const (
 	LineDown Motion = iota
 	LineUp
@@ -30,63 +30,63 @@ const (
 	Newest
 )
 
-// Move moves the cursor, as often as the number says that was typed before.
-func (s *ScrollMode) Move(m Motion) {
+// MoveCursor moves the cursor, repeated by the typed count.
+func (s *ScrollMode) MoveCursor(m Motion) {
 	if !s.active {
 		return
 	}
 	s.wheel = false
-	n, counted := s.Count()
+	n, counted := s.TakeCount()
 	switch m {
 	case LineDown:
-		s.vertical(n)
+		s.moveLines(n)
 	case LineUp:
-		s.vertical(-n)
+		s.moveLines(-n)
 	case PageDown, PageUp, HalfDown, HalfUp:
-		s.Pages(min(n, 1000) * [...]int{2, -2, 1, -1}[m-PageDown])
+		s.ScrollHalfPages(min(n, 1000) * [...]int{2, -2, 1, -1}[m-PageDown])
 	case ScreenTop, ScreenMiddle, ScreenBottom:
-		s.toScreen(m, n)
+		s.moveOnScreen(m, n)
 	case Newest:
 		if counted {
-			s.Go(api.Place{Line: min(s.screen.State().Oldest+int64(n)-1, s.screen.lastLine())})
+			s.GoTo(api.Place{Line: min(s.screen.State().Oldest+int64(n)-1, s.screen.lastLine())})
 			break
 		}
-		s.End()
+		s.GoToEnd()
 	case Oldest:
-		s.Home()
+		s.GoToStart()
 	default:
-		s.inText(m, n)
+		s.moveInText(m, n)
 	}
-	s.tellAnchors()
+	s.sendAnchors()
 }
 
-func (s *ScrollMode) vertical(lines int) {
+func (s *ScrollMode) moveLines(lines int) {
 	st := s.screen.State()
-	s.cursor.Line = max(min(s.cursor.Line+int64(lines), max(s.screen.lastLine(), s.cursor.Line)), s.oldest(st))
-	s.keepCursor()
+	s.cursor.Line = max(min(s.cursor.Line+int64(lines), max(s.screen.lastLine(), s.cursor.Line)), s.oldestLine(st))
+	s.showCursor()
 	s.keepColumn()
-	s.fetch()
+	s.requestLines()
 }
 
-// keepColumn puts the cursor back into the column that it came from, as far as
-// the line goes.
+// keepColumn returns the cursor to its column, as far as the line reaches.
 func (s *ScrollMode) keepColumn() {
-	s.cursor.Cell = s.want
+	s.cursor.Cell = s.column
+	// A block may reach beyond the end of a line.
 	if s.sel.kind == SelectBlock {
 		return
 	}
-	row, ok := s.screen.row(s.cursor.Line)
+	row, ok := s.screen.textRow(s.cursor.Line)
 	if !ok {
 		return
 	}
-	if i := at(row, s.want); i < len(row) {
+	if i := clusterIndex(row, s.column); i < len(row) {
 		s.cursor.Cell = row[i].x
 	} else {
 		s.cursor.Cell = lastCell(row)
 	}
 }
 
-func (s *ScrollMode) toScreen(m Motion, n int) {
+func (s *ScrollMode) moveOnScreen(m Motion, n int) {
 	h := s.height
 	row := min(n, h) - 1
 	switch m {
@@ -99,17 +99,17 @@ func (s *ScrollMode) toScreen(m Motion, n int) {
 	s.keepColumn()
 }
 
-// inText does the motions that depend on the text.
-func (s *ScrollMode) inText(m Motion, n int) {
-	w := s.screen.walk(s.cursor)
+// moveInText performs a motion that depends on the text.
+func (s *ScrollMode) moveInText(m Motion, n int) {
+	w := s.screen.newWalker(s.cursor)
 	before := w.place()
 	for range n {
 		from := w.place()
 		switch m {
 		case CellLeft:
-			w.left()
+			w.moveLeft()
 		case CellRight:
-			w.right()
+			w.moveRight()
 		case NextWord:
 			w.nextWord()
 		case PreviousWord:
@@ -124,18 +124,20 @@ func (s *ScrollMode) inText(m Motion, n int) {
 		case LineEnd:
 			w.lineEnd()
 		case NextParagraph:
-			w.paragraph(1)
+			w.moveParagraph(1)
 		case PreviousParagraph:
-			w.paragraph(-1)
+			w.moveParagraph(-1)
 		}
+		// No progress: repeating it would not help.
 		if w.place() == from {
 			break
 		}
 	}
 	if w.place() != before {
-		s.Go(w.place())
+		s.GoTo(w.place())
 	}
 	if m == LineEnd {
-		s.want = 1 << 20
+		// Later lines keep the cursor at their end too, like $ in vi.
+		s.column = 1 << 20
 	}
 }

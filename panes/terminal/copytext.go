@@ -6,17 +6,16 @@ import (
 	"tandem/engine/api"
 )
 
-// HeldText is the text of a selection as the pane shows it; ok is false when the
-// session has lines of it that are not held. Lines that nobody has any more are
-// left out.
+// HeldText returns the text of a range as the pane shows it, without lines dropped by both the
+// session and the pane. ok is false if the session has lines that are not held.
 func (s *Screen) HeldText(in api.SessionTextInput) (text string, ok bool) {
-	if !s.holds(in) {
+	if !s.holdsAll(in) {
 		return "", false
 	}
 	var b, line strings.Builder
-	held := s.held(in.From.Line, in.To.Line+1)
+	held := s.heldLines(in.From.Line, in.To.Line+1)
 	for i, n := range held {
-		l, _ := s.line(n)
+		l, _ := s.lineAt(n)
 		from, to := 0, 1<<30
 		if in.Block || n == in.From.Line {
 			from = in.From.Cell
@@ -24,8 +23,8 @@ func (s *Screen) HeldText(in api.SessionTextInput) (text string, ok bool) {
 		if in.Block || n == in.To.Line {
 			to = in.To.Cell
 		}
-		inside := false // the selection ends before the text of its last line does
-		for _, c := range clusters(nil, l) {
+		inside := false // the range ends before the text of its last line
+		for _, c := range appendClusters(nil, l) {
 			if c.x < to && c.x+c.w > from {
 				line.WriteString(c.text)
 			}
@@ -47,25 +46,25 @@ func (s *Screen) HeldText(in api.SessionTextInput) (text string, ok bool) {
 	return b.String(), true
 }
 
-// Lost reports whether nobody has any line of a selection any more.
-func (s *Screen) Lost(in api.SessionTextInput) bool {
-	last := lastOf(in)
-	return last < s.State().Oldest && len(s.held(in.From.Line, last+1)) == 0
+// HasLost reports whether every line of a range is gone, here and in the session.
+func (s *Screen) HasLost(in api.SessionTextInput) bool {
+	last := lastLineOf(in)
+	return last < s.State().Oldest && len(s.heldLines(in.From.Line, last+1)) == 0
 }
 
-// holds reports whether all lines of a selection are held that the session has.
-func (s *Screen) holds(in api.SessionTextInput) bool {
-	last := lastOf(in)
+// holdsAll reports whether all lines of a range that the session still has are held.
+func (s *Screen) holdsAll(in api.SessionTextInput) bool {
+	last := lastLineOf(in)
 	for n := max(in.From.Line, s.State().Oldest); n <= last; n++ {
-		if _, ok := s.line(n); !ok {
+		if _, ok := s.lineAt(n); !ok {
 			return false
 		}
 	}
 	return true
 }
 
-// lastOf is the last line of which a selection has anything.
-func lastOf(in api.SessionTextInput) int64 {
+// lastLineOf returns the last line with a part of the range.
+func lastLineOf(in api.SessionTextInput) int64 {
 	if in.To.Cell == 0 && !in.Block && in.To.Line > in.From.Line {
 		return in.To.Line - 1
 	}

@@ -10,38 +10,37 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Target is what can be opened: an address, or a path with the line and the
-// column that were behind it, 0 for none.
+// A Target is something to open: a URL, or a path with the line and column after it, 0 for none.
 type Target struct {
 	URL          string
 	Path         string
 	Line, Column int
 }
 
-// inToken are the characters beside letters and digits that a double click
-// takes for part of a word: those of paths and addresses.
-const inToken = "_-./~:@%+#?&=,$*!"
+// tokenChars are the characters besides letters and digits in a word for a double click: those of
+// paths and URLs.
+const tokenChars = "_-./~:@%+#?&=,$*!"
 
-func tokenRune(text string) bool {
+func isTokenRune(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(inToken, r) ||
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(tokenChars, r) ||
 		r > 0x7f && !unicode.IsSpace(r) && !unicode.IsPunct(r) && !(r >= 0x2500 && r < 0x25a0)
 }
 
-// edges are what stands around a path or address and is hardly part of it.
-const edges = ".,:;!?&*=#@%+$"
+// edgeChars rarely belong to a path or URL if they are at its end.
+const edgeChars = ".,:;!?&*=#@%+$"
 
-// tokenAround is the first and the last place of the word at p, as a double
-// click takes it, and its text.
+// tokenAround returns the first and the last place of the word at p for a double click, and its
+// text.
 func (s *Screen) tokenAround(p api.Place) (from, to api.Place, text string) {
-	w := s.walk(p)
+	w := s.newWalker(p)
 	if w.i >= len(w.row) || p.Cell >= w.row[w.i].x+w.row[w.i].w {
 		return p, p, ""
 	}
 	same := func(w *walker) bool { return w.class() == blankClass }
 	switch {
-	case tokenRune(w.row[w.i].text):
-		same = func(w *walker) bool { return w.i < len(w.row) && tokenRune(w.row[w.i].text) }
+	case isTokenRune(w.row[w.i].text):
+		same = func(w *walker) bool { return w.i < len(w.row) && isTokenRune(w.row[w.i].text) }
 	case w.class() != blankClass:
 		return w.place(), w.place(), w.row[w.i].text
 	}
@@ -60,6 +59,7 @@ func (s *Screen) tokenAround(p api.Place) (from, to api.Place, text string) {
 			b.WriteString(back.row[back.i].text)
 		}
 		to = back.place()
+		// The limit is for lines wrapped over many rows.
 		if broken, ok := back.next(); !ok || broken || !same(&back) || b.Len() > 8192 {
 			break
 		}
@@ -67,9 +67,8 @@ func (s *Screen) tokenAround(p api.Place) (from, to api.Place, text string) {
 	return from, to, b.String()
 }
 
-// Target is what could be opened where the cursor is; ok is false when
-// there is nothing of the kind.
-func (s *ScrollMode) Target() (target Target, ok bool) {
+// TargetAtCursor returns the path or URL under the cursor; ok is false without one.
+func (s *ScrollMode) TargetAtCursor() (target Target, ok bool) {
 	p := s.cursor
 	if link := s.screen.linkAt(p); link != "" {
 		return Target{URL: link}, true
@@ -78,29 +77,29 @@ func (s *ScrollMode) Target() (target Target, ok bool) {
 	return parseTarget(text)
 }
 
-// linkAt is the hyperlink (OSC 8) of a cell.
+// linkAt returns the hyperlink (OSC 8) of a cell.
 func (s *Screen) linkAt(p api.Place) string {
-	row, _ := s.row(p.Line)
-	if i := at(row, p.Cell); i < len(row) {
+	row, _ := s.textRow(p.Line)
+	if i := clusterIndex(row, p.Cell); i < len(row) {
 		return widget.CleanLink(row[i].style.Link)
 	}
 	return ""
 }
 
-// schemes begin the addresses that are told from paths.
+// schemes returns the prefixes of URLs.
 func schemes() []string {
 	return []string{"https://", "http://", "ftp://", "file://", "ssh://", "git://", "mailto:"}
 }
 
-// parseTarget reads an address, or a path as programs print it: "a/b.go:12:3".
+// parseTarget parses a URL, or a path as printed by compilers: "a/b.go:12:3".
 func parseTarget(text string) (target Target, ok bool) {
-	text = strings.TrimLeft(strings.TrimSpace(widget.Clean(text)), edges[1:])
+	text = strings.TrimLeft(strings.TrimSpace(widget.Clean(text)), edgeChars[1:])
 	for _, scheme := range schemes() {
 		if i := strings.Index(text, scheme); i >= 0 && len(text) > i+len(scheme) {
-			return Target{URL: strings.TrimRight(text[i:], edges)}, true
+			return Target{URL: strings.TrimRight(text[i:], edgeChars)}, true
 		}
 	}
-	text = strings.TrimRight(text, edges)
+	text = strings.TrimRight(text, edgeChars)
 	rest, last := cutNumber(text)
 	target.Path, target.Line = cutNumber(rest)
 	if target.Line == 0 {
@@ -111,7 +110,7 @@ func parseTarget(text string) (target Target, ok bool) {
 	return target, target.Path != ""
 }
 
-// cutNumber takes ":12" off the end of a text; without one the number is 0.
+// cutNumber cuts ":12" off the end of a text; n is 0 without one.
 func cutNumber(text string) (rest string, n int) {
 	i := strings.LastIndexByte(text, ':')
 	if i <= 0 || len(text)-i > 8 {

@@ -1,3 +1,2 @@
-// Package terminal is a session's terminal in a pane: what it shows, its
-// scrollback, and copying from that.
+// Package terminal shows a session's terminal in a pane, with its scrollback, search and copy mode.
 package terminal

@@ -9,8 +9,7 @@ import (
 	"tandem/panes/widget"
 )
 
-// Draw gives the pane's rows: h strings of w cells each. The slice is valid
-// until the next call.
+// Draw returns the pane's rows: h strings of w cells each. The slice is valid until the next call.
 func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
 	t.rows, t.patches = t.rows[:0], nil
 	st := t.State()
@@ -20,35 +19,36 @@ func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
 	if !st.Known {
 		return t.drawUnknown(w, h, look)
 	}
-	t.Pointer.seen = drawnTop{t.Scroll.topOf(st), st.fulls}
-	if !t.Scroll.active && !t.Pointer.pressed.down { // what is seen can be selected, whatever comes meanwhile
-		t.Feed.Screen.keep(t.Pointer.seen.line, t.Pointer.seen.line+int64(h))
+	t.Pointer.drawn = drawnTop{t.Scroll.topLine(st), st.fulls}
+	if !t.Scroll.active && !t.Pointer.pressed.down { // drawn lines can be selected, whatever arrives meanwhile
+		t.Feed.Screen.keepLines(t.Pointer.drawn.line, t.Pointer.drawn.line+int64(h))
 	}
-	win := Window{Top: t.Pointer.seen.line, W: w, H: h, Pictures: t.Pictures}
+	win := Window{Top: t.Pointer.drawn.line, W: w, H: h, Pictures: t.Pictures}
 	t.rows = t.Feed.Screen.Draw(t.rows, win)
 	t.patches = t.Feed.Screen.Patches(win, func(y int) bool {
-		return y == 0 && t.Scroll.active || y == h-1 && t.ended != nil && !t.Scroll.active
+		return y == 0 && t.Scroll.active || y == h-1 && t.exited != nil && !t.Scroll.active
 	})
+	// Guesses first: matches and the selection must stay visible over them.
 	t.drawGuesses(win.Top, w, time.Now())
 	t.drawMarks(st, w, look)
-	t.fill(st, w, h, look)
+	t.fillRows(st, w, h, look)
 	if t.Scroll.active {
-		t.rows[0] = widget.Overwrite(t.rows[0], w, " "+t.Scroll.position(st)+" ", look.Selected)
-	} else if t.ended != nil {
-		t.rows[h-1] = endedRow(t.ended, t.afterEnd, w, look)
+		t.rows[0] = widget.Overwrite(t.rows[0], w, " "+t.Scroll.positionText(st)+" ", look.Selected)
+	} else if t.exited != nil {
+		t.rows[h-1] = drawExitRow(t.exited, t.exitHints, w, look)
 	}
 	return t.rows
 }
 
-// Patches are what the terminal has to draw itself over the rows that Draw gave last.
+// Patches returns the pictures for the terminal to draw over the rows of the last Draw.
 func (t *Terminal) Patches() []graphics.Patch { return t.patches }
 
-// drawUnknown is the pane before its first frame.
+// drawUnknown draws the pane before its first frame.
 func (t *Terminal) drawUnknown(w, h int, look *widget.Look) []string {
 	var text string
 	switch {
-	case t.ended != nil:
-		text = widget.HowEndedIn(t.ended, w)
+	case t.exited != nil:
+		text = widget.HowEndedIn(t.exited, w)
 	case t.err != nil:
 		text = widget.Clean(t.err.Error())
 	}
@@ -59,17 +59,17 @@ func (t *Terminal) drawUnknown(w, h int, look *widget.Look) []string {
 		}
 		t.rows = append(t.rows, widget.Spaces(w))
 	}
-	if t.ended != nil {
-		t.rows[h-1] = endedRow(t.ended, t.afterEnd, w, look)
+	if t.exited != nil {
+		t.rows[h-1] = drawExitRow(t.exited, t.exitHints, w, look)
 	}
 	return t.rows
 }
 
-// fill makes the rows w cells wide and h many; what lies outside the session's
-// screen shows a pattern, so that it is seen not to be part of it.
-func (t *Terminal) fill(st ScreenState, w, h int, look *widget.Look) {
+// fillRows extends the rows to w cells and h rows. Once the size has settled, cells outside the
+// session's screen get a pattern.
+func (t *Terminal) fillRows(st ScreenState, w, h int, look *widget.Look) {
 	filled := widget.Spaces
-	if t.settled {
+	if t.sizeSettled {
 		filled = look.Filled
 	}
 	if st.Cols < w {
@@ -82,14 +82,14 @@ func (t *Terminal) fill(st ScreenState, w, h int, look *widget.Look) {
 	for len(t.rows) < h {
 		t.rows = append(t.rows, row)
 	}
-	if t.settled && t.ended == nil {
-		t.sayWhySmaller(st, drawn, w, h, look)
+	if t.sizeSettled && t.exited == nil {
+		t.drawSizeNote(st, drawn, w, h, look)
 	}
 }
 
-// sayWhySmaller tells in the pattern, below the drawn rows of the session or beside
-// them, whose size it has. Where there is no room for the words they are left out.
-func (t *Terminal) sayWhySmaller(st ScreenState, drawn, w, h int, look *widget.Look) {
+// drawSizeNote explains the session's smaller size in the pattern, below the drawn rows or beside
+// them, if it fits.
+func (t *Terminal) drawSizeNote(st ScreenState, drawn, w, h int, look *widget.Look) {
 	size := fmt.Sprintf("%d×%d of %d×%d", st.Cols, st.Rows, w, h)
 	long := size + ": a smaller terminal shows this session too"
 	if drawn < h {
@@ -115,27 +115,25 @@ func (t *Terminal) sayWhySmaller(st ScreenState, drawn, w, h int, look *widget.L
 	}
 }
 
-// Cursor is where the program's cursor stands in the pane; ok is false when
-// there is none to show.
+// Cursor returns the position of the cursor in the pane; ok is false without a visible one.
 func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 	st := t.State()
 	if t.Scroll.active {
-		return t.Scroll.cursorIn(t.size.Cols)
+		return t.Scroll.paneCursor(t.size.Cols)
 	}
 	c = st.Cursor
 	if at := t.echo.drawn.Cursor; at != nil {
 		c.X, c.Y = at.X, at.Y
 	}
-	l, _ := t.Feed.Screen.line(st.First + int64(c.Y))
-	c.Y -= st.above(t.size.Rows)
-	c.X = min(c.X*scale(l), st.Cols-1)
-	shown := st.Known && c.Visible && t.ended == nil
+	l, _ := t.Feed.Screen.lineAt(st.First + int64(c.Y))
+	c.Y -= st.rowsAbove(t.size.Rows)
+	c.X = min(c.X*cellScale(l), st.Cols-1)
+	shown := st.Known && c.Visible && t.exited == nil
 	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.size.Cols && c.Y < t.size.Rows
 }
 
-// endedRow is the last row of a pane whose program is gone, with what can be
-// done about it.
-func endedRow(p *api.Process, hints []widget.Hint, w int, look *widget.Look) string {
+// drawExitRow draws the last row of a pane whose program has exited, with the keys to use next.
+func drawExitRow(p *api.Process, hints []widget.Hint, w int, look *widget.Look) string {
 	what := " " + widget.HowEndedIn(p, w-2) + " "
 	row, used := look.BarBad.Text(what), widget.Width(what)
 	for _, h := range hints {

@@ -11,37 +11,39 @@ import (
 	"tandem/ui/predict"
 )
 
-// mostMarks bounds the marks that wait for an answer: an older engine gives none.
-const mostMarks = 64
+// maxMarks limits the marks without a reply: an older engine never replies.
+const maxMarks = 64
 
-// An echo shows what was typed into a session of another machine, underlined, before the
-// program there has. A mark behind each input tells when it has had the time to answer.
+// An echo shows input for another machine's session, underlined, before the program's echo arrives.
+// After each input it sends a mark. The engine returns the mark once the program has had time to
+// react, so a guess still missing then was wrong.
 type echo struct {
-	guesses predict.Predictor
-	last    uint64
-	sent    []sentMark // marks without an answer
-	serial  int        // of the attachment that they went to
-	alt     bool       // the program is on its alternate screen
-	drawn   predict.Overlay
-	waits   bool // a message comes when an answer gets late
+	guesses   predict.Predictor
+	last      uint64
+	sent      []sentMark // marks without a reply
+	serial    int        // of the attachment they were sent on
+	alt       bool       // the program uses the alternate screen
+	drawn     predict.Overlay
+	lateTimer bool // a message is scheduled for a late reply
 }
 
-// A sentMark is a mark, and when it was sent.
+// A sentMark is a mark with the time it was sent.
 type sentMark struct {
 	mark uint64
 	at   time.Time
 }
 
-// restart forgets what is guessed: the screen is another one.
-func (e *echo) restart() {
+// dropGuesses drops all guesses, because the screen is a different one.
+func (e *echo) dropGuesses() {
 	e.guesses.Reset()
 	e.sent, e.drawn = nil, predict.Overlay{}
 }
 
-// answered takes what the engine says of the input.
-func (e *echo) answered(m api.Mark, now time.Time) {
+// handleMark handles a returned mark.
+func (e *echo) handleMark(m api.Mark, now time.Time) {
 	for len(e.sent) > 0 && e.sent[0].mark <= m.N {
 		if e.sent[0].mark == m.N {
+			// Only the time on the link counts, not the time the engine waited for the program.
 			e.guesses.Measured(max(now.Sub(e.sent[0].at)-m.Held, 0))
 		}
 		e.sent = e.sent[1:]
@@ -49,15 +51,16 @@ func (e *echo) answered(m api.Mark, now time.Time) {
 	e.guesses.Ack(m.N)
 }
 
-// foresee notes what was sent to the program, and guesses what it will show.
-func (t *Terminal) foresee(in api.Input, now time.Time) {
+// predictInput marks input sent to the program and predicts its echo.
+func (t *Terminal) predictInput(in api.Input, now time.Time) {
 	e := &t.echo
 	mode := t.Predict
+	// Sessions on this machine echo without delay.
 	if machine, _ := api.MachineOf(t.ID); machine == "" && mode != predict.Always {
 		mode = predict.Off
 	}
 	if e.guesses.Mode = mode; mode == predict.Off || !t.Outbox.Connected() {
-		e.restart()
+		e.dropGuesses()
 		return
 	}
 	e.last++
@@ -65,55 +68,56 @@ func (t *Terminal) foresee(in api.Input, now time.Time) {
 	if t.Outbox.Send(api.Input{Mark: &mark}) != nil {
 		return
 	}
-	e.sent = append(e.sent[max(len(e.sent)+1-mostMarks, 0):], sentMark{mark, now})
+	e.sent = append(e.sent[max(len(e.sent)+1-maxMarks, 0):], sentMark{mark, now})
 	if in.Key != nil {
-		e.guesses.Type(*in.Key, mark, now, t.known())
+		e.guesses.Type(*in.Key, mark, now, t.screenForPredict())
 	} else {
 		e.guesses.Unknown(mark)
 	}
 	t.changed = true
 }
 
-// confirm compares what is guessed with what has arrived.
-func (t *Terminal) confirm(st feedStatus, screen ScreenState) {
+// confirmGuesses compares the guesses with the screen.
+func (t *Terminal) confirmGuesses(st feedStatus, screen ScreenState) {
 	e := &t.echo
+	// The guesses were about another screen.
 	if st.serial != e.serial || screen.Alt != e.alt {
 		e.serial, e.alt = st.serial, screen.Alt
-		e.restart()
+		e.dropGuesses()
 	}
 	if st.mark != nil {
-		e.answered(*st.mark, st.markAt)
+		e.handleMark(*st.mark, st.markAt)
 		t.changed = true
 	}
 	if t.changed && e.guesses.Mode != predict.Off && screen.Known {
-		e.guesses.Confirm(t.known())
+		e.guesses.Confirm(t.screenForPredict())
 	}
 }
 
-// A known is the screen as the pane has it, for who guesses.
-type known struct {
+// A predictScreen is the screen as predict sees it.
+type predictScreen struct {
 	screen *Screen
 	ScreenState
 }
 
-func (t *Terminal) known() known { return known{&t.Feed.Screen, t.State()} }
+func (t *Terminal) screenForPredict() predictScreen { return predictScreen{&t.Feed.Screen, t.State()} }
 
-func (k known) line(y int) api.Line {
-	l, _ := k.screen.line(k.First + int64(y))
+func (k predictScreen) line(y int) api.Line {
+	l, _ := k.screen.lineAt(k.First + int64(y))
 	return l
 }
 
-func (k known) Size() (cols, rows int) { return k.Cols, k.Rows }
+func (k predictScreen) Size() (cols, rows int) { return k.Cols, k.Rows }
 
-// Cursor is unknown in the last column, where a frame does not tell whether the next
-// character wraps.
-func (k known) Cursor() (x, y int, ok bool) {
+// Cursor reports false in the last column, because a frame does not tell whether the next character
+// wraps.
+func (k predictScreen) Cursor() (x, y int, ok bool) {
 	c := k.ScreenState.Cursor
 	return c.X, c.Y, k.Known && c.Visible && c.X < k.Cols-1 && k.line(c.Y).Size == styled.SingleSize
 }
 
-func (k known) Cell(x, y int) predict.Cell {
-	for _, c := range clusters(nil, k.line(y)) {
+func (k predictScreen) Cell(x, y int) predict.Cell {
+	for _, c := range appendClusters(nil, k.line(y)) {
 		switch {
 		case x == c.x:
 			return predict.Cell{Text: c.text, Style: *c.style}
@@ -124,44 +128,45 @@ func (k known) Cell(x, y int) predict.Cell {
 	return predict.Cell{Text: " "}
 }
 
-// Pen is the style of what the cursor stands on: the next character's is not told.
-func (k known) Pen() styled.Style {
+// Pen returns the style under the cursor: a frame does not have the style of the next character.
+func (k predictScreen) Pen() styled.Style {
 	c := k.ScreenState.Cursor
 	style := k.Cell(c.X, c.Y).Style
 	style.Underline, style.Link = styled.UnderlineNone, ""
 	return style
 }
 
-// drawGuesses draws over the rows from a line on what is guessed to be there.
+// drawGuesses draws the guesses over the rows; top is the line of the first row.
 func (t *Terminal) drawGuesses(top int64, w int, now time.Time) {
 	e := &t.echo
-	if e.drawn = (predict.Overlay{}); t.Scroll.active || t.ended != nil || e.guesses.Mode == predict.Off {
+	if e.drawn = (predict.Overlay{}); t.Scroll.active || t.exited != nil || e.guesses.Mode == predict.Off {
 		return
 	}
-	k := t.known()
+	k := t.screenForPredict()
 	e.drawn = e.guesses.Overlay(now, k)
 	for rest := e.drawn.Cells; len(rest) > 0; {
 		y, n := rest[0].Y, 0
 		for n < len(rest) && rest[n].Y == y {
 			n++
 		}
+		// Drawing the line anew would drop its pictures.
 		if row, l := int(k.First+int64(y)-top), k.line(y); row >= 0 && row < len(t.rows) && len(l.Pictures) == 0 {
-			t.rows[row] = string(widget.AppendLine(nil, over(l, rest[:n]), min(w, k.Cols)))
+			t.rows[row] = string(widget.AppendLine(nil, overlayCells(l, rest[:n]), min(w, k.Cols)))
 		}
 		rest = rest[n:]
 	}
 }
 
-// over is a line with other cells, underlined, over its own.
-func over(l api.Line, cells []predict.Drawn) api.Line {
+// overlayCells returns a line with cells, underlined, in place of its own.
+func overlayCells(l api.Line, cells []predict.Drawn) api.Line {
 	out := l
 	out.Runs = nil
-	own, x := clusters(nil, l), 0
+	own, x := appendClusters(nil, l), 0
 	add := func(text string, w int, style api.Style) {
 		out.Runs = append(out.Runs, api.Run{Style: style, Text: text, Cells: w})
 		x += w
 	}
-	upTo := func(end int) { // of its own; half a wide character is a blank
+	upTo := func(end int) { // copies the line's own cells; half a wide character becomes a blank
 		for ; len(own) > 0 && own[0].x < end; own = own[1:] {
 			if c := own[0]; c.x >= x && c.x+c.w <= end {
 				add(c.text, c.w, *c.style)
@@ -189,17 +194,17 @@ func over(l api.Line, cells []predict.Drawn) api.Line {
 	return out
 }
 
-// echoDue is when an answer gets late.
-type echoDue struct{ pane *Pane }
+// lateEchoMsg arrives when a reply is late.
+type lateEchoMsg struct{ pane *Pane }
 
-func (m echoDue) For() *Pane { return m.pane }
+func (m lateEchoMsg) For() *Pane { return m.pane }
 
-// awaitLate has a message come when an answer gets late: guesses are shown then.
-func (p *Pane) awaitLate() tea.Cmd {
+// scheduleLate schedules a message for a late reply, to show the guesses then.
+func (p *Pane) scheduleLate() tea.Cmd {
 	at, ok := p.echo.guesses.Look()
-	if !ok || p.echo.waits {
+	if !ok || p.echo.lateTimer {
 		return nil
 	}
-	p.echo.waits = true
-	return tea.Tick(time.Until(at), func(time.Time) tea.Msg { return echoDue{p} })
+	p.echo.lateTimer = true
+	return tea.Tick(time.Until(at), func(time.Time) tea.Msg { return lateEchoMsg{p} })
 }

@@ -16,29 +16,29 @@ import (
 	"tandem/ui/predict"
 )
 
-// A farPane is the pane of a shell on another machine that answers when the test says so.
-type farPane struct {
+// A remotePane is the pane of a shell on another machine; the test decides when it replies.
+type remotePane struct {
 	*testing.T
 	*Pane
-	box *sentBox
+	box *sentInput
 	now time.Time
 }
 
-func newFarPane(t *testing.T, mode predict.Mode) *farPane {
+func newRemotePane(t *testing.T, mode predict.Mode) *remotePane {
 	e := &fakeEnv{}
 	e.Known.Processes = []api.Process{{ID: "box/1", Name: "build"}}
 	e.Known.Machines = []panes.Machine{{Machine: api.Machine{Name: "box", State: api.MachineConnected}}}
 	p := New(e, &Search{}, "box/1")
 	p.Predict = mode
 	p.Resize(20, 4)
-	f := &farPane{t, p, &sentBox{}, time.Now()}
+	f := &remotePane{t, p, &sentInput{}, time.Now()}
 	p.Feed.Connect(f.box)
-	f.shows("$ ")
+	f.showLines("$ ")
 	return f
 }
 
-// typed types a text, a moment after what was before.
-func (f *farPane) typed(text string) {
+// typeKeys types a text, a moment after the last one.
+func (f *remotePane) typeKeys(text string) {
 	for _, r := range text {
 		k := keys.Key{Code: keys.Code(r), Text: string(r)}
 		if r == '\r' {
@@ -48,14 +48,14 @@ func (f *farPane) typed(text string) {
 	}
 }
 
-// shows has the program show lines, with the cursor behind the last.
-func (f *farPane) shows(lines ...string) {
+// showLines makes the program show lines, with the cursor after the last.
+func (f *remotePane) showLines(lines ...string) {
 	f.Feed.Receive(api.Output{Frame: screenOf(20, 4, 0, lines...)})
 	f.Sync()
 }
 
-// answers answers all that was typed, after a while.
-func (f *farPane) answers(after time.Duration) {
+// answerMarks returns the marks of all input, after a while.
+func (f *remotePane) answerMarks(after time.Duration) {
 	var last uint64
 	for _, in := range f.box.sent {
 		if in.Mark != nil {
@@ -69,8 +69,8 @@ func (f *farPane) answers(after time.Duration) {
 	f.Sync()
 }
 
-// want wants a row to be plain text and then underlined text, and the cursor behind it.
-func (f *farPane) want(y int, plain, underlined string) {
+// wantRow checks that a row is plain text followed by underlined text and the cursor.
+func (f *remotePane) wantRow(y int, plain, underlined string) {
 	f.Helper()
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	row := f.Terminal.Draw(20, 4, look)[y]
@@ -87,26 +87,26 @@ func (f *farPane) want(y int, plain, underlined string) {
 	}
 }
 
-func TestWhatIsTypedFarAwayIsShownUnderlinedUntilItHasComeBack(t *testing.T) {
-	f := newFarPane(t, predict.Auto)
-	f.typed("l")
-	f.want(0, "$ ", "") // the program has echoed nothing yet
-	f.shows("$ l")
-	f.answers(100 * time.Millisecond)
-	f.typed("s")
-	f.want(0, "$ l", "s")
-	f.shows("$ ls")
-	f.answers(100 * time.Millisecond)
-	f.want(0, "$ ls", "")
-	f.typed("\rsecret") // what follows is another program's
-	f.want(0, "$ ls", "")
-	f.shows("$ ls", "Password: ")
-	f.answers(100 * time.Millisecond)
-	f.typed("x")
-	f.want(1, "Password: ", "")
+func TestRemoteInputIsUnderlinedUntilEchoed(t *testing.T) {
+	f := newRemotePane(t, predict.Auto)
+	f.typeKeys("l")
+	f.wantRow(0, "$ ", "") // no echo has arrived
+	f.showLines("$ l")
+	f.answerMarks(100 * time.Millisecond)
+	f.typeKeys("s")
+	f.wantRow(0, "$ l", "s")
+	f.showLines("$ ls")
+	f.answerMarks(100 * time.Millisecond)
+	f.wantRow(0, "$ ls", "")
+	f.typeKeys("\rsecret") // the rest is for another program
+	f.wantRow(0, "$ ls", "")
+	f.showLines("$ ls", "Password: ")
+	f.answerMarks(100 * time.Millisecond)
+	f.typeKeys("x")
+	f.wantRow(1, "Password: ", "")
 }
 
-func TestNothingIsShownBeforeAnAnswerWhereItComesSoon(t *testing.T) {
+func TestNoPredictionsAreShownOnAFastLink(t *testing.T) {
 	for _, c := range []struct {
 		mode  predict.Mode
 		id    string
@@ -120,44 +120,44 @@ func TestNothingIsShownBeforeAnAnswerWhereItComesSoon(t *testing.T) {
 		{predict.Always, "box/1", 10 * time.Millisecond, "s"},
 		{predict.Always, "1", 10 * time.Millisecond, "s"},
 	} {
-		f := newFarPane(t, c.mode)
+		f := newRemotePane(t, c.mode)
 		f.ID = c.id
-		f.typed("l")
-		f.shows("$ l")
-		f.answers(c.after)
-		f.typed("s")
-		f.want(0, "$ l", c.want)
+		f.typeKeys("l")
+		f.showLines("$ l")
+		f.answerMarks(c.after)
+		f.typeKeys("s")
+		f.wantRow(0, "$ l", c.want)
 	}
 }
 
-func TestAGuessGoesWhenThePaneIsReconnectedOrScrolled(t *testing.T) {
-	f := newFarPane(t, predict.Always)
-	f.typed("l")
-	f.shows("$ l")
-	f.answers(0)
-	f.typed("s")
-	f.want(0, "$ l", "s")
+func TestPredictionsAreDroppedOnReconnectAndScroll(t *testing.T) {
+	f := newRemotePane(t, predict.Always)
+	f.typeKeys("l")
+	f.showLines("$ l")
+	f.answerMarks(0)
+	f.typeKeys("s")
+	f.wantRow(0, "$ l", "s")
 	f.Scroll.Start()
-	f.want(1, "", "")
+	f.wantRow(1, "", "")
 	if row := f.Pane.Draw()[0]; strings.Contains(row, "s") {
 		f.Errorf("guessed in scroll mode: %q", row)
 	}
 	f.Scroll.Stop()
-	f.want(0, "$ l", "s")
-	f.Feed.Connect(&sentBox{})
+	f.wantRow(0, "$ l", "s")
+	f.Feed.Connect(&sentInput{})
 	f.Sync()
-	f.want(0, "$ l", "")
+	f.wantRow(0, "$ l", "")
 }
 
-func TestGuessesLieOverALine(t *testing.T) {
+func TestOverlayCellsReplacesPartOfALine(t *testing.T) {
 	plain := api.Style{}
-	l := line(run("a日b", 4, plain))
+	l := textLine(textRun("a日b", 4, plain))
 	for _, c := range []struct {
 		x    int
 		text string
 		want string
 	}{{0, "x", "x日b"}, {1, "x", "ax b"}, {2, "x", "a xb"}, {3, "x", "a日x"}, {6, "x", "a日b  x"}, {1, "語", "a語b"}, {3, "語", "a日語"}} {
-		got := over(l, []predict.Drawn{{Place: predict.Place{X: c.x}, Cell: predict.Cell{Text: c.text}}})
+		got := overlayCells(l, []predict.Drawn{{Place: predict.Place{X: c.x}, Cell: predict.Cell{Text: c.text}}})
 		text, under := "", ""
 		for _, r := range got.Runs {
 			text += r.Text

@@ -8,26 +8,26 @@ import (
 	"tandem/panes"
 )
 
-// An Env is what a terminal asks of the dashboard beside what every pane does.
+// An Env is the dashboard as a terminal pane sees it.
 type Env interface {
 	panes.Env
 	Press(keys.Key) tea.Cmd // handles a key as if it were typed now
-	// SayOnce says what goes wrong, unless that is what is shown already.
+	// SayOnce shows an error, unless it is shown already.
 	SayOnce(text string) tea.Cmd
-	// CopyRead copies what read gives, unless something newer was copied meanwhile.
+	// CopyRead copies the text returned by read, unless something newer has been copied meanwhile.
 	CopyRead(read Read) tea.Cmd
-	// StartNear starts a command in a new session, a shell without one. Without a
-	// folder it is where the session of a pane is.
+	// StartNear starts a command in a new session, or a shell if it is empty. Without a folder it
+	// starts in the working directory of near's session.
 	StartNear(near *Pane, command []string, folder string) tea.Cmd
-	StartInPlace(*Pane) tea.Cmd // starts a shell in the pane of a program that has ended
-	PutAway(*Pane) tea.Cmd      // takes the pane of such a program off the screen
+	StartInPlace(*Pane) tea.Cmd // starts a shell in the pane of an exited program
+	ClosePane(*Pane) tea.Cmd    // removes such a pane from the screen
 }
 
-// A Search is what was looked for last, in whichever terminal.
+// A Search is the last search, shared by all terminals.
 type Search struct {
 	pattern  api.Pattern
-	backward bool // for what is above
+	backward bool // searches above the cursor
 }
 
-// A Message is the result of a command of one pane.
+// A Message is the result of a pane's command.
 type Message interface{ For() *Pane }

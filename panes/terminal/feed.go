@@ -9,34 +9,34 @@ import (
 	"tandem/engine/api/outbox"
 )
 
-// An Attachment sends what is queued in an outbox, as panes.Attachment does.
+// An Attachment sends the input queued in an outbox; see panes.Attachment.
 type Attachment interface {
 	SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64)
 }
 
-// A Feed is where the goroutine that receives from a session leaves what it
-// got for the goroutine that draws. Its mutex guards the fields alone.
+// A Feed passes output from the goroutine receiving it to the goroutine drawing it. Its mutex
+// guards only the fields.
 type Feed struct {
-	Screen Screen
-	Outbox *outbox.Outbox // what the session gets
-	typed  atomic.Bool    // something was, and no frame has come since
+	Screen     Screen
+	Outbox     *outbox.Outbox // input for the session
+	awaitsEcho atomic.Bool    // input was sent, and no frame has arrived since
 
-	mu      sync.Mutex
-	size    api.Size
-	display *api.Display // what the person's terminal is like; nil if that is not known
-	serial  int          // counts attachments
-	told    *api.Display // display that the present attachment began with
-	answers int          // counts answers to what the session was asked for
-	mark    *api.Mark
-	markAt  time.Time
-	kitty   uint8 // keyboard flags set by the program
-	ended   *api.Process
-	err     error
-	unsure  int64  // bytes of typed text that may be lost; 0 after TakeUnsure
-	clip    []byte // what the program put on the clipboard; nil if nothing since TakeClip
+	mu          sync.Mutex
+	size        api.Size
+	display     *api.Display // the user's terminal; nil if unknown
+	serial      int          // counts attachments
+	sentDisplay *api.Display // display sent with this attachment
+	replies     int          // counts replies to requests for lines
+	mark        *api.Mark
+	markAt      time.Time
+	kitty       uint8 // kitty keyboard flags of the program
+	exited      *api.Process
+	err         error
+	unsure      int64  // bytes of typed text possibly lost; 0 after TakeUnsure
+	clip        []byte // last text the program put on the clipboard; nil after TakeClip
 }
 
-// Size is the size that a new attachment should name.
+// Size returns the size for a new attachment.
 func (f *Feed) Size() api.Size {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -55,11 +55,11 @@ func (f *Feed) setDisplay(d *api.Display) {
 	f.display = d
 }
 
-// Connect tells of a new attachment. It is sent what the terminal is like, and then the input that
-// waits.
+// Connect starts an attachment. It sends the display and then the queued input.
 func (f *Feed) Connect(v Attachment) {
 	f.mu.Lock()
 	display := f.display
+	// The mutex must not be held during SendFrom, which is code of another package.
 	f.mu.Unlock()
 	var first []api.Input
 	if display != nil {
@@ -68,20 +68,21 @@ func (f *Feed) Connect(v Attachment) {
 	unsure := v.SendFrom(f.Outbox, first...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.err, f.mark, f.kitty, f.told = nil, nil, 0, display
+	// Whatever the last attachment reported no longer holds.
+	f.err, f.mark, f.kitty, f.sentDisplay = nil, nil, 0, display
 	f.unsure += unsure
 	f.serial++
-	f.Screen.forgetPictures()
+	f.Screen.dropPictures()
 }
 
-// Fail tells why there will be no attachment.
+// Fail records why there will be no attachment.
 func (f *Feed) Fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.err = err
 }
 
-// Receive takes in one message of the session.
+// Receive handles one message of the session.
 func (f *Feed) Receive(out api.Output) {
 	if out.Frame != nil {
 		f.Screen.Apply(out.Frame)
@@ -92,7 +93,7 @@ func (f *Feed) Receive(out api.Output) {
 	if out.Lines != nil {
 		f.Screen.AddLines(out.Lines)
 		f.mu.Lock()
-		f.answers++
+		f.replies++
 		f.mu.Unlock()
 	}
 	if out.Mark != nil {
@@ -113,19 +114,18 @@ func (f *Feed) Receive(out api.Output) {
 	if out.Ended != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.ended = out.Ended
+		f.exited = out.Ended
 	}
 }
 
-// NoteTyped says that something was typed into the session.
-func (f *Feed) NoteTyped() { f.typed.Store(true) }
+// NoteTyped records that input was sent to the session.
+func (f *Feed) NoteTyped() { f.awaitsEcho.Store(true) }
 
-// TakeEcho reports whether a message may be the echo of what was typed: the first frame
-// since then. It is to be seen before anything else that waits to be drawn.
-func (f *Feed) TakeEcho(out api.Output) bool { return out.Frame != nil && f.typed.Swap(false) }
+// TakeEcho reports whether a message may be the echo of input, that is, the first frame since. It
+// should be drawn before anything else.
+func (f *Feed) TakeEcho(out api.Output) bool { return out.Frame != nil && f.awaitsEcho.Swap(false) }
 
-// TakeClip hands out what the program put on the clipboard last, once; nil if
-// nothing.
+// TakeClip returns the text the program last put on the clipboard, once; nil if none.
 func (f *Feed) TakeClip() []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,22 +144,22 @@ func (f *Feed) TakeUnsure() int64 {
 	return n
 }
 
-// feedStatus is a copy of what a Feed tells beside the screen.
+// feedStatus is a copy of a Feed's fields, except for the screen.
 type feedStatus struct {
-	serial  int
-	told    *api.Display // by the attachment of that serial
-	answers int
-	mark    *api.Mark // the last one that came back; nil if none has since it was asked last
-	markAt  time.Time // when it came
-	kitty   uint8
-	ended   *api.Process
-	err     error
+	serial      int
+	sentDisplay *api.Display // by the attachment of that serial
+	replies     int
+	mark        *api.Mark // the last mark returned since the last status; nil without one
+	markAt      time.Time // time of its arrival
+	kitty       uint8
+	exited      *api.Process
+	err         error
 }
 
-func (f *Feed) status() feedStatus {
+func (f *Feed) takeStatus() feedStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	st := feedStatus{f.serial, f.told, f.answers, f.mark, f.markAt, f.kitty, f.ended, f.err}
+	st := feedStatus{f.serial, f.sentDisplay, f.replies, f.mark, f.markAt, f.kitty, f.exited, f.err}
 	f.mark = nil
 	return st
 }

@@ -6,7 +6,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestTheFirstFrameAfterAKeyIsItsEcho(t *testing.T) {
+func TestTakeEchoReportsTheFirstFrameAfterAKey(t *testing.T) {
 	var f Feed
 	frame := api.Output{Frame: &api.Frame{}}
 	if f.TakeEcho(frame) {

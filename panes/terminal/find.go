@@ -14,34 +14,34 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A findLine is the line in which is typed what to look for, and where the view was
-// before.
-type findLine struct {
+// A searchLine is the open search line, with the view to return to.
+type searchLine struct {
 	overlay.Find
-	pane   *Pane
-	origin Position
-	from   api.Place
-	before *regexp.Regexp // what was marked
+	pane     *Pane
+	origin   Position
+	from     api.Place
+	previous *regexp.Regexp // the pattern marked before
 }
 
 func (p *Pane) askFind(backward bool) tea.Cmd {
-	p.Scroll.Cover(overlay.FindRows - p.below)
-	f := &findLine{pane: p, origin: p.Scroll.Position(), from: p.Scroll.Place(), before: p.Scroll.Marked()}
+	p.Scroll.CoverRows(overlay.FindRows - p.rowsBelow)
+	f := &searchLine{pane: p, origin: p.Scroll.SavePosition(), from: p.Scroll.CursorPlace(), previous: p.Scroll.Pattern()}
+	// The switches of the line start as in the last search.
 	f.Backward, f.Regexp, f.Exact = backward, p.last.pattern.Regexp, p.last.pattern.Exact
-	f.Changed, f.Done = f.changed, f.done
+	f.Changed, f.Done = f.searchTyped, f.finish
 	p.find.line = f
 	p.env.Ask(f)
 	return nil
 }
 
-// done stays where the search has led to, or goes back.
-func (f *findLine) done(accept bool) tea.Cmd {
-	f.pane.Scroll.Cover(0)
+// finish stays at the match, or returns to the view before.
+func (f *searchLine) finish(accept bool) tea.Cmd {
+	f.pane.Scroll.CoverRows(0)
 	switch {
 	case !accept:
-		f.pane.endFind()
-		f.pane.Scroll.MarkMatches(f.before)
-		f.pane.Scroll.Return(f.origin)
+		f.pane.cancelFind()
+		f.pane.Scroll.SetPattern(f.previous)
+		f.pane.Scroll.RestorePosition(f.origin)
 		return nil
 	case f.Pattern().Text == "":
 		f.pane.last.backward = f.Backward
@@ -54,33 +54,33 @@ func (f *findLine) done(accept bool) tea.Cmd {
 	return nil
 }
 
-// changed looks for what is typed now, from where the search began.
-func (f *findLine) changed() tea.Cmd {
-	f.pane.endFind()
-	f.pane.Scroll.Return(f.origin)
+// searchTyped searches for the typed pattern from the origin of the search.
+func (f *searchLine) searchTyped() tea.Cmd {
+	f.pane.cancelFind()
+	f.pane.Scroll.RestorePosition(f.origin)
 	if f.Pattern().Text == "" {
-		f.pane.Scroll.MarkMatches(nil)
+		f.pane.Scroll.SetPattern(nil)
 		return nil
 	}
 	re, err := f.Pattern().Compile()
 	if err != nil {
 		f.Problem = panes.ErrorText(err)
-		f.pane.Scroll.MarkMatches(nil)
+		f.pane.Scroll.SetPattern(nil)
 		return nil
 	}
-	f.pane.Scroll.MarkMatches(re)
+	f.pane.Scroll.SetPattern(re)
 	return f.pane.findMatch(api.SessionFindInput{Pattern: f.Pattern(), From: f.from, Backward: f.Backward, Wrap: true}, 1)
 }
 
-// finding is a search in a pane.
-type finding struct {
-	stop   context.CancelFunc // of the one that is under way; nil without one
-	serial int                // of the last one
-	held   []keys.Key         // typed while it is under way
-	line   *findLine          // that was opened last
+// findState is a search in a pane.
+type findState struct {
+	cancel   context.CancelFunc // cancels the running search; nil without one
+	serial   int                // of the last search
+	heldKeys []keys.Key         // typed during the search
+	line     *searchLine        // opened last
 }
 
-// foundMsg is the answer to a search.
+// foundMsg is the reply to a search.
 type foundMsg struct {
 	serial int
 	pane   *Pane
@@ -92,11 +92,11 @@ type foundMsg struct {
 func (msg foundMsg) For() *Pane  { return msg.pane }
 func (msg outputMsg) For() *Pane { return msg.pane }
 
-// findMatch looks for the n-th match from a place, and puts the cursor there when it
-// is found. A search that was under way is given up.
+// findMatch searches for the n-th match from a place and moves the cursor there. It cancels a
+// running search.
 func (p *Pane) findMatch(in api.SessionFindInput, n int) tea.Cmd {
 	in.ID = p.ID
-	ctx, serial := p.beginFind()
+	ctx, serial := p.startFind()
 	return func() tea.Msg {
 		msg := foundMsg{serial: serial, pane: p, input: in}
 		e, err := p.env.Engine(ctx)
@@ -115,45 +115,43 @@ func (p *Pane) findMatch(in api.SessionFindInput, n int) tea.Cmd {
 	}
 }
 
-// maxSteps bounds how often one key goes on to another match.
+// maxSteps limits how many matches one key may skip.
 const maxSteps = 1000
 
-// findStep goes on to the n-th match from the cursor.
+// findStep searches for the n-th match from the cursor.
 func (p *Pane) findStep(in api.SessionFindInput, n int) tea.Cmd {
-	in.From = p.Scroll.Place()
+	in.From = p.Scroll.CursorPlace()
 	if in.Mark != "" {
 		in.From.Cell = 0
 	}
 	return p.findMatch(in, min(n, maxSteps))
 }
 
-// maxHeld bounds how many keys wait for the end of a search.
-const maxHeld = 1000
+const maxHeldKeys = 1000
 
-// holdKey keeps a key back that was typed in scroll mode while a search is under
-// way: it is about the place where that leads to. What leaves or begins a
-// command of the dashboard is not held.
+// holdKey queues a key typed in scroll mode during a search, because it applies to the match. Keys
+// leaving scroll mode and the prefix are not queued.
 func (p *Pane) holdKey(k keys.Key) (held bool) {
 	f, b := &p.find, p.env.Bindings()
 	switch {
-	case f.stop == nil || !p.Scroll.Active():
+	case f.cancel == nil || !p.Scroll.Active():
 		return false
 	case b.Is(k, keymap.ScopeGlobal, keymap.Prefix):
 		return false
 	case b.Is(k, keymap.ScopeScroll, keymap.ScrollCancel), b.Is(k, keymap.ScopeScroll, keymap.ScrollLeave):
-		f.held = nil
+		f.heldKeys = nil
 		return false
 	}
-	if len(f.held) < maxHeld {
-		f.held = append(f.held, k)
+	if len(f.heldKeys) < maxHeldKeys {
+		f.heldKeys = append(f.heldKeys, k)
 	}
 	return true
 }
 
-// letKeys handles the keys that were held.
-func (p *Pane) letKeys() tea.Cmd {
-	held := p.find.held
-	p.find.held = nil
+// replayKeys handles the queued keys.
+func (p *Pane) replayKeys() tea.Cmd {
+	held := p.find.heldKeys
+	p.find.heldKeys = nil
 	var cmds []tea.Cmd
 	for _, k := range held {
 		cmds = append(cmds, p.env.Press(k))
@@ -161,85 +159,85 @@ func (p *Pane) letKeys() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// beginFind begins a search, and gives up one that was under way.
-func (p *Pane) beginFind() (ctx context.Context, serial int) {
-	p.endFind()
-	ctx, p.find.stop = context.WithCancel(p.env.Context())
+// startFind starts a search and cancels a running one.
+func (p *Pane) startFind() (ctx context.Context, serial int) {
+	p.cancelFind()
+	ctx, p.find.cancel = context.WithCancel(p.env.Context())
 	return ctx, p.find.serial
 }
 
-// wrapped reports whether a match is on the side that was not looked at first.
-func (msg *foundMsg) wrapped() bool {
+// hasWrapped reports whether the match is on the other side of the start.
+func (msg *foundMsg) hasWrapped() bool {
 	from, match := msg.input.From, msg.out.Match.From
 	return !msg.input.Backward && !from.Before(match) || msg.input.Backward && !match.Before(from)
 }
 
-func (p *Pane) endFind() {
+func (p *Pane) cancelFind() {
 	p.find.serial++
-	if p.find.stop != nil {
-		p.find.stop()
-		p.find.stop = nil
+	if p.find.cancel != nil {
+		p.find.cancel()
+		p.find.cancel = nil
 	}
 }
 
-func (p *Pane) found(msg foundMsg) tea.Cmd {
+func (p *Pane) handleFound(msg foundMsg) tea.Cmd {
 	if msg.serial != p.find.serial {
 		return nil
 	}
-	p.endFind()
+	p.cancelFind()
 	if !p.Scroll.Active() {
-		return p.letKeys()
+		return p.replayKeys()
 	}
-	return tea.Batch(p.showFound(msg), p.letKeys())
+	return tea.Batch(p.showMatch(msg), p.replayKeys())
 }
 
-// showFound goes to a match, or says that there is none.
-func (p *Pane) showFound(msg foundMsg) tea.Cmd {
+// showMatch moves the cursor to a match, or says that there is none.
+func (p *Pane) showMatch(msg foundMsg) tea.Cmd {
 	typing := p.find.line != nil && p.env.Shows(p.find.line)
 	switch {
 	case msg.err != nil:
 		return p.env.Say(panes.ErrorText(msg.err), true)
 	case msg.out.Match == nil && typing:
 		p.find.line.Tell(0, 0)
-		p.Scroll.Found(0, 0)
+		p.Scroll.SetMatchNumber(0, 0)
 	case msg.out.Match == nil && msg.input.Mark != "":
 		return p.env.Say("no other prompt on this side; the shell has to mark its prompts", false)
 	case msg.out.Match == nil:
 		return p.env.Say("no match", false)
 	default:
-		p.Scroll.Go(msg.out.Match.From)
+		p.Scroll.GoTo(msg.out.Match.From)
 		if msg.input.Mark == "" {
-			p.Scroll.Found(msg.out.Number, msg.out.Total)
+			p.Scroll.SetMatchNumber(msg.out.Number, msg.out.Total)
 		}
 		if typing {
 			p.find.line.Tell(msg.out.Number, msg.out.Total)
 		}
-		if !typing && msg.wrapped() {
+		if !typing && msg.hasWrapped() {
 			return p.env.Say("search wrapped", false)
 		}
 	}
 	return nil
 }
 
-// findNext goes to the next match, or to one on the other side.
+// findNext goes to the next match, or in the other direction.
 func (p *Pane) findNext(other bool) tea.Cmd {
 	re, err := p.last.pattern.Compile()
 	if p.last.pattern.Text == "" || err != nil {
 		return p.askFind(other)
 	}
-	p.Scroll.MarkMatches(re)
-	n, _ := p.Scroll.Count()
+	p.Scroll.SetPattern(re)
+	n, _ := p.Scroll.TakeCount()
 	backward := p.last.backward != other
 	return p.findStep(api.SessionFindInput{Pattern: p.last.pattern, Backward: backward, Wrap: true}, n)
 }
 
 // findCommand goes to the prompt of another command.
 func (p *Pane) findCommand(above bool) tea.Cmd {
-	n, _ := p.Scroll.Count()
+	n, _ := p.Scroll.TakeCount()
 	return p.findStep(api.SessionFindInput{Mark: api.MarkedPrompt, Backward: above}, n)
 }
 
-// outputMsg is where the output of a command is.
+// outputMsg has the lines of a command's output.
 type outputMsg struct {
 	serial      int
 	pane        *Pane
@@ -248,23 +246,23 @@ type outputMsg struct {
 	err         error
 }
 
-// selectOutput selects the output of the command at the cursor, or of the last
-// one before that had any.
+// selectOutput selects the output of the command at the cursor, or of the last one above with any.
 func (p *Pane) selectOutput() tea.Cmd {
-	line := p.Scroll.Place().Line
-	ctx, serial := p.beginFind()
+	line := p.Scroll.CursorPlace().Line
+	ctx, serial := p.startFind()
 	return func() tea.Msg {
 		e, err := p.env.Engine(ctx)
 		if err != nil {
 			return outputMsg{serial: serial, pane: p, err: err}
 		}
-		msg := outputOf(ctx, e, p.ID, line)
+		msg := findOutput(ctx, e, p.ID, line)
 		msg.serial, msg.pane = serial, p
 		return msg
 	}
 }
 
-func outputOf(ctx context.Context, e panes.Engine, id string, line int64) (msg outputMsg) {
+// Walk up from prompt to prompt until output starts before the next prompt.
+func findOutput(ctx context.Context, e panes.Engine, id string, line int64) (msg outputMsg) {
 	next := func(mark string, from api.Place, backward bool) *api.SessionMatch {
 		if msg.err != nil {
 			return nil
@@ -290,11 +288,11 @@ func outputOf(ctx context.Context, e panes.Engine, id string, line int64) (msg o
 	return msg
 }
 
-func (p *Pane) outputFound(msg outputMsg) tea.Cmd {
+func (p *Pane) handleOutput(msg outputMsg) tea.Cmd {
 	if msg.serial != p.find.serial {
 		return nil
 	}
-	p.endFind()
+	p.cancelFind()
 	var say tea.Cmd
 	switch {
 	case msg.err != nil:
@@ -304,5 +302,5 @@ func (p *Pane) outputFound(msg outputMsg) tea.Cmd {
 	default:
 		p.Scroll.SelectBetween(msg.first, msg.last)
 	}
-	return tea.Batch(say, p.letKeys())
+	return tea.Batch(say, p.replayKeys())
 }

@@ -15,9 +15,9 @@ import (
 	"tandem/panes/widget"
 )
 
-// openTarget opens the path or the address under the cursor.
+// openTarget opens the path or the URL under the cursor.
 func (p *Pane) openTarget() tea.Cmd {
-	target, ok := p.Scroll.Target()
+	target, ok := p.Scroll.TargetAtCursor()
 	switch {
 	case !ok:
 		return p.env.Say("no path or address here", false)
@@ -27,7 +27,7 @@ func (p *Pane) openTarget() tea.Cmd {
 	}
 	machine, _ := api.MachineOf(p.ID)
 	path := target.Path
-	if machine == "" { // the home of another one is its own business
+	if machine == "" { // ~ on another machine is that machine's home
 		path = widget.ExpandHome(path, p.env.Home())
 	}
 	if filepath.IsAbs(path) {
@@ -44,7 +44,7 @@ func (p *Pane) openTarget() tea.Cmd {
 	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 }
 
-// targetMsg is a path under the cursor and what is there.
+// targetMsg is the path under the cursor and its file.
 type targetMsg struct {
 	pane   *Pane
 	path   string
@@ -55,8 +55,7 @@ type targetMsg struct {
 
 func (msg targetMsg) For() *Pane { return msg.pane }
 
-// openFile opens a file in the person's editor, in a session of its own, and a
-// folder in a shell.
+// openFile opens a file in the user's editor, in a new session, or a directory in a shell.
 func (p *Pane) openFile(msg targetMsg) tea.Cmd {
 	if msg.err != nil {
 		return p.env.Say(panes.ErrorText(msg.err), true)
@@ -69,11 +68,10 @@ func (p *Pane) openFile(msg targetMsg) tea.Cmd {
 	return p.env.StartNear(p, panes.EditorCommand(there, msg.target.Line, msg.target.Column), "")
 }
 
-// openURL hands an address to the person's browser, or copies it where there is
-// none.
+// openURL opens a URL in the user's browser, or copies it if there is none.
 func (p *Pane) openURL(url string) tea.Cmd {
-	program := browser()
-	if onTerminals(program) {
+	program := findBrowser()
+	if isTextBrowser(program) {
 		return p.env.StartNear(p, []string{program, url}, "")
 	}
 	if program == "" {
@@ -83,6 +81,7 @@ func (p *Pane) openURL(url string) tea.Cmd {
 	return tea.Batch(p.env.Say("opening "+widget.Clip(url, 60), false), func() tea.Msg {
 		cmd := exec.Command(program, url)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the dashboard
+		// Run also waits for the program, so that it leaves no zombie.
 		if err := cmd.Run(); err != nil {
 			return panes.DoneMsg{Err: api.Errorf(api.CodeUnavailable, "open address: %s: %v", program, err)}
 		}
@@ -90,8 +89,8 @@ func (p *Pane) openURL(url string) tea.Cmd {
 	})
 }
 
-// onTerminals reports whether a browser is one that is used in a terminal.
-func onTerminals(program string) bool {
+// isTextBrowser reports whether a browser runs in a terminal.
+func isTextBrowser(program string) bool {
 	switch filepath.Base(program) {
 	case "w3m", "lynx", "links", "links2", "elinks", "browsh", "carbonyl":
 		return true
@@ -99,9 +98,8 @@ func onTerminals(program string) bool {
 	return false
 }
 
-// browser is the program that opens addresses; "" if there is none or nothing
-// that it could show them on.
-func browser() string {
+// findBrowser returns the program to open URLs; "" if there is none, or no display for it.
+func findBrowser() string {
 	if name := os.Getenv("BROWSER"); name != "" {
 		if path, err := exec.LookPath(name); err == nil {
 			return path

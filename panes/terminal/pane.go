@@ -17,29 +17,29 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Pane is a session's terminal in the dashboard: what keys and the mouse do in
-// it, its scroll and copy mode and what is looked for there.
+// A Pane is a session's terminal in the dashboard. It adds keys, the mouse, scroll and copy mode
+// and searching to a Terminal.
 type Pane struct {
 	*Terminal
-	env     Env
-	last    *Search
-	actions panes.Actions
-	w, h    int
-	below   int // rows of the view that are below the pane
+	env       Env
+	last      *Search
+	actions   panes.Actions
+	w, h      int
+	rowsBelow int // rows of the view below the pane
 
-	find  finding
-	mouse pointing
+	find  findState
+	mouse mouseState
 }
 
-// New makes the pane of a session, "" for one that is to be started; somebody has
-// to fill its Feed. What was looked for last is shared with other panes.
+// New returns the pane of a session, "" for one still to be started. The caller fills its Feed. The
+// last search is shared with other panes.
 func New(env Env, last *Search, id string) *Pane {
 	p := &Pane{Terminal: NewTerminal(id), env: env, last: last}
 	p.actions = p.makeActions()
 	return p
 }
 
-// Update takes in the result of one of the pane's commands.
+// Update handles the result of one of the pane's commands.
 func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 	if m, ok := msg.(Message); !ok || m.For() != p {
 		return nil
@@ -47,27 +47,24 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 	p.changed = true
 	switch msg := msg.(type) {
 	case foundMsg:
-		return p.found(msg)
+		return p.handleFound(msg)
 	case outputMsg:
-		return p.outputFound(msg)
+		return p.handleOutput(msg)
 	case targetMsg:
 		return p.openFile(msg)
-	case endedLines:
+	case exitedLinesMsg:
 		p.Feed.Screen.AddLines(msg.lines)
-	case echoDue:
-		p.echo.waits = false
-		return p.awaitLate()
-	case dragDue:
-		return p.dragOn()
+	case lateEchoMsg:
+		p.echo.lateTimer = false
+		return p.scheduleLate()
+	case dragTickMsg:
+		return p.continueDrag()
 	}
 	return nil
 }
 
-// Actions are what the keys of scroll and copy mode do, and the one that begins
-// it.
 func (p *Pane) Actions() panes.Actions { return p.actions }
 
-// Scopes are those of the program or of scroll mode.
 func (p *Pane) Scopes() []keymap.Scope {
 	if p.Scroll.Active() {
 		return []keymap.Scope{keymap.ScopeScroll}
@@ -75,12 +72,11 @@ func (p *Pane) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeTerminal}
 }
 
-// Take takes a key before it is looked up: a digit before a move, or one that
-// waits for a search. taken reports whether it did.
+// TakeKey handles a key before its binding is looked up: a digit before a motion, or a key waiting
+// for a search.
 func (p *Pane) TakeKey(k keys.Key) (taken bool) { return p.holdKey(k) || p.countKey(k) }
 
-// countKey takes a digit of the number before a move; ok reports whether the key
-// was one.
+// countKey handles a digit of the count before a motion, and reports whether the key was one.
 func (p *Pane) countKey(k keys.Key) (ok bool) {
 	if !p.Scroll.Active() || len(k.Text) != 1 || k.Text[0] < '0' || k.Text[0] > '9' || k.Mods&(keys.Ctrl|keys.Alt) != 0 {
 		return false
@@ -90,58 +86,58 @@ func (p *Pane) countKey(k keys.Key) (ok bool) {
 	return ok
 }
 
-// Key gives a key that means nothing to the dashboard to the program, or to what
-// is in its place.
+// HandleKey sends a key without a binding to the program, unless the pane is in scroll mode or the
+// program has exited.
 func (p *Pane) HandleKey(k keys.Key) tea.Cmd {
 	switch {
 	case p.Scroll.Active():
 		return p.scrollKey(k)
-	case p.Ended() != nil || p.Err() != nil:
-		return p.keyAfterEnd(k)
+	case p.FinalState() != nil || p.Err() != nil:
+		return p.keyAfterExit(k)
 	}
 	return p.typeKey(k)
 }
 
-// typeKey sends a key to the program. ctrl+c does not wait behind text that the program does not
-// read: what has not been sent of that is dropped.
+// typeKey sends a key to the program. ctrl+c does not wait behind text the program is not reading:
+// the unsent rest of that text is dropped.
 func (p *Pane) typeKey(k keys.Key) tea.Cmd {
 	dropped := int64(0)
 	if k.Phase == keys.Press && k.Same(keys.Key{Code: 'c', Mods: keys.Ctrl}) {
 		dropped = p.Outbox.DiscardText()
 	}
-	cmd := p.input(api.Input{Key: &k})
+	cmd := p.sendInput(api.Input{Key: &k})
 	if dropped > 0 {
 		cmd = tea.Batch(cmd, p.env.SayOnce(fmt.Sprintf("ctrl+c dropped %s of unsent text", units.Bytes(dropped))))
 	}
 	return cmd
 }
 
-// scrollKey is a key that means nothing in scroll mode by itself: the prefix
-// pressed twice is vi's ctrl+b.
+// scrollKey handles a key without a binding in scroll mode: the prefix pressed twice is vi's
+// ctrl+b.
 func (p *Pane) scrollKey(k keys.Key) tea.Cmd {
 	if p.env.Bindings().Is(k, keymap.ScopeGlobal, keymap.Prefix) {
-		p.Scroll.Move(PageUp)
+		p.Scroll.MoveCursor(PageUp)
 		p.changed = true
 	}
 	return nil
 }
 
-// keyAfterEnd handles keys in a pane whose program is gone. q is none of them: it
-// leaves scroll mode, which copying has ended already.
-func (p *Pane) keyAfterEnd(k keys.Key) tea.Cmd {
+// keyAfterExit handles keys in a pane whose program has exited. q does not close it: a second q
+// after copying in scroll mode would close the pane by mistake.
+func (p *Pane) keyAfterExit(k keys.Key) tea.Cmd {
 	switch {
 	case k.Phase == keys.Release:
 	case p.env.Bindings().Is(k, keymap.ScopeList, keymap.Open):
 		return p.env.StartInPlace(p)
 	case p.env.Bindings().Is(k, keymap.ScopeSessions, keymap.SessionEnd):
-		return p.env.PutAway(p)
+		return p.env.ClosePane(p)
 	}
 	return nil
 }
 
-// hintsAfterEnd are the keys of keyAfterEnd. They are those of the list: a program
-// that is gone needs no prefix.
-func (p *Pane) hintsAfterEnd() []panes.Hint {
+// hintsAfterExit returns the hints for the keys of keyAfterExit. They need no prefix, because there
+// is no program to type to.
+func (p *Pane) hintsAfterExit() []panes.Hint {
 	b := p.env.Bindings()
 	return []panes.Hint{
 		panes.HintFor(b, keymap.Open, "new shell", keymap.ScopeList),
@@ -149,9 +145,9 @@ func (p *Pane) hintsAfterEnd() []panes.Hint {
 	}
 }
 
-// TellUnsure says when the engine may have lost typed text, once the note that the dashboard has
-// reconnected cannot hide it.
-func (p *Pane) TellUnsure() tea.Cmd {
+// ReportUnsure says how much typed text the engine may have lost. It waits until the dashboard has
+// reconnected, because the note on that would replace this one.
+func (p *Pane) ReportUnsure() tea.Cmd {
 	if !p.env.News().Connected {
 		return nil
 	}
@@ -163,62 +159,60 @@ func (p *Pane) TellUnsure() tea.Cmd {
 	return p.env.SayOnce(fmt.Sprintf("the engine exited: up to %d bytes typed into %s may be lost", n, widget.Clip(name, 30)))
 }
 
-// resetModes clears the terminal modes a killed program left set.
-func (p *Pane) resetModes() tea.Cmd { return p.input(api.Input{Reset: true}) }
+// resetModes resets the terminal modes left by a killed program.
+func (p *Pane) resetModes() tea.Cmd { return p.sendInput(api.Input{Reset: true}) }
 
-// TakesText reports whether typed text goes to the program as it is.
+// TakesText reports whether typed text goes to the program unchanged.
 func (p *Pane) TakesText() bool {
-	return !p.Scroll.Active() && p.Ended() == nil && p.Err() == nil && p.Keyboard()&keys.KittyAllKeys == 0
+	return !p.Scroll.Active() && p.FinalState() == nil && p.Err() == nil && p.Keyboard()&keys.KittyAllKeys == 0
 }
 
-// TypeText gives text that was typed in one piece to the program.
+// TypeText sends text typed in one piece to the program.
 func (p *Pane) TypeText(text string) tea.Cmd {
-	p.Unmark()
-	return p.input(api.Input{Bytes: []byte(text)})
+	p.ClearMarks()
+	return p.sendInput(api.Input{Bytes: []byte(text)})
 }
 
-// Paste gives pasted text to the program.
+// Paste sends pasted text to the program. It ends scroll mode.
 func (p *Pane) Paste(text string) tea.Cmd {
 	if p.Scroll.Active() {
 		p.Scroll.Stop()
 		p.changed = true
 	}
-	return p.input(api.Input{Paste: &text})
+	return p.sendInput(api.Input{Paste: &text})
 }
 
-// input sends input, and says so when it could not be kept, so that nothing is
-// lost silently.
-func (p *Pane) input(in api.Input) tea.Cmd {
-	if !p.Outbox.Connected() { // the bar counts what waits
+// sendInput sends input, and reports an error so that nothing is lost silently.
+func (p *Pane) sendInput(in api.Input) tea.Cmd {
+	if !p.Outbox.Connected() { // the status bar counts the queue
 		p.changed = true
 	}
-	p.Feed.NoteTyped() // before its echo can come
+	p.Feed.NoteTyped() // before the echo can arrive
 	if err := p.Outbox.Send(in); err != nil {
 		return p.env.SayOnce(err.Error())
 	}
-	p.foresee(in, time.Now())
-	return p.awaitLate()
+	p.predictInput(in, time.Now())
+	return p.scheduleLate()
 }
 
-// Resize gives the pane its area; Resized tells the session.
+// Resize sets the pane's area; SendSize sends it to the session.
 func (p *Pane) Resize(w, h int) {
 	p.w, p.h = w, h
 	p.SetSize(w, h)
 }
 
-// RowsBelow says how many rows of the view are below the pane, which tells how
-// much of it a line at the bottom covers.
-func (p *Pane) RowsBelow(n int) { p.below = n }
+// SetRowsBelow sets how many rows of the view are below the pane. A line at the bottom of the view
+// covers them first.
+func (p *Pane) SetRowsBelow(n int) { p.rowsBelow = n }
 
-// Draw gives the pane's rows. The slice is valid until the next call.
+// Draw returns the pane's rows. The slice is valid until the next call.
 func (p *Pane) Draw() []string {
-	if p.ended != nil {
-		p.afterEnd = p.hintsAfterEnd()
+	if p.exited != nil {
+		p.exitHints = p.hintsAfterExit()
 	}
 	return p.Terminal.Draw(p.w, p.h, p.env.Look())
 }
 
-// Cursor is the program's, or that of scroll mode.
 func (p *Pane) Cursor() *tea.Cursor {
 	c, ok := p.Terminal.Cursor()
 	if !ok {
@@ -241,8 +235,8 @@ func (p *Pane) Cursor() *tea.Cursor {
 	return cursor
 }
 
-// Title is a pane's name and what else its title row says; folder reports whether
-// that is where its program is.
+// Title returns the name and the detail of a pane's title row. folder reports whether the detail is
+// the working directory.
 func (p *Pane) Title() (name, detail string, folder bool) {
 	process, ok := p.env.News().Process(p.ID)
 	if !ok {
@@ -263,7 +257,7 @@ func (p *Pane) Title() (name, detail string, folder bool) {
 	return name, widget.ShortPath(process.CWD, p.env.Home()), true
 }
 
-// folder is where the session's program is, else where the dashboard was opened.
+// folder returns the working directory of the session's program, or else of the dashboard.
 func (p *Pane) folder() string {
 	if process, ok := p.env.News().Process(p.ID); ok && process.CWD != "" {
 		machine, _ := api.MachineOf(p.ID)
@@ -272,24 +266,24 @@ func (p *Pane) folder() string {
 	return p.env.Folder()
 }
 
-// Note says nothing: the list tells of sessions.
+// Note returns no text: the list of sessions has it.
 func (p *Pane) Note() (string, widget.Ink) { return "", p.env.Look().Bar }
 
-// Show and Hide change nothing: what is not shown goes on.
+// Show and Hide do nothing: a hidden pane still receives output.
 func (p *Pane) Show() {}
 func (p *Pane) Hide() {}
 
-// directHints is how many direct keys come before the prefix.
+// directHints is how many hints for keys without the prefix come first.
 const directHints = 2
 
-// Hints are some direct keys, then the prefix and what may follow it; in scroll
+// Hints returns a few keys without the prefix, then the prefix and the keys after it; in scroll
 // mode those of its scope.
 func (p *Pane) Hints() (hints []panes.Hint, ok bool) {
 	switch {
 	case p.Scroll.Active():
 		return nil, false
-	case p.Ended() != nil:
-		return p.hintsAfterEnd(), true
+	case p.FinalState() != nil:
+		return p.hintsAfterExit(), true
 	}
 	b := p.env.Bindings()
 	prefix := b.PrefixKeys()[0].Show()

@@ -14,7 +14,7 @@ import (
 	"tandem/panes/panestest"
 )
 
-// A fakeEnv is a dashboard that keeps what it is asked for.
+// A fakeEnv is a dashboard recording its calls.
 type fakeEnv struct {
 	panestest.Env
 	pressed []keys.Key
@@ -22,8 +22,8 @@ type fakeEnv struct {
 	started []string
 }
 
-func (e *fakeEnv) CopyRead(Read) tea.Cmd { return nil }
-func (e *fakeEnv) PutAway(*Pane) tea.Cmd { return nil }
+func (e *fakeEnv) CopyRead(Read) tea.Cmd   { return nil }
+func (e *fakeEnv) ClosePane(*Pane) tea.Cmd { return nil }
 
 func (e *fakeEnv) SayOnce(text string) tea.Cmd  { e.Said = text; return nil }
 func (e *fakeEnv) Press(k keys.Key) tea.Cmd     { e.pressed = append(e.pressed, k); return nil }
@@ -33,8 +33,8 @@ func (e *fakeEnv) StartNear(_ *Pane, command []string, _ string) tea.Cmd {
 	return nil
 }
 
-// finds is an engine that finds one match.
-func finds(match api.Place) panes.Engine {
+// findEngine returns an engine finding one match.
+func findEngine(match api.Place) panes.Engine {
 	engine := panestest.NewEngine()
 	panestest.On(engine, api.SessionFind, func(context.Context, api.SessionFindInput) (api.SessionFindOutput, error) {
 		return api.SessionFindOutput{Match: &api.SessionMatch{From: match}, Number: 1, Total: 1}, nil
@@ -42,15 +42,14 @@ func finds(match api.Place) panes.Engine {
 	return engine
 }
 
-// shownPane is the pane of a session with lines on its screen, and what its
-// program gets.
-func shownPane(lines ...string) (*Pane, *fakeEnv, *sentBox) {
+// newTestPane returns the pane of a session showing lines, and the input sent to its program.
+func newTestPane(lines ...string) (*Pane, *fakeEnv, *sentInput) {
 	e := &fakeEnv{}
-	e.API = finds(api.Place{Line: 1})
+	e.API = findEngine(api.Place{Line: 1})
 	e.Known.Processes = []api.Process{{ID: "1", Name: "build", CWD: "/home/ann/src"}}
 	p := New(e, &Search{}, "1")
 	p.Resize(40, 10)
-	box := &sentBox{}
+	box := &sentInput{}
 	p.Feed.Connect(box)
 	f := &api.Frame{Full: true, Cols: 40, Rows: 10, Cursor: api.Cursor{Visible: true}}
 	for y := range 10 {
@@ -74,13 +73,13 @@ func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
 	return act()
 }
 
-func typed(text string) keys.Key { return keys.Key{Code: keys.Code(text[0]), Text: text} }
+func textKey(text string) keys.Key { return keys.Key{Code: keys.Code(text[0]), Text: text} }
 
-func TestAKeyGoesToTheProgramUnlessThePaneScrolls(t *testing.T) {
-	p, _, box := shownPane("one")
-	p.HandleKey(typed("a"))
+func TestKeysGoToTheProgramExceptInScrollMode(t *testing.T) {
+	p, _, box := newTestPane("one")
+	p.HandleKey(textKey("a"))
 	p.press(t, keymap.ScrollMode)
-	p.HandleKey(typed("b"))
+	p.HandleKey(textKey("b"))
 	got := ""
 	for _, in := range box.sent {
 		if in.Key != nil {
@@ -95,14 +94,14 @@ func TestAKeyGoesToTheProgramUnlessThePaneScrolls(t *testing.T) {
 	}
 }
 
-func TestCtrlCSaysHowMuchUnsentTextItDropped(t *testing.T) {
-	p, e, box := shownPane("one")
+func TestCtrlCReportsDroppedText(t *testing.T) {
+	p, e, box := newTestPane("one")
 	ctrlC := keys.Key{Code: 'c', Mods: keys.Ctrl}
 	p.HandleKey(ctrlC)
 	box.out.Accepted(0) // the program reads nothing
 	p.Paste(strings.Repeat("x", 128<<10))
 	p.Paste(strings.Repeat("x", 5<<20))
-	p.HandleKey(typed("a"))
+	p.HandleKey(textKey("a"))
 	if e.Said != "" {
 		t.Errorf("nothing was dropped, but it says %q", e.Said)
 	}
@@ -115,53 +114,53 @@ func TestCtrlCSaysHowMuchUnsentTextItDropped(t *testing.T) {
 	}
 }
 
-func TestTextThatAnEngineMayHaveLostIsReportedOnce(t *testing.T) {
-	p, e, _ := shownPane("one")
-	p.TellUnsure()
+func TestUnsureTextIsReportedOnce(t *testing.T) {
+	p, e, _ := newTestPane("one")
+	p.ReportUnsure()
 	if e.Said != "" {
 		t.Errorf("nothing was lost, but it says %q", e.Said)
 	}
-	p.Feed.Connect(&sentBox{unsure: 5000})
-	p.TellUnsure()
+	p.Feed.Connect(&sentInput{unsure: 5000})
+	p.ReportUnsure()
 	if e.Said != "" {
 		t.Errorf("before the dashboard is connected it says %q", e.Said)
 	}
 	e.Known.Connected = true
-	p.TellUnsure()
+	p.ReportUnsure()
 	if want := "the engine exited: up to 5000 bytes typed into "; !strings.HasPrefix(e.Said, want) {
 		t.Errorf("it says %q", e.Said)
 	}
 	e.Said = ""
-	p.TellUnsure()
+	p.ReportUnsure()
 	if e.Said != "" {
 		t.Errorf("again: %q", e.Said)
 	}
 }
 
-func TestKeysTypedWhileASearchIsUnderWayWaitForIt(t *testing.T) {
-	p, e, _ := shownPane("one", "two")
+func TestKeysWaitForARunningSearch(t *testing.T) {
+	p, e, _ := newTestPane("one", "two")
 	p.press(t, keymap.ScrollMode)
 	p.press(t, keymap.ScrollSearch)
-	line, ok := e.Shown.(*findLine)
+	line, ok := e.Shown.(*searchLine)
 	if !ok {
 		t.Fatalf("%T is asked", e.Shown)
 	}
 	search := line.Paste(e, "two")
 	line.Do(e, keymap.Accept)
-	if !p.TakeKey(typed("j")) {
+	if !p.TakeKey(textKey("j")) {
 		t.Fatal("the key is not held")
 	}
 	p.Update(search())
-	if p.Scroll.Place().Line != 1 || len(e.pressed) != 1 {
-		t.Errorf("the cursor is in line %d, %d keys were let go", p.Scroll.Place().Line, len(e.pressed))
+	if p.Scroll.CursorPlace().Line != 1 || len(e.pressed) != 1 {
+		t.Errorf("the cursor is in line %d, %d keys were let go", p.Scroll.CursorPlace().Line, len(e.pressed))
 	}
-	if other, _, _ := shownPane(); other.Update(search()) != nil {
+	if other, _, _ := newTestPane(); other.Update(search()) != nil {
 		t.Error("another pane takes the answer")
 	}
 }
 
-func TestALineOfTheLiveScreenIsCopied(t *testing.T) {
-	p, e, _ := shownPane("one", "two")
+func TestLineOfTheLiveScreenIsCopied(t *testing.T) {
+	p, e, _ := newTestPane("one", "two")
 	p.press(t, keymap.ScrollMode)
 	p.press(t, keymap.ScrollCopyLine)
 	if e.Copied != "one" || p.Scroll.Active() {
@@ -169,12 +168,12 @@ func TestALineOfTheLiveScreenIsCopied(t *testing.T) {
 	}
 }
 
-func TestEnterStartsAShellWhereAProgramHasEnded(t *testing.T) {
-	p, e, _ := shownPane("one")
+func TestEnterStartsAShellAfterAProgramExits(t *testing.T) {
+	p, e, _ := newTestPane("one")
 	code := 1
 	p.Feed.Receive(api.Output{Ended: &api.Process{ID: "1", State: api.StateExited, ExitCode: &code}})
 	p.Sync()
-	p.HandleKey(typed("a"))
+	p.HandleKey(textKey("a"))
 	if e.inPlace != nil || e.Said != "" {
 		t.Fatalf("any key does: %q", e.Said)
 	}
@@ -187,14 +186,14 @@ func TestEnterStartsAShellWhereAProgramHasEnded(t *testing.T) {
 	}
 }
 
-func TestLinesOfAnEndedSessionAreFetchedWhenScrolledTo(t *testing.T) {
-	p, _, box := shownPane()
+func TestScrollingFetchesLinesOfAnExitedSession(t *testing.T) {
+	p, _, box := newTestPane()
 	p.Feed.Receive(api.Output{Frame: screenOf(40, 10, 50, "$ exit")})
 	p.Feed.Receive(api.Output{Ended: &api.Process{ID: "1", State: api.StateExited}})
 	p.Sync()
 	p.press(t, keymap.ScrollMode)
 	box.sent = nil
-	p.Scroll.By(-20)
+	p.Scroll.ScrollBy(-20)
 	if p.Fetch() == nil || len(box.sent) > 0 {
 		t.Errorf("nothing is fetched; the program that has ended was sent %v", box.sent)
 	}
@@ -203,8 +202,8 @@ func TestLinesOfAnEndedSessionAreFetchedWhenScrolledTo(t *testing.T) {
 	}
 }
 
-func TestATitleSaysWhereAShellIs(t *testing.T) {
-	p, e, _ := shownPane()
+func TestTitleShowsTheFolderOfAShell(t *testing.T) {
+	p, e, _ := newTestPane()
 	if name, detail, folder := p.Title(); name != "build" || detail != "~/src" || !folder {
 		t.Errorf("%q, %q, %t", name, detail, folder)
 	}
@@ -214,14 +213,14 @@ func TestATitleSaysWhereAShellIs(t *testing.T) {
 	}
 }
 
-func TestTextBrowserGetsASession(t *testing.T) {
-	if !onTerminals("/usr/bin/w3m") || onTerminals("/usr/bin/firefox") || onTerminals("") {
+func TestTextBrowserRunsInASession(t *testing.T) {
+	if !isTextBrowser("/usr/bin/w3m") || isTextBrowser("/usr/bin/firefox") || isTextBrowser("") {
 		t.Error("browsers are taken for what they are not")
 	}
 }
 
 func TestResetKeyResetsTheSession(t *testing.T) {
-	p, _, box := shownPane("$ ")
+	p, _, box := newTestPane("$ ")
 	box.sent = nil
 	p.press(t, keymap.TerminalReset)
 	if len(box.sent) != 1 || !box.sent[0].Reset {

@@ -8,8 +8,7 @@ import (
 	"tandem/panes/graphics"
 )
 
-// A gallery holds the pictures of a session: what the engine has sent, and where its
-// program has placed it. The screen's mutex guards it.
+// A gallery has the pictures of a session and their placements. The screen's mutex guards it.
 type gallery struct {
 	sources map[uint64]*graphics.Source
 	order   []uint64 // oldest first
@@ -17,13 +16,12 @@ type gallery struct {
 	sheets  map[uint64]*graphics.Sheet // by placement
 }
 
-// sheetsHeld is how many placements are known before those that are not held any more are
-// looked for.
-const sheetsHeld = 256
+// maxIdleSheets is how many placements are kept before unused ones are dropped.
+const maxIdleSheets = 256
 
-// take takes in a picture, in place of one with its number, and lets go of the oldest
-// as the engine expects it.
-func (g *gallery) take(p *api.Picture) {
+// addPicture adds a picture or replaces the one with its number. It drops the oldest ones by the
+// same rule as the engine, which would otherwise not send them again.
+func (g *gallery) addPicture(p *api.Picture) {
 	if g.sources == nil {
 		g.sources = map[uint64]*graphics.Source{}
 	}
@@ -39,10 +37,11 @@ func (g *gallery) take(p *api.Picture) {
 	}
 }
 
-// hang makes sheets of what lines show.
-func (g *gallery) hang(lines []api.NumberedLine) {
+// addSheets makes sheets for the pictures in lines.
+func (g *gallery) addSheets(lines []api.NumberedLine) {
 	for i := range lines {
 		for _, s := range lines[i].Line.Pictures {
+			// The same placement keeps its sheet, which caches scaled pixels.
 			if old := g.sheets[s.ID]; old != nil && old.At == *s.Placement {
 				continue
 			}
@@ -56,9 +55,9 @@ func (g *gallery) hang(lines []api.NumberedLine) {
 	}
 }
 
-// prune lets go of sheets that no held line shows.
-func (g *gallery) prune(held map[int64]*heldLine) {
-	if len(g.sheets) <= sheetsHeld {
+// pruneSheets drops the sheets of lines no longer held.
+func (g *gallery) pruneSheets(held map[int64]*screenLine) {
+	if len(g.sheets) <= maxIdleSheets {
 		return
 	}
 	shown := map[uint64]*graphics.Sheet{}
@@ -72,9 +71,9 @@ func (g *gallery) prune(held map[int64]*heldLine) {
 	g.sheets = shown
 }
 
-// pictured is a line of w columns with its pictures: half blocks, or cells that nothing
-// else looks like where the terminal draws them itself.
-func (g *gallery) pictured(l api.Line, w int, on graphics.Screen) api.Line {
+// drawPictures returns a line of w columns with its pictures: as half blocks or, if the terminal
+// draws the pictures, as unique cells in their place.
+func (g *gallery) drawPictures(l api.Line, w int, on graphics.Screen) api.Line {
 	if len(l.Pictures) == 0 || on.Protocol == graphics.Off || l.Size != styled.SingleSize {
 		return l
 	}
@@ -82,7 +81,7 @@ func (g *gallery) pictured(l api.Line, w int, on graphics.Screen) api.Line {
 	for x := range cells {
 		cells[x] = api.Run{Text: " ", Cells: 1}
 	}
-	for _, c := range clusters(nil, l) {
+	for _, c := range appendClusters(nil, l) {
 		if c.x+c.w <= w {
 			cells[c.x] = api.Run{Style: *c.style, Text: c.text, Cells: c.w}
 			for x := c.x + 1; x < c.x+c.w; x++ {
@@ -96,8 +95,8 @@ func (g *gallery) pictured(l api.Line, w int, on graphics.Screen) api.Line {
 			continue
 		}
 		for x := max(s.From, 0); x < min(s.To, w); x++ {
-			if run, seen := block(sheet, x-s.X, s.Row, on); seen {
-				cover(cells, x, run)
+			if run, seen := blockCell(sheet, x-s.X, s.Row, on); seen {
+				coverCell(cells, x, run)
 			}
 		}
 	}
@@ -110,8 +109,8 @@ func (g *gallery) pictured(l api.Line, w int, on graphics.Screen) api.Line {
 	return l
 }
 
-// block is a cell of a sheet.
-func block(sheet *graphics.Sheet, x, y int, on graphics.Screen) (run api.Run, seen bool) {
+// blockCell returns a cell of a sheet.
+func blockCell(sheet *graphics.Sheet, x, y int, on graphics.Screen) (run api.Run, seen bool) {
 	run = api.Run{Cells: 1}
 	if on.Exact() {
 		run.Style.Attrs, run.Style.FG = styled.Conceal, styled.ColorRGB|styled.Color(sheet.At.ID&0xFFFFFF)
@@ -123,8 +122,9 @@ func block(sheet *graphics.Sheet, x, y int, on graphics.Screen) (run api.Run, se
 	return run, seen
 }
 
-// cover puts a run of one cell at a column; what is left of a wide one there is blank.
-func cover(cells []api.Run, x int, run api.Run) {
+// coverCell puts a run of one cell at column x. The other half of a wide character there becomes a
+// blank.
+func coverCell(cells []api.Run, x int, run api.Run) {
 	if cells[x].Cells == 2 && x+1 < len(cells) {
 		cells[x+1] = api.Run{Style: cells[x].Style, Text: " ", Cells: 1}
 	}
@@ -134,8 +134,8 @@ func cover(cells []api.Run, x int, run api.Run) {
 	cells[x] = run
 }
 
-// Patches are what the terminal has to draw over the lines of a window itself, h rows from
-// the top one less those that are hidden.
+// Patches returns the pictures over a window's rows for the terminal to draw, except in hidden
+// rows.
 func (s *Screen) Patches(win Window, hidden func(y int) bool) (all []graphics.Patch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"tandem/panes/graphics"
 )
 
-// red is a picture of 3×2 cells.
-func red(t *testing.T) *api.Picture {
+// redPicture returns a picture of 3×2 cells.
+func redPicture(t *testing.T) *api.Picture {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 30, 40))
 	for i := range 30 * 40 {
@@ -28,10 +28,10 @@ func red(t *testing.T) *api.Picture {
 	return &api.Picture{Number: 7, Size: image.Pt(30, 40), PNG: b.Bytes()}
 }
 
-// screenWith is a screen of 8×4 cells with that picture from column 2 of row 1 on.
+// screenWith returns a screen of 8×4 cells with that picture at column 2 of row 1.
 func screenWith(t *testing.T, z int32) *Screen {
 	s := &Screen{}
-	s.AddPicture(red(t))
+	s.AddPicture(redPicture(t))
 	at := &api.Placement{ID: 5, Picture: 7, Source: image.Rect(0, 0, 30, 40), Cols: 3, Rows: 2, Cell: image.Pt(10, 20), Box: image.Rect(0, 0, 30, 40), Z: z}
 	f := &api.Frame{Full: true, Cols: 8, Rows: 4}
 	for y := range 4 {
@@ -45,7 +45,7 @@ func screenWith(t *testing.T, z int32) *Screen {
 	return s
 }
 
-func TestPicturesAreHalfBlocksWhereTheTerminalHasNone(t *testing.T) {
+func TestPicturesAreHalfBlocksWithoutAProtocol(t *testing.T) {
 	s := screenWith(t, 0)
 	win := Window{W: 8, H: 4, Pictures: graphics.Screen{Protocol: graphics.Blocks}}
 	rows := s.Draw(nil, win)
@@ -61,7 +61,7 @@ func TestPicturesAreHalfBlocksWhereTheTerminalHasNone(t *testing.T) {
 	}
 }
 
-func TestPicturesAreClippedAtThePane(t *testing.T) {
+func TestPicturesAreClippedToThePane(t *testing.T) {
 	s := screenWith(t, 0)
 	none := func(int) bool { return false }
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestPicturesAreClippedAtThePane(t *testing.T) {
 	}
 }
 
-func TestTextStaysAboveAPictureThatIsBelowIt(t *testing.T) {
+func TestTextCoversAPictureBelowIt(t *testing.T) {
 	s := screenWith(t, -1)
 	win := Window{W: 8, H: 4, Pictures: graphics.Screen{Protocol: graphics.Kitty}}
 	if rows := s.Draw(nil, win); !strings.HasPrefix(rows[1], "ab漢cd") {
@@ -101,20 +101,20 @@ func TestTextStaysAboveAPictureThatIsBelowIt(t *testing.T) {
 	}
 }
 
-func TestAGalleryIsBoundedAsTheEngineExpects(t *testing.T) {
+func TestGalleryDropsTheOldestPicturesLikeTheEngine(t *testing.T) {
 	var g gallery
 	for n := range 10 {
-		g.take(&api.Picture{Number: uint64(n), PNG: make([]byte, api.PicturesHeld/4)})
+		g.addPicture(&api.Picture{Number: uint64(n), PNG: make([]byte, api.PicturesHeld/4)})
 	}
 	if len(g.sources) != 4 || g.sources[5] != nil || g.sources[6] == nil {
 		t.Errorf("held are %v", g.order)
 	}
 }
 
-func TestAnotherAttachmentBeginsWithoutPictures(t *testing.T) {
+func TestNewAttachmentStartsWithoutPictures(t *testing.T) {
 	f := &Feed{Outbox: new(outbox.Outbox)}
-	f.Receive(api.Output{Picture: red(t)})
-	f.Connect(&sentBox{})
+	f.Receive(api.Output{Picture: redPicture(t)})
+	f.Connect(&sentInput{})
 	if len(f.Screen.gallery.sources) != 0 {
 		t.Error("pictures of the one before are held")
 	}
@@ -126,11 +126,11 @@ func TestAnotherAttachmentBeginsWithoutPictures(t *testing.T) {
 	}
 }
 
-func TestAPictureThatComesAgainCountsOnce(t *testing.T) {
+func TestRepeatedPictureCountsOnce(t *testing.T) {
 	var g gallery
 	large := make([]byte, api.PicturesHeld/2+1)
 	for _, number := range []uint64{1, 1, 2, 3} {
-		g.take(&api.Picture{Number: number, PNG: large})
+		g.addPicture(&api.Picture{Number: number, PNG: large})
 	}
 	if len(g.sources) != 1 || g.sources[3] == nil || g.bytes != len(large) || len(g.order) != 1 {
 		t.Errorf("it holds %d of %d bytes", len(g.sources), g.bytes)

@@ -2,66 +2,64 @@ package terminal
 
 import "tandem/engine/api"
 
-// A press is where the mouse button went down, and what the pane showed then.
-type press struct {
+// A mousePress is the place of a press and the pane's content at the time.
+type mousePress struct {
 	down bool
 	x, y int
 	top  drawnTop
 	at   api.Place
 }
 
-// A Pointer is what the mouse selects in a terminal. A selection of its own
-// begins scroll mode, so that what is selected stays where it is.
+// A Pointer selects with the mouse. A selection starts scroll mode, so that the lines stay in
+// place.
 type Pointer struct {
 	scroll  *ScrollMode
-	seen    drawnTop     // what the person sees on the live screen
-	pressed press        // of the button
-	unit    [2]api.Place // the word of a double click that a drag began with
+	drawn   drawnTop     // as last drawn on the live screen
+	pressed mousePress   // the last press
+	word    [2]api.Place // the word of the double click that started a drag
 }
 
-// A drawnTop is the line at the pane's top when it was drawn last.
+// A drawnTop is the line at the pane's top when last drawn.
 type drawnTop struct {
 	line int64
-	full uint64 // the full frame that the number belongs to
+	full uint64 // the full frame the number belongs to
 }
 
-// placeAt is the place that a cell shows of a pane that has a line at its top.
+// placeAt returns the place of a cell in a pane whose first line is top.
 func (m *Pointer) placeAt(x, y int, top int64) api.Place {
 	st := m.scroll.screen.State()
 	line := top + int64(max(min(y, m.scroll.height-1), 0))
 	line = min(line, st.First+int64(st.Rows)-1)
-	l, _ := m.scroll.screen.line(line)
-	return api.Place{Line: line, Cell: max(min(x, st.Cols-1), 0) / scale(l)}
+	l, _ := m.scroll.screen.lineAt(line)
+	return api.Place{Line: line, Cell: max(min(x, st.Cols-1), 0) / cellScale(l)}
 }
 
-// seenTop is the line at the top of what the person sees. On the live screen
-// output may have come since that was drawn.
-func (m *Pointer) seenTop() drawnTop {
-	if st := m.scroll.screen.State(); m.scroll.active || st.fulls != m.seen.full {
-		return drawnTop{m.scroll.topOf(st), st.fulls}
+// visibleTop returns the top line as the user sees it. On the live screen, output may have arrived
+// since it was drawn.
+func (m *Pointer) visibleTop() drawnTop {
+	if st := m.scroll.screen.State(); m.scroll.active || st.fulls != m.drawn.full {
+		return drawnTop{m.scroll.topLine(st), st.fulls}
 	}
-	return m.seen
+	return m.drawn
 }
 
-// pressAt notes where the button went down in what the person sees. Until it is
-// released those lines stay held.
-func (m *Pointer) pressAt(x, y int) {
-	top := m.seenTop()
-	m.pressed = press{down: true, x: x, y: y, top: top, at: m.placeAt(x, y, top.line)}
+// recordPress records a press at the drawn lines. They stay held until the release.
+func (m *Pointer) recordPress(x, y int) {
+	top := m.visibleTop()
+	m.pressed = mousePress{down: true, x: x, y: y, top: top, at: m.placeAt(x, y, top.line)}
 }
 
-// Press begins what the mouse selects at a cell of the pane: with the second
-// click a word, with the third a line; the first ends a selection that the
-// mouse has made.
+// Press handles a press at a cell of the pane: the second click selects a word, the third a line,
+// and the first one ends a selection by mouse.
 func (m *Pointer) Press(x, y, clicks int) {
 	if !m.scroll.screen.State().Known {
 		return
 	}
 	m.scroll.flash = selection{}
-	m.pressAt(x, y)
+	m.recordPress(x, y)
 	p := m.pressed.at
 	if m.scroll.active {
-		m.scroll.sel, m.scroll.cursor, m.scroll.want = selection{}, p, p.Cell
+		m.scroll.sel, m.scroll.cursor, m.scroll.column = selection{}, p, p.Cell
 	}
 	switch clicks {
 	case 2:
@@ -69,15 +67,14 @@ func (m *Pointer) Press(x, y, clicks int) {
 		if text == "" {
 			return
 		}
-		m.hold(SelectText, from, to)
-		m.unit = [2]api.Place{from, to}
+		m.selectRange(SelectText, from, to)
+		m.word = [2]api.Place{from, to}
 	case 3:
-		m.hold(SelectLines, p, p)
+		m.selectRange(SelectLines, p, p)
 	}
 }
 
-// Drag takes the end of the selection that the mouse holds to a cell, which may
-// be outside of the pane: then the pane scrolls by a line, and outside is true.
+// Drag extends the selection to a cell. Outside of the pane, it scrolls by a line and returns true.
 func (m *Pointer) Drag(x, y int, block bool) (outside bool) {
 	st := m.scroll.screen.State()
 	if !st.Known {
@@ -86,8 +83,8 @@ func (m *Pointer) Drag(x, y int, block bool) (outside bool) {
 	s := m.scroll
 	h := s.height
 	if !s.drag {
-		if st.fulls != m.pressed.top.full { // lines have other numbers now
-			m.pressAt(m.pressed.x, m.pressed.y)
+		if st.fulls != m.pressed.top.full { // the lines have new numbers
+			m.recordPress(m.pressed.x, m.pressed.y)
 		}
 		top := m.pressed.top.line
 		if s.active {
@@ -101,7 +98,7 @@ func (m *Pointer) Drag(x, y int, block bool) (outside bool) {
 		if block {
 			kind = SelectBlock
 		}
-		m.hold(kind, m.pressed.at, p)
+		m.selectRange(kind, m.pressed.at, p)
 	}
 	switch {
 	case y < 0:
@@ -109,52 +106,51 @@ func (m *Pointer) Drag(x, y int, block bool) (outside bool) {
 	case y >= h:
 		s.top++
 	}
-	s.clamp(s.screen.State())
+	s.clampPosition(s.screen.State())
 	p := m.placeAt(x, y, s.top)
-	s.cursor, s.want = p, p.Cell
-	m.extendUnit(p)
-	s.fetch()
-	s.tellAnchors()
+	s.cursor, s.column = p, p.Cell
+	m.extendWord(p)
+	s.requestLines()
+	s.sendAnchors()
 	return y < 0 || y >= h
 }
 
-// hold selects from one place to another for the mouse.
-func (m *Pointer) hold(kind SelectKind, from, to api.Place) {
+// selectRange selects from one place to another.
+func (m *Pointer) selectRange(kind SelectKind, from, to api.Place) {
 	s := m.scroll
 	if !s.active {
-		s.beginAt(m.pressed.top.line, m.pressed.at)
+		// Enter at the lines the user sees, not at those received since.
+		s.enterAt(m.pressed.top.line, m.pressed.at)
 		s.mouse = true
 	}
 	s.wheel, s.drag = false, true
 	s.sel = selection{kind: kind, anchor: from}
-	s.cursor, s.want = to, to.Cell
-	m.unit = [2]api.Place{}
+	s.cursor, s.column = to, to.Cell
+	m.word = [2]api.Place{}
 }
 
-// extendUnit keeps the word of a double click selected whole.
-func (m *Pointer) extendUnit(p api.Place) {
+// extendWord extends a selection started by a double click by whole words.
+func (m *Pointer) extendWord(p api.Place) {
 	s := m.scroll
-	if m.unit == [2]api.Place{} || s.sel.kind != SelectText {
+	if m.word == [2]api.Place{} || s.sel.kind != SelectText {
 		return
 	}
 	from, to, text := s.screen.tokenAround(p)
 	if text == "" {
 		from, to = p, p
 	}
-	if p.Before(m.unit[0]) {
-		s.sel.anchor, s.cursor = m.unit[1], from
+	if p.Before(m.word[0]) {
+		s.sel.anchor, s.cursor = m.word[1], from
 	} else {
-		s.sel.anchor = m.unit[0]
-		if s.cursor = to; s.cursor.Before(m.unit[1]) {
-			s.cursor = m.unit[1]
+		s.sel.anchor = m.word[0]
+		if s.cursor = to; s.cursor.Before(m.word[1]) {
+			s.cursor = m.word[1]
 		}
 	}
 }
 
-// Release lets go of the selection. What was selected is to be copied: copied
-// says what, and ok is false when the mouse had selected nothing. On the live
-// screen scroll mode ends with that; what was selected stays marked until the
-// next key or click.
+// Release ends the selection. copied is the range to copy, and ok is false if nothing was selected.
+// On the live screen scroll mode ends; the range stays marked until the next key or click.
 func (m *Pointer) Release() (copied api.SessionTextInput, ok bool) {
 	s := m.scroll
 	m.pressed.down = false
@@ -163,6 +159,7 @@ func (m *Pointer) Release() (copied api.SessionTextInput, ok bool) {
 	}
 	s.drag = false
 	copied = s.Selection()
+	// The user has not scrolled up, so nothing keeps the pane in scroll mode.
 	if s.mouse && s.top >= s.start {
 		flash := s.sel
 		flash.cursor = s.cursor

@@ -7,21 +7,21 @@ import (
 	"tandem/engine/api"
 )
 
-// scrolling is a pane on a session that prints: its screen has h numbered lines.
-type scrolling struct {
+// An outputPane is a pane on a session printing numbered lines; its screen has h of them.
+type outputPane struct {
 	*Terminal
 	first int64
 	h     int
 }
 
-func scrollingPane(h int) *scrolling {
-	s := &scrolling{first: 1000, h: h}
-	s.Terminal, _ = live(20, h, s.frame(0))
-	plain(s.Terminal, 20, h)
+func newOutputPane(h int) *outputPane {
+	s := &outputPane{first: 1000, h: h}
+	s.Terminal, _ = livePane(20, h, s.frame(0))
+	plainRows(s.Terminal, 20, h)
 	return s
 }
 
-func (s *scrolling) frame(oldest int64) *api.Frame {
+func (s *outputPane) frame(oldest int64) *api.Frame {
 	var rows []string
 	for y := range s.h {
 		rows = append(rows, fmt.Sprint("line ", s.first+int64(y)))
@@ -31,34 +31,33 @@ func (s *scrolling) frame(oldest int64) *api.Frame {
 	return f
 }
 
-// print has that many lines printed, of which a number is kept, and draws the pane
-// as it is then.
-func (s *scrolling) print(lines, kept int64) {
+// printLines prints lines, of which the session keeps kept, and draws the pane.
+func (s *outputPane) printLines(lines, kept int64) {
 	s.first += lines
 	f := s.frame(max(s.first-kept, 0))
 	f.Full = false
 	s.Feed.Receive(api.Output{Frame: f})
 	s.Sync()
-	plain(s.Terminal, 20, s.h)
+	plainRows(s.Terminal, 20, s.h)
 }
 
-func TestADragCopiesTheLinesItBeganOnHoweverFastOthersCome(t *testing.T) {
+func TestDragCopiesItsFirstLinesDuringFastOutput(t *testing.T) {
 	tests := []struct {
 		name          string
 		frames, lines int64
 	}{{"a log", 60, 1}, {"more than the scrollback keeps", 400, 30_000}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := scrollingPane(10)
-			s.print(5, 10_000)
+			s := newOutputPane(10)
+			s.printLines(5, 10_000)
 			s.Pointer.Press(0, 2, 1)
 			for range tt.frames {
-				s.print(tt.lines, 10_000)
+				s.printLines(tt.lines, 10_000)
 			}
 			s.Pointer.Drag(9, 4, false)
-			check(t, plain(s.Terminal, 20, 10)[2:5], []string{"line 1007           ", "line 1008           ", "line 1009           "})
+			compareRows(t, plainRows(s.Terminal, 20, 10)[2:5], []string{"line 1007           ", "line 1008           ", "line 1009           "})
 			for range tt.frames {
-				s.print(tt.lines, 10_000)
+				s.printLines(tt.lines, 10_000)
 			}
 			s.Pointer.Drag(8, 4, false)
 			in, ok := s.Pointer.Release()
@@ -72,8 +71,8 @@ func TestADragCopiesTheLinesItBeganOnHoweverFastOthersCome(t *testing.T) {
 	}
 }
 
-func TestADoubleClickTakesALineThatTheScrollbackHasDropped(t *testing.T) {
-	s := scrollingPane(10)
+func TestDoubleClickSelectsADroppedLine(t *testing.T) {
+	s := newOutputPane(10)
 	s.first += 50_000
 	f := s.frame(s.first)
 	f.Full = false
@@ -85,28 +84,28 @@ func TestADoubleClickTakesALineThatTheScrollbackHasDropped(t *testing.T) {
 	}
 }
 
-func TestADragOverTheUpperEdgeStaysWithWhatIsHeld(t *testing.T) {
-	s := scrollingPane(10)
+func TestDragAboveTheTopStopsAtHeldLines(t *testing.T) {
+	s := newOutputPane(10)
 	s.Pointer.Press(0, 2, 1)
 	for range 100 {
-		s.print(30_000, 10_000)
+		s.printLines(30_000, 10_000)
 	}
 	for range 5 {
 		s.Pointer.Drag(0, -1, false)
-		s.print(30_000, 10_000)
+		s.printLines(30_000, 10_000)
 	}
 	if in, _ := s.Pointer.Release(); in.From.Line != 1000 || in.To.Line != 1002 {
 		t.Errorf("selected %+v", in)
 	}
 }
 
-func TestLinesAreNumberedAnewBetweenAPressAndTheDrag(t *testing.T) {
-	s := scrollingPane(10)
+func TestDragSurvivesRenumberingAfterThePress(t *testing.T) {
+	s := newOutputPane(10)
 	s.Pointer.Press(0, 2, 1)
 	s.first = 40
 	s.Feed.Receive(api.Output{Frame: s.frame(0)})
 	s.Sync()
-	plain(s.Terminal, 20, 10)
+	plainRows(s.Terminal, 20, 10)
 	s.Pointer.Drag(6, 3, false)
 	in, _ := s.Pointer.Release()
 	if text, held := s.Feed.Screen.HeldText(in); text != "line 42\nline 43" || !held {
@@ -114,20 +113,20 @@ func TestLinesAreNumberedAnewBetweenAPressAndTheDrag(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyHasAnyMoreIsNotCopiedAsBlanks(t *testing.T) {
-	s := scrollingPane(10)
-	s.print(50_000, 10_000)
+func TestLostLinesAreNotCopiedAsBlanks(t *testing.T) {
+	s := newOutputPane(10)
+	s.printLines(50_000, 10_000)
 	between := func(from, to int64) api.SessionTextInput {
 		return api.SessionTextInput{From: cellAt(from, 0), To: cellAt(to, 20)}
 	}
-	if gone := between(2000, 3000); !s.Feed.Screen.Lost(gone) {
+	if gone := between(2000, 3000); !s.Feed.Screen.HasLost(gone) {
 		t.Error("lines that nobody has are not lost")
 	}
 	if text, held := s.Feed.Screen.HeldText(between(1008, 1500)); !held || text != "line 1008\nline 1009\n" {
 		t.Errorf("held %v: %q", held, text)
 	}
 	for _, kept := range []api.SessionTextInput{between(1008, 1500), between(2000, s.first), between(s.first, s.first+2)} {
-		if s.Feed.Screen.Lost(kept) {
+		if s.Feed.Screen.HasLost(kept) {
 			t.Errorf("%+v is lost", kept)
 		}
 	}

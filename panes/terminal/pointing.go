@@ -9,29 +9,28 @@ import (
 	"tandem/panes/widget"
 )
 
-// pointing is what the mouse does in a pane.
-type pointing struct {
-	clicks   clicks
-	selects  bool // it holds an end of what it selects
-	x, y     int  // where it is then
-	block    bool
-	dragging bool // a timer runs that scrolls
+// mouseState is the state of the mouse in a pane.
+type mouseState struct {
+	clicks    clickCounter
+	selecting bool // the button is down and selects
+	x, y      int  // position of the mouse
+	block     bool
+	dragTimer bool // a timer for scrolling runs
 }
 
-// dragEvery is how often a pane scrolls by a line while the mouse drags beyond
-// its edge.
-const dragEvery = 40 * time.Millisecond
+// dragInterval is the time between two lines scrolled while the mouse is dragged beyond the pane's
+// edge.
+const dragInterval = 40 * time.Millisecond
 
-// dragDue says that the mouse may still be beyond the edge of a pane.
-type dragDue struct{ pane *Pane }
+// dragTickMsg continues a drag beyond the pane's edge.
+type dragTickMsg struct{ pane *Pane }
 
-func (msg dragDue) For() *Pane { return msg.pane }
+func (msg dragTickMsg) For() *Pane { return msg.pane }
 
-// Mouse handles a mouse event in the pane's cells, or outside of them while a
-// button is held that was pressed inside. What the program does not take
-// selects and scrolls.
+// Mouse handles a mouse event in the pane's cells, or outside of them during a drag. If the program
+// does not take it, it selects or scrolls.
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
-	if p.mouse.selects || !p.WantsMouse(e) && widget.LeftDown(e) {
+	if p.mouse.selecting || !p.WantsMouse(e) && widget.LeftDown(e) {
 		return p.selectByMouse(e)
 	}
 	e.X, e.Y = min(max(e.X, 0), p.w-1), min(max(e.Y, 0), p.h-1)
@@ -41,36 +40,35 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// Selecting reports whether the mouse holds what it selects.
-func (p *Pane) Selecting() bool { return p.mouse.selects }
+// Selecting reports whether the mouse is selecting.
+func (p *Pane) Selecting() bool { return p.mouse.selecting }
 
-// LetGo ends a drag of which the end has not been told.
-func (p *Pane) LetGo() {
-	if p.mouse.selects {
-		p.mouse.selects = false
+// CancelDrag ends a drag whose release was lost.
+func (p *Pane) CancelDrag() {
+	if p.mouse.selecting {
+		p.mouse.selecting = false
 		p.Pointer.Release()
-		p.Unmark()
+		p.ClearMarks()
 		p.changed = true
 	}
 }
 
-// Unmark takes the marks away that the mouse left on the live screen.
-func (p *Pane) Unmark() { p.changed = p.Scroll.Unflash() || p.changed }
+// ClearMarks removes the selection by mouse from the live screen.
+func (p *Pane) ClearMarks() { p.changed = p.Scroll.ClearFlash() || p.changed }
 
-// selectByMouse handles the left button in a pane whose program does not take
-// the mouse.
+// selectByMouse handles the left button if the program does not take it.
 func (p *Pane) selectByMouse(e keys.Mouse) tea.Cmd {
 	m := &p.mouse
 	m.x, m.y, m.block = e.X, e.Y, e.Mods&keys.Alt != 0
 	p.changed = true
 	switch {
 	case widget.LeftDown(e):
-		m.selects = true
-		p.Pointer.Press(e.X, e.Y, m.clicks.press(time.Now(), e.X, e.Y))
+		m.selecting = true
+		p.Pointer.Press(e.X, e.Y, m.clicks.countClick(time.Now(), e.X, e.Y))
 	case e.Kind == keys.MouseMove:
-		return p.dragTo()
+		return p.extendDrag()
 	case e.Kind == keys.MouseUp:
-		m.selects = false
+		m.selecting = false
 		in, ok := p.Pointer.Release()
 		if !ok {
 			return nil
@@ -80,34 +78,34 @@ func (p *Pane) selectByMouse(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// dragTo takes the selection to where the mouse is; beyond the edge a timer
-// goes on with that.
-func (p *Pane) dragTo() tea.Cmd {
+// extendDrag extends the selection to the mouse. Beyond the edge it starts a timer to go on
+// scrolling.
+func (p *Pane) extendDrag() tea.Cmd {
 	m := &p.mouse
-	if !p.Pointer.Drag(m.x, m.y, m.block) || m.dragging {
+	if !p.Pointer.Drag(m.x, m.y, m.block) || m.dragTimer {
 		return nil
 	}
-	m.dragging = true
-	return tea.Tick(dragEvery, func(time.Time) tea.Msg { return dragDue{p} })
+	m.dragTimer = true
+	return tea.Tick(dragInterval, func(time.Time) tea.Msg { return dragTickMsg{p} })
 }
 
-func (p *Pane) dragOn() tea.Cmd {
-	p.mouse.dragging = false
-	if !p.mouse.selects {
+func (p *Pane) continueDrag() tea.Cmd {
+	p.mouse.dragTimer = false
+	if !p.mouse.selecting {
 		return nil
 	}
-	return p.dragTo()
+	return p.extendDrag()
 }
 
-// clicks counts presses that follow each other quickly in one place.
-type clicks struct {
+// A clickCounter counts quick presses in one place.
+type clickCounter struct {
 	last time.Time
 	x, y int
 	n    int
 }
 
-// press counts one more; n is 1, 2 or 3.
-func (c *clicks) press(now time.Time, x, y int) (n int) {
+// countClick counts a press; n is 1, 2 or 3.
+func (c *clickCounter) countClick(now time.Time, x, y int) (n int) {
 	if now.Sub(c.last) > widget.DoubleClick || x != c.x || y != c.y {
 		c.n = 0
 	}

@@ -15,10 +15,10 @@ import (
 	"tandem/ui/overlay"
 )
 
-// askSave asks where to save all that the terminal has kept.
+// askSave asks for a file to save the scrollback to.
 func (p *Pane) askSave() tea.Cmd {
 	name, folder := p.ID, p.folder()
-	if machine, _ := api.MachineOf(p.ID); machine != "" { // it is saved on this one
+	if machine, _ := api.MachineOf(p.ID); machine != "" { // the file is on this machine
 		folder = p.env.Folder()
 	}
 	if process, ok := p.env.News().Process(p.ID); ok {
@@ -45,6 +45,7 @@ func writeScrollback(ctx context.Context, e panes.Engine, id string, to io.Write
 		}
 		text := out.Text
 		if out.Next == nil {
+			// The last part ends with the blank rows of the screen.
 			text = strings.TrimRight(text, "\n") + "\n"
 		}
 		n, err := io.WriteString(to, text)

@@ -10,25 +10,25 @@ import (
 	"tandem/panes/widget"
 )
 
-// keepScrolled is how many lines above the screen stay held after they came
-// by; the engine has the rest.
-const keepScrolled = 1000
+// maxScrolledLines is how many lines above the screen are kept after they scrolled by; the engine
+// has the rest.
+const maxScrolledLines = 1000
 
-// A Screen is what a viewer knows of one session's terminal. The goroutine that
-// receives from the engine applies frames to it, the one that draws reads it;
-// its mutex guards the fields and nothing is called under it.
+// A Screen is a copy of a session's screen and of parts of its scrollback. The goroutine receiving
+// from the engine applies frames to it, the one drawing reads it. The mutex guards the fields;
+// nothing is called while it is held.
 type Screen struct {
 	mu    sync.Mutex
 	state ScreenState
-	lines map[int64]*heldLine
+	lines map[int64]*screenLine
 	buf   []byte
 
 	gallery gallery
 
-	keepFrom, keepTo int64 // lines that a viewer looks at, far above the screen
+	keepFrom, keepTo int64 // lines far above the screen in use by a viewer
 }
 
-// ScreenState is everything about a Screen but its lines.
+// ScreenState is the state of a Screen except for its lines.
 type ScreenState struct {
 	Known  bool // a frame has arrived
 	Cols   int
@@ -42,34 +42,35 @@ type ScreenState struct {
 	Paste  bool
 	Bells  uint32
 
-	version uint64      // counts changes of state or lines
+	version uint64      // counts changes of the state or the lines
 	fulls   uint64      // counts full frames
 	anchors []api.Place // of the last full frame
 }
 
-// above is how many rows of a screen that is higher than a pane of h rows are
-// above the pane's top.
-func (st ScreenState) above(h int) int {
+// rowsAbove returns how many rows of a screen are above the top of a pane of h rows, so that the
+// cursor is visible.
+func (st ScreenState) rowsAbove(h int) int {
 	if st.Rows <= h {
 		return 0
 	}
 	return min(max(st.Cursor.Y-h+1, 0), st.Rows-h)
 }
 
-// A heldLine keeps a line together with how it was last drawn.
-type heldLine struct {
-	line  api.Line
-	drawn string
-	width int             // 0: not drawn yet
-	on    graphics.Screen // where its pictures were drawn
+// A screenLine is a line with its last drawing.
+type screenLine struct {
+	line   api.Line
+	drawn  string
+	width  int             // of the drawing; 0 without one
+	target graphics.Screen // the drawing's way to show pictures
 }
 
-// Apply takes the screen to the state that the frame describes.
+// Apply applies a frame.
 func (s *Screen) Apply(f *api.Frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// A full frame may number the lines differently, so the old ones are worthless.
 	if f.Full || s.lines == nil {
-		s.lines = make(map[int64]*heldLine, len(f.Lines))
+		s.lines = make(map[int64]*screenLine, len(f.Lines))
 	}
 	version, fulls, anchors := s.state.version+1, s.state.fulls, s.state.anchors
 	if f.Full {
@@ -80,68 +81,68 @@ func (s *Screen) Apply(f *api.Frame) {
 		Cursor: f.Cursor, Title: f.Title, Mouse: f.Mouse, Paste: f.Paste, Bells: f.Bells,
 		version: version, fulls: fulls, anchors: anchors,
 	}
-	s.put(f.Lines)
-	s.prune()
-	s.gallery.prune(s.lines)
+	s.putLines(f.Lines)
+	s.pruneLines()
+	s.gallery.pruneSheets(s.lines)
 }
 
-// AddPicture takes in a picture that lines to come show.
+// AddPicture adds a picture for lines to come.
 func (s *Screen) AddPicture(p *api.Picture) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.gallery.take(p)
+	s.gallery.addPicture(p)
 }
 
-// forgetPictures forgets what an attachment has sent; the next one begins anew.
-func (s *Screen) forgetPictures() {
+// dropPictures drops the pictures of the last attachment; the next one sends them again.
+func (s *Screen) dropPictures() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gallery = gallery{}
 }
 
-// AddLines takes in scrollback that was asked for.
+// AddLines adds requested lines of the scrollback.
 func (s *Screen) AddLines(lines []api.NumberedLine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lines == nil {
 		return
 	}
-	s.put(lines)
+	s.putLines(lines)
 	s.state.version++
 }
 
-func (s *Screen) put(lines []api.NumberedLine) {
-	s.gallery.hang(lines)
+func (s *Screen) putLines(lines []api.NumberedLine) {
+	// A sheet keeps its picture, which may be dropped before the line is drawn.
+	s.gallery.addSheets(lines)
 	for _, l := range lines {
-		s.lines[l.N] = &heldLine{line: l.Line}
+		s.lines[l.N] = &screenLine{line: l.Line}
 	}
 }
 
-// prune lets go of lines that scrolled far away, in batches.
-func (s *Screen) prune() {
-	if len(s.lines) <= s.state.Rows+2*keepScrolled+int(s.keepTo-s.keepFrom) {
+// pruneLines drops lines scrolled far away, in batches.
+func (s *Screen) pruneLines() {
+	if len(s.lines) <= s.state.Rows+2*maxScrolledLines+int(s.keepTo-s.keepFrom) {
 		return
 	}
 	for n := range s.lines {
 		if n >= s.keepFrom && n < s.keepTo {
 			continue
 		}
-		if n < s.state.First-keepScrolled || n >= s.state.First+int64(s.state.Rows) {
+		if n < s.state.First-maxScrolledLines || n >= s.state.First+int64(s.state.Rows) {
 			delete(s.lines, n)
 		}
 	}
 }
 
-// keep has the lines from absolute line from up to line to held, however far
-// the screen scrolls on.
-func (s *Screen) keep(from, to int64) {
+// keepLines keeps the lines from from up to to, however far the screen scrolls.
+func (s *Screen) keepLines(from, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keepFrom, s.keepTo = from, to
 }
 
-// line gives a line that is held. Whoever gets it must not change it.
-func (s *Screen) line(n int64) (l api.Line, ok bool) {
+// lineAt returns a line, if it is held. The caller must not change it.
+func (s *Screen) lineAt(n int64) (l api.Line, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if held := s.lines[n]; held != nil {
@@ -150,9 +151,8 @@ func (s *Screen) line(n int64) (l api.Line, ok bool) {
 	return api.Line{}, false
 }
 
-// held are the numbers of the lines held from one up to, and not including,
-// another, in order.
-func (s *Screen) held(from, to int64) []int64 {
+// heldLines returns the numbers of the lines held between from and to, excluding to, in order.
+func (s *Screen) heldLines(from, to int64) []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var numbers []int64
@@ -165,15 +165,13 @@ func (s *Screen) held(from, to int64) []int64 {
 	return numbers
 }
 
-// State is a copy of what is known beside the lines.
 func (s *Screen) State() ScreenState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state
 }
 
-// A Window is the part of a Screen to draw: H lines from absolute line Top on,
-// each W cells wide.
+// A Window is the part of a Screen to draw: H lines of W cells, starting with line Top.
 type Window struct {
 	Top  int64
 	W, H int
@@ -181,9 +179,8 @@ type Window struct {
 	Pictures graphics.Screen // how pictures are drawn
 }
 
-// Draw appends the lines of a window to rows; each is exactly min(W, Cols)
-// cells wide. Lines behind the screen's end are left out, one that is not held
-// is blank.
+// Draw appends the lines of a window to rows, each exactly min(W, Cols) cells wide. Lines below the
+// screen are left out; a line not held is blank.
 func (s *Screen) Draw(rows []string, win Window) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +188,7 @@ func (s *Screen) Draw(rows []string, win Window) []string {
 	end := min(win.Top+int64(win.H), s.state.First+int64(s.state.Rows))
 	for n := win.Top; n < end; n++ {
 		if l := s.lines[n]; l != nil {
-			rows = append(rows, s.draw(l, w, win.Pictures))
+			rows = append(rows, s.drawLine(l, w, win.Pictures))
 		} else {
 			rows = append(rows, widget.Spaces(w))
 		}
@@ -199,18 +196,18 @@ func (s *Screen) Draw(rows []string, win Window) []string {
 	return rows
 }
 
-func (s *Screen) draw(l *heldLine, w int, on graphics.Screen) string {
-	if l.drawn == "" || l.width != w || l.on != on && len(l.line.Pictures) > 0 {
-		s.buf = widget.AppendLine(s.buf[:0], spread(s.gallery.pictured(l.line, w, on)), w)
-		l.drawn, l.width, l.on = string(s.buf), w, on
+func (s *Screen) drawLine(l *screenLine, w int, on graphics.Screen) string {
+	// Fast path: most lines are drawn again unchanged.
+	if l.drawn == "" || l.width != w || l.target != on && len(l.line.Pictures) > 0 {
+		s.buf = widget.AppendLine(s.buf[:0], spreadDouble(s.gallery.drawPictures(l.line, w, on)), w)
+		l.drawn, l.width, l.target = string(s.buf), w, on
 	}
 	return l.drawn
 }
 
-// Missing is the smallest range with all lines of the scrollback among the n
-// from absolute line from on that are not held; its Count is 0 if there is
-// none.
-func (s *Screen) Missing(from int64, n int) api.LineRange {
+// MissingLines returns the smallest range with all lines of the scrollback that are not held, among
+// n lines starting with from. Its Count is 0 if there are none.
+func (s *Screen) MissingLines(from int64, n int) api.LineRange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var r api.LineRange

@@ -9,58 +9,58 @@ import (
 	"tandem/engine/api/outbox"
 )
 
-// aroundView is how many lines above and below what is in sight are held for
-// moves of the cursor.
-const aroundView = 250
+// marginLines is how many lines above and below the view are held, so that motions need no request.
+const marginLines = 250
 
-// A ScrollMode is a terminal that does not follow the output: it looks at a place
-// of its own, where a cursor moves, selects and searches.
+// A ScrollMode is a terminal that has stopped following its output: the view stays at its lines,
+// and a cursor moves, selects and searches. Lines have absolute numbers, so new output does not
+// move them. A resize may number them anew; the session therefore keeps three anchors (the top, the
+// cursor and the selection's other end) and returns their new places with the next full frame.
 type ScrollMode struct {
 	screen *Screen
 	outbox *outbox.Outbox
 	height int       // of the pane
-	flash  selection // what the mouse has selected, while it stays marked on the live screen
+	flash  selection // selection by mouse, still marked on the live screen
 	scroll
 }
 
-// scroll is where a ScrollMode looks and what is selected there; nothing while
-// the output is followed.
+// scroll is the state of scroll mode; zero while the output is followed.
 type scroll struct {
-	active bool
-	wheel  bool  // began with the wheel: ends by itself at the bottom
-	mouse  bool  // began with a drag: ends with it at the bottom
-	drag   bool  // the mouse holds an end of the selection
-	top    int64 // absolute number of the pane's first line
-	start  int64 // top at the beginning
-	cursor api.Place
-	want   int // column to go back to in a longer line
-	count  int // a number that was typed
-	hidden int // rows at the bottom that something else covers
-	sel    selection
+	active      bool
+	wheel       bool  // started by the wheel: ends at the bottom
+	mouse       bool  // started by a drag: ends with it at the bottom
+	drag        bool  // the mouse moves an end of the selection
+	top         int64 // number of the pane's first line
+	start       int64 // top at the start
+	cursor      api.Place
+	column      int // column to return to in a longer line
+	count       int // typed before a motion
+	coveredRows int // rows at the bottom covered by something else
+	sel         selection
 
 	search *regexp.Regexp // its matches are marked; nil for none
-	number int            // of the match the cursor was put on; 0 if on none
-	total  int            // of matches
+	number int            // of the match under the cursor; 0 for none
+	total  int            // of all matches
 
-	asked api.LineRange
-	told  [3]api.Place // anchors, as the session knows them
-	known bool         // the attachment knows told
-	full  uint64       // the full frame that the numbers of lines belong to
+	requested   api.LineRange
+	sentAnchors [3]api.Place // anchors sent to the session
+	anchorsSent bool         // sentAnchors were sent on this attachment
+	full        uint64       // the full frame the line numbers belong to
 }
 
-// lastTop is the pane's first line when it shows the end of the screen.
-func (s *ScrollMode) lastTop(st ScreenState) int64 {
+// maxTop returns the pane's first line when it shows the end of the screen.
+func (s *ScrollMode) maxTop(st ScreenState) int64 {
 	return st.First + int64(max(st.Rows-s.height, 0))
 }
 
-// oldest is the first line that can be read: of the scrollback or, when that has
-// gone on beyond what is in sight, of what is held.
-func (s *ScrollMode) oldest(st ScreenState) int64 {
+// oldestLine returns the first readable line: of the scrollback or, if the session has dropped
+// visible lines, of the ones held.
+func (s *ScrollMode) oldestLine(st ScreenState) int64 {
 	n := s.top
 	if !s.active || n >= st.Oldest {
 		return st.Oldest
 	}
-	held := s.screen.held(n-aroundView, min(n+int64(s.height), st.Oldest))
+	held := s.screen.heldLines(n-marginLines, min(n+int64(s.height), st.Oldest))
 	i := sort.Search(len(held), func(i int) bool { return held[i] >= n })
 	if i == len(held) {
 		return st.Oldest
@@ -71,197 +71,193 @@ func (s *ScrollMode) oldest(st ScreenState) int64 {
 	return held[i]
 }
 
-// topOf is the line at the pane's top: where it was scrolled to, or as far down
-// as it takes to see the cursor.
-func (s *ScrollMode) topOf(st ScreenState) int64 {
+// topLine returns the line at the pane's top: as scrolled, or so that the program's cursor is
+// visible.
+func (s *ScrollMode) topLine(st ScreenState) int64 {
 	if s.active {
 		return s.top
 	}
-	return st.First + int64(st.above(s.height))
+	return st.First + int64(st.rowsAbove(s.height))
 }
 
-// clamp keeps the position inside what the session still has.
-func (s *ScrollMode) clamp(st ScreenState) {
+// clampPosition keeps the position within the available lines.
+func (s *ScrollMode) clampPosition(st ScreenState) {
 	if !s.active {
 		return
 	}
-	last, oldest := s.lastTop(st), s.oldest(st)
+	last, oldest := s.maxTop(st), s.oldestLine(st)
 	s.top = max(min(s.top, last), oldest)
 	s.cursor.Line = max(min(s.cursor.Line, st.First+int64(st.Rows)-1), oldest)
 	s.cursor.Cell = max(min(s.cursor.Cell, st.Cols-1), 0)
 }
 
-// endAtBottom leaves scroll mode at the bottom if the wheel started it. Only scrolling calls
-// it: a pane may grow after the wheel turned, when an earlier resize takes effect.
+// endAtBottom leaves scroll mode at the bottom if the wheel started it. Only scrolling calls it: a
+// pane may grow after the wheel turned, when an earlier resize takes effect.
 func (s *ScrollMode) endAtBottom() {
-	if s.wheel && s.top == s.lastTop(s.screen.State()) {
+	if s.wheel && s.top == s.maxTop(s.screen.State()) {
 		s.Stop()
 	}
 }
 
-// Active reports whether the pane is in scroll mode.
 func (s *ScrollMode) Active() bool { return s.active }
 
-// Start enters scroll mode at the present place.
+// Start enters scroll mode without moving the view.
 func (s *ScrollMode) Start() {
 	if s.screen.State().Known {
-		s.begin()
+		s.enter()
 		s.wheel, s.mouse = false, false
 	}
 }
 
-// begin enters scroll mode with what the session's screen shows now.
-func (s *ScrollMode) begin() {
+func (s *ScrollMode) enter() {
 	st := s.screen.State()
-	s.beginAt(s.topOf(st), api.Place{Line: st.First + int64(st.Cursor.Y), Cell: max(min(st.Cursor.X, st.Cols-1), 0)})
+	s.enterAt(s.topLine(st), api.Place{Line: st.First + int64(st.Cursor.Y), Cell: max(min(st.Cursor.X, st.Cols-1), 0)})
 }
 
-// beginAt enters scroll mode with a line at the top and the cursor at a place.
-func (s *ScrollMode) beginAt(top int64, cursor api.Place) {
+// enterAt enters scroll mode with top as the first line and the cursor at a place.
+func (s *ScrollMode) enterAt(top int64, cursor api.Place) {
 	s.flash = selection{}
 	if s.active {
 		return
 	}
-	s.scroll = scroll{active: true, top: top, start: top, full: s.screen.State().fulls, cursor: cursor, want: cursor.Cell}
-	s.keepCursor()
-	s.fetch()
+	s.scroll = scroll{active: true, top: top, start: top, full: s.screen.State().fulls, cursor: cursor, column: cursor.Cell}
+	s.showCursor()
+	s.requestLines()
 }
 
-// Stop follows the output again. What was in sight stays held until the pane is
-// drawn: it may be about to be copied.
+// Stop follows the output again. The visible lines stay held until the pane is drawn, because they
+// may be about to be copied.
 func (s *ScrollMode) Stop() {
-	told := s.active && s.told != [3]api.Place{}
+	told := s.active && s.sentAnchors != [3]api.Place{}
 	s.scroll = scroll{}
 	if told {
 		s.outbox.Tell(api.Input{Anchors: []api.Place{}})
 	}
 }
 
-// By moves what is in sight by lines, negative is up; the cursor stays in sight.
-func (s *ScrollMode) By(lines int) {
+// ScrollBy moves the view by lines, up if negative; the cursor stays visible.
+func (s *ScrollMode) ScrollBy(lines int) {
 	if s.active {
-		s.to(s.top + int64(lines))
+		s.setTop(s.top + int64(lines))
 		s.endAtBottom()
 	}
 }
 
-// Pages moves by that many times half the pane's height less a line, and the
-// cursor with it.
-func (s *ScrollMode) Pages(halves int) {
-	s.withCursor(halves * max(s.height-1, 1) / 2)
+// ScrollHalfPages moves the view and the cursor by halves of the pane's height, less a line.
+func (s *ScrollMode) ScrollHalfPages(halves int) {
+	s.scrollWithCursor(halves * max(s.height-1, 1) / 2)
 }
 
-// withCursor moves what is in sight by lines, and the cursor with it.
-func (s *ScrollMode) withCursor(lines int) {
+// scrollWithCursor moves the view and the cursor by lines.
+func (s *ScrollMode) scrollWithCursor(lines int) {
 	if !s.active {
 		return
 	}
 	s.cursor.Line += int64(lines)
 	s.top += int64(lines)
-	s.clamp(s.screen.State())
+	s.clampPosition(s.screen.State())
 	s.keepColumn()
-	s.fetch()
+	s.requestLines()
 	s.endAtBottom()
 }
 
-// Home and End go to the first line kept and to the last.
-func (s *ScrollMode) Home() { s.Go(api.Place{Line: s.screen.State().Oldest}) }
-func (s *ScrollMode) End() {
+// GoToStart and GoToEnd move the cursor to the first and the last line.
+func (s *ScrollMode) GoToStart() { s.GoTo(api.Place{Line: s.screen.State().Oldest}) }
+func (s *ScrollMode) GoToEnd() {
 	if s.active {
-		s.Go(api.Place{Line: s.screen.lastLine()})
-		s.to(s.lastTop(s.screen.State()))
+		s.GoTo(api.Place{Line: s.screen.lastLine()})
+		s.setTop(s.maxTop(s.screen.State()))
 		s.endAtBottom()
 	}
 }
 
-// to puts a line at the pane's top; the cursor stays in sight.
-func (s *ScrollMode) to(top int64) {
+// setTop puts a line at the pane's top; the cursor stays visible.
+func (s *ScrollMode) setTop(top int64) {
 	s.top = top
-	s.clamp(s.screen.State())
+	s.clampPosition(s.screen.State())
 	s.cursor.Line = min(max(s.cursor.Line, s.top), s.top+int64(s.height)-1)
-	s.fetch()
+	s.requestLines()
 }
 
-// keepCursor moves what is in sight as little as shows the cursor.
-func (s *ScrollMode) keepCursor() {
+// showCursor scrolls as little as needed to show the cursor.
+func (s *ScrollMode) showCursor() {
 	s.top = min(s.top, s.cursor.Line)
-	s.top = max(s.top, s.cursor.Line-int64(s.inSight())+1)
-	s.clamp(s.screen.State())
+	s.top = max(s.top, s.cursor.Line-int64(s.visibleRows())+1)
+	s.clampPosition(s.screen.State())
 }
 
-// wheelBy scrolls with the mouse: up begins scroll mode, the bottom ends it.
-func (s *ScrollMode) wheelBy(lines int) {
+// scrollByWheel scrolls by the wheel: up enters scroll mode, the bottom leaves it.
+func (s *ScrollMode) scrollByWheel(lines int) {
 	if lines < 0 && !s.active {
-		s.begin()
+		s.enter()
 		s.wheel = true
 	}
-	s.By(lines)
+	s.ScrollBy(lines)
 }
 
-// inSight is how many rows of the pane can be seen.
-func (s *ScrollMode) inSight() int { return max(s.height-s.hidden, 1) }
+func (s *ScrollMode) visibleRows() int { return max(s.height-s.coveredRows, 1) }
 
-// Cover says that something covers rows at the pane's bottom, so that matches
-// are shown above it.
-func (s *ScrollMode) Cover(rows int) { s.hidden = max(rows, 0) }
+// CoverRows sets how many rows at the pane's bottom are covered, so that matches are shown above
+// them.
+func (s *ScrollMode) CoverRows(rows int) { s.coveredRows = max(rows, 0) }
 
-// fetch asks for the lines around the position that are not held, each range
-// once; one that cannot be sent now is asked for at the next call.
-func (s *ScrollMode) fetch() {
-	if missing := s.lacks(); missing.Count > 0 && missing != s.asked && s.outbox.Tell(api.Input{Lines: &missing}) {
-		s.asked = missing
+// requestLines requests the missing lines around the view, each range once. If the request cannot
+// be sent now, the next call sends it.
+func (s *ScrollMode) requestLines() {
+	if missing := s.missingLines(); missing.Count > 0 && missing != s.requested && s.outbox.Tell(api.Input{Lines: &missing}) {
+		s.requested = missing
 	}
 }
 
-// lacks is what is not held around the position.
-func (s *ScrollMode) lacks() api.LineRange {
+// missingLines returns the lines around the view that are not held.
+func (s *ScrollMode) missingLines() api.LineRange {
 	if !s.active {
 		return api.LineRange{}
 	}
-	from, n := s.top-aroundView, s.height+2*aroundView
-	s.screen.keep(from, from+int64(n))
-	return s.screen.Missing(from, n)
+	from, n := s.top-marginLines, s.height+2*marginLines
+	s.screen.keepLines(from, from+int64(n))
+	return s.screen.MissingLines(from, n)
 }
 
-// follow takes over where a resize that wrapped lines anew has put what is in
-// sight, and tells the session what to keep next.
-func (s *ScrollMode) follow(st ScreenState) {
+// followResize takes over the new places of the anchors after a resize, and sends the next ones.
+func (s *ScrollMode) followResize(st ScreenState) {
 	if !s.active {
 		return
 	}
 	if st.fulls != s.full {
-		s.full, s.asked = st.fulls, api.LineRange{}
-		if len(st.anchors) == len(s.told) {
+		s.full, s.requested = st.fulls, api.LineRange{}
+		// The session knows the new places only of anchors it had before the resize.
+		if len(st.anchors) == len(s.sentAnchors) {
 			s.top, s.cursor, s.sel.anchor = st.anchors[0].Line, st.anchors[1], st.anchors[2]
-			s.told = [3]api.Place(st.anchors)
-			s.want = s.cursor.Cell
+			s.sentAnchors = [3]api.Place(st.anchors)
+			s.column = s.cursor.Cell
 		}
-		s.keepCursor()
+		s.showCursor()
 	}
-	s.tellAnchors()
+	s.sendAnchors()
 }
 
-// tellAnchors tells the session which places to find again after a resize.
-func (s *ScrollMode) tellAnchors() {
+// sendAnchors sends the session the places to find again after a resize.
+func (s *ScrollMode) sendAnchors() {
 	now := [3]api.Place{{Line: s.top}, s.cursor, s.sel.anchor}
-	if !s.active || now == s.told && s.known {
+	if !s.active || now == s.sentAnchors && s.anchorsSent {
 		return
 	}
 	if s.outbox.Tell(api.Input{Anchors: now[:]}) {
-		s.told, s.known = now, true
+		s.sentAnchors, s.anchorsSent = now, true
 	}
 }
 
-// cursorIn is where the cursor stands in the pane, which is w cells wide. The
-// wheel and the mouse need none.
-func (s *ScrollMode) cursorIn(w int) (c api.Cursor, ok bool) {
-	l, _ := s.screen.line(s.cursor.Line)
-	c = api.Cursor{X: s.cursor.Cell * scale(l), Y: int(s.cursor.Line - s.top), Visible: true}
+// paneCursor returns the cursor's position in a pane w cells wide. There is none after the wheel or
+// the mouse.
+func (s *ScrollMode) paneCursor(w int) (c api.Cursor, ok bool) {
+	l, _ := s.screen.lineAt(s.cursor.Line)
+	c = api.Cursor{X: s.cursor.Cell * cellScale(l), Y: int(s.cursor.Line - s.top), Visible: true}
 	return c, !s.wheel && !s.mouse && c.X < w && c.Y >= 0 && c.Y < s.height
 }
 
-// position says where the cursor is: "line 120/2000".
-func (s *ScrollMode) position(st ScreenState) string {
+// positionText returns the position of the cursor: "line 120/2000".
+func (s *ScrollMode) positionText(st ScreenState) string {
 	line := s.cursor.Line
 	if s.wheel {
 		line = s.top
@@ -276,9 +272,9 @@ func (s *ScrollMode) position(st ScreenState) string {
 	return text
 }
 
-// Unflash takes the marks away that the mouse has left on the live screen, and
-// reports whether there were any.
-func (s *ScrollMode) Unflash() bool {
+// ClearFlash removes the selection by mouse from the live screen, and reports whether there was
+// one.
+func (s *ScrollMode) ClearFlash() bool {
 	was := s.flash.kind != selectNothing
 	s.flash = selection{}
 	return was

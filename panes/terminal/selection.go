@@ -5,26 +5,25 @@ import (
 	"tandem/panes/widget"
 )
 
-// A SelectKind is how a selection grows with its ends.
+// A SelectKind is the shape of a selection.
 type SelectKind uint8
 
 const (
 	selectNothing SelectKind = iota
-	SelectText               // from one character to the other
+	SelectText               // from one character to another
 	SelectLines              // whole lines
-	SelectBlock              // the columns between, in each line
+	SelectBlock              // the same columns in each line
 )
 
 // A selection reaches from its anchor to the cursor.
 type selection struct {
 	kind   SelectKind
 	anchor api.Place
-	cursor api.Place // of one that is only shown; else the pane's
+	cursor api.Place // of a flash; otherwise the pane's cursor counts
 }
 
-// Select begins a selection at the cursor, gives the one that there is another
-// kind, or ends one of the same kind.
-func (s *ScrollMode) Select(kind SelectKind) {
+// ToggleSelection starts a selection at the cursor, changes its kind, or ends one of the same kind.
+func (s *ScrollMode) ToggleSelection(kind SelectKind) {
 	switch {
 	case !s.active:
 		return
@@ -36,56 +35,54 @@ func (s *ScrollMode) Select(kind SelectKind) {
 		s.sel.kind = kind
 	}
 	s.wheel = false
-	s.tellAnchors()
+	s.sendAnchors()
 }
 
-// SelectBetween selects whole lines, and shows the last of them.
+// SelectBetween selects whole lines and shows the last one.
 func (s *ScrollMode) SelectBetween(first, last int64) {
 	if s.active {
 		s.sel = selection{kind: SelectLines, anchor: api.Place{Line: first}}
-		s.Go(api.Place{Line: min(last, s.screen.lastLine())})
+		s.GoTo(api.Place{Line: min(last, s.screen.lastLine())})
 	}
 }
 
-// Selected reports whether anything is selected.
-func (s *ScrollMode) Selected() bool { return s.active && s.sel.kind != selectNothing }
+func (s *ScrollMode) HasSelection() bool { return s.active && s.sel.kind != selectNothing }
 
-// Swap puts the cursor at the other end of the selection; ok is false when
-// nothing is selected.
-func (s *ScrollMode) Swap() (ok bool) {
-	if !s.Selected() {
+// SwapEnds moves the cursor to the other end of the selection; ok is false without one.
+func (s *ScrollMode) SwapEnds() (ok bool) {
+	if !s.HasSelection() {
 		return false
 	}
 	end := s.sel.anchor
 	s.sel.anchor = s.cursor
-	s.Go(end)
+	s.GoTo(end)
 	return true
 }
 
-// Selection is what is selected, as session.text takes it.
+// Selection returns the selected range for session.text.
 func (s *ScrollMode) Selection() api.SessionTextInput {
 	return s.screen.textRange(s.sel, s.cursor)
 }
 
-// Line is the text of the line that the cursor is in, without its line end.
-func (s *ScrollMode) Line() api.SessionTextInput {
-	first, last := s.screen.whole(s.cursor.Line)
+// LineRange returns the range of the line under the cursor, without its line end.
+func (s *ScrollMode) LineRange() api.SessionTextInput {
+	first, last := s.screen.lineBounds(s.cursor.Line)
 	return api.SessionTextInput{From: api.Place{Line: first}, To: api.Place{Line: last, Cell: s.screen.State().Cols}}
 }
 
-// textRange is a selection as session.text takes it.
+// textRange returns a selection as a range for session.text.
 func (s *Screen) textRange(sel selection, cursor api.Place) api.SessionTextInput {
-	from, to := ordered(sel.anchor, cursor)
+	from, to := sortPlaces(sel.anchor, cursor)
 	var in api.SessionTextInput
 	switch sel.kind {
 	case SelectLines:
-		from.Line, _ = s.whole(from.Line)
-		_, to.Line = s.whole(to.Line)
+		from.Line, _ = s.lineBounds(from.Line)
+		_, to.Line = s.lineBounds(to.Line)
 		from.Cell, to = 0, api.Place{Line: to.Line + 1}
 	case SelectBlock:
 		left, right := min(from.Cell, to.Cell), max(from.Cell, to.Cell)
 		from.Cell, to.Cell, in.Block = left, right+1, true
-	default: // whole clusters, of which the session may have a cell each
+	default: // whole clusters, which may be single cells for the session
 		from.Cell, _ = s.clusterAt(from)
 		_, to.Cell = s.clusterAt(to)
 	}
@@ -93,25 +90,25 @@ func (s *Screen) textRange(sel selection, cursor api.Place) api.SessionTextInput
 	return in
 }
 
-// clusterAt is the columns from one and up to another of the cluster at a place.
+// clusterAt returns the columns of the cluster at a place, excluding to.
 func (s *Screen) clusterAt(p api.Place) (from, to int) {
-	l, _ := s.line(p.Line)
-	row := clusters(nil, l)
-	if i := at(row, p.Cell); i < len(row) {
+	l, _ := s.lineAt(p.Line)
+	row := appendClusters(nil, l)
+	if i := clusterIndex(row, p.Cell); i < len(row) {
 		return row[i].x, row[i].x + row[i].w
 	}
 	return p.Cell, p.Cell + 1
 }
 
-func ordered(a, b api.Place) (from, to api.Place) {
+func sortPlaces(a, b api.Place) (from, to api.Place) {
 	if b.Before(a) {
 		return b, a
 	}
 	return a, b
 }
 
-// spanIn is the part of a selection in a line that is w cells wide in sight.
-func (s *Screen) spanIn(in api.SessionTextInput, n int64, w int) (part span, ok bool) {
+// spanInLine returns the part of a selection in line n, for a view w cells wide.
+func (s *Screen) spanInLine(in api.SessionTextInput, n int64, w int) (part span, ok bool) {
 	part = span{from: in.From.Cell, to: in.To.Cell}
 	switch {
 	case n < in.From.Line || n > in.To.Line || n == in.To.Line && in.To.Cell == 0:
@@ -119,8 +116,8 @@ func (s *Screen) spanIn(in api.SessionTextInput, n int64, w int) (part span, ok 
 	case in.Block:
 		return part, true
 	}
-	l, _ := s.line(n)
-	end := max(width(clusters(nil, l)), 1)
+	l, _ := s.lineAt(n)
+	end := max(rowWidth(appendClusters(nil, l)), 1)
 	if in.From.Cell == 0 && in.To.Cell == 0 { // whole lines
 		end = w
 	}
@@ -133,9 +130,9 @@ func (s *Screen) spanIn(in api.SessionTextInput, n int64, w int) (part span, ok 
 	return part, true
 }
 
-// drawMarks draws the rows anew that hold a match or a part of the selection.
+// drawMarks redraws the rows with a match or a part of the selection.
 func (t *Terminal) drawMarks(st ScreenState, w int, look *widget.Look) {
-	top := t.Scroll.topOf(st)
+	top := t.Scroll.topLine(st)
 	sel, cursor := t.Scroll.sel, t.Scroll.cursor
 	if !t.Scroll.active {
 		sel, cursor = t.Scroll.flash, t.Scroll.flash.cursor
@@ -149,17 +146,17 @@ func (t *Terminal) drawMarks(st ScreenState, w int, look *widget.Look) {
 	for y := range t.rows {
 		n := top + int64(y)
 		marks := spans[n]
-		if s, ok := t.Feed.Screen.spanIn(in, n, w); ok && sel.kind != selectNothing {
+		if s, ok := t.Feed.Screen.spanInLine(in, n, w); ok && sel.kind != selectNothing {
 			s.ink = look.Selected
 			marks = append(marks, s)
 		}
 		if len(marks) == 0 {
 			continue
 		}
-		l, _ := t.Feed.Screen.line(n)
-		for i, k := 0, scale(l); i < len(marks); i++ {
+		l, _ := t.Feed.Screen.lineAt(n)
+		for i, k := 0, cellScale(l); i < len(marks); i++ {
 			marks[i].from, marks[i].to = k*marks[i].from, k*marks[i].to
 		}
-		t.rows[y] = string(appendMarked(nil, spread(l), w, marks))
+		t.rows[y] = string(appendMarked(nil, spreadDouble(l), w, marks))
 	}
 }

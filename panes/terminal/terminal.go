@@ -9,44 +9,44 @@ import (
 	"tandem/ui/predict"
 )
 
-// A Terminal is a pane that shows one session live and types into it. All its
-// methods are for the goroutine that draws; what arrives comes through Feed.
+// A Terminal shows a session live and types into it. All its methods are for the goroutine drawing
+// it; output arrives through Feed.
 type Terminal struct {
-	ID     string // the session's
+	ID     string // of the session
 	Feed   *Feed
-	Outbox *outbox.Outbox // what it gets
+	Outbox *outbox.Outbox // input for the session
 
-	Pictures graphics.Screen // how the pictures of its program are drawn
-	Predict  predict.Mode    // when what is typed is shown before the program has shown it
+	Pictures graphics.Screen // how pictures of the program are drawn
+	Predict  predict.Mode    // when input is shown before its echo
 
 	Scroll  ScrollMode
-	Pointer Pointer // what the mouse selects
+	Pointer Pointer // selection by mouse
 
-	size     api.Size     // area that the pane has
-	hidden   bool         // out of sight
-	told     *api.Size    // size that the session was told; nil if it was told none
-	display  *api.Display // what the person's terminal is like; nil if that is not known
-	shown    *api.Display // display that the session was told; nil if it was told none
-	ended    *api.Process
-	afterEnd []widget.Hint // keys of a pane whose program is gone
-	err      error
-	bells    uint32
-	heard    bool
-	behind   bool // what the person has seen elsewhere may not be here yet
-	answers  int  // of the feed
-	serial   int  // of the attachment
+	size        api.Size     // of the pane
+	hidden      bool         // not on the screen
+	sentSize    *api.Size    // size sent to the session; nil if none
+	display     *api.Display // the user's terminal; nil if unknown
+	sentDisplay *api.Display // display sent to the session; nil if none
+	exited      *api.Process
+	exitHints   []widget.Hint // keys of a pane whose program has exited
+	err         error
+	bells       uint32
+	bellKnown   bool
+	behind      bool // output the user has seen elsewhere may not have arrived
+	replies     int  // of the feed
+	serial      int  // of the attachment
 
-	kitty   uint8  // keyboard flags set by the program
-	version uint64 // of the screen
-	changed bool
-	sized   bool // the screen has the pane's size
-	settled bool // a size that differs from it is here to stay
-	echo    echo
-	rows    []string
-	patches []graphics.Patch // over rows
+	kitty       uint8  // kitty keyboard flags of the program
+	version     uint64 // of the screen
+	changed     bool
+	sizeApplied bool // the screen has the pane's size
+	sizeSettled bool // a size other than the pane's will not change soon
+	echo        echo
+	rows        []string
+	patches     []graphics.Patch // over rows
 }
 
-// NewTerminal makes a pane for a session; somebody has to fill its Feed.
+// NewTerminal returns a terminal for a session; the caller fills its Feed.
 func NewTerminal(id string) *Terminal {
 	t := &Terminal{ID: id, Outbox: new(outbox.Outbox)}
 	t.Feed = &Feed{Outbox: t.Outbox}
@@ -55,169 +55,163 @@ func NewTerminal(id string) *Terminal {
 	return t
 }
 
-// Sync takes over what has arrived in the feed since the last time. It reports
-// whether the bell rang.
+// Sync takes over the output received since the last call. It reports whether the bell rang.
 func (t *Terminal) Sync() (rang bool) {
-	st := t.Feed.status()
+	st := t.Feed.takeStatus()
 	screen := t.Feed.Screen.State()
-	if st.ended != t.ended || st.err != t.err || screen.version != t.version || st.kitty != t.kitty {
+	if st.exited != t.exited || st.err != t.err || screen.version != t.version || st.kitty != t.kitty {
 		t.changed = true
 	}
 	t.kitty = st.kitty
-	t.ended, t.err, t.version = st.ended, st.err, screen.version
-	t.sized = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.size
-	t.confirm(st, screen)
-	t.behind = t.behind && st.answers == t.answers && t.Outbox.Connected() && st.serial == t.serial
-	t.answers = st.answers
-	if t.ended != nil || t.err != nil {
+	t.exited, t.err, t.version = st.exited, st.err, screen.version
+	t.sizeApplied = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.size
+	t.confirmGuesses(st, screen)
+	t.behind = t.behind && st.replies == t.replies && t.Outbox.Connected() && st.serial == t.serial
+	t.replies = st.replies
+	if t.exited != nil || t.err != nil {
 		t.Outbox.Close()
 	}
+	// A new attachment knows nothing yet.
 	if st.serial != t.serial {
-		t.serial, t.told, t.shown, t.Scroll.known = st.serial, nil, st.told, false
-		t.Resized()
+		t.serial, t.sentSize, t.sentDisplay, t.Scroll.anchorsSent = st.serial, nil, st.sentDisplay, false
+		t.SendSize()
 	}
-	t.tellDisplay()
+	t.sendDisplay()
 	if !screen.Known {
 		return false
 	}
-	rang = t.heard && screen.Bells != t.bells
-	t.bells, t.heard = screen.Bells, true
-	t.Scroll.follow(screen)
-	t.Scroll.clamp(screen)
-	t.Scroll.fetch()
+	rang = t.bellKnown && screen.Bells != t.bells
+	t.bells, t.bellKnown = screen.Bells, true
+	t.Scroll.followResize(screen)
+	t.Scroll.clampPosition(screen)
+	t.Scroll.requestLines()
 	return rang
 }
 
-// Keyboard returns the kitty keyboard flags set by the program, or 0 if the pane is in scroll
-// mode or the program has exited.
+// Keyboard returns the kitty keyboard flags of the program, or 0 if the pane is in scroll mode or
+// the program has exited.
 func (t *Terminal) Keyboard() uint8 {
-	if t.Scroll.active || t.ended != nil {
+	if t.Scroll.active || t.exited != nil {
 		return 0
 	}
 	return t.kitty
 }
 
-// CatchUp has the session show all that its program has written; until that has
-// arrived the pane is Behind.
+// CatchUp requests all output of the program; until it has arrived the pane is behind.
 func (t *Terminal) CatchUp() { t.behind = t.Outbox.Tell(api.Input{Lines: &api.LineRange{}}) }
 
-// Behind reports whether the person may have seen more of the session than the pane
-// knows, or the session is about to take another size.
-func (t *Terminal) Behind() bool {
-	return t.behind || !t.sized && !t.settled && t.Outbox.Connected() && t.ended == nil
+// IsBehind reports whether output may be missing, or the session is about to change its size.
+func (t *Terminal) IsBehind() bool {
+	return t.behind || !t.sizeApplied && !t.sizeSettled && t.Outbox.Connected() && t.exited == nil
 }
 
-// Changed reports whether there is something new to draw since it was asked
-// last.
+// NeedsRedraw reports whether anything changed since the last call.
 func (t *Terminal) NeedsRedraw() bool {
 	changed := t.changed
 	t.changed = false
 	return changed
 }
 
-// Ended is the session's last state once it has ended, else nil.
-func (t *Terminal) Ended() *api.Process { return t.ended }
+// FinalState returns the session's last state after it has exited, else nil.
+func (t *Terminal) FinalState() *api.Process { return t.exited }
 
-// Err says why the session cannot be shown; nil while it can.
+// Err returns why the session cannot be shown; nil if it can.
 func (t *Terminal) Err() error { return t.err }
 
-// SetSize gives the pane its area in cells; Resized tells the session.
+// SetSize sets the pane's area in cells; SendSize sends it to the session.
 func (t *Terminal) SetSize(w, h int) {
 	s := api.Size{Cols: max(w, 1), Rows: max(h, 1)}
 	if s == t.size {
 		return
 	}
-	t.size, t.sized, t.settled, t.Scroll.height = s, false, false, s.Rows
+	t.size, t.sizeApplied, t.sizeSettled, t.Scroll.height = s, false, false, s.Rows
 	t.Feed.setSize(s)
 }
 
-// SetHidden says whether the pane is out of sight, where its size does not count; Resized tells
-// the session.
+// SetHidden sets whether the pane is hidden, so that its size does not count; SendSize tells the
+// session.
 func (t *Terminal) SetHidden(hidden bool) {
 	if hidden != t.hidden {
-		t.hidden, t.settled = hidden, false
+		t.hidden, t.sizeSettled = hidden, false
 	}
 }
 
-// Resized tells the session the pane's size, which is zero out of sight, if it does not know
-// it yet.
-func (t *Terminal) Resized() {
+// SendSize sends the session the pane's size, or zero if hidden, unless the session has it.
+func (t *Terminal) SendSize() {
 	size := t.size
 	if t.hidden {
 		size = api.Size{}
 	}
-	if !t.Outbox.Connected() || t.told != nil && *t.told == size || t.ended != nil {
+	if !t.Outbox.Connected() || t.sentSize != nil && *t.sentSize == size || t.exited != nil {
 		return
 	}
-	t.told = &size
+	t.sentSize = &size
 	t.Outbox.Send(api.Input{Resize: &size})
 }
 
-// SetDisplay says what the person's terminal is like; nil says that it is not known.
+// SetDisplay sets the properties of the user's terminal; nil if unknown.
 func (t *Terminal) SetDisplay(d *api.Display) {
 	t.display = d
 	t.Feed.setDisplay(d)
-	t.tellDisplay()
+	t.sendDisplay()
 }
 
-// tellDisplay tells the session that, if it does not know.
-func (t *Terminal) tellDisplay() {
-	if now := t.display; now != nil && now != t.shown && t.Outbox.Tell(api.Input{Display: now}) {
-		t.shown = now
+func (t *Terminal) sendDisplay() {
+	if now := t.display; now != nil && now != t.sentDisplay && t.Outbox.Tell(api.Input{Display: now}) {
+		t.sentDisplay = now
 	}
 }
 
-// Claim has this pane decide the session's size among all that show it, as if
-// something was typed in it.
-func (t *Terminal) Claim() { t.Outbox.Tell(api.Input{Bytes: []byte{}}) }
+// ClaimSize makes the session take this pane's size, among all that show it, as typing in it would.
+func (t *Terminal) ClaimSize() { t.Outbox.Tell(api.Input{Bytes: []byte{}}) }
 
-// Settle says that the session has had the time to take the pane's size; if it
-// has another one now, that is shown.
-func (t *Terminal) Settle() { t.settled = true }
+// SettleSize records that the session has had enough time to take the pane's size. A different size
+// is now drawn as such.
+func (t *Terminal) SettleSize() { t.sizeSettled = true }
 
-// State is what is known of the session's screen.
+// State returns the state of the session's screen.
 func (t *Terminal) State() ScreenState { return t.Feed.Screen.State() }
 
-// Focus tells the program that it has gained or lost the keyboard.
+// Focus tells the program whether it has the keyboard.
 func (t *Terminal) Focus(on bool) {
 	t.Outbox.Tell(api.Input{Focus: &on})
 }
 
-// WantsMouse reports whether a mouse event is the program's. With shift it is
-// not, as terminals have it.
+// WantsMouse reports whether a mouse event is for the program. As in other terminals, shift keeps
+// it from the program.
 func (t *Terminal) WantsMouse(e keys.Mouse) bool {
-	return t.State().Mouse != keys.MouseOff && !t.Scroll.active && t.ended == nil && e.Mods&keys.Shift == 0
+	return t.State().Mouse != keys.MouseOff && !t.Scroll.active && t.exited == nil && e.Mods&keys.Shift == 0
 }
 
-// Mouse handles a mouse event at cells of this pane. What the program has not
-// asked for scrolls, or, on the alternate screen, moves in the program's own
-// text as cursor keys do. It reports whether the event meant something.
+// Mouse handles a mouse event in cells of this pane. The wheel scrolls unless the program wants it;
+// on the alternate screen it sends cursor keys. Mouse reports whether it used the event.
 func (t *Terminal) Mouse(e keys.Mouse) bool {
 	st := t.State()
 	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
 	if t.WantsMouse(e) {
-		e.Y += st.above(t.size.Rows)
+		// The program counts rows of its own screen, which may be higher than the pane.
+		e.Y += st.rowsAbove(t.size.Rows)
 		return t.Outbox.Send(api.Input{Mouse: &e}) == nil
 	}
 	if !wheel || e.Kind != keys.MouseDown {
 		return false
 	}
-	if st.Alt && t.ended == nil {
-		t.wheelKeys(e.Button)
+	if st.Alt && t.exited == nil {
+		t.sendWheelKeys(e.Button)
 		return true
 	}
 	if e.Button == keys.WheelUp {
-		t.Scroll.wheelBy(-wheelLines)
+		t.Scroll.scrollByWheel(-wheelLines)
 	} else {
-		t.Scroll.wheelBy(wheelLines)
+		t.Scroll.scrollByWheel(wheelLines)
 	}
 	return true
 }
 
 const wheelLines = 3
 
-// wheelKeys turns the wheel into cursor keys.
-func (t *Terminal) wheelKeys(b keys.Button) {
+// sendWheelKeys sends cursor keys for a turn of the wheel.
+func (t *Terminal) sendWheelKeys(b keys.Button) {
 	key := keys.Key{Code: keys.Down}
 	if b == keys.WheelUp {
 		key.Code = keys.Up

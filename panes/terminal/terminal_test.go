@@ -17,21 +17,21 @@ import (
 	"tandem/themes"
 )
 
-// A sentBox is an attachment that keeps what is sent.
-type sentBox struct {
+// A sentInput is an attachment recording its input.
+type sentInput struct {
 	sent   []api.Input
-	stuck  bool  // takes nothing more
-	unsure int64 // bytes that the attachment before it may have lost
+	stuck  bool  // accepts nothing more
+	unsure int64 // bytes possibly lost by the attachment before it
 	out    *outbox.Sender
 }
 
-func (b *sentBox) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
-	b.out, _ = o.Connect(b.take, outbox.Arrived{}, first...)
-	b.take()
+func (b *sentInput) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
+	b.out, _ = o.Connect(b.collect, outbox.Arrived{}, first...)
+	b.collect()
 	return b.unsure
 }
 
-func (b *sentBox) take() {
+func (b *sentInput) collect() {
 	if b.out == nil || b.stuck {
 		return
 	}
@@ -46,7 +46,7 @@ func (b *sentBox) take() {
 	}
 }
 
-func (b *sentBox) text() string {
+func (b *sentInput) text() string {
 	var s strings.Builder
 	for _, in := range b.sent {
 		if in.Key != nil {
@@ -56,79 +56,79 @@ func (b *sentBox) text() string {
 	return s.String()
 }
 
-// screenOf is a full frame with these rows, the cursor behind the last one.
+// screenOf returns a full frame with these rows and the cursor after the last one.
 func screenOf(cols, rows int, first int64, lines ...string) *api.Frame {
 	f := &api.Frame{Full: true, Cols: cols, Rows: rows, First: first, Cursor: api.Cursor{Y: len(lines) - 1, Visible: true}}
 	for i, l := range lines {
-		f.Lines = append(f.Lines, api.NumberedLine{N: first + int64(i), Line: line(run(l, widget.Width(l), api.Style{}))})
+		f.Lines = append(f.Lines, api.NumberedLine{N: first + int64(i), Line: textLine(textRun(l, widget.Width(l), api.Style{}))})
 		f.Cursor.X = widget.Width(l)
 	}
 	return f
 }
 
-func TestAPaneIsBehindUntilTheSessionHasAnswered(t *testing.T) {
-	p, box := live(20, 3, screenOf(20, 3, 0, "a"))
+func TestPaneIsBehindUntilTheSessionReplies(t *testing.T) {
+	p, box := livePane(20, 3, screenOf(20, 3, 0, "a"))
 	p.CatchUp()
 	if len(box.sent) != 1 || box.sent[0].Lines == nil {
 		t.Fatalf("asked with %+v", box.sent)
 	}
 	p.Feed.Receive(api.Output{Frame: screenOf(20, 3, 0, "b")})
-	if p.Sync(); !p.Behind() {
+	if p.Sync(); !p.IsBehind() {
 		t.Error("not behind before the answer")
 	}
 	p.Feed.Receive(api.Output{Lines: []api.NumberedLine{}})
-	if p.Sync(); p.Behind() {
+	if p.Sync(); p.IsBehind() {
 		t.Error("behind after the answer")
 	}
 	p.CatchUp()
 	box.out.Lose()
-	if p.Sync(); p.Behind() {
+	if p.Sync(); p.IsBehind() {
 		t.Error("behind while nobody could answer")
 	}
-	if p.CatchUp(); p.Behind() {
+	if p.CatchUp(); p.IsBehind() {
 		t.Error("behind when nobody was asked")
 	}
 }
 
-func TestAPaneIsBehindUntilTheSessionHasItsSize(t *testing.T) {
-	p, box := live(20, 3, screenOf(20, 3, 0, "a"))
-	if p.Sync(); p.Behind() {
+func TestPaneIsBehindUntilTheSessionHasItsSize(t *testing.T) {
+	p, box := livePane(20, 3, screenOf(20, 3, 0, "a"))
+	if p.Sync(); p.IsBehind() {
 		t.Error("behind with the size that it has")
 	}
 	p.SetSize(20, 4)
-	p.Resized()
-	if p.Sync(); !p.Behind() {
+	p.SendSize()
+	if p.Sync(); !p.IsBehind() {
 		t.Error("not behind before the session has taken the size")
 	}
 	p.Feed.Receive(api.Output{Frame: screenOf(20, 4, 0, "a")})
-	if p.Sync(); p.Behind() {
+	if p.Sync(); p.IsBehind() {
 		t.Error("behind after the session has taken the size")
 	}
 	p.SetSize(20, 5)
-	if p.Settle(); p.Behind() {
+	if p.SettleSize(); p.IsBehind() {
 		t.Error("behind a session that keeps its size")
 	}
 	p.SetSize(20, 6)
 	box.out.Lose()
-	if p.Sync(); p.Behind() {
+	if p.Sync(); p.IsBehind() {
 		t.Error("behind while nobody could answer")
 	}
 }
 
-// live is a connected pane of a size that shows a frame.
-func live(w, h int, f *api.Frame) (*Terminal, *sentBox) {
-	t, box := NewTerminal("1"), &sentBox{}
+// livePane returns a connected pane of a size, showing a frame.
+func livePane(w, h int, f *api.Frame) (*Terminal, *sentInput) {
+	t, box := NewTerminal("1"), &sentInput{}
 	t.SetSize(w, h)
 	t.Feed.Connect(box)
 	t.Feed.Receive(api.Output{Frame: f})
 	t.Sync()
-	t.Settle()
+	t.SettleSize()
 	box.sent = nil
 	return t, box
 }
 
-// plain is what a pane looks like without its colours.
-func plain(t *Terminal, w, h int) []string {
+// plainRows returns the drawn pane without colors.
+func plainRows(t *Terminal, w, h int) []string {
 	var rows []string
 	for _, r := range t.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
 		rows = append(rows, ansi.Strip(r))
@@ -136,7 +136,7 @@ func plain(t *Terminal, w, h int) []string {
 	return rows
 }
 
-func check(t *testing.T, got, want []string) {
+func compareRows(t *testing.T, got, want []string) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -144,54 +144,54 @@ func check(t *testing.T, got, want []string) {
 }
 
 func TestTerminalFillsItsPane(t *testing.T) {
-	p, _ := live(8, 3, screenOf(8, 3, 0, "$ ls", "漢字漢字x", ""))
-	check(t, plain(p, 8, 3), []string{"$ ls    ", "漢字漢字", "        "})
+	p, _ := livePane(8, 3, screenOf(8, 3, 0, "$ ls", "漢字漢字x", ""))
+	compareRows(t, plainRows(p, 8, 3), []string{"$ ls    ", "漢字漢字", "        "})
 }
 
-func TestSmallerSessionShowsWhereItEnds(t *testing.T) {
-	p, _ := live(8, 4, screenOf(5, 2, 0, "$ ls", "a"))
-	check(t, plain(p, 8, 4), []string{"$ ls ···", "a    ···", "········", "········"})
+func TestSmallerSessionShowsItsEdge(t *testing.T) {
+	p, _ := livePane(8, 4, screenOf(5, 2, 0, "$ ls", "a"))
+	compareRows(t, plainRows(p, 8, 4), []string{"$ ls ···", "a    ···", "········", "········"})
 }
 
-func TestSmallerSessionSaysWhoseSizeItHas(t *testing.T) {
-	p, _ := live(60, 4, screenOf(50, 2, 0, "$ ls", "a"))
-	p.Settle()
-	check(t, plain(p, 60, 4)[3:], []string{" 50×2 of 60×4: a smaller terminal shows this session too ···"})
-	p, _ = live(20, 4, screenOf(20, 2, 0, "$ ls", "a"))
-	p.Settle()
-	check(t, plain(p, 20, 4)[3:], []string{" 20×2 of 20×4 ······"})
-	p, _ = live(28, 4, screenOf(8, 4, 0, "$ ls", "a", "b", "c"))
-	p.Settle()
-	check(t, plain(p, 28, 4), []string{
+func TestSmallerSessionExplainsItsSize(t *testing.T) {
+	p, _ := livePane(60, 4, screenOf(50, 2, 0, "$ ls", "a"))
+	p.SettleSize()
+	compareRows(t, plainRows(p, 60, 4)[3:], []string{" 50×2 of 60×4: a smaller terminal shows this session too ···"})
+	p, _ = livePane(20, 4, screenOf(20, 2, 0, "$ ls", "a"))
+	p.SettleSize()
+	compareRows(t, plainRows(p, 20, 4)[3:], []string{" 20×2 of 20×4 ······"})
+	p, _ = livePane(28, 4, screenOf(8, 4, 0, "$ ls", "a", "b", "c"))
+	p.SettleSize()
+	compareRows(t, plainRows(p, 28, 4), []string{
 		"$ ls     8×4 of 28×4: a     ",
 		"a        smaller terminal   ",
 		"b        shows this session ",
 		"c        too                ",
 	})
-	p, _ = live(14, 2, screenOf(8, 2, 0, "$ ls", "a"))
-	p.Settle()
-	check(t, plain(p, 14, 2), []string{"$ ls    ······", "a       ······"})
-	p, _ = live(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
-	p.Settle()
-	check(t, plain(p, 4, 2), []string{"thre", "four"})
+	p, _ = livePane(14, 2, screenOf(8, 2, 0, "$ ls", "a"))
+	p.SettleSize()
+	compareRows(t, plainRows(p, 14, 2), []string{"$ ls    ······", "a       ······"})
+	p, _ = livePane(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
+	p.SettleSize()
+	compareRows(t, plainRows(p, 4, 2), []string{"thre", "four"})
 }
 
 func TestLargerSessionIsClippedAroundItsCursor(t *testing.T) {
-	p, _ := live(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
-	check(t, plain(p, 4, 2), []string{"thre", "four"})
+	p, _ := livePane(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
+	compareRows(t, plainRows(p, 4, 2), []string{"thre", "four"})
 	if c, ok := p.Cursor(); ok {
 		t.Errorf("the cursor at column 4 of a pane of 4 shows at %v", c)
 	}
 }
 
-func TestEndedSessionSaysHowAndWhatNext(t *testing.T) {
+func TestExitedSessionShowsItsExitAndHints(t *testing.T) {
 	seven := 7
-	p, box := live(60, 3, screenOf(60, 3, 0, "$ exit 7"))
+	p, box := livePane(60, 3, screenOf(60, 3, 0, "$ exit 7"))
 	p.Feed.Receive(api.Output{Ended: &api.Process{State: api.StateExited, ExitCode: &seven}})
 	p.Sync()
-	p.afterEnd = []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
-	got := plain(p, 60, 3)
-	check(t, got[2:], []string{widget.Pad(" exited with status 7   enter new shell  x close", 60)})
+	p.exitHints = []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
+	got := plainRows(p, 60, 3)
+	compareRows(t, got[2:], []string{widget.Pad(" exited with status 7   enter new shell  x close", 60)})
 	if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}}); !errors.Is(err, outbox.ErrNotSent) || len(box.sent) > 0 {
 		t.Errorf("typing into an ended session: error %v, sent %v", err, box.sent)
 	}
@@ -200,31 +200,31 @@ func TestEndedSessionSaysHowAndWhatNext(t *testing.T) {
 	}
 }
 
-func TestScrollModeStaysAtItsLinesWhileOutputGoesOn(t *testing.T) {
-	p, box := live(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
-	p.Feed.Receive(api.Output{Lines: []api.NumberedLine{{N: 8, Line: line(run("eight", 5, api.Style{}))}}})
+func TestScrollModeStaysDuringOutput(t *testing.T) {
+	p, box := livePane(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
+	p.Feed.Receive(api.Output{Lines: []api.NumberedLine{{N: 8, Line: textLine(textRun("eight", 5, api.Style{}))}}})
 	p.Scroll.Start()
-	p.Scroll.By(-2)
+	p.Scroll.ScrollBy(-2)
 	if n := len(box.sent); n != 1 || box.sent[0].Lines == nil {
 		t.Fatalf("scrolling up asked for %v", box.sent)
 	}
-	check(t, plain(p, 14, 2), []string{"ei line 10/12 ", "      ········"})
+	compareRows(t, plainRows(p, 14, 2), []string{"ei line 10/12 ", "      ········"})
 	next := screenOf(6, 2, 13, "thirte", "fourte")
 	next.Full = false
 	p.Feed.Receive(api.Output{Frame: next})
 	p.Sync()
-	check(t, plain(p, 14, 2), []string{"ei line 10/15 ", "      ········"})
-	p.Scroll.By(-100)
+	compareRows(t, plainRows(p, 14, 2), []string{"ei line 10/15 ", "      ········"})
+	p.Scroll.ScrollBy(-100)
 	if got := p.Scroll.top; got != 0 {
 		t.Errorf("scrolled above the oldest line to %d", got)
 	}
-	p.Scroll.End()
+	p.Scroll.GoToEnd()
 	p.Scroll.Stop()
-	check(t, plain(p, 6, 2), []string{"thirte", "fourte"})
+	compareRows(t, plainRows(p, 6, 2), []string{"thirte", "fourte"})
 }
 
 func TestWheelScrollsBackAndReturnsAtTheBottom(t *testing.T) {
-	p, _ := live(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
+	p, _ := livePane(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
 	p.Mouse(keys.Mouse{Button: keys.WheelUp})
 	if !p.Scroll.Active() || p.Scroll.top != 7 {
 		t.Fatalf("after the wheel: scrolling %v at %d", p.Scroll.Active(), p.Scroll.top)
@@ -236,7 +236,7 @@ func TestWheelScrollsBackAndReturnsAtTheBottom(t *testing.T) {
 }
 
 func TestScrollModeSurvivesAResizeAfterTheWheel(t *testing.T) {
-	p, _ := live(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
+	p, _ := livePane(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
 	p.Mouse(keys.Mouse{Button: keys.WheelUp})
 	grown := screenOf(6, 6, 6, "six", "seven", "eight", "nine", "ten", "eleven")
 	p.SetSize(6, 6)
@@ -251,31 +251,31 @@ func TestScrollModeSurvivesAResizeAfterTheWheel(t *testing.T) {
 	}
 }
 
-func TestMouseGoesToAProgramThatAskedForIt(t *testing.T) {
+func TestMouseGoesToAProgramRequestingIt(t *testing.T) {
 	f := screenOf(6, 2, 0, "a")
 	f.Mouse = keys.MouseClick
-	p, box := live(6, 2, f)
+	p, box := livePane(6, 2, f)
 	p.Mouse(keys.Mouse{X: 3, Y: 1, Button: keys.WheelUp})
 	if len(box.sent) != 1 || box.sent[0].Mouse == nil || box.sent[0].Mouse.X != 3 || p.Scroll.Active() {
 		t.Errorf("sent %v, scrolling %v", box.sent, p.Scroll.Active())
 	}
 }
 
-func TestWheelOnTheAlternateScreenMovesInTheProgram(t *testing.T) {
+func TestWheelOnTheAlternateScreenSendsCursorKeys(t *testing.T) {
 	f := screenOf(6, 2, 0, "a")
 	f.Alt = true
-	p, box := live(6, 2, f)
+	p, box := livePane(6, 2, f)
 	p.Mouse(keys.Mouse{Button: keys.WheelDown})
 	if len(box.sent) != wheelLines || box.sent[0].Key == nil || box.sent[0].Key.Code != keys.Down {
 		t.Errorf("sent %v", box.sent)
 	}
 }
 
-func TestTypedKeysWaitForTheSessionAndArriveInOrder(t *testing.T) {
+func TestKeysQueueForTheSessionInOrder(t *testing.T) {
 	p := NewTerminal("1")
 	p.SetSize(8, 2)
 	typeText(t, p, "abc")
-	first := &sentBox{}
+	first := &sentInput{}
 	p.Feed.Connect(first)
 	p.Sync()
 	typeText(t, p, "de")
@@ -284,7 +284,7 @@ func TestTypedKeysWaitForTheSessionAndArriveInOrder(t *testing.T) {
 	first.out.Lose()
 	p.Sync()
 	typeText(t, p, "h")
-	second := &sentBox{}
+	second := &sentInput{}
 	p.Feed.Connect(second)
 	p.Sync()
 	typeText(t, p, "i")
@@ -293,8 +293,8 @@ func TestTypedKeysWaitForTheSessionAndArriveInOrder(t *testing.T) {
 	}
 }
 
-func TestSessionHearsOfTheDisplayBeforeKeysThatWaited(t *testing.T) {
-	p, box := NewTerminal("1"), &sentBox{}
+func TestDisplayIsSentBeforeQueuedKeys(t *testing.T) {
+	p, box := NewTerminal("1"), &sentInput{}
 	p.SetSize(8, 2)
 	typeText(t, p, "vi")
 	p.SetDisplay(&api.Display{})
@@ -314,7 +314,7 @@ func typeText(t *testing.T, p *Terminal, text string) {
 	}
 }
 
-func TestInputBeyondTheBoundIsRefusedAndNotLostSilently(t *testing.T) {
+func TestInputBeyondTheLimitIsAnError(t *testing.T) {
 	p := NewTerminal("1")
 	paste, sent := strings.Repeat("x", wire.MaxPaste), 0
 	for p.Outbox.Send(api.Input{Paste: &paste}) == nil {
@@ -328,15 +328,15 @@ func TestInputBeyondTheBoundIsRefusedAndNotLostSilently(t *testing.T) {
 	}
 }
 
-func TestSizeIsToldOnceAndAgainToANewConnection(t *testing.T) {
-	p, box := live(8, 2, screenOf(8, 2, 0, "a"))
+func TestSizeIsSentOncePerConnection(t *testing.T) {
+	p, box := livePane(8, 2, screenOf(8, 2, 0, "a"))
 	p.SetSize(10, 3)
-	p.Resized()
-	p.Resized()
+	p.SendSize()
+	p.SendSize()
 	if len(box.sent) != 1 || *box.sent[0].Resize != (api.Size{Cols: 10, Rows: 3}) {
 		t.Fatalf("sent %v", box.sent)
 	}
-	next := &sentBox{}
+	next := &sentInput{}
 	p.Feed.Connect(next)
 	p.Sync()
 	if len(next.sent) != 1 || next.sent[0].Resize == nil {
@@ -344,33 +344,33 @@ func TestSizeIsToldOnceAndAgainToANewConnection(t *testing.T) {
 	}
 }
 
-func TestLinesThatScrolledFarAwayAreLetGo(t *testing.T) {
+func TestScreenDropsLinesScrolledFarAway(t *testing.T) {
 	var s Screen
-	for n := int64(0); n < 5*keepScrolled; n++ {
+	for n := int64(0); n < 5*maxScrolledLines; n++ {
 		f := screenOf(4, 2, n, "a", "b")
 		f.Full = n == 0
 		s.Apply(f)
 	}
-	if n := len(s.lines); n > 3*keepScrolled {
+	if n := len(s.lines); n > 3*maxScrolledLines {
 		t.Errorf("%d lines are held", n)
 	}
 }
 
-func run(text string, cells int, s api.Style) api.Run {
+func textRun(text string, cells int, s api.Style) api.Run {
 	return api.Run{Style: s, Text: text, Cells: cells}
 }
 
-func line(runs ...api.Run) api.Line { return api.Line{Runs: runs} }
+func textLine(runs ...api.Run) api.Line { return api.Line{Runs: runs} }
 
 func plainText(row string) string { return ansi.Strip(sizedText.ReplaceAllString(row, "$1")) }
 
 var sizedText = regexp.MustCompile(`\x1b\]66;w=\d;([^\x1b]*)\x1b\\`)
 
-func TestHowASessionEndedIsSaidInTheRoomThereIs(t *testing.T) {
+func TestExitTextFitsTheWidth(t *testing.T) {
 	three := 3
 	p := api.Process{ID: "1", Name: "bash", State: api.StateExited, ExitCode: &three}
 	for w, want := range map[int]string{22: " exited with status 3 ", 21: " exit 3 ", 8: " exit 3 "} {
-		if got := ansi.Strip(endedRow(&p, []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, w, &widget.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || widget.Width(got) != w {
+		if got := ansi.Strip(drawExitRow(&p, []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, w, &widget.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || widget.Width(got) != w {
 			t.Errorf("in %d cells it is %q", w, got)
 		}
 	}

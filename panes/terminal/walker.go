@@ -2,41 +2,40 @@ package terminal
 
 import "tandem/engine/api"
 
-// A walker goes over the clusters of the lines that are held. Lines that
-// wrapped are one for it.
+// A walker moves over the clusters of the lines held. Wrapped rows count as one line.
 type walker struct {
 	screen *Screen
 	line   int64
 	row    []cluster
-	i      int // in row; 0 in an empty one
+	i      int // index in row; 0 in an empty one
 	last   int64
 }
 
-// walk begins at a place.
-func (s *Screen) walk(p api.Place) *walker {
+// newWalker returns a walker at a place.
+func (s *Screen) newWalker(p api.Place) *walker {
 	w := &walker{screen: s, line: p.Line, last: s.lastLine()}
-	w.row, _ = s.row(p.Line)
-	w.i = max(min(at(w.row, p.Cell), len(w.row)-1), 0)
+	w.row, _ = s.textRow(p.Line)
+	w.i = max(min(clusterIndex(w.row, p.Cell), len(w.row)-1), 0)
 	return w
 }
 
-// row is what a line shows, without blanks at its end; ok is false when it is
-// not held.
-func (s *Screen) row(n int64) (row []cluster, ok bool) {
-	l, ok := s.line(n)
-	row = clusters(nil, l)
+// textRow returns the clusters of a line without trailing blanks. ok is false if the line is not
+// held.
+func (s *Screen) textRow(n int64) (row []cluster, ok bool) {
+	l, ok := s.lineAt(n)
+	row = appendClusters(nil, l)
 	for len(row) > 0 && row[len(row)-1].class() == blankClass && !l.Wrapped {
 		row = row[:len(row)-1]
 	}
 	return row, ok
 }
 
-// lastLine is the last line that has text or the program's cursor.
+// lastLine returns the last line with text or the program's cursor.
 func (s *Screen) lastLine() int64 {
 	st := s.State()
 	last := st.First + int64(min(st.Cursor.Y, st.Rows-1))
 	for n := st.First + int64(st.Rows) - 1; n > last; n-- {
-		if l, _ := s.line(n); len(l.Runs) > 0 {
+		if l, _ := s.lineAt(n); len(l.Runs) > 0 {
 			return n
 		}
 	}
@@ -51,22 +50,22 @@ func (w *walker) place() api.Place {
 	return p
 }
 
-func (w *walker) class() class {
+func (w *walker) class() charClass {
 	if w.i >= len(w.row) {
 		return blankClass
 	}
 	return w.row[w.i].class()
 }
 
-// wrapped reports whether a line goes on in the next one.
-func (w *walker) wrapped(n int64) bool {
-	l, ok := w.screen.line(n)
+// isWrapped reports whether a line continues in the next row.
+func (w *walker) isWrapped(n int64) bool {
+	l, ok := w.screen.lineAt(n)
 	return ok && l.Wrapped
 }
 
-// enter goes to another row, if it is held.
-func (w *walker) enter(n int64, atEnd bool) bool {
-	row, ok := w.screen.row(n)
+// enterRow moves to another row, if it is held.
+func (w *walker) enterRow(n int64, atEnd bool) bool {
+	row, ok := w.screen.textRow(n)
 	if !ok || n > w.last {
 		return false
 	}
@@ -77,14 +76,14 @@ func (w *walker) enter(n int64, atEnd bool) bool {
 	return true
 }
 
-// next goes to the next cluster; broken says that a line ends between.
+// next moves to the next cluster. broken reports the end of a line between them.
 func (w *walker) next() (broken, ok bool) {
 	if w.i+1 < len(w.row) {
 		w.i++
 		return false, true
 	}
-	broken = !w.wrapped(w.line)
-	return broken, w.enter(w.line+1, false)
+	broken = !w.isWrapped(w.line)
+	return broken, w.enterRow(w.line+1, false)
 }
 
 func (w *walker) previous() (broken, ok bool) {
@@ -92,18 +91,18 @@ func (w *walker) previous() (broken, ok bool) {
 		w.i--
 		return false, true
 	}
-	broken = !w.wrapped(w.line - 1)
-	return broken, w.enter(w.line-1, true)
+	broken = !w.isWrapped(w.line - 1)
+	return broken, w.enterRow(w.line-1, true)
 }
 
-func (w *walker) right() {
-	if w.i+1 < len(w.row) || w.wrapped(w.line) {
+func (w *walker) moveRight() {
+	if w.i+1 < len(w.row) || w.isWrapped(w.line) {
 		w.next()
 	}
 }
 
-func (w *walker) left() {
-	if w.i > 0 || w.wrapped(w.line-1) {
+func (w *walker) moveLeft() {
+	if w.i > 0 || w.isWrapped(w.line-1) {
 		w.previous()
 	}
 }
@@ -136,11 +135,11 @@ func (w *walker) wordEnd() {
 			break
 		}
 	}
-	w.runEnd()
+	w.endOfRun()
 }
 
-// runEnd goes to the last cluster of the class that there is here.
-func (w *walker) runEnd() {
+// endOfRun moves to the last cluster of a run of one class.
+func (w *walker) endOfRun() {
 	for c := w.class(); ; {
 		was := *w
 		if broken, ok := w.next(); !ok || broken || w.class() != c {
@@ -169,18 +168,18 @@ func (w *walker) previousWord() {
 }
 
 func (w *walker) lineStart() {
-	for w.wrapped(w.line-1) && w.enter(w.line-1, false) {
+	for w.isWrapped(w.line-1) && w.enterRow(w.line-1, false) {
 	}
 	w.i = 0
 }
 
 func (w *walker) lineEnd() {
-	for w.wrapped(w.line) && w.enter(w.line+1, false) {
+	for w.isWrapped(w.line) && w.enterRow(w.line+1, false) {
 	}
 	w.i = max(len(w.row)-1, 0)
 }
 
-// skipBlanks goes on to the first character of the line that is none.
+// skipBlanks moves to the first cluster of the line that is not blank.
 func (w *walker) skipBlanks() {
 	was := *w
 	for w.class() == blankClass {
@@ -191,10 +190,10 @@ func (w *walker) skipBlanks() {
 	}
 }
 
-// paragraph goes to the next blank line behind text, up or down.
-func (w *walker) paragraph(step int64) {
+// moveParagraph moves to the next blank line after text, down or up by step.
+func (w *walker) moveParagraph(step int64) {
 	text := false
-	for w.enter(w.line+step, step < 0) {
+	for w.enterRow(w.line+step, step < 0) {
 		if len(w.row) > 0 {
 			text = true
 		} else if text {

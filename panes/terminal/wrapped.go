@@ -5,42 +5,41 @@ import (
 	"tandem/panes/widget"
 )
 
-// longestWrap bounds how many rows a line that wrapped is taken to have.
-const longestWrap = 200
+// maxWrapRows limits the rows of a wrapped line.
+const maxWrapRows = 200
 
-// whole is the first and the last row of the line that a row is part of, as far
-// as it is held.
-func (s *Screen) whole(n int64) (first, last int64) {
-	for first = n; n-first < longestWrap; first-- {
-		if l, ok := s.line(first - 1); !ok || !l.Wrapped {
+// lineBounds returns the first and the last row of a wrapped line, as far as they are held.
+func (s *Screen) lineBounds(n int64) (first, last int64) {
+	for first = n; n-first < maxWrapRows; first-- {
+		if l, ok := s.lineAt(first - 1); !ok || !l.Wrapped {
 			break
 		}
 	}
-	for last = n; last-n < longestWrap; last++ {
-		if l, ok := s.line(last); !ok || !l.Wrapped {
+	for last = n; last-n < maxWrapRows; last++ {
+		if l, ok := s.lineAt(last); !ok || !l.Wrapped {
 			break
 		}
 	}
 	return first, last
 }
 
-// A joinedLine is a line with the rows that it wrapped into.
+// A joinedLine is a line with the rows it wraps into.
 type joinedLine struct {
 	text  string
 	first int64
 	rows  [][]cluster
-	at    []int // where each row begins in text
+	at    []int // offset of each row in text
 }
 
-// join is the line that begins with a row, as far as it is held.
-func (s *Screen) join(first int64) joinedLine {
+// joinRows joins the rows of the line starting with row first, as far as they are held.
+func (s *Screen) joinRows(first int64) joinedLine {
 	j := joinedLine{first: first}
-	for n := first; len(j.rows) < longestWrap; n++ {
-		l, ok := s.line(n)
+	for n := first; len(j.rows) < maxWrapRows; n++ {
+		l, ok := s.lineAt(n)
 		if !ok {
 			break
 		}
-		row := clusters(nil, l)
+		row := appendClusters(nil, l)
 		j.rows = append(j.rows, row)
 		j.at = append(j.at, len(j.text))
 		j.text += textOf(row)
@@ -51,8 +50,8 @@ func (s *Screen) join(first int64) joinedLine {
 	return j
 }
 
-// mark adds the spans of the text from byte from up to byte to.
-func (j *joinedLine) mark(spans map[int64][]span, from, to int, cursor api.Place, look *widget.Look) {
+// markSpans adds the spans of the text between the bytes from and to.
+func (j *joinedLine) markSpans(spans map[int64][]span, from, to int, cursor api.Place, look *widget.Look) {
 	ink := look.Match
 	begin := true
 	var parts []span

@@ -39,7 +39,7 @@ func (t *Tab) write(name func(id string) string) (written api.LayoutTab, ok bool
 // focus is; -1 if it is not among them.
 func writeNode(nodes []api.LayoutNode, n, focus *Node, name func(id string) string) ([]api.LayoutNode, int) {
 	if n.Pane != nil {
-		if n.Pane.ID == "" || n.Pane.Ended() != nil || n.Pane.Err() != nil {
+		if n.Pane.ID == "" || n.Pane.FinalState() != nil || n.Pane.Err() != nil {
 			return nodes, -1
 		}
 		at := -1
