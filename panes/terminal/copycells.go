@@ -28,7 +28,7 @@ func appendClusters(dst []cluster, l api.Line) []cluster {
 		for text := r.Text; text != "" && x < end; {
 			piece, width := cellwidth.Fit(text, end-x)
 			text = text[len(piece):]
-			// A character without width, and nothing before it to join, has no cell.
+			// Without width, it has no cell of its own.
 			if width == 0 && !widget.IsControl(piece) {
 				continue
 			}
