@@ -407,7 +407,7 @@ func (a *app) announceWaits(conn *retry.Conn) {
 }
 
 func (a *app) logs() *logs.Verb {
-	return &logs.Verb{Out: &a.out, Stderr: a.Stderr, Connect: a.connect, Awaiting: a.announceWaits, Complete: a.completeProcesses(anyProcess),
+	return &logs.Verb{Out: &a.out, Stderr: a.Stderr, Connect: a.connect, AnnounceWaits: a.announceWaits, Complete: a.completeProcesses(anyProcess),
 		Project: func(ctx context.Context) (path string, list []api.Process, err error) {
 			if list, err = a.listIfRunning(ctx); err == nil {
 				path, err = a.projectPath("", list, true, "run this in a project's folder or below")

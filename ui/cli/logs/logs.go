@@ -23,39 +23,36 @@ import (
 )
 
 const (
-	// logPage is how much of a log is asked for at once, logMatches how many
-	// lines that match.
+	// logPage is how many bytes of a log to request at once, logMatches how many matching lines.
 	logPage    = 1 << 20
 	logMatches = 1000
-	// logWait is how long one call waits for more.
+	// logWait is how long one call waits for more output.
 	logWait = 30 * time.Second
-	// logPause keeps a log that gives nothing, although it has more, from
-	// being asked for all the time.
+	// logPause is the delay before the next call if the log has more but returned nothing.
 	logPause = 50 * time.Millisecond
 )
 
-// flags are the flags of logs.
 type flags struct {
 	follow, raw    bool
 	times          bool
 	project        bool
-	sessions       bool // with project
+	sessions       bool // sessions too, with project
 	lines, context int
 	since          int64
 	grep, stream   string
 }
 
-// A Verb is `tandem logs`.
+// A Verb implements `tandem logs`.
 type Verb struct {
-	Out      *output.Printer
-	Stderr   io.Writer // for the standard error of a process
-	Connect  func(context.Context) (*client.Client, error)
-	Awaiting func(*retry.Conn)                                                  // has a connection say that it waits for a machine
-	Project  func(context.Context) (path string, list []api.Process, err error) // the project file at hand, and all processes
-	Complete cobra.CompletionFunc
+	Out           *output.Printer
+	Stderr        io.Writer // for a process's standard error
+	Connect       func(context.Context) (*client.Client, error)
+	AnnounceWaits func(*retry.Conn)                                                  // has a connection print a note while it waits for a machine
+	Project       func(context.Context) (path string, list []api.Process, err error) // returns the current project file and all processes
+	Complete      cobra.CompletionFunc
 }
 
-// Command is the verb.
+// Command returns the command logs.
 func (v *Verb) Command() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
@@ -101,13 +98,12 @@ func (v *Verb) Command() *cobra.Command {
 	return cmd
 }
 
-// merged reports whether the lines of all that is asked for come as one log.
-func (f *flags) merged(args []string) bool {
+// isMerged reports whether the lines of several streams are printed as one log.
+func (f *flags) isMerged(args []string) bool {
 	return f.project || len(args) > 1 || f.stream == streamBoth
 }
 
-// streamBoth is the --stream that has standard output and error in the order of
-// time.
+// streamBoth is the --stream for standard output and error, merged by time.
 const streamBoth = "both"
 
 func (f *flags) check(cmd *cobra.Command, args []string) error {
@@ -121,7 +117,7 @@ func (f *flags) check(cmd *cobra.Command, args []string) error {
 		return output.Usagef(cmd, "logs takes ids or --project, not both")
 	case !f.project && len(args) == 0:
 		return output.Usagef(cmd, "which process? Give an id or name, or --project.")
-	case f.merged(args) && f.since > 0:
+	case f.isMerged(args) && f.since > 0:
 		return output.Usagef(cmd, "read --since %d: merged logs want a negative number, which counts from the end of each", f.since)
 	case cmd.Flags().Changed("lines") && f.lines < 0:
 		return output.Usagef(cmd, "read -n %d: must be 0 or more lines", f.lines)
@@ -129,7 +125,7 @@ func (f *flags) check(cmd *cobra.Command, args []string) error {
 		return output.Usagef(cmd, "-n and --since cannot be combined; give one of the two")
 	case f.context < 0:
 		return output.Usagef(cmd, "read --context %d: must be 0 or more lines", f.context)
-	case f.times && f.grep != "" && !f.merged(args):
+	case f.times && f.grep != "" && !f.isMerged(args):
 		return output.Usagef(cmd, "--times does not go with --grep, except in merged logs")
 	case f.context > 0 && f.grep == "":
 		return output.Usagef(cmd, "--context goes with --grep")
@@ -139,7 +135,7 @@ func (f *flags) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// A logReader prints a log.
+// A logReader prints one log.
 type logReader struct {
 	flags
 	conn    *retry.Conn
@@ -147,9 +143,9 @@ type logReader struct {
 	in      api.ProcessLogInput
 	text    logText
 	matches *matchPrinter // nil without --grep
-	skip    bool          // the next answer only tells where the log ends
-	until   int64         // when not following, where the log ended at first; then more is not printed
-	within  bool          // a line was printed and not ended
+	skip    bool          // use the next answer only to find the end of the log
+	until   int64         // without --follow, the end of the log at first; output after it is not printed
+	inLine  bool          // the last line printed has no newline yet
 }
 
 func (v *Verb) print(cmd *cobra.Command, ids []string, f flags) error {
@@ -160,12 +156,13 @@ func (v *Verb) print(cmd *cobra.Command, ids []string, f flags) error {
 		ctx = reading
 	}
 	var err error
-	if f.merged(ids) {
+	if f.isMerged(ids) {
 		err = v.merge(ctx, f, cmd, ids)
 	} else {
 		err = v.printOne(ctx, cmd, ids[0], f)
 	}
 	if errors.Is(err, context.Canceled) {
+		// The cause is the exit status for a closed output pipe.
 		err = context.Cause(ctx)
 	}
 	return err
@@ -178,9 +175,9 @@ func (v *Verb) printOne(ctx context.Context, cmd *cobra.Command, id string, f fl
 	}
 	defer p.Close()
 	if f.follow {
-		v.Awaiting(p)
+		v.AnnounceWaits(p)
 	}
-	// Another process may have the name before this one has ended.
+	// A name may be reused once the process has exited, so use its id from here on.
 	process, err := api.ProcessGet.Call(ctx, p, api.IDInput{ID: id})
 	if err != nil {
 		return err
@@ -191,27 +188,27 @@ func (v *Verb) printOne(ctx context.Context, cmd *cobra.Command, id string, f fl
 	split := process.Supervision != nil && process.Supervision.SplitLog
 	if f.stream != "" || !split || v.Out.JSON {
 		r := newLogReader(cmd, p, *v.Out, process.ID, f)
-		return f.outcome(r.read(ctx), r)
+		return f.grepStatus(r.read(ctx), r)
 	}
 	f.stream = "stdout"
 	stdout := newLogReader(cmd, p, *v.Out, process.ID, f)
 	f.stream = "stderr"
-	second, err := retry.Connect(ctx, v.Connect) // each reader waits for answers of its own
+	second, err := retry.Connect(ctx, v.Connect) // each reader blocks on its own calls
 	if err != nil {
 		return err
 	}
 	defer second.Close()
 	if f.follow {
-		second.Away = func() {} // the other one says it
+		second.Away = func() {} // the other connection prints the note
 	}
 	beside := *v.Out
 	beside.Stdout = v.Stderr
 	stderr := newLogReader(cmd, second, beside, process.ID, f)
-	return f.outcome(readBoth(ctx, stdout, stderr), stdout, stderr)
+	return f.grepStatus(readBoth(ctx, stdout, stderr), stdout, stderr)
 }
 
-// readBoth prints both streams of a process: as they come when following, else
-// one after the other.
+// readBoth prints both streams of a process: at the same time when following, else one after the
+// other.
 func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -233,14 +230,15 @@ func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 	if err != nil {
 		cancel()
 	}
+	// If one stream fails, the other one is cancelled; report the first error.
 	if errStderr := <-done; err == nil || errStderr != nil && !errors.Is(errStderr, context.Canceled) {
 		err = errStderr
 	}
 	return err
 }
 
-// outcome is a failure too when nothing matched.
-func (f *flags) outcome(err error, readers ...*logReader) error {
+// grepStatus returns exit status 1 if --grep matched nothing, and err otherwise.
+func (f *flags) grepStatus(err error, readers ...*logReader) error {
 	if err != nil || f.grep == "" || readers[0].out.JSON {
 		return err
 	}
@@ -254,12 +252,12 @@ func (f *flags) outcome(err error, readers ...*logReader) error {
 
 func newLogReader(cmd *cobra.Command, conn *retry.Conn, out output.Printer, id string, f flags) *logReader {
 	r := &logReader{conn: conn, out: out, flags: f, text: logText{raw: f.raw}}
-	r.begin(cmd, id)
+	r.setFirstInput(cmd, id)
 	return r
 }
 
-// begin makes the first question.
-func (r *logReader) begin(cmd *cobra.Command, id string) {
+// setFirstInput sets the input of the first call.
+func (r *logReader) setFirstInput(cmd *cobra.Command, id string) {
 	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw || !r.out.JSON, Times: r.times}
 	if cmd.Flags().Changed("since") {
 		r.in.Since = &r.since
@@ -271,6 +269,7 @@ func (r *logReader) begin(cmd *cobra.Command, id string) {
 	switch {
 	case r.lines == 0:
 		r.skip = true
+		// The smallest answer that has the end of the log.
 		r.in.Tail, r.in.Grep, r.in.Context, r.in.Limit = 1, "", 0, 0
 	case r.lines > 0 && r.grep != "":
 		r.in.Backward, r.in.Limit = true, r.lines
@@ -279,14 +278,14 @@ func (r *logReader) begin(cmd *cobra.Command, id string) {
 	}
 }
 
-// read asks for the log until its end, and when following for more.
+// read prints the log up to its end, and with --follow beyond it until the process exits.
 func (r *logReader) read(ctx context.Context) error {
 	for {
 		out, err := api.ProcessLog.Call(ctx, r.conn, r.in)
 		if err != nil {
 			return err
 		}
-		r.bound(&out)
+		r.dropNewer(&out)
 		if err := r.print(out); err != nil {
 			return err
 		}
@@ -300,13 +299,13 @@ func (r *logReader) read(ctx context.Context) error {
 				return err
 			}
 		}
-		r.next(out)
+		r.setNextInput(out)
 	}
 }
 
-// bound leaves out of an answer what was written since the first one: a process
-// may write as fast as this reads.
-func (r *logReader) bound(out *api.ProcessLogOutput) {
+// dropNewer removes output written after the first call from an answer. Otherwise a fast writer
+// could keep read from ending.
+func (r *logReader) dropNewer(out *api.ProcessLogOutput) {
 	if r.follow || r.out.JSON {
 		return
 	}
@@ -317,8 +316,8 @@ func (r *logReader) bound(out *api.ProcessLogOutput) {
 	out.Matches = slices.DeleteFunc(out.Matches, func(m api.LogMatch) bool { return m.Offset >= r.until })
 }
 
-// next makes the question that follows an answer.
-func (r *logReader) next(out api.ProcessLogOutput) {
+// setNextInput sets the input of the call after out.
+func (r *logReader) setNextInput(out api.ProcessLogOutput) {
 	since := out.NextCursor
 	if r.in.Backward || r.skip {
 		since = out.End
@@ -332,7 +331,7 @@ func (r *logReader) next(out api.ProcessLogOutput) {
 	}
 }
 
-// print prints an answer; the zero one is the end.
+// print prints an answer; the zero value marks the end.
 func (r *logReader) print(out api.ProcessLogOutput) error {
 	end := out.State == ""
 	if r.skip {
@@ -341,7 +340,7 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if r.out.JSON {
 		return r.printJSON(out)
 	}
-	r.tellGap(out)
+	r.warnGap(out)
 	if r.matches != nil {
 		return r.out.Print(r.matches.add(out.Matches))
 	}
@@ -349,11 +348,12 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if err != nil {
 		return err
 	}
+	// The answer may be cut at the end within a character, so round up.
 	if rest := out.End - out.Start; !r.follow && int64(len(text)) > rest {
-		text = text[:wholeTo(text, int(max(rest, 0)))]
+		text = text[:runeEnd(text, int(max(rest, 0)))]
 	}
 	if r.times {
-		text = r.timed(text, out)
+		text = r.addTimes(text, out)
 	}
 	if r.in.Exact && !r.raw {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
@@ -361,31 +361,31 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	return r.out.Print(r.text.add(string(text), end))
 }
 
-// wholeTo is n, or where the character ends that n is in.
-func wholeTo(text []byte, n int) int {
+// runeEnd returns n, or the end of the character around n.
+func runeEnd(text []byte, n int) int {
 	for n < len(text) && !utf8.RuneStart(text[n]) {
 		n++
 	}
 	return n
 }
 
-// timed puts the time before each line.
-func (r *logReader) timed(text []byte, out api.ProcessLogOutput) []byte {
+// addTimes inserts the time before each line.
+func (r *logReader) addTimes(text []byte, out api.ProcessLogOutput) []byte {
 	var b []byte
 	at := out.Start
 	for line := range bytes.Lines(text) {
-		if !r.within {
-			b = append(b, timeOf(out.Times, at)...)
+		if !r.inLine {
+			b = append(b, timeText(out.Times, at)...)
 		}
 		b = append(b, line...)
-		r.within = line[len(line)-1] != '\n'
+		r.inLine = line[len(line)-1] != '\n'
 		at += int64(len(line))
 	}
 	return b
 }
 
-// timeOf is when what is at an offset was written, or as many blanks.
-func timeOf(times []api.LogTime, offset int64) string {
+// timeText formats the time of writing at an offset, or the same number of blanks if it is unknown.
+func timeText(times []api.LogTime, offset int64) string {
 	text := strings.Repeat(" ", len(time.DateTime))
 	for _, t := range times {
 		if t.Offset <= offset {
@@ -395,8 +395,8 @@ func timeOf(times []api.LogTime, offset int64) string {
 	return text + " "
 }
 
-// tellGap says what cannot be printed because the log is bounded.
-func (r *logReader) tellGap(out api.ProcessLogOutput) {
+// warnGap prints a note about output dropped because of the log's size limit.
+func (r *logReader) warnGap(out api.ProcessLogOutput) {
 	asked := int64(0)
 	switch {
 	case r.in.Since != nil:
@@ -412,7 +412,7 @@ func (r *logReader) tellGap(out api.ProcessLogOutput) {
 	}
 }
 
-// printJSON prints one answer, or when following one a line.
+// printJSON prints one answer, as one line when following.
 func (r *logReader) printJSON(out api.ProcessLogOutput) error {
 	if out.State == "" || r.follow && out.Data == "" && len(out.Matches) == 0 {
 		return nil

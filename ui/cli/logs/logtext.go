@@ -8,19 +8,19 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// maxPartial bounds the part of a line that is held back.
+// maxPartial is the maximum size of an unfinished line held back.
 const maxPartial = 1 << 20
 
-// A logText converts a log, piece by piece, to the text that a terminal shows for it.
+// A logText converts a log, piece by piece, to the text shown by a terminal.
 type logText struct {
 	raw     bool   // print pieces as they are
 	partial []byte // the unfinished last line
-	printed int    // bytes of it that have been printed
+	printed int    // bytes of partial already printed
 }
 
-// add returns the text to print for a piece. The last line may be unfinished unless end is set.
-// An unfinished line is printed at once if it is plain text, such as a prompt; with carriage
-// returns or escape sequences it is held until it is whole.
+// add returns the text to print for a piece. The last line may be unfinished unless end is set. An
+// unfinished line is printed immediately if it is plain text, such as a prompt. With carriage
+// returns or escape sequences it is held until it is complete.
 func (l *logText) add(s string, end bool) string {
 	if l.raw {
 		return s
@@ -33,13 +33,14 @@ func (l *logText) add(s string, end bool) string {
 	var b strings.Builder
 	for line := range bytes.Lines(l.partial[:whole]) {
 		text, isWhole := bytes.CutSuffix(line, []byte{'\n'})
-		b.WriteString(l.rest(text))
+		b.WriteString(l.remaining(text))
 		if isWhole {
 			b.WriteByte('\n')
 		}
 		l.printed = 0
 	}
 	l.partial = append(l.partial[:0], l.partial[whole:]...)
+	// A trailing carriage return may begin "\r\n", or the line may be overwritten.
 	if n := len(l.partial); n > l.printed && l.partial[n-1] != '\r' && rendered.IsPlain(l.partial) {
 		b.WriteString(output.Escape(string(l.partial[l.printed:]), "\t"))
 		l.printed = n
@@ -47,9 +48,9 @@ func (l *logText) add(s string, end bool) string {
 	return b.String()
 }
 
-// rest returns the text of a line, or what follows the part that has been printed. If that part
-// was overwritten, the text begins a line of its own.
-func (l *logText) rest(line []byte) string {
+// remaining returns the text of a line after its printed part. If that part was overwritten, it
+// returns the whole text, on a new line.
+func (l *logText) remaining(line []byte) string {
 	text := rendered.AppendText(nil, line)
 	rest, ok := bytes.CutPrefix(text, line[:l.printed])
 	if !ok {

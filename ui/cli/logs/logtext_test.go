@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestLogTextIsPrintedAsShown(t *testing.T) {
+func TestLogTextMatchesATerminal(t *testing.T) {
 	for _, c := range []struct {
 		pieces []string
 		want   []string
@@ -44,7 +44,7 @@ func FuzzLogTextKeepsItsLinesInPieces(f *testing.F) {
 			return // a character cut in two is escaped
 		}
 		rest := strings.Split(got, "\n")
-		for _, line := range strings.Split(want, "\n") { // what was overwritten may be a line of its own
+		for _, line := range strings.Split(want, "\n") { // overwritten text may be on a line of its own
 			i := slices.Index(rest, line)
 			if i < 0 {
 				t.Fatalf("%q cut at %d: %q, want %q", s, cut, got, want)

@@ -11,58 +11,60 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// A matchPrinter prints matching lines of a log with the lines around them, each line once.
+// A matchPrinter formats matching lines of a log with their context, each line once.
 type matchPrinter struct {
 	pattern *regexp.Regexp
 	paint   func(output.Tint, string) string
 	raw     bool
 	around  bool
 	count   int   // matches printed
-	printed int64 // offset behind the last line printed
+	printed int64 // offset after the last line printed
 }
 
-// newMatchPrinter returns a printer for a regular expression. With raw, lines are printed as they
-// are; with around, groups of lines are divided.
+// newMatchPrinter returns a printer for a regular expression. With raw, lines are not converted;
+// with around, groups of lines are separated.
 func newMatchPrinter(paint func(output.Tint, string) string, pattern string, raw, around bool) *matchPrinter {
 	return &matchPrinter{pattern: regexp.MustCompile(pattern), paint: paint, raw: raw, around: around}
 }
 
-// add returns the text of matches.
+// add formats matches.
 func (m *matchPrinter) add(matches []api.LogMatch) string {
 	var b strings.Builder
-	for _, match := range ordered(matches) {
+	for _, match := range sortByOffset(matches) {
 		m.count++
 		offset := match.Offset
 		for _, line := range match.Before {
 			offset -= int64(len(line)) + 1
 		}
+		// Adjacent groups need no separator.
 		if m.around && m.count > 1 && offset > m.printed {
 			b.WriteString(m.paint(output.Faint, "--") + "\n")
 		}
 		for _, line := range match.Before {
-			offset = m.line(&b, offset, line)
+			offset = m.writeLine(&b, offset, line)
 		}
-		offset = m.line(&b, match.Offset, match.Text)
+		offset = m.writeLine(&b, match.Offset, match.Text)
 		for _, line := range match.After {
-			offset = m.line(&b, offset, line)
+			offset = m.writeLine(&b, offset, line)
 		}
 	}
 	return b.String()
 }
 
-// line prints a line of the log unless it has been printed, and returns the offset of the next.
-func (m *matchPrinter) line(b *strings.Builder, offset int64, line string) int64 {
+// writeLine writes a line of the log unless it was already written. It returns the offset of the
+// next line.
+func (m *matchPrinter) writeLine(b *strings.Builder, offset int64, line string) int64 {
 	next := offset + int64(len(line)) + 1
 	if offset < m.printed {
 		return next
 	}
 	m.printed = next
-	b.WriteString(m.marked(line) + "\n")
+	b.WriteString(m.highlight(line) + "\n")
 	return next
 }
 
-// marked returns a line with its matches highlighted.
-func (m *matchPrinter) marked(line string) string {
+// highlight returns a line with its matches coloured.
+func (m *matchPrinter) highlight(line string) string {
 	if m.raw {
 		return line
 	}
@@ -78,8 +80,8 @@ func (m *matchPrinter) marked(line string) string {
 	return b.String()
 }
 
-// ordered returns matches from the oldest to the newest.
-func ordered(matches []api.LogMatch) []api.LogMatch {
+// sortByOffset returns matches from oldest to newest.
+func sortByOffset(matches []api.LogMatch) []api.LogMatch {
 	matches = slices.Clone(matches)
 	slices.SortStableFunc(matches, func(a, b api.LogMatch) int { return cmp.Compare(a.Offset, b.Offset) })
 	return matches

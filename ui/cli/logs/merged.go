@@ -18,7 +18,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// watchPause is how long the engine is given before its events are asked for again.
+// watchPause is the delay before watching events again after an error.
 const watchPause = 200 * time.Millisecond
 
 // A logMerge prints several logs as one.
@@ -28,20 +28,20 @@ type logMerge struct {
 	conn       *retry.Conn
 	out        *mergePrinter
 	all        *logmerge.Merge
-	project    string // whose processes join; empty: none do
+	project    string // project file whose new processes join; "" for none
 	sources    []*logSource
-	known      map[string]bool // the ids that joined, or are not to
-	waits      bool            // nothing of the project has been started yet
+	known      map[string]bool // ids of processes already added, or ignored
+	waits      bool            // the project has no processes yet
 }
 
-// A logSource is one of the processes whose logs are merged.
+// A logSource is one of the merged processes.
 type logSource struct {
 	*logmerge.Source
-	followed bool // its end is still to come
-	wasAlive bool // while it was followed
+	followed bool // its end has not been reported
+	wasAlive bool // it was alive at some time while followed
 }
 
-// merge prints the logs of the processes that are named, or of a project.
+// merge prints the logs of the named processes, or of a project.
 func (v *Verb) merge(ctx context.Context, f flags, cmd *cobra.Command, ids []string) error {
 	var list []api.Process
 	path := ""
@@ -51,7 +51,7 @@ func (v *Verb) merge(ctx context.Context, f flags, cmd *cobra.Command, ids []str
 			return err
 		}
 		if !f.follow && len(logmerge.Newest(path, list, f.sessions)) == 0 {
-			return nothingStarted(path, list)
+			return notStartedError(path, list)
 		}
 	}
 	conn, err := retry.Connect(ctx, v.Connect)
@@ -60,7 +60,7 @@ func (v *Verb) merge(ctx context.Context, f flags, cmd *cobra.Command, ids []str
 	}
 	defer conn.Close()
 	out := newMergePrinter(*v.Out, f)
-	out.alone = !f.merged(ids)
+	out.alone = !f.isMerged(ids)
 	m := &logMerge{flags: f, sinceGiven: cmd.Flags().Changed("since"), conn: conn, out: out, project: path,
 		all: &logmerge.Merge{Rest: !f.follow}, known: map[string]bool{}}
 	for _, p := range list {
@@ -95,14 +95,14 @@ func (v *Verb) merge(ctx context.Context, f flags, cmd *cobra.Command, ids []str
 	return nil
 }
 
-func nothingStarted(project string, list []api.Process) error {
+func notStartedError(project string, list []api.Process) error {
 	if len(logmerge.Newest(project, list, true)) > 0 {
 		return api.Errorf(api.CodeNotFound, "read logs: %s has started sessions only", output.Visible(project)).WithHint("add --sessions")
 	}
 	return api.Errorf(api.CodeNotFound, "read logs: nothing of %s has been started", output.Visible(project)).WithHint("`tandem up` starts it")
 }
 
-// add gives a process a name and a colour among the others.
+// add adds a process, with a name and a colour different from the others.
 func (m *logMerge) add(p api.Process) *logSource {
 	others := make([]*logmerge.Source, len(m.sources))
 	for i, s := range m.sources {
@@ -114,7 +114,7 @@ func (m *logMerge) add(p api.Process) *logSource {
 	return s
 }
 
-// addRecent adds a process whose log is printed from where the flags want it.
+// addRecent adds a process and prints its log from the position selected by the flags.
 func (m *logMerge) addRecent(ctx context.Context, p api.Process) error {
 	spans := m.add(p).Spans(m.stream)
 	if m.lines == 0 || m.lines > 0 && m.grep == "" {
@@ -131,7 +131,7 @@ func (m *logMerge) addRecent(ctx context.Context, p api.Process) error {
 	return nil
 }
 
-// run prints what there is, and when following what comes.
+// run prints the current logs, and with --follow new output.
 func (m *logMerge) run(ctx context.Context) error {
 	if err := m.backlog(ctx); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (m *logMerge) run(ctx context.Context) error {
 	return m.out.flush()
 }
 
-// backlog prints what the logs have now, line by line the one that was written first.
+// backlog prints the current lines of all logs in order of time.
 func (m *logMerge) backlog(ctx context.Context) error {
 	for {
 		line, ok, err := m.all.Next(ctx, m.conn)
@@ -152,7 +152,7 @@ func (m *logMerge) backlog(ctx context.Context) error {
 			return err
 		}
 		if !ok {
-			return m.out.settled()
+			return m.out.endBacklog()
 		}
 		if err := m.out.add(line); err != nil {
 			return err
@@ -160,7 +160,7 @@ func (m *logMerge) backlog(ctx context.Context) error {
 	}
 }
 
-// followAll prints what the logs get until all processes have ended.
+// followAll prints new output until all processes have exited.
 func (m *logMerge) followAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	events := make(chan api.Event)
@@ -173,13 +173,14 @@ func (m *logMerge) followAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		notes, err := m.ended(ctx)
+		// Notes follow the lines already read, so a process's last output precedes its exit.
+		notes, err := m.exitNotes(ctx)
 		if err != nil {
 			return err
 		}
 		lines = append(lines, notes...)
 		for _, e := range heard {
-			lines = append(lines, m.heard(e)...)
+			lines = append(lines, m.handleEvent(e)...)
 		}
 		for _, l := range lines {
 			if err := m.out.add(l); err != nil {
@@ -192,7 +193,7 @@ func (m *logMerge) followAll(ctx context.Context) error {
 	}
 }
 
-// next returns the lines that come next, and what has become of processes meanwhile.
+// next returns the next lines, and process events received meanwhile.
 func (m *logMerge) next(ctx context.Context, events <-chan api.Event) (lines []logmerge.Line, heard []api.Event, err error) {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -209,9 +210,10 @@ func (m *logMerge) next(ctx context.Context, events <-chan api.Event) (lines []l
 		select {
 		case e := <-events:
 			heard = append(heard, e)
+			// Wait for the output just before an event, so that it is printed before the note.
 			time.AfterFunc(logmerge.Settle, cancel)
 		case <-done:
-			if len(heard) > 0 { // it was interrupted
+			if len(heard) > 0 { // interrupted by the event
 				err = ctx.Err()
 			}
 			return lines, heard, err
@@ -219,8 +221,8 @@ func (m *logMerge) next(ctx context.Context, events <-chan api.Event) (lines []l
 	}
 }
 
-// ended returns notes about processes that have ended.
-func (m *logMerge) ended(ctx context.Context) (notes []logmerge.Line, err error) {
+// exitNotes returns notes about processes that have exited.
+func (m *logMerge) exitNotes(ctx context.Context) (notes []logmerge.Line, err error) {
 	for _, s := range m.sources {
 		if !s.followed || !m.all.HasEndedOf(s.Source) {
 			continue
@@ -232,28 +234,28 @@ func (m *logMerge) ended(ctx context.Context) (notes []logmerge.Line, err error)
 		if err != nil && !errors.Is(err, api.CodeNotFound) {
 			return nil, err
 		}
-		if notes = append(notes, noteOn(s, endNote(p))); p.State.Ended() {
+		if notes = append(notes, newNote(s, endNote(p))); p.State.Ended() {
 			s.Process = p
 		}
 	}
 	return notes, nil
 }
 
-// heard takes in what has become of processes, and returns notes about it.
-func (m *logMerge) heard(e api.Event) (notes []logmerge.Line) {
+// handleEvent updates the sources from an event and returns notes about the changes.
+func (m *logMerge) handleEvent(e api.Event) (notes []logmerge.Line) {
 	changed := e.Processes
 	if e.Process != nil {
 		changed = append(changed, *e.Process)
 	}
 	for _, p := range changed {
-		notes = append(notes, m.changed(p)...)
+		notes = append(notes, m.handleChange(p)...)
 	}
 	return notes
 }
 
-// changed takes in what has become of a process: it may have been started again, or be one
-// that joins.
-func (m *logMerge) changed(p api.Process) (notes []logmerge.Line) {
+// handleChange updates a process, which may have restarted or be new, and returns notes about the
+// change.
+func (m *logMerge) handleChange(p api.Process) (notes []logmerge.Line) {
 	i := slices.IndexFunc(m.sources, func(s *logSource) bool { return s.Process.ID == p.ID })
 	if i < 0 {
 		if m.project != "" && logmerge.Of(p, m.project, m.sessions) && !m.known[p.ID] {
@@ -270,25 +272,25 @@ func (m *logMerge) changed(p api.Process) (notes []logmerge.Line) {
 	was := s.Process
 	if !p.State.Ended() && !s.followed {
 		if !p.StartedAt.After(was.StartedAt) {
-			return nil // it comes late, from before the end
+			return nil // a late event from before the exit
 		}
 		s.followed, s.wasAlive, m.waits = true, true, false
 		m.all.Resume(s.Source)
 	}
 	switch s.Process = p; {
 	case p.State == api.StateBackoff && was.State != api.StateBackoff:
-		notes = append(notes, noteOn(s, endNote(p)+"; it will be restarted"))
-	case restarts(p) > restarts(was) && was.State != api.StateBackoff:
-		notes = append(notes, noteOn(s, "restarted"))
+		notes = append(notes, newNote(s, endNote(p)+"; it will be restarted"))
+	case restartCount(p) > restartCount(was) && was.State != api.StateBackoff:
+		notes = append(notes, newNote(s, "restarted"))
 	}
 	return notes
 }
 
-func noteOn(s *logSource, text string) logmerge.Line {
+func newNote(s *logSource, text string) logmerge.Line {
 	return logmerge.Line{Source: s.Source, At: time.Now(), Note: text}
 }
 
-// endNote says how a process has ended.
+// endNote describes how a process ended.
 func endNote(p api.Process) string {
 	switch {
 	case p.ID == "":
@@ -307,7 +309,7 @@ func endNote(p api.Process) string {
 	return "exited; its status is unknown"
 }
 
-// watch sends what becomes of processes, also of a next engine.
+// watch sends events about processes to events, also after an engine restart.
 func (m *logMerge) watch(ctx context.Context, events chan<- api.Event) {
 	for ctx.Err() == nil {
 		for e, err := range m.conn.WatchFor(ctx, api.WatchInput{Lasting: true}) {
@@ -329,7 +331,7 @@ func (m *logMerge) watch(ctx context.Context, events chan<- api.Event) {
 	}
 }
 
-func restarts(p api.Process) int {
+func restartCount(p api.Process) int {
 	if p.Supervision == nil {
 		return 0
 	}

@@ -9,7 +9,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-func TestEndNoteSaysHowAProcessEnded(t *testing.T) {
+func TestEndNoteDescribesHowAProcessEnded(t *testing.T) {
 	status := 7
 	for _, c := range []struct {
 		p    api.Process
@@ -28,7 +28,7 @@ func TestEndNoteSaysHowAProcessEnded(t *testing.T) {
 	}
 }
 
-// Lines may be written between reading where the logs end and reading on from there.
+// Lines may be written after the end of the log is read and before following begins.
 func TestGrepWithoutEarlierLinesPrintsNewOnes(t *testing.T) {
 	var out bytes.Buffer
 	p := newMergePrinter(output.Printer{Stdout: &out}, flags{grep: "x", context: 1, lines: 0})
@@ -38,7 +38,7 @@ func TestGrepWithoutEarlierLinesPrintsNewOnes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.settled(); err != nil || out.String() != "x\nafter\n" {
+	if err := p.endBacklog(); err != nil || out.String() != "x\nafter\n" {
 		t.Errorf("printed %q, %v", out.String(), err)
 	}
 }

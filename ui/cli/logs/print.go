@@ -11,49 +11,49 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// nameTints are the colours of names: those of a terminal's palette that suit
-// both backgrounds, without the red of errors.
+// nameTints are the colours of names. They suit dark and light backgrounds; red is reserved for
+// errors.
 var nameTints = [...]string{"36", "33", "32", "35", "34", "96", "93", "92", "95", "94"}
 
-// A mergePrinter prints the lines of several logs, each behind its process's name,
-// and those of sessions as text.
+// A mergePrinter prints the lines of several logs, each after its process's name. Lines of sessions
+// are converted to text.
 type mergePrinter struct {
 	output.Printer
 	paint   func(output.Tint, string) string
-	width   int // of the longest name
+	width   int // width of the longest name
 	raw     bool
 	times   bool
-	alone   bool          // there is one log, so its lines need no name
+	alone   bool          // there is only one log, so lines need no name
 	grep    *matchPrinter // nil without --grep
 	context int
-	last    int // how many matches of what there is now are held to be printed; -1: all, at once
+	last    int // how many of the current matches to print; -1 means all
 
-	text   strings.Builder // to be printed
-	held   []matchGroup    // the last matches
-	before []logmerge.Line // the last lines that do not match
-	after  int             // lines still to be printed behind a match
-	apart  bool            // lines were left out since the last one printed
-	found  int
+	text    strings.Builder // text to print at the next flush
+	held    []matchGroup    // the last matches, up to p.last
+	before  []logmerge.Line // the last lines without a match, for context
+	after   int             // lines still to print after a match
+	skipped bool            // lines were skipped since the last one printed
+	found   int
 }
 
-// A matchGroup is a line that matches, with what is around it.
+// A matchGroup is a matching line with its context.
 type matchGroup struct {
-	apart bool // lines before it were left out
-	lines []logmerge.Line
+	skipped bool // lines before it were skipped
+	lines   []logmerge.Line
 }
 
 func newMergePrinter(out output.Printer, f flags) *mergePrinter {
 	p := &mergePrinter{Printer: out, paint: out.Painter(), raw: f.raw, times: f.times, context: f.context, last: -1}
 	if f.grep != "" {
 		p.grep = newMatchPrinter(p.paint, f.grep, f.raw, false)
-		if f.lines > 0 { // with 0, the logs are read from their ends
+		if f.lines > 0 { // with 0, reading starts at the ends of the logs
 			p.last = f.lines
 		}
 	}
 	return p
 }
 
-// add prints a line, unless it is searched for others.
+// add prints a line or note. With --grep it prints only matches and their context.
 func (p *mergePrinter) add(l logmerge.Line) error {
 	shown := rendered.AppendText(nil, l.Text)
 	if !p.raw && (!p.JSON || l.Source.Process.Kind == api.KindSession) {
@@ -61,15 +61,16 @@ func (p *mergePrinter) add(l logmerge.Line) error {
 	}
 	switch {
 	case l.Note != "":
+		// Notes go to standard error, so print earlier lines first.
 		if err := p.flush(); err != nil {
 			return err
 		}
 		p.Tell("%s %s", l.Source.Label, l.Note)
 		return nil
 	case p.grep == nil:
-		return p.line(l)
+		return p.writeLine(l)
 	case p.grep.pattern.Match(shown):
-		return p.match(l)
+		return p.addMatch(l)
 	case p.after > 0:
 		p.after--
 		if p.last >= 0 {
@@ -77,47 +78,46 @@ func (p *mergePrinter) add(l logmerge.Line) error {
 			group.lines = append(group.lines, l)
 			return nil
 		}
-		return p.line(l)
+		return p.writeLine(l)
 	}
 	p.before = append(p.before, l)
 	if len(p.before) > p.context {
-		p.before, p.apart = p.before[1:], true
+		p.before, p.skipped = p.before[1:], true
 	}
 	return nil
 }
 
-// match prints a line that matches, with those before it, or holds them.
-func (p *mergePrinter) match(l logmerge.Line) error {
-	group := matchGroup{apart: p.apart, lines: append(p.before, l)}
-	p.before, p.apart, p.after = nil, false, p.context
+// addMatch prints a matching line with the context before it, or holds them until endBacklog.
+func (p *mergePrinter) addMatch(l logmerge.Line) error {
+	group := matchGroup{skipped: p.skipped, lines: append(p.before, l)}
+	p.before, p.skipped, p.after = nil, false, p.context
 	if p.last < 0 {
-		return p.group(group)
+		return p.printMatch(group)
 	}
 	p.held = append(p.held, group)
 	p.held = p.held[max(len(p.held)-p.last, 0):]
 	return nil
 }
 
-// group prints a match with what is around it.
-func (p *mergePrinter) group(g matchGroup) error {
-	if g.apart && p.found > 0 && p.context > 0 && !p.JSON {
+// printMatch prints a match with its context.
+func (p *mergePrinter) printMatch(g matchGroup) error {
+	if g.skipped && p.found > 0 && p.context > 0 && !p.JSON {
 		p.text.WriteString(p.paint(output.Faint, "--") + "\n")
 	}
 	p.found++
 	for _, l := range g.lines {
-		if err := p.line(l); err != nil {
+		if err := p.writeLine(l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settled prints what is held of the matches that there are now; all that come
-// later are printed.
-func (p *mergePrinter) settled() error {
+// endBacklog prints the held matches. Later matches are printed immediately.
+func (p *mergePrinter) endBacklog() error {
 	p.last = -1
 	for _, g := range p.held {
-		if err := p.group(g); err != nil {
+		if err := p.printMatch(g); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (p *mergePrinter) settled() error {
 	return p.flush()
 }
 
-// A jsonLine is a line of a merged log as --json prints it.
+// A jsonLine is the JSON form of a line in a merged log.
 type jsonLine struct {
 	Name   string     `json:"name"`
 	ID     string     `json:"id"`
@@ -134,9 +134,9 @@ type jsonLine struct {
 	Text   string     `json:"text"`
 }
 
-// line writes a line whole.
-func (p *mergePrinter) line(l logmerge.Line) error {
-	const most = 32 << 10
+// writeLine formats one line.
+func (p *mergePrinter) writeLine(l logmerge.Line) error {
+	const maxText = 32 << 10
 	text := strings.ToValidUTF8(string(l.Text), "\uFFFD")
 	switch {
 	case p.JSON:
@@ -148,19 +148,19 @@ func (p *mergePrinter) line(l logmerge.Line) error {
 	case p.raw:
 		text = string(l.Text)
 	case p.grep != nil:
-		text = p.grep.marked(text)
+		text = p.grep.highlight(text)
 	default:
 		text = output.Escape(text, "\t")
 	}
 	p.text.WriteString(p.prefix(l) + text + "\n")
-	if p.text.Len() > most {
+	if p.text.Len() > maxText {
 		return p.flush()
 	}
 	return nil
 }
 
-// prefix returns the start of a printed line: its time, its process's name, and a sign
-// that tells standard error from output.
+// prefix returns the beginning of a printed line: its time, its process's name, and a sign for
+// standard output or error.
 func (p *mergePrinter) prefix(l logmerge.Line) string {
 	when := ""
 	if p.times {
@@ -183,7 +183,6 @@ func (p *mergePrinter) prefix(l logmerge.Line) string {
 	return when + label + " " + sign + " "
 }
 
-// flush prints what was written.
 func (p *mergePrinter) flush() error {
 	text := p.text.String()
 	p.text.Reset()
