@@ -16,7 +16,7 @@ import (
 	"tandem/engine/vt"
 )
 
-// castOf writes events and gives the file's lines.
+// castOf writes events and returns the file's lines.
 func castOf(t *testing.T, events ...Event) []string {
 	t.Helper()
 	var b bytes.Buffer
@@ -35,7 +35,7 @@ func castOf(t *testing.T, events ...Event) []string {
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
-// read reads a recording to its end, or its mistake.
+// readCast reads a recording to its end, or to its first error.
 func readCast(text string) (h Header, events []Event, err error) {
 	r, err := NewReader(strings.NewReader(text))
 	if err != nil {
@@ -53,7 +53,7 @@ func readCast(text string) (h Header, events []Event, err error) {
 	}
 }
 
-func TestARecordingIsWrittenAsAsciicast(t *testing.T) {
+func TestWriterWritesAsciicast(t *testing.T) {
 	got := castOf(t,
 		Event{0, "o", "\x1b[1mé"}, Event{2 * time.Second, "o", "a\xe6\xbc"}, Event{time.Second, "o", "\xa2b"},
 		Event{3 * time.Second, "r", "100x30"}, Event{4500 * time.Millisecond, "o", "bad\xff."}, Event{5 * time.Second, "o", "\xe6"})
@@ -70,7 +70,7 @@ func TestARecordingIsWrittenAsAsciicast(t *testing.T) {
 	}
 }
 
-func TestARecordingIsReadBack(t *testing.T) {
+func TestReaderReadsVersionsTwoAndThree(t *testing.T) {
 	const v2 = `{"version": 2, "width": 80, "height": 24, "idle_time_limit": 1.5, "theme": {}}
 [0.5, "o", "one\r\n"]
 
@@ -92,7 +92,7 @@ func TestARecordingIsReadBack(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRecordingIsRefusedWithItsLine(t *testing.T) {
+func TestReaderReportsTheLineOfAnError(t *testing.T) {
 	const head = `{"version":2,"width":80,"height":24}` + "\n"
 	for text, says := range map[string]string{
 		"":                                   "empty",
@@ -143,7 +143,7 @@ func FuzzRecordings(f *testing.F) {
 		w.Flush()
 		_, again, err := readCast(b.String())
 		if err != nil {
-			t.Fatalf("what was written is not read: %v", err)
+			t.Fatalf("cannot read the written recording: %v", err)
 		}
 		var heard strings.Builder
 		for _, e := range again {
@@ -157,7 +157,7 @@ func FuzzRecordings(f *testing.F) {
 	})
 }
 
-func TestEventsHaveTheTimesOfTheLog(t *testing.T) {
+func TestTimelineUsesTheLogsTimes(t *testing.T) {
 	began := time.Unix(1000, 0)
 	at := func(offset int64, s float64) api.LogTime {
 		return api.LogTime{Offset: offset, At: began.Add(time.Duration(s * float64(time.Second)))}
@@ -180,7 +180,7 @@ func TestEventsHaveTheTimesOfTheLog(t *testing.T) {
 	}
 }
 
-func TestOutputWithoutTimesFollowsInSmallSteps(t *testing.T) {
+func TestTimelineSpreadsOutputWithoutTimes(t *testing.T) {
 	var tl timeline
 	got := tl.events(api.SessionRecordOutput{
 		Data:  append(bytes.Repeat([]byte("x"), guessedPiece+1), "later"...),
@@ -190,11 +190,11 @@ func TestOutputWithoutTimesFollowsInSmallSteps(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if tl.guessed != guessedPiece+1 {
-		t.Errorf("%d bytes are said to have no times", tl.guessed)
+		t.Errorf("guessed is %d bytes", tl.guessed)
 	}
 }
 
-func TestMarksOfShellsStayOutOfRecordings(t *testing.T) {
+func TestShellMarksAreRemovedFromRecordings(t *testing.T) {
 	const text = "a\x1b]133;A;aid=secret\x07$ \x1b]633;E;ls;secret\x1b\\b\x1b]0;title\x07\x1b[1mc\x1b\x1b]133;B\x07d\x1b]1"
 	const want = "a$ b\x1b]0;title\x07\x1b[1mc\x1bd"
 	for size := 1; size <= len(text); size++ {
@@ -209,7 +209,7 @@ func TestMarksOfShellsStayOutOfRecordings(t *testing.T) {
 	}
 }
 
-// An eventList is a source that is in memory.
+// An eventList is a source in memory.
 type eventList []Event
 
 func (l *eventList) Next(context.Context) (Event, error) {
@@ -221,7 +221,7 @@ func (l *eventList) Next(context.Context) (Event, error) {
 	return e, nil
 }
 
-func TestPlayingTakesAsLongAsRecording(t *testing.T) {
+func TestPlayTakesAsLongAsTheRecording(t *testing.T) {
 	list := func() *eventList {
 		return &eventList{{0, "o", "a"}, {10 * time.Second, "o", "b"}, {10 * time.Second, "r", "1x1"}, {12 * time.Second, "o", "c"}}
 	}
@@ -244,7 +244,7 @@ func TestPlayingTakesAsLongAsRecording(t *testing.T) {
 	}
 }
 
-// A shownText is what was written, which is looked at meanwhile.
+// A shownText collects output and can be read at the same time.
 type shownText struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -262,7 +262,7 @@ func (s *shownText) String() string {
 	return s.text.String()
 }
 
-func TestKeysPauseStepAndEndPlaying(t *testing.T) {
+func TestKeysPauseStepAndQuitPlayback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out shownText
 		keys, done := make(chan byte), make(chan error)
@@ -294,24 +294,24 @@ func TestKeysPauseStepAndEndPlaying(t *testing.T) {
 	})
 }
 
-func TestQuittingEndsPlaying(t *testing.T) {
+func TestQuitKeysEndPlayback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keys, done := make(chan byte), make(chan error)
 		p := player{out: io.Discard, speed: 1}
 		go func() { done <- p.play(t.Context(), &eventList{{time.Hour, "o", "a"}}, keys) }()
 		keys <- 'q'
-		if err := <-done; p.ended(err) != nil || err != errQuit {
+		if err := <-done; p.finish(err) != nil || err != errQuit {
 			t.Errorf("playing ended with %v", err)
 		}
 	})
 }
 
-func TestAfterPlayingTheCursorIsBehindWhatWasShown(t *testing.T) {
+func TestPlayLeavesTheCursorAfterTheOutput(t *testing.T) {
 	for name, shown := range map[string]string{
 		"plain": "one\r\ntwo", "margins": "\x1b[2;3rone\r\ntwo", "red": "\x1b[31mone\r\ntwo", "another screen": "one\r\ntwo\x1b[?1049h\x1b[5;5Hx",
 	} {
 		screen := vt.New(vt.Options{Cols: 20, Rows: 6})
-		p := player{out: screen, screen: true, speed: 1}
+		p := player{out: screen, onTerminal: true, speed: 1}
 		if err := p.play(t.Context(), &eventList{{0, "o", shown}}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -325,9 +325,9 @@ func TestAfterPlayingTheCursorIsBehindWhatWasShown(t *testing.T) {
 	}
 }
 
-func TestPlayingShowsAndDoesNothingElse(t *testing.T) {
+func TestPlayFiltersSequencesWithSideEffects(t *testing.T) {
 	var out strings.Builder
-	p := player{out: &out, screen: true, speed: 1}
+	p := player{out: &out, onTerminal: true, speed: 1}
 	err := p.play(t.Context(), &eventList{{0, "o", "a\x1b]52;c;cm0g"}, {0, "o", "LXJm\a\x1b]8;;file:///x\a"}, {0, "o", "b\x1b]9;come\a\x1b[8;1;1t\x1b_Gt=f;L2E=\x1b\\c"}}, nil)
 	if want := "a\x1b]8;;\abc"; err != nil || out.String() != want {
 		t.Errorf("%v, %q, want %q", err, out.String(), want)

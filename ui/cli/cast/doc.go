@@ -1,4 +1,4 @@
-// Package cast records what sessions show as asciicasts, and plays them and what
-// is kept of sessions: the format, the times of output, the pace and the keys of
-// playing. Which session or file is meant is the verbs' business.
+// Package cast records sessions as asciicasts, and plays recordings and logs of sessions. It
+// contains the file format, the timing of output, and the speed and keys of playback. Commands
+// choose the session or file.
 package cast

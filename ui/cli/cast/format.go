@@ -14,14 +14,14 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// Recordings are files of asciicast v2
-// (https://docs.asciinema.org/manual/asciicast/v2/); version 3 is read too.
+// Recordings are asciicast v2 files (https://docs.asciinema.org/manual/asciicast/v2/). Version 3
+// can be read too.
 
 const (
-	// lineMost bounds a line that is read; a longer one is an error.
-	lineMost = 16 << 20
-	// timeMost is the latest time of an event: over a century.
-	timeMost = 4e9
+	// maxLine is the maximum length of a line to read, in bytes.
+	maxLine = 16 << 20
+	// maxTime is the latest time of an event, in seconds: over a century.
+	maxTime = 4e9
 )
 
 // A Header is the first line of a recording.
@@ -36,7 +36,7 @@ type Header struct {
 	Env       map[string]string `json:"env,omitempty"`
 }
 
-// Kinds of events that are played; others are skipped.
+// Kinds of events that are played. Others are skipped.
 const (
 	Output = "o"
 	Resize = "r"
@@ -46,31 +46,32 @@ const (
 type Event struct {
 	At   time.Duration // since the start
 	Kind string
-	Text string // of output, what was printed; of a resize COLSxROWS
+	Text string // for output the text, for a resize COLSxROWS
 }
 
-// A Writer writes a recording. What it writes can be read at any time, but
-// for the last line if a crash cuts it off.
+// A Writer writes a recording. The file is valid at any time, except for a last line cut off by a
+// crash.
 type Writer struct {
 	w    *bufio.Writer
 	last time.Duration
-	rest []byte // the beginning of a character
+	rest []byte // the beginning of an incomplete character
 	n    int    // events written
 }
 
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	h.Version = 2
 	c := &Writer{w: bufio.NewWriter(w)}
-	if err := c.line(h); err != nil {
+	if err := c.encodeLine(h); err != nil {
 		return nil, err
 	}
 	return c, c.w.Flush()
 }
 
-// Add writes an event. Time does not go back, characters are not cut, and what
-// is no UTF-8 is replaced, as JSON cannot hold it.
+// Add writes an event. Times never decrease. An incomplete character is held for the next event,
+// and invalid UTF-8 is replaced because JSON cannot contain it.
 func (c *Writer) Add(e Event) error {
 	if e.Kind == Output {
+		// A page of the log may end within a character.
 		text := append(c.rest, e.Text...)
 		whole := scan.CompleteLen(text)
 		c.rest = bytes.Clone(text[whole:])
@@ -81,10 +82,10 @@ func (c *Writer) Add(e Event) error {
 	}
 	c.last = max(c.last, e.At)
 	c.n++
-	return c.line([]any{json.Number(fmt.Sprintf("%.6f", c.last.Seconds())), e.Kind, e.Text})
+	return c.encodeLine([]any{json.Number(fmt.Sprintf("%.6f", c.last.Seconds())), e.Kind, e.Text})
 }
 
-func (c *Writer) line(v any) error {
+func (c *Writer) encodeLine(v any) error {
 	enc := json.NewEncoder(c.w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
@@ -98,13 +99,13 @@ type Reader struct {
 	r        *bufio.Reader
 	line     int
 	last     time.Duration
-	relative bool // version 3: times count from the event before
+	relative bool // version 3: times are relative to the previous event
 }
 
-// NewReader reads the header.
+// NewReader reads the header and returns a reader for the events.
 func NewReader(r io.Reader) (*Reader, error) {
 	c := &Reader{r: bufio.NewReader(r)}
-	text, err := c.read()
+	text, err := c.readLine()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it is empty")
@@ -129,22 +130,23 @@ func NewReader(r io.Reader) (*Reader, error) {
 	default:
 		return nil, fmt.Errorf("it is an asciicast of version %d; must be version 2 or 3", c.Header.Version)
 	}
-	if c.Header.Width < 0 || c.Header.Height < 0 || !(c.Header.IdleLimit >= 0 && c.Header.IdleLimit < timeMost) {
+	if c.Header.Width < 0 || c.Header.Height < 0 || !(c.Header.IdleLimit >= 0 && c.Header.IdleLimit < maxTime) {
 		return nil, errors.New("line 1 has a size or a limit below 0")
 	}
 	return c, nil
 }
 
-// Next gives the next event, at the end io.EOF. A last line that was cut off
-// ends it too.
+// Next returns the next event, or io.EOF at the end. A last line that was cut off counts as the
+// end.
 func (c *Reader) Next() (Event, error) {
 	for {
-		text, err := c.read()
+		text, err := c.readLine()
 		if err != nil {
 			return Event{}, err
 		}
-		e, ok, err := c.event(text)
+		e, ok, err := c.parseEvent(text)
 		if err != nil {
+			// Only the last line may be invalid, after a crash.
 			if _, more := c.r.Peek(1); more != nil && text[len(text)-1] != '\n' {
 				return Event{}, io.EOF
 			}
@@ -156,7 +158,7 @@ func (c *Reader) Next() (Event, error) {
 	}
 }
 
-func (c *Reader) event(text []byte) (e Event, ok bool, err error) {
+func (c *Reader) parseEvent(text []byte) (e Event, ok bool, err error) {
 	var parts []json.RawMessage
 	if err := json.Unmarshal(text, &parts); err != nil {
 		return e, false, fmt.Errorf("not an event: %w", err)
@@ -168,12 +170,12 @@ func (c *Reader) event(text []byte) (e Event, ok bool, err error) {
 	if err := errors.Join(json.Unmarshal(parts[0], &seconds), json.Unmarshal(parts[1], &e.Kind)); err != nil {
 		return e, false, fmt.Errorf("not an event: %w", err)
 	}
-	if !(seconds >= 0 && seconds <= timeMost) {
+	if !(seconds >= 0 && seconds <= maxTime) {
 		return e, false, fmt.Errorf("%v is not a valid time", seconds)
 	}
 	e.At = time.Duration(math.Round(seconds * float64(time.Second)))
 	if c.relative {
-		e.At += min(c.last, timeMost*time.Second)
+		e.At += min(c.last, maxTime*time.Second)
 	}
 	e.At = max(e.At, c.last)
 	c.last = e.At
@@ -186,15 +188,15 @@ func (c *Reader) event(text []byte) (e Event, ok bool, err error) {
 	return e, true, nil
 }
 
-// read gives the next line that is neither empty nor a comment.
-func (c *Reader) read() ([]byte, error) {
+// readLine returns the next line, except for empty lines and comments.
+func (c *Reader) readLine() ([]byte, error) {
 	for {
 		c.line++
 		var line []byte
 		for {
 			part, err := c.r.ReadSlice('\n')
-			if line = append(line, part...); len(line) > lineMost {
-				return nil, fmt.Errorf("line %d has more than %d bytes", c.line, lineMost)
+			if line = append(line, part...); len(line) > maxLine {
+				return nil, fmt.Errorf("line %d has more than %d bytes", c.line, maxLine)
 			}
 			if errors.Is(err, bufio.ErrBufferFull) {
 				continue

@@ -6,5 +6,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// discardInput drops what a terminal has answered and nobody has read.
+// discardInput discards unread answers of a terminal.
 func discardInput(in *os.File) { _ = unix.IoctlSetInt(int(in.Fd()), unix.TCFLSH, unix.TCIFLUSH) }

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// movieGap is the least time between two screens of a movie.
-	movieGap = time.Second / 25
-	// movieRest is how long the last screen is seen before it begins again.
-	movieRest = 3 * time.Second
-	// movieMost bounds the columns and rows of a movie.
-	movieMost = 1000
+	// minFrameGap is the minimum time between two frames.
+	minFrameGap = time.Second / 25
+	// lastFrameTime is how long the last frame is shown before the movie repeats.
+	lastFrameTime = 3 * time.Second
+	// maxSize is the maximum number of columns and of rows.
+	maxSize = 1000
 )
 
-// writeMovie writes what a source shows as one SVG that moves.
+// writeMovie writes the output of a source as one animated SVG.
 func writeMovie(ctx context.Context, w io.Writer, source source, cols, rows int, o PlayOptions) error {
 	if cols <= 0 || rows <= 0 {
 		cols, rows = 80, 24
 	}
-	if cols > movieMost || rows > movieMost {
-		return fmt.Errorf("draw %d columns and %d rows: must be at most %d", cols, rows, movieMost)
+	if cols > maxSize || rows > maxSize {
+		return fmt.Errorf("draw %d columns and %d rows: must be at most %d", cols, rows, maxSize)
 	}
 	m := movie{
 		Movie: picture.NewMovie(cols, rows), clock: clock{speed: o.Speed, idle: o.Idle},
@@ -44,26 +44,26 @@ func writeMovie(ctx context.Context, w io.Writer, source source, cols, rows int,
 			return err
 		}
 	}
-	if err := m.shoot(); err != nil {
+	if err := m.addFrame(); err != nil {
 		return err
 	}
-	if _, err := w.Write(m.SVG(m.clock.now + movieRest)); err != nil {
+	if _, err := w.Write(m.SVG(m.clock.now + lastFrameTime)); err != nil {
 		return fmt.Errorf("write picture: %w", err)
 	}
 	return nil
 }
 
-// A clock turns the times of a recording into those of its playing.
+// A clock converts times of a recording to times of playback.
 type clock struct {
 	speed float64
 	idle  time.Duration
 	begun bool
-	event time.Duration // of the recording
+	event time.Duration // time in the recording
 	now   time.Duration
 }
 
-// tick goes on to an event; what is played begins with the first.
-func (c *clock) tick(at time.Duration) {
+// advance moves the clock to an event. Playback begins at the first event.
+func (c *clock) advance(at time.Duration) {
 	if !c.begun {
 		c.begun, c.event = true, at
 	}
@@ -75,25 +75,26 @@ func (c *clock) tick(at time.Duration) {
 	c.now += time.Duration(float64(gap) / c.speed)
 }
 
-// A movie is filmed from the terminal that a recording is played in.
+// A movie records the screens of a terminal that plays a recording.
 type movie struct {
 	*picture.Movie
 	clock    clock
 	terminal *vt.Terminal
-	shown    time.Duration // since when the terminal shows what it does
-	due      bool          // that has not been filmed yet
+	shownAt  time.Duration // time since the current screen is shown
+	changed  bool          // the current screen has no frame yet
 }
 
 func (m *movie) play(e Event) error {
 	before := m.clock.now
-	m.clock.tick(e.At)
-	if m.due && m.clock.now >= m.shown+movieGap && before < m.clock.now && !m.terminal.Modes().Sync {
-		if err := m.shoot(); err != nil {
+	m.clock.advance(e.At)
+	// A screen within a synchronized update is incomplete, so it gets no frame.
+	if m.changed && m.clock.now >= m.shownAt+minFrameGap && before < m.clock.now && !m.terminal.Modes().Sync {
+		if err := m.addFrame(); err != nil {
 			return err
 		}
 	}
-	if !m.due {
-		m.shown, m.due = m.clock.now, true
+	if !m.changed {
+		m.shownAt, m.changed = m.clock.now, true
 	}
 	if e.Kind == Resize {
 		m.resize(e.Text)
@@ -103,15 +104,15 @@ func (m *movie) play(e Event) error {
 	return err
 }
 
-func (m *movie) shoot() error {
-	m.due = false
-	return m.Add(m.shown, picture.Of(m.terminal))
+func (m *movie) addFrame() error {
+	m.changed = false
+	return m.Add(m.shownAt, picture.Of(m.terminal))
 }
 
-// resize gives the terminal the size of an event; the movie keeps its own.
+// resize resizes the terminal to the size in an event; the movie's size stays the same.
 func (m *movie) resize(size string) {
 	var cols, rows int
 	if n, _ := fmt.Sscanf(size, "%dx%d", &cols, &rows); n == 2 && cols > 0 && rows > 0 {
-		m.terminal.Resize(min(cols, movieMost), min(rows, movieMost))
+		m.terminal.Resize(min(cols, maxSize), min(rows, maxSize))
 	}
 }

@@ -19,7 +19,7 @@ func film(t *testing.T, o PlayOptions, events ...Event) string {
 	return b.String()
 }
 
-func TestAMovieShowsEachScreenAtItsTime(t *testing.T) {
+func TestMovieShowsEachScreenAtItsTime(t *testing.T) {
 	svg := film(t, PlayOptions{Speed: 2, Idle: 4 * time.Second},
 		Event{5 * time.Second, Output, "one\x1b[?25l"},
 		Event{7 * time.Second, Output, "\rtwo"},
@@ -29,7 +29,7 @@ func TestAMovieShowsEachScreenAtItsTime(t *testing.T) {
 			t.Errorf("%s is not drawn once in\n%s", text, svg)
 		}
 	}
-	// One second and two of playing, and three of rest.
+	// One second and two of playback, and three of the last frame.
 	for _, frames := range []string{
 		`animation:r0 6.00s[^{]*{0.000%{transform:translateX(-0px)}16.667%{transform:translateX(-`,
 		`animation:r1 6.00s[^{]*{0.000%{transform:translateX(-0px)}50.000%{transform:translateX(-`,
@@ -39,11 +39,11 @@ func TestAMovieShowsEachScreenAtItsTime(t *testing.T) {
 		}
 	}
 	if strings.Contains(svg, "@keyframes r2") {
-		t.Error("a row that never changes moves")
+		t.Error("an unchanged row is animated")
 	}
 }
 
-func TestAMovieLeavesOutWhatNobodyCouldSee(t *testing.T) {
+func TestMovieSkipsScreensShownTooBriefly(t *testing.T) {
 	svg := film(t, PlayOptions{Speed: 1},
 		Event{0, Output, "a"}, Event{time.Millisecond, Output, "b"}, Event{2 * time.Millisecond, Output, "c"},
 		Event{time.Second, Output, "d"}, Event{2 * time.Second, Resize, "10x2"}, Event{2 * time.Second, Resize, "nonsense"})

@@ -9,8 +9,8 @@ import (
 	"tandem/ui/pictures"
 )
 
-// withSixels is a repaint with the pictures on the screen as sixels, which pass where a
-// recording is played: those of kitty's protocol would stay in the terminal.
+// withSixels converts a repaint's pictures to sixels, which are erased with the screen during
+// playback. Pictures of kitty's protocol would stay in the terminal.
 func withSixels(repaint []byte, sizes []api.LogSize) []byte {
 	if !bytes.Contains(repaint, []byte("\x1b_G")) || len(sizes) == 0 {
 		return repaint

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/vt"
 )
 
-// placesOf are the cells of a screen that show pictures.
+// placesOf returns the cells of a screen that show pictures.
 func placesOf(term *vt.Terminal) (all []string) {
 	_, first, end := term.Bounds()
 	for _, l := range term.Lines(first, int(end-first)) {
@@ -22,7 +22,7 @@ func placesOf(term *vt.Terminal) (all []string) {
 	return all
 }
 
-func TestARecordingBeginsWithThePicturesOnTheScreen(t *testing.T) {
+func TestRecordingBeginsWithThePicturesOnTheScreen(t *testing.T) {
 	for name, printed := range map[string]string{
 		"sixels":         "$ img\r\n\x1bP0;1q\"1;1;20;42#1!20~-!20~-!20~-!20~-!20~-!20~-!20~\x1b\\\r\n\x1b[1;31m$ ",
 		"kitty's":        "a\x1b_Ga=T,i=7,f=24,s=1,v=1,c=3,r=3,C=1,q=2;AAAA\x1b\\\x1b[6;2Hb",

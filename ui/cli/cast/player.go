@@ -17,35 +17,35 @@ import (
 )
 
 const (
-	// playLook is how often it is looked whether keys are still to be read.
-	playLook = 100 * time.Millisecond
-	// lateMost is how much of a delay is made good: a terminal that took
-	// nothing for long does not get the rest at once.
-	lateMost = time.Second
-	// playFastest and playSlowest bound what + and - make of the speed.
-	playFastest, playSlowest = 1024, 1.0 / 64
-	// heldMost bounds an answer of the terminal.
-	heldMost = 4 << 10
+	// keyPoll is how often to check whether keys are still needed.
+	keyPoll = 100 * time.Millisecond
+	// maxCatchUp is the maximum delay to make up for: after a terminal blocks for long, the rest
+	// must not be played all at once.
+	maxCatchUp = time.Second
+	// maxSpeed and minSpeed limit the speed set with + and -.
+	maxSpeed, minSpeed = 1024, 1.0 / 64
+	// maxAnswer is the maximum length of an answer of the terminal.
+	maxAnswer = 4 << 10
 )
 
-// errQuit says that the person has ended the playing.
+// errQuit means that the user ended the playback.
 var errQuit = errors.New("ended by the user")
 
-// A player writes a recording's output when its time has come.
+// A player writes a recording's output at the right times.
 type player struct {
-	out    io.Writer
-	screen bool // out is a terminal
-	speed  float64
-	idle   time.Duration // longest pause; 0 for any
+	out        io.Writer
+	onTerminal bool // out is a terminal
+	speed      float64
+	idle       time.Duration // maximum pause; 0 means no limit
 
-	paused bool
-	at     time.Duration      // of the last event
-	late   time.Duration      // how much later than it should the last event was shown
-	replay passthrough.Replay // for a terminal
-	show   *show              // that terminal; nil if it is not to be asked
+	paused   bool
+	at       time.Duration      // time of the last event
+	late     time.Duration      // how late the last event was
+	replay   passthrough.Replay // filters the output for a terminal
+	terminal *screen            // the terminal's pictures; nil if it must not be queried
 }
 
-// play plays to the end. Keys come from a channel, which may be nil.
+// play plays a source to the end. keys are the user's, and may be nil.
 func (p *player) play(ctx context.Context, source source, keys <-chan byte) error {
 	for {
 		e, err := source.Next(ctx)
@@ -67,18 +67,18 @@ func (p *player) play(ctx context.Context, source source, keys <-chan byte) erro
 			continue
 		}
 		began := time.Now()
-		if err := p.write(ctx, e.Text, keys); err != nil {
+		if err := p.writeOutput(ctx, e.Text, keys); err != nil {
 			return err
 		}
 		p.late += time.Since(began)
 	}
 }
 
-// write writes what was printed, to a terminal only what shows something.
-func (p *player) write(ctx context.Context, text string, keys <-chan byte) (err error) {
+// writeOutput writes output. For a terminal it filters everything that shows nothing.
+func (p *player) writeOutput(ctx context.Context, text string, keys <-chan byte) (err error) {
 	out := []byte(text)
-	if p.screen {
-		if out, err = p.onShow(ctx, out, keys); err != nil {
+	if p.onTerminal {
+		if out, err = p.convert(ctx, out, keys); err != nil {
 			return err
 		}
 	}
@@ -88,13 +88,14 @@ func (p *player) write(ctx context.Context, text string, keys <-chan byte) (err 
 	return nil
 }
 
-// wait lets the time before an event go by, at the speed there is, and obeys
-// keys meanwhile. What the last event was late is made good.
+// wait waits for left, the recording's time before an event, at the current speed, and handles keys
+// meanwhile. It makes up for the delay of the last event.
 func (p *player) wait(ctx context.Context, left time.Duration, keys <-chan byte) error {
-	left -= time.Duration(float64(min(p.late, lateMost)) * p.speed)
+	left -= time.Duration(float64(min(p.late, maxCatchUp)) * p.speed)
 	p.late = time.Duration(float64(max(-left, 0)) / p.speed)
 	for left > 0 || p.paused {
 		began, speed := time.Now(), p.speed
+		// The speed may change during the wait, so left stays in the recording's time.
 		wanted := time.Duration(float64(left) / speed)
 		due := time.After(wanted)
 		if p.paused {
@@ -112,50 +113,50 @@ func (p *player) wait(ctx context.Context, left time.Duration, keys <-chan byte)
 		if !p.paused {
 			left -= time.Duration(float64(time.Since(began)) * speed)
 		}
-		if step, err := p.obey(key); step || err != nil {
+		if step, err := p.handleKey(key); step || err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// obey does what a key stands for; step is whether the next event is due.
-func (p *player) obey(key byte) (step bool, err error) {
+// handleKey carries out a key's command. step reports whether to show the next event now.
+func (p *player) handleKey(key byte) (step bool, err error) {
 	switch key {
 	case ' ':
 		p.paused = !p.paused
 	case '.':
 		return p.paused, nil
 	case '+':
-		p.speed = min(p.speed*2, playFastest)
+		p.speed = min(p.speed*2, maxSpeed)
 	case '-':
-		p.speed = max(p.speed/2, playSlowest)
+		p.speed = max(p.speed/2, minSpeed)
 	case 'q', 0x03, 0x04: // ctrl+c, ctrl+d
 		return false, errQuit
 	}
 	return false, nil
 }
 
-// restore brings the terminal back to what a shell expects. One that shows the
-// alternate screen has to leave it, and one that does not must not.
+// restore resets the terminal for a shell. It leaves the alternate screen only if the recording
+// entered it.
 func (p *player) restore() {
-	if !p.screen {
+	if !p.onTerminal {
 		return
 	}
 	text := p.replay.Reset()
 	if p.replay.InAltScreen() {
-		if p.show != nil && p.show.converter != nil {
-			text += string(p.show.converter.AppendForget(nil))
+		if p.terminal != nil && p.terminal.converter != nil {
+			text += string(p.terminal.converter.AppendForget(nil))
 		}
 		text += "\x1b[?1049l\x1b[?25h"
-	} else { // margins that are set again take the cursor home
+	} else { // resetting margins moves the cursor home
 		text = "\x1b7" + text + "\x1b8\x1b[0m\x1b(B\x0f"
 	}
-	_, _ = io.WriteString(p.out, text+"\r\n") // a terminal that is gone needs none
+	_, _ = io.WriteString(p.out, text+"\r\n") // an error means that the terminal is gone
 }
 
-// onTerminal plays with keys that are read from a terminal.
-func (p *player) onTerminal(ctx context.Context, source source, in *os.File) error {
+// playWithKeys plays a source with keys read from the terminal in.
+func (p *player) playWithKeys(ctx context.Context, source source, in *os.File) error {
 	state, err := term.MakeRaw(in.Fd())
 	if err != nil {
 		return fmt.Errorf("make terminal raw: %w", err)
@@ -164,25 +165,26 @@ func (p *player) onTerminal(ctx context.Context, source source, in *os.File) err
 	keys, done := make(chan byte), make(chan struct{})
 	go func() {
 		defer close(done)
-		readKeys(ctx, in, keys, p.show.answered)
+		readKeys(ctx, in, keys, p.terminal.addAnswer)
 	}()
 	defer func() {
 		cancel()
 		<-done
+		// Answers to queries in the recording must not reach the shell.
 		discardInput(in)
-		p.show.leave(in)
-		_ = term.Restore(in.Fd(), state) // a terminal that is gone needs no restoring
+		p.terminal.awaitAnswer(in)
+		_ = term.Restore(in.Fd(), state) // an error means that the terminal is gone
 	}()
-	return p.ended(p.play(ctx, source, keys))
+	return p.finish(p.play(ctx, source, keys))
 }
 
-// readKeys hands on what is typed, and what the terminal answers. What else begins with an
-// escape is a longer key.
+// readKeys sends typed keys to keys and passes the terminal's answers to answered. It ignores
+// longer keys, which also begin with an escape.
 func readKeys(ctx context.Context, in *os.File, keys chan<- byte, answered func([]byte)) {
 	buffer := make([]byte, 256)
-	var held []byte // the beginning of a sequence
+	var held []byte // an incomplete sequence
 	for ctx.Err() == nil {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}, int(playLook.Milliseconds()))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}, int(keyPoll.Milliseconds()))
 		if n == 0 || err == unix.EINTR {
 			held = nil
 			continue
@@ -199,8 +201,8 @@ func readKeys(ctx context.Context, in *os.File, keys chan<- byte, answered func(
 					return
 				}
 				n = 1
-			} else if state != ansi.NormalState && len(held) < heldMost {
-				break // the rest is on its way, or it is an escape alone
+			} else if state != ansi.NormalState && len(held) < maxAnswer {
+				break // the rest is still to come, or it is a single escape
 			} else {
 				answered(bytes.Clone(seq))
 			}

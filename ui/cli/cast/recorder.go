@@ -19,17 +19,16 @@ import (
 )
 
 const (
-	// pageSize is how much of a session's log is asked for at once.
+	// pageSize is how many bytes of a session's log to request at once.
 	pageSize = 1 << 20
-	// pageWait is how long one call waits for more.
+	// pageWait is how long one call waits for more output.
 	pageWait = 30 * time.Second
-	// pagePause keeps a log that gives nothing, although it has more, from being
-	// asked for all the time.
+	// pagePause is the delay before the next call if the log has more but returned nothing.
 	pagePause = 50 * time.Millisecond
 )
 
-// A recorded is what rec has made.
-type recorded struct {
+// A recordAnswer is the JSON output of rec.
+type recordAnswer struct {
 	Path    string  `json:"path"`
 	Session string  `json:"session"`
 	Seconds float64 `json:"seconds"`
@@ -37,7 +36,7 @@ type recorded struct {
 	Guessed int64   `json:"bytes_without_times"`
 }
 
-// A Recorder writes what a session shows.
+// A Recorder writes a session's output to a recording.
 type Recorder struct {
 	out     output.Printer
 	connect func(context.Context) (*client.Client, error)
@@ -47,20 +46,20 @@ type Recorder struct {
 	idle    time.Duration
 	time    timeline
 	cast    *Writer
-	Since   *int64 // where it goes on; nil at the present
-	whole   bool   // it ends where the log ends, though the session goes on
+	Since   *int64 // next offset in the log; nil for the present
+	whole   bool   // stop at the end of the log, even if the session keeps running
 }
 
-// RecordOptions say what is recorded, and where to.
+// RecordOptions selects the part of a session to record, and the file.
 type RecordOptions struct {
-	Path      string        // "" for a new file that is named after the session, "-" for standard output
-	Overwrite bool          // a file that is there is replaced
-	Whole     bool          // all that is kept of the session so far, and not what comes
-	Idle      time.Duration // longest pause that players show; 0 for any
+	Path      string        // "" for a new file named after the session, "-" for standard output
+	Overwrite bool          // replace an existing file
+	Whole     bool          // record the kept output of the session and no new output
+	Idle      time.Duration // maximum pause that players show; 0 means no limit
 }
 
-// NewRecorder makes the file of a recording, which is named after name unless
-// the options tell. What is told to the person goes through out.
+// NewRecorder creates the file of a recording. Unless the options have a path, its name is derived
+// from name. Notes are printed to out.
 func NewRecorder(out output.Printer, connect func(context.Context) (*client.Client, error), name string, o RecordOptions) (*Recorder, error) {
 	r := &Recorder{out: out, connect: connect, Path: o.Path, idle: o.Idle, whole: o.Whole}
 	if r.whole {
@@ -84,12 +83,12 @@ func NewRecorder(out output.Printer, connect func(context.Context) (*client.Clie
 	return r, err
 }
 
-// keepOpen is a stream that others go on to use.
+// keepOpen is a stream owned by others; Close does nothing.
 type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }
 
-// createNamed makes a file that is named after a session and was not there.
+// createNamed creates a new file named after a session.
 func createNamed(name string) (string, io.WriteCloser, error) {
 	base := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {
@@ -130,8 +129,7 @@ func createRecording(path string, overwrite bool) (io.WriteCloser, error) {
 	return f, nil
 }
 
-// Run records until the session has ended, or its log when that is what was
-// asked for.
+// Run records until the session exits, or to the end of the log if RecordOptions.Whole is set.
 func (r *Recorder) Run(ctx context.Context) error {
 	p, err := retry.Connect(ctx, r.connect)
 	if err != nil {
@@ -147,11 +145,12 @@ func (r *Recorder) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.write(out); err != nil {
+		if err := r.writeAnswer(out); err != nil {
 			return err
 		}
 		moved := r.Since == nil || out.NextCursor > *r.Since
 		r.Since = &out.NextCursor
+		// With Whole, a call that makes no progress has reached the end too.
 		atEnd := out.NextCursor >= out.End || r.whole && !moved
 		if atEnd && (r.whole || out.State.Ended()) {
 			return nil
@@ -164,14 +163,14 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// write adds an answer to the recording, which it begins with the first one.
-func (r *Recorder) write(out api.SessionRecordOutput) error {
+// writeAnswer adds an answer to the recording. The first one provides the header.
+func (r *Recorder) writeAnswer(out api.SessionRecordOutput) error {
 	if r.cast == nil {
 		if r.Since != nil && out.Dropped > 0 {
 			r.out.Tell("%d earlier bytes are gone: the log is limited", out.Dropped)
 		}
 		var err error
-		if r.cast, err = NewWriter(r.file, r.header(out)); err != nil {
+		if r.cast, err = NewWriter(r.file, r.newHeader(out)); err != nil {
 			return fmt.Errorf("write recording: %w", err)
 		}
 	}
@@ -180,13 +179,14 @@ func (r *Recorder) write(out api.SessionRecordOutput) error {
 			return fmt.Errorf("write recording: %w", err)
 		}
 	}
+	// Flush after each answer, so that players can follow the file.
 	if err := r.cast.Flush(); err != nil {
 		return fmt.Errorf("write recording: %w", err)
 	}
 	return nil
 }
 
-func (r *Recorder) header(out api.SessionRecordOutput) Header {
+func (r *Recorder) newHeader(out api.SessionRecordOutput) Header {
 	began := time.Now()
 	if r.whole && len(out.Times) > 0 {
 		began = out.Times[0].At
@@ -201,8 +201,7 @@ func (r *Recorder) header(out api.SessionRecordOutput) Header {
 	return h
 }
 
-// Finish closes the file and tells what became of it; err is why the recording
-// ended, if that was a mistake.
+// Finish closes the file and prints the result. err is the error that ended the recording, or nil.
 func (r *Recorder) Finish(err error) error {
 	if r.cast == nil && r.Path != "-" {
 		r.file.Close()
@@ -221,7 +220,7 @@ func (r *Recorder) Finish(err error) error {
 	if err != nil || r.Path == "-" {
 		return err
 	}
-	made := recorded{r.Path, r.Process.ID, r.cast.last.Seconds(), r.cast.n, r.time.guessed}
+	made := recordAnswer{r.Path, r.Process.ID, r.cast.last.Seconds(), r.cast.n, r.time.guessed}
 	return r.out.Answer(made, func() string {
 		return fmt.Sprintf("recorded %v of %s: %s\n", r.cast.last.Round(100*time.Millisecond), output.Visible(r.Process.Name), output.Visible(r.Path))
 	})

@@ -14,56 +14,56 @@ import (
 	"tandem/ui/pictures"
 )
 
-// askLimit is how long a terminal may take to say which pictures it shows.
-const askLimit = time.Second
+// queryTimeout is how long a terminal may take to report which pictures it supports.
+const queryTimeout = time.Second
 
-// A show is the terminal that a recording is played on, for the pictures in it. Sixels pass
-// if the terminal knows them; kitty's protocol, whose pictures would stay in it, and what it
-// does not know is converted from the first picture on.
-type show struct {
-	tty     *os.File
-	wanted  string // how pictures are shown, as the configuration has it
-	answers chan []byte
-	told    display.Terminal
-	asked   time.Time // when it was asked; zero if it was not
+// A screen is the terminal for playback, with its support for pictures. Sixels are passed through
+// if the terminal supports them. Kitty's pictures, which would stay in the terminal, and
+// unsupported ones are converted, beginning with the first picture.
+type screen struct {
+	tty          *os.File
+	wanted       string // how to show pictures, as in the configuration
+	answers      chan []byte
+	capabilities display.Terminal
+	queriedAt    time.Time // time of the query; zero if there was none
 
 	size      size
 	model     *vt.Terminal
 	converter *pictures.Converter // nil until there is something to convert
 }
 
-// A size is a terminal's in cells, and that of a cell in pixels; zero where it is unknown.
+// A size is a terminal's size in cells, and a cell's size in pixels; zero means unknown.
 type size struct {
 	cols, rows int
 	cell       image.Point
 }
 
-// mostAnswers is how many answers may wait to be read: all that one question has.
-const mostAnswers = 64
+// maxAnswers is how many answers are buffered: enough for all answers to one query.
+const maxAnswers = 64
 
-func newShow(tty *os.File, wanted string) *show {
-	s := &show{tty: tty, wanted: wanted, answers: make(chan []byte, mostAnswers), size: sizeOf(tty)}
+func newScreen(tty *os.File, wanted string) *screen {
+	s := &screen{tty: tty, wanted: wanted, answers: make(chan []byte, maxAnswers), size: terminalSize(tty)}
 	s.model = vt.New(vt.Options{Cols: cmp.Or(s.size.cols, 80), Rows: cmp.Or(s.size.rows, 24), ScrollbackLines: -1, Cell: s.size.cell})
 	return s
 }
 
-func sizeOf(tty *os.File) (s size) {
+func terminalSize(tty *os.File) (s size) {
 	if w, err := unix.IoctlGetWinsize(int(tty.Fd()), unix.TIOCGWINSZ); err == nil && w.Col > 0 && w.Row > 0 {
 		s = size{int(w.Col), int(w.Row), image.Pt(int(w.Xpixel/w.Col), int(w.Ypixel/w.Row))}
 	}
 	return s
 }
 
-// shape is what the terminal is like now.
-func (s *show) shape() pictures.Shape {
-	s.told.Measured(s.size.cell)
+// shape returns the terminal's current size and support for pictures.
+func (s *screen) shape() pictures.Shape {
+	s.capabilities.Measured(s.size.cell)
 	cols, rows := s.model.Size()
-	return pictures.Shape{Cols: cols, Rows: rows, On: s.told.Pictures(s.wanted, true)}
+	return pictures.Shape{Cols: cols, Rows: rows, On: s.capabilities.Pictures(s.wanted, true)}
 }
 
-// fit follows the terminal's size.
-func (s *show) fit() {
-	now := sizeOf(s.tty)
+// updateSize adapts to the terminal's current size.
+func (s *screen) updateSize() {
+	now := terminalSize(s.tty)
 	if now == s.size || now.cols == 0 {
 		return
 	}
@@ -74,49 +74,51 @@ func (s *show) fit() {
 	}
 }
 
-// onShow gives what a terminal is written of output that is text, and what shows its
-// pictures.
-func (p *player) onShow(ctx context.Context, text []byte, keys <-chan byte) ([]byte, error) {
-	s := p.show
+// convert returns the bytes to write to the terminal for text, with pictures in a supported form.
+func (p *player) convert(ctx context.Context, text []byte, keys <-chan byte) ([]byte, error) {
+	s := p.terminal
 	if s == nil {
 		return p.replay.Pass(text), nil
 	}
-	if s.fit(); s.converter != nil {
+	if s.updateSize(); s.converter != nil {
 		return s.converter.Pass(text), nil
 	}
-	_, _ = s.model.Write(text) // which never fails
+	_, _ = s.model.Write(text) // never fails
 	out, filter := p.replay.Pass(text), p.replay.Filter()
 	if !filter.Kitty && !filter.Sixel {
 		return out, nil
 	}
-	if _, _, known := s.told.Knows(s.wanted); !known && s.asked.IsZero() && keys != nil {
-		if err := p.ask(ctx, keys); err != nil {
+	// Ask only once a picture appears: most recordings have none, and the answers would mix with
+	// keys.
+	if _, _, known := s.capabilities.Knows(s.wanted); !known && s.queriedAt.IsZero() && keys != nil {
+		if err := p.query(ctx, keys); err != nil {
 			return nil, err
 		}
 	}
-	if _, sixel, known := s.told.Knows(s.wanted); !known || !filter.Kitty && sixel {
+	if _, sixel, known := s.capabilities.Knows(s.wanted); !known || !filter.Kitty && sixel {
 		return out, nil
 	}
+	// The model knows the screen up to the first picture, so the converter continues from it.
 	s.converter = pictures.Continue(filter, s.shape(), s.model)
 	return s.converter.Pass(nil), nil
 }
 
-// ask asks the terminal what it shows, and obeys keys until it has answered.
-func (p *player) ask(ctx context.Context, keys <-chan byte) error {
-	s := p.show
-	s.asked = time.Now()
+// query asks the terminal for its support for pictures, and handles keys until it has answered.
+func (p *player) query(ctx context.Context, keys <-chan byte) error {
+	s := p.terminal
+	s.queriedAt = time.Now()
 	if _, err := p.out.Write([]byte(display.Ask(os.Getenv))); err != nil {
 		return err
 	}
-	late := time.After(askLimit)
+	late := time.After(queryTimeout)
 	for {
 		select {
 		case answer := <-s.answers:
-			if s.told.Answer(answer) == display.Told {
+			if s.capabilities.Answer(answer) == display.Told {
 				return nil
 			}
 		case key := <-keys:
-			if _, err := p.obey(key); err != nil {
+			if _, err := p.handleKey(key); err != nil {
 				return err
 			}
 		case <-late:
@@ -127,17 +129,17 @@ func (p *player) ask(ctx context.Context, keys <-chan byte) error {
 	}
 }
 
-// answered takes an answer that was read, or leaves it out if nobody waits for it.
-func (s *show) answered(p []byte) {
+// addAnswer queues an answer, or drops it if nothing waits for it.
+func (s *screen) addAnswer(p []byte) {
 	select {
 	case s.answers <- p:
 	default:
 	}
 }
 
-// leave waits for an answer that is still to come.
-func (s *show) leave(in *os.File) {
-	if _, _, known := s.told.Knows(s.wanted); !known && !s.asked.IsZero() {
-		display.Swallow(in, s.asked.Add(display.AnswerLimit))
+// awaitAnswer reads an answer still on its way, so that it does not reach the shell.
+func (s *screen) awaitAnswer(in *os.File) {
+	if _, _, known := s.capabilities.Knows(s.wanted); !known && !s.queriedAt.IsZero() {
+		display.Swallow(in, s.queriedAt.Add(display.AnswerLimit))
 	}
 }

@@ -15,8 +15,8 @@ const (
 	kittyPicture = "\x1b_Ga=T,f=24,s=1,v=1,c=1,r=1,q=2;AAAA\x1b\\"
 )
 
-// playedOn is what a terminal is written that a recording is played on; it answers the
-// questions of what it shows, and its person presses keys before.
+// playedOn plays texts on a terminal and returns the bytes written to it. The terminal replies to
+// the first query with answers, which may include keys.
 func playedOn(t *testing.T, wanted, answers string, texts ...string) string {
 	t.Helper()
 	master, slave, err := pty.Open()
@@ -38,9 +38,9 @@ func playedOn(t *testing.T, wanted, answers string, texts ...string) string {
 	for _, text := range texts {
 		events = append(events, Event{0, Output, text})
 	}
-	p := player{out: tty, screen: true, speed: 1, show: newShow(tty, wanted)}
+	p := player{out: tty, onTerminal: true, speed: 1, terminal: newScreen(tty, wanted)}
 	done := make(chan error, 1)
-	go func() { done <- p.onTerminal(t.Context(), &events, tty) }()
+	go func() { done <- p.playWithKeys(t.Context(), &events, tty) }()
 	var seen []byte
 	buffer := make([]byte, 4096)
 	for !bytes.Contains(seen, []byte("the end")) {
@@ -53,7 +53,7 @@ func playedOn(t *testing.T, wanted, answers string, texts ...string) string {
 			master.WriteString(answers)
 		}
 	}
-	go func() { // a terminal takes what it is written
+	go func() { // the terminal must not block
 		for {
 			if _, err := master.Read(buffer); err != nil {
 				return
@@ -66,7 +66,7 @@ func playedOn(t *testing.T, wanted, answers string, texts ...string) string {
 	return string(seen)
 }
 
-func TestPicturesOfARecordingAreShownAsTheTerminalKnowsThem(t *testing.T) {
+func TestPlayShowsPicturesInASupportedProtocol(t *testing.T) {
 	const kitty, sixel, neither = "+\x1b[A\x1b]11;rgb:0/0/0\x1b\\\x1b_Gi=31;OK\x1b\\\x1b[?62c", "\x1b[6;20;10t\x1b[?62;4c", "\x1b[?62c"
 	for name, c := range map[string]struct{ wanted, answers, picture, shown string }{
 		"kitty's by kitty's":   {"", kitty, kittyPicture, "\x1b_Ga=p,p=1,C=1,q=2,"},
@@ -83,17 +83,17 @@ func TestPicturesOfARecordingAreShownAsTheTerminalKnowsThem(t *testing.T) {
 			half := len(c.picture) / 2
 			seen := playedOn(t, c.wanted, c.answers, "begin\r\n", c.picture[:half], c.picture[half:]+"\r\n", "the end\r\n")
 			if !strings.Contains(seen, c.shown) || strings.Contains(seen, kittyPicture) {
-				t.Errorf("it is written %q", seen)
+				t.Errorf("the terminal received %q", seen)
 			}
 			if asks := strings.Contains(seen, "\x1b[c"); asks != (c.wanted != "blocks") {
-				t.Errorf("it is asked: %v", asks)
+				t.Errorf("queried: %v", asks)
 			}
 		})
 	}
 }
 
-func TestATerminalIsAskedForNothingWithoutPictures(t *testing.T) {
+func TestPlaySendsNoQueryWithoutPictures(t *testing.T) {
 	if seen := playedOn(t, "", "", "text\r\n", "the end"); !strings.HasPrefix(seen, "text\r\nthe end") || strings.Contains(seen, "\x1b[c") {
-		t.Errorf("it is written %q", seen)
+		t.Errorf("the terminal received %q", seen)
 	}
 }

@@ -15,23 +15,23 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// PlayOptions say how a recording is played.
+// PlayOptions configures playback.
 type PlayOptions struct {
-	Stdin io.Reader     // of keys, if it is a terminal
-	Speed float64       // how many times as fast
-	Idle  time.Duration // longest pause; 0 for what the recording says
+	Stdin io.Reader     // provides the keys, if it is a terminal
+	Speed float64       // factor
+	Idle  time.Duration // maximum pause; 0 for the recording's own limit
 
-	Pictures string // how they are shown, as the configuration has it; "" is as well as the terminal can
+	Pictures string // how to show pictures, as in the configuration; "" for as well as possible
 
-	Movie io.Writer // gets it as an SVG that moves, in place of being played
+	Movie io.Writer // if not nil, receives the recording as an animated SVG instead of playing it
 }
 
-// A source gives the events of what is played, at the end io.EOF.
+// A source returns the events to play, and io.EOF at the end.
 type source interface {
 	Next(ctx context.Context) (Event, error)
 }
 
-// PlayFile plays a recording; name is that of its file, for errors.
+// PlayFile plays a recording. name is the file's name, for errors.
 func PlayFile(ctx context.Context, out output.Printer, file io.Reader, name string, o PlayOptions) error {
 	r, err := NewReader(file)
 	if err != nil {
@@ -40,7 +40,7 @@ func PlayFile(ctx context.Context, out output.Printer, file io.Reader, name stri
 	if o.Idle == 0 {
 		o.Idle = time.Duration(r.Header.IdleLimit * float64(time.Second))
 	}
-	if err := playFrom(ctx, out, fileSource{r}, r.Header.Width, r.Header.Height, o); err != nil {
+	if err := playSource(ctx, out, fileSource{r}, r.Header.Width, r.Header.Height, o); err != nil {
 		return fmt.Errorf("play %s: %w", output.Visible(name), err)
 	}
 	return nil
@@ -59,16 +59,16 @@ func PlaySession(ctx context.Context, out output.Printer, connect func(context.C
 	defer p.Close()
 	in.Max = pageSize
 	c := &logSource{p: p, in: in}
-	if err := c.page(ctx); err != nil {
+	if err := c.readPage(ctx); err != nil {
 		return err
 	}
 	if c.dropped > *in.Since {
 		out.Tell("older output is gone: the log is limited")
 	}
-	return playFrom(ctx, out, c, c.time.cols, c.time.rows, o)
+	return playSource(ctx, out, c, c.time.cols, c.time.rows, o)
 }
 
-// A logSource is the log of a session as a recording, read as it is played.
+// A logSource reads a session's log as events during playback.
 type logSource struct {
 	p       *retry.Conn
 	in      api.SessionRecordInput
@@ -83,7 +83,7 @@ func (c *logSource) Next(ctx context.Context) (Event, error) {
 		if c.ended {
 			return Event{}, io.EOF
 		}
-		if err := c.page(ctx); err != nil {
+		if err := c.readPage(ctx); err != nil {
 			return Event{}, err
 		}
 	}
@@ -92,7 +92,7 @@ func (c *logSource) Next(ctx context.Context) (Event, error) {
 	return e, nil
 }
 
-func (c *logSource) page(ctx context.Context) error {
+func (c *logSource) readPage(ctx context.Context) error {
 	out, err := api.SessionRecord.Call(ctx, c.p, c.in)
 	if err != nil {
 		return err
@@ -104,27 +104,28 @@ func (c *logSource) page(ctx context.Context) error {
 	return nil
 }
 
-// playFrom plays on the terminal that this runs in, if it does.
-func playFrom(ctx context.Context, out output.Printer, source source, cols, rows int, o PlayOptions) error {
+// playSource plays on this program's terminal, if it has one.
+func playSource(ctx context.Context, out output.Printer, source source, cols, rows int, o PlayOptions) error {
 	if o.Movie != nil {
 		return writeMovie(ctx, o.Movie, source, cols, rows, o)
 	}
 	p := &player{out: out.Stdout, speed: o.Speed, idle: o.Idle}
 	if screen, ok := output.Terminal(out.Stdout); ok {
+		// The recording still plays, but lines may wrap differently.
 		if c, r, err := term.GetSize(screen.Fd()); err == nil && (c < cols || r < rows) {
 			out.Tell("it was recorded on %d columns and %d rows; here are %d and %d", cols, rows, c, r)
 		}
-		p.screen = true
-		p.show = newShow(screen, o.Pictures)
+		p.onTerminal = true
+		p.terminal = newScreen(screen, o.Pictures)
 		if in, ok := output.Terminal(o.Stdin); ok {
-			return p.onTerminal(ctx, source, in)
+			return p.playWithKeys(ctx, source, in)
 		}
 	}
-	return p.ended(p.play(ctx, source, nil))
+	return p.finish(p.play(ctx, source, nil))
 }
 
-// ended restores the terminal, and tells whether the end was a mistake.
-func (p *player) ended(err error) error {
+// finish restores the terminal. It returns err, unless the user ended the playback.
+func (p *player) finish(err error) error {
 	p.restore()
 	if errors.Is(err, context.Canceled) || errors.Is(err, errQuit) {
 		return nil

@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	// guessedStep is the time between pieces of output whose times nobody knows,
-	// and guessedPiece how much a piece has.
+	// guessedStep is the time between pieces of output with unknown times, and guessedPiece the
+	// size of a piece in bytes.
 	guessedStep  = 20 * time.Millisecond
 	guessedPiece = 1 << 10
 )
 
-// A timeline makes events of what the engine tells of a session.
+// A timeline converts answers of session.record to events.
 type timeline struct {
-	live func() time.Duration // what comes is printed now; nil: when the log says
+	live func() time.Duration // time of new output since the start; nil to use the log's times
 
-	base    time.Time // what the log's times count from
-	based   bool
+	base    time.Time // start of the log's times
+	hasBase bool
 	last    time.Duration
 	cols    int
 	rows    int
-	guessed int64 // bytes whose times are not known
+	guessed int64 // bytes with unknown times
 	marks   markFilter
 }
 
-// events are those of an answer of session.record, in order.
+// events returns the events of an answer, in order.
 func (t *timeline) events(out api.SessionRecordOutput) []Event {
 	var events []Event
 	if t.live != nil {
@@ -47,7 +47,7 @@ func (t *timeline) events(out api.SessionRecordOutput) []Event {
 			return events
 		}
 		for len(times) > 0 && times[0].Offset <= at {
-			t.tick(times[0].At)
+			t.advance(times[0].At)
 			times = times[1:]
 		}
 		to := end
@@ -57,7 +57,8 @@ func (t *timeline) events(out api.SessionRecordOutput) []Event {
 		if len(times) > 0 && t.live == nil {
 			to = min(to, times[0].Offset)
 		}
-		if t.live == nil && !t.based {
+		// Until the first known time, small pieces keep the output from appearing all at once.
+		if t.live == nil && !t.hasBase {
 			to = min(to, at+guessedPiece)
 			t.guessed += to - at
 			t.last += guessedStep
@@ -69,13 +70,13 @@ func (t *timeline) events(out api.SessionRecordOutput) []Event {
 	}
 }
 
-// tick goes on to a time of the log.
-func (t *timeline) tick(at time.Time) {
+// advance moves to a time of the log.
+func (t *timeline) advance(at time.Time) {
 	if t.live != nil {
 		return
 	}
-	if !t.based {
-		t.base, t.based = at.Add(-t.last), true
+	if !t.hasBase {
+		t.base, t.hasBase = at.Add(-t.last), true
 		if t.last > 0 {
 			t.base = t.base.Add(-guessedStep)
 		}
@@ -83,25 +84,24 @@ func (t *timeline) tick(at time.Time) {
 	t.last = max(t.last, at.Sub(t.base))
 }
 
-// resize tells a size that is another than before.
+// resize adds an event if the size has changed.
 func (t *timeline) resize(events []Event, s api.LogSize) []Event {
 	known := t.cols != 0
 	if s.Cols == t.cols && s.Rows == t.rows {
 		return events
 	}
 	t.cols, t.rows = s.Cols, s.Rows
-	if !known { // the header has it
+	if !known { // the header has the first size
 		return events
 	}
 	return append(events, Event{t.last, Resize, fmt.Sprintf("%dx%d", s.Cols, s.Rows)})
 }
 
-// A markFilter takes out the marks that a shell makes for Tandem: OSC 133 and
-// 633. They mean the session that they were made in, hold a word that is its
-// own, and would be taken for commands where they are played.
+// A markFilter removes the marks of Tandem's shell integration: OSC 133 and 633. They refer to
+// their own session, contain its nonce, and would be taken for commands during playback.
 type markFilter struct {
-	held   []byte // the beginning of what may be a mark
-	inside bool   // a mark has begun and not ended
+	held   []byte // the beginning of a possible mark
+	inside bool   // within a mark
 }
 
 func (f *markFilter) strip(p []byte) []byte {
@@ -109,6 +109,7 @@ func (f *markFilter) strip(p []byte) []byte {
 	for _, c := range p {
 		if f.inside {
 			switch {
+			// A mark ends at BEL, at ST (ESC \), or when CAN or SUB aborts it.
 			case c == 0x07, c == '\\' && len(f.held) > 0, c == 0x18, c == 0x1a:
 				f.inside, f.held = false, nil
 			case c == 0x1b:
@@ -119,7 +120,7 @@ func (f *markFilter) strip(p []byte) []byte {
 			continue
 		}
 		f.held = append(f.held, c)
-		for len(f.held) > 0 && !beginsMark(f.held) {
+		for len(f.held) > 0 && !isMarkPrefix(f.held) {
 			out = append(out, f.held[0])
 			f.held = f.held[1:]
 		}
@@ -130,7 +131,7 @@ func (f *markFilter) strip(p []byte) []byte {
 	return out
 }
 
-// beginsMark reports whether a mark may begin so.
-func beginsMark(p []byte) bool {
+// isMarkPrefix reports whether p is the beginning of a mark.
+func isMarkPrefix(p []byte) bool {
 	return strings.HasPrefix("\x1b]133;", string(p)) || strings.HasPrefix("\x1b]633;", string(p))
 }
