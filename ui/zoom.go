@@ -108,7 +108,7 @@ func (z *zoom) handOver() tea.Cmd {
 	run := &directZoom{zoom: z, out: zoomResult{pane: p}, options: attach.Options{
 		Client: e.Client, ID: p.ID, In: z.m.o.Input, Out: z.m.o.Output,
 		Prefix: z.m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: z.m.o.Connect,
-		NoClipboard: z.m.o.NoClipboard, Pictures: z.m.o.Pictures, NoMouse: z.m.o.NoMouse, Told: &told, Cooked: z.m.terminal.Cooked(),
+		NoClipboard: z.m.o.NoClipboard, Pictures: z.m.o.Pictures, NoMouse: z.m.o.NoMouse, Known: &told, Cooked: z.m.terminal.Cooked(),
 	}}
 	return tea.Exec(run, func(err error) tea.Msg {
 		run.out.err = err
@@ -131,26 +131,30 @@ func (d *directZoom) SetStderr(io.Writer) {}
 func (d *directZoom) Run() error {
 	typed := d.m.input.queue.Drain()
 	d.m.input.queue.Unread(typed)
-	if len(typed) > 0 || d.idlePane() != d.out.pane { // the state changed since the handover was scheduled
+	// The state changed since the handover was scheduled.
+	if len(typed) > 0 || d.idlePane() != d.out.pane {
 		return nil
 	}
 	defer d.m.leaveOnPanic()
 	d.out.began, d.away = true, true
 	d.m.terminal.Leave()
 	defer func() {
-		if d.away { // a panic: the deferred restore needs the terminal
+		// After a panic, the deferred restore needs the terminal.
+		if d.away {
 			_ = d.m.terminal.Enter()
 		}
 	}()
 	err := d.runSession()
-	d.m.sessions.takeClips() // discarded: it reached the terminal directly
+	// The clips are discarded: they reached the terminal directly.
+	d.m.sessions.takeClips()
 	if d.out.outcome.Reason == attach.HungUp {
 		d.away = false
 		return err
 	}
-	d.m.display = d.out.outcome.Told
+	d.m.display = d.out.outcome.Known
 	d.out.pane.CatchUp()
-	d.m.input.queue.Feed(d.out.outcome.Rest) // the program's reader has not started again
+	// The program's reader has not started again.
+	d.m.input.queue.Feed(d.out.outcome.Rest)
 	d.away = false
 	return errors.Join(err, d.m.terminal.Enter())
 }
@@ -166,7 +170,8 @@ func (d *directZoom) runSession() (err error) {
 	defer leave()
 	d.options.Leave = ctx.Done()
 	if w, h := d.m.terminal.Size(); w != d.m.areas.w || h != d.m.areas.h {
-		leave() // it was resized since the dashboard last read its size
+		// The terminal was resized since the dashboard last read its size.
+		leave()
 	}
 	ended := make(chan struct{})
 	go func() {

@@ -11,56 +11,56 @@ const (
 	esc = 0x1b
 )
 
-// The engine answers what the session's program asks. What the person's terminal
-// tells by itself, or answers to somebody who had it before, is not input: the program
-// would take it for a second answer, or for what was typed.
+// The engine answers the queries of the session's program. Reports that the user's
+// terminal sends by itself, and answers to an earlier owner of the terminal, must not
+// reach the program: it would take them for a second answer, or for typed keys.
 
-// mostAnswer bounds what of an answer is looked at.
-const mostAnswer = 1 << 10
+// maxAnswer is the maximum number of bytes kept of an answer.
+const maxAnswer = 1 << 10
 
-// isAnswer reports whether an event is such an answer, or a piece of one. What is whole the
-// run takes in.
+// isAnswer reports whether an event is such an answer, or a part of one. A complete answer
+// is passed to the run.
 func (in *input) isAnswer(e keys.Event) bool {
 	if e.Kind != keys.EventOther {
-		in.answering = false
+		in.inAnswer = false
 		return false
 	}
 	p := in.pending[e.Start-in.start:]
 	p, behind := p[:e.End-e.Start], p[e.End-e.Start:]
 	switch {
-	case len(p) == 2 && p[0] == esc && p[1] != '[' && beginsAnswer(p):
-		in.answering = len(behind) > 0 && answersWith(p[1], behind[0])
+	case len(p) == 2 && p[0] == esc && p[1] != '[' && mayBeginAnswer(p):
+		in.inAnswer = len(behind) > 0 && isAnswerString(p[1], behind[0])
 		in.answer = append(in.answer[:0], p...)
-		return in.answering
+		return in.inAnswer
 	case len(p) > 2 && p[0] == esc && p[1] == '[':
-		in.answering = false
-		if answers(p) {
-			in.run.terminalAnswered(p)
+		in.inAnswer = false
+		if isReport(p) {
+			in.run.handleAnswer(p)
 			return true
 		}
-	case in.answering:
-		if len(in.answer) < mostAnswer {
+	case in.inAnswer:
+		if len(in.answer) < maxAnswer {
 			in.answer = append(in.answer, p...)
 		}
 		if p[len(p)-1] == bel || bytes.HasSuffix(p, []byte("\x1b\\")) {
-			in.answering = false
-			in.run.terminalAnswered(in.answer)
+			in.inAnswer = false
+			in.run.handleAnswer(in.answer)
 		}
 		return true
 	}
 	return false
 }
 
-// beginsAnswer reports whether p begins what may be an answer: a control
-// sequence or string, by its first two bytes.
-func beginsAnswer(p []byte) bool {
+// mayBeginAnswer reports whether p starts a control sequence or control string, judged by
+// its first two bytes.
+func mayBeginAnswer(p []byte) bool {
 	return len(p) > 1 && p[0] == esc && bytes.IndexByte([]byte("[]P_"), p[1]) >= 0
 }
 
-// answersWith reports whether a control string of that kind is an answer by its
-// first byte: a number of OSC or the old reports of titles; what DECRQSS,
-// XTGETTCAP, XTVERSION and device attributes are answered with; kitty's graphics.
-func answersWith(kind, first byte) bool {
+// isAnswerString reports whether a control string of the given kind is an answer, judged
+// by its first byte: OSC with a number or an old title report; the answers to DECRQSS,
+// XTGETTCAP, XTVERSION and device attribute queries; kitty graphics.
+func isAnswerString(kind, first byte) bool {
 	switch kind {
 	case ']':
 		return first >= '0' && first <= '9' || first == 'l' || first == 'L'
@@ -70,9 +70,9 @@ func answersWith(kind, first byte) bool {
 	return first == 'G'
 }
 
-// answers reports whether a control sequence that is not a key is a report: device
-// attributes, status and modes, the place of the cursor, sizes, parameters.
-func answers(p []byte) bool {
+// isReport reports whether a control sequence other than a key is a report: device
+// attributes, status, modes, cursor position, sizes or parameters.
+func isReport(p []byte) bool {
 	final := p[len(p)-1]
 	switch {
 	case p[2] == '?':

@@ -7,44 +7,44 @@ import (
 	"tandem/engine/passthrough"
 )
 
-// answered are what terminals answer or tell by themselves.
-var answered = [...]string{
+// reports are sequences terminals send as answers or by themselves.
+var reports = [...]string{
 	"\x1b[?62;1;4c", "\x1b[>41;354;0c", "\x1b[12;40R", "\x1b[?12;40;1R", "\x1b[0n", "\x1b[?997;1n", "\x1b[?2026;2$y", "\x1b[4;2$y",
 	"\x1b[?1u", "\x1b[>4;1m", "\x1b[4;480;640t", "\x1b[8;24;80t", "\x1b[48;24;80;480;640t", "\x1b[?1;0;256S", "\x1b[2;1;1;128;128;1;0x",
 	"\x1b]10;rgb:ffff/ffff/ffff\x1b\\", "\x1b]11;rgb:0000/0000/0000\a", "\x1b]4;1;rgb:ffff/0000/0000\a", "\x1b]52;c;aGVsbG8=\a", "\x1b]ltitle\x1b\\",
 	"\x1bP>|terminal 1.0\x1b\\", "\x1bP1$r0m\x1b\\", "\x1bP0+r\x1b\\", "\x1bP!|00000000\x1b\\", "\x1b_Gi=31;OK\x1b\\",
 }
 
-func TestWhatTheTerminalTellsByItselfIsNotTyped(t *testing.T) {
+func TestReportsOfTerminalAreNotInput(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
-	p.sees("ready>")
-	for _, a := range answered {
-		p.types("x" + a + "y")
-		p.types(a[:3])
-		p.types(a[3:])
+	p.waitOutput("ready>")
+	for _, a := range reports {
+		p.sendText("x" + a + "y")
+		p.sendText(a[:3])
+		p.sendText(a[3:])
 	}
-	p.types("end")
-	p.sees("end>")
-	p.types("\x02d")
-	p.leaves()
-	_, typed, _ := strings.Cut(strings.ReplaceAll(p.screen(), passthrough.AskColors, ""), "ready>")
+	p.sendText("end")
+	p.waitOutput("end>")
+	p.sendText("\x02d")
+	p.waitExit()
+	_, typed, _ := strings.Cut(strings.ReplaceAll(p.screenText(), passthrough.AskColors, ""), "ready>")
 	typed, _, _ = strings.Cut(typed, "\x1b")
-	if got := strings.NewReplacer("<", "", ">", "").Replace(typed); got != strings.Repeat("xy", len(answered))+"end" {
+	if got := strings.NewReplacer("<", "", ">", "").Replace(typed); got != strings.Repeat("xy", len(reports))+"end" {
 		t.Errorf("the session gets %q", got)
 	}
 }
 
-func TestKeysLikeAnswersAreTyped(t *testing.T) {
+func TestKeysResemblingReportsAreInput(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
-	p.sees("ready>")
+	p.waitOutput("ready>")
 	for _, key := range []string{"\x1b]", "\x1bP", "\x1b_", "\x1b[1;5R", "\x1b[15;2~", "\x1b[A"} {
-		p.types(key)
-		p.sees("<" + strings.ReplaceAll(key, "\x1b", "^[") + ">")
+		p.sendText(key)
+		p.waitOutput("<" + strings.ReplaceAll(key, "\x1b", "^[") + ">")
 	}
-	p.types("\x02d")
-	p.leaves()
+	p.sendText("\x02d")
+	p.waitExit()
 }

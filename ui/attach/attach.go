@@ -19,115 +19,115 @@ import (
 	"tandem/ui/predict"
 )
 
-// Options say what to attach to, and with which terminal.
+// Options selects the session, and the terminal to attach to it.
 type Options struct {
 	Client   *client.Client
-	ID       string // of the session, a prefix of it, or its name
-	ReadOnly bool   // nothing that is typed reaches the session, but the prefix works
+	ID       string // id of the session, a prefix of it, or its name
+	ReadOnly bool   // input does not reach the session; the prefix still works
 	In, Out  *os.File
-	Prefix   []keys.Key // default ctrl+b; pressed twice it goes to the session
-	Name     string     // who this is, for Terminal.Typist; default "attach"
+	Prefix   []keys.Key // default ctrl+b; pressed twice, it is sent to the session
+	Name     string     // client name for Terminal.Typist; default "attach"
 
-	// NoClipboard keeps programs from the clipboard (OSC 52).
+	// NoClipboard drops programs' writes to the clipboard (OSC 52).
 	NoClipboard bool
-	// Pictures is how those of programs are shown, as the configuration has it; "" is
-	// as well as the terminal can.
+	// Pictures is the configured protocol for pictures; "" uses the best one the terminal
+	// supports.
 	Pictures string
-	// Handoff ends the run for what is the caller's, with HandedBack: the prefix;
-	// the mouse, where the program has no use for it; the keyboard's going to
-	// another window. Else only d after the prefix does, and other keys show a note.
+	// Handoff ends the run with HandedBack at events meant for the caller: the prefix,
+	// mouse events the program does not want, and a loss of focus. Without it, only d
+	// after the prefix ends the run, and other keys show a note.
 	Handoff bool
-	// NoMouse leaves the mouse to the terminal, in a run with Handoff, unless the
-	// program asks for it.
+	// NoMouse leaves the mouse to the terminal, in a run with Handoff, unless the program
+	// requests it.
 	NoMouse bool
-	// Leave is closed when the caller wants the terminal back; the run ends with
-	// HandedBack, once nothing that was typed waits for the engine. It may be nil.
+	// Leave is closed by the caller to get the terminal back. The run ends with HandedBack
+	// once all input is sent. It may be nil.
 	Leave <-chan struct{}
-	// InAltScreen says that the terminal is on its alternate screen already and
-	// stays there.
+	// InAltScreen means that the terminal already shows its alternate screen and keeps it
+	// afterwards.
 	InAltScreen bool
-	// Told is what the terminal has told of itself already; nil: it is asked.
-	Told *display.Terminal
+	// Known holds what the terminal has already reported about itself; nil to query it.
+	Known *display.Terminal
 	// AnswerLimit is how long the terminal may take to answer queries; default
 	// display.AnswerLimit.
 	AnswerLimit time.Duration
-	// Cooked is how the terminal was before the caller made it raw, for when the
-	// program is stopped (SIGTSTP); nil: it has not.
+	// Cooked is the terminal's state before the caller made it raw, restored while the
+	// program is stopped (SIGTSTP). Nil means that it was not raw.
 	Cooked *term.State
-	// Predict says when what is typed is shown before the session shows it, underlined:
-	// in a session of another machine, or everywhere if predict.Always.
+	// Predict selects when typed keys are shown before the session echoes them,
+	// underlined: on other machines, or everywhere with predict.Always.
 	Predict predict.Mode
-	// Activate starts the engine again when its keeper is gone too. A keeper
-	// that lives starts it by itself, unless somebody has stopped it.
-	// Nil waits for whoever else does.
+	// Activate restarts the engine when its keeper has died, too. A live keeper restarts
+	// it by itself, unless the engine was stopped on purpose. Nil waits for another client
+	// to do it.
 	Activate func(ctx context.Context) (*client.Client, error)
 }
 
-// Reason says why a run ended.
+// A Reason is why a run ended.
 type Reason int
 
 const (
-	Detached    Reason = iota // the person left: prefix d
-	Ended                     // the session has ended; Process says how
-	HandedBack                // what comes now is the caller's; Rest begins with it
-	Interrupted               // a signal, which Signal tells, or ctx
-	HungUp                    // the terminal is gone
+	Detached    Reason = iota // the user detached: prefix d
+	Ended                     // the session exited; Process has its status
+	HandedBack                // the next event is for the caller; Rest begins with it
+	Interrupted               // a signal arrived (see Signal), or ctx is done
+	HungUp                    // the terminal hung up
 	Lost                      // the engine did not come back
 )
 
-// An Outcome is how a run ended.
+// An Outcome describes how a run ended.
 type Outcome struct {
 	Reason  Reason
-	Process *api.Process     // for Ended, where it could be learnt
-	Rest    []byte           // for HandedBack: what was typed and not sent, as the terminal sent it
+	Process *api.Process     // for Ended, if it could be fetched
+	Rest    []byte           // for HandedBack: unsent input, as sent by the terminal
 	Signal  os.Signal        // for Interrupted by a signal
-	Told    display.Terminal // what the terminal has told of itself
-	Unsent  int              // how many keys were dropped that waited for another machine
+	Known   display.Terminal // what the terminal has reported about itself
+	Unsent  int              // number of keys dropped while another machine was offline
 }
 
 const (
-	// patience is how long a run waits for an engine that has gone.
+	// patience is how long a run waits for a lost engine.
 	patience = 15 * time.Second
-	// retry is the time between two attempts to reach it.
-	retry = 25 * time.Millisecond
-	// activateAfter is how long the keeper has to start the engine again before
-	// the run does it.
+	// retryInterval is the time between two attempts to reconnect.
+	retryInterval = 25 * time.Millisecond
+	// activateAfter is how long the keeper may take to restart the engine before the run
+	// calls Activate.
 	activateAfter = 500 * time.Millisecond
-	// retryAway is the time between two attempts to reach another machine, which go
-	// on until the person leaves.
-	retryAway = 500 * time.Millisecond
-	// noteAfter is how long the engine may be gone before the screen says so.
+	// retryOffline is the time between two attempts to reach another machine. They
+	// continue until the user detaches.
+	retryOffline = 500 * time.Millisecond
+	// noteAfter is how long the engine may be lost before the user is told.
 	noteAfter = 100 * time.Millisecond
-	// barrierLimit bounds the wait for the engine to take input before the
-	// screen is fetched again.
-	barrierLimit = 300 * time.Millisecond
+	// maxBarrierTime is how long to wait for the engine to consume input before the screen
+	// is fetched again.
+	maxBarrierTime = 300 * time.Millisecond
 )
 
-// Run connects the terminal to the session until one of the Reasons. When it
-// returns, the terminal is as it was before. The error is not nil for Lost,
-// and when the run could not begin, which leaves the terminal untouched.
+// Run connects the terminal to the session until one of the Reasons applies. It restores
+// the terminal before it returns. The error is set for Lost, and if the run could not
+// start, in which case the terminal was not touched.
 func Run(ctx context.Context, o Options) (Outcome, error) {
-	o = o.complete()
+	o = o.withDefaults()
 	r, err := newRun(ctx, o)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer r.cancel()
 	defer r.terminal.close()
-	if err := r.begin(); err != nil {
+	if err := r.attachFirst(); err != nil {
 		return Outcome{}, err
 	}
-	defer context.AfterFunc(r.ctx, r.terminal.hurry)()
-	if err := r.terminal.enter(); err != nil {
-		r.link.current().Close()
+	defer context.AfterFunc(r.ctx, r.terminal.abandonOutput)()
+	if err := r.terminal.enterScreen(); err != nil {
+		r.link.currentAttachment().Close()
 		return Outcome{}, err
 	}
-	defer r.terminal.leave()
+	defer r.terminal.leaveScreen()
 	defer r.terminal.restoreOnPanic()
-	return r.serve()
+	return r.runLoops()
 }
 
-func (o Options) complete() Options {
+func (o Options) withDefaults() Options {
 	if o.Name == "" {
 		o.Name = "attach"
 	}
@@ -140,12 +140,12 @@ func (o Options) complete() Options {
 	return o
 }
 
-// points reports whether the run decodes the mouse.
-func (o Options) points() bool { return o.Handoff && !o.NoMouse }
+// decodesMouse reports whether the run decodes mouse events.
+func (o Options) decodesMouse() bool { return o.Handoff && !o.NoMouse }
 
-// A run is one call of Run. Its main goroutine receives from the engine and
-// writes to the terminal; one goroutine reads the terminal and sends, one
-// waits for signals.
+// A run is the state of one call of Run. Its main goroutine receives from the engine and
+// writes to the terminal. Others read the terminal and send, handle signals, wait for the
+// caller, and draw predictions.
 type run struct {
 	Options
 	ctx      context.Context
@@ -153,12 +153,12 @@ type run struct {
 	terminal *terminal
 	filter   passthrough.Filter
 	link     *link
-	told     told
-	pictures pictured
-	over     *overlay // nil without any
-	away     away
+	known    knownTerminal
+	pictures pictureState
+	overlay  *overlay // nil without predictions
+	remote   remoteState
 	note     note
-	input    string // the name of what is typed, over all attachments
+	input    string // names the input stream across all attachments
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {
@@ -167,25 +167,25 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		return nil, err
 	}
 	t.cooked = o.Cooked
-	if o.Told == nil {
-		t.asks = display.Ask(os.Getenv)
+	if o.Known == nil {
+		t.queries = display.Ask(os.Getenv)
 	}
-	r := &run{Options: o, terminal: t, filter: passthrough.Filter{NoClipboard: o.NoClipboard, Points: o.points()}, input: rand.Text()}
-	if o.Told != nil {
-		r.told.term = *o.Told
+	r := &run{Options: o, terminal: t, filter: passthrough.Filter{NoClipboard: o.NoClipboard, Points: o.decodesMouse()}, input: rand.Text()}
+	if o.Known != nil {
+		r.known.term = *o.Known
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link, r.note.run = newLink(r.cancel), r
-	r.away.machine = o.Client.Machine()
-	if o.Predict == predict.Always || r.away.machine != "" {
-		r.over = newOverlay(t, o.Predict)
+	r.remote.machine = o.Client.Machine()
+	if o.Predict == predict.Always || r.remote.machine != "" {
+		r.overlay = newOverlay(t, o.Predict)
 	}
 	return r, nil
 }
 
-// begin opens the first attachment. From then on the session is known by its
-// id, which nobody can change.
-func (r *run) begin() error {
+// attachFirst opens the first attachment. It replaces the name of the session by its id,
+// which never changes.
+func (r *run) attachFirst() error {
 	p, err := api.SessionGet.Call(r.ctx, r.Client, api.IDInput{ID: r.ID})
 	if err != nil {
 		return err
@@ -195,82 +195,84 @@ func (r *run) begin() error {
 			WithHint("`tandem screen " + p.ID + "` prints what it showed last")
 	}
 	r.ID = p.ID
-	a, err := r.attach(r.Client)
+	a, err := r.openAttachment(r.Client)
 	if err != nil {
 		return err
 	}
-	r.connected(a)
+	r.useAttachment(a)
 	return nil
 }
 
-// connected makes a the attachment that is received from and sent to.
-func (r *run) connected(a *client.Attachment) {
+// useAttachment starts receiving from and sending to a.
+func (r *run) useAttachment(a *client.Attachment) {
 	r.filter.ExpectRepaint()
-	if r.over != nil {
-		r.over.restart()
+	if r.overlay != nil {
+		r.overlay.resetScreen()
 	}
-	r.convert()
-	unsure := r.link.up(a)
-	r.resized() // it may have changed since the attachment was asked for
-	r.back()
+	r.restartConverter()
+	unsure := r.link.useAttachment(a)
+	// The size may have changed since openAttachment read it.
+	r.sendSize()
+	r.noteReachable()
 	if unsure > 0 {
-		r.explain(fmt.Sprintf("the engine exited: up to %d bytes of what you typed may be lost", unsure))
+		r.showNote(fmt.Sprintf("the engine exited: up to %d bytes of what you typed may be lost", unsure))
 	}
 }
 
-func (r *run) attach(c *client.Client) (*client.Attachment, error) {
-	size := r.terminal.size()
+func (r *run) openAttachment(c *client.Client) (*client.Attachment, error) {
+	size := r.terminal.currentSize()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.mayHandOver(), Kinds: true, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.canHandOver(), Kinds: true, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
 	})
 }
 
-// serve runs the three goroutines and waits for them.
-func (r *run) serve() (Outcome, error) {
+// runLoops starts the goroutines and waits for them.
+func (r *run) runLoops() (Outcome, error) {
 	in, err := newInput(r)
 	if err != nil {
-		r.link.current().Close()
+		r.link.currentAttachment().Close()
 		return Outcome{}, fmt.Errorf("attach to session: %w", err)
 	}
-	stop := context.AfterFunc(r.ctx, func() { r.link.stop(Outcome{Reason: Interrupted}) })
+	stop := context.AfterFunc(r.ctx, func() { r.link.stopRun(Outcome{Reason: Interrupted}) })
 	defer stop()
-	leaving := r.spawn(r.untilWanted)
-	drawing := r.spawn(r.drawOver)
+	leaving := r.spawnGuarded(r.waitForCaller)
+	drawing := r.spawnGuarded(r.runOverlay)
 	signals := r.watchSignals()
-	reading := r.spawn(in.loop)
+	reading := r.spawnGuarded(in.readLoop)
 
-	outcome, err := r.receive()
-	r.link.lost()
+	outcome, err := r.receiveOutput()
+	// Order matters: the reader stops before the note ends and unsent input is collected,
+	// as it may produce both.
+	r.link.closeAttachment()
 
-	r.link.stop(outcome)
-	in.wake()
+	r.link.stopRun(outcome)
+	in.stopLoop()
 	<-reading
-	r.note.end()
-	outcome.Rest = in.unsent()
+	r.note.endNote()
+	outcome.Rest = in.unsentBytes()
 	<-signals
 	<-leaving
 	<-drawing
-	outcome.Unsent, outcome.Told = r.unsent(), r.told.now(r.terminal.size())
+	outcome.Unsent, outcome.Known = r.countUnsent(), r.known.snapshot(r.terminal.currentSize())
 	in.close()
-	if _, known := outcome.Told.Display(); !known && r.terminal.asks != "" && outcome.Reason != HungUp {
-		display.Swallow(r.In, r.terminal.asked.Add(r.AnswerLimit))
+	if _, known := outcome.Known.Display(); !known && r.terminal.queries != "" && outcome.Reason != HungUp {
+		display.Swallow(r.In, r.terminal.queriedAt.Add(r.AnswerLimit))
 	}
 	return outcome, err
 }
 
-// untilWanted ends the run when the caller wants the terminal back.
-func (r *run) untilWanted() {
+// waitForCaller ends the run when the caller wants the terminal back.
+func (r *run) waitForCaller() {
 	select {
 	case <-r.Leave:
-		r.link.whenOpen(r.ctx)
-		r.link.stop(Outcome{Reason: HandedBack})
+		r.link.waitUntilSent(r.ctx)
+		r.link.stopRun(Outcome{Reason: HandedBack})
 	case <-r.ctx.Done():
 	}
 }
 
-// spawn runs f in a goroutine. A panic in it restores the terminal before it
-// ends the program.
-func (r *run) spawn(f func()) (done chan struct{}) {
+// spawnGuarded runs f in a goroutine. A panic in f restores the terminal first.
+func (r *run) spawnGuarded(f func()) (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
@@ -280,13 +282,14 @@ func (r *run) spawn(f func()) (done chan struct{}) {
 	return done
 }
 
-// receive writes what the session shows until there is an outcome.
-func (r *run) receive() (Outcome, error) {
+// receiveOutput writes the session's output to the terminal until there is an outcome.
+func (r *run) receiveOutput() (Outcome, error) {
 	for {
-		out, err := r.link.current().Receive()
-		if outcome, stopped := r.link.outcome(); stopped {
-			if err == nil && r.link.handed() {
-				continue // the engine has the terminal until the attachment ends
+		out, err := r.link.currentAttachment().Receive()
+		if outcome, stopped := r.link.currentOutcome(); stopped {
+			if err == nil && r.link.isHandedOver() {
+				// The engine owns the terminal until the attachment ends.
+				continue
 			}
 			return outcome, nil
 		}
@@ -298,25 +301,26 @@ func (r *run) receive() (Outcome, error) {
 		case out.Ended != nil:
 			return Outcome{Reason: Ended, Process: out.Ended}, nil
 		case out.Mark != nil:
-			r.answered(*out.Mark)
+			r.handleMark(*out.Mark)
 		case out.Direct != nil:
-			r.direct(*out.Direct)
+			r.handleDirect(*out.Direct)
 		default:
-			if err := r.show(out.Bytes); err != nil {
-				r.link.stop(Outcome{Reason: HungUp}) // unless it was left meanwhile
-				outcome, _ := r.link.outcome()
+			if err := r.showOutput(out.Bytes); err != nil {
+				// No effect if the run was stopped meanwhile.
+				r.link.stopRun(Outcome{Reason: HungUp})
+				outcome, _ := r.link.currentOutcome()
 				return outcome, nil
 			}
 		}
 	}
 }
 
-// show writes a piece of the session's output to the terminal. When the
-// program has left its alternate screen, only the engine knows what was below,
-// and the screen is fetched again; so it is when pictures have to be converted from now on.
-func (r *run) show(p []byte) error {
-	r.filter.NoPixels = r.link.cells.Load()
-	p, left := r.pass(p)
+// showOutput writes a piece of the session's output to the terminal. It fetches the screen
+// again when the program leaves its alternate screen, whose background only the engine
+// knows, and when pictures must be converted from now on.
+func (r *run) showOutput(p []byte) error {
+	r.filter.NoPixels = r.link.cellMouse.Load()
+	p, left := r.filterOutput(p)
 	if r.filter.Extended {
 		r.link.extended.Store(true)
 	}
@@ -324,33 +328,33 @@ func (r *run) show(p []byte) error {
 		r.terminal.colored.Store(true)
 	}
 	r.terminal.progress.Store(r.filter.Progress)
-	r.link.points.Store(r.filter.Tracks > 0)
-	r.link.pixels.Store(r.filter.Pixels)
+	r.link.wantsMouse.Store(r.filter.Tracks > 0)
+	r.link.wantsPixels.Store(r.filter.Pixels)
 	r.link.alt.Store(r.filter.Alt)
-	err := r.write(p)
+	err := r.writeOutput(p)
 	if err == nil {
-		err = r.terminal.write(r.filter.Pointer())
+		err = r.terminal.writeAll(r.filter.Pointer())
 	}
 	if err == nil {
-		err = r.asked()
+		err = r.writeColorQuery()
 	}
 	if err == nil && left {
-		r.refetch()
+		r.refetchScreen()
 	}
 	return err
 }
 
-// refetch opens another attachment in place of this one, for the repaint it
-// begins with. Input waits meanwhile: what was sent before has arrived when the
-// engine has answered a request that followed it.
-func (r *run) refetch() {
-	release := r.link.hold()
+// refetchScreen replaces the attachment to get the repaint at the start of a new one.
+// Input is held meanwhile. The engine's answer to a request shows that all input sent
+// before it has arrived.
+func (r *run) refetchScreen() {
+	release := r.link.holdInput()
 	defer release()
-	old := r.link.current()
+	old := r.link.currentAttachment()
 	if old.Send(api.Input{Lines: &api.LineRange{}}) != nil {
 		return
 	}
-	expired := time.AfterFunc(barrierLimit, func() { old.Close() })
+	expired := time.AfterFunc(maxBarrierTime, func() { old.Close() })
 	defer expired.Stop()
 	for {
 		out, err := old.Receive()
@@ -358,38 +362,39 @@ func (r *run) refetch() {
 			break
 		}
 	}
-	a, err := r.attach(r.Client)
+	a, err := r.openAttachment(r.Client)
 	if err != nil {
-		return // to receive from the old one then tells why
+		// Receiving from the old one returns the cause.
+		return
 	}
 	old.Close()
-	r.connected(a)
+	r.useAttachment(a)
 }
 
-// reattach follows the loss of the attachment: it waits for the engine and
-// attaches again, or says how the run ends.
+// reattach waits for the engine after a lost attachment and attaches again. It returns an
+// outcome if the run ends instead.
 func (r *run) reattach(cause error) (*Outcome, error) {
-	r.link.lost()
+	r.link.closeAttachment()
 	start := time.Now()
 	noted := false
 	for {
-		a, err := r.attach(r.Client)
+		a, err := r.openAttachment(r.Client)
 		if err == nil {
-			r.connected(a)
+			r.useAttachment(a)
 			return nil, nil
 		}
-		if outcome, stopped := r.link.outcome(); stopped {
+		if outcome, stopped := r.link.currentOutcome(); stopped {
 			return &outcome, nil
 		}
 		gone := time.Since(start)
 		switch {
 		case errors.Is(err, api.CodeEnded), errors.Is(err, api.CodeNotFound):
-			return &Outcome{Reason: Ended, Process: r.process()}, nil
-		case r.away.machine != "":
-			if r.process() == nil {
-				r.away.since.CompareAndSwap(nil, &start)
+			return &Outcome{Reason: Ended, Process: r.fetchProcess()}, nil
+		case r.remote.machine != "":
+			if r.fetchProcess() == nil {
+				r.remote.offlineSince.CompareAndSwap(nil, &start)
 			}
-			r.tell()
+			r.updateNotice()
 		case gone > patience:
 			return &Outcome{Reason: Lost}, fmt.Errorf("attach to session again: %w", errors.Join(err, cause))
 		case gone > activateAfter && r.Activate != nil && !r.Client.KeeperAlive():
@@ -397,20 +402,20 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 				r.Client = c
 			}
 		}
-		if gone > noteAfter && !noted && r.over == nil {
+		if gone > noteAfter && !noted && r.overlay == nil {
 			noted = true
-			if p := r.process(); p != nil {
-				r.terminal.note("tandem: the program exited and is being restarted")
+			if p := r.fetchProcess(); p != nil {
+				r.terminal.writeNote("tandem: the program exited and is being restarted")
 			} else {
-				r.terminal.note("tandem: the engine is gone, reconnecting")
+				r.terminal.writeNote("tandem: the engine is gone, reconnecting")
 			}
 		}
-		_ = sleep.For(r.ctx, r.retry())
+		_ = sleep.For(r.ctx, r.retryDelay())
 	}
 }
 
-// process asks how the session ended; nil if nobody knows.
-func (r *run) process() *api.Process {
+// fetchProcess fetches the state of the session; nil if that fails.
+func (r *run) fetchProcess() *api.Process {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), time.Second)
 	defer cancel()
 	p, err := api.SessionGet.Call(ctx, r.Client, api.IDInput{ID: r.ID})

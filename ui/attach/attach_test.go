@@ -27,8 +27,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// An engineStub serves one session. Each attachment runs the next of scripts;
-// the last one is used again.
+// An engineStub serves one session. Each attachment runs the next of scripts; further ones
+// repeat the last.
 type engineStub struct {
 	client  *client.Client
 	scripts chan script
@@ -93,7 +93,7 @@ func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 	return e
 }
 
-// A person sits at a terminal.
+// A person is a user at a terminal.
 type person struct {
 	t        testing.TB
 	keyboard *os.File // the terminal's other side
@@ -116,7 +116,7 @@ func newPerson(t testing.TB) *person {
 	if err := pty.Setsize(slave, &pty.Winsize{Cols: 80, Rows: 24}); err != nil {
 		t.Fatal(err)
 	}
-	p := &person{t: t, keyboard: interruptible(t, master), slave: slave, more: make(chan struct{}, 1),
+	p := &person{t: t, keyboard: reopenMaster(t, master), slave: slave, more: make(chan struct{}, 1),
 		read: make(chan struct{}), outcome: make(chan Outcome, 1)}
 	p.before = p.termios()
 	t.Cleanup(func() {
@@ -126,8 +126,8 @@ func newPerson(t testing.TB) *person {
 	return p
 }
 
-// interruptible wraps a PTY master anew, so that Close ends a Read that waits.
-func interruptible(t testing.TB, f *os.File) *os.File {
+// reopenMaster wraps a PTY master so that Close interrupts a blocked Read.
+func reopenMaster(t testing.TB, f *os.File) *os.File {
 	defer f.Close()
 	fd, err := unix.Dup(int(f.Fd()))
 	if err == nil {
@@ -147,8 +147,8 @@ func (p *person) termios() *unix.Termios {
 	return state
 }
 
-// watch collects what the terminal shows.
-func (p *person) watch() {
+// watchScreen collects the terminal's output.
+func (p *person) watchScreen() {
 	go func() {
 		defer close(p.read)
 		buffer := make([]byte, 4096)
@@ -172,27 +172,27 @@ func (p *person) watch() {
 	})
 }
 
-func (p *person) screen() string {
+func (p *person) screenText() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.seen.String()
 }
 
-// sees waits until the terminal has shown text.
-func (p *person) sees(text string) {
+// waitOutput waits until the output contains text.
+func (p *person) waitOutput(text string) {
 	p.t.Helper()
 	limit := time.After(10 * time.Second)
-	for !strings.Contains(p.screen(), text) {
+	for !strings.Contains(p.screenText(), text) {
 		select {
 		case <-p.more:
 		case <-limit:
-			p.t.Fatalf("the terminal does not show %q but %q", text, p.screen())
+			p.t.Fatalf("the terminal does not show %q but %q", text, p.screenText())
 		}
 	}
 }
 
-// full waits until the terminal takes no more output.
-func (p *person) full() {
+// waitFull waits until the terminal takes no more output.
+func (p *person) waitFull() {
 	for {
 		fds := []unix.PollFd{{Fd: int32(p.slave.Fd()), Events: unix.POLLOUT}}
 		if n, err := unix.Poll(fds, 0); err != nil || n == 0 {
@@ -202,7 +202,7 @@ func (p *person) full() {
 	}
 }
 
-func (p *person) types(text string) {
+func (p *person) sendText(text string) {
 	p.t.Helper()
 	if _, err := io.WriteString(p.keyboard, text); err != nil {
 		p.t.Fatal(err)
@@ -221,8 +221,8 @@ func (p *person) attach(e *engineStub, change func(*Options)) {
 	}()
 }
 
-// leaves waits for the end and checks that the terminal is as it was.
-func (p *person) leaves() Outcome {
+// waitExit waits for the run to end and checks that the terminal is restored.
+func (p *person) waitExit() Outcome {
 	p.t.Helper()
 	select {
 	case outcome := <-p.outcome:
@@ -231,16 +231,16 @@ func (p *person) leaves() Outcome {
 		}
 		return outcome
 	case <-time.After(10 * time.Second):
-		p.t.Fatalf("the run does not end; the terminal shows %q", p.screen())
+		p.t.Fatalf("the run does not end; the terminal shows %q", p.screenText())
 		return Outcome{}
 	}
 }
 
-func say(v *server.Viewer, text string) error { return v.Send(api.Output{Bytes: []byte(text)}) }
+func sendText(v *server.Viewer, text string) error { return v.Send(api.Output{Bytes: []byte(text)}) }
 
-// echo answers each piece of input with "<piece>" until the viewer goes. An
-// escape that is not alone becomes ^[ there.
-func echo(v *server.Viewer) error {
+// echoInput answers each piece of input with "<piece>" until the viewer leaves. It writes
+// an escape inside a piece as ^[.
+func echoInput(v *server.Viewer) error {
 	for {
 		in, err := v.Receive()
 		if err != nil {
@@ -250,11 +250,11 @@ func echo(v *server.Viewer) error {
 		case in.Lines != nil:
 			err = v.Send(api.Output{Lines: []api.NumberedLine{}})
 		case in.Bytes != nil:
-			text := strings.NewReplacer("\x02", "^B", "\x03", "^C").Replace(string(in.Bytes)) // which no terminal is sent
+			text := strings.NewReplacer("\x02", "^B", "\x03", "^C").Replace(string(in.Bytes)) // no terminal must receive these
 			if len(text) > 1 {
 				text = strings.ReplaceAll(text, "\x1b", "^[")
 			}
-			err = say(v, "<"+text+">")
+			err = sendText(v, "<"+text+">")
 		}
 		if err != nil {
 			return err
@@ -264,145 +264,145 @@ func echo(v *server.Viewer) error {
 
 func greetAndEcho(text string) script {
 	return func(_ testing.TB, v *server.Viewer) error {
-		if err := say(v, text); err != nil {
+		if err := sendText(v, text); err != nil {
 			return err
 		}
-		return echo(v)
+		return echoInput(v)
 	}
 }
 
-func TestBytesPassBothWaysAndDetachRestoresTheTerminal(t *testing.T) {
+func TestBytesPassBothWaysAndDetachRestoresTerminal(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
-	p.sees("ready>")
-	p.types("ls\r\x03")
-	p.sees("<ls\r^C>")
-	p.types("\x02")
-	p.types("d")
-	if got := p.leaves(); got.Reason != Detached || p.err != nil {
+	p.waitOutput("ready>")
+	p.sendText("ls\r\x03")
+	p.waitOutput("<ls\r^C>")
+	p.sendText("\x02")
+	p.sendText("d")
+	if got := p.waitExit(); got.Reason != Detached || p.err != nil {
 		t.Fatalf("the outcome is %+v, %v", got, p.err)
 	}
-	p.sees(passthrough.LeaveAlt)
+	p.waitOutput(passthrough.LeaveAlt)
 	for _, mode := range []string{"\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", "\x1b[<99u", "\x1b[>4m"} {
-		if !strings.Contains(p.screen()[strings.Index(p.screen(), "ready>"):], mode) {
+		if !strings.Contains(p.screenText()[strings.Index(p.screenText(), "ready>"):], mode) {
 			t.Errorf("leaving does not send %q", mode)
 		}
 	}
 }
 
-func TestPrefixTwiceGoesToTheSessionOnce(t *testing.T) {
+func TestPrefixTwiceSendsItOnce(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
-	p.sees("ready>")
-	p.types("a\x02\x02b")
-	p.sees("<a^Bb>")
-	p.types("\x02d")
-	p.leaves()
+	p.waitOutput("ready>")
+	p.sendText("a\x02\x02b")
+	p.waitOutput("<a^Bb>")
+	p.sendText("\x02d")
+	p.waitExit()
 }
 
-func TestPrefixIsKnownInEveryEncodingAndInPieces(t *testing.T) {
+func TestPrefixIsRecognizedInEveryEncodingAndInPieces(t *testing.T) {
 	for _, prefix := range []string{"\x1b[98;5u", "\x1b[27;5;98~", "\x1b[98;5:1u", "\x02"} {
 		p := newPerson(t)
-		p.watch()
+		p.watchScreen()
 		p.attach(newEngineStub(t, greetAndEcho("\x1b[>1uready>")), nil)
-		p.sees("ready>")
-		p.types("x")
-		p.sees("<x>")
+		p.waitOutput("ready>")
+		p.sendText("x")
+		p.waitOutput("<x>")
 		half := len(prefix) / 2
-		p.types(prefix[:half])
-		p.types(prefix[half:])
-		p.types("\x1b[98;5:3u")
-		p.types("d")
-		if got := p.leaves(); got.Reason != Detached {
+		p.sendText(prefix[:half])
+		p.sendText(prefix[half:])
+		p.sendText("\x1b[98;5:3u")
+		p.sendText("d")
+		if got := p.waitExit(); got.Reason != Detached {
 			t.Errorf("%q and d: %+v", prefix, got)
 		}
-		if strings.Contains(p.screen(), "98") {
-			t.Errorf("%q: some of it reached the session: %q", prefix, p.screen())
+		if strings.Contains(p.screenText(), "98") {
+			t.Errorf("%q: some of it reached the session: %q", prefix, p.screenText())
 		}
 	}
 }
 
-func TestPrefixInAPasteIsText(t *testing.T) {
+func TestPrefixInPasteIsText(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
-	p.sees("ready>")
-	p.types("\x1b[200~a\x02d\x1b[201~")
-	p.sees("<^[[200~a^Bd^[[201~>")
-	p.types("\x02d")
-	p.leaves()
+	p.waitOutput("ready>")
+	p.sendText("\x1b[200~a\x02d\x1b[201~")
+	p.waitOutput("<^[[200~a^Bd^[[201~>")
+	p.sendText("\x02d")
+	p.waitExit()
 }
 
-func TestLoneEscapeArrives(t *testing.T) {
+func TestLoneEscapeReachesSession(t *testing.T) {
 	for _, greeting := range []string{"ready>", "\x1b[>1uready>"} {
 		p := newPerson(t)
-		p.watch()
+		p.watchScreen()
 		p.attach(newEngineStub(t, greetAndEcho(greeting)), nil)
-		p.sees("ready>")
-		p.types("\x1b")
-		p.sees("<\x1b>")
-		p.types("x")
-		p.sees("x>")
-		p.types("\x02d")
-		p.leaves()
+		p.waitOutput("ready>")
+		p.sendText("\x1b")
+		p.waitOutput("<\x1b>")
+		p.sendText("x")
+		p.waitOutput("x>")
+		p.sendText("\x02d")
+		p.waitExit()
 	}
 }
 
-func TestKeysInTheModesOfWhoHadTheTerminalBeforeArriveAsKeys(t *testing.T) {
+func TestKeysInModesOfPreviousOwnerAreConverted(t *testing.T) {
 	for typed, arrives := range map[string]string{
 		"a\x1b[99;5ub": "a^Cb", "\x1b[27;5;99~": "\x03", "\x1b[27u": "\x1b", "\x1b[97;3ux": "^[ax", "x\x1b[99;5:3uy": "xy", "\x1b[5~\x1b[u": "^[[5~^[[u",
 	} {
 		p := newPerson(t)
-		p.watch()
+		p.watchScreen()
 		p.attach(newEngineStub(t, greetAndEcho("\x1b[>4m\x1b[=0uready>")), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
-		p.sees("ready>")
-		p.types(typed + "END")
-		p.sees("END>")
-		shown := p.screen()
+		p.waitOutput("ready>")
+		p.sendText(typed + "END")
+		p.waitOutput("END>")
+		shown := p.screenText()
 		shown = strings.NewReplacer("><", "", "\x03", "^C", "\x1b", "^[").Replace(shown[strings.Index(shown, "ready>"):])
 		if want := strings.NewReplacer("\x03", "^C", "\x1b", "^[").Replace(arrives); !strings.Contains(shown, "<"+want+"END>") {
 			t.Errorf("%q arrives as %q", typed, shown)
 		}
-		p.types("\x02z")
-		p.leaves()
+		p.sendText("\x02z")
+		p.waitExit()
 	}
 }
 
-func TestThePrefixAndWhatFollowsItAreHandedBack(t *testing.T) {
+func TestPrefixAndFollowingInputAreHandedBack(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
-	p.sees("ready>")
-	p.types("a\x02z")
-	got := p.leaves()
+	p.waitOutput("ready>")
+	p.sendText("a\x02z")
+	got := p.waitExit()
 	if got.Reason != HandedBack || string(got.Rest) != "\x02z" {
 		t.Errorf("the outcome is %+v", got)
 	}
-	if strings.Contains(p.screen(), "?1049") {
-		t.Errorf("the alternate screen was left: %q", p.screen())
+	if strings.Contains(p.screenText(), "?1049") {
+		t.Errorf("the alternate screen was left: %q", p.screenText())
 	}
 }
 
-func TestTheWheelIsHandedBackUnlessTheProgramHasUseForIt(t *testing.T) {
+func TestWheelIsHandedBackUnlessProgramWantsIt(t *testing.T) {
 	wheel := "\x1b[<64;3;4M"
 	for name, greeting := range map[string]string{"none": "ready>", "it has let go": "\x1b[?1000;1006hready>\x1b[?1000l"} {
 		p := newPerson(t)
-		p.watch()
+		p.watchScreen()
 		p.attach(newEngineStub(t, greetAndEcho(greeting)), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
-		p.sees("ready>")
-		p.sees("?1000h\x1b[?1006h") // whatever the program wants
-		p.types("a" + wheel)
-		if got := p.leaves(); got.Reason != HandedBack || string(got.Rest) != wheel {
+		p.waitOutput("ready>")
+		p.waitOutput("?1000h\x1b[?1006h") // requested whatever the program wants
+		p.sendText("a" + wheel)
+		if got := p.waitExit(); got.Reason != HandedBack || string(got.Rest) != wheel {
 			t.Errorf("%s: the outcome is %+v", name, got)
 		}
 	}
 	mice := make(chan api.Input, 1)
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
-		if err := say(v, "\x1b[?1000hready>"); err != nil {
+		if err := sendText(v, "\x1b[?1000hready>"); err != nil {
 			return err
 		}
 		for {
@@ -415,37 +415,37 @@ func TestTheWheelIsHandedBackUnlessTheProgramHasUseForIt(t *testing.T) {
 			}
 		}
 	}), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
-	p.sees("ready>")
-	p.types(wheel)
+	p.waitOutput("ready>")
+	p.sendText(wheel)
 	if in := <-mice; in.Mouse.X != 2 || in.Mouse.Y != 3 || in.Mouse.Button != keys.WheelUp {
 		t.Errorf("the program got %+v", in.Mouse)
 	}
-	p.types("\x02d")
-	p.leaves()
+	p.sendText("\x02d")
+	p.waitExit()
 }
 
-func TestTheTerminalIsHandedBackOnDemand(t *testing.T) {
+func TestTerminalIsHandedBackOnDemand(t *testing.T) {
 	leave := make(chan struct{})
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), func(o *Options) { o.Handoff, o.InAltScreen, o.Leave = true, true, leave })
-	p.sees("ready>")
+	p.waitOutput("ready>")
 	close(leave)
-	if got := p.leaves(); got.Reason != HandedBack || len(got.Rest) > 0 {
+	if got := p.waitExit(); got.Reason != HandedBack || len(got.Rest) > 0 {
 		t.Errorf("the outcome is %+v", got)
 	}
 }
 
 func TestReadOnlySendsNothing(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	e := newEngineStub(t, greetAndEcho("ready>"))
 	p.attach(e, func(o *Options) { o.ReadOnly = true })
-	p.sees("ready>")
-	p.types("x\x02d")
-	p.leaves()
-	if strings.Contains(p.screen(), "<x") {
-		t.Errorf("something was typed: %q", p.screen())
+	p.waitOutput("ready>")
+	p.sendText("x\x02d")
+	p.waitExit()
+	if strings.Contains(p.screenText(), "<x") {
+		t.Errorf("something was typed: %q", p.screenText())
 	}
 	if !e.options[0].ReadOnly || !e.options[0].Raw || e.options[0].Cols != 80 || e.options[0].Rows != 24 {
 		t.Errorf("attached with %+v", e.options[0])
@@ -457,10 +457,10 @@ func TestUnsupportedKeysInAttachAreExplained(t *testing.T) {
 	for name, greet := range map[string]script{
 		"through the engine": greetAndEcho("ready>"),
 		"terminal handed over": func(t testing.TB, v *server.Viewer) error {
-			tty := takeOver(t, v, program.master)
+			tty := takeTerminal(t, v, program.master)
 			defer tty.Close()
 			io.WriteString(tty, "ready>")
-			untilBack(v)
+			receiveUntilBack(v)
 			return nil
 		},
 	} {
@@ -476,20 +476,20 @@ func TestUnsupportedKeysInAttachAreExplained(t *testing.T) {
 		} {
 			t.Run(name+" "+c.note, func(t *testing.T) {
 				p := newPerson(t)
-				p.watch()
+				p.watchScreen()
 				p.attach(newEngineStub(t, greet, greetAndEcho("first repaint>"), greetAndEcho("again>")), func(o *Options) { o.ReadOnly = c.readOnly })
-				p.sees("ready>")
-				p.types(c.typed)
-				p.sees(c.note)
+				p.waitOutput("ready>")
+				p.sendText(c.typed)
+				p.waitOutput(c.note)
 				if !c.readOnly {
-					p.types("z") // the next key ends the note, and reaches the session
-					p.sees("<z>")
-					if screen := p.screen(); strings.LastIndex(screen, c.note) > strings.LastIndex(screen, "repaint>") {
+					p.sendText("z") // the next key ends the note and reaches the session
+					p.waitOutput("<z>")
+					if screen := p.screenText(); strings.LastIndex(screen, c.note) > strings.LastIndex(screen, "repaint>") {
 						t.Errorf("the screen is not repainted after the note: %q", screen)
 					}
 				}
-				p.types("\x02d")
-				if got := p.leaves(); got.Reason != Detached {
+				p.sendText("\x02d")
+				if got := p.waitExit(); got.Reason != Detached {
 					t.Errorf("the outcome is %+v", got)
 				}
 			})
@@ -497,12 +497,12 @@ func TestUnsupportedKeysInAttachAreExplained(t *testing.T) {
 	}
 }
 
-func TestNoteShowsARoundTripMeasuredAfterItsKey(t *testing.T) {
+func TestNoteShowsRoundTripMeasuredAfterItsKey(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	answer := make(chan struct{})
 	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
-		if err := say(v, "ready>"); err != nil {
+		if err := sendText(v, "ready>"); err != nil {
 			return err
 		}
 		<-answer
@@ -516,23 +516,23 @@ func TestNoteShowsARoundTripMeasuredAfterItsKey(t *testing.T) {
 			}
 		}
 	}), func(o *Options) { o.Predict = predict.Always })
-	p.sees("ready>")
-	p.types("\x02?")
-	p.sees("round trip unknown, prediction always; ctrl+b d detaches")
+	p.waitOutput("ready>")
+	p.sendText("\x02?")
+	p.waitOutput("round trip unknown, prediction always; ctrl+b d detaches")
 	close(answer)
-	p.sees("ms, prediction always")
-	p.types("\x02d")
-	p.leaves()
+	p.waitOutput("ms, prediction always")
+	p.sendText("\x02d")
+	p.waitExit()
 }
 
-// acceptsNone greets, and reports no text as accepted until the viewer goes or next is closed.
-// It echoes ctrl+c and the end of a paste.
+// acceptsNone greets, and accepts no text until the viewer leaves or next is closed. It
+// echoes ctrl+c and the end of a paste.
 func acceptsNone(text string, next <-chan struct{}) script {
 	return func(_ testing.TB, v *server.Viewer) error {
 		if err := v.Send(api.Output{Accepted: new(int64)}); err != nil {
 			return err
 		}
-		if err := say(v, text); err != nil {
+		if err := sendText(v, text); err != nil {
 			return err
 		}
 		for {
@@ -547,88 +547,88 @@ func acceptsNone(text string, next <-chan struct{}) script {
 			}
 			switch {
 			case string(in.Bytes) == "\x03":
-				_ = say(v, "<interrupted>")
+				_ = sendText(v, "<interrupted>")
 			case bytes.HasSuffix(in.Bytes, []byte("\x1b[201~")):
-				_ = say(v, "<end of paste>")
+				_ = sendText(v, "<end of paste>")
 			}
 		}
 	}
 }
 
-func TestCtrlCDoesNotWaitBehindTextThatNobodyReads(t *testing.T) {
+func TestCtrlCOvertakesUnreadText(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"plain":      nil,
 		"prediction": func(o *Options) { o.Predict = predict.Always },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t)
-			p.watch()
+			p.watchScreen()
 			p.attach(newEngineStub(t, acceptsNone("ready>", nil), greetAndEcho("again>")), change)
-			p.sees("ready>")
-			p.types(strings.Repeat("a line of text\r", 100<<10))
-			p.types("\x03")
-			p.sees("kB of unsent text; ")
+			p.waitOutput("ready>")
+			p.sendText(strings.Repeat("a line of text\r", 100<<10))
+			p.sendText("\x03")
+			p.waitOutput("kB of unsent text; ")
 			if change != nil { // without an overlay, output waits for the note
-				p.sees("<interrupted>")
+				p.waitOutput("<interrupted>")
 			}
-			p.types("\x02d")
-			p.leaves()
+			p.sendText("\x02d")
+			p.waitExit()
 		})
 	}
 }
 
-func TestCtrlCRightAfterAPasteKeepsTheEndOfThePaste(t *testing.T) {
+func TestCtrlCAfterPasteKeepsEndOfPaste(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, acceptsNone("ready>", nil)), func(o *Options) { o.Predict = predict.Always })
-	p.sees("ready>")
-	p.types("\x1b[200~" + strings.Repeat("a line of text\r", 100<<10))
-	p.types("the last line\x1b[201~\x03")
-	p.sees("<end of paste>")
-	p.sees("<interrupted>")
-	p.types("\x02d")
-	p.leaves()
+	p.waitOutput("ready>")
+	p.sendText("\x1b[200~" + strings.Repeat("a line of text\r", 100<<10))
+	p.sendText("the last line\x1b[201~\x03")
+	p.waitOutput("<end of paste>")
+	p.waitOutput("<interrupted>")
+	p.sendText("\x02d")
+	p.waitExit()
 }
 
-func TestTextThatAnEngineMayHaveLostIsReported(t *testing.T) {
+func TestPossiblyLostTextIsReported(t *testing.T) {
 	stop := make(chan struct{})
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, acceptsNone("ready>", stop), greetAndEcho("again>"), greetAndEcho("and again>")), nil)
-	p.sees("ready>")
+	p.waitOutput("ready>")
 	close(stop)
-	p.types("12345")
-	p.sees("the engine exited: up to 5 bytes of what you typed may be lost")
-	p.types("z")
-	p.sees("<z>")
-	p.types("\x02d")
-	p.leaves()
+	p.sendText("12345")
+	p.waitOutput("the engine exited: up to 5 bytes of what you typed may be lost")
+	p.sendText("z")
+	p.waitOutput("<z>")
+	p.sendText("\x02d")
+	p.waitExit()
 }
 
-func TestEndOfTheSessionEndsTheRun(t *testing.T) {
+func TestExitOfSessionEndsRun(t *testing.T) {
 	code := 3
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
-		if err := say(v, "bye"); err != nil {
+		if err := sendText(v, "bye"); err != nil {
 			return err
 		}
 		return v.Send(api.Output{Ended: &api.Process{Name: "work", State: api.StateExited, ExitCode: &code}})
 	}), nil)
-	got := p.leaves()
+	got := p.waitExit()
 	if got.Reason != Ended || got.Process == nil || *got.Process.ExitCode != 3 {
 		t.Errorf("the outcome is %+v", got)
 	}
-	p.sees("bye")
+	p.waitOutput("bye")
 }
 
-func TestRunGoesOnAfterTheEngineWasAway(t *testing.T) {
+func TestRunResumesAfterEngineRestart(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	lost := make(chan struct{})
 	p.attach(newEngineStub(t,
 		func(_ testing.TB, v *server.Viewer) error {
-			say(v, "first>")
+			sendText(v, "first>")
 			<-lost
 			return api.Errorf(api.CodeUnavailable, "the engine stops")
 		},
@@ -636,21 +636,21 @@ func TestRunGoesOnAfterTheEngineWasAway(t *testing.T) {
 			return api.Errorf(api.CodeUnavailable, "the engine starts")
 		},
 		greetAndEcho("second>")), nil)
-	p.sees("first>")
+	p.waitOutput("first>")
 	close(lost)
-	p.types("typed")
-	p.sees("second>")
-	p.types("\r")
-	p.sees("\r>")
-	p.types("\x02d")
-	if got := p.leaves(); got.Reason != Detached {
+	p.sendText("typed")
+	p.waitOutput("second>")
+	p.sendText("\r")
+	p.waitOutput("\r>")
+	p.sendText("\x02d")
+	if got := p.waitExit(); got.Reason != Detached {
 		t.Errorf("the outcome is %+v", got)
 	}
 }
 
-func TestLeavingTheAlternateScreenFetchesWhatWasBelow(t *testing.T) {
+func TestLeavingAlternateScreenFetchesScreenBelow(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	typed := make(chan string, 100)
 	take := func(v *server.Viewer) error {
 		for {
@@ -667,111 +667,111 @@ func TestLeavingTheAlternateScreenFetchesWhatWasBelow(t *testing.T) {
 	}
 	p.attach(newEngineStub(t,
 		func(t testing.TB, v *server.Viewer) error {
-			say(v, "\x1b[?1049hvim")
+			sendText(v, "\x1b[?1049hvim")
 			in, err := v.Receive()
 			for err == nil && in.Bytes == nil { // sizes come first
 				in, err = v.Receive()
 			}
 			typed <- string(in.Bytes)
-			say(v, "\x1b[?1049lstale")
+			sendText(v, "\x1b[?1049lstale")
 			return take(v)
 		},
 		func(_ testing.TB, v *server.Viewer) error {
-			say(v, "below>")
+			sendText(v, "below>")
 			return take(v)
 		}), nil)
-	p.sees("vim")
-	p.types(":q")
-	p.types("ahead")
-	p.sees("below>")
-	p.types("x")
+	p.waitOutput("vim")
+	p.sendText(":q")
+	p.sendText("ahead")
+	p.waitOutput("below>")
+	p.sendText("x")
 	for got := ""; got != ":qaheadx"; {
 		got += <-typed
 		if !strings.HasPrefix(":qaheadx", got) {
 			t.Fatalf("the session was sent %q", got)
 		}
 	}
-	p.types("\x02d")
-	p.leaves()
-	p.sees(passthrough.LeaveAlt)
-	if screen := p.screen(); strings.Contains(screen, "stale") || strings.Count(screen, "?1049") != 2 {
+	p.sendText("\x02d")
+	p.waitExit()
+	p.waitOutput(passthrough.LeaveAlt)
+	if screen := p.screenText(); strings.Contains(screen, "stale") || strings.Count(screen, "?1049") != 2 {
 		t.Errorf("the terminal was sent %q", screen)
 	}
 }
 
-func TestSignalRestoresTheTerminal(t *testing.T) {
+func TestSignalRestoresTerminal(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
-	p.sees("ready>")
+	p.waitOutput("ready>")
 	if err := unix.Kill(os.Getpid(), unix.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.leaves(); got.Reason != Interrupted || got.Signal != unix.SIGTERM {
+	if got := p.waitExit(); got.Reason != Interrupted || got.Signal != unix.SIGTERM {
 		t.Errorf("the outcome is %+v", got)
 	}
-	p.sees(passthrough.LeaveAlt)
+	p.waitOutput(passthrough.LeaveAlt)
 }
 
-func TestSizeFollowsTheTerminal(t *testing.T) {
+func TestSizeFollowsTerminal(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
-		say(v, "ready>")
+		sendText(v, "ready>")
 		for {
 			in, err := v.Receive()
 			if err != nil {
 				return err
 			}
 			if in.Resize != nil && in.Resize.Cols == 100 {
-				say(v, "wide")
+				sendText(v, "wide")
 			}
 		}
 	}), nil)
-	p.sees("ready>")
+	p.waitOutput("ready>")
 	if err := pty.Setsize(p.slave, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
 		t.Fatal(err)
 	}
-	// The signal goes to the terminal's foreground process group only.
+	// The signal reaches only the terminal's foreground process group.
 	if err := unix.Kill(os.Getpid(), unix.SIGWINCH); err != nil {
 		t.Fatal(err)
 	}
-	p.sees("wide")
-	p.types("\x02d")
-	p.leaves()
+	p.waitOutput("wide")
+	p.sendText("\x02d")
+	p.waitExit()
 }
 
 func TestStalledTerminalCanBeLeft(t *testing.T) {
-	p := newPerson(t) // who does not watch, so that the terminal fills up
+	p := newPerson(t) // its output is not read, so the terminal fills up
 	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
 		for {
-			if err := say(v, strings.Repeat("flood ", 10_000)); err != nil {
+			if err := sendText(v, strings.Repeat("flood ", 10_000)); err != nil {
 				return err
 			}
 		}
 	}), nil)
-	p.full()
-	p.types("\x02d")
+	p.waitFull()
+	p.sendText("\x02d")
 	got := <-p.outcome
 	if got.Reason != Detached {
 		t.Errorf("the outcome is %+v", got)
 	}
-	p.watch()
-	p.sees(passthrough.LeaveAlt)
+	p.watchScreen()
+	p.waitOutput(passthrough.LeaveAlt)
 }
 
-func TestClosedTerminalEndsTheRun(t *testing.T) {
+func TestClosedTerminalEndsRun(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
-	p.sees("ready>")
+	p.waitOutput("ready>")
 	p.keyboard.Close()
 	if got := <-p.outcome; got.Reason != HungUp || p.err != nil {
 		t.Errorf("the outcome is %+v, %v", got, p.err)
 	}
 }
 
-func TestRunThatCannotBeginLeavesTheTerminalAlone(t *testing.T) {
+func TestFailedRunDoesNotTouchTerminal(t *testing.T) {
 	p := newPerson(t)
 	e := newEngineStub(t)
 	pipe, write, err := os.Pipe()
@@ -797,9 +797,9 @@ func TestRunThatCannotBeginLeavesTheTerminalAlone(t *testing.T) {
 	}
 }
 
-func TestContextEndsTheRun(t *testing.T) {
+func TestContextEndsRun(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	e := newEngineStub(t, greetAndEcho("ready>"))
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -807,9 +807,9 @@ func TestContextEndsTheRun(t *testing.T) {
 		p.err = err
 		p.outcome <- outcome
 	}()
-	p.sees("ready>")
+	p.waitOutput("ready>")
 	cancel()
-	if got := p.leaves(); got.Reason != Interrupted {
+	if got := p.waitExit(); got.Reason != Interrupted {
 		t.Errorf("the outcome is %+v", got)
 	}
 }

@@ -10,78 +10,79 @@ import (
 )
 
 const (
-	// markStep is how often a mark is sent while nothing is typed: it tells the
-	// round trip, and that the machine answers.
-	markStep = 3 * time.Second
-	// silentAfter is how long an answer may take before the person is told.
+	// markInterval is how often a mark is sent while nothing is typed. It measures the
+	// round trip, and shows that the machine still answers.
+	markInterval = 3 * time.Second
+	// silentAfter is how long an answer may take before the user is told.
 	silentAfter = 3 * time.Second
 )
 
-// away is what the person is to know of another machine, while it lasts.
-type away struct {
+// remoteState is the state of the connection to another machine, as shown to the user.
+type remoteState struct {
 	machine string // "" for this one
 
-	since atomic.Pointer[time.Time]     // it cannot be reached; nil if it can
-	note  atomic.Pointer[func() string] // returns the note a key asked for; nil for none
-	shown atomic.Int64                  // for how many seconds it has been shown
-	quiet atomic.Int64                  // for how many seconds no mark was sent
+	offlineSince atomic.Pointer[time.Time]     // when it went offline; nil while reachable
+	note         atomic.Pointer[func() string] // returns the note to show; nil for none
+	noteSeconds  atomic.Int64                  // seconds since the note appeared
+	idleSeconds  atomic.Int64                  // seconds since the last mark
 }
 
-// drawOver draws over the session, if anything ever is.
-func (r *run) drawOver() {
-	if r.over != nil {
-		r.over.loop(r.ctx, r.second)
+// runOverlay draws predictions and notes, if the run has an overlay.
+func (r *run) runOverlay() {
+	if r.overlay != nil {
+		r.overlay.drawLoop(r.ctx, r.tickSecond)
 	}
 }
 
-// second is called once a second.
-func (r *run) second() {
-	if r.away.shown.Add(1) > int64(noteTime/time.Second) {
-		r.away.note.Store(nil)
+// tickSecond runs once a second.
+func (r *run) tickSecond() {
+	if r.remote.noteSeconds.Add(1) > int64(noteTime/time.Second) {
+		r.remote.note.Store(nil)
 	}
-	if time.Duration(r.away.quiet.Add(1))*time.Second >= markStep && r.away.since.Load() == nil { // nobody answers while it is away
-		r.mark()
+	// An offline machine would not answer.
+	if time.Duration(r.remote.idleSeconds.Add(1))*time.Second >= markInterval && r.remote.offlineSince.Load() == nil {
+		r.sendMark()
 	}
-	r.tell()
+	r.updateNotice()
 }
 
-// setNote shows a note for noteTime. It is formatted anew at each redraw, so that a
-// round trip measured meanwhile appears in it.
-func (a *away) setNote(note func() string) {
-	a.shown.Store(0)
+// setNote shows a note for noteTime. It is formatted at each redraw, so that it includes a
+// newly measured round trip.
+func (a *remoteState) setNote(note func() string) {
+	a.noteSeconds.Store(0)
 	a.note.Store(&note)
 }
 
-// mark asks for an answer.
-func (r *run) mark() {
-	r.away.quiet.Store(0)
-	n := r.over.way.add(nil)
-	r.link.tell(api.Input{Mark: &n})
+// sendMark sends a mark for the engine to answer.
+func (r *run) sendMark() {
+	r.remote.idleSeconds.Store(0)
+	n := r.overlay.pending.record(nil)
+	r.link.sendNow(api.Input{Mark: &n})
 }
 
-// tell shows the person what there is to know.
-func (r *run) tell() {
-	if r.over != nil {
-		r.over.say(r.notice())
+// updateNotice shows the current notice, if there is one.
+func (r *run) updateNotice() {
+	if r.overlay != nil {
+		r.overlay.setNote(r.noticeText())
 	}
 }
 
-func (r *run) notice() string {
-	keys, since, open := r.over.way.open()
-	name, leave := cmp.Or(r.away.machine, "the engine"), r.leaveKey()
-	switch gone := r.away.since.Load(); {
+func (r *run) noticeText() string {
+	keys, since, open := r.overlay.pending.unanswered()
+	name, leave := cmp.Or(r.remote.machine, "the engine"), r.leaveHint()
+	switch gone := r.remote.offlineSince.Load(); {
 	case gone != nil:
-		return fmt.Sprintf(" %s is away%s; %s", name, waiting(keys), leave)
+		return fmt.Sprintf(" %s is away%s; %s", name, describeWaiting(keys), leave)
 	case open && time.Since(since) > silentAfter:
-		return fmt.Sprintf(" %s has not answered for %v%s; %s", name, time.Since(since).Truncate(time.Second), waiting(keys), leave)
+		return fmt.Sprintf(" %s has not answered for %v%s; %s", name, time.Since(since).Truncate(time.Second), describeWaiting(keys), leave)
 	}
-	if note := r.away.note.Load(); note != nil {
+	if note := r.remote.note.Load(); note != nil {
 		return " " + (*note)()
 	}
 	return ""
 }
 
-func waiting(keys int) string {
+func describeWaiting(keys int) string {
 	switch keys {
 	case 0:
 		return ""
@@ -91,62 +92,63 @@ func waiting(keys int) string {
 	return fmt.Sprintf(", %d keys wait", keys)
 }
 
-func shortly(rtt time.Duration) string {
+func formatRTT(rtt time.Duration) string {
 	if rtt == 0 {
 		return "unknown"
 	}
 	return fmt.Sprintf("%.1fms", float64(rtt.Microseconds())/1000)
 }
 
-// back is called when the session can be reached, at first or again.
-func (r *run) back() {
-	if r.over == nil {
+// noteReachable records that the session is reachable, at first or again.
+func (r *run) noteReachable() {
+	if r.overlay == nil {
 		return
 	}
-	r.away.since.Store(nil)
-	r.mark() // its answer is one for all that went before
-	r.tell()
+	r.remote.offlineSince.Store(nil)
+	// Its answer acknowledges all earlier input, too.
+	r.sendMark()
+	r.updateNotice()
 }
 
-// answered takes a mark that came back.
-func (r *run) answered(m api.Mark) {
-	if r.over != nil {
-		r.over.answered(m)
-		r.tell()
+// handleMark handles a mark returned by the engine.
+func (r *run) handleMark(m api.Mark) {
+	if r.overlay != nil {
+		r.overlay.handleMark(m)
+		r.updateNotice()
 	}
 }
 
-// resized tells the size of the terminal, and what it is like, to whoever draws on it.
-func (r *run) resized() {
-	size := r.terminal.size()
-	if r.over != nil {
-		r.over.resize(size.Size)
+// sendSize passes the terminal's size and properties to the overlay and the session.
+func (r *run) sendSize() {
+	size := r.terminal.currentSize()
+	if r.overlay != nil {
+		r.overlay.setSize(size.Size)
 	}
-	r.link.resize(size.Size)
-	r.tellDisplay()
+	r.link.sendSize(size.Size)
+	r.sendDisplay()
 }
 
-// write writes a piece of the session's output.
-func (r *run) write(p []byte) error {
-	if r.over == nil {
-		return r.terminal.write(p)
+// writeOutput writes a piece of the session's output.
+func (r *run) writeOutput(p []byte) error {
+	if r.overlay == nil {
+		return r.terminal.writeAll(p)
 	}
-	return r.over.show(p, r.filter.Within(), r.filter.Alt)
+	return r.overlay.showOutput(p, r.filter.Within(), r.filter.Alt)
 }
 
-// retry is the time between two attempts to reach the session again.
-func (r *run) retry() time.Duration {
-	if r.away.machine != "" {
-		return retryAway
+// retryDelay returns the time between two attempts to reach the session.
+func (r *run) retryDelay() time.Duration {
+	if r.remote.machine != "" {
+		return retryOffline
 	}
-	return retry
+	return retryInterval
 }
 
-// unsent is how many keys were typed in vain, as the machine was away.
-func (r *run) unsent() int {
-	if r.over == nil || r.away.since.Load() == nil {
+// countUnsent returns how many typed keys were lost because the machine is offline.
+func (r *run) countUnsent() int {
+	if r.overlay == nil || r.remote.offlineSince.Load() == nil {
 		return 0
 	}
-	keys, _, _ := r.over.way.open()
+	keys, _, _ := r.overlay.pending.unanswered()
 	return keys
 }

@@ -10,12 +10,12 @@ import (
 	"tandem/engine/api/server"
 )
 
-// BenchmarkEcho is the way of a key through the terminal, the attachment, an
-// engine that sends it back at once, and the terminal again.
+// BenchmarkEcho sends a key through the terminal, the attachment and an engine that echoes
+// it at once, and reads the echo on the terminal.
 func BenchmarkEcho(b *testing.B) {
 	p := newPerson(b)
 	e := newEngineStub(b, func(_ testing.TB, v *server.Viewer) error {
-		if err := say(v, "ready>"); err != nil {
+		if err := sendText(v, "ready>"); err != nil {
 			return err
 		}
 		for {
@@ -53,6 +53,6 @@ func BenchmarkEcho(b *testing.B) {
 	if err := unix.Kill(unix.Getpid(), unix.SIGTERM); err != nil {
 		b.Fatal(err)
 	}
-	p.watch()
+	p.watchScreen()
 	<-p.outcome
 }

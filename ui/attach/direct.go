@@ -1,3 +1,13 @@
+// Sent through the engine, each key and each echo has to wake another process. On the
+// engine's own machine the run hands its terminal over instead: the engine writes the
+// session's output straight to the terminal, and the run writes typed keys straight to the
+// PTY's master. Neither has to wake the other for a key and its echo.
+//
+// The engine still needs to know what was typed, so the run reports it shortly afterwards.
+// A key must not overtake earlier ones: input is held while the path changes, until the
+// engine has consumed what went through it. If the PTY takes no more, the run falls back
+// to the engine, which queues input.
+
 package attach
 
 import (
@@ -10,45 +20,42 @@ import (
 	"tandem/engine/api"
 )
 
-// On the engine's own machine the run hands its terminal over: the engine writes what the
-// session shows there, and the run writes what is typed to the PTY's master. Neither has
-// to wake the other for a key and its echo.
-
 const (
-	// tellAfter is how long after a key was written to the PTY the engine is told of it:
-	// its echo goes first.
-	tellAfter = 5 * time.Millisecond
-	// backLimit is how long the engine may take to give the terminal back.
-	backLimit = time.Second
+	// reportDelay is how long after a key was written to the PTY the engine is told of it,
+	// to let the echo go first.
+	reportDelay = 5 * time.Millisecond
+	// maxReturnTime is how long the engine may take to return the terminal.
+	maxReturnTime = time.Second
 )
 
-// A direct is the short way of one attachment. The link's mutex guards it.
-type direct struct {
-	master syscallConn   // of the PTY; nil if keys go through the engine
-	close  func() error  // of the master
-	asks   bool          // the engine has not said yet how it wants keys
-	over   chan struct{} // closed when the engine has given the terminal back; nil unless it has it
-	typed  []byte        // written to the master, and not told to the engine yet
-	late   *time.Timer   // the engine takes too long to give the terminal back
+// A directPath is the direct connection of one attachment. The link's mutex guards it.
+type directPath struct {
+	master     syscallConn   // of the PTY; nil if keys go through the engine
+	close      func() error  // closes the master
+	awaitsMode bool          // the engine has not said yet how it wants keys
+	returned   chan struct{} // closed when the engine has returned the terminal; nil unless it has it
+	unreported []byte        // written to the master but not yet reported to the engine
+	timeout    *time.Timer   // fires if the engine takes too long to return the terminal
 }
 
-// A syscallConn is a file's.
+// A syscallConn gives access to a file's descriptor; syscall.RawConn implements it.
 type syscallConn interface{ Control(func(fd uintptr)) error }
 
-// mayHandOver reports whether nothing has to be drawn over what passes, and the terminal
-// was opened in a way that the engine can use.
-func (r *run) mayHandOver() bool {
-	return !r.Handoff && !r.pictures.convert.Load() && r.over == nil && r.away.machine == "" && r.terminal.fd != int(r.terminal.out.Fd())
+// canHandOver reports whether the terminal may be handed over: the run draws nothing
+// itself, the engine is local, and the terminal was reopened without blocking writes.
+func (r *run) canHandOver() bool {
+	return !r.Handoff && !r.pictures.convert.Load() && r.overlay == nil && r.remote.machine == "" && r.terminal.fd != int(r.terminal.out.Fd())
 }
 
-// direct does what the engine says of the terminal that it wants or has.
-func (r *run) direct(d api.Direct) {
+// handleDirect handles the engine's offer to take the terminal, or its answer.
+func (r *run) handleDirect(d api.Direct) {
 	if d.Offer {
 		r.handOver()
 		return
 	}
-	if r.link.takeKeys(d.Keys) {
-		r.resized() // it was not told while keys were held
+	if r.link.releaseKeys(d.Keys) {
+		// The size was not sent while keys were held.
+		r.sendSize()
 	}
 	if d.Extended {
 		r.link.extended.Store(true)
@@ -56,29 +63,31 @@ func (r *run) direct(d api.Direct) {
 	if d.Colored {
 		r.terminal.colored.Store(true)
 	}
-	r.link.pixels.Store(d.Pixels)
-	if r.lacks(d.Kitty, d.Sixel) {
-		r.link.giveBack()
+	r.link.wantsPixels.Store(d.Pixels)
+	if r.needsConversion(d.Kitty, d.Sixel) {
+		r.link.reclaimTerminal()
 	}
 }
 
-// handOver gives the terminal to the engine. What is typed waits until the engine has
-// taken what was typed before, and has said how it wants the rest.
+// handOver gives the terminal to the engine. Input is held until the engine has consumed
+// earlier input and said how it wants keys.
 func (r *run) handOver() {
-	r.terminal.writing.Lock() // not while it is lent
+	// The terminal must not be handed over while lent out.
+	r.terminal.writing.Lock()
 	defer r.terminal.writing.Unlock()
-	r.link.hold()
-	a := r.link.current()
-	if !r.link.handing(a.TakePassed()) {
+	r.link.holdInput()
+	a := r.link.currentAttachment()
+	if !r.link.startHandover(a.TakePassed()) {
 		return
 	}
 	if a.HandOver(r.terminal.fd, r.NoClipboard) != nil {
-		a.Close() // to receive tells why
+		// Receiving returns the cause.
+		a.Close()
 	}
 }
 
-// handing notes that the terminal is handed over now, unless the run has ended.
-func (l *link) handing(master *os.File) bool {
+// startHandover records the handover, unless the run has ended.
+func (l *link) startHandover(master *os.File) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if master != nil {
@@ -90,108 +99,111 @@ func (l *link) handing(master *os.File) bool {
 	if l.result != nil {
 		return false
 	}
-	l.direct.asks, l.direct.over = true, make(chan struct{})
+	l.direct.awaitsMode, l.direct.returned = true, make(chan struct{})
 	return true
 }
 
-// takeKeys lets keys through again that were held for the engine's word; news is whether
-// they were.
-func (l *link) takeKeys(toMaster bool) (news bool) {
+// releaseKeys sends the keys held during a handover. news reports whether a handover was
+// running.
+func (l *link) releaseKeys(toMaster bool) (news bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.direct.asks {
+	if !l.direct.awaitsMode {
 		return false
 	}
-	l.direct.asks = false
+	l.direct.awaitsMode = false
 	if !toMaster {
 		l.direct.closeMaster()
 	}
-	l.pass()
+	l.releaseHeld()
 	return true
 }
 
-// handed reports whether the engine has the terminal.
-func (l *link) handed() bool {
+// isHandedOver reports whether the engine has the terminal.
+func (l *link) isHandedOver() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.direct.over != nil
+	return l.direct.returned != nil
 }
 
-// askBack asks the engine for the terminal, behind all that was typed; over tells when it
-// is back, and is nil if the engine does not have it. l is locked.
-func (l *link) askBack() (over <-chan struct{}) {
-	if l.direct.over == nil {
+// requestTerminal asks the engine to return the terminal after all typed input. The result
+// is closed once it has; nil means that the engine does not have it. l is locked.
+func (l *link) requestTerminal() (over <-chan struct{}) {
+	if l.direct.returned == nil {
 		return nil
 	}
-	l.tellTyped()
-	_ = l.a.Send(api.Input{Hand: &api.Hand{Back: true}}) // one that is lost has it no more
-	return l.direct.over
+	l.reportTyped()
+	// A lost engine no longer has the terminal.
+	_ = l.a.Send(api.Input{Hand: &api.Hand{Back: true}})
+	return l.direct.returned
 }
 
-// giveBack has the engine give the terminal back, and the main goroutine attach again.
-func (l *link) giveBack() {
+// reclaimTerminal asks for the terminal. The main goroutine then attaches again.
+func (l *link) reclaimTerminal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.askBack()
+	l.requestTerminal()
 }
 
-// takeBack waits until the engine has given the terminal back.
-func (l *link) takeBack() {
+// awaitTerminal asks for the terminal and waits for it, at most maxReturnTime.
+func (l *link) awaitTerminal() {
 	l.mu.Lock()
-	over := l.askBack()
+	over := l.requestTerminal()
 	l.mu.Unlock()
 	if over == nil {
 		return
 	}
 	select {
 	case <-over:
-	case <-time.After(backLimit):
+	case <-time.After(maxReturnTime):
 	}
 }
 
-// lost ends the attachment: nothing comes from it any more.
-func (l *link) lost() {
+// closeAttachment closes the attachment and resets the direct path.
+func (l *link) closeAttachment() {
 	l.mu.Lock()
 	d := &l.direct
-	l.open, d.asks = false, false
-	d.closeMaster() // whoever holds a master keeps its program from a hangup
-	if d.over != nil {
-		close(d.over)
-		d.over = nil
+	l.open, d.awaitsMode = false, false
+	// An open master would keep the program from getting a hangup.
+	d.closeMaster()
+	if d.returned != nil {
+		close(d.returned)
+		d.returned = nil
 	}
-	if d.late != nil {
-		d.late.Stop()
+	if d.timeout != nil {
+		d.timeout.Stop()
 	}
 	a := l.a
 	l.mu.Unlock()
 	a.Close()
 }
 
-func (d *direct) closeMaster() {
+func (d *directPath) closeMaster() {
 	if d.close != nil {
 		d.close()
 	}
 	d.master, d.close = nil, nil
 }
 
-// deliver sends input, or what of it the PTY does not take, and gives back what cannot be
-// sent now. l is locked.
-func (l *link) deliver(p []byte) (rest []byte) {
+// deliverInput sends input to the PTY, or to the engine if the PTY takes no more. It
+// returns the part that cannot be sent now. l is locked.
+func (l *link) deliverInput(p []byte) (rest []byte) {
 	if l.direct.master != nil {
-		n := l.direct.write(p)
-		if n > 0 && len(l.direct.typed) == 0 {
-			time.AfterFunc(tellAfter, func() {
+		n := l.direct.writeMaster(p)
+		if n > 0 && len(l.direct.unreported) == 0 {
+			time.AfterFunc(reportDelay, func() {
 				l.mu.Lock()
 				defer l.mu.Unlock()
-				l.tellTyped()
+				l.reportTyped()
 			})
 		}
-		l.direct.typed = append(l.direct.typed, p[:n]...)
+		l.direct.unreported = append(l.direct.unreported, p[:n]...)
 		if p = p[n:]; len(p) == 0 {
 			return nil
 		}
-		l.tellTyped()
-		l.direct.closeMaster() // the engine queues what its program does not read
+		l.reportTyped()
+		// The engine queues input for a program that does not read.
+		l.direct.closeMaster()
 	}
 	if l.a.Send(api.Input{Bytes: p}) != nil {
 		return p
@@ -199,21 +211,23 @@ func (l *link) deliver(p []byte) (rest []byte) {
 	return nil
 }
 
-// tellTyped tells the engine what was written to the PTY. l is locked.
-func (l *link) tellTyped() {
-	if len(l.direct.typed) > 0 {
-		_ = l.a.Send(api.Input{Typed: l.direct.typed}) // an engine that is gone need not know
-		l.direct.typed = nil
+// reportTyped tells the engine what was written to the PTY. l is locked.
+func (l *link) reportTyped() {
+	if len(l.direct.unreported) > 0 {
+		// A lost engine need not know.
+		_ = l.a.Send(api.Input{Typed: l.direct.unreported})
+		l.direct.unreported = nil
 	}
 }
 
-// write writes what the PTY takes now, without telling the scheduler of a call that does
-// not wait.
-func (d *direct) write(p []byte) (n int) {
+// writeMaster writes as much as the PTY takes now. The raw system call skips the
+// scheduler's bookkeeping, as a nonblocking write never waits.
+func (d *directPath) writeMaster(p []byte) (n int) {
 	if len(p) == 0 {
 		return 0
 	}
-	_ = d.master.Control(func(fd uintptr) { // fails for one that is closed: nothing is written
+	// Control fails if the master is closed, and nothing is written.
+	_ = d.master.Control(func(fd uintptr) {
 		if got, _, errno := unix.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p))); errno == 0 {
 			n = int(got)
 		}

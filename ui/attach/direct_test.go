@@ -15,7 +15,7 @@ import (
 	"tandem/ui/predict"
 )
 
-// A program has a PTY whose master a stub gives out.
+// A program has a PTY; the stub engine hands out its master.
 type program struct{ master, slave *os.File }
 
 func newProgram(t *testing.T) program {
@@ -40,8 +40,8 @@ func newProgram(t *testing.T) program {
 	return program{master, slave}
 }
 
-// reads is what the program gets of its keyboard.
-func (p program) reads(t *testing.T, n int) string {
+// readInput returns n bytes of the program's input.
+func (p program) readInput(t *testing.T, n int) string {
 	t.Helper()
 	buffer := make([]byte, n)
 	if _, err := io.ReadFull(p.slave, buffer); err != nil {
@@ -50,8 +50,8 @@ func (p program) reads(t *testing.T, n int) string {
 	return string(buffer)
 }
 
-// takeOver has the person's terminal handed over, as the engine does.
-func takeOver(t testing.TB, v *server.Viewer, master *os.File) *os.File {
+// takeTerminal takes over the user's terminal, as the engine does.
+func takeTerminal(t testing.TB, v *server.Viewer, master *os.File) *os.File {
 	if ok, err := v.Offer(master); !ok || err != nil {
 		t.Errorf("the offer: %v, %v", ok, err)
 		return nil
@@ -76,9 +76,9 @@ func takeOver(t testing.TB, v *server.Viewer, master *os.File) *os.File {
 	return tty
 }
 
-// untilBack receives until the terminal is wanted back, and gives what was told as typed
-// and sent as input.
-func untilBack(v *server.Viewer) (typed, sent string) {
+// receiveUntilBack receives until the terminal is requested back. It returns the keys
+// reported as typed, and the input sent.
+func receiveUntilBack(v *server.Viewer) (typed, sent string) {
 	for {
 		in, err := v.Receive()
 		if err != nil || in.Hand != nil && in.Hand.Back {
@@ -89,26 +89,26 @@ func untilBack(v *server.Viewer) (typed, sent string) {
 	}
 }
 
-func TestKeysGoToThePTYAndAreToldAfterwards(t *testing.T) {
+func TestKeysGoToPTYAndAreReportedAfterwards(t *testing.T) {
 	program := newProgram(t)
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	told := make(chan [2]string, 1)
 	p.attach(newEngineStub(t, func(t testing.TB, v *server.Viewer) error {
-		tty := takeOver(t, v, program.master)
+		tty := takeTerminal(t, v, program.master)
 		defer tty.Close()
 		io.WriteString(tty, "ready>")
-		typed, sent := untilBack(v)
+		typed, sent := receiveUntilBack(v)
 		told <- [2]string{typed, sent}
 		return nil
 	}), nil)
-	p.sees("ready>")
-	p.types("ls -l\r")
-	if got := program.reads(t, 6); got != "ls -l\r" {
+	p.waitOutput("ready>")
+	p.sendText("ls -l\r")
+	if got := program.readInput(t, 6); got != "ls -l\r" {
 		t.Errorf("the program reads %q", got)
 	}
-	p.types("\x02d")
-	if got := p.leaves(); got.Reason != Detached || p.err != nil {
+	p.sendText("\x02d")
+	if got := p.waitExit(); got.Reason != Detached || p.err != nil {
 		t.Errorf("the outcome is %+v, %v", got, p.err)
 	}
 	if got := <-told; got != [2]string{"ls -l\r", ""} {
@@ -116,67 +116,67 @@ func TestKeysGoToThePTYAndAreToldAfterwards(t *testing.T) {
 	}
 }
 
-func TestWhatIsTypedBeforeTheTerminalIsHandedOverComesFirst(t *testing.T) {
+func TestInputBeforeHandoverArrivesFirst(t *testing.T) {
 	program := newProgram(t)
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, func(t testing.TB, v *server.Viewer) error {
-		if err := say(v, "early>"); err != nil {
+		if err := sendText(v, "early>"); err != nil {
 			return err
 		}
 		in, err := v.Receive()
 		for err == nil && in.Bytes == nil {
 			in, err = v.Receive()
 		}
-		p.types("second")
+		p.sendText("second")
 		program.master.Write(in.Bytes)
-		tty := takeOver(t, v, program.master)
+		tty := takeTerminal(t, v, program.master)
 		defer tty.Close()
 		io.WriteString(tty, "ready>")
-		untilBack(v)
+		receiveUntilBack(v)
 		return nil
 	}), nil)
-	p.sees("early>")
-	p.types("first ")
-	p.sees("ready>")
-	p.types(" third")
-	if got := program.reads(t, len("first second third")); got != "first second third" {
+	p.waitOutput("early>")
+	p.sendText("first ")
+	p.waitOutput("ready>")
+	p.sendText(" third")
+	if got := program.readInput(t, len("first second third")); got != "first second third" {
 		t.Errorf("the program reads %q", got)
 	}
-	p.types("\x02d")
-	p.leaves()
+	p.sendText("\x02d")
+	p.waitExit()
 }
 
-func TestTheTerminalIsRestoredOnlyOnceTheEngineHasGivenItBack(t *testing.T) {
+func TestTerminalIsRestoredOnlyAfterEngineReturnsIt(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	p.attach(newEngineStub(t, func(t testing.TB, v *server.Viewer) error {
-		tty := takeOver(t, v, nil)
+		tty := takeTerminal(t, v, nil)
 		defer tty.Close()
 		io.WriteString(tty, "ready>")
-		untilBack(v)
+		receiveUntilBack(v)
 		io.WriteString(tty, "the last output")
 		return nil
 	}), func(o *Options) { o.ReadOnly = true })
-	p.sees("ready>")
-	p.types("\x02d")
-	if got := p.leaves(); got.Reason != Detached {
+	p.waitOutput("ready>")
+	p.sendText("\x02d")
+	if got := p.waitExit(); got.Reason != Detached {
 		t.Errorf("the outcome is %+v", got)
 	}
-	p.sees("the last output")
-	p.sees(passthrough.LeaveAlt)
-	if screen := p.screen(); strings.LastIndex(screen, "the last output") > strings.LastIndex(screen, passthrough.LeaveAlt) {
+	p.waitOutput("the last output")
+	p.waitOutput(passthrough.LeaveAlt)
+	if screen := p.screenText(); strings.LastIndex(screen, "the last output") > strings.LastIndex(screen, passthrough.LeaveAlt) {
 		t.Errorf("output comes after the terminal was restored: %q", screen)
 	}
 }
 
-func TestAnEngineThatIsLostGetsTheTerminalAgainFromTheNext(t *testing.T) {
+func TestTerminalIsHandedOverAgainAfterEngineRestart(t *testing.T) {
 	program := newProgram(t)
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	serve := func(prompt string) script {
 		return func(t testing.TB, v *server.Viewer) error {
-			tty := takeOver(t, v, program.master)
+			tty := takeTerminal(t, v, program.master)
 			defer tty.Close()
 			io.WriteString(tty, prompt)
 			for {
@@ -188,34 +188,34 @@ func TestAnEngineThatIsLostGetsTheTerminalAgainFromTheNext(t *testing.T) {
 		}
 	}
 	p.attach(newEngineStub(t, serve("one>"), serve("two>")), nil)
-	p.sees("one>")
-	p.types("crash")
-	p.sees("two>")
-	p.types("on")
-	if got := program.reads(t, 7); got != "crashon" {
+	p.waitOutput("one>")
+	p.sendText("crash")
+	p.waitOutput("two>")
+	p.sendText("on")
+	if got := program.readInput(t, 7); got != "crashon" {
 		t.Errorf("the program reads %q", got)
 	}
-	p.types("\x02d")
-	p.leaves()
+	p.sendText("\x02d")
+	p.waitExit()
 }
 
-func TestWhatThePTYDoesNotTakeGoesThroughTheEngineInOrder(t *testing.T) {
+func TestInputExceedingPTYBufferGoesThroughEngineInOrder(t *testing.T) {
 	program := newProgram(t)
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	sent := make(chan string, 1)
 	p.attach(newEngineStub(t, func(t testing.TB, v *server.Viewer) error {
-		tty := takeOver(t, v, program.master)
+		tty := takeTerminal(t, v, program.master)
 		defer tty.Close()
 		io.WriteString(tty, "ready>")
-		typed, rest := untilBack(v)
+		typed, rest := receiveUntilBack(v)
 		sent <- typed + rest
 		return nil
 	}), nil)
-	p.sees("ready>")
-	text := strings.Repeat("0123456789abcdef", 32<<10) // more than a PTY keeps for its program
+	p.waitOutput("ready>")
+	text := strings.Repeat("0123456789abcdef", 32<<10) // exceeds the buffer of a PTY
 	go io.WriteString(p.keyboard, text+"\x02d")
-	if got := p.leaves(); got.Reason != Detached {
+	if got := p.waitExit(); got.Reason != Detached {
 		t.Errorf("the outcome is %+v", got)
 	}
 	if got := <-sent; got != text {
@@ -223,16 +223,16 @@ func TestWhatThePTYDoesNotTakeGoesThroughTheEngineInOrder(t *testing.T) {
 	}
 }
 
-func TestATerminalIsNotHandedOverWhereSomethingIsDrawnOverIt(t *testing.T) {
+func TestTerminalWithOverlayIsNotHandedOver(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"zoom":       func(o *Options) { o.Handoff = true },
 		"prediction": func(o *Options) { o.Predict = predict.Always },
 	} {
 		p := newPerson(t)
-		p.watch()
+		p.watchScreen()
 		e := newEngineStub(t, greetAndEcho("ready>"))
 		p.attach(e, change)
-		p.sees("ready>")
+		p.waitOutput("ready>")
 		e.mu.Lock()
 		if e.options[0].Direct {
 			t.Errorf("%s: it is", name)

@@ -1,13 +1,11 @@
-// Package attach makes a terminal the terminal of a session: bytes pass both
-// ways as they are, but for the prefix key, for switches of the alternate screen,
-// which the terminal has given to the session as a whole, for what the
-// session's program asks, which the engine answers, and for what a program has no
-// business with: the terminal's files, its window, the desktop. The command
-// `tandem attach` and the dashboard's zoom use it; `tandem play` passes what it
-// shows through the same filter.
-// On the engine's own machine the engine writes to the terminal itself, and what is
-// typed goes to the PTY.
+// Package attach makes a terminal the terminal of a session. Bytes pass in both directions
+// unchanged, with these exceptions: the prefix key; switches to the alternate screen, as
+// the session has a whole screen of its own; queries of the session's program, answered by
+// the engine; and sequences that access files, the window or the desktop. `tandem attach`
+// and the dashboard's zoom use the package; `tandem play` filters output in the same way.
 //
-// Every way out restores the terminal. Only SIGKILL leaves nothing that could;
-// `reset` mends a terminal after that.
+// On the engine's own machine the engine writes to the terminal directly, and typed keys
+// go directly to the PTY.
+//
+// Every way out restores the terminal, except SIGKILL; after that, run `reset`.
 package attach

@@ -14,29 +14,29 @@ import (
 
 const (
 	readSize = 64 << 10
-	// sequenceDelay is how many milliseconds the rest of an escape sequence may
-	// take to arrive; then its start was typed.
+	// sequenceDelay is how many milliseconds the rest of an escape sequence may take.
+	// After that, its start counts as typed.
 	sequenceDelay = 25
 )
 
-// An input reads the terminal and sends what it reads, but for the prefix and
-// the key after it. Offsets count the bytes that the decoder was fed.
+// An input reads the terminal and sends what it reads, except the prefix and the key after
+// it. Offsets count the bytes passed to the decoder.
 type input struct {
-	run     *run
-	decoder keys.Decoder
-	plain   []byte // what prefix keys are as control characters
-	short   bool   // each prefix key is one
+	run         *run
+	decoder     keys.Decoder
+	prefixBytes []byte // prefix keys that are control characters
+	shortPrefix bool   // all prefix keys are such
 
-	pending []byte // fed to the decoder, and not dropped yet
-	start   int64  // offset of pending
-	decoded int64  // end of the last event
-	done    int64  // up to here everything is sent or swallowed
-	waiting bool   // the prefix was pressed
-	over    bool   // the run has ended
-	end     int64  // and where
+	pending       []byte // passed to the decoder and not discarded yet
+	start         int64  // offset of pending
+	decoded       int64  // end of the last event
+	handledTo     int64  // everything before it is sent or consumed
+	prefixPressed bool   // the prefix was pressed
+	stopped       bool   // the run has ended
+	stopAt        int64  // offset at which it ended
 
-	answering bool   // within a control string that the terminal sends by itself
-	answer    []byte // of it
+	inAnswer bool   // inside a control string sent by the terminal
+	answer   []byte // the string so far
 
 	wakeRead, wakeWrite int
 }
@@ -46,87 +46,89 @@ func newInput(r *run) (*input, error) {
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		return nil, fmt.Errorf("make pipe: %w", err)
 	}
-	in := &input{run: r, wakeRead: fds[0], wakeWrite: fds[1], short: true}
+	in := &input{run: r, wakeRead: fds[0], wakeWrite: fds[1], shortPrefix: true}
 	for _, k := range r.Prefix {
 		if p := keys.Encode(nil, k, keys.Modes{}); len(p) == 1 {
-			in.plain = append(in.plain, p[0])
+			in.prefixBytes = append(in.prefixBytes, p[0])
 		} else {
-			in.short = false
+			in.shortPrefix = false
 		}
 	}
 	return in, nil
 }
 
-// wake ends loop.
-func (in *input) wake() { _, _ = unix.Write(in.wakeWrite, []byte{0}) }
+// stopLoop makes readLoop return.
+func (in *input) stopLoop() { _, _ = unix.Write(in.wakeWrite, []byte{0}) }
 
 func (in *input) close() {
 	unix.Close(in.wakeRead)
 	unix.Close(in.wakeWrite)
 }
 
-// loop reads until wake or until the terminal is gone.
-func (in *input) loop() {
+// readLoop reads until stopLoop is called or the terminal hangs up.
+func (in *input) readLoop() {
 	buffer := make([]byte, readSize)
 	fd := int(in.run.In.Fd())
 	for {
 		timeout := -1
-		if in.decoder.Pending() > 0 || in.answering {
+		if in.decoder.Pending() > 0 || in.inAnswer {
 			timeout = sequenceDelay
 		}
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(in.wakeRead), Events: unix.POLLIN}}
-		n, err := poll(fds, timeout)
+		n, err := pollFDs(fds, timeout)
 		switch {
 		case err != nil || fds[1].Revents != 0:
 			return
 		case n == 0:
-			in.flush()
+			in.flushSequence()
 			continue
 		}
 		n, err = unix.Read(fd, buffer)
 		switch {
 		case err == unix.EINTR || err == unix.EAGAIN:
 		case err != nil || n == 0:
-			in.run.link.stop(Outcome{Reason: HungUp})
+			in.run.link.stopRun(Outcome{Reason: HungUp})
 			return
 		default:
-			in.take(buffer[:n])
+			in.handleBytes(buffer[:n])
 		}
-		if in.over {
-			return // what is typed now is for whoever has the terminal next
+		if in.stopped {
+			// Later input is for the terminal's next owner.
+			return
 		}
 	}
 }
 
-// take handles bytes that were read.
-func (in *input) take(p []byte) {
-	if in.decoder.Idle() && !in.waiting && !in.run.ReadOnly && in.boring(p) {
-		in.run.forward(p)
+// handleBytes handles bytes read from the terminal.
+func (in *input) handleBytes(p []byte) {
+	// Fast path: ordinary text needs no decoding.
+	if in.decoder.Idle() && !in.prefixPressed && !in.run.ReadOnly && in.lacksPrefix(p) {
+		in.run.forwardInput(p)
 		return
 	}
 	in.pending = append(in.pending, p...)
-	in.decoder.Feed(p, in.event)
-	if !in.over {
-		in.pass()
+	in.decoder.Feed(p, in.handleEvent)
+	if !in.stopped {
+		in.sendDecoded()
 	}
 }
 
-// unsent is what was read and is neither sent nor swallowed. Nothing reads any
-// more.
-func (in *input) unsent() []byte {
-	from := in.done
-	if in.over {
-		from = in.end
+// unsentBytes returns the bytes read but neither sent nor consumed. It is called after
+// readLoop has returned.
+func (in *input) unsentBytes() []byte {
+	from := in.handledTo
+	if in.stopped {
+		from = in.stopAt
 	}
 	return slices.Clone(in.pending[max(from-in.start, 0):])
 }
 
-// boring reports whether p cannot hold a prefix key, nor the start of one.
-func (in *input) boring(p []byte) bool {
+// lacksPrefix reports whether p contains neither a prefix key nor the start of one.
+func (in *input) lacksPrefix(p []byte) bool {
 	if bytes.IndexByte(p, 0x1b) >= 0 {
 		return false
 	}
-	for _, c := range in.plain {
+	for _, c := range in.prefixBytes {
 		if bytes.IndexByte(p, c) >= 0 {
 			return false
 		}
@@ -134,95 +136,94 @@ func (in *input) boring(p []byte) bool {
 	return true
 }
 
-// flush takes an unfinished sequence for what was typed.
-func (in *input) flush() {
-	in.answering = false
-	in.decoder.Flush(in.event)
-	in.passUpTo(in.decoded)
-	in.pass()
+// flushSequence treats an unfinished sequence as typed.
+func (in *input) flushSequence() {
+	in.inAnswer = false
+	in.decoder.Flush(in.handleEvent)
+	in.sendUpTo(in.decoded)
+	in.sendDecoded()
 }
 
-// pass sends what is decoded. What is not may be sent too, without waiting for
-// its end, as long as no prefix key can be longer than one byte, and if it cannot
-// become an answer.
-func (in *input) pass() {
+// sendDecoded sends the decoded bytes. It also sends an unfinished sequence without
+// waiting for its end, unless that may become a prefix key or an answer.
+func (in *input) sendDecoded() {
 	end := in.decoded
-	if in.short && !in.waiting && !in.run.link.extended.Load() && !beginsAnswer(in.pending[end-in.start:]) {
+	if in.shortPrefix && !in.prefixPressed && !in.run.link.extended.Load() && !mayBeginAnswer(in.pending[end-in.start:]) {
 		end = in.start + int64(len(in.pending))
 	}
-	in.passUpTo(end)
+	in.sendUpTo(end)
 	in.pending = slices.Delete(in.pending, 0, int(in.decoded-in.start))
 	in.start = in.decoded
 }
 
-func (in *input) passUpTo(end int64) {
-	if end > in.done {
-		in.run.forward(in.pending[in.done-in.start : end-in.start])
-		in.done = end
+func (in *input) sendUpTo(end int64) {
+	if end > in.handledTo {
+		in.run.forwardInput(in.pending[in.handledTo-in.start : end-in.start])
+		in.handledTo = end
 	}
 }
 
-// swallow keeps an event from the session, and sends what came before it.
-func (in *input) swallow(e keys.Event) {
-	in.passUpTo(e.Start)
-	in.done = max(in.done, e.End)
+// consumeEvent withholds an event from the session, and sends what came before it.
+func (in *input) consumeEvent(e keys.Event) {
+	in.sendUpTo(e.Start)
+	in.handledTo = max(in.handledTo, e.End)
 }
 
-func (in *input) event(e keys.Event) {
+func (in *input) handleEvent(e keys.Event) {
 	in.decoded = e.End
-	if in.over {
+	if in.stopped {
 		return
 	}
 	if in.isAnswer(e) {
-		in.swallow(e)
+		in.consumeEvent(e)
 	}
 	switch {
-	case e.Kind == keys.EventMouse && in.run.points():
-		in.pointed(e)
-	case e.Kind == keys.EventMouse && in.run.link.cells.Load() && in.run.link.pixels.Load():
-		in.swallow(e)
-		in.run.link.tell(api.Input{Mouse: &e.Mouse})
+	case e.Kind == keys.EventMouse && in.run.decodesMouse():
+		in.handleMouse(e)
+	case e.Kind == keys.EventMouse && in.run.link.cellMouse.Load() && in.run.link.wantsPixels.Load():
+		in.consumeEvent(e)
+		in.run.link.sendNow(api.Input{Mouse: &e.Mouse})
 	case e.Kind == keys.EventFocusIn || e.Kind == keys.EventFocusOut:
-		in.focused(e)
+		in.handleFocus(e)
 	case e.Kind == keys.EventKey:
-		in.key(e)
+		in.handleKey(e)
 	case e.Kind == keys.EventPaste:
-		in.refuse()
+		in.noteReadOnly()
 	}
 }
 
-// refuse tells the user of a read-only run that the session gets no input.
-func (in *input) refuse() {
+// noteReadOnly tells the user of a read-only run that input is ignored.
+func (in *input) noteReadOnly() {
 	if in.run.ReadOnly {
-		in.run.explain("read-only: what you type does not reach the session")
+		in.run.showNote("read-only: what you type does not reach the session")
 	}
 }
 
-func (in *input) key(e keys.Event) {
+func (in *input) handleKey(e keys.Event) {
 	switch {
-	case in.waiting:
-		in.afterPrefix(e)
-	case in.isLate(e):
-		in.swallow(e)
-		in.run.forward(keys.Encode(nil, e.Key, keys.Modes{}))
+	case in.prefixPressed:
+		in.handlePrefixKey(e)
+	case in.isStaleKey(e):
+		in.consumeEvent(e)
+		in.run.forwardInput(keys.Encode(nil, e.Key, keys.Modes{}))
 	case e.Key.Phase == keys.Release:
 	case !in.isPrefix(e.Key):
 		if !e.Key.IsModifier() {
-			in.refuse()
+			in.noteReadOnly()
 		}
 	case in.run.Handoff:
-		in.handBack(e)
+		in.handBackAt(e)
 	default:
-		in.swallow(e)
-		in.run.note.end()
-		in.waiting = true
+		in.consumeEvent(e)
+		in.run.note.endNote()
+		in.prefixPressed = true
 	}
 }
 
-// isLate reports whether a key that is not the prefix came as an escape code that nobody
-// has asked for here: it was pressed while the terminal was somebody else's, and still had
-// that one's modes.
-func (in *input) isLate(e keys.Event) bool {
+// isStaleKey reports whether a key other than the prefix arrived in an encoding nobody
+// requested here: it was pressed while the terminal still had the modes of its previous
+// owner.
+func (in *input) isStaleKey(e keys.Event) bool {
 	if in.run.link.extended.Load() || in.isPrefix(e.Key) {
 		return false
 	}
@@ -235,47 +236,49 @@ func (in *input) isPrefix(k keys.Key) bool {
 	return slices.ContainsFunc(in.run.Prefix, k.Same)
 }
 
-func (in *input) afterPrefix(e keys.Event) {
+func (in *input) handlePrefixKey(e keys.Event) {
 	k := e.Key
 	switch {
 	case k.Phase == keys.Release || k.IsModifier(), k.Phase == keys.Repeat && in.isPrefix(k):
-		in.swallow(e)
+		in.consumeEvent(e)
 	case in.isPrefix(k):
-		in.waiting = false // and the second press goes to the session
+		// The second press goes to the session.
+		in.prefixPressed = false
 	default:
-		in.waiting = false
-		in.swallow(e)
-		in.command(k, e.End)
+		in.prefixPressed = false
+		in.consumeEvent(e)
+		in.runCommand(k, e.End)
 	}
 }
 
-// forward sends input to the session.
-func (r *run) forward(p []byte) {
+// forwardInput sends input to the session.
+func (r *run) forwardInput(p []byte) {
 	if r.ReadOnly {
 		return
 	}
-	r.note.end()
-	if c := interrupt(p); c != nil {
+	r.note.endNote()
+	if c := trailingCtrlC(p); c != nil {
 		if n := r.link.discardText(); n > 0 {
-			r.link.send(p[:len(p)-len(c)]) // dropped too, but for the end of a paste
+			// This text is dropped, too, except for the end of a paste.
+			r.link.sendInput(p[:len(p)-len(c)])
 			n += r.link.discardText()
 			p = c
-			defer r.explain(fmt.Sprintf("ctrl+c dropped %d kB of unsent text", (n+999)/1000))
+			defer r.showNote(fmt.Sprintf("ctrl+c dropped %d kB of unsent text", (n+999)/1000))
 		}
 	}
-	if r.over == nil {
-		r.link.send(p)
+	if r.overlay == nil {
+		r.link.sendInput(p)
 		return
 	}
-	mark := r.over.way.add(p)
-	r.link.send(p)
-	r.link.tell(api.Input{Mark: &mark})
-	r.over.poke()
+	mark := r.overlay.pending.record(p)
+	r.link.sendInput(p)
+	r.link.sendNow(api.Input{Mark: &mark})
+	r.overlay.wakeUp()
 }
 
-// interrupt returns the ctrl+c at the end of p; nil if there is none. It does not wait behind
-// text that the program does not read: what has not been sent of that is dropped.
-func interrupt(p []byte) []byte {
+// trailingCtrlC returns the ctrl+c at the end of p; nil if there is none. It must not
+// queue behind text that the program does not read, so unsent text is dropped.
+func trailingCtrlC(p []byte) []byte {
 	for _, c := range [...]string{"\x03", "\x1b[99;5u"} {
 		if bytes.HasSuffix(p, []byte(c)) {
 			return p[len(p)-len(c):]
@@ -284,35 +287,35 @@ func interrupt(p []byte) []byte {
 	return nil
 }
 
-// command runs the command of k, pressed after the prefix; end is where k ends.
-func (in *input) command(k keys.Key, end int64) {
+// runCommand runs the command of k, the key after the prefix. end is the offset after k.
+func (in *input) runCommand(k keys.Key, end int64) {
 	r := in.run
 	switch {
 	case k.Same(keys.Key{Code: 'd', Text: "d"}):
-		r.link.stop(Outcome{Reason: Detached})
-		in.over, in.end = true, end
+		r.link.stopRun(Outcome{Reason: Detached})
+		in.stopped, in.stopAt = true, end
 	case k.Text == "?":
-		r.note.show(r.help)
+		r.note.showText(r.helpText)
 	case k.Text == "[":
-		r.explain("no scrollback in attach: use `tandem` or `tandem logs`")
+		r.showNote("no scrollback in attach: use `tandem` or `tandem logs`")
 	default:
-		r.terminal.bell()
-		r.explain(r.Prefix[0].Show() + " " + k.Show() + " does nothing here")
+		r.terminal.ringBell()
+		r.showNote(r.Prefix[0].Show() + " " + k.Show() + " does nothing here")
 	}
 }
 
-// explain shows why a key did nothing, and how to leave.
-func (r *run) explain(why string) {
-	r.note.show(func() string { return why + "; " + r.leaveKey() })
+// showNote shows why a key did nothing, and how to detach.
+func (r *run) showNote(why string) {
+	r.note.showText(func() string { return why + "; " + r.leaveHint() })
 }
 
-func (r *run) leaveKey() string { return r.Prefix[0].Show() + " d detaches" }
+func (r *run) leaveHint() string { return r.Prefix[0].Show() + " d detaches" }
 
-// help lists the keys of attach or, where typing is predicted, reports the round trip.
-func (r *run) help() string {
+// helpText lists the keys of attach, or, with predictions, reports the round trip.
+func (r *run) helpText() string {
 	prefix := r.Prefix[0].Show()
-	if r.over == nil {
-		return r.leaveKey() + ", " + prefix + " " + prefix + " sends it; `tandem` has panes and scrollback"
+	if r.overlay == nil {
+		return r.leaveHint() + ", " + prefix + " " + prefix + " sends it; `tandem` has panes and scrollback"
 	}
-	return fmt.Sprintf("%s: round trip %s, prediction %v; %s", cmp.Or(r.away.machine, "the engine"), shortly(r.over.rtt()), r.Predict, r.leaveKey())
+	return fmt.Sprintf("%s: round trip %s, prediction %v; %s", cmp.Or(r.remote.machine, "the engine"), formatRTT(r.overlay.roundTrip()), r.Predict, r.leaveHint())
 }

@@ -12,54 +12,53 @@ import (
 )
 
 const (
-	// heldLimit bounds what is typed ahead while there is no engine; then the
-	// terminal is not read any further.
-	heldLimit = 1 << 20
-	// sendRetry is how often input is offered again to a session that takes none.
+	// maxHeld is the maximum number of bytes typed ahead while there is no engine. Beyond
+	// it the terminal is not read.
+	maxHeld = 1 << 20
+	// sendRetry is the interval between attempts to send to a session that takes no input.
 	sendRetry = 10 * time.Millisecond
 )
 
-// A link is the attachment as the goroutines of a run share it, and the place
-// where they leave the outcome.
+// A link is the attachment shared by the goroutines of a run, together with the outcome.
 type link struct {
-	cancel   context.CancelFunc
-	extended atomic.Bool // the session may have asked for keys as escape codes
-	cells    atomic.Bool // the terminal cannot tell the mouse in pixels
-	pixels   atomic.Bool // its program wants that
-	points   atomic.Bool // its program wants the mouse, which the run decodes
-	alt      atomic.Bool // its program is on the alternate screen
+	cancel      context.CancelFunc
+	extended    atomic.Bool // the session may have requested keys as escape codes
+	cellMouse   atomic.Bool // the terminal cannot report the mouse in pixels
+	wantsPixels atomic.Bool // the program wants the mouse in pixels
+	wantsMouse  atomic.Bool // the program wants the mouse, decoded by the run
+	alt         atomic.Bool // the program is on the alternate screen
 
-	out *outbox.Outbox // what is typed, over all attachments
+	out *outbox.Outbox // queued input, across all attachments
 
-	mu     sync.Mutex
-	a      *client.Attachment
-	direct direct
-	open   bool          // input may go to a; else it is held
-	held   []byte        // input that waits for an attachment: unlike what is in out, it may go to the PTY directly
-	room   chan struct{} // closed when held is sent on, or at the end
-	result *Outcome
+	mu      sync.Mutex
+	a       *client.Attachment
+	direct  directPath
+	open    bool          // input may go to a; otherwise it is held
+	held    []byte        // input waiting for an attachment; unlike that in out, it may take the direct path
+	drained chan struct{} // closed when held is sent, or when the run ends
+	result  *Outcome
 }
 
 func newLink(cancel context.CancelFunc) *link {
-	return &link{cancel: cancel, out: new(outbox.Outbox), room: make(chan struct{})}
+	return &link{cancel: cancel, out: new(outbox.Outbox), drained: make(chan struct{})}
 }
 
-// current is the attachment to receive from.
-func (l *link) current() *client.Attachment {
+// currentAttachment returns the attachment to receive from.
+func (l *link) currentAttachment() *client.Attachment {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.a
 }
 
-// up makes a the attachment and sends on what the last one could not deliver
-// and what was held. After stop, a is closed instead. unsure is how many bytes of text
-// may be lost.
-func (l *link) up(a *client.Attachment) (unsure int64) {
+// useAttachment makes a the attachment, and sends it the held input and whatever the
+// previous one did not deliver. After stopRun, it closes a. unsure is the number of bytes
+// of text that may be lost.
+func (l *link) useAttachment(a *client.Attachment) (unsure int64) {
 	l.mu.Lock()
 	stopped := l.result != nil
 	unsure = a.SendFrom(l.out)
 	l.a = a
-	l.pass()
+	l.releaseHeld()
 	l.mu.Unlock()
 	if stopped {
 		a.Close()
@@ -67,8 +66,8 @@ func (l *link) up(a *client.Attachment) (unsure int64) {
 	return unsure
 }
 
-// hold keeps input back until up, or until release is called.
-func (l *link) hold() (release func()) {
+// holdInput holds input until useAttachment or release is called.
+func (l *link) holdInput() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open = false
@@ -76,24 +75,24 @@ func (l *link) hold() (release func()) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if !l.open {
-			l.pass()
+			l.releaseHeld()
 		}
 	}
 }
 
-// pass lets input through again; l is locked.
-func (l *link) pass() {
+// releaseHeld sends held input and lets new input through. l is locked.
+func (l *link) releaseHeld() {
 	l.open = true
 	if len(l.held) > 0 {
-		l.held = l.deliver(l.held)
+		l.held = l.deliverInput(l.held)
 	}
-	close(l.room)
-	l.room = make(chan struct{})
+	close(l.drained)
+	l.drained = make(chan struct{})
 }
 
-// send queues input behind all that was sent before. It blocks while a session
-// takes none, and drops what is left when the run ends.
-func (l *link) send(p []byte) {
+// sendInput queues input behind everything sent before. It blocks while the session takes
+// none, and drops the rest when the run ends.
+func (l *link) sendInput(p []byte) {
 	for len(p) > 0 {
 		var wait <-chan struct{}
 		if wait, p = l.trySend(p); len(p) == 0 {
@@ -106,29 +105,29 @@ func (l *link) send(p []byte) {
 	}
 }
 
-// trySend gives back what of p is not on its way, and what to wait for then.
+// trySend returns the unsent rest of p, and a channel to wait for before trying again.
 func (l *link) trySend(p []byte) (wait <-chan struct{}, rest []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open && len(l.held) > 0 {
-		l.held = l.deliver(l.held)
+		l.held = l.deliverInput(l.held)
 	}
 	switch {
 	case l.result != nil:
 		return nil, nil
 	case l.open && len(l.held) == 0:
-		return nil, l.deliver(p)
+		return nil, l.deliverInput(p)
 	case l.open:
 		return nil, p
-	case len(l.held)+len(p) > heldLimit:
-		return l.room, p
+	case len(l.held)+len(p) > maxHeld:
+		return l.drained, p
 	}
 	l.held = append(l.held, p...)
 	return nil, nil
 }
 
-// discardText drops text that waits because the program does not read, and returns its size
-// in bytes.
+// discardText drops text queued because the program does not read, and returns its size in
+// bytes.
 func (l *link) discardText() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,13 +137,14 @@ func (l *link) discardText() int64 {
 	return l.out.DiscardText()
 }
 
-// resize tells the size of the terminal to the engine, if there is one.
-func (l *link) resize(size api.Size) {
-	l.tell(api.Input{Resize: &size}) // an attachment that is lost is opened again with the size of then
+// sendSize sends the terminal's size to the engine, if it is connected.
+func (l *link) sendSize(size api.Size) {
+	// A new attachment starts with the size at that time.
+	l.sendNow(api.Input{Resize: &size})
 }
 
-// tell sends what is of use now or never.
-func (l *link) tell(in api.Input) {
+// sendNow sends input that is pointless later; without an attachment it is dropped.
+func (l *link) sendNow(in api.Input) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open {
@@ -152,11 +152,11 @@ func (l *link) tell(in api.Input) {
 	}
 }
 
-// whenOpen waits until nothing that was typed waits for an attachment.
-func (l *link) whenOpen(ctx context.Context) {
+// waitUntilSent waits until no input is held, or ctx is done.
+func (l *link) waitUntilSent(ctx context.Context) {
 	for {
 		l.mu.Lock()
-		open, room := l.open && len(l.held) == 0, l.room
+		open, room := l.open && len(l.held) == 0, l.drained
 		l.mu.Unlock()
 		if open {
 			return
@@ -169,21 +169,22 @@ func (l *link) whenOpen(ctx context.Context) {
 	}
 }
 
-// refresh makes the main goroutine attach again.
-func (l *link) refresh() { l.current().Close() }
+// forceReattach makes the main goroutine attach again.
+func (l *link) forceReattach() { l.currentAttachment().Close() }
 
-// stop leaves the outcome, unless there is one, and ends the run: receiving
-// fails, waiting is over.
-func (l *link) stop(outcome Outcome) {
+// stopRun sets the outcome, unless there is one, and ends the run: it makes receiving fail
+// and ends all waits.
+func (l *link) stopRun(outcome Outcome) {
 	l.mu.Lock()
 	if l.result == nil {
 		l.result = &outcome
-		close(l.room)
-		l.room = make(chan struct{})
+		close(l.drained)
+		l.drained = make(chan struct{})
 	}
-	a, handed := l.a, l.askBack() != nil
-	if handed && l.direct.late == nil { // the goroutine that receives waits for the terminal
-		l.direct.late = time.AfterFunc(backLimit, func() { a.Close() })
+	a, handed := l.a, l.requestTerminal() != nil
+	// The receiving goroutine waits for the terminal.
+	if handed && l.direct.timeout == nil {
+		l.direct.timeout = time.AfterFunc(maxReturnTime, func() { a.Close() })
 	}
 	l.mu.Unlock()
 	l.cancel()
@@ -192,8 +193,8 @@ func (l *link) stop(outcome Outcome) {
 	}
 }
 
-// outcome tells whether and how the run has ended.
-func (l *link) outcome() (Outcome, bool) {
+// currentOutcome returns the outcome; the second result reports whether the run has ended.
+func (l *link) currentOutcome() (Outcome, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.result == nil {

@@ -5,39 +5,40 @@ import (
 	"time"
 )
 
-// noteTime is how long a note stays in the last row if no key ends it. Answers of the terminal
-// and changes of focus do not.
+// noteTime is how long a note stays in the last row unless a key ends it. Reports of the
+// terminal and focus changes do not end it.
 const noteTime = 4 * time.Second
 
-// A note is a line for the user in the terminal's last row. While it is shown the
-// session's output waits; then its screen is fetched again. A run with an overlay
-// draws the note there, and no output waits.
+// A note is a line for the user in the terminal's last row. While it is shown, the
+// session's output is held; then its screen is fetched again. A run with an overlay draws
+// the note there instead, and holds no output.
 type note struct {
 	run *run
 
-	mu    sync.Mutex
-	stop  chan struct{} // of 1: ends the note that is shown
-	ended chan struct{} // closed when the terminal is free again; nil before the first note
+	mu   sync.Mutex
+	stop chan struct{} // capacity 1; ends the current note
+	done chan struct{} // closed when the terminal is free again; nil before the first note
 }
 
-// show shows what text returns, unless a note is already shown.
-func (n *note) show(text func() string) {
+// showText shows the result of text, unless a note is shown already.
+func (n *note) showText(text func() string) {
 	r := n.run
-	if r.over != nil {
-		r.away.setNote(text)
-		r.tell()
+	if r.overlay != nil {
+		r.remote.setNote(text)
+		r.updateNotice()
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.shown() {
+	if n.isShown() {
 		return
 	}
+	// The goroutine below unlocks writing: all output waits for the end of the note.
 	r.terminal.writing.Lock()
-	r.link.takeBack()
+	r.link.awaitTerminal()
 	r.terminal.drawNote(" " + text())
 	n.stop = make(chan struct{}, 1)
-	n.ended = r.spawn(func() {
+	n.done = r.spawnGuarded(func() {
 		defer r.terminal.writing.Unlock()
 		select {
 		case <-time.After(noteTime):
@@ -45,32 +46,32 @@ func (n *note) show(text func() string) {
 		case <-r.ctx.Done():
 			return
 		}
-		r.link.refresh()
+		r.link.forceReattach()
 	})
 }
 
-// shown reports whether a note is shown. n is locked.
-func (n *note) shown() bool {
-	if n.ended == nil {
+// isShown reports whether a note is shown. n is locked.
+func (n *note) isShown() bool {
+	if n.done == nil {
 		return false
 	}
 	select {
-	case <-n.ended:
+	case <-n.done:
 		return false
 	default:
 		return true
 	}
 }
 
-// end removes the note and lets the session's output through again.
-func (n *note) end() {
+// endNote removes the note and lets output through again.
+func (n *note) endNote() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.shown() {
+	if n.isShown() {
 		select {
 		case n.stop <- struct{}{}:
 		default:
 		}
-		<-n.ended
+		<-n.done
 	}
 }

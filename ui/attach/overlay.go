@@ -14,30 +14,29 @@ import (
 	"tandem/ui/predict"
 )
 
-// An overlay shows on the terminal what the person does not have from the session yet:
-// what was typed and is on its way to another machine, as far as it can be guessed,
-// and a note in the last row. It knows the screen from the output that was
-// written, draws over it between two pieces of output, and takes that back before
-// the next one.
+// An overlay draws over the session's output what is not part of it yet: predicted echo of
+// keys on their way to another machine, and a note in the last row. It models the screen
+// from the output written, draws between two pieces of output, and erases that before the
+// next one.
 //
-// The goroutine that receives and a goroutine of its own draw, under mu; the one
-// that reads the terminal only leaves in way what it has sent, since a terminal
-// that takes no output must not keep anybody from detaching.
+// The receiving goroutine and drawLoop draw, under mu. The goroutine that reads the
+// terminal only records sent input in pending: a terminal that takes no output must not
+// keep the user from detaching.
 type overlay struct {
 	terminal *terminal
-	wake     chan struct{} // of 1: something is to be drawn
-	way      way
+	wake     chan struct{} // capacity 1; something must be drawn
+	pending  pendingInput
 
-	mu      sync.Mutex
-	model   *vt.Terminal
-	screen  vt.Overlay // of model
-	guesses predict.Predictor
-	alt     bool // the session's program is on its alternate screen
-	within  bool // the output ends within a control string
-	drawn   drawing
+	mu        sync.Mutex
+	model     *vt.Terminal
+	screen    vt.Overlay // reads model
+	predictor predict.Predictor
+	alt       bool // the program is on its alternate screen
+	inString  bool // the output ends inside a control string
+	shown     drawing
 
-	note atomic.Pointer[string]   // in the last row; nil for none
-	size atomic.Pointer[api.Size] // of the terminal, to be taken over; nil if it is
+	note atomic.Pointer[string]   // shown in the last row; nil for none
+	size atomic.Pointer[api.Size] // new size of the terminal, not applied yet; nil if there is none
 }
 
 // A drawing is what is drawn over the screen.
@@ -47,7 +46,7 @@ type drawing struct {
 	note   string
 }
 
-func (d drawing) empty() bool { return len(d.cells) == 0 && d.cursor == nil && d.note == "" }
+func (d drawing) isEmpty() bool { return len(d.cells) == 0 && d.cursor == nil && d.note == "" }
 
 func (d drawing) equal(e drawing) bool {
 	same := d.cursor == e.cursor || d.cursor != nil && e.cursor != nil && *d.cursor == *e.cursor
@@ -55,40 +54,40 @@ func (d drawing) equal(e drawing) bool {
 }
 
 func newOverlay(t *terminal, mode predict.Mode) *overlay {
-	size := t.size()
+	size := t.currentSize()
 	if size.Cols == 0 {
 		return nil
 	}
-	v := &overlay{terminal: t, wake: make(chan struct{}, 1), guesses: predict.Predictor{Mode: mode}}
+	v := &overlay{terminal: t, wake: make(chan struct{}, 1), predictor: predict.Predictor{Mode: mode}}
 	v.model = vt.New(vt.Options{Cols: size.Cols, Rows: size.Rows, ScrollbackLines: 1})
 	v.screen = vt.NewOverlay(v.model)
-	v.model.Write([]byte(begins(true)))
+	v.model.Write([]byte(enterSequence(true)))
 	return v
 }
 
-// A known is the screen as it is known, for who guesses.
-type known struct{ *overlay }
+// A predictScreen gives the predictor access to the screen.
+type predictScreen struct{ *overlay }
 
-func (k known) Size() (cols, rows int) { return k.model.Size() }
+func (k predictScreen) Size() (cols, rows int) { return k.model.Size() }
 
-func (k known) Cursor() (x, y int, ok bool) {
+func (k predictScreen) Cursor() (x, y int, ok bool) {
 	c := k.model.Cursor()
 	if k.screen.WrapPending() {
 		c.X, _ = k.model.Size()
 	}
-	return c.X, c.Y, c.Visible && !k.within && k.screen.CanAddressCells()
+	return c.X, c.Y, c.Visible && !k.inString && k.screen.CanAddressCells()
 }
 
-func (k known) Cell(x, y int) predict.Cell {
+func (k predictScreen) Cell(x, y int) predict.Cell {
 	text, style := k.screen.Cell(x, y)
 	return predict.Cell{Text: text, Style: style}
 }
 
-func (k known) Pen() styled.Style { return k.screen.Pen() }
+func (k predictScreen) Pen() styled.Style { return k.screen.Pen() }
 
-// loop draws what comes with time or was typed, until ctx ends. Every second it
-// calls tick first.
-func (v *overlay) loop(ctx context.Context, tick func()) {
+// drawLoop redraws when something was typed or time has passed, until ctx is done. It
+// calls tick once a second.
+func (v *overlay) drawLoop(ctx context.Context, tick func()) {
 	seconds := time.NewTicker(time.Second)
 	defer seconds.Stop()
 	for {
@@ -97,141 +96,142 @@ func (v *overlay) loop(ctx context.Context, tick func()) {
 			return
 		case <-seconds.C:
 			tick()
-		case <-v.late():
+		case <-v.nextDeadline():
 		case <-v.wake:
 		}
-		v.refresh()
+		v.redraw()
 	}
 }
 
-// late tells when an answer gets late.
-func (v *overlay) late() <-chan time.Time {
+// nextDeadline returns a channel that fires when an outstanding answer becomes late.
+func (v *overlay) nextDeadline() <-chan time.Time {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if at, ok := v.guesses.Look(); ok {
+	if at, ok := v.predictor.Look(); ok {
 		return time.After(time.Until(at))
 	}
 	return nil
 }
 
-func (v *overlay) poke() {
+func (v *overlay) wakeUp() {
 	select {
 	case v.wake <- struct{}{}:
 	default:
 	}
 }
 
-// refresh draws what has changed but for the screen. A terminal that is gone is
-// noticed by reading from it.
-func (v *overlay) refresh() {
+// redraw updates the drawing over an unchanged screen. Write errors are ignored, as the
+// reader notices a lost terminal.
+func (v *overlay) redraw() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.catchUp()
-	_ = v.terminal.write(v.draw(nil))
+	v.applyPending()
+	_ = v.terminal.writeAll(v.appendDrawing(nil))
 }
 
-// say shows a note in the last row; "" takes it back.
-func (v *overlay) say(note string) {
+// setNote shows a note in the last row; "" removes it.
+func (v *overlay) setNote(note string) {
 	if note == "" {
 		v.note.Store(nil)
 	} else {
 		v.note.Store(&note)
 	}
-	v.poke()
+	v.wakeUp()
 }
 
-// show writes a piece of output; within says that it ends in a control string,
-// alt that the program is on its alternate screen.
-func (v *overlay) show(p []byte, within, alt bool) error {
+// showOutput writes a piece of output. within reports that it ends inside a control
+// string, alt that the program is on its alternate screen.
+func (v *overlay) showOutput(p []byte, within, alt bool) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.catchUp()
+	v.applyPending()
 	var out []byte
-	if !v.drawn.empty() {
-		out = v.screen.AppendCursor(v.erase(v.screen.AppendPlainStyle(nil)))
-		v.drawn = drawing{}
+	if !v.shown.isEmpty() {
+		out = v.screen.AppendCursor(v.appendErase(v.screen.AppendPlainStyle(nil)))
+		v.shown = drawing{}
 	}
 	out = append(out, p...)
 	v.model.Write(p)
 	if alt != v.alt {
-		v.guesses.Reset()
+		v.predictor.Reset()
 	}
-	v.within, v.alt = within, alt
-	v.guesses.Confirm(known{v})
-	return v.terminal.write(v.draw(out))
+	v.inString, v.alt = within, alt
+	v.predictor.Confirm(predictScreen{v})
+	return v.terminal.writeAll(v.appendDrawing(out))
 }
 
-// answered takes what the engine says of the input.
-func (v *overlay) answered(m api.Mark) {
-	rtt, exact := v.way.answered(m, time.Now())
+// handleMark handles the engine's acknowledgement of input.
+func (v *overlay) handleMark(m api.Mark) {
+	rtt, exact := v.pending.acknowledge(m, time.Now())
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.catchUp()
+	v.applyPending()
 	if exact {
-		v.guesses.Measured(rtt)
+		v.predictor.Measured(rtt)
 	}
-	v.guesses.Ack(m.N)
-	v.guesses.Confirm(known{v})
-	_ = v.terminal.write(v.draw(nil))
+	v.predictor.Ack(m.N)
+	v.predictor.Confirm(predictScreen{v})
+	_ = v.terminal.writeAll(v.appendDrawing(nil))
 }
 
-// restart forgets what is drawn and guessed: the screen is painted anew.
-func (v *overlay) restart() {
+// resetScreen discards drawing and predictions, as the screen is about to be repainted.
+func (v *overlay) resetScreen() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.catchUp()
-	v.forget()
+	v.applyPending()
+	v.discardDrawing()
 }
 
-func (v *overlay) forget() {
-	v.guesses.Reset()
-	v.drawn, v.within = drawing{}, false
+func (v *overlay) discardDrawing() {
+	v.predictor.Reset()
+	v.shown, v.inString = drawing{}, false
 }
 
-// resize makes the screen as large as the terminal, before anything else is shown.
-func (v *overlay) resize(size api.Size) {
+// setSize records a new size of the terminal; applyPending resizes the model.
+func (v *overlay) setSize(size api.Size) {
 	if size.Cols > 0 {
 		v.size.Store(&size)
 	}
 }
 
-// rtt is the round trip, smoothed; 0 if it is not known.
-func (v *overlay) rtt() time.Duration {
+// roundTrip returns the smoothed round trip; 0 if unknown.
+func (v *overlay) roundTrip() time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.guesses.RTT()
+	return v.predictor.RTT()
 }
 
-// catchUp takes what others have left: a size, and what was typed. mu is held.
-func (v *overlay) catchUp() {
+// applyPending applies the size and the input recorded by other goroutines. mu is held.
+func (v *overlay) applyPending() {
 	if size := v.size.Swap(nil); size != nil {
 		v.model.Resize(size.Cols, size.Rows)
-		v.forget()
+		v.discardDrawing()
 	}
-	for _, t := range v.way.take() {
+	for _, t := range v.pending.takeTyped() {
 		if t.known {
-			v.guesses.Type(t.key, t.mark, t.at, known{v})
+			v.predictor.Type(t.key, t.mark, t.at, predictScreen{v})
 		} else {
-			v.guesses.Unknown(t.mark)
+			v.predictor.Unknown(t.mark)
 		}
 	}
 }
 
-// draw appends what takes the terminal from what is drawn to what is to be. mu is
-// held.
-func (v *overlay) draw(dst []byte) []byte {
-	if v.within || !v.screen.CanAddressCells() {
-		return dst // nothing is drawn: what was is taken back before a change
+// appendDrawing appends the sequences that turn the current drawing into the new one. mu
+// is held.
+func (v *overlay) appendDrawing(dst []byte) []byte {
+	if v.inString || !v.screen.CanAddressCells() {
+		// Nothing is drawn now: an earlier drawing is erased before a change.
+		return dst
 	}
-	o := v.guesses.Overlay(time.Now(), known{v})
+	o := v.predictor.Overlay(time.Now(), predictScreen{v})
 	next := drawing{cells: o.Cells, cursor: o.Cursor}
 	if note := v.note.Load(); note != nil {
 		next.note = *note
 	}
-	if next.equal(v.drawn) {
+	if next.equal(v.shown) {
 		return dst
 	}
-	dst = v.erase(v.screen.AppendPlainStyle(dst))
+	dst = v.appendErase(v.screen.AppendPlainStyle(dst))
 	for _, c := range next.cells {
 		style := c.Style
 		style.Underline, style.Link = styled.UnderlineSingle, ""
@@ -247,17 +247,19 @@ func (v *overlay) draw(dst []byte) []byte {
 	if at := next.cursor; at != nil {
 		dst = fmt.Appendf(dst, "\x1b[%d;%dH", at.Y+1, at.X+1)
 	}
-	v.drawn = next
+	v.shown = next
 	return dst
 }
 
-// erase appends what shows the screen where something is drawn, in the plain style.
-func (v *overlay) erase(dst []byte) []byte {
+// appendErase appends sequences that restore the screen's cells below the drawing, in the
+// plain style.
+func (v *overlay) appendErase(dst []byte) []byte {
 	cols, rows := v.model.Size()
-	for _, c := range v.drawn.cells {
-		dst = v.screen.AppendCells(dst, c.X, c.Y, min(c.X+2, cols)) // it may be a wide one
+	for _, c := range v.shown.cells {
+		// The character may be a wide one.
+		dst = v.screen.AppendCells(dst, c.X, c.Y, min(c.X+2, cols))
 	}
-	if v.drawn.note != "" {
+	if v.shown.note != "" {
 		dst = v.screen.AppendCells(dst, 0, rows-1, cols)
 	}
 	return dst

@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPanicRestoresTheTerminalTheCallerMadeRaw(t *testing.T) {
+func TestPanicRestoresTerminalMadeRawByCaller(t *testing.T) {
 	p := newPerson(t)
-	p.watch()
+	p.watchScreen()
 	cooked, err := term.MakeRaw(p.slave.Fd())
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func TestPanicRestoresTheTerminalTheCallerMadeRaw(t *testing.T) {
 	}
 	defer terminal.close()
 	terminal.cooked = cooked
-	if err := terminal.enter(); err != nil {
+	if err := terminal.enterScreen(); err != nil {
 		t.Fatal(err)
 	}
 	func() {
@@ -32,8 +32,8 @@ func TestPanicRestoresTheTerminalTheCallerMadeRaw(t *testing.T) {
 	if diff := cmp.Diff(p.before, p.termios()); diff != "" {
 		t.Errorf("the terminal's settings are not as before: %s", diff)
 	}
-	p.sees("\x1b[?1049l")
-	if n := strings.Count(p.screen(), "\x1b[?1049l"); n != 1 {
+	p.waitOutput("\x1b[?1049l")
+	if n := strings.Count(p.screenText(), "\x1b[?1049l"); n != 1 {
 		t.Errorf("the alternate screen is left %d times", n)
 	}
 }

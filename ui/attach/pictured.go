@@ -7,21 +7,20 @@ import (
 	"tandem/ui/pictures"
 )
 
-// pictured is what a run knows of the pictures of its program. As long as the terminal knows
-// those that have come, they pass as they are; from the first that it does not know on, all
-// are converted.
-type pictured struct {
-	kitty, sixel atomic.Bool // have come
+// A pictureState tracks the pictures of the session's program. They pass unchanged as long
+// as the terminal supports them. After the first unsupported one, all are converted.
+type pictureState struct {
+	kitty, sixel atomic.Bool // such pictures have arrived
 	convert      atomic.Bool
 
-	converter *pictures.Converter            // of the main goroutine; nil if nothing is converted
-	before    []byte                         // to be written before what it gives
-	shape     atomic.Pointer[pictures.Shape] // of the terminal, to be taken over; nil if it is
+	converter *pictures.Converter            // used by the main goroutine; nil if nothing is converted
+	prologue  []byte                         // to write before the converter's output
+	shape     atomic.Pointer[pictures.Shape] // the terminal's new properties, not applied yet; nil if there are none
 }
 
-// lacks takes in which pictures have come. It reports whether the terminal does not know
-// them, the first time that this is so: the session is to be attached again.
-func (r *run) lacks(kitty, sixel bool) bool {
+// needsConversion records the arrival of pictures. It returns true once: when the terminal
+// is found not to support them, and the session must be attached again.
+func (r *run) needsConversion(kitty, sixel bool) bool {
 	p := &r.pictures
 	if kitty {
 		p.kitty.Store(true)
@@ -32,58 +31,60 @@ func (r *run) lacks(kitty, sixel bool) bool {
 	if !p.kitty.Load() && !p.sixel.Load() {
 		return false
 	}
-	r.told.mu.Lock()
-	knowsKitty, knowsSixel, known := r.told.term.Knows(r.Pictures)
-	r.told.mu.Unlock()
+	r.known.mu.Lock()
+	knowsKitty, knowsSixel, known := r.known.term.Knows(r.Pictures)
+	r.known.mu.Unlock()
 	if !known || (knowsKitty || !p.kitty.Load()) && (knowsSixel || !p.sixel.Load()) {
 		return false
 	}
 	return p.convert.CompareAndSwap(false, true)
 }
 
-// shape is what the terminal is like for pictures; ok is false if its size is unknown.
-func (r *run) shape() (s pictures.Shape, ok bool) {
-	size := r.terminal.size()
-	term := r.told.now(size)
+// pictureShape returns the terminal's properties for pictures; ok is false if its size is
+// unknown.
+func (r *run) pictureShape() (s pictures.Shape, ok bool) {
+	size := r.terminal.currentSize()
+	term := r.known.snapshot(size)
 	return pictures.Shape{Cols: size.Cols, Rows: size.Rows, On: term.Pictures(r.Pictures, true)}, size.Cols > 0 && size.Rows > 0
 }
 
-// forgetAll takes off the terminal what has passed by kitty's protocol.
-const forgetAll = "\x1b\\\x1b_Ga=d,d=A,q=2\x1b\\"
+// deletePictures deletes all pictures drawn through kitty's protocol.
+const deletePictures = "\x1b\\\x1b_Ga=d,d=A,q=2\x1b\\"
 
-// convert begins anew with a screen that is painted, if pictures are converted.
-func (r *run) convert() {
+// restartConverter starts a new converter for a repainted screen, if pictures are
+// converted.
+func (r *run) restartConverter() {
 	p := &r.pictures
-	s, ok := r.shape()
+	s, ok := r.pictureShape()
 	if !ok || !p.convert.Load() {
 		return
 	}
 	p.converter = pictures.New(&r.filter, s)
-	if p.before = nil; s.On.Protocol == graphics.Kitty {
-		p.before = append([]byte(forgetAll), r.terminal.forget...)
+	if p.prologue = nil; s.On.Protocol == graphics.Kitty {
+		p.prologue = append([]byte(deletePictures), r.terminal.forget...)
 	}
 }
 
-// reshape has the pictures drawn for what the terminal is like now.
-func (r *run) reshape() {
-	if s, ok := r.shape(); ok && r.pictures.convert.Load() {
+// updateShape passes changed properties of the terminal to the converter.
+func (r *run) updateShape() {
+	if s, ok := r.pictureShape(); ok && r.pictures.convert.Load() {
 		r.pictures.shape.Store(&s)
 	}
 }
 
-// pass gives what is written of a piece of output; fetch is whether the screen is to be
-// fetched again.
-func (r *run) pass(p []byte) (out []byte, fetch bool) {
+// filterOutput filters a piece of output. fetch reports whether the screen must be fetched
+// again.
+func (r *run) filterOutput(p []byte) (out []byte, fetch bool) {
 	c := r.pictures.converter
 	if c == nil {
 		out, left := r.filter.Pass(p)
-		return out, left || r.lacks(r.filter.Kitty, r.filter.Sixel)
+		return out, left || r.needsConversion(r.filter.Kitty, r.filter.Sixel)
 	}
 	if s := r.pictures.shape.Swap(nil); s != nil {
 		c.Fit(*s)
 	}
-	out = append(r.pictures.before, c.Pass(p)...)
-	r.pictures.before = nil
-	r.terminal.forgets(c.AppendForget)
+	out = append(r.pictures.prologue, c.Pass(p)...)
+	r.pictures.prologue = nil
+	r.terminal.setForget(c.AppendForget)
 	return out, false
 }

@@ -5,58 +5,58 @@ import (
 	"tandem/keys"
 )
 
-// A terminal that was handed over tells the run of the mouse and of the keyboard's
-// coming and going, whatever the program has asked for: the wheel and the left button are the caller's where they are not
-// the program's. So the modes that programs set stop at the filter, and what
-// they are to be told goes to the engine, which encodes it for them.
+// A terminal handed over by the dashboard reports mouse and focus events to the run,
+// whatever the program requested: the dashboard wants the wheel and the left button if the
+// program does not. The filter therefore drops the modes programs set, and the run passes
+// wanted events to the engine, which encodes them for the program.
 
-// wheelKeys is how many cursor keys a turn of the wheel is.
+// wheelKeys is the number of cursor keys per step of the wheel.
 const wheelKeys = 3
 
-// pointed handles an event of the mouse. The program gets what it has asked for,
-// and on its alternate screen the wheel as cursor keys; with what remains the
-// caller scrolls and selects.
-func (in *input) pointed(e keys.Event) {
+// handleMouse routes a mouse event. The program receives it if it requested the mouse, and
+// the wheel as cursor keys on its alternate screen. The wheel up and the left button
+// otherwise end the run: the caller scrolls and selects.
+func (in *input) handleMouse(e keys.Event) {
 	l, m := in.run.link, e.Mouse
 	down := m.Kind == keys.MouseDown
 	arrow := map[keys.Button]keys.Code{keys.WheelUp: keys.Up, keys.WheelDown: keys.Down}[m.Button]
 	switch {
-	case l.points.Load() && m.Mods&keys.Shift == 0:
-		in.swallow(e)
-		l.tell(api.Input{Mouse: &m})
+	case l.wantsMouse.Load() && m.Mods&keys.Shift == 0:
+		in.consumeEvent(e)
+		l.sendNow(api.Input{Mouse: &m})
 	case down && arrow != 0 && l.alt.Load():
-		in.swallow(e)
+		in.consumeEvent(e)
 		for range wheelKeys {
-			l.tell(api.Input{Key: &keys.Key{Code: arrow}})
+			l.sendNow(api.Input{Key: &keys.Key{Code: arrow}})
 		}
 	case down && (m.Button == keys.WheelUp || m.Button == keys.ButtonLeft):
-		in.handBack(e)
+		in.handBackAt(e)
 	default:
-		in.swallow(e)
+		in.consumeEvent(e)
 	}
 }
 
-// focused handles the terminal's keyboard going to another window, which a caller that the
-// terminal was handed over by has to know, or coming back: the terminal may have other
-// colours then.
-func (in *input) focused(e keys.Event) {
+// handleFocus handles a focus event. On losing focus the terminal goes back to the caller,
+// if that handed it over. On regaining it the terminal's colours are queried again, as
+// they may have changed.
+func (in *input) handleFocus(e keys.Event) {
 	on := e.Kind == keys.EventFocusIn
-	if !on && in.run.points() {
-		in.handBack(e)
+	if !on && in.run.decodesMouse() {
+		in.handBackAt(e)
 		return
 	}
-	in.swallow(e)
+	in.consumeEvent(e)
 	if !in.run.ReadOnly {
-		in.run.link.tell(api.Input{Focus: &on})
+		in.run.link.sendNow(api.Input{Focus: &on})
 	}
-	if on && !in.run.told.tells() {
+	if on && !in.run.known.reportsChanges() {
 		in.run.askColors()
 	}
 }
 
-// handBack ends the run before an event, which is the caller's.
-func (in *input) handBack(e keys.Event) {
-	in.passUpTo(e.Start)
-	in.over, in.end = true, e.Start
-	in.run.link.stop(Outcome{Reason: HandedBack})
+// handBackAt ends the run before an event, which is for the caller.
+func (in *input) handBackAt(e keys.Event) {
+	in.sendUpTo(e.Start)
+	in.stopped, in.stopAt = true, e.Start
+	in.run.link.stopRun(Outcome{Reason: HandedBack})
 }

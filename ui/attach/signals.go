@@ -7,21 +7,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchSignals follows the terminal's size and ends the run for a signal that
-// would end the program, so that the terminal is restored first. It ends with
-// the run.
+// watchSignals follows the terminal's size, and ends the run on signals that would
+// terminate the program: the terminal must be restored first. It returns when the run
+// ends.
 func (r *run) watchSignals() (done chan struct{}) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGWINCH, unix.SIGCONT, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT)
 	if !signal.Ignored(unix.SIGTSTP) {
 		signal.Notify(signals, unix.SIGTSTP)
 	}
-	return r.spawn(func() {
+	return r.spawnGuarded(func() {
 		defer signal.Stop(signals)
 		for {
 			select {
 			case s := <-signals:
-				r.signalled(s, signals)
+				r.handleSignal(s, signals)
 			case <-r.ctx.Done():
 				return
 			}
@@ -29,27 +29,27 @@ func (r *run) watchSignals() (done chan struct{}) {
 	})
 }
 
-func (r *run) signalled(s os.Signal, next <-chan os.Signal) {
+func (r *run) handleSignal(s os.Signal, next <-chan os.Signal) {
 	switch s {
 	case unix.SIGWINCH:
-		r.resized()
+		r.sendSize()
 	case unix.SIGTSTP:
-		r.terminal.lend(r.link.takeBack, func() {
+		r.terminal.lendOut(r.link.awaitTerminal, func() {
 			_ = unix.Kill(os.Getpid(), unix.SIGSTOP) // cannot fail
-			r.untilContinued(next)
+			r.waitForContinue(next)
 		})
-		r.link.refresh()
+		r.link.forceReattach()
 	case unix.SIGCONT:
-		// Whoever stopped this program has had the terminal meanwhile.
-		r.terminal.lend(r.link.takeBack, func() {})
-		r.link.refresh()
+		// The shell that stopped this program has used the terminal meanwhile.
+		r.terminal.lendOut(r.link.awaitTerminal, func() {})
+		r.link.forceReattach()
 	default:
-		r.link.stop(Outcome{Reason: Interrupted, Signal: s})
+		r.link.stopRun(Outcome{Reason: Interrupted, Signal: s})
 	}
 }
 
-// untilContinued returns when the program goes on after it was stopped.
-func (r *run) untilContinued(signals <-chan os.Signal) {
+// waitForContinue returns when the stopped program continues.
+func (r *run) waitForContinue(signals <-chan os.Signal) {
 	for {
 		select {
 		case s := <-signals:
@@ -58,7 +58,7 @@ func (r *run) untilContinued(signals <-chan os.Signal) {
 				return
 			case unix.SIGWINCH, unix.SIGTSTP:
 			default:
-				r.link.stop(Outcome{Reason: Interrupted, Signal: s})
+				r.link.stopRun(Outcome{Reason: Interrupted, Signal: s})
 			}
 		case <-r.ctx.Done():
 			return

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	enterAlt  = "\x1b[?1049h"
-	saveTitle = "\x1b[22;0t"
-	oldTitle  = "\x1b[23;0t"
+	enterAlt     = "\x1b[?1049h"
+	saveTitle    = "\x1b[22;0t"
+	restoreTitle = "\x1b[23;0t"
 )
 
 const (
@@ -29,31 +29,31 @@ const (
 	stallTick = 50 * time.Millisecond
 	// leaveLimit is how long a terminal that takes nothing may hold up the end
 	// of a run; then the output it has not taken is thrown away.
-	leaveLimit = 250 * time.Millisecond
+	maxLeaveTime = 250 * time.Millisecond
 )
 
-// errStalled says that the terminal takes no output.
+// errStalled is returned if the terminal takes no output.
 var errStalled = errors.New("the terminal takes no output")
 
-// A terminal is the person's, in raw mode and on its alternate screen from
-// enter until leave.
+// A terminal is the user's terminal. It is raw, and on its alternate screen, between
+// enterScreen and leaveScreen.
 type terminal struct {
-	in, out *os.File
-	asks    string      // what it is asked at first
-	asked   time.Time   // and when
-	keepAlt bool        // the alternate screen is shown before and after
-	cooked  *term.State // before the caller made it raw; nil if it has not
-	fd      int         // to write to: out, opened again so that no write blocks
+	in, out   *os.File
+	queries   string      // queries sent at the start
+	queriedAt time.Time   // time at which they were sent
+	keepAlt   bool        // the alternate screen is in use before and after
+	cooked    *term.State // state before the caller made it raw; nil if it did not
+	fd        int         // for writing: out reopened, so that writes do not block
 
-	hurried  atomic.Bool // the run is over, so output may be dropped
-	colored  atomic.Bool // output may have changed the colours
-	progress atomic.Bool // output set a progress indicator (OSC 9;4)
+	abandoned atomic.Bool // the run has ended: output may be dropped
+	colored   atomic.Bool // output may have changed the colours
+	progress  atomic.Bool // output set a progress indicator (OSC 9;4)
 
-	writing sync.Mutex // held for a piece of output, and while the terminal is lent
+	writing sync.Mutex // held while output is written, and while the terminal is lent out
 
 	mu     sync.Mutex
-	saved  *term.State // nil unless the terminal is in raw mode
-	forget []byte      // what takes the pictures off it that are drawn on it
+	saved  *term.State // nil unless the terminal is raw
+	forget []byte      // deletes the pictures on the terminal
 }
 
 func newTerminal(in, out *os.File, keepAlt bool) (*terminal, error) {
@@ -64,7 +64,7 @@ func newTerminal(in, out *os.File, keepAlt bool) (*terminal, error) {
 		}
 	}
 	t := &terminal{in: in, out: out, keepAlt: keepAlt}
-	t.fd = reopen(out)
+	t.fd = reopenTerminal(out)
 	return t, nil
 }
 
@@ -74,17 +74,17 @@ func (t *terminal) close() {
 	}
 }
 
-// hurry makes writes that the terminal does not take fail.
-func (t *terminal) hurry() { t.hurried.Store(true) }
+// abandonOutput makes writes fail if the terminal does not take them.
+func (t *terminal) abandonOutput() { t.abandoned.Store(true) }
 
-// A termSize is a terminal's size in cells, and that of a cell in pixels; zero where it
-// cannot be told.
+// A termSize is the terminal's size in cells, and the size of a cell in pixels; zero if
+// unknown.
 type termSize struct {
 	api.Size
 	cell image.Point
 }
 
-func (t *terminal) size() (s termSize) {
+func (t *terminal) currentSize() (s termSize) {
 	size, err := unix.IoctlGetWinsize(int(t.out.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return s
@@ -96,22 +96,21 @@ func (t *terminal) size() (s termSize) {
 	return s
 }
 
-// enter makes the terminal the session's.
-func (t *terminal) enter() error {
-	if err := t.raw(); err != nil {
+// enterScreen prepares the terminal for the session.
+func (t *terminal) enterScreen() error {
+	if err := t.makeRaw(); err != nil {
 		return err
 	}
-	t.asked = time.Now()
-	if err := t.write([]byte(begins(!t.keepAlt) + t.asks)); err != nil {
-		t.leave()
+	t.queriedAt = time.Now()
+	if err := t.writeAll([]byte(enterSequence(!t.keepAlt) + t.queries)); err != nil {
+		t.leaveScreen()
 		return fmt.Errorf("attach to session: write to terminal: %w", err)
 	}
 	return nil
 }
 
-// begins is what the terminal is sent first; alt says that it is not on its
-// alternate screen yet.
-func begins(alt bool) string {
+// enterSequence returns the initial sequence. alt switches to the alternate screen.
+func enterSequence(alt bool) string {
 	screen := passthrough.KeepModes + passthrough.RestModes() + passthrough.Tells + passthrough.Home
 	if alt {
 		screen = saveTitle + enterAlt + screen
@@ -119,9 +118,8 @@ func begins(alt bool) string {
 	return screen
 }
 
-// ends is what the terminal is sent last; alt says that it goes back to its main
-// screen.
-func (t *terminal) ends(alt bool) string {
+// leaveSequence returns the final sequence. alt switches back to the main screen.
+func (t *terminal) leaveSequence(alt bool) string {
 	screen := passthrough.RestModes() + passthrough.KeptModes
 	if t.colored.Load() {
 		screen += passthrough.RestColors
@@ -131,22 +129,21 @@ func (t *terminal) ends(alt bool) string {
 	}
 	screen += string(t.forget)
 	if alt {
-		screen += passthrough.LeaveAlt + "\x1b[?25h" + oldTitle
+		screen += passthrough.LeaveAlt + "\x1b[?25h" + restoreTitle
 	}
 	return screen
 }
 
-// forgets takes in what takes pictures off the terminal.
-func (t *terminal) forgets(pictures func(dst []byte) []byte) {
+// setForget records the sequence that deletes the pictures on the terminal.
+func (t *terminal) setForget(pictures func(dst []byte) []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget = pictures(t.forget[:0])
 }
 
-// lend gives the terminal back to who had it before the run, and before its
-// caller, until use returns. What is written meanwhile waits. Before that, takeBack is
-// called: the terminal may be somebody else's.
-func (t *terminal) lend(takeBack, use func()) {
+// lendOut restores the terminal to its state before the run and its caller while use runs.
+// Output waits meanwhile. takeBack is called first, as the engine may have the terminal.
+func (t *terminal) lendOut(takeBack, use func()) {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	takeBack()
@@ -155,16 +152,16 @@ func (t *terminal) lend(takeBack, use func()) {
 	if t.saved == nil {
 		return
 	}
-	t.writeLast([]byte(t.ends(true)))
+	t.writeLast([]byte(t.leaveSequence(true)))
 	_ = term.Restore(t.in.Fd(), cmp.Or(t.cooked, t.saved))
 	use()
 	_, _ = term.MakeRaw(t.in.Fd())
-	t.writeLast([]byte(begins(true)))
+	t.writeLast([]byte(enterSequence(true)))
 }
 
-// raw switches off all that the kernel does to bytes. The state before the
-// first call is what leave restores.
-func (t *terminal) raw() error {
+// makeRaw makes the terminal raw. The state before the first call is the one leaveScreen
+// restores.
+func (t *terminal) makeRaw() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	state, err := term.MakeRaw(t.in.Fd())
@@ -177,20 +174,20 @@ func (t *terminal) raw() error {
 	return nil
 }
 
-// leave gives the terminal back as it was. It does nothing the second time.
-func (t *terminal) leave() {
+// leaveScreen restores the terminal. Further calls do nothing.
+func (t *terminal) leaveScreen() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.saved == nil {
 		return
 	}
-	t.writeLast([]byte(t.ends(!t.keepAlt)))
+	t.writeLast([]byte(t.leaveSequence(!t.keepAlt)))
 	_ = term.Restore(t.in.Fd(), t.saved)
 	t.saved = nil
 }
 
-// restoreOnPanic is deferred where a panic would end the program with the
-// terminal raw. It restores what the caller changed too, which may get no chance to.
+// restoreOnPanic is deferred in goroutines whose panic would leave the terminal raw. It
+// also restores what the caller changed, as the caller may not get to it.
 func (t *terminal) restoreOnPanic() {
 	if p := recover(); p != nil {
 		t.mu.Lock()
@@ -199,14 +196,13 @@ func (t *terminal) restoreOnPanic() {
 			t.saved = cmp.Or(t.cooked, t.saved)
 		}
 		t.mu.Unlock()
-		t.leave()
+		t.leaveScreen()
 		panic(p)
 	}
 }
 
-// write writes all of p, and waits for the terminal to take it until the run
-// has ended.
-func (t *terminal) write(p []byte) error {
+// writeAll writes p. It waits for the terminal to take it, until the run has ended.
+func (t *terminal) writeAll(p []byte) error {
 	for len(p) > 0 {
 		t.writing.Lock()
 		n, err := t.writeSome(p, stallTick)
@@ -215,19 +211,19 @@ func (t *terminal) write(p []byte) error {
 		if err != nil {
 			return err
 		}
-		if n == 0 && t.hurried.Load() {
+		if n == 0 && t.abandoned.Load() {
 			return errStalled
 		}
 	}
 	return nil
 }
 
-// writeSome writes what the terminal takes, after waiting at most limit for it
-// to take anything.
+// writeSome writes as much as the terminal takes, waiting at most limit for it to take
+// anything.
 func (t *terminal) writeSome(p []byte, limit time.Duration) (int, error) {
 	n, err := unix.Write(t.fd, p)
 	if err == unix.EAGAIN {
-		_, err = poll([]unix.PollFd{{Fd: int32(t.fd), Events: unix.POLLOUT}}, int(limit.Milliseconds()))
+		_, err = pollFDs([]unix.PollFd{{Fd: int32(t.fd), Events: unix.POLLOUT}}, int(limit.Milliseconds()))
 	}
 	if err == unix.EINTR {
 		err = nil
@@ -235,14 +231,15 @@ func (t *terminal) writeSome(p []byte, limit time.Duration) (int, error) {
 	return max(n, 0), err
 }
 
-// writeLast writes what gives the terminal back. Where it takes nothing, what
-// it was sent before is thrown away first.
+// writeLast writes the final sequence. If the terminal takes nothing, its pending output
+// is discarded first.
 func (t *terminal) writeLast(p []byte) {
 	for _, last := range [...]bool{false, true} {
-		for deadline := time.Now().Add(leaveLimit); len(p) > 0 && time.Now().Before(deadline); {
-			n, err := t.writeSome(p, leaveLimit)
+		for deadline := time.Now().Add(maxLeaveTime); len(p) > 0 && time.Now().Before(deadline); {
+			n, err := t.writeSome(p, maxLeaveTime)
 			if err != nil {
-				return // it is gone, and needs no restoring
+				// It has hung up and needs no restoring.
+				return
 			}
 			p = p[n:]
 		}
@@ -253,34 +250,34 @@ func (t *terminal) writeLast(p []byte) {
 	}
 }
 
-// note shows a line at the bottom, until the next repaint.
-func (t *terminal) note(text string) {
-	size := t.size()
+// writeNote shows a line in the last row, until the next repaint.
+func (t *terminal) writeNote(text string) {
+	size := t.currentSize()
 	if size.Rows == 0 {
 		return
 	}
-	// A terminal that is gone is noticed by reading from it.
-	_ = t.write(noteLine(size.Size, text))
+	// The reader notices a lost terminal, so errors are ignored.
+	_ = t.writeAll(noteLine(size.Size, text))
 }
 
-// drawNote draws a note where a program's output may have stopped within a sequence.
-// writing is held.
+// drawNote draws a note while a program's output may have stopped inside a sequence, which
+// CAN (0x18) aborts. writing is held.
 func (t *terminal) drawNote(text string) {
-	if size := t.size(); size.Rows > 0 {
+	if size := t.currentSize(); size.Rows > 0 {
 		_, _ = t.writeSome(append([]byte{0x18}, noteLine(size.Size, text)...), stallTick)
 	}
 }
 
-// noteLine draws text in the last row.
+// noteLine returns the sequence that draws text in the last row.
 func noteLine(size api.Size, text string) []byte {
 	return fmt.Appendf(nil, "\x1b7\x1b[%d;1H\x1b[0;7m%-*.*s\x1b[0m\x1b8", size.Rows, size.Cols, size.Cols, text)
 }
 
-// bell rings.
-func (t *terminal) bell() { _ = t.write([]byte{0x07}) }
+func (t *terminal) ringBell() { _ = t.writeAll([]byte{0x07}) }
 
-// poll waits for one of fds; timeout is in milliseconds, -1 for none.
-func poll(fds []unix.PollFd, timeout int) (n int, err error) {
+// pollFDs waits for one of fds, retrying after signals. timeout is in milliseconds; -1
+// waits forever.
+func pollFDs(fds []unix.PollFd, timeout int) (n int, err error) {
 	for {
 		n, err = unix.Poll(fds, timeout)
 		if err != unix.EINTR {

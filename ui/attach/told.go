@@ -9,84 +9,86 @@ import (
 	"tandem/ui/display"
 )
 
-// told is what the terminal has told of itself, shared by the goroutine that reads it and the
-// one that attaches.
-type told struct {
-	mu   sync.Mutex
-	term display.Terminal
-	ask  atomic.Bool // the goroutine that writes is to ask for the colours
+// A knownTerminal holds what the terminal has reported about itself. The reading and the
+// attaching goroutine share it.
+type knownTerminal struct {
+	mu         sync.Mutex
+	term       display.Terminal
+	askPending atomic.Bool // the writing goroutine must query the colours
 }
 
-// answer takes in what the terminal has answered.
-func (t *told) answer(p []byte) display.News {
+// applyAnswer records an answer of the terminal.
+func (t *knownTerminal) applyAnswer(p []byte) display.News {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.term.Answer(p)
 }
 
-// tells reports whether the terminal tells by itself when its colours change.
-func (t *told) tells() bool {
+// reportsChanges reports whether the terminal reports changes of its colours by itself.
+func (t *knownTerminal) reportsChanges() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.term.Tells()
 }
 
-// now is a copy, with a cell as large as it is.
-func (t *told) now(size termSize) display.Terminal {
+// snapshot returns a copy that includes the current size of a cell.
+func (t *knownTerminal) snapshot(size termSize) display.Terminal {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.term.Measured(size.cell)
 	return t.term
 }
 
-// terminalAnswered takes in what the terminal has answered, and passes on what that changes.
-func (r *run) terminalAnswered(p []byte) {
-	switch r.told.answer(p) {
+// handleAnswer records an answer of the terminal, and acts on what it changes.
+func (r *run) handleAnswer(p []byte) {
+	switch r.known.applyAnswer(p) {
 	case display.Changed:
 		r.askColors()
 	case display.Told:
-		r.tellDisplay()
+		r.sendDisplay()
 	}
 }
 
-// tellDisplay tells the session what the terminal is like, once that is known.
-func (r *run) tellDisplay() {
-	r.reshape()
-	term := r.told.now(r.terminal.size())
+// sendDisplay sends the terminal's properties to the session, once they are known.
+func (r *run) sendDisplay() {
+	r.updateShape()
+	term := r.known.snapshot(r.terminal.currentSize())
 	d, known := term.Display()
 	if !known {
 		return
 	}
-	cells := r.link.cells.Swap(!d.Pixels)
-	r.link.tell(api.Input{Display: &d})
-	handed := r.link.handed()
-	pixels := !d.Pixels && !cells && r.link.pixels.Load() && !handed
-	switch lacks := r.lacks(false, false); {
+	cells := r.link.cellMouse.Swap(!d.Pixels)
+	r.link.sendNow(api.Input{Display: &d})
+	handed := r.link.isHandedOver()
+	pixels := !d.Pixels && !cells && r.link.wantsPixels.Load() && !handed
+	switch lacks := r.needsConversion(false, false); {
 	case lacks && handed:
-		r.link.giveBack()
-	case lacks || pixels: // what has passed is nothing that the terminal knows
-		r.link.refresh()
+		r.link.reclaimTerminal()
+	case lacks || pixels: // the output so far contained sequences the terminal does not support
+		r.link.forceReattach()
 	}
 }
 
-// askColors has the terminal asked for its colours by whoever writes to it, between two
-// sequences.
+// askColors requests a colour query. It is sent by whoever writes to the terminal, between
+// two sequences.
 func (r *run) askColors() {
 	if display.AskColors(os.Getenv) == "" {
 		return
 	}
-	if r.link.handed() {
-		r.link.tell(api.Input{AskColors: true})
+	if r.link.isHandedOver() {
+		r.link.sendNow(api.Input{AskColors: true})
 		return
 	}
-	r.told.ask.Store(true)
-	r.link.tell(api.Input{Lines: &api.LineRange{}}) // the answer wakes the one that writes
+	r.known.askPending.Store(true)
+	// The answer wakes the writing goroutine.
+	r.link.sendNow(api.Input{Lines: &api.LineRange{}})
 }
 
-// asked asks for the colours, if somebody wants it and nothing is begun on the terminal.
-func (r *run) asked() error {
-	if r.filter.Within() || !r.told.ask.Swap(false) {
+// writeColorQuery sends a requested colour query, unless the output ends inside a
+// sequence.
+func (r *run) writeColorQuery() error {
+	if r.filter.Within() || !r.known.askPending.Swap(false) {
 		return nil
 	}
-	return r.terminal.write([]byte(display.AskColors(os.Getenv)))
+	return r.terminal.writeAll([]byte(display.AskColors(os.Getenv)))
 }
