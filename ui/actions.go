@@ -90,7 +90,8 @@ func (in *input) pressKey(k keys.Key) tea.Cmd {
 	case keymap.Unbound:
 		return in.typeKey(k)
 	case keymap.Dropped:
-		if k.Code != keys.Escape { // esc cancels the prefix without a note
+		// Esc cancels the prefix without a note.
+		if k.Code != keys.Escape {
 			return in.m.notices.showToast(in.m.o.Bindings.PrefixKeys()[0].Show()+" "+k.Show()+" does nothing", false)
 		}
 	}

@@ -64,7 +64,8 @@ func (s *processForm) defaultFolder() string {
 	case machine == "":
 		return widget.ShortPath(s.m.o.CWD, s.m.o.Home)
 	}
-	return machine + ":" // its home directory
+	// An empty folder stands for the machine's home directory.
+	return machine + ":"
 }
 
 // splitMachine splits a typed folder such as box:/srv into a known machine and a path.

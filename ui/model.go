@@ -152,7 +152,8 @@ func (m *model) setSize(w, h int) tea.Cmd {
 func (in *input) handleEvents(events []screen.Event) tea.Cmd {
 	var cmds []tea.Cmd
 	for ; len(events) > 0; events = events[1:] {
-		if in.detached { // what was typed later is not for the last session
+		// Later keys were not meant for the session.
+		if in.detached {
 			break
 		}
 		// Fast path: text without bindings goes to the program in one piece, not key by

@@ -16,7 +16,8 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 	if in.m.dialog.press.claimsEvent(e, in.m.dialog.open, time.Now()) {
 		return nil
 	}
-	if e.Kind == keys.MouseUp && in.mousePane != nil { // also if another view or a dialog is on top by now
+	// The release belongs to the press, even if another view or a dialog is on top by now.
+	if e.Kind == keys.MouseUp && in.mousePane != nil {
 		held := in.mousePane
 		in.mousePane = nil
 		return in.sendMouse(held, e)
@@ -32,7 +33,8 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 		e.X, e.Y = e.X-in.m.dialog.at.X-2, e.Y-in.m.dialog.at.Y-1
 		return u.Mouse(env{in.m}, e)
 	}
-	if u, ok := in.m.dialog.open.(interface{ Dismiss(overlay.Host) }); ok && widget.LeftDown(e) { // a click outside the dialog closes it
+	// A click outside the dialog closes it.
+	if u, ok := in.m.dialog.open.(interface{ Dismiss(overlay.Host) }); ok && widget.LeftDown(e) {
 		u.Dismiss(env{in.m})
 		return nil
 	}
@@ -42,7 +44,8 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 	if in.m.dialog.open != nil || in.m.areas.small && !in.m.isTight() {
 		return nil
 	}
-	if widget.LeftDown(e) { // the release of an earlier press was lost
+	// The release of an earlier press was lost.
+	if widget.LeftDown(e) {
 		in.mousePane = nil
 	}
 	switch {

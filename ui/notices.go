@@ -22,7 +22,8 @@ func (n *notices) reportChanges(before []api.Process) tea.Cmd {
 		p := &n.m.news.Processes[i]
 		was := old[p.ID]
 		if was == nil && time.Since(p.StartedAt) < minSteadyTime {
-			was = &api.Process{} // started and changed between two snapshots
+			// The process started and changed between two snapshots.
+			was = &api.Process{}
 		}
 		if was == nil || p.Kind != api.KindProcess || isOneOff(p) {
 			continue

@@ -127,7 +127,8 @@ func (u *palette) addChoice(c widget.Choice, do func(*model) tea.Cmd) widget.Cho
 func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	var later []widget.Choice
 	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !m.showsTips()}
-	said := map[string]bool{} // two actions may do the same here
+	// Two actions may do the same here.
+	said := map[string]bool{}
 	scopes := slices.DeleteFunc(slices.Clone(u.scopes), func(s keymap.Scope) bool { return s == keymap.ScopeGlobal })
 	scopes = append(scopes, keymap.ScopePrefix, keymap.ScopeGlobal)
 	for _, section := range m.o.Bindings.Help(scopes...) {

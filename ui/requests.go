@@ -22,7 +22,8 @@ func (n *notices) announceRequests(before []api.Request) tea.Cmd {
 			key := panes.WithKey(n.m.o.Bindings, " (", keymap.Requests, " answers)", keymap.ScopePrefix)
 			who, asks := overlay.Asker(r)+" asks", ": "+overlay.Wish(r)
 			notify := n.notifyDesktop(who + asks)
-			if _, open := n.m.dialog.open.(*overlay.Approval); open { // the dialog counts them
+			// The dialog counts them.
+			if _, open := n.m.dialog.open.(*overlay.Approval); open {
 				return notify
 			}
 			return tea.Batch(n.showNews(who+key+asks, true), notify)
@@ -43,14 +44,16 @@ func (m *model) showRequest(id string) tea.Cmd {
 	if len(m.news.Requests) == 0 {
 		return m.notices.showToast("no requests from agents", false)
 	}
-	if m.notices.toast.news { // such as the announcement of the request
+	// The toast may announce the very request being opened.
+	if m.notices.toast.news {
 		m.notices.clearToast()
 	}
 	m.dialog.open = &overlay.Approval{
 		ID:       id,
 		Requests: func() []api.Request { return m.news.Requests },
 		Answer: func(in api.RequestAnswerInput) tea.Cmd {
-			m.notices.clearToast() // the announcement is answered
+			// The announcement has served its purpose.
+			m.notices.clearToast()
 			return m.callEngine(func(ctx context.Context, e panes.Engine) tea.Msg {
 				return panes.DoneMsg{Err: api.RequestAnswer.Run(ctx, e, in)}
 			}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })

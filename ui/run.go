@@ -106,7 +106,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	if o.Left != nil {
 		folder := cmp.Or(m.files.Folder(), o.CWD)
-		if on, _ := api.PathOf(folder); m.news.Machine(on) != nil { // the local shell cannot change to it
+		// The local shell cannot change to it.
+		if on, _ := api.PathOf(folder); m.news.Machine(on) != nil {
 			folder = o.CWD
 		}
 		o.Left(folder)
@@ -135,10 +136,12 @@ func (o Options) withDefaults() Options {
 		o.AnswerLimit = display.AnswerLimit
 	}
 	if o.CWD == "" {
-		o.CWD, _ = os.Getwd() // without one, the engine chooses
+		// Without one, the engine chooses.
+		o.CWD, _ = os.Getwd()
 	}
 	if o.Home == "" {
-		o.Home, _ = os.UserHomeDir() // without one, paths are shown in full
+		// Without one, paths are shown in full.
+		o.Home, _ = os.UserHomeDir()
 	}
 	return o
 }

@@ -304,7 +304,8 @@ func (v *sessionsView) refreshList() {
 	v.list.SetTabs(ids, current)
 	v.dirty = true
 	if v.areas.list.W > 0 && (v.areas.tabs.W > 0) != v.hasTabBar() {
-		changed := v.layoutSync.changed // relayout changes sizes, not the layout to save
+		// A relayout changes sizes, not the layout to save.
+		changed := v.layoutSync.changed
 		v.relayout()
 		v.layoutSync.changed = changed
 	}

@@ -52,7 +52,8 @@ func (k *layoutSync) nextPut(now func() (api.Layout, bool)) (in api.LayoutPutInp
 // lastPut returns the layout to send when the user detaches, if there is one.
 func (k *layoutSync) lastPut(now api.Layout) (in api.LayoutPutInput, ok bool) {
 	in = api.LayoutPutInput{Layout: now, Revision: k.revision}
-	if k.saving { // its new revision is not known yet
+	// The new revision of the layout being saved is not known yet.
+	if k.saving {
 		in.Revision = 0
 	}
 	return in, k.saving || k.unsaved || !reflect.DeepEqual(now, k.saved)
@@ -139,7 +140,8 @@ func (k *layoutSync) saveLast(ctx context.Context, task func(func())) {
 		return
 	}
 	if e, err := k.v.env.Engine(ctx); err == nil {
-		_ = api.LayoutPut.Run(ctx, e, in) // there is no way left to report an error
+		// There is no way left to report an error.
+		_ = api.LayoutPut.Run(ctx, e, in)
 	}
 }
 
@@ -212,7 +214,8 @@ func (k *layoutSync) followOthers() {
 func (k *layoutSync) adoptLayout(l api.Layout) {
 	for _, id := range l.Closed {
 		if p, ok := k.v.env.News().Process(id); ok && p.State.Ended() && k.v.list.HideSession(id) {
-			if t, leaf := k.v.tabs.Find(id); t != nil && !leaf.Pane.Scroll.Active() { // unless the user is reading it
+			// The user may be reading its scrollback.
+			if t, leaf := k.v.tabs.Find(id); t != nil && !leaf.Pane.Scroll.Active() {
 				k.v.closeLeaf(t, leaf)
 			}
 		}

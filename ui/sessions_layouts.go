@@ -52,7 +52,8 @@ func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
 // askSaveLayout asks for a name and saves the layout under it.
 func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 	l := d.v.layoutSync.currentLayout()
-	l.Closed = nil // hidden sessions are not part of a named layout
+	// Hidden sessions are not part of a named layout.
+	l.Closed = nil
 	if len(l.Tabs) == 0 {
 		return d.v.env.Say("no sessions to arrange", true)
 	}

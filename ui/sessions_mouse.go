@@ -138,7 +138,8 @@ func (m *mouseGrab) sendMouse(p *terminal.Pane, e keys.Mouse) tea.Cmd {
 		e.X, e.Y = e.X-r.X, e.Y-r.Y
 		return p.Mouse(e)
 	}
-	if p.Selecting() && e.Kind == keys.MouseUp { // hidden by now, but its selection is still copied
+	// The pane is hidden by now, but its selection is still copied.
+	if p.Selecting() && e.Kind == keys.MouseUp {
 		return p.Mouse(e)
 	}
 	return nil

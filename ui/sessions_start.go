@@ -141,7 +141,8 @@ func (s *launcher) startIn(p *terminal.Pane, machine string, near *terminal.Pane
 			}
 			return "", near.ID
 		case machine != "":
-			return "", "" // its home directory
+			// An empty folder stands for the machine's home directory.
+			return "", ""
 		}
 		return s.startFolder(nil), ""
 	}})

@@ -115,7 +115,8 @@ func (v *sessionsView) openFirst() tea.Cmd {
 		return nil
 	}
 	if !v.shown && v.deferStart && len(v.tabs.All) == 0 {
-		return nil // only when the user opens the view
+		// Start a session only once the user opens the view.
+		return nil
 	}
 	v.isOpen = true
 	if len(v.tabs.All) > 0 {

@@ -35,7 +35,8 @@ func (in *input) isHeld() bool { return len(in.pending) > 0 || in.m.zoom.isBehin
 func (in *input) holdEvents(events []screen.Event) (held bool) {
 	switch {
 	case len(in.pending) > 0:
-		events = splitEvents(events) // any key may cancel
+		// Any key may cancel.
+		events = splitEvents(events)
 		if at := slices.IndexFunc(events, in.isCancel); at >= 0 {
 			in.cancelPending()
 			events = events[at+1:]
@@ -131,7 +132,8 @@ func (m *model) insertText(text string) tea.Cmd {
 		return m.insertNew(text)
 	}
 	m.showTerminal()
-	if p.ID == "" { // a new shell shows its prompt before it reads
+	// A new shell shows its prompt before it reads.
+	if p.ID == "" {
 		return p.Paste(text)
 	}
 	ctx, cancel := context.WithTimeout(m.ctx, maxForegroundWait)
@@ -153,7 +155,8 @@ func (m *model) insertInto(p *terminal.Pane, text string, now api.SessionForegro
 	case now.Prompt:
 		return p.Paste(text)
 	}
-	m.input.queue.Drain() // it was meant for a prompt, and would answer the question
+	// Queued keys were meant for a prompt, and would answer the question.
+	m.input.queue.Drain()
 	session, _ := m.news.Process(p.ID)
 	title := widget.Clip(widget.Clean(session.Name), 30) + " is not at its prompt"
 	if now.Program != "" {

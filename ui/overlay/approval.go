@@ -59,7 +59,8 @@ func (a *Approval) Do(h Host, action keymap.Action) tea.Cmd {
 		return nil
 	case keymap.RequestAllow, keymap.RequestAlways, keymap.RequestDeny:
 		if !open {
-			return nil // answered elsewhere; the user has not read the next one yet
+			// It was answered elsewhere, and the user has not read the next one yet.
+			return nil
 		}
 	default:
 		if !a.pager.scrollBy(action) {

@@ -114,12 +114,14 @@ func completeCommand(text, folder, home string) (common string, lines []string) 
 // listEntries returns the sorted names in a directory with the given prefix, directories
 // with a slash appended. Hidden entries are included only if prefix starts with a dot.
 func listEntries(folder, prefix string, onlyFolders bool) (names []string) {
-	all, _ := os.ReadDir(filepath.Clean(folder)) // an unreadable directory has no completions
+	// An unreadable directory has no completions.
+	all, _ := os.ReadDir(filepath.Clean(folder))
 	for _, e := range all {
 		name := e.Name()
 		if !strings.HasPrefix(name, prefix) || strings.HasPrefix(name, ".") && !strings.HasPrefix(prefix, ".") {
 			continue
 		}
+		// Stat, unlike the entry's own type, follows links to directories.
 		info, err := os.Stat(filepath.Join(folder, name))
 		switch {
 		case err != nil:

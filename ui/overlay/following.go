@@ -64,6 +64,7 @@ func arrangePrefixKeys(groups []keymap.Group, w, h int) (columns [][]prefixKeyLi
 	cell = min(key+2+does, w)
 	fit := max(min((w+prefixKeysGap)/(cell+prefixKeysGap), maxPrefixKeysColumns), 1)
 	columns = balanceColumns(groups, fit)
+	// The first column is the longest, so its height decides.
 	for len(columns[0]) > h {
 		groups = dropLastRow(groups)
 		columns = balanceColumns(groups, fit)
@@ -145,6 +146,7 @@ func maxLength(columns [][]prefixKeyLine) (most int) {
 
 // dropLastRow removes the last row of the longest group, and the group once it is empty.
 func dropLastRow(groups []keymap.Group) []keymap.Group {
+	// The caller's groups must stay complete.
 	groups = slices.Clone(groups)
 	at := 0
 	for i, g := range groups {

@@ -158,6 +158,7 @@ func (f *StartForm) Busy() bool { return f.busy }
 // Fail focuses a field and shows its error.
 func (f *StartForm) Fail(field int, why string) {
 	f.focused, f.errField, f.err, f.busy = field, field, widget.Clean(why), false
+	// The field with the error may be folded away.
 	if field > FieldMore {
 		f.fields[FieldMore].Set(valueUnfolded)
 	}

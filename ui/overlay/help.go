@@ -154,6 +154,7 @@ func (u *Help) updatePage(width, room int, look *widget.Look) {
 	of := helpPage{u.field.Text(), width, room, *look}
 	if u.pager.rows == nil || u.shownPage != of {
 		u.shownPage = of
+		// The height is that of the full list: a search must not shrink the box.
 		height := max(min(len(u.drawColumns("", width, look)), room), 1)
 		u.pager.setRows(u.drawColumns(of.search, width, look), height)
 	}

@@ -117,6 +117,8 @@ func (u *Picker) removeSelected(h Host) tea.Cmd {
 	if !ok {
 		return nil
 	}
+	// Find the neighbour first: the list is replaced below. The last choice has none after
+	// it, so the one before is selected.
 	u.List.Move(1)
 	if next, _ := u.List.Selected(); next.Number == gone.Number {
 		u.List.Move(-1)

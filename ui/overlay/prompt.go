@@ -100,6 +100,7 @@ func (p *Prompt) SuggestPaths(base, home string) *Prompt {
 }
 
 func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
+	// A suggestion shown but never selected is not what the user typed.
 	if a == keymap.Accept && p.byArrows {
 		p.Field.Accept()
 		p.Look()
@@ -253,7 +254,8 @@ func CommonPrefix(lines []string) string {
 			n--
 		}
 	}
-	for at := 0; at < n; { // do not split a character
+	// Do not split a character.
+	for at := 0; at < n; {
 		_, size := utf8.DecodeRuneInString(lines[0][at:])
 		if at+size > n {
 			return lines[0][:at]

@@ -35,7 +35,8 @@ type Reply struct {
 }
 
 func (q *Question) Scopes() []keymap.Scope {
-	if len(q.Replies) > 0 { // this scope binds no character
+	// This scope binds no character.
+	if len(q.Replies) > 0 {
 		return []keymap.Scope{keymap.ScopePrompt}
 	}
 	return []keymap.Scope{keymap.ScopeDialog}
@@ -61,6 +62,7 @@ func (q *Question) Do(h Host, a keymap.Action) tea.Cmd {
 }
 
 func (q *Question) Type(h Host, k tea.KeyPressMsg) tea.Cmd {
+	// Every further key revokes a reply, as it may belong to a longer word.
 	q.typed, q.chosen = q.typed+1, nil
 	if k.Code == tea.KeyBackspace {
 		q.typed = 0

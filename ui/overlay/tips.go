@@ -49,6 +49,7 @@ func DrawTips(b keymap.Bindings, inBar []widget.Hint, w int, look *widget.Look) 
 	room := w - widget.Width(welcome)
 	var line string
 	var used int
+	// The longest wording whose hints all fit is used.
 	for width := range 3 {
 		var hints []widget.Hint
 		for _, t := range told {
