@@ -71,7 +71,7 @@ func (s *server) agentOf(ctx context.Context, a caller) (*toolkit.Agent, error) 
 	if e.err != nil {
 		return nil, e.err
 	}
-	return e.agent, e.agent.Revive(ctx)
+	return e.agent, e.agent.EnsureEngine(ctx)
 }
 
 // ownerOf returns the id under which the engine records an agent's processes: a new one per session
@@ -127,7 +127,7 @@ func (s *server) keepConnected(ctx context.Context, key any, e *connection, a ca
 	} else {
 		s.tasks.Go(func() { s.agents.expireIdle(ctx, e) })
 	}
-	e.agent.Attend(ctx, s.applyEvent)
+	e.agent.WatchEvents(ctx, s.applyEvent)
 }
 
 // removeConnection removes a connection, so that the agent's next request makes a new one.

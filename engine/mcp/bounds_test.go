@@ -18,10 +18,10 @@ func (r *rig) callWithin(name string, args object, most int, holds ...string) st
 	answer := r.call(name, args)
 	text := resultText(answer)
 	size := len(toolkit.JSONText(text)) - len(`""`)
-	if !answer.Told && answer.Structured != nil {
+	if !answer.SameAsText && answer.Structured != nil {
 		size += len(toolkit.JSONText(answer.Structured))
 	}
-	if r.agent.AsPlugin() {
+	if r.agent.UsesPluginFormat() {
 		size = len(text) - 200
 	}
 	if answer.Failed || size > most {
@@ -57,10 +57,10 @@ func TestResultsStayWithinMaxSize(t *testing.T) {
 	r.writeText("lines", longText())
 	r.writeText("one", strings.Repeat("long ", 100<<10))
 	r.writeText("big.json", `{"items":[`+strings.Repeat(`{"name":"x"},`, 20<<10)+`{"name":"last"}],"end":[1.0,"z"]}`)
-	r.callWithin("grep", object{"pattern": "line", "path": "lines", "limit": 100_000}, toolkit.Bulk,
+	r.callWithin("grep", object{"pattern": "line", "path": "lines", "limit": 100_000}, toolkit.DefaultSize,
 		"lines:1:line 0 x", "[Output truncated to 32768 bytes; ", " line(s) omitted. Narrow path, glob or pattern.]")
-	r.callWithin("grep", object{"pattern": "long", "path": "one"}, toolkit.Bulk, "one:1:long long")
-	r.callWithin("read_json", object{"path": "big.json"}, toolkit.Bulk, `{"items":[{"name":"x"}`, `{"name":"last"}],"end":[1.0,"z"]}`, " bytes left out: pointer=/KEY/0 gives a part]")
+	r.callWithin("grep", object{"pattern": "long", "path": "one"}, toolkit.DefaultSize, "one:1:long long")
+	r.callWithin("read_json", object{"path": "big.json"}, toolkit.DefaultSize, `{"items":[{"name":"x"}`, `{"name":"last"}],"end":[1.0,"z"]}`, " bytes left out: pointer=/KEY/0 gives a part]")
 	r.checkExact(t,
 		exactCall{"read_json", object{"path": "big.json", "pointer": "/end"}, `[1.0,"z"]`, false},
 		exactCall{"read_json", object{"path": "big.json", "pointer": "/items/20480/name"}, `"last"`, false},
@@ -72,17 +72,17 @@ func TestResultsStayWithinMaxSize(t *testing.T) {
 
 	r.call("session_start", object{"name": "sh", "command": "sh"})
 	r.call("session_exec", object{"id": "sh", "command": "cat lines"})
-	text := r.callWithin("session_screen", object{"id": "sh", "scrollback": 5000}, toolkit.Bulk, " left out: max_output gives more]\n", "line 7999 x")
+	text := r.callWithin("session_screen", object{"id": "sh", "scrollback": 5000}, toolkit.DefaultSize, " left out: max_output gives more]\n", "line 7999 x")
 	if more := resultText(r.call("session_screen", object{"id": "sh", "scrollback": 5000, "max_output": 1 << 20})); len(more) < 5*len(text) || strings.Contains(more, "left out") {
 		t.Errorf("with max_output it gives %d bytes", len(more))
 	}
-	r.callWithin("session_read", object{"id": "sh", "since": 0}, toolkit.Bulk)
-	r.callWithin("session_exec", object{"id": "sh", "command": "cat lines"}, toolkit.Bulk, "line 7999 x")
+	r.callWithin("session_read", object{"id": "sh", "since": 0}, toolkit.DefaultSize)
+	r.callWithin("session_exec", object{"id": "sh", "command": "cat lines"}, toolkit.DefaultSize, "line 7999 x")
 
 	r.call("process_start", object{"command": "cat lines one", "name": "cat"})
 	r.waitForExit("cat")
-	r.callWithin("process_log", object{"id": "cat"}, toolkit.Bulk, "long")
-	for _, most := range []int{700, toolkit.Bulk} {
+	r.callWithin("process_log", object{"id": "cat"}, toolkit.DefaultSize, "long")
+	for _, most := range []int{700, toolkit.DefaultSize} {
 		text := r.callWithin("process_log", object{"id": "cat", "grep": "line", "max_output": most}, most, "0: line 0 x", "\n[more from here on: since=")
 		var since int64
 		if _, err := fmt.Sscanf(text[strings.LastIndex(text, "["):], "[more from here on: since=%d", &since); err != nil {
@@ -93,12 +93,12 @@ func TestResultsStayWithinMaxSize(t *testing.T) {
 			t.Errorf("since %d it gives %.100s, want %s", since, next, want)
 		}
 	}
-	r.callWithin("process_log", object{"id": "cat", "grep": "long"}, toolkit.Bulk, "long long")
+	r.callWithin("process_log", object{"id": "cat", "grep": "long"}, toolkit.DefaultSize, "long long")
 	r.callWithin("process_wait", object{"id": "cat", "log": "long", "since": 0}, 8<<10, "Met: log")
-	r.callWithin("exec", object{"command": "cat lines one >&2; cat lines one"}, toolkit.Bulk, "chars truncated from stdout", "chars truncated from stderr")
+	r.callWithin("exec", object{"command": "cat lines one >&2; cat lines one"}, toolkit.DefaultSize, "chars truncated from stdout", "chars truncated from stderr")
 	r.call("exec", object{"command": ": " + strings.Repeat("y", 60<<10)})
 	r.eventually("the long command in the history", func() bool {
-		text := r.callWithin("history", nil, toolkit.Bulk)
+		text := r.callWithin("history", nil, toolkit.DefaultSize)
 		return strings.Contains(text, "  : yyyy") && strings.Contains(text, " bytes left out]")
 	})
 }
@@ -110,18 +110,18 @@ func TestMaxOutputCountsJSONBytes(t *testing.T) {
 		r.writeText(name, strings.Repeat(line+"\n", 60<<10))
 		r.call("process_start", object{"command": "cat " + name, "name": name})
 		r.waitForExit(name)
-		r.callWithin("process_log", object{"id": name}, toolkit.Bulk)
-		r.callWithin("process_log", object{"id": name, "since": 0}, toolkit.Bulk)
-		r.callWithin("process_log", object{"id": name, "tail": 50_000}, toolkit.Bulk)
+		r.callWithin("process_log", object{"id": name}, toolkit.DefaultSize)
+		r.callWithin("process_log", object{"id": name, "since": 0}, toolkit.DefaultSize)
+		r.callWithin("process_log", object{"id": name, "tail": 50_000}, toolkit.DefaultSize)
 		r.callWithin("process_log", object{"id": name, "since": 0, "max_output": 5000}, 5000)
-		r.callWithin("process_log", object{"id": name, "grep": "^", "context": 5}, toolkit.Bulk)
+		r.callWithin("process_log", object{"id": name, "grep": "^", "context": 5}, toolkit.DefaultSize)
 		r.callWithin("process_start", object{"command": "cat " + name, "wait": object{}}, 8<<10, "Met: exit")
-		r.callWithin("grep", object{"pattern": "^", "path": name, "limit": 60 << 10}, toolkit.Bulk)
-		r.callWithin("env_set", object{"key": "LONG", "value": strings.Repeat(line+"\n", 30<<10/(len(line)+1))}, toolkit.Bulk)
-		r.callWithin("env_get", object{"key": "LONG"}, toolkit.Bulk, "left_out: ")
+		r.callWithin("grep", object{"pattern": "^", "path": name, "limit": 60 << 10}, toolkit.DefaultSize)
+		r.callWithin("env_set", object{"key": "LONG", "value": strings.Repeat(line+"\n", 30<<10/(len(line)+1))}, toolkit.DefaultSize)
+		r.callWithin("env_get", object{"key": "LONG"}, toolkit.DefaultSize, "left_out: ")
 	}
 	r.writeText("quotes.json", `[`+strings.Repeat(`"x",`, 20<<10)+`"last"]`)
-	r.callWithin("read_json", object{"path": "quotes.json"}, toolkit.Bulk, `"last"]`)
+	r.callWithin("read_json", object{"path": "quotes.json"}, toolkit.DefaultSize, `"last"]`)
 }
 
 func TestListsAndRecordsTruncateLongCommands(t *testing.T) {
@@ -189,7 +189,7 @@ func TestSessionReadOfLongOutputReturnsNewestPart(t *testing.T) {
 	r.callChecked("session_start", object{"name": "flood", "command": "sh -c 'cat lines; read x'"})
 	r.callChecked("session_wait", object{"id": "flood"})
 	r.agent.Seen.Set(r.getProcess("flood").ID, toolkit.Cursor{At: 100})
-	text := r.callWithin("session_read", object{"id": "flood"}, toolkit.Bulk, "line 7999 x")
+	text := r.callWithin("session_read", object{"id": "flood"}, toolkit.DefaultSize, "line 7999 x")
 	var skipped, since int
 	if _, err := fmt.Sscanf(text, "[%d bytes before this left out; since %d gives them]", &skipped, &since); err != nil || since != 100 || skipped < 100_000 {
 		t.Errorf("it begins with %.100q: %v", text, err)
@@ -197,7 +197,7 @@ func TestSessionReadOfLongOutputReturnsNewestPart(t *testing.T) {
 	if text := resultText(r.call("session_read", object{"id": "flood"})); text != "" {
 		t.Errorf("it gives again %.100q", text)
 	}
-	r.callWithin("session_read", object{"id": "flood", "since": since}, toolkit.Bulk, "line 2 x")
+	r.callWithin("session_read", object{"id": "flood", "since": since}, toolkit.DefaultSize, "line 2 x")
 }
 
 func TestListsShowRunningAndLastExited(t *testing.T) {
@@ -260,14 +260,14 @@ func TestOtherProfilesNameTheLogOfLongOutput(t *testing.T) {
 		{"local_run_shell", object{"command": much}},
 	} {
 		answer := r.call(c.tool, c.args)
-		if text := resultText(answer); len(text) > toolkit.StreamMost+1024 || !strings.Contains(text, "[1951424 bytes before this are in "+r.dir) {
+		if text := resultText(answer); len(text) > toolkit.MaxStream+1024 || !strings.Contains(text, "[1951424 bytes before this are in "+r.dir) {
 			t.Errorf("%s gives %d bytes: %.200s", c.tool, len(text), text)
 		}
 	}
 	started := resultText(r.call("start-command-async", object{"command": []string{"sh", "-c", much}}))
 	id := started[strings.LastIndex(started, " ")+1:]
 	r.waitForExit(id)
-	if text := resultText(r.call("check-command-status", object{"processId": id})); len(text) > 2*toolkit.StreamMost || !strings.Contains(text, " bytes before this are in ") {
+	if text := resultText(r.call("check-command-status", object{"processId": id})); len(text) > 2*toolkit.MaxStream || !strings.Contains(text, " bytes before this are in ") {
 		t.Errorf("check-command-status gives %d bytes: %.300s", len(text), text)
 	}
 	if text := resultText(r.call("shell_cmd", object{"command": "seq 100000"})); len(text) > 8<<10 || !strings.Contains(text, "truncated: true") {

@@ -231,7 +231,7 @@ func TestThirdEmptyPollExplainsHowToWait(t *testing.T) {
 			text, _ := r.callChecked(tool, args)
 			return strings.Contains(text, "hello")
 		})
-		r.agent.Seen.Forget(r.getProcess(tc.id).ID)
+		r.agent.Seen.Remove(r.getProcess(tc.id).ID)
 		for look := 0; look <= 4; look++ { // the first poll finds something
 			text, _ := r.callChecked(tool, object{"id": tc.id})
 			if vain := look >= 3; strings.HasSuffix(text, "[nothing new; use "+tc.wait+" instead of looking again]") != vain {

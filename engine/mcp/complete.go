@@ -56,22 +56,22 @@ func processFilter(ref *sdk.CompleteReference, argument string) (func(api.Proces
 	case ref.URI == screenURI && argument == "id":
 		return func(p api.Process) bool { return p.Kind == api.KindSession }, nil
 	case ref.URI == logURI, ref.URI == screenURI:
-		return nil, api.Errorf(api.CodeInvalid, "completion/complete: %s has no %q; it has id", ref.URI, toolkit.Brief(argument))
+		return nil, api.Errorf(api.CodeInvalid, "completion/complete: %s has no %q; it has id", ref.URI, toolkit.Abbreviate(argument))
 	case ref.URI != "" || ref.Name == "":
-		return nil, api.Errorf(api.CodeInvalid, "completion/complete: no resource is at %q; resources/templates/list lists them", toolkit.Brief(ref.URI))
+		return nil, api.Errorf(api.CodeInvalid, "completion/complete: no resource is at %q; resources/templates/list lists them", toolkit.Abbreviate(ref.URI))
 	}
 	for _, r := range recipes() {
 		switch {
 		case r.name != ref.Name:
 		case r.argument != argument:
-			return nil, api.Errorf(api.CodeInvalid, "completion/complete: %s has no argument %q; it takes %s", r.name, toolkit.Brief(argument), r.argument)
+			return nil, api.Errorf(api.CodeInvalid, "completion/complete: %s has no argument %q; it takes %s", r.name, toolkit.Abbreviate(argument), r.argument)
 		case argument == processArgument:
 			return anyProcess, nil
 		default:
 			return nil, nil
 		}
 	}
-	return nil, api.Errorf(api.CodeInvalid, "completion/complete: no prompt is named %q; prompts/list lists them", toolkit.Brief(ref.Name))
+	return nil, api.Errorf(api.CodeInvalid, "completion/complete: no prompt is named %q; prompts/list lists them", toolkit.Abbreviate(ref.Name))
 }
 
 // completionValues returns the names of processes starting with prefix, running ones first. Ids are

@@ -172,7 +172,7 @@ func fixtureTools() []fixture {
 		{"test_multiple_content_types", "Gives text, an image and a resource.", "",
 			says(&sdk.TextContent{Text: "Multiple content types test:"}, image, embedded)},
 		{"test_error_handling", "Fails.", "", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return toolResult(toolkit.Failure(errors.New("this tool intentionally returns an error for testing"))), nil
+			return toolResult(toolkit.FailureResult(errors.New("this tool intentionally returns an error for testing"))), nil
 		}},
 		{"test_tool_with_logging", "Logs.", "", logFixture},
 		{"test_tool_with_progress", "Tells of its progress.", "", progressFixture},
@@ -259,7 +259,7 @@ func samplingFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallTo
 	//lint:ignore SA1019 see above
 	got, err := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 100, Messages: []*sdk.SamplingMessage{&message}})
 	if err != nil {
-		return toolResult(toolkit.Failure(err)), nil
+		return toolResult(toolkit.FailureResult(err)), nil
 	}
 	said, _ := got.Content.(*sdk.TextContent)
 	if said == nil {
@@ -272,7 +272,7 @@ func elicitFixture(schema string) func(context.Context, *sdk.CallToolRequest) (*
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		got, err := req.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Please say", RequestedSchema: json.RawMessage(schema)})
 		if err != nil {
-			return toolResult(toolkit.Failure(err)), nil
+			return toolResult(toolkit.FailureResult(err)), nil
 		}
 		content, err := json.Marshal(got.Content)
 		return toolResult(toolkit.Textf("User response: action=%s, content=%s", got.Action, content)), err

@@ -116,7 +116,7 @@ func TestHintsNameOnlyExistingArguments(t *testing.T) {
 		tools := selectTools(toolkit.Options{Profiles: profiles})
 		arguments := slices.Concat(argumentNamesOf(tools), otherWords)
 		for where, hint := range collectHints(t, folder) {
-			hint = toolkit.ForAgents(hint)
+			hint = toolkit.HintForAgents(hint)
 			for _, word := range argumentNames.FindAllString(hint, -1) {
 				is := func(one toolkit.Tool) bool { return one.Name == word }
 				if !slices.Contains(arguments, word) && !slices.ContainsFunc(tools, is) {

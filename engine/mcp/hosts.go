@@ -72,7 +72,7 @@ func (s *server) keepRemote(a *remoteAgents, st *remoteAgent, own *toolkit.Agent
 	// Waiting callers get the error too; only later calls find no entry and try again.
 	close(st.ready)
 	if st.err == nil {
-		st.agent.Attend(a.ctx, func(api.Event) {})
+		st.agent.WatchEvents(a.ctx, func(api.Event) {})
 	}
 }
 

@@ -63,7 +63,7 @@ func ServeHTTP(ctx context.Context, o toolkit.Options, h HTTPOptions) error {
 	}
 	fmt.Fprintf(h.Tell, "tandem: serving agents at http://%s/mcp\n", l.Addr())
 	ctx, cancel := context.WithCancel(ctx)
-	w := newHTTPServer(ctx, o.Hiding(), h, keys)
+	w := newHTTPServer(ctx, o.HideSecrets(), h, keys)
 	defer w.close()
 	defer cancel()
 	return w.serveListener(ctx, l)

@@ -89,7 +89,7 @@ func (w *httpServer) setIdentity(p *httputil.ProxyRequest) {
 
 // boundsOf returns the bounds for the bearer of a token.
 func (w *httpServer) boundsOf(t *token) *api.Bounds {
-	return optionsFor(w.o, *t).Complete().Bounds()
+	return optionsFor(w.o, *t).WithDefaults().Bounds()
 }
 
 // isReadOnly reports whether an operation changes nothing. Unknown operations pass, for the engine

@@ -308,7 +308,7 @@ func TestSandboxHidesTokensFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := toolkit.Options{Sandbox: &api.Sandbox{}, Secrets: []string{here, here, here + "-not"}}
-	if got := o.Hiding().Sandbox.Filesystem.DenyRead; len(got) != 1 || got[0] != here {
+	if got := o.HideSecrets().Sandbox.Filesystem.DenyRead; len(got) != 1 || got[0] != here {
 		t.Errorf("it hides %v", got)
 	}
 	if len(o.Sandbox.Filesystem.DenyRead) != 0 {
@@ -323,7 +323,7 @@ func TestSandboxHidesTokensFiles(t *testing.T) {
 	if text, _ := r.callAsClient(r.serveClient(nil), "exec", object{"command": "cat " + tokens}); strings.Contains(text, masterToken) || !strings.Contains(text, "ermission denied") {
 		t.Errorf("an agent reads %s", text)
 	}
-	if o.Sandbox = nil; o.Hiding().Sandbox != nil {
+	if o.Sandbox = nil; o.HideSecrets().Sandbox != nil {
 		t.Error("there was no sandbox")
 	}
 }

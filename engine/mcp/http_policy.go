@@ -54,7 +54,7 @@ func (w *httpServer) serveOperation(rw http.ResponseWriter, r *http.Request, nam
 	// A read-only token attaches as a viewer, see setIdentity, so the policy must not see a write.
 	call.write = call.write && !t.readOnly && !w.o.ReadOnly
 	if err == nil {
-		err = call.confine(w.o.Complete(), t.actor())
+		err = call.confine(w.o.WithDefaults(), t.actor())
 	}
 	if err == nil {
 		err = w.checkPolicy(r.Context(), client, call, t)
@@ -153,7 +153,7 @@ func (c operationCall) scope() *api.FileScope {
 
 // checkPolicy returns an error unless the user's policy allows the call.
 func (w *httpServer) checkPolicy(ctx context.Context, conn *client.Client, c operationCall, t *token) error {
-	about := c.Subject(w.o.Home).Steered(w.o.Sandbox != nil)
+	about := c.Subject(w.o.Home).WithVariables(w.o.Sandbox != nil)
 	out, err := api.PolicyCheck.Call(ctx, conn, api.PolicyCheckInput{
 		Tool: c.name, Actor: t.actor(), Command: about.Command, Argv: about.Argv,
 		Paths: about.Paths, CWD: about.CWD, Session: about.Session, Write: c.write,
@@ -168,11 +168,11 @@ func (w *httpServer) checkPolicy(ctx context.Context, conn *client.Client, c ope
 func (c operationCall) Subject(home string) toolkit.Subject {
 	switch in := c.in.(type) {
 	case *api.ExecInput:
-		return toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
+		return toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.NewVariables(in.Env, in.Environ)}
 	case *api.SessionStartInput:
-		return toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
+		return toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.NewVariables(in.Env, in.Environ)}
 	case *api.ProcessStartInput:
-		s := toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
+		s := toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.NewVariables(in.Env, in.Environ)}
 		if in.Ready != nil && len(in.Ready.Command) > 0 {
 			s.Command, s.Argv = shell.Quote(in.Command...)+"\n"+shell.Quote(in.Ready.Command...), nil
 		}
@@ -186,7 +186,7 @@ func (c operationCall) Subject(home string) toolkit.Subject {
 	case *api.FilesWriteOutputInput:
 		return toolkit.Subject{Paths: []string{filepath.Join(home, "outputs")}}
 	}
-	return toolkit.Subject{Paths: c.namedPaths(home), Session: cmp.Or(c.id, toolkit.IdIn(c.in))}
+	return toolkit.Subject{Paths: c.namedPaths(home), Session: cmp.Or(c.id, toolkit.IDOf(c.in))}
 }
 
 // namedPaths returns the absolute paths of the files named in a call.
@@ -219,7 +219,7 @@ func (c operationCall) namedPaths(home string) []string {
 	}
 	var paths []string
 	for _, path := range named {
-		paths = append(paths, toolkit.Judged(toolkit.Absolute(scope.In(path), scope.Base, home))...)
+		paths = append(paths, toolkit.PolicyPaths(toolkit.AbsolutePath(scope.In(path), scope.Base, home))...)
 	}
 	return paths
 }

@@ -17,7 +17,7 @@ import (
 
 func TestLargeResultEqualsPlainEncoding(t *testing.T) {
 	t.Parallel()
-	text := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀 \xff\n", toolkit.LargeText/16)
+	text := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀 \xff\n", toolkit.LargeResultSize/16)
 	for name, r := range map[string]*sdk.CallToolResult{
 		"text":    {Content: []sdk.Content{&sdk.TextContent{Text: text}}},
 		"blocks":  {Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.TextContent{Text: "end"}}, IsError: true},
@@ -32,7 +32,7 @@ func TestLargeResultEqualsPlainEncoding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := toolkit.Light(r, withHandshake, nil)
+		l := toolkit.EncodeLarge(r, withHandshake, nil)
 		if _, large := l.(*toolkit.LargeResult); large != (name != "small" && name != "picture") {
 			t.Errorf("%s is encoded as %T", name, l)
 		}
@@ -41,7 +41,7 @@ func TestLargeResultEqualsPlainEncoding(t *testing.T) {
 			t.Errorf("%s: %.200s, want %.200s, %v", name, got, want, err)
 		}
 	}
-	got, err := toolkit.Encode(toolkit.Light(&sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, toolkit.WithoutSessions, nil))
+	got, err := toolkit.Encode(toolkit.EncodeLarge(&sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, toolkit.WithoutSessions, nil))
 	if err != nil || !strings.HasPrefix(string(got), `{"resultType":"complete",`) {
 		t.Errorf("%.100s, %v", got, err)
 	}
@@ -53,17 +53,17 @@ func TestTransportWritesLargeResultAsEncoded(t *testing.T) {
 	t.Parallel()
 	kept := &toolkit.ResultStore{}
 	for i, text := range []string{
-		strings.Repeat("é", toolkit.TextPiece),
-		strings.Repeat("x", toolkit.LargeText) + strings.Repeat("\xe2\x82", toolkit.TextPiece) + "\xf0\x9f",
-		"x" + strings.Repeat("😀\u2028<\"\\\n", toolkit.TextPiece),
-		strings.Repeat("\xbf", 2*toolkit.TextPiece+1),
+		strings.Repeat("é", toolkit.PieceSize),
+		strings.Repeat("x", toolkit.LargeResultSize) + strings.Repeat("\xe2\x82", toolkit.PieceSize) + "\xf0\x9f",
+		"x" + strings.Repeat("😀\u2028<\"\\\n", toolkit.PieceSize),
+		strings.Repeat("\xbf", 2*toolkit.PieceSize+1),
 	} {
 		r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.TextContent{}}}
 		want, err := toolkit.Encode(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ticket, err := toolkit.Encode(toolkit.Light(r, withHandshake, kept))
+		ticket, err := toolkit.Encode(toolkit.EncodeLarge(r, withHandshake, kept))
 		if err != nil || len(ticket) > 100 {
 			t.Fatalf("text %d: a ticket of %d bytes, %v", i, len(ticket), err)
 		}
@@ -107,7 +107,7 @@ func TestResultTicketIsValidOnce(t *testing.T) {
 func BenchmarkLargeResult(b *testing.B) {
 	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("0123456789abcdef\n", 600_000)}}}
 	for b.Loop() {
-		if _, err := toolkit.Encode(toolkit.Light(r, withHandshake, nil)); err != nil {
+		if _, err := toolkit.Encode(toolkit.EncodeLarge(r, withHandshake, nil)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -117,7 +117,7 @@ func BenchmarkLargeResultInLines(b *testing.B) {
 	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("0123456789abcdef\n", 600_000)}}}
 	c := &lineConn{out: io.Discard, store: &toolkit.ResultStore{}}
 	for b.Loop() {
-		ticket, err := toolkit.Encode(toolkit.Light(r, withHandshake, c.store))
+		ticket, err := toolkit.Encode(toolkit.EncodeLarge(r, withHandshake, c.store))
 		if err == nil {
 			err = c.Write(b.Context(), &jsonrpc.Response{Result: ticket})
 		}
@@ -137,7 +137,7 @@ func TestEngineReturnsMemoryAfterLargeOutputs(t *testing.T) {
 	r.call("exec", object{"command": "true"})
 	idle := anonymousMB(t, info.EnginePID)
 	for range 3 {
-		answer := r.call("exec", object{"command": "head -c 10000000 /dev/zero | tr '\\0' x", "maxOutput": toolkit.BulkMost})
+		answer := r.call("exec", object{"command": "head -c 10000000 /dev/zero | tr '\\0' x", "maxOutput": toolkit.MaxSize})
 		if size := len(resultText(answer)); size < 10_000_000 {
 			t.Fatalf("exec gives %d bytes", size)
 		}

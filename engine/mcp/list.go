@@ -61,7 +61,7 @@ func describeTool(prefix string, t toolkit.Tool) listedTool {
 // listTools returns the whole list; there is one page.
 func (s *server) listTools(req *sdk.ListToolsRequest) (sdk.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, toolkit.NoCursor("tools/list")
+		return nil, toolkit.CursorError("tools/list")
 	}
 	list := &toolList{CacheScope: "private", Tools: s.list}
 	if req.ProtocolVersion() >= toolkit.WithoutSessions {

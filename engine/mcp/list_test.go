@@ -250,7 +250,7 @@ func TestSchemasStateDefaultsAndLimits(t *testing.T) {
 	for name, want := range map[string][]any{
 		"exec.timeoutMs":                       {30_000.0, 100.0, 300_000.0},
 		"exec.max_output":                      {8000.0, nil, nil},
-		"process_log.max_output":               {float64(toolkit.Bulk), nil, nil},
+		"process_log.max_output":               {float64(toolkit.DefaultSize), nil, nil},
 		"session_exec.timeout_ms":              {30_000.0, nil, 300_000.0},
 		"grep.limit":                           {100.0, 1.0, nil},
 		"local_run_shell.timeout_ms":           {60_000.0, nil, 300_000.0},
@@ -321,7 +321,7 @@ func TestRootsComeFromOptionsOrProfile(t *testing.T) {
 		{toolkit.Options{CWD: "/w/sub", Roots: []string{"/x", "/w"}}, []string{"/x", "/w"}, "/w/sub"},
 		{toolkit.Options{CWD: "/wider", Roots: []string{"/w"}}, []string{"/w"}, "/w"},
 	} {
-		got := tc.o.Complete()
+		got := tc.o.WithDefaults()
 		if !slices.Equal(got.Roots, tc.roots) || got.CWD != tc.cwd {
 			t.Errorf("%+v: roots %v and folder %s", tc.o, got.Roots, got.CWD)
 		}

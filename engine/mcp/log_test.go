@@ -51,9 +51,9 @@ func TestWholeLengthExcludesIncompleteSequences(t *testing.T) {
 		"h\x1b]0;titl":      1,
 		"h\x1b]0;title\x07": 11,
 		"h\x1b[31\xc3":      1,
-		"\x1b]" + strings.Repeat("x", toolkit.CutMost): 2 + toolkit.CutMost,
+		"\x1b]" + strings.Repeat("x", toolkit.MaxIncomplete): 2 + toolkit.MaxIncomplete,
 	} {
-		if got := toolkit.WholeLength([]byte(in)); got != want {
+		if got := toolkit.CompleteLength([]byte(in)); got != want {
 			t.Errorf("%q: %d, want %d", in, got, want)
 		}
 	}
@@ -98,7 +98,7 @@ func FuzzPlainText(f *testing.F) {
 	f.Add("a\x1b[1mb\r\nc\x1b]0;x\x1b\\")
 	f.Add("\x1b\x1b[\x1bP\b\r")
 	f.Fuzz(func(t *testing.T, s string) {
-		if n := toolkit.WholeLength([]byte(s)); n < 0 || n > len(s) {
+		if n := toolkit.CompleteLength([]byte(s)); n < 0 || n > len(s) {
 			t.Fatalf("%d bytes of %d", n, len(s))
 		}
 		got := toolkit.PlainText(s)
@@ -116,7 +116,7 @@ func FuzzPlainText(f *testing.F) {
 
 func TestMaxOutputIsLimited(t *testing.T) {
 	t.Parallel()
-	for asked, want := range map[int]int{0: toolkit.Body, 10: 8, toolkit.Bulk: toolkit.Body, 1 << 30: toolkit.BulkMost - toolkit.Bulk + toolkit.Body} {
+	for asked, want := range map[int]int{0: toolkit.DefaultBodySize, 10: 8, toolkit.DefaultSize: toolkit.DefaultBodySize, 1 << 30: toolkit.MaxSize - toolkit.DefaultSize + toolkit.DefaultBodySize} {
 		if got, err := native.BulkOf(asked); got != want || err != nil {
 			t.Errorf("%d: %d, %v", asked, got, err)
 		}

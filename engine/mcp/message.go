@@ -33,7 +33,7 @@ func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *badMessag
 		return nil, false, wrong
 	}
 	if r, ok := m.(*jsonrpc.Request); ok {
-		changed = toolkit.Flag(r)
+		changed = toolkit.FlagInvalid(r)
 	}
 	return m, changed, nil
 }
@@ -75,7 +75,7 @@ func describeFlaw(object []byte) string {
 		return `it has no "method"`
 	case hasMethod && method[0] != '"':
 		return `"method" must be a string`
-	case toolkit.Nested(object) > toolkit.NestedMost:
+	case toolkit.NestingDepth(object) > toolkit.MaxNesting:
 		return "it is nested too deeply"
 	case fails:
 		return `"error" must be {"code": …, "message": "…"}`
@@ -115,7 +115,7 @@ func (m *badMessage) reply() errorReply {
 // cancels open calls when the server closes, and rewords errors for agents.
 func (s *server) receiveMiddleware(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		if err := toolkit.MistakeOf(req); err != nil {
+		if err := toolkit.MistakeError(req); err != nil {
 			return nil, err
 		}
 		ctx, cancel := context.WithCancel(ctx)
@@ -124,7 +124,7 @@ func (s *server) receiveMiddleware(next sdk.MethodHandler) sdk.MethodHandler {
 		defer stop()
 		answer, err := s.handleRequest(ctx, method, req, next)
 		if err != nil && ctx.Err() == nil {
-			return nil, toolkit.Worded(method, req, err)
+			return nil, toolkit.WordError(method, req, err)
 		}
 		return answer, err
 	}

@@ -31,7 +31,7 @@ func TestOddNamesAreQuotedAndAcceptedBack(t *testing.T) {
 		rows := []string{}
 		for name, quoted := range shown {
 			if prefix != "" {
-				quoted = r.agent.Shown(prefix + name)
+				quoted = r.agent.DisplayName(prefix + name)
 			}
 			rows = append(rows, quoted+suffix)
 		}
@@ -47,7 +47,7 @@ func TestOddNamesAreQuotedAndAcceptedBack(t *testing.T) {
 	list("find", "dir/", "", object{"path": "dir", "pattern": "*"})
 	list("grep", "dir/", ":1:text", object{"path": "dir", "pattern": "^text"})
 	for name := range shown {
-		path := r.agent.Shown("dir/" + name)
+		path := r.agent.DisplayName("dir/" + name)
 		r.checkExact(t, exactCall{"read", object{"path": path}, "text", false})
 		r.checkExact(t, exactCall{"edit", object{"path": path, "edits": []object{{"search": "text", "replace": "words"}}}, "Updated " + path + " (edit 1: 1 replacement).", false})
 		r.checkExact(t, exactCall{"ls", object{"path": path}, path, false})
@@ -86,8 +86,8 @@ func TestAnyDisplayedNameParsesBack(t *testing.T) {
 			name = rapid.StringN(1, 40, -1).Draw(t, "text")
 		}
 		name = strings.ReplaceAll(name, "\x00", "0") // a file name cannot contain it
-		shown := f.Shown(name)
-		if got := f.Path(shown); got != name || strings.ContainsAny(shown, "\n\r\x1b") {
+		shown := f.DisplayName(name)
+		if got := f.ParsePath(shown); got != name || strings.ContainsAny(shown, "\n\r\x1b") {
 			t.Fatalf("%q is shown as %q and read as %q", name, shown, got)
 		}
 	})
@@ -96,7 +96,7 @@ func TestAnyDisplayedNameParsesBack(t *testing.T) {
 func TestShellQuotedNameReachesProgramUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"plain", "two words", "it's", "bad\xff'%d\\x $HOME\n.", "new\nline"} {
-		out, err := exec.Command("/bin/sh", "-c", "printf %s "+toolkit.ShellQuoted(name)).Output()
+		out, err := exec.Command("/bin/sh", "-c", "printf %s "+toolkit.QuoteForShell(name)).Output()
 		if err != nil || string(out) != name {
 			t.Errorf("%q arrives as %q, %v", name, out, err)
 		}

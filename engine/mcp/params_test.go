@@ -126,7 +126,7 @@ func FuzzParams(f *testing.F) {
 			}
 			return
 		}
-		if known := toolkit.ParamsOf(method); known == nil || m.(*jsonrpc.Request).Method == "subscriptions/listen" {
+		if known := toolkit.NewParams(method); known == nil || m.(*jsonrpc.Request).Method == "subscriptions/listen" {
 			return
 		}
 		k := newLineClient(t)

@@ -449,7 +449,7 @@ func TestPluginSubjectsNameCommandsAndPaths(t *testing.T) {
 			if tool.Name != c.tool {
 				continue
 			}
-			if diff := cmp.Diff(c.want, tool.About(f, []byte(c.args)), cmp.AllowUnexported(toolkit.Subject{})); diff != "" {
+			if diff := cmp.Diff(c.want, tool.Subject(f, []byte(c.args)), cmp.AllowUnexported(toolkit.Subject{})); diff != "" {
 				t.Errorf("%s: %s", c.tool, diff)
 			}
 		}

@@ -43,8 +43,8 @@ func (s *server) permitCall(ctx context.Context, c call, f *toolkit.Agent, recor
 	// Ask without involving the user first: a rule that denies must not open a dialog.
 	in.NoAsk = true
 	out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
-	if likeInput := in; err == nil && t.Like != "" && out.Decision != "deny" {
-		likeInput.Tool = t.Like
+	if likeInput := in; err == nil && t.RulesLike != "" && out.Decision != "deny" {
+		likeInput.Tool = t.RulesLike
 		likeOutput, likeErr := api.PolicyCheck.Call(ctx, f.Engine, likeInput)
 		if err = likeErr; likeOutput.Decision != "allow" {
 			in, out = likeInput, likeOutput
@@ -99,7 +99,7 @@ func notAllowed(name string, out api.PolicyCheckOutput) *api.Error {
 
 // policyInput returns the policy's input for a call.
 func policyInput(f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) api.PolicyCheckInput {
-	about := t.About(f, args).Steered(f.Options.Sandbox != nil)
+	about := t.Subject(f, args).WithVariables(f.Options.Sandbox != nil)
 	return api.PolicyCheckInput{
 		Tool: t.Name, Actor: f.Actor, Command: about.Command, Argv: about.Argv,
 		Paths: about.Paths, CWD: about.CWD, Session: about.Session, Write: t.Effect != api.Read,
@@ -223,7 +223,7 @@ func redactSecret(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args js
 	if t.Effect == api.Read {
 		return args
 	}
-	about := t.About(f, args)
+	about := t.Subject(f, args)
 	if about.Session == "" {
 		return args
 	}

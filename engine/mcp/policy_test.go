@@ -126,8 +126,8 @@ func TestDeniedCallHasNoEffect(t *testing.T) {
 		r.writePolicy(rules)
 		for _, tool := range r.tools {
 			args, known := calls[tool.Name]
-			if tool.Judged != known {
-				t.Errorf("%s is judged: %v, tried here: %v", tool.Name, tool.Judged, known)
+			if tool.EngineJudged != known {
+				t.Errorf("%s is judged: %v, tried here: %v", tool.Name, tool.EngineJudged, known)
 			}
 			if !known {
 				continue

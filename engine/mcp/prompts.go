@@ -49,7 +49,7 @@ func (s *server) addPrompts() {
 func (r recipe) render(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	for name := range req.Params.Arguments {
 		if name != r.argument {
-			return nil, api.Errorf(api.CodeInvalid, "prompts/get: %s has no argument %q; it takes %s: %s", r.name, toolkit.Brief(name), r.argument, r.argumentDoc)
+			return nil, api.Errorf(api.CodeInvalid, "prompts/get: %s has no argument %q; it takes %s: %s", r.name, toolkit.Abbreviate(name), r.argument, r.argumentDoc)
 		}
 	}
 	value := req.Params.Arguments[r.argument]

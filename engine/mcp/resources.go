@@ -63,7 +63,7 @@ func cutBetween(s, prefix, suffix string) (string, bool) {
 // listResources lists the log or screen of every process and session.
 func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, toolkit.NoCursor("resources/list")
+		return nil, toolkit.CursorError("resources/list")
 	}
 	list := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
 	list.CacheScope = "private"

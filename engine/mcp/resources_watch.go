@@ -137,7 +137,7 @@ func (s *server) notifyChanges(ctx context.Context, f *toolkit.Agent, uri, id st
 		case errors.Is(err, api.CodeNotFound):
 			return
 		case err != nil:
-			_ = sleep.For(ctx, toolkit.WatchAgainMost)
+			_ = sleep.For(ctx, toolkit.MaxWatchPause)
 			continue
 		case since >= 0 && (out.End > since || out.Stderr != nil && out.Stderr.End > stderr):
 			_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})

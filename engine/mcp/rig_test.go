@@ -136,7 +136,7 @@ func (r *rig) call(name string, args object) toolkit.Result {
 		defer cancel()
 		answer, err := t.Call(ctx, r.agent, b)
 		if err != nil {
-			return toolkit.Failure(err)
+			return toolkit.FailureResult(err)
 		}
 		return answer
 	}

@@ -36,7 +36,7 @@ const (
 // reader of out hangs up, or until ctx ends. Processes started by agents keep running.
 func Serve(ctx context.Context, o toolkit.Options, in io.ReadCloser, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
-	s := newServer(ctx, o.Hiding())
+	s := newServer(ctx, o.HideSecrets())
 	s.store = &toolkit.ResultStore{}
 	defer s.close()
 	defer cancel()
@@ -81,7 +81,7 @@ type server struct {
 }
 
 func newServer(ctx context.Context, o toolkit.Options) *server {
-	s := &server{o: o.Complete(), ctx: ctx, stateful: true, names: map[string]bool{}, list: []listedTool{}, log: o.Log}
+	s := &server{o: o.WithDefaults(), ctx: ctx, stateful: true, names: map[string]bool{}, list: []listedTool{}, log: o.Log}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -133,7 +133,7 @@ func (s *server) handleRequest(ctx context.Context, method string, req sdk.Reque
 		r.Params.Name = s.canonicalName(r.Params.Name)
 		answer, err := next(ctx, method, req)
 		if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
-			return toolkit.Light(full, r.ProtocolVersion(), s.store), nil
+			return toolkit.EncodeLarge(full, r.ProtocolVersion(), s.store), nil
 		}
 		return answer, err
 	case *sdk.ServerRequest[*sdk.DiscoverParams]:
@@ -190,7 +190,7 @@ func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallTool
 		}
 	}
 	// Fast path: the engine judges the call as part of its operation, which saves a round trip.
-	if t.Judged {
+	if t.EngineJudged {
 		judged, verdict, err := client.WithJudgement(ctx, policyInput(c.agent, t, c.args))
 		if err != nil {
 			return toolResult(s.failureResult(err)), nil
@@ -222,13 +222,13 @@ func (s *server) runTimed(ctx context.Context, c call) (r toolkit.Result, took t
 func (s *server) finishCall(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, took time.Duration, err error) *sdk.CallToolResult {
 	s.recordCall(ctx, c, noted, r, err, took)
 	if errors.Is(err, api.CodeUnavailable) {
-		c.agent.Lost.Store(true)
+		c.agent.EngineLost.Store(true)
 	}
 	if err != nil {
-		r = s.failureResult(toolkit.Advised(c.tool, err))
+		r = s.failureResult(toolkit.AddAdvice(c.tool, err))
 	}
 	s.freeMemoryLater(r.Size())
-	return toolResult(c.agent.Shaped(r, c.req.ProtocolVersion()))
+	return toolResult(c.agent.FitToClient(r, c.req.ProtocolVersion()))
 }
 
 // failureResult returns the result for an error.
@@ -238,13 +238,13 @@ func (s *server) failureResult(err error) toolkit.Result {
 			err = e.WithHint(hint)
 		}
 	}
-	return toolkit.Failure(err)
+	return toolkit.FailureResult(err)
 }
 
 // rewriteHint adapts a hint to this server: its tools' names get the prefix, and tools it does not
 // have are left out.
 func (s *server) rewriteHint(hint string) string {
-	return toolkit.Hinting(hint, func(tool string) (string, bool) {
+	return toolkit.RewriteHint(hint, func(tool string) (string, bool) {
 		name := s.o.ToolPrefix + tool
 		return name, s.names[name]
 	})

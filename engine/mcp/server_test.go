@@ -395,7 +395,7 @@ func TestLargeOutputArrivesUnchanged(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	e := newFakeEngine(t)
-	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*toolkit.LargeText/16)
+	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*toolkit.LargeResultSize/16)
 	for _, name := range []string{"tester", "claude-code"} {
 		for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 			session := serveTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: name, Version: "7"}, nil), version)
@@ -476,17 +476,17 @@ func TestOutputIsPlacedWhereTheClientShowsIt(t *testing.T) {
 	} {
 		f := &toolkit.Agent{Actor: tc.actor}
 		for want, r := range map[string]toolkit.Result{
-			tc.want: toolkit.Text("out <&>\n").With(facts), tc.told: toolkit.Text("code: 3").As(facts),
+			tc.want: toolkit.Text("out <&>\n").WithFacts(facts), tc.told: toolkit.Text("code: 3").WithSameFacts(facts),
 		} {
-			got, err := toolkit.Encode(toolResult(f.Shaped(r, tc.version)))
+			got, err := toolkit.Encode(toolResult(f.FitToClient(r, tc.version)))
 			if err != nil || canonicalJSON(t, string(got)) != canonicalJSON(t, want) {
 				t.Errorf("%s gets %s, %v", tc.actor, got, err)
 			}
 		}
-		if failed := f.Shaped(toolkit.Text("no").With(facts).Fail(), tc.version); len(failed.Content) != 1 || failed.Structured != nil {
+		if failed := f.FitToClient(toolkit.Text("no").WithFacts(facts).AsFailure(), tc.version); len(failed.Content) != 1 || failed.Structured != nil {
 			t.Errorf("%s does not see why it failed", tc.actor)
 		}
-		if picture := f.Shaped(image, tc.version); len(picture.Content) != 1 || picture.Structured != nil {
+		if picture := f.FitToClient(image, tc.version); len(picture.Content) != 1 || picture.Structured != nil {
 			t.Errorf("%s does not see a picture", tc.actor)
 		}
 	}

@@ -259,7 +259,7 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 		return nil
 	}
 	if r.Error != nil {
-		r.Error = toolkit.Coded(method, r.Error)
+		r.Error = toolkit.EnsureCode(method, r.Error)
 	}
 	if r.Error != nil || len(r.Result) == 0 {
 		return c.sendMessage(m)

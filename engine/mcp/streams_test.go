@@ -50,7 +50,7 @@ func TestOutputAfterTimeoutIsReadFromBothStreams(t *testing.T) {
 	script, step := r.stepScript("echo three >&2", "echo four", "exit 7")
 	text, state := r.runPastTimeout("echo one; echo two >&2; " + script)
 	want := "one\nstderr:\ntwo\nTimed out after 1000 ms; it goes on as process " + state.ID + ". process_log gives what it prints next (next_cursor 4+4)."
-	if text != want || state.NextCursor == nil || *state.NextCursor != (toolkit.Cursor{At: 4, Stderr: 4, Apart: true}) {
+	if text != want || state.NextCursor == nil || *state.NextCursor != (toolkit.Cursor{At: 4, Stderr: 4, Split: true}) {
 		t.Errorf("exec says %q, %+v; want %q", text, state.NextCursor, want)
 	}
 	log := func(args object) (string, object) {
@@ -118,7 +118,7 @@ func TestProcessLogReturnsNewOutputUnlessSinceIsGiven(t *testing.T) {
 	}
 	other := toolkit.Agent{Engine: r.agent.Engine}
 	p := r.getProcess("web")
-	if out, err := other.Output(t.Context(), p, toolkit.Wish{Most: 100}); err != nil || out.Text != "one\ntwo\nthree\n" {
+	if out, err := other.ReadOutput(t.Context(), p, toolkit.OutputQuery{Max: 100}); err != nil || out.Text != "one\ntwo\nthree\n" {
 		t.Errorf("another agent gets %q, %v", out.Text, err)
 	}
 	r.callChecked("process_log", object{"id": "web", "grep": "two"})

@@ -28,7 +28,7 @@ func TestErrorsAreWordedForAgents(t *testing.T) {
 		{api.Errorf(api.CodeInvalid, "open %s: no", long), "open " + long[:2042] + "…" + long[len(long)-1020:] + ": no"},
 		{api.Errorf(api.CodeLocked, "the user has the keyboard"), "locked_by_user: the user has the keyboard"},
 	} {
-		if got := toolkit.Failure(tc.err); resultText(got) != tc.want || !got.Failed {
+		if got := toolkit.FailureResult(tc.err); resultText(got) != tc.want || !got.Failed {
 			t.Errorf("%.80v:\n%q, want\n%q", tc.err, resultText(got), tc.want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestErrorsAreWordedForAgents(t *testing.T) {
 func TestCallOnExitedSessionSuggestsNextStep(t *testing.T) {
 	t.Parallel()
 	ended := api.Errorf(api.CodeEnded, "type into x: it has ended")
-	if got := resultText(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start starts another") {
+	if got := resultText(toolkit.FailureResult(toolkit.AddAdvice(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start starts another") {
 		t.Errorf("session_exec: %s", got)
 	}
 }
@@ -46,7 +46,7 @@ func TestCallThatLostTheEngineNamesItsTool(t *testing.T) {
 	t.Parallel()
 	lost := api.Errorf(api.CodeUnsure, "call session.exec: lost the engine at /run/user/1/tandem/engine.sock: EOF: it may have been typed")
 	want := "call session_exec: lost the engine: EOF: it may have been typed"
-	if got := resultText(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, lost))); got != want {
+	if got := resultText(toolkit.FailureResult(toolkit.AddAdvice(toolkit.Tool{Name: "session_exec"}, lost))); got != want {
 		t.Errorf("session_exec: %q, want %q", got, want)
 	}
 }

@@ -1,6 +1,5 @@
-// Package toolkit is what a tool of the agents' server is made of: its entry in
-// the list, its arguments and results, and the agent that calls it. What tools
-// there are is the profiles'.
+// Package toolkit holds the building blocks of agents' tools: a tool's entry in the list, its
+// arguments and results, and the calling agent. The tools themselves belong to the profiles.
 package toolkit
 
 import (
@@ -22,38 +21,36 @@ import (
 )
 
 const (
-	// watchAgain is how long after a lost watch another one is tried, at first
-	// and at most.
-	watchAgain     = 50 * time.Millisecond
-	WatchAgainMost = 5 * time.Second
+	// minWatchPause is the first pause before reconnecting a lost watch, and MaxWatchPause the
+	// longest.
+	minWatchPause = 50 * time.Millisecond
+	MaxWatchPause = 5 * time.Second
 )
 
-// An Agent is one connected agent: who the engine knows it as, and what it may
-// reach.
+// An Agent is a connected agent: its identity in the engine, and its limits.
 type Agent struct {
 	Options *Options
-	Engine  *retry.Conn // goes on with the next engine when one is lost
+	Engine  *retry.Conn // reconnects to the next engine when one exits
 	Actor   string      // agent:NAME/VERSION
-	Owner   string      // id of this client, to which leases are bound too
-	Roots   []string    // folders that file tools are confined to
-	Shell   string      // what runs command lines, on another machine
+	Owner   string      // id of this client, also the owner of its leases
+	Roots   []string    // folders open to file tools
+	Shell   string      // runs command lines; set on other machines only
 
-	Environ map[string]string // what programs that it starts inherit, but for what was unset
-	Umask   string            // that of programs that it starts, in octal
-	unset   unset
+	Environ map[string]string // variables inherited by its programs, except unset ones
+	Umask   string            // of its programs, in octal
+	unset   unsetVariables
 
 	Seen Seen
 
-	Lost atomic.Bool // the engine has gone since it was last heard of
+	EngineLost atomic.Bool // the engine has exited since its last event
 }
 
-// scope is where this agent's file tools may reach.
-func (f *Agent) scope() api.FileScope {
+func (f *Agent) fileScope() api.FileScope {
 	return api.FileScope{Roots: f.Roots, Base: f.Options.CWD}
 }
 
-// Folder is an absolute folder: below this agent's own unless it is given so.
-func (f *Agent) Folder(cwd string) string { return Absolute(cwd, f.Options.CWD, f.Options.Home) }
+// Folder returns the absolute path of cwd, which may be relative to the agent's own folder.
+func (f *Agent) Folder(cwd string) string { return AbsolutePath(cwd, f.Options.CWD, f.Options.Home) }
 
 // StartError returns err, the error of a start in cwd. If cwd is "", so that the agent's own folder
 // could not be used, it adds a hint to pass another folder.
@@ -65,8 +62,9 @@ func (f *Agent) StartError(cwd string, err error) error {
 	return err
 }
 
-// Absolute is a path that may begin in a folder, or with ~ in the home folder.
-func Absolute(path, base, home string) string {
+// AbsolutePath returns path cleaned, after resolving a leading ~ in home and a relative path in
+// base.
+func AbsolutePath(path, base, home string) string {
 	switch {
 	case path == "~" || strings.HasPrefix(path, "~/"):
 		return filepath.Join(home, path[1:])
@@ -76,32 +74,34 @@ func Absolute(path, base, home string) string {
 	return filepath.Join(base, path)
 }
 
-// Attend keeps a watch open until ctx ends, across engines.
-func (f *Agent) Attend(ctx context.Context, heard func(api.Event)) {
+// WatchEvents watches events until ctx ends, reconnecting when an engine exits, and closes the
+// agent's connection. It calls onEvent with each event.
+func (f *Agent) WatchEvents(ctx context.Context, onEvent func(api.Event)) {
 	defer f.Engine.Close()
-	for pause := watchAgain; ; pause = min(2*pause, WatchAgainMost) {
+	for pause := minWatchPause; ; pause = min(2*pause, MaxWatchPause) {
 		for e, err := range f.Engine.WatchFor(ctx, api.WatchInput{Lasting: true}) {
 			if err != nil {
 				break
 			}
-			pause = watchAgain
-			f.Lost.Store(false)
+			// A working engine resets the back-off.
+			pause = minWatchPause
+			f.EngineLost.Store(false)
 			if e.Type == api.EventRemoved {
-				f.Seen.Forget(e.ID)
+				f.Seen.Remove(e.ID)
 			}
-			heard(e)
+			onEvent(e)
 		}
-		f.Lost.Store(true)
+		f.EngineLost.Store(true)
 		if sleep.For(ctx, pause) != nil {
 			return
 		}
 	}
 }
 
-// Revive sees to it that there is an engine for an agent that has lost its own:
-// a call could reach what is left of the old one.
-func (f *Agent) Revive(ctx context.Context) error {
-	if !f.Lost.Load() {
+// EnsureEngine connects to an engine after the agent has lost its own. Otherwise a call might reach
+// the remains of the old one.
+func (f *Agent) EnsureEngine(ctx context.Context) error {
+	if !f.EngineLost.Load() {
 		return nil
 	}
 	engine, err := f.Options.Connect(ctx, f.Actor, f.Owner, f.Options.Bounds())
@@ -109,15 +109,16 @@ func (f *Agent) Revive(ctx context.Context) error {
 		return err
 	}
 	engine.Close() // the agent's own client reaches the same socket
-	f.Lost.Store(false)
+	f.EngineLost.Store(false)
 	return nil
 }
 
-// agentPrefix is what the names of all agents begin with, once.
+// agentPrefix starts the name of every agent.
 const agentPrefix = "agent:"
 
-// ActorOf names an agent after what it says of itself.
+// ActorOf returns an agent's name in the engine, based on its own name and version.
 func ActorOf(info *sdk.Implementation) string {
+	// Drop a prefix sent by the client, so that names cannot start with it twice.
 	name, version := "unknown", ""
 	if info != nil {
 		if own := PlainName(strings.TrimPrefix(info.Name, agentPrefix)); own != "" {
@@ -130,7 +131,7 @@ func ActorOf(info *sdk.Implementation) string {
 	return agentPrefix + name
 }
 
-// PlainName is what may stand in an actor's name of what a client says.
+// PlainName replaces characters not allowed in an actor's name and truncates it to 64 bytes.
 func PlainName(s string) string {
 	keep := func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.+", r) {
@@ -147,8 +148,8 @@ func PlainName(s string) string {
 	return s
 }
 
-// LastingOwner is the id of a client that has no connection: it is known by its
-// token and its name, however long it was away.
+// LastingOwner returns the id of a client without a connection. It depends only on its token and
+// name, and so is the same every time the client returns.
 func LastingOwner(token, actor string) string {
 	sum := sha256.Sum256([]byte("tandem client\x00" + token + "\x00" + actor))
 	return hex.EncodeToString(sum[:6])

@@ -14,42 +14,43 @@ import (
 	"tandem/engine/api"
 )
 
-// Decode reads arguments strictly: a missing, unknown or wrongly typed one is
-// an error that names it.
+// Decode decodes arguments strictly: it rejects missing, unknown and wrongly typed ones by name.
 func Decode[In any](t Tool, args json.RawMessage) (In, error) {
 	var in In
-	err := decode(t, args, &in)
+	err := decodeInto(t, args, &in)
 	return in, err
 }
 
-// decode is Decode without the type: in points to where the arguments go. The compiler
-// makes Decode anew for each tool.
-func decode(t Tool, args json.RawMessage, in any) error {
+// decodeInto decodes arguments into in, a pointer. It is separate from Decode because the compiler
+// instantiates Decode for each tool.
+func decodeInto(t Tool, args json.RawMessage, in any) error {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage("{}")
 	}
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.DisallowUnknownFields()
+	// Strict decoding first: repairs cost a second pass and are rarely needed.
 	if err := d.Decode(in); err != nil {
-		mended := spelled(t, args)
-		if mended == nil {
-			mended = wholeNumbers(args)
+		fixed := fixNames(t, args)
+		if fixed == nil {
+			fixed = fixNumbers(args)
 		}
-		if mended == nil {
+		if fixed == nil {
 			return argumentError(t, err)
 		}
+		// Fields set by the failed attempt must not survive.
 		reflect.ValueOf(in).Elem().SetZero()
-		return decode(t, mended, in)
+		return decodeInto(t, fixed, in)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return api.Errorf(api.CodeInvalid, "call %s: something follows the arguments", t.Name)
 	}
-	return missing(t, args)
+	return checkRequired(t, args)
 }
 
-// spelled is arguments with the names that the tool knows where they differ in
-// spelling alone, timeout_ms for timeoutMs, or name an id otherwise; nil if none does.
-func spelled(t Tool, args json.RawMessage) json.RawMessage {
+// fixNames renames arguments to the tool's spelling, such as timeout_ms for timeoutMs, and other
+// names of an id to id. It returns nil if nothing changes.
+func fixNames(t Tool, args json.RawMessage) json.RawMessage {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(args, &given) != nil {
 		return nil
@@ -57,7 +58,7 @@ func spelled(t Tool, args json.RawMessage) json.RawMessage {
 	changed := false
 	for _, name := range FieldNames(t.In) {
 		for key, value := range given {
-			if _, exact := given[name]; !exact && key != name && plain(key) == plain(name) {
+			if _, exact := given[name]; !exact && key != name && canonicalName(key) == canonicalName(name) {
 				given[name], changed = value, true
 				delete(given, key)
 			}
@@ -73,9 +74,9 @@ func spelled(t Tool, args json.RawMessage) json.RawMessage {
 	return b
 }
 
-// plain is the name of an argument without how it is spelled. What has one id
-// is told of it under any of its names.
-func plain(name string) string {
+// canonicalName returns an argument's name without regard to spelling. All names of an id are
+// equal.
+func canonicalName(name string) string {
 	name = strings.ToLower(strings.ReplaceAll(name, "_", ""))
 	if name == "processid" || name == "sessionid" {
 		return "id"
@@ -83,9 +84,9 @@ func plain(name string) string {
 	return name
 }
 
-// wholeNumbers is arguments with 3 for 3.0, which is an integer to a JSON schema
-// and none to Go; nil if there is no such number.
-func wholeNumbers(args json.RawMessage) json.RawMessage {
+// fixNumbers writes whole numbers as integers, such as 3 for 3.0: JSON schema accepts both, Go's
+// decoder does not. It returns nil if nothing changes.
+func fixNumbers(args json.RawMessage) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	var value any
@@ -93,7 +94,7 @@ func wholeNumbers(args json.RawMessage) json.RawMessage {
 		return nil
 	}
 	changed := false
-	value = wholeIn(value, &changed)
+	value = convertWhole(value, &changed)
 	if !changed {
 		return nil
 	}
@@ -104,16 +105,16 @@ func wholeNumbers(args json.RawMessage) json.RawMessage {
 	return b
 }
 
-// wholeIn is a JSON value with its numbers as integers where they are.
-func wholeIn(value any, changed *bool) any {
+// convertWhole replaces whole numbers in a JSON value by integers.
+func convertWhole(value any, changed *bool) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, member := range v {
-			v[name] = wholeIn(member, changed)
+			v[name] = convertWhole(member, changed)
 		}
 	case []any:
 		for i, element := range v {
-			v[i] = wholeIn(element, changed)
+			v[i] = convertWhole(element, changed)
 		}
 	case json.Number:
 		n, err := v.Float64()
@@ -130,58 +131,58 @@ func argumentError(t Tool, err error) error {
 	if errors.As(err, &own) {
 		return api.Errorf(own.Code, "call %s: %s", t.Name, own.Message)
 	}
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) && wrong.Field != "" {
-		return api.Errorf(api.CodeInvalid, "call %s: %s", t.Name, wrongArgument(t, wrong))
+	var typeErr *json.UnmarshalTypeError
+	if errors.As(err, &typeErr) && typeErr.Field != "" {
+		return api.Errorf(api.CodeInvalid, "call %s: %s", t.Name, describeWrongType(t, typeErr))
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		if name, err := strconv.Unquote(field); err == nil {
-			field = strconv.Quote(Brief(name))
+			field = strconv.Quote(Abbreviate(name))
 		}
-		return api.Errorf(api.CodeInvalid, "call %s: unknown argument %s", t.Name, field).WithHint(taken(t))
+		return api.Errorf(api.CodeInvalid, "call %s: unknown argument %s", t.Name, field).WithHint(acceptedHint(t))
 	}
-	return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(taken(t))
+	return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(acceptedHint(t))
 }
 
-// wrongArgument says what an argument, or what is in one, has to be.
-func wrongArgument(t Tool, wrong *json.UnmarshalTypeError) string {
-	what := misplaced(t.In, fmt.Sprintf("argument %q", wrong.Field), wrong)
-	value := valueOf(wrong.Value)
-	if kindOf(wrong.Type) == "an integer" && strings.Trim(value, "-0123456789") == "" {
+// describeWrongType says which type an argument, or a value inside one, must have.
+func describeWrongType(t Tool, typeErr *json.UnmarshalTypeError) string {
+	what := describePlace(t.In, fmt.Sprintf("argument %q", typeErr.Field), typeErr)
+	value := describeValue(typeErr.Value)
+	if jsonTypeOf(typeErr.Type) == "an integer" && strings.Trim(value, "-0123456789") == "" {
 		return fmt.Sprintf("%s is out of range: %s", what, value)
 	}
-	return fmt.Sprintf("%s must be %s, not %s", what, kindOf(wrong.Type), value)
+	return fmt.Sprintf("%s must be %s, not %s", what, jsonTypeOf(typeErr.Type), value)
 }
 
-// taken says what arguments a tool has.
-func taken(t Tool) string {
-	names := FieldNames(t.taken())
+// acceptedHint lists the arguments of a tool.
+func acceptedHint(t Tool) string {
+	names := FieldNames(t.inputType())
 	if len(names) == 0 {
 		return "it takes no arguments"
 	}
 	return "it takes: " + strings.Join(names, ", ")
 }
 
-// missing says which required argument, or member of what is in one, is not there.
-func missing(t Tool, args json.RawMessage) error {
+// checkRequired returns an error for a missing required argument or member, or a null in a list.
+func checkRequired(t Tool, args json.RawMessage) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(args, &given); err != nil {
-		return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(taken(t))
+		return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(acceptedHint(t))
 	}
-	name := lacking(t.In, args)
+	name := findMissing(t.In, args)
 	switch {
 	case strings.HasSuffix(name, "]"):
 		return api.Errorf(api.CodeInvalid, "call %s: argument %q cannot be null", t.Name, name[1:])
 	case name != "":
-		return api.Errorf(api.CodeInvalid, "call %s: argument %q is missing", t.Name, name[1:]).WithHint(taken(t))
+		return api.Errorf(api.CodeInvalid, "call %s: argument %q is missing", t.Name, name[1:]).WithHint(acceptedHint(t))
 	}
 	return nil
 }
 
-// lacking names the first member that a value of a type must have and has not,
-// by its path from the value, as .edits[0].replace, or the first element of a list that is null;
-// "" if there is neither. The value has been decoded as the type before.
-func lacking(t reflect.Type, value json.RawMessage) string {
+// findMissing returns the path of the first missing required member of a value, such as
+// .edits[0].replace, or of the first null in a list, such as [1]. It returns "" if there is
+// neither. The value must have been decoded as t before.
+func findMissing(t reflect.Type, value json.RawMessage) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -195,19 +196,19 @@ func lacking(t reflect.Type, value json.RawMessage) string {
 			if string(e) == "null" {
 				return fmt.Sprintf("[%d]", i)
 			}
-			if name := lacking(t.Elem(), e); name != "" {
+			if name := findMissing(t.Elem(), e); name != "" {
 				return fmt.Sprintf("[%d]%s", i, name)
 			}
 		}
 	case "object":
 		if t.Kind() == reflect.Struct {
-			return lackingField(t, value)
+			return findMissingField(t, value)
 		}
 	}
 	return ""
 }
 
-func lackingField(t reflect.Type, value json.RawMessage) string {
+func findMissingField(t reflect.Type, value json.RawMessage) string {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(value, &given) != nil {
 		return ""
@@ -224,13 +225,14 @@ func lackingField(t reflect.Type, value json.RawMessage) string {
 			}
 			continue
 		}
-		if inner := lacking(f.Type, member); inner != "" {
+		if inner := findMissing(f.Type, member); inner != "" {
 			return "." + name + inner
 		}
 	}
 	return ""
 }
 
+// FieldNames returns the names of the arguments in an input type, without hidden ones.
 func FieldNames(t reflect.Type) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {

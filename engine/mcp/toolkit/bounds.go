@@ -11,38 +11,37 @@ import (
 )
 
 const (
-	// Bulk is how many bytes of text a result has unless more is asked for: under
-	// ten thousand tokens.
-	Bulk = 32 << 10
-	// Body is how many of them its output may have: the rest is for notes.
-	Body = Bulk - 2*noteMost
-	// BulkMost is how much can be asked for.
-	BulkMost = 16 << 20
-	// OutputMost is how much output of a command is given as it is, endMost how much of the
-	// head and of the tail of more, and lineMost how much of one line.
-	OutputMost = 8000
-	endMost    = 2000
-	lineMost   = 1000
-	// noteMost is room for the note on what was left out.
-	noteMost = 256
-	// commandMost is how much of a command lists and records show.
-	commandMost = 1 << 10
+	// DefaultSize is the maximum size of a result's text, in bytes, unless a call asks for more. It
+	// is less than 10,000 tokens.
+	DefaultSize = 32 << 10
+	// DefaultBodySize is the part of DefaultSize for output. The rest is for notes.
+	DefaultBodySize = DefaultSize - 2*noteSize
+	// MaxSize is the largest size a call may ask for.
+	MaxSize = 16 << 20
+	// MaxOutput is the maximum size of a command's output returned in full. Of longer output,
+	// maxEnd bytes of the head and of the tail are returned. maxOutputLine limits each line.
+	MaxOutput     = 8000
+	maxEnd        = 2000
+	maxOutputLine = 1000
+	// noteSize is the space for the note about omitted text.
+	noteSize = 256
+	// maxCommand is the maximum size of a command in lists and records.
+	maxCommand = 1 << 10
 
-	// wordMost is how long an argument or a variable of a program may be
-	// (execve(2), MAX_ARG_STRLEN), its end included.
-	wordMost = 128 << 10
-	// patternMost is how long a regular expression may be: reading one takes
-	// its time.
-	patternMost = 64 << 10
+	// maxWord is the maximum size of an argument or a variable of a program, including its
+	// terminator (execve(2), MAX_ARG_STRLEN).
+	maxWord = 128 << 10
+	// maxPattern is the maximum length of a regular expression; parsing long ones takes time.
+	maxPattern = 64 << 10
 )
 
-// CheckLine checks a line for a shell and the variables that come with it
-// before the system refuses them in fewer words.
+// CheckLine rejects a shell line and variables the system would not accept, with a better error.
+// doing starts the error's message.
 func CheckLine(doing, command string, env map[string]string) error {
 	switch {
 	case strings.TrimSpace(command) == "":
 		return api.Errorf(api.CodeInvalid, "%s: the command is empty", doing)
-	case len(command) >= wordMost:
+	case len(command) >= maxWord:
 		return api.Errorf(api.CodeInvalid, "%s: the command is longer than 128 KB", doing).WithHint("write it to a file and run that")
 	}
 	for name, value := range env {
@@ -53,57 +52,57 @@ func CheckLine(doing, command string, env map[string]string) error {
 	return nil
 }
 
-// CheckVariable refuses a variable with which nothing could be started.
+// CheckVariable rejects a variable too long for any program.
 func CheckVariable(name, value string) error {
-	if len(name)+len("=")+len(value) >= wordMost {
-		return api.Errorf(api.CodeInvalid, "environment variable %s: it is longer than 128 KB", Brief(name)).
+	if len(name)+len("=")+len(value) >= maxWord {
+		return api.Errorf(api.CodeInvalid, "environment variable %s: it is longer than 128 KB", Abbreviate(name)).
 			WithHint("write the value to a file and give the file's path")
 	}
 	return nil
 }
 
-// CheckPatterns refuses regular expressions that are too long or none.
+// CheckPatterns rejects invalid and overlong regular expressions.
 func CheckPatterns(patterns ...string) error {
 	for _, p := range patterns {
-		if len(p) > patternMost {
+		if len(p) > maxPattern {
 			return api.Errorf(api.CodeInvalid, "read pattern: it is longer than 64 KB")
 		}
 		var wrong *syntax.Error
 		if _, err := syntax.Parse(p, syntax.Perl); errors.As(err, &wrong) {
-			return api.Errorf(api.CodeInvalid, "read pattern %q: %s", Brief(p), wrong.Code).
+			return api.Errorf(api.CodeInvalid, "read pattern %q: %s", Abbreviate(p), wrong.Code).
 				WithHint(`it is a regular expression (RE2); escape what is meant as it is with \`)
 		}
 	}
 	return nil
 }
 
-// Ends is an output of at most OutputMost bytes, or the head and tail of more; lines that are
-// too long to be read are shortened.
-func Ends(text, how string) string {
-	if text = ShortLines(text); len(text) > OutputMost {
-		return HeadAndTail(text, 2*endMost+noteMost, how)
+// KeepEnds returns output of at most MaxOutput bytes, or the head and tail of longer output, with
+// how in the note between them. Long lines are shortened.
+func KeepEnds(text, how string) string {
+	if text = ShortenLines(text); len(text) > MaxOutput {
+		return HeadAndTail(text, 2*maxEnd+noteSize, how)
 	}
 	return text
 }
 
-// ShortLines is a text without the middle of lines that are longer than lineMost bytes.
-func ShortLines(text string) string {
-	if len(text) <= lineMost {
+// ShortenLines removes the middle of lines longer than maxOutputLine bytes.
+func ShortenLines(text string) string {
+	if len(text) <= maxOutputLine {
 		return text
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		if len(line) <= lineMost {
+		if len(line) <= maxOutputLine {
 			b.WriteString(line)
 			continue
 		}
-		head, tail := strings.ToValidUTF8(line[:lineMost/2], ""), strings.ToValidUTF8(line[len(line)-lineMost/2:], "")
+		head, tail := strings.ToValidUTF8(line[:maxOutputLine/2], ""), strings.ToValidUTF8(line[len(line)-maxOutputLine/2:], "")
 		fmt.Fprintf(&b, "%s[%d bytes left out]%s", head, len(line)-len(head)-len(tail), tail)
 	}
 	return b.String()
 }
 
-// JSONSize returns how many bytes a text has as a string in JSON, without its quotes.
+// JSONSize returns the size of a text as a JSON string, without the quotes.
 func JSONSize(text string) int {
 	size := 0
 	for i := 0; i < len(text); {
@@ -113,7 +112,7 @@ func JSONSize(text string) int {
 	return size
 }
 
-// runeSize returns how many bytes the first character of a text has in JSON, and has itself.
+// runeSize returns the size of the first character of a text in JSON, and its width in the text.
 func runeSize(text string) (size, width int) {
 	switch c := text[0]; {
 	case strings.IndexByte("\"\\\n\r\t\b\f", c) >= 0:
@@ -130,12 +129,12 @@ func runeSize(text string) (size, width int) {
 	return width, width
 }
 
-// Head returns the longest beginning of a text that has at most so many bytes in JSON.
-func Head(text string, most int) string {
+// Head returns the longest prefix of a text with at most limit bytes in JSON.
+func Head(text string, limit int) string {
 	end, size := 0, 0
 	for end < len(text) {
 		n, width := runeSize(text[end:])
-		if size += n; size > most {
+		if size += n; size > limit {
 			break
 		}
 		end += width
@@ -143,13 +142,13 @@ func Head(text string, most int) string {
 	return text[:end]
 }
 
-// Tail returns the longest end of a text that has at most so many bytes in JSON.
-func Tail(text string, most int) string {
+// Tail returns the longest suffix of a text with at most limit bytes in JSON.
+func Tail(text string, limit int) string {
 	begin, size := len(text), 0
 	for begin > 0 {
 		_, width := utf8.DecodeLastRuneInString(text[:begin])
 		n, _ := runeSize(text[begin-width:])
-		if size += n; size > most {
+		if size += n; size > limit {
 			break
 		}
 		begin -= width
@@ -157,24 +156,25 @@ func Tail(text string, most int) string {
 	return text[begin:]
 }
 
-// ShortCommand returns a command for a list or a record: the beginning of a long one, with a note.
-func ShortCommand(command string) string {
-	if JSONSize(command) <= commandMost {
+// ShortenCommand truncates a command for a list or a record.
+func ShortenCommand(command string) string {
+	if JSONSize(command) <= maxCommand {
 		return command
 	}
-	head := Head(command, commandMost-noteMost)
+	head := Head(command, maxCommand-noteSize)
 	return fmt.Sprintf("%s… [%d bytes left out]", head, len(command)-len(head))
 }
 
-// HeadAndTail is a text of at most so many bytes in JSON: the beginning and the end of
-// one that is longer, with a note between them of what is left out and how to get
-// it. Lines stay whole where they are not too long for that.
-func HeadAndTail(text string, most int, how string) string {
-	if JSONSize(text) <= most {
+// HeadAndTail returns a text with at most limit bytes in JSON. A longer text loses its middle. The
+// note there states the omitted size, and how to get the rest. Lines stay whole if they are short
+// enough.
+func HeadAndTail(text string, limit int, how string) string {
+	if JSONSize(text) <= limit {
 		return text
 	}
-	half := max(most-noteMost, 0) / 2
+	half := max(limit-noteSize, 0) / 2
 	head, tail := Head(text, half), Tail(text, half)
+	// Cut at line ends, unless that would drop half of the text.
 	if end := strings.LastIndexByte(head, '\n') + 1; end > len(head)/2 {
 		head = head[:end]
 	}
@@ -182,13 +182,13 @@ func HeadAndTail(text string, most int, how string) string {
 		tail = tail[begin:]
 	}
 	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
-	left := text[len(head) : len(text)-len(tail)]
-	note := fmt.Sprintf("[%d bytes left out", len(left))
-	if lines := strings.Count(left, "\n"); lines > 1 {
-		note = fmt.Sprintf("[%d lines (%d bytes) left out", lines, len(left))
+	omitted := text[len(head) : len(text)-len(tail)]
+	note := fmt.Sprintf("[%d bytes left out", len(omitted))
+	if lines := strings.Count(omitted, "\n"); lines > 1 {
+		note = fmt.Sprintf("[%d lines (%d bytes) left out", lines, len(omitted))
 	}
 	if how != "" {
 		note += ": " + how
 	}
-	return head + LineBetween(head, note) + note + "]\n" + tail
+	return head + NewlineBetween(head, note) + note + "]\n" + tail
 }

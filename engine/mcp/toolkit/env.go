@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Env are variables for a program, as an argument. Clients give ports and
-// switches as numbers and truth values; a program gets them as they are written.
+// Env holds variables for a program, as an argument. Some clients send ports and switches as
+// numbers and booleans, and Env keeps their spelling.
 type Env map[string]string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -19,10 +19,11 @@ func (e *Env) UnmarshalJSON(object []byte) error {
 		return err
 	}
 	*e = make(Env, len(given))
+	// Sorted, so that the same mistake always gives the same error.
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		value, err := envValue(given[name])
 		if err != nil {
-			err.Field = Brief(name)
+			err.Field = Abbreviate(name)
 			return err
 		}
 		(*e)[name] = value
@@ -43,7 +44,7 @@ func (v *EnvValue) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// envValue is a value as a program gets it. What has no such form is refused.
+// envValue returns a value as a program receives it. It rejects objects, arrays and null.
 func envValue(value json.RawMessage) (string, *json.UnmarshalTypeError) {
 	kind := ""
 	switch value[0] {
@@ -55,7 +56,7 @@ func envValue(value json.RawMessage) (string, *json.UnmarshalTypeError) {
 		kind = "null"
 	case '"':
 		var text string
-		_ = json.Unmarshal(value, &text) // the decoder has found it valid
+		_ = json.Unmarshal(value, &text) // the decoder has validated it
 		return text, nil
 	default:
 		return string(value), nil
@@ -63,13 +64,13 @@ func envValue(value json.RawMessage) (string, *json.UnmarshalTypeError) {
 	return "", &json.UnmarshalTypeError{Value: kind, Type: reflect.TypeFor[string]()}
 }
 
-// unset are the names of variables that programs do not inherit any more.
-type unset struct {
+// unsetVariables holds the names of variables no longer inherited by programs.
+type unsetVariables struct {
 	mu    sync.Mutex
 	names map[string]bool
 }
 
-// Unset keeps a variable from what programs inherit; false if none did.
+// Unset removes a variable from the inherited environment, and reports whether it was there.
 func (f *Agent) Unset(name string) bool {
 	f.unset.mu.Lock()
 	defer f.unset.mu.Unlock()
@@ -83,8 +84,9 @@ func (f *Agent) Unset(name string) bool {
 	return true
 }
 
-// Inherited is what programs that the agent starts inherit; it must not be changed.
-func (f *Agent) Inherited() map[string]string {
+// ChildEnv returns the variables inherited by the agent's programs. The caller must not change
+// the map.
+func (f *Agent) ChildEnv() map[string]string {
 	f.unset.mu.Lock()
 	defer f.unset.mu.Unlock()
 	if len(f.unset.names) == 0 {

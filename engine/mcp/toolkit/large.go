@@ -12,30 +12,28 @@ import (
 )
 
 const (
-	// LargeText is the size of a result that is worth encoding by ourselves.
-	LargeText = 64 << 10
-	// TextPiece is how much of a text is encoded at a time.
-	TextPiece = 64 << 10
+	// LargeResultSize is the minimum size for encoding a result here.
+	LargeResultSize = 64 << 10
+	// PieceSize is the amount of text encoded at a time.
+	PieceSize = 64 << 10
 )
 
-// A LargeResult is a tool's result that is encoded by ourselves: once, and
-// piece by piece where it can be written so. The SDK would go over its text
-// four times.
+// A LargeResult is a result encoded here instead of by the SDK: only once, and piece by piece if
+// the transport allows it. The SDK would copy its text four times.
 type LargeResult struct {
 	sdk.ResultBase
 	Pieces []Piece
-	store  *ResultStore // nil where the SDK writes
+	store  *ResultStore // nil if the SDK writes the result
 }
 
-// A Piece of a result's encoding is JSON, or text of a string that is still to
-// be encoded.
+// A Piece of a result's encoding is either JSON or the unencoded text of a string.
 type Piece struct {
 	JSON []byte
 	text string
 }
 
-// Light gives a large result its own encoding; others stay.
-func Light(r *sdk.CallToolResult, version string, store *ResultStore) sdk.Result {
+// EncodeLarge returns a large result of text as a LargeResult, and other results unchanged.
+func EncodeLarge(r *sdk.CallToolResult, version string, store *ResultStore) sdk.Result {
 	size := 0
 	for _, c := range r.Content {
 		t, ok := c.(*sdk.TextContent)
@@ -44,11 +42,11 @@ func Light(r *sdk.CallToolResult, version string, store *ResultStore) sdk.Result
 		}
 		size += len(t.Text)
 	}
-	spoken, _ := r.StructuredContent.(FactsWithText)
-	for _, t := range spoken.Text {
+	facts, _ := r.StructuredContent.(FactsWithText)
+	for _, t := range facts.Text {
 		size += len(t)
 	}
-	if size < LargeText || r.InputRequests != nil {
+	if size < LargeResultSize || r.InputRequests != nil {
 		return r
 	}
 	l := &LargeResult{store: store}
@@ -57,52 +55,53 @@ func Light(r *sdk.CallToolResult, version string, store *ResultStore) sdk.Result
 	if version >= WithoutSessions {
 		resultType = "complete"
 	}
-	if l.add(r, resultType) != nil {
-		return r // the SDK finds the same mistake
+	if l.encodeResult(r, resultType) != nil {
+		return r // the SDK will report the same error
 	}
 	return l
 }
 
-// add adds the encoding of a result of text.
-func (l *LargeResult) add(r *sdk.CallToolResult, resultType string) error {
+// encodeResult adds the encoding of a result.
+func (l *LargeResult) encodeResult(r *sdk.CallToolResult, resultType string) error {
 	head := struct {
 		Meta       sdk.Meta `json:"_meta,omitempty"`
 		ResultType string   `json:"resultType,omitempty"`
 		Structured any      `json:"structuredContent,omitempty"`
 		IsError    bool     `json:"isError,omitempty"`
 	}{r.Meta, resultType, r.StructuredContent, r.IsError}
-	spoken, speaks := r.StructuredContent.(FactsWithText)
-	if speaks {
+	facts, hasFacts := r.StructuredContent.(FactsWithText)
+	if hasFacts {
 		head.Structured = nil
 	}
 	b, err := Encode(head)
 	if err != nil {
 		return err
 	}
-	l.json(reopened(b))
-	if speaks {
-		l.json([]byte(`"structuredContent":`))
-		l.Pieces = append(l.Pieces, spoken.pieces()...)
-		l.json([]byte(","))
+	l.appendJSON(openObject(b))
+	// The facts may hold a long text, so they are written in pieces like the content.
+	if hasFacts {
+		l.appendJSON([]byte(`"structuredContent":`))
+		l.Pieces = append(l.Pieces, facts.pieces()...)
+		l.appendJSON([]byte(","))
 	}
-	l.json([]byte(`"content":[`))
+	l.appendJSON([]byte(`"content":[`))
 	for i, c := range r.Content {
 		before := `{"type":"text","text":"`
 		if i > 0 {
 			before = "," + before
 		}
-		l.json([]byte(before))
+		l.appendJSON([]byte(before))
 		l.Pieces = append(l.Pieces, Piece{text: c.(*sdk.TextContent).Text})
-		l.json([]byte(`"}`))
+		l.appendJSON([]byte(`"}`))
 	}
-	l.json([]byte("]}"))
+	l.appendJSON([]byte("]}"))
 	return nil
 }
 
-func (l *LargeResult) json(b []byte) { l.Pieces = append(l.Pieces, Piece{JSON: b}) }
+func (l *LargeResult) appendJSON(b []byte) { l.Pieces = append(l.Pieces, Piece{JSON: b}) }
 
-// reopened is an encoded object without its end, so that members can follow.
-func reopened(object []byte) []byte {
+// openObject returns an encoded object without its closing brace, ready for further members.
+func openObject(object []byte) []byte {
 	head := bytes.Clone(object[:len(object)-1])
 	if len(head) > 1 {
 		head = append(head, ',')
@@ -110,34 +109,35 @@ func reopened(object []byte) []byte {
 	return head
 }
 
-// MarshalJSON implements json.Marshaler: with a ticket where our own transport
-// writes the result.
+// MarshalJSON implements json.Marshaler. It returns a ticket if our own transport writes the
+// result.
 func (l *LargeResult) MarshalJSON() ([]byte, error) {
 	if l.store != nil {
 		return l.store.Put(l), nil
 	}
-	return encoded(l.Pieces), nil
+	return joinPieces(l.Pieces), nil
 }
 
-func encoded(pieces []Piece) []byte {
+func joinPieces(pieces []Piece) []byte {
 	size := 0
 	for _, p := range pieces {
+		// An eighth more leaves room for escapes.
 		size += len(p.JSON) + len(p.text) + len(p.text)/8
 	}
 	var b bytes.Buffer
 	b.Grow(size)
-	_, _ = WritePieces(&b, pieces) // a buffer takes everything
+	_, _ = WritePieces(&b, pieces) // a buffer cannot fail
 	return b.Bytes()
 }
 
-// WritePieces writes an encoding, and tells its size.
+// WritePieces writes an encoding and returns its size.
 func WritePieces(w io.Writer, pieces []Piece) (size int, err error) {
 	for _, p := range pieces {
 		n, err := w.Write(p.JSON)
 		if err == nil {
-			var said int
-			said, err = writeText(w, p.text)
-			n += said
+			var written int
+			written, err = writeText(w, p.text)
+			n += written
 		}
 		if size += n; err != nil {
 			return size, err
@@ -146,7 +146,7 @@ func WritePieces(w io.Writer, pieces []Piece) (size int, err error) {
 	return size, nil
 }
 
-// writeText writes what stands between the quotes of a text in JSON.
+// writeText writes a text as it appears between the quotes of a JSON string.
 func writeText(w io.Writer, text string) (size int, err error) {
 	if text == "" {
 		return 0, nil
@@ -155,8 +155,8 @@ func writeText(w io.Writer, text string) (size int, err error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	for len(text) > 0 {
-		n := min(len(text), TextPiece)
-		// No character is cut; what is none may be.
+		n := min(len(text), PieceSize)
+		// Do not split a character; invalid bytes may be split.
 		for back := 1; n < len(text) && back < utf8.UTFMax && !utf8.RuneStart(text[n]); back++ {
 			n--
 		}
@@ -164,7 +164,7 @@ func writeText(w io.Writer, text string) (size int, err error) {
 		if err := e.Encode(text[:n]); err != nil {
 			return size, err
 		}
-		wrote, err := w.Write(b.Bytes()[1 : b.Len()-2]) // the quotes and a newline are around it
+		wrote, err := w.Write(b.Bytes()[1 : b.Len()-2]) // without the quotes and the newline
 		if size += wrote; err != nil {
 			return size, err
 		}
@@ -173,18 +173,17 @@ func writeText(w io.Writer, text string) (size int, err error) {
 	return size, nil
 }
 
-// A ResultStore keeps large results for the transport, while the SDK handles tickets
-// for them.
+// A ResultStore holds large results for the transport. The SDK handles only their tickets.
 type ResultStore struct {
 	mu   sync.Mutex
 	last int
 	Kept map[string]*LargeResult
 }
 
-// ticketHead is what no result begins with.
-const ticketHead = `{"ticket":`
+// ticketPrefix starts every ticket, and no result.
+const ticketPrefix = `{"ticket":`
 
-// Put keeps a result and gives its ticket, which is JSON.
+// Put stores a result and returns its ticket, which is valid JSON.
 func (s *ResultStore) Put(l *LargeResult) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,14 +191,14 @@ func (s *ResultStore) Put(l *LargeResult) []byte {
 		s.Kept = make(map[string]*LargeResult)
 	}
 	s.last++
-	ticket := ticketHead + strconv.Itoa(s.last) + "}"
+	ticket := ticketPrefix + strconv.Itoa(s.last) + "}"
 	s.Kept[ticket] = l
 	return []byte(ticket)
 }
 
-// Take gives the result of a ticket; nil if it is none.
+// Take removes and returns the result of a ticket. It returns nil for anything else.
 func (s *ResultStore) Take(ticket []byte) *LargeResult {
-	if s == nil || !bytes.HasPrefix(ticket, []byte(ticketHead)) {
+	if s == nil || !bytes.HasPrefix(ticket, []byte(ticketPrefix)) {
 		return nil
 	}
 	s.mu.Lock()

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// A Line is a command for a shell, as an argument: one line or several. What ends
-// them as in Windows' files would be part of the last word of each.
-type Line string
+// A ShellLine is an argument holding one or more shell lines. Decoding removes the carriage returns
+// of Windows line ends, which a shell would take for part of each line's last word.
+type ShellLine string
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (l *Line) UnmarshalJSON(value []byte) error {
+func (l *ShellLine) UnmarshalJSON(value []byte) error {
 	var text string
 	if err := json.Unmarshal(value, &text); err != nil {
 		return err
 	}
-	*l = Line(strings.ReplaceAll(text, "\r\n", "\n"))
+	*l = ShellLine(strings.ReplaceAll(text, "\r\n", "\n"))
 	return nil
 }

@@ -10,39 +10,38 @@ import (
 	"tandem/engine/rendered"
 )
 
-// logPage is what the engine gives of a log in one answer at most.
-const logPage = 1 << 20
+// maxLogPage is the maximum size of a log page from the engine.
+const maxLogPage = 1 << 20
 
-// A reading is a piece of a log, and where reading has come to.
-type reading struct {
+// A LogChunk is a part of a log as plain text.
+type LogChunk struct {
 	Text  string
-	From  int64 // where it begins
+	From  int64 // offset of the chunk
 	State LogState
 }
 
-func (r reading) Result() Result {
-	return Text(r.Text).With(r.State)
+func (r LogChunk) Result() Result {
+	return Text(r.Text).WithFacts(r.State)
 }
 
-// ReadLog reads up to most bytes, in JSON, of a log, as text that no terminal has to
-// make sense of. What the end of the piece has cut, a character or a control
-// sequence, is left for the next one.
-func ReadLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (reading, error) {
-	return fitting(most, func(limit int) (reading, string, error) {
+// ReadLog reads a part of a log as plain text, with at most limit bytes in JSON. It leaves an
+// incomplete character or control sequence at the end for the next call.
+func ReadLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int) (LogChunk, error) {
+	return readFitting(limit, func(limit int) (LogChunk, string, error) {
 		r, err := readLog(ctx, f, ask, limit)
 		return r, r.Text, err
 	})
 }
 
-// ReadNew reads the output that an agent has not seen. If that is longer than most, it returns the
-// end and says how much it skipped.
-func ReadNew(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (reading, error) {
-	r, err := ReadLog(ctx, f, ask, most)
+// ReadNew reads output the agent has not seen. If it is longer than limit, it returns the end and
+// states the size skipped.
+func ReadNew(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int) (LogChunk, error) {
+	r, err := ReadLog(ctx, f, ask, limit)
 	if err != nil || r.State.NextCursor >= r.State.End {
 		return r, err
 	}
 	first := r.From
-	r, err = fitting(most, func(limit int) (reading, string, error) {
+	r, err = readFitting(limit, func(limit int) (LogChunk, string, error) {
 		ask := api.ProcessLogInput{ID: ask.ID, Since: new(int64)}
 		*ask.Since = -int64(limit)
 		r, err := readLog(ctx, f, ask, limit)
@@ -54,13 +53,13 @@ func ReadNew(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (
 	return r, err
 }
 
-func readLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (reading, error) {
-	var r reading
+func readLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int) (LogChunk, error) {
+	var r LogChunk
 	var data []byte
 	ended := false
 	ask.Exact = true
 	for first := true; ; first = false {
-		ask.Max = min(most-len(data), logPage)
+		ask.Max = min(limit-len(data), maxLogPage)
 		out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
 		if err != nil {
 			return r, err
@@ -71,18 +70,20 @@ func readLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (
 		}
 		if first {
 			r.From = out.Start
-			r.State.Dropped = missed(ask.Since, out)
+			r.State.Dropped = countMissing(ask.Since, out)
 		}
 		data = append(data, page...)
 		r.State.NextCursor, r.State.End, ended = out.NextCursor, out.End, out.State.Ended()
-		if len(page) == 0 || len(data) >= most || out.NextCursor >= out.End {
+		if len(page) == 0 || len(data) >= limit || out.NextCursor >= out.End {
 			break
 		}
+		// Only the first request may wait or count lines; the next ones continue at its end.
 		next := out.NextCursor
 		ask.Since, ask.Tail, ask.FromLine, ask.WaitMS = &next, 0, nil, 0
 	}
+	// An exited process never completes a sequence, so nothing is held back for it.
 	if !ended {
-		whole := WholeLength(data)
+		whole := CompleteLength(data)
 		r.State.NextCursor -= int64(len(data) - whole)
 		data = data[:whole]
 	}
@@ -90,47 +91,47 @@ func readLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (
 	return r, nil
 }
 
-// missed is how many bytes that were asked for are no longer kept.
-func missed(since *int64, out api.ProcessLogOutput) int64 {
+// countMissing returns the number of requested bytes no longer in the log.
+func countMissing(since *int64, out api.ProcessLogOutput) int64 {
 	if since == nil || *since < 0 {
 		return 0
 	}
 	return max(0, min(out.Start, out.Dropped)-*since)
 }
 
-// CutMost is how long a piece of a character or control sequence is worth
-// waiting for the rest of it.
-const CutMost = 256
+// MaxIncomplete is the length after which an incomplete character or control sequence counts as
+// text.
+const MaxIncomplete = 256
 
 const (
 	esc = 0x1b
-	c1  = 0xc2 // the first byte of U+0080 … U+00BF in UTF-8
+	c1  = 0xc2 // first byte of U+0080 … U+00BF in UTF-8
 )
 
-// PlainText is what a terminal's output says: without escape sequences and
-// control characters, and of a line that was drawn over with carriage returns
-// what was drawn last.
+// PlainText returns a terminal's output without escape sequences and control characters. Of a line
+// redrawn with carriage returns, only the last state remains.
 //
-// It does not use rendered.AppendText, which writes blanks for cursor movements: the text would
-// be longer than the output, and than an agent's bound.
-func PlainText(s string) string { return stripped(s, false) }
+// It does not use rendered.AppendText: that replaces cursor movements by spaces, and the text could
+// become longer than the output and exceed the agent's limit.
+func PlainText(s string) string { return removeSequences(s, false) }
 
-// Stripped returns s without escape sequences and control characters except tabs, newlines and
-// carriage returns. The text of an unterminated sequence is kept.
-func Stripped(s string) string { return stripped(s, true) }
+// StripSequences returns s without escape sequences and control characters except tabs, newlines
+// and carriage returns. It keeps the text of an unterminated sequence.
+func StripSequences(s string) string { return removeSequences(s, true) }
 
-func stripped(s string, whole bool) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return isControl(r) && (r != '\r' || !whole) }) {
+func removeSequences(s string, keepReturns bool) string {
+	// Fast path: most text has nothing to remove.
+	if !strings.ContainsFunc(s, func(r rune) bool { return isControl(r) && (r != '\r' || !keepReturns) }) {
 		return s
 	}
 	out := make([]byte, 0, len(s))
-	line := 0 // where the line begins
-	returned := false
+	line := 0 // start of the line in out
+	pendingReturn := false
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c == esc {
 			n, complete := rendered.Sequence(s[i:])
-			if !complete && !whole {
+			if !complete && !keepReturns {
 				break
 			}
 			if !complete {
@@ -145,11 +146,11 @@ func stripped(s string, whole bool) string {
 		}
 		i++
 		switch {
-		case c == '\n', c == '\r' && whole:
-			out, returned = append(out, c), false
+		case c == '\n', c == '\r' && keepReturns:
+			out, pendingReturn = append(out, c), false
 			line = len(out)
 		case c == '\r':
-			returned = true
+			pendingReturn = true
 		case c == '\b':
 			if len(out) > line {
 				_, n := utf8.DecodeLastRune(out)
@@ -157,8 +158,10 @@ func stripped(s string, whole bool) string {
 			}
 		case c < 0x20 && c != '\t' || c == 0x7f:
 		default:
-			if returned {
-				out, returned = out[:line], false
+			// Erase the line only when something is drawn over it: a final return leaves it
+			// visible.
+			if pendingReturn {
+				out, pendingReturn = out[:line], false
 			}
 			out = append(out, c)
 		}
@@ -171,9 +174,9 @@ func isControl(r rune) bool {
 	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
 }
 
-// LastDrawn is a text with what was drawn last of each line that was drawn over with
-// carriage returns; one that ends a line stays.
-func LastDrawn(s string) string {
+// KeepLastDrawn keeps the last state of each line redrawn with carriage returns. A return at the
+// end of a line has no effect.
+func KeepLastDrawn(s string) string {
 	if !strings.Contains(s, "\r") {
 		return s
 	}
@@ -185,9 +188,9 @@ func LastDrawn(s string) string {
 	return b.String()
 }
 
-// A LogState says where in a log reading has come to.
+// A LogState is the position in a log after a read.
 type LogState struct {
 	NextCursor int64 `json:"next_cursor"`       // since of the next call
 	End        int64 `json:"end"`               // length of the log
-	Dropped    int64 `json:"dropped,omitempty"` // bytes asked for that are no longer kept
+	Dropped    int64 `json:"dropped,omitempty"` // requested bytes no longer in the log
 }

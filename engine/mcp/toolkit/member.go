@@ -5,49 +5,50 @@ import (
 	"encoding/json"
 )
 
-// Member finds a member of a valid JSON object without decoding the others,
-// which may be many megabytes; the last one of several. It does not see through
-// escapes in names.
+// Member returns a member of a valid JSON object, the last one of several. It does not decode the
+// others, which may be many megabytes, and does not resolve escapes in names.
 func Member(object []byte, name string) (value json.RawMessage, ok bool) {
-	start, end := memberAt(object, name)
+	start, end := findMember(object, name)
 	if end == 0 {
 		return nil, false
 	}
 	return object[start:end:end], true
 }
 
-// memberAt is where a member's value stands; 0 and 0 for nowhere.
-func memberAt(object []byte, name string) (start, end int) {
-	for i := afterSpace(object, 1); i < len(object) && object[i] == '"'; {
+// findMember returns the bounds of a member's value, or 0 and 0.
+func findMember(object []byte, name string) (start, end int) {
+	for i := skipSpace(object, 1); i < len(object) && object[i] == '"'; {
 		keyEnd := stringEnd(object, i)
 		known := keyEnd-i == len(name)+2 && string(object[i+1:keyEnd-1]) == name
-		from := afterSpace(object, afterSpace(object, keyEnd)+1)
+		from := skipSpace(object, skipSpace(object, keyEnd)+1)
 		to := valueEnd(object, from)
+		// Keep looking: the last of several members counts, as in encoding/json.
 		if known {
 			start, end = from, to
 		}
-		if i = afterSpace(object, to); i < len(object) && object[i] == ',' {
-			i = afterSpace(object, i+1)
+		if i = skipSpace(object, to); i < len(object) && object[i] == ',' {
+			i = skipSpace(object, i+1)
 		}
 	}
 	return start, end
 }
 
-// afterSpace is where white space that begins at i has ended.
-func afterSpace(text []byte, i int) int {
+// skipSpace returns the index after the white space at i.
+func skipSpace(text []byte, i int) int {
 	for i < len(text) && bytes.IndexByte([]byte(" \t\r\n"), text[i]) >= 0 {
 		i++
 	}
 	return min(i, len(text))
 }
 
-// stringEnd is behind the string that begins at i.
+// stringEnd returns the index after the string at i.
 func stringEnd(text []byte, i int) int {
 	for at := i + 1; at < len(text); {
 		quote := bytes.IndexByte(text[at:], '"')
 		if quote < 0 {
 			break
 		}
+		// A quote after an odd number of backslashes is escaped.
 		escapes := 0
 		for at += quote; text[at-1-escapes] == '\\'; {
 			escapes++
@@ -59,7 +60,7 @@ func stringEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// valueEnd is behind the value that begins at i.
+// valueEnd returns the index after the value at i.
 func valueEnd(text []byte, i int) int {
 	for depth := 0; i < len(text); {
 		switch text[i] {
@@ -87,9 +88,9 @@ func valueEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// Nested is how deep arrays and objects lie in each other.
-func Nested(text []byte) int {
-	deepest, depth, quoted := 0, 0, false
+// NestingDepth returns the depth of nested arrays and objects.
+func NestingDepth(text []byte) int {
+	maxDepth, depth, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case quoted && c == '\\':
@@ -99,10 +100,10 @@ func Nested(text []byte) int {
 		case quoted:
 		case c == '{' || c == '[':
 			depth++
-			deepest = max(deepest, depth)
+			maxDepth = max(maxDepth, depth)
 		case c == '}' || c == ']':
 			depth--
 		}
 	}
-	return deepest
+	return maxDepth
 }

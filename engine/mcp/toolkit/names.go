@@ -12,22 +12,21 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// QuotedNote stands below names of which some are quoted.
+// QuotedNote explains quoted names in a result.
 const QuotedNote = "\n[Names in double quotes have escapes as in Go: \\n, \\\\, \\xff for a byte. Pass them as they are here, quotes too.]"
 
-// AsPlugin reports whether the tools that the profiles native and plugin share
-// answer as is promised of plugin.
-func (f *Agent) AsPlugin() bool {
+// UsesPluginFormat reports whether tools shared by the profiles native and plugin use the plugin
+// profile's output format.
+func (f *Agent) UsesPluginFormat() bool {
 	return slices.ContainsFunc(f.Options.Profiles, func(p Profile) bool { return p == Plugin || p == All })
 }
 
-// quotes reports whether file tools quote names that could be mistaken, and
-// take them so.
-func (f *Agent) quotes() bool { return !f.AsPlugin() }
+// quotesNames reports whether file tools quote ambiguous names and accept quoted ones.
+func (f *Agent) quotesNames() bool { return !f.UsesPluginFormat() }
 
-// Path is a path that a call gives, as the file system has it.
-func (f *Agent) Path(given string) string {
-	if f.quotes() {
+// ParsePath returns the path given in a call as the file system has it.
+func (f *Agent) ParsePath(given string) string {
+	if f.quotesNames() {
 		if path, ok := api.UnquoteName(given); ok {
 			return path
 		}
@@ -35,28 +34,27 @@ func (f *Agent) Path(given string) string {
 	return given
 }
 
-// At is the scope and the path of a call on files.
-func (f *Agent) At(given string) (api.FileScope, string) {
-	scope, path := f.scope(), f.Folder(f.Path(given))
-	if scope.Escaped = f.quotes(); scope.Escaped {
+// PathInScope returns the scope and the path for an operation on files.
+func (f *Agent) PathInScope(given string) (api.FileScope, string) {
+	scope, path := f.fileScope(), f.Folder(f.ParsePath(given))
+	if scope.Escaped = f.quotesNames(); scope.Escaped {
 		path = api.EscapePath(path)
 	}
 	return scope, path
 }
 
-// Named is a name or path that the engine gives, as the file system has it.
-func (f *Agent) Named(given string) string {
-	if f.quotes() {
+// DecodeName returns a name or path from the engine as the file system has it.
+func (f *Agent) DecodeName(given string) string {
+	if f.quotesNames() {
 		return api.UnescapePath(given)
 	}
 	return given
 }
 
-// Shown is a name or path on one line. Where names are quoted it can be told
-// from every other.
-func (f *Agent) Shown(name string) string {
+// DisplayName returns a name or path on one line. If names are quoted, the result is unambiguous.
+func (f *Agent) DisplayName(name string) string {
 	switch {
-	case !f.quotes():
+	case !f.quotesNames():
 		return scan.Visible(name)
 	case needsQuotes(name):
 		return strconv.Quote(name)
@@ -64,36 +62,36 @@ func (f *Agent) Shown(name string) string {
 	return name
 }
 
-// needsQuotes reports whether a name holds what cannot be seen, or looks like a
-// quoted one.
+// needsQuotes reports whether a name has invisible characters or looks like a quoted one.
 func needsQuotes(name string) bool {
 	return !utf8.ValidString(name) || strings.HasPrefix(name, `"`) || strings.Trim(name, " ") != name ||
 		strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) })
 }
 
-// NoteQuotes explains the quotes of rows that begin with names, if there are any.
-func (f *Agent) NoteQuotes(rows []string) string {
-	if f.quotes() && slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, `"`) }) {
+// QuoteNote returns QuotedNote if any row starts with a quoted name.
+func (f *Agent) QuoteNote(rows []string) string {
+	if f.quotesNames() && slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, `"`) }) {
 		return QuotedNote
 	}
 	return ""
 }
 
-// ShellQuoted writes a word for a shell, and in a form that JSON can carry.
-func ShellQuoted(s string) string {
+// QuoteForShell quotes a word for a shell, as valid UTF-8.
+func QuoteForShell(s string) string {
 	if !utf8.ValidString(s) {
 		return shell.QuoteBytes(s)
 	}
 	return shell.Quote(s)
 }
 
-// Judged are the paths that the policy is asked about for one. On the way there
-// bytes that are not UTF-8 are lost, and with them where links lead, so that
-// such a path is told without links too.
-func Judged(path string) []string {
+// PolicyPaths returns the paths to submit to the policy for one path. Bytes other than UTF-8 are
+// lost on the way there, and the policy could not follow links at such a path, so its resolved form
+// is added.
+func PolicyPaths(path string) []string {
 	if utf8.ValidString(path) {
 		return []string{path}
 	}
+	// Resolve the longest existing part; the rest may not exist yet.
 	rest := ""
 	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {

@@ -13,39 +13,39 @@ import (
 	"tandem/engine/api/client"
 )
 
-// Options configure a server.
+// Options configures a server.
 type Options struct {
-	// Connect reaches the engine, and starts one if need be, as the given
-	// client: client.Activate with its Name, Owner and Bounds.
+	// Connect connects to the engine, starting one if necessary, as the given client. Usually
+	// client.Activate with its Name, Owner and Bounds.
 	Connect func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error)
-	// Far reaches the engine of another machine as the same client:
-	// client.ConnectMachine. nil: there are none.
+	// Far connects to the engine of another machine as the same client. Usually
+	// client.ConnectMachine. nil: no other machines.
 	Far     func(ctx context.Context, machine, name, owner string, bounds *api.Bounds) (*client.Client, error)
-	Name    string // what the person calls the agent, for rules of the policy; "" if they did not say
-	Version string // told to clients
+	Name    string // the user's name for the agent, matched by policy rules; may be ""
+	Version string // sent to clients
 
-	Profiles   []Profile // which tools are offered; default Native
-	ReadOnly   bool      // leave out the tools that change anything
+	Profiles   []Profile // sets of tools to offer; default Native
+	ReadOnly   bool      // omit tools changing anything
 	ToolPrefix string    // put before each tool's name
-	Unbounded  bool      // read gives whole files
+	Unbounded  bool      // read returns whole files
 
-	CWD     string       // where relative paths begin and commands run, absolute
+	CWD     string       // base of relative paths and working folder of commands, absolute
 	Home    string       // the home folder, absolute
-	Roots   []string     // folders that file tools are confined to; default CWD and what the profile adds
-	Sandbox *api.Sandbox // of all that is done for agents; what asks for one of its own is held to both. nil: none
-	Secrets []string     // absolute paths of files that the sandbox hides, if they are there when the server starts
+	Roots   []string     // folders open to file tools; default: CWD and the profiles' own
+	Sandbox *api.Sandbox // for everything done for agents, combined with a call's own; nil: none
+	Secrets []string     // absolute paths of files hidden by the sandbox if they exist at startup
 
-	NoElicit bool         // never ask the person through the agent's own program
-	Log      *slog.Logger // mistakes of our own; default nowhere
+	NoElicit bool         // never ask the user through the agent's own program
+	Log      *slog.Logger // internal errors; nil: discarded
 }
 
-// Complete fills in what has a default.
-func (o Options) Complete() Options {
+// WithDefaults returns the options with defaults filled in.
+func (o Options) WithDefaults() Options {
 	if len(o.Profiles) == 0 {
 		o.Profiles = []Profile{Native}
 	}
 	if len(o.Roots) > 0 {
-		if !slices.ContainsFunc(o.Roots, func(root string) bool { return within(root, o.CWD) }) {
+		if !slices.ContainsFunc(o.Roots, func(root string) bool { return isWithin(root, o.CWD) }) {
 			o.CWD = o.Roots[0]
 		}
 		return o
@@ -54,13 +54,14 @@ func (o Options) Complete() Options {
 	return o
 }
 
-// Hiding is the options with a sandbox that hides the secrets. One that is not
-// there would keep its folder from being listed.
-func (o Options) Hiding() Options {
+// HideSecrets returns the options with a sandbox hiding the secrets. Missing files are left out,
+// because hiding one would make its folder impossible to list.
+func (o Options) HideSecrets() Options {
 	if o.Sandbox == nil {
 		return o
 	}
 	s := *o.Sandbox
+	// The caller's sandbox must not change.
 	s.Filesystem.DenyRead = slices.Clone(s.Filesystem.DenyRead)
 	for _, path := range o.Secrets {
 		if _, err := os.Stat(path); err == nil && !slices.Contains(s.Filesystem.DenyRead, path) {
@@ -71,13 +72,13 @@ func (o Options) Hiding() Options {
 	return o
 }
 
-// Bounds are what the engine holds the server's agents to.
+// Bounds returns the bounds of the server's agents in the engine.
 func (o Options) Bounds() *api.Bounds {
 	return &api.Bounds{Name: o.Name, Sandbox: o.Sandbox, Roots: o.Roots, Base: o.CWD, ReadOnly: o.ReadOnly}
 }
 
-// within reports whether a cleaned absolute path is root or below it.
-func within(root, path string) bool {
+// isWithin reports whether a cleaned absolute path is root or below it.
+func isWithin(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && filepath.IsLocal(rel)
 }
@@ -92,22 +93,22 @@ const (
 	OS       Profile = "os"
 	Terminal Profile = "terminal"
 	Plugin   Profile = "plugin"
-	All      Profile = "all" // every tool of the others, each once
+	All      Profile = "all" // all tools of the others, each once
 
-	TerminalTools Profile = "terminal-tools" // Native without the tools for files
+	TerminalTools Profile = "terminal-tools" // Native without file tools
 )
 
-// Profiles lists all profiles.
+// Profiles returns all profiles.
 func Profiles() []Profile {
 	return []Profile{Native, TerminalTools, Core, Android, OS, Terminal, Plugin, All}
 }
 
-// Offers reports whether the chosen profiles have a tool that some other ones have.
+// Offers reports whether the chosen profiles offer a tool belonging to the profiles in.
 func (o *Options) Offers(name string, in ...Profile) bool {
 	return slices.ContainsFunc(o.Profiles, func(p Profile) bool { return p.Offers(Tool{Name: name, Profiles: in}) })
 }
 
-// Offers reports whether a profile has a tool.
+// Offers reports whether a profile offers a tool.
 func (p Profile) Offers(t Tool) bool {
 	switch p {
 	case All:
@@ -118,7 +119,7 @@ func (p Profile) Offers(t Tool) bool {
 	return slices.Contains(t.Profiles, p)
 }
 
-// ParseProfiles reads names, each of which may be a list with commas.
+// ParseProfiles parses profile names; each string may hold several, separated by commas.
 func ParseProfiles(names []string) ([]Profile, error) {
 	var chosen []Profile
 	for _, name := range strings.Split(strings.Join(names, ","), ",") {
@@ -139,9 +140,8 @@ func ParseProfiles(names []string) ([]Profile, error) {
 	return chosen, nil
 }
 
-// defaultRoots are the folders that file tools are confined to if nothing else
-// was said: the working folder, and where write_output writes; for profiles whose
-// tools are for the files of a person, the home folder.
+// defaultRoots returns the default folders for file tools: the working folder and the folder of
+// write_output, or the whole home folder for profiles made for the user's files.
 func defaultRoots(o Options) []string {
 	home := filepath.Join(o.Home, "outputs")
 	if slices.ContainsFunc(o.Profiles, func(p Profile) bool { return p == Core || p == Android || p == Plugin || p == All }) {
@@ -153,6 +153,5 @@ func defaultRoots(o Options) []string {
 	return []string{o.CWD, home}
 }
 
-// WithoutSessions is the first version of the protocol in which every request
-// stands alone.
+// WithoutSessions is the first protocol version without sessions: every request stands alone.
 const WithoutSessions = "2026-07-28"

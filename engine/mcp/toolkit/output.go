@@ -9,75 +9,78 @@ import (
 	"tandem/engine/api"
 )
 
-// A Wish is what of a process's output is to be read: from a place on or the
-// last lines, or else what the agent has not seen.
-type Wish struct {
-	Stream string // stdout, stderr or both, where they are kept apart; default both
+// An OutputQuery selects a part of a process's output: from a position, the last lines, or
+// otherwise everything the agent has not seen.
+type OutputQuery struct {
+	Stream string // stdout, stderr or both, if the log is split; default both
 	Since  *Cursor
-	Tail   int // lines
+	Tail   int // number of lines
 	WaitMS int
-	Most   int // bytes in JSON
+	Max    int // maximum size in JSON, in bytes
 }
 
-// Output is a part of what a process has printed, as text that no terminal has
-// to make sense of. Its notes stand in brackets.
+// Output is a part of a process's output as plain text, with notes in brackets.
 type Output struct {
 	Text    string
-	Next    Cursor // where what follows it begins
-	More    int64  // bytes that follow it already
+	Next    Cursor // position after the text
+	More    int64  // bytes already printed after it
 	Process api.Process
 
-	ended bool // nothing more will come
+	ended bool // there will be no more output
 }
 
-// Output reads what a process has printed, and remembers that the agent has seen
-// it. Of what is new but more than was wished for it gives the end.
-func (f *Agent) Output(ctx context.Context, p api.Process, w Wish) (Output, error) {
-	out, err := fitting(w.Most, func(limit int) (Output, string, error) {
-		w.Most = limit
-		out, err := f.read(ctx, p, w)
+// ReadOutput reads a process's output and marks it as seen. If there is more new output than fits,
+// it returns the end.
+func (f *Agent) ReadOutput(ctx context.Context, p api.Process, w OutputQuery) (Output, error) {
+	out, err := readFitting(w.Max, func(limit int) (Output, string, error) {
+		w.Max = limit
+		out, err := f.readOnce(ctx, p, w)
 		return out, out.Text, err
 	})
 	if err != nil {
 		return out, err
 	}
 	f.Seen.Set(p.ID, out.Next)
+	// The process exited after p was fetched; the result needs its exit status.
 	if out.ended && !p.State.Ended() {
 		out.Process, err = api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
 	}
 	return out, err
 }
 
-// fitting reads less, in bytes of a log, until its text has at most so many bytes in JSON.
-func fitting[R any](most int, read func(limit int) (R, string, error)) (R, error) {
-	for limit := most; ; {
+// readFitting calls read with ever smaller limits, in log bytes, until the text has at most maxSize
+// bytes in JSON.
+func readFitting[R any](maxSize int, read func(limit int) (R, string, error)) (R, error) {
+	for limit := maxSize; ; {
 		r, text, err := read(limit)
 		size := JSONSize(text)
-		if err != nil || size <= most || limit <= utf8.UTFMax {
+		if err != nil || size <= maxSize || limit <= utf8.UTFMax {
 			return r, err
 		}
-		limit = max(utf8.UTFMax, int(int64(limit)*int64(most)/int64(size))-limit/64)
+		// Shrink by the excess and a little more, so that few rounds suffice and the loop ends.
+		limit = max(utf8.UTFMax, int(int64(limit)*int64(maxSize)/int64(size))-limit/64)
 	}
 }
 
-func (f *Agent) read(ctx context.Context, p api.Process, w Wish) (Output, error) {
-	begin, ask := f.begin(p, w)
-	got, err := readStretch(ctx, f, ask, w.Most)
+func (f *Agent) readOnce(ctx context.Context, p api.Process, w OutputQuery) (Output, error) {
+	begin, ask := f.startCursor(p, w)
+	got, err := readSpan(ctx, f, ask, w.Max)
 	if err != nil {
 		return Output{}, err
 	}
 	var notes string
-	if begin.At >= 0 && begin.Stderr >= 0 && got.lost > 0 {
-		notes = fmt.Sprintf("[%d bytes before this are no longer kept]\n", got.lost)
+	if begin.At >= 0 && begin.Stderr >= 0 && got.discarded > 0 {
+		notes = fmt.Sprintf("[%d bytes before this are no longer kept]\n", got.discarded)
 	}
-	if w.Since == nil && w.Tail == 0 && got.more() > 0 {
+	// There is more new output than fits. Its end is worth most, so read that instead.
+	if w.Since == nil && w.Tail == 0 && got.remaining() > 0 {
 		first := got.from
-		end := -int64(w.Most)
+		end := -int64(w.Max)
 		ask.Since, ask.SinceStderr, ask.WaitMS = &end, nil, 0
-		if got, err = readStretch(ctx, f, ask, w.Most); err != nil {
+		if got, err = readSpan(ctx, f, ask, w.Max); err != nil {
 			return Output{}, err
 		}
-		first.Apart = begin.Apart
+		first.Split = begin.Split
 		if n := got.from.At - first.At + got.from.Stderr - first.Stderr; n > 0 {
 			notes += fmt.Sprintf("[%d bytes before this left out; since %s gives them]\n", n, JSONText(first))
 		}
@@ -85,8 +88,8 @@ func (f *Agent) read(ctx context.Context, p api.Process, w Wish) (Output, error)
 	if got.unordered {
 		notes += "[stdout before stderr: when each was written is not known]\n"
 	}
-	out := Output{Text: notes + got.text(), Next: begin, More: got.more(), Process: p, ended: got.ended}
-	if ask.Stream != "stderr" || !begin.Apart {
+	out := Output{Text: notes + got.text(), Next: begin, More: got.remaining(), Process: p, ended: got.ended}
+	if ask.Stream != "stderr" || !begin.Split {
 		out.Next.At = got.next.At
 	}
 	if ask.Stream != "stdout" {
@@ -95,18 +98,18 @@ func (f *Agent) read(ctx context.Context, p api.Process, w Wish) (Output, error)
 	return out, nil
 }
 
-// begin is where reading begins, and how that is asked for. A plain offset that
-// does not say in which of two streams it lies is one of standard output.
-func (f *Agent) begin(p api.Process, w Wish) (Cursor, api.ProcessLogInput) {
+// startCursor returns the start of a query and the engine's input for it. A plain offset in a split
+// log counts as one in standard output.
+func (f *Agent) startCursor(p api.Process, w OutputQuery) (Cursor, api.ProcessLogInput) {
 	begin, _ := f.Seen.At(p.ID)
-	begin.Apart = p.Supervision != nil && p.Supervision.SplitLog
+	begin.Split = p.Supervision != nil && p.Supervision.SplitLog
 	ask := api.ProcessLogInput{ID: p.ID, Stream: w.Stream, Tail: w.Tail, WaitMS: w.WaitMS, Exact: true}
 	if w.Stream == "" {
 		ask.Stream = "both"
 	}
 	switch since := w.Since; {
 	case since == nil:
-	case since.Apart, since.At <= 0 && ask.Stream == "both":
+	case since.Split, since.At <= 0 && ask.Stream == "both":
 		begin.At, begin.Stderr = since.At, since.Stderr
 	case ask.Stream == "stderr":
 		begin.Stderr = since.At
@@ -118,9 +121,9 @@ func (f *Agent) begin(p api.Process, w Wish) (Cursor, api.ProcessLogInput) {
 	}
 	at, stderr := begin.At, begin.Stderr
 	switch {
-	case ask.Stream == "stderr" && begin.Apart:
+	case ask.Stream == "stderr" && begin.Split:
 		ask.Since = &stderr
-	case ask.Stream == "both" && begin.Apart && at >= 0:
+	case ask.Stream == "both" && begin.Split && at >= 0:
 		ask.Since, ask.SinceStderr = &at, &stderr
 	default:
 		ask.Since = &at
@@ -128,23 +131,23 @@ func (f *Agent) begin(p api.Process, w Wish) (Cursor, api.ProcessLogInput) {
 	return begin, ask
 }
 
-// Asked is a wish as the engine is asked for it.
-func (f *Agent) Asked(p api.Process, w Wish) api.ProcessLogInput {
-	_, ask := f.begin(p, w)
+// LogInput returns the engine's input for a query.
+func (f *Agent) LogInput(p api.Process, w OutputQuery) api.ProcessLogInput {
+	_, ask := f.startCursor(p, w)
 	return ask
 }
 
-// CursorOf is where what follows an answer begins.
-func CursorOf(ask api.ProcessLogInput, out api.ProcessLogOutput) Cursor {
-	c := placed(ask, out.NextCursor, out.Stderr, func(p *api.LogPlace) int64 { return p.NextCursor })
-	if c.Apart = out.Stderr != nil; ask.Stream == "stderr" {
+// NextCursor returns the position after a reply.
+func NextCursor(ask api.ProcessLogInput, out api.ProcessLogOutput) Cursor {
+	c := cursorAt(ask, out.NextCursor, out.Stderr, func(p *api.LogPlace) int64 { return p.NextCursor })
+	if c.Split = out.Stderr != nil; ask.Stream == "stderr" {
 		c.At, c.Stderr = c.Stderr, 0
 	}
 	return c
 }
 
-// Status tells in a line whether a process runs, whether there was anything new,
-// and how much more there is.
+// Status describes a process in one line: its state, whether there was new output, and how much
+// more there is.
 func (o Output) Status() string {
 	p, how := o.Process, string(o.Process.State)
 	switch {
@@ -167,32 +170,32 @@ func (o Output) Status() string {
 	return "[" + how + "]"
 }
 
-// A stretch is a part of a log, or of both halves of one.
-type stretch struct {
-	parts           []stretchPart
+// A logSpan is a part of a log, or of both halves of a split one.
+type logSpan struct {
+	parts           []spanPart
 	size            int
 	from, next, end Cursor
-	lost            int64 // bytes that were asked for and are no longer kept
-	ended           bool  // nothing more will come
-	unordered       bool  // of parts of both streams nobody knows the order
+	discarded       int64 // requested bytes no longer in the log
+	ended           bool  // there will be no more output
+	unordered       bool  // the order between the two streams is unknown
 }
 
-type stretchPart struct {
+type spanPart struct {
 	stream string
 	text   []byte
 }
 
-// more is how much there is behind the stretch.
-func (s *stretch) more() int64 {
+// remaining returns the number of bytes after the span.
+func (s *logSpan) remaining() int64 {
 	return s.end.At - s.next.At + s.end.Stderr - s.next.Stderr
 }
 
-// readStretch reads up to most bytes. What its end has cut, a character or a
-// control sequence, is left for the next one.
-func readStretch(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (*stretch, error) {
-	s := &stretch{}
+// readSpan reads up to limit bytes. It leaves an incomplete character or control sequence at the
+// end for the next call.
+func readSpan(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int) (*logSpan, error) {
+	s := &logSpan{}
 	for first := true; ; first = false {
-		ask.Max = min(most-s.size, logPage)
+		ask.Max = min(limit-s.size, maxLogPage)
 		out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
 		if err != nil {
 			return nil, err
@@ -202,17 +205,17 @@ func readStretch(ctx context.Context, f *Agent, ask api.ProcessLogInput, most in
 			return nil, err
 		}
 		if first {
-			s.from = placed(ask, out.Start, out.Stderr, func(p *api.LogPlace) int64 { return p.Start })
-			s.lost = missed(ask.Since, out)
+			s.from = cursorAt(ask, out.Start, out.Stderr, func(p *api.LogPlace) int64 { return p.Start })
+			s.discarded = countMissing(ask.Since, out)
 			if p := out.Stderr; p != nil {
-				s.lost += missed(ask.SinceStderr, api.ProcessLogOutput{Start: p.Start, Dropped: p.Dropped})
+				s.discarded += countMissing(ask.SinceStderr, api.ProcessLogOutput{Start: p.Start, Dropped: p.Dropped})
 			}
 		}
-		s.next = placed(ask, out.NextCursor, out.Stderr, func(p *api.LogPlace) int64 { return p.NextCursor })
-		s.end = placed(ask, out.End, out.Stderr, func(p *api.LogPlace) int64 { return p.End })
+		s.next = cursorAt(ask, out.NextCursor, out.Stderr, func(p *api.LogPlace) int64 { return p.NextCursor })
+		s.end = cursorAt(ask, out.End, out.Stderr, func(p *api.LogPlace) int64 { return p.End })
 		s.ended = out.State.Ended()
-		s.add(ask.Stream, page, out.Parts)
-		if len(page) == 0 || s.size >= most || s.more() <= 0 {
+		s.addPage(ask.Stream, page, out.Parts)
+		if len(page) == 0 || s.size >= limit || s.remaining() <= 0 {
 			break
 		}
 		next := out.NextCursor
@@ -223,14 +226,14 @@ func readStretch(ctx context.Context, f *Agent, ask api.ProcessLogInput, most in
 		}
 	}
 	if !s.ended {
-		s.leaveCut()
+		s.dropIncomplete()
 	}
 	return s, nil
 }
 
-// placed is an offset of an answer, and the one in standard error where it has
-// one.
-func placed(ask api.ProcessLogInput, at int64, stderr *api.LogPlace, of func(*api.LogPlace) int64) Cursor {
+// cursorAt returns a cursor for an offset in a reply, including the one in standard error if there
+// is one.
+func cursorAt(ask api.ProcessLogInput, at int64, stderr *api.LogPlace, of func(*api.LogPlace) int64) Cursor {
 	switch {
 	case stderr != nil:
 		return Cursor{At: at, Stderr: of(stderr)}
@@ -240,16 +243,17 @@ func placed(ask api.ProcessLogInput, at int64, stderr *api.LogPlace, of func(*ap
 	return Cursor{At: at}
 }
 
-// add takes in a page, which is of one stream unless it has parts.
-func (s *stretch) add(stream string, page []byte, parts []api.LogPart) {
+// addPage adds a page. Without parts it belongs to one stream.
+func (s *logSpan) addPage(stream string, page []byte, parts []api.LogPart) {
 	s.size += len(page)
 	if parts == nil && len(page) > 0 {
 		parts = []api.LogPart{{Stream: stream, Bytes: len(page)}}
 	}
+	// Parts without a time cannot be ordered against those of the other stream.
 	unknown := map[string]bool{}
 	for _, p := range parts {
 		n := min(p.Bytes, len(page))
-		s.parts = append(s.parts, stretchPart{p.Stream, page[:n]})
+		s.parts = append(s.parts, spanPart{p.Stream, page[:n]})
 		page = page[n:]
 		if p.At == nil {
 			unknown[p.Stream] = true
@@ -258,8 +262,9 @@ func (s *stretch) add(stream string, page []byte, parts []api.LogPart) {
 	s.unordered = s.unordered || len(unknown) > 1
 }
 
-// leaveCut leaves out what the end of each stream has cut.
-func (s *stretch) leaveCut() {
+// dropIncomplete removes an incomplete character or control sequence from the end of each stream.
+func (s *logSpan) dropIncomplete() {
+	// From the end: only the last part of each stream can be incomplete.
 	done := map[string]bool{}
 	for i := len(s.parts) - 1; i >= 0; i-- {
 		p := &s.parts[i]
@@ -267,7 +272,7 @@ func (s *stretch) leaveCut() {
 			continue
 		}
 		done[p.stream] = true
-		whole := WholeLength(p.text)
+		whole := CompleteLength(p.text)
 		if cut := int64(len(p.text) - whole); p.stream == "stderr" {
 			s.next.Stderr -= cut
 		} else {
@@ -277,8 +282,8 @@ func (s *stretch) leaveCut() {
 	}
 }
 
-// text is all parts, each stream's on lines of its own.
-func (s *stretch) text() string {
+// text returns all parts. Each starts on a new line if the stream changes.
+func (s *logSpan) text() string {
 	var b strings.Builder
 	stream, ended := "", true
 	for _, p := range s.parts {

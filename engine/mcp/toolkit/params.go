@@ -13,19 +13,17 @@ import (
 )
 
 const (
-	// NestedMost is how deep arrays and objects may lie in each other; the SDK
-	// takes no more.
-	NestedMost = 1000
-	// mistakeKey is where, in the _meta of a call's params, stands what is wrong
-	// with the params that were sent.
+	// MaxNesting is the maximum nesting of arrays and objects; the SDK accepts no more.
+	MaxNesting = 1000
+	// mistakeKey is the _meta key of a call's invalid parameters. Its value is the error.
 	mistakeKey = "tandem/mistake"
-	// toldMost is how many bytes of what a client has sent an error repeats.
-	toldMost = 80
+	// maxQuoted is the maximum length of client text quoted in an error.
+	maxQuoted = 80
 )
 
-// ParamsOf is where the params of a call are read into, as the SDK reads them;
-// nil for a method that clients do not call (MCP 2025-11-25 and 2026-07-28, Schema).
-func ParamsOf(method string) any {
+// NewParams returns a pointer to decode a method's parameters into, as the SDK does. It returns nil
+// for methods not called by clients (MCP 2025-11-25 and 2026-07-28, Schema).
+func NewParams(method string) any {
 	switch method {
 	case "initialize":
 		return &sdk.InitializeParams{}
@@ -51,85 +49,82 @@ func ParamsOf(method string) any {
 	return nil
 }
 
-// paramsProblem says in words which part of a call's params does not have the type
-// that it should have; "" for none. The SDK says it in Go's words.
-func paramsProblem(method string, params json.RawMessage) string {
-	into := ParamsOf(method)
+// checkParams returns an error message for parameters with a wrong type, or "". The SDK's message
+// would mention Go types.
+func checkParams(method string, params json.RawMessage) string {
+	into := NewParams(method)
 	if into == nil || len(params) == 0 {
 		return ""
 	}
 	if method == "tools/call" {
-		params = withoutArguments(params)
+		params = stripArguments(params)
 	}
 	if err := json.Unmarshal(params, into); err != nil {
-		return method + ": " + unfitting(reflect.TypeOf(into).Elem(), err)
+		return method + ": " + describeParamError(reflect.TypeOf(into).Elem(), err)
 	}
 	return ""
 }
 
-// withoutArguments is the params of a call without what is for the tool alone to
-// judge, and may be large.
-func withoutArguments(params json.RawMessage) json.RawMessage {
+// stripArguments removes a tool call's arguments, because only the tool can check them and they may
+// be large.
+func stripArguments(params json.RawMessage) json.RawMessage {
 	if params[0] != '{' {
 		return params
 	}
-	start, end := memberAt(params, "arguments")
-	if end == 0 || Nested(params[start:end]) >= NestedMost {
+	start, end := findMember(params, "arguments")
+	if end == 0 || NestingDepth(params[start:end]) >= MaxNesting {
 		return params
 	}
 	return slices.Concat(params[:start], []byte("{}"), params[end:])
 }
 
-// unfitting says which part of a call's params does not have the type that it
-// should have.
-func unfitting(t reflect.Type, err error) string {
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
+// describeParamError names the parameter with the wrong type.
+func describeParamError(t reflect.Type, err error) string {
+	var typeErr *json.UnmarshalTypeError
+	if !errors.As(err, &typeErr) {
 		return "params are not what the protocol says"
 	}
-	if wrong.Field == "" {
-		return fmt.Sprintf("params must be %s, not %s", kindOf(wrong.Type), valueOf(wrong.Value))
+	if typeErr.Field == "" {
+		return fmt.Sprintf("params must be %s, not %s", jsonTypeOf(typeErr.Type), describeValue(typeErr.Value))
 	}
-	return fmt.Sprintf("%s must be %s, not %s", misplaced(t, "params."+Brief(wrong.Field), wrong), kindOf(wrong.Type), valueOf(wrong.Value))
+	return fmt.Sprintf("%s must be %s, not %s", describePlace(t, "params."+Abbreviate(typeErr.Field), typeErr), jsonTypeOf(typeErr.Type), describeValue(typeErr.Value))
 }
 
-// misplaced names what has a wrong type: a member of an object, or what is in
-// it.
-func misplaced(t reflect.Type, name string, wrong *json.UnmarshalTypeError) string {
+// describePlace names the place of a wrong type: a member of an object, or a value inside it.
+func describePlace(t reflect.Type, name string, typeErr *json.UnmarshalTypeError) string {
 	for _, f := range reflect.VisibleFields(t) {
-		if known, _, _ := strings.Cut(f.Tag.Get("json"), ","); known == wrong.Field && kindOf(f.Type) != kindOf(wrong.Type) {
+		if known, _, _ := strings.Cut(f.Tag.Get("json"), ","); known == typeErr.Field && jsonTypeOf(f.Type) != jsonTypeOf(typeErr.Type) {
 			return "what is in " + name
 		}
 	}
 	return name
 }
 
-// kindOf names a type as JSON knows it.
-func kindOf(t reflect.Type) string {
+// jsonTypeOf returns the JSON name of a type, with an article.
+func jsonTypeOf(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return article(schemaType(t))
+	return addArticle(schemaType(t))
 }
 
-// valueOf names what stands where something else should, after a decoder's
-// word for it.
-func valueOf(value string) string {
+// describeValue describes an actual value from the decoder's word for it.
+func describeValue(value string) string {
 	word, rest, _ := strings.Cut(value, " ")
 	switch {
 	case word == "number" && rest != "":
-		return Brief(rest)
+		return Abbreviate(rest)
 	case word == "null":
 		return word
 	case word == "bool":
 		return "a boolean"
 	case word == "number", word == "string", word == "array", word == "object":
-		return article(word)
+		return addArticle(word)
 	}
 	return "something else"
 }
 
-func article(word string) string {
+func addArticle(word string) string {
 	if word == "" {
 		return "anything"
 	}
@@ -139,16 +134,15 @@ func article(word string) string {
 	return "a " + word
 }
 
-// Brief is a text that a client has sent, as short as an error should be.
-func Brief(s string) string {
-	if len(s) <= toldMost {
+// Abbreviate returns client text in a length suitable for an error.
+func Abbreviate(s string) string {
+	if len(s) <= maxQuoted {
 		return strings.ToValidUTF8(s, "\uFFFD")
 	}
-	return strings.ToValidUTF8(s[:toldMost], "") + "…"
+	return strings.ToValidUTF8(s[:maxQuoted], "") + "…"
 }
 
-// textIn is a text in a JSON object.
-func textIn(object json.RawMessage, name string) string {
+func stringMember(object json.RawMessage, name string) string {
 	var s string
 	if len(object) == 0 || object[0] != '{' {
 		return ""
@@ -159,14 +153,13 @@ func textIn(object json.RawMessage, name string) string {
 	return s
 }
 
-// flagged is what the SDK is given instead of params with a mistake, so that it
-// finds session, version and call as with any others: what the protocol looks
-// at, and the mistake.
-func flagged(params json.RawMessage, mistake string) json.RawMessage {
+// replaceParams returns parameters for the SDK in place of invalid ones. They hold the protocol's
+// own members, so that the SDK finds session, version and call as usual, and the error.
+func replaceParams(params json.RawMessage, mistake string) json.RawMessage {
 	var given struct {
 		Meta map[string]any `json:"_meta"`
 	}
-	_ = json.Unmarshal(params, &given) // what cannot be read is left out
+	_ = json.Unmarshal(params, &given) // unreadable parts are left out
 	meta := map[string]any{mistakeKey: mistake}
 	for name, value := range given.Meta {
 		if strings.HasPrefix(name, "io.modelcontextprotocol/") {
@@ -175,7 +168,7 @@ func flagged(params json.RawMessage, mistake string) json.RawMessage {
 	}
 	instead := map[string]any{"_meta": meta}
 	for _, name := range []string{"name", "uri"} {
-		if s := textIn(params, name); s != "" {
+		if s := stringMember(params, name); s != "" {
 			instead[name] = s
 		}
 	}
@@ -186,21 +179,21 @@ func flagged(params json.RawMessage, mistake string) json.RawMessage {
 	return b
 }
 
-// Flag gives a call whose params have a mistake others that tell of it; false
-// if they have none.
-func Flag(r *jsonrpc.Request) bool {
+// FlagInvalid replaces a call's invalid parameters by valid ones holding the error, and reports
+// whether it has.
+func FlagInvalid(r *jsonrpc.Request) bool {
 	if !r.IsCall() {
 		return false
 	}
-	mistake := paramsProblem(r.Method, r.Params)
+	mistake := checkParams(r.Method, r.Params)
 	if mistake != "" {
-		r.Params = flagged(r.Params, mistake)
+		r.Params = replaceParams(r.Params, mistake)
 	}
 	return mistake != ""
 }
 
-// MistakeOf is the error of a call that was flagged; nil for others.
-func MistakeOf(req sdk.Request) error {
+// MistakeError returns the error of a flagged call, and nil for others.
+func MistakeError(req sdk.Request) error {
 	p := req.GetParams()
 	if p == nil || reflect.ValueOf(p).IsNil() {
 		return nil

@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// InputSchema is the JSON schema (draft 2020-12) of a tool's arguments.
+// InputSchema returns the JSON schema (draft 2020-12) of a tool's arguments.
 func InputSchema(t reflect.Type) json.RawMessage { return appendSchema(nil, t, "", "") }
 
-// Schema is that of a tool's arguments, with the machine behind them. Of that the
-// server's instructions tell: it is in each tool.
-func (t Tool) Schema() json.RawMessage { return InputSchema(t.taken()) }
+// Schema returns the schema of a tool's arguments. The argument for the machine comes last and
+// undocumented, because every tool has it and the server's instructions explain it.
+func (t Tool) Schema() json.RawMessage { return InputSchema(t.inputType()) }
 
-// taken is the type of what a call of a tool may have.
-func (t Tool) taken() reflect.Type {
+// inputType returns the type of a call's arguments.
+func (t Tool) inputType() reflect.Type {
 	if !t.Hosted {
 		return t.In
 	}
+	// The fields of embedded structs are visible themselves, and StructOf takes no unexported ones.
 	fields := slices.DeleteFunc(reflect.VisibleFields(t.In), func(f reflect.StructField) bool { return f.Anonymous || !f.IsExported() })
 	return reflect.StructOf(append(fields, reflect.StructField{
 		Name: "Machine", Type: reflect.TypeFor[string](), Tag: `json:"` + HostArgument + `,omitempty"`,
 	}))
 }
 
-// appendSchema describes a type without unions of types: what may be null is
-// left out when it is. Extra is what else to say of it, as members of a JSON
-// object, and items what else to say of an array's elements.
+// appendSchema appends a type's schema, without unions of types: null values are omitted instead.
+// extra holds further members for the type, and items those for an array's elements.
 func appendSchema(b []byte, t reflect.Type, extra, items string) []byte {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -49,7 +49,7 @@ func appendSchema(b []byte, t reflect.Type, extra, items string) []byte {
 	return append(append(b, extra...), '}')
 }
 
-// schemaType is the name of a type in a schema; "" for any.
+// schemaType returns the schema name of a type, or "" for any.
 func schemaType(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[[]byte](), t == reflect.TypeFor[Cursor]():
@@ -74,10 +74,10 @@ func schemaType(t reflect.Type) string {
 	return ""
 }
 
-// appendObject describes what is in an object.
+// appendObject appends the members of an object.
 func appendObject(b []byte, t reflect.Type) []byte {
 	if t.Kind() == reflect.Map && (schemaType(t.Elem()) == "" || t == reflect.TypeFor[Env]()) {
-		return b // anything may be in it; Env takes numbers and booleans too
+		return b // any member is allowed; Env also accepts numbers and booleans
 	}
 	if t.Kind() == reflect.Map {
 		b = append(b, `,"additionalProperties":`...)
@@ -98,8 +98,8 @@ func appendObject(b []byte, t reflect.Type) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		b = append(append(b, quoted(name)...), ':')
-		extra, items := described(f)
+		b = append(append(b, quoteJSON(name)...), ':')
+		extra, items := describeField(f)
 		b = appendSchema(b, f.Type, extra, items)
 		if !strings.Contains(options, "omit") {
 			required = append(required, name)
@@ -107,19 +107,19 @@ func appendObject(b []byte, t reflect.Type) []byte {
 	}
 	b = append(b, '}')
 	if len(required) > 0 {
-		b = append(append(b, `,"required":`...), quoted(required)...)
+		b = append(append(b, `,"required":`...), quoteJSON(required)...)
 	}
 	return b
 }
 
-// described is what a field's tags say of it: doc, enum, default, min and max. The enum of an
-// array holds for its elements.
-func described(f reflect.StructField) (s, items string) {
+// describeField returns the schema members from a field's tags: doc, enum, default, min and max.
+// The enum of a list applies to its elements.
+func describeField(f reflect.StructField) (s, items string) {
 	if doc := f.Tag.Get("doc"); doc != "" {
-		s += `,"description":` + string(quoted(doc))
+		s += `,"description":` + string(quoteJSON(doc))
 	}
 	if enum := f.Tag.Get("enum"); enum != "" {
-		choices := `,"enum":` + string(quoted(strings.Split(enum, ",")))
+		choices := `,"enum":` + string(quoteJSON(strings.Split(enum, ",")))
 		if f.Type.Kind() == reflect.Slice {
 			items = choices
 		} else {
@@ -127,7 +127,7 @@ func described(f reflect.StructField) (s, items string) {
 		}
 	}
 	if value := f.Tag.Get("default"); value != "" && f.Type.Kind() == reflect.String {
-		s += `,"default":` + string(quoted(value))
+		s += `,"default":` + string(quoteJSON(value))
 	} else if value != "" {
 		s += `,"default":` + value
 	}
@@ -139,8 +139,8 @@ func described(f reflect.StructField) (s, items string) {
 	return s, items
 }
 
-// quoted is a string or list of strings in JSON.
-func quoted(v any) []byte {
-	b, _ := json.Marshal(v) // strings always can
+// quoteJSON encodes a string or a list of strings.
+func quoteJSON(v any) []byte {
+	b, _ := json.Marshal(v) // strings cannot fail
 	return b
 }

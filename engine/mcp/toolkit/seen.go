@@ -10,18 +10,18 @@ import (
 	"tandem/engine/api"
 )
 
-// A Cursor is a place in what a session or process has printed: an offset in
-// its log, and one in that of its standard error where the two are apart. In
-// JSON it is a number, or "stdout+stderr": agents give it back as it came.
+// A Cursor is a position in the output of a session or process: an offset in its log and, if the
+// log is split, one in the log of its standard error. In JSON it is a number or "stdout+stderr",
+// which agents return unchanged.
 type Cursor struct {
-	At     int64 // in its log, or in that of its standard output; negative: from the end
+	At     int64 // offset in the log, or in standard output's; negative: from the end
 	Stderr int64
-	Apart  bool // Stderr counts
+	Split  bool // the log is split; Stderr is valid
 }
 
 func (c Cursor) String() string {
 	s := strconv.FormatInt(c.At, 10)
-	if c.Apart {
+	if c.Split {
 		s += "+" + strconv.FormatInt(c.Stderr, 10)
 	}
 	return s
@@ -29,43 +29,41 @@ func (c Cursor) String() string {
 
 // MarshalJSON implements json.Marshaler.
 func (c Cursor) MarshalJSON() ([]byte, error) {
-	if c.Apart {
+	if c.Split {
 		return strconv.AppendQuote(nil, c.String()), nil
 	}
 	return strconv.AppendInt(nil, c.At, 10), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler. A number may be quoted too.
+// UnmarshalJSON implements json.Unmarshaler. Numbers may be quoted.
 func (c *Cursor) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if text == "null" {
 		return nil
 	}
-	_ = json.Unmarshal(b, &text) // what is not quoted stays as it is
+	_ = json.Unmarshal(b, &text) // unquoted text stays as it is
 	stdout, stderr, apart := strings.Cut(text, "+")
 	var err error
 	if c.At, err = strconv.ParseInt(stdout, 10, 64); err == nil && apart {
-		c.Apart = true
+		c.Split = true
 		c.Stderr, err = strconv.ParseInt(stderr, 10, 64)
 	}
-	if err != nil || c.Apart && min(c.At, c.Stderr) < 0 {
-		return api.Errorf(api.CodeInvalid, "read cursor %s: neither a next_cursor nor a number of bytes", Brief(text))
+	if err != nil || c.Split && min(c.At, c.Stderr) < 0 {
+		return api.Errorf(api.CodeInvalid, "read cursor %s: neither a next_cursor nor a number of bytes", Abbreviate(text))
 	}
 	return nil
 }
 
-// Seen is how far an agent has been given what sessions and processes print, by
-// their ids: what gives it what is new begins there. It is as old as the
-// agent's connection.
+// Seen records how much of each session's and process's output an agent has received, by id. Reads
+// of new output start there. It lasts as long as the agent's connection.
 type Seen struct {
-	mu      sync.Mutex
-	cursors map[string]Cursor
-	screens map[string][]string
-	idle    map[string]int // looks in a row at which there was nothing new
+	mu         sync.Mutex
+	cursors    map[string]Cursor
+	screens    map[string][]string
+	emptyPolls map[string]int // consecutive polls without anything new
 }
 
-// At is where what the agent has not seen begins; known is false if it was
-// given nothing yet.
+// At returns the start of unseen output. known is false if the agent has received nothing yet.
 func (s *Seen) At(id string) (c Cursor, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,31 +71,31 @@ func (s *Seen) At(id string) (c Cursor, known bool) {
 	return c, known
 }
 
-// Set notes how far the agent has seen.
+// Set records the agent's position.
 func (s *Seen) Set(id string, c Cursor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cursors == nil {
 		s.cursors = make(map[string]Cursor)
 	}
+	// New output ends a series of empty polls.
 	if s.cursors[id] != c {
-		delete(s.idle, id)
+		delete(s.emptyPolls, id)
 	}
 	s.cursors[id] = c
 }
 
-// Forget drops what is known of a session or process that is gone.
-func (s *Seen) Forget(id string) {
+// Remove drops the state of a deleted session or process.
+func (s *Seen) Remove(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.cursors, id)
 	delete(s.screens, id)
-	delete(s.idle, id)
+	delete(s.emptyPolls, id)
 }
 
-// Screen notes what a session's screen shows now, and gives what the agent was shown of
-// it before; nil if nothing.
-func (s *Seen) Screen(id string, now []string) (before []string) {
+// SwapScreen records a session's screen as shown now, and returns the one shown before, or nil.
+func (s *Seen) SwapScreen(id string, now []string) (before []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.screens == nil {
@@ -105,20 +103,20 @@ func (s *Seen) Screen(id string, now []string) (before []string) {
 	}
 	before = s.screens[id]
 	if !slices.Equal(before, now) {
-		delete(s.idle, id)
+		delete(s.emptyPolls, id)
 	}
 	s.screens[id] = now
 	return before
 }
 
-// Idle counts a look at which there was nothing new, and gives how many there were since
-// there was something.
-func (s *Seen) Idle(id string) int {
+// CountEmptyPoll counts a poll without anything new, and returns the number since there was
+// something.
+func (s *Seen) CountEmptyPoll(id string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.idle == nil {
-		s.idle = make(map[string]int)
+	if s.emptyPolls == nil {
+		s.emptyPolls = make(map[string]int)
 	}
-	s.idle[id]++
-	return s.idle[id]
+	s.emptyPolls[id]++
+	return s.emptyPolls[id]
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-func TestACursorIsANumberOrTwo(t *testing.T) {
+func TestCursorIsOneOrTwoNumbers(t *testing.T) {
 	for text, want := range map[string]Cursor{
 		`18`:        {At: 18},
 		`"18"`:      {At: 18},
 		`-2000`:     {At: -2000},
 		`"-2000"`:   {At: -2000},
-		`"120+37"`:  {At: 120, Stderr: 37, Apart: true},
-		`"0+0"`:     {Apart: true},
+		`"120+37"`:  {At: 120, Stderr: 37, Split: true},
+		`"0+0"`:     {Split: true},
 		`null`:      {},
 		`100000000`: {At: 100_000_000},
 	} {
@@ -37,14 +37,14 @@ func TestACursorIsANumberOrTwo(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentHasSeenIsKnownUntilItIsForgotten(t *testing.T) {
+func TestSeenKeepsCursorUntilRemoved(t *testing.T) {
 	var s Seen
 	if c, known := s.At("a"); known || c != (Cursor{}) {
 		t.Errorf("of what it never saw: %+v, %v", c, known)
 	}
 	s.Set("a", Cursor{At: 3})
-	s.Set("b", Cursor{At: 4, Stderr: 5, Apart: true})
-	s.Forget("a")
+	s.Set("b", Cursor{At: 4, Stderr: 5, Split: true})
+	s.Remove("a")
 	if _, known := s.At("a"); known {
 		t.Error("what is gone is known")
 	}
@@ -53,20 +53,20 @@ func TestWhatAnAgentHasSeenIsKnownUntilItIsForgotten(t *testing.T) {
 	}
 }
 
-func TestLooksInVainAreCountedUntilThereIsSomethingNew(t *testing.T) {
+func TestEmptyPollsAreCountedUntilNewOutput(t *testing.T) {
 	var s Seen
 	for i := range 3 {
 		s.Set("a", Cursor{At: 5})
-		if n := s.Idle("a"); n != i+1 {
+		if n := s.CountEmptyPoll("a"); n != i+1 {
 			t.Errorf("look %d is number %d", i+1, n)
 		}
 	}
 	s.Set("a", Cursor{At: 6})
-	if n := s.Idle("a"); n != 1 {
+	if n := s.CountEmptyPoll("a"); n != 1 {
 		t.Errorf("after something new it is number %d", n)
 	}
-	s.Screen("a", []string{"x"})
-	if n := s.Idle("a"); n != 1 {
+	s.SwapScreen("a", []string{"x"})
+	if n := s.CountEmptyPoll("a"); n != 1 {
 		t.Errorf("after another screen it is number %d", n)
 	}
 }

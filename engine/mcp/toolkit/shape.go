@@ -9,25 +9,24 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A fact stands in one place of a result, and so does bulk output. Which place
-// that is depends on what a client shows its model: some show nothing but the
-// structured content where there is some, others never look at it.
+// Facts and bulk output each appear in one place of a result. The right place depends on the
+// client: some show their model only the structured content if there is any, others never look at
+// it.
 
-// A clientKind is what of a result a client shows its model.
+// A clientKind tells how a client shows results to its model.
 type clientKind int
 
 const (
 	unknownClient    clientKind = iota
-	textClient                  // the text alone
-	structuredClient            // the structured content alone, where there is some
+	textClient                  // shows only the text
+	structuredClient            // shows only the structured content, if there is any
 )
 
-// withStructured is the first version of the protocol with structured content
-// (MCP 2025-06-18, Tools).
-const withStructured = "2025-06-18"
+// firstStructuredVersion is the first protocol version with structured content (MCP 2025-06-18,
+// Tools).
+const firstStructuredVersion = "2025-06-18"
 
-// knownClients are the kinds of clients, by how the names begin that they give
-// themselves.
+// knownClients maps the beginnings of client names to kinds.
 func knownClients() map[string]clientKind {
 	return map[string]clientKind{
 		"claude-code": structuredClient,
@@ -39,10 +38,9 @@ func knownClients() map[string]clientKind {
 	}
 }
 
-// kindOfClient is the kind of an agent's client, which speaks a version of the
-// protocol; "" for one that is not known.
-func kindOfClient(actor, version string) clientKind {
-	if version != "" && version < withStructured {
+// clientKindOf returns the kind of an agent's client for a protocol version.
+func clientKindOf(actor, version string) clientKind {
+	if version != "" && version < firstStructuredVersion {
 		return textClient
 	}
 	name := strings.ToLower(strings.TrimPrefix(actor, "agent:"))
@@ -54,25 +52,24 @@ func kindOfClient(actor, version string) clientKind {
 	return unknownClient
 }
 
-// Shaped is a result as an agent's client can show it, speaking a version of the
-// protocol.
-func (f *Agent) Shaped(r Result, version string) Result {
+// FitToClient returns a result in the form shown by the agent's client.
+func (f *Agent) FitToClient(r Result, version string) Result {
 	if r.Structured == nil {
 		return r
 	}
-	texts, only := textsOf(r.Content)
+	texts, only := textBlocks(r.Content)
 	facts, err := Encode(r.Structured)
 	if r.Failed || !only || err != nil || len(facts) < len("{}") || facts[len(facts)-1] != '}' {
-		r.Structured = nil // a failure or a picture would not be seen beside it
+		r.Structured = nil // its presence could hide a failure or an image
 		return r
 	}
-	kind := kindOfClient(f.Actor, version)
+	kind := clientKindOf(f.Actor, version)
 	switch {
-	case kind == structuredClient && r.Told:
+	case kind == structuredClient && r.SameAsText:
 		r.Content = nil
 	case kind == structuredClient:
 		r.Structured, r.Content = FactsWithText{facts, texts}, nil
-	case r.Told:
+	case r.SameAsText:
 		r.Structured = nil
 	case kind == textClient:
 		r.Structured = nil
@@ -83,9 +80,8 @@ func (f *Agent) Shaped(r Result, version string) Result {
 	return r
 }
 
-// textsOf is the text of each of a result's blocks; only is false if there are
-// others.
-func textsOf(content []sdk.Content) (texts []string, only bool) {
+// textBlocks returns the text of each block. only is false if there are other blocks.
+func textBlocks(content []sdk.Content) (texts []string, only bool) {
 	for _, c := range content {
 		t, ok := c.(*sdk.TextContent)
 		if !ok {
@@ -96,18 +92,17 @@ func textsOf(content []sdk.Content) (texts []string, only bool) {
 	return texts, true
 }
 
-// FactsWithText are a JSON object to which the member "text" is added: texts on
-// lines of their own.
+// FactsWithText is a JSON object with an added member "text" holding the texts on separate lines.
 type FactsWithText struct {
 	Facts []byte
 	Text  []string
 }
 
 // MarshalJSON implements json.Marshaler.
-func (s FactsWithText) MarshalJSON() ([]byte, error) { return encoded(s.pieces()), nil }
+func (s FactsWithText) MarshalJSON() ([]byte, error) { return joinPieces(s.pieces()), nil }
 
 func (s FactsWithText) pieces() []Piece {
-	pieces := []Piece{{JSON: reopened(s.Facts)}, {JSON: []byte(`"text":"`)}}
+	pieces := []Piece{{JSON: openObject(s.Facts)}, {JSON: []byte(`"text":"`)}}
 	for i, t := range s.Text {
 		if i > 0 {
 			pieces = append(pieces, Piece{JSON: []byte(`\n`)})
@@ -117,7 +112,7 @@ func (s FactsWithText) pieces() []Piece {
 	return append(pieces, Piece{JSON: []byte(`"}`)})
 }
 
-// Encode is JSON without the escapes that only HTML needs.
+// Encode encodes v without HTML escapes.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// StreamMost bounds how much of one stream of output a result holds.
-	StreamMost = 1 << 20
-	// UntilDone is the time-out of a call that waits as long as it takes.
-	UntilDone = 24 * time.Hour
+	// MaxStream is the maximum size of one output stream in a result.
+	MaxStream = 1 << 20
+	// NoTimeout is the timeout of calls without a limit.
+	NoTimeout = 24 * time.Hour
 	// StopTimeout is the time from SIGTERM to SIGKILL, in milliseconds.
 	StopTimeout = 5000
 )
 
-// ExitCode is the exit code of what has ended, 128 and the signal's number of
-// what a signal ended, as shells have it; ok is false if nobody knows.
+// ExitCode returns the exit code of an exited process, or 128 plus the signal's number if a signal
+// killed it, as in shells. ok is false if it is unknown.
 func ExitCode(p api.Process) (code int, ok bool) {
 	if p.ExitCode != nil {
 		return *p.ExitCode, true
@@ -37,7 +37,6 @@ func ExitCode(p api.Process) (code int, ok bool) {
 	return 0, false
 }
 
-// ExitText is ExitCode in words.
 func ExitText(p api.Process) string {
 	if code, ok := ExitCode(p); ok {
 		return strconv.Itoa(code)
@@ -45,8 +44,8 @@ func ExitText(p api.Process) string {
 	return "unknown"
 }
 
-// Lasted is how long a process ran, or has run.
-func Lasted(p api.Process) time.Duration {
+// RunTime returns how long a process has run.
+func RunTime(p api.Process) time.Duration {
 	end := time.Now()
 	if p.ExitedAt != nil {
 		end = *p.ExitedAt
@@ -54,31 +53,30 @@ func Lasted(p api.Process) time.Duration {
 	return max(end.Sub(p.StartedAt), 0)
 }
 
-// CannotStart is why a program could not be started, after its name.
-func CannotStart(argv []string, err error) string {
+// StartFailure returns the reason a program could not be started, after its name.
+func StartFailure(argv []string, err error) string {
 	message := api.AsError(err).Message
 	if len(argv) > 0 {
 		if why, ok := strings.CutPrefix(message, "start "+strconv.Quote(argv[0])+": "); ok {
-			return Brief(argv[0]) + ": " + why
+			return Abbreviate(argv[0]) + ": " + why
 		}
 	}
 	return message
 }
 
-// Printed is the end of what a process has printed to one of its streams, at
-// most StreamMost bytes; dropped counts those before it. Of a process that does
-// not keep its streams apart stdout is all.
-func (f *Agent) Printed(ctx context.Context, p api.Process, stream string) (output string, dropped int64, err error) {
+// StreamOutput returns the end of one output stream of a process, at most MaxStream bytes. dropped
+// is the number of bytes before it. If the log is not split, everything counts as stdout.
+func (f *Agent) StreamOutput(ctx context.Context, p api.Process, stream string) (output string, dropped int64, err error) {
 	if p.Supervision == nil || !p.Supervision.SplitLog {
 		if stream == "stderr" {
 			return "", 0, nil
 		}
 		stream = ""
 	}
-	since := int64(-StreamMost)
+	since := int64(-MaxStream)
 	var b strings.Builder
 	for {
-		in := api.ProcessLogInput{ID: p.ID, Stream: stream, Since: &since, Max: StreamMost}
+		in := api.ProcessLogInput{ID: p.ID, Stream: stream, Since: &since, Max: MaxStream}
 		out, err := api.ProcessLog.Call(ctx, f.Engine, in)
 		if err != nil {
 			return "", 0, err
@@ -87,22 +85,23 @@ func (f *Agent) Printed(ctx context.Context, p api.Process, stream string) (outp
 			dropped = out.Start
 		}
 		b.WriteString(out.Data)
-		if out.NextCursor <= max(since, out.Start) || out.NextCursor >= out.End || b.Len() >= 2*StreamMost {
-			return Stripped(b.String()), dropped, nil
+		// The log may grow faster than it is read, hence the limit.
+		if out.NextCursor <= max(since, out.Start) || out.NextCursor >= out.End || b.Len() >= 2*MaxStream {
+			return StripSequences(b.String()), dropped, nil
 		}
 		since = out.NextCursor
 	}
 }
 
-// CutNote says what of a log is not in a result, and where it is.
-func CutNote(dropped int64, path string) string {
+// NoteOmitted states how much of a log is missing from a result, and its path.
+func NoteOmitted(dropped int64, path string) string {
 	if dropped <= 0 {
 		return ""
 	}
 	return "[" + strconv.FormatInt(dropped, 10) + " bytes before this are in " + cmp.Or(path, "the log") + "]\n"
 }
 
-// LastLines is the end of text: so many lines, and whether there were more.
+// LastLines returns the last n lines of a text, and whether there were more.
 func LastLines(text string, n int) (lines string, cut bool) {
 	if n == 0 {
 		return "", text != ""
@@ -116,46 +115,46 @@ func LastLines(text string, n int) (lines string, cut bool) {
 	return text[at+1:], true
 }
 
-// JSONText is a value as JSON that leaves <, > and & readable.
+// JSONText encodes a value without escaping <, > and &.
 func JSONText(v any) string {
 	b, err := Encode(v)
 	if err != nil {
-		return "null" // nothing that tools answer with does that
+		return "null" // values of tools can always be encoded
 	}
 	return string(b)
 }
 
-// LineBetween ends a line that what follows shall not go on.
-func LineBetween(before, after string) string {
+// NewlineBetween returns a newline if before does not end a line and something follows.
+func NewlineBetween(before, after string) string {
 	if before == "" || after == "" || strings.HasSuffix(before, "\n") {
 		return ""
 	}
 	return "\n"
 }
 
-// AnswerJSON answers with a value as JSON text and structured.
-func AnswerJSON(v any) Result { return Text(JSONText(v)).As(v) }
+// AnswerJSON returns a value as JSON text and as structured content.
+func AnswerJSON(v any) Result { return Text(JSONText(v)).WithSameFacts(v) }
 
-// AwaitPrompt waits until a session's shell is at its prompt, or is silent for
-// a while. That it is neither is no error: the caller looks at what there is.
+// AwaitPrompt waits until a session's shell shows its prompt or is silent for a while. A timeout is
+// not an error: the caller inspects the session anyway.
 func AwaitPrompt(ctx context.Context, f *Agent, id string) {
 	start := int64(0)
-	in := api.SessionWaitInput{ID: id, Prompt: true, Exit: true, TimeoutMS: int(firstPrompt.Milliseconds())}
+	in := api.SessionWaitInput{ID: id, Prompt: true, Exit: true, TimeoutMS: int(firstPromptTimeout.Milliseconds())}
 	if out, err := api.SessionWait.Call(ctx, f.Engine, in); err == nil && out.Met != "" {
 		return
 	}
 	_, _ = api.ProcessWait.Call(ctx, f.Engine, api.ProcessWaitInput{
-		ID: id, Since: &start, IdleMS: int(firstSilence.Milliseconds()), TimeoutMS: int(firstPrompt.Milliseconds()),
+		ID: id, Since: &start, IdleMS: int(firstPromptSilence.Milliseconds()), TimeoutMS: int(firstPromptTimeout.Milliseconds()),
 	})
 }
 
-// Overdue reports whether a command was ended because its time was over, and
-// had not ended by itself at that moment.
-func Overdue(out api.ExecOutput) bool {
+// IsTimedOut reports whether a command ran past its timeout and had not exited by itself at that
+// moment.
+func IsTimedOut(out api.ExecOutput) bool {
 	return out.TimedOut && (out.Process.State == api.StateStopped || !out.Process.State.Ended())
 }
 
-// CommandShell runs command lines: bash, or sh where there is none.
+// CommandShell returns the shell for command lines: bash, or sh without bash.
 func CommandShell() string {
 	if _, err := exec.LookPath("bash"); err != nil {
 		return "/bin/sh"
@@ -163,11 +162,11 @@ func CommandShell() string {
 	return "bash"
 }
 
-// WholeLength is how much of data does not end within a character or a control
-// sequence.
-func WholeLength(data []byte) int {
+// CompleteLength returns the length of data without an incomplete character or control sequence at
+// the end.
+func CompleteLength(data []byte) int {
 	end := scan.CompleteLen(data)
-	for i := end - 1; i >= 0 && end-i <= CutMost; i-- {
+	for i := end - 1; i >= 0 && end-i <= MaxIncomplete; i-- {
 		if data[i] == esc {
 			if _, whole := rendered.Sequence(data[i:end]); !whole {
 				return i
@@ -178,28 +177,30 @@ func WholeLength(data []byte) int {
 	return end
 }
 
-// Started is what an agent is told of what it has started.
-type Started struct {
+// A StartedResult tells an agent about a started process or session.
+type StartedResult struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	PID   int    `json:"pid,omitempty"`
-	Waits string `json:"waits,omitempty"` // of a session: input, secret, or prompt: the next command
+	Waits string `json:"waits,omitempty"` // of a session: input, secret, or prompt (the next command)
 }
 
-func (s Started) String() string { return fmt.Sprintf("Started %s (%s).", s.Name, s.ID) }
+func (s StartedResult) String() string { return fmt.Sprintf("Started %s (%s).", s.Name, s.ID) }
 
-// InTurns waits in calls that are as long as the engine lets one be.
-func InTurns(timeoutMS int, wait func(timeoutMS int) (over bool, err error)) error {
+// WaitInTurns repeats a wait in calls of at most maxEngineWait until it is over or timed out. A
+// timeout of 0 means defaultWait.
+func WaitInTurns(timeoutMS int, wait func(timeoutMS int) (over bool, err error)) error {
 	timeout := time.Duration(timeoutMS) * time.Millisecond
 	switch {
 	case timeoutMS < 0:
 		return api.Errorf(api.CodeInvalid, "wait: timeout_ms cannot be negative")
 	case timeoutMS == 0:
-		timeout = waitDefault
+		timeout = defaultWait
 	}
-	end := time.Now().Add(min(timeout, waitMost))
+	end := time.Now().Add(min(timeout, maxWait))
 	for {
-		left := min(time.Until(end), waitOnce)
+		left := min(time.Until(end), maxEngineWait)
+		// At least 1: the engine takes 0 for its default.
 		over, err := wait(max(1, int(left.Milliseconds())))
 		if over || err != nil || time.Until(end) < time.Millisecond {
 			return err
@@ -211,8 +212,8 @@ type IDInput struct {
 	ID string `json:"id"`
 }
 
-// CommandLine is the argv for a line: the words themselves where a shell has
-// nothing to do, so that the program is known for what it is.
+// CommandLine returns the argv for a line. It avoids the shell if possible, so that the process
+// list shows the program itself.
 func CommandLine(line string) []string {
 	line = strings.TrimSpace(line)
 	switch {
@@ -225,19 +226,19 @@ func CommandLine(line string) []string {
 }
 
 const (
-	waitOnce    = 50 * time.Second // of one call to the engine
-	waitDefault = 50 * time.Second // below what clients allow a call
-	waitMost    = 10 * time.Minute
+	maxEngineWait = 50 * time.Second // per call to the engine
+	defaultWait   = 50 * time.Second // less than clients' own limits
+	maxWait       = 10 * time.Minute
 
-	// firstPrompt is how long a shell may take to its first prompt, and
-	// firstSilence what counts as one where it does not tell.
-	firstPrompt  = 5 * time.Second
-	firstSilence = 500 * time.Millisecond
+	// firstPromptTimeout limits the wait for a new shell's first prompt, and firstPromptSilence is
+	// the silence taken for a prompt if the shell does not report one.
+	firstPromptTimeout = 5 * time.Second
+	firstPromptSilence = 500 * time.Millisecond
 )
 
 // Exec runs a command and strips terminal sequences from its output.
 func (f *Agent) Exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
 	out, err := api.Exec.Call(ctx, f.Engine, in)
-	out.Stdout, out.Stderr = Stripped(out.Stdout), Stripped(out.Stderr)
+	out.Stdout, out.Stderr = StripSequences(out.Stdout), StripSequences(out.Stderr)
 	return out, err
 }

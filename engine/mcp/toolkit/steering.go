@@ -8,11 +8,10 @@ import (
 	"tandem/engine/api"
 )
 
-// Steered is a subject with the variables that decide which programs run as the
-// command shows them: `env PATH=… git push` is what the policy judges and what
-// the person is asked about. Within a sandbox they steer nothing that was not in
-// reach before.
-func (s Subject) Steered(sandboxed bool) Subject {
+// WithVariables adds to the command the variables affecting which programs run, so that the policy
+// and the user see `env PATH=… git push`. In a sandbox they cannot reach anything new and are left
+// out.
+func (s Subject) WithVariables(sandboxed bool) Subject {
 	if sandboxed {
 		return s
 	}
@@ -32,9 +31,9 @@ func (s Subject) Steered(sandboxed bool) Subject {
 	return s
 }
 
-// Given are the variables of a call with which a program is started, of which
-// those that the server has itself are nothing new.
-func Given(env, environ map[string]string) map[string]string {
+// NewVariables returns the variables a call sets for its program, without those the server itself
+// has.
+func NewVariables(env, environ map[string]string) map[string]string {
 	all := make(map[string]string)
 	for name, value := range environ {
 		if own, ok := os.LookupEnv(name); !ok || own != value {

@@ -16,45 +16,44 @@ import (
 
 // A Tool is one entry of tools/list.
 type Tool struct {
-	Name     string
-	Doc      string // for the agent: what it does and when to use it, short
-	Effect   api.Effect
-	Profiles []Profile // that offer it, beside All and TerminalTools
-	Files    bool      // works on files, as tools of the client's own may do
-	Hosted   bool      // takes the machine to do it on, as host
-	Large    bool      // its result is as large as the call asks
-	Like     string    // the tool whose rules of the policy hold for it too, as it does the same; "" for none
-	In, Out  reflect.Type
+	Name      string
+	Doc       string // for agents: its purpose and use, short
+	Effect    api.Effect
+	Profiles  []Profile // profiles offering it, besides All and TerminalTools
+	Files     bool      // a file tool, which clients often have themselves
+	Hosted    bool      // accepts another machine as host
+	Large     bool      // its result is as large as the call asks
+	RulesLike string    // another tool with the same effect, whose policy rules apply too; may be ""
+	In, Out   reflect.Type
 
-	// Judged says that all it does are operations called with the context given,
-	// so that the engine can judge it by the person's policy as it carries out
-	// the first one.
-	Judged bool
+	// EngineJudged means that the tool does nothing but call operations with the given context. The
+	// engine then applies the user's policy as part of the first one.
+	EngineJudged bool
 
-	// Call runs the tool. An error is told to the agent as a failed result.
+	// Call runs the tool. An error becomes a failed result.
 	Call func(ctx context.Context, f *Agent, args json.RawMessage) (Result, error)
 }
 
-// HostArgument is the argument of Hosted tools.
+// HostArgument is the name of the argument of Hosted tools.
 const HostArgument = "host"
 
-// A Subject is what a call would run, read or write.
+// A Subject describes what a call would run, read or write.
 type Subject struct {
-	Command string            // line for a shell
-	Argv    []string          // program and arguments without a shell
+	Command string            // shell line
+	Argv    []string          // program and arguments, without a shell
 	Paths   []string          // absolute
 	CWD     string            // absolute
-	Env     map[string]string // set for what it runs
-	Session string            // or process that it is about; if a command is typed into it its folder counts where cwd is empty
+	Env     map[string]string // variables set for the program
+	Session string            // or process; the folder of a command typed into it if CWD is empty
 }
 
-// A subjected input says what a call with it would do.
-type subjected interface {
+// A subjectProvider is an input able to describe its call.
+type subjectProvider interface {
 	Subject(f *Agent) Subject
 }
 
-// IdIn is the session or process that a call names; "" if it names none.
-func IdIn(in any) string {
+// IDOf returns the session or process named by a call, or "".
+func IDOf(in any) string {
 	fields := reflect.Indirect(reflect.ValueOf(in))
 	for _, name := range []string{"ID", "SessionID"} {
 		if fields.Kind() != reflect.Struct {
@@ -67,67 +66,66 @@ func IdIn(in any) string {
 	return ""
 }
 
-// None is the output of tools that give text alone.
+// None is the output type of tools returning only text.
 type None struct{}
 
-// Define completes a tool with its types and what it does. In is a struct
-// whose fields carry json names and, in a doc tag, a few words each; a field
-// without omitempty is required. Out is the type of result.structured.
-func Define[In, Out any](t Tool, do func(ctx context.Context, f *Agent, in In) (Result, error)) Tool {
+// Define completes a tool with its types and its function. In is a struct with json names and short
+// doc tags; fields without omitempty are required. Out is the type of the structured content.
+func Define[In, Out any](t Tool, call func(ctx context.Context, f *Agent, in In) (Result, error)) Tool {
 	t.In, t.Out = reflect.TypeFor[In](), reflect.TypeFor[Out]()
 	t.Call = func(ctx context.Context, f *Agent, args json.RawMessage) (Result, error) {
 		in, err := Decode[In](t, args)
 		if err != nil {
 			return Result{}, err
 		}
-		return do(ctx, f, in)
+		return call(ctx, f, in)
 	}
 	return t
 }
 
-// About says what a call would do, for the person's policy.
-func (t Tool) About(f *Agent, args json.RawMessage) Subject {
+// Subject describes a call for the policy.
+func (t Tool) Subject(f *Agent, args json.RawMessage) Subject {
 	value := reflect.New(t.In)
-	err := decode(t, args, value.Interface())
+	err := decodeInto(t, args, value.Interface())
 	in := value.Elem().Interface()
 	var about Subject
-	if s, ok := in.(subjected); ok && err == nil {
+	// Invalid arguments have no subject; the call itself will report them.
+	if s, ok := in.(subjectProvider); ok && err == nil {
 		about = s.Subject(f)
 	}
-	about.Session = cmp.Or(about.Session, IdIn(in))
+	about.Session = cmp.Or(about.Session, IDOf(in))
 	return about
 }
 
-// A Result is what a tool answers.
+// A Result is the reply of a tool.
 type Result struct {
 	Content    []sdk.Content
-	Structured any    // of the tool's Out, or nil
-	Told       bool   // text and structured content say the same
-	Failed     bool   // the agent is told that the call failed
-	Process    string // id of what it started or dealt with, for the audit log
+	Structured any    // of type Out, or nil
+	SameAsText bool   // the text and the structured content have the same facts
+	Failed     bool   // reported to the agent as a failed call
+	Process    string // id of a started or affected process, for the audit log
 
-	// Input asks the agent's person instead of answering, where the client
-	// does that (2026-07-28, multi round-trip requests); state comes back with
-	// the answers.
+	// Input asks the agent's user instead of returning a reply, for clients with support for it
+	// (2026-07-28, multi round-trip requests). The client returns State with the answers.
 	Input sdk.InputRequestMap
 	State string
 }
 
-// Text answers with one block of text.
+// Text returns a result with one block of text.
 func Text(s string) Result {
 	return Result{Content: []sdk.Content{&sdk.TextContent{Text: s}}}
 }
 
-// Textf is text with a format.
+// Textf is Text with a format.
 func Textf(format string, args ...any) Result { return Text(fmt.Sprintf(format, args...)) }
 
-// Fail marks a result as a failure.
-func (r Result) Fail() Result {
+// AsFailure marks a result as a failure.
+func (r Result) AsFailure() Result {
 	r.Failed = true
 	return r
 }
 
-// Size is how many bytes of text and pictures a result holds.
+// Size returns the size of texts and images in bytes.
 func (r Result) Size() int {
 	n := 0
 	for _, c := range r.Content {
@@ -141,28 +139,27 @@ func (r Result) Size() int {
 	return n
 }
 
-// With adds structured content: facts that the text does not tell.
-func (r Result) With(structured any) Result {
+// WithFacts adds structured content with facts missing from the text.
+func (r Result) WithFacts(structured any) Result {
 	r.Structured = structured
 	return r
 }
 
-// As adds structured content that says what the text says: a client is given
-// one of them.
-func (r Result) As(structured any) Result {
-	r.Structured, r.Told = structured, true
+// WithSameFacts adds structured content with the same facts as the text; a client gets only one of
+// them.
+func (r Result) WithSameFacts(structured any) Result {
+	r.Structured, r.SameAsText = structured, true
 	return r
 }
 
-// Of tells which session or process a result is about.
-func (r Result) Of(id string) Result {
+// ForProcess sets the session or process of a result.
+func (r Result) ForProcess(id string) Result {
 	r.Process = id
 	return r
 }
 
-// Failure is how an error is told to an agent: what was wrong, and on a second
-// line what to do.
-func Failure(err error) Result {
+// FailureResult returns the result for an error: the reason, and on a second line the hint.
+func FailureResult(err error) Result {
 	e := api.AsError(err)
 	message := e.Message
 	if e.Code == api.CodeLocked && !strings.HasPrefix(message, string(e.Code)) {
@@ -171,9 +168,9 @@ func Failure(err error) Result {
 	if errors.Is(err, context.Canceled) {
 		message = strings.Replace(message, context.Canceled.Error(), "cancelled", 1)
 	}
-	message = Legible(message)
+	message = MakeLegible(message)
 	if e.Hint != "" {
-		message += "\nhint: " + ForAgents(e.Hint)
+		message += "\nhint: " + HintForAgents(e.Hint)
 	}
-	return Text(message).Fail()
+	return Text(message).AsFailure()
 }

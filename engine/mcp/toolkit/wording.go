@@ -17,20 +17,18 @@ import (
 	"tandem/engine/api"
 )
 
-// noSuchResource answers calls for a resource that there is not, up to the last
-// version with sessions (MCP 2025-11-25, Resources, Error Handling).
-const noSuchResource = -32002
+// codeNoResource is the error code for a missing resource in versions with sessions (MCP
+// 2025-11-25, Resources, Error Handling).
+const codeNoResource = -32002
 
-// messageMost is how long what an agent is told of an error may be: it can
-// repeat what the agent has sent.
-const messageMost = 4 << 10
+// maxMessage is the maximum length of an error message, which may quote the agent's own text.
+const maxMessage = 4 << 10
 
-// Worded is an error as a client is told of it: with a code that JSON-RPC knows,
-// and what to do.
-func Worded(method string, req sdk.Request, err error) error {
+// WordError returns an error for a client: with a JSON-RPC code, and a suggestion.
+func WordError(method string, req sdk.Request, err error) error {
 	var wire *jsonrpc.Error
 	if !errors.As(err, &wire) {
-		return uncoded(method, err)
+		return assignCode(method, err)
 	}
 	invalid := func(format string, args ...any) error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: method + ": " + fmt.Sprintf(format, args...)}
@@ -38,29 +36,29 @@ func Worded(method string, req sdk.Request, err error) error {
 	switch r := req.(type) {
 	case *sdk.CallToolRequest:
 		if strings.HasPrefix(wire.Message, "unknown tool ") {
-			return invalid("no tool is named %q; tools/list lists them", Brief(r.Params.Name))
+			return invalid("no tool is named %q; tools/list lists them", Abbreviate(r.Params.Name))
 		}
 	case *sdk.GetPromptRequest:
 		if strings.HasPrefix(wire.Message, "unknown prompt ") {
-			return invalid("no prompt is named %q; prompts/list lists them", Brief(r.Params.Name))
+			return invalid("no prompt is named %q; prompts/list lists them", Abbreviate(r.Params.Name))
 		}
 	case *sdk.ReadResourceRequest:
 		if wire.Message == "Resource not found" {
-			return noResource(method, r.Params.URI, r.ProtocolVersion())
+			return resourceError(method, r.Params.URI, r.ProtocolVersion())
 		}
 	case *sdk.SubscribeRequest:
 		if wire.Message == "Resource not found" {
-			return noResource(method, r.Params.URI, r.ProtocolVersion())
+			return resourceError(method, r.Params.URI, r.ProtocolVersion())
 		}
 	}
 	if wire.Message == "invalid params" && strings.HasSuffix(method, "/list") {
-		return NoCursor(method)
+		return CursorError(method)
 	}
 	return err
 }
 
-// uncoded gives an error that is none of JSON-RPC its code.
-func uncoded(method string, err error) error {
+// assignCode gives an engine error a JSON-RPC code.
+func assignCode(method string, err error) error {
 	if strings.HasPrefix(err.Error(), "duplicate ") {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: method + ": this connection is already initialized"}
 	}
@@ -76,25 +74,25 @@ func uncoded(method string, err error) error {
 	return answer
 }
 
-// noResource answers a call for a resource that there is not.
-func noResource(method, uri, version string) error {
+// resourceError returns the error for a missing resource.
+func resourceError(method, uri, version string) error {
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
-		Message: fmt.Sprintf("%s: nothing at %q; resources/list lists what there is", method, Brief(uri))}
+		Message: fmt.Sprintf("%s: nothing at %q; resources/list lists what there is", method, Abbreviate(uri))}
 	if cmp.Or(version, WithoutSessions) < WithoutSessions {
-		e.Code = noSuchResource
+		e.Code = codeNoResource
 	}
-	e.Data, _ = json.Marshal(map[string]string{"uri": Brief(uri)}) // a text always can
+	e.Data, _ = json.Marshal(map[string]string{"uri": Abbreviate(uri)}) // strings cannot fail
 	return e
 }
 
-func NoCursor(method string) error {
+func CursorError(method string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
 		Message: method + ": unknown cursor; leave it out to start from the beginning"}
 }
 
-// Coded gives an error that the SDK answers with before any method its code: a
-// call that came too early, or a mistake of ours.
-func Coded(method string, err error) error {
+// EnsureCode adds a code to an error raised by the SDK before any method runs: a call before
+// initialize, or an internal error.
+func EnsureCode(method string, err error) error {
 	var wire *jsonrpc.Error
 	switch {
 	case errors.As(err, &wire):
@@ -105,9 +103,8 @@ func Coded(method string, err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 }
 
-// Advised is the error of a call of a tool, with what to do next where only the
-// tool tells that.
-func Advised(t Tool, err error) error {
+// AddAdvice adds a hint depending on the tool.
+func AddAdvice(t Tool, err error) error {
 	e := api.AsError(err)
 	switch {
 	case lostEngine().MatchString(e.Message):
@@ -120,15 +117,15 @@ func Advised(t Tool, err error) error {
 	return err
 }
 
-// lostEngine matches the beginning of the error of a call whose engine went away: its
-// operation and socket mean nothing to an agent.
+// lostEngine matches the beginning of an error about a lost engine, with an operation and a socket
+// unknown to agents.
 var lostEngine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^call [a-z_.]+: lost the engine at .*?: `) })
 
-// Legible is a message that may repeat what an agent or a program has made: of
-// a size to be read, and without characters that cannot be seen.
-func Legible(message string) string {
-	if len(message) > messageMost {
-		head, tail := message[:messageMost/2], message[len(message)-messageMost/4:]
+// MakeLegible truncates a message and escapes invisible characters, because it may quote text from
+// an agent or a program.
+func MakeLegible(message string) string {
+	if len(message) > maxMessage {
+		head, tail := message[:maxMessage/2], message[len(message)-maxMessage/4:]
 		message = strings.ToValidUTF8(head, "") + "…" + strings.ToValidUTF8(tail, "")
 	}
 	hidden := func(r rune) bool {
@@ -148,9 +145,8 @@ func Legible(message string) string {
 	return b.String()
 }
 
-// ForAgents is a hint of the engine, which speaks of commands and operations,
-// with the tools in their place.
-func ForAgents(hint string) string {
+// HintForAgents replaces commands and operations in an engine's hint by tools.
+func HintForAgents(hint string) string {
 	hint = processCommand().ReplaceAllString(hint, "process_$1")
 	return strings.NewReplacer(
 		"tandem ls shows all", "session_list and process_list show all",
@@ -161,25 +157,25 @@ func ForAgents(hint string) string {
 	).Replace(hint)
 }
 
-// processCommand matches commands that the tools process_log and process_stop stand for.
+// processCommand matches commands with equivalents in process_log and process_stop.
 var processCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`tandem (log|stop)s? [^`]*`") })
 
-// toolWord matches what is the name of a tool for sessions or processes.
+// toolWord matches names of session, process and machine tools.
 var toolWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:session|process|machine)_[a-z_]+\b`) })
 
-// Hinting is a hint for agents with tools by the names that they have here. What
-// it says of tools that are not offered is left out.
-func Hinting(hint string, named func(tool string) (name string, offered bool)) string {
+// RewriteHint returns a hint with the tools' names on this server. It drops clauses about tools not
+// offered.
+func RewriteHint(hint string, lookup func(tool string) (name string, offered bool)) string {
 	var kept []string
-	for _, clause := range strings.Split(ForAgents(hint), "; ") {
+	for _, clause := range strings.Split(HintForAgents(hint), "; ") {
 		if rest, ok := strings.CutSuffix(clause, "session_list and process_list show all"); ok {
-			if _, sessions := named("session_list"); !sessions {
+			if _, sessions := lookup("session_list"); !sessions {
 				clause = rest + "process_list shows all"
 			}
 		}
-		all := !strings.HasPrefix(clause, "tandem env") // there is no tool for that
+		all := !strings.HasPrefix(clause, "tandem env") // has no equivalent tool
 		clause = toolWord().ReplaceAllStringFunc(clause, func(tool string) string {
-			name, offered := named(tool)
+			name, offered := lookup(tool)
 			all = all && offered
 			return name
 		})

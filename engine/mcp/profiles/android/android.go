@@ -90,11 +90,11 @@ func inJSON(t toolkit.Tool) toolkit.Tool {
 	call := t.Call
 	t.Call = func(ctx context.Context, f *toolkit.Agent, args json.RawMessage) (toolkit.Result, error) {
 		if name := missingFirst(t, args); name != "" {
-			return toolkit.AnswerJSON(androidErrorf("missing_"+name, "%s is missing", name)).Fail(), nil
+			return toolkit.AnswerJSON(androidErrorf("missing_"+name, "%s is missing", name)).AsFailure(), nil
 		}
 		r, err := call(ctx, f, args)
 		if err != nil {
-			return toolkit.AnswerJSON(androidFailure(err)).Fail(), nil
+			return toolkit.AnswerJSON(androidFailure(err)).AsFailure(), nil
 		}
 		return r, nil
 	}
@@ -151,10 +151,10 @@ func androidCWD(f *toolkit.Agent, path, base string) (string, error) {
 }
 
 type androidRun struct {
-	Command   toolkit.Line `json:"command"`
-	CWD       string       `json:"cwd,omitempty"`
-	TimeoutMS int          `json:"timeout_ms,omitempty" default:"60000" max:"300000"`
-	Env       toolkit.Env  `json:"env,omitempty"`
+	Command   toolkit.ShellLine `json:"command"`
+	CWD       string            `json:"cwd,omitempty"`
+	TimeoutMS int               `json:"timeout_ms,omitempty" default:"60000" max:"300000"`
+	Env       toolkit.Env       `json:"env,omitempty"`
 }
 
 func (in androidRun) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -197,22 +197,22 @@ func runShell(ctx context.Context, f *toolkit.Agent, in androidRun, base string,
 		timeout = min(in.TimeoutMS, androidTimeoutMost)
 	}
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: append(shell, string(in.Command)), CWD: cwd, Env: in.Env, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
-		TimeoutMS: timeout, Kill: true, MaxOutput: toolkit.StreamMost,
+		ID: api.NewID(), Command: append(shell, string(in.Command)), CWD: cwd, Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
+		TimeoutMS: timeout, Kill: true, MaxOutput: toolkit.MaxStream,
 	})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	ran := RanShell{Status: "ok", ExitCode: -1, Stdout: toolkit.CutNote(out.StdoutDropped, out.Process.LogPath) + out.Stdout,
-		Stderr: toolkit.CutNote(out.StderrDropped, out.Process.ErrorLogPath) + out.Stderr}
+	ran := RanShell{Status: "ok", ExitCode: -1, Stdout: toolkit.NoteOmitted(out.StdoutDropped, out.Process.LogPath) + out.Stdout,
+		Stderr: toolkit.NoteOmitted(out.StderrDropped, out.Process.ErrorLogPath) + out.Stderr}
 	if code, ok := toolkit.ExitCode(out.Process); ok {
 		ran.ExitCode = code
 	}
-	if toolkit.Overdue(out) {
+	if toolkit.IsTimedOut(out) {
 		ran.Status, ran.ExitCode = "timeout", -1
 		ran.Stderr = "Command timed out after " + secondsText(timeout) + "s"
 	}
-	return toolkit.AnswerJSON(ran).Of(out.Process.ID), nil
+	return toolkit.AnswerJSON(ran).ForProcess(out.Process.ID), nil
 }
 
 // secondsText is milliseconds in seconds, as short as it is exact.

@@ -35,7 +35,7 @@ func (in androidFS) Subject(f *toolkit.Agent) toolkit.Subject {
 
 // path is the file that is meant; relative paths begin in the home folder.
 func (in androidFS) where(f *toolkit.Agent) string {
-	return toolkit.Absolute(in.Path, f.Options.Home, f.Options.Home)
+	return toolkit.AbsolutePath(in.Path, f.Options.Home, f.Options.Home)
 }
 
 type Content struct {

@@ -25,7 +25,7 @@ const (
 	askGap    = 300 * time.Millisecond
 	asksLooks = 2
 	// execMost bounds what is held of a command's output.
-	execMost = 8 * toolkit.StreamMost
+	execMost = 8 * toolkit.MaxStream
 )
 
 // EndMark is the line behind a command's output: its nonce and exit code.
@@ -93,7 +93,7 @@ func (s pipeShell) start(ctx context.Context, f *toolkit.Agent, in localSessionI
 		env[name] = value
 	}
 	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
-		ID: api.NewID(), Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
+		ID: api.NewID(), Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
 		Stdin: true, Transient: true, StopTimeoutMS: toolkit.StopTimeout,
 	})
 	return p, pipePrompt, err
@@ -153,7 +153,7 @@ func (s pipeShell) read(ctx context.Context, f *toolkit.Agent, p api.Process) (s
 		if err != nil {
 			return sessionOutput{}, err
 		}
-		if full := len(tape.Data) >= toolkit.StreamMost; full || len(tape.Data) == before {
+		if full := len(tape.Data) >= toolkit.MaxStream; full || len(tape.Data) == before {
 			if _, _, ended := tape.endOf(turn.running); ended {
 				turn.running = ""
 			}
@@ -192,7 +192,7 @@ func (t *Tape) more(ctx context.Context, wait time.Duration) (api.State, error) 
 		since = t.Base + int64(len(t.Data))
 	}
 	out, err := api.ProcessLog.Call(ctx, t.Agent.Engine, api.ProcessLogInput{
-		ID: t.ID, Since: &since, Max: toolkit.StreamMost, WaitMS: max(int(wait.Milliseconds()), 0), Exact: true,
+		ID: t.ID, Since: &since, Max: toolkit.MaxStream, WaitMS: max(int(wait.Milliseconds()), 0), Exact: true,
 	})
 	if err != nil {
 		return "", err
@@ -315,7 +315,7 @@ func (t *Tape) Cut(more bool) (output string, dropped int64) {
 		if begun := begunMark().FindIndex(data[tail:]); begun != nil {
 			data = data[:tail+begun[0]]
 		}
-		data = data[:toolkit.WholeLength(data)]
+		data = data[:toolkit.CompleteLength(data)]
 	}
 	t.Agent.Seen.Set(t.ID, toolkit.Cursor{At: t.Base + int64(len(data))})
 	return strings.ToValidUTF8(string(EndMark().ReplaceAll(data, nil)), "\uFFFD"), t.dropped

@@ -25,15 +25,15 @@ const (
 
 // localSessionInput are the arguments of both kinds of session.
 type localSessionInput struct {
-	Action    string       `json:"action" enum:"start,exec,write,read,resize,kill,list"`
-	SessionID string       `json:"session_id,omitempty"`
-	Command   toolkit.Line `json:"command,omitempty"`
-	Input     string       `json:"input,omitempty" doc:"sent to stdin as it is"`
-	CWD       string       `json:"cwd,omitempty"`
-	Rows      int          `json:"rows,omitempty"`
-	Cols      int          `json:"cols,omitempty"`
-	Timeout   int          `json:"timeout,omitempty" doc:"seconds" default:"30" max:"300"`
-	Env       toolkit.Env  `json:"env,omitempty"`
+	Action    string            `json:"action" enum:"start,exec,write,read,resize,kill,list"`
+	SessionID string            `json:"session_id,omitempty"`
+	Command   toolkit.ShellLine `json:"command,omitempty"`
+	Input     string            `json:"input,omitempty" doc:"sent to stdin as it is"`
+	CWD       string            `json:"cwd,omitempty"`
+	Rows      int               `json:"rows,omitempty"`
+	Cols      int               `json:"cols,omitempty"`
+	Timeout   int               `json:"timeout,omitempty" doc:"seconds" default:"30" max:"300"`
+	Env       toolkit.Env       `json:"env,omitempty"`
 }
 
 type termuxSessionInput localSessionInput
@@ -114,7 +114,7 @@ func sessionAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in loc
 		if err != nil {
 			return toolkit.Result{}, err
 		}
-		return toolkit.AnswerJSON(sessionStarted{p.ID, output}).Of(p.ID), nil
+		return toolkit.AnswerJSON(sessionStarted{p.ID, output}).ForProcess(p.ID), nil
 	case "list":
 		return listSessions(ctx, f, b)
 	case "exec", "write", "read", "resize", "kill":
@@ -135,7 +135,7 @@ func sessionAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in loc
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.AnswerJSON(answer).Of(p.ID), nil
+	return toolkit.AnswerJSON(answer).ForProcess(p.ID), nil
 }
 
 // onSession does what is asked for with one session.
@@ -215,7 +215,7 @@ func listSessions(ctx context.Context, f *toolkit.Agent, b shellBackend) (toolki
 	sessions := []sessionListed{}
 	for _, p := range out.Processes {
 		if b.owns(p) && !p.State.Ended() {
-			sessions = append(sessions, sessionListed{p.ID, true, int(idleFor(p).Seconds()), int(toolkit.Lasted(p).Seconds())})
+			sessions = append(sessions, sessionListed{p.ID, true, int(idleFor(p).Seconds()), int(toolkit.RunTime(p).Seconds())})
 		}
 	}
 	return toolkit.AnswerJSON(struct {
@@ -256,7 +256,7 @@ func (t terminalShell) start(ctx context.Context, f *toolkit.Agent, in localSess
 		return api.Process{}, "", err
 	}
 	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: []string{t.shell}, CWD: cwd, Env: in.Env, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor, Cols: in.Cols, Rows: in.Rows,
+		ID: api.NewID(), Command: []string{t.shell}, CWD: cwd, Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor, Cols: in.Cols, Rows: in.Rows,
 	})
 	if err != nil {
 		return p, "", err
@@ -309,18 +309,18 @@ func (terminalShell) readTo(ctx context.Context, f *toolkit.Agent, p api.Process
 	var dropped int64
 	seen, _ := f.Seen.At(p.ID)
 	for since := seen.At; ; {
-		out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: since, Max: toolkit.StreamMost})
+		out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: since, Max: toolkit.MaxStream})
 		if err != nil {
 			return sessionOutput{}, err
 		}
 		b.WriteString(out.Data)
 		dropped += out.Dropped
-		done := out.NextCursor == since || b.Len() >= toolkit.StreamMost || to > 0 && out.NextCursor >= to
+		done := out.NextCursor == since || b.Len() >= toolkit.MaxStream || to > 0 && out.NextCursor >= to
 		since = out.NextCursor
 		f.Seen.Set(p.ID, toolkit.Cursor{At: since})
 		if done {
 			output := marksText().ReplaceAllString(b.String(), "")
-			return sessionOutput{Output: output, Alive: !out.State.Ended(), Dropped: dropped, More: b.Len() >= toolkit.StreamMost}, nil
+			return sessionOutput{Output: output, Alive: !out.State.Ended(), Dropped: dropped, More: b.Len() >= toolkit.MaxStream}, nil
 		}
 	}
 }

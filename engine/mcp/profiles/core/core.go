@@ -69,36 +69,36 @@ func (c coreLoad) Subject(*toolkit.Agent) toolkit.Subject {
 
 func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: in.Command, CWD: f.Options.CWD, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
-		TimeoutMS: int(toolkit.UntilDone.Milliseconds()), MaxOutput: 16 * toolkit.StreamMost,
+		ID: api.NewID(), Command: in.Command, CWD: f.Options.CWD, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
+		TimeoutMS: int(toolkit.NoTimeout.Milliseconds()), MaxOutput: 16 * toolkit.MaxStream,
 	})
 	if err != nil {
-		return toolkit.Textf("Command not executed successfully: %s", toolkit.CannotStart(in.Command, err)).Fail(), nil
+		return toolkit.Textf("Command not executed successfully: %s", toolkit.StartFailure(in.Command, err)).AsFailure(), nil
 	}
 	p := out.Process
-	stdout := toolkit.CutNote(out.StdoutDropped, p.LogPath) + out.Stdout
+	stdout := toolkit.NoteOmitted(out.StdoutDropped, p.LogPath) + out.Stdout
 	if code, ok := toolkit.ExitCode(p); !ok || code != 0 {
-		captured := stdout + toolkit.LineBetween(stdout, out.Stderr) + out.Stderr
+		captured := stdout + toolkit.NewlineBetween(stdout, out.Stderr) + out.Stderr
 		message := "Command not executed successfully, exit code: " + toolkit.ExitText(p) + "\n\n" + captured
-		return toolkit.Text(strings.TrimRight(message, "\n")).Fail().Of(p.ID), nil
+		return toolkit.Text(strings.TrimRight(message, "\n")).AsFailure().ForProcess(p.ID), nil
 	}
 	// The command has already run, so a failure to list it is not an error.
 	_, _ = api.CommandsAdd.Call(ctx, f.Engine, api.CommandsInput{Commands: []string{p.Command}})
-	return toolkit.Text(stdout).Of(p.ID), nil
+	return toolkit.Text(stdout).ForProcess(p.ID), nil
 }
 
 func startCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
 	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
-		Command: in.Command, CWD: f.Options.CWD, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
+		Command: in.Command, CWD: f.Options.CWD, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
 		SplitLog: true, StopTimeoutMS: toolkit.StopTimeout,
 	})
 	switch {
 	case err != nil:
-		return toolkit.Textf("Failed to start command: %s", toolkit.CannotStart(in.Command, err)).Fail(), nil
+		return toolkit.Textf("Failed to start command: %s", toolkit.StartFailure(in.Command, err)).AsFailure(), nil
 	case p.State == api.StateFailed:
-		return toolkit.Textf("Failed to start command: %s", p.Error).Fail().Of(p.ID), nil
+		return toolkit.Textf("Failed to start command: %s", p.Error).AsFailure().ForProcess(p.ID), nil
 	}
-	return toolkit.Textf("Command started in background. Process ID: %s", p.ID).Of(p.ID), nil
+	return toolkit.Textf("Command started in background. Process ID: %s", p.ID).ForProcess(p.ID), nil
 }
 
 // findBackground finds a process without a terminal. If there is none, unknown is the result for
@@ -107,7 +107,7 @@ func findBackground(ctx context.Context, f *toolkit.Agent, id string) (p api.Pro
 	p, err = api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: id})
 	// A session counts as not found: the profile's agents know only background processes.
 	if errors.Is(err, api.CodeNotFound) || id == "" || err == nil && p.Kind != api.KindProcess {
-		r := toolkit.Textf("Process not found: %s", id).Fail()
+		r := toolkit.Textf("Process not found: %s", id).AsFailure()
 		return p, &r, nil
 	}
 	return p, nil, err
@@ -118,28 +118,28 @@ func checkCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolki
 	if err != nil || unknown != nil {
 		return notFoundResult(unknown, err)
 	}
-	stdout, dropped, err := f.Printed(ctx, p, "stdout")
+	stdout, dropped, err := f.StreamOutput(ctx, p, "stdout")
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	stderr, droppedErrors, err := f.Printed(ctx, p, "stderr")
+	stderr, droppedErrors, err := f.StreamOutput(ctx, p, "stderr")
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Process %s is %s.\nCommand: %s\n", p.ID, commandStatus(p), toolkit.ShortCommand(p.Command))
+	fmt.Fprintf(&b, "Process %s is %s.\nCommand: %s\n", p.ID, commandStatus(p), toolkit.ShortenCommand(p.Command))
 	if p.State.Ended() {
 		fmt.Fprintf(&b, "Exit Code: %s\n", toolkit.ExitText(p))
 	}
-	fmt.Fprintf(&b, "Duration: %d seconds\nOutput:\n", int(toolkit.Lasted(p).Seconds()))
+	fmt.Fprintf(&b, "Duration: %d seconds\nOutput:\n", int(toolkit.RunTime(p).Seconds()))
 	if stdout == "" {
 		stdout = "[No output]\n"
 	}
-	b.WriteString(toolkit.CutNote(dropped, p.LogPath) + stdout)
+	b.WriteString(toolkit.NoteOmitted(dropped, p.LogPath) + stdout)
 	if stderr != "" {
-		b.WriteString(toolkit.LineBetween(stdout, stderr) + "STDERR:\n" + toolkit.CutNote(droppedErrors, p.ErrorLogPath) + stderr)
+		b.WriteString(toolkit.NewlineBetween(stdout, stderr) + "STDERR:\n" + toolkit.NoteOmitted(droppedErrors, p.ErrorLogPath) + stderr)
 	}
-	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).Of(p.ID), nil
+	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).ForProcess(p.ID), nil
 }
 
 // notFoundResult returns the result of findBackground if it found no process.
@@ -175,11 +175,11 @@ func stopCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolkit
 	switch {
 	// It may have exited between the two calls.
 	case p.State.Ended(), errors.Is(err, api.CodeEnded):
-		return toolkit.Textf("Process %s is already terminated.", p.ID).Of(p.ID), nil
+		return toolkit.Textf("Process %s is already terminated.", p.ID).ForProcess(p.ID), nil
 	case err != nil:
 		return toolkit.Result{}, err
 	}
-	return toolkit.Textf("Process %s has been stopped.", p.ID).Of(p.ID), nil
+	return toolkit.Textf("Process %s has been stopped.", p.ID).ForProcess(p.ID), nil
 }
 
 func listBackground(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
@@ -193,7 +193,7 @@ func listBackground(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (tool
 			continue
 		}
 		block := fmt.Sprintf("Process ID: %s\nCommand: %s\nStatus: %s\nRuntime: %d seconds",
-			p.ID, toolkit.ShortCommand(p.Command), commandStatus(p), int(toolkit.Lasted(p).Seconds()))
+			p.ID, toolkit.ShortenCommand(p.Command), commandStatus(p), int(toolkit.RunTime(p).Seconds()))
 		if p.State.Ended() {
 			block += "\nExit Code: " + toolkit.ExitText(p)
 		}
@@ -227,14 +227,14 @@ func clearHistory(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolki
 
 func saveHistory(ctx context.Context, f *toolkit.Agent, in coreSave) (toolkit.Result, error) {
 	if !filepath.IsAbs(in.AbsolutePath) {
-		return toolkit.Text("Path must be absolute.").Fail(), nil
+		return toolkit.Text("Path must be absolute.").AsFailure(), nil
 	}
 	out, err := api.HistorySave.Call(ctx, f.Engine, api.HistorySaveInput{Path: in.AbsolutePath, Overwrite: in.Overwrite, Recent: true})
 	switch {
 	case errors.Is(err, api.CodeConflict):
-		return toolkit.Text("File already exists! Pass overwrite=true to replace it.").Fail(), nil
+		return toolkit.Text("File already exists! Pass overwrite=true to replace it.").AsFailure(), nil
 	case err != nil:
-		return toolkit.Textf("Error saving history: %s", api.AsError(err).Message).Fail(), nil
+		return toolkit.Textf("Error saving history: %s", api.AsError(err).Message).AsFailure(), nil
 	case out.Replaced:
 		return toolkit.Textf("History saved successfully (overwritten). Saved %d commands.", out.Count), nil
 	}
@@ -243,14 +243,14 @@ func saveHistory(ctx context.Context, f *toolkit.Agent, in coreSave) (toolkit.Re
 
 func loadHistory(ctx context.Context, f *toolkit.Agent, in coreLoad) (toolkit.Result, error) {
 	if !filepath.IsAbs(in.AbsolutePath) {
-		return toolkit.Text("Error loading history: Path must be absolute.").Fail(), nil
+		return toolkit.Text("Error loading history: Path must be absolute.").AsFailure(), nil
 	}
 	out, err := api.HistoryLoad.Call(ctx, f.Engine, api.HistoryLoadInput{Path: in.AbsolutePath, Recent: true})
 	switch {
 	case errors.Is(err, api.CodeNotFound):
-		return toolkit.Text("File doesn't exist!").Fail(), nil
+		return toolkit.Text("File doesn't exist!").AsFailure(), nil
 	case err != nil:
-		return toolkit.Textf("Error loading history: %s", api.AsError(err).Message).Fail(), nil
+		return toolkit.Textf("Error loading history: %s", api.AsError(err).Message).AsFailure(), nil
 	}
 	return toolkit.Textf("History loaded successfully! Loaded %d commands.", out.Count), nil
 }

@@ -20,13 +20,13 @@ const promptWaitMS = 3000
 func agentTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
-		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "agent_list", Effect: api.Read, Profiles: only, Like: "session_list",
+		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "agent_list", Effect: api.Read, Profiles: only, RulesLike: "session_list",
 			Doc: "List coding agents in sessions."}, agentList),
-		toolkit.Define[agentWaitInput, toolkit.None](toolkit.Tool{Name: "agent_wait", Effect: api.Read, Profiles: only, Like: "session_wait",
+		toolkit.Define[agentWaitInput, toolkit.None](toolkit.Tool{Name: "agent_wait", Effect: api.Read, Profiles: only, RulesLike: "session_wait",
 			Doc: "Wait until an agent is in one of states (default: blocked, done), also if it already was."}, agentWait),
-		toolkit.Define[agentPromptInput, toolkit.None](toolkit.Tool{Name: "agent_prompt", Effect: api.Destructive, Profiles: only, Like: "session_write",
+		toolkit.Define[agentPromptInput, toolkit.None](toolkit.Tool{Name: "agent_prompt", Effect: api.Destructive, Profiles: only, RulesLike: "session_write",
 			Doc: "Prompt an agent that is not blocked; wait_ms: the longest wait for it to be done or blocked."}, agentPrompt),
-		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "agent_transcript", Effect: api.Read, Profiles: only, Like: "session_screen",
+		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "agent_transcript", Effect: api.Read, Profiles: only, RulesLike: "session_screen",
 			Doc: "An agent's last answer."}, agentTranscript),
 	}
 }
@@ -45,13 +45,13 @@ func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.R
 	var lines []string
 	for _, p := range running {
 		if _, known := branches[p.CWD]; !known {
-			scope, path := f.At(p.CWD)
+			scope, path := f.PathInScope(p.CWD)
 			git, _ := api.FilesGit.Call(ctx, f.Engine, api.FilesGitInput{FileScope: scope, Path: path}) // without, and out of reach, there is no branch
 			branches[p.CWD] = git.Branch
 		}
 		lines = append(lines, agentLine(p, branches[p.CWD], time.Now()))
 	}
-	return toolkit.Text(toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.Body, "agent_wait tells of one")), nil
+	return toolkit.Text(toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.DefaultBodySize, "agent_wait tells of one")), nil
 }
 
 const noAgent = "No coding agent runs in a session."
@@ -116,7 +116,7 @@ func agentWait(ctx context.Context, f *toolkit.Agent, in agentWaitInput) (toolki
 	case err != nil:
 		return toolkit.Result{}, err
 	case out.Process != nil:
-		return toolkit.Text(agentState(*out.Process)).Of(out.Process.ID), nil
+		return toolkit.Text(agentState(*out.Process)).ForProcess(out.Process.ID), nil
 	case out.Ended:
 		return toolkit.Text("Those sessions have ended."), nil
 	}
@@ -132,7 +132,7 @@ func anyOf(states []api.AgentState) string {
 }
 
 func awaitAgent(ctx context.Context, f *toolkit.Agent, ask api.AgentWaitInput, timeoutMS int) (out api.AgentWaitOutput, err error) {
-	err = toolkit.InTurns(timeoutMS, func(turnMS int) (over bool, err error) {
+	err = toolkit.WaitInTurns(timeoutMS, func(turnMS int) (over bool, err error) {
 		ask.TimeoutMS = turnMS
 		out, err = api.AgentWait.Call(ctx, f.Engine, ask)
 		return out.Process != nil || out.Ended, err
@@ -182,9 +182,9 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	case err != nil:
 		return toolkit.Result{}, err
 	case out.Process != nil:
-		return toolkit.Text("Prompted; " + agentState(*out.Process)).Of(p.ID), nil
+		return toolkit.Text("Prompted; " + agentState(*out.Process)).ForProcess(p.ID), nil
 	case out.Ended:
-		return toolkit.Text("Prompted; the session has ended.").Of(p.ID), nil
+		return toolkit.Text("Prompted; the session has ended.").ForProcess(p.ID), nil
 	}
 	if p, known, err = agentIn(ctx, f, p.ID, "prompt"); err != nil {
 		return toolkit.Result{}, err
@@ -194,7 +194,7 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	if in.WaitMS != 0 {
 		how += "timed out: "
 	}
-	return toolkit.Text(how + agentState(p)).Of(p.ID), nil
+	return toolkit.Text(how + agentState(p)).ForProcess(p.ID), nil
 }
 
 // agentIn is a session with a coding agent, and what is known of that now.

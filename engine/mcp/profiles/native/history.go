@@ -35,7 +35,7 @@ func history(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Re
 	size := 0
 	for _, row := range out.Rows {
 		line := historyLine(row)
-		if size += toolkit.JSONSize(line); size > toolkit.Body {
+		if size += toolkit.JSONSize(line); size > toolkit.DefaultBodySize {
 			break
 		}
 		b.WriteString(line)

@@ -29,7 +29,7 @@ type listInput struct {
 func processListTool() toolkit.Tool {
 	t := toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read,
 		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List everyone's processes."}, processesList)
-	t.Judged = true
+	t.EngineJudged = true
 	return t
 }
 
@@ -60,7 +60,7 @@ func listed(all []api.Process, in listInput, none string, line func(api.Process)
 	for _, p := range shown {
 		lines = append(lines, line(p))
 	}
-	text := toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.Body, how)
+	text := toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.DefaultBodySize, how)
 	if len(shown) == 0 {
 		text = none
 	}
@@ -112,7 +112,7 @@ func processLine(p api.Process) string {
 	if p.KeepAlive {
 		line += ", keepAlive"
 	}
-	return line + fromElsewhere(p.From) + "  " + toolkit.Brief(scan.Visible(plugin.CommandOf(p)))
+	return line + fromElsewhere(p.From) + "  " + toolkit.Abbreviate(scan.Visible(plugin.CommandOf(p)))
 }
 
 // fromElsewhere says from which other machine something was asked for; nothing of this one.

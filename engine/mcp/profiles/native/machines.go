@@ -17,7 +17,7 @@ const machinesWaitMS = 3000
 func machineListTool() toolkit.Tool {
 	t := toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "machine_list", Effect: api.Read,
 		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List other machines."}, machinesList)
-	t.Judged = true
+	t.EngineJudged = true
 	return t
 }
 
@@ -48,7 +48,7 @@ func machineLine(m api.Machine, now time.Time) string {
 		line += fmt.Sprintf(", last seen %v ago", now.Sub(*m.LastSeen).Round(time.Second))
 	}
 	if m.Error != "" {
-		line += ": " + toolkit.Brief(scan.Visible(m.Error))
+		line += ": " + toolkit.Abbreviate(scan.Visible(m.Error))
 	}
 	return line
 }

@@ -72,7 +72,7 @@ func processRestart(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text(stateLine(p) + ".").Of(p.ID), nil
+	return toolkit.Text(stateLine(p) + ".").ForProcess(p.ID), nil
 }
 
 type ProcessLogInput struct {
@@ -106,19 +106,19 @@ func processLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (tool
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	wish := toolkit.Wish{Stream: in.Stream, Since: in.Since, Tail: in.Tail, WaitMS: in.WaitMS, Most: most}
+	wish := toolkit.OutputQuery{Stream: in.Stream, Since: in.Since, Tail: in.Tail, WaitMS: in.WaitMS, Max: most}
 	if in.Grep != "" {
 		return grepLog(ctx, f, p, in, wish)
 	}
-	out, err := f.Output(ctx, p, wish)
+	out, err := f.ReadOutput(ctx, p, wish)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	said := out.Text + toolkit.LineBetween(out.Text, "[") + out.Status()
+	said := out.Text + toolkit.NewlineBetween(out.Text, "[") + out.Status()
 	if out.Text == "" && in.WaitMS == 0 && !out.Process.State.Ended() {
 		said += idled(f, p.ID, "process_wait")
 	}
-	return toolkit.Text(said).With(logState{out.Next}).Of(p.ID), nil
+	return toolkit.Text(said).WithFacts(logState{out.Next}).ForProcess(p.ID), nil
 }
 
 // looksMost is how often in a row an agent looks in vain before it is told how to wait.
@@ -126,7 +126,7 @@ const looksMost = 3
 
 // idled counts a look at which there was nothing new, and says how to wait from the third on.
 func idled(f *toolkit.Agent, id, wait string) string {
-	if f.Seen.Idle(id) < looksMost {
+	if f.Seen.CountEmptyPoll(id) < looksMost {
 		return ""
 	}
 	return "\n[nothing new; use " + f.Options.ToolPrefix + wait + " instead of looking again]"
@@ -138,18 +138,18 @@ func BulkOf(asked int) (int, error) {
 	case asked < 0:
 		return 0, api.Errorf(api.CodeInvalid, "max_output cannot be negative")
 	case asked == 0:
-		return toolkit.Body, nil
+		return toolkit.DefaultBodySize, nil
 	}
-	return min(asked, toolkit.BulkMost) - min(asked/4, toolkit.Bulk-toolkit.Body), nil // leaves room for notes
+	return min(asked, toolkit.MaxSize) - min(asked/4, toolkit.DefaultSize-toolkit.DefaultBodySize), nil // leaves room for notes
 }
 
 // grepLog answers with the lines that match, from since on or all. It moves
 // nothing of what the agent has seen.
-func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLogInput, w toolkit.Wish) (toolkit.Result, error) {
+func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLogInput, w toolkit.OutputQuery) (toolkit.Result, error) {
 	if w.Since == nil && w.Tail == 0 {
 		w.Since = &toolkit.Cursor{}
 	}
-	ask := f.Asked(p, w)
+	ask := f.LogInput(p, w)
 	ask.Grep, ask.Context, ask.Exact, ask.Limit = in.Grep, in.Context, false, grepMost
 	out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
 	if err != nil {
@@ -158,7 +158,7 @@ func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLog
 	var b strings.Builder
 	more := "" // how to get the matches that are not given
 	if len(out.Matches) == grepMost {
-		more = "[more from here on: since=" + toolkit.CursorOf(ask, out).String() + "]\n"
+		more = "[more from here on: since=" + toolkit.NextCursor(ask, out).String() + "]\n"
 	}
 	size := 0
 	for i, m := range out.Matches {
@@ -166,20 +166,20 @@ func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLog
 		if i > 0 && ask.Context > 0 {
 			block = "--\n" + block
 		}
-		if size += toolkit.JSONSize(block); i > 0 && size > w.Most {
+		if size += toolkit.JSONSize(block); i > 0 && size > w.Max {
 			more = fmt.Sprintf("[more from here on: since=%d]\n", m.Offset)
 			if out.Stderr != nil { // a place in both streams is not one match's
 				more = fmt.Sprintf("[%d more matches: max_output gives more]\n", len(out.Matches)-i)
 			}
 			break
 		}
-		b.WriteString(toolkit.HeadAndTail(block, w.Most, "max_output gives more"))
+		b.WriteString(toolkit.HeadAndTail(block, w.Max, "max_output gives more"))
 	}
 	b.WriteString(more)
 	if len(out.Matches) == 0 {
 		b.WriteString("No line matches.")
 	}
-	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).With(logState{toolkit.CursorOf(ask, out)}), nil
+	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).WithFacts(logState{toolkit.NextCursor(ask, out)}), nil
 }
 
 // matchText is a line that matches, with those around it.
@@ -220,7 +220,7 @@ func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (to
 	ask := api.ProcessWaitInput{ID: in.ID, Exit: in.Exit, Ready: in.Ready, Log: in.Log, Stream: in.Stream, Port: in.Port, IdleMS: in.IdleMS}
 	if in.Since != nil {
 		ask.Since = &in.Since.At
-		if in.Since.Apart || in.Since.At == 0 && in.Stream != "stdout" && in.Stream != "stderr" {
+		if in.Since.Split || in.Since.At == 0 && in.Stream != "stdout" && in.Stream != "stderr" {
 			ask.SinceStderr = &in.Since.Stderr
 		}
 	}
@@ -237,16 +237,16 @@ func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (to
 	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
 	var printed toolkit.Output
 	if (out.Met == "log" || out.CrashLoop || out.Process.State.Ended()) && out.Process.Kind == api.KindProcess {
-		if printed, err = f.Output(ctx, out.Process, toolkit.Wish{Stream: in.Stream, Most: waitBulk}); err != nil {
+		if printed, err = f.ReadOutput(ctx, out.Process, toolkit.OutputQuery{Stream: in.Stream, Max: waitBulk}); err != nil {
 			return toolkit.Result{}, err
 		}
 	}
-	return toolkit.Text(cameOf(out, in.Port, printed.Text)).With(state).Of(out.Process.ID), nil
+	return toolkit.Text(cameOf(out, in.Port, printed.Text)).WithFacts(state).ForProcess(out.Process.ID), nil
 }
 
 // await waits until a condition holds, none can any more, or the time is over.
 func await(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInput, timeoutMS int) (out api.ProcessWaitOutput, err error) {
-	err = toolkit.InTurns(timeoutMS, func(turnMS int) (over bool, err error) {
+	err = toolkit.WaitInTurns(timeoutMS, func(turnMS int) (over bool, err error) {
 		ask.TimeoutMS = turnMS
 		out, err = api.ProcessWait.Call(ctx, f.Engine, ask)
 		return out.IsFinal(), err
@@ -260,7 +260,7 @@ func cameOf(out api.ProcessWaitOutput, port int, printed string) string {
 	if out.CrashLoop {
 		said = fmt.Sprintf("It keeps exiting: %s, restarts: %d.", outcome(out.Process), out.Process.Supervision.Automatic)
 	}
-	said += inUse(port, out.PortHolder) + matchedLine(out.Line, printed) + "\n" + toolkit.ShortLines(printed)
+	said += inUse(port, out.PortHolder) + matchedLine(out.Line, printed) + "\n" + toolkit.ShortenLines(printed)
 	return strings.TrimSuffix(said, "\n")
 }
 

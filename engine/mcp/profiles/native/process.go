@@ -24,7 +24,7 @@ const (
 func stopOwnTool() toolkit.Tool {
 	t := toolkit.Define[stopOwnInput, toolkit.None](toolkit.Tool{Name: "process_stop_all", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
 		Doc: "Stop what this connection started; with all, also the user's and other agents'."}, processStopOwn)
-	t.Judged = true
+	t.EngineJudged = true
 	return t
 }
 

@@ -51,7 +51,7 @@ func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput)
 	idle := ""
 	if ask.Picture == "" && !ask.ANSI {
 		now := out.Lines[max(0, len(out.Lines)-out.Rows):]
-		if before = f.Seen.Screen(p.ID, now); slices.Equal(before, now) && !p.State.Ended() {
+		if before = f.Seen.SwapScreen(p.ID, now); slices.Equal(before, now) && !p.State.Ended() {
 			idle = idled(f, p.ID, "session_wait")
 		}
 	}
@@ -60,14 +60,14 @@ func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput)
 	}
 	if ask.Picture == "" {
 		shown := toolkit.HeadAndTail(changedRows(before, out.Lines), most, "max_output gives more")
-		return toolkit.Text(shown + aboutScreen(out) + idle).Of(p.ID), nil
+		return toolkit.Text(shown + aboutScreen(out) + idle).ForProcess(p.ID), nil
 	}
 	if len(out.Picture) == 0 {
 		return toolkit.Result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine draws no pictures", in.ID)
 	}
 	r := toolkit.Text(aboutScreen(out))
 	r.Content = append([]sdk.Content{&sdk.ImageContent{Data: out.Picture, MIMEType: "image/png"}}, r.Content...)
-	return r.Of(p.ID), nil
+	return r.ForProcess(p.ID), nil
 }
 
 // fullScreen is what has changed on the screen of a program that has all of it, as far as
@@ -77,7 +77,7 @@ func fullScreen(ctx context.Context, f *toolkit.Agent, id string) (string, error
 	if err != nil || !screen.AltScreen {
 		return "", err
 	}
-	before := f.Seen.Screen(id, screen.Lines)
+	before := f.Seen.SwapScreen(id, screen.Lines)
 	about := aboutScreen(screen)
 	if before != nil { // the rest is known
 		about = fmt.Sprintf("[cursor at column %d row %d]", screen.Cursor.X, screen.Cursor.Y)

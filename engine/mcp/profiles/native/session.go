@@ -19,7 +19,7 @@ import (
 func nativeSessionTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
-		toolkit.Define[sessionStartInput, toolkit.Started](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
+		toolkit.Define[sessionStartInput, toolkit.StartedResult](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
 			Doc: "Start a shell or a program in a terminal."}, sessionStart),
 		toolkit.Define[sessionExecInput, execState](toolkit.Tool{Name: "session_exec", Effect: api.Destructive, Profiles: only, Large: true,
 			Doc: "Run a line in a session's shell or REPL. After the timeout it continues: session_wait."}, sessionExec),
@@ -54,7 +54,7 @@ func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
 
 // sessionLine tells all about a session in a line.
 func sessionLine(p api.Process) string {
-	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, string(p.State)+fromElsewhere(p.From), p.CWD, toolkit.Brief(scan.Visible(p.Command)))
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, string(p.State)+fromElsewhere(p.From), p.CWD, toolkit.Abbreviate(scan.Visible(p.Command)))
 	if p.Terminal == nil || p.State.Ended() {
 		return line
 	}
@@ -72,15 +72,15 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 		return toolkit.Result{}, err
 	}
 	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: toolkit.CommandLine(in.Command), Name: in.Name, CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Umask: f.Umask,
+		ID: api.NewID(), Command: toolkit.CommandLine(in.Command), Name: in.Name, CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask,
 		Actor: f.Actor, Lease: api.Lease(in.Lease),
 	})
 	if err != nil {
 		return toolkit.Result{}, f.StartError(in.CWD, err)
 	}
-	started := toolkit.Started{ID: p.ID, Name: p.Name}
+	started := toolkit.StartedResult{ID: p.ID, Name: p.Name}
 	if in.Command == "" {
-		return toolkit.Text(started.String()).As(started).Of(p.ID), nil
+		return toolkit.Text(started.String()).WithSameFacts(started).ForProcess(p.ID), nil
 	}
 	f.Seen.Set(p.ID, toolkit.Cursor{})
 	first, waits, _, err := effect(ctx, f, p, startWaitMS)
@@ -90,7 +90,7 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 	if started.Waits = waits; first != "" {
 		first = "\n" + first
 	}
-	return toolkit.Text(started.String() + first).With(started).Of(p.ID), nil
+	return toolkit.Text(started.String() + first).WithFacts(started).ForProcess(p.ID), nil
 }
 
 // execRead is how much of an output is read to give its head and tail.
@@ -122,7 +122,7 @@ type execState struct {
 }
 
 func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (toolkit.Result, error) {
-	most, err := BulkOf(cmp.Or(in.MaxOutput, toolkit.OutputMost))
+	most, err := BulkOf(cmp.Or(in.MaxOutput, toolkit.MaxOutput))
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -150,7 +150,7 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 	}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
 	if state.plain() {
-		return toolkit.Text(cmp.Or(unseen+out.Output, "[exit code 0]")).Of(p.ID), nil
+		return toolkit.Text(cmp.Or(unseen+out.Output, "[exit code 0]")).ForProcess(p.ID), nil
 	}
 	r := toolkit.Text(unseen + out.Output)
 	if out.Waits != "" && out.Question == "" {
@@ -161,7 +161,7 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 		r = toolkit.Text(unseen + out.Output + screen)
 	}
 	r.Content = append(r.Content, &sdk.TextContent{Text: state.line()})
-	return r.With(state).Of(p.ID), nil
+	return r.WithFacts(state).ForProcess(p.ID), nil
 }
 
 // shorten leaves of a long output its head and tail, or its tail where the head is not known.
@@ -171,7 +171,7 @@ func shorten(out *api.SessionExecOutput) {
 		out.Dropped += int64(cut)
 		out.Output = strings.ToValidUTF8(out.Output[cut:], "")
 	}
-	out.Output = toolkit.Ends(out.Output, how)
+	out.Output = toolkit.KeepEnds(out.Output, how)
 }
 
 // unseenLines are those that a session has printed since this agent looked last, such as
@@ -254,7 +254,7 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 	if got.Text == "" && in.WaitMS == 0 && !p.State.Ended() {
 		got.Text = strings.TrimPrefix(idled(f, p.ID, "session_wait"), "\n")
 	}
-	return got.Result().Of(p.ID), nil
+	return got.Result().ForProcess(p.ID), nil
 }
 
 type sessionWaitInput struct {
@@ -300,7 +300,7 @@ func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (to
 		ask.Since = &seen.At
 	}
 	var out api.SessionWaitOutput
-	err = toolkit.InTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
+	err = toolkit.WaitInTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
 		ask.TimeoutMS = timeoutMS
 		out, err = api.SessionWait.Call(ctx, f.Engine, ask)
 		ask.Since = &out.NextCursor
@@ -321,7 +321,7 @@ func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (to
 		line += "\n" + printed
 	}
 	state := sessionWaitState{waitState{out.Met, out.Process.ExitCode}, out.Secret, out.NextCursor}
-	return toolkit.Text(line).With(state).Of(out.Process.ID), nil
+	return toolkit.Text(line).WithFacts(state).ForProcess(out.Process.ID), nil
 }
 
 type sessionResizeInput struct {
@@ -332,7 +332,7 @@ type sessionResizeInput struct {
 
 func sessionResize(ctx context.Context, f *toolkit.Agent, in sessionResizeInput) (toolkit.Result, error) {
 	_, err := api.SessionResize.Call(ctx, f.Engine, api.SessionResizeInput{ID: in.ID, Cols: in.Cols, Rows: in.Rows})
-	return toolkit.Textf("Its size is %dx%d now.", in.Cols, in.Rows).Of(in.ID), err
+	return toolkit.Textf("Its size is %dx%d now.", in.Cols, in.Rows).ForProcess(in.ID), err
 }
 
 func sessionKill(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
@@ -343,5 +343,5 @@ func sessionKill(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (too
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text(stateLine(p) + ".").Of(p.ID), nil
+	return toolkit.Text(stateLine(p) + ".").ForProcess(p.ID), nil
 }

@@ -14,7 +14,7 @@ import (
 func processStartTool() toolkit.Tool {
 	t := toolkit.Define[startInput, startState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
 		Doc: "Start a long-lived process; fails if its name is in use. keepAlive restarts it until process_stop; wait: log or port, as in process_wait."}, processStart)
-	t.Judged = true
+	t.EngineJudged = true
 	return t
 }
 
@@ -45,7 +45,7 @@ func (w *startWait) check() error {
 
 // A startState is what the caller of process_start cannot know.
 type startState struct {
-	toolkit.Started
+	toolkit.StartedResult
 	Met        string          `json:"met,omitempty"` // the condition of wait that holds
 	ExitCode   *int            `json:"exit_code,omitempty"`
 	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty"` // behind the output given
@@ -56,15 +56,15 @@ func processStart(ctx context.Context, f *toolkit.Agent, in startInput) (toolkit
 		return toolkit.Result{}, err
 	}
 	return plugin.Start(ctx, f, in.StartInput, func(p api.Process) toolkit.Result {
-		started := startState{Started: toolkit.Started{ID: p.ID, Name: p.Name, PID: p.PID}}
+		started := startState{StartedResult: toolkit.StartedResult{ID: p.ID, Name: p.Name, PID: p.PID}}
 		if in.Wait == nil {
-			return toolkit.Text(started.String()).As(started)
+			return toolkit.Text(started.String()).WithSameFacts(started)
 		}
 		said, err := started.await(ctx, f, *in.Wait)
 		if err != nil { // it runs: a failed call would be made again
 			said = fmt.Sprintf("Waiting failed: %v.", err)
 		}
-		return toolkit.Text(started.String() + "\n" + said).With(started)
+		return toolkit.Text(started.String() + "\n" + said).WithFacts(started)
 	})
 }
 
@@ -74,7 +74,7 @@ func (s *startState) await(ctx context.Context, f *toolkit.Agent, w startWait) (
 	if err != nil {
 		return "", err
 	}
-	printed, err := f.Output(ctx, out.Process, toolkit.Wish{Most: waitBulk})
+	printed, err := f.ReadOutput(ctx, out.Process, toolkit.OutputQuery{Max: waitBulk})
 	if err != nil {
 		return "", err
 	}

@@ -33,11 +33,11 @@ func agentTranscript(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) 
 		if err != nil {
 			return toolkit.Result{}, err
 		}
-		shown := toolkit.HeadAndTail(strings.TrimSpace(strings.Join(withoutRepeats(screen.Lines), "\n")), toolkit.Body, "session_screen gives it")
-		return toolkit.Textf("%s\n[from its screen, as %s; it is %s%s]", shown, why, a.State, asked(a)).Of(p.ID), nil
+		shown := toolkit.HeadAndTail(strings.TrimSpace(strings.Join(withoutRepeats(screen.Lines), "\n")), toolkit.DefaultBodySize, "session_screen gives it")
+		return toolkit.Textf("%s\n[from its screen, as %s; it is %s%s]", shown, why, a.State, asked(a)).ForProcess(p.ID), nil
 	}
-	said = toolkit.HeadAndTail(said, toolkit.Body, "read "+known.Transcript.Path)
-	return toolkit.Textf("%s\n[from %s; it is %s%s]", said, f.Shown(f.Named(known.Transcript.Path)), a.State, asked(a)).Of(p.ID), nil
+	said = toolkit.HeadAndTail(said, toolkit.DefaultBodySize, "read "+known.Transcript.Path)
+	return toolkit.Textf("%s\n[from %s; it is %s%s]", said, f.DisplayName(f.DecodeName(known.Transcript.Path)), a.State, asked(a)).ForProcess(p.ID), nil
 }
 
 // answerIn is the last answer in the file of a conversation, which is read as the tool read
@@ -46,14 +46,14 @@ func answerIn(ctx context.Context, f *toolkit.Agent, where *api.AgentTranscript)
 	if where == nil {
 		return "", fmt.Errorf("no file with its conversation is known")
 	}
-	rule, err := api.PolicyCheck.Call(ctx, f.Engine, api.PolicyCheckInput{Tool: "read", Actor: f.Actor, Paths: toolkit.Judged(where.Path), NoAsk: true})
+	rule, err := api.PolicyCheck.Call(ctx, f.Engine, api.PolicyCheckInput{Tool: "read", Actor: f.Actor, Paths: toolkit.PolicyPaths(where.Path), NoAsk: true})
 	if err == nil && rule.Decision != "allow" {
 		err = fmt.Errorf("reading %s is not allowed: %s", where.Path, rule.Reason)
 	}
 	if err != nil {
 		return "", err
 	}
-	scope, path := f.At(where.Path)
+	scope, path := f.PathInScope(where.Path)
 	info, err := api.FilesStat.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: path})
 	if err != nil {
 		return "", err

@@ -77,9 +77,9 @@ func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (
 	}
 	text, waits, over, err := effect(ctx, f, p, waitMS)
 	if !over && waitMS > 0 {
-		text += toolkit.LineBetween(text, "[") + "[still running; session_wait waits for it]"
+		text += toolkit.NewlineBetween(text, "[") + "[still running; session_wait waits for it]"
 	}
-	return toolkit.Text(cmp.Or(text, "Typed.")).With(writeState{waits}).Of(p.ID), err
+	return toolkit.Text(cmp.Or(text, "Typed.")).WithFacts(writeState{waits}).ForProcess(p.ID), err
 }
 
 // seenUntil returns where the output begins that this agent has not seen. If it has seen none,
@@ -111,9 +111,9 @@ func effect(ctx context.Context, f *toolkit.Agent, p api.Process, waitMS int) (t
 	}
 	switch {
 	case p.State.Ended():
-		text += toolkit.LineBetween(text, "[") + "[" + outcome(p) + "]"
+		text += toolkit.NewlineBetween(text, "[") + "[" + outcome(p) + "]"
 	case waits != "":
-		text += toolkit.LineBetween(text, "[") + "[waits for " + waitsFor(waits) + "]"
+		text += toolkit.NewlineBetween(text, "[") + "[waits for " + waitsFor(waits) + "]"
 	}
 	return text, waits, waits != "" || p.State.Ended(), nil
 }
@@ -158,7 +158,7 @@ func news(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) 
 	if out.AltScreen {
 		return fullScreen(ctx, f, p.ID)
 	}
-	whole := toolkit.ShortLines(out.Data)
+	whole := toolkit.ShortenLines(out.Data)
 	text := toolkit.Tail(whole, newsMost-newsNote)
 	return before(out.Dropped+int64(len(whole)-len(text)), seen.At) + text, nil
 }

@@ -70,12 +70,12 @@ func redactEnv(key, value string, reveal bool) EnvState {
 func envAnswer(v EnvState, moment string, value bool) toolkit.Result {
 	// Escapes may make the text longer than the value, so halve the value until the text fits.
 	whole := v.Value
-	for most := toolkit.Body; ; most /= 2 {
+	for most := toolkit.DefaultBodySize; ; most /= 2 {
 		v.Value = toolkit.Head(whole, most)
 		v.LeftOut = len(whole) - len(v.Value)
 		text := envText(v, moment, value)
-		if toolkit.JSONSize(text) <= toolkit.Bulk || most == 0 {
-			return toolkit.Text(text).As(v)
+		if toolkit.JSONSize(text) <= toolkit.DefaultSize || most == 0 {
+			return toolkit.Text(text).WithSameFacts(v)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func getEnv(ctx context.Context, f *toolkit.Agent, in envGet) (toolkit.Result, e
 			return toolkit.Result{}, err
 		}
 	}
-	value, ok := f.Inherited()[in.Key]
+	value, ok := f.ChildEnv()[in.Key]
 	if !ok {
 		return toolkit.Result{}, errNotSet()
 	}
@@ -149,13 +149,13 @@ func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Resul
 	if err := dropEnv(ctx, f, in.Key); err != nil {
 		return toolkit.Result{}, err
 	}
-	return envAnswer(EnvState{Key: in.Key}, "unset_at", false).As(envKey{in.Key}), nil
+	return envAnswer(EnvState{Key: in.Key}, "unset_at", false).WithSameFacts(envKey{in.Key}), nil
 }
 
 // dropEnv removes a variable from the agent's own and from the environment inherited by its programs.
 // A variable set by the user for everything stays.
 func dropEnv(ctx context.Context, f *toolkit.Agent, key string) error {
-	if _, inherited := f.Inherited()[key]; inherited && api.AltersExecution(key) && f.Options.Sandbox == nil {
+	if _, inherited := f.ChildEnv()[key]; inherited && api.AltersExecution(key) && f.Options.Sandbox == nil {
 		return api.Errorf(api.CodeForbidden, "unset %s: it decides which programs run, so agents may unset it only inside a sandbox", key)
 	}
 	_, err := api.EnvUnset.Call(ctx, f.Engine, api.EnvInput{Name: key, Client: true})

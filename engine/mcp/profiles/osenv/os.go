@@ -69,10 +69,10 @@ func yamlError(err error) toolkit.Result {
 		case e.Code == api.CodeInvalid:
 			known.code = "INVALID_ARGUMENT"
 		case e.Hint != "":
-			known.message += "; " + toolkit.ForAgents(e.Hint)
+			known.message += "; " + toolkit.HintForAgents(e.Hint)
 		}
 	}
-	return yamlAnswer(yamlField{"status", "error"}, yamlField{"error_code", known.code}, yamlField{"message", known.message}).Fail()
+	return yamlAnswer(yamlField{"status", "error"}, yamlField{"error_code", known.code}, yamlField{"message", known.message}).AsFailure()
 }
 
 func yamlAnswer(fields ...yamlField) toolkit.Result { return toolkit.Text(yamlText(fields)) }
@@ -80,10 +80,10 @@ func yamlAnswer(fields ...yamlField) toolkit.Result { return toolkit.Text(yamlTe
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 type shellCmd struct {
-	Command        toolkit.Line `json:"command"`
-	Shell          string       `json:"shell,omitempty" default:"bash"`
-	BufferSize     *int         `json:"bufferSize,omitempty" doc:"lines kept of each stream" default:"500"`
-	TimeoutSeconds *float64     `json:"timeoutSeconds,omitempty" default:"5" min:"0"`
+	Command        toolkit.ShellLine `json:"command"`
+	Shell          string            `json:"shell,omitempty" default:"bash"`
+	BufferSize     *int              `json:"bufferSize,omitempty" doc:"lines kept of each stream" default:"500"`
+	TimeoutSeconds *float64          `json:"timeoutSeconds,omitempty" default:"5" min:"0"`
 }
 
 func (c shellCmd) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -99,7 +99,7 @@ func (c shellCmd) timeoutMS() (int, error) {
 	if seconds < 0 {
 		return 0, &yamlFailure{"INVALID_ARGUMENT", "timeoutSeconds cannot be negative"}
 	}
-	return max(int(min(seconds, toolkit.UntilDone.Seconds())*1000), 1), nil
+	return max(int(min(seconds, toolkit.NoTimeout.Seconds())*1000), 1), nil
 }
 
 // shellProgram returns the program to run the command.
@@ -121,11 +121,11 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	}
 	argv := []string{in.shellProgram(), "-c", string(in.Command)}
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: argv, CWD: f.Options.CWD, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
-		TimeoutMS: timeout, MaxOutput: toolkit.StreamMost, Daemon: &api.Daemon{Lines: lines},
+		ID: api.NewID(), Command: argv, CWD: f.Options.CWD, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
+		TimeoutMS: timeout, MaxOutput: toolkit.MaxStream, Daemon: &api.Daemon{Lines: lines},
 	})
 	if err != nil {
-		return toolkit.Result{}, &yamlFailure{"SHELL_COMMAND_FAILED", toolkit.CannotStart(argv, err)}
+		return toolkit.Result{}, &yamlFailure{"SHELL_COMMAND_FAILED", toolkit.StartFailure(argv, err)}
 	}
 	stdout, cut := toolkit.LastLines(out.Stdout, lines)
 	stderr, cutErrors := toolkit.LastLines(out.Stderr, lines)
@@ -141,7 +141,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	if !p.State.Ended() {
 		fields = append(fields, yamlField{"pid", p.PID}, yamlField{"daemon", true})
 	}
-	return yamlAnswer(fields...).Of(p.ID), nil
+	return yamlAnswer(fields...).ForProcess(p.ID), nil
 }
 
 type daemonPID struct {
@@ -192,7 +192,7 @@ func stopDaemon(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.Re
 	if stopped.ExitedAt != nil {
 		at = *stopped.ExitedAt
 	}
-	return yamlAnswer(yamlField{"status", "ok"}, yamlField{"pid", in.PID}, yamlField{"stopped_at", stamp(at)}).Of(p.ID), nil
+	return yamlAnswer(yamlField{"status", "ok"}, yamlField{"pid", in.PID}, yamlField{"stopped_at", stamp(at)}).ForProcess(p.ID), nil
 }
 
 func daemonOutput(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.Result, error) {
@@ -203,17 +203,17 @@ func daemonOutput(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.
 	var output string
 	truncated := false
 	for _, stream := range []string{"stdout", "stderr"} {
-		all, dropped, err := f.Printed(ctx, p, stream)
+		all, dropped, err := f.StreamOutput(ctx, p, stream)
 		if err != nil {
 			return toolkit.Result{}, err
 		}
 		lines, cut := toolkit.LastLines(all, p.Supervision.Daemon.Lines)
-		output += toolkit.LineBetween(output, lines) + lines
+		output += toolkit.NewlineBetween(output, lines) + lines
 		truncated = truncated || cut || dropped > 0
 	}
 	fields := []yamlField{{"status", "ok"}, {"pid", in.PID}, {"output", output}, {"retrieved_at", stamp(time.Now())}}
 	if truncated {
 		fields = append(fields, yamlField{"truncated", true})
 	}
-	return yamlAnswer(fields...).Of(p.ID), nil
+	return yamlAnswer(fields...).ForProcess(p.ID), nil
 }

@@ -33,13 +33,13 @@ const (
 )
 
 type execInput struct {
-	Command   toolkit.Line `json:"command"`
-	CWD       string       `json:"cwd,omitempty"`
-	TimeoutMS *int         `json:"timeoutMs,omitempty" default:"30000" min:"100" max:"300000"`
-	Env       toolkit.Env  `json:"env,omitempty"`
-	Sandbox   sandboxInput `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}: lists; unlisted writes fail"`
-	Kill      bool         `json:"kill,omitempty" doc:"at the timeout"`
-	MaxOutput int          `json:"max_output,omitempty" default:"8000"`
+	Command   toolkit.ShellLine `json:"command"`
+	CWD       string            `json:"cwd,omitempty"`
+	TimeoutMS *int              `json:"timeoutMs,omitempty" default:"30000" min:"100" max:"300000"`
+	Env       toolkit.Env       `json:"env,omitempty"`
+	Sandbox   sandboxInput      `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}: lists; unlisted writes fail"`
+	Kill      bool              `json:"kill,omitempty" doc:"at the timeout"`
+	MaxOutput int               `json:"max_output,omitempty" default:"8000"`
 }
 
 func (in execInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -73,8 +73,8 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
 	}
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
-		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.StreamMost),
+		ID: api.NewID(), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
+		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.MaxStream),
 	})
 	if err != nil {
 		return toolkit.Result{}, f.StartError(in.CWD, err)
@@ -82,11 +82,11 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 	p := out.Process
 	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: int64(math.Round(out.DurationMS))}
 	if !p.State.Ended() {
-		state.NextCursor = &toolkit.Cursor{At: out.StdoutCursor, Stderr: out.StderrCursor, Apart: true}
+		state.NextCursor = &toolkit.Cursor{At: out.StdoutCursor, Stderr: out.StderrCursor, Split: true}
 		f.Seen.Set(p.ID, *state.NextCursor)
 	}
 	short := false
-	if !f.AsPlugin() {
+	if !f.UsesPluginFormat() {
 		if short, err = shorten(ctx, f, &out, in.MaxOutput == 0); err != nil {
 			return toolkit.Result{}, err
 		}
@@ -97,7 +97,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 	cut := short || out.StdoutDropped+out.StderrDropped > 0 || longer(out.Stdout, in.MaxOutput) || longer(out.Stderr, in.MaxOutput)
 	end := ending(f, out, timeout)
 	switch {
-	case f.AsPlugin():
+	case f.UsesPluginFormat():
 	case cut && p.State.Ended():
 		end += "\nAll of it: process_log id=" + p.ID + " since=0"
 	case !cut && p.ExitCode != nil && *p.ExitCode == 0:
@@ -105,12 +105,12 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 			end = "" // 0 goes without saying
 		}
 		end = withHint(withHint(end, unanswered(f, out)), leftRunning(f, out))
-		return toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.Of(p.ID), nil
+		return toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.ForProcess(p.ID), nil
 	}
 	end = withHint(withHint(end, unanswered(f, out)), leftRunning(f, out))
-	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.With(state).Of(p.ID)
-	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0 || toolkit.Overdue(out)) {
-		r = r.Fail()
+	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.WithFacts(state).ForProcess(p.ID)
+	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0 || toolkit.IsTimedOut(out)) {
+		r = r.AsFailure()
 	}
 	return r, nil
 }
@@ -123,11 +123,11 @@ func shorten(ctx context.Context, f *toolkit.Agent, out *api.ExecOutput, ends bo
 		text    *string
 		dropped *int64
 	}{{"stdout", &out.Stdout, &out.StdoutDropped}, {"stderr", &out.Stderr, &out.StderrDropped}} {
-		if *s.text = toolkit.LastDrawn(*s.text); !ends {
+		if *s.text = toolkit.KeepLastDrawn(*s.text); !ends {
 			continue
 		}
 		whole, head := *s.text, *s.text
-		text := toolkit.ShortLines(whole)
+		text := toolkit.ShortenLines(whole)
 		if *s.dropped > 0 {
 			if head, err = logHead(ctx, f, out.Process.ID, s.name); err != nil {
 				return cut, err
@@ -147,7 +147,7 @@ func shorten(ctx context.Context, f *toolkit.Agent, out *api.ExecOutput, ends bo
 func logHead(ctx context.Context, f *toolkit.Agent, id, stream string) (string, error) {
 	since := int64(0)
 	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Stream: stream, Since: &since, Max: execChars})
-	return toolkit.LastDrawn(toolkit.Stripped(out.Data)), err
+	return toolkit.KeepLastDrawn(toolkit.StripSequences(out.Data)), err
 }
 
 // headAndTail is the beginning of one text and the end of another, with a note between them
@@ -164,8 +164,8 @@ func headAndTail(head, text string, dropped int64, stream string) string {
 	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
 	left -= int64(utf8.RuneCountInString(head) + utf8.RuneCountInString(tail))
 	note := fmt.Sprintf("... (%s chars truncated from %s)\n", thousands(left), stream)
-	head, tail = toolkit.ShortLines(head), toolkit.ShortLines(tail)
-	return head + toolkit.LineBetween(head, note) + note + tail
+	head, tail = toolkit.ShortenLines(head), toolkit.ShortenLines(tail)
+	return head + toolkit.NewlineBetween(head, note) + note + tail
 }
 
 // longer reports whether a text has more characters than a number.
@@ -210,7 +210,7 @@ func ending(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {
 // was empty.
 func unanswered(f *toolkit.Agent, out api.ExecOutput) string {
 	const tool = "session_start"
-	if f.AsPlugin() || !out.Process.State.Ended() || !asks(out.Stdout) && !asks(out.Stderr) || !f.Options.Offers(tool, toolkit.Native) {
+	if f.UsesPluginFormat() || !out.Process.State.Ended() || !asks(out.Stdout) && !asks(out.Stderr) || !f.Options.Offers(tool, toolkit.Native) {
 		return ""
 	}
 	return "[it asks, and had no input: " + f.Options.ToolPrefix + tool + " runs it where you can answer]"
@@ -218,7 +218,7 @@ func unanswered(f *toolkit.Agent, out api.ExecOutput) string {
 
 // leftRunning says that a command has left processes running, which no list has.
 func leftRunning(f *toolkit.Agent, out api.ExecOutput) string {
-	if out.Left == 0 || f.AsPlugin() {
+	if out.Left == 0 || f.UsesPluginFormat() {
 		return ""
 	}
 	left := "1 process that it started keeps running"
@@ -233,7 +233,7 @@ func asks(printed string) bool {
 	return strings.HasSuffix(printed, "?") || slices.ContainsFunc([]string{"? ", ": ", "] ", ") "}, func(end string) bool { return strings.HasSuffix(printed, end) })
 }
 
-func withHint(end, hint string) string { return end + toolkit.LineBetween(end, hint) + hint }
+func withHint(end, hint string) string { return end + toolkit.NewlineBetween(end, hint) + hint }
 
 // whereRest says how to get what a command that goes on will print.
 func whereRest(f *toolkit.Agent, p api.Process) string {
@@ -269,7 +269,7 @@ func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
 func together(parts []string) []string {
 	whole := ""
 	for _, part := range parts {
-		if whole += toolkit.LineBetween(whole, part); len(whole)+len(part) > utf8.UTFMax*execChars {
+		if whole += toolkit.NewlineBetween(whole, part); len(whole)+len(part) > utf8.UTFMax*execChars {
 			return parts
 		}
 		whole += part

@@ -26,7 +26,7 @@ type ReadInput struct {
 }
 
 func (in ReadInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
 }
 
 // imageMost is how large an image may be in base64: models take no more.
@@ -34,7 +34,7 @@ const imageMost = 5 << 20
 
 func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Result, error) {
 	ask := api.FilesReadInput{Unbounded: f.Options.Unbounded}
-	ask.FileScope, ask.Path = f.At(in.Path)
+	ask.FileScope, ask.Path = f.PathInScope(in.Path)
 	switch {
 	case in.Offset != nil && *in.Offset < 1:
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "read %s: offset is a line number from 1", in.Path)
@@ -50,20 +50,20 @@ func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Resu
 	out, err := api.FilesRead.Call(ctx, f.Engine, ask)
 	switch {
 	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), ", not a file"):
-		return toolkit.Text("Path is not a file.").Fail(), nil
+		return toolkit.Text("Path is not a file.").AsFailure(), nil
 	case err != nil:
 		return toolkit.Result{}, err
 	case out.Kind == "image" && base64.StdEncoding.EncodedLen(int(out.Size)) > imageMost:
 		return toolkit.Textf("Cannot show %s: the image is %s in base64; a result holds at most %s.",
-			in.Path, sizeText(int64(base64.StdEncoding.EncodedLen(int(out.Size)))), sizeText(imageMost)).Fail(), nil
+			in.Path, sizeText(int64(base64.StdEncoding.EncodedLen(int(out.Size)))), sizeText(imageMost)).AsFailure(), nil
 	case out.Kind == "image" && len(out.Data) > 0:
 		return toolkit.Result{Content: []sdk.Content{&sdk.ImageContent{Data: out.Data, MIMEType: out.MIME}}}, nil
 	case out.Kind != "text":
-		return toolkit.Textf("Cannot show %s: it is a binary file (%s).", in.Path, sizeText(out.Size)).Fail(), nil
+		return toolkit.Textf("Cannot show %s: it is a binary file (%s).", in.Path, sizeText(out.Size)).AsFailure(), nil
 	case out.FirstLine == 0 && ask.Offset > 1:
-		return toolkit.Textf("Offset %d is beyond end of file (%d lines total)", ask.Offset, out.TotalLines).Fail(), nil
+		return toolkit.Textf("Offset %d is beyond end of file (%d lines total)", ask.Offset, out.TotalLines).AsFailure(), nil
 	}
-	return toolkit.Text(out.Text + readHint(f.Path(in.Path), out, f.Options.Unbounded)), nil
+	return toolkit.Text(out.Text + readHint(f.ParsePath(in.Path), out, f.Options.Unbounded)), nil
 }
 
 // readHint says what was left out, and how to get it.
@@ -77,7 +77,7 @@ func readHint(path string, out api.FilesReadOutput, unbounded bool) string {
 	switch out.Cut {
 	case "line":
 		return fmt.Sprintf("[Line %d is %s, exceeds %s limit. Use exec: sed -n '%dp' %s | head -c %d]",
-			out.FirstLine, sizeText(out.LineBytes), bound, out.FirstLine, toolkit.ShellQuoted(path), readBound)
+			out.FirstLine, sizeText(out.LineBytes), bound, out.FirstLine, toolkit.QuoteForShell(path), readBound)
 	case "lines":
 		hint = fmt.Sprintf("[Showing lines %d-%d of %d. Use offset=%d to continue.]", out.FirstLine, out.LastLine, out.TotalLines, next)
 	case "bytes":
@@ -108,7 +108,7 @@ type jsonInput struct {
 }
 
 func (in jsonInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
 }
 
 // readExactJSON is files.read_json with the value as it stands in the file, so
@@ -122,11 +122,11 @@ type exactJSON struct {
 }
 
 func readJSON(ctx context.Context, f *toolkit.Agent, in jsonInput) (toolkit.Result, error) {
-	scope, path := f.At(in.Path)
+	scope, path := f.PathInScope(in.Path)
 	out, err := readExactJSON().Call(ctx, f.Engine, api.FilesReadJSONInput{FileScope: scope, Path: path})
 	if err != nil {
 		if why, ok := strings.CutPrefix(err.Error(), "invalid JSON in "+scope.In(path)+": "); ok {
-			return toolkit.Textf("Invalid JSON in %s: %s", in.Path, why).Fail(), nil
+			return toolkit.Textf("Invalid JSON in %s: %s", in.Path, why).AsFailure(), nil
 		}
 		return toolkit.Result{}, notFile(err)
 	}
@@ -139,11 +139,11 @@ func readJSON(ctx context.Context, f *toolkit.Agent, in jsonInput) (toolkit.Resu
 
 // boundedJSON is JSON as far as the bound allows.
 func boundedJSON(f *toolkit.Agent, text string) string {
-	most := toolkit.Body
+	most := toolkit.DefaultBodySize
 	switch {
 	case f.Options.Unbounded:
 		return text
-	case f.AsPlugin():
+	case f.UsesPluginFormat():
 		most = readBound
 	}
 	return toolkit.HeadAndTail(text, most, "pointer=/KEY/0 gives a part")
@@ -153,7 +153,7 @@ func boundedJSON(f *toolkit.Agent, text string) string {
 func pointed(value json.RawMessage, pointer string) (json.RawMessage, error) {
 	at, rest, ok := strings.Cut(pointer, "/")
 	if at != "" {
-		return nil, api.Errorf(api.CodeInvalid, "read JSON: pointer %q does not begin with /", toolkit.Brief(pointer))
+		return nil, api.Errorf(api.CodeInvalid, "read JSON: pointer %q does not begin with /", toolkit.Abbreviate(pointer))
 	}
 	for ok {
 		at, rest, ok = strings.Cut(rest, "/")
@@ -169,7 +169,7 @@ func pointed(value json.RawMessage, pointer string) (json.RawMessage, error) {
 			}
 		}
 		if !found {
-			return nil, api.Errorf(api.CodeNotFound, "read JSON: nothing at %q of pointer %q", toolkit.Brief(name), toolkit.Brief(pointer))
+			return nil, api.Errorf(api.CodeNotFound, "read JSON: nothing at %q of pointer %q", toolkit.Abbreviate(name), toolkit.Abbreviate(pointer))
 		}
 	}
 	return value, nil
@@ -217,11 +217,11 @@ type writeInput struct {
 }
 
 func (in writeInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
 }
 
 func writeFile(ctx context.Context, f *toolkit.Agent, in writeInput) (toolkit.Result, error) {
-	scope, path := f.At(in.Path)
+	scope, path := f.PathInScope(in.Path)
 	out, err := api.FilesWrite.Call(ctx, f.Engine, api.FilesWriteInput{
 		FileScope: scope, Path: path, Text: in.Content, Append: in.Append,
 	})
@@ -247,12 +247,12 @@ type editStep struct {
 }
 
 func (in EditInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
 }
 
 func editFile(ctx context.Context, f *toolkit.Agent, in EditInput) (toolkit.Result, error) {
 	var ask api.FilesEditInput
-	ask.FileScope, ask.Path = f.At(in.Path)
+	ask.FileScope, ask.Path = f.PathInScope(in.Path)
 	for _, e := range in.Edits {
 		ask.Edits = append(ask.Edits, api.FileEdit(e))
 	}

@@ -17,13 +17,13 @@ import (
 )
 
 type StartInput struct {
-	Command   toolkit.Line `json:"command"`
-	Name      string       `json:"name,omitempty"`
-	CWD       string       `json:"cwd,omitempty"`
-	Env       toolkit.Env  `json:"env,omitempty"`
-	KeepAlive bool         `json:"keepAlive,omitempty"`
-	Sandbox   sandboxInput `json:"sandbox,omitempty"`
-	Lease     api.Lease    `json:"lease,omitempty" schema:"-"`
+	Command   toolkit.ShellLine `json:"command"`
+	Name      string            `json:"name,omitempty"`
+	CWD       string            `json:"cwd,omitempty"`
+	Env       toolkit.Env       `json:"env,omitempty"`
+	KeepAlive bool              `json:"keepAlive,omitempty"`
+	Sandbox   sandboxInput      `json:"sandbox,omitempty"`
+	Lease     api.Lease         `json:"lease,omitempty" schema:"-"`
 }
 
 func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -50,7 +50,7 @@ type ProcessState struct {
 func stateOf(p api.Process) ProcessState {
 	s := ProcessState{
 		ID: p.ID, Name: p.Name, PID: p.PID, Status: statusOf(p.State), KeepAlive: p.KeepAlive,
-		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: toolkit.ShortCommand(CommandOf(p)), unknown: p.ExitUnknown,
+		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: toolkit.ShortenCommand(CommandOf(p)), unknown: p.ExitUnknown,
 	}
 	if p.Supervision != nil {
 		s.RestartCount = p.Supervision.Restarts
@@ -102,7 +102,7 @@ func (s ProcessState) fields() [][2]string {
 // told is the state as text; except as the profile plugin has it without what
 // goes without saying.
 func (s ProcessState) told(f *toolkit.Agent) string {
-	if f.AsPlugin() {
+	if f.UsesPluginFormat() {
 		return s.joined(": ", "\n")
 	}
 	var b strings.Builder
@@ -125,7 +125,7 @@ func (s ProcessState) joined(between, behind string) string {
 func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
 	return Start(ctx, f, in, func(p api.Process) toolkit.Result {
 		s := stateOf(p)
-		return toolkit.Text(s.told(f)).As(s)
+		return toolkit.Text(s.told(f)).WithSameFacts(s)
 	})
 }
 
@@ -140,16 +140,16 @@ func Start(ctx context.Context, f *toolkit.Agent, in StartInput, tell func(api.P
 		return toolkit.Result{}, err
 	}
 	p, err := start(ctx, f, in.Name, programOf(string(in.Command)), api.ProcessStartInput{
-		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Umask: f.Umask,
+		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask,
 		Actor: f.Actor, KeepAlive: in.KeepAlive, Sandbox: confined, Lease: in.Lease,
 	})
 	switch {
 	case err != nil:
 		return toolkit.Result{}, f.StartError(in.CWD, err)
 	case p.State == api.StateFailed:
-		return toolkit.Textf("Failed to start process: %s", p.Error).Fail().Of(p.ID), nil
+		return toolkit.Textf("Failed to start process: %s", p.Error).AsFailure().ForProcess(p.ID), nil
 	}
-	return tell(p).Of(p.ID), nil
+	return tell(p).ForProcess(p.ID), nil
 }
 
 // start starts a process under the name that was asked for, else under that of
@@ -217,12 +217,12 @@ func processGet(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (tool
 		return unknownProcess(in.ID, err)
 	}
 	s := stateOf(p)
-	return toolkit.Text(s.told(f)).As(s).Of(p.ID), nil
+	return toolkit.Text(s.told(f)).WithSameFacts(s).ForProcess(p.ID), nil
 }
 
 func unknownProcess(id string, err error) (toolkit.Result, error) {
 	if errors.Is(err, api.CodeNotFound) {
-		return toolkit.Text(toolkit.Legible("Unknown process id: " + id)).Fail(), nil
+		return toolkit.Text(toolkit.MakeLegible("Unknown process id: " + id)).AsFailure(), nil
 	}
 	return toolkit.Result{}, err
 }
@@ -251,11 +251,11 @@ func processStop(ctx context.Context, f *toolkit.Agent, in stopInput) (toolkit.R
 	p, err := api.ProcessStop.Call(ctx, f.Engine, api.ProcessStopInput{ID: in.ID, Signal: signal})
 	switch {
 	case errors.Is(err, api.CodeEnded):
-		return toolkit.Textf("Process %s is not running.", in.ID).Of(in.ID), nil
+		return toolkit.Textf("Process %s is not running.", in.ID).ForProcess(in.ID), nil
 	case err != nil:
 		return unknownProcess(in.ID, err)
 	}
-	return toolkit.Textf("Stopped process %s with %s.", p.ID, signal).Of(p.ID), nil
+	return toolkit.Textf("Stopped process %s with %s.", p.ID, signal).ForProcess(p.ID), nil
 }
 
 type StopAllInput struct {

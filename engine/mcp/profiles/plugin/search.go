@@ -32,7 +32,7 @@ type grepInput struct {
 }
 
 func (in grepInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
 }
 
 func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Result, error) {
@@ -40,7 +40,7 @@ func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Res
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	scope, path := f.At(in.Path)
+	scope, path := f.PathInScope(in.Path)
 	out, err := api.FilesGrep.Call(ctx, f.Engine, api.FilesGrepInput{
 		FileScope: scope, Pattern: in.Pattern, Path: path, Glob: in.Glob,
 		IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: limit,
@@ -52,14 +52,14 @@ func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Res
 		return toolkit.Text("No matches found."), nil
 	}
 	for i := range out.Lines {
-		out.Lines[i].Path = f.Named(out.Lines[i].Path)
+		out.Lines[i].Path = f.DecodeName(out.Lines[i].Path)
 	}
 	prefix, err := prefixOf(ctx, f, in.Path, out.Lines[0].Path)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	rows := grepRows(prefix, out.Lines)
-	answer := bounded(f, rows, "line(s)", " Narrow path, glob or pattern.") + f.NoteQuotes(rows)
+	answer := bounded(f, rows, "line(s)", " Narrow path, glob or pattern.") + f.QuoteNote(rows)
 	if out.Limited {
 		answer += fmt.Sprintf("\n[Limit of %d matches reached; there are more.]", limit)
 	}
@@ -86,26 +86,26 @@ type prefix struct {
 
 func (p prefix) Of(rel string) string {
 	if p.file {
-		return p.agent.Shown(p.text)
+		return p.agent.DisplayName(p.text)
 	}
-	return p.agent.Shown(p.text + rel)
+	return p.agent.DisplayName(p.text + rel)
 }
 
 // prefix finds out what stands before the results of a search in path, the
 // first of which is given.
 func prefixOf(ctx context.Context, f *toolkit.Agent, given, first string) (prefix, error) {
-	path := filepath.Clean(f.Path(given))
+	path := filepath.Clean(f.ParsePath(given))
 	if given == "" || path == "." {
 		return prefix{agent: f}, nil
 	}
 	if filepath.Base(path) == first {
-		scope, at := f.At(given)
+		scope, at := f.PathInScope(given)
 		info, err := api.FilesStat.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: at})
 		if err != nil {
 			return prefix{}, err
 		}
 		if info.Type != "dir" && !info.ToDir {
-			return prefix{f, f.Path(given), true}, nil
+			return prefix{f, f.ParsePath(given), true}, nil
 		}
 	}
 	return prefix{agent: f, text: strings.TrimSuffix(path, "/") + "/"}, nil
@@ -135,8 +135,8 @@ func grepRows(p prefix, lines []api.GrepLine) []string {
 // bounded joins rows as far as the bound allows, and says what to do about the
 // rest; a first row that is too long by itself is cut.
 func bounded(f *toolkit.Agent, rows []string, unit, how string) string {
-	most, body, sizeOf := toolkit.Bulk, toolkit.Body, toolkit.JSONSize
-	if f.AsPlugin() {
+	most, body, sizeOf := toolkit.DefaultSize, toolkit.DefaultBodySize, toolkit.JSONSize
+	if f.UsesPluginFormat() {
 		most, body, how = searchBound, searchBound, ""
 		sizeOf = func(text string) int { return len(text) }
 	}
@@ -147,7 +147,7 @@ func bounded(f *toolkit.Agent, rows []string, unit, how string) string {
 		}
 		if i == 0 {
 			rows[0] = strings.ToValidUTF8(row[:min(len(row), body)], "")
-			if !f.AsPlugin() {
+			if !f.UsesPluginFormat() {
 				rows[0] = toolkit.Head(row, body)
 			}
 			i = 1
@@ -165,7 +165,7 @@ type findInput struct {
 }
 
 func (in findInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
 }
 
 func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Result, error) {
@@ -173,7 +173,7 @@ func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Res
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	scope, path := f.At(in.Path)
+	scope, path := f.PathInScope(in.Path)
 	out, err := api.FilesFind.Call(ctx, f.Engine, api.FilesFindInput{
 		FileScope: scope, Pattern: in.Pattern, Path: path, Limit: limit,
 	})
@@ -184,14 +184,14 @@ func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Res
 		return toolkit.Text("No files found."), nil
 	}
 	p := prefix{agent: f}
-	if folder := filepath.Clean(f.Path(in.Path)); folder != "." {
+	if folder := filepath.Clean(f.ParsePath(in.Path)); folder != "." {
 		p.text = strings.TrimSuffix(folder, "/") + "/"
 	}
 	rows := make([]string, len(out.Paths))
 	for i, rel := range out.Paths {
-		rows[i] = p.Of(f.Named(rel))
+		rows[i] = p.Of(f.DecodeName(rel))
 	}
-	answer := bounded(f, rows, "line(s)", " Narrow path or pattern.") + f.NoteQuotes(rows)
+	answer := bounded(f, rows, "line(s)", " Narrow path or pattern.") + f.QuoteNote(rows)
 	if out.Limited {
 		answer += fmt.Sprintf("\n[Limit of %d results reached; there are more.]", limit)
 	}
@@ -204,7 +204,7 @@ type listInput struct {
 }
 
 func (in listInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
 }
 
 func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
@@ -212,28 +212,28 @@ func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Re
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	scope, path := f.At(in.Path)
+	scope, path := f.PathInScope(in.Path)
 	out, err := api.FilesList.Call(ctx, f.Engine, api.FilesListInput{FileScope: scope, Path: path, Hidden: true, Limit: limit})
 	switch {
 	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), "it is not a folder"):
-		return toolkit.Text(f.Shown(f.Path(in.Path))), nil // as ls does
+		return toolkit.Text(f.DisplayName(f.ParsePath(in.Path))), nil // as ls does
 	case err != nil:
 		return toolkit.Result{}, err
 	case len(out.Entries) == 0:
 		return toolkit.Text("Directory is empty."), nil
 	}
 	var rows []string
-	if f.AsPlugin() { // as ls -1apL does
+	if f.UsesPluginFormat() { // as ls -1apL does
 		rows = []string{"./", "../"}
 	}
 	for _, e := range out.Entries {
-		name := f.Named(e.Name)
+		name := f.DecodeName(e.Name)
 		if e.Type == "dir" || e.ToDir {
 			name += "/"
 		}
-		rows = append(rows, f.Shown(name))
+		rows = append(rows, f.DisplayName(name))
 	}
-	answer := bounded(f, rows, "entries", " find takes a pattern.") + f.NoteQuotes(rows)
+	answer := bounded(f, rows, "entries", " find takes a pattern.") + f.QuoteNote(rows)
 	if out.Omitted > 0 {
 		answer += fmt.Sprintf("\n[Output truncated by limit: %d entries omitted.]", out.Omitted)
 	}

@@ -63,7 +63,7 @@ func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.R
 	}
 	cwd := f.Folder(in.WorkingDirectory)
 	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: kind.argv, CWD: cwd, Env: in.promptEnv(), Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
+		ID: api.NewID(), Command: kind.argv, CWD: cwd, Env: in.promptEnv(), Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
 	})
 	if err != nil {
 		return toolkit.Result{}, err
@@ -84,7 +84,7 @@ func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.R
 	if now.State.Ended() {
 		started.Status = "ended"
 	}
-	return toolkit.AnswerJSON(started).Of(p.ID), nil
+	return toolkit.AnswerJSON(started).ForProcess(p.ID), nil
 }
 
 // startUp waits for a new shell's prompt, runs the startup commands and returns how many of them
@@ -106,7 +106,7 @@ func startUp(ctx context.Context, f *toolkit.Agent, id string, kind shellKind, c
 // awaitText waits until a session has printed text or exited.
 func awaitText(ctx context.Context, f *toolkit.Agent, id, text string, seconds int) error {
 	start := int64(0)
-	return toolkit.InTurns(seconds*1000, func(timeoutMS int) (bool, error) {
+	return toolkit.WaitInTurns(seconds*1000, func(timeoutMS int) (bool, error) {
 		out, err := api.SessionWait.Call(ctx, f.Engine, api.SessionWaitInput{
 			ID: id, Output: regexp.QuoteMeta(text), Since: &start, Exit: true, TimeoutMS: timeoutMS,
 		})

@@ -28,10 +28,10 @@ func Tools() []toolkit.Tool {
 }
 
 type terminalCommand struct {
-	Command          toolkit.Line `json:"command"`
-	WorkingDirectory string       `json:"working_directory,omitempty"`
-	TimeoutSeconds   int          `json:"timeout_seconds,omitempty" doc:"then it is killed" default:"30" min:"0"`
-	CaptureOutput    *bool        `json:"capture_output,omitempty" default:"true"`
+	Command          toolkit.ShellLine `json:"command"`
+	WorkingDirectory string            `json:"working_directory,omitempty"`
+	TimeoutSeconds   int               `json:"timeout_seconds,omitempty" doc:"then it is killed" default:"30" min:"0"`
+	CaptureOutput    *bool             `json:"capture_output,omitempty" default:"true"`
 }
 
 func (c terminalCommand) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -55,12 +55,12 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 	case in.TimeoutSeconds < 0:
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: timeout_seconds cannot be negative")
 	case in.TimeoutSeconds > 0:
-		seconds = min(in.TimeoutSeconds, int(toolkit.UntilDone.Seconds()))
+		seconds = min(in.TimeoutSeconds, int(toolkit.NoTimeout.Seconds()))
 	}
 	cwd := f.Folder(in.WorkingDirectory)
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: []string{toolkit.CommandShell(), "-c", string(in.Command)}, CWD: cwd, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
-		TimeoutMS: seconds * 1000, Kill: true, MaxOutput: toolkit.StreamMost,
+		ID: api.NewID(), Command: []string{toolkit.CommandShell(), "-c", string(in.Command)}, CWD: cwd, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
+		TimeoutMS: seconds * 1000, Kill: true, MaxOutput: toolkit.MaxStream,
 	})
 	if err != nil {
 		return toolkit.Result{}, err
@@ -68,14 +68,14 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 	ran := terminalRan{Command: string(in.Command), ReturnCode: -1, WorkingDirectory: cwd,
 		ExecutionTime: math.Round(out.DurationMS) / 1000}
 	if in.CaptureOutput == nil || *in.CaptureOutput {
-		ran.Stdout = toolkit.CutNote(out.StdoutDropped, out.Process.LogPath) + out.Stdout
-		ran.Stderr = toolkit.CutNote(out.StderrDropped, out.Process.ErrorLogPath) + out.Stderr
+		ran.Stdout = toolkit.NoteOmitted(out.StdoutDropped, out.Process.LogPath) + out.Stdout
+		ran.Stderr = toolkit.NoteOmitted(out.StderrDropped, out.Process.ErrorLogPath) + out.Stderr
 	}
-	if toolkit.Overdue(out) {
+	if toolkit.IsTimedOut(out) {
 		message := "Command timed out after " + strconv.Itoa(seconds) + "s"
-		ran.Stderr += toolkit.LineBetween(ran.Stderr, message) + message
+		ran.Stderr += toolkit.NewlineBetween(ran.Stderr, message) + message
 	} else if code, ok := toolkit.ExitCode(out.Process); ok {
 		ran.ReturnCode = code
 	}
-	return toolkit.AnswerJSON(ran).Of(out.Process.ID), nil
+	return toolkit.AnswerJSON(ran).ForProcess(out.Process.ID), nil
 }
