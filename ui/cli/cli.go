@@ -44,7 +44,7 @@ type Options struct {
 	// look after it; default no.
 	Alive func() bool
 	// Lost finds keepers of the data folder that are out of reach for clients; default none.
-	Lost func() []doctor.Lost
+	Lost func() []doctor.LostKeeper
 	// Dashboard opens the dashboard, for `tandem` without a command and `tandem files`.
 	Dashboard func(ctx context.Context, o DashboardOptions) error
 	// Serve implements `tandem --serve`; Profiles are the names for its --profile.
@@ -304,7 +304,7 @@ func (o Options) complete() Options {
 		o.Fleet = fleet.None()
 	}
 	if o.Lost == nil {
-		o.Lost = func() []doctor.Lost { return nil }
+		o.Lost = func() []doctor.LostKeeper { return nil }
 	}
 	if o.Alive == nil {
 		o.Alive = func() bool { return false }

@@ -67,7 +67,7 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 	if err != nil {
 		return err
 	}
-	var lost []doctor.Lost
+	var lost []doctor.LostKeeper
 	if all {
 		lost = a.Lost()
 	}
@@ -117,7 +117,7 @@ func stopEngine(ctx context.Context, client *client.Client, info api.Info, all b
 }
 
 // runningIn counts the programs held by lost keepers.
-func runningIn(lost []doctor.Lost) (n int) {
+func runningIn(lost []doctor.LostKeeper) (n int) {
 	for _, l := range lost {
 		n += len(l.Programs)
 	}

@@ -21,9 +21,9 @@ type DashboardOptions struct {
 
 func filesCommand(a *app) *cobra.Command {
 	v := files.Verb{Out: &a.out, Connect: a.connect, Host: a.host, Folder: a.folder,
-		Open: func(ctx context.Context, folder, name string, told, nested bool) error {
+		Open: func(ctx context.Context, folder, name string, printLast, nested bool) error {
 			o := DashboardOptions{Folder: folder, Name: name}
-			if told {
+			if printLast {
 				o.Left = func(folder string) { fmt.Fprintln(a.Stdout, folder) }
 			}
 			return openDashboard(ctx, a, o, nested)

@@ -169,9 +169,9 @@ func (a *app) printFromHub(verb, host string, out output.Printer) (status int, o
 	switch {
 	case err != nil:
 	case verb == "ls":
-		err = (&ls.Verb{Out: &out, Home: home}).Told(rows)
+		err = (&ls.Verb{Out: &out, Home: home}).PrintReported(rows)
 	default:
-		err = ps.Told(out, rows)
+		err = ps.PrintReported(out, rows)
 	}
 	if err == nil {
 		return 0, true

@@ -21,13 +21,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The least size in which the dashboard shows all of itself.
+// The minimum size for the whole dashboard.
 const (
-	leastCols = 60
-	leastRows = 15
+	minCols = 60
+	minRows = 15
 )
 
-// examineFolder checks the data folder, and tells which it is.
+// examineFolder checks the data folder and returns its path.
 func examineFolder() (dir string, findings []Finding) {
 	const check = "data folder"
 	dir, err := api.DataDir()
@@ -38,7 +38,7 @@ func examineFolder() (dir string, findings []Finding) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := writable(existing(dir)); err != nil {
+		if err := checkWritable(existingParent(dir)); err != nil {
 			return dir, []Finding{{check, Fail, fmt.Sprintf("%s cannot be created: %v", dir, err), fix}}
 		}
 		return dir, []Finding{{check, OK, dir + " will be created", ""}}
@@ -47,17 +47,17 @@ func examineFolder() (dir string, findings []Finding) {
 	case !info.IsDir():
 		return dir, []Finding{{check, Fail, dir + " is not a folder", fix}}
 	}
-	if err := writable(dir); err != nil {
+	if err := checkWritable(dir); err != nil {
 		return dir, []Finding{{check, Fail, fmt.Sprintf("%s cannot be written to: %v", dir, err), fix}}
 	}
-	if !private(info) {
+	if !isPrivate(info) {
 		detail := fmt.Sprintf("%s is open to other users (%v)", dir, info.Mode().Perm())
 		return dir, []Finding{{check, Warn, detail, "chmod 700 " + dir}}
 	}
 	return dir, []Finding{{check, OK, dir, ""}}
 }
 
-// examineEngine asks the engine, if one runs.
+// examineEngine checks the engine, if one is running.
 func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	socket, _ := api.Sockets(dir)
 	client, err := o.Reach(ctx)
@@ -66,6 +66,7 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 		defer client.Close()
 		info, err = api.EngineInfo.Call(ctx, client, api.Empty{})
 	}
+	// Only an engine that holds the lock is expected to answer.
 	silent := errors.Is(err, api.CodeUnavailable) || errors.Is(err, context.DeadlineExceeded)
 	if pid := lockHolder(dir); pid != "" && silent {
 		return []Finding{{"engine", Fail, fmt.Sprintf("process %s holds %s but does not answer at %s", pid, datadir.EngineLock, socket),
@@ -109,8 +110,8 @@ func lockHolder(dir string) string {
 	return cmp.Or(strings.TrimSpace(string(pid)), "(unknown)")
 }
 
-// examineUser asks the engine for what only the user may see, which names why it takes this
-// terminal for an agent's or cannot tell.
+// examineUser calls an operation reserved for the user. The error explains why the engine takes
+// this terminal for an agent's.
 func examineUser(ctx context.Context, engine api.Engine) []Finding {
 	_, err := api.RequestList.Call(ctx, engine, api.Empty{})
 	switch {
@@ -120,10 +121,10 @@ func examineUser(ctx context.Context, engine api.Engine) []Finding {
 		return []Finding{{"user", Warn, "not recognised here, so agents' requests cannot be answered: " + api.AsError(err).Message,
 			"use a terminal that no agent started or typed into, on a /proc that shows your processes"}}
 	}
-	return nil // an engine without the operation
+	return nil // an older engine without the operation
 }
 
-// examineTerminal checks what the dashboard and attach need.
+// examineTerminal checks the requirements of the dashboard and attach.
 func (o Options) examineTerminal() []Finding {
 	out, isTerminal := output.Terminal(o.Stdout)
 	findings := []Finding{o.examineTERM(isTerminal)}
@@ -161,19 +162,19 @@ func examineSize(f *os.File) Finding {
 		return Finding{"size", Warn, "the terminal does not report its size", "try `stty cols 80 rows 24`"}
 	}
 	detail := fmt.Sprintf("%d×%d", cols, rows)
-	if cols < leastCols || rows < leastRows {
-		return Finding{"size", Warn, detail, fmt.Sprintf("the dashboard needs %d×%d", leastCols, leastRows)}
+	if cols < minCols || rows < minRows {
+		return Finding{"size", Warn, detail, fmt.Sprintf("the dashboard needs %d×%d", minCols, minRows)}
 	}
 	return Finding{"size", OK, detail, ""}
 }
 
-// examineShell checks what a new session starts.
+// examineShell checks the program of a new session.
 func (o Options) examineShell() Finding {
 	shell := o.Env("SHELL")
 	switch {
-	case shell == "" && executable("/bin/sh"):
+	case shell == "" && isExecutable("/bin/sh"):
 		return Finding{"shell", OK, "/bin/sh, because SHELL is not set", ""}
-	case executable(shell):
+	case isExecutable(shell):
 		return Finding{"shell", OK, shell, ""}
 	}
 	return Finding{"shell", Fail, fmt.Sprintf("SHELL is %q, which is not a program", shell), "set SHELL to your shell, such as /bin/bash"}

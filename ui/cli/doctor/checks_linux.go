@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// examineKernel checks the kernel's features; dir is on the data folder's file
-// system.
+// examineKernel checks kernel features; dir must be on the data folder's file system.
 func examineKernel(dir string) []Finding {
 	return []Finding{examinePidfd(), examinePunch(dir), examineFiles()}
 }
@@ -24,17 +23,16 @@ func examinePidfd() Finding {
 		return Finding{check, Fail, fmt.Sprintf("processes cannot be watched: %v", err), "Tandem needs Linux 5.3 or later"}
 	}
 	defer unix.Close(fd)
-	if !tellsExit(fd) {
+	if !reportsExit(fd) {
 		return Finding{check, Warn, "works, but does not report exit statuses",
 			"from Linux 6.15 on, the exit status of a process that outlived its keeper is known"}
 	}
 	return Finding{check, OK, "works, and reports exit statuses", ""}
 }
 
-// tellsExit reports whether a pidfd tells how its process ended: the call is
-// there, and the kernel is 6.15 or later, as a process that lives has no answer
-// to try it with.
-func tellsExit(fd int) bool {
+// reportsExit reports whether a pidfd provides its process's exit status. It checks the call and
+// for Linux 6.15, because a live process has no status to test with.
+func reportsExit(fd int) bool {
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
 	var name unix.Utsname
 	if unix.IoctlPidfdInfo(fd, &info) != nil || unix.Uname(&name) != nil {
@@ -54,6 +52,7 @@ func examinePunch(dir string) Finding {
 	defer os.Remove(f.Name())
 	defer f.Close()
 	const size = 64 << 10
+	// A hole needs allocated blocks.
 	err = unix.Fallocate(int(f.Fd()), 0, 0, size)
 	if err == nil {
 		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, size/2)
@@ -65,20 +64,20 @@ func examinePunch(dir string) Finding {
 	return Finding{check, OK, "the file system can punch holes in files", ""}
 }
 
-// examineFiles checks how many files may be open; a session needs a few.
+// examineFiles checks the limit of open files; each session needs a few.
 func examineFiles() Finding {
-	const least = 1024
+	const minFiles = 1024
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return Finding{"open files", Warn, err.Error(), "see `ulimit -n`"}
 	}
-	if limit.Max < least {
-		return Finding{"open files", Warn, fmt.Sprintf("at most %d", limit.Max), fmt.Sprintf("raise the hard limit to %d or more", least)}
+	if limit.Max < minFiles {
+		return Finding{"open files", Warn, fmt.Sprintf("at most %d", limit.Max), fmt.Sprintf("raise the hard limit to %d or more", minFiles)}
 	}
 	return Finding{"open files", OK, fmt.Sprintf("up to %d", limit.Max), ""}
 }
 
-// examineLogin checks whether a login manager ends what a person leaves behind.
+// examineLogin checks whether the login manager kills processes at logout.
 func examineLogin() []Finding {
 	const check = "logout"
 	if _, err := os.Stat("/run/systemd/seats"); err != nil {
@@ -96,10 +95,10 @@ func examineLogin() []Finding {
 		"run `loginctl enable-linger`, and start tandem with `systemd-run --user --scope tandem`"}}
 }
 
-// killsUserProcesses reads KillUserProcesses of logind.conf and the files in
-// the folder beside it, of which the last one counts (logind.conf(5)).
+// killsUserProcesses reads KillUserProcesses from logind.conf and the files in the directory beside
+// it. The last setting wins (logind.conf(5)).
 func killsUserProcesses(path string) bool {
-	more, _ := filepath.Glob(path + ".d/*.conf") // the pattern is a good one
+	more, _ := filepath.Glob(path + ".d/*.conf") // fails only for an invalid pattern
 	kills := false
 	for _, p := range append([]string{path}, more...) {
 		f, err := os.Open(p)

@@ -1,3 +1,3 @@
-// Package doctor looks for what is wrong with the data folder, the engine, the
-// terminal and the kernel, and says how to mend it. It changes nothing.
+// Package doctor finds problems of the data folder, the engine, the terminal and the kernel, and
+// describes how to fix them. It changes nothing.
 package doctor

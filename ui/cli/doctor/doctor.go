@@ -19,42 +19,43 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// doctorLimit is how long a running engine may take to answer the doctor.
-const doctorLimit = 3 * time.Second
+// engineTimeout is how long a running engine may take to answer.
+const engineTimeout = 3 * time.Second
 
-// A Verdict is how a check came out.
+// A Verdict is the result of a check.
 type Verdict string
 
 const (
 	OK   Verdict = "ok"
-	Warn Verdict = "warn" // it works, but less well
+	Warn Verdict = "warn" // it works with restrictions
 	Fail Verdict = "fail" // it does not work
 )
 
-// A Finding is the outcome of one check.
+// A Finding is the result of one check, with an explanation.
 type Finding struct {
 	Check  string  `json:"check"`
 	Status Verdict `json:"status"`
 	Detail string  `json:"detail"`
-	Fix    string  `json:"fix,omitempty"` // what to do, unless it is ok
+	Fix    string  `json:"fix,omitempty"` // what to do; empty for OK
 }
 
-// Options are what the checks look at.
+// Options configures the checks.
 type Options struct {
-	Version string                                        // of this program
-	Reach   func(context.Context) (*client.Client, error) // a running engine
+	Version string                                        // this program's version
+	Reach   func(context.Context) (*client.Client, error) // connects to a running engine
 	Stdout  io.Writer
 	Environ []string
 	Env     func(name string) string
-	Sandbox func() Sandbox   // what agents are held to; nil for no such check
-	Lost    func() []Lost    // nil for none
-	Config  func() []Finding // what is wrong with the configuration
-	Traces  func() []string  // what Tandem has put on this machine besides its data folder
+	Sandbox func() Sandbox      // reports how agents are confined; nil skips the check
+	Lost    func() []LostKeeper // finds lost keepers; nil skips the check
+	Config  func() []Finding    // reports problems of the configuration
+	Traces  func() []string     // lists everything installed on this machine besides the data folder
 }
 
-// Examine does all checks, in the order of the report.
+// Examine runs all checks, in the order of the report.
 func Examine(ctx context.Context, o Options) []Finding {
-	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
+	// An unresponsive engine must not block the other checks.
+	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
 	dir, findings := examineFolder()
 	if dir != "" {
@@ -66,13 +67,13 @@ func Examine(ctx context.Context, o Options) []Finding {
 	findings = append(findings, o.examineTerminal()...)
 	findings = append(findings, o.examineShell())
 	findings = append(findings, o.Config()...)
-	findings = append(findings, examineKernel(existing(dir))...)
+	findings = append(findings, examineKernel(existingParent(dir))...)
 	findings = append(findings, examineLogin()...)
 	findings = append(findings, o.examineSandbox()...)
 	return append(findings, o.examineTraces(dir)...)
 }
 
-// examineTraces lists what uninstalling has to remove.
+// examineTraces lists everything that uninstalling must remove.
 func (o Options) examineTraces(dataDir string) []Finding {
 	if o.Traces == nil {
 		return nil
@@ -87,15 +88,14 @@ func (o Options) examineTraces(dataDir string) []Finding {
 	return findings
 }
 
-// Lost is a keeper that no client reaches any more, because its data folder was
-// deleted.
-type Lost struct {
-	Keeper   int      // its pid
-	Programs []string // that run under it, with their pids
+// A LostKeeper is a keeper out of reach for clients, because its data folder was deleted.
+type LostKeeper struct {
+	Keeper   int      // pid
+	Programs []string // running programs, with their pids
 	End      func(context.Context) error
 }
 
-func (l Lost) String() string {
+func (l LostKeeper) String() string {
 	what := "no sessions or processes"
 	if len(l.Programs) > 0 {
 		what = strings.Join(l.Programs, ", ")
@@ -103,7 +103,7 @@ func (l Lost) String() string {
 	return fmt.Sprintf("pid %d can no longer be reached because its data folder was deleted; it runs %s", l.Keeper, what)
 }
 
-// examineLost tells of keepers that cannot be reached.
+// examineLost reports lost keepers.
 func (o Options) examineLost() []Finding {
 	if o.Lost == nil {
 		return nil
@@ -115,20 +115,20 @@ func (o Options) examineLost() []Finding {
 	return findings
 }
 
-// Sandbox is what confines agents on this machine.
+// A Sandbox describes how agents are confined on this machine.
 type Sandbox struct {
-	Profile  string // the file that agents.sandbox names; "" for none
-	Fault    error  // why it cannot be enforced
+	Profile  string // file named by agents.sandbox; "" for none
+	Fault    error  // reason that it cannot be enforced; nil if it can
 	Promises []Promise
 }
 
-// A Promise is what a sandbox keeps, or what this kernel lacks for it.
+// A Promise is a guarantee of the sandbox.
 type Promise struct {
 	Name string // a sentence without its full stop
-	Why  string // what is missing; "" if it holds
+	Why  string // missing kernel feature; "" if the promise holds
 }
 
-// examineSandbox tells what agents are held to, and each promise of the sandbox.
+// examineSandbox reports how agents are confined, and each promise of the sandbox.
 func (o Options) examineSandbox() []Finding {
 	if o.Sandbox == nil {
 		return nil
@@ -155,7 +155,7 @@ func (o Options) examineSandbox() []Finding {
 	return findings
 }
 
-// Text is the report, a line or two for each finding.
+// Text formats the report, with a line or two for each finding.
 func Text(out output.Printer, findings []Finding) string {
 	paint := out.Painter()
 	tints := map[Verdict]output.Tint{OK: output.Green, Warn: output.Yellow, Fail: output.Red}
@@ -179,8 +179,8 @@ func Text(out output.Printer, findings []Finding) string {
 	return b.String()
 }
 
-// existing is the data folder or the nearest folder above it that there is.
-func existing(dir string) string {
+// existingParent returns dir, or the nearest existing directory above it.
+func existingParent(dir string) string {
 	for dir != "" {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir
@@ -194,8 +194,7 @@ func existing(dir string) string {
 	return os.TempDir()
 }
 
-// examineRecords looks for records that are damaged, and for those that an
-// engine has set aside because they were.
+// examineRecords looks for damaged records, including those already set aside by an engine.
 func examineRecords(dir string) []Finding {
 	folders, err := os.ReadDir(filepath.Join(dir, datadir.Processes))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -209,8 +208,9 @@ func examineRecords(dir string) []Finding {
 	var findings []Finding
 	for _, folder := range folders {
 		path := filepath.Join(dir, datadir.Processes, folder.Name(), "record.json")
-		aside, _ := filepath.Glob(path + ".bad*") // fails for no such pattern
+		aside, _ := filepath.Glob(path + ".bad*") // fails only for an invalid pattern
 		text, err := os.ReadFile(path)
+		// A file among the folders gives ENOTDIR and is no record.
 		there := !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 		if there || len(aside) > 0 {
 			count++
@@ -237,8 +237,8 @@ func unreadRecord(err error) Finding {
 	return Finding{"records", Fail, err.Error(), "make it readable; the engine does not change it and retries every few seconds"}
 }
 
-// isRecord reports whether a text is the record of the process with an id, or
-// one of a newer version, which may be otherwise.
+// isRecord reports whether text is the record of the process with the given id. Records of a newer
+// version may have another format.
 func isRecord(text []byte, id string) bool {
 	var r struct {
 		Schema int    `json:"schema"`
@@ -247,26 +247,24 @@ func isRecord(text []byte, id string) bool {
 	return json.Unmarshal(text, &r) == nil && r.Schema > 0 && (r.ID == id || r.Schema > 1)
 }
 
-// writable tries to make a file in a folder.
-func writable(dir string) error {
+// checkWritable creates and removes a file in dir, and returns the first error.
+func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(make([]byte, 64<<10)) // what a small record takes on a full disk says nothing
+	_, err = f.Write(make([]byte, 64<<10)) // a small file may fit on a full disk
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// executable reports whether path is a program.
-func executable(path string) bool {
+func isExecutable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// private reports whether only the owner may enter a folder.
-func private(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 == 0 }
+func isPrivate(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 == 0 }
 
-// examineHistory reports histories that were damaged and set aside.
+// examineHistory reports damaged histories that were set aside.
 func examineHistory(dir string) []Finding {
 	var findings []Finding
 	for _, path := range damagedHistories(dir) {
@@ -275,7 +273,8 @@ func examineHistory(dir string) []Finding {
 	return findings
 }
 
-// HistoryNote names the damaged histories on this machine for a message that ends there; "" for none.
+// HistoryNote returns the end of a message about damaged histories on this machine, or "" if there
+// are none.
 func HistoryNote(host string) (note string) {
 	if dir, err := api.DataDir(); err == nil && host == "" {
 		for _, path := range damagedHistories(dir) {
@@ -285,9 +284,9 @@ func HistoryNote(host string) (note string) {
 	return note
 }
 
-// damagedHistories returns the paths of the histories in a data folder that were set aside.
+// damagedHistories returns the paths of damaged histories in a data directory.
 func damagedHistories(dir string) (paths []string) {
-	aside, _ := filepath.Glob(filepath.Join(dir, datadir.History+".bad*")) // fails for no such pattern
+	aside, _ := filepath.Glob(filepath.Join(dir, datadir.History+".bad*")) // fails only for an invalid pattern
 	for _, path := range aside {
 		if !strings.HasSuffix(path, "-wal") && !strings.HasSuffix(path, "-shm") {
 			paths = append(paths, path)

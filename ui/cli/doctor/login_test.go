@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestLoginManagerSettingsAreRead(t *testing.T) {
+func TestKillsUserProcessesReadsAllConfigFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logind.conf")
 	write := func(name, text string) {
 		t.Helper()
@@ -18,18 +18,18 @@ func TestLoginManagerSettingsAreRead(t *testing.T) {
 		}
 	}
 	if killsUserProcesses(path) {
-		t.Error("a file that is not there kills")
+		t.Error("true for a missing file")
 	}
 	write(path, "[Login]\n#KillUserProcesses=yes\n")
 	if killsUserProcesses(path) {
-		t.Error("a comment kills")
+		t.Error("true for a comment")
 	}
 	write(path, "[Login]\nKillUserProcesses=yes\n")
 	if !killsUserProcesses(path) {
-		t.Error("yes does not kill")
+		t.Error("false for yes")
 	}
 	write(path+".d/90.conf", "[Login]\nKillUserProcesses = no\n")
 	if killsUserProcesses(path) {
-		t.Error("the last file does not count")
+		t.Error("the last file does not win")
 	}
 }

@@ -1,5 +1,5 @@
-// Package files is the verb files: the dashboard at a folder of this machine or of another
-// one, or what is in it as a table.
+// Package files implements the command files: it opens the dashboard at a folder of this or another
+// machine, or prints the folder's entries as a table.
 package files
 
 import (
@@ -21,20 +21,20 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// A Verb is `tandem files`.
+// A Verb implements `tandem files`.
 type Verb struct {
 	Out     *output.Printer
 	Connect func(context.Context) (*client.Client, error)
-	Host    func() string                           // the machine that is meant, "" for this one
-	Folder  func(cwd string) (path string, _ error) // a folder there, absolute
-	// Open opens the dashboard at a folder, with the cursor on a name in it, and prints the
-	// folder that it is left in if told is set.
-	Open func(_ context.Context, folder, name string, told, nested bool) error
+	Host    func() string                           // returns the machine to work on, "" for this one
+	Folder  func(cwd string) (path string, _ error) // makes a folder on that machine absolute
+	// Open opens the dashboard at a folder, with the cursor on name. If printLast is set, it prints
+	// the last folder shown there.
+	Open func(_ context.Context, folder, name string, printLast, nested bool) error
 
 	cd, list, hidden, nested bool
 }
 
-// Command is the verb; it takes one argument at most.
+// Command returns the command files. The caller limits it to one argument.
 func (v *Verb) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "files [PATH] [--cd] [--list]",
@@ -56,7 +56,7 @@ func (v *Verb) Command() *cobra.Command {
 }
 
 func (v *Verb) run(cmd *cobra.Command, args []string) error {
-	path, err := v.path(args)
+	path, err := v.resolvePath(args)
 	if err != nil {
 		return err
 	}
@@ -67,18 +67,18 @@ func (v *Verb) run(cmd *cobra.Command, args []string) error {
 	case v.cd && v.Host() != "":
 		return output.Usagef(cmd, "--cd is for a shell on this machine, which cannot go to a folder of %s", v.Host())
 	case list:
-		return v.print(cmd.Context(), path)
+		return v.printList(cmd.Context(), path)
 	}
-	folder, name, err := v.at(cmd.Context(), path)
+	folder, name, err := v.splitPath(cmd.Context(), path)
 	if err != nil {
 		return err
 	}
 	return v.Open(cmd.Context(), folder, name, v.cd, v.nested)
 }
 
-// path is the file or folder that is meant: an absolute path, on another machine one below
-// its home folder too.
-func (v *Verb) path(args []string) (string, error) {
+// resolvePath returns the absolute path of the file or folder to show. On another machine it may
+// begin with ~/ instead.
+func (v *Verb) resolvePath(args []string) (string, error) {
 	path := ""
 	if len(args) > 0 {
 		path = args[0]
@@ -93,12 +93,13 @@ func (v *Verb) path(args []string) (string, error) {
 	return v.Folder(path)
 }
 
-// at is what the files view begins with: a folder, and a file in it if it is one.
-func (v *Verb) at(ctx context.Context, path string) (folder, name string, err error) {
+// splitPath splits path into a folder for the files view, and a file in it, if path is not a folder
+// itself.
+func (v *Verb) splitPath(ctx context.Context, path string) (folder, name string, err error) {
 	if v.Host() == "" {
-		return here(path)
+		return splitLocal(path)
 	}
-	info, err := call(ctx, v, api.FilesStat, api.FilesPathInput{Path: path})
+	info, err := callEngine(ctx, v, api.FilesStat, api.FilesPathInput{Path: path})
 	if err != nil {
 		return "", "", err
 	}
@@ -108,7 +109,7 @@ func (v *Verb) at(ctx context.Context, path string) (folder, name string, err er
 	return api.PathOn(v.Host(), filepath.Dir(info.Path)), filepath.Base(info.Path), nil
 }
 
-func here(path string) (folder, name string, err error) {
+func splitLocal(path string) (folder, name string, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -123,36 +124,37 @@ func here(path string) (folder, name string, err error) {
 
 func isFolder(info api.FileInfo) bool { return info.Type == "dir" || info.ToDir }
 
-// call asks the engine of the machine that is meant. A link that was just dying is made again.
-func call[In, Answer any](ctx context.Context, v *Verb, op api.Operation[In, Answer], in In) (Answer, error) {
+// callEngine calls an operation on the machine's engine. It reconnects if the link fails.
+func callEngine[In, Answer any](ctx context.Context, v *Verb, op api.Operation[In, Answer], in In) (Answer, error) {
 	conn, err := retry.Connect(ctx, v.Connect)
 	if err != nil {
 		var none Answer
 		return none, err
 	}
 	defer conn.Close()
+	// Do not wait for an offline machine.
 	conn.Hasty = true
 	return op.Call(ctx, conn, in)
 }
 
-// print prints what is in a folder, or tells of a file.
-func (v *Verb) print(ctx context.Context, path string) error {
-	info, err := call(ctx, v, api.FilesStat, api.FilesPathInput{Path: path})
+// printList prints a folder's entries, or a single file.
+func (v *Verb) printList(ctx context.Context, path string) error {
+	info, err := callEngine(ctx, v, api.FilesStat, api.FilesPathInput{Path: path})
 	if err != nil {
 		return err
 	}
 	entries := []api.FileInfo{info}
 	if isFolder(info) {
-		out, err := call(ctx, v, api.FilesList, api.FilesListInput{Path: path, Hidden: v.hidden})
+		out, err := callEngine(ctx, v, api.FilesList, api.FilesListInput{Path: path, Hidden: v.hidden})
 		if err != nil {
 			return err
 		}
 		entries = out.Entries
 	}
-	return output.AnswerList(*v.Out, entries, "nothing is in "+output.Visible(info.Path), func() string { return v.table(entries) })
+	return output.AnswerList(*v.Out, entries, "nothing is in "+output.Visible(info.Path), func() string { return v.formatTable(entries) })
 }
 
-func (v *Verb) table(entries []api.FileInfo) string {
+func (v *Verb) formatTable(entries []api.FileInfo) string {
 	t := v.Out.Table("MODE", "SIZE", "MODIFIED", "NAME")
 	t.Spare = []string{"MODE", "MODIFIED"}
 	for _, e := range entries {

@@ -8,14 +8,14 @@ import (
 	"tandem/engine/api"
 )
 
-// branchPatience bounds how long branches are waited for: a folder may be on a file system that
-// does not answer.
-const branchPatience = time.Second
+// branchTimeout is how long to wait for branches, because a folder may be on a file system that
+// does not respond.
+const branchTimeout = time.Second
 
-// branchesOf are those that are checked out where folders lie. Those outside a repository, and
-// what takes too long, are left out.
-func branchesOf(ctx context.Context, c api.Engine, folders []string) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, branchPatience)
+// findBranches returns the git branch of each folder. Folders outside a repository and slow ones
+// are missing.
+func findBranches(ctx context.Context, c api.Engine, folders []string) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, branchTimeout)
 	defer cancel()
 	found := map[string]string{}
 	var mu sync.Mutex

@@ -1,5 +1,5 @@
-// Package ls is the verb ls: sessions and processes as a table, with the git branch that is
-// checked out where each is.
+// Package ls implements the command ls: a table of sessions and processes, with the git branch of
+// each folder.
 package ls
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A Verb is `tandem ls`.
+// A Verb implements `tandem ls`.
 type Verb struct {
 	Out     *output.Printer
 	Connect func(context.Context) (*client.Client, error)
-	Home    func(path string) string // a path as people write it
+	Home    func(path string) string // abbreviates a path for display
 }
 
-// Command is the verb.
+// Command returns the command ls.
 func (v *Verb) Command() *cobra.Command {
 	var verbose, all bool
 	cmd := &cobra.Command{
@@ -34,7 +34,7 @@ func (v *Verb) Command() *cobra.Command {
 		Long:    "Lists sessions and processes, live ones first. -v and --json add the git branch of each\nfolder. -a includes exited commands of `tandem exec`.",
 		Example: "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := v.rows(cmd.Context(), all, verbose || v.Out.JSON)
+			rows, err := v.listRows(cmd.Context(), all, verbose || v.Out.JSON)
 			if err != nil {
 				return err
 			}
@@ -60,15 +60,17 @@ func WithoutDone(list []api.Process) []api.Process {
 	})
 }
 
-// Told lists what a machine of a fleet has told the hub.
-func (v *Verb) Told(all []api.Process) error { return v.answer(unbranched(LiveFirst(all)), false) }
+// PrintReported lists the processes that a machine of a fleet reported to the hub.
+func (v *Verb) PrintReported(all []api.Process) error {
+	return v.answer(newRows(LiveFirst(all)), false)
+}
 
 func (v *Verb) answer(rows []row, verbose bool) error {
 	const none = "nothing is running yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard"
-	return output.AnswerList(*v.Out, rows, none, func() string { return v.table(rows, verbose, time.Now()) })
+	return output.AnswerList(*v.Out, rows, none, func() string { return v.formatTable(rows, verbose, time.Now()) })
 }
 
-func unbranched(list []api.Process) []row {
+func newRows(list []api.Process) []row {
 	rows := make([]row, len(list))
 	for i, p := range list {
 		rows[i].Process = p
@@ -76,20 +78,20 @@ func unbranched(list []api.Process) []row {
 	return rows
 }
 
-// A row is one of ls.
+// A row is an element of ls --json.
 type row struct {
 	api.Process
-	Branch string `json:"branch,omitempty"` // that is checked out where it is
+	Branch string `json:"branch,omitempty"` // git branch of its folder
 }
 
-// rows are those of ls, with branches if they are wanted.
-func (v *Verb) rows(ctx context.Context, all, branches bool) ([]row, error) {
+// listRows returns the rows of ls, with branches if requested.
+func (v *Verb) listRows(ctx context.Context, all, branches bool) ([]row, error) {
 	conn, err := retry.Connect(ctx, v.Connect)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	conn.Hasty = true // its link may be dying, and a machine that is away is not waited for
+	conn.Hasty = true // the link may be failing; do not wait for an offline machine
 	out, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{})
 	if err != nil {
 		return nil, err
@@ -98,17 +100,18 @@ func (v *Verb) rows(ctx context.Context, all, branches bool) ([]row, error) {
 		out.Processes = WithoutDone(out.Processes)
 	}
 	list := LiveFirst(out.Processes)
-	rows := unbranched(list)
+	rows := newRows(list)
 	var folders []string
 	for _, p := range list {
 		if !p.State.Ended() {
 			folders = append(folders, p.CWD)
 		}
 	}
+	// Looking up a branch may be slow, so it is done only on request.
 	if !branches || len(folders) == 0 {
 		return rows, nil
 	}
-	found := branchesOf(ctx, conn.Client, folders)
+	found := findBranches(ctx, conn.Client, folders)
 	for i, p := range list {
 		if !p.State.Ended() {
 			rows[i].Branch = found[p.CWD]
@@ -117,8 +120,7 @@ func (v *Verb) rows(ctx context.Context, all, branches bool) ([]row, error) {
 	return rows, nil
 }
 
-// LiveFirst orders processes: those that run, then those that have ended, each
-// as they came.
+// LiveFirst returns processes with the running ones first, otherwise in the same order.
 func LiveFirst(all []api.Process) []api.Process {
 	list := make([]api.Process, 0, len(all))
 	for _, ended := range [...]bool{false, true} {
@@ -131,7 +133,7 @@ func LiveFirst(all []api.Process) []api.Process {
 	return list
 }
 
-func (v *Verb) table(rows []row, branches bool, now time.Time) string {
+func (v *Verb) formatTable(rows []row, branches bool, now time.Time) string {
 	header := []string{"ID", "NAME", "STATE", "PID", "AGE", "BRANCH", "FOLDER", "COMMAND"}
 	if !branches {
 		header = slices.Delete(header, 5, 6)

@@ -10,8 +10,8 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// nameCompletion gives the verb that prints scripts for shells our words, and
-// makes it refuse shells that it has no script for.
+// nameCompletion replaces the texts of cobra's completion command, and makes it reject unknown
+// shells.
 func nameCompletion(out *output.Printer, cmd *cobra.Command) {
 	cmd.Use = "completion bash|zsh|fish|powershell"
 	cmd.DisableFlagsInUseLine = true
@@ -34,7 +34,7 @@ func nameCompletion(out *output.Printer, cmd *cobra.Command) {
 	}
 }
 
-// nameScript gives the verb of one shell our words.
+// nameScript replaces the texts of the command for one shell.
 func nameScript(cmd *cobra.Command) {
 	shell := cmd.Name()
 	load := map[string]string{
@@ -53,11 +53,11 @@ func nameScript(cmd *cobra.Command) {
 }
 
 const (
-	// bashWords is what cobra's script takes the words of a line from: a function
-	// of the package bash-completion.
+	// bashWords is the call in cobra's script that reads the words of a line. The function is part
+	// of the bash-completion package.
 	bashWords = "    _get_comp_words_by_ref \"$@\" cur prev words cword\n"
-	// bashOwnWords does the same without that package: it joins again what
-	// readline has taken apart at = and :, where there is no blank between.
+	// bashOwnWords does the same without that package. It joins words split by readline at = and :,
+	// if there is no blank between them.
 	bashOwnWords = `    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
         _get_comp_words_by_ref "$@" cur prev words cword
         return
@@ -106,12 +106,13 @@ func printScript(out *output.Printer, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	// Many systems lack the bash-completion package.
 	text := strings.Replace(script.String(), bashWords, bashOwnWords, 1)
 	return out.Answer(map[string]string{"script": text}, func() string { return text })
 }
 
-// PlainUsages takes the marks around names of values out of what flags are for:
-// help reads them, completion would show them.
+// PlainUsages removes the quotes around value names from the usage of flags: help parses them, but
+// completion would print them.
 func PlainUsages(cmd *cobra.Command) {
 	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
 	cmd.Flags().VisitAll(plain)

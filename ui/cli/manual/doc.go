@@ -1,3 +1,2 @@
-// Package manual tells about the verbs: help, the manual pages and the scripts
-// by which shells complete them. All of it is made from the tree of commands.
+// Package manual generates help, manual pages and completion scripts from the command tree.
 package manual

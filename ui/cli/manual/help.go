@@ -12,16 +12,16 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// A page is the help of a verb as --json prints it.
+// A page is the JSON output of a command's help.
 type page struct {
 	Command  string   `json:"command"`
 	Text     string   `json:"text"`
-	Commands []string `json:"commands"` // the verbs below it
+	Commands []string `json:"commands"` // names of its subcommands
 }
 
-// Help prints what a verb does, how it is used, and an example. Flags that all verbs inherit
-// and this one refuses are left out.
-func Help(out output.Printer, cmd *cobra.Command, refused ...string) {
+// Help prints a command's description, usage, examples and flags. It omits the inherited flags
+// named by unsupported.
+func Help(out output.Printer, cmd *cobra.Command, unsupported ...string) {
 	var b strings.Builder
 	paint := out.Painter()
 	if out.JSON {
@@ -29,7 +29,7 @@ func Help(out output.Printer, cmd *cobra.Command, refused ...string) {
 	}
 	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", paint(output.Strong, title)) }
 
-	fmt.Fprintln(&b, about(cmd))
+	fmt.Fprintln(&b, description(cmd))
 	section("Usage")
 	fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	if cmd.HasAvailableSubCommands() {
@@ -45,10 +45,11 @@ func Help(out output.Printer, cmd *cobra.Command, refused ...string) {
 			fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}
+	// A copy of the flags, because cobra has no way to hide an inherited one for a single command.
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.AddFlagSet(cmd.LocalFlags())
 	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(refused, f.Name) {
+		if !slices.Contains(unsupported, f.Name) {
 			flags.AddFlag(f)
 		}
 	})
@@ -66,11 +67,11 @@ func Help(out output.Printer, cmd *cobra.Command, refused ...string) {
 			verbs = append(verbs, c.Name())
 		}
 	}
-	_ = out.Answer(page{cmd.CommandPath(), b.String(), verbs}, b.String) // if that fails there is nobody to tell
+	_ = out.Answer(page{cmd.CommandPath(), b.String(), verbs}, b.String) // a failure cannot be reported anywhere
 }
 
-// about is what a verb does, as long as it is told.
-func about(cmd *cobra.Command) string { return cmp.Or(cmd.Long, cmd.Short+".") }
+// description returns the longest description of a command.
+func description(cmd *cobra.Command) string { return cmp.Or(cmd.Long, cmd.Short+".") }
 
 func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
 	width := 0
@@ -84,7 +85,7 @@ func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// NameExtras gives the verbs that cobra adds our words.
+// NameExtras replaces the texts of commands and flags added by cobra.
 func NameExtras(out *output.Printer, root *cobra.Command) {
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
@@ -113,7 +114,7 @@ func nameHelpVerb(cmd *cobra.Command) {
 	cmd.RunE = helpVerb
 }
 
-// helpVerb is `tandem help VERB`.
+// helpVerb implements `tandem help COMMAND`.
 func helpVerb(cmd *cobra.Command, args []string) error {
 	of, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
@@ -122,7 +123,7 @@ func helpVerb(cmd *cobra.Command, args []string) error {
 	return of.Help()
 }
 
-// nameHelp says what --help is for, of a verb and the verbs below it.
+// nameHelp sets the usage of --help for a command and its subcommands.
 func nameHelp(cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().Lookup("help").Usage = "show this help"

@@ -6,7 +6,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Command is `tandem man`.
+// Command returns the command man.
 func Command(out *output.Printer, version string) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
@@ -28,6 +28,6 @@ func Command(out *output.Printer, version string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "write the pages to this `folder`")
-	_ = cmd.MarkFlagDirname("dir") // fails only for a flag that is not there
+	_ = cmd.MarkFlagDirname("dir") // fails only for an unknown flag
 	return cmd
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func TestTheManualFillsTextAndLeavesWhatIsIndentedAsItIs(t *testing.T) {
+func TestManTextFillsOnlyUnindentedLines(t *testing.T) {
 	var b strings.Builder
 	manText(&b, "Some words\nand more:\n  {\"a\":\n   1}\nThe end.\n\nAnother\n  last")
 	want := "Some words\nand more:\n.nf\n  {\\(dqa\\(dq:\n   1}\n.fi\nThe end.\n.PP\nAnother\n.nf\n  last\n.fi\n"
@@ -18,7 +18,7 @@ func TestTheManualFillsTextAndLeavesWhatIsIndentedAsItIs(t *testing.T) {
 	}
 }
 
-func TestPagesAreWrittenToANewFolder(t *testing.T) {
+func TestWritePagesCreatesItsFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "share", "man1")
 	if err := WritePages(dir, &cobra.Command{Use: "tandem", Short: "Keep"}, "1"); err != nil {
 		t.Fatal(err)

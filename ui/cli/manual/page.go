@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WritePages writes tandem.1 and a page for each verb to dir, which it creates if need be.
+// WritePages writes tandem.1 and a page for each command to dir, which it creates if necessary.
 func WritePages(dir string, root *cobra.Command, version string) error {
 	pages := map[string]string{root.Name(): Page(root, version)}
 	for _, verb := range root.Commands() {
@@ -30,9 +30,9 @@ func WritePages(dir string, root *cobra.Command, version string) error {
 	return nil
 }
 
-// Pages are written with the macros of man(7).
+// The pages use the macros of man(7).
 
-// Page is the page of the whole program.
+// Page returns the manual page of the whole program.
 func Page(root *cobra.Command, version string) string {
 	var b strings.Builder
 	manHead(&b, root.Name(), version, strings.ToLower(root.Short[:1])+root.Short[1:])
@@ -53,13 +53,13 @@ func Page(root *cobra.Command, version string) string {
 	return b.String()
 }
 
-// verbPage is the page of one verb.
+// verbPage returns the manual page of one command.
 func verbPage(verb *cobra.Command, version string) string {
 	var b strings.Builder
 	name := "tandem-" + verb.Name()
 	manHead(&b, name, version, strings.ToLower(verb.Short[:1])+verb.Short[1:])
 	b.WriteString(".SH SYNOPSIS\n.B " + roff("tandem "+verb.Use) + "\n.SH DESCRIPTION\n")
-	manText(&b, about(verb))
+	manText(&b, description(verb))
 	manFlags(&b, ".SH OPTIONS\n", verb.LocalFlags())
 	for _, sub := range verb.Commands() {
 		if sub.IsAvailableCommand() {
@@ -76,14 +76,14 @@ func manHead(b *strings.Builder, name, version, short string) {
 		roff(strings.ToUpper(name)), roff(version), roff(name), roff(short))
 }
 
-// manVerb is a section of a verb, and those below it.
+// manVerb writes a section about a command and its subcommands.
 func manVerb(b *strings.Builder, verb *cobra.Command) {
 	b.WriteString(".SS " + roff(strings.TrimPrefix(verb.CommandPath(), "tandem ")) + "\n.B " + roff(manUse(verb)) + "\n.PP\n")
-	manText(b, about(verb))
+	manText(b, description(verb))
 	manFlags(b, "", verb.LocalNonPersistentFlags())
 	if verb.Name() == "completion" {
 		manLines(b, verb.Example)
-		return // the verbs below it differ by the shell's name alone
+		return // its subcommands differ only in the shell's name
 	}
 	for _, sub := range verb.Commands() {
 		if sub.IsAvailableCommand() {
@@ -119,12 +119,13 @@ func manTail(b *strings.Builder) {
 	}
 }
 
-// manText writes text whose empty lines part paragraphs and whose lines are
-// refilled, but for those that begin with a blank.
+// manText writes text as paragraphs, separated by empty lines. Lines are filled, except those that
+// begin with a blank.
 func manText(b *strings.Builder, text string) {
 	fixed := false
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		line = strings.TrimRight(line, " \n")
+		// .nf and .fi switch filling off and on, so they are needed only at a change.
 		if as := strings.HasPrefix(line, " "); as != fixed {
 			b.WriteString(map[bool]string{true: ".nf\n", false: ".fi\n"}[as])
 			fixed = as
@@ -170,7 +171,7 @@ func manExamples(b *strings.Builder, cmd *cobra.Command) {
 	manLines(b, cmd.Example)
 }
 
-// manLines writes lines as they are.
+// manLines writes lines without filling them.
 func manLines(b *strings.Builder, text string) {
 	b.WriteString(".nf\n")
 	for line := range strings.Lines(text) {
@@ -179,7 +180,7 @@ func manLines(b *strings.Builder, text string) {
 	b.WriteString(".fi\n")
 }
 
-// roff writes text so that nothing in it is a request or an escape.
+// roff escapes text so that it contains no roff requests or escapes.
 func roff(text string) string {
 	var b strings.Builder
 	for i, r := range text {

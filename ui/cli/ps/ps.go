@@ -1,5 +1,5 @@
-// Package ps is the verb ps: what processes and sessions do and use, as a table, once or again
-// and again.
+// Package ps implements the command ps: a table of processes and sessions with their resource use,
+// printed once or updated continually.
 package ps
 
 import (
@@ -27,18 +27,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// watchStep is how often ps --watch looks.
-const watchStep = time.Second
+// watchInterval is the time between two updates of ps --watch.
+const watchInterval = time.Second
 
-// A Verb is `tandem ps`.
+// A Verb implements `tandem ps`.
 type Verb struct {
 	Out     *output.Printer
 	Connect func(context.Context) (*client.Client, error)
 	Stdout  io.Writer
-	Dumb    bool // the terminal cannot be drawn on
+	Dumb    bool // the terminal has no cursor control
 }
 
-// Command is the verb.
+// Command returns the command ps.
 func (v *Verb) Command() *cobra.Command {
 	var watch, all bool
 	cmd := &cobra.Command{
@@ -51,14 +51,14 @@ func (v *Verb) Command() *cobra.Command {
 			if watch {
 				return v.watch(cmd.Context(), all)
 			}
-			list, unread, err := v.list(cmd.Context(), all)
+			list, unread, err := v.listProcesses(cmd.Context(), all)
 			if err != nil {
 				return err
 			}
 			if unread > 0 {
 				fmt.Fprintf(v.Out.Stderr, "tandem: not shown: %d with unreadable records; `tandem doctor` says why\n", unread)
 			}
-			return print(*v.Out, list, true)
+			return printList(*v.Out, list, true)
 		},
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, once a second")
@@ -67,14 +67,14 @@ func (v *Verb) Command() *cobra.Command {
 	return cmd
 }
 
-// list returns what there is, and how many more records the engine cannot read.
-func (v *Verb) list(ctx context.Context, all bool) (list []api.Process, unread int, err error) {
+// listProcesses returns the processes, and the number of records that the engine could not read.
+func (v *Verb) listProcesses(ctx context.Context, all bool) (list []api.Process, unread int, err error) {
 	conn, err := retry.Connect(ctx, v.Connect)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer conn.Close()
-	conn.Hasty = true // its link may be dying, and a machine that is away is not waited for
+	conn.Hasty = true // the link may be failing; do not wait for an offline machine
 	out, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{Metrics: true})
 	if !all {
 		out.Processes = ls.WithoutDone(out.Processes)
@@ -82,37 +82,38 @@ func (v *Verb) list(ctx context.Context, all bool) (list []api.Process, unread i
 	return out.Processes, conn.Unread(), err
 }
 
-// Told prints what a machine of a fleet has told the hub, which is not what its processes use.
-func Told(out output.Printer, all []api.Process) error {
-	for i, p := range all { // restarts are told if there were any
+// PrintReported prints the processes that a machine of a fleet reported to the hub, without their
+// resource use.
+func PrintReported(out output.Printer, all []api.Process) error {
+	for i, p := range all { // the hub omits zero restarts
 		if p.Kind == api.KindProcess && p.Supervision == nil {
 			all[i].Supervision = &api.Supervision{}
 		}
 	}
-	return print(out, all, false)
+	return printList(out, all, false)
 }
 
-// print prints processes; measured says whether it is known what they use.
-func print(out output.Printer, all []api.Process, measured bool) error {
+// printList prints processes. If measured is false, their resource use is unknown.
+func printList(out output.Printer, all []api.Process, measured bool) error {
 	list, now := ls.LiveFirst(all), time.Now()
-	return output.AnswerList(out, rows(list, now, measured), "no processes; start one with `tandem start`", func() string { return table(out, list, now) })
+	return output.AnswerList(out, newRows(list, now, measured), "no processes; start one with `tandem start`", func() string { return formatTable(out, list, now) })
 }
 
-// A row is one of ps --json: the API's process, and what it uses beside its other members.
-// What is not known is left out.
+// A row is an element of ps --json: the API's process, and its resource use in separate members.
+// Unknown values are omitted.
 type row struct {
 	api.Process
 	CPUPercent    *float64 `json:"cpu_percent,omitempty"`
 	RSSBytes      *int64   `json:"rss_bytes,omitempty"`
 	Ports         []int    `json:"ports,omitzero"`
-	UptimeSeconds float64  `json:"uptime_seconds"` // 0 unless a child is alive
+	UptimeSeconds float64  `json:"uptime_seconds"` // 0 if no child is alive
 	Restarts      int      `json:"restarts"`
 }
 
-func rows(list []api.Process, now time.Time, measured bool) []row {
+func newRows(list []api.Process, now time.Time, measured bool) []row {
 	rows := make([]row, len(list))
 	for i, p := range list {
-		rows[i] = row{Process: p, UptimeSeconds: uptime(p, now).Seconds(), Restarts: restarts(p)}
+		rows[i] = row{Process: p, UptimeSeconds: uptime(p, now).Seconds(), Restarts: restartCount(p)}
 		if measured {
 			m := cmp.Or(p.Metrics, &api.Metrics{})
 			rows[i].CPUPercent, rows[i].RSSBytes, rows[i].Ports = &m.CPUPercent, &m.RSSBytes, append([]int{}, m.Ports...)
@@ -121,7 +122,7 @@ func rows(list []api.Process, now time.Time, measured bool) []row {
 	return rows
 }
 
-// uptime is how long the child has been alive; 0 if there is none.
+// uptime returns how long the child has been alive, or 0 if there is none.
 func uptime(p api.Process, now time.Time) time.Duration {
 	if p.PID == 0 || p.StartedAt.IsZero() {
 		return 0
@@ -129,19 +130,19 @@ func uptime(p api.Process, now time.Time) time.Duration {
 	return max(now.Sub(p.StartedAt), 0)
 }
 
-func restarts(p api.Process) int {
+func restartCount(p api.Process) int {
 	if p.Supervision == nil {
 		return 0
 	}
 	return p.Supervision.Automatic
 }
 
-func table(out output.Printer, list []api.Process, now time.Time) string {
+func formatTable(out output.Printer, list []api.Process, now time.Time) string {
 	t := out.Table("STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO")
 	t.Spare = []string{"WHO", "RESTARTS", "EXIT", "UP", "PID", "PORTS"}
 	for _, p := range list {
 		state, tint := liveState(p)
-		cpu, mem, ports := used(p.Metrics)
+		cpu, mem, ports := formatUsage(p.Metrics)
 		pid, up, again := "-", "-", "-"
 		if p.PID > 0 {
 			pid, up = strconv.Itoa(p.PID), units.Age(uptime(p, now))
@@ -151,14 +152,14 @@ func table(out output.Printer, list []api.Process, now time.Time) string {
 		}
 		t.Add(output.Tinted(state, tint), output.Tinted(output.Visible(p.Name), output.Strong), output.Text(pid), output.Text(cpu), output.Text(mem),
 			output.Text(up), output.Text(again), output.Text(ports), output.Text(output.ExitText(p)), output.Text(output.WhoFrom(p.Actor, p.From)))
-		for _, note := range trouble(p, now) {
+		for _, note := range troubleNotes(p, now) {
 			t.Note(note)
 		}
 	}
 	return t.String()
 }
 
-// liveState is a process's state in a word or two, and its colour.
+// liveState returns a process's state in a word or two, and its colour.
 func liveState(p api.Process) (string, output.Tint) {
 	if p.IsUnready() {
 		return "not ready", output.Yellow
@@ -169,8 +170,8 @@ func liveState(p api.Process) (string, output.Tint) {
 	return string(p.State), output.StateTint(p)
 }
 
-// used is what a process uses, "-" where it is not measured.
-func used(m *api.Metrics) (cpu, mem, ports string) {
+// formatUsage formats a process's resource use; "-" if it was not measured.
+func formatUsage(m *api.Metrics) (cpu, mem, ports string) {
 	if m == nil {
 		return "-", "-", "-"
 	}
@@ -181,9 +182,8 @@ func used(m *api.Metrics) (cpu, mem, ports string) {
 	return fmt.Sprintf("%.1f%%", m.CPUPercent), units.Bytes(m.RSSBytes), ports
 }
 
-// trouble tells why a process does not run although it should, and its last
-// words.
-func trouble(p api.Process, now time.Time) []string {
+// troubleNotes explains why a process does not run as it should, and adds its last lines of output.
+func troubleNotes(p api.Process, now time.Time) []string {
 	const words = 3
 	var lines []string
 	if p.State.Ended() && p.Metrics != nil && p.Metrics.Processes > 0 {
@@ -208,7 +208,7 @@ func trouble(p api.Process, now time.Time) []string {
 	return lines
 }
 
-// watch shows the table again and again until a signal comes.
+// watch prints the table repeatedly until a signal arrives.
 func (v *Verb) watch(ctx context.Context, all bool) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -217,13 +217,14 @@ func (v *Verb) watch(ctx context.Context, all bool) error {
 		return err
 	}
 	defer p.Close()
-	show := v.again
+	show := v.printAgain
 	if f, ok := output.Terminal(v.Stdout); ok && !v.Out.JSON && !v.Dumb {
 		const enter, leave = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+		// The alternate screen keeps the user's scrollback.
 		if err := v.Out.Print(enter); err != nil {
 			return err
 		}
-		defer func() { _ = v.Out.Print(leave) }() // if that fails there is no terminal to mend
+		defer func() { _ = v.Out.Print(leave) }() // an error means that the terminal is gone
 		show = func(list []api.Process, now time.Time) error { return v.redraw(f, list, now) }
 	}
 	for {
@@ -235,7 +236,7 @@ func (v *Verb) watch(ctx context.Context, all bool) error {
 			err = show(ls.LiveFirst(out.Processes), time.Now())
 		}
 		if err == nil {
-			err = sleep.For(ctx, watchStep)
+			err = sleep.For(ctx, watchInterval)
 		}
 		if ctx.Err() != nil {
 			return nil
@@ -246,26 +247,27 @@ func (v *Verb) watch(ctx context.Context, all bool) error {
 	}
 }
 
-// again prints the table below the last one.
-func (v *Verb) again(list []api.Process, now time.Time) error {
+// printAgain prints the table below the previous one.
+func (v *Verb) printAgain(list []api.Process, now time.Time) error {
 	if !v.Out.JSON {
-		return v.Out.Print(table(*v.Out, list, now) + "\n")
+		return v.Out.Print(formatTable(*v.Out, list, now) + "\n")
 	}
-	return v.Out.PrintJSON(rows(list, now, true), "")
+	return v.Out.PrintJSON(newRows(list, now, true), "")
 }
 
-// redraw puts the table on the screen in place of the last one.
+// redraw draws the table over the previous one.
 func (v *Verb) redraw(f *os.File, list []api.Process, now time.Time) error {
 	cols, height, err := term.GetSize(f.Fd())
 	if err != nil || cols < 1 || height < 1 {
 		cols, height = 80, 24
 	}
-	lines := strings.Split(strings.TrimSuffix(table(*v.Out, list, now), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(formatTable(*v.Out, list, now), "\n"), "\n")
 	if len(lines) > height {
 		hidden := len(lines) - height + 1
 		lines = append(lines[:height-1], fmt.Sprintf("… and %d more lines", hidden))
 	}
 	var b strings.Builder
+	// Overwrite the old table and erase only the rest, so that the screen does not flicker.
 	b.WriteString("\x1b[H")
 	for i, line := range lines {
 		if i > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sample are a table with one of each kind.
+// sample returns a process in each kind of state.
 func sample(now time.Time) []api.Process {
 	seven := 7
 	soon, notReady := now.Add(3900*time.Millisecond), false
@@ -33,7 +33,7 @@ func sample(now time.Time) []api.Process {
 	}
 }
 
-func TestThePsTableShowsStateUseAndTrouble(t *testing.T) {
+func TestTableShowsStateUsageAndTrouble(t *testing.T) {
 	now := time.Now()
 	want := "" +
 		"STATE      NAME   PID  CPU    MEM   UP  RESTARTS  PORTS    EXIT     WHO\n" +
@@ -48,13 +48,13 @@ func TestThePsTableShowsStateUseAndTrouble(t *testing.T) {
 		"exited     old    -    -      -     -   0         -        7        person\n" +
 		"failed     bad    -    -      -     -   0         -        unknown  person\n" +
 		"  no such program\n"
-	if diff := cmp.Diff(want, table(output.Printer{}, ls.LiveFirst(sample(now)), now)); diff != "" {
+	if diff := cmp.Diff(want, formatTable(output.Printer{}, ls.LiveFirst(sample(now)), now)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// printed is what is printed as JSON.
-func printed(t *testing.T, show func(output.Printer) error) (rows []map[string]any) {
+// decodePrinted returns the rows printed as JSON by show.
+func decodePrinted(t *testing.T, show func(output.Printer) error) (rows []map[string]any) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := show(output.Printer{Stdout: &out, JSON: true}); err != nil {
@@ -66,9 +66,9 @@ func printed(t *testing.T, show func(output.Printer) error) (rows []map[string]a
 	return rows
 }
 
-func TestPsAsJSONHasEveryMember(t *testing.T) {
+func TestPsJSONHasEveryMember(t *testing.T) {
 	all := sample(time.Now())
-	for _, row := range printed(t, func(out output.Printer) error { return print(out, all, true) }) {
+	for _, row := range decodePrinted(t, func(out output.Printer) error { return printList(out, all, true) }) {
 		for _, key := range []string{"id", "kind", "name", "state", "pid", "cwd", "command", "cpu_percent", "rss_bytes", "started_at",
 			"uptime_seconds", "restarts", "exit_code", "ports", "keep_alive", "actor", "log_path"} {
 			if _, ok := row[key]; !ok {
@@ -84,9 +84,9 @@ func TestPsAsJSONHasEveryMember(t *testing.T) {
 	}
 }
 
-func TestWhatAMachineHasToldHasNoFigureThatNobodyMeasured(t *testing.T) {
+func TestReportedProcessesHaveNoUsage(t *testing.T) {
 	all := []api.Process{{Kind: api.KindProcess, Name: "web", State: api.StateRunning, PID: 7, StartedAt: time.Now().Add(-time.Hour)}}
-	row := printed(t, func(out output.Printer) error { return Told(out, all) })[0]
+	row := decodePrinted(t, func(out output.Printer) error { return PrintReported(out, all) })[0]
 	for _, key := range []string{"cpu_percent", "rss_bytes", "ports"} {
 		if v, ok := row[key]; ok {
 			t.Errorf("%s is %v", key, v)

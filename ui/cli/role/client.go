@@ -106,7 +106,7 @@ func somethingLives() bool {
 
 // lostKeepers returns the keepers whose data directory was deleted. A failed
 // search returns none: the doctor then reports everything else.
-func lostKeepers() []doctor.Lost {
+func lostKeepers() []doctor.LostKeeper {
 	dir, err := api.DataDir()
 	if err != nil {
 		return nil
@@ -115,13 +115,13 @@ func lostKeepers() []doctor.Lost {
 	if err != nil {
 		return nil
 	}
-	var lost []doctor.Lost
+	var lost []doctor.LostKeeper
 	for _, l := range found {
 		var programs []string
 		for _, p := range l.Programs {
 			programs = append(programs, fmt.Sprintf("%s (pid %d)", p.Name, p.PID))
 		}
-		lost = append(lost, doctor.Lost{Keeper: l.Keeper, Programs: programs, End: l.End})
+		lost = append(lost, doctor.LostKeeper{Keeper: l.Keeper, Programs: programs, End: l.End})
 	}
 	return lost
 }
