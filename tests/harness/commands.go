@@ -199,11 +199,11 @@ func parseSize(ts *testscript.TestScript, size string) (cols, rows int) {
 }
 
 // mouse NAME [shift+]click|drag X Y [X Y] presses the left button at a cell
-// (counted from 0) and releases it there or at another; mouse NAME wheel X Y
-// turns the wheel up.
+// (counted from 0) and releases it there or at another; doubleclick does so twice
+// there; mouse NAME wheel X Y turns the wheel up.
 func scriptMouse(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 && len(args) != 6 {
-		ts.Fatalf("usage: mouse NAME [shift+]click X Y | drag X Y X Y | wheel X Y")
+		ts.Fatalf("usage: mouse NAME [shift+]click X Y | doubleclick X Y | drag X Y X Y | wheel X Y")
 	}
 	var at []int
 	for _, arg := range args[2:] {
@@ -226,11 +226,26 @@ func scriptMouse(ts *testscript.TestScript, neg bool, args []string) {
 		events = append(events, e)
 	}
 	e.Kind = keys.MouseUp
-	t := scriptTerminal(ts, args[0])
-	for _, e := range append(events, e) {
-		_, err := fmt.Fprintf(t, "\x1b[<%d;%d;%d%c", SGRButton(e), e.X+1, e.Y+1, "Mm"[map[bool]int{true: 1}[e.Kind == keys.MouseUp]])
-		ts.Check(err)
+	events = append(events, e)
+	if args[1] == "doubleclick" {
+		events = append(events, events...)
 	}
+	ts.Check(scriptTerminal(ts, args[0]).Point(events...))
+}
+
+// Point sends events of the left button in one write, so that the clicks of a double
+// click arrive together however slow the machine is.
+func (t *Terminal) Point(events ...keys.Mouse) error {
+	var b strings.Builder
+	for _, e := range events {
+		final := 'M'
+		if e.Kind == keys.MouseUp {
+			final = 'm'
+		}
+		fmt.Fprintf(&b, "\x1b[<%d;%d;%d%c", SGRButton(e), e.X+1, e.Y+1, final)
+	}
+	_, err := t.Write([]byte(b.String()))
+	return err
 }
 
 // SGRButton returns the button code of a left-button event in an SGR report.

@@ -22,6 +22,7 @@ type Terminal struct {
 	cmd    *exec.Cmd
 	master *os.File
 	ended  chan struct{} // closed once the program has exited and its output is read
+	answer chan []byte   // the emulator's replies, in order
 
 	mu      sync.Mutex
 	screen  *vt.Terminal
@@ -32,7 +33,7 @@ type Terminal struct {
 // StartTerminal runs this executable as tandem in a terminal of cols × rows. The
 // caller closes it.
 func StartTerminal(cols, rows int, env []string, dir string, args ...string) (*Terminal, error) {
-	t := &Terminal{ended: make(chan struct{}), changed: make(chan struct{})}
+	t := &Terminal{ended: make(chan struct{}), answer: make(chan []byte, 1<<10), changed: make(chan struct{})}
 	t.screen = vt.New(vt.Options{Cols: cols, Rows: rows, Grid: vt10x.New, Reply: t.reply, Event: t.event})
 	t.cmd = exec.Command("/proc/self/exe", args...)
 	t.cmd.Env, t.cmd.Dir = env, dir
@@ -42,6 +43,7 @@ func StartTerminal(cols, rows int, env []string, dir string, args ...string) (*T
 	}
 	t.master = master
 	go t.read()
+	go t.writeReplies()
 	return t, nil
 }
 
@@ -59,11 +61,28 @@ func (t *Terminal) Clipboard() string {
 	return t.clip
 }
 
-// reply answers the program from a goroutine of its own, because the emulator
-// calls it while the screen is locked.
+// reply queues an answer to the program. The emulator calls it while the screen is
+// locked, so it must not wait for a program that does not read.
 func (t *Terminal) reply(p []byte) {
-	answer := append([]byte(nil), p...)
-	go t.master.Write(answer)
+	select {
+	case t.answer <- append([]byte(nil), p...):
+	default: // so many unread answers that the program will not miss one
+	}
+}
+
+// writeReplies writes the emulator's answers in the order of the questions, which
+// programs rely on.
+func (t *Terminal) writeReplies() {
+	for {
+		select {
+		case p := <-t.answer:
+			if _, err := t.master.Write(p); err != nil {
+				return
+			}
+		case <-t.ended:
+			return
+		}
+	}
 }
 
 func (t *Terminal) read() {
@@ -101,13 +120,15 @@ func (t *Terminal) update(change func()) {
 func (t *Terminal) Text() (string, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.screen.Modes().Sync {
+	for over := false; t.screen.Modes().Sync && !over; {
 		changed := t.changed
 		t.mu.Unlock()
 		select {
 		case <-changed:
-		case <-t.ended:
+		case <-t.ended: // killed within a frame
+			over = true
 		case <-time.After(Patience): // the half-drawn screen is the best evidence
+			over = true
 		}
 		t.mu.Lock()
 	}
