@@ -85,7 +85,9 @@ func stopAndGoOn(t *testing.T, env []string, dir string, args, keys []string, si
 	press(`:clear; printf '\033[<u'; echo back-$((1+1))`, "enter")
 	harness.Await(t, screen, "back-2")
 	press("ctrl+b", "d")
-	<-screen.Done()
+	if status, err := screen.ExitStatus(); err != nil || status != 0 {
+		t.Errorf("it ended with %d: %v", status, err)
+	}
 	if got := stateOf(screen); got != (terminalState{}) {
 		t.Errorf("it has left %+v", got)
 	}
