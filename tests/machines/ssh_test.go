@@ -3,6 +3,7 @@ package machines
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -11,11 +12,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"tandem/tests/harness"
 	"tandem/tests/needs"
 	"testing"
-	"time"
 )
 
 // sshServer starts an sshd of the test's own on a loopback port, and puts an ssh
@@ -53,14 +54,13 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 		t.Fatal(err)
 	}
 	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
 	// What a login prints, and a PATH without tandem.
 	far := fmt.Sprintf("HOME=%s; export HOME %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; [ ! -e $HOME/startup ] || . $HOME/startup; eval \"$SSH_ORIGINAL_COMMAND\"",
 		home, harness.AsProgram, p.Data("far"), in("none"))
 	write("authorized", string(key), 0o600)
 	write("login.sh", far+"\n", 0o700)
-	write("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\n"+
-		"PermitRootLogin yes\nForceCommand sh %s\n", port, in("hostkey"), in("authorized"), in("login.sh")), 0o600)
+	write("sshd_config", fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\n"+
+		"PermitRootLogin yes\nForceCommand sh %s\n", in("hostkey"), in("authorized"), in("login.sh")), 0o600)
 	write("ssh_config", fmt.Sprintf("Host box\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile %s\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile %s\n",
 		port, me.Username, in("userkey"), in("known")), 0o600)
 	if err := os.Mkdir(in("bin"), 0o700); err != nil {
@@ -73,30 +73,60 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 		}
 	}
 	_ = os.MkdirAll("/run/sshd", 0o755) // sshd of Debian wants it; who is not root need not have it
-	server := exec.Command(sshd, "-D", "-e", "-f", in("sshd_config"))
-	var said strings.Builder
-	server.Stderr, server.WaitDelay = &said, time.Second // a session of its keeps it open
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	end := serveSSH(t, l, in("sshd.log"), sshd, "-i", "-e", "-f", in("sshd_config"))
 	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-		if t.Failed() {
-			t.Log(said.String())
-		}
+		end()
 		cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
 		cmd.Env = append(p.Env, "TANDEM_DATA_DIR="+p.Data("far"))
 		_ = cmd.Run() // it may never have run
 	})
-	harness.Until(t, "sshd", func() bool {
-		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
 	return home
+}
+
+// serveSSH runs an sshd for each connection, as inetd does, until end is called. The test
+// keeps the port: one that is chosen, closed and opened again by an sshd may be another
+// program's by then.
+func serveSSH(t *testing.T, l net.Listener, log string, argv ...string) (end func()) {
+	t.Helper()
+	said, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var servers sync.WaitGroup
+	ctx, stop := context.WithCancel(context.Background())
+	servers.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			socket, err := conn.(*net.TCPConn).File()
+			conn.Close()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = socket, socket, said
+			err = cmd.Start()
+			socket.Close()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			servers.Go(func() { _ = cmd.Wait() }) // the client has its status
+		}
+	})
+	return func() {
+		l.Close()
+		stop()
+		servers.Wait()
+		said.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(log)
+			t.Logf("%s", text)
+		}
+	}
 }
 
 // Over ssh a machine is added that has no tandem: this one is copied there, found
