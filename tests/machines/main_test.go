@@ -1,7 +1,9 @@
 package machines
 
 import (
+	"bytes"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"testing"
@@ -16,6 +18,16 @@ import (
 // value names a file: while that exists, nothing arrives from the machine.
 const slowLink = "TANDEM_TEST_SLOW_LINK"
 
+// cutLink in the environment of `tandem bridge` has the first links end when cutAfter bytes
+// have been sent on them. Its value names a file, to which each adds a line.
+const cutLink = "TANDEM_TEST_CUT_LINK"
+
+// maxCuts is the number of links that are cut.
+const (
+	maxCuts  = 3
+	cutAfter = 16 << 20
+)
+
 // linkDelay is the delay in each direction.
 const linkDelay = 40 * time.Millisecond
 
@@ -23,11 +35,42 @@ func TestMain(m *testing.M) {
 	if hold := os.Getenv(slowLink); hold != "" && len(os.Args) > 1 && os.Args[1] == "bridge" {
 		os.Exit(slowBridge(hold))
 	}
+	if file := os.Getenv(cutLink); file != "" && len(os.Args) > 1 && os.Args[1] == "bridge" {
+		os.Exit(cutBridge(file))
+	}
 	fleetcommands.Server = embedded.Start // as in released packages
 	harness.Main(m)
 }
 
 func TestScripts(t *testing.T) { harness.Scripts(t, "testdata/*.txtar") }
+
+// cutBridge runs a bridge and kills it as cutLink says.
+func cutBridge(file string) int {
+	os.Unsetenv(cutLink)
+	cmd := exec.Command("/proc/self/exe", "bridge")
+	cmd.Stdout = os.Stdout
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return 1
+	}
+	if err := cmd.Start(); err != nil {
+		return 1
+	}
+	cuts, _ := os.ReadFile(file)
+	limit := int64(cutAfter)
+	if bytes.Count(cuts, []byte("\n")) >= maxCuts {
+		limit = math.MaxInt64
+	}
+	if _, err := io.CopyN(in, os.Stdin, limit); err == nil {
+		if err := os.WriteFile(file, append(cuts, "cut\n"...), 0o600); err != nil {
+			return 1
+		}
+		_ = cmd.Process.Kill()
+	}
+	in.Close()
+	_ = cmd.Wait()
+	return 0
+}
 
 // slowBridge runs a bridge behind a slow link.
 func slowBridge(hold string) int {
