@@ -351,8 +351,11 @@ func TestWhatRunsOnManyMachinesIsListedWithoutAskingThem(t *testing.T) {
 	extras[0].Close()
 	harness.Until(t, "it to be away", func() bool {
 		rows, status := all("ps", "--host", "extra-*")
+		if status != 3 || len(rows) != 3 {
+			return false
+		}
 		why, _ := rows[0]["error"].(string)
-		return status == 3 && len(rows) == 3 && strings.Contains(why, "it is away, last seen")
+		return strings.Contains(why, "it is away, last seen")
 	})
 	if _, stderr, status := c.run("ann", "ps", "--label", "role=extra", "--usage"); status != 3 || strings.Count(stderr, "it does nothing") != 2 || !strings.Contains(stderr, "it is away") {
 		t.Errorf("with --usage they are not asked: %d %s", status, stderr)
