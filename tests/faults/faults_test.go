@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -243,7 +244,7 @@ func (s *stage) hasRecord(id string) bool {
 
 // callContext returns a context for one call, with a timeout.
 func (s *stage) callContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(s.Context(), 20*time.Second)
+	return context.WithTimeout(s.Context(), harness.Patience)
 }
 
 func (s *stage) startProcess() {
@@ -290,10 +291,14 @@ func (s *stage) stop() {
 		s.Errorf("%s: stop timed out", s.f)
 	}
 	s.end(id)
-	if _, err := os.Stat(fmt.Sprintf("/proc/%d", p.PID)); err == nil {
-		s.Errorf("%s: process %d still runs after stop", s.f, p.PID)
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID)); err == nil && !exited.Match(stat) {
+		s.Errorf("%s: process %d still runs after stop: %s", s.f, p.PID, stat)
 	}
 }
+
+// exited matches the stat of a process that has exited, but whose parent has not waited for it
+// yet (proc(5)): a new keeper's first wait may come after the answer to a stop.
+var exited = regexp.MustCompile(`\) [ZX] `)
 
 // end stops the process with an id, if it runs. It must succeed after any fault.
 func (s *stage) end(id string) {
