@@ -179,7 +179,7 @@ func (c *cluster) buckets() (leader *server.Server) {
 	js := must1(c, func() (jetstream.JetStream, error) { return jetstream.New(nc) })
 	for _, bucket := range []string{fleet.HostsBucket, fleet.ProcessesBucket} {
 		c.until("a bucket in three places", func() bool {
-			ctx, cancel := context.WithTimeout(c.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(c.Context(), 20*time.Second)
 			defer cancel()
 			_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket, History: 1, Replicas: 3})
 			return err == nil
