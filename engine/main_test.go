@@ -14,8 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
-
-	"go.uber.org/goleak"
+	"tandem/tests/leaks"
 )
 
 // The test binary is also the keeper and the engine of the tests that need
@@ -46,7 +45,7 @@ func TestMain(m *testing.M) {
 	}
 	// Most tests wait for other processes. The command line may say otherwise.
 	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
-	goleak.VerifyTestMain(m)
+	leaks.Main(m)
 }
 
 func runRole(role string) int {

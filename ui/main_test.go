@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/tests/leaks"
 )
 
 // dashboardEnv makes the test binary run the dashboard on a fake engine.
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 		os.Exit(runFakeDashboard())
 	}
 	// Bubble Tea's timers cannot be stopped; they end by themselves.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("charm.land/bubbletea/v2.Tick.func1"))
+	leaks.Main(m, goleak.IgnoreAnyFunction("charm.land/bubbletea/v2.Tick.func1"))
 }
 
 // runFakeDashboard shows a few sessions of an engine in memory.

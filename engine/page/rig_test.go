@@ -19,15 +19,14 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
 	"tandem/engine/page/devices"
+	"tandem/tests/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // A rig is a page over an engine that a test makes up.
 type rig struct {

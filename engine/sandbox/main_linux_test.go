@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"tandem/tests/leaks"
 )
 
 // The test binary is also the launch stage and the program that is confined.
@@ -21,5 +21,5 @@ func TestMain(m *testing.M) {
 			os.Exit(probe(os.Args[2:]))
 		}
 	}
-	goleak.VerifyTestMain(m)
+	leaks.Main(m)
 }

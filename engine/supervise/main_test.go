@@ -3,7 +3,7 @@ package supervise
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"tandem/tests/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }

@@ -365,6 +365,7 @@ var layers = map[string]layer{
 	"keys":               {nil, "what a key is does not depend on who is told"},
 	"keys/keymap":        {[]string{"keys"}, "what keys mean in the dashboard is data; the engine only encodes keys"},
 	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "ui/cli/role"}, "tests run the program and look at it from outside"},
+	"tests/leaks":        {nil, "any package may start goroutines"},
 	"tests/needs":        {nil, "any test may be skipped"},
 	"tests/report":       {[]string{"engine/proctree"}, "go test is run and read without knowing what it tests"},
 	"themes":             {nil, "a palette becomes styles and nothing more"},

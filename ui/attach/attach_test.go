@@ -14,7 +14,6 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
@@ -22,10 +21,11 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/passthrough"
 	"tandem/keys"
+	"tandem/tests/leaks"
 	"tandem/ui/predict"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // An engineStub serves one session. Each attachment runs the next of scripts; further ones
 // repeat the last.
@@ -181,7 +181,7 @@ func (p *person) screenText() string {
 // waitOutput waits until the output contains text.
 func (p *person) waitOutput(text string) {
 	p.t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(time.Minute)
 	for !strings.Contains(p.screenText(), text) {
 		select {
 		case <-p.more:
@@ -230,7 +230,7 @@ func (p *person) waitExit() Outcome {
 			p.t.Errorf("the terminal's settings are not as before: %s", diff)
 		}
 		return outcome
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		p.t.Fatalf("the run does not end; the terminal shows %q", p.screenText())
 		return Outcome{}
 	}

@@ -9,18 +9,17 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/api/wire"
+	"tandem/tests/leaks"
 )
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv(fakeKeeperRole); role != "" {
 		os.Exit(fakeKeeper(role))
 	}
-	goleak.VerifyTestMain(m)
+	leaks.Main(m)
 }
 
 // shortDir is a temporary folder whose path leaves room for a socket's name.
