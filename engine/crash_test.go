@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -351,7 +350,7 @@ func TestSecondEngineOnAFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	pid := m.info().EnginePID
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	err := Run(ctx, Options{DataDir: m.dir})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another engine (pid %d)", pid)) {

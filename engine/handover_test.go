@@ -50,7 +50,7 @@ func TestAPersonsTerminalIsTakenOverAndKeysGoToTheMaster(t *testing.T) {
 		var shown []byte
 		buffer := make([]byte, 4096)
 		for !bytes.Contains(shown, []byte(want)) {
-			window.SetReadDeadline(time.Now().Add(10 * time.Second))
+			window.SetReadDeadline(time.Now().Add(testTimeout))
 			n, err := window.Read(buffer)
 			if err != nil {
 				t.Fatalf("the terminal shows %q: %v", shown, err)

@@ -16,7 +16,7 @@ func TestTheTimeWithoutAnEngineDoesNotCountAgainstReadiness(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	flag := filepath.Join(t.TempDir(), "ready")
-	const timeout = 3 * time.Second
+	const timeout = 10 * time.Second // enough to stop the engine before it ends
 	p := m.run(api.ProcessStartInput{
 		Command: []string{"sleep", "1000"}, Ready: &api.Readiness{Command: []string{"test", "-e", flag}, TimeoutMS: int(timeout.Milliseconds())},
 	})

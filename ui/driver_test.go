@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for an expected state.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // A driver runs a model without a terminal, one message at a time as Bubble Tea does.
 type driver struct {

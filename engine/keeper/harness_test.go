@@ -112,11 +112,11 @@ func newRig(t testing.TB) *rig {
 
 // leftOpen is how many more descriptors are open than before. One that is closed
 // while a goroutine reads from it is gone only when that read has returned, so
-// it looks again until the end of a second.
+// it looks again for up to a minute.
 func leftOpen(t testing.TB, before int) int {
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
-	end := time.After(time.Second)
+	end := time.After(time.Minute)
 	for {
 		left := openFDs(t) - before
 		if left <= 0 {
@@ -294,7 +294,7 @@ func (r *rig) sweep(c *Client) {
 }
 
 func (r *rig) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	r.t.Cleanup(cancel)
 	return ctx
 }
@@ -372,7 +372,7 @@ func (r *rig) eventually(what string, ok func() bool) {
 	r.t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); <-tick.C {
+	for deadline := time.Now().Add(time.Minute); !ok(); <-tick.C {
 		if time.Now().After(deadline) {
 			r.t.Fatalf("waited in vain for %s", what)
 		}
@@ -382,7 +382,7 @@ func (r *rig) eventually(what string, ok func() bool) {
 // readUntil reads a terminal until it has shown want.
 func (r *rig) readUntil(master *os.File, want string) string {
 	r.t.Helper()
-	if err := master.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := master.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		r.t.Fatal(err)
 	}
 	var got strings.Builder

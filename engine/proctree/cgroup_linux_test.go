@@ -36,7 +36,7 @@ func TestEndStopsChainOfForksInGroup(t *testing.T) {
 	if err := endTree(root); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); unix.Kill(-root.PID, 0) == nil; time.Sleep(time.Millisecond) { // zombies are collected
+	for end := time.Now().Add(time.Minute); unix.Kill(-root.PID, 0) == nil; time.Sleep(time.Millisecond) { // zombies are collected
 		if time.Now().After(end) {
 			t.Fatal("its group is still there")
 		}

@@ -305,7 +305,7 @@ func TestNobodyReadsWhatIsTypedIntoAnotherTerminal(t *testing.T) {
 			}
 		}
 		// Who loses it to a reader is not to wait for ever.
-		if err := slave.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		if err := slave.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		typed := bufio.NewReader(slave)

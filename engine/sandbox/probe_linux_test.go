@@ -229,7 +229,7 @@ func dialAbstract(name string) error {
 
 // get fetches a URL as the environment says.
 func get(target string) (string, error) {
-	client := http.Client{Timeout: 10 * time.Second}
+	client := http.Client{Timeout: time.Minute}
 	response, err := client.Get(target)
 	if err != nil {
 		return "", err

@@ -114,7 +114,7 @@ func (s *stage) get(proxyURL, target string) (int, string) {
 	}
 	transport := &http.Transport{Proxy: http.ProxyURL(parsed)}
 	defer transport.CloseIdleConnections()
-	response, err := (&http.Client{Transport: transport, Timeout: 20 * time.Second}).Get(target)
+	response, err := (&http.Client{Transport: transport, Timeout: time.Minute}).Get(target)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestAnUpgradedConnectionGoesOnAndEndsWithTheProxy(t *testing.T) {
 func TestAnAddressThatNeverAnswersLeavesTimeForTheNext(t *testing.T) {
 	needs.FullRun(t)
 	var s *stage
-	s = newStage(t, ProxyOptions{DialTimeout: 2 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+	s = newStage(t, ProxyOptions{DialTimeout: 8 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if strings.HasPrefix(address, "192.0.1.1:") {
 			<-ctx.Done()
 			return nil, ctx.Err()

@@ -88,7 +88,7 @@ func (p *person) sees(text string) {
 	p.t.Helper()
 	buffer := make([]byte, 64<<10)
 	for !bytes.Contains(p.shown, []byte(text)) {
-		p.window.SetReadDeadline(time.Now().Add(10 * time.Second))
+		p.window.SetReadDeadline(time.Now().Add(time.Minute))
 		n, err := p.window.Read(buffer)
 		if err != nil {
 			p.t.Fatalf("the terminal shows %q and not %q: %v", p.shown, text, err)

@@ -203,7 +203,7 @@ func TestOnlyAViewerWithADisplayGetsTheUsersCursor(t *testing.T) {
 	f := view(t, s, api.AttachOptions{})
 	<-f.out
 	f.in <- api.Input{Display: &api.Display{}}
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		select {
 		case out := <-f.out:
