@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestTheRowsOfAFleetAreForItsPerson(t *testing.T) {
 		}
 		return api.FleetListOutput{}, nil
 	})
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	l, err := net.Listen("unix", filepath.Join(socketDir(t), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,4 +82,15 @@ func TestTheRowsOfAFleetAreForItsPerson(t *testing.T) {
 		}
 		near.Close()
 	}
+}
+
+// socketDir returns a temporary folder whose path leaves room for a socket's name.
+func socketDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }

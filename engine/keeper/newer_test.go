@@ -17,7 +17,7 @@ import (
 // not at all.
 func fakeKeeper(t *testing.T, answer func(m message) string) (socket string) {
 	t.Helper()
-	socket = filepath.Join(t.TempDir(), "keeper.sock")
+	socket = filepath.Join(socketDir(t), "keeper.sock")
 	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: socket, Net: "unixpacket"})
 	if err != nil {
 		t.Fatal(err)
@@ -117,4 +117,15 @@ func TestUnresponsiveKeeperDoesNotBlockTheEngine(t *testing.T) {
 	if err := c.Ready(); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Ready = %v", err)
 	}
+}
+
+// socketDir returns a temporary folder whose path leaves room for a socket's name.
+func socketDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }

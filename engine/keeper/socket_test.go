@@ -27,7 +27,7 @@ func TestKeeperKeepsSocketOfItsSuccessor(t *testing.T) {
 }
 
 func TestSocketDoesNotRecreateDeletedDataDirectory(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "deleted")
+	folder := filepath.Join(socketDir(t), "deleted")
 	path := Options{DataDir: folder}.spareSocket()
 	s := socket{path: path, spare: path}
 	if err := s.open(); !errors.Is(err, os.ErrNotExist) {

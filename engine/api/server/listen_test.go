@@ -38,7 +38,7 @@ func TestListenCreatesAPrivateSocketUnderAnyUmask(t *testing.T) {
 }
 
 func TestListenDoesNotRestoreADeletedDataFolder(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "deleted")
+	folder := filepath.Join(socketDir(t), "deleted")
 	if _, err := Listen(filepath.Join(folder, "engine.sock")); !errors.Is(err, api.CodeUnavailable) {
 		t.Errorf("Listen gave %v, want %v", err, api.CodeUnavailable)
 	}

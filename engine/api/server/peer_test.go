@@ -9,7 +9,7 @@ import (
 )
 
 func TestPeerProcessIsDistinguishedFromAnotherWithItsPID(t *testing.T) {
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	l, err := net.Listen("unix", filepath.Join(socketDir(t), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}

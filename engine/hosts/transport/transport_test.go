@@ -111,7 +111,7 @@ func TestMastersFindsThoseOfDataDirectory(t *testing.T) {
 		t.Cleanup(func() { l.Close() })
 	}
 	machines := []Machine{{Name: "box", SSH: "box"}, {Name: "away", SSH: "away"}, {Name: "command", Transport: []string{"true"}}}
-	short, runtime := t.TempDir(), t.TempDir()
+	short, runtime := socketDir(t), socketDir(t)
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	listen(ControlPath(short, "box"))
 	listen(ControlPath(short, "forgotten"))
@@ -143,4 +143,15 @@ func TestBackgroundLinkNeverPrompts(t *testing.T) {
 	if path := ControlPath(strings.Repeat("/long", 30), "box"); len(path)+17 > 107 {
 		t.Errorf("ssh cannot bind %s", path)
 	}
+}
+
+// socketDir returns a temporary folder whose path leaves room for a socket's name.
+func socketDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
