@@ -181,7 +181,7 @@ func (s *stage) tandem(program string, args ...string) error {
 		return nil
 	}
 	err = fmt.Errorf("tandem %s: %v: %s", strings.Join(args, " "), err, out)
-	if strings.Contains(string(out), "within 10s") {
+	if strings.Contains(string(out), "within 30s") {
 		s.Errorf("%s: %v", s.f, err)
 	}
 	return err

@@ -19,8 +19,8 @@ import (
 
 const (
 	// activateTimeout is the maximum time for starting a keeper and its engine, or for an old
-	// engine to hand over.
-	activateTimeout = 10 * time.Second
+	// engine to hand over. On a busy machine either may take more than ten seconds.
+	activateTimeout = 30 * time.Second
 	// activatePoll is the interval at which an activation polls for the engine.
 	activatePoll = 10 * time.Millisecond
 	// startPatience is how long to wait for a newly started engine to answer before starting
