@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -178,11 +179,30 @@ func (p *person) screenText() string {
 	return p.seen.String()
 }
 
+// echoPattern returns an expression for text. What is typed at once may be read, and then
+// echoed in angle brackets, in several pieces.
+func echoPattern(text string) *regexp.Regexp {
+	typed, isEcho := strings.CutPrefix(text, "<")
+	typed, closed := strings.CutSuffix(typed, ">")
+	if !isEcho || !closed {
+		return regexp.MustCompile(regexp.QuoteMeta(text))
+	}
+	var pieces []string
+	for _, r := range strings.ReplaceAll(typed, "^[", "\x1b") {
+		piece := regexp.QuoteMeta(string(r))
+		if r == '\x1b' { // an escape alone is echoed as it is
+			piece = `(?:\^\[|\x1b)`
+		}
+		pieces = append(pieces, piece)
+	}
+	return regexp.MustCompile("<" + strings.Join(pieces, "(?:><)?") + ">")
+}
+
 // waitOutput waits until the output contains text.
 func (p *person) waitOutput(text string) {
 	p.t.Helper()
 	limit := time.After(time.Minute)
-	for !strings.Contains(p.screenText(), text) {
+	for want := echoPattern(text); !want.MatchString(p.screenText()); {
 		select {
 		case <-p.more:
 		case <-limit:
