@@ -39,7 +39,7 @@ func (in *input) makeActions() panes.Actions {
 		keymap.SessionFleet: func() tea.Cmd {
 			return tea.Sequence(in.m.setView(viewProcesses), processes.ShowFleet(in.m.processes, "kind:session"))
 		},
-		keymap.HistoryInsert: in.m.history.Recall,
+		keymap.HistoryInsert: in.m.history.OpenRecall,
 		keymap.PasteBuffer:   in.m.clip.pasteLast,
 
 		keymap.Requests: func() tea.Cmd { return in.m.showRequest("") },

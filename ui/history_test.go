@@ -22,7 +22,7 @@ func onHistory(t *testing.T, w, h int, prepare func(*fakeEngine)) *driver {
 	d := drive(t, e, w, h)
 	d.waitText("$ ")
 	d.pressKeys("alt+3")
-	d.waitUntil("the history is shown", func() bool { return d.m.history.Settled() })
+	d.waitUntil("the history is shown", func() bool { return d.m.history.IsSettled() })
 	return d
 }
 
@@ -330,7 +330,7 @@ func TestDeleteAsksAndRemovesAllRunsOrOne(t *testing.T) {
 	d.waitCalls(`forget "" [3]`)
 	d.waitText("2 runs")
 	d.pressKeys("u")
-	d.waitUntil("equal commands are one", func() bool { return strings.Contains(d.screenText(), "2 commands") && d.m.history.Settled() })
+	d.waitUntil("equal commands are one", func() bool { return strings.Contains(d.screenText(), "2 commands") && d.m.history.IsSettled() })
 	d.pressKeys("j")
 	d.waitChosen("secret")
 	d.pressKeys("D", "y")

@@ -308,7 +308,7 @@ func (u *palette) addAnswer(m *model) {
 		u.commands = append(u.commands, u.addChoice(widget.Choice{
 			Kind: "command", Sign: "$", SignInk: m.theme.look.Dim, Text: row.Command.Command,
 			Detail: widget.ClipLeft(widget.ShortPath(row.CWD, m.o.Home), 40),
-		}, func(m *model) tea.Cmd { return m.history.PutOnPrompt(row) }))
+		}, func(m *model) tea.Cmd { return m.history.InsertAtPrompt(row) }))
 	}
 }
 

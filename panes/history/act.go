@@ -19,12 +19,11 @@ import (
 	"tandem/ui/overlay"
 )
 
-// redacted stands in the history for a secret.
+// redacted replaces a secret in the history.
 const redacted = "***"
 
-// insertable is a command as it can be put on a prompt: no control character in
-// it could do anything there.
-func insertable(command string) string {
+// promptText returns a command without control characters, because they could act on the prompt.
+func promptText(command string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n':
@@ -38,11 +37,12 @@ func insertable(command string) string {
 	}, strings.ToValidUTF8(strings.TrimRight(command, " \t\r\n"), "\uFFFD"))
 }
 
-// PutOnPrompt types a command into the session used last, and shows that.
-// Nothing is executed.
-func (p *Pane) PutOnPrompt(row api.HistoryRow) tea.Cmd {
-	text := insertable(row.Command.Command)
-	if strings.Contains(text, "\n") && !p.pastesWhole() {
+// InsertAtPrompt types a command into the session used last, and shows the session. It does not run
+// the command.
+func (p *Pane) InsertAtPrompt(row api.HistoryRow) tea.Cmd {
+	text := promptText(row.Command.Command)
+	// Without bracketed paste, each line break runs a line.
+	if strings.Contains(text, "\n") && !p.takesPastes() {
 		p.env.Ask(&overlay.Question{
 			Title: "Insert " + widget.Itoa(strings.Count(text, "\n")+1) + " lines at the prompt?",
 			Lines: []string{"This program may run each line as it comes."},
@@ -54,9 +54,9 @@ func (p *Pane) PutOnPrompt(row api.HistoryRow) tea.Cmd {
 	return p.env.Insert(text)
 }
 
-// pastesWhole reports whether the session used last takes several lines without
-// running them: its program is a shell that knows pastes from what is typed.
-func (p *Pane) pastesWhole() bool {
+// takesPastes reports whether the session used last accepts several lines without running them: its
+// program is a shell that recognizes pastes.
+func (p *Pane) takesPastes() bool {
 	session, _ := p.env.Session()
 	process, ok := p.env.News().Process(session)
 	if !ok || len(process.Argv) == 0 || process.State.Ended() {
@@ -69,9 +69,9 @@ func (p *Pane) pastesWhole() bool {
 	return false
 }
 
-// runAgain runs a command once more, in the background and where it ran.
+// runAgain runs a command again, in the background and in its directory.
 func (p *Pane) runAgain(row api.HistoryRow) tea.Cmd {
-	start := p.start([]api.ProcessStartInput{p.startOf(row, p.takenNames())})
+	start := p.startProcesses([]api.ProcessStartInput{p.startInput(row, p.runningNames())})
 	if !strings.Contains(row.Command.Command, redacted) {
 		return start
 	}
@@ -84,24 +84,25 @@ func (p *Pane) runAgain(row api.HistoryRow) tea.Cmd {
 	return nil
 }
 
-// startOf is how a command is run once more, under a name that it takes.
-func (p *Pane) startOf(row api.HistoryRow, taken map[string]bool) api.ProcessStartInput {
+// startInput returns the input to run a command again, under a name added to taken.
+func (p *Pane) startInput(row api.HistoryRow, taken map[string]bool) api.ProcessStartInput {
 	line := strings.TrimRight(row.Command.Command, " \t\r\n")
 	in := api.ProcessStartInput{
-		Command: shellFor(line, row.Host), Name: freeName(programOf(line), taken), CWD: row.CWD,
+		Command: commandFor(line, row.Host), Name: reserveName(programName(line), taken), CWD: row.CWD,
 		Environ: api.Environ(os.Environ()), Umask: api.Umask(), Actor: "person",
 	}
 	if row.Host != "" {
 		in.ID = api.OnMachine(row.Host, api.NewID())
 		return in
 	}
+	// Another machine has no folder of this dashboard, so it falls back to its own home.
 	in.CWD = cmp.Or(in.CWD, p.env.Folder())
 	return in
 }
 
-// shellFor is what runs a command line on a machine: its program, or if it takes a
-// shell the person's, which is known of the own machine alone.
-func shellFor(line, machine string) []string {
+// commandFor returns the arguments to run a command line on a machine: its words or, if it needs
+// one, a shell. The user's own shell is known only for this machine.
+func commandFor(line, machine string) []string {
 	words, shell, err := panes.SplitCommand(line)
 	if err == nil && !shell && len(words) > 0 {
 		return words
@@ -116,10 +117,10 @@ func shellFor(line, machine string) []string {
 	return []string{program, "-c", line}
 }
 
-// programOf is the name of the program that a command line runs; "" if that
-// cannot be told.
-func programOf(line string) string {
+// programName returns the name of the program in a command line; "" if unclear.
+func programName(line string) string {
 	for word := range strings.FieldsSeq(line) {
+		// Skip assignments before the program.
 		if name, _, set := strings.Cut(word, "="); set && syntax.ValidName(name) {
 			continue
 		}
@@ -134,8 +135,8 @@ func programOf(line string) string {
 	return ""
 }
 
-// takenNames are the names of what runs.
-func (p *Pane) takenNames() map[string]bool {
+// runningNames returns the names of all running processes.
+func (p *Pane) runningNames() map[string]bool {
 	taken := map[string]bool{}
 	for i := range p.env.News().Processes {
 		if p := &p.env.News().Processes[i]; !p.State.Ended() {
@@ -145,9 +146,9 @@ func (p *Pane) takenNames() map[string]bool {
 	return taken
 }
 
-// freeName is a name that is not taken, and takes it; "" leaves the choice to
-// the engine.
-func freeName(name string, taken map[string]bool) string {
+// reserveName returns a name that is not taken and adds it to taken; "" leaves the choice to the
+// engine.
+func reserveName(name string, taken map[string]bool) string {
 	if name == "" || len(name) > 40 {
 		return ""
 	}
@@ -159,15 +160,14 @@ func freeName(name string, taken map[string]bool) string {
 	return free
 }
 
-// copyCommand puts a command on the clipboard.
 func (p *Pane) copyCommand(row api.HistoryRow) tea.Cmd { return p.copyCommands([]api.HistoryRow{row}) }
 
-// askForgetCommand asks before a command, with all its runs, or one run is
-// forgotten.
-func (p *Pane) askForgetCommand(row api.HistoryRow) tea.Cmd {
+// askDeleteCommand asks before it deletes a command with all its runs, or one run if each run has a
+// row.
+func (p *Pane) askDeleteCommand(row api.HistoryRow) tea.Cmd {
 	in := api.HistoryRemoveInput{Host: row.Host, IDs: []int64{row.ID}}
 	title, what := "Delete this run?", "Its output stays in the log of its session."
-	if !p.every {
+	if !p.everyRun {
 		in = api.HistoryRemoveInput{Host: row.Host, Command: row.Command.Command}
 		title = "Delete this command?"
 		switch n := p.detail.Total(&row); {
@@ -181,22 +181,22 @@ func (p *Pane) askForgetCommand(row api.HistoryRow) tea.Cmd {
 		Title: title,
 		Lines: []string{widget.Clip(widget.Clean(row.Command.Command), 60), what},
 		Yes:   "delete",
-		Then:  p.forget([]api.HistoryRemoveInput{in}),
+		Then:  p.removeRuns([]api.HistoryRemoveInput{in}),
 	})
 	return nil
 }
 
-func commands(n int) string { return widget.Count(n, "command") }
+func countCommands(n int) string { return widget.Count(n, "command") }
 
 func (p *Pane) askSave() tea.Cmd {
 	path, what := widget.ShortPath(filepath.Join(p.env.Folder(), "commands.txt"), p.env.Home()), "all commands"
 	var ids []int64
-	for _, row := range p.list.Marked() {
+	for _, row := range p.list.ListMarked() {
 		if row.Host != "" {
 			return p.env.Say("only commands of this machine can be saved to a file", true)
 		}
 		ids = append(ids, row.ID)
-		what = "the marked " + commands(len(ids))
+		what = "the marked " + countCommands(len(ids))
 		if len(ids) == 1 {
 			what = "the marked command"
 		}
@@ -205,30 +205,31 @@ func (p *Pane) askSave() tea.Cmd {
 		if path == "" {
 			return nil
 		}
-		return p.save(p.fullPath(path), ids, false)
+		return p.saveCommands(p.fullPath(path), ids, false)
 	}).SuggestPaths(p.env.Folder(), p.env.Home()))
 	return nil
 }
 
-// save writes runs to a file, all without ids.
-func (p *Pane) save(path string, ids []int64, overwrite bool) tea.Cmd {
+// saveCommands writes the commands of runs to a file, or of all runs if ids is empty.
+func (p *Pane) saveCommands(path string, ids []int64, overwrite bool) tea.Cmd {
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
 		return api.HistorySave.Call(ctx, e, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
 	}, func(n api.HistoryCount, err error) tea.Cmd {
+		// The engine, which may run as another process, knows whether the file exists.
 		if errors.Is(err, api.CodeConflict) {
-			panes.AskReplace(p.env, path, p.save(path, ids, true))
+			panes.AskReplace(p.env, path, p.saveCommands(path, ids, true))
 			return nil
 		}
-		return p.sayFiled("saved ", n, " to ", path, err)
+		return p.reportFile("saved ", n, " to ", path, err)
 	})
 }
 
-// sayFiled tells how saving to a file has ended, or loading from one.
-func (p *Pane) sayFiled(did string, n api.HistoryCount, where, path string, err error) tea.Cmd {
+// reportFile reports the result of saving to a file or loading from one.
+func (p *Pane) reportFile(did string, n api.HistoryCount, where, path string, err error) tea.Cmd {
 	if err != nil {
 		return p.env.Say(panes.ErrorText(err), true)
 	}
-	return p.env.Say(did+commands(n.Count)+where+widget.ShortPath(path, p.env.Home()), false)
+	return p.env.Say(did+countCommands(n.Count)+where+widget.ShortPath(path, p.env.Home()), false)
 }
 
 func (p *Pane) askLoad() tea.Cmd {
@@ -239,12 +240,12 @@ func (p *Pane) askLoad() tea.Cmd {
 		path = p.fullPath(path)
 		return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
 			return api.HistoryLoad.Call(ctx, e, api.HistoryLoadInput{Path: path, At: time.Now()})
-		}, func(n api.HistoryCount, err error) tea.Cmd { return p.sayFiled("added ", n, " from ", path, err) })
+		}, func(n api.HistoryCount, err error) tea.Cmd { return p.reportFile("added ", n, " from ", path, err) })
 	}).SuggestPaths(p.env.Folder(), p.env.Home()))
 	return nil
 }
 
-// fullPath is a path as it is typed, made absolute.
+// fullPath returns a typed path made absolute.
 func (p *Pane) fullPath(path string) string {
 	path = widget.ExpandHome(path, p.env.Home())
 	if !filepath.IsAbs(path) {
@@ -253,7 +254,7 @@ func (p *Pane) fullPath(path string) string {
 	return path
 }
 
-// shellHistory is where the person's shell keeps its history.
+// shellHistory returns the path of the history of the user's shell.
 func shellHistory() string {
 	switch filepath.Base(os.Getenv("SHELL")) {
 	case "zsh":

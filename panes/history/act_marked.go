@@ -14,35 +14,33 @@ import (
 	"tandem/ui/overlay"
 )
 
-// mark marks the row under the cursor.
-func (p *Pane) mark() tea.Cmd {
-	if p.onDetail {
+func (p *Pane) toggleMark() tea.Cmd {
+	if p.detailFocused {
 		return nil
 	}
-	return p.pick(func(api.HistoryRow) tea.Cmd {
-		p.moved = true
-		p.list.Mark()
+	return p.actOnChosen(func(api.HistoryRow) tea.Cmd {
+		p.rowChosen = true
+		p.list.ToggleMark()
 		return nil
 	})
 }
 
-// onMarked is an action on the commands that are marked or else on the one under
-// the cursor.
-func (p *Pane) onMarked(act func([]api.HistoryRow) tea.Cmd) func() tea.Cmd {
+// forMarked returns an action on the marked commands, or else on the one under the cursor.
+func (p *Pane) forMarked(act func([]api.HistoryRow) tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
-		if rows := p.list.Marked(); len(rows) > 0 {
+		if rows := p.list.ListMarked(); len(rows) > 0 {
 			return act(rows)
 		}
-		return p.pick(func(row api.HistoryRow) tea.Cmd { return act([]api.HistoryRow{row}) })
+		return p.actOnChosen(func(row api.HistoryRow) tea.Cmd { return act([]api.HistoryRow{row}) })
 	}
 }
 
-// commandList is what a question about commands lists, a row for each.
+// commandList returns the rows of a dialog with commands.
 func commandList(rows []api.HistoryRow) []string {
 	return widget.Some(rows, 8, func(row api.HistoryRow) string { return widget.Clip(widget.Clean(row.Command.Command), 60) })
 }
 
-// copyCommands puts commands on the clipboard, one below the other.
+// copyCommands puts commands on the clipboard, one per line.
 func (p *Pane) copyCommands(rows []api.HistoryRow) tea.Cmd {
 	lines := make([]string, len(rows))
 	for i := range rows {
@@ -51,28 +49,29 @@ func (p *Pane) copyCommands(rows []api.HistoryRow) tea.Cmd {
 	text := strings.Join(lines, "\n")
 	what := ""
 	if len(rows) > 1 {
-		what = commands(len(rows))
+		what = countCommands(len(rows))
 	}
 	return p.env.Copy(text, what)
 }
 
-// askForgetCommands asks before commands are forgotten, with all their runs unless each
-// run is a row.
-func (p *Pane) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
+// askDeleteCommands asks before it deletes commands with all their runs, or only these runs if each
+// has a row.
+func (p *Pane) askDeleteCommands(rows []api.HistoryRow) tea.Cmd {
 	if len(rows) == 1 {
-		return p.askForgetCommand(rows[0])
+		return p.askDeleteCommand(rows[0])
 	}
-	what, title := "All their runs go", "Delete "+commands(len(rows))+"?"
+	what, title := "All their runs go", "Delete "+countCommands(len(rows))+"?"
 	var removals []api.HistoryRemoveInput
-	if p.every {
+	if p.everyRun {
 		title, what = "Delete "+widget.Itoa(len(rows))+" runs?", "Other runs stay"
 	}
-	runs := map[string]int{} // the removal of each machine
+	runs := map[string]int{} // index in removals, by machine
 	for _, row := range rows {
-		if !p.every {
+		if !p.everyRun {
 			removals = append(removals, api.HistoryRemoveInput{Host: row.Host, Command: row.Command.Command})
 			continue
 		}
+		// One call per machine removes all its runs.
 		at, ok := runs[row.Host]
 		if !ok {
 			at = len(removals)
@@ -84,12 +83,12 @@ func (p *Pane) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
 		Title: title,
 		Lines: append(commandList(rows), "", what+"; what they printed stays in the logs."),
 		Yes:   "delete",
-		Then:  p.forget(removals),
+		Then:  p.removeRuns(removals),
 	})
 	return nil
 }
 
-func (p *Pane) forget(removals []api.HistoryRemoveInput) tea.Cmd {
+func (p *Pane) removeRuns(removals []api.HistoryRemoveInput) tea.Cmd {
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (runs int, err error) {
 		for _, in := range removals {
 			n, err := api.HistoryRemove.Call(ctx, e, in)
@@ -103,37 +102,37 @@ func (p *Pane) forget(removals []api.HistoryRemoveInput) tea.Cmd {
 		if err != nil {
 			return p.env.Say(panes.ErrorText(err), true)
 		}
-		p.list.Unmark()
+		p.list.ClearMarks()
 		return p.env.Say("deleted "+widget.Count(runs, "run"), false)
 	})
 }
 
-// runCommands runs commands once more; several only after a question.
+// runCommands runs commands again. It asks first if there are several.
 func (p *Pane) runCommands(rows []api.HistoryRow) tea.Cmd {
 	if len(rows) == 1 {
 		return p.runAgain(rows[0])
 	}
-	taken := p.takenNames()
+	taken := p.runningNames()
 	starts := make([]api.ProcessStartInput, len(rows))
 	lines := commandList(rows)
 	secret := func(row api.HistoryRow) bool { return strings.Contains(row.Command.Command, redacted) }
 	for i, row := range rows {
-		starts[i] = p.startOf(row, taken)
+		starts[i] = p.startInput(row, taken)
 	}
 	if slices.ContainsFunc(rows, secret) {
 		lines = append(lines, "", "A secret was not kept: "+redacted+" stands in its place.")
 	}
 	p.env.Ask(&overlay.Question{
-		Title: "Run " + commands(len(rows)) + " in the background?",
+		Title: "Run " + countCommands(len(rows)) + " in the background?",
 		Lines: append(lines, "", "All at once, each where it ran."),
 		Yes:   "run them",
-		Then:  p.start(starts),
+		Then:  p.startProcesses(starts),
 	})
 	return nil
 }
 
-// start starts processes.
-func (p *Pane) start(all []api.ProcessStartInput) tea.Cmd {
+// startProcesses starts processes one after another and goes on after an error.
+func (p *Pane) startProcesses(all []api.ProcessStartInput) tea.Cmd {
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (started []api.Process, err error) {
 		errs := make([]error, len(all))
 		for i, in := range all {
@@ -143,11 +142,11 @@ func (p *Pane) start(all []api.ProcessStartInput) tea.Cmd {
 			}
 		}
 		return started, panes.FirstError(errs)
-	}, p.ran)
+	}, p.reportStarts)
 }
 
-// ran tells what came of running commands again.
-func (p *Pane) ran(started []api.Process, err error) tea.Cmd {
+// reportStarts reports which commands were started.
+func (p *Pane) reportStarts(started []api.Process, err error) tea.Cmd {
 	cmd := p.env.Learn(started...)
 	n := len(started)
 	switch {

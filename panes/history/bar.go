@@ -10,17 +10,16 @@ import (
 	"tandem/panes/widget"
 )
 
-// A chip is a filter with its key in the row of filters.
-type chip struct {
+// A filterChip is a filter as drawn in the filter row.
+type filterChip struct {
 	action keymap.Action
 	x, w   int
 }
 
-// drawQuery gives the row in which the query is typed, w cells wide, and the
-// column of the cursor.
+// drawQuery returns the row with the query, w cells wide, and the column of the cursor.
 func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 	look := f.env.Look()
-	note := f.count()
+	note := f.countText()
 	if n := f.list.Total(); n > 0 {
 		note = widget.Thousands(f.list.cursor+1) + "/" + note
 	}
@@ -41,26 +40,25 @@ func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 	return row + look.Dim.Text(widget.Pad(widget.Clip(" "+note, w-used), w-used)), 3 + at
 }
 
-// count says how many commands are listed.
-func (f *finder) count() string {
+// countText returns how many commands are listed.
+func (f *finder) countText() string {
 	n := f.list.Total()
 	switch {
-	case f.narrowed():
+	case f.isFiltered():
 		return widget.Thousands(n) + " found"
-	case f.every:
+	case f.everyRun:
 		return widget.Count(n, "run")
 	}
 	return widget.Count(n, "command")
 }
 
-// filters are the actions that switch filters, in the order of their row.
-func filters() [6]keymap.Action {
+// filterActions returns the actions for the filters, in the order of their row.
+func filterActions() [6]keymap.Action {
 	return [...]keymap.Action{keymap.HistoryHere, keymap.HistorySession, keymap.HistoryFailed, keymap.HistoryWho,
 		keymap.HistoryToday, keymap.HistoryUnique}
 }
 
-// filterName is what a filter is called: short, so that all fit, and the value
-// where it has one.
+// filterName returns the short name of a filter, or its value if it has several.
 func (f *finder) filterName(a keymap.Action) (name string, on bool) {
 	switch a {
 	case keymap.HistoryHere:
@@ -74,19 +72,19 @@ func (f *finder) filterName(a keymap.Action) (name string, on bool) {
 	case keymap.HistoryToday:
 		return "today", f.today
 	}
-	return "unique", !f.every
+	return "unique", !f.everyRun
 }
 
-// drawFilters gives the row of the filters, w cells wide. A filter that is on
-// is told by its sign as well as by its colour.
+// drawFilters returns the row with the filters, w cells wide. An active filter has another sign,
+// not only another color.
 func (f *finder) drawFilters(w int, scope keymap.Scope) string {
 	look := f.env.Look()
-	all := filters()
+	all := filterActions()
 	names := make([]string, len(all))
 	for i, a := range all {
 		names[i] = panes.KeyOf(f.env.Bindings(), a, scope)
 	}
-	before := sharedModifier(names)
+	before := commonModifier(names)
 	line, used := " "+look.Dim.Text(before), 1+widget.Width(before)
 	f.chips = f.chips[:0]
 	for i, a := range all {
@@ -105,15 +103,15 @@ func (f *finder) drawFilters(w int, scope keymap.Scope) string {
 			break
 		}
 		line += widget.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+name)
-		f.chips = append(f.chips, chip{a, used + gap, cells})
+		f.chips = append(f.chips, filterChip{a, used + gap, cells})
 		used += gap + cells
 	}
 	return line + widget.Spaces(w-used)
 }
 
-// sharedModifier is "alt+" or the like, where all keys begin with it: it need not
-// be told more than once.
-func sharedModifier(names []string) string {
+// commonModifier returns the modifier all keys begin with, such as "alt+", so that it is drawn
+// once.
+func commonModifier(names []string) string {
 	modifier, _, ok := strings.Cut(names[0], "+")
 	if modifier += "+"; !ok {
 		return ""
@@ -126,11 +124,11 @@ func sharedModifier(names []string) string {
 	return modifier
 }
 
-// clickFilter switches the filter that is drawn at column x.
+// clickFilter switches the filter drawn at column x.
 func (f *finder) clickFilter(x int) tea.Cmd {
 	for _, c := range f.chips {
 		if x >= c.x && x < c.x+c.w {
-			f.toggle(c.action)
+			f.toggleFilter(c.action)
 		}
 	}
 	return nil

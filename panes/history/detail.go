@@ -14,87 +14,87 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Detail is what is known of one command: how the run under the cursor
-// went, all other runs of the same line, and the end of its output.
+// A Detail shows one command: how the run under the cursor went, the other runs of the same line,
+// and the end of its output.
 type Detail struct {
 	Focused bool
 	Home    string // shown as "~"
-	// Runs tells whether a command that has no exit status still runs.
-	Runs func(*api.Command) bool
+	// IsRunning reports whether a command without an exit status is still running.
+	IsRunning func(*api.Command) bool
 
-	row    api.HistoryRow
-	shown  bool // there is a row
-	asked  bool // what is to be known of it was asked for
-	known  bool // and is here
-	runs   []api.HistoryRow
-	total  int
-	output []widget.Line
-	note   string // in place of output
+	row       api.HistoryRow
+	shown     bool // there is a row
+	requested bool // more has been requested for row
+	known     bool // the answer has arrived
+	runs      []api.HistoryRow
+	total     int
+	output    []widget.Line
+	note      string // replaces output
 
 	view      viewport.Model // of the output
 	rows      []string       // of the output, wrapped and drawn
-	firstRows []int          // of the lines
-	rowsFor   rowsFor
+	firstRows []int          // of each line
+	drawnFor  drawKey
 	scrolled  bool // away from the end of the output
 	search    outputSearch
 	out       []string
 }
 
-// rowsFor is what the rows of an output depend on.
-type rowsFor struct {
+// A drawKey has everything the rows of an output depend on.
+type drawKey struct {
 	w, search int
 	ink       widget.Ink
 }
 
-// A Output is the end of what a run has printed.
+// An Output is the end of the output of a run.
 type Output struct {
 	Text     string
-	Terminal bool   // it is the output of a terminal
-	Cut      bool   // there is more before it
+	Terminal bool   // output of a terminal
+	Cut      bool   // its beginning is missing
 	Note     string // why there is none
 }
 
-// Show has the detail be about a row. What was known of another run of the same
-// command stays until it is known anew.
-func (d *Detail) Show(row api.HistoryRow) {
-	same := d.shown && runOf(&row) == runOf(&d.row) && row.Runs == d.row.Runs && row.DurationMS == d.row.DurationMS && row.LogEnd == d.row.LogEnd
-	if row.Command.Command != d.row.Command.Command || runOf(&row) != runOf(&d.row) {
+// ShowRow shows a row. For the same run the old details stay until the new ones arrive.
+func (d *Detail) ShowRow(row api.HistoryRow) {
+	same := d.shown && runIDOf(&row) == runIDOf(&d.row) && row.Runs == d.row.Runs && row.DurationMS == d.row.DurationMS && row.LogEnd == d.row.LogEnd
+	if row.Command.Command != d.row.Command.Command || runIDOf(&row) != runIDOf(&d.row) {
+		// Another run: nothing of the old details applies.
 		d.runs, d.total, d.output, d.note, d.rows, d.scrolled, d.known = nil, 0, nil, "", nil, false, false
 		d.search = outputSearch{serial: d.search.serial + 1}
 	}
 	d.row, d.shown = row, true
 	if !same {
-		d.asked = false
+		d.requested = false
 	}
 }
 
-// Hide has the detail be about nothing.
+// Hide shows nothing.
 func (d *Detail) Hide() {
-	*d = Detail{Focused: d.Focused, Home: d.Home, Runs: d.Runs}
+	*d = Detail{Focused: d.Focused, Home: d.Home, IsRunning: d.IsRunning}
 }
 
-// Next is the row of which more has to be asked; ok is false for none.
-func (d *Detail) Next() (row api.HistoryRow, ok bool) {
-	if !d.shown || d.asked {
+// NextRow returns the row to load details for; ok is false for none.
+func (d *Detail) NextRow() (row api.HistoryRow, ok bool) {
+	if !d.shown || d.requested {
 		return row, false
 	}
-	d.asked = true
+	d.requested = true
 	return d.row, true
 }
 
-// Take takes in what was asked about a row, unless another one is shown by now.
-// It reports whether that changes anything.
-func (d *Detail) Take(of *api.HistoryRow, runs api.HistorySearchOutput, out Output) bool {
-	if !d.shown || runOf(&d.row) != runOf(of) {
+// StoreRuns stores the details of a row. It reports false if another row is shown by now.
+func (d *Detail) StoreRuns(of *api.HistoryRow, runs api.HistorySearchOutput, out Output) bool {
+	if !d.shown || runIDOf(&d.row) != runIDOf(of) {
 		return false
 	}
 	d.runs, d.total, d.known = runs.Rows, runs.Total, true
-	d.output, d.note, d.rows = readOutput(out), out.Note, nil
-	d.search.lines = d.matching(d.search.re)
-	d.search.at = max(min(d.search.at, len(d.search.lines)-1), 0)
+	d.output, d.note, d.rows = parseOutput(out), out.Note, nil
+	// The output may have grown since the search.
+	d.search.lines = d.matchingLines(d.search.re)
+	d.search.current = max(min(d.search.current, len(d.search.lines)-1), 0)
 	switch {
 	case d.note != "" || len(d.output) > 0:
-	case out.Terminal && strings.Contains(out.Text, fullScreen):
+	case out.Terminal && strings.Contains(out.Text, enterAltScreen):
 		d.note = "full-screen program; no text to show"
 	default:
 		d.note = "no output"
@@ -102,17 +102,17 @@ func (d *Detail) Take(of *api.HistoryRow, runs api.HistorySearchOutput, out Outp
 	return true
 }
 
-// fullScreen begins what is not text to be read line by line: the alternate
-// screen of a terminal.
-const fullScreen = "\x1b[?1049h"
+// enterAltScreen enters the alternate screen; output with it cannot be shown as lines.
+const enterAltScreen = "\x1b[?1049h"
 
-// readOutput makes output fit to be drawn, without blank lines at both ends.
-func readOutput(out Output) []widget.Line {
+// parseOutput parses output into lines, without blank ones at both ends.
+func parseOutput(out Output) []widget.Line {
 	text := strings.Trim(out.Text, "\r\n")
 	if out.Cut {
+		// The first line is incomplete.
 		_, text, _ = strings.Cut(text, "\n")
 	}
-	if out.Terminal && strings.Contains(text, fullScreen) {
+	if out.Terminal && strings.Contains(text, enterAltScreen) {
 		return nil
 	}
 	var lines []widget.Line
@@ -129,39 +129,35 @@ func readOutput(out Output) []widget.Line {
 	return lines
 }
 
-// Total is how many runs there are of the command of a row; 0 if that is not
-// known.
+// Total returns the number of runs of a row's command; 0 if unknown.
 func (d *Detail) Total(of *api.HistoryRow) int {
-	if d.shown && runOf(&d.row) == runOf(of) && d.known {
+	if d.shown && runIDOf(&d.row) == runIDOf(of) && d.known {
 		return d.total
 	}
 	return 0
 }
 
-// Scroll moves the output by rows, negative is up.
+// Scroll scrolls the output by rows, up if negative.
 func (d *Detail) Scroll(rows int) {
 	d.view.ScrollUp(max(-rows, 0))
 	d.view.ScrollDown(max(rows, 0))
 	d.scrolled = !d.view.AtBottom()
 }
 
-// Page is how many rows of output are seen.
-func (d *Detail) Page() int { return max(d.view.Height()-1, 1) }
+func (d *Detail) PageRows() int { return max(d.view.Height()-1, 1) }
 
-// sideBySide is the width from which a low detail has the output beside the
-// rest.
-const sideBySide = 96
+// minSideBySide is the minimum width of a low detail with the output beside the rest.
+const minSideBySide = 96
 
-// split is the column of the rule in front of the output; 0 if the output is below
-// the rest.
-func (d *Detail) split(w, h int) int {
-	if d.shown && w >= sideBySide && h < 2*w/5 {
+// splitColumn returns the column of the rule before the output; 0 if the output is below the rest.
+func (d *Detail) splitColumn(w, h int) int {
+	if d.shown && w >= minSideBySide && h < 2*w/5 {
 		return w*2/5 - 1
 	}
 	return 0
 }
 
-// Draw gives h rows of w cells. The slice is valid until the next call.
+// Draw returns h rows of w cells. The slice is valid until the next call.
 func (d *Detail) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	d.out = d.out[:0]
 	if !d.shown || h <= 0 {
@@ -170,8 +166,8 @@ func (d *Detail) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		}
 		return d.out
 	}
-	if left := d.split(w, h); left > 0 {
-		about := d.about(left, h, now, look)
+	if left := d.splitColumn(w, h); left > 0 {
+		about := d.drawAbout(left, h, now, look)
 		output := d.drawOutput(w-left-3, h, look)
 		for i := range h {
 			row := widget.Spaces(left)
@@ -182,7 +178,7 @@ func (d *Detail) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		}
 		return d.out
 	}
-	about := d.about(w, max(h*3/5, min(h-1, 3)), now, look)
+	about := d.drawAbout(w, max(h*3/5, min(h-1, 3)), now, look)
 	d.out = append(d.out, about...)
 	if rest := h - len(d.out); rest > 1 {
 		d.out = append(d.out, widget.Heading("output", "", w, false, look))
@@ -196,21 +192,21 @@ func (d *Detail) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	return d.out
 }
 
-// about gives at most h rows of w cells on the command and its runs.
-func (d *Detail) about(w, h int, now time.Time, look *widget.Look) []string {
+// drawAbout returns at most h rows of w cells about the command and its runs.
+func (d *Detail) drawAbout(w, h int, now time.Time, look *widget.Look) []string {
 	room := max(w-2, 1)
 	var rows []string
 	add := func(text string, ink widget.Ink) { rows = append(rows, " "+ink.Text(widget.Fit(text, room))+" ") }
 	lines := commandLines(d.row.Command.Command, room)
-	if most := max(h/3, 1); len(lines) > most {
-		more := len(lines) - most
-		lines = lines[:most]
-		lines[most-1] = widget.Clip(lines[most-1], max(room-14, 1)) + " … +" + widget.Itoa(more) + " lines"
+	if maxLines := max(h/3, 1); len(lines) > maxLines {
+		more := len(lines) - maxLines
+		lines = lines[:maxLines]
+		lines[maxLines-1] = widget.Clip(lines[maxLines-1], max(room-14, 1)) + " … +" + widget.Itoa(more) + " lines"
 	}
 	for _, line := range lines {
 		add(line, look.Strong)
 	}
-	rows = append(rows, d.statusRow(room, now, look))
+	rows = append(rows, d.drawStatus(room, now, look))
 	add(d.whereText(room), look.Dim)
 	if len(rows) > h {
 		return rows[:h]
@@ -220,7 +216,7 @@ func (d *Detail) about(w, h int, now time.Time, look *widget.Look) []string {
 		return rows
 	}
 	title := widget.Itoa(d.total) + " runs"
-	if failed := d.failures(); failed != "" {
+	if failed := d.failureText(); failed != "" {
 		title += ", " + failed
 	}
 	if rest > 5 {
@@ -229,7 +225,7 @@ func (d *Detail) about(w, h int, now time.Time, look *widget.Look) []string {
 	}
 	add(title, look.Dim)
 	for i := range min(len(d.runs), rest-1) {
-		rows = append(rows, d.runRow(&d.runs[i], room, now, look))
+		rows = append(rows, d.drawRun(&d.runs[i], room, now, look))
 	}
 	return rows
 }
@@ -237,9 +233,10 @@ func (d *Detail) about(w, h int, now time.Time, look *widget.Look) []string {
 // commandLines breaks a command into lines of at most w cells.
 func commandLines(command string, w int) (lines []string) {
 	for line := range strings.SplitSeq(strings.TrimRight(command, "\n"), "\n") {
-		line = strings.TrimLeftFunc(widget.CleanText(line), unicode.IsMark) // which would join what is before
+		line = strings.TrimLeftFunc(widget.CleanText(line), unicode.IsMark) // a leading mark would join the cell before it
 		for widget.Width(line) > w && len(lines) < 100 {
 			head := widget.Cut(line, w, "")
+			// A character wider than w can never fit.
 			if head == "" {
 				break
 			}
@@ -251,8 +248,8 @@ func commandLines(command string, w int) (lines []string) {
 	return lines
 }
 
-// failures says how many of the runs have failed, as far as they are known.
-func (d *Detail) failures() string {
+// failureText returns how many of the known runs have failed.
+func (d *Detail) failureText() string {
 	n := 0
 	for i := range d.runs {
 		if c := &d.runs[i]; !c.Stopped && (c.ExitSignal != "" || c.ExitCode != nil && *c.ExitCode != 0) {
@@ -268,19 +265,19 @@ func (d *Detail) failures() string {
 	return widget.Itoa(n) + " failed"
 }
 
-// stopped reports whether one of the runs was stopped on purpose.
-func (d *Detail) stopped() bool {
+// hasStopped reports whether one of the runs was stopped on purpose.
+func (d *Detail) hasStopped() bool {
 	return slices.ContainsFunc(d.runs, func(r api.HistoryRow) bool { return r.Stopped })
 }
 
-// statusRow says how the run went.
-func (d *Detail) statusRow(w int, now time.Time, look *widget.Look) string {
+// drawStatus draws how the run went.
+func (d *Detail) drawStatus(w int, now time.Time, look *widget.Look) string {
 	c := &d.row.Command
-	running := d.Runs != nil && d.Runs(c)
+	running := d.IsRunning != nil && d.IsRunning(c)
 	sign, words, ink := widget.CommandStatus(c, running, look)
 	switch {
 	case c.Stopped:
-		words += howStopped(c)
+		words += stopText(c)
 	case c.ExitSignal != "":
 		words = "terminated by SIG" + words
 	case c.ExitCode != nil:
@@ -304,8 +301,8 @@ func (d *Detail) statusRow(w int, now time.Time, look *widget.Look) string {
 	return r.Text.String()
 }
 
-// howStopped says what came of what was stopped on purpose.
-func howStopped(c *api.Command) string {
+// stopText returns the exit of a run stopped on purpose.
+func stopText(c *api.Command) string {
 	switch {
 	case c.ExitSignal != "":
 		return " by " + widget.Clean(c.ExitSignal)
@@ -315,7 +312,7 @@ func howStopped(c *api.Command) string {
 	return ""
 }
 
-// whenText is a time in words.
+// whenText returns a time in words.
 func whenText(at, now time.Time) string {
 	at = at.Local()
 	clock := at.Format("15:04:05")
@@ -330,7 +327,7 @@ func whenText(at, now time.Time) string {
 	return at.Format("2 Jan 2006 ") + clock
 }
 
-// daysBetween is how many midnights lie between two times of one zone.
+// daysBetween returns the number of midnights between two times of one zone.
 func daysBetween(a, b time.Time) int {
 	day := func(t time.Time) time.Time {
 		y, m, d := t.Date()
@@ -339,7 +336,7 @@ func daysBetween(a, b time.Time) int {
 	return int(day(b).Sub(day(a)) / (24 * time.Hour))
 }
 
-// whereText says where a run was, and who did it.
+// whereText returns the directory of a run and who started it.
 func (d *Detail) whereText(w int) string {
 	c := &d.row.Command
 	by := "by " + widget.WhoFrom(c.Actor, c.From)
@@ -363,14 +360,13 @@ func (d *Detail) whereText(w int) string {
 	return where + widget.ClipLeft(widget.ShortPath(c.CWD, d.Home), max(w-widget.Width(by)-widget.Width(where)-3, 8)) + " · " + by
 }
 
-// runRow is one of the runs.
-func (d *Detail) runRow(h *api.HistoryRow, w int, now time.Time, look *widget.Look) string {
+func (d *Detail) drawRun(h *api.HistoryRow, w int, now time.Time, look *widget.Look) string {
 	r := widget.Row{}
 	r.Add(" ", "")
-	sign, words, ink := widget.CommandStatus(&h.Command, d.Runs != nil && d.Runs(&h.Command), look)
-	exit := exitCells
-	if d.stopped() {
-		exit = mostExit
+	sign, words, ink := widget.CommandStatus(&h.Command, d.IsRunning != nil && d.IsRunning(&h.Command), look)
+	exit := minExitCells
+	if d.hasStopped() {
+		exit = maxExitCells
 	}
 	r.Add(widget.Fit(sign+" "+words, min(exit, w)), ink)
 	if w < exit+elapsedCells+agoCells+2 {
@@ -380,7 +376,7 @@ func (d *Detail) runRow(h *api.HistoryRow, w int, now time.Time, look *widget.Lo
 	r.Add(widget.PadLeft(units.Elapsed(h.DurationMS), elapsedCells+1)+widget.PadLeft(units.Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
 	who := ""
 	if h.Actor != d.row.Actor {
-		who = "  " + widget.Clip(widget.Who(h.Actor), mostWho)
+		who = "  " + widget.Clip(widget.Who(h.Actor), maxWhoCells)
 	}
 	if room := w + 1 - r.Cells - widget.Width(who) - 2; room > 4 {
 		r.Add("  "+widget.ClipLeft(widget.ShortPath(h.CWD, d.Home), room), look.Dim)
@@ -390,7 +386,7 @@ func (d *Detail) runRow(h *api.HistoryRow, w int, now time.Time, look *widget.Lo
 	return r.Text.String()
 }
 
-// drawOutput gives h rows of w cells of the end of the output.
+// drawOutput returns h rows of w cells with the end of the output.
 func (d *Detail) drawOutput(w, h int, look *widget.Look) []string {
 	rows := make([]string, 0, h)
 	if w <= 0 {
@@ -400,7 +396,7 @@ func (d *Detail) drawOutput(w, h int, look *widget.Look) []string {
 		d.view = viewport.Model{}
 		rows = append(rows, look.Dim.Text(widget.Fit(d.note, w)))
 	} else {
-		d.wrap(w, h, look)
+		d.wrapOutput(w, h, look)
 		first := d.view.YOffset()
 		rows = append(rows, d.rows[first:min(first+h, len(d.rows))]...)
 	}
@@ -410,13 +406,14 @@ func (d *Detail) drawOutput(w, h int, look *widget.Look) []string {
 	return rows[:h]
 }
 
-// wrap draws the output, wrapped, and has h rows of it in sight.
-func (d *Detail) wrap(w, h int, look *widget.Look) {
-	if of := (rowsFor{w, d.search.serial, look.Faint}); d.rows == nil || d.rowsFor != of {
-		d.rows, d.firstRows, d.rowsFor = nil, nil, of
+// wrapOutput wraps and draws the output, with h rows visible.
+func (d *Detail) wrapOutput(w, h int, look *widget.Look) {
+	// Fast path: wrap again only if the width, the matches or the colors have changed.
+	if of := (drawKey{w, d.search.serial, look.Faint}); d.rows == nil || d.drawnFor != of {
+		d.rows, d.firstRows, d.drawnFor = nil, nil, of
 		for i := range d.output {
 			d.firstRows = append(d.firstRows, len(d.rows))
-			marks := d.marks(i, look)
+			marks := d.textMarks(i, look)
 			breaks := append(d.output[i].Wrap(w), d.output[i].Cells+w)
 			for j, from := range breaks[:len(breaks)-1] {
 				draw := widget.LineDrawing{From: from, To: min(breaks[j+1], from+w), Look: look}
@@ -424,6 +421,7 @@ func (d *Detail) wrap(w, h int, look *widget.Look) {
 				d.rows = append(d.rows, string(draw.Dst)+widget.Spaces(w-draw.Used))
 			}
 		}
+		// The zero viewport has no settings yet.
 		if d.view.Height() == 0 {
 			d.view = viewport.New()
 		}
@@ -435,15 +433,15 @@ func (d *Detail) wrap(w, h int, look *widget.Look) {
 	}
 }
 
-// Heading is the row above a detail of h rows.
-func (d *Detail) Heading(w, h int, look *widget.Look) string {
+// DrawHeading draws the row above a detail of h rows.
+func (d *Detail) DrawHeading(w, h int, look *widget.Look) string {
 	up := ""
-	if at, n := d.Matches(); n > 0 {
+	if at, n := d.MatchNumber(); n > 0 {
 		up = "match " + widget.Itoa(at) + " of " + widget.Itoa(n)
 	} else if n := len(d.rows) - d.view.YOffset() - d.view.Height(); d.scrolled && n > 0 {
 		up = widget.Itoa(n) + " rows up"
 	}
-	left := d.split(w, h)
+	left := d.splitColumn(w, h)
 	if left == 0 {
 		return widget.Heading("details", up, w, d.Focused, look)
 	}

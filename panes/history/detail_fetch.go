@@ -14,46 +14,45 @@ import (
 )
 
 const (
-	// detailDelay is how long the cursor has to rest before more is asked about
-	// a command.
-	detailDelay = 60 * time.Millisecond
-	// detailRuns is how many runs of a command are told.
-	detailRuns = 50
-	// outputTail is how much of the output of a run is shown, in bytes.
-	outputTail = 32 << 10
+	// detailDelay is how long the cursor must rest before the details of a command are loaded.
+	detailDelay   = 60 * time.Millisecond
+	maxDetailRuns = 50
+	// maxOutputTail is how many bytes of a run's output are loaded.
+	maxOutputTail = 32 << 10
 )
 
-// fetchDetail asks about the command under the cursor, once it stays there.
+// fetchDetail loads the details of the command under the cursor after a delay.
 func (p *Pane) fetchDetail() tea.Cmd {
-	if p.parts().detail.H == 0 {
+	if p.computeLayout().detail.H == 0 {
 		return nil
 	}
 	row, ok := p.list.Selected()
 	switch {
 	case ok:
-		p.detail.Show(row)
-	case p.list.Settled() && p.list.Total() == 0:
+		p.detail.ShowRow(row)
+	case p.list.IsSettled() && p.list.Total() == 0:
 		p.detail.Hide()
 	}
-	row, ok = p.detail.Next()
+	row, ok = p.detail.NextRow()
 	if !ok {
 		return nil
 	}
-	if p.stopDetail != nil {
-		p.stopDetail()
+	if p.cancelDetail != nil {
+		p.cancelDetail()
 	}
 	ctx, stop := context.WithCancel(p.env.Context())
-	p.stopDetail = stop
+	p.cancelDetail = stop
 	split := false
 	if process, known := p.env.News().Process(row.Process); known {
 		split = widget.SplitLog(&process)
 	}
 	var output Output
-	in := api.HistorySearchInput{Exact: row.Command.Command, Limit: detailRuns}
+	in := api.HistorySearchInput{Exact: row.Command.Command, Limit: maxDetailRuns}
 	if row.Host != "" {
 		in.Hosts = []string{row.Host}
 	}
 	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
+		// While the cursor moves on, each request is cancelled here.
 		_ = sleep.For(ctx, detailDelay)
 		runs, err := api.HistorySearch.Call(ctx, e, in)
 		if err == nil {
@@ -62,13 +61,13 @@ func (p *Pane) fetchDetail() tea.Cmd {
 		return runs, err
 	}, func(runs api.HistorySearchOutput, err error) tea.Cmd {
 		if err == nil {
-			p.detail.Take(&row, runs, output)
+			p.detail.StoreRuns(&row, runs, output)
 		}
 		return nil
 	})
 }
 
-// fetchOutput reads the end of what a run has printed, where that is kept.
+// fetchOutput reads the end of a run's output, if the log still has it.
 func fetchOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) Output {
 	switch {
 	case c.Process == "" || c.Kind == "added":
@@ -83,31 +82,30 @@ func fetchOutput(ctx context.Context, e panes.Engine, c api.Command, split bool)
 	return outputAtEnd(ctx, e, c, split)
 }
 
-// outputBetween reads the end of what a session's log has between two offsets.
+// outputBetween reads the end of a range in a session's log.
 func outputBetween(ctx context.Context, e panes.Engine, c api.Command) Output {
-	since := max(c.LogStart, c.LogEnd-outputTail)
+	since := max(c.LogStart, c.LogEnd-maxOutputTail)
 	out, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: c.Process, Since: &since, Max: int(c.LogEnd - since)})
 	switch {
 	case err != nil:
-		return lostOutput(err)
+		return outputError(err)
 	case out.Start >= c.LogEnd:
 		return Output{Note: "output no longer in the log"}
 	}
 	return Output{Text: out.Data, Terminal: true, Cut: out.Start > c.LogStart}
 }
 
-// outputAtEnd reads the end of the log of a process: of both logs, where
-// errors have one of their own.
+// outputAtEnd reads the end of a process's log, or of both logs if standard error has its own.
 func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool) (all Output) {
 	streams := []string{""}
 	if split {
 		streams = []string{"stdout", "stderr"}
 	}
-	since := int64(-outputTail)
+	since := int64(-maxOutputTail)
 	for _, stream := range streams {
-		out, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: c.Process, Stream: stream, Since: &since, Max: outputTail})
+		out, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: c.Process, Stream: stream, Since: &since, Max: maxOutputTail})
 		if err != nil {
-			return lostOutput(err)
+			return outputError(err)
 		}
 		if all.Text != "" && all.Text[len(all.Text)-1] != '\n' {
 			all.Text += "\n"
@@ -121,7 +119,7 @@ func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool)
 	return all
 }
 
-func lostOutput(err error) Output {
+func outputError(err error) Output {
 	if errors.Is(err, api.CodeNotFound) {
 		return Output{Note: "output no longer in the log"}
 	}

@@ -1,3 +1,3 @@
-// Package history is the view of the commands that were run: a list that is
-// searched while the query is typed, and the details of one.
+// Package history is the view of the command history: a list searched as the query is typed, and
+// the details of one command.
 package history

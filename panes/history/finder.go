@@ -13,34 +13,33 @@ import (
 	"tandem/panes/widget"
 )
 
-// typingDelay is how long a search waits for the next key of the query.
+// typingDelay is how long a search waits for another key.
 const typingDelay = 15 * time.Millisecond
 
-// A finder searches the history while its query is typed: that of the view and
-// that of the overlay.
+// A finder searches the history as its query is typed, in the view or over a terminal.
 type finder struct {
-	env   panes.Env
-	shows func() bool // it is on the screen
-	leave func()      // called if a choice is cancelled; may be nil
-	list  List
-	field widget.Field
+	env      panes.Env
+	isShown  func() bool // it is on the screen
+	onCancel func()      // called if a choice is cancelled; may be nil
+	list     List
+	field    widget.Field
 
-	here, session, failed, today, every bool // filters; every shows equal commands each time
-	who                                 int  // of actors
+	here, session, failed, today, everyRun bool // filters; everyRun shows equal commands separately
+	who                                    int  // index in actorFilters
 
 	fleet fleet
 
-	folder string             // that here is about
-	stop   context.CancelFunc // ends the request under way
-	chips  []chip             // as they were drawn last
+	folder string             // folder of the filter here
+	cancel context.CancelFunc // cancels the running request
+	chips  []filterChip       // drawn last
 }
 
-// actors are those whose commands can be shown: anyone's, the person's, agents'.
-func actors() []string { return []string{"", "person", "agent"} }
+// actorFilters returns the values of the filter by actor: anyone, you, agents.
+func actorFilters() []string { return []string{"", "person", "agent"} }
 
-// input is what the finder looks for.
-func (f *finder) input() api.HistorySearchInput {
-	in := api.HistorySearchInput{Query: f.field.Text(), Failed: f.failed, Unique: !f.every, Actor: actors()[f.who]}
+// buildInput returns the search for the query and filters.
+func (f *finder) buildInput() api.HistorySearchInput {
+	in := api.HistorySearchInput{Query: f.field.Text(), Failed: f.failed, Unique: !f.everyRun, Actor: actorFilters()[f.who]}
 	in.From, in.Query = widget.CutFrom(in.Query)
 	session, folder := f.env.Session()
 	if f.here {
@@ -49,10 +48,10 @@ func (f *finder) input() api.HistorySearchInput {
 	if f.session {
 		in.Process = session
 	}
-	if f.fleet.on {
-		f.ofFleet(&in)
+	if f.fleet.shown {
+		f.selectFleetMachines(&in)
 	} else {
-		f.onMachines(&in)
+		f.selectMachines(&in)
 	}
 	if f.today {
 		y, month, d := time.Now().Date()
@@ -62,25 +61,24 @@ func (f *finder) input() api.HistorySearchInput {
 	return in
 }
 
-// narrowed reports whether something is left out.
-func (f *finder) narrowed() bool {
+// isFiltered reports whether a query or filter is set.
+func (f *finder) isFiltered() bool {
 	return f.field.Text() != "" || f.here || f.session || f.failed || f.today || f.who != 0
 }
 
-// search looks anew.
-func (f *finder) search(delay time.Duration) {
+// startSearch searches with the current query and filters, after a delay.
+func (f *finder) startSearch(delay time.Duration) {
 	f.list.Home = f.env.Home()
-	f.list.Runs = f.stillRuns
-	in := f.input()
+	f.list.IsRunning = f.isRunning
+	in := f.buildInput()
 	if f.folder = in.CWD; len(in.Hosts) == 1 && in.Hosts[0] != "" && in.CWD != "" {
 		f.folder = in.Hosts[0] + ":" + in.CWD
 	}
-	f.list.Search(in, delay)
+	f.list.StartSearch(in, delay)
 }
 
-// stillRuns reports whether a command that has no exit status is still running,
-// as far as that can be told.
-func (f *finder) stillRuns(c *api.Command) bool {
+// isRunning reports whether a command without an exit status is still running, as far as known.
+func (f *finder) isRunning(c *api.Command) bool {
 	if c.DurationMS >= 0 || c.Kind != "exec" && c.Kind != "process" {
 		return false
 	}
@@ -88,93 +86,93 @@ func (f *finder) stillRuns(c *api.Command) bool {
 	return ok && !p.State.Ended()
 }
 
-// fetch asks for the rows that are needed now.
-func (f *finder) fetch() tea.Cmd {
-	r, ok := f.list.Next()
+// fetchRows loads the missing rows.
+func (f *finder) fetchRows() tea.Cmd {
+	r, ok := f.list.NextRequest()
 	if !ok {
 		return nil
 	}
-	f.end()
+	f.cancelFetch()
 	ctx, stop := context.WithCancel(f.env.Context())
-	f.stop = stop
-	if f.fleet.on {
+	f.cancel = stop
+	if f.fleet.shown {
 		return f.fetchFleet(ctx, r)
 	}
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		_ = sleep.For(ctx, r.Delay)
 		return api.HistorySearch.Call(ctx, e, r.Input)
 	}, func(out api.HistorySearchOutput, err error) tea.Cmd {
-		f.take(r, out, err)
+		f.storeAnswer(r, out, err)
 		return nil
 	})
 }
 
-// end gives up the request under way.
-func (f *finder) end() {
-	if f.stop != nil {
-		f.stop()
-		f.stop = nil
+func (f *finder) cancelFetch() {
+	if f.cancel != nil {
+		f.cancel()
+		f.cancel = nil
 	}
 }
 
-// take takes in an answer.
-func (f *finder) take(r Request, out api.HistorySearchOutput, err error) {
+// storeAnswer stores the answer to a request.
+func (f *finder) storeAnswer(r Request, out api.HistorySearchOutput, err error) {
 	if err != nil {
-		f.list.Fail(r, err)
-	} else if !f.list.Take(r, out) {
+		f.list.StoreError(r, err)
+	} else if !f.list.StoreAnswer(r, out) {
 		return
 	}
-	f.suggest()
+	f.suggestCommands()
 }
 
-// pick acts on the chosen command, once the query is answered.
-func (f *finder) pick(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
+// actOnChosen runs an action on the selected command, once the search has been answered.
+func (f *finder) actOnChosen(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
+	// No answer will come, so use the rows there are.
 	if !f.env.News().Connected {
-		return f.withSelected(act)
+		return f.actOnSelected(act)
 	}
 	return f.env.Await(panes.Pending{
-		Ready: func() bool { return f.list.Settled() || f.list.Err() != nil || !f.shows() },
+		Ready: func() bool { return f.list.IsSettled() || f.list.Err() != nil || !f.isShown() },
 		Then: func() tea.Cmd {
-			if !f.shows() {
+			// The view was closed while the search ran.
+			if !f.isShown() {
 				return nil
 			}
-			return f.withSelected(act)
+			return f.actOnSelected(act)
 		},
-		Cancel: f.leave,
+		Cancel: f.onCancel,
 	})
 }
 
-// withSelected acts on the chosen command, if there is one that is not a remnant
-// of an earlier search.
-func (f *finder) withSelected(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
+// actOnSelected runs an action on the selected command, unless it belongs to an earlier search.
+func (f *finder) actOnSelected(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	row, ok := f.list.Selected()
-	if !ok || !f.list.Settled() {
+	if !ok || !f.list.IsSettled() {
 		return nil
 	}
 	return act(row)
 }
 
-// typeKey takes a key that is not a command: it moves the cursor by pages, or
-// changes the query.
+// typeKey handles a key without a command: it moves the cursor by pages or edits the query.
 func (f *finder) typeKey(k tea.KeyPressMsg) {
 	switch {
 	case k.Code == tea.KeyPgDown:
-		f.list.Move(f.list.Page())
+		f.list.Move(f.list.PageRows())
 	case k.Code == tea.KeyPgUp:
-		f.list.Move(-f.list.Page())
+		f.list.Move(-f.list.PageRows())
 	default:
 		before := f.field.Text()
 		if !f.field.Accepts(k) || !f.field.Accept() {
 			f.field.Type(k)
 		}
-		f.changed(before)
+		f.searchIfChanged(before)
 	}
 }
 
-// suggest suggests those of the commands found that the query begins.
-func (f *finder) suggest() {
+// suggestCommands suggests found commands to complete the query.
+func (f *finder) suggestCommands() {
 	var lines []string
 	for i := range f.list.rows {
+		// A suggestion must look exactly as it will be inserted.
 		if line := f.list.rows[i].Command.Command; widget.Clean(line) == line {
 			lines = append(lines, line)
 		}
@@ -182,21 +180,21 @@ func (f *finder) suggest() {
 	f.field.Suggest(lines)
 }
 
-func (f *finder) insert(text string) {
+func (f *finder) insertText(text string) {
 	before := f.field.Text()
 	f.field.Paste(text)
-	f.changed(before)
+	f.searchIfChanged(before)
 }
 
-func (f *finder) changed(before string) {
+func (f *finder) searchIfChanged(before string) {
 	if f.field.Text() != before {
-		f.suggest()
-		f.search(typingDelay)
+		f.suggestCommands()
+		f.startSearch(typingDelay)
 	}
 }
 
-// toggle switches the filter of an action; it reports whether that is one.
-func (f *finder) toggle(a keymap.Action) bool {
+// toggleFilter switches the filter of an action, and reports whether the action is one of a filter.
+func (f *finder) toggleFilter(a keymap.Action) bool {
 	switch a {
 	case keymap.HistoryHere:
 		f.here = !f.here
@@ -207,19 +205,19 @@ func (f *finder) toggle(a keymap.Action) bool {
 	case keymap.HistoryToday:
 		f.today = !f.today
 	case keymap.HistoryUnique:
-		f.every = !f.every
+		f.everyRun = !f.everyRun
 	case keymap.HistoryWho:
-		f.who = (f.who + 1) % len(actors())
+		f.who = (f.who + 1) % len(actorFilters())
 	default:
 		return false
 	}
-	f.search(0)
+	f.startSearch(0)
 	return true
 }
 
-// clear takes back the query or, if there is none, the filters.
-func (f *finder) clear() (had bool) {
-	if !f.narrowed() {
+// clearQuery clears the query or, if there is none, the filters.
+func (f *finder) clearQuery() (had bool) {
+	if !f.isFiltered() {
 		return false
 	}
 	if f.field.Text() != "" {
@@ -227,6 +225,6 @@ func (f *finder) clear() (had bool) {
 	} else {
 		f.here, f.session, f.failed, f.today, f.who = false, false, false, false, 0
 	}
-	f.search(0)
+	f.startSearch(0)
 	return true
 }

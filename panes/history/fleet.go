@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	// fleetWait is how long the engine waits for machines to answer before it tells what it has,
-	// and fleetLater how long it is let be after an error.
-	fleetWait  = 500 * time.Millisecond
-	fleetLater = 2 * time.Second
+	// maxFleetWait is how long the engine waits for machines before it returns partial results, and
+	// fleetRetryDelay the pause after an error.
+	maxFleetWait    = 500 * time.Millisecond
+	fleetRetryDelay = 2 * time.Second
 )
 
-// A fleet is the history of a fleet of many machines, which the own engine asks when it is shown
-// in place of that of the machines that the dashboard is connected to.
+// A fleet is the history of all machines of a fleet. The engine searches it, in place of the
+// history of the connected machines.
 type fleet struct {
-	on       bool
-	key      string // of its searches
-	machines string // which are asked, as api.FleetHistoryInput has it
-	anew     bool   // they are asked with the next request, whatever is known
-	out      api.FleetHistoryOutput
+	shown    bool
+	key      string // of its searches; a new one cancels the last
+	machines string // filter of the machines; see api.FleetHistoryInput
+	refresh  bool   // the next request starts a new search
+	answer   api.FleetHistoryOutput
 }
 
-// ofFleet says what machines of the fleet are asked: what is about a folder is about all of that
-// name.
-func (f *finder) ofFleet(in *api.HistorySearchInput) {
+// selectFleetMachines moves host: and label: from the query to the filter of the machines. A folder
+// filter matches the same path on every machine.
+func (f *finder) selectFleetMachines(in *api.HistorySearchInput) {
 	var machines, words []string
 	for _, word := range strings.Fields(in.Query) {
 		if strings.HasPrefix(word, "host:") || strings.HasPrefix(word, "label:") {
@@ -46,26 +46,26 @@ func (f *finder) ofFleet(in *api.HistorySearchInput) {
 		in.Query = strings.Join(words, " ")
 	}
 	_, in.CWD = api.PathOf(in.CWD)
-	f.fleet.anew = true
+	f.fleet.refresh = true
 }
 
-// fetchFleet asks for rows of the fleet. ctx ends with the next request.
+// fetchFleet loads rows of the fleet. ctx is cancelled by the next request.
 func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
-	in := api.FleetHistoryInput{Search: r.Input, Machines: f.fleet.machines, Key: f.fleet.key, Since: f.fleet.out.Serial, WaitMS: int(fleetWait / time.Millisecond)}
-	if f.fleet.anew {
+	in := api.FleetHistoryInput{Search: r.Input, Machines: f.fleet.machines, Key: f.fleet.key, Since: f.fleet.answer.Serial, WaitMS: int(maxFleetWait / time.Millisecond)}
+	if f.fleet.refresh {
 		in.Since = 0
 	}
-	f.fleet.anew = false
+	f.fleet.refresh = false
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.FleetHistoryOutput, error) {
 		_ = sleep.For(ctx, r.Delay)
 		return api.FleetHistory.Call(ctx, e, in)
 	}, func(out api.FleetHistoryOutput, err error) tea.Cmd {
-		if ctx.Err() != nil || !f.fleet.on {
-			return nil // something else is asked for
+		if ctx.Err() != nil || !f.fleet.shown {
+			return nil // another request has replaced it
 		}
 		if err != nil {
-			f.take(r, api.HistorySearchOutput{}, err)
-			return panes.After(fleetLater, func() tea.Cmd {
+			f.storeAnswer(r, api.HistorySearchOutput{}, err)
+			return panes.After(fleetRetryDelay, func() tea.Cmd {
 				f.list.Refresh()
 				return nil
 			})
@@ -75,13 +75,14 @@ func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
 			rows[i] = row.HistoryRow
 			rows[i].Host, rows[i].Process = row.Machine, api.OnMachine(row.Machine, row.Process)
 		}
-		f.fleet.out = out
-		f.fleet.out.Rows = nil // the list has them
+		f.fleet.answer = out
+		f.fleet.answer.Rows = nil // the list keeps them
 		first := f.list.cursor == 0
-		f.take(r, api.HistorySearchOutput{Rows: rows, Total: out.Total}, nil)
-		if first { // what comes above is what is looked for
-			f.list.First()
+		f.storeAnswer(r, api.HistorySearchOutput{Rows: rows, Total: out.Total}, nil)
+		if first { // newer rows are inserted above; stay at the newest
+			f.list.MoveToFirst()
 		}
+		// Some machines have not answered yet, so ask for the rest.
 		if out.Asking {
 			f.list.Refresh()
 		}
@@ -89,41 +90,41 @@ func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
 	})
 }
 
-// toggleFleet shows the history of the fleet, or that of here again.
+// toggleFleet switches between the history of the fleet and the one here.
 func toggleFleet(p *Pane) tea.Cmd {
-	if !p.fleet.on && p.env.News().Fleet == nil {
+	if !p.fleet.shown && p.env.News().Fleet == nil {
 		return p.env.Say("machines of a fleet are searched here, as they are few", false)
 	}
-	p.fleet = fleet{on: !p.fleet.on, key: api.NewID()}
-	p.moved, p.typing, p.onDetail = false, false, false
-	if p.fleet.on && p.session {
-		p.session = false // it is on one machine
+	p.fleet = fleet{shown: !p.fleet.shown, key: api.NewID()}
+	p.rowChosen, p.typing, p.detailFocused = false, false, false
+	if p.fleet.shown && p.session {
+		p.session = false // a session is on one machine
 	}
-	p.list.Unmark()
+	p.list.ClearMarks()
 	p.list.rows, p.list.first, p.list.total = nil, 0, 0
-	p.search(0)
+	p.startSearch(0)
 	return nil
 }
 
-// drawTabs says whose history is shown, and how many machines of the fleet it is of.
+// drawTabs draws the choice between both histories, with the state of the fleet's search.
 func drawTabs(p *Pane, w int) string {
 	hint := panes.WithKey(p.env.Bindings(), "", keymap.HistoryFleet, " switches", keymap.ScopeHistory)
-	switch out := &p.fleet.out; {
-	case !p.fleet.on:
+	switch out := &p.fleet.answer; {
+	case !p.fleet.shown:
 	case p.list.Err() != nil:
 		hint = widget.Clean(panes.ErrorText(p.list.Err()))
-	case out.Asking || !p.list.Settled():
+	case out.Asking || !p.list.IsSettled():
 		hint = "asking…"
 	case len(out.Problems) > 0:
 		hint = widget.Clean(out.Problems[0])
 	}
-	return panes.DrawFleetTabs(p.env, p.fleet.on, "here", "fleet "+p.asked(), hint, w)
+	return panes.DrawFleetTabs(p.env, p.fleet.shown, "here", "fleet "+p.machineSummary(), hint, w)
 }
 
-// asked says how many machines have answered, and what of the others.
-func (f *finder) asked() string {
-	out := &f.fleet.out
-	if !f.fleet.on || out.Serial == 0 {
+// machineSummary returns how many machines have answered, and why the others have not.
+func (f *finder) machineSummary() string {
+	out := &f.fleet.answer
+	if !f.fleet.shown || out.Serial == 0 {
 		return widget.Count(f.env.News().Fleet.Machines, "machine")
 	}
 	text := widget.Thousands(out.Answered) + " of " + widget.Count(out.Machines, "machine")

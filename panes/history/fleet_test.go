@@ -16,10 +16,11 @@ import (
 	"tandem/themes"
 )
 
-// fleetPane is a pane beside a fleet, whose histories answer gives to what is asked of them.
+// fleetPane returns a pane of a dashboard with a fleet; answer answers the searches, recorded in
+// asked.
 func fleetPane(t *testing.T, answer func(api.FleetHistoryInput) (api.FleetHistoryOutput, error)) (p *Pane, asked *[]api.FleetHistoryInput) {
 	t.Helper()
-	p, e, here := shownPane("ls")
+	p, e, here := newTestPane("ls")
 	here()
 	asked = new([]api.FleetHistoryInput)
 	engine := panestest.NewEngine()
@@ -33,10 +34,10 @@ func fleetPane(t *testing.T, answer func(api.FleetHistoryInput) (api.FleetHistor
 	return p, asked
 }
 
-// step has what is asked for now answered.
-func (p *Pane) step(t *testing.T) {
+// answerFetch answers the current request.
+func (p *Pane) answerFetch(t *testing.T) {
 	t.Helper()
-	cmd := p.fetch()
+	cmd := p.fetchRows()
 	if cmd == nil {
 		t.Fatal("nothing is asked for")
 	}
@@ -45,54 +46,54 @@ func (p *Pane) step(t *testing.T) {
 	}
 }
 
-func (p *Pane) screen() string { return ansi.Strip(strings.Join(p.Draw(), "\n")) }
+func (p *Pane) drawText() string { return ansi.Strip(strings.Join(p.Draw(), "\n")) }
 
-func ran(machine, command string, ago time.Duration) api.FleetHistoryRow {
+func fleetRow(machine, command string, ago time.Duration) api.FleetHistoryRow {
 	return api.FleetHistoryRow{Machine: machine, HistoryRow: api.HistoryRow{Runs: 1, Command: api.Command{ID: 7, Command: command, Process: "s", StartedAt: time.Now().Add(-ago)}}}
 }
 
-func TestTheHistoryOfAFleetCountsMachinesAndWaitsForNone(t *testing.T) {
-	out := api.FleetHistoryOutput{Rows: []api.FleetHistoryRow{ran("m18", "id", time.Second), ran("m17", "reboot", time.Minute)}, Total: 2, Found: 2, Serial: 5, Asking: true, Machines: 1000, Answered: 400, Away: 3}
+func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
+	out := api.FleetHistoryOutput{Rows: []api.FleetHistoryRow{fleetRow("m18", "id", time.Second), fleetRow("m17", "reboot", time.Minute)}, Total: 2, Found: 2, Serial: 5, Asking: true, Machines: 1000, Answered: 400, Away: 3}
 	p, asked := fleetPane(t, func(in api.FleetHistoryInput) (api.FleetHistoryOutput, error) { return out, nil })
-	if s := p.screen(); !strings.Contains(s, "fleet 1,000 machines") {
+	if s := p.drawText(); !strings.Contains(s, "fleet 1,000 machines") {
 		t.Errorf("before it is\n%s", s)
 	}
 	p.press(t, keymap.HistoryFleet)
-	p.step(t)
-	if s := p.screen(); !strings.Contains(s, "fleet 400 of 1,000 machines, 3 away ") || !strings.Contains(s, "asking…") || !strings.Contains(s, "m17   reboot") {
+	p.answerFetch(t)
+	if s := p.drawText(); !strings.Contains(s, "fleet 400 of 1,000 machines, 3 away ") || !strings.Contains(s, "asking…") || !strings.Contains(s, "m17   reboot") {
 		t.Errorf("while they are asked it is\n%s", s)
 	}
-	out = api.FleetHistoryOutput{Rows: append([]api.FleetHistoryRow{ran("m20", "uptime", time.Second)}, out.Rows...), Total: 1000, Found: 48_211, Serial: 9, Machines: 1000, Answered: 990, Away: 3, Slow: 7}
+	out = api.FleetHistoryOutput{Rows: append([]api.FleetHistoryRow{fleetRow("m20", "uptime", time.Second)}, out.Rows...), Total: 1000, Found: 48_211, Serial: 9, Machines: 1000, Answered: 990, Away: 3, Slow: 7}
 	p.list.Move(1)
-	p.step(t)
+	p.answerFetch(t)
 	if in := (*asked)[1]; in.Since != 5 || in.WaitMS == 0 || in.Key != (*asked)[0].Key || (*asked)[0].Since != 0 {
 		t.Errorf("asked %+v", *asked)
 	}
-	if s := p.screen(); !strings.Contains(s, "fleet 990 of 1,000 machines, 3 away, 7 slow, 48,211 found") || strings.Contains(s, "asking") || !strings.Contains(s, "uptime") {
+	if s := p.drawText(); !strings.Contains(s, "fleet 990 of 1,000 machines, 3 away, 7 slow, 48,211 found") || strings.Contains(s, "asking") || !strings.Contains(s, "uptime") {
 		t.Errorf("at the end it is\n%s", s)
 	}
 	if row, _ := p.Selected(); row.Host != "m17" || row.Process != "m17/s" {
 		t.Errorf("the cursor is on %+v", row)
 	}
 	p.HandleNews(&panes.News{})
-	if p.fetch() != nil && p.list.total <= p.list.height {
+	if p.fetchRows() != nil && p.list.total <= p.list.height {
 		t.Error("they are asked again")
 	}
 	p.press(t, keymap.HistoryFleet)
-	if r, ok := p.list.Next(); !ok || p.fleet.on || !r.anew {
+	if r, ok := p.list.NextRequest(); !ok || p.fleet.shown || !r.reset {
 		t.Errorf("back here it asks %+v, %v", r, ok)
 	}
 }
 
-func TestAQueryOfAFleetSaysWhichMachinesAreAsked(t *testing.T) {
+func TestFleetQuerySelectsMachines(t *testing.T) {
 	p, asked := fleetPane(t, func(in api.FleetHistoryInput) (api.FleetHistoryOutput, error) {
 		return api.FleetHistoryOutput{Serial: 1}, nil
 	})
 	p.press(t, keymap.HistoryFleet)
 	p.here = true
 	p.field.Set("make host:web-* label:zone=a test")
-	p.search(0)
-	p.step(t)
+	p.startSearch(0)
+	p.answerFetch(t)
 	in := (*asked)[0]
 	if in.Machines != "host:web-* label:zone=a" || in.Search.Query != "make test" || in.Search.CWD != "/home/ann/src" {
 		t.Errorf("asked %+v", in)
@@ -103,23 +104,23 @@ func TestAQueryOfAFleetSaysWhichMachinesAreAsked(t *testing.T) {
 	}
 }
 
-func TestAFleetThatCannotBeSearchedIsTriedAgain(t *testing.T) {
+func TestFleetSearchIsRetriedAfterAnError(t *testing.T) {
 	broken := true
 	p, _ := fleetPane(t, func(in api.FleetHistoryInput) (out api.FleetHistoryOutput, err error) {
 		if broken {
 			return out, api.Errorf(api.CodeUnavailable, "the hub cannot be reached")
 		}
-		return api.FleetHistoryOutput{Serial: 1, Total: 1, Rows: []api.FleetHistoryRow{ran("m", "make", 0)}}, nil
+		return api.FleetHistoryOutput{Serial: 1, Total: 1, Rows: []api.FleetHistoryRow{fleetRow("m", "make", 0)}}, nil
 	})
 	p.press(t, keymap.HistoryFleet)
-	p.step(t)
-	if s := p.screen(); !strings.Contains(s, "the hub cannot be reached") {
+	p.answerFetch(t)
+	if s := p.drawText(); !strings.Contains(s, "the hub cannot be reached") {
 		t.Errorf("it says\n%s", s)
 	}
 	broken = false
-	p.list.Refresh() // it does after a while
-	p.step(t)
-	if s := p.screen(); !strings.Contains(s, "make") {
+	p.list.Refresh() // happens after a while
+	p.answerFetch(t)
+	if s := p.drawText(); !strings.Contains(s, "make") {
 		t.Errorf("then it says\n%s", s)
 	}
 }

@@ -7,30 +7,29 @@ import (
 	"tandem/panes/widget"
 )
 
-// A List is the list of commands that a search of the history finds,
-// with a cursor. Of its rows it holds those around what is seen and asks for
-// others as it is scrolled; it keeps its place by command when new ones come.
+// A List is a list of the commands found by a search, with a cursor. It holds only the rows around
+// the view and loads others while it is scrolled. The cursor stays on its command when new rows
+// arrive.
 type List struct {
 	Focused bool
 	Home    string // shown as "~"
-	// Runs tells whether a command that has no exit status still runs; nil if
-	// that cannot be told.
-	Runs func(*api.Command) bool
-	// Hosts: rows may be of other machines.
+	// IsRunning reports whether a command without an exit status is still running; nil if unknown.
+	IsRunning func(*api.Command) bool
+	// Hosts is set if rows may be of other machines.
 	Hosts bool
 
 	marks marks
 
 	search     api.HistorySearchInput
-	generation int           // of the search; answers to an earlier one are late
-	delay      time.Duration // before the search is asked for
-	settled    bool          // what is held answers the search
-	stale      bool          // there may be newer rows
-	asked      bool          // a request is under way
-	err        error         // why the last one failed
-	missing    []string      // what was not searched, and why
+	generation int           // of the search; answers to earlier ones are ignored
+	delay      time.Duration // before the search is requested
+	settled    bool          // the rows held answer the search
+	stale      bool          // newer rows may exist
+	pending    bool          // a request is running
+	err        error         // of the last request
+	missing    []string      // machines not searched, and why
 
-	rows   []api.HistoryRow // those from first on
+	rows   []api.HistoryRow // from first on
 	first  int
 	total  int
 	cursor int
@@ -42,108 +41,111 @@ type List struct {
 	out     []string
 }
 
-// A Request asks for rows of the history.
+// A Request is a request for rows of the history.
 type Request struct {
 	Input api.HistorySearchInput
-	Delay time.Duration // wait so long first: there may be another search soon
+	Delay time.Duration // wait before the request, because another may follow
 
 	generation int
-	anew       bool // the cursor goes to the first row
+	reset      bool // the cursor goes to the first row
 }
 
 const (
-	historyMargin = 60                     // rows held above and below what is seen
-	refreshDelay  = 100 * time.Millisecond // until newer rows are asked for
+	marginRows   = 60                     // rows held above and below the view
+	refreshDelay = 100 * time.Millisecond // before newer rows are requested
 )
 
-// Search begins another search; its window is not looked at. What is shown
-// stays until it is answered.
-func (l *List) Search(in api.HistorySearchInput, delay time.Duration) {
+// StartSearch starts another search; Offset and Limit of in are ignored. The old rows stay until it
+// is answered.
+func (l *List) StartSearch(in api.HistorySearchInput, delay time.Duration) {
 	in.Offset, in.Limit = 0, 0
 	if in.Unique != l.search.Unique {
 		l.marks.regroup(in.Unique)
 	}
 	l.search, l.delay = in, delay
 	l.generation++
-	l.settled, l.asked, l.stale, l.err = false, false, false, nil
+	l.settled, l.pending, l.stale, l.err = false, false, false, nil
 }
 
-// Refresh has the list look for newer rows.
+// Refresh makes the list load newer rows.
 func (l *List) Refresh() { l.stale, l.err = true, nil }
 
-// Settled reports whether what is shown answers the last search.
-func (l *List) Settled() bool { return l.settled }
+// IsSettled reports whether the rows answer the last search.
+func (l *List) IsSettled() bool { return l.settled }
 
-// Err says why the rows cannot be told; nil while they can.
+// Err returns why the last request failed; nil if it did not.
 func (l *List) Err() error { return l.err }
 
-// Total is the number of rows that the search finds.
+// Total returns the number of rows found by the search.
 func (l *List) Total() int { return l.total }
 
-// Next is what has to be asked for now; ok is false for nothing. An answer goes
-// to Take, an error to Fail. There is one request at a time, but that of an
-// earlier search need not be waited for.
-func (l *List) Next() (r Request, ok bool) {
-	if l.asked || l.err != nil || l.settled && !l.stale && !l.lacks() {
+// NextRequest returns the request to make now; ok is false for none. Its answer goes to
+// StoreAnswer, an error to StoreError. Only one request runs at a time, but a new search replaces
+// it.
+func (l *List) NextRequest() (r Request, ok bool) {
+	if l.pending || l.err != nil || l.settled && !l.stale && !l.needsRows() {
 		return r, false
 	}
-	r = Request{Input: l.search, generation: l.generation, anew: !l.settled}
+	r = Request{Input: l.search, generation: l.generation, reset: !l.settled}
 	first := 0
 	switch {
+	// A new search starts at the top; newer rows keep the view.
 	case !l.settled:
 		r.Delay = l.delay
 	case l.stale:
 		r.Delay = refreshDelay
 		fallthrough
 	default:
-		first = max(l.top-historyMargin, 0)
+		first = max(l.top-marginRows, 0)
 	}
-	l.asked, l.stale = true, false
-	r.Input.Offset, r.Input.Limit = first, l.top-first+max(l.height, 1)+historyMargin
-	if r.anew {
-		r.Input.Limit = max(l.height, 1) + historyMargin
+	l.pending, l.stale = true, false
+	r.Input.Offset, r.Input.Limit = first, l.top-first+max(l.height, 1)+marginRows
+	if r.reset {
+		r.Input.Limit = max(l.height, 1) + marginRows
 	}
 	return r, true
 }
 
-// lacks reports whether rows are missing, or soon will be as the list is
-// scrolled.
-func (l *List) lacks() bool {
-	from, to := max(l.top-historyMargin/3, 0), min(l.top+l.height+historyMargin/3, l.total)
+// needsRows reports whether rows are missing, or soon will be when the list is scrolled.
+func (l *List) needsRows() bool {
+	from, to := max(l.top-marginRows/3, 0), min(l.top+l.height+marginRows/3, l.total)
 	return from < to && (from < l.first || to > l.first+len(l.rows))
 }
 
-// Take takes in the answer to a request; it reports whether it changes anything.
-func (l *List) Take(r Request, out api.HistorySearchOutput) bool {
+// StoreAnswer stores the answer to a request. It reports false if the answer is for an earlier
+// search.
+func (l *List) StoreAnswer(r Request, out api.HistorySearchOutput) bool {
 	if r.generation != l.generation {
 		return false
 	}
-	was := l.at(l.cursor)
-	l.asked, l.settled = false, true
+	// Look up the row before rows is replaced.
+	was := l.findRow(l.cursor)
+	l.pending, l.settled = false, true
 	l.rows, l.first, l.total, l.missing = out.Rows, r.Input.Offset, out.Total, out.Missing
-	if r.anew {
+	if r.reset {
 		l.cursor, l.top = 0, 0
 		return true
 	}
 	if was != nil {
-		l.goBack(was)
+		l.restoreCursor(was)
 	}
 	l.Move(0)
 	return true
 }
 
-// Fail takes in that a request was in vain. The list asks again after Refresh.
-func (l *List) Fail(r Request, err error) {
+// StoreError records the failure of a request. The list tries again after Refresh.
+func (l *List) StoreError(r Request, err error) {
 	if r.generation == l.generation {
-		l.asked, l.err = false, err
+		l.pending, l.err = false, err
 	}
 }
 
-// goBack puts the cursor on the command that it was on.
-func (l *List) goBack(was *api.HistoryRow) {
+// restoreCursor moves the cursor to the command it was on.
+func (l *List) restoreCursor(was *api.HistoryRow) {
 	for i := range l.rows {
 		row := &l.rows[i]
-		if runOf(row) == runOf(was) || l.search.Unique && row.Host == was.Host && row.Command.Command == was.Command.Command {
+		// An equal command run again is another run in the same row.
+		if runIDOf(row) == runIDOf(was) || l.search.Unique && row.Host == was.Host && row.Command.Command == was.Command.Command {
 			by := l.first + i - l.cursor
 			l.cursor += by
 			if l.top > 0 { // at the top, newer rows push the others down
@@ -154,38 +156,34 @@ func (l *List) goBack(was *api.HistoryRow) {
 	}
 }
 
-// at is a row; nil if it is not held.
-func (l *List) at(row int) *api.HistoryRow {
+// findRow returns a row; nil if it is not held.
+func (l *List) findRow(row int) *api.HistoryRow {
 	if i := row - l.first; i >= 0 && i < len(l.rows) {
 		return &l.rows[i]
 	}
 	return nil
 }
 
-// Selected is the row under the cursor; ok is false while there is none.
 func (l *List) Selected() (row api.HistoryRow, ok bool) {
-	if r := l.at(l.cursor); r != nil {
+	if r := l.findRow(l.cursor); r != nil {
 		return *r, true
 	}
 	return api.HistoryRow{}, false
 }
 
-// Move moves the cursor, as far as there are rows.
+// Move moves the cursor by a number of rows.
 func (l *List) Move(by int) {
 	l.cursor = max(min(l.cursor+by, l.total-1), 0)
 	l.top = widget.Follow(l.top, l.cursor, l.total, l.height)
 }
 
-// Go puts the cursor on a row.
-func (l *List) Go(row int) { l.Move(row - l.cursor) }
+func (l *List) MoveTo(row int) { l.Move(row - l.cursor) }
 
-// First puts the cursor on the first row.
-func (l *List) First() { l.Move(-l.cursor) }
+func (l *List) MoveToFirst() { l.Move(-l.cursor) }
 
-// Page is how many rows a page has.
-func (l *List) Page() int { return max(l.height-1, 1) }
+func (l *List) PageRows() int { return max(l.height-1, 1) }
 
-// RowAt is the index of the row drawn at y, -1 for none.
+// RowAt returns the index of the row drawn at y, -1 for none.
 func (l *List) RowAt(y int) int {
 	if row := l.top + y - 1; y >= 1 && (y <= l.height || l.height == 0) && row < l.total {
 		return row

@@ -8,33 +8,32 @@ import (
 	"tandem/panes/widget"
 )
 
-// Widths of the columns of the history, and the widths of the list from which
-// on they are shown.
+// Widths of the columns, and the minimum widths of the list to show them.
 const (
-	exitCells    = 6 // at least; a row that was stopped takes more
-	mostExit     = 9
+	minExitCells = 6 // a stopped run takes more
+	maxExitCells = 9
 	elapsedCells = 6
 	agoCells     = 4
 	runsCells    = 5
 
-	elapsedFrom = 64
-	folderFrom  = 74
-	runsFrom    = 92
-	whoFrom     = 104
+	minElapsedWidth = 64
+	minFolderWidth  = 74
+	minRunsWidth    = 92
+	minWhoWidth     = 104
 
-	mostWho     = 14
-	mostHost    = 12
-	leastHost   = 4
-	leastFolder = 6
-	historyLead = 3 // cursor, mark and a space
-	historyGap  = 2
+	maxWhoCells    = 14
+	maxHostCells   = 12
+	minHostCells   = 4
+	minFolderCells = 6
+	historyLead    = 3 // cursor, mark and a blank
+	historyGap     = 2
 )
 
-// columns are the widths of the columns; 0 for one that is left out.
+// columns are the widths of the columns; 0 for a hidden one.
 type columns struct{ exit, elapsed, host, command, runs, folder, who int }
 
-// Draw gives h rows of w cells: the names of the columns and the commands. The
-// slice is valid until the next call.
+// Draw returns h rows of w cells: the heading and the commands. The slice is valid until the next
+// call.
 func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	l.out = l.out[:0]
 	if h <= 0 {
@@ -42,10 +41,10 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	}
 	l.height = h - 1
 	l.top = widget.Follow(l.top, l.cursor, l.total, l.height)
-	l.measure(w)
+	l.measureColumns(w)
 	l.out = append(l.out, l.drawHead(w, look))
 	for i := l.top; len(l.out) < h; i++ {
-		row := l.at(i)
+		row := l.findRow(i)
 		switch {
 		case row != nil:
 			l.out = append(l.out, l.drawRow(row, i == l.cursor, w, now, look))
@@ -61,41 +60,42 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	return l.out
 }
 
-// measure gives columns their widths. They never get narrower as long as the
-// list keeps its width, so that nothing jumps while it is scrolled.
-func (l *List) measure(w int) {
+// measureColumns computes the columns' widths. They never get narrower while the list keeps its
+// width, so that nothing jumps during scrolling.
+func (l *List) measureColumns(w int) {
 	c := &l.columns
 	if w != l.width {
+		// At another width, other columns are shown.
 		l.width, *c = w, columns{}
 	}
-	mostFolder := min(w/4, 40)
-	c.exit = max(c.exit, exitCells)
-	if w >= elapsedFrom {
+	maxFolder := min(w/4, 40)
+	c.exit = max(c.exit, minExitCells)
+	if w >= minElapsedWidth {
 		c.elapsed = elapsedCells
 	}
 	for i := l.top; i < l.top+l.height; i++ {
-		row := l.at(i)
+		row := l.findRow(i)
 		if row == nil {
 			continue
 		}
-		if row.Stopped && w >= elapsedFrom {
-			c.exit = mostExit
+		if row.Stopped && w >= minElapsedWidth {
+			c.exit = maxExitCells
 		}
-		if l.Hosts && w >= elapsedFrom {
-			c.host = max(c.host, min(widget.Width(widget.Clean(row.Host)), mostHost), leastHost)
+		if l.Hosts && w >= minElapsedWidth {
+			c.host = max(c.host, min(widget.Width(widget.Clean(row.Host)), maxHostCells), minHostCells)
 		}
-		if w >= folderFrom {
-			c.folder = max(c.folder, min(widget.Width(widget.ShortPath(row.CWD, l.Home)), mostFolder), leastFolder)
+		if w >= minFolderWidth {
+			c.folder = max(c.folder, min(widget.Width(widget.ShortPath(row.CWD, l.Home)), maxFolder), minFolderCells)
 		}
-		if w >= whoFrom {
-			c.who = max(c.who, min(widget.Width(widget.Who(row.Actor)), mostWho))
+		if w >= minWhoWidth {
+			c.who = max(c.who, min(widget.Width(widget.Who(row.Actor)), maxWhoCells))
 		}
 	}
 	c.runs = 0
-	if w >= runsFrom && l.search.Unique {
+	if w >= minRunsWidth && l.search.Unique {
 		c.runs = runsCells
 	}
-	c.command = w - historyLead - c.exit - 1 - agoCells - historyGap - 1 // the last is the margin
+	c.command = w - historyLead - c.exit - 1 - agoCells - historyGap - 1 // the last 1 is the margin
 	for _, cells := range []int{c.elapsed, c.host, c.runs, c.folder, c.who} {
 		if cells > 0 {
 			c.command -= cells + historyGap
@@ -118,14 +118,14 @@ func (l *List) drawHead(w int, look *widget.Look) string {
 	return r.Text.String()
 }
 
-// addCell adds a cell of a column, if that is shown.
+// addCell adds a cell of a column unless it is hidden.
 func addCell(r *widget.Row, cells int, text string, ink widget.Ink) {
 	if cells > 0 {
 		r.Add(widget.Spaces(historyGap)+text, ink)
 	}
 }
 
-// drawRow draws a command. The row with the cursor is one colour.
+// drawRow draws a command. The row under the cursor has one color.
 func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, look *widget.Look) string {
 	c := &l.columns
 	here, mark := " ", " "
@@ -133,13 +133,13 @@ func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, loo
 		here = look.Glyphs.Selected
 	}
 	if l.isMarked(h) {
-		mark = look.Glyphs.Attached // a check mark would stand beside that of the exit status
+		mark = look.Glyphs.Attached // a check mark would look like an exit status
 	}
 	r := widget.Row{Plain: cursor && l.Focused}
 	r.Add(here, look.Accent)
 	r.Add(mark+" ", look.Warn)
-	sign, words, ink := widget.CommandStatus(&h.Command, l.Runs != nil && l.Runs(&h.Command), look)
-	if h.Stopped && c.exit < mostExit {
+	sign, words, ink := widget.CommandStatus(&h.Command, l.IsRunning != nil && l.IsRunning(&h.Command), look)
+	if h.Stopped && c.exit < maxExitCells {
 		words = ""
 	}
 	r.Add(widget.Fit(sign+" "+words, c.exit), ink)

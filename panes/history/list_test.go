@@ -14,10 +14,10 @@ import (
 	"tandem/themes"
 )
 
-// rowsOf are the rowsOf of a history, oldest first, that answer a list.
-type rowsOf []api.HistoryRow
+// fakeHistory is a history, oldest first.
+type fakeHistory []api.HistoryRow
 
-func (c *rowsOf) add(lines ...string) {
+func (c *fakeHistory) addRows(lines ...string) {
 	for _, line := range lines {
 		*c = append(*c, api.HistoryRow{Runs: 1, Command: api.Command{
 			ID: int64(len(*c) + 1), Command: line, CWD: "/home/ann/src", Actor: "person", Kind: "session",
@@ -26,7 +26,7 @@ func (c *rowsOf) add(lines ...string) {
 	}
 }
 
-func (c rowsOf) search(in api.HistorySearchInput) (out api.HistorySearchOutput) {
+func (c fakeHistory) search(in api.HistorySearchInput) (out api.HistorySearchOutput) {
 	var all []api.HistoryRow
 	for i := len(c) - 1; i >= 0; i-- {
 		if strings.Contains(c[i].Command.Command, in.Query) {
@@ -39,21 +39,21 @@ func (c rowsOf) search(in api.HistorySearchInput) (out api.HistorySearchOutput) 
 	return out
 }
 
-// serve answers what a list asks for until it asks for nothing more.
-func (c rowsOf) serve(l *List) (requests []Request) {
+// answerAll answers requests until the list has none.
+func (c fakeHistory) answerAll(l *List) (requests []Request) {
 	for {
-		r, ok := l.Next()
+		r, ok := l.NextRequest()
 		if !ok {
 			return requests
 		}
 		requests = append(requests, r)
-		l.Take(r, c.search(r.Input))
+		l.StoreAnswer(r, c.search(r.Input))
 	}
 }
 
-func manyCommands(n int) (c rowsOf) {
+func manyCommands(n int) (c fakeHistory) {
 	for i := range n {
-		c.add(fmt.Sprintf("command %d", i))
+		c.addRows(fmt.Sprintf("command %d", i))
 	}
 	return c
 }
@@ -70,30 +70,30 @@ func drawHistory(l *List, w, h int) []string {
 	return plain
 }
 
-func chosen(l *List) string {
+func selectedCommand(l *List) string {
 	row, _ := l.Selected()
 	return row.Command.Command
 }
 
-func TestOnlyRowsAroundWhatIsSeenAreAskedFor(t *testing.T) {
+func TestListFetchesOnlyRowsAroundTheView(t *testing.T) {
 	c := manyCommands(100_000)
 	var l List
-	l.Search(api.HistorySearchInput{}, 0)
-	c.serve(&l)
+	l.StartSearch(api.HistorySearchInput{}, 0)
+	c.answerAll(&l)
 	drawHistory(&l, 80, 21)
 	for range 5 {
-		l.Move(l.Page())
-		for _, r := range c.serve(&l) {
-			if r.Input.Limit > 2*historyMargin+21 {
+		l.Move(l.PageRows())
+		for _, r := range c.answerAll(&l) {
+			if r.Input.Limit > 2*marginRows+21 {
 				t.Fatalf("%d rows are asked for at once", r.Input.Limit)
 			}
 		}
 	}
 	l.Move(1 << 30)
-	if requests := c.serve(&l); len(requests) != 1 {
+	if requests := c.answerAll(&l); len(requests) != 1 {
 		t.Fatalf("%d requests for the end", len(requests))
 	}
-	if got := chosen(&l); got != "command 0" {
+	if got := selectedCommand(&l); got != "command 0" {
 		t.Errorf("at the end is %q", got)
 	}
 	if l.Total() != 100_000 {
@@ -101,26 +101,26 @@ func TestOnlyRowsAroundWhatIsSeenAreAskedFor(t *testing.T) {
 	}
 }
 
-func TestHistoryKeepsItsPlaceWhenNewCommandsCome(t *testing.T) {
+func TestListKeepsItsPlaceWhenCommandsArrive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := manyCommands(rapid.IntRange(1, 300).Draw(t, "rowsOf"))
 		var l List
-		l.Search(api.HistorySearchInput{}, 0)
-		c.serve(&l)
+		l.StartSearch(api.HistorySearchInput{}, 0)
+		c.answerAll(&l)
 		drawHistory(&l, 80, rapid.IntRange(3, 40).Draw(t, "height"))
 		for range rapid.IntRange(1, 8).Draw(t, "steps") {
 			l.Move(rapid.IntRange(-50, 50).Draw(t, "move"))
-			c.serve(&l)
+			c.answerAll(&l)
 			drawHistory(&l, 80, 20)
-			c.serve(&l)
-			before, place := chosen(&l), l.cursor-l.top
-			for range rapid.IntRange(0, historyMargin).Draw(t, "new") {
-				c.add(fmt.Sprintf("new %d", len(c)))
+			c.answerAll(&l)
+			before, place := selectedCommand(&l), l.cursor-l.top
+			for range rapid.IntRange(0, marginRows).Draw(t, "new") {
+				c.addRows(fmt.Sprintf("new %d", len(c)))
 			}
 			atTop := l.top == 0
 			l.Refresh()
-			c.serve(&l)
-			if got := chosen(&l); got != before {
+			c.answerAll(&l)
+			if got := selectedCommand(&l); got != before {
 				t.Fatalf("the cursor went from %q to %q", before, got)
 			}
 			if !atTop && l.cursor-l.top != place {
@@ -134,68 +134,68 @@ func TestHistoryKeepsItsPlaceWhenNewCommandsCome(t *testing.T) {
 	})
 }
 
-func TestAnswersToAnEarlierSearchAreLeftOut(t *testing.T) {
-	c := rowsOf{}
-	c.add("make", "go test")
+func TestAnswersToAnEarlierSearchAreIgnored(t *testing.T) {
+	c := fakeHistory{}
+	c.addRows("make", "go test")
 	var l List
-	l.Search(api.HistorySearchInput{}, 0)
-	early, _ := l.Next()
-	l.Search(api.HistorySearchInput{Query: "make"}, time.Second)
-	late, ok := l.Next()
+	l.StartSearch(api.HistorySearchInput{}, 0)
+	early, _ := l.NextRequest()
+	l.StartSearch(api.HistorySearchInput{Query: "make"}, time.Second)
+	late, ok := l.NextRequest()
 	if !ok || late.Delay != time.Second {
 		t.Fatalf("the second search is not asked for: %+v", late)
 	}
-	if l.Take(early, c.search(early.Input)); l.Settled() {
+	if l.StoreAnswer(early, c.search(early.Input)); l.IsSettled() {
 		t.Error("the first answer is taken for the second")
 	}
-	l.Take(late, c.search(late.Input))
-	if !l.Settled() || chosen(&l) != "make" {
-		t.Errorf("chosen is %q", chosen(&l))
+	l.StoreAnswer(late, c.search(late.Input))
+	if !l.IsSettled() || selectedCommand(&l) != "make" {
+		t.Errorf("chosen is %q", selectedCommand(&l))
 	}
 }
 
-func TestWhatIsShownStaysUntilAnotherSearchIsAnswered(t *testing.T) {
-	c := rowsOf{}
-	c.add("make", "go test")
+func TestOldRowsStayUntilTheNextAnswer(t *testing.T) {
+	c := fakeHistory{}
+	c.addRows("make", "go test")
 	var l List
-	l.Search(api.HistorySearchInput{}, 0)
-	c.serve(&l)
-	l.Search(api.HistorySearchInput{Query: "nowhere"}, 0)
+	l.StartSearch(api.HistorySearchInput{}, 0)
+	c.answerAll(&l)
+	l.StartSearch(api.HistorySearchInput{Query: "nowhere"}, 0)
 	if screen := strings.Join(drawHistory(&l, 80, 5), "\n"); !strings.Contains(screen, "go test") {
 		t.Errorf("the rows are gone:\n%s", screen)
 	}
-	c.serve(&l)
+	c.answerAll(&l)
 	if screen := strings.Join(drawHistory(&l, 80, 5), "\n"); !strings.Contains(screen, "nothing found") {
 		t.Errorf("no word of it:\n%s", screen)
 	}
 }
 
-func TestAFailedSearchIsToldAndNotRepeatedByItself(t *testing.T) {
+func TestFailedSearchIsReportedAndNotRepeated(t *testing.T) {
 	var l List
-	l.Search(api.HistorySearchInput{}, 0)
-	r, _ := l.Next()
-	l.Fail(r, api.Errorf(api.CodeUnavailable, "the disk is gone"))
-	if _, again := l.Next(); again {
+	l.StartSearch(api.HistorySearchInput{}, 0)
+	r, _ := l.NextRequest()
+	l.StoreError(r, api.Errorf(api.CodeUnavailable, "the disk is gone"))
+	if _, again := l.NextRequest(); again {
 		t.Error("it is asked for again at once")
 	}
 	if screen := strings.Join(drawHistory(&l, 80, 5), "\n"); !strings.Contains(screen, "the disk is gone") {
 		t.Errorf("no word of it:\n%s", screen)
 	}
 	l.Refresh()
-	if _, again := l.Next(); !again {
+	if _, again := l.NextRequest(); !again {
 		t.Error("it is never asked for again")
 	}
 }
 
-func TestHistoryRowsFillEveryWidthAndDropColumnsOnNarrowOnes(t *testing.T) {
-	c := rowsOf{}
-	c.add("make", "a very long command that goes on and on "+strings.Repeat("x", 300), "ls 日本語 \u202e\x1b[31m\tend", "cat <<E\none\nE")
+func TestRowsFillTheWidthAndDropColumns(t *testing.T) {
+	c := fakeHistory{}
+	c.addRows("make", "a very long command that goes on and on "+strings.Repeat("x", 300), "ls 日本語 \u202e\x1b[31m\tend", "cat <<E\none\nE")
 	c[0].ExitCode, c[0].ExitSignal = nil, "SIGSEGV"
 	c[1].Runs, c[1].Actor = 12, "agent:codex/1.2"
 	for w := 20; w < 220; w++ {
 		var l List
-		l.Search(api.HistorySearchInput{Unique: true}, 0)
-		c.serve(&l)
+		l.StartSearch(api.HistorySearchInput{Unique: true}, 0)
+		c.answerAll(&l)
 		for i, row := range drawHistory(&l, w, 8) {
 			if got := widget.Width(row); got != w {
 				t.Fatalf("row %d of width %d is %d wide: %q", i, w, got, row)
@@ -205,7 +205,7 @@ func TestHistoryRowsFillEveryWidthAndDropColumnsOnNarrowOnes(t *testing.T) {
 			}
 		}
 		head := drawHistory(&l, w, 8)[0]
-		for name, from := range map[string]int{"command": 30, "took": elapsedFrom, "folder": folderFrom, "runs": runsFrom, "who": whoFrom} {
+		for name, from := range map[string]int{"command": 30, "took": minElapsedWidth, "folder": minFolderWidth, "runs": minRunsWidth, "who": minWhoWidth} {
 			if has := strings.Contains(head, name); has != (w >= from) && name != "command" || name == "command" && w >= from && !has {
 				t.Fatalf("width %d: %q", w, head)
 			}
@@ -213,7 +213,7 @@ func TestHistoryRowsFillEveryWidthAndDropColumnsOnNarrowOnes(t *testing.T) {
 	}
 }
 
-func TestMatchedCharactersAreMarkedAndInView(t *testing.T) {
+func TestMatchedCharactersAreMarkedAndVisible(t *testing.T) {
 	look := unicodeLook()
 	draw := func(command string, matched []int, w int) string {
 		r := widget.Row{}
@@ -243,7 +243,7 @@ func TestMatchedCharactersAreMarkedAndInView(t *testing.T) {
 	}
 }
 
-func TestMarkedTextIsAsWideAsItIsTold(t *testing.T) {
+func TestMarkedTextHasTheGivenWidth(t *testing.T) {
 	look := unicodeLook()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(hostile).Draw(t, "command")
@@ -257,23 +257,23 @@ func TestMarkedTextIsAsWideAsItIsTold(t *testing.T) {
 	})
 }
 
-func detailOf(t *testing.T, c api.Command, runs int, out Output) *Detail {
+func newDetail(t *testing.T, c api.Command, runs int, out Output) *Detail {
 	t.Helper()
 	d := &Detail{Home: "/home/ann"}
 	row := api.HistoryRow{Command: c, Runs: runs}
-	d.Show(row)
-	if _, ok := d.Next(); !ok {
+	d.ShowRow(row)
+	if _, ok := d.NextRow(); !ok {
 		t.Fatal("nothing is asked")
 	}
 	found := api.HistorySearchOutput{Total: runs}
 	for range runs {
 		found.Rows = append(found.Rows, row)
 	}
-	d.Take(&api.HistoryRow{Command: c}, found, out)
+	d.StoreRuns(&api.HistoryRow{Command: c}, found, out)
 	return d
 }
 
-func (d *Detail) text(w, h int) string {
+func (d *Detail) drawText(w, h int) string {
 	return ansi.Strip(strings.Join(d.Draw(w, h, historyNow, unicodeLook()), "\n"))
 }
 
@@ -283,10 +283,10 @@ func failedCommand() api.Command {
 		StartedAt: historyNow.Add(-time.Hour), DurationMS: 2500, ExitCode: &code, LogStart: 10, LogEnd: 20}
 }
 
-func TestDetailTellsAllOfARunAndTheEndOfItsOutput(t *testing.T) {
-	d := detailOf(t, failedCommand(), 3, Output{Terminal: true, Text: "\r\nbegin\r\n\x1b]0;title\x07\x1b[31mred\x1b[m 10%\r 90%\x1b[K\r\n\x1b[2K\r\n"})
+func TestDetailShowsARunAndTheEndOfItsOutput(t *testing.T) {
+	d := newDetail(t, failedCommand(), 3, Output{Terminal: true, Text: "\r\nbegin\r\n\x1b]0;title\x07\x1b[31mred\x1b[m 10%\r 90%\x1b[K\r\n\x1b[2K\r\n"})
 	for _, size := range [][2]int{{80, 14}, {140, 12}, {60, 40}} {
-		text := d.text(size[0], size[1])
+		text := d.drawText(size[0], size[1])
 		for _, want := range []string{"make \\", "exit 2", "took 2.5s", "~/src", "codex/1.2", "3 runs, 3 failed", "begin", "90%"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%v: no %q in\n%s", size, want, text)
@@ -298,16 +298,16 @@ func TestDetailTellsAllOfARunAndTheEndOfItsOutput(t *testing.T) {
 	}
 }
 
-// hostile are characters that take no cell, two, or have a meaning.
+// hostile are characters of no width, of two cells, or with a meaning.
 var hostile = rapid.SampledFrom([]rune("ab 日\u0301\u202e\u200d\x00\x1b[31m]0;\a\r\n\t\u009b\ufffd"))
 
-func TestDetailFillsItsAreaWhateverIsInIt(t *testing.T) {
+func TestDetailFillsItsAreaWithAnyText(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := failedCommand()
 		c.Command = rapid.StringOf(hostile).Draw(rt, "command")
 		d := &Detail{}
-		d.Show(api.HistoryRow{Command: c})
-		d.Take(&api.HistoryRow{Command: c}, api.HistorySearchOutput{Rows: []api.HistoryRow{{Command: c}, {Command: c}}, Total: 2},
+		d.ShowRow(api.HistoryRow{Command: c})
+		d.StoreRuns(&api.HistoryRow{Command: c}, api.HistorySearchOutput{Rows: []api.HistoryRow{{Command: c}, {Command: c}}, Total: 2},
 			Output{Text: rapid.StringOf(hostile).Draw(rt, "output"), Terminal: rapid.Bool().Draw(rt, "terminal")})
 		w, h := rapid.IntRange(10, 160).Draw(rt, "w"), rapid.IntRange(1, 40).Draw(rt, "h")
 		d.Scroll(rapid.IntRange(-10, 10).Draw(rt, "scroll"))
@@ -323,7 +323,7 @@ func TestDetailFillsItsAreaWhateverIsInIt(t *testing.T) {
 	})
 }
 
-func TestDetailSaysWhyThereIsNoOutput(t *testing.T) {
+func TestDetailExplainsMissingOutput(t *testing.T) {
 	for _, test := range []struct {
 		out  Output
 		want string
@@ -332,27 +332,27 @@ func TestDetailSaysWhyThereIsNoOutput(t *testing.T) {
 		{Output{Terminal: true, Text: "\x1b[?1049hvim\x1b[?1049l"}, "full-screen program"},
 		{Output{Terminal: true, Text: "\x1b[K\r\n"}, "no output"},
 	} {
-		if text := detailOf(t, failedCommand(), 1, test.out).text(80, 14); !strings.Contains(text, test.want) {
+		if text := newDetail(t, failedCommand(), 1, test.out).drawText(80, 14); !strings.Contains(text, test.want) {
 			t.Errorf("no %q in\n%s", test.want, text)
 		}
 	}
 }
 
-func TestDetailAsksAgainWhenTheRunHasEnded(t *testing.T) {
+func TestDetailRefetchesAfterTheRunHasExited(t *testing.T) {
 	c := failedCommand()
 	c.ExitCode, c.DurationMS = nil, -1
-	d := detailOf(t, c, 1, Output{Text: "one\n"})
-	if d.Show(api.HistoryRow{Command: c, Runs: 1}); d.shown {
-		if _, ok := d.Next(); ok {
+	d := newDetail(t, c, 1, Output{Text: "one\n"})
+	if d.ShowRow(api.HistoryRow{Command: c, Runs: 1}); d.shown {
+		if _, ok := d.NextRow(); ok {
 			t.Error("what is known is asked again")
 		}
 	}
 	c.DurationMS = 10
-	d.Show(api.HistoryRow{Command: c, Runs: 1})
-	if _, ok := d.Next(); !ok {
+	d.ShowRow(api.HistoryRow{Command: c, Runs: 1})
+	if _, ok := d.NextRow(); !ok {
 		t.Error("the end is not asked for")
 	}
-	if text := d.text(80, 14); !strings.Contains(text, "one") {
+	if text := d.drawText(80, 14); !strings.Contains(text, "one") {
 		t.Errorf("the output is gone meanwhile:\n%s", text)
 	}
 }
@@ -362,16 +362,16 @@ func TestDetailScrollsThroughTheOutput(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&out, "line %d.\n", i)
 	}
-	d := detailOf(t, failedCommand(), 1, Output{Text: out.String()})
-	if text := d.text(80, 14); !strings.Contains(text, "line 99.") {
+	d := newDetail(t, failedCommand(), 1, Output{Text: out.String()})
+	if text := d.drawText(80, 14); !strings.Contains(text, "line 99.") {
 		t.Errorf("the end is not seen:\n%s", text)
 	}
 	d.Scroll(-1000)
-	if text := d.text(80, 14); !strings.Contains(text, "line 0.") {
+	if text := d.drawText(80, 14); !strings.Contains(text, "line 0.") {
 		t.Errorf("the beginning is not seen:\n%s", text)
 	}
 	d.Scroll(1000)
-	if text := d.text(80, 14); !strings.Contains(text, "line 99.") {
+	if text := d.drawText(80, 14); !strings.Contains(text, "line 99.") {
 		t.Errorf("the end is not seen again:\n%s", text)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"tandem/panes/widget"
 )
 
-// onMachines says which machines are asked, where there are others: those of a
-// folder or session that the search is about, or those that host: names.
-func (f *finder) onMachines(in *api.HistorySearchInput) {
+// selectMachines sets the machines to search, if there are others: the one of the folder or
+// session, or those matching host: in the query.
+func (f *finder) selectMachines(in *api.HistorySearchInput) {
 	n := f.env.News()
 	if len(n.Machines) == 0 {
 		return
@@ -22,6 +22,7 @@ func (f *finder) onMachines(in *api.HistorySearchInput) {
 	if on, there := api.PathOf(in.CWD); n.Machine(on) != nil {
 		machine, in.CWD = on, there
 	}
+	// A folder or session is on one machine, whatever host: says.
 	if in.CWD != "" || in.Process != "" {
 		in.Hosts = []string{machine}
 		return
@@ -35,16 +36,15 @@ func (f *finder) onMachines(in *api.HistorySearchInput) {
 		}
 	}
 	if len(in.Hosts) == 0 {
-		in.Hosts = []string{host} // that there is no such machine is said where it is asked
+		in.Hosts = []string{host} // the search then reports the unknown machine
 	}
 }
 
-// missing says which of the machines that are asked have not been searched; "" for
-// none.
-func (f *finder) missing(now time.Time) string {
+// missingNote returns which of the selected machines were not searched, and why; "" for none.
+func (f *finder) missingNote(now time.Time) string {
 	n := f.env.News()
-	if f.fleet.on {
-		return "" // they are counted above
+	if f.fleet.shown {
+		return "" // the tabs count them
 	}
 	all := slices.Clone(f.list.missing)
 	for _, host := range f.list.search.Hosts {
@@ -52,18 +52,18 @@ func (f *finder) missing(now time.Time) string {
 			all = append(all, widget.Clean(host)+": "+m.OfflineReason(now))
 		}
 	}
-	if len(all) == 0 || len(f.list.search.Hosts) == 1 { // the list itself says why it cannot be told
+	if len(all) == 0 || len(f.list.search.Hosts) == 1 { // the list shows the reason
 		return ""
 	}
 	return "without " + strings.Join(all, ", ")
 }
 
-// drawList gives h rows of w cells: the list and, below it, which machines are not
-// in it. The slice is valid until the next call.
+// drawList returns h rows of w cells: the list and a note on missing machines. The slice is valid
+// until the next call.
 func (f *finder) drawList(w, h int, now time.Time) []string {
 	look := f.env.Look()
-	f.list.Hosts = len(f.env.News().Machines) > 0 || f.fleet.on
-	missing := f.missing(now)
+	f.list.Hosts = len(f.env.News().Machines) > 0 || f.fleet.shown
+	missing := f.missingNote(now)
 	if missing == "" || h < 3 {
 		return f.list.Draw(w, h, now, look)
 	}

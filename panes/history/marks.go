@@ -7,43 +7,42 @@ import (
 	"tandem/engine/api"
 )
 
-// A run is one by its number, on a machine.
-type run struct {
+// A runID identifies a run of a command on a machine.
+type runID struct {
 	host string
 	id   int64
 }
 
-func runOf(row *api.HistoryRow) run { return run{row.Host, row.ID} }
+func runIDOf(row *api.HistoryRow) runID { return runID{row.Host, row.ID} }
 
-// A markKey is what a mark is on: a run or, where equal commands are one row, a
-// command line of a machine.
+// A markKey identifies a marked row: a run or, if equal commands share a row, a command line on a
+// machine.
 type markKey struct {
-	run
+	runID
 	command string
 }
 
-// marks are the rows of the history that are marked. They are kept
-// through a search and through scrolling, with all that is to be known of them.
+// marks are the marked rows. They survive searching and scrolling, so they keep complete rows.
 type marks map[markKey]api.HistoryRow
 
-func keyOf(row *api.HistoryRow, unique bool) markKey {
+func markKeyOf(row *api.HistoryRow, unique bool) markKey {
 	if unique {
-		return markKey{run{host: row.Host}, row.Command.Command}
+		return markKey{runID{host: row.Host}, row.Command.Command}
 	}
-	return markKey{run: runOf(row)}
+	return markKey{runID: runIDOf(row)}
 }
 
-// regroup puts the marks on command lines, or on the runs that stood for them.
+// regroup moves the marks to command lines if unique is set, or else to their newest runs.
 func (m marks) regroup(unique bool) {
-	rows := m.sorted()
+	rows := m.sortRows()
 	clear(m)
-	for _, row := range rows { // of equal ones the newest comes last
-		m[keyOf(&row, unique)] = row
+	for _, row := range rows { // oldest first, so that the newest of equal ones remains
+		m[markKeyOf(&row, unique)] = row
 	}
 }
 
-// sorted are the marked rows, oldest first.
-func (m marks) sorted() []api.HistoryRow {
+// sortRows returns the marked rows, oldest first.
+func (m marks) sortRows() []api.HistoryRow {
 	rows := make([]api.HistoryRow, 0, len(m))
 	for _, row := range m {
 		rows = append(rows, row)
@@ -54,17 +53,16 @@ func (m marks) sorted() []api.HistoryRow {
 	return rows
 }
 
-// Mark marks the row under the cursor, or takes its mark away, and goes to the
-// next one.
-func (l *List) Mark() {
-	row := l.at(l.cursor)
+// ToggleMark marks or unmarks the row under the cursor and moves to the next one.
+func (l *List) ToggleMark() {
+	row := l.findRow(l.cursor)
 	if row == nil {
 		return
 	}
 	if l.marks == nil {
 		l.marks = marks{}
 	}
-	key := keyOf(row, l.search.Unique)
+	key := markKeyOf(row, l.search.Unique)
 	if _, marked := l.marks[key]; marked {
 		delete(l.marks, key)
 	} else {
@@ -73,21 +71,19 @@ func (l *List) Mark() {
 	l.Move(1)
 }
 
-// Unmark takes all marks away and reports whether there were any.
-func (l *List) Unmark() bool {
+// ClearMarks removes all marks and reports whether there were any.
+func (l *List) ClearMarks() bool {
 	had := len(l.marks) > 0
 	clear(l.marks)
 	return had
 }
 
-// Marked are the marked rows, oldest first, those included that the search does
-// not find.
-func (l *List) Marked() []api.HistoryRow { return l.marks.sorted() }
+// ListMarked returns the marked rows, oldest first, including those outside the search.
+func (l *List) ListMarked() []api.HistoryRow { return l.marks.sortRows() }
 
-// MarkedRows is how many rows are marked.
-func (l *List) MarkedRows() int { return len(l.marks) }
+func (l *List) MarkCount() int { return len(l.marks) }
 
 func (l *List) isMarked(row *api.HistoryRow) bool {
-	_, marked := l.marks[keyOf(row, l.search.Unique)]
+	_, marked := l.marks[markKeyOf(row, l.search.Unique)]
 	return marked
 }

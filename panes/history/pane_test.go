@@ -15,7 +15,7 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A fakeEnv is a dashboard that keeps what it is asked for.
+// A fakeEnv is a dashboard recording its calls.
 type fakeEnv struct {
 	panestest.Env
 	inserted string
@@ -24,21 +24,20 @@ type fakeEnv struct {
 func (e *fakeEnv) Session() (id, folder string) { return "1", "/home/ann/src" }
 func (e *fakeEnv) Insert(text string) tea.Cmd   { e.inserted = text; return nil }
 
-// shownPane is a pane over commands, the newest first; answer has what it asks
-// for answered.
-func shownPane(commands ...string) (p *Pane, e *fakeEnv, answer func()) {
+// newTestPane returns a pane on commands, the newest first; answer answers its request.
+func newTestPane(commands ...string) (p *Pane, e *fakeEnv, answer func()) {
 	e = &fakeEnv{}
 	e.Known.Connected = true
 	p = New(e)
 	p.Resize(100, 24)
 	p.Show()
 	answer = func() {
-		for r, ok := p.list.Next(); ok; r, ok = p.list.Next() {
+		for r, ok := p.list.NextRequest(); ok; r, ok = p.list.NextRequest() {
 			out := api.HistorySearchOutput{Total: len(commands)}
 			for i, c := range commands {
 				out.Rows = append(out.Rows, api.HistoryRow{Runs: 1, Command: api.Command{ID: int64(i + 1), Command: c, CWD: "/home/ann/src"}})
 			}
-			p.take(r, out, nil)
+			p.storeAnswer(r, out, nil)
 		}
 	}
 	return p, e, answer
@@ -53,8 +52,8 @@ func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
 	return act()
 }
 
-func TestACommandChosenBeforeItsAnswerWaitsForThat(t *testing.T) {
-	p, e, answer := shownPane("make", "go test")
+func TestChoiceWaitsForThePendingSearch(t *testing.T) {
+	p, e, answer := newTestPane("make", "go test")
 	p.press(t, keymap.Open)
 	if e.Pending == nil || e.inserted != "" {
 		t.Fatalf("it does not wait: %q is inserted", e.inserted)
@@ -66,8 +65,8 @@ func TestACommandChosenBeforeItsAnswerWaitsForThat(t *testing.T) {
 	}
 }
 
-func TestSeveralLinesAreAskedAboutWhereAProgramMayRunThem(t *testing.T) {
-	p, e, answer := shownPane("one\ntwo")
+func TestInsertingSeveralLinesAsksFirst(t *testing.T) {
+	p, e, answer := newTestPane("one\ntwo")
 	answer()
 	p.press(t, keymap.Open)
 	q, ok := e.Shown.(*overlay.Question)
@@ -86,8 +85,8 @@ func TestSeveralLinesAreAskedAboutWhereAProgramMayRunThem(t *testing.T) {
 	}
 }
 
-func TestMarkedCommandsAreCopiedInTheirOrder(t *testing.T) {
-	p, e, answer := shownPane("three", "two", "one")
+func TestMarkedCommandsAreCopiedInOrder(t *testing.T) {
+	p, e, answer := newTestPane("three", "two", "one")
 	answer()
 	p.press(t, keymap.Mark)
 	p.press(t, keymap.Mark)
@@ -100,14 +99,14 @@ func TestMarkedCommandsAreCopiedInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestWhatIsPutOnThePromptHasNoControlCharacters(t *testing.T) {
-	if got := insertable("a\x1b[201~\rrm\x00 \u009b x\t|\n\xff\n"); got != "a[201~rm  x |\n\uFFFD" {
+func TestPromptTextHasNoControlCharacters(t *testing.T) {
+	if got := promptText("a\x1b[201~\rrm\x00 \u009b x\t|\n\xff\n"); got != "a[201~rm  x |\n\uFFFD" {
 		t.Errorf("%q", got)
 	}
 }
 
-// longHistory is a pane of 200×60 on a history of 100,000 commands; serve answers
-// what its list asks for.
+// longHistory returns a pane of 200×60 on a history of 100,000 commands; serve answers its list's
+// request.
 func longHistory() (p *Pane, serve func()) {
 	e := &fakeEnv{}
 	e.Known.Connected = true
@@ -123,17 +122,17 @@ func longHistory() (p *Pane, serve func()) {
 	}
 	serve = func() {
 		h := p
-		for r, ok := h.list.Next(); ok; r, ok = h.list.Next() {
+		for r, ok := h.list.NextRequest(); ok; r, ok = h.list.NextRequest() {
 			out := api.HistorySearchOutput{Total: 100_000}
 			for i := range r.Input.Limit {
 				out.Rows = append(out.Rows, row(r.Input.Offset+i))
 			}
-			h.list.Take(r, out)
+			h.list.StoreAnswer(r, out)
 		}
 		if chosen, ok := h.list.Selected(); ok {
-			h.detail.Show(chosen)
-			h.detail.Next()
-			h.detail.Take(&chosen, api.HistorySearchOutput{Rows: []api.HistoryRow{chosen, chosen}, Total: 2},
+			h.detail.ShowRow(chosen)
+			h.detail.NextRow()
+			h.detail.StoreRuns(&chosen, api.HistorySearchOutput{Rows: []api.HistoryRow{chosen, chosen}, Total: 2},
 				Output{Text: strings.Repeat("ok\ttandem/engine\t\x1b[32m0.012s\x1b[m and more\r\n", 700), Terminal: true})
 		}
 	}
@@ -141,8 +140,7 @@ func longHistory() (p *Pane, serve func()) {
 	return p, serve
 }
 
-// BenchmarkHistoryCursor is a key that moves the cursor by a page: what
-// is shown at once, without the rows that are asked for.
+// BenchmarkHistoryCursor measures a key moving the cursor by a page, without loading rows.
 func BenchmarkHistoryCursor(b *testing.B) {
 	p, serve := longHistory()
 	for b.Loop() {
@@ -154,7 +152,7 @@ func BenchmarkHistoryCursor(b *testing.B) {
 	}
 }
 
-// BenchmarkHistoryQuery is a key of the query, and the answer to it.
+// BenchmarkHistoryQuery measures a key of the query with its answer.
 func BenchmarkHistoryQuery(b *testing.B) {
 	p, serve := longHistory()
 	p.typeQuery()
@@ -171,8 +169,8 @@ func BenchmarkHistoryQuery(b *testing.B) {
 	}
 }
 
-func TestTheQueryIsGoneOnWithByACommandThatWasFound(t *testing.T) {
-	p, _, answer := shownPane("go test ./...", "go vet")
+func TestQueryIsCompletedFromFoundCommands(t *testing.T) {
+	p, _, answer := newTestPane("go test ./...", "go vet")
 	answer()
 	p.press(t, keymap.Filter)
 	for _, r := range "go t" {
@@ -183,34 +181,34 @@ func TestTheQueryIsGoneOnWithByACommandThatWasFound(t *testing.T) {
 		t.Errorf("drawn is %q", got)
 	}
 	p.Type(tea.KeyPressMsg{Code: tea.KeyRight})
-	if got := p.input().Query; got != "go test ./..." {
+	if got := p.buildInput().Query; got != "go test ./..." {
 		t.Errorf("the query is %q", got)
 	}
 }
 
-func TestCommandsOfWhoCameFromElsewhereAreFilteredByFrom(t *testing.T) {
-	p, _, _ := shownPane()
+func TestFromFiltersCommandsByOrigin(t *testing.T) {
+	p, _, _ := newTestPane()
 	p.field.Set("make from:laptop x")
-	p.search(0)
-	if in := p.input(); in.From != "laptop" || in.Query != "make x" {
+	p.startSearch(0)
+	if in := p.buildInput(); in.From != "laptop" || in.Query != "make x" {
 		t.Errorf("asks for %q from %q", in.Query, in.From)
 	}
 }
 
-func TestMachinesAreAskedByTheFilterAndTheirRowsAreKeptApart(t *testing.T) {
-	p, e, _ := shownPane()
+func TestHostFilterSelectsMachinesAndKeepsRowsApart(t *testing.T) {
+	p, e, _ := newTestPane()
 	e.Known.Machines = []panes.Machine{{Machine: api.Machine{Name: "box", State: api.MachineConnected}}, {Machine: api.Machine{Name: "web", State: api.MachineAway}}}
 	for typed, want := range map[string]string{"": "[ box web]", "host:b x": "[box]", "host:here": "[]", "host:nosuch": "[nosuch]"} {
 		p.field.Set(typed)
-		p.search(0)
-		if in := p.input(); fmt.Sprint(in.Hosts) != want || strings.Contains(in.Query, "host:") {
+		p.startSearch(0)
+		if in := p.buildInput(); fmt.Sprint(in.Hosts) != want || strings.Contains(in.Query, "host:") {
 			t.Errorf("%q: asks %v for %q", typed, in.Hosts, in.Query)
 		}
 	}
 	p.field.Set("")
-	p.search(0)
-	r, _ := p.list.Next()
-	p.take(r, api.HistorySearchOutput{Total: 2, Rows: []api.HistoryRow{
+	p.startSearch(0)
+	r, _ := p.list.NextRequest()
+	p.storeAnswer(r, api.HistorySearchOutput{Total: 2, Rows: []api.HistoryRow{
 		{Runs: 1, Command: api.Command{ID: 1, Command: "make", CWD: "/src"}},
 		{Runs: 1, Command: api.Command{ID: 1, Command: "make", CWD: "/srv", Host: "box", Process: "box/p"}},
 	}}, nil)
@@ -220,14 +218,14 @@ func TestMachinesAreAskedByTheFilterAndTheirRowsAreKeptApart(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, screen)
 		}
 	}
-	p.list.Mark()
-	p.list.Mark()
-	rows := p.list.Marked()
+	p.list.ToggleMark()
+	p.list.ToggleMark()
+	rows := p.list.ListMarked()
 	if len(rows) != 2 {
 		t.Fatalf("marked: %v", rows)
 	}
 	for _, row := range rows {
-		in := p.startOf(row, map[string]bool{})
+		in := p.startInput(row, map[string]bool{})
 		if machine, _ := api.MachineOf(in.ID); machine != row.Host || in.CWD != row.CWD {
 			t.Errorf("%s begins on %q in %q", row.Host, machine, in.CWD)
 		}

@@ -13,7 +13,8 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A recall is the history over a terminal: what is chosen goes onto the prompt.
+// A recall is the history in a dialog over a terminal: the chosen command is inserted at the
+// prompt.
 type recall struct {
 	finder
 	pane  *Pane
@@ -22,16 +23,16 @@ type recall struct {
 }
 
 const (
-	recallEdge = 4 // columns of the box around its inside
-	recallRows = 2 // beside the list: the query and the filters
+	recallBorder = 4 // columns of the border
+	recallRows   = 2 // rows besides the list: the query and the filters
 )
 
-// Recall opens the history over a terminal.
-func (p *Pane) Recall() tea.Cmd {
+// OpenRecall opens the history over a terminal.
+func (p *Pane) OpenRecall() tea.Cmd {
 	u := &recall{finder: finder{env: p.env}, pane: p}
-	u.shows, u.leave = func() bool { return p.env.Shows(u) }, u.close
+	u.isShown, u.onCancel = func() bool { return p.env.Shows(u) }, u.close
 	u.list.Focused = true
-	u.search(0)
+	u.startSearch(0)
 	p.recall = u
 	p.env.Ask(u)
 	return nil
@@ -42,37 +43,37 @@ func (u *recall) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRec
 func (u *recall) Do(_ overlay.Host, a keymap.Action) tea.Cmd {
 	switch a {
 	case keymap.HistoryPick:
-		return u.pick(u.choose)
+		return u.actOnChosen(u.insertChosen)
 	case keymap.HistoryOlder:
 		u.list.Move(1)
 	case keymap.HistoryNewer:
 		u.list.Move(-1)
 	case keymap.HistoryRun:
-		return u.withSelected(func(row api.HistoryRow) tea.Cmd {
+		return u.actOnSelected(func(row api.HistoryRow) tea.Cmd {
 			u.close()
 			return u.pane.runAgain(row)
 		})
 	case keymap.HistoryCopy:
-		return u.withSelected(func(row api.HistoryRow) tea.Cmd {
+		return u.actOnSelected(func(row api.HistoryRow) tea.Cmd {
 			u.close()
 			return u.pane.copyCommand(row)
 		})
 	case keymap.HistoryLeave:
 		u.close()
 	default:
-		u.toggle(a)
+		u.toggleFilter(a)
 	}
 	return nil
 }
 
 func (u *recall) close() {
-	u.end()
+	u.cancelFetch()
 	u.env.Close()
 }
 
-func (u *recall) choose(row api.HistoryRow) tea.Cmd {
+func (u *recall) insertChosen(row api.HistoryRow) tea.Cmd {
 	u.close()
-	return u.pane.PutOnPrompt(row)
+	return u.pane.InsertAtPrompt(row)
 }
 
 func (u *recall) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
@@ -81,12 +82,12 @@ func (u *recall) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (u *recall) Paste(_ overlay.Host, text string) tea.Cmd {
-	u.insert(text)
+	u.insertText(text)
 	return nil
 }
 
 func (u *recall) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
-	width = min(w-recallEdge-2, 136)
+	width = min(w-recallBorder-2, 136)
 	height = min(max(height*3/5, 11), height-6)
 	query, x := u.drawQuery(width, true)
 	rows = []string{query, u.drawFilters(width, keymap.ScopeRecall)}
@@ -95,18 +96,16 @@ func (u *recall) Draw(h overlay.Host, w, height int) (rows []string, width, x, y
 	return rows, width, x, 0
 }
 
-// Hints are the next useful keys: with nothing found there is nothing to do
-// anything with.
+// Hints returns the next useful keys. Without any row there is only one.
 func (u *recall) Hints(_ overlay.Host) []widget.Hint {
-	leave := u.hint(keymap.HistoryLeave, "close")
-	if u.list.Settled() && u.list.Total() == 0 {
+	leave := u.hintFor(keymap.HistoryLeave, "close")
+	if u.list.IsSettled() && u.list.Total() == 0 {
 		return []widget.Hint{leave}
 	}
-	return []widget.Hint{u.hint(keymap.HistoryPick, "insert at the prompt"), u.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
+	return []widget.Hint{u.hintFor(keymap.HistoryPick, "insert at the prompt"), u.upDownHint(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
 		panes.HintFor(u.env.Bindings(), keymap.HistoryRun, "run", keymap.ScopeRecall), panes.HintFor(u.env.Bindings(), keymap.HistoryCopy, "copy", keymap.ScopeRecall), leave}
 }
 
-// Mouse handles the mouse inside the box.
 func (u *recall) Mouse(_ overlay.Host, e keys.Mouse) tea.Cmd {
 	row := u.list.RowAt(e.Y - u.top)
 	switch {
@@ -116,10 +115,10 @@ func (u *recall) Mouse(_ overlay.Host, e keys.Mouse) tea.Cmd {
 		return nil
 	case e.Y == 1:
 		u.clickFilter(e.X)
-	case row >= 0 && e.Y < u.top+1+u.list.Page()+1:
-		u.list.Go(row)
+	case row >= 0 && e.Y < u.top+1+u.list.PageRows()+1:
+		u.list.MoveTo(row)
 		if u.click.Again(row) {
-			return u.withSelected(u.choose)
+			return u.actOnSelected(u.insertChosen)
 		}
 	}
 	return nil

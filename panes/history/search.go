@@ -11,50 +11,51 @@ import (
 	"tandem/ui/overlay"
 )
 
-// An outputSearch is what is searched for in the output of a Detail.
+// An outputSearch is a search in the output of a Detail.
 type outputSearch struct {
-	re     *regexp.Regexp // nil for nothing
-	lines  []int          // that match
-	at     int            // which of these was found last
-	serial int            // counts what is marked, for what is drawn of it
+	re      *regexp.Regexp // nil for none
+	lines   []int          // matching lines
+	current int            // index in lines of the last match
+	serial  int            // counts changes, to invalidate drawn rows
 }
 
-// A detailPosition is where an output is looked at.
-type detailPosition struct {
-	of       run
+// A savedView is a position in an output to return to.
+type savedView struct {
+	of       runID
 	top      int
 	scrolled bool
 	search   outputSearch
 }
 
-// Position is where the output is looked at now.
-func (d *Detail) Position() detailPosition {
-	return detailPosition{runOf(&d.row), d.view.YOffset(), d.scrolled, d.search}
+// SaveView returns the current position.
+func (d *Detail) SaveView() savedView {
+	return savedView{runIDOf(&d.row), d.view.YOffset(), d.scrolled, d.search}
 }
 
-// Return goes back to a position, unless the output is another one by now.
-func (d *Detail) Return(to detailPosition) {
-	if to.of != runOf(&d.row) {
+// RestoreView returns to a position, unless another output is shown by now.
+func (d *Detail) RestoreView(to savedView) {
+	if to.of != runIDOf(&d.row) {
 		return
 	}
+	// Rows drawn with the other pattern must be drawn again.
 	to.search.serial = d.search.serial + 1
 	d.search, d.scrolled = to.search, to.scrolled
 	d.view.SetYOffset(to.top)
 }
 
-// Search looks for the match nearest to what is seen, above its end or below the
-// first row of an output that was scrolled.
-func (d *Detail) Search(re *regexp.Regexp) {
+// SetPattern sets the pattern and shows the nearest match: above the end or, if the output was
+// scrolled, below the first visible row.
+func (d *Detail) SetPattern(re *regexp.Regexp) {
 	d.search = outputSearch{re: re, serial: d.search.serial + 1}
-	if d.search.lines = d.matching(re); len(d.search.lines) == 0 {
+	if d.search.lines = d.matchingLines(re); len(d.search.lines) == 0 {
 		return
 	}
 	if !d.scrolled {
-		d.search.at = len(d.search.lines) - 1
+		d.search.current = len(d.search.lines) - 1
 	} else {
 		for i, line := range d.search.lines {
 			if line < len(d.firstRows) && d.firstRows[line] >= d.view.YOffset() {
-				d.search.at = i
+				d.search.current = i
 				break
 			}
 		}
@@ -62,8 +63,7 @@ func (d *Detail) Search(re *regexp.Regexp) {
 	d.showMatch()
 }
 
-// matching are the lines that match.
-func (d *Detail) matching(re *regexp.Regexp) (lines []int) {
+func (d *Detail) matchingLines(re *regexp.Regexp) (lines []int) {
 	for i := range d.output {
 		if re != nil && re.MatchString(d.output[i].Plain()) {
 			lines = append(lines, i)
@@ -72,8 +72,8 @@ func (d *Detail) matching(re *regexp.Regexp) (lines []int) {
 	return lines
 }
 
-// Step goes to the next match, or to the one before, around the end.
-func (d *Detail) Step(back bool) {
+// StepMatch goes to the next or the previous match, wrapping around.
+func (d *Detail) StepMatch(back bool) {
 	n := len(d.search.lines)
 	if n == 0 {
 		return
@@ -82,15 +82,15 @@ func (d *Detail) Step(back bool) {
 	if back {
 		by = n - 1
 	}
-	d.search.at = (d.search.at + by) % n
+	d.search.current = (d.search.current + by) % n
 	d.search.serial++
 	d.showMatch()
 }
 
-// showMatch has the match that was found last in sight.
+// showMatch scrolls the current match into view.
 func (d *Detail) showMatch() {
-	line := d.search.lines[d.search.at]
-	if line >= len(d.firstRows) { // it was not drawn yet
+	line := d.search.lines[d.search.current]
+	if line >= len(d.firstRows) { // not drawn yet
 		return
 	}
 	row, h := d.firstRows[line], max(d.view.Height(), 1)
@@ -100,21 +100,21 @@ func (d *Detail) showMatch() {
 	d.scrolled = !d.view.AtBottom()
 }
 
-// Matches is which match was found last, from 1, and how many there are.
-func (d *Detail) Matches() (number, total int) {
+// MatchNumber returns the number of the current match, from 1, and of all.
+func (d *Detail) MatchNumber() (number, total int) {
 	if total = len(d.search.lines); total > 0 {
-		number = d.search.at + 1
+		number = d.search.current + 1
 	}
 	return number, total
 }
 
-// marks are the parts of a line that match.
-func (d *Detail) marks(line int, look *widget.Look) (marks []widget.TextMark) {
+// textMarks returns the matching parts of a line.
+func (d *Detail) textMarks(line int, look *widget.Look) (marks []widget.TextMark) {
 	if d.search.re == nil {
 		return nil
 	}
 	ink := look.Found
-	if len(d.search.lines) > 0 && d.search.lines[d.search.at] == line {
+	if len(d.search.lines) > 0 && d.search.lines[d.search.current] == line {
 		ink = look.FoundHere
 	}
 	for _, at := range d.search.re.FindAllStringIndex(d.output[line].Plain(), 100) {
@@ -123,76 +123,75 @@ func (d *Detail) marks(line int, look *widget.Look) (marks []widget.TextMark) {
 	return marks
 }
 
-// askOutput asks what to look for in the output of the command under the cursor, and
-// shows it while it is typed.
+// askOutput opens the search line for the output of the command under the cursor, and shows the
+// nearest match as the user types.
 func (p *Pane) askOutput() tea.Cmd {
 	d := &p.detail
 	if len(d.output) == 0 {
 		return p.env.Say("no output to search", false)
 	}
-	origin := d.Position()
-	f := &overlay.Find{Regexp: p.sought.Regexp, Exact: p.sought.Exact}
+	origin := d.SaveView()
+	f := &overlay.Find{Regexp: p.lastPattern.Regexp, Exact: p.lastPattern.Exact}
 	f.Changed = func() tea.Cmd {
-		d.Return(origin)
+		d.RestoreView(origin)
 		if err := p.searchOutput(f.Pattern()); err != nil {
 			f.Problem = panes.ErrorText(err)
 		} else if f.Pattern().Text != "" {
-			f.Tell(d.Matches())
+			f.Tell(d.MatchNumber())
 		}
 		return nil
 	}
 	f.Done = func(accept bool) tea.Cmd {
-		p.line = nil
+		p.searchLine = nil
 		switch {
 		case !accept:
-			d.Return(origin)
+			d.RestoreView(origin)
 		case f.Pattern().Text == "":
 			return p.nextMatch(false)
 		default:
-			p.sought = f.Pattern()
+			p.lastPattern = f.Pattern()
 			if f.Problem != "" {
 				return p.env.Say(f.Problem, true)
 			}
 		}
 		return nil
 	}
-	p.line = f
+	p.searchLine = f
 	p.env.Ask(f)
 	return nil
 }
 
 func (p *Pane) searchOutput(pattern api.Pattern) error {
 	if pattern.Text == "" {
-		p.detail.Search(nil)
+		p.detail.SetPattern(nil)
 		return nil
 	}
 	re, err := pattern.Compile()
-	p.detail.Search(re)
+	p.detail.SetPattern(re)
 	return err
 }
 
-// nextMatch goes to another match in the output of what was looked for last, or asks
-// what to look for.
+// nextMatch goes to another match of the last pattern in the output, or asks for a pattern.
 func (p *Pane) nextMatch(back bool) tea.Cmd {
 	switch {
-	case p.sought.Text == "":
+	case p.lastPattern.Text == "":
 		return p.askOutput()
 	case p.detail.search.re == nil:
-		if err := p.searchOutput(p.sought); err != nil {
+		if err := p.searchOutput(p.lastPattern); err != nil {
 			return p.env.Say(panes.ErrorText(err), true)
 		}
 	default:
-		p.detail.Step(back)
+		p.detail.StepMatch(back)
 	}
-	if _, total := p.detail.Matches(); total == 0 {
+	if _, total := p.detail.MatchNumber(); total == 0 {
 		return p.env.Say("no match", false)
 	}
 	return nil
 }
 
-// covered is how many rows the line covers in which is typed what to look for.
-func (p *Pane) covered() int {
-	if p.line != nil && p.env.Shows(p.line) {
+// searchRows returns how many rows the search line covers.
+func (p *Pane) searchRows() int {
+	if p.searchLine != nil && p.env.Shows(p.searchLine) {
 		return overlay.FindRows
 	}
 	return 0

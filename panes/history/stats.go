@@ -11,8 +11,8 @@ import (
 	"tandem/ui/overlay"
 )
 
-// showStats shows what is run often, what fails, and how much on which day: what
-// tandem history stats prints.
+// showStats shows frequent commands, failures and runs per day, as tandem history stats prints
+// them.
 func (p *Pane) showStats() tea.Cmd {
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
 		return api.HistoryStats.Call(ctx, e, api.HistoryStatsInput{})

@@ -17,8 +17,8 @@ import (
 	"tandem/ui/overlay"
 )
 
-func TestTheViewShowsTheStatistics(t *testing.T) {
-	p, e, answer := shownPane("make test")
+func TestShowStatsListsCounts(t *testing.T) {
+	p, e, answer := newTestPane("make test")
 	answer()
 	out := api.HistoryStatsOutput{}
 	engine := panestest.NewEngine()
@@ -58,7 +58,6 @@ func TestTheViewShowsTheStatistics(t *testing.T) {
 	}
 }
 
-// A countsHost shows it.
 type countsHost struct {
 	overlay.Host
 	look *widget.Look

@@ -131,9 +131,9 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	case "up", "ctrl+s", "ctrl+p":
 		m.list.Move(-1)
 	case "pgdown":
-		m.list.Move(m.list.Page())
+		m.list.Move(m.list.PageRows())
 	case "pgup":
-		m.list.Move(-m.list.Page())
+		m.list.Move(-m.list.PageRows())
 	case "alt+h":
 		m.toggle(&m.here)
 	case "alt+e":
@@ -170,12 +170,12 @@ func (m *model) search(delay time.Duration) {
 		since := time.Date(y, month, d, 0, 0, 0, 0, time.Local)
 		in.Since = &since
 	}
-	m.list.Search(in, delay)
+	m.list.StartSearch(in, delay)
 }
 
 // fetch asks for the rows that are needed now.
 func (m *model) fetch() tea.Cmd {
-	r, ok := m.list.Next()
+	r, ok := m.list.NextRequest()
 	if !ok {
 		return nil
 	}
@@ -188,11 +188,11 @@ func (m *model) fetch() tea.Cmd {
 
 func (m *model) take(msg found) tea.Cmd {
 	if msg.err != nil {
-		m.list.Fail(msg.request, msg.err)
+		m.list.StoreError(msg.request, msg.err)
 	} else {
-		m.list.Take(msg.request, msg.out)
+		m.list.StoreAnswer(msg.request, msg.out)
 	}
-	if m.waits && m.list.Settled() {
+	if m.waits && m.list.IsSettled() {
 		return m.choose(m.run)
 	}
 	return nil
@@ -201,7 +201,7 @@ func (m *model) take(msg found) tea.Cmd {
 // choose ends with the command under the cursor, once the answer to what was typed
 // is there.
 func (m *model) choose(run bool) tea.Cmd {
-	if m.waits, m.run = !m.list.Settled(), run; m.waits {
+	if m.waits, m.run = !m.list.IsSettled(), run; m.waits {
 		return nil
 	}
 	row, ok := m.list.Selected()
