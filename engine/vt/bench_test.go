@@ -10,7 +10,7 @@ import (
 func BenchmarkWrite(b *testing.B) {
 	for _, s := range streams {
 		for _, size := range [][2]int{{80, 24}, {200, 60}} {
-			data := stream(1<<20, size[0], size[1], s.make)
+			data := makeStream(1<<20, size[0], size[1], s.make)
 			for _, grid := range []string{"own", "vt10x"} {
 				b.Run(fmt.Sprintf("%s/%dx%d/%s", s.name, size[0], size[1], grid), func(b *testing.B) {
 					t := vt.New(vt.Options{Cols: size[0], Rows: size[1], Grid: grids[grid]})
@@ -26,17 +26,17 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// fillScrollback writes until lines leave the scrollback as fast as they come.
+// fillScrollback writes until the scrollback is full and drops a line for each new one.
 func fillScrollback(t *vt.Terminal, data []byte) {
 	for range 20 {
 		t.Write(data)
 	}
 }
 
-// BenchmarkDiff is a viewer's cost of one changed row in a full screen.
+// BenchmarkDiff measures a viewer's cost of one changed row in a full screen.
 func BenchmarkDiff(b *testing.B) {
 	t := vt.New(vt.Options{Cols: 200, Rows: 60})
-	t.Write(stream(1<<20, 200, 60, colorLine))
+	t.Write(makeStream(1<<20, 200, 60, colorLine))
 	seq := t.Diff(0).Seq
 	b.ReportAllocs()
 	for b.Loop() {
@@ -49,7 +49,7 @@ func BenchmarkDiff(b *testing.B) {
 func BenchmarkResize(b *testing.B) {
 	t := vt.New(vt.Options{Cols: 80, Rows: 24})
 	for range 3 {
-		t.Write(stream(1<<20, 80, 24, logLine))
+		t.Write(makeStream(1<<20, 80, 24, logLine))
 	}
 	cols := 80
 	for b.Loop() {

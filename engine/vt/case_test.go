@@ -16,11 +16,11 @@ import (
 	"tandem/engine/vt10x"
 )
 
-// grids are the grids that every behaviour is checked on.
+// grids are the grid implementations every behaviour is checked on.
 var grids = map[string]func(cols, rows int) grid.Grid{"own": nil, "vt10x": vt10x.New}
 
-// TestCases runs testdata/*.test; testdata/README says how they are written.
-// Each case runs on every grid, with its input whole and byte by byte.
+// TestCases runs testdata/*.test; testdata/README describes their format. Each case runs on every
+// grid, with its input whole and byte by byte.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.test")
 	if err != nil || len(files) == 0 {
@@ -74,12 +74,12 @@ func readCases(t *testing.T, file string) []*testCase {
 			continue
 		}
 		c := cases[len(cases)-1]
-		args, err := words(rest)
+		args, err := splitWords(rest)
 		if err != nil {
 			t.Fatalf("%s:%d: %v", file, i+1, err)
 		}
 		if verb == "size" {
-			c.cols, c.rows = size(args[0])
+			c.cols, c.rows = parseSize(args[0])
 			continue
 		}
 		c.steps = append(c.steps, step{i + 1, verb, args})
@@ -87,11 +87,11 @@ func readCases(t *testing.T, file string) []*testCase {
 	return cases
 }
 
-// escapes makes \e one of Go's escapes.
+// escapes converts \e to an escape Go knows.
 var escapes = strings.NewReplacer(`\\`, `\\`, `\e`, `\x1b`)
 
-// words splits a line at spaces; quoted words have Go's escapes and \e.
-func words(s string) ([]string, error) {
+// splitWords splits a line at spaces. Quoted words may contain Go's escapes and \e.
+func splitWords(s string) ([]string, error) {
 	var out []string
 	for s = strings.TrimLeft(s, " "); s != ""; s = strings.TrimLeft(s, " ") {
 		if s[0] != '"' {
@@ -118,22 +118,22 @@ func words(s string) ([]string, error) {
 	return out, nil
 }
 
-func size(s string) (cols, rows int) {
+func parseSize(s string) (cols, rows int) {
 	c, r, _ := strings.Cut(s, "x")
 	cols, _ = strconv.Atoi(c)
 	rows, _ = strconv.Atoi(r)
 	return cols, rows
 }
 
-// A bench is a terminal under test with what it said.
-type bench struct {
+// A testTerminal is a terminal with its replies and events.
+type testTerminal struct {
 	*vt.Terminal
 	replies string
 	events  []string
 }
 
-// benchColors are black but for a few.
-func benchColors() styled.Palette {
+// testColors returns a palette of black colours, with a few exceptions.
+func testColors() styled.Palette {
 	const rgb = styled.ColorRGB
 	p := styled.Palette{Foreground: rgb | 0xEEEEEE, Background: rgb | 0x102030, Cursor: rgb | 0xFF8000}
 	for i := range p.Colors {
@@ -143,11 +143,11 @@ func benchColors() styled.Palette {
 	return p
 }
 
-func newBench(cols, rows int, grid string) *bench {
-	b := &bench{}
+func newTestTerminal(cols, rows int, grid string) *testTerminal {
+	b := &testTerminal{}
 	b.Terminal = vt.New(vt.Options{
 		Cols: cols, Rows: rows, Grid: grids[grid],
-		Colors: benchColors(),
+		Colors: testColors(),
 		Reply:  func(p []byte) { b.replies += string(p) },
 		Event:  func(e vt.Event) { b.events = append(b.events, eventText(e)) },
 	})
@@ -189,20 +189,20 @@ func promptText(e vt.PromptEvent) string {
 }
 
 func (c *testCase) run(t *testing.T, grid string, bytewise bool) {
-	b := newBench(c.cols, c.rows, grid)
+	b := newTestTerminal(c.cols, c.rows, grid)
 	for _, s := range c.steps {
 		if s.verb == "put" {
 			b.put(s.args, bytewise)
 			continue
 		}
-		want, got := b.check(s)
+		want, got := b.evaluate(s)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s:%d: %s (-want +got)\n%s\nscreen:\n%s", c.file, s.line, s.verb, diff, b.Text())
 		}
 	}
 }
 
-func (b *bench) put(args []string, bytewise bool) {
+func (b *testTerminal) put(args []string, bytewise bool) {
 	for _, a := range args {
 		if !bytewise {
 			b.Write([]byte(a))
@@ -214,12 +214,12 @@ func (b *bench) put(args []string, bytewise bool) {
 	}
 }
 
-// check gives what a step wants and what is there.
-func (b *bench) check(s step) (want, got any) {
+// evaluate returns the expected and the actual result of a step.
+func (b *testTerminal) evaluate(s step) (want, got any) {
 	n := func(i int) int { v, _ := strconv.Atoi(s.args[i]); return v }
 	switch s.verb {
 	case "resize":
-		b.Resize(size(s.args[0]))
+		b.Resize(parseSize(s.args[0]))
 		return nil, nil
 	case "screen":
 		return strings.TrimRight(strings.Join(s.args, "\n"), "\n"), strings.TrimRight(b.Text(), "\n")
@@ -237,7 +237,7 @@ func (b *bench) check(s step) (want, got any) {
 		got, b.events = strings.Join(b.events, "\n"), nil
 		return strings.Join(s.args, "\n"), got
 	case "history":
-		return strings.Join(s.args, "\n"), b.history()
+		return strings.Join(s.args, "\n"), b.scrollbackText()
 	case "wraps":
 		_, first, _ := b.Bounds()
 		return s.args[1] == "yes", b.Lines(first+int64(n(0)), 1)[0].Line.Wrapped
@@ -254,7 +254,7 @@ func (b *bench) check(s step) (want, got any) {
 	return "a known command", s.verb
 }
 
-func (b *bench) history() string {
+func (b *testTerminal) scrollbackText() string {
 	oldest, first, _ := b.Bounds()
 	var lines []string
 	for _, l := range b.Lines(oldest, int(first-oldest)) {
@@ -263,9 +263,8 @@ func (b *bench) history() string {
 	return strings.Join(lines, "\n")
 }
 
-// sizes are those of the lines in the scrollback and on the screen, up to the
-// last that is not single.
-func (b *bench) sizes() string {
+// sizes names the line sizes in the scrollback and on the screen, up to the last non-single one.
+func (b *testTerminal) sizes() string {
 	names := []string{"single", "double", "top", "bottom"}
 	oldest, _, end := b.Bounds()
 	text := ""
@@ -278,9 +277,9 @@ func (b *bench) sizes() string {
 	return text
 }
 
-// pictures are what of pictures is in lines of the scrollback, which count down from
-// -1, and in rows of the screen.
-func (b *bench) pictures() string {
+// pictures lists the picture strips of each line, counting screen rows from 0 up and scrollback
+// lines from -1 down.
+func (b *testTerminal) pictures() string {
 	oldest, first, end := b.Bounds()
 	var rows []string
 	for _, l := range b.Lines(oldest, int(end-oldest)) {
@@ -298,7 +297,7 @@ func (b *bench) pictures() string {
 	return strings.Join(rows, "\n")
 }
 
-func (b *bench) styleAt(x, y int) styled.Style {
+func (b *testTerminal) styleAt(x, y int) styled.Style {
 	_, first, _ := b.Bounds()
 	for _, r := range b.Lines(first+int64(y), 1)[0].Line.Runs {
 		if x < r.Cells {
@@ -339,7 +338,7 @@ func styleText(s styled.Style) string {
 	return strings.Join(out, " ")
 }
 
-func (b *bench) modeText(name string) string {
+func (b *testTerminal) modeText(name string) string {
 	m, c := b.Modes(), b.Cursor()
 	flags := map[string]any{
 		"alt": m.Alt, "cursorkeys": m.AppCursor, "keypad": m.AppKeypad, "newline": m.Newline,

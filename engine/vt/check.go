@@ -11,20 +11,20 @@ import (
 	"tandem/engine/vt/history"
 )
 
-// What is larger than this is not checked after every change, so that the tests of large
-// screens and long histories take no more than about twice their time.
+// Larger states are checked only now and then, so that tests of large screens and long
+// histories take at most about twice as long.
 const (
 	checkedCells   = 512
 	checkedEntries = 256
 )
 
-// check panics if the terminal is in a state that no input may lead to.
+// check panics if the terminal is in a state no input may lead to.
 func (t *writer) check() {
 	if n := t.cols * t.rows; n > checkedCells && !invariants.Sometimes("check of a large screen", n/checkedCells) {
 		return
 	}
 	t.checkPage()
-	for _, s := range [...]*screen{t.main, t.other} {
+	for _, s := range [...]*screen{t.main, t.alt} {
 		if s != nil {
 			t.checkScreen(s)
 		}
@@ -36,8 +36,8 @@ func (t *writer) check() {
 	if n := int(t.hist.End() - t.hist.Oldest()); invariants.Sometimes("check of the scrollback's styles", 1+n/checkedEntries) {
 		t.hist.EachStyle(t.checkStyle)
 	}
-	if t.told != nil && t.told.seq >= t.fullSeq {
-		t.checkTold()
+	if t.reported != nil && t.reported.seq >= t.fullSeq {
+		t.checkReported()
 	}
 }
 
@@ -45,11 +45,11 @@ func (t *writer) check() {
 func (t *writer) checkPage() {
 	cur, r := &t.cur, &t.region
 	switch {
-	case t.scr == nil, t.scr != t.main && t.scr != t.other:
+	case t.scr == nil, t.scr != t.main && t.scr != t.alt:
 		invariants.Failf("the screen shown is neither the main nor the alternate one")
 	case cur.y < 0, cur.y >= t.rows, cur.x < 0, cur.x > t.scr.rows[cur.y].lastColumn(t.cols):
 		invariants.Failf("the cursor is at %d,%d on a screen of %d × %d", cur.x, cur.y, t.cols, t.rows)
-	case cur.pending && cur.x != t.rightLimit() && t.mode.leftRight: // without, it may be at a margin of before (xterm)
+	case cur.pending && cur.x != t.rightLimit() && t.mode.leftRight: // otherwise it may be at an earlier margin (xterm)
 		invariants.Failf("a wrap is pending in column %d, and the last is %d", cur.x, t.rightLimit())
 	case r.Left < 0, r.Left > r.Right, r.Right >= t.cols, r.Top < 0, r.Top > r.Bottom, r.Bottom >= t.rows:
 		invariants.Failf("margins %+v on a screen of %d × %d", *r, t.cols, t.rows)
@@ -66,7 +66,7 @@ func (t *writer) checkPage() {
 	t.checkLink(cur.pen)
 }
 
-// checkScreen checks the cells of a screen, and what is known of its rows.
+// checkScreen checks the cells of a screen and its row states.
 func (t *store) checkScreen(s *screen) {
 	grid.Check(s.grid)
 	graphics.CheckRows(s.strips, t.rows)
@@ -102,21 +102,21 @@ func (t *store) checkRow(y int, cells []grid.Cell, row *rowState) {
 	}
 }
 
-// checkEpochs checks what tells the next diff of changes above the screen.
+// checkEpochs checks the versions of changes above the screen for the next diff.
 func (t *store) checkEpochs() {
 	if t.goneLost > t.epoch || t.fullSeq > t.epoch || len(t.gone) != 2*t.rows || slices.Max(t.gone) > t.epoch {
 		invariants.Failf("epoch %d of %d rows: goneLost %d, fullSeq %d, gone %v", t.epoch, t.rows, t.goneLost, t.fullSeq, t.gone)
 	}
 }
 
-// checkStyle panics unless a style is interned.
+// checkStyle panics if a style is not interned.
 func (t *store) checkStyle(id grid.StyleID) {
 	if int(id) >= len(t.styles.pens) || id != 0 && t.styles.pens[id] == (pen{}) {
 		invariants.Failf("style %d of %d is not interned", id, len(t.styles.pens))
 	}
 }
 
-// checkGlyph panics unless a glyph can be shown.
+// checkGlyph panics if a glyph is invalid.
 func (t *store) checkGlyph(g grid.Glyph) {
 	switch {
 	case g == 0 || g >= ' ' && g < 0x7F:
@@ -149,7 +149,7 @@ func (s *styleTable) check() {
 			continue
 		}
 		n++
-		id := *s.head(&s.pens[i])
+		id := *s.chainHead(&s.pens[i])
 		for ; id != 0 && id != grid.StyleID(i); id = s.next[id] {
 			if s.pens[id] == s.pens[i] {
 				invariants.Failf("styles %d and %d are the same: %+v", id, i, s.pens[i])
@@ -169,7 +169,7 @@ func (s *styleTable) check() {
 	}
 }
 
-// has reports whether a string has number id.
+// has reports whether number id is in use.
 func (s *stringTable) has(id uint32) bool {
 	return id == 0 || int(id) < len(s.text) && s.text[id] != ""
 }
@@ -187,42 +187,42 @@ func (s *stringTable) check(what string) {
 	}
 }
 
-// toldRows are the rows of the screen when a diff was taken.
-type toldRows struct {
+// reportedRows are the rows of the screen when a diff was taken.
+type reportedRows struct {
 	seq   uint64
 	first int64 // number of the top row
-	rows  []toldRow
+	rows  []reportedRow
 }
 
-type toldRow struct {
+type reportedRow struct {
 	cells []grid.Cell
 	attrs history.Attrs
 }
 
-// noteTold keeps the rows that the diff taken now tells of.
-func (t *store) noteTold() {
-	told := &toldRows{seq: t.epoch, first: t.hist.End()}
+// recordReported saves the rows of the diff being taken.
+func (t *store) recordReported() {
+	told := &reportedRows{seq: t.epoch, first: t.hist.End()}
 	for y := range t.rows {
-		told.rows = append(told.rows, toldRow{slices.Clone(t.scr.grid.Row(y)), t.scr.attrs(y)})
+		told.rows = append(told.rows, reportedRow{slices.Clone(t.scr.grid.Row(y)), t.scr.rowAttrs(y)})
 	}
-	t.told = told
+	t.reported = told
 }
 
-// checkTold panics if a row differs from what the last diff told of it and is not marked as
-// changed since: the next diff would leave it out.
-func (t *store) checkTold() {
+// checkReported panics if a row differs from the last diff without being marked as changed: the
+// next diff would leave it out.
+func (t *store) checkReported() {
 	for y := range t.rows {
-		if t.scr.rows[y].version > t.told.seq {
+		if t.scr.rows[y].version > t.reported.seq {
 			continue
 		}
-		n := t.hist.End() + int64(y) - t.told.first
-		if n < 0 || n >= int64(len(t.told.rows)) {
-			invariants.Failf("row %d was not on the screen of diff %d, and is not marked as changed since", y, t.told.seq)
+		n := t.hist.End() + int64(y) - t.reported.first
+		if n < 0 || n >= int64(len(t.reported.rows)) {
+			invariants.Failf("row %d was not on the screen of diff %d, and is not marked as changed since", y, t.reported.seq)
 		}
-		was := &t.told.rows[n]
-		if cells := t.scr.grid.Row(y); !slices.Equal(cells, was.cells) || t.scr.attrs(y) != was.attrs {
+		was := &t.reported.rows[n]
+		if cells := t.scr.grid.Row(y); !slices.Equal(cells, was.cells) || t.scr.rowAttrs(y) != was.attrs {
 			invariants.Failf("row %d has changed since diff %d and is not marked: %v %+v, was %v %+v",
-				y, t.told.seq, cells, t.scr.attrs(y), was.cells, was.attrs)
+				y, t.reported.seq, cells, t.scr.rowAttrs(y), was.cells, was.attrs)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// damageable returns a terminal with something of everything that is checked.
-func damageable() *Terminal {
+// newDamageable returns a terminal with an instance of everything checked.
+func newDamageable() *Terminal {
 	t := New(Options{Cols: 9, Rows: 5, ScrollbackLines: 20})
 	t.Write([]byte("one\r\n\x1b[31mtwo\x1b[m\r\n中e\u0301\r\nfour\r\nfive\r\nsix\r\nseven\x1b[44m \x1b]8;;http://a.b\aL\x1b]8;;\a\x1b[m"))
 	t.Write([]byte("\x1b_Ga=T,i=1,f=24,s=1,v=1,c=2,r=2,q=2;AAAA\x1b\\\x1b[?1049h\x1b[?1049l\x1b[3;3H中"))
@@ -18,7 +18,7 @@ func damageable() *Terminal {
 	return t
 }
 
-func TestCheckPanicsOnADamagedTerminal(t *testing.T) {
+func TestCheckPanicsOnDamagedTerminal(t *testing.T) {
 	for name, damage := range map[string]func(t *Terminal){
 		"cursor behind the last column":      func(t *Terminal) { t.cur.x = t.cols },
 		"cursor below the last row":          func(t *Terminal) { t.cur.y = t.rows },
@@ -34,25 +34,25 @@ func TestCheckPanicsOnADamagedTerminal(t *testing.T) {
 		"cell of no cluster":                 func(t *Terminal) { t.main.grid.Put(0, 0, []grid.Cell{{Glyph: grid.FirstCluster + 99}}) },
 		"control character":                  func(t *Terminal) { t.main.grid.Put(0, 0, []grid.Cell{{Glyph: '\n'}}) },
 		"half a cluster":                     func(t *Terminal) { t.main.grid.Put(2, 2, []grid.Cell{{Glyph: 'a'}}) },
-		"half a cluster on the other screen": func(t *Terminal) { t.other.grid.Put(0, 0, []grid.Cell{{Glyph: grid.Tail}}) },
+		"half a cluster on the other screen": func(t *Terminal) { t.alt.grid.Put(0, 0, []grid.Cell{{Glyph: grid.Tail}}) },
 		"wide cluster not noted":             func(t *Terminal) { t.main.rows[2].wide = 2 },
 		"text not noted":                     func(t *Terminal) { t.main.rows[0].used = 1 },
 		"row changed in the future":          func(t *Terminal) { t.main.rows[0].version = t.epoch + 1 },
 		"doubled row goes on":                func(t *Terminal) { t.main.rows[0].size, t.main.rows[0].wrapped = 1, true },
 		"row too many":                       func(t *Terminal) { t.main.rows = t.main.slab[:t.rows+1] },
-		"scrollback of no style":             func(t *Terminal) { t.hist.Push([]grid.Cell{{Glyph: 'a', Style: 99}}, t.main.attrs(4), nil) },
+		"scrollback of no style":             func(t *Terminal) { t.hist.Push([]grid.Cell{{Glyph: 'a', Style: 99}}, t.main.rowAttrs(4), nil) },
 		"line that left in the future":       func(t *Terminal) { t.gone[1] = t.epoch + 1 },
 		"pictures of too few rows":           func(t *Terminal) { t.main.strips = t.main.strips[1:] },
 		"change not marked":                  func(t *Terminal) { t.main.grid.PutASCII(0, 0, []byte("x"), 0) },
-		"row moved and not marked":           func(t *Terminal) { t.main.rows[0].version, t.told.first = 0, t.told.first+1 },
+		"row moved and not marked":           func(t *Terminal) { t.main.rows[0].version, t.reported.first = 0, t.reported.first+1 },
 		"style freed in use":                 func(t *Terminal) { t.styles.sweep(make([]bool, len(t.styles.pens))) },
 		"style lost from its chain":          func(t *Terminal) { clear(t.styles.heads) },
 		"styles miscounted":                  func(t *Terminal) { t.styles.n++ },
-		"style interned twice":               func(t *Terminal) { t.styles.add(t.styles.pens[1]) },
+		"style interned twice":               func(t *Terminal) { t.styles.addPen(t.styles.pens[1]) },
 		"link lost":                          func(t *Terminal) { clear(t.links.ids) },
 		"clusters miscounted":                func(t *Terminal) { t.clusters.bytes++ },
 	} {
-		term := damageable()
+		term := newDamageable()
 		term.check()
 		if invariants.Broken(func() { damage(term); term.check() }) == "" {
 			t.Errorf("%s: no check fails", name)

@@ -1,6 +1,6 @@
 package vt
 
-// The controls that the parser and the interpreter name.
+// The controls named in the parser and the interpreter.
 const (
 	bel = 0x07
 	can = 0x18
@@ -9,19 +9,19 @@ const (
 	del = 0x7F
 )
 
-// execute does a C0 control.
-func (t *Terminal) execute(b byte) {
+// executeControl executes a C0 control.
+func (t *Terminal) executeControl(b byte) {
 	if b != del && b != esc {
 		t.joinOK = false
 	}
 	switch b {
 	case bel:
 		t.bells++
-		t.event(BellEvent{})
+		t.sendEvent(BellEvent{})
 	case '\b':
-		t.back(1)
+		t.cursorBack(1)
 	case '\t':
-		t.tab(1)
+		t.tabForward(1)
 	case '\n', '\v', '\f':
 		t.index()
 		if t.mode.newline {
@@ -38,39 +38,39 @@ func (t *Terminal) execute(b byte) {
 	case esc:
 		t.startEscape()
 	case del:
-		if t.charset().Has96() && t.ps.state == stateGround {
+		if t.nextCharset().Has96() && t.ps.state == stateGround {
 			t.printCharset([]byte{del})
 		}
 	}
 }
 
-// index does IND: one row down, scrolling at the margin.
+// index implements IND: it moves one row down, and scrolls at the margin.
 func (t *page) index() {
 	t.cur.pending = false
 	t.lineFeed()
 }
 
-// c1 does a C1 control that came as a code point from U+0080 to U+009F.
-func (t *Terminal) c1(r rune) {
+// executeC1 executes a C1 control sent as a code point from U+0080 to U+009F.
+func (t *Terminal) executeC1(r rune) {
 	t.joinOK = false
 	b := byte(r) - 0x40
 	t.startEscape()
-	if t.introduce(b) {
+	if t.startSequence(b) {
 		return
 	}
 	t.ps.state = stateGround
 	t.dispatchEscape(b)
 }
 
-// dispatchEscape does the sequences of ESC, intermediates and a final byte.
+// dispatchEscape executes an escape sequence with final byte b.
 func (t *Terminal) dispatchEscape(b byte) {
 	switch t.ps.inter {
 	case 0:
-		t.plainEscape(b)
+		t.dispatchPlainEscape(b)
 	case '#':
 		if b == '8' {
-			t.align()
-		} else if size, ok := lineSizeOf(b); ok {
+			t.fillAlignment()
+		} else if size, ok := parseLineSize(b); ok {
 			t.setLineSize(size)
 		}
 	case '(', ')', '*', '+':
@@ -80,7 +80,7 @@ func (t *Terminal) dispatchEscape(b byte) {
 	}
 }
 
-func (t *Terminal) plainEscape(b byte) {
+func (t *Terminal) dispatchPlainEscape(b byte) {
 	switch b {
 	case '7':
 		t.saveCursor()
@@ -101,11 +101,11 @@ func (t *Terminal) plainEscape(b byte) {
 	case 'O':
 		t.cur.single = 3
 	case 'V':
-		t.guard(true)
+		t.setGuard(true)
 	case 'W':
-		t.guard(false)
+		t.setGuard(false)
 	case 'Z':
-		t.deviceAttributes(0)
+		t.reportAttributes(0)
 	case 'c':
 		t.hardReset()
 	case '=':
@@ -123,7 +123,7 @@ func (t *Terminal) plainEscape(b byte) {
 	}
 }
 
-// backIndex does DECBI: one column left, scrolling at the margin.
+// backIndex implements DECBI: one column left, scrolling at the margin.
 func (t *page) backIndex() {
 	if t.cur.x == t.region.Left && t.inRegion() {
 		t.shiftColumns(t.region.Left, 1)
@@ -132,7 +132,7 @@ func (t *page) backIndex() {
 	t.moveTo(t.cur.x-1, t.cur.y)
 }
 
-// forwardIndex does DECFI: one column right, scrolling at the margin.
+// forwardIndex implements DECFI: one column right, scrolling at the margin.
 func (t *page) forwardIndex() {
 	if t.cur.x == t.region.Right && t.inRegion() {
 		t.shiftColumns(t.region.Left, -1)

@@ -2,8 +2,7 @@ package vt
 
 import "tandem/engine/styled"
 
-// dispatchCSI does one control sequence. The names are those of ECMA-48 and
-// xterm's ctlseqs.
+// dispatchCSI executes a control sequence. Names follow ECMA-48 and xterm's ctlseqs.
 func (t *Terminal) dispatchCSI(b byte) {
 	switch {
 	case t.ps.inter != 0:
@@ -17,11 +16,11 @@ func (t *Terminal) dispatchCSI(b byte) {
 	}
 }
 
-// csi does the sequences without prefix and intermediates.
+// csi executes sequences without a prefix or an intermediate.
 func (t *Terminal) csi(b byte) {
 	switch b {
 	case 'm':
-		t.cur.pen.setLook(t.ps.params[:t.ps.n], t.ps.sub)
+		t.cur.pen.applySGR(t.ps.params[:t.ps.n], t.ps.sub)
 		t.penChanged = true
 	case '@':
 		t.insertChars(t.param(0, 1))
@@ -29,7 +28,7 @@ func (t *Terminal) csi(b byte) {
 		t.deleteChars(t.param(0, 1))
 	case 'X':
 		t.cur.pending = false
-		t.erase(t.cur.x, t.cur.y, min(t.param(0, 1), t.cols-t.cur.x), t.mode.guarded)
+		t.eraseSpan(t.cur.x, t.cur.y, min(t.param(0, 1), t.cols-t.cur.x), t.mode.guarded)
 	case 'J':
 		t.eraseDisplay(t.param(0, 0), t.mode.guarded && t.param(0, 0) != 3)
 	case 'K':
@@ -41,13 +40,13 @@ func (t *Terminal) csi(b byte) {
 	case 'S':
 		t.scrollUp(t.region, t.param(0, 1), true)
 	case 'T':
-		if explicit := t.ps.set&1 != 0; t.ps.n <= 1 && !(explicit && t.ps.params[0] == 0) { // else it is about the mouse
+		if explicit := t.ps.set&1 != 0; t.ps.n <= 1 && !(explicit && t.ps.params[0] == 0) { // otherwise it is mouse tracking
 			t.scrollDown(t.region, t.param(0, 1))
 		}
 	case '^':
 		t.scrollDown(t.region, t.param(0, 1))
 	case 'b':
-		t.repeat(t.param(0, 1))
+		t.repeatLast(t.param(0, 1))
 	case 'h', 'l':
 		t.setModes(false, b == 'h')
 	default:
@@ -55,23 +54,23 @@ func (t *Terminal) csi(b byte) {
 	}
 }
 
-// csiCursor does what moves the cursor or sets its limits.
+// csiCursor executes sequences for the cursor, margins and tab stops.
 func (t *Terminal) csiCursor(b byte) {
 	n := t.param(0, 1)
 	switch b {
 	case 'A':
-		t.up(n)
+		t.cursorUp(n)
 	case 'B':
-		t.down(n)
+		t.cursorDown(n)
 	case 'C':
-		t.forward(n)
+		t.cursorForward(n)
 	case 'D':
-		t.back(n)
+		t.cursorBack(n)
 	case 'E':
-		t.down(n)
+		t.cursorDown(n)
 		t.carriageReturn()
 	case 'F':
-		t.up(n)
+		t.cursorUp(n)
 		t.carriageReturn()
 	case 'G', '`':
 		_, y0 := t.origin()
@@ -86,9 +85,9 @@ func (t *Terminal) csiCursor(b byte) {
 	case 'e':
 		t.moveBy(0, n)
 	case 'I':
-		t.tab(n)
+		t.tabForward(n)
 	case 'Z':
-		t.backTab(n)
+		t.tabBackward(n)
 	case 'g':
 		t.clearTabs(t.param(0, 0))
 	case 'r':
@@ -102,17 +101,17 @@ func (t *Terminal) csiCursor(b byte) {
 	}
 }
 
-// csiReport does what asks for an answer.
+// csiReport executes queries.
 func (t *Terminal) csiReport(b byte) {
 	switch b {
 	case 'c':
-		t.deviceAttributes(0)
+		t.reportAttributes(0)
 	case 'n':
-		t.deviceStatus(false)
+		t.reportStatus(false)
 	case 't':
-		t.windowOps()
+		t.windowOperation()
 	case 'x':
-		t.terminalParameters()
+		t.reportParameters()
 	}
 }
 
@@ -125,7 +124,7 @@ func (t *host) clearTabs(how int) {
 	}
 }
 
-// setTopBottom does DECSTBM.
+// setTopBottom implements DECSTBM.
 func (t *host) setTopBottom() {
 	top, bottom := t.param(0, 1), min(t.param(1, t.rows), t.rows)
 	if top < bottom {
@@ -134,7 +133,7 @@ func (t *host) setTopBottom() {
 	}
 }
 
-// setLeftRight does DECSLRM where DECLRMM allows it, else SCOSC.
+// setLeftRight implements DECSLRM if DECLRMM is set, otherwise SCOSC.
 func (t *host) setLeftRight() {
 	if !t.mode.leftRight {
 		if t.ps.n == 0 {
@@ -149,7 +148,7 @@ func (t *host) setLeftRight() {
 	}
 }
 
-// csiPrivate does the sequences with the prefix ?.
+// csiPrivate executes sequences with the prefix ?.
 func (t *Terminal) csiPrivate(b byte) {
 	switch b {
 	case 'h', 'l':
@@ -159,7 +158,7 @@ func (t *Terminal) csiPrivate(b byte) {
 	case 'K':
 		t.eraseLine(t.param(0, 0), true)
 	case 'n':
-		t.deviceStatus(true)
+		t.reportStatus(true)
 	case 's':
 		t.saveModes()
 	case 'r':
@@ -169,7 +168,7 @@ func (t *Terminal) csiPrivate(b byte) {
 	case 'm':
 		t.reportModifyKeys()
 	case 'S':
-		t.graphicsAttribute()
+		t.reportGraphics()
 	case 'W':
 		if t.param(0, 0) == 5 {
 			t.tabs = defaultTabs(nil, t.cols)
@@ -177,13 +176,13 @@ func (t *Terminal) csiPrivate(b byte) {
 	}
 }
 
-// csiOther does the sequences with the prefixes <, = and >.
+// csiOther executes sequences with the prefixes <, = and >.
 func (t *Terminal) csiOther(b byte) {
 	switch prefix := t.ps.prefix; b {
 	case 'c':
-		t.deviceAttributes(prefix)
+		t.reportAttributes(prefix)
 	case 'u':
-		t.setKitty(prefix)
+		t.setKittyFlags(prefix)
 	case 'm':
 		if prefix == '>' {
 			t.setModifyKeys()
@@ -194,17 +193,17 @@ func (t *Terminal) csiOther(b byte) {
 		}
 	case 'q':
 		if prefix == '>' && t.param(0, 0) == 0 {
-			t.reply([]byte("\x1bP>|tandem\x1b\\"))
+			t.sendReply([]byte("\x1bP>|tandem\x1b\\"))
 		}
 	}
 }
 
-// csiInter does the sequences with an intermediate.
+// csiInter executes sequences with an intermediate.
 func (t *Terminal) csiInter(b byte) {
 	switch t.ps.inter {
 	case '$':
 		if b == 'p' {
-			t.requestMode(t.ps.prefix == '?')
+			t.reportMode(t.ps.prefix == '?')
 		} else if t.ps.prefix == 0 {
 			t.csiRect(b)
 		}
@@ -216,7 +215,7 @@ func (t *Terminal) csiInter(b byte) {
 		}
 	case '"':
 		if b == 'q' {
-			t.protect(t.param(0, 0))
+			t.setProtection(t.param(0, 0))
 		} else if b == 'p' {
 			t.setLevel(t.param(0, 0) - 60)
 		}
@@ -232,12 +231,12 @@ func (t *Terminal) csiInter(b byte) {
 		if b == 'x' {
 			t.mode.rectExtent = uint8(min(t.param(0, 0), 2))
 		} else if b == 'y' {
-			t.checksum()
+			t.reportChecksum()
 		}
 	}
 }
 
-// csiHash does the sequences with # before the final byte.
+// csiHash executes sequences with the intermediate #.
 func (t *Terminal) csiHash(b byte) {
 	switch b {
 	case '{', 'p':
@@ -249,7 +248,7 @@ func (t *Terminal) csiHash(b byte) {
 	}
 }
 
-// csiSpace does the sequences with a space before the final byte.
+// csiSpace executes sequences with a space as intermediate.
 func (t *Terminal) csiSpace(b byte) {
 	switch b {
 	case 'q':
@@ -261,7 +260,7 @@ func (t *Terminal) csiSpace(b byte) {
 	}
 }
 
-// scrollColumns does SL and SR.
+// scrollColumns implements SL and SR.
 func (t *Terminal) scrollColumns(n int, right bool) {
 	if !t.inRegion() {
 		return
@@ -272,15 +271,15 @@ func (t *Terminal) scrollColumns(n int, right bool) {
 	t.shiftColumns(t.region.Left, n)
 }
 
-// protect does DECSCA: what is written now is safe from selective erasing.
-func (t *page) protect(how int) {
+// setProtection implements DECSCA: cells written from now on are safe from selective erase, or not.
+func (t *page) setProtection(how int) {
 	t.mode.guarded = false
 	t.protectPen(how == 1)
 }
 
-// guard does SPA and EPA (ECMA-48): what is written between them is safe from
-// any erasing, until DECSCA is used or the terminal reset.
-func (t *page) guard(on bool) {
+// setGuard implements SPA and EPA (ECMA-48): cells written in between are safe from any erase until
+// DECSCA or a reset.
+func (t *page) setGuard(on bool) {
 	t.mode.guarded = t.mode.guarded || on
 	t.protectPen(on)
 }
@@ -293,7 +292,7 @@ func (t *page) protectPen(on bool) {
 	t.penChanged = true
 }
 
-// setLevel does DECSCL: a soft reset, then what terminals of that level know.
+// setLevel implements DECSCL: a soft reset, then the features of level n.
 func (t *Terminal) setLevel(n int) {
 	if n < 1 || n > maxLevel {
 		return
@@ -302,7 +301,7 @@ func (t *Terminal) setLevel(n int) {
 	t.mode.level = uint8(n)
 }
 
-// cursorStyle does DECSCUSR.
+// cursorStyle implements DECSCUSR.
 func (t *page) cursorStyle(n int) {
 	if n > 6 {
 		return

@@ -2,7 +2,7 @@ package vt
 
 import "tandem/engine/styled"
 
-// Cursor is the cursor of the screen shown.
+// Cursor returns the cursor of the current screen.
 func (t *host) Cursor() styled.Cursor {
 	return styled.Cursor{
 		X: t.cur.x, Y: t.cur.y, Visible: t.mode.cursor.on,
@@ -10,15 +10,15 @@ func (t *host) Cursor() styled.Cursor {
 	}
 }
 
-// moveTo places the cursor, kept on the screen.
+// moveTo moves the cursor, clamped to the screen.
 func (t *page) moveTo(x, y int) {
 	t.cur.y = min(max(y, 0), t.rows-1)
 	t.cur.x = min(max(x, 0), t.scr.rows[t.cur.y].lastColumn(t.cols))
 	t.cur.pending = false
 }
 
-// moveToOrigin places the cursor as CUP does: with origin mode, relative to
-// the margins and kept inside them.
+// moveToOrigin moves the cursor as CUP does: in origin mode, relative to the margins and within
+// them.
 func (t *page) moveToOrigin(x, y int) {
 	if !t.cur.origin {
 		t.moveTo(x, y)
@@ -28,13 +28,13 @@ func (t *page) moveToOrigin(x, y int) {
 	t.moveTo(min(max(x, 0)+r.Left, r.Right), min(max(y, 0)+r.Top, r.Bottom))
 }
 
-// moveBy does HPR and VPR: with origin mode the cursor stays inside the margins.
+// moveBy implements HPR and VPR. In origin mode the cursor stays inside the margins.
 func (t *page) moveBy(dx, dy int) {
 	x0, y0 := t.origin()
 	t.moveToOrigin(t.cur.x-x0+dx, t.cur.y-y0+dy)
 }
 
-// origin is what CUP's and CPR's 1;1 stands for.
+// origin returns the position of 1;1 in CUP and CPR.
 func (t *page) origin() (x, y int) {
 	if t.cur.origin {
 		return t.region.Left, t.region.Top
@@ -42,8 +42,8 @@ func (t *page) origin() (x, y int) {
 	return 0, 0
 }
 
-// up moves n rows up; the top margin stops it unless it is above.
-func (t *page) up(n int) {
+// cursorUp moves n rows up. The top margin stops it, unless the cursor is above it.
+func (t *page) cursorUp(n int) {
 	top := 0
 	if t.cur.y >= t.region.Top {
 		top = t.region.Top
@@ -51,7 +51,7 @@ func (t *page) up(n int) {
 	t.moveTo(t.cur.x, max(t.cur.y-n, top))
 }
 
-func (t *page) down(n int) {
+func (t *page) cursorDown(n int) {
 	bottom := t.rows - 1
 	if t.cur.y <= t.region.Bottom {
 		bottom = t.region.Bottom
@@ -59,24 +59,25 @@ func (t *page) down(n int) {
 	t.moveTo(t.cur.x, min(t.cur.y+n, bottom))
 }
 
-func (t *page) forward(n int) { t.moveTo(min(t.cur.x+n, t.rightLimit()), t.cur.y) }
+func (t *page) cursorForward(n int) { t.moveTo(min(t.cur.x+n, t.rightLimit()), t.cur.y) }
 
-// back moves n columns left. In reverse wrap mode (45) it goes on at the end
-// of the row above if that one wrapped; in the extended mode (1045) in any
-// case, and from the top margin at the bottom one.
-func (t *page) back(n int) {
+// cursorBack moves n columns left. In reverse wrap mode (45) it continues at the end of the row
+// above if that row wrapped; in extended mode (1045) always, and from the top margin to the bottom
+// one.
+func (t *page) cursorBack(n int) {
 	if (t.mode.reverseWrap || t.mode.reverseAll) && t.mode.autowrap {
-		t.backWrapping(n)
+		t.cursorBackWrapping(n)
 		return
 	}
 	t.moveTo(max(t.cur.x-n, t.leftLimit()), t.cur.y)
 }
 
-func (t *page) backWrapping(n int) {
+func (t *page) cursorBackWrapping(n int) {
 	if t.cur.pending {
 		n--
 		t.cur.pending = false
 	}
+	// The program's count may be huge; one round over the screen bounds the loop.
 	for n = min(n, t.cols*t.rows); n > 0; {
 		left := t.leftLimit()
 		if step := min(n, t.cur.x-left); step > 0 {
@@ -84,7 +85,7 @@ func (t *page) backWrapping(n int) {
 			n -= step
 			continue
 		}
-		y, ok := t.rowBefore()
+		y, ok := t.previousRow()
 		if !ok {
 			return
 		}
@@ -93,8 +94,8 @@ func (t *page) backWrapping(n int) {
 	}
 }
 
-// rowBefore is where reverse wrap goes on, if anywhere.
-func (t *page) rowBefore() (y int, ok bool) {
+// previousRow returns the row where reverse wrap continues; ok is false if it stops.
+func (t *page) previousRow() (y int, ok bool) {
 	y = t.cur.y - 1
 	top := y < 0 || t.cur.y == t.region.Top
 	if !t.mode.reverseAll {
@@ -106,7 +107,7 @@ func (t *page) rowBefore() (y int, ok bool) {
 	return y, true
 }
 
-// leftLimit is how far left CUB goes.
+// leftLimit returns the leftmost column for CUB.
 func (t *page) leftLimit() int {
 	if t.cur.x >= t.region.Left {
 		return t.region.Left
@@ -114,7 +115,7 @@ func (t *page) leftLimit() int {
 	return 0
 }
 
-// rightLimit is the last column that text or CUF reaches.
+// rightLimit returns the last column for text and CUF.
 func (t *page) rightLimit() int {
 	row := &t.scr.rows[t.cur.y]
 	if row.size == styled.SingleSize && t.cur.x <= t.region.Right {
@@ -131,7 +132,7 @@ func (t *page) carriageReturn() {
 	t.moveTo(x, t.cur.y)
 }
 
-// defaultTabs gives tab stops for cols columns; stops that there were stay.
+// defaultTabs returns tab stops for cols columns. It keeps the stops in old.
 func defaultTabs(old []bool, cols int) []bool {
 	tabs := make([]bool, cols)
 	for x := copy(tabs, old); x < cols; x++ {
@@ -140,10 +141,10 @@ func defaultTabs(old []bool, cols int) []bool {
 	return tabs
 }
 
-// tab moves n tab stops forward. If there is no further stop, a pending wrap stays pending. In mode
-// 41 it is done first, to the first column regardless of margins, without joining lines (xterm's
-// TabNext).
-func (t *writer) tab(n int) {
+// tabForward moves n tab stops forward. Without a further stop, a pending wrap stays pending. In
+// mode 41 the wrap comes first, to the first column regardless of margins, without joining lines
+// (xterm's TabNext).
+func (t *writer) tabForward(n int) {
 	if t.cur.pending && t.mode.moreFix && t.mode.autowrap {
 		t.index()
 		t.moveTo(0, t.cur.y)
@@ -159,8 +160,8 @@ func (t *writer) tab(n int) {
 	}
 }
 
-// backTab moves n tab stops back.
-func (t *page) backTab(n int) {
+// tabBackward moves n tab stops back.
+func (t *page) tabBackward(n int) {
 	limit := 0
 	if t.cur.origin {
 		limit = t.region.Left

@@ -7,105 +7,117 @@ import (
 	"tandem/engine/vt/history"
 )
 
-// A Diff takes a viewer from one state to the next.
+// Viewers receive state, not output: a diff has the rows changed since the viewer's last state, so
+// a slow viewer skips what came in between. Each row records the epoch of its last change, and each
+// diff starts a new epoch. Rows scrolled off keep their version in a ring (gone) of twice the
+// screen's height, so a viewer also gets the final text of rows it last saw on screen. After
+// versions have been overwritten in the ring, a viewer older than goneLost may have missed changes.
+// It then gets the lines of its old screen again or, if that diff is no longer remembered,
+// everything.
+
+// A Diff updates a viewer from one state to the next.
 type Diff struct {
-	Seq    uint64 // names the state after this diff
-	Full   bool   // forget all lines held; Lines has the whole screen
+	Seq    uint64 // identifies the state after this diff
+	Full   bool   // discard all held lines; Lines has the whole screen
 	Cols   int
 	Rows   int
 	Oldest int64
 	First  int64
-	Lines  []styled.NumberedLine // changed rows, and lines that scrolled off changed
+	Lines  []styled.NumberedLine // changed rows, and changed lines above the screen
 	Cursor styled.Cursor
 	Modes  Modes
 	Title  string
-	Bells  uint32 // bells so far
+	Bells  uint32 // bells since the start
 }
 
-// A diffTaken remembers where the screen was when a diff was taken.
-type diffTaken struct {
+// A diffRecord remembers the top row's number when a diff was taken.
+type diffRecord struct {
 	seq   uint64
 	first int64
 }
 
-// keptDiffs is how many diffs are remembered. A viewer that is further behind
-// gets a full diff when much has scrolled off.
-const keptDiffs = 64
+// maxKeptDiffs is how many diffs are remembered. A viewer further back gets a full diff if much has
+// scrolled off.
+const maxKeptDiffs = 64
 
-// Diff tells what changed since the state that an earlier Diff's Seq names; 0
-// asks for everything. Of the lines that scrolled off meanwhile, it has those
-// that were on the viewer's screen, and at most twice the screen's rows of the
-// newer ones; the others have to be asked for.
+// Diff returns the changes since the state of an earlier Diff's Seq; 0 asks for everything. Of the
+// lines scrolled off since, it includes those from the viewer's screen and at most twice the
+// screen's rows of newer ones; the rest must be fetched with Lines.
 func (t *Terminal) Diff(since uint64) Diff {
 	d := Diff{
 		Seq: t.epoch, Cols: t.cols, Rows: t.rows,
 		Oldest: t.hist.Oldest(), First: t.hist.End(),
 		Cursor: t.Cursor(), Modes: t.Modes(), Title: t.title, Bells: t.bells,
 	}
-	first, known := t.firstAt(since)
+	first, known := t.topRowAt(since)
 	d.Full = since == 0 || since < t.fullSeq || since >= t.epoch || since < t.goneLost && !known
 	if !d.Full {
-		d.Lines = t.leftSince(since, first)
+		d.Lines = t.changedScrollback(since, first)
 	}
 	for y := range t.rows {
 		if d.Full || t.scr.rows[y].version > since {
-			d.Lines = append(d.Lines, styled.NumberedLine{N: t.hist.End() + int64(y), Line: t.row(y)})
+			d.Lines = append(d.Lines, styled.NumberedLine{N: t.hist.End() + int64(y), Line: t.screenLine(y)})
 		}
 	}
-	t.taken[t.epoch%keptDiffs] = diffTaken{t.epoch, t.hist.End()}
+	t.taken[t.epoch%maxKeptDiffs] = diffRecord{t.epoch, t.hist.End()}
 	if invariants.Enabled {
-		t.noteTold()
+		t.recordReported()
 	}
+	// Later changes must be newer than this diff.
 	t.epoch++
 	return d
 }
 
-// firstAt is the top row's number when a diff was taken.
-func (t *store) firstAt(seq uint64) (first int64, known bool) {
-	d := t.taken[seq%keptDiffs]
+// topRowAt returns the top row's number when diff seq was taken. known is false if that is
+// forgotten.
+func (t *store) topRowAt(seq uint64) (first int64, known bool) {
+	d := t.taken[seq%maxKeptDiffs]
 	return d.first, d.seq == seq
 }
 
-// leftSince gives the lines in the scrollback that a viewer whose screen began
-// with line first does not have as they are. Lines above first change no more,
-// but for the one before it, which may have been cut off.
-func (t *store) leftSince(since uint64, first int64) []styled.NumberedLine {
+// changedScrollback returns the scrollback lines missing or out of date for a viewer at state
+// since, whose screen started with line first. Lines above first no longer change, except the one
+// before it, which may lose its continuation.
+func (t *store) changedScrollback(since uint64, first int64) []styled.NumberedLine {
 	var lines []styled.NumberedLine
 	size := int64(len(t.gone))
 	recent := max(t.hist.Oldest(), t.hist.End()-size)
 	if since < t.goneLost {
+		// Versions this old were overwritten in gone, so every line of the viewer's screen may have
+		// changed.
 		for n := max(t.hist.Oldest(), first-1); n < min(first+int64(t.rows), recent); n++ {
-			lines = append(lines, t.kept(n))
+			lines = append(lines, t.scrollbackLine(n))
 		}
 	}
 	for n := recent; n < t.hist.End(); n++ {
 		if t.gone[n%size] > since {
-			lines = append(lines, t.kept(n))
+			lines = append(lines, t.scrollbackLine(n))
 		}
 	}
 	return lines
 }
 
-// row gives a row of the screen shown.
-func (t *store) row(y int) styled.Line {
-	return t.line(t.scr.grid.Row(y), t.scr.attrs(y))
+// screenLine returns row y of the current screen.
+func (t *store) screenLine(y int) styled.Line {
+	return t.buildLine(t.scr.grid.Row(y), t.scr.rowAttrs(y))
 }
 
-// kept gives a line of the scrollback.
-func (t *store) kept(n int64) styled.NumberedLine {
+// scrollbackLine returns line n of the scrollback.
+func (t *store) scrollbackLine(n int64) styled.NumberedLine {
 	var attrs history.Attrs
 	t.cells, attrs = t.hist.Get(n, t.cells[:0], t.internCluster)
-	return styled.NumberedLine{N: n, Line: t.line(t.cells, attrs)}
+	return styled.NumberedLine{N: n, Line: t.buildLine(t.cells, attrs)}
 }
 
 func (t *store) internCluster(b []byte) grid.Glyph {
-	return grid.FirstCluster + grid.Glyph(t.clusters.id(b))
+	return grid.FirstCluster + grid.Glyph(t.clusters.intern(b))
 }
 
-// Lines gives up to n lines from absolute line number from on; scrollback and
-// screen are one sequence. Lines that are gone are left out.
+// Lines returns up to n lines starting at absolute line number from; the scrollback and the screen
+// are one sequence. It skips lines no longer kept.
 func (t *store) Lines(from int64, n int) []styled.NumberedLine {
 	oldest, _, end := t.Bounds()
+	// Compared this way, because from+n could overflow.
 	if gone := oldest - int64(max(n, 0)); n <= 0 || from >= end || from <= gone {
 		return nil
 	}
@@ -116,22 +128,22 @@ func (t *store) Lines(from int64, n int) []styled.NumberedLine {
 	var lines []styled.NumberedLine
 	for i := from; i < end; i++ {
 		if i < t.hist.End() {
-			lines = append(lines, t.kept(i))
+			lines = append(lines, t.scrollbackLine(i))
 		} else {
-			lines = append(lines, styled.NumberedLine{N: i, Line: t.row(int(i - t.hist.End()))})
+			lines = append(lines, styled.NumberedLine{N: i, Line: t.screenLine(int(i - t.hist.End()))})
 		}
 	}
 	return lines
 }
 
-// Bounds are the first line still kept, the line number of the screen's top
-// row, and the number behind the last row.
+// Bounds returns the oldest line kept, the line number of the screen's top row, and the number
+// after the last row.
 func (t *store) Bounds() (oldest, first, end int64) {
 	return t.hist.Oldest(), t.hist.End(), t.hist.End() + int64(t.rows)
 }
 
-// Text is the screen shown without styles, rows without trailing spaces and
-// joined with newlines.
+// Text returns the current screen without styles: rows without trailing spaces, joined with
+// newlines.
 func (t *store) Text() string {
 	var b []byte
 	for y := range t.rows {

@@ -2,9 +2,9 @@ package vt
 
 import "tandem/engine/vt/grid"
 
-// splitWide blanks a wide cluster that has a half on either side of the left
-// edge of column x.
+// splitWide blanks a wide cluster straddling the left edge of column x.
 func (t *store) splitWide(x, y int) {
+	// Most rows have no wide clusters, so the first test usually decides without reading cells.
 	if x <= 0 || x >= int(t.scr.rows[y].wide) || x >= t.cols {
 		return
 	}
@@ -16,10 +16,10 @@ func (t *store) splitWide(x, y int) {
 	left := g.Cell(x-1, y)
 	t.pair = [2]grid.Cell{{Style: left.Style}, {Style: right.Style}}
 	g.Put(x-1, y, t.pair[:])
-	t.touch(y)
+	t.touchRow(y)
 }
 
-// splitColumns blanks the wide clusters that the sides of a rectangle cut.
+// splitColumns blanks the wide clusters cut by the sides of a rectangle.
 func (t *store) splitColumns(r grid.Rect) {
 	for y := r.Top; y <= r.Bottom; y++ {
 		t.splitWide(r.Left, y)
@@ -38,9 +38,10 @@ func (t *page) eraseCells(x, y, n int, s grid.StyleID) {
 	t.splitWide(x+n, y)
 	t.scr.grid.Erase(x, y, n, s)
 	if t.scr.strips != nil {
-		t.cutStrips(x, y, n)
+		t.cutTextStrips(x, y, n)
 	}
 	row.version = t.epoch
+	// Cells erased in a background colour are not blank in the default style.
 	if s != 0 {
 		row.used = max(row.used, int16(x+n))
 	} else if x+n >= int(row.used) {
@@ -58,45 +59,46 @@ func (t *page) eraseCells(x, y, n int, s grid.StyleID) {
 func (t *page) eraseRows(top, bottom int) {
 	for y := top; y <= bottom; y++ {
 		t.eraseCells(0, y, t.cols, t.blankID())
-		t.singleSize(y)
+		t.setSingleSize(y)
 		t.scr.rows[y].mark = 0
 	}
 	t.dropStrips(top, bottom)
 }
 
-// insertCells moves cells right from x up to column right.
+// insertCells inserts n blanks at x. The cells up to column right move right, and the last ones are
+// lost.
 func (t *page) insertCells(x, y, right, n int) {
 	n = min(n, right-x+1)
 	t.splitWide(x, y)
 	t.splitWide(right+1, y)
 	t.splitWide(right+1-n, y)
 	t.scr.grid.Insert(x, y, right, n, t.blankID())
-	t.cutStrips(x, y, right+1-x)
+	t.cutTextStrips(x, y, right+1-x)
 	if row := &t.scr.rows[y]; int(row.wide) > x {
 		row.wide = int16(t.cols)
 	}
-	t.changedTo(right, y)
+	t.noteShift(right, y)
 }
 
-// deleteCells removes n cells at x; those up to right move left.
+// deleteCells removes n cells at x. Those up to column right move left.
 func (t *page) deleteCells(x, y, right, n int) {
 	n = min(n, right-x+1)
 	t.splitWide(x, y)
 	t.splitWide(x+n, y)
 	t.splitWide(right+1, y)
 	t.scr.grid.Delete(x, y, right, n, t.blankID())
-	t.cutStrips(x, y, right+1-x)
-	t.changedTo(right, y)
+	t.cutTextStrips(x, y, right+1-x)
+	t.noteShift(right, y)
 }
 
-func (t *page) changedTo(right, y int) {
-	t.wrote(y, t.cols)
+func (t *page) noteShift(right, y int) {
+	t.noteWritten(y, t.cols)
 	if right == t.cols-1 {
 		t.scr.rows[y].wrapped = false
 	}
 }
 
-// insertChars does ICH.
+// insertChars implements ICH.
 func (t *page) insertChars(n int) {
 	t.cur.pending = false
 	if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
@@ -104,7 +106,7 @@ func (t *page) insertChars(n int) {
 	}
 }
 
-// deleteChars does DCH.
+// deleteChars implements DCH.
 func (t *page) deleteChars(n int) {
 	t.cur.pending = false
 	if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
@@ -112,7 +114,7 @@ func (t *page) deleteChars(n int) {
 	}
 }
 
-// insertLines does IL.
+// insertLines implements IL.
 func (t *page) insertLines(n int) {
 	if t.inRegion() {
 		r := t.region
@@ -122,7 +124,7 @@ func (t *page) insertLines(n int) {
 	}
 }
 
-// deleteLines does DL.
+// deleteLines implements DL.
 func (t *page) deleteLines(n int) {
 	if t.inRegion() {
 		r := t.region
@@ -132,7 +134,7 @@ func (t *page) deleteLines(n int) {
 	}
 }
 
-// shiftColumns does DECIC (n > 0) and DECDC (n < 0) at column x.
+// shiftColumns implements DECIC (n > 0) and DECDC (n < 0) at column x.
 func (t *page) shiftColumns(x, n int) {
 	for y := t.region.Top; y <= t.region.Bottom; y++ {
 		if n > 0 {
@@ -143,49 +145,50 @@ func (t *page) shiftColumns(x, n int) {
 	}
 }
 
-// eraseLine does EL and, when selective, DECSEL.
+// eraseLine implements EL and, if selective, DECSEL.
 func (t *page) eraseLine(how int, selective bool) {
 	t.cur.pending = t.cur.pending && how > 2
 	x, y := t.cur.x, t.cur.y
 	switch how {
 	case 0:
-		t.erase(x, y, t.cols-x, selective)
+		t.eraseSpan(x, y, t.cols-x, selective)
 	case 1:
-		t.erase(0, y, x+1, selective)
+		t.eraseSpan(0, y, x+1, selective)
 	case 2:
-		t.erase(0, y, t.cols, selective)
+		t.eraseSpan(0, y, t.cols, selective)
 	}
 }
 
-// eraseDisplay does ED and, when selective, DECSED. Clearing the whole main
-// screen keeps what stood there in the scrollback. Whole rows become single
-// size; as in xterm, the cursor's is one only if all rows are erased.
+// eraseDisplay implements ED and, if selective, DECSED. Clearing the whole main screen moves its
+// rows to the scrollback. Erased rows become single size; as in xterm, the cursor's row only if all
+// rows are erased.
 func (t *page) eraseDisplay(how int, selective bool) {
 	y := t.cur.y
 	switch how {
 	case 0:
 		if t.cur.x == 0 {
-			t.unwrap(y - 1)
+			// The erased row no longer continues the row above.
+			t.unwrapRow(y - 1)
 			t.scr.rows[y].mark = 0
 		}
 		if t.cur.x == 0 && y == 0 {
-			t.singleSize(y)
+			t.setSingleSize(y)
 		}
 		t.eraseLine(0, selective)
 		t.eraseLines(y+1, t.rows-1, selective)
 	case 1:
-		t.unwrap(-1)
+		t.unwrapRow(-1)
 		t.eraseLines(0, y-1, selective)
 		t.eraseLine(1, selective)
 		if t.cur.x == t.cols-1 && y == t.rows-1 {
-			t.singleSize(y)
+			t.setSingleSize(y)
 		}
 	case 2:
 		t.cur.pending = false
 		if !selective && t.scr == t.main {
 			t.keepScreen()
 		}
-		t.unwrap(-1)
+		t.unwrapRow(-1)
 		t.eraseLines(0, t.rows-1, selective)
 		t.dropStrips(0, t.rows-1)
 	case 3:
@@ -199,14 +202,13 @@ func (t *page) eraseDisplay(how int, selective bool) {
 
 func (t *page) eraseLines(top, bottom int, selective bool) {
 	for y := top; y <= bottom; y++ {
-		t.erase(0, y, t.cols, selective)
-		t.singleSize(y)
+		t.eraseSpan(0, y, t.cols, selective)
+		t.setSingleSize(y)
 		t.scr.rows[y].mark = 0
 	}
 }
 
-// keepScreen scrolls the rows in use out, so that a cleared screen can still
-// be read.
+// keepScreen scrolls the used rows into the scrollback, where a cleared screen stays readable.
 func (t *page) keepScreen() {
 	used := t.usedRows()
 	if used == 0 {
@@ -216,8 +218,7 @@ func (t *page) keepScreen() {
 	t.scrollUp(all, used, true)
 }
 
-// usedRows counts the rows of the screen shown up to the last that is not
-// blank.
+// usedRows counts the rows of the current screen up to the last non-blank one.
 func (t *store) usedRows() int {
 	n := t.rows
 	for n > 0 && t.scr.strips.At(n-1) == nil && len(trimBlank(t.scr.grid.Row(n-1))) == 0 {
@@ -226,31 +227,31 @@ func (t *store) usedRows() int {
 	return n
 }
 
-// erase blanks n cells; selective leaves protected ones.
-func (t *page) erase(x, y, n int, selective bool) {
+// eraseSpan blanks n cells; if selective, only unprotected ones.
+func (t *page) eraseSpan(x, y, n int, selective bool) {
 	if !selective {
 		t.eraseCells(x, y, n, t.blankID())
 		return
 	}
 	for i := x; i < x+n; i++ {
-		if t.protected(i, y) {
+		if t.isProtected(i, y) {
 			continue
 		}
 		start := i
-		for i < x+n && !t.protected(i, y) {
+		for i < x+n && !t.isProtected(i, y) {
 			i++
 		}
 		t.eraseCells(start, y, i-start, t.blankID())
 	}
 }
 
-func (t *store) protected(x, y int) bool {
+func (t *store) isProtected(x, y int) bool {
 	return t.styles.pens[t.scr.grid.Cell(x, y).Style].attrs&attrProtected != 0
 }
 
-// align does DECALN: the screen full of E, and nothing of what SGR has set.
-func (t *page) align() {
-	t.cur.pen.setLook(nil, 0)
+// fillAlignment implements DECALN: it fills the screen with E and resets SGR.
+func (t *page) fillAlignment() {
+	t.cur.pen.applySGR(nil, 0)
 	t.penChanged = true
 	t.region = grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
 	t.cur.origin = false
@@ -261,8 +262,8 @@ func (t *page) align() {
 	}
 	for y := range t.rows {
 		t.eraseCells(0, y, t.cols, 0)
-		t.singleSize(y)
+		t.setSingleSize(y)
 		t.scr.grid.PutASCII(0, y, row, 0)
-		t.wrote(y, t.cols)
+		t.noteWritten(y, t.cols)
 	}
 }

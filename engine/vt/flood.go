@@ -8,20 +8,28 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// passLines takes the plain lines at the start of p that would come on the screen
-// and leave it again before p ends: they go to the scrollback at once, which is many
-// times as fast. It says how many bytes it used; from is where it pays to ask again.
-func (t *writer) passLines(p []byte) (used, from int) {
+// A build or a large cat prints thousands of lines in one go, most of which nobody can see: they
+// enter at the bottom and leave at the top before the screen is drawn. If a Write has at least two
+// screens of plain lines and nothing unusual is set, all but the last screen of them skip the cells
+// and go straight to the scrollback. The result must be the same as if each line had been printed,
+// including line numbers and versions for diffs; a property test compares the two.
+
+// pushPlainLines handles the plain lines at the start of p that would appear and scroll off again
+// before p ends: it sends them to the scrollback directly, many times faster than printing them. It
+// returns the number of bytes handled, and the offset from where another call may pay off.
+func (t *writer) pushPlainLines(p []byte) (used, from int) {
 	above := t.rows - 1
-	if above == 0 || !t.atFreshLine() {
+	if above == 0 || !t.canPushLines() {
 		return 0, 0
 	}
-	lines, end := t.plainLines(p)
+	lines, end := t.countPlainLines(p)
+	// A short run gains nothing. The caller skips past it instead of counting it again.
 	if lines < 2*t.rows {
 		return 0, end
 	}
-	t.keepRows(above)
-	t.passed(lines - above)
+	// The rows on screen are older than the pushed lines, so they go first.
+	t.pushRows(above)
+	t.notePushed(lines - above)
 	for range lines - above {
 		n := scan.PrintableLen(p[used:])
 		t.hist.PushText(p[used : used+n])
@@ -30,12 +38,12 @@ func (t *writer) passLines(p []byte) (used, from int) {
 	t.scr.grid.Scroll(t.region, above, 0)
 	t.moveRows(0, above, above)
 	t.touchRows(0, above)
-	t.cur.y = 0 // where the lines that stay on the screen begin
+	t.cur.y = 0 // the remaining lines start here
 	return used, end
 }
 
-// passed notes that n lines of this epoch are about to get the numbers from hist.End.
-func (t *store) passed(n int) {
+// notePushed records n lines of this epoch, about to be numbered from hist.End.
+func (t *store) notePushed(n int) {
 	at := int(t.hist.End() % int64(len(t.gone)))
 	for range n {
 		t.goneLost = max(t.goneLost, t.gone[at])
@@ -46,9 +54,9 @@ func (t *store) passed(n int) {
 	}
 }
 
-// plainLines counts the lines of printable ASCII at the start of p that fit in a
-// row, and gives where the last one ends.
-func (t *writer) plainLines(p []byte) (lines, end int) {
+// countPlainLines counts the lines of printable ASCII at the start of p that fit in a row, and
+// returns the offset after the last.
+func (t *writer) countPlainLines(p []byte) (lines, end int) {
 	for {
 		n := scan.PrintableLen(p[end:])
 		if n > t.cols || !bytes.HasPrefix(p[end+n:], []byte("\r\n")) {
@@ -59,10 +67,10 @@ func (t *writer) plainLines(p []byte) (lines, end int) {
 	}
 }
 
-// atFreshLine says that the cursor is at the start of the last row of the main
-// screen, that nothing is in this row, and that what is printed there looks plain
-// and makes the whole screen scroll.
-func (t *writer) atFreshLine() bool {
+// canPushLines reports whether pushPlainLines may replace printing: the cursor is at the start of
+// the empty last row of the main screen, printed text is unstyled, and a line feed scrolls the
+// whole screen.
+func (t *writer) canPushLines() bool {
 	row := &t.scr.rows[t.cur.y]
 	switch {
 	case t.scr != t.main || t.scr.strips != nil,

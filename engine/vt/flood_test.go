@@ -10,27 +10,26 @@ import (
 	"tandem/engine/vt"
 )
 
-// Lines that pass in one Write are kept as if each had been on the screen.
-func TestLinesThatPassAreKeptAsThoseShown(t *testing.T) {
+func TestFloodedLinesEqualPrintedLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		num := func(name string, low, high int) int { return rapid.IntRange(low, high).Draw(t, name) }
 		o := vt.Options{Cols: num("cols", 1, 9), Rows: num("rows", 1, 5), ScrollbackLines: rapid.SampledFrom([]int{-1, 7, 500}).Draw(t, "kept")}
 		whole, single := vt.New(o), vt.New(o)
 		var viewers [2]viewer
 		for range num("floods", 1, 3) {
-			before := random(t)
+			before := drawInput(t)
 			whole.Write(before)
 			single.Write(before)
-			viewers[0].take(whole.Diff(viewers[0].seq))
-			viewers[1].take(single.Diff(viewers[1].seq))
-			lines := flood(t)
+			viewers[0].apply(whole.Diff(viewers[0].seq))
+			viewers[1].apply(single.Diff(viewers[1].seq))
+			lines := drawFlood(t)
 			whole.Write(bytes.Join(lines, nil))
 			for _, line := range lines {
 				single.Write(line)
 			}
 		}
-		viewers[0].take(whole.Diff(viewers[0].seq))
-		viewers[1].take(single.Diff(viewers[1].seq))
+		viewers[0].apply(whole.Diff(viewers[0].seq))
+		viewers[1].apply(single.Diff(viewers[1].seq))
 		if diff := cmp.Diff(viewers[0].lines, viewers[1].lines); diff != "" {
 			t.Fatalf("a viewer has (-whole +single)\n%s", diff)
 		}
@@ -44,8 +43,8 @@ func TestLinesThatPassAreKeptAsThoseShown(t *testing.T) {
 	})
 }
 
-// flood draws lines, most of which are plain and short.
-func flood(t *rapid.T) (lines [][]byte) {
+// drawFlood draws lines, mostly plain and short.
+func drawFlood(t *rapid.T) (lines [][]byte) {
 	for range rapid.IntRange(1, 40).Draw(t, "lines") {
 		line := rapid.StringMatching(`[ -~]{0,4}`).Draw(t, "line")
 		if rapid.IntRange(0, 30).Draw(t, "odd") == 0 {

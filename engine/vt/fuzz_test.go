@@ -12,7 +12,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// hostile are inputs that have hung or killed terminals.
+// hostile are inputs known to have hung or crashed terminals.
 var hostile = []string{
 	"\x1b[-1P", "\x1b[4294967295I", "\x1b[4294967295Z", "\x1b[4294967295b", "x\x1b[4294967295b", "\x1b[99999999999999999999L",
 	"\x1b[2147483647@", "\x1b[2147483647S\x1b[2147483647T", "\x1b[2147483647;2147483647H\x1b[2147483647X", "\x1b[9999'}\x1b[9999'~",
@@ -29,8 +29,8 @@ var hostile = []string{
 	"\u200d\u200d\u0301\ufe0f🇩🇩🇩", "\x1b[?7l中\x1b[?7h中\x1b[4h中", "\x1b]4;0;?;1;?;2;?;3;?\a", "\x1bP+q;;;;;;\x1b\\",
 }
 
-// replyForms is all that a terminal may answer: sequences of our own making
-// with numbers, hex digits and the few words that are ours.
+// replyForms matches everything a terminal may reply: sequences of our own making with numbers, hex
+// digits and a few words of ours.
 var replyForms = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\x1b\[[?>]?[0-9;]*(?:[cnRStxum]|\$y|\*\{)`,
 	`\x1bP[01]\$r[0-9;:]*(?:[mrst]| q|"[pq]|\*[x|]|\$[|}~])?\x1b\\`,
@@ -42,9 +42,8 @@ var replyForms = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\x1b\](?:[45];[0-9]+|1[012]);rgb:[0-9a-f]{4}/[0-9a-f]{4}/[0-9a-f]{4}(?:\a|\x1b\\)`,
 }, "|") + `)*$`)
 
-// FuzzWrite writes anything, resizes in between and reads all there is to
-// read: no panic, no hang, no reply of a program's choice, and both grids show
-// the same.
+// FuzzWrite writes arbitrary bytes, resizes in between and reads everything readable. There must be
+// no panic, no hang and no reply chosen by the program, and both grids must show the same.
 func FuzzWrite(f *testing.F) {
 	for _, s := range slices.Concat(hostile, pieces, pictures) {
 		f.Add([]byte(s), uint8(9), uint8(5))
@@ -73,7 +72,7 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-func TestHostileInputIsBounded(t *testing.T) {
+func TestHostileInputUsesBoundedMemory(t *testing.T) {
 	needs.FullRun(t)
 	flood := func(s string) []byte { return bytes.Repeat([]byte(s), 1<<21/len(s)) }
 	inputs := map[string][]byte{
@@ -91,12 +90,12 @@ func TestHostileInputIsBounded(t *testing.T) {
 	for name, input := range inputs {
 		t.Run(name, func(t *testing.T) {
 			term := vt.New(vt.Options{Cols: 80, Rows: 24})
-			before := heap()
+			before := heapBytes()
 			if name == "repeat" || name == "tall scroll" {
 				input = input[:64<<10]
 			}
 			term.Write(input)
-			if grown := heap() - before; grown > 4<<20 {
+			if grown := heapBytes() - before; grown > 4<<20 {
 				t.Errorf("%d bytes of input cost %d bytes of memory", len(input), grown)
 			}
 			runtime.KeepAlive(term)
@@ -104,7 +103,7 @@ func TestHostileInputIsBounded(t *testing.T) {
 	}
 }
 
-func heap() int64 {
+func heapBytes() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -16,7 +16,7 @@ import (
 	"tandem/tests/needs"
 )
 
-func numbered(n int) []byte {
+func numberedLines(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
 		fmt.Fprintf(&b, "line %d\r\n", i)
@@ -28,7 +28,7 @@ func TestScrollbackIsBoundedByLines(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
 			term := vt.New(vt.Options{Cols: 20, Rows: 3, Grid: grid, ScrollbackLines: 2500})
-			term.Write(numbered(10000))
+			term.Write(numberedLines(10000))
 			oldest, first, end := term.Bounds()
 			if first-oldest != 2500 || end-first != 3 || first != 9998 {
 				t.Fatalf("bounds are %d, %d, %d", oldest, first, end)
@@ -46,9 +46,9 @@ func TestScrollbackIsBoundedByLines(t *testing.T) {
 func TestScrollbackIsBoundedByBytes(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 100, Rows: 3, ScrollbackLines: 1 << 30, ScrollbackBytes: 1 << 20})
 	line := []byte(strings.Repeat("x", 99) + "\r\n")
-	before := heap()
+	before := heapBytes()
 	term.Write(bytes.Repeat(line, 200_000))
-	if grown := heap() - before; grown > 2<<20 {
+	if grown := heapBytes() - before; grown > 2<<20 {
 		t.Errorf("a scrollback of 1 MiB costs %d bytes", grown)
 	}
 	if oldest, first, _ := term.Bounds(); first-oldest < 5000 {
@@ -56,9 +56,9 @@ func TestScrollbackIsBoundedByBytes(t *testing.T) {
 	}
 }
 
-func TestNoScrollbackWhenNegative(t *testing.T) {
+func TestNegativeScrollbackLinesDisableScrollback(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 20, Rows: 3, ScrollbackLines: -1})
-	term.Write(numbered(10))
+	term.Write(numberedLines(10))
 	oldest, first, _ := term.Bounds()
 	if oldest != first || first != 8 {
 		t.Errorf("bounds are %d, %d", oldest, first)
@@ -72,7 +72,7 @@ func TestNoScrollbackWhenNegative(t *testing.T) {
 	}
 }
 
-func TestLinesLeavesOutWhatIsNotThere(t *testing.T) {
+func TestLinesSkipsMissingLines(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 20, Rows: 2, ScrollbackLines: 3})
 	term.Write([]byte("a\r\nb\r\nc\r\nd\r\ne\r\nf\r\ng")) // kept: c d e, screen: f g
 	texts := func(from int64, n int) string {
@@ -97,30 +97,30 @@ func TestLinesLeavesOutWhatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestAnIdleTerminalCostsUnder64KiB(t *testing.T) {
-	before := heap()
+func TestIdleTerminalUsesUnder64KiB(t *testing.T) {
+	before := heapBytes()
 	terms := make([]*vt.Terminal, 16)
 	for i := range terms {
 		terms[i] = vt.New(vt.Options{Cols: 80, Rows: 24})
 		terms[i].Write([]byte("\x1b]2;a shell\a\x1b[1;32m$\x1b[m "))
 	}
-	if each := (heap() - before) / int64(len(terms)); each > 64<<10 {
+	if each := (heapBytes() - before) / int64(len(terms)); each > 64<<10 {
 		t.Errorf("it costs %d bytes", each)
 	}
 	runtime.KeepAlive(terms)
 }
 
-func TestTenThousandLinesCostUnderThreeMegabytes(t *testing.T) {
+func TestTenThousandLinesUseUnderThreeMegabytes(t *testing.T) {
 	lines := map[string]string{
 		"text":   strings.Repeat("x", 80),
 		"styles": strings.Repeat("abcd\x1b[31mefgh\x1b[m", 10),
 		"wide":   strings.Repeat("世界", 20),
 	}
 	for name, line := range lines {
-		before := heap()
+		before := heapBytes()
 		term := vt.New(vt.Options{Cols: 80, Rows: 24})
 		term.Write(bytes.Repeat([]byte(line+"\r\n"), 10100))
-		if cost := heap() - before; cost > 3<<20 {
+		if cost := heapBytes() - before; cost > 3<<20 {
 			t.Errorf("%s: they cost %d bytes", name, cost)
 		}
 		if oldest, first, _ := term.Bounds(); first-oldest != 10000 {
@@ -134,7 +134,7 @@ func TestSteadyOutputAllocatesNothing(t *testing.T) {
 	for _, s := range streams {
 		for _, size := range [][2]int{{80, 24}, {200, 60}} {
 			term := vt.New(vt.Options{Cols: size[0], Rows: size[1], ScrollbackLines: 1000})
-			data := stream(256<<10, size[0], size[1], s.make)
+			data := makeStream(256<<10, size[0], size[1], s.make)
 			for range 8 {
 				term.Write(data)
 			}
@@ -147,7 +147,7 @@ func TestSteadyOutputAllocatesNothing(t *testing.T) {
 
 func TestScrollingSendsNewLinesOnly(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 20, Rows: 10})
-	term.Write(numbered(50))
+	term.Write(numberedLines(50))
 	seq := term.Diff(0).Seq
 	term.Write([]byte("one\r\ntwo\r\n"))
 	d := term.Diff(seq)
@@ -163,15 +163,15 @@ func TestScrollingSendsNewLinesOnly(t *testing.T) {
 	}
 }
 
-func TestDiffHasUnseenLinesThatScrolledOff(t *testing.T) {
+func TestDiffIncludesUnseenScrolledLines(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 20, Rows: 5})
 	seq := term.Diff(0).Seq
-	term.Write(numbered(8))
+	term.Write(numberedLines(8))
 	d := term.Diff(seq)
 	if d.Full || len(d.Lines) != 9 || d.Lines[0].Line.Text() != "line 0" {
 		t.Errorf("full %v, %d lines: %v", d.Full, len(d.Lines), d.Lines)
 	}
-	term.Write(numbered(100))
+	term.Write(numberedLines(100))
 	if d = term.Diff(d.Seq); d.Full || len(d.Lines) != 1+5+10+5 || d.Lines[0].N != 3 {
 		t.Errorf("after a flood: full %v, %d lines: %v", d.Full, len(d.Lines), d.Lines)
 	}
@@ -179,13 +179,13 @@ func TestDiffHasUnseenLinesThatScrolledOff(t *testing.T) {
 	for range 100 {
 		term.Diff(0)
 	}
-	term.Write(numbered(100))
+	term.Write(numberedLines(100))
 	if d = term.Diff(old); !d.Full || len(d.Lines) != 5 {
 		t.Errorf("for a viewer far behind: full %v, %d lines", d.Full, len(d.Lines))
 	}
 }
 
-func TestDiffFromAnUnknownStateIsFull(t *testing.T) {
+func TestDiffFromUnknownStateIsFull(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 20, Rows: 5})
 	term.Diff(0)
 	if d := term.Diff(999); !d.Full {
@@ -193,7 +193,7 @@ func TestDiffFromAnUnknownStateIsFull(t *testing.T) {
 	}
 }
 
-func TestStylesLinksAndClustersAreTakenBack(t *testing.T) {
+func TestUnusedStylesLinksAndClustersAreFreed(t *testing.T) {
 	needs.FullRun(t)
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
@@ -205,9 +205,9 @@ func TestStylesLinksAndClustersAreTakenBack(t *testing.T) {
 				}
 			}
 			write(0, 20_000)
-			before := heap()
+			before := heapBytes()
 			write(20_000, 60_000)
-			if grown := heap() - before; grown > 2<<20 {
+			if grown := heapBytes() - before; grown > 2<<20 {
 				t.Errorf("60,000 styles that are gone cost %d bytes", grown)
 			}
 			l := term.Lines(80_000-1, 1)[0].Line
@@ -222,7 +222,7 @@ func TestStylesLinksAndClustersAreTakenBack(t *testing.T) {
 	}
 }
 
-func TestTooManyStylesOrLinksCostOldLines(t *testing.T) {
+func TestTooManyStylesOrLinksDropOldLines(t *testing.T) {
 	needs.FullRun(t)
 	inputs := map[string]func(b *bytes.Buffer, i int){
 		"styles": func(b *bytes.Buffer, i int) {
@@ -236,7 +236,7 @@ func TestTooManyStylesOrLinksCostOldLines(t *testing.T) {
 	for name, add := range inputs {
 		t.Run(name, func(t *testing.T) {
 			term := vt.New(vt.Options{Cols: 80, Rows: 24})
-			before := heap()
+			before := heapBytes()
 			var b bytes.Buffer
 			for i := range counts[name] {
 				if add(&b, i); b.Len() > 32<<10 {
@@ -245,7 +245,7 @@ func TestTooManyStylesOrLinksCostOldLines(t *testing.T) {
 				}
 			}
 			b = bytes.Buffer{}
-			if grown := heap() - before; grown > 40<<20 {
+			if grown := heapBytes() - before; grown > 40<<20 {
 				t.Errorf("it costs %d bytes", grown)
 			}
 			if _, first, _ := term.Bounds(); len(term.Lines(first-10, 10)) != 10 {
@@ -256,7 +256,7 @@ func TestTooManyStylesOrLinksCostOldLines(t *testing.T) {
 	}
 }
 
-func TestSynchronisedOutputEndsByItself(t *testing.T) {
+func TestSynchronisedOutputTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term := vt.New(vt.Options{Cols: 20, Rows: 3})
 		term.Write([]byte("\x1b[?2026h"))
@@ -270,8 +270,8 @@ func TestSynchronisedOutputEndsByItself(t *testing.T) {
 	})
 }
 
-func TestReplaySaysNothing(t *testing.T) {
-	b := newBench(20, 5, "own")
+func TestReplaySendsNoRepliesOrEvents(t *testing.T) {
+	b := newTestTerminal(20, 5, "own")
 	b.SetReplies(false)
 	b.Write([]byte("\x1b[c\a\x1b]2;t\a\x1bP$qm\x1b\\"))
 	if b.replies != "" || b.events != nil {
@@ -284,8 +284,8 @@ func TestReplaySaysNothing(t *testing.T) {
 	}
 }
 
-func TestRepaintAsksNothingAndRingsNoBell(t *testing.T) {
-	from, to := newBench(20, 5, "own"), newBench(20, 5, "own")
+func TestRepaintTriggersNoReplyOrBell(t *testing.T) {
+	from, to := newTestTerminal(20, 5, "own"), newTestTerminal(20, 5, "own")
 	for _, p := range pieces {
 		from.Write([]byte(p))
 	}

@@ -1,22 +1,22 @@
 package vt
 
-// kittyDepth is how many sets of flags a program may push.
-const kittyDepth = 16
+// maxKittyStack is how many sets of flags a program may push.
+const maxKittyStack = 16
 
-const kittyAll = 31 // all flags that the protocol defines
+const allKittyFlags = 31 // all flags defined by the protocol
 
-// A kittyStack is the progressive enhancement of the kitty keyboard protocol
-// (sw.kovidgoyal.net/kitty/keyboard-protocol); each screen has its own.
+// A kittyStack is the state of the kitty keyboard protocol's progressive enhancement
+// (sw.kovidgoyal.net/kitty/keyboard-protocol). Each screen has its own.
 type kittyStack struct {
-	stack [kittyDepth]uint8
-	n     int // entries in use behind the first, which is always there
+	stack [maxKittyStack]uint8
+	n     int // entries in use after the first, which always exists
 }
 
 func (k *kittyStack) flags() uint8 { return k.stack[k.n] }
 
-// push adds a set of flags; the oldest goes when there are too many.
+// push adds a set of flags, and drops the oldest if the stack is full.
 func (k *kittyStack) push(flags uint8) {
-	if k.n == kittyDepth-1 {
+	if k.n == maxKittyStack-1 {
 		copy(k.stack[:], k.stack[1:])
 		k.n--
 	}
@@ -24,7 +24,7 @@ func (k *kittyStack) push(flags uint8) {
 	k.stack[k.n] = flags
 }
 
-// pop takes n sets away; with the last one all flags are off.
+// pop removes n sets. Removing more than there are clears all flags.
 func (k *kittyStack) pop(n int) {
 	if n > k.n {
 		*k = kittyStack{}
@@ -33,10 +33,10 @@ func (k *kittyStack) pop(n int) {
 	k.n -= n
 }
 
-// setKitty does CSI > u (push), CSI < u (pop) and CSI = u (set).
-func (t *host) setKitty(prefix byte) {
+// setKittyFlags implements CSI > u (push), CSI < u (pop) and CSI = u (set).
+func (t *host) setKittyFlags(prefix byte) {
 	k := &t.scr.kitty
-	flags := uint8(t.param(0, 0) & kittyAll)
+	flags := uint8(t.param(0, 0) & allKittyFlags)
 	switch prefix {
 	case '>':
 		k.push(flags)
@@ -56,14 +56,14 @@ func (t *host) setKitty(prefix byte) {
 
 func (t *host) reportKitty() { t.replyf("\x1b[?%du", t.scr.kitty.flags()) }
 
-// setModifyKeys does XTMODKEYS for modifyOtherKeys, the one that programs use.
+// setModifyKeys implements XTMODKEYS for modifyOtherKeys, the only resource programs use.
 func (t *host) setModifyKeys() {
 	if t.ps.n == 0 || t.param(0, 0) == 4 {
 		t.mode.keys.modifyOther = uint8(min(t.param(1, 0), 2))
 	}
 }
 
-// reportModifyKeys does XTQMODKEYS.
+// reportModifyKeys implements XTQMODKEYS.
 func (t *host) reportModifyKeys() {
 	if t.param(0, 0) == 4 {
 		t.replyf("\x1b[>4;%dm", t.mode.keys.modifyOther)

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/vt/history"
 )
 
-// trimBlank cuts the trailing cells that are blank in the default style.
+// trimBlank removes the trailing blank cells in the default style.
 func trimBlank(cells []grid.Cell) []grid.Cell {
 	n := len(cells)
 	for n > 0 && (cells[n-1] == grid.Cell{} || cells[n-1].Blank()) {
@@ -19,8 +19,8 @@ func trimBlank(cells []grid.Cell) []grid.Cell {
 	return cells[:n]
 }
 
-// appendGlyph appends the text of one cell: a space for a blank, nothing for
-// the second half of a wide cluster.
+// appendGlyph appends the text of one cell: a space for a blank, nothing for the second half of a
+// wide cluster.
 func (t *store) appendGlyph(dst []byte, g grid.Glyph) []byte {
 	switch {
 	case g == 0:
@@ -35,21 +35,21 @@ func (t *store) appendGlyph(dst []byte, g grid.Glyph) []byte {
 	return append(dst, t.clusters.text[g-grid.FirstCluster]...)
 }
 
-// style gives the outside form of an interned style.
-func (t *store) style(id grid.StyleID) styled.Style {
+// styleOf returns the public form of an interned style.
+func (t *store) styleOf(id grid.StyleID) styled.Style {
 	p := t.styles.pens[id]
-	s := p.look()
+	s := p.visibleStyle()
 	s.Link = t.links.text[p.link]
 	return s
 }
 
-// line turns cells into runs.
-func (t *store) line(cells []grid.Cell, attrs history.Attrs) styled.Line {
+// buildLine converts cells to runs of equal style.
+func (t *store) buildLine(cells []grid.Cell, attrs history.Attrs) styled.Line {
 	l := styled.Line{Wrapped: attrs.Wrapped, Size: attrs.Size, Prompt: attrs.Mark&MarkPrompt != 0, Output: attrs.Mark&MarkOutput != 0}
-	l.Pictures = attrs.Strips.Seen(t.cols)
-	if t.pictures.Holds() {
+	l.Pictures = attrs.Strips.Visible(t.cols)
+	if t.pictures.HasVirtual() {
 		var shown []styled.Strip
-		cells, shown = t.placeholders(cells, t.scr == t.other)
+		cells, shown = t.replacePlaceholders(cells, t.scr == t.alt)
 		l.Pictures = append(l.Pictures, shown...)
 	}
 	cells = trimBlank(cells)
@@ -65,33 +65,35 @@ func (t *store) line(cells []grid.Cell, attrs history.Attrs) styled.Line {
 		split := c.Style != cells[start].Style
 		if c.Glyph != grid.Tail {
 			was := alone
-			alone = t.standsAlone(cells[i:])
+			alone = t.needsOwnRun(cells[i:])
 			anyAlone = anyAlone || alone
 			split = split || was || alone
 		}
 		if i > start && split {
 			bounds = append(bounds, len(t.text))
-			l.Runs = append(l.Runs, styled.Run{Style: t.style(cells[start].Style), Cells: i - start})
+			l.Runs = append(l.Runs, styled.Run{Style: t.styleOf(cells[start].Style), Cells: i - start})
 			start = i
 		}
 		t.text = t.appendGlyph(t.text, c.Glyph)
 	}
 	bounds = append(bounds, len(t.text))
-	l.Runs = append(l.Runs, styled.Run{Style: t.style(cells[start].Style), Cells: len(cells) - start})
+	l.Runs = append(l.Runs, styled.Run{Style: t.styleOf(cells[start].Style), Cells: len(cells) - start})
+	// All runs share one string, which saves an allocation per run.
 	text := string(t.text)
 	for i, end := range bounds {
 		l.Runs[i].Text = text[from:end]
 		from = end
 	}
+	// Merging would lose the number of cells of a run of its own.
 	if !anyAlone {
 		mergeRuns(&l)
 	}
-	return trimLast(l)
+	return trimLineEnd(l)
 }
 
-// standsAlone says that the glyph that cells begin with has to be a run of its own,
-// since it does not measure its cells or would be one with what stands before it.
-func (t *store) standsAlone(cells []grid.Cell) bool {
+// needsOwnRun reports whether the first glyph of cells must be a run of its own: its measured width
+// differs from its cells, or it would merge with the text before it.
+func (t *store) needsOwnRun(cells []grid.Cell) bool {
 	g := cells[0].Glyph
 	if g < grid.FirstCluster {
 		return cellwidth.Absorbed(rune(g))
@@ -106,10 +108,10 @@ func (t *store) standsAlone(cells []grid.Cell) bool {
 	return len(held) < len(text) || (width == 2) != isWide(cells)
 }
 
-// isWide says that the glyph that cells begin with has two of them.
+// isWide reports whether the first glyph of cells takes two of them.
 func isWide(cells []grid.Cell) bool { return len(cells) > 1 && cells[1].Glyph == grid.Tail }
 
-// mergeRuns joins neighbours that differ in what stays inside only (DECSCA).
+// mergeRuns joins neighbouring runs that differed only in an internal attribute (DECSCA).
 func mergeRuns(l *styled.Line) {
 	out := l.Runs[:1]
 	for _, r := range l.Runs[1:] {
@@ -124,8 +126,8 @@ func mergeRuns(l *styled.Line) {
 	l.Runs = out
 }
 
-// trimLast cuts the blanks at a line's end; it has a run.
-func trimLast(l styled.Line) styled.Line {
+// trimLineEnd removes the blanks at the end of a line with at least one run.
+func trimLineEnd(l styled.Line) styled.Line {
 	out := l.Runs
 	if n := len(out); out[n-1].Style == (styled.Style{}) {
 		out[n-1] = trimRun(out[n-1])
@@ -139,7 +141,7 @@ func trimLast(l styled.Line) styled.Line {
 	return l
 }
 
-// trimRun cuts trailing spaces of a run in the default style.
+// trimRun removes the trailing spaces of a run in the default style.
 func trimRun(r styled.Run) styled.Run {
 	for r.Cells > 0 && r.Text[len(r.Text)-1] == ' ' {
 		r.Text = r.Text[:len(r.Text)-1]

@@ -5,11 +5,11 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// sizeFinals end DECDHL's two halves, DECSWL and DECDWL behind ESC #.
+// sizeFinals are the final bytes of ESC # for DECDHL's two halves, DECSWL and DECDWL.
 const sizeFinals = "5634" // by LineSize
 
-// lineSizeOf gives the size that a final byte behind ESC # stands for.
-func lineSizeOf(b byte) (size styled.LineSize, ok bool) {
+// parseLineSize returns the line size for a final byte of ESC #.
+func parseLineSize(b byte) (size styled.LineSize, ok bool) {
 	for i := range len(sizeFinals) {
 		if sizeFinals[i] == b {
 			return styled.LineSize(i), true
@@ -18,43 +18,42 @@ func lineSizeOf(b byte) (size styled.LineSize, ok bool) {
 	return 0, false
 }
 
-// setLineSize does DECSWL, DECDWL and DECDHL. As on a VT420, there are no such
-// lines while left and right margins are possible. What stands in the half
-// that is out of sight stays, as in xterm. Such a line is one of its own: it
-// neither goes on in the next nor is what one before it goes on in.
+// setLineSize implements DECSWL, DECDWL and DECDHL. As on a VT420, it does nothing while left and
+// right margins are enabled. The hidden half of a double-width row keeps its cells, as in xterm.
+// Such a row is a line of its own and is never joined to its neighbours.
 func (t *page) setLineSize(size styled.LineSize) {
 	y := t.cur.y
 	if t.mode.leftRight || t.scr.rows[y].size == size {
 		return
 	}
-	t.unwrap(y - 1)
-	t.unwrap(y)
+	t.unwrapRow(y - 1)
+	t.unwrapRow(y)
 	t.scr.rows[y].size = size
-	t.touch(y)
-	t.keepInSight()
+	t.touchRow(y)
+	t.clampCursor()
 }
 
-// singleSize makes a row of the shown screen one of the ordinary size.
-func (t *page) singleSize(y int) {
+// setSingleSize makes row y of the current screen single size.
+func (t *page) setSingleSize(y int) {
 	if row := &t.scr.rows[y]; row.size != styled.SingleSize {
 		row.size, row.version = styled.SingleSize, t.epoch
-		t.keepInSight()
+		t.clampCursor()
 	}
 }
 
-// allSingleSize does so for all rows of both screens.
-func (t *page) allSingleSize() {
-	for _, s := range [...]*screen{t.main, t.other} {
+// setAllSingleSize makes all rows of both screens single size.
+func (t *page) setAllSingleSize() {
+	for _, s := range [...]*screen{t.main, t.alt} {
 		for y := 0; s != nil && y < len(s.rows); y++ {
 			if row := &s.rows[y]; row.size != styled.SingleSize {
 				row.size, row.version = styled.SingleSize, t.epoch
 			}
 		}
 	}
-	t.keepInSight()
+	t.clampCursor()
 }
 
-// lastColumn is the last one in sight in a row of cols columns.
+// lastColumn returns the last visible column of a row with cols columns.
 func (r *rowState) lastColumn(cols int) int {
 	if r.size != styled.SingleSize {
 		return (cols - 1) / 2
@@ -62,15 +61,15 @@ func (r *rowState) lastColumn(cols int) int {
 	return cols - 1
 }
 
-// sticksOut says that a wide cluster at a place ends behind it. At the last column
-// it cannot have been written there, and no wrap is pending behind it.
-func (s *screen) sticksOut(x, y int) bool {
+// hasTailAfter reports whether a wide cluster starts at x. If x is the last visible column, the
+// cluster was not written there, so no wrap is pending after it.
+func (s *screen) hasTailAfter(x, y int) bool {
 	return x+1 < len(s.grid.Row(y)) && s.grid.Cell(x+1, y).Glyph == grid.Tail
 }
 
-// keepInSight moves the cursor left when its row has become too narrow for it,
-// and forgets a pending wrap where the row has become wider.
-func (t *page) keepInSight() {
+// clampCursor moves the cursor left if its row has become too narrow, and cancels a pending wrap if
+// the row has become wider.
+func (t *page) clampCursor() {
 	if row := &t.scr.rows[t.cur.y]; row.size != styled.SingleSize {
 		t.cur.x = min(t.cur.x, row.lastColumn(t.cols))
 	}

@@ -9,20 +9,20 @@ import (
 	"tandem/keys"
 )
 
-// Modes are what a program has set and a viewer or key encoder has to know.
+// Modes are the modes set by a program, for viewers and key encoders.
 type Modes struct {
 	keys.Modes
-	Alt             bool // the alternate screen is shown
+	Alt             bool // the alternate screen is visible
 	FocusReports    bool
 	AlternateScroll bool // wheel sends arrows on the alternate screen, mode 1007
-	Sync            bool // synchronised output (2026) holds the screen back
+	Sync            bool // synchronised output (2026) delays the screen
 	ReverseScreen   bool // DECSCNM
 }
 
-// syncLimit is how long synchronised output may hold the screen back.
+// syncLimit is the maximum time synchronised output may delay the screen.
 const syncLimit = 150 * time.Millisecond
 
-// Modes are the modes now. Sync ends by itself 150 ms after it was set.
+// Modes returns the current modes. Sync ends by itself after 150 ms.
 func (t *Terminal) Modes() Modes {
 	m := &t.mode
 	return Modes{
@@ -30,28 +30,28 @@ func (t *Terminal) Modes() Modes {
 			AppCursor: m.keys.appCursor, AppKeypad: m.keys.appKeypad, Newline: m.newline, BracketedPaste: m.paste,
 			Mouse: m.mouse.mode, MouseEncoding: m.mouse.encoding, ModifyOther: m.keys.modifyOther, Kitty: t.scr.kitty.flags(),
 		},
-		Alt:          t.scr == t.other,
+		Alt:          t.scr == t.alt,
 		FocusReports: m.focus, AlternateScroll: m.altScroll,
 		Sync:          m.sync && time.Since(t.syncAt) < syncLimit,
 		ReverseScreen: m.reverse,
 	}
 }
 
-// A modeSet is every mode but those that DECSC saves.
+// A modeSet has every mode except those saved by DECSC.
 type modeSet struct {
-	newline, insert, autowrap bool
-	reverse, leftRight        bool
-	reverseWrap, reverseAll   bool
-	paste, focus, altScroll   bool
-	sync, localOff            bool
-	clusters                  bool  // a cluster is one character (2027)
-	tellScheme, tellSize      bool  // 2031, 2048
-	moreFix, national         bool  // 41, DECNRCM
-	sixelDisplay, sixelRight  bool  // DECSDM (80), 8452
-	guarded                   bool  // SPA was used: erasing spares what is protected
-	rectExtent                uint8 // DECSACE, 0…2
-	checksum                  uint8 // XTCHECKSUM, bits below
-	level                     uint8 // DECSCL, 1 to maxLevel
+	newline, insert, autowrap  bool
+	reverse, leftRight         bool
+	reverseWrap, reverseAll    bool
+	paste, focus, altScroll    bool
+	sync, localOff             bool
+	clusters                   bool  // a cluster is one character (2027)
+	reportsScheme, reportsSize bool  // 2031, 2048
+	moreFix, national          bool  // 41, DECNRCM
+	sixelDisplay, sixelRight   bool  // DECSDM (80), 8452
+	guarded                    bool  // SPA was used: all erasing spares protected cells
+	rectExtent                 uint8 // DECSACE, 0…2
+	checksum                   uint8 // XTCHECKSUM, bits below
+	level                      uint8 // DECSCL, 1 to maxLevel
 
 	cursor   cursorModes
 	keys     keyModes
@@ -60,38 +60,38 @@ type modeSet struct {
 	reported reportedModes
 }
 
-// cursorModes say how the cursor is shown.
+// cursorModes are the cursor's appearance.
 type cursorModes struct {
 	on, blink bool
-	chosen    bool // by the program, shape and blinking
+	chosen    bool // the program has chosen shape and blinking
 	shape     styled.CursorShape
 }
 
-// keyModes say what keys send.
+// keyModes change the encoding of keys.
 type keyModes struct {
 	appCursor, appKeypad, lock, metaEsc, altEsc, backarrow bool
 	modifyOther                                            uint8
 }
 
-// mouseModes say which events of the mouse are sent, and how.
+// mouseModes select mouse events and their encoding.
 type mouseModes struct {
 	mode     keys.MouseMode
 	encoding keys.MouseEncoding
 }
 
-// widthModes are those of 132 columns: 40, DECCOLM and DECNCSM.
+// widthModes are the modes for 132 columns: 40, DECCOLM and DECNCSM.
 type widthModes struct{ allowed, wide, keeps bool }
 
-// reportedModes are kept for reports alone.
+// reportedModes have no effect except in reports.
 type reportedModes struct{ smooth, formFeed, printExtent, hebrew bool }
 
-// Conformance levels: a VT420, with the VT520's as well for those who ask.
+// Conformance levels: a VT420 by default, a VT520 on request.
 const (
 	defaultLevel = 4
 	maxLevel     = 5
 )
 
-// What XTCHECKSUM asks of DECRQCRA.
+// Options of XTCHECKSUM for DECRQCRA.
 const (
 	checksumPositive = 1 << iota
 	checksumPlain    // characters without attributes
@@ -101,7 +101,7 @@ const (
 	checksumAll  = 1<<iota - 1
 )
 
-// reset is what RIS makes of the modes.
+// reset sets all modes as RIS does.
 func (m *modeSet) reset() {
 	*m = modeSet{
 		autowrap: true, cursor: cursorModes{on: true, blink: true}, altScroll: true, localOff: true,
@@ -109,8 +109,8 @@ func (m *modeSet) reset() {
 	}
 }
 
-// flag gives the DEC private mode that is nothing but a flag, or nil.
-func (m *modeSet) flag(n int) *bool {
+// privateFlag returns the variable of a DEC private mode that is a plain flag, or nil.
+func (m *modeSet) privateFlag(n int) *bool {
 	switch n {
 	case 1:
 		return &m.keys.appCursor
@@ -152,17 +152,17 @@ func (m *modeSet) flag(n int) *bool {
 	case 2027:
 		return &m.clusters
 	case 2031:
-		return &m.tellScheme
+		return &m.reportsScheme
 	case 2048:
-		return &m.tellSize
+		return &m.reportsSize
 	case 8452:
 		return &m.sixelRight
 	}
-	return m.oldFlag(n)
+	return m.legacyFlag(n)
 }
 
-// oldFlag gives the modes that matter to programs for real DEC terminals only.
-func (m *modeSet) oldFlag(n int) *bool {
+// legacyFlag returns modes used only by programs for real DEC terminals.
+func (m *modeSet) legacyFlag(n int) *bool {
 	switch n {
 	case 4:
 		return &m.reported.smooth
@@ -186,7 +186,7 @@ func (m *modeSet) oldFlag(n int) *bool {
 	return nil
 }
 
-// ansiFlag gives the mode of SM and RM, or nil.
+// ansiFlag returns the variable of a mode of SM and RM, or nil.
 func (m *modeSet) ansiFlag(n int) *bool {
 	switch n {
 	case 2:
@@ -201,8 +201,8 @@ func (m *modeSet) ansiFlag(n int) *bool {
 	return nil
 }
 
-// mouseOf gives the mouse mode behind a DEC mode number.
-func mouseOf(n int) keys.MouseMode {
+// mouseMode returns the mouse mode for a DEC mode number.
+func mouseMode(n int) keys.MouseMode {
 	switch n {
 	case 9:
 		return keys.MousePress
@@ -216,8 +216,8 @@ func mouseOf(n int) keys.MouseMode {
 	return keys.MouseOff
 }
 
-// encodingOf gives the mouse encoding behind a DEC mode number.
-func encodingOf(n int) keys.MouseEncoding {
+// mouseEncoding returns the mouse encoding for a DEC mode number.
+func mouseEncoding(n int) keys.MouseEncoding {
 	switch n {
 	case 1005:
 		return keys.MouseUTF8
@@ -231,21 +231,21 @@ func encodingOf(n int) keys.MouseEncoding {
 	return keys.MouseX10
 }
 
-// setModes does SM, RM, DECSET and DECRST.
+// setModes implements SM, RM, DECSET and DECRST.
 func (t *Terminal) setModes(private, on bool) {
 	for i := range max(t.ps.n, 1) {
 		n := t.param(i, 0)
 		if private {
-			t.setPrivate(n, on)
+			t.setPrivateMode(n, on)
 		} else if f := t.mode.ansiFlag(n); f != nil {
 			*f = on
 		}
 	}
 }
 
-// setPrivate sets one DEC private mode.
-func (t *Terminal) setPrivate(n int, on bool) {
-	if f := t.mode.flag(n); f != nil {
+// setPrivateMode sets or resets one DEC private mode.
+func (t *Terminal) setPrivateMode(n int, on bool) {
+	if f := t.mode.privateFlag(n); f != nil {
 		*f = on
 	}
 	switch n {
@@ -261,7 +261,7 @@ func (t *Terminal) setPrivate(n int, on bool) {
 	case 69:
 		if t.mode.level >= 4 {
 			if on {
-				t.allSingleSize()
+				t.setAllSingleSize()
 			} else {
 				t.region.Left, t.region.Right = 0, t.cols-1
 			}
@@ -275,12 +275,12 @@ func (t *Terminal) setPrivate(n int, on bool) {
 	case 9, 1000, 1002, 1003:
 		t.mode.mouse.mode = keys.MouseOff
 		if on {
-			t.mode.mouse.mode = mouseOf(n)
+			t.mode.mouse.mode = mouseMode(n)
 		}
 	case 1005, 1006, 1015, 1016:
 		t.mode.mouse.encoding = keys.MouseX10
 		if on {
-			t.mode.mouse.encoding = encodingOf(n)
+			t.mode.mouse.encoding = mouseEncoding(n)
 		}
 	case 2026:
 		t.syncAt = time.Now()
@@ -289,9 +289,9 @@ func (t *Terminal) setPrivate(n int, on bool) {
 	}
 }
 
-// private tells what DECRQM and XTSAVE want to know of a DEC private mode.
-func (t *Terminal) private(n int) (on, known bool) {
-	if f := t.mode.flag(n); f != nil {
+// privateMode returns the state of a DEC private mode for DECRQM and XTSAVE.
+func (t *Terminal) privateMode(n int) (on, known bool) {
+	if f := t.mode.privateFlag(n); f != nil {
 		return *f, true
 	}
 	switch n {
@@ -300,19 +300,19 @@ func (t *Terminal) private(n int) (on, known bool) {
 	case 6:
 		return t.cur.origin, true
 	case 47, 1047, 1049:
-		return t.scr == t.other, true
+		return t.scr == t.alt, true
 	case 1048:
 		return true, true
 	case 9, 1000, 1002, 1003:
-		return t.mode.mouse.mode == mouseOf(n), true
+		return t.mode.mouse.mode == mouseMode(n), true
 	case 1005, 1006, 1015, 1016:
-		return t.mode.mouse.encoding == encodingOf(n), true
+		return t.mode.mouse.encoding == mouseEncoding(n), true
 	}
 	return false, false
 }
 
-// setColumns does DECCOLM where mode 40 allows it: all of it but the change of
-// the width, which is the viewer's.
+// setColumns implements DECCOLM if mode 40 allows it, except the change of width, which belongs to
+// the viewer.
 func (t *Terminal) setColumns(on bool) {
 	m := &t.mode
 	if !m.width.allowed {
@@ -327,11 +327,11 @@ func (t *Terminal) setColumns(on bool) {
 	}
 }
 
-// saveModes does XTSAVE. Only known modes are kept, so it is bounded.
+// saveModes implements XTSAVE. It keeps only known modes, so the map is bounded.
 func (t *Terminal) saveModes() {
 	for i := range t.ps.n {
 		n := t.param(i, 0)
-		if on, known := t.private(n); known {
+		if on, known := t.privateMode(n); known {
 			if t.savedDEC == nil {
 				t.savedDEC = map[int]bool{}
 			}
@@ -340,17 +340,17 @@ func (t *Terminal) saveModes() {
 	}
 }
 
-// restoreModes does XTRESTORE.
+// restoreModes implements XTRESTORE.
 func (t *Terminal) restoreModes() {
 	for i := range t.ps.n {
 		n := t.param(i, 0)
 		if on, ok := t.savedDEC[n]; ok {
-			t.setPrivate(n, on)
+			t.setPrivateMode(n, on)
 		}
 	}
 }
 
-// softReset does DECSTR (DEC STD 070, and xterm's VTReset).
+// softReset implements DECSTR (DEC STD 070, and xterm's VTReset).
 func (t *Terminal) softReset() {
 	m := &t.mode
 	m.cursor.on, m.insert, m.autowrap = true, false, true
@@ -366,9 +366,9 @@ func (t *Terminal) softReset() {
 	t.penChanged = true
 }
 
-// hardReset does RIS. The scrollback stays.
+// hardReset implements RIS. The scrollback stays.
 func (t *Terminal) hardReset() {
-	t.other = nil
+	t.alt = nil
 	t.showScreen(t.main)
 	t.cur = cursor{}
 	t.softReset()

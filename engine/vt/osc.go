@@ -10,17 +10,16 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// Bounds of what operating system commands may keep.
+// Limits of operating system commands.
 const (
 	maxTitle     = 1024    // bytes
-	maxTitles    = 10      // pushed by XTWINOPS 22
+	maxTitles    = 10      // depth of XTWINOPS 22
 	maxLink      = 2083    // bytes of a hyperlink's target
 	maxText      = 4096    // bytes of a notification (notice.Most) or a path
 	maxClipboard = 1 << 20 // bytes
 )
 
-// dispatchOSC does an operating system command. end is how it was terminated;
-// a reply ends the same way.
+// dispatchOSC executes an operating system command. end is its terminator, which replies repeat.
 func (t *host) dispatchOSC(b []byte, end string) {
 	n, rest := splitNumber(b)
 	switch n {
@@ -28,28 +27,28 @@ func (t *host) dispatchOSC(b []byte, end string) {
 		t.setTitle(scan.Clean(rest, maxTitle))
 	case 4, 5, 10, 11, 12, 104, 105, 110, 111, 112:
 		if answer := t.colors.Command(n, rest, end); answer != nil {
-			t.reply(answer)
+			t.sendReply(answer)
 		}
 	case 7:
-		t.workingDirectory(rest)
+		t.parseWorkingDirectory(rest)
 	case 8:
-		t.hyperlink(rest)
+		t.setHyperlink(rest)
 	case 9:
 		t.notify9(rest)
 	case 52:
-		t.clipboard(rest)
+		t.writeClipboard(rest)
 	case 99:
 		if title, body, whole := t.notice.Add(rest); whole {
-			t.event(NotifyEvent{title, body})
+			t.sendEvent(NotifyEvent{title, body})
 		}
 	case 133:
-		t.promptMark(rest)
+		t.parsePromptMark(rest)
 	case 633:
-		t.codeMark(rest)
+		t.parseCodeMark(rest)
 	case 777:
 		t.notify777(rest)
 	case 1337:
-		t.iterm(rest)
+		t.parseITerm(rest)
 	}
 }
 
@@ -61,10 +60,10 @@ func (t *host) setTitle(title string) {
 		return
 	}
 	t.title = title
-	t.event(TitleEvent{title})
+	t.sendEvent(TitleEvent{title})
 }
 
-// pushTitle does XTWINOPS 22; the title is kept, never told.
+// pushTitle implements XTWINOPS 22. The saved title is never reported back to the program.
 func (t *host) pushTitle() {
 	if t.param(1, 0) == 1 { // the icon's name alone
 		return
@@ -75,7 +74,7 @@ func (t *host) pushTitle() {
 	t.titles = append(t.titles, t.title)
 }
 
-// popTitle does XTWINOPS 23.
+// popTitle implements XTWINOPS 23.
 func (t *host) popTitle() {
 	if n := len(t.titles); n > 0 && t.param(1, 0) != 1 {
 		title := t.titles[n-1]
@@ -84,8 +83,8 @@ func (t *host) popTitle() {
 	}
 }
 
-// workingDirectory does OSC 7: a file URL.
-func (t *host) workingDirectory(b []byte) {
+// parseWorkingDirectory handles OSC 7, a file URL.
+func (t *host) parseWorkingDirectory(b []byte) {
 	if len(b) > maxText {
 		return
 	}
@@ -94,59 +93,59 @@ func (t *host) workingDirectory(b []byte) {
 		return
 	}
 	t.remoteHost = scan.Clean([]byte(u.Host), maxText)
-	t.event(CWDEvent{Host: t.remoteHost, Path: scan.Clean([]byte(u.Path), maxText)})
+	t.sendEvent(CWDEvent{Host: t.remoteHost, Path: scan.Clean([]byte(u.Path), maxText)})
 }
 
-// iterm does of iTerm2's OSC 1337 the working directory and RemoteHost=user@host,
-// which says where paths are that come without a host, until the next is told.
-func (t *host) iterm(b []byte) {
+// parseITerm handles two commands of iTerm2's OSC 1337: the working directory, and
+// RemoteHost=user@host, the host of later paths sent without one.
+func (t *host) parseITerm(b []byte) {
 	if path, ok := bytes.CutPrefix(b, []byte("CurrentDir=")); ok {
-		t.workingPath(path)
+		t.reportWorkingPath(path)
 	}
 	if at, ok := bytes.CutPrefix(b, []byte("RemoteHost=")); ok && len(at) <= maxText {
 		t.remoteHost = scan.Clean(at[bytes.LastIndexByte(at, '@')+1:], maxText)
 	}
 }
 
-// workingPath takes a working directory that is told as a path: by iTerm2's OSC
-// 1337, ConEmu's OSC 9;9 and Visual Studio Code's OSC 633. It is on the host that
-// was told last.
-func (t *host) workingPath(b []byte) {
+// reportWorkingPath reports a working directory sent as a path: by iTerm2's OSC 1337, ConEmu's OSC
+// 9;9 or Visual Studio Code's OSC 633. Its host is the last one named.
+func (t *host) reportWorkingPath(b []byte) {
 	if len(b) > 0 && len(b) <= maxText && b[0] == '/' {
-		t.event(CWDEvent{Host: t.remoteHost, Path: scan.Clean(b, maxText)})
+		t.sendEvent(CWDEvent{Host: t.remoteHost, Path: scan.Clean(b, maxText)})
 	}
 }
 
-// hyperlink does OSC 8; params ; URI, an empty URI ends the link.
-func (t *host) hyperlink(b []byte) {
+// setHyperlink handles OSC 8: params ; URI. An empty URI ends the link.
+func (t *host) setHyperlink(b []byte) {
 	_, uri, ok := bytes.Cut(b, []byte{';'})
 	if !ok {
 		return
 	}
 	t.penChanged = true
 	t.cur.pen.link = 0
-	if len(uri) > 0 && len(uri) <= maxLink && plainURI(uri) && t.links.bytes < 2*maxLinkBytes {
-		t.cur.pen.link = t.links.id(uri)
+	// Beyond this size, links are dropped until the next collection makes room.
+	if len(uri) > 0 && len(uri) <= maxLink && isPlainURI(uri) && t.links.bytes < 2*maxLinkBytes {
+		t.cur.pen.link = t.links.intern(uri)
 	}
 }
 
-// plainURI says that a hyperlink's target has printable ASCII only, as the
-// hyperlink specification wants it.
-func plainURI(b []byte) bool { return scan.PrintableLen(b) == len(b) }
+// isPlainURI reports whether a target has only printable ASCII, as the hyperlink specification
+// requires.
+func isPlainURI(b []byte) bool { return scan.PrintableLen(b) == len(b) }
 
-// notify9 does OSC 9: a notification, with 4; a progress, or with 9; a working
-// directory (ConEmu).
+// notify9 handles OSC 9: a notification; progress after "4;"; or, after "9;", a working directory
+// (ConEmu).
 func (t *host) notify9(b []byte) {
 	if rest, ok := bytes.CutPrefix(b, []byte("4;")); ok {
 		state, rest := splitNumber(rest)
 		percent, _ := splitNumber(rest)
 		if state >= 0 && state <= 4 {
-			t.event(ProgressEvent{state, min(max(percent, 0), 100)})
+			t.sendEvent(ProgressEvent{state, min(max(percent, 0), 100)})
 		}
 		return
 	}
 	if path, ok := bytes.CutPrefix(b, []byte("9;")); ok {
-		t.workingPath(bytes.Trim(path, `"`))
+		t.reportWorkingPath(bytes.Trim(path, `"`))
 		return
 	}
 	n, rest := splitNumber(b)
@@ -154,22 +153,23 @@ func (t *host) notify9(b []byte) {
 		return
 	}
 	if text := scan.Clean(b, maxText); text != "" {
-		t.event(NotifyEvent{Body: text})
+		t.sendEvent(NotifyEvent{Body: text})
 	}
 }
 
-// notify777 does OSC 777;notify;title;body (urxvt).
+// notify777 handles OSC 777;notify;title;body (urxvt).
 func (t *host) notify777(b []byte) {
 	rest, ok := bytes.CutPrefix(b, []byte("notify;"))
 	if !ok {
 		return
 	}
 	title, body, _ := bytes.Cut(rest, []byte{';'})
-	t.event(NotifyEvent{scan.Clean(title, maxText), scan.Clean(body, maxText)})
+	t.sendEvent(NotifyEvent{scan.Clean(title, maxText), scan.Clean(body, maxText)})
 }
 
-// clipboard does OSC 52 for writing. Asking for the clipboard is refused.
-func (t *host) clipboard(b []byte) {
+// writeClipboard handles OSC 52 writes. Queries are ignored, so that a program cannot read the
+// clipboard.
+func (t *host) writeClipboard(b []byte) {
 	_, data, ok := bytes.Cut(b, []byte{';'})
 	data = bytes.TrimRight(data, "=")
 	size := base64.RawStdEncoding.DecodedLen(len(data))
@@ -179,6 +179,6 @@ func (t *host) clipboard(b []byte) {
 	out := make([]byte, size)
 	n, err := base64.RawStdEncoding.Decode(out, data)
 	if err == nil {
-		t.event(ClipboardEvent{out[:n]})
+		t.sendEvent(ClipboardEvent{out[:n]})
 	}
 }

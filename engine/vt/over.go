@@ -8,16 +8,16 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// An Overlay is a screen for who draws over a terminal that shows it, and takes that
-// back: AppendPlainStyle, then whatever is drawn in the plain style and ends in it,
-// AppendCells among it, then AppendCursor. It holds while CanAddressCells.
+// An Overlay lets a caller draw over a terminal showing this screen, and undo it. The sequence is
+// AppendPlainStyle, then drawing that starts and ends in the plain style, with AppendCells to
+// restore cells, then AppendCursor. It is valid only while CanAddressCells is true.
 type Overlay struct{ t *Terminal }
 
-// NewOverlay returns the screen of a terminal.
+// NewOverlay returns the overlay of t.
 func NewOverlay(t *Terminal) Overlay { return Overlay{t} }
 
-// CanAddressCells says that each cell can be drawn at its address: no mode is set that
-// would have text go elsewhere or be other text.
+// CanAddressCells reports whether text can be drawn at any cell: no mode is set that would move or
+// translate it.
 func (o Overlay) CanAddressCells() bool {
 	t := o.t
 	c, m := &t.cur, &t.mode
@@ -26,31 +26,32 @@ func (o Overlay) CanAddressCells() bool {
 		!slices.ContainsFunc(t.scr.rows, func(r rowState) bool { return r.size != styled.SingleSize })
 }
 
-// WrapPending says that the next character goes to the next row: the cursor stands on the
-// last column, which was written.
+// WrapPending reports whether the next character wraps to the next row, because the last column has
+// been written.
 func (o Overlay) WrapPending() bool { return o.t.cur.pending }
 
-// Pen is how the next character looks, without its link.
-func (o Overlay) Pen() styled.Style { return o.t.cur.pen.look() }
+// Pen returns the style of the next character, without its link.
+func (o Overlay) Pen() styled.Style { return o.t.cur.pen.visibleStyle() }
 
-// Cell is what a cell of the screen shows: a space where it is blank, nothing in
-// the second half of a wide character.
+// Cell returns the text and style of a cell: a space if it is blank, "" for the second half of a
+// wide character.
 func (o Overlay) Cell(x, y int) (text string, style styled.Style) {
 	c := o.t.scr.grid.Cell(x, y)
-	return string(o.t.appendGlyph(nil, c.Glyph)), o.t.styles.pens[c.Style].look()
+	return string(o.t.appendGlyph(nil, c.Glyph)), o.t.styles.pens[c.Style].visibleStyle()
 }
 
-// AppendPlainStyle appends what leaves the pen of the program for the plain style.
+// AppendPlainStyle appends the sequence from the program's pen to the plain style.
 func (o Overlay) AppendPlainStyle(dst []byte) []byte {
 	p := painter{t: o.t, dst: dst, pen: o.t.cur.pen}
 	p.setPen(pen{})
 	return p.dst
 }
 
-// AppendCells appends what draws the cells of a row from x up to end as they are,
-// in the plain style before and after.
+// AppendCells appends text that draws the screen's cells of row y from column x up to end, starting
+// and ending in the plain style.
 func (o Overlay) AppendCells(dst []byte, x, y, end int) []byte {
 	row := slices.Clone(o.t.scr.grid.Row(y))
+	// A wide cluster is drawn whole, even if the range cuts it.
 	for x > 0 && row[x].Glyph == grid.Tail {
 		x--
 	}
@@ -58,24 +59,24 @@ func (o Overlay) AppendCells(dst []byte, x, y, end int) []byte {
 		end++
 	}
 	p := painter{t: o.t, dst: dst}
-	p.csi("", "H", y+1, x+1)
-	p.row(row[x:end])
+	p.addCSI("", "H", y+1, x+1)
+	p.paintCells(row[x:end])
 	p.setPen(pen{})
 	return p.dst
 }
 
-// AppendMargins appends what sets the margins again where they were lifted, as sixels would
-// scroll what is between them.
+// AppendMargins appends the sequence to set the margins again after they were lifted for sixels,
+// which would scroll inside them.
 func (o Overlay) AppendMargins(dst []byte) []byte {
 	p := painter{t: o.t, dst: dst}
-	p.margins()
+	p.paintMargins()
 	return p.dst
 }
 
-// AppendCursor appends what brings the cursor and the pen back.
+// AppendCursor appends the sequence to restore the cursor and the pen.
 func (o Overlay) AppendCursor(dst []byte) []byte {
 	p := painter{t: o.t, dst: dst}
-	p.place(o.t.cur, o.t.scr, 0, 0)
-	p.printLast(0, 0)
+	p.placeCursor(o.t.cur, o.t.scr, 0, 0)
+	p.reprintLast(0, 0)
 	return p.dst
 }

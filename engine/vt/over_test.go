@@ -10,9 +10,7 @@ import (
 	"tandem/engine/vt"
 )
 
-// What was drawn over a screen and taken back has changed nothing, neither what it
-// shows nor what comes next.
-func TestWhatIsDrawnOverAScreenIsTakenBack(t *testing.T) {
+func TestOverlayDrawingIsUndone(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		const cols, rows = 12, 6
 		program, person := vt.New(vt.Options{Cols: cols, Rows: rows}), vt.New(vt.Options{Cols: cols, Rows: rows})
@@ -41,14 +39,14 @@ func TestWhatIsDrawnOverAScreenIsTakenBack(t *testing.T) {
 		over = screen.AppendCursor(over)
 		over = screen.AppendCells(screen.AppendPlainStyle(over), x, y, end)
 		person.Write(screen.AppendCursor(over))
-		if diff := cmp.Diff(shown(program), shown(person)); diff != "" {
+		if diff := cmp.Diff(screenContents(program), screenContents(person)); diff != "" {
 			r.Fatalf("the screen is not as before (-program +person):\n%s", diff)
 		}
 	})
 }
 
-// shown is what a terminal shows: texts and styles, the cursor and its pen.
-func shown(t *vt.Terminal) (all []string) {
+// screenContents returns the texts and styles of all cells, the cursor and the pen.
+func screenContents(t *vt.Terminal) (all []string) {
 	cols, rows := t.Size()
 	screen := vt.NewOverlay(t)
 	for y := range rows {

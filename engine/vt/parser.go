@@ -17,37 +17,37 @@ const (
 	stateGround parseState = iota
 	stateEscape
 	stateEscapeInter
-	stateParam // inside CSI or the head of a DCS
+	stateParam // in a CSI or the head of a DCS
 	stateIgnore
 	stateString
 	stateStringEsc // ESC inside a string: ST if a backslash follows
 )
 
-// Bounds of what a sequence may hold; longer ones are read over.
+// Limits of a sequence. Longer ones are ignored.
 const (
-	maxParams   = 32
-	maxParam    = 65535
-	maxOSC      = 1<<20*4/3 + 256 // a clipboard of 1 MiB in base64
-	maxDCS      = 64 << 10
-	keepScratch = 64 << 10 // a longer string's buffer is given back
+	maxParams  = 32
+	maxParam   = 65535
+	maxOSC     = 1<<20*4/3 + 256 // a clipboard of 1 MiB in base64
+	maxDCS     = 64 << 10
+	maxScratch = 64 << 10 // a larger buffer is freed after its string
 )
 
-// A parser holds one sequence between its first byte and its last.
+// A parser holds the current sequence, from its first byte to its last.
 type parser struct {
 	state  parseState
 	kind   byte // 'P', ']', 'X', '^' or '_' in a string; '[' or 'P' in parameters
 	prefix byte // one of < = > ?, or 0
 	inter  byte // intermediate, or 0; '?' + more than one is stateIgnore
 	final  byte // of a DCS
-	n      int  // parameters begun
+	n      int  // parameters started
 	params [maxParams]int32
-	set    uint32 // by parameter: has digits
-	sub    uint32 // by parameter: a colon stood before it
-	drop   bool   // the string is too long or of no interest
+	set    uint32 // bit per parameter: has digits
+	sub    uint32 // bit per parameter: follows a colon
+	drop   bool   // the string is too long or unsupported
 	length int    // of the string so far, kept or not
 	buf    []byte
 
-	utf  [4]byte // a character cut off by the end of a Write
+	utf  [4]byte // an incomplete character at the end of a Write
 	nutf int
 }
 
@@ -60,23 +60,24 @@ func (t *Terminal) feed(p []byte) {
 		var n int
 		switch t.ps.state {
 		case stateGround:
-			n = t.ground(p)
+			n = t.parseGround(p)
 		case stateEscape, stateEscapeInter:
-			n = t.escape(p[0])
+			n = t.parseEscape(p[0])
 		case stateParam, stateIgnore:
-			n = t.sequence(p)
+			n = t.parseSequence(p)
 		case stateString:
-			n = t.collect(p)
+			n = t.parseString(p)
 		default:
-			t.behind = t.unfed + len(p) - 1
-			n = t.endString(p[0])
+			t.remaining = t.unfed + len(p) - 1
+			n = t.parseStringEnd(p[0])
 		}
 		p = p[n:]
 	}
 }
 
-// ground takes text and controls and says how much of p it used.
-func (t *Terminal) ground(p []byte) int {
+// parseGround handles text and controls, and returns the number of bytes used. A carriage return
+// and the start of a CSI are handled in place: with text, they are nearly all of most output.
+func (t *Terminal) parseGround(p []byte) int {
 	used, flood := 0, 0
 	for used < len(p) && t.ps.state == stateGround {
 		if n := scan.PrintableLen(p[used:]); n > 0 {
@@ -85,30 +86,33 @@ func (t *Terminal) ground(p []byte) int {
 			continue
 		}
 		switch b := p[used]; {
+		// The common carriage return needs none of executeControl's checks.
 		case b == '\r' && !t.cur.origin && t.region.Left == 0:
 			t.joinOK = false
 			t.cur.x, t.cur.pending = 0, false
 			used++
+		// Parsing a CSI here saves a round through feed for each sequence.
 		case b == esc && used+1 < len(p) && p[used+1] == '[':
-			t.introduce('[')
+			t.startSequence('[')
 			used += 2
-			used += t.sequence(p[used:])
+			used += t.parseSequence(p[used:])
 		case b < 0x80:
-			t.execute(b)
+			t.executeControl(b)
 			used++
+			// flood is the end of the last run found too short, so that no byte is counted twice.
 			if b == '\n' && used > flood && t.cur.y == t.rows-1 {
-				n, end := t.passLines(p[used:])
+				n, end := t.pushPlainLines(p[used:])
 				used, flood = used+n, used+end
 			}
 		default:
-			used += t.beyondASCII(p[used:])
+			used += t.printNonASCII(p[used:])
 		}
 	}
 	return used
 }
 
-// beyondASCII prints at least one character from U+0080 on.
-func (t *Terminal) beyondASCII(p []byte) int {
+// printNonASCII prints at least one character from U+0080 on.
+func (t *Terminal) printNonASCII(p []byte) int {
 	if n := t.printSimple(p); n > 0 {
 		return n
 	}
@@ -117,21 +121,20 @@ func (t *Terminal) beyondASCII(p []byte) int {
 		t.ps.nutf = copy(t.ps.utf[:], p)
 		return len(p)
 	}
-	t.character(r)
+	t.handleRune(r)
 	return n
 }
 
-// character takes a code point from U+0080 on: a C1 control, or one to print.
-func (t *Terminal) character(r rune) {
+// handleRune executes a C1 control or prints a character.
+func (t *Terminal) handleRune(r rune) {
 	if r < 0xA0 {
-		t.c1(r)
+		t.executeC1(r)
 		return
 	}
-	t.print(r)
+	t.printRune(r)
 }
 
-// finishRune completes a character that an earlier Write began, and gives the
-// rest of p.
+// finishRune completes a character started in an earlier Write, and returns the rest of p.
 func (t *Terminal) finishRune(p []byte) []byte {
 	for len(p) > 0 {
 		had := t.ps.nutf
@@ -143,7 +146,7 @@ func (t *Terminal) finishRune(p []byte) []byte {
 			continue
 		}
 		t.ps.nutf = 0
-		t.character(r)
+		t.handleRune(r)
 		return p[n-had:]
 	}
 	return p
@@ -153,12 +156,12 @@ func (t *Terminal) startEscape() {
 	t.ps.state, t.ps.prefix, t.ps.inter, t.ps.n = stateEscape, 0, 0, 0
 }
 
-// escape takes one byte behind ESC.
-func (t *Terminal) escape(b byte) int {
+// parseEscape handles a byte after ESC.
+func (t *Terminal) parseEscape(b byte) int {
 	ps := &t.ps
 	switch {
 	case b < 0x20:
-		t.execute(b)
+		t.executeControl(b)
 	case b == del:
 	case b >= 0x80:
 		ps.state = stateGround
@@ -169,7 +172,7 @@ func (t *Terminal) escape(b byte) int {
 		} else {
 			ps.state, ps.inter = stateEscapeInter, b
 		}
-	case ps.state == stateEscape && t.introduce(b):
+	case ps.state == stateEscape && t.startSequence(b):
 	default:
 		ps.state = stateGround
 		t.joinOK = false
@@ -178,8 +181,8 @@ func (t *Terminal) escape(b byte) int {
 	return 1
 }
 
-// introduce starts the sequences that go on behind their first byte.
-func (t *Terminal) introduce(b byte) bool {
+// startSequence starts a control sequence or string, and reports whether b introduces one.
+func (t *Terminal) startSequence(b byte) bool {
 	ps := &t.ps
 	switch b {
 	case '[', 'P':
@@ -199,24 +202,25 @@ func (t *Terminal) startString(kind byte, drop bool) {
 	t.last.Glyph = 0
 }
 
-// sequence takes parameters, intermediates and the final byte of a control
-// sequence, or of the head of a device control string.
-func (t *Terminal) sequence(p []byte) int {
+// parseSequence handles the parameters, intermediates and final byte of a control sequence, or of
+// the head of a device control string.
+func (t *Terminal) parseSequence(p []byte) int {
 	ps := &t.ps
 	for i := 0; i < len(p); i++ {
 		switch b := p[i]; {
 		case b >= '0' && b <= '9':
-			i += ps.number(p[i:]) - 1
+			i += ps.parseDigits(p[i:]) - 1
 		case b == ';' || b == ':':
-			ps.separate(b)
+			ps.startParam(b)
 		case b >= 0x40 && b <= 0x7E:
 			t.finishSequence(b)
 			return i + 1
 		case b < 0x20:
+			// The head of a DCS ignores other controls.
 			if ps.kind == 'P' && b != esc && b != can && b != sub {
 				continue
 			}
-			t.execute(b)
+			t.executeControl(b)
 			if ps.state != stateParam && ps.state != stateIgnore {
 				return i + 1
 			}
@@ -238,9 +242,8 @@ func (t *Terminal) sequence(p []byte) int {
 	return len(p)
 }
 
-// number adds the digits at the start of p to the last parameter and says how
-// many they are.
-func (ps *parser) number(p []byte) (n int) {
+// parseDigits adds the digits at the start of p to the last parameter, and returns their number.
+func (ps *parser) parseDigits(p []byte) (n int) {
 	if ps.inter != 0 {
 		ps.state = stateIgnore
 	}
@@ -262,7 +265,7 @@ func (ps *parser) number(p []byte) (n int) {
 	return n
 }
 
-func (ps *parser) separate(b byte) {
+func (ps *parser) startParam(b byte) {
 	if ps.inter != 0 {
 		ps.state = stateIgnore
 	}
@@ -294,6 +297,8 @@ func (t *Terminal) finishSequence(b byte) {
 	if ignore {
 		return
 	}
+	// A combining character may join the cluster before an SGR, but REP must follow its cluster
+	// directly.
 	switch b {
 	case 'b':
 	case 'm':
@@ -304,7 +309,7 @@ func (t *Terminal) finishSequence(b byte) {
 	t.dispatchCSI(b)
 }
 
-// param gives parameter i, or def when it is missing or zero.
+// param returns parameter i, or def if it is missing or zero.
 func (t *host) param(i, def int) int {
 	if i < t.ps.n && t.ps.params[i] != 0 {
 		return int(t.ps.params[i])
@@ -312,18 +317,18 @@ func (t *host) param(i, def int) int {
 	return def
 }
 
-// collect takes the inside of a string up to its end.
-func (t *Terminal) collect(p []byte) int {
+// parseString collects a string up to its end.
+func (t *Terminal) parseString(p []byte) int {
 	n := 0
 	for n < len(p) && p[n] >= 0x20 {
 		n++
 	}
-	t.keep(p[:n])
+	t.appendString(p[:n])
 	t.ps.length += n
 	if n == len(p) {
 		return n
 	}
-	t.behind = t.unfed + len(p) - n - 1
+	t.remaining = t.unfed + len(p) - n - 1
 	switch b := p[n]; {
 	case b == esc:
 		t.ps.state = stateStringEsc
@@ -332,31 +337,33 @@ func (t *Terminal) collect(p []byte) int {
 	case b == bel && t.ps.kind == ']':
 		t.finishString("\a")
 	case t.ps.kind == 'P':
-		t.keep(p[n : n+1])
+		t.appendString(p[n : n+1])
 	}
 	t.ps.length++
 	return n + 1
 }
 
-// keep stores a part of a string within its bound.
-func (t *Terminal) keep(p []byte) {
+// appendString appends part of a string, up to its maximum length.
+func (t *Terminal) appendString(p []byte) {
 	ps := &t.ps
 	if ps.drop || len(p) == 0 {
 		return
 	}
+	// The first byte selects the protocol. A checkpoint's commands count only during a replay: a
+	// program must not forge one.
 	if ps.kind == '_' && len(ps.buf) == 0 && p[0] != 'G' && (p[0] != 'T' && p[0] != 'C' || !t.quiet) {
 		ps.drop = true
 		return
 	}
-	if len(ps.buf)+len(p) > ps.bound() {
+	if len(ps.buf)+len(p) > ps.maxLength() {
 		ps.drop, ps.buf = true, nil
 		return
 	}
 	ps.buf = append(ps.buf, p...)
 }
 
-// PendingString is how many bytes of a control string that has not ended have come behind
-// its head; 0 outside of one.
+// PendingString returns the number of bytes received of an unfinished control string, after its
+// head; 0 outside a string.
 func (t *Terminal) PendingString() int {
 	if t.ps.state != stateString && t.ps.state != stateStringEsc {
 		return 0
@@ -364,13 +371,13 @@ func (t *Terminal) PendingString() int {
 	return t.ps.length
 }
 
-// bound is how long the string may be.
-func (ps *parser) bound() int {
+// maxLength returns the maximum length of the string.
+func (ps *parser) maxLength() int {
 	switch {
 	case ps.kind == ']':
 		return maxOSC
 	case ps.kind == '_' && len(ps.buf) > 0 && ps.buf[0] == 'T':
-		return graphics.MaxKeptText
+		return graphics.MaxSavedText
 	case ps.kind == '_':
 		return graphics.MaxCommand
 	case ps.inter == 0:
@@ -379,9 +386,9 @@ func (ps *parser) bound() int {
 	return maxDCS
 }
 
-// endString takes the byte behind an ESC inside a string. Any but a backslash
-// breaks the string off and starts its own sequence.
-func (t *Terminal) endString(b byte) int {
+// parseStringEnd handles the byte after an ESC inside a string. Any byte but a backslash aborts the
+// string and starts a new escape sequence.
+func (t *Terminal) parseStringEnd(b byte) int {
 	if b == '\\' {
 		t.finishString("\x1b\\")
 		return 1
@@ -403,20 +410,19 @@ func (t *Terminal) finishString(end string) {
 			t.dispatchAPC(ps.buf)
 		}
 	}
-	if cap(ps.buf) > keepScratch {
+	if cap(ps.buf) > maxScratch {
 		ps.buf = nil
 	}
 }
 
-// splitNumber cuts a decimal number and the semicolon behind it off b; -1 when
-// there is none.
+// splitNumber cuts a decimal number and the following semicolon off b. n is -1 without a number.
 func splitNumber(b []byte) (n int, rest []byte) {
 	head, rest, _ := bytes.Cut(b, []byte{';'})
-	return number(head), rest
+	return parseNumber(head), rest
 }
 
-// number reads a decimal number of at most six digits; else it is -1.
-func number(b []byte) int {
+// parseNumber parses a decimal number of at most six digits; it returns -1 for anything else.
+func parseNumber(b []byte) int {
 	if len(b) == 0 || len(b) > 6 {
 		return -1
 	}

@@ -8,7 +8,7 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// CellWidth and CellHeight are the size of a cell in pixels until a viewer tells its own.
+// CellWidth and CellHeight are the size of a cell in pixels until a viewer sets it.
 const (
 	CellWidth  = 10
 	CellHeight = 20
@@ -17,25 +17,26 @@ const (
 // A canvas is the terminal as its pictures see it.
 type canvas struct{ t *Terminal }
 
-func (c canvas) Alt() bool { return c.t.scr == c.t.other }
+func (c canvas) Alt() bool { return c.t.scr == c.t.alt }
 
 func (c canvas) Cursor() (x, y int) { return c.t.cur.x, c.t.cur.y }
 
-func (c canvas) Answer(b []byte) { c.t.reply(b) }
+func (c canvas) Reply(b []byte) { c.t.sendReply(b) }
 
 func (c canvas) Index() { c.t.index() }
 
 func (c canvas) Redraw() {
 	c.t.touchRows(0, c.t.rows-1)
-	c.t.fullSeq = c.t.epoch // placeholders may be in the scrollback too
+	c.t.fullSeq = c.t.epoch // the scrollback may have placeholders too
 }
 
-func (c canvas) Put(p *graphics.Placement, x, y int, move, cover bool) {
+func (c canvas) PutPlacement(p *graphics.Placement, x, y int, move, cover bool) {
 	t := c.t
 	t.joinOK = false
 	for n := range p.Rows {
 		if n > 0 && move {
 			before := t.cur.y
+			// Below the margins, the last row is the end: nothing scrolls there.
 			if t.index(); t.cur.y == before && before != t.region.Bottom {
 				return
 			}
@@ -49,12 +50,12 @@ func (c canvas) Put(p *graphics.Placement, x, y int, move, cover bool) {
 		if cover {
 			t.eraseCells(x, y, p.Cols, t.blankID())
 		}
-		t.changeStrips(t.scr, y, t.scr.strips.At(y).With(p, n, x))
+		t.setStrips(t.scr, y, t.scr.strips.At(y).With(p, n, x))
 	}
 	t.cur.pending = t.cur.pending && !move
 }
 
-func (c canvas) Behind(cols int) {
+func (c canvas) AdvanceCursor(cols int) {
 	t := c.t
 	left, right := t.leftLimit(), t.rightLimit()
 	if t.cur.x += cols; t.cur.x > right {
@@ -64,14 +65,14 @@ func (c canvas) Behind(cols int) {
 	t.cur.pending = false
 }
 
-func (c canvas) Each(alt bool, f func(y int, s *graphics.Strips) *graphics.Strips) {
+func (c canvas) EachRow(alt bool, f func(y int, s *graphics.Strips) *graphics.Strips) {
 	t, s := c.t, c.t.main
 	if alt {
-		s = t.other
+		s = t.alt
 	}
 	for y := 0; s != nil && y < len(s.strips); y++ {
 		if was := s.strips[y]; was != nil {
-			t.changeStrips(s, y, f(y, was))
+			t.setStrips(s, y, f(y, was))
 		}
 	}
 	if alt {
@@ -79,44 +80,45 @@ func (c canvas) Each(alt bool, f func(y int, s *graphics.Strips) *graphics.Strip
 	}
 	for n, kept := range t.hist.Strips() {
 		if left := f(-1, kept); left != kept {
-			t.keepStrips(n, left)
+			t.setScrollbackStrips(n, left)
 		}
 	}
 }
 
-// changeStrips changes those of a row, if they differ.
-func (t *store) changeStrips(s *screen, y int, strips *graphics.Strips) {
+// setStrips replaces the strips of row y of s, if they differ.
+func (t *store) setStrips(s *screen, y int, strips *graphics.Strips) {
 	if s.strips.At(y) != strips {
 		s.strips = s.strips.With(len(s.rows), y, strips)
 		s.rows[y].version = t.epoch
-		t.pictured++
+		t.pictureChanges++
 	}
 }
 
-// keepStrips changes those of a line of the scrollback, of which diffs tell no changes.
-func (t *store) keepStrips(n int64, s *graphics.Strips) {
+// setScrollbackStrips replaces the strips of a scrollback line. Diffs do not report such changes,
+// so viewers need everything.
+func (t *store) setScrollbackStrips(n int64, s *graphics.Strips) {
 	t.hist.SetStrips(n, s)
 	t.fullSeq = t.epoch
 }
 
-// cutStrips is what text does to pictures that are like it.
-func (t *store) cutStrips(x, y, n int) {
+// cutTextStrips removes text-like pictures, such as sixels, from n cells about to be written.
+func (t *store) cutTextStrips(x, y, n int) {
 	if was := t.scr.strips.At(y); was != nil {
-		t.changeStrips(t.scr, y, was.Without(x, x+n))
+		t.setStrips(t.scr, y, was.Without(x, x+n))
 	}
 }
 
-// dropStrips takes the pictures of rows away, whatever they are.
+// dropStrips removes all pictures from rows.
 func (t *store) dropStrips(top, bottom int) {
 	for y := top; y <= bottom; y++ {
-		t.changeStrips(t.scr, y, nil)
+		t.setStrips(t.scr, y, nil)
 	}
 }
 
-// placeholders are what of pictures the placeholders among cells show, and the cells
-// with blanks in their place.
-func (t *store) placeholders(cells []grid.Cell, alt bool) ([]grid.Cell, []styled.Strip) {
-	row := t.pictures.Row(alt)
+// replacePlaceholders returns cells with kitty's placeholders replaced by blanks, and the strips of
+// the pictures they stand for.
+func (t *store) replacePlaceholders(cells []grid.Cell, alt bool) ([]grid.Cell, []styled.Strip) {
+	row := t.pictures.NewReader(alt)
 	blanked := cells
 	for x, c := range cells {
 		t.text = t.text[:0]
@@ -127,27 +129,27 @@ func (t *store) placeholders(cells []grid.Cell, alt bool) ([]grid.Cell, []styled
 			row.Skip()
 			continue
 		}
+		// cells belong to the grid, so the first change needs a copy.
 		if &blanked[0] == &cells[0] {
 			blanked = append([]grid.Cell(nil), cells...)
 		}
-		blanked[x] = grid.Cell{Style: t.styles.id(pen{bg: t.styles.pens[c.Style].bg})}
+		blanked[x] = grid.Cell{Style: t.styles.intern(pen{bg: t.styles.pens[c.Style].bg})}
 		pen := t.styles.pens[c.Style]
-		row.Hold(x, string(t.text), pen.fg, pen.ul)
+		row.Read(x, string(t.text), pen.fg, pen.ul)
 	}
-	return blanked, row.Seen
+	return blanked, row.Strips
 }
 
-// Picture is the picture with a number that a Placement names; nil if it is not kept
-// any more.
+// Picture returns a picture by the number in a Placement; nil if it is no longer kept.
 func (t *store) Picture(number uint64) *graphics.Picture { return t.pictures.Picture(number) }
 
 // PictureUsage returns the usage of the pictures; nil if there have been none.
 func (t *store) PictureUsage() *graphics.Usage { return t.pictures.Usage() }
 
-// PictureChanges counts how often pictures were drawn, hidden or covered; scrolling is none of it.
-func (t *store) PictureChanges() uint64 { return t.pictured }
+// PictureChanges counts how often pictures were drawn, hidden or covered. Scrolling does not count.
+func (t *store) PictureChanges() uint64 { return t.pictureChanges }
 
-// AppendPictures appends behind a repaint the pictures on the screen, by kitty's protocol.
+// AppendPictures appends the pictures on the screen, in kitty's protocol, for use after a repaint.
 func (t *Terminal) AppendPictures(dst []byte) []byte {
 	o := Overlay{t}
 	if n := len(dst); o.CanAddressCells() {
@@ -158,41 +160,40 @@ func (t *Terminal) AppendPictures(dst []byte) []byte {
 	return dst
 }
 
-// AppendCheckpoint appends what AppendRepaint does, and the pictures on the screens and
-// those that the program can ask for by name. It is fit for a replay alone: only a
-// terminal whose replies are off takes them.
+// AppendCheckpoint appends a repaint, the pictures on the screens, and pictures the program can
+// still name. It is for a replay only: a terminal accepts it while its replies are off.
 func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
 	if t.started != nil {
-		dst = append(append(dst, cleanSlate...), "\x1b_C\x1b\\"...) // restores started; its modes are almost always the plain ones
+		dst = append(append(dst, cleanSlate...), "\x1b_C\x1b\\"...) // a command started, almost always in the default modes
 	}
 	dst = t.AppendRepaint(dst)
-	for _, n := range [...]int{2031, 2048} { // the person's terminal is not to tell these
-		if *t.mode.flag(n) {
+	for _, n := range [...]int{2031, 2048} { // not in a repaint: the user's terminal must not send these reports
+		if *t.mode.privateFlag(n) {
 			dst = fmt.Appendf(dst, "\x1b[?%dh", n)
 		}
 	}
 	dst = append(dst, "\x1b_T"...)
-	return append(t.pictures.AppendKept(dst), "\x1b\\"...)
+	return append(t.pictures.AppendSaved(dst), "\x1b\\"...)
 }
 
-// dispatchAPC does a command of kitty's graphics protocol, or takes the pictures of a
+// dispatchAPC executes a command of kitty's graphics protocol, or restores the pictures of a
 // checkpoint.
 func (t *Terminal) dispatchAPC(b []byte) {
 	switch string(b[:min(len(b), 1)]) {
 	case "G":
-		if t.pictures.Kitty(b[1:]) {
-			t.pictured++ // placeholders may show it
+		if t.pictures.HandleKitty(b[1:]) {
+			t.pictureChanges++ // a placeholder may show the new picture
 		}
 	case "C":
-		t.commandMark('C')
+		t.trackCommand('C')
 	case "T":
 		t.pictures.Restore(b[1:], func(alt bool, y int, add func(*graphics.Strips) *graphics.Strips) {
 			s := t.main
 			if alt {
-				s = t.other
+				s = t.alt
 			}
 			if s != nil && y >= 0 && y < len(s.rows) {
-				t.changeStrips(s, y, add(s.strips.At(y)))
+				t.setStrips(s, y, add(s.strips.At(y)))
 			}
 		})
 	}

@@ -7,11 +7,11 @@ import (
 
 // A Position is a cell in the sequence of scrollback and screen.
 type Position struct {
-	Line int64 // absolute number
+	Line int64 // absolute line number
 	X    int
 }
 
-// RowMark says what a shell has told to begin in a row (OSC 133).
+// RowMark is a set of shell marks of a row (OSC 133).
 type RowMark = history.Mark
 
 const (
@@ -19,8 +19,8 @@ const (
 	MarkOutput = history.MarkOutput // a command's output (C)
 )
 
-// markRow notes in the cursor's row what begins there. On the alternate screen
-// nothing does.
+// markRow marks the cursor's row as the start of a prompt or of output. The alternate screen has no
+// marks.
 func (t *page) markRow(kind byte) {
 	if t.scr != t.main {
 		return
@@ -37,11 +37,10 @@ func (t *page) markRow(kind byte) {
 	row.version = t.epoch
 }
 
-// sortPlaces tells places in the main screen and its scrollback from those on
-// an alternate screen that is shown.
-func (t *Terminal) sortPlaces(keep []*Position) (onMain, onOther []*Position) {
+// splitByScreen separates positions on the visible alternate screen from all others.
+func (t *Terminal) splitByScreen(keep []*Position) (onMain, onOther []*Position) {
 	for _, p := range keep {
-		if t.scr == t.other && p.Line >= t.hist.End() {
+		if t.scr == t.alt && p.Line >= t.hist.End() {
 			onOther = append(onOther, p)
 		} else {
 			onMain = append(onMain, p)
@@ -50,8 +49,8 @@ func (t *Terminal) sortPlaces(keep []*Position) (onMain, onOther []*Position) {
 	return onMain, onOther
 }
 
-// markPlaces makes marks of places that a reflow is to keep.
-func (t *Terminal) markPlaces(keep []*Position) []*mark {
+// newMarks returns the marks for a reflow to carry along, one per position.
+func (t *Terminal) newMarks(keep []*Position) []*mark {
 	marks := make([]*mark, len(keep))
 	for i, p := range keep {
 		marks[i] = &mark{int(max(p.Line-t.hist.Oldest(), 0)), max(p.X, 0)}
@@ -59,9 +58,9 @@ func (t *Terminal) markPlaces(keep []*Position) []*mark {
 	return marks
 }
 
-// goTo changes places to where their marks have come. Marks below the read
-// rows stay as far below them.
-func (f *reflow) goTo(keep []*Position, marks []*mark, read int) {
+// moveToMarks updates positions from their marks after a reflow. A position below the rows read
+// keeps its distance to them.
+func (f *reflow) moveToMarks(keep []*Position, marks []*mark, read int) {
 	base := f.t.hist.Oldest() - f.out.Oldest()
 	for i, p := range keep {
 		m := *marks[i]
@@ -72,10 +71,10 @@ func (f *reflow) goTo(keep []*Position, marks []*mark, read int) {
 	}
 }
 
-// AppendText appends the text of a line as it is searched: blanks at its end
-// may be missing. ok is false when the line is not there.
+// AppendText appends the text of a line for searching; trailing blanks may be missing. ok is false
+// if the line does not exist.
 func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) {
-	if !t.has(n) {
+	if !t.hasLine(n) {
 		return dst, false, false
 	}
 	if n < t.hist.End() {
@@ -83,43 +82,43 @@ func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) 
 		return append(dst, text...), attrs.Wrapped, true
 	}
 	y := int(n - t.hist.End())
-	for _, c := range t.scr.text(y) {
+	for _, c := range t.scr.textCells(y) {
 		dst = t.appendGlyph(dst, c.Glyph)
 	}
 	return dst, t.scr.rows[y].wrapped, true
 }
 
-// PrintedCells counts the cells of a line up to the last printed one, on the screen a blank too.
+// PrintedCells counts the cells of line n up to the last printed one. On the screen, printed blanks
+// count too.
 func (t *store) PrintedCells(n int64) int {
-	cells := t.cellsOf(n)
+	cells := t.lineCells(n)
 	if y := int(n - t.hist.End()); y >= 0 && !t.scr.rows[y].wrapped {
 		cells = t.scr.grid.Row(y)
 	}
-	return grid.Printed(cells)
+	return grid.CountPrinted(cells)
 }
 
-// cellsOf gives the cells of a line, which is there; they are good until the
-// next call.
-func (t *store) cellsOf(n int64) []grid.Cell {
+// lineCells returns the cells of an existing line. They are valid until the next call.
+func (t *store) lineCells(n int64) []grid.Cell {
 	if n < t.hist.End() {
 		t.cells, _ = t.hist.Get(n, t.cells[:0], t.internCluster)
 		return t.cells
 	}
-	return t.scr.text(int(n - t.hist.End()))
+	return t.scr.textCells(int(n - t.hist.End()))
 }
 
-func (t *store) has(n int64) bool {
+func (t *store) hasLine(n int64) bool {
 	oldest, _, end := t.Bounds()
 	return n >= oldest && n < end
 }
 
-// AppendCells appends the text of a line's cells from column from up to, and
-// not including, column to. A wide cluster that either cuts is whole.
+// AppendCells appends the text of columns from up to, but not including, to. A wide cluster at
+// either edge is included whole.
 func (t *store) AppendCells(dst []byte, n int64, from, to int) []byte {
-	if !t.has(n) {
+	if !t.hasLine(n) {
 		return dst
 	}
-	cells := t.cellsOf(n)
+	cells := t.lineCells(n)
 	from, to = max(from, 0), min(to, len(cells))
 	if from > 0 && from < to && cells[from].Glyph == grid.Tail {
 		from--
@@ -130,13 +129,13 @@ func (t *store) AppendCells(dst []byte, n int64, from, to int) []byte {
 	return dst
 }
 
-// CellAt gives the column of the cell whose text holds the byte at an offset of
-// a line's text, and the column behind that cell.
+// CellAt returns the column of the cell containing the byte at offset in a line's text, and the
+// column after that cell.
 func (t *store) CellAt(n int64, offset int) (x, behind int) {
-	if !t.has(n) {
+	if !t.hasLine(n) {
 		return 0, 0
 	}
-	cells := t.cellsOf(n)
+	cells := t.lineCells(n)
 	for x = 0; x < len(cells); x = behind {
 		behind = x + 1
 		for behind < len(cells) && cells[behind].Glyph == grid.Tail {
@@ -150,10 +149,10 @@ func (t *store) CellAt(n int64, offset int) (x, behind int) {
 	return x, x
 }
 
-// MarkOf gives the marks of a line.
+// MarkOf returns the marks of line n.
 func (t *store) MarkOf(n int64) RowMark {
 	switch {
-	case !t.has(n):
+	case !t.hasLine(n):
 		return 0
 	case n < t.hist.End():
 		_, attrs := t.hist.LineText(n)

@@ -8,7 +8,7 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-func TestPlacesStayWithTheirTextThroughAResize(t *testing.T) {
+func TestPositionsFollowTheirTextThroughResize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		term := New(Options{Cols: rapid.IntRange(2, 12).Draw(t, "cols"), Rows: rapid.IntRange(1, 5).Draw(t, "rows"), ScrollbackLines: 30})
 		term.Write([]byte(rapid.StringOf(rapid.SampledFrom([]rune("abcdefgh漢字\r\n"))).Draw(t, "text")))
@@ -16,7 +16,7 @@ func TestPlacesStayWithTheirTextThroughAResize(t *testing.T) {
 		var keep []*Position
 		var want []string
 		for n := oldest; n < end; n++ {
-			for x, c := range term.cellsOf(n) {
+			for x, c := range term.lineCells(n) {
 				if c.Glyph == grid.Tail || c.Blank() {
 					continue
 				}
@@ -40,7 +40,7 @@ func TestPlacesStayWithTheirTextThroughAResize(t *testing.T) {
 	})
 }
 
-func TestPromptMarksGoAwayWithTheirRows(t *testing.T) {
+func TestErasingRowRemovesItsPromptMark(t *testing.T) {
 	term := New(Options{Cols: 10, Rows: 3})
 	term.Write([]byte("\x1b]133;A\a$ ls\r\n\x1b]133;C\aout\r\n"))
 	if term.MarkOf(0) != MarkPrompt || term.MarkOf(1) != MarkOutput || term.MarkOf(2) != 0 {

@@ -11,13 +11,12 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// maxCluster is the longest cluster a cell holds, in bytes. The code points
-// that would make it longer are dropped.
+// maxCluster is the maximum size of a cell's cluster in bytes. Further code points are dropped.
 const maxCluster = 64
 
 const (
 	zwj  = 0x200D
-	vs16 = 0xFE0F // asks for the wide form of what is before
+	vs16 = 0xFE0F // asks for the wide form of the character before
 )
 
 // printASCII prints a run of bytes from 0x20 to 0x7e.
@@ -30,59 +29,63 @@ func (t *writer) printASCII(s []byte) {
 	for len(s) > 0 {
 		limit := t.beforePrint()
 		if !t.mode.autowrap && t.cur.x == limit {
+			// Without autowrap each further character overwrites the last column, so only the final
+			// one matters.
 			s = s[len(s)-1:]
 		}
 		n := min(len(s), limit-t.cur.x+1)
 		t.makeRoom(n, limit)
 		t.scr.grid.PutASCII(t.cur.x, t.cur.y, s[:n], t.penID())
-		t.wrote(t.cur.y, t.cur.x+n)
-		t.advance(n, limit)
+		t.noteWritten(t.cur.y, t.cur.x+n)
+		t.advanceCursor(n, limit)
 		s = s[n:]
 	}
-	t.printed(rune(final), grid.Glyph(final), false)
+	t.notePrinted(rune(final), grid.Glyph(final), false)
 }
 
-// charset is the set that the next character is of.
-func (t *writer) charset() charset.Set {
+// nextCharset returns the character set of the next character.
+func (t *writer) nextCharset() charset.Set {
 	if t.cur.single != 0 {
 		return t.cur.g[t.cur.single]
 	}
 	return t.cur.g[t.cur.gl]
 }
 
-// printCharset prints ASCII through a character set that is not ASCII.
+// printCharset prints bytes through a character set other than ASCII.
 func (t *writer) printCharset(s []byte) {
 	for _, b := range s {
-		r := t.charset().Translate(b)
-		t.put(r, grid.Glyph(r), 1)
+		r := t.nextCharset().Translate(b)
+		t.putCluster(r, grid.Glyph(r), 1)
 	}
 }
 
-// beforePrint does the pending wrap and gives the last column of this row.
+// beforePrint performs a pending wrap and returns the last column of the row.
 func (t *writer) beforePrint() int {
 	if t.cur.pending {
 		t.cur.pending = false
-		if t.mode.autowrap && !t.scr.sticksOut(t.cur.x, t.cur.y) {
-			t.wrap(false)
+		if t.mode.autowrap && !t.scr.hasTailAfter(t.cur.x, t.cur.y) {
+			t.wrapLine(false)
 		}
 	}
 	return t.rightLimit()
 }
 
-// wrap goes to the next row as autowrap does. padded says that a wide cluster
-// did not fit in.
-func (t *writer) wrap(padded bool) {
+// wrapLine moves to the next row as autowrap does. padded marks a row whose last cell is free
+// because a wide cluster did not fit.
+func (t *writer) wrapLine(padded bool) {
 	y := t.cur.y
-	if t.cur.x == t.cols-1 && t.region.Left == 0 && t.mayGoOn(y) {
+	// Only a wrap at the edge of the screen joins two rows. Between margins, rows are separate
+	// lines.
+	if t.cur.x == t.cols-1 && t.region.Left == 0 && t.canContinue(y) {
 		t.scr.rows[y].wrapped, t.scr.rows[y].padded = true, padded
-		t.touch(y)
+		t.touchRow(y)
 	}
 	t.cur.x = t.leftLimit()
 	t.lineFeed()
 }
 
-// mayGoOn says whether a row and the one that a wrap leads to can be one line.
-func (t *writer) mayGoOn(y int) bool {
+// canContinue reports whether row y and the row of a wrap can be one line.
+func (t *writer) canContinue(y int) bool {
 	switch {
 	case t.scr.rows[y].size != styled.SingleSize:
 		return false
@@ -92,12 +95,12 @@ func (t *writer) mayGoOn(y int) bool {
 	return y < t.rows-1 && t.scr.rows[y+1].size == styled.SingleSize
 }
 
-// makeRoom readies n cells at the cursor: in insert mode, between the margins, they
-// are new, else wide clusters that they cover in part are blanked.
+// makeRoom prepares n cells at the cursor. In insert mode, between the margins, it inserts them;
+// otherwise it blanks wide clusters they cover in part.
 func (t *writer) makeRoom(n, limit int) {
 	x, y := t.cur.x, t.cur.y
 	if t.scr.strips != nil {
-		t.cutStrips(x, y, n)
+		t.cutTextStrips(x, y, n)
 	}
 	if t.mode.insert && x >= t.region.Left && x <= t.region.Right {
 		t.insertCells(x, y, limit, n)
@@ -109,8 +112,8 @@ func (t *writer) makeRoom(n, limit int) {
 	}
 }
 
-// advance moves the cursor behind n printed cells.
-func (t *writer) advance(n, limit int) {
+// advanceCursor moves the cursor past n printed cells.
+func (t *writer) advanceCursor(n, limit int) {
 	t.cur.x += n
 	t.lastEnd = t.cur.x - 1
 	if t.cur.x > limit {
@@ -118,28 +121,28 @@ func (t *writer) advance(n, limit int) {
 	}
 }
 
-// printed notes what combining characters and REP need.
-func (t *writer) printed(r rune, g grid.Glyph, wide bool) {
+// notePrinted remembers the last cluster for combining characters and REP.
+func (t *writer) notePrinted(r rune, g grid.Glyph, wide bool) {
 	t.joinOK = true
 	t.lastRune, t.last.Glyph, t.lastWide = r, g, wide
 }
 
-// print prints a character from U+00A0 on.
-func (t *writer) print(r rune) {
+// printRune prints a character from U+00A0 on.
+func (t *writer) printRune(r rune) {
 	if r < 0x300 {
-		t.put(r, grid.Glyph(r), 1)
+		t.putCluster(r, grid.Glyph(r), 1)
 		return
 	}
-	if t.joinOK && t.mayJoin(r) && t.join(r) {
+	if t.joinOK && t.canJoin(r) && t.joinCluster(r) {
 		return
 	}
 	if w := cellwidth.Rune(r); w > 0 {
-		t.put(r, grid.Glyph(r), w)
+		t.putCluster(r, grid.Glyph(r), w)
 	}
 }
 
-// put prints one cluster of w cells, or nothing where there is no room for it.
-func (t *writer) put(r rune, g grid.Glyph, w int) {
+// putCluster prints one cluster of w cells, or nothing if it cannot fit.
+func (t *writer) putCluster(r rune, g grid.Glyph, w int) {
 	t.cur.single = 0
 	limit := t.beforePrint()
 	if w == 2 && t.cur.x == limit {
@@ -155,38 +158,38 @@ func (t *writer) put(r rune, g grid.Glyph, w int) {
 	style := t.penID()
 	t.pair = [2]grid.Cell{{Glyph: g, Style: style}, {Glyph: grid.Tail, Style: style}}
 	t.scr.grid.Put(t.cur.x, t.cur.y, t.pair[:w])
-	t.wrote(t.cur.y, t.cur.x+w)
+	t.noteWritten(t.cur.y, t.cur.x+w)
 	if w == 2 {
 		t.noteWide(t.cur.x + 2)
 	}
-	t.advance(w, limit)
-	t.printed(r, g, w == 2)
+	t.advanceCursor(w, limit)
+	t.notePrinted(r, g, w == 2)
 }
 
-// noteWide says that a wide cluster ends before column x of the cursor's row.
+// noteWide records that a wide cluster ends before column x of the cursor's row.
 func (t *writer) noteWide(x int) {
 	row := &t.scr.rows[t.cur.y]
 	row.wide = max(row.wide, int16(x))
 }
 
-// wrapWide makes place for a wide cluster at the last column and gives the new
-// last column. The cell it leaves stays as it is, as in xterm.
+// wrapWide makes room for a wide cluster at the last column, and returns the new last column. The
+// skipped cell keeps its content, as in xterm.
 func (t *writer) wrapWide() int {
-	t.wrap(true)
+	t.wrapLine(true)
 	return t.rightLimit()
 }
 
-// mayJoin rules out the characters that start a new cluster in any case, so
-// that the full rules (UAX #29) are looked up for the few others only.
-func (t *writer) mayJoin(r rune) bool {
+// canJoin reports whether r may join the cluster before it. It rules out characters that always
+// start a new cluster, so that the full rules (UAX #29) run only for the few others.
+func (t *writer) canJoin(r rune) bool {
 	return simpleWidth(r) == 0 || t.lastRune == zwj || isLeadingJamo(t.lastRune)
 }
 
-// join adds a code point to the cluster before the cursor if it belongs there.
-// What takes cells of its own does so in mode 2027 alone: other programs count
-// it as wcwidth does, and erase it by itself.
-func (t *writer) join(r rune) bool {
-	x, y, repeats := t.lastEnd, t.cur.y, t.repeatable()
+// joinCluster adds a code point to the cluster before the cursor if it belongs there. A code point
+// with a width of its own joins only in mode 2027: other programs count it as wcwidth does, and
+// erase it separately.
+func (t *writer) joinCluster(r rune) bool {
+	x, y, repeats := t.lastEnd, t.cur.y, t.canRepeat()
 	if t.lastWide {
 		x--
 	}
@@ -194,6 +197,7 @@ func (t *writer) join(r rune) bool {
 	t.text = t.appendGlyph(t.text[:0], cell.Glyph)
 	before := len(t.text)
 	t.text = utf8.AppendRune(t.text, r)
+	// Only if the whole text is a single cluster (UAX #29) does r belong to it.
 	if n, _, err := graphemes.SplitFunc(t.text, true); err != nil || n != len(t.text) {
 		return false
 	}
@@ -206,7 +210,7 @@ func (t *writer) join(r rune) bool {
 	switch {
 	case t.mode.clusters:
 	case r == vs16:
-		added = 0 // as wcwidth has it, by which the program places its cursor
+		added = 0 // as in wcwidth, which the program uses to place its cursor
 	case last == zwj && !t.lastWide && cellwidth.Rune(r) == 2:
 		added = 1
 	}
@@ -219,15 +223,16 @@ func (t *writer) join(r rune) bool {
 	case wide == t.lastWide:
 	case t.cur.x == x+1 && x < limit:
 		t.makeRoom(1, limit)
-		t.advance(1, limit)
+		t.advanceCursor(1, limit)
 		t.noteWide(x + 2)
+	// At the last column, the cluster has no room to widen, so it moves to the next row.
 	case t.cur.pending && t.mode.autowrap:
 		t.cur.pending = false
 		t.eraseCells(x, y, 1, 0)
-		t.put(r, cell.Glyph, 2)
+		t.putCluster(r, cell.Glyph, 2)
 		return true
 	default:
-		return true // it would need a cell that is not there
+		return true // it would need a cell beyond the edge
 	}
 	t.pair = [2]grid.Cell{cell, {Glyph: grid.Tail, Style: cell.Style}}
 	n := 1
@@ -235,20 +240,20 @@ func (t *writer) join(r rune) bool {
 		n = 2
 	}
 	t.scr.grid.Put(x, y, t.pair[:n])
-	t.wrote(y, x+n)
-	if t.printed(r, cell.Glyph, wide); !repeats { // its pen may be another
+	t.noteWritten(y, x+n)
+	if t.notePrinted(r, cell.Glyph, wide); !repeats { // its pen may differ from the current one
 		t.last.Glyph = 0
 	}
 	return true
 }
 
-// repeatable says that a cluster was printed and nothing was done since.
-func (t *writer) repeatable() bool { return t.joinOK && t.last.Glyph != 0 }
+// canRepeat reports whether a cluster was printed and nothing has happened since.
+func (t *writer) canRepeat() bool { return t.joinOK && t.last.Glyph != 0 }
 
-// repeat does REP: what was printed right before it n more times, at most what fills
-// the space between the margins.
-func (t *writer) repeat(n int) {
-	if !t.repeatable() {
+// repeatLast implements REP: it prints the last cluster n more times, at most filling the space
+// between the margins.
+func (t *writer) repeatLast(n int) {
+	if !t.canRepeat() {
 		return
 	}
 	defer func() { t.last.Glyph = 0 }()
@@ -262,7 +267,7 @@ func (t *writer) repeat(n int) {
 		w = 2
 	}
 	for range n {
-		t.put(t.lastRune, t.last.Glyph, w)
+		t.putCluster(t.lastRune, t.last.Glyph, w)
 	}
 }
 
@@ -271,6 +276,7 @@ func (t *writer) repeatASCII(b byte, n int) {
 	for i := range run {
 		run[i] = b
 	}
+	// The byte is translated already, so the character set must not apply again.
 	gl := t.cur.gl
 	set := t.cur.g[gl]
 	t.cur.g[gl], t.cur.single = charset.ASCII, 0
@@ -282,12 +288,12 @@ func (t *writer) repeatASCII(b byte, n int) {
 	t.cur.g[gl] = set
 }
 
-// designate does SCS with a set of 94: what stands behind ESC and one of ( to +.
+// designate implements SCS for a set of 94 characters: ESC, one of ( to +, and a final byte.
 func (t *writer) designate(slot int, final byte) {
 	t.cur.g[slot] = charset.ForFinalByte(final, t.mode.national)
 }
 
-// designate96 does SCS with a set of 96, of which we have Latin-1.
+// designate96 implements SCS for a set of 96 characters; only Latin-1 is known.
 func (t *writer) designate96(slot int, final byte) {
 	t.cur.g[slot] = charset.ASCII
 	if final == 'A' {

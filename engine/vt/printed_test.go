@@ -11,9 +11,9 @@ import (
 	"tandem/engine/vt"
 )
 
-// testdata/printed is what Debian's chafa 1.12 and timg 1.4.5 print for a picture of 60×40 pixels, the
-// upper half red and the lower half blue, in 6×2 cells and to no terminal.
-func TestProgramsShowTheirPicture(t *testing.T) {
+// testdata/printed has the output of Debian's chafa 1.12 and timg 1.4.5 for a picture of 60×40
+// pixels, red above and blue below, in 6×2 cells and with standard output not a terminal.
+func TestPrintedPicturesAreShown(t *testing.T) {
 	for name, want := range map[string]struct {
 		size, cells, cursor image.Point
 	}{
@@ -55,7 +55,7 @@ func TestProgramsShowTheirPicture(t *testing.T) {
 	}
 }
 
-func TestTallPlacementsScrollByABoundedNumberOfRows(t *testing.T) {
+func TestTallPlacementsScrollLimitedRows(t *testing.T) {
 	const command = "\x1b_Ga=p,i=1,q=2,c=1,r=1000\x1b\\"
 	term := vt.New(vt.Options{Cols: 8, Rows: 4})
 	term.Write([]byte("\x1b_Ga=t,i=1,q=2,f=24,s=1,v=1;AAAA\x1b\\" + strings.Repeat(command, 1000)))

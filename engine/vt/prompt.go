@@ -8,10 +8,10 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// maxCommandLine bounds a command line that a shell tells, in bytes.
+// maxCommandLine is the maximum length of a reported command line, in bytes.
 const maxCommandLine = 64 << 10
 
-// Option gives what a mark's options say under a name, "" if nothing.
+// Option returns the value of an option of the mark; "" if missing.
 func (e PromptEvent) Option(name string) string {
 	for option := range strings.SplitSeq(e.Options, ";") {
 		if key, value, ok := strings.Cut(option, "="); ok && key == name {
@@ -21,10 +21,10 @@ func (e PromptEvent) Option(name string) string {
 	return ""
 }
 
-// promptMark does OSC 133 (FinalTerm, and its options from the semantic
-// prompts proposal of per-bothner): A prompt, B command, C output, D end with
-// its exit status, P another part of the prompt.
-func (t *host) promptMark(b []byte) {
+// parsePromptMark handles OSC 133 (FinalTerm, with options from per-bothner's semantic prompts
+// proposal): A prompt, B command, C output, D end with its exit status, P another part of the
+// prompt.
+func (t *host) parsePromptMark(b []byte) {
 	if len(b) == 0 || (b[0] < 'A' || b[0] > 'D') && b[0] != 'P' || len(b) > 1 && b[1] != ';' {
 		return
 	}
@@ -35,21 +35,20 @@ func (t *host) promptMark(b []byte) {
 			e.Exit, rest = &n, options
 		}
 	}
-	t.mark(e, rest)
+	t.reportMark(e, rest)
 }
 
-// codeMark does OSC 633 (Visual Studio Code): the marks of OSC 133, and E with
-// the escaped command line and a nonce; of its properties (P) the working
-// directory.
-func (t *host) codeMark(b []byte) {
+// parseCodeMark handles OSC 633 (Visual Studio Code): the marks of OSC 133, E with the escaped
+// command line and a nonce, and the working directory property of P.
+func (t *host) parseCodeMark(b []byte) {
 	if path, ok := bytes.CutPrefix(b, []byte("P;Cwd=")); ok && len(path) <= maxText {
-		t.workingPath([]byte(unescapeLine(path)))
+		t.reportWorkingPath([]byte(unescapeLine(path)))
 		return
 	}
 	rest, ok := bytes.CutPrefix(b, []byte("E;"))
 	if !ok {
-		if len(b) > 0 && b[0] != 'P' { // its P is a property
-			t.promptMark(b)
+		if len(b) > 0 && b[0] != 'P' { // here P is a property, not a prompt
+			t.parsePromptMark(b)
 		}
 		return
 	}
@@ -57,23 +56,23 @@ func (t *host) codeMark(b []byte) {
 	if len(line) > maxCommandLine {
 		return
 	}
-	t.mark(PromptEvent{Mark: 'E', Line: unescapeLine(line)}, options)
+	t.reportMark(PromptEvent{Mark: 'E', Line: unescapeLine(line)}, options)
 }
 
-// mark tells a prompt mark, in a replay too.
-func (t *host) mark(e PromptEvent, options []byte) {
-	t.commandMark(e.Mark)
+// reportMark records a prompt mark and sends its event, also during a replay.
+func (t *host) reportMark(e PromptEvent, options []byte) {
+	t.trackCommand(e.Mark)
 	t.markRow(e.Mark)
 	if t.o.Event == nil {
 		return
 	}
 	e.Options = scan.Clean(options, maxText)
-	e.Remaining, e.Replay = t.behind, t.quiet
+	e.Remaining, e.Replay = t.remaining, t.quiet
 	t.o.Event(e)
 }
 
-// unescapeLine undoes the escapes of Visual Studio Code: two backslashes are one,
-// and \xAB is a byte in hexadecimal. What is none of these stays as it is.
+// unescapeLine undoes Visual Studio Code's escapes: two backslashes are one, and \xAB is a byte in
+// hexadecimal. Anything else stays as it is.
 func unescapeLine(b []byte) string {
 	var line strings.Builder
 	for len(b) > 0 {
@@ -83,7 +82,7 @@ func unescapeLine(b []byte) string {
 		}
 		line.Write(b[:i])
 		if b = b[i:]; len(b) > 0 {
-			n, char := unescape(b)
+			n, char := unescapeByte(b)
 			line.WriteByte(char)
 			b = b[n:]
 		}
@@ -91,9 +90,9 @@ func unescapeLine(b []byte) string {
 	return strings.ToValidUTF8(line.String(), "\uFFFD")
 }
 
-// unescape gives the byte that b, which starts with a backslash, stands for,
-// and how many bytes of b say so.
-func unescape(b []byte) (n int, char byte) {
+// unescapeByte decodes the escape at the start of b, which begins with a backslash. It returns the
+// escape's length and its byte.
+func unescapeByte(b []byte) (n int, char byte) {
 	switch {
 	case len(b) > 1 && b[1] == '\\':
 		return 2, '\\'

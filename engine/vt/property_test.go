@@ -13,7 +13,7 @@ import (
 	"tandem/engine/vt"
 )
 
-// pieces are what random programs write.
+// pieces are the building blocks of random output.
 var pieces = []string{
 	"hello", "a", "the quick brown fox", "\r\n", "\n", "\r", "\b", "\t", "\r\n\r\n\r\n", "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n",
 	"中文字", "é", "e\u0301", "👨\u200d👩\u200d👧", "🇩🇪", "🇩", "\u200d", "\u0301", "\ufe0f", "한글", "\ue0b0\U000f0001",
@@ -36,7 +36,7 @@ var pieces = []string{
 	"\x1b#3", "\x1b#4", "\x1b#5", "\x1b#6", "\r\n\x1b#6ab",
 }
 
-// pictures are what programs write that show some.
+// pictures are output with pictures in it.
 var pictures = []string{
 	"\x1b_Ga=T,i=4,f=24,s=1,v=1,o=z,q=2;eJxjYGAAAAADAAE=\x1b\\",
 	"\x1bPq\"1;1;20;40#1~\x1b\\", "\x1bP0;1q\"1;1;35;20#1!9~\x1b\\", "\x1bPq#1!35~-~\x1b\\", "\x1b[?80h", "\x1b[?80l", "\x1b[?8452h",
@@ -45,14 +45,14 @@ var pictures = []string{
 	"\x1b_Ga=d\x1b\\", "\x1b_Ga=d,d=I,i=1\x1b\\", "\x1b_Ga=d,d=C\x1b\\", "\x1b_Ga=d,d=y,y=2\x1b\\", "\x1b[38;5;2;58;5;2m\U0010EEEE\u0305\u0305\U0010EEEE",
 }
 
-// A viewer holds what it learned from diffs.
+// A viewer is the state learned from diffs.
 type viewer struct {
 	seq   uint64
 	lines map[int64]styled.Line
 	last  vt.Diff
 }
 
-func (v *viewer) take(d vt.Diff) {
+func (v *viewer) apply(d vt.Diff) {
 	if d.Full || v.lines == nil {
 		v.lines = map[int64]styled.Line{}
 	}
@@ -67,7 +67,7 @@ func (v *viewer) take(d vt.Diff) {
 	v.seq, v.last = d.Seq, d
 }
 
-// screen is what the viewer shows.
+// screen returns the visible lines of the viewer.
 func (v *viewer) screen() []styled.NumberedLine {
 	var out []styled.NumberedLine
 	for y := range v.last.Rows {
@@ -77,7 +77,7 @@ func (v *viewer) screen() []styled.NumberedLine {
 	return out
 }
 
-func TestViewerThatAppliesDiffsHasTheStateOfASnapshot(t *testing.T) {
+func TestDiffsKeepViewerEqualToSnapshot(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -90,7 +90,7 @@ func TestViewerThatAppliesDiffsHasTheStateOfASnapshot(t *testing.T) {
 						term.Resize(cols, rows)
 					case 1, 2:
 						v := &viewers[rapid.IntRange(0, 1).Draw(t, "viewer")]
-						v.take(term.Diff(v.seq))
+						v.apply(term.Diff(v.seq))
 						compareViewer(t, term, v)
 					default:
 						term.Write([]byte(rapid.SampledFrom(append(slices.Clip(pieces), pictures...)).Draw(t, "piece")))
@@ -101,15 +101,15 @@ func TestViewerThatAppliesDiffsHasTheStateOfASnapshot(t *testing.T) {
 	}
 }
 
-// Found by it: on a screen of one row, pictures come and go above it.
-func TestAPictureThatGoesFromTheScrollbackGoesFromItsViewers(t *testing.T) {
+// On a screen of one row, pictures come and go above it.
+func TestDiffReportsPictureRemovedFromScrollback(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 1, Rows: 1, ScrollbackLines: 12})
 	var v viewer
 	for range 2 {
-		v.take(term.Diff(v.seq))
+		v.apply(term.Diff(v.seq))
 		term.Write([]byte("\x1b_Ga=T,i=1,f=24,s=1,v=1,c=2,r=2;AAAA\x1b\\"))
 	}
-	v.take(term.Diff(v.seq))
+	v.apply(term.Diff(v.seq))
 	compareViewer(t, term, &v)
 }
 
@@ -132,8 +132,8 @@ func compareViewer(t rapid.TB, term *vt.Terminal, v *viewer) {
 	}
 }
 
-// random draws what a program writes.
-func random(t *rapid.T) []byte {
+// drawInput draws the output of a program.
+func drawInput(t *rapid.T) []byte {
 	var b []byte
 	for range rapid.IntRange(1, 60).Draw(t, "pieces") {
 		b = append(b, rapid.SampledFrom(pieces).Draw(t, "piece")...)
@@ -141,7 +141,7 @@ func random(t *rapid.T) []byte {
 	return b
 }
 
-// state is all that a terminal shows.
+// state returns the visible state of a terminal, without numbers.
 func state(term *vt.Terminal) vt.Diff {
 	d := term.Diff(0)
 	d.Seq, d.First, d.Oldest, d.Bells, d.Modes.Sync = 0, 0, 0, 0, false
@@ -151,8 +151,8 @@ func state(term *vt.Terminal) vt.Diff {
 	return d
 }
 
-// A viewer knows the text and the cells of a run, not those of each cluster.
-func TestRunsTakeTheCellsThatTheirTextMeasures(t *testing.T) {
+// A viewer knows the text and the cells of a run, not the cells of each cluster.
+func TestRunCellsEqualTextWidth(t *testing.T) {
 	check := func(t rapid.TB, written []byte) {
 		term := vt.New(vt.Options{Cols: 9, Rows: 5})
 		term.Write(written)
@@ -164,18 +164,18 @@ func TestRunsTakeTheCellsThatTheirTextMeasures(t *testing.T) {
 			}
 		}
 	}
-	check(t, []byte("hello\u200d🏽")) // a letter that was joined takes two cells and measures one
-	rapid.Check(t, func(t *rapid.T) { check(t, random(t)) })
+	check(t, []byte("hello\u200d🏽")) // the joined letter takes two cells but measures one
+	rapid.Check(t, func(t *rapid.T) { check(t, drawInput(t)) })
 }
 
-func TestRepaintRestoresTheState(t *testing.T) {
+func TestRepaintRestoresState(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				o := vt.Options{Cols: 9, Rows: 5, Grid: grid}
 				was, is := vt.New(o), vt.New(o)
-				was.Write(random(t))
-				is.Write(random(t)) // a dirty terminal
+				was.Write(drawInput(t))
+				is.Write(drawInput(t)) // a dirty terminal
 				is.Write([]byte("\x18\x1b[!p\x1b[?1049l\x1b[2J\x1b7\x1b[99<u\x1b[?1007h\x1b[?1036h\x1b[?2027l\x1b]112\a"))
 				is.Write(was.AppendRepaint(nil))
 				if diff := cmp.Diff(state(was), state(is)); diff != "" {
@@ -186,7 +186,7 @@ func TestRepaintRestoresTheState(t *testing.T) {
 	}
 }
 
-func TestRepaintKeepsAWrapPendingAtAResetMargin(t *testing.T) {
+func TestRepaintKeepsPendingWrapAtResetMargin(t *testing.T) {
 	o := vt.Options{Cols: 9, Rows: 5}
 	for _, before := range []string{"\x1b[?69h\x1b[3;6shelloa\x1b[?69l", "\x1b[?69h\x1b[1;4s\x1b[2;3Hab\x1b[?69l\x1b[1m"} {
 		was, is := vt.New(o), vt.New(o)
@@ -203,12 +203,12 @@ func TestRepaintKeepsAWrapPendingAtAResetMargin(t *testing.T) {
 	}
 }
 
-func TestRepaintedTerminalGoesOnAsTheOriginal(t *testing.T) {
+func TestRepaintedTerminalContinuesLikeOriginal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := vt.Options{Cols: 9, Rows: 5, ScrollbackLines: -1}
 		was, is := vt.New(o), vt.New(o)
-		was.Write(random(t))
-		was.Write([]byte("\x1b[1m")) // ends what was begun, and what could be joined
+		was.Write(drawInput(t))
+		was.Write([]byte("\x1b[1m")) // ends any sequence, and any cluster
 		is.Write(was.AppendRepaint(nil))
 		is.Write([]byte("\x1b[1m"))
 		after := []byte("x" + rapid.SampledFrom(pieces).Draw(t, "next") + "y")
@@ -220,7 +220,7 @@ func TestRepaintedTerminalGoesOnAsTheOriginal(t *testing.T) {
 	})
 }
 
-func TestACheckpointKeepsThePicturesOnTheScreens(t *testing.T) {
+func TestCheckpointKeepsPicturesOnScreens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := vt.Options{Cols: 9, Rows: 5, ScrollbackLines: -1}
 		was, is := vt.New(o), vt.New(o)
@@ -240,7 +240,7 @@ func TestACheckpointKeepsThePicturesOnTheScreens(t *testing.T) {
 	})
 }
 
-func TestARepaintWithPicturesShowsThemWhereTheyAre(t *testing.T) {
+func TestRepaintPlacesPicturesAtTheirCells(t *testing.T) {
 	places := func(term *vt.Terminal) (all []string) {
 		_, first, end := term.Bounds()
 		for _, l := range term.Lines(first, int(end-first)) {
@@ -269,12 +269,12 @@ func TestARepaintWithPicturesShowsThemWhereTheyAre(t *testing.T) {
 	}
 }
 
-func TestInputSplitAnywhereGivesTheSameState(t *testing.T) {
+func TestSplitInputGivesSameState(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				input := append(random(t), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes")...)
-				input = append(append(input, rapid.SampledFrom(pictures).Draw(t, "picture")...), random(t)...)
+				input := append(drawInput(t), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes")...)
+				input = append(append(input, rapid.SampledFrom(pictures).Draw(t, "picture")...), drawInput(t)...)
 				var replies [2]string
 				var terms [2]*vt.Terminal
 				for i := range terms {
@@ -297,7 +297,7 @@ func TestInputSplitAnywhereGivesTheSameState(t *testing.T) {
 
 func TestGridsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		input := append(random(t), rapid.SampledFrom(pictures).Draw(t, "picture")...)
+		input := append(drawInput(t), rapid.SampledFrom(pictures).Draw(t, "picture")...)
 		var states []vt.Diff
 		for _, name := range []string{"own", "vt10x"} {
 			term := vt.New(vt.Options{Cols: 9, Rows: 5, Grid: grids[name]})
@@ -312,7 +312,7 @@ func TestGridsAgree(t *testing.T) {
 	})
 }
 
-// allText is scrollback and screen up to the last line that is not blank.
+// allText returns the scrollback and the screen up to the last non-blank line.
 func allText(term *vt.Terminal) []string {
 	oldest, _, end := term.Bounds()
 	var out []string
@@ -325,7 +325,6 @@ func allText(term *vt.Terminal) []string {
 	return out
 }
 
-// TestNarrowingAndWideningKeepsText wraps lines to a smaller width and back.
 func TestNarrowingAndWideningKeepsText(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
@@ -347,8 +346,7 @@ func TestNarrowingAndWideningKeepsText(t *testing.T) {
 	}
 }
 
-// What random programs have found.
-func TestRunsOfSkinColoursTakeTheCellsThatTheyMeasure(t *testing.T) {
+func TestSkinToneRunCellsEqualTextWidth(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 9, Rows: 5})
 	term.Write([]byte("中文字\x1b[7G🏽🏽h"))
 	for _, r := range term.Lines(0, 1)[0].Line.Runs {
@@ -358,7 +356,7 @@ func TestRunsOfSkinColoursTakeTheCellsThatTheyMeasure(t *testing.T) {
 	}
 }
 
-func TestAWideClusterAtTheEdgeOfADoubledLineIsRepainted(t *testing.T) {
+func TestRepaintKeepsWideClusterAtEdgeOfDoubledLine(t *testing.T) {
 	for _, written := range []string{"中文字\ta\x1b#3", "中文字\ta\x1b7\r\x1b#3\x1b8", "a👨\u200d👩\u200d👧\x1b#3👨\u200d👩\u200d👧\x1b[ A"} {
 		o := vt.Options{Cols: 9, Rows: 5}
 		was, is := vt.New(o), vt.New(o)
@@ -372,16 +370,16 @@ func TestAWideClusterAtTheEdgeOfADoubledLineIsRepainted(t *testing.T) {
 	}
 }
 
-func TestAPlaceholderInTheScrollbackIsToldWhenItsImageComes(t *testing.T) {
+func TestDiffUpdatesScrollbackPlaceholderWhenImageArrives(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 9, Rows: 2})
 	term.Write([]byte("\x1b_Ga=t,i=2,f=24,s=1,v=1;AAAA\x1b\\\x1b[38;5;2;58;5;2m\U0010EEEE\u0305\u0305\x1b[m\r\n\n\n\n"))
 	var v viewer
-	v.take(term.Diff(0))
-	for _, l := range term.Lines(0, 1) { // the viewer has scrolled there
+	v.apply(term.Diff(0))
+	for _, l := range term.Lines(0, 1) { // the viewer has scrolled up
 		v.lines[l.N] = l.Line
 	}
 	term.Write([]byte("\x1b_Ga=p,i=2,p=2,U=1,c=1,r=1\x1b\\"))
-	v.take(term.Diff(v.seq))
+	v.apply(term.Diff(v.seq))
 	if kept, ok := v.lines[0]; ok && kept.Pictures == nil {
 		t.Error("the line that it holds shows no picture")
 	}

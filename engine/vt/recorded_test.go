@@ -11,10 +11,9 @@ import (
 	"tandem/engine/vt"
 )
 
-// TestRecordedProgramsShowTheirScreens replays what real programs printed
-// (testdata/recorded): at once, and in pieces that cut sequences and characters
-// anywhere.
-func TestRecordedProgramsShowTheirScreens(t *testing.T) {
+// TestRecordedOutputGivesRecordedScreen replays the output of real programs (testdata/recorded) at
+// once, and in pieces cut inside sequences and characters.
+func TestRecordedOutputGivesRecordedScreen(t *testing.T) {
 	eachRecording(t, func(t *testing.T, term func() *vt.Terminal, data []byte, want string) {
 		whole := term()
 		whole.Write(data)
@@ -36,7 +35,7 @@ func TestRecordedProgramsShowTheirScreens(t *testing.T) {
 	})
 }
 
-func TestRecordedScreensOutliveAResizeAndBack(t *testing.T) {
+func TestRecordedScreensSurviveResizeAndBack(t *testing.T) {
 	eachRecording(t, func(t *testing.T, term func() *vt.Terminal, data []byte, want string) {
 		resized := term()
 		resized.Write(data)
@@ -51,8 +50,8 @@ func TestRecordedScreensOutliveAResizeAndBack(t *testing.T) {
 	})
 }
 
-// eachRecording runs a test for every recording on every grid. term makes a
-// terminal of the size that was recorded.
+// eachRecording runs a test for every recording on every grid. term returns a new terminal of the
+// recorded size.
 func eachRecording(t *testing.T, test func(t *testing.T, term func() *vt.Terminal, data []byte, want string)) {
 	files, err := filepath.Glob("testdata/recorded/*.bytes")
 	if err != nil || len(files) == 0 {

@@ -19,7 +19,7 @@ type commandModes struct {
 
 // modesOf returns the modes of a page.
 func modesOf(t *page) commandModes {
-	return commandModes{t.mode, t.scr.kitty, t.scr == t.other, t.cur.origin, t.cols, t.rows, t.region}
+	return commandModes{t.mode, t.scr.kitty, t.scr == t.alt, t.cur.origin, t.cols, t.rows, t.region}
 }
 
 // plainModes returns the modes of a new terminal.
@@ -29,17 +29,18 @@ func plainModes(cols, rows int) commandModes {
 	return m
 }
 
-// recover restores the modes and reports whether they had changed. It keeps the cursor's shape, which
-// is harmless and which the user may have chosen with a command.
-func (to commandModes) recover(t *page) (changed bool) {
+// applyTo restores the modes of t and reports whether they had changed. It keeps the cursor's
+// shape: it is harmless, and the user may have chosen it with a command.
+func (to commandModes) applyTo(t *page) (changed bool) {
 	now := modesOf(t)
 	to.mode.cursor = cursorModes{on: to.mode.cursor.on, blink: now.mode.cursor.blink, chosen: now.mode.cursor.chosen, shape: now.mode.cursor.shape}
+	// After a resize, the margins recorded for the old size would be wrong.
 	if to.cols != t.cols || to.rows != t.rows {
 		to.cols, to.rows, to.region = t.cols, t.rows, plainModes(t.cols, t.rows).region
 	}
 	if now.alt && !to.alt {
 		t.setAlt(t.altBy, false)
-		t.other = nil // discards its keyboard flags
+		t.alt = nil // discards its keyboard flags
 		t.pictures.ForgetAlt()
 	} else {
 		to.alt = now.alt
@@ -50,19 +51,19 @@ func (to commandModes) recover(t *page) (changed bool) {
 	t.mode, t.scr.kitty, t.region = to.mode, to.kitty, to.region
 	t.cur.origin, t.cur.pending = to.origin, t.cur.pending && t.mode.autowrap
 	if t.mode.leftRight {
-		t.allSingleSize()
+		t.setAllSingleSize()
 	}
 	return true
 }
 
-// commandMark records the modes at the start of a command and restores them at its end.
-func (t *host) commandMark(kind byte) {
+// trackCommand records the modes at the start of a command and restores them at its end.
+func (t *host) trackCommand(kind byte) {
 	switch {
 	case kind == 'C':
 		now := modesOf(&t.page)
 		t.started = &now
-	case kind == 'D' && t.started != nil && t.started.recover(&t.page):
-		t.event(ResetEvent{})
+	case kind == 'D' && t.started != nil && t.started.applyTo(&t.page):
+		t.sendEvent(ResetEvent{})
 	}
 }
 
@@ -71,7 +72,7 @@ func (t *host) commandMark(kind byte) {
 func (t *writer) ResetModes() {
 	to := plainModes(t.cols, t.rows)
 	to.mode.paste = t.mode.paste
-	to.recover(&t.page)
+	to.applyTo(&t.page)
 	t.cur.g, t.cur.gl, t.cur.single = cursor{}.g, 0, 0
 	t.cur.pen, t.penChanged = pen{}, true
 	t.joinOK = false

@@ -18,7 +18,7 @@ const (
 	lineModes   = "vim\x1b[?2004l\x1b>\x1b[<u\r\n" // the line editor's resets before the command
 )
 
-func started(events func(vt.Event)) *vt.Terminal {
+func startCommand(events func(vt.Event)) *vt.Terminal {
 	t := vt.New(vt.Options{Cols: 20, Rows: 6, Event: events})
 	t.Write([]byte(promptModes + lineModes + "\x1b]133;C\a"))
 	return t
@@ -26,7 +26,7 @@ func started(events func(vt.Event)) *vt.Terminal {
 
 func TestEndOfCommandRestoresModes(t *testing.T) {
 	resets := 0
-	term := started(func(e vt.Event) {
+	term := startCommand(func(e vt.Event) {
 		if _, ok := e.(vt.ResetEvent); ok {
 			resets++
 		}
@@ -48,7 +48,7 @@ func TestEndOfCommandRestoresModes(t *testing.T) {
 
 func TestOtherMarksDoNotRestoreModes(t *testing.T) {
 	for _, mark := range []string{"A", "B", "P;k=s", "E", "C"} {
-		term := started(nil)
+		term := startCommand(nil)
 		term.Write([]byte(killedModes))
 		before := term.Modes()
 		fmt.Fprintf(term, "\x1b]133;%s\a", mark)
@@ -84,8 +84,8 @@ func TestModesAreRecordedPerCommand(t *testing.T) {
 	}
 }
 
-func TestCheckpointRestoresTheStartOfACommand(t *testing.T) {
-	term := started(nil)
+func TestCheckpointKeepsModesOfCommandStart(t *testing.T) {
+	term := startCommand(nil)
 	term.Write([]byte(killedModes))
 	again := vt.New(vt.Options{Cols: 20, Rows: 6})
 	again.SetReplies(false)
@@ -95,7 +95,7 @@ func TestCheckpointRestoresTheStartOfACommand(t *testing.T) {
 		t.Fatalf("modes after the checkpoint: %+v", again.Modes())
 	}
 	again.Write([]byte("\x1b]133;D;137\a"))
-	if diff := cmp.Diff(started(nil).Modes(), again.Modes()); diff != "" {
+	if diff := cmp.Diff(startCommand(nil).Modes(), again.Modes()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// csiRect does the rectangle operations (DEC STD 070; xterm ctlseqs).
+// csiRect executes the rectangle operations (DEC STD 070; xterm ctlseqs).
 func (t *host) csiRect(b byte) {
 	switch b {
 	case 'x':
@@ -25,8 +25,8 @@ func (t *host) csiRect(b byte) {
 	}
 }
 
-// rectAt reads top, left, bottom and right from parameter i on, counted from
-// the origin and cut to what may be addressed.
+// rectAt reads top, left, bottom and right from parameter i on, relative to the origin and clipped
+// to the addressable area. ok is false if the rectangle is empty.
 func (t *host) rectAt(i int) (grid.Rect, bool) {
 	x0, y0 := t.origin()
 	right, bottom := t.cols, t.rows
@@ -41,7 +41,7 @@ func (t *host) rectAt(i int) (grid.Rect, bool) {
 	return r, r.Top <= r.Bottom && r.Left <= r.Right
 }
 
-// fillRect does DECFRA.
+// fillRect implements DECFRA.
 func (t *host) fillRect() {
 	ch := t.param(0, 0)
 	r, ok := t.rectAt(1)
@@ -58,29 +58,29 @@ func (t *host) fillRect() {
 	}
 }
 
-// putCells writes whole cells over what stands there.
+// putCells overwrites cells.
 func (t *writer) putCells(x, y int, cells []grid.Cell) {
 	t.splitWide(x, y)
 	t.splitWide(x+len(cells), y)
 	t.scr.grid.Put(x, y, cells)
-	t.cutStrips(x, y, len(cells))
-	t.wrote(y, x+len(cells))
+	t.cutTextStrips(x, y, len(cells))
+	t.noteWritten(y, x+len(cells))
 }
 
-// eraseRect does DECERA.
+// eraseRect implements DECERA.
 func (t *writer) eraseRect(r grid.Rect) {
 	for y := r.Top; y <= r.Bottom; y++ {
 		t.eraseCells(r.Left, y, r.Right-r.Left+1, t.blankID())
 	}
 }
 
-// wipeRect does DECSERA: spaces for what DECSCA does not protect, which look as before.
+// wipeRect implements DECSERA: unprotected cells become spaces in their present style.
 func (t *writer) wipeRect(r grid.Rect) {
 	t.splitColumns(r)
 	for y := r.Top; y <= r.Bottom; y++ {
 		t.cells = append(t.cells[:0], t.scr.grid.Row(y)[r.Left:r.Right+1]...)
 		for i := range t.cells {
-			if t.mode.guarded || !t.protected(r.Left+i, y) {
+			if t.mode.guarded || !t.isProtected(r.Left+i, y) {
 				t.cells[i].Glyph = ' '
 			}
 		}
@@ -88,7 +88,7 @@ func (t *writer) wipeRect(r grid.Rect) {
 	}
 }
 
-// copyRect does DECCRA; the rectangles may overlap.
+// copyRect implements DECCRA. The rectangles may overlap.
 func (t *host) copyRect() {
 	r, ok := t.rectAt(0)
 	x0, y0 := t.origin()
@@ -102,16 +102,17 @@ func (t *host) copyRect() {
 		return
 	}
 	for i := range height {
-		if toY > r.Top { // from below, so that no source row is overwritten first
+		if toY > r.Top { // bottom up: no source row is overwritten before it is copied
 			i = height - 1 - i
 		}
 		t.copyCells(r.Left, r.Top+i, toX, toY+i, width)
 	}
 }
 
-// copyCells copies a part of a row; halves of wide clusters become blank.
+// copyCells copies part of a row. Halves of wide clusters become blank.
 func (t *writer) copyCells(x, y, toX, toY, n int) {
 	t.cells = append(t.cells[:0], t.scr.grid.Row(y)[x:min(x+n+1, t.cols)]...)
+	// The extra cell shows whether the copy cuts a wide cluster at its end.
 	if len(t.cells) > n {
 		if t.cells[n].Glyph == grid.Tail {
 			t.cells[n-1].Glyph = 0
@@ -127,10 +128,11 @@ func (t *writer) copyCells(x, y, toX, toY, n int) {
 	}
 }
 
-// changeRect does DECCARA and, with reverse, DECRARA. Without DECSACE's
-// rectangle the change runs from the first place to the last as text does.
+// changeRect implements DECCARA and, with reverse, DECRARA. Without DECSACE's rectangle, the change
+// runs from the first cell to the last, like text.
 func (t *host) changeRect(reverse bool) {
 	r, ok := t.rectAt(0)
+	// A range over several rows may start further right than it ends.
 	if !ok && (t.mode.rectExtent == 2 || r.Top >= r.Bottom) {
 		return
 	}
@@ -150,7 +152,7 @@ func (t *host) changeRect(reverse bool) {
 	}
 }
 
-// changeCells changes a part of a row; a wide cluster goes with its first half.
+// changeCells changes part of a row. A wide cluster belongs to its first half.
 func (t *host) changeCells(left, right, y int, reverse bool) {
 	if t.scr.grid.Cell(left, y).Glyph == grid.Tail {
 		left++
@@ -165,16 +167,16 @@ func (t *host) changeCells(left, right, y int, reverse bool) {
 	for i := range t.cells {
 		p := t.styles.pens[t.cells[i].Style]
 		for k := 4; k < max(t.ps.n, 5); k++ {
-			p.change(int32(t.param(k, 0)), reverse)
+			p.changeAttr(int32(t.param(k, 0)), reverse)
 		}
-		t.cells[i].Style = t.styles.id(p)
+		t.cells[i].Style = t.styles.intern(p)
 	}
 	t.scr.grid.Put(left, y, t.cells)
-	t.wrote(y, right+1)
+	t.noteWritten(y, right+1)
 }
 
-// change applies one of the attributes of DECCARA or DECRARA.
-func (p *pen) change(n int32, reverse bool) {
+// changeAttr applies one attribute of DECCARA or DECRARA.
+func (p *pen) changeAttr(n int32, reverse bool) {
 	const all = styled.Bold | styled.Blink | styled.Reverse | styled.Conceal
 	switch {
 	case !reverse && n == 0:
@@ -182,7 +184,7 @@ func (p *pen) change(n int32, reverse bool) {
 	case !reverse && n == 4:
 		p.under = styled.UnderlineSingle
 	case !reverse:
-		p.setLook([]int32{n}, 0)
+		p.applySGR([]int32{n}, 0)
 	case n == 4 || n == 0:
 		if p.under != styled.UnderlineNone {
 			p.under = styled.UnderlineNone
@@ -198,10 +200,10 @@ func (p *pen) change(n int32, reverse bool) {
 	}
 }
 
-// checksum does DECRQCRA: the negated sum of the characters and attributes,
-// unless XTCHECKSUM asked for another. As in xterm, only the first blank of
-// the rectangle counts, and neither protection nor concealing.
-func (t *host) checksum() {
+// reportChecksum implements DECRQCRA: the negated sum of characters and attributes, unless
+// XTCHECKSUM chose another. As in xterm, only the rectangle's first blank counts, and neither
+// protection nor concealing does.
+func (t *host) reportChecksum() {
 	r, ok := t.rectAt(2)
 	sum := 0
 	if ok {
@@ -219,7 +221,7 @@ func (t *host) checksum() {
 	t.replyf("\x1bP%d!~%04X\x1b\\", t.param(0, 0), sum&0xFFFF)
 }
 
-// cellSum is what one cell adds to DECRQCRA's checksum.
+// cellSum returns a cell's contribution to the checksum.
 func (t *host) cellSum(c grid.Cell, first bool) int {
 	how := t.mode.checksum
 	if c.Empty() && c.Style == 0 && !first && how&checksumBlanks == 0 {
@@ -241,8 +243,8 @@ func (t *host) cellSum(c grid.Cell, first bool) int {
 	return sum
 }
 
-// glyphSum is the sum of a cell's code points; eight bits of the first one
-// alone unless checksumWide is set.
+// glyphSum returns the sum of a cell's code points; only the low eight bits of the first one unless
+// checksumWide is set.
 func (t *host) glyphSum(c grid.Cell) (sum int) {
 	t.text = t.appendGlyph(t.text[:0], c.Glyph)
 	for _, r := range string(t.text) {

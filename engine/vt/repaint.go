@@ -11,9 +11,18 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// cleanSlate makes a terminal in any state a blank one with default modes, and
-// leaves what is not ours alone: its scrollback and its palette.
-const cleanSlate = "\x1b\\" + // whatever string was begun
+// A repaint brings another terminal into this one's state with ordinary output, because the other
+// end may be the user's own terminal, without any private protocol. The painting must not depend on
+// the state of the target, so cleanSlate first resets every mode with an effect on text. Each
+// screen is then painted row by row; wrapped rows are printed in one go, so that the target records
+// the same wraps. Margins, insert mode and autowrap come last, since they would distort the rest. A
+// pending wrap and the cluster for REP leave no trace in the cells: they are recreated by printing
+// a cell again. Property tests check that the painted terminal equals the original and continues
+// like it.
+
+// cleanSlate turns a terminal in any state into a blank one with default modes. It keeps the user's
+// scrollback and palette.
+const cleanSlate = "\x1b\\" + // ends an unfinished string
 	"\x1b[?2026l\x1b[?47l" +
 	"\x1b[>4;0m\x1b[=0;1u\x1b[!p" +
 	"\x1b[?1;5;6;41;45;67;69;80;1039;1045;8452l\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b[?7;25h\x1b>" +
@@ -21,38 +30,39 @@ const cleanSlate = "\x1b\\" + // whatever string was begun
 	"\x1b[r\x1b[m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f" +
 	"\x1b[H\x1b[2J"
 
-// AppendRepaint appends the byte stream that brings a new terminal of the same
-// size into this one's state: both screens' cells and styles, modes, margins,
-// tab stops, saved cursors, title, cursor. Scrollback is not part of it. It is
-// fit for a person's terminal in whatever state: it cleans up first, asks for
-// no reply and rings no bell. Modes that show in reports alone, as the
-// conformance level, are left out: that terminal goes on to be the person's.
+// AppendRepaint appends output to bring a terminal of the same size into this one's state: cells
+// and styles of both screens, modes, margins, tab stops, saved cursors, titles and cursor. The
+// scrollback is not included. The output suits the user's own terminal in any state: it cleans up
+// first, triggers no reply and rings no bell. Modes visible only in reports, such as the
+// conformance level, are omitted, because the user keeps that terminal.
 func (t *Terminal) AppendRepaint(dst []byte) []byte {
 	p := painter{t: t, dst: append(dst, cleanSlate...)}
 	if t.mode.clusters {
-		p.add("\x1b[?2027h")
+		p.addString("\x1b[?2027h")
 	}
-	p.tabs()
-	if t.scr == t.main && t.other != nil {
-		p.add("\x1b[?47h\x1b[H\x1b[2J")
-		p.screen(t.other)
-		p.add("\x1b[?47l")
+	p.paintTabs()
+	// The visible screen is painted last, so that the terminal ends on it.
+	if t.scr == t.main && t.alt != nil {
+		p.addString("\x1b[?47h\x1b[H\x1b[2J")
+		p.paintScreen(t.alt)
+		p.addString("\x1b[?47l")
 	}
-	p.screen(t.main)
-	if t.scr == t.other {
-		p.savedCursor(t.main) // 1049 saves it once more
-		p.add("\x1b[?1049h")
-		p.plainCursor()
-		p.add("\x1b[2J")
-		p.screen(t.other)
+	p.paintScreen(t.main)
+	if t.scr == t.alt {
+		p.paintSavedCursor(t.main) // 1049 saves the cursor again
+		p.addString("\x1b[?1049h")
+		p.resetCursor()
+		p.addString("\x1b[2J")
+		p.paintScreen(t.alt)
 	}
-	p.titles()
+	p.paintTitles()
 	p.dst = t.colors.AppendChanges(p.dst)
-	p.modes()
-	p.margins()
-	p.cursor(t.cur)
-	p.lateModes()
-	p.printLast(t.origin())
+	p.paintModes()
+	// Margins, insert mode and autowrap would affect the painting, so they come after it.
+	p.paintMargins()
+	p.paintCursor(t.cur)
+	p.paintLateModes()
+	p.reprintLast(t.origin())
 	return p.dst
 }
 
@@ -60,48 +70,51 @@ func (t *Terminal) AppendRepaint(dst []byte) []byte {
 type painter struct {
 	t   *Terminal
 	dst []byte
-	pen pen // as the terminal painted has it
+	pen pen // pen of the painted terminal
 }
 
-func (p *painter) add(s string) { p.dst = append(p.dst, s...) }
+func (p *painter) addString(s string) { p.dst = append(p.dst, s...) }
 
-// csi adds a control sequence: prefix, numbers, final bytes.
-func (p *painter) csi(prefix, final string, ns ...int) {
-	p.add("\x1b[" + prefix)
+// addCSI appends a control sequence: prefix, numbers, final bytes.
+func (p *painter) addCSI(prefix, final string, ns ...int) {
+	p.addString("\x1b[" + prefix)
 	p.dst = appendInts(p.dst, ns...)
-	p.add(final)
+	p.addString(final)
 }
 
-// screen paints one screen, its keyboard flags and its saved cursor, with the
-// terminal's margins at its edges.
-func (p *painter) screen(s *screen) {
-	p.rows(s)
-	p.csi("=", "u", int(s.kitty.stack[0]), 1)
+// paintScreen paints a screen, its keyboard flags and its saved cursor. The painted terminal must
+// have no margins.
+func (p *painter) paintScreen(s *screen) {
+	p.paintRows(s)
+	p.addCSI("=", "u", int(s.kitty.stack[0]), 1)
 	for i := 1; i <= s.kitty.n; i++ {
-		p.csi(">", "u", int(s.kitty.stack[i]))
+		p.addCSI(">", "u", int(s.kitty.stack[i]))
 	}
-	p.savedCursor(s)
-	p.add("\x1b7")
-	p.plainCursor()
+	p.paintSavedCursor(s)
+	p.addString("\x1b7")
+	p.resetCursor()
 }
 
-// plainCursor takes back what a cursor painted changed but its place.
-func (p *painter) plainCursor() {
+// resetCursor undoes everything paintSavedCursor changed, except the position.
+func (p *painter) resetCursor() {
 	p.setPen(pen{})
-	p.add("\x1b[?6l\x1b(B\x1b)B\x1b*B\x1b+B\x0f")
+	p.addString("\x1b[?6l\x1b(B\x1b)B\x1b*B\x1b+B\x0f")
 }
 
-func (p *painter) rows(s *screen) {
-	goesOn := false // the row before wraps into this one
+func (p *painter) paintRows(s *screen) {
+	goesOn := false // the previous row wraps into this one
 	for y := range s.rows {
 		cells := slices.Clone(s.grid.Row(y))
 		wrapped := s.rows[y].wrapped && y+1 < len(s.rows)
 		switch {
 		case wrapped:
-			if n := len(cells) - 1; cells[n].Blank() && wideFirst(s, y+1) && s.rows[y].padded {
+			// A padding cell stays unpainted: the wide cluster in the next row wraps by itself, as
+			// it did in the original.
+			if n := len(cells) - 1; cells[n].Blank() && startsWide(s, y+1) && s.rows[y].padded {
 				cells = cells[:n]
 			}
 		case goesOn:
+			// Without text, the wrap of the row before would not happen.
 			first := cells[:min(2, len(cells))]
 			if len(trimBlank(cells)) > len(first) {
 				first = trimBlank(cells)
@@ -111,44 +124,44 @@ func (p *painter) rows(s *screen) {
 			cells = trimBlank(cells)
 		}
 		if !goesOn && len(cells) > 0 {
-			p.csi("", "H", y+1, 1)
+			p.addCSI("", "H", y+1, 1)
 		}
-		p.row(cells)
+		p.paintCells(cells)
 		goesOn = wrapped
-		p.lineSize(y, s.rows[y].size)
+		p.paintLineSize(y, s.rows[y].size)
 	}
 }
 
-// lineSize makes a row that is painted as large as it is.
-func (p *painter) lineSize(y int, size styled.LineSize) {
+// paintLineSize sets the size of a painted row.
+func (p *painter) paintLineSize(y int, size styled.LineSize) {
 	if size != styled.SingleSize {
-		p.csi("", "H", y+1, 1)
+		p.addCSI("", "H", y+1, 1)
 		p.dst = append(p.dst, esc, '#', sizeFinals[size])
 	}
 }
 
-func wideFirst(s *screen, y int) bool {
+func startsWide(s *screen, y int) bool {
 	return len(s.grid.Row(y)) > 1 && s.grid.Cell(1, y).Glyph == grid.Tail
 }
 
-// row paints cells from where the cursor is.
-func (p *painter) row(cells []grid.Cell) {
+// paintCells paints cells starting at the cursor.
+func (p *painter) paintCells(cells []grid.Cell) {
 	for i, c := range cells {
 		if c.Glyph == grid.Tail {
 			continue
 		}
 		p.setPen(p.t.styles.pens[c.Style])
 		if c.Glyph >= 0x300 {
-			p.add("\x1b[4l") // what came before must not join
+			p.addString("\x1b[4l") // any sequence keeps c from joining its predecessor
 		}
-		p.glyph(c.Glyph, isWide(cells[i:]))
+		p.paintGlyph(c.Glyph, isWide(cells[i:]))
 	}
 }
 
-// glyph paints a cluster, one that takes other cells in mode 2027 than without it in
-// the mode that it was printed in. A terminal whose program has not asked for the mode
-// is left without it else: some have it by themselves.
-func (p *painter) glyph(g grid.Glyph, wide bool) {
+// paintGlyph paints a cluster. If its width depends on mode 2027, it sets the mode the cluster was
+// printed in. Otherwise the mode stays off unless the program has set it, because some terminals
+// count clusters by themselves.
+func (p *painter) paintGlyph(g grid.Glyph, wide bool) {
 	on := p.t.mode.clusters
 	if g < grid.FirstCluster {
 		p.dst = p.t.appendGlyph(p.dst, g)
@@ -156,17 +169,17 @@ func (p *painter) glyph(g grid.Glyph, wide bool) {
 	}
 	text, as := p.t.clusters.text[g-grid.FirstCluster], on
 	switch {
-	case widens(text):
+	case hasWideVS16(text):
 		as = wide
-	case ownCells(text):
+	case takesOwnCells(text):
 		as = true
 	}
 	if as != on {
-		p.add(clusterMode(as))
+		p.addString(clusterMode(as))
 	}
-	p.add(text)
+	p.addString(text)
 	if as != on {
-		p.add(clusterMode(on))
+		p.addString(clusterMode(on))
 	}
 }
 
@@ -177,15 +190,14 @@ func clusterMode(on bool) string {
 	return "\x1b[?2027l"
 }
 
-// widens says that a cluster is wide by its VS16, which counts in mode 2027 alone.
-func widens(cluster string) bool {
+// hasWideVS16 reports whether a cluster is wide only because of VS16, in effect only in mode 2027.
+func hasWideVS16(cluster string) bool {
 	first, n := utf8.DecodeRuneInString(cluster)
 	return cellwidth.Rune(first) == 1 && cluster[n:] != "" && strings.ContainsRune(cluster[n:], vs16) && cellwidth.Of(cluster) == 2
 }
 
-// ownCells says that a code point of a cluster behind the first takes cells for
-// itself.
-func ownCells(cluster string) bool {
+// takesOwnCells reports whether a later code point of a cluster has a width of its own.
+func takesOwnCells(cluster string) bool {
 	first, n := utf8.DecodeRuneInString(cluster)
 	last := first
 	for _, r := range cluster[n:] {
@@ -204,82 +216,82 @@ func (p *painter) setPen(q pen) {
 	}
 	p.pen = q
 	if was.link != q.link {
-		p.add("\x1b]8;;" + p.t.links.text[q.link] + "\x1b\\")
+		p.addString("\x1b]8;;" + p.t.links.text[q.link] + "\x1b\\")
 		was.link = q.link
 	}
 	if (was.attrs^q.attrs)&attrProtected != 0 {
-		p.csi("", "\"q", int(q.attrs/attrProtected))
+		p.addCSI("", "\"q", int(q.attrs/attrProtected))
 		was.attrs ^= attrProtected
 	}
 	if was != q {
-		p.dst = append(styled.AppendSGR(append(p.dst, "\x1b["...), q.look()), 'm')
+		p.dst = append(styled.AppendSGR(append(p.dst, "\x1b["...), q.visibleStyle()), 'm')
 	}
 }
 
-// savedCursor puts the cursor where s has it saved.
-func (p *painter) savedCursor(s *screen) {
+// paintSavedCursor moves the cursor to the saved position of s.
+func (p *painter) paintSavedCursor(s *screen) {
 	c := s.saved
 	c.y = min(c.y, p.t.rows-1)
 	last := s.rows[c.y].lastColumn(p.t.cols)
 	c.x = min(c.x, last)
 	c.pending = c.pending && c.x == last
 	if c.origin {
-		p.add("\x1b[?6h")
+		p.addString("\x1b[?6h")
 	}
-	p.place(c, s, 0, 0)
+	p.placeCursor(c, s, 0, 0)
 }
 
-// cursor paints the cursor inside the margins that are set by now.
-func (p *painter) cursor(c cursor) {
+// paintCursor moves the cursor, relative to the margins now set.
+func (p *painter) paintCursor(c cursor) {
 	x0, y0 := p.t.origin()
-	if c.pending && c.x != p.t.rightLimit() { // DECLRMM was reset, which keeps the wrap at its margin
-		p.add("\x1b[?69h")
-		p.csi("", "s", 1, c.x+1)
-		defer p.add("\x1b[?69l")
+	if c.pending && c.x != p.t.rightLimit() { // resetting DECLRMM kept the pending wrap at the old margin
+		p.addString("\x1b[?69h")
+		p.addCSI("", "s", 1, c.x+1)
+		defer p.addString("\x1b[?69l")
 	}
 	if c.origin {
-		p.add("\x1b[?6h")
+		p.addString("\x1b[?6h")
 	}
-	p.place(c, p.t.scr, x0, y0)
+	p.placeCursor(c, p.t.scr, x0, y0)
 }
 
-// printLast prints what was printed right before the repaint again, so that a REP
-// behind it repeats that. Pen, sets and modes are those that it was printed with.
-func (p *painter) printLast(x0, y0 int) {
+// reprintLast prints the last cluster again in place, for a following REP. It uses the pen, sets
+// and modes of the original.
+func (p *painter) reprintLast(x0, y0 int) {
 	t := p.t
 	n := 1
 	if t.lastWide {
 		n = 2
 	}
 	x, y := t.lastEnd-n+1, t.cur.y
-	if !t.repeatable() || x < 0 || t.scr.grid.Cell(x, y).Glyph != t.last.Glyph {
+	if !t.canRepeat() || x < 0 || t.scr.grid.Cell(x, y).Glyph != t.last.Glyph {
 		return
 	}
 	outside := x < t.region.Left || t.lastEnd > t.region.Right || y < t.region.Top || y > t.region.Bottom
-	if t.cur.origin && outside { // where no sequence leads
+	if t.cur.origin && outside { // no sequence leads there
 		return
 	}
-	if t.mode.insert && (outside || t.scr.rows[y].size != styled.SingleSize) { // what it pushed on cannot be taken back
+	if t.mode.insert && (outside || t.scr.rows[y].size != styled.SingleSize) { // pushed cells cannot be restored
 		return
 	}
-	p.csi("", "H", y-y0+1, x-x0+1)
+	p.addCSI("", "H", y-y0+1, x-x0+1)
 	if t.mode.insert {
-		p.csi("", "P", n)
+		p.addCSI("", "P", n)
 	}
-	p.glyph(t.last.Glyph, t.lastWide)
+	p.paintGlyph(t.last.Glyph, t.lastWide)
 }
 
-// place moves the cursor, sets the pending wrap by writing the cell under it
-// again, then the pen and the character sets.
-func (p *painter) place(c cursor, s *screen, x0, y0 int) {
+// placeCursor moves the cursor, sets a pending wrap by writing the cell under it again, then sets
+// the pen and the character sets.
+func (p *painter) placeCursor(c cursor, s *screen, x0, y0 int) {
 	x := c.x
-	c.pending = c.pending && !s.sticksOut(x, c.y)
+	c.pending = c.pending && !s.hasTailAfter(x, c.y)
 	if c.pending && x > 0 && s.grid.Cell(x, c.y).Glyph == grid.Tail {
 		x--
 	}
-	p.csi("", "H", c.y-y0+1, x-x0+1)
+	p.addCSI("", "H", c.y-y0+1, x-x0+1)
 	if c.pending {
-		p.row(slices.Clone(s.grid.Row(c.y)[x : c.x+1]))
+		p.paintCells(slices.Clone(s.grid.Row(c.y)[x : c.x+1]))
 	}
 	p.setPen(c.pen)
 	for i, set := range c.g {
@@ -287,94 +299,94 @@ func (p *painter) place(c cursor, s *screen, x0, y0 int) {
 			p.dst = set.AppendDesignation(p.dst, i)
 		}
 	}
-	p.add([...]string{"", "\x0e", "\x1bn", "\x1bo"}[c.gl])
+	p.addString([...]string{"", "\x0e", "\x1bn", "\x1bo"}[c.gl])
 }
 
-// tabs sets the tab stops if they are not those of cleanSlate.
-func (p *painter) tabs() {
+// paintTabs sets the tab stops, unless they are the default ones of cleanSlate.
+func (p *painter) paintTabs() {
 	t := p.t
 	if slices.Equal(t.tabs, defaultTabs(nil, t.cols)) {
 		return
 	}
-	p.add("\x1b[3g")
+	p.addString("\x1b[3g")
 	for x, set := range t.tabs {
 		if set {
-			p.csi("", "H", 1, x+1)
-			p.add("\x1bH")
+			p.addCSI("", "H", 1, x+1)
+			p.addString("\x1bH")
 		}
 	}
 }
 
-func (p *painter) titles() {
+func (p *painter) paintTitles() {
 	for _, title := range p.t.titles {
-		p.add("\x1b]2;" + title + "\x1b\\\x1b[22;2t")
+		p.addString("\x1b]2;" + title + "\x1b\\\x1b[22;2t")
 	}
-	p.add("\x1b]2;" + p.t.title + "\x1b\\")
+	p.addString("\x1b]2;" + p.t.title + "\x1b\\")
 }
 
-// modes sets the modes that do not touch the cursor.
-func (p *painter) modes() {
+// paintModes sets the modes without effect on the cursor.
+func (p *painter) paintModes() {
 	m := &p.t.mode
 	for _, n := range [...]int{1, 5, 41, 45, 66, 67, 80, 1004, 1039, 1045, 2004, 8452} {
-		if *m.flag(n) {
-			p.csi("?", "h", n)
+		if *m.privateFlag(n) {
+			p.addCSI("?", "h", n)
 		}
 	}
 	for _, n := range [...]int{25, 1007, 1036} {
-		if !*m.flag(n) {
-			p.csi("?", "l", n)
+		if !*m.privateFlag(n) {
+			p.addCSI("?", "l", n)
 		}
 	}
 	for _, n := range [...]int{9, 1000, 1002, 1003} {
-		if m.mouse.mode == mouseOf(n) {
-			p.csi("?", "h", n)
+		if m.mouse.mode == mouseMode(n) {
+			p.addCSI("?", "h", n)
 		}
 	}
 	for _, n := range [...]int{1005, 1006, 1015, 1016} {
-		if m.mouse.encoding == encodingOf(n) {
-			p.csi("?", "h", n)
+		if m.mouse.encoding == mouseEncoding(n) {
+			p.addCSI("?", "h", n)
 		}
 	}
 	if m.keys.modifyOther != 0 {
-		p.csi(">", "m", 4, int(m.keys.modifyOther))
+		p.addCSI(">", "m", 4, int(m.keys.modifyOther))
 	}
 	if m.cursor.chosen {
-		p.csi("", " q", p.t.styleNumber())
+		p.addCSI("", " q", p.t.cursorStyleNumber())
 	} else if !m.cursor.blink {
-		p.csi("?", "l", 12)
+		p.addCSI("?", "l", 12)
 	}
 	if m.rectExtent != 0 {
-		p.csi("", "*x", int(m.rectExtent))
+		p.addCSI("", "*x", int(m.rectExtent))
 	}
 	if m.newline {
-		p.csi("", "h", 20)
+		p.addCSI("", "h", 20)
 	}
 }
 
-// margins sets what is not at the screen's edges.
-func (p *painter) margins() {
+// paintMargins sets margins away from the screen's edges.
+func (p *painter) paintMargins() {
 	r := &p.t.region
 	if p.t.mode.leftRight {
-		p.add("\x1b[?69h")
-		p.csi("", "s", r.Left+1, r.Right+1)
+		p.addString("\x1b[?69h")
+		p.addCSI("", "s", r.Left+1, r.Right+1)
 	}
 	if r.Top > 0 || r.Bottom < p.t.rows-1 {
-		p.csi("", "r", r.Top+1, r.Bottom+1)
+		p.addCSI("", "r", r.Top+1, r.Bottom+1)
 	}
 }
 
-// lateModes sets the modes under which the cursor could not be painted.
-func (p *painter) lateModes() {
+// paintLateModes sets modes incompatible with painting the cursor.
+func (p *painter) paintLateModes() {
 	if p.t.mode.guarded {
-		p.add("\x1bV")
+		p.addString("\x1bV")
 		if p.t.cur.pen.attrs&attrProtected == 0 {
-			p.add("\x1bW")
+			p.addString("\x1bW")
 		}
 	}
 	if p.t.mode.insert {
-		p.csi("", "h", 4)
+		p.addCSI("", "h", 4)
 	}
 	if !p.t.mode.autowrap {
-		p.csi("?", "l", 7)
+		p.addCSI("?", "l", 7)
 	}
 }

@@ -11,15 +11,14 @@ import (
 	"tandem/engine/vt/terminfo"
 )
 
-// replyf answers with a control sequence or string that is made of our own
-// text and numbers only.
+// replyf sends a reply. For safety, args must be numbers or our own text, never the program's.
 func (t *host) replyf(format string, args ...any) {
 	if t.o.Reply != nil && !t.quiet {
 		t.o.Reply(fmt.Appendf(nil, format, args...))
 	}
 }
 
-// appendInts appends numbers with semicolons between them.
+// appendInts appends numbers separated by semicolons.
 func appendInts(dst []byte, ns ...int) []byte {
 	for i, n := range ns {
 		if i > 0 {
@@ -30,10 +29,9 @@ func appendInts(dst []byte, ns ...int) []byte {
 	return dst
 }
 
-// deviceAttributes does DA1, DA2 and DA3. The terminal says what xterm says of
-// itself, a VT420 or, at that conformance level, a VT520, 4: it shows sixels, and 52: a
-// program can write the clipboard.
-func (t *host) deviceAttributes(prefix byte) {
+// reportAttributes implements DA1, DA2 and DA3. The answers are xterm's: a VT420, or a VT520 at
+// that conformance level; 4 stands for sixels, 52 for clipboard writes.
+func (t *host) reportAttributes(prefix byte) {
 	if t.param(0, 0) != 0 {
 		return
 	}
@@ -51,8 +49,8 @@ func (t *host) deviceAttributes(prefix byte) {
 	}
 }
 
-// deviceStatus does DSR.
-func (t *host) deviceStatus(private bool) {
+// reportStatus implements DSR.
+func (t *host) reportStatus(private bool) {
 	x0, y0 := t.origin()
 	x, y := t.cur.x-x0+1, t.cur.y-y0+1
 	switch n := t.param(0, 0); {
@@ -88,8 +86,8 @@ func (t *host) deviceStatus(private bool) {
 	}
 }
 
-// reportScheme tells whether the palette is dark (1) or light (2), as programs
-// ask that set mode 2031 (contour's and kitty's colour scheme notifications).
+// reportScheme reports a dark (1) or light (2) palette, as queried directly or by programs with
+// mode 2031 set (contour's and kitty's colour scheme notifications).
 func (t *host) reportScheme() {
 	scheme := 1
 	if t.colors.Light() {
@@ -98,16 +96,16 @@ func (t *host) reportScheme() {
 	t.replyf("\x1b[?997;%dn", scheme)
 }
 
-// SetColors says what the person's terminal has, which colour queries are answered with.
-// What the program has changed stays.
+// SetColors sets the colours of the user's terminal, used to answer colour queries. The program's
+// changes stay.
 func (t *host) SetColors(p styled.Palette) {
-	if t.colors.SetOwn(p) && t.mode.tellScheme {
+	if t.colors.SetOwn(p) && t.mode.reportsScheme {
 		t.reportScheme()
 	}
 }
 
-// SetCell says how many pixels a cell has on the person's terminal, for sizes in pixels
-// and for pictures that come from now on; what cannot be is a usual cell.
+// SetCell sets the size in pixels of a cell on the user's terminal. It applies to reported sizes
+// and to pictures printed from now on. An impossible size selects the default.
 func (t *host) SetCell(cell image.Point) {
 	if cell.X < 2 || cell.Y < 4 || cell.X > graphics.MaxCell || cell.Y > graphics.MaxCell {
 		cell = image.Pt(CellWidth, CellHeight)
@@ -118,17 +116,16 @@ func (t *host) SetCell(cell image.Point) {
 	}
 }
 
-// reportSize tells the size to a program that has set mode 2048 (in-band resize
-// notifications).
+// reportSize sends the size to a program with mode 2048 set (in-band resize notifications).
 func (t *host) reportSize() {
-	if t.mode.tellSize {
+	if t.mode.reportsSize {
 		t.replyf("\x1b[48;%d;%d;%d;%dt", t.rows, t.cols, t.rows*t.pictures.Cell.Y, t.cols*t.pictures.Cell.X)
 	}
 }
 
-// graphicsAttribute does XTSMGRAPHICS: how many colours a sixel picture has and how large
-// it may be. Neither can be changed, and there is no ReGIS.
-func (t *host) graphicsAttribute() {
+// reportGraphics implements XTSMGRAPHICS: the colours and the maximum size of a sixel picture.
+// Neither can be changed, and there is no ReGIS.
+func (t *host) reportGraphics() {
 	switch n := t.param(0, 0); n {
 	case 1:
 		t.replyf("\x1b[?1;0;%dS", graphics.SixelColors)
@@ -141,16 +138,16 @@ func (t *host) graphicsAttribute() {
 	}
 }
 
-// terminalParameters does DECREQTPARM.
-func (t *host) terminalParameters() {
+// reportParameters implements DECREQTPARM.
+func (t *host) reportParameters() {
 	if n := t.param(0, 0); n <= 1 {
 		t.replyf("\x1b[%d;1;1;128;128;1;0x", n+2)
 	}
 }
 
-// windowOps does the parts of XTWINOPS that tell sizes and that keep titles.
-// Reports of a title are refused: a program could make us type it.
-func (t *host) windowOps() {
+// windowOperation implements the size reports and the title stack of XTWINOPS. It refuses to report
+// a title: a program could make the terminal type it as input.
+func (t *host) windowOperation() {
 	switch t.param(0, 0) {
 	case 11:
 		t.replyf("\x1b[1t")
@@ -171,10 +168,11 @@ func (t *host) windowOps() {
 	}
 }
 
-// requestMode does DECRQM: 1 set, 2 reset, 3 and 4 for ever so, 0 unknown.
-func (t *Terminal) requestMode(private bool) {
+// reportMode implements DECRQM: 1 set, 2 reset, 3 and 4 permanently so, 0 unknown.
+func (t *Terminal) reportMode(private bool) {
 	n := t.param(0, 0)
 	switch {
+	// Terminals below the VT300 do not know DECRQM.
 	case t.mode.level < 3:
 		return
 	case !private:
@@ -182,7 +180,7 @@ func (t *Terminal) requestMode(private bool) {
 		return
 	}
 	state := 0
-	on, known := t.private(n)
+	on, known := t.privateMode(n)
 	switch {
 	case n == 8 || n == 60: // DECARM, DECHCCM
 		state = 4
@@ -194,8 +192,8 @@ func (t *Terminal) requestMode(private bool) {
 	t.replyf("\x1b[?%d;%d$y", n, state)
 }
 
-// ansiReport is DECRQM's answer for a mode of ECMA-48. Those that xterm names
-// are reset for ever.
+// ansiReport returns DECRQM's answer for a mode of ECMA-48. The unsupported ones named by xterm are
+// permanently reset.
 func (m *modeSet) ansiReport(n int) int {
 	f := m.ansiFlag(n)
 	switch {
@@ -209,22 +207,22 @@ func (m *modeSet) ansiReport(n int) int {
 	return 0
 }
 
-// wantsDCS says which device control strings are kept at all.
+// wantsDCS reports whether a device control string is supported.
 func wantsDCS(prefix, inter, final byte) bool {
 	return prefix == 0 && final == 'q' && (inter == '$' || inter == '+' || inter == 0)
 }
 
-// dispatchDCS does DECSIXEL, DECRQSS and XTGETTCAP.
+// dispatchDCS executes DECSIXEL, DECRQSS and XTGETTCAP.
 func (t *Terminal) dispatchDCS(b []byte) {
 	switch t.ps.inter {
 	case 0:
-		t.pictures.Sixel(b, graphics.SixelMode{Display: t.mode.sixelDisplay, Right: t.mode.sixelRight, Through: t.param(1, 0) == 1})
+		t.pictures.HandleSixel(b, graphics.SixelMode{Display: t.mode.sixelDisplay, Right: t.mode.sixelRight, Transparent: t.param(1, 0) == 1})
 		return
 	case '+':
-		t.termcap(b)
+		t.reportTermcap(b)
 		return
 	}
-	setting := t.setting(string(b))
+	setting := t.settingParams(string(b))
 	if setting == "" {
 		t.replyf("\x1bP0$r\x1b\\")
 		return
@@ -232,9 +230,9 @@ func (t *Terminal) dispatchDCS(b []byte) {
 	t.replyf("\x1bP1$r%s%s\x1b\\", setting, b)
 }
 
-// setting gives the parameters of the setting that DECRQSS names by its final
-// bytes; "" when we have no such setting.
-func (t *host) setting(name string) string {
+// settingParams returns the parameters of a setting named by its final bytes (DECRQSS); "" if
+// unknown.
+func (t *host) settingParams(name string) string {
 	r := &t.region
 	switch name {
 	case "m":
@@ -246,7 +244,7 @@ func (t *host) setting(name string) string {
 			return string(appendInts(nil, r.Left+1, r.Right+1))
 		}
 	case " q":
-		return strconv.Itoa(t.styleNumber())
+		return strconv.Itoa(t.cursorStyleNumber())
 	case "\"q":
 		if t.cur.pen.attrs&attrProtected != 0 && !t.mode.guarded {
 			return "1"
@@ -266,12 +264,11 @@ func (t *host) setting(name string) string {
 	return ""
 }
 
-// appendSetting appends the parameters of SGR that make p the pen, with colours
-// in colon form as xterm tells them.
+// appendSetting appends SGR parameters for p, with colours in colon form as reported by xterm.
 func appendSetting(dst []byte, p pen) []byte {
 	fg, bg := p.fg, p.bg
 	p.fg, p.bg = 0, 0
-	dst = appendSettingColor(styled.AppendSGR(dst, p.look()), fg, 30)
+	dst = appendSettingColor(styled.AppendSGR(dst, p.visibleStyle()), fg, 30)
 	return appendSettingColor(dst, bg, 40)
 }
 
@@ -290,8 +287,8 @@ func appendSettingColor(dst []byte, c styled.Color, base int) []byte {
 	return fmt.Appendf(dst, ";%d", base+n)
 }
 
-// styleNumber is DECSCUSR's number of the cursor style.
-func (t *host) styleNumber() int {
+// cursorStyleNumber returns DECSCUSR's number of the cursor style.
+func (t *host) cursorStyleNumber() int {
 	n := 2*int(t.mode.cursor.shape) + 2
 	if t.mode.cursor.blink {
 		n--
@@ -299,9 +296,9 @@ func (t *host) styleNumber() int {
 	return n
 }
 
-// termcap does XTGETTCAP: names in hex with semicolons between them. A name
-// that is not ours is answered without repeating it.
-func (t *host) termcap(b []byte) {
+// reportTermcap implements XTGETTCAP: hex names separated by semicolons. The reply to an unknown
+// name does not repeat it.
+func (t *host) reportTermcap(b []byte) {
 	for range 16 {
 		var name []byte
 		n := 0

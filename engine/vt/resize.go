@@ -11,22 +11,28 @@ import (
 	"tandem/engine/vt/history"
 )
 
-// Resize sets the size, each side clamped to 1…1000. Lines of the main screen
-// and the scrollback that wrapped are wrapped anew; the alternate screen is cut
-// or extended at its right and bottom. Margins go back to the edges. The places
-// to keep are changed to where what is there has gone.
+// A resize rewraps the main screen and the scrollback. Rows joined by a wrap form a logical line,
+// cut anew at the new width. A reflow reads rows oldest first, collects one line at a time and
+// writes its rows to a new history, so it needs little memory beyond the result. Everything with a
+// position is carried along as a mark: the cursor, the saved cursor, the top of the screen and the
+// positions kept by callers. While its line is being collected, a mark is an offset in that line.
+// The alternate screen is only cropped, because full-screen programs redraw it.
+
+// Resize sets the size, each side clamped to 1…1000. Wrapped lines of the main screen and the
+// scrollback are rewrapped; the alternate screen is cut or extended at its right and bottom.
+// Margins return to the edges. The positions in keep are updated to follow their text.
 func (t *Terminal) Resize(cols, rows int, keep ...*Position) {
 	cols, rows = clampSide(cols), clampSide(rows)
 	if cols == t.cols && rows == t.rows {
 		return
 	}
 	pending := t.cur.pending
-	onMain, onOther := t.sortPlaces(keep)
+	onMain, onOther := t.splitByScreen(keep)
 	end := t.hist.End()
 	t.reflowMain(cols, rows, onMain)
 	first := 0
-	if t.other != nil {
-		first = t.cropOther(cols, rows)
+	if t.alt != nil {
+		first = t.cropAlt(cols, rows)
 	}
 	for _, p := range onOther {
 		p.Line = t.hist.End() + min(max(p.Line-end-int64(first), 0), int64(rows-1))
@@ -36,8 +42,9 @@ func (t *Terminal) Resize(cols, rows int, keep ...*Position) {
 	t.tabs = defaultTabs(t.tabs[:min(len(t.tabs), cols)], cols)
 	t.region = grid.Rect{Right: cols - 1, Bottom: rows - 1}
 	t.cur.x, t.cur.y = min(t.cur.x, cols-1), min(t.cur.y, rows-1)
-	t.stayInSight(pending)
+	t.clampAfterResize(pending)
 	t.joinOK = false
+	// Line numbers have changed, so every viewer needs the whole screen.
 	t.fullSeq = t.epoch
 	t.gone = make([]uint64, 2*rows)
 	t.goneLost = 0
@@ -47,9 +54,9 @@ func (t *Terminal) Resize(cols, rows int, keep ...*Position) {
 	t.reportSize()
 }
 
-// stayInSight puts the cursor into the columns of its row after a resize.
-// pending says that it was behind the last one before.
-func (t *page) stayInSight(pending bool) {
+// clampAfterResize moves the cursor into its row after a resize. pending reports whether it was
+// past the last column before.
+func (t *page) clampAfterResize(pending bool) {
 	last := t.scr.rows[t.cur.y].lastColumn(t.cols)
 	if t.cur.x > last {
 		t.cur.x, t.cur.pending = last, pending
@@ -57,23 +64,23 @@ func (t *page) stayInSight(pending bool) {
 	t.cur.pending = t.cur.pending && t.cur.x == last && t.mode.autowrap
 }
 
-// A mark is a place that a reflow carries along: a row in the sequence of
-// scrollback and screen, and a column in it.
+// A mark is a position carried along by a reflow: a row in the sequence of scrollback and screen,
+// and a column.
 type mark struct{ row, x int }
 
 // A reflow rewraps lines into rows of another width.
 type reflow struct {
-	t     *store
-	cols  int
-	out   history.Lines // what was rewrapped so far; numbers from 0
-	line  []grid.Cell   // the logical line being gathered
-	mark  RowMark       // of its rows
-	kept  []heldStrips
-	rows  int     // rows read so far
-	open  bool    // rows of line were read
-	marks []*mark // places not yet mapped that lie in rows read
-	at    []int   // their offsets in line
-	wait  []*mark // places in rows to come
+	t       *store
+	cols    int
+	out     history.Lines // the rows rewrapped so far, numbered from 0
+	line    []grid.Cell   // the logical line being collected
+	mark    RowMark       // marks of its rows
+	pending []pendingStrips
+	rows    int     // rows read so far
+	open    bool    // line has at least one row
+	marks   []*mark // unmapped marks in rows of line
+	offsets []int   // offsets of marks in line
+	waiting []*mark // marks in later rows
 }
 
 // reflowMain rewraps the scrollback and the main screen.
@@ -81,39 +88,40 @@ func (t *Terminal) reflowMain(cols, rows int, keep []*Position) {
 	s := t.main
 	cur := &t.cur
 	if t.scr != s {
+		// While the alternate screen is visible, the main screen's cursor is the saved one.
 		cur = &s.saved
 	}
 	kept := int(t.hist.End() - t.hist.Oldest())
 	used, below := t.mainRows(cur)
-	cursor, saved := cur.mark(kept), s.saved.mark(kept)
+	cursor, saved := cur.toMark(kept), s.saved.toMark(kept)
 	saved.row = min(saved.row, kept+used-1)
 	top := mark{kept, 0}
-	places := t.markPlaces(keep)
-	f := reflow{t: &t.store, cols: cols, wait: append([]*mark{&top, &cursor, &saved}, places...)}
+	places := t.newMarks(keep)
+	f := reflow{t: &t.store, cols: cols, waiting: append([]*mark{&top, &cursor, &saved}, places...)}
 	lines, bytes := t.hist.Limits()
+	// The history needs room for the rewrapped screen too; installRows takes those rows out again.
 	f.out = history.New(lines+rows+t.rows*(t.cols/cols+1), 2*bytes, 0)
 	cells := []grid.Cell(nil)
 	for n := t.hist.Oldest(); n < t.hist.End(); n++ {
 		var attrs history.Attrs
 		cells, attrs = t.hist.Get(n, cells[:0], t.internCluster)
-		f.add(cells, attrs)
+		f.addRow(cells, attrs)
 	}
 	for y := range used {
-		attrs := s.attrs(y)
+		attrs := s.rowAttrs(y)
 		attrs.Wrapped = attrs.Wrapped && y < used-1
-		f.add(s.text(y), attrs)
+		f.addRow(s.textCells(y), attrs)
 	}
-	f.flush()
+	f.flushLine()
 	first := f.firstRow(top.row, rows, below)
-	f.goTo(keep, places, kept+used)
-	t.install(s, &f.out, first, cols, rows)
-	s.saved.goTo(saved, first, cols, rows)
-	cur.goTo(cursor, first, cols, rows)
+	f.moveToMarks(keep, places, kept+used)
+	t.installRows(s, &f.out, first, cols, rows)
+	s.saved.moveToMark(saved, first, cols, rows)
+	cur.moveToMark(cursor, first, cols, rows)
 }
 
-// mark gives the cursor's place; with a pending wrap it is behind the last
-// cell.
-func (c *cursor) mark(kept int) mark {
+// toMark returns the mark of the cursor, after the last cell if a wrap is pending.
+func (c *cursor) toMark(kept int) mark {
 	m := mark{kept + c.y, c.x}
 	if c.pending {
 		m.x++
@@ -121,14 +129,14 @@ func (c *cursor) mark(kept int) mark {
 	return m
 }
 
-// goTo places the cursor at a mark, on a screen that starts with row first.
-func (c *cursor) goTo(m mark, first, cols, rows int) {
+// moveToMark moves the cursor to a mark on a screen starting with row first.
+func (c *cursor) moveToMark(m mark, first, cols, rows int) {
 	c.pending = m.x == cols
 	c.x, c.y = min(m.x, cols-1), min(max(m.row-first, 0), rows-1)
 }
 
-// mainRows counts the rows of the main screen that hold text or the cursor,
-// and the blank ones below.
+// mainRows counts the rows of the main screen down to the last text or the cursor, and the blank
+// rows below.
 func (t *Terminal) mainRows(cur *cursor) (used, below int) {
 	used = t.rows
 	s := t.main
@@ -138,44 +146,45 @@ func (t *Terminal) mainRows(cur *cursor) (used, below int) {
 	return used, t.rows - used
 }
 
-// add takes one row.
-func (f *reflow) add(cells []grid.Cell, attrs history.Attrs) {
+// addRow adds one row.
+func (f *reflow) addRow(cells []grid.Cell, attrs history.Attrs) {
+	// A row of double size is a line of its own, so it ends the line before it.
 	if attrs.Size != styled.SingleSize {
-		f.flush()
+		f.flushLine()
 	}
-	left := f.wait[:0]
-	for _, m := range f.wait {
+	left := f.waiting[:0]
+	for _, m := range f.waiting {
 		if m.row == f.rows {
 			f.marks = append(f.marks, m)
-			f.at = append(f.at, len(f.line)+m.x)
+			f.offsets = append(f.offsets, len(f.line)+m.x)
 		} else {
 			left = append(left, m)
 		}
 	}
-	f.wait = left
+	f.waiting = left
 	if attrs.Strips != nil {
-		f.kept = append(f.kept, heldStrips{len(f.line), attrs.Strips})
+		f.pending = append(f.pending, pendingStrips{len(f.line), attrs.Strips})
 	}
 	f.line = append(f.line, cells...)
 	f.mark |= attrs.Mark
 	f.rows++
 	f.open = true
 	if attrs.Size != styled.SingleSize {
-		f.cutOff(attrs.Size)
+		f.cropLine(attrs.Size)
 	} else if !attrs.Wrapped {
-		f.flush()
+		f.flushLine()
 	}
 }
 
-// cutOff takes the line gathered, which is not of single size, as one row.
-func (f *reflow) cutOff(size styled.LineSize) {
+// cropLine outputs a line of double size as one row, cut to the width.
+func (f *reflow) cropLine(size styled.LineSize) {
 	cells := cropCells(f.line, f.cols)
-	f.place(0, len(cells), true)
-	f.out.Push(cells, history.Attrs{Size: size, Mark: f.mark, Strips: f.strips(0, len(cells), true)}, f.t.clusters.text)
-	f.line, f.marks, f.at, f.open, f.mark = f.line[:0], f.marks[:0], f.at[:0], false, 0
+	f.mapMarks(0, len(cells), true)
+	f.out.Push(cells, history.Attrs{Size: size, Mark: f.mark, Strips: f.takeStrips(0, len(cells), true)}, f.t.clusters.text)
+	f.line, f.marks, f.offsets, f.open, f.mark = f.line[:0], f.marks[:0], f.offsets[:0], false, 0
 }
 
-// cropCells cuts a row; of a wide cluster it leaves no half.
+// cropCells cuts a row to cols cells, blanking half a wide cluster at the edge.
 func cropCells(cells []grid.Cell, cols int) []grid.Cell {
 	if len(cells) <= cols {
 		return cells
@@ -186,31 +195,31 @@ func cropCells(cells []grid.Cell, cols int) []grid.Cell {
 	return cells[:cols]
 }
 
-// flush wraps the line gathered and starts the next.
-func (f *reflow) flush() {
+// flushLine wraps the collected line and starts the next.
+func (f *reflow) flushLine() {
 	if !f.open {
 		return
 	}
 	f.open = false
 	if f.cols == 1 {
-		f.line = narrow(f.line)
+		f.line = replaceWide(f.line)
 	}
 	from := 0
 	for {
-		to := f.cut(from)
+		to := f.rowEnd(from)
 		last := to == len(f.line)
-		f.place(from, to, last)
-		f.out.Push(f.line[from:to], history.Attrs{Wrapped: !last, Mark: f.mark, Strips: f.strips(from, to, last)}, f.t.clusters.text)
+		f.mapMarks(from, to, last)
+		f.out.Push(f.line[from:to], history.Attrs{Wrapped: !last, Mark: f.mark, Strips: f.takeStrips(from, to, last)}, f.t.clusters.text)
 		f.mark = 0
 		if from = to; last {
 			break
 		}
 	}
-	f.line, f.marks, f.at = f.line[:0], f.marks[:0], f.at[:0]
+	f.line, f.marks, f.offsets = f.line[:0], f.marks[:0], f.offsets[:0]
 }
 
-// narrow replaces wide clusters, for a screen of one column.
-func narrow(cells []grid.Cell) []grid.Cell {
+// replaceWide replaces wide clusters with U+FFFD, for a screen of one column.
+func replaceWide(cells []grid.Cell) []grid.Cell {
 	out := cells[:0]
 	for _, c := range cells {
 		if c.Glyph == grid.Tail {
@@ -222,8 +231,8 @@ func narrow(cells []grid.Cell) []grid.Cell {
 	return out
 }
 
-// cut says where the row that starts at from ends.
-func (f *reflow) cut(from int) int {
+// rowEnd returns the end of the row starting at from.
+func (f *reflow) rowEnd(from int) int {
 	to := min(from+f.cols, len(f.line))
 	if to < len(f.line) && f.line[to].Glyph == grid.Tail && to-1 > from {
 		to--
@@ -231,40 +240,39 @@ func (f *reflow) cut(from int) int {
 	return to
 }
 
-// heldStrips are pictures beside a cell of the line gathered.
-type heldStrips struct {
+// pendingStrips are picture strips at a cell of the collected line.
+type pendingStrips struct {
 	at     int
 	strips *graphics.Strips
 }
 
-// strips takes those that fall into the row of line[from:to].
-func (f *reflow) strips(from, to int, last bool) (row *graphics.Strips) {
-	if len(f.kept) == 0 {
+// takeStrips removes and returns the strips in the row line[from:to], or all if it is the last.
+func (f *reflow) takeStrips(from, to int, last bool) (row *graphics.Strips) {
+	if len(f.pending) == 0 {
 		return nil
 	}
-	f.kept = slices.DeleteFunc(f.kept, func(k heldStrips) bool {
+	f.pending = slices.DeleteFunc(f.pending, func(k pendingStrips) bool {
 		if k.at >= to && !last {
 			return false
 		}
-		row = row.Joined(k.strips)
+		row = row.Join(k.strips)
 		return true
 	})
 	return row
 }
 
-// place maps the marks that fall into the row of line[from:to].
-func (f *reflow) place(from, to int, last bool) {
+// mapMarks maps the marks in the row line[from:to].
+func (f *reflow) mapMarks(from, to int, last bool) {
 	for i, m := range f.marks {
-		if at := f.at[i]; at >= from && (at < to || last) {
+		if at := f.offsets[i]; at >= from && (at < to || last) {
 			m.row, m.x = int(f.out.End()), at-from
-			f.at[i] = -1
+			f.offsets[i] = -1
 		}
 	}
 }
 
-// firstRow says which row becomes the top of the screen. A screen with free
-// rows below stays where it was; one that was full is filled from the
-// scrollback, so that nothing visible is lost and growing undoes shrinking.
+// firstRow returns the new top row of the screen. A screen with free rows below stays put. A full
+// one is filled from the scrollback, so nothing visible is lost and growing undoes shrinking.
 func (f *reflow) firstRow(top, rows, below int) int {
 	total := int(f.out.End())
 	if below > 0 && total-top <= rows {
@@ -273,11 +281,10 @@ func (f *reflow) firstRow(top, rows, below int) int {
 	return max(total-rows, int(f.out.Oldest()))
 }
 
-// install makes rows from first on the screen, and those before it the
-// scrollback.
-func (t *store) install(s *screen, rows *history.Lines, first, cols, height int) {
+// installRows puts rows from first on the screen, and earlier ones in the scrollback.
+func (t *store) installRows(s *screen, rows *history.Lines, first, cols, height int) {
 	s.grid.Resize(cols, height)
-	s.newRows(height, t.epoch)
+	s.resetRows(height, t.epoch)
 	lines, bytes := t.hist.Limits()
 	hist := history.New(lines, bytes, t.hist.Oldest())
 	cells := []grid.Cell(nil)
@@ -299,10 +306,10 @@ func (t *store) install(s *screen, rows *history.Lines, first, cols, height int)
 	t.hist = hist
 }
 
-// cropOther cuts or extends the alternate screen; when the cursor would be
-// below it, rows go at the top instead; first is how many.
-func (t *Terminal) cropOther(cols, rows int) (first int) {
-	s := t.other
+// cropAlt cuts or extends the alternate screen. If the cursor would end up below it, rows are cut
+// at the top instead; first is their number.
+func (t *Terminal) cropAlt(cols, rows int) (first int) {
+	s := t.alt
 	if t.scr == s {
 		first = max(t.cur.y-rows+1, 0)
 		t.cur.y -= first
@@ -314,7 +321,7 @@ func (t *Terminal) cropOther(cols, rows int) (first int) {
 	}
 	old, strips := s.rows, s.strips
 	s.grid.Resize(cols, rows)
-	s.newRows(rows, t.epoch)
+	s.resetRows(rows, t.epoch)
 	for y, row := range saved {
 		s.grid.Put(0, y, row)
 		s.rows[y].wide, s.rows[y].used = min(old[first+y].wide, int16(cols)), int16(cols)

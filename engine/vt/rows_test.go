@@ -10,9 +10,8 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// TestWhatIsKnownOfRowsHolds compares the columns noted for each row with its
-// cells.
-func TestWhatIsKnownOfRowsHolds(t *testing.T) {
+// TestRowStateMatchesItsCells compares the used and wide columns of each row with its cells.
+func TestRowStateMatchesItsCells(t *testing.T) {
 	pieces := []string{
 		"hello", "中文字中", "e\u0301", "❤\ufe0f", "\r\n", "\n", "\r", "\b", "\t", "\x1b[m", "\x1b[44m", "\x1b[7m",
 		"\x1b[H", "\x1b[3;4H", "\x1b[2;9H", "\x1bM", "\x1b[J", "\x1b[1J", "\x1b[2J", "\x1b[K", "\x1b[1K",
@@ -48,12 +47,12 @@ func checkRows(t *rapid.T, term *Terminal, piece string) {
 	}
 }
 
-// What measures more than its cells is a run of its own, which says how many it has.
-func TestAnEmojiInOneCellIsARunOfItsOwn(t *testing.T) {
+// A glyph wider than its cells is a run of its own, with the number of its cells.
+func TestOneCellEmojiGetsItsOwnRun(t *testing.T) {
 	own := New(Options{Cols: 20, Rows: 1})
 	own.Write([]byte("a⚠\ufe0fb\x1b[?2027h⚠\ufe0fc"))
 	var got []string
-	for _, r := range own.row(0).Runs {
+	for _, r := range own.screenLine(0).Runs {
 		got = append(got, fmt.Sprint(r.Text, r.Cells))
 	}
 	if want := []string{"a1", "⚠\ufe0f1", "b⚠\ufe0fc4"}; !slices.Equal(got, want) {

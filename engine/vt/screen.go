@@ -8,11 +8,11 @@ import (
 	"tandem/engine/vt/history"
 )
 
-// A screen is one of the two: cells, what the front end knows of each row, and
-// what DECSC and the kitty keyboard protocol keep for each screen.
+// A screen is the main or the alternate screen: its cells, the state of each row, and the saved
+// cursor and kitty keyboard flags, separate for each screen.
 type screen struct {
 	grid   grid.Grid
-	rows   []rowState // a part of slab
+	rows   []rowState // a window of slab
 	slab   []rowState
 	strips graphics.Rows // of pictures
 	saved  cursor
@@ -21,28 +21,28 @@ type screen struct {
 
 type rowState struct {
 	version uint64 // epoch of the last change
-	wide    int16  // wide clusters stand before this column only
-	used    int16  // from this column on all cells are blank in the default style
-	wrapped bool   // goes on in the next row
-	padded  bool   // wrapped, and its last cell is free for want of two
+	wide    int16  // no wide cluster ends after this column
+	used    int16  // all cells from this column on are blank in the default style
+	wrapped bool   // continues in the next row
+	padded  bool   // wrapped early, because a wide cluster did not fit in its last cell
 	size    styled.LineSize
 	mark    RowMark
 }
 
-// A cursor is what DECSC saves.
+// A cursor is the state saved by DECSC.
 type cursor struct {
 	x, y    int
 	pending bool // the next character wraps first
 	origin  bool // DECOM
 	pen     pen
 	g       [4]charset.Set
-	gl      uint8 // which of g is in use
-	single  uint8 // which of g the next character uses (SS2, SS3); 0 for gl
+	gl      uint8 // index into g of the set in use
+	single  uint8 // index into g for the next character (SS2, SS3); 0 for gl
 }
 
-// text gives the cells of a row that belong to its line: all of a row that
-// goes on but the one left free, else those up to the last that is not blank.
-func (s *screen) text(y int) []grid.Cell {
+// textCells returns the cells of a row's text: all of a wrapped row, except a padding cell,
+// otherwise those up to the last non-blank one.
+func (s *screen) textCells(y int) []grid.Cell {
 	cells, r := s.grid.Row(y), &s.rows[y]
 	switch {
 	case !r.wrapped:
@@ -55,18 +55,18 @@ func (s *screen) text(y int) []grid.Cell {
 
 func (t *store) newScreen() *screen {
 	s := &screen{grid: t.newGrid(t.cols, t.rows)}
-	s.newRows(t.rows, t.epoch)
+	s.resetRows(t.rows, t.epoch)
 	return s
 }
 
-// attrs is what stays known of a row when it leaves the screen.
-func (s *screen) attrs(y int) history.Attrs {
+// rowAttrs returns the attributes a row keeps in the scrollback.
+func (s *screen) rowAttrs(y int) history.Attrs {
 	r := &s.rows[y]
 	return history.Attrs{Wrapped: r.wrapped, Size: r.size, Mark: r.mark, Strips: s.strips.At(y)}
 }
 
-// newRows makes all that is known of rows new, changed in an epoch.
-func (s *screen) newRows(n int, epoch uint64) {
+// resetRows replaces the row states with n new ones, changed in epoch.
+func (s *screen) resetRows(n int, epoch uint64) {
 	s.slab = make([]rowState, grid.SlabSize*n)
 	s.rows = s.slab[:n]
 	s.strips = nil
@@ -75,15 +75,15 @@ func (s *screen) newRows(n int, epoch uint64) {
 	}
 }
 
-// wrote marks a row of the shown screen as changed before column end.
-func (t *store) wrote(y, end int) {
+// noteWritten marks row y of the current screen as changed, and used up to column end.
+func (t *store) noteWritten(y, end int) {
 	row := &t.scr.rows[y]
 	row.version = t.epoch
 	row.used = max(row.used, int16(end))
 }
 
-// touch marks a row of the shown screen as changed.
-func (t *store) touch(y int) { t.scr.rows[y].version = t.epoch }
+// touchRow marks row y of the current screen as changed.
+func (t *store) touchRow(y int) { t.scr.rows[y].version = t.epoch }
 
 func (t *store) touchRows(top, bottom int) {
 	for y := top; y <= bottom; y++ {
@@ -91,24 +91,25 @@ func (t *store) touchRows(top, bottom int) {
 	}
 }
 
-// showScreen makes s the screen that is shown.
+// showScreen switches to s.
 func (t *page) showScreen(s *screen) {
 	if t.scr != s {
 		t.scr = s
 		t.touchRows(0, t.rows-1)
-		t.keepInSight()
+		t.clampCursor()
 	}
 }
 
 func (t *page) altScreen() *screen {
-	if t.other == nil {
-		t.other = t.newScreen()
+	if t.alt == nil {
+		t.alt = t.newScreen()
 	}
-	return t.other
+	return t.alt
 }
 
-// setAlt does modes 47, 1047 and 1049 (xterm ctlseqs, DECSET).
+// setAlt implements modes 47, 1047 and 1049 (xterm ctlseqs, DECSET).
 func (t *page) setAlt(mode int, on bool) {
+	// The saved cursor belongs to the screen being left, so this comes before the switch.
 	if mode == 1049 && on {
 		t.saveCursor()
 	}
@@ -120,7 +121,7 @@ func (t *page) setAlt(mode int, on bool) {
 			t.pictures.ForgetAlt()
 		}
 	} else {
-		if mode == 1047 && t.scr == t.other {
+		if mode == 1047 && t.scr == t.alt {
 			t.eraseRows(0, t.rows-1)
 		}
 		t.showScreen(t.main)
@@ -132,7 +133,7 @@ func (t *page) setAlt(mode int, on bool) {
 
 func (t *page) saveCursor() { t.scr.saved = t.cur }
 
-// restoreCursor does DECRC; with nothing saved it is home and the defaults.
+// restoreCursor implements DECRC. If nothing was saved, the cursor goes home with the defaults.
 func (t *page) restoreCursor() {
 	t.cur = t.scr.saved
 	t.cur.x, t.cur.y = min(t.cur.x, t.cols-1), min(t.cur.y, t.rows-1)
@@ -140,12 +141,12 @@ func (t *page) restoreCursor() {
 		t.cur.x = min(max(t.cur.x, r.Left), r.Right)
 		t.cur.y = min(max(t.cur.y, r.Top), r.Bottom)
 	}
-	t.keepInSight()
+	t.clampCursor()
 	t.cur.pending = t.cur.pending && t.mode.autowrap
 	t.penChanged = true
 }
 
-// inRegion says whether the cursor is inside the margins.
+// inRegion reports whether the cursor is inside the margins.
 func (t *page) inRegion() bool {
 	r := &t.region
 	return t.cur.y >= r.Top && t.cur.y <= r.Bottom && t.cur.x >= r.Left && t.cur.x <= r.Right
@@ -160,7 +161,7 @@ func (t *page) lineFeed() {
 		}
 	case t.cur.y < t.rows-1:
 		t.cur.y++
-		t.keepInSight()
+		t.clampCursor()
 	}
 }
 
@@ -173,12 +174,12 @@ func (t *page) reverseLineFeed() {
 		}
 	case t.cur.y > 0:
 		t.cur.y--
-		t.keepInSight()
+		t.clampCursor()
 	}
 }
 
-// scrollUp moves a rectangle up by n rows. With keep, what leaves the top of
-// the main screen goes to the scrollback.
+// scrollUp moves a rectangle up by n rows. With keep, rows leaving the top of the main screen go to
+// the scrollback.
 func (t *page) scrollUp(r grid.Rect, n int, keep bool) {
 	n = min(n, r.Bottom-r.Top+1)
 	if n <= 0 {
@@ -186,25 +187,27 @@ func (t *page) scrollUp(r grid.Rect, n int, keep bool) {
 	}
 	whole := r.Left == 0 && r.Right == t.cols-1
 	if keep && whole && r.Top == 0 && t.scr == t.main {
-		t.keepRows(n)
+		t.pushRows(n)
 		t.scr.grid.Scroll(r, n, t.blankID())
 		t.moveRows(r.Top, r.Bottom, n)
+		// Rows moved up keep their absolute numbers, so they count as unchanged. Rows below the
+		// margin get new numbers.
 		t.touchRows(r.Bottom-n+1, t.rows-1)
-		t.keepInSight()
+		t.clampCursor()
 		return
 	}
-	t.scroll(r, n, whole)
+	t.scrollRect(r, n, whole)
 }
 
 func (t *page) scrollDown(r grid.Rect, n int) {
 	n = min(n, r.Bottom-r.Top+1)
 	if n > 0 {
-		t.scroll(r, -n, r.Left == 0 && r.Right == t.cols-1)
+		t.scrollRect(r, -n, r.Left == 0 && r.Right == t.cols-1)
 	}
 }
 
-// scroll moves rows whose numbers stay: all of them changed.
-func (t *page) scroll(r grid.Rect, n int, whole bool) {
+// scrollRect moves rows in place. Their numbers stay, so all of them are marked as changed.
+func (t *page) scrollRect(r grid.Rect, n int, whole bool) {
 	if !whole {
 		t.splitColumns(r)
 	}
@@ -212,21 +215,22 @@ func (t *page) scroll(r grid.Rect, n int, whole bool) {
 	if whole {
 		t.moveRows(r.Top, r.Bottom, n)
 	} else {
-		wide := t.widest(r.Top, r.Bottom)
+		wide := t.maxWide(r.Top, r.Bottom)
 		for y := r.Top; y <= r.Bottom; y++ {
 			t.scr.rows[y].wide, t.scr.rows[y].used = wide, int16(t.cols)
 			t.scr.rows[y].wrapped = false
-			t.cutStrips(r.Left, y, r.Right+1-r.Left)
+			t.cutTextStrips(r.Left, y, r.Right+1-r.Left)
 		}
 	}
 	if r.Top > 0 || n < 0 {
-		t.unwrap(r.Top - 1)
+		// The row above no longer continues in its new neighbour.
+		t.unwrapRow(r.Top - 1)
 	}
 	t.touchRows(r.Top, r.Bottom)
-	t.keepInSight()
+	t.clampCursor()
 }
 
-func (t *store) widest(top, bottom int) int16 {
+func (t *store) maxWide(top, bottom int) int16 {
 	var wide int16
 	for y := top; y <= bottom; y++ {
 		wide = max(wide, t.scr.rows[y].wide)
@@ -234,13 +238,14 @@ func (t *store) widest(top, bottom int) int16 {
 	return wide
 }
 
-// moveRows carries what is known of rows along with their cells; the rows that
-// come free are new.
+// moveRows moves row states along with their cells, and resets the vacated ones.
 func (t *page) moveRows(top, bottom, n int) {
 	t.scr.strips.Move(top, bottom, n)
+	// Scrolling the whole screen by one row is most of the work of a busy terminal: it slides a
+	// window instead of copying.
 	if n == 1 && top == 0 && bottom == t.rows-1 {
 		t.scr.rows = grid.Slide(t.scr.slab, t.scr.rows)
-		t.freshRow(bottom)
+		t.resetRow(bottom)
 		return
 	}
 	rows := t.scr.rows[top : bottom+1]
@@ -251,26 +256,28 @@ func (t *page) moveRows(top, bottom, n int) {
 	} else {
 		n = -n
 		copy(rows[n:], rows)
+		// The row it continued in has not moved along.
 		rows[len(rows)-1].wrapped = false
 	}
 	for y := fresh; y < fresh+n; y++ {
-		t.freshRow(y)
+		t.resetRow(y)
 	}
 }
 
-// freshRow forgets what was known of a row that comes free now.
-func (t *page) freshRow(y int) {
+// resetRow resets the state of a vacated row.
+func (t *page) resetRow(y int) {
 	row := &t.scr.rows[y]
 	*row = rowState{}
 	row.version = t.epoch
+	// Vacated cells have the background colour, so they are not blank.
 	if t.cur.pen.bg != 0 {
 		row.used = int16(t.cols)
 	}
 }
 
-// unwrap says that a row does not go on in the next one; row -1 is the last
-// line of the scrollback.
-func (t *store) unwrap(y int) {
+// unwrapRow ends the continuation of row y in the next one. Row -1 is the last line of the
+// scrollback.
+func (t *store) unwrapRow(y int) {
 	if y < 0 {
 		if t.scr == t.main && t.hist.UnwrapLast() {
 			t.gone[(t.hist.End()-1)%int64(len(t.gone))] = t.epoch
@@ -279,21 +286,21 @@ func (t *store) unwrap(y int) {
 	}
 	if t.scr.rows[y].wrapped {
 		t.scr.rows[y].wrapped = false
-		t.touch(y)
+		t.touchRow(y)
 	}
 }
 
-// keepRows puts the first n rows of the screen into the scrollback.
-func (t *store) keepRows(n int) {
+// pushRows copies the first n rows of the screen to the scrollback.
+func (t *store) pushRows(n int) {
 	for y := range n {
 		row := &t.scr.rows[y]
-		t.leave(row.version)
-		t.hist.Push(t.scr.text(y), t.scr.attrs(y), t.clusters.text)
+		t.recordVersion(row.version)
+		t.hist.Push(t.scr.textCells(y), t.scr.rowAttrs(y), t.clusters.text)
 	}
 }
 
-// leave notes the version of the line that is about to get number hist.End().
-func (t *store) leave(version uint64) {
+// recordVersion saves the version of the line about to be numbered hist.End.
+func (t *store) recordVersion(version uint64) {
 	at := &t.gone[t.hist.End()%int64(len(t.gone))]
 	t.goneLost = max(t.goneLost, *at)
 	*at = version

@@ -6,16 +6,16 @@ import (
 	"tandem/engine/styled"
 )
 
-// maxSavedStyles is how many styles XTPUSHSGR keeps, as in xterm.
+// maxSavedStyles is the depth of the XTPUSHSGR stack, as in xterm.
 const maxSavedStyles = 10
 
-// A savedStyle is what XTPUSHSGR kept and what of it XTPOPSGR brings back.
+// A savedStyle is a pen saved by XTPUSHSGR, and the parts of it for XTPOPSGR to restore.
 type savedStyle struct {
 	pen   pen
-	parts []int32 // numbers of SGR, 30 and 31 for the colours; none for all
+	parts []int32 // SGR numbers, with 30 and 31 for the colours; nil for all
 }
 
-// pushStyle does XTPUSHSGR.
+// pushStyle implements XTPUSHSGR.
 func (t *host) pushStyle() {
 	if len(t.savedStyles) < maxSavedStyles {
 		s := savedStyle{pen: t.cur.pen}
@@ -26,7 +26,7 @@ func (t *host) pushStyle() {
 	}
 }
 
-// popStyle does XTPOPSGR. The hyperlink and the protection are no part of it.
+// popStyle implements XTPOPSGR. It keeps the current hyperlink and protection.
 func (t *host) popStyle() {
 	n := len(t.savedStyles) - 1
 	if n < 0 {
@@ -39,15 +39,15 @@ func (t *host) popStyle() {
 		p = s.pen
 	}
 	for _, part := range s.parts {
-		p.take(part, s.pen)
+		p.restorePart(part, s.pen)
 	}
 	p.link = t.cur.pen.link
 	p.attrs = p.attrs&^attrProtected | t.cur.pen.attrs&attrProtected
 	t.cur.pen, t.penChanged = p, true
 }
 
-// take takes over what a parameter of XTPUSHSGR names.
-func (p *pen) take(part int32, from pen) {
+// restorePart copies one attribute from a saved pen, named by a parameter of XTPUSHSGR.
+func (p *pen) restorePart(part int32, from pen) {
 	switch part {
 	case 4, 21:
 		p.under, p.ul = from.under, from.ul

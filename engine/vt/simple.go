@@ -9,10 +9,11 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// printSimple prints the characters at the start of p that never join the one
-// before them, and the ASCII between them, as many as fit in the row, in one go.
-// It says how many bytes it used; where it gives up, print goes on.
+// printSimple prints a run of characters that cannot join their predecessors, and the ASCII between
+// them, as far as they fit in the row. It returns the number of bytes printed; 0 leaves p to
+// printRune.
 func (t *writer) printSimple(p []byte) int {
+	// These states need the checks of printRune.
 	if t.cur.pending || t.mode.insert || t.cur.single != 0 || t.lastRune == zwj || isLeadingJamo(t.lastRune) {
 		return 0
 	}
@@ -27,8 +28,8 @@ func (t *writer) printSimple(p []byte) int {
 	return used
 }
 
-// fillSimple fills cells with the simple characters at the start of p, ASCII
-// among them where it is wanted. It says how many cells and bytes these are.
+// fillSimple fills cells with the simple characters at the start of p, including ASCII if ascii is
+// true. It returns the number of cells and bytes used.
 func fillSimple(cells []grid.Cell, p []byte, style grid.StyleID, ascii bool) (filled, used int) {
 	for used < len(p) && filled < len(cells) {
 		if b := p[used]; b < 0x80 {
@@ -60,8 +61,8 @@ func fillSimple(cells []grid.Cell, p []byte, style grid.StyleID, ascii bool) (fi
 	return filled, used
 }
 
-// fillWide fills cells with the Chinese characters and Hangul syllables at the
-// start of p, and says how many there are.
+// fillWide fills cells with the Chinese characters and Hangul syllables at the start of p, and
+// returns their number. It decodes them itself, because most text beyond ASCII consists of them.
 func fillWide(cells []grid.Cell, p []byte, style grid.StyleID) (n int) {
 	for len(p) >= 3 && len(cells) >= 2 && p[0]&0xF0 == 0xE0 && (p[1]^0x80)|(p[2]^0x80) < 0x40 {
 		r := rune(p[0]&0x0F)<<12 | rune(p[1]&0x3F)<<6 | rune(p[2]&0x3F)
@@ -75,11 +76,11 @@ func fillWide(cells []grid.Cell, p []byte, style grid.StyleID) (n int) {
 	return n
 }
 
-// putSimple prints cells that fit in the row.
+// putSimple writes cells that fit in the row at the cursor.
 func (t *writer) putSimple(cells []grid.Cell, limit int) {
 	t.makeRoom(len(cells), limit)
 	t.scr.grid.Put(t.cur.x, t.cur.y, cells)
-	t.wrote(t.cur.y, t.cur.x+len(cells))
+	t.noteWritten(t.cur.y, t.cur.x+len(cells))
 	last := cells[len(cells)-1].Glyph
 	wide := last == grid.Tail
 	if wide {
@@ -88,19 +89,18 @@ func (t *writer) putSimple(cells []grid.Cell, limit int) {
 	if len(cells) > 1 {
 		t.noteWide(t.cur.x + len(cells))
 	}
-	t.advance(len(cells), limit)
-	t.printed(rune(last), last, wide)
+	t.advanceCursor(len(cells), limit)
+	t.notePrinted(rune(last), last, wide)
 }
 
 func isLeadingJamo(r rune) bool { return r >= 0x1100 && r <= 0x115F || r >= 0xA960 && r <= 0xA97C }
 
-// commonWide says whether r is a Chinese character or a Hangul syllable: most of
-// what takes two cells.
+// commonWide reports whether r is a common Chinese character or a Hangul syllable; most wide
+// characters are.
 func commonWide(r rune) bool { return r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 }
 
-// simpleWidth gives the width of the common characters that start a new
-// cluster whatever stands before them (but for ZWJ and a leading Jamo), 0 for
-// all others.
+// simpleWidth returns the width of the common characters that always start a new cluster, except
+// after ZWJ and a leading Jamo. It returns 0 for all others.
 func simpleWidth(r rune) int {
 	switch {
 	case commonWide(r):

@@ -8,7 +8,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-func TestSimpleCharactersHaveTheirWidthAndNeverJoin(t *testing.T) {
+func TestSimpleCharactersHaveKnownWidthAndNeverJoin(t *testing.T) {
 	simple := 0
 	for r := rune(0x80); r <= utf8.MaxRune; r++ {
 		w := simpleWidth(r)

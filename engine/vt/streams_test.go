@@ -10,14 +10,13 @@ import (
 	"testing"
 )
 
-// streamDir is where bench/pty.sh has the streams written to.
+// The flags let bench/pty.sh write the streams to files.
 var (
 	streamDir  = flag.String("streams", "", "write the streams of the benchmarks to this folder")
 	streamSize = flag.Int("stream-size", 1<<20, "their size in bytes")
 )
 
-// streams are the inputs that throughput is measured with: what programs that
-// write much write.
+// streams are the inputs of the throughput benchmarks, modelled on programs with much output.
 var streams = []struct {
 	name string
 	make func(cols, rows int, b *bytes.Buffer, r *rand.Rand)
@@ -30,8 +29,8 @@ var streams = []struct {
 	{"region", regionLine},
 }
 
-// stream makes at least size bytes, the same ones each time.
-func stream(size, cols, rows int, make func(cols, rows int, b *bytes.Buffer, r *rand.Rand)) []byte {
+// makeStream returns at least size bytes, the same on every call.
+func makeStream(size, cols, rows int, make func(cols, rows int, b *bytes.Buffer, r *rand.Rand)) []byte {
 	var b bytes.Buffer
 	r := rand.New(rand.NewPCG(1, 2))
 	for b.Len() < size {
@@ -88,11 +87,11 @@ func regionLine(_, rows int, b *bytes.Buffer, r *rand.Rand) {
 		rows-2, rows-2, r.IntN(1e6), rows, r.IntN(1e6))
 }
 
-func TestStreamsAreTheSameEachTime(t *testing.T) {
+func TestStreamsAreDeterministic(t *testing.T) {
 	for _, s := range streams {
 		for _, size := range [][2]int{{80, 24}, {200, 60}} {
-			data := stream(*streamSize, size[0], size[1], s.make)
-			if !bytes.Equal(data, stream(*streamSize, size[0], size[1], s.make)) {
+			data := makeStream(*streamSize, size[0], size[1], s.make)
+			if !bytes.Equal(data, makeStream(*streamSize, size[0], size[1], s.make)) {
 				t.Errorf("%s at %d×%d differs from one time to the next", s.name, size[0], size[1])
 			}
 			if *streamDir == "" {

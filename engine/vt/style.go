@@ -5,11 +5,11 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// attrProtected marks cells that selective erase leaves alone (DECSCA). It
-// lives in interned styles only and never leaves the package.
+// attrProtected marks cells protected from selective erase (DECSCA). It exists only in interned
+// styles and never leaves the package.
 const attrProtected styled.Attr = 1 << 15
 
-// A pen is a style as cells refer to it: comparable without reading strings.
+// A pen is a style as stored for cells: comparable without reading strings.
 type pen struct {
 	fg, bg, ul styled.Color
 	link       uint32 // number in the link table, 0 for none
@@ -17,14 +17,14 @@ type pen struct {
 	under      styled.Underline
 }
 
-// look is the part of a pen that SGR sets.
-func (p pen) look() styled.Style {
+// visibleStyle returns the part of a pen set by SGR.
+func (p pen) visibleStyle() styled.Style {
 	return styled.Style{FG: p.fg, BG: p.bg, UL: p.ul, Attrs: p.attrs &^ attrProtected, Underline: p.under}
 }
 
-// setLook does SGR: it changes everything but the hyperlink and the protection.
-func (p *pen) setLook(params []int32, sub uint32) {
-	s := p.look()
+// applySGR implements SGR. It changes everything except the hyperlink and the protection.
+func (p *pen) applySGR(params []int32, sub uint32) {
+	s := p.visibleStyle()
 	s.SGR(params, sub)
 	*p = pen{s.FG, s.BG, s.UL, p.link, s.Attrs | p.attrs&attrProtected, s.Underline}
 }
@@ -36,27 +36,26 @@ func (p *pen) hash() uint32 {
 	return h ^ h>>15
 }
 
-// Bounds of what styles and links may cost. The scrollback gives up lines
-// before they are passed for good.
+// Limits of styles and links. If those in use exceed them, the scrollback
+// drops lines.
 const (
-	minStyles    = 4096    // interned before unused ones are looked for
+	minStyles    = 4096    // interned styles before the first collection
 	maxStyles    = 1 << 17 // in use
 	maxLinkBytes = 8 << 20 // of hyperlink targets in use
 )
 
-// A styleTable interns pens: a hash table chained through the styles' numbers.
-// Numbers of styles that no cell uses any more are taken back by the
-// terminal's collectUnused.
+// A styleTable interns pens in a hash table, chained through the styles' numbers.
+// Terminal.collectUnused frees the numbers of styles no longer used by any cell.
 type styleTable struct {
 	pens  []pen          // by StyleID; 0 is the zero pen
-	next  []grid.StyleID // by StyleID: another one with the same head; 0 ends it
-	heads []grid.StyleID // by hash; their number is a power of two
+	next  []grid.StyleID // by StyleID: the next in the same chain; 0 at its end
+	heads []grid.StyleID // first of each chain, by hash; a power of two
 	free  []grid.StyleID
-	n     int // interned
-	limit int // interned styles that are worth a collection
+	n     int // interned styles
+	limit int // a collection is due above this many interned styles
 }
 
-// minHeads is the least number of chains.
+// minHeads is the initial number of chains.
 const minHeads = 64
 
 func newStyleTable() styleTable {
@@ -66,26 +65,27 @@ func newStyleTable() styleTable {
 	}
 }
 
-// id interns a pen.
-func (s *styleTable) id(p pen) grid.StyleID {
+// intern returns the number of a pen, and adds it if it is new.
+func (s *styleTable) intern(p pen) grid.StyleID {
 	if p == (pen{}) {
 		return 0
 	}
-	for id := *s.head(&p); id != 0; id = s.next[id] {
+	for id := *s.chainHead(&p); id != 0; id = s.next[id] {
 		if s.pens[id] == p {
 			return id
 		}
 	}
-	return s.add(p)
+	return s.addPen(p)
 }
 
-func (s *styleTable) head(p *pen) *grid.StyleID { return &s.heads[int(p.hash())&(len(s.heads)-1)] }
+func (s *styleTable) chainHead(p *pen) *grid.StyleID { return &s.heads[int(p.hash())&(len(s.heads)-1)] }
 
-// add gives a pen that is not interned a number.
-func (s *styleTable) add(p pen) grid.StyleID {
+// addPen assigns a number to a new pen.
+func (s *styleTable) addPen(p pen) grid.StyleID {
+	// Chains stay short with at most one style per chain on average.
 	if s.n == len(s.heads) {
 		s.heads = make([]grid.StyleID, 2*len(s.heads))
-		s.chain()
+		s.rebuildChains()
 	}
 	var id grid.StyleID
 	if n := len(s.free); n > 0 {
@@ -95,27 +95,26 @@ func (s *styleTable) add(p pen) grid.StyleID {
 		id = grid.StyleID(len(s.pens))
 		s.pens, s.next = append(s.pens, p), append(s.next, 0)
 	}
-	head := s.head(&p)
+	head := s.chainHead(&p)
 	s.next[id], *head = *head, id
 	s.n++
 	return id
 }
 
-// chain makes the chains anew; a zero pen has no number but 0.
-func (s *styleTable) chain() {
+// rebuildChains refills all chains. The zero pen is skipped: it always has number 0.
+func (s *styleTable) rebuildChains() {
 	clear(s.heads)
 	for i := range s.pens {
 		if p := &s.pens[i]; *p != (pen{}) {
-			head := s.head(p)
+			head := s.chainHead(p)
 			s.next[i], *head = *head, grid.StyleID(i)
 		}
 	}
 }
 
-// full says that a collection is due.
 func (s *styleTable) full() bool { return s.n > s.limit }
 
-// sweep frees every style that is not marked as used.
+// sweep frees every style not marked as used.
 func (s *styleTable) sweep(used []bool) {
 	for i := range s.pens {
 		if !used[i] && s.pens[i] != (pen{}) {
@@ -124,14 +123,15 @@ func (s *styleTable) sweep(used []bool) {
 			s.n--
 		}
 	}
-	s.chain()
+	s.rebuildChains()
 	s.limit = nextLimit(s.n)
 }
 
-// nextLimit says at how many entries to look again when so many are in use.
+// nextLimit returns the number of entries for the next collection, given how many are in use. It
+// grows with use, so that collections stay rare.
 func nextLimit(used int) int { return max(used+minStyles, min(2*used, maxStyles)) }
 
-// A stringTable interns strings under numbers from 1 on.
+// A stringTable interns strings under numbers starting at 1.
 type stringTable struct {
 	text  []string // by number; 0 is ""
 	ids   map[string]uint32
@@ -144,7 +144,7 @@ func newStringTable() stringTable {
 	return stringTable{text: make([]string, 1), ids: map[string]uint32{}, limit: minStyles}
 }
 
-func (s *stringTable) id(b []byte) uint32 {
+func (s *stringTable) intern(b []byte) uint32 {
 	if id, ok := s.ids[string(b)]; ok {
 		return id
 	}

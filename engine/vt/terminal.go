@@ -13,110 +13,107 @@ import (
 	"tandem/engine/vt/palette"
 )
 
-// Options configure a Terminal. Only the size has no useful zero.
+// Options configure a Terminal. Only the size has no useful zero value.
 type Options struct {
 	Cols, Rows      int
-	Grid            func(cols, rows int) grid.Grid // nil: the package's own grid
+	Grid            func(cols, rows int) grid.Grid // nil: grid.New
 	ScrollbackLines int                            // 0: 10,000; negative: none
 	ScrollbackBytes int                            // 0: 64 MiB
-	Colors          styled.Palette                 // what colour queries are answered with, until SetColors
-	Cell            image.Point                    // pixels of a cell, until SetCell; zero: a usual one
+	Colors          styled.Palette                 // answers to colour queries, until SetColors
+	Cell            image.Point                    // pixels of a cell, until SetCell; zero: CellWidth × CellHeight
 
-	// Reply takes what the terminal answers to the program. It is called from
-	// Write, must not block, and may be nil. It may keep the slice.
+	// Reply receives the terminal's answers to the program. It is called from Write, must not
+	// block, and may keep the slice; nil discards them.
 	Reply func([]byte)
-	// Event takes what the program tells beyond the screen. Called from Write;
-	// may be nil.
+	// Event receives the program's events. It is called from Write; nil discards them.
 	Event func(Event)
 }
 
 const (
 	maxSide = 1000
-	// feedSize is how much is interpreted between two looks at the tables.
+	// feedSize is how many bytes are interpreted between two checks of the tables' limits.
 	feedSize = 64 << 10
 )
 
-// A Terminal emulates xterm. It is made in layers, each of which knows only those
-// below it: the store of cells, the page that is edited, the writer that prints,
-// the host that answers the program, and the interpreter of what the program
-// writes, which is the Terminal itself.
+// A Terminal emulates xterm. It is built in layers, each knowing only those below: the store of
+// cells, the page for editing, the writer for printing, the host for replies, and the interpreter,
+// the Terminal itself.
 type Terminal struct {
 	host
 	savedDEC map[int]bool // XTSAVE
-	unfed    int          // bytes of this Write behind the part that is interpreted now
+	unfed    int          // bytes of this Write after the part being interpreted
 }
 
-// A store is what can be read: the cells of both screens and the scrollback, what
-// their styles, links and clusters stand for, and what has changed since when.
+// A store is the readable state: the cells of both screens and the scrollback, the styles, links
+// and clusters they refer to, and the versions of changes.
 type store struct {
 	newGrid    func(cols, rows int) grid.Grid
 	cols, rows int
 	main       *screen
-	other      *screen // the alternate screen, nil until first used
-	scr        *screen // the one that is shown
+	alt        *screen // the alternate screen, nil until first used
+	scr        *screen // the visible one
 	hist       history.Lines
 	styles     styleTable
 	links      stringTable
 	clusters   stringTable
 
-	pictures graphics.Pictures
-	pictured uint64 // counts changes of what of them is where, but for scrolling
+	pictures       graphics.Pictures
+	pictureChanges uint64 // see PictureChanges
 
-	epoch    uint64 // changes are marked with it; each Diff starts the next
-	taken    [keptDiffs]diffTaken
-	gone     []uint64  // by line number modulo length: versions of lines that left
-	goneLost uint64    // newest version that fell out of gone
-	fullSeq  uint64    // a viewer with an older state needs everything
-	told     *toldRows // by the last diff; nil in builds without the tag invariants
+	epoch    uint64 // version of current changes; each Diff starts the next
+	taken    [maxKeptDiffs]diffRecord
+	gone     []uint64      // versions of lines that scrolled off, by line number modulo length
+	goneLost uint64        // newest version overwritten in gone
+	fullSeq  uint64        // a viewer with an older state needs everything
+	reported *reportedRows // rows of the last diff; nil without the build tag invariants
 
 	cells []grid.Cell  // scratch
 	pair  [2]grid.Cell // scratch: one cluster
 	text  []byte       // scratch
 }
 
-// A page is the screen shown as it is edited: the cursor and its pen, margins, tab
-// stops and modes.
+// A page is the visible screen for editing: the cursor and its pen, margins, tab stops and modes.
 type page struct {
 	store
 	cur        cursor
 	penStyle   grid.StyleID // of cur.pen
-	penChanged bool         // penStyle does not fit cur.pen
+	penChanged bool         // penStyle is out of date
 	region     grid.Rect    // margins
 	altBy      int          // the mode that switched to the alternate screen
 	tabs       []bool
 	mode       modeSet
 }
 
-// A writer prints characters on a page, and knows what was printed last.
+// A writer prints characters on a page and remembers the last one.
 type writer struct {
 	page
-	joinOK   bool      // the last thing done was printing the cluster before the cursor
+	joinOK   bool      // nothing has happened since the cluster before the cursor was printed
 	lastRune rune      // last code point printed
 	last     grid.Cell // last cluster printed, for REP; lastWide goes with it
 	lastWide bool
 	lastEnd  int // its last column
 }
 
-// A host does what takes parameters or tells somebody something: replies to the
-// program, events for whoever runs the terminal, and what these are about.
+// A host handles everything with parameters or an outside effect: replies to the program, events
+// for the owner of the terminal, and their state.
 type host struct {
 	writer
 	o           Options
-	quiet       bool   // a replay: no replies, no events
-	ps          parser // the sequence that is done now
-	behind      int    // bytes of this Write behind the string that has just ended
+	quiet       bool   // during a replay: no replies or events
+	ps          parser // holds the current sequence
+	remaining   int    // bytes of this Write after the string just ended
 	title       string
 	titles      []string
-	remoteHost  string       // where the program says that it is, "" if it does not
+	remoteHost  string       // the program's host as it reports it; "" if unknown
 	savedStyles []savedStyle // XTPUSHSGR
 	colors      palette.Table
-	notice      notice.Parts // of OSC 99, not yet whole
+	notice      notice.Parts // incomplete notifications of OSC 99
 	bells       uint32
 	syncAt      time.Time     // when synchronised output began
 	started     *commandModes // modes at the start of the shell's last command; nil if none
 }
 
-// New returns a cleared terminal with replies switched on.
+// New returns a blank terminal with replies on.
 func New(o Options) *Terminal {
 	if o.Grid == nil {
 		o.Grid = grid.New
@@ -152,14 +149,15 @@ func New(o Options) *Terminal {
 
 func clampSide(n int) int { return min(max(n, 1), maxSide) }
 
-// Write interprets what a program wrote. It never fails and never blocks;
-// sequences and characters may be split anywhere.
+// Write interprets a program's output. It never fails and never blocks. Sequences and characters
+// may be split anywhere.
 func (t *Terminal) Write(p []byte) (int, error) {
 	total := len(p)
 	for len(p) > 0 {
+		// In steps, because one Write may use up any number of styles and links.
 		n := min(len(p), feedSize)
 		t.unfed = len(p) - n
-		t.tidy()
+		t.boundTables()
 		t.feed(p[:n])
 		if invariants.Enabled {
 			t.check()
@@ -169,49 +167,47 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	return total, nil
 }
 
-// SetReplies switches replies and events, but for PromptEvents, off for a replay,
-// or on again.
+// SetReplies turns replies and events on or off; off is for a replay. PromptEvents are always sent.
 func (t *Terminal) SetReplies(on bool) { t.quiet = !on }
 
-// Size is the terminal's size in cells.
+// Size returns the terminal's size in cells.
 func (t *Terminal) Size() (cols, rows int) { return t.cols, t.rows }
 
-// Title is the window title, without control characters.
+// Title returns the window title, without control characters.
 func (t *Terminal) Title() string { return t.title }
 
-func (t *host) reply(b []byte) {
+func (t *host) sendReply(b []byte) {
 	if t.o.Reply != nil && !t.quiet {
 		t.o.Reply(b)
 	}
 }
 
-func (t *host) event(e Event) {
+func (t *host) sendEvent(e Event) {
 	if t.o.Event != nil && !t.quiet {
 		t.o.Event(e)
 	}
 }
 
-// penID gives the interned style of the pen.
+// penID returns the interned style of the pen.
 func (t *page) penID() grid.StyleID {
 	if t.penChanged {
 		t.penChanged = false
-		t.penStyle = t.styles.id(t.cur.pen)
+		t.penStyle = t.styles.intern(t.cur.pen)
 	}
 	return t.penStyle
 }
 
-// blankID gives the style of cells that are erased now: the background colour
-// alone (back colour erase).
+// blankID returns the style of erased cells: only the background colour (back colour erase).
 func (t *page) blankID() grid.StyleID {
 	if t.cur.pen.bg == 0 {
 		return 0
 	}
-	return t.styles.id(pen{bg: t.cur.pen.bg})
+	return t.styles.intern(pen{bg: t.cur.pen.bg})
 }
 
-// tidy keeps the tables within their bounds. When what is in use is too much,
-// the scrollback gives up its older half.
-func (t *Terminal) tidy() {
+// boundTables keeps the tables within their limits. If too much is in use, the scrollback drops its
+// older half.
+func (t *Terminal) boundTables() {
 	if !t.styles.full() && !t.links.full() && !t.clusters.full() && t.links.bytes <= maxLinkBytes {
 		return
 	}
@@ -224,12 +220,11 @@ func (t *Terminal) tidy() {
 	}
 }
 
-// collectUnused takes back the numbers of styles, links and clusters that
-// nothing refers to any more.
+// collectUnused frees the numbers of unreferenced styles, links and clusters.
 func (t *Terminal) collectUnused() {
 	styles := make([]bool, len(t.styles.pens))
 	clusters := make([]bool, len(t.clusters.text))
-	for _, s := range [...]*screen{t.main, t.other} {
+	for _, s := range [...]*screen{t.main, t.alt} {
 		if s == nil {
 			continue
 		}
@@ -242,27 +237,28 @@ func (t *Terminal) collectUnused() {
 			}
 		}
 	}
+	// REP may still print the last cluster.
 	if g := t.last.Glyph; g >= grid.FirstCluster {
 		clusters[g-grid.FirstCluster] = true
 	}
 	t.hist.EachStyle(func(id grid.StyleID) { styles[id] = true })
 	t.clusters.sweep(clusters)
 	t.styles.sweep(styles)
-	t.penChanged = true
+	t.penChanged = true // the pen's style may have been freed
 	t.sweepLinks()
 	if invariants.Enabled {
 		t.checkTables()
 	}
 }
 
-// sweepLinks runs when the styles left are those in use.
+// sweepLinks frees unused links. It must follow the sweep of the styles, which refer to links.
 func (t *Terminal) sweepLinks() {
 	used := make([]bool, len(t.links.text))
 	for _, p := range t.styles.pens {
 		used[p.link] = true
 	}
 	used[t.cur.pen.link] = true
-	for _, s := range [...]*screen{t.main, t.other} {
+	for _, s := range [...]*screen{t.main, t.alt} {
 		if s != nil {
 			used[s.saved.pen.link] = true
 		}

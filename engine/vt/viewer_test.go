@@ -10,13 +10,13 @@ import (
 
 const white, black = styled.ColorRGB | 0xFFFFFF, styled.ColorRGB
 
-func TestColourQueriesAreAnsweredFromThePersonsTerminal(t *testing.T) {
-	b := newBench(10, 3, "own")
+func TestColourQueriesReturnUsersColours(t *testing.T) {
+	b := newTestTerminal(10, 3, "own")
 	b.SetColors(styled.Palette{Background: white, Colors: [16]styled.Color{2: styled.ColorRGB | 0x00AA00}})
 	b.Write([]byte("\x1b]11;?\a\x1b]4;2;?;1;?\x1b\\\x1b]10;?;?;?\a\x1b[?996n"))
 	want := "\x1b]11;rgb:ffff/ffff/ffff\a" +
-		"\x1b]4;2;rgb:0000/aaaa/0000\x1b\\\x1b]4;1;rgb:e0e0/6c6c/7575\x1b\\" + // what is not known is usual
-		"\x1b]10;rgb:1e1e/2121/2828\a\x1b]11;rgb:ffff/ffff/ffff\a\x1b]12;rgb:1e1e/2121/2828\a" + // and can be read
+		"\x1b]4;2;rgb:0000/aaaa/0000\x1b\\\x1b]4;1;rgb:e0e0/6c6c/7575\x1b\\" + // unknown colours have defaults
+		"\x1b]10;rgb:1e1e/2121/2828\a\x1b]11;rgb:ffff/ffff/ffff\a\x1b]12;rgb:1e1e/2121/2828\a" + // contrasting with the background
 		"\x1b[?997;2n"
 	if b.replies != want {
 		t.Errorf("answered %q, want %q", b.replies, want)
@@ -30,8 +30,8 @@ func TestColourQueriesAreAnsweredFromThePersonsTerminal(t *testing.T) {
 	}
 }
 
-func TestAProgramThatAsksIsToldOfAChangeOfTheScheme(t *testing.T) {
-	b := newBench(10, 3, "own")
+func TestMode2031ReportsSchemeChange(t *testing.T) {
+	b := newTestTerminal(10, 3, "own")
 	b.SetColors(styled.Palette{Background: white})
 	b.Write([]byte("\x1b[?2031h"))
 	b.SetColors(styled.Palette{Background: white, Cursor: black})
@@ -44,20 +44,20 @@ func TestAProgramThatAsksIsToldOfAChangeOfTheScheme(t *testing.T) {
 	}
 }
 
-func TestSizesInPixelsAreThoseOfThePersonsTerminal(t *testing.T) {
-	b := newBench(10, 3, "own")
+func TestPixelSizesMatchUsersTerminal(t *testing.T) {
+	b := newTestTerminal(10, 3, "own")
 	b.Write([]byte("\x1b[14t"))
 	b.SetCell(image.Pt(8, 17))
 	b.Write([]byte("\x1b[14t\x1b[16t\x1b[?2048h"))
 	b.SetCell(image.Pt(8, 17))
-	b.SetCell(image.Pt(0, 100_000)) // as if it had told none
+	b.SetCell(image.Pt(0, 100_000)) // invalid: as if unset
 	want := "\x1b[4;60;100t" + "\x1b[4;51;80t\x1b[6;17;8t\x1b[48;3;10;51;80t" + "\x1b[48;3;10;60;100t"
 	if b.replies != want {
 		t.Errorf("answered %q, want %q", b.replies, want)
 	}
 }
 
-func TestThePersonsCursorIsKeptUntilAProgramChoosesOne(t *testing.T) {
+func TestUsersCursorStaysUntilProgramSetsOne(t *testing.T) {
 	term := vt.New(vt.Options{Cols: 10, Rows: 3})
 	for _, c := range []struct {
 		in    string
@@ -75,8 +75,8 @@ func TestThePersonsCursorIsKeptUntilAProgramChoosesOne(t *testing.T) {
 	}
 }
 
-func TestACheckpointKeepsWhatAProgramWantsToBeToldOf(t *testing.T) {
-	was, is := newBench(10, 3, "own"), newBench(10, 3, "own")
+func TestCheckpointKeepsReportModes(t *testing.T) {
+	was, is := newTestTerminal(10, 3, "own"), newTestTerminal(10, 3, "own")
 	was.Write([]byte("\x1b[?2031h\x1b[?2048h"))
 	is.SetReplies(false)
 	is.Write(was.AppendCheckpoint(nil))

@@ -2,8 +2,8 @@ package graphics
 
 import "tandem/engine/invariants"
 
-// CheckRows panics unless r has n rows and each strip shows columns and a row of its placement.
-// It is no method: the linker keeps those that are exported.
+// CheckRows panics unless r has n rows, and each strip lies inside its placement. It is a function
+// because the linker keeps exported methods even if unused.
 func CheckRows(r Rows, n int) {
 	if r != nil && len(r) != n {
 		invariants.Failf("%d rows of pictures on a screen of %d", len(r), n)
@@ -13,8 +13,8 @@ func CheckRows(r Rows, n int) {
 	}
 }
 
-// CheckStrips panics unless each strip shows columns and a row of its placement. n is the row or
-// line that the message names.
+// CheckStrips panics unless each strip lies inside its placement. n is the row or line for the
+// message.
 func CheckStrips(s *Strips, n int64) {
 	if s == nil {
 		return

@@ -11,32 +11,32 @@ import (
 	"tandem/engine/styled"
 )
 
-// Bounds of what is kept for later: of PNGs, and of the text that has them in base64.
+// Limits of saved pictures, in bytes: their data, and the text with the data in base64.
 const (
-	maxKept     = 8 << 20
-	MaxKeptText = 40 << 20 // as large as in earlier releases, which kept more
+	maxSaved     = 8 << 20
+	MaxSavedText = 40 << 20 // as large as in earlier releases, which kept more
 )
 
-// MaxCell is the most pixels a side of a cell has.
+// MaxCell is the maximum size of a cell's side in pixels.
 const MaxCell = 400
 
-// AppendKept appends as text without control characters what is on the screens and what
-// the program can ask for by name; nothing if there is nothing. The data follows the JSON in base64,
+// AppendSaved appends, as text without control characters, the pictures on the screens and those
+// the program can still name; nothing if there are none. The data follows the JSON in base64,
 // because encoding/json would copy it several times.
-func (p *Pictures) AppendKept(dst []byte) []byte {
+func (p *Pictures) AppendSaved(dst []byte) []byte {
 	if p.store.serial == 0 && !p.loader.Loading() {
 		return dst
 	}
-	k := p.kept()
+	k := p.collectSaved()
 	var all [][]byte
 	size := 0
-	for data := range k.data() {
+	for data := range k.eachData() {
 		all = append(all, *data)
 		size += 1 + base64.StdEncoding.EncodedLen(len(*data))
 		*data = nil
 	}
 	text, err := json.Marshal(k)
-	if err != nil { // there is nothing in it that could not be written
+	if err != nil { // impossible: all fields can be marshalled
 		return dst
 	}
 	const rest = 64 << 10 // room for the caller's text
@@ -48,15 +48,15 @@ func (p *Pictures) AppendKept(dst []byte) []byte {
 	return dst
 }
 
-// parseKept parses the output of AppendKept, including that of earlier releases with the data in the
-// JSON.
-func parseKept(text []byte) (k keptPictures, err error) {
+// parseSaved parses the output of AppendSaved, including the format of earlier releases with the
+// data in the JSON.
+func parseSaved(text []byte) (k savedPictures, err error) {
 	from := json.NewDecoder(bytes.NewReader(text))
 	if err := from.Decode(&k); err != nil {
 		return k, err
 	}
 	rest := text[from.InputOffset():]
-	for data := range k.data() {
+	for data := range k.eachData() {
 		var one []byte
 		if len(rest) == 0 {
 			return k, nil
@@ -73,8 +73,8 @@ func parseKept(text []byte) (k keptPictures, err error) {
 	return k, nil
 }
 
-// data iterates over the data stored in base64, in order.
-func (k *keptPictures) data() iter.Seq[*[]byte] {
+// eachData iterates over the data stored in base64, in order.
+func (k *savedPictures) eachData() iter.Seq[*[]byte] {
 	return func(yield func(*[]byte) bool) {
 		if !yield(&k.Loading.Data) {
 			return
@@ -92,55 +92,55 @@ func (k *keptPictures) data() iter.Seq[*[]byte] {
 	}
 }
 
-// keptPictures are all but those in the scrollback alone.
-type keptPictures struct {
+// savedPictures are all pictures except those only in the scrollback.
+type savedPictures struct {
 	Serial, Placements uint64
 	Virtual            bool `json:",omitzero"`
-	Loading            Kept
-	Images             []keptImage
-	Placed             []keptPlacement
-	Strips             []keptStrip
+	Loading            PartialPicture
+	Images             []savedImage
+	Placed             []savedPlacement
+	Strips             []savedStrip
 }
 
-type keptImage struct {
+type savedImage struct {
 	ID, Number uint32
 	Alt        bool
 	Picture    uint64
 	PNG        []byte
-	Packed     *keptPixels `json:",omitempty"` // in place of a PNG
-	Sixels     bool        `json:",omitempty"` // PNG contains sixels
+	Packed     *savedPixels `json:",omitempty"` // in place of a PNG
+	Sixels     bool         `json:",omitempty"` // PNG contains sixels
 	Virtual    []Virtual
 }
 
-// keptPixels are those of a picture, compressed as they came.
-type keptPixels struct {
+// savedPixels are a picture's pixels, still compressed.
+type savedPixels struct {
 	Size     image.Point
 	Channels int
 	Data     []byte
 }
 
-func (p *Picture) keptPixels() *keptPixels {
+func (p *Picture) savePixels() *savedPixels {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.packed == nil {
 		return nil
 	}
-	return &keptPixels{p.Size, p.channels, p.packed}
+	return &savedPixels{p.Size, p.channels, p.packed}
 }
 
-func (p *Picture) keptSixels() []byte {
+func (p *Picture) saveSixels() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.sixels
 }
 
-// kept is an image with all that it takes to have it again, in so many bytes.
-func (i *Image) kept() (k keptImage, size int, err error) {
-	k = keptImage{ID: i.ID, Number: i.Number, Alt: i.Alt, Picture: i.Picture.Number, Virtual: i.Virtual}
-	if k.Packed = i.Picture.keptPixels(); k.Packed != nil {
+// toSaved returns the saved form of an image, and the size of its data.
+func (i *Image) toSaved() (k savedImage, size int, err error) {
+	k = savedImage{ID: i.ID, Number: i.Number, Alt: i.Alt, Picture: i.Picture.Number, Virtual: i.Virtual}
+	if k.Packed = i.Picture.savePixels(); k.Packed != nil {
 		return k, len(k.Packed.Data), nil
 	}
-	if sixels := i.Picture.keptSixels(); sixels != nil {
+	if sixels := i.Picture.saveSixels(); sixels != nil {
 		k.PNG, k.Sixels = sixels, true
 		return k, len(sixels), nil
 	}
@@ -148,7 +148,7 @@ func (i *Image) kept() (k keptImage, size int, err error) {
 	return k, len(k.PNG), err
 }
 
-func (k keptImage) restored() (*Picture, error) {
+func (k savedImage) restorePicture() (*Picture, error) {
 	if p := k.Packed; p != nil && (p.Channels == 3 || p.Channels == 4) {
 		return FromPacked(p.Size, p.Channels, p.Data)
 	}
@@ -159,31 +159,32 @@ func (k keptImage) restored() (*Picture, error) {
 	return FromPNG(k.PNG)
 }
 
-type keptPlacement struct {
+type savedPlacement struct {
 	At    styled.Placement
 	Image int // in Images
 	Name  uint32
 	Text  bool
 }
 
-type keptStrip struct {
+type savedStrip struct {
 	Alt              bool
 	Y, Placed        int // row; in Placed
 	Row, X, From, To int16
 }
 
-func (p *Pictures) kept() keptPictures {
-	k := keptPictures{Serial: p.store.serial, Placements: p.placements, Virtual: p.virtual, Loading: p.loader.Keep()}
+func (p *Pictures) collectSaved() savedPictures {
+	k := savedPictures{Serial: p.store.serial, Placements: p.placements, Virtual: p.virtual, Loading: p.loader.Save()}
 	onScreens := map[*Image]bool{}
 	p.eachStrip(func(_ bool, y int, one strip) { onScreens[one.at.image] = onScreens[one.at.image] || y >= 0 })
 	index := map[*Image]int{}
 	size := 0
+	// Newest first, so that the limit leaves out the oldest.
 	for _, i := range slices.Backward(p.store.images) {
 		if i.ID == 0 && i.Number == 0 && !onScreens[i] {
 			continue
 		}
-		kept, n, err := i.kept()
-		if err != nil || size+n > maxKept {
+		kept, n, err := i.toSaved()
+		if err != nil || size+n > maxSaved {
 			continue
 		}
 		size += n
@@ -200,17 +201,17 @@ func (p *Pictures) kept() keptPictures {
 		if !known {
 			at = len(k.Placed)
 			placed[one.at] = at
-			k.Placed = append(k.Placed, keptPlacement{one.at.Placement, i, one.at.id, one.at.text})
+			k.Placed = append(k.Placed, savedPlacement{one.at.Placement, i, one.at.id, one.at.text})
 		}
-		k.Strips = append(k.Strips, keptStrip{alt, y, at, one.row, one.x, one.from, one.to})
+		k.Strips = append(k.Strips, savedStrip{alt, y, at, one.row, one.x, one.from, one.to})
 	})
 	return k
 }
 
-// Restore takes what AppendKept has written, as far as it makes sense, and hands each row's
-// strips to put.
+// Restore restores the output of AppendSaved as far as it is valid, and passes each row's strips to
+// put.
 func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Strips) *Strips)) {
-	k, err := parseKept(text)
+	k, err := parseSaved(text)
 	if err != nil {
 		return
 	}
@@ -219,18 +220,19 @@ func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Stri
 	p.loader.Restore(k.Loading)
 	images := make([]*Image, len(k.Images))
 	for n, i := range slices.Backward(k.Images) { // the newest come first
-		made, err := i.restored()
+		made, err := i.restorePicture()
 		if err != nil {
 			continue
 		}
 		images[n] = &Image{ID: i.ID, Number: i.Number, Alt: i.Alt, Picture: made, Virtual: i.Virtual}
-		p.keep(images[n])
+		p.addImage(images[n])
+		// addImage assigned a new number, but placements refer to the old one.
 		made.Number = i.Picture
 	}
 	p.store.serial = max(p.store.serial, k.Serial)
 	placed := make([]*Placement, len(k.Placed))
 	for n, at := range k.Placed {
-		if at.Image >= 0 && at.Image < len(images) && images[at.Image] != nil && sensible(at.At, images[at.Image].Picture.Size) {
+		if at.Image >= 0 && at.Image < len(images) && images[at.Image] != nil && isPlausible(at.At, images[at.Image].Picture.Size) {
 			placed[n] = &Placement{at.At, images[at.Image], at.Name, at.Text}
 			images[at.Image].placed = true
 			placed[n].Picture = images[at.Image].Picture.Number
@@ -239,14 +241,14 @@ func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Stri
 	for _, one := range k.Strips {
 		if one.Placed >= 0 && one.Placed < len(placed) && placed[one.Placed] != nil && one.From >= 0 && one.To <= 2*maxCells {
 			put(one.Alt, one.Y, func(s *Strips) *Strips {
-				return s.with(strip{placed[one.Placed], one.Row, one.X, one.From, one.To})
+				return s.withStrip(strip{placed[one.Placed], one.Row, one.X, one.From, one.To})
 			})
 		}
 	}
 }
 
-// sensible says that a placement is one that could have been made of a picture.
-func sensible(p styled.Placement, size image.Point) bool {
+// isPlausible reports whether a placement could belong to a picture of this size.
+func isPlausible(p styled.Placement, size image.Point) bool {
 	return p.Cols > 0 && p.Rows > 0 && p.Cols <= maxCells && p.Rows <= maxCells &&
 		p.Cell.X > 0 && p.Cell.Y > 0 && p.Cell.X <= MaxCell && p.Cell.Y <= MaxCell &&
 		!p.Source.Empty() && p.Source.In(image.Rectangle{Max: size}) &&

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// MaxCommand bounds a command, in bytes. Programs send at most 4 KB of base64 in one, as
-// they should, or all that they have.
+// MaxCommand limits a command, in bytes. Programs send 4 KB of base64 per command, as specified, or
+// everything in one.
 const MaxCommand = 8 << 20
 
 // maxScrolled is how many rows placements may scroll the screen by, in addition to one row per byte
 // of commands; placements are cut off there. Without it, a short command could scroll 1,000 rows.
 const maxScrolled = 16 << 10
 
-// What a command asks for and cannot get, as kitty says it to programs.
+// Errors sent to programs, worded as kitty does.
 var (
 	errNames    = errors.New("EINVAL:only one of i and I")
 	errUnknown  = errors.New("ENOENT:no such image")
@@ -24,9 +24,9 @@ var (
 	errOutside  = errors.New("EINVAL:nothing of the image is in the source rectangle")
 )
 
-// Kitty does a command of kitty's graphics protocol, which stands behind the G. It reports
-// whether that was more than a piece of a picture to come.
-func (p *Pictures) Kitty(b []byte) (done bool) {
+// HandleKitty executes a command of kitty's graphics protocol, given without its G. done is false
+// for a piece of an incomplete picture and for an invalid command.
+func (p *Pictures) HandleKitty(b []byte) (done bool) {
 	p.spent = max(p.spent-len(b), 0)
 	c, ok := ParseCommand(b)
 	if !ok {
@@ -34,22 +34,22 @@ func (p *Pictures) Kitty(b []byte) (done bool) {
 	}
 	switch a := c.Action(); {
 	case p.loader.Continues(&c) && c.Has('m') && !c.Has('d'):
-		return p.load(c)
+		return p.loadData(c)
 	case a == 't' || a == 'T' || a == 'q' || a == 'f':
-		return p.load(c)
+		return p.loadData(c)
 	case a == 'p':
-		p.place(&c)
+		p.placeImage(&c)
 	case a == 'd':
-		p.delete(&c)
+		p.deletePlacements(&c)
 	case a == 'a' || a == 'c':
-		p.answer(c.ID('q'), c.ID('i'), c.ID('I'), 0, errFrames)
+		p.sendReply(c.ID('q'), c.ID('i'), c.ID('I'), 0, errFrames)
 	}
 	return true
 }
 
-// load adds a command's data to a picture. It rejects animation frames after the first. whole
+// loadData adds a command's data to a picture. It rejects animation frames after the first. whole
 // reports whether the picture is complete.
-func (p *Pictures) load(c Command) (whole bool) {
+func (p *Pictures) loadData(c Command) (whole bool) {
 	done, picture, err := p.loader.Add(c)
 	p.makeRoom()
 	if done == nil {
@@ -66,31 +66,31 @@ func (p *Pictures) load(c Command) (whole bool) {
 	case done.Action() == 'f':
 		err = errFrames
 	default:
-		i := p.take(done, picture)
+		i := p.storePicture(done, picture)
 		if id = i.ID; done.Action() == 'T' {
-			err = p.show(done, i)
+			err = p.showImage(done, i)
 		}
 	}
-	p.answer(quiet, id, number, done.ID('p'), err)
+	p.sendReply(quiet, id, number, done.ID('p'), err)
 	return true
 }
 
-// take keeps a picture under the name that a command gives it.
-func (p *Pictures) take(c *Command, picture *Picture) *Image {
-	i := &Image{ID: c.ID('i'), Number: c.ID('I'), Alt: p.on.Alt(), Picture: picture}
+// storePicture stores a picture under the command's ID or number.
+func (p *Pictures) storePicture(c *Command, picture *Picture) *Image {
+	i := &Image{ID: c.ID('i'), Number: c.ID('I'), Alt: p.screen.Alt(), Picture: picture}
 	if i.Number != 0 {
 		i.ID = p.store.FreeID(i.Alt)
 	}
 	if old := p.store.Find(i.Alt, i.ID); old != nil {
-		p.forget(old)
+		p.forgetImage(old)
 	}
-	p.keep(i)
+	p.addImage(i)
 	return i
 }
 
-// answer tells the program what became of a command, if the image has a name, and if it
-// wants to know.
-func (p *Pictures) answer(quiet, id, number, place uint32, err error) {
+// sendReply reports a command's result to the program, if the image has an ID or number and the
+// program has not turned replies off.
+func (p *Pictures) sendReply(quiet, id, number, place uint32, err error) {
 	if id == 0 && number == 0 || quiet >= 2 || quiet == 1 && err == nil {
 		return
 	}
@@ -107,36 +107,36 @@ func (p *Pictures) answer(quiet, id, number, place uint32, err error) {
 	if err != nil {
 		text = err.Error()
 	}
-	p.on.Answer(fmt.Appendf(nil, "\x1b_G%s;%s\x1b\\", head[1:], text))
+	p.screen.Reply(fmt.Appendf(nil, "\x1b_G%s;%s\x1b\\", head[1:], text))
 }
 
-// named is the image that a command names.
-func (p *Pictures) named(c *Command) *Image {
+// findImage returns the image named by a command.
+func (p *Pictures) findImage(c *Command) *Image {
 	if id := c.ID('i'); id != 0 {
-		return p.store.Find(p.on.Alt(), id)
+		return p.store.Find(p.screen.Alt(), id)
 	}
-	return p.store.Numbered(p.on.Alt(), c.ID('I'))
+	return p.store.FindByNumber(p.screen.Alt(), c.ID('I'))
 }
 
-// place does a=p.
-func (p *Pictures) place(c *Command) {
-	i := p.named(c)
+// placeImage implements a=p.
+func (p *Pictures) placeImage(c *Command) {
+	i := p.findImage(c)
 	id, err := c.ID('i'), errUnknown
 	if i != nil {
-		id, err = i.ID, p.show(c, i)
+		id, err = i.ID, p.showImage(c, i)
 	}
-	p.answer(c.ID('q'), id, c.ID('I'), c.ID('p'), err)
+	p.sendReply(c.ID('q'), id, c.ID('I'), c.ID('p'), err)
 }
 
-// show shows an image where the cursor is, or with U=1 where placeholders will be.
-func (p *Pictures) show(c *Command, i *Image) error {
+// showImage shows an image at the cursor or, with U=1, at its placeholders.
+func (p *Pictures) showImage(c *Command, i *Image) error {
 	size := i.Picture.Size
 	cols, rows := c.Int('c', maxCells), c.Int('r', maxCells)
 	if c.Int('U', 1) == 1 {
 		p.placements++
-		i.hold(Virtual{ID: c.ID('p'), Cols: cols, Rows: rows, Serial: p.placements})
+		i.addVirtual(Virtual{ID: c.ID('p'), Cols: cols, Rows: rows, Serial: p.placements})
 		p.virtual = true
-		p.on.Redraw()
+		p.screen.Redraw()
 		return nil
 	}
 	if c.ID('P') != 0 {
@@ -152,37 +152,39 @@ func (p *Pictures) show(c *Command, i *Image) error {
 	if source = source.Intersect(image.Rectangle{Max: size}); source.Empty() {
 		return errOutside
 	}
-	at := p.placed(i, source, image.Pt(c.Int('X', p.Cell.X-1), c.Int('Y', p.Cell.Y-1)), cols, rows)
+	at := p.newPlacement(i, source, image.Pt(c.Int('X', p.Cell.X-1), c.Int('Y', p.Cell.Y-1)), cols, rows)
 	at.id, at.Z = c.ID('p'), c.Z()
+	// A placement with the same ID moves instead of being duplicated.
 	if at.id != 0 {
-		p.unplace(i.Alt, func(old *Placement) bool { return old.image == i && old.id == at.id })
+		p.removePlacements(i.Alt, func(old *Placement) bool { return old.image == i && old.id == at.id })
 	}
 	move := c.Int('C', 1) == 0
 	if move {
 		at.Rows = max(min(at.Rows, maxScrolled-p.spent), 1)
 		p.spent += at.Rows
 	}
-	x, y := p.on.Cursor()
-	p.on.Put(at, x, y, move, false)
+	x, y := p.screen.Cursor()
+	p.screen.PutPlacement(at, x, y, move, false)
 	if move {
-		p.on.Behind(at.Cols)
+		p.screen.AdvanceCursor(at.Cols)
 	}
 	return nil
 }
 
-// delete does a=d: it takes placements off the screen, and with a capital letter images
-// that then have none out of the store.
-func (p *Pictures) delete(c *Command) {
+// deletePlacements implements a=d: it removes placements from the screen and, with a capital
+// letter, images left without any.
+func (p *Pictures) deletePlacements(c *Command) {
 	what := c.Letter('d', 'a')
 	free := what >= 'A' && what <= 'Z'
 	what |= 0x20
+	// By the protocol, a delete command aborts an unfinished transfer.
 	if p.loader.Loading() && what != 'f' {
 		p.loader = Loader{}
 	}
 	touched := map[*Image]bool{}
-	if is := p.byName(what, c); is != nil {
+	if is := p.matchImages(what, c); is != nil {
 		for _, i := range p.store.All() {
-			touched[i] = i.Alt == p.on.Alt() && is(i)
+			touched[i] = i.Alt == p.screen.Alt() && is(i)
 		}
 		place := c.ID('p')
 		for i := range touched {
@@ -190,33 +192,34 @@ func (p *Pictures) delete(c *Command) {
 				i.Virtual = slices.DeleteFunc(i.Virtual, func(v Virtual) bool { return place == 0 || v.ID == place })
 			}
 		}
-		p.unplace(p.on.Alt(), func(at *Placement) bool {
+		p.removePlacements(p.screen.Alt(), func(at *Placement) bool {
 			return touched[at.image] && (what == 'r' || place == 0 || at.id == place)
 		})
-		p.on.Redraw()
-	} else if is := p.byCell(what, c); is != nil {
+		p.screen.Redraw()
+	} else if is := p.matchStrips(what, c); is != nil {
 		gone := map[*Placement]bool{}
 		p.eachStrip(func(alt bool, y int, one strip) {
-			if alt == p.on.Alt() && y >= 0 && is(one, y) {
+			if alt == p.screen.Alt() && y >= 0 && is(one, y) {
 				gone[one.at], touched[one.at.image] = true, true
 			}
 		})
-		p.unplace(p.on.Alt(), func(at *Placement) bool { return gone[at] })
+		p.removePlacements(p.screen.Alt(), func(at *Placement) bool { return gone[at] })
 	}
 	if !free {
 		return
 	}
-	shown := p.shown()
+	shown := p.imagesInUse()
 	p.store.Remove(func(i *Image) bool { return touched[i] && !shown[i] && len(i.Virtual) == 0 })
 }
 
-// byName are the images that a delete command names; nil if it is about places.
-func (p *Pictures) byName(what byte, c *Command) func(*Image) bool {
+// matchImages returns a filter for the images named by a delete command; nil if the command selects
+// cells.
+func (p *Pictures) matchImages(what byte, c *Command) func(*Image) bool {
 	switch what {
 	case 'i':
 		return func(i *Image) bool { return i.ID != 0 && i.ID == c.ID('i') }
 	case 'n':
-		newest := p.store.Numbered(p.on.Alt(), c.ID('I'))
+		newest := p.store.FindByNumber(p.screen.Alt(), c.ID('I'))
 		return func(i *Image) bool { return i == newest }
 	case 'r':
 		return func(i *Image) bool { return i.ID != 0 && i.ID >= c.ID('x') && i.ID <= c.ID('y') }
@@ -224,19 +227,19 @@ func (p *Pictures) byName(what byte, c *Command) func(*Image) bool {
 	return nil
 }
 
-// byCell are the strips on the screen whose placements a delete command is about. Sixels
-// are none of its business.
-func (p *Pictures) byCell(what byte, c *Command) func(one strip, y int) bool {
+// matchStrips returns a filter for the strips selected by a delete command. Sixels never match:
+// they belong to another protocol.
+func (p *Pictures) matchStrips(what byte, c *Command) func(one strip, y int) bool {
 	x, y, z := c.Int('x', maxCells+1)-1, c.Int('y', maxCells+1)-1, c.Z()
 	if what == 'c' {
-		x, y = p.on.Cursor()
+		x, y = p.screen.Cursor()
 	}
 	is := map[byte]func(one strip, row int) bool{
 		'a': func(strip, int) bool { return true },
-		'c': func(one strip, row int) bool { return row == y && one.over(x) },
-		'p': func(one strip, row int) bool { return row == y && one.over(x) },
-		'q': func(one strip, row int) bool { return row == y && one.over(x) && one.at.Z == z },
-		'x': func(one strip, row int) bool { return one.over(x) },
+		'c': func(one strip, row int) bool { return row == y && one.covers(x) },
+		'p': func(one strip, row int) bool { return row == y && one.covers(x) },
+		'q': func(one strip, row int) bool { return row == y && one.covers(x) && one.at.Z == z },
+		'x': func(one strip, row int) bool { return one.covers(x) },
 		'y': func(one strip, row int) bool { return row == y },
 		'z': func(one strip, row int) bool { return one.at.Z == z },
 	}[what]

@@ -11,9 +11,9 @@ import (
 // maxEncoded is the maximum size of a PNG or of compressed data for one picture, in bytes.
 const maxEncoded = 32 << 20
 
-// mostDeflated is how many bytes one byte of deflate stands for at most (zlib's
-// technical details).
-const mostDeflated = 1032
+// maxDeflateRatio is the maximum number of bytes encoded by one byte of deflate (zlib's technical
+// details).
+const maxDeflateRatio = 1032
 
 var (
 	errMedium = errors.New("EINVAL:only direct transmission (t=d)")
@@ -23,72 +23,73 @@ var (
 	errZlib   = errors.New("EINVAL:the payload is not compressed with zlib")
 )
 
-// A Loader puts together what comes in several commands (m=1).
+// A Loader assembles a picture sent in several commands (m=1).
 type Loader struct {
-	first *Command
-	data  []byte
-	most  int // maximum bytes of the picture; 0 if not known yet
-	err   error
+	first    *Command
+	data     []byte
+	maxBytes int // maximum bytes of the picture; 0 if not known yet
+	err      error
 }
 
-// Loading says that a picture is not complete yet.
+// Loading reports whether a picture is incomplete.
 func (l *Loader) Loading() bool { return l.first != nil }
 
-// Continues says that a command carries more of the picture that is being loaded.
-// One that describes a picture begins another, whatever became of that before.
+// Continues reports whether a command carries more of the picture being loaded. A command
+// describing a picture starts another one, whatever the state of the previous.
 func (l *Loader) Continues(c *Command) bool {
 	return l.first != nil && !c.Has('s') && !c.Has('f') && !c.Has('t') && !c.Has('o')
 }
 
-// Add takes the payload of a command. When it was the last one, done is the first, in
-// whose terms all is meant, with its picture or what is wrong with it.
+// Add adds the payload of a command. After the last one, done is the first command, with the
+// parameters of the transfer, and p or err its result.
 func (l *Loader) Add(c Command) (done *Command, p *Picture, err error) {
 	if !l.Continues(&c) {
 		first := c
 		first.Payload, first.control = nil, bytes.Clone(c.control)
 		*l = Loader{first: &first}
-		if l.most = declared(&first); c.Letter('t', 'd') != 'd' {
+		if l.maxBytes = maxDataSize(&first); c.Letter('t', 'd') != 'd' {
 			l.err = errMedium
 		}
 	}
 	if l.err == nil {
-		l.err = l.decode(c.Payload)
+		l.err = l.appendBase64(c.Payload)
 	}
 	if c.Int('m', 1) == 1 {
 		return nil, nil, nil
 	}
 	done, err = l.first, l.err
 	if err == nil {
-		p, err = picture(done, l.data)
+		p, err = buildPicture(done, l.data)
 	}
 	*l = Loader{}
 	return done, p, err
 }
 
-// Kept is a picture that is not complete yet.
-type Kept struct{ Control, Data []byte }
+// A PartialPicture is an incomplete picture.
+type PartialPicture struct{ Control, Data []byte }
 
-// Keep returns the data received so far. It is empty if no picture is being loaded, if it failed, or
-// if it is larger than maxKept.
-func (l *Loader) Keep() Kept {
-	if l.first == nil || l.err != nil || len(l.data) > maxKept {
-		return Kept{}
+// Save returns the data received so far. It is empty if no picture is being loaded, if loading
+// failed, or if the data exceeds maxSaved.
+func (l *Loader) Save() PartialPicture {
+	if l.first == nil || l.err != nil || len(l.data) > maxSaved {
+		return PartialPicture{}
 	}
-	return Kept{l.first.control, l.data}
+	return PartialPicture{l.first.control, l.data}
 }
 
-// Restore goes on from what was kept.
-func (l *Loader) Restore(k Kept) {
+// Restore continues from a saved state.
+func (l *Loader) Restore(k PartialPicture) {
 	*l = Loader{}
 	c, ok := ParseCommand(k.Control)
-	if ok && len(k.Control) > 0 && len(k.Data) <= declared(&c)+3 {
-		l.first, l.data, l.most = &c, k.Data, declared(&c)
+	// The saved data may be up to 3 bytes longer, the rest of the last group of base64.
+	if ok && len(k.Control) > 0 && len(k.Data) <= maxDataSize(&c)+3 {
+		l.first, l.data, l.maxBytes = &c, k.Data, maxDataSize(&c)
 	}
 }
 
-// declared returns the maximum bytes of a picture according to its first command: the size of its
-// pixels, or slightly more if they are compressed.
-func declared(c *Command) int {
+// maxDataSize returns the maximum bytes of a picture according to its first command: the size of
+// its pixels, or slightly more if they are compressed.
+func maxDataSize(c *Command) int {
 	size, channels := image.Pt(c.Int('s', MaxSide), c.Int('v', MaxSide)), 4
 	switch {
 	case c.Int('f', 1<<16) == 100:
@@ -103,16 +104,17 @@ func declared(c *Command) int {
 	return n
 }
 
-// decode appends a piece of base64. It ignores data after the last pixel, and returns errLong for a
-// PNG or zlib data over the maximum.
-func (l *Loader) decode(piece []byte) error {
+// appendBase64 decodes and appends a piece. It ignores data after the last pixel, and returns
+// errLong for a PNG or zlib data over the maximum.
+func (l *Loader) appendBase64(piece []byte) error {
 	piece = bytes.TrimRight(piece, "=")
 	n := base64.RawStdEncoding.DecodedLen(len(piece))
-	if room := l.most - len(l.data); n > room {
+	if room := l.maxBytes - len(l.data); n > room {
 		if l.first.Letter('o', 0) == 'z' || l.first.Int('f', 1<<16) == 100 {
 			l.data = nil
 			return errLong
 		}
+		// base64 decodes in groups of three bytes, so up to two more than the rest may come.
 		piece = piece[:min(len(piece), (room+2)/3*4)]
 		n = base64.RawStdEncoding.DecodedLen(len(piece))
 	}
@@ -132,7 +134,7 @@ func (l *Loader) grow(n int) {
 	if want <= cap(l.data) {
 		return
 	}
-	if whole := l.most + 3; want >= whole/16 && l.first.Int('f', 1<<16) != 100 {
+	if whole := l.maxBytes + 3; want >= whole/16 && l.first.Int('f', 1<<16) != 100 {
 		want = max(want, whole)
 	} else {
 		want += want / 2
@@ -140,8 +142,8 @@ func (l *Loader) grow(n int) {
 	l.data = append(make([]byte, 0, want), l.data...)
 }
 
-// picture makes the picture that a command describes of its data.
-func picture(c *Command, data []byte) (*Picture, error) {
+// buildPicture creates the picture described by a command.
+func buildPicture(c *Command, data []byte) (*Picture, error) {
 	size, channels := image.Pt(c.Int('s', MaxSide+1), c.Int('v', MaxSide+1)), 4
 	switch c.Int('f', 1<<16) {
 	case 24:
@@ -152,7 +154,7 @@ func picture(c *Command, data []byte) (*Picture, error) {
 	default:
 		return nil, errFormat
 	}
-	if channels > 0 && !fits(size) {
+	if channels > 0 && !isValidSize(size) {
 		return nil, errSize
 	}
 	packed := c.Letter('o', 0) == 'z'
@@ -163,22 +165,22 @@ func picture(c *Command, data []byte) (*Picture, error) {
 		return FromPixels(size, channels, data)
 	case packed:
 		var err error
-		if data, err = pngWithin(data); err != nil {
+		if data, err = unpackPNG(data); err != nil {
 			return nil, err
 		}
 	}
 	return FromPNG(data)
 }
 
-// pngWithin is a PNG without a compression around its own, which makes it little smaller:
-// what gets much larger is none.
-func pngWithin(data []byte) ([]byte, error) {
-	from, err := unzipper(data)
+// unpackPNG removes zlib compression around a PNG. Since a PNG is compressed already, data growing
+// much is rejected.
+func unpackPNG(data []byte) ([]byte, error) {
+	from, err := openZlib(data)
 	if err != nil {
 		return nil, errZlib
 	}
-	defer unzippers.Put(from)
-	most := min(packedPNG+packedPNGByte*len(data), maxEncoded)
+	defer zlibReaders.Put(from)
+	most := min(maxUnpackedPNG+maxUnpackedPNGByte*len(data), maxEncoded)
 	out, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
 	switch {
 	case err != nil:
@@ -189,5 +191,6 @@ func pngWithin(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// packedPNG and packedPNGByte bound a PNG that comes compressed, the second for each byte.
-const packedPNG, packedPNGByte = 16 << 10, 64
+// maxUnpackedPNG and maxUnpackedPNGByte limit an unpacked PNG: a base, and an amount per packed
+// byte.
+const maxUnpackedPNG, maxUnpackedPNGByte = 16 << 10, 64

@@ -15,8 +15,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// load gives a loader commands and what came of the last.
-func load(t *testing.T, commands ...string) (*Picture, error) {
+// loadCommands passes commands to a loader and returns the last result.
+func loadCommands(t *testing.T, commands ...string) (*Picture, error) {
 	t.Helper()
 	var l Loader
 	for _, text := range commands {
@@ -31,7 +31,7 @@ func load(t *testing.T, commands ...string) (*Picture, error) {
 	return nil, nil
 }
 
-func encoded(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+func encodeBase64(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 
 func testPNG(w, h int) []byte {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -45,14 +45,14 @@ func testPNG(w, h int) []byte {
 	return b.Bytes()
 }
 
-func TestAPNGIsKeptAsItIs(t *testing.T) {
+func TestPNGIsKeptUnchanged(t *testing.T) {
 	want := testPNG(30, 20)
-	text := encoded(want)
+	text := encodeBase64(want)
 	for name, commands := range map[string][]string{
 		"whole":     {"a=T,f=100;" + text},
 		"in pieces": {"a=T,f=100,i=1,m=1;" + text[:40], "m=1;" + text[40:80], "q=2,m=0;" + text[80:]},
 	} {
-		p, err := load(t, commands...)
+		p, err := loadCommands(t, commands...)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -62,16 +62,16 @@ func TestAPNGIsKeptAsItIs(t *testing.T) {
 	}
 }
 
-func TestPixelsSurviveBecomingAPNG(t *testing.T) {
+func TestPixelsSurviveConversionToPNG(t *testing.T) {
 	raw := []byte{255, 0, 0, 255, 0, 255, 0, 128, 0, 0, 255, 0, 9, 8, 7, 255}
 	for _, c := range []struct {
 		command string
 		want    []color.NRGBA
 	}{
-		{"f=32,s=2,v=2;" + encoded(raw), []color.NRGBA{{255, 0, 0, 255}, {0, 255, 0, 128}, {0, 0, 255, 0}, {9, 8, 7, 255}}},
-		{"f=24,s=2,v=2;" + encoded(raw), []color.NRGBA{{255, 0, 0, 255}, {255, 0, 255, 255}, {0, 128, 0, 255}, {0, 255, 0, 255}}},
+		{"f=32,s=2,v=2;" + encodeBase64(raw), []color.NRGBA{{255, 0, 0, 255}, {0, 255, 0, 128}, {0, 0, 255, 0}, {9, 8, 7, 255}}},
+		{"f=24,s=2,v=2;" + encodeBase64(raw), []color.NRGBA{{255, 0, 0, 255}, {255, 0, 255, 255}, {0, 128, 0, 255}, {0, 255, 0, 255}}},
 	} {
-		p, err := load(t, c.command)
+		p, err := loadCommands(t, c.command)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,23 +92,23 @@ func TestPixelsSurviveBecomingAPNG(t *testing.T) {
 	}
 }
 
-func TestWhatBeginsAnotherPictureLeavesTheOneBefore(t *testing.T) {
-	p, err := load(t, "f=24,s=9,v=9,m=1;AAAA", "f=24,s=1,v=1;AAAA")
+func TestNewPictureReplacesUnfinishedOne(t *testing.T) {
+	p, err := loadCommands(t, "f=24,s=9,v=9,m=1;AAAA", "f=24,s=1,v=1;AAAA")
 	if err != nil || p.Size != image.Pt(1, 1) {
 		t.Errorf("got %v, %v", p, err)
 	}
 }
 
-func TestACompressionBombIsBounded(t *testing.T) {
+func TestInvalidZlibDataIsRejected(t *testing.T) {
 	for _, command := range []string{"f=100,o=z;", "f=32,s=4096,v=4096,o=z;"} {
-		if _, err := load(t, command+encoded([]byte("not zlib"))); err == nil {
+		if _, err := loadCommands(t, command+encodeBase64([]byte("not zlib"))); err == nil {
 			t.Errorf("%s is a picture", command)
 		}
 	}
 }
 
-// packed is the data of a picture by zlib.
-func packed(b []byte) []byte {
+// compress returns b compressed with zlib.
+func compress(b []byte) []byte {
 	var out bytes.Buffer
 	w := zlib.NewWriter(&out)
 	w.Write(b)
@@ -116,10 +116,10 @@ func packed(b []byte) []byte {
 	return out.Bytes()
 }
 
-func TestACompressedPictureIsUnpackedWhenSomebodyLooks(t *testing.T) {
+func TestCompressedPixelsAreUnpackedOnUse(t *testing.T) {
 	const side = 1000
-	flat := packed(bytes.Repeat([]byte{1, 2, 3}, side*side))
-	p, err := load(t, "f=24,s=1000,v=1000,o=z;"+encoded(flat))
+	flat := compress(bytes.Repeat([]byte{1, 2, 3}, side*side))
+	p, err := loadCommands(t, "f=24,s=1000,v=1000,o=z;"+encodeBase64(flat))
 	if err != nil || p.weight() > 2*len(flat)+1000 {
 		t.Fatalf("%v, it takes %d bytes, of %d that came", err, p.weight(), len(flat))
 	}
@@ -132,31 +132,31 @@ func TestACompressedPictureIsUnpackedWhenSomebodyLooks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	short := packed(make([]byte, 3*side*side-1))
-	if p, err = load(t, "f=24,s=1000,v=1000,o=z;"+encoded(short)); err == nil {
+	short := compress(make([]byte, 3*side*side-1))
+	if p, err = loadCommands(t, "f=24,s=1000,v=1000,o=z;"+encodeBase64(short)); err == nil {
 		_, err = p.Image()
 	}
 	if err == nil {
 		t.Error("a picture with a byte too few is one")
 	}
-	if _, err := load(t, "f=24,s=9,v=9,o=z;"+encoded(packed(make([]byte, 3*81-1)))); err == nil {
+	if _, err := loadCommands(t, "f=24,s=9,v=9,o=z;"+encodeBase64(compress(make([]byte, 3*81-1)))); err == nil {
 		t.Error("a small one with a byte too few is taken")
 	}
 }
 
-func TestACompressedPNGIsOneIfItStaysAboutAsLarge(t *testing.T) {
-	p, err := load(t, "f=100,o=z;"+encoded(packed(testPNG(40, 30))))
+func TestCompressedPNGMustNotGrowMuch(t *testing.T) {
+	p, err := loadCommands(t, "f=100,o=z;"+encodeBase64(compress(testPNG(40, 30))))
 	if err != nil || p.Size != image.Pt(40, 30) {
 		t.Errorf("%v, %v", p, err)
 	}
 	bomb := append(testPNG(40, 30), make([]byte, 8<<20)...)
-	if _, err := load(t, "f=100,o=z;"+encoded(packed(bomb))); err == nil {
+	if _, err := loadCommands(t, "f=100,o=z;"+encodeBase64(compress(bomb))); err == nil {
 		t.Error("8 MB of zeros are a PNG")
 	}
 }
 
-// filled is a picture of noise, which does not get smaller as a PNG.
-func filled(side int) *Picture {
+// noisePicture returns a picture of noise, as large in PNG form as in pixels.
+func noisePicture(side int) *Picture {
 	random := rand.New(rand.NewPCG(1, 2))
 	pixels := make([]byte, 3*side*side)
 	for i := range pixels {
@@ -169,11 +169,11 @@ func filled(side int) *Picture {
 	return p
 }
 
-func TestAStoreIsBoundedOldestFirst(t *testing.T) {
+func TestFullStoreDropsOldestImages(t *testing.T) {
 	needs.FullRun(t)
 	var s Store
 	var gone []*Image
-	noise := filled(1024)
+	noise := noisePicture(1024)
 	pixels := slices.Clone(noise.pixels)
 	encoded, err := noise.PNG()
 	if err != nil {
@@ -199,15 +199,15 @@ func TestAStoreIsBoundedOldestFirst(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyCanSeeGoesFirst(t *testing.T) {
+func TestStoreDropsUnreachableImagesFirst(t *testing.T) {
 	var s Store
-	named := &Image{ID: 1, Picture: filled(512)}
-	shown := &Image{Picture: filled(512)}
+	named := &Image{ID: 1, Picture: noisePicture(512)}
+	shown := &Image{Picture: noisePicture(512)}
 	used := func() map[*Image]bool { return map[*Image]bool{shown: true} }
 	s.Add(named, used)
 	s.Add(shown, used)
 	for range 100 {
-		if gone := s.Add(&Image{Picture: filled(512)}, used); len(gone) > 0 {
+		if gone := s.Add(&Image{Picture: noisePicture(512)}, used); len(gone) > 0 {
 			t.Fatalf("%v went", gone)
 		}
 	}
@@ -219,7 +219,7 @@ func TestWhatNobodyCanSeeGoesFirst(t *testing.T) {
 	}
 }
 
-func TestAStoreKeepsOnlySoManyImages(t *testing.T) {
+func TestStoreLimitsNumberOfImages(t *testing.T) {
 	var s Store
 	for n := range maxImages + 10 {
 		p, err := FromPixels(image.Pt(1, 1), 3, make([]byte, 3))
@@ -234,7 +234,7 @@ func TestAStoreKeepsOnlySoManyImages(t *testing.T) {
 }
 
 func FuzzCommands(f *testing.F) {
-	for _, s := range []string{"a=T,f=24,s=1,v=1;AAAA", "m=1,f=100;AA|m=0;AA", "o=z,f=32,s=4,v=4;eJxjYBgFAAABAAE=", fmt.Sprintf("f=100;%s", encoded(testPNG(3, 3)))} {
+	for _, s := range []string{"a=T,f=24,s=1,v=1;AAAA", "m=1,f=100;AA|m=0;AA", "o=z,f=32,s=4,v=4;eJxjYBgFAAABAAE=", fmt.Sprintf("f=100;%s", encodeBase64(testPNG(3, 3)))} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -245,12 +245,12 @@ func FuzzCommands(f *testing.F) {
 				continue
 			}
 			if _, p, err := l.Add(c); err == nil && p != nil {
-				if !fits(p.Size) {
+				if !isValidSize(p.Size) {
 					t.Fatalf("a picture of %v", p.Size)
 				}
 				_, _ = p.Image()
 			}
-			restored.Restore(l.Keep())
+			restored.Restore(l.Save())
 		}
 	})
 }

@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// MaxSide is how many pixels a side of a picture may have.
+// MaxSide is the maximum size of a picture's side in pixels.
 const MaxSide = 4096
 
-// What a picture cannot be made of, as kitty says it to programs.
+// Errors sent to programs, worded as kitty does.
 var (
 	errSize   = errors.New("EINVAL:a picture has 1 to 4096 pixels a side")
 	errPNG    = errors.New("EBADPNG:not a PNG")
@@ -23,9 +23,9 @@ var (
 	errLarge  = errors.New("EFBIG:the picture unpacks to more than 64 MiB")
 )
 
-// A Picture is pixels. It does not change, and may be read by several goroutines.
+// A Picture is pixels. It does not change, and is safe for concurrent use.
 type Picture struct {
-	Number uint64 // in its store; 0 for none
+	Number uint64 // assigned by its store; 0 for none
 	Size   image.Point
 
 	opaque bool // see Opaque
@@ -33,25 +33,25 @@ type Picture struct {
 	mu       sync.Mutex // guards the rest
 	unpacked int        // bytes of its pixels once unpacked
 	usage    *Usage     // of the terminal that keeps it; nil if none
-	pixels   []byte     // row by row; nil once they are a PNG
-	packed   []byte     // in their place, compressed with zlib; nil too then
-	sixels   []byte     // in their place; nil too then
-	channels int        // 3 for RGB, 4 for RGBA that is not premultiplied
+	pixels   []byte     // row by row; nil if converted to PNG
+	packed   []byte     // instead of pixels, compressed with zlib
+	sixels   []byte     // instead of pixels, as sixel data
+	channels int        // 3 for RGB, 4 for RGBA without premultiplied alpha
 	png      []byte
 }
 
-// FromPNG makes a picture of a PNG, which it keeps as it is. Only its size is looked
-// at: what is damaged further on is found by Image.
+// FromPNG makes a picture of a PNG, which it keeps. It reads only the header; Image detects later
+// damage.
 func FromPNG(b []byte) (*Picture, error) {
 	c, err := png.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
 		return nil, errPNG
 	}
 	size := image.Pt(c.Width, c.Height)
-	if !fits(size) {
+	if !isValidSize(size) {
 		return nil, errSize
 	}
-	p := &Picture{Size: size, opaque: opaquePNG(c, b), unpacked: unpackedPNG(c, b)}
+	p := &Picture{Size: size, opaque: isOpaquePNG(c, b), unpacked: pngUnpackSize(c, b)}
 	if p.unpacked > MaxUnpacked {
 		return nil, errLarge
 	}
@@ -63,7 +63,7 @@ func FromPNG(b []byte) (*Picture, error) {
 const bitDepth, interlaced = 24, 28
 
 // unpackedPNG returns how many bytes decoding a PNG takes.
-func unpackedPNG(c image.Config, b []byte) int {
+func pngUnpackSize(c image.Config, b []byte) int {
 	n := 4
 	if b[bitDepth] == 16 {
 		n = 8
@@ -75,7 +75,7 @@ func unpackedPNG(c image.Config, b []byte) int {
 }
 
 // opaquePNG reports whether a PNG is opaque according to its colour model and chunks.
-func opaquePNG(c image.Config, b []byte) bool {
+func isOpaquePNG(c image.Config, b []byte) bool {
 	switch c.ColorModel {
 	case color.NRGBAModel, color.NRGBA64Model:
 		return false
@@ -83,10 +83,10 @@ func opaquePNG(c image.Config, b []byte) bool {
 	return !bytes.Contains(b, []byte("tRNS"))
 }
 
-// FromPixels makes a picture of pixels of 3 or 4 bytes, which it keeps. What is
-// behind the last pixel is left out.
+// FromPixels makes a picture of pixels of 3 or 4 bytes each, which it keeps. It ignores data after
+// the last pixel.
 func FromPixels(size image.Point, channels int, pixels []byte) (*Picture, error) {
-	if !fits(size) {
+	if !isValidSize(size) {
 		return nil, errSize
 	}
 	n := size.X * size.Y * channels
@@ -94,11 +94,11 @@ func FromPixels(size image.Point, channels int, pixels []byte) (*Picture, error)
 		return nil, errPixels
 	}
 	pixels = pixels[:n:n]
-	return &Picture{Size: size, channels: channels, pixels: pixels, opaque: channels == 3 || opaque(pixels)}, nil
+	return &Picture{Size: size, channels: channels, pixels: pixels, opaque: channels == 3 || isOpaque(pixels)}, nil
 }
 
 // opaque reports whether all pixels, of 4 bytes each, are opaque.
-func opaque(pixels []byte) bool {
+func isOpaque(pixels []byte) bool {
 	for i := 3; i < len(pixels); i += 4 {
 		if pixels[i] != 255 {
 			return false
@@ -107,25 +107,25 @@ func opaque(pixels []byte) bool {
 	return true
 }
 
-// packedRead is how many pixels, in bytes, are unpacked at once to see whether all are there:
-// so many, and so many for each byte. A few bytes could take long else.
-const packedRead, packedReadByte = 4 << 10, 16
+// maxEagerUnpack and maxEagerUnpackByte limit the bytes unpacked at once to check for missing pixels: a
+// base, and an amount per packed byte. Otherwise a few bytes could take long.
+const maxEagerUnpack, maxEagerUnpackByte = 4 << 10, 16
 
-// FromPacked makes a picture of pixels as FromPixels does, that are compressed with zlib and
-// stay so until somebody looks at them. What is damaged may be found by Image only.
+// FromPacked is FromPixels for pixels compressed with zlib. They stay compressed until used, so
+// only Image may detect damage.
 func FromPacked(size image.Point, channels int, packed []byte) (*Picture, error) {
-	if !fits(size) {
+	if !isValidSize(size) {
 		return nil, errSize
 	}
 	n := size.X * size.Y * channels
-	if len(packed) < 2 || n/mostDeflated > len(packed) || !zlibHeader(packed) { // too short, or something else
+	if len(packed) < 2 || n/maxDeflateRatio > len(packed) || !hasZlibHeader(packed) { // too short, or not zlib
 		return nil, errZlib
 	}
-	if n <= packedRead+packedReadByte*len(packed) {
-		from, err := unzipper(packed)
+	if n <= maxEagerUnpack+maxEagerUnpackByte*len(packed) {
+		from, err := openZlib(packed)
 		if err == nil {
 			_, err = io.CopyN(io.Discard, from, int64(n))
-			unzippers.Put(from)
+			zlibReaders.Put(from)
 		}
 		if err != nil {
 			return nil, errZlib
@@ -135,25 +135,25 @@ func FromPacked(size image.Point, channels int, packed []byte) (*Picture, error)
 }
 
 // zlibHeader reports whether data starts with a valid zlib header (RFC 1950).
-func zlibHeader(b []byte) bool { return b[0]&0x0F == 8 && (int(b[0])<<8|int(b[1]))%31 == 0 }
+func hasZlibHeader(b []byte) bool { return b[0]&0x0F == 8 && (int(b[0])<<8|int(b[1]))%31 == 0 }
 
 // unzippers caches zlib readers, which each have a window of 32 KB.
-var unzippers sync.Pool
+var zlibReaders sync.Pool
 
 // unzipper returns a reader of compressed data. Put it into unzippers after use.
-func unzipper(packed []byte) (io.ReadCloser, error) {
-	if from, ok := unzippers.Get().(io.ReadCloser); ok {
+func openZlib(packed []byte) (io.ReadCloser, error) {
+	if from, ok := zlibReaders.Get().(io.ReadCloser); ok {
 		return from, from.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
 	}
 	return zlib.NewReader(bytes.NewReader(packed))
 }
 
-func fits(size image.Point) bool {
+func isValidSize(size image.Point) bool {
 	return size.X > 0 && size.Y > 0 && size.X <= MaxSide && size.Y <= MaxSide
 }
 
 // count makes in, instead of the previous usage, count the picture.
-func (p *Picture) count(in *Usage) {
+func (p *Picture) setUsage(in *Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.noteWeight(-p.weightNow())
@@ -213,7 +213,7 @@ func (p *Picture) PNG() ([]byte, error) {
 	if p.png != nil {
 		return p.png, nil
 	}
-	img, err := p.raw()
+	img, err := p.decodePixels()
 	if err != nil {
 		return nil, err
 	}
@@ -239,18 +239,20 @@ func (p *Picture) Image() (image.Image, error) {
 	encoded := p.png
 	if encoded == nil {
 		defer p.mu.Unlock()
-		return p.raw()
+		return p.decodePixels()
 	}
+	// Decoding is slow, so it runs without the mutex; encoded never changes.
 	usage, unpacked := p.usage, p.unpacked
 	p.mu.Unlock()
-	if !usage.unpack(unpacked) {
+	if !usage.allowUnpack(unpacked) {
 		return nil, ErrBusy
 	}
 	return png.Decode(bytes.NewReader(encoded))
 }
 
-// raw gives the pixels as an image. Those that are damaged are looked at once.
-func (p *Picture) raw() (image.Image, error) {
+// decodePixels returns the pixels as an image. It drops damaged data, so each is decoded only once.
+// The caller holds the mutex.
+func (p *Picture) decodePixels() (image.Image, error) {
 	r := image.Rectangle{Max: p.Size}
 	switch {
 	case p.pixels != nil && p.channels == 4:
@@ -261,17 +263,17 @@ func (p *Picture) raw() (image.Image, error) {
 	case p.packed == nil && p.sixels == nil:
 		return nil, errZlib
 	}
-	if !p.usage.unpack(4 * p.Size.X * p.Size.Y) {
+	if !p.usage.allowUnpack(4 * p.Size.X * p.Size.Y) {
 		return nil, ErrBusy
 	}
 	if p.sixels != nil {
 		return &image.NRGBA{Pix: paintSixels(p.sixels, p.Size), Stride: 4 * p.Size.X, Rect: r}, nil
 	}
 	img := image.NewNRGBA(r)
-	from, err := unzipper(p.packed)
+	from, err := openZlib(p.packed)
 	if err == nil {
 		err = unpackRows(img.Pix, from, p.Size, p.channels)
-		unzippers.Put(from)
+		zlibReaders.Put(from)
 	}
 	if err != nil {
 		p.noteWeight(-cap(p.packed))

@@ -6,87 +6,86 @@ import (
 	"tandem/engine/styled"
 )
 
-// A Screen is where pictures are placed.
+// A Screen is the terminal's side of pictures.
 type Screen interface {
-	// Alt says that the alternate screen is shown.
+	// Alt reports whether the alternate screen is visible.
 	Alt() bool
-	// Cursor is where the cursor is.
+	// Cursor returns the cursor's position.
 	Cursor() (x, y int)
-	// Put puts a placement's rows on the screen shown, its corner at a cell. With move the
-	// cursor, which is there, goes to the last row, and the screen scrolls where it ends;
-	// else the rows below the screen are cut off. With cover it takes the place of text.
-	Put(p *Placement, x, y int, move, cover bool)
-	// Behind moves the cursor behind a picture that began in its column, to the next row if
-	// that is behind the last column.
-	Behind(cols int)
-	// Each calls f for the strips of all rows of the main or of the alternate screen that
-	// have some, and of the main screen's scrollback, whose rows are -1, and keeps what it
-	// gives in their place.
-	Each(alt bool, f func(y int, s *Strips) *Strips)
-	// Index moves the cursor to the next row, scrolling where the screen ends.
+	// PutPlacement puts the rows of a placement on the visible screen, with its corner at x, y.
+	// With move, x, y is the cursor: it moves to the last row, scrolling the screen as needed.
+	// Without, rows below the screen are cut off. With cover, the placement replaces text.
+	PutPlacement(p *Placement, x, y int, move, cover bool)
+	// AdvanceCursor moves the cursor past a picture starting in its column, to the next row if the
+	// picture reaches the last column.
+	AdvanceCursor(cols int)
+	// EachRow calls f for each row with strips of the main or the alternate screen, and replaces
+	// its strips by the result. Lines of the main screen's scrollback are included, with y = -1.
+	EachRow(alt bool, f func(y int, s *Strips) *Strips)
+	// Index moves the cursor to the next row, scrolling at the end of the screen.
 	Index()
-	// Redraw has all rows shown be drawn anew, whether they have strips or not.
+	// Redraw marks all visible rows as changed, with strips or without.
 	Redraw()
-	// Answer takes what the program is to be answered.
-	Answer(b []byte)
+	// Reply sends a reply to the program.
+	Reply(b []byte)
 }
 
-// Pictures are what programs have sent to one terminal and what has been made of it.
+// Pictures are the images of one terminal and their placements.
 type Pictures struct {
 	Cell image.Point // pixels of a cell
 
-	on         Screen
+	screen     Screen
 	store      Store
 	loader     Loader
-	placements uint64       // made so far
+	placements uint64       // created so far
 	spent      int          // rows scrolled by placements, less a row per byte of commands
-	virtual    bool         // placeholders may be pictures
+	virtual    bool         // there may be virtual placements
 	diacritics map[rune]int // of placeholders; nil until needed
 }
 
-// New are no pictures yet.
-func New(cell image.Point, on Screen) Pictures { return Pictures{Cell: cell, on: on} }
+// New returns an empty set of pictures.
+func New(cell image.Point, on Screen) Pictures { return Pictures{Cell: cell, screen: on} }
 
-// A SixelMode says how a sixel picture is placed.
+// A SixelMode selects the placement of a sixel picture.
 type SixelMode struct {
-	Display bool // in the screen's corner, and the cursor stays (DECSDM)
-	Right   bool // the cursor goes behind it (8452)
-	Through bool // what is not painted is left as it is (P2 is 1)
+	Display     bool // at the top left, without moving the cursor (DECSDM)
+	Right       bool // leaves the cursor to the right (8452)
+	Transparent bool // unpainted pixels keep the background (P2 is 1)
 }
 
-// Sixel does DECSIXEL: data is what stands behind its final byte. Like text, the picture
-// scrolls the screen.
-func (p *Pictures) Sixel(data []byte, mode SixelMode) {
+// HandleSixel implements DECSIXEL: data follows its final byte. Like text, the picture scrolls the
+// screen.
+func (p *Pictures) HandleSixel(data []byte, mode SixelMode) {
 	made, below, err := FromSixels(data)
 	if err != nil {
 		return
 	}
-	i := &Image{Alt: p.on.Alt(), Picture: made}
-	p.keep(i)
-	at := p.placed(i, image.Rectangle{Max: made.Size}, image.Point{}, 0, 0)
+	i := &Image{Alt: p.screen.Alt(), Picture: made}
+	p.addImage(i)
+	at := p.newPlacement(i, image.Rectangle{Max: made.Size}, image.Point{}, 0, 0)
 	at.text = true
-	cover := !mode.Through || made.Opaque()
+	// With P2=1, text shows through unpainted pixels, so it stays.
+	cover := !mode.Transparent || made.Opaque()
 	if mode.Display {
-		p.on.Put(at, 0, 0, false, cover)
+		p.screen.PutPlacement(at, 0, 0, false, cover)
 		return
 	}
-	x, y := p.on.Cursor()
-	p.on.Put(at, x, y, true, cover)
-	for n := at.Rows; n <= below/p.Cell.Y; n++ { // the sequence ends with a new row of sixels
-		p.on.Index()
+	x, y := p.screen.Cursor()
+	p.screen.PutPlacement(at, x, y, true, cover)
+	for n := at.Rows; n <= below/p.Cell.Y; n++ { // the sequence ended below the picture
+		p.screen.Index()
 	}
 	if mode.Right {
-		p.on.Behind(at.Cols)
+		p.screen.AdvanceCursor(at.Cols)
 	}
 }
 
-// maxCells is the most cells a side of a placement has.
+// maxCells is the maximum number of cells of a placement's side.
 const maxCells = 1000
 
-// placed makes a placement of a part of a picture, so many pixels from a cell's corner
-// and over cols×rows cells; where these are 0 it is as large as its pixels, in their
-// proportions.
-func (p *Pictures) placed(i *Image, source image.Rectangle, offset image.Point, cols, rows int) *Placement {
+// newPlacement places part of a picture, offset by pixels from a cell's corner, over cols × rows
+// cells. If one of these is 0, it follows from the proportions; if both are, from the pixels' size.
+func (p *Pictures) newPlacement(i *Image, source image.Rectangle, offset image.Point, cols, rows int) *Placement {
 	cell, size := p.Cell, source.Size()
 	box := image.Rectangle{Min: offset, Max: image.Pt(cols*cell.X, rows*cell.Y)}
 	switch {
@@ -105,10 +104,10 @@ func (p *Pictures) placed(i *Image, source image.Rectangle, offset image.Point, 
 	}}
 }
 
-// keep keeps an image, and takes off the screens what has to go for it.
-func (p *Pictures) keep(i *Image) { p.forgetAll(p.store.Add(i, p.shown)) }
+// addImage stores an image, and removes the placements of those dropped for it.
+func (p *Pictures) addImage(i *Image) { p.unplaceAll(p.store.Add(i, p.imagesInUse)) }
 
-func (p *Pictures) forgetAll(all []*Image) {
+func (p *Pictures) unplaceAll(all []*Image) {
 	gone := map[*Image]bool{}
 	for _, i := range all {
 		if i.placed {
@@ -117,7 +116,7 @@ func (p *Pictures) forgetAll(all []*Image) {
 	}
 	if len(gone) > 0 {
 		for _, alt := range [...]bool{false, true} {
-			p.unplace(alt, func(at *Placement) bool { return gone[at.image] })
+			p.removePlacements(alt, func(at *Placement) bool { return gone[at.image] })
 		}
 	}
 }
@@ -128,9 +127,10 @@ const loadStep = 4 << 20
 // makeRoom drops images to fit the one being loaded.
 func (p *Pictures) makeRoom() {
 	size := len(p.loader.data)
+	// Making room searches the screens, so it must not happen for every piece.
 	if size/loadStep != p.store.loading/loadStep {
 		p.store.loading = size
-		p.forgetAll(p.store.trim(p.shown))
+		p.unplaceAll(p.store.trim(p.imagesInUse))
 	}
 	p.store.loading = size
 }
@@ -138,8 +138,8 @@ func (p *Pictures) makeRoom() {
 // Usage returns the usage of the pictures; nil if there have been none.
 func (p *Pictures) Usage() *Usage { return p.store.usage }
 
-// shown are the images that the screens and the scrollback show.
-func (p *Pictures) shown() map[*Image]bool {
+// imagesInUse returns the images on the screens and in the scrollback.
+func (p *Pictures) imagesInUse() map[*Image]bool {
 	shown := map[*Image]bool{}
 	p.eachStrip(func(_ bool, _ int, one strip) { shown[one.at.image] = true })
 	return shown
@@ -147,7 +147,7 @@ func (p *Pictures) shown() map[*Image]bool {
 
 func (p *Pictures) eachStrip(f func(alt bool, y int, one strip)) {
 	for _, alt := range [...]bool{false, true} {
-		p.on.Each(alt, func(y int, s *Strips) *Strips {
+		p.screen.EachRow(alt, func(y int, s *Strips) *Strips {
 			for _, one := range s.all {
 				f(alt, y, one)
 			}
@@ -156,36 +156,35 @@ func (p *Pictures) eachStrip(f func(alt bool, y int, one strip)) {
 	}
 }
 
-// unplace takes placements off a screen and its scrollback.
-func (p *Pictures) unplace(alt bool, is func(*Placement) bool) {
-	p.on.Each(alt, func(_ int, s *Strips) *Strips { return s.dropped(is) })
+// removePlacements removes matching placements from a screen and its scrollback.
+func (p *Pictures) removePlacements(alt bool, is func(*Placement) bool) {
+	p.screen.EachRow(alt, func(_ int, s *Strips) *Strips { return s.withoutPlacements(is) })
 }
 
-// forget takes an image off the screens and out of the store.
-func (p *Pictures) forget(i *Image) {
+// forgetImage removes an image and its placements.
+func (p *Pictures) forgetImage(i *Image) {
 	p.store.Remove(func(old *Image) bool { return old == i })
 	if !i.placed {
 		return
 	}
-	p.unplace(i.Alt, func(at *Placement) bool { return at.image == i })
+	p.removePlacements(i.Alt, func(at *Placement) bool { return at.image == i })
 }
 
-// ForgetAlt forgets what was sent while the alternate screen was shown.
+// ForgetAlt removes the images of the alternate screen.
 func (p *Pictures) ForgetAlt() { p.store.Remove(func(i *Image) bool { return i.Alt }) }
 
-// Forget forgets all, and what was to become a picture.
+// Forget removes everything, including an unfinished picture.
 func (p *Pictures) Forget() {
 	p.store.Remove(func(*Image) bool { return true })
 	p.loader, p.virtual = Loader{}, false
 	for _, alt := range [...]bool{false, true} {
-		p.unplace(alt, func(*Placement) bool { return true })
+		p.removePlacements(alt, func(*Placement) bool { return true })
 	}
 }
 
-// Picture is the picture with a number that a Placement names; nil if it is not kept
-// any more.
+// Picture returns a picture by the number in a Placement; nil if it is no longer kept.
 func (p *Pictures) Picture(number uint64) *Picture {
-	if i := p.store.last(func(i *Image) bool { return i.Picture.Number == number }); i != nil {
+	if i := p.store.findNewest(func(i *Image) bool { return i.Picture.Number == number }); i != nil {
 		return i.Picture
 	}
 	return nil

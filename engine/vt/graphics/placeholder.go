@@ -9,65 +9,67 @@ import (
 	"tandem/engine/styled"
 )
 
-// placeholder stands in cells where a virtual placement is to be seen: kitty's Unicode
-// placeholders.
+// placeholder is the character of kitty's Unicode placeholders, printed in the cells of a virtual
+// placement.
 const placeholder = 0x10EEEE
 
-// A held cell is a placeholder as it is understood.
-type held struct {
-	image    uint32 // the ID, but for its high byte
-	high     int    // that; -1 if it is not said
+// A placeholderCell is a decoded placeholder.
+type placeholderCell struct {
+	image    uint32 // its ID without the high byte
+	high     int    // the ID's high byte; -1 if missing
 	id       uint32 // of the placement
-	row, col int    // of it; -1 if it is not said
+	row, col int    // of the placement; -1 if missing
 }
 
-// A Holder reads a row for placeholders, cell by cell.
-type Holder struct {
-	p      *Pictures
-	alt    bool
-	before held
-	inside bool // the cell before was one
-	Seen   []styled.Strip
+// A PlaceholderReader collects the placeholders of a row, cell by cell.
+type PlaceholderReader struct {
+	p        *Pictures
+	alt      bool
+	previous placeholderCell
+	inside   bool // the previous cell was a placeholder
+	Strips   []styled.Strip
 }
 
-// Holds says that there may be placeholders that show something.
-func (p *Pictures) Holds() bool { return p.virtual }
+// HasVirtual reports whether there may be virtual placements.
+func (p *Pictures) HasVirtual() bool { return p.virtual }
 
-// Row begins a row of the main screen and its scrollback or of the alternate screen.
-func (p *Pictures) Row(alt bool) Holder { return Holder{p: p, alt: alt} }
+// NewReader returns a reader for a row of the alternate screen, or of the main one and its
+// scrollback.
+func (p *Pictures) NewReader(alt bool) PlaceholderReader { return PlaceholderReader{p: p, alt: alt} }
 
-// IsPlaceholder says that a cluster is one.
+// IsPlaceholder reports whether a cluster is a placeholder.
 func IsPlaceholder(cluster string) bool {
 	first, _ := utf8.DecodeRuneInString(cluster)
 	return first == placeholder
 }
 
-// Skip passes a cell that is no placeholder.
-func (h *Holder) Skip() { h.inside = false }
+// Skip moves past a cell without a placeholder.
+func (h *PlaceholderReader) Skip() { h.inside = false }
 
-// Hold takes the placeholder in column x: its marks and the colours of its text and of its
-// underline say what is to be seen there.
-func (h *Holder) Hold(x int, cluster string, fg, underline styled.Color) {
-	now := h.p.read(cluster, fg, underline).after(h.before, h.inside)
-	goesOn := h.inside && now == h.before.next()
-	h.before, h.inside = now, true
-	if n := len(h.Seen); goesOn && n > 0 && h.Seen[n-1].To == x {
-		if now.col < h.Seen[n-1].Cols {
-			h.Seen[n-1].To++
+// Read handles a placeholder in column x. Its combining characters and the colours of its text and
+// underline select the picture and the cell of it.
+func (h *PlaceholderReader) Read(x int, cluster string, fg, underline styled.Color) {
+	now := h.p.parsePlaceholder(cluster, fg, underline).inheritFrom(h.previous, h.inside)
+	// Consecutive cells of a picture become one strip.
+	goesOn := h.inside && now == h.previous.nextCell()
+	h.previous, h.inside = now, true
+	if n := len(h.Strips); goesOn && n > 0 && h.Strips[n-1].To == x {
+		if now.col < h.Strips[n-1].Cols {
+			h.Strips[n-1].To++
 		}
 		return
 	}
 	if at := h.p.virtualPlacement(h.alt, now); at != nil && now.row < at.Rows && now.col < at.Cols {
-		h.Seen = append(h.Seen, styled.Strip{Placement: at, Row: now.row, X: x - now.col, From: x, To: x + 1})
+		h.Strips = append(h.Strips, styled.Strip{Placement: at, Row: now.row, X: x - now.col, From: x, To: x + 1})
 	}
 }
 
-// read reads a placeholder.
-func (p *Pictures) read(cluster string, fg, underline styled.Color) held {
-	h := held{image: colorID(fg), id: colorID(underline), row: -1, col: -1, high: -1}
+// parsePlaceholder decodes a placeholder.
+func (p *Pictures) parsePlaceholder(cluster string, fg, underline styled.Color) placeholderCell {
+	h := placeholderCell{image: colorID(fg), id: colorID(underline), row: -1, col: -1, high: -1}
 	_, n := utf8.DecodeRuneInString(cluster)
 	for i, r := range []rune(cluster[n:]) {
-		n, known := p.diacritic(r)
+		n, known := p.diacriticNumber(r)
 		if !known || i > 2 {
 			break
 		}
@@ -76,13 +78,13 @@ func (p *Pictures) read(cluster string, fg, underline styled.Color) held {
 	return h
 }
 
-// next is what the cell behind this one shows if it says nothing.
-func (h held) next() held {
+// nextCell returns the default meaning of the next cell.
+func (h placeholderCell) nextCell() placeholderCell {
 	h.col++
 	return h
 }
 
-// colorID is the number that a colour stands for.
+// colorID returns the number encoded in a colour.
 func colorID(c styled.Color) uint32 {
 	if c&styled.ColorRGB != 0 {
 		return uint32(c & 0xFFFFFF)
@@ -90,8 +92,8 @@ func colorID(c styled.Color) uint32 {
 	return uint32(c & 0xFF)
 }
 
-// after adds what a cell leaves unsaid because the one before it says it.
-func (h held) after(before held, inside bool) held {
+// inheritFrom fills in missing parts from the previous cell, as the protocol specifies.
+func (h placeholderCell) inheritFrom(before placeholderCell, inside bool) placeholderCell {
 	same := inside && h.image == before.image && h.id == before.id
 	switch {
 	case h.row < 0 && same && h.col < 0:
@@ -106,25 +108,24 @@ func (h held) after(before held, inside bool) held {
 	return h
 }
 
-// virtualPlacement is the placement that a placeholder names; nil if there is none.
-func (p *Pictures) virtualPlacement(alt bool, h held) *styled.Placement {
+// virtualPlacement returns the placement of a placeholder; nil if there is none.
+func (p *Pictures) virtualPlacement(alt bool, h placeholderCell) *styled.Placement {
 	i := p.store.Find(alt, h.image|uint32(h.high)<<24)
 	if i == nil {
 		return nil
 	}
 	for at := range i.Virtual {
 		if v := &i.Virtual[at]; h.id == 0 || v.ID == h.id {
-			return p.fitted(i, v)
+			return p.fitVirtual(i, v)
 		}
 	}
 	return nil
 }
 
-// fitted is a virtual placement: the picture in its proportions in the middle of its
-// cells.
-func (p *Pictures) fitted(i *Image, v *Virtual) *styled.Placement {
-	if v.Shown != nil {
-		return v.Shown
+// fitVirtual returns a virtual placement: the picture in its proportions, centred in its cells.
+func (p *Pictures) fitVirtual(i *Image, v *Virtual) *styled.Placement {
+	if v.Placement != nil {
+		return v.Placement
 	}
 	size, cell := i.Picture.Size, p.Cell
 	cols, rows := v.Cols, v.Rows
@@ -140,18 +141,18 @@ func (p *Pictures) fitted(i *Image, v *Virtual) *styled.Placement {
 		box = image.Pt(max(room.Y*size.X/size.Y, 1), room.Y)
 	}
 	at := room.Sub(box).Div(2)
-	v.Shown = &styled.Placement{ID: v.Serial, Picture: i.Picture.Number, Source: image.Rectangle{Max: size},
+	v.Placement = &styled.Placement{ID: v.Serial, Picture: i.Picture.Number, Source: image.Rectangle{Max: size},
 		Cols: cols, Rows: rows, Cell: cell, Box: image.Rectangle{Min: at, Max: at.Add(box)}}
-	return v.Shown
+	return v.Placement
 }
 
-// diacritic is the number that a combining character stands for.
-func (p *Pictures) diacritic(r rune) (n int, known bool) {
+// diacriticNumber returns the number encoded by a combining character.
+func (p *Pictures) diacriticNumber(r rune) (n int, known bool) {
 	if p.diacritics == nil {
 		p.diacritics = map[rune]int{}
 		for n := 0; ; n++ {
 			r := kitty.Diacritic(n)
-			if _, twice := p.diacritics[r]; twice { // behind the last it gives the first
+			if _, twice := p.diacritics[r]; twice { // past the end, kitty.Diacritic returns the first
 				break
 			}
 			p.diacritics[r] = n

@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	maxShown = 8 << 20 // PNGs that are written for a terminal, in bytes
-	ownIDs   = 1 << 31 // of images that the program has not named
+	maxShown = 8 << 20 // maximum bytes of PNGs written to a terminal
+	ownIDs   = 1 << 31 // first ID for images without one
 	chunk    = 3 << 10 // bytes of a PNG in one command
 )
 
-// A seen rectangle is a part of a placement on the screen.
-type seen struct {
+// A visibleRect is a visible rectangle of a placement.
+type visibleRect struct {
 	at    *Placement
-	cells image.Rectangle // of the placement
+	cells image.Rectangle // relative to the placement
 	x, y  int
 }
 
-// AppendShown appends commands of kitty's protocol that draw on a clean terminal what is on
-// the screen shown. The program's images keep their names, so that it can go on with them.
+// AppendShown appends commands of kitty's protocol to draw the pictures of the visible screen on a
+// clean terminal. The program's images keep their IDs, so its later commands still find them.
 func (p *Pictures) AppendShown(dst []byte) []byte {
-	var all []seen
-	p.on.Each(p.on.Alt(), func(y int, s *Strips) *Strips {
-		for _, one := range s.visible(maxCells) {
+	var all []visibleRect
+	p.screen.EachRow(p.screen.Alt(), func(y int, s *Strips) *Strips {
+		for _, one := range s.topStrips(maxCells) {
 			if y >= 0 {
-				all = addSeen(all, seen{one.at, image.Rect(int(one.from-one.x), int(one.row), int(one.to-one.x), int(one.row)+1), int(one.from), y})
+				all = addVisible(all, visibleRect{one.at, image.Rect(int(one.from-one.x), int(one.row), int(one.to-one.x), int(one.row)+1), int(one.from), y})
 			}
 		}
 		return s
@@ -42,26 +42,26 @@ func (p *Pictures) AppendShown(dst []byte) []byte {
 		}
 		sent[i] = true
 		size += len(png)
-		dst = appendTransmitted(dst, i.name(), png)
+		dst = appendTransmit(dst, i.wireID(), png)
 	}
 	for _, s := range all {
 		if sent[s.at.image] {
-			dst = s.append(dst)
+			dst = s.appendPlacement(dst)
 		}
 	}
 	return dst
 }
 
-// name is the ID that a terminal gets to know the image by.
-func (i *Image) name() uint32 {
+// wireID returns the image's ID in the written commands.
+func (i *Image) wireID() uint32 {
 	if i.ID != 0 {
 		return i.ID
 	}
 	return ownIDs | uint32(i.Picture.Number)
 }
 
-// addSeen adds a row, to the rectangle that it goes on with if there is one.
-func addSeen(all []seen, row seen) []seen {
+// addVisible adds a row of cells, extending the rectangle above it if the two fit together.
+func addVisible(all []visibleRect, row visibleRect) []visibleRect {
 	for n := range all {
 		s := &all[n]
 		if s.at == row.at && s.x == row.x && s.cells.Min.X == row.cells.Min.X && s.cells.Max.X == row.cells.Max.X &&
@@ -73,7 +73,7 @@ func addSeen(all []seen, row seen) []seen {
 	return append(all, row)
 }
 
-func appendTransmitted(dst []byte, id uint32, png []byte) []byte {
+func appendTransmit(dst []byte, id uint32, png []byte) []byte {
 	for first := fmt.Sprintf("a=t,f=100,i=%d,", id); first != "" || len(png) > 0; first = "" {
 		piece := png[:min(len(png), chunk)]
 		png = png[len(piece):]
@@ -83,8 +83,8 @@ func appendTransmitted(dst []byte, id uint32, png []byte) []byte {
 	return dst
 }
 
-// append appends what places the rectangle: the pixels of its cells over these.
-func (s seen) append(dst []byte) []byte {
+// appendPlacement appends a command to draw the visible part of the picture over its cells.
+func (s visibleRect) appendPlacement(dst []byte) []byte {
 	at, cell := &s.at.Placement, s.at.Cell
 	box := image.Rect(s.cells.Min.X*cell.X, s.cells.Min.Y*cell.Y, s.cells.Max.X*cell.X, s.cells.Max.Y*cell.Y).Intersect(at.Box)
 	if box.Empty() {
@@ -97,7 +97,7 @@ func (s seen) append(dst []byte) []byte {
 	if src.Empty() {
 		return dst
 	}
-	dst = fmt.Appendf(dst, "\x1b[%d;%dH\x1b_Ga=p,q=2,C=1,i=%d", s.y+1, s.x+1, s.at.image.name())
+	dst = fmt.Appendf(dst, "\x1b[%d;%dH\x1b_Ga=p,q=2,C=1,i=%d", s.y+1, s.x+1, s.at.image.wireID())
 	if s.at.id != 0 {
 		dst = fmt.Appendf(dst, ",p=%d", s.at.id)
 	}

@@ -7,21 +7,21 @@ import (
 	"math"
 )
 
-// MaxSixel bounds a sixel sequence, in bytes.
+// MaxSixel limits a sixel sequence, in bytes.
 const MaxSixel = 16 << 20
 
-// SixelColors is how many colours a sixel picture has at a time.
+// SixelColors is the number of colour registers of a sixel picture.
 const SixelColors = 1024
 
-// What a sequence may cost: a picture has at most so many pixels for each of its bytes, twice
-// what a single colour takes, the rest below is cut off; and each pixel is painted so many
-// times, on the average. A few bytes could have millions painted else, again and again.
+// Limits of a sequence. Without them, a few bytes could paint millions of pixels again and again.
+// maxSixelPixelsPerByte is twice the need of a single-coloured picture; rows beyond it are cut off.
+// maxSixelPaints is the average number of times each pixel may be painted.
 const (
-	sixelPixelsAByte = 8192
-	sixelPaints      = 16
+	maxSixelPixelsPerByte = 8192
+	maxSixelPaints        = 16
 )
 
-// sixelRows are the pixels of a sixel, one below the other.
+// sixelRows is the height of a sixel in pixels.
 const sixelRows = 6
 
 var errNoSixels = errors.New("a sixel sequence without pixels")
@@ -36,29 +36,30 @@ func FromSixels(b []byte) (p *Picture, below int, err error) {
 	if below = readSixels(b, &m); m.size.X == 0 || m.size.Y == 0 {
 		return nil, 0, errNoSixels
 	}
-	m.size.Y = min(m.size.Y, max(sixelPixelsAByte*len(b)/m.size.X, 1))
+	m.size.Y = min(m.size.Y, max(maxSixelPixelsPerByte*len(b)/m.size.X, 1))
 	c := sixelCover{w: m.size.X, h: m.size.Y}
+	// The second pass finds out whether the picture is opaque, without painting it.
 	readSixels(b, &c)
-	return &Picture{Size: m.size, sixels: bytes.Clone(b), unpacked: 4 * m.size.X * m.size.Y, opaque: c.opaque()}, below, nil
+	return &Picture{Size: m.size, sixels: bytes.Clone(b), unpacked: 4 * m.size.X * m.size.Y, opaque: c.isOpaque()}, below, nil
 }
 
 // paintSixels returns the pixels of sixel data, 4 bytes each.
 func paintSixels(b []byte, size image.Point) []byte {
 	area := size.X * size.Y
-	d := sixelPixels{w: size.X, h: size.Y, pixels: make([]byte, 4*area), left: sixelPaints * area, colors: defaultColors()}
+	d := sixelPixels{w: size.X, h: size.Y, pixels: make([]byte, 4*area), left: maxSixelPaints * area, colors: defaultColors()}
 	readSixels(b, &d)
 	return d.pixels
 }
 
-// A sixelReader is told what a sequence says.
-type sixelReader interface {
+// A sixelHandler receives the elements of a sixel sequence.
+type sixelHandler interface {
 	raster(w, h int)
 	register(n int, define []int) // define: a colour's kind and components, or nothing
 	paint(x, y, n int, bits byte) // n times from x on
 }
 
-// readSixels reads a sequence, and says how far down it ends.
-func readSixels(b []byte, to sixelReader) (y int) {
+// readSixels parses a sequence and returns the top edge of its last row of sixels.
+func readSixels(b []byte, to sixelHandler) (y int) {
 	x := 0
 	var params [8]int
 	for i := 0; i < len(b); {
@@ -67,6 +68,7 @@ func readSixels(b []byte, to sixelReader) (y int) {
 		switch {
 		case c >= '?' && c <= '~':
 			n := 1
+			// Runs without a repeat count are combined too: painting them at once is faster.
 			for i < len(b) && b[i] == c {
 				i++
 				n++
@@ -74,21 +76,21 @@ func readSixels(b []byte, to sixelReader) (y int) {
 			to.paint(x, y, n, c-'?')
 			x = min(x+n, MaxSide)
 		case c == '!':
-			list, used := numbers(b[i:], params[:0])
+			list, used := parseNumbers(b[i:], params[:0])
 			if i += used; i < len(b) && b[i] >= '?' && b[i] <= '~' {
-				n := max(first(list), 1)
+				n := max(firstOrZero(list), 1)
 				to.paint(x, y, n, b[i]-'?')
 				x = min(x+n, MaxSide)
 				i++
 			}
 		case c == '#':
-			list, used := numbers(b[i:], params[:0])
+			list, used := parseNumbers(b[i:], params[:0])
 			i += used
 			if len(list) > 0 {
 				to.register(list[0], list[1:])
 			}
 		case c == '"':
-			list, used := numbers(b[i:], params[:0])
+			list, used := parseNumbers(b[i:], params[:0])
 			if i += used; len(list) >= 4 {
 				to.raster(list[2], list[3])
 			}
@@ -101,15 +103,15 @@ func readSixels(b []byte, to sixelReader) (y int) {
 	return y
 }
 
-func first(list []int) int {
+func firstOrZero(list []int) int {
 	if len(list) == 0 {
 		return 0
 	}
 	return list[0]
 }
 
-// numbers reads numbers with semicolons between them, as many as list has room for.
-func numbers(b []byte, list []int) (read []int, used int) {
+// parseNumbers parses numbers separated by semicolons, as many as list has capacity for.
+func parseNumbers(b []byte, list []int) (read []int, used int) {
 	n, digits := 0, false
 	put := func() {
 		if len(list) < cap(list) {
@@ -137,7 +139,7 @@ func numbers(b []byte, list []int) (read []int, used int) {
 	return list, used
 }
 
-// A sixelSize finds out how large a picture is.
+// A sixelSize measures a picture.
 type sixelSize struct{ size image.Point }
 
 func (m *sixelSize) raster(w, h int) {
@@ -172,7 +174,7 @@ func (c *sixelCover) register(int, []int) {}
 
 func (c *sixelCover) paint(x, y, n int, bits byte) {
 	if y != c.band {
-		c.finish()
+		c.finishBand()
 		c.band, c.painted = y, [sixelRows][MaxSide / 64]uint64{}
 	}
 	n = min(n, c.w-x)
@@ -200,7 +202,7 @@ func setBits(words *[MaxSide / 64]uint64, from, to int) {
 }
 
 // finish counts the completely painted rows of the band.
-func (c *sixelCover) finish() {
+func (c *sixelCover) finishBand() {
 	for row := range c.painted {
 		if c.full != c.band+row {
 			return
@@ -218,16 +220,16 @@ func (c *sixelCover) finish() {
 	}
 }
 
-func (c *sixelCover) opaque() bool {
-	c.finish()
+func (c *sixelCover) isOpaque() bool {
+	c.finishBand()
 	return c.full >= c.h
 }
 
-// sixelPixels are painted.
+// A sixelPixels paints a picture.
 type sixelPixels struct {
 	w, h   int
 	pixels []byte
-	left   int // how many may still be painted
+	left   int // remaining pixels to paint
 	colors [SixelColors][3]byte
 	color  [3]byte
 }
@@ -239,9 +241,9 @@ func (d *sixelPixels) register(n int, define []int) {
 	if len(define) >= 4 {
 		switch define[0] {
 		case 1:
-			d.colors[n] = hls(define[1], define[2], define[3])
+			d.colors[n] = hlsToRGB(define[1], define[2], define[3])
 		case 2:
-			d.colors[n] = rgbOf(define[1:4]...)
+			d.colors[n] = percentToRGB(define[1:4]...)
 		}
 	}
 	d.color = d.colors[n]
@@ -261,9 +263,9 @@ func (d *sixelPixels) paint(x, y, n int, bits byte) {
 	}
 }
 
-// hls is a colour by hue, where blue is at 0° and red at 120°, lightness and saturation
-// in percent.
-func hls(h, l, s int) (rgb [3]byte) {
+// hlsToRGB converts a colour from hue, with blue at 0° and red at 120°, and lightness and
+// saturation in percent.
+func hlsToRGB(h, l, s int) (rgb [3]byte) {
 	light, saturation := float64(min(l, 100))/100, float64(min(s, 100))/100
 	chroma := (1 - math.Abs(2*light-1)) * saturation
 	for i, brightest := range [3]int{120, 240, 0} {
@@ -274,19 +276,19 @@ func hls(h, l, s int) (rgb [3]byte) {
 	return rgb
 }
 
-// defaultColors are the VT340's, which has 16.
+// defaultColors returns the 16 colours of the VT340.
 func defaultColors() (all [SixelColors][3]byte) {
 	for i, percent := range [16][3]int{
 		{0, 0, 0}, {20, 20, 80}, {80, 13, 13}, {20, 80, 20}, {80, 20, 80}, {20, 80, 80}, {80, 80, 20}, {53, 53, 53},
 		{26, 26, 26}, {33, 33, 60}, {60, 26, 26}, {33, 60, 33}, {60, 33, 60}, {33, 60, 60}, {60, 60, 33}, {80, 80, 80},
 	} {
-		all[i] = rgbOf(percent[0], percent[1], percent[2])
+		all[i] = percentToRGB(percent[0], percent[1], percent[2])
 	}
 	return all
 }
 
-// rgbOf is a colour by percentages.
-func rgbOf(percent ...int) (rgb [3]byte) {
+// percentToRGB converts a colour from percentages.
+func percentToRGB(percent ...int) (rgb [3]byte) {
 	for i, v := range percent {
 		rgb[i] = byte((min(v, 100)*255 + 50) / 100)
 	}

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// pixels draws a picture as text: a letter for each colour that is named, a dot for what
-// can be seen through.
-func pixels(t *testing.T, p *Picture, names map[color.NRGBA]byte) string {
+// drawPixels draws a picture as text: a letter for each named colour, a dot for transparent pixels.
+func drawPixels(t *testing.T, p *Picture, names map[color.NRGBA]byte) string {
 	t.Helper()
 	img, err := p.Image()
 	if err != nil {
@@ -48,13 +47,13 @@ func TestSixelsAreDecoded(t *testing.T) {
 		p, _, err := FromSixels([]byte(c.in))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if got := pixels(t, p, names); got != c.want {
+		} else if got := drawPixels(t, p, names); got != c.want {
 			t.Errorf("%s: got\n%swant\n%s", name, got, c.want)
 		}
 	}
 }
 
-func TestSixelsWithoutPixelsAreNoPicture(t *testing.T) {
+func TestSixelsWithoutPixelsAreRejected(t *testing.T) {
 	for _, in := range []string{"", "#1", "???", "$-$-", "\"1;1;0;9", "!5", "!5?"} {
 		if p, _, err := FromSixels([]byte(in)); err == nil {
 			t.Errorf("%q is a picture of %v", in, p.Size)
@@ -62,17 +61,17 @@ func TestSixelsWithoutPixelsAreNoPicture(t *testing.T) {
 	}
 }
 
-func TestASixelPictureIsBounded(t *testing.T) {
+func TestSixelPictureSizeIsLimited(t *testing.T) {
 	p, _, err := FromSixels([]byte("\"1;1;99999999;99999999#1!99999999~" + strings.Repeat("-!99999999~", 2000)))
 	if err != nil || p.Size != image.Pt(MaxSide, MaxSide) {
 		t.Errorf("got %v, %v", p, err)
 	}
 }
 
-func TestAFewBytesOfSixelsAreNoLargePicture(t *testing.T) {
+func TestSixelSizeIsLimitedByInputLength(t *testing.T) {
 	for _, in := range []string{"\"1;1;99999;99999~", "!9999~" + strings.Repeat("-", 600) + "~"} {
 		p, _, err := FromSixels([]byte(in))
-		if err != nil || p.Size.X*p.Size.Y > sixelPixelsAByte*len(in) {
+		if err != nil || p.Size.X*p.Size.Y > maxSixelPixelsPerByte*len(in) {
 			t.Errorf("%.20q is a picture of %v (%v)", in, p.Size, err)
 		}
 	}
@@ -82,15 +81,15 @@ func TestAFewBytesOfSixelsAreNoLargePicture(t *testing.T) {
 	}
 }
 
-func TestPixelsArePaintedSoOften(t *testing.T) {
+func TestSixelOverpaintingIsLimited(t *testing.T) {
 	names := map[color.NRGBA]byte{{255, 0, 0, 255}: 'r', {0, 0, 255, 255}: 'b'}
 	colors := "#1;2;100;0;0#2;2;0;0;100"
-	for often, want := range map[int]string{sixelPaints - 1: "b\nb\nb\nb\nb\nb\n", sixelPaints: "r\nr\nr\nr\nr\nr\n"} {
+	for often, want := range map[int]string{maxSixelPaints - 1: "b\nb\nb\nb\nb\nb\n", maxSixelPaints: "r\nr\nr\nr\nr\nr\n"} {
 		p, _, err := FromSixels([]byte(colors + "#1" + strings.Repeat("~$", often) + "#2~"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := pixels(t, p, names); got != want {
+		if got := drawPixels(t, p, names); got != want {
 			t.Errorf("painted %d times and once more: %q", often, got)
 		}
 	}
@@ -102,7 +101,7 @@ func FuzzSixel(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, _, err := FromSixels(b)
-		if err == nil && (!fits(p.Size) || p.Size.X*p.Size.Y > max(sixelPixelsAByte*len(b), p.Size.X)) {
+		if err == nil && (!isValidSize(p.Size) || p.Size.X*p.Size.Y > max(maxSixelPixelsPerByte*len(b), p.Size.X)) {
 			t.Errorf("a picture of %v", p.Size)
 		}
 	})

@@ -7,38 +7,38 @@ import (
 	"tandem/engine/styled"
 )
 
-// Bounds of what a store keeps.
+// Limits of a store.
 const (
 	MaxBytes  = 64 << 20
 	maxImages = 4096
-	// sweepStep is how much comes in before what nobody can see is looked for.
+	// sweepStep is how many bytes arrive between two searches for unreachable images.
 	sweepStep = 8 << 20
 	// collectStep is how many freed bytes trigger a garbage collection.
 	collectStep = 16 << 20
 )
 
-// An Image is a picture that a program has given a terminal.
+// An Image is a picture sent by a program.
 type Image struct {
-	ID, Number uint32 // as the program calls it; 0 for none
-	Alt        bool   // it belongs to the alternate screen, which has names of its own
+	ID, Number uint32 // set by the program; 0 for none
+	Alt        bool   // belongs to the alternate screen, which has its own IDs
 	Picture    *Picture
 	Virtual    []Virtual
-	placed     bool // it has been on a screen
+	placed     bool // has been placed on a screen
 }
 
-// A Virtual is a placement that shows where its program prints placeholders.
+// A Virtual is a placement shown at its program's placeholders.
 type Virtual struct {
 	ID         uint32
 	Cols, Rows int
-	Serial     uint64            // of the placement in its session
-	Shown      *styled.Placement `json:"-"` // nil until it is seen
+	Serial     uint64            // unique among the terminal's placements
+	Placement  *styled.Placement `json:"-"` // nil until shown
 }
 
-// maxVirtual is how many virtual placements an image has; the oldest go first.
+// maxVirtual is the maximum number of virtual placements of an image. The oldest are dropped first.
 const maxVirtual = 64
 
-// hold adds a virtual placement, in place of one that is called the same.
-func (i *Image) hold(v Virtual) {
+// addVirtual adds a virtual placement, replacing one with the same ID.
+func (i *Image) addVirtual(v Virtual) {
 	i.Virtual = slices.DeleteFunc(i.Virtual, func(old Virtual) bool { return old.ID == v.ID })
 	i.Virtual = append(i.Virtual[max(len(i.Virtual)+1-maxVirtual, 0):], v)
 }
@@ -46,7 +46,7 @@ func (i *Image) hold(v Virtual) {
 // A Store keeps the images of one terminal, oldest first. Its zero value is empty.
 type Store struct {
 	images  []*Image
-	named   map[name]*Image
+	byKey   map[imageKey]*Image
 	serial  uint64
 	sweep   int    // weight at which unreachable images are looked for
 	freed   int    // bytes since the last garbage collection
@@ -54,29 +54,29 @@ type Store struct {
 	usage   *Usage // nil until there is an image
 }
 
-// A name identifies an image: its ID and its screen.
-type name struct {
+// An imageKey identifies an image: its ID and its screen.
+type imageKey struct {
 	alt bool
 	id  uint32
 }
 
-// Number gives a picture the next number.
-func (s *Store) Number(p *Picture) {
+// AssignNumber gives a picture the next number.
+func (s *Store) AssignNumber(p *Picture) {
 	s.serial++
 	p.Number = s.serial
 }
 
-// Find is the image with an ID, nil if there is none.
+// Find returns the image with an ID; nil if there is none.
 func (s *Store) Find(alt bool, id uint32) *Image {
-	return s.named[name{alt, id}]
+	return s.byKey[imageKey{alt, id}]
 }
 
-// Numbered is the newest image with a number of the program's.
-func (s *Store) Numbered(alt bool, number uint32) *Image {
-	return s.last(func(i *Image) bool { return number != 0 && i.Number == number && i.Alt == alt })
+// FindByNumber returns the newest image with the program's number; nil if there is none.
+func (s *Store) FindByNumber(alt bool, number uint32) *Image {
+	return s.findNewest(func(i *Image) bool { return number != 0 && i.Number == number && i.Alt == alt })
 }
 
-func (s *Store) last(is func(*Image) bool) *Image {
+func (s *Store) findNewest(is func(*Image) bool) *Image {
 	for _, i := range slices.Backward(s.images) {
 		if is(i) {
 			return i
@@ -85,10 +85,10 @@ func (s *Store) last(is func(*Image) bool) *Image {
 	return nil
 }
 
-// All are the images, oldest first; who gets them must not change the slice.
+// All returns the images, oldest first. The caller must not modify the slice.
 func (s *Store) All() []*Image { return s.images }
 
-// FreeID is an ID that no image has.
+// FreeID returns an unused ID.
 func (s *Store) FreeID(alt bool) uint32 {
 	for id := uint32(1<<31 + len(s.images)); ; id++ {
 		if s.Find(alt, id) == nil {
@@ -102,14 +102,14 @@ func (s *Store) Add(i *Image, used func() map[*Image]bool) (gone []*Image) {
 	if s.usage == nil {
 		s.usage = &Usage{}
 	}
-	s.Number(i.Picture)
+	s.AssignNumber(i.Picture)
 	s.images = append(s.images, i)
-	i.Picture.count(s.usage)
+	i.Picture.setUsage(s.usage)
 	if i.ID != 0 {
-		if s.named == nil {
-			s.named = map[name]*Image{}
+		if s.byKey == nil {
+			s.byKey = map[imageKey]*Image{}
 		}
-		s.named[name{i.Alt, i.ID}] = i
+		s.byKey[imageKey{i.Alt, i.ID}] = i
 	}
 	return s.trim(used)
 }
@@ -117,9 +117,9 @@ func (s *Store) Add(i *Image, used func() map[*Image]bool) (gone []*Image) {
 // release stops counting an image.
 func (s *Store) release(i *Image) {
 	s.freed += i.Picture.weight()
-	i.Picture.count(nil)
-	if at := (name{i.Alt, i.ID}); s.named[at] == i {
-		delete(s.named, at)
+	i.Picture.setUsage(nil)
+	if at := (imageKey{i.Alt, i.ID}); s.byKey[at] == i {
+		delete(s.byKey, at)
 	}
 }
 
@@ -130,8 +130,9 @@ func (s *Store) trim(used func() map[*Image]bool) (gone []*Image) {
 	if s.Weight() <= min(s.sweep, MaxBytes) && len(s.images) <= maxImages {
 		return nil
 	}
-	shown, newest := used(), s.last(func(*Image) bool { return true })
-	s.drop(func(old *Image) bool { return old != newest && old.ID == 0 && old.Number == 0 && !shown[old] })
+	shown, newest := used(), s.findNewest(func(*Image) bool { return true })
+	s.removeIf(func(old *Image) bool { return old != newest && old.ID == 0 && old.Number == 0 && !shown[old] })
+	// Converting pixels to PNGs loses nothing, so it comes before dropping images.
 	for at := 0; s.Weight() > MaxBytes && at < len(s.images); at++ {
 		before := s.Weight()
 		bare := s.images[at].Picture.shrink()
@@ -157,10 +158,10 @@ func (s *Store) trim(used func() map[*Image]bool) (gone []*Image) {
 	return gone
 }
 
-// Remove forgets images.
-func (s *Store) Remove(is func(*Image) bool) { s.drop(is) }
+// Remove deletes the matching images.
+func (s *Store) Remove(is func(*Image) bool) { s.removeIf(is) }
 
-func (s *Store) drop(is func(*Image) bool) {
+func (s *Store) removeIf(is func(*Image) bool) {
 	s.images = slices.DeleteFunc(s.images, func(i *Image) bool {
 		gone := is(i)
 		if gone {

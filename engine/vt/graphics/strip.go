@@ -6,38 +6,44 @@ import (
 	"tandem/engine/styled"
 )
 
-// rowStrips is how many strips a row keeps; the oldest go first.
+// A picture is stored as strips: for each row it covers, the columns of the placement visible
+// there. A strip belongs to its row and moves along with it, by scrolling, into the scrollback and
+// through a resize, without any bookkeeping per picture. Text cuts strips as it overwrites cells. A
+// list of placements with positions would have to change with every scroll, and could not describe
+// a picture after lines in its middle were deleted. Strips are immutable and shared, so rows can be
+// copied and compared by pointer.
+
+// rowStrips is the maximum number of strips in a row. The oldest are dropped first.
 const rowStrips = 32
 
 // A Placement is a picture on a screen.
 type Placement struct {
 	styled.Placement
 	image *Image
-	id    uint32 // by which the program calls it; 0 for none
-	text  bool   // it is like text, as sixels are: what is printed or erased there replaces it
+	id    uint32 // set by the program; 0 for none
+	text  bool   // behaves like text, as sixels do: printing or erasing replaces it
 }
 
-// A strip is what of a placement is in one row.
+// A strip is the part of a placement in one row.
 type strip struct {
 	at       *Placement
-	row, x   int16 // of the placement's rows; column where it begins
-	from, to int16 // columns where it is seen
+	row, x   int16 // row of the placement; the placement's first column on screen
+	from, to int16 // visible columns
 }
 
-func (s strip) over(x int) bool { return int(s.from) <= x && x < int(s.to) }
+func (s strip) covers(x int) bool { return int(s.from) <= x && x < int(s.to) }
 
-// Strips are what of pictures is in one row, in the order in which they were placed. They
-// stay with the row wherever that goes, into the scrollback too, so that a picture needs
-// no place of its own. They do not change; nil is none.
+// Strips are the picture parts in one row, in the order of their placement. They move with the row,
+// into the scrollback too, so a picture needs no position of its own. Strips are immutable; nil has
+// none.
 type Strips struct{ all []strip }
 
-// With gives the strips of a row and one more: a row of a placement that begins in
-// column x.
+// With returns the strips with one more: a row of placement p starting in column x.
 func (s *Strips) With(p *Placement, row, x int) *Strips {
-	return s.with(strip{p, int16(row), int16(x), int16(x), int16(x + p.Cols)})
+	return s.withStrip(strip{p, int16(row), int16(x), int16(x), int16(x + p.Cols)})
 }
 
-func (s *Strips) with(one strip) *Strips {
+func (s *Strips) withStrip(one strip) *Strips {
 	var all []strip
 	if s != nil {
 		all = s.all[max(len(s.all)+1-rowStrips, 0):]
@@ -45,9 +51,11 @@ func (s *Strips) with(one strip) *Strips {
 	return &Strips{append(slices.Clip(all), one)}
 }
 
-// Without leaves out what is like text in columns from one up to another.
+// Without returns the strips without text-like pictures in columns from up to, but not including,
+// to.
 func (s *Strips) Without(from, to int) *Strips {
 	a, b := int16(from), int16(to)
+	// Usually nothing overlaps. Returning s itself tells the caller that nothing changed.
 	if !slices.ContainsFunc(s.all, func(one strip) bool { return one.at.text && one.from < b && a < one.to }) {
 		return s
 	}
@@ -67,19 +75,19 @@ func (s *Strips) Without(from, to int) *Strips {
 			left = append(left, one)
 		}
 	}
-	return orNone(left)
+	return stripsOrNil(left)
 }
 
-// dropped leaves out placements.
-func (s *Strips) dropped(is func(*Placement) bool) *Strips {
+// withoutPlacements returns the strips without the matching placements.
+func (s *Strips) withoutPlacements(is func(*Placement) bool) *Strips {
 	if !slices.ContainsFunc(s.all, func(one strip) bool { return is(one.at) }) {
 		return s
 	}
-	return orNone(slices.DeleteFunc(slices.Clone(s.all), func(one strip) bool { return is(one.at) }))
+	return stripsOrNil(slices.DeleteFunc(slices.Clone(s.all), func(one strip) bool { return is(one.at) }))
 }
 
-// Joined are the strips of two rows that become one.
-func (s *Strips) Joined(more *Strips) *Strips {
+// Join returns the strips of two rows merged into one.
+func (s *Strips) Join(more *Strips) *Strips {
 	switch {
 	case s == nil:
 		return more
@@ -89,33 +97,33 @@ func (s *Strips) Joined(more *Strips) *Strips {
 	return &Strips{append(slices.Clip(s.all), more.all...)}
 }
 
-func orNone(all []strip) *Strips {
+func stripsOrNil(all []strip) *Strips {
 	if len(all) == 0 {
 		return nil
 	}
 	return &Strips{all}
 }
 
-// Seen gives strips as viewers know them, the lowest first, on a screen of so many
-// columns.
-func (s *Strips) Seen(cols int) []styled.Strip {
+// Visible returns the strips in their public form, lowest first, for a screen of cols columns.
+func (s *Strips) Visible(cols int) []styled.Strip {
 	if s == nil {
 		return nil
 	}
 	var out []styled.Strip
-	for _, one := range s.visible(cols) {
+	for _, one := range s.topStrips(cols) {
 		out = append(out, styled.Strip{Placement: &one.at.Placement, Row: int(one.row), X: int(one.x),
 			From: int(one.from), To: min(int(one.to), cols)})
 	}
 	return out
 }
 
-// visible returns the strips on a screen of cols columns, lowest first, without covered ones.
-func (s *Strips) visible(cols int) []strip {
+// topStrips returns the strips on a screen of cols columns, lowest first, without covered ones.
+func (s *Strips) topStrips(cols int) []strip {
 	all := slices.Clone(s.all)
 	slices.SortStableFunc(all, func(a, b strip) int { return int(min(max(int64(a.at.Z)-int64(b.at.Z), -1), 1)) })
 	covered := make([]bool, cols)
 	seen := all[len(all):]
+	// From the top down, so that a strip below opaque ones is never converted or sent.
 	for _, one := range slices.Backward(all) {
 		under := covered[min(int(one.from), cols):min(int(one.to), cols)]
 		if !slices.Contains(under, false) {
@@ -123,7 +131,7 @@ func (s *Strips) visible(cols int) []strip {
 		}
 		seen = all[len(all)-len(seen)-1:]
 		seen[0] = one
-		if from, to := one.whole(); one.at.image.Picture.Opaque() {
+		if from, to := one.fullColumns(); one.at.image.Picture.Opaque() {
 			for x := max(from, int(one.from)); x < min(to, int(one.to), cols); x++ {
 				covered[x] = true
 			}
@@ -132,8 +140,8 @@ func (s *Strips) visible(cols int) []strip {
 	return seen
 }
 
-// whole returns the range of columns that the picture fills completely.
-func (s strip) whole() (from, to int) {
+// fullColumns returns the range of columns filled completely by the picture.
+func (s strip) fullColumns() (from, to int) {
 	box, cell := s.at.Box, s.at.Cell
 	if int(s.row)*cell.Y < box.Min.Y || (int(s.row)+1)*cell.Y > box.Max.Y {
 		return 0, 0
@@ -141,10 +149,10 @@ func (s strip) whole() (from, to int) {
 	return int(s.x) + (box.Min.X+cell.X-1)/cell.X, int(s.x) + box.Max.X/cell.X
 }
 
-// Rows are the strips of a screen's rows; nil until there are some.
+// Rows are the strips of a screen's rows; nil if there are none.
 type Rows []*Strips
 
-// At are the strips of a row.
+// At returns the strips of row y.
 func (r Rows) At(y int) *Strips {
 	if r == nil {
 		return nil
@@ -152,7 +160,7 @@ func (r Rows) At(y int) *Strips {
 	return r[y]
 }
 
-// With gives rows, of which there are n, with the strips of one changed.
+// With returns rows with the strips of row y replaced; n is the number of rows.
 func (r Rows) With(n, y int, s *Strips) Rows {
 	if r == nil && s != nil {
 		r = make(Rows, n)
@@ -163,7 +171,7 @@ func (r Rows) With(n, y int, s *Strips) Rows {
 	return r
 }
 
-// Move moves rows up by n, down if that is negative.
+// Move moves rows up by n, or down if n is negative.
 func (r Rows) Move(top, bottom, n int) {
 	if r == nil {
 		return

@@ -38,14 +38,14 @@ func (u *Usage) Unpacked() int64 {
 // Kept returns how many bytes the pictures take.
 func (u *Usage) Kept() int64 { return u.kept.Load() }
 
-// unpack reports whether n bytes may be unpacked now, and counts them.
-func (u *Usage) unpack(n int) bool {
+// allowUnpack reports whether n bytes may be unpacked now, and if so counts them.
+func (u *Usage) allowUnpack(n int) bool {
 	if u == nil {
 		return true
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.recover()
+	u.refill()
 	if u.spent+int64(n) > MaxUnpacked {
 		return false
 	}
@@ -54,22 +54,22 @@ func (u *Usage) unpack(n int) bool {
 	return true
 }
 
-// recover reduces spent by the time passed. The caller holds the mutex.
-func (u *Usage) recover() {
+// refill reduces spent by the time passed. The caller holds the mutex.
+func (u *Usage) refill() {
 	now := time.Now()
 	passed := min(now.Sub(u.since), time.Second)
 	u.spent = max(u.spent-int64(passed)*MaxUnpacked/int64(time.Second), 0)
 	u.since = now
 }
 
-// WaitForQuota waits at most about a second until MaxUnpacked bytes may be unpacked. That can fail if
-// another caller unpacks meanwhile.
+// WaitForQuota waits, at most about a second, until MaxUnpacked bytes may be unpacked. Unpacking
+// can still be refused if another caller comes first.
 func (u *Usage) WaitForQuota(ctx context.Context) error {
 	if u == nil {
 		return nil
 	}
 	u.mu.Lock()
-	u.recover()
+	u.refill()
 	wait := time.Duration(u.spent * int64(time.Second) / MaxUnpacked)
 	u.mu.Unlock()
 	if wait == 0 {

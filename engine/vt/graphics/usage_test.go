@@ -13,22 +13,22 @@ func TestUsageLimitsUnpackingPerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var u Usage
 		for range 4 {
-			if !u.unpack(MaxUnpacked / 4) {
+			if !u.allowUnpack(MaxUnpacked / 4) {
 				t.Fatal("unpack rejected a quarter of the limit")
 			}
 		}
-		if u.unpack(1) {
+		if u.allowUnpack(1) {
 			t.Error("unpack allowed more than the limit at once")
 		}
 		time.Sleep(time.Second / 2)
-		if !u.unpack(MaxUnpacked/2) || u.unpack(1) {
+		if !u.allowUnpack(MaxUnpacked/2) || u.allowUnpack(1) {
 			t.Error("unpack does not allow exactly half the limit after half a second")
 		}
-		if err := u.WaitForQuota(t.Context()); err != nil || !u.unpack(MaxUnpacked) {
+		if err := u.WaitForQuota(t.Context()); err != nil || !u.allowUnpack(MaxUnpacked) {
 			t.Errorf("unpack rejected the limit after Rested (%v)", err)
 		}
 		time.Sleep(time.Hour)
-		if !u.unpack(MaxUnpacked) || u.unpack(1) {
+		if !u.allowUnpack(MaxUnpacked) || u.allowUnpack(1) {
 			t.Error("unpack does not allow exactly the limit after an idle hour")
 		}
 	})
@@ -41,7 +41,7 @@ func TestImageReturnsErrBusyOverTheLimit(t *testing.T) {
 		if pictures["PNG"], err = FromPNG(testPNG(64, 64)); err != nil {
 			t.Fatal(err)
 		}
-		if pictures["zlib"], err = FromPacked(image.Pt(64, 64), 4, packed(make([]byte, 4*64*64))); err != nil {
+		if pictures["zlib"], err = FromPacked(image.Pt(64, 64), 4, compress(make([]byte, 4*64*64))); err != nil {
 			t.Fatal(err)
 		}
 		if pictures["sixels"], _, err = FromSixels([]byte("#1!64~")); err != nil {
@@ -51,7 +51,7 @@ func TestImageReturnsErrBusyOverTheLimit(t *testing.T) {
 		for _, p := range pictures {
 			s.Add(&Image{Picture: p}, func() map[*Image]bool { return nil })
 		}
-		s.usage.unpack(MaxUnpacked)
+		s.usage.allowUnpack(MaxUnpacked)
 		bare, err := FromPixels(image.Pt(64, 64), 3, make([]byte, 3*64*64))
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestStoreWeightMatchesItsPictures(t *testing.T) {
 	}
 	p, err := FromPixels(image.Pt(64, 64), 4, make([]byte, 4*64*64))
 	add(1, p, err)
-	p, err = FromPacked(image.Pt(64, 64), 3, packed(make([]byte, 3*64*64)))
+	p, err = FromPacked(image.Pt(64, 64), 3, compress(make([]byte, 3*64*64)))
 	add(2, p, err)
 	p, _, err = FromSixels([]byte("#1!64~"))
 	add(3, p, err)
@@ -119,7 +119,7 @@ func TestLoaderHoldsNoMoreThanTheDeclaredSize(t *testing.T) {
 		var l Loader
 		most := 0
 		for n := range 100 {
-			text := "m=1;" + encoded(make([]byte, 3000))
+			text := "m=1;" + encodeBase64(make([]byte, 3000))
 			if n == 0 {
 				text = control + "," + text
 			}
@@ -146,7 +146,7 @@ func TestUnpackedPNGExceedsTheLimitForLargePNGs(t *testing.T) {
 	for name, c := range map[string]struct{ depth, interlaced byte }{"16 bits": {16, 0}, "interlaced": {8, 1}} {
 		header := make([]byte, 29)
 		header[bitDepth], header[interlaced] = c.depth, c.interlaced
-		if n := unpackedPNG(image.Config{Width: MaxSide, Height: MaxSide}, header); n <= MaxUnpacked {
+		if n := pngUnpackSize(image.Config{Width: MaxSide, Height: MaxSide}, header); n <= MaxUnpacked {
 			t.Errorf("%s: unpackedPNG returned %d, want more than %d", name, n, MaxUnpacked)
 		}
 	}

@@ -2,21 +2,21 @@ package grid
 
 import "tandem/engine/invariants"
 
-// A slab is one slab of cells and the order of its
-// rows, so that scrolling whole rows moves their places instead of cells.
+// A slab stores all cells in one slice. Rows are found through a separate order, so that scrolling
+// whole rows moves row numbers instead of cells.
 type slab struct {
 	cols, rows int
 	cells      []Cell
-	order      []cellRow // by row; a part of orders
+	order      []cellRow // by row; a window of orders
 	orders     []cellRow
-	moved      []cellRow // scratch of Scroll
+	moved      []cellRow // scratch for Scroll
 }
 
-// A cellRow is where the cells of a row start in the slab. From column used on
-// they are all zero, so that a short line costs no more than its text.
+// A cellRow is the start of a row's cells in the slab. From column used on, all of them are zero,
+// so a short line costs no more than its text.
 type cellRow struct{ at, used int32 }
 
-// New makes a grid of cols × rows, all blank in the default style.
+// New returns a blank grid of cols × rows.
 func New(cols, rows int) Grid {
 	g := &slab{}
 	g.Resize(cols, rows)
@@ -34,13 +34,13 @@ func (g *slab) Resize(cols, rows int) {
 	}
 }
 
-func (g *slab) row(y int) []Cell {
+func (g *slab) rowCells(y int) []Cell {
 	at := int(g.order[y].at)
 	return g.cells[at : at+g.cols : at+g.cols]
 }
 
-// write gives the cells from x on, of which the first n will change.
-func (g *slab) write(x, y, n int) []Cell {
+// writableCells returns the cells from x to the end of the row, and marks the first n as used.
+func (g *slab) writableCells(x, y, n int) []Cell {
 	if invariants.Enabled {
 		g.checkSpan(x, y, n)
 	}
@@ -51,42 +51,43 @@ func (g *slab) write(x, y, n int) []Cell {
 }
 
 func (g *slab) PutASCII(x, y int, text []byte, s StyleID) {
-	cells := g.write(x, y, len(text))
+	cells := g.writableCells(x, y, len(text))
 	cells = cells[:len(text)]
 	for i, b := range text {
 		cells[i] = Cell{Glyph(b), s}
 	}
 }
 
-func (g *slab) Put(x, y int, cells []Cell) { copy(g.write(x, y, len(cells)), cells) }
+func (g *slab) Put(x, y int, cells []Cell) { copy(g.writableCells(x, y, len(cells)), cells) }
 
 func (g *slab) Cell(x, y int) Cell { return g.cells[int(g.order[y].at)+x] }
 
-func (g *slab) Row(y int) []Cell { return g.row(y) }
+func (g *slab) Row(y int) []Cell { return g.rowCells(y) }
 
 func (g *slab) Erase(x, y, n int, s StyleID) {
 	if invariants.Enabled {
 		g.checkSpan(x, y, n)
 	}
 	row := &g.order[y]
+	// Cells past used are zero already: erasing to the end of a short line is nearly free.
 	if s == 0 && x+n >= int(row.used) {
 		n = max(int(row.used)-x, 0)
 		row.used = min(row.used, int32(x))
-		blankCells(g.row(y)[x:x+n], 0)
+		blankCells(g.rowCells(y)[x:x+n], 0)
 		return
 	}
-	blankCells(g.write(x, y, n)[:n], s)
+	blankCells(g.writableCells(x, y, n)[:n], s)
 }
 
 func (g *slab) Insert(x, y, right, n int, s StyleID) {
-	row := g.write(x, y, right+1-x)[:right+1-x]
+	row := g.writableCells(x, y, right+1-x)[:right+1-x]
 	n = min(n, len(row))
 	copy(row[n:], row)
 	blankCells(row[:n], s)
 }
 
 func (g *slab) Delete(x, y, right, n int, s StyleID) {
-	row := g.write(x, y, right+1-x)[:right+1-x]
+	row := g.writableCells(x, y, right+1-x)[:right+1-x]
 	n = min(n, len(row))
 	copy(row, row[n:])
 	blankCells(row[len(row)-n:], s)
@@ -97,6 +98,7 @@ func (g *slab) Scroll(r Rect, n int, s StyleID) {
 		g.checkRect(r, n)
 	}
 	switch whole := r.Left == 0 && r.Right == g.cols-1; {
+	// A line feed at the bottom of the screen, by far the most common case.
 	case whole && n == 1 && r.Top == 0 && r.Bottom == g.rows-1:
 		top := g.order[0]
 		g.order = Slide(g.orders, g.order)
@@ -109,7 +111,7 @@ func (g *slab) Scroll(r Rect, n int, s StyleID) {
 	}
 }
 
-// scrollRows rotates the rows in order and blanks those that came round.
+// scrollRows rotates the order of rows, and blanks those rotated in.
 func (g *slab) scrollRows(r Rect, n int, s StyleID) {
 	order := g.order[r.Top : r.Bottom+1]
 	fresh := r.Top
@@ -136,9 +138,9 @@ func (g *slab) scrollPart(r Rect, n int, s StyleID) {
 		if n < 0 {
 			to = r.Bottom - i
 		}
-		row := g.write(r.Left, to, width)[:width]
+		row := g.writableCells(r.Left, to, width)[:width]
 		if from := to + n; from >= r.Top && from <= r.Bottom {
-			copy(row, g.row(from)[r.Left:])
+			copy(row, g.rowCells(from)[r.Left:])
 		} else {
 			blankCells(row, s)
 		}
@@ -155,12 +157,11 @@ func blankCells(cells []Cell, s StyleID) {
 	}
 }
 
-// SlabSize is how much longer than a screen the slices are that it slides over.
+// SlabSize is the length of a sliding slice, in screens.
 const SlabSize = 4
 
-// Slide moves a window of slab on by one element, and back to the start where
-// the slab ends, so that scrolling costs the same for all screens. The last
-// element is any.
+// Slide moves a window of slab forward by one element, and back to the start once slab ends: only
+// one scroll in many copies. The last element of the result is undefined.
 func Slide[T any](slab, window []T) []T {
 	n := len(window)
 	if cap(window) == n {

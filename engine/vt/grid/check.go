@@ -2,15 +2,15 @@ package grid
 
 import "tandem/engine/invariants"
 
-// Check checks a grid of this package. The terminal calls it after each change in builds with
-// the tag invariants; the grid itself does not, since a check looks at every cell.
+// Check panics if a grid of this package is inconsistent. The terminal calls it after each change
+// in builds with the tag invariants; the grid itself does not, because a check reads every cell.
 func Check(g Grid) {
 	if own, ok := g.(*slab); ok {
 		own.check()
 	}
 }
 
-// check panics if rows share cells or leave some out, or cells are said to be zero and are not.
+// check panics if rows share cells or omit some, or if cells past used are not zero.
 func (g *slab) check() {
 	start := cap(g.orders) - cap(g.order)
 	switch {
@@ -19,7 +19,7 @@ func (g *slab) check() {
 	case start < 0, start+g.rows > len(g.orders), g.rows > 0 && &g.orders[start] != &g.order[0]:
 		invariants.Failf("the order of rows starts at %d, outside its slice of %d", start, len(g.orders))
 	}
-	clear(g.moved) // scratch: which cells belong to a row already
+	clear(g.moved) // scratch: marks cells that already belong to a row
 	for y, row := range g.order {
 		at := int(row.at)
 		switch {
@@ -29,7 +29,7 @@ func (g *slab) check() {
 			invariants.Failf("row %d is used up to column %d of %d", y, row.used, g.cols)
 		}
 		g.moved[at/g.cols].used = 1
-		for x, c := range g.row(y)[row.used:] {
+		for x, c := range g.rowCells(y)[row.used:] {
 			if c != (Cell{}) {
 				invariants.Failf("row %d is used up to column %d and has %v in column %d", y, row.used, c, int(row.used)+x)
 			}
@@ -37,7 +37,7 @@ func (g *slab) check() {
 	}
 }
 
-// checkSpan panics unless n cells from x on are in row y.
+// checkSpan panics unless n cells starting at x are in row y.
 func (g *slab) checkSpan(x, y, n int) {
 	if y < 0 || y >= g.rows || x < 0 || n < 0 || x+n > g.cols {
 		invariants.Failf("%d cells at %d,%d are outside a grid of %d × %d", n, x, y, g.cols, g.rows)

@@ -8,7 +8,7 @@ import (
 	"tandem/engine/invariants"
 )
 
-func TestCheckPanicsOnADamagedGrid(t *testing.T) {
+func TestCheckPanicsOnDamagedGrid(t *testing.T) {
 	for name, damage := range map[string]func(g *slab){
 		"two rows share cells":         func(g *slab) { g.order[1].at = g.order[0].at },
 		"row starts between two":       func(g *slab) { g.order[1].at++ },

@@ -1,38 +1,37 @@
-// Package grid is the cells of a screen: what a cell holds, the interface of what keeps them, and a grid that does. It
-// knows neither sequences nor cursors, and of styles and clusters only their numbers.
+// Package grid defines the cells of a screen, the Grid interface for storing them, and an
+// implementation. It knows neither control sequences nor cursors, and styles and clusters only by
+// number.
 package grid
 
-// StyleID is the number of an interned style. 0 is the default style. Numbers
-// stay below 1<<23.
+// StyleID is the number of an interned style, below 1<<23. 0 is the default style.
 type StyleID uint32
 
-// A Glyph is what stands in one cell: 0 for a blank, a code point, a number
-// from FirstCluster on for a cluster of several code points (known to the front
-// end only), or Tail.
+// A Glyph is the content of one cell: 0 for a blank, a code point, Tail, or a number from
+// FirstCluster on for a cluster of several code points, known only to the front end.
 type Glyph uint32
 
 const (
 	// FirstCluster is the number of the first cluster of several code points.
 	FirstCluster Glyph = 0x110000
 
-	// Tail is the second cell of a wide cluster, behind its first.
+	// Tail marks the second cell of a wide cluster.
 	Tail Glyph = 1 << 31
 )
 
-// A Cell is one place of the screen.
+// A Cell is one cell of the screen.
 type Cell struct {
 	Glyph Glyph
 	Style StyleID
 }
 
-// Blank says that nothing is to be seen: a space in the default style.
+// Blank reports whether the cell is invisible: a space in the default style.
 func (c Cell) Blank() bool { return c.Style == 0 && (c.Glyph == 0 || c.Glyph == ' ') }
 
-// Empty says that the cell holds a space, in whatever style.
+// Empty reports whether the cell holds a space, in any style.
 func (c Cell) Empty() bool { return c.Glyph == 0 || c.Glyph == ' ' }
 
-// Printed counts cells up to the last one that holds a character, a space or not.
-func Printed(cells []Cell) int {
+// CountPrinted counts cells up to the last one holding a character, which may be a space.
+func CountPrinted(cells []Cell) int {
 	n := len(cells)
 	for n > 0 && cells[n-1].Glyph == 0 {
 		n--
@@ -40,33 +39,32 @@ func Printed(cells []Cell) int {
 	return n
 }
 
-// A Grid keeps the cells of one screen and nothing else. The front end gives
-// it whole clusters, coordinates inside the grid and interned styles, and
-// never splits a wide cluster: it blanks the other half first. Columns and
-// rows count from 0; "right" and "bottom" are inside. New cells are blank in
-// the style given.
+// A Grid stores the cells of one screen and nothing else. The front end passes whole clusters,
+// coordinates inside the grid and interned styles. It never splits a wide cluster: it blanks the
+// other half first. Columns and rows count from 0; right and bottom are inclusive. New cells are
+// blank in the given style.
 type Grid interface {
-	// PutASCII writes printable ASCII, one cell a byte.
+	// PutASCII writes printable ASCII, one cell per byte.
 	PutASCII(x, y int, text []byte, s StyleID)
-	// Put writes cells; a wide cluster is its glyph followed by Tail.
+	// Put writes cells. A wide cluster is its glyph followed by Tail.
 	Put(x, y int, cells []Cell)
-	// Cell reads one cell.
+	// Cell returns one cell.
 	Cell(x, y int) Cell
-	// Row reads a row. The result is read only and valid until the next call.
+	// Row returns a row. The result is read-only and valid until the next call.
 	Row(y int) []Cell
-	// Erase blanks n cells from x on.
+	// Erase blanks n cells starting at x.
 	Erase(x, y, n int, s StyleID)
-	// Insert moves the cells from x to right by n cells to the right; what
-	// passes right is lost.
+	// Insert moves the cells from x to right by n cells to the right. Cells moved past right are
+	// lost.
 	Insert(x, y, right, n int, s StyleID)
-	// Delete removes n cells at x; those up to right move left.
+	// Delete removes n cells at x. The cells after them, up to right, move left.
 	Delete(x, y, right, n int, s StyleID)
-	// Scroll moves the content of a rectangle up by n rows, down when n is
-	// negative; n is at most the rectangle's height.
+	// Scroll moves the content of a rectangle up by n rows, or down if n is negative. n is at most
+	// the rectangle's height.
 	Scroll(r Rect, n int, s StyleID)
 	// Resize makes the grid cols × rows, all blank in the default style.
 	Resize(cols, rows int)
 }
 
-// A Rect is a rectangle of cells, all sides inside.
+// A Rect is a rectangle of cells. All sides are inclusive.
 type Rect struct{ Left, Top, Right, Bottom int }

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/vt10x"
 )
 
-// A model is the simplest grid there is.
+// A model is the simplest possible grid.
 type model struct{ cells [][]grid.Cell }
 
 func newModel(cols, rows int) *model {
@@ -37,8 +37,8 @@ func (m *model) scroll(r grid.Rect, n int, s grid.StyleID) {
 	}
 }
 
-// TestGridKeepsWhatASimpleModelKeeps is what every Grid has to pass.
-func TestGridKeepsWhatASimpleModelKeeps(t *testing.T) {
+// Every implementation of Grid must pass this test.
+func TestGridMatchesSimpleModel(t *testing.T) {
 	for name, open := range map[string]func(cols, rows int) grid.Grid{"own": grid.New, "vt10x": vt10x.New} {
 		t.Run(name, func(t *testing.T) { checkGrid(t, open) })
 	}
@@ -68,19 +68,19 @@ func checkGrid(t *testing.T, open func(cols, rows int) grid.Grid) {
 				copy(row[x:], cells)
 			case 2:
 				g.Erase(x, y, n, s)
-				blank(row[x:x+n], s)
+				blankModel(row[x:x+n], s)
 			case 3:
 				g.Insert(x, y, right, n, s)
 				part := row[x : right+1]
 				n = min(n, len(part))
 				copy(part[n:], part)
-				blank(part[:n], s)
+				blankModel(part[:n], s)
 			case 4:
 				g.Delete(x, y, right, n, s)
 				part := row[x : right+1]
 				n = min(n, len(part))
 				copy(part, part[n:])
-				blank(part[len(part)-n:], s)
+				blankModel(part[len(part)-n:], s)
 			case 5:
 				r := grid.Rect{Left: x, Right: right, Top: y, Bottom: num("bottom", y, rows-1)}
 				if num("whole", 0, 1) == 1 {
@@ -102,14 +102,14 @@ func checkGrid(t *testing.T, open func(cols, rows int) grid.Grid) {
 			if diff := cmp.Diff(m.cells[y], append([]grid.Cell(nil), g.Row(y)...)); diff != "" {
 				t.Fatalf("row %d (-model +grid)\n%s", y, diff)
 			}
-			if used := grid.Used(g, y); slices.ContainsFunc(g.Row(y)[used:], func(c grid.Cell) bool { return c != grid.Cell{} }) {
+			if used := grid.UsedColumns(g, y); slices.ContainsFunc(g.Row(y)[used:], func(c grid.Cell) bool { return c != grid.Cell{} }) {
 				t.Fatalf("row %d has cells from column %d on: %v", y, used, g.Row(y))
 			}
 		}
 	})
 }
 
-func blank(cells []grid.Cell, s grid.StyleID) {
+func blankModel(cells []grid.Cell, s grid.StyleID) {
 	for i := range cells {
 		cells[i] = grid.Cell{Style: s}
 	}

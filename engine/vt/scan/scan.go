@@ -1,5 +1,5 @@
-// Package scan finds runs of printable ASCII, characters in UTF-8, and clean text in
-// what a program writes.
+// Package scan finds printable ASCII and UTF-8 characters in the output of programs, and makes text
+// from them safe to show.
 package scan
 
 import (
@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeRune decodes the first character of p, which starts with a byte from
-// 0x80 on. Size 0 says that p ends inside a character that may still become
-// valid. Each maximal ill-formed part is one U+FFFD (Unicode, section 3.9,
-// "U+FFFD substitution of maximal subparts"), so no byte behind it is lost.
+// DecodeRune decodes the first character of p, whose first byte is 0x80 or higher. A size of 0
+// means that p ends inside a character still valid so far. Each maximal ill-formed part becomes one
+// U+FFFD (Unicode, section 3.9, "U+FFFD substitution of maximal subparts"), so no byte after it is
+// lost.
 func DecodeRune(p []byte) (r rune, size int) {
 	b := p[0]
-	if r, ok := threeBytes(p); ok { // most of what is not ASCII
+	if r, ok := decodeThreeBytes(p); ok { // the most common case beyond ASCII
 		return r, 3
 	}
 	low, high := byte(0x80), byte(0xBF)
@@ -54,8 +54,8 @@ func DecodeRune(p []byte) (r rune, size int) {
 	return r, need + 1
 }
 
-// threeBytes decodes a well-formed character of three bytes.
-func threeBytes(p []byte) (r rune, ok bool) {
+// decodeThreeBytes decodes a well-formed character of three bytes.
+func decodeThreeBytes(p []byte) (r rune, ok bool) {
 	if len(p) < 3 || p[0]&0xF0 != 0xE0 || (p[1]^0x80)|(p[2]^0x80) >= 0x40 {
 		return 0, false
 	}
@@ -63,7 +63,7 @@ func threeBytes(p []byte) (r rune, ok bool) {
 	return r, r >= 0x800 && r&^0x7FF != 0xD800
 }
 
-// PrintableLen counts the printable ASCII at the start of p.
+// PrintableLen returns the length of the printable ASCII at the start of p.
 func PrintableLen(p []byte) int {
 	const (
 		ones = 0x0101010101010101
@@ -85,7 +85,7 @@ func PrintableLen(p []byte) int {
 	return i
 }
 
-// CompleteLen is the length of p without a character that its end cuts.
+// CompleteLen returns the length of p without an incomplete character at its end.
 func CompleteLen(p []byte) int {
 	for at := len(p) - 1; at >= max(len(p)-utf8.UTFMax, 0); at-- {
 		if !utf8.RuneStart(p[at]) {
@@ -99,7 +99,7 @@ func CompleteLen(p []byte) int {
 	return len(p)
 }
 
-// Clean makes valid text without control characters of at most limit bytes.
+// Clean returns b as valid UTF-8 without control characters, shortened to limit bytes first.
 func Clean(b []byte, limit int) string {
 	if len(b) > limit {
 		b = b[:CompleteLen(b[:limit])]
@@ -112,7 +112,7 @@ func Clean(b []byte, limit int) string {
 	}, strings.ToValidUTF8(string(b), "\uFFFD"))
 }
 
-// Visible writes the control characters of text as Go does.
+// Visible escapes the control characters of text as in Go.
 func Visible(text string) string {
 	if !strings.ContainsFunc(text, unicode.IsControl) {
 		return text

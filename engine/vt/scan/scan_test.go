@@ -2,7 +2,7 @@ package scan
 
 import "testing"
 
-func TestACharacterThatTheEndCutsIsLeftOut(t *testing.T) {
+func TestCompleteLenExcludesIncompleteCharacter(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "a": 1, "aé": 3, "aé"[:2]: 1, "a日"[:3]: 1, "a\U0001f600"[:4]: 1, "\xff": 1, "a\x80\x80": 3, "\x80\x80\x80\x80\x80": 5, "日": 3, "日"[:1]: 0,
 	} {

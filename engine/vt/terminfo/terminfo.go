@@ -1,8 +1,8 @@
-// Package terminfo has the capabilities that programs ask a terminal for
-// (XTGETTCAP).
+// Package terminfo has the terminal capabilities queried by programs (XTGETTCAP).
 package terminfo
 
-// Value gives the terminfo capabilities that programs ask for.
+// Value returns the value of a terminfo or termcap capability, "" for a flag. ok is false if the
+// terminal lacks it.
 func Value(name string) (value string, ok bool) {
 	switch name {
 	case "TN", "name":

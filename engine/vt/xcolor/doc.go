@@ -1,2 +1,2 @@
-// Package xcolor reads colours as X11's XParseColor does: hexadecimal or by name.
+// Package xcolor parses colours like X11's XParseColor: in hexadecimal or by name.
 package xcolor

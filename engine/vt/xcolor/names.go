@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// namedColor gives the colour behind one of X11's names (rgb.txt), however it
-// is written: gray and grey, with spaces and capitals or without. Of the
-// numbered ones it knows gray0 to gray100.
-func namedColor(name string) (rgb uint32, ok bool) {
+// parseName returns the colour of one of X11's names (rgb.txt), ignoring spaces and case, and
+// spelled with gray or grey. Of the numbered names it knows gray0 to gray100.
+func parseName(name string) (rgb uint32, ok bool) {
 	name = strings.ToLower(strings.ReplaceAll(name, " ", ""))
 	name = strings.ReplaceAll(name, "grey", "gray")
 	if level, found := strings.CutPrefix(name, "gray"); found && level != "" {
@@ -21,6 +20,7 @@ func namedColor(name string) (rgb uint32, ok bool) {
 			return 0, false
 		}
 	}
+	// Searching one string avoids building a map in every process.
 	_, rest, found := strings.Cut(colorNames, " "+name+"=")
 	if !found {
 		return 0, false

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// maxColorSpec is longer than any colour that Parse knows.
+// maxColorSpec is longer than any valid colour.
 const maxColorSpec = 64
 
-// Parse reads a colour as XParseColor does: rgb:r/g/b with one to four
-// hex digits each, # and three equal parts of one to four hex digits, or a
-// name.
+// Parse parses a colour like XParseColor: rgb:r/g/b with one to four hex digits each, # and three
+// equal parts of one to four hex digits, or a name. The result is 0xRRGGBB.
 func Parse(s string) (rgb uint32, ok bool) {
 	if len(s) > maxColorSpec {
 		return 0, false
@@ -20,25 +19,25 @@ func Parse(s string) (rgb uint32, ok bool) {
 		if n < 1 || n > 4 || len(rest) != 3*n {
 			return 0, false
 		}
-		return joinColor([]string{rest[:n], rest[n : 2*n], rest[2*n:]}, upperBits)
+		return parseComponents([]string{rest[:n], rest[n : 2*n], rest[2*n:]}, parseUpperBits)
 	}
 	space, rest, found := strings.Cut(s, ":")
 	if !found {
-		return namedColor(s)
+		return parseName(s)
 	}
 	if !strings.EqualFold(space, "rgb") {
 		return 0, false
 	}
-	return joinColor(strings.Split(rest, "/"), fraction)
+	return parseComponents(strings.Split(rest, "/"), parseFraction)
 }
 
-// joinColor makes a colour of three components that one reads, as 0…255.
-func joinColor(parts []string, one func(string) (uint32, bool)) (rgb uint32, ok bool) {
+// parseComponents parses three components with parse, each to 0…255, and combines them.
+func parseComponents(parts []string, parse func(string) (uint32, bool)) (rgb uint32, ok bool) {
 	if len(parts) != 3 {
 		return 0, false
 	}
 	for _, p := range parts {
-		v, ok := one(p)
+		v, ok := parse(p)
 		if !ok {
 			return 0, false
 		}
@@ -47,14 +46,14 @@ func joinColor(parts []string, one func(string) (uint32, bool)) (rgb uint32, ok 
 	return rgb, true
 }
 
-// upperBits reads the upper bits of a 16-bit component.
-func upperBits(s string) (uint32, bool) {
+// parseUpperBits parses a component of #: the upper bits of 16, as in XParseColor.
+func parseUpperBits(s string) (uint32, bool) {
 	v, err := strconv.ParseUint(s, 16, 16)
 	return uint32(v) << (16 - 4*len(s)) >> 8, err == nil
 }
 
-// fraction reads a component of which all f is the most.
-func fraction(s string) (uint32, bool) {
+// parseFraction parses a component of rgb:, scaled so that all digits f are the maximum.
+func parseFraction(s string) (uint32, bool) {
 	if len(s) > 4 {
 		return 0, false
 	}
@@ -63,7 +62,7 @@ func fraction(s string) (uint32, bool) {
 	return uint32((v*255 + full/2) / max(full, 1)), err == nil
 }
 
-// AppendRGB appends a colour in the form of replies.
+// AppendRGB appends a colour in the form used in replies, rgb:rrrr/gggg/bbbb.
 func AppendRGB(dst []byte, rgb uint32) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, "rgb:"...)
