@@ -1,4 +1,4 @@
-// Package vt10x is a grid.Grid over github.com/hinshun/vt10x. The library only
-// stores cells and moves them about: it gets a few sequences with clamped
-// parameters and whole characters, never a byte of what a program wrote.
+// Package vt10x implements grid.Grid with github.com/hinshun/vt10x. The library only stores and
+// moves cells: it receives a few sequences with clamped parameters and whole characters, never a
+// byte of a program's output.
 package vt10x

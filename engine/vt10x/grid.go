@@ -9,23 +9,22 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// styleBase is added to a style's number to make it a true colour: below it,
-// vt10x takes a number for a palette colour and may change it.
+// styleBase is added to a style's number to make it a true colour. vt10x takes smaller numbers for
+// palette colours and may change them.
 const styleBase = 256
 
-// maxPending is how much is gathered before vt10x is given it.
+// maxPending is how many bytes are buffered before vt10x receives them.
 const maxPending = 32 << 10
 
-// A grid drives one vt10x terminal. Writes are gathered and given to vt10x
-// when a cell is read.
+// A screen drives one vt10x terminal. Writes are buffered until a cell is read.
 type screen struct {
 	term       vt10x.Terminal
 	cols, rows int
-	out        []byte // not yet given to term
-	x, y       int    // where term's cursor is after out; x is -1 when not known
+	out        []byte // buffered for term
+	x, y       int    // term's cursor after out; x is -1 if unknown
 	style      grid.StyleID
-	styled     bool  // term's colour is style
-	used       []int // by row: from this column on all is blank in style 0
+	styled     bool  // term's colour matches style
+	used       []int // by row: cells from this column on are blank in style 0
 	names      names
 	row        []grid.Cell
 	moved      []grid.Cell
@@ -38,18 +37,19 @@ func New(cols, rows int) grid.Grid {
 	return g
 }
 
-// Resize starts with a new vt10x terminal: its own resize loses lines.
+// Resize replaces the vt10x terminal, because its own resize loses lines.
 func (g *screen) Resize(cols, rows int) {
 	g.cols, g.rows = cols, rows
 	g.out, g.styled, g.x = g.out[:0], false, -1
 	g.used = make([]int, rows)
 	g.names = newNames()
 	g.term = vt10x.New(vt10x.WithSize(cols, rows))
+	// Without autowrap, writing the last column cannot scroll the terminal.
 	g.out = append(g.out, "\x1b[?7l"...)
 }
 
-// flush gives vt10x what was gathered. Should it panic after all, the cells
-// stay as they are: whatever is wrong with them, the session goes on.
+// flush writes the buffer to vt10x. If vt10x panics, the cells stay as they are and the session
+// continues.
 func (g *screen) flush() {
 	if len(g.out) == 0 {
 		return
@@ -64,14 +64,14 @@ func (g *screen) flush() {
 	_, _ = g.term.Write(g.out)
 }
 
-// room flushes when much is gathered.
+// room flushes a full buffer.
 func (g *screen) room() {
 	if len(g.out) > maxPending {
 		g.flush()
 	}
 }
 
-// csi appends a control sequence of up to two numbers.
+// csi appends a control sequence with numbers ns.
 func (g *screen) csi(final byte, ns ...int) {
 	g.out = append(g.out, 0x1b, '[')
 	for i, n := range ns {
@@ -91,8 +91,8 @@ func (g *screen) at(x, y int) {
 	}
 }
 
-// use sets the style of what is written or erased next: its number as the
-// foreground colour, so that the colour read back names the style.
+// use sets the style for writing and erasing: its number becomes the foreground colour, and is read
+// back from there.
 func (g *screen) use(s grid.StyleID) {
 	if g.styled && g.style == s {
 		return
@@ -107,7 +107,7 @@ func (g *screen) use(s grid.StyleID) {
 	g.style, g.styled = s, true
 }
 
-// wrote notes that n cells were written from the cursor on.
+// wrote tracks the cursor after n cells were written.
 func (g *screen) wrote(n int) {
 	if g.x += n; g.x >= g.cols {
 		g.x = -1
@@ -182,7 +182,7 @@ func (g *screen) Erase(x, y, n int, s grid.StyleID) {
 	g.csi('X', min(n, g.cols-x))
 }
 
-// erased keeps used.
+// erased updates used after n cells were erased.
 func (g *screen) erased(x, y, n int, s grid.StyleID) {
 	switch {
 	case s != 0:
@@ -225,8 +225,8 @@ func (g *screen) inRow(final byte, x, y, n int, s grid.StyleID) {
 	g.csi(final, n)
 }
 
-// Scroll moves whole rows with SU and SD inside vt10x's margins; parts of rows
-// are read and written again.
+// Scroll moves whole rows with SU and SD inside vt10x's margins. Parts of rows are read and
+// rewritten.
 func (g *screen) Scroll(r grid.Rect, n int, s grid.StyleID) {
 	if r.Left > 0 || r.Right < g.cols-1 {
 		g.scrollPart(r, n, s)
@@ -236,6 +236,7 @@ func (g *screen) Scroll(r grid.Rect, n int, s grid.StyleID) {
 	g.use(s)
 	whole := r.Top == 0 && r.Bottom == g.rows-1
 	if !whole {
+		// Margins limit SU and SD to the rows of r.
 		g.csi('r', r.Top+1, r.Bottom+1)
 	}
 	fresh := 0
@@ -256,7 +257,7 @@ func (g *screen) Scroll(r grid.Rect, n int, s grid.StyleID) {
 	}
 }
 
-// shift copies and then fills what came free.
+// shift copies from to to, then sets free to fill.
 func shift(to, from, free []int, fill int) {
 	copy(to, from)
 	for i := range free {

@@ -37,7 +37,6 @@ func TestResizeStartsBlank(t *testing.T) {
 	}
 }
 
-// TestPanicInTheLibraryIsContained breaks the terminal underneath.
 func TestPanicInTheLibraryIsContained(t *testing.T) {
 	g := New(4, 2).(*screen)
 	g.PutASCII(0, 0, []byte("ab"), 0)

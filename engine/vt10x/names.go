@@ -2,17 +2,16 @@ package vt10x
 
 import "tandem/engine/vt/grid"
 
-// vt10x keeps one code point a cell. What is not one plain code point gets one
-// from the private-use planes 15 and 16; programs that print code points of
-// these planes get another one for them as well.
+// vt10x stores one code point per cell. Any other glyph is represented by a code point of the
+// private-use planes 15 and 16. Programs printing code points of these planes get others for
+// them too.
 const (
 	tailRune  = 0xF0000
 	firstName = tailRune + 1
 	maxNames  = 0x10FFFF - firstName
 )
 
-// names gives glyphs their private code points. Those that no cell shows any
-// more are used again.
+// names assigns private code points to glyphs. Unused ones are recycled.
 type names struct {
 	runes  map[grid.Glyph]rune
 	glyphs []grid.Glyph // by rune - firstName; 0 when free
@@ -22,7 +21,7 @@ type names struct {
 
 func newNames() names { return names{runes: map[grid.Glyph]rune{}, limit: 4096} }
 
-// glyph gives the glyph behind a code point read from vt10x.
+// glyph returns the glyph represented by a code point read from vt10x.
 func (n *names) glyph(r rune) grid.Glyph {
 	switch {
 	case r == ' ':
@@ -35,7 +34,7 @@ func (n *names) glyph(r rune) grid.Glyph {
 	return n.glyphs[r-firstName]
 }
 
-// rune gives the code point to write for a glyph.
+// rune returns the code point representing a glyph.
 func (g *screen) rune(gl grid.Glyph) rune {
 	switch {
 	case gl == 0:
@@ -60,7 +59,7 @@ func (g *screen) rune(gl grid.Glyph) rune {
 	return r
 }
 
-// next gives a free code point, 0 when there is none.
+// next returns a free code point; 0 if there is none.
 func (n *names) next() rune {
 	if k := len(n.free); k > 0 {
 		r := n.free[k-1]
@@ -74,7 +73,7 @@ func (n *names) next() rune {
 	return firstName + rune(len(n.glyphs)-1)
 }
 
-// sweepNames takes back the code points that no cell shows.
+// sweepNames frees the code points no longer on screen.
 func (g *screen) sweepNames() {
 	g.flush()
 	used := make([]bool, len(g.names.glyphs))
