@@ -1,5 +1,6 @@
-// Package secrets replaces passwords, tokens and keys in command lines, arguments and log attributes by ***,
-// before anything is kept or shown. It tells them by names, flags and well-known forms, and keeps nothing itself.
+// Package secrets replaces passwords, tokens and keys in command lines, arguments and log
+// attributes by *** before they are stored or shown. It recognises them by names, flags and
+// well-known forms.
 package secrets
 
 import (
@@ -10,24 +11,24 @@ import (
 	"sync"
 )
 
-// Mask stands where a secret was.
+// Mask replaces a secret.
 const Mask = "***"
 
-// secretParts mark names of secrets wherever they are in the name; secretWords
-// only as a whole word, between underscores, hyphens or dots.
+// secretParts mark the name of a secret anywhere in it, secretWords only as a whole word between
+// underscores, hyphens or dots.
 var (
 	secretParts = [...]string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"}
 	secretWords = [...]string{"PASS", "PWD", "AUTH", "AUTHORIZATION", "COOKIE", "BEARER", "JWT"}
 )
 
-// IsSecretName reports whether a variable's name is like that of a secret.
+// IsSecretName reports whether a variable's name suggests a secret.
 func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	if slices.ContainsFunc(secretParts[:], func(part string) bool { return strings.Contains(name, part) }) {
 		return true
 	}
 	if name == "PWD" || name == "OLDPWD" {
-		return false // the folder a shell is in, and was
+		return false // a shell's current and previous directory
 	}
 	return slices.ContainsFunc(strings.FieldsFunc(name, isWordGap), func(word string) bool {
 		return slices.Contains(secretWords[:], word)
@@ -36,50 +37,50 @@ func IsSecretName(name string) bool {
 
 func isWordGap(r rune) bool { return r == '_' || r == '-' || r == '.' }
 
-// The value of an assignment, a flag or a header as a shell's word: quoted, or
-// up to what ends a word.
+// Patterns for the value of an assignment, a flag or a header, as a shell word: quoted, or up to
+// the end of the word.
 const (
-	quotedValue = `"(?:[^"\\]|\\.)*"?|\$?'(?:[^'])*'?`
-	wordValue   = `(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>])+`
-	noFlag      = `(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>-])(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>])*`
+	quotedValue  = `"(?:[^"\\]|\\.)*"?|\$?'(?:[^'])*'?`
+	wordValue    = `(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>])+`
+	nonFlagValue = `(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>-])(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>])*`
 )
 
-// secretFlag is a flag whose value is a secret.
+// secretFlag matches a flag with a secret as its value.
 const secretFlag = `(?i)(?:^|\s)--?(?:[0-9a-z]+[-_])*(?:password|passwd|passphrase|pass|token|secret|api-?key|access-?key|` +
 	`secret-?key|private-?key|auth-?key|credentials?|bearer)`
 
-// What stands before a program, and arguments of it in the same command.
+// Patterns for the start of a program's name, and for its arguments in the same command.
 const (
 	program = `(?:^|[\s;&|()\x60"'/])`
 	options = `\s(?:(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^|;&\n"'])*\s)?`
 )
 
-// A secretShape is where in a line a secret may be. Its last group is the
-// secret; if it is named, the group before is a name that must look secret.
-type secretShape struct {
-	hints []string // in lower case; a line without any of them has none
-	re    *regexp.Regexp
-	named bool
-	of    bool // it is about arguments of a program
+// A secretPattern matches a secret in a line. Its last group is the secret. If named is true, the
+// group before is a name that must also suggest one.
+type secretPattern struct {
+	hints     []string // in lower case; only lines containing one are matched
+	re        *regexp.Regexp
+	named     bool
+	ofProgram bool // matches arguments of a certain program
 }
 
-// nameHints are in every name that looks secret.
+// nameHints are contained in every name accepted by IsSecretName.
 var nameHints = []string{"key", "token", "secret", "pass", "credential", "pwd", "auth", "cookie", "bearer", "jwt"}
 
-// secretShapes are tried one after the other. They are compiled on first use:
-// most programs of this executable need none.
-var secretShapes = sync.OnceValue(func() []secretShape {
-	shape := func(hints []string, re string) secretShape {
-		return secretShape{hints, regexp.MustCompile(re), false, false}
+// secretPatterns are applied in this order. They are compiled on first use, because most commands
+// of this executable need none.
+var secretPatterns = sync.OnceValue(func() []secretPattern {
+	shape := func(hints []string, re string) secretPattern {
+		return secretPattern{hints, regexp.MustCompile(re), false, false}
 	}
-	named := func(re string) secretShape { return secretShape{nameHints, regexp.MustCompile(re), true, false} }
-	of := func(hint, re string) secretShape {
-		return secretShape{[]string{hint}, regexp.MustCompile(program + re), false, true}
+	named := func(re string) secretPattern { return secretPattern{nameHints, regexp.MustCompile(re), true, false} }
+	of := func(hint, re string) secretPattern {
+		return secretPattern{[]string{hint}, regexp.MustCompile(program + re), false, true}
 	}
 	aws := of("aws", `aws`+options+`configure\s+set\s+([0-9A-Za-z_.-]+)\s+(`+wordValue+`)`)
 	aws.named = true
-	return []secretShape{
-		// Keys that tell by their form what they are.
+	return []secretPattern{
+		// Keys with a well-known form.
 		shape([]string{"gh", "glpat-", "akia", "asia", "abia", "acca", "aiza", "ya29.", "sk-", "k_live_", "k_test_", "whsec_", "xox", "xapp-",
 			"npm_", "pypi-", "hf_", "dop_v1_", "sg.", "age-secret-", "eyj"}, `\b(gh[pousr]_[0-9A-Za-z]{16,}|github_pat_[0-9A-Za-z_]{16,}|glpat-[0-9A-Za-z_-]{16,}|`+
 			`(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|ya29\.[0-9A-Za-z_-]{16,}|`+
@@ -96,11 +97,11 @@ var secretShapes = sync.OnceValue(func() []secretShape {
 		// X-Api-Key: …, "password": "…"
 		named(`([A-Za-z][0-9A-Za-z_.-]*)["']?\s*:\s*"((?:[^"\\]|\\.)+)"`),
 		named(`(?i)([a-z][0-9a-z_.-]*)["']?\s*:\s+(?:(?:bearer|basic|token|apikey|digest|negotiate)\s+)?([^\s"',;}]+)`),
-		// NAME=value, also in a query, a form or a connection string
+		// NAME=value, also in a query string, a form or a connection string
 		named(`(?:^|[\s;&|("'?,{\x60])([A-Za-z_][0-9A-Za-z_.-]*)=(` + wordValue + `)`),
 		// --password value, -token=value
 		shape(nameHints, secretFlag+`=(`+wordValue+`)`),
-		shape(nameHints, secretFlag+`\s+(`+noFlag+`)`),
+		shape(nameHints, secretFlag+`\s+(`+nonFlagValue+`)`),
 		shape([]string{"-pass"}, `(?:^|\s)-pass(?:in|out)?\s+["']?pass:([^\s"']+)`),
 		of("openssl", `openssl`+options+`-[kK]\s+(`+wordValue+`)`),
 		of("mc", `mc(?:li)?`+options+`(?:alias\s+(?:set|s)|config\s+host\s+(?:add|a))`+options+`\S*://\S*\s+`+wordValue+`\s+(`+wordValue+`)`),
@@ -108,8 +109,8 @@ var secretShapes = sync.OnceValue(func() []secretShape {
 		of("sshpass", `sshpass\s+(?:-v\s+)?-p\s*(`+wordValue+`)`),
 		of("mysql", `mysql[a-z_-]*`+options+`-p(`+wordValue+`)`),
 		of("mariadb", `mariadb[a-z_-]*`+options+`-p(`+wordValue+`)`),
-		of("redis-cli", `redis-cli`+options+`-a\s+(`+noFlag+`)`),
-		of("login", `(?:docker|podman|nerdctl|buildah|skopeo|helm)`+options+`login`+options+`-p[\s=]*(`+noFlag+`)`),
+		of("redis-cli", `redis-cli`+options+`-a\s+(`+nonFlagValue+`)`),
+		of("login", `(?:docker|podman|nerdctl|buildah|skopeo|helm)`+options+`login`+options+`-p[\s=]*(`+nonFlagValue+`)`),
 		of("htpasswd", `htpasswd`+options+`-[A-Za-z]*b[A-Za-z]*`+options+`(`+wordValue+`)(?:\s+\d?[<>|;&)]|\s*$|[;&|)\n])`),
 		of("sudo", `sudo`+options+`(?:-[A-Za-z]*S[A-Za-z]*|--stdin)\s[^|;&\n]*<<<\s*(`+wordValue+`)`),
 		of("sudo", `(?:echo|printf)\s+(?:-[neE]+\s+|['"]?%s(?:\\n)?['"]?\s+)?(`+wordValue+`(?:[ \t]+`+wordValue+`)*)\s*\|\s*(?:\S*/)?sudo`+
@@ -118,30 +119,28 @@ var secretShapes = sync.OnceValue(func() []secretShape {
 	}
 })
 
-// RedactLine replaces the secrets that it can tell in a command line, or in
-// another text of that kind, by ***: values of names that look secret, passwords
-// in URLs and in well-known flags and headers, and keys of well-known forms. A
-// value that a shell is to fill in ($TOKEN, "$(pass show x)") stays. It changes
-// nothing in a line that it has made.
+// RedactLine replaces secrets in a command line or similar text by ***: values of names suggesting
+// a secret, passwords in URLs and in well-known flags and headers, and keys of well-known forms.
+// Values filled in by a shell ($TOKEN, "$(pass show x)") stay. RedactLine is idempotent.
 func RedactLine(line string) string {
 	lower := strings.ToLower(line)
-	for _, shape := range secretShapes() {
+	for _, shape := range secretPatterns() {
 		if shape.isHinted(lower) {
-			line = shape.redact(line)
+			line = shape.redactLine(line)
 		}
 	}
 	return line
 }
 
-func (s secretShape) isHinted(lower string) bool {
+func (s secretPattern) isHinted(lower string) bool {
 	return slices.ContainsFunc(s.hints, func(hint string) bool { return strings.Contains(lower, hint) })
 }
 
-func (s secretShape) redact(line string) string {
+func (s secretPattern) redactLine(line string) string {
 	var b strings.Builder
 	from := 0 // what is copied so far
-	s.each(line, func(begin, end int) {
-		open, closed := quotes(line[begin:end])
+	s.eachSecret(line, func(begin, end int) {
+		open, closed := surroundingQuotes(line[begin:end])
 		b.WriteString(line[from:begin] + open + Mask + closed)
 		from = end
 	})
@@ -152,8 +151,8 @@ func (s secretShape) redact(line string) string {
 	return b.String()
 }
 
-// each tells where the secrets are.
-func (s secretShape) each(line string, found func(begin, end int)) {
+// eachSecret calls found with the position of each secret.
+func (s secretPattern) eachSecret(line string, found func(begin, end int)) {
 	for at := 0; at < len(line); {
 		m := s.re.FindStringSubmatchIndex(line[at:])
 		if m == nil {
@@ -177,8 +176,8 @@ var reference = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^"?(?:\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|\$[0-9@*#?])"?$`)
 })
 
-// isReference reports whether a value is not a secret itself but says where one
-// is: a variable, the output of a command, or what was redacted already.
+// isReference reports whether a value only refers to a secret: a variable, the output of a command,
+// or an earlier redaction.
 func isReference(value string) bool {
 	switch inner := strings.Trim(value, `"'`); {
 	case inner == Mask, inner == "":
@@ -189,8 +188,8 @@ func isReference(value string) bool {
 	return reference().MatchString(value)
 }
 
-// quotes are the quotes around a value, which stay.
-func quotes(value string) (open, closed string) {
+// surroundingQuotes returns the quotes around a value; they are kept.
+func surroundingQuotes(value string) (open, closed string) {
 	for _, q := range []string{`"`, `'`} {
 		if len(value) >= 2 && strings.HasPrefix(value, q) && strings.HasSuffix(value, q) {
 			return q, q
@@ -199,12 +198,12 @@ func quotes(value string) (open, closed string) {
 	return "", ""
 }
 
-// RedactArgv is RedactLine for arguments: the value of a flag may be the argument
-// behind it, and a value may hold blanks. It gives argv itself if there is nothing
-// to redact.
+// RedactArgv is RedactLine for arguments: a flag's value may be the next argument, and a value may
+// contain blanks. It returns argv itself if there is nothing to redact.
 func RedactArgv(argv []string) []string {
 	changed := argv
 	change := func(i int, shown string) {
+		// The caller's slice must not change.
 		if &changed[0] == &argv[0] {
 			changed = slices.Clone(argv)
 		}
@@ -218,9 +217,9 @@ func RedactArgv(argv []string) []string {
 			before = argv[i-1]
 		}
 		switch {
-		case set && value != "" && !IsScriptFlag(before) && redactsAfter(name+"="):
+		case set && value != "" && !IsScriptFlag(before) && takesSecret(name+"="):
 			shown = name + "=" + Mask
-		case strings.HasPrefix(before, "-") && !strings.HasPrefix(arg, "-") && redactsAfter(before+" "):
+		case strings.HasPrefix(before, "-") && !strings.HasPrefix(arg, "-") && takesSecret(before+" "):
 			shown = Mask
 		}
 		if shown != arg {
@@ -231,15 +230,15 @@ func RedactArgv(argv []string) []string {
 	return changed
 }
 
-// redactOptions changes arguments that are secrets because of the program that
-// they are for.
+// redactOptions redacts arguments that are secret only for certain programs.
 func redactOptions(argv []string, change func(i int, shown string)) {
+	// The arguments become one line for the patterns, with ends to map a match back.
 	var line []byte
 	var ends []int // of the arguments in it
 	for _, arg := range argv {
 		for _, c := range []byte(arg) {
 			if c <= ' ' || c >= 0x7f || strings.IndexByte("\"'\\`$;&|()<>", c) >= 0 {
-				c = 'x' // it means nothing here
+				c = 'x' // has no meaning inside an argument
 			}
 			line = append(line, c)
 		}
@@ -248,11 +247,11 @@ func redactOptions(argv []string, change func(i int, shown string)) {
 	}
 	text := string(line)
 	lower := strings.ToLower(text)
-	for _, shape := range secretShapes() {
-		if !shape.of || !shape.isHinted(lower) {
+	for _, shape := range secretPatterns() {
+		if !shape.ofProgram || !shape.isHinted(lower) {
 			continue
 		}
-		shape.each(text, func(begin, end int) {
+		shape.eachSecret(text, func(begin, end int) {
 			i, _ := slices.BinarySearch(ends, end)
 			from := ends[i] - len(argv[i])
 			change(i, argv[i][:begin-from]+Mask+argv[i][end-from:])
@@ -260,17 +259,17 @@ func redactOptions(argv []string, change func(i int, shown string)) {
 	}
 }
 
-// IsScriptFlag reports whether what follows a flag is a line for a shell.
+// IsScriptFlag reports whether the argument after flag is a command line for a shell.
 func IsScriptFlag(flag string) bool {
 	return strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") && strings.HasSuffix(flag, "c")
 }
 
-// redactsAfter reports whether what follows in a line is taken for a secret.
-func redactsAfter(begin string) bool {
+// takesSecret reports whether the text after begin would be redacted.
+func takesSecret(begin string) bool {
 	return !strings.ContainsAny(strings.TrimSpace(begin), " \t\n") && RedactLine(begin+"x") == begin+Mask
 }
 
-// RedactAttr keeps secrets out of the engine's own log.
+// RedactAttr redacts an attribute of the engine's own log.
 func RedactAttr(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case string:

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSecretsInLinesAreReplaced(t *testing.T) {
+func TestRedactLineReplacesSecrets(t *testing.T) {
 	token := "ghp_" + strings.Repeat("a1B2", 9)
 	for line, want := range map[string]string{
 		"API_TOKEN=abc123 make":                                                            "API_TOKEN=*** make",
@@ -53,8 +53,7 @@ func TestSecretsInLinesAreReplaced(t *testing.T) {
 	}
 }
 
-// What is a secret depends on the program.
-func TestSecretsOfProgramsAreReplaced(t *testing.T) {
+func TestRedactLineReplacesSecretsOfPrograms(t *testing.T) {
 	for line, want := range map[string]string{
 		"mysql -psecret db":                                   "mysql -p*** db",
 		"mysql -u root -p'a b' -e 'a;b' db":                   "mysql -u root -p'***' -e 'a;b' db",
@@ -93,7 +92,7 @@ func TestSecretsOfProgramsAreReplaced(t *testing.T) {
 	}
 }
 
-func TestTheSameOptionOfAnotherProgramStays(t *testing.T) {
+func TestRedactLineKeepsSameOptionOfOtherPrograms(t *testing.T) {
 	for _, line := range []string{
 		"mkdir -p dir", "mkdir -pv dir", "cp -pr a b", "ssh -p 22 h", "scp -P22 a h:b", "tar -pxf x.tar", "docker run -p 80:80 x", "docker run -p80:80 x", "ps -p 1",
 		"mysql -p db", "mysql -u root -P3306 --port=3306 db", "mysql --protocol=tcp", "man mysql; mkdir -pdir", "mysql < f; cp -pr a b", "redis-cli -p 6379 ping", "grep -a x redis-cli",
@@ -110,7 +109,7 @@ func TestTheSameOptionOfAnotherProgramStays(t *testing.T) {
 	}
 }
 
-func TestSecretsOfProgramsInArgumentsAreReplaced(t *testing.T) {
+func TestRedactArgvReplacesSecretsOfPrograms(t *testing.T) {
 	for _, c := range [][2][]string{
 		{{"mysql", "-u", "root", "-psecret;a b", "db"}, {"mysql", "-u", "root", "-p***", "db"}},
 		{{"/usr/bin/curl", "-u", "me:pä ss", "h"}, {"/usr/bin/curl", "-u", "me:***", "h"}},
@@ -126,7 +125,7 @@ func TestSecretsOfProgramsInArgumentsAreReplaced(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSecretStays(t *testing.T) {
+func TestRedactLineKeepsOtherText(t *testing.T) {
 	for _, line := range []string{
 		"", "ls -la", "git commit -m 'Add tokens to the parser'", "TOKEN=$TOKEN make", `API_KEY="$(pass show x)" run`, "TOKEN=`cat t` run",
 		"PASSWORD= make", "docker run -u 1000:1000 x", "ssh-keygen -t ed25519 -f key", "sort -k 2 --key=1,2 f", "apt-key list",
@@ -140,7 +139,7 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 	}
 }
 
-func TestSecretsInArgumentsAreReplaced(t *testing.T) {
+func TestRedactArgvReplacesSecrets(t *testing.T) {
 	argv := []string{"tool", "--password", "a b", "--token=x y", "-v", "--secret", "--next", "sh", "-c", "KEY_ID=1 run --api-key z"}
 	want := []string{"tool", "--password", "***", "--token=***", "-v", "--secret", "--next", "sh", "-c", "KEY_ID=*** run --api-key ***"}
 	given := append([]string{}, argv...)
@@ -155,7 +154,7 @@ func TestSecretsInArgumentsAreReplaced(t *testing.T) {
 	}
 }
 
-func TestNamesOfSecrets(t *testing.T) {
+func TestIsSecretName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"API_KEY": true, "OPENAI_APIKEY": true, "KEYBOARD": true, "GITHUB_TOKEN": true, "db_password": true, "AWS_CREDENTIALS": true,
 		"CLIENT_SECRET": true, "MYSQL_PWD": true, "SMTP_PASS": true, "NPM_AUTH": true, "PASSPHRASE": true,
@@ -167,7 +166,7 @@ func TestNamesOfSecrets(t *testing.T) {
 	}
 }
 
-func TestTheEnginesLogHoldsNoSecrets(t *testing.T) {
+func TestRedactAttrKeepsSecretsOutOfLog(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: RedactAttr}))
 	log.Info("start http://u:hunter2@h", "error", errors.New("run --password hunter2"), "command", "A_KEY=hunter2 x", "n", 5)
@@ -197,7 +196,7 @@ func FuzzRedactLine(f *testing.F) {
 	})
 }
 
-func TestKeysOfOpensslAndMinioAreReplaced(t *testing.T) {
+func TestRedactLineReplacesOpensslAndMinioKeys(t *testing.T) {
 	for line, want := range map[string]string{
 		"openssl enc -k hunter2 -in a":                            "openssl enc -k *** -in a",
 		"openssl aes-256-cbc -d -pbkdf2 -k 'a b' -in x":           "openssl aes-256-cbc -d -pbkdf2 -k '***' -in x",
