@@ -1,4 +1,4 @@
-// Package sleep pauses a goroutine for a time that a context can cut short.
+// Package sleep pauses a goroutine until a time has passed or a context is done.
 package sleep
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For returns after d, or with the error of ctx once that is done.
+// For returns nil after d, or the error of ctx if it is done earlier.
 func For(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

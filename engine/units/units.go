@@ -1,4 +1,4 @@
-// Package units writes sizes and durations in a few cells, the same wherever they are shown.
+// Package units formats sizes and durations in a few cells, the same everywhere.
 package units
 
 import (
@@ -7,9 +7,11 @@ import (
 	"time"
 )
 
-// Bytes writes a number of bytes in at most five cells: "673B", "1.2K", "812M".
+// Bytes formats a number of bytes in at most five cells: "673B", "1.2K", "812M".
 func Bytes(n int64) string {
 	v, units := float64(n), "BKMGTPE"
+	// The next unit starts at 999.5, not 1024, because four digits and a unit would need a cell
+	// more.
 	for v >= 999.5 && len(units) > 1 {
 		v, units = v/1024, units[1:]
 	}
@@ -20,7 +22,7 @@ func Bytes(n int64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64) + units[:1]
 }
 
-// Age writes a duration in at most six cells: "8s", "12m", "3h20m", "15d4h".
+// Age formats a duration in at most six cells: "8s", "12m", "3h20m", "15d4h".
 func Age(d time.Duration) string {
 	s := max(int64(d/time.Second), 0)
 	switch {
@@ -36,8 +38,8 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", s/86400)
 }
 
-// Elapsed writes how long something ran, in at most six cells: "12ms", "3.4s",
-// "2m05s", "3h20m"; "" if that is unknown.
+// Elapsed formats a running time in at most six cells: "12ms", "3.4s", "2m05s", "3h20m"; "" if ms
+// is negative, for unknown.
 func Elapsed(ms int64) string {
 	switch d := time.Duration(ms) * time.Millisecond; {
 	case ms < 0:
@@ -55,8 +57,7 @@ func Elapsed(ms int64) string {
 	}
 }
 
-// Ago writes how long ago something was, in at most four cells: "now", "12m",
-// "3h", "15d", "9w", "2y".
+// Ago formats a time in the past in at most four cells: "now", "12m", "3h", "15d", "9w", "2y".
 func Ago(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

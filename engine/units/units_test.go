@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestSizesAndAgesFitTheirColumns(t *testing.T) {
+func TestBytesAndAgeFitTheirColumns(t *testing.T) {
 	for n, want := range map[int64]string{0: "0B", 999: "999B", 1000: "1.0K", 1024: "1.0K", 1536: "1.5K", 10_188: "9.9K", 10_240: "10K", 1 << 20: "1.0M", 1_047_500: "1.0M", 5 << 30: "5.0G", 1 << 40: "1.0T", 1<<63 - 1: "8.0E"} {
 		if got := Bytes(n); got != want || len(got) > 5 {
 			t.Errorf("%d is %q, want %q", n, got, want)
@@ -18,7 +18,7 @@ func TestSizesAndAgesFitTheirColumns(t *testing.T) {
 	}
 }
 
-func TestDurationsAndAgesAreShort(t *testing.T) {
+func TestElapsedAndAgoAreShort(t *testing.T) {
 	for ms, want := range map[int64]string{-1: "", 0: "0ms", 999: "999ms", 3450: "3.4s", 59_999: "59s", 125_000: "2m05s", 12_000_000: "3h20m"} {
 		if got := Elapsed(ms); got != want {
 			t.Errorf("Elapsed(%d) = %q, want %q", ms, got, want)
