@@ -10,64 +10,63 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// own are the words that bash takes for itself at the beginning of a command. true and false are two as well, but alone they do what the programs
-// of these names do.
-var own = strings.Fields(`
+// builtins are the words bash does not look up as programs. true and false are builtins too, but
+// alone they do the same as the programs.
+var builtins = strings.Fields(`
 	. : [ [[ alias bg bind break builtin caller case cd chdir command compgen complete compopt continue
 	coproc declare dirs disown do done echo elif else enable esac eval exec exit export fc fg fi for
 	function getopts hash help history if in jobs kill let local logout mapfile newgrp popd printf pushd
 	pwd read readarray readonly return select set shift shopt source suspend test then time times trap
 	type typeset ulimit umask unalias unset until wait while`)
 
-// Direct gives the words of a command line that a shell would only pass on: one
-// program of the disk with arguments that stand there as they are. argv is
-// bash's with -c and the line, env its environment, cwd its folder. ok is false
-// where bash might have more to do than to become that program. What it would
-// have to say about a locale that is not there is not said.
+// Direct returns the words of a command line that a shell would only pass on: one program on disk,
+// with arguments needing no expansion. argv is bash with -c and the line, env its environment, cwd
+// its working directory. ok is false if bash might do more than become the program. Bash's warning
+// about a missing locale is lost.
 //
-// Make does the same. It saves the start of the shell, which is longer than
-// that of most programs.
+// Make does the same. It saves the start of the shell, slower than the start of most programs.
 func Direct(argv, env []string, cwd string) (words []string, ok bool) {
-	if len(argv) != 3 || argv[1] != "-c" || !passes(env, cwd) {
+	if len(argv) != 3 || argv[1] != "-c" || !isInertEnv(env, cwd) {
 		return nil, false
 	}
 	if filepath.Base(argv[0]) != "bash" { // sh can be anything
 		return nil, false
 	}
-	words, ok = split(argv[2])
+	words, ok = splitPlain(argv[2])
 	return words, ok && len(words) > 0 && isProgram(words)
 }
 
-// isProgram reports whether a command of these words is one of a program.
+// isProgram reports whether a command with these words runs a program.
 func isProgram(words []string) bool {
 	name := words[0]
 	if name == "true" || name == "false" {
 		return len(words) == 1
 	}
-	if strings.Contains(name, "/") && !isAsItStands(name) {
+	if strings.Contains(name, "/") && !isCanonicalPath(name) {
 		return false
 	}
-	return beginsProgram(name) && !strings.Contains(name, "=") && !slices.Contains(own, name)
+	return canNameProgram(name) && !strings.Contains(name, "=") && !slices.Contains(builtins, name)
 }
 
-// isAsItStands reports whether a path means the same, and is told to a program
-// as its own name in the same way, wherever it is looked up.
-func isAsItStands(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
+// isCanonicalPath reports whether a path means the same in every directory, and reaches the program
+// as its name unchanged.
+func isCanonicalPath(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
 
-// passes reports whether a shell with this environment would do nothing by
-// itself, and would pass it on as it is but for what Environ changes.
-func passes(env []string, cwd string) bool {
+// isInertEnv reports whether bash with this environment would do nothing by itself, and pass the
+// environment on with only the changes of Environ.
+func isInertEnv(env []string, cwd string) bool {
 	path := false
 	for _, pair := range env {
 		name, value, _ := strings.Cut(pair, "=")
 		switch name {
+		// With these, bash runs files or behaves differently from its start.
 		case "BASH_ENV", "BASH_XTRACEFD", "BASH_COMPAT", "EXECIGNORE",
-			"SSH_CLIENT", "SSH2_CLIENT": // it may read the person's files then
+			"SSH_CLIENT", "SSH2_CLIENT": // bash may read the user's startup files
 			return false
 		case "BASH", "BASHOPTS", "BASHPID", "BASH_ARGV0", "BASH_COMMAND", "BASH_EXECUTION_STRING", "BASH_SUBSHELL",
 			"BASH_VERSINFO", "BASH_VERSION", "COMP_WORDBREAKS", "EPOCHREALTIME", "EPOCHSECONDS", "HISTCMD", "IFS",
 			"LINENO", "OPTERR", "OPTIND", "PPID", "PS4", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM":
-			return false // it makes its own, and passes that on
+			return false // bash sets these itself and passes them on
 		case "PATH":
 			if path = isSearchable(value); !path {
 				return false
@@ -92,18 +91,18 @@ func passes(env []string, cwd string) bool {
 	return path
 }
 
-// isSearchable reports whether each folder of a PATH stands there as it is.
+// isSearchable reports whether each directory in PATH is canonical.
 func isSearchable(path string) bool {
 	for dir := range strings.SplitSeq(path, ":") {
-		if !isAsItStands(dir) {
+		if !isCanonicalPath(dir) {
 			return false
 		}
 	}
 	return true
 }
 
-// Environ is the environment of a program at path that bash would have become,
-// given bash's own.
+// Environ returns the environment of the program at path after bash has become it, given bash's
+// environment.
 func Environ(env []string, path string) []string {
 	level := false
 	env = slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
@@ -125,9 +124,8 @@ func Environ(env []string, path string) []string {
 	return append(env, "_="+path)
 }
 
-// split gives the words of a line in which a shell has nothing to do but to
-// take quotes away.
-func split(line string) (words []string, ok bool) {
+// splitPlain splits a line into words if a shell would do nothing but remove quotes.
+func splitPlain(line string) (words []string, ok bool) {
 	for i := 0; i < len(line); {
 		if line[i] == ' ' || line[i] == '\t' {
 			i++
@@ -142,8 +140,7 @@ func split(line string) (words []string, ok bool) {
 	return words, true
 }
 
-// splitWord gives the word that line begins with and how long it is there; 0 if
-// a shell would make something else of it.
+// splitWord returns the first word of line and its length there; 0 if a shell would interpret it.
 func splitWord(line string) (word string, n int) {
 	var b strings.Builder
 	for n < len(line) && line[n] != ' ' && line[n] != '\t' {
@@ -151,6 +148,7 @@ func splitWord(line string) (word string, n int) {
 		switch {
 		case c == '\'' || c == '"':
 			text, _, closed := strings.Cut(line[n+1:], string(c))
+			// Inside double quotes, these characters keep a meaning for the shell.
 			if !closed || strings.IndexByte(text, 0) >= 0 || c == '"' && strings.ContainsAny(text, "$`\\!") {
 				return "", 0
 			}
@@ -166,13 +164,13 @@ func splitWord(line string) (word string, n int) {
 	return b.String(), n
 }
 
-// isPlain reports whether c means itself outside quotes, wherever it stands.
+// isPlain reports whether c stands for itself outside quotes, at any position.
 func isPlain(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("_-+=.,:/@%", c) >= 0
 }
 
-// beginsProgram reports whether a word that stands first may name a program.
-func beginsProgram(word string) bool {
+// canNameProgram reports whether the first word may name a program.
+func canNameProgram(word string) bool {
 	if word == "" {
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestLinesThatNeedNoShell(t *testing.T) {
+func TestDirectSplitsPlainLines(t *testing.T) {
 	env := []string{"PATH=/bin:/usr/bin", "PWD=/"}
 	for line, want := range map[string][]string{
 		"true":                           {"true"},
@@ -28,7 +28,7 @@ func TestLinesThatNeedNoShell(t *testing.T) {
 	}
 }
 
-func TestLinesThatNeedAShell(t *testing.T) {
+func TestDirectRejectsLinesForAShell(t *testing.T) {
 	env := []string{"PATH=/bin:/usr/bin", "PWD=/"}
 	for _, line := range []string{
 		"", " ", "''", "a;b", "a&&b", "a|b", "a&", "a>b", "a <b", "a\nb", "a\\ b", "$x", "a $x", `a "$x"`, "a `b`", "a \"`b`\"", `a "\n"`,
@@ -56,8 +56,8 @@ func TestLinesThatNeedAShell(t *testing.T) {
 	}
 }
 
-// What a shell would have made of a line is the measure.
-func TestAProgramFindsWhatItsShellWouldHaveGivenIt(t *testing.T) {
+// The reference is the output of the same line under bash.
+func TestProgramGetsSameArgumentsAndEnvironmentAsFromBash(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -75,17 +75,17 @@ func TestAProgramFindsWhatItsShellWouldHaveGivenIt(t *testing.T) {
 			if !ok {
 				t.Fatal("a shell would be needed")
 			}
-			want := told(t, argv, env, dir)
-			if got := told(t, words, Environ(env, path), dir, path); !slices.Equal(got, want) {
+			want := runSorted(t, argv, env, dir)
+			if got := runSorted(t, words, Environ(env, path), dir, path); !slices.Equal(got, want) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		})
 	}
 }
 
-// told runs a command, whose program is at path if that is given, and gives the
-// lines that it prints.
-func told(t *testing.T, argv, env []string, dir string, path ...string) []string {
+// runSorted runs a command, with its program at path if given, and returns its lines of output,
+// sorted.
+func runSorted(t *testing.T, argv, env []string, dir string, path ...string) []string {
 	t.Helper()
 	program, err := exec.LookPath(append(path, argv[0])[0])
 	if err != nil {

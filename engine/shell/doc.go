@@ -1,3 +1,3 @@
-// Package shell writes words for a shell and tells which command lines need none: bash would
-// only take quotes away and become the program. Those are started as that program.
+// Package shell quotes words for a shell, and detects command lines that need none: bash would only
+// remove quotes and become the program.
 package shell

@@ -7,12 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Quote writes argv as a line that a POSIX shell reads back as that command.
+// Quote writes argv as a line for a POSIX shell.
 func Quote(argv ...string) string {
 	words := make([]string, len(argv))
 	for i, word := range argv {
 		plain := word != "" && !strings.ContainsFunc(word, isSpecial)
-		if i == 0 { // what follows let is an expression
+		if i == 0 { // a keyword or let would change the meaning of the rest
 			plain = plain && !strings.Contains(word, "=") && !syntax.IsKeyword(word) && word != "let"
 		}
 		if words[i] = word; !plain {
@@ -26,8 +26,8 @@ func isSpecial(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:=,@%+", r))
 }
 
-// QuoteBytes writes a word with any bytes as a printf in printable ASCII. The shell drops line
-// breaks at the end of the word.
+// QuoteBytes writes a word with arbitrary bytes as a printf in printable ASCII. The shell drops
+// trailing line breaks of the word.
 func QuoteBytes(word string) string {
 	var b strings.Builder
 	for _, c := range []byte(word) {

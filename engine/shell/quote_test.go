@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func TestCommandIsQuotedForAShell(t *testing.T) {
+func TestQuoteWritesCommandForShell(t *testing.T) {
 	for _, c := range []struct {
 		argv []string
 		want string
@@ -22,7 +22,8 @@ func TestCommandIsQuotedForAShell(t *testing.T) {
 	}
 }
 
-// The policy judges such lines: a program with a name of the shell's grammar must stay a command.
+// The policy evaluates such lines, so a program named like a keyword of the shell must stay a
+// command.
 func TestQuotedProgramStaysACommand(t *testing.T) {
 	for word := range strings.FieldsSeq("if case for select while until function time coproc let { ! [[ (( x=1 #") {
 		f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(Quote(word, "x")), "")
