@@ -148,7 +148,7 @@ func Run(ctx context.Context, o Options) error {
 	e.hosts.Set(o.Machines)
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.PublishNotice)
 	defer h.history.Close()
-	h.history.Tell(func(n int64) {
+	h.history.OnChange(func(n int64) {
 		h.control.Publish(api.Event{Type: api.EventHistory, History: n})
 	})
 	h.control.History = h.history

@@ -12,7 +12,7 @@ import (
 // commandEnded takes a command that a session's shell has run. It is called from
 // the session's own goroutine and must not block.
 func (h *host) commandEnded(c prompt.Command) {
-	h.history.Began(histdb.Row{
+	h.history.RecordRun(histdb.Row{
 		Command: strings.Map(printable, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
 		ExitCode: c.ExitCode, Actor: c.Actor, From: c.From, Kind: history.KindSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,
 	})

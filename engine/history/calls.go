@@ -16,38 +16,40 @@ import (
 )
 
 const (
-	// manyRows is when it is worth while to take care of memory.
+	// manyRows is the number of rows from which the collector is tuned.
 	manyRows = 10_000
-	// manyRowsGC is GOGC while so many are in memory: by as much of that there may
-	// be garbage beside them.
+	// manyRowsGC is GOGC while that many rows are in memory: garbage may add this percentage of
+	// the live heap.
 	manyRowsGC = 20
 )
 
-// errKeep is the answer when the database does not do what it should.
-func errKeep(verb string, err error) error {
+// historyError converts a database error to an API error. Cancellation passes through.
+func historyError(verb string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return api.Errorf(api.CodeUnavailable, "%s history: %v", verb, err)
 }
 
-// do runs f on the history's goroutine, once the history is in memory. What f panics
-// with is the caller's.
-func (h *History) do(ctx context.Context, f func() error) error {
+// runLoaded runs f on the history's goroutine after loading the index. A panic in f is raised in
+// the caller.
+func (h *History) runLoaded(ctx context.Context, f func() error) error {
 	type answer struct {
 		err    error
 		caught *panics.Caught
 	}
+	// Buffered, because the caller may be gone by the time of the answer.
 	reply := make(chan answer, 1)
 	h.box.Post(func() {
-		h.asked = time.Now()
+		h.lastAsked = time.Now()
 		var a answer
 		a.caught = panics.Catch(func() {
-			if a.err = h.fill(); a.err == nil {
+			if a.err = h.loadIndex(); a.err == nil {
 				a.err = f()
 			}
 		})
 		if a.caught != nil {
+			// The index may be half changed.
 			h.setIndex(nil)
 		}
 		reply <- a
@@ -63,51 +65,51 @@ func (h *History) do(ctx context.Context, f func() error) error {
 	}
 }
 
-// fill brings the history into memory.
-func (h *History) fill() error {
+// loadIndex loads the history into memory.
+func (h *History) loadIndex() error {
 	h.closeDeleted()
-	if h.index != nil { // nobody else sets it
+	if h.index != nil { // safe to read: only this goroutine sets it
 		return nil
 	}
-	if err := h.commit(); err != nil {
+	// Rows come from the database, so pending ones must be there first.
+	if err := h.commitPending(); err != nil {
 		return err
 	}
 	x := newHistoryIndex()
 	rows, bytes, err := h.db.Size()
 	if err != nil {
-		return h.damaged(err)
+		return h.handleDamage(err)
 	}
-	h.prepare(rows)
-	x.expect(rows, bytes)
-	if err := h.db.Rows(h.ctx, x.add); err != nil {
-		return h.damaged(err)
+	h.lowerGCPercent(rows)
+	x.reserveRows(rows, bytes)
+	if err := h.db.Rows(h.ctx, x.appendRow); err != nil {
+		return h.handleDamage(err)
 	}
-	x.sorted(0)
+	x.sortFrom(0)
 	h.setIndex(x)
-	h.settle(rows)
+	h.releaseMemory(rows)
 	return nil
 }
 
-// prepare and settle take care of memory before and after so many rows are
-// brought into it.
-func (h *History) prepare(rows int) {
-	if rows > manyRows && h.percent == 0 {
-		h.percent = debug.SetGCPercent(manyRowsGC)
+// lowerGCPercent limits garbage before many rows are loaded.
+func (h *History) lowerGCPercent(rows int) {
+	if rows > manyRows && h.gcPercent == 0 {
+		h.gcPercent = debug.SetGCPercent(manyRowsGC)
 	}
 }
 
-func (h *History) settle(rows int) {
+func (h *History) releaseMemory(rows int) {
 	if rows > manyRows {
-		h.box.Post(debug.FreeOSMemory) // as much again was left behind
+		h.box.Post(debug.FreeOSMemory) // loading leaves about as much garbage
 	}
 }
 
-// view runs f on the history in memory, while nobody changes it. What f sees is
-// on disk, unless that refuses it: what somebody was told of outlives a crash.
-func (h *History) view(ctx context.Context, f func(x *historyIndex) error) error {
-	err := h.do(ctx, func() error {
-		if !h.refused {
-			h.flush()
+// viewIndex runs f on the index under a read lock. Pending changes are written first, unless
+// writing fails: whatever a caller has seen survives a crash.
+func (h *History) viewIndex(ctx context.Context, f func(x *historyIndex) error) error {
+	err := h.runLoaded(ctx, func() error {
+		if !h.writeFailed {
+			h.flushPending()
 		}
 		return nil
 	})
@@ -117,7 +119,7 @@ func (h *History) view(ctx context.Context, f func(x *historyIndex) error) error
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if h.index == nil {
-		return api.ErrEnding() // it was let go of at this moment
+		return api.ErrEnding() // released between the two steps
 	}
 	return f(h.index)
 }
@@ -126,12 +128,12 @@ func (h *History) Search(ctx context.Context, in api.HistorySearchInput) (out ap
 	if in.Limit < 0 || in.Offset < 0 {
 		return out, api.Errorf(api.CodeInvalid, "search history: limit and offset cannot be negative")
 	}
-	err = h.view(ctx, func(x *historyIndex) error {
+	err = h.viewIndex(ctx, func(x *historyIndex) error {
 		out, err = x.search(ctx, in)
 		return err
 	})
 	if err != nil {
-		return api.HistorySearchOutput{}, errKeep("search", err)
+		return api.HistorySearchOutput{}, historyError("search", err)
 	}
 	return out, nil
 }
@@ -141,9 +143,9 @@ func (h *History) Add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 	switch {
 	case line == "":
 		return out, api.Errorf(api.CodeInvalid, "add to history: no command is given")
-	case len(line) > lineMost:
-		return out, api.Errorf(api.CodeInvalid, "add to history: the command is longer than %d KiB", lineMost>>10)
-	case h.keepsOut(line):
+	case len(line) > maxLine:
+		return out, api.Errorf(api.CodeInvalid, "add to history: the command is longer than %d KiB", maxLine>>10)
+	case h.isIgnored(line):
 		return out, api.Errorf(api.CodeConflict, "add to history: such a command is kept out").
 			WithHint("what begins with a space, or matches history.ignore in config.toml, is")
 	case in.DurationMS != nil && *in.DurationMS < 0:
@@ -159,20 +161,20 @@ func (h *History) Add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 	if in.DurationMS != nil {
 		r.Duration = time.Duration(*in.DurationMS) * time.Millisecond
 	}
-	err = h.do(ctx, func() error {
+	err = h.runLoaded(ctx, func() error {
 		r.ID = h.last + 1
-		if err := h.commit(histdb.Change{Add: []histdb.Row{r}}); err != nil {
+		if err := h.commitPending(histdb.Change{Add: []histdb.Row{r}}); err != nil {
 			return err
 		}
 		h.last = r.ID
-		h.change(func(x *historyIndex) {
-			x.insert(r)
-			out = x.newest(r.ID)
+		h.updateIndex(func(x *historyIndex) {
+			x.insertRow(r)
+			out = x.newestCommand(r.ID)
 		})
 		return nil
 	})
 	if err != nil {
-		return api.Command{}, errKeep("add to", err)
+		return api.Command{}, historyError("add to", err)
 	}
 	return out, nil
 }
@@ -181,34 +183,34 @@ func (h *History) Remove(ctx context.Context, in api.HistoryRemoveInput) (api.Hi
 	if len(in.IDs) == 0 && in.Command == "" {
 		return api.HistoryCount{}, api.Errorf(api.CodeInvalid, "remove from history: neither ids nor a command are given")
 	}
-	return h.drop(ctx, func(x *historyIndex) func(*historyEntry) bool {
+	return h.removeRows(ctx, func(x *historyIndex) func(*historyEntry) bool {
 		ids := make(map[int64]bool, len(in.IDs))
 		for _, id := range in.IDs {
 			ids[id] = true
 		}
-		line, known := x.texts.find(in.Command)
+		line, known := x.texts.findLine(in.Command)
 		known = known && in.Command != ""
 		return func(e *historyEntry) bool { return ids[e.id] || known && e.text == line }
 	})
 }
 
 func (h *History) Clear(ctx context.Context, _ api.Empty) (api.HistoryCount, error) {
-	return h.drop(ctx, func(*historyIndex) func(*historyEntry) bool {
+	return h.removeRows(ctx, func(*historyIndex) func(*historyEntry) bool {
 		return func(*historyEntry) bool { return true }
 	})
 }
 
-// drop forgets the rows that which chooses, on disk first.
-func (h *History) drop(ctx context.Context, which func(x *historyIndex) func(*historyEntry) bool) (out api.HistoryCount, err error) {
-	err = h.do(ctx, func() error {
+// removeRows deletes the rows selected by which, first on disk.
+func (h *History) removeRows(ctx context.Context, which func(x *historyIndex) func(*historyEntry) bool) (out api.HistoryCount, err error) {
+	err = h.runLoaded(ctx, func() error {
 		gone := which(h.index)
-		ids := h.index.ids(gone)
+		ids := h.index.rowIDs(gone)
 		change := histdb.Change{Remove: ids, Clear: len(ids) == len(h.index.rows)}
 		if change.Clear {
 			change.Remove = nil
 		}
 		if len(ids) > 0 {
-			if err := h.commit(change); err != nil {
+			if err := h.commitPending(change); err != nil {
 				return err
 			}
 		}
@@ -217,13 +219,13 @@ func (h *History) drop(ctx context.Context, which func(x *historyIndex) func(*hi
 			h.setIndex(newHistoryIndex())
 			return nil
 		}
-		h.change(func(x *historyIndex) {
-			x.remove(gone)
+		h.updateIndex(func(x *historyIndex) {
+			x.removeRows(gone)
 		})
 		return nil
 	})
 	if err != nil {
-		return api.HistoryCount{}, errKeep("change", err)
+		return api.HistoryCount{}, historyError("change", err)
 	}
 	return out, nil
 }

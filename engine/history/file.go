@@ -11,14 +11,13 @@ import (
 	"tandem/persist/histdb"
 )
 
-// Lines are the command lines of some runs, oldest first; without ids those of
-// all runs.
+// Lines returns the command lines of the given runs, oldest first; all of them without ids.
 func (h *History) Lines(ctx context.Context, ids []int64) (lines []string, err error) {
 	wanted := make(map[int64]bool, len(ids))
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	err = h.view(ctx, func(x *historyIndex) error {
+	err = h.viewIndex(ctx, func(x *historyIndex) error {
 		for i := range x.rows {
 			if e := &x.rows[i]; len(ids) == 0 || wanted[e.id] {
 				lines = append(lines, x.texts.line(e.text))
@@ -27,7 +26,7 @@ func (h *History) Lines(ctx context.Context, ids []int64) (lines []string, err e
 		return nil
 	})
 	if err != nil {
-		return nil, errKeep("save", err)
+		return nil, historyError("save", err)
 	}
 	return lines, nil
 }
@@ -40,63 +39,63 @@ func (h *History) Load(ctx context.Context, path string, commands []histdb.TextC
 	if at.IsZero() {
 		at = time.Now()
 	}
-	if n, err = h.addAll(ctx, commands, at, l); err != nil {
-		return 0, errKeep("load", err)
+	if n, err = h.addCommands(ctx, commands, at, l); err != nil {
+		return 0, historyError("load", err)
 	}
 	return n, nil
 }
 
-// addAll adds the commands of a file and returns how many it added; none if ctx ends first. It skips
-// a command with a time if the history has it at that time, and one without if the history has it.
-func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) (n int, err error) {
+// addCommands adds the commands of a file and returns how many it added; none if ctx ends first. It
+// skips a command with a time if the history has it at that time, and one without if the history
+// has it.
+func (h *History) addCommands(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) (n int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(h.ctx, cancel)()
 	defer cancel()
-	rows, err := h.rowsOf(ctx, commands, at, l)
+	rows, err := h.toRows(ctx, commands, at, l)
 	if err != nil {
 		return 0, err
 	}
-	// It sees itself when ctx ends, and whether that was too late.
-	err = h.do(context.WithoutCancel(ctx), func() error {
+	// f checks ctx itself: a call cancelled after the write must still report its rows.
+	err = h.runLoaded(context.WithoutCancel(ctx), func() error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		runs := h.index.added()
+		runs := h.index.addedRuns()
 		rows = slices.DeleteFunc(rows, func(r histdb.Row) bool {
-			text, known := h.index.texts.find(r.Command)
+			text, known := h.index.texts.findLine(r.Command)
 			if r.StartedAt.Equal(at) {
 				return known
 			}
 			return known && runs[addedRun{text, r.StartedAt.UnixMicro()}]
 		})
-		if err := h.commit(); err != nil {
+		if err := h.commitPending(); err != nil {
 			return err
 		}
-		h.prepare(len(rows))
+		h.lowerGCPercent(len(rows))
 		for i := range rows {
 			rows[i].ID = h.last + int64(i) + 1
 		}
-		if err := h.db.Load(ctx, rows, func(n int) { l.wrote(n, len(rows)) }); err != nil {
-			return h.damaged(err)
+		if err := h.db.Load(ctx, rows, func(n int) { l.setWritten(n, len(rows)) }); err != nil {
+			return h.handleDamage(err)
 		}
 		n, h.last = len(rows), h.last+int64(len(rows))
-		h.changed()
-		h.change(func(x *historyIndex) {
+		h.announceChange()
+		h.updateIndex(func(x *historyIndex) {
 			begin := len(x.rows)
 			for i := range rows {
-				x.add(&rows[i])
+				x.appendRow(&rows[i])
 			}
-			x.sorted(begin)
+			x.sortFrom(begin)
 		})
-		h.settle(len(rows))
+		h.releaseMemory(len(rows))
 		return nil
 	})
 	return n, err
 }
 
-// rowsOf converts commands to rows and leaves out those excluded from the history. Commands without
-// a time get at.
-func (h *History) rowsOf(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) ([]histdb.Row, error) {
+// toRows converts commands to rows, without ignored ones. Commands without a time get at.
+func (h *History) toRows(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) ([]histdb.Row, error) {
 	caller := server.CallerOf(ctx)
 	rows := make([]histdb.Row, 0, len(commands))
 	for i, c := range commands {
@@ -104,7 +103,7 @@ func (h *History) rowsOf(ctx context.Context, commands []histdb.TextCommand, at 
 			return nil, ctx.Err()
 		}
 		l.made.Store(int64(i))
-		if h.keepsOut(c.Line) {
+		if h.isIgnored(c.Line) {
 			continue
 		}
 		r := histdb.Row{Command: secrets.RedactLine(strings.TrimRight(c.Line, " \t\n")), CWD: c.CWD, StartedAt: c.At, Duration: c.Duration,

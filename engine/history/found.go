@@ -13,19 +13,25 @@ import (
 	"tandem/engine/panics"
 )
 
-// foundKept is how many queries are remembered with what they have found: those
-// of a line that is typed, and typed back.
-const foundKept = 32
+// empties the cache.
 
-// foundTexts remembers which texts queries have found. Texts never change, so
-// that stays true; texts added since are matched by the next query. Without this,
-// the median key takes 1.6 times as long on a large history.
-type foundTexts struct {
+// A search runs on every key, and each query is nearly the previous one. Command lines are stored
+// once and never change, so the set of lines matching a query stays valid: a repeated query only
+// matches the lines added since. A longer query that narrows an earlier one tests only that one's
+// matches. Operators such as
+
+// maxCachedQueries is how many queries keep their results: enough for a line typed and deleted
+// again.
+const maxCachedQueries = 32
+
+// A queryCache remembers the matching texts of recent queries. Without it, the median key takes 1.6
+// times as long on a large history.
+type queryCache struct {
 	mu   sync.Mutex
-	sets []textSet // the latest first
+	sets []textSet // newest first
 }
 
-// A textSet is which of the first count texts a query finds, a bit each.
+// A textSet has one bit for each of the first count texts, set if the query matches it.
 type textSet struct {
 	query string
 	bits  []uint64
@@ -45,9 +51,8 @@ func (s *textSet) size() (n int) {
 	return n
 }
 
-// narrows reports whether a query finds nothing that a shorter one does not:
-// more was typed at its end, and the word that this went on with has nothing that
-// works the other way around.
+// narrows reports whether query can only match texts also matched by shorter: it continues shorter,
+// and the last word of shorter has no operator whose meaning a longer word reverses.
 func narrows(query, shorter string) bool {
 	if !strings.HasPrefix(query, shorter) || strings.Contains(query, "|") || strings.Contains(shorter, `\`) {
 		return false
@@ -56,8 +61,8 @@ func narrows(query, shorter string) bool {
 	return !strings.ContainsAny(last, "!$") && !strings.HasSuffix(last, "'")
 }
 
-// near gives the set of a query, or the one of the longest query that it narrows.
-func (f *foundTexts) near(query string) (near textSet) {
+// findNearest returns the result of query, or of the longest cached query it narrows.
+func (f *queryCache) findNearest(query string) (near textSet) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range f.sets {
@@ -71,38 +76,38 @@ func (f *foundTexts) near(query string) (near textSet) {
 	return near
 }
 
-func (f *foundTexts) keep(s textSet) {
+func (f *queryCache) storeSet(s textSet) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sets = slices.DeleteFunc(f.sets, func(old textSet) bool { return old.query == s.query })
 	f.sets = slices.Insert(f.sets, 0, s)
-	f.sets = f.sets[:min(len(f.sets), foundKept)]
+	f.sets = f.sets[:min(len(f.sets), maxCachedQueries)]
 }
 
-// textsThat gives the texts that a query finds.
-func (x *historyIndex) textsThat(ctx context.Context, text string, q query) (textSet, error) {
+// matchTexts returns the texts matching a query.
+func (x *historyIndex) matchTexts(ctx context.Context, text string, q query) (textSet, error) {
 	text = strings.TrimLeft(text, " ")
-	near := x.found.near(text)
+	near := x.queries.findNearest(text)
 	if near.query == text && near.count == x.texts.count() {
 		return near, nil
 	}
 	found := newTextSet(x.texts.count())
 	found.query = text
-	err := inParallel(ctx, len(found.bits), q, func(m *matcher, from, to int) {
+	err := runParallel(ctx, len(found.bits), q, func(m *matcher, from, to int) {
 		for w := from; w < to; w++ {
-			found.bits[w] = x.wordOf(m, &near, found, w)
+			found.bits[w] = x.matchWord(m, &near, found, w)
 		}
 	})
 	if err != nil {
 		return textSet{}, err
 	}
-	x.found.keep(found)
+	x.queries.storeSet(found)
 	return found, nil
 }
 
-// wordOf makes a word of a set: near was found by the same query, or by one that
-// finds more. A word that near covers in part only is matched from scratch.
-func (x *historyIndex) wordOf(m *matcher, near *textSet, found textSet, w int) (word uint64) {
+// matchWord computes word w of a set. near is the result of the same query or of a wider one. A
+// word only partly covered by near is matched from scratch.
+func (x *historyIndex) matchWord(m *matcher, near *textSet, found textSet, w int) (word uint64) {
 	todo := ^uint64(0)
 	if (w+1)*64 <= near.count {
 		if todo = near.bits[w]; near.query == found.query {
@@ -114,25 +119,27 @@ func (x *historyIndex) wordOf(m *matcher, near *textSet, found textSet, w int) (
 	for ; todo != 0; todo &= todo - 1 {
 		bit := bits.TrailingZeros64(todo)
 		n := uint32(w*64 + bit)
-		if m.mask&^x.texts.masks[n] == 0 && m.finds(&x.texts, n) {
+		if m.mask&^x.texts.masks[n] == 0 && m.matchesText(&x.texts, n) {
 			word |= 1 << bit
 		}
 	}
 	return word
 }
 
-// parallelStep is how much is done between looks at the context.
+// parallelStep is how many items a worker processes between two checks of the context.
 const parallelStep = 64
 
-// inParallel does n things on several processors: each calls part for ranges of them, with a
-// matcher of its own. It gives up when ctx ends.
-func inParallel(ctx context.Context, n int, q query, part func(m *matcher, from, to int)) error {
+// runParallel processes n items on several processors: each worker calls part for ranges of them,
+// with its own matcher. It stops early when ctx ends.
+func runParallel(ctx context.Context, n int, q query, part func(m *matcher, from, to int)) error {
 	var next atomic.Int64
 	var workers panics.Group
-	for range max(1, min(runtime.GOMAXPROCS(0), searchWorkers, n/parallelStep)) {
+	for range max(1, min(runtime.GOMAXPROCS(0), maxSearchWorkers, n/parallelStep)) {
 		workers.Start(func() {
 			m := newMatcher(q)
 			for ctx.Err() == nil {
+				// Workers take the next range when they are done, so a slow one does not delay the
+				// others.
 				from := int(next.Add(parallelStep)) - parallelStep
 				if from >= n {
 					return
@@ -145,5 +152,5 @@ func inParallel(ctx context.Context, n int, q query, part func(m *matcher, from,
 	return ctx.Err()
 }
 
-// searchWorkers is on how many processors at most a search runs.
-const searchWorkers = 4
+// maxSearchWorkers is the maximum number of processors used by a search.
+const maxSearchWorkers = 4

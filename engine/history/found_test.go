@@ -14,7 +14,7 @@ import (
 	"tandem/persist/histdb"
 )
 
-// plainSearch is what a search is to find: it asks fzf's algorithm for each row.
+// plainSearch is the reference for a search: it runs fzf's algorithm on each row.
 func plainSearch(rows []histdb.Row, in api.HistorySearchInput) (ids []int64, total int) {
 	type found struct {
 		row   histdb.Row
@@ -40,9 +40,9 @@ func plainSearch(rows []histdb.Row, in api.HistorySearchInput) (ids []int64, tot
 	return ids, len(all)
 }
 
-// What is remembered of earlier queries, of the same or of others, changes
-// nothing, whatever is added and removed meanwhile.
-func TestASearchFindsWhatAPlainOneDoes(t *testing.T) {
+// Cached results of earlier queries must not change anything, even if rows are added and removed in
+// between.
+func TestSearchMatchesPlainSearch(t *testing.T) {
 	line := rapid.Custom(func(t *rapid.T) string {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"git", "Commit", "status", "a", "B", "/usr/lib", "caf\u00e9", "x_y", "README.md", "\u212a", "--all", "go", " "}), 1, 4)
 		text := ""
@@ -65,7 +65,7 @@ func TestASearchFindsWhatAPlainOneDoes(t *testing.T) {
 			r := histdb.Row{ID: next, Command: line.Draw(t, "line"), StartedAt: at, CWD: rapid.SampledFrom([]string{"/a", "/b"}).Draw(t, "cwd"),
 				Process: rapid.SampledFrom([]string{"", "0123456789ab", "0123456789ac", "web", "A123456789ab"}).Draw(t, "process")}
 			next++
-			x.insert(r)
+			x.insertRow(r)
 			rows = append(rows, r)
 			slices.SortStableFunc(rows, func(a, b histdb.Row) int {
 				return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID))
@@ -87,7 +87,7 @@ func TestASearchFindsWhatAPlainOneDoes(t *testing.T) {
 			case 1:
 				if len(rows) > 0 {
 					gone := rapid.SampledFrom(rows).Draw(t, "gone").Command
-					x.remove(func(e *historyEntry) bool { return x.texts.line(e.text) == gone })
+					x.removeRows(func(e *historyEntry) bool { return x.texts.line(e.text) == gone })
 					rows = slices.DeleteFunc(rows, func(r histdb.Row) bool { return r.Command == gone })
 				}
 			}
@@ -110,22 +110,22 @@ func TestASearchFindsWhatAPlainOneDoes(t *testing.T) {
 	})
 }
 
-// Of very many the newest are ranked; the others follow them, newest first, so
-// that nothing is missing and nothing comes twice.
-func TestOfVeryManyTheNewestAreRanked(t *testing.T) {
+// Only the newest hits are ranked. The others follow, newest first, so that none is missing or
+// listed twice.
+func TestSearchRanksNewestHits(t *testing.T) {
 	x := newHistoryIndex()
 	const older = 500
-	for i := range rankedMost + older {
+	for i := range maxRanked + older {
 		line := fmt.Sprintf("xt-%d", i)
 		if i == older-1 || i == older+100 {
 			line = fmt.Sprintf("t%d", i)
 		}
-		x.add(&histdb.Row{ID: int64(i), Command: line, StartedAt: time.Unix(int64(i), 0)})
+		x.appendRow(&histdb.Row{ID: int64(i), Command: line, StartedAt: time.Unix(int64(i), 0)})
 	}
 	seen := make(map[int64]bool)
-	for offset := 0; offset < rankedMost+older; offset += 1000 {
+	for offset := 0; offset < maxRanked+older; offset += 1000 {
 		out, err := x.search(t.Context(), api.HistorySearchInput{Query: "t", Unique: true, Limit: 1000, Offset: offset})
-		if err != nil || out.Total != rankedMost+older {
+		if err != nil || out.Total != maxRanked+older {
 			t.Fatalf("%d found, error %v", out.Total, err)
 		}
 		for i, r := range out.Rows {
@@ -136,12 +136,12 @@ func TestOfVeryManyTheNewestAreRanked(t *testing.T) {
 			if best := offset+i == 0; best != (r.ID == older+100) {
 				t.Fatalf("%d is number %d", r.ID, offset+i)
 			}
-			if first := offset+i == rankedMost; first != (r.ID == older-1) {
+			if first := offset+i == maxRanked; first != (r.ID == older-1) {
 				t.Fatalf("%d is number %d", r.ID, offset+i)
 			}
 		}
 	}
-	if len(seen) != rankedMost+older {
+	if len(seen) != maxRanked+older {
 		t.Errorf("%d were listed", len(seen))
 	}
 }
@@ -149,9 +149,9 @@ func TestOfVeryManyTheNewestAreRanked(t *testing.T) {
 func TestRemovedCommandsLeaveMemory(t *testing.T) {
 	x := newHistoryIndex()
 	for i, line := range []string{"keep", "export Token", "keep"} {
-		x.insert(histdb.Row{ID: int64(i + 1), Command: line, StartedAt: time.Unix(int64(i), 0)})
+		x.insertRow(histdb.Row{ID: int64(i + 1), Command: line, StartedAt: time.Unix(int64(i), 0)})
 	}
-	x.remove(func(e *historyEntry) bool { return e.id == 2 })
+	x.removeRows(func(e *historyEntry) bool { return e.id == 2 })
 	if bytes.Contains(x.texts.all, []byte("oken")) {
 		t.Errorf("still in memory: %q", x.texts.all)
 	}
@@ -164,7 +164,7 @@ func TestRemovedCommandsLeaveMemory(t *testing.T) {
 func TestAlternativesScoreAsInFZF(t *testing.T) {
 	x := newHistoryIndex()
 	for i, line := range []string{"make test", "ls"} {
-		x.insert(histdb.Row{ID: int64(i + 1), Command: line, StartedAt: time.Unix(int64(i), 0)})
+		x.insertRow(histdb.Row{ID: int64(i + 1), Command: line, StartedAt: time.Unix(int64(i), 0)})
 	}
 	out, err := x.search(t.Context(), api.HistorySearchInput{Query: "!git | make"})
 	if err != nil || out.Total != 2 || out.Rows[0].Command.Command != "make test" || len(out.Rows[0].Matched) != len("make") {
@@ -172,13 +172,13 @@ func TestAlternativesScoreAsInFZF(t *testing.T) {
 	}
 }
 
-func TestTextsAreKeptAsTheyAre(t *testing.T) {
+func TestTextsAreStoredUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts := newHistoryTexts(0, 0)
 		numbers := make(map[string]uint32)
 		for range rapid.IntRange(0, 200).Draw(t, "lines") {
 			line := rapid.StringMatching(`[A-Zaz\x{e9}\x{c9} ]{0,90}`).Draw(t, "line")
-			n := texts.number(line)
+			n := texts.internLine(line)
 			if known, ok := numbers[line]; ok && known != n || !ok && int(n) != len(numbers) {
 				t.Fatalf("%q has number %d", line, n)
 			}
@@ -188,7 +188,7 @@ func TestTextsAreKeptAsTheyAre(t *testing.T) {
 			if got := texts.line(n); got != line {
 				t.Fatalf("%q became %q", line, got)
 			}
-			if found, ok := texts.find(line); !ok || found != n {
+			if found, ok := texts.findLine(line); !ok || found != n {
 				t.Fatalf("%q is not found", line)
 			}
 		}

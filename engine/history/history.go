@@ -1,5 +1,6 @@
-// Package history keeps the commands that were run: one goroutine owns the database and never makes anybody wait
-// who tells of a command; searches run on an index in memory. What counts as a command, others decide.
+// Package history keeps the commands that were run. One goroutine owns the database, and recording
+// a command never blocks. Searches run on an index in memory. Callers decide what counts as a
+// command.
 package history
 
 import (
@@ -22,21 +23,29 @@ import (
 	"tandem/persist/histdb"
 )
 
+// Recording must not block a shell or an agent, and must survive a full disk and a crash. One
+// goroutine owns the database and the pending changes; calls post functions to its mailbox. A
+// change is applied to the index in memory at once and written a moment later, together with
+// others. Searches write pending changes first, so nothing shown can be lost. If a write fails,
+// changes stay pending and are retried, and rows get their final ids meanwhile, because clients
+// refer to them. The index is loaded on the first search and released when idle: a large history
+// takes too much memory to keep it unused.
+
 const (
-	// historyDelay is how long what was run may wait until it is on disk,
-	// together with what follows, when nobody asks for it.
+	// historyDelay is how long a change may wait for others before it is written, unless a search
+	// needs it on disk.
 	historyDelay = 80 * time.Millisecond
-	// historyRetry is the time between attempts to write to a disk that refuses.
+	// historyRetry is the time between attempts to write after an error.
 	historyRetry = 5 * time.Second
-	// historyIdle is how long the history stays in memory when nobody asks, and the
-	// database open when nothing is run.
+	// historyIdle is how long the index stays in memory after the last search, and the database
+	// open after the last change.
 	historyIdle = 40 * time.Second
-	// pendingMost bounds what waits for a disk that refuses; the oldest gives way.
-	pendingMost = 10_000
-	// earlyMost bounds the memory of ends whose beginning is still on its way.
-	earlyMost = 256
-	// lineMost is the longest command line that is kept, in bytes.
-	lineMost = 64 << 10
+	// maxPending limits the changes waiting after a failed write. The oldest are dropped.
+	maxPending = 10_000
+	// maxEarlyEnds limits the exits remembered until their start arrives.
+	maxEarlyEnds = 256
+	// maxLine is the maximum length of a recorded command line, in bytes.
+	maxLine = 64 << 10
 )
 
 // Kinds of commands in the history.
@@ -47,40 +56,40 @@ const (
 	commandAdded = "added" // by history.add and history.load
 )
 
-// A History keeps what was run. One goroutine owns the database, opens it when
-// it is needed, and writes in the background: to tell the history something
-// never blocks. Searches run beside it.
+// A History records commands. One goroutine owns the database, opens it on demand and writes in the
+// background, so recording never blocks. Searches run in parallel.
 type History struct {
 	dir     string
 	log     *slog.Logger
 	notice  func(text string)
-	keepOut atomic.Pointer[[]*regexp.Regexp]
+	ignored atomic.Pointer[[]*regexp.Regexp]
 	box     *mailbox.Mailbox
-	ctx     context.Context // ends loading when the engine ends
+	ctx     context.Context // cancelled by Close, to stop loading
 	stop    context.CancelFunc
 	done    chan struct{}
 
-	announce func(n int64) // told of each change once it is written; nil if nobody asks
-	changes  int64         // since the engine started
+	announce func(n int64) // called after each written change; may be nil
+	changes  int64         // number of written changes
 
-	written  time.Time       // when the previous engine last wrote; zero if there is no history yet
-	db       *histdb.History // nil until it is needed
-	last     int64           // greatest id given, once numbered
-	numbered bool            // the database has said which ids are taken
-	pending  []histdb.Change
-	refused  bool // the disk did not take what is pending
-	early    []api.Process
-	flushAt  <-chan time.Time
-	idleAt   *time.Timer
-	asked    time.Time // when somebody asked last
-	percent  int       // GOGC as it was before a large history came into memory; 0 if there is none
+	written     time.Time       // when the previous engine last wrote; zero if there is no history yet
+	db          *histdb.History // nil while closed
+	last        int64           // highest id assigned, once numbered
+	numbered    bool            // last includes the ids in the database
+	pending     []histdb.Change
+	writeFailed bool // the last write failed
+	earlyEnds   []api.Process
+	flushAt     <-chan time.Time
+	idleAt      *time.Timer
+	lastAsked   time.Time // time of the last call needing the index
+	gcPercent   int       // GOGC before a large index was loaded; 0 if unchanged
 
 	loads loads
 	mu    sync.RWMutex
-	index *historyIndex // nil until somebody searches
+	index *historyIndex // nil until needed
 }
 
-// Start begins to keep the history of a data folder until close.
+// Start opens the history of a data directory; Close ends it. ignore are patterns of commands to
+// leave out, and notice receives messages for the user.
 func Start(dir string, ignore []string, log *slog.Logger, notice func(string)) *History {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &History{
@@ -94,8 +103,7 @@ func Start(dir string, ignore []string, log *slog.Logger, notice func(string)) *
 	return h
 }
 
-// Ignore has commands that match one of the patterns kept out from now on, and
-// no others.
+// Ignore replaces the patterns of commands to leave out.
 func (h *History) Ignore(patterns []string) {
 	var keepOut []*regexp.Regexp
 	for _, pattern := range patterns {
@@ -106,16 +114,16 @@ func (h *History) Ignore(patterns []string) {
 		}
 		keepOut = append(keepOut, re)
 	}
-	h.keepOut.Store(&keepOut)
+	h.ignored.Store(&keepOut)
 }
 
-// Tell has f called, on the history's goroutine, whenever something has
-// changed and is written, with the number of changes so far.
-func (h *History) Tell(f func(n int64)) {
+// OnChange sets a function to call on the history's goroutine after each written change, with the
+// number of changes so far.
+func (h *History) OnChange(f func(n int64)) {
 	h.box.Post(func() { h.announce = f })
 }
 
-// Close writes what waits, and ends. Nothing may be told to it any more.
+// Close writes pending changes and stops the goroutine. The history must not be used afterwards.
 func (h *History) Close() {
 	h.stop()
 	<-h.done
@@ -127,43 +135,44 @@ func (h *History) run() {
 		select {
 		case <-h.ctx.Done():
 		case <-h.box.Wake:
-			h.takeIn()
+			h.runPosted()
 			h.idleAt.Reset(historyIdle)
-			if h.index != nil { // what is run is no reason to keep it
-				h.idleAt.Reset(max(0, historyIdle-time.Since(h.asked)))
+			if h.index != nil { // only searches keep the index in memory
+				h.idleAt.Reset(max(0, historyIdle-time.Since(h.lastAsked)))
 			}
 		case <-h.flushAt:
-			h.flush()
+			h.flushPending()
 		case <-h.idleAt.C:
-			h.step("close history", h.rest)
+			h.runStep("close history", h.releaseIdle)
 		}
 	}
-	h.takeIn()
-	h.flush()
-	h.step("close history", h.rest)
+	// Calls posted before Close still count.
+	h.runPosted()
+	h.flushPending()
+	h.runStep("close history", h.releaseIdle)
 }
 
-// takeIn handles what was posted.
-func (h *History) takeIn() {
+// runPosted runs the posted functions.
+func (h *History) runPosted() {
 	for _, f := range h.box.Take() {
-		h.step("change history", f)
+		h.runStep("change history", f)
 	}
 }
 
-// step runs f. A panic costs what is in memory, which may be half changed and is read
-// again when somebody asks.
-func (h *History) step(what string, f func()) (panicked bool) {
+// runStep runs f. After a panic it discards the index, possibly half changed; the next search loads
+// it again.
+func (h *History) runStep(what string, f func()) (panicked bool) {
 	if panicked = panics.Log(h.log, what, f); panicked {
 		h.setIndex(nil)
 	}
 	return panicked
 }
 
-// rest gives the memory back.
-func (h *History) rest() {
-	if h.percent != 0 {
-		debug.SetGCPercent(h.percent)
-		h.percent = 0
+// releaseIdle frees the index and closes the database.
+func (h *History) releaseIdle() {
+	if h.gcPercent != 0 {
+		debug.SetGCPercent(h.gcPercent)
+		h.gcPercent = 0
 		defer debug.FreeOSMemory()
 	}
 	h.setIndex(nil)
@@ -182,8 +191,8 @@ func (h *History) setIndex(x *historyIndex) {
 	h.mu.Unlock()
 }
 
-// open makes the database usable. A damaged one is set aside.
-func (h *History) open() error {
+// openDatabase opens the database if it is closed. A damaged one is set aside.
+func (h *History) openDatabase() error {
 	h.closeDeleted()
 	if h.db != nil {
 		return nil
@@ -197,11 +206,12 @@ func (h *History) open() error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
+	// After a deletion the database is empty, but ids must not repeat.
 	h.db, h.last, h.numbered = db, max(h.last, last), true
 	return nil
 }
 
-// closeDeleted closes the database if its file was deleted; the next use creates an empty one.
+// closeDeleted closes the database if its file was deleted. The next use creates an empty one.
 func (h *History) closeDeleted() {
 	if h.db == nil || !h.db.Deleted() {
 		return
@@ -218,9 +228,9 @@ func (h *History) reportAside(aside string) {
 	}
 }
 
-// damaged sees whether an error says that the database cannot be used any more;
-// then it is set aside, and the next use begins an empty one.
-func (h *History) damaged(err error) error {
+// handleDamage sets the database aside if err says it is damaged. The next use creates an empty
+// one.
+func (h *History) handleDamage(err error) error {
 	if !errors.Is(err, histdb.ErrDamaged) || h.db == nil {
 		return err
 	}
@@ -231,28 +241,28 @@ func (h *History) damaged(err error) error {
 	return errors.Join(err, asideErr)
 }
 
-// record adds a run of a command, unless it is to be kept out.
-func (h *History) record(r histdb.Row) {
-	if h.keepsOut(r.Command) {
+// recordRow adds a run, unless it is ignored.
+func (h *History) recordRow(r histdb.Row) {
+	if h.isIgnored(r.Command) {
 		return
 	}
 	r.Command = secrets.RedactLine(strings.TrimRight(r.Command, " \t\n"))
-	if h.numbered || !h.refused && h.open() == nil { // if not, commit says so
+	if h.numbered || !h.writeFailed && h.openDatabase() == nil { // otherwise commitPending reports the error and assigns the id
 		h.last++
 		r.ID = h.last
 	}
-	h.queue(histdb.Change{Add: []histdb.Row{r}})
-	h.change(func(x *historyIndex) { x.insert(r) })
+	h.queueChange(histdb.Change{Add: []histdb.Row{r}})
+	h.updateIndex(func(x *historyIndex) { x.insertRow(r) })
 }
 
-// keepsOut reports whether a command line must not be kept.
-func (h *History) keepsOut(line string) bool {
-	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || len(line) > lineMost ||
-		slices.ContainsFunc(*h.keepOut.Load(), func(re *regexp.Regexp) bool { return re.MatchString(line) })
+// isIgnored reports whether a command line must not be recorded.
+func (h *History) isIgnored(line string) bool {
+	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || len(line) > maxLine ||
+		slices.ContainsFunc(*h.ignored.Load(), func(re *regexp.Regexp) bool { return re.MatchString(line) })
 }
 
-// change changes what is in memory, if it is.
-func (h *History) change(f func(x *historyIndex)) {
+// updateIndex runs f on the index, if it is in memory.
+func (h *History) updateIndex(f func(x *historyIndex)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.index != nil {
@@ -260,68 +270,70 @@ func (h *History) change(f func(x *historyIndex)) {
 	}
 }
 
-// queue has a change written a moment later.
-func (h *History) queue(c histdb.Change) {
-	if c.End == nil || !h.endPending(*c.End) {
+// queueChange schedules a change to be written.
+func (h *History) queueChange(c histdb.Change) {
+	// The exit of a row still pending needs no change of its own.
+	if c.End == nil || !h.completePending(*c.End) {
 		h.pending = append(h.pending, c)
 	}
-	if n := len(h.pending); n > pendingMost {
-		h.pending = slices.Delete(h.pending, 0, n-pendingMost)
+	if n := len(h.pending); n > maxPending {
+		h.pending = slices.Delete(h.pending, 0, n-maxPending)
 	}
 	if h.flushAt == nil {
 		h.flushAt = time.After(historyDelay)
 	}
 }
 
-// endPending completes the rows of a process that are not written yet. It gives
-// false if there may be others.
-func (h *History) endPending(e histdb.End) (all bool) {
+// completePending completes unwritten rows of a process. It reports false if there may be others on
+// disk.
+func (h *History) completePending(e histdb.End) (all bool) {
 	for i := range h.pending {
 		for j := range h.pending[i].Add {
 			r := &h.pending[i].Add[j]
 			if !r.Running || r.Process != e.Process {
 				continue
 			}
-			complete(r, e)
+			completeRow(r, e)
 			all = true
 		}
 	}
 	return all
 }
 
-// complete notes the end of a run.
-func complete(r *histdb.Row, e histdb.End) {
+// completeRow sets the end of a run.
+func completeRow(r *histdb.Row, e histdb.End) {
 	r.Running, r.ExitCode, r.ExitSignal, r.Stopped, r.Duration = false, e.ExitCode, e.ExitSignal, e.Stopped, -1
 	if !e.At.IsZero() {
 		r.Duration = max(0, e.At.Sub(r.StartedAt))
 	}
 }
 
-// flush writes what waits.
-func (h *History) flush() {
+// flushPending writes pending changes, and schedules another attempt after an error.
+func (h *History) flushPending() {
 	h.flushAt = nil
 	if len(h.pending) == 0 {
 		return
 	}
 	var err error
-	if h.step("write history", func() { err = h.commit() }) {
-		h.pending = nil // it would panic again
+	if h.runStep("write history", func() { err = h.commitPending() }) {
+		h.pending = nil // they would panic again
 		h.notice("some of what was run was not kept in the history; engine.log has the details")
 		return
 	}
 	if err == nil {
 		return
 	}
-	if !h.refused {
-		h.refused = true
+	if !h.writeFailed {
+		h.writeFailed = true
 		h.notice("what is run cannot be kept in the history: " + err.Error())
 	}
 	h.flushAt = time.After(historyRetry)
 }
 
-// commit writes what waits, and more; of more nothing is left if that fails.
-func (h *History) commit(more ...histdb.Change) error {
-	if err := h.open(); err != nil {
+// commitPending writes pending and more changes in one transaction. If it fails, pending changes
+// stay queued and more are dropped.
+func (h *History) commitPending(more ...histdb.Change) error {
+	if err := h.openDatabase(); err != nil {
 		return err
 	}
 	for _, c := range h.pending {
@@ -337,15 +349,15 @@ func (h *History) commit(more ...histdb.Change) error {
 		return nil
 	}
 	if err := h.db.Apply(changes); err != nil {
-		return h.damaged(err)
+		return h.handleDamage(err)
 	}
-	h.pending, h.refused = nil, false
-	h.changed()
+	h.pending, h.writeFailed = nil, false
+	h.announceChange()
 	return nil
 }
 
-// changed announces a change that is written.
-func (h *History) changed() {
+// announceChange reports a written change.
+func (h *History) announceChange() {
 	if h.changes++; h.announce != nil {
 		h.announce(h.changes)
 	}

@@ -20,9 +20,8 @@ import (
 	"tandem/persist/histdb"
 )
 
-// madeUpHistory is n runs of commands as people and agents type them, most of
-// them different.
-func madeUpHistory(n int) []histdb.Row {
+// generateRows returns n runs of commands like those of people and agents, most of them different.
+func generateRows(n int) []histdb.Row {
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	word := func() string {
@@ -65,11 +64,11 @@ func madeUpHistory(n int) []histdb.Row {
 func BenchmarkHistorySearch(b *testing.B) {
 	x := newHistoryIndex()
 	var before, after runtime.MemStats
-	rows := madeUpHistory(100_000)
+	rows := generateRows(100_000)
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for i := range rows {
-		x.add(&rows[i])
+		x.appendRow(&rows[i])
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -109,19 +108,19 @@ func BenchmarkHistoryLoad(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Apply([]histdb.Change{{Add: madeUpHistory(100_000)}}); err != nil {
+	if err := db.Apply([]histdb.Change{{Add: generateRows(100_000)}}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
 		x := newHistoryIndex()
-		if err := db.Rows(context.Background(), x.add); err != nil {
+		if err := db.Rows(context.Background(), x.appendRow); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkRedactLine(b *testing.B) {
-	rows := madeUpHistory(1000)
+	rows := generateRows(1000)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		secrets.RedactLine(rows[i%len(rows)].Command)
@@ -134,12 +133,11 @@ func BenchmarkRedactSecret(b *testing.B) {
 	}
 }
 
-// typedQueries are what somebody types into the history, key by key.
+// typedQueries are typed into the search key by key.
 var typedQueries = [...]string{
 	"git commit", "docker run api", "kubectl logs", "tests", "src/server", "gtstindx", "'vim | 'less .go$", "curl 30", "!git make", "e t s", "config_old"}
 
-// cpuTime is what this process has used of all processors, which does not depend
-// on what else runs.
+// cpuTime returns the processor time used by this process, independent of other load.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -149,16 +147,15 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkHistoryKeys searches a million runs, most of them of different
-// commands, as they are typed for: a search for each key, and one for each that
-// is deleted. Its times are of processors, of which a search uses up to four.
+// BenchmarkHistoryKeys searches a million runs, mostly of different commands, once for each key
+// typed and each key deleted. It reports processor time; a search uses up to four processors.
 func BenchmarkHistoryKeys(b *testing.B) {
 	dir := b.TempDir()
 	db, _, err := histdb.Open(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
-	rows := madeUpHistory(1_000_000)
+	rows := generateRows(1_000_000)
 	for part := range slices.Chunk(rows, 20_000) {
 		if err := db.Apply([]histdb.Change{{Add: part}}); err != nil {
 			b.Fatal(err)
@@ -169,16 +166,16 @@ func BenchmarkHistoryKeys(b *testing.B) {
 	}
 	rows = nil
 	debug.FreeOSMemory()
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // forget the greatest size so far
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // resets VmHWM
 		b.Fatal(err)
 	}
-	h := newHistorian(b, dir)
-	h.found(api.HistorySearchInput{})
+	h := newTestHistory(b, dir)
+	h.search(api.HistorySearchInput{})
 	took := make(map[string][]time.Duration)
 	var all, waited []time.Duration
 	search := func(query string) {
 		began, at := cpuTime(b), time.Now()
-		h.found(api.HistorySearchInput{Query: query, Unique: true, Limit: 200})
+		h.search(api.HistorySearchInput{Query: query, Unique: true, Limit: 200})
 		d := cpuTime(b) - began
 		waited = append(waited, time.Since(at))
 		all, took[query] = append(all, d), append(took[query], d)
@@ -201,7 +198,7 @@ func BenchmarkHistoryKeys(b *testing.B) {
 	b.ReportMetric(ms(all[len(all)*95/100]), "cpu-ms-p95")
 	b.ReportMetric(ms(all[len(all)-1]), "cpu-ms-max")
 	for _, name := range []string{"VmHWM", "VmRSS"} {
-		b.ReportMetric(memoryOf(b, name), "MB-"+name)
+		b.ReportMetric(readStatusMB(b, name), "MB-"+name)
 	}
 	slowest := slices.SortedFunc(maps.Keys(took), func(x, y string) int { return cmp.Compare(slices.Max(took[y]), slices.Max(took[x])) })
 	for _, query := range slowest[:20] {
@@ -209,8 +206,8 @@ func BenchmarkHistoryKeys(b *testing.B) {
 	}
 }
 
-// memoryOf is a line of this process's status, in MB.
-func memoryOf(b *testing.B, name string) float64 {
+// readStatusMB returns a field of this process's status, in MB.
+func readStatusMB(b *testing.B, name string) float64 {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

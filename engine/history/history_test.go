@@ -20,8 +20,8 @@ import (
 	"tandem/persist/histdb"
 )
 
-// A historian is a history in a folder of its own, with what it has to say.
-type historian struct {
+// A testHistory is a history with its notices.
+type testHistory struct {
 	testing.TB
 	*History
 	dir string
@@ -30,9 +30,9 @@ type historian struct {
 	notices []string
 }
 
-func newHistorian(t testing.TB, dir string, ignore ...string) *historian {
+func newTestHistory(t testing.TB, dir string, ignore ...string) *testHistory {
 	t.Helper()
-	h := &historian{TB: t, dir: dir}
+	h := &testHistory{TB: t, dir: dir}
 	h.History = Start(dir, ignore, slog.New(slog.NewTextHandler(io.Discard, nil)), func(text string) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -42,13 +42,13 @@ func newHistorian(t testing.TB, dir string, ignore ...string) *historian {
 	return h
 }
 
-func (h *historian) told() []string {
+func (h *testHistory) sentNotices() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.notices
 }
 
-func (h *historian) found(in api.HistorySearchInput) api.HistorySearchOutput {
+func (h *testHistory) search(in api.HistorySearchInput) api.HistorySearchOutput {
 	h.Helper()
 	out, err := h.Search(h.Context(), in)
 	if err != nil {
@@ -57,17 +57,17 @@ func (h *historian) found(in api.HistorySearchInput) api.HistorySearchOutput {
 	return out
 }
 
-// commands are the command lines that a search finds.
-func (h *historian) commands(in api.HistorySearchInput) []string {
+// commands returns the command lines found by a search.
+func (h *testHistory) commands(in api.HistorySearchInput) []string {
 	h.Helper()
 	lines := []string{}
-	for _, r := range h.found(in).Rows {
+	for _, r := range h.search(in).Rows {
 		lines = append(lines, r.Command.Command)
 	}
 	return lines
 }
 
-func (h *historian) want(in api.HistorySearchInput, want ...string) {
+func (h *testHistory) want(in api.HistorySearchInput, want ...string) {
 	h.Helper()
 	if diff := cmp.Diff(append([]string{}, want...), h.commands(in)); diff != "" {
 		h.Errorf("%+v: %s", in, diff)
@@ -76,33 +76,33 @@ func (h *historian) want(in api.HistorySearchInput, want ...string) {
 
 var historyBegin = time.Unix(1_700_000_000, 0)
 
-// ran adds runs of commands, a minute apart.
-func (h *historian) ran(lines ...string) {
+// addRuns adds runs of commands, a minute apart.
+func (h *testHistory) addRuns(lines ...string) {
 	for i, line := range lines {
-		h.Began(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(i) * time.Minute), Kind: KindSession, Actor: "person"})
+		h.RecordRun(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(i) * time.Minute), Kind: KindSession, Actor: "person"})
 	}
 }
 
-func TestHistoryFindsWhatWasJustTold(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
-	h.ran("make test", "git status")
+func TestSearchFindsRowsJustRecorded(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
+	h.addRuns("make test", "git status")
 	h.want(api.HistorySearchInput{}, "git status", "make test")
-	h.ran("ls")
+	h.addRuns("ls")
 	h.want(api.HistorySearchInput{Query: "ls"}, "ls")
 	h.Close()
 
-	h = newHistorian(t, h.dir)
+	h = newTestHistory(t, h.dir)
 	h.want(api.HistorySearchInput{Query: "mktst"}, "make test")
-	if got := h.found(api.HistorySearchInput{}).Total; got != 3 {
+	if got := h.search(api.HistorySearchInput{}).Total; got != 3 {
 		t.Errorf("%d rows after a restart", got)
 	}
 }
 
-// What somebody was told of is on disk: the engine may be killed right after.
-func TestHistoryThatWasShownIsKept(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
+// The engine may be killed right after it has answered a search.
+func TestShownRowsAreOnDisk(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
 	for i, line := range []string{"first", "second"} {
-		h.ran(line)
+		h.addRuns(line)
 		h.want(api.HistorySearchInput{Query: line}, line)
 
 		db, _, err := histdb.Open(h.dir)
@@ -116,9 +116,9 @@ func TestHistoryThatWasShownIsKept(t *testing.T) {
 	}
 }
 
-func TestHistoryKeepsOutWhatItShould(t *testing.T) {
-	h := newHistorian(t, t.TempDir(), "^secret ", "(broken", "passw[o]rd")
-	h.ran(" ls", "", " \n", "secret plan", "my password", strings.Repeat("x", lineMost+1), "TOKEN=abc run", "kept  \n")
+func TestHistoryIgnoresExcludedCommands(t *testing.T) {
+	h := newTestHistory(t, t.TempDir(), "^secret ", "(broken", "passw[o]rd")
+	h.addRuns(" ls", "", " \n", "secret plan", "my password", strings.Repeat("x", maxLine+1), "TOKEN=abc run", "kept  \n")
 	h.want(api.HistorySearchInput{}, "kept", "TOKEN=*** run")
 	for _, line := range []string{" ls", "secret x"} {
 		if _, err := h.Add(t.Context(), api.HistoryAddInput{Command: line}); !errors.Is(err, api.CodeConflict) {
@@ -127,21 +127,21 @@ func TestHistoryKeepsOutWhatItShould(t *testing.T) {
 	}
 }
 
-func TestHistoryRanksByScoreThenByTime(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
-	h.ran("git push", "grep -i t file", "git pull", "go install thing")
+func TestSearchRanksByScoreThenTime(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
+	h.addRuns("git push", "grep -i t file", "git pull", "go install thing")
 	h.want(api.HistorySearchInput{Query: "git"}, "git pull", "git push", "grep -i t file", "go install thing")
 	h.want(api.HistorySearchInput{Query: "git", Limit: 1, Offset: 1}, "git push")
 	h.want(api.HistorySearchInput{Query: "git", Offset: 99})
-	out := h.found(api.HistorySearchInput{Query: "git pul"})
+	out := h.search(api.HistorySearchInput{Query: "git pul"})
 	if len(out.Rows) != 1 || out.Total != 1 || !cmp.Equal(out.Rows[0].Matched, []int{0, 1, 2, 4, 5, 6}) {
 		t.Errorf("%+v", out)
 	}
 }
 
-func TestHistoryUnderstandsTheSyntaxOfFZF(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
-	h.ran("make build", "cmake .", "make Test", "echo caf\u00e9 \u6f22\u5b57", "ls my dir", "git log | less")
+func TestSearchSupportsFZFSyntax(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
+	h.addRuns("make build", "cmake .", "make Test", "echo caf\u00e9 \u6f22\u5b57", "ls my dir", "git log | less")
 	for query, want := range map[string][]string{
 		"'make":              {"make Test", "make build", "cmake ."},
 		"^make":              {"make Test", "make build"},
@@ -164,14 +164,14 @@ func TestHistoryUnderstandsTheSyntaxOfFZF(t *testing.T) {
 	} {
 		h.want(api.HistorySearchInput{Query: query}, want...)
 	}
-	got := h.found(api.HistorySearchInput{Query: "\u5b57"}).Rows[0].Matched
+	got := h.search(api.HistorySearchInput{Query: "\u5b57"}).Rows[0].Matched
 	if !cmp.Equal(got, []int{11}) { // characters, not bytes
 		t.Errorf("matched %v", got)
 	}
 }
 
-func TestHistoryFilters(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
+func TestSearchFiltersRows(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
 	zero, one := 0, 1
 	for i, r := range []histdb.Row{
 		{Command: "a", CWD: "/x", Actor: "person", Kind: KindSession, Process: "p1", ExitCode: &zero},
@@ -180,7 +180,7 @@ func TestHistoryFilters(t *testing.T) {
 		{Command: "a", CWD: "/x", Actor: "person", Kind: KindProcess, Process: "p4"},
 	} {
 		r.StartedAt = historyBegin.Add(time.Duration(i) * time.Hour)
-		h.Began(r)
+		h.RecordRun(r)
 	}
 	since := historyBegin.Add(2 * time.Hour)
 	for _, test := range []struct {
@@ -207,7 +207,7 @@ func TestHistoryFilters(t *testing.T) {
 	} {
 		h.want(test.in, test.want...)
 	}
-	if rows := h.found(api.HistorySearchInput{Unique: true, CWD: "/x"}).Rows; rows[0].Runs != 2 || rows[1].Runs != 1 {
+	if rows := h.search(api.HistorySearchInput{Unique: true, CWD: "/x"}).Rows; rows[0].Runs != 2 || rows[1].Runs != 1 {
 		t.Errorf("runs: %+v", rows)
 	}
 	for _, in := range []api.HistorySearchInput{{Limit: -1}, {Offset: -1}} {
@@ -217,24 +217,24 @@ func TestHistoryFilters(t *testing.T) {
 	}
 }
 
-// Nothing else is known of a run that an earlier version has kept.
-func TestAnInterruptIsToldByTheStatusAlone(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
+// Rows of earlier versions have nothing but the status.
+func TestInterruptIsRecognisedByStatus(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
 	for code, command := range map[int]string{130: "ctrl+c", 131: "ctrl+backslash", 143: "terminated"} {
-		h.Began(histdb.Row{Command: command, StartedAt: historyBegin, Kind: KindSession, Actor: "person", ExitCode: &code})
+		h.RecordRun(histdb.Row{Command: command, StartedAt: historyBegin, Kind: KindSession, Actor: "person", ExitCode: &code})
 	}
 	h.want(api.HistorySearchInput{Failed: true}, "terminated")
-	for _, r := range h.found(api.HistorySearchInput{}).Rows {
+	for _, r := range h.search(api.HistorySearchInput{}).Rows {
 		if r.Stopped == (r.Command.Command == "terminated") {
 			t.Errorf("%+v", r)
 		}
 	}
 }
 
-func TestHistoryIsOrderedByTimeWhateverCameFirst(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
+func TestRowsAreOrderedByStartTime(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
 	at := func(line string, minutes int) {
-		h.Began(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(minutes) * time.Minute), Kind: KindSession})
+		h.RecordRun(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(minutes) * time.Minute), Kind: KindSession})
 	}
 	h.want(api.HistorySearchInput{})
 	at("third", 3)
@@ -243,18 +243,18 @@ func TestHistoryIsOrderedByTimeWhateverCameFirst(t *testing.T) {
 	at("second", 2)
 	h.want(api.HistorySearchInput{}, "fourth", "third", "second", "first")
 	h.Close()
-	newHistorian(t, h.dir).want(api.HistorySearchInput{}, "fourth", "third", "second", "first")
+	newTestHistory(t, h.dir).want(api.HistorySearchInput{}, "fourth", "third", "second", "first")
 }
 
-func TestHistoryIsChangedOnDiskAndInMemory(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
+func TestChangesReachDiskAndMemory(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
 	code, ms := 3, int64(1500)
 	c, err := h.Add(t.Context(), api.HistoryAddInput{Command: "one two ", CWD: "/x", StartedAt: &historyBegin, ExitCode: &code, DurationMS: &ms})
 	want := api.Command{ID: 1, Command: "one two", CWD: "/x", StartedAt: historyBegin, DurationMS: 1500, ExitCode: &code, Actor: "person", Kind: "added"}
 	if diff := cmp.Diff(want, c); diff != "" || err != nil {
 		t.Fatal(diff, err)
 	}
-	h.ran("one two", "three", "three", "four")
+	h.addRuns("one two", "three", "three", "four")
 	if got, err := h.Remove(t.Context(), api.HistoryRemoveInput{IDs: []int64{c.ID, 999}}); got.Count != 1 || err != nil {
 		t.Error(got, err)
 	}
@@ -266,85 +266,85 @@ func TestHistoryIsChangedOnDiskAndInMemory(t *testing.T) {
 	}
 	h.want(api.HistorySearchInput{}, "four", "one two")
 	h.Close()
-	h = newHistorian(t, h.dir)
+	h = newTestHistory(t, h.dir)
 	h.want(api.HistorySearchInput{}, "four", "one two")
 	if got, err := h.Clear(t.Context(), api.Empty{}); got.Count != 2 || err != nil {
 		t.Error(got, err)
 	}
 	h.want(api.HistorySearchInput{})
-	h.ran("five")
-	if rows := h.found(api.HistorySearchInput{}).Rows; len(rows) != 1 || rows[0].ID != 6 {
+	h.addRuns("five")
+	if rows := h.search(api.HistorySearchInput{}).Rows; len(rows) != 1 || rows[0].ID != 6 {
 		t.Errorf("%+v", rows)
 	}
 }
 
-func TestHistoryCompletesWhatRan(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
-	h.want(api.HistorySearchInput{}) // it is in memory
+func TestExitCompletesRunningRow(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
+	h.want(api.HistorySearchInput{}) // loads the index
 	code := 0
 	exited := historyBegin.Add(time.Second)
-	h.Began(histdb.Row{Command: "serve", Process: "p", StartedAt: historyBegin, Duration: -1, Running: true})
+	h.RecordRun(histdb.Row{Command: "serve", Process: "p", StartedAt: historyBegin, Duration: -1, Running: true})
 	check := func(ms int64, code *int, signal string) {
 		t.Helper()
-		r := h.found(api.HistorySearchInput{}).Rows[0]
+		r := h.search(api.HistorySearchInput{}).Rows[0]
 		if r.DurationMS != ms || !cmp.Equal(r.ExitCode, code) || r.ExitSignal != signal {
 			t.Errorf("%+v", r)
 		}
 	}
 	check(-1, nil, "")
-	h.Ended(api.Process{ID: "p", State: api.StateExited, StartedAt: historyBegin, ExitedAt: &exited, ExitCode: &code})
+	h.RecordEnd(api.Process{ID: "p", State: api.StateExited, StartedAt: historyBegin, ExitedAt: &exited, ExitCode: &code})
 	check(1000, &code, "")
 
 	again := api.Process{ID: "p", Argv: []string{"serve"}, State: api.StateRunning, StartedAt: exited.Add(time.Second)}
 	later := again.StartedAt.Add(time.Minute)
-	h.Ended(api.Process{ID: "p", State: api.StateStopped, StartedAt: again.StartedAt, ExitedAt: &later, ExitSignal: "SIGTERM"})
-	h.StartedAgain(again) // it had ended before that was told
+	h.RecordEnd(api.Process{ID: "p", State: api.StateStopped, StartedAt: again.StartedAt, ExitedAt: &later, ExitSignal: "SIGTERM"})
+	h.RecordRestart(again) // it exited before its start was recorded
 	check(60_000, nil, "SIGTERM")
 	h.Close()
-	h = newHistorian(t, h.dir)
+	h = newTestHistory(t, h.dir)
 	check(60_000, nil, "SIGTERM")
 	h.want(api.HistorySearchInput{Failed: true})
-	if got := h.found(api.HistorySearchInput{Exact: "serve"}).Total; got != 2 {
+	if got := h.search(api.HistorySearchInput{Exact: "serve"}).Total; got != 2 {
 		t.Errorf("%d runs", got)
 	}
 }
 
-func TestHistoryThatWasDamagedIsReportedAndBegunAnew(t *testing.T) {
+func TestDamagedHistoryIsReportedAndReplaced(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "history.db"), []byte(strings.Repeat("no database ", 500)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := newHistorian(t, dir)
-	h.ran("ls")
+	h := newTestHistory(t, dir)
+	h.addRuns("ls")
 	h.want(api.HistorySearchInput{}, "ls")
-	if told := h.told(); len(told) != 1 || !strings.Contains(told[0], "history.db.bad") {
+	if told := h.sentNotices(); len(told) != 1 || !strings.Contains(told[0], "history.db.bad") {
 		t.Errorf("told %q", told)
 	}
 }
 
-func TestHistoryThatCannotBeOpenedLosesNothingMeanwhile(t *testing.T) {
+func TestRunsAreKeptWhileDatabaseCannotBeOpened(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "history.db")
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	h := newHistorian(t, dir)
-	h.ran("one", "two")
+	h := newTestHistory(t, dir)
+	h.addRuns("one", "two")
 	if _, err := h.Search(t.Context(), api.HistorySearchInput{}); !errors.Is(err, api.CodeUnavailable) {
 		t.Errorf("error %v", err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	h.ran("three")
+	h.addRuns("three")
 	h.want(api.HistorySearchInput{Query: "!one"}, "two", "three")
 	h.want(api.HistorySearchInput{Query: "one"}, "one")
 }
 
-func TestHistorySearchCanBeCancelled(t *testing.T) {
+func TestSearchStopsOnCancel(t *testing.T) {
 	x := newHistoryIndex()
-	for _, r := range madeUpHistory(2000) {
-		x.add(&r)
+	for _, r := range generateRows(2000) {
+		x.appendRow(&r)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -353,11 +353,11 @@ func TestHistorySearchCanBeCancelled(t *testing.T) {
 	}
 }
 
-// What is run all the time does not keep what nobody asks for in memory.
-func TestHistoryLeavesTheMemoryAMinuteAfterTheLastSearch(t *testing.T) {
+// New runs alone must not keep the index in memory.
+func TestIndexIsReleasedAMinuteAfterLastSearch(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHistorian(t, dir)
+		h := newTestHistory(t, dir)
 		defer h.Close()
 		inMemory := func() bool {
 			synctest.Wait()
@@ -365,49 +365,49 @@ func TestHistoryLeavesTheMemoryAMinuteAfterTheLastSearch(t *testing.T) {
 			defer h.History.mu.RUnlock()
 			return h.index != nil
 		}
-		h.ran("make")
+		h.addRuns("make")
 		h.want(api.HistorySearchInput{Query: "make"}, "make")
 		if !inMemory() {
 			t.Fatal("not in memory after a search")
 		}
 		for range 60 {
 			time.Sleep(time.Second)
-			h.ran("make test")
+			h.addRuns("make test")
 		}
 		if inMemory() {
 			t.Error("in memory a minute after the last search")
 		}
-		if got := h.found(api.HistorySearchInput{Query: "test"}).Total; got != 60 {
+		if got := h.search(api.HistorySearchInput{Query: "test"}).Total; got != 60 {
 			t.Errorf("%d rows found", got)
 		}
 	})
 }
 
-func TestHistoryManyAtOnce(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
+func TestHistoryHandlesConcurrentCalls(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
 			for n := range 50 {
 				id := fmt.Sprintf("%d-%d", i, n)
-				h.Began(histdb.Row{Command: "run " + id, Process: id, StartedAt: time.Now(), Duration: -1, Running: true})
+				h.RecordRun(histdb.Row{Command: "run " + id, Process: id, StartedAt: time.Now(), Duration: -1, Running: true})
 				switch n % 10 {
 				case 3:
-					h.found(api.HistorySearchInput{Query: "run"})
+					h.search(api.HistorySearchInput{Query: "run"})
 				case 5:
 					if _, err := h.Remove(t.Context(), api.HistoryRemoveInput{Command: "run " + id}); err != nil {
 						t.Error(err)
 					}
 				}
 				code, at := 0, time.Now()
-				h.Ended(api.Process{ID: id, State: api.StateExited, ExitedAt: &at, ExitCode: &code})
+				h.RecordEnd(api.Process{ID: id, State: api.StateExited, ExitedAt: &at, ExitCode: &code})
 			}
 		})
 	}
 	all.Wait()
 	check := func() {
 		t.Helper()
-		out := h.found(api.HistorySearchInput{Query: "run", Limit: 1000})
+		out := h.search(api.HistorySearchInput{Query: "run", Limit: 1000})
 		if out.Total != 8*45 {
 			t.Errorf("%d rows", out.Total)
 		}
@@ -421,19 +421,19 @@ func TestHistoryManyAtOnce(t *testing.T) {
 	}
 	check()
 	h.Close()
-	h = newHistorian(t, h.dir)
+	h = newTestHistory(t, h.dir)
 	check()
 }
 
-func TestHistoryCountsWhatWasRun(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
+func TestStatsCountRuns(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
 	one := 1
 	for i, line := range []string{"FOO=1 make", "make test", "make", "git push", "make"} {
 		r := histdb.Row{Command: line, CWD: "/x", Actor: "person", StartedAt: historyBegin.Add(time.Duration(i) * time.Hour)}
 		if i == 3 {
 			r.ExitCode, r.Actor, r.CWD = &one, "agent:m/1", ""
 		}
-		h.Began(r)
+		h.RecordRun(r)
 	}
 	lastDay := historyBegin.Add(4 * time.Hour).Format(time.DateOnly)
 	runs := 0
@@ -455,10 +455,10 @@ func TestHistoryCountsWhatWasRun(t *testing.T) {
 	}
 }
 
-func TestSavingSomeRunsLeavesTheOthersOut(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
-	h.ran("one", "two", "three", "one")
-	rows := h.found(api.HistorySearchInput{}).Rows
+func TestLinesReturnsOnlyRequestedRuns(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
+	h.addRuns("one", "two", "three", "one")
+	rows := h.search(api.HistorySearchInput{}).Rows
 	lines, err := h.Lines(t.Context(), []int64{rows[0].ID, rows[2].ID, 99})
 	if diff := cmp.Diff([]string{"two", "one"}, lines); diff != "" || err != nil {
 		t.Errorf("%v: %s", err, diff)
@@ -469,8 +469,8 @@ func TestSavingSomeRunsLeavesTheOthersOut(t *testing.T) {
 	}
 }
 
-func TestALoadTellsHowFarItIsAndCanBeCalledOff(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
+func TestLoadReportsProgressAndStopsOnCancel(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
 	commands := make([]histdb.TextCommand, 10_000)
 	for i := range commands {
 		commands[i] = histdb.TextCommand{Line: fmt.Sprint("run ", i), Duration: -1}
@@ -488,17 +488,17 @@ func TestALoadTellsHowFarItIsAndCanBeCalledOff(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if n, err := h.addAll(ctx, commands, time.Now(), l); n != 0 || !errors.Is(err, context.Canceled) {
+	if n, err := h.addCommands(ctx, commands, time.Now(), l); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d added, %v", n, err)
 	}
 	h.want(api.HistorySearchInput{})
-	if n, err := h.addAll(t.Context(), commands, time.Now(), l); n != len(commands) || err != nil {
+	if n, err := h.addCommands(t.Context(), commands, time.Now(), l); n != len(commands) || err != nil {
 		t.Errorf("%d added, %v", n, err)
 	}
 	if p := progress(); p.Done < len(commands)*9/10 || p.Done > len(commands) {
 		t.Errorf("%+v", p)
 	}
-	if got := h.found(api.HistorySearchInput{Query: "run"}).Total; got != len(commands) {
+	if got := h.search(api.HistorySearchInput{Query: "run"}).Total; got != len(commands) {
 		t.Errorf("%d found", got)
 	}
 	h.loads.end(l)
@@ -507,18 +507,18 @@ func TestALoadTellsHowFarItIsAndCanBeCalledOff(t *testing.T) {
 	}
 }
 
-func TestPatternsOfTheHistoryChangeWhileItIsKept(t *testing.T) {
-	h := newHistorian(t, t.TempDir(), "^vault ")
-	if !h.keepsOut("vault read x") || h.keepsOut("make") {
+func TestIgnoreReplacesPatterns(t *testing.T) {
+	h := newTestHistory(t, t.TempDir(), "^vault ")
+	if !h.isIgnored("vault read x") || h.isIgnored("make") {
 		t.Error("the first patterns do not hold")
 	}
-	h.Ignore([]string{"make", "("}) // the second is none
-	if h.keepsOut("vault read x") || !h.keepsOut("make") {
+	h.Ignore([]string{"make", "("}) // the second is invalid
+	if h.isIgnored("vault read x") || !h.isIgnored("make") {
 		t.Error("the later patterns do not hold")
 	}
 }
 
-func TestTheProgramOfALine(t *testing.T) {
+func TestProgramOfSkipsAssignments(t *testing.T) {
 	for line, want := range map[string]string{
 		"ls": "ls", "ls; git status": "ls", "(cd x && make)": "cd", "A=1 B='2' go test|tee log": "go", "A=1": "A=1", "": "", ";": "",
 	} {
@@ -533,75 +533,75 @@ func TestDeletedHistoryIsReportedAndReplaced(t *testing.T) {
 	path := filepath.Join(dir, "history.db")
 	remove := func() {
 		t.Helper()
-		if err := os.Remove(path); err != nil { // but not its side files
+		if err := os.Remove(path); err != nil { // but keep its side files
 			t.Fatal(err)
 		}
 	}
-	h := newHistorian(t, dir)
-	h.ran("one")
+	h := newTestHistory(t, dir)
+	h.addRuns("one")
 	h.want(api.HistorySearchInput{}, "one")
 	remove()
 	h.want(api.HistorySearchInput{})
-	h.ran("two")
+	h.addRuns("two")
 	h.want(api.HistorySearchInput{}, "two")
 	remove()
-	h.ran("three")
+	h.addRuns("three")
 	h.want(api.HistorySearchInput{}, "three")
-	if told := h.told(); len(told) != 2 || !strings.Contains(told[0], "deleted") {
+	if told := h.sentNotices(); len(told) != 2 || !strings.Contains(told[0], "deleted") {
 		t.Errorf("notices %q, want one for each deletion", told)
 	}
 	h.Close()
-	h = newHistorian(t, dir)
+	h = newTestHistory(t, dir)
 	h.want(api.HistorySearchInput{}, "three")
 }
 
-func TestFoundAddsUnwrittenRunsOnce(t *testing.T) {
+func TestRecordMissedAddsUnwrittenRunsOnce(t *testing.T) {
 	dir := t.TempDir()
-	h := newHistorian(t, dir)
+	h := newTestHistory(t, dir)
 	now := time.Now()
 	row := func(process string, at time.Time) histdb.Row {
 		return histdb.Row{Command: process, StartedAt: at, Duration: -1, Process: process, Kind: KindExec, Running: true}
 	}
-	h.Began(row("written", now))
+	h.RecordRun(row("written", now))
 	h.want(api.HistorySearchInput{}, "written")
 	h.Close()
-	if h = newHistorian(t, dir); h.Written().IsZero() || time.Since(h.Written()) > time.Minute {
-		t.Fatalf("Written returned %v, want a time within the last minute", h.Written())
+	if h = newTestHistory(t, dir); h.LastWritten().IsZero() || time.Since(h.LastWritten()) > time.Minute {
+		t.Fatalf("Written returned %v, want a time within the last minute", h.LastWritten())
 	}
 	code := 3
-	end := h.Written().Add(2 * time.Second)
+	end := h.LastWritten().Add(2 * time.Second)
 	process := func(id string, state api.State) api.Process {
 		return api.Process{ID: id, State: state, ExitCode: &code, ExitedAt: &end}
 	}
 	rows := func() []histdb.Row {
-		return []histdb.Row{row("written", now), row("lost", h.Written().Add(time.Second)), row("removed", h.Written().Add(-time.Hour)), row("running", h.Written().Add(time.Minute))}
+		return []histdb.Row{row("written", now), row("lost", h.LastWritten().Add(time.Second)), row("removed", h.LastWritten().Add(-time.Hour)), row("running", h.LastWritten().Add(time.Minute))}
 	}
 	processes := []api.Process{process("written", api.StateExited), process("lost", api.StateExited), process("removed", api.StateExited), {ID: "running", State: api.StateRunning}}
 	for range 2 {
-		h.Found(rows(), processes)
+		h.RecordMissed(rows(), processes)
 		h.want(api.HistorySearchInput{}, "running", "lost", "written")
-		for _, r := range h.found(api.HistorySearchInput{}).Rows {
+		for _, r := range h.search(api.HistorySearchInput{}).Rows {
 			if ended := r.ExitCode != nil && *r.ExitCode == 3 && r.DurationMS >= 0; ended == (r.Command.Command == "running") {
 				t.Errorf("%+v", r)
 			}
 		}
 	}
-	h.Ended(process("running", api.StateExited))
-	if r := h.found(api.HistorySearchInput{Query: "running"}).Rows; len(r) != 1 || r[0].ExitCode == nil {
+	h.RecordEnd(process("running", api.StateExited))
+	if r := h.search(api.HistorySearchInput{Query: "running"}).Rows; len(r) != 1 || r[0].ExitCode == nil {
 		t.Errorf("%+v", r)
 	}
 }
 
-func TestFoundDoesNotRestoreDeletedRuns(t *testing.T) {
+func TestRecordMissedDoesNotRestoreDeletedRuns(t *testing.T) {
 	dir := t.TempDir()
-	h := newHistorian(t, dir)
+	h := newTestHistory(t, dir)
 	run := histdb.Row{Command: "secret", StartedAt: time.Now(), Duration: -1, Process: "p", Kind: KindExec, Running: true}
-	h.Began(run)
+	h.RecordRun(run)
 	if _, err := h.Clear(t.Context(), api.Empty{}); err != nil {
 		t.Fatal(err)
 	}
 	h.Close()
-	h = newHistorian(t, dir)
-	h.Found([]histdb.Row{run}, []api.Process{{ID: "p", State: api.StateRunning}})
+	h = newTestHistory(t, dir)
+	h.RecordMissed([]histdb.Row{run}, []api.Process{{ID: "p", State: api.StateRunning}})
 	h.want(api.HistorySearchInput{})
 }

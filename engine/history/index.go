@@ -15,23 +15,22 @@ import (
 	"tandem/persist/histdb"
 )
 
-// A historyIndex holds a whole history in memory, made to be searched: equal
-// strings are there once.
+// A historyIndex holds the whole history in memory for searching. Equal strings are stored once.
 type historyIndex struct {
 	rows     []historyEntry // oldest first
-	commands []uint32       // the text of each row, without the rest, for a fast scan
+	commands []uint32       // the text of each row again, separate for a fast scan
 	open     map[string][]int64
 
 	texts historyTexts
 	runs  []uint32 // number of rows of each text
 
-	words   []string // folders, actors, ids, …
+	words   []string // directories, actors, ids, …
 	wordIDs map[string]uint32
 
-	found foundTexts
+	queries queryCache
 }
 
-// A historyEntry is a row of the history; strings are numbers of them.
+// A historyEntry is a row of the history. Strings are stored as numbers.
 type historyEntry struct {
 	id       int64
 	started  int64 // microseconds since 1970
@@ -51,15 +50,14 @@ type historyEntry struct {
 	stopped  bool
 }
 
-// failed reports whether a run ended with a code other than 0 or by a signal,
-// and nobody had asked for that.
-func (e *historyEntry) failed() bool {
+// hasFailed reports whether a run exited with a status other than 0 or by a signal, unless it was
+// stopped on request.
+func (e *historyEntry) hasFailed() bool {
 	return !e.stopped && (e.hasCode && e.code != 0 || e.signal != noWord)
 }
 
-// isInterrupt reports whether a run ended by what ctrl+c and ctrl+\ send, or as
-// shells say that: with 128 and the signal's number. Somebody has asked for that,
-// in Tandem or elsewhere.
+// isInterrupt reports whether a run exited because of ctrl+c or ctrl+\, directly or in the form
+// used by shells: 128 plus the signal's number. Such an exit was requested, in Tandem or elsewhere.
 func isInterrupt(code *int, signal string) bool {
 	if code == nil {
 		return signal == "SIGINT" || signal == "SIGQUIT"
@@ -72,13 +70,13 @@ const noWord = 0
 
 func newHistoryIndex() *historyIndex {
 	x := &historyIndex{open: make(map[string][]int64), wordIDs: make(map[string]uint32)}
-	x.word("") // becomes noWord
-	x.expect(0, 0)
+	x.internWord("") // becomes noWord
+	x.reserveRows(0, 0)
 	return x
 }
 
-// word gives the number of a string.
-func (x *historyIndex) word(s string) uint32 {
+// internWord returns the number of a string, and adds it if it is new.
+func (x *historyIndex) internWord(s string) uint32 {
 	if n, ok := x.wordIDs[s]; ok {
 		return n
 	}
@@ -88,27 +86,26 @@ func (x *historyIndex) word(s string) uint32 {
 	return n
 }
 
-// lookUp gives the number of a string that some row has.
-func (x *historyIndex) lookUp(s string) (uint32, bool) {
+// findWord returns the number of a known string.
+func (x *historyIndex) findWord(s string) (uint32, bool) {
 	n, ok := x.wordIDs[s]
 	return n, ok
 }
 
-// Most processes have run one command, and most ids are 12 digits: so those are
-// numbers themselves.
+// Most processes have run one command, and most ids are 12 hex digits. Such ids are stored as
+// numbers, without a string.
 const (
 	idDigits = 12
 	idNumber = 1 << 63
 )
 
-// processNumber gives the number of a process; known is false if it is a string
-// that no row has.
+// processNumber returns the number of a process id. known is false if it is a string no row has.
 func (x *historyIndex) processNumber(id string) (number uint64, known bool) {
 	if len(id) == idDigits && strings.Trim(id, "0123456789abcdef") == "" {
 		n, err := strconv.ParseUint(id, 16, 64)
 		return n | idNumber, err == nil
 	}
-	word, known := x.lookUp(id)
+	word, known := x.findWord(id)
 	return uint64(word), known
 }
 
@@ -119,21 +116,21 @@ func (x *historyIndex) processID(number uint64) string {
 	return x.words[number]
 }
 
-// add adds a row. Most are the newest; sorted puts the others into their place.
-func (x *historyIndex) add(r *histdb.Row) {
-	text := x.texts.number(r.Command)
+// appendRow adds a row at the end; sortFrom moves it into place.
+func (x *historyIndex) appendRow(r *histdb.Row) {
+	text := x.texts.internLine(r.Command)
 	if int(text) == len(x.runs) {
 		x.runs = append(x.runs, 0)
 	}
 	x.runs[text]++
 	process, known := x.processNumber(r.Process)
 	if !known {
-		process = uint64(x.word(r.Process))
+		process = uint64(x.internWord(r.Process))
 	}
 	e := historyEntry{
 		id: r.ID, started: r.StartedAt.UnixMicro(), duration: -1, logStart: r.LogStart, logEnd: r.LogEnd,
-		text: text, cwd: x.word(r.CWD), actor: x.word(r.Actor), from: x.word(r.From), process: process, kind: x.word(r.Kind),
-		signal: x.word(r.ExitSignal), running: r.Running, stopped: r.Stopped || isInterrupt(r.ExitCode, r.ExitSignal),
+		text: text, cwd: x.internWord(r.CWD), actor: x.internWord(r.Actor), from: x.internWord(r.From), process: process, kind: x.internWord(r.Kind),
+		signal: x.internWord(r.ExitSignal), running: r.Running, stopped: r.Stopped || isInterrupt(r.ExitCode, r.ExitSignal),
 	}
 	if r.Duration >= 0 {
 		e.duration = r.Duration.Microseconds()
@@ -147,15 +144,15 @@ func (x *historyIndex) add(r *histdb.Row) {
 	x.rows, x.commands = append(x.rows, e), append(x.commands, text)
 }
 
-// insert adds a single row and puts it into its place.
-func (x *historyIndex) insert(r histdb.Row) {
+// insertRow adds a single row in its place.
+func (x *historyIndex) insertRow(r histdb.Row) {
 	n := len(x.rows)
-	x.add(&r)
-	x.sorted(n)
+	x.appendRow(&r)
+	x.sortFrom(n)
 }
 
-// expect makes room for what is about to be added.
-func (x *historyIndex) expect(rows, bytes int) {
+// reserveRows allocates memory for rows with a total of bytes of text.
+func (x *historyIndex) reserveRows(rows, bytes int) {
 	x.rows = make([]historyEntry, 0, rows+rows/16)
 	x.commands = make([]uint32, 0, rows+rows/16)
 	x.runs = make([]uint32, 0, rows)
@@ -166,8 +163,9 @@ func byStart(a, b historyEntry) int {
 	return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.id, b.id))
 }
 
-// sorted puts the rows in order that were added from number n on.
-func (x *historyIndex) sorted(n int) {
+// sortFrom sorts the rows appended from index n on into place.
+func (x *historyIndex) sortFrom(n int) {
+	// Few new rows are nearly in order already, so moving each is cheaper than sorting all.
 	if len(x.rows)-n > 16 {
 		slices.SortStableFunc(x.rows, byStart)
 		x.listCommands()
@@ -196,25 +194,26 @@ func (x *historyIndex) listCommands() {
 	}
 }
 
-// remove removes rows, and the texts that no other row has.
-func (x *historyIndex) remove(gone func(*historyEntry) bool) {
+// removeRows deletes matching rows, and texts no longer used.
+func (x *historyIndex) removeRows(gone func(*historyEntry) bool) {
 	before := len(x.rows)
 	x.rows = slices.DeleteFunc(x.rows, func(e historyEntry) bool { return gone(&e) })
 	if len(x.rows) == before {
 		return
 	}
+	// Only rebuilding the texts removes a deleted secret from memory.
 	old := x.texts
-	x.texts, x.found = newHistoryTexts(old.count(), len(old.all)), foundTexts{}
+	x.texts, x.queries = newHistoryTexts(old.count(), len(old.all)), queryCache{}
 	for i := range x.rows {
 		e := &x.rows[i]
-		e.text = x.texts.number(old.line(e.text))
+		e.text = x.texts.internLine(old.line(e.text))
 	}
 	x.runs = x.runs[:x.texts.count()]
 	x.listCommands()
 }
 
-// end completes the rows of a process that run.
-func (x *historyIndex) end(e histdb.End) {
+// endRuns completes the running rows of a process.
+func (x *historyIndex) endRuns(e histdb.End) {
 	ids := x.open[e.Process]
 	delete(x.open, e.Process)
 	for i := len(x.rows) - 1; i >= 0 && len(ids) > 0; i-- {
@@ -231,12 +230,12 @@ func (x *historyIndex) end(e histdb.End) {
 		if e.ExitCode != nil {
 			r.code, r.hasCode = int32(*e.ExitCode), true
 		}
-		r.signal = x.word(e.ExitSignal)
+		r.signal = x.internWord(e.ExitSignal)
 	}
 }
 
-// ids are the numbers of the rows that are chosen.
-func (x *historyIndex) ids(chosen func(e *historyEntry) bool) (ids []int64) {
+// rowIDs returns the ids of the chosen rows.
+func (x *historyIndex) rowIDs(chosen func(e *historyEntry) bool) (ids []int64) {
 	for i := range x.rows {
 		if chosen(&x.rows[i]) {
 			ids = append(ids, x.rows[i].id)
@@ -245,16 +244,16 @@ func (x *historyIndex) ids(chosen func(e *historyEntry) bool) (ids []int64) {
 	return ids
 }
 
-// An addedRun is what tells rows apart that were added from a file.
+// An addedRun identifies a row added from a file.
 type addedRun struct {
 	text    uint32
 	started int64
 }
 
-// added returns the imported rows, which no engine recorded as they ran.
-func (x *historyIndex) added() map[addedRun]bool {
+// addedRuns returns the imported rows, which no engine recorded as they ran.
+func (x *historyIndex) addedRuns() map[addedRun]bool {
 	runs := make(map[addedRun]bool)
-	kind, ok := x.lookUp(commandAdded)
+	kind, ok := x.findWord(commandAdded)
 	for i := range x.rows {
 		if e := &x.rows[i]; ok && e.kind == kind {
 			runs[addedRun{e.text, e.started}] = true
@@ -263,18 +262,18 @@ func (x *historyIndex) added() map[addedRun]bool {
 	return runs
 }
 
-// newest is what clients are told of a row that was just added.
-func (x *historyIndex) newest(id int64) api.Command {
+// newestCommand returns a row just added, in the form for clients.
+func (x *historyIndex) newestCommand(id int64) api.Command {
 	for i := len(x.rows) - 1; i >= 0; i-- {
 		if x.rows[i].id == id {
-			return x.command(&x.rows[i])
+			return x.toCommand(&x.rows[i])
 		}
 	}
 	return api.Command{}
 }
 
-// command is what clients are told of a row.
-func (x *historyIndex) command(e *historyEntry) api.Command {
+// toCommand returns a row in the form for clients.
+func (x *historyIndex) toCommand(e *historyEntry) api.Command {
 	c := api.Command{
 		ID: e.id, Command: x.texts.line(e.text), CWD: x.words[e.cwd], StartedAt: time.UnixMicro(e.started), DurationMS: -1,
 		ExitSignal: x.words[e.signal], Actor: x.words[e.actor], From: x.words[e.from], Kind: x.words[e.kind], Process: x.processID(e.process),

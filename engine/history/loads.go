@@ -9,19 +9,19 @@ import (
 	"tandem/engine/api"
 )
 
-// A load is a file of commands that is being added to the history.
+// A load is a file of commands being added to the history.
 type load struct {
 	path    string
 	total   int64        // commands
-	made    atomic.Int64 // those that were made rows of
-	written atomic.Int64 // those on disk
+	made    atomic.Int64 // commands converted to rows
+	written atomic.Int64 // share of total already on disk
 }
 
-// wrote notes how many rows are written, of those that there are to write: some
-// commands are left out.
-func (l *load) wrote(n, of int) { l.written.Store(l.total * int64(n) / int64(max(of, 1))) }
+// setWritten records that n of of rows are written, as a share of the commands: ignored ones have
+// no row.
+func (l *load) setWritten(n, of int) { l.written.Store(l.total * int64(n) / int64(max(of, 1))) }
 
-// loads are those under way.
+// loads are the loads in progress.
 type loads struct {
 	mu  sync.Mutex
 	all []*load
@@ -41,7 +41,7 @@ func (s *loads) end(l *load) {
 	s.all = slices.DeleteFunc(s.all, func(other *load) bool { return other == l })
 }
 
-// Loading tells how far all are. Both steps of one take about as long.
+// Loading returns the progress of all loads. Converting and writing each count for half.
 func (h *History) Loading(context.Context, api.Empty) (api.HistoryLoadingOutput, error) {
 	out := api.HistoryLoadingOutput{Loads: []api.HistoryProgress{}}
 	h.loads.mu.Lock()

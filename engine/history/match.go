@@ -21,7 +21,7 @@ const (
 	slab32 = 2048
 )
 
-// A term is a word of a query: what to look for, and how.
+// A term is a word of a query: the pattern, and how to match it.
 type term struct {
 	match func(caseSensitive, normalize, forward bool, text *util.Chars, pattern []rune, withPos bool, slab *util.Slab) (algo.Result, *[]int)
 
@@ -29,19 +29,18 @@ type term struct {
 	bytes         []byte
 	caseSensitive bool
 	normalize     bool   // "e" finds "é"
-	inverse       bool   // it must not be found
-	anywhere      bool   // it may be at any place
-	apart         bool   // so may each of its characters
-	mask          uint64 // its characters, see textMask
+	inverse       bool   // must not match
+	anywhere      bool   // may match at any position
+	apart         bool   // its characters may be apart
+	mask          uint64 // its characters; see textMask
 }
 
-// A query is a list of conditions, which all must hold; of the terms of each one
-// must.
+// A query is a list of conditions, all of which must hold. Each is a list of alternative terms.
 type query [][]term
 
-// parseQuery reads fzf's extended syntax: words in any order, 'exact, 'word',
-// ^start, end$, !not, and | between words for or. "\ " is a blank within a word.
-// A word with a capital in it is looked for with its case.
+// parseQuery parses fzf's extended syntax: words in any order, 'exact, 'word', ^start, end$, !not,
+// and | between words for or. "\ " is a blank within a word. A word with a capital is
+// case-sensitive.
 func parseQuery(s string) query {
 	const blank = "\x00" // stands for an escaped one
 	prepareMatching()
@@ -95,6 +94,7 @@ func parseTerm(word string) (term, bool) {
 		word = strings.ToLower(word)
 	}
 	t.runes = []rune(word)
+	// A term with accents must match them exactly.
 	plain := algo.NormalizeRunes(t.runes)
 	if t.normalize = slices.Equal(plain, t.runes); t.normalize {
 		t.runes = plain
@@ -104,13 +104,12 @@ func parseTerm(word string) (term, bool) {
 }
 
 const (
-	notASCII   = ^uint64(0)      // the mask of a text that is not all ASCII
-	hasCapital = uint64(1) << 63 // in the mask of one with capitals
+	notASCII   = ^uint64(0)      // mask of a text with other than ASCII characters
+	hasCapital = uint64(1) << 63 // set in the mask of a text with capitals
 )
 
-// textMask is a bit for each character that a text has, upper case as lower
-// case; several share one. What is not ASCII may be found as another character,
-// so such a text has all.
+// textMask returns a bit for each character of a text, ignoring case; some characters share a bit.
+// Other than ASCII characters may match different ones, so such a text has all bits.
 func textMask(s string) (mask uint64) {
 	for i := range len(s) {
 		c := s[i]
@@ -125,7 +124,7 @@ func textMask(s string) (mask uint64) {
 	return mask
 }
 
-// termMask is the bits that a text has in which all of the characters are.
+// termMask returns the bits required in the mask of a text containing all the characters.
 func termMask(runes []rune) (mask uint64) {
 	for _, r := range runes {
 		if r < utf8.RuneSelf {
@@ -147,9 +146,9 @@ func maskBit(c byte) uint64 {
 	return 1 << (36 + c%27)
 }
 
-// in reports whether an ASCII text contains a term that may be anywhere in it. fzf's algorithm scores
-// the match too: with it alone, the 95th percentile of a key is 11 times as high.
-func (t *term) in(text []byte) bool {
+// isIn reports whether an ASCII text contains a term without a fixed position. fzf's algorithm also
+// scores the match: with it alone, the 95th percentile of a key is 11 times as high.
+func (t *term) isIn(text []byte) bool {
 	if !t.apart {
 		return bytes.Contains(text, t.bytes)
 	}
@@ -163,13 +162,12 @@ func (t *term) in(text []byte) bool {
 	return true
 }
 
-// A matcher matches texts with a query, one after the other. It holds the memory
-// that this takes, and belongs to one goroutine.
+// A matcher matches texts with a query. It holds scratch memory and belongs to one goroutine.
 type matcher struct {
 	query query
-	mask  uint64 // characters of every text that matches, see textMask
+	mask  uint64 // required characters of a matching text; see textMask
 	chars util.Chars
-	slab  *util.Slab // made by the first term that needs the algorithm
+	slab  *util.Slab // allocated by the first term using the algorithm
 }
 
 func newMatcher(q query) *matcher {
@@ -182,13 +180,13 @@ func newMatcher(q query) *matcher {
 	return m
 }
 
-// finds reports whether a text matches. It checks the last condition first: texts that an earlier,
-// shorter query found meet the others already.
-func (m *matcher) finds(texts *historyTexts, n uint32) bool {
+// matchesText reports whether text n matches. It checks the last condition first: texts found by an
+// earlier, shorter query meet the others already.
+func (m *matcher) matchesText(texts *historyTexts, n uint32) bool {
 	for at := len(m.query) - 1; at >= 0; at-- {
 		any, found := m.query[at], false
 		for i := 0; i < len(any) && !found; i++ {
-			found = m.has(&any[i], texts, n) != any[i].inverse
+			found = m.hasTerm(&any[i], texts, n) != any[i].inverse
 		}
 		if !found {
 			return false
@@ -197,22 +195,23 @@ func (m *matcher) finds(texts *historyTexts, n uint32) bool {
 	return true
 }
 
-func (m *matcher) has(t *term, texts *historyTexts, n uint32) bool {
+func (m *matcher) hasTerm(t *term, texts *historyTexts, n uint32) bool {
 	mask := texts.masks[n]
 	switch {
+	// Most texts lack some character of the term, and one operation rejects them.
 	case t.mask&^mask != 0:
 		return false
 	case t.anywhere && mask != notASCII && t.caseSensitive:
-		return t.in(texts.bytes(n))
+		return t.isIn(texts.lineBytes(n))
 	case t.anywhere && mask != notASCII:
-		return t.in(texts.small(n))
+		return t.isIn(texts.lowerLine(n))
 	}
-	r, _ := m.run(t, texts.bytes(n), false)
+	r, _ := m.runTerm(t, texts.lineBytes(n), false)
 	return r.Start >= 0
 }
 
-// run matches a term with fzf's algorithm, whether the term is inverse or not.
-func (m *matcher) run(t *term, text []byte, withPos bool) (algo.Result, *[]int) {
+// runTerm matches a term with fzf's algorithm, ignoring whether it is inverse.
+func (m *matcher) runTerm(t *term, text []byte, withPos bool) (algo.Result, *[]int) {
 	if m.slab == nil {
 		m.slab = util.MakeSlab(slab16, slab32)
 	}
@@ -220,25 +219,25 @@ func (m *matcher) run(t *term, text []byte, withPos bool) (algo.Result, *[]int) 
 	return t.match(t.caseSensitive, t.normalize, true, &m.chars, t.runes, withPos, m.slab)
 }
 
-// score matches a text. The score is the sum of the scores of the terms found in it.
+// score matches a text. The score is the sum over the terms found in it.
 func (m *matcher) score(text []byte) (score int32, ok bool) {
-	score, _, ok = m.match(text, false)
+	score, _, ok = m.matchText(text, false)
 	return score, ok
 }
 
-// positions are the indexes of the characters of a text that match, ascending.
+// positions returns the indexes of the matching characters of a text, ascending.
 func (m *matcher) positions(text []byte) []int {
-	_, all, _ := m.match(text, true)
+	_, all, _ := m.matchText(text, true)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-func (m *matcher) match(text []byte, withPos bool) (score int32, all []int, ok bool) {
+func (m *matcher) matchText(text []byte, withPos bool) (score int32, all []int, ok bool) {
 	for _, any := range m.query {
 		found := false
 		for i := range any {
 			t := &any[i]
-			r, at := m.run(t, text, withPos)
+			r, at := m.runTerm(t, text, withPos)
 			if t.inverse {
 				found = found || r.Start < 0
 				continue

@@ -8,20 +8,20 @@ import (
 	"tandem/persist/histdb"
 )
 
-func TestPanicOfAHistoryCallReachesItsCaller(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
-	h.ran("make")
-	c := panics.Catch(func() { _ = h.do(t.Context(), func() error { panic("stumbled") }) })
+func TestPanicInHistoryCallReachesCaller(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
+	h.addRuns("make")
+	c := panics.Catch(func() { _ = h.runLoaded(t.Context(), func() error { panic("stumbled") }) })
 	if c == nil || c.String() != "stumbled" {
 		t.Errorf("caught %v", c)
 	}
-	h.ran("ls")
+	h.addRuns("ls")
 	h.want(api.HistorySearchInput{}, "ls", "make")
 }
 
-func TestPanicOfASearchWorkerReachesTheSearch(t *testing.T) {
+func TestPanicInSearchWorkerReachesSearch(t *testing.T) {
 	c := panics.Catch(func() {
-		_ = inParallel(t.Context(), 1000, nil, func(_ *matcher, from, _ int) {
+		_ = runParallel(t.Context(), 1000, nil, func(_ *matcher, from, _ int) {
 			if from == parallelStep {
 				panic("stumbled")
 			}
@@ -32,20 +32,20 @@ func TestPanicOfASearchWorkerReachesTheSearch(t *testing.T) {
 	}
 }
 
-func TestHistoryGoesOnAfterAPanic(t *testing.T) {
-	h := newHistorian(t, t.TempDir())
-	h.ran("make")
+func TestHistoryContinuesAfterPanic(t *testing.T) {
+	h := newTestHistory(t, t.TempDir())
+	h.addRuns("make")
 	h.want(api.HistorySearchInput{}, "make")
 	h.box.Post(func() { panic("stumbled") })
-	h.box.Post(func() { // what cannot be written at all
+	h.box.Post(func() { // a change that cannot be written
 		h.announce = func(int64) { panic("stumbled") }
-		h.record(histdb.Row{Command: "bad", StartedAt: historyBegin})
-		h.flush()
+		h.recordRow(histdb.Row{Command: "bad", StartedAt: historyBegin})
+		h.flushPending()
 		h.announce = nil
 	})
-	h.ran("ls")
+	h.addRuns("ls")
 	h.want(api.HistorySearchInput{Query: "ls"}, "ls")
-	if told := h.told(); len(told) != 1 {
+	if told := h.sentNotices(); len(told) != 1 {
 		t.Errorf("told %q", told)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"tandem/engine/secrets"
 )
 
-// recentMost bounds the list of recent commands; the oldest give way.
-const recentMost = 10_000
+// maxRecent limits the list of recent commands. The oldest are dropped.
+const maxRecent = 10_000
 
-// Recent is the list of what agents ran with success, oldest first. It
-// is there as long as the engine. Its zero value is empty.
+// Recent lists the commands run successfully by agents, oldest first. It lives as long as the
+// engine. The zero value is empty.
 type Recent struct {
 	mu    sync.Mutex
 	lines []string
@@ -27,7 +27,7 @@ func (r *Recent) List() []string {
 func (r *Recent) Add(lines []string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.append(lines)
+	r.appendLines(lines)
 	return slices.Clone(r.lines)
 }
 
@@ -35,17 +35,17 @@ func (r *Recent) Replace(lines []string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = nil
-	r.append(lines)
+	r.appendLines(lines)
 	return slices.Clone(r.lines)
 }
 
-func (r *Recent) append(lines []string) {
+func (r *Recent) appendLines(lines []string) {
 	for _, l := range lines {
 		if strings.TrimSpace(l) != "" {
 			r.lines = append(r.lines, secrets.RedactLine(l))
 		}
 	}
-	if n := len(r.lines); n > recentMost {
-		r.lines = slices.Delete(r.lines, 0, n-recentMost)
+	if n := len(r.lines); n > maxRecent {
+		r.lines = slices.Delete(r.lines, 0, n-maxRecent)
 	}
 }

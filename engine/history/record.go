@@ -9,57 +9,60 @@ import (
 	"tandem/persist/histdb"
 )
 
-// Began adds a run of a command, one that has ended too. It never blocks.
-func (h *History) Began(r histdb.Row) {
-	h.box.Post(func() { h.record(r) })
+// RecordRun adds a run, running or already ended. It never blocks.
+func (h *History) RecordRun(r histdb.Row) {
+	h.box.Post(func() { h.recordRow(r) })
 }
 
-// Ended tells that something has ended for good, whoever has started it.
-func (h *History) Ended(p api.Process) {
+// RecordEnd records that a process has exited for good. It never blocks.
+func (h *History) RecordEnd(p api.Process) {
 	h.box.Post(func() {
-		if len(h.early) == earlyMost {
-			h.early = slices.Delete(h.early, 0, earlyMost/2)
+		if len(h.earlyEnds) == maxEarlyEnds {
+			// Dropping half at a time moves the rest less often.
+			h.earlyEnds = slices.Delete(h.earlyEnds, 0, maxEarlyEnds/2)
 		}
-		h.early = append(h.early, p)
-		h.end(endOf(p))
+		h.earlyEnds = append(h.earlyEnds, p)
+		h.recordEnd(endFrom(p))
 	})
 }
 
-// Written returns when the previous engine last wrote to the history, or zero if there is none yet.
-func (h *History) Written() time.Time { return h.written }
+// LastWritten returns when the previous engine last wrote to the history; zero if there is none
+// yet.
+func (h *History) LastWritten() time.Time { return h.written }
 
-// Found adds runs that a previous engine started and may not have written. processes has the current
-// state of each run's process. Runs that have a row are only completed. Found never blocks.
-func (h *History) Found(runs []histdb.Row, processes []api.Process) {
+// RecordMissed adds runs started by a previous engine and possibly not written. processes has the
+// current state of each run's process. Runs with a row are only completed. RecordMissed never
+// blocks.
+func (h *History) RecordMissed(runs []histdb.Row, processes []api.Process) {
 	h.box.Post(func() {
 		ids := make([]string, len(processes))
 		for i, p := range processes {
 			ids[i] = p.ID
 		}
 		known := map[string]bool{}
-		err := h.open()
+		err := h.openDatabase()
 		if err == nil {
 			known, err = h.db.Processes(ids)
 		}
 		if err != nil {
-			h.log.Error("look for runs that were not recorded", "error", h.damaged(err))
+			h.log.Error("look for runs that were not recorded", "error", h.handleDamage(err))
 			return
 		}
 		for i, p := range processes {
 			if p.State.Ended() {
-				complete(&runs[i], endOf(p))
-				h.end(endOf(p))
+				completeRow(&runs[i], endFrom(p))
+				h.recordEnd(endFrom(p))
 			}
 			if !known[p.ID] && runs[i].StartedAt.After(h.written) {
-				h.record(runs[i])
+				h.recordRow(runs[i])
 			}
 		}
 	})
 }
 
-// StartedAgain tells that somebody has started again what had ended, or was
-// ended for that. It may have ended since.
-func (h *History) StartedAgain(p api.Process) {
+// RecordRestart ends the current run of a restarted process and adds a new one, which may have
+// ended since.
+func (h *History) RecordRestart(p api.Process) {
 	if p.Kind == api.KindSession && names.IsPlainShell(p.Argv) {
 		return
 	}
@@ -68,24 +71,26 @@ func (h *History) StartedAgain(p api.Process) {
 		Actor: p.Actor, From: p.From, Kind: KindProcess, Process: p.ID, Running: true,
 	}
 	h.box.Post(func() {
-		h.end(histdb.End{Process: p.ID, At: p.StartedAt, Stopped: true})
+		h.recordEnd(histdb.End{Process: p.ID, At: p.StartedAt, Stopped: true})
 		over := func(e api.Process) bool { return e.ID == p.ID && !e.StartedAt.Before(p.StartedAt) }
-		if i := slices.IndexFunc(h.early, over); i >= 0 {
-			p = h.early[i]
+		// The exit may have arrived before this call, because the two come from different
+		// goroutines.
+		if i := slices.IndexFunc(h.earlyEnds, over); i >= 0 {
+			p = h.earlyEnds[i]
 		}
 		if p.State.Ended() {
-			complete(&r, endOf(p))
+			completeRow(&r, endFrom(p))
 		}
-		h.record(r)
+		h.recordRow(r)
 	})
 }
 
-func (h *History) end(e histdb.End) {
-	h.queue(histdb.Change{End: &e})
-	h.change(func(x *historyIndex) { x.end(e) })
+func (h *History) recordEnd(e histdb.End) {
+	h.queueChange(histdb.Change{End: &e})
+	h.updateIndex(func(x *historyIndex) { x.endRuns(e) })
 }
 
-func endOf(p api.Process) histdb.End {
+func endFrom(p api.Process) histdb.End {
 	e := histdb.End{Process: p.ID, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal, Stopped: p.State == api.StateStopped}
 	if p.ExitedAt != nil {
 		e.At = *p.ExitedAt

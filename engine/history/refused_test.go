@@ -9,11 +9,11 @@ import (
 	"tandem/persist/histdb"
 )
 
-// Rows that a disk refuses are shown meanwhile, each under the id that it will have.
-func TestRowsThatTheDiskRefusesHaveTheirIDs(t *testing.T) {
+// While writing fails, rows are listed under the ids they will keep.
+func TestUnwrittenRowsHaveTheirFinalIDs(t *testing.T) {
 	dir := t.TempDir()
-	h := newHistorian(t, dir)
-	h.ran("first")
+	h := newTestHistory(t, dir)
+	h.addRuns("first")
 	h.want(api.HistorySearchInput{}, "first")
 	db, err := sql.Open("sqlite", filepath.Join(dir, "history.db"))
 	if err != nil {
@@ -24,18 +24,18 @@ func TestRowsThatTheDiskRefusesHaveTheirIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := func(line, process string) {
-		h.Began(histdb.Row{Command: line, Process: process, StartedAt: historyBegin, Duration: -1, Running: true})
+		h.RecordRun(histdb.Row{Command: line, Process: process, StartedAt: historyBegin, Duration: -1, Running: true})
 	}
 	began("zero", "z")
 	h.want(api.HistorySearchInput{}, "zero", "first") // the attempt to write it has failed by now
 	began("one", "p")
 	began("two", "q")
 	code := 3
-	h.Ended(api.Process{ID: "p", State: api.StateExited, ExitCode: &code})
+	h.RecordEnd(api.Process{ID: "p", State: api.StateExited, ExitCode: &code})
 	check := func(when string) {
 		t.Helper()
 		ids := map[int64]bool{}
-		for _, r := range h.found(api.HistorySearchInput{}).Rows {
+		for _, r := range h.search(api.HistorySearchInput{}).Rows {
 			if r.ID == 0 || ids[r.ID] {
 				t.Errorf("%s %q has id %d", when, r.Command.Command, r.ID)
 			}
@@ -53,6 +53,6 @@ func TestRowsThatTheDiskRefusesHaveTheirIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Close()
-	h = newHistorian(t, dir)
+	h = newTestHistory(t, dir)
 	check("after a restart,")
 }

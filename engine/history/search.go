@@ -11,34 +11,33 @@ import (
 )
 
 const (
-	searchRows     = 50
-	searchRowsMost = 1000
-	// rankedMost is how many hits are ranked, the newest. To rank a million would
-	// take most of a second, and whoever gets so many types on.
-	rankedMost = 4096
-	// rowsStep is how many rows are looked at between looks at the context.
+	defaultSearchRows = 50
+	maxSearchRows     = 1000
+	// maxRanked is how many of the newest hits are ranked. Ranking a million would take most of a
+	// second, and a user with so many hits keeps typing.
+	maxRanked = 4096
+	// rowsStep is how many rows are scanned between two checks of the context.
 	rowsStep = 1 << 16
 )
 
-// A filter says which rows a search looks at. Strings are numbers, and one that
-// no row has lets nothing through.
+// A filter selects the rows of a search. Strings are numbers.
 type filter struct {
 	cwd, kind, text *uint32
 	process         *uint64
-	actors, origins map[uint32]bool // nil: any
+	actors, origins map[uint32]bool // nil matches any
 	failed          bool
 	since           int64
-	none            bool
-	any             bool // everything gets through
+	none            bool // matches no row: a string is unknown
+	any             bool // matches every row
 }
 
-func (x *historyIndex) filterOf(in api.HistorySearchInput) filter {
+func (x *historyIndex) newFilter(in api.HistorySearchInput) filter {
 	var f filter
 	pick := func(s string) *uint32 {
 		if s == "" {
 			return nil
 		}
-		n, ok := x.lookUp(s)
+		n, ok := x.findWord(s)
 		f.none = f.none || !ok
 		return &n
 	}
@@ -48,14 +47,14 @@ func (x *historyIndex) filterOf(in api.HistorySearchInput) filter {
 		f.process, f.none = &n, f.none || !ok
 	}
 	if in.Exact != "" {
-		n, ok := x.texts.find(in.Exact)
+		n, ok := x.texts.findLine(in.Exact)
 		f.text, f.none = &n, f.none || !ok
 	}
 	if in.Actor != "" {
-		f.actors = x.actors(in.Actor)
+		f.actors = x.matchActors(in.Actor)
 	}
 	if in.From != "" {
-		f.origins = x.origins(in.From)
+		f.origins = x.matchOrigins(in.From)
 	}
 	if in.Since != nil {
 		f.since = in.Since.UnixMicro()
@@ -65,8 +64,8 @@ func (x *historyIndex) filterOf(in api.HistorySearchInput) filter {
 	return f
 }
 
-// actors are the numbers of those who are meant: one, or "agent" for any agent.
-func (x *historyIndex) actors(name string) map[uint32]bool {
+// matchActors returns the numbers of the actors meant by name: one, or any agent for "agent".
+func (x *historyIndex) matchActors(name string) map[uint32]bool {
 	found := make(map[uint32]bool)
 	for n, word := range x.words {
 		if word == name || name == "agent" && strings.HasPrefix(word, server.AgentPrefix) {
@@ -76,9 +75,9 @@ func (x *historyIndex) actors(name string) map[uint32]bool {
 	return found
 }
 
-// origins are the numbers of the machines that are meant: those whose user@host, or host
-// alone, begins so.
-func (x *historyIndex) origins(name string) map[uint32]bool {
+// matchOrigins returns the numbers of the machines whose user@host, or host alone, starts with
+// name.
+func (x *historyIndex) matchOrigins(name string) map[uint32]bool {
 	found := make(map[uint32]bool)
 	name = strings.ToLower(name)
 	for n, word := range x.words {
@@ -90,7 +89,7 @@ func (x *historyIndex) origins(name string) map[uint32]bool {
 	return found
 }
 
-func (f *filter) passes(e *historyEntry) bool {
+func (f *filter) acceptsRow(e *historyEntry) bool {
 	switch {
 	case f.any:
 		return true
@@ -100,45 +99,45 @@ func (f *filter) passes(e *historyEntry) bool {
 		f.text != nil && e.text != *f.text,
 		f.actors != nil && !f.actors[e.actor],
 		f.origins != nil && !f.origins[e.from],
-		f.failed && !e.failed(),
+		f.failed && !e.hasFailed(),
 		e.started < f.since:
 		return false
 	}
 	return true
 }
 
-// A hit is a row that a search has found, by its place in the index.
+// A hit is a row found by a search, by its index.
 type hit struct {
 	row   int
 	score int32
 }
 
-// byRank puts the better match first, and the newer among equals.
+// byRank orders better matches first, and newer ones among equals.
 func byRank(a, b hit) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.row, a.row))
 }
 
-// search finds rows. It gives up when ctx ends.
+// search returns the matching rows. It stops early when ctx ends.
 func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput) (api.HistorySearchOutput, error) {
 	out := api.HistorySearchOutput{Rows: []api.HistoryRow{}}
-	f := x.filterOf(in)
+	f := x.newFilter(in)
 	if f.none {
 		return out, nil
 	}
-	g := gathering{index: x, filter: f, unique: in.Unique}
+	g := collector{index: x, filter: f, unique: in.Unique}
 	q := parseQuery(in.Query)
 	if len(q) > 0 {
-		texts, err := x.textsThat(ctx, in.Query, q)
+		texts, err := x.matchTexts(ctx, in.Query, q)
 		if err != nil {
 			return out, err
 		}
 		g.texts = &texts
 	}
-	limit := min(cmp.Or(in.Limit, searchRows), searchRowsMost)
-	g.most = max(rankedMost, min(in.Offset, len(x.rows))+limit)
-	hits, err := g.gather(ctx)
+	limit := min(cmp.Or(in.Limit, defaultSearchRows), maxSearchRows)
+	g.maxHits = max(maxRanked, min(in.Offset, len(x.rows))+limit)
+	hits, err := g.collectHits(ctx)
 	if err == nil && len(q) > 0 {
-		err = x.rank(ctx, q, hits[:min(len(hits), rankedMost)])
+		err = x.rankHits(ctx, q, hits[:min(len(hits), maxRanked)])
 	}
 	if err != nil {
 		return out, err
@@ -148,7 +147,7 @@ func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput) (a
 	m := newMatcher(q)
 	for _, h := range hits[:min(limit, len(hits))] {
 		e := &x.rows[h.row]
-		row := api.HistoryRow{Command: x.command(e), Runs: 1, Matched: m.positions(x.texts.bytes(e.text)), Score: int(h.score)}
+		row := api.HistoryRow{Command: x.toCommand(e), Runs: 1, Matched: m.positions(x.texts.lineBytes(e.text)), Score: int(h.score)}
 		if in.Unique {
 			row.Runs = int(g.runs[e.text])
 		}
@@ -157,19 +156,19 @@ func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput) (a
 	return out, ctx.Err()
 }
 
-// A gathering collects hits, newest first.
-type gathering struct {
-	index  *historyIndex
-	filter filter
-	texts  *textSet // nil: all
-	unique bool
-	most   int // hits; of the others only the number is told
+// A collector collects hits, newest first.
+type collector struct {
+	index   *historyIndex
+	filter  filter
+	texts   *textSet // nil matches all
+	unique  bool
+	maxHits int // maximum number of hits; further ones are only counted
 
 	total int
 	runs  []uint32 // if unique: number of rows of each text that pass the filter
 }
 
-func (g *gathering) gather(ctx context.Context) (hits []hit, err error) {
+func (g *collector) collectHits(ctx context.Context) (hits []hit, err error) {
 	x := g.index
 	seen := newTextSet(x.texts.count())
 	known := g.unique && g.filter.any // the total is known, so the scan stops once there are enough hits
@@ -181,12 +180,12 @@ func (g *gathering) gather(ctx context.Context) (hits []hit, err error) {
 	} else if g.unique {
 		g.runs = make([]uint32, seen.count)
 	}
-	for i := len(x.commands) - 1; i >= 0 && !(known && len(hits) == min(g.most, g.total)); i-- {
+	for i := len(x.commands) - 1; i >= 0 && !(known && len(hits) == min(g.maxHits, g.total)); i-- {
 		if i%rowsStep == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		text := x.commands[i]
-		if g.texts != nil && !g.texts.has(text) || !g.filter.passes(&x.rows[i]) {
+		if g.texts != nil && !g.texts.has(text) || !g.filter.acceptsRow(&x.rows[i]) {
 			continue
 		}
 		if g.unique {
@@ -198,7 +197,7 @@ func (g *gathering) gather(ctx context.Context) (hits []hit, err error) {
 			}
 			seen.add(text)
 		}
-		if len(hits) < g.most {
+		if len(hits) < g.maxHits {
 			hits = append(hits, hit{row: i})
 		}
 		if !known {
@@ -208,11 +207,11 @@ func (g *gathering) gather(ctx context.Context) (hits []hit, err error) {
 	return hits, nil
 }
 
-// rank sorts hits, the best first.
-func (x *historyIndex) rank(ctx context.Context, q query, hits []hit) error {
-	err := inParallel(ctx, len(hits), q, func(m *matcher, from, to int) {
+// rankHits sorts hits, best first.
+func (x *historyIndex) rankHits(ctx context.Context, q query, hits []hit) error {
+	err := runParallel(ctx, len(hits), q, func(m *matcher, from, to int) {
 		for i := from; i < to; i++ {
-			hits[i].score, _ = m.score(x.texts.bytes(x.commands[hits[i].row]))
+			hits[i].score, _ = m.score(x.texts.lineBytes(x.commands[hits[i].row]))
 		}
 	})
 	slices.SortFunc(hits, byRank)

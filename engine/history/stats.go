@@ -20,18 +20,18 @@ func (h *History) Stats(ctx context.Context, in api.HistoryStatsInput) (out api.
 	if in.Limit < 0 {
 		return out, api.Errorf(api.CodeInvalid, "count history: limit cannot be negative")
 	}
-	err = h.view(ctx, func(x *historyIndex) error {
-		out = x.stats(in)
+	err = h.viewIndex(ctx, func(x *historyIndex) error {
+		out = x.countRows(in)
 		return nil
 	})
 	if err != nil {
-		return api.HistoryStatsOutput{}, errKeep("count", err)
+		return api.HistoryStatsOutput{}, historyError("count", err)
 	}
 	return out, nil
 }
 
-// stats counts the rows.
-func (x *historyIndex) stats(in api.HistoryStatsInput) api.HistoryStatsOutput {
+// countRows returns statistics of the rows.
+func (x *historyIndex) countRows(in api.HistoryStatsInput) api.HistoryStatsOutput {
 	var out api.HistoryStatsOutput
 	texts, failures := make([]int, x.texts.count()), make([]int, x.texts.count())
 	days := make(map[string]int)
@@ -42,7 +42,7 @@ func (x *historyIndex) stats(in api.HistoryStatsInput) api.HistoryStatsOutput {
 			continue
 		}
 		out.Total++
-		if e.failed() {
+		if e.hasFailed() {
 			out.Failed++
 			failures[e.text]++
 		}
@@ -66,14 +66,14 @@ func (x *historyIndex) stats(in api.HistoryStatsInput) api.HistoryStatsOutput {
 		}
 	}
 	limit := cmp.Or(in.Limit, statsRows)
-	out.Programs, out.Commands = mostOften(programs, limit), mostOften(commands, limit)
-	out.Folders, out.Actors = mostOften(folders, limit), mostOften(actors, limit)
-	out.Failures, out.Days = mostOften(failing, limit), newest(days, limit)
+	out.Programs, out.Commands = topCounts(programs, limit), topCounts(commands, limit)
+	out.Folders, out.Actors = topCounts(folders, limit), topCounts(actors, limit)
+	out.Failures, out.Days = topCounts(failing, limit), newestDays(days, limit)
 	return out
 }
 
-// newest are the last days.
-func newest(days map[string]int, limit int) []api.NameCount {
+// newestDays returns the last days, newest first.
+func newestDays(days map[string]int, limit int) []api.NameCount {
 	all := make([]api.NameCount, 0, len(days))
 	for _, day := range slices.Sorted(maps.Keys(days)) {
 		all = append(all, api.NameCount{Name: day, Count: days[day]})
@@ -82,8 +82,8 @@ func newest(days map[string]int, limit int) []api.NameCount {
 	return all[:min(limit, len(all))]
 }
 
-// programOf is the first word of a command line that is not an assignment. What
-// parts commands in a shell parts words too.
+// programOf returns the first word of a command line that is not an assignment. Shell operators
+// separate words too.
 func programOf(line string) string {
 	first := ""
 	between := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";|&<>()", r) }
@@ -98,7 +98,7 @@ func programOf(line string) string {
 	return first
 }
 
-func mostOften(counts map[string]int, limit int) []api.NameCount {
+func topCounts(counts map[string]int, limit int) []api.NameCount {
 	all := make([]api.NameCount, 0, len(counts))
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		all = append(all, api.NameCount{Name: name, Count: counts[name]})

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// historyTexts holds the command lines of a history, each once and one after the
-// other, without a pointer to any. An ASCII line with capitals is followed by a copy
-// in small letters, so that a search that ignores case compares bytes.
+// historyTexts stores the command lines of a history, each once and back to back, without pointers.
+// An ASCII line with capitals is followed by a copy in lower case, so that a search ignoring case
+// compares bytes.
 type historyTexts struct {
 	all   []byte
-	ends  []uint32 // where in all each of them ends
-	masks []uint64 // which characters each of them has, see textMask
+	ends  []uint32 // end offset of each in all
+	masks []uint64 // characters of each; see textMask
 
 	table []uint32 // hash → number + 1, open addressing; its length is a power of 2
 	seed  maphash.Seed
 }
 
-// newHistoryTexts makes room for a number of lines that have size bytes in total.
+// newHistoryTexts allocates memory for lines with size bytes in total.
 func newHistoryTexts(lines, size int) historyTexts {
 	return historyTexts{
 		all:   make([]byte, 0, size+size/2),
@@ -31,26 +31,26 @@ func newHistoryTexts(lines, size int) historyTexts {
 
 func (t *historyTexts) count() int { return len(t.ends) }
 
-// bytes returns a line. It must not be changed.
-func (t *historyTexts) bytes(n uint32) []byte {
-	both := t.both(n)
-	if hasSmall(t.masks[n]) {
+// lineBytes returns a line. It must not be modified.
+func (t *historyTexts) lineBytes(n uint32) []byte {
+	both := t.lineWithCopy(n)
+	if hasLowerCopy(t.masks[n]) {
 		return both[: len(both)/2 : len(both)/2]
 	}
 	return both
 }
 
-// small returns an ASCII line in small letters. It must not be changed.
-func (t *historyTexts) small(n uint32) []byte {
-	both := t.both(n)
-	if hasSmall(t.masks[n]) {
+// lowerLine returns an ASCII line in lower case. It must not be modified.
+func (t *historyTexts) lowerLine(n uint32) []byte {
+	both := t.lineWithCopy(n)
+	if hasLowerCopy(t.masks[n]) {
 		return both[len(both)/2:]
 	}
 	return both
 }
 
-// both returns a line with its copy in small letters, if it has one.
-func (t *historyTexts) both(n uint32) []byte {
+// lineWithCopy returns a line, with its copy in lower case if it has one.
+func (t *historyTexts) lineWithCopy(n uint32) []byte {
 	begin, end := uint32(0), t.ends[n]
 	if n > 0 {
 		begin = t.ends[n-1]
@@ -58,46 +58,47 @@ func (t *historyTexts) both(n uint32) []byte {
 	return t.all[begin:end:end]
 }
 
-// hasSmall reports whether a text with this mask has a copy in small letters.
-func hasSmall(mask uint64) bool { return mask != notASCII && mask&hasCapital != 0 }
+// hasLowerCopy reports whether a text with this mask has a copy in lower case.
+func hasLowerCopy(mask uint64) bool { return mask != notASCII && mask&hasCapital != 0 }
 
-func (t *historyTexts) line(n uint32) string { return string(t.bytes(n)) }
+func (t *historyTexts) line(n uint32) string { return string(t.lineBytes(n)) }
 
-// find returns the number of a line.
-func (t *historyTexts) find(line string) (n uint32, ok bool) {
-	n = t.table[t.place(line)]
+// findLine returns the number of a line.
+func (t *historyTexts) findLine(line string) (n uint32, ok bool) {
+	n = t.table[t.findSlot(line)]
 	return n - 1, n > 0
 }
 
-// place returns the index in table of a line, or of the free entry for it.
-func (t *historyTexts) place(line string) int {
+// findSlot returns the index in table of a line, or of the free entry for it.
+func (t *historyTexts) findSlot(line string) int {
 	last := len(t.table) - 1
 	place := int(maphash.String(t.seed, line)) & last
-	for t.table[place] > 0 && string(t.bytes(t.table[place]-1)) != line {
+	for t.table[place] > 0 && string(t.lineBytes(t.table[place]-1)) != line {
 		place = (place + 1) & last
 	}
 	return place
 }
 
-// number returns the number of a line, which is added if it is new.
-func (t *historyTexts) number(line string) uint32 {
-	place := t.place(line)
+// internLine returns the number of a line, and adds it if it is new.
+func (t *historyTexts) internLine(line string) uint32 {
+	place := t.findSlot(line)
 	if n := t.table[place]; n > 0 {
 		return n - 1
 	}
 	mask := textMask(line)
 	t.masks = append(t.masks, mask)
 	t.all = append(t.all, line...)
-	if hasSmall(mask) {
+	if hasLowerCopy(mask) {
 		t.all = append(t.all, strings.ToLower(line)...)
 	}
 	t.ends = append(t.ends, uint32(len(t.all)))
 	n := uint32(len(t.ends))
 	t.table[place] = n
+	// Open addressing needs free entries to stay fast.
 	if 4*t.count() > 3*len(t.table) {
 		t.table = make([]uint32, 2*len(t.table))
 		for old := range n {
-			t.table[t.place(t.line(old))] = old + 1
+			t.table[t.findSlot(t.line(old))] = old + 1
 		}
 	}
 	return n - 1

@@ -148,7 +148,7 @@ func (s *Processes) restartProcess(ctx context.Context, in api.ProcessRestartInp
 		if p.State == api.StateWaiting {
 			p.StartedAt = time.Now() // its actual start is not known yet
 		}
-		s.History.StartedAgain(p)
+		s.History.RecordRestart(p)
 	}
 	return p, err
 }

@@ -14,7 +14,7 @@ func (p *proc) noteStart(h *history.History, e event) {
 	if h == nil || e.kind != evSpawned || p.rec.Restarts > 0 || !p.isRecorded() {
 		return
 	}
-	h.Began(p.historyRow())
+	h.RecordRun(p.historyRow())
 }
 
 // isRecorded reports whether the process gets a row in the history.
@@ -36,19 +36,19 @@ func (p *proc) historyRow() histdb.Row {
 // noteFound adds starts and exits since the last write to the history: the previous engine may have
 // been killed before it recorded them.
 func (ps processes) noteFound(h *history.History) {
-	if h == nil || h.Written().IsZero() {
+	if h == nil || h.LastWritten().IsZero() {
 		return
 	}
 	var rows []histdb.Row
 	var views []api.Process
 	for _, p := range ps.selectOldestFirst(func(p *proc) bool { return p.isRecorded() && p.rec.Identity != nil }) {
-		ended := p.ending != nil && p.ending.At.After(h.Written())
-		if ended || p.rec.CreatedAt.After(h.Written()) {
+		ended := p.ending != nil && p.ending.At.After(h.LastWritten())
+		if ended || p.rec.CreatedAt.After(h.LastWritten()) {
 			rows, views = append(rows, p.historyRow()), append(views, p.historyEnd())
 		}
 	}
 	if len(rows) > 0 {
-		h.Found(rows, views)
+		h.RecordMissed(rows, views)
 	}
 }
 
@@ -57,7 +57,7 @@ func (p *proc) noteEnd(h *history.History) {
 	if h == nil || !p.state().Ended() {
 		return
 	}
-	h.Ended(p.historyEnd())
+	h.RecordEnd(p.historyEnd())
 }
 
 // historyEnd describes an ended process for the history. A process stopped while it waited for a
