@@ -178,7 +178,7 @@ func openTerminal(b *testing.B, cmd *exec.Cmd) (*os.File, <-chan []byte) {
 	return master, chunks
 }
 
-// await reads until want has come; without want, until nothing came for a
+// await reads until want has come; without want, until nothing received for a
 // moment, so that start-up is over.
 func await(b *testing.B, chunks <-chan []byte, want []byte) {
 	b.Helper()

@@ -158,7 +158,7 @@ func (h *host) restoreGrant(f *supervise.Found) {
 		now, err = h.proxies.grant(r.ID, r.ProxyURL, layers, h.refused(*r))
 	}
 	if err == nil && now != r.ProxyURL {
-		err = fmt.Errorf("port %d, its way out, is already in use; restart it to give it another", portOf(r.ProxyURL))
+		err = fmt.Errorf("port %d, its way to the network, is already in use; restart it to get another", portOf(r.ProxyURL))
 	}
 	if err != nil {
 		h.log.Error("restore network", "id", r.ID, "error", err)

@@ -24,6 +24,6 @@ func roomToStart(name string) error {
 			return nil
 		}
 	}
-	return api.Errorf(api.CodeConflict, "start %s: the engine has nearly as many open files as it may have (%d)", name, limit.Cur).
-		WithHint("end something, or start the engine with a higher limit: ulimit -n")
+	return api.Errorf(api.CodeConflict, "start %s: the engine is close to its limit of %d open files", name, limit.Cur).
+		WithHint("stop something, or start the engine with a higher limit: ulimit -n")
 }

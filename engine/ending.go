@@ -58,7 +58,7 @@ func (h *host) StopRemains(ctx context.Context, records []store.Record, signal s
 			continue
 		}
 		n++
-		h.log.Info("end what an ended process left behind", "id", r.ID, "name", r.Name)
+		h.log.Info("kill what an exited process left behind", "id", r.ID, "name", r.Name)
 		go func() {
 			var err error
 			caught <- panics.Catch(func() { err = t.End(ctx, &h.table, stepsOf(r, signal)) })

@@ -171,7 +171,7 @@ func (e *engine) load() {
 	problem("load environment", err)
 	e.layouts, err = service.NewLayouts(h.store)
 	problem("load layouts", err)
-	problem("shells are started as they are", h.set(e.o.Settings))
+	problem("shells start without prompt marks", h.set(e.o.Settings))
 }
 
 // newLogger makes the engine's log, which holds no secrets.

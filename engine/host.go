@@ -177,7 +177,7 @@ func (h *host) errCalledOff(r store.Record) error {
 	if h.control.Context().Err() != nil {
 		return api.ErrEnding()
 	}
-	return api.Errorf(api.CodeConflict, "start %s: somebody has asked it to end before it ran", r.Name)
+	return api.Errorf(api.CodeConflict, "start %s: it was asked to stop before it started", r.Name)
 }
 
 // start has the keeper start a record's child, and gives its terminal's master.

@@ -86,7 +86,7 @@ func (l *link) get(ctx context.Context) (keeperClient, error) {
 		select {
 		case <-up:
 		case <-ctx.Done():
-			return nil, api.Errorf(api.CodeUnavailable, "reach keeper: it ended, and a new one has not started yet").
+			return nil, api.Errorf(api.CodeUnavailable, "reach keeper: it exited, and a new one has not started yet").
 				WithHint("try again; engine.log has the reason")
 		}
 	}
@@ -140,7 +140,7 @@ func (l *link) run(ctx context.Context) {
 		}
 		client.Close()
 		l.set(nil)
-		l.notice("the keeper ended; starting another one")
+		l.notice("the keeper exited; starting another one")
 		if client = l.reconnect(ctx); client == nil {
 			return
 		}

@@ -85,7 +85,7 @@ func (h *host) awaitLine(ctx context.Context, r store.Record) error {
 	source := e.Source()
 	_, _, err = h.logs.WaitLine(ctx, source, pattern, source.Places(r.LogStart, r.ErrorLogStart))
 	if err != nil && ctx.Err() != nil {
-		return errors.New("there was no such line")
+		return errors.New("no such line appeared")
 	}
 	return err
 }

@@ -171,7 +171,7 @@ func (h *host) markedFolders(all *proctree.Snapshot) (children []keeper.Child) {
 // carried out.
 func (h *host) errNotSeen(r store.Record, former store.Identity) error {
 	if former.PID == 0 && !h.store.MayHaveLog(r) {
-		return api.Errorf(api.CodeUnavailable, "start %s: it was not started: the keeper ended", r.Name).WithHint("try again")
+		return api.Errorf(api.CodeUnavailable, "start %s: it was not started: the keeper exited", r.Name).WithHint("try again")
 	}
 	return supervise.ErrUnsure(r)
 }

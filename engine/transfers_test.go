@@ -103,7 +103,7 @@ func TestTransferReplacesNothingThatItNeeds(t *testing.T) {
 		t.Error("something was moved")
 	}
 	if _, err := os.Stat(dir + "/share/Trash/files"); err == nil {
-		t.Error("something was put into the trash")
+		t.Error("something was moved to the trash")
 	}
 }
 

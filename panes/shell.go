@@ -67,7 +67,7 @@ func ParseCommand(line string) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case len(words) == 0:
-		return nil, errors.New("say what to run")
+		return nil, errors.New("enter a command")
 	case shell || strings.Contains(strings.TrimSpace(line), "\n"):
 		return []string{"/bin/sh", "-c", strings.TrimSpace(line)}, nil
 	}

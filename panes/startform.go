@@ -41,7 +41,7 @@ func ParseStartForm(typed overlay.StartInput, folder, home string) (w StartReque
 	}
 	if policy := api.Policy(typed.Restart); policy != api.PolicyNo {
 		if typed.KeepAlive && policy != api.PolicyAlways {
-			return w, overlay.FieldRestart, errors.New("what is kept alive is restarted always")
+			return w, overlay.FieldRestart, errors.New("keep alive means restart always")
 		}
 		in.Restart = &api.Restart{Policy: policy}
 	}

@@ -71,7 +71,7 @@ func ByName(name string, dark bool) (Theme, error) {
 			return t, nil
 		}
 	}
-	return Theme{}, fmt.Errorf("find theme %q: there are %s", name, strings.Join(Names(), ", "))
+	return Theme{}, fmt.Errorf("unknown theme %q; must be one of %s", name, strings.Join(Names(), ", "))
 }
 
 // ForBackground is the theme for a terminal whose background is dark or light.

@@ -213,7 +213,7 @@ func (m *model) statusNote() (string, widget.Ink) {
 		}
 		return text, m.theme.look.BarWarn
 	case len(m.input.pending) > 0 && m.input.queue.Len() > 0:
-		return "what you type waits" + m.input.cancelNote(), m.theme.look.BarWarn
+		return "your input is queued" + m.input.cancelNote(), m.theme.look.BarWarn
 	case m.notices.toast.text != "" && m.notices.toast.bad:
 		return m.notices.toast.text, m.theme.look.BarBad
 	case m.notices.toast.text != "":

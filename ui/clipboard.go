@@ -79,7 +79,7 @@ func (c *clipboard) copyText(text, much string, cut bool) tea.Cmd {
 	what := "copied " + much
 	switch {
 	case cut:
-		what += ", the rest is too much"
+		what += ", the rest is too long"
 	case len(text) > maxClipboard:
 		what += "; too long for the clipboard"
 	}

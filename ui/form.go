@@ -84,7 +84,7 @@ func (s *processForm) startProcess(f *overlay.StartForm, typed overlay.StartInpu
 	if err == nil && machine != "" {
 		wanted.Process.ID = api.OnMachine(machine, api.NewID())
 		if wanted.Tree != nil {
-			field, err = overlay.FieldWorktree, errors.New("the dashboard makes them on this machine alone")
+			field, err = overlay.FieldWorktree, errors.New("the dashboard creates them only on this machine")
 		}
 	}
 	if err != nil {

@@ -458,7 +458,7 @@ func TestCommandLinesAreParsedLikeInShell(t *testing.T) {
 	for line, want := range map[string]string{
 		`a b  c`: `["a" "b" "c"]`, `a 'b c' "d e" f\ g`: `["a" "b c" "d e" "f g"]`, `a ''`: `["a" ""]`,
 		`a "\"\\ \n"`: `["a" "\"\\ \\n"]`, `echo $HOME`: `["/bin/sh" "-c" "echo $HOME"]`, `A=1 b`: `["/bin/sh" "-c" "A=1 b"]`,
-		`a 'x|y'`: `["a" "x|y"]`, `a --b=c`: `["a" "--b=c"]`, `a "x`: `error a quote is not closed`, `  `: `error say what to run`,
+		`a 'x|y'`: `["a" "x|y"]`, `a --b=c`: `["a" "--b=c"]`, `a "x`: `error a quote is not closed`, `  `: `error enter a command`,
 	} {
 		words, err := panes.ParseCommand(line)
 		got := fmt.Sprintf("%q", words)

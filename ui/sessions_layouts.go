@@ -85,7 +85,7 @@ type layoutExistsMsg struct {
 func (d *layoutDialogs) askReplaceLayout(msg layoutExistsMsg) {
 	d.v.env.Ask(&overlay.Question{
 		Title: "Replace the layout " + widget.Clean(msg.name) + "?",
-		Lines: []string{"There is one of this name already."},
+		Lines: []string{"A layout with this name already exists."},
 		Yes:   "replace it",
 		Then: panes.Call(d.v.env, func(ctx context.Context, e panes.Engine) tea.Msg { return putLayout(ctx, e, msg.name, msg.layout) },
 			func(err error) tea.Msg { return layoutSavedMsg{msg.name, err} }),
@@ -102,7 +102,7 @@ func (d *layoutDialogs) reportSaved(msg layoutSavedMsg) tea.Cmd {
 	if msg.err != nil {
 		return d.v.env.Say(panes.ErrorText(msg.err), true)
 	}
-	return d.v.env.Say("the layout is saved as "+msg.name, false)
+	return d.v.env.Say("saved layout "+msg.name, false)
 }
 
 // askLayout fetches the saved layouts and lets the user choose one.
@@ -120,7 +120,7 @@ func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd
 	case err != nil:
 		return d.v.env.Say(panes.ErrorText(err), true)
 	case len(saved)+len(usual) == 0:
-		return d.v.env.Say("no layout is saved yet; "+keyFor(d.v.env.Bindings(), keymap.LayoutSave)+" saves this one", false)
+		return d.v.env.Say("no saved layouts yet; "+keyFor(d.v.env.Bindings(), keymap.LayoutSave)+" saves this one", false)
 	}
 	u := &overlay.Picker{Title: "Show the layout", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "show it" }}
 	u.List.Set(append(d.layoutChoices(saved), usual...))

@@ -189,7 +189,7 @@ func (s *launcher) handleStarted(started sessions.Started) tea.Cmd {
 // for a running one: the user may press both keys without looking.
 func (s *launcher) askCancel(p *terminal.Pane) tea.Cmd {
 	s.v.env.Ask(&overlay.Question{
-		Title: "End the new session?",
+		Title: "Kill the new session?",
 		Lines: []string{"It is still being started."},
 		Yes:   "end it",
 		Then:  panes.Result(func() tea.Cmd { return s.cancelStart(p) }).Cmd,

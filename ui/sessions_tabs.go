@@ -199,7 +199,7 @@ func (v *sessionsView) closePane() tea.Cmd {
 		return nil
 	}
 	if t.Root.Pane != nil && t != v.tabs.Float {
-		return v.env.Say("this is the session's only pane; end the session to close it", false)
+		return v.env.Say("this is the session's only pane; kill the session to close it", false)
 	}
 	v.closeLeaf(t, l)
 	v.adoptSessions()

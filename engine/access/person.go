@@ -40,7 +40,7 @@ func (g *Guard) mayActForPerson(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case unknown != "":
-		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and it is unknown who called: %s", name, unknown).
+		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and the caller is unknown: %s", name, unknown).
 			WithHint("use the dashboard, or a terminal that no agent started or typed into; run tandem doctor there if that is refused too")
 	case behind != "":
 		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and this was started from %s", name, behind).

@@ -46,7 +46,7 @@ func (g *Guard) mayTell(ctx context.Context, view api.Process, doing string) err
 func ErrOutside(name string) *api.Error { return errOutside("type into", name) }
 
 func errOutside(doing, name string) *api.Error {
-	return api.Errorf(api.CodeForbidden, "%s %s: it runs outside the sandbox that agents are held to", doing, name).
+	return api.Errorf(api.CodeForbidden, "%s %s: it runs outside the agents' sandbox", doing, name).
 		WithHint("start a session of your own, or ask the user to open this one to agents in the dashboard")
 }
 
@@ -56,7 +56,7 @@ func errOutside(doing, name string) *api.Error {
 func (g *Guard) MayStartAgain(ctx context.Context, r store.Record, asks bool) error {
 	starts := asks || r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo)
 	if starts && !r.Open && g.LeavesSandbox(ctx, r.ID) {
-		return api.Errorf(api.CodeForbidden, "restart %s: it runs outside the sandbox that agents are held to", r.Name).
+		return api.Errorf(api.CodeForbidden, "restart %s: it runs outside the agents' sandbox", r.Name).
 			WithHint("start a process of your own, or ask the user to do it")
 	}
 	return nil

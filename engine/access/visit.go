@@ -11,7 +11,7 @@ func mayVisit(c server.Caller, name string, how rule, effect api.Effect) error {
 	if c.Origin.Person == "" || visitorMay(c.Origin.Role, name, how, effect, c.Agent()) {
 		return nil
 	}
-	return api.Errorf(api.CodeForbidden, "call %s: %s has the role %s in this fleet, which may not", name, c.Origin.Person, c.Origin.Role)
+	return api.Errorf(api.CodeForbidden, "call %s: %s has the role %s in this fleet, which does not allow it", name, c.Origin.Person, c.Origin.Role)
 }
 
 func visitorMay(role api.FleetRole, name string, how rule, effect api.Effect, agent bool) bool {

@@ -157,7 +157,7 @@ func TestAConversationIsKnownByTheFileThatTheAgentHoldsOpen(t *testing.T) {
 
 func TestRulesForResumingAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
-		"resume = [\"x\"]\n":         "resume: must have {id} in one of its words",
+		"resume = [\"x\"]\n":         "resume: one of its words must contain {id}",
 		"open_file = \"[\"\n":        "open_file: must be a regular expression with one group",
 		"open_file = \"no group\"\n": "open_file: must be a regular expression with one group",
 		"cost = \"(a)(b)\"\n":        "cost: must be a regular expression with one group",

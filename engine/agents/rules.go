@@ -121,10 +121,10 @@ func Parse(text []byte) (Rule, error) {
 		Programs: f.Programs, Scripts: f.Scripts, ReadsLines: f.ReadsLines, Resume: f.Resume, Config: f.Config, File: f.File, Transcript: f.Transcript,
 	}
 	if len(f.Resume) > 0 && !slices.ContainsFunc(f.Resume, func(word string) bool { return strings.Contains(word, "{id}") }) {
-		return Rule{}, wrong("", 0, "resume", "resume: must have {id} in one of its words")
+		return Rule{}, wrong("", 0, "resume", "resume: one of its words must contain {id}")
 	}
 	if t := f.Transcript; t.Path != "" && (!strings.Contains(t.Path, "{id}") || t.Text == "") {
-		return Rule{}, wrong("transcript", 1, "path", "transcript: must have {id} in path, and text")
+		return Rule{}, wrong("transcript", 1, "path", "transcript: path must contain {id}, and text must be set")
 	}
 	var err error
 	if rule.open, err = oneGroup(f.OpenFile); err != nil {

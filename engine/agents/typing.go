@@ -78,5 +78,5 @@ func (w *Watch) hasAsked(last *typing) error {
 	if last.asked || !w.blocked() {
 		return nil
 	}
-	return api.Errorf(api.CodeConflict, "enter was not pressed: the agent asks something by now").WithHint("the text stands in its prompt or in the answer; look at the screen")
+	return api.Errorf(api.CodeConflict, "enter was not pressed: the agent now asks something").WithHint("the text is in its prompt or its answer; check the screen")
 }

@@ -99,7 +99,7 @@ func (w *Watch) Moved() {
 
 // guarded keeps a mistake over what an agent shows or writes to this look.
 func (w *Watch) guarded(look func()) func() {
-	return panics.Logged(w.o.Log, "look at a coding agent", look)
+	return panics.Logged(w.o.Log, "inspect a coding agent", look)
 }
 
 func (w *Watch) lookDue() {

@@ -204,7 +204,7 @@ func (r Request) Text(spell, spellLines func(string) string) RequestText {
 
 // RequestListOutput is the output of request.list, oldest first.
 type RequestListOutput struct {
-	Requests []Request `json:"requests" jsonschema:"those that are open"`
+	Requests []Request `json:"requests" jsonschema:"the open requests"`
 }
 
 // RequestAnswerInput is the input of request.answer.

@@ -93,7 +93,7 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeInternal, Message: err.Error()}
 }
 
-const endingMessage = "the engine is ending"
+const endingMessage = "the engine is stopping"
 
 // ErrEnding returns the error for calls to an engine shutting down.
 func ErrEnding() error {

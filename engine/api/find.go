@@ -11,7 +11,7 @@ var (
 	SessionFind = NewOperation[SessionFindInput, SessionFindOutput]("session.find",
 		"Searches a session's scrollback and screen for text, or for the start of a command's prompt or output.", Read)
 	SessionText = NewOperation[SessionTextInput, SessionTextOutput]("session.text",
-		"Reads the text between two places of a session's scrollback and screen.", Read)
+		"Reads the text between two points in a session's scrollback and screen.", Read)
 )
 
 // A Place is a cell in the sequence of a session's scrollback and screen. Lines

@@ -23,7 +23,7 @@ func DecodeInput(name string, body []byte, in any) *Error {
 	}
 	// Decode stops after the first value.
 	if _, err := d.Token(); err != io.EOF {
-		return Errorf(CodeInvalid, "call %s: something follows the input", name)
+		return Errorf(CodeInvalid, "call %s: unexpected data after the input", name)
 	}
 	return nil
 }

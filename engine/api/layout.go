@@ -19,7 +19,7 @@ type Layout struct {
 	Current int         `json:"current,omitempty" jsonschema:"index of the visible tab"`
 	Float   *LayoutTab  `json:"float,omitempty" jsonschema:"the panes floating over the tabs"`
 	Floats  bool        `json:"floats,omitempty" jsonschema:"float is visible"`
-	Closed  []string    `json:"closed,omitempty" jsonschema:"ids of ended sessions that were closed and are no longer listed"`
+	Closed  []string    `json:"closed,omitempty" jsonschema:"ids of exited sessions that were closed and are no longer listed"`
 }
 
 // A LayoutTab is a tree of splits as a list in preorder: each split, then its first half, then its
@@ -86,10 +86,10 @@ const (
 // Check returns an *Error with CodeInvalid if the layout exceeds a limit or is not a tree.
 func (l Layout) Check() error {
 	if len(l.Tabs) > MaxTabs {
-		return Errorf(CodeInvalid, "layout: it has more than %d tabs", MaxTabs)
+		return Errorf(CodeInvalid, "layout: more than %d tabs", MaxTabs)
 	}
 	if len(l.Closed) > MaxClosed {
-		return Errorf(CodeInvalid, "layout: more than %d sessions were put away", MaxClosed)
+		return Errorf(CodeInvalid, "layout: more than %d closed sessions", MaxClosed)
 	}
 	tabs := l.Tabs
 	if l.Float != nil {
@@ -108,9 +108,9 @@ func (l Layout) Check() error {
 			case open == 0:
 				return Errorf(CodeInvalid, "layout: tab %d has more nodes than its splits have halves", i)
 			case !split && n.Axis != "":
-				return Errorf(CodeInvalid, "layout: node %d of tab %d has axis %q; it is beside or below", j, i, n.Axis)
+				return Errorf(CodeInvalid, "layout: node %d of tab %d has axis %q; must be beside or below", j, i, n.Axis)
 			case n.Share < 0 || n.Share > LayoutShare:
-				return Errorf(CodeInvalid, "layout: node %d of tab %d has share %d; it is at most %d", j, i, n.Share, LayoutShare)
+				return Errorf(CodeInvalid, "layout: node %d of tab %d has share %d; must be at most %d", j, i, n.Share, LayoutShare)
 			case split:
 				open++
 			default:

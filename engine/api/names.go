@@ -86,7 +86,7 @@ func ParseName(text string) (string, error) {
 // parseEscape decodes the escape after a backslash at the start of s and returns its length.
 func parseEscape(out *strings.Builder, s string) (int, error) {
 	if s == "" {
-		return 0, fmt.Errorf(`\ stands alone; \\ is a backslash`)
+		return 0, fmt.Errorf(`a lone \; write \\ for a backslash`)
 	}
 	if letter := strings.IndexByte(`\"'nrteabfv`, s[0]); letter >= 0 {
 		out.WriteByte("\\\"'\n\r\t\x1b\a\b\f\v"[letter])
@@ -95,11 +95,11 @@ func parseEscape(out *strings.Builder, s string) (int, error) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[0]]
 	if digits == 0 {
 		_, n := utf8.DecodeRuneInString(s)
-		return 0, fmt.Errorf(`\%s stands for nothing; \\ is a backslash`, s[:n])
+		return 0, fmt.Errorf(`unknown escape \%s; write \\ for a backslash`, s[:n])
 	}
 	value, err := strconv.ParseUint(s[1:min(1+digits, len(s))], 16, 32)
 	if err != nil || len(s) < 1+digits || digits > 2 && !utf8.ValidRune(rune(value)) || value == 0 {
-		return 0, fmt.Errorf(`\%c wants %d hexadecimal digits of a character`, s[0], digits)
+		return 0, fmt.Errorf(`\%c needs %d hexadecimal digits of a character`, s[0], digits)
 	}
 	if digits == 2 {
 		out.WriteByte(byte(value))

@@ -161,7 +161,7 @@ func (a *Arbiter) openQuestion(in api.PolicyCheckInput, caller server.Caller, v 
 	}
 	// A flood of requests from one agent must not hide those of others.
 	if len(a.open) >= maxQuestions || own >= maxQuestionsOf {
-		return nil, api.Errorf(api.CodeUnavailable, "ask the user: %d requests wait already, %d of them this agent's", len(a.open), own)
+		return nil, api.Errorf(api.CodeUnavailable, "ask the user: %d requests are already open, %d of them from this agent", len(a.open), own)
 	}
 	if a.open == nil {
 		a.open = make(map[string]*question)
@@ -185,8 +185,8 @@ func (a *Arbiter) awaitAnswer(ctx context.Context, q *question, timeout time.Dur
 	}
 	a.closeQuestion(q.request.ID, api.PolicyCheckOutput{
 		Decision: string(policy.Deny),
-		Reason:   fmt.Sprintf("nobody has answered the request within %v", timeout),
-		Hint:     "try again when somebody is there, or do something else",
+		Reason:   fmt.Sprintf("nobody answered the request within %v", timeout),
+		Hint:     "try again later, or do something else",
 	}, "expired", "")
 	// The user may have answered at the last moment, before close.
 	return <-q.answered, nil
@@ -241,7 +241,7 @@ func (a *Arbiter) findOpen(prefix string) (string, error) {
 	case len(found) == 0 || prefix == "":
 		return "", errNoRequest(prefix)
 	case len(found) > 1:
-		return "", api.Errorf(api.CodeAmbiguous, "answer request %s: several ids begin like this", names.Shown(prefix))
+		return "", api.Errorf(api.CodeAmbiguous, "answer request %s: several ids begin with it", names.Shown(prefix))
 	}
 	return found[0], nil
 }

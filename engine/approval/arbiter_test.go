@@ -185,7 +185,7 @@ func TestTooManyOpenRequestsAreRejected(t *testing.T) {
 			go a.Check(ctx, from(0))
 		}
 		synctest.Wait()
-		if _, err := a.Check(ctx, from(0)); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "20 of them this agent's") {
+		if _, err := a.Check(ctx, from(0)); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "20 of them from this agent") {
 			t.Errorf("one more of an agent: %v", err)
 		}
 		for i := range maxQuestions - maxQuestionsOf {

@@ -74,9 +74,9 @@ func newAt(t *Tree, verb, to string, fill func(dst side, temp string) error) (In
 	defer dst.dir.Close()
 	switch {
 	case b.isRoot(t.Roots):
-		return Info{}, errorf(Invalid, "%s to %s: it is one of the folders that the call is confined to", verb, b.path)
+		return Info{}, errorf(Invalid, "%s to %s: it is itself one of the allowed folders", verb, b.path)
 	case dst.info != nil:
-		return Info{}, errorf(Exists, "%s to %s: there is one already", verb, b.path).hint("choose another name")
+		return Info{}, errorf(Exists, "%s to %s: the target already exists", verb, b.path).hint("choose another name")
 	}
 	temp := temporary(dst.name)
 	if err = fill(dst, temp); err == nil {
@@ -240,7 +240,7 @@ func packFile(ctx context.Context, to *archive.Packer, dir *opened, name, path s
 			n, err := io.CopyN(out, f, min(rest, packStep))
 			progressed(ctx, n)
 			if rest -= n; errors.Is(err, io.EOF) {
-				return errors.New("it became shorter while it was packed")
+				return errors.New("it shrank while it was being packed")
 			}
 			if err != nil {
 				return err

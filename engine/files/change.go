@@ -65,7 +65,7 @@ func (t *Tree) delete(ctx context.Context, path string, recursive bool) error {
 	}
 	defer p.close()
 	if p.isRoot(t.Roots) {
-		return errorf(Invalid, "delete %s: it is one of the folders that the call is confined to", p.path)
+		return errorf(Invalid, "delete %s: it is itself one of the allowed folders", p.path)
 	}
 	dir, name, err := p.parent(false)
 	if err != nil {
@@ -159,7 +159,7 @@ func (t *Tree) move(ctx context.Context, from, to string, overwrite bool) (Info,
 
 // holdsClosed is the error of what would take something closed with it.
 func holdsClosed(verb, path string) error {
-	return errorf(Outside, "%s %s: it holds what is Tandem's own, and closed to agents", verb, path)
+	return errorf(Outside, "%s %s: it contains Tandem's own files, which are closed to agents", verb, path)
 }
 
 func remove(ctx context.Context, s side) error {
@@ -248,17 +248,17 @@ func transferable(roots []string, verb string, a, b place, src, dst side, overwr
 	case verb == "move" && src.dir.closed.lieIn(idOf(src.info)):
 		return holdsClosed(verb, a.path)
 	case a.isRoot(roots) || b.isRoot(roots):
-		return errorf(Invalid, "%s %s: it is one of the folders that the call is confined to", verb, a.path)
+		return errorf(Invalid, "%s %s: it is itself one of the allowed folders", verb, a.path)
 	case inside:
 		return errorf(Invalid, "%s %s: %s is the same, or inside it", verb, a.path, b.path)
 	case dst.info == nil:
 		return nil
 	case !overwrite:
-		return errorf(Exists, "%s to %s: there is one already", verb, b.path).hint("let it be overwritten, or choose another name")
+		return errorf(Exists, "%s to %s: the target already exists", verb, b.path).hint("allow overwriting, or choose another name")
 	case dst.info.IsDir():
-		return errorf(Exists, "%s to %s: a folder is there, and only files are replaced", verb, b.path)
+		return errorf(Exists, "%s to %s: the target is a folder; only files can be replaced", verb, b.path)
 	case src.info.IsDir():
-		return errorf(Exists, "%s to %s: a file is there, which a folder cannot replace", verb, b.path)
+		return errorf(Exists, "%s to %s: the target is a file, which a folder cannot replace", verb, b.path)
 	}
 	return nil
 }

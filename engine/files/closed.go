@@ -13,7 +13,7 @@ import (
 )
 
 // errClosed is why something that is closed cannot be reached.
-var errClosed = errors.New("it is Tandem's own, and closed to agents")
+var errClosed = errors.New("it belongs to Tandem and is closed to agents")
 
 // A fileID tells a file from all others that there are at the time, whatever
 // leads to it. The zero value is that of none.

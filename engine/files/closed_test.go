@@ -70,7 +70,7 @@ func TestNothingClosedIsReached(t *testing.T) {
 func TestWhatIsClosedSaysSo(t *testing.T) {
 	g := closedGround(t)
 	_, err := g.Read(t.Context(), ReadRequest{Path: "own/secret"})
-	if want := "read " + g.root + "/own/secret: it is Tandem's own, and closed to agents"; err == nil || err.Error() != want {
+	if want := "read " + g.root + "/own/secret: it belongs to Tandem and is closed to agents"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

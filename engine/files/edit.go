@@ -35,7 +35,7 @@ func (t *Tree) EditFile(ctx context.Context, path string, edits []Edit) (abs str
 
 func (t *Tree) edit(ctx context.Context, path string, edits []Edit) (abs string, counts []int, err error) {
 	if len(edits) == 0 {
-		return "", nil, errorf(Invalid, "edit %s: there are no edits", path)
+		return "", nil, errorf(Invalid, "edit %s: no edits given", path)
 	}
 	p, err := t.locate(path, way{verb: "edit"})
 	if err != nil {
@@ -66,7 +66,7 @@ func (p place) edit(edits []Edit) ([]int, error) {
 	}
 	defer dir.Close()
 	if now, err := dir.Lstat(name); err != nil || !same(info, now) {
-		return nil, errorf(Changed, "edit %s: it was changed by somebody else meanwhile", p.path).hint("read it again")
+		return nil, errorf(Changed, "edit %s: the file was changed in the meantime", p.path).hint("read it again")
 	}
 	fill := func(f *os.File) error {
 		_, err := io.WriteString(f, text)

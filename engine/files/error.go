@@ -75,7 +75,7 @@ func failure(verb, path string, err error) error {
 	e = errorf(reason, "%s %s: %s", verb, path, cause)
 	e.refused = errors.Is(err, syscall.EACCES)
 	if reason == Outside && !errors.Is(err, errClosed) {
-		e.Hint = "it, or a link on the way, leads out of the folders that this call may reach"
+		e.Hint = "it, or a link in its path, leads outside the allowed folders"
 	}
 	return e
 }
@@ -116,9 +116,9 @@ func explain(err error) (Reason, string) {
 	case errors.Is(err, fs.ErrNotExist):
 		return NotFound, "no such file or folder"
 	case errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTEMPTY):
-		return Exists, "there is one already"
+		return Exists, "already exists"
 	case errors.Is(err, syscall.ENOTDIR):
-		return NotDir, "it, or something on the way, is not a folder"
+		return NotDir, "it, or a part of its path, is not a folder"
 	case errors.Is(err, syscall.EISDIR):
 		return NotFile, "it is a folder, not a file"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -128,7 +128,7 @@ func explain(err error) (Reason, string) {
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return Invalid, "a name in it is too long"
 	case errors.Is(err, syscall.ELOOP):
-		return Invalid, "links lead in a circle"
+		return Invalid, "its links form a loop"
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return NotFile, "it makes its reader wait"
 	case errors.Is(err, fs.ErrPermission):

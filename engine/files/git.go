@@ -35,7 +35,7 @@ type GitStatus struct {
 // A tree that is confined has no status.
 func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 	if t.Confine != nil { // what git is to believe would lie where the sandbox can change it
-		return GitStatus{}, errorf(Denied, "ask git about %s: it is not asked for agents in a sandbox", path).hint("run git status")
+		return GitStatus{}, errorf(Denied, "ask git about %s: not available to agents in a sandbox", path).hint("run git status")
 	}
 	p, err := t.locate(path, way{verb: "ask git about"})
 	if err != nil {
@@ -77,9 +77,9 @@ func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 // the commit; "" outside a repository. It reads a few small files and runs nothing.
 func Branch(t *Tree, path string) (string, error) {
 	if t.Confine != nil {
-		return "", errorf(Denied, "look for the branch of %s: it is not looked for for agents in a sandbox", path).hint("run git status")
+		return "", errorf(Denied, "find the branch of %s: not available to agents in a sandbox", path).hint("run git status")
 	}
-	p, err := t.locate(path, way{verb: "look for the branch of"})
+	p, err := t.locate(path, way{verb: "find the branch of"})
 	if err != nil {
 		return "", err
 	}

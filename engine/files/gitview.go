@@ -39,7 +39,7 @@ func newGitView(ctx context.Context, t *Tree, program string, repo repository) (
 	}
 	if info, err := tree.Stat(); err != nil || p.root.closed.lieIn(idOf(info)) {
 		tree.Close()
-		return nil, errors.New("git would look at what is closed too")
+		return nil, errors.New("git would also read what is closed")
 	}
 	v := &gitView{gitReader: gitReader{t}, repository: repo, program: program, files: tree}
 	if v.dir, err = os.MkdirTemp(t.Private, "git-"); err != nil {
@@ -128,7 +128,7 @@ func (v *gitView) configure(ctx context.Context) error {
 	}
 	v.settings.take(out, true)
 	if !v.ours(v.repository) && !v.settings.trusts(v.worktree) {
-		return errors.New("the repository is somebody else's")
+		return errors.New("the repository belongs to another user")
 	}
 	config, err := v.bytes(filepath.Join(v.common, "config"))
 	if err != nil && !errors.Is(err, NotFound) {
@@ -143,10 +143,10 @@ func (v *gitView) configure(ctx context.Context) error {
 	}
 	v.settings.take(out, false)
 	if v.settings.foreign {
-		return errors.New("the references are kept in a form that only git knows")
+		return errors.New("the references are stored in a format that only git reads")
 	}
 	if v.common == v.repository.dir && !v.isWorktree() {
-		return errors.New("the repository has no files, or has them elsewhere")
+		return errors.New("the repository has no work tree, or has it elsewhere")
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func compilePattern(expr string, ignoreCase bool) (*search.Pattern, error) {
 	pattern, err := search.Compile(expr, ignoreCase)
 	if err != nil {
 		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-		return nil, errorf(Invalid, "read pattern %q: %s", expr, why).hint("it is a regular expression (RE2); escape what is meant as it is with \\")
+		return nil, errorf(Invalid, "read pattern %q: %s", expr, why).hint("it is a regular expression (RE2); escape literal characters with \\")
 	}
 	return pattern, nil
 }

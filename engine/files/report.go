@@ -49,31 +49,31 @@ func (t *Tree) report(ctx context.Context, name, content, format string, now tim
 			return out, err
 		}
 	}
-	return WriteResult{}, errorf(Exists, "write report %s: there are %d of this name already", name, mostReports)
+	return WriteResult{}, errorf(Exists, "write report %s: %d reports already have this name", name, mostReports)
 }
 
 func checkReport(name, content, format string) error {
 	wrong := func(why string) error { return errorf(Invalid, "write report %q: %s", name, why) }
 	switch {
 	case format != "" && format != "markdown" && format != "json":
-		return wrong("the format is neither markdown nor json")
+		return wrong("the format must be markdown or json")
 	case strings.Trim(name, " .") == "":
 		return wrong("the name is empty")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return wrong("the name holds characters that cannot be shown")
+		return wrong("the name contains unprintable characters")
 	case strings.ContainsAny(name, `/\`):
-		return wrong("the name must be without a folder")
+		return wrong("the name must not include a folder")
 	case len(name) > mostReportName:
 		return wrong("the name is longer than 200 bytes")
 	case hasExtension(name):
-		return wrong("the name must be without an extension; the format decides that")
+		return wrong("the name must have no extension; the format determines it")
 	}
 	if format != "json" {
 		return nil
 	}
 	var value json.RawMessage
 	if err := json.Unmarshal([]byte(content), &value); err != nil {
-		return wrong("the content is no JSON: " + explainJSON([]byte(content), err))
+		return wrong("the content is not valid JSON: " + explainJSON([]byte(content), err))
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (g gitReader) head(r repository) (branch, commit string, err error) {
 			return branch, text, nil
 		}
 	}
-	return "", "", errors.New("HEAD names no branch and no commit")
+	return "", "", errors.New("HEAD names neither a branch nor a commit")
 }
 
 // packed is the commit of a reference among those that are kept in one file.

@@ -28,9 +28,9 @@ func (t *Tree) Trash(path string, now time.Time) (trashed string, err error) {
 
 func (t *Tree) trash(path string, now time.Time) (string, error) {
 	if len(t.Roots) > 0 {
-		return "", errorf(Outside, "put %s into the trash: the trash is outside the allowed folders", path)
+		return "", errorf(Outside, "move %s to the trash: the trash is outside the allowed folders", path)
 	}
-	p, err := t.locate(path, way{verb: "put into the trash", link: true})
+	p, err := t.locate(path, way{verb: "move to the trash", link: true})
 	if err != nil {
 		return "", err
 	}
@@ -40,10 +40,10 @@ func (t *Tree) trash(path string, now time.Time) (string, error) {
 	}
 	can, shown, err := t.trashFor(p.real)
 	if err != nil {
-		return "", failure("put into the trash", p.real, err)
+		return "", failure("move to the trash", p.real, err)
 	}
 	to, err := can.discard(p, shown, now)
-	return to, failure("put into the trash", p.real, err)
+	return to, failure("move to the trash", p.real, err)
 }
 
 // trashable refuses what could not be taken out again.
@@ -51,16 +51,16 @@ func trashable(p place, home string) error {
 	abs := p.real
 	info, err := p.root.Lstat(p.rel)
 	if err != nil {
-		return failure("put into the trash", abs, err)
+		return failure("move to the trash", abs, err)
 	}
 	if p.root.closed.lieIn(idOf(info)) {
-		return holdsClosed("put into the trash", abs)
+		return holdsClosed("move to the trash", abs)
 	}
 	if _, holds := below(abs, home); holds || abs == "/" {
-		return errorf(Invalid, "put %s into the trash: it holds the trash", abs)
+		return errorf(Invalid, "move %s to the trash: it contains the trash", abs)
 	}
 	if _, within := below(home, abs); within {
-		return errorf(Invalid, "put %s into the trash: it already exists", abs).hint("delete it for good")
+		return errorf(Invalid, "move %s to the trash: it already exists", abs).hint("delete it permanently")
 	}
 	return nil
 }
@@ -192,15 +192,15 @@ func (t *Tree) Restore(ctx context.Context, trashed, to string, overwrite bool) 
 
 func (t *Tree) restore(ctx context.Context, trashed, to string, overwrite bool) (Info, error) {
 	if len(t.Roots) > 0 {
-		return Info{}, errorf(Outside, "take %s out of the trash: the trash is outside the allowed folders", trashed)
+		return Info{}, errorf(Outside, "restore %s from the trash: the trash is outside the allowed folders", trashed)
 	}
-	trashed, err := t.absolute("take out of the trash", trashed)
+	trashed, err := t.absolute("restore from the trash", trashed)
 	if err != nil {
 		return Info{}, err
 	}
 	dir := filepath.Dir(trashed)
 	if filepath.Base(dir) != "files" {
-		return Info{}, errorf(Invalid, "take %s out of the trash: it is not in one", trashed)
+		return Info{}, errorf(Invalid, "restore %s from the trash: it is not in the trash", trashed)
 	}
 	if _, err := t.mkdir(filepath.Dir(to), true); err != nil {
 		return Info{}, err

@@ -71,7 +71,7 @@ func (t *Tree) absolute(verb, path string) (string, error) {
 	}
 	switch {
 	case strings.IndexByte(path, 0) >= 0:
-		return "", errorf(Invalid, "%s %q: the path holds a NUL byte", verb, path)
+		return "", errorf(Invalid, "%s %q: the path contains a NUL byte", verb, path)
 	case path == "~" || strings.HasPrefix(path, "~/"):
 		path = filepath.Join(t.Home, path[1:])
 	case !filepath.IsAbs(path):

@@ -42,7 +42,7 @@ func (t *Tree) Write(ctx context.Context, r WriteRequest) (out WriteResult, err 
 
 func (t *Tree) write(ctx context.Context, r WriteRequest) (WriteResult, error) {
 	if r.Append && r.New {
-		return WriteResult{}, errorf(Invalid, "write %s: append and new exclude each other", r.Path)
+		return WriteResult{}, errorf(Invalid, "write %s: append and new cannot be combined", r.Path)
 	}
 	p, err := t.locate(r.Path, way{verb: "write", make: true, link: r.New})
 	if err != nil {

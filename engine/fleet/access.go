@@ -91,7 +91,7 @@ const anyQueue = "any"
 // Issue makes the JWT of a user with a public key, signed by an account.
 func Issue(account nkeys.KeyPair, u User, key string) (string, error) {
 	if !nkeys.IsValidPublicUserKey(key) {
-		return "", errors.New("issue JWT: the key is not that of a user")
+		return "", errors.New("issue JWT: not a user's key")
 	}
 	return u.claims(key).Encode(account)
 }

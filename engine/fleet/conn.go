@@ -150,7 +150,7 @@ func (l *conn) close() {
 	l.closed = true
 	l.mu.Unlock()
 	l.nats.Close()
-	l.down(errors.New("this engine leaves the fleet"))
+	l.down(errors.New("this engine is leaving the fleet"))
 }
 
 // keep has a pipe end with the connection. It fails if there is none.
@@ -176,14 +176,14 @@ func plainly(err error) error {
 	var unknown x509.UnknownAuthorityError
 	switch {
 	case errors.As(err, &expired) && expired.Reason == x509.Expired:
-		return fmt.Errorf("the hub's certificate is not valid now: it is good from %s to %s; restart the hub, or set this machine's clock",
+		return fmt.Errorf("the hub's certificate is not valid now: it is valid from %s to %s; restart the hub, or correct this machine's clock",
 			expired.Cert.NotBefore.Format(time.DateTime), expired.Cert.NotAfter.Format(time.DateTime))
 	case errors.As(err, &unknown):
-		return errors.New("another hub answers there: its certificate is not signed by the authority that this machine knows")
+		return errors.New("a different hub answered: its certificate is not signed by the authority known here")
 	case errors.Is(err, nats.ErrAuthRevoked), strings.Contains(strings.ToLower(err.Error()), "revoked"):
 		return errors.New("the hub has revoked this key; ask for another invitation")
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return errors.New("the hub does not let this key in: it was revoked or has expired; ask for another invitation")
+		return errors.New("the hub rejects this key: it was revoked or has expired; ask for another invitation")
 	case errors.Is(err, nats.ErrNoServers):
 		return errors.New("no hub answers there")
 	case errors.Is(err, nats.ErrTimeout):

@@ -49,7 +49,7 @@ func ParseCredentials(text []byte) (Credentials, error) {
 		return Credentials{}, err
 	}
 	if public, err := key.PublicKey(); err != nil || public != claims.Subject {
-		return Credentials{}, errors.New("the key is not that of the JWT")
+		return Credentials{}, errors.New("the key does not match the JWT")
 	}
 	return Credentials{User: user, JWT: token, issuer: claims.Issuer, key: key}, nil
 }
@@ -84,7 +84,7 @@ func readUser(token string) (User, *jwt.UserClaims, error) {
 		}
 	}
 	if !ValidName(u.Name) || u.Kind == "" {
-		return User{}, nil, errors.New("read JWT: it is not of a user of a fleet")
+		return User{}, nil, errors.New("read JWT: not the JWT of a fleet's user")
 	}
 	return u, claims, nil
 }
@@ -112,7 +112,7 @@ func authority(path string) (*tls.Config, error) {
 func trusting(text []byte) (*tls.Config, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, errors.New("read authority: it is no certificate in PEM")
+		return nil, errors.New("read authority: not a PEM certificate")
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {

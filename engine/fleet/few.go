@@ -80,7 +80,7 @@ func linked(m api.FleetMachine) api.Machine {
 	l := api.Machine{Name: m.Name, State: api.MachineConnected, Version: m.Version, Target: "the fleet", Fleet: true, RTTMS: m.RTTMS}
 	if m.State == api.FleetAway {
 		seen := m.LastSeen
-		l.State, l.LastSeen, l.Error = api.MachineAway, &seen, "the hub does not hear from it"
+		l.State, l.LastSeen, l.Error = api.MachineAway, &seen, "the hub receives nothing from it"
 	}
 	return l
 }
@@ -101,7 +101,7 @@ func (p *Person) watch(ctx context.Context) {
 		}
 		for name, m := range told {
 			if _, there := now[name]; !there {
-				m.State, m.Error = api.MachineAway, "it is not shown any more"
+				m.State, m.Error = api.MachineAway, "it is no longer shown"
 				p.tell(&m)
 			}
 		}

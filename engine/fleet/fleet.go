@@ -96,7 +96,7 @@ func (f *Fleet) join(c Config) (machine *Machine, person *Person, faults map[Kin
 func credentialsOf(path string, kind Kind) (Credentials, error) {
 	creds, err := ReadCredentials(path)
 	if err == nil && creds.Kind != kind {
-		err = errors.New("read credentials " + path + ": they are not of a " + string(kind))
+		err = errors.New("read credentials " + path + ": not the credentials of a " + string(kind))
 	}
 	return creds, err
 }
@@ -140,7 +140,7 @@ func (f *Fleet) asPerson() (*Person, error) {
 	case f.faults[KindPerson] != nil:
 		return nil, api.Errorf(api.CodeUnavailable, "reach the fleet: %v", f.faults[KindPerson])
 	}
-	return nil, api.Errorf(api.CodeNotFound, "reach the fleet: nobody has joined one here as a person").
+	return nil, api.Errorf(api.CodeNotFound, "reach the fleet: nobody has joined one here as a person yet").
 		WithHint("`tandem hub invite person NAME --role operate` on the hub invites you")
 }
 

@@ -90,7 +90,7 @@ func (m *Machine) open(data []byte, to, person string) {
 	if err != nil {
 		m.Log.Warn("fleet", "event", "refused", "person", person, "error", err)
 		if len(r.ID) == 32 && ValidName(r.ID) {
-			m.refuse(downSubject(me, person, r.ID), api.Errorf(api.CodeForbidden, "reach machine %s: it refuses this: %v", me, err))
+			m.refuse(downSubject(me, person, r.ID), api.Errorf(api.CodeForbidden, "reach machine %s: it refused: %v", me, err))
 		}
 		return
 	}

@@ -43,7 +43,7 @@ func (c Credentials) request(to, id string, p transport.Preface) ([]byte, error)
 		return nil, err
 	}
 	if len(who) > transport.MaxPreface {
-		return nil, api.Errorf(api.CodeForbidden, "reach machine %s: the sandbox and folders that this agent is held to take more than %d KB to tell", to, transport.MaxPreface>>10)
+		return nil, api.Errorf(api.CodeForbidden, "reach machine %s: the agent's sandbox and folders take more than %d KB to describe", to, transport.MaxPreface>>10)
 	}
 	r := openRequest{ID: id, JWT: c.JWT, Who: who}
 	if r.Sign, err = c.key.Sign(r.signed(to)); err != nil {
@@ -74,13 +74,13 @@ func (c Credentials) check(data []byte, to, person string) (openRequest, Visitor
 	claims.Validate(valid)
 	switch {
 	case claims.Issuer != c.issuer:
-		return r, Visitor{}, errors.New("it is from somebody of another fleet")
+		return r, Visitor{}, errors.New("it comes from another fleet")
 	case valid.IsBlocking(true):
 		return r, Visitor{}, errors.New("its key has expired, or is not valid yet; compare the clocks of the machines")
 	case user.Kind != KindPerson || user.Name != person || !Known(user.Role):
-		return r, Visitor{}, errors.New("it is from nobody who may ask")
+		return r, Visitor{}, errors.New("its sender has no role in this fleet")
 	case len(r.ID) != 32 || strings.ContainsAny(r.ID, ".*> \t\r\n"):
-		return r, Visitor{}, errors.New("its id is none")
+		return r, Visitor{}, errors.New("its id is invalid")
 	}
 	key, err := nkeys.FromPublicKey(claims.Subject)
 	if err == nil {
@@ -91,7 +91,7 @@ func (c Credentials) check(data []byte, to, person string) (openRequest, Visitor
 	}
 	v := Visitor{Person: user.Name, Role: user.Role}
 	if err := json.Unmarshal(r.Who, &v.Preface); err != nil {
-		return r, Visitor{}, errors.New("it does not say who asks")
+		return r, Visitor{}, errors.New("it does not name its sender")
 	}
 	return r, v, nil
 }

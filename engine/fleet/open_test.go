@@ -85,7 +85,7 @@ func TestAMachineServesOnlyWhomItsFleetHasSigned(t *testing.T) {
 		{"a request to another machine", ask(ann, "other", nil), "ann", "its signature is wrong"},
 		{"a request to any", ask(ann, "any role=web", nil), "ann", "its signature is wrong"},
 		{"another id", ask(ann, "box", func(r *openRequest) { r.ID = newID() }), "ann", "its signature is wrong"},
-		{"an id that is a wildcard", ask(ann, "box", func(r *openRequest) { r.ID = "*" }), "ann", "its id is none"},
+		{"an id that is a wildcard", ask(ann, "box", func(r *openRequest) { r.ID = "*" }), "ann", "its id is invalid"},
 		{"another origin", ask(ann, "box", func(r *openRequest) { r.Who = json.RawMessage(`{"origin":"root@hub"}`) }), "ann", "its signature is wrong"},
 		{"the JWT of an admin", ask(ann, "box", func(r *openRequest) { r.JWT = bob.JWT }), "bob", "its signature is wrong"},
 		{"on the subject of another person", ask(ann, "box", nil), "bob", "nobody who may ask"},

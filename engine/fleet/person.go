@@ -74,7 +74,7 @@ var errAway = errors.New("it is away")
 // Open connects to the engine of a machine.
 func (p *Person) Open(ctx context.Context, machine string, who transport.Preface) (net.Conn, transport.Hello, error) {
 	if !ValidName(machine) {
-		return nil, transport.Hello{}, api.Errorf(api.CodeNotFound, "reach machine %s: there is none of this name", machine)
+		return nil, transport.Hello{}, api.Errorf(api.CodeNotFound, "reach machine %s: no machine has this name", machine)
 	}
 	me := p.conn.user.Name
 	id := newID()
@@ -145,11 +145,11 @@ func (p *Person) greet(ctx context.Context, pipe *Pipe, subject, to, id string, 
 	return hello, nil
 }
 
-const hintFleet = "`tandem fleet` shows the machines and how they are"
+const hintFleet = "`tandem fleet` lists the machines and their states"
 
 // AwaySince says that a machine cannot be asked.
 func AwaySince(machine string, seen time.Time) error {
-	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is away, last seen %v ago", machine, time.Since(seen).Round(time.Second)).WithHint(hintFleet)
+	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline, last seen %v ago", machine, time.Since(seen).Round(time.Second)).WithHint(hintFleet)
 }
 
 // unreachable says why a machine could not be reached.
@@ -165,7 +165,7 @@ func (p *Person) unreachable(machine string, err error) error {
 		if seen := p.view.seen(machine); !seen.IsZero() {
 			return AwaySince(machine, seen)
 		}
-		return api.Errorf(api.CodeUnavailable, "reach machine %s: it is away, or there is none of this name", machine).WithHint(hintFleet)
+		return api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline, or no machine has this name", machine).WithHint(hintFleet)
 	}
 	return api.Errorf(api.CodeUnavailable, "reach machine %s: %v", machine, err).WithHint(hintFleet)
 }

@@ -73,7 +73,7 @@ const (
 )
 
 // errGone says that the other end is not there.
-var errGone = errors.New("nothing comes from it any more")
+var errGone = errors.New("it stopped sending")
 
 // newPipe subscribes to what comes; nothing is sent yet.
 func (l *conn) newPipe(from, to, peer string) (*Pipe, error) {
@@ -124,7 +124,7 @@ func (p *Pipe) receive(m *nats.Msg) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if number != p.heard {
-		p.endWith(errors.New("messages were lost on the way"))
+		p.endWith(errors.New("messages were lost"))
 		return
 	}
 	p.heard++
@@ -134,7 +134,7 @@ func (p *Pipe) receive(m *nats.Msg) {
 		p.hello, p.from = body, m.Subject
 	case kindData:
 		if p.waiting += len(body); p.waiting > window {
-			p.endWith(errors.New("more has come than was asked for"))
+			p.endWith(errors.New("more data arrived than requested"))
 			return
 		}
 		p.got = append(p.got, body)

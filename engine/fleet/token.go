@@ -49,14 +49,14 @@ func ParseToken(token string) (i Invitation, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(token)
 	const least = 2 + len(i.ID) + len(i.Secret) + len(i.Authority) + 2
 	if err != nil || len(data) <= least {
-		return i, errors.New("the invitation is not complete")
+		return i, errors.New("the invitation is incomplete")
 	}
 	said, sum := data[:len(data)-2], sha256.Sum256(data[:len(data)-2])
 	switch {
 	case !bytes.Equal(sum[:2], data[len(data)-2:]):
-		return i, errors.New("the invitation is not complete")
+		return i, errors.New("the invitation is incomplete")
 	case said[0] != tokenVersion:
-		return i, errors.New("the invitation is of another version of tandem")
+		return i, errors.New("the invitation is from another version of tandem")
 	}
 	switch said[1] {
 	case KindMachine[0]:
@@ -64,7 +64,7 @@ func ParseToken(token string) (i Invitation, err error) {
 	case KindPerson[0]:
 		i.Kind = KindPerson
 	default:
-		return i, errors.New("the invitation is of another version of tandem")
+		return i, errors.New("the invitation is from another version of tandem")
 	}
 	said = said[2:]
 	said = said[copy(i.ID[:], said):]
@@ -168,7 +168,7 @@ func (i Invitation) trust() *tls.Config {
 					return err
 				}
 			}
-			return errors.New("another hub answers there than the one that this invitation is from")
+			return errors.New("the hub that answered did not issue this invitation")
 		},
 	}
 }

@@ -228,7 +228,7 @@ func TestAnInvitationWorksOnceInTimeAndAtItsHubAlone(t *testing.T) {
 	}
 	late := invite()
 	now = now.Add(25 * time.Hour)
-	refuses("after its time", late, "the invitation has expired, 1h0m0s ago by the hub's clock")
+	refuses("after its time", late, "the invitation expired 1h0m0s ago, by the hub's clock")
 	wrong := invite()
 	wrong.Secret[0]++
 	refuses("with another secret", wrong, "does not know this invitation")
@@ -289,7 +289,7 @@ func TestACertificateThatHasExpiredIsToldOf(t *testing.T) {
 	r.options.Now = func() time.Time { return time.Now().Add(-6 * 365 * 24 * time.Hour) }
 	r.start()
 	_, err := fleet.Ask(c, creds, "x", nil)
-	if err == nil || !strings.Contains(err.Error(), "the hub's certificate is not valid now: it is good from") {
+	if err == nil || !strings.Contains(err.Error(), "the hub's certificate is not valid now: it is valid from") {
 		t.Errorf("Ask = %v", err)
 	}
 }

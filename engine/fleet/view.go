@@ -265,7 +265,7 @@ func (p *Person) meant(ctx context.Context, meant func(api.FleetMachine) bool) (
 	case list == nil && fault != nil:
 		return nil, nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub cannot be reached: %v", fault)
 	case list == nil:
-		return nil, nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub does not say which machines there are")
+		return nil, nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub did not list its machines")
 	}
 	return list, epochs, nil
 }
@@ -333,7 +333,7 @@ func selection(in api.FleetListInput) (func(api.FleetMachine) bool, error) {
 	var patterns []string
 	for _, name := range in.Names {
 		if _, err := path.Match(name, ""); err != nil {
-			return nil, api.Errorf(api.CodeInvalid, "read name %q: it is no pattern", name)
+			return nil, api.Errorf(api.CodeInvalid, "read name %q: not a valid pattern", name)
 		}
 		if named[name] = true; !ValidName(name) {
 			patterns = append(patterns, name)

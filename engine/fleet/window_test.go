@@ -189,7 +189,7 @@ func TestRowsThatChangeAreInTheirPlaces(t *testing.T) {
 }
 
 // An engine that starts anew cannot delete what the one before has written, which it does not
-// know: that is not shown any more.
+// know: that is no longer shown.
 func TestRowsOfAnEarlierEngineAreNotShown(t *testing.T) {
 	t.Parallel()
 	rows := someMachines(t)

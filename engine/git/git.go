@@ -40,7 +40,7 @@ type Command struct {
 
 // ErrPipe is returned if git was killed because it waited for the writer of a named pipe, put in
 // the place of a file.
-var ErrPipe = errors.New("a named pipe is in the place of a file that git reads")
+var ErrPipe = errors.New("a file that git reads is a named pipe")
 
 // Run runs git with args and returns its stdout and stderr.
 func (c Command) Run(ctx context.Context, args ...string) (out, errorOutput []byte, err error) {

@@ -181,7 +181,7 @@ func (h *History) Add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 
 func (h *History) Remove(ctx context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {
 	if len(in.IDs) == 0 && in.Command == "" {
-		return api.HistoryCount{}, api.Errorf(api.CodeInvalid, "remove from history: neither ids nor a command are given")
+		return api.HistoryCount{}, api.Errorf(api.CodeInvalid, "remove from history: give ids or a command")
 	}
 	return h.removeRows(ctx, func(x *historyIndex) func(*historyEntry) bool {
 		ids := make(map[int64]bool, len(in.IDs))

@@ -224,7 +224,7 @@ func (h *History) closeDeleted() {
 
 func (h *History) reportAside(aside string) {
 	if aside != "" {
-		h.notice("the history was damaged; it is set aside as " + filepath.Join(h.dir, aside) + ", and an empty one is begun")
+		h.notice("the history was damaged; it was set aside as " + filepath.Join(h.dir, aside) + ", and a new one was started")
 	}
 }
 

@@ -187,7 +187,7 @@ func (c *command) startError(err error) error {
 	var silent *silentError
 	switch {
 	case transport.Missing(text):
-		return errors.New("there is no tandem on it")
+		return errors.New("tandem is not installed on it")
 	case transport.NeedsPerson(text):
 		return &personError{lastLines(text)}
 	case text != "" && errors.As(err, &silent):
@@ -195,7 +195,7 @@ func (c *command) startError(err error) error {
 	case text != "":
 		return errors.New(lastLines(text))
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%s ended without a word: %v", c.cmd.Args[0], c.cmd.ProcessState)
+		return fmt.Errorf("%s exited without output: %v", c.cmd.Args[0], c.cmd.ProcessState)
 	}
 	return err
 }

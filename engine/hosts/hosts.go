@@ -106,7 +106,7 @@ func (h *Hosts) Set(machines []transport.Machine) {
 	// Outside the lock, because Tell calls other code.
 	for _, l := range gone {
 		l.end()
-		h.Tell(api.Machine{Name: l.machine.Name, State: api.MachineAway, Error: "config.toml has it no more, or otherwise", Target: l.machine.Target(), SSH: l.machine.SSH != ""})
+		h.Tell(api.Machine{Name: l.machine.Name, State: api.MachineAway, Error: "it was removed from config.toml, or changed there", Target: l.machine.Target(), SSH: l.machine.SSH != ""})
 	}
 	for _, l := range added {
 		h.Tell(l.currentState())
@@ -136,8 +136,8 @@ func (h *Hosts) findLink(name string) (*link, error) {
 		l = h.startedLink(name)
 	}
 	if l == nil {
-		return nil, api.Errorf(api.CodeNotFound, "reach machine %s: config.toml has no machine of this name", name).
-			WithHint("`tandem machine list` shows them, `tandem machine add` makes one")
+		return nil, api.Errorf(api.CodeNotFound, "reach machine %s: config.toml has no machine with this name", name).
+			WithHint("`tandem machine list` lists them, `tandem machine add` adds one")
 	}
 	return l, nil
 }

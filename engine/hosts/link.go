@@ -327,7 +327,7 @@ func (l *link) checkAgent(p transport.Preface, hello transport.Hello) error {
 	case p.By == nil:
 		return nil
 	case !hello.Agents:
-		return api.Errorf(api.CodeForbidden, "reach machine %s: tandem %s there holds no agent from here to its sandbox and folders", l.machine.Name, hello.Version).
+		return api.Errorf(api.CodeForbidden, "reach machine %s: tandem %s there cannot enforce this agent's sandbox and folders", l.machine.Name, hello.Version).
 			WithHint(l.upgradeHint())
 	case len(p.Line()) > transport.MaxPreface:
 		return api.Errorf(api.CodeForbidden, "reach machine %s: the sandbox and folders that this agent is held to take more than %d KB to tell", l.machine.Name, transport.MaxPreface>>10)
@@ -337,19 +337,19 @@ func (l *link) checkAgent(p transport.Preface, hello transport.Hello) error {
 
 func (l *link) upgradeHint() string {
 	if l.machine.SSH == "" {
-		return "install this version there; what runs there goes on"
+		return "install this version there; programs keep running"
 	}
-	return "`tandem machine upgrade " + l.machine.Name + "` brings it to this version; what runs there goes on"
+	return "`tandem machine upgrade " + l.machine.Name + "` installs this version there; programs keep running"
 }
 
-const hintAway = "it is tried again by itself; `tandem machine list` shows how it is"
+const hintAway = "Tandem keeps trying; `tandem machine list` shows its state"
 
 // unreachable returns why a machine cannot be reached, and requests an early attempt.
 func (l *link) unreachable(m api.Machine) error {
 	switch m.State {
 	case api.MachineNeedsYou:
 		return api.Errorf(api.CodeUnavailable, "reach machine %s: it needs you: %s", m.Name, m.Error).
-			WithHint("`tandem machine connect " + m.Name + "` asks you what it has to")
+			WithHint("`tandem machine connect " + m.Name + "` connects here, where it can ask you")
 	case api.MachineConnecting:
 		return api.Errorf(api.CodeUnavailable, "reach machine %s: it did not answer within %v", m.Name, openTimeout).WithHint(hintAway)
 	}
@@ -361,7 +361,7 @@ func (l *link) unreachable(m api.Machine) error {
 	if m.LastSeen != nil {
 		away = fmt.Sprintf(", last seen %v ago", time.Since(*m.LastSeen).Round(time.Second))
 	}
-	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is away%s: %s", m.Name, away, m.Error).WithHint(hintAway)
+	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline%s: %s", m.Name, away, m.Error).WithHint(hintAway)
 }
 
 // openSmuxStream opens a stream and sends the preface. If ctx ends first, it closes the stream once it

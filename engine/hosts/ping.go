@@ -48,7 +48,7 @@ func (l *link) watch(ctx context.Context, session *smux.Session) error {
 		case errors.Is(err, smux.ErrInvalidProtocol):
 			return errGarbled
 		case time.Since(last) > maxSilence:
-			return fmt.Errorf("nothing came for %v", time.Since(last).Round(time.Second))
+			return fmt.Errorf("nothing received for %v", time.Since(last).Round(time.Second))
 		default:
 			l.recordSilence(err)
 		}

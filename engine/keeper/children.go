@@ -76,10 +76,10 @@ func (k *keeper) forkChild(s *session, id uint64, spec *Spec, l *launch, master 
 	switch {
 	// The keeper could not report the exit of this child any more.
 	case k.finished:
-		err = fmt.Errorf("start %q: the keeper is about to end", spec.ID)
+		err = fmt.Errorf("start %q: the keeper is about to exit", spec.ID)
 	case s != k.engine.session:
 		// Nobody would learn of this child: the next engine may have listed the children already.
-		err = fmt.Errorf("start %q: the engine that asked is gone", spec.ID)
+		err = fmt.Errorf("start %q: the engine that asked has exited", spec.ID)
 	default:
 		// Check again: other children may have started since.
 		if err = k.checkDescriptors(spec); err == nil {

@@ -167,7 +167,7 @@ func TestStartReportsTheCause(t *testing.T) {
 		"missing file":        {func(s *Spec) { s.Argv = []string{"/no/such"} }, `start "/no/such": /no/such: no such file or directory`},
 		"not executable":      {func(s *Spec) { s.Argv = []string{plain} }, "plain: permission denied"},
 		"a folder":            {func(s *Spec) { s.Argv = []string{r.dir} }, "is a directory"},
-		"missing interpreter": {func(s *Spec) { s.Argv = []string{script} }, "is there, but the interpreter that it names is not"},
+		"missing interpreter": {func(s *Spec) { s.Argv = []string{script} }, "exists, but its interpreter does not"},
 		"missing cwd":         {func(s *Spec) { s.CWD = "/no/such" }, `start "sh": working directory /no/such: no such file or directory`},
 		"cwd is a file":       {func(s *Spec) { s.CWD = plain }, "not a directory"},
 		"no command":          {func(s *Spec) { s.Argv = nil }, "no command given"},

@@ -204,7 +204,7 @@ func (k *keeper) handle(s *session, m message, fds []int) {
 		k.wakeEngine(s, m.ID)
 	case s != k.engine.session:
 		closeFDs(fds)
-		s.reply(m.ID, fmt.Errorf("%s: only for the engine, which says %s first", m.Op, opHello))
+		s.reply(m.ID, fmt.Errorf("%s: only the engine may do this, after %s", m.Op, opHello))
 	default:
 		k.handleEngineRequest(s, m, fds)
 	}
@@ -265,7 +265,7 @@ func (k *keeper) announce(s *session) error {
 		return errors.New("its pid cannot be seen from here")
 	// Two engines must never share the children.
 	case e.announced != 0 && e.announced != pid:
-		return fmt.Errorf("process %d is the engine and lives", e.announced)
+		return fmt.Errorf("process %d is the engine and still running", e.announced)
 	}
 	if e.announced == 0 {
 		if err := k.watchEngine(pid, s.peer.pidfd); err != nil {

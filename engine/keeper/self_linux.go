@@ -190,7 +190,7 @@ func (k *keeper) checkDescriptors(spec *Spec) error {
 	} else if err == nil {
 		closeFD(fd)
 	}
-	return fmt.Errorf("the keeper may have %d open files, which %d sessions and processes need", limit.Cur, len(k.byPID))
+	return fmt.Errorf("the keeper may have %d open files, and its %d sessions and processes need them all", limit.Cur, len(k.byPID))
 }
 
 func descriptorsOf(tty bool) int {

@@ -254,7 +254,7 @@ func shellArgs(path string, argv []string) []string {
 func explainExecError(path string, err error) error {
 	switch err {
 	case syscall.ENOENT:
-		return fmt.Errorf("%s is there, but the interpreter that it names is not", path)
+		return fmt.Errorf("%s exists, but its interpreter does not", path)
 	case syscall.E2BIG:
 		return errors.New("arguments and environment are too long")
 	}

@@ -108,7 +108,7 @@ type badMessage struct {
 func (e *badMessage) Error() string { return e.why }
 
 // ErrVersion is wrapped by the error of a call to a keeper with another wireVersion.
-var ErrVersion = errors.New("the keeper that runs here is of another release")
+var ErrVersion = errors.New("the running keeper is from another release")
 
 // replyError returns the error for a call whose reply, received over l, was invalid.
 func (e *badMessage) replyError(l *link) error {
@@ -122,7 +122,7 @@ func (e *badMessage) replyError(l *link) error {
 		process = "its pid is unknown"
 	}
 	return fmt.Errorf("%w (%s): it speaks version %d of its protocol, this tandem version %d. Its programs keep running: "+
-		"start the release of tandem that it belongs to, or end it with kill, which hangs up its terminals", ErrVersion, process, e.version, wireVersion)
+		"start that release of tandem, or kill the keeper, which hangs up its terminals", ErrVersion, process, e.version, wireVersion)
 }
 
 // decode decodes a packet. It returns the message's descriptors; on an error it closes them.

@@ -209,7 +209,7 @@ func TestSecondEngineConnectionReplacesTheFirst(t *testing.T) {
 func TestOtherProcessCannotReplaceLivingEngine(t *testing.T) {
 	r := newRig(t)
 	r.keeper("run").mustBeReady()
-	if _, err := Dial(r.ctx(), r.socket); err == nil || !strings.Contains(err.Error(), "is the engine and lives") {
+	if _, err := Dial(r.ctx(), r.socket); err == nil || !strings.Contains(err.Error(), "is the engine and still running") {
 		t.Errorf("second engine: %v", err)
 	}
 }

@@ -423,7 +423,7 @@ func (s *Logs) trimLog(t trimming) {
 		s.log.Warn("trim log", "path", t.path, "error", err)
 	}
 	if !bounded && notice != nil {
-		notice("the log is not kept within its limit: the file system cannot free the head of a file")
+		notice("the log exceeds its limit: the file system cannot free the start of a file")
 	}
 }
 

@@ -209,13 +209,13 @@ func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 	}
 	switch {
 	case starts > 1:
-		return nil, api.Errorf(api.CodeInvalid, "read log of %s: since, from_line and tail exclude each other", p.Name)
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s: give only one of since, from_line and tail", p.Name)
 	case in.SinceStderr != nil && in.Stream != "both":
-		return nil, api.Errorf(api.CodeInvalid, "read log of %s: since_stderr goes with the stream both", p.Name)
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s: since_stderr needs the stream both", p.Name)
 	case min(in.Tail, in.Max, in.Context, in.Limit, in.WaitMS) < 0:
 		return nil, api.Errorf(api.CodeInvalid, "read log of %s: tail, max, context, limit and wait_ms cannot be negative", p.Name)
 	case in.Backward && in.Grep == "":
-		return nil, api.Errorf(api.CodeInvalid, "read log of %s backward: there is nothing to search", p.Name).WithHint("give grep")
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s backward: no pattern to search for", p.Name).WithHint("give grep")
 	case in.Grep != "":
 		q.pattern, err = CompilePattern(p.Name, in.Grep)
 	}

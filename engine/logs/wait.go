@@ -16,7 +16,7 @@ import (
 const LineSettles = 50 * time.Millisecond
 
 // ErrOver is returned if the process has ended without the line.
-var ErrOver = errors.New("the process has ended and its log has no such line")
+var ErrOver = errors.New("the process has exited and its log has no such line")
 
 // A Place is an offset in a file of a log.
 type Place struct {

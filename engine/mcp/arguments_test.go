@@ -32,7 +32,7 @@ func TestInvalidArgumentsAreExplained(t *testing.T) {
 		{`{"id":"x","max_output":1.5}`, `argument "max_output" must be an integer, not 1.5`, ""},
 		{`{"id":"x","max_output":1e30}`, `argument "max_output" must be an integer, not 1e30`, ""},
 		{`{"id":"x","tail":99999999999999999999}`, `argument "tail" is out of range: 99999999999999999999`, ""},
-		{`{"id":"x","since":99999999999999999999}`, `read cursor 99999999999999999999: neither a next_cursor nor a number of bytes`, ""},
+		{`{"id":"x","since":99999999999999999999}`, `read cursor 99999999999999999999: must be a next_cursor or a number of bytes`, ""},
 	} {
 		_, err := toolkit.Decode[native.ProcessLogInput](logTool, json.RawMessage(tc.args))
 		want := &api.Error{Code: api.CodeInvalid, Message: "call process_log: " + tc.want, Hint: tc.hint}

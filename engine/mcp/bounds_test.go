@@ -191,7 +191,7 @@ func TestSessionReadOfLongOutputReturnsNewestPart(t *testing.T) {
 	r.agent.Seen.Set(r.getProcess("flood").ID, toolkit.Cursor{At: 100})
 	text := r.callWithin("session_read", object{"id": "flood"}, toolkit.DefaultSize, "line 7999 x")
 	var skipped, since int
-	if _, err := fmt.Sscanf(text, "[%d bytes before this left out; since %d gives them]", &skipped, &since); err != nil || since != 100 || skipped < 100_000 {
+	if _, err := fmt.Sscanf(text, "[%d earlier bytes left out; since %d gives them]", &skipped, &since); err != nil || since != 100 || skipped < 100_000 {
 		t.Errorf("it begins with %.100q: %v", text, err)
 	}
 	if text := resultText(r.call("session_read", object{"id": "flood"})); text != "" {
@@ -216,7 +216,7 @@ func TestListsShowRunningAndLastExited(t *testing.T) {
 	}
 	text := resultText(r.call("process_list", nil))
 	if !strings.Contains(text, "  runs  running, pid ") || strings.Contains(text, "  gone-1  ") || !strings.Contains(text, "  gone-2  ") ||
-		!strings.Contains(text, "  gone-11  exited, exit code 0  true") || !strings.HasSuffix(text, "\n[2 that ended before: all lists them]") {
+		!strings.Contains(text, "  gone-11  exited, exit code 0  true") || !strings.HasSuffix(text, "\n[2 exited earlier; all lists them]") {
 		t.Errorf("process_list gives %s", text)
 	}
 	if text := resultText(r.call("process_list", object{"all": true})); strings.Count(text, "\n") != 12 || !strings.Contains(text, "  gone-0  ") {

@@ -42,7 +42,7 @@ func (s *server) agentOn(ctx context.Context, f *toolkit.Agent, host string) (*r
 	a := s.agents.remotes[f]
 	s.agents.mu.Unlock()
 	if a == nil {
-		return nil, api.Errorf(api.CodeUnavailable, "reach machine %s: the agent has gone", host)
+		return nil, api.Errorf(api.CodeUnavailable, "reach machine %s: the agent has disconnected", host)
 	}
 	a.mu.Lock()
 	st := a.byHost[host]
@@ -81,7 +81,7 @@ func (s *server) keepRemote(a *remoteAgents, st *remoteAgent, own *toolkit.Agent
 // there are shown there.
 func (s *server) connectRemote(ctx context.Context, own *toolkit.Agent, host string) (*toolkit.Agent, error) {
 	if s.o.Far == nil {
-		return nil, api.Errorf(api.CodeNotFound, "reach machine %s: this server knows no others", host)
+		return nil, api.Errorf(api.CodeNotFound, "reach machine %s: this server knows no other machines", host)
 	}
 	engine, err := retry.Connect(ctx, func(ctx context.Context) (*client.Client, error) {
 		ctx, cancel := context.WithTimeout(ctx, reachTimeout)

@@ -101,7 +101,7 @@ func checkPost(rw http.ResponseWriter, r *http.Request) (*jsonErrorWriter, *http
 	p, wrong := readPost(body, version)
 	if wrong == nil && !p.sessionless && version < toolkit.WithoutSessions && r.Header.Get("Mcp-Session-Id") == "" {
 		wrong = &badMessage{p.id, jsonrpc.CodeInvalidRequest,
-			"the request has no session; call initialize first, and send the Mcp-Session-Id that it answers with"}
+			"the request has no session; call initialize first, and send the Mcp-Session-Id that it returns"}
 	}
 	if wrong != nil {
 		writeBadMessage(rw, http.StatusBadRequest, wrong)

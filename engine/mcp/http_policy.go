@@ -134,7 +134,7 @@ func (c operationCall) confine(o toolkit.Options, actor string) error {
 	case *api.PolicyCheckInput:
 		in.Actor = actor
 	case *api.AuditAddInput:
-		return api.Errorf(api.CodeForbidden, "call %s: what agents do is recorded without them", c.name)
+		return api.Errorf(api.CodeForbidden, "call %s: agents cannot write the audit log", c.name)
 	}
 	if scope := c.scope(); scope != nil {
 		// The engine would resolve the call's own roots before narrowing them to the server's.

@@ -153,6 +153,6 @@ func estimateSize(value any) int {
 // logDropped reports entries missing from the audit log.
 func (s *server) logDropped(calls []pendingEntry) {
 	for _, c := range calls {
-		s.log.Error("write audit log: there is no engine", "tool", c.entry().Tool, "outcome", c.entry().Outcome)
+		s.log.Error("write audit log: no engine", "tool", c.entry().Tool, "outcome", c.entry().Outcome)
 	}
 }

@@ -74,10 +74,10 @@ func TestProcessStartWaitsForLogPortOrExit(t *testing.T) {
 		{"echo one; echo ready >&2; exec sleep 600", object{"log": "ready"}, "Met: log.\none\nready", "log", 10.0},
 		{"echo one; exec sleep 600", object{"log": "o.e", "timeout_ms": 20_000}, "Met: log.\none", "log", 4.0},
 		{"exec sleep 600", object{"port": port, "timeout_ms": 1}, "Timed out; it is running." + inUse, "", 0.0},
-		{"sleep 0.1; exit 3", object{"port": port}, "It ended before that; exit code 3." + inUse, "", 0.0},
+		{"sleep 0.1; exit 3", object{"port": port}, "It exited before that; exit code 3." + inUse, "", 0.0},
 		{"echo broken; exit 3", object{"log": "ready"}, "It keeps exiting: exit code 3, restarts: 1.\nbroken\nbroken", "", 14.0},
 		{"exec sleep 600", object{"log": "never", "timeout_ms": 1}, "Timed out; it is running.", "", 0.0},
-		{"echo cannot; exit 3", object{"log": "ready", "port": 1}, "It ended before that; exit code 3.\ncannot", "", 7.0},
+		{"echo cannot; exit 3", object{"log": "ready", "port": 1}, "It exited before that; exit code 3.\ncannot", "", 7.0},
 		{"echo done", object{}, "Met: exit, exit code 0.\ndone", "exit", 5.0},
 	} {
 		keep := strings.HasPrefix(tc.command, "echo broken")
@@ -109,7 +109,7 @@ func TestStopAllNamesProcessesOfEarlierConnection(t *testing.T) {
 		return api.Process{ID: id, Actor: actor, Owner: &api.Ownership{Client: "def", Left: left}}
 	}
 	person, here, other := api.Process{ID: "p"}, of("h", f.Actor, false), of("o", "agent:y/1", true)
-	const runOn = " that this connection did not start run on; all stops them too."
+	const runOn = " not started by this connection keep running; all stops them too."
 	for _, tc := range []struct {
 		others []api.Process
 		want   string

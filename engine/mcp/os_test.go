@@ -118,7 +118,7 @@ func TestOSEnvironmentAppliesToStartedCommands(t *testing.T) {
 	r := newRig(t, toolkit.OS)
 	r.agent.Environ["TD_INHERITED"], r.agent.Environ["TD_OUTER"] = "from outside", "from outside"
 	key := func(k string) object { return object{"key": k} }
-	wrong := "status: error\nerror_code: ENV_INVALID_KEY\nmessage: a name has letters, digits and _ and begins with no digit\n"
+	wrong := "status: error\nerror_code: ENV_INVALID_KEY\nmessage: a name consists of letters, digits and _, and does not begin with a digit\n"
 	wrong = strings.Replace(wrong, "message: ", "message: \"", 1)
 	wrong = strings.TrimSuffix(wrong, "\n") + "\"\n"
 	r.checkYAML(t,

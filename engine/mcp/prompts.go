@@ -19,15 +19,15 @@ type recipe struct {
 
 func recipes() []recipe {
 	return []recipe{
-		{"watch-dev-server", "Start and watch a dev server", "Start a server that goes on by itself, wait until it is ready, and keep an eye on its log.",
-			"command", "what starts the server, npm run dev for example",
-			"Start `%s` with process_start (keepAlive if it should survive crashes), with wait for its port or for a line that tells that it is ready; " +
-				"if it ends instead, find the cause in its output, mend it and start again. Then tell me its id, the URL it serves and how to stop it. " +
-				"While we work, look at process_log, which gives what is new, before you assume that a change worked."},
-		{"debug-process", "Debug a failing process", "Find out why a process failed, and mend it.",
+		{"watch-dev-server", "Start and watch a dev server", "Start a server that keeps running, wait until it is ready, and keep an eye on its log.",
+			"command", "the command that starts the server, such as npm run dev",
+			"Start `%s` with process_start (keepAlive if it should survive crashes), with wait for its port or for a line that shows it is ready; " +
+				"if it exits instead, find the cause in its output, fix it and start again. Then tell me its id, the URL it serves and how to stop it. " +
+				"While we work, check process_log, which returns new output, before you assume that a change worked."},
+		{"debug-process", "Debug a failing process", "Find out why a process failed, and fix it.",
 			processArgument, "id or name of the process",
 			"The process `%s` fails. Look at it with process_get, then at the end of its log with process_log (grep for error, exception, panic with context). " +
-				"Say what happened in one sentence with the evidence. Reproduce it with exec if that is safe, mend the cause, process_restart it, " +
+				"Say what happened in one sentence with the evidence. Reproduce it with exec if that is safe, fix the cause, process_restart it, " +
 				"and confirm with process_wait that it stays up."},
 		{"pair-in-session", "Pair in a terminal session", "Share a live terminal with the user who watches it.",
 			"task", "what to do together",

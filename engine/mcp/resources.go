@@ -33,7 +33,7 @@ func (s *server) addResources() {
 func (s *server) addTemplate() {
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "process-log", Title: "Log of a process", URITemplate: logURI, MIMEType: "text/plain",
-		Description: "The end of what a process or session has printed, stdout and stderr in order. The id may be a name.",
+		Description: "The latest output of a process or session, stdout and stderr in order. The id may be a name.",
 	}, s.readResource)
 }
 

@@ -92,7 +92,7 @@ func TestTerminalFormatsOutput(t *testing.T) {
 			t.Errorf("%+v: %v\n%s", c.in, err, diff)
 		}
 	}
-	for in, want := range map[string]string{"json": "content is no JSON", "fancy": `there is no format_type "fancy"`} {
+	for in, want := range map[string]string{"json": "content is no JSON", "fancy": `unknown format_type "fancy"`} {
 		if _, err := format(terminal.FormatInput{Content: "{", FormatType: in}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", in, err)
 		}
@@ -219,7 +219,7 @@ func TestAndroidTermuxSession(t *testing.T) {
 		return err == nil && strings.Contains(strings.Join(text.Lines, "\n"), "echo partial")
 	})
 	busy := do("exec", id, object{"command": "true"})
-	if detail, _ := busy["detail"].(string); busy["error"] != "session_busy" || !strings.HasSuffix(detail, `already typed at its prompt; write with input \u0003 (ctrl+c) interrupts what runs and clears the line`) {
+	if detail, _ := busy["detail"].(string); busy["error"] != "session_busy" || !strings.HasSuffix(detail, `already typed at its prompt; write with input \u0003 (ctrl+c) interrupts the program and clears the line`) {
 		t.Errorf("behind a half-typed line it answers %v", busy)
 	}
 	do("write", id, object{"input": "\x03"})

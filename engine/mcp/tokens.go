@@ -152,7 +152,7 @@ func parseTokens(text string) ([]token, error) {
 		tokens = append(tokens, t)
 	}
 	if len(tokens) == 0 {
-		return nil, errors.New("there is no token in it")
+		return nil, errors.New("it contains no token")
 	}
 	return tokens, nil
 }
@@ -163,7 +163,7 @@ func parseToken(words []string, line int) (token, error) {
 		return token{}, fmt.Errorf("the token is shorter than %d characters", minTokenLength)
 	}
 	if strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return token{}, errors.New("the token has characters that no HTTP header can carry")
+		return token{}, errors.New("the token has characters not allowed in an HTTP header")
 	}
 	t := token{name: "token-" + strconv.Itoa(line), sum: sha256.Sum256([]byte(secret))}
 	for _, word := range words[1:] {

@@ -33,7 +33,7 @@ func Check(name string) error {
 	case utf8.RuneCountInString(name) > maxName:
 		return invalid(fmt.Sprintf("it is longer than %d characters", maxName))
 	case strings.IndexFunc(name, notGraphic) >= 0:
-		return invalid("it has characters that cannot be shown")
+		return invalid("it has unprintable characters")
 	case IsID(name):
 		return invalid("it looks like an id")
 	}

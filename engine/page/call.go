@@ -48,7 +48,7 @@ func checkGrant(d devices.Device, e api.Entry, input []byte) error {
 		}
 	}
 	if d.ReadOnly && e.Effect != api.Read {
-		return errors.New("this device may only look")
+		return errors.New("this device is read-only")
 	}
 	return nil
 }

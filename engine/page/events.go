@@ -59,7 +59,7 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request, d devices.Device) 
 	}
 }
 
-var errGone = errors.New("the browser has gone")
+var errGone = errors.New("the browser has disconnected")
 
 func errorText(err error) string {
 	if err == nil {

@@ -34,7 +34,7 @@ func setSecurityHeaders(h http.Header) {
 // requests from pages of other origins.
 func (o Origin) checkRequest(r *http.Request) error {
 	if !o.isFor(r.Host) {
-		return errors.New("this server does not go by that name; say --host-name NAME to `tandem web` if it should")
+		return errors.New("this server does not use that name; to allow it, run `tandem web` with --host-name NAME")
 	}
 	origins := r.Header.Values("Origin")
 	if slices.ContainsFunc(origins, func(origin string) bool { return !o.isOwn(origin, r.Host) }) {
@@ -49,7 +49,7 @@ func (o Origin) checkRequest(r *http.Request) error {
 	case site != "" && !isPageItself(r):
 		return errors.New("requests from other pages are refused")
 	case (r.Method != http.MethodGet && r.Method != http.MethodHead || upgrade) && len(origins) == 0:
-		return errors.New("a request that changes something has to say where it comes from")
+		return errors.New("a request that changes something must have an Origin header")
 	}
 	return nil
 }

@@ -163,7 +163,7 @@ func (p *Page) deviceOf(r *http.Request) (devices.Device, bool, error) {
 		return d, false, err
 	}
 	if err := p.o.Book.Saw(d); err != nil {
-		fmt.Fprintf(p.o.Log, "tandem: note that a device was here: %v\n", err)
+		fmt.Fprintf(p.o.Log, "tandem: record a device's visit: %v\n", err)
 	}
 	return d, true, nil
 }
@@ -206,7 +206,7 @@ func (p *Page) pair(w http.ResponseWriter, r *http.Request) {
 	sender := whoTries(r)
 	if !p.tries.allow(sender, time.Now()) {
 		w.Header().Set("Retry-After", "60")
-		writeError(w, http.StatusTooManyRequests, errors.New("too many codes were tried: wait a minute"))
+		writeError(w, http.StatusTooManyRequests, errors.New("too many attempts: wait a minute"))
 		return
 	}
 	d, err := p.o.Book.Pair(in.Code, browserName(r.UserAgent()), in.Key, p.o.Origin.originOf(r))
@@ -229,7 +229,7 @@ func (p *Page) pair(w http.ResponseWriter, r *http.Request) {
 func (p *Page) forgetOld(w http.ResponseWriter, r *http.Request) {
 	if d, ok, err := p.oldDevice(r); ok && err == nil {
 		if _, err := p.o.Book.Revoke(d.ID); err != nil {
-			fmt.Fprintf(p.o.Log, "tandem: forget %s, which was paired again: %v\n", d.Name, err)
+			fmt.Fprintf(p.o.Log, "tandem: remove %s, which was paired again: %v\n", d.Name, err)
 		}
 	}
 	for _, c := range r.Cookies() {

@@ -44,9 +44,9 @@ func (p *Page) refuseAgents(serve http.HandlerFunc) http.HandlerFunc {
 		agent, err := p.agentAt(r)
 		switch {
 		case err != nil:
-			writeError(w, http.StatusBadGateway, fmt.Errorf("find out whose connection this is: %w", err))
+			writeError(w, http.StatusBadGateway, fmt.Errorf("identify the client: %w", err))
 		case agent != "":
-			writeError(w, http.StatusForbidden, fmt.Errorf("the page is not for agents, and this connection is held by %s", agent))
+			writeError(w, http.StatusForbidden, fmt.Errorf("the page is closed to agents, and this connection belongs to %s", agent))
 		default:
 			serve(w, r)
 		}

@@ -209,7 +209,7 @@ func (p *Page) proveKey(w http.ResponseWriter, r *http.Request) {
 	}
 	bearer, first, ok := p.proofs.issueBearer(d, origin, in.Nonce, signature)
 	if !ok {
-		writeError(w, http.StatusUnauthorized, errors.New("the proof is not this browser's, or too old"))
+		writeError(w, http.StatusUnauthorized, errors.New("the proof belongs to another browser, or is too old"))
 		return
 	}
 	if first {

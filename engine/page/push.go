@@ -87,7 +87,7 @@ func (p *Page) checkPush(w http.ResponseWriter, d devices.Device) bool {
 	case p.o.Notify.Sender == nil:
 		writeError(w, http.StatusNotFound, errors.New("this page sends no notifications"))
 	case d.ReadOnly:
-		writeError(w, http.StatusForbidden, errors.New("this device may only look"))
+		writeError(w, http.StatusForbidden, errors.New("this device is read-only"))
 	default:
 		return true
 	}

@@ -61,13 +61,13 @@ func Served(dataDir string) (s Serving, ok bool, err error) {
 func lastServed(dataDir string) (s Serving, err error) {
 	text, err := os.ReadFile(servingPath(dataDir))
 	if err != nil {
-		return s, fmt.Errorf("read where the page is served: %w", err)
+		return s, fmt.Errorf("read the page's address: %w", err)
 	}
 	return s, json.Unmarshal(text, &s)
 }
 
 // ErrServed is returned if another program serves the page of this data directory.
-var ErrServed = errors.New("the page of this data folder is served already")
+var ErrServed = errors.New("the page of this data folder is already being served")
 
 // takeLock takes the lock. It retries, because Served holds the lock briefly.
 func takeLock(ctx context.Context, lock *flock.Flock) bool {
@@ -94,7 +94,7 @@ func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
 		return err
 	}
 	if err := renameio.WriteFile(path, text, 0o600); err != nil {
-		return fmt.Errorf("tell where the page is served: %w", err)
+		return fmt.Errorf("save the page's address: %w", err)
 	}
 	ctx, end := context.WithCancel(ctx)
 	var telling sync.WaitGroup

@@ -217,7 +217,7 @@ func (r rule) doubt(it part) string {
 	if it.unclear {
 		return "the command cannot be parsed"
 	}
-	return "only the shell will know whether it matches: " + r.reason()
+	return "only the shell can tell whether it matches: " + r.reason()
 }
 
 // covers reports whether a rule is about a part of an action. What cannot be

@@ -303,7 +303,7 @@ const (
 	tcpListen       = 10 // TCP_LISTEN
 )
 
-var errDiag = errors.New("the kernel tells of no sockets")
+var errDiag = errors.New("the kernel lists no sockets")
 
 // diagListeners asks the kernel for the listening TCP sockets of a family only, so that the number
 // of other sockets does not matter.

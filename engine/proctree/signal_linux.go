@@ -44,5 +44,5 @@ func SignalGroup(who store.Identity, signal unix.Signal) error {
 func HasGroup(group int) bool { return unix.Kill(-group, 0) != unix.ESRCH }
 
 func errNotThere() error {
-	return api.Errorf(api.CodeEnded, "send signal: the process has ended")
+	return api.Errorf(api.CodeEnded, "send signal: the process has exited")
 }

@@ -412,5 +412,5 @@ func errStuck(live []Process) error {
 	if len(names) == 0 {
 		names = []string{"those of its group, which come and go"}
 	}
-	return errors.New("end processes: still there after SIGKILL: " + strings.Join(names, ", "))
+	return errors.New("kill processes: still there after SIGKILL: " + strings.Join(names, ", "))
 }

@@ -76,7 +76,7 @@ func (e *execution) checkReader(ctx context.Context, state promptState) (done bo
 		return false, nil
 	}
 	if look.Hidden {
-		return true, api.Errorf(api.CodeConflict, "run in %s: it waits for a secret", e.name).
+		return true, api.Errorf(api.CodeConflict, "run in %s: it is waiting for a secret", e.name).
 			WithHint("answer with session.write, or have the user type it")
 	}
 	lines, err := e.s.acceptsLines(ctx, look)

@@ -145,7 +145,7 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 		case <-e.changed:
 		case <-tick.C:
 		case <-e.s.o.Over:
-			return api.Errorf(api.CodeEnded, "run in %s: the session has ended", e.name)
+			return api.Errorf(api.CodeEnded, "run in %s: the session has exited", e.name)
 		case <-first.Done():
 			if ctx.Err() != nil && context.Cause(ctx) != errTimeout {
 				return ctx.Err()

@@ -152,7 +152,7 @@ func (s *Shell) pollWhenQuiet() {
 // pollLater calls poll after a delay. If poll panics, due is cleared.
 func (s *Shell) pollLater(wait time.Duration, due *atomic.Bool, look func()) {
 	time.AfterFunc(wait, func() {
-		if panics.Log(s.o.Log, "look at what a program waits for", look) {
+		if panics.Log(s.o.Log, "find what a program waits for", look) {
 			due.Store(false)
 		}
 	})

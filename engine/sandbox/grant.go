@@ -59,7 +59,7 @@ func (p *Proxy) Restore(proxyURL string, l Layers, refused func(line string)) (r
 		return nil, errors.New("restore network: not the address of a proxy")
 	}
 	if here := p.listener.Addr().String(); address != here {
-		return nil, fmt.Errorf("restore network: the process knows the proxy at %s, and it is at %s now; restart the process", address, here)
+		return nil, fmt.Errorf("restore network: the process was given the proxy at %s, which is now at %s; restart the process", address, here)
 	}
 	revoke, err = p.add(own, l, refused)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *Proxy) add(own credentials, l Layers, refused func(line string)) (revok
 	defer p.mu.Unlock()
 	if _, taken := p.grants[own.user]; taken || p.closed {
 		g.cancel()
-		return nil, errors.New("the proxy is closed, or has granted this already")
+		return nil, errors.New("the proxy is closed, or has already granted this")
 	}
 	p.grants[own.user] = g
 	return sync.OnceFunc(func() { p.revoke(g) }), nil
@@ -195,7 +195,7 @@ func (g *grant) lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
 	}
 	addresses, err := g.proxy.o.Resolve(ctx, normalName(host))
 	if err == nil && len(addresses) == 0 {
-		err = fmt.Errorf("look up %s: it has no address", host)
+		err = fmt.Errorf("look up %s: no address found", host)
 	}
 	return addresses, err
 }
@@ -209,7 +209,7 @@ func (p *Proxy) Dial(ctx context.Context, proxyURL, address string) (net.Conn, e
 	}
 	g := p.granted(shown)
 	if g == nil {
-		return nil, errors.New("dial: the process is not granted any network")
+		return nil, errors.New("dial: the process has no network access")
 	}
 	return g.dialAddress(ctx, "tcp", address)
 }
@@ -228,7 +228,7 @@ func (g *grant) dialAddress(ctx context.Context, _, address string) (c net.Conn,
 		c, err = g.dial(ctx, host, port)
 	})
 	if panicked {
-		return nil, errors.New("the proxy made a mistake; engine.log has the details")
+		return nil, errors.New("internal error in the proxy; engine.log has the details")
 	}
 	return c, err
 }

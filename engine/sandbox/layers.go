@@ -37,7 +37,7 @@ func ParseLayers(data []byte) (Layers, error) {
 		return Layers{p}, nil
 	}
 	if file.Filesystem != nil || file.Network != nil || file.Limits != nil {
-		return nil, errors.New(`parse sandbox profile: there is more beside "layers"; make it a layer of its own`)
+		return nil, errors.New(`parse sandbox profile: "layers" must stand alone; make the rest a layer of its own`)
 	}
 	if err := file.Layers.Validate(); err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func decode(data []byte, into any) error {
 		return fmt.Errorf("parse sandbox profile: %s", explainJSON(data, err))
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return errors.New("parse sandbox profile: something follows its end")
+		return errors.New("parse sandbox profile: unexpected data after its end")
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func checkPath(path string) error {
 		return fmt.Errorf("path %q is not absolute", path)
 	case strings.ContainsAny(path, "*?["):
 		if _, err := os.Lstat(path); err != nil {
-			return fmt.Errorf("path %q is not there, and patterns are not supported", path)
+			return fmt.Errorf("path %q does not exist, and patterns are not supported", path)
 		}
 	}
 	return nil

@@ -43,8 +43,8 @@ func TestAProfileThatMakesNoSenseIsRefusedWithTheReason(t *testing.T) {
 	for profile, want := range map[string]string{
 		``:                                      "the file is empty",
 		`{`:                                     "line 1: a closing brace, bracket or quote is missing",
-		`{"filesystem": {}} {}`:                 "something follows its end",
-		`{"filesystem": {}}, `:                  "something follows its end",
+		`{"filesystem": {}} {}`:                 "unexpected data after its end",
+		`{"filesystem": {}}, `:                  "unexpected data after its end",
 		"{\n\"filesystem\": }":                  "line 2: ",
 		`{"filesytem": {}}`:                     `unknown field "filesytem"`,
 		`{"network": {"allowUnixSockets": []}}`: `unknown field "allowUnixSockets"`,

@@ -38,9 +38,9 @@ func (k kernel) promises() []Promise {
 		{Name: "Only allowedDomains can be reached", Why: either(k.lacks(landlockTCP, "6.7"), calls)},
 		{Name: "No Unix socket outside can be reached, abstract ones included", Why: either(files, calls)},
 		{Name: "Unix sockets in allowWrite can be used", Why: sockets},
-		{Name: "Nothing is typed into a terminal for a person", Why: calls},
-		{Name: "There are no new namespaces, mounts and io_uring", Why: calls},
-		{Name: "There are no new privileges"},
+		{Name: "No input can be injected into a terminal", Why: calls},
+		{Name: "No new namespaces, mounts or io_uring can be made", Why: calls},
+		{Name: "No new privileges can be gained"},
 	}
 	if k.landlockErr == errPlatform {
 		all[len(all)-1].Why = errPlatform.Error()

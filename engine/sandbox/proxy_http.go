@@ -20,12 +20,12 @@ func (p *Proxy) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	g := p.granted(shown)
 	if g == nil {
 		w.Header().Set("Proxy-Authenticate", `Basic realm="tandem"`)
-		http.Error(w, "tandem: sandbox: the proxy knows no such user and password", http.StatusProxyAuthRequired)
+		http.Error(w, "tandem: sandbox: unknown user or password", http.StatusProxyAuthRequired)
 		return
 	}
 	end, ok := g.begin()
 	if !ok {
-		http.Error(w, "tandem: sandbox: too many connections at a time", http.StatusServiceUnavailable)
+		http.Error(w, "tandem: sandbox: too many connections at once", http.StatusServiceUnavailable)
 		return
 	}
 	defer end()
@@ -82,7 +82,7 @@ func (g *grant) connect(w http.ResponseWriter, r *http.Request) {
 // forward passes one request on to its http URL.
 func (g *grant) forward(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Scheme != "http" || r.URL.Host == "" {
-		http.Error(w, "tandem: sandbox: this is a proxy: it takes CONNECT, and requests for http URLs", http.StatusBadRequest)
+		http.Error(w, "tandem: sandbox: this is a proxy for CONNECT and http URLs", http.StatusBadRequest)
 		return
 	}
 	target := r.URL.Host

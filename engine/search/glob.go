@@ -110,7 +110,7 @@ func globPart(g string, i, braces int) (expr string, n int) {
 	case c == ',' && braces > 0:
 		return "|", 1
 	case c == '\\' && i+1 == len(g):
-		return "nothing follows the \\", 0
+		return "nothing after the \\", 0
 	case c == '\\':
 		i++
 		n = 1

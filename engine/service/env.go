@@ -271,7 +271,7 @@ const maxEnvLength = 128 << 10
 func checkEnv(env map[string]string) error {
 	for name, value := range env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
-			return api.Errorf(api.CodeInvalid, "environment variable %s: not a name and value that can be set", names.Shown(name))
+			return api.Errorf(api.CodeInvalid, "environment variable %s: invalid name or value", names.Shown(name))
 		}
 		if len(name)+len("=")+len(value) >= maxEnvLength {
 			return api.Errorf(api.CodeInvalid, "environment variable %s: it is longer than 128 KB", names.Shown(name)).

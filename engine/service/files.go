@@ -250,7 +250,7 @@ func (s *Files) setAttributes(ctx context.Context, in api.FilesSetInput) (api.Fi
 		if in.Mode != "" {
 			bits, err := strconv.ParseUint(in.Mode, 8, 32)
 			if err != nil || bits > 0o777 {
-				return api.FileInfo{}, api.Errorf(api.CodeInvalid, "set %s: %q is not a mode; must be octal permission bits as 0644", in.Path, in.Mode)
+				return api.FileInfo{}, api.Errorf(api.CodeInvalid, "set %s: %q is not a mode; must be octal permission bits such as 0644", in.Path, in.Mode)
 			}
 			mode := fs.FileMode(bits)
 			a.Mode = &mode

@@ -222,7 +222,7 @@ func (s *Sessions) attachSession(ctx context.Context, o api.AttachOptions, v *se
 		return err
 	}
 	if o.Raw && view.State.Ended() {
-		return api.Errorf(api.CodeEnded, "attach to %s: it has ended", view.Name).
+		return api.Errorf(api.CodeEnded, "attach to %s: it has exited", view.Name).
 			WithHint("tandem screen shows its last screen")
 	}
 	outside := s.Guard.LeavesSandbox(ctx, view.ID)

@@ -27,7 +27,7 @@ func folderOf(ctx context.Context, c *supervise.Control, id string) (string, err
 		return "", err
 	}
 	if view.State.Ended() {
-		return "", errors.New("find folder: the session has ended")
+		return "", errors.New("find folder: the session has exited")
 	}
 	return s.Folder(view.PID)
 }

@@ -274,7 +274,7 @@ func (js *transfers) beginTransfer(kind, owner string, run func(ctx context.Cont
 
 // errMistake returns the error for a transfer that panicked.
 func errMistake(kind string) error {
-	return api.Errorf(api.CodeInternal, "%s files: the engine made a mistake", kind).WithHint("engine.log has the details")
+	return api.Errorf(api.CodeInternal, "%s files: internal error in the engine", kind).WithHint("engine.log has the details")
 }
 
 func (js *transfers) forgetTransfer(id string) {
@@ -465,7 +465,7 @@ func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict str
 	if err != nil && moved.Replaced != "" {
 		// Put back what was replaced, even if the caller has cancelled.
 		if _, back := t.Restore(context.WithoutCancel(ctx), moved.Replaced, item.To, false); back != nil {
-			err = fmt.Errorf("%w; what was there is in the trash", err)
+			err = fmt.Errorf("%w; the replaced file is in the trash", err)
 		}
 	}
 	j.recordMoved(moved, err)

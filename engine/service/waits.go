@@ -135,7 +135,7 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 	return all, nil
 }
 
-var errNotListening = errors.New("it does not listen on that port")
+var errNotListening = errors.New("it is not listening on that port")
 
 // untilListening returns a function waiting until a process or its descendants listen on a port.
 func untilListening(c *supervise.Control, u *Usage, id string, port int) func(context.Context) error {

@@ -92,9 +92,9 @@ func (s *Worktrees) describeWorktree(ctx context.Context, w worktrees.Worktree) 
 
 func runningPhrase(n int) string {
 	if n == 1 {
-		return "a session or process runs"
+		return "a session or process is running"
 	}
-	return fmt.Sprintf("%d sessions or processes run", n)
+	return fmt.Sprintf("%d sessions or processes are running", n)
 }
 
 func (s *Worktrees) removeWorktree(ctx context.Context, in api.WorktreeRemoveInput) (out api.WorktreeRemoveOutput, err error) {
@@ -120,7 +120,7 @@ func (s *Worktrees) removeWorktree(ctx context.Context, in api.WorktreeRemoveInp
 			return out, api.Errorf(api.CodeConflict, "remove worktree %s: %s in it", names.ShownPath(w.Path), runningPhrase(len(known.Sessions))).
 				WithHint("stop what runs in it first")
 		case known.Dirty && !in.Discard:
-			return out, api.Errorf(api.CodeConflict, "remove worktree %s: it has changes that are not committed", names.ShownPath(w.Path)).
+			return out, api.Errorf(api.CodeConflict, "remove worktree %s: it has uncommitted changes", names.ShownPath(w.Path)).
 				WithHint("commit them, or discard them with the worktree")
 		}
 		out.Branch = w.Branch

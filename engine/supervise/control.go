@@ -231,7 +231,7 @@ func (c *Control) Run() {
 // exits and the next one recovers from the records on disk.
 func (c *Control) step(f func()) {
 	if c.panics(f) {
-		panic("the control loop failed; engine.log says at what")
+		panic("the control loop failed; engine.log has the details")
 	}
 }
 

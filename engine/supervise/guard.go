@@ -24,7 +24,7 @@ type guardedExecutor struct {
 func (g guardedExecutor) recoverPanic(effect string, r store.Record, err *error) {
 	if p := recover(); p != nil {
 		g.log.Error("effect panicked", "effect", effect, "id", r.ID, "panic", fmt.Sprint(p), "stack", panics.StackOf(p))
-		*err = api.Errorf(api.CodeInternal, "%s %s: the engine made a mistake", effect, r.Name).WithHint("engine.log has the details")
+		*err = api.Errorf(api.CodeInternal, "%s %s: internal error in the engine", effect, r.Name).WithHint("engine.log has the details")
 	}
 }
 

@@ -169,7 +169,7 @@ func (l *leases) expireProcess(p *proc) {
 	id, owner, leftAt := p.rec.ID, p.rec.Owner, p.rec.LeftAt
 	end := func() {
 		if p := l.c.procs[id]; p != nil && p.rec.LeftAt.Equal(leftAt) && p.rec.Keyboard == "" && !p.state().Ended() {
-			l.c.log.Info("end what was left behind", "id", id, "owner", owner, "lease", p.rec.Lease)
+			l.c.log.Info("kill what was left behind", "id", id, "owner", owner, "lease", p.rec.Lease)
 			l.c.handle(id, event{kind: evStop, reply: make(chan outcome, 1)})
 		}
 	}

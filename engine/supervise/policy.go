@@ -157,7 +157,7 @@ func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
 	case "", api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
 	default:
 		return r, api.Errorf(api.CodeInvalid, "restart policy %s: not a policy", names.Shown(r.Policy)).
-			WithHint("it is no, on-failure, always or unless-stopped")
+			WithHint("must be no, on-failure, always or unless-stopped")
 	}
 	if r.Max < 0 || r.DelayMS < 0 {
 		return r, api.Errorf(api.CodeInvalid, "restart policy: max and delay_ms cannot be negative")

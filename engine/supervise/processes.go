@@ -146,7 +146,7 @@ func errAmbiguous(what string, candidates []*proc) error {
 	for _, p := range candidates {
 		all = append(all, p.rec.ID+" ("+p.rec.Name+")")
 	}
-	return api.Errorf(api.CodeAmbiguous, "find %s: several begin so: %s", names.Shown(what), strings.Join(all, ", ")).
+	return api.Errorf(api.CodeAmbiguous, "find %s: several ids begin with it: %s", names.Shown(what), strings.Join(all, ", ")).
 		WithHint("give more of the id or name")
 }
 

@@ -214,7 +214,7 @@ func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, ope
 		case err != nil:
 			return nil, err
 		case p.state().Ended():
-			return nil, api.Errorf(api.CodeEnded, "keyboard of %s: it has ended", p.rec.Name)
+			return nil, api.Errorf(api.CodeEnded, "keyboard of %s: it has exited", p.rec.Name)
 		}
 		w.id, p.rec.Keyboard, p.rec.Open = p.rec.ID, holder, open
 		s, _ := p.live.(*terminal.Session)

@@ -21,7 +21,7 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 // fitViewer applies a viewer's size, and its display if not nil, to the PTY and the screen.
 func (s *Session) fitViewer(ctx context.Context, size api.Size, display *api.Display) error {
 	if s.options.Master == nil || s.isOver() {
-		return api.Errorf(api.CodeEnded, "resize session: it has ended")
+		return api.Errorf(api.CodeEnded, "resize session: it has exited")
 	}
 	var resizeErr error
 	err := s.onScreen(ctx, func(t Emulator) {

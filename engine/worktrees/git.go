@@ -88,7 +88,7 @@ func (t Trees) checkOutCommit(ctx context.Context, path, commit string) error {
 	}
 	lines := strings.Split(place, "\n")
 	if len(lines) != 3 {
-		return errors.New("git tells no folder of the repository")
+		return errors.New("git reports no folder for the repository")
 	}
 	view, err := os.MkdirTemp(t.Private, "worktree-")
 	if err != nil {

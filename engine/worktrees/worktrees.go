@@ -134,11 +134,11 @@ func (t Trees) listAll(ctx context.Context, dir string) (all []Worktree, err err
 		case name == "branch" && len(all) > 0:
 			all[len(all)-1].Branch = strings.TrimPrefix(value, "refs/heads/")
 		case name == "bare" && len(all) == 1:
-			return nil, errors.New("the repository has no files of its own")
+			return nil, errors.New("the repository is bare: it has no files of its own")
 		}
 	}
 	if len(all) == 0 {
-		return nil, errors.New("git tells no worktrees")
+		return nil, errors.New("git lists no worktrees")
 	}
 	return all, nil
 }

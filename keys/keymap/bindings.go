@@ -121,7 +121,7 @@ func newBindings(definitions []Definition) (Bindings, error) {
 		}
 	}
 	if len(b.keys[Prefix]) == 0 {
-		return Bindings{}, errors.New("bind prefix: it needs a key, because there is no other way out of a terminal")
+		return Bindings{}, errors.New("bind prefix: it needs a key, because it is the only way out of a terminal")
 	}
 	b.hints = b.hintsOf()
 	return b, nil

@@ -223,7 +223,7 @@ func (f *Pane) clear() tea.Cmd {
 
 // askNew makes a file, or a folder if the name ends in a slash.
 func (f *Pane) askNew() tea.Cmd {
-	f.env.Ask(overlay.NewPrompt("New file, or folder with / behind it", "", func(name string) tea.Cmd {
+	f.env.Ask(overlay.NewPrompt("New file, or folder with a trailing /", "", func(name string) tea.Cmd {
 		if strings.Trim(name, "/") == "" {
 			return nil
 		}

@@ -93,7 +93,7 @@ func askLarge(ts *transfers, t *transfer) {
 	in.Items, in.Large = in.Items[min(t.job.Handled, len(in.Items)-1):], true
 	ts.env.Ask(&overlay.Question{
 		Title: "Unpack " + theseFiles([]string{in.Items[0].Path}) + " all the same?",
-		Lines: append(widget.WrapWords(t.fault()+".", 60), "Nothing of it was kept. It may fill the disk."),
+		Lines: append(widget.WrapWords(t.fault()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
 		Yes:   "unpack it",
 		Then:  ts.adding(in),
 	})

@@ -63,7 +63,7 @@ func conflictFacts(ctx context.Context, e panes.Engine, from, to string) string 
 	if err != nil {
 		return name
 	}
-	return name + ": " + fileInWords(there) + " there now, yours is " + ageOf(comes, there) + ", " + fileInWords(comes)
+	return name + ": " + fileInWords(there) + " exists, yours is " + ageOf(comes, there) + ", " + fileInWords(comes)
 }
 
 // ageOf says whether one file was changed before another.
@@ -94,7 +94,7 @@ func (ts *transfers) askConflict(t *transfer, b begun) {
 			return nil
 		}}
 	}
-	lines := append(b.facts, "What is replaced goes to the trash.")
+	lines := append(b.facts, "Replaced files go to the trash.")
 	replies := []overlay.Reply{reply("s", "skip", api.ConflictSkip), reply("r", "replace", api.ConflictReplace), reply("k", "keep both", api.ConflictKeep)}
 	if ontoItself(t.in.Items) {
 		lines, replies = []string{"A file cannot replace itself."}, slices.Delete(replies, 1, 2)

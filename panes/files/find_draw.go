@@ -87,7 +87,7 @@ func (u *fileFinder) drawResults(width, height int, look *widget.Look) (rows []s
 		case i < len(u.found):
 			rows = append(rows, u.drawFound(i, width, look))
 		case i == u.top && u.field.Text() == "" && u.contents:
-			rows = append(rows, look.Dim.Text(widget.Fit(" type a regular expression; capitals count if you type any", width)))
+			rows = append(rows, look.Dim.Text(widget.Fit(" type a regular expression; case matters if you type a capital", width)))
 		case i == u.top && u.field.Text() == "":
 			rows = append(rows, look.Dim.Text(widget.Fit(" type letters of the name; words in any order; * ? [a-z] make a pattern", width)))
 		case i == u.top && u.note != "" && u.bad:

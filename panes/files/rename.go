@@ -149,7 +149,7 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) != len(targets) {
 		return nil, api.Errorf(api.CodeInvalid, "rename files: %d lines for %d files", len(lines), len(targets)).
-			WithHint("change names only, and keep one line for each file")
+			WithHint("change names only, and keep one line per file")
 	}
 	var items []api.FileMove
 	taken := make(map[string]bool, len(lines))

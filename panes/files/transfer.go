@@ -266,9 +266,9 @@ func (ts *transfers) cancel() {
 		t.stop()
 		return
 	}
-	rest := "What is finished stays, the rest is left."
+	rest := "Finished items stay; the rest is left alone."
 	if t.back != nil {
-		rest = "What is undone stays so" + panes.WithKey(ts.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
+		rest = "What was undone stays undone" + panes.WithKey(ts.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
 	}
 	ts.env.Ask(&overlay.Question{
 		Title: "Cancel the transfer?",

@@ -53,7 +53,7 @@ func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker 
 		case c.Number == emptyTrash:
 			askDiscard(f, "Empty the trash?", all)
 		case all[c.Number].From == "":
-			return f.env.Say("restore "+nameOfTrashed(&all[c.Number])+": nothing says where it was; move it from "+widget.FileName(all[c.Number].Path), true)
+			return f.env.Say("restore "+nameOfTrashed(&all[c.Number])+": its original folder is unknown; move it from "+widget.FileName(all[c.Number].Path), true)
 		default:
 			one := all[c.Number]
 			f.transfers.add(api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: one.Path, To: one.From}}})

@@ -148,7 +148,7 @@ func originals(done []api.FileMoved) (paths []string) {
 func (ts *transfers) undo() tea.Cmd {
 	switch {
 	case ts.running != nil || len(ts.waiting) > 0:
-		return ts.env.Say("another transfer is under way"+panes.WithKey(ts.env.Bindings(), "; ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList), true)
+		return ts.env.Say("another transfer is in progress"+panes.WithKey(ts.env.Bindings(), "; ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList), true)
 	case len(ts.undos) == 0:
 		return ts.env.Say("nothing to undo", false)
 	}

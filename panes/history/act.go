@@ -45,7 +45,7 @@ func (p *Pane) InsertAtPrompt(row api.HistoryRow) tea.Cmd {
 	if strings.Contains(text, "\n") && !p.takesPastes() {
 		p.env.Ask(&overlay.Question{
 			Title: "Insert " + widget.Itoa(strings.Count(text, "\n")+1) + " lines at the prompt?",
-			Lines: []string{"This program may run each line as it comes."},
+			Lines: []string{"This program may run each line as it arrives."},
 			Yes:   "insert",
 			Then:  panes.Result(func() tea.Cmd { return p.env.Insert(text) }).Cmd,
 		})
@@ -77,7 +77,7 @@ func (p *Pane) runAgain(row api.HistoryRow) tea.Cmd {
 	}
 	p.env.Ask(&overlay.Question{
 		Title: "Run " + widget.Clip(widget.Clean(strings.TrimRight(row.Command.Command, " \t\r\n")), 40) + "?",
-		Lines: []string{"It contained a secret, which was not kept:", redacted + " stands in its place."},
+		Lines: []string{"It contained a secret, which was not recorded:", redacted + " stands in its place."},
 		Yes:   "run it anyway",
 		Then:  start,
 	})

@@ -81,7 +81,7 @@ func (p *Pane) askDeleteCommands(rows []api.HistoryRow) tea.Cmd {
 	}
 	p.env.Ask(&overlay.Question{
 		Title: title,
-		Lines: append(commandList(rows), "", what+"; what they printed stays in the logs."),
+		Lines: append(commandList(rows), "", what+"; their output stays in the logs."),
 		Yes:   "delete",
 		Then:  p.removeRuns(removals),
 	})
@@ -120,7 +120,7 @@ func (p *Pane) runCommands(rows []api.HistoryRow) tea.Cmd {
 		starts[i] = p.startInput(row, taken)
 	}
 	if slices.ContainsFunc(rows, secret) {
-		lines = append(lines, "", "A secret was not kept: "+redacted+" stands in its place.")
+		lines = append(lines, "", "A secret was not recorded: "+redacted+" stands in its place.")
 	}
 	p.env.Ask(&overlay.Question{
 		Title: "Run " + countCommands(len(rows)) + " in the background?",

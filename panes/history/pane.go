@@ -289,9 +289,9 @@ func (p *Pane) emptyPage() *widget.Page {
 	return &widget.Page{
 		Title: "No commands yet",
 		Lines: []string{
-			"What you type in sessions is kept here, and what you or agents",
-			"run: where, when, how long it took and how it ended.",
-			"", "The history of your shell can be added to it.",
+			"Commands that you type in sessions, and that you or agents run,",
+			"are listed here with their folder, time, duration and status.",
+			"", "You can add your shell's history to it.",
 		},
 		Hints: []panes.Hint{p.hintFor(keymap.HistoryLoad, "load a history"), p.hintFor(keymap.ViewSessions, "sessions"),
 			p.hintFor(keymap.Help, "keys")},

@@ -125,7 +125,7 @@ func (b *Inbox) preview(i item, width, n int, look *widget.Look) (rows []string)
 	case i.session != nil:
 		rows = b.screenRows(i, width, n, look)
 	case b.at != "":
-		rows = append(rows, look.Dim.Text(widget.Fit("This does not wait any more.", width)))
+		rows = append(rows, look.Dim.Text(widget.Fit("This no longer needs you.", width)))
 	}
 	if len(rows) > n {
 		rows = rows[:n]

@@ -261,7 +261,7 @@ func (b *Inbox) written() tea.Cmd {
 // answer types a key that answers a question.
 func (b *Inbox) answer(key string) tea.Cmd {
 	if i, _, _ := b.selected(); !i.blocked() {
-		return b.o.Env.Say("nothing is asked here", true)
+		return b.o.Env.Say("nothing to answer here", true)
 	}
 	return b.send(key, true)
 }
@@ -279,7 +279,7 @@ func (b *Inbox) send(text string, key bool) tea.Cmd {
 	case !i.same(b.drawn) || i.session == nil:
 		return b.o.Env.Say("this has just changed: read it first", true)
 	case answered && sameState(&last.to, i.session.Agent) && time.Since(last.at) < settles:
-		return b.o.Env.Say("answered; the agent has not gone on yet", true)
+		return b.o.Env.Say("answered; the agent has not continued yet", true)
 	}
 	asked := *i.session
 	who := typist(&asked)
@@ -348,7 +348,7 @@ func (b *Inbox) typeInto(asked *api.Process, text string, key bool) tea.Cmd {
 			return b.o.Env.Say("not answered: "+panes.ErrorText(err), true)
 		case !typed:
 			delete(b.sent, asked.ID)
-			return b.o.Env.Say("not answered: "+b.o.Name(asked)+" asks something else by now", true)
+			return b.o.Env.Say("not answered: "+b.o.Name(asked)+" now asks something else", true)
 		}
 		b.screen = screen{} // shows what came of it
 		return b.o.Env.Say("answered "+b.o.Name(asked), false)

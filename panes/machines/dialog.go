@@ -108,7 +108,7 @@ func fleetText(n *panes.News) string {
 		return panes.WithCounts(widget.Count(f.Machines, "machine"), panes.Count{N: f.Away, What: "away"})
 	}
 	if slices.ContainsFunc(n.Machines, func(m panes.Machine) bool { return m.Fleet }) {
-		return "how it is with the hub"
+		return "the state of the hub"
 	}
 	return ""
 }
@@ -142,14 +142,14 @@ func (d *Dialog) deeds(m *panes.Machine) (all []deed) {
 	}
 	if m.Fleet {
 		if d.env.News().Fleet != nil {
-			all = append(all, deed{"Hide", "takes it out of the dashboard; what runs there goes on", d.hide})
+			all = append(all, deed{"Hide", "hides it from the dashboard; programs there keep running", d.hide})
 		}
 		return all
 	}
 	if m.SSH {
-		all = append(all, deed{"Upgrade", "copies this version of tandem there; what runs there goes on", d.upgrade})
+		all = append(all, deed{"Upgrade", "installs this version of tandem; programs there keep running", d.upgrade})
 	}
-	return append(all, deed{"Remove", "from config.toml; what runs there goes on", d.askRemove})
+	return append(all, deed{"Remove", "from config.toml; programs there keep running", d.askRemove})
 }
 
 // ask offers what can be done with a machine.
@@ -229,7 +229,7 @@ func (d *Dialog) askAdd() tea.Cmd {
 func (d *Dialog) askRemove(name string) tea.Cmd {
 	d.env.Ask(&overlay.Question{
 		Title: "Remove machine " + name + "?",
-		Lines: []string{"It is taken out of config.toml. What runs there goes on."},
+		Lines: []string{"It is removed from config.toml. Programs there keep running."},
 		Yes:   "remove it",
 		Then: func() tea.Msg {
 			return panes.DoneMsg{Err: tandem(d.env.Context(), "remove", name)}

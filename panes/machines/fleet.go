@@ -206,5 +206,5 @@ func (d *Dialog) setShown(in api.MachineConnectInput, said string, then tea.Cmd)
 
 // hide shows a machine of the fleet no more.
 func (d *Dialog) hide(name string) tea.Cmd {
-	return d.setShown(api.MachineConnectInput{Name: name, Close: true}, name+" is not shown any more", nil)
+	return d.setShown(api.MachineConnectInput{Name: name, Close: true}, name+" is no longer shown", nil)
 }

@@ -196,7 +196,7 @@ func (p *Pane) askDelete() tea.Cmd {
 func (p *Pane) askDeleteExited() tea.Cmd {
 	targets := p.table.listExited()
 	if len(targets) == 0 {
-		return p.env.Say("nothing here has ended", false)
+		return p.env.Say("nothing here has exited", false)
 	}
 	return p.confirmDelete("Forget "+widget.Count(len(targets), "ended process")+"?", targets)
 }

@@ -189,7 +189,7 @@ func toggleFleet(p *Pane) tea.Cmd {
 	case p.fleet.shown:
 		p.fleet.hideTable()
 	case p.env.News().Fleet == nil:
-		return p.env.Say("machines of a fleet are shown here, as they are few", false)
+		return p.env.Say("this fleet is small: its machines are already shown here", false)
 	default:
 		p.fleet.shown = true
 	}

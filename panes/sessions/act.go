@@ -68,11 +68,11 @@ func (p *Pane) askForget() tea.Cmd {
 		return nil
 	}
 	if !session.State.Ended() {
-		return p.env.Say("the session is running; end it first", true)
+		return p.env.Say("the session is running; kill it first", true)
 	}
 	p.env.Ask(&overlay.Question{
 		Title: fmt.Sprintf("Forget session %s?", widget.FullName(&session)),
-		Lines: []string{"Its record and its output are removed."},
+		Lines: []string{"Its record and log are deleted."},
 		Yes:   "forget it",
 		Then: panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
 			return api.ProcessRemove.Run(ctx, e, api.IDInput{ID: session.ID})

@@ -312,13 +312,13 @@ func (t *Trees) remove(w *api.Worktree) tea.Cmd {
 		return t.removeNow(w, false)
 	}
 	q := &overlay.Question{
-		Title: "Remove " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " with what is not committed?",
+		Title: "Remove " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " with its uncommitted changes?",
 		Lines: []string{uncommitted(w) + ": lost for good."},
 		Yes:   "discard and remove",
 		Then:  panes.Result(func() tea.Cmd { return t.removeNow(w, true) }).Cmd,
 	}
 	if w.Unmerged > 0 {
-		q.Lines = append(q.Lines, "Its branch stays, with what is unmerged.")
+		q.Lines = append(q.Lines, "Its branch stays, with its unmerged commits.")
 	}
 	t.p.env.Ask(q)
 	return nil

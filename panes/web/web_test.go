@@ -90,7 +90,7 @@ func TestWhyThereIsNoLinkIsSaid(t *testing.T) {
 func TestLastMessageReadsTheJSONError(t *testing.T) {
 	for stderr, want := range map[string]string{
 		"": "",
-		"a note\n{\"code\":\"unavailable\",\"message\":\"serve the page: it takes too long\",\"hint\":\"\"}\n": "serve the page: it takes too long",
+		"a note\n{\"code\":\"unavailable\",\"message\":\"serve the page: it took too long\",\"hint\":\"\"}\n": "serve the page: it took too long",
 		"panic\nno JSON\n": "no JSON",
 	} {
 		if got := lastMessage([]byte(stderr)); got != want {

@@ -9,7 +9,7 @@ import (
 )
 
 // EscapesNote tells a person how EscapeName writes.
-const EscapesNote = `\n \xff \u202e are what cannot be shown, \\ is a backslash`
+const EscapesNote = `\n, \xff and \u202e stand for characters that cannot be shown, \\ for a backslash`
 
 // NeedsEscapes reports whether a name, or a path, holds something that cannot
 // be edited as it is: bytes that are not UTF-8, controls, what is invisible or

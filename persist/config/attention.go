@@ -17,7 +17,7 @@ func (c Attention) check(wrong *mistakes) {
 		wrong.add("attention.long_command", "%v", err)
 	}
 	if _, err := ParseHours(c.Quiet); err != nil {
-		wrong.add("attention.quiet", "quiet = %q: must be a part of the day such as 22:00-07:00", c.Quiet)
+		wrong.add("attention.quiet", "quiet = %q: must be a time range such as 22:00-07:00", c.Quiet)
 	}
 }
 
@@ -46,7 +46,7 @@ func ParseHours(s string) (h Hours, err error) {
 	h = Hours{60*fromHour + fromMinute, 60*toHour + toMinute}
 	if n != 5 || rest != "." || min(fromHour, toHour, fromMinute, toMinute) < 0 || max(fromHour, toHour) > 24 || max(fromMinute, toMinute) > 59 ||
 		max(h.From, h.To) > 24*60 {
-		return Hours{}, fmt.Errorf("read hours %q: must be a part of the day such as 22:00-07:00", s)
+		return Hours{}, fmt.Errorf("read hours %q: must be a time range such as 22:00-07:00", s)
 	}
 	return h, nil
 }

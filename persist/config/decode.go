@@ -110,7 +110,7 @@ func decodeReadable(text []byte, wrong *mistakes) map[string]any {
 		if !open || !next {
 			message := diag.Syntax(broken)
 			if open = line > from; open {
-				message += fmt.Sprintf(", in what begins on line %d", from)
+				message += fmt.Sprintf(", in the value that begins on line %d", from)
 			}
 			wrong.list = append(wrong.list, mistake{diag.Span{Line: line, Column: column, Width: 1}, message})
 		}

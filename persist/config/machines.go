@@ -148,7 +148,7 @@ func changeFile(what string, change func(text string, c *Config) string) (path s
 	// Verify the result: the text may be written in a way the edit does not handle.
 	got, err := Parse([]byte(changed))
 	if err != nil || want.Effective() != got.Effective() || len(want.Machines)+len(got.Machines) > 0 && !reflect.DeepEqual(want.Machines, got.Machines) {
-		return path, fmt.Errorf("%s: do it in %s yourself; the file is written in a way that Tandem cannot change", what, path)
+		return path, fmt.Errorf("%s: edit %s yourself; Tandem cannot change a file laid out this way", what, path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return path, fmt.Errorf("write configuration: %w", err)

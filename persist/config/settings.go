@@ -32,7 +32,7 @@ func Settings() []Setting {
 		{"clipboard", "true or false", `true`, "", "The program in the focused pane, or attached to the whole terminal, may copy to your clipboard (OSC 52)."},
 		{"pictures", "a name in quotes", `"auto"`, "", "How pictures are shown, in the files view and those that programs print: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},
 		{"icons", "true or false", `false`, "", "Show icons before file names. Your terminal needs a Nerd Font."},
-		{"open_with", "a list of commands in quotes", `["mpv --fs", "gimp {} &"]`, "the editor, the pager and the desktop's program", "Commands to choose from with E in the files view; {} stands for the files, which otherwise follow."},
+		{"open_with", "a list of commands in quotes", `["mpv --fs", "gimp {} &"]`, "the editor, the pager and the desktop's program", "Commands to choose from with E in the files view; {} stands for the files, which are otherwise appended."},
 		{"tabs", "true or false", `true`, "", "Show the tabs of the sessions above the panes when there is more than one."},
 		{"tips", "true or false", `true`, "", "Show four useful keys on a line of their own the first three times you start the dashboard."},
 
@@ -53,20 +53,20 @@ func Settings() []Setting {
 		{"history.ignore", "a list of regular expressions", `["^vault ", "hunter2"]`, "nothing", "Commands that match one of these stay out of the history."},
 
 		{"attention.notify", "true or false", `true`, "", "Send desktop notifications, through your terminal, while another window has the keyboard."},
-		{"attention.long_command", "a time in quotes, such as \"10s\"", `"10s"`, "", "Tell you when a command out of sight is done that took at least this long."},
+		{"attention.long_command", "a time in quotes, such as \"10s\"", `"10s"`, "", "Notify you when a command out of sight finishes after at least this long."},
 		{"attention.quiet", "hours in quotes, such as \"22:00-07:00\"", `"22:00-07:00"`, "never", "Hours without notifications, of the desktop and of browsers."},
 
-		{"agents.sandbox", "a path in quotes", `"~/agents.json"`, "no sandbox", "The sandbox for what agents run without one of their own."},
+		{"agents.sandbox", "a path in quotes", `"~/agents.json"`, "no sandbox", "The sandbox for programs that agents run without a sandbox of their own."},
 		{"agents.elicit", "true or false", `true`, "", "Ask you about agents' requests in the agent's own program too, if it can. Set this to false\nif you do not trust that program: it could answer for you."},
 		{"agents.reap_after", "a time in quotes, such as \"24h\"", `"24h"`, "never", "Stop what a vanished agent left running after this long."},
 		{"agents.resume", "a name in quotes", `"offer"`, "", "After a reboot, a coding agent's conversation in a session that starts again: offer types the\ncommand that resumes it at the prompt, without enter; run resumes it; off does neither."},
 
-		{"fleet.hub", "an address in quotes", `"tls://hub.example.org:4222"`, "no fleet", "Where the hub of your fleet is; docs/fleet.md tells about fleets. `tandem join` writes this table."},
-		{"fleet.authority", "a path in quotes", `"/home/me/.config/fleet/authority.pem"`, "those that the system trusts", "The certificate of who signs the hub's."},
-		{"fleet.machine", "a path in quotes", `"/home/me/.config/fleet/machine.creds"`, "none", "The credentials of this machine, as NATS has them."},
+		{"fleet.hub", "an address in quotes", `"tls://hub.example.org:4222"`, "no fleet", "The address of your fleet's hub; see docs/fleet.md. `tandem join` writes this table."},
+		{"fleet.authority", "a path in quotes", `"/home/me/.config/fleet/authority.pem"`, "the system's", "The certificate of the authority that signs the hub's."},
+		{"fleet.machine", "a path in quotes", `"/home/me/.config/fleet/machine.creds"`, "none", "The NATS credentials of this machine."},
 		{"fleet.person", "a path in quotes", `"/home/me/.config/fleet/person.creds"`, "none", "Your credentials in the fleet, as a person."},
 
-		{"machines", "a table for each machine, as in [machines.box]", "", "", "Other machines; docs/machines.md tells about them. Each has ssh = \"user@host\", or\ntransport = [\"docker\", \"exec\", …], and may have env, a table of variables."},
+		{"machines", "a table for each machine, as in [machines.box]", "", "", "Other machines; see docs/machines.md. Each has ssh = \"user@host\", or\ntransport = [\"docker\", \"exec\", …], and may have env, a table of variables."},
 
 		{"keys", "a list of keys for each action", "", "", "Your own keys for actions; docs/keys.md lists all of them. A key may have a scope before it."},
 	}

@@ -46,7 +46,7 @@ func DecodeAtuin(ctx context.Context, database, wal []byte) ([]TextCommand, erro
 func atuinRows(ctx context.Context, db *sql.DB) (all []TextCommand, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT command, cwd, timestamp, duration, exit FROM history WHERE deleted_at IS NULL ORDER BY timestamp, id")
 	if err != nil {
-		return nil, fmt.Errorf("it is no history of atuin: %w", err)
+		return nil, fmt.Errorf("not an atuin history: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {

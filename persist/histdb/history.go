@@ -407,7 +407,7 @@ func rowOf(v []driver.Value) (Row, error) {
 		r.ExitCode = &code
 	}
 	if wrong {
-		return r, fmt.Errorf("%w: row %d holds what it cannot", ErrDamaged, r.ID)
+		return r, fmt.Errorf("%w: row %d has an invalid value", ErrDamaged, r.ID)
 	}
 	return r, nil
 }

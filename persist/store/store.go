@@ -54,7 +54,7 @@ func Open(dir string) (*Store, error) {
 	s := &Store{dir: abs, mkdir: os.Mkdir, readDir: os.ReadDir, claims: make(map[string]struct{}), fresh: make(map[string]struct{})}
 	for _, d := range []string{abs, s.processes()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
-			return nil, fmt.Errorf("data folder %s cannot be made: %w; make room for it or %s", d, Cause(err), adviseFolder)
+			return nil, fmt.Errorf("data folder %s cannot be created: %w; make room for it or %s", d, Cause(err), adviseFolder)
 		}
 		if err := makePrivate(d); err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func makePrivate(dir string) error {
 		return nil
 	}
 	if filepath.Base(dir) != datadir.Processes && holdsOther(dir) {
-		return fmt.Errorf("data folder %s is open to others and holds other things than Tandem's; close it (chmod 700) or %s", dir, adviseFolder)
+		return fmt.Errorf("data folder %s is open to others and contains other files than Tandem's; close it (chmod 700) or %s", dir, adviseFolder)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return fmt.Errorf("data folder %s is open to others and cannot be closed to them: %w; %s", dir, Cause(err), adviseFolder)

@@ -70,7 +70,7 @@ func TestAnAgentWorksOnAnotherMachine(t *testing.T) {
 	s.says("process_stop_all", `{"host":"m1"}`, "Stopped 1 processes")
 	s.says("exec", `{"host":"m1","command":"true","Host":"m2"}`, `unknown argument "Host"`)
 	s.says("exec", `{"host":["m1"],"command":"true"}`, `argument "host" must be a string`)
-	s.says("exec", `{"host":"m3","command":"true"}`, "reach machine m3: config.toml has no machine of this name")
+	s.says("exec", `{"host":"m3","command":"true"}`, "reach machine m3: config.toml has no machine with this name")
 	s.says("exec", `{"command":"echo $TANDEM_DATA_DIR"}`, p.Data("d"))
 	harness.Until(t, "the audit logs", func() bool {
 		return strings.Contains(p.Must("audit"), "process_stop_all on m1") && strings.Contains(p.Must("--host", "m1", "audit"), "process_stop_all")

@@ -118,7 +118,7 @@ func TestVerbsWorkOnAMachineOfTheFleet(t *testing.T) {
 	if out := c.must("web-1", "audit"); !strings.Contains(out, "person:ann") || !strings.Contains(out, "process.start") || !strings.Contains(out, "echo hello") {
 		t.Errorf("the machine's audit does not name her:\n%s", out)
 	}
-	if _, stderr, status := c.run("ann", "--host", "web-2", "ps"); status != 1 || !strings.Contains(stderr, "machine web-2: it is away, or there is none of this name") {
+	if _, stderr, status := c.run("ann", "--host", "web-2", "ps"); status != 1 || !strings.Contains(stderr, "machine web-2: it is offline, or no machine has this name") {
 		t.Errorf("on a machine that is not there: %d %s", status, stderr)
 	}
 }
@@ -182,7 +182,7 @@ func TestWhoLeavesIsReachedNoMore(t *testing.T) {
 		t.Errorf("its key is still there: %v", err)
 	}
 	harness.Until(t, "it to be away", func() bool { all := c.list("ann"); return len(all) == 1 && all[0].State == api.FleetAway })
-	if _, stderr, status := c.run("ann", "--host", "box", "ps"); status != 1 || !strings.Contains(stderr, "it is away, last seen") {
+	if _, stderr, status := c.run("ann", "--host", "box", "ps"); status != 1 || !strings.Contains(stderr, "it is offline, last seen") {
 		t.Errorf("on it: %d %s", status, stderr)
 	}
 	if _, stderr, status := c.run("box", "leave"); status != 1 || !strings.Contains(stderr, "belongs to no fleet") {

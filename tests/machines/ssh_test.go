@@ -438,7 +438,7 @@ func TestAChangedHostKeyNeedsThePerson(t *testing.T) {
 }
 
 // A machine with an older release gets this one over ssh, and its engine makes room for that
-// of the new one: what runs there goes on.
+// of the new one: programs there keep running.
 func TestAMachineIsUpgradedOverSSH(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)

@@ -192,7 +192,7 @@ func (r *run) attachFirst() error {
 	}
 	if p.State.Ended() {
 		return api.Errorf(api.CodeEnded, "attach to session %s: it has exited", p.Name).
-			WithHint("`tandem screen " + p.ID + "` prints what it showed last")
+			WithHint("`tandem screen " + p.ID + "` prints its last screen")
 	}
 	r.ID = p.ID
 	a, err := r.openAttachment(r.Client)

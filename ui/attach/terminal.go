@@ -59,7 +59,7 @@ type terminal struct {
 func newTerminal(in, out *os.File, keepAlt bool) (*terminal, error) {
 	for _, f := range [...]*os.File{in, out} {
 		if f == nil || !term.IsTerminal(f.Fd()) {
-			return nil, api.Errorf(api.CodeInvalid, "attach to session: standard input and output have to be a terminal").
+			return nil, api.Errorf(api.CodeInvalid, "attach to session: standard input and output must be a terminal").
 				WithHint("`tandem send` and `tandem screen` work without one")
 		}
 	}

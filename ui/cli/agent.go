@@ -25,7 +25,7 @@ func agentCommand(a *app) *cobra.Command {
 		Use:   "agent COMMAND",
 		Short: "Set up agents' programs and their hooks; report and explain what they are doing",
 		Long: "Connects agents' programs (Claude Code, Codex, Cursor and others) to Tandem, and explains\n" +
-			"what Tandem knows of those that run in sessions. `tandem agents` lists them.",
+			"what Tandem knows about those running in sessions. `tandem agents` lists them.",
 		Example: "tandem agent setup claude\ntandem agent hooks install claude\ntandem agent explain work",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -73,7 +73,7 @@ type setupFlags struct {
 func (f *setupFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.BoolVar(&f.project, "project", false, "in the settings of the project in this folder, not in yours")
 	flags.BoolVar(&f.print, "print", false, "print the settings and write nothing")
-	flags.BoolVar(&f.remove, "remove", false, "undo it: take Tandem out of the settings")
+	flags.BoolVar(&f.remove, "remove", false, "undo: remove Tandem from the settings")
 	flags.StringSliceVar(&f.wish.Profiles, "profile", nil, "tool `sets`, of "+strings.Join(profiles, ", ")+" (default native)")
 	flags.StringArrayVar(&f.wish.Roots, "root", nil, "confine file tools to this `folder`")
 	flags.BoolVar(&f.wish.ReadOnly, "read-only", false, "only tools that change nothing")
@@ -86,7 +86,7 @@ func agentSetupCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup [CLIENT]",
 		Short: "Add Tandem to a client's settings",
-		Long: "Adds Tandem to the settings of an agent's program, a client, or takes it out again. It shows the\n" +
+		Long: "Adds Tandem to the settings of an agent's program, a client, or removes it again. It shows the\n" +
 			"change and asks first; comments and everything else in the file stay as they are. Without CLIENT\n" +
 			"it lists the clients it knows, which of them are here, and which are set up.\n\n" +
 			"Clients: " + strings.Join(setup.Names(), ", ") + ".",
@@ -158,9 +158,9 @@ func (f *setupFlags) check(cmd *cobra.Command, c setup.Client, profiles []string
 	serving := changed("profile", "root", "read-only")
 	switch {
 	case f.remove && changed("print", "http") != "":
-		return output.Usagef(cmd, "--%s does not go with --remove", changed("print", "http"))
+		return output.Usagef(cmd, "--%s cannot be used with --remove", changed("print", "http"))
 	case f.remove && serving != "":
-		return output.Usagef(cmd, "--%s does not go with --remove", serving)
+		return output.Usagef(cmd, "--%s cannot be used with --remove", serving)
 	case f.wish.HTTP != "" && serving != "":
 		return output.UsageError("--"+serving+" does not go with --http", "give it to `tandem --serve --http`, or to a token's line")
 	case f.wish.HTTP != "" && !isURL(f.wish.HTTP):
@@ -183,7 +183,7 @@ func isURL(s string) bool {
 func (a *app) listClients(cmd *cobra.Command, m setup.Machine) error {
 	for _, name := range []string{"project", "print", "remove", "profile", "root", "read-only", "http", "yes"} {
 		if cmd.Flags().Changed(name) {
-			return output.Usagef(cmd, "--%s goes with a client", name)
+			return output.Usagef(cmd, "--%s needs a client", name)
 		}
 	}
 	states := m.States()
@@ -274,7 +274,7 @@ func setupText(c setup.Client, answer setupAnswer, remove bool) string {
 	where := output.Visible(home(answer.Path))
 	switch {
 	case answer.Status == "removed":
-		return fmt.Sprintf("removed from %s; %s notices when it starts again\n", where, c.Title)
+		return fmt.Sprintf("removed from %s; restart %s if it is running\n", where, c.Title)
 	case answer.Status == "written":
 		return fmt.Sprintf("%s is set up; restart it if it is running\n", c.Title)
 	case remove:

@@ -25,7 +25,7 @@ func attachCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach [ID] [--read-only] [--predict WHEN]",
 		Short: "Make this terminal the session; ctrl+b d detaches",
-		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session ends.\n" +
+		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session exits.\n" +
 			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\n" +
 			"Without ID, attaches to the most recently active running session: the latest with output,\ninput or a read. If this program itself crashes, `reset` repairs the terminal.\n\n" +
 			"In a session of another machine that takes more than 40 ms to answer, what you type\nis shown underlined until it has. ctrl+b ? shows how long it takes.",
@@ -195,7 +195,7 @@ func (a *app) reportOutcome(id string, outcome attach.Outcome) error {
 		a.out.Tell("%s: %s", output.Visible(outcome.Process.Name), output.StateText(*outcome.Process))
 	case attach.Detached:
 		if outcome.Unsent > 0 {
-			a.out.Tell("%d typed keys were dropped: the machine is away", outcome.Unsent)
+			a.out.Tell("%d typed keys were dropped: the machine is offline", outcome.Unsent)
 		}
 		a.out.Tell("detached from %s, which keeps running; `tandem attach %s` returns", output.Visible(id), output.Visible(id))
 	case attach.HungUp:

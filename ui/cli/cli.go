@@ -352,7 +352,7 @@ func (a *app) run(cmd *cobra.Command, serving *serveFlags, nested bool) error {
 		return a.Serve(cmd.Context(), serving.o)
 	}
 	if a.out.JSON {
-		return output.Usagef(cmd, "--json goes with a command: the dashboard prints none")
+		return output.Usagef(cmd, "--json needs a command: the dashboard prints no JSON")
 	}
 	return openDashboard(cmd.Context(), a, DashboardOptions{}, nested)
 }

@@ -19,7 +19,7 @@ func downCommand(a *app) *cobra.Command {
 	var forget, trust bool
 	cmd := &cobra.Command{
 		Use:   "down [NAME…] [-f FILE] [--forget] [--trust]",
-		Short: "Stop what a project file has started",
+		Short: "Stop what a project file started",
 		Long: "Stops the sessions and processes that `tandem up` started from a project file, in\nreverse order of their dependencies, or only those named. " +
 			"Anything started some\nother way is left alone.",
 		Example:           "tandem down\ntandem down web\ntandem down --forget",

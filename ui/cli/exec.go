@@ -38,12 +38,12 @@ func execCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   verbExec + " [--timeout D] [--kill] [--cwd D] [--env K=V] [--] CMD…",
 		Short: "Run a command and exit with its status",
-		Long: "Runs a command through the engine and prints its output. Its exit status is this\n" +
-			"one's, 128 and the number of a signal if that ended it. After the timeout it keeps\n" +
+		Long: "Runs a command through the engine and prints its output. The exit status is the command's,\n" +
+			"or 128 plus the number of the signal that killed it. After the timeout it keeps\n" +
 			"running in the background, or is killed with --kill, and the exit status is 124.\n" +
-			"It is 127 if there is no such program, 126 if it cannot be run, and 125 if Tandem\n" +
-			"itself failed: what the message says is then not the command's. ctrl+c ends it too.\n" +
-			"The command's standard input is empty; what it shall read has to come from a file:\nsh -c 'psql < dump.sql'.\n\n" + sandboxHelp,
+			"It is 127 if the program does not exist, 126 if it cannot be run, and 125 if Tandem\n" +
+			"itself failed. ctrl+c stops the command too.\n" +
+			"The command's standard input is empty; to give it input, redirect a file:\nsh -c 'psql < dump.sql'.\n\n" + sandboxHelp,
 		Example: "tandem exec -- make test\ntandem exec --timeout 5m -- sh -c 'make && make install'\n" +
 			"tandem exec -- sh -c 'psql < dump.sql'",
 		Args:              atLeast(1, "run what? Give a program and its arguments."),
@@ -69,7 +69,7 @@ func execCommand(a *app) *cobra.Command {
 		},
 	}
 	f.add(cmd.Flags())
-	cmd.Flags().Var(&timeout, "timeout", "how long it may take")
+	cmd.Flags().Var(&timeout, "timeout", "time limit")
 	cmd.Flags().BoolVar(&kill, "kill", false, "after the timeout kill it and everything it started")
 	return cmd
 }

@@ -29,7 +29,7 @@ func startError(err error, program string) error {
 		return err
 	}
 	status := statusNotExecutable
-	for _, missing := range []string{"not found in PATH", syscall.ENOENT.Error(), "the interpreter that it names is not"} {
+	for _, missing := range []string{"not found in PATH", syscall.ENOENT.Error(), "its interpreter does not", "the interpreter that it names is not"} {
 		if strings.HasSuffix(why, missing) {
 			status = statusNotFound
 		}

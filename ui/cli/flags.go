@@ -32,7 +32,7 @@ func (f *launchFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.name, "name", "", "`name` of the process (default: the program's)")
 	flags.StringVar(&f.cwd, "cwd", "", "`folder` to start in (default: this one)")
 	flags.StringArrayVar(&f.env, "env", nil, "set a variable: `K=V`, or K alone to take it from here")
-	flags.StringVar(&f.sandbox, "sandbox", "", "confine it as this JSON `file` says")
+	flags.StringVar(&f.sandbox, "sandbox", "", "confine it to the sandbox in this JSON `file`")
 }
 
 // sandboxExample is an example of a file for --sandbox. All fields are optional.
@@ -160,7 +160,7 @@ func (d *duration) Set(s string) error {
 		v, err = time.Duration(seconds*float64(time.Second)), nil
 	}
 	if err != nil || v < time.Millisecond || v > 1000*24*time.Hour {
-		return errors.New("must be a time such as 500ms, 30s or 5m, of a millisecond at least")
+		return errors.New("must be a duration of at least 1ms, such as 500ms, 30s or 5m")
 	}
 	*d = duration(v)
 	return nil
@@ -211,7 +211,7 @@ func (s *byteSize) Type() string { return "size" }
 func (s *byteSize) Set(text string) error {
 	n, ok := project.ParseSize(text)
 	if !ok {
-		return errors.New("must be a size such as 64MB or 1GB, of 64KB at least, or none for no limit")
+		return errors.New("must be a size of at least 64KB, such as 64MB or 1GB, or none for no limit")
 	}
 	*s = byteSize(n)
 	return nil
@@ -243,7 +243,7 @@ func (c *restartCount) Set(text string) error {
 	case text == unlimited:
 		n = 0
 	case err == nil && n == 0:
-		return errors.New("must be 1 or more, or unlimited; --restart no is for what should not be restarted")
+		return errors.New("must be 1 or more, or unlimited; use --restart no to never restart")
 	case err != nil || n < 0:
 		return errors.New("must be a whole number of 1 or more, or unlimited")
 	}

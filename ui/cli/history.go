@@ -30,8 +30,8 @@ func historyCommand(a *app) *cobra.Command {
 		Short: "Search the commands that were run",
 		Long: "Searches the commands that were run, in sessions, by exec and as processes, by you and\n" +
 			"by agents: the best match first, or the newest. QUERY is fuzzy, in fzf's syntax: words in\n" +
-			"any order, 'exact, ^start, end$, !not, and | for or. A query that begins with the name of\n" +
-			"a command below comes after --.",
+			"any order, 'exact, ^start, end$, !not, and | for or. Put -- before a query that begins with\n" +
+			"the name of a command below.",
 		Example: "tandem history docker run\ntandem history --failed --here --since 2d\ntandem history --actor agent --json\n" +
 			"tandem history load ~/.bash_history",
 		Args:              cobra.ArbitraryArgs,
@@ -47,7 +47,7 @@ func historyCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.kind, "kind", "", "only commands of this `kind`: session, exec, process or added")
 	flags.BoolVar(&f.failed, "failed", false, "only what failed, and was not stopped on purpose")
 	flags.StringVar(&f.exact, "exact", "", "only the runs of this command `line`")
-	flags.Var(&f.since, "since", "only what began since, as in 30m, 2d, 2026-11-20 or 15:04")
+	flags.Var(&f.since, "since", "only what started since then, such as 30m, 2d, 2026-11-20 or 15:04")
 	flags.BoolVarP(&f.unique, "unique", "u", false, "of equal commands only the newest")
 	flags.IntVarP(&f.limit, "limit", "n", 50, "`rows` at most")
 	a.completeHistoryFlags(cmd)

@@ -68,7 +68,7 @@ func historyRemoveCommand(a *app) *cobra.Command {
 		Use:               "remove ID… | --command LINE",
 		Aliases:           []string{"rm"},
 		Short:             "Forget commands",
-		Long:              "Forgets single runs, by their number, or with --command every run of a command line.",
+		Long:              "Deletes single runs by number, or, with --command, every run of a command line.",
 		Example:           "tandem history remove 4711 4712\ntandem history remove --command 'ls -la'",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -110,7 +110,7 @@ func historyClearCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clear [--yes]",
 		Short:   "Forget every command",
-		Long:    "Deletes every command of all sessions, for good. Asks first unless --yes is given.",
+		Long:    "Deletes every command of all sessions permanently. Asks first unless --yes is given.",
 		Example: "tandem history clear",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !yes {
@@ -134,7 +134,7 @@ func historySaveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "save FILE [--overwrite]",
 		Short:   "Write all commands to a text file",
-		Long:    "Writes all commands to a text file, oldest first, one a line.",
+		Long:    "Writes all commands to a text file, oldest first, one per line.",
 		Example: "tandem history save commands.txt",
 		Args:    exactly(1, "which file? Give a path."),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -157,8 +157,8 @@ func historyLoadCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "load FILE",
 		Short: "Add the commands of a text file",
-		Long: "Adds the commands of a text file, one a line, or of a history of bash, zsh, fish or atuin. What a\n" +
-			"file tells the time of is not added twice. After ctrl+c nothing of it is added.",
+		Long: "Adds the commands of a text file, one per line, or of a bash, zsh, fish or atuin history. Commands\n" +
+			"with a time are not added twice. After ctrl+c nothing is added.",
 		Example: "tandem history load ~/.zsh_history",
 		Args:    exactly(1, "which file? Give a path."),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -289,7 +289,7 @@ func historyStatsCommand(a *app) *cobra.Command {
 			return a.out.Answer(out, func() string { return statsText(a.out, out) })
 		},
 	}
-	cmd.Flags().Var(&since, "since", "only what began since, as in 30m, 2d, 2026-11-20 or 15:04")
+	cmd.Flags().Var(&since, "since", "only what started since then, such as 30m, 2d, 2026-11-20 or 15:04")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 10, "length of the lists, in `rows`")
 	return cmd
 }

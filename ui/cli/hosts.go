@@ -135,7 +135,7 @@ func (t *target) selectHosts(cmd *cobra.Command, how machines.Reach, wanted []st
 		t.chosen, t.hubMachines = true, told
 		return hosts, nil
 	case len(hosts) > 1:
-		return nil, output.Usagef(cmd, "%s works on one machine at a time, and %d are meant", cmd.CommandPath(), len(hosts))
+		return nil, output.Usagef(cmd, "%s works on one machine at a time, and %d match", cmd.CommandPath(), len(hosts))
 	}
 	t.hosts = hosts
 	return nil, nil

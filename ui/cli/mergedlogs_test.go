@@ -188,7 +188,7 @@ func TestProjectLogsIncludeSessionsOnRequest(t *testing.T) {
 	if _, stderr, status := r.run("logs", "--project"); status != 1 || !strings.Contains(stderr, "hint: add --sessions") {
 		t.Errorf("without --sessions: status %d, %q", status, stderr)
 	}
-	if _, stderr, status := r.run("logs", "shell", "--sessions"); status != 2 || !strings.Contains(stderr, "--sessions goes with --project") {
+	if _, stderr, status := r.run("logs", "shell", "--sessions"); status != 2 || !strings.Contains(stderr, "--sessions needs --project") {
 		t.Errorf("without --project: status %d, %q", status, stderr)
 	}
 }

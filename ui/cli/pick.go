@@ -21,8 +21,8 @@ const (
 func initCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init bash|zsh|fish",
-		Short: "Print what opens the history on ctrl+r in your shell",
-		Long: "Prints the lines that have ctrl+r open Tandem's history in a shell, inside of Tandem and\n" +
+		Short: "Print a script that opens the history on ctrl+r in your shell",
+		Long: "Prints lines for a shell that make ctrl+r open Tandem's history, inside Tandem and\n" +
 			"elsewhere. In the history, enter runs the command, tab puts it on the command line to be\n" +
 			"edited, and esc leaves the line as it was.",
 		Example: "eval \"$(tandem init bash)\"    # in ~/.bashrc\n" +

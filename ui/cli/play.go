@@ -28,7 +28,7 @@ func playCommand(a *app) *cobra.Command {
 	f := playFlags{speed: 1}
 	cmd := &cobra.Command{
 		Use:   "play FILE|ID [--speed N] [--idle-limit D] [--svg FILE] | play --history ROW",
-		Short: "Play a recording, or what a session has shown",
+		Short: "Play a recording, or a session's output",
 		Long: "Plays a recording (asciicast v2 or v3) in this terminal, or all that is kept of a\n" +
 			"session, or with --history what a command printed, by its number in `tandem history --json`.\n" +
 			"While it plays: space pauses, . goes on to the next output of a pause, + and - change the\n" +
@@ -45,7 +45,7 @@ func playCommand(a *app) *cobra.Command {
 			o := cast.PlayOptions{Stdin: a.Stdin, Pictures: pictures, Speed: f.speed, Idle: time.Duration(f.idle)}
 			switch {
 			case a.out.JSON && (f.svg == "" || f.svg == "-"):
-				return output.Usagef(cmd, "--json goes with --svg FILE: play shows the recording on the terminal")
+				return output.Usagef(cmd, "--json needs --svg FILE: play shows the recording on the terminal")
 			case f.svg != "":
 				return a.drawRecording(cmd, args, f, o)
 			}
@@ -54,7 +54,7 @@ func playCommand(a *app) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Float64VarP(&f.speed, "speed", "s", 1, "how many `times` as fast")
-	flags.Var(&f.idle, "idle-limit", "longest pause (default: what the recording says)")
+	flags.Var(&f.idle, "idle-limit", "longest pause (default: the recording's)")
 	flags.StringVar(&f.svg, "svg", "", "draw it to an SVG `file` that moves; - is standard output")
 	flags.Int64Var(&f.history, "history", 0, "play the output of the command with this `number`")
 	return cmd
@@ -121,7 +121,7 @@ func (a *app) playRow(ctx context.Context, number int64, o cast.PlayOptions) err
 	}
 	if row.Process == "" || row.Kind != "process" && row.LogEnd <= row.LogStart {
 		return api.Errorf(api.CodeInvalid, "play command %d: its output was not recorded", row.ID).
-			WithHint("sessions can be played, and finished commands that were typed in them")
+			WithHint("only sessions, and finished commands typed in them, can be played")
 	}
 	return cast.PlaySession(ctx, a.out, a.connect, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, o)
 }

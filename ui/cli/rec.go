@@ -30,11 +30,11 @@ func recCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rec ID [-o FILE] [--since start] [--idle-limit D] | rec [-o FILE] -- CMD…",
 		Short: "Record a session as an asciicast",
-		Long: "Records what a session shows as a file of asciicast v2, which `tandem play` and the\n" +
-			"players of asciinema show. It goes on until the session ends or you press ctrl+c; with\n" +
-			"--since start it writes all that is kept of the session so far, with the times at which\n" +
-			"it was printed as far as the engine saw that. With a command it runs that in this terminal\n" +
-			"and records it. What you type is recorded only where the program shows it.",
+		Long: "Records a session's output as an asciicast v2 file, which `tandem play` and the\n" +
+			"players of asciinema play. It records until the session exits or you press ctrl+c; with\n" +
+			"--since start it first writes everything kept of the session so far, with its times\n" +
+			"where the engine recorded them. With a command it runs that in this terminal\n" +
+			"and records it. Your input is recorded only where the program shows it.",
 		Example:           "tandem rec build\ntandem rec build --since start -o build.cast\ntandem rec --idle-limit 2s -- vim notes.md",
 		Args:              a.recArgs,
 		ValidArgsFunction: a.completeSession(anyProcess),
@@ -44,7 +44,7 @@ func recCommand(a *app) *cobra.Command {
 			}
 			if cmd.ArgsLenAtDash() == 0 {
 				if f.since != "" {
-					return output.Usagef(cmd, "--since goes with a session, not with a command")
+					return output.Usagef(cmd, "--since needs a session, not a command")
 				}
 				return a.recordCommand(cmd, args, f)
 			}
@@ -54,7 +54,7 @@ func recCommand(a *app) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "`file` to write, or - (default: named after the session)")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")
-	flags.StringVar(&f.since, "since", "", "from `when` on: start (all that is kept), now (default)")
+	flags.StringVar(&f.since, "since", "", "record from `when`: start (everything kept) or now (default)")
 	flags.Var(&f.idle, "idle-limit", "longest pause that players show")
 	completeFlag(cmd, "since", "start", "now")
 	return cmd

@@ -19,8 +19,8 @@ func requestsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "requests [ID]",
 		Short: "List agents' requests",
-		Long: "Lists agents' requests that wait for your answer, or shows one of them in full: of a long\n" +
-			"command the list has the beginning, the end and the length. policy.toml, beside\nconfig.toml, says what " +
+		Long: "Lists agents' open requests, or shows one in full; the list shortens a long command to\n" +
+			"its beginning, end and length. policy.toml, beside\nconfig.toml, says what " +
 			"agents may do without asking, and what they may not do at all.",
 		Example: "tandem requests\ntandem requests 3f2a\ntandem allow 3f2a\ntandem deny 3f2a --reason \"not on main\"",
 
@@ -79,7 +79,7 @@ func (a *app) showRequest(list []api.Request, id string) error {
 	case len(list) == 0 || id == "":
 		return api.Errorf(api.CodeNotFound, "no open request begins with %s", output.Visible(id)).WithHint("`tandem requests` lists those that are open")
 	case len(list) > 1:
-		return api.Errorf(api.CodeAmbiguous, "show request %s: several ids begin like this", id)
+		return api.Errorf(api.CodeAmbiguous, "show request %s: several ids begin with it", id)
 	}
 	return a.out.Answer(list[0], func() string {
 		return requestText(list[0], "wants to call") + withPrefix("\nreason: ", textOf(list[0]).Rule) + "\ndenied if not answered within " + timeLeft(list[0], time.Now()) + "\n"
@@ -167,7 +167,7 @@ func auditCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "audit [--actor WHO] [--tool NAME] [-n N]",
 		Short:   "Show what agents did, newest first",
-		Long:    "Shows the tools that agents called, newest first. Secrets in what they said are\nreplaced. The file is audit.jsonl in the data folder.",
+		Long:    "Shows the tools that agents called, newest first. Secrets in the arguments are\nreplaced. The file is audit.jsonl in the data folder.",
 		Example: "tandem audit -n 20\ntandem audit --tool exec --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Limit < 1 {

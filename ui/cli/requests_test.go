@@ -82,7 +82,7 @@ func TestLongCommandIsListedWithItsEndAndShownInFull(t *testing.T) {
 	if got := r.runOnTerminal("requests"); !strings.Contains(got, `\u{a}; rm -rf ~`+"\n") {
 		t.Errorf("a narrow terminal is sent %q", got)
 	}
-	for args, says := range map[string]string{"requests 3f2": "several ids begin like this", "requests ff": "no open request begins with ff"} {
+	for args, says := range map[string]string{"requests 3f2": "several ids begin with it", "requests ff": "no open request begins with ff"} {
 		if _, stderr, status := r.run(strings.Fields(args)...); status != 1 || !strings.Contains(stderr, says) {
 			t.Errorf("%s: status %d, %q", args, status, stderr)
 		}

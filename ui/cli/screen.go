@@ -49,7 +49,7 @@ tandem screen build --png build.png`,
 		},
 	}
 	cmd.Flags().BoolVar(&in.ANSI, "ansi", false, "keep colours and styles")
-	cmd.Flags().IntVar(&in.Scrollback, "scrollback", 0, "`lines` of history before the screen")
+	cmd.Flags().IntVar(&in.Scrollback, "scrollback", 0, "`lines` of scrollback above the screen")
 	cmd.Flags().StringVar(&png, "png", "", "draw the screen to a PNG `file`; - is standard output")
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the screen to an SVG `file`; - is standard output")
 	cmd.MarkFlagsMutuallyExclusive("png", "svg")

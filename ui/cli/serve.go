@@ -38,15 +38,15 @@ func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.BoolVar(&f.serve, "serve", false, "serve agents: the Model Context Protocol on standard input and output")
 	flags.StringVar(&f.o.HTTP, "http", "", "with --serve: serve HTTP on this `address`, 127.0.0.1:7777 for example, instead")
 	flags.StringSliceVar(&f.o.Profiles, "profile", nil, "with --serve: tool `sets`, of "+strings.Join(profiles, ", ")+" (default native)")
-	flags.StringVar(&f.o.As, "as", "", "with --serve: the `name` that rules in policy.toml know this agent by")
+	flags.StringVar(&f.o.As, "as", "", "with --serve: the agent's `name` in the rules of policy.toml")
 	flags.BoolVar(&f.o.ReadOnly, "read-only", false, "with --serve: only tools that change nothing")
 	flags.StringVar(&f.o.ToolPrefix, "tool-prefix", "", "with --serve: prefix each tool's name with this `text`")
-	flags.BoolVar(&f.o.ReadUnbounded, "read-unbounded", false, "with --serve: the tool read gives whole files")
+	flags.BoolVar(&f.o.ReadUnbounded, "read-unbounded", false, "with --serve: the tool read returns whole files")
 	flags.StringArrayVar(&f.o.Roots, "root", nil, "with --serve: confine file tools to this `folder` (default: this one)")
 	flags.StringVar(&f.o.TokenFile, "token-file", "", "with --http: `file` of the bearer tokens (default: agent-tokens in the data folder)")
-	flags.StringSliceVar(&f.o.AllowHosts, "allow-host", nil, "with --http: another `name` that requests may be for")
+	flags.StringSliceVar(&f.o.AllowHosts, "allow-host", nil, "with --http: another host `name` that requests may use")
 	flags.StringSliceVar(&f.o.AllowOrigins, "allow-origin", nil, "with --http: `origin` of a web page that may send requests")
-	flags.BoolVar(&f.o.Insecure, "insecure", false, "with --http: let agents in over a network without TLS")
+	flags.BoolVar(&f.o.Insecure, "insecure", false, "with --http: accept agents over a network without TLS")
 }
 
 // complete registers completions for the values of the flags.
@@ -73,14 +73,14 @@ func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 	}
 	for _, name := range []string{"token-file", "allow-host", "allow-origin", "insecure"} {
 		if f.o.HTTP == "" && cmd.Flags().Changed(name) {
-			return output.Usagef(cmd, "--%s goes with --serve --http", name)
+			return output.Usagef(cmd, "--%s needs --serve --http", name)
 		}
 	}
 	if err := checkProfiles(cmd, f.o.Profiles, profiles); err != nil {
 		return err
 	}
 	if strings.Trim(f.o.ToolPrefix, nameLetters) != "" {
-		return output.Usagef(cmd, "--tool-prefix %q: only letters, digits, _, - and . may be in a tool's name", output.Visible(f.o.ToolPrefix))
+		return output.Usagef(cmd, "--tool-prefix %q: only letters, digits, _, - and . are allowed in a tool's name", output.Visible(f.o.ToolPrefix))
 	}
 	if cmd.Flags().Changed("as") && (f.o.As == "" || len(f.o.As) > maxAs || strings.Trim(f.o.As, nameLetters) != "") {
 		return output.Usagef(cmd, "--as %q: give 1 to %d letters, digits, _, - and .", output.Visible(f.o.As), maxAs)

@@ -135,7 +135,7 @@ func killCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "kill ID…",
 		Short:             "Kill sessions and everything that runs in them",
-		Long:              "Kills sessions and everything that runs in them. Only what was started in a shell and has\nleft its terminal for good, as daemons do, keeps running.",
+		Long:              "Kills sessions and everything running in them. Only daemons, which have left their\nterminal, keep running.",
 		Example:           "tandem kill build",
 		Args:              atLeast(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSessions(isLive),

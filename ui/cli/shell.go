@@ -44,9 +44,9 @@ func shellCommand(a *app) *cobra.Command {
 			return s.Loop(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&s.Prompt, "prompt", shellPrompt, "the `text` that asks for a line")
+	cmd.Flags().StringVar(&s.Prompt, "prompt", shellPrompt, "the `text` of the prompt")
 	cmd.Flags().StringArrayVar(&s.First, "run", nil, "run this `line` first")
-	cmd.Flags().BoolVar(&list, "commands", false, "list what can be typed, and end")
+	cmd.Flags().BoolVar(&list, "commands", false, "list the commands, and exit")
 	return cmd
 }
 

@@ -24,8 +24,8 @@ func TestShellRunsCommandsLineByLine(t *testing.T) {
 	}
 	want := strings.Join([]string{
 		`tandem: unknown command "wat"`, "hint: did you mean `tandem wait`?",
-		"tandem: read the line: reached EOF without closing quote `\"`", "hint: a line is one command with its arguments; quote what has blanks or signs",
-		"tandem: read the line: `|` is not a valid word", "hint: a line is one command with its arguments; quote what has blanks or signs",
+		"tandem: read the line: reached EOF without closing quote `\"`", "hint: a line is one command with its arguments; quote blanks and special characters",
+		"tandem: read the line: `|` is not a valid word", "hint: a line is one command with its arguments; quote blanks and special characters",
 		"tandem: cd takes one folder", "hint: quote a name with blanks",
 		"tandem: go to /nowhere: no such file or directory",
 		"tandem: this is the shell already", "hint: help lists the commands", "",

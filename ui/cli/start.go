@@ -67,7 +67,7 @@ func startCommand(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&f.readyPort, "ready-port", 0, "it is ready when this TCP `port` is open")
 	cmd.Flags().StringVar(&f.stopSignal, "stop-signal", "", "`signal` asking the process to exit (default: TERM)")
 	cmd.Flags().Var(&f.stopTimeout, "stop-timeout", "time allowed to exit before KILL (default: 8s)")
-	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "keep standard output and error apart")
+	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "log standard output and error separately")
 	cmd.Flags().StringVar(&f.any, "any", "", "on any one machine of the fleet with the label `K=V`")
 	cmd.Flags().Var(&f.logLimit, "log-limit", "bytes kept of its log, as in 200MB; none is all of it")
 	completeFlag(cmd, "restart", policies()...)
@@ -124,7 +124,7 @@ func (f *startFlags) check(cmd *cobra.Command) error {
 	case cmd.Flags().Changed("ready-port") && (f.readyPort < 1 || f.readyPort > 65535):
 		return output.Usagef(cmd, "read --ready-port %d: must be from 1 to 65535", f.readyPort)
 	case f.tty && f.splitLog:
-		return output.Usagef(cmd, "a terminal has one output: --split-log does not go with --tty")
+		return output.Usagef(cmd, "a terminal has one output: --split-log cannot be used with --tty")
 	}
 	return nil
 }

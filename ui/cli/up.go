@@ -34,7 +34,7 @@ func upCommand(a *app) *cobra.Command {
 		Long: "Starts the sessions and processes of a project file, each after what it depends\non, " +
 			"or those that are named and what they need. Whatever already runs as described is\nleft alone; what has changed is restarted. " +
 			"The file is tandem.yaml, a\nprocess-compose file or a Procfile, here or in a folder above. If there is none, the\n" +
-			"scripts of package.json that you name are started. A file that was found, but that\nsomebody else may have written, is refused.",
+			"scripts of package.json that you name are started. A file that others own or can write\nis refused unless named with -f.",
 		Example:           "tandem up\ntandem up web --wait\ntandem up --list\ntandem up -f deploy/tandem.yaml --dry-run",
 		ValidArgsFunction: a.completeEntries(&f.file, &f.trust),
 		Args:              cobra.ArbitraryArgs,

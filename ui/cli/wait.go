@@ -40,7 +40,7 @@ func waitCommand(a *app) *cobra.Command {
 			}
 			if states := agent.States(); len(states) > 0 {
 				if name := codingagents.Other(cmd); name != "" {
-					return output.Usagef(cmd, "--%s does not go with --blocked, --done and --working", name)
+					return output.Usagef(cmd, "--%s cannot be used with --blocked, --done and --working", name)
 				}
 				return codingagents.Wait(cmd.Context(), agentVerbs(a), args[0], states, time.Duration(timeout))
 			}
@@ -62,7 +62,7 @@ func waitCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&in.Log, "log", "", "a line of its log matches this regular `expression`")
 	cmd.Flags().IntVar(&in.Port, "port", 0, "it listens on this TCP `port`")
 	cmd.Flags().Var(&idle, "idle", "it has written nothing for this long")
-	cmd.Flags().BoolVar(&session.Input, "input", false, "its program waits for somebody to type")
+	cmd.Flags().BoolVar(&session.Input, "input", false, "its program waits for typed input")
 	cmd.Flags().BoolVar(&session.Prompt, "prompt", false, "its shell is at its prompt")
 	cmd.Flags().StringVar(&session.Screen, "screen", "", "the text of its screen matches this regular `expression`")
 	cmd.Flags().StringVar(&session.Output, "output", "", "what it prints from now on matches this regular `expression`")
@@ -93,7 +93,7 @@ func waitText(out api.ProcessWaitOutput, in api.ProcessWaitInput) string {
 	switch out.Met {
 	case "exit":
 		if p := out.Process; !p.State.Ended() {
-			return fmt.Sprintf("%s: ended with %s, now %s\n", name, output.ExitText(p), p.State)
+			return fmt.Sprintf("%s: exited with %s, now %s\n", name, output.ExitText(p), p.State)
 		}
 		return outcome(out.Process)
 	case "log":

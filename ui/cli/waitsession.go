@@ -26,7 +26,7 @@ func checkSessionWait(cmd *cobra.Command, in api.SessionWaitInput, process api.P
 		}
 	}
 	if ofSession(in) && (process.Ready || process.Log != "") {
-		return output.Usagef(cmd, "--ready and --log go with processes, --input, --prompt, --screen and --output with sessions")
+		return output.Usagef(cmd, "--ready and --log are for processes; --input, --prompt, --screen and --output are for sessions")
 	}
 	return nil
 }

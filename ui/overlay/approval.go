@@ -250,5 +250,5 @@ func requestFacts(r api.Request, shown api.RequestText) []string {
 	if shown.Rule != "" {
 		facts = append(facts, "reason: "+shown.Rule)
 	}
-	return append(facts, "refused if nobody answers by "+r.ExpiresAt.Local().Format("15:04:05"))
+	return append(facts, "denied if not answered by "+r.ExpiresAt.Local().Format("15:04:05"))
 }

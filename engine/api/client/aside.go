@@ -80,7 +80,7 @@ type part struct {
 // parseDivision parses the header that divides a body of length bytes into the JSON and members of
 // out. The sizes of the returned parts add up to length.
 func parseDivision(division string, length int64, out any) ([]part, error) {
-	malformed := &wrongAnswer{fmt.Errorf("it has %d bytes that are divided as %.200q", length, division)}
+	malformed := &wrongAnswer{fmt.Errorf("it has %d bytes, divided as %.200q", length, division)}
 	if length > wire.MaxResponseBody {
 		return nil, errTooLarge
 	}

@@ -117,7 +117,7 @@ func TestAttachReturnsTheHandlersError(t *testing.T) {
 	}{
 		"an error":        {long, long},
 		"a foreign error": {errors.New("boom"), &api.Error{Code: api.CodeInternal, Message: "boom"}},
-		"nothing":         {nil, &api.Error{Code: api.CodeUnavailable, Message: "the engine ended the attachment at once"}},
+		"nothing":         {nil, &api.Error{Code: api.CodeUnavailable, Message: "the engine closed the attachment immediately"}},
 	} {
 		m := attachMux(func(context.Context, api.AttachOptions, *server.Viewer) error { return tc.give })
 		_, err := connect(t, serve(t, m)).Attach(t.Context(), api.AttachOptions{ID: "x"})

@@ -113,7 +113,7 @@ func (c *Client) useProtocol(info api.Info) error {
 	if !ok {
 		return api.Errorf(api.CodeConflict, "connect: the engine %s (pid %d) speaks protocol %d, this program %d",
 			info.Version, info.EnginePID, info.Protocol, api.Protocol).
-			WithHint("use the version of tandem that the engine has, or end the engine with that version's `tandem shutdown`")
+			WithHint("use the engine's version of tandem, or stop the engine with that version's `tandem shutdown`")
 	}
 	c.header.Set(api.ProtocolHeader, strconv.Itoa(protocol))
 	c.unread = len(info.Unread)

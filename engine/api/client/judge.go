@@ -29,7 +29,7 @@ func WithJudgement(ctx context.Context, in api.PolicyCheckInput) (context.Contex
 	in.NoAsk = true
 	question, err := json.Marshal(in)
 	if err != nil {
-		return ctx, nil, api.Errorf(api.CodeInvalid, "call %s: encode what the policy is asked: %v", in.Tool, err)
+		return ctx, nil, api.Errorf(api.CodeInvalid, "call %s: encode question to the policy: %v", in.Tool, err)
 	}
 	j := &Judgement{question: question}
 	return context.WithValue(ctx, judgementKey{}, j), j, nil
@@ -62,7 +62,7 @@ func prependQuestion(ctx context.Context, name string, input []byte) (body []byt
 	case "":
 		return slices.Concat(j.question, input), len(j.question), nil
 	}
-	return nil, 0, api.Errorf(api.CodeForbidden, "call %s: not allowed: the policy has refused what it is part of", name)
+	return nil, 0, api.Errorf(api.CodeForbidden, "call %s: not allowed: the policy denied the call it is part of", name)
 }
 
 // recordDecision stores the decision in a response header. A denial is never overwritten.

@@ -140,7 +140,7 @@ func (c *Client) nameMachine(e *api.Error) error {
 	}
 	e = api.Errorf(e.Code, "%s: %s", c.machine, e.Message).WithHint(e.Hint)
 	if e.Code == api.CodeNotSupported {
-		e.Hint = fmt.Sprintf("`tandem machine upgrade %s` brings it to this version; what runs there goes on", c.machine)
+		e.Hint = fmt.Sprintf("`tandem machine upgrade %s` installs this version there; programs keep running", c.machine)
 	}
 	return e
 }

@@ -37,7 +37,7 @@ func (r *reader) readNext(ctx context.Context, e api.Engine, wait time.Duration)
 		return nil, false, err
 	}
 	if gone := out.Dropped - r.To; r.To >= 0 && gone > 0 {
-		lines = append(lines, Line{Source: r.Source, At: r.last, Note: fmt.Sprintf("lost %d earlier bytes: the log is limited", gone)})
+		lines = append(lines, Line{Source: r.Source, At: r.last, Note: fmt.Sprintf("lost %d earlier bytes: the log has a size limit", gone)})
 	}
 	at := out.Start
 	for piece := range bytes.Lines(text) {

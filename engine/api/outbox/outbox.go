@@ -30,7 +30,7 @@ const (
 
 var (
 	// ErrLost is the error of input for a lost attachment.
-	ErrLost = api.Errorf(api.CodeUnavailable, "send input: the attachment is lost").WithHint("attach again")
+	ErrLost = api.Errorf(api.CodeUnavailable, "send input: the attachment was lost").WithHint("attach again")
 	// ErrNotSent is the error of rejected input: the session has been unreachable for too long, or
 	// has exited.
 	ErrNotSent = errors.New("not sent: the session cannot be reached")
@@ -64,7 +64,7 @@ func (o *Outbox) Send(in api.Input) error {
 	case o.closed, s == nil && o.size+size > maxQueued:
 		err = ErrNotSent
 	case o.size+size > maxQueued:
-		err = api.Errorf(api.CodeUnavailable, "send input: the session does not take it, %d bytes are waiting", o.size).
+		err = api.Errorf(api.CodeUnavailable, "send input: the session is not reading it; %d bytes are queued", o.size).
 			WithHint("wait until the program in the session reads again")
 	default:
 		for _, msg := range msgs {
@@ -157,7 +157,7 @@ func encodeInput(in api.Input) (msgs [][]byte, size int, err error) {
 		return nil, 0, api.Errorf(api.CodeInvalid, "send input: a paste of %d bytes is larger than %d", len(*in.Paste), wire.MaxPaste)
 	}
 	if len(in.Bytes) > maxQueued {
-		return nil, 0, api.Errorf(api.CodeInvalid, "send input: %d bytes at once are more than %d", len(in.Bytes), maxQueued)
+		return nil, 0, api.Errorf(api.CodeInvalid, "send input: %d bytes at once exceed %d", len(in.Bytes), maxQueued)
 	}
 	for len(in.Bytes) > maxBytesMessage {
 		msg, _ := wire.AppendInput(nil, api.Input{Bytes: in.Bytes[:maxBytesMessage]})

@@ -69,7 +69,7 @@ func (c *Caller) applyOrigin() *api.Error {
 		c.Name, c.Owner, c.Bounds = by.Name, by.Owner, by.Bounds
 		c.Bounds.ReadOnly = c.Bounds.ReadOnly || readOnly
 	case c.Origin.From != "" && c.Agent():
-		return api.Errorf(api.CodeForbidden, "serve an agent from %s: its engine there has not said what it is held to", c.Origin.From)
+		return api.Errorf(api.CodeForbidden, "serve an agent from %s: its engine did not send the agent's bounds", c.Origin.From)
 	}
 	return nil
 }

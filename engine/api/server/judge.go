@@ -20,7 +20,7 @@ func (m *Mux) judgeRequest(ctx context.Context, w http.ResponseWriter, r *http.R
 	}
 	length, err := strconv.ParseUint(said, 10, 31)
 	if err != nil || length == 0 || int(length) > len(body) {
-		return nil, api.Errorf(api.CodeInvalid, "call %s: of %d bytes of input no %q are a question to the policy", name, len(body), said)
+		return nil, api.Errorf(api.CodeInvalid, "call %s: the policy question's length is %q, in an input of %d bytes", name, said, len(body))
 	}
 	if m.policy == nil {
 		return nil, api.Errorf(api.CodeUnavailable, "call %s: there is no policy to judge it", name)

@@ -28,7 +28,7 @@ const probeTimeout = 2 * time.Second
 // one stays deleted.
 func Listen(path string) (net.Listener, error) {
 	if len(path) > api.MaxSocketPath {
-		return nil, api.Errorf(api.CodeInvalid, "listen on %s: the path has %d bytes, a socket's has at most %d",
+		return nil, api.Errorf(api.CodeInvalid, "listen on %s: the path has %d bytes; a socket path may have at most %d",
 			path, len(path), api.MaxSocketPath).WithHint("choose a shorter data folder with TANDEM_DATA_DIR")
 	}
 	if err := socketFolder(filepath.Dir(path)); err != nil {
@@ -79,10 +79,10 @@ func removeStale(path string) error {
 	case err != nil:
 		return api.Errorf(api.CodeUnavailable, "listen on %s: %v", path, err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return api.Errorf(api.CodeConflict, "listen on %s: it is there and no socket", path).
+		return api.Errorf(api.CodeConflict, "listen on %s: the file there is not a socket", path).
 			WithHint("move it away, or choose another data folder with TANDEM_DATA_DIR")
 	case !wire.OwnedBySelf(info):
-		return api.Errorf(api.CodeConflict, "listen on %s: the socket there is another user's", path).WithHint(wire.HintOwnFolder)
+		return api.Errorf(api.CodeConflict, "listen on %s: the socket there belongs to another user", path).WithHint(wire.HintOwnFolder)
 	}
 	// Only a refused connection proves the socket stale: a busy engine may time out.
 	c, err := net.DialTimeout("unix", path, probeTimeout)
@@ -91,7 +91,7 @@ func removeStale(path string) error {
 		return api.Errorf(api.CodeConflict, "listen on %s: another engine answers there", path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return api.Errorf(api.CodeUnavailable, "listen on %s: see whether the socket there is in use: %v", path, err)
+		return api.Errorf(api.CodeUnavailable, "listen on %s: check whether the socket is in use: %v", path, err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return api.Errorf(api.CodeUnavailable, "listen on %s: remove the stale socket: %v", path, err)
@@ -179,8 +179,8 @@ func rejectClient(c *net.UnixConn) {
 	if _, err := c.Read(make([]byte, maxRefused)); err != nil {
 		return
 	}
-	e := api.Errorf(api.CodeConflict, "connect: the engine has as many open files as it may have").
-		WithHint("close clients, end something, or start the engine with a higher limit: ulimit -n")
+	e := api.Errorf(api.CodeConflict, "connect: the engine has reached its limit of open files").
+		WithHint("close clients, stop something, or start the engine with a higher limit: ulimit -n")
 	body, err := json.Marshal(e)
 	if err != nil {
 		return

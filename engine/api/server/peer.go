@@ -81,7 +81,7 @@ func (m *Mux) holdPeer(c *net.UnixConn, pid int) *PeerProcess {
 func (p *PeerProcess) Check(start uint64) error {
 	gone := errors.New("the program that connected has exited")
 	if p == nil {
-		return errors.New("the connection does not tell who made it")
+		return errors.New("the connection does not show who made it")
 	}
 	if p.old {
 		if p.start == 0 || p.start != start {
@@ -94,7 +94,7 @@ func (p *PeerProcess) Check(start uint64) error {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL): // exited and reaped
 		return gone
 	case err != nil:
-		return fmt.Errorf("the kernel does not tell who connected: %v", err)
+		return fmt.Errorf("the kernel does not report who connected: %v", err)
 	}
 	defer unix.Close(fd)
 	for {
@@ -102,7 +102,7 @@ func (p *PeerProcess) Check(start uint64) error {
 		switch {
 		case err == unix.EINTR:
 		case err != nil:
-			return fmt.Errorf("the kernel does not tell whether the program that connected runs: %v", err)
+			return fmt.Errorf("the kernel does not report whether the connected program is running: %v", err)
 		case n > 0:
 			return gone
 		default:

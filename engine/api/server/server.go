@@ -135,7 +135,7 @@ func (m *Mux) checkCall(ctx context.Context, name string, effect api.Effect, in 
 	switch {
 	case origin.ReadOnly && effect != api.Read:
 		return api.Errorf(api.CodeForbidden, "call %s: this connection may only read", name).
-			WithHint("the machine lets this key in with `tandem bridge --read-only`")
+			WithHint("the machine restricts this key to `tandem bridge --read-only`")
 	case origin.From != "" && name == wire.OpenName:
 		return api.Errorf(api.CodeForbidden, "call %s: a connection from %s leads no further", name, origin.From)
 	}
@@ -158,15 +158,15 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, api.Errorf(api.CodeNotFound, "call %s: no such path", r.URL.Path).
 			WithHint("operations are below "+wire.RoutePrefix+"; docs/api.md lists them"))
 	case !known:
-		writeError(w, api.Errorf(api.CodeNotSupported, "call %s: the engine, of version %s, has no such operation", name, cmp.Or(m.Version, "unknown")).
-			WithHint("install a newer tandem there; its first client replaces the engine, and sessions and processes go on"))
+		writeError(w, api.Errorf(api.CodeNotSupported, "call %s: the engine (version %s) has no such operation", name, cmp.Or(m.Version, "unknown")).
+			WithHint("install a newer tandem there; its first client replaces the engine; sessions and processes keep running"))
 	case r.Method != rt.method:
 		w.Header().Set("Allow", rt.method)
 		writeStatus(w, http.StatusMethodNotAllowed,
-			api.Errorf(api.CodeInvalid, "call %s: the method is %s, not %s", name, rt.method, r.Method))
+			api.Errorf(api.CodeInvalid, "call %s: the method must be %s, not %s", name, rt.method, r.Method))
 	case !isUnderstood(r, name):
 		writeError(w, api.Errorf(api.CodeConflict, "call %s: the engine speaks protocol %d now, the client %s",
-			name, api.Protocol, r.Header.Get(api.ProtocolHeader)).WithHint("start this program again in the engine's version"))
+			name, api.Protocol, r.Header.Get(api.ProtocolHeader)).WithHint("run the engine's version of this program"))
 	default:
 		rt.serve(w, r)
 	}
@@ -185,7 +185,7 @@ func (m *Mux) guardPanics(name string, f func() error) (err error) {
 			panic(p)
 		}
 		m.Log.Error("operation panicked", "operation", name, "panic", fmt.Sprint(p), "stack", panics.StackOf(p))
-		err = api.Errorf(api.CodeInternal, "call %s: the engine made a mistake: %s", name, secrets.RedactLine(fmt.Sprint(p))).
+		err = api.Errorf(api.CodeInternal, "call %s: internal error in the engine: %s", name, secrets.RedactLine(fmt.Sprint(p))).
 			WithHint("engine.log has the details")
 	}()
 	return f()

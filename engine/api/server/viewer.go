@@ -14,7 +14,7 @@ import (
 	"tandem/engine/api/wire"
 )
 
-var errViewerGone = api.Errorf(api.CodeUnavailable, "the viewer has gone")
+var errViewerGone = api.Errorf(api.CodeUnavailable, "the viewer has disconnected")
 
 // HandleAttach serves session.attach. f owns the connection until it returns; ctx is cancelled when
 // the viewer disconnects or the engine stops. The first Send or Receive opens the connection: an
@@ -30,7 +30,7 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 		}
 		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			writeStatus(w, http.StatusUpgradeRequired,
-				api.Errorf(api.CodeInvalid, "call %s: it is a websocket, and the request does not ask for one", wire.AttachName))
+				api.Errorf(api.CodeInvalid, "call %s: the request must ask for a WebSocket", wire.AttachName))
 			return
 		}
 		ctx, invalid := m.withCaller(r)
@@ -111,7 +111,7 @@ func (v *Viewer) finish(err error) {
 		refused = true
 		v.err = errViewerGone
 		if err == nil {
-			err = api.Errorf(api.CodeUnavailable, "the engine ended the attachment at once")
+			err = api.Errorf(api.CodeUnavailable, "the engine closed the attachment immediately")
 		}
 		writeError(v.w, handlerError(err))
 	})

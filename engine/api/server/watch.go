@@ -19,7 +19,7 @@ const watchStall = 10 * time.Second
 func watchInput(r *http.Request) (in api.WatchInput, err error) {
 	if text := r.URL.Query().Get("lasting"); text != "" {
 		if in.Lasting, err = strconv.ParseBool(text); err != nil {
-			return in, api.Errorf(api.CodeInvalid, "watch events: lasting=%.20q is neither true nor false", text)
+			return in, api.Errorf(api.CodeInvalid, "watch events: lasting=%.20q: must be true or false", text)
 		}
 	}
 	return in, nil

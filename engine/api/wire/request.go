@@ -116,7 +116,7 @@ const (
 func DecodeError(name string, status int, body []byte) *api.Error {
 	var e api.Error
 	if json.Unmarshal(body, &e) != nil || e.Code == "" {
-		return api.Errorf(api.CodeInternal, "call %s: the engine answers with status %d and no error", name, status)
+		return api.Errorf(api.CodeInternal, "call %s: the engine answered with status %d and no error", name, status)
 	}
 	if e.Code == api.CodeNotFound && strings.HasSuffix(e.Message, "the engine has no such operation") { // up to 0.2.0
 		e.Code = api.CodeNotSupported

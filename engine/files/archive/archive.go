@@ -27,7 +27,7 @@ type Bound struct {
 func BoundFor(size int64) Bound { return Bound{min(max(100<<20, 20*size), 1<<30), 100_000} }
 
 // ErrBound tells that more would be unpacked than the bound allows.
-var ErrBound = errors.New("it unpacks to more than it should")
+var ErrBound = errors.New("it unpacks to more than the limit")
 
 // errNoArchive tells that a file is of no kind that is known.
 var errNoArchive = errors.New("not a zip or tar archive")

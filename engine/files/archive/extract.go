@@ -118,7 +118,7 @@ func (u *unpacking) add(e entry, target string, hard bool, content io.Reader) er
 		return nil
 	}
 	if !filepath.IsLocal(e.name) {
-		return fmt.Errorf("%q would lie outside of the folder", said)
+		return fmt.Errorf("%q would be outside the folder", said)
 	}
 	if err := u.put(e, target, hard, content); err != nil {
 		if errors.Is(err, ErrBound) || u.ctx.Err() != nil {

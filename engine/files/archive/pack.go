@@ -29,7 +29,7 @@ func NewPacker(to io.Writer, name string) (*Packer, error) {
 		p.gzip = gzip.NewWriter(to)
 		p.tar = tar.NewWriter(p.gzip)
 	default:
-		return nil, errors.New("an archive's name ends in .zip, .tar, .tar.gz or .tgz")
+		return nil, errors.New("an archive's name must end in .zip, .tar, .tar.gz or .tgz")
 	}
 	return p, nil
 }

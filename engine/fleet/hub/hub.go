@@ -81,7 +81,7 @@ func Open(o Options) (h *Hub, err error) {
 	}
 	h = &Hub{o: o, lock: flock.New(filepath.Join(o.Folder, "lock"))}
 	if free, err := h.lock.TryLock(); err != nil || !free {
-		return nil, api.Errorf(api.CodeConflict, "start hub: one runs already in %s", o.Folder)
+		return nil, api.Errorf(api.CodeConflict, "start hub: one is already running in %s", o.Folder)
 	}
 	defer func() {
 		if err != nil {
@@ -341,7 +341,7 @@ func (h *Hub) Invite(r InviteRequest, by string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if r.Kind == fleet.KindMachine && slices.ContainsFunc(h.state.Members, func(m Member) bool { return m.Kind == r.Kind && m.Name == r.Name }) {
-		return "", api.Errorf(api.CodeConflict, "invite machine %s: there is one of this name", r.Name).WithHint("`tandem hub revoke " + r.Name + "` takes it out")
+		return "", api.Errorf(api.CodeConflict, "invite machine %s: a machine with this name exists", r.Name).WithHint("`tandem hub revoke " + r.Name + "` takes it out")
 	}
 	h.expire()
 	i.Address = h.state.Address
@@ -360,9 +360,9 @@ func (h *Hub) Join(r fleet.JoinRequest) (fleet.JoinAnswer, error) {
 	i, ok := h.state.Invitations[id]
 	switch {
 	case !ok || subtle.ConstantTimeCompare(i.Secret, sum[:]) != 1:
-		return fleet.JoinAnswer{}, api.Errorf(api.CodeForbidden, "join: the hub does not know this invitation, or it was used already").WithHint(hintInvite)
+		return fleet.JoinAnswer{}, api.Errorf(api.CodeForbidden, "join: unknown invitation, or already used").WithHint(hintInvite)
 	case h.o.Now().After(i.Expires):
-		return fleet.JoinAnswer{}, api.Errorf(api.CodeForbidden, "join: the invitation has expired, %v ago by the hub's clock", h.o.Now().Sub(i.Expires).Round(time.Second)).WithHint(hintInvite)
+		return fleet.JoinAnswer{}, api.Errorf(api.CodeForbidden, "join: the invitation expired %v ago, by the hub's clock", h.o.Now().Sub(i.Expires).Round(time.Second)).WithHint(hintInvite)
 	}
 	m := i.Member
 	token, err := fleet.Issue(h.account, fleet.User{Kind: m.Kind, Name: m.Name, Role: m.Role, Labels: m.Labels}, r.Key)
@@ -403,7 +403,7 @@ func (h *Hub) Revoke(name string) (count int, err error) {
 		}
 	}
 	if count == 0 {
-		return 0, api.Errorf(api.CodeNotFound, "revoke %s: nobody of this name has joined or was invited", name)
+		return 0, api.Errorf(api.CodeNotFound, "revoke %s: nobody with this name was invited or has joined", name)
 	}
 	h.state.Members = kept
 	if err := h.save(); err != nil {

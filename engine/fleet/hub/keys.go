@@ -60,7 +60,7 @@ func openAuthority(folder string, now time.Time) (authority, error) {
 	}
 	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
 	if !ok {
-		return authority{}, errors.New("read the hub's authority: its key is of another kind")
+		return authority{}, errors.New("read the hub's authority: its key has another type")
 	}
 	return authority{pair.Leaf, text, key}, nil
 }

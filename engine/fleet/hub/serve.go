@@ -40,15 +40,15 @@ func (r InviteRequest) check() error {
 	}
 	switch {
 	case r.Name == ownerName:
-		return api.Errorf(api.CodeInvalid, "%s: whoever has the hub's folder is called so", what)
+		return api.Errorf(api.CodeInvalid, "%s: this name is reserved for the owner of the hub's folder", what)
 	case r.Kind == fleet.KindPerson && !fleet.Known(r.Role):
 		return api.Errorf(api.CodeInvalid, "%s: must be the role read, operate or admin", what)
 	case r.Kind != fleet.KindPerson && r.Kind != fleet.KindMachine:
 		return api.Errorf(api.CodeInvalid, "%s: must be a machine or a person", what)
 	case r.Kind == fleet.KindMachine && r.Role != "" || r.Kind == fleet.KindPerson && len(r.Labels) > 0:
-		return api.Errorf(api.CodeInvalid, "%s: machines have labels and people a role", what)
+		return api.Errorf(api.CodeInvalid, "%s: a machine takes labels, a person takes a role", what)
 	case r.Life < 0 || r.Life > 30*24*time.Hour:
-		return api.Errorf(api.CodeInvalid, "%s: an invitation is good for thirty days at most", what)
+		return api.Errorf(api.CodeInvalid, "%s: an invitation is valid for at most 30 days", what)
 	}
 	return nil
 }
@@ -140,8 +140,8 @@ func (h *Hub) keepOwner() error {
 func Owner(folder string) (fleet.Config, fleet.Credentials, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "hub.json"))
 	if err != nil {
-		return fleet.Config{}, fleet.Credentials{}, api.Errorf(api.CodeNotFound, "find hub: there is none on this machine").
-			WithHint("`tandem hub` starts one; people with the role admin reach theirs from where they have joined")
+		return fleet.Config{}, fleet.Credentials{}, api.Errorf(api.CodeNotFound, "find hub: no hub on this machine").
+			WithHint("`tandem hub` starts one; people with the role admin can reach theirs wherever they have joined")
 	}
 	var s state
 	if err := json.Unmarshal(text, &s); err != nil {

@@ -95,7 +95,7 @@ func (s *Searches) of(q Question) (*search, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
-		return nil, api.Errorf(api.CodeUnavailable, "search the fleet: this engine leaves it")
+		return nil, api.Errorf(api.CodeUnavailable, "search the fleet: this engine is leaving it")
 	}
 	about := aboutOf(q.FleetHistoryInput)
 	was := s.known[q.Key]
@@ -484,7 +484,7 @@ func ask(ctx context.Context, conn net.Conn, in api.HistorySearchInput) (out api
 	if answer.StatusCode != http.StatusOK {
 		var refused api.Error
 		if json.Unmarshal(text, &refused) != nil || refused.Code == "" {
-			return out, fmt.Errorf("it answers with status %d", answer.StatusCode)
+			return out, fmt.Errorf("it answered with status %d", answer.StatusCode)
 		}
 		return out, &refused
 	}

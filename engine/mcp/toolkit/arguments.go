@@ -43,7 +43,7 @@ func decodeInto(t Tool, args json.RawMessage, in any) error {
 		return decodeInto(t, fixed, in)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return api.Errorf(api.CodeInvalid, "call %s: something follows the arguments", t.Name)
+		return api.Errorf(api.CodeInvalid, "call %s: unexpected data after the arguments", t.Name)
 	}
 	return checkRequired(t, args)
 }

@@ -48,7 +48,7 @@ func ReadNew(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int) 
 		return r, r.Text, err
 	})
 	if n := r.From - first; err == nil && n > 0 {
-		r.Text = fmt.Sprintf("[%d bytes before this left out; since %d gives them]\n", n, first) + r.Text
+		r.Text = fmt.Sprintf("[%d earlier bytes left out; since %d returns them]\n", n, first) + r.Text
 	}
 	return r, err
 }

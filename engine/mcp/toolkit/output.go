@@ -82,11 +82,11 @@ func (f *Agent) readOnce(ctx context.Context, p api.Process, w OutputQuery) (Out
 		}
 		first.Split = begin.Split
 		if n := got.from.At - first.At + got.from.Stderr - first.Stderr; n > 0 {
-			notes += fmt.Sprintf("[%d bytes before this left out; since %s gives them]\n", n, JSONText(first))
+			notes += fmt.Sprintf("[%d earlier bytes left out; since %s returns them]\n", n, JSONText(first))
 		}
 	}
 	if got.unordered {
-		notes += "[stdout before stderr: when each was written is not known]\n"
+		notes += "[stdout before stderr: the order they were written in is unknown]\n"
 	}
 	out := Output{Text: notes + got.text(), Next: begin, More: got.remaining(), Process: p, ended: got.ended}
 	if ask.Stream != "stderr" || !begin.Split {

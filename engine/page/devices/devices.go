@@ -264,7 +264,7 @@ func (e *NotOne) Error() string {
 	if e.Found == 0 {
 		return fmt.Sprintf("no device %q is paired", e.Which)
 	}
-	return fmt.Sprintf("%d devices are meant by %q; give an id", e.Found, e.Which)
+	return fmt.Sprintf("%d devices match %q; give an id", e.Found, e.Which)
 }
 
 func findDevice(all []Device, which string) (Device, error) {

@@ -61,7 +61,7 @@ func (f *keyFile) createKeys() (keys, error) {
 		return keys{}, err
 	}
 	if err := renameio.WriteFile(f.path, text, 0o600); err != nil {
-		return keys{}, fmt.Errorf("keep the keys for notifications: %w", err)
+		return keys{}, fmt.Errorf("save the keys for notifications: %w", err)
 	}
 	f.keys = made
 	return made, nil

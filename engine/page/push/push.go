@@ -70,10 +70,10 @@ func Check(subscription json.RawMessage) error {
 	}
 	at, err := url.Parse(s.Endpoint)
 	if err != nil || at.Scheme != "https" || at.Host == "" || len(s.Endpoint) > maxEndpoint {
-		return errors.New("a push service has to be reached by https")
+		return errors.New("a push service must use https")
 	}
 	if len(decodeKey(s.Keys.P256dh)) != 65 || len(decodeKey(s.Keys.Auth)) != 16 {
-		return errors.New("the subscription has no keys to encrypt for")
+		return errors.New("the subscription has no encryption keys")
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (s *Sender) sendTo(ctx context.Context, d devices.Device, text string) erro
 	case answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusGone:
 		return s.book.Unsubscribe(d.ID, d.Push)
 	case answer.StatusCode >= 300:
-		return fmt.Errorf("its push service answers %s", answer.Status)
+		return fmt.Errorf("its push service answered %s", answer.Status)
 	}
 	return nil
 }

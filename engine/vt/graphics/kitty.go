@@ -21,7 +21,7 @@ var (
 	errUnknown  = errors.New("ENOENT:no such image")
 	errRelative = errors.New("EINVAL:placements relative to others are not supported")
 	errFrames   = errors.New("EINVAL:animations are not supported")
-	errOutside  = errors.New("EINVAL:nothing of the image is in the source rectangle")
+	errOutside  = errors.New("EINVAL:the source rectangle is outside the image")
 )
 
 // HandleKitty executes a command of kitty's graphics protocol, given without its G. done is false

@@ -17,7 +17,7 @@ const maxDeflateRatio = 1032
 
 var (
 	errMedium = errors.New("EINVAL:only direct transmission (t=d)")
-	errFormat = errors.New("EINVAL:the format is none of 24, 32 and 100")
+	errFormat = errors.New("EINVAL:the format must be 24, 32 or 100")
 	errBase64 = errors.New("EINVAL:the payload is not base64")
 	errLong   = errors.New("EFBIG:too much data")
 	errZlib   = errors.New("EINVAL:the payload is not compressed with zlib")

@@ -19,7 +19,7 @@ const MaxSide = 4096
 var (
 	errSize   = errors.New("EINVAL:a picture has 1 to 4096 pixels a side")
 	errPNG    = errors.New("EBADPNG:not a PNG")
-	errPixels = errors.New("ENODATA:fewer pixels than the size says")
+	errPixels = errors.New("ENODATA:fewer pixels than the size requires")
 	errLarge  = errors.New("EFBIG:the picture unpacks to more than 64 MiB")
 )
 

@@ -167,7 +167,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 func (r *Recorder) writeAnswer(out api.SessionRecordOutput) error {
 	if r.cast == nil {
 		if r.Since != nil && out.Dropped > 0 {
-			r.out.Tell("%d earlier bytes are gone: the log is limited", out.Dropped)
+			r.out.Tell("%d earlier bytes are gone: the log has a size limit", out.Dropped)
 		}
 		var err error
 		if r.cast, err = NewWriter(r.file, r.newHeader(out)); err != nil {

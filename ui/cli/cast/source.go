@@ -63,7 +63,7 @@ func PlaySession(ctx context.Context, out output.Printer, connect func(context.C
 		return err
 	}
 	if c.dropped > *in.Since {
-		out.Tell("older output is gone: the log is limited")
+		out.Tell("older output is gone: the log has a size limit")
 	}
 	return playSource(ctx, out, c, c.time.cols, c.time.rows, o)
 }
@@ -113,7 +113,7 @@ func playSource(ctx context.Context, out output.Printer, source source, cols, ro
 	if screen, ok := output.Terminal(out.Stdout); ok {
 		// The recording still plays, but lines may wrap differently.
 		if c, r, err := term.GetSize(screen.Fd()); err == nil && (c < cols || r < rows) {
-			out.Tell("it was recorded on %d columns and %d rows; here are %d and %d", cols, rows, c, r)
+			out.Tell("it was recorded at %d columns and %d rows; this terminal has %d and %d", cols, rows, c, r)
 		}
 		p.onTerminal = true
 		p.terminal = newScreen(screen, o.Pictures)

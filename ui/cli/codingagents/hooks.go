@@ -15,17 +15,17 @@ import (
 func Hooks(v Verbs, agent func(*cobra.Command)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hooks",
-		Short: "Have agents report what they are doing, by their own hooks",
-		Long: "Has coding agents report to Tandem what they are doing. Their hooks are commands that they run when\n" +
-			"you give them a task, when they ask you and when they are done; outside Tandem these do nothing.\n\n" +
+		Short: "Have agents report their state through their own hooks",
+		Long: "Makes coding agents report their state to Tandem. Their hooks are commands that they run when\n" +
+			"you give them a task, when they ask you something and when they are done; outside Tandem these do nothing.\n\n" +
 			"Agents: " + strings.Join(setup.HookNames(), ", ") + ".",
 		Example: "tandem agent hooks status\ntandem agent hooks install claude\ntandem agent hooks remove claude",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	install := v.changeHooks("install", "Add hooks to an agent's settings",
 		"Adds hooks to an agent's settings. It shows the change and asks first; everything else in the file\nstays as it is.", setup.Machine.InstallHooks)
-	remove := v.changeHooks("remove", "Take the hooks out of an agent's settings",
-		"Takes the hooks out of an agent's settings again: the file becomes what it was, or loses the hooks\nalone if you have edited it since.", setup.Machine.RemoveHooks)
+	remove := v.changeHooks("remove", "Remove the hooks from an agent's settings",
+		"Removes the hooks from an agent's settings: the file becomes what it was, or loses only the\nhooks if you have edited it since.", setup.Machine.RemoveHooks)
 	status := &cobra.Command{
 		Use:     "status [NAME]",
 		Short:   "Show which agents have their hooks installed",
@@ -116,7 +116,7 @@ func (v Verbs) hookText(verb string, h setup.Hooks, answer hookAnswer) string {
 	case answer.Status == "unchanged":
 		return fmt.Sprintf("no hooks of Tandem in %s\n", where)
 	case verb == "remove":
-		return fmt.Sprintf("removed from %s; %s notices when it starts again\n", where, h.Title)
+		return fmt.Sprintf("removed from %s; restart %s if it is running\n", where, h.Title)
 	case h.Note != "":
 		return fmt.Sprintf("%s has its hooks; restart it if it is running (%s)\n", h.Title, h.Note)
 	}

@@ -161,8 +161,8 @@ func Report(v Verbs) *cobra.Command {
 	var hook bool
 	cmd := &cobra.Command{
 		Use:   "report --state S [--text T]",
-		Short: "Say what the agent in a session is doing",
-		Long: "Says what the coding agent in a session, or a script of yours, is doing. It is what agents'\n" +
+		Short: "Report what the agent in a session is doing",
+		Long: "Reports what the coding agent in a session, or a script of yours, is doing. Agents' hooks\n" +
 			"hooks call. Inside a session that one is meant; what is reported counts for more than what is\n" +
 			"seen on the screen.",
 		Example: "tandem agent report --state blocked --text 'Deploy to production?'\ntandem agent report --state done --session build",
@@ -190,10 +190,10 @@ func Report(v Verbs) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&state, "state", "", "`working`, blocked, done, idle, or unknown to take it back")
+	cmd.Flags().StringVar(&state, "state", "", "`working`, blocked, done, idle, or unknown to withdraw it")
 	cmd.Flags().StringVar(&in.Text, "text", "", "the `question` that it asks")
 	cmd.Flags().StringVar(&in.ID, "session", "", "`ID` of the session (default: the one this runs in)")
-	cmd.Flags().StringVar(&in.Agent, "agent", "", "`name` of what is not known as an agent")
+	cmd.Flags().StringVar(&in.Agent, "agent", "", "`name` for a program not recognised as an agent")
 	cmd.Flags().BoolVar(&hook, "hook", false, "for agents' hooks: read conversation and question from standard input, never fail")
 	cmd.Flags().StringVar(&in.Conversation, "conversation", "", "the agent's own `id` of its conversation")
 	var states []string
@@ -209,7 +209,7 @@ func Report(v Verbs) *cobra.Command {
 func Explain(v Verbs) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain ID",
-		Short:   "Tell what an agent's state was decided from",
+		Short:   "Explain how an agent's state was determined",
 		Example: "tandem agent explain work",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := v.Connect(cmd.Context())
@@ -237,7 +237,7 @@ func explanation(p output.Printer, out api.AgentExplainOutput, now time.Time) st
 	}
 	b.WriteString("\n")
 	if len(out.Words) == 0 {
-		b.WriteString("nothing was seen or reported that tells what it is doing\n")
+		b.WriteString("nothing seen or reported shows what it is doing\n")
 	} else {
 		t := p.Table("SOURCE", "SAYS", "SINCE", "DECIDES", "QUESTION")
 		for _, w := range out.Words {

@@ -62,7 +62,7 @@ func Wait(ctx context.Context, v Verbs, id string, states []api.AgentState, time
 	}
 	message := fmt.Sprintf("wait for %s: timed out after %v", output.Visible(id), timeout)
 	if out.Ended {
-		message = fmt.Sprintf("wait for %s: it has ended", output.Visible(id))
+		message = fmt.Sprintf("wait for %s: it has exited", output.Visible(id))
 	}
 	return &output.ExitError{Status: output.StatusFailed, Message: message}
 }

@@ -104,7 +104,7 @@ func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "List worktrees, with what is uncommitted and unmerged in them", Example: "tandem worktree list",
+		Use: "list", Short: "List worktrees, with their uncommitted files and unmerged commits", Example: "tandem worktree list",
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.listTrees(cmd.Context(), dir) },
 	}
 	merge := &cobra.Command{
@@ -115,13 +115,13 @@ func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 	var yes, discard bool
 	remove := &cobra.Command{
 		Use: "remove BRANCH [--discard] [--yes]", Short: "Remove a worktree, and its branch if that is merged",
-		Long:    "Removes a worktree after asking. Its branch goes too if all its commits are merged, and is kept\notherwise. What is not committed is only removed with --discard.",
+		Long:    "Removes a worktree after asking. Its branch goes too if all its commits are merged, and is kept\notherwise. Uncommitted changes are removed only with --discard.",
 		Example: "tandem worktree remove fix-login",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.removeTree(cmd.Context(), dir, args[0], discard, yes)
 		},
 	}
-	remove.Flags().BoolVar(&discard, "discard", false, "remove what is not committed, too")
+	remove.Flags().BoolVar(&discard, "discard", false, "also remove uncommitted changes")
 	remove.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	for _, c := range []*cobra.Command{merge, remove} {
 		one(c)

@@ -75,7 +75,7 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	if errors.Is(err, api.CodeUnavailable) {
 		detail := "not running; the next command starts it"
 		if _, err := os.Lstat(socket); err == nil {
-			detail += "; the one before left " + socket
+			detail += "; the previous one left " + socket
 		}
 		return []Finding{{"engine", OK, detail, ""}}
 	}

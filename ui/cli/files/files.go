@@ -50,7 +50,7 @@ func (v *Verb) Command() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&v.cd, "cd", false, "print the folder that you leave it in")
 	cmd.Flags().BoolVarP(&v.list, "list", "l", false, "print what is in the folder; open nothing")
-	cmd.Flags().BoolVarP(&v.hidden, "all", "a", false, "with --list: names that begin with a dot too")
+	cmd.Flags().BoolVarP(&v.hidden, "all", "a", false, "with --list: include names that begin with a dot")
 	cmd.Flags().BoolVar(&v.nested, "nested", false, "open it in a session of another data folder")
 	return cmd
 }

@@ -25,19 +25,19 @@ func (v *Verbs) hubCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hub [--listen ADDR] [--address HOST:PORT]",
 		Short: "Run the hub of a fleet",
-		Long: "Runs the hub that the machines of a fleet dial, until it is interrupted. The first run makes\n" +
-			"everything: a TLS authority of its own, keys, buckets. They are below the data folder, in hub.\n" +
-			"--address is under which name others reach it; it stands in the invitations.",
+		Long: "Runs the hub that a fleet's machines connect to, until it is interrupted. The first run creates\n" +
+			"its TLS authority, keys and buckets in the folder hub of the data folder. --address is the\n" +
+			"name by which others reach it; invitations contain it.",
 		Example: "tandem hub\ntandem hub --listen :4222 --address hub.example.org:4222\ntandem start --name hub --keep-alive -- tandem hub\n" +
 			"tandem hub invite machine web-1 --label role=web",
 		Args: exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.runHub(cmd.Context(), o) },
 	}
-	cmd.Flags().StringVar(&o.Listen, "listen", "", "listen on this `address`; default "+hub.DefaultListen+", or where it did last")
+	cmd.Flags().StringVar(&o.Listen, "listen", "", "listen on this `address`; default "+hub.DefaultListen+", or the previous address")
 	cmd.Flags().StringVar(&o.Address, "address", "", "how others reach it, `host:port`")
 	invite := &cobra.Command{
 		Use: "invite machine|person NAME", Short: "Invite a machine or a person",
-		Long:    "Prints the line with which a machine or a person joins. It works once, and for a day.",
+		Long:    "Prints the command with which a machine or a person joins. It works once, within a day.",
 		Example: "tandem hub invite machine web-1 --label role=web\ntandem hub invite person ann --role operate",
 		Args:    exactly(1, "invite a machine or a person?"), ValidArgs: []string{"machine", "person"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -91,7 +91,7 @@ func (v *Verbs) ask(what string, in any) (hub.Answer, error) {
 			return hub.Answer{}, err
 		}
 		if creds.Role != api.RoleAdmin {
-			return hub.Answer{}, api.Errorf(api.CodeForbidden, "ask hub: %s has the role %s; this takes admin", creds.Name, creds.Role)
+			return hub.Answer{}, api.Errorf(api.CodeForbidden, "ask hub: %s has the role %s; this needs admin", creds.Name, creds.Role)
 		}
 	}
 	return hub.Ask(c, creds, what, in)
@@ -102,8 +102,8 @@ func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
 	var role string
 	cmd := &cobra.Command{
 		Use: "machine NAME [--label K=V]", Short: "Invite a machine",
-		Long: "Prints the line with which a machine joins, once and within a day. Its labels are a part of its\n" +
-			"credentials: commands choose machines by them.",
+		Long: "Prints the command with which a machine joins, once and within a day. Its labels are part of its\n" +
+			"credentials; commands select machines by them.",
 		Example: "tandem hub invite machine web-1 --label role=web --label zone=b",
 		Args:    exactly(1, "which "+string(kind)+"? Give a name."),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -115,15 +115,15 @@ func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
 			return v.Out.Answer(map[string]string{"name": r.Name, "kind": string(kind), "token": out.Token}, func() string { return "tandem join " + out.Token + "\n" })
 		},
 	}
-	cmd.Flags().DurationVar(&r.Life, "for", 24*time.Hour, "how long the invitation is good")
+	cmd.Flags().DurationVar(&r.Life, "for", 24*time.Hour, "how long the invitation is valid")
 	if kind == fleet.KindMachine {
-		cmd.Flags().StringArrayVar(&r.Labels, "label", nil, "a label of it, `K=V`; may be repeated")
+		cmd.Flags().StringArrayVar(&r.Labels, "label", nil, "a label `K=V`; may be repeated")
 		return cmd
 	}
 	cmd.Use, cmd.Short = "person NAME --role "+strings.Join(fleet.Roles(), "|"), "Invite a person"
-	cmd.Long = "Prints the line with which a person joins, once and within a day. read sees processes, sessions,\n" +
+	cmd.Long = "Prints the command with which a person joins, once and within a day. read sees processes, sessions,\n" +
 		"logs and the history; operate starts, types, stops and works on files too; admin does all that\n" +
-		"somebody at the machine may, and manages the hub. What a machine itself refuses stays refused."
+		"a local user can, and manages the hub. A machine's own limits still apply."
 	cmd.Example = "tandem hub invite person ann --role operate"
 	cmd.Flags().StringVar(&role, "role", "", "what they may do: `ROLE` is "+strings.Join(fleet.Roles(), ", "))
 	_ = cmd.MarkFlagRequired("role")
@@ -133,7 +133,7 @@ func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
 
 func (v *Verbs) statusCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Say how the hub is", Long: "Says where the hub is, who belongs to it, and what it has to do.", Example: "tandem hub status",
+		Use: "status", Short: "Show the state of the hub", Long: "Shows the hub's address, its members and its load.", Example: "tandem hub status",
 		Args: exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			out, err := v.ask("status", nil)
@@ -158,7 +158,7 @@ func (v *Verbs) peopleCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.AnswerList(*v.Out, out.Members, "nobody has joined; `tandem hub invite` invites", func() string {
+			return output.AnswerList(*v.Out, out.Members, "no members yet; `tandem hub invite` invites one", func() string {
 				t := v.Out.Table("NAME", "KIND", "ROLE", "JOINED", "INVITED BY", "LABELS")
 				for _, m := range out.Members {
 					t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Text(string(m.Kind)), output.Text(dash(string(m.Role))),
@@ -179,8 +179,8 @@ func dash(s string) string {
 
 func (v *Verbs) revokeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke NAME", Short: "Cut off a machine or a person",
-		Long:    "Cuts off a machine or person at once, and lets their keys in no more. Invitations of that name end too.",
+		Use: "revoke NAME", Short: "Revoke the access of a machine or a person",
+		Long:    "Disconnects a machine or person immediately and rejects their keys from then on, open invitations included.",
 		Example: "tandem hub revoke ann",
 		Args:    exactly(1, "whom? Give a name."), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {

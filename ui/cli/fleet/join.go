@@ -22,10 +22,10 @@ import (
 func (v *Verbs) joinCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "join TOKEN", Short: "Join a fleet",
-		Long: "Joins a fleet with the line that `tandem hub invite` has printed. A key is made here and stays\n" +
-			"here; config.toml says from then on where the hub is, and the engine dials it.",
+		Long: "Joins a fleet with the token printed by `tandem hub invite`. A key is created here and stays\n" +
+			"here; config.toml gets the hub's address, and the engine connects to it.",
 		Example: "tandem join AW1…",
-		Args:    exactly(1, "with which invitation? Give the token that `tandem hub invite` has printed."), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    exactly(1, "which invitation? Give the token printed by `tandem hub invite`."), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.join(cmd.Context(), args[0]) },
 	}
 }
@@ -33,7 +33,7 @@ func (v *Verbs) joinCommand() *cobra.Command {
 func (v *Verbs) join(ctx context.Context, token string) error {
 	i, err := fleet.ParseToken(token)
 	if err != nil {
-		return api.Errorf(api.CodeInvalid, "join: %v", err).WithHint("copy the whole line that `tandem hub invite` has printed")
+		return api.Errorf(api.CodeInvalid, "join: %v", err).WithHint("copy the whole line printed by `tandem hub invite`")
 	}
 	c, err := v.Load()
 	if err != nil {
@@ -57,7 +57,7 @@ func (v *Verbs) join(ctx context.Context, token string) error {
 		return err
 	}
 	if self.Error != "" {
-		v.Out.Tell("joined, and the hub cannot be reached yet: %s", output.Visible(self.Error))
+		v.Out.Tell("joined, but the hub cannot be reached yet: %s", output.Visible(self.Error))
 	}
 	return v.Out.Answer(self, func() string {
 		if joined.Kind == fleet.KindMachine {
@@ -151,7 +151,7 @@ func (v *Verbs) await(ctx context.Context, wanted func(api.FleetStatusOutput) bo
 func (v *Verbs) leaveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "leave", Short: "Leave the fleet",
-		Long:    "Leaves the fleet: the engine hangs up, and the keys here are deleted. What runs goes on. The hub\nstill knows the name; `tandem hub revoke` there takes it out.",
+		Long:    "Leaves the fleet: the engine disconnects, and the keys here are deleted. Programs keep running.\nThe hub still has the name; `tandem hub revoke` there removes it.",
 		Example: "tandem leave",
 		Args:    exactly(0, ""),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return v.leave(cmd.Context()) },

@@ -66,8 +66,8 @@ func (v *Verbs) fleetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet [--label K=V] [NAME…]",
 		Short: "List the machines of the fleet",
-		Long: "Lists the machines of the fleet that you have joined, as they have told the hub: connected, or\n" +
-			"away when nothing came from them for 12 seconds. Commands work on them with --host NAME or a\n" +
+		Long: "Lists the machines of your fleet as last reported to the hub: connected, or away (offline)\n" +
+			"if nothing was heard from them for 12 seconds. Commands work on them with --host NAME or a\n" +
 			"pattern such as 'web-*', and with --label role=web,zone!=b.",
 		Example: "tandem fleet\ntandem fleet --label role=web --json\ntandem exec --label role=web -- uptime",
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: v.Names,
@@ -163,7 +163,7 @@ func (v *Verbs) Meant(ctx context.Context, known machines.Config, in api.FleetLi
 		hosts = slices.AppendSeq(hosts, maps.Keys(told))
 	}
 	if len(hosts) == 0 {
-		return nil, nil, api.Errorf(api.CodeNotFound, "find machines: there are none with such names and labels").WithHint("`tandem fleet` and `tandem machine list` show them")
+		return nil, nil, api.Errorf(api.CodeNotFound, "find machines: none has these names and labels").WithHint("`tandem fleet` and `tandem machine list` show them")
 	}
 	return slices.Compact(slices.Sorted(slices.Values(hosts))), told, nil
 }

@@ -83,16 +83,16 @@ func (v *Verb) Command() *cobra.Command {
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what is written from now on")
-	cmd.Flags().IntVarP(&f.lines, "lines", "n", -1, "only the last lines, this `number`")
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "follow new output")
+	cmd.Flags().IntVarP(&f.lines, "lines", "n", -1, "only the last `number` of lines")
 	cmd.Flags().Int64Var(&f.since, "since", 0, "begin at this `offset` in bytes; negative counts from the end")
 	cmd.Flags().StringVar(&f.grep, "grep", "", "only lines that match this regular `expression`")
 	cmd.Flags().IntVar(&f.context, "context", 0, "`lines` around each match")
-	cmd.Flags().StringVar(&f.stream, "stream", "", "one `stream` where they are kept apart, stdout or stderr, or both merged")
-	cmd.Flags().BoolVarP(&f.times, "times", "t", false, "before each line when it was written, as far as known")
+	cmd.Flags().StringVar(&f.stream, "stream", "", "one `stream` if they are logged separately: stdout, stderr, or both merged")
+	cmd.Flags().BoolVarP(&f.times, "times", "t", false, "show when each line was written, if known")
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "print the bytes as they were written")
 	cmd.Flags().BoolVar(&f.project, "project", false, "all processes, but no sessions, of the project file here or above")
-	cmd.Flags().BoolVar(&f.sessions, "sessions", false, "with --project, the text of its sessions too")
+	cmd.Flags().BoolVar(&f.sessions, "sessions", false, "with --project, include its sessions")
 	cmd.Flags().Lookup("lines").DefValue = "0"
 	_ = cmd.RegisterFlagCompletionFunc("stream", cobra.FixedCompletions([]string{"stdout", "stderr", streamBoth}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -112,7 +112,7 @@ func (f *flags) check(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case f.sessions && !f.project:
-		return output.Usagef(cmd, "--sessions goes with --project")
+		return output.Usagef(cmd, "--sessions needs --project")
 	case f.project && len(args) > 0:
 		return output.Usagef(cmd, "logs takes ids or --project, not both")
 	case !f.project && len(args) == 0:
@@ -128,7 +128,7 @@ func (f *flags) check(cmd *cobra.Command, args []string) error {
 	case f.times && f.grep != "" && !f.isMerged(args):
 		return output.Usagef(cmd, "--times does not go with --grep, except in merged logs")
 	case f.context > 0 && f.grep == "":
-		return output.Usagef(cmd, "--context goes with --grep")
+		return output.Usagef(cmd, "--context needs --grep")
 	case f.stream != "" && f.stream != "stdout" && f.stream != "stderr" && f.stream != streamBoth:
 		return output.Usagef(cmd, "read --stream %s: must be stdout, stderr or both", output.Visible(f.stream))
 	}
@@ -408,7 +408,7 @@ func (r *logReader) warnGap(out api.ProcessLogOutput) {
 		return
 	}
 	if gone := out.Dropped - asked; asked >= 0 && gone > 0 && !r.in.Backward {
-		r.out.Tell("%d earlier bytes are gone: the log is limited", gone)
+		r.out.Tell("%d earlier bytes are gone: the log has a size limit", gone)
 	}
 }
 

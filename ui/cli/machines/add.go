@@ -27,7 +27,7 @@ func (v *Verbs) addCommand() *cobra.Command {
 		Long: "Adds a machine to config.toml. Over ssh it logs in here, so that passwords, host keys and second\n" +
 			"factors work; finds tandem there, or copies this executable where system and processor agree; and\n" +
 			"says what it did. USER@HOST is what ssh takes: an alias of ~/.ssh/config, or ssh://me@box:2222.\n" +
-			"With CMD the machine is what that command reaches: its input and output have to be joined to\n`tandem bridge` there.",
+			"With CMD the machine is whatever that command reaches; it must connect its input and output to\n`tandem bridge` there.",
 		Example: "tandem machine add box me@box.example.org\ntandem machine add dev -- docker exec -i dev tandem bridge",
 		Args:    arguments(2, -1, "add what? Give a name, and user@host or a command after --."),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,7 +59,7 @@ func (v *Verbs) addCommand() *cobra.Command {
 
 func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
 	if _, err := v.find(m.Name); err == nil {
-		return api.Errorf(api.CodeConflict, "add %s: config.toml has a machine of this name", m.Name).WithHint("`tandem machine remove " + m.Name + "` first")
+		return api.Errorf(api.CodeConflict, "add %s: config.toml already has a machine with this name", m.Name).WithHint("`tandem machine remove " + m.Name + "` first")
 	} else if !errors.Is(err, api.CodeNotFound) {
 		return err
 	}
@@ -137,7 +137,7 @@ func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return api.Errorf(api.CodeUnavailable, "remove %s: the engine has not read config.toml yet", name).WithHint("look at `tandem config check`")
+	return api.Errorf(api.CodeUnavailable, "remove %s: the engine has not read config.toml yet", name).WithHint("run `tandem config check`")
 }
 
 func (v *Verbs) connectCommand() *cobra.Command {
@@ -167,9 +167,9 @@ func (v *Verbs) connectCommand() *cobra.Command {
 
 func (v *Verbs) upgradeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "upgrade NAME", Short: "Bring a machine to this version of tandem",
-		Long: "Copies this executable to a machine that is reached over ssh, where system and processor agree,\n" +
-			"and has it take over the engine there. Sessions and processes go on.",
+		Use: "upgrade NAME", Short: "Install this version of tandem on a machine",
+		Long: "Copies this executable to a machine reached over ssh, if system and processor match, and\n" +
+			"has it take over the engine there. Sessions and processes keep running.",
 		Example: "tandem machine upgrade box",
 		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {

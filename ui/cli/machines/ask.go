@@ -129,7 +129,7 @@ func readAnswer(r io.Reader) (got answer, status int, last time.Time, err error)
 	}
 }
 
-const hintStartUp = "look at .bashrc, .profile, config.fish and the like there; `ssh HOST true` must print nothing and end by itself"
+const hintStartUp = "check .bashrc, .profile, config.fish and the like there; `ssh HOST true` must print nothing and exit by itself"
 
 // timeoutError returns the error for a missing mark. last is the time of the last output.
 func timeoutError(timeout time.Duration, last time.Time) error {

@@ -18,16 +18,16 @@ func Bridge(version string) *cobra.Command {
 	var readOnly bool
 	cmd := &cobra.Command{
 		Use:   "bridge [--read-only]",
-		Short: "Join standard input and output to this machine's engine",
-		Long: "Joins standard input and output to the engine of this machine, which it starts if need be. Other\n" +
-			"machines run it over ssh; it is not meant to be typed. A key in authorized_keys can be held\n" +
+		Short: "Connect standard input and output to this machine's engine",
+		Long: "Connects standard input and output to this machine's engine, starting it if necessary. Other\n" +
+			"machines run it over ssh; it is not meant to be typed. A key in authorized_keys can be restricted\n" +
 			"to it, and to reading.",
 		Example: "restrict,command=\"/home/me/.local/bin/tandem bridge --read-only\" ssh-ed25519 AAAA…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return serveBridge(cmd.Context(), version, readOnly)
 		},
 	}
-	cmd.Flags().BoolVar(&readOnly, "read-only", false, "what comes from there may read and not change")
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "allow clients to read, but not to change anything")
 	return cmd
 }
 

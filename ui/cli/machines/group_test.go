@@ -38,9 +38,9 @@ func TestSpreadGroupsMachinesWithEqualResults(t *testing.T) {
 		case "m0007", "m0100":
 			return "", "broken\n", 1
 		case "m0500":
-			return "", "tandem: reach machine m0500: it is away, last seen 3m0s ago\n", 125
+			return "", "tandem: reach machine m0500: it is offline, last seen 3m0s ago\n", 125
 		case "m0501":
-			return "", "tandem: reach machine m0501: it is away, last seen 9m0s ago\n", 125
+			return "", "tandem: reach machine m0501: it is offline, last seen 9m0s ago\n", 125
 		}
 		return "6.8.0\n", "", 0
 	})

@@ -21,9 +21,9 @@ const (
 
 func (v *Verbs) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the machines and how they are", Args: arguments(0, 0, ""),
-		Long: "Lists the machines of config.toml: connected, connecting, away (it does not answer, and is\n" +
-			"tried again by itself) or needs_you (`tandem machine connect` asks what it has to), and what\n" +
+		Use: "list", Aliases: []string{"ls"}, Short: "List the machines and their states", Args: arguments(0, 0, ""),
+		Long: "Lists the machines of config.toml: connected, connecting, away (offline; Tandem keeps\n" +
+			"trying) or needs_you (`tandem machine connect` lets it ask you), and what\n" +
 			"the coding agents there are doing.",
 		Example: "tandem machine list\ntandem machine list --json",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return v.list(cmd.Context()) },

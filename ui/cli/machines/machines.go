@@ -48,7 +48,7 @@ func (v *Verbs) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine COMMAND",
 		Short: "Add, list and check other machines",
-		Long: "Other machines are reached over ssh, or over any command that joins its input and\n" +
+		Long: "Other machines are reached over ssh, or over any command that connects its input and\n" +
 			"output to `tandem bridge` there. Every command works on them with --host NAME.",
 		Example: "tandem machine add box me@box.example.org\ntandem machine list\ntandem --host box ps",
 		Args:    arguments(0, 0, ""),
@@ -112,8 +112,8 @@ func (v *Verbs) find(name string) (transport.Machine, error) {
 	}
 	i := slices.IndexFunc(machines, func(m transport.Machine) bool { return m.Name == name })
 	if i < 0 {
-		return transport.Machine{}, api.Errorf(api.CodeNotFound, "find machine %s: config.toml has no machine of this name", output.Visible(name)).
-			WithHint("`tandem machine list` shows them")
+		return transport.Machine{}, api.Errorf(api.CodeNotFound, "find machine %s: config.toml has no machine with this name", output.Visible(name)).
+			WithHint("`tandem machine list` lists them")
 	}
 	return machines[i], nil
 }
@@ -151,8 +151,8 @@ func lastSeen(m api.Machine) string {
 
 func (v *Verbs) removeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Take a machine out of config.toml",
-		Long:    "Takes a machine out of config.toml. What runs there goes on, and tandem stays installed.",
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a machine from config.toml",
+		Long:    "Removes a machine from config.toml. Programs there keep running, and tandem stays installed.",
 		Example: "tandem machine remove box",
 		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -171,7 +171,7 @@ func (v *Verbs) removeCommand() *cobra.Command {
 				return err
 			}
 			return v.Out.Answer(map[string]string{"name": m.Name, "path": path}, func() string {
-				return fmt.Sprintf("removed %s from %s; what runs there goes on\n", m.Name, output.Visible(path))
+				return fmt.Sprintf("removed %s from %s; programs there keep running\n", m.Name, output.Visible(path))
 			})
 		},
 	}
@@ -179,8 +179,8 @@ func (v *Verbs) removeCommand() *cobra.Command {
 
 func (v *Verbs) checkCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "check NAME", Short: "Say how it is with a machine, and what it lacks",
-		Long:    "Tries to reach a machine, and says how it is, how fast, in which version, and what this\nversion can do that it cannot. Exits with 1 if it is not connected.",
+		Use: "check NAME", Short: "Check the connection to a machine, and its version",
+		Long:    "Connects to a machine and reports its state, speed and version, and what this version can\ndo that it cannot. Exits with 1 if it is not connected.",
 		Example: "tandem machine check box",
 		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.completeOne,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.checkMachine(cmd.Context(), args[0]) },
@@ -212,9 +212,9 @@ func (v *Verbs) checkMachine(ctx context.Context, name string) error {
 		switch {
 		case len(answer.Lacks) == 0:
 		case m.SSH:
-			text += fmt.Sprintf("  `tandem machine upgrade %s` brings it to %s\n", name, v.Version)
+			text += fmt.Sprintf("  `tandem machine upgrade %s` upgrades it to %s\n", name, v.Version)
 		default:
-			text += fmt.Sprintf("  install tandem %s there; what runs there goes on\n", v.Version)
+			text += fmt.Sprintf("  install tandem %s there; programs there keep running\n", v.Version)
 		}
 		return text
 	})
@@ -244,7 +244,7 @@ func formatStatus(m api.Machine) string {
 		}
 		return text + "\n"
 	case api.MachineNeedsYou:
-		return fmt.Sprintf("%s: it needs you: %s\n  `tandem machine connect %s` asks you what it has to\n", m.Name, output.Visible(m.Error), m.Name)
+		return fmt.Sprintf("%s: it needs you: %s\n  `tandem machine connect %s` connects here, where it can ask you\n", m.Name, output.Visible(m.Error), m.Name)
 	}
 	return fmt.Sprintf("%s: %s: %s\n", m.Name, m.State, output.Visible(m.Error))
 }

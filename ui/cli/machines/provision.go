@@ -42,7 +42,7 @@ func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
 	}
 	if err := v.ssh(ctx, m, m.Master(dataDir), nil, nil); err != nil {
 		return api.Errorf(api.CodeUnavailable, "log in to %s: ssh %s: %v", m.Name, m.SSH, err).
-			WithHint("what ssh says is above; `ssh " + m.SSH + "` has to work")
+			WithHint("ssh's messages are above; `ssh " + m.SSH + "` has to work")
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func goArch(machine string) string {
 // provision logs in and installs tandem if it is missing, or with upgrade if its version differs.
 func (v *Verbs) provision(ctx context.Context, m transport.Machine, upgrade bool) error {
 	if _, err := exec.LookPath("ssh"); err != nil {
-		return api.Errorf(api.CodeUnavailable, "reach %s: there is no ssh here", m.Name).WithHint("install openssh-client, or give a command after --")
+		return api.Errorf(api.CodeUnavailable, "reach %s: ssh is not installed here", m.Name).WithHint("install openssh-client, or give a command after --")
 	}
 	if err := v.login(ctx, m); err != nil {
 		return err
@@ -248,7 +248,7 @@ func (v *Verbs) copyProgram(ctx context.Context, m transport.Machine, there prob
 	}
 	_, path, ok := strings.Cut(answer.text, probeMark+"at ")
 	if !ok {
-		return fmt.Errorf("copy tandem to %s: it was not written", m.Name)
+		return fmt.Errorf("copy tandem to %s: the file was not written", m.Name)
 	}
 	path, _, _ = strings.Cut(path, "\n")
 	v.Out.Tell("copied tandem %s (%d MB) to %s:%s", v.Version, info.Size()>>20, m.Name, strings.TrimSpace(path))

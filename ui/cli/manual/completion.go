@@ -44,7 +44,7 @@ func nameScript(cmd *cobra.Command) {
 		"powershell": "tandem completion powershell | Out-String | Invoke-Expression",
 	}[shell]
 	cmd.Short = "Print the script for " + shell
-	cmd.Long = "Prints the script for " + shell + ". The example loads it into the shell that runs; in the file\nthat a shell reads when it starts, that line loads it always."
+	cmd.Long = "Prints the script for " + shell + ". The example loads it into the running shell;\nput the line into the shell's start-up file to load it always."
 	cmd.Example = load
 	cmd.DisableFlagsInUseLine = true
 	if f := cmd.Flags().Lookup("no-descriptions"); f != nil {

@@ -58,7 +58,7 @@ func Help(out output.Printer, cmd *cobra.Command, unsupported ...string) {
 	if !cmd.HasParent() {
 		section("More")
 		b.WriteString("  tandem COMMAND --help shows more about a command.\n" +
-			"  An ID may be shortened as long as no other one begins the same way; a name works too.\n" +
+			"  An ID may be shortened to a unique prefix; a name works too.\n" +
 			"  $TANDEM_DATA_DIR is the data folder, by default ~/.local/state/tandem.\n")
 	}
 	verbs := []string{}

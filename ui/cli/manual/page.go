@@ -105,7 +105,7 @@ func manTail(b *strings.Builder) {
 		{"TANDEM_DATA_DIR", "The data folder; by default $XDG_STATE_HOME/tandem or ~/.local/state/tandem."},
 		{"TANDEM_CONFIG_DIR", "The folder of config.toml; by default tandem in $XDG_CONFIG_HOME or ~/.config."},
 		{"SHELL", "The shell of new sessions."},
-		{"NO_COLOR", "If set, nothing is coloured."},
+		{"NO_COLOR", "If set, no colours are used."},
 	} {
 		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(v[0]), roff(v[1]))
 	}

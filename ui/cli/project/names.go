@@ -28,7 +28,7 @@ func nameError(s string) string {
 	case strings.TrimSpace(s) != s:
 		return "a name must not begin or end with a blank"
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }):
-		return "a name must consist of characters that can be shown"
+		return "a name must consist of printable characters"
 	}
 	return ""
 }

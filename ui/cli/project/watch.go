@@ -128,9 +128,9 @@ func (r *Run) reportInterrupted() error {
 		}
 	}
 	if len(missing) > 0 {
-		r.Out.Tell("interrupted before everything was asked for; not started: %s", strings.Join(missing, ", "))
+		r.Out.Tell("interrupted before everything was requested; not started: %s", strings.Join(missing, ", "))
 	} else {
-		r.Out.Tell("up goes on in the background; `tandem ps` shows it, `tandem down` stops it")
+		r.Out.Tell("up continues in the background; `tandem ps` shows it, `tandem down` stops it")
 	}
 	return &output.ExitError{Status: StatusInterrupted}
 }

@@ -45,7 +45,7 @@ func (v *Verb) Command() *cobra.Command {
 		Use:   "ps [-a] [--watch]",
 		Short: "Show what processes and sessions do and use",
 		Long: "Shows processes and sessions with their state and resource use, children included.\nRESTARTS counts restarts by a restart policy. -a includes exited commands of `tandem exec`.\n--watch keeps updating until ctrl+c, with --json one line a second.\n" +
-			"Of machines of a fleet that a pattern or --label means, it shows what they have told the hub;\n--usage asks each of them for CPU, memory and ports too.",
+			"For a fleet's machines, selected by a pattern or --label, it shows their last report to the hub;\n--usage also asks each of them for CPU, memory and ports.",
 		Example: "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
@@ -63,7 +63,7 @@ func (v *Verb) Command() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, once a second")
 	ls.AddAll(cmd, &all)
-	cmd.Flags().Bool("usage", false, "ask each machine of a fleet, for what its processes use")
+	cmd.Flags().Bool("usage", false, "ask each machine of a fleet for its resource use")
 	return cmd
 }
 

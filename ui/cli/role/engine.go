@@ -34,7 +34,7 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
 			file.Follow(ctx, func(c config.Config, err error) {
 				if err != nil {
-					err = fmt.Errorf("%w; what held before still does", config.Brief(err))
+					err = fmt.Errorf("%w; the previous settings stay in effect", config.Brief(err))
 				} else if _, withdrawn := config.LoadAgents(dataDir); errors.Is(withdrawn, config.ErrWithdrawn) {
 					err = withdrawn
 				}

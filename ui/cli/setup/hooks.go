@@ -76,7 +76,7 @@ func AllHooks() []Hooks {
 		},
 		{ // github.com/charmbracelet/crush, docs/hooks/README.md; more events are in new versions alone, and old ones refuse their names
 			Name: "crush", Title: "Crush", program: "crush", strict: true,
-			Note:    "they tell Tandem its conversation alone; what it is doing is seen on the screen",
+			Note:    "they report only its conversation; its state is read from the screen",
 			file:    place{"XDG_CONFIG_HOME", "~/.config", []string{"crush/crush.json"}, "CRUSH_GLOBAL_CONFIG"},
 			events:  []hookEvent{{"PreToolUse", "", ""}},
 			handler: func(command string) fields { return fields{{"command", command}, {"timeout", hookPatience}} },

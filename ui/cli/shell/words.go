@@ -37,11 +37,11 @@ func writeParts(b *strings.Builder, parts []syntax.WordPart, env func(string) st
 			}
 		case *syntax.ParamExp:
 			if !onlyName(p) {
-				return errors.New("${…} can hold the name of a variable and no more")
+				return errors.New("${…} must contain only the name of a variable")
 			}
 			b.WriteString(env(p.Param.Value))
 		default:
-			return errors.New("only variables can be filled in")
+			return errors.New("only variables are expanded")
 		}
 	}
 	return nil

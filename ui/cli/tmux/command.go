@@ -31,9 +31,9 @@ func Command(o Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tmux ARGS…",
 		Short: "tmux's command line over Tandem's sessions",
-		Long: "Does what tmux does with the same arguments, for scripts and agents that speak it:\n" +
+		Long: "Does what tmux does with the same arguments, for scripts and agents that use it:\n" +
 			"windows and panes are tabs and splits of the dashboard, their programs ordinary sessions.\n" +
-			"What Tandem does not have is refused by name; `tandem tmux list-commands` lists the rest.",
+			"What Tandem lacks is rejected by name; `tandem tmux list-commands` lists the rest.",
 		Example:            "tandem tmux new-session -d -s work\ntandem tmux split-window -h -t work -P -F '#{pane_id}' make watch\ntandem tmux capture-pane -p -t work:0.1",
 		Args:               cobra.ArbitraryArgs,
 		DisableFlagParsing: true,
@@ -67,7 +67,7 @@ func completeVerb(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 func WithCommand(o Options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "with-tmux [--] CMD…",
-		Short: "Run a program for which tmux is Tandem",
+		Short: "Run a program with Tandem as its tmux",
 		Long: "Runs a program with a `tmux` first in its PATH that is `tandem tmux`, and with TMUX\n" +
 			"set. In a session of Tandem, that is the pane the program is in (TMUX_PANE), and what it\n" +
 			"splits appears beside it in the dashboard. The program's exit status is this command's.",

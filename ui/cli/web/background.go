@@ -132,7 +132,7 @@ func waitServed(ctx context.Context, dataDir string, engine *client.Client, id s
 			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: %s", why)
 		}
 		if sleep.For(ctx, serveLook) != nil {
-			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: it takes too long").WithHint("see `tandem logs " + processName + "`")
+			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: it took too long").WithHint("see `tandem logs " + processName + "`")
 		}
 	}
 }
@@ -149,5 +149,5 @@ func lastLine(ctx context.Context, engine *client.Client, id string) string {
 			return text
 		}
 	}
-	return cmp.Or(lines[len(lines)-1], "the process has ended")
+	return cmp.Or(lines[len(lines)-1], "the process has exited")
 }

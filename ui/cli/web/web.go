@@ -57,16 +57,16 @@ func (v *Verbs) Command() *cobra.Command {
 		Short: "Show sessions and processes in a browser, or on a phone",
 		Long: "Serves a page until ctrl+c is pressed, and prints a link with a QR code. The link pairs one\n" +
 			"browser, once; run it again, while it serves, for another. Elsewhere than on this machine it is\n" +
-			"served over TLS. With --background it goes on as the process tandem-web until you stop that.",
+			"served over TLS. With --background it keeps running as the process tandem-web until you stop that.",
 		Example: "tandem web\ntandem web --background --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return v.serve(cmd, w) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&w.where.Address, "listen", "", "serve on `address`, 0.0.0.0:8800 for the network; default: this machine only")
-	flags.StringSliceVar(&w.where.Hosts, "host-name", nil, "a `name` that browsers reach this machine by")
+	flags.StringSliceVar(&w.where.Hosts, "host-name", nil, "a host `name` by which browsers reach this machine")
 	flags.StringVar(&w.where.CertFile, "tls-cert", "", "`file` of the certificate (PEM); default: one of its own")
 	flags.StringVar(&w.where.KeyFile, "tls-key", "", "`file` of its key (PEM)")
-	flags.BoolVar(&w.readOnly, "read-only", false, "let browsers look only")
+	flags.BoolVar(&w.readOnly, "read-only", false, "make browsers read-only")
 	flags.BoolVar(&w.noQR, "no-qr", false, "print no QR code")
 	flags.BoolVar(&w.background, "background", false, "serve it as the process tandem-web")
 	flags.BoolVar(&w.noLink, "no-link", false, "")
@@ -122,8 +122,8 @@ func changedFlag(cmd *cobra.Command) string {
 }
 
 func servedAlready(s page.Serving, changed string) error {
-	return api.Errorf(api.CodeConflict, "serve the page: it is served already, at %s by process %d", s.URL, s.PID).
-		WithHint("end that one first, or leave out --" + changed + " for a link to it")
+	return api.Errorf(api.CodeConflict, "serve the page: it is already served, at %s by process %d", s.URL, s.PID).
+		WithHint("stop that one first, or leave out --" + changed + " for a link to it")
 }
 
 func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Book, w wish) error {
@@ -227,7 +227,7 @@ func (v *Verbs) shareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "share SESSION",
 		Short:   "Make a link that shows one session, read-only, for a while",
-		Long:    "Makes a link to one session. Whoever opens it first sees that session and nothing else, cannot type,\nand loses it when the time is over or you revoke it.",
+		Long:    "Makes a link to one session. The first browser to open it sees only that session, cannot type, and\nloses access when the time is up or you revoke it.",
 		Example: "tandem web share build\ntandem web share build --for 2h",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -238,7 +238,7 @@ func (v *Verbs) shareCommand() *cobra.Command {
 		ValidArgsFunction: v.Sessions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if lasts <= 0 {
-				return output.Usagef(cmd, "--for %v: has to be more than nothing", lasts)
+				return output.Usagef(cmd, "--for %v: must be positive", lasts)
 			}
 			return v.share(cmd.Context(), args[0], lasts)
 		},
@@ -336,15 +336,15 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "revoke [DEVICE…]",
-		Short:   "Take the page away from browsers",
-		Long:    "Takes the page away from browsers at once: what they have open is cut. DEVICE is an id or a name of\n`tandem web devices`.",
+		Short:   "Revoke browsers' access to the page",
+		Long:    "Revokes browsers' access immediately and closes their connections. DEVICE is an id or a name of\n`tandem web devices`.",
 		Example: "tandem web revoke 3f9a2c11\ntandem web revoke --all",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && !all:
 				return output.Usagef(cmd, "revoke what? Name devices of `tandem web devices`, or say --all.")
 			case len(args) > 0 && all:
-				return output.Usagef(cmd, "--all goes without names")
+				return output.Usagef(cmd, "give names or --all, not both")
 			}
 			return nil
 		},
@@ -368,13 +368,13 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 			}
 			return output.AnswerList(*v.Out, rows, "no browser was paired", func() (text string) {
 				for _, d := range gone {
-					text += fmt.Sprintf("%s, %s, is not paired any more\n", d.ID, output.Visible(d.Name))
+					text += fmt.Sprintf("%s, %s, is no longer paired\n", d.ID, output.Visible(d.Name))
 				}
 				return text
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "take it away from all, links and unused codes included")
+	cmd.Flags().BoolVar(&all, "all", false, "revoke all, links and unused codes included")
 	return cmd
 }
 

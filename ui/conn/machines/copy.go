@@ -376,7 +376,7 @@ func (c *copying) copyAny(ctx context.Context, from, to end, info api.FileInfo) 
 		}
 	case "link":
 	default:
-		return api.Errorf(api.CodeNotSupported, "%s %s: a %s cannot go to another machine", c.in.Kind, from, info.Type)
+		return api.Errorf(api.CodeNotSupported, "%s %s: a %s cannot be copied to another machine", c.in.Kind, from, info.Type)
 	}
 	return c.keep(ctx, to, info)
 }

@@ -28,7 +28,7 @@ func (s *Set) on(ctx context.Context, name string, do func(context.Context, pane
 		if reaches, ok := own.(reacher); ok && fleet != nil {
 			return once(ctx, reaches, name, do)
 		}
-		return api.Errorf(api.CodeNotFound, "%s: config.toml has no machine of this name", name)
+		return api.Errorf(api.CodeNotFound, "%s: config.toml has no machine with this name", name)
 	}
 	e, live, err := m.at(ctx)
 	if err != nil {

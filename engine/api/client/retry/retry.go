@@ -210,11 +210,11 @@ func unsureError(name string, in any, err error) error {
 	}
 	switch name {
 	case api.SessionWrite.Name, api.SessionExec.Name:
-		return api.Errorf(api.CodeUnsure, "%v: it may have been typed", err).WithHint("look at the screen before you type it again")
+		return api.Errorf(api.CodeUnsure, "%v: it may have been typed", err).WithHint("check the screen before typing it again")
 	case api.ProcessWrite.Name:
-		return api.Errorf(api.CodeUnsure, "%v: it may have been written", err).WithHint("look at the log before you write it again")
+		return api.Errorf(api.CodeUnsure, "%v: it may have been written", err).WithHint("check the log before writing it again")
 	}
-	return api.Errorf(api.CodeUnsure, "%v: it may have been done", err).WithHint("look before you do it again")
+	return api.Errorf(api.CodeUnsure, "%v: it may have been done", err).WithHint("check before doing it again")
 }
 
 // waitForEngine sleeps for one poll interval, and starts the engine if it has been gone too long.

@@ -52,7 +52,7 @@ func Start(c hub.Config) (hub.Server, error) {
 	s.Start()
 	if !s.ReadyForConnections(startTimeout) || s.Addr() == nil {
 		s.Shutdown()
-		return nil, fmt.Errorf("listen on %s: the address may be in use, or not of this machine", c.Listen)
+		return nil, fmt.Errorf("listen on %s: the address may be in use, or belong to another machine", c.Listen)
 	}
 	return &running{s, accounts, c.Fleet.Key}, nil
 }
@@ -64,7 +64,7 @@ func listenOn(address string) (host string, port int, err error) {
 		return "", 0, fmt.Errorf("listen on %s: must be host:port", address)
 	}
 	if port, err = strconv.Atoi(text); err != nil || port < 0 || port > 65535 {
-		return "", 0, fmt.Errorf("listen on %s: %q is no port", address, text)
+		return "", 0, fmt.Errorf("listen on %s: %q is not a port", address, text)
 	}
 	if port == 0 {
 		port = server.RANDOM_PORT

@@ -44,7 +44,7 @@ func (a *android) device(ctx context.Context, f *toolkit.Agent, in deviceInput) 
 	case "termux.show_setup":
 		return a.setup(ctx, f)
 	default:
-		return toolkit.Result{}, androidErrorf("unknown_action", "there is no action %q; there are termux.status, termux.restart and termux.show_setup", in.Action)
+		return toolkit.Result{}, androidErrorf("unknown_action", "unknown action %q; must be termux.status, termux.restart or termux.show_setup", in.Action)
 	}
 	state, err := a.state(ctx, f)
 	return toolkit.AnswerJSON(state), err
@@ -79,7 +79,7 @@ func (a *android) setup(ctx context.Context, f *toolkit.Agent) (toolkit.Result, 
 	state.Detail = "Nothing to set up: the termux tools run " + state.Shell + " in terminals of this machine."
 	if !state.Installed {
 		state.Detail = "The termux tools need bash. Install it with the system's package manager (apt install bash, apk add bash, " +
-			"pkg install bash), see that it is in PATH, and call termux.status. Until then use the local tools."
+			"pkg install bash), make sure it is in PATH, and call termux.status. Until then use the local tools."
 	}
 	return toolkit.AnswerJSON(state), nil
 }
@@ -104,7 +104,7 @@ func restartEngine(ctx context.Context, f *toolkit.Agent) error {
 			return nil
 		}
 		if sleep.For(ctx, 20*time.Millisecond) != nil {
-			return androidErrorf("restart_failed", "the new engine is not there after %v", restartPatience)
+			return androidErrorf("restart_failed", "the new engine did not start within %v", restartPatience)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type androidFS struct {
 	Offset     int64   `json:"offset,omitempty" doc:"first byte"`
 	ShowHidden bool    `json:"show_hidden,omitempty"`
 	Parents    *bool   `json:"parents,omitempty" default:"true"`
-	Recursive  bool    `json:"recursive,omitempty" doc:"delete: with all in it"`
+	Recursive  bool    `json:"recursive,omitempty" doc:"delete: with its contents"`
 }
 
 func (in androidFS) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -80,7 +80,7 @@ func (a *android) files(ctx context.Context, f *toolkit.Agent, in androidFS) (to
 	do := fsActionOf(in.Action)
 	switch {
 	case do == nil:
-		return toolkit.Result{}, androidErrorf("unknown_fs_action", "there is no action %q; there are read, write, list, stat, mkdir and delete", in.Action)
+		return toolkit.Result{}, androidErrorf("unknown_fs_action", "unknown action %q; must be read, write, list, stat, mkdir or delete", in.Action)
 	case in.Path == "":
 		return toolkit.Result{}, androidErrorf("missing_path", "path is empty")
 	case in.Offset < 0 || in.MaxBytes < 0:
@@ -148,7 +148,7 @@ func fsWriteFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in 
 		}
 		write.Text, write.Data = "", data
 	default:
-		return nil, androidErrorf("invalid_encoding", "encoding %q: there are utf-8 and base64", in.Encoding)
+		return nil, androidErrorf("invalid_encoding", "encoding %q: must be utf-8 or base64", in.Encoding)
 	}
 	out, err := api.FilesWrite.Call(ctx, f.Engine, write)
 	return fsWritten{out.Path, out.Size}, err

@@ -227,7 +227,7 @@ func (t *Tape) settle(ctx context.Context, turn *turn) error {
 		if _, _, ended := t.endOf(turn.running); ended || state.Ended() {
 			turn.running = ""
 		} else if !time.Now().Before(end) {
-			return androidErrorf("session_busy", "the command before goes on: read gives its output, write its input, kill ends the session")
+			return androidErrorf("session_busy", "the previous command is still running: read returns its output, write sends it input, kill ends the session")
 		}
 	}
 	return nil

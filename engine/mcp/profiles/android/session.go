@@ -119,7 +119,7 @@ func sessionAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in loc
 		return listSessions(ctx, f, b)
 	case "exec", "write", "read", "resize", "kill":
 	default:
-		return toolkit.Result{}, androidErrorf("unknown_action", "there is no action %q; there are start, exec, write, read, resize, kill and list", in.Action)
+		return toolkit.Result{}, androidErrorf("unknown_action", "unknown action %q; must be start, exec, write, read, resize, kill or list", in.Action)
 	}
 	p, err := findSession(ctx, f, b, in)
 	if err != nil {
@@ -130,7 +130,7 @@ func sessionAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in loc
 		err = sessionDead(ctx, f, b, p)
 	}
 	if errors.Is(err, api.CodeConflict) {
-		err = androidErrorf("session_busy", "%s; write with input \\u0003 (ctrl+c) interrupts what runs and clears the line", api.AsError(err).Message)
+		err = androidErrorf("session_busy", "%s; write with input \\u0003 (ctrl+c) interrupts the program and clears the line", api.AsError(err).Message)
 	}
 	if err != nil {
 		return toolkit.Result{}, err
@@ -173,7 +173,7 @@ func findSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in local
 	}
 	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: in.SessionID})
 	if errors.Is(err, api.CodeNotFound) || err == nil && !b.owns(p) {
-		return p, androidErrorf("session_not_found", "there is no such session: %s", in.SessionID)
+		return p, androidErrorf("session_not_found", "no such session: %s", in.SessionID)
 	}
 	return p, err
 }

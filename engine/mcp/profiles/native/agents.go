@@ -118,7 +118,7 @@ func agentWait(ctx context.Context, f *toolkit.Agent, in agentWaitInput) (toolki
 	case out.Process != nil:
 		return toolkit.Text(agentState(*out.Process)).ForProcess(out.Process.ID), nil
 	case out.Ended:
-		return toolkit.Text("Those sessions have ended."), nil
+		return toolkit.Text("Those sessions have exited."), nil
 	}
 	return toolkit.Textf("Timed out; none is %s.", anyOf(in.States)), nil
 }
@@ -162,7 +162,7 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	}
 	if known.Agent.State == api.AgentBlocked {
 		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: it is blocked%s", p.Name, asked(known.Agent)).
-			WithHint("the user answers that; agent_wait waits for it")
+			WithHint("the user must answer it; agent_wait waits until they have")
 	}
 	if known.Agent.State == api.AgentUnknown {
 		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: its agent's state is unknown, so it may not take a prompt", p.Name).

@@ -48,7 +48,7 @@ func history(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Re
 	case out.Total == 0:
 		b.WriteString("Nothing found.")
 	case len(out.Rows) == 0:
-		fmt.Fprintf(&b, "Nothing from offset %d on; there are %d.", in.Offset, out.Total)
+		fmt.Fprintf(&b, "Nothing from offset %d on; the total is %d.", in.Offset, out.Total)
 	}
 	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")), nil
 }

@@ -39,7 +39,7 @@ func processesList(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit
 		return toolkit.Result{}, err
 	}
 	processes := slices.DeleteFunc(out.Processes, func(p api.Process) bool { return !plugin.Managed(p) })
-	return listed(processes, in, "No processes.", processLine, "process_get tells of one"), nil
+	return listed(processes, in, "No processes.", processLine, "process_get reports on one"), nil
 }
 
 func sessionsList(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
@@ -47,7 +47,7 @@ func sessionsList(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return listed(out.Sessions, in, "No sessions.", sessionLine, "process_get tells of one"), nil
+	return listed(out.Sessions, in, "No sessions.", sessionLine, "process_get reports on one"), nil
 }
 
 // listed is a list with a line for each, and how many are not in it.
@@ -65,7 +65,7 @@ func listed(all []api.Process, in listInput, none string, line func(api.Process)
 		text = none
 	}
 	if left := len(all) - len(shown); left > 0 {
-		text += fmt.Sprintf("\n[%d that ended before: all lists them]", left)
+		text += fmt.Sprintf("\n[%d exited earlier; all lists them]", left)
 	}
 	return toolkit.Text(text)
 }

@@ -97,7 +97,7 @@ func processLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (tool
 		err = toolkit.CheckPatterns(in.Grep)
 	}
 	if err == nil && in.Since != nil && in.Tail > 0 {
-		err = api.Errorf(api.CodeInvalid, "read log of %s: since and tail exclude each other", in.ID)
+		err = api.Errorf(api.CodeInvalid, "read log of %s: give since or tail, not both", in.ID)
 	}
 	if err != nil {
 		return toolkit.Result{}, err
@@ -284,7 +284,7 @@ func matchedLine(line, shown string) string {
 func waited(met string, p api.Process) string {
 	switch {
 	case met == "" && p.State.Ended():
-		return "It ended before that; " + outcome(p) + "."
+		return "It exited before that; " + outcome(p) + "."
 	case met == "" && p.State == api.StateWaiting:
 		return "Timed out; it is waiting for " + p.DependencyNames() + "."
 	case met == "" && p.State == api.StateBackoff:

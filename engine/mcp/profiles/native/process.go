@@ -60,7 +60,7 @@ func RunningOn(f *toolkit.Agent, others []api.Process) string {
 	if len(others) == 0 {
 		return ""
 	}
-	said := fmt.Sprintf(" %d that this connection did not start run on; all stops them too.", len(others))
+	said := fmt.Sprintf(" %d not started by this connection keep running; all stops them too.", len(others))
 	var left []string
 	for _, p := range others {
 		if p.Actor == f.Actor && p.Owner != nil && p.Owner.Left {

@@ -33,8 +33,8 @@ func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput)
 	case "png":
 		ask.Picture = "png"
 	default:
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: there is no format %q", in.ID, in.Format).
-			WithHint("text, ansi or png")
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: unknown format %q", in.ID, in.Format).
+			WithHint("must be text, ansi or png")
 	}
 	if in.Diff && (in.Format == "ansi" || in.Format == "png" || in.Scrollback != 0) {
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: diff is for text without scrollback", in.ID)

@@ -45,7 +45,7 @@ func (in sessionWriteInput) Subject(*toolkit.Agent) toolkit.Subject {
 
 func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (toolkit.Result, error) {
 	if in.Text == "" && in.Paste == "" && len(in.Keys) == 0 && !in.Enter {
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "write to session %s: there is nothing to type", in.ID).
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "write to session %s: nothing to type", in.ID).
 			WithHint("give text, paste, keys or enter")
 	}
 	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})

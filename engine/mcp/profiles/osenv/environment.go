@@ -96,7 +96,7 @@ func envText(v EnvState, moment string, value bool) string {
 
 func checkEnvName(key string) error {
 	if !envName().MatchString(key) {
-		return &yamlFailure{"ENV_INVALID_KEY", "a name has letters, digits and _ and begins with no digit"}
+		return &yamlFailure{"ENV_INVALID_KEY", "a name consists of letters, digits and _, and does not begin with a digit"}
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func findDaemon(ctx context.Context, f *toolkit.Agent, pid int) (api.Process, er
 		}
 	}
 	if found == nil {
-		return api.Process{}, &yamlFailure{"DAEMON_NOT_FOUND", "no daemon of shell_cmd has or had this pid"}
+		return api.Process{}, &yamlFailure{"DAEMON_NOT_FOUND", "shell_cmd started no daemon with this pid"}
 	}
 	return *found, nil
 }
@@ -184,7 +184,7 @@ func stopDaemon(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.Re
 	switch {
 	// It may have exited between the two calls.
 	case p.State.Ended(), errors.Is(err, api.CodeEnded):
-		return toolkit.Result{}, &yamlFailure{"DAEMON_NOT_RUNNING", "the daemon has ended; get_daemon_output gives its output"}
+		return toolkit.Result{}, &yamlFailure{"DAEMON_NOT_RUNNING", "the daemon has exited; get_daemon_output returns its output"}
 	case err != nil:
 		return toolkit.Result{}, err
 	}

@@ -198,10 +198,10 @@ func ending(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {
 	case p.State.Ended():
 		how = "Exit code: unknown"
 	default:
-		return fmt.Sprintf("Timed out after %d ms; it goes on as process %s. %s", timeoutMS, p.ID, whereRest(f, p))
+		return fmt.Sprintf("Timed out after %d ms; it continues as process %s. %s", timeoutMS, p.ID, whereRest(f, p))
 	}
 	if out.TimedOut {
-		how = fmt.Sprintf("Timed out after %d ms and was ended. %s", timeoutMS, how)
+		how = fmt.Sprintf("Timed out after %d ms and was killed. %s", timeoutMS, how)
 	}
 	return how
 }
@@ -213,7 +213,7 @@ func unanswered(f *toolkit.Agent, out api.ExecOutput) string {
 	if f.UsesPluginFormat() || !out.Process.State.Ended() || !asks(out.Stdout) && !asks(out.Stderr) || !f.Options.Offers(tool, toolkit.Native) {
 		return ""
 	}
-	return "[it asks, and had no input: " + f.Options.ToolPrefix + tool + " runs it where you can answer]"
+	return "[it asked for input and had none: " + f.Options.ToolPrefix + tool + " runs it where you can answer]"
 }
 
 // leftRunning says that a command has left processes running, which no list has.
@@ -239,7 +239,7 @@ func withHint(end, hint string) string { return end + toolkit.NewlineBetween(end
 func whereRest(f *toolkit.Agent, p api.Process) string {
 	next, known := f.Seen.At(p.ID)
 	if tool := "process_log"; known && f.Options.Offers(tool, toolkit.Native) {
-		return fmt.Sprintf("%s gives what it prints next (next_cursor %s).", f.Options.ToolPrefix+tool, next)
+		return fmt.Sprintf("%s returns later output (next_cursor %s).", f.Options.ToolPrefix+tool, next)
 	}
 	return fmt.Sprintf("Log: %s and %s", p.LogPath, filepath.Base(p.ErrorLogPath))
 }

@@ -39,7 +39,7 @@ func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Resu
 	case in.Offset != nil && *in.Offset < 1:
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "read %s: offset is a line number from 1", in.Path)
 	case in.Limit != nil && *in.Limit < 1:
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "read %s: limit is at least 1", in.Path)
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "read %s: limit must be at least 1", in.Path)
 	}
 	if in.Offset != nil {
 		ask.Offset = *in.Offset
@@ -297,8 +297,8 @@ func (in outputInput) Subject(f *toolkit.Agent) toolkit.Subject {
 
 func writeOutput(ctx context.Context, f *toolkit.Agent, in outputInput) (toolkit.Result, error) {
 	if in.Name != "" && strings.Trim(in.Name, " .") == "" {
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "write report %q: the name is made of dots and blanks alone", in.Name).
-			WithHint("give a word or two that say what the report is about")
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "write report %q: the name consists only of dots and blanks", in.Name).
+			WithHint("give a word or two saying what the report is about")
 	}
 	out, err := api.FilesReport.Call(ctx, f.Engine, api.FilesWriteOutputInput(in))
 	if err != nil {

@@ -240,7 +240,7 @@ func StopSignal(name string) (string, error) {
 	case slices.Contains([]string{"SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"}, name):
 		return name, nil
 	}
-	return "", api.Errorf(api.CodeInvalid, "stop process: signal %q is none of SIGTERM, SIGINT, SIGHUP and SIGKILL", name)
+	return "", api.Errorf(api.CodeInvalid, "stop process: signal %q: must be SIGTERM, SIGINT, SIGHUP or SIGKILL", name)
 }
 
 func processStop(ctx context.Context, f *toolkit.Agent, in stopInput) (toolkit.Result, error) {

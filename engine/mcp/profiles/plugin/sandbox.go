@@ -28,7 +28,7 @@ func confinement(f *toolkit.Agent, in sandboxInput, cwd string) (*api.Sandbox, e
 	// What is not known is refused: it may be meant to restrict something.
 	if wrong := api.DecodeInput("", data, &s); wrong != nil {
 		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %s", strings.TrimPrefix(wrong.Message, "call : ")).
-			WithHint("its shape is {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}")
+			WithHint("must be {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}")
 	}
 	for _, paths := range [][]string{s.Filesystem.DenyRead, s.Filesystem.AllowWrite, s.Filesystem.DenyWrite} {
 		for i, path := range paths {

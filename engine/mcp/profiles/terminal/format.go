@@ -75,11 +75,11 @@ func FormatOutput(_ context.Context, _ *toolkit.Agent, in FormatInput) (toolkit.
 		p.writeTable(in)
 	case "json":
 		if err := p.writeJSON(in.Content); err != nil {
-			return toolkit.Result{}, api.Errorf(api.CodeInvalid, "format output: content is no JSON: %v", err)
+			return toolkit.Result{}, api.Errorf(api.CodeInvalid, "format output: content is not valid JSON: %v", err)
 		}
 	default:
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "format output: there is no format_type %q", in.FormatType).
-			WithHint("it is success, error, warning, info, table or json")
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "format output: unknown format_type %q", in.FormatType).
+			WithHint("must be success, error, warning, info, table or json")
 	}
 	return toolkit.AnswerJSON(Formatted{p.String(), in.FormatType, in.Content, p.codes}), nil
 }

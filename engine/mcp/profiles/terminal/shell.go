@@ -137,8 +137,8 @@ func shellKindOf(ctx context.Context, in shellInput) (shellKind, error) {
 	case "codomyrmex", "tandem":
 		return ownShell(ctx, in)
 	default:
-		return k, api.Errorf(api.CodeInvalid, "start shell: there is no shell_type %q", in.ShellType).
-			WithHint("it is bash, zsh, python, codomyrmex or tandem")
+		return k, api.Errorf(api.CodeInvalid, "start shell: unknown shell_type %q", in.ShellType).
+			WithHint("must be bash, zsh, python, codomyrmex or tandem")
 	}
 	if _, err := exec.LookPath(k.argv[0]); err != nil {
 		return k, api.Errorf(api.CodeConflict, "start shell: %s is not installed", k.argv[0]).WithHint("choose another shell_type")
