@@ -312,7 +312,7 @@ func TestPaletteFindsActionsByNamesUsedElsewhere(t *testing.T) {
 	d := drive(t, e, 100, 30)
 	d.waitText("$ ")
 	for words, want := range map[string]keymap.Action{
-		"fullscreen": keymap.PaneZoom, "maximize": keymap.PaneZoom, "kill": keymap.SessionEnd, "quit": keymap.Detach,
+		"fullscreen": keymap.PaneZoom, "maximize": keymap.PaneZoom, "kill": keymap.SessionKill, "quit": keymap.Detach,
 		"exit": keymap.Detach, "scrollback": keymap.ScrollMode, "copy-mode": keymap.ScrollMode, "vertical": keymap.SplitBeside, "vsplit": keymap.SplitBeside,
 		"horizontal": keymap.SplitBelow, "detach-client": keymap.Detach, "rename-window": keymap.SessionRename, "new-window": keymap.SessionNew,
 		"last-window": keymap.SessionLast, "display-panes": keymap.PaneNumbers, "choose-tree": keymap.FocusList, "shortcuts": keymap.Help,

@@ -42,11 +42,11 @@ func Catalogue() []Definition {
 			{Action: SessionTree, Keys: k("g", "sessions w"), Label: "worktree", Help: "merge, remove or keep the session's worktree", Row: "worktrees", Also: "git branch discard diff finish"},
 			{Action: SessionNext, Keys: k("n"), Label: "next", Rank: 5, Help: "go to the next session", Row: "next, previous", Also: "next-window tab switch"},
 			{Action: SessionPrevious, Keys: k("p"), Help: "go to the previous session", Row: "next, previous", Also: "previous-window tab switch"},
-			{Action: SessionLast, Keys: k("b"), Help: "go back to the previous session", Row: "last used", Also: "last-window toggle alternate other tab"},
+			{Action: SessionLast, Keys: k("b"), Help: "go back to the session shown last", Row: "last used", Also: "last-window toggle alternate other tab"},
 			{Action: SessionWaiting, Keys: k("tab"), Label: "needs you", Help: "go to the next session whose agent needs you", Row: "waiting, inbox", Also: "attention blocked done waiting unread"},
 			{Action: Inbox, Keys: k("u"), Label: "inbox", Help: "show what needs you, and answer it", Row: "waiting, inbox", Also: "attention agents blocked done questions notifications"},
 			{Action: FocusList, Keys: k("s"), Label: "list", Rank: 6, Help: "focus the list, or go back to the terminal", Also: "choose-tree sidebar"},
-			{Action: SessionEnd, Keys: k("x", "sessions x"), Label: "kill", Rank: 4, Help: "kill the session; asks first", Also: "kill-pane kill-window kill-session quit exit close stop terminate"},
+			{Action: SessionKill, Keys: k("x", "sessions x"), Label: "kill", Rank: 4, Help: "kill the session; asks first", Also: "kill-pane kill-window kill-session quit exit close stop terminate"},
 			{Action: SessionRename, Keys: k(",", "sessions r"), Label: "rename", Help: "rename the session", Row: "rename, reset", Also: "rename-window rename-session title name"},
 			{Action: TerminalReset, Keys: k("R"), Label: "reset", Help: "reset mouse, keys and screen after a killed program", Row: "rename, reset", Also: "send-keys -R garbled modes stty sane tput"},
 			{Action: SessionKeyboard, Keys: k("i", "sessions i"), Label: "keyboard", Help: "keep agents from typing into the session, or allow it again", Row: "agents' access", Also: "lock readonly read-only"},
@@ -100,7 +100,7 @@ func Catalogue() []Definition {
 			{Action: TipsHide, Keys: k("esc"), Help: "hide the tips", Row: "theme, no tips"},
 		}),
 		in(ScopeSessions, "", []Definition{
-			{Action: SessionForget, Keys: k("D"), Label: "delete", Help: "delete an exited session and its log", Also: "remove clean"},
+			{Action: SessionDelete, Keys: k("D"), Label: "delete", Help: "delete an exited session and its log", Also: "remove clean"},
 			{Action: SessionFleet, Keys: k("F"), Help: "show the sessions of the fleet, among its processes"},
 		}),
 		in(ScopeList, "", []Definition{
@@ -130,8 +130,8 @@ func Catalogue() []Definition {
 			{Action: ProcessCharts, Keys: k("i"), Label: "charts", Help: "show or hide charts of CPU and memory", Also: "graphs monitor usage"},
 			{Action: ProcessSearch, Keys: k("ctrl+f"), Help: "search the log of the process"},
 			{Action: ProcessLogs, Keys: k("m", "log m"), Label: "merge logs", Rank: 5, Help: "merge the logs of the marked rows, or of the project"},
-			{Action: ProcessForget, Keys: k("D"), Label: "delete", Help: "delete an exited process and its log; asks first", Also: "remove clean clear"},
-			{Action: ProcessForgetAll, Keys: k("ctrl+d"), Label: "delete all", Help: "delete all exited processes and their logs; asks first"},
+			{Action: ProcessDelete, Keys: k("D"), Label: "delete", Help: "delete an exited process and its log; asks first", Also: "remove clean clear"},
+			{Action: ProcessDeleteAll, Keys: k("ctrl+d"), Label: "delete all", Help: "delete all exited processes and their logs; asks first"},
 		}),
 		in(ScopeProcesses, sortGroup, []Definition{
 			{Action: ProcessSort, Keys: k("o"), Label: "sort", Rank: 6, Help: "sort by the next column", Also: "order"},
@@ -205,7 +205,7 @@ func Catalogue() []Definition {
 		in(ScopeHistory, "", []Definition{
 			{Action: HistoryRun, Keys: k("r", "recall alt+r"), Label: "run", Rank: 2, Help: "run the command again in the background"},
 			{Action: HistoryCopy, Keys: k("y", "recall alt+y"), Label: "copy", Rank: 3, Help: "copy the command"},
-			{Action: HistoryForget, Keys: k("D"), Label: "delete", Help: "delete the command from the history; asks first"},
+			{Action: HistoryDelete, Keys: k("D"), Label: "delete", Help: "delete the command from the history; asks first"},
 			{Action: HistoryFleet, Keys: k("F"), Label: "fleet", Help: "search the fleet's history, or this machine's"},
 			{Action: HistoryStats, Keys: k("i"), Label: "stats", Help: "show what is run most, what fails, and when"},
 			{Action: HistoryNext, Keys: k("n"), Help: "next match in the output"},

@@ -56,7 +56,7 @@ func tmuxKeys() map[Action][]string {
 		PaneClose:     k("W"),
 		LayoutEqual:   k("=", "E"),
 		SessionRename: k(",", "$"),
-		SessionEnd:    k("x", "&"),
+		SessionKill:   k("x", "&"),
 		ScrollMode:    k("[", "pgup"),
 		ResizeLeft:    k("ctrl+left", "alt+left", "H"),
 		ResizeDown:    k("ctrl+down", "alt+down", "J"),

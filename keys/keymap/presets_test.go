@@ -40,12 +40,12 @@ func TestPresetsKeepTheKeysOfLists(t *testing.T) {
 }
 
 func TestPresetsGiveWayToThePersonsKeys(t *testing.T) {
-	b, err := DefaultBindings().Preset("tmux", map[Action][]string{Prefix: {"ctrl+a"}, SessionEnd: {"Q"}})
+	b, err := DefaultBindings().Preset("tmux", map[Action][]string{Prefix: {"ctrl+a"}, SessionKill: {"Q"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := b.KeysOf(SessionEnd, ""); !slices.Equal(got, []string{"ctrl+a Q"}) {
-		t.Errorf("session.end has %q", got)
+	if got := b.KeysOf(SessionKill, ""); !slices.Equal(got, []string{"ctrl+a Q"}) {
+		t.Errorf("session.kill has %q", got)
 	}
 	if b.Is(press(t, "alt+1"), ScopeGlobal, ViewSessions) {
 		t.Error("the preset of tmux takes alt+1 from programs")

@@ -270,7 +270,7 @@ func (f *Pane) trash(targets []string) {
 // askErase asks before files are deleted for good.
 func (f *Pane) askErase(targets []string) {
 	f.env.Ask(&overlay.Question{
-		Title: "Delete " + theseFiles(targets) + " for good?",
+		Title: "Delete " + theseFiles(targets) + " permanently?",
 		Lines: append(widget.Some(targets, 10, func(path string) string { return widget.Clip(widget.FileName(filepath.Base(path)), 60) }),
 			"This cannot be undone."),
 		Yes:  "delete",

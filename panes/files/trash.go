@@ -61,7 +61,7 @@ func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker 
 		return nil
 	}
 	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
-		askDiscard(f, "Delete "+nameOfTrashed(&all[c.Number])+" for good?", all[c.Number:c.Number+1])
+		askDiscard(f, "Delete "+nameOfTrashed(&all[c.Number])+" permanently?", all[c.Number:c.Number+1])
 		return choices, nil
 	}
 	return u

@@ -322,7 +322,7 @@ func (p *Pane) viewHints() []panes.Hint {
 		return []panes.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear")}
 	}
 	return []panes.Hint{hint(keymap.Open, "insert at the prompt"), hint(keymap.Filter, "search"), hint(keymap.HistoryRun, "run"),
-		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "delete"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark")}
+		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryDelete, "delete"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark")}
 }
 
 // hintFor returns the hint of an action, with its key in any scope of the view.

@@ -37,9 +37,9 @@ func (p *Pane) AskEnd() tea.Cmd {
 		return p.askForget()
 	}
 	p.env.Ask(&overlay.Question{
-		Title: fmt.Sprintf("End session %s?", widget.FullName(&session)),
+		Title: fmt.Sprintf("Kill session %s?", widget.FullName(&session)),
 		Lines: []string{describeKill(&session)},
-		Yes:   "end it",
+		Yes:   "kill it",
 		Then:  panes.Result(func() tea.Cmd { return p.End(session.ID) }).Cmd,
 	})
 	return nil
@@ -71,9 +71,9 @@ func (p *Pane) askForget() tea.Cmd {
 		return p.env.Say("the session is running; kill it first", true)
 	}
 	p.env.Ask(&overlay.Question{
-		Title: fmt.Sprintf("Forget session %s?", widget.FullName(&session)),
+		Title: fmt.Sprintf("Delete session %s?", widget.FullName(&session)),
 		Lines: []string{"Its record and log are deleted."},
-		Yes:   "forget it",
+		Yes:   "delete it",
 		Then: panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
 			return api.ProcessRemove.Run(ctx, e, api.IDInput{ID: session.ID})
 		}),

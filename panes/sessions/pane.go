@@ -89,8 +89,8 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.Inbox:           p.Agents.ShowInbox,
 		keymap.SessionTree:     p.Trees.askTarget,
 		keymap.SessionRename:   p.askName,
-		keymap.SessionEnd:      p.AskEnd,
-		keymap.SessionForget:   p.askForget,
+		keymap.SessionKill:     p.AskEnd,
+		keymap.SessionDelete:   p.askForget,
 		keymap.SessionKeyboard: p.toggleKeyboard,
 		keymap.SessionOpen:     p.toggleOpen,
 	}

@@ -90,7 +90,7 @@ func TestWhatIsUnderTheCursorIsOpened(t *testing.T) {
 func TestTheSessionOfTheTerminalWithTheKeyboardIsMeant(t *testing.T) {
 	p, e := shownPane()
 	e.focused = "c"
-	p.press(t, keymap.SessionEnd)
+	p.press(t, keymap.SessionKill)
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || !strings.Contains(q.Title, "session-c") {
 		t.Fatalf("asked is %+v", e.Shown)

@@ -313,7 +313,7 @@ func (t *Trees) remove(w *api.Worktree) tea.Cmd {
 	}
 	q := &overlay.Question{
 		Title: "Remove " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " with its uncommitted changes?",
-		Lines: []string{uncommitted(w) + ": lost for good."},
+		Lines: []string{uncommitted(w) + ": lost permanently."},
 		Yes:   "discard and remove",
 		Then:  panes.Result(func() tea.Cmd { return t.removeNow(w, true) }).Cmd,
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,6 +92,8 @@ func TestMistakesShowTheirPosition(t *testing.T) {
 		"unknown action": {"[keys]\nfly = [\"f\"]", `line 2: bind "fly"`},
 		"bad duration":   {"[agents]\nreap_after = \"soon\"", "line 2: reap_after"},
 		"relative path":  {"[agents]\nsandbox = \"agents.json\"", "line 2: sandbox"},
+		"renamed action": {"[keys]\n\"session.end\" = [\"d\"]", "| \"session.end\""},
+		"both names":     {"[keys]\n\"session.end\" = [\"X\"]\n\"session.kill\" = [\"X\"]", "line 2: session.end was renamed to session.kill"},
 		"clash":          {"[keys]\n\"session.new\" = [\"d\"]", "bind"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -406,6 +409,20 @@ func TestElicitsIsTrueByDefault(t *testing.T) {
 		c, err := Parse([]byte(text))
 		if err != nil || c.Agents.Elicits() != want {
 			t.Errorf("%q: %v, %v", text, c.Agents.Elicits(), err)
+		}
+	}
+}
+
+func TestFormerActionNamesStillBindKeys(t *testing.T) {
+	for former, current := range renamedActions {
+		c, err := Parse([]byte("[keys]\n\"" + former + "\" = [\"f9\"]\n"))
+		if err != nil {
+			t.Errorf("%s: %v", former, err)
+			continue
+		}
+		b, err := c.Bindings()
+		if err != nil || !slices.ContainsFunc(b.KeysOf(current, ""), func(key string) bool { return strings.HasSuffix(key, "f9") }) {
+			t.Errorf("%s: %s has the keys %v: %v", former, current, b.KeysOf(current, ""), err)
 		}
 	}
 }

@@ -7,6 +7,15 @@ import (
 	"tandem/keys/keymap"
 )
 
+// renamedActions has the current names of actions by their former ones, which [keys] still accepts.
+var renamedActions = map[string]keymap.Action{
+	"session.end":        keymap.SessionKill,
+	"session.forget":     keymap.SessionDelete,
+	"process.forget":     keymap.ProcessDelete,
+	"process.forget_all": keymap.ProcessDeleteAll,
+	"history.forget":     keymap.HistoryDelete,
+}
+
 // Bindings returns the default key bindings with the changes of the preset and of single actions
 // applied.
 func (c Config) Bindings() (keymap.Bindings, error) { return c.applyBindings(c.keyChanges()) }
@@ -14,8 +23,12 @@ func (c Config) Bindings() (keymap.Bindings, error) { return c.applyBindings(c.k
 // keyChanges returns the keys configured for single actions.
 func (c Config) keyChanges() map[keymap.Action][]string {
 	changes := make(map[keymap.Action][]string, len(c.Keys)+1)
-	for action, names := range c.Keys {
-		changes[keymap.Action(action)] = names
+	for name, keys := range c.Keys {
+		if current, former := renamedActions[name]; !former {
+			changes[keymap.Action(name)] = keys
+		} else if _, both := c.Keys[string(current)]; !both {
+			changes[current] = keys
+		}
 	}
 	if c.Prefix != "" {
 		changes[keymap.Prefix] = []string{c.Prefix}
@@ -42,6 +55,12 @@ func (c Config) applyBindings(changes map[keymap.Action][]string) (keymap.Bindin
 // checkKeys reports invalid keys to wrong.
 func (c Config) checkKeys(wrong *mistakes) {
 	changes := c.keyChanges()
+	for former, current := range renamedActions {
+		_, old := c.Keys[former]
+		if _, both := c.Keys[string(current)]; old && both {
+			wrong.add("keys\x00"+former, "%s was renamed to %s, which is in [keys] too; keep one of the two", former, current)
+		}
+	}
 	if _, twice := c.Keys[string(keymap.Prefix)]; twice && c.Prefix != "" {
 		wrong.add("prefix", "prefix is also in [keys]; keep one of the two")
 		delete(changes, keymap.Prefix)
@@ -89,5 +108,13 @@ func (c Config) keyOf(a keymap.Action) string {
 	if a == keymap.Prefix && c.Prefix != "" {
 		return "prefix"
 	}
-	return "keys" + "\x00" + string(a)
+	name := string(a)
+	if _, current := c.Keys[name]; !current {
+		for former, renamed := range renamedActions {
+			if _, used := c.Keys[former]; used && renamed == a {
+				name = former
+			}
+		}
+	}
+	return "keys" + "\x00" + name
 }

@@ -67,7 +67,7 @@ func historyRemoveCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "remove ID… | --command LINE",
 		Aliases:           []string{"rm"},
-		Short:             "Forget commands",
+		Short:             "Delete commands",
 		Long:              "Deletes single runs by number, or, with --command, every run of a command line.",
 		Example:           "tandem history remove 4711 4712\ntandem history remove --command 'ls -la'",
 		Args:              cobra.ArbitraryArgs,
@@ -109,7 +109,7 @@ func historyClearCommand(a *app) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:     "clear [--yes]",
-		Short:   "Forget every command",
+		Short:   "Delete every command",
 		Long:    "Deletes every command of all sessions permanently. Asks first unless --yes is given.",
 		Example: "tandem history clear",
 		RunE: func(cmd *cobra.Command, _ []string) error {
