@@ -721,7 +721,7 @@ func TestAnAgentFromElsewhereIsWhoItWasLedAs(t *testing.T) {
 	}
 	// An engine that does not tell of its agents leads none.
 	if status, answer := say(api.OpenOptions{Origin: "me@laptop"}, map[string]string{"Tandem-Owner": "x"}, "engine.info", ""); status != http.StatusForbidden ||
-		!strings.Contains(answer, "has not said what it is held to") {
+		!strings.Contains(answer, "did not send the agent") {
 		t.Errorf("an agent that nobody has told of: %d %s", status, answer)
 	}
 }

@@ -27,7 +27,7 @@ const (
 // shellKeys makes the words that the marks of shells carry. They are made from
 // a secret of the data folder, so that every engine knows those of all sessions.
 type shellKeys struct {
-	dir string // scripts; "" when shells are started as they are
+	dir string // scripts; "" when shells start without prompt marks
 	key []byte
 }
 

@@ -155,7 +155,7 @@ func TestEverythingOfTheUsersIsRefusedToAnUnknownCaller(t *testing.T) {
 // A call without a connection of this machine's is refused, not let through.
 func TestCallWithoutAPeerIsRefused(t *testing.T) {
 	g := withTable(nil, func(fakeProcess) bool { return false })
-	if err := g.mayActForPerson(t.Context(), "request.answer"); err == nil || !strings.Contains(err.Error(), "it is unknown who called") {
+	if err := g.mayActForPerson(t.Context(), "request.answer"); err == nil || !strings.Contains(err.Error(), "the caller is unknown") {
 		t.Errorf("%v", err)
 	}
 	if behind, err := g.AgentBehind(t.Context()); err != nil || !strings.Contains(behind, "unknown program") {

@@ -79,7 +79,7 @@ func inputError(name string, err error) *Error {
 		if wrong.Field == "" {
 			return Errorf(CodeInvalid, "call %s: the input is a JSON %s, not an object", name, wrong.Value)
 		}
-		return Errorf(CodeInvalid, "call %s: field %q cannot be a %s", name, wrong.Field, wrong.Value)
+		return Errorf(CodeInvalid, "call %s: field %q cannot be a JSON %s", name, wrong.Field, wrong.Value)
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return Errorf(CodeInvalid, "call %s: unknown field %s", name, field)

@@ -224,7 +224,7 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 
 func errNoRequest(id string) error {
 	return api.Errorf(api.CodeNotFound, "no open request begins with %s", names.Shown(id)).
-		WithHint("it may have been answered already, or it timed out; `tandem requests` lists those that are open")
+		WithHint("it may have been answered already, or it timed out; `tandem requests` lists the open ones")
 }
 
 // findOpen returns the id of the open request that starts with prefix.

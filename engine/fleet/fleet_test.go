@@ -44,7 +44,7 @@ func TestAMachineIsListedAndReached(t *testing.T) {
 	if _, err := io.ReadFull(conn, got); err != nil || string(got) != "hello" {
 		t.Errorf("it sends back %q, %v", got, err)
 	}
-	if _, _, err := ann.Open(t.Context(), "other", transport.Preface{}); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "machine other: it is away") {
+	if _, _, err := ann.Open(t.Context(), "other", transport.Preface{}); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "machine other: it is offline") {
 		t.Errorf("a machine that is not there: %v", err)
 	}
 }

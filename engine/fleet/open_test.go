@@ -88,10 +88,10 @@ func TestAMachineServesOnlyWhomItsFleetHasSigned(t *testing.T) {
 		{"an id that is a wildcard", ask(ann, "box", func(r *openRequest) { r.ID = "*" }), "ann", "its id is invalid"},
 		{"another origin", ask(ann, "box", func(r *openRequest) { r.Who = json.RawMessage(`{"origin":"root@hub"}`) }), "ann", "its signature is wrong"},
 		{"the JWT of an admin", ask(ann, "box", func(r *openRequest) { r.JWT = bob.JWT }), "bob", "its signature is wrong"},
-		{"on the subject of another person", ask(ann, "box", nil), "bob", "nobody who may ask"},
+		{"on the subject of another person", ask(ann, "box", nil), "bob", "its sender has no role"},
 		{"of another fleet", ask(issued(t, foreign, annUser, nil), "box", nil), "ann", "another fleet"},
-		{"a machine's key", ask(box, "box", nil), "box", "nobody who may ask"},
-		{"an unknown role", ask(issued(t, account, User{Kind: KindPerson, Name: "ann", Role: "root"}, nil), "box", nil), "ann", "nobody who may ask"},
+		{"a machine's key", ask(box, "box", nil), "box", "its sender has no role"},
+		{"an unknown role", ask(issued(t, account, User{Kind: KindPerson, Name: "ann", Role: "root"}, nil), "box", nil), "ann", "its sender has no role"},
 		{"that has expired", ask(issued(t, account, annUser, func(c *jwt.UserClaims) { c.Expires = time.Now().Add(-time.Hour).Unix() }), "box", nil), "ann", "expired, or is not valid yet; compare the clocks"},
 		{"that is not valid yet", ask(issued(t, account, annUser, func(c *jwt.UserClaims) { c.NotBefore = time.Now().Add(time.Hour).Unix() }), "box", nil), "ann", "compare the clocks"},
 	} {

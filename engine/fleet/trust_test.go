@@ -231,18 +231,18 @@ func TestAnInvitationWorksOnceInTimeAndAtItsHubAlone(t *testing.T) {
 	refuses("after its time", late, "the invitation expired 1h0m0s ago, by the hub's clock")
 	wrong := invite()
 	wrong.Secret[0]++
-	refuses("with another secret", wrong, "does not know this invitation")
+	refuses("with another secret", wrong, "unknown invitation")
 	unknown := invite()
 	unknown.ID[0]++
-	refuses("with another id", unknown, "does not know this invitation")
+	refuses("with another id", unknown, "unknown invitation")
 	other := invite()
 	other.Authority[0]++
-	refuses("at another hub", other, "another hub answers there")
+	refuses("at another hub", other, "did not issue this invitation")
 	good := invite()
 	if _, err := fleet.Join(good); err != nil {
 		t.Fatal(err)
 	}
-	refuses("a second time", good, "or it was used already")
+	refuses("a second time", good, "or already used")
 	if _, err := r.hub.Invite(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box"}, "test"); !errors.Is(err, api.CodeConflict) {
 		t.Errorf("a second machine of the name: %v", err)
 	}
@@ -258,7 +258,7 @@ func TestATokenThatIsNotCompleteIsToldFromAWrongOne(t *testing.T) {
 		t.Errorf("%+v, %v", i, err)
 	}
 	for _, broken := range []string{"", "x", token[:len(token)-3], token[1:], strings.Replace(token, token[20:22], "zz", 1), "!" + token} {
-		if _, err := fleet.ParseToken(broken); err == nil || !strings.Contains(err.Error(), "not complete") {
+		if _, err := fleet.ParseToken(broken); err == nil || !strings.Contains(err.Error(), "incomplete") {
 			t.Errorf("%.20q: %v", broken, err)
 		}
 	}

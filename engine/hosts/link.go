@@ -330,7 +330,7 @@ func (l *link) checkAgent(p transport.Preface, hello transport.Hello) error {
 		return api.Errorf(api.CodeForbidden, "reach machine %s: tandem %s there cannot enforce this agent's sandbox and folders", l.machine.Name, hello.Version).
 			WithHint(l.upgradeHint())
 	case len(p.Line()) > transport.MaxPreface:
-		return api.Errorf(api.CodeForbidden, "reach machine %s: the sandbox and folders that this agent is held to take more than %d KB to tell", l.machine.Name, transport.MaxPreface>>10)
+		return api.Errorf(api.CodeForbidden, "reach machine %s: the agent's sandbox and folders take more than %d KB to describe", l.machine.Name, transport.MaxPreface>>10)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func TestOfflineMachineDelaysNoOther(t *testing.T) {
 	if len(list) != 1 || list[0].State != api.MachineAway || list[0].Error != "no route to host" {
 		t.Fatalf("List = %+v", list)
 	}
-	if _, _, err := h.Open(t.Context(), api.OpenOptions{Machine: "gone"}); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "machine gone: it is away: no route to host") {
+	if _, _, err := h.Open(t.Context(), api.OpenOptions{Machine: "gone"}); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "machine gone: it is offline: no route to host") {
 		t.Errorf("Open = %v", err)
 	}
 	if _, _, err := h.Open(t.Context(), api.OpenOptions{Machine: "other"}); !errors.Is(err, api.CodeNotFound) {

@@ -37,8 +37,8 @@ func TestKeeperSurvivesInvalidMessages(t *testing.T) {
 		"[]":                          "not understood",
 		`{"v":1,"id":-1}`:             "not understood",
 		`{"v":2,"id":5,"op":"list"}`:  "version 2",
-		`{"v":1,"id":5,"op":"dance"}`: "only for the engine",
-		`{"v":1,"id":5,"op":"start"}`: "only for the engine",
+		`{"v":1,"id":5,"op":"dance"}`: "only the engine",
+		`{"v":1,"id":5,"op":"start"}`: "only the engine",
 		`{"v":1,"id":5,"op":"list","large":true}`: "without its content",
 	} {
 		if err := l.send(packet{body: []byte(body)}); err != nil {

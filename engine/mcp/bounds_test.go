@@ -191,7 +191,7 @@ func TestSessionReadOfLongOutputReturnsNewestPart(t *testing.T) {
 	r.agent.Seen.Set(r.getProcess("flood").ID, toolkit.Cursor{At: 100})
 	text := r.callWithin("session_read", object{"id": "flood"}, toolkit.DefaultSize, "line 7999 x")
 	var skipped, since int
-	if _, err := fmt.Sscanf(text, "[%d earlier bytes left out; since %d gives them]", &skipped, &since); err != nil || since != 100 || skipped < 100_000 {
+	if _, err := fmt.Sscanf(text, "[%d earlier bytes left out; since %d returns them]", &skipped, &since); err != nil || since != 100 || skipped < 100_000 {
 		t.Errorf("it begins with %.100q: %v", text, err)
 	}
 	if text := resultText(r.call("session_read", object{"id": "flood"})); text != "" {

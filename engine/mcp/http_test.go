@@ -405,14 +405,14 @@ func TestTokensFileIsCreatedOnceAndPrivate(t *testing.T) {
 func TestTokensFileMistakesAreReported(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                                      "there is no token",
-		"# only\n\n":                            "there is no token",
+		"":                                      "it contains no token",
+		"# only\n\n":                            "it contains no token",
 		"short\n":                               "line 1: the token is shorter",
 		masterToken + "\n" + masterToken + "\n": "line 2: another line has this token",
 		masterToken + " name=a\n" + readerToken + " name=a": "line 2: another line has this token or name",
 		masterToken + " colour=red":                         `"colour=red" is neither`,
 		masterToken + " profile=none":                       "profile",
-		masterToken + "é":                                   "no HTTP header can carry",
+		masterToken + "é":                                   "not allowed in an HTTP header",
 	} {
 		if _, err := parseTokens(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

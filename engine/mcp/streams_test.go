@@ -155,7 +155,7 @@ func TestProcessLogReturnsEndOfMuchNewOutput(t *testing.T) {
 	}
 	note, given, _ := strings.Cut(text, "\n")
 	given = strings.TrimSuffix(given, "[running]")
-	want := fmt.Sprintf("[%d earlier bytes left out; since \"5+0\" gives them]", whole-5-len(given))
+	want := fmt.Sprintf("[%d earlier bytes left out; since \"5+0\" returns them]", whole-5-len(given))
 	if note != want || !strings.HasSuffix(given, " 1000\n") || toolkit.JSONSize(given) > 100 {
 		t.Errorf("it gives %q, want %q", text, want)
 	}

@@ -92,7 +92,7 @@ func TestTerminalFormatsOutput(t *testing.T) {
 			t.Errorf("%+v: %v\n%s", c.in, err, diff)
 		}
 	}
-	for in, want := range map[string]string{"json": "content is no JSON", "fancy": `unknown format_type "fancy"`} {
+	for in, want := range map[string]string{"json": "content is not valid JSON", "fancy": `unknown format_type "fancy"`} {
 		if _, err := format(terminal.FormatInput{Content: "{", FormatType: in}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", in, err)
 		}

@@ -83,7 +83,7 @@ func explainJSON(data []byte, err error) string {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("line %d: %v", lineOf(data, syntax.Offset), err)
 	case errors.As(err, &mismatch):
-		return fmt.Sprintf("line %d: %q cannot be a %s", lineOf(data, mismatch.Offset), mismatch.Field, mismatch.Value)
+		return fmt.Sprintf("line %d: %q cannot be a JSON %s", lineOf(data, mismatch.Offset), mismatch.Field, mismatch.Value)
 	case errors.Is(err, io.EOF):
 		return "the file is empty"
 	case errors.Is(err, io.ErrUnexpectedEOF):

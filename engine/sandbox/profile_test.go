@@ -85,7 +85,7 @@ func TestLayersAreReadFromAFileOfTheirsAndFromOneProfile(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"layers": []}`: "there are 0 layers; must be 1 to 8",
 		`{"layers": [{}` + strings.Repeat(`, {}`, 8) + `]}`:     "there are 9 layers",
-		`{"layers": [{}], "network": {}}`:                       `there is more beside "layers"`,
+		`{"layers": [{}], "network": {}}`:                       `"layers" must stand alone`,
 		`{"layers": [{}, {"netwrok": {}}]}`:                     `unknown field "netwrok"`,
 		`{"layers": [{}, {"filesystem": {"denyRead": ["x"]}}]}`: `layer 2: sandbox profile: filesystem.denyRead: path "x" is not absolute`,
 		`{"layers": {}}`:   `"layers" cannot be a object`,

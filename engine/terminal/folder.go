@@ -31,7 +31,7 @@ func sameHost(a, b string) bool {
 // Folder returns the directory of the foreground program, or else that of child.
 func (s *Session) Folder(child int) (string, error) {
 	if s.options.Master == nil {
-		return "", errors.New("find folder: the session has ended")
+		return "", errors.New("find folder: the session has exited")
 	}
 	group := child
 	if fg, err := pty.Foreground(s.options.Master); err == nil && fg > 0 {

@@ -128,7 +128,7 @@ func TestParseReportsAllMistakesInOrder(t *testing.T) {
 			"theme = dark\n\nmouse = = true\nscrollback = -1\nfoo = 1\n",
 			[]string{"line 1: ", "line 3: ", "line 4: scrollback", `line 5: unknown key "foo"`},
 		},
-		"a list without an end": {"shell = [\n# why\nfoo = 1\ntheme = \"x\"\n", []string{"line 3: ", "in what begins on line 1", `line 3: unknown key "foo"`, "line 4: unknown theme"}},
+		"a list without an end": {"shell = [\n# why\nfoo = 1\ntheme = \"x\"\n", []string{"line 3: ", "in the value that begins on line 1", `line 3: unknown key "foo"`, "line 4: unknown theme"}},
 		"a text without an end": {"theme = \"dark\nfoo = 1\n", []string{"line 1: ", `line 2: unknown key "foo"`}},
 		"a key said twice":      {"theme = \"dark\"\nfoo = 1\ntheme = \"nord\"\nbar = 2\n", []string{`line 2: unknown key "foo"`, "line 3: ", `line 4: unknown key "bar"`}},
 		"a number too large":    {"scrollback = 99999999999999999999\nfoo = 1\n", []string{"line 1: ", `line 2: unknown key "foo"`}},

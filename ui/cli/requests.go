@@ -77,7 +77,7 @@ func (a *app) showRequest(list []api.Request, id string) error {
 	list = slices.DeleteFunc(list, func(r api.Request) bool { return !strings.HasPrefix(r.ID, id) })
 	switch {
 	case len(list) == 0 || id == "":
-		return api.Errorf(api.CodeNotFound, "no open request begins with %s", output.Visible(id)).WithHint("`tandem requests` lists those that are open")
+		return api.Errorf(api.CodeNotFound, "no open request begins with %s", output.Visible(id)).WithHint("`tandem requests` lists the open ones")
 	case len(list) > 1:
 		return api.Errorf(api.CodeAmbiguous, "show request %s: several ids begin with it", id)
 	}

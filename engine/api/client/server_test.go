@@ -99,7 +99,7 @@ func TestRequestsOutsideTheTableAreRejected(t *testing.T) {
 		{"POST", "/v1/session.resize", `{"cols":"wide"}`, 400, api.CodeInvalid, `field "cols"`},
 		{"POST", "/v1/session.resize", `[]`, 400, api.CodeInvalid, "not an object"},
 		{"POST", "/v1/session.resize", `{"id":`, 400, api.CodeInvalid, "not JSON"},
-		{"POST", "/v1/session.resize", `{}}`, 400, api.CodeInvalid, "follows"},
+		{"POST", "/v1/session.resize", `{}}`, 400, api.CodeInvalid, "unexpected data"},
 		{"POST", "/v1/session.resize", `{"id":"` + strings.Repeat("x", server.MaxRequestBody) + `"}`, 400, api.CodeInvalid, "larger than"},
 		{"GET", "/v1/session.resize", ``, 405, api.CodeInvalid, "POST"},
 		{"POST", "/v1/session.fold", `{}`, 501, api.CodeNotSupported, "session.fold"},

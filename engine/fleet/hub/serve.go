@@ -23,7 +23,7 @@ type InviteRequest struct {
 	Name   string        `json:"name"`
 	Role   fleet.Role    `json:"role,omitempty"`
 	Labels []string      `json:"labels,omitempty"`
-	Life   time.Duration `json:"life,omitempty"` // how long the invitation is good; default a day
+	Life   time.Duration `json:"life,omitempty"` // how long the invitation is valid; default a day
 }
 
 const defaultLife = 24 * time.Hour

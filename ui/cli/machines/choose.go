@@ -16,7 +16,7 @@ func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 func MatchNames(c Config, wanted []string, labelled bool) ([]string, error) {
 	for _, name := range wanted {
 		if _, err := path.Match(name, ""); err != nil {
-			return nil, api.Errorf(api.CodeInvalid, "read --host %s: it is no pattern", name)
+			return nil, api.Errorf(api.CodeInvalid, "read --host %s: not a valid pattern", name)
 		}
 	}
 	if labelled {
