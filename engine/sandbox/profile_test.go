@@ -48,7 +48,7 @@ func TestAProfileThatMakesNoSenseIsRefusedWithTheReason(t *testing.T) {
 		"{\n\"filesystem\": }":                  "line 2: ",
 		`{"filesytem": {}}`:                     `unknown field "filesytem"`,
 		`{"network": {"allowUnixSockets": []}}`: `unknown field "allowUnixSockets"`,
-		"{\n\"filesystem\": {\"denyRead\": \"/x\"}}":               `line 2: "filesystem.denyRead" cannot be a string`,
+		"{\n\"filesystem\": {\"denyRead\": \"/x\"}}":               `line 2: "filesystem.denyRead" cannot be a JSON string`,
 		`{"limits": {"open_files": -1}}`:                           "limits.open_files",
 		`{"filesystem": {"denyRead": ["~/x"]}}`:                    `filesystem.denyRead: path "~/x" is not absolute`,
 		`{"filesystem": {"allowWrite": [""]}}`:                     "not absolute",
@@ -88,7 +88,7 @@ func TestLayersAreReadFromAFileOfTheirsAndFromOneProfile(t *testing.T) {
 		`{"layers": [{}], "network": {}}`:                       `"layers" must stand alone`,
 		`{"layers": [{}, {"netwrok": {}}]}`:                     `unknown field "netwrok"`,
 		`{"layers": [{}, {"filesystem": {"denyRead": ["x"]}}]}`: `layer 2: sandbox profile: filesystem.denyRead: path "x" is not absolute`,
-		`{"layers": {}}`:   `"layers" cannot be a object`,
+		`{"layers": {}}`:   `"layers" cannot be a JSON object`,
 		`{"layers": null}`: "unknown field",
 	} {
 		if _, err := ParseLayers([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

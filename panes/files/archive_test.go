@@ -115,7 +115,7 @@ func TestTheTrashTellsWhatWasDeletedAndAsksBeforeItIsGone(t *testing.T) {
 	}
 	u.List.Select(1)
 	run(u.Do(e, keymap.Accept))
-	if !strings.Contains(e.Said, "nothing says where it was") {
+	if !strings.Contains(e.Said, "its original folder is unknown") {
 		t.Errorf("it says %q", e.Said)
 	}
 }
