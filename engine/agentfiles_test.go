@@ -143,7 +143,7 @@ func TestReportsDoNotLeaveTheSandbox(t *testing.T) {
 		for _, body := range []string{
 			`{"id":"$THEIRS","state":"blocked","text":"your password?"}`, `{"id":"$THEIRS","state":"unknown"}`, `{"id":"$THEIRS","conversation":"other"}`,
 		} {
-			p.refused(p.bounds, "agent.report", body, "outside the sandbox")
+			p.refused(p.bounds, "agent.report", body, "outside the agents' sandbox")
 		}
 		if a := p.get(p.theirs).Agent; a != nil && (a.Text != "" || a.Conversation != "c-1") {
 			t.Errorf("the session's agent is %+v", a)

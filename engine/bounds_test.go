@@ -456,7 +456,7 @@ func typingDoesNotLeaveTheSandbox(t *testing.T, p *confinedAgent) {
 	for name, body := range map[string]string{
 		"session.exec": `{"id":"$THEIRS","command":"true"}`, "session.write": `{"id":"$THEIRS","text":"x"}`, "process.write": `{"id":"$PIPED","text":"x"}`,
 	} {
-		p.refused(p.bounds, name, body, "outside the sandbox")
+		p.refused(p.bounds, name, body, "outside the agents' sandbox")
 	}
 	if status, answer := p.post(p.bounds, "session.exec", `{"id":"$OWN","command":"echo mine"}`); status != 200 || !strings.Contains(answer, `"output":"mine\n"`) {
 		t.Errorf("into its own session: %d %s", status, answer)
@@ -470,11 +470,11 @@ func typingDoesNotLeaveTheSandbox(t *testing.T, p *confinedAgent) {
 		t.Errorf("into an open session: %d %s", status, answer)
 	}
 	call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.theirs})
-	p.refused(p.bounds, "session.write", `{"id":"$THEIRS","text":"x"}`, "outside the sandbox")
+	p.refused(p.bounds, "session.write", `{"id":"$THEIRS","text":"x"}`, "outside the agents' sandbox")
 	// A sandbox of the agent's choice is not the one that it is held to.
 	wider := p.bounds
 	wider.Sandbox = &api.Sandbox{}
-	p.refused(wider, "session.write", `{"id":"$OWN","text":"x"}`, "outside the sandbox")
+	p.refused(wider, "session.write", `{"id":"$OWN","text":"x"}`, "outside the agents' sandbox")
 }
 
 func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
@@ -498,11 +498,11 @@ func TestNothingOutsideTheSandboxIsStartedAgain(t *testing.T) {
 	p := newConfinedAgent(t)
 	kept := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
 	for _, id := range []string{p.theirs, p.piped, kept.ID, kept.Name} {
-		p.refused(p.bounds, "process.restart", fmt.Sprintf(`{"id":%q}`, id), "outside the sandbox")
-		p.refused(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"keep_alive":true}`, id), "outside the sandbox")
-		p.refused(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"restart":{"policy":"always"}}`, id), "outside the sandbox")
+		p.refused(p.bounds, "process.restart", fmt.Sprintf(`{"id":%q}`, id), "outside the agents' sandbox")
+		p.refused(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"keep_alive":true}`, id), "outside the agents' sandbox")
+		p.refused(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"restart":{"policy":"always"}}`, id), "outside the agents' sandbox")
 	}
-	p.refused(p.bounds, "process.signal", fmt.Sprintf(`{"id":%q,"signal":"KILL"}`, kept.ID), "outside the sandbox")
+	p.refused(p.bounds, "process.signal", fmt.Sprintf(`{"id":%q,"signal":"KILL"}`, kept.ID), "outside the agents' sandbox")
 	if now := call(p.machine, api.ProcessGet, api.IDInput{ID: kept.ID}); now.PID != kept.PID {
 		t.Errorf("it was started again, as %d", now.PID)
 	}

@@ -206,7 +206,7 @@ func (m *model) statusNote() (string, widget.Ink) {
 			text = "cannot reach the engine, trying again: " + widget.Clean(panes.ErrorText(m.news.Err))
 		}
 		if n := m.sessions.attachments.countQueued(); n > 0 {
-			text = fmt.Sprintf("%s %d keys wait", text, n)
+			text = fmt.Sprintf("%s %d keys queued", text, n)
 		}
 		if len(m.input.pending) > 0 {
 			text += m.input.cancelNote()

@@ -134,7 +134,7 @@ func (c *clipboard) pasteLast() tea.Cmd {
 		return nil
 	}
 	if c.text == "" {
-		return c.m.notices.showToast("nothing was copied yet", false)
+		return c.m.notices.showToast("nothing copied yet", false)
 	}
 	return c.m.input.pasteText(c.text)
 }

@@ -255,7 +255,7 @@ func TestPasteBeforeAnyCopyDoesNothing(t *testing.T) {
 	d := drive(t, e, 80, 24)
 	d.waitText("$")
 	d.pressKeys("ctrl+b", "]")
-	d.waitText("nothing was copied yet")
+	d.waitText("nothing copied yet")
 	if s.typedText() != "" {
 		t.Errorf("the program got %q", s.typedText())
 	}

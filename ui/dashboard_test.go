@@ -263,13 +263,13 @@ func TestEndingSessionAsksFirst(t *testing.T) {
 	d := drive(t, e, 120, 36)
 	d.waitText("one$ ")
 	d.pressKeys("ctrl+b", "x")
-	d.waitText("End session first?")
+	d.waitText("Kill session first?")
 	d.waitText("Daemons started from the shell keep running.")
 	if c := d.m.View().Cursor; c != nil {
 		t.Error("the program's cursor shows through the question")
 	}
 	d.pressKeys("'n")
-	d.waitNoText("End session")
+	d.waitNoText("Kill session")
 	d.pressKeys("ctrl+b", "x", "'y")
 	d.waitText("two$ ")
 	if s := first.process.State; s != api.StateStopped {

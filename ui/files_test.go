@@ -346,7 +346,7 @@ func TestFilesAreCreatedRenamedAndDeleted(t *testing.T) {
 	d.waitText(".rc")
 	d.onFile("b")
 	d.pressKeys("X")
-	d.waitText("Delete b for good?")
+	d.waitText("Delete b permanently?")
 	d.pressKeys("y")
 	d.waitExists(dir+"/b", false)
 	d.waitNoText("  b  ")

@@ -34,7 +34,7 @@ func (s *processForm) showStart() tea.Cmd {
 func (s *processForm) showTree() tea.Cmd {
 	starts := &s.m.sessions.launcher
 	if machine := starts.targetMachine(); machine != "" {
-		return s.m.notices.showToast("the dashboard makes worktrees on this machine alone, not on "+machine, true)
+		return s.m.notices.showToast("the dashboard creates worktrees only on this machine, not on "+machine, true)
 	}
 	f := overlay.NewTreeForm(widget.ShortPath(sessions.RepositoryNear(starts.startFolder(s.m.sessions.currentPane())), s.m.o.Home))
 	f.Start = func(in overlay.StartInput) tea.Cmd { return s.startWorktree(f, in) }

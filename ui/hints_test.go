@@ -60,7 +60,7 @@ func TestMessagesNameBoundKeys(t *testing.T) {
 func TestTextNamesBoundKeys(t *testing.T) {
 	d := threePanes(t)
 	d.rebind(map[keymap.Action][]string{
-		keymap.Clear: {"ctrl+x"}, keymap.Open: {"f2"}, keymap.SessionEnd: {"prefix x", "sessions f3"}, keymap.Cancel: {"f4", "picker f5"},
+		keymap.Clear: {"ctrl+x"}, keymap.Open: {"f2"}, keymap.SessionKill: {"prefix x", "sessions f3"}, keymap.Cancel: {"f4", "picker f5"},
 	})
 	d.pressKeys("ctrl+b", "s", "/", "'zzz", "enter")
 	d.waitText("nothing matches")
@@ -228,22 +228,22 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 func TestDialogShowsItsKeysOnce(t *testing.T) {
 	d := threePanes(t)
 	d.pressKeys("ctrl+b", "x")
-	d.waitText("End session")
+	d.waitText("Kill session")
 	rows := strings.Split(d.screenText(), "\n")
-	if n := strings.Count(d.screenText(), "end it"); n != 1 || !strings.HasPrefix(rows[len(rows)-1], " y end it   n cancel ") {
+	if n := strings.Count(d.screenText(), "kill it"); n != 1 || !strings.HasPrefix(rows[len(rows)-1], " y kill it   n cancel ") {
 		t.Errorf("the key is told %d times:\n%s", n, d.screenText())
 	}
 	d.pressKeys("n", "ctrl+b", "z")
 	d.waitUntil("it is zoomed", func() bool { return d.m.areas.zoomed })
 	d.pressKeys("ctrl+b", "x")
-	d.waitText("y end it   n cancel")
+	d.waitText("y kill it   n cancel")
 }
 
 func TestDialogDimsBackgroundUnlessItPreviewsEffect(t *testing.T) {
 	d := threePanes(t)
 	tab := string(d.m.theme.look.Tab)
 	d.pressKeys("ctrl+b", "x")
-	d.waitText("End session")
+	d.waitText("Kill session")
 	rows := strings.Split(d.m.lastView.Content, "\n")
 	if strings.Contains(rows[0], tab) || !strings.Contains(rows[0], string(d.m.theme.look.Dimmed)) {
 		t.Errorf("the top bar is %q", rows[0])

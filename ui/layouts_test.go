@@ -461,7 +461,7 @@ func TestSmallTerminalShowsOnlyFocusedPane(t *testing.T) {
 	d.pressKeys("esc")
 	d.update(tea.WindowSizeMsg{Width: 45, Height: 14})
 	d.pressKeys("ctrl+b", "x")
-	d.waitText("End session a?")
+	d.waitText("Kill session a?")
 	d.pressKeys("n", "ctrl+b", "2")
 	d.waitText("too small")
 	d.pressKeys("alt+1")

@@ -45,7 +45,7 @@ func (v *sessionsView) makeActions() panes.Actions {
 		keymap.SessionNew:  v.launcher.newSession,
 		keymap.SessionNext: by(v.navigator.cycleSession, 1), keymap.SessionPrevious: by(v.navigator.cycleSession, -1),
 		keymap.SessionLast: v.navigator.showLastTab,
-		keymap.SessionEnd:  v.askKill,
+		keymap.SessionKill: v.askKill,
 
 		keymap.LayoutEqual:  v.arranger.equalise,
 		keymap.PaneSwapNext: by(v.arranger.swapPanes, 1), keymap.PaneSwapPrevious: by(v.arranger.swapPanes, -1),

@@ -191,7 +191,7 @@ func (s *launcher) askCancel(p *terminal.Pane) tea.Cmd {
 	s.v.env.Ask(&overlay.Question{
 		Title: "Kill the new session?",
 		Lines: []string{"It is still being started."},
-		Yes:   "end it",
+		Yes:   "kill it",
 		Then:  panes.Result(func() tea.Cmd { return s.cancelStart(p) }).Cmd,
 	})
 	return nil

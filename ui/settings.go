@@ -45,7 +45,7 @@ func (m *model) applySettings(msg settingsMsg) tea.Cmd {
 	next := Settings(msg)
 	if next.Fault != "" {
 		m.o.Fault = next.Fault
-		return m.notices.showToast(widget.Clean(next.Fault)+"; what held before still does", true)
+		return m.notices.showToast(widget.Clean(next.Fault)+"; the previous settings stay in effect", true)
 	}
 	if len(next.Bindings.PrefixKeys()) == 0 {
 		next.Bindings = keymap.DefaultBindings()

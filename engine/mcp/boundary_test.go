@@ -455,12 +455,12 @@ func (b *boundsRig) testSandbox(t *testing.T) {
 			continue
 		}
 		for _, args := range types(b.theirs, b.attackLine()) {
-			if got := resultText(b.call(name, args)); !strings.Contains(got, "outside the sandbox") {
+			if got := resultText(b.call(name, args)); !strings.Contains(got, "outside the agents' sandbox") {
 				t.Errorf("%s %v into the user's session: %s", name, args, got)
 			}
 		}
 		for _, args := range types(b.session, b.attackLine()) {
-			if got := b.call(name, args); strings.Contains(resultText(got), "outside the sandbox") {
+			if got := b.call(name, args); strings.Contains(resultText(got), "outside the agents' sandbox") {
 				t.Errorf("%s %v into its own: %s", name, args, resultText(got))
 			}
 		}

@@ -112,7 +112,7 @@ func TestAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
 	r.callFailing("agent_prompt", object{"id": "sh", "text": "x"}, "prompt sh: no coding agent runs in it")
 	r.callFailing("agent_prompt", object{"id": "work", "text": " "}, "text is empty")
 	r.call("session_kill", object{"id": "work"})
-	r.callMatching("agent_wait", object{"ids": []string{"work"}}, `^Those sessions have ended\.$`)
+	r.callMatching("agent_wait", object{"ids": []string{"work"}}, `^Those sessions have exited\.$`)
 }
 
 func TestBlockedAgentIsNotPrompted(t *testing.T) {

@@ -265,7 +265,7 @@ func (w *httpServer) authorize(rw http.ResponseWriter, r *http.Request) {
 	if t == nil {
 		rw.Header().Set("WWW-Authenticate", challenge)
 		writeError(rw, http.StatusUnauthorized, api.Errorf(api.CodeForbidden, "the bearer token is missing or unknown").
-			WithHint("send Authorization: Bearer TOKEN with a token of the file that the server was given, or of agent-tokens in the data folder"))
+			WithHint("send Authorization: Bearer TOKEN with a token from the server's token file, or from agent-tokens in the data folder"))
 		return
 	}
 	if r.ContentLength > maxBody {

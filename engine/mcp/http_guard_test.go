@@ -280,7 +280,7 @@ func TestStreamObeysBoundsOfItsToken(t *testing.T) {
 	attach := []string{"Authorization", "Bearer " + masterToken, "Connection", "Upgrade, Tandem-Bounds", "Upgrade", "websocket",
 		"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg==", "Tandem-Bounds", (&api.Bounds{}).Header(), "tandem-owner", ""}
 	if got, answer, _ := s.sendRequest(http.MethodGet, "/v1/session.attach?raw=true&client=dashboard&id="+p.ID, "", attach...); got != http.StatusForbidden ||
-		!strings.Contains(answer, "outside the sandbox") {
+		!strings.Contains(answer, "outside the agents' sandbox") {
 		t.Errorf("status %d: %s", got, answer)
 	}
 	r.writePolicy("[[rule]]\ndecision = \"deny\"\nwrite = true\ntool = [\"session.attach\"]")

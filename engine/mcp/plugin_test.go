@@ -318,7 +318,7 @@ func TestPluginRunsCommands(t *testing.T) {
 		exactCall{"exec", object{"command": "sleep 60; echo no", "timeoutMs": 1, "kill": true},
 			"Timed out after 100 ms and was ended. Signal: SIGTERM", true},
 		exactCall{"exec", object{"command": "true", "sandbox": object{"filesytem": object{}}},
-			"read sandbox: unknown field \"filesytem\"\nhint: its shape is " +
+			"read sandbox: unknown field \"filesytem\"\nhint: must be " +
 				"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
 		exactCall{"exec", object{}, `call exec: argument "command" is missing` + "\nhint: it takes: command, cwd, timeoutMs, env, sandbox, kill, max_output", true},
 	)

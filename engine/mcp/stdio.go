@@ -192,7 +192,7 @@ func (c *lineConn) acceptMessage(text []byte) bool {
 		return true
 	}
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.openCall(r) {
-		c.replyError(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "a call with this id is under way"})
+		c.replyError(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "a call with this id is in progress"})
 		return true
 	} else if ok && r.Method == "notifications/cancelled" {
 		c.markCancelled(r.Params)

@@ -59,7 +59,7 @@ func ensureTokensFile(path string, notices io.Writer) error {
 	}
 	text, err := createTokensFile(path)
 	if err == nil {
-		fmt.Fprintf(notices, "tandem: made a token for agents in %s:\n%s\n", path, text)
+		fmt.Fprintf(notices, "tandem: created a token for agents in %s:\n%s\n", path, text)
 	}
 	return err
 }

@@ -78,7 +78,7 @@ func (s *CodingAgents) explainState(ctx context.Context, in api.IDInput) (api.Ag
 }
 
 func (s *CodingAgents) markSeen(ctx context.Context, in api.AgentSeenInput) (api.Empty, error) {
-	w, _, err := s.findWatch(ctx, in.ID, "note as seen the agent")
+	w, _, err := s.findWatch(ctx, in.ID, "mark as seen the agent")
 	if err == nil {
 		w.Seen(in.Since)
 	}

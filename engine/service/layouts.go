@@ -183,7 +183,7 @@ func (l *Layouts) putLayout(ctx context.Context, in api.LayoutPutInput) (api.Lay
 		}
 		now = *current
 		if saved[in.Name] = in.Layout; len(saved) > maxLayouts {
-			return api.Errorf(api.CodeInvalid, "save layout %s: there are already %d", names.Shown(in.Name), maxLayouts)
+			return api.Errorf(api.CodeInvalid, "save layout %s: %d layouts are already saved", names.Shown(in.Name), maxLayouts)
 		}
 		return nil
 	})

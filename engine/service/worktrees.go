@@ -118,7 +118,7 @@ func (s *Worktrees) removeWorktree(ctx context.Context, in api.WorktreeRemoveInp
 			return out, err
 		case len(known.Sessions) > 0:
 			return out, api.Errorf(api.CodeConflict, "remove worktree %s: %s in it", names.ShownPath(w.Path), runningPhrase(len(known.Sessions))).
-				WithHint("stop what runs in it first")
+				WithHint("stop what is running in it first")
 		case known.Dirty && !in.Discard:
 			return out, api.Errorf(api.CodeConflict, "remove worktree %s: it has uncommitted changes", names.ShownPath(w.Path)).
 				WithHint("commit them, or discard them with the worktree")

@@ -158,7 +158,7 @@ func (l *leases) sweepRemains(owner string, lease api.Lease) {
 	}
 	l.c.effects.runBlocking(func() {
 		if _, err := l.c.executor.StopRemains(l.c.ctx, records, ""); err != nil {
-			l.c.log.Warn("end what was left behind", "owner", owner, "error", err)
+			l.c.log.Warn("kill what was left behind", "owner", owner, "error", err)
 		}
 	})
 }
@@ -248,7 +248,7 @@ func (l *leases) stopIdle(since time.Time) {
 			continue
 		}
 		l.c.log.Info("end idle session", "id", p.rec.ID, "since", f.Active)
-		l.c.publishNotice(p.rec.Name + ": ended, as its agent had not used it for a while")
+		l.c.publishNotice(p.rec.Name + ": stopped, because its agent had not used it for a while")
 		l.c.handle(p.rec.ID, event{kind: evStop})
 	}
 }

@@ -364,7 +364,7 @@ func restartStopping(c *Control, p *proc, e event) {
 		return
 	}
 	if p.rec.Desired == desiredStopped {
-		p.failWaiters(api.Errorf(api.CodeConflict, "stop %s: somebody has asked to start it again", p.rec.Name))
+		p.failWaiters(api.Errorf(api.CodeConflict, "stop %s: it is being started again", p.rec.Name))
 	}
 	if p.rec.Desired == desiredStopped || p.rec.Error != "" {
 		p.rec.Desired, p.rec.EndedBy, p.rec.Error = desiredRunning, "", ""
@@ -434,7 +434,7 @@ func stopUnready(c *Control, p *proc, e event) {
 }
 
 // notBegun is the error of a process saved by an engine that exited before starting it.
-const notBegun = "the engine ended before it was started"
+const notBegun = "the engine exited before the process was started"
 
 // concludeMissing decides about a process whose child is missing when an engine starts.
 func concludeMissing(c *Control, p *proc, e event) {
@@ -473,7 +473,7 @@ func stopLost(c *Control, p *proc, _ event) {
 	p.drained = true
 	p.ending = &Ending{Exit: keeper.Exit{Unknown: true}} // the keeper that could have reported it is gone
 	p.aliveUntil = proctree.BootTicks()                  // it was seen running a moment ago
-	p.rec.Error = "its terminal was lost: engine and keeper ended at the same time"
+	p.rec.Error = "its terminal was lost: engine and keeper exited at the same time"
 	c.setState(p, api.StateStopping)
 	stopTree(c, p)
 }

@@ -144,7 +144,7 @@ func (p *Pane) startTargets() tea.Cmd {
 	case len(targets) == 1 && p.table.HeaderProject() == nil:
 		return start
 	}
-	return askConfirm(p.env, "Start "+p.table.describeTargets(targets)+"?", "Those that are running stay as they are.", "start", targets, start)
+	return askConfirm(p.env, "Start "+p.table.describeTargets(targets)+"?", "Those already running are left alone.", "start", targets, start)
 }
 
 // toggleKeepAlive switches keep-alive of all targets to the opposite of the first one's.
@@ -163,7 +163,7 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 		state, undoes = "on", " turns it off"
 	}
 	if p.table.HeaderProject() != nil && p.table.MarkCount() == 0 {
-		return askConfirm(p.env, "Turn keep-alive "+state+" for "+p.table.describeTargets(targets)+"?", "What is kept alive is started again whenever it exits.", "turn it "+state, targets,
+		return askConfirm(p.env, "Turn keep-alive "+state+" for "+p.table.describeTargets(targets)+"?", "A process kept alive is restarted whenever it exits.", "turn it "+state, targets,
 			runEach(p.env, targets, keep))
 	}
 	said := p.env.Say("Keep-alive is "+state+" for "+p.table.describeTargets(targets)+
@@ -198,7 +198,7 @@ func (p *Pane) askDeleteExited() tea.Cmd {
 	if len(targets) == 0 {
 		return p.env.Say("nothing here has exited", false)
 	}
-	return p.confirmDelete("Forget "+widget.Count(len(targets), "ended process")+"?", targets)
+	return p.confirmDelete("Delete "+widget.Count(len(targets), "exited process")+"?", targets)
 }
 
 func (p *Pane) confirmDelete(title string, targets []api.Process) tea.Cmd {

@@ -202,7 +202,7 @@ func ShowFleet(p *Pane, filter string) tea.Cmd {
 	p.fleet.shown = p.env.News().Fleet != nil
 	showTable(p)
 	if !p.fleet.shown {
-		return p.env.Say("no fleet of many machines is connected", false)
+		return p.env.Say("no large fleet is connected", false)
 	}
 	p.table.SetFilter(filter)
 	return nil
@@ -223,7 +223,7 @@ func (f *Fleet) hideTable() {
 
 func groupFleet(p *Pane) tea.Cmd {
 	if !p.fleet.shown {
-		return p.env.Say("only processes of a fleet are grouped", false)
+		return p.env.Say("only a fleet's processes can be grouped", false)
 	}
 	p.fleet.askGroup()
 	return nil

@@ -211,8 +211,8 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ProcessKill:      p.askKill,
 		keymap.ProcessSignal:    p.askSignal,
 		keymap.ProcessKeepAlive: p.toggleKeepAlive,
-		keymap.ProcessForget:    p.askDelete,
-		keymap.ProcessForgetAll: p.askDeleteExited,
+		keymap.ProcessDelete:    p.askDelete,
+		keymap.ProcessDeleteAll: p.askDeleteExited,
 		keymap.ProcessSort:      on((*Table).SortNext),
 		keymap.ProcessReverse:   on((*Table).Reverse),
 

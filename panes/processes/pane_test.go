@@ -192,7 +192,7 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 		return api.Empty{}, nil
 	})
 	p.table.ToggleMark() // a mark makes no difference
-	p.press(t, keymap.ProcessForgetAll)
+	p.press(t, keymap.ProcessDeleteAll)
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || q.Title != "Forget 2 ended processes?" {
 		t.Fatalf("asked %+v", e.Shown)

@@ -129,7 +129,7 @@ func (p *Pane) keyAfterExit(k keys.Key) tea.Cmd {
 	case k.Phase == keys.Release:
 	case p.env.Bindings().Is(k, keymap.ScopeList, keymap.Open):
 		return p.env.StartInPlace(p)
-	case p.env.Bindings().Is(k, keymap.ScopeSessions, keymap.SessionEnd):
+	case p.env.Bindings().Is(k, keymap.ScopeSessions, keymap.SessionKill):
 		return p.env.ClosePane(p)
 	}
 	return nil
@@ -141,7 +141,7 @@ func (p *Pane) hintsAfterExit() []panes.Hint {
 	b := p.env.Bindings()
 	return []panes.Hint{
 		panes.HintFor(b, keymap.Open, "new shell", keymap.ScopeList),
-		panes.HintFor(b, keymap.SessionEnd, "close", keymap.ScopeSessions, keymap.ScopePrefix),
+		panes.HintFor(b, keymap.SessionKill, "close", keymap.ScopeSessions, keymap.ScopePrefix),
 	}
 }
 

@@ -407,7 +407,7 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 			if p := r.fetchProcess(); p != nil {
 				r.terminal.writeNote("tandem: the program exited and is being restarted")
 			} else {
-				r.terminal.writeNote("tandem: the engine is gone, reconnecting")
+				r.terminal.writeNote("tandem: lost the engine, reconnecting")
 			}
 		}
 		_ = sleep.For(r.ctx, r.retryDelay())

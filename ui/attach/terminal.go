@@ -33,7 +33,7 @@ const (
 )
 
 // errStalled is returned if the terminal takes no output.
-var errStalled = errors.New("the terminal takes no output")
+var errStalled = errors.New("the terminal accepts no output")
 
 // A terminal is the user's terminal. It is raw, and on its alternate screen, between
 // enterScreen and leaveScreen.

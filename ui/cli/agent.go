@@ -162,11 +162,11 @@ func (f *setupFlags) check(cmd *cobra.Command, c setup.Client, profiles []string
 	case f.remove && serving != "":
 		return output.Usagef(cmd, "--%s cannot be used with --remove", serving)
 	case f.wish.HTTP != "" && serving != "":
-		return output.UsageError("--"+serving+" does not go with --http", "give it to `tandem --serve --http`, or to a token's line")
+		return output.UsageError("--"+serving+" cannot be used with --http", "give it to `tandem --serve --http`, or to a token's line")
 	case f.wish.HTTP != "" && !isURL(f.wish.HTTP):
 		return output.Usagef(cmd, "--http %s: must be a URL such as http://127.0.0.1:7777/mcp", output.Visible(f.wish.HTTP))
 	case f.wish.HTTP != "" && !c.TakesHTTP():
-		return output.UsageError(fmt.Sprintf("set up %s over HTTP: it takes no token from a variable", c.Title), "leave out --http, or see docs/agents.md to do it by hand")
+		return output.UsageError(fmt.Sprintf("set up %s over HTTP: it cannot read a token from a variable", c.Title), "leave out --http, or see docs/agents.md to do it by hand")
 	}
 	if err := checkProfiles(cmd, f.wish.Profiles, profiles); err != nil {
 		return err

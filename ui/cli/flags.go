@@ -42,9 +42,9 @@ const sandboxExample = `  {"filesystem": {"allowWrite": ["/srv/web"], "denyWrite
    "limits": {"memory_bytes": 2147483648, "processes": 200, "open_files": 1024}}`
 
 // sandboxHelp describes the file.
-const sandboxHelp = "A file for --sandbox says:\n" + sandboxExample + "\n" +
-	"Only what allowWrite names may be written, all but denyRead may be read; the paths\n" +
-	"are absolute. Without \"network\" it is open, with no allowedDomains it is off."
+const sandboxHelp = "A --sandbox file:\n" + sandboxExample + "\n" +
+	"Only paths in allowWrite can be written, and all but denyRead can be read; paths are\n" +
+	"absolute. Without \"network\" the network is open; with no allowedDomains it is off."
 
 // environment reads the --env flags; it returns nil without any.
 func (a *app) environment(cmd *cobra.Command, f launchFlags) (map[string]string, error) {

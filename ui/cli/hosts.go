@@ -34,10 +34,10 @@ type target struct {
 
 func (a *app) addHosts(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringSliceVar(&a.hosts, "host", nil, "do it on the machine `NAME`; on several: a,b or 'web-*'")
-	flags.StringSliceVar(&a.labels, "label", nil, "do it on the machines of the fleet with `K=V`; K!=V: without")
+	flags.StringSliceVar(&a.hosts, "host", nil, "run on the machine `NAME`; on several: a,b or 'web-*'")
+	flags.StringSliceVar(&a.labels, "label", nil, "run on the fleet's machines with the label `K=V`; K!=V excludes")
 	flags.IntVar(&a.parallel, "parallel", defaultParallel, "on `N` machines at a time")
-	flags.BoolVar(&a.all, "all-hosts", false, "do it on all machines of config.toml")
+	flags.BoolVar(&a.all, "all-hosts", false, "run on all machines of config.toml")
 	_ = root.RegisterFlagCompletionFunc("host", fleet.HostNames(a.machines().Names, a.fleet().Names))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := output.CheckJSON(cmd, a.out.JSON); err != nil {

@@ -69,7 +69,7 @@ func startCommand(a *app) *cobra.Command {
 	cmd.Flags().Var(&f.stopTimeout, "stop-timeout", "time allowed to exit before KILL (default: 8s)")
 	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "log standard output and error separately")
 	cmd.Flags().StringVar(&f.any, "any", "", "on any one machine of the fleet with the label `K=V`")
-	cmd.Flags().Var(&f.logLimit, "log-limit", "bytes kept of its log, as in 200MB; none is all of it")
+	cmd.Flags().Var(&f.logLimit, "log-limit", "maximum size of its log, such as 200MB; none for no limit")
 	completeFlag(cmd, "restart", policies()...)
 	completeFlag(cmd, "max-restarts", "3", "10", unlimited)
 	completeFlag(cmd, "stop-signal", signals()...)

@@ -118,7 +118,7 @@ func (f *flags) check(cmd *cobra.Command, args []string) error {
 	case !f.project && len(args) == 0:
 		return output.Usagef(cmd, "which process? Give an id or name, or --project.")
 	case f.isMerged(args) && f.since > 0:
-		return output.Usagef(cmd, "read --since %d: merged logs want a negative number, which counts from the end of each", f.since)
+		return output.Usagef(cmd, "read --since %d: merged logs need a negative number, which counts from the end of each", f.since)
 	case cmd.Flags().Changed("lines") && f.lines < 0:
 		return output.Usagef(cmd, "read -n %d: must be 0 or more lines", f.lines)
 	case cmd.Flags().Changed("lines") && cmd.Flags().Changed("since"):
@@ -126,7 +126,7 @@ func (f *flags) check(cmd *cobra.Command, args []string) error {
 	case f.context < 0:
 		return output.Usagef(cmd, "read --context %d: must be 0 or more lines", f.context)
 	case f.times && f.grep != "" && !f.isMerged(args):
-		return output.Usagef(cmd, "--times does not go with --grep, except in merged logs")
+		return output.Usagef(cmd, "--times cannot be used with --grep, except in merged logs")
 	case f.context > 0 && f.grep == "":
 		return output.Usagef(cmd, "--context needs --grep")
 	case f.stream != "" && f.stream != "stdout" && f.stream != "stderr" && f.stream != streamBoth:

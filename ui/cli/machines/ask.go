@@ -33,7 +33,7 @@ const (
 )
 
 // errNothingRan is the error for a login without an answer.
-var errNothingRan = api.Errorf(api.CodeUnavailable, "its shell ran nothing: `sh -c` has to work there").
+var errNothingRan = api.Errorf(api.CodeUnavailable, "its shell ran nothing: `sh -c` must work there").
 	WithHint("a key with command=\"…\" in authorized_keys needs the full path: command=\"/home/me/.local/bin/tandem bridge\"")
 
 // withMark appends a command to line, a line of the Bourne shell, that prints the mark with its

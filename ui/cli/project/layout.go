@@ -26,7 +26,7 @@ func (r *reader) readPane(f field, depth int) (p Pane) {
 	split := func(beside bool) fieldReader {
 		return func(f field) {
 			if p.Panes != nil {
-				r.addError(f.at, "a split is either beside or below")
+				r.addError(f.at, "a split must be beside or below")
 			}
 			p.Beside, p.Panes = beside, r.readPanes(f, depth)
 		}

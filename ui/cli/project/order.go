@@ -12,14 +12,14 @@ import (
 func (r *reader) check() {
 	f := r.file
 	if len(f.Entries) == 0 {
-		r.addError(Position{1, 1}, "it has no sessions and no processes").hint("name at least one")
+		r.addError(Position{1, 1}, "it has no sessions or processes").hint("name at least one")
 	}
 	known := make(map[string]*Entry, len(f.Entries))
 	var names []string
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if before := known[e.Name]; before != nil {
-			r.addError(e.At, "%s already exists, on line %d", e.Name, before.At.Line).hint("sessions and processes share their names")
+			r.addError(e.At, "%s already exists, on line %d", e.Name, before.At.Line).hint("a session and a process cannot have the same name")
 		}
 		known[e.Name] = e
 		names = append(names, e.Name)

@@ -20,14 +20,14 @@ func (d *draft) readReady(f field) {
 		"timeout": func(f field) { into.TimeoutMS = r.readDuration(f) },
 	})
 	if into.Log == "" && into.Port == 0 && into.HTTP == "" && len(into.Command) == 0 {
-		r.addError(f.at, "ready says no condition").hint("give log, port, http or command")
+		r.addError(f.at, "ready has no condition").hint("give log, port, http or command")
 	}
 }
 
 func (r *reader) readURL(f field) string {
 	s := r.expandText(f)
 	if !isHTTPURL(s) {
-		r.addError(f.at, "%s: %q is not a valid address", f.key, s).hint("it begins with http:// or https://")
+		r.addError(f.at, "%s: %q is not a valid address", f.key, s).hint("must begin with http:// or https://")
 	}
 	return s
 }

@@ -129,7 +129,7 @@ func (d *draft) check(at Position) {
 	case s.KeepAlive && s.Restart != nil && s.Restart.Policy != api.PolicyAlways && s.Restart.Policy != "":
 		d.reader.addError(at, "%s: keep_alive is short for restart: always; give one of the two", d.Name)
 	case s.TTY && s.SplitLog:
-		d.reader.addError(at, "%s: a terminal has one output; split_log does not go with tty", d.Name)
+		d.reader.addError(at, "%s: a terminal has one output; split_log cannot be used with tty", d.Name)
 	}
 }
 
@@ -208,7 +208,7 @@ func (r *reader) readCondition(f field) Condition {
 	case "healthy", "log_ready":
 		return Ready
 	}
-	r.addError(f.at, "unknown condition %q", word).hint("it is started, ready, completed or completed_successfully")
+	r.addError(f.at, "unknown condition %q", word).hint("must be started, ready, completed or completed_successfully")
 	return ""
 }
 
@@ -237,7 +237,7 @@ func (d *draft) readRestart(f field) {
 		into.Policy = api.PolicyNo
 	case api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
 	default:
-		r.addError(at, "unknown restart policy %q", string(into.Policy)).hint("it is no, on-failure, always or unless-stopped")
+		r.addError(at, "unknown restart policy %q", string(into.Policy)).hint("must be no, on-failure, always or unless-stopped")
 	}
 }
 

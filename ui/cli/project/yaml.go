@@ -107,7 +107,7 @@ func (r *reader) parseYAML(text []byte) (body ast.Node) {
 	defer func() {
 		// The parser panics on some invalid input.
 		if p := recover(); p != nil {
-			r.addError(Position{}, "it cannot be read as YAML")
+			r.addError(Position{}, "it is not valid YAML")
 		}
 	}()
 	if at := tooDeep(text); at > 0 {

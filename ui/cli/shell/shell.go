@@ -112,7 +112,7 @@ func unreadable(err error) error {
 	if errors.As(err, &wrong) {
 		text = wrong.Text
 	}
-	return output.UsageError("read the line: "+text, "a line is one command with its arguments; quote what has blanks or signs")
+	return output.UsageError("read the line: "+text, "a line is one command with its arguments; quote blanks and special characters")
 }
 
 // runVerb runs a verb, which an interrupt ends; then there is no error to tell.
