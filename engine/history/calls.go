@@ -142,12 +142,12 @@ func (h *History) Add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 	line := strings.TrimRight(in.Command, " \t\n")
 	switch {
 	case line == "":
-		return out, api.Errorf(api.CodeInvalid, "add to history: no command is given")
+		return out, api.Errorf(api.CodeInvalid, "add to history: no command given")
 	case len(line) > maxLine:
 		return out, api.Errorf(api.CodeInvalid, "add to history: the command is longer than %d KiB", maxLine>>10)
 	case h.isIgnored(line):
-		return out, api.Errorf(api.CodeConflict, "add to history: such a command is kept out").
-			WithHint("what begins with a space, or matches history.ignore in config.toml, is")
+		return out, api.Errorf(api.CodeConflict, "add to history: this command is excluded").
+			WithHint("commands that begin with a space or match history.ignore in config.toml are excluded")
 	case in.DurationMS != nil && *in.DurationMS < 0:
 		return out, api.Errorf(api.CodeInvalid, "add to history: duration_ms cannot be negative")
 	}

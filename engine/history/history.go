@@ -317,7 +317,7 @@ func (h *History) flushPending() {
 	var err error
 	if h.runStep("write history", func() { err = h.commitPending() }) {
 		h.pending = nil // they would panic again
-		h.notice("some of what was run was not kept in the history; engine.log has the details")
+		h.notice("some commands were not recorded in the history; engine.log has the details")
 		return
 	}
 	if err == nil {
@@ -325,7 +325,7 @@ func (h *History) flushPending() {
 	}
 	if !h.writeFailed {
 		h.writeFailed = true
-		h.notice("what is run cannot be kept in the history: " + err.Error())
+		h.notice("commands cannot be recorded in the history: " + err.Error())
 	}
 	h.flushAt = time.After(historyRetry)
 }

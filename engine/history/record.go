@@ -45,7 +45,7 @@ func (h *History) RecordMissed(runs []histdb.Row, processes []api.Process) {
 			known, err = h.db.Processes(ids)
 		}
 		if err != nil {
-			h.log.Error("look for runs that were not recorded", "error", h.handleDamage(err))
+			h.log.Error("find runs that were not recorded", "error", h.handleDamage(err))
 			return
 		}
 		for i, p := range processes {

@@ -252,7 +252,7 @@ func TestPluginSearchesContents(t *testing.T) {
 		exactCall{"grep", grep(object{"pattern": "match", "limit": 1}), "many/f:1:match 1\n[Limit of 1 matches reached; there are more.]", false},
 		exactCall{"grep", grep(object{"pattern": "no such thing"}), "No matches found.", false},
 		exactCall{"grep", grep(object{"pattern": "("}), "read pattern \"(\": missing closing ): `(`\n" +
-			`hint: it is a regular expression (RE2); escape what is meant as it is with \`, true},
+			`hint: it is a regular expression (RE2); escape literal characters with \`, true},
 		exactCall{"grep", grep(object{"pattern": "x", "path": "/"}), "search /: it is outside the allowed folders\nhint: allowed: HOME", true},
 	)
 	answer := resultText(r.call("grep", object{"pattern": "needle", "limit": 5000}))

@@ -68,7 +68,7 @@ func TestInvalidCommandsAreRejectedBeforeStart(t *testing.T) {
 		exactCall{"process_wait", object{"id": "x", "log": big}, "read pattern: it is longer than 64 KB", true},
 		exactCall{"process_log", object{"id": "x", "grep": big}, "read pattern: it is longer than 64 KB", true},
 		exactCall{"session_wait", object{"id": "x", "screen": "("}, `read pattern "(": missing closing )` +
-			"\nhint: it is a regular expression (RE2); escape what is meant as it is with \\", true},
+			"\nhint: it is a regular expression (RE2); escape literal characters with \\", true},
 		exactCall{"exec", object{"command": "true", "sandbox": object{"filesystem": 5}}, `read sandbox: field "filesystem" cannot be a JSON number` +
 			"\nhint: its shape is {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
 		exactCall{"history", object{"offset": 5}, "Nothing found.", false},

@@ -124,7 +124,7 @@ func (p *Pane) runCommands(rows []api.HistoryRow) tea.Cmd {
 	}
 	p.env.Ask(&overlay.Question{
 		Title: "Run " + countCommands(len(rows)) + " in the background?",
-		Lines: append(lines, "", "All at once, each where it ran."),
+		Lines: append(lines, "", "All at once, each in its own folder."),
 		Yes:   "run them",
 		Then:  p.startProcesses(starts),
 	})

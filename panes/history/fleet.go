@@ -93,7 +93,7 @@ func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
 // toggleFleet switches between the history of the fleet and the one here.
 func toggleFleet(p *Pane) tea.Cmd {
 	if !p.fleet.shown && p.env.News().Fleet == nil {
-		return p.env.Say("machines of a fleet are searched here, as they are few", false)
+		return p.env.Say("this fleet is small: its machines are already searched here", false)
 	}
 	p.fleet = fleet{shown: !p.fleet.shown, key: api.NewID()}
 	p.rowChosen, p.typing, p.detailFocused = false, false, false

@@ -170,7 +170,7 @@ func (p *Pane) makeActions() panes.Actions {
 
 		keymap.HistoryRun:    p.forMarked(p.runCommands),
 		keymap.HistoryCopy:   p.forMarked(p.copyCommands),
-		keymap.HistoryForget: p.forMarked(p.askDeleteCommands),
+		keymap.HistoryDelete: p.forMarked(p.askDeleteCommands),
 		keymap.HistorySave:   p.askSave,
 		keymap.HistoryLoad:   p.askLoad,
 		keymap.HistoryPick:   towards(false),
@@ -316,7 +316,7 @@ func (p *Pane) viewHints() []panes.Hint {
 		return []panes.Hint{p.upDownHint(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.Filter, "search the output"),
 			hint(keymap.FocusNext, "back to the list")}
 	case p.list.MarkCount() > 0:
-		return []panes.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "delete"),
+		return []panes.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryDelete, "delete"),
 			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark")}
 	case p.list.IsSettled() && p.list.Total() == 0:
 		return []panes.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear")}

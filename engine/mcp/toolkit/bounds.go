@@ -70,7 +70,7 @@ func CheckPatterns(patterns ...string) error {
 		var wrong *syntax.Error
 		if _, err := syntax.Parse(p, syntax.Perl); errors.As(err, &wrong) {
 			return api.Errorf(api.CodeInvalid, "read pattern %q: %s", Abbreviate(p), wrong.Code).
-				WithHint(`it is a regular expression (RE2); escape what is meant as it is with \`)
+				WithHint(`it is a regular expression (RE2); escape literal characters with \`)
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func (f *Agent) readOnce(ctx context.Context, p api.Process, w OutputQuery) (Out
 	}
 	var notes string
 	if begin.At >= 0 && begin.Stderr >= 0 && got.discarded > 0 {
-		notes = fmt.Sprintf("[%d bytes before this are no longer kept]\n", got.discarded)
+		notes = fmt.Sprintf("[%d earlier bytes are no longer kept]\n", got.discarded)
 	}
 	// There is more new output than fits. Its end is worth most, so read that instead.
 	if w.Since == nil && w.Tail == 0 && got.remaining() > 0 {

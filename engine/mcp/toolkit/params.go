@@ -82,7 +82,7 @@ func stripArguments(params json.RawMessage) json.RawMessage {
 func describeParamError(t reflect.Type, err error) string {
 	var typeErr *json.UnmarshalTypeError
 	if !errors.As(err, &typeErr) {
-		return "params are not what the protocol says"
+		return "params do not match the protocol"
 	}
 	if typeErr.Field == "" {
 		return fmt.Sprintf("params must be %s, not %s", jsonTypeOf(typeErr.Type), describeValue(typeErr.Value))

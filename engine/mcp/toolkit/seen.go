@@ -49,7 +49,7 @@ func (c *Cursor) UnmarshalJSON(b []byte) error {
 		c.Stderr, err = strconv.ParseInt(stderr, 10, 64)
 	}
 	if err != nil || c.Split && min(c.At, c.Stderr) < 0 {
-		return api.Errorf(api.CodeInvalid, "read cursor %s: neither a next_cursor nor a number of bytes", Abbreviate(text))
+		return api.Errorf(api.CodeInvalid, "read cursor %s: must be a next_cursor or a number of bytes", Abbreviate(text))
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func assignCode(method string, err error) error {
 // resourceError returns the error for a missing resource.
 func resourceError(method, uri, version string) error {
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
-		Message: fmt.Sprintf("%s: nothing at %q; resources/list lists what there is", method, Abbreviate(uri))}
+		Message: fmt.Sprintf("%s: nothing at %q; resources/list lists the resources", method, Abbreviate(uri))}
 	if cmp.Or(version, WithoutSessions) < WithoutSessions {
 		e.Code = codeNoResource
 	}

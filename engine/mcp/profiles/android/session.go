@@ -28,7 +28,7 @@ type localSessionInput struct {
 	Action    string            `json:"action" enum:"start,exec,write,read,resize,kill,list"`
 	SessionID string            `json:"session_id,omitempty"`
 	Command   toolkit.ShellLine `json:"command,omitempty"`
-	Input     string            `json:"input,omitempty" doc:"sent to stdin as it is"`
+	Input     string            `json:"input,omitempty" doc:"sent to stdin unchanged"`
 	CWD       string            `json:"cwd,omitempty"`
 	Rows      int               `json:"rows,omitempty"`
 	Cols      int               `json:"cols,omitempty"`

@@ -51,7 +51,7 @@ func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.R
 		}
 		lines = append(lines, agentLine(p, branches[p.CWD], time.Now()))
 	}
-	return toolkit.Text(toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.DefaultBodySize, "agent_wait tells of one")), nil
+	return toolkit.Text(toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.DefaultBodySize, "agent_wait reports on one")), nil
 }
 
 const noAgent = "No coding agent runs in a session."
@@ -184,7 +184,7 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	case out.Process != nil:
 		return toolkit.Text("Prompted; " + agentState(*out.Process)).ForProcess(p.ID), nil
 	case out.Ended:
-		return toolkit.Text("Prompted; the session has ended.").ForProcess(p.ID), nil
+		return toolkit.Text("Prompted; the session has exited.").ForProcess(p.ID), nil
 	}
 	if p, known, err = agentIn(ctx, f, p.ID, "prompt"); err != nil {
 		return toolkit.Result{}, err
