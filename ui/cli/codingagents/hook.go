@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// hookPatience bounds a report by a hook: the agent waits for it.
-	hookPatience = 2 * time.Second
-	// inputPatience is how long an agent has to say what its hook is about.
-	inputPatience = time.Second
-	maxHookInput  = 4 << 20 // bytes; a tool's result can be in it
-	maxHookText   = 1 << 10 // bytes of a question
+	// hookTimeout is how long a report by a hook may take, because the agent waits for it.
+	hookTimeout = 2 * time.Second
+	// inputTimeout is how long an agent may take to write its hook's input.
+	inputTimeout = time.Second
+	maxHookInput = 4 << 20 // bytes; the input may contain a tool's result
+	maxHookText  = 1 << 10 // bytes of a question
 )
 
-// reportHook reports from an agent's hook. Outside a session it does nothing, and nothing
-// fails: the agent must not notice.
+// reportHook reports a state from an agent's hook. Outside a session it does nothing. It hides all
+// errors, which would disturb the agent.
 func (v Verbs) reportHook(ctx context.Context, in api.AgentReportInput) {
 	if in.ID = v.Own(); in.ID == "" || in.State != "" && !api.IsAgentState(in.State) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, hookPatience)
+	ctx, cancel := context.WithTimeout(ctx, hookTimeout)
 	defer cancel()
-	alone := !v.AtTerminal() // its process serves other terminals, too: it may be of another session
+	alone := !v.AtTerminal() // the agent's process serves several terminals, so the session may be another one
 	if alone || in.Conversation == "" && in.Text == "" {
 		said := readHook(v.Stdin)
-		in.Conversation = firstNamed(in.Conversation, said.conversation())
+		in.Conversation = firstNonEmpty(in.Conversation, said.conversation())
 		if alone {
 			in.ID, in.Folder = "", said.CWD
 		}
@@ -51,8 +51,8 @@ func (v Verbs) reportHook(ctx context.Context, in api.AgentReportInput) {
 	_, _ = api.AgentReport.Call(ctx, client, in)
 }
 
-// A hookInput is what an agent tells its hook, as far as several of them agree on names.
-// Where each has it from is in ui/cli/setup, beside the hooks.
+// A hookInput is the input of a hook. The agents share most of the names; ui/cli/setup has the
+// sources, beside each agent's hooks.
 type hookInput struct {
 	SessionID      string    `json:"session_id"`
 	SessionIDCamel string    `json:"sessionId"`       // Copilot CLI
@@ -64,7 +64,7 @@ type hookInput struct {
 	Details        toolInput `json:"details"` // Gemini CLI
 }
 
-// A toolInput is what a tool is to do, of which a person is asked.
+// A toolInput describes the use of a tool for which an agent asks the user.
 type toolInput struct {
 	Questions []struct {
 		Question string `json:"question"`
@@ -78,17 +78,19 @@ type toolInput struct {
 	Operation string `json:"description"`
 }
 
-// UnmarshalJSON takes any value: what is no object, or has a field of another type, says
-// less and fails nothing.
+// UnmarshalJSON accepts any value. It ignores values other than objects, and fields of another
+// type.
 func (t *toolInput) UnmarshalJSON(text []byte) error {
 	type plain toolInput
 	_ = json.Unmarshal(text, (*plain)(t))
 	return nil
 }
 
-// readHook reads what an agent tells its hook. An agent that leaves the pipe open is not
-// waited for.
+// readHook reads the input of a hook. It gives up after inputTimeout if the agent keeps the pipe
+// open.
 func readHook(from io.Reader) (in hookInput) {
+	// A read from a pipe cannot be cancelled, so the goroutine may outlive the call; the program
+	// exits soon.
 	got := make(chan hookInput, 1)
 	go func() {
 		var in hookInput
@@ -97,19 +99,19 @@ func readHook(from io.Reader) (in hookInput) {
 	}()
 	select {
 	case in = <-got:
-	case <-time.After(inputPatience):
+	case <-time.After(inputTimeout):
 	}
 	return in
 }
 
 func (in hookInput) conversation() string {
-	return firstNamed(in.SessionID, in.SessionIDCamel, in.ConversationID)
+	return firstNonEmpty(in.SessionID, in.SessionIDCamel, in.ConversationID)
 }
 
-// question is what the agent asks.
+// question returns the agent's question.
 func (in hookInput) question() string {
-	about := firstNamed(in.Input.about(), in.Details.about())
-	text := firstNamed(in.Message, in.Tool)
+	about := firstNonEmpty(in.Input.subject(), in.Details.subject())
+	text := firstNonEmpty(in.Message, in.Tool)
 	switch {
 	case len(in.Input.Questions) > 0:
 		text = in.Input.Questions[0].Question
@@ -119,16 +121,17 @@ func (in hookInput) question() string {
 		text = about
 	}
 	if len(text) > maxHookText {
+		// The cut may be within a character; remove its beginning.
 		text = strings.ToValidUTF8(text[:maxHookText], "") + "…"
 	}
 	return text
 }
 
-func (t toolInput) about() string {
-	return firstNamed(t.Command, t.FilePath, t.Path, t.URL, t.Query, t.Pattern, t.Operation)
+func (t toolInput) subject() string {
+	return firstNonEmpty(t.Command, t.FilePath, t.Path, t.URL, t.Query, t.Pattern, t.Operation)
 }
 
-func firstNamed(names ...string) string {
+func firstNonEmpty(names ...string) string {
 	for _, name := range names {
 		if name != "" {
 			return name
@@ -137,8 +140,7 @@ func firstNamed(names ...string) string {
 	return ""
 }
 
-// AtTerminal reports whether this process, or one that it comes from, belongs to a
-// terminal.
+// AtTerminal reports whether this process, or one of its ancestors, belongs to a terminal.
 func AtTerminal() bool {
 	for pid := os.Getpid(); pid > 1; {
 		s, ok := procfs.Read(pid)

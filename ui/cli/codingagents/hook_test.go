@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-func TestWhatAgentsTellTheirHooksIsRead(t *testing.T) {
-	for _, c := range []struct{ told, conversation, question string }{
+func TestReadHookSupportsTheAgentsInputs(t *testing.T) {
+	for _, c := range []struct{ input, conversation, question string }{
 		{`{"session_id": "a", "tool_name": "Bash", "tool_input": {"command": "rm -rf build", "description": "Clean up"}}`, "a", "Bash: rm -rf build"},
 		{`{"session_id": "a", "tool_name": "ExitPlanMode", "tool_input": {"plan": "long"}}`, "a", "ExitPlanMode"},
 		{`{"session_id": "a", "tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which one?", "options": []}]}}`, "a", "Which one?"},
@@ -21,14 +21,14 @@ func TestWhatAgentsTellTheirHooksIsRead(t *testing.T) {
 		{`no json`, "", ""},
 		{``, "", ""},
 	} {
-		in := readHook(strings.NewReader(c.told))
+		in := readHook(strings.NewReader(c.input))
 		if in.conversation() != c.conversation || in.question() != c.question {
-			t.Errorf("%.60s: %q, %q", c.told, in.conversation(), in.question())
+			t.Errorf("%.60s: %q, %q", c.input, in.conversation(), in.question())
 		}
 	}
 }
 
-func TestAnAgentThatSaysNothingToItsHookIsNotWaitedFor(t *testing.T) {
+func TestReadHookTimesOutWithoutInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
 		if in := readHook(r); in.conversation() != "" {

@@ -10,8 +10,8 @@ import (
 	"tandem/ui/cli/setup"
 )
 
-// Hooks is `tandem agent hooks`. agents completes and checks their one argument, the name
-// of an agent.
+// Hooks returns the command `agent hooks`. agent sets the argument check and completion of its
+// subcommands, which take the name of an agent.
 func Hooks(v Verbs, agent func(*cobra.Command)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hooks",
@@ -39,7 +39,7 @@ func Hooks(v Verbs, agent func(*cobra.Command)) *cobra.Command {
 	return cmd
 }
 
-// CompleteHooks offers the agents that have hooks.
+// CompleteHooks completes with the agents that have hooks.
 func CompleteHooks(*cobra.Command, []string, string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	for _, h := range setup.AllHooks() {
 		found = append(found, cobra.CompletionWithDesc(h.Name, h.Title))
@@ -55,7 +55,7 @@ func findHooks(name string) (setup.Hooks, error) {
 	return h, nil
 }
 
-// A hookAnswer is what came of a change.
+// A hookAnswer is the JSON output of a change to hooks.
 type hookAnswer struct {
 	Agent  string   `json:"agent"`
 	Path   string   `json:"path"`
@@ -81,15 +81,15 @@ func (v Verbs) changeHooks(verb, short, long string, plan func(setup.Machine, se
 			if err != nil {
 				return err
 			}
-			return v.carryOut(verb, h, p, yes)
+			return v.applyPlan(verb, h, p, yes)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-// carryOut makes a planned change, which the person has to confirm.
-func (v Verbs) carryOut(verb string, h setup.Hooks, p *setup.Plan, yes bool) error {
+// applyPlan makes a planned change after the user confirms it.
+func (v Verbs) applyPlan(verb string, h setup.Hooks, p *setup.Plan, yes bool) error {
 	answer := hookAnswer{h.Name, p.Path, "unchanged", nil}
 	if p.Changed() {
 		answer.Status, answer.Diff = strings.TrimSuffix(verb, "e")+"ed", p.Diff()
@@ -134,7 +134,7 @@ func (v Verbs) hookStatus(args []string) error {
 		if err != nil {
 			return err
 		}
-		states = only(states, h.Name)
+		states = filterStates(states, h.Name)
 	}
 	return v.Out.Answer(states, func() string {
 		t := v.Out.Table("AGENT", "HERE", "HOOKS", "SETTINGS")
@@ -155,7 +155,7 @@ func (v Verbs) hookStatus(args []string) error {
 	})
 }
 
-func only(states []setup.HookState, name string) (found []setup.HookState) {
+func filterStates(states []setup.HookState, name string) (found []setup.HookState) {
 	for _, s := range states {
 		if s.Agent == name {
 			found = append(found, s)

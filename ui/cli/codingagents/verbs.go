@@ -1,6 +1,6 @@
-// Package codingagents has the verbs about coding agents in sessions: listing them, waiting
-// for them, saying what one is doing and why it counts as that, and the hooks by which agents
-// say so themselves. How their settings are edited is ui/cli/setup.
+// Package codingagents implements the commands about coding agents in sessions: listing them,
+// waiting for them, reporting and explaining their states, and their hooks and worktrees. Editing
+// of agents' settings is in package setup.
 package codingagents
 
 import (
@@ -21,23 +21,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Verbs are what the verbs have in common.
+// Verbs holds the options shared by the commands.
 type Verbs struct {
 	Out      *output.Printer
 	Connect  func(context.Context) (*client.Client, error)
-	Own      func() string            // id of the session that this runs in; "" for none
-	Home     func(path string) string // a path as people write it
-	Sessions cobra.CompletionFunc     // offers sessions that run
+	Own      func() string            // id of the session around this program; "" for none
+	Home     func(path string) string // abbreviates a path for display
+	Sessions cobra.CompletionFunc     // completes with running sessions
 
-	Host   func() string                           // the machine that is meant, "" for this one
-	Folder func(cwd string) (path string, _ error) // a folder there, absolute
+	Host   func() string                           // returns the machine to work on, "" for this one
+	Folder func(cwd string) (path string, _ error) // makes a folder on that machine absolute
 
-	Reach func(context.Context) (*client.Client, error) // starts no engine
+	Reach func(context.Context) (*client.Client, error) // connects to a running engine
 	Stdin io.Reader
 	// AtTerminal reports whether this process belongs to a terminal.
 	AtTerminal func() bool
-	Machine    func() (setup.Machine, error)     // where agents' settings are
-	Confirm    func(verb, question string) error // asks the person
+	Machine    func() (setup.Machine, error)     // describes this machine for editing agents' settings
+	Confirm    func(verb, question string) error // asks the user
 }
 
 // An agentRow is one line of `tandem agents`.
@@ -51,12 +51,12 @@ type agentRow struct {
 	Since        time.Time      `json:"since,omitzero"`
 	CWD          string         `json:"cwd"`
 	Branch       string         `json:"branch,omitempty"`
-	Dirty        bool           `json:"dirty,omitempty"` // something there is not committed
+	Dirty        bool           `json:"dirty,omitempty"` // there are uncommitted changes
 	Conversation string         `json:"conversation,omitempty"`
 	Cost         string         `json:"cost,omitempty"`
 }
 
-// List is `tandem agents`.
+// List returns the command agents.
 func List(v Verbs) *cobra.Command {
 	return &cobra.Command{
 		Use:   "agents",
@@ -65,18 +65,18 @@ func List(v Verbs) *cobra.Command {
 			"working, done, idle (it has had no task yet) or unknown.",
 		Example: "tandem agents\ntandem agents --json | jq -r '.[] | select(.state == \"blocked\").text'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := v.rows(cmd.Context())
+			rows, err := v.listAgents(cmd.Context())
 			if err != nil {
 				return err
 			}
 			const none = "no coding agent runs in a session; start one with `tandem new -- claude`, for example"
-			return output.AnswerList(*v.Out, rows, none, func() string { return v.table(rows, time.Now()) })
+			return output.AnswerList(*v.Out, rows, none, func() string { return v.formatTable(rows, time.Now()) })
 		},
 	}
 }
 
-// rows are the agents that run, in the order of their states.
-func (v Verbs) rows(ctx context.Context) ([]agentRow, error) {
+// listAgents returns the running agents, in the order of api.AgentStates.
+func (v Verbs) listAgents(ctx context.Context) ([]agentRow, error) {
 	client, err := v.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -92,29 +92,30 @@ func (v Verbs) rows(ctx context.Context) ([]agentRow, error) {
 		if p.Agent == nil {
 			continue
 		}
+		// Several sessions often share a folder, and git may be slow.
 		git, asked := known[p.CWD]
 		if !asked {
-			git, _ = api.FilesGit.Call(ctx, client, api.FilesGitInput{Path: p.CWD}) // without, the branch stays empty
+			git, _ = api.FilesGit.Call(ctx, client, api.FilesGitInput{Path: p.CWD}) // on error the branch stays empty
 			known[p.CWD] = git
 		}
 		g := p.Agent
-		rows = append(rows, agentRow{p.ID, p.Name, g.Name, g.State, g.Text, g.Source, g.Since, p.CWD, git.Branch, dirty(git), g.Conversation, g.Cost})
+		rows = append(rows, agentRow{p.ID, p.Name, g.Name, g.State, g.Text, g.Source, g.Since, p.CWD, git.Branch, isDirty(git), g.Conversation, g.Cost})
 	}
 	order := api.AgentStates()
 	slices.SortStableFunc(rows, func(x, y agentRow) int { return slices.Index(order, x.State) - slices.Index(order, y.State) })
 	return rows, nil
 }
 
-// shownBranch is the branch, with a star behind it if something is not committed.
-func (r agentRow) shownBranch() string {
+// branchText returns the branch, followed by a star if there are uncommitted changes.
+func (r agentRow) branchText() string {
 	if r.Dirty {
 		return r.Branch + "*"
 	}
 	return r.Branch
 }
 
-// dirty reports whether something in a folder is not committed.
-func dirty(git api.FilesGitOutput) bool {
+// isDirty reports whether a working tree has uncommitted changes. Ignored files (!!) do not count.
+func isDirty(git api.FilesGitOutput) bool {
 	for _, marks := range git.Marks {
 		if marks != "!!" {
 			return true
@@ -123,7 +124,7 @@ func dirty(git api.FilesGitOutput) bool {
 	return false
 }
 
-func (v Verbs) table(rows []agentRow, now time.Time) string {
+func (v Verbs) formatTable(rows []agentRow, now time.Time) string {
 	t := v.Out.Table("ID", "NAME", "AGENT", "STATE", "SINCE", "COST", "BRANCH", "FOLDER", "CONVERSATION", "QUESTION")
 	t.Spare = []string{"CONVERSATION", "FOLDER", "BRANCH", "COST", "SINCE", "ID"}
 	if !slices.ContainsFunc(rows, func(r agentRow) bool { return r.Cost != "" }) {
@@ -136,7 +137,7 @@ func (v Verbs) table(rows []agentRow, now time.Time) string {
 		}
 		known := func(text string) output.Cell { return output.Text(output.Visible(cmp.Or(text, "-"))) }
 		t.Add(output.Text(r.Session), output.Tinted(output.Visible(r.Name), output.Strong), known(r.Agent),
-			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), known(r.Cost), known(r.shownBranch()),
+			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), known(r.Cost), known(r.branchText()),
 			output.Text(output.Visible(v.Home(r.CWD))), known(r.Conversation), known(r.Text))
 	}
 	return t.String()
@@ -154,7 +155,7 @@ func agentTint(s api.AgentState) output.Tint {
 	return output.Faint
 }
 
-// Report is `tandem agent report`.
+// Report returns the command `agent report`.
 func Report(v Verbs) *cobra.Command {
 	var in api.AgentReportInput
 	var state string
@@ -205,7 +206,7 @@ func Report(v Verbs) *cobra.Command {
 	return cmd
 }
 
-// Explain is `tandem agent explain`; it takes one argument.
+// Explain returns the command `agent explain`. The caller limits it to one argument.
 func Explain(v Verbs) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain ID",

@@ -13,17 +13,16 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Conditions are those of `tandem wait` for the coding agent in a session.
+// Conditions are the flags of `tandem wait` about the coding agent in a session.
 type Conditions struct{ blocked, done, working bool }
 
-// Add adds their flags.
 func (c *Conditions) Add(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.blocked, "blocked", false, "the coding agent in it needs you")
 	flags.BoolVar(&c.done, "done", false, "the coding agent in it has finished its task")
 	flags.BoolVar(&c.working, "working", false, "the coding agent in it works")
 }
 
-// States are those that were asked for.
+// States returns the states to wait for.
 func (c *Conditions) States() (all []api.AgentState) {
 	for state, wanted := range map[api.AgentState]bool{api.AgentBlocked: c.blocked, api.AgentDone: c.done, api.AgentWorking: c.working} {
 		if wanted {
@@ -33,7 +32,7 @@ func (c *Conditions) States() (all []api.AgentState) {
 	return all
 }
 
-// Other is a condition that was given and is none of an agent; "" for none.
+// Other returns the first flag given for a condition other than an agent's; "" for none.
 func Other(cmd *cobra.Command) string {
 	for _, name := range [...]string{"exit", "ready", "log", "port", "idle", "input", "prompt", "screen", "output"} {
 		if cmd.Flags().Changed(name) {
@@ -43,7 +42,7 @@ func Other(cmd *cobra.Command) string {
 	return ""
 }
 
-// Wait waits until the agent in a session is in one of some states.
+// Wait waits until the agent in a session is in one of states, and prints it.
 func Wait(ctx context.Context, v Verbs, id string, states []api.AgentState, timeout time.Duration) error {
 	p, err := retry.Connect(ctx, v.Connect)
 	if err != nil {

@@ -19,16 +19,16 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// A NewTree is the worktree that `tandem new --worktree` starts a session in.
+// A NewTree is the worktree for a session started by `tandem new --worktree`.
 type NewTree struct {
 	wanted     bool
 	name, base string // "" for none
 }
 
-// A treeFlag is --worktree, which may have a name.
+// A treeFlag is the flag --worktree, with an optional name.
 type treeFlag struct{ *NewTree }
 
-// noName is the value of a flag that is given none.
+// noName is the flag's value if no name is given.
 const noName = "true"
 
 func (f treeFlag) Set(name string) error {
@@ -40,17 +40,17 @@ func (f treeFlag) Set(name string) error {
 
 func (f treeFlag) String() string { return "" }
 
-func (f treeFlag) Type() string { return "bool" } // for the help: it needs no value
+func (f treeFlag) Type() string { return "bool" } // so that pflag requires no value
 
-// Add adds the flags.
+// Add adds the flags --worktree and --base.
 func (n *NewTree) Add(flags *pflag.FlagSet) {
 	flags.Var(treeFlag{n}, "worktree", "in a new git worktree and branch `NAME` (default: work-1, …)")
 	flags.Lookup("worktree").NoOptDefVal = noName
 	flags.StringVar(&n.base, "base", "", "`REF` where the branch begins (default: what is checked out)")
 }
 
-// Read gives the command of a command line: with --worktree, a word before -- is its name,
-// behind which flags may follow.
+// Read returns the command from args. With --worktree, a word before -- is the worktree's name, and
+// flags may follow it.
 func (n *NewTree) Read(cmd *cobra.Command, args []string) (command []string, err error) {
 	if n.wanted && n.name == "" && len(args) > 0 && cmd.Flags().ArgsLenAtDash() < 0 {
 		n.name = args[0]
@@ -67,12 +67,12 @@ func (n *NewTree) Read(cmd *cobra.Command, args []string) (command []string, err
 	return args, nil
 }
 
-// Make makes the worktree, if one is wanted, and has the session start there.
+// Make creates the worktree, if requested, and makes the session start in it.
 func (n *NewTree) Make(ctx context.Context, v Verbs, in *api.SessionStartInput) error {
 	if !n.wanted {
 		return nil
 	}
-	if in.CWD == "" { // on another machine
+	if in.CWD == "" { // on another machine without --cwd
 		return output.UsageError("--worktree needs a folder there", "give --cwd, a folder of the repository on that machine")
 	}
 	client, err := v.Connect(ctx)
@@ -91,7 +91,8 @@ func (n *NewTree) Make(ctx context.Context, v Verbs, in *api.SessionStartInput) 
 	return nil
 }
 
-// Worktrees is `tandem worktree`. one checks that there is one argument.
+// Worktrees returns the command worktree. one sets the argument check for subcommands with one
+// argument.
 func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
@@ -135,8 +136,8 @@ func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 	return cmd
 }
 
-// trees are the worktrees of the repository that a folder is in.
-func (v Verbs) trees(ctx context.Context, dir string) ([]api.Worktree, error) {
+// treesAround returns the worktrees of the repository around dir.
+func (v Verbs) treesAround(ctx context.Context, dir string) ([]api.Worktree, error) {
 	if dir == "" && v.Host() != "" {
 		return nil, output.UsageError("which repository on "+v.Host()+"?", "give --cwd, a folder of it there")
 	}
@@ -155,7 +156,7 @@ func (v Verbs) trees(ctx context.Context, dir string) ([]api.Worktree, error) {
 
 func (v Verbs) completeTrees(ctx context.Context, dir string, args []string) (found []cobra.Completion) {
 	if len(args) == 0 {
-		trees, _ := v.trees(ctx, dir) // without, nothing is offered
+		trees, _ := v.treesAround(ctx, dir) // on error nothing is offered
 		for _, w := range trees {
 			found = append(found, cobra.CompletionWithDesc(w.Branch, treeState(w)))
 		}
@@ -163,7 +164,7 @@ func (v Verbs) completeTrees(ctx context.Context, dir string, args []string) (fo
 	return found
 }
 
-// treeState says what would be lost with a worktree.
+// treeState describes everything that would be lost with a worktree.
 func treeState(w api.Worktree) string {
 	var parts []string
 	if w.Gone {
@@ -182,7 +183,7 @@ func treeState(w api.Worktree) string {
 }
 
 func (v Verbs) listTrees(ctx context.Context, dir string) error {
-	trees, err := v.trees(ctx, dir)
+	trees, err := v.treesAround(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -224,16 +225,16 @@ func (v Verbs) sessionNames(ctx context.Context) map[string]string {
 	return names
 }
 
-func unmerged(commits int) string {
+func commitCount(commits int) string {
 	if commits == 1 {
 		return "1 unmerged commit"
 	}
 	return strconv.Itoa(commits) + " unmerged commits"
 }
 
-// tree is the worktree with a branch, or in a folder with that name.
-func (v Verbs) tree(ctx context.Context, dir, name string) (w api.Worktree, err error) {
-	trees, err := v.trees(ctx, dir)
+// findTree returns the worktree of a branch, or the one in a folder with that name.
+func (v Verbs) findTree(ctx context.Context, dir, name string) (w api.Worktree, err error) {
+	trees, err := v.treesAround(ctx, dir)
 	if err != nil {
 		return w, err
 	}
@@ -248,9 +249,10 @@ func (v Verbs) tree(ctx context.Context, dir, name string) (w api.Worktree, err 
 // mergeTimeout is how long a merge on another machine may take.
 const mergeTimeout = 10 * time.Minute
 
-// git runs the person's own git: in this terminal, or on the machine that is meant.
+// git runs the user's own git: in this terminal, or on the machine to work on.
 func (v Verbs) git(ctx context.Context, dir string, args []string) error {
 	if v.Host() == "" {
+		// Git may open an editor or ask for a password, so it gets the terminal.
 		git := exec.CommandContext(ctx, "git", args...)
 		git.Dir, git.Stdin, git.Stdout, git.Stderr = dir, os.Stdin, v.Out.Stderr, v.Out.Stderr
 		return git.Run()
@@ -271,9 +273,9 @@ func (v Verbs) git(ctx context.Context, dir string, args []string) error {
 	return nil
 }
 
-// mergeTree has the person's own git merge.
+// mergeTree merges a worktree's branch with the user's own git.
 func (v Verbs) mergeTree(ctx context.Context, dir, name string) error {
-	w, err := v.tree(ctx, dir, name)
+	w, err := v.findTree(ctx, dir, name)
 	if err != nil {
 		return err
 	}
@@ -289,7 +291,7 @@ func (v Verbs) mergeTree(ctx context.Context, dir, name string) error {
 }
 
 func (v Verbs) removeTree(ctx context.Context, dir, name string, discard, yes bool) error {
-	w, err := v.tree(ctx, dir, name)
+	w, err := v.findTree(ctx, dir, name)
 	if err != nil {
 		return err
 	}
@@ -316,6 +318,6 @@ func (v Verbs) removeTree(ctx context.Context, dir, name string, discard, yes bo
 		if out.BranchRemoved || out.Branch == "" {
 			return fmt.Sprintf("removed %s\n", output.Visible(v.Home(w.Path)))
 		}
-		return fmt.Sprintf("removed %s; the branch %s has %s and was kept\n", output.Visible(v.Home(w.Path)), output.Visible(out.Branch), unmerged(w.Unmerged))
+		return fmt.Sprintf("removed %s; the branch %s has %s and was kept\n", output.Visible(v.Home(w.Path)), output.Visible(out.Branch), commitCount(w.Unmerged))
 	})
 }

@@ -1,5 +1,4 @@
-// Package procfs tells of processes on this machine what verbs need to know of those beside
-// them, without asking the engine.
+// Package procfs reads other processes' states on this machine from /proc, without the engine.
 package procfs
 
 import (
@@ -9,31 +8,32 @@ import (
 	"strings"
 )
 
-// A Stat is what proc_pid_stat(5) tells of a process.
+// A Stat holds fields of proc_pid_stat(5).
 type Stat struct {
-	Parent, Terminal, Foreground int // Terminal is 0 for none
-	State, Born                  string
+	Parent, Terminal, Foreground int // Terminal is a device number, 0 for none
+	State, StartTime             string
 }
 
-// Read reads /proc/PID/stat.
+// Read reads /proc/PID/stat. ok is false if there is no such process.
 func Read(pid int) (s Stat, ok bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil || pid == 0 {
 		return s, false
 	}
+	// The program's name is in parentheses and may contain blanks and parentheses itself.
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) < 20 {
 		return s, false
 	}
-	s.State, s.Born = fields[0], fields[19]
+	s.State, s.StartTime = fields[0], fields[19]
 	for i, to := range map[int]*int{1: &s.Parent, 4: &s.Terminal, 5: &s.Foreground} {
 		*to, _ = strconv.Atoi(fields[i])
 	}
 	return s, true
 }
 
-// TTY is the name of its terminal, a pseudo-terminal or a console of the machine, by the
-// numbers in Linux's admin-guide/devices.txt; "" without one.
+// TTY returns the path of the process's terminal, a pseudo-terminal or a console of the machine, by
+// the numbers in Linux's admin-guide/devices.txt. It returns "" for others.
 func (s Stat) TTY() string {
 	minor := s.Terminal&0xff | s.Terminal>>12&0xfff00
 	switch major := s.Terminal >> 8 & 0xfff; {

@@ -2,7 +2,7 @@ package procfs
 
 import "testing"
 
-func TestTheNameOfATerminalIsThatOfItsDevice(t *testing.T) {
+func TestTTYNamesTheDevice(t *testing.T) {
 	for device, want := range map[int]string{0: "", 0x8805: "/dev/pts/5", 0x108803: "/dev/pts/259", 0x401: "/dev/tty1", 0x440: "", 0x501: ""} {
 		if got := (Stat{Terminal: device}).TTY(); got != want {
 			t.Errorf("device %x is %q, not %q", device, got, want)

@@ -113,7 +113,7 @@ func (c *call) begin(p *server.Pane, at server.Place, s start) error {
 	p.Terminal, p.Argv, p.CWD = process.ID, s.argv, s.cwd
 	p.PID, p.Born = process.PID, ""
 	if s, ok := procfs.Read(p.PID); ok {
-		p.Born = s.Born
+		p.Born = s.StartTime
 	}
 	if c.running != nil {
 		c.running[process.ID] = process

@@ -205,7 +205,7 @@ func (c *call) removeEnded() {
 func (c *call) alive(p *server.Pane) bool {
 	if c.running == nil {
 		s, ok := procfs.Read(p.PID)
-		return ok && s.Born == p.Born && s.State != "Z"
+		return ok && s.StartTime == p.Born && s.State != "Z"
 	}
 	process, known := c.running[p.Terminal]
 	return known && !process.State.Ended()
@@ -308,7 +308,7 @@ func (c *call) look() error {
 		p := at.Pane
 		if pid := c.running[p.Terminal].PID; pid != p.PID && pid != 0 {
 			s, _ := procfs.Read(pid)
-			p.PID, p.Born = pid, s.Born
+			p.PID, p.Born = pid, s.StartTime
 		}
 	}
 	return nil

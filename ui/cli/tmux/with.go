@@ -140,7 +140,7 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 	p := c.newPane()
 	p.Terminal, p.Adopted, p.CWD, p.Argv, p.PID = id, true, process.CWD, process.Argv, process.PID
 	if stat, ok := procfs.Read(p.PID); ok {
-		p.Born = stat.Born
+		p.Born = stat.StartTime
 	}
 	s := c.freshSession(process.Name, process.CWD)
 	s.W, s.H = process.Terminal.Cols, process.Terminal.Rows
