@@ -74,7 +74,7 @@ func stopAndGoOn(t *testing.T, env []string, dir string, args, keys []string, si
 	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "it is stopped", func() bool { return harness.Stopped(pid) })
+	harness.Until(t, "it is stopped", func() bool { return harness.IsStopped(pid) })
 	if signal == syscall.SIGTSTP {
 		harness.Until(t, "the terminal is given back", func() bool { return stateOf(screen) == terminalState{} })
 	}

@@ -47,7 +47,7 @@ func firstDifference(a, b string) int {
 
 func TestFastTypingArrivesCompleteAndInOrder(t *testing.T) {
 	t.Parallel()
-	want := harness.Numbered(10_000)
+	want := harness.MakeLines(10_000)
 	typeInto(t, want, func(screen *harness.Terminal) error {
 		_, err := screen.Write([]byte(strings.ReplaceAll(want, "\n", "\r")))
 		return err
@@ -56,6 +56,6 @@ func TestFastTypingArrivesCompleteAndInOrder(t *testing.T) {
 
 func TestAPasteOfAMegabyteArrivesComplete(t *testing.T) {
 	t.Parallel()
-	want := harness.Numbered(1 << 20)
+	want := harness.MakeLines(1 << 20)
 	typeInto(t, want, func(screen *harness.Terminal) error { return screen.Paste(want) })
 }

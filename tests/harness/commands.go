@@ -18,7 +18,7 @@ import (
 	"tandem/keys"
 )
 
-// scriptTerminal returns the terminal that a script calls name.
+// scriptTerminal returns the terminal with the given name in a script.
 func scriptTerminal(ts *testscript.TestScript, name string) *Terminal {
 	t, ok := ts.Value("terminals").(map[string]*Terminal)[name]
 	if !ok {
@@ -33,7 +33,7 @@ func scriptDashboard(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: dashboard NAME COLSxROWS [ARG…]")
 	}
 	cols, rows := parseSize(ts, args[1])
-	t, err := StartTerminal(cols, rows, environ(ts), ts.MkAbs("."), args[2:]...)
+	t, err := StartTerminal(cols, rows, scriptEnviron(ts), ts.MkAbs("."), args[2:]...)
 	ts.Check(err)
 	ts.Value("terminals").(map[string]*Terminal)[args[0]] = t
 }
@@ -116,7 +116,7 @@ func scriptCrash(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(Kill(scriptInfo(ts).KeeperPID))
 	case "both":
 		info := scriptInfo(ts)
-		ts.Check(syscall.Kill(info.EnginePID, syscall.SIGSTOP)) // so that it does not start a keeper
+		ts.Check(syscall.Kill(info.EnginePID, syscall.SIGSTOP)) // or it would start another keeper
 		ts.Check(Kill(info.KeeperPID))
 		ts.Check(Kill(info.EnginePID))
 	default:
@@ -129,7 +129,7 @@ func scriptCrash(ts *testscript.TestScript, neg bool, args []string) {
 
 func scriptInfo(ts *testscript.TestScript) (info api.Info) {
 	cmd := exec.Command("/proc/self/exe", "info", "--json")
-	cmd.Env = environ(ts)
+	cmd.Env = scriptEnviron(ts)
 	out, err := cmd.Output()
 	ts.Check(err)
 	ts.Check(json.Unmarshal(out, &info))
@@ -146,7 +146,7 @@ func scriptEventually(ts *testscript.TestScript, neg bool, args []string) {
 	var out []byte
 	for time.Now().Before(deadline) {
 		cmd := exec.Command("/proc/self/exe", args[:len(args)-1]...)
-		cmd.Env, cmd.Dir = environ(ts), ts.MkAbs(".")
+		cmd.Env, cmd.Dir = scriptEnviron(ts), ts.MkAbs(".")
 		out, _ = cmd.CombinedOutput()
 		if re.Match(out) {
 			return
@@ -163,7 +163,7 @@ func scriptSave(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// release VERSION makes $WORK/tandem-VERSION, this program as that version.
+// release VERSION makes $WORK/tandem-VERSION, a copy of this program with that version.
 func scriptRelease(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: release VERSION")
@@ -173,8 +173,8 @@ func scriptRelease(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(WriteExecutable(ts.MkAbs("tandem-"+args[0]), program))
 }
 
-// WriteExecutable writes a program. A child forked meanwhile would inherit the
-// file open for writing, and executing it would fail.
+// WriteExecutable writes a program. It holds ForkLock, because a child forked meanwhile would
+// inherit the file open for writing, and executing it would fail.
 func WriteExecutable(path string, program []byte) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -216,6 +216,7 @@ func scriptMouse(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		return
 	}
+	// A press, perhaps a move, and a release.
 	e := keys.Mouse{X: at[0], Y: at[1], Button: keys.ButtonLeft}
 	if args[1] == "shift+click" || args[1] == "shift+drag" {
 		e.Mods = keys.Shift

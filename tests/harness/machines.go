@@ -23,7 +23,7 @@ type Machines struct {
 	names []string
 }
 
-// NewMachines makes machines m1 … mN, which know of no others.
+// NewMachines makes machines m1 … mN, each without machines of its own.
 func NewMachines(t testing.TB, n int) *Machines {
 	env, dir := Stage(t)
 	m := &Machines{TB: t, Env: env, Dir: dir}
@@ -48,7 +48,7 @@ func (m *Machines) Add(name string, vars ...string) string {
 	return fmt.Sprintf("[machines.%s]\ntransport = [%q, \"bridge\"]\nenv = { %s }\n", name, os.Args[0], strings.Join(env, ", "))
 }
 
-// shutDown ends the user's engine first: its links would start others again.
+// shutDown shuts down the user's engine first, because its links would start the others again.
 func (m *Machines) shutDown() {
 	ShutDown(m, m.Env)
 	for _, name := range m.names {
@@ -84,7 +84,7 @@ func (m *Machines) Run(args ...string) (stdout, stderr string, status int) {
 	return Run(m, m.Env, m.Dir, args...)
 }
 
-// Run runs tandem and returns what it printed and its exit status.
+// Run runs tandem and returns its output and exit status.
 func Run(t testing.TB, env []string, dir string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -96,7 +96,7 @@ func Run(t testing.TB, env []string, dir string, args ...string) (stdout, stderr
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// Must is Run for a command that has to succeed.
+// Must is Run, but fails the test unless the status is 0.
 func (m *Machines) Must(args ...string) string {
 	m.Helper()
 	stdout, stderr, status := m.Run(args...)
@@ -138,6 +138,7 @@ func (m *Machines) BridgePIDs(name string) (pids []int) {
 	for _, path := range all {
 		line, _ := os.ReadFile(path)
 		env, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
+		// All machines run the same program, so only the data directory tells their bridges apart.
 		if bytes.Contains(line, []byte("\x00bridge\x00")) && bytes.Contains(env, []byte("TANDEM_DATA_DIR="+m.Data(name)+"\x00")) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 			pids = append(pids, pid)

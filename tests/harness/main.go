@@ -1,6 +1,6 @@
-// Package harness runs the whole program in tests: the test binary itself is
-// tandem, with real engines, keepers and terminals. The packages of tests/ share
-// it; it holds what at least two of them use.
+// Package harness runs the whole program in tests. The test binary itself is tandem, with real
+// engines, keepers and terminals. The package contains everything used by at least two packages of
+// tests/.
 package harness
 
 import (
@@ -23,22 +23,22 @@ import (
 // keepers and engines of a test are all the one executable.
 const AsProgram = "TANDEM_TEST_AS_PROGRAM"
 
-// Patience bounds every wait. It is long because machines under load are slow;
-// nothing waits that long unless a test fails.
+// Patience is the maximum time of every wait. It is long because machines under load are slow; only
+// a failing test waits that long.
 const Patience = 60 * time.Second
 
-// Version is the program's, unless the executable is a copy made by the script
-// command release.
+// Version is the program's version, except for copies made by the script command release.
 const Version = "0.2.0"
 
-// Main plays the program if AsProgram is set, and otherwise runs the tests of a
-// package. With -short it runs none of them, and go test says so.
+// Main runs the program if AsProgram is set, and otherwise the tests of a package. With -short it
+// runs no tests and prints a note.
 func Main(m *testing.M) {
-	launch := len(os.Args) > 1 && os.Args[1] == "launch" // its environment keeps variables apart
+	launch := len(os.Args) > 1 && os.Args[1] == "launch" // the launch stage gets its variables separately
 	if launch || os.Getenv(AsProgram) != "" {
 		os.Exit(role.Run(os.Args, versionOfExecutable()))
 	}
 	flag.Parse()
+	// The number of parallel tests is raised only if no flag sets it.
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if testing.Short() {

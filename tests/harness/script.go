@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Scripts runs the testscript files that glob matches, in parallel, with vars
-// ("NAME=value") added to their environment.
+// Scripts runs the testscript files matching glob in parallel, with vars ("NAME=value") added to
+// their environment.
 func Scripts(t *testing.T, glob string, vars ...string) {
 	files, err := filepath.Glob(glob)
 	if err != nil || len(files) == 0 {
@@ -40,13 +40,14 @@ func Scripts(t *testing.T, glob string, vars ...string) {
 	})
 }
 
-// setUpScript gives a script its own data directory, a plain shell and a set of
-// terminals, and shuts down what it started.
+// setUpScript gives a script its own data directory, a plain shell and a set of terminals, and
+// shuts everything down at the end.
 func setUpScript(env *testscript.Env, vars []string) error {
 	data, err := os.MkdirTemp("", "td")
 	if err != nil {
 		return err
 	}
+	// Tips would change screens that scripts match.
 	if err := HideTips(filepath.Join(data, "d")); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func setUpScript(env *testscript.Env, vars []string) error {
 	return nil
 }
 
-// shutDown ends a script's engine, keeper and sessions.
+// shutDown shuts down a script's engine, keeper and sessions.
 func shutDown(env *testscript.Env) {
 	if _, err := os.Stat(env.Getenv("TANDEM_DATA_DIR")); err != nil {
 		return
@@ -87,8 +88,8 @@ func shutDown(env *testscript.Env) {
 	}
 }
 
-// environ returns the current environment of a script.
-func environ(ts *testscript.TestScript) []string {
+// scriptEnviron returns the current environment of a script.
+func scriptEnviron(ts *testscript.TestScript) []string {
 	names := []string{AsProgram, "TANDEM_DATA_DIR", "XDG_CONFIG_HOME", "HOME", "SHELL", "ENV", "PS1",
 		"TERM", "LANG", "PATH", "TMPDIR", "NO_COLOR", "EDITOR"}
 	var vars []string

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stage makes a data directory (dir/d) and an environment for one test. What
-// was started in it is shut down when the test ends.
+// Stage makes a data directory (dir/d) and an environment for one test. At the end of the test,
+// everything started in it is shut down.
 func Stage(t testing.TB) (env []string, dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "td")
@@ -31,7 +31,7 @@ func Stage(t testing.TB) (env []string, dir string) {
 	return env, dir
 }
 
-// ShutDown ends the engine, the keeper and everything they run.
+// ShutDown shuts down the engine, the keeper and everything they run.
 func ShutDown(t testing.TB, env []string) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
@@ -58,8 +58,7 @@ func OpenDashboard(t testing.TB, cols, rows int, env []string, dir string) *Term
 	return screen
 }
 
-// OpenTerminal runs tandem with args in a terminal that is closed when the
-// test ends.
+// OpenTerminal runs tandem with args in a terminal. The terminal is closed at the end of the test.
 func OpenTerminal(t testing.TB, cols, rows int, env []string, dir string, args ...string) *Terminal {
 	t.Helper()
 	screen, err := StartTerminal(cols, rows, env, dir, args...)
@@ -86,7 +85,7 @@ func Press(t testing.TB, screen *Terminal, keys ...string) {
 	}
 }
 
-// Until polls cond, for changes that nothing announces.
+// Until polls cond, for changes without a notification.
 func Until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.After(Patience)
@@ -99,9 +98,9 @@ func Until(t testing.TB, what string, cond func() bool) {
 	}
 }
 
-// Numbered returns at least size bytes of numbered lines, in which a lost,
-// doubled or misplaced one shows.
-func Numbered(size int) string {
+// MakeLines returns at least size bytes of numbered lines, so that lost, repeated and misplaced
+// lines are visible.
+func MakeLines(size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
 		fmt.Fprintf(&b, "%d the quick brown fox jumps over the lazy dog\n", i)
@@ -109,14 +108,15 @@ func Numbered(size int) string {
 	return b.String()
 }
 
-// Stopped reports whether a process is stopped (proc(5), state T).
-func Stopped(pid int) bool {
+// IsStopped reports whether a process is stopped (proc(5), state T).
+func IsStopped(pid int) bool {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return strings.Contains(string(stat), ") T ")
 }
 
 // Kill kills a process and returns once it has exited.
 func Kill(pid int) error {
+	// A pid may be reused once the process has exited; a pidfd is not.
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return fmt.Errorf("open process %d: %w", pid, err)

@@ -21,20 +21,20 @@ import (
 type Terminal struct {
 	cmd    *exec.Cmd
 	master *os.File
-	ended  chan struct{} // closed once the program has exited and its output is read
+	exited chan struct{} // closed once the program has exited and its output is read
 	answer chan []byte   // the emulator's replies, in order
 
-	mu      sync.Mutex
-	screen  *vt.Terminal
-	clip    string        // the program's last copy to the clipboard
-	changed chan struct{} // closed at the next change, then replaced
+	mu        sync.Mutex
+	screen    *vt.Terminal
+	clipboard string        // the program's last copy to the clipboard
+	changed   chan struct{} // closed at the next change, then replaced
 }
 
 // StartTerminal runs this executable as tandem in a terminal of cols × rows. The
 // caller closes it.
 func StartTerminal(cols, rows int, env []string, dir string, args ...string) (*Terminal, error) {
-	t := &Terminal{ended: make(chan struct{}), answer: make(chan []byte, 1<<10), changed: make(chan struct{})}
-	t.screen = vt.New(vt.Options{Cols: cols, Rows: rows, Grid: vt10x.New, Reply: t.reply, Event: t.event})
+	t := &Terminal{exited: make(chan struct{}), answer: make(chan []byte, 1<<10), changed: make(chan struct{})}
+	t.screen = vt.New(vt.Options{Cols: cols, Rows: rows, Grid: vt10x.New, Reply: t.queueReply, Event: t.handleEvent})
 	t.cmd = exec.Command("/proc/self/exe", args...)
 	t.cmd.Env, t.cmd.Dir = env, dir
 	master, err := pty.StartWithSize(t.cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
@@ -42,15 +42,15 @@ func StartTerminal(cols, rows int, env []string, dir string, args ...string) (*T
 		return nil, err
 	}
 	t.master = master
-	go t.read()
+	go t.readOutput()
 	go t.writeReplies()
 	return t, nil
 }
 
-// event handles an event of the emulator, which calls it with the screen locked.
-func (t *Terminal) event(e vt.Event) {
+// handleEvent handles an event of the emulator, which calls it with the screen locked.
+func (t *Terminal) handleEvent(e vt.Event) {
 	if e, ok := e.(vt.ClipboardEvent); ok {
-		t.clip = string(e.Data)
+		t.clipboard = string(e.Data)
 	}
 }
 
@@ -58,20 +58,19 @@ func (t *Terminal) event(e vt.Event) {
 func (t *Terminal) Clipboard() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.clip
+	return t.clipboard
 }
 
-// reply queues an answer to the program. The emulator calls it while the screen is
-// locked, so it must not wait for a program that does not read.
-func (t *Terminal) reply(p []byte) {
+// queueReply queues a reply to the program. The emulator calls it with the screen locked, so it must
+// not wait for a program that does not read.
+func (t *Terminal) queueReply(p []byte) {
 	select {
 	case t.answer <- append([]byte(nil), p...):
 	default: // so many unread answers that the program will not miss one
 	}
 }
 
-// writeReplies writes the emulator's answers in the order of the questions, which
-// programs rely on.
+// writeReplies writes the emulator's replies in order, because programs rely on that.
 func (t *Terminal) writeReplies() {
 	for {
 		select {
@@ -79,18 +78,18 @@ func (t *Terminal) writeReplies() {
 			if _, err := t.master.Write(p); err != nil {
 				return
 			}
-		case <-t.ended:
+		case <-t.exited:
 			return
 		}
 	}
 }
 
-func (t *Terminal) read() {
-	defer close(t.ended)
+func (t *Terminal) readOutput() {
+	defer close(t.exited)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := t.master.Read(buf)
-		t.update(func() { t.screen.Write(buf[:n]) })
+		t.updateScreen(func() { t.screen.Write(buf[:n]) })
 		if err != nil {
 			t.cmd.Wait()
 			return
@@ -102,12 +101,12 @@ func (t *Terminal) read() {
 func (t *Terminal) PID() int { return t.cmd.Process.Pid }
 
 // Done is closed once the program has exited and its output is read.
-func (t *Terminal) Done() <-chan struct{} { return t.ended }
+func (t *Terminal) Done() <-chan struct{} { return t.exited }
 
 // Emulator calls use with the emulator, locked.
-func (t *Terminal) Emulator(use func(*vt.Terminal)) { t.update(func() { use(t.screen) }) }
+func (t *Terminal) Emulator(use func(*vt.Terminal)) { t.updateScreen(func() { use(t.screen) }) }
 
-func (t *Terminal) update(change func()) {
+func (t *Terminal) updateScreen(change func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	change()
@@ -125,7 +124,7 @@ func (t *Terminal) Text() (string, <-chan struct{}) {
 		t.mu.Unlock()
 		select {
 		case <-changed:
-		case <-t.ended: // killed within a frame
+		case <-t.exited: // killed within a frame
 			over = true
 		case <-time.After(Patience): // the half-drawn screen is the best evidence
 			over = true
@@ -133,7 +132,7 @@ func (t *Terminal) Text() (string, <-chan struct{}) {
 		t.mu.Lock()
 	}
 	var b strings.Builder
-	for _, line := range t.lines() {
+	for _, line := range t.screenLines() {
 		for _, run := range line.Line.Runs {
 			b.WriteString(run.Text)
 		}
@@ -146,10 +145,10 @@ func (t *Terminal) Text() (string, <-chan struct{}) {
 func (t *Terminal) Lines() []styled.NumberedLine {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.lines()
+	return t.screenLines()
 }
 
-func (t *Terminal) lines() []styled.NumberedLine {
+func (t *Terminal) screenLines() []styled.NumberedLine {
 	_, first, end := t.screen.Bounds()
 	return t.screen.Lines(first, int(end-first))
 }
@@ -164,7 +163,8 @@ func (t *Terminal) WaitFor(ok func(screen string) bool) error {
 		}
 		select {
 		case <-changed:
-		case <-t.ended:
+		case <-t.exited:
+			// The last output may have arrived together with the exit.
 			if screen, _ := t.Text(); ok(screen) {
 				return nil
 			}
@@ -188,7 +188,7 @@ func (t *Terminal) Press(names ...string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.Write(keys.Encode(nil, key, t.modes())); err != nil {
+		if _, err := t.Write(keys.Encode(nil, key, t.keyModes())); err != nil {
 			return err
 		}
 	}
@@ -197,11 +197,11 @@ func (t *Terminal) Press(names ...string) error {
 
 // Paste pastes text as a terminal does.
 func (t *Terminal) Paste(text string) error {
-	_, err := t.Write(keys.EncodePaste(nil, text, t.modes()))
+	_, err := t.Write(keys.EncodePaste(nil, text, t.keyModes()))
 	return err
 }
 
-func (t *Terminal) modes() keys.Modes {
+func (t *Terminal) keyModes() keys.Modes {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	m := t.screen.Modes()
@@ -214,14 +214,14 @@ func (t *Terminal) Write(p []byte) (int, error) { return t.master.Write(p) }
 
 // Resize changes the terminal's size.
 func (t *Terminal) Resize(cols, rows int) error {
-	t.update(func() { t.screen.Resize(cols, rows) })
+	t.updateScreen(func() { t.screen.Resize(cols, rows) })
 	return pty.Setsize(t.master, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
 }
 
 // ExitStatus waits for the program to exit; 128 + n means signal n.
 func (t *Terminal) ExitStatus() (int, error) {
 	select {
-	case <-t.ended:
+	case <-t.exited:
 	case <-time.After(Patience):
 		screen, _ := t.Text()
 		return 0, fmt.Errorf("the program did not exit; the screen shows:\n%s", screen)
@@ -236,6 +236,6 @@ func (t *Terminal) ExitStatus() (int, error) {
 // Close kills the program and waits for it.
 func (t *Terminal) Close() {
 	t.cmd.Process.Kill()
-	<-t.ended
+	<-t.exited
 	t.master.Close()
 }

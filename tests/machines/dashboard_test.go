@@ -71,7 +71,7 @@ func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 		t.Error(err)
 	}
 	harness.Press(t, screen, "esc")
-	if !harness.Stopped(pid) {
+	if !harness.IsStopped(pid) {
 		t.Fatal("the engine of m20 has not stayed stopped")
 	}
 
@@ -104,7 +104,7 @@ func TestATransferOutlivesItsLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []byte(harness.Numbered((maxCuts + 1) * cutAfter))
+	want := []byte(harness.MakeLines((maxCuts + 1) * cutAfter))
 	if err := os.WriteFile(filepath.Join(from, "big"), want, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -277,7 +277,7 @@ func TestNoKeyIsLostOrDoubledWhenTheLinkIsKilled(t *testing.T) {
 			opens(t, screen, "m1", "far")
 		}
 		harness.Await(t, screen, "far-shown")
-		want := strings.ReplaceAll(harness.Numbered(20_000), "\n", ";")
+		want := strings.ReplaceAll(harness.MakeLines(20_000), "\n", ";")
 		for rest, n := want, 0; rest != ""; n++ {
 			piece := rest[:min(len(rest), 100)]
 			rest = rest[len(piece):]

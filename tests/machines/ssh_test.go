@@ -391,7 +391,7 @@ func copiedOverSSH(t *testing.T, p *harness.Machines) {
 			t.Fatal(err)
 		}
 	}
-	want := []byte(harness.Numbered(4 << 20))
+	want := []byte(harness.MakeLines(4 << 20))
 	if err := os.WriteFile(filepath.Join(from, "large"), want, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package needs skips tests that cannot or should not run here, always with a
-// message that the test report (tests/report) recognises and adds up.
+// Package needs skips tests that cannot or should not run here, always with a message recognised
+// and counted by the test report (tests/report).
 package needs
 
 import (
@@ -24,11 +24,10 @@ func Program(t testing.TB, debianPackage string, names ...string) string {
 	return ""
 }
 
-// Package skips the test because what is missing, and names the Debian package
-// to install.
-func Package(t testing.TB, debianPackage, what string) {
+// Package skips the test because program is missing, and names the Debian package to install.
+func Package(t testing.TB, debianPackage, program string) {
 	t.Helper()
-	t.Skipf("needs %s: apt-get install %s", what, debianPackage)
+	t.Skipf("needs %s: apt-get install %s", program, debianPackage)
 }
 
 // Kernel skips the test because the running kernel lacks feature.
@@ -37,8 +36,8 @@ func Kernel(t testing.TB, feature string, reason any) {
 	t.Skipf("needs a kernel with %s: %v", feature, reason)
 }
 
-// FullRun skips the test in short mode. Tests of the whole program and tests
-// that kill roles or fill disks call it.
+// FullRun skips the test in short mode. Tests of the whole program call it, and tests that kill
+// roles or fill disks.
 func FullRun(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

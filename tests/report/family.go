@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A family is a command and everything it starts. Orphans become children of
-// this process, which waits for them as init would.
+// A family is a command and everything it starts. Orphans become children of this process, which
+// reaps them as init would.
 type family struct {
 	pid    int
-	cgroup string        // holds the cgroups of its engines; "" if this user may not make any
+	cgroup string        // parent of the cgroups of its engines; "" if this user may not create any
 	exited chan struct{} // closed after status and cpu are set
 	status int
 	cpu    time.Duration
 }
 
-// adopt starts cmd and reaps children until it exits. Nothing else may wait for
+// adopt starts cmd and reaps children until it exits. Nothing else in this process may wait for
 // children.
 func adopt(cmd *exec.Cmd) (*family, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -52,8 +52,8 @@ func adopt(cmd *exec.Cmd) (*family, error) {
 	return f, nil
 }
 
-// wait waits for the command and returns its exit status and the processor
-// time of the command and all that it waited for.
+// wait waits for the command. It returns the exit status, and the processor time of the command and
+// of all children it waited for.
 func (f *family) wait() (status int, cpu time.Duration) {
 	<-f.exited
 	return f.status, f.cpu
@@ -66,6 +66,7 @@ func (f *family) reap() {
 		var use unix.Rusage
 		pid, err := unix.Wait4(-1, &ws, 0, &use)
 		if err == nil && pid == f.pid {
+			// x
 			f.status, f.cpu = ws.ExitStatus(), time.Duration(use.Utime.Nano()+use.Stime.Nano())
 			if ws.Signaled() {
 				f.status = 128 + int(ws.Signal())
@@ -79,8 +80,8 @@ func (f *family) reap() {
 	}
 }
 
-// left returns the processes still running after grace.
-func (f *family) left(grace time.Duration) (found []string) {
+// leftovers returns the processes still running after grace.
+func (f *family) leftovers(grace time.Duration) (found []string) {
 	deadline := time.Now().Add(grace)
 	for {
 		_, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
@@ -88,7 +89,8 @@ func (f *family) left(grace time.Duration) (found []string) {
 			break
 		}
 		if time.Now().After(deadline) {
-			found = describe(descendants(os.Getpid()))
+			// All remaining descendants, not only direct children, are leaks.
+			found = describeProcesses(descendants(os.Getpid()))
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -97,7 +99,7 @@ func (f *family) left(grace time.Duration) (found []string) {
 	return found
 }
 
-// removeCgroups removes the empty cgroups of killed engines, which are not leaks.
+// removeCgroups removes the empty cgroups of killed engines. Such cgroups are not leaks.
 func (f *family) removeCgroups() {
 	if f.cgroup == "" {
 		return
@@ -124,7 +126,7 @@ func descendants(pid int) (pids []int) {
 	return pids
 }
 
-func describe(pids []int) (lines []string) {
+func describeProcesses(pids []int) (lines []string) {
 	for _, pid := range pids {
 		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		lines = append(lines, fmt.Sprintf("process %d: %s", pid, bytes.ReplaceAll(command, []byte{0}, []byte{' '})))

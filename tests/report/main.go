@@ -1,6 +1,6 @@
-// Report runs a go test command and adds what go test does not print: the
-// slowest packages and tests, the tests that were skipped with what to install
-// for them, and the processes and files that the run left behind.
+// Report runs a go test command and adds results missing from its output: the slowest packages and
+// tests, the skipped tests with the packages to install for them, and the processes and files left
+// behind.
 //
 //	go run ./tests/report go test ./...
 //
@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	rows  = 10               // packages and tests listed as slowest
-	grace = 10 * time.Second // for what is still shutting down after the last test
+	maxRows = 10               // packages and tests listed as slowest
+	grace   = 10 * time.Second // for processes still shutting down after the last test
 )
 
 // An event is a line of `go test -json` (see `go doc test2json`).
@@ -33,7 +33,7 @@ type event struct {
 	Elapsed                       float64 // seconds
 }
 
-func (e event) name() string { return strings.TrimSuffix(e.Package+" "+e.Test, " ") }
+func (e event) fullName() string { return strings.TrimSuffix(e.Package+" "+e.Test, " ") }
 
 func main() {
 	if len(os.Args) < 3 || os.Args[1] != "go" || os.Args[2] != "test" {
@@ -50,7 +50,7 @@ func main() {
 
 // run runs go test with args and returns the exit status for main.
 func run(args []string) (int, error) {
-	temp, err := os.MkdirTemp("", "rt") // short, because it leads the paths of sockets
+	temp, err := os.MkdirTemp("", "rt") // short, because the paths of sockets begin with it
 	if err != nil {
 		return 0, err
 	}
@@ -66,17 +66,18 @@ func run(args []string) (int, error) {
 	cmd.Stdout = stdout
 	begun := time.Now()
 	family, err := adopt(cmd)
+	// The command must hold the last writing end, or reading would never reach EOF.
 	stdout.Close()
 	if err != nil {
 		return 0, err
 	}
 	s := newSummary(os.Stdout)
-	if err := s.read(events); err != nil {
+	if err := s.readEvents(events); err != nil {
 		return 0, err
 	}
 	status, cpu := family.wait()
-	s.print(time.Since(begun), cpu)
-	left := append(family.left(grace), filesIn(temp)...)
+	s.printReport(time.Since(begun), cpu)
+	left := append(family.leftovers(grace), filesIn(temp)...)
 	for _, l := range left {
 		fmt.Println("left behind:", l)
 	}
@@ -97,10 +98,10 @@ func filesIn(dir string) (found []string) {
 	return found
 }
 
-// A summary prints results as they come and collects the rest for the end.
+// A summary prints results as they arrive and collects the rest for the end.
 type summary struct {
 	out      io.Writer
-	output   map[string][]string // by event.name, of what has not finished
+	output   map[string][]string // by event.fullName, of unfinished tests and packages
 	packages []event
 	tests    []event
 	skipped  map[string]int // by reason
@@ -110,8 +111,8 @@ func newSummary(out io.Writer) *summary {
 	return &summary{out: out, output: map[string][]string{}, skipped: map[string]int{}}
 }
 
-// read handles the events of go test until there are no more.
-func (s *summary) read(from io.Reader) error {
+// readEvents handles the events of go test until EOF.
+func (s *summary) readEvents(from io.Reader) error {
 	lines := bufio.NewReader(from)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -122,29 +123,29 @@ func (s *summary) read(from io.Reader) error {
 			return err
 		}
 		var e event
-		if json.Unmarshal(line, &e) != nil { // not every failure to build is an event
+		if json.Unmarshal(line, &e) != nil { // not every build failure is an event
 			s.out.Write(line)
 			continue
 		}
-		s.add(e)
+		s.addEvent(e)
 	}
 }
 
-func (s *summary) add(e event) {
-	name := e.name()
+func (s *summary) addEvent(e event) {
+	name := e.fullName()
 	switch e.Action {
 	case "build-output":
 		fmt.Fprint(s.out, e.Output)
 	case "output":
 		s.output[name] = append(s.output[name], e.Output)
 	case "pass", "fail", "skip":
-		s.finish(e, s.output[name])
+		s.finishTest(e, s.output[name])
 		delete(s.output, name)
 	}
 }
 
-// finish handles the result of a package or test that printed output.
-func (s *summary) finish(e event, output []string) {
+// finishTest handles the result of a package or test; output is its output so far.
+func (s *summary) finishTest(e event, output []string) {
 	if e.Test == "" {
 		s.packages = append(s.packages, e)
 	} else {
@@ -153,7 +154,7 @@ func (s *summary) finish(e event, output []string) {
 	switch {
 	case e.Action == "fail":
 		fmt.Fprint(s.out, strings.Join(output, ""))
-	case e.Test == "" && len(output) > 0: // the line that go test prints without -json
+	case e.Test == "" && len(output) > 0: // the line printed by go test without -json
 		fmt.Fprint(s.out, output[len(output)-1])
 	case e.Action == "skip":
 		s.skipped[skipReason(output)]++
@@ -169,7 +170,7 @@ func skipReason(output []string) string {
 	return "no known reason: " + strings.Join(strings.Fields(text), " ")
 }
 
-func (s *summary) print(wall, cpu time.Duration) {
+func (s *summary) printReport(wall, cpu time.Duration) {
 	fmt.Fprintf(s.out, "\n%s, %s of processor time\n", wall.Round(time.Second), cpu.Round(time.Second))
 	for _, list := range []struct {
 		title  string
@@ -177,8 +178,8 @@ func (s *summary) print(wall, cpu time.Duration) {
 	}{{"slowest packages", s.packages}, {"slowest tests", s.tests}} {
 		slices.SortFunc(list.events, func(a, b event) int { return cmp.Compare(b.Elapsed, a.Elapsed) })
 		fmt.Fprintf(s.out, "\n%s\n", list.title)
-		for _, e := range list.events[:min(rows, len(list.events))] {
-			fmt.Fprintf(s.out, "%8.1f s  %s\n", e.Elapsed, e.name())
+		for _, e := range list.events[:min(maxRows, len(list.events))] {
+			fmt.Fprintf(s.out, "%8.1f s  %s\n", e.Elapsed, e.fullName())
 		}
 	}
 	if len(s.skipped) > 0 {

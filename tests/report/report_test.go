@@ -24,10 +24,10 @@ const stream = `{"Action":"build-output","ImportPath":"tandem/d","Output":"d.go:
 func TestReportPrintsResultsSlowestAndSkipped(t *testing.T) {
 	var out strings.Builder
 	s := newSummary(&out)
-	if err := s.read(strings.NewReader(stream)); err != nil {
+	if err := s.readEvents(strings.NewReader(stream)); err != nil {
 		t.Fatal(err)
 	}
-	s.print(4*time.Second, 2*time.Second)
+	s.printReport(4*time.Second, 2*time.Second)
 	const want = `d.go:1: broken
 ok  	tandem/a	1.0s
     b_test.go:9: wrong
@@ -60,7 +60,7 @@ func TestReportNamesProcessesAndFilesLeftBehind(t *testing.T) {
 	if status, _ := f.wait(); status != 3 {
 		t.Errorf("status %d, want 3", status)
 	}
-	left := f.left(0)
+	left := f.leftovers(0)
 	for _, pid := range descendants(os.Getpid()) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Error(err)
@@ -69,7 +69,7 @@ func TestReportNamesProcessesAndFilesLeftBehind(t *testing.T) {
 	if len(left) != 1 || !strings.Contains(left[0], "sleep 1000") {
 		t.Errorf("left behind: %q, want the sleep", left)
 	}
-	if left := f.left(time.Minute); left != nil {
+	if left := f.leftovers(time.Minute); left != nil {
 		t.Errorf("left after the kill: %q", left)
 	}
 	dir := t.TempDir()
