@@ -10,24 +10,24 @@ import (
 	"tandem/engine/files/archive"
 )
 
-// Extract unpacks an archive into a folder that is not there yet, or a single
-// compressed file into a file. It is there as a whole or not at all. Unless
-// large is set, an archive that exceeds archive.BoundFor is a TooLarge error.
+// Extract unpacks an archive into a new folder, or a single compressed file into a new file. If it
+// fails, nothing is left behind. Unless large is set, an archive beyond archive.BoundFor is a
+// TooLarge error.
 func Extract(ctx context.Context, t *Tree, from, to string, large bool) (info Info, err error) {
-	err = t.confined(func() (err error) {
-		info, err = extract(ctx, t, from, to, large)
+	err = t.runConfined(func() (err error) {
+		info, err = extractTo(ctx, t, from, to, large)
 		return err
 	})
 	return info, err
 }
 
-func extract(ctx context.Context, t *Tree, from, to string, large bool) (Info, error) {
-	p, err := t.locate(from, way{verb: "extract"})
+func extractTo(ctx context.Context, t *Tree, from, to string, large bool) (Info, error) {
+	p, err := t.locate(from, lookup{verb: "extract"})
 	if err != nil {
 		return Info{}, err
 	}
 	defer p.close()
-	f, info, err := p.open("extract")
+	f, info, err := p.openRegular("extract")
 	if err != nil {
 		return Info{}, err
 	}
@@ -36,10 +36,10 @@ func extract(ctx context.Context, t *Tree, from, to string, large bool) (Info, e
 	if !large {
 		bound = archive.BoundFor(info.Size())
 	}
-	return newAt(t, "extract", to, func(dst side, temp string) error {
-		a, err := archive.Open(&countedFile{ctx, f}, info.Size())
+	return createNew(t, "extract", to, func(dst endpoint, temp string) error {
+		a, err := archive.Open(&progressFile{ctx, f}, info.Size())
 		if err == nil {
-			err = unpack(ctx, a, dst, temp, bound)
+			err = unpackArchive(ctx, a, dst, temp, bound)
 		}
 		if errors.Is(err, archive.ErrBound) {
 			return errorf(TooLarge, "extract %s: it unpacks to more than %d MB, or %d files", p.path, bound.Bytes>>20, bound.Entries)
@@ -48,50 +48,52 @@ func extract(ctx context.Context, t *Tree, from, to string, large bool) (Info, e
 	})
 }
 
-// archiveError is an error of an archive; one of the file system is told in its
-// own words.
+// archiveError adds verb and path to an error in the archive's data. Errors of the file system are
+// reported as such.
 func archiveError(verb, path string, err error) error {
 	var inSystem *fs.PathError
 	var inLink *os.LinkError
 	var ours *Error
 	if err == nil || errors.As(err, &ours) || errors.As(err, &inSystem) || errors.As(err, &inLink) || errors.Is(err, context.Canceled) {
-		return failure(verb, path, err)
+		return fileError(verb, path, err)
 	}
 	return errorf(Failed, "%s %s: %v", verb, path, err)
 }
 
-// newAt makes something new beside a path, and then puts it there.
-func newAt(t *Tree, verb, to string, fill func(dst side, temp string) error) (Info, error) {
-	b, err := t.locate(to, way{verb: verb + " to", link: true})
+// createNew lets fill create something under a temporary name next to the path to, and then renames
+// it. to must not exist yet.
+func createNew(t *Tree, verb, to string, fill func(dst endpoint, temp string) error) (Info, error) {
+	b, err := t.locate(to, lookup{verb: verb + " to", noFollow: true})
 	if err != nil {
 		return Info{}, err
 	}
 	defer b.close()
-	dst, err := b.side()
+	dst, err := b.openEndpoint()
 	if err != nil {
-		return Info{}, failure(verb+" to", b.path, err)
+		return Info{}, fileError(verb+" to", b.path, err)
 	}
 	defer dst.dir.Close()
 	switch {
 	case b.isRoot(t.Roots):
 		return Info{}, errorf(Invalid, "%s to %s: it is itself one of the allowed folders", verb, b.path)
 	case dst.info != nil:
-		return Info{}, errorf(Exists, "%s to %s: the target already exists", verb, b.path).hint("choose another name")
+		return Info{}, errorf(Exists, "%s to %s: the target already exists", verb, b.path).withHint("choose another name")
 	}
-	temp := temporary(dst.name)
+	temp := tempName(dst.name)
 	if err = fill(dst, temp); err == nil {
-		err = rename(dst.dir, temp, dst.dir, dst.name, false)
+		err = renameEntry(dst.dir, temp, dst.dir, dst.name, false)
 	}
 	if err != nil {
-		_ = dst.dir.RemoveAll(temp) // what matters is why it could not be used
-		return Info{}, failure(verb+" to", b.path, err)
+		// The first error is the one to report.
+		_ = dst.dir.RemoveAll(temp)
+		return Info{}, fileError(verb+" to", b.path, err)
 	}
-	return t.stat(b, verb)
+	return t.describe(b, verb)
 }
 
-// unpack puts what an archive holds beside dst. A folder that holds all the rest
-// and is called as dst is dst itself.
-func unpack(ctx context.Context, a *archive.Archive, dst side, temp string, bound archive.Bound) error {
+// unpackArchive unpacks a into temp, next to dst. If the archive holds only a folder with dst's
+// name, the contents of that folder are unpacked, so that src.zip does not become src/src.
+func unpackArchive(ctx context.Context, a *archive.Archive, dst endpoint, temp string, bound archive.Bound) error {
 	if a.Single() {
 		f, err := dst.dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil {
@@ -110,44 +112,46 @@ func unpack(ctx context.Context, a *archive.Archive, dst side, temp string, boun
 	if err := a.Extract(ctx, into.Root, bound); err != nil {
 		return err
 	}
-	entries, err := into.entries()
+	entries, err := into.readEntries()
 	if err != nil || len(entries) != 1 || !entries[0].IsDir() || entries[0].Name() != dst.name {
 		return err
 	}
-	within := temporary(dst.name)
-	if err := rename(into, dst.name, dst.dir, within, false); err != nil {
+	// The inner folder leaves temp under another name and then replaces it: both cannot be called
+	// temp at once.
+	within := tempName(dst.name)
+	if err := renameEntry(into, dst.name, dst.dir, within, false); err != nil {
 		return err
 	}
 	if err := dst.dir.Remove(temp); err != nil {
 		return err
 	}
-	return rename(dst.dir, within, dst.dir, temp, false)
+	return renameEntry(dst.dir, within, dst.dir, temp, false)
 }
 
-// A countedFile counts what is read of it as progress.
-type countedFile struct {
+// A progressFile counts the bytes read from it as progress.
+type progressFile struct {
 	ctx context.Context
 	f   *os.File
 }
 
-func (c *countedFile) ReadAt(p []byte, off int64) (int, error) {
+func (c *progressFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := c.f.ReadAt(p, off)
-	progressed(c.ctx, int64(n))
+	addProgress(c.ctx, int64(n))
 	return n, err
 }
 
-// Pack makes an archive of files and folders, of the kind that its name tells.
-// Links are packed as links, and devices, pipes and sockets are left out.
+// Pack creates an archive of files and folders; the extension of to selects the format. Links are
+// packed as links; devices, pipes and sockets are left out.
 func Pack(ctx context.Context, t *Tree, paths []string, to string) (info Info, err error) {
-	err = t.confined(func() (err error) {
-		info, err = pack(ctx, t, paths, to)
+	err = t.runConfined(func() (err error) {
+		info, err = packAll(ctx, t, paths, to)
 		return err
 	})
 	return info, err
 }
 
-func pack(ctx context.Context, t *Tree, paths []string, to string) (Info, error) {
-	return newAt(t, "pack", to, func(dst side, temp string) error {
+func packAll(ctx context.Context, t *Tree, paths []string, to string) (Info, error) {
+	return createNew(t, "pack", to, func(dst endpoint, temp string) error {
 		f, err := dst.dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil {
 			return err
@@ -158,7 +162,7 @@ func pack(ctx context.Context, t *Tree, paths []string, to string) (Info, error)
 			return errorf(Invalid, "pack to %s: %v", dst.path, err)
 		}
 		for _, path := range paths {
-			if err = packOne(ctx, t, packer, path); err != nil {
+			if err = packPath(ctx, t, packer, path); err != nil {
 				break
 			}
 		}
@@ -169,22 +173,22 @@ func pack(ctx context.Context, t *Tree, paths []string, to string) (Info, error)
 	})
 }
 
-func packOne(ctx context.Context, t *Tree, to *archive.Packer, path string) error {
-	p, err := t.locate(path, way{verb: "pack", link: true})
+func packPath(ctx context.Context, t *Tree, to *archive.Packer, path string) error {
+	p, err := t.locate(path, lookup{verb: "pack", noFollow: true})
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	src, err := p.side()
+	src, err := p.openEndpoint()
 	if err != nil {
-		return failure("pack", p.path, err)
+		return fileError("pack", p.path, err)
 	}
 	defer src.dir.Close()
-	return failure("pack", p.path, packAny(ctx, to, src.dir, src.name, src.name))
+	return fileError("pack", p.path, packEntry(ctx, to, src.dir, src.name, src.name))
 }
 
-// packAny packs what is called name in a folder, with all in it, under a path.
-func packAny(ctx context.Context, to *archive.Packer, dir *opened, name, path string) error {
+// packEntry packs the entry name of dir, recursively, under path in the archive.
+func packEntry(ctx context.Context, to *archive.Packer, dir *openDir, name, path string) error {
 	info, err := dir.Lstat(name)
 	if err != nil {
 		return err
@@ -211,19 +215,19 @@ func packAny(ctx context.Context, to *archive.Packer, dir *opened, name, path st
 		return err
 	}
 	defer sub.Close()
-	entries, err := entriesOf(sub)
+	entries, err := sortedEntries(sub)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if err := packAny(ctx, to, sub, e.Name(), path+"/"+e.Name()); err != nil {
-			return within(e.Name(), err)
+		if err := packEntry(ctx, to, sub, e.Name(), path+"/"+e.Name()); err != nil {
+			return inEntry(e.Name(), err)
 		}
 	}
 	return nil
 }
 
-func packFile(ctx context.Context, to *archive.Packer, dir *opened, name, path string) error {
+func packFile(ctx context.Context, to *archive.Packer, dir *openDir, name, path string) error {
 	f, info, err := openIn(dir, name)
 	if err != nil {
 		return err
@@ -233,12 +237,14 @@ func packFile(ctx context.Context, to *archive.Packer, dir *opened, name, path s
 		return notRegular{info.Mode()}
 	}
 	return to.Add(path, info, "", func(out io.Writer) error {
+		// The archive's header promises info.Size() bytes: a growing file is cut there, a shrinking
+		// one is an error.
 		for rest := info.Size(); rest > 0; {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			n, err := io.CopyN(out, f, min(rest, packStep))
-			progressed(ctx, n)
+			addProgress(ctx, n)
 			if rest -= n; errors.Is(err, io.EOF) {
 				return errors.New("it shrank while it was being packed")
 			}
@@ -250,5 +256,5 @@ func packFile(ctx context.Context, to *archive.Packer, dir *opened, name, path s
 	})
 }
 
-// packStep is how much of a file is packed between two looks at the context.
+// packStep is how many bytes of a file are packed between checks of the context.
 const packStep = 1 << 20

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-func TestWhatIsPackedIsExtractedAlike(t *testing.T) {
-	g := openGround(t)
-	g.file("src/a", "alpha")
-	g.file("src/sub/b", "beta")
+func TestExtractRestoresPackedFiles(t *testing.T) {
+	g := newOpenTree(t)
+	g.addFile("src/a", "alpha")
+	g.addFile("src/sub/b", "beta")
 	if err := os.Symlink("sub/b", filepath.Join(g.root, "src/link")); err != nil {
 		t.Fatal(err)
 	}
-	g.file("alone", "one")
+	g.addFile("alone", "one")
 	for _, name := range []string{"x.zip", "x.tar", "x.tar.gz", "x.tgz"} {
 		if _, err := Pack(t.Context(), g.Tree, []string{"src", "alone"}, name); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -28,9 +28,9 @@ func TestWhatIsPackedIsExtractedAlike(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		g.holds("out-"+name+"/src/a", "alpha")
-		g.holds("out-"+name+"/src/link", "beta")
-		g.holds("out-"+name+"/alone", "one")
+		g.checkContent("out-"+name+"/src/a", "alpha")
+		g.checkContent("out-"+name+"/src/link", "beta")
+		g.checkContent("out-"+name+"/alone", "one")
 		if _, err := Extract(t.Context(), g.Tree, name, "out-"+name, false); !errors.Is(err, Exists) {
 			t.Errorf("%s is extracted over what is there: %v", name, err)
 		}
@@ -38,12 +38,12 @@ func TestWhatIsPackedIsExtractedAlike(t *testing.T) {
 	if _, err := Pack(t.Context(), g.Tree, []string{"src"}, "x.rar"); !errors.Is(err, Invalid) {
 		t.Errorf("packed into another kind: %v", err)
 	}
-	g.alone(t)
+	g.checkNoTemp(t)
 }
 
-func TestAFolderOfTheNameOfTheArchiveIsNotDoubled(t *testing.T) {
-	g := openGround(t)
-	g.file("src/a", "alpha")
+func TestExtractDoesNotNestFolderNamedLikeArchive(t *testing.T) {
+	g := newOpenTree(t)
+	g.addFile("src/a", "alpha")
 	if _, err := Pack(t.Context(), g.Tree, []string{"src"}, "src.tar.gz"); err != nil {
 		t.Fatal(err)
 	}
@@ -53,12 +53,12 @@ func TestAFolderOfTheNameOfTheArchiveIsNotDoubled(t *testing.T) {
 	if _, err := Extract(t.Context(), g.Tree, "src.tar.gz", "src", false); err != nil {
 		t.Fatal(err)
 	}
-	g.holds("src/a", "alpha")
-	g.alone(t)
+	g.checkContent("src/a", "alpha")
+	g.checkNoTemp(t)
 }
 
-func TestABadArchiveLeavesNothingBehind(t *testing.T) {
-	g := openGround(t)
+func TestFailedExtractLeavesNothingBehind(t *testing.T) {
+	g := newOpenTree(t)
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, name := range []string{"good", "../bad"} {
@@ -69,12 +69,12 @@ func TestABadArchiveLeavesNothingBehind(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	g.file("bad.tar", b.String())
+	g.addFile("bad.tar", b.String())
 	_, err := Extract(t.Context(), g.Tree, "bad.tar", "bad", false)
 	if err == nil || !strings.Contains(err.Error(), "outside") {
 		t.Errorf("it says %v", err)
 	}
-	g.file("text.zip", "no archive")
+	g.addFile("text.zip", "no archive")
 	if _, err := Extract(t.Context(), g.Tree, "text.zip", "out", false); err == nil || !strings.Contains(err.Error(), "not a zip") {
 		t.Errorf("it says %v", err)
 	}
@@ -83,21 +83,21 @@ func TestABadArchiveLeavesNothingBehind(t *testing.T) {
 			t.Errorf("%s is there", name)
 		}
 	}
-	g.alone(t)
+	g.checkNoTemp(t)
 }
 
-// alone makes sure that nothing unfinished is left.
-func (g *ground) alone(t *testing.T) {
+// checkNoTemp fails if a temporary file is left.
+func (g *testTree) checkNoTemp(t *testing.T) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(g.root, ".*.tmp")); len(left) > 0 {
 		t.Errorf("left behind are %q", left)
 	}
 }
 
-func TestArchivesStayInTheAllowedFolders(t *testing.T) {
-	g := openGround(t)
-	g.file("in/a", "alpha")
-	g.file("secret", "s")
+func TestArchivesCannotLeaveAllowedFolders(t *testing.T) {
+	g := newOpenTree(t)
+	g.addFile("in/a", "alpha")
+	g.addFile("secret", "s")
 	confined := &Tree{Roots: []string{filepath.Join(g.root, "in")}, Home: g.root}
 	out := filepath.Join(g.root, "out")
 	if _, err := Pack(t.Context(), confined, []string{filepath.Join(g.root, "secret")}, "x.zip"); !errors.Is(err, Outside) {
@@ -117,10 +117,10 @@ func TestArchivesStayInTheAllowedFolders(t *testing.T) {
 	}
 }
 
-func TestTheTrashIsListedTheLastFirstAndForgetsWhatIsDeleted(t *testing.T) {
-	g := openGround(t)
-	g.file("a b", "old")
-	g.file("dir/c", "new")
+func TestListTrashSortsByDateAndDropsDeletedItems(t *testing.T) {
+	g := newOpenTree(t)
+	g.addFile("a b", "old")
+	g.addFile("dir/c", "new")
 	day := time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
 	if _, err := g.Trash("a b", day); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestTheTrashIsListedTheLastFirstAndForgetsWhatIsDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine := func() (all []Trashed) {
+	mine := func() (all []TrashItem) {
 		listed, err := ListTrash(g.Tree)
 		if err != nil {
 			t.Fatal(err)

@@ -7,50 +7,51 @@ import (
 	"syscall"
 )
 
-// Mkdir makes a folder; with parents those above it too, and it is content if
-// it exists.
+// Mkdir creates a folder. With parents it creates missing parents too, and an existing folder is
+// not an error.
 func (t *Tree) Mkdir(path string, parents bool) (info Info, err error) {
-	err = t.confined(func() (err error) {
-		info, err = t.mkdir(path, parents)
+	err = t.runConfined(func() (err error) {
+		info, err = t.makeFolder(path, parents)
 		return err
 	})
 	return info, err
 }
 
-func (t *Tree) mkdir(path string, parents bool) (Info, error) {
-	p, err := t.locate(path, way{verb: "make folder", make: parents})
+func (t *Tree) makeFolder(path string, parents bool) (Info, error) {
+	p, err := t.locate(path, lookup{verb: "make folder", makeRoot: parents})
 	if err != nil {
 		return Info{}, err
 	}
 	defer p.close()
-	if err := p.mkdir(parents, 0o777); err != nil {
-		return Info{}, failure("make folder", p.path, err)
+	if err := p.makeDir(parents, 0o777); err != nil {
+		return Info{}, fileError("make folder", p.path, err)
 	}
-	return t.stat(p, "make folder")
+	return t.describe(p, "make folder")
 }
 
-func (p place) mkdir(parents bool, perm fs.FileMode) error {
+func (p location) makeDir(parents bool, perm fs.FileMode) error {
 	if parents {
 		return p.root.MkdirAll(p.rel, perm)
 	}
 	return p.root.Mkdir(p.rel, perm)
 }
 
-// mkdirAll makes a folder and those above it.
-func (t *Tree) mkdirAll(verb, path string, perm fs.FileMode) error {
-	p, err := t.locate(path, way{verb: verb, make: true})
+// makeFolders creates a folder and its parents.
+func (t *Tree) makeFolders(verb, path string, perm fs.FileMode) error {
+	p, err := t.locate(path, lookup{verb: verb, makeRoot: true})
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	return failure(verb, p.path, p.mkdir(true, perm))
+	return fileError(verb, p.path, p.makeDir(true, perm))
 }
 
-// Delete removes a file, a link, or a folder: one that holds something only
-// recursively. Links in it are removed, not followed.
+// Delete removes a file, a link or a folder. A folder with content is only removed if recursive is
+// set. Links inside are removed, not followed.
 func (t *Tree) Delete(ctx context.Context, path string, recursive bool) error {
-	return t.confined(func() error {
-		err := t.delete(ctx, path, recursive)
+	return t.runConfined(func() error {
+		err := t.deletePath(ctx, path, recursive)
+		// In the trash, the record goes with its item. Trees with roots cannot reach the trash.
 		if err == nil && len(t.Roots) == 0 {
 			dropRecord(t, path)
 		}
@@ -58,8 +59,8 @@ func (t *Tree) Delete(ctx context.Context, path string, recursive bool) error {
 	})
 }
 
-func (t *Tree) delete(ctx context.Context, path string, recursive bool) error {
-	p, err := t.locate(path, way{verb: "delete", link: true})
+func (t *Tree) deletePath(ctx context.Context, path string, recursive bool) error {
+	p, err := t.locate(path, lookup{verb: "delete", noFollow: true})
 	if err != nil {
 		return err
 	}
@@ -67,14 +68,14 @@ func (t *Tree) delete(ctx context.Context, path string, recursive bool) error {
 	if p.isRoot(t.Roots) {
 		return errorf(Invalid, "delete %s: it is itself one of the allowed folders", p.path)
 	}
-	dir, name, err := p.parent(false)
+	dir, name, err := p.openParent(false)
 	if err != nil {
-		return failure("delete", p.path, err)
+		return fileError("delete", p.path, err)
 	}
 	defer dir.Close()
 	info, err := dir.Lstat(name)
-	if err == nil && dir.closed.lieIn(idOf(info)) {
-		return holdsClosed("delete", p.path)
+	if err == nil && dir.offLimits.anyBelow(idOf(info)) {
+		return holdsOffLimits("delete", p.path)
 	}
 	if err == nil && recursive && info.IsDir() {
 		err = removeAll(ctx, dir, name)
@@ -82,19 +83,19 @@ func (t *Tree) delete(ctx context.Context, path string, recursive bool) error {
 		err = dir.Remove(name)
 	}
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
-		return errorf(Exists, "delete %s: the folder is not empty", p.path).hint("delete it recursively")
+		return errorf(Exists, "delete %s: the folder is not empty", p.path).withHint("delete it recursively")
 	}
-	return failure("delete", p.path, err)
+	return fileError("delete", p.path, err)
 }
 
-// isRoot reports whether the place is a root itself, or has one below it.
-func (p place) isRoot(roots []string) bool {
+// isRoot reports whether the location is a root or an ancestor of one.
+func (p location) isRoot(roots []string) bool {
 	if p.rel == "." {
 		return true
 	}
 	for _, root := range roots {
-		for _, dir := range aliases(root) {
-			if _, within := below(p.real, dir); within {
+		for _, dir := range rootAliases(root) {
+			if _, within := relBelow(p.real, dir); within {
 				return true
 			}
 		}
@@ -102,13 +103,13 @@ func (p place) isRoot(roots []string) bool {
 	return false
 }
 
-// removeAll removes a folder with all in it, and stops when ctx ends.
-func removeAll(ctx context.Context, dir *opened, name string) error {
+// removeAll removes a folder and its contents, until ctx is done.
+func removeAll(ctx context.Context, dir *openDir, name string) error {
 	sub, err := dir.OpenRoot(asFolder(name))
 	if err != nil {
 		return err
 	}
-	entries, err := entriesOf(sub)
+	entries, err := sortedEntries(sub)
 	for _, e := range entries {
 		if err != nil {
 			break
@@ -122,10 +123,10 @@ func removeAll(ctx context.Context, dir *opened, name string) error {
 			err = sub.Remove(e.Name())
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			err = nil // somebody else was faster
+			err = nil // another process was faster
 		}
 		if err != nil {
-			err = within(e.Name(), err)
+			err = inEntry(e.Name(), err)
 		}
 	}
 	sub.Close()
@@ -135,118 +136,119 @@ func removeAll(ctx context.Context, dir *opened, name string) error {
 	return dir.Remove(name)
 }
 
-// Move moves or renames a file or folder; a link is moved itself.
+// Move moves or renames a file or folder, and a link itself. Between file systems it copies and
+// deletes.
 func (t *Tree) Move(ctx context.Context, from, to string, overwrite bool) (info Info, err error) {
-	err = t.confined(func() (err error) {
-		info, err = t.move(ctx, from, to, overwrite)
+	err = t.runConfined(func() (err error) {
+		info, err = t.movePath(ctx, from, to, overwrite)
 		return err
 	})
 	return info, err
 }
 
-func (t *Tree) move(ctx context.Context, from, to string, overwrite bool) (Info, error) {
-	return t.transfer("move", from, to, overwrite, func(a, b side) error {
-		err := rename(a.dir, a.name, b.dir, b.name, overwrite)
+func (t *Tree) movePath(ctx context.Context, from, to string, overwrite bool) (Info, error) {
+	return t.transfer("move", from, to, overwrite, func(a, b endpoint) error {
+		err := renameEntry(a.dir, a.name, b.dir, b.name, overwrite)
 		if !errors.Is(err, syscall.EXDEV) {
 			return err
 		}
 		if err := copyTo(ctx, a, b, overwrite); err != nil {
 			return err
 		}
-		return remove(ctx, a)
+		return removeEntry(ctx, a)
 	})
 }
 
-// holdsClosed is the error of what would take something closed with it.
-func holdsClosed(verb, path string) error {
+// holdsOffLimits returns the error for changing a folder above an off-limits path.
+func holdsOffLimits(verb, path string) error {
 	return errorf(Outside, "%s %s: it contains Tandem's own files, which are closed to agents", verb, path)
 }
 
-func remove(ctx context.Context, s side) error {
+func removeEntry(ctx context.Context, s endpoint) error {
 	if s.info.IsDir() {
 		return removeAll(ctx, s.dir, s.name)
 	}
 	return s.dir.Remove(s.name)
 }
 
-// Copy copies a file or folder with its permissions and times. Links are copied
-// as links.
+// Copy copies a file or folder with its permissions and times. Links are copied as links.
 func (t *Tree) Copy(ctx context.Context, from, to string, overwrite bool) (info Info, err error) {
-	err = t.confined(func() (err error) {
-		info, err = t.copy(ctx, from, to, overwrite)
+	err = t.runConfined(func() (err error) {
+		info, err = t.copyPath(ctx, from, to, overwrite)
 		return err
 	})
 	return info, err
 }
 
-func (t *Tree) copy(ctx context.Context, from, to string, overwrite bool) (Info, error) {
-	return t.transfer("copy", from, to, overwrite, func(a, b side) error {
+func (t *Tree) copyPath(ctx context.Context, from, to string, overwrite bool) (Info, error) {
+	return t.transfer("copy", from, to, overwrite, func(a, b endpoint) error {
 		return copyTo(ctx, a, b, overwrite)
 	})
 }
 
-// A side is one end of a move or copy.
-type side struct {
-	dir  *opened
+// An endpoint is the source or target of a move or copy.
+type endpoint struct {
+	dir  *openDir
 	name string
 	path string
-	info fs.FileInfo // of what is there; nil for nothing
+	info fs.FileInfo // of the existing entry; nil if there is none
 }
 
-func (p place) side() (side, error) {
-	dir, name, err := p.parent(false)
+func (p location) openEndpoint() (endpoint, error) {
+	dir, name, err := p.openParent(false)
 	if err != nil {
-		return side{}, err
+		return endpoint{}, err
 	}
 	info, err := dir.Lstat(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		dir.Close()
-		return side{}, err
+		return endpoint{}, err
 	}
-	return side{dir: dir, name: name, path: p.path, info: info}, nil
+	return endpoint{dir: dir, name: name, path: p.path, info: info}, nil
 }
 
-func (t *Tree) transfer(verb, from, to string, overwrite bool, do func(a, b side) error) (Info, error) {
-	a, err := t.locate(from, way{verb: verb, link: true})
+func (t *Tree) transfer(verb, from, to string, overwrite bool, do func(a, b endpoint) error) (Info, error) {
+	a, err := t.locate(from, lookup{verb: verb, noFollow: true})
 	if err != nil {
 		return Info{}, err
 	}
 	defer a.close()
-	b, err := t.locate(to, way{verb: verb + " to", link: true})
+	b, err := t.locate(to, lookup{verb: verb + " to", noFollow: true})
 	if err != nil {
 		return Info{}, err
 	}
 	defer b.close()
-	src, err := a.side()
+	src, err := a.openEndpoint()
 	if err != nil {
-		return Info{}, failure(verb, a.path, err)
+		return Info{}, fileError(verb, a.path, err)
 	}
 	defer src.dir.Close()
-	dst, err := b.side()
+	dst, err := b.openEndpoint()
 	if err != nil {
-		return Info{}, failure(verb+" to", b.path, err)
+		return Info{}, fileError(verb+" to", b.path, err)
 	}
 	defer dst.dir.Close()
-	if err := transferable(t.Roots, verb, a, b, src, dst, overwrite); err != nil {
+	if err := checkTransfer(t.Roots, verb, a, b, src, dst, overwrite); err != nil {
 		return Info{}, err
 	}
 	if err := do(src, dst); err != nil {
-		return Info{}, failure(verb+" "+a.path+" to", b.path, err)
+		return Info{}, fileError(verb+" "+a.path+" to", b.path, err)
 	}
-	return t.stat(b, verb)
+	return t.describe(b, verb)
 }
 
-// transferable refuses what makes no sense or would destroy something.
-func transferable(roots []string, verb string, a, b place, src, dst side, overwrite bool) error {
-	_, inside := below(a.real, b.real)
+// checkTransfer rejects a transfer that makes no sense or would destroy something.
+func checkTransfer(roots []string, verb string, a, b location, src, dst endpoint, overwrite bool) error {
+	_, inside := relBelow(a.real, b.real)
+	// Paths alone do not show it if links or mounts lead from one to the other.
 	if !inside && src.info != nil {
-		inside = relation(end{a.real, src.info}, end{b.real, dst.info}) == Inside
+		inside = compareEnds(pathInfo{a.real, src.info}, pathInfo{b.real, dst.info}) == Inside
 	}
 	switch {
 	case src.info == nil:
-		return failure(verb, a.path, fs.ErrNotExist)
-	case verb == "move" && src.dir.closed.lieIn(idOf(src.info)):
-		return holdsClosed(verb, a.path)
+		return fileError(verb, a.path, fs.ErrNotExist)
+	case verb == "move" && src.dir.offLimits.anyBelow(idOf(src.info)):
+		return holdsOffLimits(verb, a.path)
 	case a.isRoot(roots) || b.isRoot(roots):
 		return errorf(Invalid, "%s %s: it is itself one of the allowed folders", verb, a.path)
 	case inside:
@@ -254,7 +256,7 @@ func transferable(roots []string, verb string, a, b place, src, dst side, overwr
 	case dst.info == nil:
 		return nil
 	case !overwrite:
-		return errorf(Exists, "%s to %s: the target already exists", verb, b.path).hint("allow overwriting, or choose another name")
+		return errorf(Exists, "%s to %s: the target already exists", verb, b.path).withHint("allow overwriting, or choose another name")
 	case dst.info.IsDir():
 		return errorf(Exists, "%s to %s: the target is a folder; only files can be replaced", verb, b.path)
 	case src.info.IsDir():

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFoldersAreMadeAndDeleted(t *testing.T) {
-	g := newGround(t)
-	g.file("full/f", "")
-	g.link("full", "to full")
+func TestMkdirAndDeleteReportErrors(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("full/f", "")
+	g.addLink("full", "to full")
 	mkdir := func(path string, parents bool, want error) {
 		t.Helper()
 		info, err := g.Mkdir(path, parents)
@@ -44,17 +44,17 @@ func TestFoldersAreMadeAndDeleted(t *testing.T) {
 	remove("b", false, Exists)
 	remove("b", true, nil)
 	remove("to full", true, nil)
-	g.holds("full/f", "")
+	g.checkContent("full/f", "")
 	remove("full/f", true, nil)
 	remove("full/f/x", true, NotFound)
-	g.tidy("", ".keep", "full")
+	g.checkNames("", ".keep", "full")
 }
 
 func TestMoveAndCopyDestroyNothing(t *testing.T) {
-	g := newGround(t)
-	g.file("f", "f")
-	g.file("other", "other")
-	g.file("dir/in", "in")
+	g := newTestTree(t)
+	g.addFile("f", "f")
+	g.addFile("other", "other")
+	g.addFile("dir/in", "in")
 	both := func(from, to string, overwrite bool, want error) {
 		t.Helper()
 		if _, err := g.Copy(t.Context(), from, to, overwrite); !errors.Is(err, want) {
@@ -72,23 +72,23 @@ func TestMoveAndCopyDestroyNothing(t *testing.T) {
 	both("gone", "x", false, NotFound)
 	both("f", "gone/x", false, NotFound)
 	both("f", "other/x", false, NotDir)
-	g.tidy("", ".keep", "dir", "f", "other")
-	g.holds("other", "other")
+	g.checkNames("", ".keep", "dir", "f", "other")
+	g.checkContent("other", "other")
 	if info, err := g.Copy(t.Context(), "f", "other", true); err != nil || info.Path != g.root+"/other" {
 		t.Errorf("%+v, %v", info, err)
 	}
-	g.holds("other", "f")
+	g.checkContent("other", "f")
 	if info, err := g.Move(t.Context(), "dir", "moved", false); err != nil || info.Type != "dir" {
 		t.Errorf("%+v, %v", info, err)
 	}
-	g.holds("moved/in", "in")
+	g.checkContent("moved/in", "in")
 }
 
-func TestCopyKeepsWhatFilesAre(t *testing.T) {
-	g := newGround(t)
-	g.file("dir/run", "x")
-	g.file("dir/sub/f", "y")
-	g.link("../nowhere", "dir/link")
+func TestCopyKeepsModesTimesAndLinks(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("dir/run", "x")
+	g.addFile("dir/sub/f", "y")
+	g.addLink("../nowhere", "dir/link")
 	then := time.Date(2020, 2, 3, 4, 5, 6, 7000, time.UTC)
 	for path, mode := range map[string]os.FileMode{"dir/run": 0o751, "dir/sub": 0o700} {
 		path = filepath.Join(g.root, path)
@@ -119,9 +119,9 @@ func TestCopyKeepsWhatFilesAre(t *testing.T) {
 	}
 }
 
-func TestACopyThatFailsLeavesNothing(t *testing.T) {
-	g := newGround(t)
-	g.file("dir/f", "")
+func TestCancelledCopyLeavesNothing(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("dir/f", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, from := range []string{"dir", "dir/f"} {
@@ -129,12 +129,12 @@ func TestACopyThatFailsLeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	g.tidy("", ".keep", "dir")
+	g.checkNames("", ".keep", "dir")
 }
 
-func TestPipesAndSocketsInAFolderAreCopied(t *testing.T) {
-	g := newGround(t)
-	g.file("dir/f", "")
+func TestCopyIncludesPipesAndSockets(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("dir/f", "")
 	if err := syscall.Mkfifo(filepath.Join(g.root, "dir/pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -151,35 +151,35 @@ func TestPipesAndSocketsInAFolderAreCopied(t *testing.T) {
 	}
 }
 
-func TestAFailureInAFolderNamesTheFile(t *testing.T) {
+func TestErrorBelowFolderNamesTheFile(t *testing.T) {
 	denied := &fs.PathError{Op: "openat", Path: "f", Err: syscall.EACCES}
 	for want, err := range map[string]error{
-		"copy /a to /b: sub/f: permission denied":            within("sub", within("f", denied)),
-		"copy /a to /b: sub/dev: it is a device, not a file": within("sub", within("dev", notRegular{fs.ModeDevice})),
-		"copy /a to /b: no space left":                       within("sub", within("f", syscall.ENOSPC)),
+		"copy /a to /b: sub/f: permission denied":            inEntry("sub", inEntry("f", denied)),
+		"copy /a to /b: sub/dev: it is a device, not a file": inEntry("sub", inEntry("dev", notRegular{fs.ModeDevice})),
+		"copy /a to /b: no space left":                       inEntry("sub", inEntry("f", syscall.ENOSPC)),
 		"copy /a to /b: permission denied":                   denied,
-		"copy /a to /b: f: no such file or folder":           within("f", fs.ErrNotExist),
+		"copy /a to /b: f: no such file or folder":           inEntry("f", fs.ErrNotExist),
 	} {
-		got := failure("copy /a to", "/b", err)
+		got := fileError("copy /a to", "/b", err)
 		if got.Error() != want {
 			t.Errorf("it is told as %q, not %q", got, want)
 		}
 	}
-	if err := within("f", context.Canceled); err != context.Canceled {
+	if err := inEntry("f", context.Canceled); err != context.Canceled {
 		t.Errorf("the end of a copy is told as %v", err)
 	}
-	if err := failure("copy", "/b", within("f", denied)); !errors.Is(err, Denied) {
+	if err := fileError("copy", "/b", inEntry("f", denied)); !errors.Is(err, Denied) {
 		t.Errorf("%v has another reason", err)
 	}
 }
 
-func TestStatAndListTellOfLinks(t *testing.T) {
-	g := newGround(t)
-	g.file("dir/f", "12345")
-	g.link("dir", "to dir")
-	g.link("dir/f", "to file")
-	g.link("gone", "broken")
-	g.link("../root-outside", "out")
+func TestStatAndListDescribeLinks(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("dir/f", "12345")
+	g.addLink("dir", "to dir")
+	g.addLink("dir/f", "to file")
+	g.addLink("gone", "broken")
+	g.addLink("../root-outside", "out")
 	if err := os.Chmod(filepath.Join(g.root, "dir"), 0o755|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
@@ -214,10 +214,10 @@ func TestStatAndListTellOfLinks(t *testing.T) {
 	}
 }
 
-func TestAFolderIsListedInParts(t *testing.T) {
-	g := newGround(t)
+func TestListReturnsFolderInPages(t *testing.T) {
+	g := newTestTree(t)
 	for _, name := range []string{"e", "b", "a", "d", "c"} {
-		g.file(name, "")
+		g.addFile(name, "")
 	}
 	g.Names = &Names{}
 	var got []string
@@ -239,18 +239,18 @@ func TestAFolderIsListedInParts(t *testing.T) {
 	if !slices.Equal(got, []string{"a", "b", "c", "d", "e"}) {
 		t.Errorf("got %q", got)
 	}
-	if err := os.Chtimes(g.root, time.Time{}, time.Unix(1, 0)); err != nil { // as a change does at some time
+	if err := os.Chtimes(g.root, time.Time{}, time.Unix(1, 0)); err != nil { // make the next change visible in the modification time
 		t.Fatal(err)
 	}
-	g.file("bb", "")
+	g.addFile("bb", "")
 	out, err := g.List(t.Context(), ListRequest{After: "b", Limit: 1})
 	if err != nil || len(out.Entries) != 1 || out.Entries[0].Name != "bb" || out.Omitted != 3 {
 		t.Errorf("after a change: %+v, %v", out, err)
 	}
 }
 
-func TestAllNamesAreListed(t *testing.T) {
-	g := newGround(t)
+func TestListAndFindReturnUnusualNames(t *testing.T) {
+	g := newTestTree(t)
 	names := []string{"a\nb", "\x1b[2J", "\xff\xfe", "日本", strings.Repeat("n", 255), " ", "-rf", "~"}
 	for _, name := range names {
 		if err := os.WriteFile(filepath.Join(g.root, name), nil, 0o600); err != nil {

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errClosed is why something that is closed cannot be reached.
-var errClosed = errors.New("it belongs to Tandem and is closed to agents")
+// errOffLimits is the cause of an error for an off-limits path.
+var errOffLimits = errors.New("it belongs to Tandem and is closed to agents")
 
-// A fileID tells a file from all others that there are at the time, whatever
-// leads to it. The zero value is that of none.
+// A fileID identifies a file among all that exist at the time, by whatever path it is reached. The
+// zero value means no file.
 type fileID struct{ dev, ino uint64 }
 
 func idOf(info fs.FileInfo) fileID {
@@ -26,28 +26,28 @@ func idOf(info fs.FileInfo) fileID {
 	return fileID{}
 }
 
-// idAt is what a path leads to that begins in an open folder.
+// idAt returns the ID of the file at path, relative to dir, following links.
 func idAt(dir *os.File, path string) (fileID, error) {
 	var stat unix.Stat_t
 	err := unix.Fstatat(int(dir.Fd()), path, &stat, 0)
 	return fileID{uint64(stat.Dev), stat.Ino}, err
 }
 
-// A closure is a folder or file that nothing may reach.
-type closure struct {
-	path  string   // absolute, as it was given
-	real  string   // without links
-	id    fileID   // of none while there is nothing
-	above []fileID // the folder that it lies in, and those above
+// An offLimitsPath is a folder or file that nothing may reach.
+type offLimitsPath struct {
+	path  string   // absolute, as configured
+	real  string   // with links resolved
+	id    fileID   // zero if nothing is there
+	above []fileID // its folder and all folders above
 }
 
-// closures are all that is closed in a tree, as they lie now.
-type closures []closure
+// offLimitsPaths are all off-limits paths of a tree, as found on disk at the moment.
+type offLimitsPaths []offLimitsPath
 
-func (t *Tree) closures() closures {
-	var all closures
-	for _, path := range t.Closed {
-		c := closure{path: filepath.Clean(path), real: withoutLinks(filepath.Clean(path))}
+func (t *Tree) findOffLimits() offLimitsPaths {
+	var all offLimitsPaths
+	for _, path := range t.OffLimits {
+		c := offLimitsPath{path: filepath.Clean(path), real: resolveLinks(filepath.Clean(path))}
 		if info, err := os.Stat(c.real); err == nil {
 			c.id = idOf(info)
 		}
@@ -64,8 +64,8 @@ func (t *Tree) closures() closures {
 	return all
 }
 
-// withoutLinks is a path with its links resolved, as far as there is something.
-func withoutLinks(path string) string {
+// resolveLinks resolves the links in path, as far as it exists.
+func resolveLinks(path string) string {
 	dir := path
 	real, err := filepath.EvalSymlinks(dir)
 	for err != nil && dir != "/" {
@@ -75,67 +75,66 @@ func withoutLinks(path string) string {
 	if err != nil {
 		return path
 	}
-	rel, _ := below(dir, path)
+	rel, _ := relBelow(dir, path)
 	return filepath.Join(real, rel)
 }
 
-// name reports whether a path leads to something that is closed, by its name.
-func (all closures) name(path string) bool {
-	return slices.ContainsFunc(all, func(c closure) bool {
-		_, given := below(c.path, path)
-		_, real := below(c.real, path)
+// covers reports whether path is, or lies below, an off-limits path, by name alone.
+func (all offLimitsPaths) covers(path string) bool {
+	return slices.ContainsFunc(all, func(c offLimitsPath) bool {
+		_, given := relBelow(c.path, path)
+		_, real := relBelow(c.real, path)
 		return given || real
 	})
 }
 
-// leadsTo is the same with links on the way, but for one at the end.
-func (all closures) leadsTo(path string) bool {
-	return all != nil && (all.name(path) || all.name(filepath.Join(withoutLinks(filepath.Dir(path)), filepath.Base(path))))
+// coversTarget is like covers, but also resolves the links in path, except for the last element.
+func (all offLimitsPaths) coversTarget(path string) bool {
+	return all != nil && (all.covers(path) || all.covers(filepath.Join(resolveLinks(filepath.Dir(path)), filepath.Base(path))))
 }
 
-func (all closures) has(id fileID) bool {
-	return id != fileID{} && slices.ContainsFunc(all, func(c closure) bool { return c.id == id })
+func (all offLimitsPaths) hasID(id fileID) bool {
+	return id != fileID{} && slices.ContainsFunc(all, func(c offLimitsPath) bool { return c.id == id })
 }
 
-// lieIn reports whether something that is closed lies in a folder, at whatever
-// depth.
-func (all closures) lieIn(folder fileID) bool {
-	return folder != fileID{} && slices.ContainsFunc(all, func(c closure) bool { return slices.Contains(c.above, folder) })
+// anyBelow reports whether an off-limits path lies in folder, at any depth.
+func (all offLimitsPaths) anyBelow(folder fileID) bool {
+	return folder != fileID{} && slices.ContainsFunc(all, func(c offLimitsPath) bool { return slices.Contains(c.above, folder) })
 }
 
-// An opened is an open folder. If something is closed in the tree, it is no part
-// of that, and neither is what is opened from it: each is looked at when it is
-// open, so that nobody can put something else in its place.
-type opened struct {
+// An openDir is an open directory. Off-limits entries cannot be reached through it, or through
+// anything opened from it. Each entry is checked after it is opened, so that it cannot be swapped
+// in between.
+type openDir struct {
 	*os.Root
-	closed closures
-	id     fileID // only if something is closed
+	offLimits offLimitsPaths
+	id        fileID // set only if the tree has off-limits paths
 }
 
-// guard makes sure that a folder is not closed, or else closes it.
-func guard(root *os.Root, closed closures) (*opened, error) {
-	o := &opened{Root: root, closed: closed}
-	if closed == nil {
+// guardDir returns root as an openDir, or closes it and fails if it is off limits.
+func guardDir(root *os.Root, offLimits offLimitsPaths) (*openDir, error) {
+	o := &openDir{Root: root, offLimits: offLimits}
+	if offLimits == nil {
 		return o, nil
 	}
-	if err := o.climb(); err != nil {
+	if err := o.checkAncestors(); err != nil {
 		root.Close()
 		return nil, err
 	}
 	return o, nil
 }
 
-// openGuarded opens a folder by its path if it is not closed.
-func openGuarded(path string, closed closures) (*opened, error) {
+// openGuarded opens the folder at path and fails if it is off limits.
+func openGuarded(path string, offLimits offLimitsPaths) (*openDir, error) {
 	root, err := os.OpenRoot(asFolder(path))
 	if err != nil {
 		return nil, err
 	}
-	return guard(root, closed)
+	return guardDir(root, offLimits)
 }
 
-// climb looks at the folder and all above it.
-func (o *opened) climb() error {
+// checkAncestors fails if the directory or one of its ancestors is off limits.
+func (o *openDir) checkAncestors() error {
 	top, err := os.Stat("/")
 	if err != nil {
 		return err
@@ -148,10 +147,11 @@ func (o *opened) climb() error {
 	if o.id, err = idAt(f, "."); err != nil {
 		return err
 	}
+	// Not by path: ".." of an open directory shows where it really is, even after a rename.
 	for path, id := ".", o.id; ; {
 		switch {
-		case o.closed.has(id):
-			return errClosed
+		case o.offLimits.hasID(id):
+			return errOffLimits
 		case id == idOf(top):
 			return nil
 		}
@@ -162,52 +162,52 @@ func (o *opened) climb() error {
 	}
 }
 
-// hides reports whether a name in the folder is that of something closed.
-func (o *opened) hides(name string) bool {
-	return slices.ContainsFunc(o.closed, func(c closure) bool {
+// hides reports whether name is an off-limits entry of the directory.
+func (o *openDir) hides(name string) bool {
+	return slices.ContainsFunc(o.offLimits, func(c offLimitsPath) bool {
 		return len(c.above) > 0 && c.above[0] == o.id && filepath.Base(c.real) == name
 	})
 }
 
-// visible are the names that are not hidden.
-func (o *opened) visible(names []string) []string {
+// visibleNames returns names without the hidden ones.
+func (o *openDir) visibleNames(names []string) []string {
 	if !slices.ContainsFunc(names, o.hides) {
 		return names
 	}
 	return slices.DeleteFunc(slices.Clone(names), o.hides)
 }
 
-// entries reads what is in the folder and not closed, in no order.
-func (o *opened) entries() ([]fs.DirEntry, error) {
+// readEntries returns the visible entries of the directory, in no order.
+func (o *openDir) readEntries() ([]fs.DirEntry, error) {
 	f, err := o.Open(".")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(-1)
-	if o.closed != nil {
+	if o.offLimits != nil {
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return o.hides(e.Name()) })
 	}
 	return entries, err
 }
 
-// OpenRoot opens a folder below.
-func (o *opened) OpenRoot(name string) (*opened, error) {
+// OpenRoot opens a directory below this one.
+func (o *openDir) OpenRoot(name string) (*openDir, error) {
 	root, err := o.Root.OpenRoot(name)
-	if err != nil || o.closed == nil {
-		return &opened{Root: root}, err
+	if err != nil || o.offLimits == nil {
+		return &openDir{Root: root}, err
 	}
-	sub := &opened{Root: root, closed: o.closed}
-	if err := sub.under(o); err != nil {
+	sub := &openDir{Root: root, offLimits: o.offLimits}
+	if err := sub.checkOpenedFrom(o); err != nil {
 		root.Close()
 		return nil, err
 	}
 	return sub, nil
 }
 
-// under makes sure that what was opened from a folder is not closed. That is
-// quickly done for what lies in it.
-func (o *opened) under(above *opened) error {
+// checkOpenedFrom fails if the directory, just opened from above, is off limits. For a direct child
+// of above, one look at its parent is enough: above has been checked.
+func (o *openDir) checkOpenedFrom(above *openDir) error {
 	f, err := o.Root.Open(".")
 	if err != nil {
 		return err
@@ -221,21 +221,21 @@ func (o *opened) under(above *opened) error {
 	switch {
 	case err != nil:
 		return err
-	case o.closed.has(id):
-		return errClosed
+	case o.offLimits.hasID(id):
+		return errOffLimits
 	case id == above.id || parent == above.id:
 		o.id = id
 		return nil
 	}
-	return o.climb()
+	return o.checkAncestors()
 }
 
-func (o *opened) Open(name string) (*os.File, error) { return o.OpenFile(name, os.O_RDONLY, 0) }
+func (o *openDir) Open(name string) (*os.File, error) { return o.OpenFile(name, os.O_RDONLY, 0) }
 
-// OpenFile opens a file below. A link that was put in its place meanwhile is not
-// followed if something is closed.
-func (o *opened) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	if o.closed == nil || name == "." {
+// OpenFile opens a file below the directory. If the tree has off-limits paths, a link put in place
+// of the file meanwhile is refused.
+func (o *openDir) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	if o.offLimits == nil || name == "." {
 		return o.Root.OpenFile(name, flag, perm)
 	}
 	if above, base := filepath.Split(name); above != "" {
@@ -247,22 +247,22 @@ func (o *opened) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, er
 		return dir.OpenFile(base, flag, perm)
 	}
 	if o.hides(name) {
-		return nil, errClosed
+		return nil, errOffLimits
 	}
 	f, err := o.Root.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.is(f, name); err != nil {
+	if err := o.checkFile(f, name); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// is makes sure that an open file lies in the folder itself, by its name, and is
-// not closed.
-func (o *opened) is(f *os.File, name string) error {
+// checkFile fails unless f is the directory's own entry name, not reached through a link, and not
+// off limits.
+func (o *openDir) checkFile(f *os.File, name string) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -271,26 +271,27 @@ func (o *opened) is(f *os.File, name string) error {
 	switch {
 	case err != nil:
 		return err
-	case !os.SameFile(info, there), o.closed.has(idOf(info)):
-		return errClosed
+	case !os.SameFile(info, there), o.offLimits.hasID(idOf(info)):
+		return errOffLimits
 	}
 	return nil
 }
 
-// Mkdir makes a folder in the folder.
-func (o *opened) Mkdir(name string, perm fs.FileMode) error {
+// Mkdir creates a directory in this one.
+func (o *openDir) Mkdir(name string, perm fs.FileMode) error {
 	if o.hides(name) {
-		return errClosed
+		return errOffLimits
 	}
 	return o.Root.Mkdir(name, perm)
 }
 
-// MkdirAll makes a folder below, and those on the way.
-func (o *opened) MkdirAll(path string, perm fs.FileMode) error {
-	if o.closed == nil {
+// MkdirAll creates a directory below this one, with its parents.
+func (o *openDir) MkdirAll(path string, perm fs.FileMode) error {
+	if o.offLimits == nil {
 		return o.Root.MkdirAll(path, perm)
 	}
 	at := o
+	// One level at a time, so that each directory is checked before the next is created in it.
 	for name := range strings.SplitSeq(path, "/") {
 		if err := at.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err

@@ -10,47 +10,50 @@ import (
 	"time"
 )
 
-// closedGround is a ground with a folder that is closed.
-func closedGround(t testing.TB) *ground {
-	g := newGround(t)
-	g.file("own/secret", "secret")
-	g.file("own/marker", "")
-	g.Closed = []string{filepath.Join(g.root, "own")}
+// newOffLimitsTree returns a test tree with an off-limits folder.
+func newOffLimitsTree(t testing.TB) *testTree {
+	g := newTestTree(t)
+	g.addFile("own/secret", "secret")
+	g.addFile("own/marker", "")
+	g.OffLimits = []string{filepath.Join(g.root, "own")}
 	return g
 }
 
-func TestNothingClosedIsReached(t *testing.T) {
+func TestOffLimitsPathsCannotBeReached(t *testing.T) {
 	t.Parallel()
-	for name, roots := range map[string]func(g *ground) []string{
-		"anywhere":                func(*ground) []string { return nil },
-		"below a folder above":    func(g *ground) []string { return []string{g.root} },
-		"below it":                func(g *ground) []string { return []string{g.root + "/own", g.root} },
-		"below a link to it":      func(g *ground) []string { return []string{g.root + "/link", g.root} },
-		"below what is missing":   func(g *ground) []string { return []string{g.root + "/link/a/b", g.root} },
-		"closed by way of a link": func(g *ground) []string { g.Closed = []string{g.root + "/link"}; return nil },
-		"closed where nothing is": func(g *ground) []string { g.Closed = append(g.Closed, g.root+"/nothing/yet"); return []string{g.root} },
-		"a file":                  func(g *ground) []string { g.Closed = append(g.Closed, g.root+"/conf/file"); return nil },
+	for name, roots := range map[string]func(g *testTree) []string{
+		"anywhere":                func(*testTree) []string { return nil },
+		"below a folder above":    func(g *testTree) []string { return []string{g.root} },
+		"below it":                func(g *testTree) []string { return []string{g.root + "/own", g.root} },
+		"below a link to it":      func(g *testTree) []string { return []string{g.root + "/link", g.root} },
+		"below what is missing":   func(g *testTree) []string { return []string{g.root + "/link/a/b", g.root} },
+		"closed by way of a link": func(g *testTree) []string { g.OffLimits = []string{g.root + "/link"}; return nil },
+		"closed where nothing is": func(g *testTree) []string {
+			g.OffLimits = append(g.OffLimits, g.root+"/nothing/yet")
+			return []string{g.root}
+		},
+		"a file": func(g *testTree) []string { g.OffLimits = append(g.OffLimits, g.root+"/conf/file"); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := closedGround(t)
-			g.file("conf/file", "secret")
-			g.link("own", "link")
-			g.link(g.root+"/own", "absolute")
-			g.link("own/secret", "file")
-			g.link("own/new", "dangling")
-			g.link("link", "chain")
-			g.link("conf/file", "to file")
-			g.link(".", "self")
+			g := newOffLimitsTree(t)
+			g.addFile("conf/file", "secret")
+			g.addLink("own", "link")
+			g.addLink(g.root+"/own", "absolute")
+			g.addLink("own/secret", "file")
+			g.addLink("own/new", "dangling")
+			g.addLink("link", "chain")
+			g.addLink("conf/file", "to file")
+			g.addLink(".", "self")
 			g.Roots, g.Base = roots(g), g.root
 			paths := []string{
 				"own", "own/secret", "own/new/er", g.root + "/own", "./own/../own/secret", "~/own/secret", "self/own/secret",
 				"link", "link/secret", "link/new", "absolute/secret", "file", "dangling", "chain/secret", "link/../own",
 			}
-			for _, path := range g.Closed {
+			for _, path := range g.OffLimits {
 				paths = append(paths, path, path+"/x")
 			}
 			for _, path := range paths {
-				if reached := g.reach(path); reached != nil {
+				if reached := g.tryEverything(path); reached != nil {
 					t.Errorf("%s: reached by %s", path, strings.Join(reached, ", "))
 				}
 			}
@@ -58,8 +61,8 @@ func TestNothingClosedIsReached(t *testing.T) {
 			if err != nil || len(entries) != 2 {
 				t.Errorf("there is %v, %v", entries, err)
 			}
-			g.holds("own/secret", "secret")
-			g.holds("conf/file", "secret")
+			g.checkContent("own/secret", "secret")
+			g.checkContent("conf/file", "secret")
 			if _, err := os.Lstat(g.root + "/nothing/yet"); err == nil {
 				t.Error("it was made")
 			}
@@ -67,20 +70,20 @@ func TestNothingClosedIsReached(t *testing.T) {
 	}
 }
 
-func TestWhatIsClosedSaysSo(t *testing.T) {
-	g := closedGround(t)
+func TestOffLimitsErrorNamesThePath(t *testing.T) {
+	g := newOffLimitsTree(t)
 	_, err := g.Read(t.Context(), ReadRequest{Path: "own/secret"})
 	if want := "read " + g.root + "/own/secret: it belongs to Tandem and is closed to agents"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-func TestWhatIsClosedIsLeftOut(t *testing.T) {
-	g := closedGround(t)
-	g.file("dir/deep/own/secret", "secret")
-	g.file("dir/deep/file", "text")
-	g.file("own.txt", "")
-	g.Closed = append(g.Closed, filepath.Join(g.root, "dir/deep/own"), filepath.Join(g.root, "own.txt"))
+func TestListingsOmitOffLimitsPaths(t *testing.T) {
+	g := newOffLimitsTree(t)
+	g.addFile("dir/deep/own/secret", "secret")
+	g.addFile("dir/deep/file", "text")
+	g.addFile("own.txt", "")
+	g.OffLimits = append(g.OffLimits, filepath.Join(g.root, "dir/deep/own"), filepath.Join(g.root, "own.txt"))
 	list, err := g.List(t.Context(), ListRequest{Hidden: true})
 	if err != nil || len(list.Entries) != 2 || list.Entries[0].Name != ".keep" || list.Entries[1].Name != "dir" {
 		t.Errorf("list: %+v, %v", list, err)
@@ -97,19 +100,19 @@ func TestWhatIsClosedIsLeftOut(t *testing.T) {
 	if _, err := g.Copy(t.Context(), "dir", "copy", false); err != nil {
 		t.Error(err)
 	}
-	g.holds("copy/deep/file", "text")
+	g.checkContent("copy/deep/file", "text")
 	if _, err := os.Lstat(g.root + "/copy/deep/own"); err == nil {
 		t.Error("it was copied")
 	}
 }
 
-func TestWhatIsClosedStaysWhereItIs(t *testing.T) {
-	g := closedGround(t)
-	g.file("a/b/own/secret", "secret")
-	g.Closed = append(g.Closed, filepath.Join(g.root, "a/b/own"))
+func TestOffLimitsPathCannotBeMovedWithItsParent(t *testing.T) {
+	g := newOffLimitsTree(t)
+	g.addFile("a/b/own/secret", "secret")
+	g.OffLimits = append(g.OffLimits, filepath.Join(g.root, "a/b/own"))
 	g.Roots, g.Base = nil, g.root
 	t.Setenv("XDG_DATA_HOME", g.outside)
-	g.link("a", "alias")
+	g.addLink("a", "alias")
 	for _, path := range []string{"a", "a/b", "alias/b"} {
 		if err := g.Delete(t.Context(), path, true); !errors.Is(err, Outside) {
 			t.Errorf("delete %s: %v", path, err)
@@ -121,20 +124,20 @@ func TestWhatIsClosedStaysWhereItIs(t *testing.T) {
 			t.Errorf("trash %s: %v", path, err)
 		}
 	}
-	g.holds("a/b/own/secret", "secret")
+	g.checkContent("a/b/own/secret", "secret")
 	if err := g.Delete(t.Context(), "alias", true); err != nil {
 		t.Errorf("a link to a folder above: %v", err)
 	}
 }
 
-// The trash can lead anywhere too, and takes what is put there along.
-func TestTheTrashLeadsNowhereThatIsClosed(t *testing.T) {
-	g := closedGround(t)
+// A program could make the trash a link to an off-limits folder.
+func TestTrashCannotLeadToOffLimitsFolder(t *testing.T) {
+	g := newOffLimitsTree(t)
 	g.Roots, g.Base = nil, g.root
 	t.Setenv("XDG_DATA_HOME", g.root+"/data")
-	g.file("data/Trash/info/x", "")
-	g.link("../../own", "data/Trash/files")
-	g.file("f", "evil")
+	g.addFile("data/Trash/info/x", "")
+	g.addLink("../../own", "data/Trash/files")
+	g.addFile("f", "evil")
 	if to, err := g.Trash("f", time.Now()); err == nil { // in the trash of the whole disk
 		info := filepath.Join(filepath.Dir(to), "../info", filepath.Base(to)+".trashinfo")
 		if err := errors.Join(os.Remove(to), os.Remove(info)); err != nil {
@@ -146,12 +149,12 @@ func TestTheTrashLeadsNowhereThatIsClosed(t *testing.T) {
 	}
 }
 
-// The names of a folder that is listed in parts are kept for all who list it.
-func TestKeptNamesDoNotTellWhatIsClosed(t *testing.T) {
-	g := closedGround(t)
+// The names cached for a folder are shared by all trees that list it.
+func TestCachedNamesDoNotRevealOffLimitsPaths(t *testing.T) {
+	g := newOffLimitsTree(t)
 	g.Names = &Names{}
 	open := *g.Tree
-	open.Closed = nil
+	open.OffLimits = nil
 	for _, r := range []ListRequest{{After: "a"}, {Match: "own"}} {
 		for range 2 {
 			if out, err := open.List(t.Context(), r); err != nil || len(out.Entries) != 1 {
@@ -164,24 +167,24 @@ func TestKeptNamesDoNotTellWhatIsClosed(t *testing.T) {
 	}
 }
 
-func TestGitIsNotAskedWhereSomethingIsClosed(t *testing.T) {
-	g := newGitGround(t)
+func TestGitSkipsRepositoryWithOffLimitsPath(t *testing.T) {
+	g := newGitTree(t)
 	if g == nil {
 		return
 	}
-	g.file("own/secret", "secret")
-	g.marks("", "main", map[string]string{"own": "??"})
-	g.Closed = []string{g.root + "/own"}
-	g.marks("", "", nil)
-	g.Closed = []string{g.root + "/.git"}
-	g.marks("", "", nil)
-	g.Closed = []string{g.outside}
-	g.marks("", "main", map[string]string{"own": "??"})
+	g.addFile("own/secret", "secret")
+	g.checkMarks("", "main", map[string]string{"own": "??"})
+	g.OffLimits = []string{g.root + "/own"}
+	g.checkMarks("", "", nil)
+	g.OffLimits = []string{g.root + "/.git"}
+	g.checkMarks("", "", nil)
+	g.OffLimits = []string{g.outside}
+	g.checkMarks("", "main", map[string]string{"own": "??"})
 }
 
-func TestAReportGoesNowhereThatIsClosed(t *testing.T) {
-	g := closedGround(t)
-	g.link("own", "outputs")
+func TestReportCannotReachOffLimitsFolder(t *testing.T) {
+	g := newOffLimitsTree(t)
+	g.addLink("own", "outputs")
 	g.Roots = []string{g.outside}
 	if _, err := g.Report(t.Context(), "name", "text", "", time.Now()); !errors.Is(err, Outside) {
 		t.Error(err)

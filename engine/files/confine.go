@@ -7,35 +7,38 @@ import (
 	"tandem/engine/panics"
 )
 
-// confined does what touches the disk: at once, or, if the tree is confined, on
-// a thread of its own, which Confine has confined and which ends with it.
-func (t *Tree) confined(do func() error) error {
+// runConfined runs do, which touches the disk: directly, or, if the tree has a Confine, on a new
+// thread confined by it, which exits afterwards.
+func (t *Tree) runConfined(do func() error) error {
 	if t.Confine == nil {
 		return do()
 	}
 	var err error
 	var thread panics.Group
 	thread.Start(func() {
-		runtime.LockOSThread() // without an end: a thread that is confined must not do anything else
-		if onMainThread() {    // it cannot end, so it is kept while another one is found
+		// Never unlocked: a confined thread must not run anything else, so it exits with its
+		// goroutine.
+		runtime.LockOSThread()
+		// The first thread cannot exit: keep it busy until the operation has run on another one.
+		if onMainThread() {
 			defer runtime.UnlockOSThread()
-			err = t.confined(do)
+			err = t.runConfined(do)
 			return
 		}
 		if err = t.Confine(); err != nil {
 			err = errorf(Failed, "confine a file operation: %v", err)
 			return
 		}
-		err = hinted(do())
+		err = addSandboxHint(do())
 	})
 	thread.Wait()
 	return err
 }
 
-// hinted says why an agent's operation was refused.
-func hinted(err error) error {
+// addSandboxHint adds a hint to the error of an agent's operation refused by the sandbox.
+func addSandboxHint(err error) error {
 	var e *Error
-	if errors.As(err, &e) && e.refused && e.Hint == "" {
+	if errors.As(err, &e) && e.denied && e.Hint == "" {
 		e.Hint = "the sandbox for agents does not allow it"
 	}
 	return err

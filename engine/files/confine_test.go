@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// reach tries everything on a path and tells which calls were not refused as
-// outside.
-func (g *ground) reach(path string) []string {
+// tryEverything calls every operation on path and returns those that did not fail with Outside.
+func (g *testTree) tryEverything(path string) []string {
 	g.Helper()
 	ctx := context.Background()
 	var reached []string
@@ -70,24 +69,24 @@ func (g *ground) reach(path string) []string {
 	return reached
 }
 
-func TestNothingOutsideIsReached(t *testing.T) {
-	g := newGround(t)
-	g.file("dir/file", "inside")
-	g.link("../root-outside", "out")
-	g.link(g.outside, "absolute")
-	g.link("../root-outside/secret", "secret")
-	g.link("../root-outside/not there yet", "dangling")
-	g.link("../root-outside/new/deep", "deep")
-	g.link("out", "chain")
-	g.link("dir/../../root-outside", "through dir")
-	g.link("/", "slash")
+func TestPathsOutsideRootsCannotBeReached(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("dir/file", "inside")
+	g.addLink("../root-outside", "out")
+	g.addLink(g.outside, "absolute")
+	g.addLink("../root-outside/secret", "secret")
+	g.addLink("../root-outside/not there yet", "dangling")
+	g.addLink("../root-outside/new/deep", "deep")
+	g.addLink("out", "chain")
+	g.addLink("dir/../../root-outside", "through dir")
+	g.addLink("/", "slash")
 	for _, path := range []string{
 		g.outside, g.outside + "/secret", "../root-outside", "../root-outside/secret", "dir/../../root-outside/secret",
 		"/etc/passwd", "/", "..", "../..", "~/../root-outside", g.root + "/../root-outside/secret",
 		"out", "out/secret", "out/new", "absolute", "absolute/secret", "secret", "dangling", "deep", "deep/er", "chain/secret", "through dir/secret",
 		"slash/etc/passwd", "slash" + g.outside + "/secret",
 	} {
-		if reached := g.reach(path); reached != nil {
+		if reached := g.tryEverything(path); reached != nil {
 			t.Errorf("%s: reached by %s", path, strings.Join(reached, ", "))
 		}
 	}
@@ -100,15 +99,15 @@ func TestNothingOutsideIsReached(t *testing.T) {
 	}
 }
 
-func TestLinksThatStayInsideAreFollowed(t *testing.T) {
-	g := newGround(t)
-	g.file("dir/file", "one")
-	g.link("dir", "relative")
-	g.link(filepath.Join(g.root, "dir"), "absolute")
-	g.link("relative", "chain")
-	g.link("../absolute/file", "dir/up")
-	g.link("dir/new", "dangling")
-	g.link(filepath.Join(g.root, "dir", "new too"), "dangling too")
+func TestLinksInsideRootsAreFollowed(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("dir/file", "one")
+	g.addLink("dir", "relative")
+	g.addLink(filepath.Join(g.root, "dir"), "absolute")
+	g.addLink("relative", "chain")
+	g.addLink("../absolute/file", "dir/up")
+	g.addLink("dir/new", "dangling")
+	g.addLink(filepath.Join(g.root, "dir", "new too"), "dangling too")
 	for _, path := range []string{"relative/file", "absolute/file", "chain/file", "dir/up", "~/chain/up"} {
 		out, err := g.Read(t.Context(), ReadRequest{Path: path})
 		if err != nil || out.Text != "one" {
@@ -119,7 +118,7 @@ func TestLinksThatStayInsideAreFollowed(t *testing.T) {
 		if _, err := g.Write(t.Context(), WriteRequest{Path: path, Data: []byte("two")}); err != nil {
 			t.Errorf("write %s: %v", path, err)
 		}
-		g.holds(target, "two")
+		g.checkContent(target, "two")
 		if info, err := g.Stat(path); err != nil || info.Type != "link" || info.Broken {
 			t.Errorf("%s is no link any more: %+v, %v", path, info, err)
 		}
@@ -127,8 +126,8 @@ func TestLinksThatStayInsideAreFollowed(t *testing.T) {
 }
 
 func TestLinksLeadFromOneRootToAnother(t *testing.T) {
-	g := newGround(t)
-	g.link(g.outside, "other")
+	g := newTestTree(t)
+	g.addLink(g.outside, "other")
 	g.Roots = append(g.Roots, g.outside)
 	if out, err := g.Read(t.Context(), ReadRequest{Path: "other/secret"}); err != nil || out.Text != "secret" {
 		t.Errorf("%q, %v", out.Text, err)
@@ -136,17 +135,17 @@ func TestLinksLeadFromOneRootToAnother(t *testing.T) {
 	if _, err := g.Move(t.Context(), "other/secret", "mine", false); err != nil {
 		t.Error(err)
 	}
-	g.holds("mine", "secret")
+	g.checkContent("mine", "secret")
 }
 
-func TestARootMayBeALink(t *testing.T) {
-	g := newGround(t)
+func TestRootCanBeALink(t *testing.T) {
+	g := newTestTree(t)
 	alias := filepath.Join(filepath.Dir(g.root), "alias")
 	if err := os.Symlink(g.root, alias); err != nil {
 		t.Fatal(err)
 	}
-	g.file("f", "text")
-	g.link(filepath.Join(g.root, "f"), "to real")
+	g.addFile("f", "text")
+	g.addLink(filepath.Join(g.root, "f"), "to real")
 	g.Roots = []string{alias}
 	for _, path := range []string{"f", "to real", alias + "/f"} {
 		if out, err := g.Read(t.Context(), ReadRequest{Path: path}); err != nil || out.Text != "text" {
@@ -155,8 +154,8 @@ func TestARootMayBeALink(t *testing.T) {
 	}
 }
 
-func TestAMissingRootIsMadeToWriteInIt(t *testing.T) {
-	g := newGround(t)
+func TestWriteCreatesMissingRoot(t *testing.T) {
+	g := newTestTree(t)
 	g.Roots = []string{filepath.Join(g.root, "not", "there")}
 	if _, err := g.Read(t.Context(), ReadRequest{Path: "f"}); !errors.Is(err, NotFound) {
 		t.Errorf("read: %v", err)
@@ -164,12 +163,12 @@ func TestAMissingRootIsMadeToWriteInIt(t *testing.T) {
 	if _, err := g.Write(t.Context(), WriteRequest{Path: "f", Data: []byte("x")}); err != nil {
 		t.Error(err)
 	}
-	g.holds("not/there/f", "x")
+	g.checkContent("not/there/f", "x")
 }
 
-func TestRootsThemselvesStay(t *testing.T) {
-	g := newGround(t)
-	g.file("inner/f", "")
+func TestRootsCannotBeDeletedOrMoved(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("inner/f", "")
 	g.Roots = []string{filepath.Join(g.root, "inner"), g.root}
 	for _, path := range []string{g.root, filepath.Join(g.root, "inner"), "."} {
 		if err := g.Delete(t.Context(), path, true); !errors.Is(err, Invalid) {
@@ -179,14 +178,14 @@ func TestRootsThemselvesStay(t *testing.T) {
 			t.Errorf("move %s: %v", path, err)
 		}
 	}
-	g.holds("inner/f", "")
+	g.checkContent("inner/f", "")
 }
 
-func TestLinksInACircleAreAnError(t *testing.T) {
-	g := newGround(t)
-	g.link("b", "a")
-	g.link("a", "b")
-	g.link(".", "self")
+func TestLinkCycleIsAnError(t *testing.T) {
+	g := newTestTree(t)
+	g.addLink("b", "a")
+	g.addLink("a", "b")
+	g.addLink(".", "self")
 	if _, err := g.Read(t.Context(), ReadRequest{Path: "a"}); !errors.Is(err, Invalid) {
 		t.Errorf("read: %v", err)
 	}

@@ -8,24 +8,25 @@ import (
 	"os"
 )
 
-// copyStep is how much of a file is copied between two looks at the context.
+// copyStep is how many bytes of a file are copied between checks of the context.
 const copyStep = 32 << 20
 
-// copyTo copies a to b: first beside b, so that b is there as a whole or not.
-func copyTo(ctx context.Context, a, b side, overwrite bool) error {
-	temp := temporary(b.name)
-	err := copyAny(ctx, a.dir, a.name, b.dir, temp)
+// copyTo copies a to b: first to a temporary name, so that b appears complete or not at all.
+func copyTo(ctx context.Context, a, b endpoint, overwrite bool) error {
+	temp := tempName(b.name)
+	err := copyEntry(ctx, a.dir, a.name, b.dir, temp)
 	if err == nil {
-		err = rename(b.dir, temp, b.dir, b.name, overwrite)
+		err = renameEntry(b.dir, temp, b.dir, b.name, overwrite)
 	}
 	if err != nil {
-		_ = b.dir.RemoveAll(temp) // what matters is why it could not be used
+		// The first error is the one to report.
+		_ = b.dir.RemoveAll(temp)
 	}
 	return err
 }
 
-// copyAny copies what is called from, a link as a link.
-func copyAny(ctx context.Context, src *opened, from string, dst *opened, to string) error {
+// copyEntry copies the entry from of src to the name to in dst, a link as a link.
+func copyEntry(ctx context.Context, src *openDir, from string, dst *openDir, to string) error {
 	info, err := src.Lstat(from)
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func copyAny(ctx context.Context, src *opened, from string, dst *opened, to stri
 	return makeSpecial(dst, to, info.Mode())
 }
 
-func copyFile(ctx context.Context, src *opened, from string, dst *opened, to string) error {
+func copyFile(ctx context.Context, src *openDir, from string, dst *openDir, to string) error {
 	in, info, err := openIn(src, from)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func copyFile(ctx context.Context, src *opened, from string, dst *opened, to str
 	if err != nil {
 		return err
 	}
-	err = pour(ctx, out, in)
+	err = copyContents(ctx, out, in)
 	if err == nil {
 		err = out.Chmod(info.Mode().Perm())
 	}
@@ -68,17 +69,17 @@ func copyFile(ctx context.Context, src *opened, from string, dst *opened, to str
 	if err != nil {
 		return err
 	}
-	return dst.Chtimes(to, accessed(info), info.ModTime())
+	return dst.Chtimes(to, accessTime(info), info.ModTime())
 }
 
-// pour copies all of a file; it can be cancelled.
-func pour(ctx context.Context, out, in *os.File) error {
+// copyContents copies a whole file, until ctx is done.
+func copyContents(ctx context.Context, out, in *os.File) error {
 	for {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		n, err := io.CopyN(out, in, copyStep)
-		progressed(ctx, n)
+		addProgress(ctx, n)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -88,7 +89,7 @@ func pour(ctx context.Context, out, in *os.File) error {
 	}
 }
 
-func copyFolder(ctx context.Context, src *opened, from string, dst *opened, to string) error {
+func copyFolder(ctx context.Context, src *openDir, from string, dst *openDir, to string) error {
 	a, err := src.OpenRoot(asFolder(from))
 	if err != nil {
 		return err
@@ -98,6 +99,7 @@ func copyFolder(ctx context.Context, src *opened, from string, dst *opened, to s
 	if err != nil {
 		return err
 	}
+	// Writable while it is filled; its final mode and time are set last.
 	if err := dst.Mkdir(to, 0o700); err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ func copyFolder(ctx context.Context, src *opened, from string, dst *opened, to s
 		return err
 	}
 	defer b.Close()
-	entries, err := entriesOf(a)
+	entries, err := sortedEntries(a)
 	if err != nil {
 		return err
 	}
@@ -114,11 +116,11 @@ func copyFolder(ctx context.Context, src *opened, from string, dst *opened, to s
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := copyAny(ctx, a, e.Name(), b, e.Name()); err != nil {
-			return within(e.Name(), err)
+		if err := copyEntry(ctx, a, e.Name(), b, e.Name()); err != nil {
+			return inEntry(e.Name(), err)
 		}
 	}
-	if err := b.Chtimes(".", accessed(info), info.ModTime()); err != nil {
+	if err := b.Chtimes(".", accessTime(info), info.ModTime()); err != nil {
 		return err
 	}
 	return b.Chmod(".", info.Mode().Perm())

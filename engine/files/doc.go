@@ -1,35 +1,35 @@
-// Package files works on files below a set of root folders: it reads, writes,
-// edits, lists, finds and searches them. What lies outside the roots cannot be
-// reached, whatever links lead there and whoever renames what meanwhile: every
-// access goes through an os.Root. It knows nothing of clients and processes.
+// Package files works on files below a set of root folders: it reads, writes, edits, lists, finds
+// and searches them. Nothing outside the roots can be reached, even through links or concurrent
+// renames, because every access goes through an os.Root. The package knows nothing of clients and
+// processes.
 //
 // # Links
 //
-// A symbolic link is followed, absolute or not, if what it leads to lies below
-// one of the roots, and refused if not, even if nothing is there yet. Stat,
-// Delete, Move and Copy mean the link itself. Links on the way are looked up
-// one by one here; the os.Root then refuses what was changed in between.
+// A symbolic link, relative or absolute, is followed if its target lies below one of the roots and
+// refused otherwise, even if the target does not exist yet. Stat, Delete, Move and Copy act on the
+// link itself. Links in a path are resolved here one by one; the os.Root then refuses anything
+// changed in between.
 //
-// # What is closed
+// # Off-limits paths
 //
-// A tree can hold folders that nothing may reach, whatever its roots are. They
-// are known by what they are, not by their paths alone: every folder and file is
-// looked at when it is open, a folder with all above it. Not known are a hard
-// link to a file in such a folder and a mount, elsewhere, of a folder below it.
+// Tree.OffLimits lists files and folders that nothing may reach, whatever the roots are. They are
+// recognized by device and inode, not by path alone: every folder and file is checked after it is
+// opened, a folder together with its ancestors. Two things escape: a hard link to a file in an
+// off-limits folder, and a mount of one of its subfolders elsewhere.
 //
 // # Confined threads
 //
-// What an operation may do can also be up to the kernel: it is then done on
-// threads of its own, which the caller has confined.
+// The kernel can enforce further limits: with Tree.Confine, every operation runs on threads of its
+// own, confined by the caller.
 //
 // # Git
 //
-// Git is asked about a folder without letting it read the configuration that
-// lies there, so that looking at a folder runs nothing.
+// Git reports the status of a folder without reading the configuration stored there, so that
+// looking at a folder runs nothing.
 //
 // # Writing
 //
-// A file is written beside its place and then renamed to it, so that it is there
-// as a whole or as it was. Its permissions and, where that is allowed, its owner
-// stay; other hard links keep the old content.
+// A file is written under a temporary name in its folder and then renamed, so that readers see the
+// old content or the new, never a part. It keeps its permissions and, if permitted, its owner;
+// other hard links keep the old content.
 package files

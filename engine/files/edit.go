@@ -12,47 +12,47 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// mostEdited bounds the files that are read whole.
-const mostEdited = 64 << 20
+// maxEdited is the size limit in bytes of a file to edit.
+const maxEdited = 64 << 20
 
 // An Edit replaces text. Its line endings may differ from the file's.
 type Edit struct {
 	Search     string
 	Replace    string
-	ReplaceAll bool // every occurrence; without it there must be exactly one
+	ReplaceAll bool // every occurrence; otherwise there must be exactly one
 }
 
-// EditFile makes all edits, each of which sees what those before it made, or
-// none, and tells how many replacements each was. The file keeps its line
-// endings and its byte order mark.
+// EditFile applies all edits in order, each to the result of the previous one, or none if one
+// fails. counts holds the number of replacements of each edit. The file keeps its line endings and
+// its byte order mark.
 func (t *Tree) EditFile(ctx context.Context, path string, edits []Edit) (abs string, counts []int, err error) {
-	err = t.confined(func() (err error) {
-		abs, counts, err = t.edit(ctx, path, edits)
+	err = t.runConfined(func() (err error) {
+		abs, counts, err = t.editPath(ctx, path, edits)
 		return err
 	})
 	return abs, counts, err
 }
 
-func (t *Tree) edit(ctx context.Context, path string, edits []Edit) (abs string, counts []int, err error) {
+func (t *Tree) editPath(ctx context.Context, path string, edits []Edit) (abs string, counts []int, err error) {
 	if len(edits) == 0 {
 		return "", nil, errorf(Invalid, "edit %s: no edits given", path)
 	}
-	p, err := t.locate(path, way{verb: "edit"})
+	p, err := t.locate(path, lookup{verb: "edit"})
 	if err != nil {
 		return "", nil, err
 	}
 	defer p.close()
-	release, err := t.Locks.take(ctx, p.real)
+	release, err := t.Locks.acquireLock(ctx, p.real)
 	if err != nil {
 		return "", nil, err
 	}
 	defer release()
-	counts, err = p.edit(edits)
-	return p.path, counts, failure("edit", p.path, err)
+	counts, err = p.editFile(edits)
+	return p.path, counts, fileError("edit", p.path, err)
 }
 
-func (p place) edit(edits []Edit) ([]int, error) {
-	data, info, err := p.whole("edit", mostEdited)
+func (p location) editFile(edits []Edit) ([]int, error) {
+	data, info, err := p.readWhole("edit", maxEdited)
 	if err != nil {
 		return nil, err
 	}
@@ -60,45 +60,46 @@ func (p place) edit(edits []Edit) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, name, err := p.parent(false)
+	dir, name, err := p.openParent(false)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	if now, err := dir.Lstat(name); err != nil || !same(info, now) {
-		return nil, errorf(Changed, "edit %s: the file was changed in the meantime", p.path).hint("read it again")
+	// An editor does not take the lock: notice its writes since the read.
+	if now, err := dir.Lstat(name); err != nil || !sameVersion(info, now) {
+		return nil, errorf(Changed, "edit %s: the file was changed in the meantime", p.path).withHint("read it again")
 	}
 	fill := func(f *os.File) error {
 		_, err := io.WriteString(f, text)
 		return err
 	}
-	return counts, replace(dir, name, info, fill, true)
+	return counts, replaceFile(dir, name, info, fill, true)
 }
 
-// whole reads a file of at most so many bytes.
-func (p place) whole(verb string, most int64) ([]byte, fs.FileInfo, error) {
-	f, info, err := p.open(verb)
+// readWhole reads a file of at most limit bytes.
+func (p location) readWhole(verb string, limit int64) ([]byte, fs.FileInfo, error) {
+	f, info, err := p.openRegular(verb)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, nil, err
 	}
-	if int64(len(data)) > most {
-		return nil, nil, errorf(TooLarge, "%s %s: it is larger than %d MB", verb, p.path, most>>20)
+	if int64(len(data)) > limit {
+		return nil, nil, errorf(TooLarge, "%s %s: it is larger than %d MB", verb, p.path, limit>>20)
 	}
 	return data, info, nil
 }
 
-func same(a, b fs.FileInfo) bool {
+func sameVersion(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 const bom = "\ufeff"
 
-// applyEdits makes edits one after the other.
+// applyEdits applies edits one after the other.
 func applyEdits(text string, edits []Edit) (string, []int, error) {
 	text, marked := strings.CutPrefix(text, bom)
 	counts := make([]int, len(edits))
@@ -115,43 +116,43 @@ func applyEdits(text string, edits []Edit) (string, []int, error) {
 }
 
 func applyEdit(text string, e Edit) (string, int, error) {
-	search := unixLines(strings.TrimPrefix(e.Search, bom))
+	search := toUnixLines(strings.TrimPrefix(e.Search, bom))
 	if search == "" {
 		return "", 0, errorf(Invalid, "edit not applied: there is nothing to search for")
 	}
-	plain := flatten(text)
+	plain := normalizeLines(text)
 	count := strings.Count(plain.text, search)
 	switch {
 	case count == 0:
-		return "", 0, notFound(plain.text, e.Search)
+		return "", 0, noMatchError(plain.text, e.Search)
 	case count > 1 && !e.ReplaceAll:
-		return "", 0, errorf(Several, "edit not applied: %s found %d times", shown(e.Search), count).
-			hint("search for more of the text around it, or replace all")
+		return "", 0, errorf(Several, "edit not applied: %s found %d times", quoteSearch(e.Search), count).
+			withHint("search for more of the text around it, or replace all")
 	}
-	return plain.replace(search, e.Replace), count, nil
+	return plain.replaceAll(search, e.Replace), count, nil
 }
 
-// shown is the beginning of what was searched for, as an error names it.
-func shown(search string) string {
-	const most = 80
-	if runes := []rune(search); len(runes) > most {
-		search = string(runes[:most])
+// quoteSearch returns the beginning of a search text for an error.
+func quoteSearch(search string) string {
+	const maxRunes = 80
+	if runes := []rune(search); len(runes) > maxRunes {
+		search = string(runes[:maxRunes])
 	}
 	return `"` + search + `"`
 }
 
-// A flat text is a text with its line endings made alike, for searching.
-type flat struct {
+// A normalizedText is a text together with a copy for searching, in which all line endings are LF.
+type normalizedText struct {
 	raw  string
 	text string // raw with each CRLF as LF
-	crlf []int  // where in text an LF was a CRLF, ascending
+	crlf []int  // offsets in text of each LF that was a CRLF, ascending
 }
 
-func flatten(raw string) flat {
+func normalizeLines(raw string) normalizedText {
 	if !strings.Contains(raw, "\r\n") {
-		return flat{raw: raw, text: raw}
+		return normalizedText{raw: raw, text: raw}
 	}
-	f := flat{raw: raw}
+	f := normalizedText{raw: raw}
 	var b strings.Builder
 	b.Grow(len(raw))
 	for {
@@ -167,17 +168,17 @@ func flatten(raw string) flat {
 	}
 }
 
-func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+func toUnixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// replace puts text in place of every occurrence of search, with the line
-// endings that the file has there.
-func (f flat) replace(search, text string) string {
+// replaceAll replaces every occurrence of search with text, in the line endings used there.
+func (f normalizedText) replaceAll(search, text string) string {
 	if f.crlf == nil && !strings.Contains(f.raw, "\n") {
-		return strings.ReplaceAll(f.raw, search, text) // no line ending to keep to
+		return strings.ReplaceAll(f.raw, search, text) // no line ending to preserve
 	}
-	text = unixLines(text)
+	text = toUnixLines(text)
 	var out bytes.Buffer
-	done, passed := 0, 0 // in raw; CRLFs before that
+	// done is the end of the part of raw already written; passed counts the CRLFs before the match.
+	done, passed := 0, 0
 	for from := 0; ; {
 		at := strings.Index(f.text[from:], search)
 		if at < 0 {
@@ -193,14 +194,14 @@ func (f flat) replace(search, text string) string {
 		for from = start + len(search); passed < len(f.crlf) && f.crlf[passed] < from; {
 			passed++
 		}
-		out.WriteString(f.ending(text, strings.Count(search, "\n"), passed-inside))
+		out.WriteString(f.matchEndings(text, strings.Count(search, "\n"), passed-inside))
 		done = from + passed
 	}
 }
 
-// ending gives text the line endings of what it replaces, which had lines of
-// which crlf end in CRLF; where there are none, those of most of the file.
-func (f flat) ending(text string, lines, crlf int) string {
+// matchEndings returns text with the line endings of the part it replaces, which has lines line
+// endings, crlf of them CRLF. If it has none, those of most of the file are used.
+func (f normalizedText) matchEndings(text string, lines, crlf int) string {
 	if lines == 0 {
 		lines, crlf = strings.Count(f.text, "\n"), len(f.crlf)
 	}
@@ -210,21 +211,21 @@ func (f flat) ending(text string, lines, crlf int) string {
 	return text
 }
 
-// notFound is the error of a search for text that is not there, with what is
-// nearest to its first line.
-func notFound(text, wanted string) error {
-	e := errorf(NoMatch, "edit not applied: %s not found", shown(wanted))
+// noMatchError returns the error for text that was not found, with the line most similar to its
+// first one.
+func noMatchError(text, wanted string) error {
+	e := errorf(NoMatch, "edit not applied: %s not found", quoteSearch(wanted))
 	line, number := search.Nearest(text, wanted)
 	if number == 0 {
 		return e
 	}
-	return e.hint("the nearest is line %d: %s", number, shortened(line))
+	return e.withHint("the nearest is line %d: %s", number, shortenLine(line))
 }
 
-func shortened(line string) string {
-	const most = 200
-	if len(line) <= most {
+func shortenLine(line string) string {
+	const maxBytes = 200
+	if len(line) <= maxBytes {
 		return line
 	}
-	return line[:scan.CompleteLen([]byte(line[:most]))] + "…"
+	return line[:scan.CompleteLen([]byte(line[:maxBytes]))] + "…"
 }

@@ -37,20 +37,20 @@ func TestEditsKeepLineEndings(t *testing.T) {
 	}
 }
 
-func TestEditsFollowEachOther(t *testing.T) {
+func TestEditsApplyInOrder(t *testing.T) {
 	got, counts, err := applyEdits("a b a", []Edit{{"a", "b", true}, {"b b b", "c\nc", false}, {"c", "d", true}})
 	if err != nil || got != "d\nd" || counts[0] != 2 || counts[1] != 1 || counts[2] != 2 {
 		t.Errorf("%q %v %v", got, counts, err)
 	}
-	g := newGround(t)
-	g.file("f", "a b")
+	g := newTestTree(t)
+	g.addFile("f", "a b")
 	if _, _, err := g.EditFile(t.Context(), "f", []Edit{{Search: "a", Replace: "x"}, {Search: "gone"}}); !errors.Is(err, NoMatch) {
 		t.Error(err)
 	}
-	g.holds("f", "a b")
+	g.checkContent("f", "a b")
 }
 
-func TestAFailedEditNamesTheNearestLine(t *testing.T) {
+func TestFailedEditNamesNearestLine(t *testing.T) {
 	text := "package a\n\nfunc Hello(name string) {\n\treturn nil\n}\n"
 	for search, want := range map[string]string{
 		"func Hello(nme string) {":   "the nearest is line 3: func Hello(name string) {",
@@ -67,7 +67,7 @@ func TestAFailedEditNamesTheNearestLine(t *testing.T) {
 	}
 }
 
-func TestReplacingAllIsWhatStringsDoes(t *testing.T) {
+func TestReplaceAllMatchesStringsPackage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[ab\n]{0,20}`).Draw(t, "text")
 		search := rapid.StringMatching(`[ab\n]{1,3}`).Draw(t, "search")
@@ -102,18 +102,18 @@ func FuzzEdit(f *testing.F) {
 			t.Fatalf("%d replacements", counts[0])
 		}
 		body := strings.TrimPrefix(text, bom)
-		want := strings.ReplaceAll(unixLines(body), unixLines(strings.TrimPrefix(search, bom)), unixLines(replace))
-		if bareLines(strings.TrimPrefix(got, bom)) != bareLines(want) {
+		want := strings.ReplaceAll(toUnixLines(body), toUnixLines(strings.TrimPrefix(search, bom)), toUnixLines(replace))
+		if stripCRs(strings.TrimPrefix(got, bom)) != stripCRs(want) {
 			t.Fatalf("%q: %q", got, want)
 		}
 	})
 }
 
-// bareLines takes every CR before an LF away: a CR that the text keeps and an LF
-// that is put behind it look like a line ending.
-func bareLines(s string) string {
+// stripCRs removes every CR before an LF: a CR kept from the text and an LF inserted after it look
+// like a line ending.
+func stripCRs(s string) string {
 	for strings.Contains(s, "\r\n") {
-		s = unixLines(s)
+		s = toUnixLines(s)
 	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// A Reason is the kind of an Error, and the target for errors.Is.
+// A Reason is the kind of an Error and can be the target of errors.Is.
 type Reason string
 
 func (r Reason) Error() string { return string(r) }
@@ -22,21 +22,21 @@ const (
 	NotDir   Reason = "not dir"   // it is not a folder
 	Invalid  Reason = "invalid"   // the request makes no sense
 	TooLarge Reason = "too large"
-	NoMatch  Reason = "no match" // the text to replace is not there
-	Several  Reason = "several"  // the text to replace is there more than once
-	Changed  Reason = "changed"  // somebody else wrote the file meanwhile
+	NoMatch  Reason = "no match" // the text to replace is missing
+	Several  Reason = "several"  // the text to replace occurs more than once
+	Changed  Reason = "changed"  // the file was written by another process meanwhile
 	Denied   Reason = "denied"   // the operating system does not permit it
-	Full     Reason = "full"     // no space, or not writable at all
+	Full     Reason = "full"     // no space left, or read-only
 	Failed   Reason = "failed"   // anything else
 )
 
-// An Error says what could not be done to which file, and why.
+// An Error reports the operation that failed, the file and the cause.
 type Error struct {
 	Reason  Reason
 	Message string // verb path: cause
-	Hint    string // what to do, if that is known
+	Hint    string // what to do, if known
 
-	refused bool // access was denied, by permissions or by a sandbox
+	denied bool // access was denied by permissions or by a sandbox
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -51,19 +51,19 @@ func errorf(reason Reason, format string, args ...any) *Error {
 	return &Error{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-func (e *Error) hint(format string, args ...any) *Error {
+func (e *Error) withHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// failure says in our words why verb failed on path. An Error, and that of a
-// context that ended, stay as they are.
-func failure(verb, path string, err error) error {
+// fileError turns err, the reason why verb failed on path, into an Error. An Error, and a context's
+// error, are returned as they are.
+func fileError(verb, path string, err error) error {
 	var e *Error
 	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	reason, cause := explain(err)
+	reason, cause := classifyError(err)
 	var special notRegular
 	if errors.As(err, &special) {
 		reason, cause = NotFile, special.Error()
@@ -73,15 +73,15 @@ func failure(verb, path string, err error) error {
 		cause = inner.path + ": " + cause
 	}
 	e = errorf(reason, "%s %s: %s", verb, path, cause)
-	e.refused = errors.Is(err, syscall.EACCES)
-	if reason == Outside && !errors.Is(err, errClosed) {
+	e.denied = errors.Is(err, syscall.EACCES)
+	if reason == Outside && !errors.Is(err, errOffLimits) {
 		e.Hint = "it, or a link in its path, leads outside the allowed folders"
 	}
 	return e
 }
 
-// An innerError is one of something in the folder that an operation is about.
-type innerError struct {
+// An innerError is an error of an entry below the folder being processed.
+type innerError struct { // relative to the folder
 	path string // below the folder
 	err  error
 }
@@ -89,11 +89,11 @@ type innerError struct {
 func (e innerError) Error() string { return e.path + ": " + e.err.Error() }
 func (e innerError) Unwrap() error { return e.err }
 
-// within is an error of something in a folder. Where nothing is wrong with the
-// file itself, it is not named.
-func within(name string, err error) error {
+// inEntry adds the name of a folder's entry to its error, unless the cause is not the file: a full
+// disk or a cancelled context.
+func inEntry(name string, err error) error {
 	var inner innerError
-	switch reason, _ := explain(err); {
+	switch reason, _ := classifyError(err); {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), reason == Full:
 		return err
 	case errors.As(err, &inner):
@@ -102,16 +102,16 @@ func within(name string, err error) error {
 	return innerError{name, err}
 }
 
-// explain is the kind of an error and its cause without path.
-func explain(err error) (Reason, string) {
+// classifyError returns the kind of an error and its cause without the path.
+func classifyError(err error) (Reason, string) {
 	cause := err
 	for next := errors.Unwrap(cause); next != nil; next = errors.Unwrap(next) {
 		cause = next
 	}
 	switch {
-	case errors.Is(err, errClosed):
-		return Outside, errClosed.Error()
-	case cause.Error() == "path escapes from parent": // os keeps that error to itself
+	case errors.Is(err, errOffLimits):
+		return Outside, errOffLimits.Error()
+	case cause.Error() == "path escapes from parent": // os does not export this error
 		return Outside, "it is outside the allowed folders"
 	case errors.Is(err, fs.ErrNotExist):
 		return NotFound, "no such file or folder"

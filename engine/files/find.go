@@ -9,24 +9,24 @@ import (
 
 const defaultFind = 1000
 
-// A FindResult is what was found.
+// A FindResult lists the entries found.
 type FindResult struct {
 	Paths   []string // relative to the folder searched, sorted; folders end with /
-	Limited bool     // there are more
+	Limited bool     // more entries match
 }
 
-// Find looks for files, links and folders whose names match a glob, or whose
-// paths do if it holds a slash; one without capitals matches either case. Hidden
-// ones are found, what git ignores, .git and node_modules are not.
+// Find returns the files, links and folders whose names match a glob; if the glob has a slash,
+// their paths must match. A glob without capitals ignores case. Hidden entries are included;
+// entries ignored by git, .git and node_modules are not.
 func (t *Tree) Find(ctx context.Context, pattern, path string, limit int) (out FindResult, err error) {
-	err = t.confined(func() (err error) {
-		out, err = t.find(ctx, pattern, path, limit)
+	err = t.runConfined(func() (err error) {
+		out, err = t.findPaths(ctx, pattern, path, limit)
 		return err
 	})
 	return out, err
 }
 
-func (t *Tree) find(ctx context.Context, pattern, path string, limit int) (FindResult, error) {
+func (t *Tree) findPaths(ctx context.Context, pattern, path string, limit int) (FindResult, error) {
 	if limit < 0 {
 		return FindResult{}, errorf(Invalid, "find %s: limit cannot be negative", pattern)
 	}
@@ -42,7 +42,7 @@ func (t *Tree) find(ctx context.Context, pattern, path string, limit int) (FindR
 		if !g.Match(e.rel, e.mode.IsDir()) {
 			return nil
 		}
-		if len(out.Paths) == limit || size > mostBytes {
+		if len(out.Paths) == limit || size > maxBytes {
 			out.Limited = true
 			return errEnough
 		}
@@ -56,13 +56,13 @@ func (t *Tree) find(ctx context.Context, pattern, path string, limit int) (FindR
 	skip := func(_, name string, _, ignored bool) bool {
 		return ignored || name == ".git" || name == "node_modules"
 	}
-	if err := t.walk(ctx, "find in", path, skip, visit); err != nil {
+	if err := t.walkFolder(ctx, "find in", path, skip, visit); err != nil {
 		return FindResult{}, err
 	}
 	return out, nil
 }
 
-// compileGlob reads a glob that a caller gave.
+// compileGlob compiles a caller's glob, with an Error for an invalid one.
 func compileGlob(pattern string, fold bool) (search.Glob, error) {
 	g, err := search.CompileGlob(pattern, fold)
 	if err != nil {
@@ -71,27 +71,27 @@ func compileGlob(pattern string, fold bool) (search.Glob, error) {
 	return g, nil
 }
 
-// walk goes through the folder at path.
-func (t *Tree) walk(ctx context.Context, verb, path string, skip filter, visit func(entry) error) error {
-	p, err := t.locate(path, way{verb: verb})
+// walkFolder visits everything below the folder at path.
+func (t *Tree) walkFolder(ctx context.Context, verb, path string, skip filter, visit func(entry) error) error {
+	p, err := t.locate(path, lookup{verb: verb})
 	if err != nil {
 		return err
 	}
 	defer p.close()
 	info, err := p.root.Stat(p.rel)
 	if err != nil {
-		return failure(verb, p.path, err)
+		return fileError(verb, p.path, err)
 	}
 	if !info.IsDir() {
 		return errorf(NotDir, "%s %s: it is not a folder", verb, p.path)
 	}
-	f, err := openFolder(p.root, p.rel)
+	f, err := openSharedDir(p.root, p.rel)
 	if err != nil {
-		return failure(verb, p.path, err)
+		return fileError(verb, p.path, err)
 	}
-	defer f.drop()
+	defer f.release()
 	w := walk{ctx: ctx, home: t.Home, skip: skip, visit: visit}
-	err = w.from(f, "", t.ignoresAbove(p), 0)
+	err = w.walkDir(f, "", t.rulesAbove(p), 0)
 	if errors.Is(err, errEnough) {
 		return nil
 	}

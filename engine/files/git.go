@@ -12,32 +12,33 @@ import (
 	"tandem/engine/git"
 )
 
-// gitPatience bounds how long git may take.
-const gitPatience = 10 * time.Second
+// gitTimeout limits how long git may run.
+const gitTimeout = 10 * time.Second
 
-// mostGit bounds what is read of git's answer, in bytes.
-const mostGit = 16 << 20
+// maxGitOutput limits the output of git, in bytes.
+const maxGitOutput = 16 << 20
 
-// A GitStatus is what git says of the entries of a folder.
+// A GitStatus is git's status of the entries of a folder.
 type GitStatus struct {
 	Branch  string
-	Marks   map[string]string // the two letters of git status by name
-	Changed int               // files and new folders that are not as they were committed
-	All     string            // those of every other entry: the folder lies in one that git does not know, or ignores
+	Marks   map[string]string // the two letters of git status, by entry name
+	Changed int               // number of files and new folders that differ from the last commit
+	All     string            // letters for all other entries, if the folder lies in an untracked or ignored one
 }
 
-// Git asks git about a folder. Outside a repository, in one that is somebody
-// else's and that the person did not name as safe, and without git, the status is
-// empty. Git is shown a repository that lies in a folder of ours, and so reads
-// neither the configuration nor the hooks of the one that is looked at: there is
-// nothing that it could be made to run. Filters are not run either; what differs
-// from what they would make of it is marked until git has looked at it itself.
-// A tree that is confined has no status.
+// Git returns the status of a folder. It is empty outside a repository, without git, and in a
+// repository of another user not listed in the user's safe.directory.
+//
+// Git runs nothing: it is given a repository in a private folder, and so reads neither the
+// configuration nor the hooks of the real one. Filters do not run either; a file that differs only
+// by its filter is marked as changed until git itself has refreshed its index. A confined tree is
+// an error: a sandboxed agent could write to the private folder.
 func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
-	if t.Confine != nil { // what git is to believe would lie where the sandbox can change it
-		return GitStatus{}, errorf(Denied, "ask git about %s: not available to agents in a sandbox", path).hint("run git status")
+	// The sandboxed agent could change the private repository that git trusts.
+	if t.Confine != nil {
+		return GitStatus{}, errorf(Denied, "ask git about %s: not available to agents in a sandbox", path).withHint("run git status")
 	}
-	p, err := t.locate(path, way{verb: "ask git about"})
+	p, err := t.locate(path, lookup{verb: "ask git about"})
 	if err != nil {
 		return GitStatus{}, err
 	}
@@ -46,25 +47,25 @@ func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 	if err != nil {
 		return GitStatus{}, nil
 	}
-	repo, ok := gitReader{t}.repository(p.real)
+	repo, ok := gitReader{t}.findRepository(p.real)
 	if !ok {
 		return GitStatus{}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	view, err := newGitView(ctx, t, program, repo)
 	if err != nil {
-		return GitStatus{}, unlessNone(ctx, err)
+		return GitStatus{}, gitError(ctx, err)
 	}
-	defer view.remove()
-	rel, _ := below(repo.worktree, p.real)
+	defer view.removeView()
+	rel, _ := relBelow(repo.worktree, p.real)
 	prefix := ""
 	if rel != "." {
 		prefix = rel + "/"
 	}
-	out, err := view.status(ctx, prefix)
+	out, err := view.runStatus(ctx, prefix)
 	if err != nil {
-		return GitStatus{}, unlessNone(ctx, err)
+		return GitStatus{}, gitError(ctx, err)
 	}
 	status := parseGit(out, prefix)
 	if view.branch != "" {
@@ -73,43 +74,45 @@ func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 	return status, nil
 }
 
-// Branch is the branch that is checked out where a folder of a tree lies, or the beginning of
-// the commit; "" outside a repository. It reads a few small files and runs nothing.
+// Branch returns the checked-out branch of the repository around a folder, or the beginning of the
+// commit's hash if HEAD is detached; "" outside a repository. It reads a few small files and runs
+// nothing.
 func Branch(t *Tree, path string) (string, error) {
 	if t.Confine != nil {
-		return "", errorf(Denied, "find the branch of %s: not available to agents in a sandbox", path).hint("run git status")
+		return "", errorf(Denied, "find the branch of %s: not available to agents in a sandbox", path).withHint("run git status")
 	}
-	p, err := t.locate(path, way{verb: "find the branch of"})
+	p, err := t.locate(path, lookup{verb: "find the branch of"})
 	if err != nil {
 		return "", err
 	}
 	p.close()
 	g := gitReader{t}
-	repo, ok := g.repository(p.real)
+	repo, ok := g.findRepository(p.real)
 	if !ok {
 		return "", nil
 	}
-	branch, commit, err := g.head(repo)
-	if err != nil { // a damaged one has none
+	branch, commit, err := g.readHead(repo)
+	// A damaged repository has no branch.
+	if err != nil {
 		return "", nil
 	}
 	return cmp.Or(branch, commit[:min(len(commit), 8)]), nil
 }
 
-// unlessNone is the error to tell when git has no answer, which is one itself.
-func unlessNone(ctx context.Context, err error) error {
+// gitError returns the error to report if git gave no answer, or nil for an empty status.
+func gitError(ctx context.Context, err error) error {
 	var e *Error
 	switch {
 	case errors.Is(err, git.ErrPipe):
-		return errorf(Failed, "ask git: %v", err).hint("remove the pipe")
+		return errorf(Failed, "ask git: %v", err).withHint("remove the pipe")
 	case ctx.Err() == nil && errors.As(err, &e):
 		return e
 	}
 	return ctx.Err()
 }
 
-// parseGit reads "git status --porcelain=v2 -z --branch" of the folder that
-// prefix leads to (git-status(1), Porcelain Format Version 2).
+// parseGit parses the output of "git status --porcelain=v2 -z --branch" for the folder prefix
+// (git-status(1), Porcelain Format Version 2).
 func parseGit(out []byte, prefix string) GitStatus {
 	status := GitStatus{Marks: map[string]string{}}
 	commit := ""
@@ -130,12 +133,12 @@ func parseGit(out []byte, prefix string) GitStatus {
 				commit = id
 			}
 		case '1':
-			status.mark(prefix, behind(line, 8), line[2:])
+			status.mark(prefix, skipFields(line, 8), line[2:])
 		case '2':
-			status.mark(prefix, behind(line, 9), line[2:])
-			i++ // the name before
+			status.mark(prefix, skipFields(line, 9), line[2:])
+			i++ // skip the old name
 		case 'u':
-			status.mark(prefix, behind(line, 10), line[2:])
+			status.mark(prefix, skipFields(line, 10), line[2:])
 		case '?':
 			status.mark(prefix, line[2:], "??")
 		case '!':
@@ -148,8 +151,8 @@ func parseGit(out []byte, prefix string) GitStatus {
 	return status
 }
 
-// behind is what follows n fields.
-func behind(line string, n int) string {
+// skipFields returns line without its first n fields.
+func skipFields(line string, n int) string {
 	for range n {
 		_, rest, ok := strings.Cut(line, " ")
 		if !ok {
@@ -160,8 +163,8 @@ func behind(line string, n int) string {
 	return line
 }
 
-// mark notes a path at the entry of the folder that it lies in. Of a folder the
-// first change counts, and less what is ignored or not known in it.
+// mark records a path's letters for the entry of the folder it belongs to. For a subfolder, the
+// first change wins; ignored and untracked files in it count less.
 func (s *GitStatus) mark(prefix, path, letters string) {
 	if len(letters) < 2 {
 		return

@@ -14,33 +14,33 @@ import (
 	"tandem/tests/needs"
 )
 
-// A gitGround is a ground whose root is a repository with one commit.
-type gitGround struct {
-	*ground
-	canary string // what programs that must not run would make
+// A gitTree is a test tree whose root is a repository with one commit.
+type gitTree struct {
+	*testTree
+	canary string // created by programs that must not run
 }
 
-// newGitGround is nil without git, when nothing can be run or marked.
-func newGitGround(t *testing.T) *gitGround {
+// newGitTree returns nil if git is not installed.
+func newGitTree(t *testing.T) *gitTree {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil
 	}
-	g := &gitGround{ground: newGround(t)}
+	g := &gitTree{testTree: newTestTree(t)}
 	g.canary = filepath.Join(g.outside, "ran")
 	t.Setenv("HOME", g.outside)
 	t.Setenv("XDG_CONFIG_HOME", "")
 	g.Private = t.TempDir()
 	g.git("init", "-q", "-b", "main")
-	g.file("f", "one")
+	g.addFile("f", "one")
 	g.git("add", ".")
 	g.git("commit", "-q", "-m", "x")
 	return g
 }
 
-func (g *gitGround) git(args ...string) { g.Helper(); g.gitIn(g.root, args...) }
+func (g *gitTree) git(args ...string) { g.Helper(); g.gitIn(g.root, args...) }
 
-func (g *gitGround) gitIn(dir string, args ...string) {
+func (g *gitTree) gitIn(dir string, args ...string) {
 	g.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"}, args...)...)
 	cmd.Dir = dir
@@ -50,8 +50,8 @@ func (g *gitGround) gitIn(dir string, args ...string) {
 	}
 }
 
-// script is a program that makes the canary and gives back what it reads.
-func (g *gitGround) script() string {
+// addScript adds a program that creates the canary and copies its input to its output.
+func (g *gitTree) addScript() string {
 	g.Helper()
 	path := filepath.Join(g.outside, "script")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\ntouch "+g.canary+"\ncat\n"), 0o755); err != nil {
@@ -60,9 +60,8 @@ func (g *gitGround) script() string {
 	return path
 }
 
-// quiet checks that no program ran, and that nothing is left of what git was
-// given.
-func (g *gitGround) quiet() {
+// checkNothingRan fails if the canary exists or the private folder is not empty.
+func (g *gitTree) checkNothingRan() {
 	g.Helper()
 	if _, err := os.Stat(g.canary); err == nil {
 		g.Error("a program was run")
@@ -72,8 +71,8 @@ func (g *gitGround) quiet() {
 	}
 }
 
-// marks checks what git says of a folder.
-func (g *gitGround) marks(dir, branch string, want map[string]string) {
+// checkMarks compares the branch and the marks of a folder.
+func (g *gitTree) checkMarks(dir, branch string, want map[string]string) {
 	g.Helper()
 	status, err := g.Git(g.Context(), dir)
 	if err != nil || status.Branch != branch {
@@ -87,7 +86,7 @@ func (g *gitGround) marks(dir, branch string, want map[string]string) {
 	}
 }
 
-func TestGitsAnswerIsToldByEntry(t *testing.T) {
+func TestParseGitGroupsChangesByEntry(t *testing.T) {
 	out := strings.Join([]string{
 		"# branch.oid 0123456789abcdef", "# branch.head main",
 		"1 .M N... 100644 100644 100644 a b sub/changed file",
@@ -112,21 +111,21 @@ func TestGitsAnswerIsToldByEntry(t *testing.T) {
 	}
 }
 
-func TestGitMarksWhatDiffers(t *testing.T) {
-	g := newGitGround(t)
+func TestGitMarksChangedUntrackedAndIgnoredFiles(t *testing.T) {
+	g := newGitTree(t)
 	if g == nil {
 		return
 	}
-	g.file("f", "two")
-	g.file("sub/new", "")
+	g.addFile("f", "two")
+	g.addFile("sub/new", "")
 	status, err := g.Git(t.Context(), "")
 	if err != nil || status.Branch != "main" || status.Marks["f"] != ".M" || status.Marks["sub"] != "??" {
 		t.Fatalf("got %+v, %v", status, err)
 	}
-	g.file(".gitignore", "*.log\nbuilt/")
-	g.file("sub/deep/new", "")
-	g.file("sub/deep/x.log", "")
-	g.file("built/deep/f", "")
+	g.addFile(".gitignore", "*.log\nbuilt/")
+	g.addFile("sub/deep/new", "")
+	g.addFile("sub/deep/x.log", "")
+	g.addFile("built/deep/f", "")
 	if status, err = g.Git(t.Context(), "sub/deep"); err != nil || status.All != "??" || status.Marks["x.log"] != "!!" {
 		t.Errorf("in a folder that git does not know: %+v, %v", status, err)
 	}
@@ -138,16 +137,16 @@ func TestGitMarksWhatDiffers(t *testing.T) {
 	}
 }
 
-// touch gives a file another time, so that git reads it.
-func (g *gitGround) touch(rel string) {
+// changeTime changes the time of a file so that git reads it again.
+func (g *gitTree) changeTime(rel string) {
 	g.Helper()
 	if err := os.Chtimes(filepath.Join(g.root, rel), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 		g.Fatal(err)
 	}
 }
 
-// hash is the commit or tree of a name.
-func (g *gitGround) hash(name string) string {
+// hashOf returns the hash of a revision.
+func (g *gitTree) hashOf(name string) string {
 	g.Helper()
 	cmd := exec.Command("git", "rev-parse", name)
 	cmd.Dir = g.root
@@ -158,197 +157,196 @@ func (g *gitGround) hash(name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestGitMarksEveryKindOfRepository(t *testing.T) {
+func TestGitHandlesKindsOfRepository(t *testing.T) {
 	needs.FullRun(t)
-	for name, test := range map[string]func(g *gitGround){
-		"a detached HEAD": func(g *gitGround) {
+	for name, test := range map[string]func(g *gitTree){
+		"a detached HEAD": func(g *gitTree) {
 			g.git("checkout", "-q", "--detach")
-			g.marks("", g.hash("HEAD")[:8], map[string]string{"f": ".M"})
+			g.checkMarks("", g.hashOf("HEAD")[:8], map[string]string{"f": ".M"})
 		},
-		"no commit": func(g *gitGround) {
+		"no commit": func(g *gitTree) {
 			g.git("checkout", "-q", "--orphan", "new")
-			g.marks("", "new", map[string]string{"f": "AM", ".keep": "A."})
+			g.checkMarks("", "new", map[string]string{"f": "AM", ".keep": "A."})
 		},
-		"no index": func(g *gitGround) {
+		"no index": func(g *gitTree) {
 			g.gitIn(g.outside, "init", "-q", "-b", "trunk")
 			g.Roots = nil
-			g.marks(g.outside, "trunk", map[string]string{"secret": "??"})
+			g.checkMarks(g.outside, "trunk", map[string]string{"secret": "??"})
 		},
-		"packed references": func(g *gitGround) {
+		"packed references": func(g *gitTree) {
 			g.git("branch", "aaa/main")
 			g.git("pack-refs", "--all")
 			g.git("gc", "-q")
-			g.marks("", "main", map[string]string{"f": ".M"})
+			g.checkMarks("", "main", map[string]string{"f": ".M"})
 		},
-		"a branch with a slash": func(g *gitGround) {
+		"a branch with a slash": func(g *gitTree) {
 			g.git("checkout", "-q", "-b", "a/b")
-			g.marks("", "a/b", map[string]string{"f": ".M"})
+			g.checkMarks("", "a/b", map[string]string{"f": ".M"})
 		},
-		"a worktree": func(g *gitGround) {
+		"a worktree": func(g *gitTree) {
 			g.git("worktree", "add", "-q", "-b", "side", "tree")
-			g.file("tree/f", "three")
-			g.file("tree/sub/new", "")
-			g.marks("tree", "side", map[string]string{"f": ".M", "sub": "??"})
-			g.marks("", "main", map[string]string{"f": ".M", "tree": "??"})
+			g.addFile("tree/f", "three")
+			g.addFile("tree/sub/new", "")
+			g.checkMarks("tree", "side", map[string]string{"f": ".M", "sub": "??"})
+			g.checkMarks("", "main", map[string]string{"f": ".M", "tree": "??"})
 		},
-		"a worktree of a bare repository": func(g *gitGround) {
+		"a worktree of a bare repository": func(g *gitTree) {
 			g.git("clone", "-q", "--bare", ".", "bare")
 			g.gitIn(filepath.Join(g.root, "bare"), "worktree", "add", "-q", "../tree", "main")
-			g.file("tree/f", "three")
-			g.marks("tree", "main", map[string]string{"f": ".M"})
-			g.marks("bare", "", nil)
-			g.marks("bare/refs", "", nil)
+			g.addFile("tree/f", "three")
+			g.checkMarks("tree", "main", map[string]string{"f": ".M"})
+			g.checkMarks("bare", "", nil)
+			g.checkMarks("bare/refs", "", nil)
 		},
-		"a submodule": func(g *gitGround) {
+		"a submodule": func(g *gitTree) {
 			g.git("clone", "-q", ".", "../root-outside/origin")
 			g.git("submodule", "--quiet", "add", g.outside+"/origin", "sub")
 			g.git("commit", "-q", "-m", "sub", "sub", ".gitmodules")
-			g.file("sub/f", "three")
-			g.marks("sub", "main", map[string]string{"f": ".M"})
-			g.marks("", "main", map[string]string{"f": ".M"})
+			g.addFile("sub/f", "three")
+			g.checkMarks("sub", "main", map[string]string{"f": ".M"})
+			g.checkMarks("", "main", map[string]string{"f": ".M"})
 			g.gitIn(filepath.Join(g.root, "sub"), "commit", "-q", "-a", "-m", "y")
-			g.marks("", "main", map[string]string{"f": ".M", "sub": ".M"})
+			g.checkMarks("", "main", map[string]string{"f": ".M", "sub": ".M"})
 		},
-		"a submodule that has its repository in it": func(g *gitGround) {
+		"a submodule that has its repository in it": func(g *gitTree) {
 			g.git("clone", "-q", ".", "sub")
 			g.git("add", "sub")
 			g.git("commit", "-q", "-m", "sub", "sub")
-			g.marks("", "main", map[string]string{"f": ".M"})
-			g.marks("sub", "main", map[string]string{})
+			g.checkMarks("", "main", map[string]string{"f": ".M"})
+			g.checkMarks("sub", "main", map[string]string{})
 		},
-		"info/exclude and the user's own ignores": func(g *gitGround) {
-			g.put("root/.git/info/exclude", "*.own\n")
-			g.put("root-outside/.config/git/ignore", "*.mine\n")
-			g.file("x.own", "")
-			g.file("x.mine", "")
-			g.marks("", "main", map[string]string{"f": ".M", "x.own": "!!", "x.mine": "!!"})
-			g.put("root-outside/.gitconfig", "[core]\n\texcludesFile = ~/ignores\n")
-			g.put("root-outside/ignores", "*.other\n")
-			g.marks("", "main", map[string]string{"f": ".M", "x.own": "!!", "x.mine": "??"})
+		"info/exclude and the user's own ignores": func(g *gitTree) {
+			g.addBeside("root/.git/info/exclude", "*.own\n")
+			g.addBeside("root-outside/.config/git/ignore", "*.mine\n")
+			g.addFile("x.own", "")
+			g.addFile("x.mine", "")
+			g.checkMarks("", "main", map[string]string{"f": ".M", "x.own": "!!", "x.mine": "!!"})
+			g.addBeside("root-outside/.gitconfig", "[core]\n\texcludesFile = ~/ignores\n")
+			g.addBeside("root-outside/ignores", "*.other\n")
+			g.checkMarks("", "main", map[string]string{"f": ".M", "x.own": "!!", "x.mine": "??"})
 		},
-		"line endings of Windows": func(g *gitGround) {
-			g.file("text", "a\nb\n")
+		"line endings of Windows": func(g *gitTree) {
+			g.addFile("text", "a\nb\n")
 			g.git("add", "text")
 			g.git("commit", "-q", "-m", "text", "text")
 			_ = os.Remove(g.root + "/text")
 			g.git("-c", "core.autocrlf=true", "checkout", "text")
-			g.touch("text")
-			g.marks("", "main", map[string]string{"f": ".M", "text": ".M"})
+			g.changeTime("text")
+			g.checkMarks("", "main", map[string]string{"f": ".M", "text": ".M"})
 			g.git("config", "core.autocrlf", "true")
-			g.marks("", "main", map[string]string{"f": ".M"})
+			g.checkMarks("", "main", map[string]string{"f": ".M"})
 			g.git("config", "--unset", "core.autocrlf")
-			g.put("root-outside/.gitconfig", "[include]\n\tpath = more\n")
-			g.put("root-outside/more", "[core]\n\tautocrlf = input\n")
-			g.marks("", "main", map[string]string{"f": ".M"})
+			g.addBeside("root-outside/.gitconfig", "[include]\n\tpath = more\n")
+			g.addBeside("root-outside/more", "[core]\n\tautocrlf = input\n")
+			g.checkMarks("", "main", map[string]string{"f": ".M"})
 			g.git("config", "core.autocrlf", "false")
-			g.marks("", "main", map[string]string{"f": ".M", "text": ".M"})
-			g.put("root/.git/info/attributes", "text text\n")
-			g.marks("", "main", map[string]string{"f": ".M"})
+			g.checkMarks("", "main", map[string]string{"f": ".M", "text": ".M"})
+			g.addBeside("root/.git/info/attributes", "text text\n")
+			g.checkMarks("", "main", map[string]string{"f": ".M"})
 		},
-		"modes that do not count": func(g *gitGround) {
+		"modes that do not count": func(g *gitTree) {
 			if err := os.Chmod(filepath.Join(g.root, ".keep"), 0o755); err != nil {
 				g.Fatal(err)
 			}
-			g.marks("", "main", map[string]string{"f": ".M", ".keep": ".M"})
+			g.checkMarks("", "main", map[string]string{"f": ".M", ".keep": ".M"})
 			g.git("config", "core.filemode", "false")
-			g.marks("", "main", map[string]string{"f": ".M"})
+			g.checkMarks("", "main", map[string]string{"f": ".M"})
 		},
-		"untracked files that are not asked for": func(g *gitGround) {
-			g.file("new", "")
+		"untracked files that are not asked for": func(g *gitTree) {
+			g.addFile("new", "")
 			g.git("config", "status.showUntrackedFiles", "no")
-			g.marks("", "main", map[string]string{"f": ".M"})
+			g.checkMarks("", "main", map[string]string{"f": ".M"})
 		},
-		"an index in two parts": func(g *gitGround) {
+		"an index in two parts": func(g *gitTree) {
 			g.git("update-index", "--split-index")
-			g.marks("", "main", map[string]string{"f": ".M"})
+			g.checkMarks("", "main", map[string]string{"f": ".M"})
 		},
-		"a sparse checkout": func(g *gitGround) {
-			g.file("a/x/f", "")
-			g.file("b/x/f", "")
+		"a sparse checkout": func(g *gitTree) {
+			g.addFile("a/x/f", "")
+			g.addFile("b/x/f", "")
 			g.git("add", "a", "b")
 			g.git("commit", "-q", "-m", "more", "a", "b")
 			g.git("sparse-checkout", "set", "--cone", "--sparse-index", "a")
-			g.file("a/x/f", "new")
-			g.marks("", "main", map[string]string{"f": ".M", "a": ".M"})
+			g.addFile("a/x/f", "new")
+			g.checkMarks("", "main", map[string]string{"f": ".M", "a": ".M"})
 		},
-		"objects named by SHA-256": func(g *gitGround) {
+		"objects named by SHA-256": func(g *gitTree) {
 			g.gitIn(g.outside, "init", "-q", "-b", "trunk", "--object-format=sha256", g.root+"/other")
-			g.file("other/f", "one")
+			g.addFile("other/f", "one")
 			g.gitIn(g.root+"/other", "add", ".")
 			g.gitIn(g.root+"/other", "commit", "-q", "-m", "x")
-			g.file("other/f", "two")
-			g.marks("other", "trunk", map[string]string{"f": ".M"})
+			g.addFile("other/f", "two")
+			g.checkMarks("other", "trunk", map[string]string{"f": ".M"})
 		},
-		"an object store of somebody else": func(g *gitGround) {
+		"an object store of somebody else": func(g *gitTree) {
 			g.git("clone", "-q", "--shared", ".", "clone")
-			g.file("clone/f", "two")
-			g.marks("clone", "main", map[string]string{"f": ".M"})
+			g.addFile("clone/f", "two")
+			g.checkMarks("clone", "main", map[string]string{"f": ".M"})
 		},
-		"a renamed file, and a folder below": func(g *gitGround) {
-			g.file("f", "one")
-			g.file("sub/deep/g", "")
+		"a renamed file, and a folder below": func(g *gitTree) {
+			g.addFile("f", "one")
+			g.addFile("sub/deep/g", "")
 			g.git("mv", "f", "sub/deep/h")
-			g.marks("", "main", map[string]string{"sub": "R."})
-			g.marks("sub/deep", "main", map[string]string{"g": "??", "h": "A."})
+			g.checkMarks("", "main", map[string]string{"sub": "R."})
+			g.checkMarks("sub/deep", "main", map[string]string{"g": "??", "h": "A."})
 		},
-		"files that are elsewhere": func(g *gitGround) {
+		"files that are elsewhere": func(g *gitTree) {
 			g.git("config", "core.worktree", g.outside)
-			g.marks("", "", nil)
+			g.checkMarks("", "", nil)
 		},
-		"no files": func(g *gitGround) {
+		"no files": func(g *gitTree) {
 			g.git("config", "core.bare", "true")
-			g.marks("", "", nil)
+			g.checkMarks("", "", nil)
 		},
-		"inside of the repository itself": func(g *gitGround) { g.marks(".git", "", nil); g.marks(".git/refs/heads", "", nil) },
-		"a .git that is none": func(g *gitGround) {
-			g.file("sub/.git/x", "")
-			g.marks("sub", "main", map[string]string{})
-			g.file("other/.git", "no gitdir")
-			g.marks("other", "", nil)
+		"inside of the repository itself": func(g *gitTree) { g.checkMarks(".git", "", nil); g.checkMarks(".git/refs/heads", "", nil) },
+		"a .git that is none": func(g *gitTree) {
+			g.addFile("sub/.git/x", "")
+			g.checkMarks("sub", "main", map[string]string{})
+			g.addFile("other/.git", "no gitdir")
+			g.checkMarks("other", "", nil)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if g := newGitGround(t); g != nil {
-				g.file("f", "two")
+			if g := newGitTree(t); g != nil {
+				g.addFile("f", "two")
 				test(g)
-				g.quiet()
+				g.checkNothingRan()
 			}
 		})
 	}
 }
 
-// The configuration of a repository, and what it names, runs nothing.
-func TestLookingAtAFolderRunsNothing(t *testing.T) {
+func TestGitStatusRunsNoPrograms(t *testing.T) {
 	needs.FullRun(t)
-	for name, attack := range map[string]func(g *gitGround, script string){
-		"filter.clean": func(g *gitGround, script string) {
-			g.file(".gitattributes", "* filter=evil")
+	for name, attack := range map[string]func(g *gitTree, script string){
+		"filter.clean": func(g *gitTree, script string) {
+			g.addFile(".gitattributes", "* filter=evil")
 			g.git("config", "filter.evil.clean", script)
 		},
-		"filter.process": func(g *gitGround, script string) {
-			g.file(".gitattributes", "* filter=lfs")
+		"filter.process": func(g *gitTree, script string) {
+			g.addFile(".gitattributes", "* filter=lfs")
 			g.git("config", "filter.lfs.process", script)
 			g.git("config", "filter.lfs.required", "true")
 		},
-		"filter.clean of the user": func(g *gitGround, _ string) {
-			g.file(".gitattributes", "* filter=mine")
-			g.file("tool", "#!/bin/sh\ntouch "+g.canary+"\n")
-			g.put("root-outside/.gitconfig", "[filter \"mine\"]\n\tclean = sh ./tool\n")
+		"filter.clean of the user": func(g *gitTree, _ string) {
+			g.addFile(".gitattributes", "* filter=mine")
+			g.addFile("tool", "#!/bin/sh\ntouch "+g.canary+"\n")
+			g.addBeside("root-outside/.gitconfig", "[filter \"mine\"]\n\tclean = sh ./tool\n")
 		},
-		"core.fsmonitor": func(g *gitGround, script string) { g.git("config", "core.fsmonitor", script) },
-		"include.path": func(g *gitGround, script string) {
-			g.file("more", "[core]\n\tfsmonitor = "+script+"\n")
+		"core.fsmonitor": func(g *gitTree, script string) { g.git("config", "core.fsmonitor", script) },
+		"include.path": func(g *gitTree, script string) {
+			g.addFile("more", "[core]\n\tfsmonitor = "+script+"\n")
 			g.git("config", "include.path", "../more")
 		},
-		"includeIf": func(g *gitGround, script string) {
-			g.file("more", "[core]\n\tfsmonitor = "+script+"\n")
+		"includeIf": func(g *gitTree, script string) {
+			g.addFile("more", "[core]\n\tfsmonitor = "+script+"\n")
 			g.git("config", "includeIf.gitdir:/.path", "../more")
 		},
-		"config.worktree": func(g *gitGround, script string) {
+		"config.worktree": func(g *gitTree, script string) {
 			g.git("config", "extensions.worktreeConfig", "true")
 			g.git("config", "--worktree", "core.fsmonitor", script)
 		},
-		"hooks": func(g *gitGround, script string) {
+		"hooks": func(g *gitTree, script string) {
 			if err := os.MkdirAll(g.root+"/.git/hooks", 0o755); err != nil {
 				g.Fatal(err)
 			}
@@ -359,35 +357,35 @@ func TestLookingAtAFolderRunsNothing(t *testing.T) {
 			}
 			g.git("config", "core.hooksPath", g.root+"/.git/hooks")
 		},
-		"alias, diff.external, textconv, core.pager, core.editor": func(g *gitGround, script string) {
-			g.file(".gitattributes", "* diff=evil")
+		"alias, diff.external, textconv, core.pager, core.editor": func(g *gitTree, script string) {
+			g.addFile(".gitattributes", "* diff=evil")
 			for _, name := range []string{"alias.status", "alias.config", "diff.external", "diff.evil.textconv", "diff.evil.command", "core.pager", "pager.status", "core.editor", "core.askPass", "core.gitProxy", "core.alternateRefsCommand", "gpg.program", "credential.helper"} {
 				g.git("config", name, "!"+script)
 			}
 		},
-		"a promisor's uploadpack": func(g *gitGround, script string) { g.promise(g.outside, script) },
-		"a promisor over ext::":   func(g *gitGround, script string) { g.promise("ext::"+script, "") },
-		"core.sshCommand": func(g *gitGround, script string) {
+		"a promisor's uploadpack": func(g *gitTree, script string) { g.makePartialClone(g.outside, script) },
+		"a promisor over ext::":   func(g *gitTree, script string) { g.makePartialClone("ext::"+script, "") },
+		"core.sshCommand": func(g *gitTree, script string) {
 			g.git("config", "core.sshCommand", script)
-			g.promise("ssh://host/repository", "")
+			g.makePartialClone("ssh://host/repository", "")
 		},
-		"a submodule": func(g *gitGround, script string) {
+		"a submodule": func(g *gitTree, script string) {
 			g.git("clone", "-q", ".", "sub")
 			g.git("add", "sub")
 			g.gitIn(g.root+"/sub", "config", "core.fsmonitor", script)
 			g.gitIn(g.root+"/sub", "config", "filter.evil.clean", script)
-			g.file("sub/.gitattributes", "* filter=evil")
-			g.file("sub/f", "six")
+			g.addFile("sub/.gitattributes", "* filter=evil")
+			g.addFile("sub/f", "six")
 		},
-		"gitdir elsewhere": func(g *gitGround, script string) {
+		"gitdir elsewhere": func(g *gitTree, script string) {
 			g.git("config", "core.fsmonitor", script)
 			if err := os.Rename(g.root+"/.git", g.outside+"/git"); err != nil {
 				g.Fatal(err)
 			}
-			g.file(".git", "gitdir: "+g.outside+"/git\n")
+			g.addFile(".git", "gitdir: "+g.outside+"/git\n")
 			g.Roots = nil
 		},
-		"variables of the engine": func(g *gitGround, script string) {
+		"variables of the engine": func(g *gitTree, script string) {
 			g.Setenv("GIT_CONFIG_COUNT", "1")
 			g.Setenv("GIT_CONFIG_KEY_0", "core.fsmonitor")
 			g.Setenv("GIT_CONFIG_VALUE_0", script)
@@ -397,32 +395,32 @@ func TestLookingAtAFolderRunsNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGitGround(t)
+			g := newGitTree(t)
 			if g == nil {
 				return
 			}
-			attack(g, g.script())
-			_ = os.Remove(g.canary) // made by the preparation
-			g.file("f", "six")
+			attack(g, g.addScript())
+			_ = os.Remove(g.canary) // created by the preparation
+			g.addFile("f", "six")
 			status, err := g.Git(t.Context(), g.root)
 			if err != nil || status.Branch != "main" || status.Marks["f"] == "" {
 				t.Errorf("got %+v, %v", status, err)
 			}
-			g.quiet()
+			g.checkNothingRan()
 		})
 	}
 }
 
-// promise makes the repository a partial clone that lacks what a look for
-// renames would need.
-func (g *gitGround) promise(url, uploadpack string) {
+// makePartialClone turns the repository into a partial clone without the objects needed to detect
+// renames.
+func (g *gitTree) makePartialClone(url, uploadpack string) {
 	g.Helper()
-	g.file("old", strings.Repeat("many lines\n", 100))
+	g.addFile("old", strings.Repeat("many lines\n", 100))
 	g.git("add", "old")
 	g.git("commit", "-q", "-m", "old", "old")
-	hash := g.hash("HEAD:old")
+	hash := g.hashOf("HEAD:old")
 	g.git("mv", "old", "new")
-	g.file("new", strings.Repeat("many lines\n", 100)+"one more\n")
+	g.addFile("new", strings.Repeat("many lines\n", 100)+"one more\n")
 	g.git("add", "new")
 	if err := os.Remove(filepath.Join(g.root, ".git/objects", hash[:2], hash[2:])); err != nil {
 		g.Fatal(err)
@@ -438,14 +436,14 @@ func (g *gitGround) promise(url, uploadpack string) {
 }
 
 // A filter is configured between any check and its use.
-func TestAConfigurationThatChangesMeanwhileRunsNothing(t *testing.T) {
+func TestGitStatusRunsNoProgramsWhileConfigChanges(t *testing.T) {
 	needs.FullRun(t)
-	g := newGitGround(t)
+	g := newGitTree(t)
 	if g == nil {
 		return
 	}
-	script := g.script()
-	g.file(".gitattributes", "* filter=evil")
+	script := g.addScript()
+	g.addFile(".gitattributes", "* filter=evil")
 	path := filepath.Join(g.root, ".git/config")
 	plain, err := os.ReadFile(path)
 	if err != nil {
@@ -464,7 +462,7 @@ func TestAConfigurationThatChangesMeanwhileRunsNothing(t *testing.T) {
 		swapped <- err
 	}()
 	for range 40 {
-		g.file("f", "six")
+		g.addFile("f", "six")
 		if status, err := g.Git(t.Context(), ""); err != nil || status.Marks["f"] != ".M" {
 			t.Errorf("got %+v, %v", status, err)
 		}
@@ -473,37 +471,37 @@ func TestAConfigurationThatChangesMeanwhileRunsNothing(t *testing.T) {
 	if err := <-swapped; err != nil {
 		t.Error(err)
 	}
-	g.quiet()
+	g.checkNothingRan()
 }
 
-func TestARepositoryOfSomebodyElseHasNoMarks(t *testing.T) {
-	g := newGitGround(t)
+func TestGitSkipsRepositoryOfAnotherUser(t *testing.T) {
+	g := newGitTree(t)
 	if g == nil {
 		return
 	}
 	if os.Geteuid() != 0 {
-		return // only root can give something away
+		return // only root can change owners
 	}
 	for _, path := range []string{"", ".git"} {
 		path = filepath.Join(g.root, path)
 		if err := os.Chown(path, 12345, -1); err != nil {
 			t.Fatal(err)
 		}
-		g.marks("", "", nil)
-		g.put("root-outside/.gitconfig", "[safe]\n\tdirectory = "+g.root+"\n")
-		g.marks("", "main", map[string]string{})
-		g.put("root-outside/.gitconfig", "[safe]\n\tdirectory = *\n\tdirectory =\n")
-		g.marks("", "", nil)
+		g.checkMarks("", "", nil)
+		g.addBeside("root-outside/.gitconfig", "[safe]\n\tdirectory = "+g.root+"\n")
+		g.checkMarks("", "main", map[string]string{})
+		g.addBeside("root-outside/.gitconfig", "[safe]\n\tdirectory = *\n\tdirectory =\n")
+		g.checkMarks("", "", nil)
 		if err := os.Chown(path, 0, -1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	g.git("config", "safe.directory", "*") // does not count there
+	g.git("config", "safe.directory", "*") // has no effect in a repository's configuration
 	if err := os.Chown(g.root, 12345, -1); err != nil {
 		t.Fatal(err)
 	}
-	g.marks("", "", nil)
-	g.quiet()
+	g.checkMarks("", "", nil)
+	g.checkNothingRan()
 }
 
 func FuzzGit(f *testing.F) {

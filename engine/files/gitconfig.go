@@ -6,42 +6,42 @@ import (
 	"strings"
 )
 
-// settings are what counts of git's configuration (git-config(1)): what changes
-// the marks, and nothing that git could run or read something else for.
-type settings struct {
-	values   map[string]string
-	safe     []string // folders of other users that the person trusts
-	worktree string   // where a repository says that its files are
-	bare     bool
-	sha256   bool
-	foreign  bool // references are not kept in files
-	partial  bool // not all files of a commit were fetched
+// gitSettings is the part of git's configuration (git-config(1)) with an effect on the status. Nothing
+// in it makes git run or read anything else.
+type gitSettings struct {
+	values       map[string]string
+	safe         []string // folders of other users that the user trusts
+	worktree     string   // the repository's files, if configured
+	bare         bool
+	sha256       bool
+	foreignRefs  bool // references are not stored in files
+	partialClone bool // some objects were not fetched
 }
 
-// take reads the answer of git config -z --list. What is the person's own may
-// name files too.
-func (s *settings) take(out []byte, persons bool) {
+// parse adds the output of git config -z --list. Only the user's own configuration may name files.
+func (s *gitSettings) parse(out []byte, persons bool) {
 	if s.values == nil {
 		s.values = defaultPaths()
 	}
 	for field := range strings.SplitSeq(string(out), "\x00") {
 		name, value, valued := strings.Cut(field, "\n")
+		// A name without a value means true (git-config(1)).
 		if !valued {
 			value = "true"
 		}
 		switch {
-		case harmless(name) && isWord(value):
+		case isHarmless(name) && isWord(value):
 			s.values[name] = value
 		case persons:
-			s.takePersons(name, value)
+			s.setUserValue(name, value)
 		default:
-			s.takeRepository(name, value)
+			s.setRepositoryValue(name, value)
 		}
 	}
 }
 
-// harmless reports whether a setting can only change how files are compared.
-func harmless(name string) bool {
+// isHarmless reports whether a setting can only change how files are compared.
+func isHarmless(name string) bool {
 	switch name {
 	case "core.filemode", "core.ignorecase", "core.symlinks", "core.precomposeunicode", "core.trustctime", "core.checkstat",
 		"core.autocrlf", "core.eol", "status.showuntrackedfiles", "status.renames", "diff.renames":
@@ -50,13 +50,14 @@ func harmless(name string) bool {
 	return false
 }
 
-// isWord reports whether a value is a word or a number.
+// isWord reports whether value is a short word or a number, so that it cannot name a file or a
+// command.
 func isWord(value string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyz"
 	return len(value) <= 16 && strings.Trim(strings.ToLower(value), letters+"0123456789") == ""
 }
 
-func (s *settings) takePersons(name, value string) {
+func (s *gitSettings) setUserValue(name, value string) {
 	if value == "~" || strings.HasPrefix(value, "~/") {
 		value = os.Getenv("HOME") + value[1:]
 	}
@@ -70,7 +71,7 @@ func (s *settings) takePersons(name, value string) {
 	}
 }
 
-func (s *settings) takeRepository(name, value string) {
+func (s *gitSettings) setRepositoryValue(name, value string) {
 	switch {
 	case name == "core.worktree":
 		s.worktree = value
@@ -79,14 +80,13 @@ func (s *settings) takeRepository(name, value string) {
 	case name == "extensions.objectformat":
 		s.sha256 = value == "sha256"
 	case name == "extensions.refstorage":
-		s.foreign = value != "files"
+		s.foreignRefs = value != "files"
 	case name == "extensions.partialclone", strings.HasPrefix(name, "remote.") && strings.HasSuffix(name, ".promisor"):
-		s.partial = true
+		s.partialClone = true
 	}
 }
 
-// defaultPaths are the person's files that git reads where nothing is
-// configured.
+// defaultPaths returns the user's files that git reads without any configuration.
 func defaultPaths() map[string]string {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if dir == "" {
@@ -101,11 +101,11 @@ func defaultPaths() map[string]string {
 	}
 }
 
-// trusts reports whether the person named a folder of another user as safe.
-func (s *settings) trusts(dir string) bool {
+// trustsFolder reports whether the user lists the folder of another user as safe.
+func (s *gitSettings) trustsFolder(dir string) bool {
 	for _, safe := range s.safe {
 		above, all := strings.CutSuffix(safe, "/*")
-		if _, in := below(above, dir); safe == "*" || safe == dir || all && in {
+		if _, in := relBelow(above, dir); safe == "*" || safe == dir || all && in {
 			return true
 		}
 	}

@@ -14,9 +14,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// tellsOpening skips the test where the kernel does not say that a process waits for the
-// writer of a pipe.
-func tellsOpening(t *testing.T) {
+// requireFifoWchan skips the test if the kernel does not report that a process is opening a FIFO.
+func requireFifoWchan(t *testing.T) {
 	t.Helper()
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
@@ -44,13 +43,13 @@ func tellsOpening(t *testing.T) {
 	needs.Kernel(t, "/proc/PID/wchan", "it does not name the function")
 }
 
-func TestGitIsNotHeldUpByAPipe(t *testing.T) {
-	tellsOpening(t)
+func TestPipeInRepositoryDoesNotBlockGit(t *testing.T) {
+	requireFifoWchan(t)
 	for _, name := range []string{".gitignore", "dir/.gitignore", ".git/index"} {
 		t.Run(name, func(t *testing.T) {
 			needs.Program(t, "git", "git")
-			g := newGitGround(t)
-			g.file("dir/new", "")
+			g := newGitTree(t)
+			g.addFile("dir/new", "")
 			path := filepath.Join(g.root, name)
 			_ = os.Remove(path)
 			if err := unix.Mkfifo(path, 0o600); err != nil {

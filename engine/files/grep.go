@@ -14,114 +14,113 @@ import (
 
 const (
 	defaultGrep = 100
-	mostWorkers = 8
-	mostAhead   = 1024 // files between the one whose lines come next and the last one begun
-	mostContext = 1000
-	mostPattern = 64 << 10 // bytes
+	maxWorkers  = 8
+	maxAhead    = 1024 // files between the next one to report and the last one begun
+	maxContext  = 1000
+	maxPattern  = 64 << 10 // bytes
 )
 
-// A GrepRequest says what to search for, and where.
+// A GrepRequest holds the arguments of Grep.
 type GrepRequest struct {
-	Pattern    string // regular expression (RE2) for a line
+	Pattern    string // regular expression (RE2) matched against each line
 	Path       string // file or folder
-	Glob       string // only files that match; a ! in front turns it round
+	Glob       string // only files that match; a leading ! inverts it
 	IgnoreCase bool
 	Context    int   // lines around each match
-	Limit      int   // matches at most; 0 is the default
-	MostBytes  int64 // below a folder, larger files are passed over; 0 is none
+	Limit      int   // maximum number of matches; 0 is the default
+	MaxBytes   int64 // skip larger files below a folder; 0 is no limit
 }
 
-// A GrepResult is what was found, sorted by path, then line.
+// A GrepResult is the result of Grep, sorted by path and line.
 type GrepResult struct {
 	Lines   []Line
-	Matches int  // how many of the lines match
-	Limited bool // there are more
-	Passed  int  // files that were passed over because they are too large
+	Matches int  // number of matching lines
+	Limited bool // more lines match
+	Skipped int  // files skipped for their size
 
 	size int // bytes of text in Lines
 }
 
-// Grep searches the contents of files. It leaves out what git ignores and hidden
-// files, unless a glob asks for them, binary files, and links.
+// Grep searches the contents of files. It skips binary files and links and, unless a glob includes
+// them, hidden files and those ignored by git.
 func (t *Tree) Grep(ctx context.Context, r GrepRequest) (out GrepResult, err error) {
-	err = t.confined(func() (err error) {
-		out, err = t.grep(ctx, r)
+	err = t.runConfined(func() (err error) {
+		out, err = t.grepPath(ctx, r)
 		return err
 	})
 	return out, err
 }
 
-func (t *Tree) grep(ctx context.Context, r GrepRequest) (GrepResult, error) {
+func (t *Tree) grepPath(ctx context.Context, r GrepRequest) (GrepResult, error) {
 	if r.Context < 0 || r.Limit < 0 {
 		return GrepResult{}, errorf(Invalid, "search %s: context and limit cannot be negative", r.Path)
 	}
 	if r.Limit == 0 {
 		r.Limit = defaultGrep
 	}
-	r.Context = min(r.Context, mostContext)
+	r.Context = min(r.Context, maxContext)
 	pattern, err := compilePattern(r.Pattern, r.IgnoreCase)
 	if err != nil {
 		return GrepResult{}, err
 	}
-	p, err := t.locate(r.Path, way{verb: "search"})
+	p, err := t.locate(r.Path, lookup{verb: "search"})
 	if err != nil {
 		return GrepResult{}, err
 	}
 	defer p.close()
 	info, err := p.root.Stat(p.rel)
 	if err != nil {
-		return GrepResult{}, failure("search", p.path, err)
+		return GrepResult{}, fileError("search", p.path, err)
 	}
 	if !info.IsDir() {
-		return p.grep(ctx, pattern, r)
+		return p.grepFile(ctx, pattern, r)
 	}
 	return t.grepAll(ctx, pattern, r)
 }
 
-// compilePattern reads a regular expression that a caller gave.
+// compilePattern compiles a caller's regular expression, with an Error for an invalid one.
 func compilePattern(expr string, ignoreCase bool) (*search.Pattern, error) {
-	if len(expr) > mostPattern {
-		return nil, errorf(Invalid, "read pattern: it is longer than %d KB", mostPattern>>10)
+	if len(expr) > maxPattern {
+		return nil, errorf(Invalid, "read pattern: it is longer than %d KB", maxPattern>>10)
 	}
 	pattern, err := search.Compile(expr, ignoreCase)
 	if err != nil {
 		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-		return nil, errorf(Invalid, "read pattern %q: %s", expr, why).hint("it is a regular expression (RE2); escape literal characters with \\")
+		return nil, errorf(Invalid, "read pattern %q: %s", expr, why).withHint("it is a regular expression (RE2); escape literal characters with \\")
 	}
 	return pattern, nil
 }
 
-// grep searches one file.
-func (p place) grep(ctx context.Context, pattern *search.Pattern, r GrepRequest) (GrepResult, error) {
-	f, _, err := p.open("search")
+// grepFile searches one file.
+func (p location) grepFile(ctx context.Context, pattern *search.Pattern, r GrepRequest) (GrepResult, error) {
+	f, _, err := p.openRegular("search")
 	if err != nil {
 		return GrepResult{}, err
 	}
 	defer f.Close()
-	s := searching{pattern: pattern, context: r.Context, limit: r.Limit}
-	lines, _, err := s.file(ctx, filepath.Base(p.path), f)
+	s := fileSearch{pattern: pattern, context: r.Context, limit: r.Limit}
+	lines, _, err := s.searchFile(ctx, filepath.Base(p.path), f)
 	if err != nil {
-		return GrepResult{}, failure("search", p.path, err)
+		return GrepResult{}, fileError("search", p.path, err)
 	}
 	out := GrepResult{Lines: []Line{}}
-	out.add(lines, r)
+	out.addLines(lines, r)
 	return out, nil
 }
 
-// add takes the lines of a file, as far as the limit and the bound of an answer
-// allow.
-func (out *GrepResult) add(lines []Line, r GrepRequest) {
+// addLines appends the lines of one file, up to the limits of r and of an answer's size.
+func (out *GrepResult) addLines(lines []Line, r GrepRequest) {
 	trail := 0
 	for _, l := range lines {
 		switch {
-		case l.Match && out.Matches == r.Limit, out.size > mostBytes:
+		case l.Match && out.Matches == r.Limit, out.size > maxBytes:
 			out.Limited = true
 			return
 		case l.Match:
 			out.Matches++
 			trail = r.Context
 		case out.Matches == r.Limit && trail == 0:
-			continue // it stands before a match that is too many
+			continue // context before a match over the limit
 		default:
 			trail--
 		}
@@ -130,21 +129,20 @@ func (out *GrepResult) add(lines []Line, r GrepRequest) {
 	}
 }
 
-// A found is what was found in a file; files are numbered in the order of their
-// paths.
-type found struct {
+// A fileResult holds the lines found in one file. Files are numbered in the order of their paths.
+type fileResult struct {
 	number int
 	lines  []Line
 }
 
-// A job is a file to be searched.
+// A job is a file to search.
 type job struct {
 	number int
 	entry  entry
 }
 
-// grepAll searches all files below a folder: one goroutine walks, several
-// search, and what they find is put in order.
+// grepAll searches all files below a folder: one goroutine walks, several search, and their results
+// are put in order.
 func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRequest) (GrepResult, error) {
 	skip, err := grepFilter(r.Glob)
 	if err != nil {
@@ -153,25 +151,28 @@ func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepReque
 	ctx, cancel := context.WithCancel(ctx)
 	var crew, workers panics.Group
 	defer crew.Wait()
+	// Deferred calls run in reverse: cancel first, or the goroutines would not stop.
 	defer cancel()
-	jobs, results := make(chan job), make(chan found, mostWorkers)
-	ahead := make(chan struct{}, mostAhead)
-	walked, failed := make(chan error, 1), make(chan error, mostWorkers)
+	jobs, results := make(chan job), make(chan fileResult, maxWorkers)
+	// One slow file must not let the results of all later ones pile up.
+	ahead := make(chan struct{}, maxAhead)
+	walked, failed := make(chan error, 1), make(chan error, maxWorkers)
 	crew.Start(func() {
 		defer close(jobs)
-		walked <- t.confined(func() error { return t.feed(ctx, r.Path, skip, jobs, ahead) })
+		walked <- t.runConfined(func() error { return t.queueFiles(ctx, r.Path, skip, jobs, ahead) })
 	})
-	var passed atomic.Int64
-	for range min(runtime.GOMAXPROCS(0), mostWorkers) {
+	var skipped atomic.Int64
+	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
 		workers.Start(func() {
 			finished := false
 			defer func() {
-				if !finished { // the others must not wait for its files
+				// A panic: nobody else takes this worker's jobs, so stop the others.
+				if !finished {
 					cancel()
 				}
 			}()
-			s := searching{pattern: pattern, context: r.Context, limit: r.Limit, most: r.MostBytes, passed: &passed}
-			err := t.confined(func() error { return work(ctx, s, jobs, results) })
+			s := fileSearch{pattern: pattern, context: r.Context, limit: r.Limit, maxBytes: r.MaxBytes, skipped: &skipped}
+			err := t.runConfined(func() error { return searchFiles(ctx, s, jobs, results) })
 			if finished = err == nil; err != nil {
 				failed <- err
 			}
@@ -181,12 +182,12 @@ func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepReque
 		defer close(results)
 		workers.Wait()
 	})
-	out, enough := collect(results, ahead, r)
+	out, enough := collectResults(results, ahead, r)
 	if enough {
 		cancel()
 	}
 	crew.Wait()
-	out.Passed = int(passed.Load())
+	out.Skipped = int(skipped.Load())
 	select {
 	case err := <-failed:
 		return GrepResult{}, err
@@ -201,7 +202,8 @@ func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepReque
 	return out, ctx.Err()
 }
 
-// grepFilter tells what to pass over.
+// grepFilter returns the filter for a walk: the hidden and the ignored, or everything not matching
+// pattern.
 func grepFilter(pattern string) (filter, error) {
 	plain := func(_, name string, dir, ignored bool) bool { return ignored || name[0] == '.' }
 	if pattern == "" {
@@ -224,10 +226,11 @@ func grepFilter(pattern string) (filter, error) {
 	}, nil
 }
 
-// feed walks and hands out files to be searched.
-func (t *Tree) feed(ctx context.Context, path string, skip filter, jobs chan<- job, ahead chan<- struct{}) error {
+// queueFiles walks and sends the files to search. ahead bounds how far the walk may be in front of
+// the results.
+func (t *Tree) queueFiles(ctx context.Context, path string, skip filter, jobs chan<- job, ahead chan<- struct{}) error {
 	number := 0
-	return t.walk(ctx, "search", path, skip, func(e entry) error {
+	return t.walkFolder(ctx, "search", path, skip, func(e entry) error {
 		if !e.mode.IsRegular() {
 			return nil
 		}
@@ -236,11 +239,11 @@ func (t *Tree) feed(ctx context.Context, path string, skip filter, jobs chan<- j
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		e.folder.keep()
+		e.dir.retain()
 		select {
 		case jobs <- job{number, e}:
 		case <-ctx.Done():
-			e.folder.drop()
+			e.dir.release()
 			return ctx.Err()
 		}
 		number++
@@ -248,22 +251,21 @@ func (t *Tree) feed(ctx context.Context, path string, skip filter, jobs chan<- j
 	})
 }
 
-// work searches files until there are no more. What cannot be read holds
-// nothing.
-func work(ctx context.Context, s searching, jobs <-chan job, results chan<- found) error {
+// searchFiles searches files until jobs is closed. An unreadable file has no matches.
+func searchFiles(ctx context.Context, s fileSearch, jobs <-chan job, results chan<- fileResult) error {
 	for j := range jobs {
-		lines := s.entry(ctx, j.entry)
-		j.entry.folder.drop()
+		lines := s.searchEntry(ctx, j.entry)
+		j.entry.dir.release()
 		select {
-		case results <- found{j.number, lines}:
+		case results <- fileResult{j.number, lines}:
 		case <-ctx.Done():
 		}
 	}
 	return nil
 }
 
-func (s *searching) entry(ctx context.Context, e entry) []Line {
-	f, err := e.folder.OpenFile(e.name, openFlags, 0)
+func (s *fileSearch) searchEntry(ctx context.Context, e entry) []Line {
+	f, err := e.dir.OpenFile(e.name, openFlags, 0)
 	if err != nil {
 		return nil
 	}
@@ -272,20 +274,20 @@ func (s *searching) entry(ctx context.Context, e entry) []Line {
 	if err != nil || info.Mode().Type() != fs.FileMode(0) {
 		return nil
 	}
-	if s.most > 0 && info.Size() > s.most {
-		s.passed.Add(1)
+	if s.maxBytes > 0 && info.Size() > s.maxBytes {
+		s.skipped.Add(1)
 		return nil
 	}
-	impatient(f)
-	lines, _, err := s.file(ctx, e.rel, f)
+	setReadTimeout(f)
+	lines, _, err := s.searchFile(ctx, e.rel, f)
 	if err != nil {
 		return nil
 	}
 	return lines
 }
 
-// collect puts together what was found until it is enough.
-func collect(results <-chan found, ahead <-chan struct{}, r GrepRequest) (out GrepResult, enough bool) {
+// collectResults puts the results in order until enough is found.
+func collectResults(results <-chan fileResult, ahead <-chan struct{}, r GrepRequest) (out GrepResult, enough bool) {
 	out.Lines = []Line{}
 	early := make(map[int][]Line)
 	next := 0
@@ -295,7 +297,7 @@ func collect(results <-chan found, ahead <-chan struct{}, r GrepRequest) (out Gr
 			delete(early, next)
 			<-ahead
 			next++
-			if out.add(lines, r); out.Limited {
+			if out.addLines(lines, r); out.Limited {
 				return out, true
 			}
 		}

@@ -11,20 +11,19 @@ import (
 	"github.com/git-pkgs/gitignore"
 )
 
-const mostIgnore = 1 << 20 // bytes of a file of rules
+const maxIgnoreFile = 1 << 20 // size limit of a rules file, in bytes
 
-// ignores are the rules of one folder and, behind them, of those above it. Rules
-// nearer to a file count first.
-type ignores struct {
+// ignoreRules are the ignore rules of one folder, linked to those of the folders above. The nearest
+// rule wins.
+type ignoreRules struct {
 	rules  *gitignore.Matcher
-	above  *ignores
-	folder string // below the folder searched, with a slash at its end; "" for that itself and those above
-	prefix string // for a folder above: the way from it to the folder searched, with a slash at its end
+	above  *ignoreRules
+	folder string // below the folder searched, with a slash at its end; "" for that itself and those above // relative to the folder searched, with a trailing slash; "" for the folder searched and those above
+	prefix string // for a folder above: the path from it to the folder searched, with a trailing slash
 }
 
-// match reports whether git leaves out what lies at rel below the folder
-// searched.
-func (g *ignores) match(rel string, dir bool) bool {
+// ignores reports whether git ignores rel, relative to the folder searched.
+func (g *ignoreRules) ignores(rel string, dir bool) bool {
 	if dir {
 		rel += "/"
 	}
@@ -36,9 +35,9 @@ func (g *ignores) match(rel string, dir bool) bool {
 	return false
 }
 
-// enter is what counts in a folder whose entries these are. A repository of its
-// own knows nothing of what is around it.
-func (g *ignores) enter(dir *opened, rel, home string, entries []fs.DirEntry) *ignores {
+// enterFolder returns the rules for dir, given its entries. A nested repository does not inherit the
+// rules around it.
+func (g *ignoreRules) enterFolder(dir *openDir, rel, home string, entries []fs.DirEntry) *ignoreRules {
 	var files, git bool
 	for _, e := range entries {
 		switch e.Name() {
@@ -51,7 +50,7 @@ func (g *ignores) enter(dir *opened, rel, home string, entries []fs.DirEntry) *i
 	if !files && !git {
 		return g
 	}
-	next := rulesOf(dir, git, home)
+	next := readRules(dir, git, home)
 	if next.folder = rel; rel != "" {
 		next.folder += "/"
 	}
@@ -61,23 +60,23 @@ func (g *ignores) enter(dir *opened, rel, home string, entries []fs.DirEntry) *i
 	return next
 }
 
-// rulesOf reads the rules in a folder; those that count more come last.
-func rulesOf(dir *opened, git bool, home string) *ignores {
-	g := &ignores{rules: &gitignore.Matcher{}}
+// readRules reads the rules in a folder, in ascending order of precedence.
+func readRules(dir *openDir, git bool, home string) *ignoreRules {
+	g := &ignoreRules{rules: &gitignore.Matcher{}}
 	if git {
-		if root, err := openGuarded(home, dir.closed); err == nil && home != "" {
-			g.add(root, ".config/git/ignore")
+		if root, err := openGuarded(home, dir.offLimits); err == nil && home != "" {
+			g.addFile(root, ".config/git/ignore")
 			root.Close()
 		}
-		g.add(dir, ".git/info/exclude")
+		g.addFile(dir, ".git/info/exclude")
 	}
-	g.add(dir, ".gitignore")
-	g.add(dir, ".ignore")
+	g.addFile(dir, ".gitignore")
+	g.addFile(dir, ".ignore")
 	return g
 }
 
-// add reads a file of rules, if there is one that can be read.
-func (g *ignores) add(dir *opened, name string) {
+// addFile adds the rules in a file, if it exists and is readable.
+func (g *ignoreRules) addFile(dir *openDir, name string) {
 	f, info, err := openIn(dir, name)
 	if err != nil {
 		return
@@ -86,18 +85,18 @@ func (g *ignores) add(dir *opened, name string) {
 	if !info.Mode().IsRegular() {
 		return
 	}
-	if data, err := io.ReadAll(io.LimitReader(f, mostIgnore)); err == nil {
+	if data, err := io.ReadAll(io.LimitReader(f, maxIgnoreFile)); err == nil {
 		g.rules.AddPatterns(bytes.TrimPrefix(data, []byte(bom)), "")
 	}
 }
 
-// ignoresAbove are the rules of the folders above p, up to the one that holds
-// the repository, if p lies in one and that is inside.
-func (t *Tree) ignoresAbove(p place) *ignores {
-	if has(p.root, filepath.Join(p.rel, ".git")) {
+// rulesAbove returns the rules of the folders above p, up to its repository's root. It returns nil
+// if p is not in a repository or the root cannot be reached.
+func (t *Tree) rulesAbove(p location) *ignoreRules {
+	if hasEntry(p.root, filepath.Join(p.rel, ".git")) {
 		return nil
 	}
-	var all []*ignores // innermost first
+	var all []*ignoreRules // innermost first
 	prefix := ""
 	for dir := p.real; dir != "/"; {
 		prefix = filepath.Base(dir) + "/" + prefix
@@ -117,8 +116,8 @@ func (t *Tree) ignoresAbove(p place) *ignores {
 	return nil
 }
 
-func (t *Tree) rulesAt(path string) (*ignores, bool, error) {
-	p, err := t.locate(path, way{verb: "read rules"})
+func (t *Tree) rulesAt(path string) (*ignoreRules, bool, error) {
+	p, err := t.locate(path, lookup{verb: "read rules"})
 	if err != nil {
 		return nil, false, err
 	}
@@ -128,11 +127,11 @@ func (t *Tree) rulesAt(path string) (*ignores, bool, error) {
 		return nil, false, err
 	}
 	defer dir.Close()
-	git := has(dir, ".git")
-	return rulesOf(dir, git, t.Home), git, nil
+	git := hasEntry(dir, ".git")
+	return readRules(dir, git, t.Home), git, nil
 }
 
-func has(dir *opened, name string) bool {
+func hasEntry(dir *openDir, name string) bool {
 	_, err := dir.Lstat(name)
 	return !errors.Is(err, fs.ErrNotExist)
 }

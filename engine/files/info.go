@@ -11,52 +11,52 @@ import (
 	"time"
 )
 
-// An Info tells about one file.
+// An Info describes a file.
 type Info struct {
 	Name     string
-	Path     string // absolute; not in listings
+	Path     string // absolute; empty in listings
 	Type     string // file, dir, link, fifo, socket or device
 	Target   string // of a link
 	ToDir    bool   // a link to a folder inside the roots
 	ToFile   bool   // a link to a file inside the roots
-	Broken   bool   // a link to nothing
+	Broken   bool   // a link without a target
 	Size     int64
 	Mode     string // permission bits in octal: 0644
 	Modified time.Time
 	Accessed time.Time
-	Owner    string // not in listings
-	Group    string // not in listings
+	Owner    string // empty in listings
+	Group    string // empty in listings
 }
 
-// Stat tells about a file; of a link, the link itself.
+// Stat describes a file, or a link itself.
 func (t *Tree) Stat(path string) (info Info, err error) {
-	err = t.confined(func() (err error) {
-		info, err = t.lookAt(path)
+	err = t.runConfined(func() (err error) {
+		info, err = t.statPath(path)
 		return err
 	})
 	return info, err
 }
 
-func (t *Tree) lookAt(path string) (Info, error) {
-	p, err := t.locate(path, way{verb: "look at", link: true})
+func (t *Tree) statPath(path string) (Info, error) {
+	p, err := t.locate(path, lookup{verb: "look at", noFollow: true})
 	if err != nil {
 		return Info{}, err
 	}
 	defer p.close()
-	return t.stat(p, "look at")
+	return t.describe(p, "look at")
 }
 
-func (t *Tree) stat(p place, verb string) (Info, error) {
+func (t *Tree) describe(p location, verb string) (Info, error) {
 	stat, err := p.root.Lstat(p.rel)
 	if err != nil {
-		return Info{}, failure(verb, p.path, err)
+		return Info{}, fileError(verb, p.path, err)
 	}
 	info := infoOf(stat)
 	info.Name, info.Path = filepath.Base(p.path), p.path
-	info.Owner, info.Group = owners(stat)
+	info.Owner, info.Group = ownerNames(stat)
 	if info.Type == "link" {
-		info.Target, _ = p.root.Readlink(p.rel) // it has none if it has just gone
-		t.leads(&info, p.path)
+		info.Target, _ = p.root.Readlink(p.rel) // empty if the link has just been removed
+		t.resolveLink(&info, p.path)
 	}
 	return info, nil
 }
@@ -66,14 +66,14 @@ func infoOf(stat fs.FileInfo) Info {
 		Name:     stat.Name(),
 		Type:     typeOf(stat.Mode()),
 		Size:     stat.Size(),
-		Mode:     fmt.Sprintf("%04o", permissions(stat.Mode())),
+		Mode:     fmt.Sprintf("%04o", permissionBits(stat.Mode())),
 		Modified: stat.ModTime(),
-		Accessed: accessed(stat),
+		Accessed: accessTime(stat),
 	}
 }
 
-// permissions are the bits that chmod(1) takes.
-func permissions(mode fs.FileMode) uint32 {
+// permissionBits returns the bits as chmod(1) accepts them.
+func permissionBits(mode fs.FileMode) uint32 {
 	bits := uint32(mode.Perm())
 	for i, special := range []fs.FileMode{fs.ModeSticky, fs.ModeSetgid, fs.ModeSetuid} {
 		if mode&special != 0 {
@@ -99,9 +99,10 @@ func typeOf(mode fs.FileMode) string {
 	return "device"
 }
 
-// leads finds out what a link leads to, as far as that is inside.
-func (t *Tree) leads(info *Info, path string) {
-	p, err := t.locate(path, way{verb: "follow"})
+// resolveLink sets ToDir, ToFile and Broken of the link at path. They stay false if its target is
+// outside.
+func (t *Tree) resolveLink(info *Info, path string) {
+	p, err := t.locate(path, lookup{verb: "follow"})
 	if err != nil {
 		info.Broken = errors.Is(err, NotFound) || errors.Is(err, NotDir) || errors.Is(err, Invalid)
 		return
@@ -113,25 +114,25 @@ func (t *Tree) leads(info *Info, path string) {
 	info.ToFile = err == nil && stat.Mode().IsRegular()
 }
 
-// A ListRequest says what is wanted of a folder.
+// A ListRequest selects entries of a folder.
 type ListRequest struct {
 	Path   string
-	Hidden bool   // names that begin with a dot too
-	Match  string // only names that hold these words, in either case; !word: that do not
-	After  string // only names behind this one
-	Limit  int    // entries at most; 0 is all
+	Hidden bool   // include names with a leading dot
+	Match  string // only names with all these words, ignoring case; !word excludes
+	After  string // only names after this one
+	Limit  int    // maximum number of entries; 0 is no limit
 }
 
-// A ListResult is what a folder holds, sorted by name.
+// A ListResult is the listing of a folder, sorted by name.
 type ListResult struct {
 	Path    string
 	Entries []Info
-	Omitted int // entries beyond the limit; those that do not match do not count
+	Omitted int // matching entries beyond the limit
 }
 
-// List lists a folder, or a part of it.
+// List lists a folder or a part of it.
 func (t *Tree) List(ctx context.Context, r ListRequest) (out ListResult, err error) {
-	err = t.confined(func() (err error) {
+	err = t.runConfined(func() (err error) {
 		out, err = t.listFolder(ctx, r)
 		return err
 	})
@@ -142,22 +143,22 @@ func (t *Tree) listFolder(ctx context.Context, r ListRequest) (ListResult, error
 	if r.Limit < 0 {
 		return ListResult{}, errorf(Invalid, "list %s: limit cannot be negative", r.Path)
 	}
-	p, err := t.locate(r.Path, way{verb: "list"})
+	p, err := t.locate(r.Path, lookup{verb: "list"})
 	if err != nil {
 		return ListResult{}, err
 	}
 	defer p.close()
-	out, err := t.list(ctx, p, r)
-	return out, failure("list", p.path, err)
+	out, err := t.listEntries(ctx, p, r)
+	return out, fileError("list", p.path, err)
 }
 
-func (t *Tree) list(ctx context.Context, p place, r ListRequest) (ListResult, error) {
-	dir, err := p.folder()
+func (t *Tree) listEntries(ctx context.Context, p location, r ListRequest) (ListResult, error) {
+	dir, err := p.openAsDir()
 	if err != nil {
 		return ListResult{}, err
 	}
 	defer dir.Close()
-	names, omitted, err := t.Names.page(dir, r)
+	names, omitted, err := t.Names.listPage(dir, r)
 	if err != nil {
 		return ListResult{}, err
 	}
@@ -168,20 +169,20 @@ func (t *Tree) list(ctx context.Context, p place, r ListRequest) (ListResult, er
 		}
 		stat, err := dir.Lstat(name)
 		if err != nil {
-			continue // it has just gone
+			continue // just removed
 		}
 		info := infoOf(stat)
 		if info.Type == "link" {
 			info.Target, _ = dir.Readlink(name)
-			t.leads(&info, filepath.Join(p.path, name))
+			t.resolveLink(&info, filepath.Join(p.path, name))
 		}
 		out.Entries = append(out.Entries, info)
 	}
 	return out, nil
 }
 
-// folder opens the place as a folder.
-func (p place) folder() (*opened, error) {
+// openAsDir opens the location as a directory.
+func (p location) openAsDir() (*openDir, error) {
 	stat, err := p.root.Stat(p.rel)
 	if err != nil {
 		return nil, err
@@ -192,9 +193,9 @@ func (p place) folder() (*opened, error) {
 	return p.root.OpenRoot(asFolder(p.rel))
 }
 
-// entriesOf reads what is in a folder, sorted by name, byte by byte.
-func entriesOf(dir *opened) ([]fs.DirEntry, error) {
-	entries, err := dir.entries()
+// sortedEntries returns the visible entries of a folder, sorted bytewise by name.
+func sortedEntries(dir *openDir) ([]fs.DirEntry, error) {
+	entries, err := dir.readEntries()
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// ReadJSON reads a whole file as one JSON value, and gives it compact.
+// ReadJSON reads a whole file as one JSON value and returns it in compact form.
 func (t *Tree) ReadJSON(path string) (abs string, value json.RawMessage, err error) {
-	err = t.confined(func() (err error) {
+	err = t.runConfined(func() (err error) {
 		abs, value, err = t.readJSON(path)
 		return err
 	})
@@ -19,14 +19,14 @@ func (t *Tree) ReadJSON(path string) (abs string, value json.RawMessage, err err
 }
 
 func (t *Tree) readJSON(path string) (abs string, value json.RawMessage, err error) {
-	p, err := t.locate(path, way{verb: "read"})
+	p, err := t.locate(path, lookup{verb: "read"})
 	if err != nil {
 		return "", nil, err
 	}
 	defer p.close()
-	data, _, err := p.whole("read", mostBytes)
+	data, _, err := p.readWhole("read", maxBytes)
 	if err != nil {
-		return "", nil, failure("read", p.path, err)
+		return "", nil, fileError("read", p.path, err)
 	}
 	data = bytes.TrimPrefix(data, []byte(bom))
 	if err := json.Unmarshal(data, &value); err != nil {
@@ -39,7 +39,7 @@ func (t *Tree) readJSON(path string) (abs string, value json.RawMessage, err err
 	return p.path, bytes.ToValidUTF8(compact.Bytes(), []byte("\uFFFD")), nil
 }
 
-// explainJSON says in our words, and where, what is wrong with data.
+// explainJSON describes what is wrong with data, and the position.
 func explainJSON(data []byte, err error) string {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "it is empty"

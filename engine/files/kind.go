@@ -4,7 +4,7 @@ import (
 	"bytes"
 )
 
-// A Kind is what a file holds, by its content.
+// A Kind is the kind of a file's content.
 type Kind string
 
 const (
@@ -13,13 +13,12 @@ const (
 	Binary Kind = "binary"
 )
 
-// sampleSize is how much of a file is looked at to tell what it holds; git
-// looks at as much.
+// sampleSize is how many bytes of a file are examined to detect its kind, as in git.
 const sampleSize = 8000
 
-// sniff tells what a file holds from its first bytes: an image of a format that
-// everybody can show, with its MIME type; binary if there is a NUL byte.
-func sniff(head []byte) (Kind, string) {
+// detectKind detects a file's kind from its first bytes: an image in a common format, with its MIME
+// type, or binary if there is a NUL byte.
+func detectKind(head []byte) (Kind, string) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
 		return Image, "image/png"

@@ -5,43 +5,44 @@ import (
 	"strings"
 )
 
-// A lineScan picks a range of whole lines out of a stream and counts the rest,
-// in memory bounded by what it picks.
+// A lineScan picks a range of whole lines from a stream and counts the rest. Its memory is bounded
+// by the lines picked.
 type lineScan struct {
-	first, limit int64 // wanted; limit 0 is all
-	bound        int   // bytes of what is picked
-	boundLines   int64 // 0: no bound
+	first, limit int64 // requested range; limit 0 is no limit
+	maxBytes     int   // maximum bytes to pick
+	maxLines     int64 // maximum lines to pick; 0 is no limit
 
-	newlines int64 // of all the stream
-	open     bool  // its last line has no ending so far
+	newlines int64 // of the whole stream
+	open     bool  // the last line has no newline so far
 
-	line   int64 // number of the line that is being read
-	begun  bool  // there was something of it
-	picked []byte
-	whole  int   // bytes of whole lines in picked
-	count  int64 // whole lines in picked
-	cut    Cut
-	long   int64 // length of the first line, when it alone is over the bound
-	done   bool  // nothing more is wanted
+	line     int64 // number of the current line
+	begun    bool  // part of the current line has been read
+	picked   []byte
+	whole    int   // bytes of whole lines in picked
+	count    int64 // whole lines in picked
+	cut      Cut
+	longLine int64 // length of the first line if it alone exceeds bound
+	done     bool  // nothing more to pick
 }
 
 func newLineScan(r ReadRequest) *lineScan {
-	s := &lineScan{first: max(r.Offset, 1), limit: r.Limit, bound: mostTextBytes, boundLines: mostLines, line: 1}
+	s := &lineScan{first: max(r.Offset, 1), limit: r.Limit, maxBytes: maxTextBytes, maxLines: maxLines, line: 1}
 	if r.Unbounded {
-		s.bound, s.boundLines = mostBytes, 0
+		s.maxBytes, s.maxLines = maxBytes, 0
 	}
 	return s
 }
 
-// add takes the next bytes of the stream.
-func (s *lineScan) add(b []byte) {
+// addChunk processes the next bytes of the stream.
+func (s *lineScan) addChunk(b []byte) {
 	if len(b) == 0 {
 		return
 	}
 	newlines := int64(bytes.Count(b, []byte{'\n'}))
 	s.newlines += newlines
 	s.open = b[len(b)-1] != '\n'
-	if s.line+newlines < s.first { // all of it is before what is wanted
+	// Fast path: the chunk lies entirely before the range.
+	if s.line+newlines < s.first {
 		s.line += newlines
 		return
 	}
@@ -52,7 +53,7 @@ func (s *lineScan) add(b []byte) {
 			part = b[:end]
 		}
 		if s.line >= s.first {
-			s.pick(part)
+			s.pickPart(part)
 		}
 		s.begun = end == 0
 		if end > 0 {
@@ -62,29 +63,29 @@ func (s *lineScan) add(b []byte) {
 	}
 }
 
-// pick takes a piece of a line that is wanted.
-func (s *lineScan) pick(part []byte) {
+// pickPart adds a part of a requested line.
+func (s *lineScan) pickPart(part []byte) {
 	switch {
 	case s.cut == CutLine:
-		s.long += int64(len(part))
+		s.longLine += int64(len(part))
 	case !s.begun && s.limit > 0 && s.count == s.limit:
 		s.cut, s.done = CutLimit, true
-	case !s.begun && s.boundLines > 0 && s.count == s.boundLines:
+	case !s.begun && s.maxLines > 0 && s.count == s.maxLines:
 		s.cut, s.done = CutLines, true
-	case len(s.picked)+len(part) <= s.bound:
+	case len(s.picked)+len(part) <= s.maxBytes:
 		s.picked = append(s.picked, part...)
 	case s.count > 0:
 		s.cut, s.done = CutBytes, true
 	default:
 		s.cut = CutLine
-		s.long = int64(len(s.picked) + len(part))
+		s.longLine = int64(len(s.picked) + len(part))
 	}
 }
 
 func (s *lineScan) endLine() {
 	switch {
 	case s.cut == CutLine:
-		s.long--
+		s.longLine--
 		s.done = true
 	case !s.done && s.line >= s.first:
 		s.whole = len(s.picked)
@@ -93,22 +94,22 @@ func (s *lineScan) endLine() {
 	s.line++
 }
 
-// end takes a last line without an ending as one.
-func (s *lineScan) end() {
+// finishLine accepts a last line without a newline.
+func (s *lineScan) finishLine() {
 	if !s.done && s.begun && s.line >= s.first && s.cut == "" {
 		s.whole = len(s.picked)
 		s.count++
 	}
 }
 
-func (s *lineScan) report(out *ReadResult) {
+func (s *lineScan) fillResult(out *ReadResult) {
 	out.TotalLines = s.newlines
 	if s.open {
 		out.TotalLines++
 	}
 	out.ReadBytes = int64(s.whole)
 	out.Text = strings.ToValidUTF8(string(s.picked[:s.whole]), "\uFFFD")
-	out.Cut, out.LineBytes = s.cut, s.long
+	out.Cut, out.LineBytes = s.cut, s.longLine
 	if s.count > 0 {
 		out.FirstLine, out.LastLine = s.first, s.first+s.count-1
 	}

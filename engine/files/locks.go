@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// Locks keep two calls from changing one file at once. The zero value is ready.
+// Locks prevent concurrent changes of one file. The zero value is ready for use.
 type Locks struct {
 	mu   sync.Mutex
-	held map[string]chan struct{} // closed when it is free
+	held map[string]chan struct{} // closed on release
 }
 
-// take waits until path is free and gives it back with release.
-func (l *Locks) take(ctx context.Context, path string) (release func(), err error) {
+// acquireLock waits until path is free and locks it. With nil Locks it does nothing.
+func (l *Locks) acquireLock(ctx context.Context, path string) (release func(), err error) {
 	if l == nil {
 		return func() {}, nil
 	}
 	for {
-		free := l.try(path)
+		free := l.tryLock(path)
 		if free == nil {
-			return func() { l.release(path) }, nil
+			return func() { l.releaseLock(path) }, nil
 		}
 		select {
 		case <-free:
@@ -29,8 +29,8 @@ func (l *Locks) take(ctx context.Context, path string) (release func(), err erro
 	}
 }
 
-// try takes path, or tells when it will be free.
-func (l *Locks) try(path string) <-chan struct{} {
+// tryLock locks path, or returns a channel to wait for its release.
+func (l *Locks) tryLock(path string) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if free, ok := l.held[path]; ok {
@@ -43,9 +43,10 @@ func (l *Locks) try(path string) <-chan struct{} {
 	return nil
 }
 
-func (l *Locks) release(path string) {
+func (l *Locks) releaseLock(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// Waiters try again in tryLock; only one of them wins.
 	close(l.held[path])
 	delete(l.held, path)
 }

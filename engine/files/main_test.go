@@ -10,25 +10,25 @@ import (
 
 func TestMain(m *testing.M) { leaks.Main(m) }
 
-// A place for tests: a root with a neighbour that must stay out of reach.
-type ground struct {
+// A testTree is a Tree with one root, next to a folder that must not be reached.
+type testTree struct {
 	testing.TB
 	*Tree
 	root, outside string
 }
 
-func newGround(t testing.TB) *ground {
+func newTestTree(t testing.TB) *testTree {
 	t.Helper()
 	dir := t.TempDir()
-	g := &ground{TB: t, root: filepath.Join(dir, "root"), outside: filepath.Join(dir, "root-outside")}
+	g := &testTree{TB: t, root: filepath.Join(dir, "root"), outside: filepath.Join(dir, "root-outside")}
 	g.Tree = &Tree{Roots: []string{g.root}, Home: g.root, Locks: &Locks{}}
-	g.put("root/.keep", "")
-	g.put("root-outside/secret", "secret")
+	g.addBeside("root/.keep", "")
+	g.addBeside("root-outside/secret", "secret")
 	return g
 }
 
-// put writes a file beside or below the root.
-func (g *ground) put(path, text string) {
+// addBeside writes a file relative to the parent of the root.
+func (g *testTree) addBeside(path, text string) {
 	g.Helper()
 	path = filepath.Join(filepath.Dir(g.root), path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -39,19 +39,22 @@ func (g *ground) put(path, text string) {
 	}
 }
 
-// file writes a file below the root.
-func (g *ground) file(rel, text string) { g.Helper(); g.put(filepath.Join("root", rel), text) }
+// addFile writes a file below the root.
+func (g *testTree) addFile(rel, text string) {
+	g.Helper()
+	g.addBeside(filepath.Join("root", rel), text)
+}
 
-// link makes a link below the root.
-func (g *ground) link(target, rel string) {
+// addLink creates a link below the root.
+func (g *testTree) addLink(target, rel string) {
 	g.Helper()
 	if err := os.Symlink(target, filepath.Join(g.root, rel)); err != nil {
 		g.Fatal(err)
 	}
 }
 
-// holds checks what is in a file below the root.
-func (g *ground) holds(rel, want string) {
+// checkContent compares the content of a file below the root.
+func (g *testTree) checkContent(rel, want string) {
 	g.Helper()
 	got, err := os.ReadFile(filepath.Join(g.root, rel))
 	if err != nil || string(got) != want {

@@ -8,54 +8,54 @@ import (
 	"time"
 )
 
-// Names keep the names in the folder that is being listed in parts, so that it
-// is not read for each of them. The zero value is ready for use.
+// Names cache the names of a folder that is listed page by page, so that it is not read again for
+// every page. The zero value is ready for use.
 type Names struct {
 	mu     sync.Mutex
-	folder os.FileInfo // as it was then
-	read   time.Time   // when that was
+	folder os.FileInfo // as of reading
+	read   time.Time   // time of reading
 	names  []string
 }
 
-// unsure is how long after a change a folder can change again without another
-// time of change.
-const unsure = 100 * time.Millisecond
+// timestampSlack is how long after a change a folder can change again without getting a new
+// modification time.
+const timestampSlack = 100 * time.Millisecond
 
-// Forget lets go of the names.
+// Forget drops the cached names.
 func (n *Names) Forget() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.folder, n.names = nil, nil
 }
 
-// find are the names that were kept, if the folder is as it was; surely, or as
-// far as its time of change tells.
-func (n *Names) find(folder os.FileInfo, surely bool) []string {
+// cachedNames returns the cached names if the folder has not changed since, judged by its modification
+// time. surely also rules out a change within the same time stamp.
+func (n *Names) cachedNames(folder os.FileInfo, surely bool) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.folder == nil || !os.SameFile(n.folder, folder) || !n.folder.ModTime().Equal(folder.ModTime()) ||
-		surely && n.read.Sub(folder.ModTime()) < unsure {
+		surely && n.read.Sub(folder.ModTime()) < timestampSlack {
 		return nil
 	}
 	return n.names
 }
 
-func (n *Names) keep(folder os.FileInfo, read time.Time, names []string) {
+func (n *Names) cacheNames(folder os.FileInfo, read time.Time, names []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.folder, n.read, n.names = folder, read, names
 }
 
-// page is the part of a folder's names that is wanted, in order, and how many
-// follow. The first part is always read again, unless only names that match are
-// wanted, as while somebody types.
-func (n *Names) page(dir *opened, r ListRequest) (names []string, omitted int, err error) {
+// listPage returns the requested names, sorted, and the number of names after them. The first page is
+// always read again, except when filtering by Match, as while the user types.
+func (n *Names) listPage(dir *openDir, r ListRequest) (names []string, omitted int, err error) {
 	if names, err = n.namesFor(dir, r); err != nil {
 		return nil, 0, err
 	}
-	names = dir.visible(names) // others are told of them, and the names are kept for all
+	// Filter after caching: the names are shared with trees without off-limits paths.
+	names = dir.visibleNames(names)
 	if !r.Hidden || r.Match != "" {
-		names = r.wanted(names)
+		names = r.filterNames(names)
 	}
 	if r.After != "" {
 		at, found := slices.BinarySearch(names, r.After)
@@ -74,21 +74,21 @@ func (n *Names) page(dir *opened, r ListRequest) (names []string, omitted int, e
 	return names, omitted, nil
 }
 
-// wanted are those of names that are asked for.
-func (r ListRequest) wanted(names []string) []string {
+// filterNames returns the names that the request selects.
+func (r ListRequest) filterNames(names []string) []string {
 	words := strings.Fields(strings.ToLower(r.Match))
-	wanted := make([]string, 0, min(len(names), 1024))
+	selected := make([]string, 0, min(len(names), 1024))
 	for _, name := range names {
-		if (r.Hidden || name[0] != '.') && holdsWords(name, words) {
-			wanted = append(wanted, name)
+		if (r.Hidden || name[0] != '.') && matchesWords(name, words) {
+			selected = append(selected, name)
 		}
 	}
-	return wanted
+	return selected
 }
 
-// holdsWords reports whether a name holds words, which are in lower case, and
-// none of those behind a "!".
-func holdsWords(name string, words []string) bool {
+// matchesWords reports whether a name contains all words, given in lower case, and none of those
+// after a "!".
+func matchesWords(name string, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
@@ -102,35 +102,36 @@ func holdsWords(name string, words []string) bool {
 	return true
 }
 
-// namesFor are the names in a folder: in order for a part that is not the
-// first, and then kept for the next one, unless n is nil.
-func (n *Names) namesFor(dir *opened, r ListRequest) ([]string, error) {
+// namesFor returns all names in a folder. For a page after the first they are sorted and cached for
+// the next one, unless n is nil.
+func (n *Names) namesFor(dir *openDir, r ListRequest) ([]string, error) {
 	if r.After == "" && r.Match == "" {
-		return namesIn(dir)
+		return readNames(dir)
 	}
+	// Taken before reading, so that a later change is not missed.
 	read := time.Now()
 	folder, err := dir.Stat(".")
 	if err != nil {
 		return nil, err
 	}
 	if n != nil {
-		if names := n.find(folder, r.After == ""); names != nil {
+		if names := n.cachedNames(folder, r.After == ""); names != nil {
 			return names, nil
 		}
 	}
-	names, err := namesIn(dir)
+	names, err := readNames(dir)
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(names)
 	if n != nil {
-		n.keep(folder, read, names)
+		n.cacheNames(folder, read, names)
 	}
 	return names, nil
 }
 
-// namesIn reads the names in a folder.
-func namesIn(dir *opened) ([]string, error) {
+// readNames reads the names in a directory.
+func readNames(dir *openDir) ([]string, error) {
 	f, err := dir.Open(".")
 	if err != nil {
 		return nil, err

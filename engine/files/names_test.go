@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// namesOf are the names of a listing.
-func namesOf(t *testing.T, g *ground, r ListRequest) (names []string, omitted int) {
+// listNames returns the names in a listing.
+func listNames(t *testing.T, g *testTree, r ListRequest) (names []string, omitted int) {
 	t.Helper()
 	out, err := g.List(t.Context(), r)
 	if err != nil {
@@ -20,10 +20,10 @@ func namesOf(t *testing.T, g *ground, r ListRequest) (names []string, omitted in
 	return names, out.Omitted
 }
 
-func TestOnlyNamesThatMatchAreListed(t *testing.T) {
-	g := newGround(t)
+func TestListFiltersNamesByWords(t *testing.T) {
+	g := newTestTree(t)
 	for _, name := range []string{"Needle one", "hay", "needle two", ".needle", "the NEEDLE three", "\xffneedle", "ÄRGER needle"} {
-		g.file(name, "")
+		g.addFile(name, "")
 	}
 	g.Names = &Names{}
 	for _, c := range []struct {
@@ -39,34 +39,34 @@ func TestOnlyNamesThatMatchAreListed(t *testing.T) {
 		{ListRequest{Match: "nothing"}, nil, 0},
 		{ListRequest{Match: " ! "}, []string{"Needle one", "hay", "needle two", "the NEEDLE three", "ÄRGER needle", "\xffneedle"}, 0},
 	} {
-		if got, omitted := namesOf(t, g, c.r); !slices.Equal(got, c.want) || omitted != c.omitted {
+		if got, omitted := listNames(t, g, c.r); !slices.Equal(got, c.want) || omitted != c.omitted {
 			t.Errorf("%+v lists %q and leaves out %d, not %q and %d", c.r, got, omitted, c.want, c.omitted)
 		}
 	}
 }
 
-func TestWhatMatchesIsFoundInAFolderThatJustChanged(t *testing.T) {
-	g := newGround(t)
+func TestListFindsMatchInJustChangedFolder(t *testing.T) {
+	g := newTestTree(t)
 	g.Names = &Names{}
 	at := time.Now().Add(-time.Hour)
 	for _, name := range []string{"new one", "new two"} {
-		g.file(name, "")
+		g.addFile(name, "")
 		if err := os.Chtimes(g.root, at, at); err != nil {
 			t.Fatal(err)
 		}
-		got, _ := namesOf(t, g, ListRequest{Match: "new"})
+		got, _ := listNames(t, g, ListRequest{Match: "new"})
 		if !slices.Contains(got, name) {
 			t.Errorf("%q is not in %q", name, got)
 		}
 		at = at.Add(time.Second)
 	}
-	now := time.Now().Add(time.Minute) // the next change may have the same time
+	now := time.Now().Add(time.Minute) // the next change may get the same time
 	for _, name := range []string{"new three", "new four"} {
-		g.file(name, "")
+		g.addFile(name, "")
 		if err := os.Chtimes(g.root, now, now); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := namesOf(t, g, ListRequest{Match: "new"}); !slices.Contains(got, name) {
+		if got, _ := listNames(t, g, ListRequest{Match: "new"}); !slices.Contains(got, name) {
 			t.Errorf("%q is not in %q", name, got)
 		}
 	}

@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// openFlags keep an open from waiting for the other end of a pipe or from
-// making a terminal ours; on a regular file they mean nothing.
+// openFlags prevents an open from waiting for the other end of a pipe and from acquiring a
+// controlling terminal. They have no effect on a regular file.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// readPatience is how long reading a file that makes its readers wait may take.
-const readPatience = time.Second
+// readTimeout limits how long a read of a blocking file may take.
+const readTimeout = time.Second
 
-// open opens a regular file for reading and refuses everything else, which
-// reading could wait for or change.
-func (p place) open(verb string) (*os.File, fs.FileInfo, error) {
+// openRegular opens a regular file for reading. It refuses everything else, as reading could block
+// or have side effects.
+func (p location) openRegular(verb string) (*os.File, fs.FileInfo, error) {
 	f, info, err := openIn(p.root, p.rel)
 	if err != nil {
-		return nil, nil, failure(verb, p.path, err)
+		return nil, nil, fileError(verb, p.path, err)
 	}
-	if err := regular(verb, p.path, info); err != nil {
+	if err := requireRegular(verb, p.path, info); err != nil {
 		f.Close()
 		return nil, nil, err
 	}
 	return f, info, nil
 }
 
-// openIn opens what is called name. To open a device can already do something,
-// so what it is is looked at before and after.
-func openIn(dir *opened, name string) (*os.File, fs.FileInfo, error) {
+// openIn opens the entry name of dir. The type is checked before opening, as even opening a device
+// can have an effect, and again afterwards.
+func openIn(dir *openDir, name string) (*os.File, fs.FileInfo, error) {
 	info, err := dir.Stat(name)
 	if err != nil {
 		return nil, nil, err
@@ -46,31 +46,32 @@ func openIn(dir *opened, name string) (*os.File, fs.FileInfo, error) {
 		f.Close()
 		return nil, nil, err
 	}
-	impatient(f)
+	setReadTimeout(f)
 	return f, info, nil
 }
 
-// impatient keeps reads from waiting. Some files of the kernel call themselves
-// regular and still make their readers wait, /proc/kmsg for example.
-func impatient(f *os.File) {
-	_ = f.SetReadDeadline(time.Now().Add(readPatience)) // others have no deadline and need none
+// setReadTimeout keeps reads from blocking forever. Some kernel files claim to be regular but block
+// their readers, for example /proc/kmsg.
+func setReadTimeout(f *os.File) {
+	// Regular files do not support deadlines and need none.
+	_ = f.SetReadDeadline(time.Now().Add(readTimeout))
 }
 
-// notRegular is the error of a file that cannot be read as one.
+// notRegular is the error for reading something other than a regular file.
 type notRegular struct{ mode fs.FileMode }
 
-func (e notRegular) Error() string { return "it is a " + kindOf(e.mode) + ", not a file" }
+func (e notRegular) Error() string { return "it is a " + describeMode(e.mode) + ", not a file" }
 
-// regular refuses what is not a regular file.
-func regular(verb, path string, info fs.FileInfo) error {
+// requireRegular returns an error unless info is of a regular file.
+func requireRegular(verb, path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
 	return errorf(NotFile, "%s %s: %v", verb, path, notRegular{info.Mode()})
 }
 
-// kindOf names what kind of file it is.
-func kindOf(mode fs.FileMode) string {
+// describeMode names the type of a file for an error.
+func describeMode(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
 		return "folder"

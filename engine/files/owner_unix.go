@@ -10,19 +10,20 @@ import (
 	"syscall"
 )
 
-// keepOwner gives f the owner and group of old as far as that is allowed.
+// keepOwner gives f the owner and group of old, as far as permitted.
 func keepOwner(f *os.File, old fs.FileInfo) {
 	stat, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {
 		return
 	}
 	if f.Chown(int(stat.Uid), int(stat.Gid)) != nil {
-		_ = f.Chown(-1, int(stat.Gid)) // then it is ours
+		// Without the right to change the owner, the group may still be allowed.
+		_ = f.Chown(-1, int(stat.Gid))
 	}
 }
 
-// owners names the owner and group of a file, by number if they have no name.
-func owners(info fs.FileInfo) (owner, group string) {
+// ownerNames returns the names of a file's owner and group, or their numbers if they have none.
+func ownerNames(info fs.FileInfo) (owner, group string) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return "", ""

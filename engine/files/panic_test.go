@@ -10,9 +10,9 @@ import (
 	"tandem/engine/panics"
 )
 
-// In a tree that is confined each thread of a search calls Confine: here the first may,
-// and those that it starts panic.
-func TestPanicOfASearchReachesItsCaller(t *testing.T) {
+// Each thread of a search calls Confine. Here the first call succeeds and the later ones, made by
+// the search's goroutines, panic.
+func TestGrepPanicReachesCaller(t *testing.T) {
 	for name, harmless := range map[string]int32{"search": 0, "worker": 1} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -8,30 +8,30 @@ import (
 
 type progressKey struct{}
 
-// WithProgress has what is copied with the context counted, in bytes.
+// WithProgress returns a context that adds the number of bytes copied to bytes.
 func WithProgress(ctx context.Context, bytes *atomic.Int64) context.Context {
 	return context.WithValue(ctx, progressKey{}, bytes)
 }
 
-// progressed counts bytes that were copied.
-func progressed(ctx context.Context, n int64) {
+// addProgress adds n copied bytes to the context's counter, if it has one.
+func addProgress(ctx context.Context, n int64) {
 	if bytes, ok := ctx.Value(progressKey{}).(*atomic.Int64); ok {
 		bytes.Add(n)
 	}
 }
 
-// Size is how many bytes a copy of a file or folder has to copy. What cannot be
-// read, or lies outside, counts nothing.
+// Size returns how many bytes a copy of a file or folder would transfer. Unreadable files and those
+// outside count as 0.
 func (t *Tree) Size(ctx context.Context, path string) (total int64) {
-	_ = t.confined(func() error { // what cannot be measured counts nothing
-		total = t.size(ctx, path)
+	_ = t.runConfined(func() error { // errors count as 0
+		total = t.sizeOf(ctx, path)
 		return nil
 	})
 	return total
 }
 
-func (t *Tree) size(ctx context.Context, path string) int64 {
-	p, err := t.locate(path, way{verb: "measure", link: true})
+func (t *Tree) sizeOf(ctx context.Context, path string) int64 {
+	p, err := t.locate(path, lookup{verb: "measure", noFollow: true})
 	if err != nil {
 		return 0
 	}
@@ -39,7 +39,7 @@ func (t *Tree) size(ctx context.Context, path string) int64 {
 	return sizeIn(ctx, p.root, p.rel)
 }
 
-func sizeIn(ctx context.Context, dir *opened, name string) (total int64) {
+func sizeIn(ctx context.Context, dir *openDir, name string) (total int64) {
 	info, err := dir.Lstat(name)
 	switch {
 	case err != nil, ctx.Err() != nil:
@@ -54,16 +54,17 @@ func sizeIn(ctx context.Context, dir *opened, name string) (total int64) {
 		return 0
 	}
 	defer sub.Close()
-	entries, _ := sub.entries() // what cannot be read counts nothing
+	// An unreadable folder counts as 0.
+	entries, _ := sub.readEntries()
 	for _, e := range entries {
 		total += sizeIn(ctx, sub, e.Name())
 	}
 	return total
 }
 
-// SameDevice reports whether a move from one path to another is only a rename.
+// SameDevice reports whether a move from one path to another is just a rename.
 func (t *Tree) SameDevice(from, to string) (same bool) {
-	_ = t.confined(func() error { // what cannot be looked at is not the same
+	_ = t.runConfined(func() error { // on error, a copy is assumed
 		same = sameDevice(filepath.Dir(from), filepath.Dir(to))
 		return nil
 	})

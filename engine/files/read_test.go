@@ -20,9 +20,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestReadGivesTheLinesAskedFor(t *testing.T) {
-	g := newGround(t)
-	g.file("f", "1\n2\r\n3\n\n5")
+func TestReadReturnsRequestedLines(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("f", "1\n2\r\n3\n\n5")
 	for _, c := range []struct {
 		offset, limit int64
 		want          ReadResult
@@ -43,13 +43,13 @@ func TestReadGivesTheLinesAskedFor(t *testing.T) {
 	}
 }
 
-func TestReadStopsAtItsBounds(t *testing.T) {
-	g := newGround(t)
+func TestReadStopsAtSizeLimits(t *testing.T) {
+	g := newTestTree(t)
 	line := strings.Repeat("x", 1023) + "\n"
-	g.file("bytes", strings.Repeat(line, 60))
-	g.file("lines", strings.Repeat("\n", 2001))
-	g.file("long", "a\n"+strings.Repeat("y", 70000)+"\nb\n")
-	g.file("just", strings.Repeat("z", mostTextBytes))
+	g.addFile("bytes", strings.Repeat(line, 60))
+	g.addFile("lines", strings.Repeat("\n", 2001))
+	g.addFile("long", "a\n"+strings.Repeat("y", 70000)+"\nb\n")
+	g.addFile("just", strings.Repeat("z", maxTextBytes))
 	read := func(path string, offset int64) ReadResult {
 		t.Helper()
 		out, err := g.Read(t.Context(), ReadRequest{Path: path, Offset: offset})
@@ -70,7 +70,7 @@ func TestReadStopsAtItsBounds(t *testing.T) {
 	if out := read("long", 2); out.Cut != CutLine || out.Text != "" || out.FirstLine != 2 || out.LineBytes != 70000 || out.TotalLines != 3 {
 		t.Errorf("long line: %s %d %d %d", out.Cut, out.FirstLine, out.LineBytes, out.TotalLines)
 	}
-	if out := read("just", 0); out.Cut != "" || len(out.Text) != mostTextBytes {
+	if out := read("just", 0); out.Cut != "" || len(out.Text) != maxTextBytes {
 		t.Errorf("just: %s %d", out.Cut, len(out.Text))
 	}
 	out, err := g.Read(t.Context(), ReadRequest{Path: "bytes", Unbounded: true})
@@ -79,9 +79,8 @@ func TestReadStopsAtItsBounds(t *testing.T) {
 	}
 }
 
-// However a file is cut into pieces on its way, and into parts by its reader,
-// all of it comes once.
-func TestPartsMakeTheWhole(t *testing.T) {
+// The result must not depend on how the reader splits the file.
+func TestLineRangesCoverWholeFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([a-c]{0,5}\n?){0,12}`).Draw(t, "text")
 		limit := rapid.Int64Range(1, 4).Draw(t, "limit")
@@ -89,7 +88,7 @@ func TestPartsMakeTheWhole(t *testing.T) {
 		for offset := int64(1); ; {
 			var out ReadResult
 			in := iotest.OneByteReader(strings.NewReader(text))
-			if err := out.lines(context.Background(), in, ReadRequest{Offset: offset, Limit: limit}); err != nil {
+			if err := out.readLines(context.Background(), in, ReadRequest{Offset: offset, Limit: limit}); err != nil {
 				t.Fatal(err)
 			}
 			want := int64(strings.Count(text, "\n"))
@@ -111,8 +110,8 @@ func TestPartsMakeTheWhole(t *testing.T) {
 	})
 }
 
-func TestAHugeFileIsReadInLittleMemory(t *testing.T) {
-	g := newGround(t)
+func TestReadUsesLittleMemoryForHugeFile(t *testing.T) {
+	g := newTestTree(t)
 	path := filepath.Join(g.root, "huge")
 	f, err := os.Create(path)
 	if err != nil {
@@ -137,12 +136,12 @@ func TestAHugeFileIsReadInLittleMemory(t *testing.T) {
 	}
 }
 
-func TestReadEndsWhenNobodyWaitsForIt(t *testing.T) {
+func TestReadStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out ReadResult
 	endless := readerFunc(func(b []byte) (int, error) { return len(b), nil })
-	if err := out.lines(ctx, endless, ReadRequest{}); !errors.Is(err, context.Canceled) {
+	if err := out.readLines(ctx, endless, ReadRequest{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -151,10 +150,10 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-func TestBytesAreGivenAsTextWhereTheyAre(t *testing.T) {
-	g := newGround(t)
-	g.file("f", "aé€😀")
-	g.file("raw", "a\xff\x00b")
+func TestByteRangeIsTextIfValidUTF8(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("f", "aé€😀")
+	g.addFile("raw", "a\xff\x00b")
 	for _, c := range []struct {
 		path          string
 		offset, limit int64
@@ -180,12 +179,12 @@ func TestBytesAreGivenAsTextWhereTheyAre(t *testing.T) {
 	}
 }
 
-func TestBytePartsMakeTheWhole(t *testing.T) {
-	g := newGround(t)
+func TestByteRangesCoverWholeFile(t *testing.T) {
+	g := newTestTree(t)
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.String().Draw(t, "text")
 		limit := rapid.Int64Range(utf8.UTFMax, 9).Draw(t, "limit")
-		g.file("f", want)
+		g.addFile("f", want)
 		var all strings.Builder
 		for {
 			out, err := g.Read(context.Background(), ReadRequest{Path: "f", Offset: int64(all.Len()), Limit: limit, Bytes: true})
@@ -202,8 +201,8 @@ func TestBytePartsMakeTheWhole(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
-	g := newGround(t)
+func TestSpecialFilesAreRefusedWithoutBlocking(t *testing.T) {
+	g := newTestTree(t)
 	if err := syscall.Mkfifo(filepath.Join(g.root, "pipe"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +211,8 @@ func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	g.file("dir/f", "")
-	g.link("pipe", "to pipe")
+	g.addFile("dir/f", "")
+	g.addLink("pipe", "to pipe")
 	for path, kind := range map[string]string{"pipe": "pipe", "to pipe": "pipe", "socket": "socket", "dir": "folder"} {
 		want := "it is a " + kind + ", not a file"
 		_, err := g.Read(t.Context(), ReadRequest{Path: path})
@@ -246,8 +245,8 @@ func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// shortRoot is the root by a path that is short enough for a socket.
-func (g *ground) shortRoot() string {
+// shortRoot returns a path to the root that is short enough for a socket.
+func (g *testTree) shortRoot() string {
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {
 		g.Fatal(err)
@@ -259,7 +258,7 @@ func (g *ground) shortRoot() string {
 	return filepath.Join(dir, "r")
 }
 
-func TestFilesOfTheKernelAreRead(t *testing.T) {
+func TestReadHandlesKernelFiles(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		return
@@ -273,23 +272,23 @@ func TestFilesOfTheKernelAreRead(t *testing.T) {
 	}
 }
 
-func TestImagesAreKnownByTheirContent(t *testing.T) {
+func TestDetectKindRecognizesImages(t *testing.T) {
 	for head, want := range map[string]string{
 		"\x89PNG\r\n\x1a\n\x00": "image/png", "\xff\xd8\xff\xe0": "image/jpeg", "GIF87a": "image/gif", "GIF89a": "image/gif",
 		"RIFF\x01\x00\x00\x00WEBPVP8 ": "image/webp", "RIFF\x01\x00\x00\x00WAVE": "", "GIF8": "", "": "", "text": "", "\x00": "",
 	} {
-		if _, mime := sniff([]byte(head)); mime != want {
+		if _, mime := detectKind([]byte(head)); mime != want {
 			t.Errorf("%q: %s", head, mime)
 		}
 	}
 }
 
-func TestJSONIsGivenAsItStands(t *testing.T) {
-	g := newGround(t)
+func TestReadJSONReturnsValueUnchanged(t *testing.T) {
+	g := newTestTree(t)
 	for content, want := range map[string]string{
 		"\ufeff { \"b\":1e400, \"a\": [ 1.0 ] }\n": `{"b":1e400,"a":[1.0]}`, "null": "null", `"\ud800"`: `"\ud800"`,
 	} {
-		g.file("f", content)
+		g.addFile("f", content)
 		if _, got, err := g.ReadJSON("f"); err != nil || string(got) != want {
 			t.Errorf("%q: %s, %v", content, got, err)
 		}
@@ -299,7 +298,7 @@ func TestJSONIsGivenAsItStands(t *testing.T) {
 		"1 2": "line 1, column 3: invalid character '2' after top-level value", "\x00": "line 1, column 1: invalid character '\\x00' looking for beginning of value",
 		strings.Repeat("[", 20000): "exceeded max depth",
 	} {
-		g.file("f", content)
+		g.addFile("f", content)
 		_, _, err := g.ReadJSON("f")
 		if !errors.Is(err, Invalid) || !strings.HasPrefix(err.Error(), "invalid JSON in "+g.root+"/f: ") || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%.20q: %v", content, err)
@@ -322,7 +321,7 @@ func FuzzLines(f *testing.F) {
 		})
 		all := string(data)
 		r := ReadRequest{Offset: max(offset, 0), Limit: max(limit, 0)}
-		if err := out.lines(context.Background(), in, r); err != nil {
+		if err := out.readLines(context.Background(), in, r); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.SplitAfter(all, "\n")
@@ -342,7 +341,7 @@ func FuzzLines(f *testing.F) {
 }
 
 func BenchmarkReadEndsOf1GB(b *testing.B) {
-	g := newGround(b)
+	g := newTestTree(b)
 	path := filepath.Join(g.root, "huge")
 	f, err := os.Create(path)
 	if err != nil {

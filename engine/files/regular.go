@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// ReadRegular reads a whole regular file of at most limit bytes, and describes it.
-// A link in the last place is refused, as is whatever a read could wait for.
+// ReadRegular reads a whole regular file of at most limit bytes and describes it. It refuses a link
+// in the last element of path and everything that could block.
 func ReadRegular(t *Tree, path string, limit int64) (data []byte, info fs.FileInfo, err error) {
-	err = t.confined(func() (err error) {
+	err = t.runConfined(func() (err error) {
 		data, info, err = readRegular(t, path, limit)
 		return err
 	})
@@ -22,43 +22,44 @@ func ReadRegular(t *Tree, path string, limit int64) (data []byte, info fs.FileIn
 }
 
 func readRegular(t *Tree, path string, limit int64) ([]byte, fs.FileInfo, error) {
-	p, err := t.locate(path, way{verb: "read", link: true})
+	p, err := t.locate(path, lookup{verb: "read", noFollow: true})
 	if err != nil {
 		return nil, nil, err
 	}
 	defer p.close()
 	seen, err := p.root.Lstat(p.rel)
 	if err != nil {
-		return nil, nil, failure("read", p.path, err)
+		return nil, nil, fileError("read", p.path, err)
 	}
-	if err := regular("read", p.path, seen); err != nil {
+	if err := requireRegular("read", p.path, seen); err != nil {
 		return nil, nil, err
 	}
 	f, err := p.root.OpenFile(p.rel, openFlags|syscall.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, nil, failure("read", p.path, err)
+		return nil, nil, fileError("read", p.path, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, nil, failure("read", p.path, err)
+		return nil, nil, fileError("read", p.path, err)
+	// The file was checked before it was opened, because opening a device can have an effect.
 	case !os.SameFile(seen, info):
 		return nil, nil, errorf(Failed, "read %s: it was replaced meanwhile", p.path)
 	case info.Size() > limit:
 		return nil, nil, errorf(TooLarge, "read %s: larger than %d bytes", p.path, limit)
 	}
-	impatient(f)
+	setReadTimeout(f)
 	data, err := io.ReadAll(io.LimitReader(f, limit))
-	return data, info, failure("read", p.path, err)
+	return data, info, fileError("read", p.path, err)
 }
 
-// Newest returns the regular file that was changed last among those whose absolute
-// paths match a pattern (path/filepath.Match); "" if there is none.
+// Newest returns the most recently changed regular file among those whose absolute paths match
+// pattern (path/filepath.Match), or "".
 func Newest(t *Tree, pattern string) (newest string) {
-	_ = t.confined(func() error {
+	_ = t.runConfined(func() error {
 		var at time.Time
-		for _, path := range matches(pattern) {
+		for _, path := range matchPattern(pattern) {
 			if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.ModTime().After(at) {
 				newest, at = path, info.ModTime()
 			}
@@ -71,9 +72,9 @@ func Newest(t *Tree, pattern string) (newest string) {
 // maxMatches is the maximum number of paths that each part of a pattern may match.
 const maxMatches = 10_000
 
-// matches returns candidate paths for an absolute pattern. Unlike filepath.Glob, it does not block
+// matchPattern returns candidate paths for an absolute pattern. Unlike filepath.Glob, it does not block
 // when a named pipe replaces a directory.
-func matches(pattern string) []string {
+func matchPattern(pattern string) []string {
 	paths := []string{"/"}
 	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
 		var next []string

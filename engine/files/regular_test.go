@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestReadRegularTakesNothingElse(t *testing.T) {
-	g := landlocked(t)
-	g.file("dir/file", "text")
-	g.file("dir/large", "123456789")
-	g.link("dir/file", "link")
-	g.link("dir", "folder")
-	g.link("../root-outside/secret", "out")
+func TestReadRegularRefusesOtherFiles(t *testing.T) {
+	g := newConfinedTree(t)
+	g.addFile("dir/file", "text")
+	g.addFile("dir/large", "123456789")
+	g.addLink("dir/file", "link")
+	g.addLink("dir", "folder")
+	g.addLink("../root-outside/secret", "out")
 	if err := unix.Mkfifo(g.root+"/pipe", 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -42,16 +42,16 @@ func TestReadRegularTakesNothingElse(t *testing.T) {
 	}
 }
 
-// A pipe, and a link to what is denied, come and go in place of a file.
-func TestSwapDoesNotLeadReadRegularAstray(t *testing.T) {
-	g := landlocked(t)
-	g.file("file", "inside")
-	g.link(g.outside+"/secret", "trap")
+// A pipe and a link to a denied file take turns in place of the file.
+func TestReadRegularResistsSwappedFiles(t *testing.T) {
+	g := newConfinedTree(t)
+	g.addFile("file", "inside")
+	g.addLink(g.outside+"/secret", "trap")
 	if err := unix.Mkfifo(g.root+"/pipe", 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, other := range []string{"trap", "pipe"} {
-		stop := g.swap("file", other)
+		stop := g.startSwapping("file", other)
 		for range 300 {
 			if data, _, err := ReadRegular(g.Tree, "file", 100); err == nil && string(data) != "inside" {
 				t.Errorf("read %q", data)
@@ -59,18 +59,19 @@ func TestSwapDoesNotLeadReadRegularAstray(t *testing.T) {
 		}
 		stop()
 		os.Remove(g.root + "/file")
-		g.file("file", "inside")
+		g.addFile("file", "inside")
 	}
 }
 
-// Opening a named pipe blocks until it has a writer. Here one keeps replacing a directory of the path.
+// Opening a named pipe blocks until it has a writer. Here a pipe keeps replacing a directory in the
+// path.
 func TestNewestDoesNotBlockOnAPipe(t *testing.T) {
-	g := landlocked(t)
-	g.file("dir/file", "text")
+	g := newConfinedTree(t)
+	g.addFile("dir/file", "text")
 	if err := unix.Mkfifo(g.root+"/pipe", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	stop := g.swap("dir", "pipe")
+	stop := g.startSwapping("dir", "pipe")
 	defer stop()
 	ended := make(chan struct{})
 	go func() {

@@ -7,49 +7,49 @@ import (
 	"path/filepath"
 )
 
-// A Relation is how the two ends of a copy or move lie to each other.
+// A Relation describes how the source and target of a copy or move are related.
 type Relation int
 
 // The relations.
 const (
-	Apart  Relation = iota
-	Same            // both are one file, by whatever names
-	Inside          // where it is to go lies in what goes
-	Holds           // what is there is a folder that what goes lies in
+	Apart    Relation = iota
+	Same              // both are the same file, under any names
+	Inside            // the target lies inside the source
+	Contains          // the target is a folder that contains the source
 )
 
-// Relate tells how the ends of a copy or move lie to each other: by what is
-// there, and not by the paths alone, which links and mounts can lead anywhere.
-// Links at the ends are meant themselves.
+// Relate returns how the source and target of a copy or move are related. It compares the files
+// found, not just the paths, as links and mounts can lead anywhere. Links as the last element are
+// not followed.
 func (t *Tree) Relate(from, to string) (relation Relation, err error) {
-	err = t.confined(func() (err error) {
-		relation, err = t.relate(from, to)
+	err = t.runConfined(func() (err error) {
+		relation, err = t.relatePaths(from, to)
 		return err
 	})
 	return relation, err
 }
 
-func (t *Tree) relate(from, to string) (Relation, error) {
-	if t.plainlyApart(from, to) {
+func (t *Tree) relatePaths(from, to string) (Relation, error) {
+	if t.clearlyApart(from, to) {
 		return Apart, nil
 	}
-	a, err := t.end(from)
+	a, err := t.statEnd(from)
 	if err != nil {
 		return Apart, err
 	}
-	b, err := t.end(to)
+	b, err := t.statEnd(to)
 	if err != nil {
 		return Apart, err
 	}
-	return relation(a, b), nil
+	return compareEnds(a, b), nil
 }
 
-// plainlyApart reports what two looks suffice for: that no folder is at either
-// end, and not one file at both. In a tree with roots, or where something is closed, nothing is plain.
-func (t *Tree) plainlyApart(from, to string) bool {
+// clearlyApart is a fast path: two calls of lstat suffice if neither path is a folder and they are
+// not the same file. With roots or off-limits paths it returns false.
+func (t *Tree) clearlyApart(from, to string) bool {
 	a, errA := t.absolute("look at", from)
 	b, errB := t.absolute("look at", to)
-	if len(t.Roots) > 0 || len(t.Closed) > 0 || errA != nil || errB != nil || a == b {
+	if len(t.Roots) > 0 || len(t.OffLimits) > 0 || errA != nil || errB != nil || a == b {
 		return false
 	}
 	source, err := os.Lstat(a)
@@ -60,26 +60,26 @@ func (t *Tree) plainlyApart(from, to string) bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !there.IsDir() && !os.SameFile(source, there)
 }
 
-// An end is what is at a path without links; info is nil for nothing.
-type end struct {
+// A pathInfo is a path with its links resolved; info is nil if nothing is there.
+type pathInfo struct {
 	real string
 	info fs.FileInfo
 }
 
-func (t *Tree) end(path string) (end, error) {
-	p, err := t.locate(path, way{verb: "look at", link: true})
+func (t *Tree) statEnd(path string) (pathInfo, error) {
+	p, err := t.locate(path, lookup{verb: "look at", noFollow: true})
 	if err != nil {
-		return end{}, err
+		return pathInfo{}, err
 	}
 	defer p.close()
 	info, err := p.root.Lstat(p.rel)
 	if err != nil {
-		return end{real: p.real}, unlessMissing(err)
+		return pathInfo{real: p.real}, unlessMissing(err)
 	}
-	return end{p.real, info}, nil
+	return pathInfo{p.real, info}, nil
 }
 
-func relation(from, to end) Relation {
+func compareEnds(from, to pathInfo) Relation {
 	switch {
 	case from.info == nil:
 		return Apart
@@ -88,16 +88,17 @@ func relation(from, to end) Relation {
 	case from.info.IsDir() && isAbove(from.info, to.real):
 		return Inside
 	case to.info != nil && to.info.IsDir() && isAbove(to.info, from.real):
-		return Holds
+		return Contains
 	}
 	return Apart
 }
 
-// isAbove reports whether a folder is one of those on the way to path.
+// isAbove reports whether folder is one of the parents of path.
 func isAbove(folder fs.FileInfo, path string) bool {
 	dir := filepath.Dir(path)
 	real, err := filepath.EvalSymlinks(dir)
-	for err != nil && dir != "/" { // that part of the way is not there yet
+	// The target's parent may not exist yet.
+	for err != nil && dir != "/" {
 		dir = filepath.Dir(dir)
 		real, err = filepath.EvalSymlinks(dir)
 	}

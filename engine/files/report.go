@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	mostReportName = 200  // bytes
-	mostReports    = 1000 // of one name in one second
+	maxReportName = 200  // bytes
+	maxReports    = 1000 // with one name in one second
 )
 
-// Report writes a new file with a date in its name into a folder below Home:
-// outputs/YYYYMMDDHHMMSS-NAME.md, or .json if format is json, with -1, -2, …
-// behind the name where that is taken. The tree's roots do not count.
+// Report writes a new file with a date in its name to a folder below Home:
+// outputs/YYYYMMDDHHMMSS-NAME.md, or .json if format is json. If the name exists, -1, -2, … is
+// appended. The tree's roots do not matter.
 func (t *Tree) Report(ctx context.Context, name, content, format string, now time.Time) (out WriteResult, err error) {
-	err = t.confined(func() (err error) {
-		out, err = t.report(ctx, name, content, format, now)
+	err = t.runConfined(func() (err error) {
+		out, err = t.writeReport(ctx, name, content, format, now)
 		return err
 	})
 	return out, err
 }
 
-func (t *Tree) report(ctx context.Context, name, content, format string, now time.Time) (WriteResult, error) {
+func (t *Tree) writeReport(ctx context.Context, name, content, format string, now time.Time) (WriteResult, error) {
 	if err := checkReport(name, content, format); err != nil {
 		return WriteResult{}, err
 	}
@@ -39,17 +39,17 @@ func (t *Tree) report(ctx context.Context, name, content, format string, now tim
 	outputs := *t
 	outputs.Roots, outputs.Base = []string{filepath.Join(t.Home, "outputs")}, ""
 	stem := now.Format("20060102150405") + "-" + name
-	for i := range mostReports {
+	for i := range maxReports {
 		file := stem
 		if i > 0 {
 			file += "-" + strconv.Itoa(i)
 		}
-		out, err := outputs.write(ctx, WriteRequest{Path: file + ext, Data: []byte(content), New: true})
+		out, err := outputs.writePath(ctx, WriteRequest{Path: file + ext, Data: []byte(content), New: true})
 		if !errors.Is(err, Exists) {
 			return out, err
 		}
 	}
-	return WriteResult{}, errorf(Exists, "write report %s: %d reports already have this name", name, mostReports)
+	return WriteResult{}, errorf(Exists, "write report %s: %d reports already have this name", name, maxReports)
 }
 
 func checkReport(name, content, format string) error {
@@ -63,7 +63,7 @@ func checkReport(name, content, format string) error {
 		return wrong("the name contains unprintable characters")
 	case strings.ContainsAny(name, `/\`):
 		return wrong("the name must not include a folder")
-	case len(name) > mostReportName:
+	case len(name) > maxReportName:
 		return wrong("the name is longer than 200 bytes")
 	case hasExtension(name):
 		return wrong("the name must have no extension; the format determines it")
@@ -78,8 +78,8 @@ func checkReport(name, content, format string) error {
 	return nil
 }
 
-// hasExtension reports whether a name ends like the name of a file; a version
-// number at the end is none.
+// hasExtension reports whether name ends like a file name. A version number at the end does not
+// count.
 func hasExtension(name string) bool {
 	ext := strings.TrimPrefix(filepath.Ext(name), ".")
 	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

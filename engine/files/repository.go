@@ -11,67 +11,68 @@ import (
 )
 
 const (
-	mostGitFile = 1 << 20   // bytes of a small file of git's
-	mostRefs    = 256 << 20 // bytes of the file that holds all packed references
-	mostSymrefs = 5         // references that only name another one, as in git
+	maxGitFile    = 1 << 20   // size limit of git's small files, in bytes
+	maxPackedRefs = 256 << 20 // size limit of packed-refs, in bytes
+	maxSymrefs    = 5         // maximum chain of symbolic references, as in git
 )
 
-// A repository is where git keeps what it knows of a folder
-// (gitrepository-layout(5)).
+// A repository is the location of git's data for a folder (gitrepository-layout(5)). All paths are
+// absolute, without links.
 type repository struct {
-	worktree string // absolute and without links, as all of them
-	dir      string // of this worktree: HEAD, index
-	common   string // of all its worktrees: config, objects, refs; mostly dir itself
+	worktree string
+	dir      string // data of this worktree: HEAD, index
+	common   string // data shared by all worktrees: config, objects, refs; usually equal to dir
 }
 
-// A gitReader reads what git keeps, as far as that is inside a tree.
+// A gitReader reads git's files, as far as they are inside a tree.
 type gitReader struct{ tree *Tree }
 
-// repository finds the one that a folder lies in. It must lie inside, as must
-// all of it.
-func (g gitReader) repository(folder string) (repository, bool) {
-	_, first, err := g.at(folder)
+// findRepository returns the repository around folder. All of it must be inside the tree, and, as in git, on
+// one file system.
+func (g gitReader) findRepository(folder string) (repository, bool) {
+	_, first, err := g.statPath(folder)
 	for dir := folder; err == nil; dir = filepath.Dir(dir) {
-		_, info, err := g.at(dir)
+		_, info, err := g.statPath(dir)
 		if err != nil || deviceOf(info) != deviceOf(first) {
 			break
 		}
-		git, info, err := g.at(filepath.Join(dir, ".git"))
+		git, info, err := g.statPath(filepath.Join(dir, ".git"))
 		switch {
 		case err == nil && info.Mode().IsRegular():
-			text, _ := g.text(git)
+			text, _ := g.readLine(git)
 			target, ok := strings.CutPrefix(text, "gitdir: ")
 			if !ok {
 				return repository{}, false
 			}
-			return g.repositoryOf(dir, absoluteIn(dir, target))
+			return g.openRepository(dir, absoluteIn(dir, target))
 		case err == nil && info.IsDir():
-			if repo, ok := g.repositoryOf(dir, git); ok {
+			if repo, ok := g.openRepository(dir, git); ok {
 				return repo, true
 			}
 		}
-		if _, bare := g.repositoryOf(dir, dir); bare || dir == "/" {
+		// Inside a bare repository, or in a repository's own folder, git looks no further up.
+		if _, bare := g.openRepository(dir, dir); bare || dir == "/" {
 			break
 		}
 	}
 	return repository{}, false
 }
 
-// repositoryOf is the repository of a worktree if one is at dir.
-func (g gitReader) repositoryOf(worktree, dir string) (repository, bool) {
-	if _, err := g.text(filepath.Join(dir, "HEAD")); err != nil {
+// openRepository returns the repository at dir with the given worktree, if there is one.
+func (g gitReader) openRepository(worktree, dir string) (repository, bool) {
+	if _, err := g.readLine(filepath.Join(dir, "HEAD")); err != nil {
 		return repository{}, false
 	}
-	dir, _, err := g.at(dir)
+	dir, _, err := g.statPath(dir)
 	if err != nil {
 		return repository{}, false
 	}
 	common := dir
-	if text, err := g.text(filepath.Join(dir, "commondir")); err == nil {
+	if text, err := g.readLine(filepath.Join(dir, "commondir")); err == nil {
 		common = absoluteIn(dir, text)
 	}
 	for _, part := range []string{"refs", "objects", "."} {
-		real, info, err := g.at(filepath.Join(common, part))
+		real, info, err := g.statPath(filepath.Join(common, part))
 		if err != nil || !info.IsDir() {
 			return repository{}, false
 		}
@@ -82,10 +83,10 @@ func (g gitReader) repositoryOf(worktree, dir string) (repository, bool) {
 	return repository{worktree: worktree, dir: dir, common: common}, true
 }
 
-// ours reports whether all of a repository belongs to this user.
-func (g gitReader) ours(r repository) bool {
+// isOwn reports whether the whole repository belongs to this user.
+func (g gitReader) isOwn(r repository) bool {
 	for _, path := range []string{r.worktree, r.dir, r.common} {
-		_, info, err := g.at(path)
+		_, info, err := g.statPath(path)
 		if err != nil {
 			return false
 		}
@@ -96,15 +97,15 @@ func (g gitReader) ours(r repository) bool {
 	return true
 }
 
-// head is the branch that is checked out, or "", and the commit, or "" if there
-// is none yet.
-func (g gitReader) head(r repository) (branch, commit string, err error) {
-	text, err := g.text(filepath.Join(r.dir, "HEAD"))
+// readHead returns the checked-out branch, or "" for a detached HEAD, and the commit, or "" if there is
+// none yet.
+func (g gitReader) readHead(r repository) (branch, commit string, err error) {
+	text, err := g.readLine(filepath.Join(r.dir, "HEAD"))
 	if err != nil || isHash(text) {
 		return "", text, err
 	}
 	name := ""
-	for range mostSymrefs {
+	for range maxSymrefs {
 		next, symbolic := strings.CutPrefix(text, "ref:")
 		if next = strings.TrimSpace(next); !symbolic || !strings.HasPrefix(next, "refs/") || !filepath.IsLocal(next) {
 			break
@@ -112,8 +113,8 @@ func (g gitReader) head(r repository) (branch, commit string, err error) {
 		if name = next; branch == "" {
 			branch = strings.TrimPrefix(name, "refs/heads/")
 		}
-		if text, err = g.text(filepath.Join(r.common, name)); err != nil {
-			commit, err = g.packed(r, name)
+		if text, err = g.readLine(filepath.Join(r.common, name)); err != nil {
+			commit, err = g.packedRef(r, name)
 			return branch, commit, err
 		}
 		if isHash(text) {
@@ -123,14 +124,14 @@ func (g gitReader) head(r repository) (branch, commit string, err error) {
 	return "", "", errors.New("HEAD names neither a branch nor a commit")
 }
 
-// packed is the commit of a reference among those that are kept in one file.
-func (g gitReader) packed(r repository, name string) (string, error) {
-	p, err := g.tree.locate(filepath.Join(r.common, "packed-refs"), way{verb: "read references"})
+// packedRef returns the commit of a reference stored in packed-refs, or "".
+func (g gitReader) packedRef(r repository, name string) (string, error) {
+	p, err := g.tree.locate(filepath.Join(r.common, "packed-refs"), lookup{verb: "read references"})
 	if err != nil {
 		return "", err
 	}
 	defer p.close()
-	f, info, err := p.open("read references")
+	f, info, err := p.openRegular("read references")
 	if errors.Is(err, NotFound) {
 		return "", nil
 	}
@@ -138,8 +139,8 @@ func (g gitReader) packed(r repository, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	if info.Size() > mostRefs {
-		return "", errorf(TooLarge, "read references %s: it is larger than %d MB", p.path, mostRefs>>20)
+	if info.Size() > maxPackedRefs {
+		return "", errorf(TooLarge, "read references %s: it is larger than %d MB", p.path, maxPackedRefs>>20)
 	}
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
@@ -154,9 +155,9 @@ func isHash(text string) bool {
 	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// at is what a path leads to, links followed.
-func (g gitReader) at(path string) (real string, info fs.FileInfo, err error) {
-	p, err := g.tree.locate(path, way{verb: "look at"})
+// statPath returns the real path and the file info of path, following links.
+func (g gitReader) statPath(path string) (real string, info fs.FileInfo, err error) {
+	p, err := g.tree.locate(path, lookup{verb: "look at"})
 	if err != nil {
 		return "", nil, err
 	}
@@ -165,20 +166,20 @@ func (g gitReader) at(path string) (real string, info fs.FileInfo, err error) {
 	return p.real, info, err
 }
 
-// bytes reads one of git's small files.
-func (g gitReader) bytes(path string) ([]byte, error) {
-	p, err := g.tree.locate(path, way{verb: "read"})
+// readFile reads one of git's small files.
+func (g gitReader) readFile(path string) ([]byte, error) {
+	p, err := g.tree.locate(path, lookup{verb: "read"})
 	if err != nil {
 		return nil, err
 	}
 	defer p.close()
-	data, _, err := p.whole("read", mostGitFile)
+	data, _, err := p.readWhole("read", maxGitFile)
 	return data, err
 }
 
-// text is a small file of one line, without the line's ending.
-func (g gitReader) text(path string) (string, error) {
-	data, err := g.bytes(path)
+// readLine reads a file of one line, without its line ending.
+func (g gitReader) readLine(path string) (string, error) {
+	data, err := g.readFile(path)
 	return strings.TrimRight(string(data), "\r\n"), err
 }
 

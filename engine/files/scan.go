@@ -13,50 +13,51 @@ import (
 )
 
 const (
-	window       = 256 << 10 // of a file searched at a time
-	mostLine     = 16 << 20  // a longer line counts as several
-	mostLineText = 64 << 10  // of a line that is given
+	searchWindow = 256 << 10 // bytes of a file searched at once
+	maxLine      = 16 << 20  // a longer line counts as several
+	maxLineText  = 64 << 10  // limit of a line's text in the result
 )
 
-// A Line is a line that matches, or stands near one.
+// A Line is a matching line or one near a match.
 type Line struct {
 	Path  string // relative to the folder searched
 	Line  int64  // from 1
-	Text  string // without its ending, at most 64 KiB of it
+	Text  string // without its line ending, at most 64 KiB
 	Match bool
 }
 
-// A searching goes through one file after the other. Its buffers are used again.
-type searching struct {
-	pattern *search.Pattern
-	context int
-	limit   int           // matches of a file; it stops behind that many
-	most    int64         // bytes of a file that is searched; 0 for any
-	passed  *atomic.Int64 // counts those that are larger
+// A fileSearch searches one file after the other, reusing its buffer.
+type fileSearch struct {
+	pattern  *search.Pattern
+	context  int
+	limit    int           // matches per file; the search stops after one more
+	maxBytes int64         // size limit of a file; 0 is no limit
+	skipped  *atomic.Int64 // counts files over the limit
 
 	buf []byte
 }
 
-// A state is how far the search of one file is.
-type state struct {
+// A searchState is the progress of the search in one file.
+type searchState struct {
 	path    string
 	lines   []Line
 	matches int
 	size    int // bytes of text in lines
 
-	done    int   // in the buffer: up to where lines were given or passed over
-	counted int   // up to where they were counted
-	line    int64 // number of the line that begins there
-	trail   int   // lines behind the last match that are to be given
+	done    int   // offset in buf: lines before it were returned or skipped
+	counted int   // offset in buf: newlines before it were counted
+	line    int64 // number of the line at counted
+	trail   int   // lines of context still to return after the last match
 }
 
-// file searches what it reads. A file with a NUL byte near its beginning is
-// binary and holds nothing.
-func (s *searching) file(ctx context.Context, path string, from io.Reader) ([]Line, int, error) {
-	st := state{path: path, line: 1}
-	filled, kept := 0, 0 // kept: lines before, for context only
+// searchFile searches a reader's lines. A file with a NUL byte near its beginning is binary and has
+// no matches.
+func (s *fileSearch) searchFile(ctx context.Context, path string, from io.Reader) ([]Line, int, error) {
+	st := searchState{path: path, line: 1}
+	// kept counts the bytes of earlier lines at the beginning of the buffer, there as context only.
+	filled, kept := 0, 0
 	for first := true; ; first = false {
-		s.grow(filled)
+		s.growBuffer(filled)
 		n, err := readFull(from, s.buf[filled:])
 		filled += n
 		if first && bytes.IndexByte(s.buf[:filled], 0) >= 0 {
@@ -66,25 +67,28 @@ func (s *searching) file(ctx context.Context, path string, from io.Reader) ([]Li
 		if err != nil && !last {
 			return nil, 0, err
 		}
+		// Only the last read may leave a line without its newline.
 		end := filled
 		if !last {
 			end = s.wholeLines(filled)
 		}
-		s.search(&st, kept, end)
-		if last || s.enough(&st) {
+		s.searchBuffer(&st, kept, end)
+		if last || s.hasEnough(&st) {
 			return st.lines, st.matches, nil
 		}
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
-		filled, kept = s.slide(&st, end, filled)
+		filled, kept = s.slideBuffer(&st, end, filled)
 	}
 }
 
-// enough reports whether more than an answer can hold was found.
-func (s *searching) enough(st *state) bool { return st.matches > s.limit || st.size > mostBytes }
+// hasEnough reports whether more was found than an answer can hold.
+func (s *fileSearch) hasEnough(st *searchState) bool {
+	return st.matches > s.limit || st.size > maxBytes
+}
 
-// readFull fills b; io.EOF comes with the last of it.
+// readFull fills b; io.EOF is returned together with the last bytes.
 func readFull(from io.Reader, b []byte) (int, error) {
 	n, err := io.ReadFull(from, b)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -93,31 +97,30 @@ func readFull(from io.Reader, b []byte) (int, error) {
 	return n, err
 }
 
-// grow makes room behind what is in the buffer.
-func (s *searching) grow(filled int) {
+// growBuffer makes room after the bytes in the buffer.
+func (s *fileSearch) growBuffer(filled int) {
 	if s.buf == nil {
-		s.buf = make([]byte, window)
+		s.buf = make([]byte, searchWindow)
 	}
-	if len(s.buf)-filled < window/2 {
+	if len(s.buf)-filled < searchWindow/2 {
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
 	}
 }
 
-// wholeLines is how much of the buffer is whole lines; a line that is too long
-// is cut.
-func (s *searching) wholeLines(filled int) int {
+// wholeLines returns how many bytes of the buffer are whole lines; an overlong line is cut.
+func (s *fileSearch) wholeLines(filled int) int {
 	end := bytes.LastIndexByte(s.buf[:filled], '\n') + 1
-	if end == 0 && filled > mostLine {
+	if end == 0 && filled > maxLine {
 		return filled
 	}
 	return end
 }
 
-// slide makes room for more and keeps the lines that may be context of a match
-// to come, and what follows end.
-func (s *searching) slide(st *state, end, filled int) (int, int) {
-	st.count(s.buf, end)
-	from := linesBack(s.buf[:end], s.context, 0)
+// slideBuffer makes room for more. It keeps the last lines, as context for a later match, and
+// everything after end.
+func (s *fileSearch) slideBuffer(st *searchState, end, filled int) (int, int) {
+	st.countTo(s.buf, end)
+	from := linesBefore(s.buf[:end], s.context, 0)
 	st.line -= int64(bytes.Count(s.buf[from:end], []byte{'\n'}))
 	st.counted = 0
 	st.done = max(st.done-from, 0)
@@ -125,8 +128,8 @@ func (s *searching) slide(st *state, end, filled int) (int, int) {
 	return filled - from, end - from
 }
 
-// linesBack is where the last n lines of whole lines begin, but not before least.
-func linesBack(text []byte, n, least int) int {
+// linesBefore returns the offset of the last n lines of text, but at least least.
+func linesBefore(text []byte, n, least int) int {
 	at := len(text)
 	for ; n > 0 && at > least; n-- {
 		at = bytes.LastIndexByte(text[:at-1], '\n') + 1
@@ -134,36 +137,36 @@ func linesBack(text []byte, n, least int) int {
 	return max(at, least)
 }
 
-// search looks at the lines of the buffer from start to end.
-func (s *searching) search(st *state, start, end int) {
+// searchBuffer searches the lines between two offsets of the buffer.
+func (s *fileSearch) searchBuffer(st *searchState, start, end int) {
 	text := s.buf[:end]
 	s.pattern.Each(text[start:], func(lo, hi int) bool {
 		from, to := start+lo, start+hi
-		st.after(text[:from])
-		before := max(linesBack(text[:from], s.context, 0), st.done)
-		st.give(text, before, from, false)
-		st.give(text, from, min(to+1, end), true)
+		st.addTrailing(text[:from])
+		before := max(linesBefore(text[:from], s.context, 0), st.done)
+		st.addLines(text, before, from, false)
+		st.addLines(text, from, min(to+1, end), true)
 		st.matches++
 		st.trail = s.context
-		return !s.enough(st)
+		return !s.hasEnough(st)
 	})
-	st.after(text)
+	st.addTrailing(text)
 }
 
-// after gives the lines behind the last match that are still to be given.
-func (st *state) after(text []byte) {
+// addTrailing adds the context still due after the last match.
+func (st *searchState) addTrailing(text []byte) {
 	for st.trail > 0 && st.done < len(text) {
 		end := lineEnd(text, st.done)
-		st.give(text, st.done, min(end+1, len(text)), false)
+		st.addLines(text, st.done, min(end+1, len(text)), false)
 		st.trail--
 	}
 }
 
-// give adds the lines from start to end.
-func (st *state) give(text []byte, start, end int, match bool) {
+// addLines adds the lines between two offsets.
+func (st *searchState) addLines(text []byte, start, end int, match bool) {
 	for start < end {
 		stop := lineEnd(text[:end], start)
-		st.count(text, start)
+		st.countTo(text, start)
 		line := Line{Path: st.path, Line: st.line, Text: lineText(text[start:stop]), Match: match}
 		st.lines, st.size = append(st.lines, line), st.size+len(line.Text)
 		start = min(stop+1, end)
@@ -171,7 +174,7 @@ func (st *state) give(text []byte, start, end int, match bool) {
 	}
 }
 
-// lineEnd is where the line that goes on at a place ends, without its newline.
+// lineEnd returns the end of the line around an offset, without its newline.
 func lineEnd(text []byte, at int) int {
 	if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
 		return at + end
@@ -179,19 +182,19 @@ func lineEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// count brings the line number up to what begins at a place in text.
-func (st *state) count(text []byte, at int) {
+// countTo advances the line number to an offset in text.
+func (st *searchState) countTo(text []byte, at int) {
 	if at > st.counted {
 		st.line += int64(bytes.Count(text[st.counted:at], []byte{'\n'}))
 		st.counted = at
 	}
 }
 
-// lineText is what is given of a line.
+// lineText returns a line's text for the result.
 func lineText(line []byte) string {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
-	if len(line) > mostLineText {
-		line = line[:mostLineText]
+	if len(line) > maxLineText {
+		line = line[:maxLineText]
 		line = line[:scan.CompleteLen(line)]
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD")

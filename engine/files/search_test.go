@@ -20,15 +20,15 @@ import (
 	"tandem/tests/needs"
 )
 
-// tree writes empty files.
-func (g *ground) tree(files ...string) {
+// addEmpty writes empty files.
+func (g *testTree) addEmpty(files ...string) {
 	g.Helper()
 	for _, f := range files {
-		g.file(f, "")
+		g.addFile(f, "")
 	}
 }
 
-func (g *ground) finds(pattern, path string, want ...string) {
+func (g *testTree) checkFind(pattern, path string, want ...string) {
 	g.Helper()
 	out, err := g.Find(context.Background(), pattern, path, 0)
 	if diff := cmp.Diff(strings.Join(want, " "), strings.Join(out.Paths, " ")); diff != "" || err != nil {
@@ -36,46 +36,46 @@ func (g *ground) finds(pattern, path string, want ...string) {
 	}
 }
 
-func TestFindGivesPathsInOrder(t *testing.T) {
-	g := newGround(t)
-	g.tree("a/b", "a.b", "a-b", "a/a", "B", "a0")
-	g.finds("*", "", ".keep", "B", "a-b", "a.b", "a/", "a/a", "a/b", "a0")
-	g.finds("a*", "a", "a")
+func TestFindReturnsPathsInOrder(t *testing.T) {
+	g := newTestTree(t)
+	g.addEmpty("a/b", "a.b", "a-b", "a/a", "B", "a0")
+	g.checkFind("*", "", ".keep", "B", "a-b", "a.b", "a/", "a/a", "a/b", "a0")
+	g.checkFind("a*", "a", "a")
 	out, err := g.Find(t.Context(), "*", "", 3)
 	if err != nil || !out.Limited || strings.Join(out.Paths, " ") != ".keep B a-b" {
 		t.Errorf("%v, %v", out, err)
 	}
-	g.finds("b", "", "B", "a/b")
-	g.finds("B", "", "B")
-	g.finds("a/", "", "a/")
+	g.checkFind("b", "", "B", "a/b")
+	g.checkFind("B", "", "B")
+	g.checkFind("a/", "", "a/")
 }
 
-func TestFindLeavesOutWhatGitDoes(t *testing.T) {
-	g := newGround(t)
-	g.tree("src/a.o", "src/a.c", "src/keep.o", "build/x", "deep/build/x", "deep/tmp/x", "deep/tmp/y", ".git/info/z", "own/.git/f", "own/x.o",
+func TestFindOmitsFilesIgnoredByGit(t *testing.T) {
+	g := newTestTree(t)
+	g.addEmpty("src/a.o", "src/a.c", "src/keep.o", "build/x", "deep/build/x", "deep/tmp/x", "deep/tmp/y", ".git/info/z", "own/.git/f", "own/x.o",
 		"node_modules/m", "deep/node_modules/m", "excluded", "plain.txt", "not/this", "not/that")
-	g.file(".gitignore", "\ufeff# comment\r\n*.o\r\n!keep.o\r\n/build/\r\nnot/*\r\n!not/that\r\n")
-	g.file("deep/.gitignore", "tmp/x\n!build\n")
-	g.file("deep/.ignore", "tmp/y\n")
-	g.file(".git/info/exclude", "excluded\n")
-	g.finds("*", "", ".gitignore", ".keep", "deep/", "deep/.gitignore", "deep/.ignore", "deep/build/", "deep/build/x", "deep/tmp/",
+	g.addFile(".gitignore", "\ufeff# comment\r\n*.o\r\n!keep.o\r\n/build/\r\nnot/*\r\n!not/that\r\n")
+	g.addFile("deep/.gitignore", "tmp/x\n!build\n")
+	g.addFile("deep/.ignore", "tmp/y\n")
+	g.addFile(".git/info/exclude", "excluded\n")
+	g.checkFind("*", "", ".gitignore", ".keep", "deep/", "deep/.gitignore", "deep/.ignore", "deep/build/", "deep/build/x", "deep/tmp/",
 		"not/", "not/that", "own/", "own/x.o", "plain.txt", "src/", "src/a.c", "src/keep.o")
-	g.finds("*", "src", "a.c", "keep.o")
-	g.finds("*", "deep/tmp")
-	g.finds("*.o", "own", "x.o")
+	g.checkFind("*", "src", "a.c", "keep.o")
+	g.checkFind("*", "deep/tmp")
+	g.checkFind("*.o", "own", "x.o")
 }
 
-func TestRulesOutsideTheRootAreNotRead(t *testing.T) {
-	g := newGround(t)
-	g.put(".gitignore", "*.txt\n")
-	g.put(".git/HEAD", "")
-	g.tree("a.txt")
-	g.finds("*.txt", "", "a.txt")
+func TestFindDoesNotReadRulesOutsideRoots(t *testing.T) {
+	g := newTestTree(t)
+	g.addBeside(".gitignore", "*.txt\n")
+	g.addBeside(".git/HEAD", "")
+	g.addEmpty("a.txt")
+	g.checkFind("*.txt", "", "a.txt")
 	g.Roots = append(g.Roots, filepath.Dir(g.root))
-	g.finds("*.txt", "")
+	g.checkFind("*.txt", "")
 }
 
-func (g *ground) greps(r GrepRequest, want ...string) {
+func (g *testTree) checkGrep(r GrepRequest, want ...string) {
 	g.Helper()
 	out, err := g.Grep(context.Background(), r)
 	var got []string
@@ -94,24 +94,24 @@ func (g *ground) greps(r GrepRequest, want ...string) {
 	}
 }
 
-func TestGrepFindsLines(t *testing.T) {
-	g := newGround(t)
-	g.file("a.txt", "one\ntwo\nthree\nTWO\ntwo again")
-	g.file("b/c.go", "package two\r\n\r\nend\r\n")
-	g.greps(GrepRequest{Pattern: "two"}, "a.txt:2:two", "a.txt:5:two again", "b/c.go:1:package two")
-	g.greps(GrepRequest{Pattern: "tWo", IgnoreCase: true}, "a.txt:2:two", "a.txt:4:TWO", "a.txt:5:two again", "b/c.go:1:package two")
-	g.greps(GrepRequest{Pattern: "two$"}, "a.txt:2:two", "b/c.go:1:package two")
-	g.greps(GrepRequest{Pattern: "^t"}, "a.txt:2:two", "a.txt:3:three", "a.txt:5:two again")
-	g.greps(GrepRequest{Pattern: "^$"}, "b/c.go:2:")
-	g.greps(GrepRequest{Pattern: `\Atwo\z`}, "a.txt:2:two")
-	g.greps(GrepRequest{Pattern: `[^q]end|one\stwo`})
-	g.greps(GrepRequest{Pattern: "", Glob: "*.go"}, "b/c.go:1:package two", "b/c.go:2:", "b/c.go:3:end")
-	g.greps(GrepRequest{Pattern: "two", Glob: "!*.go"}, "a.txt:2:two", "a.txt:5:two again")
-	g.greps(GrepRequest{Pattern: "two", Glob: "b/*"}, "b/c.go:1:package two")
-	g.greps(GrepRequest{Pattern: "three", Context: 1}, "a.txt-2-two", "a.txt:3:three", "a.txt-4-TWO")
-	g.greps(GrepRequest{Pattern: "two|TWO", Context: 1, Path: "a.txt"}, "a.txt-1-one", "a.txt:2:two", "a.txt-3-three", "a.txt:4:TWO", "a.txt:5:two again")
-	g.greps(GrepRequest{Pattern: "two", Limit: 1, Context: 1}, "a.txt-1-one", "a.txt:2:two", "a.txt-3-three", "…")
-	g.greps(GrepRequest{Pattern: "t", Limit: 4}, "a.txt:2:two", "a.txt:3:three", "a.txt:5:two again", "b/c.go:1:package two")
+func TestGrepReturnsMatchingLines(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("a.txt", "one\ntwo\nthree\nTWO\ntwo again")
+	g.addFile("b/c.go", "package two\r\n\r\nend\r\n")
+	g.checkGrep(GrepRequest{Pattern: "two"}, "a.txt:2:two", "a.txt:5:two again", "b/c.go:1:package two")
+	g.checkGrep(GrepRequest{Pattern: "tWo", IgnoreCase: true}, "a.txt:2:two", "a.txt:4:TWO", "a.txt:5:two again", "b/c.go:1:package two")
+	g.checkGrep(GrepRequest{Pattern: "two$"}, "a.txt:2:two", "b/c.go:1:package two")
+	g.checkGrep(GrepRequest{Pattern: "^t"}, "a.txt:2:two", "a.txt:3:three", "a.txt:5:two again")
+	g.checkGrep(GrepRequest{Pattern: "^$"}, "b/c.go:2:")
+	g.checkGrep(GrepRequest{Pattern: `\Atwo\z`}, "a.txt:2:two")
+	g.checkGrep(GrepRequest{Pattern: `[^q]end|one\stwo`})
+	g.checkGrep(GrepRequest{Pattern: "", Glob: "*.go"}, "b/c.go:1:package two", "b/c.go:2:", "b/c.go:3:end")
+	g.checkGrep(GrepRequest{Pattern: "two", Glob: "!*.go"}, "a.txt:2:two", "a.txt:5:two again")
+	g.checkGrep(GrepRequest{Pattern: "two", Glob: "b/*"}, "b/c.go:1:package two")
+	g.checkGrep(GrepRequest{Pattern: "three", Context: 1}, "a.txt-2-two", "a.txt:3:three", "a.txt-4-TWO")
+	g.checkGrep(GrepRequest{Pattern: "two|TWO", Context: 1, Path: "a.txt"}, "a.txt-1-one", "a.txt:2:two", "a.txt-3-three", "a.txt:4:TWO", "a.txt:5:two again")
+	g.checkGrep(GrepRequest{Pattern: "two", Limit: 1, Context: 1}, "a.txt-1-one", "a.txt:2:two", "a.txt-3-three", "…")
+	g.checkGrep(GrepRequest{Pattern: "t", Limit: 4}, "a.txt:2:two", "a.txt:3:three", "a.txt:5:two again", "b/c.go:1:package two")
 	for _, wrong := range []string{"(", "a)(b", "[z-a]", `\8`, strings.Repeat("(", 2000)} {
 		if _, err := g.Grep(t.Context(), GrepRequest{Pattern: wrong}); !errors.Is(err, Invalid) {
 			t.Errorf("%.20s: %v", wrong, err)
@@ -119,33 +119,33 @@ func TestGrepFindsLines(t *testing.T) {
 	}
 }
 
-func TestGrepLeavesOut(t *testing.T) {
-	g := newGround(t)
+func TestGrepSkipsHiddenIgnoredAndBinaryFiles(t *testing.T) {
+	g := newTestTree(t)
 	for _, f := range []string{".hidden", ".dir/f", "log", "node_modules/f", "sub/.git/f", "seen"} {
-		g.file(f, "x\n")
+		g.addFile(f, "x\n")
 	}
-	g.file("binary", "x\n\x00")
-	g.file(".gitignore", "log\n")
-	g.link("seen", "link")
-	g.greps(GrepRequest{Pattern: "x"}, "node_modules/f:1:x", "seen:1:x")
-	g.greps(GrepRequest{Pattern: "x", Glob: "log"}, "log:1:x")
-	g.greps(GrepRequest{Pattern: "x", Glob: ".hid*"}, ".hidden:1:x")
-	g.greps(GrepRequest{Pattern: "x", Path: ".dir"}, "f:1:x")
-	g.greps(GrepRequest{Pattern: "x", Path: "log"}, "log:1:x")
-	g.greps(GrepRequest{Pattern: "x", Path: "link"}, "link:1:x")
-	g.greps(GrepRequest{Pattern: "x", Path: "binary"})
+	g.addFile("binary", "x\n\x00")
+	g.addFile(".gitignore", "log\n")
+	g.addLink("seen", "link")
+	g.checkGrep(GrepRequest{Pattern: "x"}, "node_modules/f:1:x", "seen:1:x")
+	g.checkGrep(GrepRequest{Pattern: "x", Glob: "log"}, "log:1:x")
+	g.checkGrep(GrepRequest{Pattern: "x", Glob: ".hid*"}, ".hidden:1:x")
+	g.checkGrep(GrepRequest{Pattern: "x", Path: ".dir"}, "f:1:x")
+	g.checkGrep(GrepRequest{Pattern: "x", Path: "log"}, "log:1:x")
+	g.checkGrep(GrepRequest{Pattern: "x", Path: "link"}, "link:1:x")
+	g.checkGrep(GrepRequest{Pattern: "x", Path: "binary"})
 }
 
-// plainly is the expression as package regexp has it.
-func plainly(pattern string, fold bool) *regexp.Regexp {
+// compileReference compiles a pattern with package regexp.
+func compileReference(pattern string, fold bool) *regexp.Regexp {
 	if fold {
 		pattern = "(?i)" + pattern
 	}
 	return regexp.MustCompile(pattern)
 }
 
-// lineByLine is the answer of a search that looks at each line by itself.
-func lineByLine(re *regexp.Regexp, text string, context, limit int) []Line {
+// searchEachLine returns the expected result by matching each line separately.
+func searchEachLine(re *regexp.Regexp, text string, context, limit int) []Line {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if text == "" {
 		return nil
@@ -170,7 +170,7 @@ func lineByLine(re *regexp.Regexp, text string, context, limit int) []Line {
 	return out
 }
 
-func TestSearchingManyLinesAtOnceIsSearchingEach(t *testing.T) {
+func TestBufferSearchMatchesLineByLineSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([aAkKb]{0,3}\r?\n?){0,20}`).Draw(t, "text")
 		pattern := rapid.SampledFrom([]string{"a", "ab", "a+b?$", "^a", "^$", "b|k", `a\s`, `\s`, "[^a]", `\Aa`, `a\z`, "k", "ak", "(?:a|b)k+", "", "a.", `\ba\b`, "(?-m:^a$)"}).Draw(t, "pattern")
@@ -180,12 +180,12 @@ func TestSearchingManyLinesAtOnceIsSearchingEach(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := searching{pattern: p, context: around, limit: 1000, buf: make([]byte, 8)}
-		got, _, err := s.file(context.Background(), "f", iotest.HalfReader(strings.NewReader(text)))
+		s := fileSearch{pattern: p, context: around, limit: 1000, buf: make([]byte, 8)}
+		got, _, err := s.searchFile(context.Background(), "f", iotest.HalfReader(strings.NewReader(text)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(lineByLine(plainly(pattern, fold), text, around, 1000), got); diff != "" {
+		if diff := cmp.Diff(searchEachLine(compileReference(pattern, fold), text, around, 1000), got); diff != "" {
 			t.Fatalf("%q in %q: %s", pattern, text, diff)
 		}
 	})
@@ -201,16 +201,16 @@ func FuzzSearch(f *testing.F) {
 			return
 		}
 		around = max(around, -around-1) % 4
-		s := searching{pattern: p, context: around, limit: 5, buf: make([]byte, 16)}
-		got, _, err := s.file(context.Background(), "f", strings.NewReader(text))
+		s := fileSearch{pattern: p, context: around, limit: 5, buf: make([]byte, 16)}
+		got, _, err := s.searchFile(context.Background(), "f", strings.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := lineByLine(plainly(pattern, fold), text, around, 1000)
+		want := searchEachLine(compileReference(pattern, fold), text, around, 1000)
 		out, all := GrepResult{}, GrepResult{}
 		r := GrepRequest{Context: around, Limit: 5}
-		out.add(got, r)
-		all.add(want, r)
+		out.addLines(got, r)
+		all.addLines(want, r)
 		if diff := cmp.Diff(all, out, cmp.AllowUnexported(GrepResult{})); diff != "" {
 			t.Fatalf("%q in %q: %s", pattern, text, diff)
 		}
@@ -239,13 +239,13 @@ func FuzzPaths(f *testing.F) {
 	}
 	tree := Tree{Roots: []string{root}, Home: root}
 	f.Fuzz(func(t *testing.T, path string, link bool) {
-		p, err := tree.locate(path, way{verb: "test", link: link})
+		p, err := tree.locate(path, lookup{verb: "test", noFollow: link})
 		if err != nil {
 			return
 		}
 		defer p.close()
-		if _, ok := below(root, p.real); !ok {
-			if _, ok := below(real, p.real); !ok {
+		if _, ok := relBelow(root, p.real); !ok {
+			if _, ok := relBelow(real, p.real); !ok {
 				t.Fatalf("%q leads to %s", path, p.real)
 			}
 		}
@@ -270,13 +270,13 @@ func FuzzGlobAndRules(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		rulesOf(root, true, "").match(path, false)
+		readRules(root, true, "").ignores(path, false)
 	})
 }
 
-func TestASearchEndsWhenNobodyWaitsForIt(t *testing.T) {
-	g := newGround(t)
-	g.tree("a/b", "c")
+func TestFindAndGrepStopWhenCancelled(t *testing.T) {
+	g := newTestTree(t)
+	g.addEmpty("a/b", "c")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := g.Find(ctx, "*", "", 0); !errors.Is(err, context.Canceled) {
@@ -287,14 +287,14 @@ func TestASearchEndsWhenNobodyWaitsForIt(t *testing.T) {
 	}
 }
 
-func TestManyFilesComeInOrder(t *testing.T) {
+func TestGrepSortsResultsOfManyFiles(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	g := newGround(t)
+	g := newTestTree(t)
 	var want []string
 	for i := range 3000 {
 		name := fmt.Sprintf("d%02d/f%d", i%50, i)
-		g.file(name, strings.Repeat("no\n", i%7*100)+"yes\n")
+		g.addFile(name, strings.Repeat("no\n", i%7*100)+"yes\n")
 		want = append(want, name)
 	}
 	slices.Sort(want)
@@ -312,19 +312,19 @@ func TestManyFilesComeInOrder(t *testing.T) {
 	}
 }
 
-func TestLongLinesAreCut(t *testing.T) {
-	g := newGround(t)
-	g.file("f", strings.Repeat("é", 1<<20)+"needle\nneedle\n")
+func TestGrepCutsLongLines(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("f", strings.Repeat("é", 1<<20)+"needle\nneedle\n")
 	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "needle"})
-	if err != nil || out.Matches != 2 || len(out.Lines[0].Text) != mostLineText || out.Lines[1].Text != "needle" {
+	if err != nil || out.Matches != 2 || len(out.Lines[0].Text) != maxLineText || out.Lines[1].Text != "needle" {
 		t.Errorf("%d matches, %v", out.Matches, err)
 	}
 }
 
-func TestAnAnswerIsBounded(t *testing.T) {
-	g := newGround(t)
+func TestGrepLimitsSizeOfResult(t *testing.T) {
+	g := newTestTree(t)
 	for i := range 3 {
-		g.file(fmt.Sprint(i), strings.Repeat(strings.Repeat("x", 1<<16-1)+"\n", 150))
+		g.addFile(fmt.Sprint(i), strings.Repeat(strings.Repeat("x", 1<<16-1)+"\n", 150))
 	}
 	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "x", Limit: 1e9})
 	if err != nil || !out.Limited || out.Matches < 200 || out.Matches > 300 {
@@ -332,8 +332,8 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	}
 }
 
-// goroot is a large tree that is on every machine with these tests.
-func goroot(tb testing.TB) *Tree {
+// openGoroot returns a large tree present on every machine that runs these tests.
+func openGoroot(tb testing.TB) *Tree {
 	tb.Helper()
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -343,7 +343,7 @@ func goroot(tb testing.TB) *Tree {
 }
 
 func BenchmarkFind(b *testing.B) {
-	tree := goroot(b)
+	tree := openGoroot(b)
 	for b.Loop() {
 		if _, err := tree.Find(b.Context(), "*_test.go", "", 1e6); err != nil {
 			b.Fatal(err)
@@ -352,7 +352,7 @@ func BenchmarkFind(b *testing.B) {
 }
 
 func BenchmarkGrep(b *testing.B) {
-	tree := goroot(b)
+	tree := openGoroot(b)
 	for _, pattern := range []string{"newFileStat", "(?i)newfilestat", `func \w+Stat\(`, `\w+Stat\b`, "nothing|nowhere"} {
 		b.Run(pattern, func(b *testing.B) {
 			for b.Loop() {
@@ -372,10 +372,10 @@ func BenchmarkScan(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := searching{pattern: p, limit: 100}
+			s := fileSearch{pattern: p, limit: 100}
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if _, _, err := s.file(b.Context(), "f", bytes.NewReader(text)); err != nil {
+				if _, _, err := s.searchFile(b.Context(), "f", bytes.NewReader(text)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -383,16 +383,16 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-func TestLargeFilesArePassedOverWhereThatIsWanted(t *testing.T) {
-	g := newGround(t)
-	g.file("small", "needle")
-	g.file("large", strings.Repeat("straw\n", 100)+"needle")
-	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "needle", MostBytes: 100})
-	if err != nil || out.Matches != 1 || out.Lines[0].Path != "small" || out.Passed != 1 {
+func TestGrepSkipsFilesOverMaxBytes(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("small", "needle")
+	g.addFile("large", strings.Repeat("straw\n", 100)+"needle")
+	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "needle", MaxBytes: 100})
+	if err != nil || out.Matches != 1 || out.Lines[0].Path != "small" || out.Skipped != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	out, err = g.Grep(t.Context(), GrepRequest{Pattern: "needle"})
-	if err != nil || out.Matches != 2 || out.Passed != 0 {
+	if err != nil || out.Matches != 2 || out.Skipped != 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
 }

@@ -5,40 +5,40 @@ import (
 	"time"
 )
 
-// Attributes are what a copy keeps of a file beside its content.
+// Attributes are the properties a copy preserves besides the content.
 type Attributes struct {
-	Mode     *fs.FileMode // permission bits; nil: as they are
-	Modified time.Time    // zero: as it is
-	Target   string       // of a link that is made; "" for none
+	Mode     *fs.FileMode // permission bits; nil leaves them unchanged
+	Modified time.Time    // zero leaves it unchanged
+	Target   string       // of a link that is made; "" for none // of a link to create; "" for none
 }
 
-// Set gives a file or folder its attributes, or makes a link where nothing is.
+// Set sets the attributes of a file or folder, or creates a link if Target is set.
 func (t *Tree) Set(path string, a Attributes) (info Info, err error) {
-	err = t.confined(func() (err error) {
-		info, err = a.set(t, path)
+	err = t.runConfined(func() (err error) {
+		info, err = a.setPath(t, path)
 		return err
 	})
 	return info, err
 }
 
-func (a Attributes) set(t *Tree, path string) (Info, error) {
-	p, err := t.locate(path, way{verb: "set", link: true})
+func (a Attributes) setPath(t *Tree, path string) (Info, error) {
+	p, err := t.locate(path, lookup{verb: "set", noFollow: true})
 	if err != nil {
 		return Info{}, err
 	}
 	defer p.close()
-	dir, name, err := p.parent(false)
+	dir, name, err := p.openParent(false)
 	if err == nil {
 		defer dir.Close()
-		err = a.apply(dir, name)
+		err = a.applyTo(dir, name)
 	}
 	if err != nil {
-		return Info{}, failure("set", p.path, err)
+		return Info{}, fileError("set", p.path, err)
 	}
-	return t.stat(p, "set")
+	return t.describe(p, "set")
 }
 
-func (a Attributes) apply(dir *opened, name string) error {
+func (a Attributes) applyTo(dir *openDir, name string) error {
 	if a.Target != "" {
 		return dir.Symlink(a.Target, name)
 	}
@@ -49,11 +49,12 @@ func (a Attributes) apply(dir *opened, name string) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return notRegular{info.Mode()}
 	}
-	if dir.closed.lieIn(idOf(info)) {
-		return errClosed
+	if dir.offLimits.anyBelow(idOf(info)) {
+		return errOffLimits
 	}
+	// The time first: a mode without write permission could prevent it.
 	if !a.Modified.IsZero() {
-		if err := dir.Chtimes(name, accessed(info), a.Modified); err != nil {
+		if err := dir.Chtimes(name, accessTime(info), a.Modified); err != nil {
 			return err
 		}
 	}

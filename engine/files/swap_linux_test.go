@@ -13,8 +13,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// swap exchanges two names below the root until it is stopped.
-func (g *ground) swap(a, b string) (stop func()) {
+// startSwapping exchanges two names below the root until stop is called.
+func (g *testTree) startSwapping(a, b string) (stop func()) {
 	ctx, cancel := context.WithCancel(g.Context())
 	swapped := make(chan error, 1)
 	go func() {
@@ -32,9 +32,9 @@ func (g *ground) swap(a, b string) (stop func()) {
 	}
 }
 
-// through tries to get at what the folder "door", which holds a file "secret" of
-// its own, leads to while it is exchanged for a link.
-func (g *ground) through() {
+// attackDoor tries to reach the files behind "door" while it alternates between a folder, with its
+// own file "secret", and a link.
+func (g *testTree) attackDoor() {
 	g.Helper()
 	ctx := g.Context()
 	for range 150 {
@@ -73,8 +73,8 @@ func (g *ground) through() {
 	}
 }
 
-// untouched checks that a folder holds a marker and the secret, and nothing else.
-func (g *ground) untouched(dir string) {
+// checkUntouched fails unless a folder holds just a marker and the secret.
+func (g *testTree) checkUntouched(dir string) {
 	g.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 {
@@ -85,47 +85,46 @@ func (g *ground) untouched(dir string) {
 	}
 }
 
-// A folder becomes a link to the outside and back while files in it are read
-// and written.
-func TestASwapLeadsNobodyOut(t *testing.T) {
+// A folder alternates with a link to the outside while files in it are read and written.
+func TestSwappedLinkCannotLeaveRoots(t *testing.T) {
 	needs.FullRun(t)
-	g := newGround(t)
-	g.file("door/secret", "inside")
-	g.put("root-outside/marker", "")
-	g.link(g.outside, "trap")
-	stop := g.swap("door", "trap")
-	g.through()
+	g := newTestTree(t)
+	g.addFile("door/secret", "inside")
+	g.addBeside("root-outside/marker", "")
+	g.addLink(g.outside, "trap")
+	stop := g.startSwapping("door", "trap")
+	g.attackDoor()
 	stop()
-	g.untouched(g.outside)
+	g.checkUntouched(g.outside)
 }
 
-// The same with a link to what is closed, which is inside.
-func TestASwapLeadsNobodyToWhatIsClosed(t *testing.T) {
+// As above, with a link to an off-limits folder inside the roots.
+func TestSwappedLinkCannotReachOffLimitsFolder(t *testing.T) {
 	needs.FullRun(t)
 	for name, roots := range map[string]bool{"confined": true, "anywhere": false} {
 		t.Run(name, func(t *testing.T) {
-			g := closedGround(t)
+			g := newOffLimitsTree(t)
 			if !roots {
 				g.Roots, g.Base = nil, g.root
 			}
-			g.file("door/secret", "inside")
-			g.link("own", "trap")
-			stop := g.swap("door", "trap")
-			g.through()
+			g.addFile("door/secret", "inside")
+			g.addLink("own", "trap")
+			stop := g.startSwapping("door", "trap")
+			g.attackDoor()
 			stop()
-			g.untouched(filepath.Join(g.root, "own"))
+			g.checkUntouched(filepath.Join(g.root, "own"))
 		})
 	}
 }
 
-// A file becomes a link to one that is closed, and back.
-func TestASwappedFileLeadsNobodyToWhatIsClosed(t *testing.T) {
+// A file alternates with a link to an off-limits file.
+func TestSwappedLinkCannotReachOffLimitsFile(t *testing.T) {
 	needs.FullRun(t)
-	g := closedGround(t)
+	g := newOffLimitsTree(t)
 	g.Roots, g.Base = nil, g.root
-	g.file("file", "inside")
-	g.link("own/secret", "trap")
-	stop := g.swap("file", "trap")
+	g.addFile("file", "inside")
+	g.addLink("own/secret", "trap")
+	stop := g.startSwapping("file", "trap")
 	ctx := t.Context()
 	for range 2000 {
 		if out, err := g.Read(ctx, ReadRequest{Path: "file"}); err == nil && out.Text == "secret" {
@@ -144,17 +143,17 @@ func TestASwappedFileLeadsNobodyToWhatIsClosed(t *testing.T) {
 		}
 	}
 	stop()
-	g.untouched(filepath.Join(g.root, "own"))
+	g.checkUntouched(filepath.Join(g.root, "own"))
 }
 
-// What is closed stays so below another mount of it, or of a folder above.
-func TestWhatIsClosedIsClosedBelowEveryMount(t *testing.T) {
+// Here the off-limits folder, or one above it, is mounted a second time.
+func TestOffLimitsPathsStaySoBelowBindMounts(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // only root can mount
 	}
-	g := closedGround(t)
+	g := newOffLimitsTree(t)
 	g.Roots, g.Base = nil, g.root
-	g.file("mount/x", "")
+	g.addFile("mount/x", "")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -173,7 +172,7 @@ func TestWhatIsClosedIsClosedBelowEveryMount(t *testing.T) {
 				return
 			}
 			if _, err := os.Stat(filepath.Join(g.root, "mount", path, "secret")); err != nil {
-				t.Error(err) // it is there, for everybody else
+				t.Error(err) // visible to everyone else
 			}
 			if _, err := g.Read(g.Context(), ReadRequest{Path: "mount/" + path + "secret"}); !errors.Is(err, Outside) {
 				t.Errorf("read: %v", err)
@@ -191,5 +190,5 @@ func TestWhatIsClosedIsClosedBelowEveryMount(t *testing.T) {
 		}
 	}()
 	<-done
-	g.untouched(filepath.Join(g.root, "own"))
+	g.checkUntouched(filepath.Join(g.root, "own"))
 }

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rename moves what is called from in a to the name to in b. Without over, what
-// is there by then stays and the error is fs.ErrExist (renameat2(2)).
-func rename(a *opened, from string, b *opened, to string, over bool) error {
+// renameEntry renames from in directory a to the name to in b. Unless over is set, an existing
+// entry is kept and the error is fs.ErrExist (renameat2(2)).
+func renameEntry(a *openDir, from string, b *openDir, to string, over bool) error {
 	src, err := a.Open(".")
 	if err != nil {
 		return err
@@ -32,15 +32,16 @@ func rename(a *opened, from string, b *opened, to string, over bool) error {
 	if over || !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
 		return err
 	}
-	// The file system cannot see to it, so that is as near as it gets.
+	// The file system does not support RENAME_NOREPLACE. A file created after this check is
+	// overwritten.
 	if _, err := b.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrExist
 	}
 	return unix.Renameat(int(src.Fd()), from, int(dst.Fd()), to)
 }
 
-// makeSpecial makes a named pipe or a socket. Devices are not made.
-func makeSpecial(dst *opened, name string, mode fs.FileMode) error {
+// makeSpecial creates a named pipe or a socket. Devices are an error.
+func makeSpecial(dst *openDir, name string, mode fs.FileMode) error {
 	kind := uint32(unix.S_IFIFO)
 	switch mode.Type() {
 	case fs.ModeNamedPipe:
@@ -57,15 +58,14 @@ func makeSpecial(dst *opened, name string, mode fs.FileMode) error {
 	return unix.Mknodat(int(dir.Fd()), name, kind|uint32(mode.Perm()), 0)
 }
 
-// pinned is a path that leads to an open folder, whatever becomes of its name.
-func pinned(dir *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", dir.Fd()) }
+// procPath returns a path to an open directory that stays valid when it is renamed.
+func procPath(dir *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", dir.Fd()) }
 
-// onMainThread reports whether the calling thread is the one that the process
-// began with.
+// onMainThread reports whether the calling thread is the process's first.
 func onMainThread() bool { return unix.Gettid() == os.Getpid() }
 
-// accessed is when a file was last read.
-func accessed(info fs.FileInfo) time.Time {
+// accessTime returns the time of the last read.
+func accessTime(info fs.FileInfo) time.Time {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(stat.Atim.Unix())
 	}

@@ -18,9 +18,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// onlyBelow is a Confine with which the calling thread reaches files below dir
-// alone (landlock(7)).
-func onlyBelow(dir string) error {
+// restrictTo confines the calling thread to files below dir (landlock(7)).
+func restrictTo(dir string) error {
 	const rights = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
 		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SYM
@@ -48,23 +47,23 @@ func onlyBelow(dir string) error {
 	return nil
 }
 
-// landlocked is a ground without roots that Landlock confines to its root.
-func landlocked(t *testing.T) *ground {
+// newConfinedTree returns a test tree without roots, confined to its root by Landlock.
+func newConfinedTree(t *testing.T) *testTree {
 	t.Helper()
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); errno != 0 {
 		needs.Kernel(t, "Landlock", errno)
 	}
-	g := newGround(t)
+	g := newTestTree(t)
 	g.Roots, g.Base = nil, g.root
-	g.Confine = func() error { return onlyBelow(g.root) }
+	g.Confine = func() error { return restrictTo(g.root) }
 	return g
 }
 
-func TestAConfinedOperationReachesWhatItsThreadMay(t *testing.T) {
-	g := landlocked(t)
+func TestConfinedOperationsReachOnlyAllowedFiles(t *testing.T) {
+	g := newConfinedTree(t)
 	t.Setenv("XDG_DATA_HOME", g.root+"/data")
-	g.file("dir/file", "secret")
-	g.link("../root-outside", "out")
+	g.addFile("dir/file", "secret")
+	g.addLink("../root-outside", "out")
 	ctx := t.Context()
 	denied := map[string]func(path string) error{
 		"read":      func(path string) error { _, err := g.Read(ctx, ReadRequest{Path: path + "/secret"}); return err },
@@ -112,7 +111,7 @@ func TestAConfinedOperationReachesWhatItsThreadMay(t *testing.T) {
 	if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret", Path: ".."}); err == nil && out.Matches > 0 {
 		t.Errorf("found what is outside: %+v", out)
 	}
-	g.holds("../root-outside/secret", "secret")
+	g.checkContent("../root-outside/secret", "secret")
 
 	if out, err := g.Read(ctx, ReadRequest{Path: "dir/file"}); err != nil || out.Text != "secret" {
 		t.Errorf("inside: %+v, %v", out, err)
@@ -128,14 +127,14 @@ func TestAConfinedOperationReachesWhatItsThreadMay(t *testing.T) {
 	}
 }
 
-// A file and a folder inside become links to the outside while they are used.
-func TestASwapLeadsNobodyOutOfTheSandbox(t *testing.T) {
+// A folder alternates with a link to the outside while it is used.
+func TestSwappedLinkCannotLeaveSandbox(t *testing.T) {
 	needs.FullRun(t)
-	g := landlocked(t)
-	g.file("door/secret", "inside")
-	g.put("root-outside/marker", "")
-	g.link(g.outside, "trap")
-	stop := g.swap("door", "trap")
+	g := newConfinedTree(t)
+	g.addFile("door/secret", "inside")
+	g.addBeside("root-outside/marker", "")
+	g.addLink(g.outside, "trap")
+	stop := g.startSwapping("door", "trap")
 	ctx := t.Context()
 	for range 300 {
 		if out, err := g.Read(ctx, ReadRequest{Path: "door/secret"}); err == nil && out.Text == "secret" {
@@ -148,24 +147,24 @@ func TestASwapLeadsNobodyOutOfTheSandbox(t *testing.T) {
 		}
 	}
 	stop()
-	g.untouched(g.outside)
+	g.checkUntouched(g.outside)
 }
 
-// counted notes on which threads Confine was called.
-type counted struct {
+// A threadLog records the threads on which Confine was called.
+type threadLog struct {
 	mu      sync.Mutex
 	threads []int
 }
 
-func (c *counted) confine() error {
+func (c *threadLog) confine() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.threads = append(c.threads, unix.Gettid())
 	return nil
 }
 
-// ended waits until all threads that were confined are gone.
-func (c *counted) ended(t *testing.T) {
+// waitExited waits until all confined threads have exited.
+func (c *threadLog) waitExited(t *testing.T) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,11 +184,11 @@ func (c *counted) ended(t *testing.T) {
 	}
 }
 
-func TestConfinedThreadsEnd(t *testing.T) {
-	g := newGround(t)
-	c := &counted{}
+func TestConfinedThreadsExit(t *testing.T) {
+	g := newTestTree(t)
+	c := &threadLog{}
 	g.Confine = c.confine
-	g.file("dir/file", "text")
+	g.addFile("dir/file", "text")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for range 30 {
@@ -206,11 +205,11 @@ func TestConfinedThreadsEnd(t *testing.T) {
 	if len(c.threads) < 30*4 {
 		t.Errorf("%d threads were confined", len(c.threads))
 	}
-	c.ended(t)
+	c.waitExited(t)
 }
 
-func TestTheMainThreadIsNotConfined(t *testing.T) {
-	// All other threads are kept busy, so that it would be its turn.
+func TestMainThreadIsNeverConfined(t *testing.T) {
+	// Keep all other threads busy, so that the main thread would be next.
 	var busy sync.WaitGroup
 	stop := make(chan struct{})
 	for range 4 * runtime.GOMAXPROCS(0) {
@@ -222,18 +221,18 @@ func TestTheMainThreadIsNotConfined(t *testing.T) {
 	}
 	defer busy.Wait()
 	defer close(stop)
-	c := &counted{}
+	c := &threadLog{}
 	tree := Tree{Confine: c.confine}
 	for range 500 {
-		if err := tree.confined(func() error { return nil }); err != nil {
+		if err := tree.runConfined(func() error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.ended(t)
+	c.waitExited(t)
 }
 
-func TestNothingIsDoneOnAThreadThatCannotBeConfined(t *testing.T) {
-	g := newGround(t)
+func TestOperationsFailIfConfineFails(t *testing.T) {
+	g := newTestTree(t)
 	calls := 0
 	broken := func() error { return errors.New("broken") }
 	g.Confine = broken
@@ -262,7 +261,7 @@ func TestNothingIsDoneOnAThreadThatCannotBeConfined(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// The same of those who search a folder for the one who asked.
+	// Confine fails only for the goroutines of a search.
 	var mu sync.Mutex
 	g.Confine = func() error {
 		mu.Lock()
@@ -281,30 +280,29 @@ func TestNothingIsDoneOnAThreadThatCannotBeConfined(t *testing.T) {
 	}
 }
 
-func TestAPanicOnAConfinedThreadIsTheCallers(t *testing.T) {
+func TestPanicOnConfinedThreadReachesCaller(t *testing.T) {
 	defer func() {
 		if got := recover(); fmt.Sprint(got) != "broken" {
 			t.Errorf("got %v", got)
 		}
 	}()
 	tree := Tree{Confine: func() error { return nil }}
-	_ = tree.confined(func() error { panic("broken") })
+	_ = tree.runConfined(func() error { panic("broken") })
 	t.Error("it went on")
 }
 
-func TestWithoutConfineTheCallersThreadDoesIt(t *testing.T) {
+func TestWithoutConfineCallerThreadIsUsed(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	tree, thread := Tree{}, 0
-	_ = tree.confined(func() error { thread = unix.Gettid(); return nil })
+	_ = tree.runConfined(func() error { thread = unix.Gettid(); return nil })
 	if thread != unix.Gettid() {
 		t.Error("it was done on another thread")
 	}
 }
 
-// What is confined for one call stays so for no other.
-func TestAConfinedThreadIsNobodyElses(t *testing.T) {
-	g := landlocked(t)
+func TestConfinedThreadIsNotReused(t *testing.T) {
+	g := newConfinedTree(t)
 	open := *g.Tree
 	open.Confine = nil
 	var all sync.WaitGroup

@@ -15,52 +15,52 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// Trash puts a file, link or folder into the person's trash, as the trash
-// specification of freedesktop.org (1.0) has it: that of the home folder, or of
-// the file system that it lies on. It returns the path in the trash.
+// Trash moves a file, link or folder to the user's trash as specified by freedesktop.org (Trash
+// specification 1.0): to the one in the home folder, or to one on the same file system. It returns
+// the path in the trash.
 func (t *Tree) Trash(path string, now time.Time) (trashed string, err error) {
-	err = t.confined(func() (err error) {
-		trashed, err = t.trash(path, now)
+	err = t.runConfined(func() (err error) {
+		trashed, err = t.trashPath(path, now)
 		return err
 	})
 	return trashed, err
 }
 
-func (t *Tree) trash(path string, now time.Time) (string, error) {
+func (t *Tree) trashPath(path string, now time.Time) (string, error) {
 	if len(t.Roots) > 0 {
 		return "", errorf(Outside, "move %s to the trash: the trash is outside the allowed folders", path)
 	}
-	p, err := t.locate(path, way{verb: "move to the trash", link: true})
+	p, err := t.locate(path, lookup{verb: "move to the trash", noFollow: true})
 	if err != nil {
 		return "", err
 	}
 	defer p.close()
-	if err := trashable(p, homeTrash(t.Home)); err != nil {
+	if err := checkTrashable(p, homeTrash(t.Home)); err != nil {
 		return "", err
 	}
-	can, shown, err := t.trashFor(p.real)
+	bin, shown, err := t.trashFor(p.real)
 	if err != nil {
-		return "", failure("move to the trash", p.real, err)
+		return "", fileError("move to the trash", p.real, err)
 	}
-	to, err := can.discard(p, shown, now)
-	return to, failure("move to the trash", p.real, err)
+	to, err := bin.moveInto(p, shown, now)
+	return to, fileError("move to the trash", p.real, err)
 }
 
-// trashable refuses what could not be taken out again.
-func trashable(p place, home string) error {
+// checkTrashable rejects anything that could not be restored.
+func checkTrashable(p location, home string) error {
 	abs := p.real
 	info, err := p.root.Lstat(p.rel)
 	if err != nil {
-		return failure("move to the trash", abs, err)
+		return fileError("move to the trash", abs, err)
 	}
-	if p.root.closed.lieIn(idOf(info)) {
-		return holdsClosed("move to the trash", abs)
+	if p.root.offLimits.anyBelow(idOf(info)) {
+		return holdsOffLimits("move to the trash", abs)
 	}
-	if _, holds := below(abs, home); holds || abs == "/" {
+	if _, holds := relBelow(abs, home); holds || abs == "/" {
 		return errorf(Invalid, "move %s to the trash: it contains the trash", abs)
 	}
-	if _, within := below(home, abs); within {
-		return errorf(Invalid, "move %s to the trash: it already exists", abs).hint("delete it permanently")
+	if _, within := relBelow(home, abs); within {
+		return errorf(Invalid, "move %s to the trash: it already exists", abs).withHint("delete it permanently")
 	}
 	return nil
 }
@@ -72,34 +72,34 @@ func homeTrash(home string) string {
 	return filepath.Join(home, ".local/share/Trash")
 }
 
-// A trashFolder is a folder that a trash keeps things and their records in.
+// A trashFolder is a folder with trashed files and their records.
 type trashFolder struct {
 	tree *Tree
 	dir  string
 }
 
-// trashFor is the trash on the file system of a path, and the path as its
-// record tells it.
-func (t *Tree) trashFor(abs string) (can trashFolder, shown string, err error) {
+// trashFor returns the trash on the file system of abs, and the path to write to the record.
+func (t *Tree) trashFor(abs string) (bin trashFolder, shown string, err error) {
 	home := homeTrash(t.Home)
 	if t.Home != "" || filepath.IsAbs(home) {
-		can = trashFolder{t, home}
-		if err := can.make(); err == nil && sameDevice(home, filepath.Dir(abs)) {
-			return can, abs, nil
+		bin = trashFolder{t, home}
+		if err := bin.makeFolders(); err == nil && sameDevice(home, filepath.Dir(abs)) {
+			return bin, abs, nil
 		}
 	}
 	top := filepath.Dir(abs)
+	// The top of the file system holds a trash that a rename can reach.
 	for top != "/" && sameDevice(top, filepath.Dir(top)) {
 		top = filepath.Dir(top)
 	}
-	can = trashFolder{t, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
-	shown, _ = below(top, abs)
-	return can, shown, can.make()
+	bin = trashFolder{t, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
+	shown, _ = relBelow(top, abs)
+	return bin, shown, bin.makeFolders()
 }
 
-func (c trashFolder) make() error {
+func (c trashFolder) makeFolders() error {
 	for _, part := range []string{"files", "info"} {
-		if err := c.tree.mkdirAll("make folder", filepath.Join(c.dir, part), 0o700); err != nil {
+		if err := c.tree.makeFolders("make folder", filepath.Join(c.dir, part), 0o700); err != nil {
 			return err
 		}
 	}
@@ -111,32 +111,32 @@ func sameDevice(a, b string) bool {
 	return syscall.Stat(a, &x) == nil && syscall.Stat(b, &y) == nil && x.Dev == y.Dev
 }
 
-// discard moves what is at a place into the trash: first its record, which
-// reserves the name, then what it is about.
-func (c trashFolder) discard(p place, shown string, now time.Time) (string, error) {
-	from, base, err := p.parent(false)
+// moveInto moves a file to the trash. Its record is written first, because that reserves the name.
+func (c trashFolder) moveInto(p location, shown string, now time.Time) (string, error) {
+	from, base, err := p.openParent(false)
 	if err != nil {
 		return "", err
 	}
 	defer from.Close()
-	held, err := c.open("files")
+	held, err := c.openPart("files")
 	if err != nil {
 		return "", err
 	}
 	defer held.Close()
-	records, err := c.open("info")
+	records, err := c.openPart("info")
 	if err != nil {
 		return "", err
 	}
 	defer records.Close()
 	record := fmt.Sprintf("[Trash Info]\nPath=%s\nDeletionDate=%s\n", (&url.URL{Path: shown}).EscapedPath(), now.Format("2006-01-02T15:04:05"))
 	for n := 1; ; n++ {
-		name, err := reserve(records, base, n, record)
+		name, err := reserveName(records, base, n, record)
 		if err == nil {
-			if err = rename(from, base, held, name, false); err == nil {
+			if err = renameEntry(from, base, held, name, false); err == nil {
 				return filepath.Join(c.dir, "files", name), nil
 			}
-			_ = records.Remove(name + ".trashinfo") // what matters is why it could not be used
+			// The first error is the one to report.
+			_ = records.Remove(name + ".trashinfo")
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return "", err
@@ -144,9 +144,8 @@ func (c trashFolder) discard(p place, shown string, now time.Time) (string, erro
 	}
 }
 
-// reserve writes the nth record of a name that is in the trash, perhaps of one
-// that is shorter.
-func reserve(records *opened, base string, n int, record string) (name string, err error) {
+// reserveName creates the nth record for a name, shortened if it is too long.
+func reserveName(records *openDir, base string, n int, record string) (name string, err error) {
 	name = Numbered(base, n)
 	f, err := records.OpenFile(name+".trashinfo", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, syscall.ENAMETOOLONG) {
@@ -163,9 +162,9 @@ func reserve(records *opened, base string, n int, record string) (name string, e
 	return name, err
 }
 
-// open opens one of the two parts of the trash.
-func (c trashFolder) open(part string) (*opened, error) {
-	p, err := c.tree.locate(filepath.Join(c.dir, part), way{verb: "open"})
+// openPart opens one of the two parts of the trash.
+func (c trashFolder) openPart(part string) (*openDir, error) {
+	p, err := c.tree.locate(filepath.Join(c.dir, part), lookup{verb: "open"})
 	if err != nil {
 		return nil, err
 	}
@@ -173,24 +172,23 @@ func (c trashFolder) open(part string) (*opened, error) {
 	return p.root.OpenRoot(asFolder(p.rel))
 }
 
-// shortName leaves room in a name for what the trash adds.
+// shortName shortens a name to leave room for the suffixes of the trash.
 func shortName(name string) string {
 	const room = 200
 	cut := name[:min(len(name), room)]
 	return cut[:scan.CompleteLen([]byte(cut))]
 }
 
-// Restore takes something out of the trash and puts it where it was, or
-// elsewhere, and tells about it there.
+// Restore moves an item from the trash to a path and describes it there.
 func (t *Tree) Restore(ctx context.Context, trashed, to string, overwrite bool) (info Info, err error) {
-	err = t.confined(func() (err error) {
-		info, err = t.restore(ctx, trashed, to, overwrite)
+	err = t.runConfined(func() (err error) {
+		info, err = t.restoreItem(ctx, trashed, to, overwrite)
 		return err
 	})
 	return info, err
 }
 
-func (t *Tree) restore(ctx context.Context, trashed, to string, overwrite bool) (Info, error) {
+func (t *Tree) restoreItem(ctx context.Context, trashed, to string, overwrite bool) (Info, error) {
 	if len(t.Roots) > 0 {
 		return Info{}, errorf(Outside, "restore %s from the trash: the trash is outside the allowed folders", trashed)
 	}
@@ -202,19 +200,19 @@ func (t *Tree) restore(ctx context.Context, trashed, to string, overwrite bool) 
 	if filepath.Base(dir) != "files" {
 		return Info{}, errorf(Invalid, "restore %s from the trash: it is not in the trash", trashed)
 	}
-	if _, err := t.mkdir(filepath.Dir(to), true); err != nil {
+	if _, err := t.makeFolder(filepath.Dir(to), true); err != nil {
 		return Info{}, err
 	}
-	info, err := t.move(ctx, trashed, to, overwrite)
+	info, err := t.movePath(ctx, trashed, to, overwrite)
 	if err != nil {
 		return Info{}, err
 	}
-	// Without what it is about, a record says nothing.
-	_ = t.delete(ctx, filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"), false)
+	// A record without its file is useless.
+	_ = t.deletePath(ctx, filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"), false)
 	return info, nil
 }
 
-// Numbered is a name with a number, before its extension; 1 is the name itself.
+// Numbered inserts a number before the extension of name; for n = 1 it returns name itself.
 func Numbered(name string, n int) string {
 	if n <= 1 {
 		return name

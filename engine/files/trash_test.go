@@ -10,42 +10,42 @@ import (
 	"time"
 )
 
-// openGround is a ground without roots and with a trash of its own.
-func openGround(t *testing.T) *ground {
-	g := newGround(t)
+// newOpenTree returns a test tree without roots and with its own trash.
+func newOpenTree(t *testing.T) *testTree {
+	g := newTestTree(t)
 	g.Tree = &Tree{Home: g.root, Base: g.root, Locks: &Locks{}}
 	t.Setenv("XDG_DATA_HOME", filepath.Join(filepath.Dir(g.root), "share"))
 	return g
 }
 
-func TestTrashKeepsWhatIsPutThereAndGivesItBack(t *testing.T) {
-	g := openGround(t)
+func TestRestoreReturnsTrashedFiles(t *testing.T) {
+	g := newOpenTree(t)
 	names := []string{"plain", "line\nbreak", "per%cent", "bad\xff", strings.Repeat("a\u0301", 85)}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for _, name := range names {
-		g.file(name, "in "+name)
+		g.addFile(name, "in "+name)
 		first, err := g.Trash(name, now)
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		g.file(name, "again")
+		g.addFile(name, "again")
 		if second, err := g.Trash(name, now); err != nil || second == first {
 			t.Errorf("%q: the second one is at %s, %v", name, second, err)
 		}
 		if _, err := g.Restore(t.Context(), first, filepath.Join(g.root, name), false); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		g.holds(name, "in "+name)
+		g.checkContent(name, "in "+name)
 		if _, err := os.Stat(filepath.Join(filepath.Dir(filepath.Dir(first)), "info", filepath.Base(first)+".trashinfo")); err == nil {
 			t.Errorf("%q: the record stays", name)
 		}
 	}
 }
 
-func TestTrashTellsWhereThingsWere(t *testing.T) {
-	g := openGround(t)
-	g.file("a b%/c", "")
+func TestTrashRecordsOriginalPath(t *testing.T) {
+	g := newOpenTree(t)
+	g.addFile("a b%/c", "")
 	to, err := g.Trash("a b%", time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
@@ -60,9 +60,9 @@ func TestTrashTellsWhereThingsWere(t *testing.T) {
 	}
 }
 
-func TestTrashRefusesWhatCouldNotComeBack(t *testing.T) {
-	g := openGround(t)
-	g.file("f", "")
+func TestTrashRefusesItemsItCouldNotRestore(t *testing.T) {
+	g := newOpenTree(t)
+	g.addFile("f", "")
 	in, err := g.Trash("f", time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestTrashRefusesWhatCouldNotComeBack(t *testing.T) {
 	if _, err := g.Restore(t.Context(), filepath.Join(g.root, ".keep"), "x", false); !errors.Is(err, Invalid) {
 		t.Errorf("what is not in a trash is restored: %v", err)
 	}
-	confined := newGround(t)
+	confined := newTestTree(t)
 	if _, err := confined.Trash(".keep", time.Now()); !errors.Is(err, Outside) {
 		t.Errorf("the trash is reached from inside roots: %v", err)
 	}
@@ -89,13 +89,13 @@ func TestNumberedKeepsTheExtension(t *testing.T) {
 	}
 }
 
-func TestWatchSeesWhatChanges(t *testing.T) {
-	g := newGround(t)
+func TestWatchReportsChanges(t *testing.T) {
+	g := newTestTree(t)
 	stamp, err := g.stamp("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.file("new", "") // between two calls
+	g.addFile("new", "") // between two calls
 	next, changed, err := g.Watch(t.Context(), "", stamp)
 	if err != nil || !changed || next == stamp {
 		t.Fatalf("a change between calls: %v, %v", changed, err)
@@ -105,8 +105,8 @@ func TestWatchSeesWhatChanges(t *testing.T) {
 		_, changed, _ := g.Watch(t.Context(), "", next)
 		done <- changed
 	}()
-	for { // the watch may not have begun yet
-		g.file("new", "more")
+	for { // the watch may not have started yet
+		g.addFile("new", "more")
 		select {
 		case changed := <-done:
 			if !changed {
@@ -118,8 +118,8 @@ func TestWatchSeesWhatChanges(t *testing.T) {
 	}
 }
 
-func TestWatchEndsWithItsContext(t *testing.T) {
-	g := newGround(t)
+func TestWatchStopsWithContext(t *testing.T) {
+	g := newTestTree(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, changed, err := g.Watch(ctx, "", ""); changed || err != nil {

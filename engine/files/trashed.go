@@ -13,49 +13,49 @@ import (
 	"time"
 )
 
-// A Trashed is something in the trash.
-type Trashed struct {
+// A TrashItem is an item in the trash.
+type TrashItem struct {
 	Path    string    // in the trash
-	From    string    // where it was; empty if no record says so
-	Deleted time.Time // zero if no record says so
+	From    string    // original path; empty if there is no record
+	Deleted time.Time // zero if there is no record
 	Info    Info
 }
 
-// mostRecord is how much of a record is read.
-const mostRecord = 16 << 10
+// maxRecord limits how many bytes of a record are read.
+const maxRecord = 16 << 10
 
-// ListTrash lists what is in the person's trash, that of the home folder and those
-// of other file systems of this machine, what was deleted last first.
-func ListTrash(t *Tree) (all []Trashed, err error) {
-	err = t.confined(func() error {
+// ListTrash lists the items of the user's trash, including those of other local file systems, most
+// recently deleted first.
+func ListTrash(t *Tree) (all []TrashItem, err error) {
+	err = t.runConfined(func() error {
 		if len(t.Roots) > 0 {
 			return errorf(Outside, "list the trash: it is outside the allowed folders")
 		}
-		for _, can := range trashesOf(t) {
-			all = append(all, can.list()...)
+		for _, bin := range trashFolders(t) {
+			all = append(all, bin.listItems()...)
 		}
-		slices.SortStableFunc(all, func(a, b Trashed) int { return b.Deleted.Compare(a.Deleted) })
+		slices.SortStableFunc(all, func(a, b TrashItem) int { return b.Deleted.Compare(a.Deleted) })
 		return nil
 	})
 	return all, err
 }
 
-// trashesOf are the folders of the trash that there may be.
-func trashesOf(t *Tree) (cans []trashFolder) {
+// trashFolders returns all possible trash folders.
+func trashFolders(t *Tree) (bins []trashFolder) {
 	if home := homeTrash(t.Home); t.Home != "" || filepath.IsAbs(home) {
-		cans = append(cans, trashFolder{t, home})
+		bins = append(bins, trashFolder{t, home})
 	}
 	for _, top := range localMounts() {
-		can := trashFolder{t, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
-		if info, err := os.Lstat(can.dir); err == nil && info.IsDir() {
-			cans = append(cans, can)
+		bin := trashFolder{t, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
+		if info, err := os.Lstat(bin.dir); err == nil && info.IsDir() {
+			bins = append(bins, bin)
 		}
 	}
-	return cans
+	return bins
 }
 
-// localMounts are where file systems of this machine are mounted; others may not
-// answer.
+// localMounts returns the mount points of local file systems. Others, such as those of a network,
+// may not respond.
 func localMounts() (tops []string) {
 	text, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -75,50 +75,50 @@ func localMounts() (tops []string) {
 	return tops
 }
 
-// list lists one trash; what cannot be read is not in it.
-func (c trashFolder) list() (all []Trashed) {
-	held, err := c.open("files")
+// listItems lists one trash; unreadable items are left out.
+func (c trashFolder) listItems() (all []TrashItem) {
+	held, err := c.openPart("files")
 	if err != nil {
 		return nil
 	}
 	defer held.Close()
-	entries, err := held.entries()
+	entries, err := held.readEntries()
 	if err != nil {
 		return nil
 	}
-	records, err := c.open("info")
+	records, err := c.openPart("info")
 	if err == nil {
 		defer records.Close()
 	}
 	for _, e := range entries {
-		info, err := c.tree.lookAt(filepath.Join(c.dir, "files", e.Name()))
+		info, err := c.tree.statPath(filepath.Join(c.dir, "files", e.Name()))
 		if err != nil {
 			continue
 		}
-		one := Trashed{Path: info.Path, Info: info}
+		one := TrashItem{Path: info.Path, Info: info}
 		if records != nil {
-			one.From, one.Deleted = c.record(records, e.Name())
+			one.From, one.Deleted = c.readRecord(records, e.Name())
 		}
 		all = append(all, one)
 	}
 	return all
 }
 
-// record reads what is recorded of a name.
-func (c trashFolder) record(records *opened, name string) (from string, deleted time.Time) {
+// readRecord returns the record of a name in the trash.
+func (c trashFolder) readRecord(records *openDir, name string) (from string, deleted time.Time) {
 	f, _, err := openIn(records, name+".trashinfo")
 	if err != nil {
 		return "", deleted
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, mostRecord)) // as far as it can be read
+	text, _ := io.ReadAll(io.LimitReader(f, maxRecord)) // up to the first error
 	for line := range strings.Lines(string(text)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		switch key {
 		case "Path":
 			if from, err = url.PathUnescape(value); err != nil {
 				from = ""
-			} else if from != "" && !filepath.IsAbs(from) { // below the top of its file system
+			} else if from != "" && !filepath.IsAbs(from) { // relative to the top of its file system
 				from = filepath.Join(filepath.Dir(c.dir), from)
 			}
 		case "DeletionDate":
@@ -128,15 +128,14 @@ func (c trashFolder) record(records *opened, name string) (from string, deleted 
 	return from, deleted
 }
 
-// dropRecord removes the record of what was in the trash and is not there any
-// more; without that it says nothing.
+// dropRecord removes the record of an item just deleted from the trash.
 func dropRecord(t *Tree, path string) {
 	abs, err := t.absolute("delete", path)
 	if err != nil || filepath.Base(filepath.Dir(abs)) != "files" {
 		return
 	}
 	dir := filepath.Dir(filepath.Dir(abs))
-	if slices.ContainsFunc(trashesOf(t), func(c trashFolder) bool { return c.dir == dir }) {
-		_ = os.Remove(filepath.Join(dir, "info", filepath.Base(abs)+".trashinfo")) // it may have none
+	if slices.ContainsFunc(trashFolders(t), func(c trashFolder) bool { return c.dir == dir }) {
+		_ = os.Remove(filepath.Join(dir, "info", filepath.Base(abs)+".trashinfo")) // there may be no record
 	}
 }

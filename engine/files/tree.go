@@ -9,58 +9,56 @@ import (
 	"syscall"
 )
 
-// mostLinks bounds the links on the way to a file, as Linux does.
-const mostLinks = 40
+// maxLinks limits the links in a path, as in Linux.
+const maxLinks = 40
 
-// A Tree is where paths begin and where they may lead. Its methods may be
-// called at once from many goroutines.
+// A Tree defines how paths are resolved and which files they may reach. Its methods are safe for
+// concurrent use.
 type Tree struct {
-	Roots []string // absolute folders; none: everywhere
-	Base  string   // where relative paths begin; default the first root, else Home
-	Home  string   // stands for "~"
+	Roots []string // absolute folders; none: no limit
+	Base  string   // base of relative paths; default is the first root, else Home
+	Home  string   // stands for "~" // expansion of "~"
 
-	// Closed are absolute folders, or files, that nothing may reach, whatever the
-	// roots are. The operations on folders above them leave them out.
-	Closed []string
+	// OffLimits are absolute paths of folders or files that nothing may reach, whatever the roots
+	// are. Operations on folders above skip them.
+	OffLimits []string
 
-	// Confine confines the calling thread to what the caller may do. If it is
-	// there, all that touches the disk is done on threads that it was called on and
-	// that do nothing else.
+	// Confine, if set, confines the calling thread to the caller's rights. Everything that touches
+	// the disk then runs on such threads, which run nothing else.
 	Confine func() error
 
-	Locks *Locks // shared by trees whose calls must not change one file at once; may be nil
-	Names *Names // of the folder that is listed in parts; may be nil
+	Locks *Locks // shared by trees that must not change one file at once; may be nil
+	Names *Names // of the folder being listed in pages; may be nil
 
-	// Private is a folder that only the person's own programs can write in: what
-	// git is to believe is kept there while it runs. Without one it is the folder
-	// for temporary files, where programs of agents could often change it.
+	// Private is a folder that only the user's own programs can write to. Files that git trusts are
+	// kept there while it runs. The default is the folder for temporary files, which agents'
+	// programs can often write to.
 	Private string
 }
 
-// A place is a path that leads somewhere inside: the file rel below root. There
-// was no link in rel when it was looked at, but for the last part where that was
-// not to be followed.
-type place struct {
-	root *opened
+// A location is a resolved path inside the tree: rel, below root. When it was resolved, rel
+// contained no link, except for the last element with lookup.noFollow.
+type location struct {
+	root *openDir
 	rel  string // "." for the root itself
-	path string // absolute, as it was asked for
-	real string // absolute, without links
+	path string // absolute, as requested
+	real string // absolute, with links resolved
 }
 
-func (p place) close() { p.root.Close() }
+func (p location) close() { p.root.Close() }
 
-// A way says how a path is to be looked up.
-type way struct {
-	verb string // for errors
-	link bool   // if the last part is a link, it is meant itself
-	make bool   // a root that is missing is made
+// A lookup holds the options for resolving a path.
+type lookup struct {
+	verb     string // for errors
+	noFollow bool   // do not follow a link in the last element
+	makeRoot bool   // create a missing root
 }
 
-// Absolute is a path as the tree takes it: from the root on, and cleaned. It may
-// lead outside; whoever uses it learns of that.
+// Absolute returns the absolute, cleaned form of path. It does not check whether the tree may reach
+// it.
 func (t *Tree) Absolute(path string) (string, error) { return t.absolute("find", path) }
 
-// absolute is a path as it was asked for, cleaned.
+// absolute implements Absolute; verb is used in errors.
 func (t *Tree) absolute(verb, path string) (string, error) {
 	base := t.Base
 	if base == "" && len(t.Roots) > 0 {
@@ -83,65 +81,67 @@ func (t *Tree) absolute(verb, path string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// locate looks a path up. The caller closes the place.
-func (t *Tree) locate(path string, w way) (place, error) {
+// locate resolves a path and checks that it may be reached. The caller closes the location.
+func (t *Tree) locate(path string, w lookup) (location, error) {
 	abs, err := t.absolute(w.verb, path)
 	if err != nil {
-		return place{}, err
+		return location{}, err
 	}
-	real, closed := abs, t.closures()
-	for range mostLinks {
-		if closed.leadsTo(real) {
-			return place{}, failure(w.verb, abs, errClosed)
+	real, offLimits := abs, t.findOffLimits()
+	// os.Root follows relative links on its own, but not absolute ones, and none between roots. So
+	// each link is resolved here and the path tried again.
+	for range maxLinks {
+		if offLimits.coversTarget(real) {
+			return location{}, fileError(w.verb, abs, errOffLimits)
 		}
-		p, err := t.enter(real, w)
+		p, err := t.openRootOf(real, w)
 		if err != nil {
-			return place{}, failure(w.verb, abs, err)
+			return location{}, fileError(w.verb, abs, err)
 		}
-		next, err := p.link(!w.link)
+		next, err := p.nextLink(!w.noFollow)
 		if err == nil && next == "" {
 			p.path = abs
-			p, err = p.guard(w, closed)
-			return p, failure(w.verb, abs, err)
+			p, err = p.checkOffLimits(w, offLimits)
+			return p, fileError(w.verb, abs, err)
 		}
 		p.close()
 		if err != nil {
-			return place{}, failure(w.verb, abs, err)
+			return location{}, fileError(w.verb, abs, err)
 		}
 		real = next
 	}
-	return place{}, failure(w.verb, abs, syscall.ELOOP)
+	return location{}, fileError(w.verb, abs, syscall.ELOOP)
 }
 
-// enter opens the root that a path without links lies below.
-func (t *Tree) enter(path string, w way) (place, error) {
+// openRootOf opens the root above path, whose links are resolved.
+func (t *Tree) openRootOf(path string, w lookup) (location, error) {
 	if len(t.Roots) == 0 {
-		return enterAnywhere(path)
+		return openNearest(path)
 	}
 	for _, root := range t.Roots {
-		for _, dir := range aliases(root) {
-			rel, ok := below(dir, path)
+		for _, dir := range rootAliases(root) {
+			rel, ok := relBelow(dir, path)
 			if !ok {
 				continue
 			}
-			r, err := openRoot(dir, w.make, t.Closed)
+			r, err := openRoot(dir, w.makeRoot, t.OffLimits)
 			if err != nil {
-				return place{}, err
+				return location{}, err
 			}
-			return place{root: &opened{Root: r}, rel: rel, real: path}, nil
+			return location{root: &openDir{Root: r}, rel: rel, real: path}, nil
 		}
 	}
-	return place{}, outside(w.verb, path, t.Roots)
+	return location{}, outsideError(w.verb, path, t.Roots)
 }
 
-func outside(verb, path string, roots []string) error {
+func outsideError(verb, path string, roots []string) error {
 	return errorf(Outside, "%s %s: it is outside the allowed folders", verb, path).
-		hint("allowed: %s", strings.Join(roots, ", "))
+		withHint("allowed: %s", strings.Join(roots, ", "))
 }
 
-// aliases are a root's path and the one without links, for links that lead
-// there by that.
-func aliases(root string) []string {
+// rootAliases returns a root's path as configured and with its links resolved, because a link's
+// target may use either.
+func rootAliases(root string) []string {
 	root = filepath.Clean(root)
 	if real, err := filepath.EvalSymlinks(root); err == nil && real != root {
 		return []string{root, real}
@@ -149,11 +149,11 @@ func aliases(root string) []string {
 	return []string{root}
 }
 
-func openRoot(dir string, create bool, closed []string) (*os.Root, error) {
+func openRoot(dir string, create bool, offLimits []string) (*os.Root, error) {
 	r, err := os.OpenRoot(asFolder(dir))
 	if create && errors.Is(err, fs.ErrNotExist) {
-		anywhere := Tree{Closed: closed}
-		if err := anywhere.mkdirAll("make folder", dir, 0o777); err != nil {
+		anywhere := Tree{OffLimits: offLimits}
+		if err := anywhere.makeFolders("make folder", dir, 0o777); err != nil {
 			return nil, err
 		}
 		r, err = os.OpenRoot(asFolder(dir))
@@ -161,10 +161,9 @@ func openRoot(dir string, create bool, closed []string) (*os.Root, error) {
 	return r, err
 }
 
-// enterAnywhere opens the deepest folder on the way to path that there is, so
-// that folders above it need not be readable; if that is not either, and path
-// is a folder, that itself.
-func enterAnywhere(path string) (place, error) {
+// openNearest opens the deepest existing folder above path, so that folders above it need not be
+// readable. If that folder is not readable either and path is a folder, path itself is opened.
+func openNearest(path string) (location, error) {
 	dir := filepath.Dir(path)
 	real, err := filepath.EvalSymlinks(dir)
 	for errors.Is(err, fs.ErrNotExist) && dir != "/" {
@@ -172,9 +171,9 @@ func enterAnywhere(path string) (place, error) {
 		real, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return place{}, err
+		return location{}, err
 	}
-	rel, _ := below(dir, path)
+	rel, _ := relBelow(dir, path)
 	whole := filepath.Join(real, rel)
 	r, err := os.OpenRoot(asFolder(real))
 	if errors.Is(err, fs.ErrPermission) {
@@ -184,17 +183,18 @@ func enterAnywhere(path string) (place, error) {
 		}
 	}
 	if err != nil {
-		return place{}, err
+		return location{}, err
 	}
-	return place{root: &opened{Root: r}, rel: rel, real: whole}, nil
+	return location{root: &openDir{Root: r}, rel: rel, real: whole}, nil
 }
 
-// asFolder is a path that can only be opened if it leads to a folder, so that a
-// pipe there makes nobody wait.
+// asFolder returns a path that can only be opened if it is a folder, so that opening a pipe does
+// not block.
 func asFolder(path string) string { return filepath.Clean(path) + "/." }
 
-// below tells the path from dir to a path at or below it; both are clean.
-func below(dir, path string) (rel string, ok bool) {
+// relBelow returns the relative path from dir to path, if path is dir or below it. Both must be
+// clean.
+func relBelow(dir, path string) (rel string, ok bool) {
 	if path == dir {
 		return ".", true
 	}
@@ -205,9 +205,9 @@ func below(dir, path string) (rel string, ok bool) {
 	return rel, ok && rel != ""
 }
 
-// link is where the first link on the way leads, with what follows it; empty if
-// there is none. A part that does not exist ends the way.
-func (p place) link(last bool) (string, error) {
+// nextLink returns the path to try instead if rel contains a link, or "". The last element is only
+// considered if last is set.
+func (p location) nextLink(last bool) (string, error) {
 	if p.rel == "." {
 		return "", nil
 	}
@@ -224,7 +224,7 @@ func (p place) link(last bool) (string, error) {
 			return "", unlessMissing(err)
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
-			return p.follow(p.rel[:end], p.rel[end:])
+			return p.linkTarget(p.rel[:end], p.rel[end:])
 		}
 		i = end + 1
 	}
@@ -238,8 +238,8 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// follow is where a link leads, followed by rest.
-func (p place) follow(rel, rest string) (string, error) {
+// linkTarget returns the absolute target of the link rel, followed by rest.
+func (p location) linkTarget(rel, rest string) (string, error) {
 	target, err := p.root.Readlink(rel)
 	if err != nil {
 		return "", err
@@ -251,10 +251,9 @@ func (p place) follow(rel, rest string) (string, error) {
 	return filepath.Join(target, rest), nil
 }
 
-// parent opens the folder that the place lies in, so that what is done to the
-// name in it is done in that folder, wherever it may have been moved. With
-// create, missing folders are made.
-func (p place) parent(create bool) (dir *opened, name string, err error) {
+// openParent opens the parent folder of the location. Operations on a name in it then affect that
+// folder, even if it has been moved. With create, missing folders are created.
+func (p location) openParent(create bool) (dir *openDir, name string, err error) {
 	above, name := filepath.Split(p.rel)
 	if above == "" {
 		above = "."
@@ -266,49 +265,49 @@ func (p place) parent(create bool) (dir *opened, name string, err error) {
 	dir, err = p.root.OpenRoot(asFolder(above))
 	if err == nil && dir.hides(name) {
 		dir.Close()
-		err = errClosed
+		err = errOffLimits
 	}
 	return dir, name, err
 }
 
-// guard makes sure that a place is not closed. The root is then the folder that
-// the place lies in, or would, for that is the one that was looked at.
-func (p place) guard(w way, closed closures) (place, error) {
-	if closed == nil {
+// checkOffLimits fails if the location is off limits. Otherwise it returns the location relative to
+// its nearest existing parent folder, because that is the one checked.
+func (p location) checkOffLimits(how lookup, offLimits offLimitsPaths) (location, error) {
+	if offLimits == nil {
 		return p, nil
 	}
-	if closed.name(p.real) {
+	if offLimits.covers(p.real) {
 		p.close()
-		return place{}, errClosed
+		return location{}, errOffLimits
 	}
-	dir, rel, err := p.nearest(w.make)
+	dir, rel, err := p.openAbove(how.makeRoot)
 	if err != nil {
 		p.close()
-		return place{}, err
+		return location{}, err
 	}
 	if dir != nil {
 		p.close()
 		p.root.Root, p.rel = dir, rel
 	}
-	if p.root, err = guard(p.root.Root, closed); err != nil {
-		return place{}, err
+	if p.root, err = guardDir(p.root.Root, offLimits); err != nil {
+		return location{}, err
 	}
 	first, _, _ := strings.Cut(p.rel, "/")
 	info, err := p.root.Lstat(first)
-	if p.root.hides(first) || err == nil && closed.has(idOf(info)) {
+	if p.root.hides(first) || err == nil && offLimits.hasID(idOf(info)) {
 		p.close()
-		return place{}, errClosed
+		return location{}, errOffLimits
 	}
 	return p, nil
 }
 
-// nearest opens the folder that the place lies in; if that is missing and may be,
-// one above it. It is nil if that is the root.
-func (p place) nearest(missing bool) (dir *os.Root, rel string, err error) {
+// openAbove opens the parent folder of the location or, if missing is set, its nearest existing
+// ancestor. dir is nil if that is the root.
+func (p location) openAbove(missing bool) (dir *os.Root, rel string, err error) {
 	for above := filepath.Dir(p.rel); above != "."; above = filepath.Dir(above) {
 		dir, err = p.root.Root.OpenRoot(asFolder(above))
 		if err == nil {
-			rel, _ = below(above, p.rel)
+			rel, _ = relBelow(above, p.rel)
 			return dir, rel, nil
 		}
 		if !missing || !errors.Is(err, fs.ErrNotExist) {

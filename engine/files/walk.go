@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	mostDepth = 512  // folders below the one searched, each of which is open
-	lookEvery = 1024 // entries between two looks at the context
+	maxDepth   = 512  // folder levels, each of which is kept open
+	checkEvery = 1024 // entries between checks of the context
 )
 
-// errEnough ends a walk whose caller has what it wants.
+// errEnough stops a walk whose caller has found enough.
 var errEnough = errors.New("enough")
 
-// A walk goes through a folder and all below it, in the order of the paths, byte
-// by byte. It follows no links and passes over what cannot be read.
+// A walk visits everything below a folder, sorted bytewise by path. It follows no links and skips
+// unreadable folders.
 type walk struct {
 	ctx   context.Context
 	home  string
@@ -27,87 +27,88 @@ type walk struct {
 	seen  int
 }
 
-// A filter tells what a walk passes over, with all that is in it: what is called
-// name at rel, a folder or not, which git ignores or not.
+// A filter reports whether a walk skips an entry and everything in it. rel is its path, name the
+// last element; ignored is set if git ignores it.
 type filter func(rel, name string, dir, ignored bool) bool
 
-// An entry is something that a walk found.
+// An entry is a file or folder found by a walk.
 type entry struct {
-	folder *folder
-	name   string
-	rel    string // below the folder searched
-	mode   fs.FileMode
+	dir  *sharedDir
+	name string
+	rel  string // relative to the folder searched
+	mode fs.FileMode
 }
 
-// A folder is an open folder that is closed when nobody uses it any more.
-type folder struct {
-	*opened
+// A sharedDir is an open directory with a reference count; the last release closes it.
+type sharedDir struct {
+	*openDir
 	users atomic.Int32
 }
 
-func openFolder(root *opened, name string) (*folder, error) {
+func openSharedDir(root *openDir, name string) (*sharedDir, error) {
 	r, err := root.OpenRoot(asFolder(name))
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{opened: r}
+	f := &sharedDir{openDir: r}
 	f.users.Store(1)
 	return f, nil
 }
 
-func (f *folder) keep() { f.users.Add(1) }
+func (f *sharedDir) retain() { f.users.Add(1) }
 
-func (f *folder) drop() {
+func (f *sharedDir) release() {
 	if f.users.Add(-1) == 0 {
 		f.Close()
 	}
 }
 
-// from walks through what is in f, which lies at rel.
-func (w *walk) from(f *folder, rel string, g *ignores, depth int) error {
-	entries, err := inPathOrder(f.opened)
+// walkDir visits the contents of f, whose path is rel.
+func (w *walk) walkDir(f *sharedDir, rel string, g *ignoreRules, depth int) error {
+	entries, err := sortByPath(f.openDir)
+	// A folder with read errors is searched as far as possible.
 	if err != nil && len(entries) == 0 {
 		return nil
 	}
-	g = g.enter(f.opened, rel, w.home, entries)
+	g = g.enterFolder(f.openDir, rel, w.home, entries)
 	for _, e := range entries {
-		if w.seen++; w.seen%lookEvery == 0 && w.ctx.Err() != nil {
+		if w.seen++; w.seen%checkEvery == 0 && w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
-		if err := w.entry(f, rel, e, g, depth); err != nil {
+		if err := w.visitEntry(f, rel, e, g, depth); err != nil {
 			return err
 		}
 	}
 	return w.ctx.Err()
 }
 
-func (w *walk) entry(f *folder, rel string, e fs.DirEntry, g *ignores, depth int) error {
+func (w *walk) visitEntry(f *sharedDir, rel string, e fs.DirEntry, g *ignoreRules, depth int) error {
 	name, dir := e.Name(), e.IsDir()
 	at := name
 	if rel != "" {
 		at = rel + "/" + name
 	}
-	if w.skip(at, name, dir, g.match(at, dir)) {
+	if w.skip(at, name, dir, g.ignores(at, dir)) {
 		return nil
 	}
-	if err := w.visit(entry{folder: f, name: name, rel: at, mode: e.Type()}); err != nil {
+	if err := w.visit(entry{dir: f, name: name, rel: at, mode: e.Type()}); err != nil {
 		return err
 	}
-	if !dir || depth == mostDepth {
+	if !dir || depth == maxDepth {
 		return nil
 	}
-	sub, err := openFolder(f.opened, name)
+	sub, err := openSharedDir(f.openDir, name)
 	if err != nil {
 		return nil
 	}
-	defer sub.drop()
-	return w.from(sub, at, g, depth+1)
+	defer sub.release()
+	return w.walkDir(sub, at, g, depth+1)
 }
 
-// inPathOrder reads what is in a folder in the order in which the paths of all
-// that is below it are sorted: a folder counts as ending with a slash.
-func inPathOrder(dir *opened) ([]fs.DirEntry, error) {
-	entries, err := dir.entries()
+// sortByPath reads a folder in the order of the sorted paths of everything below: a folder sorts as
+// if its name ended with a slash.
+func sortByPath(dir *openDir) ([]fs.DirEntry, error) {
+	entries, err := dir.readEntries()
 	slices.SortFunc(entries, comparePaths)
 	return entries, err
 }
@@ -118,11 +119,11 @@ func comparePaths(a, b fs.DirEntry) int {
 	if c := strings.Compare(x[:n], y[:n]); c != 0 {
 		return c
 	}
-	return int(after(x, n, a)) - int(after(y, n, b))
+	return int(byteAt(x, n, a)) - int(byteAt(y, n, b))
 }
 
-// after is the byte at n of a name, or what counts as following it.
-func after(name string, n int, e fs.DirEntry) byte {
+// byteAt returns the byte at n of a name, or the one that follows its end in a path.
+func byteAt(name string, n int, e fs.DirEntry) byte {
 	switch {
 	case n < len(name):
 		return name[n]

@@ -12,64 +12,64 @@ import (
 	"syscall"
 )
 
-// A WriteRequest says what to write where.
+// A WriteRequest holds the arguments of Write.
 type WriteRequest struct {
 	Path   string
 	Data   []byte
-	Append bool   // add to the end of what is there
-	At     *int64 // of Append: fail with Changed unless the file has this many bytes
-	New    bool   // fail with Exists if the file is there
+	Append bool   // add to the end of the file
+	At     *int64 // with Append: fail with Changed unless the file has this size
+	New    bool   // fail with Exists if the file exists
 
-	Private bool // a new file is for this user alone
+	Private bool // make a new file readable only for this user
 }
 
-// A WriteResult tells what was written.
+// A WriteResult is the result of Write.
 type WriteResult struct {
 	Path     string
 	Written  int64
 	Size     int64 // of the file now
-	Replaced bool  // there was a file before
+	Replaced bool  // the file existed before
 }
 
-// Write writes a file or adds to it; folders above it are made.
+// Write writes a file or appends to it. Missing parent folders are created.
 func (t *Tree) Write(ctx context.Context, r WriteRequest) (out WriteResult, err error) {
-	err = t.confined(func() (err error) {
-		out, err = t.write(ctx, r)
+	err = t.runConfined(func() (err error) {
+		out, err = t.writePath(ctx, r)
 		return err
 	})
 	return out, err
 }
 
-func (t *Tree) write(ctx context.Context, r WriteRequest) (WriteResult, error) {
+func (t *Tree) writePath(ctx context.Context, r WriteRequest) (WriteResult, error) {
 	if r.Append && r.New {
 		return WriteResult{}, errorf(Invalid, "write %s: append and new cannot be combined", r.Path)
 	}
-	p, err := t.locate(r.Path, way{verb: "write", make: true, link: r.New})
+	p, err := t.locate(r.Path, lookup{verb: "write", makeRoot: true, noFollow: r.New})
 	if err != nil {
 		return WriteResult{}, err
 	}
 	defer p.close()
-	release, err := t.Locks.take(ctx, p.real)
+	release, err := t.Locks.acquireLock(ctx, p.real)
 	if err != nil {
 		return WriteResult{}, err
 	}
 	defer release()
-	out, err := p.write(r)
+	out, err := p.writeFile(r)
 	if err != nil {
-		return WriteResult{}, failure("write", p.path, err)
+		return WriteResult{}, fileError("write", p.path, err)
 	}
 	out.Path = p.path
 	return out, nil
 }
 
-func (p place) write(r WriteRequest) (WriteResult, error) {
-	dir, name, err := p.parent(true)
+func (p location) writeFile(r WriteRequest) (WriteResult, error) {
+	dir, name, err := p.openParent(true)
 	if err != nil {
 		return WriteResult{}, err
 	}
 	defer dir.Close()
 	size := int64(len(r.Data))
-	old, err := replaceable(dir, name)
+	old, err := statReplaceable(dir, name)
 	var special notRegular
 	switch {
 	case r.New && (old != nil || errors.As(err, &special)):
@@ -79,7 +79,7 @@ func (p place) write(r WriteRequest) (WriteResult, error) {
 	case r.Append && old != nil:
 		return appendTo(dir, name, r.Data, r.At)
 	}
-	err = replace(dir, name, old, func(f *os.File) error {
+	err = replaceFile(dir, name, old, func(f *os.File) error {
 		if r.Private && old == nil {
 			if err := f.Chmod(0o600); err != nil {
 				return err
@@ -91,9 +91,9 @@ func (p place) write(r WriteRequest) (WriteResult, error) {
 	return WriteResult{Written: size, Size: size, Replaced: old != nil}, err
 }
 
-// replaceable tells about the file that is called name: nil if there is none,
-// an error if not a regular file.
-func replaceable(dir *opened, name string) (fs.FileInfo, error) {
+// statReplaceable describes the file name; nil if there is none, an error if it is not a regular
+// file.
+func statReplaceable(dir *openDir, name string) (fs.FileInfo, error) {
 	if name == "" || name == "." {
 		return nil, notRegular{fs.ModeDir}
 	}
@@ -109,41 +109,43 @@ func replaceable(dir *opened, name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// replace puts a new file in place of name when fill has written it whole.
-// It takes the permissions and, if that is allowed, the owner of old. Without
-// over, a file that is there by then stays and is fs.ErrExist.
-func replace(dir *opened, name string, old fs.FileInfo, fill func(*os.File) error, over bool) error {
+// replaceFile replaces the file name once fill has written the new one. The new file gets the
+// permissions and, if permitted, the owner of old. Unless over is set, an existing file is kept and
+// the error is fs.ErrExist.
+func replaceFile(dir *openDir, name string, old fs.FileInfo, fill func(*os.File) error, over bool) error {
 	mode := fs.FileMode(0o666)
 	if old != nil {
 		mode = 0o600
 	}
-	temp := temporary(name)
+	temp := tempName(name)
 	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	err = finish(f, old, fill)
+	err = fillFile(f, old, fill)
 	if errClose := f.Close(); err == nil {
 		err = errClose
 	}
 	if err == nil {
-		err = settle(dir, temp, name, over)
+		err = commitFile(dir, temp, name, over)
 	}
 	if err != nil {
-		_ = dir.Remove(temp) // what matters is why it could not be used
+		// The first error is the one to report.
+		_ = dir.Remove(temp)
 	}
 	return err
 }
 
-// temporary is the name of a file that will be called name. It is short enough
-// for every file system that can hold the name.
-func temporary(name string) string {
+// tempName returns a temporary name for name. It is short enough for every file system that allows
+// name.
+func tempName(name string) string {
 	short := strings.ToValidUTF8(name[:min(len(name), 100)], "")
 	return fmt.Sprintf(".%s.%s.tmp", short, rand.Text()[:10])
 }
 
-// finish fills a new file and takes care that a crash finds it whole.
-func finish(f *os.File, old fs.FileInfo, fill func(*os.File) error) error {
+// fillFile fills a new file and syncs it, so that a crash cannot leave an empty file after the
+// rename.
+func fillFile(f *os.File, old fs.FileInfo, fill func(*os.File) error) error {
 	if err := fill(f); err != nil {
 		return err
 	}
@@ -156,19 +158,20 @@ func finish(f *os.File, old fs.FileInfo, fill func(*os.File) error) error {
 	return f.Sync()
 }
 
-// settle gives a finished file its name.
-func settle(dir *opened, temp, name string, over bool) error {
+// commitFile gives a finished file its final name.
+func commitFile(dir *openDir, temp, name string, over bool) error {
 	if over {
 		return dir.Rename(temp, name)
 	}
+	// A hard link fails if the name exists, unlike a rename.
 	err := dir.Link(temp, name)
 	if err == nil {
 		return dir.Remove(temp)
 	}
-	if !linkless(err) {
+	if !lacksHardLinks(err) {
 		return err
 	}
-	// Without hard links the name is taken first, so that only one can have it.
+	// Without hard links, create the name first so that only one caller can win.
 	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -177,14 +180,14 @@ func settle(dir *opened, temp, name string, over bool) error {
 	return dir.Rename(temp, name)
 }
 
-// linkless reports whether a file system that cannot do it refused a hard link.
-func linkless(err error) bool {
+// lacksHardLinks reports whether a hard link failed because the file system does not support them.
+func lacksHardLinks(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
 
-// appendTo adds to a file in one piece, or leaves it as it was. If its size is to be at, it
-// is not added to at any other.
-func appendTo(dir *opened, name string, data []byte, at *int64) (WriteResult, error) {
+// appendTo appends data in one write, or leaves the file unchanged. If at is set, the file must
+// have that size.
+func appendTo(dir *openDir, name string, data []byte, at *int64) (WriteResult, error) {
 	f, err := dir.OpenFile(name, os.O_RDWR|os.O_APPEND|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return WriteResult{}, err
@@ -205,17 +208,17 @@ func appendTo(dir *opened, name string, data []byte, at *int64) (WriteResult, er
 		err = f.Sync()
 	}
 	if err != nil {
-		undo(f, before.Size(), int64(n))
+		undoAppend(f, before.Size(), int64(n))
 		return WriteResult{}, err
 	}
 	end, err := f.Seek(0, io.SeekEnd)
 	return WriteResult{Written: int64(n), Size: end, Replaced: true}, err
 }
 
-// undo takes back what was added to a file, unless somebody else added
-// something since.
-func undo(f *os.File, before, added int64) {
+// undoAppend removes the bytes just added, unless the file has grown further since.
+func undoAppend(f *os.File, before, added int64) {
 	if info, err := f.Stat(); err == nil && info.Size() == before+added {
-		_ = f.Truncate(before) // the error that led here is the one to tell
+		// The caller reports the first error.
+		_ = f.Truncate(before)
 	}
 }

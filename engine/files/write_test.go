@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-func TestWriteMakesReplacesAndAppends(t *testing.T) {
-	g := newGround(t)
+func TestWriteCreatesReplacesAndAppends(t *testing.T) {
+	g := newTestTree(t)
 	for _, c := range []struct {
 		r      WriteRequest
 		want   WriteResult
@@ -34,13 +34,13 @@ func TestWriteMakesReplacesAndAppends(t *testing.T) {
 		if out != c.want || !errors.Is(err, c.reason) {
 			t.Errorf("%+v: %+v, %v", c.r, out, err)
 		}
-		g.holds(c.r.Path, c.now)
+		g.checkContent(c.r.Path, c.now)
 	}
-	g.tidy("a/b", "f", "g", "h")
+	g.checkNames("a/b", "f", "g", "h")
 }
 
-// tidy checks that a folder holds just these names.
-func (g *ground) tidy(rel string, want ...string) {
+// checkNames compares the names in a folder.
+func (g *testTree) checkNames(rel string, want ...string) {
 	g.Helper()
 	entries, err := os.ReadDir(filepath.Join(g.root, rel))
 	var names []string
@@ -53,9 +53,9 @@ func (g *ground) tidy(rel string, want ...string) {
 }
 
 func TestWriteKeepsPermissions(t *testing.T) {
-	g := newGround(t)
+	g := newTestTree(t)
 	for _, mode := range []os.FileMode{0o600, 0o444, 0o777, 0o751} {
-		g.file("f", "old")
+		g.addFile("f", "old")
 		path := filepath.Join(g.root, "f")
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
@@ -70,18 +70,18 @@ func TestWriteKeepsPermissions(t *testing.T) {
 		if err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%v became %v, %v", mode, info.Mode(), err)
 		}
-		g.holds("f", "newer")
+		g.checkContent("f", "newer")
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func TestAReaderSeesTheOldFileOrTheNewOne(t *testing.T) {
+func TestReaderSeesOldOrNewFileDuringWrite(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
+	g := newTestTree(t)
 	old, young := strings.Repeat("o", 1<<20), strings.Repeat("n", 1<<20)
-	g.file("f", old)
+	g.addFile("f", old)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -99,20 +99,20 @@ func TestAReaderSeesTheOldFileOrTheNewOne(t *testing.T) {
 		}
 		select {
 		case <-done:
-			g.tidy("", ".keep", "f")
+			g.checkNames("", ".keep", "f")
 			return
 		default:
 		}
 	}
 }
 
-func TestEditsAtOnceAreAllMade(t *testing.T) {
-	g := newGround(t)
+func TestConcurrentEditsAreAllApplied(t *testing.T) {
+	g := newTestTree(t)
 	var marks []string
 	for c := 'a'; c <= 't'; c++ {
 		marks = append(marks, "<"+string(c)+">")
 	}
-	g.file("f", strings.Join(marks, "\n"))
+	g.addFile("f", strings.Join(marks, "\n"))
 	var all sync.WaitGroup
 	for _, mark := range marks {
 		all.Go(func() {
@@ -122,17 +122,17 @@ func TestEditsAtOnceAreAllMade(t *testing.T) {
 		})
 	}
 	all.Wait()
-	g.holds("f", strings.ToUpper(strings.Join(marks, "\n")))
+	g.checkContent("f", strings.ToUpper(strings.Join(marks, "\n")))
 }
 
-func TestOnlyOneMakesANewFile(t *testing.T) {
-	g := newGround(t)
+func TestOnlyOneWriterCreatesNewFile(t *testing.T) {
+	g := newTestTree(t)
 	var made, refused int
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			other := Tree{Roots: g.Roots} // which knows nothing of the others
+			other := Tree{Roots: g.Roots} // without shared locks
 			_, err := other.Write(context.Background(), WriteRequest{Path: "f", Data: []byte("x"), New: true})
 			mu.Lock()
 			defer mu.Unlock()
@@ -147,40 +147,40 @@ func TestOnlyOneMakesANewFile(t *testing.T) {
 	if made != 1 || refused != 7 {
 		t.Errorf("%d made it, %d were refused", made, refused)
 	}
-	g.tidy("", ".keep", "f")
+	g.checkNames("", ".keep", "f")
 }
 
-func TestAFailedWriteLeavesNothing(t *testing.T) {
-	g := newGround(t)
-	g.file("f", "old")
+func TestFailedWriteLeavesOldFile(t *testing.T) {
+	g := newTestTree(t)
+	g.addFile("f", "old")
 	dir, err := openGuarded(g.root, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	old, err := replaceable(dir, "f")
+	old, err := statReplaceable(dir, "f")
 	if err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	err = replace(dir, "f", old, func(f *os.File) error {
+	err = replaceFile(dir, "f", old, func(f *os.File) error {
 		_, _ = f.WriteString("half")
 		return broken
 	}, true)
 	if !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	g.holds("f", "old")
-	g.tidy("", ".keep", "f")
+	g.checkContent("f", "old")
+	g.checkNames("", ".keep", "f")
 }
 
-func TestLongNamesCanBeWritten(t *testing.T) {
-	g := newGround(t)
+func TestWriteAcceptsLongestName(t *testing.T) {
+	g := newTestTree(t)
 	name := strings.Repeat("é", 127)
 	if _, err := g.Write(t.Context(), WriteRequest{Path: name, Data: []byte("x")}); err != nil {
 		t.Error(err)
 	}
-	g.holds(name, "x")
+	g.checkContent(name, "x")
 	if _, err := g.Write(t.Context(), WriteRequest{Path: name + "yy"}); !errors.Is(err, Invalid) {
 		t.Error(err)
 	}
@@ -189,7 +189,7 @@ func TestLongNamesCanBeWritten(t *testing.T) {
 	}
 }
 
-func TestReportsGetNamesOfTheirOwn(t *testing.T) {
+func TestReportsGetUniqueNames(t *testing.T) {
 	home := t.TempDir()
 	now := time.Date(2026, 11, 20, 9, 8, 7, 0, time.UTC)
 	for _, want := range []string{"20261120090807-a b.md", "20261120090807-a b-1.md", "20261120090807-a b-2.md"} {
@@ -205,7 +205,7 @@ func TestReportsGetNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestAReportDoesNotLeaveItsFolder(t *testing.T) {
+func TestReportCannotLeaveItsFolder(t *testing.T) {
 	home, elsewhere := t.TempDir(), t.TempDir()
 	now := time.Date(2026, 11, 20, 9, 8, 7, 0, time.UTC)
 	if err := os.MkdirAll(filepath.Join(home, "outputs"), 0o755); err != nil {

@@ -94,7 +94,7 @@ func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, err
 	}
 	t := &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
 	if caller := server.CallerOf(ctx); caller.Agent() {
-		t.Closed, t.Names = s.closed, nil // cached names were read with another caller's access
+		t.OffLimits, t.Names = s.closed, nil // cached names were read with another caller's access
 		return t, s.confine(t, caller.Sandboxes())
 	}
 	return t, nil
@@ -293,9 +293,9 @@ func (s *Files) findFiles(ctx context.Context, in api.FilesFindInput) (api.Files
 func (s *Files) grepFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
 		r, err := t.Grep(ctx, files.GrepRequest{
-			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MostBytes: in.MaxBytes,
+			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MaxBytes: in.MaxBytes,
 		})
-		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited, Passed: r.Passed}
+		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited, Passed: r.Skipped}
 		for i, l := range r.Lines {
 			l.Path = in.Out(l.Path)
 			out.Lines[i] = api.GrepLine(l)

@@ -218,7 +218,7 @@ func checkReplace(t *files.Tree, kind, conflict string, item api.FileMove) error
 	switch {
 	case relation == files.Inside:
 		return api.Errorf(api.CodeInvalid, "%s %s: %s is inside it", kind, item.Path, item.To)
-	case relation == files.Holds && conflict != api.ConflictKeep:
+	case relation == files.Contains && conflict != api.ConflictKeep:
 		return api.Errorf(api.CodeInvalid, "%s %s: it would replace %s, the folder it is in", kind, item.Path, filepath.Base(item.To)).
 			WithHint("give it another name")
 	case relation == files.Same && kind == api.TransferMove:
