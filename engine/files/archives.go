@@ -215,7 +215,7 @@ func packEntry(ctx context.Context, to *archive.Packer, dir *openDir, name, path
 		return err
 	}
 	defer sub.Close()
-	entries, err := sortedEntries(sub)
+	entries, err := sortEntries(sub)
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,11 @@ func TestExtractRestoresPackedFiles(t *testing.T) {
 		g.checkContent("out-"+name+"/src/link", "beta")
 		g.checkContent("out-"+name+"/alone", "one")
 		if _, err := Extract(t.Context(), g.Tree, name, "out-"+name, false); !errors.Is(err, Exists) {
-			t.Errorf("%s is extracted over what is there: %v", name, err)
+			t.Errorf("%s was extracted over existing files: %v", name, err)
 		}
 	}
 	if _, err := Pack(t.Context(), g.Tree, []string{"src"}, "x.rar"); !errors.Is(err, Invalid) {
-		t.Errorf("packed into another kind: %v", err)
+		t.Errorf("packed into an unknown format: %v", err)
 	}
 	g.checkNoTemp(t)
 }
@@ -72,15 +72,15 @@ func TestFailedExtractLeavesNothingBehind(t *testing.T) {
 	g.addFile("bad.tar", b.String())
 	_, err := Extract(t.Context(), g.Tree, "bad.tar", "bad", false)
 	if err == nil || !strings.Contains(err.Error(), "outside") {
-		t.Errorf("it says %v", err)
+		t.Errorf("Extract = %v", err)
 	}
 	g.addFile("text.zip", "no archive")
 	if _, err := Extract(t.Context(), g.Tree, "text.zip", "out", false); err == nil || !strings.Contains(err.Error(), "not a zip") {
-		t.Errorf("it says %v", err)
+		t.Errorf("Extract = %v", err)
 	}
 	for _, name := range []string{"bad", "out"} {
 		if _, err := os.Lstat(filepath.Join(g.root, name)); err == nil {
-			t.Errorf("%s is there", name)
+			t.Errorf("%s exists", name)
 		}
 	}
 	g.checkNoTemp(t)
@@ -90,7 +90,7 @@ func TestFailedExtractLeavesNothingBehind(t *testing.T) {
 func (g *testTree) checkNoTemp(t *testing.T) {
 	t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(g.root, ".*.tmp")); len(left) > 0 {
-		t.Errorf("left behind are %q", left)
+		t.Errorf("temporary files left: %q", left)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestListTrashSortsByDateAndDropsDeletedItems(t *testing.T) {
 	}
 	all := mine()
 	if len(all) != 2 || all[0].Path != to || all[0].From != filepath.Join(g.root, "dir") || !all[0].Deleted.Equal(day.Add(time.Hour)) || all[0].Info.Type != "dir" {
-		t.Fatalf("listed are %+v", all)
+		t.Fatalf("ListTrash = %+v", all)
 	}
 	if all[1].From != filepath.Join(g.root, "a b") || all[1].Info.Size != 3 {
 		t.Errorf("the other is %+v", all[1])
@@ -155,6 +155,6 @@ func TestListTrashSortsByDateAndDropsDeletedItems(t *testing.T) {
 		t.Errorf("the records are %q", records)
 	}
 	if all = mine(); len(all) != 1 {
-		t.Errorf("then listed are %+v", all)
+		t.Errorf("after the delete, ListTrash = %+v", all)
 	}
 }

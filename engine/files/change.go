@@ -109,7 +109,7 @@ func removeAll(ctx context.Context, dir *openDir, name string) error {
 	if err != nil {
 		return err
 	}
-	entries, err := sortedEntries(sub)
+	entries, err := sortEntries(sub)
 	for _, e := range entries {
 		if err != nil {
 			break

@@ -162,11 +162,11 @@ func TestErrorBelowFolderNamesTheFile(t *testing.T) {
 	} {
 		got := fileError("copy /a to", "/b", err)
 		if got.Error() != want {
-			t.Errorf("it is told as %q, not %q", got, want)
+			t.Errorf("error is %q, want %q", got, want)
 		}
 	}
 	if err := inEntry("f", context.Canceled); err != context.Canceled {
-		t.Errorf("the end of a copy is told as %v", err)
+		t.Errorf("a cancelled copy returns %v", err)
 	}
 	if err := fileError("copy", "/b", inEntry("f", denied)); !errors.Is(err, Denied) {
 		t.Errorf("%v has another reason", err)
@@ -230,7 +230,7 @@ func TestListReturnsFolderInPages(t *testing.T) {
 			got = append(got, e.Name)
 		}
 		if out.Omitted != 5-len(got) {
-			t.Errorf("%d are left behind %q", out.Omitted, got)
+			t.Errorf("%d names omitted after %q", out.Omitted, got)
 		}
 		if out.Omitted == 0 {
 			break

@@ -103,8 +103,13 @@ func (all offLimitsPaths) anyBelow(folder fileID) bool {
 }
 
 // An openDir is an open directory. Off-limits entries cannot be reached through it, or through
-// anything opened from it. Each entry is checked after it is opened, so that it cannot be swapped
-// in between.
+// anything opened from it.
+//
+// Checking a path before opening it would not do: links and mounts lead to the same directory by
+// other names, and a program can swap a component between the check and the open. So each entry is
+// opened first and then identified by device and inode, as are its ancestors, up to the root. A
+// direct child of a checked directory needs only a look at its parent, which keeps walks fast.
+// Names are compared as well, so that a missing off-limits path cannot be created.
 type openDir struct {
 	*os.Root
 	offLimits offLimitsPaths
@@ -267,11 +272,11 @@ func (o *openDir) checkFile(f *os.File, name string) error {
 	if err != nil {
 		return err
 	}
-	there, err := o.Lstat(name)
+	entry, err := o.Lstat(name)
 	switch {
 	case err != nil:
 		return err
-	case !os.SameFile(info, there), o.offLimits.hasID(idOf(info)):
+	case !os.SameFile(info, entry), o.offLimits.hasID(idOf(info)):
 		return errOffLimits
 	}
 	return nil

@@ -22,17 +22,17 @@ func newOffLimitsTree(t testing.TB) *testTree {
 func TestOffLimitsPathsCannotBeReached(t *testing.T) {
 	t.Parallel()
 	for name, roots := range map[string]func(g *testTree) []string{
-		"anywhere":                func(*testTree) []string { return nil },
-		"below a folder above":    func(g *testTree) []string { return []string{g.root} },
-		"below it":                func(g *testTree) []string { return []string{g.root + "/own", g.root} },
-		"below a link to it":      func(g *testTree) []string { return []string{g.root + "/link", g.root} },
-		"below what is missing":   func(g *testTree) []string { return []string{g.root + "/link/a/b", g.root} },
-		"closed by way of a link": func(g *testTree) []string { g.OffLimits = []string{g.root + "/link"}; return nil },
-		"closed where nothing is": func(g *testTree) []string {
+		"no roots":                  func(*testTree) []string { return nil },
+		"root above the folder":     func(g *testTree) []string { return []string{g.root} },
+		"root is the folder":        func(g *testTree) []string { return []string{g.root + "/own", g.root} },
+		"root is a link to it":      func(g *testTree) []string { return []string{g.root + "/link", g.root} },
+		"root below a missing path": func(g *testTree) []string { return []string{g.root + "/link/a/b", g.root} },
+		"off-limits path is a link": func(g *testTree) []string { g.OffLimits = []string{g.root + "/link"}; return nil },
+		"off-limits path is missing": func(g *testTree) []string {
 			g.OffLimits = append(g.OffLimits, g.root+"/nothing/yet")
 			return []string{g.root}
 		},
-		"a file": func(g *testTree) []string { g.OffLimits = append(g.OffLimits, g.root+"/conf/file"); return nil },
+		"off-limits file": func(g *testTree) []string { g.OffLimits = append(g.OffLimits, g.root+"/conf/file"); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newOffLimitsTree(t)
@@ -64,7 +64,7 @@ func TestOffLimitsPathsCannotBeReached(t *testing.T) {
 			g.checkContent("own/secret", "secret")
 			g.checkContent("conf/file", "secret")
 			if _, err := os.Lstat(g.root + "/nothing/yet"); err == nil {
-				t.Error("it was made")
+				t.Error("the missing off-limits path was created")
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func TestListingsOmitOffLimitsPaths(t *testing.T) {
 	}
 	g.checkContent("copy/deep/file", "text")
 	if _, err := os.Lstat(g.root + "/copy/deep/own"); err == nil {
-		t.Error("it was copied")
+		t.Error("the off-limits folder was copied")
 	}
 }
 

@@ -108,7 +108,7 @@ func copyFolder(ctx context.Context, src *openDir, from string, dst *openDir, to
 		return err
 	}
 	defer b.Close()
-	entries, err := sortedEntries(a)
+	entries, err := sortEntries(a)
 	if err != nil {
 		return err
 	}

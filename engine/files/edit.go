@@ -177,8 +177,8 @@ func (f normalizedText) replaceAll(search, text string) string {
 	}
 	text = toUnixLines(text)
 	var out bytes.Buffer
-	// done is the end of the part of raw already written; passed counts the CRLFs before the match.
-	done, passed := 0, 0
+	// done is the end of the part of raw already written; crlfs counts the CRLFs before the match.
+	done, crlfs := 0, 0
 	for from := 0; ; {
 		at := strings.Index(f.text[from:], search)
 		if at < 0 {
@@ -186,16 +186,16 @@ func (f normalizedText) replaceAll(search, text string) string {
 			return out.String()
 		}
 		start := from + at
-		for passed < len(f.crlf) && f.crlf[passed] < start {
-			passed++
+		for crlfs < len(f.crlf) && f.crlf[crlfs] < start {
+			crlfs++
 		}
-		out.WriteString(f.raw[done : start+passed])
-		inside := passed
-		for from = start + len(search); passed < len(f.crlf) && f.crlf[passed] < from; {
-			passed++
+		out.WriteString(f.raw[done : start+crlfs])
+		inside := crlfs
+		for from = start + len(search); crlfs < len(f.crlf) && f.crlf[crlfs] < from; {
+			crlfs++
 		}
-		out.WriteString(f.matchEndings(text, strings.Count(search, "\n"), passed-inside))
-		done = from + passed
+		out.WriteString(f.matchEndings(text, strings.Count(search, "\n"), crlfs-inside))
+		done = from + crlfs
 	}
 }
 

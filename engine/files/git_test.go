@@ -67,7 +67,7 @@ func (g *gitTree) checkNothingRan() {
 		g.Error("a program was run")
 	}
 	if left, err := os.ReadDir(g.Private); err != nil || len(left) > 0 {
-		g.Errorf("left behind: %v, %v", left, err)
+		g.Errorf("private folder still contains %v, %v", left, err)
 	}
 }
 
@@ -82,7 +82,7 @@ func (g *gitTree) checkMarks(dir, branch string, want map[string]string) {
 		g.Errorf("%s: %s", dir, diff)
 	}
 	if alone, err := Branch(g.Tree, dir); err != nil || branch != "" && alone != branch {
-		g.Errorf("%s: asked for the branch alone it is %q, %v; want %q", dir, alone, err, branch)
+		g.Errorf("%s: Branch = %q, %v; want %q", dir, alone, err, branch)
 	}
 }
 
@@ -127,10 +127,10 @@ func TestGitMarksChangedUntrackedAndIgnoredFiles(t *testing.T) {
 	g.addFile("sub/deep/x.log", "")
 	g.addFile("built/deep/f", "")
 	if status, err = g.Git(t.Context(), "sub/deep"); err != nil || status.All != "??" || status.Marks["x.log"] != "!!" {
-		t.Errorf("in a folder that git does not know: %+v, %v", status, err)
+		t.Errorf("in an untracked folder: %+v, %v", status, err)
 	}
 	if status, err = g.Git(t.Context(), "built/deep"); err != nil || status.All != "!!" {
-		t.Errorf("in one that it ignores: %+v, %v", status, err)
+		t.Errorf("in an ignored folder: %+v, %v", status, err)
 	}
 	if status, err = g.Git(t.Context(), ""); err != nil || status.All != "" || status.Marks["built"] != "!!" {
 		t.Errorf("above them: %+v, %v", status, err)
@@ -208,14 +208,14 @@ func TestGitHandlesKindsOfRepository(t *testing.T) {
 			g.gitIn(filepath.Join(g.root, "sub"), "commit", "-q", "-a", "-m", "y")
 			g.checkMarks("", "main", map[string]string{"f": ".M", "sub": ".M"})
 		},
-		"a submodule that has its repository in it": func(g *gitTree) {
+		"a submodule with its own repository": func(g *gitTree) {
 			g.git("clone", "-q", ".", "sub")
 			g.git("add", "sub")
 			g.git("commit", "-q", "-m", "sub", "sub")
 			g.checkMarks("", "main", map[string]string{"f": ".M"})
 			g.checkMarks("sub", "main", map[string]string{})
 		},
-		"info/exclude and the user's own ignores": func(g *gitTree) {
+		"info/exclude and the user's ignore file": func(g *gitTree) {
 			g.addBeside("root/.git/info/exclude", "*.own\n")
 			g.addBeside("root-outside/.config/git/ignore", "*.mine\n")
 			g.addFile("x.own", "")
@@ -225,7 +225,7 @@ func TestGitHandlesKindsOfRepository(t *testing.T) {
 			g.addBeside("root-outside/ignores", "*.other\n")
 			g.checkMarks("", "main", map[string]string{"f": ".M", "x.own": "!!", "x.mine": "??"})
 		},
-		"line endings of Windows": func(g *gitTree) {
+		"CRLF line endings": func(g *gitTree) {
 			g.addFile("text", "a\nb\n")
 			g.git("add", "text")
 			g.git("commit", "-q", "-m", "text", "text")
@@ -244,7 +244,7 @@ func TestGitHandlesKindsOfRepository(t *testing.T) {
 			g.addBeside("root/.git/info/attributes", "text text\n")
 			g.checkMarks("", "main", map[string]string{"f": ".M"})
 		},
-		"modes that do not count": func(g *gitTree) {
+		"core.filemode disabled": func(g *gitTree) {
 			if err := os.Chmod(filepath.Join(g.root, ".keep"), 0o755); err != nil {
 				g.Fatal(err)
 			}
@@ -252,12 +252,12 @@ func TestGitHandlesKindsOfRepository(t *testing.T) {
 			g.git("config", "core.filemode", "false")
 			g.checkMarks("", "main", map[string]string{"f": ".M"})
 		},
-		"untracked files that are not asked for": func(g *gitTree) {
+		"untracked files disabled": func(g *gitTree) {
 			g.addFile("new", "")
 			g.git("config", "status.showUntrackedFiles", "no")
 			g.checkMarks("", "main", map[string]string{"f": ".M"})
 		},
-		"an index in two parts": func(g *gitTree) {
+		"a split index": func(g *gitTree) {
 			g.git("update-index", "--split-index")
 			g.checkMarks("", "main", map[string]string{"f": ".M"})
 		},
@@ -270,7 +270,7 @@ func TestGitHandlesKindsOfRepository(t *testing.T) {
 			g.addFile("a/x/f", "new")
 			g.checkMarks("", "main", map[string]string{"f": ".M", "a": ".M"})
 		},
-		"objects named by SHA-256": func(g *gitTree) {
+		"SHA-256 objects": func(g *gitTree) {
 			g.gitIn(g.outside, "init", "-q", "-b", "trunk", "--object-format=sha256", g.root+"/other")
 			g.addFile("other/f", "one")
 			g.gitIn(g.root+"/other", "add", ".")
@@ -278,7 +278,7 @@ func TestGitHandlesKindsOfRepository(t *testing.T) {
 			g.addFile("other/f", "two")
 			g.checkMarks("other", "trunk", map[string]string{"f": ".M"})
 		},
-		"an object store of somebody else": func(g *gitTree) {
+		"a shared object store": func(g *gitTree) {
 			g.git("clone", "-q", "--shared", ".", "clone")
 			g.addFile("clone/f", "two")
 			g.checkMarks("clone", "main", map[string]string{"f": ".M"})
@@ -290,7 +290,7 @@ func TestGitHandlesKindsOfRepository(t *testing.T) {
 			g.checkMarks("", "main", map[string]string{"sub": "R."})
 			g.checkMarks("sub/deep", "main", map[string]string{"g": "??", "h": "A."})
 		},
-		"files that are elsewhere": func(g *gitTree) {
+		"files elsewhere": func(g *gitTree) {
 			g.git("config", "core.worktree", g.outside)
 			g.checkMarks("", "", nil)
 		},
@@ -298,8 +298,8 @@ func TestGitHandlesKindsOfRepository(t *testing.T) {
 			g.git("config", "core.bare", "true")
 			g.checkMarks("", "", nil)
 		},
-		"inside of the repository itself": func(g *gitTree) { g.checkMarks(".git", "", nil); g.checkMarks(".git/refs/heads", "", nil) },
-		"a .git that is none": func(g *gitTree) {
+		"inside .git": func(g *gitTree) { g.checkMarks(".git", "", nil); g.checkMarks(".git/refs/heads", "", nil) },
+		"an invalid .git": func(g *gitTree) {
 			g.addFile("sub/.git/x", "")
 			g.checkMarks("sub", "main", map[string]string{})
 			g.addFile("other/.git", "no gitdir")

@@ -157,9 +157,9 @@ func (v *gitView) isWorktree() bool {
 	if v.settings.worktree == "" {
 		return !v.settings.bare
 	}
-	_, told, err := v.statPath(absoluteIn(v.repository.dir, v.settings.worktree))
+	_, configured, err := v.statPath(absoluteIn(v.repository.dir, v.settings.worktree))
 	here, errHere := v.files.Stat()
-	return err == nil && errHere == nil && os.SameFile(told, here)
+	return err == nil && errHere == nil && os.SameFile(configured, here)
 }
 
 // runStatus returns git's status of everything below prefix, which is empty or ends with a slash.

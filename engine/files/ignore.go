@@ -18,7 +18,7 @@ const maxIgnoreFile = 1 << 20 // size limit of a rules file, in bytes
 type ignoreRules struct {
 	rules  *gitignore.Matcher
 	above  *ignoreRules
-	folder string // below the folder searched, with a slash at its end; "" for that itself and those above // relative to the folder searched, with a trailing slash; "" for the folder searched and those above
+	folder string // relative to the folder searched, with a trailing slash; "" for the folder searched and those above
 	prefix string // for a folder above: the path from it to the folder searched, with a trailing slash
 }
 

@@ -193,8 +193,8 @@ func (p location) openAsDir() (*openDir, error) {
 	return p.root.OpenRoot(asFolder(p.rel))
 }
 
-// sortedEntries returns the visible entries of a folder, sorted bytewise by name.
-func sortedEntries(dir *openDir) ([]fs.DirEntry, error) {
+// sortEntries returns the visible entries of a folder, sorted bytewise by name.
+func sortEntries(dir *openDir) ([]fs.DirEntry, error) {
 	entries, err := dir.readEntries()
 	if err != nil {
 		return nil, err

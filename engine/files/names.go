@@ -28,9 +28,9 @@ func (n *Names) Forget() {
 	n.folder, n.names = nil, nil
 }
 
-// cachedNames returns the cached names if the folder has not changed since, judged by its modification
+// lookupNames returns the cached names if the folder has not changed since, judged by its modification
 // time. surely also rules out a change within the same time stamp.
-func (n *Names) cachedNames(folder os.FileInfo, surely bool) []string {
+func (n *Names) lookupNames(folder os.FileInfo, surely bool) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.folder == nil || !os.SameFile(n.folder, folder) || !n.folder.ModTime().Equal(folder.ModTime()) ||
@@ -115,7 +115,7 @@ func (n *Names) namesFor(dir *openDir, r ListRequest) ([]string, error) {
 		return nil, err
 	}
 	if n != nil {
-		if names := n.cachedNames(folder, r.After == ""); names != nil {
+		if names := n.lookupNames(folder, r.After == ""); names != nil {
 			return names, nil
 		}
 	}

@@ -268,7 +268,7 @@ func TestReadHandlesKernelFiles(t *testing.T) {
 		t.Errorf("%q, %v", out.Text, err)
 	}
 	if _, err := (&Tree{}).Read(t.Context(), ReadRequest{Path: "/proc/kmsg"}); err == nil {
-		t.Error("read to the end of what has none")
+		t.Error("read an endless file to its end")
 	}
 }
 

@@ -56,8 +56,8 @@ func (t *Tree) clearlyApart(from, to string) bool {
 	if err != nil || source.IsDir() {
 		return false
 	}
-	there, err := os.Lstat(b)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && !there.IsDir() && !os.SameFile(source, there)
+	target, err := os.Lstat(b)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !target.IsDir() && !os.SameFile(source, target)
 }
 
 // A pathInfo is a path with its links resolved; info is nil if nothing is there.

@@ -30,6 +30,6 @@ func TestRelateComparesFilesNotPaths(t *testing.T) {
 		}
 	}
 	if _, err := g.Relate("../root-outside/secret", "g"); err == nil {
-		t.Error("it looks outside")
+		t.Error("Relate looked outside the roots")
 	}
 }

@@ -150,7 +150,7 @@ func searchEachLine(re *regexp.Regexp, text string, context, limit int) []Line {
 	if text == "" {
 		return nil
 	}
-	wanted := map[int]bool{}
+	inResult := map[int]bool{}
 	matches := 0
 	for i, l := range lines {
 		if lines[i] = strings.TrimSuffix(l, "\r"); !re.MatchString(lines[i]) || matches > limit {
@@ -158,12 +158,12 @@ func searchEachLine(re *regexp.Regexp, text string, context, limit int) []Line {
 		}
 		matches++
 		for j := max(i-context, 0); j <= min(i+context, len(lines)-1); j++ {
-			wanted[j] = wanted[j] || j == i
+			inResult[j] = inResult[j] || j == i
 		}
 	}
 	var out []Line
 	for i, l := range lines {
-		if match, ok := wanted[i]; ok {
+		if match, ok := inResult[i]; ok {
 			out = append(out, Line{Path: "f", Line: int64(i + 1), Text: strings.ToValidUTF8(l, "\uFFFD"), Match: match})
 		}
 	}

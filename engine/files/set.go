@@ -9,7 +9,7 @@ import (
 type Attributes struct {
 	Mode     *fs.FileMode // permission bits; nil leaves them unchanged
 	Modified time.Time    // zero leaves it unchanged
-	Target   string       // of a link that is made; "" for none // of a link to create; "" for none
+	Target   string       // of a link to create; "" for none
 }
 
 // Set sets the attributes of a file or folder, or creates a link if Target is set.

@@ -109,7 +109,7 @@ func TestConfinedOperationsReachOnlyAllowedFiles(t *testing.T) {
 		t.Errorf("git: %v", err)
 	}
 	if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret", Path: ".."}); err == nil && out.Matches > 0 {
-		t.Errorf("found what is outside: %+v", out)
+		t.Errorf("found a file outside: %+v", out)
 	}
 	g.checkContent("../root-outside/secret", "secret")
 
@@ -138,12 +138,12 @@ func TestSwappedLinkCannotLeaveSandbox(t *testing.T) {
 	ctx := t.Context()
 	for range 300 {
 		if out, err := g.Read(ctx, ReadRequest{Path: "door/secret"}); err == nil && out.Text == "secret" {
-			t.Fatal("read what is outside")
+			t.Fatal("read a file outside")
 		}
 		_, _ = g.Write(ctx, WriteRequest{Path: "door/new", Data: []byte("inside")})
 		_ = g.Delete(ctx, "door/secret/x", true)
 		if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret", Path: "door"}); err == nil && out.Matches > 0 {
-			t.Fatal("found what is outside")
+			t.Fatal("found a file outside")
 		}
 	}
 	stop()
@@ -179,7 +179,7 @@ func (c *threadLog) waitExited(t *testing.T) {
 			runtime.Gosched()
 		}
 		if _, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", thread)); err == nil {
-			t.Errorf("thread %d goes on", thread)
+			t.Errorf("thread %d still exists", thread)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func TestPanicOnConfinedThreadReachesCaller(t *testing.T) {
 	}()
 	tree := Tree{Confine: func() error { return nil }}
 	_ = tree.runConfined(func() error { panic("broken") })
-	t.Error("it went on")
+	t.Error("the panic was lost")
 }
 
 func TestWithoutConfineCallerThreadIsUsed(t *testing.T) {
@@ -297,7 +297,7 @@ func TestWithoutConfineCallerThreadIsUsed(t *testing.T) {
 	tree, thread := Tree{}, 0
 	_ = tree.runConfined(func() error { thread = unix.Gettid(); return nil })
 	if thread != unix.Gettid() {
-		t.Error("it was done on another thread")
+		t.Error("the operation ran on another thread")
 	}
 }
 

@@ -38,11 +38,11 @@ func (t *Tree) trashPath(path string, now time.Time) (string, error) {
 	if err := checkTrashable(p, homeTrash(t.Home)); err != nil {
 		return "", err
 	}
-	bin, shown, err := t.trashFor(p.real)
+	bin, recordPath, err := t.trashFor(p.real)
 	if err != nil {
 		return "", fileError("move to the trash", p.real, err)
 	}
-	to, err := bin.moveInto(p, shown, now)
+	to, err := bin.moveInto(p, recordPath, now)
 	return to, fileError("move to the trash", p.real, err)
 }
 
@@ -79,7 +79,7 @@ type trashFolder struct {
 }
 
 // trashFor returns the trash on the file system of abs, and the path to write to the record.
-func (t *Tree) trashFor(abs string) (bin trashFolder, shown string, err error) {
+func (t *Tree) trashFor(abs string) (bin trashFolder, recordPath string, err error) {
 	home := homeTrash(t.Home)
 	if t.Home != "" || filepath.IsAbs(home) {
 		bin = trashFolder{t, home}
@@ -93,8 +93,8 @@ func (t *Tree) trashFor(abs string) (bin trashFolder, shown string, err error) {
 		top = filepath.Dir(top)
 	}
 	bin = trashFolder{t, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
-	shown, _ = relBelow(top, abs)
-	return bin, shown, bin.makeFolders()
+	recordPath, _ = relBelow(top, abs)
+	return bin, recordPath, bin.makeFolders()
 }
 
 func (c trashFolder) makeFolders() error {
@@ -112,7 +112,7 @@ func sameDevice(a, b string) bool {
 }
 
 // moveInto moves a file to the trash. Its record is written first, because that reserves the name.
-func (c trashFolder) moveInto(p location, shown string, now time.Time) (string, error) {
+func (c trashFolder) moveInto(p location, recordPath string, now time.Time) (string, error) {
 	from, base, err := p.openParent(false)
 	if err != nil {
 		return "", err
@@ -128,7 +128,7 @@ func (c trashFolder) moveInto(p location, shown string, now time.Time) (string, 
 		return "", err
 	}
 	defer records.Close()
-	record := fmt.Sprintf("[Trash Info]\nPath=%s\nDeletionDate=%s\n", (&url.URL{Path: shown}).EscapedPath(), now.Format("2006-01-02T15:04:05"))
+	record := fmt.Sprintf("[Trash Info]\nPath=%s\nDeletionDate=%s\n", (&url.URL{Path: recordPath}).EscapedPath(), now.Format("2006-01-02T15:04:05"))
 	for n := 1; ; n++ {
 		name, err := reserveName(records, base, n, record)
 		if err == nil {

@@ -73,11 +73,11 @@ func TestTrashRefusesItemsItCouldNotRestore(t *testing.T) {
 		}
 	}
 	if _, err := g.Restore(t.Context(), filepath.Join(g.root, ".keep"), "x", false); !errors.Is(err, Invalid) {
-		t.Errorf("what is not in a trash is restored: %v", err)
+		t.Errorf("restored a file outside the trash: %v", err)
 	}
 	confined := newTestTree(t)
 	if _, err := confined.Trash(".keep", time.Now()); !errors.Is(err, Outside) {
-		t.Errorf("the trash is reached from inside roots: %v", err)
+		t.Errorf("a tree with roots reached the trash: %v", err)
 	}
 }
 
@@ -126,6 +126,6 @@ func TestWatchStopsWithContext(t *testing.T) {
 		t.Errorf("%v, %v", changed, err)
 	}
 	if _, _, err := g.Watch(t.Context(), "missing", ""); !errors.Is(err, NotFound) {
-		t.Errorf("a folder that is not there: %v", err)
+		t.Errorf("missing folder: %v", err)
 	}
 }

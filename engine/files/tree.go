@@ -17,7 +17,7 @@ const maxLinks = 40
 type Tree struct {
 	Roots []string // absolute folders; none: no limit
 	Base  string   // base of relative paths; default is the first root, else Home
-	Home  string   // stands for "~" // expansion of "~"
+	Home  string   // expansion of "~"
 
 	// OffLimits are absolute paths of folders or files that nothing may reach, whatever the roots
 	// are. Operations on folders above skip them.

@@ -145,7 +145,7 @@ func TestOnlyOneWriterCreatesNewFile(t *testing.T) {
 	}
 	all.Wait()
 	if made != 1 || refused != 7 {
-		t.Errorf("%d made it, %d were refused", made, refused)
+		t.Errorf("%d writers succeeded, %d failed with Exists", made, refused)
 	}
 	g.checkNames("", ".keep", "f")
 }
