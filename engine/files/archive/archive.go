@@ -1,6 +1,6 @@
-// Package archive unpacks and makes zip and tar archives. What it unpacks stays
-// below one folder, whatever an archive says, and within a bound. It knows no
-// paths of a machine: it is given open files and folders.
+// Package archive extracts and creates zip and tar archives. Whatever an archive contains,
+// extraction stays below one folder and within a bound. The package gets open files and folders
+// from its callers and resolves no paths itself.
 package archive
 
 import (
@@ -16,7 +16,7 @@ import (
 	"io"
 )
 
-// A Bound is how much may be unpacked. Zero values are no bound.
+// A Bound limits how much may be unpacked. Zero values mean no limit.
 type Bound struct {
 	Bytes   int64
 	Entries int
@@ -26,20 +26,20 @@ type Bound struct {
 // times its size, but at least 100 MB and at most 1 GiB.
 func BoundFor(size int64) Bound { return Bound{min(max(100<<20, 20*size), 1<<30), 100_000} }
 
-// ErrBound tells that more would be unpacked than the bound allows.
+// ErrBound is returned when an archive unpacks to more than the bound.
 var ErrBound = errors.New("it unpacks to more than the limit")
 
-// errNoArchive tells that a file is of no kind that is known.
+// errNoArchive is returned for a file of unknown format.
 var errNoArchive = errors.New("not a zip or tar archive")
 
-// An Archive is open for reading.
+// An Archive is an archive opened for reading.
 type Archive struct {
 	zip    *zip.Reader
-	stream *bufio.Reader // what was compressed, or a tar
-	single bool          // stream is one file
+	stream *bufio.Reader // decompressed data: a tar or a single file
+	single bool          // stream is a single file, not a tar
 }
 
-// Open finds out what kind of archive a file is.
+// Open detects the format of an archive.
 func Open(f io.ReaderAt, size int64) (*Archive, error) {
 	head := make([]byte, 512)
 	n, err := f.ReadAt(head, 0)
@@ -62,21 +62,22 @@ func Open(f io.ReaderAt, size int64) (*Archive, error) {
 		if err != nil {
 			return nil, err
 		}
-		return open(unpacked, true)
+		return openStream(unpacked, true)
 	case bytes.HasPrefix(head, []byte("BZh")):
-		return open(bzip2.NewReader(packed), true)
+		return openStream(bzip2.NewReader(packed), true)
 	}
-	return open(packed, false)
+	return openStream(packed, false)
 }
 
-// open finds out whether a stream is a tar; one that is none may have been a
-// single file that was compressed.
-func open(stream io.Reader, compressed bool) (*Archive, error) {
+// openStream detects whether a stream is a tar. If not, it must be a single compressed file.
+func openStream(stream io.Reader, compressed bool) (*Archive, error) {
 	a := &Archive{stream: bufio.NewReaderSize(stream, 64<<10)}
 	head, err := a.stream.Peek(512)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
+	// Older tar formats have no magic, so try to read a header; "ustar" is enough if that header is
+	// damaged.
 	if _, err := tar.NewReader(bytes.NewReader(head)).Next(); err == nil || len(head) == 512 && string(head[257:262]) == "ustar" {
 		return a, nil
 	}
@@ -86,10 +87,10 @@ func open(stream io.Reader, compressed bool) (*Archive, error) {
 	return a, nil
 }
 
-// Single reports whether it is one file that was compressed, and no archive.
+// Single reports whether the archive is just one compressed file.
 func (a *Archive) Single() bool { return a.single }
 
-// A budget is what may still be unpacked.
+// A budget counts what has been unpacked against a bound.
 type budget struct {
 	ctx   context.Context
 	bound Bound
@@ -97,22 +98,23 @@ type budget struct {
 	files int
 }
 
-func (b *budget) entry() error {
+func (b *budget) countEntry() error {
 	if b.files++; b.bound.Entries > 0 && b.files > b.bound.Entries {
 		return ErrBound
 	}
 	return b.ctx.Err()
 }
 
-// copyStep is how much is copied between two looks at the context.
+// copyStep is how many bytes are copied between checks of the context.
 const copyStep = 1 << 20
 
-// copy copies all there is, and fails beyond the bound.
-func (b *budget) copy(to io.Writer, from io.Reader) error {
+// copyAll copies everything, or fails with ErrBound.
+func (b *budget) copyAll(to io.Writer, from io.Reader) error {
 	for {
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
+		// The size in a header may be a lie: count the bytes.
 		n, err := io.CopyN(to, from, copyStep)
 		b.bytes += n
 		switch {
@@ -126,8 +128,8 @@ func (b *budget) copy(to io.Writer, from io.Reader) error {
 	}
 }
 
-// Copy writes what a single file holds.
+// Copy writes the content of a single compressed file.
 func (a *Archive) Copy(ctx context.Context, to io.Writer, bound Bound) error {
 	b := budget{ctx: ctx, bound: bound}
-	return b.copy(to, a.stream)
+	return b.copyAll(to, a.stream)
 }

@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// A made is an entry of an archive for a test.
-type made struct {
+// A testEntry is an archive entry for a test.
+type testEntry struct {
 	name, text, link string
-	kind             byte // of tar; a file without one
+	kind             byte // type flag of tar; 0 is a file
 }
 
-func tarOf(t *testing.T, entries ...made) []byte {
+func makeTar(t *testing.T, entries ...testEntry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -44,7 +44,7 @@ func tarOf(t *testing.T, entries ...made) []byte {
 	return b.Bytes()
 }
 
-func gzipOf(t *testing.T, data []byte) []byte {
+func makeGzip(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -57,7 +57,7 @@ func gzipOf(t *testing.T, data []byte) []byte {
 	return b.Bytes()
 }
 
-func zipOf(t *testing.T, entries ...made) []byte {
+func makeZip(t *testing.T, entries ...testEntry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -81,8 +81,8 @@ func zipOf(t *testing.T, entries ...made) []byte {
 	return b.Bytes()
 }
 
-// extract unpacks into the folder "in" of a new one.
-func extract(t *testing.T, data []byte, bound Bound) (dir string, err error) {
+// extractTo unpacks data into a new folder called "in".
+func extractTo(t *testing.T, data []byte, bound Bound) (dir string, err error) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "in")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -100,12 +100,12 @@ func extract(t *testing.T, data []byte, bound Bound) (dir string, err error) {
 	return dir, a.Extract(t.Context(), root, bound)
 }
 
-func TestArchivesAreExtractedWithFoldersLinksAndTimes(t *testing.T) {
-	entries := []made{{name: "./"}, {name: "./dir/a.txt", text: "first"}, {name: "dir/a.txt", text: "alpha"}, {name: "l", link: "dir/a.txt", kind: tar.TypeSymlink}}
-	whole := tarOf(t, append(entries[1:], made{name: "hard", link: "dir/a.txt", kind: tar.TypeLink}, made{name: "pipe", kind: tar.TypeFifo},
-		made{name: "empty/", kind: tar.TypeDir})...)
-	for name, data := range map[string][]byte{"tar": whole, "tar.gz": gzipOf(t, whole), "zip": zipOf(t, entries[2:]...)} {
-		dir, err := extract(t, data, Bound{})
+func TestExtractKeepsFoldersLinksAndTimes(t *testing.T) {
+	entries := []testEntry{{name: "./"}, {name: "./dir/a.txt", text: "first"}, {name: "dir/a.txt", text: "alpha"}, {name: "l", link: "dir/a.txt", kind: tar.TypeSymlink}}
+	whole := makeTar(t, append(entries[1:], testEntry{name: "hard", link: "dir/a.txt", kind: tar.TypeLink}, testEntry{name: "pipe", kind: tar.TypeFifo},
+		testEntry{name: "empty/", kind: tar.TypeDir})...)
+	for name, data := range map[string][]byte{"tar": whole, "tar.gz": makeGzip(t, whole), "zip": makeZip(t, entries[2:]...)} {
+		dir, err := extractTo(t, data, Bound{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -121,7 +121,7 @@ func TestArchivesAreExtractedWithFoldersLinksAndTimes(t *testing.T) {
 			t.Errorf("%s: the file is %v, %v", name, info, err)
 		}
 		if _, err := os.Lstat(filepath.Join(dir, "pipe")); err == nil {
-			t.Errorf("%s: a pipe was made", name)
+			t.Errorf("%s: a pipe was created", name)
 		}
 		if info, err := os.Stat(filepath.Join(dir, "empty")); err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
 			t.Errorf("%s: the folder is %v, %v", name, info, err)
@@ -129,9 +129,9 @@ func TestArchivesAreExtractedWithFoldersLinksAndTimes(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenOutsideOfTheFolder(t *testing.T) {
-	link := func(name, target string) made { return made{name: name, link: target, kind: tar.TypeSymlink} }
-	for name, entries := range map[string][]made{
+func TestExtractCannotWriteOutsideFolder(t *testing.T) {
+	link := func(name, target string) testEntry { return testEntry{name: name, link: target, kind: tar.TypeSymlink} }
+	for name, entries := range map[string][]testEntry{
 		"above":             {{name: "../out", text: "x"}},
 		"absolute":          {{name: "/tmp/out", text: "x"}},
 		"above in between":  {{name: "a/../../out", text: "x"}},
@@ -140,7 +140,7 @@ func TestNothingIsWrittenOutsideOfTheFolder(t *testing.T) {
 		"a hard link above": {{name: "l", link: "../out", kind: tar.TypeLink}},
 		"a chain":           {{name: "x/y/f", text: "f"}, link("x/y/d", "../.."), link("x/y/q", "d/..")},
 	} {
-		dir, err := extract(t, tarOf(t, entries...), Bound{})
+		dir, err := extractTo(t, makeTar(t, entries...), Bound{})
 		if err == nil {
 			t.Errorf("%s is extracted", name)
 		}
@@ -148,21 +148,21 @@ func TestNothingIsWrittenOutsideOfTheFolder(t *testing.T) {
 			t.Errorf("%s has written outside", name)
 		}
 	}
-	if _, err := extract(t, zipOf(t, made{name: "../out", text: "x"}), Bound{}); err == nil {
+	if _, err := extractTo(t, makeZip(t, testEntry{name: "../out", text: "x"}), Bound{}); err == nil {
 		t.Error("a zip has written outside")
 	}
-	// Through a link that leads to another folder nothing is written either: the
-	// folder is made first, and the link then has no place.
+	// Nothing is written through a link to another folder either: the folder d is created first,
+	// and then the link fails.
 	outside := t.TempDir()
-	if _, err := extract(t, tarOf(t, link("d", outside), made{name: "d/f", text: "x"}), Bound{}); err == nil {
+	if _, err := extractTo(t, makeTar(t, link("d", outside), testEntry{name: "d/f", text: "x"}), Bound{}); err == nil {
 		t.Error("a file was written through a link")
 	}
 	if all, _ := os.ReadDir(outside); len(all) > 0 {
-		t.Errorf("outside are %v", all)
+		t.Errorf("outside the folder: %v", all)
 	}
 }
 
-func TestBoundIsTwentyTimesTheSizeWithinLimits(t *testing.T) {
+func TestBoundForIsTwentyTimesTheSizeWithinLimits(t *testing.T) {
 	for size, want := range map[int64]int64{0: 100 << 20, 285_000: 100 << 20, 10 << 20: 200 << 20, 1 << 30: 1 << 30, 1 << 40: 1 << 30} {
 		if got := BoundFor(size).Bytes; got != want {
 			t.Errorf("%d bytes may unpack to %d, want %d", size, got, want)
@@ -170,9 +170,9 @@ func TestBoundIsTwentyTimesTheSizeWithinLimits(t *testing.T) {
 	}
 }
 
-func TestAnArchiveThatGrowsBeyondTheBoundIsRefused(t *testing.T) {
+func TestExtractStopsAtBound(t *testing.T) {
 	zeros := strings.Repeat("\x00", 5<<20)
-	many := make([]made, 30)
+	many := make([]testEntry, 30)
 	for i := range many {
 		many[i].name = strings.Repeat("a", i+1)
 	}
@@ -180,18 +180,18 @@ func TestAnArchiveThatGrowsBeyondTheBoundIsRefused(t *testing.T) {
 		data  []byte
 		bound Bound
 	}{
-		"tar.gz":  {gzipOf(t, tarOf(t, made{name: "a", text: zeros})), Bound{Bytes: 4 << 20}},
-		"zip":     {zipOf(t, made{name: "a", text: zeros}), Bound{Bytes: 4 << 20}},
-		"entries": {tarOf(t, many...), Bound{Entries: 29}},
+		"tar.gz":  {makeGzip(t, makeTar(t, testEntry{name: "a", text: zeros})), Bound{Bytes: 4 << 20}},
+		"zip":     {makeZip(t, testEntry{name: "a", text: zeros}), Bound{Bytes: 4 << 20}},
+		"entries": {makeTar(t, many...), Bound{Entries: 29}},
 	} {
-		if _, err := extract(t, c.data, c.bound); !errors.Is(err, ErrBound) {
+		if _, err := extractTo(t, c.data, c.bound); !errors.Is(err, ErrBound) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := extract(t, c.data, Bound{5<<20 + 1, 30}); err != nil {
+		if _, err := extractTo(t, c.data, Bound{5<<20 + 1, 30}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	single := gzipOf(t, []byte(zeros))
+	single := makeGzip(t, []byte(zeros))
 	a, err := Open(bytes.NewReader(single), int64(len(single)))
 	if err != nil || !a.Single() {
 		t.Fatal(err)
@@ -201,10 +201,10 @@ func TestAnArchiveThatGrowsBeyondTheBoundIsRefused(t *testing.T) {
 	}
 }
 
-func TestExtractingIsCancelled(t *testing.T) {
+func TestExtractStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	data := tarOf(t, made{name: "a", text: "a"})
+	data := makeTar(t, testEntry{name: "a", text: "a"})
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -215,19 +215,19 @@ func TestExtractingIsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := a.Extract(ctx, root, Bound{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("it says %v", err)
+		t.Errorf("Extract = %v", err)
 	}
 }
 
-func TestWhatIsNoArchiveIsSaidToBeNone(t *testing.T) {
-	encrypted := zipOf(t, made{name: "a", text: "a"})
+func TestOpenExplainsUnreadableArchives(t *testing.T) {
+	encrypted := makeZip(t, testEntry{name: "a", text: "a"})
 	encrypted[6] |= 1                                              // in the entry
 	encrypted[bytes.Index(encrypted, []byte("PK\x01\x02"))+8] |= 1 // and in the directory
 	for says, data := range map[string][]byte{
 		"not a zip or tar": []byte("hello"), "zstd is not supported": []byte("\x28\xb5\x2f\xfdxxxx"), "encrypted": encrypted,
-		"unexpected EOF": gzipOf(t, tarOf(t, made{name: "a", text: strings.Repeat("abc", 1000)}))[:60],
+		"unexpected EOF": makeGzip(t, makeTar(t, testEntry{name: "a", text: strings.Repeat("abc", 1000)}))[:60],
 	} {
-		if _, err := extract(t, data, Bound{}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := extractTo(t, data, Bound{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", says, err)
 		}
 	}
@@ -237,9 +237,9 @@ func FuzzExtract(f *testing.F) {
 	f.Add([]byte("PK\x05\x06"))
 	f.Add([]byte("\x1f\x8b"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		dir, _ := extract(t, data, Bound{1 << 20, 100})
+		dir, _ := extractTo(t, data, Bound{1 << 20, 100})
 		if all, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(all) != 1 {
-			t.Errorf("beside the folder are %v, %v", all, err)
+			t.Errorf("next to the folder: %v, %v", all, err)
 		}
 	})
 }

@@ -16,34 +16,33 @@ import (
 	"time"
 )
 
-// mostTarget is how long the target of a link may be.
-const mostTarget = 4096
+// maxTarget limits the length of a link's target, in bytes.
+const maxTarget = 4096
 
-// An unpacking puts entries into a folder. Links are made when everything else is
-// there, so that nothing is ever written through one.
+// An unpacking extracts entries into a folder. Links are created last, so that nothing is written
+// through one.
 type unpacking struct {
 	budget
 	into    *os.Root
 	links   [][2]string // name, target
-	folders []entry     // whose permissions and times are set at the end
+	folders []entry     // set the permissions and times of these last
 }
 
-// An entry is one of an archive.
+// An entry describes one entry of an archive.
 type entry struct {
 	name string
 	mode fs.FileMode
 	time time.Time
 }
 
-// Extract unpacks all entries into a folder that is empty. An entry that would
-// lie outside of it, or a link that leads out, is an error, and so is more than
-// the bound allows. Devices and pipes are left out. What is there after an error
-// is for the caller to remove.
+// Extract unpacks all entries into an empty folder. An entry outside the folder, a link to the
+// outside, or more than bound allows is an error. Devices and pipes are skipped. After an error,
+// the caller removes the files already created.
 func (a *Archive) Extract(ctx context.Context, into *os.Root, bound Bound) error {
 	u := unpacking{budget: budget{ctx: ctx, bound: bound}, into: into}
-	extract := u.tar
+	extract := u.extractTar
 	if a.zip != nil {
-		extract = func(io.Reader) error { return u.zip(a.zip) }
+		extract = func(io.Reader) error { return u.extractZip(a.zip) }
 	}
 	if err := extract(a.stream); err != nil {
 		return err
@@ -51,8 +50,9 @@ func (a *Archive) Extract(ctx context.Context, into *os.Root, bound Bound) error
 	return u.finish()
 }
 
-func (u *unpacking) zip(z *zip.Reader) error {
+func (u *unpacking) extractZip(z *zip.Reader) error {
 	var sum uint64
+	// Reject an archive over the bound before unpacking anything.
 	for _, f := range z.File {
 		if sum += f.UncompressedSize64; u.bound.Bytes > 0 && sum > uint64(u.bound.Bytes) {
 			return ErrBound
@@ -72,7 +72,7 @@ func (u *unpacking) zip(z *zip.Reader) error {
 		}
 		target := ""
 		if mode&fs.ModeSymlink != 0 {
-			text, err := io.ReadAll(io.LimitReader(in, mostTarget))
+			text, err := io.ReadAll(io.LimitReader(in, maxTarget))
 			if err != nil {
 				in.Close()
 				return fmt.Errorf("%s: %w", f.Name, err)
@@ -88,7 +88,7 @@ func (u *unpacking) zip(z *zip.Reader) error {
 	return nil
 }
 
-func (u *unpacking) tar(stream io.Reader) error {
+func (u *unpacking) extractTar(stream io.Reader) error {
 	t := tar.NewReader(stream)
 	for {
 		h, err := t.Next()
@@ -110,17 +110,17 @@ func (u *unpacking) tar(stream io.Reader) error {
 
 // add unpacks one entry.
 func (u *unpacking) add(e entry, target string, hard bool, content io.Reader) error {
-	if err := u.entry(); err != nil {
+	if err := u.countEntry(); err != nil {
 		return err
 	}
-	said := e.name
+	original := e.name
 	if e.name = path.Clean(e.name); e.name == "." {
 		return nil
 	}
 	if !filepath.IsLocal(e.name) {
-		return fmt.Errorf("%q would be outside the folder", said)
+		return fmt.Errorf("%q would be outside the folder", original)
 	}
-	if err := u.put(e, target, hard, content); err != nil {
+	if err := u.putEntry(e, target, hard, content); err != nil {
 		if errors.Is(err, ErrBound) || u.ctx.Err() != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (u *unpacking) add(e entry, target string, hard bool, content io.Reader) er
 	return nil
 }
 
-func (u *unpacking) put(e entry, target string, hard bool, content io.Reader) error {
+func (u *unpacking) putEntry(e entry, target string, hard bool, content io.Reader) error {
 	if dir := path.Dir(e.name); dir != "." {
 		if err := u.into.MkdirAll(dir, 0o777); err != nil {
 			return err
@@ -147,12 +147,12 @@ func (u *unpacking) put(e entry, target string, hard bool, content io.Reader) er
 	case !e.mode.IsRegular():
 		return nil
 	}
-	return u.file(e, content)
+	return u.writeFile(e, content)
 }
 
-// file writes a file; a later one of the same name replaces the one before, as
-// archives that were added to have it.
-func (u *unpacking) file(e entry, content io.Reader) error {
+// writeFile creates a file. A later file of the same name replaces an earlier one, as in archives
+// that were appended to.
+func (u *unpacking) writeFile(e entry, content io.Reader) error {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	f, err := u.into.OpenFile(e.name, flags, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -163,9 +163,9 @@ func (u *unpacking) file(e entry, content io.Reader) error {
 	if err != nil {
 		return err
 	}
-	err = u.copy(f, content)
+	err = u.copyAll(f, content)
 	if err == nil {
-		err = f.Chmod(permissions(e.mode, 0o600))
+		err = f.Chmod(filePermissions(e.mode, 0o600))
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
@@ -173,24 +173,26 @@ func (u *unpacking) file(e entry, content io.Reader) error {
 	return u.into.Chtimes(e.name, e.time, e.time)
 }
 
-// permissions are those of an entry, without those of other users' programs, and
-// at least those that the person needs.
-func permissions(mode, least fs.FileMode) fs.FileMode { return mode.Perm()&0o755 | least }
+// filePermissions returns the permissions of an entry without write access for others, but with at
+// least the bits in least, needed by the user.
+func filePermissions(mode, least fs.FileMode) fs.FileMode { return mode.Perm()&0o755 | least }
 
-// finish makes the links and gives folders their times.
+// finish creates the links and sets the permissions and times of folders.
 func (u *unpacking) finish() error {
 	for _, link := range u.links {
 		if err := u.into.Symlink(link[1], link[0]); err != nil {
 			return fmt.Errorf("%s: %w", link[0], err)
 		}
 	}
+	// Only now: a link may lead through other links.
 	for _, link := range u.links { // each may lead through others
 		if _, err := u.into.Stat(link[0]); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("the link %s leads out of the folder, to %q", link[0], link[1])
 		}
 	}
+	// Children first, as creating an entry changes its folder's time.
 	for _, e := range slices.Backward(u.folders) {
-		err := u.into.Chmod(e.name, permissions(e.mode, 0o700))
+		err := u.into.Chmod(e.name, filePermissions(e.mode, 0o700))
 		if err == nil {
 			err = u.into.Chtimes(e.name, e.time, e.time)
 		}

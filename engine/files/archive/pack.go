@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// A Packer makes an archive.
+// A Packer creates an archive.
 type Packer struct {
 	zip  *zip.Writer
 	tar  *tar.Writer
 	gzip *gzip.Writer
 }
 
-// NewPacker makes an archive of the kind that a name tells by its extension.
+// NewPacker creates an archive in the format given by the extension of name.
 func NewPacker(to io.Writer, name string) (*Packer, error) {
 	p := &Packer{}
 	switch name = strings.ToLower(name); {
@@ -34,19 +34,19 @@ func NewPacker(to io.Writer, name string) (*Packer, error) {
 	return p, nil
 }
 
-// Add adds a file, a folder or a link. fill writes what a file holds.
+// Add adds a file, a folder or a link. fill writes the content of a file.
 func (p *Packer) Add(name string, info fs.FileInfo, target string, fill func(io.Writer) error) error {
 	if info.IsDir() {
 		name += "/"
 	}
-	to, err := p.begin(name, info, target)
+	to, err := p.writeHeader(name, info, target)
 	if err != nil || !info.Mode().IsRegular() {
 		return err
 	}
 	return fill(to)
 }
 
-func (p *Packer) begin(name string, info fs.FileInfo, target string) (io.Writer, error) {
+func (p *Packer) writeHeader(name string, info fs.FileInfo, target string) (io.Writer, error) {
 	if p.zip == nil {
 		h, err := tar.FileInfoHeader(info, target)
 		if err != nil {
@@ -69,7 +69,7 @@ func (p *Packer) begin(name string, info fs.FileInfo, target string) (io.Writer,
 	return to, err
 }
 
-// Close writes the end.
+// Close completes the archive.
 func (p *Packer) Close() error {
 	if p.zip != nil {
 		return p.zip.Close()
