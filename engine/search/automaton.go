@@ -10,62 +10,61 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of an automaton. What is larger is left to package regexp.
+// Limits of an automaton. Larger expressions are left to package regexp.
 const (
 	maxPositions = 4096
 	maxJumpWords = 1 << 20 // of all jumps
 )
 
-// An automaton tells whether a line matches a regular expression. It is the
-// position automaton of Glushkov: a position is a place in the expression that
-// takes a character, and a set of them, a bit each, is all that there is to know
-// about what was read of a line. So a step costs the same few operations on
-// words however many ways there are to go on.
+// An automaton tells whether a line matches a regular expression. It is Glushkov's position
+// automaton: a position is a place in the expression that consumes a character, and a set of
+// positions, one bit each, holds everything known about the part of the line already read. So a
+// step costs the same few word operations however many alternatives are open.
 //
-// Package regexp, with the same literals looked for first, takes this many times as long on a large
-// log in which nothing matches: (?i)panic: runtime 10, [0-9]{4}ms$ 27, [A-Z]$ 50,
-// (?i)(error|warn(ing)?|fatal|panic)\b.*$ 50, [0-9].{0,90}[zq]$ 890. Only a pattern with a literal that
-// few lines have is as fast there.
+// Package regexp, preceded by the same search for literals, takes many times as long on a large log
+// without a match: (?i)panic: runtime 10, [0-9]{4}ms$ 27, [A-Z]$ 50,
+// (?i)(error|warn(ing)?|fatal|panic)\\b.*$ 50, [0-9].{0,90}[zq]$ 890. It is as fast only for a
+// pattern with a literal found in few lines.
 type automaton struct {
-	back bool // it reads lines from their ends on
-	size int  // words of a set
+	backward bool // it reads lines backwards
+	size     int  // words per set
 
-	anchored bool       // each match begins where the line does
-	words    bool       // \b or \B is in the expression
-	moves    [2]moves   // by whether a word begins or ends at the place
-	masks    [][]uint64 // by class: the positions that take its characters
-	word     []bool     // by class: its characters are of words
+	anchored bool       // every match begins at the beginning of the line
+	words    bool       // the expression contains \\b or \\B
+	moves    [2]moves   // 1: at word boundaries; 0: elsewhere
+	masks    [][]uint64 // by class: the positions that consume its characters
+	word     []bool     // by class: word characters
 
-	from  []rune   // where intervals of characters begin
+	from  []rune   // first character of each interval
 	class []uint16 // of each interval
 	ascii [utf8.RuneSelf]uint16
 }
 
-// moves says where reading goes on from a set at a place in a line.
+// moves holds the transitions from a set of positions, in one kind of context.
 type moves struct {
 	words []moveWord
-	jumps []jump // where those of words do not lead
+	jumps []jump // transitions not covered by words
 
-	opening []uint64 // where a match begins at the beginning of the line
-	doneEnd []uint64 // those behind which a match ends at the end of the line
+	opening []uint64 // first positions of a match at the beginning of the line
+	doneEnd []uint64 // positions at which a match ends at the end of the line
 
-	// Whether there is a match of nothing: inside of a line, at its beginning, at
-	// its end, and in an empty one.
+	// Whether the empty string matches: inside a line, at its beginning, at its end, and in an
+	// empty line.
 	empty, emptyOpening, emptyEnd, emptyLine bool
 }
 
-// A moveWord is a word of some sets.
+// A moveWord holds the transitions of 64 positions.
 type moveWord struct {
-	loop  uint64 // those which lead to themselves
-	next  uint64 // those which lead to the position behind them
-	first uint64 // where a match begins
-	done  uint64 // those behind which a match ends
+	loop  uint64 // positions that lead to themselves
+	next  uint64 // positions that lead to the next one
+	first uint64 // first positions of a match
+	done  uint64 // positions at which a match ends
 }
 
-// A jump leads from any position of one set to all of another one.
+// A jump leads from any position in from to all positions in to.
 type jump struct{ from, to []uint64 }
 
-// A preceding is what is before a place in a line.
+// A preceding is the kind of character before a place in a line.
 type preceding uint8
 
 const (
@@ -74,16 +73,16 @@ const (
 	afterWord
 )
 
-// automatonOf makes the automaton of an expression, nil if it is too large. What
-// ends with $ is looked for from the end of a line on: there, little has to be
-// read of most.
+// automatonOf builds the automaton of an expression, or returns nil if it is too large. An
+// expression that ends with $ is matched backwards from the end of the line, as most lines can then
+// be rejected after a few characters.
 func automatonOf(re *syntax.Regexp) *automaton {
 	a := newAutomaton(re)
 	if a == nil || !a.onlyEnds() {
 		return a
 	}
-	if back := newAutomaton(reversed(re)); back != nil {
-		back.back = true
+	if back := newAutomaton(reverseExpr(re)); back != nil {
+		back.backward = true
 		return back
 	}
 	return a
@@ -110,16 +109,16 @@ func newAutomaton(re *syntax.Regexp) *automaton {
 	a := &automaton{size: (len(b.takes) + 63) / 64, words: b.words}
 	b.size = a.size
 	for border := range a.moves {
-		if a.moves[border] = b.moves(border == 1); b.jumpWords > maxJumpWords {
+		if a.moves[border] = b.buildMoves(border == 1); b.jumpWords > maxJumpWords {
 			return nil
 		}
 	}
-	b.classes(a)
+	b.buildClasses(a)
 	a.anchored = a.onlyBegins()
 	return a
 }
 
-// A builder makes an automaton of a program of package syntax.
+// A builder builds an automaton from a program of package syntax.
 type builder struct {
 	prog   *syntax.Prog
 	takes  []*syntax.Inst // the instruction of each position
@@ -127,14 +126,15 @@ type builder struct {
 	words  bool
 	size   int // words of a set
 
-	seen      []int // by instruction: the reach that came by last
+	seen      []int // by instruction: the last call of reach that visited it
 	reaches   int
 	jumpWords int
 }
 
-// reach gives the positions from which reading can go on at an instruction, and
-// whether a match ends there.
+// reach returns the positions reachable from an instruction without consuming a character, and
+// whether a match ends there. holds are the assertions that are true.
 func (b *builder) reach(pc uint32, holds syntax.EmptyOp) (set []uint64, match bool) {
+	// Numbering the calls saves clearing b.seen each time.
 	b.reaches++
 	set = make([]uint64, b.size)
 	for todo := []uint32{pc}; len(todo) > 0; {
@@ -162,9 +162,9 @@ func (b *builder) reach(pc uint32, holds syntax.EmptyOp) (set []uint64, match bo
 	return set, match
 }
 
-// moves makes the moves at places where a word begins or ends, or at others.
-// ^ and $ are the ends of the line: there is no line break in one.
-func (b *builder) moves(border bool) moves {
+// buildMoves builds the transitions at word boundaries (border) or elsewhere. ^ and $ match only at
+// the ends, as a line contains no line break.
+func (b *builder) buildMoves(border bool) moves {
 	const opening, ending = syntax.EmptyBeginText | syntax.EmptyBeginLine, syntax.EmptyEndText | syntax.EmptyEndLine
 	holds := syntax.EmptyNoWordBoundary
 	if border {
@@ -172,7 +172,7 @@ func (b *builder) moves(border bool) moves {
 	}
 	m := moves{words: make([]moveWord, b.size), doneEnd: make([]uint64, b.size)}
 	if border && !b.words {
-		return m // there are no such places
+		return m // no assertion depends on it
 	}
 	start := uint32(b.prog.Start)
 	first, empty := b.reach(start, holds)
@@ -199,19 +199,18 @@ func (b *builder) moves(border bool) moves {
 		if p+1 < len(b.takes) && takeBit(to, p+1) {
 			w.next |= bit
 		}
-		b.jump(jumps, p, to)
+		b.addJump(jumps, p, to)
 	}
 	m.jumps = slices.Collect(maps.Values(jumps))
 	return m
 }
 
-// jump notes that a position leads to a set; those that lead to the same one are
-// noted together.
-func (b *builder) jump(jumps map[string]jump, p int, to []uint64) {
+// addJump records that position p leads to a set. Positions with the same target share a jump.
+func (b *builder) addJump(jumps map[string]jump, p int, to []uint64) {
 	if isEmpty(to) || b.jumpWords > maxJumpWords {
 		return
 	}
-	key := keyOf(nil, to)
+	key := appendKey(nil, to)
 	j, ok := jumps[string(key)]
 	if !ok {
 		j = jump{make([]uint64, b.size), to}
@@ -221,11 +220,10 @@ func (b *builder) jump(jumps map[string]jump, p int, to []uint64) {
 	setBit(j.from, p)
 }
 
-// classes divides all characters into classes of those that make no difference,
-// for reading goes on in the same way after each of one.
-func (b *builder) classes(a *automaton) {
-	kinds, positions := b.kinds()
-	a.from = b.borders(kinds)
+// buildClasses divides all characters into classes that the expression does not distinguish.
+func (b *builder) buildClasses(a *automaton) {
+	kinds, positions := b.distinctInsts()
+	a.from = b.boundaries(kinds)
 	known := make(map[string]uint16)
 	for _, r := range a.from {
 		word := a.words && syntax.IsWordChar(r)
@@ -252,16 +250,15 @@ func (b *builder) classes(a *automaton) {
 		a.class = append(a.class, class)
 	}
 	for c := range a.ascii {
-		a.ascii[c] = uint16(a.search(rune(c)))
+		a.ascii[c] = uint16(a.classAt(rune(c)))
 	}
 }
 
-// kinds are instructions of which each takes other characters, with the
-// positions that take the same.
-func (b *builder) kinds() (kinds []*syntax.Inst, positions [][]uint64) {
+// distinctInsts returns the instructions with distinct character sets, with their positions.
+func (b *builder) distinctInsts() (kinds []*syntax.Inst, positions [][]uint64) {
 	known := make(map[string]int)
 	for p, i := range b.takes {
-		key := []byte{byte(i.Arg)} // whether case counts
+		key := []byte{byte(i.Arg)} // whether case matters
 		for _, r := range i.Rune {
 			key = binary.AppendUvarint(key, uint64(r))
 		}
@@ -276,14 +273,15 @@ func (b *builder) kinds() (kinds []*syntax.Inst, positions [][]uint64) {
 	return kinds, positions
 }
 
-// borders are the characters at which a kind begins or ends to take them.
-func (b *builder) borders(kinds []*syntax.Inst) []rune {
+// boundaries returns the characters at which the set of some instruction begins or ends.
+func (b *builder) boundaries(kinds []*syntax.Inst) []rune {
 	all := []rune{0}
 	if b.words {
 		all = append(all, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)
 	}
 	for _, i := range kinds {
 		if len(i.Rune) == 1 {
+			// A single rune may match its case variants too.
 			r := i.Rune[0]
 			for f := unicode.SimpleFold(r); ; f = unicode.SimpleFold(f) {
 				all = append(all, f, f+1)
@@ -301,15 +299,15 @@ func (b *builder) borders(kinds []*syntax.Inst) []rune {
 	return slices.Compact(all)
 }
 
-// classOf gives the class of a character.
+// classOf returns the class of a character.
 func (a *automaton) classOf(r rune) int {
 	if r < utf8.RuneSelf {
 		return int(a.ascii[r])
 	}
-	return a.search(r)
+	return a.classAt(r)
 }
 
-func (a *automaton) search(r rune) int {
+func (a *automaton) classAt(r rune) int {
 	n, found := slices.BinarySearchFunc(a.from, r, cmp.Compare)
 	if !found {
 		n--
@@ -317,8 +315,8 @@ func (a *automaton) search(r rune) int {
 	return int(a.class[n])
 }
 
-// step reads a character of a class: src is what was known before it, dst what
-// is behind it. It reports whether a match ends before the character.
+// step reads a character of a class: src is the set before it, dst receives the set after it. It
+// reports whether a match ends before the character.
 func (a *automaton) step(dst, src []uint64, before preceding, class int) (match bool) {
 	m := a.movesAt(before, a.word[class])
 	mask := a.masks[class][:len(dst)]
@@ -329,6 +327,7 @@ func (a *automaton) step(dst, src []uint64, before preceding, class int) (match 
 		return m.emptyOpening
 	}
 	carry, done := uint64(0), uint64(0)
+	// Slicing both to one length lets the compiler drop the bounds checks in the loop.
 	words := m.words[:len(dst)]
 	for w, bits := range src[:len(dst)] {
 		move := &words[w]
@@ -348,8 +347,8 @@ func (a *automaton) step(dst, src []uint64, before preceding, class int) (match 
 	return m.empty || done != 0
 }
 
-// end reports whether a match ends where the line does.
-func (a *automaton) end(src []uint64, before preceding) bool {
+// endsMatch reports whether a match ends at the end of the line.
+func (a *automaton) endsMatch(src []uint64, before preceding) bool {
 	m := a.movesAt(before, false)
 	if before == atStart {
 		return m.emptyLine
@@ -357,8 +356,8 @@ func (a *automaton) end(src []uint64, before preceding) bool {
 	return m.emptyEnd || intersect(src, m.doneEnd)
 }
 
-// movesAt are the moves between what is before a place and a character behind it
-// that is of a word or not.
+// movesAt returns the transitions between the character before and a next one that is a word
+// character or not.
 func (a *automaton) movesAt(before preceding, word bool) *moves {
 	if a.words && word != (before == afterWord) {
 		return &a.moves[1]
@@ -366,15 +365,15 @@ func (a *automaton) movesAt(before preceding, word bool) *moves {
 	return &a.moves[0]
 }
 
-// after is what precedes the place behind a character of a class.
-func (a *automaton) after(class int) preceding {
+// precedingOf returns the preceding after a character of a class.
+func (a *automaton) precedingOf(class int) preceding {
 	if a.word[class] {
 		return afterWord
 	}
 	return afterOther
 }
 
-// onlyBegins reports whether each match begins where the line does.
+// onlyBegins reports whether every match begins at the beginning of the line.
 func (a *automaton) onlyBegins() bool {
 	for i := range a.moves {
 		m := &a.moves[i]
@@ -385,7 +384,7 @@ func (a *automaton) onlyBegins() bool {
 	return true
 }
 
-// onlyEnds reports whether each match ends where the line does.
+// onlyEnds reports whether every match ends at the end of the line.
 func (a *automaton) onlyEnds() bool {
 	for i := range a.moves {
 		m := &a.moves[i]
@@ -396,12 +395,11 @@ func (a *automaton) onlyEnds() bool {
 	return true
 }
 
-// reversed is the expression that matches a text read from its end on as re
-// does from its beginning.
-func reversed(re *syntax.Regexp) *syntax.Regexp {
+// reverseExpr returns the expression that matches the reversed text.
+func reverseExpr(re *syntax.Regexp) *syntax.Regexp {
 	r := &syntax.Regexp{Op: re.Op, Flags: re.Flags, Min: re.Min, Max: re.Max, Rune: slices.Clone(re.Rune)}
 	for _, sub := range re.Sub {
-		r.Sub = append(r.Sub, reversed(sub))
+		r.Sub = append(r.Sub, reverseExpr(sub))
 	}
 	switch re.Op {
 	case syntax.OpBeginLine, syntax.OpBeginText:
@@ -416,12 +414,12 @@ func reversed(re *syntax.Regexp) *syntax.Regexp {
 	return r
 }
 
-// stuck reports whether nothing that follows a set in a line can make it match.
-func (a *automaton) stuck(set []uint64) bool { return a.anchored && isEmpty(set) }
+// isStuck reports whether no continuation of the line can match.
+func (a *automaton) isStuck(set []uint64) bool { return a.anchored && isEmpty(set) }
 
 func setBit(set []uint64, n int) { set[n/64] |= 1 << (n % 64) }
 
-// takeBit takes a bit out of a set, and reports whether it was there.
+// takeBit clears a bit and reports whether it was set.
 func takeBit(set []uint64, n int) bool {
 	was := set[n/64]
 	set[n/64] &^= 1 << (n % 64)
@@ -441,8 +439,8 @@ func intersect(a, b []uint64) bool {
 	return false
 }
 
-// keyOf adds a set to bytes that stand for it.
-func keyOf(key []byte, set []uint64) []byte {
+// appendKey appends the bytes of a set to key.
+func appendKey(key []byte, set []uint64) []byte {
 	for _, bits := range set {
 		key = binary.LittleEndian.AppendUint64(key, bits)
 	}

@@ -9,21 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-const mostGlob = 4096 // bytes
+const maxGlob = 4096 // bytes
 
-// A Glob matches names, or paths if it holds a slash: * and ? within a name,
-// [a-z] and [!a-z], {a,b}, ** for any depth, and \ for what follows as it is.
+// A Glob matches names or, if it contains a slash, paths: * and ? within a name, [a-z] and [!a-z],
+// {a,b}, ** for any depth, and \\ to quote the next character.
 //
-// doublestar is no replacement: it rejects []a], accepts [z-a], lets [!a] match a slash and a/** match
-// a, ignores case only while it walks a disk, and takes 10 s for *{a,b} twenty times on a name of 120
-// bytes. A regular expression takes linear time.
+// doublestar is no replacement: it rejects []a], accepts [z-a], lets [!a] match a slash and a/**
+// match a, ignores case only while it walks a disk, and takes 10 s for *{a,b} twenty times on a
+// name of 120 bytes. A regular expression takes linear time.
 type Glob struct {
 	re    *regexp.Regexp
-	paths bool // it is for paths, not names
-	dirs  bool // it ends with a slash: folders only
+	paths bool // matches paths, not names
+	dirs  bool // ends with a slash: matches only folders
 }
 
-// CompileGlob reads a pattern. With fold, letters match in either case.
+// CompileGlob compiles a pattern. With fold, case is ignored.
 func CompileGlob(pattern string, fold bool) (Glob, error) {
 	g := Glob{}
 	body := strings.TrimPrefix(pattern, "./")
@@ -36,7 +36,7 @@ func CompileGlob(pattern string, fold bool) (Glob, error) {
 	switch {
 	case body == "":
 		return g, errors.New("it is empty")
-	case len(body) > mostGlob:
+	case len(body) > maxGlob:
 		return g, errors.New("it is too long")
 	}
 	expr, why := globExpr(body)
@@ -54,8 +54,7 @@ func CompileGlob(pattern string, fold bool) (Glob, error) {
 	return g, nil
 }
 
-// Match reports whether what lies at rel, a path below the folder searched, is
-// meant.
+// Match reports whether rel, a path below the folder searched, matches.
 func (g Glob) Match(rel string, dir bool) bool {
 	if g.dirs && !dir {
 		return false
@@ -66,11 +65,10 @@ func (g Glob) Match(rel string, dir bool) bool {
 	return g.re.MatchString(rel)
 }
 
-// Smart reports whether a pattern without capitals is given, which then matches
-// either case.
+// Smart reports whether a pattern should ignore case, because it has no capitals.
 func Smart(pattern string) bool { return !strings.ContainsFunc(pattern, unicode.IsUpper) }
 
-// globExpr is a regular expression for a glob, or why it is none.
+// globExpr translates a glob to a regular expression. why is the reason if it is invalid.
 func globExpr(g string) (expr, why string) {
 	var b strings.Builder
 	braces := 0
@@ -93,8 +91,8 @@ func globExpr(g string) (expr, why string) {
 	return b.String(), ""
 }
 
-// globPart translates what begins at i and tells its length; 0 and why if it is
-// wrong.
+// globPart translates the part of g that begins at i and is n bytes long. n is 0 if it is invalid;
+// expr is then the reason.
 func globPart(g string, i, braces int) (expr string, n int) {
 	switch c := g[i]; {
 	case c == '*':
@@ -119,8 +117,8 @@ func globPart(g string, i, braces int) (expr string, n int) {
 	return regexp.QuoteMeta(g[i : i+size]), n + size
 }
 
-// globStars translates stars: two of them that are all of a name are any number
-// of folders, or at the end all below.
+// globStars translates stars. ** alone between slashes matches any number of folders, at the end
+// everything below.
 func globStars(g string, i int) (expr string, n int) {
 	for i+n < len(g) && g[i+n] == '*' {
 		n++
@@ -136,7 +134,7 @@ func globStars(g string, i int) (expr string, n int) {
 	return "[^/]*", n
 }
 
-// globClass translates [a-z] and its negation, neither of which is a slash.
+// globClass translates [a-z] and its negation. Neither matches a slash.
 func globClass(g string) (expr string, n int) {
 	i := 1
 	set := "["
@@ -164,7 +162,7 @@ func globClass(g string) (expr string, n int) {
 	return "a [ is not closed", 0
 }
 
-// literalInClass is a byte that stands for itself in a class.
+// literalInClass quotes a byte for use in a class.
 func literalInClass(c byte) string {
 	if c < utf8.RuneSelf && !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)) && c > ' ' {
 		return `\` + string(rune(c))

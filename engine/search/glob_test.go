@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestGlobs(t *testing.T) {
+func TestGlobMatchesNamesAndPaths(t *testing.T) {
 	for _, c := range []struct {
 		glob, yes, no string
 	}{
@@ -49,7 +49,7 @@ func TestGlobs(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "/", "[a", "{a", "a\\", "[z-a]", strings.Repeat("a", 5000)} {
 		if _, err := CompileGlob(wrong, false); err == nil {
-			t.Errorf("%s is taken for a glob", wrong)
+			t.Errorf("%s was accepted as a glob", wrong)
 		}
 	}
 }

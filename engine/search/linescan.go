@@ -2,32 +2,33 @@ package search
 
 import "unicode/utf8"
 
-// A lineScan looks for lines that match. It makes a table of the sets of an
-// automaton that it comes across, so that most characters cost one look into
-// it. Some expressions have so many sets that hardly one comes twice: then it
-// does without for a while. It belongs to one goroutine.
+// A lineScan searches for matching lines with an automaton. It caches the sets it meets in a table,
+// so that most characters cost one lookup. The idea is that of a lazy DFA: building all sets
+// beforehand could take exponential time and memory, while a text usually visits few of them. Some
+// expressions produce so many sets that hardly any repeats; the table then costs more than it
+// saves, and the scan works without it for a while. A lineScan is not safe for concurrent use.
 type lineScan struct {
 	a *automaton
 
-	// Columns of table: unlisted, ending, and the classes of a. Rows are told by
-	// where they begin: that of no set yet, of a match, of none to come, and of
-	// the sets from first on.
+	// The columns of table are unlisted, ending, and the classes of a. A row is identified by its
+	// offset. The first three are special: not computed yet, matched, and hopeless; those from
+	// first on are sets.
 	table  []uint32
-	column [256]uint32 // of a byte
+	column [256]uint32 // by byte
 	stride uint32
 	first  uint32
 
-	rows  []scanRow
-	known map[string]uint32
-	most  int // rows
+	rows    []scanRow
+	known   map[string]uint32
+	maxRows int // maximum number of rows
 
 	scratch, spare []uint64
 	key            []byte
 
-	read   int64 // bytes so far
-	built  int64 // entries of the table since it was empty
-	since  int64 // read at that time
-	direct int64 // up to which read it does without the table
+	read         int64 // bytes read so far
+	computed     int64 // entries computed since the last reset
+	readAtReset  int64 // value of read at that time
+	noTableUntil int64 // work without the table until read reaches this
 }
 
 type scanRow struct {
@@ -36,42 +37,42 @@ type scanRow struct {
 }
 
 const (
-	unlisted = 0 // column of what is not ASCII
+	unlisted = 0 // column of bytes outside ASCII
 	ending   = 1
 	classes  = 2
 
-	tableMost  = 2 << 20  // bytes of a table and its sets, about
-	entryCost  = 256      // bytes that are read at least for each entry that is made
-	directSpan = 16 << 20 // bytes that are read without a table
+	maxTable   = 2 << 20  // bytes of a table and its sets, approximately
+	entryCost  = 256      // bytes that must be read per entry computed for the table to pay off
+	directSpan = 16 << 20 // bytes to read without the table
 )
 
 func newLineScan(a *automaton) *lineScan {
 	sc := &lineScan{a: a, stride: uint32(classes + len(a.masks)), scratch: make([]uint64, a.size), spare: make([]uint64, a.size)}
 	sc.first = 3 * sc.stride
-	sc.most = max(tableMost/(4*int(sc.stride)+24*a.size+100), 16)
+	sc.maxRows = max(maxTable/(4*int(sc.stride)+24*a.size+100), 16)
 	for c := range utf8.RuneSelf {
 		sc.column[c] = uint32(classes + a.ascii[c])
 	}
-	sc.reset()
+	sc.resetTable()
 	return sc
 }
 
-// Rows of table that are not sets.
-func (sc *lineScan) matched() uint32  { return sc.stride }
-func (sc *lineScan) hopeless() uint32 { return 2 * sc.stride }
+// Special rows of table.
+func (sc *lineScan) matchRow() uint32 { return sc.stride }
+func (sc *lineScan) deadRow() uint32  { return 2 * sc.stride }
 
-// reset empties the table.
-func (sc *lineScan) reset() {
+// resetTable empties the table.
+func (sc *lineScan) resetTable() {
 	sc.table = append(sc.table[:0], make([]uint32, sc.first)...)
 	sc.rows = sc.rows[:0]
 	sc.known = make(map[string]uint32)
-	sc.built, sc.since = 0, sc.read
-	sc.row(make([]uint64, sc.a.size), atStart)
+	sc.computed, sc.readAtReset = 0, sc.read
+	sc.rowOf(make([]uint64, sc.a.size), atStart)
 }
 
-// row gives the row of a set, which it copies.
-func (sc *lineScan) row(set []uint64, before preceding) uint32 {
-	sc.key = keyOf(append(sc.key[:0], byte(before)), set)
+// rowOf returns the row of a set, added if it is new. The set is copied.
+func (sc *lineScan) rowOf(set []uint64, before preceding) uint32 {
+	sc.key = appendKey(append(sc.key[:0], byte(before)), set)
 	if at, ok := sc.known[string(sc.key)]; ok {
 		return at
 	}
@@ -82,24 +83,25 @@ func (sc *lineScan) row(set []uint64, before preceding) uint32 {
 	return at
 }
 
-// matches reports whether a line matches; it may end with a carriage return,
-// which does not count, but not with a line feed.
+// matches reports whether a line matches. The line must not contain a line feed; a carriage return
+// at its end is ignored.
 func (sc *lineScan) matches(line []byte) bool {
-	line = bare(line)
+	line = trimCR(line)
 	sc.read += int64(len(line)) + 1
 	switch {
-	case sc.read <= sc.direct:
-		return sc.byStep(line)
-	case sc.a.back:
-		return sc.byTableBack(line)
+	case sc.read <= sc.noTableUntil:
+		return sc.matchByStep(line)
+	case sc.a.backward:
+		return sc.matchByTableBackward(line)
 	}
-	return sc.byTable(line)
+	return sc.matchByTable(line)
 }
 
-func (sc *lineScan) byTable(line []byte) bool {
+func (sc *lineScan) matchByTable(line []byte) bool {
 	at, first, columns := sc.first, sc.first, &sc.column
 	for i := 0; ; {
-		table := sc.table // follow may make another
+		// followTable may replace the table.
+		table := sc.table
 		for ; i < len(line); i++ {
 			next := table[at+columns[line[i]]]
 			if next < first {
@@ -108,14 +110,14 @@ func (sc *lineScan) byTable(line []byte) bool {
 			at = next
 		}
 		column, n := sc.columnAt(line[i:])
-		if at = sc.follow(at, column); at < sc.first {
-			return at == sc.matched()
+		if at = sc.followTable(at, column); at < sc.first {
+			return at == sc.matchRow()
 		}
 		i += n
 	}
 }
 
-func (sc *lineScan) byTableBack(line []byte) bool {
+func (sc *lineScan) matchByTableBackward(line []byte) bool {
 	at, first, columns := sc.first, sc.first, &sc.column
 	for {
 		table := sc.table
@@ -127,21 +129,20 @@ func (sc *lineScan) byTableBack(line []byte) bool {
 			at = next
 		}
 		column, n := sc.columnAt(line)
-		if at = sc.follow(at, column); at < sc.first {
-			return at == sc.matched()
+		if at = sc.followTable(at, column); at < sc.first {
+			return at == sc.matchRow()
 		}
 		line = line[:len(line)-n]
 	}
 }
 
-// columnAt is the column of what is to be read next of the rest of a line, and
-// how many bytes that has.
+// columnAt returns the column of the next character of a line, and its size in bytes.
 func (sc *lineScan) columnAt(line []byte) (column, size int) {
 	if len(line) == 0 {
 		return ending, 0
 	}
 	decode, c := utf8.DecodeRune, line[0]
-	if sc.a.back {
+	if sc.a.backward {
 		decode, c = utf8.DecodeLastRune, line[len(line)-1]
 	}
 	if c < utf8.RuneSelf {
@@ -151,51 +152,53 @@ func (sc *lineScan) columnAt(line []byte) (column, size int) {
 	return classes + sc.a.classOf(r), n
 }
 
-// follow gives the row to which a column leads, below first if that is not a set.
-func (sc *lineScan) follow(at uint32, column int) uint32 {
+// followTable returns the row that follows, computed if necessary. It is below first for matched or
+// hopeless.
+func (sc *lineScan) followTable(at uint32, column int) uint32 {
 	if next := sc.table[at+uint32(column)]; next != 0 {
 		return next
 	}
 	row := sc.rows[at/sc.stride-3]
-	if len(sc.rows) >= sc.most {
-		if sc.read-sc.since < entryCost*sc.built {
-			sc.direct = sc.read + directSpan
+	// Too few bytes per entry: the table does not pay off for this text.
+	if len(sc.rows) >= sc.maxRows {
+		if sc.read-sc.readAtReset < entryCost*sc.computed {
+			sc.noTableUntil = sc.read + directSpan
 		}
-		sc.reset()
-		at = sc.row(row.set, row.before)
+		sc.resetTable()
+		at = sc.rowOf(row.set, row.before)
 	}
-	next := sc.hopeless()
+	next := sc.deadRow()
 	if column == ending {
-		if sc.a.end(row.set, row.before) {
-			next = sc.matched()
+		if sc.a.endsMatch(row.set, row.before) {
+			next = sc.matchRow()
 		}
 	} else if class := column - classes; sc.a.step(sc.scratch, row.set, row.before, class) {
-		next = sc.matched()
-	} else if !sc.a.stuck(sc.scratch) {
-		next = sc.row(sc.scratch, sc.a.after(class))
+		next = sc.matchRow()
+	} else if !sc.a.isStuck(sc.scratch) {
+		next = sc.rowOf(sc.scratch, sc.a.precedingOf(class))
 	}
 	sc.table[at+uint32(column)] = next
-	sc.built++
+	sc.computed++
 	return next
 }
 
-// byStep does without the table.
-func (sc *lineScan) byStep(line []byte) bool {
+// matchByStep matches a line without the table.
+func (sc *lineScan) matchByStep(line []byte) bool {
 	src, dst, before := sc.spare, sc.scratch, atStart
 	for {
 		column, n := sc.columnAt(line)
 		if column == ending {
-			return sc.a.end(src, before)
+			return sc.a.endsMatch(src, before)
 		}
 		class := column - classes
 		if sc.a.step(dst, src, before, class) {
 			return true
 		}
-		if sc.a.stuck(dst) {
+		if sc.a.isStuck(dst) {
 			return false
 		}
-		src, dst, before = dst, src, sc.a.after(class)
-		if sc.a.back {
+		src, dst, before = dst, src, sc.a.precedingOf(class)
+		if sc.a.backward {
 			line = line[:len(line)-n]
 		} else {
 			line = line[n:]

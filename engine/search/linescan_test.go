@@ -11,27 +11,27 @@ import (
 	"pgregory.net/rapid"
 )
 
-// scansOf are the ways in which lines are looked for: from either end, with a table,
-// with one that is hardly ever large enough, and without.
+// scansOf returns all kinds of scans for an expression: from either end, with a table, with a table
+// that is usually too small, and without one.
 func scansOf(t interface{ Fatal(...any) }, expr string) map[string]*lineScan {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		t.Fatal(err)
 	}
 	scans := make(map[string]*lineScan)
-	back := newAutomaton(reversed(tree))
-	back.back = true
+	back := newAutomaton(reverseExpr(tree))
+	back.backward = true
 	for name, a := range map[string]*automaton{"forward": newAutomaton(tree), "backward": back} {
 		scans[name] = newLineScan(a)
 		scans[name+", small table"] = newLineScan(a)
-		scans[name+", small table"].most = 2
+		scans[name+", small table"].maxRows = 2
 		scans[name+", no table"] = newLineScan(a)
-		scans[name+", no table"].direct = 1 << 60
+		scans[name+", no table"].noTableUntil = 1 << 60
 	}
 	return scans
 }
 
-// linesThat are the lines of data that match, found the plain way.
+// linesThat returns the matching lines of data as found by package regexp.
 func linesThat(re *regexp.Regexp, data string) (found []string) {
 	for i, line := range strings.Split(strings.TrimSuffix(data, "\n"), "\n") {
 		if line = strings.TrimSuffix(line, "\r"); data != "" && re.MatchString(line) {
@@ -41,7 +41,7 @@ func linesThat(re *regexp.Regexp, data string) (found []string) {
 	return found
 }
 
-// collect gives a yield that notes lines of data as linesThat tells them.
+// collect returns a yield function that appends lines in the format of linesThat.
 func collect(data string, found *[]string) func(lo, hi int) bool {
 	return func(lo, hi int) bool {
 		line := strings.TrimSuffix(data[lo:hi], "\r")
@@ -50,12 +50,12 @@ func collect(data string, found *[]string) func(lo, hi int) bool {
 	}
 }
 
-func (sc *lineScan) found(data string) (found []string) {
-	literals(nil).each([]byte(data), sc.matches, collect(data, &found))
+func (sc *lineScan) matchingLines(data string) (found []string) {
+	literals(nil).eachLine([]byte(data), sc.matches, collect(data, &found))
 	return found
 }
 
-// patternFinds is what the pattern finds as it is used, by its literals too.
+// patternFinds returns the lines found by a Pattern, including its search for literals.
 func patternFinds(t interface{ Fatal(...any) }, expr, data string) (found []string) {
 	p, err := Compile(expr, false)
 	if err != nil {
@@ -78,8 +78,8 @@ func checkScans(t interface {
 		t.Errorf("%q in %q: %q, want %q", expr, data, got, want)
 	}
 	for name, sc := range scansOf(t, expr) {
-		for range 2 { // what was learned by the first is right for the second
-			if got := sc.found(data); !slices.Equal(got, want) {
+		for range 2 { // the second time with the table filled by the first
+			if got := sc.matchingLines(data); !slices.Equal(got, want) {
 				t.Errorf("%s, %q in %q: %q, want %q", name, expr, data, got, want)
 			}
 		}
@@ -89,7 +89,7 @@ func checkScans(t interface {
 const scanLines = "an error\r\n\nError: 12 ms\n  took 1234ms\r\r\nna\u00efve caf\u00e9\n\xff\xfe\xe2\x82\n" +
 	"foo_bar baz-qux\n\r\nxx\rxx\nthe end 5\nK\u017f\u212a\n\x00nul\nlast \u2028 line 99$"
 
-func TestLinesAreFoundAsByPackageRegexp(t *testing.T) {
+func TestScansMatchPackageRegexp(t *testing.T) {
 	for _, expr := range []string{
 		"", "^", "$", "^$", "\\b", "\\B", "^\\B", "\\B$", "\\b$", "x*", "error", "(?i)ERROR", "(?i)k", "[0-9]+ms$", "\\s$", "^\\s", "^.{5,8}$", ".*end.*",
 		"\\bbar\\b", "\\bbaz\\b.*x$", "[^a-z]$", "[^\\x00-\\x7f]", "caf.$", "^..$", "\\pL+\\s\\pL+", "\\x{FFFD}", "(?s).$", "(?m)^the|5$", "a|b|$^",
@@ -101,7 +101,7 @@ func TestLinesAreFoundAsByPackageRegexp(t *testing.T) {
 	}
 }
 
-// exprGen makes expressions with all that the syntax has.
+// exprGen generates expressions with all elements of the syntax.
 func exprGen() *rapid.Generator[string] {
 	atom := rapid.SampledFrom([]string{"a", "b", "ab", ".", "[ab]", "[^a]", "\\w", "\\W", "\\d", "\\s", "\u00e9", "[\u00e0-\u00ff]", "\\x{FFFD}", "\r", "\\n",
 		"^", "$", "\\b", "\\B", "\\A", "\\z", "(?i:aK)", "(?s:.)", "(?m:^)", "(?m:$)", "_", "1", "-"})
@@ -121,7 +121,7 @@ func exprGen() *rapid.Generator[string] {
 	return deep(4)
 }
 
-func TestAnyLinesAreFoundAsByPackageRegexp(t *testing.T) {
+func TestScansMatchPackageRegexpOnRandomLines(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", "b", "ab", "\u00e9", "K", "\u212a", "_", "1", "-", " ", "\n", "\r\n", "\r", "\xff", "\xe2\x82", "\u20ac",
 		strings.Repeat("a", 69), strings.Repeat("ab", 40)})
 	rapid.Check(t, func(t *rapid.T) {
@@ -129,7 +129,7 @@ func TestAnyLinesAreFoundAsByPackageRegexp(t *testing.T) {
 	})
 }
 
-func FuzzLinesAreFoundAsByPackageRegexp(f *testing.F) {
+func FuzzScans(f *testing.F) {
 	f.Add("[0-9]+ms$", scanLines)
 	f.Add("(?i)\\b(err|warn)\\w*\\b.{0,70}x?$", scanLines)
 	f.Fuzz(func(t *testing.T, expr, data string) {
@@ -139,8 +139,8 @@ func FuzzLinesAreFoundAsByPackageRegexp(f *testing.F) {
 	})
 }
 
-// A table that is of no use costs more than it saves, and has no end.
-func TestATableThatIsOfNoUseIsGivenUpForAWhile(t *testing.T) {
+// Without a limit, a useless table would cost more than it saves, and grow forever.
+func TestUselessTableIsSuspended(t *testing.T) {
 	sc := scansOf(t, "e.{40}x$")["forward"]
 	words := []string{"error", "the", "quick", "request", "server", "e", "failed", "eee", "time"}
 	var b strings.Builder
@@ -151,14 +151,14 @@ func TestATableThatIsOfNoUseIsGivenUpForAWhile(t *testing.T) {
 			b.WriteByte('\n')
 		}
 	}
-	sc.found(b.String())
-	if len(sc.rows) > sc.most || sc.direct <= 0 {
-		t.Errorf("%d sets, without the table up to %d", len(sc.rows), sc.direct)
+	sc.matchingLines(b.String())
+	if len(sc.rows) > sc.maxRows || sc.noTableUntil <= 0 {
+		t.Errorf("%d sets, without the table up to %d", len(sc.rows), sc.noTableUntil)
 	}
 }
 
-// What is too large for an automaton is searched all the same.
-func TestAnExpressionThatIsTooLargeIsSearched(t *testing.T) {
+// An expression too large for an automaton is left to package regexp.
+func TestTooLargeExpressionIsSearched(t *testing.T) {
 	expr := "(" + strings.Repeat("[a-c]", maxPositions+1) + "|x)$"
 	p, err := Compile(expr, false)
 	if err != nil || p.auto != nil {
@@ -169,7 +169,7 @@ func TestAnExpressionThatIsTooLargeIsSearched(t *testing.T) {
 	}
 }
 
-func TestAPatternThatFoldsMatchesEitherCase(t *testing.T) {
+func TestFoldingPatternMatchesEitherCase(t *testing.T) {
 	p, err := Compile("error|k$", true)
 	if err != nil {
 		t.Fatal(err)
@@ -181,6 +181,6 @@ func TestAPatternThatFoldsMatchesEitherCase(t *testing.T) {
 		t.Errorf("found %q", found)
 	}
 	if _, err := Compile("a)(b", true); err == nil {
-		t.Error("what is no expression was taken for one")
+		t.Error("an invalid expression was accepted")
 	}
 }

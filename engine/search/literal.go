@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxLiterals is how many alternatives are looked for one by one.
+// maxLiterals limits the alternatives to search for one by one.
 const maxLiterals = 8
 
-// literals are strings of which each match of a regular expression has at
-// least one. Looking for them is many times faster than matching.
+// literals are strings of which every match of a regular expression contains at least one.
+// Searching for them is many times faster than matching.
 type literals [][]byte
 
-// required gives the literals of which a match has one, none if that is not
-// known; sure is whether a line that has one is a match.
-func required(re *syntax.Regexp) (must literals, sure bool) {
+// extractLiterals returns the literals of an expression, or nil if there are none. sure reports
+// whether every line with one is a match.
+func extractLiterals(re *syntax.Regexp) (must literals, sure bool) {
 	if re.Op == syntax.OpCapture {
-		return required(re.Sub[0])
+		return extractLiterals(re.Sub[0])
 	}
 	must = literalsOf(re)
 	sure = len(must) == 1 && re.Op == syntax.OpLiteral && !bytes.ContainsAny(must[0], "\r\n")
@@ -38,7 +38,7 @@ func literalsOf(re *syntax.Regexp) literals {
 	case syntax.OpConcat:
 		var best literals
 		for _, sub := range re.Sub {
-			if l := literalsOf(sub); l.better(best) {
+			if l := literalsOf(sub); l.isBetter(best) {
 				best = l
 			}
 		}
@@ -59,18 +59,19 @@ func literalsOf(re *syntax.Regexp) literals {
 	return nil
 }
 
-// literalOf is the string of a literal, none if its case does not count: looking
-// for all cases would take as long as matching.
+// literalOf returns the string of a literal, or nil if it ignores case: searching for all spellings
+// would take as long as matching.
 func literalOf(re *syntax.Regexp) literals {
 	text := string(re.Rune)
-	if re.Flags&syntax.FoldCase != 0 || strings.ContainsRune(text, utf8.RuneError) { // which matches what is not UTF-8 too
+	// RuneError also matches invalid UTF-8.
+	if re.Flags&syntax.FoldCase != 0 || strings.ContainsRune(text, utf8.RuneError) {
 		return nil
 	}
 	return literals{[]byte(text)}
 }
 
-// better reports whether looking for l finds less than looking for m.
-func (l literals) better(m literals) bool {
+// isBetter reports whether l is likely to occur less often than m.
+func (l literals) isBetter(m literals) bool {
 	return l != nil && (m == nil || l.shortest() > m.shortest())
 }
 
@@ -82,11 +83,11 @@ func (l literals) shortest() int {
 	return n
 }
 
-// each calls yield with the bounds, without the newline, of each line of data
-// that matches, until yield returns false. Only lines that have one of the
-// literals are matched.
-func (l literals) each(data []byte, matches func([]byte) bool, yield func(lo, hi int) bool) {
-	next := make([]int, len(l)) // where data has each literal, as far as known
+// eachLine calls yield with the bounds, without the newline, of each matching line of data, until
+// yield returns false. Only lines with one of the literals are passed to matches.
+func (l literals) eachLine(data []byte, matches func([]byte) bool, yield func(lo, hi int) bool) {
+	// The next occurrence of each literal, as far as known.
+	next := make([]int, len(l))
 	for i := range next {
 		next[i] = -1
 	}
@@ -107,13 +108,15 @@ func (l literals) each(data []byte, matches func([]byte) bool, yield func(lo, hi
 	}
 }
 
-// find is where data has the first of the literals from pos on, or its length.
+// find returns the first offset of any literal at or after pos, or len(data).
 func (l literals) find(data []byte, pos int, next []int) int {
 	if len(l) == 0 {
 		return pos
 	}
 	first := len(data)
 	for i, text := range l {
+		// Search again only for literals already passed, or a rare literal would be searched for in
+		// the whole rest for every line.
 		if next[i] < pos {
 			next[i] = len(data)
 			if at := bytes.Index(data[pos:], text); at >= 0 {

@@ -3,25 +3,25 @@ package search
 import "strings"
 
 const (
-	mostCompared = 20000 // lines
-	mostCompare  = 400   // bytes of a line
+	maxComparedLines = 20000 // lines
+	maxComparedBytes = 400   // bytes of a line
 )
 
-// Nearest is the line of text that has most in common with the first line of
-// search that is not blank, and its number; 0 if none has half.
+// Nearest returns the line of text most similar to the first non-blank line of search, and its
+// number; 0 if no line is similar by more than half.
 func Nearest(text, search string) (line string, number int) {
-	want := pairs(firstLine(search))
+	want := countPairs(firstLine(search))
 	if len(want) == 0 {
 		return "", 0
 	}
 	best := 0.5
 	n := 0
 	for l := range strings.Lines(text) {
-		if n++; n > mostCompared {
+		if n++; n > maxComparedLines {
 			break
 		}
 		l = strings.TrimRight(l, "\n")
-		if score := likeness(want, l); score > best {
+		if score := similarity(want, l); score > best {
 			best, line, number = score, l, n
 		}
 	}
@@ -37,16 +37,16 @@ func firstLine(text string) string {
 	return ""
 }
 
-// pairs counts the pairs of neighbouring bytes, blanks left out.
-func pairs(line string) map[[2]byte]int {
+// countPairs counts the pairs of adjacent bytes, ignoring blanks.
+func countPairs(line string) map[[2]byte]int {
 	counts := make(map[[2]byte]int)
-	each(line, func(pair [2]byte) { counts[pair]++ })
+	eachPair(line, func(pair [2]byte) { counts[pair]++ })
 	return counts
 }
 
-func each(line string, visit func([2]byte)) {
+func eachPair(line string, visit func([2]byte)) {
 	var last byte
-	for i := range min(len(line), mostCompare) {
+	for i := range min(len(line), maxComparedBytes) {
 		c := line[i]
 		if c == ' ' || c == '\t' {
 			continue
@@ -58,11 +58,11 @@ func each(line string, visit func([2]byte)) {
 	}
 }
 
-// likeness is the share of pairs that two lines have in common (Dice).
-func likeness(want map[[2]byte]int, line string) float64 {
+// similarity returns the share of pairs that two lines have in common (Dice's coefficient).
+func similarity(want map[[2]byte]int, line string) float64 {
 	seen := make(map[[2]byte]int, len(want))
 	common, total := 0, 0
-	each(line, func(pair [2]byte) {
+	eachPair(line, func(pair [2]byte) {
 		total++
 		if seen[pair]++; seen[pair] <= want[pair] {
 			common++

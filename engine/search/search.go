@@ -1,6 +1,6 @@
-// Package search finds lines that match a regular expression, names and paths that match a glob, and the line that
-// has most in common with another one. It knows bytes only: what they are of, and where they come from, is its
-// callers' business.
+// Package search finds the lines that match a regular expression, the names and paths that match a
+// glob, and the line most similar to another one. It handles bytes only; their source and meaning
+// are up to the callers.
 package search
 
 import (
@@ -10,19 +10,18 @@ import (
 	"sync"
 )
 
-// A Pattern finds the lines that match a regular expression. Any number of
-// goroutines may use it.
+// A Pattern finds the lines that match a regular expression. It is safe for concurrent use.
 type Pattern struct {
 	re   *regexp.Regexp
-	must literals   // each match has one of them; none if nothing is known
-	sure bool       // a line that has one matches
-	auto *automaton // nil if the expression is too large for one
+	must literals   // every match contains one of them; none if unknown
+	sure bool       // a line that contains one matches
+	auto *automaton // nil if the expression is too large
 
 	scans sync.Pool // of *lineScan
 }
 
-// Compile reads an expression in RE2 syntax; ^ and $ are the ends of a line. With
-// fold, letters match in either case. The error is a *syntax.Error.
+// Compile parses an expression in RE2 syntax; ^ and $ match at the ends of a line. With fold, case
+// is ignored. The error is a *syntax.Error.
 func Compile(expr string, fold bool) (*Pattern, error) {
 	flags := syntax.Perl
 	if fold {
@@ -40,20 +39,19 @@ func Compile(expr string, fold bool) (*Pattern, error) {
 		return nil, err
 	}
 	p := &Pattern{re: re, auto: automatonOf(tree)}
-	p.must, p.sure = required(tree.Simplify())
+	p.must, p.sure = extractLiterals(tree.Simplify())
 	return p, nil
 }
 
-// Each calls yield with the bounds, without the newline, of each line of data
-// that matches, until yield returns false. A carriage return before the newline is
-// no part of what is matched.
+// Each calls yield with the bounds, without the newline, of each matching line of data, until yield
+// returns false. A carriage return before the newline is not matched.
 func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 	switch {
 	case p.sure:
-		p.must.each(data, func([]byte) bool { return true }, yield)
+		p.must.eachLine(data, func([]byte) bool { return true }, yield)
 		return
 	case p.auto == nil:
-		p.must.each(data, func(line []byte) bool { return p.re.Match(bare(line)) }, yield)
+		p.must.eachLine(data, func(line []byte) bool { return p.re.Match(trimCR(line)) }, yield)
 		return
 	}
 	scan, ok := p.scans.Get().(*lineScan)
@@ -61,10 +59,10 @@ func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 		scan = newLineScan(p.auto)
 	}
 	defer p.scans.Put(scan)
-	p.must.each(data, scan.matches, yield)
+	p.must.eachLine(data, scan.matches, yield)
 }
 
-// Index returns where in a line the first match begins, or -1.
+// Index returns the offset of the first match in a line, or -1.
 func (p *Pattern) Index(line []byte) int {
 	if at := p.re.FindIndex(line); at != nil {
 		return at[0]
@@ -72,5 +70,5 @@ func (p *Pattern) Index(line []byte) int {
 	return -1
 }
 
-// bare is a line without the carriage return at its end.
-func bare(line []byte) []byte { return bytes.TrimSuffix(line, []byte{'\r'}) }
+// trimCR returns a line without a carriage return at its end.
+func trimCR(line []byte) []byte { return bytes.TrimSuffix(line, []byte{'\r'}) }

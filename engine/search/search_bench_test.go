@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkEach looks through lines for what is not there.
+// BenchmarkEach searches lines without a match.
 func BenchmarkEach(b *testing.B) {
 	var lines bytes.Buffer
 	for i := range 1 << 16 {
