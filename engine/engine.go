@@ -143,7 +143,7 @@ func Run(ctx context.Context, o Options) error {
 	e.arbiter = approval.New(o.Policy, log, h.control.Publish)
 	e.arbiter.Keep(data)
 	e.fleet = e.fleetOf()
-	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.fleet.Tell(&m) }}
+	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.fleet.Notify(&m) }}
 	e.hosts.Start(ctx)
 	e.hosts.Set(o.Machines)
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.PublishNotice)

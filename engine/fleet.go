@@ -22,6 +22,6 @@ func (e *engine) fleetOf() *fleet.Fleet {
 		Events: func(ctx context.Context, send func(api.Event) error) error {
 			return e.host.control.Watch(ctx, "", true, func(snapshot api.Event) []api.Event { return []api.Event{snapshot} }, send)
 		},
-		Tell: func(m *api.Machine) { e.host.control.Publish(api.Event{Type: api.EventMachine, Machine: m}) },
+		Notify: func(m *api.Machine) { e.host.control.Publish(api.Event{Type: api.EventMachine, Machine: m}) },
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 )
 
-// A Kind of users of the fleet.
+// A Kind is the kind of a user of the fleet.
 type Kind string
 
 const (
@@ -17,14 +17,14 @@ const (
 	KindPerson  Kind = "person"
 )
 
-// Users that the hub has for itself.
+// Kinds of users created by the hub itself.
 const (
-	KindOwner  Kind = "owner"  // whoever has the hub's folder
+	KindOwner  Kind = "owner"  // the owner of the hub's folder
 	KindHub    Kind = "hub"    // the hub
-	KindJoiner Kind = "joiner" // whoever has not joined yet
+	KindJoiner Kind = "joiner" // anyone redeeming an invitation
 )
 
-// A User is whom credentials are of.
+// A User is the holder of credentials.
 type User struct {
 	Kind   Kind
 	Name   string
@@ -32,14 +32,14 @@ type User struct {
 	Labels []string // of a machine, "key=value"
 }
 
-// Tags of the JWT of a user: what the account has signed about it.
+// Tags in a user's JWT, signed by the account.
 const (
 	tagKind  = "tandem-kind:"
 	tagRole  = "tandem-role:"
 	tagLabel = "tandem-label:"
 )
 
-// claims are what a JWT says of a user with a public key, and what it lets it do.
+// claims returns the claims of the user's JWT for a public key, including its permissions.
 func (u User) claims(key string) *jwt.UserClaims {
 	c := jwt.NewUserClaims(key)
 	c.Name = u.Name
@@ -50,12 +50,12 @@ func (u User) claims(key string) *jwt.UserClaims {
 	for _, label := range u.Labels {
 		c.Tags = append(c.Tags, tagLabel+label)
 	}
-	u.permit(&c.Permissions)
+	u.setPermissions(&c.Permissions)
 	return c
 }
 
-// permit is the whole of what a user may publish and subscribe to.
-func (u User) permit(p *jwt.Permissions) {
+// setPermissions sets everything the user may publish and subscribe to.
+func (u User) setPermissions(p *jwt.Permissions) {
 	inbox := Inbox(u.Kind, u.Name) + ".>"
 	switch u.Kind {
 	case KindHub:
@@ -69,6 +69,8 @@ func (u User) permit(p *jwt.Permissions) {
 		p.Sub.Allow.Add(inbox)
 	case KindMachine:
 		p.Pub.Allow.Add("$KV."+HostsBucket+"."+u.Name, "$KV."+ProcessesBucket+"."+u.Name+".*", downSubject(u.Name, "*", "*"))
+		// The permission includes the queue: without it, every machine with the label would get
+		// each request.
 		p.Sub.Allow.Add(inbox, openSubject(u.Name, "*"), upSubject(u.Name, "*", "*"))
 		for _, label := range u.Labels {
 			p.Sub.Allow.Add(anySubject(label, "*") + " " + anyQueue)
@@ -85,10 +87,10 @@ func (u User) permit(p *jwt.Permissions) {
 	}
 }
 
-// anyQueue is the queue in which machines with the same label stand.
+// anyQueue is the queue group of the machines with one label.
 const anyQueue = "any"
 
-// Issue makes the JWT of a user with a public key, signed by an account.
+// Issue returns the JWT of a user with a public key, signed by account.
 func Issue(account nkeys.KeyPair, u User, key string) (string, error) {
 	if !nkeys.IsValidPublicUserKey(key) {
 		return "", errors.New("issue JWT: not a user's key")
@@ -96,7 +98,7 @@ func Issue(account nkeys.KeyPair, u User, key string) (string, error) {
 	return u.claims(key).Encode(account)
 }
 
-// IssueJoiner makes the JWT of whoever has not joined yet, for which nobody needs a key.
+// IssueJoiner returns the JWT for redeeming an invitation. It works without a private key.
 func IssueJoiner(account nkeys.KeyPair, key string) (string, error) {
 	c := User{Kind: KindJoiner, Name: JoinerName}.claims(key)
 	c.BearerToken = true

@@ -7,12 +7,12 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// askTimeout bounds how long the hub may take.
+// askTimeout limits how long the hub may take to answer.
 const askTimeout = 5 * time.Second
 
-// Ask sends a question over a connection of its own, and gives the answer.
+// Ask sends a request over a new connection and returns the reply.
 func Ask(c Config, creds Credentials, subject string, question []byte) ([]byte, error) {
-	trust, err := authority(c.Authority)
+	trust, err := readAuthority(c.Authority)
 	if err != nil {
 		return nil, err
 	}
@@ -23,12 +23,12 @@ func Ask(c Config, creds Credentials, subject string, question []byte) ([]byte, 
 	nc, err := nats.Connect(c.Hub, nats.Name("verb"), nats.UserJWTAndSeed(creds.JWT, string(seed)), nats.Secure(trust), nats.Timeout(askTimeout),
 		nats.MaxReconnects(0), nats.CustomInboxPrefix(Inbox(creds.Kind, creds.Name)))
 	if err != nil {
-		return nil, plainly(err)
+		return nil, explainError(err)
 	}
 	defer nc.Close()
 	reply, err := nc.Request(subject, question, askTimeout)
 	if err != nil {
-		return nil, fmt.Errorf("no answer: %w", plainly(err))
+		return nil, fmt.Errorf("no answer: %w", explainError(err))
 	}
 	return reply.Data, nil
 }

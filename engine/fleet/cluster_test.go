@@ -34,8 +34,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// A cluster is three NATS servers that know nothing of this program, with an operator, an
-// account and a certificate of somebody's own.
+// A cluster is three plain NATS servers with their own operator, account and certificate.
 type cluster struct {
 	*rig
 	servers  []*server.Server
@@ -95,7 +94,7 @@ func newCluster(t *testing.T) *cluster {
 		}
 		hubs = append(hubs, "tls://"+s.Addr().String())
 	}
-	c.until("a leader of the cluster", func() bool { // which answers who makes a bucket
+	c.until("a leader of the cluster", func() bool { // the leader answers requests to create a bucket
 		return slices.ContainsFunc(c.servers, (*server.Server).JetStreamIsLeader)
 	})
 	c.config.Hub = strings.Join(hubs, ",")
@@ -115,7 +114,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// store makes an account known.
+// store adds an account to the resolver.
 func (c *cluster) store(to *server.MemAccResolver, account nkeys.KeyPair, streams bool) (key string) {
 	c.Helper()
 	key = must1(c, account.PublicKey)
@@ -127,7 +126,7 @@ func (c *cluster) store(to *server.MemAccResolver, account nkeys.KeyPair, stream
 	return key
 }
 
-// certificate is one for loopback, by an authority of its own, which the fleet is told of.
+// certificate creates a self-signed certificate for loopback and trusts it in c.config.
 func (c *cluster) certificate() *tls.Config {
 	c.Helper()
 	key := must1(c, func() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) })
@@ -141,7 +140,7 @@ func (c *cluster) certificate() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}}
 }
 
-// user has somebody whose permissions are those of a line of nsc in the documentation.
+// user creates a user with the permissions of the nsc command in the documentation.
 func (c *cluster) user(name string) fleet.Credentials {
 	c.Helper()
 	text := must1(c, func() ([]byte, error) { return os.ReadFile("../../docs/fleet-nats.md") })
@@ -165,9 +164,9 @@ func (c *cluster) user(name string) fleet.Credentials {
 	return must1(c, func() (fleet.Credentials, error) { return fleet.ParseCredentials(creds) })
 }
 
-// buckets makes the buckets, as the documentation has it, and gives the server that leads the
-// one of processes.
-func (c *cluster) buckets() (leader *server.Server) {
+// createBuckets creates the buckets as described in the documentation, and returns the server
+// leading the stream of processes.
+func (c *cluster) createBuckets() (leader *server.Server) {
 	c.Helper()
 	key := must1(c, nkeys.CreateUser)
 	claims := jwt.NewUserClaims(must1(c, key.PublicKey))
@@ -197,14 +196,13 @@ func (c *cluster) buckets() (leader *server.Server) {
 	return leader
 }
 
-// A cluster of somebody's own serves as a hub, with the permissions that the documentation
-// names, and one of three servers that ends costs nothing but the connections to it: what a
-// machine writes while the others choose a leader is written again.
-func TestAClusterOfSomebodysOwnIsAHub(t *testing.T) {
+// The loss of one of three servers costs only its connections: rows written while the others elect
+// a leader are sent again.
+func TestNATSClusterServesAsHub(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	c := newCluster(t)
-	leader := c.buckets()
+	leader := c.createBuckets()
 	web, ann := c.user("web-1"), c.user("ann")
 	if ann.Role != api.RoleOperate || !slices.Equal(web.Labels, []string{"role=web"}) {
 		t.Fatalf("the documentation makes %+v and %+v", ann.User, web.User)
@@ -212,10 +210,10 @@ func TestAClusterOfSomebodysOwnIsAHub(t *testing.T) {
 	elsewhere := c.config
 	for _, s := range c.servers {
 		if s != leader {
-			elsewhere.Hub = "tls://" + s.Addr().String() // the machine keeps its connection
+			elsewhere.Hub = "tls://" + s.Addr().String() // so the machine keeps its connection
 		}
 	}
-	box, person := c.run(elsewhere, web), c.look(c.config, ann)
+	box, person := c.run(elsewhere, web), c.connect(c.config, ann)
 	starts := func(id string) {
 		box.events <- api.Event{Type: api.EventProcess, Process: &api.Process{ID: id, Name: id, State: api.StateRunning}}
 	}

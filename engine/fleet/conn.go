@@ -15,35 +15,36 @@ import (
 	"tandem/engine/panics"
 )
 
-// Config says where the fleet is, and who this engine is there.
+// Config holds the address of the fleet and the identities of this engine.
 type Config struct {
-	Hub       string // addresses, "tls://host:port", with commas between them
-	Authority string // file of the certificate that signs the hub's; "" for those that the system trusts
-	Machine   string // .creds file of this machine; "" if it is none of the fleet
-	Person    string // .creds file of the person here; "" if there is none
+	Hub       string // addresses, "tls://host:port", separated by commas
+	Authority string // file with the CA certificate of the hub; "" for the system's CAs
+	Machine   string // .creds file of this machine; "" if it has not joined
+	Person    string // .creds file of the person here; "" if nobody has joined
 }
 
-// Empty reports whether there is no fleet.
+// Empty reports whether no fleet is configured.
 func (c Config) Empty() bool { return c.Hub == "" || c.Machine == "" && c.Person == "" }
 
 const (
-	// The time between attempts to reach the hub doubles from the first to the longest;
-	// each is shortened by up to half, so that a thousand machines do not come at once.
-	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
-	// dialTimeout bounds an attempt.
+	// The delay between attempts to reach the hub doubles from minDelay to maxDelay. Each is
+	// shortened by a random part of up to half, so that a thousand machines do not reconnect at
+	// once.
+	minDelay, maxDelay = 250 * time.Millisecond, 5 * time.Second
+	// dialTimeout limits one attempt.
 	dialTimeout = 5 * time.Second
-	// pingStep is how often the hub has to show that it is there, and mostSilent how many
-	// times it may not.
-	pingStep, mostSilent = 5 * time.Second, 2
+	// pingInterval is the time between pings of the hub, maxMissedPings the number it may leave
+	// unanswered.
+	pingInterval, maxMissedPings = 5 * time.Second, 2
 )
 
-// pause is the time before an attempt, which is the first again after a success.
-func pause(attempt int) time.Duration {
-	longest := min(firstPause<<min(max(attempt-1, 0), 10), longestPause)
+// reconnectDelay returns the delay before an attempt; attempts are counted from the last success.
+func reconnectDelay(attempt int) time.Duration {
+	longest := min(minDelay<<min(max(attempt-1, 0), 10), maxDelay)
 	return longest/2 + rand.N(longest/2+1)
 }
 
-// A conn is the connection to the hub as one user, made again for ever.
+// A conn is the connection to the hub as one user, re-established until it is closed.
 type conn struct {
 	nats *nats.Conn
 	user Credentials
@@ -51,13 +52,13 @@ type conn struct {
 
 	mu     sync.Mutex
 	pipes  map[*Pipe]struct{}
-	fault  error // why there is no connection
+	fault  error // why there is no connection; nil if connected
 	closed bool
 }
 
-// connect begins to connect. up is called whenever there is a connection.
+// connect starts connecting. up is called after each successful connect.
 func connect(c Config, creds Credentials, log *slog.Logger, up func()) (*conn, error) {
-	trust, err := authority(c.Authority)
+	trust, err := readAuthority(c.Authority)
 	if err != nil {
 		return nil, err
 	}
@@ -69,34 +70,35 @@ func connect(c Config, creds Credentials, log *slog.Logger, up func()) (*conn, e
 	l.nats, err = nats.Connect(c.Hub,
 		nats.Name(string(creds.Kind)+" "+creds.Name), nats.UserJWTAndSeed(creds.JWT, string(seed)), nats.Secure(trust),
 		nats.CustomInboxPrefix(Inbox(creds.Kind, creds.Name)), nats.NoEcho(),
-		nats.Timeout(dialTimeout), nats.PingInterval(pingStep), nats.MaxPingsOutstanding(mostSilent),
-		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.CustomReconnectDelay(pause),
-		nats.ReconnectBufSize(-1), // what is not sent now is out of date by then
-		nats.ConnectHandler(func(*nats.Conn) { l.up(up) }), nats.ReconnectHandler(func(*nats.Conn) { l.up(up) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.down(err) }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.failed(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.report(err) }))
+		nats.Timeout(dialTimeout), nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(maxMissedPings),
+		// By default the client gives up when the hub has refused it twice.
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.CustomReconnectDelay(reconnectDelay),
+		// Do not buffer while offline: stale rows would be sent after the reconnect.
+		nats.ReconnectBufSize(-1),
+		nats.ConnectHandler(func(*nats.Conn) { l.setConnected(up) }), nats.ReconnectHandler(func(*nats.Conn) { l.setConnected(up) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.setDisconnected(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.setFault(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.reportError(err) }))
 	if err != nil {
-		return nil, fmt.Errorf("connect to hub: %w", plainly(err))
+		return nil, fmt.Errorf("connect to hub: %w", explainError(err))
 	}
 	return l, nil
 }
 
-func (l *conn) up(tell func()) {
+func (l *conn) setConnected(done func()) {
 	l.mu.Lock()
 	l.fault = nil
 	l.mu.Unlock()
 	l.log.Info("fleet", "as", l.user.Name, "state", "connected")
-	tell()
+	done()
 }
 
-// down ends all connections that went over this one: of what was on the way, nobody
-// knows what has arrived.
-func (l *conn) down(err error) {
+// setDisconnected fails all pipes: it is unknown which messages in flight arrived.
+func (l *conn) setDisconnected(err error) {
 	if err == nil {
 		err = errors.New("the hub closed the connection")
 	}
-	err = plainly(err)
+	err = explainError(err)
 	l.mu.Lock()
 	l.fault = err
 	broken := l.pipes
@@ -104,17 +106,16 @@ func (l *conn) down(err error) {
 	closed := l.closed
 	l.mu.Unlock()
 	for p := range broken {
-		p.fail(fmt.Errorf("the connection to the hub was lost: %w", err))
+		p.failWith(fmt.Errorf("the connection to the hub was lost: %w", err))
 	}
 	if !closed {
 		l.log.Info("fleet", "as", l.user.Name, "state", "away", "error", err)
 	}
 }
 
-// roundTrip is how long a word takes to the hub and back, in milliseconds; 0 if there is no
-// connection.
+// roundTrip returns the round-trip time to the hub in milliseconds; 0 if disconnected.
 func (l *conn) roundTrip() float64 {
-	if l.now() != nil {
+	if l.state() != nil {
 		return 0
 	}
 	rtt, err := l.nats.RTT()
@@ -124,22 +125,23 @@ func (l *conn) roundTrip() float64 {
 	return float64(rtt.Microseconds()) / 1000
 }
 
-func (l *conn) failed(err error) {
+func (l *conn) setFault(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.fault = plainly(err)
+	l.fault = explainError(err)
 }
 
-// report takes down what the hub refuses.
-func (l *conn) report(err error) {
+// reportError logs an asynchronous error from the hub. An authorization error explains why
+// reconnecting fails.
+func (l *conn) reportError(err error) {
 	if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired) {
-		l.failed(err)
+		l.setFault(err)
 	}
 	l.log.Warn("fleet", "as", l.user.Name, "error", err)
 }
 
-// now is why there is no connection; nil if there is one.
-func (l *conn) now() error {
+// state returns why there is no connection, or nil.
+func (l *conn) state() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fault
@@ -150,11 +152,12 @@ func (l *conn) close() {
 	l.closed = true
 	l.mu.Unlock()
 	l.nats.Close()
-	l.down(errors.New("this engine is leaving the fleet"))
+	l.setDisconnected(errors.New("this engine is leaving the fleet"))
 }
 
-// keep has a pipe end with the connection. It fails if there is none.
-func (l *conn) keep(p *Pipe) error {
+// addPipe registers a pipe, so that it fails when the connection is lost. It returns an error if
+// there is no connection.
+func (l *conn) addPipe(p *Pipe) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fault != nil {
@@ -164,14 +167,14 @@ func (l *conn) keep(p *Pipe) error {
 	return nil
 }
 
-func (l *conn) forget(p *Pipe) {
+func (l *conn) removePipe(p *Pipe) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.pipes, p)
 }
 
-// plainly says in words of this program why there is no connection to the hub.
-func plainly(err error) error {
+// explainError translates an error of the connection for the user.
+func explainError(err error) error {
 	var expired x509.CertificateInvalidError
 	var unknown x509.UnknownAuthorityError
 	switch {
@@ -192,8 +195,8 @@ func plainly(err error) error {
 	return err
 }
 
-// subscribe calls f with each message on a subject, one at a time. It drops rows that a consumer
-// delivers there. A panic in f loses only that message.
+// subscribe calls f with each message on a subject, one at a time. It drops rows delivered there by
+// a consumer. A panic in f loses only that message.
 func (l *conn) subscribe(subject, queue string, f func(*nats.Msg)) (*nats.Subscription, error) {
 	return l.nats.QueueSubscribe(subject, queue, func(m *nats.Msg) {
 		if Covers(subject, m.Subject) {

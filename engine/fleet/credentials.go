@@ -13,11 +13,11 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Credentials are a user's JWT and its key, as NATS has them in a .creds file.
+// Credentials are a user's JWT and private key, as in a NATS .creds file.
 type Credentials struct {
 	User
 	JWT    string
-	issuer string // the key that has signed the JWT
+	issuer string // key that signed the JWT
 	key    nkeys.KeyPair
 }
 
@@ -34,7 +34,7 @@ func ReadCredentials(path string) (Credentials, error) {
 	return c, err
 }
 
-// ParseCredentials reads the text of a .creds file.
+// ParseCredentials parses the text of a .creds file.
 func ParseCredentials(text []byte) (Credentials, error) {
 	token, err := jwt.ParseDecoratedJWT(text)
 	if err != nil {
@@ -54,18 +54,17 @@ func ParseCredentials(text []byte) (Credentials, error) {
 	return Credentials{User: user, JWT: token, issuer: claims.Issuer, key: key}, nil
 }
 
-// File is the text of a .creds file.
+// File returns the text of a .creds file.
 func (c Credentials) File() []byte {
 	seed, err := c.key.Seed()
 	if err != nil {
-		return nil // a key that was wiped
+		return nil // the key was wiped
 	}
-	text, _ := jwt.FormatUserConfig(c.JWT, seed) // it fails for what is no seed of a user
+	text, _ := jwt.FormatUserConfig(c.JWT, seed) // only fails for a seed of another kind
 	return text
 }
 
-// readUser tells whom a JWT is of. That the issuer is the right one is the caller's to
-// check.
+// readUser decodes a JWT. The caller must check its issuer.
 func readUser(token string) (User, *jwt.UserClaims, error) {
 	claims, err := jwt.DecodeUserClaims(token)
 	if err != nil {
@@ -89,16 +88,16 @@ func readUser(token string) (User, *jwt.UserClaims, error) {
 	return u, claims, nil
 }
 
-// ServerName is whom the hub's own certificates are of, wherever the hub is: its
-// authority signs no others.
+// ServerName is the name in the hub's own certificates, independent of its address. Its authority
+// signs no others.
 const ServerName = "tandem-hub"
 
-// AuthorityName is what the certificate of a hub's own authority is called.
+// AuthorityName is the common name in the certificate of a hub's own authority.
 const AuthorityName = "Tandem hub authority"
 
-// authority reads the certificate of whoever signs the hub's; "" is those that the
-// system trusts.
-func authority(path string) (*tls.Config, error) {
+// readAuthority returns a TLS configuration that trusts the CA certificate in a file, or the
+// system's CAs if path is "".
+func readAuthority(path string) (*tls.Config, error) {
 	if path == "" {
 		return &tls.Config{MinVersion: tls.VersionTLS12}, nil
 	}
@@ -106,10 +105,10 @@ func authority(path string) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read authority: %w", err)
 	}
-	return trusting(text)
+	return parseAuthority(text)
 }
 
-func trusting(text []byte) (*tls.Config, error) {
+func parseAuthority(text []byte) (*tls.Config, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
 		return nil, errors.New("read authority: not a PEM certificate")
@@ -121,6 +120,7 @@ func trusting(text []byte) (*tls.Config, error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(text)
 	c := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
+	// The hub's own authority signs only for ServerName; anyone else's signs for the host.
 	if cert.Subject.CommonName == AuthorityName {
 		c.ServerName = ServerName
 	}

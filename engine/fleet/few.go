@@ -10,42 +10,42 @@ import (
 	"tandem/engine/sleep"
 )
 
-// MostFew is up to how many machines of a fleet are shown as those of config.toml are:
-// dashboards keep a connection to each.
-const MostFew = 32
+// MaxFew is the size up to which all machines of a fleet are listed like those of config.toml, with
+// a connection from each dashboard.
+const MaxFew = 32
 
-// watchStep is how soon it is told at the latest that a machine is away.
-const watchStep = time.Second
+// watchInterval is how often to check for machines that went offline.
+const watchInterval = time.Second
 
-// few are the machines, if they are few.
-func (p *Person) few() []api.Machine {
+// listFew returns all machines of a small fleet, or the selected ones of a large one.
+func (p *Person) listFew() []api.Machine {
 	connected := p.State() == nil
 	p.view.mu.Lock()
 	defer p.view.mu.Unlock()
 	names := slices.Sorted(maps.Keys(p.view.hosts))
-	if len(names) > MostFew {
-		names = slices.Sorted(slices.Values(p.opened))
+	if len(names) > MaxFew {
+		names = slices.Sorted(slices.Values(p.selected))
 	}
 	var list []api.Machine
 	for _, name := range names {
 		if h, ok := p.view.hosts[name]; ok {
-			list = append(list, linked(h.told(connected)))
+			list = append(list, toMachine(h.toFleetMachine(connected)))
 		}
 	}
 	return list
 }
 
-// summary is a fleet of many machines; nil for one of few.
-func (p *Person) summary() *api.FleetSummary {
+// summarize returns the totals of a large fleet; nil for a small one.
+func (p *Person) summarize() *api.FleetSummary {
 	connected := p.State() == nil
 	p.view.mu.Lock()
 	defer p.view.mu.Unlock()
-	if len(p.view.hosts) <= MostFew {
+	if len(p.view.hosts) <= MaxFew {
 		return nil
 	}
 	s := &api.FleetSummary{Machines: len(p.view.hosts)}
 	for _, h := range p.view.hosts {
-		m := h.told(connected)
+		m := h.toFleetMachine(connected)
 		if m.State == api.FleetAway {
 			s.Away++
 			continue
@@ -56,9 +56,9 @@ func (p *Person) summary() *api.FleetSummary {
 	return s
 }
 
-// show has a machine of many shown as those of config.toml are, or no more. One that
-// was shown for long goes when they become too many.
-func (p *Person) show(name string, on bool) (m api.Machine, known bool) {
+// selectMachine lists a machine of a large fleet like those of config.toml, or stops listing it. If
+// too many are selected, the oldest is dropped.
+func (p *Person) selectMachine(name string, on bool) (m api.Machine, known bool) {
 	connected := p.State() == nil
 	p.view.mu.Lock()
 	defer p.view.mu.Unlock()
@@ -66,17 +66,17 @@ func (p *Person) show(name string, on bool) (m api.Machine, known bool) {
 	if !known {
 		return m, false
 	}
-	p.opened = slices.DeleteFunc(p.opened, func(other string) bool { return other == name })
+	p.selected = slices.DeleteFunc(p.selected, func(other string) bool { return other == name })
 	if on {
-		p.opened = append(p.opened, name)
-		p.opened = p.opened[max(len(p.opened)-MostFew, 0):]
+		p.selected = append(p.selected, name)
+		p.selected = p.selected[max(len(p.selected)-MaxFew, 0):]
 	}
-	p.view.tell()
-	return linked(h.told(connected)), true
+	p.view.wakeWaiters()
+	return toMachine(h.toFleetMachine(connected)), true
 }
 
-// linked is a machine as a link would tell of it.
-func linked(m api.FleetMachine) api.Machine {
+// toMachine converts a machine to the form used for those of config.toml.
+func toMachine(m api.FleetMachine) api.Machine {
 	l := api.Machine{Name: m.Name, State: api.MachineConnected, Version: m.Version, Target: "the fleet", Fleet: true, RTTMS: m.RTTMS}
 	if m.State == api.FleetAway {
 		seen := m.LastSeen
@@ -85,42 +85,42 @@ func linked(m api.FleetMachine) api.Machine {
 	return l
 }
 
-// watch tells of changes until ctx ends.
-func (p *Person) watch(ctx context.Context) {
-	told := map[string]api.Machine{}
-	var many api.FleetSummary
-	tick := time.NewTicker(watchStep)
+// watchChanges reports changes until ctx is done.
+func (p *Person) watchChanges(ctx context.Context) {
+	reported := map[string]api.Machine{}
+	var summary api.FleetSummary
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
 		now := map[string]api.Machine{}
-		for _, m := range p.few() {
+		for _, m := range p.listFew() {
 			now[m.Name] = m
-			if was, known := told[m.Name]; !known || was.State != m.State || was.Version != m.Version {
-				p.tell(&m)
+			if old, known := reported[m.Name]; !known || old.State != m.State || old.Version != m.Version {
+				p.notify(&m)
 			}
 		}
-		for name, m := range told {
-			if _, there := now[name]; !there {
+		for name, m := range reported {
+			if _, ok := now[name]; !ok {
 				m.State, m.Error = api.MachineAway, "it is no longer shown"
-				p.tell(&m)
+				p.notify(&m)
 			}
 		}
 		s := api.FleetSummary{}
-		if n := p.summary(); n != nil {
+		if n := p.summarize(); n != nil {
 			s.Machines, s.Away = n.Machines, n.Away
 		}
-		if s != many {
-			many = s
-			p.tell(nil)
+		if s != summary {
+			summary = s
+			p.notify(nil)
 		}
-		told = now
+		reported = now
 		p.view.mu.Lock()
 		changed := p.view.changed
 		p.view.mu.Unlock()
 		select {
 		case <-tick.C:
 		case <-changed:
-			if sleep.For(ctx, settle) != nil {
+			if sleep.For(ctx, batchTime) != nil {
 				return
 			}
 		case <-ctx.Done():

@@ -12,32 +12,33 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
-// A Fleet is an engine's part in one: as a machine, as the engine of a person, or both.
+// A Fleet is an engine's membership in a fleet: as a machine, as a person's engine, or both.
 type Fleet struct {
-	Hello  transport.Hello // what it says of itself as a machine
+	Hello  transport.Hello // what this machine says about itself
 	Facts  map[string]string
 	Accept func(c net.Conn, v Visitor) error
 	Events func(ctx context.Context, send func(api.Event) error) error
 	Log    *slog.Logger
-	Tell   func(*api.Machine) // gets changes of the machines of Few; nil: there are others, or others are away
+	Notify func(*api.Machine) // receives changes of the machines of Few; nil if their number or that of offline machines changes
 
-	setting sync.Mutex // one change at a time
+	setMu sync.Mutex // serializes Set
 
-	mu      sync.Mutex
-	config  Config
-	known   [2]string // what the credentials' files held
-	faults  map[Kind]error
-	machine *Machine
-	person  *Person
+	mu       sync.Mutex
+	config   Config
+	contents [2]string // contents of the credentials' files
+	faults   map[Kind]error
+	machine  *Machine
+	person   *Person
 }
 
-// Set has the engine be what a configuration says. What stays as it was goes on.
+// Set applies a configuration. If nothing has changed, the connections are kept.
 func (f *Fleet) Set(c Config) {
-	f.setting.Lock()
-	defer f.setting.Unlock()
-	known := [2]string{contents(c.Machine), contents(c.Person)}
+	f.setMu.Lock()
+	defer f.setMu.Unlock()
+	// A file can change under the same name, after another join.
+	contents := [2]string{readContents(c.Machine), readContents(c.Person)}
 	f.mu.Lock()
-	same := f.config == c && f.known == known
+	same := f.config == c && f.contents == contents
 	machine, person := f.machine, f.person
 	f.mu.Unlock()
 	if same {
@@ -49,20 +50,20 @@ func (f *Fleet) Set(c Config) {
 	if person != nil {
 		person.Close()
 	}
-	machine, person, faults := f.join(c)
+	machine, person, faults := f.joinAs(c)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.config, f.known, f.faults, f.machine, f.person = c, known, faults, machine, person
+	f.config, f.contents, f.faults, f.machine, f.person = c, contents, faults, machine, person
 }
 
-// contents is what is in a file, to see whether it has changed.
-func contents(path string) string {
-	text, _ := os.ReadFile(path) // one that is not there is told of when it is used
+// readContents returns a file's content, to detect changes.
+func readContents(path string) string {
+	text, _ := os.ReadFile(path) // a missing file is reported when it is used
 	return string(text)
 }
 
-// join begins to connect.
-func (f *Fleet) join(c Config) (machine *Machine, person *Person, faults map[Kind]error) {
+// joinAs starts connecting as a machine, a person, or both.
+func (f *Fleet) joinAs(c Config) (machine *Machine, person *Person, faults map[Kind]error) {
 	faults = map[Kind]error{}
 	if c.Hub == "" {
 		return nil, nil, faults
@@ -80,7 +81,7 @@ func (f *Fleet) join(c Config) (machine *Machine, person *Person, faults map[Kin
 	if c.Person != "" {
 		creds, err := credentialsOf(c.Person, KindPerson)
 		if err == nil {
-			person = &Person{Log: f.Log, tell: f.Tell}
+			person = &Person{Log: f.Log, notify: f.Notify}
 			err = person.Start(c, creds)
 		}
 		if err != nil {
@@ -104,7 +105,7 @@ func credentialsOf(path string, kind Kind) (Credentials, error) {
 // Close leaves the fleet.
 func (f *Fleet) Close() { f.Set(Config{}) }
 
-// Status tells who this engine is in the fleet.
+// Status describes this engine's identities in the fleet.
 func (f *Fleet) Status() api.FleetStatusOutput {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,25 +114,25 @@ func (f *Fleet) Status() api.FleetStatusOutput {
 		out.As = append(out.As, api.FleetSelf{Kind: string(kind), Error: err.Error()})
 	}
 	if f.machine != nil {
-		out.As = append(out.As, self(f.machine.conn))
+		out.As = append(out.As, selfOf(f.machine.conn))
 	}
 	if f.person != nil {
-		out.As = append(out.As, self(f.person.conn))
-		f.person.measure(&out)
+		out.As = append(out.As, selfOf(f.person.conn))
+		f.person.addStats(&out)
 	}
 	return out
 }
 
-func self(l *conn) api.FleetSelf {
+func selfOf(l *conn) api.FleetSelf {
 	s := api.FleetSelf{Kind: string(l.user.Kind), Name: l.user.Name, Role: string(l.user.Role)}
-	if err := l.now(); err != nil {
+	if err := l.state(); err != nil {
 		s.Error = err.Error()
 	}
 	return s
 }
 
-// asPerson is the person of this engine.
-func (f *Fleet) asPerson() (*Person, error) {
+// requirePerson returns the person of this engine, or an error to show if there is none.
+func (f *Fleet) requirePerson() (*Person, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -144,77 +145,77 @@ func (f *Fleet) asPerson() (*Person, error) {
 		WithHint("`tandem hub invite person NAME --role operate` on the hub invites you")
 }
 
-// HasPerson reports whether somebody has joined here as a person.
+// HasPerson reports whether a person has joined here.
 func (f *Fleet) HasPerson() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.person != nil
 }
 
-// List is Person.List.
+// List implements Person.List for this engine's person.
 func (f *Fleet) List(ctx context.Context, in api.FleetListInput) ([]api.FleetMachine, error) {
-	p, err := f.asPerson()
+	p, err := f.requirePerson()
 	if err != nil {
 		return nil, err
 	}
 	return p.List(ctx, in)
 }
 
-// Few are the machines as the links to those of config.toml are told of, if they are few
-// enough for a dashboard to keep a connection to each.
+// Few returns the machines of a small fleet, in the form used for those of config.toml, or the
+// totals of a large one. A dashboard can keep a connection to each of them.
 func (f *Fleet) Few(ctx context.Context) (list []api.Machine, many *api.FleetSummary) {
-	p, err := f.asPerson()
+	p, err := f.requirePerson()
 	if err != nil {
 		return nil, nil
 	}
-	p.view.begin(p.conn.nats)
-	p.view.settled(ctx)
-	if many = p.summary(); many != nil {
-		p.view.wantRows() // whoever lists machines is about to look at what runs there
+	p.view.start(p.conn.nats)
+	p.view.waitComplete(ctx)
+	if many = p.summarize(); many != nil {
+		p.view.requestRows() // a caller of machines.list asks for processes next
 	}
-	return p.few(), many
+	return p.listFew(), many
 }
 
-// Show has a machine be one of Few though there are many, or no more; ok is false if there
-// is none of this name.
+// Show selects a machine of a large fleet for Few, or deselects it; ok is false if there is no
+// machine of this name.
 func (f *Fleet) Show(name string, on bool) (m api.Machine, ok bool) {
-	p, err := f.asPerson()
+	p, err := f.requirePerson()
 	if err != nil {
 		return m, false
 	}
-	return p.show(name, on)
+	return p.selectMachine(name, on)
 }
 
-// Processes is Person.Processes.
+// Processes implements Person.Processes for this engine's person.
 func (f *Fleet) Processes(ctx context.Context, in api.FleetProcessesInput) (api.FleetProcessesOutput, error) {
-	p, err := f.asPerson()
+	p, err := f.requirePerson()
 	if err != nil {
 		return api.FleetProcessesOutput{}, err
 	}
 	return p.Processes(ctx, in)
 }
 
-// History is Person.History.
+// History implements Person.History for this engine's person.
 func (f *Fleet) History(ctx context.Context, in api.FleetHistoryInput, who transport.Preface) (api.FleetHistoryOutput, error) {
-	p, err := f.asPerson()
+	p, err := f.requirePerson()
 	if err != nil {
 		return api.FleetHistoryOutput{}, err
 	}
 	return p.History(ctx, in, who)
 }
 
-// Open is Person.Open.
+// Open implements Person.Open for this engine's person.
 func (f *Fleet) Open(ctx context.Context, machine string, who transport.Preface) (net.Conn, transport.Hello, error) {
-	p, err := f.asPerson()
+	p, err := f.requirePerson()
 	if err != nil {
 		return nil, transport.Hello{}, err
 	}
 	return p.Open(ctx, machine, who)
 }
 
-// Any asks the machines with a label, and names the one that answers.
+// Any connects to any machine with a label and returns the name of the one that answered.
 func (f *Fleet) Any(ctx context.Context, label string, who transport.Preface) (machine string, err error) {
-	p, err := f.asPerson()
+	p, err := f.requirePerson()
 	if err != nil {
 		return "", err
 	}

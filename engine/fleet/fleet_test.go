@@ -18,13 +18,13 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestAMachineIsListedAndReached(t *testing.T) {
+func TestPersonListsAndReachesMachine(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	box, ann := r.machine("box", "role=web"), r.person("ann", api.RoleOperate)
 	all := r.list(ann, api.FleetListInput{}, "the machine", func(all []api.FleetMachine) bool { return len(all) == 1 })
 	if m := all[0]; m.Name != "box" || m.State != api.FleetConnected || m.Version != "1.2.3" || m.Labels["role"] != "web" || m.Labels["os"] != "linux" {
-		t.Errorf("it is listed as %+v", m)
+		t.Errorf("listed as %+v", m)
 	}
 	conn, hello, err := ann.Open(t.Context(), "box", transport.Preface{Origin: "ann@laptop"})
 	if err != nil {
@@ -32,24 +32,24 @@ func TestAMachineIsListedAndReached(t *testing.T) {
 	}
 	defer conn.Close()
 	if hello.Version != "1.2.3" || hello.Machine != "box" {
-		t.Errorf("it says hello as %+v", hello)
+		t.Errorf("hello is %+v", hello)
 	}
 	if v := <-box.visits; v.Person != "ann" || v.Role != api.RoleOperate || v.Origin != "ann@laptop" {
-		t.Errorf("it is told of %+v", v)
+		t.Errorf("visitor is %+v", v)
 	}
 	if _, err := conn.Write([]byte("hello")); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, 5)
 	if _, err := io.ReadFull(conn, got); err != nil || string(got) != "hello" {
-		t.Errorf("it sends back %q, %v", got, err)
+		t.Errorf("echo is %q, %v", got, err)
 	}
 	if _, _, err := ann.Open(t.Context(), "other", transport.Preface{}); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "machine other: it is offline") {
-		t.Errorf("a machine that is not there: %v", err)
+		t.Errorf("missing machine: %v", err)
 	}
 }
 
-func TestBytesArriveInOrderHoweverManyThereAre(t *testing.T) {
+func TestPipeDeliversBytesInOrder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.machine("box")
@@ -66,11 +66,11 @@ func TestBytesArriveInOrderHoweverManyThereAre(t *testing.T) {
 	go func() { _, _ = conn.Write(sent) }()
 	got := make([]byte, len(sent))
 	if _, err := io.ReadFull(conn, got); err != nil || !bytes.Equal(got, sent) {
-		t.Errorf("4 MB came back otherwise: %v", err)
+		t.Errorf("4 MB came back changed: %v", err)
 	}
 }
 
-func TestProcessesAreCountedWithoutAskingTheMachine(t *testing.T) {
+func TestListCountsProcessesWithoutAskingMachine(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	box, ann := r.machine("box"), r.person("ann", api.RoleRead)
@@ -84,7 +84,7 @@ func TestProcessesAreCountedWithoutAskingTheMachine(t *testing.T) {
 	})
 }
 
-func TestAMachineThatLeavesInOrderIsAwayAtOnce(t *testing.T) {
+func TestClosedMachineIsOfflineAtOnce(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t)
@@ -97,7 +97,7 @@ func TestAMachineThatLeavesInOrderIsAwayAtOnce(t *testing.T) {
 	}
 }
 
-func TestMachinesAreChosenByNameAndLabel(t *testing.T) {
+func TestListSelectsMachinesByNameAndLabel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.machine("web-1", "role=web", "zone=a")
@@ -134,7 +134,7 @@ func TestMachinesAreChosenByNameAndLabel(t *testing.T) {
 	}
 }
 
-func TestAnyMachineWithALabelTakesWhatIsForAny(t *testing.T) {
+func TestOpenAnyReachesMachineWithLabel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.machine("web-1", "role=web")
@@ -147,7 +147,7 @@ func TestAnyMachineWithALabelTakesWhatIsForAny(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(hello.Machine, "web-") {
-			t.Errorf("it was taken by %s", hello.Machine)
+			t.Errorf("reached machine %s", hello.Machine)
 		}
 		if _, err := conn.Write([]byte("x")); err != nil {
 			t.Error(err)
@@ -162,8 +162,8 @@ func TestAnyMachineWithALabelTakesWhatIsForAny(t *testing.T) {
 	}
 }
 
-// A person who is revoked is cut off, with all that goes on, and not let in again.
-func TestWhoIsRevokedIsCutOff(t *testing.T) {
+// Revoking also ends the connections already open.
+func TestRevokedUserIsDisconnected(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	box, ann, bob := r.machine("box"), r.person("ann", api.RoleAdmin), r.person("bob", api.RoleRead)
@@ -175,24 +175,24 @@ func TestWhoIsRevokedIsCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := conn.Read(make([]byte, 1)); err == nil {
-		t.Error("a connection of hers goes on")
+		t.Error("her connection is still open")
 	}
-	r.until("her to be told", func() bool { return ann.State() != nil && strings.Contains(ann.State().Error(), "revoked") })
+	r.until("her key to be rejected", func() bool { return ann.State() != nil && strings.Contains(ann.State().Error(), "revoked") })
 	if _, _, err := ann.Open(t.Context(), "box", transport.Preface{}); err == nil {
 		t.Error("she reaches the machine")
 	}
 	if _, err := r.hub.Revoke("box"); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the machine to be told", func() bool { return box.State() != nil && strings.Contains(box.State().Error(), "revoked") })
+	r.until("the machine's key to be rejected", func() bool { return box.State() != nil && strings.Contains(box.State().Error(), "revoked") })
 	r.list(bob, api.FleetListInput{}, "it to be gone", func(all []api.FleetMachine) bool { return len(all) == 0 })
 	if _, err := r.hub.Revoke("nobody"); !errors.Is(err, api.CodeNotFound) {
 		t.Errorf("revoke nobody: %v", err)
 	}
-	r.machine("box") // the name is free again
+	r.machine("box") // the name is available again
 }
 
-func TestAMachineIsBackWhenTheHubIs(t *testing.T) {
+func TestMachineReconnectsAfterHubRestart(t *testing.T) {
 	t.Parallel()
 	for _, wiped := range []bool{false, true} {
 		name := "restarted"
@@ -213,7 +213,7 @@ func TestAMachineIsBackWhenTheHubIs(t *testing.T) {
 			}
 			r.stop()
 			if _, err := conn.Read(make([]byte, 1)); err == nil {
-				t.Error("a connection lives on without the hub")
+				t.Error("a connection survived the hub")
 			}
 			r.list(ann, api.FleetListInput{}, "all to be away", func(all []api.FleetMachine) bool { return len(all) == 1 && all[0].State == api.FleetAway })
 			if wiped {
@@ -229,8 +229,9 @@ func TestAMachineIsBackWhenTheHubIs(t *testing.T) {
 	}
 }
 
-// A dashboard keeps a connection to each machine that it shows, so a large fleet is not told of.
-func TestAFewMachinesAreToldOfAsLinksAre(t *testing.T) {
+// A dashboard keeps a connection to each machine listed, so only small fleets are listed one by
+// one.
+func TestFewListsMachinesOfSmallFleet(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	box := r.machine("box")
@@ -241,10 +242,10 @@ func TestAFewMachinesAreToldOfAsLinksAre(t *testing.T) {
 	}
 	c.Person = path
 	told := make(chan api.Machine, 100)
-	f := &fleet.Fleet{Log: slog.New(slog.DiscardHandler), Tell: func(m *api.Machine) { told <- *m }}
+	f := &fleet.Fleet{Log: slog.New(slog.DiscardHandler), Notify: func(m *api.Machine) { told <- *m }}
 	f.Set(c)
 	defer f.Close()
-	r.until("it to be among the few", func() bool {
+	r.until("the machine to be listed", func() bool {
 		few, _ := f.Few(t.Context())
 		return len(few) == 1 && few[0].Name == "box" && few[0].State == api.MachineConnected
 	})

@@ -13,8 +13,8 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
-// issued are the credentials of a user of an account.
-func issued(t *testing.T, account nkeys.KeyPair, u User, change func(*jwt.UserClaims)) Credentials {
+// newCredentials returns the credentials of a new user of an account.
+func newCredentials(t *testing.T, account nkeys.KeyPair, u User, change func(*jwt.UserClaims)) Credentials {
 	t.Helper()
 	key, err := nkeys.CreateUser()
 	if err != nil {
@@ -39,7 +39,7 @@ func issued(t *testing.T, account nkeys.KeyPair, u User, change func(*jwt.UserCl
 	return Credentials{User: u, JWT: token, key: key, issuer: issuer}
 }
 
-func TestAMachineServesOnlyWhomItsFleetHasSigned(t *testing.T) {
+func TestMachineServesOnlyPeopleOfItsFleet(t *testing.T) {
 	t.Parallel()
 	account, err := nkeys.CreateAccount()
 	if err != nil {
@@ -49,11 +49,11 @@ func TestAMachineServesOnlyWhomItsFleetHasSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := issued(t, account, User{Kind: KindMachine, Name: "box"}, nil)
+	box := newCredentials(t, account, User{Kind: KindMachine, Name: "box"}, nil)
 	annUser := User{Kind: KindPerson, Name: "ann", Role: api.RoleRead}
-	ann := issued(t, account, annUser, nil)
+	ann := newCredentials(t, account, annUser, nil)
 	ask := func(c Credentials, to string, change func(*openRequest)) []byte {
-		data, err := c.request(to, newID(), transport.Preface{Origin: "ann@laptop"})
+		data, err := c.signRequest(to, newID(), transport.Preface{Origin: "ann@laptop"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,10 +70,10 @@ func TestAMachineServesOnlyWhomItsFleetHasSigned(t *testing.T) {
 		}
 		return data
 	}
-	if _, v, err := box.check(ask(ann, "box", nil), "box", "ann"); err != nil || v.Person != "ann" || v.Role != api.RoleRead || v.Origin != "ann@laptop" {
+	if _, v, err := box.verifyRequest(ask(ann, "box", nil), "box", "ann"); err != nil || v.Person != "ann" || v.Role != api.RoleRead || v.Origin != "ann@laptop" {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	bob := issued(t, account, User{Kind: KindPerson, Name: "bob", Role: api.RoleAdmin}, nil)
+	bob := newCredentials(t, account, User{Kind: KindPerson, Name: "bob", Role: api.RoleAdmin}, nil)
 	for _, c := range []struct {
 		name   string
 		data   []byte
@@ -88,45 +88,45 @@ func TestAMachineServesOnlyWhomItsFleetHasSigned(t *testing.T) {
 		{"an id that is a wildcard", ask(ann, "box", func(r *openRequest) { r.ID = "*" }), "ann", "its id is invalid"},
 		{"another origin", ask(ann, "box", func(r *openRequest) { r.Who = json.RawMessage(`{"origin":"root@hub"}`) }), "ann", "its signature is wrong"},
 		{"the JWT of an admin", ask(ann, "box", func(r *openRequest) { r.JWT = bob.JWT }), "bob", "its signature is wrong"},
-		{"on the subject of another person", ask(ann, "box", nil), "bob", "its sender has no role"},
-		{"of another fleet", ask(issued(t, foreign, annUser, nil), "box", nil), "ann", "another fleet"},
+		{"the subject of another person", ask(ann, "box", nil), "bob", "its sender has no role"},
+		{"a key of another fleet", ask(newCredentials(t, foreign, annUser, nil), "box", nil), "ann", "another fleet"},
 		{"a machine's key", ask(box, "box", nil), "box", "its sender has no role"},
-		{"an unknown role", ask(issued(t, account, User{Kind: KindPerson, Name: "ann", Role: "root"}, nil), "box", nil), "ann", "its sender has no role"},
-		{"that has expired", ask(issued(t, account, annUser, func(c *jwt.UserClaims) { c.Expires = time.Now().Add(-time.Hour).Unix() }), "box", nil), "ann", "expired, or is not valid yet; compare the clocks"},
-		{"that is not valid yet", ask(issued(t, account, annUser, func(c *jwt.UserClaims) { c.NotBefore = time.Now().Add(time.Hour).Unix() }), "box", nil), "ann", "compare the clocks"},
+		{"an unknown role", ask(newCredentials(t, account, User{Kind: KindPerson, Name: "ann", Role: "root"}, nil), "box", nil), "ann", "its sender has no role"},
+		{"an expired key", ask(newCredentials(t, account, annUser, func(c *jwt.UserClaims) { c.Expires = time.Now().Add(-time.Hour).Unix() }), "box", nil), "ann", "expired, or is not valid yet; compare the clocks"},
+		{"a key not valid yet", ask(newCredentials(t, account, annUser, func(c *jwt.UserClaims) { c.NotBefore = time.Now().Add(time.Hour).Unix() }), "box", nil), "ann", "compare the clocks"},
 	} {
-		if _, v, err := box.check(c.data, "box", c.person); err == nil || !strings.Contains(err.Error(), c.words) {
+		if _, v, err := box.verifyRequest(c.data, "box", c.person); err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %+v, %v; want %q", c.name, v, err, c.words)
 		}
 	}
 }
 
-func TestARequestIsAnsweredOnce(t *testing.T) {
+func TestRequestIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
-	var r recent
-	if !r.add("a") || r.add("a") {
-		t.Error("the same id was taken twice, or not at all")
+	var r recentIDs
+	if !r.addID("a") || r.addID("a") {
+		t.Error("an id was accepted twice, or never")
 	}
-	for range mostRecent {
-		r.add(newID())
+	for range maxRecentIDs {
+		r.addID(newID())
 	}
-	if len(r.known) > mostRecent || len(r.order) > mostRecent {
+	if len(r.known) > maxRecentIDs || len(r.order) > maxRecentIDs {
 		t.Errorf("%d ids are kept", len(r.known))
 	}
 }
 
-// Attempts come from the first pause to the longest, no two machines at the same time.
-func TestAttemptsComeLessAndLessOften(t *testing.T) {
+// The delay grows to the maximum, and differs between machines.
+func TestReconnectDelayGrowsAndVaries(t *testing.T) {
 	t.Parallel()
 	for attempt := range 100 {
-		longest := min(firstPause<<min(max(attempt-1, 0), 10), longestPause)
-		if p := pause(attempt); p < longest/2 || p > longest {
+		longest := min(minDelay<<min(max(attempt-1, 0), 10), maxDelay)
+		if p := reconnectDelay(attempt); p < longest/2 || p > longest {
 			t.Errorf("attempt %d comes after %v", attempt, p)
 		}
 	}
 	different := map[time.Duration]bool{}
 	for range 20 {
-		different[pause(8)] = true
+		different[reconnectDelay(8)] = true
 	}
 	if len(different) < 10 {
 		t.Errorf("%d different pauses of 20", len(different))

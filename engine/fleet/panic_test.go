@@ -16,10 +16,10 @@ import (
 	"tandem/tests/needs"
 )
 
-// stumbler panics when it is called the first time.
+// A stumbler panics on its first call.
 type stumbler struct{ calls atomic.Int32 }
 
-func (s *stumbler) step() {
+func (s *stumbler) panicOnce() {
 	if s.calls.Add(1) == 1 {
 		panic("stumbled")
 	}
@@ -33,7 +33,7 @@ func TestMachineStaysInTheFleetAfterAPanic(t *testing.T) {
 	m := &fleet.Machine{
 		Hello: transport.Hello{Version: "1.2.3", Protocol: 1}, Log: slog.New(slog.DiscardHandler),
 		Accept: func(c net.Conn, _ fleet.Visitor) error {
-			accept.step()
+			accept.panicOnce()
 			go func() {
 				defer c.Close()
 				_, _ = io.WriteString(c, "hello")
@@ -41,7 +41,7 @@ func TestMachineStaysInTheFleetAfterAPanic(t *testing.T) {
 			return nil
 		},
 		Events: func(ctx context.Context, send func(api.Event) error) error {
-			events.step()
+			events.panicOnce()
 			err := send(api.Event{Type: api.EventSnapshot, Processes: []api.Process{{ID: "p", State: api.StateRunning}}})
 			<-ctx.Done()
 			return errors.Join(err, ctx.Err())
@@ -55,7 +55,7 @@ func TestMachineStaysInTheFleetAfterAPanic(t *testing.T) {
 	r.list(ann, api.FleetListInput{Rows: true}, "the machine's process", func(all []api.FleetMachine) bool { return len(all) == 1 && all[0].Processes == 1 })
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan struct{})
-	go func() { // this one is never answered
+	go func() { // never answered
 		defer close(failed)
 		_, _, _ = ann.Open(ctx, "web-1", transport.Preface{})
 	}()

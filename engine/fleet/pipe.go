@@ -18,80 +18,81 @@ import (
 	"tandem/engine/panics"
 )
 
-// A Pipe is a connection through the hub: bytes in both directions, in order. Who
-// reads asks for blocks, and who writes sends no more than was asked for, so that a
-// slow reader leaves nothing at the hub.
+// A Pipe is a connection through the hub that carries bytes in both directions, in order. The
+// reader grants credit and the writer sends no more than that, so that a slow reader leaves nothing
+// queued at the hub.
 //
-// A message is a kind, a number that counts the messages of its direction, and what
-// the kind says. One that is missing ends the pipe.
+// A message consists of a kind, a sequence number of its direction, and a body. A missing message
+// ends the pipe.
 type Pipe struct {
 	conn *conn
 	to   string // subject
 	sub  *nats.Subscription
-	peer string // for people
+	peer string // for messages
 
-	sending sync.Mutex // of what goes out: its numbers have to be in order
-	sent    uint32
-	said    time.Time // when something went out last
+	sendMu   sync.Mutex // guards the outgoing direction: numbers must be sent in order
+	nextSent uint32
+	lastSent time.Time // time of the last message sent
 
-	mu       sync.Mutex
-	changed  chan struct{} // is closed, and another one made, with each change
-	got      [][]byte      // not read yet
-	waiting  int           // bytes of it
-	heard    uint32
-	heardAt  time.Time
-	owed     int // bytes that were read and not asked for again
-	allowed  int // bytes that may be sent
-	hello    []byte
-	from     string // subject of the hello
-	err      error  // for readers, behind what is in got; for writers at once
-	closed   bool
-	readBy   deadline
-	writeBy  deadline
-	watching *time.Timer
+	mu            sync.Mutex
+	changed       chan struct{} // closed and replaced with each change
+	queue         [][]byte      // not read yet
+	queued        int           // bytes in queue
+	nextReceived  uint32        // sequence number of the next message
+	lastReceived  time.Time
+	consumed      int // bytes read for which no credit was granted yet
+	credit        int // bytes that may be sent
+	hello         []byte
+	helloSubject  string // subject of the hello
+	err           error  // for readers after the queue, for writers at once
+	closed        bool
+	readDeadline  deadline
+	writeDeadline deadline
+	aliveTimer    *time.Timer
 }
 
 // Kinds of messages.
 const (
-	kindHello = 'h' // the first from the machine: what it is
-	kindData  = 'd'
-	kindAsk   = 'a' // so many bytes more may come
-	kindAlive = 'k'
-	kindEnd   = 'e' // nothing more comes; with an api.Error if that is why
+	kindHello  = 'h' // first message of the machine: its description
+	kindData   = 'd'
+	kindCredit = 'a' // grants this many more bytes
+	kindAlive  = 'k'
+	kindEnd    = 'e' // end of the direction; with an api.Error as the reason
 )
 
 const (
-	// window is how much may be on the way to a reader.
+	// window is how many bytes may be in flight to a reader.
 	window = 256 << 10
-	// block bounds a message.
-	block = 32 << 10
-	// aliveStep is how long a pipe may say nothing, aliveMost after how long of that the
-	// other end is gone.
-	aliveStep, aliveMost = 4 * time.Second, 12 * time.Second
+	// maxBlock limits the size of a message.
+	maxBlock = 32 << 10
+	// aliveInterval is the longest silence of a pipe's end, aliveTimeout the silence after which
+	// the other end counts as gone.
+	aliveInterval, aliveTimeout = 4 * time.Second, 12 * time.Second
 
 	headSize = 5
 )
 
-// errGone says that the other end is not there.
-var errGone = errors.New("it stopped sending")
+// errSilent is the error of a pipe whose other end has gone silent.
+var errSilent = errors.New("it stopped sending")
 
-// newPipe subscribes to what comes; nothing is sent yet.
+// newPipe subscribes to from. Nothing is sent yet.
 func (l *conn) newPipe(from, to, peer string) (*Pipe, error) {
-	p := &Pipe{conn: l, to: to, peer: peer, changed: make(chan struct{}), allowed: window, heardAt: time.Now(), said: time.Now()}
-	if err := l.keep(p); err != nil {
+	p := &Pipe{conn: l, to: to, peer: peer, changed: make(chan struct{}), credit: window, lastReceived: time.Now(), lastSent: time.Now()}
+	if err := l.addPipe(p); err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
-	p.watching = time.AfterFunc(aliveStep, panics.Logged(l.log, "fleet: pipe", p.watch))
+	p.aliveTimer = time.AfterFunc(aliveInterval, panics.Logged(l.log, "fleet: pipe", p.checkAlive))
 	p.mu.Unlock()
-	sub, err := l.subscribe(from, "", p.receive)
+	sub, err := l.subscribe(from, "", p.receiveMessage)
 	if err != nil {
-		p.fail(err)
+		p.failWith(err)
 		return nil, err
 	}
-	_ = sub.SetPendingLimits(-1, -1) // the window is the limit
+	_ = sub.SetPendingLimits(-1, -1) // limited by window
 	p.mu.Lock()
 	p.sub = sub
+	// The pipe may have failed before sub was stored.
 	over := p.closed
 	p.mu.Unlock()
 	if over {
@@ -100,57 +101,57 @@ func (l *conn) newPipe(from, to, peer string) (*Pipe, error) {
 	return p, nil
 }
 
-// send sends a message.
-func (p *Pipe) send(kind byte, body []byte) error {
-	p.sending.Lock()
-	defer p.sending.Unlock()
+// sendMessage sends a message.
+func (p *Pipe) sendMessage(kind byte, body []byte) error {
+	p.sendMu.Lock()
+	defer p.sendMu.Unlock()
 	if p.to == "" {
-		return nil // nobody has answered yet
+		return nil // OpenAny: no machine has answered yet
 	}
 	message := make([]byte, headSize, headSize+len(body))
 	message[0] = kind
-	binary.BigEndian.PutUint32(message[1:], p.sent)
-	p.sent++
-	p.said = time.Now()
+	binary.BigEndian.PutUint32(message[1:], p.nextSent)
+	p.nextSent++
+	p.lastSent = time.Now()
 	return p.conn.nats.Publish(p.to, append(message, body...))
 }
 
-// receive takes what comes. It never blocks.
-func (p *Pipe) receive(m *nats.Msg) {
+// receiveMessage processes a message. It never blocks.
+func (p *Pipe) receiveMessage(m *nats.Msg) {
 	if len(m.Data) < headSize {
 		return
 	}
 	kind, number, body := m.Data[0], binary.BigEndian.Uint32(m.Data[1:]), m.Data[headSize:]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if number != p.heard {
-		p.endWith(errors.New("messages were lost"))
+	if number != p.nextReceived {
+		p.setError(errors.New("messages were lost"))
 		return
 	}
-	p.heard++
-	p.heardAt = time.Now()
+	p.nextReceived++
+	p.lastReceived = time.Now()
 	switch kind {
 	case kindHello:
-		p.hello, p.from = body, m.Subject
+		p.hello, p.helloSubject = body, m.Subject
 	case kindData:
-		if p.waiting += len(body); p.waiting > window {
-			p.endWith(errors.New("more data arrived than requested"))
+		if p.queued += len(body); p.queued > window {
+			p.setError(errors.New("more data arrived than requested"))
 			return
 		}
-		p.got = append(p.got, body)
-	case kindAsk:
+		p.queue = append(p.queue, body)
+	case kindCredit:
 		if len(body) == 4 {
-			p.allowed += int(binary.BigEndian.Uint32(body))
+			p.credit += int(binary.BigEndian.Uint32(body))
 		}
 	case kindEnd:
-		p.endWith(endOf(body))
+		p.setError(closeReason(body))
 		return
 	}
-	p.tell()
+	p.wakeWaiters()
 }
 
-// endOf is why the other end has closed.
-func endOf(body []byte) error {
+// closeReason decodes why the other end closed.
+func closeReason(body []byte) error {
 	var e api.Error
 	if len(body) == 0 || json.Unmarshal(body, &e) != nil || e.Message == "" {
 		return io.EOF
@@ -158,75 +159,75 @@ func endOf(body []byte) error {
 	return &e
 }
 
-// tell wakes who waits. The lock is held.
-func (p *Pipe) tell() {
+// wakeWaiters wakes everything waiting for a change. p.mu is held.
+func (p *Pipe) wakeWaiters() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// endWith says why nothing more comes or goes. The lock is held.
-func (p *Pipe) endWith(err error) {
+// setError records why the pipe has ended. p.mu is held.
+func (p *Pipe) setError(err error) {
 	if p.err == nil {
 		p.err = err
-		p.tell()
+		p.wakeWaiters()
 	}
 }
 
-// fail ends a pipe without a word to the other end.
-func (p *Pipe) fail(err error) {
+// failWith ends a pipe without notifying the other end.
+func (p *Pipe) failWith(err error) {
 	p.mu.Lock()
-	p.endWith(err)
+	p.setError(err)
 	p.mu.Unlock()
-	p.leave()
+	p.release()
 }
 
-// watch says that this end is there, and sees whether the other one is.
-func (p *Pipe) watch() {
+// checkAlive sends a sign of life if necessary and checks for one from the other end.
+func (p *Pipe) checkAlive() {
 	p.mu.Lock()
-	silent, over := time.Since(p.heardAt), p.closed
+	silent, over := time.Since(p.lastReceived), p.closed
 	p.mu.Unlock()
-	p.sending.Lock()
-	quiet := time.Since(p.said)
-	p.sending.Unlock()
+	p.sendMu.Lock()
+	quiet := time.Since(p.lastSent)
+	p.sendMu.Unlock()
 	switch {
 	case over:
 		return
-	case silent > aliveMost:
-		p.fail(errGone)
+	case silent > aliveTimeout:
+		p.failWith(errSilent)
 		return
-	case quiet >= aliveStep/2:
-		_ = p.send(kindAlive, nil) // a connection that is lost ends the pipe by itself
+	case quiet >= aliveInterval/2:
+		_ = p.sendMessage(kindAlive, nil) // if the connection is lost, the pipe fails anyway
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.closed {
-		p.watching.Reset(aliveStep)
+		p.aliveTimer.Reset(aliveInterval)
 	}
 }
 
-// leave gives up what a pipe holds.
-func (p *Pipe) leave() {
+// release frees the pipe's resources.
+func (p *Pipe) release() {
 	p.mu.Lock()
 	p.closed = true
 	sub := p.sub
-	if p.watching != nil {
-		p.watching.Stop()
+	if p.aliveTimer != nil {
+		p.aliveTimer.Stop()
 	}
-	p.readBy.stop()
-	p.writeBy.stop()
-	p.tell()
+	p.readDeadline.stopTimer()
+	p.writeDeadline.stopTimer()
+	p.wakeWaiters()
 	p.mu.Unlock()
-	p.conn.forget(p)
+	p.conn.removePipe(p)
 	if sub != nil {
 		_ = sub.Unsubscribe()
 	}
 }
 
-// greeting waits for what the other end says first, and tells on which subject it did.
-func (p *Pipe) greeting(ctx context.Context) (hello []byte, from string, err error) {
+// waitHello waits for the machine's hello and returns the subject on which it arrived.
+func (p *Pipe) waitHello(ctx context.Context) (hello []byte, from string, err error) {
 	for {
 		p.mu.Lock()
-		hello, from, err, changed := p.hello, p.from, p.err, p.changed
+		hello, from, err, changed := p.hello, p.helloSubject, p.err, p.changed
 		p.mu.Unlock()
 		switch {
 		case hello != nil:
@@ -242,16 +243,16 @@ func (p *Pipe) greeting(ctx context.Context) (hello []byte, from string, err err
 	}
 }
 
-// settle says where a pipe leads that was opened to whoever answers.
-func (p *Pipe) settle(to, peer string) {
-	p.sending.Lock()
-	defer p.sending.Unlock()
+// setPeer sets the peer of a pipe once a machine has answered.
+func (p *Pipe) setPeer(to, peer string) {
+	p.sendMu.Lock()
+	defer p.sendMu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.to, p.peer = to, peer
 }
 
-// Read reads, and asks for more once it has read a good part of what it asked for.
+// Read reads from the pipe. It grants new credit after a quarter of the window, to save messages.
 func (p *Pipe) Read(b []byte) (int, error) {
 	for {
 		p.mu.Lock()
@@ -259,30 +260,30 @@ func (p *Pipe) Read(b []byte) (int, error) {
 		case p.closed && p.err == nil:
 			p.mu.Unlock()
 			return 0, net.ErrClosed
-		case p.readBy.over():
+		case p.readDeadline.isOver():
 			p.mu.Unlock()
 			return 0, os.ErrDeadlineExceeded
-		case len(p.got) > 0:
-			n := copy(b, p.got[0])
-			if p.got[0] = p.got[0][n:]; len(p.got[0]) == 0 {
-				p.got[0] = nil
-				p.got = p.got[1:]
+		case len(p.queue) > 0:
+			n := copy(b, p.queue[0])
+			if p.queue[0] = p.queue[0][n:]; len(p.queue[0]) == 0 {
+				p.queue[0] = nil
+				p.queue = p.queue[1:]
 			}
-			p.waiting -= n
-			p.owed += n
+			p.queued -= n
+			p.consumed += n
 			ask := 0
-			if p.owed >= window/4 {
-				ask, p.owed = p.owed, 0
+			if p.consumed >= window/4 {
+				ask, p.consumed = p.consumed, 0
 			}
 			p.mu.Unlock()
 			if ask > 0 {
-				_ = p.send(kindAsk, binary.BigEndian.AppendUint32(nil, uint32(ask))) // what it fails for ends the pipe
+				_ = p.sendMessage(kindCredit, binary.BigEndian.AppendUint32(nil, uint32(ask))) // if it fails, the pipe ends
 			}
 			return n, nil
 		case p.err != nil:
 			err := p.err
 			p.mu.Unlock()
-			return 0, p.named(err)
+			return 0, p.withPeer(err)
 		case len(b) == 0:
 			p.mu.Unlock()
 			return 0, nil
@@ -293,8 +294,9 @@ func (p *Pipe) Read(b []byte) (int, error) {
 	}
 }
 
-// named says of an error of the way whose it is; ends and refusals stay as they are.
-func (p *Pipe) named(err error) error {
+// withPeer adds the peer to an error of the connection. io.EOF and API errors are returned
+// unchanged.
+func (p *Pipe) withPeer(err error) error {
 	var refused *api.Error
 	if errors.Is(err, io.EOF) || errors.As(err, &refused) {
 		return err
@@ -302,15 +304,15 @@ func (p *Pipe) named(err error) error {
 	return fmt.Errorf("%s: %w", p.peer, err)
 }
 
-// Write sends as much as the other end has asked for, and waits for it to ask for more.
+// Write sends within the credit and blocks until the other end grants more.
 func (p *Pipe) Write(b []byte) (n int, err error) {
 	for len(b) > 0 {
-		part, err := p.room(min(len(b), block))
+		part, err := p.takeCredit(min(len(b), maxBlock))
 		if err != nil {
 			return n, err
 		}
-		if err := p.send(kindData, b[:part]); err != nil {
-			return n, p.named(err)
+		if err := p.sendMessage(kindData, b[:part]); err != nil {
+			return n, p.withPeer(err)
 		}
 		n += part
 		b = b[part:]
@@ -318,8 +320,8 @@ func (p *Pipe) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// room takes part of what may be sent.
-func (p *Pipe) room(want int) (int, error) {
+// takeCredit waits for credit and takes up to want bytes of it.
+func (p *Pipe) takeCredit(want int) (int, error) {
 	for {
 		p.mu.Lock()
 		switch {
@@ -332,13 +334,13 @@ func (p *Pipe) room(want int) (int, error) {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrClosedPipe
 			}
-			return 0, p.named(err)
-		case p.writeBy.over():
+			return 0, p.withPeer(err)
+		case p.writeDeadline.isOver():
 			p.mu.Unlock()
 			return 0, os.ErrDeadlineExceeded
-		case p.allowed > 0:
-			part := min(want, p.allowed)
-			p.allowed -= part
+		case p.credit > 0:
+			part := min(want, p.credit)
+			p.credit -= part
 			p.mu.Unlock()
 			return part, nil
 		}
@@ -348,7 +350,7 @@ func (p *Pipe) room(want int) (int, error) {
 	}
 }
 
-// Close ends the pipe, and tells the other end.
+// Close ends the pipe and notifies the other end.
 func (p *Pipe) Close() error { return p.closeWith(nil) }
 
 func (p *Pipe) closeWith(why *api.Error) error {
@@ -360,21 +362,21 @@ func (p *Pipe) closeWith(why *api.Error) error {
 	}
 	var body []byte
 	if why != nil {
-		body, _ = json.Marshal(why) // texts
+		body, _ = json.Marshal(why) // plain texts: cannot fail
 	}
-	_ = p.send(kindEnd, body) // one that is lost is noticed there by the silence
-	p.leave()
+	_ = p.sendMessage(kindEnd, body) // if it is lost, the other end times out
+	p.release()
 	return nil
 }
 
-// SetDeadline and the two others are those of a net.Conn.
+// SetDeadline, SetReadDeadline and SetWriteDeadline implement net.Conn.
 func (p *Pipe) SetDeadline(t time.Time) error {
 	_ = p.SetReadDeadline(t)
 	return p.SetWriteDeadline(t)
 }
 
-func (p *Pipe) SetReadDeadline(t time.Time) error  { return p.setDeadline(&p.readBy, t) }
-func (p *Pipe) SetWriteDeadline(t time.Time) error { return p.setDeadline(&p.writeBy, t) }
+func (p *Pipe) SetReadDeadline(t time.Time) error  { return p.setDeadline(&p.readDeadline, t) }
+func (p *Pipe) SetWriteDeadline(t time.Time) error { return p.setDeadline(&p.writeDeadline, t) }
 
 func (p *Pipe) setDeadline(d *deadline, t time.Time) error {
 	p.mu.Lock()
@@ -382,40 +384,40 @@ func (p *Pipe) setDeadline(d *deadline, t time.Time) error {
 	if p.closed {
 		return net.ErrClosed
 	}
-	d.set(t, func() {
+	d.setTime(t, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.tell()
+		p.wakeWaiters()
 	})
-	p.tell()
+	p.wakeWaiters()
 	return nil
 }
 
-// A deadline is when waiting ends.
+// A deadline is a time at which waiting ends.
 type deadline struct {
-	at    time.Time // zero: never
+	at    time.Time // zero: none
 	timer *time.Timer
 }
 
-// set calls wake then.
-func (d *deadline) set(at time.Time, wake func()) {
-	d.stop()
+// setTime sets the deadline; wake is called when it expires.
+func (d *deadline) setTime(at time.Time, wake func()) {
+	d.stopTimer()
 	d.at = at
 	if left := time.Until(at); !at.IsZero() && left > 0 {
 		d.timer = time.AfterFunc(left, wake)
 	}
 }
 
-func (d *deadline) over() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
+func (d *deadline) isOver() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
 
-func (d *deadline) stop() {
+func (d *deadline) stopTimer() {
 	if d.timer != nil {
 		d.timer.Stop()
 		d.timer = nil
 	}
 }
 
-// An address of a pipe is who is at the other end.
+// An address is the name of a pipe's end, as a net.Addr.
 type address string
 
 func (a address) Network() string { return "fleet" }

@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	// rttBeats is how many of them come for each time that it measures the way to the hub.
+	// rttBeats is the number of heartbeats between measurements of the round-trip time.
 	rttBeats = 6
-	// refreshStep is after how long a machine writes all its rows again. The bucket
-	// forgets those that nobody writes.
-	refreshStep = 4 * time.Hour
-	// settle is how long changes are gathered.
-	settle = 20 * time.Millisecond
-	// spreadOut is within what time after a connection a machine writes all its rows.
-	spreadOut = 2 * time.Second
-	// shownText bounds a command line and an error in a row.
-	shownText = 200
-	// checkStep is how often a machine checks that one of its rows is still stored.
-	checkStep = 30 * time.Second
-	// lastWord bounds how long a machine takes to say that it goes.
-	lastWord = time.Second
+	// refreshInterval is the time between rewrites of all rows. The bucket drops rows not written
+	// for a day.
+	refreshInterval = 4 * time.Hour
+	// batchTime is how long changes are collected.
+	batchTime = 20 * time.Millisecond
+	// refreshSpread is the period after connecting within which a machine rewrites its rows.
+	refreshSpread = 2 * time.Second
+	// maxText limits a command line or error in a row, in bytes.
+	maxText = 200
+	// checkInterval is how often a machine checks that one of its rows is still stored.
+	checkInterval = 30 * time.Second
+	// goodbyeTimeout limits how long a machine takes to announce its shutdown.
+	goodbyeTimeout = time.Second
 )
 
 // A hostRow is the value of a machine in HostsBucket.
@@ -40,11 +40,11 @@ type hostRow struct {
 	Name    string            `json:"name"`
 	Labels  map[string]string `json:"labels,omitempty"`
 	Version string            `json:"version"`
-	Epoch   string            `json:"epoch"` // of its engine: rows of others are left over
+	Epoch   string            `json:"epoch"` // of its engine; process rows with another one are stale
 	States  map[api.State]int `json:"states,omitempty"`
 	Failed  int               `json:"failed,omitempty"`
-	RTTMS   float64           `json:"rtt_ms,omitempty"` // to the hub and back
-	Gone    bool              `json:"gone,omitempty"`   // its engine has ended in order
+	RTTMS   float64           `json:"rtt_ms,omitempty"` // round-trip time to the hub
+	Gone    bool              `json:"gone,omitempty"`   // its engine was stopped normally
 }
 
 // A processRow is the value of a session or process in ProcessesBucket.
@@ -53,27 +53,37 @@ type processRow struct {
 	api.Process
 }
 
-// A presence is what a machine tells of itself.
+// A presence publishes a machine's rows and keeps them published.
+//
+// Publishing alone is not enough: NATS silently loses a message sent while its servers elect a
+// leader, and a hub can lose its store. So every row asks for a confirmation and is sent again
+// until it gets one, after growing delays because the hub may be overloaded. The confirmation
+// repeats a serial number with a secret start, as any member can send messages to this machine's
+// inbox.
+//
+// Confirmed rows are checked one at a time: one is rewritten on the condition that it is still
+// stored unchanged, and if the hub rejects that, all rows are written again. They are also
+// rewritten every few hours, because the bucket drops old rows.
 type presence struct {
-	user User
-	host hostRow
-	kick chan struct{} // something is to be written
-	back chan struct{} // there is a connection again
+	user      User
+	host      hostRow
+	changed   chan struct{} // rows are to be written
+	connected chan struct{} // connected again
 
-	step, storedWait time.Duration // see Machine
+	beatInterval, storedWait time.Duration // see Machine
 
-	mu     sync.Mutex
-	rows   map[string]processRow
-	dirty  map[string]bool    // rows to be written, or, if they are gone, deleted
-	sent   map[string]sending // rows of which the hub has not said yet that they are stored
-	serial int64              // number of the last message sent; starts at a secret value
+	mu      sync.Mutex
+	rows    map[string]processRow
+	dirty   map[string]bool         // rows to write, or to delete if missing in rows
+	pending map[string]pendingWrite // rows not confirmed by the hub yet
+	serial  int64                   // number of the last message sent; starts at a secret value
 
-	numbers map[string]uint64 // stream sequence numbers of stored rows
-	checked string            // the row to write only if it is still stored
+	sequences map[string]uint64 // stream sequence numbers of stored rows
+	checked   string            // row to write only if it is still stored
 }
 
-// A sending is what was written of a row last.
-type sending struct {
+// A pendingWrite is the last unconfirmed write of a row.
+type pendingWrite struct {
 	serial int64
 	at     time.Time
 	wait   time.Duration // until it is written again
@@ -90,12 +100,12 @@ func newPresence(u User, m *Machine) *presence {
 	}
 	return &presence{
 		user: u, host: hostRow{Name: u.Name, Labels: labels, Version: m.Hello.Version, Epoch: newID()[:8]}, serial: rand.Int64N(1 << 62),
-		step: cmp.Or(m.BeatStep, 5*time.Second), storedWait: cmp.Or(m.StoredWait, 8*time.Second),
-		kick: make(chan struct{}, 1), back: make(chan struct{}, 1), rows: map[string]processRow{}, dirty: map[string]bool{}, sent: map[string]sending{}, numbers: map[string]uint64{},
+		beatInterval: cmp.Or(m.BeatStep, 5*time.Second), storedWait: cmp.Or(m.StoredWait, 8*time.Second),
+		changed: make(chan struct{}, 1), connected: make(chan struct{}, 1), rows: map[string]processRow{}, dirty: map[string]bool{}, pending: map[string]pendingWrite{}, sequences: map[string]uint64{},
 	}
 }
 
-// nudge sends on a channel with room for one, which is enough.
+// nudge sends on a channel with a buffer of one, unless it is full.
 func nudge(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -103,17 +113,17 @@ func nudge(c chan struct{}) {
 	}
 }
 
-func (p *presence) reconnected() { nudge(p.back) }
+func (p *presence) onReconnect() { nudge(p.connected) }
 
-// follow takes in what runs until ctx ends.
-func (p *presence) follow(ctx context.Context, events func(context.Context, func(api.Event) error) error) {
+// followEvents updates the rows until ctx is done.
+func (p *presence) followEvents(ctx context.Context, events func(context.Context, func(api.Event) error) error) {
 	for ctx.Err() == nil {
-		_ = events(ctx, p.take) // a reader that fell behind begins again
-		_ = sleep.For(ctx, firstPause)
+		_ = events(ctx, p.applyEvent) // a reader that falls behind starts over
+		_ = sleep.For(ctx, minDelay)
 	}
 }
 
-func (p *presence) take(e api.Event) error {
+func (p *presence) applyEvent(e api.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e.Type {
@@ -121,25 +131,26 @@ func (p *presence) take(e api.Event) error {
 		for id := range p.rows {
 			p.dirty[id] = true
 		}
+		// Rows not in the snapshot stay dirty and are deleted.
 		clear(p.rows)
 		for _, proc := range e.Processes {
-			p.put(proc)
+			p.setRow(proc)
 		}
 	case api.EventProcess:
-		p.put(*e.Process)
+		p.setRow(*e.Process)
 	case api.EventRemoved:
 		delete(p.rows, e.ID)
 		p.dirty[e.ID] = true
 	default:
 		return nil
 	}
-	nudge(p.kick)
+	nudge(p.changed)
 	return nil
 }
 
-// put keeps the row of a process. The lock is held.
-func (p *presence) put(proc api.Process) {
-	row := processRow{p.host.Epoch, small(proc)}
+// setRow stores the row of a process. p.mu is held.
+func (p *presence) setRow(proc api.Process) {
+	row := processRow{p.host.Epoch, listFields(proc)}
 	if was, ok := p.rows[proc.ID]; ok && !p.dirty[proc.ID] && reflect.DeepEqual(was, row) {
 		return
 	}
@@ -147,21 +158,23 @@ func (p *presence) put(proc api.Process) {
 	p.dirty[proc.ID] = true
 }
 
-// bounded is the beginning of a text that is long.
-func bounded(text string) string {
-	if len(text) <= shownText {
+// shortenText returns text, cut if it is too long.
+func shortenText(text string) string {
+	if len(text) <= maxText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:shownText], "") + "…"
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
-// small is what of a process others see in a list.
-func small(p api.Process) api.Process {
-	if p.Kind != api.KindSession { // a shell that was left has not failed, whatever its exit status
+// listFields returns the fields of a process shown in lists.
+func listFields(p api.Process) api.Process {
+	// Keep a session's arguments: they show whether it is a shell, whose exit status does not count
+	// as a failure.
+	if p.Kind != api.KindSession {
 		p.Argv = nil
 	}
-	if len(p.Command) > shownText {
-		p.Command, p.Argv = bounded(p.Command), nil
+	if len(p.Command) > maxText {
+		p.Command, p.Argv = shortenText(p.Command), nil
 	}
 	var supervision *api.Supervision
 	if s := p.Supervision; s != nil && (s.Restarts > 0 || s.Ready != nil) {
@@ -170,53 +183,54 @@ func small(p api.Process) api.Process {
 	return api.Process{
 		ID: p.ID, Kind: p.Kind, Name: p.Name, State: p.State, PID: p.PID, CWD: p.CWD, Command: p.Command, Argv: p.Argv, Actor: p.Actor, From: p.From,
 		StartedAt: p.StartedAt, ExitedAt: p.ExitedAt, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal, ExitUnknown: p.ExitUnknown,
-		Error: bounded(p.Error), WaitsFor: p.WaitsFor, KeepAlive: p.KeepAlive, Supervision: supervision, Terminal: p.Terminal, Agent: p.Agent,
+		Error: shortenText(p.Error), WaitsFor: p.WaitsFor, KeepAlive: p.KeepAlive, Supervision: supervision, Terminal: p.Terminal, Agent: p.Agent,
 	}
 }
 
-// run writes until ctx ends, and says then that the machine goes.
+// run writes rows until ctx is done, and then announces the machine's shutdown.
 func (p *presence) run(ctx context.Context, l *conn, checkEvery time.Duration) {
 	check := time.NewTicker(checkEvery)
 	defer check.Stop()
 	beat := time.NewTimer(0)
 	defer beat.Stop()
-	refresh := time.NewTimer(refreshStep)
+	refresh := time.NewTimer(refreshInterval)
 	defer refresh.Stop()
 	beats := 0
 	for {
 		select {
 		case <-ctx.Done():
-			if l.now() == nil {
+			if l.state() == nil {
 				p.host.Gone = true
-				p.beat(l)
-				_ = l.nats.FlushTimeout(lastWord)
+				p.sendHeartbeat(l)
+				_ = l.nats.FlushTimeout(goodbyeTimeout)
 			}
 			return
-		case <-p.back:
-			p.beat(l)
-			refresh.Reset(rand.N(spreadOut))
+		case <-p.connected:
+			p.sendHeartbeat(l)
+			// After a restart of the hub, all machines connect at the same time.
+			refresh.Reset(rand.N(refreshSpread))
 		case <-refresh.C:
-			p.all()
-			refresh.Reset(refreshStep)
+			p.markAllDirty()
+			refresh.Reset(refreshInterval)
 		case <-beat.C:
 			if beats%rttBeats == 0 {
 				p.host.RTTMS = l.roundTrip()
 			}
 			beats++
-			p.beat(l)
-			p.again()
-			beat.Reset(p.step - rand.N(p.step/5))
+			p.sendHeartbeat(l)
+			p.retryUnconfirmed()
+			beat.Reset(p.beatInterval - rand.N(p.beatInterval/5))
 		case <-check.C:
-			p.check()
-		case <-p.kick:
-			_ = sleep.For(ctx, settle)
+			p.checkOneRow()
+		case <-p.changed:
+			_ = sleep.For(ctx, batchTime)
 		}
-		p.flush(l)
+		p.flushRows(l)
 	}
 }
 
-// all has all rows written again.
-func (p *presence) all() {
+// markAllDirty schedules all rows to be rewritten.
+func (p *presence) markAllDirty() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id := range p.rows {
@@ -224,9 +238,8 @@ func (p *presence) all() {
 	}
 }
 
-// beat writes the row of the machine. What cannot be written is written with the next
-// connection.
-func (p *presence) beat(l *conn) {
+// sendHeartbeat writes the machine's row. If that fails, the next connection writes it again.
+func (p *presence) sendHeartbeat(l *conn) {
 	p.mu.Lock()
 	row := p.host
 	row.States = map[api.State]int{}
@@ -243,12 +256,12 @@ func (p *presence) beat(l *conn) {
 	}
 }
 
-// storedSubject is where the hub says that rows are stored.
-func (p *presence) storedSubject() string { return Inbox(KindMachine, p.user.Name) + ".stored." }
+// confirmSubject is the prefix of the subjects for the hub's confirmations.
+func (p *presence) confirmSubject() string { return Inbox(KindMachine, p.user.Name) + ".stored." }
 
-// stored takes in that a row is stored, which the server answers to each message that its
-// streams take (https://docs.nats.io/reference/reference-protocols/nats_api_reference).
-func (p *presence) stored(m *nats.Msg) {
+// handleStored processes the confirmation of a row, sent by the server for each message stored in a
+// stream (https://docs.nats.io/reference/reference-protocols/nats_api_reference).
+func (p *presence) handleStored(m *nats.Msg) {
 	var answer struct {
 		Stream string `json:"stream"`
 		Seq    uint64 `json:"seq"`
@@ -257,89 +270,89 @@ func (p *presence) stored(m *nats.Msg) {
 		} `json:"error"`
 	}
 	if json.Unmarshal(m.Data, &answer) != nil {
-		return // it is written again
+		return // the row is written again
 	}
-	number, id, _ := strings.Cut(strings.TrimPrefix(m.Subject, p.storedSubject()), ".")
+	number, id, _ := strings.Cut(strings.TrimPrefix(m.Subject, p.confirmSubject()), ".")
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	sent, waits := p.sent[id]
+	sent, waits := p.pending[id]
 	switch {
 	case !waits || number != strconv.FormatInt(sent.serial, 36): // or forged: members can direct replies to any inbox
 	case answer.Error != nil && answer.Error.Code == wrongLastSequence:
 		for id := range p.rows {
 			p.dirty[id] = true
 		}
-		nudge(p.kick)
+		nudge(p.changed)
 	case answer.Error == nil && answer.Stream != "":
-		delete(p.sent, id)
+		delete(p.pending, id)
 		if _, there := p.rows[id]; there {
-			p.numbers[id] = answer.Seq
+			p.sequences[id] = answer.Seq
 		}
 	}
 }
 
-// wrongLastSequence is the server's JSStreamWrongLastSequenceErr: the stored row is not the expected
-// one.
+// wrongLastSequence is the server's JSStreamWrongLastSequenceErr: the stored row is not the
+// expected one.
 const wrongLastSequence = 10071
 
-// check queues one row, a different one each time, to be rewritten only if the hub still has it
-// unchanged. If the hub rejects the write, the row was deleted or replaced.
-func (p *presence) check() {
+// checkOneRow queues one row, a different one each time, to be rewritten only if the hub still has
+// it unchanged. If the hub rejects the write, the row was deleted or replaced.
+func (p *presence) checkOneRow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id := range p.numbers { // in random order
-		if _, sent := p.sent[id]; !sent && !p.dirty[id] {
+	for id := range p.sequences { // in random order
+		if _, sent := p.pending[id]; !sent && !p.dirty[id] {
 			p.dirty[id], p.checked = true, id
 			return
 		}
 	}
 }
 
-// again has those rows written again that should be stored by now.
-func (p *presence) again() {
+// retryUnconfirmed schedules rows whose confirmation is overdue.
+func (p *presence) retryUnconfirmed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, s := range p.sent {
+	for id, s := range p.pending {
 		if !p.dirty[id] && time.Since(s.at) > s.wait {
 			p.dirty[id] = true
-			p.sent[id] = sending{s.serial, s.at, min(2*s.wait, refreshStep)}
+			p.pending[id] = pendingWrite{s.serial, s.at, min(2*s.wait, refreshInterval)}
 		}
 	}
 }
 
-// flush writes what has changed.
-func (p *presence) flush(l *conn) {
-	if l.now() != nil {
+// flushRows writes all changed rows.
+func (p *presence) flushRows(l *conn) {
+	if l.state() != nil {
 		return
 	}
-	messages := p.unsent()
+	messages := p.dirtyMessages()
 	for _, m := range messages {
-		_ = l.nats.PublishMsg(m) // a connection that is lost has all written again
+		_ = l.nats.PublishMsg(m) // after a lost connection, all rows are written again
 	}
 	if len(messages) > 0 {
-		p.beat(l)
+		p.sendHeartbeat(l)
 	}
 }
 
-// unsent makes messages of the rows to be written.
-func (p *presence) unsent() []*nats.Msg {
+// dirtyMessages returns the messages for all rows to be written, and marks them as sent.
+func (p *presence) dirtyMessages() []*nats.Msg {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	dirty := p.dirty
 	p.dirty = map[string]bool{}
 	messages := make([]*nats.Msg, 0, len(dirty))
-	now, answers := time.Now(), p.storedSubject()
+	now, answers := time.Now(), p.confirmSubject()
 	for id := range dirty {
 		p.serial++
-		p.sent[id] = sending{p.serial, now, max(p.sent[id].wait, p.storedWait)}
+		p.pending[id] = pendingWrite{p.serial, now, max(p.pending[id].wait, p.storedWait)}
 		m := nats.NewMsg("$KV." + ProcessesBucket + "." + p.user.Name + "." + id)
 		m.Reply = answers + strconv.FormatInt(p.serial, 36) + "." + id
 		if id == p.checked {
-			m.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(p.numbers[id], 10))
+			m.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(p.sequences[id], 10))
 		}
-		delete(p.numbers, id) // until the new row is stored
+		delete(p.sequences, id) // until the new row is stored
 		if row, ok := p.rows[id]; ok {
-			m.Data, _ = json.Marshal(row) // texts and numbers
+			m.Data, _ = json.Marshal(row) // cannot fail for these types
 		} else {
 			m.Header.Set("KV-Operation", "DEL")
 		}

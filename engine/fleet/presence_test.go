@@ -11,19 +11,19 @@ func TestMachineIgnoresForgedReplies(t *testing.T) {
 	p := newPresence(User{Kind: KindMachine, Name: "box"}, &Machine{})
 	p.rows["p"], p.rows["q"] = processRow{}, processRow{}
 	p.dirty["p"] = true
-	sent := p.unsent()[0].Reply
+	sent := p.dirtyMessages()[0].Reply
 	wrong := []byte(`{"error":{"err_code":10071},"stream":"KV_tandem_processes"}`)
 	stored := []byte(`{"stream":"KV_tandem_processes","seq":7}`)
 	for _, subject := range []string{"0.q", "0.p", "1.p", "1.q"} {
 		for _, answer := range [][]byte{wrong, stored} {
-			p.stored(&nats.Msg{Subject: p.storedSubject() + subject, Data: answer})
+			p.handleStored(&nats.Msg{Subject: p.confirmSubject() + subject, Data: answer})
 		}
 	}
-	if len(p.dirty) > 0 || len(p.numbers) > 0 || len(p.sent) != 1 {
-		t.Errorf("after forged replies: dirty %v, stored %v, sent %v", p.dirty, p.numbers, p.sent)
+	if len(p.dirty) > 0 || len(p.sequences) > 0 || len(p.pending) != 1 {
+		t.Errorf("after forged replies: dirty %v, stored %v, sent %v", p.dirty, p.sequences, p.pending)
 	}
-	p.stored(&nats.Msg{Subject: sent, Data: stored})
-	if len(p.sent) > 0 || p.numbers["p"] != 7 {
-		t.Errorf("after the hub's reply: stored %v, sent %v", p.numbers, p.sent)
+	p.handleStored(&nats.Msg{Subject: sent, Data: stored})
+	if len(p.pending) > 0 || p.sequences["p"] != 7 {
+		t.Errorf("after the hub's reply: stored %v, sent %v", p.sequences, p.pending)
 	}
 }

@@ -20,14 +20,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// testTimeout bounds how long a test waits for something to happen.
+// testTimeout limits how long a test waits for something to happen.
 const testTimeout = 60 * time.Second
 
-// A rig is a hub with a real server, and who has joined it.
+// A rig is a hub with a real server.
 type rig struct {
 	*testing.T
 	options hub.Options
-	retry   time.Duration // of rows and heartbeats; zero for the product's
+	retry   time.Duration // of rows and heartbeats; zero for the defaults
 	hub     *hub.Hub
 	server  hub.Server
 	address string
@@ -53,22 +53,22 @@ func (r *rig) start() {
 		r.Fatal(err)
 	}
 	r.hub, r.address = h, h.Status().Address
-	r.options.Listen = "" // where it was, from now on
+	r.options.Listen = "" // reuse the address from now on
 }
 
-// stop ends the hub, as a machine does that is switched off.
+// stop stops the hub without notice, like a power failure.
 func (r *rig) stop() {
 	r.hub.Close()
 	r.hub = nil
 }
 
-// join invites and joins somebody, and gives how they connect.
+// join invites and joins a user, and returns the credentials.
 func (r *rig) join(q hub.InviteRequest) (fleet.Config, fleet.Credentials) {
 	r.Helper()
-	return r.config(r.joined(q))
+	return r.config(r.membership(q))
 }
 
-func (r *rig) joined(q hub.InviteRequest) fleet.Joined {
+func (r *rig) membership(q hub.InviteRequest) fleet.Membership {
 	r.Helper()
 	token, err := r.hub.Invite(q, "test")
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *rig) joined(q hub.InviteRequest) fleet.Joined {
 	return joined
 }
 
-func (r *rig) config(joined fleet.Joined) (fleet.Config, fleet.Credentials) {
+func (r *rig) config(joined fleet.Membership) (fleet.Config, fleet.Credentials) {
 	r.Helper()
 	path := filepath.Join(r.TempDir(), "authority.pem")
 	if err := os.WriteFile(path, joined.Authority, 0o600); err != nil {
@@ -98,7 +98,7 @@ func (r *rig) config(joined fleet.Joined) (fleet.Config, fleet.Credentials) {
 	return fleet.Config{Hub: joined.Hub, Authority: path}, creds
 }
 
-// A box is a machine of the fleet without an engine: it sends back what it is sent.
+// A box is a machine without an engine: it echoes everything sent to it.
 type box struct {
 	*fleet.Machine
 	events chan api.Event
@@ -152,10 +152,10 @@ func (r *rig) run(c fleet.Config, creds fleet.Credentials) *box {
 func (r *rig) person(name string, role fleet.Role) *fleet.Person {
 	r.Helper()
 	c, creds := r.join(hub.InviteRequest{Kind: fleet.KindPerson, Name: name, Role: role})
-	return r.look(c, creds)
+	return r.connect(c, creds)
 }
 
-func (r *rig) look(c fleet.Config, creds fleet.Credentials) *fleet.Person {
+func (r *rig) connect(c fleet.Config, creds fleet.Credentials) *fleet.Person {
 	r.Helper()
 	p := &fleet.Person{Log: slog.New(slog.DiscardHandler)}
 	if err := p.Start(c, creds); err != nil {
@@ -166,29 +166,29 @@ func (r *rig) look(c fleet.Config, creds fleet.Credentials) *fleet.Person {
 	return p
 }
 
-// until waits for something to hold.
-func (r *rig) until(what string, holds func() bool) {
+// until waits until done returns true.
+func (r *rig) until(what string, done func() bool) {
 	r.Helper()
-	for end := time.Now().Add(testTimeout); !holds(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !done(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			r.Fatalf("waited in vain for %s", what)
 		}
 	}
 }
 
-// list waits until the list of machines is as it should be.
-func (r *rig) list(p *fleet.Person, in api.FleetListInput, what string, is func([]api.FleetMachine) bool) []api.FleetMachine {
+// list waits until ok accepts the list of machines.
+func (r *rig) list(p *fleet.Person, in api.FleetListInput, what string, ok func([]api.FleetMachine) bool) []api.FleetMachine {
 	r.Helper()
 	var last []api.FleetMachine
 	r.until(what, func() bool {
 		all, err := p.List(r.Context(), in)
 		last = all
-		return err == nil && is(all)
+		return err == nil && ok(all)
 	})
 	return last
 }
 
-// wipe deletes what the hub's server has stored.
+// wipe deletes everything stored by the hub's server.
 func (r *rig) wipe() {
 	r.Helper()
 	if err := os.RemoveAll(filepath.Join(r.options.Folder, "store")); err != nil {

@@ -18,106 +18,113 @@ import (
 	"tandem/engine/sleep"
 )
 
-// A rows is what runs on the machines as the bucket of processes says, followed from
-// when somebody first asks. What is asked for is a window of it.
-type rows struct {
+// A rowTable holds all sessions and processes of the fleet, as published in ProcessesBucket and
+// followed from the first request on.
+//
+// Clients ask for a window of it: sorted, filtered, perhaps grouped, and again with every key typed
+// into the filter. Sorting and filtering 50,000 rows each time would be too slow, so the table
+// keeps the sorted rows and the results of the last filters. A changed row is only marked as
+// pending; the next request merges all pending rows in at their places. A filter that extends an
+// earlier one searches only the rows left by that one.
+type rowTable struct {
 	mu         sync.Mutex
-	generation int // counts connections: what an earlier one brought may be gone
+	generation int // counts connections: rows from an earlier one may be outdated
 	complete   bool
 	all        map[string]*row // by key
-	machines   map[string]*rowsHost
+	machines   map[string]*rowHost
 	serial     int64         // counts changes
-	changed    chan struct{} // closed with the next change; nil while nobody waits
+	changed    chan struct{} // closed with the next change; nil while no one waits
 
-	// The rows in the order that was asked for last, but for those that have changed since.
+	// sorted are the rows in the order last requested, except for the pending ones.
 	sorted  []*row
-	order   order
+	order   sortOrder
 	pending map[*row]bool
 
-	matched []matched // by the filters that were used last, the newest at the end
-	room    []*row    // for those of the next
-	shown   int       // rows that are, when serial was counted
+	results []filterResult // results of the last filters, the newest last
+	scratch []*row         // buffer of filterRows, reused
+	current int            // number of current rows when serial was counted
 	counted int64
 }
 
-// A rowsHost is the machine of rows.
-type rowsHost struct {
-	name   string
-	epoch  string // "" while nothing is known of it
-	wrote  string // the epoch of the row that came last
-	labels map[string]string
-	away   bool
-	chosen bool // by the filter that is applied
+// A rowHost is the machine of some rows.
+type rowHost struct {
+	name      string
+	epoch     string // "" if unknown
+	lastEpoch string // epoch of the last row received
+	labels    map[string]string
+	away      bool
+	selected  bool // set by selectHosts
 }
 
 // A row is a session or process.
 type row struct {
-	key        string // of the bucket
-	of         *rowsHost
+	key        string // in the bucket
+	host       *rowHost
 	epoch      string
 	generation int
 	gone       bool
-	rank       int    // how much its state wants to be seen
-	text       string // what filters look in; it begins with the name
+	rank       int    // urgency of its state
+	text       string // searched by filters; begins with the name
 	api.Process
 }
 
-// shown reports whether the engine that has written a row is the one that runs there.
-func (r *row) shown() bool { return r.of.epoch != "" && r.epoch == r.of.epoch }
+// isCurrent reports whether the row was written by the engine now running on its machine.
+func (r *row) isCurrent() bool { return r.host.epoch != "" && r.epoch == r.host.epoch }
 
-// same gives an epoch that is in memory already as it is there: such strings need no reading
-// to be found equal, and each look at the rows compares all.
-func (m *rowsHost) same(epoch string) string {
-	if epoch != m.wrote {
-		m.wrote = epoch
+// internEpoch returns epoch as the string already stored, if equal. Comparing identical strings
+// does not read them, and every request compares those of all rows.
+func (m *rowHost) internEpoch(epoch string) string {
+	if epoch != m.lastEpoch {
+		m.lastEpoch = epoch
 	}
-	return m.wrote
+	return m.lastEpoch
 }
 
-func newRows() *rows {
-	return &rows{all: map[string]*row{}, machines: map[string]*rowsHost{}, pending: map[*row]bool{}}
+func newRows() *rowTable {
+	return &rowTable{all: map[string]*row{}, machines: map[string]*rowHost{}, pending: map[*row]bool{}}
 }
 
-// followRows takes in what runs until ctx ends or there is no bucket.
+// followRows updates the rows until ctx is done or the bucket is missing.
 func (v *view) followRows(ctx context.Context, nc *nats.Conn) error {
 	return followBucket(ctx, nc, ProcessesBucket, func(context.Context, jetstream.KeyValue) error {
-		v.rows.begin()
+		v.rows.beginGeneration()
 		return nil
 	}, func(entry jetstream.KeyValueEntry) {
 		switch {
 		case entry == nil:
-			v.rows.settle()
+			v.rows.endGeneration()
 		case entry.Operation() == jetstream.KeyValuePut:
-			v.rows.put(entry.Key(), entry.Value())
+			v.rows.putRow(entry.Key(), entry.Value())
 		default:
-			v.rows.remove(entry.Key())
+			v.rows.removeRow(entry.Key())
 		}
 	})
 }
 
-// begin is before all that there is comes again.
-func (t *rows) begin() {
+// beginGeneration is called before the bucket's content is received, also after a reconnect.
+func (t *rowTable) beginGeneration() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.generation++
 }
 
-// settle is when all has come that there is: what has not is gone.
-func (t *rows) settle() {
+// endGeneration is called once all of it has been received. Rows not seen again were deleted
+// meanwhile.
+func (t *rowTable) endGeneration() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.all {
 		if r.generation != t.generation {
-			t.drop(r)
+			t.dropRow(r)
 		}
 	}
 	t.complete = true
-	t.tell()
+	t.wakeWaiters()
 }
 
-// put takes in a row as it was written. One that cannot be read is of another version, or
-// of somebody who writes what they like.
-func (t *rows) put(key string, value []byte) {
+// putRow stores a row. Invalid rows are ignored: they come from another version or a malicious
+// member.
+func (t *rowTable) putRow(key string, value []byte) {
 	machine, id, ok := strings.Cut(key, ".")
 	var written processRow
 	if !ok || json.Unmarshal(value, &written) != nil || written.ID != id || !ValidName(machine) {
@@ -125,36 +132,37 @@ func (t *rows) put(key string, value []byte) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	// Rows are never modified, only replaced: the sorted slices hold pointers to them.
 	if old := t.all[key]; old != nil {
-		t.drop(old)
+		t.dropRow(old)
 	}
-	m := t.machine(machine)
-	r := &row{key: key, of: m, epoch: m.same(written.Epoch), generation: t.generation, Process: written.Process}
+	m := t.hostFor(machine)
+	r := &row{key: key, host: m, epoch: m.internEpoch(written.Epoch), generation: t.generation, Process: written.Process}
 	r.rank = api.UrgencyOf(&r.Process)
 	r.text = strings.ToLower(strings.Join([]string{r.Name, machine, r.Command, r.CWD, string(r.State), r.Actor, string(r.Kind), strconv.Itoa(r.PID)}, "\n"))
 	t.all[key] = r
 	t.pending[r] = true
-	t.tell()
+	t.wakeWaiters()
 }
 
-func (t *rows) remove(key string) {
+func (t *rowTable) removeRow(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if r := t.all[key]; r != nil {
-		t.drop(r)
-		t.tell()
+		t.dropRow(r)
+		t.wakeWaiters()
 	}
 }
 
-// drop takes a row out. The lock is held.
-func (t *rows) drop(r *row) {
+// dropRow removes a row. t.mu is held.
+func (t *rowTable) dropRow(r *row) {
 	r.gone = true
 	delete(t.all, r.key)
 	t.pending[r] = true
 }
 
-// tell wakes who waits. The lock is held.
-func (t *rows) tell() {
+// wakeWaiters wakes everything waiting for a change. t.mu is held.
+func (t *rowTable) wakeWaiters() {
 	t.serial++
 	if t.changed != nil {
 		close(t.changed)
@@ -162,63 +170,64 @@ func (t *rows) tell() {
 	}
 }
 
-// machine is what is known of a machine. The lock is held.
-func (t *rows) machine(name string) *rowsHost {
+// hostFor returns the entry of a machine, created if necessary. t.mu is held.
+func (t *rowTable) hostFor(name string) *rowHost {
 	m := t.machines[name]
 	if m == nil {
-		m = &rowsHost{name: name}
+		m = &rowHost{name: name}
 		t.machines[name] = m
 	}
 	return m
 }
 
-// meet takes in how it is with the machines now. Rows that an earlier engine of a machine
-// has left are forgotten: nobody deletes them.
-func (t *rows) meet(now []api.FleetMachine, epochs map[string]string) {
+// updateHosts stores the state of all machines. Rows left by earlier engines of a machine are
+// dropped, as no one deletes them from the bucket.
+func (t *rowTable) updateHosts(now []api.FleetMachine, epochs map[string]string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known := map[string]bool{}
-	left := map[*rowsHost]string{}
+	current := map[string]bool{}
+	stale := map[*rowHost]string{}
 	changed := false
-	for _, told := range now {
-		m := t.machine(told.Name)
-		known[told.Name] = true
-		away, epoch := told.State == api.FleetAway, epochs[told.Name]
+	for _, machine := range now {
+		m := t.hostFor(machine.Name)
+		current[machine.Name] = true
+		away, epoch := machine.State == api.FleetAway, epochs[machine.Name]
 		if m.epoch != epoch && m.epoch != "" {
-			left[m] = m.epoch
+			stale[m] = m.epoch
 		}
-		if m.epoch != epoch || m.away != away || !maps.Equal(m.labels, told.Labels) {
-			m.epoch, m.away, m.labels, changed = m.same(epoch), away, told.Labels, true
+		if m.epoch != epoch || m.away != away || !maps.Equal(m.labels, machine.Labels) {
+			m.epoch, m.away, m.labels, changed = m.internEpoch(epoch), away, machine.Labels, true
 		}
 	}
 	for name, m := range t.machines {
-		if m.epoch != "" && !known[name] {
+		if m.epoch != "" && !current[name] {
 			m.epoch, changed = "", true
 		}
 	}
-	if len(left) > 0 {
+	if len(stale) > 0 {
 		for _, r := range t.all {
-			if epoch, ok := left[r.of]; ok && r.epoch == epoch {
-				t.drop(r)
+			if epoch, ok := stale[r.host]; ok && r.epoch == epoch {
+				t.dropRow(r)
 			}
 		}
 	}
 	if changed {
-		t.matched = nil
-		t.tell()
+		t.results = nil
+		t.wakeWaiters()
 	}
 }
 
-// since waits for something newer than what has a number, for a while at most, and then for
-// what comes together with it.
-func (t *rows) since(ctx context.Context, number int64, most time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+// waitChange waits at most limit for a change after the given serial, and then briefly for further
+// ones.
+func (t *rowTable) waitChange(ctx context.Context, number int64, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	t.mu.Lock()
 	if t.serial != number {
 		t.mu.Unlock()
 		return
 	}
+	// Create the channel only for a waiter, so that changes without one cost nothing.
 	if t.changed == nil {
 		t.changed = make(chan struct{})
 	}
@@ -226,16 +235,16 @@ func (t *rows) since(ctx context.Context, number int64, most time.Duration) {
 	t.mu.Unlock()
 	select {
 	case <-changed:
-		_ = sleep.For(ctx, settle)
+		_ = sleep.For(ctx, batchTime)
 	case <-ctx.Done():
 	}
 }
 
-// rowsWait bounds how long is waited for all rows to come for the first time.
+// rowsWait limits how long to wait for the first complete set of rows.
 const rowsWait = 10 * time.Second
 
-// settled waits until all rows have come, for a while at most.
-func (t *rows) settled(ctx context.Context) {
+// waitComplete waits for the first complete set of rows, but at most rowsWait.
+func (t *rowTable) waitComplete(ctx context.Context) {
 	for end := time.Now().Add(rowsWait); ctx.Err() == nil; {
 		t.mu.Lock()
 		complete, number := t.complete, t.serial
@@ -244,23 +253,23 @@ func (t *rows) settled(ctx context.Context) {
 		if complete || left <= 0 {
 			return
 		}
-		t.since(ctx, number, left)
+		t.waitChange(ctx, number, left)
 	}
 }
 
-// mostRows is how many rows are given at once.
-const mostRows = 5000
+// maxRows limits the rows of one answer.
+const maxRows = 5000
 
-// give gives machines the rows that their engines have written, where these are as many in each
-// state as the machine counts: of others some are still on the way.
-func (t *rows) give(list []api.FleetMachine, epochs map[string]string) {
+// fillRows adds the rows to each machine in list, but only if their number in each state equals the
+// machine's own count; otherwise some are still on their way.
+func (t *rowTable) fillRows(list []api.FleetMachine, epochs map[string]string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.complete {
 		return
 	}
-	wanted := make(map[*rowsHost]*api.FleetMachine, len(list))
-	room := mostRows
+	byHost := make(map[*rowHost]*api.FleetMachine, len(list))
+	room := maxRows
 	for i := range list {
 		m := &list[i]
 		count := 0
@@ -271,14 +280,14 @@ func (t *rows) give(list []api.FleetMachine, epochs map[string]string) {
 			break
 		}
 		m.Rows = make([]api.Process, 0, count)
-		wanted[t.machine(m.Name)] = m
+		byHost[t.hostFor(m.Name)] = m
 	}
 	for _, r := range t.all {
-		if m := wanted[r.of]; m != nil && r.epoch == epochs[m.Name] {
+		if m := byHost[r.host]; m != nil && r.epoch == epochs[m.Name] {
 			m.Rows = append(m.Rows, r.Process)
 		}
 	}
-	for _, m := range wanted {
+	for _, m := range byHost {
 		states := map[api.State]int{}
 		for _, p := range m.Rows {
 			states[p.State]++
@@ -292,17 +301,18 @@ func (t *rows) give(list []api.FleetMachine, epochs map[string]string) {
 	}
 }
 
-// An order is what rows are sorted by.
-type order struct {
+// A sortOrder is the order of the rows.
+type sortOrder struct {
 	by       api.FleetSort
 	reversed bool
 }
 
-// arrange puts the rows in an order. The lock is held.
-func (t *rows) arrange(o order) {
+// sortRows brings t.sorted into an order. t.mu is held.
+func (t *rowTable) sortRows(o sortOrder) {
+	// With many changes, sorting all rows is faster than merging.
 	if t.order != o || len(t.pending) > len(t.all)/4 {
-		t.order, t.matched = o, nil
-		t.sorted = slices.SortedFunc(maps.Values(t.all), o.compare)
+		t.order, t.results = o, nil
+		t.sorted = slices.SortedFunc(maps.Values(t.all), o.compareRows)
 		clear(t.pending)
 		return
 	}
@@ -315,35 +325,36 @@ func (t *rows) arrange(o order) {
 			fresh = append(fresh, r)
 		}
 	}
-	slices.SortFunc(fresh, o.compare)
-	t.sorted = o.merge(t.sorted, fresh)
-	if last := len(t.matched) - 1; last >= 0 { // the one that is looked at
-		m := t.matched[last]
-		m.rows = o.merge(m.rows, t.matching(m.filter, fresh))
-		t.matched = append(t.matched[:0], m)
+	slices.SortFunc(fresh, o.compareRows)
+	t.sorted = o.mergeRows(t.sorted, fresh)
+	// Keep only the newest result, as it is most likely to be requested again.
+	if last := len(t.results) - 1; last >= 0 {
+		m := t.results[last]
+		m.rows = o.mergeRows(m.rows, t.filterRows(m.filter, fresh))
+		t.results = append(t.results[:0], m)
 	}
 	clear(t.pending)
 }
 
-// merge puts rows among others, of which it leaves out those that are gone.
-func (o order) merge(into, fresh []*row) []*row {
+// mergeRows merges sorted rows into others and removes those marked as gone.
+func (o sortOrder) mergeRows(into, fresh []*row) []*row {
 	kept := slices.DeleteFunc(into, func(r *row) bool { return r.gone })
 	merged := make([]*row, 0, len(kept)+len(fresh))
 	for _, r := range fresh {
-		at, _ := slices.BinarySearchFunc(kept, r, o.compare)
+		at, _ := slices.BinarySearchFunc(kept, r, o.compareRows)
 		merged = append(append(merged, kept[:at]...), r)
 		kept = kept[at:]
 	}
 	return append(merged, kept...)
 }
 
-func (o order) compare(a, b *row) int {
+func (o sortOrder) compareRows(a, b *row) int {
 	by := 0
 	switch o.by {
 	case api.FleetByName:
 		by = strings.Compare(a.text, b.text)
 	case api.FleetByHost:
-		by = strings.Compare(a.of.name, b.of.name)
+		by = strings.Compare(a.host.name, b.host.name)
 	case api.FleetByPID:
 		by = cmp.Compare(a.PID, b.PID)
 	case api.FleetByUp:

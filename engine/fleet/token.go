@@ -18,19 +18,19 @@ import (
 	"tandem/engine/api"
 )
 
-// An Invitation is what the token of `tandem join` says.
+// An Invitation is the content of a token for `tandem join`.
 type Invitation struct {
 	Kind      Kind
 	ID        [8]byte
 	Secret    [16]byte
-	Authority [sha256.Size]byte // of the certificate that signs the hub's
+	Authority [sha256.Size]byte // hash of the hub's CA certificate
 	Address   string            // host:port
 }
 
-// tokenVersion begins a token.
+// tokenVersion is the first byte of a token.
 const tokenVersion = 1
 
-// Token is the invitation as a word.
+// Token encodes the invitation as one word.
 func (i Invitation) Token() string {
 	var b bytes.Buffer
 	b.WriteByte(tokenVersion)
@@ -40,25 +40,25 @@ func (i Invitation) Token() string {
 	b.Write(i.Authority[:])
 	b.WriteString(i.Address)
 	sum := sha256.Sum256(b.Bytes())
-	b.Write(sum[:2]) // a word that was cut or mistyped is told from one that is wrong
+	b.Write(sum[:2]) // distinguishes a truncated or mistyped token from a wrong one
 	return base64.RawURLEncoding.EncodeToString(b.Bytes())
 }
 
-// ParseToken reads a token.
+// ParseToken decodes a token.
 func ParseToken(token string) (i Invitation, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(token)
 	const least = 2 + len(i.ID) + len(i.Secret) + len(i.Authority) + 2
 	if err != nil || len(data) <= least {
 		return i, errors.New("the invitation is incomplete")
 	}
-	said, sum := data[:len(data)-2], sha256.Sum256(data[:len(data)-2])
+	body, sum := data[:len(data)-2], sha256.Sum256(data[:len(data)-2])
 	switch {
 	case !bytes.Equal(sum[:2], data[len(data)-2:]):
 		return i, errors.New("the invitation is incomplete")
-	case said[0] != tokenVersion:
+	case body[0] != tokenVersion:
 		return i, errors.New("the invitation is from another version of tandem")
 	}
-	switch said[1] {
+	switch body[1] {
 	case KindMachine[0]:
 		i.Kind = KindMachine
 	case KindPerson[0]:
@@ -66,72 +66,73 @@ func ParseToken(token string) (i Invitation, err error) {
 	default:
 		return i, errors.New("the invitation is from another version of tandem")
 	}
-	said = said[2:]
-	said = said[copy(i.ID[:], said):]
-	said = said[copy(i.Secret[:], said):]
-	said = said[copy(i.Authority[:], said):]
-	i.Address = string(said)
+	body = body[2:]
+	body = body[copy(i.ID[:], body):]
+	body = body[copy(i.Secret[:], body):]
+	body = body[copy(i.Authority[:], body):]
+	i.Address = string(body)
 	return i, nil
 }
 
-// A JoinRequest is what somebody sends who was invited. Its private key stays there.
+// A JoinRequest redeems an invitation. The private key is not sent.
 type JoinRequest struct {
 	ID     []byte `json:"id"`
 	Secret []byte `json:"secret"`
 	Key    string `json:"key"`
 }
 
-// A JoinAnswer is what comes back.
+// A JoinAnswer is the hub's answer to a JoinRequest.
 type JoinAnswer struct {
 	JWT       string     `json:"jwt,omitempty"`
 	Authority []byte     `json:"authority,omitempty"` // certificate, in PEM
 	Error     *api.Error `json:"error,omitempty"`
 }
 
-// Joined is what somebody has who has joined.
-type Joined struct {
+// A Membership is the result of joining a fleet.
+type Membership struct {
 	User
 	Hub         string // tls://host:port
 	Credentials []byte // a .creds file
 	Authority   []byte // certificate, in PEM
 }
 
-// joinTimeout bounds each step of joining.
+// joinTimeout limits each step of joining.
 const joinTimeout = 10 * time.Second
 
-// Join makes a key, and has the hub make it that of whoever was invited.
-func Join(i Invitation) (Joined, error) {
+// Join creates a key and has the hub certify it for the invited user.
+func Join(i Invitation) (Membership, error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {
-		return Joined{}, err
+		return Membership{}, err
 	}
 	defer key.Wipe()
 	public, err := key.PublicKey()
 	if err != nil {
-		return Joined{}, err
+		return Membership{}, err
 	}
-	answer, err := i.send(JoinRequest{ID: i.ID[:], Secret: i.Secret[:], Key: public})
+	answer, err := i.sendRequest(JoinRequest{ID: i.ID[:], Secret: i.Secret[:], Key: public})
 	if err != nil {
-		return Joined{}, err
+		return Membership{}, err
 	}
 	user, _, err := readUser(answer.JWT)
 	if err != nil {
-		return Joined{}, err
+		return Membership{}, err
 	}
 	seed, err := key.Seed()
 	if err != nil {
-		return Joined{}, err
+		return Membership{}, err
 	}
 	creds, err := jwt.FormatUserConfig(answer.JWT, seed)
-	return Joined{User: user, Hub: "tls://" + i.Address, Credentials: creds, Authority: answer.Authority}, err
+	return Membership{User: user, Hub: "tls://" + i.Address, Credentials: creds, Authority: answer.Authority}, err
 }
 
-// send asks the hub, which is known by its authority's certificate alone.
-func (i Invitation) send(r JoinRequest) (answer JoinAnswer, err error) {
-	nc, err := nats.Connect("tls://"+i.Address, nats.Name("join"), nats.Timeout(joinTimeout), nats.MaxReconnects(0), nats.Secure(i.trust()),
+// sendRequest sends a request to the hub. The hub is authenticated by the hash of its CA
+// certificate in the invitation.
+func (i Invitation) sendRequest(r JoinRequest) (answer JoinAnswer, err error) {
+	nc, err := nats.Connect("tls://"+i.Address, nats.Name("join"), nats.Timeout(joinTimeout), nats.MaxReconnects(0), nats.Secure(i.tlsConfig()),
 		nats.CustomInboxPrefix(Inbox(KindJoiner, JoinerName)))
 	if err != nil {
-		return answer, api.Errorf(api.CodeUnavailable, "reach hub %s: %v", i.Address, plainly(err))
+		return answer, api.Errorf(api.CodeUnavailable, "reach hub %s: %v", i.Address, explainError(err))
 	}
 	defer nc.Close()
 	text, err := json.Marshal(r)
@@ -140,7 +141,7 @@ func (i Invitation) send(r JoinRequest) (answer JoinAnswer, err error) {
 	}
 	reply, err := nc.Request(JoinSubject, text, joinTimeout)
 	if err != nil {
-		return answer, api.Errorf(api.CodeUnavailable, "join: the hub %s does not answer: %v", i.Address, plainly(err))
+		return answer, api.Errorf(api.CodeUnavailable, "join: the hub %s does not answer: %v", i.Address, explainError(err))
 	}
 	if err := json.Unmarshal(reply.Data, &answer); err != nil {
 		return answer, fmt.Errorf("join: read answer of the hub: %w", err)
@@ -151,12 +152,11 @@ func (i Invitation) send(r JoinRequest) (answer JoinAnswer, err error) {
 	return answer, nil
 }
 
-// JoinerName is what whoever has not joined yet is called.
+// JoinerName is the name of all users redeeming an invitation.
 const JoinerName = "new"
 
-// trust is the TLS of somebody who knows the hash of the authority's certificate, which
-// the hub sends along with its own.
-func (i Invitation) trust() *tls.Config {
+// tlsConfig accepts a hub by the hash of its CA certificate, sent by the hub along with its own.
+func (i Invitation) tlsConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, ServerName: ServerName, InsecureSkipVerify: true, // VerifyConnection does more
 		VerifyConnection: func(s tls.ConnectionState) error {

@@ -17,16 +17,16 @@ import (
 	"tandem/engine/fleet/hub"
 )
 
-// A key is the connection of somebody who uses their key without this program.
+// A key is a plain NATS connection with a member's key.
 type key struct {
 	*nats.Conn
 	refusals chan error
 }
 
-// key connects as somebody who was invited.
+// key connects as a newly invited member.
 func (r *rig) key(q hub.InviteRequest, inbox string) *key {
 	r.Helper()
-	joined := r.joined(q)
+	joined := r.membership(q)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(joined.Authority)
 	k := &key{refusals: make(chan error, 100)}
@@ -41,18 +41,18 @@ func (r *rig) key(q hub.InviteRequest, inbox string) *key {
 	return k
 }
 
-// refused reports whether the hub has refused the last thing that was done. What is allowed
-// says nothing, so something follows that nobody may do: refusals come in order.
-func (k *key) refused(t *testing.T) (refused bool) {
+// wasRefused reports whether the hub refused the last action. A permitted action gets no reply, so
+// it is followed by one forbidden to everyone: refusals arrive in order.
+func (k *key) wasRefused(t *testing.T) (refused bool) {
 	t.Helper()
-	const never = "nobody.may"
-	if err := cmp.Or(k.Publish(never, nil), k.Flush()); err != nil {
+	const forbidden = "nobody.may"
+	if err := cmp.Or(k.Publish(forbidden, nil), k.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	for {
 		select {
 		case err := <-k.refusals:
-			if strings.Contains(err.Error(), never) {
+			if strings.Contains(err.Error(), forbidden) {
 				return refused
 			}
 			refused = refused || errors.Is(err, nats.ErrPermissionViolation)
@@ -62,7 +62,7 @@ func (k *key) refused(t *testing.T) (refused bool) {
 	}
 }
 
-// attempt is what a key tries to do.
+// An attempt is one forbidden action.
 type attempt struct {
 	name      string
 	publish   string
@@ -82,42 +82,42 @@ func (r *rig) attempts(k *key, all []attempt) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !k.refused(t) {
-				t.Errorf("it may: %+v", a)
+			if !k.wasRefused(t) {
+				t.Errorf("permitted: %+v", a)
 			}
 		})
 	}
 }
 
-// nobodyMay is what is refused to whoever connects.
-func nobodyMay() []attempt {
+// forbiddenToAll returns the actions forbidden to every user.
+func forbiddenToAll() []attempt {
 	return []attempt{
 		{name: "invite as the owner", publish: "tandem.hub.owner.invite"},
 		{name: "delete the bucket", publish: "$JS.API.STREAM.DELETE.KV_tandem_hosts"},
 		{name: "make a bucket", publish: "$JS.API.STREAM.CREATE.x"},
-		{name: "ask the server", publish: "$SYS.REQ.SERVER.PING"},
-		{name: "write elsewhere", publish: "other"},
-		{name: "hear everything", subscribe: ">"},
-		{name: "hear the buckets past the watch", subscribe: "$KV.>"},
-		{name: "take invitations", subscribe: "tandem.join"},
-		{name: "hear the server", subscribe: "$SYS.>"},
+		{name: "query the server", publish: "$SYS.REQ.SERVER.PING"},
+		{name: "write to another subject", publish: "other"},
+		{name: "listen to everything", subscribe: ">"},
+		{name: "read the buckets directly", subscribe: "$KV.>"},
+		{name: "receive join requests", subscribe: "tandem.join"},
+		{name: "listen to the server", subscribe: "$SYS.>"},
 	}
 }
 
-// nobodyMayWhoHasJoined is what is refused to machines and people.
-func nobodyMayWhoHasJoined() []attempt {
-	return append(nobodyMay(), attempt{name: "join as somebody else", publish: "tandem.join"})
+// forbiddenToMembers returns the actions forbidden to machines and people.
+func forbiddenToMembers() []attempt {
+	return append(forbiddenToAll(), attempt{name: "join as someone else", publish: "tandem.join"})
 }
 
-func TestAMachinesKeyDoesNothingBeyondItsOwn(t *testing.T) {
+func TestMachineKeyHasNoOtherPermissions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	k := r.key(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box", Labels: []string{"role=web"}}, "_INBOX_machine_box")
-	r.attempts(k, append(nobodyMayWhoHasJoined(), []attempt{
+	r.attempts(k, append(forbiddenToMembers(), []attempt{
 		{name: "pose as another machine", publish: "$KV.tandem_hosts.other"},
 		{name: "write another's processes", publish: "$KV.tandem_processes.other.a"},
 		{name: "answer for another", publish: "tandem.link.other.ann.0.down"},
-		{name: "speak into a person's link", publish: "tandem.link.box.ann.0.up"},
+		{name: "write to a person's link", publish: "tandem.link.box.ann.0.up"},
 		{name: "call another machine", publish: "tandem.host.other.open.box"},
 		{name: "call itself as a person", publish: "tandem.host.box.open.ann"},
 		{name: "call any", publish: "tandem.any.role=web.box"},
@@ -126,32 +126,32 @@ func TestAMachinesKeyDoesNothingBeyondItsOwn(t *testing.T) {
 		{name: "empty the bucket", publish: "$JS.API.STREAM.PURGE.KV_tandem_processes"},
 		{name: "read the bucket", publish: "$JS.API.CONSUMER.CREATE.KV_tandem_hosts"},
 		{name: "read one value", publish: "$JS.API.DIRECT.GET.KV_tandem_hosts.$KV.tandem_hosts.other"},
-		{name: "hear the fleet", subscribe: "tandem.>"},
-		{name: "hear all machines", subscribe: "tandem.host.*.open.*"},
-		{name: "take calls of another", subscribe: "tandem.host.other.open.*"},
-		{name: "hear another's links", subscribe: "tandem.link.other.*.*.up"},
-		{name: "hear all links", subscribe: "tandem.link.*.*.*.up"},
-		{name: "hear what it says itself", subscribe: "tandem.link.box.*.*.down"},
-		{name: "hear all inboxes", subscribe: "_INBOX_person_ann.>"},
-		{name: "take what is for another label", subscribe: "tandem.any.role=db.*", queue: "any"},
-		{name: "take what is for any label", subscribe: "tandem.any.>", queue: "any"},
-		{name: "take a copy of what is for any", subscribe: "tandem.any.role=web.*"},
+		{name: "listen to the fleet", subscribe: "tandem.>"},
+		{name: "listen to all machines", subscribe: "tandem.host.*.open.*"},
+		{name: "receive calls of another", subscribe: "tandem.host.other.open.*"},
+		{name: "listen to another's links", subscribe: "tandem.link.other.*.*.up"},
+		{name: "listen to all links", subscribe: "tandem.link.*.*.*.up"},
+		{name: "listen to its own replies", subscribe: "tandem.link.box.*.*.down"},
+		{name: "listen to all inboxes", subscribe: "_INBOX_person_ann.>"},
+		{name: "receive requests for another label", subscribe: "tandem.any.role=db.*", queue: "any"},
+		{name: "receive requests for any label", subscribe: "tandem.any.>", queue: "any"},
+		{name: "receive a copy of requests for any", subscribe: "tandem.any.role=web.*"},
 		{name: "be the hub", subscribe: "tandem.hub.*.invite"},
 	}...))
 }
 
-func TestAReadOnlyPersonsKeyDoesNothingBeyondItsOwn(t *testing.T) {
+func TestReadOnlyPersonKeyHasNoOtherPermissions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	k := r.key(hub.InviteRequest{Kind: fleet.KindPerson, Name: "ann", Role: api.RoleRead}, "_INBOX_person_ann")
-	r.attempts(k, append(nobodyMayWhoHasJoined(), []attempt{
+	r.attempts(k, append(forbiddenToMembers(), []attempt{
 		{name: "pose as a machine", publish: "$KV.tandem_hosts.box"},
 		{name: "write processes", publish: "$KV.tandem_processes.box.a"},
 		{name: "answer as a machine", publish: "tandem.link.box.bob.0.down"},
 		{name: "answer itself as a machine", publish: "tandem.link.box.ann.0.down"},
-		{name: "call as somebody else", publish: "tandem.host.box.open.bob"},
-		{name: "speak into somebody else's link", publish: "tandem.link.box.bob.0.up"},
-		{name: "call any as somebody else", publish: "tandem.any.role=web.bob"},
+		{name: "call as someone else", publish: "tandem.host.box.open.bob"},
+		{name: "write to someone else's link", publish: "tandem.link.box.bob.0.up"},
+		{name: "call any as someone else", publish: "tandem.any.role=web.bob"},
 		{name: "invite", publish: "tandem.hub.ann.invite"},
 		{name: "revoke as an admin", publish: "tandem.hub.bob.revoke"},
 		{name: "empty the bucket", publish: "$JS.API.STREAM.PURGE.KV_tandem_hosts"},
@@ -159,18 +159,18 @@ func TestAReadOnlyPersonsKeyDoesNothingBeyondItsOwn(t *testing.T) {
 		{name: "list the buckets", publish: "$JS.API.STREAM.NAMES"},
 		{name: "delete a value", publish: "$JS.API.STREAM.MSG.DELETE.KV_tandem_hosts"},
 		{name: "see the account", publish: "$JS.API.INFO"},
-		{name: "take calls of a machine", subscribe: "tandem.host.box.open.*"},
-		{name: "take calls in a queue", subscribe: "tandem.host.box.open.*", queue: "any"},
-		{name: "take what is for any", subscribe: "tandem.any.role=web.*", queue: "any"},
-		{name: "hear what others say", subscribe: "tandem.link.*.bob.*.up"},
-		{name: "hear what others are told", subscribe: "tandem.link.*.bob.*.down"},
-		{name: "hear all links", subscribe: "tandem.link.>"},
-		{name: "hear somebody else's inbox", subscribe: "_INBOX_person_bob.>"},
-		{name: "hear all inboxes", subscribe: "*.>"},
+		{name: "receive calls of a machine", subscribe: "tandem.host.box.open.*"},
+		{name: "receive calls in a queue", subscribe: "tandem.host.box.open.*", queue: "any"},
+		{name: "receive requests for any", subscribe: "tandem.any.role=web.*", queue: "any"},
+		{name: "listen to others' requests", subscribe: "tandem.link.*.bob.*.up"},
+		{name: "listen to others' replies", subscribe: "tandem.link.*.bob.*.down"},
+		{name: "listen to all links", subscribe: "tandem.link.>"},
+		{name: "listen to someone else's inbox", subscribe: "_INBOX_person_bob.>"},
+		{name: "listen to all inboxes", subscribe: "*.>"},
 	}...))
 }
 
-func TestWhoHasNotJoinedMayAskToAndNothingElse(t *testing.T) {
+func TestJoinerMayOnlyJoin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	token, err := r.hub.Invite(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box"}, "test")
@@ -194,15 +194,15 @@ func TestWhoHasNotJoinedMayAskToAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	r.attempts(k, append(nobodyMay(), []attempt{
+	r.attempts(k, append(forbiddenToAll(), []attempt{
 		{name: "pose as a machine", publish: "$KV.tandem_hosts.box"},
 		{name: "call a machine", publish: "tandem.host.box.open.ann"},
 		{name: "read the bucket", publish: "$JS.API.CONSUMER.CREATE.KV_tandem_hosts"},
-		{name: "hear machines", subscribe: "tandem.host.*.open.*"},
+		{name: "listen to machines", subscribe: "tandem.host.*.open.*"},
 	}...))
 }
 
-func TestAnInvitationWorksOnceInTimeAndAtItsHubAlone(t *testing.T) {
+func TestInvitationWorksOnceBeforeExpiryAtItsHub(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	now := time.Now()
@@ -250,7 +250,7 @@ func TestAnInvitationWorksOnceInTimeAndAtItsHubAlone(t *testing.T) {
 	refuses("without a hub", good, "no hub answers there")
 }
 
-func TestATokenThatIsNotCompleteIsToldFromAWrongOne(t *testing.T) {
+func TestParseTokenReportsIncompleteToken(t *testing.T) {
 	t.Parallel()
 	token := fleet.Invitation{Kind: fleet.KindPerson, Address: "hub.example.org:4222"}.Token()
 	i, err := fleet.ParseToken(token)
@@ -264,7 +264,7 @@ func TestATokenThatIsNotCompleteIsToldFromAWrongOne(t *testing.T) {
 	}
 }
 
-func TestNamesAndLabelsAreOneTokenOfASubject(t *testing.T) {
+func TestInviteRejectsInvalidNamesAndLabels(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, q := range []hub.InviteRequest{
@@ -280,8 +280,8 @@ func TestNamesAndLabelsAreOneTokenOfASubject(t *testing.T) {
 	}
 }
 
-// What was joined with a hub's certificate that has expired says so, with the times.
-func TestACertificateThatHasExpiredIsToldOf(t *testing.T) {
+// The hub's certificate is created six years in the past.
+func TestExpiredCertificateIsReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	c, creds := r.join(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box"})

@@ -20,96 +20,96 @@ import (
 	"tandem/engine/sleep"
 )
 
-// awayAfter is how long a machine says nothing that is away: it has missed two words.
-const awayAfter = 12 * time.Second
+// offlineAfter is the silence after which a machine counts as offline: two missed heartbeats.
+const offlineAfter = 12 * time.Second
 
-// A view is what the buckets say, followed from when somebody first asks.
+// A view follows the buckets from the first request on.
 type view struct {
-	back chan struct{} // there is a connection again
+	connected chan struct{} // connected again
 
 	mu    sync.Mutex
 	hosts map[string]host
 
-	complete bool          // hosts are all that there are
-	changed  chan struct{} // is closed, and another one made, with each change
-	end      func()        // nil until it begins
-	rows     *rows
-	wanted   chan struct{} // is closed when somebody asks for the rows
-	running  sync.WaitGroup
-	watching func(context.Context) // runs beside, from when the view begins; nil: nothing does
-	log      *slog.Logger          // of panics
+	complete   bool          // all hosts have been received
+	changed    chan struct{} // closed and replaced with each change
+	cancel     func()        // nil until started
+	rows       *rowTable
+	rowsWanted chan struct{} // closed with the first request for rows
+	running    sync.WaitGroup
+	watch      func(context.Context) // runs along with the view; may be nil
+	log        *slog.Logger          // for panics
 }
 
-// A host is a row and when it was written, by this machine's clock.
+// A host is a machine's row, with the time it was written by this machine's clock.
 type host struct {
 	hostRow
 	at time.Time
 }
 
 func newView() *view {
-	return &view{back: make(chan struct{}, 1), hosts: map[string]host{}, changed: make(chan struct{}), rows: newRows(), wanted: make(chan struct{})}
+	return &view{connected: make(chan struct{}, 1), hosts: map[string]host{}, changed: make(chan struct{}), rows: newRows(), rowsWanted: make(chan struct{})}
 }
 
-func (v *view) reconnected() { nudge(v.back) }
+func (v *view) onReconnect() { nudge(v.connected) }
 
-// begin follows the machines, once.
-func (v *view) begin(nc *nats.Conn) {
+// start begins to follow the machines, once.
+func (v *view) start(nc *nats.Conn) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.end != nil {
+	if v.cancel != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	v.end = cancel
+	v.cancel = cancel
 	v.running.Go(panics.Restarted(ctx, v.log, "fleet: view", func() { v.run(ctx, nc) }))
-	if v.watching != nil {
-		v.running.Go(panics.Restarted(ctx, v.log, "fleet: machines", func() { v.watching(ctx) }))
+	if v.watch != nil {
+		v.running.Go(panics.Restarted(ctx, v.log, "fleet: machines", func() { v.watch(ctx) }))
 	}
 }
 
-// wantRows has what runs on the machines followed too.
-func (v *view) wantRows() {
+// requestRows begins to follow the processes too.
+func (v *view) requestRows() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	select {
-	case <-v.wanted:
+	case <-v.rowsWanted:
 	default:
-		close(v.wanted)
+		close(v.rowsWanted)
 	}
 }
 
 func (v *view) close() {
 	v.mu.Lock()
-	if v.end == nil {
-		v.end = func() {}
+	if v.cancel == nil {
+		v.cancel = func() {}
 	}
-	end := v.end
+	end := v.cancel
 	v.mu.Unlock()
 	end()
 	v.running.Wait()
 }
 
-// run follows the buckets, anew with each connection: they may be others then.
+// run follows the buckets, anew after each reconnect: the hub may have lost or replaced them.
 func (v *view) run(ctx context.Context, nc *nats.Conn) {
 	for ctx.Err() == nil {
 		once, cancel := context.WithCancel(ctx)
 		var following panics.Group
 		follow := func(bucket func(context.Context, *nats.Conn) error) {
 			for once.Err() == nil {
-				panics.Log(v.log, "fleet: bucket", func() { _ = bucket(once, nc) }) // it is tried again
-				_ = sleep.For(once, firstPause)
+				panics.Log(v.log, "fleet: bucket", func() { _ = bucket(once, nc) }) // tried again
+				_ = sleep.For(once, minDelay)
 			}
 		}
-		following.Start(func() { follow(v.follow) })
+		following.Start(func() { follow(v.followHosts) })
 		following.Start(func() {
 			select {
-			case <-v.wanted:
+			case <-v.rowsWanted:
 				follow(v.followRows)
 			case <-once.Done():
 			}
 		})
 		select {
-		case <-v.back:
+		case <-v.connected:
 		case <-ctx.Done():
 		}
 		cancel()
@@ -117,21 +117,21 @@ func (v *view) run(ctx context.Context, nc *nats.Conn) {
 	}
 }
 
-// bucketTimeout bounds how long it takes to find a bucket.
+// bucketTimeout limits how long it may take to find a bucket.
 const bucketTimeout = 5 * time.Second
 
-// follow takes in the machines until ctx ends or there is no bucket.
-func (v *view) follow(ctx context.Context, nc *nats.Conn) error {
-	var behind time.Duration
+// followHosts updates the machines until ctx is done or the bucket is missing.
+func (v *view) followHosts(ctx context.Context, nc *nats.Conn) error {
+	var offset time.Duration
 	return followBucket(ctx, nc, HostsBucket, func(ctx context.Context, bucket jetstream.KeyValue) (err error) {
-		behind, err = clockBehind(ctx, bucket)
+		offset, err = clockOffset(ctx, bucket)
 		return err
-	}, func(entry jetstream.KeyValueEntry) { v.take(entry, behind) })
+	}, func(entry jetstream.KeyValueEntry) { v.applyEntry(entry, offset) })
 }
 
-// followBucket takes what a bucket holds and what becomes of it until ctx ends or there is
-// no bucket; nil stands between the two. begin is called before.
-func followBucket(ctx context.Context, nc *nats.Conn, name string, begin func(context.Context, jetstream.KeyValue) error, take func(jetstream.KeyValueEntry)) error {
+// followBucket calls apply with every entry of a bucket, then with nil, and then with every change,
+// until ctx is done or the bucket is missing. begin is called first.
+func followBucket(ctx context.Context, nc *nats.Conn, name string, begin func(context.Context, jetstream.KeyValue) error, apply func(jetstream.KeyValueEntry)) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return err
@@ -149,22 +149,22 @@ func followBucket(ctx context.Context, nc *nats.Conn, name string, begin func(co
 	if err != nil {
 		return err
 	}
-	defer func() { _ = watch.Stop() }() // the connection may be gone
+	defer func() { _ = watch.Stop() }() // the connection may be lost
 	for {
 		select {
 		case entry, ok := <-watch.Updates():
 			if !ok {
 				return ctx.Err()
 			}
-			take(entry)
+			apply(entry)
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
-// clockBehind is by how much the clock of the hub is behind that of this machine.
-func clockBehind(ctx context.Context, bucket jetstream.KeyValue) (time.Duration, error) {
+// clockOffset returns how far this machine's clock is ahead of the hub's.
+func clockOffset(ctx context.Context, bucket jetstream.KeyValue) (time.Duration, error) {
 	status, err := bucket.Status(ctx)
 	if err != nil {
 		return 0, err
@@ -177,47 +177,48 @@ func clockBehind(ctx context.Context, bucket jetstream.KeyValue) (time.Duration,
 	return 0, nil
 }
 
-// take takes in an entry of the hosts; nil comes when all that there were have.
-func (v *view) take(entry jetstream.KeyValueEntry, behind time.Duration) {
+// applyEntry updates a machine; a nil entry means that all have been received.
+func (v *view) applyEntry(entry jetstream.KeyValueEntry, offset time.Duration) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if entry == nil {
 		v.complete = true
-		v.tell()
+		v.wakeWaiters()
 		return
 	}
 	name := entry.Key()
 	if entry.Operation() != jetstream.KeyValuePut {
 		delete(v.hosts, name)
-		v.tell()
+		v.wakeWaiters()
 		return
 	}
 	var row hostRow
 	if json.Unmarshal(entry.Value(), &row) != nil || row.Name != name || !ValidName(name) {
-		return // it is of another version, or of somebody who writes what they like
+		return // from another version or a malicious member
 	}
 	was := v.hosts[name]
-	v.hosts[name] = host{row, entry.Created().Add(behind)}
-	if time.Since(was.at) > awayAfter || !reflect.DeepEqual(was.hostRow, row) { // else it only says that it is there
-		v.tell()
+	v.hosts[name] = host{row, entry.Created().Add(offset)}
+	// A mere heartbeat changes nothing to show.
+	if time.Since(was.at) > offlineAfter || !reflect.DeepEqual(was.hostRow, row) {
+		v.wakeWaiters()
 	}
 }
 
-// tell wakes who waits. The lock is held.
-func (v *view) tell() {
+// wakeWaiters wakes everything waiting for a change. v.mu is held.
+func (v *view) wakeWaiters() {
 	close(v.changed)
 	v.changed = make(chan struct{})
 }
 
-// seen is when a machine said something last; zero if it is not known.
-func (v *view) seen(machine string) time.Time {
+// lastSeen returns when a machine last wrote its row; zero if unknown.
+func (v *view) lastSeen(machine string) time.Time {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.hosts[machine].at
 }
 
-// settled waits until all machines are known, or ctx ends.
-func (v *view) settled(ctx context.Context) {
+// waitComplete waits until all machines are known or ctx is done.
+func (v *view) waitComplete(ctx context.Context) {
 	for {
 		v.mu.Lock()
 		complete, changed := v.complete, v.changed
@@ -233,34 +234,34 @@ func (v *view) settled(ctx context.Context) {
 	}
 }
 
-// listWait bounds how long a list waits for the hub.
+// listWait limits how long a list waits for the hub.
 const listWait = 3 * time.Second
 
-// List tells of the machines that are meant, by name.
+// List returns the selected machines, sorted by name.
 func (p *Person) List(ctx context.Context, in api.FleetListInput) ([]api.FleetMachine, error) {
-	meant, err := selection(in)
+	filter, err := parseSelection(in)
 	if err != nil {
 		return nil, err
 	}
 	if in.Rows {
-		p.view.wantRows()
+		p.view.requestRows()
 	}
-	list, epochs, err := p.meant(ctx, meant)
+	list, epochs, err := p.selectMachines(ctx, filter)
 	if err == nil && in.Rows && p.State() == nil {
-		p.view.rows.settled(ctx)
-		p.view.rows.give(list, epochs)
+		p.view.rows.waitComplete(ctx)
+		p.view.rows.fillRows(list, epochs)
 	}
 	return list, err
 }
 
-// meant are the machines that are, and the engines that tell of them.
-func (p *Person) meant(ctx context.Context, meant func(api.FleetMachine) bool) ([]api.FleetMachine, map[string]string, error) {
-	p.view.begin(p.conn.nats)
+// selectMachines returns the machines accepted by a filter and the epochs of their engines.
+func (p *Person) selectMachines(ctx context.Context, filter func(api.FleetMachine) bool) ([]api.FleetMachine, map[string]string, error) {
+	p.view.start(p.conn.nats)
 	bounded, cancel := context.WithTimeout(ctx, listWait)
 	defer cancel()
-	p.view.settled(bounded)
+	p.view.waitComplete(bounded)
 	fault := p.State()
-	list, epochs := p.view.chosen(meant, fault == nil)
+	list, epochs := p.view.selectHosts(filter, fault == nil)
 	switch {
 	case list == nil && fault != nil:
 		return nil, nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub cannot be reached: %v", fault)
@@ -270,9 +271,9 @@ func (p *Person) meant(ctx context.Context, meant func(api.FleetMachine) bool) (
 	return list, epochs, nil
 }
 
-// chosen are the machines that are meant, by name, and the engines that tell of them; nil
-// while it is not known which there are.
-func (v *view) chosen(meant func(api.FleetMachine) bool, connected bool) (list []api.FleetMachine, epochs map[string]string) {
+// selectHosts returns the machines accepted by a filter, sorted by name, and the epochs of their
+// engines; nil if the machines are not known yet.
+func (v *view) selectHosts(filter func(api.FleetMachine) bool, connected bool) (list []api.FleetMachine, epochs map[string]string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.complete {
@@ -280,7 +281,7 @@ func (v *view) chosen(meant func(api.FleetMachine) bool, connected bool) (list [
 	}
 	list, epochs = []api.FleetMachine{}, map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(v.hosts)) {
-		if m := v.hosts[name].told(connected); meant(m) {
+		if m := v.hosts[name].toFleetMachine(connected); filter(m) {
 			list = append(list, m)
 			epochs[name] = v.hosts[name].Epoch
 		}
@@ -288,22 +289,22 @@ func (v *view) chosen(meant func(api.FleetMachine) bool, connected bool) (list [
 	return list, epochs
 }
 
-// machines are all machines, and the engines that tell of them.
-func (v *view) machines(connected bool) (all []api.FleetMachine, epochs map[string]string) {
+// allMachines returns all machines and the epochs of their engines.
+func (v *view) allMachines(connected bool) (all []api.FleetMachine, epochs map[string]string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	epochs = make(map[string]string, len(v.hosts))
 	for name, h := range v.hosts {
-		all = append(all, h.told(connected))
+		all = append(all, h.toFleetMachine(connected))
 		epochs[name] = h.Epoch
 	}
 	return all, epochs
 }
 
-// told is a machine as others are told of it.
-func (h host) told(connected bool) api.FleetMachine {
+// toFleetMachine converts a host for the API. connected reports whether the hub is reachable now.
+func (h host) toFleetMachine(connected bool) api.FleetMachine {
 	m := api.FleetMachine{Name: h.Name, Labels: h.Labels, State: api.FleetConnected, Version: h.Version, States: h.States, Failed: h.Failed, RTTMS: h.RTTMS, LastSeen: h.at}
-	if h.Gone || !connected || time.Since(h.at) > awayAfter {
+	if h.Gone || !connected || time.Since(h.at) > offlineAfter {
 		m.State = api.FleetAway
 	}
 	for state, count := range h.States {
@@ -314,8 +315,8 @@ func (h host) told(connected bool) api.FleetMachine {
 	return m
 }
 
-// selection is which machines are meant.
-func selection(in api.FleetListInput) (func(api.FleetMachine) bool, error) {
+// parseSelection returns the filter for the names and labels of in.
+func parseSelection(in api.FleetListInput) (func(api.FleetMachine) bool, error) {
 	type want struct {
 		key, value string
 		not        bool
@@ -341,16 +342,16 @@ func selection(in api.FleetListInput) (func(api.FleetMachine) bool, error) {
 	}
 	return func(m api.FleetMachine) bool {
 		for _, w := range wants {
-			if matches(w.value, m.Labels[w.key]) == w.not {
+			if matchesPattern(w.value, m.Labels[w.key]) == w.not {
 				return false
 			}
 		}
-		return len(in.Names) == 0 || named[m.Name] || slices.ContainsFunc(patterns, func(name string) bool { return matches(name, m.Name) })
+		return len(in.Names) == 0 || named[m.Name] || slices.ContainsFunc(patterns, func(name string) bool { return matchesPattern(name, m.Name) })
 	}, nil
 }
 
-// matches reports whether a text is what a pattern means that was checked.
-func matches(pattern, text string) bool {
+// matchesPattern reports whether text matches a valid pattern.
+func matchesPattern(pattern, text string) bool {
 	ok, _ := path.Match(pattern, text)
 	return ok
 }

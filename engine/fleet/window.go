@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	// windowLines is how many lines a window has that does not say, and mostLines how many
-	// one has at most.
-	windowLines, mostLines = 200, 1000
-	// mostWait bounds how long is waited for news at once.
-	mostWait = 30 * time.Second
+	// defaultLines is the default number of lines of a window, maxLines the limit.
+	defaultLines, maxLines = 200, 1000
+	// maxWait limits how long a call waits for changes.
+	maxWait = 30 * time.Second
 )
 
-// Processes tells of what runs on the machines, as they have told the hub.
+// Processes returns a window of the processes published by the machines.
 func (p *Person) Processes(ctx context.Context, in api.FleetProcessesInput) (api.FleetProcessesOutput, error) {
 	f, err := readFilter(in.Filter)
 	if err != nil {
@@ -31,27 +30,27 @@ func (p *Person) Processes(ctx context.Context, in api.FleetProcessesInput) (api
 	if err := checkSort(in.Sort); err != nil {
 		return api.FleetProcessesOutput{}, err
 	}
-	p.view.begin(p.conn.nats)
-	p.view.wantRows()
+	p.view.start(p.conn.nats)
+	p.view.requestRows()
 	t := p.view.rows
-	now := func() { t.meet(p.view.machines(p.State() == nil)) }
+	now := func() { t.updateHosts(p.view.allMachines(p.State() == nil)) }
 	now()
-	for end := time.Now().Add(min(time.Duration(in.WaitMS)*time.Millisecond, mostWait)); t.number() == in.Since && ctx.Err() == nil && time.Now().Before(end); now() {
-		t.since(ctx, in.Since, min(time.Until(end), watchStep)) // that a machine is away, only the clock tells
+	for end := time.Now().Add(min(time.Duration(in.WaitMS)*time.Millisecond, maxWait)); t.currentSerial() == in.Since && ctx.Err() == nil && time.Now().Before(end); now() {
+		t.waitChange(ctx, in.Since, min(time.Until(end), watchInterval)) // a machine goes offline by the passing of time alone, without an event
 	}
-	if err := ctx.Err(); err != nil { // nobody waits for it any more
+	if err := ctx.Err(); err != nil { // cancelled by the caller
 		return api.FleetProcessesOutput{}, err
 	}
-	return t.window(f, in), nil
+	return t.buildWindow(f, in), nil
 }
 
-// History tells what is found in the histories of machines, which it asks for that.
+// History searches the histories of machines, by a call to each.
 func (p *Person) History(ctx context.Context, in api.FleetHistoryInput, who transport.Preface) (api.FleetHistoryOutput, error) {
 	f, err := readFilter(in.Machines)
 	if err != nil {
 		return api.FleetHistoryOutput{}, err
 	}
-	machines, _, err := p.meant(ctx, f.machine)
+	machines, _, err := p.selectMachines(ctx, f.machine)
 	if err != nil {
 		return api.FleetHistoryOutput{}, err
 	}
@@ -61,7 +60,7 @@ func (p *Person) History(ctx context.Context, in api.FleetHistoryInput, who tran
 	}})
 }
 
-func (t *rows) number() int64 {
+func (t *rowTable) currentSerial() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.serial
@@ -74,18 +73,18 @@ func checkSort(by api.FleetSort) error {
 	return api.Errorf(api.CodeInvalid, "list processes of the fleet: sort by %q: must be one of %v", by, api.FleetSorts())
 }
 
-// A filter chooses rows.
+// A filter selects rows.
 type filter struct {
 	machine func(api.FleetMachine) bool
 	states  []string
 	kinds   []string
-	away    bool // only what is on machines that are away
+	away    bool // only rows of offline machines
 	words   []string
 	without []string
 }
 
-// readFilter reads words: host:PATTERN, label:KEY=VALUE, state:STATE, kind:KIND, and others, which the
-// text of a row has to hold, or with ! before them must not.
+// readFilter parses host:PATTERN, label:KEY=VALUE, state:STATE, kind:KIND, and other words, which a
+// row's text must contain or, after !, must not.
 func readFilter(text string) (f filter, err error) {
 	var in api.FleetListInput
 	for word := range strings.FieldsSeq(strings.ToLower(text)) {
@@ -115,13 +114,13 @@ func readFilter(text string) (f filter, err error) {
 			f.words = append(f.words, word)
 		}
 	}
-	meant, err := selection(in)
-	f.machine = func(m api.FleetMachine) bool { return meant(lowered(m)) }
+	selects, err := parseSelection(in)
+	f.machine = func(m api.FleetMachine) bool { return selects(lowerCase(m)) }
 	return f, err
 }
 
-// lowered is a machine with its name and labels in lower case, as filters are.
-func lowered(m api.FleetMachine) api.FleetMachine {
+// lowerCase returns a machine with its name and labels in lower case, like those of filters.
+func lowerCase(m api.FleetMachine) api.FleetMachine {
 	labels := make(map[string]string, len(m.Labels))
 	for key, value := range m.Labels {
 		labels[strings.ToLower(key)] = strings.ToLower(value)
@@ -129,15 +128,15 @@ func lowered(m api.FleetMachine) api.FleetMachine {
 	return api.FleetMachine{Name: strings.ToLower(m.Name), Labels: labels}
 }
 
-// choose notes which machines are meant. The lock is held.
-func (t *rows) choose(f filter) {
+// selectHosts marks the machines selected by f. t.mu is held.
+func (t *rowTable) selectHosts(f filter) {
 	for _, m := range t.machines {
-		m.chosen = m.epoch != "" && (!f.away || m.away) && f.machine(api.FleetMachine{Name: m.name, Labels: m.labels})
+		m.selected = m.epoch != "" && (!f.away || m.away) && f.machine(api.FleetMachine{Name: m.name, Labels: m.labels})
 	}
 }
 
-// holds reports whether a row of a machine that is meant is.
-func (f filter) holds(r *row) bool {
+// matchesRow reports whether f selects a row, apart from its machine.
+func (f filter) matchesRow(r *row) bool {
 	for _, state := range f.states {
 		if !strings.HasPrefix(string(r.State), state) && !(strings.HasPrefix("failed", state) && r.rank == api.UrgencyFailed) {
 			return false
@@ -156,52 +155,53 @@ func (f filter) holds(r *row) bool {
 	return !slices.ContainsFunc(f.without, func(word string) bool { return strings.Contains(r.text, word) })
 }
 
-// A matched is the rows that a filter leaves, in the order of all.
-type matched struct {
+// A filterResult caches the rows selected by a filter, in sorted order.
+type filterResult struct {
 	text string // of the filter, in lower case
 	filter
 	rows []*row
 }
 
-// keptFilters is how many filters' rows are kept: those of what is typed and taken back.
-const keptFilters = 8
+// maxResults is how many results are cached, for a user who types and deletes letters.
+const maxResults = 8
 
-// match gives the rows that a filter leaves. The lock is held, and the rows are arranged.
-func (t *rows) match(f filter, text string) []*row {
-	if i := slices.IndexFunc(t.matched, func(m matched) bool { return m.text == text }); i >= 0 {
-		m := t.matched[i]
-		t.matched = append(slices.Delete(t.matched, i, i+1), m)
+// applyFilter returns the rows selected by a filter. t.mu is held, and the rows are sorted.
+func (t *rowTable) applyFilter(f filter, text string) []*row {
+	if i := slices.IndexFunc(t.results, func(m filterResult) bool { return m.text == text }); i >= 0 {
+		m := t.results[i]
+		t.results = append(slices.Delete(t.results, i, i+1), m)
 		return m.rows
 	}
+	// Start from the smallest earlier result known to contain all matching rows.
 	from := t.sorted
-	for _, m := range t.matched {
-		if len(m.rows) < len(from) && narrows(text, m.text) {
+	for _, m := range t.results {
+		if len(m.rows) < len(from) && narrowsFilter(text, m.text) {
 			from = m.rows
 		}
 	}
-	rows := slices.Clone(t.matching(f, from))
-	if len(t.matched) == keptFilters {
-		t.matched = slices.Delete(t.matched, 0, 1)
+	rows := slices.Clone(t.filterRows(f, from))
+	if len(t.results) == maxResults {
+		t.results = slices.Delete(t.results, 0, 1)
 	}
-	t.matched = append(t.matched, matched{text, f, rows})
+	t.results = append(t.results, filterResult{text, f, rows})
 	return rows
 }
 
-// matching are those of some rows that a filter leaves, until it is called again.
-func (t *rows) matching(f filter, from []*row) []*row {
-	t.choose(f)
-	t.room = t.room[:0]
+// filterRows returns the rows in from selected by f. The slice is valid until the next call.
+func (t *rowTable) filterRows(f filter, from []*row) []*row {
+	t.selectHosts(f)
+	t.scratch = t.scratch[:0]
 	for _, r := range from {
-		if r.shown() && r.of.chosen && f.holds(r) {
-			t.room = append(t.room, r)
+		if r.isCurrent() && r.host.selected && f.matchesRow(r) {
+			t.scratch = append(t.scratch, r)
 		}
 	}
-	return t.room
+	return t.scratch
 }
 
-// narrows reports whether a filter leaves nothing that another one has not left: more words
-// were typed behind that, or more of its last one, which is no more than text to be held.
-func narrows(text, before string) bool {
+// narrowsFilter reports whether text selects a subset of the rows of before: it adds words, or
+// letters to a last word of plain text.
+func narrowsFilter(text, before string) bool {
 	at := strings.LastIndexByte(before, ' ') + 1
 	if !strings.HasPrefix(text, before) {
 		return false
@@ -210,28 +210,28 @@ func narrows(text, before string) bool {
 	return at == len(before) || !strings.ContainsAny(word, "!:")
 }
 
-// count is how many rows there are. The lock is held.
-func (t *rows) count() int {
+// countCurrent returns the number of current rows. t.mu is held.
+func (t *rowTable) countCurrent() int {
 	if t.counted != t.serial {
-		t.counted, t.shown = t.serial, 0
+		t.counted, t.current = t.serial, 0
 		for _, r := range t.sorted {
-			if r.shown() {
-				t.shown++
+			if r.isCurrent() {
+				t.current++
 			}
 		}
 	}
-	return t.shown
+	return t.current
 }
 
-// window is the part of the rows that is asked for.
-func (t *rows) window(f filter, in api.FleetProcessesInput) api.FleetProcessesOutput {
+// buildWindow returns the requested window.
+func (t *rowTable) buildWindow(f filter, in api.FleetProcessesInput) api.FleetProcessesOutput {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.arrange(order{cmp.Or(in.Sort, api.FleetByState), in.Reversed})
-	l := lines{in: in, find: findKey(in.Find), matching: t.match(f, strings.ToLower(in.Filter))}
-	l.in.Limit = min(max(cmp.Or(in.Limit, windowLines), 1), mostLines)
+	t.sortRows(sortOrder{cmp.Or(in.Sort, api.FleetByState), in.Reversed})
+	l := windowRows{in: in, find: findKey(in.Find), rows: t.applyFilter(f, strings.ToLower(in.Filter))}
+	l.in.Limit = min(max(cmp.Or(in.Limit, defaultLines), 1), maxLines)
 	out := api.FleetProcessesOutput{Serial: t.serial, Loading: !t.complete, At: -1}
-	out.All, out.Matching = t.count(), len(l.matching)
+	out.All, out.Matching = t.countCurrent(), len(l.rows)
 	labels := map[string]bool{}
 	for _, m := range t.machines {
 		if m.epoch == "" {
@@ -246,55 +246,54 @@ func (t *rows) window(f filter, in api.FleetProcessesInput) api.FleetProcessesOu
 		}
 	}
 	out.Labels = slices.Sorted(maps.Keys(labels))
-	l.lay(in.Filter != "")
-	out.Total = l.total()
+	l.groupRows(in.Filter != "")
+	out.Total = l.countLines()
 	out.Offset = max(min(in.Offset, out.Total-1), 0)
-	if out.At = l.place(); out.At >= 0 && (out.At < out.Offset || out.At >= out.Offset+l.in.Limit) {
+	if out.At = l.findLine(); out.At >= 0 && (out.At < out.Offset || out.At >= out.Offset+l.in.Limit) {
 		out.Offset = max(out.At-l.in.Limit/2, 0)
 	}
-	out.Lines = l.cut(out.Offset)
+	out.Lines = l.cutLines(out.Offset)
 	return out
 }
 
-// findKey is the key of a process in the bucket, as the dashboard calls it; a group's name stays.
+// findKey converts an id of the dashboard to a key in the bucket; a group's name stays unchanged.
 func findKey(id string) string { return strings.Replace(id, "/", ".", 1) }
 
-// lines are rows that match, in groups if that is wanted.
-type lines struct {
-	in       api.FleetProcessesInput
-	matching []*row
-	groups   []*rowGroup
-	find     string
+// windowRows are the selected rows, perhaps in groups.
+type windowRows struct {
+	in     api.FleetProcessesInput
+	rows   []*row
+	groups []*rowGroup
+	find   string
 }
 
-// A rowGroup is the rows of a machine, or of machines with the same label.
+// A rowGroup holds the rows of one machine, or of all machines with the same label.
 type rowGroup struct {
 	api.FleetGroup
 	rows []*row
 }
 
-// lay divides the rows into groups. Those are open that are asked for, and all that something
-// was looked for in.
-func (l *lines) lay(filtered bool) {
+// groupRows divides the rows into groups. A group is open if requested, or if a filter is set.
+func (l *windowRows) groupRows(filtered bool) {
 	if l.in.Group == "" {
 		return
 	}
-	byName, away := map[string]*rowGroup{}, map[*rowsHost]bool{}
+	byName, away := map[string]*rowGroup{}, map[*rowHost]bool{}
 	key, labelled := strings.CutPrefix(l.in.Group, "label:")
-	for _, r := range l.matching {
-		name := r.of.name
+	for _, r := range l.rows {
+		name := r.host.name
 		if labelled {
-			name = r.of.labels[key]
+			name = r.host.labels[key]
 		}
 		g := byName[name]
 		if g == nil {
 			g = &rowGroup{FleetGroup: api.FleetGroup{Name: name, Open: filtered || slices.Contains(l.in.Open, name)}}
 			byName[name] = g
 		}
-		if _, counted := away[r.of]; !counted {
-			away[r.of] = r.of.away
+		if _, counted := away[r.host]; !counted {
+			away[r.host] = r.host.away
 			g.Machines++
-			if r.of.away {
+			if r.host.away {
 				g.Away++
 			}
 		}
@@ -302,7 +301,7 @@ func (l *lines) lay(filtered bool) {
 		switch {
 		case r.rank <= api.UrgencyBackoff:
 			g.Failed++
-		case r.State == api.StateRunning && !r.of.away:
+		case r.State == api.StateRunning && !r.host.away:
 			g.Running++
 		}
 		g.rows = append(g.rows, r)
@@ -310,24 +309,25 @@ func (l *lines) lay(filtered bool) {
 	byState := cmp.Or(l.in.Sort, api.FleetByState) == api.FleetByState && !l.in.Reversed
 	l.groups = slices.SortedFunc(maps.Values(byName), func(a, b *rowGroup) int {
 		failed := 0
-		if byState { // what wants to be seen comes first
+		// By urgency, groups with failures come first.
+		if byState {
 			failed = cmp.Compare(b.Failed, a.Failed)
 		}
-		return cmp.Or(failed, cmp.Compare(unnamed(a.Name), unnamed(b.Name)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(failed, cmp.Compare(labelOrder(a.Name), labelOrder(b.Name)), strings.Compare(a.Name, b.Name))
 	})
 }
 
-// unnamed puts machines without the label last.
-func unnamed(name string) int {
+// labelOrder returns the sort key that puts machines without the label last.
+func labelOrder(name string) int {
 	if name == "" {
 		return 1
 	}
 	return 0
 }
 
-func (l *lines) total() int {
+func (l *windowRows) countLines() int {
 	if l.in.Group == "" {
-		return len(l.matching)
+		return len(l.rows)
 	}
 	total := len(l.groups)
 	for _, g := range l.groups {
@@ -338,13 +338,13 @@ func (l *lines) total() int {
 	return total
 }
 
-// place is the number of the line that is looked for; -1 if there is none.
-func (l *lines) place() int {
+// findLine returns the number of the line to find, or -1.
+func (l *windowRows) findLine() int {
 	if l.find == "" {
 		return -1
 	}
 	if l.in.Group == "" {
-		return slices.IndexFunc(l.matching, func(r *row) bool { return r.key == l.find })
+		return slices.IndexFunc(l.rows, func(r *row) bool { return r.key == l.find })
 	}
 	at := 0
 	for _, g := range l.groups {
@@ -363,11 +363,11 @@ func (l *lines) place() int {
 	return -1
 }
 
-// cut gives the lines from one on.
-func (l *lines) cut(offset int) []api.FleetLine {
+// cutLines returns the lines of the window from offset on.
+func (l *windowRows) cutLines(offset int) []api.FleetLine {
 	out := []api.FleetLine{}
 	if l.in.Group == "" {
-		return appendRows(out, l.matching, offset, l.in.Limit)
+		return appendRows(out, l.rows, offset, l.in.Limit)
 	}
 	for _, g := range l.groups {
 		if len(out) == l.in.Limit {
@@ -386,13 +386,13 @@ func (l *lines) cut(offset int) []api.FleetLine {
 	return out
 }
 
-// appendRows adds rows from one on, up to a number of lines in all.
+// appendRows appends rows from offset on, until out has limit lines.
 func appendRows(out []api.FleetLine, rows []*row, offset, limit int) []api.FleetLine {
 	for _, r := range rows[min(offset, len(rows)):] {
 		if len(out) == limit {
 			break
 		}
-		out = append(out, api.FleetLine{Host: r.of.name, Away: r.of.away, Process: &r.Process})
+		out = append(out, api.FleetLine{Host: r.host.name, Away: r.host.away, Process: &r.Process})
 	}
 	return out
 }

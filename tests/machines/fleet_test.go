@@ -381,7 +381,7 @@ func TestTheDashboardShowsAFleetOfManyMachines(t *testing.T) {
 	c := newCrew(t)
 	c.machine("web-1", "role=web")
 	c.person("ann", api.RoleOperate)
-	extras := c.extras(fleet.MostFew)
+	extras := c.extras(fleet.MaxFew)
 	c.must("web-1", "start", "--name", "printer", "--", "sh", "-c", "echo printed-there; exec sleep 1000")
 	c.must("web-1", "new", "--name", "far", "--", "sh", "-c", "echo far-shown; exec cat")
 	env := append(slices.Clone(c.env), "TANDEM_DATA_DIR="+filepath.Join(c.dir, "ann"), "XDG_CONFIG_HOME="+filepath.Join(c.dir, "ann-config"))

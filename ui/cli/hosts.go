@@ -127,7 +127,7 @@ func (t *target) selectHosts(cmd *cobra.Command, how machines.Reach, wanted []st
 		return nil, output.Usagef(cmd, "give --all-hosts, or --host and --label, not both")
 	}
 	verbs := fleet.Verbs{Config: t.options.Fleet, Own: t.options.Connect}
-	hosts, told, err := verbs.Meant(cmd.Context(), t.options.Machines, api.FleetListInput{Names: wanted, Labels: t.labels, Rows: machines.OnlyLists(cmd)})
+	hosts, told, err := verbs.SelectHosts(cmd.Context(), t.options.Machines, api.FleetListInput{Names: wanted, Labels: t.labels, Rows: machines.OnlyLists(cmd)})
 	switch {
 	case err != nil:
 		return nil, err

@@ -1,5 +1,5 @@
-// Package hub is where a fleet meets: who belongs to it, invitations, and the keys
-// that sign both. The server that carries the messages is in embedded, or any NATS.
+// Package hub is the centre of a fleet: it manages the members, the invitations and the keys to
+// sign both. The messages themselves are carried by the server in package embedded, or by any NATS.
 package hub
 
 import (
@@ -16,26 +16,26 @@ import (
 // A Server carries the messages.
 type Server interface {
 	Addr() net.Addr
-	// Connect is a connection to it that does not go over the network.
+	// Connect opens a connection inside this process.
 	Connect(...nats.Option) (*nats.Conn, error)
-	// Renew has the JWT of the account hold, at once: who was revoked is cut off.
+	// Renew applies the account's JWT at once: revoked users are disconnected.
 	Renew(account string) error
 	Load() Load
 	Close()
 }
 
-// Load is how much a server has to do.
+// Load describes the load of a server.
 type Load struct {
 	Connections int    `json:"connections"`
 	Memory      uint64 `json:"memory_bytes"` // of the process
-	InMsgs      int64  `json:"in_messages"`  // since it started
+	InMsgs      int64  `json:"in_messages"`  // since the start
 	InBytes     int64  `json:"in_bytes"`
 	OutMsgs     int64  `json:"out_messages"`
 	OutBytes    int64  `json:"out_bytes"`
 	Slow        int64  `json:"slow_consumers"`
 }
 
-// Config is what a Server is started with.
+// Config is the configuration of a Server.
 type Config struct {
 	Listen   string // host:port
 	TLS      *tls.Config
@@ -43,16 +43,16 @@ type Config struct {
 	Operator string // JWT
 	System   Account
 	Fleet    Account
-	Joiner   string // JWT of whoever has not joined yet
+	Joiner   string // JWT for redeeming invitations
 }
 
-// An Account of the server.
+// An Account is an account of the server.
 type Account struct{ Key, JWT string }
 
-// A Starter starts a server; nil in builds without one.
+// A Starter starts a server; it is nil in builds without one.
 type Starter func(Config) (Server, error)
 
-// A Member is somebody who has joined.
+// A Member is a machine or person of the fleet.
 type Member struct {
 	Name    string     `json:"name"`
 	Kind    fleet.Kind `json:"kind"`
@@ -63,25 +63,25 @@ type Member struct {
 	Invited string     `json:"invited_by"`
 }
 
-// Status is what a hub tells of itself.
+// Status is the state of a hub.
 type Status struct {
 	Address     string `json:"address"`
 	Machines    int    `json:"machines"`
 	People      int    `json:"people"`
-	Invitations int    `json:"invitations"` // open
+	Invitations int    `json:"invitations"` // open ones
 	Load
 }
 
-// Options are what a hub works with.
+// Options are the options of a hub.
 type Options struct {
-	Folder  string // of its keys, members and buckets; made (0700) if needed
-	Listen  string // "" for where it did last, or the default
-	Address string // under which others reach it, host:port; "" for where it did last, or where it listens
+	Folder  string // for its keys, members and buckets; created (0700) if needed
+	Listen  string // "" for the previous address, or the default
+	Address string // host:port for others; "" for the previous one, or Listen
 	Start   Starter
 	Now     func() time.Time // for tests; default time.Now
 }
 
-// Run is the hub until ctx ends. ready is told where it listens.
+// Run runs a hub until ctx is done. ready is called with its address once it is listening.
 func Run(ctx context.Context, o Options, ready func(Status)) error {
 	h, err := Open(o)
 	if err != nil {

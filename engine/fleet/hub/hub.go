@@ -28,11 +28,11 @@ import (
 	"tandem/engine/fleet"
 )
 
-// DefaultListen is where a hub listens that was told nothing else.
+// DefaultListen is the default address of a hub.
 const DefaultListen = ":4222"
 
-// state is what a hub keeps, in hub.json.
-type state struct {
+// hubState is the content of hub.json.
+type hubState struct {
 	Listen      string                `json:"listen"`
 	Address     string                `json:"address"`
 	Members     []Member              `json:"members"`
@@ -40,14 +40,14 @@ type state struct {
 	Revoked     map[string]time.Time  `json:"revoked"`     // by public key
 }
 
-// An invitation that was not used yet.
+// An invitation is an unused invitation.
 type invitation struct {
-	Secret  []byte    `json:"secret"` // its hash
+	Secret  []byte    `json:"secret"` // hashed
 	Member  Member    `json:"member"`
 	Expires time.Time `json:"expires"`
 }
 
-// A Hub is one that runs.
+// A Hub is a running hub.
 type Hub struct {
 	o         Options
 	lock      *flock.Flock
@@ -56,17 +56,17 @@ type Hub struct {
 	operator  nkeys.KeyPair
 	server    Server
 	nats      *nats.Conn
-	end       context.CancelFunc // of the background goroutines
+	cancel    context.CancelFunc // stops the background goroutines
 	running   sync.WaitGroup
 
-	certifying sync.Mutex
-	cert       *tls.Certificate
+	certMu sync.Mutex
+	cert   *tls.Certificate
 
 	mu    sync.Mutex // held while hub.json is written
-	state state
+	state hubState
 }
 
-// Open starts the hub of a folder; the first time it makes everything.
+// Open starts the hub of a folder. The first start creates everything.
 func Open(o Options) (h *Hub, err error) {
 	if o.Start == nil {
 		return nil, api.Errorf(api.CodeNotSupported, "start hub: this tandem was built without the server").
@@ -88,7 +88,7 @@ func Open(o Options) (h *Hub, err error) {
 			h.Close()
 		}
 	}()
-	if err = h.load(); err != nil {
+	if err = h.loadState(); err != nil {
 		return nil, err
 	}
 	if h.authority, err = openAuthority(keys, o.Now()); err != nil {
@@ -103,9 +103,9 @@ func Open(o Options) (h *Hub, err error) {
 	return h, h.start(keys)
 }
 
-// start starts the server and serves what the hub itself is asked.
+// start starts the server and answers requests to the hub.
 func (h *Hub) start(keys string) error {
-	c, err := h.config(keys)
+	c, err := h.serverConfig(keys)
 	if err != nil {
 		return err
 	}
@@ -116,13 +116,13 @@ func (h *Hub) start(keys string) error {
 	if _, port, err := net.SplitHostPort(c.Listen); err == nil && port == "0" {
 		h.state.Listen = h.server.Addr().String()
 	}
-	h.state.Address = cmp.Or(h.o.Address, h.state.Address, reachable(h.state.Listen))
-	if h.nats, err = h.server.Connect(h.credentials(fleet.User{Kind: fleet.KindHub, Name: "hub"})); err != nil {
+	h.state.Address = cmp.Or(h.o.Address, h.state.Address, reachableAddress(h.state.Listen))
+	if h.nats, err = h.server.Connect(h.userOption(fleet.User{Kind: fleet.KindHub, Name: "hub"})); err != nil {
 		return fmt.Errorf("start hub: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h.end = cancel
-	if err := h.buckets(ctx); err != nil {
+	h.cancel = cancel
+	if err := h.createBuckets(ctx); err != nil {
 		return fmt.Errorf("start hub: make the buckets: %w", err)
 	}
 	if err := h.guardConsumers(ctx); err != nil {
@@ -131,24 +131,25 @@ func (h *Hub) start(keys string) error {
 	for subject, answer := range map[string]func(*nats.Msg) any{
 		fleet.JoinSubject:                h.serveJoin,
 		fleet.HubSubject("*", "invite"):  h.serveInvite,
-		fleet.HubSubject("*", "members"): func(*nats.Msg) any { return Answer{Members: h.members()} },
+		fleet.HubSubject("*", "members"): func(*nats.Msg) any { return Answer{Members: h.listMembers()} },
 		fleet.HubSubject("*", "status"):  func(*nats.Msg) any { s := h.Status(); return Answer{Status: &s} },
 		fleet.HubSubject("*", "revoke"):  h.serveRevoke,
 	} {
-		if err := h.serve(subject, answer); err != nil {
+		if err := h.serveSubject(subject, answer); err != nil {
 			return fmt.Errorf("start hub: %w", err)
 		}
 	}
-	if err := h.keepOwner(); err != nil {
+	if err := h.writeOwner(); err != nil {
 		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.save()
+	// Only now: a hub that fails to start keeps its previous address.
+	return h.saveState()
 }
 
-// config is what the server is started with.
-func (h *Hub) config(keys string) (c Config, err error) {
+// serverConfig returns the configuration of the server.
+func (h *Hub) serverConfig(keys string) (c Config, err error) {
 	system, err := openKey(filepath.Join(keys, "system.nk"), nkeys.PrefixByteAccount)
 	if err != nil {
 		return c, err
@@ -176,21 +177,21 @@ func (h *Hub) config(keys string) (c Config, err error) {
 	if c.Fleet.JWT, err = h.accountJWT(); err != nil {
 		return c, err
 	}
-	if c.Joiner, err = h.joiner(); err != nil {
+	if c.Joiner, err = h.joinerJWT(); err != nil {
 		return c, err
 	}
 	c.Listen = cmp.Or(h.o.Listen, h.state.Listen, DefaultListen)
 	c.Store = filepath.Join(h.o.Folder, "store")
-	c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: h.certificate}
+	c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: h.currentCertificate}
 	return c, nil
 }
 
-// certificate is the hub's own, made anew before it expires.
-func (h *Hub) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	h.certifying.Lock()
-	defer h.certifying.Unlock()
+// currentCertificate returns the hub's certificate, and renews it before it expires.
+func (h *Hub) currentCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	h.certMu.Lock()
+	defer h.certMu.Unlock()
 	if now := h.o.Now(); h.cert == nil || now.Add(renewBefore).After(h.cert.Leaf.NotAfter) {
-		cert, err := h.authority.certificate(now)
+		cert, err := h.authority.newCertificate(now)
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +200,7 @@ func (h *Hub) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return h.cert, nil
 }
 
-// accountJWT is what the server knows of the fleet: its limits, and who was revoked.
+// accountJWT returns the JWT of the fleet's account, with its limits and the revoked keys.
 func (h *Hub) accountJWT() (string, error) {
 	key, err := h.account.PublicKey()
 	if err != nil {
@@ -214,9 +215,9 @@ func (h *Hub) accountJWT() (string, error) {
 	return claims.Encode(h.operator)
 }
 
-// joiner is the JWT of whoever has not joined yet: without a key, it may ask to join and
+// joinerJWT returns the JWT for redeeming invitations. It works without a private key and permits
 // nothing else.
-func (h *Hub) joiner() (string, error) {
+func (h *Hub) joinerJWT() (string, error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {
 		return "", err
@@ -228,8 +229,8 @@ func (h *Hub) joiner() (string, error) {
 	return fleet.IssueJoiner(h.account, public)
 }
 
-// credentials are those of a user of the hub's own, with a key that is forgotten with it.
-func (h *Hub) credentials(u fleet.User) nats.Option {
+// userOption returns an option to connect as an internal user, with a new key kept only in memory.
+func (h *Hub) userOption(u fleet.User) nats.Option {
 	key, err := nkeys.CreateUser()
 	var public, token string
 	if err == nil {
@@ -241,8 +242,8 @@ func (h *Hub) credentials(u fleet.User) nats.Option {
 	return nats.UserJWT(func() (string, error) { return token, err }, func(nonce []byte) ([]byte, error) { return key.Sign(nonce) })
 }
 
-// load reads hub.json.
-func (h *Hub) load() error {
+// loadState reads hub.json.
+func (h *Hub) loadState() error {
 	text, err := os.ReadFile(filepath.Join(h.o.Folder, "hub.json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the hub's members: %w", err)
@@ -261,19 +262,19 @@ func (h *Hub) load() error {
 	return nil
 }
 
-// save writes hub.json. The lock is held.
-func (h *Hub) save() error {
+// saveState writes hub.json. h.mu is held.
+func (h *Hub) saveState() error {
 	text, err := json.MarshalIndent(h.state, "", "  ")
 	if err != nil {
 		return err
 	}
-	return keep(filepath.Join(h.o.Folder, "hub.json"), text)
+	return writePrivate(filepath.Join(h.o.Folder, "hub.json"), text)
 }
 
-// Close ends the hub.
+// Close stops the hub.
 func (h *Hub) Close() {
-	if h.end != nil {
-		h.end()
+	if h.cancel != nil {
+		h.cancel()
 		h.running.Wait()
 	}
 	if h.nats != nil {
@@ -282,11 +283,11 @@ func (h *Hub) Close() {
 	if h.server != nil {
 		h.server.Close()
 	}
-	_ = h.lock.Unlock() // it ends with the process at the latest
+	_ = h.lock.Unlock() // released with the process at the latest
 }
 
-// reachable is where others find a hub that listens on all addresses.
-func reachable(listen string) string {
+// reachableAddress returns the address for others of a hub that may listen on all interfaces.
+func reachableAddress(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil || host != "" && !net.ParseIP(host).IsUnspecified() {
 		return listen
@@ -297,11 +298,11 @@ func reachable(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// Status tells how the hub is.
+// Status returns the state of the hub.
 func (h *Hub) Status() Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.expire()
+	h.dropExpired()
 	s := Status{Address: h.state.Address, Invitations: len(h.state.Invitations), Load: h.server.Load()}
 	for _, m := range h.state.Members {
 		if m.Kind == fleet.KindMachine {
@@ -313,15 +314,15 @@ func (h *Hub) Status() Status {
 	return s
 }
 
-func (h *Hub) members() []Member {
+func (h *Hub) listMembers() []Member {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.state.Members)
 }
 
-// expire forgets invitations whose time is over; those that were over for a day, so
-// that who uses one hears why it is refused. The lock is held.
-func (h *Hub) expire() {
+// dropExpired deletes invitations that expired more than a day ago; later ones are kept to explain
+// the rejection. h.mu is held.
+func (h *Hub) dropExpired() {
 	for id, i := range h.state.Invitations {
 		if h.o.Now().After(i.Expires.Add(24 * time.Hour)) {
 			delete(h.state.Invitations, id)
@@ -329,30 +330,31 @@ func (h *Hub) expire() {
 	}
 }
 
-// Invite makes an invitation and gives its token.
+// Invite creates an invitation and returns its token.
 func (h *Hub) Invite(r InviteRequest, by string) (string, error) {
-	if err := r.check(); err != nil {
+	if err := r.validate(); err != nil {
 		return "", err
 	}
-	i := fleet.Invitation{Kind: r.Kind, Authority: h.authority.hash()}
-	_, _ = rand.Read(i.ID[:]) // it never fails
+	i := fleet.Invitation{Kind: r.Kind, Authority: h.authority.certHash()}
+	_, _ = rand.Read(i.ID[:]) // never fails
 	_, _ = rand.Read(i.Secret[:])
 	sum := sha256.Sum256(i.Secret[:])
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	// A machine's name owns its rows, so it must be unique. A person may have several keys.
 	if r.Kind == fleet.KindMachine && slices.ContainsFunc(h.state.Members, func(m Member) bool { return m.Kind == r.Kind && m.Name == r.Name }) {
 		return "", api.Errorf(api.CodeConflict, "invite machine %s: a machine with this name exists", r.Name).WithHint("`tandem hub revoke " + r.Name + "` takes it out")
 	}
-	h.expire()
+	h.dropExpired()
 	i.Address = h.state.Address
 	h.state.Invitations[hex.EncodeToString(i.ID[:])] = invitation{
 		Secret: sum[:], Expires: h.o.Now().Add(cmp.Or(r.Life, defaultLife)),
 		Member: Member{Name: r.Name, Kind: r.Kind, Role: r.Role, Labels: r.Labels, Invited: by},
 	}
-	return i.Token(), h.save()
+	return i.Token(), h.saveState()
 }
 
-// Join makes a key that of whoever has an invitation, which is used up by that.
+// Join certifies a key for the invited user. The invitation is used up.
 func (h *Hub) Join(r fleet.JoinRequest) (fleet.JoinAnswer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -369,10 +371,11 @@ func (h *Hub) Join(r fleet.JoinRequest) (fleet.JoinAnswer, error) {
 	if err != nil {
 		return fleet.JoinAnswer{}, api.Errorf(api.CodeInvalid, "join: %v", err)
 	}
+	// One write uses up the invitation and adds the member, so a crash cannot leave it usable.
 	m.Key, m.Joined = r.Key, h.o.Now()
 	delete(h.state.Invitations, id)
 	h.state.Members = append(h.state.Members, m)
-	if err := h.save(); err != nil {
+	if err := h.saveState(); err != nil {
 		return fleet.JoinAnswer{}, err
 	}
 	return fleet.JoinAnswer{JWT: token, Authority: h.authority.pem}, nil
@@ -380,7 +383,8 @@ func (h *Hub) Join(r fleet.JoinRequest) (fleet.JoinAnswer, error) {
 
 const hintInvite = "`tandem hub invite` on the hub makes another one"
 
-// Revoke takes out a machine or person: all keys of this name are cut off and not let in again.
+// Revoke removes a machine or person: all keys of this name are disconnected and rejected from then
+// on.
 func (h *Hub) Revoke(name string) (count int, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -391,9 +395,10 @@ func (h *Hub) Revoke(name string) (count int, err error) {
 			continue
 		}
 		count++
-		h.state.Revoked[m.Key] = h.o.Now().Add(time.Minute) // what was signed until then, by whichever clock
+		// Allow for clocks that are up to a minute ahead.
+		h.state.Revoked[m.Key] = h.o.Now().Add(time.Minute)
 		if m.Kind == fleet.KindMachine {
-			h.forget(name)
+			h.deleteHostRow(name)
 		}
 	}
 	for id, i := range h.state.Invitations {
@@ -406,7 +411,7 @@ func (h *Hub) Revoke(name string) (count int, err error) {
 		return 0, api.Errorf(api.CodeNotFound, "revoke %s: nobody with this name was invited or has joined", name)
 	}
 	h.state.Members = kept
-	if err := h.save(); err != nil {
+	if err := h.saveState(); err != nil {
 		return count, err
 	}
 	account, err := h.accountJWT()
@@ -416,9 +421,9 @@ func (h *Hub) Revoke(name string) (count int, err error) {
 	return count, err
 }
 
-// forget takes a machine out of the buckets.
-func (h *Hub) forget(name string) {
+// deleteHostRow deletes a machine from the bucket of hosts.
+func (h *Hub) deleteHostRow(name string) {
 	m := nats.NewMsg("$KV." + fleet.HostsBucket + "." + name)
 	m.Header.Set("KV-Operation", "DEL")
-	_ = h.nats.PublishMsg(m) // its row is out of date soon
+	_ = h.nats.PublishMsg(m) // otherwise the row expires
 }

@@ -26,11 +26,11 @@ import (
 
 const (
 	authorityLife = 20 * 365 * 24 * time.Hour
-	// certificateLife is that of the hub's own certificate, which is made anew with
-	// each start, and when renewBefore of it is left.
+	// certificateLife is the life of the hub's certificate, which is renewed with each start and
+	// renewBefore its end.
 	certificateLife = 5 * 365 * 24 * time.Hour
 	renewBefore     = 365 * 24 * time.Hour
-	// clockSlack is by how much clocks may be behind the hub's.
+	// clockSlack is how far clocks may be behind the hub's.
 	clockSlack = 7 * 24 * time.Hour
 )
 
@@ -41,9 +41,9 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-func (a authority) hash() [sha256.Size]byte { return sha256.Sum256(a.cert.Raw) }
+func (a authority) certHash() [sha256.Size]byte { return sha256.Sum256(a.cert.Raw) }
 
-// openAuthority reads the authority of a folder, or makes it.
+// openAuthority reads the authority in a folder, or creates it.
 func openAuthority(folder string, now time.Time) (authority, error) {
 	certPath, keyPath := filepath.Join(folder, "authority.pem"), filepath.Join(folder, "authority.key")
 	text, err := os.ReadFile(certPath)
@@ -71,7 +71,7 @@ func makeAuthority(certPath, keyPath string, now time.Time) (authority, error) {
 		return authority{}, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial(), Subject: pkix.Name{CommonName: fleet.AuthorityName},
+		SerialNumber: randomSerial(), Subject: pkix.Name{CommonName: fleet.AuthorityName},
 		NotBefore: now.Add(-clockSlack), NotAfter: now.Add(authorityLife),
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
 	}
@@ -88,26 +88,27 @@ func makeAuthority(certPath, keyPath string, now time.Time) (authority, error) {
 		return authority{}, err
 	}
 	a := authority{cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), key}
-	err = keep(keyPath, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}))
+	// The key first: a certificate without its key would be an error at every start.
+	err = writePrivate(keyPath, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}))
 	if err == nil {
-		err = keep(certPath, a.pem)
+		err = writePrivate(certPath, a.pem)
 	}
 	return a, err
 }
 
-func serial() *big.Int {
-	n, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // it never fails
+func randomSerial() *big.Int {
+	n, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // never fails
 	return n
 }
 
-// certificate makes the hub's certificate, with that of the authority behind it.
-func (a authority) certificate(now time.Time) (*tls.Certificate, error) {
+// newCertificate creates a certificate of the hub, followed by that of the authority.
+func (a authority) newCertificate(now time.Time) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial(), Subject: pkix.Name{CommonName: fleet.ServerName}, DNSNames: []string{fleet.ServerName},
+		SerialNumber: randomSerial(), Subject: pkix.Name{CommonName: fleet.ServerName}, DNSNames: []string{fleet.ServerName},
 		NotBefore: now.Add(-clockSlack), NotAfter: now.Add(certificateLife),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
@@ -119,7 +120,7 @@ func (a authority) certificate(now time.Time) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{raw, a.cert.Raw}, PrivateKey: key, Leaf: leaf}, err
 }
 
-// openKey reads a key of NATS, or makes it.
+// openKey reads a NATS key, or creates it.
 func openKey(path string, prefix nkeys.PrefixByte) (nkeys.KeyPair, error) {
 	seed, err := os.ReadFile(path)
 	switch {
@@ -139,11 +140,11 @@ func openKey(path string, prefix nkeys.PrefixByte) (nkeys.KeyPair, error) {
 	if seed, err = key.Seed(); err != nil {
 		return nil, err
 	}
-	return key, keep(path, seed)
+	return key, writePrivate(path, seed)
 }
 
-// keep writes a file that is for this user alone, whole or not at all.
-func keep(path string, text []byte) error {
+// writePrivate writes a file readable only for this user, all of it or nothing.
+func writePrivate(path string, text []byte) error {
 	if err := renameio.WriteFile(path, text, 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}

@@ -17,18 +17,18 @@ import (
 	"tandem/engine/fleet"
 )
 
-// An InviteRequest says who is invited.
+// An InviteRequest describes the user to invite.
 type InviteRequest struct {
 	Kind   fleet.Kind    `json:"kind"`
 	Name   string        `json:"name"`
 	Role   fleet.Role    `json:"role,omitempty"`
 	Labels []string      `json:"labels,omitempty"`
-	Life   time.Duration `json:"life,omitempty"` // how long the invitation is valid; default a day
+	Life   time.Duration `json:"life,omitempty"` // life of the invitation; default one day
 }
 
 const defaultLife = 24 * time.Hour
 
-func (r InviteRequest) check() error {
+func (r InviteRequest) validate() error {
 	what := fmt.Sprintf("invite %s %s", r.Kind, r.Name)
 	if !fleet.ValidName(r.Name) {
 		return api.Errorf(api.CodeInvalid, "invite %s %q: must be a name of letters, digits, - and _", r.Kind, r.Name)
@@ -41,7 +41,7 @@ func (r InviteRequest) check() error {
 	switch {
 	case r.Name == ownerName:
 		return api.Errorf(api.CodeInvalid, "%s: this name is reserved for the owner of the hub's folder", what)
-	case r.Kind == fleet.KindPerson && !fleet.Known(r.Role):
+	case r.Kind == fleet.KindPerson && !fleet.ValidRole(r.Role):
 		return api.Errorf(api.CodeInvalid, "%s: must be the role read, operate or admin", what)
 	case r.Kind != fleet.KindPerson && r.Kind != fleet.KindMachine:
 		return api.Errorf(api.CodeInvalid, "%s: must be a machine or a person", what)
@@ -53,7 +53,7 @@ func (r InviteRequest) check() error {
 	return nil
 }
 
-// An Answer is what the hub answers.
+// An Answer is the hub's answer to a request.
 type Answer struct {
 	Token   string     `json:"token,omitempty"`
 	Members []Member   `json:"members,omitempty"`
@@ -67,13 +67,14 @@ func (h *Hub) serveInvite(m *nats.Msg) any {
 	err := json.Unmarshal(m.Data, &r)
 	var out Answer
 	if err == nil {
-		out.Token, err = h.Invite(r, asker(m.Subject))
+		out.Token, err = h.Invite(r, askerOf(m.Subject))
 	}
-	return out.with(err)
+	return out.withError(err)
 }
 
-// asker is who has published on a subject of the hub's, which lets each use their own.
-func asker(subject string) string { return strings.Split(subject, ".")[2] }
+// askerOf returns the sender of a request, taken from its subject: permissions limit each user to
+// their own.
+func askerOf(subject string) string { return strings.Split(subject, ".")[2] }
 
 func (h *Hub) serveRevoke(m *nats.Msg) any {
 	var name string
@@ -82,7 +83,7 @@ func (h *Hub) serveRevoke(m *nats.Msg) any {
 	if err == nil {
 		out.Count, err = h.Revoke(name)
 	}
-	return out.with(err)
+	return out.withError(err)
 }
 
 func (h *Hub) serveJoin(m *nats.Msg) any {
@@ -98,21 +99,21 @@ func (h *Hub) serveJoin(m *nats.Msg) any {
 	return out
 }
 
-func (a Answer) with(err error) Answer {
+func (a Answer) withError(err error) Answer {
 	if err != nil {
 		a.Error = api.AsError(err)
 	}
 	return a
 }
 
-// ownerFile holds the credentials of whoever has the hub's folder.
+// ownerFile has the credentials of the owner of the hub's folder.
 const ownerFile = "owner.creds"
 
-// ownerName is what they are called.
+// ownerName is the owner's name.
 const ownerName = "owner"
 
-// keepOwner makes the credentials with which the verbs reach the hub, anew with each start.
-func (h *Hub) keepOwner() error {
+// writeOwner creates the credentials used by the tandem hub commands, anew with each start.
+func (h *Hub) writeOwner() error {
 	key, err := nkeys.CreateUser()
 	if err != nil {
 		return err
@@ -133,26 +134,26 @@ func (h *Hub) keepOwner() error {
 	if err != nil {
 		return err
 	}
-	return keep(filepath.Join(h.o.Folder, ownerFile), text)
+	return writePrivate(filepath.Join(h.o.Folder, ownerFile), text)
 }
 
-// Owner is how whoever has the folder of a hub reaches it.
+// Owner returns the configuration and credentials of the owner of a hub's folder.
 func Owner(folder string) (fleet.Config, fleet.Credentials, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "hub.json"))
 	if err != nil {
 		return fleet.Config{}, fleet.Credentials{}, api.Errorf(api.CodeNotFound, "find hub: no hub on this machine").
 			WithHint("`tandem hub` starts one; people with the role admin can reach theirs wherever they have joined")
 	}
-	var s state
+	var s hubState
 	if err := json.Unmarshal(text, &s); err != nil {
 		return fleet.Config{}, fleet.Credentials{}, fmt.Errorf("find hub: hub.json: %w", err)
 	}
 	creds, err := fleet.ReadCredentials(filepath.Join(folder, ownerFile))
-	return fleet.Config{Hub: "tls://" + local(s.Listen), Authority: filepath.Join(folder, "keys", "authority.pem")}, creds, err
+	return fleet.Config{Hub: "tls://" + localAddress(s.Listen), Authority: filepath.Join(folder, "keys", "authority.pem")}, creds, err
 }
 
-// local is where this machine reaches what listens.
-func local(listen string) string {
+// localAddress returns the address for this machine of a hub listening on listen.
+func localAddress(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
 		return net.JoinHostPort("127.0.0.1", port)
@@ -160,7 +161,7 @@ func local(listen string) string {
 	return listen
 }
 
-// Ask asks a hub for something and reads its answer.
+// Ask sends a request to a hub and decodes the answer.
 func Ask(c fleet.Config, creds fleet.Credentials, what string, in any) (Answer, error) {
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -35,10 +35,10 @@ const (
 	sweepInterval = 100 * time.Millisecond
 )
 
-// buckets creates the streams of the buckets, or updates those of earlier releases. They are
+// createBuckets creates the streams of the buckets, or updates those of earlier releases. They are
 // configured like a key-value bucket, but without rollups: with them, any machine's key could
 // delete the rows of all others.
-func (h *Hub) buckets(ctx context.Context) error {
+func (h *Hub) createBuckets(ctx context.Context) error {
 	js, err := jetstream.New(h.nats)
 	if err != nil {
 		return err
@@ -46,11 +46,12 @@ func (h *Hub) buckets(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for bucket, ttl := range map[string]time.Duration{fleet.HostsBucket: hostTTL, fleet.ProcessesBucket: processTTL} {
-		if s, err := js.Stream(ctx, streamOf(bucket)); err == nil {
-			sweep(ctx, s) // the server rejects limits that existing consumers exceed
+		if s, err := js.Stream(ctx, streamName(bucket)); err == nil {
+			// The server rejects limits exceeded by existing consumers.
+			sweepConsumers(ctx, s)
 		}
 		_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-			Name: streamOf(bucket), Subjects: []string{"$KV." + bucket + ".>"},
+			Name: streamName(bucket), Subjects: []string{"$KV." + bucket + ".>"},
 			MaxMsgsPerSubject: 1, MaxAge: ttl, MaxMsgSize: 16 << 10, MaxMsgs: -1, MaxBytes: -1, MaxConsumers: -1,
 			Discard: jetstream.DiscardNew, DenyDelete: true, AllowDirect: true, Duplicates: 2 * time.Minute, Replicas: 1,
 			ConsumerLimits: jetstream.StreamConsumerLimits{InactiveThreshold: idleTimeout},
@@ -62,15 +63,16 @@ func (h *Hub) buckets(ctx context.Context) error {
 	return nil
 }
 
-func streamOf(bucket string) string { return "KV_" + bucket }
+func streamName(bucket string) string { return "KV_" + bucket }
 
-// guardConsumers deletes disallowed consumers until ctx ends. NATS permissions let a member create a
-// consumer with any name and settings.
+// guardConsumers deletes disallowed consumers until ctx is done. NATS permissions let a member
+// create a consumer with any name and settings.
 func (h *Hub) guardConsumers(ctx context.Context) error {
 	js, err := jetstream.New(h.nats)
 	if err != nil {
 		return err
 	}
+	// One pending sweep covers any number of new consumers.
 	made := make(chan struct{}, 1)
 	_, err = h.nats.Subscribe("$JS.EVENT.ADVISORY.CONSUMER.CREATED.>", func(*nats.Msg) {
 		select {
@@ -89,8 +91,8 @@ func (h *Hub) guardConsumers(ctx context.Context) error {
 				return
 			}
 			for _, bucket := range []string{fleet.HostsBucket, fleet.ProcessesBucket} {
-				if s, err := js.Stream(ctx, streamOf(bucket)); err == nil {
-					sweep(ctx, s)
+				if s, err := js.Stream(ctx, streamName(bucket)); err == nil {
+					sweepConsumers(ctx, s)
 				}
 			}
 			_ = sleep.For(ctx, sweepInterval)
@@ -99,14 +101,15 @@ func (h *Hub) guardConsumers(ctx context.Context) error {
 	return nil
 }
 
-// sweep deletes the consumers of a stream that are durable or do not deliver to a user's inbox with
-// a subscriber, and, oldest first, those over a member's limit. Errors mean that the connection
-// failed; the next sweep retries.
-func sweep(ctx context.Context, s jetstream.Stream) {
+// sweepConsumers deletes the consumers of a stream that are durable or do not deliver to a user's
+// inbox with a subscriber, and, oldest first, those over a member's limit. Errors mean that the
+// connection failed; the next sweep retries.
+func sweepConsumers(ctx context.Context, s jetstream.Stream) {
 	of := map[string][]*jetstream.ConsumerInfo{}
 	for info := range s.ListConsumers(ctx).Info() {
 		owner, ok := consumerOwner(info.Config)
-		if !ok || !info.PushBound { // without a subscriber, the owner of the inbox is unverified
+		// Without a subscriber, the owner of the inbox is unverified.
+		if !ok || !info.PushBound {
 			_ = s.DeleteConsumer(ctx, info.Name)
 			continue
 		}
@@ -122,17 +125,17 @@ func sweep(ctx context.Context, s jetstream.Stream) {
 	}
 }
 
-// consumerOwner returns the user's inbox that a consumer delivers to. ok is false if members may not
-// have such a consumer.
+// consumerOwner returns the user's inbox to which a consumer delivers. ok is false if members may
+// not have such a consumer.
 func consumerOwner(c jetstream.ConsumerConfig) (inbox string, ok bool) {
 	inbox, rest, ok := strings.Cut(c.DeliverSubject, ".")
 	return inbox, ok && rest != "" && c.Durable == "" && strings.HasPrefix(inbox, fleet.Inbox(fleet.KindPerson, ""))
 }
 
-// serve answers requests on a subject. It ignores messages that members can make the server publish
-// there: rows delivered by a consumer, which keep their own subject, and the server's replies to
-// requests naming this subject, which have no reply subject.
-func (h *Hub) serve(subject string, answer func(*nats.Msg) any) error {
+// serveSubject answers requests on a subject. It ignores messages that members can make the server
+// publish there: rows delivered by a consumer, which keep their own subject, and the server's
+// replies to requests naming this subject, which have no reply subject.
+func (h *Hub) serveSubject(subject string, answer func(*nats.Msg) any) error {
 	_, err := h.nats.Subscribe(subject, func(m *nats.Msg) {
 		panics.Log(slog.Default(), m.Subject, func() {
 			if !fleet.Covers(subject, m.Subject) || !strings.HasPrefix(m.Reply, fleet.InboxPrefix) {

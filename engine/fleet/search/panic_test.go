@@ -8,9 +8,9 @@ import (
 	"tandem/engine/api"
 )
 
-func TestPanicOverAMachinesAnswerCountsAsItsFailure(t *testing.T) {
+func TestPanicInAnswerCountsAsFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(map[string][]int{"good": {1}, "odd": {2}})
+		w := newTestFleet(map[string][]int{"good": {1}, "odd": {2}})
 		defer w.Close()
 		w.wait = func(_ context.Context, machine string) error {
 			if machine == "odd" {
@@ -18,7 +18,7 @@ func TestPanicOverAMachinesAnswerCountsAsItsFailure(t *testing.T) {
 			}
 			return nil
 		}
-		out := w.all(t, api.FleetHistoryInput{Key: "k"})
+		out := w.askAll(t, api.FleetHistoryInput{Key: "k"})
 		if commands(out) != "good-0" || out.Failed != 1 || out.Answered != 1 {
 			t.Errorf("found %q, %+v", commands(out), out)
 		}

@@ -1,5 +1,6 @@
-// Package search searches the histories of many machines: so many at a time, the best of their
-// rows merged as they come, bounded in rows, bytes and time. How machines are reached is told it.
+// Package search searches the histories of many machines. It asks a limited number of them at a
+// time, merges the best rows as they arrive, and bounds rows, bytes and time. How machines are
+// reached is up to the caller.
 package search
 
 import (
@@ -25,167 +26,168 @@ import (
 )
 
 const (
-	// MostRows is how many rows of all machines can be had.
-	MostRows = 1000
-	// atOnce is how many machines are asked at a time.
-	atOnce = 64
-	// pageRows is how many rows a machine is asked for at once. Few machines have more among
-	// the first of all.
+	// MaxRows limits the rows of a search, over all machines.
+	MaxRows = 1000
+	// maxParallel is how many machines are asked at a time.
+	maxParallel = 64
+	// pageRows is how many rows are requested from a machine at once. Few machines have more among
+	// the best.
 	pageRows = 20
-	// patience is how long a machine has to answer.
-	patience = 3 * time.Second
-	// mostAnswer and mostCommand bound what one may say.
-	mostAnswer, mostCommand = 512 << 10, 32 << 10
-	// quiet is how long a search that takes the place of another one waits before it asks:
-	// somebody types.
-	quiet = 150 * time.Millisecond
-	// gathered is how long what comes is gathered before it is told.
-	gathered = 100 * time.Millisecond
-	// lingerAsking is how long machines are asked for nobody, and lingerDone how long rows are kept.
+	// answerTimeout is how long a machine has to answer.
+	answerTimeout = 3 * time.Second
+	// maxAnswer and maxCommand limit an answer and a command, in bytes.
+	maxAnswer, maxCommand = 512 << 10, 32 << 10
+	// typingDelay is how long a search waits before it asks if it replaces another one: the user is
+	// typing.
+	typingDelay = 150 * time.Millisecond
+	// batchTime is how long answers are collected before they are reported.
+	batchTime = 100 * time.Millisecond
+	// lingerAsking is how long machines are asked on after the last call for a search, lingerDone
+	// how long its rows are kept.
 	lingerAsking, lingerDone = 2 * time.Second, time.Minute
-	// mostSearches is how many there are at a time, and mostProblems how many are told.
-	mostSearches, mostProblems = 8, 3
-	mostWait                   = 30 * time.Second
+	// maxSearches limits the searches at a time, maxProblems the errors reported.
+	maxSearches, maxProblems = 8, 3
+	maxWait                  = 30 * time.Second
 )
 
-// A Question is what is asked of which machines, and how they are reached.
+// A Question is a query, the machines to ask, and how to reach them.
 type Question struct {
 	api.FleetHistoryInput
 	Machines []api.FleetMachine
 	Open     func(ctx context.Context, machine string) (net.Conn, error)
 }
 
-// Searches are those under way, and those whose rows are kept for a while, each of whoever
-// gave it its key.
+// Searches are the searches in progress and those with rows still kept. Each belongs to the caller
+// that chose its key.
 type Searches struct {
-	Log *slog.Logger // of panics; nil: none
+	Log *slog.Logger // for panics; may be nil
 
-	mu    sync.Mutex
-	known map[string]*search
-	ended bool
-	tasks sync.WaitGroup
+	mu     sync.Mutex
+	known  map[string]*search
+	closed bool
+	tasks  sync.WaitGroup
 }
 
-// Close ends all.
+// Close stops all searches.
 func (s *Searches) Close() {
 	s.mu.Lock()
-	s.ended = true
-	for key, one := range s.known {
-		one.stop()
+	s.closed = true
+	for key, running := range s.known {
+		running.stop()
 		delete(s.known, key)
 	}
 	s.mu.Unlock()
 	s.tasks.Wait()
 }
 
-// Ask begins a search, or goes on with one that is known, and tells what has come.
+// Ask starts a search or continues a known one, and returns the rows received so far.
 func (s *Searches) Ask(ctx context.Context, q Question) (api.FleetHistoryOutput, error) {
-	one, err := s.of(q)
+	running, err := s.searchFor(q)
 	if err != nil {
 		return api.FleetHistoryOutput{}, err
 	}
-	defer one.leave()
-	one.want(q.Search.Offset + cmp.Or(q.Search.Limit, 50))
-	one.await(ctx, q.Since, min(time.Duration(q.WaitMS)*time.Millisecond, mostWait))
-	return one.window(q.Search.Offset, cmp.Or(q.Search.Limit, 50)), ctx.Err()
+	defer running.removeUser()
+	running.requestRows(q.Search.Offset + cmp.Or(q.Search.Limit, 50))
+	running.waitChange(ctx, q.Since, min(time.Duration(q.WaitMS)*time.Millisecond, maxWait))
+	return running.rowRange(q.Search.Offset, cmp.Or(q.Search.Limit, 50)), ctx.Err()
 }
 
-// of is the search that a question is about.
-func (s *Searches) of(q Question) (*search, error) {
+// searchFor returns the search for a question, started if it is new.
+func (s *Searches) searchFor(q Question) (*search, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.closed {
 		return nil, api.Errorf(api.CodeUnavailable, "search the fleet: this engine is leaving it")
 	}
-	about := aboutOf(q.FleetHistoryInput)
-	was := s.known[q.Key]
-	if was != nil && q.Since != 0 && was.about == about {
-		was.enter()
-		return was, nil
+	query := queryKey(q.FleetHistoryInput)
+	old := s.known[q.Key]
+	if old != nil && q.Since != 0 && old.query == query {
+		old.addUser()
+		return old, nil
 	}
-	if was != nil {
-		was.stop()
-	} else if len(s.known) >= mostSearches {
+	if old != nil {
+		old.stop()
+	} else if len(s.known) >= maxSearches {
 		s.dropOldest()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	one := &search{of: s, key: q.Key, about: about, q: q, ctx: ctx, stop: cancel, began: time.Now(), changed: make(chan struct{}), hosts: map[string]*host{}, users: 1, first: 1}
-	one.lingering = time.AfterFunc(time.Hour, one.expire)
-	one.lingering.Stop()
+	running := &search{searches: s, key: q.Key, query: query, q: q, ctx: ctx, stop: cancel, began: time.Now(), changed: make(chan struct{}), hosts: map[string]*host{}, users: 1, first: 1}
+	running.expiry = time.AfterFunc(time.Hour, running.expire)
+	running.expiry.Stop()
 	if s.known == nil {
 		s.known = map[string]*search{}
 	}
-	s.known[q.Key] = one
-	one.begin(was != nil)
-	return one, nil
+	s.known[q.Key] = running
+	running.begin(old != nil)
+	return running, nil
 }
 
-// aboutOf is what two questions about the same have in common.
-func aboutOf(in api.FleetHistoryInput) string {
+// queryKey returns a key for the query, equal for all windows of it.
+func queryKey(in api.FleetHistoryInput) string {
 	in.Since, in.WaitMS, in.Key, in.Search.Offset, in.Search.Limit = 0, 0, "", 0, 0
-	text, _ := json.Marshal(in) // texts, numbers and times
+	text, _ := json.Marshal(in) // cannot fail for these types
 	return string(text)
 }
 
-// dropOldest makes room. The lock is held.
+// dropOldest stops the oldest search. s.mu is held.
 func (s *Searches) dropOldest() {
 	var oldest *search
-	for _, one := range s.known {
-		if oldest == nil || one.began.Before(oldest.began) {
-			oldest = one
+	for _, running := range s.known {
+		if oldest == nil || running.began.Before(oldest.began) {
+			oldest = running
 		}
 	}
 	oldest.stop()
 	delete(s.known, oldest.key)
 }
 
-// A search is one under way, or what is left of it.
+// A search is a search in progress, or its result.
 type search struct {
-	of    *Searches
-	key   string
-	about string
-	q     Question
-	ctx   context.Context
-	stop  context.CancelFunc
-	began time.Time
+	searches *Searches
+	key      string
+	query    string
+	q        Question
+	ctx      context.Context
+	stop     context.CancelFunc
+	began    time.Time
 
-	mu        sync.Mutex
-	rows      []*api.FleetHistoryRow // the best of all that have come, in order
-	hosts     map[string]*host       // that were asked
-	limit     int                    // rows that are wanted
-	asking    bool
-	count     api.FleetHistoryOutput // counts alone
-	serial    int64
-	first     int64         // the serial before anything has come
-	changed   chan struct{} // closed with the next change
-	users     int
-	lingering *time.Timer
+	mu      sync.Mutex
+	rows    []*api.FleetHistoryRow // best rows received so far, sorted
+	hosts   map[string]*host       // machines that answered
+	limit   int                    // number of rows requested
+	asking  bool
+	count   api.FleetHistoryOutput // only the counts are set
+	serial  int64
+	first   int64         // serial before the first answer
+	changed chan struct{} // closed and replaced with each change
+	users   int
+	expiry  *time.Timer
 }
 
-// A host is what is known of a machine that was asked.
+// A host is the state of a machine that answered.
 type host struct {
-	got, total int // rows that it has given, and has
-	skipped    int // of those given: they are too long
-	last       *api.FleetHistoryRow
+	received, available int // rows received, and rows available
+	skipped             int // received but too long
+	last                *api.FleetHistoryRow
 }
 
-func (o *search) enter() {
+func (o *search) addUser() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.users++
-	o.lingering.Stop()
+	o.expiry.Stop()
 }
 
-// leave has the search end some time after the last who asked.
-func (o *search) leave() {
+// removeUser ends a use of the search. Without users, it expires after a while.
+func (o *search) removeUser() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.users--
-	o.linger()
+	o.startExpiry()
 }
 
-// linger is leave without a user. The lock is held.
-func (o *search) linger() {
+// startExpiry starts the expiry if the search has no users. o.mu is held.
+func (o *search) startExpiry() {
 	if o.users > 0 {
 		return
 	}
@@ -193,25 +195,26 @@ func (o *search) linger() {
 	if o.asking {
 		wait = lingerAsking
 	}
-	o.lingering.Reset(wait)
+	o.expiry.Reset(wait)
 }
 
-// expire ends a search that nobody has asked for.
+// expire removes a search without users.
 func (o *search) expire() {
-	o.of.mu.Lock()
-	defer o.of.mu.Unlock()
+	// Lock order: Searches.mu before search.mu.
+	o.searches.mu.Lock()
+	defer o.searches.mu.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.users > 0 {
 		return
 	}
 	o.stop()
-	if o.of.known[o.key] == o {
-		delete(o.of.known, o.key)
+	if o.searches.known[o.key] == o {
+		delete(o.searches.known, o.key)
 	}
 }
 
-// begin asks all machines that are connected, after a while if another search was under way.
+// begin asks all connected machines, after a delay if the user is typing.
 func (o *search) begin(typing bool) {
 	var names []string
 	for _, m := range o.q.Machines {
@@ -223,71 +226,73 @@ func (o *search) begin(typing bool) {
 		}
 	}
 	o.serial, o.asking = o.first, true
-	o.of.tasks.Go(func() {
+	o.searches.tasks.Go(func() {
 		if typing {
-			_ = sleep.For(o.ctx, quiet)
+			_ = sleep.For(o.ctx, typingDelay)
 		}
-		o.run(names)
+		o.askMachines(names)
 	})
 }
 
-// run asks machines, and again those of which more may be wanted.
-func (o *search) run(names []string) {
-	panicked := panics.Log(o.of.Log, "fleet: search", func() {
+// askMachines asks machines, and those with more rows to contribute again.
+func (o *search) askMachines(names []string) {
+	panicked := panics.Log(o.searches.Log, "fleet: search", func() {
 		for more := true; more; more = len(names) > 0 && o.ctx.Err() == nil {
 			o.askAll(names)
 			o.mu.Lock()
-			names = o.lacking()
+			names = o.incomplete()
 			o.mu.Unlock()
 		}
 	})
-	if panicked || o.ctx.Err() != nil { // somebody may still wait
+	// A caller may still be waiting.
+	if panicked || o.ctx.Err() != nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.asking = false
-		o.tell()
+		o.wakeWaiters()
 	}
 }
 
 func (o *search) askAll(names []string) {
 	var all panics.Group
 	defer all.Wait()
-	free := make(chan struct{}, atOnce)
+	// Each call takes one of these slots.
+	slots := make(chan struct{}, maxParallel)
 	for _, name := range names {
 		select {
-		case free <- struct{}{}:
+		case slots <- struct{}{}:
 		case <-o.ctx.Done():
 		}
 		if o.ctx.Err() != nil {
 			return
 		}
 		all.Start(func() {
-			defer func() { <-free }()
-			o.page(name)
+			defer func() { <-slots }()
+			o.askPage(name)
 		})
 	}
 }
 
-// lacking are the machines that have more rows among those that are wanted; without any, nobody is
-// asked any more. The lock is held.
-func (o *search) lacking() (names []string) {
+// incomplete returns the machines with more rows among the best. If there are none, the search is
+// done. o.mu is held.
+func (o *search) incomplete() (names []string) {
 	for name, h := range o.hosts {
-		if h.got < h.total && (len(o.rows) < o.limit || compare(h.last, o.rows[o.limit-1]) <= 0) {
+		if h.received < h.available && (len(o.rows) < o.limit || compareRows(h.last, o.rows[o.limit-1]) <= 0) {
 			names = append(names, name)
 		}
 	}
 	if o.asking = len(names) > 0; !o.asking {
-		o.linger()
-		o.tell()
+		o.startExpiry()
+		o.wakeWaiters()
 	}
 	return names
 }
 
-// want has so many rows be had.
-func (o *search) want(rows int) {
+// requestRows raises the number of rows to collect.
+func (o *search) requestRows(rows int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	rows = min(rows, MostRows)
+	rows = min(rows, MaxRows)
 	if rows <= o.limit {
 		return
 	}
@@ -295,21 +300,21 @@ func (o *search) want(rows int) {
 	if o.asking {
 		return
 	}
-	if names := o.lacking(); len(names) > 0 {
-		o.of.tasks.Go(func() { o.run(names) })
+	if names := o.incomplete(); len(names) > 0 {
+		o.searches.tasks.Go(func() { o.askMachines(names) })
 	}
 }
 
-// tell wakes who waits. The lock is held.
-func (o *search) tell() {
+// wakeWaiters wakes everything waiting for a change. o.mu is held.
+func (o *search) wakeWaiters() {
 	o.serial++
 	close(o.changed)
 	o.changed = make(chan struct{})
 }
 
-// await waits until something has come since, and a moment for what comes with it.
-func (o *search) await(ctx context.Context, since int64, most time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+// waitChange waits until the serial differs from since, and briefly for further answers.
+func (o *search) waitChange(ctx context.Context, since int64, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	since = max(since, o.first)
 	o.mu.Lock()
@@ -325,7 +330,8 @@ func (o *search) await(ctx context.Context, since int64, most time.Duration) {
 			return
 		}
 	}
-	enough := time.NewTimer(gathered)
+	// Return after a short time, or as soon as all machines have answered.
+	enough := time.NewTimer(batchTime)
 	defer enough.Stop()
 	for asking {
 		o.mu.Lock()
@@ -344,42 +350,42 @@ func (o *search) await(ctx context.Context, since int64, most time.Duration) {
 	}
 }
 
-// window is a part of what has come.
-func (o *search) window(offset, limit int) api.FleetHistoryOutput {
+// rowRange returns a range of the rows received so far.
+func (o *search) rowRange(offset, limit int) api.FleetHistoryOutput {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out := o.count
 	out.Rows, out.Serial, out.Asking = []api.FleetHistoryRow{}, o.serial, o.asking
 	out.Problems = slices.Clone(o.count.Problems)
 	for _, h := range o.hosts {
-		out.Found += h.total
-		out.Total += h.total - h.skipped
+		out.Found += h.available
+		out.Total += h.available - h.skipped
 	}
-	out.Total = min(out.Total, MostRows)
+	out.Total = min(out.Total, MaxRows)
 	for _, r := range o.rows[min(offset, len(o.rows)):min(offset+limit, len(o.rows))] {
 		out.Rows = append(out.Rows, *r)
 	}
 	return out
 }
 
-// page asks a machine for its next rows.
-func (o *search) page(name string) {
-	ctx, cancel := context.WithTimeout(o.ctx, patience)
+// askPage requests the next rows of a machine.
+func (o *search) askPage(name string) {
+	ctx, cancel := context.WithTimeout(o.ctx, answerTimeout)
 	defer cancel()
 	o.mu.Lock()
 	in, h := o.q.Search, o.hosts[name]
 	o.mu.Unlock()
 	in.Offset, in.Limit = 0, pageRows
 	if h != nil {
-		in.Offset = h.got
+		in.Offset = h.received
 	}
 	var out api.HistorySearchOutput
 	var err error
-	panicked := panics.Log(o.of.Log, "fleet: answer", func() {
+	panicked := panics.Log(o.searches.Log, "fleet: answer", func() {
 		var conn net.Conn
 		if conn, err = o.q.Open(ctx, name); err == nil {
 			defer conn.Close()
-			out, err = ask(ctx, conn, in)
+			out, err = callSearch(ctx, conn, in)
 		}
 	})
 	if panicked {
@@ -391,9 +397,9 @@ func (o *search) page(name string) {
 	late := ctx.Err() != nil
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	defer o.tell()
+	defer o.wakeWaiters()
 	if err != nil {
-		o.failed(name, err, late)
+		o.countFailure(name, err, late)
 		return
 	}
 	if h == nil {
@@ -401,13 +407,13 @@ func (o *search) page(name string) {
 		o.hosts[name] = h
 		o.count.Answered++
 	}
-	o.take(name, h, out)
+	o.mergeRows(name, h, out)
 }
 
-// failed counts a machine that has not answered. The lock is held.
-func (o *search) failed(name string, err error, late bool) {
+// countFailure counts a machine without an answer. o.mu is held.
+func (o *search) countFailure(name string, err error, late bool) {
 	if h := o.hosts[name]; h != nil {
-		h.total = h.got // more of it is not to be had
+		h.available = h.received // give up on its remaining rows
 		return
 	}
 	switch {
@@ -418,32 +424,33 @@ func (o *search) failed(name string, err error, late bool) {
 		o.count.Away++
 		return
 	}
-	if o.count.Failed++; len(o.count.Problems) < mostProblems {
+	if o.count.Failed++; len(o.count.Problems) < maxProblems {
 		o.count.Problems = append(o.count.Problems, name+": "+api.AsError(err).Message)
 	}
 }
 
-// take merges rows of a machine, which are in order if it is honest. The lock is held.
-func (o *search) take(name string, h *host, out api.HistorySearchOutput) {
+// mergeRows merges rows of a machine. o.mu is held.
+func (o *search) mergeRows(name string, h *host, out api.HistorySearchOutput) {
 	rows := make([]*api.FleetHistoryRow, 0, len(out.Rows))
 	for _, r := range out.Rows[:min(len(out.Rows), pageRows)] {
-		if len(r.Command.Command) <= mostCommand {
+		if len(r.Command.Command) <= maxCommand {
 			rows = append(rows, &api.FleetHistoryRow{Machine: name, HistoryRow: r})
 		}
 	}
 	given := min(len(out.Rows), pageRows)
-	h.got += given
+	h.received += given
 	h.skipped += given - len(rows)
-	h.total = max(out.Total, h.got)
+	h.available = max(out.Total, h.received)
 	if len(rows) == 0 {
-		h.total = h.got
+		h.available = h.received
 		return
 	}
-	slices.SortFunc(rows, compare)
+	// A machine of another version, or a dishonest one, may send them in another order.
+	slices.SortFunc(rows, compareRows)
 	h.last = rows[len(rows)-1]
-	merged := make([]*api.FleetHistoryRow, 0, min(len(o.rows)+len(rows), MostRows))
-	for a, b := o.rows, rows; len(merged) < MostRows && len(a)+len(b) > 0; {
-		if len(b) == 0 || len(a) > 0 && compare(a[0], b[0]) <= 0 {
+	merged := make([]*api.FleetHistoryRow, 0, min(len(o.rows)+len(rows), MaxRows))
+	for a, b := o.rows, rows; len(merged) < MaxRows && len(a)+len(b) > 0; {
+		if len(b) == 0 || len(a) > 0 && compareRows(a[0], b[0]) <= 0 {
 			merged, a = append(merged, a[0]), a[1:]
 		} else {
 			merged, b = append(merged, b[0]), b[1:]
@@ -452,13 +459,14 @@ func (o *search) take(name string, h *host, out api.HistorySearchOutput) {
 	o.rows = merged
 }
 
-// compare puts the best match first, and the newer first among equals.
-func compare(a, b *api.FleetHistoryRow) int {
+// compareRows sorts by score and, for equal scores, newest first.
+func compareRows(a, b *api.FleetHistoryRow) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), b.StartedAt.Compare(a.StartedAt), strings.Compare(a.Machine, b.Machine), cmp.Compare(b.ID, a.ID))
 }
 
-// ask makes the call on a machine.
-func ask(ctx context.Context, conn net.Conn, in api.HistorySearchInput) (out api.HistorySearchOutput, err error) {
+// callSearch calls history.search over a connection to a machine.
+func callSearch(ctx context.Context, conn net.Conn, in api.HistorySearchInput) (out api.HistorySearchOutput, err error) {
+	// Closing the connection is the only way to cancel blocked reads and writes.
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	body, err := json.Marshal(in)
@@ -472,7 +480,7 @@ func ask(ctx context.Context, conn net.Conn, in api.HistorySearchInput) (out api
 	if err != nil {
 		return out, fmt.Errorf("ask: %w", err)
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, mostAnswer)), r)
+	answer, err := http.ReadResponse(bufio.NewReader(io.LimitReader(conn, maxAnswer)), r)
 	if err != nil {
 		return out, fmt.Errorf("read answer: %w", err)
 	}

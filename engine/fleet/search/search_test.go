@@ -17,25 +17,25 @@ import (
 	"tandem/engine/api"
 )
 
-// A world is machines that have histories: the ages of commands in seconds, the newest first.
-type world struct {
+// A testFleet is a set of machines with histories: the ages of commands in seconds, newest first.
+type testFleet struct {
 	*Searches
-	histories map[string][]int
-	wait      func(ctx context.Context, machine string) error // before it is reached
-	asked     atomic.Int64
-	now, most atomic.Int64 // connections at a time
-	mu        sync.Mutex
-	offsets   map[string]int // the last that a machine was asked for
-	began     time.Time
+	histories   map[string][]int
+	wait        func(ctx context.Context, machine string) error // called before a machine is reached
+	asked       atomic.Int64
+	now, maxNow atomic.Int64 // connections at a time
+	mu          sync.Mutex
+	offsets     map[string]int // last offset requested from a machine
+	began       time.Time
 }
 
-func newWorld(histories map[string][]int) *world {
-	return &world{Searches: &Searches{}, histories: histories, wait: func(context.Context, string) error { return nil }, offsets: map[string]int{}, began: time.Now()}
+func newTestFleet(histories map[string][]int) *testFleet {
+	return &testFleet{Searches: &Searches{}, histories: histories, wait: func(context.Context, string) error { return nil }, offsets: map[string]int{}, began: time.Now()}
 }
 
-func (w *world) open(ctx context.Context, machine string) (net.Conn, error) {
+func (w *testFleet) openMachine(ctx context.Context, machine string) (net.Conn, error) {
 	w.asked.Add(1)
-	w.most.Store(max(w.most.Load(), w.now.Add(1)))
+	w.maxNow.Store(max(w.maxNow.Load(), w.now.Add(1)))
 	if err := w.wait(ctx, machine); err != nil {
 		w.now.Add(-1)
 		return nil, err
@@ -43,20 +43,20 @@ func (w *world) open(ctx context.Context, machine string) (net.Conn, error) {
 	near, far := net.Pipe()
 	go func() {
 		defer far.Close()
-		w.serve(far, machine)
+		w.serveSearch(far, machine)
 	}()
-	return &counted{near, sync.OnceFunc(func() { w.now.Add(-1) })}, nil
+	return &countedConn{near, sync.OnceFunc(func() { w.now.Add(-1) })}, nil
 }
 
-// A counted connection is one of those at a time.
-type counted struct {
+// A countedConn is a connection counted in testFleet.now.
+type countedConn struct {
 	net.Conn
 	closed func()
 }
 
-func (c *counted) Close() error { c.closed(); return c.Conn.Close() }
+func (c *countedConn) Close() error { c.closed(); return c.Conn.Close() }
 
-func (w *world) serve(c net.Conn, machine string) {
+func (w *testFleet) serveSearch(c net.Conn, machine string) {
 	r, err := http.ReadRequest(bufio.NewReader(c))
 	if err != nil {
 		return
@@ -77,8 +77,8 @@ func (w *world) serve(c net.Conn, machine string) {
 	fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
 }
 
-func (w *world) question(in api.FleetHistoryInput) Question {
-	q := Question{FleetHistoryInput: in, Open: w.open}
+func (w *testFleet) newQuestion(in api.FleetHistoryInput) Question {
+	q := Question{FleetHistoryInput: in, Open: w.openMachine}
 	for name := range w.histories {
 		m := api.FleetMachine{Name: name, State: api.FleetConnected}
 		if strings.HasPrefix(name, "away") {
@@ -89,12 +89,12 @@ func (w *world) question(in api.FleetHistoryInput) Question {
 	return q
 }
 
-// all asks until nothing more is to come.
-func (w *world) all(t *testing.T, in api.FleetHistoryInput) (out api.FleetHistoryOutput) {
+// askAll asks until the search is done.
+func (w *testFleet) askAll(t *testing.T, in api.FleetHistoryInput) (out api.FleetHistoryOutput) {
 	t.Helper()
 	in.WaitMS = 10_000
 	for {
-		out, err := w.Ask(t.Context(), w.question(in))
+		out, err := w.Ask(t.Context(), w.newQuestion(in))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,56 +113,56 @@ func commands(out api.FleetHistoryOutput) string {
 	return strings.Join(all, " ")
 }
 
-func TestTheNewestOfManyMachinesAreMerged(t *testing.T) {
+func TestSearchMergesNewestOfManyMachines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		histories := map[string][]int{}
 		for i := range 300 {
 			histories[fmt.Sprintf("m%03d", i)] = []int{1000 + i, 5000 + i}
 		}
 		histories["away-1"] = []int{1}
-		w := newWorld(histories)
+		w := newTestFleet(histories)
 		defer w.Close()
-		out := w.all(t, api.FleetHistoryInput{Key: "k", Search: api.HistorySearchInput{Limit: 3}})
+		out := w.askAll(t, api.FleetHistoryInput{Key: "k", Search: api.HistorySearchInput{Limit: 3}})
 		if got := commands(out); got != "m000-0 m001-0 m002-0" {
 			t.Errorf("found %q", got)
 		}
 		if out.Machines != 301 || out.Answered != 300 || out.Away != 1 || out.Found != 600 || out.Total != 600 {
 			t.Errorf("counted %+v", out)
 		}
-		if w.most.Load() > atOnce || w.asked.Load() != 300 {
-			t.Errorf("%d at a time, %d asked", w.most.Load(), w.asked.Load())
+		if w.maxNow.Load() > maxParallel || w.asked.Load() != 300 {
+			t.Errorf("%d at a time, %d asked", w.maxNow.Load(), w.asked.Load())
 		}
 		window := api.FleetHistoryInput{Key: "k", Since: out.Serial, Search: api.HistorySearchInput{Offset: 299, Limit: 2}}
-		if out := w.all(t, window); commands(out) != "m299-0 m000-1" || w.asked.Load() != 300 {
+		if out := w.askAll(t, window); commands(out) != "m299-0 m000-1" || w.asked.Load() != 300 {
 			t.Errorf("another window is %q, and %d were asked", commands(out), w.asked.Load())
 		}
 	})
 }
 
-// Of a machine that has many of the newest commands, more are asked for, and of no other.
-func TestMoreIsAskedOfThoseThatHaveMoreToGive(t *testing.T) {
+// Only the machine with many of the newest commands is asked again.
+func TestSearchAsksAgainOnlyWhereMoreRowsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		histories := map[string][]int{"busy": {}, "idle": {}}
 		for i := range 200 {
 			histories["busy"] = append(histories["busy"], i)
 			histories["idle"] = append(histories["idle"], 100_000+i)
 		}
-		w := newWorld(histories)
+		w := newTestFleet(histories)
 		defer w.Close()
-		out := w.all(t, api.FleetHistoryInput{Key: "k", Search: api.HistorySearchInput{Limit: 35}})
+		out := w.askAll(t, api.FleetHistoryInput{Key: "k", Search: api.HistorySearchInput{Limit: 35}})
 		if out.Rows[34].Command.Command != "busy-34" || w.offsets["busy"] != 20 || w.offsets["idle"] != 0 {
 			t.Errorf("the last is %q; asked for %v", out.Rows[34].Command.Command, w.offsets)
 		}
-		out = w.all(t, api.FleetHistoryInput{Key: "k", Since: out.Serial, Search: api.HistorySearchInput{Offset: 190, Limit: 20}})
+		out = w.askAll(t, api.FleetHistoryInput{Key: "k", Since: out.Serial, Search: api.HistorySearchInput{Offset: 190, Limit: 20}})
 		if got := commands(out); !strings.HasPrefix(got, "busy-190 ") || !strings.HasSuffix(got, " idle-9") {
-			t.Errorf("further down it is %q; asked for %v", got, w.offsets)
+			t.Errorf("later rows are %q; offsets requested: %v", got, w.offsets)
 		}
 	})
 }
 
-func TestASlowMachineIsCountedAndNotWaitedFor(t *testing.T) {
+func TestSlowMachineIsCountedNotAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(map[string][]int{"fast": {2}, "slow": {1}, "gone": {1}, "strict": {1}})
+		w := newTestFleet(map[string][]int{"fast": {2}, "slow": {1}, "gone": {1}, "strict": {1}})
 		defer w.Close()
 		w.wait = func(ctx context.Context, machine string) error {
 			switch machine {
@@ -177,26 +177,26 @@ func TestASlowMachineIsCountedAndNotWaitedFor(t *testing.T) {
 			return nil
 		}
 		began := time.Now()
-		out, err := w.Ask(t.Context(), w.question(api.FleetHistoryInput{Key: "k", WaitMS: 10_000}))
-		if err != nil || commands(out) != "fast-0" || !out.Asking || time.Since(began) > gathered {
+		out, err := w.Ask(t.Context(), w.newQuestion(api.FleetHistoryInput{Key: "k", WaitMS: 10_000}))
+		if err != nil || commands(out) != "fast-0" || !out.Asking || time.Since(began) > batchTime {
 			t.Errorf("%v; %q after %v, asking: %v", err, commands(out), time.Since(began), out.Asking)
 		}
-		out = w.all(t, api.FleetHistoryInput{Key: "k", Since: out.Serial})
-		if out.Answered != 1 || out.Slow != 1 || out.Away != 1 || out.Failed != 1 || strings.Join(out.Problems, "") != "strict: it refuses this" || time.Since(began) != patience {
+		out = w.askAll(t, api.FleetHistoryInput{Key: "k", Since: out.Serial})
+		if out.Answered != 1 || out.Slow != 1 || out.Away != 1 || out.Failed != 1 || strings.Join(out.Problems, "") != "strict: it refuses this" || time.Since(began) != answerTimeout {
 			t.Errorf("after %v: %+v", time.Since(began), out)
 		}
 	})
 }
 
-// A key in the query ends what is asked for the query before it; while somebody types on, nobody
-// is asked.
-func TestAnotherQueryEndsTheCallsUnderWay(t *testing.T) {
+// With every key typed, the calls for the previous query are cancelled; while the user is typing,
+// no machine is asked.
+func TestNewQueryCancelsCallsInProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		histories := map[string][]int{}
 		for i := range 200 {
 			histories[fmt.Sprintf("m%03d", i)] = []int{i}
 		}
-		w := newWorld(histories)
+		w := newTestFleet(histories)
 		defer w.Close()
 		hang := true
 		w.wait = func(ctx context.Context, _ string) error {
@@ -206,31 +206,31 @@ func TestAnotherQueryEndsTheCallsUnderWay(t *testing.T) {
 			return ctx.Err()
 		}
 		for _, query := range []string{"", "w", "wo", "wor"} {
-			_, err := w.Ask(t.Context(), w.question(api.FleetHistoryInput{Key: "k", Search: api.HistorySearchInput{Query: query}}))
+			_, err := w.Ask(t.Context(), w.newQuestion(api.FleetHistoryInput{Key: "k", Search: api.HistorySearchInput{Query: query}}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
 		}
-		if w.asked.Load() != atOnce || w.now.Load() != 0 {
+		if w.asked.Load() != maxParallel || w.now.Load() != 0 {
 			t.Errorf("%d were asked, %d still are", w.asked.Load(), w.now.Load())
 		}
 		hang = false
-		if out := w.all(t, api.FleetHistoryInput{Key: "k", Search: api.HistorySearchInput{Query: "work"}}); out.Answered != 200 || w.asked.Load() != atOnce+200 {
+		if out := w.askAll(t, api.FleetHistoryInput{Key: "k", Search: api.HistorySearchInput{Query: "work"}}); out.Answered != 200 || w.asked.Load() != maxParallel+200 {
 			t.Errorf("%d have answered of %d asked", out.Answered, w.asked.Load())
 		}
 	})
 }
 
-func TestASearchThatNobodyAsksForEnds(t *testing.T) {
+func TestUnusedSearchExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(map[string][]int{"m": {1}})
+		w := newTestFleet(map[string][]int{"m": {1}})
 		defer w.Close()
-		if out := w.all(t, api.FleetHistoryInput{Key: "done"}); len(out.Rows) != 1 {
+		if out := w.askAll(t, api.FleetHistoryInput{Key: "done"}); len(out.Rows) != 1 {
 			t.Errorf("found %v", out.Rows)
 		}
 		w.wait = func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
-		if _, err := w.Ask(t.Context(), w.question(api.FleetHistoryInput{Key: "asking"})); err != nil {
+		if _, err := w.Ask(t.Context(), w.newQuestion(api.FleetHistoryInput{Key: "asking"})); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(lingerAsking)
@@ -243,16 +243,16 @@ func TestASearchThatNobodyAsksForEnds(t *testing.T) {
 		if len(w.known) != 0 {
 			t.Error("rows are kept")
 		}
-		for i := range 3 * mostSearches {
-			if _, err := w.Ask(t.Context(), w.question(api.FleetHistoryInput{Key: fmt.Sprint(i)})); err != nil || len(w.known) > mostSearches {
+		for i := range 3 * maxSearches {
+			if _, err := w.Ask(t.Context(), w.newQuestion(api.FleetHistoryInput{Key: fmt.Sprint(i)})); err != nil || len(w.known) > maxSearches {
 				t.Fatalf("%v; %d are kept", err, len(w.known))
 			}
 		}
 	})
 }
 
-// A machine may say what it likes: what is kept and told stays bounded and in order.
-func FuzzAnAnswerIsBounded(f *testing.F) {
+// Whatever a machine answers, the result must stay bounded and sorted.
+func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`HTTP/1.1 200 OK` + "\r\nContent-Length: 92\r\n\r\n" + `{"rows":[{"id":1,"command":"x","started_at":"2026-01-02T03:04:05Z","score":-7}],"total":9999}`))
 	f.Add([]byte("HTTP/1.1 403 Forbidden\r\nContent-Length: 40\r\n\r\n" + `{"code":"forbidden","message":"not you!"}`))
 	f.Add([]byte(`{"rows":[{},{},{}],"total":-5}`))
@@ -278,8 +278,8 @@ func FuzzAnAnswerIsBounded(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(out.Rows) > out.Total || out.Total > MostRows || out.Total < 0 || out.Answered+out.Failed+out.Slow+out.Away > 1 {
-				t.Fatalf("told %+v", out)
+			if len(out.Rows) > out.Total || out.Total > MaxRows || out.Total < 0 || out.Answered+out.Failed+out.Slow+out.Away > 1 {
+				t.Fatalf("result %+v", out)
 			}
 			if !out.Asking {
 				return

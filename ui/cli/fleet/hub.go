@@ -65,7 +65,7 @@ func (v *Verbs) runHub(ctx context.Context, o hub.Options) error {
 				text += "invite yourself: tandem hub invite person NAME --role admin\n"
 			}
 			return text
-		}) // the hub serves machines whether its output is read or not
+		}) // the hub must run even if its output cannot be written
 	})
 }
 
@@ -74,8 +74,9 @@ func (v *Verbs) hubFolder() (string, error) {
 	return filepath.Join(dir, datadir.Hub), err
 }
 
-// ask asks the hub of this machine, or that of the fleet in which the person here is an admin.
-func (v *Verbs) ask(what string, in any) (hub.Answer, error) {
+// askHub sends a request to this machine's hub or, without one, to that of the fleet in which the user
+// is an admin.
+func (v *Verbs) askHub(what string, in any) (hub.Answer, error) {
 	folder, err := v.hubFolder()
 	if err != nil {
 		return hub.Answer{}, err
@@ -108,7 +109,7 @@ func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
 		Args:    exactly(1, "which "+string(kind)+"? Give a name."),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r.Name, r.Role = args[0], fleet.Role(role)
-			out, err := v.ask("invite", r)
+			out, err := v.askHub("invite", r)
 			if err != nil {
 				return err
 			}
@@ -136,7 +137,7 @@ func (v *Verbs) statusCommand() *cobra.Command {
 		Use: "status", Short: "Show the state of the hub", Long: "Shows the hub's address, its members and its load.", Example: "tandem hub status",
 		Args: exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			out, err := v.ask("status", nil)
+			out, err := v.askHub("status", nil)
 			if err != nil {
 				return err
 			}
@@ -154,15 +155,15 @@ func (v *Verbs) peopleCommand() *cobra.Command {
 		Use: "people", Short: "List who has joined", Long: "Lists the people and machines that have joined.", Example: "tandem hub people",
 		Args: exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			out, err := v.ask("members", nil)
+			out, err := v.askHub("members", nil)
 			if err != nil {
 				return err
 			}
 			return output.AnswerList(*v.Out, out.Members, "no members yet; `tandem hub invite` invites one", func() string {
 				t := v.Out.Table("NAME", "KIND", "ROLE", "JOINED", "INVITED BY", "LABELS")
 				for _, m := range out.Members {
-					t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Text(string(m.Kind)), output.Text(dash(string(m.Role))),
-						output.Text(units.Age(time.Since(m.Joined))), output.Text(output.Visible(m.Invited)), output.Text(dash(strings.Join(m.Labels, ","))))
+					t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Text(string(m.Kind)), output.Text(orDash(string(m.Role))),
+						output.Text(units.Age(time.Since(m.Joined))), output.Text(output.Visible(m.Invited)), output.Text(orDash(strings.Join(m.Labels, ","))))
 				}
 				return t.String()
 			})
@@ -170,7 +171,7 @@ func (v *Verbs) peopleCommand() *cobra.Command {
 	}
 }
 
-func dash(s string) string {
+func orDash(s string) string {
 	if s == "" {
 		return "-"
 	}
@@ -184,7 +185,7 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 		Example: "tandem hub revoke ann",
 		Args:    exactly(1, "whom? Give a name."), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			out, err := v.ask("revoke", args[0])
+			out, err := v.askHub("revoke", args[0])
 			if err != nil {
 				return err
 			}

@@ -26,11 +26,11 @@ func (v *Verbs) joinCommand() *cobra.Command {
 			"here; config.toml gets the hub's address, and the engine connects to it.",
 		Example: "tandem join AW1…",
 		Args:    exactly(1, "which invitation? Give the token printed by `tandem hub invite`."), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error { return v.join(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return v.joinFleet(cmd.Context(), args[0]) },
 	}
 }
 
-func (v *Verbs) join(ctx context.Context, token string) error {
+func (v *Verbs) joinFleet(ctx context.Context, token string) error {
 	i, err := fleet.ParseToken(token)
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "join: %v", err).WithHint("copy the whole line printed by `tandem hub invite`")
@@ -39,16 +39,17 @@ func (v *Verbs) join(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	if err := mayJoin(c, i); err != nil {
+	if err := checkJoin(c, i); err != nil {
 		return err
 	}
 	joined, err := fleet.Join(i)
 	if err != nil {
 		return err
 	}
-	if c, err = v.keep(c, joined); err != nil {
+	if c, err = v.writeMembership(c, joined); err != nil {
 		return err
 	}
+	// After the credentials are written: the engine reads them as soon as config.toml changes.
 	if _, err := v.Keep(c); err != nil {
 		return err
 	}
@@ -67,8 +68,8 @@ func (v *Verbs) join(ctx context.Context, token string) error {
 	})
 }
 
-// mayJoin refuses what would end another membership.
-func mayJoin(c fleet.Config, i fleet.Invitation) error {
+// checkJoin rejects a join that would replace another membership.
+func checkJoin(c fleet.Config, i fleet.Invitation) error {
 	switch {
 	case c.Hub != "" && c.Hub != "tls://"+i.Address:
 		return api.Errorf(api.CodeConflict, "join: this machine belongs to the fleet at %s", c.Hub).WithHint("`tandem leave` leaves it")
@@ -80,9 +81,9 @@ func mayJoin(c fleet.Config, i fleet.Invitation) error {
 	return nil
 }
 
-// keep writes what somebody has who has joined.
-func (v *Verbs) keep(c fleet.Config, joined fleet.Joined) (fleet.Config, error) {
-	folder, err := v.folder()
+// writeMembership stores the credentials of a new membership and adds them to c.
+func (v *Verbs) writeMembership(c fleet.Config, joined fleet.Membership) (fleet.Config, error) {
+	folder, err := v.credentialsFolder()
 	if err == nil {
 		err = os.MkdirAll(folder, 0o700)
 	}
@@ -104,22 +105,23 @@ func (v *Verbs) keep(c fleet.Config, joined fleet.Joined) (fleet.Config, error) 
 	return c, nil
 }
 
-func (v *Verbs) folder() (string, error) {
+func (v *Verbs) credentialsFolder() (string, error) {
 	dir, err := v.DataDir()
 	return filepath.Join(dir, datadir.Fleet), err
 }
 
 const (
-	// connectWait is how long it may take until the engine has read the configuration
-	// and reached the hub, and connectLook how often it is looked whether it has.
-	connectWait = 15 * time.Second
-	connectLook = 50 * time.Millisecond
+	// connectTimeout limits how long the engine may take to read the configuration and reach the
+	// hub; pollInterval is how often to check.
+	connectTimeout = 15 * time.Second
+	pollInterval   = 50 * time.Millisecond
 )
 
-// awaitConnected waits until the engine is connected, and tells how it is after a while.
+// awaitConnected waits until the engine is connected, but at most connectTimeout, and returns its
+// last status.
 func (v *Verbs) awaitConnected(ctx context.Context, u fleet.User) (self api.FleetSelf, err error) {
 	self = api.FleetSelf{Kind: string(u.Kind), Name: u.Name, Role: string(u.Role), Error: "the engine has not read config.toml yet"}
-	err = v.await(ctx, func(s api.FleetStatusOutput) bool {
+	err = v.awaitStatus(ctx, func(s api.FleetStatusOutput) bool {
 		i := slices.IndexFunc(s.As, func(as api.FleetSelf) bool { return as.Kind == string(u.Kind) && as.Name == u.Name })
 		if i >= 0 {
 			self = s.As[i]
@@ -129,19 +131,20 @@ func (v *Verbs) awaitConnected(ctx context.Context, u fleet.User) (self api.Flee
 	return self, err
 }
 
-// await looks at the engine's part in the fleet until it is as wanted, or for a while.
-func (v *Verbs) await(ctx context.Context, wanted func(api.FleetStatusOutput) bool) error {
+// awaitStatus polls the engine's status in the fleet until done accepts it, but at most for
+// connectTimeout.
+func (v *Verbs) awaitStatus(ctx context.Context, done func(api.FleetStatusOutput) bool) error {
 	own, err := v.Own(ctx)
 	if err != nil {
 		return err
 	}
 	defer own.Close()
-	for end := time.Now().Add(connectWait); time.Now().Before(end); {
+	for end := time.Now().Add(connectTimeout); time.Now().Before(end); {
 		s, err := api.FleetStatus.Call(ctx, own, api.Empty{})
-		if err != nil || wanted(s) {
+		if err != nil || done(s) {
 			return err
 		}
-		if err := sleep.For(ctx, connectLook); err != nil {
+		if err := sleep.For(ctx, pollInterval); err != nil {
 			return err
 		}
 	}
@@ -154,11 +157,11 @@ func (v *Verbs) leaveCommand() *cobra.Command {
 		Long:    "Leaves the fleet: the engine disconnects, and the keys here are deleted. Programs keep running.\nThe hub still has the name; `tandem hub revoke` there removes it.",
 		Example: "tandem leave",
 		Args:    exactly(0, ""),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return v.leave(cmd.Context()) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return v.leaveFleet(cmd.Context()) },
 	}
 }
 
-func (v *Verbs) leave(ctx context.Context) error {
+func (v *Verbs) leaveFleet(ctx context.Context) error {
 	c, err := v.Load()
 	if err != nil {
 		return err
@@ -166,21 +169,23 @@ func (v *Verbs) leave(ctx context.Context) error {
 	if c.Hub == "" {
 		return api.Errorf(api.CodeNotFound, "leave: this machine belongs to no fleet")
 	}
+	// First, so that the engine no longer uses the keys when they are deleted.
 	if _, err := v.Keep(fleet.Config{}); err != nil {
 		return err
 	}
-	folder, err := v.folder()
+	folder, err := v.credentialsFolder()
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{c.Machine, c.Person} { // others are not ours to delete
+	// Files elsewhere are not ours to delete.
+	for _, path := range []string{c.Machine, c.Person} {
 		if filepath.Dir(path) == folder {
 			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("leave: %w", err)
 			}
 		}
 	}
-	if err := v.await(ctx, func(s api.FleetStatusOutput) bool { return s.Hub == "" }); err != nil {
+	if err := v.awaitStatus(ctx, func(s api.FleetStatusOutput) bool { return s.Hub == "" }); err != nil {
 		return err
 	}
 	return v.Out.Answer(map[string]string{"hub": c.Hub}, func() string { return "left the fleet at " + output.Visible(c.Hub) + "\n" })

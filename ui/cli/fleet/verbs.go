@@ -1,5 +1,5 @@
-// Package fleet is the verbs of a fleet: its hub, joining and leaving it, and which
-// machines there are.
+// Package fleet implements the commands for a fleet: running a hub, joining and leaving, and
+// listing machines.
 package fleet
 
 import (
@@ -21,13 +21,13 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Config is how the verbs know the table fleet of config.toml.
+// Config gives access to the table fleet of config.toml.
 type Config struct {
 	Load func() (fleet.Config, error)
 	Keep func(fleet.Config) (path string, err error)
 }
 
-// None is the configuration of a program that knows no fleet.
+// None returns the configuration of a program without a fleet.
 func None() Config {
 	return Config{
 		Load: func() (fleet.Config, error) { return fleet.Config{}, nil },
@@ -35,7 +35,7 @@ func None() Config {
 	}
 }
 
-// Verbs are the verbs of a fleet.
+// Verbs implements the commands for a fleet.
 type Verbs struct {
 	Config
 	DataDir func() (string, error)
@@ -43,12 +43,12 @@ type Verbs struct {
 	Own     func(context.Context) (*client.Client, error) // this machine's engine
 }
 
-// Commands are the verbs.
+// Commands returns the commands.
 func (v *Verbs) Commands() []*cobra.Command {
 	return []*cobra.Command{v.fleetCommand(), v.hubCommand(), v.joinCommand(), v.leaveCommand()}
 }
 
-// exactly is cobra's check of how many arguments there are, with our words.
+// exactly requires exactly count arguments; otherwise is the error if there are fewer.
 func exactly(count int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -72,14 +72,14 @@ func (v *Verbs) fleetCommand() *cobra.Command {
 		Example: "tandem fleet\ntandem fleet --label role=web --json\ntandem exec --label role=web -- uptime",
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: v.Names,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.list(cmd.Context(), api.FleetListInput{Names: args, Labels: labels})
+			return v.listMachines(cmd.Context(), api.FleetListInput{Names: args, Labels: labels})
 		},
 	}
 	cmd.Flags().StringSliceVar(&labels, "label", nil, "only machines with these labels: `K=V`, K!=V")
 	return cmd
 }
 
-// Names completes the names of machines.
+// Names completes the names of the fleet's machines.
 func (v *Verbs) Names(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	c, err := v.Load()
 	if err != nil || c.Person == "" {
@@ -87,7 +87,7 @@ func (v *Verbs) Names(cmd *cobra.Command, args []string, _ string) (found []cobr
 	}
 	machines, err := v.Machines(cmd.Context(), api.FleetListInput{})
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp // a person who presses tab is in the middle of a line
+		return nil, cobra.ShellCompDirectiveNoFileComp // completion must not print errors into the line
 	}
 	for _, m := range machines {
 		if !slices.Contains(args, m.Name) {
@@ -97,7 +97,7 @@ func (v *Verbs) Names(cmd *cobra.Command, args []string, _ string) (found []cobr
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// Machines are those of the fleet that are meant.
+// Machines returns the machines of the fleet selected by in.
 func (v *Verbs) Machines(ctx context.Context, in api.FleetListInput) ([]api.FleetMachine, error) {
 	own, err := v.Own(ctx)
 	if err != nil {
@@ -106,17 +106,19 @@ func (v *Verbs) Machines(ctx context.Context, in api.FleetListInput) ([]api.Flee
 	defer own.Close()
 	out, err := api.FleetList.Call(ctx, own, in)
 	all := out.Machines
-	for lack := len(all); in.Rows && err == nil; { // one answer has a bounded number of rows
+	// The number of rows in one answer is limited: ask again for the machines without rows.
+	for missing := len(all); in.Rows && err == nil; {
 		at, rest := map[string]int{}, api.FleetListInput{Rows: true}
 		for i, m := range all {
 			if m.Rows == nil {
 				at[m.Name], rest.Names = i, append(rest.Names, m.Name)
 			}
 		}
-		if len(at) == 0 || len(at) == lack {
+		// Stop when a round brought no further rows.
+		if len(at) == 0 || len(at) == missing {
 			break
 		}
-		lack = len(at)
+		missing = len(at)
 		out, err = api.FleetList.Call(ctx, own, rest)
 		for _, m := range out.Machines {
 			all[at[m.Name]] = m
@@ -125,8 +127,8 @@ func (v *Verbs) Machines(ctx context.Context, in api.FleetListInput) ([]api.Flee
 	return all, err
 }
 
-// Rows are what runs on a machine of the fleet; ok is false if it has to be asked, as what it has
-// told the hub is not known to be all.
+// Rows returns the rows of a machine of the fleet. ok is false if the hub may not have all of them,
+// so that the machine itself must be asked.
 func Rows(m api.FleetMachine) (rows []api.Process, ok bool, err error) {
 	switch {
 	case m.Rows == nil:
@@ -137,10 +139,10 @@ func Rows(m api.FleetMachine) (rows []api.Process, ok bool, err error) {
 	return m.Rows, true, nil
 }
 
-// Meant are the names of the machines, of config.toml and of the fleet, that have any of some
-// names, which may be patterns, and all of some labels. Those of the fleet are told what the hub
-// knows of them, with what runs there if that is wanted.
-func (v *Verbs) Meant(ctx context.Context, known machines.Config, in api.FleetListInput) (hosts []string, told map[string]api.FleetMachine, err error) {
+// SelectHosts returns the names of all machines, of config.toml and of the fleet, that match any of
+// the names or patterns and all labels in in. members has the hub's data about those of the fleet,
+// including their rows if requested.
+func (v *Verbs) SelectHosts(ctx context.Context, known machines.Config, in api.FleetListInput) (hosts []string, members map[string]api.FleetMachine, err error) {
 	hosts, err = machines.MatchNames(known, in.Names, len(in.Labels) > 0)
 	if err != nil {
 		return nil, nil, err
@@ -149,26 +151,26 @@ func (v *Verbs) Meant(ctx context.Context, known machines.Config, in api.FleetLi
 	if err != nil {
 		return nil, nil, err
 	}
-	told = map[string]api.FleetMachine{}
+	members = map[string]api.FleetMachine{}
 	if c.Person != "" || len(in.Labels) > 0 {
 		found, err := v.Machines(ctx, in)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, m := range found {
-			if !slices.Contains(hosts, m.Name) { // else that of config.toml is meant
-				told[m.Name] = m
+			if !slices.Contains(hosts, m.Name) { // else the one in config.toml takes precedence
+				members[m.Name] = m
 			}
 		}
-		hosts = slices.AppendSeq(hosts, maps.Keys(told))
+		hosts = slices.AppendSeq(hosts, maps.Keys(members))
 	}
 	if len(hosts) == 0 {
 		return nil, nil, api.Errorf(api.CodeNotFound, "find machines: none has these names and labels").WithHint("`tandem fleet` and `tandem machine list` show them")
 	}
-	return slices.Compact(slices.Sorted(slices.Values(hosts))), told, nil
+	return slices.Compact(slices.Sorted(slices.Values(hosts))), members, nil
 }
 
-// HostNames completes the names of machines of config.toml and of the fleet.
+// HostNames completes the names of machines in config.toml and of the fleet.
 func HostNames(known, joined cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := known(cmd, args, toComplete)
@@ -180,7 +182,7 @@ func HostNames(known, joined cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// Any names one of the machines with a label, one that has answered, and says which.
+// Any returns the name of a machine with a label that has answered, and tells the user.
 func (v *Verbs) Any(cmd *cobra.Command, label, host string) (string, error) {
 	if host != "" {
 		return "", output.Usagef(cmd, "give --host or --any, not both")
@@ -197,7 +199,7 @@ func (v *Verbs) Any(cmd *cobra.Command, label, host string) (string, error) {
 	return out.Machine, err
 }
 
-func (v *Verbs) list(ctx context.Context, in api.FleetListInput) error {
+func (v *Verbs) listMachines(ctx context.Context, in api.FleetListInput) error {
 	machines, err := v.Machines(ctx, in)
 	if err != nil {
 		return err
@@ -224,11 +226,11 @@ func (v *Verbs) list(ctx context.Context, in api.FleetListInput) error {
 	})
 }
 
-// tellFault says if the hub cannot be reached: what is listed is then how it was.
+// tellFault tells the user if the hub cannot be reached, as the list is then out of date.
 func (v *Verbs) tellFault(ctx context.Context) {
 	own, err := v.Own(ctx)
 	if err != nil {
-		return // the list has come from it
+		return // the list came from the same engine
 	}
 	defer own.Close()
 	status, err := api.FleetStatus.Call(ctx, own, api.Empty{})

@@ -1,5 +1,5 @@
-// Package embedded is nats-server within this program: what carries the messages of a
-// fleet for those who run no NATS of their own. Only builds with the tag hub have it.
+// Package embedded runs nats-server inside this program, for fleets without a NATS of their own. It
+// is only linked into builds with the tag hub.
 package embedded
 
 import (
@@ -19,9 +19,9 @@ import (
 
 const (
 	startTimeout = 10 * time.Second
-	// mostWaiting is what a client may leave unread before it is cut off.
-	mostWaiting = 16 << 20
-	maxPayload  = 1 << 20
+	// maxPending limits the unread bytes of a client before it is disconnected.
+	maxPending = 16 << 20
+	maxPayload = 1 << 20
 )
 
 // Start starts a server.
@@ -44,7 +44,7 @@ func Start(c hub.Config) (hub.Server, error) {
 		ServerName: "tandem-hub", Host: host, Port: port, TLSConfig: c.TLS, TLS: true, TLSTimeout: startTimeout.Seconds(),
 		TrustedOperators: []*jwt.OperatorClaims{operator}, SystemAccount: c.System.Key, AccountResolver: accounts, DefaultSentinel: c.Joiner,
 		JetStream: true, StoreDir: c.Store, JetStreamMaxMemory: -1, JetStreamMaxStore: -1,
-		NoSigs: true, NoLog: true, MaxPending: mostWaiting, MaxPayload: maxPayload, WriteDeadline: startTimeout,
+		NoSigs: true, NoLog: true, MaxPending: maxPending, MaxPayload: maxPayload, WriteDeadline: startTimeout,
 	})
 	if err != nil {
 		return nil, err
@@ -54,10 +54,10 @@ func Start(c hub.Config) (hub.Server, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("listen on %s: the address may be in use, or belong to another machine", c.Listen)
 	}
-	return &running{s, accounts, c.Fleet.Key}, nil
+	return &embeddedServer{s, accounts, c.Fleet.Key}, nil
 }
 
-// listenOn reads an address.
+// listenOn parses an address.
 func listenOn(address string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
@@ -66,6 +66,7 @@ func listenOn(address string) (host string, port int, err error) {
 	if port, err = strconv.Atoi(text); err != nil || port < 0 || port > 65535 {
 		return "", 0, fmt.Errorf("listen on %s: %q is not a port", address, text)
 	}
+	// The server takes 0 as its default port.
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
@@ -75,20 +76,20 @@ func listenOn(address string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// A running server.
-type running struct {
+// An embeddedServer is a running server.
+type embeddedServer struct {
 	server   *server.Server
 	accounts *server.MemAccResolver
 	fleet    string // key of the account
 }
 
-func (r *running) Addr() net.Addr { return r.server.Addr() }
+func (r *embeddedServer) Addr() net.Addr { return r.server.Addr() }
 
-func (r *running) Connect(options ...nats.Option) (*nats.Conn, error) {
+func (r *embeddedServer) Connect(options ...nats.Option) (*nats.Conn, error) {
 	return nats.Connect("", append(options, nats.InProcessServer(r.server))...)
 }
 
-func (r *running) Renew(account string) error {
+func (r *embeddedServer) Renew(account string) error {
 	claims, err := jwt.DecodeAccountClaims(account)
 	if err != nil {
 		return err
@@ -96,6 +97,7 @@ func (r *running) Renew(account string) error {
 	if err := r.accounts.Store(r.fleet, account); err != nil {
 		return err
 	}
+	// Also update the account in use: this disconnects revoked users.
 	a, err := r.server.LookupAccount(r.fleet)
 	if err != nil {
 		return err
@@ -104,8 +106,8 @@ func (r *running) Renew(account string) error {
 	return nil
 }
 
-func (r *running) Load() hub.Load {
-	l := hub.Load{Memory: resident()}
+func (r *embeddedServer) Load() hub.Load {
+	l := hub.Load{Memory: residentMemory()}
 	if v, err := r.server.Varz(nil); err == nil {
 		l.Connections, l.Slow = v.Connections, v.SlowConsumers
 		l.InMsgs, l.InBytes, l.OutMsgs, l.OutBytes = v.InMsgs, v.InBytes, v.OutMsgs, v.OutBytes
@@ -113,8 +115,8 @@ func (r *running) Load() hub.Load {
 	return l
 }
 
-// resident is how much memory this process has.
-func resident() uint64 {
+// residentMemory returns the resident memory of this process, in bytes.
+func residentMemory() uint64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	var size, pages uint64
 	if err == nil {
@@ -128,7 +130,7 @@ func resident() uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-func (r *running) Close() {
+func (r *embeddedServer) Close() {
 	r.server.Shutdown()
 	r.server.WaitForShutdown()
 }
