@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// A sequence is a control sequence taken apart. A parameter that is missing is
-// 0. The kitty protocol divides parameters by colons, so each has parts; the
-// first three parameters and their first eight parts are kept.
+// A sequence is a parsed control sequence. A missing parameter is 0. The kitty protocol divides
+// parameters by colons, so each has parts; the first three parameters with up to eight parts are
+// kept.
 type sequence struct {
-	private byte // '<', '?', '=' or '>' before the parameters, or 0
-	middle  byte // an intermediate, or 0
-	final   byte
-	count   int // of parameters
-	part    int // index of the part that is being read
-	params  [3][8]int
-	length  int
+	private      byte // '<', '?', '=' or '>' before the parameters, or 0
+	intermediate byte // an intermediate byte, or 0
+	final        byte
+	count        int // number of parameters
+	part         int // index of the current part
+	params       [3][8]int
+	length       int
 }
 
-func (s *sequence) number(i int) int { return s.params[i][0] }
+func (s *sequence) param(i int) int { return s.params[i][0] }
 
 // decodeCSI decodes a sequence that starts with ESC [.
 func (d *Decoder) decodeCSI(p []byte) (Event, int) {
@@ -28,50 +28,50 @@ func (d *Decoder) decodeCSI(p []byte) (Event, int) {
 	}
 	switch p[2] {
 	case 'M':
-		return d.decodeOldMouse(p)
+		return d.decodeX10Mouse(p)
 	case '[':
 		return decodeLinuxConsole(p)
 	}
 	s, ok := parseSequence(p)
+	// The byte after ESC [ cannot continue a sequence: alt+[ was typed.
 	if s.length == 2 {
 		return keyEvent(altKey('[')), 2
 	}
 	if s.length == 0 || !ok {
 		return Event{}, s.length
 	}
-	if s.private == '<' && (s.final == 'M' || s.final == 'm') && s.middle == 0 {
+	if s.private == '<' && (s.final == 'M' || s.final == 'm') && s.intermediate == 0 {
 		return sgrMouse(&s), s.length
 	}
-	if s.private != 0 || s.middle != 0 {
+	if s.private != 0 || s.intermediate != 0 {
 		return Event{}, s.length
 	}
-	return d.meaning(&s), s.length
+	return d.decodeSequence(&s), s.length
 }
 
-// parseSequence reads parameters, intermediates and the final byte. Its length
-// is 0 for a sequence that goes on; ok is false for one that is broken off or
-// means nothing.
+// parseSequence parses parameters, intermediates and the final byte. length is 0 if the sequence is
+// incomplete; ok is false if it is cut off or invalid.
 func parseSequence(p []byte) (s sequence, ok bool) {
 	for i := 2; i < len(p); i++ {
 		c := p[i]
 		switch {
-		case i > sequenceLimit || c < 0x20 || c > 0x7e:
+		case i > maxSequence || c < 0x20 || c > 0x7e:
 			return sequence{length: i}, false
 		case c >= 0x40:
 			s.final, s.length = c, i+1
 			return s, true
 		case c < 0x30:
-			s.middle = c
+			s.intermediate = c
 		case i == 2 && c >= '<':
 			s.private = c
 		default:
-			s.parameterByte(c)
+			s.addParameterByte(c)
 		}
 	}
 	return sequence{}, false
 }
 
-func (s *sequence) parameterByte(c byte) {
+func (s *sequence) addParameterByte(c byte) {
 	if s.count == 0 {
 		s.count = 1
 	}
@@ -87,8 +87,8 @@ func (s *sequence) parameterByte(c byte) {
 	}
 }
 
-// meaning tells what a control sequence without private marker reports.
-func (d *Decoder) meaning(s *sequence) Event {
+// decodeSequence returns the event reported by a control sequence without a private marker.
+func (d *Decoder) decodeSequence(s *sequence) Event {
 	switch s.final {
 	case 'I', 'O':
 		if s.count == 0 {
@@ -99,13 +99,13 @@ func (d *Decoder) meaning(s *sequence) Event {
 			return keyEvent(k)
 		}
 	case '~':
-		return d.tildeMeaning(s)
+		return d.decodeTilde(s)
 	case 'M':
 		if s.count == 3 {
 			return urxvtMouse(s)
 		}
 	case 'Z':
-		return keyEvent(Key{Code: Tab, Mods: Shift | s.mods()})
+		return keyEvent(Key{Code: Tab, Mods: Shift | s.modifiers()})
 	default:
 		if k, ok := letterKey(s); ok {
 			return keyEvent(k)
@@ -121,14 +121,14 @@ func focusEvent(final byte) Event {
 	return Event{Kind: EventFocusOut}
 }
 
-func (s *sequence) mods() Mod {
-	if m := s.number(1); m > 0 && m <= 256 {
+func (s *sequence) modifiers() Mod {
+	if m := s.param(1); m > 0 && m <= 256 {
 		return Mod(m - 1)
 	}
 	return 0
 }
 
-func (s *sequence) phase() Phase {
+func (s *sequence) eventPhase() Phase {
 	switch s.params[1][1] {
 	case 2:
 		return Repeat
@@ -138,20 +138,20 @@ func (s *sequence) phase() Phase {
 	return Press
 }
 
-// letterKey decodes CSI 1 ; modifiers letter. CSI row ; column R is a cursor
-// report unless it can be a modified F3.
+// letterKey decodes CSI 1 ; modifiers letter. CSI row ; column R is a cursor report unless it can
+// be a modified F3.
 func letterKey(s *sequence) (Key, bool) {
-	if s.count > 2 || s.number(0) > 1 || s.count == 2 && s.number(1) == 0 {
+	if s.count > 2 || s.param(0) > 1 || s.count == 2 && s.param(1) == 0 {
 		return Key{}, false
 	}
-	k := Key{Mods: s.mods(), Phase: s.phase()}
+	k := Key{Mods: s.modifiers(), Phase: s.eventPhase()}
 	switch s.final {
 	case 'E':
 		k.Code = KP5
 		return k, true
 	case 'R':
 		k.Code = F3
-		return k, s.count == 2 && s.number(0) == 1 && s.number(1) <= 16
+		return k, s.count == 2 && s.param(0) == 1 && s.param(1) <= 16
 	case 'a', 'b', 'c', 'd': // rxvt
 		k.Code, k.Mods = Up+Code(s.final-'a'), Shift
 		return k, s.count == 0
@@ -161,10 +161,9 @@ func letterKey(s *sequence) (Key, bool) {
 	return k, known
 }
 
-// tildeMeaning decodes CSI number ; modifiers ~, the start of a paste and
-// modifyOtherKeys.
-func (d *Decoder) tildeMeaning(s *sequence) Event {
-	switch n := s.number(0); n {
+// decodeTilde decodes CSI number ; modifiers ~, the start of a paste, and modifyOtherKeys.
+func (d *Decoder) decodeTilde(s *sequence) Event {
+	switch n := s.param(0); n {
 	case 200:
 		d.state = inPaste
 		return Event{Kind: EventPaste}
@@ -172,19 +171,19 @@ func (d *Decoder) tildeMeaning(s *sequence) Event {
 		if s.count != 3 {
 			return Event{}
 		}
-		k, ok := codeKey(s.number(2))
+		k, ok := codeKey(s.param(2))
 		if !ok {
 			return Event{}
 		}
-		k.Mods |= s.mods()
-		k.Text = k.typed()
+		k.Mods |= s.modifiers()
+		k.Text = k.textIfPressed()
 		return keyEvent(k)
 	default:
 		code, ok := tildeCode(n)
 		if !ok {
 			return Event{}
 		}
-		return keyEvent(Key{Code: code, Mods: s.mods(), Phase: s.phase()})
+		return keyEvent(Key{Code: code, Mods: s.modifiers(), Phase: s.eventPhase()})
 	}
 }
 
@@ -202,7 +201,7 @@ func tildeCode(n int) (Code, bool) {
 	return functionCode(function{n, '~'})
 }
 
-// codeKey is the key of a code in the kitty protocol or modifyOtherKeys.
+// codeKey returns the key with a code in the kitty protocol or modifyOtherKeys.
 func codeKey(n int) (Key, bool) {
 	switch {
 	case n >= kittyF13 && n < kittyF13+12:
@@ -222,10 +221,10 @@ func codeKey(n int) (Key, bool) {
 	case '\r', '\t', esc, 0x7f:
 		return Key{Code: Code(n)}, true
 	}
-	if n <= 0 || n > utf8.MaxRune || control(rune(n)) || !utf8.ValidRune(rune(n)) {
+	if n <= 0 || n > utf8.MaxRune || isControl(rune(n)) || !utf8.ValidRune(rune(n)) {
 		return Key{}, false
 	}
-	return Key{Code: Code(n)}.normal(), true
+	return Key{Code: Code(n)}.normalize(), true
 }
 
 // kittyKey decodes CSI code:shifted:base ; modifiers:event ; text u.
@@ -235,35 +234,35 @@ func kittyKey(s *sequence) (Key, bool) {
 	if !ok && (code[0] != 0 || s.count < 3) || s.count == 0 {
 		return Key{}, false
 	}
-	k.Mods |= s.mods()
-	k.Phase = s.phase()
-	if r := rune(code[1]); code[1] > 0 && !control(r) && utf8.ValidRune(r) {
+	k.Mods |= s.modifiers()
+	k.Phase = s.eventPhase()
+	if r := rune(code[1]); code[1] > 0 && !isControl(r) && utf8.ValidRune(r) {
 		k.Shifted = r
 	}
-	if r := rune(code[2]); code[2] > 0 && !control(r) && utf8.ValidRune(r) {
+	if r := rune(code[2]); code[2] > 0 && !isControl(r) && utf8.ValidRune(r) {
 		k.Base = r
 	}
 	if s.count >= 3 {
-		k.Text = associatedText(s.params[2])
+		k.Text = textFromCodes(s.params[2])
 	}
-	if k.Text == "" && k.Phase != Release && printable(k.Code) {
+	// Without associated text, work out the text, unless it depends on the layout.
+	if k.Text == "" && k.Phase != Release && isPrintable(k.Code) {
 		k.Text = k.knownText()
 	}
 	return k, ok || k.Text != ""
 }
 
-func associatedText(codes [8]int) string {
+func textFromCodes(codes [8]int) string {
 	var b []byte
 	for _, c := range codes {
-		if r := rune(c); !control(r) && utf8.ValidRune(r) {
+		if r := rune(c); !isControl(r) && utf8.ValidRune(r) {
 			b = utf8.AppendRune(b, r)
 		}
 	}
 	return string(b)
 }
 
-// decodeSS3 decodes ESC O letter, with a modifier before the letter as some
-// terminals send it.
+// decodeSS3 decodes ESC O letter. Some terminals send a modifier before the letter.
 func decodeSS3(p []byte) (Event, int) {
 	i := 2
 	var mods Mod

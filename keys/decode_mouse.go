@@ -2,9 +2,8 @@ package keys
 
 import "unicode/utf8"
 
-// decodeOldMouse decodes CSI M and three characters: bytes, or with encoding
-// 1005 UTF-8.
-func (d *Decoder) decodeOldMouse(p []byte) (Event, int) {
+// decodeX10Mouse decodes CSI M and three characters: bytes or, with encoding 1005, UTF-8.
+func (d *Decoder) decodeX10Mouse(p []byte) (Event, int) {
 	var values [3]int
 	n := 3
 	for i := range values {
@@ -33,15 +32,15 @@ func sgrMouse(s *sequence) Event {
 	if s.count != 3 {
 		return Event{}
 	}
-	return mouseEvent(s.number(0), s.number(1), s.number(2), s.final == 'm')
+	return mouseEvent(s.param(0), s.param(1), s.param(2), s.final == 'm')
 }
 
 func urxvtMouse(s *sequence) Event {
-	return mouseEvent(s.number(0)-32, s.number(1), s.number(2), false)
+	return mouseEvent(s.param(0)-32, s.param(1), s.param(2), false)
 }
 
-// mouseEvent takes Cb of ctlseqs and a place counted from 1.
-func mouseEvent(code, x, y int, released bool) Event {
+// mouseEvent returns the event for the button code Cb of ctlseqs and a position counted from 1.
+func mouseEvent(code, x, y int, isRelease bool) Event {
 	if code < 0 || code > 0xff || x < 1 || y < 1 {
 		return Event{}
 	}
@@ -58,7 +57,7 @@ func mouseEvent(code, x, y int, released bool) Event {
 	switch {
 	case code&mouseMotion != 0:
 		e.Kind = MouseMove
-	case released || e.Button == ButtonNone:
+	case isRelease || e.Button == ButtonNone:
 		e.Kind = MouseUp
 	}
 	return Event{Kind: EventMouse, Mouse: e}

@@ -5,21 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// EventKind says what a Decoder has found.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
 const (
-	EventOther EventKind = iota // a terminal's reply, or bytes that mean nothing
+	EventOther EventKind = iota // a reply of the terminal, or invalid bytes
 	EventKey
 	EventMouse
-	EventPaste // a piece of a paste; the last one has Last set
+	EventPaste // a piece of a paste; Last marks the last one
 	EventFocusIn
 	EventFocusOut
 )
 
-// An Event is something in a terminal's input. Its bytes are those from Start
-// up to End of all that the Decoder was fed, counted from 0. The events of a
-// stream follow each other without a gap.
+// An Event is a part of a terminal's input. Start and End are the range of its bytes, counted from
+// the first byte fed to the Decoder. Consecutive events leave no gap.
 type Event struct {
 	Kind       EventKind
 	Key        Key    // for EventKey
@@ -29,39 +28,38 @@ type Event struct {
 	Start, End int64
 }
 
-// A Decoder takes a terminal's input apart: legacy, modifyOtherKeys and kitty
-// keys, mouse reports, pastes, focus reports and replies. It may be fed pieces
-// split anywhere and keeps only the bytes of an unfinished sequence, which are
-// never many. The zero value is ready.
+// A Decoder splits a terminal's input into keys (legacy, modifyOtherKeys and kitty), mouse reports,
+// pastes, focus reports and replies. Its input may be split anywhere; it keeps only the bytes of an
+// incomplete sequence, of which there are never many. The zero value is ready for use.
 //
-// An escape may be a key or the start of a sequence. A Decoder waits for what
-// follows; its owner calls Flush when nothing has come for a while.
+// An escape may be a key of its own or begin a sequence. A Decoder waits for the next byte; its
+// owner calls Flush when none has arrived for a while.
 type Decoder struct {
-	// UTF8Mouse is set while the program has asked for mouse encoding 1005,
-	// which cannot be told from the X10 one.
+	// UTF8Mouse is set while the program uses mouse encoding 1005, whose reports look the same as
+	// X10 ones.
 	UTF8Mouse bool
 
-	state  decoderState
-	offset int64  // of the first byte that no event holds yet
-	held   []byte // the unfinished sequence
+	state   decoderState
+	offset  int64  // of the first byte not part of an event yet
+	pending []byte // the incomplete sequence
 }
 
 type decoderState uint8
 
 const (
-	atGround decoderState = iota
+	inText decoderState = iota
 	inPaste
 	inString // OSC, DCS, APC, PM or SOS
 )
 
-// sequenceLimit bounds an escape sequence; a longer one means nothing.
-const sequenceLimit = 256
+// maxSequence limits the length of an escape sequence; longer ones are ignored.
+const maxSequence = 256
 
-// Feed decodes p and calls emit for each event that is complete.
+// Feed decodes p and calls emit with each complete event.
 func (d *Decoder) Feed(p []byte, emit func(Event)) {
 	rest := p
-	if len(d.held) > 0 {
-		rest = append(d.held, p...)
+	if len(d.pending) > 0 {
+		rest = append(d.pending, p...)
 	}
 	for len(rest) > 0 {
 		n := d.step(rest, emit)
@@ -70,26 +68,25 @@ func (d *Decoder) Feed(p []byte, emit func(Event)) {
 		}
 		rest = rest[n:]
 	}
-	d.held = append(d.held[:0:0], rest...)
+	d.pending = append(d.pending[:0:0], rest...)
 }
 
-// Pending is the number of bytes of an unfinished sequence.
-func (d *Decoder) Pending() int { return len(d.held) }
+// Pending returns the number of bytes of an incomplete sequence.
+func (d *Decoder) Pending() int { return len(d.pending) }
 
-// Idle reports whether the next byte begins something new: no sequence, paste
-// or reply is under way.
-func (d *Decoder) Idle() bool { return len(d.held) == 0 && d.state == atGround }
+// Idle reports whether no sequence, paste or reply is in progress.
+func (d *Decoder) Idle() bool { return len(d.pending) == 0 && d.state == inText }
 
-// Flush decodes an unfinished sequence as what was typed if nothing follows: a
-// lone escape is the escape key, ESC [ is alt+[.
+// Flush decodes an incomplete sequence as typed keys: a lone escape is the escape key, ESC [ is
+// alt+[.
 func (d *Decoder) Flush(emit func(Event)) {
-	rest := d.held
-	d.held = nil
+	rest := d.pending
+	d.pending = nil
 	if len(rest) == 0 {
 		return
 	}
 	if d.state == inString {
-		d.state = atGround
+		d.state = inText
 	}
 	switch {
 	case d.state == inPaste:
@@ -109,7 +106,7 @@ func (d *Decoder) emit(emit func(Event), e Event, n int) {
 	emit(e)
 }
 
-// step decodes what p begins with and returns its length, 0 if p is unfinished.
+// step decodes the beginning of p and returns its length; 0 if it is incomplete.
 func (d *Decoder) step(p []byte, emit func(Event)) int {
 	switch d.state {
 	case inPaste:
@@ -138,13 +135,13 @@ func (d *Decoder) decode(p []byte) (Event, int) {
 		return Event{}, 0
 	}
 	r, n := utf8.DecodeRune(p)
-	if r == utf8.RuneError && n == 1 || control(r) {
+	if r == utf8.RuneError && n == 1 || isControl(r) {
 		return Event{}, n
 	}
 	return keyEvent(characterKey(r)), n
 }
 
-// decodeEscape decodes what follows an escape.
+// decodeEscape decodes an escape and the bytes after it.
 func (d *Decoder) decodeEscape(p []byte) (Event, int) {
 	if len(p) == 1 {
 		return Event{}, 0
@@ -168,7 +165,8 @@ func (d *Decoder) decodeEscape(p []byte) (Event, int) {
 		return Event{}, 0
 	}
 	r, n := utf8.DecodeRune(p[1:])
-	if r == utf8.RuneError && n == 1 || control(r) {
+	if r == utf8.RuneError && n == 1 || isControl(r) {
+		// Not a character: the escape was a key of its own.
 		return keyEvent(Key{Code: Escape}), 1
 	}
 	return keyEvent(altKey(r)), 1 + n
@@ -177,10 +175,10 @@ func (d *Decoder) decodeEscape(p []byte) (Event, int) {
 func keyEvent(k Key) Event { return Event{Kind: EventKey, Key: k} }
 
 func characterKey(r rune) Key {
-	return Key{Code: Code(r), Text: textOf(r)}.normal()
+	return Key{Code: Code(r), Text: textOf(r)}.normalize()
 }
 
-// textOf is string(r) that allocates nothing for what is typed most.
+// textOf returns string(r), without an allocation for ASCII.
 func textOf(r rune) string {
 	const ascii = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
 	if i := int(r - ' '); i >= 0 && i < len(ascii) {
@@ -189,9 +187,9 @@ func textOf(r rune) string {
 	return string(r)
 }
 
-func altKey(r rune) Key { return Key{Code: Code(r), Mods: Alt, Implied: true}.normal() }
+func altKey(r rune) Key { return Key{Code: Code(r), Mods: Alt, Implied: true}.normalize() }
 
-// controlKey is the key that a C0 character stands for.
+// controlKey returns the key for a C0 character.
 func controlKey(c byte) Key {
 	switch {
 	case c == '\r', c == '\t', c == esc:
@@ -206,13 +204,13 @@ func controlKey(c byte) Key {
 	return Key{Code: Code(c) + '@', Mods: Ctrl}
 }
 
-// startsString reports whether ESC c opens a control string.
+// startsString reports whether ESC c begins a control string.
 func startsString(c byte) bool {
 	return c == ']' || c == 'P' || c == '_' || c == '^' || c == 'X'
 }
 
-// decodeStringStart waits for the first byte of a string, because without one
-// it was alt and a key.
+// decodeStringStart waits for the first byte of a string. A control character there means that alt
+// and a key were typed.
 func (d *Decoder) decodeStringStart(p []byte) (Event, int) {
 	if len(p) == 2 {
 		return Event{}, 0
@@ -224,8 +222,8 @@ func (d *Decoder) decodeStringStart(p []byte) (Event, int) {
 	return Event{}, 2
 }
 
-// stepString passes a string's payload up to its end: ST or BEL, or a control
-// character, which no reply holds and which therefore was typed.
+// stepString skips a string up to its terminator, ST or BEL. Any other control character ends it
+// too: replies contain none, so it was typed.
 func (d *Decoder) stepString(p []byte, emit func(Event)) int {
 	end := bytes.IndexFunc(p, func(r rune) bool { return r < 0x20 || r == 0x7f })
 	if end < 0 {
@@ -235,6 +233,7 @@ func (d *Decoder) stepString(p []byte, emit func(Event)) int {
 	switch {
 	case p[end] == 0x07:
 		end++
+	// The next byte decides whether this is ST.
 	case p[end] == esc && end+1 == len(p):
 		if end > 0 {
 			d.emit(emit, Event{}, end)
@@ -243,21 +242,23 @@ func (d *Decoder) stepString(p []byte, emit func(Event)) int {
 	case p[end] == esc && p[end+1] == '\\':
 		end += 2
 	}
-	d.state = atGround
+	d.state = inText
 	if end > 0 {
 		d.emit(emit, Event{}, end)
 		return end
 	}
+	// The control character is a key.
 	return d.step(p, emit)
 }
 
-// stepPaste passes a paste's text up to its end mark.
+// stepPaste emits the text of a paste up to its end mark.
 func (d *Decoder) stepPaste(p []byte, emit func(Event)) int {
 	if i := bytes.Index(p, []byte(pasteEnd)); i >= 0 {
-		d.state = atGround
+		d.state = inText
 		d.emit(emit, Event{Kind: EventPaste, Paste: p[:i], Last: true}, i+len(pasteEnd))
 		return i + len(pasteEnd)
 	}
+	// Hold back the beginning of an end mark split between two reads.
 	n := len(p) - partialSuffix(p, pasteEnd)
 	if n > 0 {
 		d.emit(emit, Event{Kind: EventPaste, Paste: p[:n]}, n)
@@ -265,7 +266,7 @@ func (d *Decoder) stepPaste(p []byte, emit func(Event)) int {
 	return n
 }
 
-// partialSuffix is the length of the longest end of p that mark begins with.
+// partialSuffix returns the length of the longest suffix of p that is a prefix of mark.
 func partialSuffix(p []byte, mark string) int {
 	for n := min(len(p), len(mark)-1); n > 0; n-- {
 		if string(p[len(p)-n:]) == mark[:n] {

@@ -19,7 +19,7 @@ func drawKey(t *rapid.T) Key {
 	k := Key{Code: Code(code), Mods: Mod(rapid.ByteRange(0, 63).Draw(t, "mods"))}
 	k.Phase = Phase(rapid.ByteRange(0, 2).Draw(t, "phase"))
 	if k.Phase != Release {
-		k.Text = k.typed()
+		k.Text = k.textIfPressed()
 	}
 	return k
 }
@@ -36,7 +36,7 @@ func decodeAll(p []byte) []Event {
 	return events
 }
 
-func TestKittyReportIsDecodedAsTheKeyThatWasEncoded(t *testing.T) {
+func TestKittyReportDecodesToEncodedKey(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := drawKey(t)
 		m := Modes{Kitty: KittyDisambiguate | KittyEventTypes | KittyAlternateKeys | KittyAllKeys | KittyText}
@@ -52,10 +52,9 @@ func TestKittyReportIsDecodedAsTheKeyThatWasEncoded(t *testing.T) {
 	})
 }
 
-// TestUnambiguousLegacyReportIsDecodedAsTheKeyThatWasEncoded leaves out what
-// legacy encoding merges: control characters with two names, shift with ctrl,
-// alt with escape, modified keys that have no sequence.
-func TestUnambiguousLegacyReportIsDecodedAsTheKeyThatWasEncoded(t *testing.T) {
+// The names leave out everything that the legacy encoding merges: control characters with two
+// names, shift with ctrl, alt with escape, modified keys without a sequence.
+func TestUnambiguousLegacyReportDecodesToEncodedKey(t *testing.T) {
 	names := strings.Fields("a A z Z 0 9 % [ ~ é É 你 space enter tab backspace esc shift+tab " +
 		"alt+a alt+shift+a alt+5 alt+% alt+é alt+enter alt+backspace alt+space ctrl+a ctrl+z ctrl+\\ ctrl+] ctrl+^ ctrl+_ " +
 		"ctrl+space ctrl+alt+b up ctrl+up alt+shift+left home end pgup pgdown insert delete shift+delete " +
@@ -75,7 +74,7 @@ func TestUnambiguousLegacyReportIsDecodedAsTheKeyThatWasEncoded(t *testing.T) {
 	}
 }
 
-func TestKeypadInApplicationModeIsDecoded(t *testing.T) {
+func TestDecoderReadsApplicationKeypad(t *testing.T) {
 	for c := KP0; c <= KPSeparator; c++ {
 		p := Encode(nil, Key{Code: c}, Modes{AppKeypad: true})
 		events := decodeAll(p)
@@ -85,7 +84,7 @@ func TestKeypadInApplicationModeIsDecoded(t *testing.T) {
 	}
 }
 
-func TestMouseReportIsDecodedAsTheEventThatWasEncoded(t *testing.T) {
+func TestMouseReportDecodesToEncodedEvent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := Mouse{
 			X:      rapid.IntRange(0, 222).Draw(t, "x"),
@@ -111,8 +110,8 @@ func TestMouseReportIsDecodedAsTheEventThatWasEncoded(t *testing.T) {
 	})
 }
 
-// describe writes events as words, joining the pieces of pastes and strings.
-func describe(events []Event) string {
+// describeEvents formats events as words, joining the pieces of pastes and strings.
+func describeEvents(events []Event) string {
 	var words []string
 	paste := ""
 	for _, e := range events {
@@ -140,7 +139,7 @@ func describe(events []Event) string {
 	return strings.Join(words, " ")
 }
 
-func TestDecode(t *testing.T) {
+func TestDecoderReadsSequences(t *testing.T) {
 	cases := []struct{ in, want string }{
 		{"ab", "a b"},
 		{"\x1b", "esc"},
@@ -179,13 +178,13 @@ func TestDecode(t *testing.T) {
 		{"\x1b[999999999999999999999u", "other"},
 	}
 	for _, c := range cases {
-		if got := describe(decodeAll([]byte(c.in))); got != c.want {
+		if got := describeEvents(decodeAll([]byte(c.in))); got != c.want {
 			t.Errorf("%q is decoded as %s, want %s", c.in, got, c.want)
 		}
 	}
 }
 
-func TestRangesCutOutTheKeyAlone(t *testing.T) {
+func TestEventRangeCoversOnlyItsKey(t *testing.T) {
 	const before, key, after = "ls\x1b[A", "\x1b[98;5u", "d"
 	for split := range len(before + key + after) {
 		var d Decoder
@@ -235,12 +234,12 @@ func FuzzDecoder(f *testing.F) {
 		size := int(split)%7 + 1
 		for rest := p; len(rest) > 0; rest = rest[min(size, len(rest)):] {
 			d.Feed(rest[:min(size, len(rest))], keep)
-			if d.Pending() > sequenceLimit+utf8Max {
+			if d.Pending() > maxSequence+utf8Max {
 				t.Fatalf("%q: %d bytes pending", p, d.Pending())
 			}
 		}
 		d.Flush(keep)
-		if a, b := describe(whole), describe(parts); a != b {
+		if a, b := describeEvents(whole), describeEvents(parts); a != b {
 			t.Fatalf("%q is decoded as %s, in pieces of %d as %s", p, a, size, b)
 		}
 	})

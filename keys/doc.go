@@ -1,4 +1,4 @@
-// Package keys says what a key is and what it is encoded to: key names and
-// their parser, decoding of a terminal's input and encoding for a PTY. It knows
-// neither Bubble Tea nor sessions, nor what a key means: keymap says that.
+// Package keys defines keys and their encodings: key names and their parser, decoding of terminal
+// input, and encoding for a PTY. It does not know Bubble Tea or sessions, nor the meaning of a key,
+// which is defined in package keymap.
 package keys

@@ -1,6 +1,6 @@
 package keys
 
-// Modes are the modes of a terminal that decide how a key is encoded.
+// Modes are the terminal modes that affect the encoding of keys and mouse events.
 type Modes struct {
 	AppCursor      bool
 	AppKeypad      bool
@@ -12,7 +12,7 @@ type Modes struct {
 	MouseEncoding  MouseEncoding
 }
 
-// Flags of the kitty keyboard protocol, the bits of Modes.Kitty.
+// Flags of the kitty keyboard protocol, for Modes.Kitty.
 // https://sw.kovidgoyal.net/kitty/keyboard-protocol/#progressive-enhancement
 const (
 	KittyDisambiguate uint8 = 1 << iota
@@ -22,13 +22,14 @@ const (
 	KittyText
 )
 
-// Encode appends what a terminal in these modes sends for a key; nothing for a
-// key that it would not report.
+// Encode appends the bytes sent by a terminal in these modes for a key. Nothing is appended for a
+// key that it does not report.
 func Encode(dst []byte, k Key, m Modes) []byte {
-	k = k.normal()
+	k = k.normalize()
 	if m.Kitty&(KittyDisambiguate|KittyEventTypes|KittyAllKeys) != 0 {
 		return appendKitty(dst, k, m)
 	}
+	// Only the kitty protocol reports releases.
 	if k.Phase == Release {
 		return dst
 	}

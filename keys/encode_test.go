@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestEncode holds sequences taken from xterm's ctlseqs and modified-keys page
-// and from the kitty protocol's description.
-func TestEncode(t *testing.T) {
+// The sequences are from xterm's ctlseqs and modified-keys pages and from the description of the
+// kitty protocol.
+func TestEncodeMatchesTerminalDocumentation(t *testing.T) {
 	kitty := func(flags uint8) Modes { return Modes{Kitty: flags} }
 	cases := []struct {
 		key   string
@@ -125,7 +125,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-func TestEncodeEventTypesAndLayouts(t *testing.T) {
+func TestEncodeReportsEventTypesAndLayouts(t *testing.T) {
 	cases := []struct {
 		key   Key
 		flags uint8
@@ -198,7 +198,7 @@ func TestPasteCannotLeaveItsBrackets(t *testing.T) {
 	}
 }
 
-func TestEncodeMouse(t *testing.T) {
+func TestEncodeMouseMatchesModeAndEncoding(t *testing.T) {
 	left := Mouse{X: 4, Y: 2, Button: ButtonLeft}
 	up := Mouse{X: 4, Y: 2, Button: ButtonLeft, Kind: MouseUp}
 	drag := Mouse{X: 4, Y: 2, Button: ButtonLeft, Kind: MouseMove, Mods: Ctrl}
@@ -270,13 +270,13 @@ func FuzzEncodePaste(f *testing.F) {
 	})
 }
 
-func TestAnEscapeBeforeAKeyStaysOneUnderModifyOtherKeys(t *testing.T) {
+func TestEscapeBeforeKeyIsUnchangedByModifyOtherKeys(t *testing.T) {
 	for _, typed := range []string{"\x1b:", "\x1b\x06", "\x1bé"} {
 		var d Decoder
 		var got []byte
 		d.Feed([]byte(typed), func(e Event) { got = Encode(got, e.Key, Modes{ModifyOther: 2}) })
 		if string(got) != typed {
-			t.Errorf("%q goes on as %q", typed, got)
+			t.Errorf("%q is encoded as %q", typed, got)
 		}
 	}
 	alt := Key{Code: ':', Mods: Alt}

@@ -1,7 +1,7 @@
 package keys
 
-// A Mod is a set of modifiers; the bits are those of the kitty keyboard
-// protocol and of xterm's modifier parameter less one.
+// A Mod is a set of modifiers. The bits are those of the kitty keyboard protocol, and of xterm's
+// modifier parameter minus one.
 type Mod uint8
 
 const (
@@ -15,8 +15,7 @@ const (
 	NumLock
 )
 
-// A Code is the key itself: the character of an unshifted printable key, or
-// one of the constants for a key that has none.
+// A Code identifies a key: the unshifted character of a printable key, or one of the constants.
 type Code rune
 
 const (
@@ -86,7 +85,7 @@ const (
 	ScrollLock
 )
 
-// A Phase is what happened to a key.
+// A Phase tells a press from a repeat and a release.
 type Phase uint8
 
 const (
@@ -100,12 +99,12 @@ type Key struct {
 	Code    Code   `json:"code"`
 	Mods    Mod    `json:"mods,omitempty"`
 	Phase   Phase  `json:"phase,omitempty"`
-	Text    string `json:"text,omitempty"`    // what it types, "" for none
-	Shifted rune   `json:"shifted,omitempty"` // the code with shift, where known
-	Base    rune   `json:"base,omitempty"`    // the code on a US layout, where known
+	Text    string `json:"text,omitempty"`    // text it types; "" for none
+	Shifted rune   `json:"shifted,omitempty"` // code with shift, if known
+	Base    rune   `json:"base,omitempty"`    // code on a US layout, if known
 
-	// Implied says that Alt was told by an escape before the key, which may as
-	// well have been the escape key, pressed just before: to a program that
-	// would be told of alt in another way, both go as they came.
+	// Implied is set if Alt was reported by an escape before the key. The escape may just as well
+	// have been the escape key, so a program with another encoding for alt receives both bytes
+	// unchanged.
 	Implied bool `json:"implied,omitempty"`
 }

@@ -2,7 +2,7 @@ package keys
 
 import "strconv"
 
-// Numbers of the kitty protocol's table of functional keys.
+// Numbers in the kitty protocol's table of functional keys.
 // https://sw.kovidgoyal.net/kitty/keyboard-protocol/#functional-key-definitions
 const (
 	kittyCapsLock      = 57358
@@ -19,10 +19,9 @@ const (
 // kittyOthers are the numbers of the keys from Menu on.
 var kittyOthers = [...]int{57363, 57361, 57362, 57359}
 
-// appendKitty encodes by the kitty keyboard protocol, for the flags in m. A
-// key that types text stays text unless all keys are wanted as escape codes;
-// enter, tab and backspace stay too, so that a shell is usable after a program
-// that left the flags set.
+// appendKitty encodes a key in the kitty keyboard protocol, for the flags in m. A key that types
+// text is sent as text unless all keys are requested as escape codes. Enter, tab and backspace are
+// too, so that a shell remains usable after a program that did not reset the flags.
 func appendKitty(dst []byte, k Key, m Modes) []byte {
 	if m.Kitty&KittyEventTypes == 0 {
 		if k.Phase == Release {
@@ -33,8 +32,9 @@ func appendKitty(dst []byte, k Key, m Modes) []byte {
 	if m.Kitty&KittyAllKeys != 0 {
 		return appendKittyCode(dst, k, m)
 	}
-	if k.Code.textual() {
-		k.Mods &^= locks
+	// A lock key must not turn text into an escape code.
+	if k.Code.isTextual() {
+		k.Mods &^= lockKeys
 	}
 	switch k.Code {
 	case Enter, Tab, Backspace:
@@ -46,39 +46,39 @@ func appendKitty(dst []byte, k Key, m Modes) []byte {
 		}
 	}
 	if k.Phase != Release {
-		if text := k.typed(); text != "" {
+		if text := k.textIfPressed(); text != "" {
 			return append(dst, text...)
 		}
 		if m.Kitty&KittyDisambiguate == 0 && k.Phase == Press {
 			return appendLegacy(dst, k, m)
 		}
 	}
-	if k.Code.modifier() {
+	if k.Code.isModifier() {
 		return dst
 	}
 	return appendKittyCode(dst, k, m)
 }
 
-// textual reports whether lock keys are left out of the key's report.
-func (c Code) textual() bool {
-	return printable(c) || c == Enter || c == Tab || c == Backspace
+// isTextual reports whether the lock keys are left out of the key's report.
+func (c Code) isTextual() bool {
+	return isPrintable(c) || c == Enter || c == Tab || c == Backspace
 }
 
-func (c Code) modifier() bool {
+func (c Code) isModifier() bool {
 	return c == kittyCapsLock || c == kittyNumLock || (c >= kittyFirstModifier && c <= kittyLastModifier)
 }
 
-// IsModifier reports whether the key is a modifier itself, shift or caps lock,
-// which some terminals report like other keys.
-func (k Key) IsModifier() bool { return k.Code.modifier() }
+// IsModifier reports whether the key itself is a modifier, such as shift or caps lock, which some
+// terminals report like other keys.
+func (k Key) IsModifier() bool { return k.Code.isModifier() }
 
-// appendKittyCode appends CSI code[:shifted[:base]] ; modifiers[:event] ; text u,
-// or one of the older forms for the function keys that have one.
+// appendKittyCode appends CSI code[:shifted[:base]] ; modifiers[:event] ; text u, or the older form
+// of a function key.
 func appendKittyCode(dst []byte, k Key, m Modes) []byte {
 	number, final := kittyNumber(k.Code)
 	text := ""
 	if m.Kitty&KittyAllKeys != 0 && m.Kitty&KittyText != 0 && k.Phase != Release {
-		text = k.typed()
+		text = k.textIfPressed()
 	}
 	if number == 0 && text == "" {
 		return dst
@@ -128,9 +128,9 @@ func kittyNumber(c Code) (number int, final byte) {
 }
 
 func appendAlternates(dst []byte, k Key) []byte {
-	shifted := k.Mods&Shift != 0 && printable(k.Code)
+	shifted := k.Mods&Shift != 0 && isPrintable(k.Code)
 	if shifted {
-		if r := k.Shifted; r != 0 || lowercase(rune(k.Code)) {
+		if r := k.Shifted; r != 0 || isLowercase(rune(k.Code)) {
 			dst = append(dst, ':')
 			dst = strconv.AppendInt(dst, int64(Key{Code: k.Code, Mods: Shift, Shifted: r}.character()), 10)
 		} else {
@@ -148,8 +148,8 @@ func appendAlternates(dst []byte, k Key) []byte {
 
 func appendCodePoints(dst []byte, text string) []byte {
 	for i, r := range text {
-		if control(r) {
-			continue // the protocol allows no control codes here
+		if isControl(r) {
+			continue // the protocol allows no control characters here
 		}
 		if i > 0 {
 			dst = append(dst, ':')

@@ -8,19 +8,18 @@ import (
 
 const esc = 0x1b
 
-// reported are the modifiers that a legacy sequence can carry.
-const reported = Shift | Alt | Ctrl | Super | Hyper | Meta
+// reportedMods are the modifiers that a legacy sequence can carry.
+const reportedMods = Shift | Alt | Ctrl | Super | Hyper | Meta
 
-// A function is a function key's sequence: CSI number final, or, for a final
-// other than '~', CSI final or SS3 final.
+// A function is the sequence of a function key: CSI number final or, for a final other than '~',
+// CSI final or SS3 final.
 type function struct {
 	number int
 	final  byte
 }
 
-// functions lists the keys from Up to F24: "PC-Style Function Keys" and
-// "VT220-Style Function Keys" of xterm's ctlseqs; from F21 on, the numbers
-// that xterm goes on with.
+// functions lists the sequences of the keys from Up to F24: "PC-Style Function Keys" and
+// "VT220-Style Function Keys" in xterm's ctlseqs, continued from F21 on as in xterm.
 var functions = [...]function{
 	{1, 'A'}, {1, 'B'}, {1, 'C'}, {1, 'D'}, {1, 'H'}, {1, 'F'},
 	{5, '~'}, {6, '~'}, {2, '~'}, {3, '~'},
@@ -30,7 +29,7 @@ var functions = [...]function{
 	{42, '~'}, {43, '~'}, {44, '~'}, {45, '~'},
 }
 
-// functionCode is the key of a sequence.
+// functionCode returns the key of a sequence.
 func functionCode(f function) (Code, bool) {
 	i := slices.Index(functions[:], f)
 	return Up + Code(i), i >= 0
@@ -46,7 +45,7 @@ func functionOf(c Code) (function, bool) {
 	return function{}, false
 }
 
-// appendLegacy encodes as xterm does without any keyboard protocol.
+// appendLegacy encodes a key like xterm without a keyboard protocol.
 func appendLegacy(dst []byte, k Key, m Modes) []byte {
 	if f, ok := functionOf(k.Code); ok {
 		return appendFunction(dst, k, f, m)
@@ -80,7 +79,7 @@ func appendLegacy(dst []byte, k Key, m Modes) []byte {
 }
 
 func appendFunction(dst []byte, k Key, f function, m Modes) []byte {
-	mods := k.Mods & reported
+	mods := k.Mods & reportedMods
 	if mods != 0 {
 		dst = append(dst, esc, '[')
 		dst = strconv.AppendInt(dst, int64(f.number), 10)
@@ -92,18 +91,19 @@ func appendFunction(dst []byte, k Key, f function, m Modes) []byte {
 	case f.final == '~':
 		dst = append(dst, esc, '[')
 		return append(strconv.AppendInt(dst, int64(f.number), 10), '~')
+	// F1 to F4 use SS3 in every mode.
 	case m.AppCursor || f.final >= 'P':
 		return append(dst, esc, 'O', f.final)
 	}
 	return append(dst, esc, '[', f.final)
 }
 
-// keypadLetters are what follows SS3 in application mode, from KP0 on (ctlseqs,
-// "VT220-Style Keypad").
+// keypadLetters are the letters after SS3 in application mode, from KP0 on (ctlseqs, "VT220-Style
+// Keypad").
 const keypadLetters = "pqrstuvwxynojmkMXl"
 
-// appendKeypad encodes a keypad key: its character, or in application mode,
-// unless num lock makes it a character, SS3 and a letter.
+// appendKeypad encodes a keypad key: its character, or SS3 and a letter in application mode, unless
+// num lock makes it a character.
 func appendKeypad(dst []byte, k Key, m Modes) []byte {
 	dst = appendAlt(dst, k.Mods)
 	if m.AppKeypad && (k.Text == "" && k.Mods&NumLock == 0 || k.Code == KPEnter) {
@@ -123,13 +123,13 @@ func appendAlt(dst []byte, mods Mod) []byte {
 	return dst
 }
 
-// appendText encodes a key with a character: its text, the control character
-// that ctrl makes of it, and an escape before it for alt.
+// appendText encodes a key with a character: its text, or the control character with ctrl, after an
+// escape with alt.
 func appendText(dst []byte, k Key) []byte {
-	if text := k.typed(); text != "" {
+	if text := k.textIfPressed(); text != "" {
 		return append(dst, text...)
 	}
-	if k.Mods&(Super|Hyper) != 0 || !printable(k.Code) {
+	if k.Mods&(Super|Hyper) != 0 || !isPrintable(k.Code) {
 		return dst
 	}
 	dst = appendAlt(dst, k.Mods)
@@ -142,26 +142,26 @@ func appendText(dst []byte, k Key) []byte {
 	return utf8.AppendRune(dst, k.character())
 }
 
-// controlCharacter is what ctrl makes of a key: the C0 table, the digits of
-// the VT220, and for a key of another script the letter at its place.
+// controlCharacter returns the control character of a key with ctrl: from the C0 table, the digits
+// of the VT220 or, for a non-Latin key, the letter at its position on a US keyboard.
 func (k Key) controlCharacter() (byte, bool) {
 	r := rune(k.Code)
 	if r >= utf8.RuneSelf && k.Base != 0 {
 		r = k.Base
 	}
 	if k.Mods&Shift != 0 {
-		if c, ok := controlOf(shiftedOr(k, r)); ok {
+		if c, ok := controlOf(shiftRune(k, r)); ok {
 			return c, true
 		}
 	}
 	return controlOf(r)
 }
 
-func shiftedOr(k Key, r rune) rune {
+func shiftRune(k Key, r rune) rune {
 	if k.Shifted != 0 && k.Shifted < utf8.RuneSelf {
 		return k.Shifted
 	}
-	return shiftedUS(r)
+	return shiftUS(r)
 }
 
 func controlOf(r rune) (byte, bool) {

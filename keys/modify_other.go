@@ -2,12 +2,11 @@ package keys
 
 import "strconv"
 
-// otherKey tells whether modifyOtherKeys of this level reports a key, and the
-// code it reports. Level 1 spares keys with a well-known meaning, level 2
-// reports every modified key but a capital letter.
+// otherKey reports whether modifyOtherKeys at this level applies to a key, and the code it reports.
+// Level 1 exempts keys with a well-known encoding, level 2 only capital letters.
 // https://invisible-island.net/xterm/modified-keys.html
 func otherKey(k Key, level uint8) (code rune, ok bool) {
-	mods := k.Mods & reported
+	mods := k.Mods & reportedMods
 	if mods == 0 {
 		return 0, false
 	}
@@ -21,23 +20,23 @@ func otherKey(k Key, level uint8) (code rune, ok bool) {
 	case Escape:
 		return esc, mods != Shift
 	}
-	if !printable(k.Code) || mods == Shift {
+	if !isPrintable(k.Code) || mods == Shift {
 		return 0, false
 	}
 	code = k.character()
-	return code, level >= 2 || !wellKnown(k)
+	return code, level >= 2 || !isWellKnown(k)
 }
 
-// wellKnown reports whether legacy encoding has a meaning of its own for a
-// key: alt as a prefix, ctrl as a control character.
-func wellKnown(k Key) bool {
+// isWellKnown reports whether the legacy encoding can express a modified key: alt as a prefix, ctrl
+// as a control character.
+func isWellKnown(k Key) bool {
 	if k.Mods&(Super|Hyper) != 0 {
 		return false
 	}
 	if k.Mods&Ctrl == 0 {
 		return true
 	}
-	if k.Mods&Shift != 0 && lowercase(rune(k.Code)) {
+	if k.Mods&Shift != 0 && isLowercase(rune(k.Code)) {
 		return false
 	}
 	_, ok := k.controlCharacter()
@@ -47,7 +46,7 @@ func wellKnown(k Key) bool {
 // appendOtherKey appends CSI 27 ; modifiers ; code ~.
 func appendOtherKey(dst []byte, code rune, mods Mod) []byte {
 	dst = append(dst, esc, '[', '2', '7', ';')
-	dst = strconv.AppendInt(dst, int64(mods&reported)+1, 10)
+	dst = strconv.AppendInt(dst, int64(mods&reportedMods)+1, 10)
 	dst = append(dst, ';')
 	dst = strconv.AppendInt(dst, int64(code), 10)
 	return append(dst, '~')

@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Mouse is one mouse event; coordinates are cells from 0.
+// A Mouse is a mouse event; coordinates are cells from 0.
 type Mouse struct {
 	X, Y   int
 	Button Button
 	Kind   MouseKind
 	Mods   Mod
 
-	// PixelX and PixelY are the place in pixels from 0, where known; without
-	// them a program that asked for pixels gets cells.
+	// PixelX and PixelY are the position in pixels from 0, if known. Otherwise a program that
+	// requested pixels receives cells.
 	PixelX, PixelY int `json:",omitempty"`
 }
 
@@ -33,8 +33,7 @@ const (
 	ButtonForward
 )
 
-// MouseKind is what happened: a press, a release, a move. A turn of the wheel
-// is a press.
+// MouseKind is the kind of a mouse event. A turn of the wheel is a press.
 type MouseKind uint8
 
 const (
@@ -43,7 +42,7 @@ const (
 	MouseMove // with Button held, or ButtonNone
 )
 
-// MouseMode says which events a program asked for.
+// MouseMode is the kind of events requested by a program.
 type MouseMode uint8
 
 const (
@@ -54,7 +53,7 @@ const (
 	MouseMotion           // and all motion (1003)
 )
 
-// MouseEncoding says in which form a program wants them.
+// MouseEncoding is the encoding requested by a program.
 type MouseEncoding uint8
 
 const (
@@ -65,11 +64,11 @@ const (
 	MouseSGRPixels               // 1016
 )
 
-// EncodeMouse appends what a terminal in these modes sends for a mouse event;
-// nothing when the program did not ask for it, or where its encoding has no
-// room for the coordinates. Source: xterm's ctlseqs, "Mouse Tracking".
+// EncodeMouse appends the bytes sent by a terminal in these modes for a mouse event. Nothing is
+// appended if the program did not request the event or its encoding cannot express the coordinates.
+// Source: xterm's ctlseqs, "Mouse Tracking".
 func EncodeMouse(dst []byte, e Mouse, m Modes) []byte {
-	if !e.wanted(m.Mouse) || e.X < 0 || e.Y < 0 {
+	if !e.isRequested(m.Mouse) || e.X < 0 || e.Y < 0 {
 		return dst
 	}
 	code := e.buttonCode(m)
@@ -87,33 +86,35 @@ func EncodeMouse(dst []byte, e Mouse, m Modes) []byte {
 	case MouseURXVT:
 		return append(appendMouseNumbers(append(dst, esc, '['), code+32, x, y), 'M')
 	case MouseUTF8:
+		// Two bytes of UTF-8 express values up to 2047, including the offset of 32.
 		if x > 2015 || y > 2015 {
 			return dst
 		}
 		dst = utf8.AppendRune(append(dst, esc, '[', 'M'), rune(code+32))
 		return utf8.AppendRune(utf8.AppendRune(dst, rune(x+32)), rune(y+32))
 	}
+	// One byte, including the offset of 32.
 	if x > 223 || y > 223 {
 		return dst
 	}
 	return append(dst, esc, '[', 'M', byte(code+32), byte(x+32), byte(y+32))
 }
 
-func (e Mouse) wanted(mode MouseMode) bool {
+func (e Mouse) isRequested(mode MouseMode) bool {
 	switch {
 	case mode == MouseOff, e.Kind != MouseMove && e.Button == ButtonNone && e.Kind == MouseDown:
 		return false
 	case mode == MousePress:
 		return e.Kind == MouseDown && e.Button <= ButtonRight
 	case e.Kind == MouseUp:
-		return !e.Button.wheel() // a wheel has no release
+		return !e.Button.isWheel() // a wheel has no release
 	case e.Kind == MouseDown:
 		return true
 	}
 	return mode == MouseMotion || mode == MouseDrag && e.Button != ButtonNone
 }
 
-func (b Button) wheel() bool { return b >= WheelUp && b <= WheelRight }
+func (b Button) isWheel() bool { return b >= WheelUp && b <= WheelRight }
 
 const (
 	mouseMotion  = 32
@@ -125,12 +126,13 @@ const (
 	mouseControl = 16
 )
 
-// buttonCode is Cb of ctlseqs, without the 32 that the older encodings add.
+// buttonCode returns Cb of ctlseqs, without the 32 added by the older encodings.
 func (e Mouse) buttonCode(m Modes) int {
-	code := e.Button.number()
+	code := e.Button.buttonNumber()
 	sgr := m.MouseEncoding == MouseSGR || m.MouseEncoding == MouseSGRPixels
 	if e.Kind == MouseUp && !sgr {
-		code = mouseNone // they do not tell which button was released
+		// The older encodings do not report the button released.
+		code = mouseNone
 	}
 	if e.Kind == MouseMove {
 		code += mouseMotion
@@ -150,11 +152,11 @@ func (e Mouse) buttonCode(m Modes) int {
 	return code
 }
 
-func (b Button) number() int {
+func (b Button) buttonNumber() int {
 	switch {
 	case b >= ButtonLeft && b <= ButtonRight:
 		return int(b - ButtonLeft)
-	case b.wheel():
+	case b.isWheel():
 		return mouseWheel + int(b-WheelUp)
 	case b == ButtonBack || b == ButtonForward:
 		return mouseExtra + int(b-ButtonBack)
@@ -162,7 +164,7 @@ func (b Button) number() int {
 	return mouseNone
 }
 
-// buttonOf is the inverse of number for Cb without modifiers and motion.
+// buttonOf is the inverse of number, for Cb without modifiers and motion.
 func buttonOf(code int) Button {
 	low := code & 3
 	switch {

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A modifierName pairs a modifier with its name. Their order is the order in
-// which String writes them.
+// A modifierName is the name of a modifier. String writes modifiers in the order of modifierNames.
 type modifierName struct {
 	mod  Mod
 	name string
@@ -20,8 +19,8 @@ var modifierNames = [...]modifierName{
 	{Super, "super"}, {Hyper, "hyper"}, {Meta, "meta"},
 }
 
-// named lists the keys without a character, from Up on.
-var named = [...]string{
+// keyNames lists the names of the keys without a character, from Up on.
+var keyNames = [...]string{
 	"up", "down", "right", "left", "home", "end", "pgup", "pgdown", "insert", "delete",
 	"f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12",
 	"f13", "f14", "f15", "f16", "f17", "f18", "f19", "f20", "f21", "f22", "f23", "f24",
@@ -30,10 +29,10 @@ var named = [...]string{
 	"menu", "printscreen", "pause", "scrolllock",
 }
 
-// Parse reads a key's name: "a", "A", "ctrl+c", "alt+shift+left", "f5",
-// "enter", "space", "esc", "pgup". Names of keys and modifiers are read in any
-// case; tmux's and Emacs' "C-c", "M-x" and "S-up" are understood, and "^c".
-// With ctrl, a capital letter means the plain letter: "ctrl+C" is "ctrl+c".
+// Parse parses a key's name: "a", "A", "ctrl+c", "alt+shift+left", "f5", "enter", "space", "esc",
+// "pgup". The names of keys and modifiers are not case-sensitive; tmux's and Emacs' "C-c", "M-x",
+// "S-up" and "^c" are accepted too. With ctrl, a capital letter is the same as the small one:
+// "ctrl+C" is "ctrl+c".
 func Parse(name string) (Key, error) {
 	rest, mods, err := parseModifiers(name)
 	if err != nil {
@@ -99,13 +98,13 @@ func parseModifier(name string, separator byte) (Mod, bool) {
 }
 
 func parseCharacter(name string, r rune, mods Mod) (Key, error) {
-	if !printable(Code(r)) {
+	if !isPrintable(Code(r)) {
 		return Key{}, fmt.Errorf("parse key %q: not a printable character", name)
 	}
-	if mods&Ctrl != 0 && capital(r) {
+	if mods&Ctrl != 0 && isCapital(r) {
 		r = unicode.ToLower(r)
 	}
-	k := Key{Code: Code(r), Mods: mods}.normal()
+	k := Key{Code: Code(r), Mods: mods}.normalize()
 	k.Text = k.knownText()
 	return k, nil
 }
@@ -137,7 +136,7 @@ func parseNamed(name string) (code Code, mods Mod, ok bool) {
 	case "del", "dc":
 		return Delete, 0, true
 	}
-	for i, n := range named {
+	for i, n := range keyNames {
 		if n == name {
 			return Up + Code(i), 0, true
 		}
@@ -145,8 +144,8 @@ func parseNamed(name string) (code Code, mods Mod, ok bool) {
 	return parseCodePoint(name)
 }
 
-// parseCodePoint reads "u+e061", the name of a key that has no other: the
-// functional keys which the kitty protocol puts in the private use area.
+// parseCodePoint parses "u+e061", the name of a key without another one: kitty's functional keys in
+// the private use area.
 func parseCodePoint(name string) (Code, Mod, bool) {
 	hex, ok := strings.CutPrefix(name, "u+")
 	if !ok {
@@ -159,14 +158,13 @@ func parseCodePoint(name string) (Code, Mod, bool) {
 	return Code(n), 0, true
 }
 
-// String is the name that Parse reads. The phase, the state of the lock keys
-// and what is known of the layout are not part of a name.
+// String returns the name accepted by Parse, without the phase, lock keys and layout.
 func (k Key) String() string {
 	c := k.Chord()
 	var b strings.Builder
 	mods := c.mods
-	name := c.code.name()
-	if mods == Shift && lowercase(rune(c.code)) {
+	name := c.code.keyName()
+	if mods == Shift && isLowercase(rune(c.code)) {
 		return string(unicode.ToUpper(rune(c.code)))
 	}
 	for _, m := range modifierNames {
@@ -179,7 +177,7 @@ func (k Key) String() string {
 	return b.String()
 }
 
-func (c Code) name() string {
+func (c Code) keyName() string {
 	switch c {
 	case Enter:
 		return "enter"
@@ -192,16 +190,16 @@ func (c Code) name() string {
 	case Backspace:
 		return "backspace"
 	}
-	if i := int(c - Up); i >= 0 && i < len(named) {
-		return named[i]
+	if i := int(c - Up); i >= 0 && i < len(keyNames) {
+		return keyNames[i]
 	}
-	if printable(c) {
+	if isPrintable(c) {
 		return string(rune(c))
 	}
 	return fmt.Sprintf("u+%04x", uint32(c))
 }
 
-// Show is the key's name as help writes it: like String, with arrows.
+// Show returns the key's name for help: like String, with arrows.
 func (k Key) Show() string {
 	name := k.String()
 	for _, a := range [...][2]string{{"up", "↑"}, {"down", "↓"}, {"left", "←"}, {"right", "→"}} {

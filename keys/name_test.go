@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParseReadsNamesInTheirUsualSpellings(t *testing.T) {
+func TestParseReadsCommonSpellings(t *testing.T) {
 	cases := map[string]Key{
 		"a":              {Code: 'a', Text: "a"},
 		"A":              {Code: 'a', Mods: Shift, Text: "A", Shifted: 'A'},
@@ -44,7 +44,7 @@ func TestParseReadsNamesInTheirUsualSpellings(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWhatIsNoKey(t *testing.T) {
+func TestParseRejectsInvalidNames(t *testing.T) {
 	for _, name := range []string{"", "ctrl+", "foo", "hyperspace+a", "ctrl+foo", "\x03", "ab", "u+110000", "u+zz"} {
 		if k, err := Parse(name); err == nil {
 			t.Errorf("Parse(%q) = %v, want an error", name, k)
@@ -52,7 +52,7 @@ func TestParseRefusesWhatIsNoKey(t *testing.T) {
 	}
 }
 
-func TestStringIsTheCanonicalName(t *testing.T) {
+func TestStringReturnsCanonicalName(t *testing.T) {
 	for in, want := range map[string]string{
 		"A": "A", "shift+a": "A", "C-M-x": "ctrl+alt+x", "shift+alt+left": "alt+shift+left",
 		"backtab": "shift+tab", "Return": "enter", "alt+A": "alt+shift+a", "pagedown": "pgdown",
@@ -64,7 +64,7 @@ func TestStringIsTheCanonicalName(t *testing.T) {
 	}
 }
 
-func TestShiftedMarkHasOneNameInEveryEncoding(t *testing.T) {
+func TestShiftedSymbolHasOneNameInEveryEncoding(t *testing.T) {
 	for _, k := range []Key{
 		{Code: '%', Text: "%"},
 		{Code: '5', Mods: Shift, Shifted: '%', Text: "%"},
@@ -76,7 +76,7 @@ func TestShiftedMarkHasOneNameInEveryEncoding(t *testing.T) {
 	}
 }
 
-func TestNameIsReadBackAsTheSameKey(t *testing.T) {
+func TestParseReadsNamesFromString(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := drawKey(t)
 		k.Phase = Press

@@ -5,24 +5,22 @@ import "strings"
 const (
 	pasteStart = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
-	// pasteEndC1 is the end mark with the eight-bit CSI, which a terminal that
-	// reads UTF-8 may take for the same.
+	// pasteEndC1 is the end mark with the 8-bit CSI, which a terminal in UTF-8 mode may accept too.
 	pasteEndC1 = "\u009b201~"
 )
 
-// EncodePaste appends text as a paste. When bracketed, end marks inside text
-// are removed, so that a paste cannot leave its brackets; otherwise line ends
-// become carriage returns, as if typed.
+// EncodePaste appends text as a paste. In bracketed mode, end marks inside text are removed, so
+// that a paste cannot leave its brackets; otherwise line ends become carriage returns, as if typed.
 func EncodePaste(dst []byte, text string, m Modes) []byte {
 	if !m.BracketedPaste {
-		return appendTyped(dst, text)
+		return appendAsTyped(dst, text)
 	}
 	dst = append(dst, pasteStart...)
 	dst = appendWithoutEnd(dst, text)
 	return append(dst, pasteEnd...)
 }
 
-func appendTyped(dst []byte, text string) []byte {
+func appendAsTyped(dst []byte, text string) []byte {
 	for i := range len(text) {
 		switch {
 		case text[i] != '\n':
@@ -34,8 +32,7 @@ func appendTyped(dst []byte, text string) []byte {
 	return dst
 }
 
-// appendWithoutEnd copies text without end marks, those included that only
-// come about when an inner one is removed.
+// appendWithoutEnd appends text without end marks, including those formed by removing another one.
 func appendWithoutEnd(dst []byte, text string) []byte {
 	if !strings.Contains(text, "201~") {
 		return append(dst, text...)
@@ -46,6 +43,8 @@ func appendWithoutEnd(dst []byte, text string) []byte {
 		if text[i] != '~' {
 			continue
 		}
+		// Checking only at a ~, and against the output, also finds marks that earlier removals put
+		// together.
 		tail := dst[start:]
 		for _, end := range [...]string{pasteEnd, pasteEndC1} {
 			if strings.HasSuffix(string(tail[max(0, len(tail)-len(end)):]), end) {

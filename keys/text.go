@@ -6,58 +6,56 @@ import (
 	"unicode/utf8"
 )
 
-const locks = CapsLock | NumLock
+const lockKeys = CapsLock | NumLock
 
-// The private use area holds the kitty protocol's functional keys; a code in
-// it is never a character.
+// The private use area has the kitty protocol's functional keys; a code in it is never a character.
 const (
 	privateFirst Code = 0xe000
 	privateLast  Code = 0xf8ff
 )
 
-// A Chord is what a binding compares: a key without its phase, lock keys and
-// layout, with shift folded into the character where it has made one.
+// A Chord is the part of a key compared by bindings: without phase, lock keys and layout, and with
+// shift merged into the character it produces.
 type Chord struct {
 	code Code
 	mods Mod
 }
 
-// Chord reduces a key to what a person would call it, whichever encoding it
-// came in: "%" is the same key when a terminal reports shift+5 that types "%".
+// Chord returns the key as a user would name it, independent of the encoding: a "%" reported as
+// shift+5 has the same chord as a plain "%".
 func (k Key) Chord() Chord {
-	k = k.normal()
-	mods := k.Mods &^ locks
+	k = k.normalize()
+	mods := k.Mods &^ lockKeys
 	if r, n := utf8.DecodeRuneInString(k.Text); n > 0 && n == len(k.Text) && mods&^Shift == 0 && k.Code < Up {
-		if !control(r) && r != ' ' {
+		if !isControl(r) && r != ' ' {
 			return characterChord(r, 0)
 		}
 	}
-	if mods&Shift != 0 && k.Shifted != 0 && printable(Code(k.Shifted)) && !capital(k.Shifted) {
+	if mods&Shift != 0 && k.Shifted != 0 && isPrintable(Code(k.Shifted)) && !isCapital(k.Shifted) {
 		return Chord{Code(k.Shifted), mods &^ Shift}
 	}
 	return Chord{k.Code, mods}
 }
 
 func characterChord(r rune, mods Mod) Chord {
-	if capital(r) {
+	if isCapital(r) {
 		return Chord{Code(unicode.ToLower(r)), mods | Shift}
 	}
 	return Chord{Code(r), mods}
 }
 
-// LayoutChord is the chord at the same place of a US keyboard, so that letters
-// bound by their place work on a Cyrillic or Greek layout.
+// LayoutChord returns the chord of the key at the same position on a US keyboard, so that bindings
+// of letters work on a Cyrillic or Greek layout.
 func (k Key) LayoutChord() (Chord, bool) {
 	if k.Base == 0 || Code(k.Base) == k.Code || k.Code < utf8.RuneSelf {
 		return Chord{}, false
 	}
-	return Chord{Code(k.Base), k.Mods &^ locks}, true
+	return Chord{Code(k.Base), k.Mods &^ lockKeys}, true
 }
 
-// normal writes a capital letter as shift and the plain letter, as Code's
-// meaning wants it.
-func (k Key) normal() Key {
-	if !capital(rune(k.Code)) {
+// normalize replaces a capital letter with shift and the small letter, as required by Code.
+func (k Key) normalize() Key {
+	if !isCapital(rune(k.Code)) {
 		return k
 	}
 	k.Shifted = rune(k.Code)
@@ -66,15 +64,14 @@ func (k Key) normal() Key {
 	return k
 }
 
-// typed is the text that a press of the key types: none with a modifier other
-// than shift. Where the key does not say, it is worked out from its code, on a
-// US keyboard for shifted marks.
-func (k Key) typed() string {
-	if k.Mods&^(locks|Shift) != 0 {
+// textIfPressed returns the text typed by a press of the key; none with a modifier other than shift. If
+// unknown, it is derived from the code, assuming a US keyboard for shifted symbols.
+func (k Key) textIfPressed() string {
+	if k.Mods&^(lockKeys|Shift) != 0 {
 		return ""
 	}
 	if k.Text != "" {
-		if r, _ := utf8.DecodeRuneInString(k.Text); control(r) {
+		if r, _ := utf8.DecodeRuneInString(k.Text); isControl(r) {
 			return ""
 		}
 		return k.Text
@@ -82,25 +79,25 @@ func (k Key) typed() string {
 	if s, ok := keypadText(k.Code); ok && k.Code != KPEnter && k.Mods&NumLock != 0 {
 		return s
 	}
-	if !printable(k.Code) {
+	if !isPrintable(k.Code) {
 		return ""
 	}
 	return string(k.character())
 }
 
-// knownText is what a key types as far as that does not depend on a layout.
+// knownText is like textIfPressed, but returns nothing if the text depends on the layout.
 func (k Key) knownText() string {
-	if k.Mods&Shift != 0 && !lowercase(rune(k.Code)) && k.Shifted == 0 && k.Code != Space {
+	if k.Mods&Shift != 0 && !isLowercase(rune(k.Code)) && k.Shifted == 0 && k.Code != Space {
 		return ""
 	}
-	return k.typed()
+	return k.textIfPressed()
 }
 
-// character is the rune of a printable key with its shift and caps lock.
+// character returns the rune of a printable key, taking shift and caps lock into account.
 func (k Key) character() rune {
 	r := rune(k.Code)
 	shift := k.Mods&Shift != 0
-	if lowercase(r) {
+	if isLowercase(r) {
 		if shift != (k.Mods&CapsLock != 0) {
 			return unicode.ToUpper(r)
 		}
@@ -109,13 +106,13 @@ func (k Key) character() rune {
 	if !shift {
 		return r
 	}
-	if k.Shifted != 0 && !control(k.Shifted) {
+	if k.Shifted != 0 && !isControl(k.Shifted) {
 		return k.Shifted
 	}
-	return shiftedUS(r)
+	return shiftUS(r)
 }
 
-func shiftedUS(r rune) rune {
+func shiftUS(r rune) rune {
 	const plain, shifted = "`1234567890-=[]\\;',./", "~!@#$%^&*()_+{}|:\"<>?"
 	if i := strings.IndexRune(plain, r); i >= 0 {
 		return rune(shifted[i])
@@ -132,28 +129,28 @@ func keypadText(c Code) (string, bool) {
 	return characters[i : i+1], true
 }
 
-func printable(c Code) bool {
+func isPrintable(c Code) bool {
 	if c < Space || c >= Up || (c >= privateFirst && c <= privateLast) {
 		return false
 	}
 	return unicode.IsPrint(rune(c))
 }
 
-func control(r rune) bool { return r < 0x20 || (r >= 0x7f && r < 0xa0) || r == utf8.RuneError }
+func isControl(r rune) bool { return r < 0x20 || (r >= 0x7f && r < 0xa0) || r == utf8.RuneError }
 
-// capital and lowercase hold for letters whose other case leads back to them.
-func capital(r rune) bool {
+// isCapital and isLowercase are true only for letters whose other case maps back to them.
+func isCapital(r rune) bool {
 	l := unicode.ToLower(r)
 	return l != r && unicode.ToUpper(l) == r
 }
 
-func lowercase(r rune) bool {
+func isLowercase(r rune) bool {
 	u := unicode.ToUpper(r)
 	return u != r && unicode.ToLower(u) == r
 }
 
-// Same reports whether a and k are one key to a person, whichever encoding and
-// layout they came with. Phases do not matter.
+// Same reports whether a and k are the same key to the user, whatever their encoding and layout.
+// Phases are ignored.
 func (k Key) Same(a Key) bool {
 	if k.Chord() == a.Chord() {
 		return true

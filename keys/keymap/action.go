@@ -2,8 +2,7 @@ package keymap
 
 import "cmp"
 
-// An Action is something a person can do with a key. Its text is the name in
-// the configuration.
+// An Action is something the user can do with a key. Its value is the name in the configuration.
 type Action string
 
 const (
@@ -275,14 +274,14 @@ const (
 	HelpLast     Action = "help.last"
 )
 
-// A Scope is a place where keys mean something.
+// A Scope is a context in which keys have a meaning.
 type Scope string
 
 const (
-	ScopeGlobal    Scope = "global"    // everywhere, in terminals too
+	ScopeGlobal    Scope = "global"    // everywhere, including terminals
 	ScopePrefix    Scope = "prefix"    // the key after the prefix
 	ScopeTerminal  Scope = "terminal"  // a live terminal: keys go to its program
-	ScopeList      Scope = "list"      // every pane that is a list
+	ScopeList      Scope = "list"      // every pane with a list
 	ScopeSessions  Scope = "sessions"  // the list of sessions
 	ScopeProcesses Scope = "processes" // the table of processes
 	ScopeHistory   Scope = "history"   // the list of commands
@@ -291,16 +290,16 @@ const (
 	ScopeLog       Scope = "log"       // the log of a process
 	ScopePreview   Scope = "preview"   // the preview of a file
 	ScopeHelp      Scope = "help"      // the overlay of keys
-	ScopeDialog    Scope = "dialog"    // a question with yes and no
-	ScopeRequest   Scope = "request"   // what an agent wants to be allowed
-	ScopeInbox     Scope = "inbox"     // what needs the person
+	ScopeDialog    Scope = "dialog"    // a question with two buttons
+	ScopeRequest   Scope = "request"   // an agent's request
+	ScopeInbox     Scope = "inbox"     // the inbox
 	ScopePrompt    Scope = "prompt"    // a line of text being typed
-	ScopePicker    Scope = "picker"    // one of many, narrowed by typing
+	ScopePicker    Scope = "picker"    // a list narrowed by typing
 	ScopeForm      Scope = "form"      // several lines of text
-	ScopeRecall    Scope = "recall"    // the line that searches the history
+	ScopeRecall    Scope = "recall"    // the line to search the history
 )
 
-// Title is the scope's heading in help.
+// Title returns the scope's heading in help.
 func (s Scope) Title() string { return cmp.Or(scopeTitles()[s], string(s)) }
 
 func scopeTitles() map[Scope]string {
@@ -327,8 +326,8 @@ func scopeTitles() map[Scope]string {
 	}
 }
 
-// Chains lists the scopes that are looked up together, from the focused pane
-// outward. Within one, no key may have two meanings.
+// Chains lists the scopes looked up together, from the focused pane outward. A key may have only
+// one meaning per chain.
 func Chains() [][]Scope {
 	return [][]Scope{
 		{ScopePrefix},

@@ -10,12 +10,12 @@ import (
 	"tandem/keys"
 )
 
-// Bindings say what keys mean. The value is never changed once it is made;
-// Rebind and WithoutDirect return others. The zero value binds nothing.
+// Bindings map keys to actions. They are immutable: Rebind and WithoutDirect return new ones. The
+// zero value has no bindings.
 type Bindings struct {
 	definitions []Definition
 	keys        map[Action][]binding
-	lookup      map[place]Action
+	lookup      map[scopedChord]Action
 	hints       map[Scope][]rankedHint
 }
 
@@ -25,28 +25,27 @@ type binding struct {
 	key   keys.Key
 }
 
-// A place is a key in a scope.
-type place struct {
+// A scopedChord is a key in a scope.
+type scopedChord struct {
 	scope Scope
 	chord keys.Chord
 }
 
-// DefaultBindings are those of the catalogue.
+// DefaultBindings returns the bindings of the catalogue.
 func DefaultBindings() Bindings {
 	b, err := newBindings(Catalogue())
 	if err != nil {
-		panic(err) // the catalogue is data of this package, held by its tests
+		panic(err) // the catalogue is a constant, checked by tests
 	}
 	return b
 }
 
-// Rebind gives actions other keys, each "key" or "scope key"; an empty list
-// leaves an action without. Actions that are not named keep theirs. It fails,
-// naming what is wrong, for an unknown action, scope or key, and when a key
-// would mean two things at once. A key that is given a meaning everywhere takes
-// it from actions that are not named and have it in one place.
+// Rebind returns bindings with other keys for some actions, each "key" or "scope key"; an empty
+// list removes all keys of an action. Other actions keep theirs, except for keys that now have a
+// global meaning. An error names an unknown action, scope or key, or a key with two meanings.
 func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 	definitions := slices.Clone(b.definitions)
+	// Sorted, so that the same mistake is always reported first.
 	for _, action := range slices.Sorted(maps.Keys(changes)) {
 		i := slices.IndexFunc(definitions, func(d Definition) bool { return d.Action == action })
 		if i < 0 {
@@ -54,41 +53,41 @@ func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 		}
 		definitions[i].Keys = slices.Clone(changes[action])
 	}
-	giveWay(definitions, changes)
+	dropShadowing(definitions, changes)
 	return newBindings(definitions)
 }
 
-// giveWay takes keys that changes bind everywhere from the other actions.
-func giveWay(definitions []Definition, changes map[Action][]string) {
-	taken := map[keys.Chord]bool{}
+// dropShadowing removes keys bound globally by changes from the scopes of all other actions, where
+// they would be found first.
+func dropShadowing(definitions []Definition, changes map[Action][]string) {
+	global := map[keys.Chord]bool{}
 	for _, d := range definitions {
 		for _, name := range changes[d.Action] {
 			if bound, err := parseBinding(name, d.Scope); err == nil && bound.scope == ScopeGlobal {
-				taken[bound.key.Chord()] = true
+				global[bound.key.Chord()] = true
 			}
 		}
 	}
 	for i, d := range definitions {
-		if _, named := changes[d.Action]; named || len(taken) == 0 {
+		if _, named := changes[d.Action]; named || len(global) == 0 {
 			continue
 		}
 		definitions[i].Keys = slices.DeleteFunc(slices.Clone(d.Keys), func(name string) bool {
 			bound, err := parseBinding(name, d.Scope)
-			return err == nil && bound.scope.belowGlobal() && taken[bound.key.Chord()]
+			return err == nil && bound.scope.isBelowGlobal() && global[bound.key.Chord()]
 		})
 	}
 }
 
-// belowGlobal reports whether keys of the scope are looked up before the global
-// ones.
-func (s Scope) belowGlobal() bool {
+// isBelowGlobal reports whether the scope's keys are looked up before the global ones.
+func (s Scope) isBelowGlobal() bool {
 	return s != ScopeGlobal && slices.ContainsFunc(Chains(), func(chain []Scope) bool {
 		return slices.Contains(chain, s) && slices.Contains(chain, ScopeGlobal)
 	})
 }
 
-// WithoutDirect drops the keys that are taken from programs without the
-// prefix: alt+1 … alt+4 and alt+arrows by default.
+// WithoutDirect returns bindings without the keys that work in terminals without the prefix: alt+1
+// … alt+4 and alt+arrows by default.
 func (b Bindings) WithoutDirect() Bindings {
 	definitions := slices.Clone(b.definitions)
 	for i, d := range definitions {
@@ -102,13 +101,13 @@ func (b Bindings) WithoutDirect() Bindings {
 	}
 	fewer, err := newBindings(definitions)
 	if err != nil {
-		panic(err) // fewer keys cannot clash
+		panic(err) // fewer keys cannot conflict
 	}
 	return fewer
 }
 
 func newBindings(definitions []Definition) (Bindings, error) {
-	b := Bindings{definitions: definitions, keys: map[Action][]binding{}, lookup: map[place]Action{}}
+	b := Bindings{definitions: definitions, keys: map[Action][]binding{}, lookup: map[scopedChord]Action{}}
 	for _, d := range definitions {
 		for _, name := range d.Keys {
 			bound, err := parseBinding(name, d.Scope)
@@ -123,16 +122,16 @@ func newBindings(definitions []Definition) (Bindings, error) {
 	if len(b.keys[Prefix]) == 0 {
 		return Bindings{}, errors.New("bind prefix: it needs a key, because it is the only way out of a terminal")
 	}
-	b.hints = b.hintsOf()
+	b.hints = b.collectHints()
 	return b, nil
 }
 
-// parseBinding reads "key" or "scope key".
+// parseBinding parses "key" or "scope key".
 func parseBinding(name string, home Scope) (binding, error) {
 	scope, key := home, name
 	if before, after, ok := strings.Cut(name, " "); ok && after != "" {
 		scope, key = Scope(before), strings.TrimSpace(after)
-		if !scope.known() {
+		if !scope.isKnown() {
 			return binding{}, fmt.Errorf("key %q: no scope is named %q", name, before)
 		}
 	}
@@ -146,9 +145,9 @@ func parseBinding(name string, home Scope) (binding, error) {
 	return binding{scope, k}, nil
 }
 
-func (s Scope) known() bool { return scopeTitles()[s] != "" }
+func (s Scope) isKnown() bool { return scopeTitles()[s] != "" }
 
-// add binds a key unless it has another meaning in a chain of the scope.
+// add binds a key, unless it has another meaning in a chain of the scope.
 func (b Bindings) add(action Action, bound binding) error {
 	c := bound.key.Chord()
 	for _, chain := range Chains() {
@@ -156,27 +155,30 @@ func (b Bindings) add(action Action, bound binding) error {
 			continue
 		}
 		for _, scope := range chain {
-			other, taken := b.lookup[place{scope, c}]
+			other, taken := b.lookup[scopedChord{scope, c}]
+			// The same action may have the key in several scopes of a chain.
 			if taken && other != action {
 				return fmt.Errorf("bind %s: %s in %q is already %s in %q", action, bound.key, bound.scope, other, scope)
 			}
 		}
 	}
-	b.lookup[place{bound.scope, c}] = action
+	b.lookup[scopedChord{bound.scope, c}] = action
 	b.keys[action] = append(b.keys[action], bound)
 	return nil
 }
 
-// find looks a key up in one scope.
+// find looks up a key in one scope.
 func (b Bindings) find(k keys.Key, scope Scope) (Action, bool) {
-	if a, ok := b.lookup[place{scope, k.Chord()}]; ok {
+	if a, ok := b.lookup[scopedChord{scope, k.Chord()}]; ok {
 		return a, true
 	}
+	// On a non-Latin layout, use the key at the same position.
 	if c, ok := k.LayoutChord(); ok {
-		if a, ok := b.lookup[place{scope, c}]; ok {
+		if a, ok := b.lookup[scopedChord{scope, c}]; ok {
 			return a, true
 		}
 	}
+	// Unless bound itself, the keypad's enter works like enter.
 	if k.Code == keys.KPEnter {
 		k.Code = keys.Enter
 		return b.find(k, scope)
@@ -184,7 +186,7 @@ func (b Bindings) find(k keys.Key, scope Scope) (Action, bool) {
 	return "", false
 }
 
-// PrefixKeys are the keys of the prefix.
+// PrefixKeys returns the keys of the prefix.
 func (b Bindings) PrefixKeys() []keys.Key {
 	var found []keys.Key
 	for _, bound := range b.keys[Prefix] {
@@ -193,8 +195,7 @@ func (b Bindings) PrefixKeys() []keys.Key {
 	return found
 }
 
-// Is reports whether k is a key of an action in a scope, whichever encoding
-// and layout it came with.
+// Is reports whether k is a key of an action in a scope, whatever its encoding and layout.
 func (b Bindings) Is(k keys.Key, scope Scope, action Action) bool {
 	found, ok := b.find(k, scope)
 	return ok && found == action

@@ -9,7 +9,7 @@ import (
 	"tandem/keys"
 )
 
-func press(t testing.TB, name string) keys.Key {
+func parseKey(t testing.TB, name string) keys.Key {
 	t.Helper()
 	k, err := keys.Parse(name)
 	if err != nil {
@@ -18,23 +18,23 @@ func press(t testing.TB, name string) keys.Key {
 	return k
 }
 
-func TestDefaultBindingsHaveNoClash(t *testing.T) {
+func TestDefaultBindingsDoNotConflict(t *testing.T) {
 	if _, err := newBindings(Catalogue()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestEveryActionIsDescribedOnce(t *testing.T) {
+func TestCatalogueDescribesEveryActionOnce(t *testing.T) {
 	seen := map[Action]bool{}
 	for _, d := range Catalogue() {
 		if seen[d.Action] {
-			t.Errorf("%s is there twice", d.Action)
+			t.Errorf("%s is defined twice", d.Action)
 		}
 		seen[d.Action] = true
 		if d.Help == "" || strings.ContainsAny(d.Help, "\n") || len(d.Help) > 60 {
 			t.Errorf("%s: help %q is no short line", d.Action, d.Help)
 		}
-		if len(d.Keys) == 0 || !d.Scope.known() {
+		if len(d.Keys) == 0 || !d.Scope.isKnown() {
 			t.Errorf("%s has no key or scope", d.Action)
 		}
 		if d.Rank > 0 && d.Label == "" {
@@ -48,27 +48,27 @@ func TestEveryActionIsDescribedOnce(t *testing.T) {
 	}
 }
 
-func TestRebindChangesOnlyWhatIsNamed(t *testing.T) {
+func TestRebindChangesOnlyNamedActions(t *testing.T) {
 	before := DefaultBindings()
 	after, err := before.Rebind(map[Action][]string{Prefix: {"ctrl+a"}, SessionNew: {"t", "sessions N"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !after.Is(press(t, "ctrl+a"), ScopeGlobal, Prefix) || after.Is(press(t, "ctrl+b"), ScopeGlobal, Prefix) {
+	if !after.Is(parseKey(t, "ctrl+a"), ScopeGlobal, Prefix) || after.Is(parseKey(t, "ctrl+b"), ScopeGlobal, Prefix) {
 		t.Error("the prefix did not move to ctrl+a")
 	}
-	if !after.Is(press(t, "t"), ScopePrefix, SessionNew) || !after.Is(press(t, "N"), ScopeSessions, SessionNew) {
+	if !after.Is(parseKey(t, "t"), ScopePrefix, SessionNew) || !after.Is(parseKey(t, "N"), ScopeSessions, SessionNew) {
 		t.Error("session.new did not move")
 	}
-	if !after.Is(press(t, "z"), ScopePrefix, PaneZoom) {
+	if !after.Is(parseKey(t, "z"), ScopePrefix, PaneZoom) {
 		t.Error("pane.zoom lost its key")
 	}
-	if !before.Is(press(t, "ctrl+b"), ScopeGlobal, Prefix) {
+	if !before.Is(parseKey(t, "ctrl+b"), ScopeGlobal, Prefix) {
 		t.Error("rebinding changed the bindings it started from")
 	}
 }
 
-func TestRebindRefusesWhatCannotWork(t *testing.T) {
+func TestRebindRejectsUnusableKeys(t *testing.T) {
 	cases := []struct {
 		change map[Action][]string
 		says   string
@@ -90,27 +90,27 @@ func TestRebindRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
-func TestDirectKeysCanBeSwitchedOff(t *testing.T) {
+func TestWithoutDirectKeepsOnlyPrefixKeys(t *testing.T) {
 	b := DefaultBindings()
 	scopes := []Scope{ScopeTerminal, ScopeGlobal}
-	if got := NewResolver(b).Resolve(press(t, "alt+2"), scopes...); got.Action != ViewProcesses {
+	if got := NewResolver(b).Resolve(parseKey(t, "alt+2"), scopes...); got.Action != ViewProcesses {
 		t.Errorf("alt+2 is %+v", got)
 	}
 	r := NewResolver(b.WithoutDirect())
 	for _, name := range []string{"alt+2", "alt+left"} {
-		if got := r.Resolve(press(t, name), scopes...); got.Kind != Unbound {
+		if got := r.Resolve(parseKey(t, name), scopes...); got.Kind != Unbound {
 			t.Errorf("%s without direct keys is %+v", name, got)
 		}
 	}
-	if got := r.Resolve(press(t, "ctrl+b"), scopes...); got.Kind != Pending {
+	if got := r.Resolve(parseKey(t, "ctrl+b"), scopes...); got.Kind != Pending {
 		t.Errorf("the prefix without direct keys is %+v", got)
 	}
-	if got := r.Resolve(press(t, "2"), scopes...); got.Action != ViewProcesses {
+	if got := r.Resolve(parseKey(t, "2"), scopes...); got.Action != ViewProcesses {
 		t.Errorf("prefix 2 without direct keys is %+v", got)
 	}
 }
 
-func TestResolver(t *testing.T) {
+func TestResolverMapsKeysByScope(t *testing.T) {
 	terminal := []Scope{ScopeTerminal, ScopeGlobal}
 	list := []Scope{ScopeSessions, ScopeList, ScopeGlobal}
 	type step struct {
@@ -132,14 +132,14 @@ func TestResolver(t *testing.T) {
 	for name, steps := range cases {
 		r := NewResolver(DefaultBindings())
 		for _, s := range steps {
-			if got := r.Resolve(press(t, s.key), s.scopes...); got != s.want {
+			if got := r.Resolve(parseKey(t, s.key), s.scopes...); got != s.want {
 				t.Errorf("%s: %s is %+v, want %+v", name, s.key, got, s.want)
 			}
 		}
 	}
 }
 
-func TestReleasesAndModifiersDoNotDisturbAChord(t *testing.T) {
+func TestReleasesAndModifiersDoNotCancelPrefix(t *testing.T) {
 	r := NewResolver(DefaultBindings())
 	const leftShift = 57441 // in the kitty protocol
 	scopes := []Scope{ScopeTerminal, ScopeGlobal}
@@ -158,7 +158,7 @@ func TestReleasesAndModifiersDoNotDisturbAChord(t *testing.T) {
 	}
 }
 
-func TestKeysOfAnotherScriptWorkByTheirPlace(t *testing.T) {
+func TestNonLatinKeysWorkByPosition(t *testing.T) {
 	r := NewResolver(DefaultBindings())
 	if got := r.Resolve(keys.Key{Code: 'и', Base: 'b', Mods: keys.Ctrl}, ScopeTerminal, ScopeGlobal); got.Kind != Pending {
 		t.Fatalf("ctrl+и is %+v, want the prefix", got)
@@ -168,7 +168,7 @@ func TestKeysOfAnotherScriptWorkByTheirPlace(t *testing.T) {
 	}
 }
 
-func TestHelpShowsWhatWorksHere(t *testing.T) {
+func TestHelpListsKeysOfScopes(t *testing.T) {
 	sections := DefaultBindings().Help(ScopeSessions, ScopeList, ScopeGlobal)
 	var titles []string
 	for _, s := range sections {
@@ -184,7 +184,7 @@ func TestHelpShowsWhatWorksHere(t *testing.T) {
 	}
 }
 
-func TestHintsAreTheNextUsefulKeys(t *testing.T) {
+func TestHintsListMostUsefulKeys(t *testing.T) {
 	b := DefaultBindings()
 	if got := b.Hints(false, ScopeTerminal, ScopeGlobal); !cmp.Equal(got, []Hint{{"ctrl+b", "commands", Prefix}}) {
 		t.Errorf("in a terminal: %v", got)

@@ -1,4 +1,4 @@
-// Package keymap says what keys mean in the dashboard: the catalogue of
-// actions, the scopes in which they have keys, bindings with their presets,
-// the resolver, and what help, hints and the page of keys show of them.
+// Package keymap defines the meaning of keys in the dashboard: the catalogue of actions, scopes,
+// bindings and presets, and the resolver. It also provides the contents of help, hints and the list
+// of keys after the prefix.
 package keymap

@@ -23,7 +23,7 @@ func TestCatalogueKeepsGroupsTogether(t *testing.T) {
 		}
 	}
 }
-func TestWhatNoGroupNamesComesLast(t *testing.T) {
+func TestFollowingListsUngroupedKeysLast(t *testing.T) {
 	b, err := DefaultBindings().Rebind(map[Action][]string{ProcessNew: {"prefix N", "n"}, ScrollMode: {}, FocusLeft: {}})
 	if err != nil {
 		t.Fatal(err)

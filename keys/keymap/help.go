@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A HelpSection is the keys of one scope.
+// A HelpSection lists the keys of one scope.
 type HelpSection struct {
 	Scope Scope
 	Title string
@@ -16,17 +16,16 @@ type HelpSection struct {
 // A HelpRow is one action in one scope.
 type HelpRow struct {
 	Definition          // Group is "" outside its scope
-	Keys       []string // as they are shown: "ctrl+b c", "↑", "j"
+	Keys       []string // as displayed: "ctrl+b c", "↑", "j"
 
-	borrowed int // how far from the scope its action is at home
+	order int // sort key: 0 for an action of this scope, then those of other scopes
 }
 
-// KeyText is the keys in one string.
+// KeyText returns the keys as one string.
 func (r HelpRow) KeyText() string { return strings.Join(r.Keys, " ") }
 
-// Help lists what keys do in scopes, one section for each scope that has any: the
-// actions of the scope itself first, then those that have a key there too.
-// With a global scope among them comes what follows the prefix.
+// Help lists the keys of scopes, one section per scope with any: first the scope's own actions,
+// then others with a key there. The global scope is followed by the keys after the prefix.
 func (b Bindings) Help(scopes ...Scope) []HelpSection {
 	if slices.Contains(scopes, ScopeGlobal) && !slices.Contains(scopes, ScopePrefix) {
 		scopes = append(slices.Clone(scopes), ScopePrefix)
@@ -35,11 +34,12 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 	for _, scope := range scopes {
 		section := HelpSection{Scope: scope, Title: scope.Title()}
 		for _, d := range b.definitions {
-			if row, ok := b.row(d, scope); ok {
+			if row, ok := b.helpRow(d, scope); ok {
 				section.Rows = append(section.Rows, row)
 			}
 		}
-		slices.SortStableFunc(section.Rows, func(x, y HelpRow) int { return x.borrowed - y.borrowed })
+		// Stable, to keep the order of the catalogue otherwise.
+		slices.SortStableFunc(section.Rows, func(x, y HelpRow) int { return x.order - y.order })
 		if len(section.Rows) > 0 {
 			sections = append(sections, section)
 		}
@@ -47,25 +47,25 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 	return sections
 }
 
-func (b Bindings) row(d Definition, scope Scope) (HelpRow, bool) {
+func (b Bindings) helpRow(d Definition, scope Scope) (HelpRow, bool) {
 	row := HelpRow{Definition: d}
 	switch {
 	case d.Scope == scope:
 	case d.Scope == ScopePrefix || d.Scope == ScopeGlobal || d.Scope == ScopeList:
-		row.Group, row.borrowed = "", 2
+		row.Group, row.order = "", 2
 	default:
-		row.Group, row.borrowed = "", 1
+		row.Group, row.order = "", 1
 	}
 	for _, bound := range b.keys[d.Action] {
 		if bound.scope == scope {
-			row.Keys = append(row.Keys, b.shown(bound))
+			row.Keys = append(row.Keys, b.displayName(bound))
 		}
 	}
 	return row, len(row.Keys) > 0
 }
 
-// shown is a key as a person reads it, with the prefix before it.
-func (b Bindings) shown(bound binding) string {
+// displayName returns a key for display, after the prefix if it needs that.
+func (b Bindings) displayName(bound binding) string {
 	name := bound.key.Show()
 	if bound.scope == ScopePrefix {
 		return b.keys[Prefix][0].key.Show() + " " + name
@@ -73,15 +73,15 @@ func (b Bindings) shown(bound binding) string {
 	return name
 }
 
-// A Hint is a key worth showing in the status bar.
+// A Hint is a key to show in the status bar.
 type Hint struct {
-	Key    string // without the prefix once that was pressed
+	Key    string // without the prefix after that was pressed
 	Label  string
 	Action Action
 }
 
-// Hints lists the next useful keys, the most useful first: those of scopes, or
-// once the prefix was pressed those that may follow it.
+// Hints lists the next useful keys in some scopes, most useful first; if pending, those that can
+// follow the prefix.
 func (b Bindings) Hints(pending bool, scopes ...Scope) []Hint {
 	if pending {
 		scopes = []Scope{ScopePrefix}
@@ -98,23 +98,25 @@ func (b Bindings) Hints(pending bool, scopes ...Scope) []Hint {
 	return hints
 }
 
-// A rankedHint is a Hint and how useful it is; 1 is the most.
+// A rankedHint is a Hint with its rank; 1 is the most useful.
 type rankedHint struct {
 	Hint
 	rank int
 }
 
-// hintsOf lists, by scope, the keys worth showing. They are drawn in every frame.
-func (b Bindings) hintsOf() map[Scope][]rankedHint {
+// collectHints returns the hints of each scope. They are computed once because they are drawn in
+// every frame.
+func (b Bindings) collectHints() map[Scope][]rankedHint {
 	all := map[Scope][]rankedHint{}
 	for _, d := range b.definitions {
 		if d.Rank == 0 {
 			continue
 		}
-		told := map[Scope]bool{}
+		listed := map[Scope]bool{}
 		for _, bound := range b.keys[d.Action] {
-			if !told[bound.scope] {
-				told[bound.scope] = true
+			// One key per scope is enough.
+			if !listed[bound.scope] {
+				listed[bound.scope] = true
 				all[bound.scope] = append(all[bound.scope], rankedHint{Hint{bound.key.Show(), d.Label, d.Action}, d.Rank})
 			}
 		}
@@ -122,13 +124,12 @@ func (b Bindings) hintsOf() map[Scope][]rankedHint {
 	return all
 }
 
-// KeysOf lists an action's keys as help writes them, those of scope or, for an
-// empty scope, all.
+// KeysOf lists an action's keys as in help: those in a scope or, for an empty scope, all.
 func (b Bindings) KeysOf(a Action, scope Scope) []string {
 	var names []string
 	for _, bound := range b.keys[a] {
 		if scope == "" || bound.scope == scope {
-			names = append(names, b.shown(bound))
+			names = append(names, b.displayName(bound))
 		}
 	}
 	return names

@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// Presets are the names of sets of keys, for those coming from another
-// program too.
+// Presets returns the names of the key sets, including those for users of other programs.
 func Presets() []string { return []string{"tandem", "tmux", "zellij"} }
 
-// Preset gives the actions a preset's keys, and those of changes theirs instead;
-// "" is the catalogue's own. It changes keys after the prefix and direct ones;
-// the keys of lists and logs stay. It fails as Rebind does.
+// Preset returns bindings with the keys of a preset, overridden by changes; "" is the default. A
+// preset changes keys after the prefix and direct keys, but not those of lists and logs. It fails
+// like Rebind.
 func (b Bindings) Preset(name string, changes map[Action][]string) (Bindings, error) {
 	var table map[Action][]string
 	switch name {
@@ -27,14 +26,15 @@ func (b Bindings) Preset(name string, changes map[Action][]string) (Bindings, er
 	}
 	all := make(map[Action][]string, len(table)+len(changes))
 	for action, names := range table {
-		all[action] = append(slices.Clone(names), b.others(action, names)...)
+		all[action] = append(slices.Clone(names), b.keysOutside(action, names)...)
 	}
+	// The user's keys win over the preset's.
 	maps.Copy(all, changes)
 	return b.Rebind(all)
 }
 
-// others are an action's keys in the scopes that a preset has none for.
-func (b Bindings) others(action Action, preset []string) (names []string) {
+// keysOutside returns an action's keys in the scopes that a preset does not change.
+func (b Bindings) keysOutside(action Action, preset []string) (names []string) {
 	for _, bound := range b.keys[action] {
 		scope := string(bound.scope) + " "
 		named := slices.ContainsFunc(preset, func(name string) bool { return strings.HasPrefix(name, scope) })
@@ -45,58 +45,58 @@ func (b Bindings) others(action Action, preset []string) (names []string) {
 	return names
 }
 
-// tmuxKeys are what tmux has and the catalogue has not, and nothing that a
-// program would miss without the prefix.
+// tmuxKeys returns tmux's keys, as far as they differ from the catalogue. None of them is taken
+// from programs.
 func tmuxKeys() map[Action][]string {
 	return map[Action][]string{
-		ViewSessions: k("1"), ViewProcesses: k("2"), ViewHistory: k("3"), ViewFiles: k("4"),
-		FocusLeft: k("left"), FocusDown: k("down"), FocusUp: k("up"), FocusRight: k("right"),
-		SessionLast:   k("l"),
-		FocusList:     k("s", "w"),
-		PaneClose:     k("W"),
-		LayoutEqual:   k("=", "E"),
-		SessionRename: k(",", "$"),
-		SessionKill:   k("x", "&"),
-		ScrollMode:    k("[", "pgup"),
-		ResizeLeft:    k("ctrl+left", "alt+left", "H"),
-		ResizeDown:    k("ctrl+down", "alt+down", "J"),
-		ResizeUp:      k("ctrl+up", "alt+up", "K"),
-		ResizeRight:   k("ctrl+right", "alt+right", "L"),
+		ViewSessions: keyList("1"), ViewProcesses: keyList("2"), ViewHistory: keyList("3"), ViewFiles: keyList("4"),
+		FocusLeft: keyList("left"), FocusDown: keyList("down"), FocusUp: keyList("up"), FocusRight: keyList("right"),
+		SessionLast:   keyList("l"),
+		FocusList:     keyList("s", "w"),
+		PaneClose:     keyList("W"),
+		LayoutEqual:   keyList("=", "E"),
+		SessionRename: keyList(",", "$"),
+		SessionKill:   keyList("x", "&"),
+		ScrollMode:    keyList("[", "pgup"),
+		ResizeLeft:    keyList("ctrl+left", "alt+left", "H"),
+		ResizeDown:    keyList("ctrl+down", "alt+down", "J"),
+		ResizeUp:      keyList("ctrl+up", "alt+up", "K"),
+		ResizeRight:   keyList("ctrl+right", "alt+right", "L"),
 	}
 }
 
-// zellijKeys are zellij's direct keys, and behind its own leader, ctrl+g, the
-// letters of its modes for panes and tabs.
+// zellijKeys returns zellij's direct keys and, after its own leader ctrl+g, the letters of its pane
+// and tab modes.
 func zellijKeys() map[Action][]string {
 	return map[Action][]string{
-		Prefix:          k("ctrl+g"),
-		FocusLeft:       k("left", "h", "global alt+left", "global alt+h"),
-		FocusDown:       k("down", "j", "global alt+down", "global alt+j"),
-		FocusUp:         k("up", "k", "global alt+up", "global alt+k"),
-		FocusRight:      k("right", "l", "global alt+right", "global alt+l"),
-		FocusNext:       k("p"),
-		FocusPrevious:   k("P"),
-		PaneNumbers:     k("Q"),
-		FocusList:       k("w"),
-		SplitBeside:     k("n", "r", "global alt+n"),
-		SplitBelow:      k("d"),
-		PaneZoom:        k("f", "z", "global alt+f"),
-		PaneFloat:       k("F"),
-		PaneClose:       k("X"),
-		SessionNew:      k("t"),
-		SessionNext:     k("tab", "global alt+o"),
-		SessionPrevious: k("shift+tab", "global alt+i"),
-		SessionWaiting:  k("N"),
-		SessionRename:   k("c", ","),
-		ScrollMode:      k("s", "["),
-		HistoryInsert:   k("ctrl+r"),
-		Detach:          k("q", "global ctrl+q"),
-		ResizeLeft:      k("H", "ctrl+left", "global alt+-"),
-		ResizeRight:     k("L", "ctrl+right", "global alt+="),
+		Prefix:          keyList("ctrl+g"),
+		FocusLeft:       keyList("left", "h", "global alt+left", "global alt+h"),
+		FocusDown:       keyList("down", "j", "global alt+down", "global alt+j"),
+		FocusUp:         keyList("up", "k", "global alt+up", "global alt+k"),
+		FocusRight:      keyList("right", "l", "global alt+right", "global alt+l"),
+		FocusNext:       keyList("p"),
+		FocusPrevious:   keyList("P"),
+		PaneNumbers:     keyList("Q"),
+		FocusList:       keyList("w"),
+		SplitBeside:     keyList("n", "r", "global alt+n"),
+		SplitBelow:      keyList("d"),
+		PaneZoom:        keyList("f", "z", "global alt+f"),
+		PaneFloat:       keyList("F"),
+		PaneClose:       keyList("X"),
+		SessionNew:      keyList("t"),
+		SessionNext:     keyList("tab", "global alt+o"),
+		SessionPrevious: keyList("shift+tab", "global alt+i"),
+		SessionWaiting:  keyList("N"),
+		SessionRename:   keyList("c", ","),
+		ScrollMode:      keyList("s", "["),
+		HistoryInsert:   keyList("ctrl+r"),
+		Detach:          keyList("q", "global ctrl+q"),
+		ResizeLeft:      keyList("H", "ctrl+left", "global alt+-"),
+		ResizeRight:     keyList("L", "ctrl+right", "global alt+="),
 	}
 }
 
-// EmacsCopy returns bindings with Emacs keys in scroll and copy mode.
+// EmacsCopy returns bindings with Emacs keys in scroll mode.
 func (b Bindings) EmacsCopy() Bindings {
 	changes := map[Action][]string{}
 	for _, d := range b.definitions {
@@ -105,6 +105,7 @@ func (b Bindings) EmacsCopy() Bindings {
 		}
 		names := slices.Clone(d.Emacs)
 		for _, bound := range b.keys[d.Action] {
+			// Keep the keys in other scopes, such as the log.
 			if bound.scope != ScopeScroll {
 				names = append(names, string(bound.scope)+" "+bound.key.String())
 			}
@@ -113,7 +114,7 @@ func (b Bindings) EmacsCopy() Bindings {
 	}
 	other, err := b.Rebind(changes)
 	if err != nil {
-		panic(err) // the catalogue is data of this package, held by its tests
+		panic(err) // the catalogue is a constant, checked by tests
 	}
 	return other
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestPresetsHaveNoClash(t *testing.T) {
+func TestPresetsDoNotConflict(t *testing.T) {
 	for _, name := range Presets() {
 		b, err := DefaultBindings().Preset(name, nil)
 		if err != nil {
@@ -20,7 +20,7 @@ func TestPresetsHaveNoClash(t *testing.T) {
 	}
 }
 
-func TestPresetsKeepTheKeysOfLists(t *testing.T) {
+func TestPresetsKeepListKeys(t *testing.T) {
 	b, err := DefaultBindings().Preset("zellij", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -33,13 +33,13 @@ func TestPresetsKeepTheKeysOfLists(t *testing.T) {
 		{"ctrl+g", ScopeGlobal, Prefix}, {"alt+n", ScopeGlobal, SplitBeside}, {"d", ScopePrefix, SplitBelow},
 		{"tab", ScopeList, FocusNext}, {"n", ScopeSessions, SessionNew}, {"alt+1", ScopeGlobal, ViewSessions},
 	} {
-		if !b.Is(press(t, c.key), c.scope, c.action) {
+		if !b.Is(parseKey(t, c.key), c.scope, c.action) {
 			t.Errorf("%s in %s is not %s", c.key, c.scope, c.action)
 		}
 	}
 }
 
-func TestPresetsGiveWayToThePersonsKeys(t *testing.T) {
+func TestUserKeysOverridePresets(t *testing.T) {
 	b, err := DefaultBindings().Preset("tmux", map[Action][]string{Prefix: {"ctrl+a"}, SessionKill: {"Q"}})
 	if err != nil {
 		t.Fatal(err)
@@ -47,15 +47,15 @@ func TestPresetsGiveWayToThePersonsKeys(t *testing.T) {
 	if got := b.KeysOf(SessionKill, ""); !slices.Equal(got, []string{"ctrl+a Q"}) {
 		t.Errorf("session.kill has %q", got)
 	}
-	if b.Is(press(t, "alt+1"), ScopeGlobal, ViewSessions) {
+	if b.Is(parseKey(t, "alt+1"), ScopeGlobal, ViewSessions) {
 		t.Error("the preset of tmux takes alt+1 from programs")
 	}
 	if _, err := DefaultBindings().Preset("emacs", nil); err == nil {
-		t.Error("an unknown preset was taken")
+		t.Error("an unknown preset was accepted")
 	}
 }
 
-func TestAKeyEverywhereTakesItFromOnePlace(t *testing.T) {
+func TestGlobalKeyReplacesScopeKey(t *testing.T) {
 	b, err := DefaultBindings().Rebind(map[Action][]string{Prefix: {"ctrl+f"}})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestAKeyEverywhereTakesItFromOnePlace(t *testing.T) {
 	}
 }
 
-func TestEmacsKeysOfCopyModeLeaveOtherPlacesAlone(t *testing.T) {
+func TestEmacsCopyChangesOnlyScrollMode(t *testing.T) {
 	vi, emacs := DefaultBindings(), DefaultBindings().EmacsCopy()
 	for _, d := range Catalogue() {
 		if d.Scope == ScopeScroll && len(emacs.KeysOf(d.Action, ScopeScroll)) == 0 {
@@ -80,7 +80,7 @@ func TestEmacsKeysOfCopyModeLeaveOtherPlacesAlone(t *testing.T) {
 			}
 		}
 	}
-	if !emacs.Is(press(t, "ctrl+space"), ScopeScroll, ScrollSelect) {
+	if !emacs.Is(parseKey(t, "ctrl+space"), ScopeScroll, ScrollSelect) {
 		t.Error("ctrl+space does not select")
 	}
 }

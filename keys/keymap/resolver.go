@@ -6,46 +6,46 @@ import (
 	"tandem/keys"
 )
 
-// OutcomeKind says what became of a key.
+// OutcomeKind is the result of resolving a key.
 type OutcomeKind uint8
 
 const (
-	Unbound OutcomeKind = iota // means nothing here: in a terminal it goes to the program
-	Bound                      // Action is to be done
-	Pending                    // the prefix waits for the next key
-	Dropped                    // nothing is to be done, and the program gets nothing
+	Unbound OutcomeKind = iota // no meaning here: in a terminal it goes to the program
+	Bound                      // Action is to be performed
+	Pending                    // waiting for the key after the prefix
+	Dropped                    // nothing happens, and the program gets nothing
 )
 
-// An Outcome is a Resolver's answer.
+// An Outcome is the result of Resolver.Resolve.
 type Outcome struct {
 	Kind   OutcomeKind
 	Action Action // for Bound
-	Scope  Scope  // for Bound: where the key was found
+	Scope  Scope  // for Bound: the scope of the binding
 }
 
-// A Resolver turns keys into actions. It is for one goroutine.
+// A Resolver maps keys to actions. It is not safe for concurrent use.
 type Resolver struct {
 	bindings Bindings
 	pending  bool
 }
 
-// NewResolver returns a resolver that waits for no second key.
+// NewResolver returns a resolver not waiting for a second key.
 func NewResolver(b Bindings) *Resolver { return &Resolver{bindings: b} }
 
-// Pending reports whether the prefix was pressed and waits for a key.
+// Pending reports whether the resolver waits for the key after the prefix.
 func (r *Resolver) Pending() bool { return r.pending }
 
-// Cancel forgets a prefix that waits.
+// Cancel cancels a pending prefix.
 func (r *Resolver) Cancel() { r.pending = false }
 
-// Resolve answers for a key in scopes, from the focused pane outward. The
-// prefix counts where the scopes include the global one. After it, a key that
-// is bound nowhere is dropped, and the prefix again is Unbound, so that it goes
-// to the program.
+// Resolve maps a key to an action in some scopes, given from the focused pane outward. The prefix
+// is recognized if the scopes include the global one. After it, an unbound key is dropped, and the
+// prefix again is Unbound, so that it goes to the program.
 func (r *Resolver) Resolve(k keys.Key, scopes ...Scope) Outcome {
 	if r.pending {
-		return r.afterPrefix(k)
+		return r.resolveAfterPrefix(k)
 	}
+	// A release has no action of its own.
 	if k.Phase == keys.Release {
 		return Outcome{}
 	}
@@ -63,10 +63,11 @@ func (r *Resolver) Resolve(k keys.Key, scopes ...Scope) Outcome {
 	return Outcome{}
 }
 
-// BindsAny reports whether a character of text is bound in scopes.
+// BindsAny reports whether any character of text is bound in some scopes.
 func (r *Resolver) BindsAny(text string, scopes ...Scope) bool {
 	var seen [utf8.RuneSelf]bool
 	for _, c := range text {
+		// Look up each ASCII character only once, as text may be long.
 		if c < utf8.RuneSelf {
 			if seen[c] {
 				continue
@@ -86,13 +87,14 @@ func (r *Resolver) BindsAny(text string, scopes ...Scope) bool {
 	return false
 }
 
-func (r *Resolver) afterPrefix(k keys.Key) Outcome {
+func (r *Resolver) resolveAfterPrefix(k keys.Key) Outcome {
+	// Terminals that report releases send that of the prefix key first.
 	if k.Phase == keys.Release || k.IsModifier() {
 		return Outcome{Kind: Pending}
 	}
 	prefix := r.bindings.Is(k, ScopeGlobal, Prefix)
 	if prefix && k.Phase == keys.Repeat {
-		return Outcome{Kind: Pending} // the prefix is still held down
+		return Outcome{Kind: Pending} // the prefix key is still held down
 	}
 	r.pending = false
 	action, ok := r.bindings.find(k, ScopePrefix)
