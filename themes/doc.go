@@ -1,5 +1,4 @@
-// Package themes turns a palette of named colours into the styles that the
-// dashboard and the command line draw with, and knows the glyphs that tell a
-// state without colour. It draws nothing itself, and keeps no styles: whoever
-// draws builds them once.
+// Package themes turns palettes of named colours into the styles used by the dashboard and the
+// command line, and provides the glyphs that show a state without colour. It draws nothing and
+// caches no styles: callers build them once.
 package themes

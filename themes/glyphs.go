@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Glyphs are the signs that tell a state without colour. Each is one cell.
+// Glyphs are the symbols that show a state without colour. Each is one cell wide.
 type Glyphs struct {
 	Running, Starting, Stopping, Backoff string
 	Stopped, Exited, Failed, Unknown     string
@@ -21,7 +21,7 @@ type Glyphs struct {
 	Levels                               [5]string // bars of growing height
 }
 
-// UnicodeGlyphs are for terminals that show UTF-8.
+// UnicodeGlyphs returns the glyphs for terminals with UTF-8.
 func UnicodeGlyphs() Glyphs {
 	return Glyphs{
 		Running: "●", Starting: "◌", Stopping: "◍", Backoff: "↻",
@@ -36,7 +36,7 @@ func UnicodeGlyphs() Glyphs {
 	}
 }
 
-// ASCIIGlyphs are for all others.
+// ASCIIGlyphs returns the glyphs for all other terminals.
 func ASCIIGlyphs() Glyphs {
 	return Glyphs{
 		Running: "*", Starting: "+", Stopping: "-", Backoff: "@",
@@ -51,11 +51,11 @@ func ASCIIGlyphs() Glyphs {
 	}
 }
 
-// ASCII replaces the frames and other signs that the dashboard draws, and ASCIIGlyphs does not
-// have, by ASCII characters. Each stays one cell wide.
-func ASCII(s string) string { return asciiSigns().Replace(s) }
+// ASCII replaces the frames and symbols drawn by the dashboard, other than Glyphs, with ASCII
+// characters of the same width.
+func ASCII(s string) string { return asciiReplacer().Replace(s) }
 
-var asciiSigns = sync.OnceValue(func() *strings.Replacer {
+var asciiReplacer = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for ascii, signs := range map[string]string{
 		"-": "─━╌╍┄┅┈┉═╴╶╸╺–—−", "|": "│┃╎╏┆┇┊┋║╵╷╹╻▏▎▕", "x": "×✗✕", "~": "…", ".": "·•∙", ">": "→›▶▸❯", "<": "←‹◀◂", "^": "↑▲", "v": "↓▼▾✓",
@@ -65,13 +65,14 @@ var asciiSigns = sync.OnceValue(func() *strings.Replacer {
 			pairs = append(pairs, string(sign), ascii)
 		}
 	}
-	for r := rune(0x2500); r < 0x2580; r++ { // corners and crossings; the first pair of a sign counts
+	// Corners and crossings. For other symbols, the earlier pair wins.
+	for r := rune(0x2500); r < 0x2580; r++ {
 		pairs = append(pairs, string(r), "+")
 	}
 	return strings.NewReplacer(pairs...)
 })
 
-// GlyphsFor picks the glyphs for an environment of "NAME=value" strings.
+// GlyphsFor returns the glyphs for an environment of "NAME=value" strings.
 func GlyphsFor(environ []string) Glyphs {
 	if UTF8(environ) {
 		return UnicodeGlyphs()
@@ -79,9 +80,8 @@ func GlyphsFor(environ []string) Glyphs {
 	return ASCIIGlyphs()
 }
 
-// UTF8 reports whether the terminal of an environment shows UTF-8: its locale
-// says so or says nothing, as in a container, and it is not the Linux console,
-// whose font has no signs.
+// UTF8 reports whether the terminal of an environment can show UTF-8: the locale says so or is
+// unset, as in a container, and it is not the Linux console, whose font lacks the symbols.
 func UTF8(environ []string) bool {
 	value := map[string]string{}
 	for _, entry := range environ {
@@ -92,6 +92,7 @@ func UTF8(environ []string) bool {
 	if value["TERM"] == "linux" || value["TERM"] == "dumb" {
 		return false
 	}
+	// The first variable set decides (locale(7)).
 	for _, name := range [...]string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := value[name]; v != "" {
 			charset := strings.ToLower(strings.ReplaceAll(v, "-", ""))
@@ -101,12 +102,12 @@ func UTF8(environ []string) bool {
 	return true
 }
 
-// Level is the bar of a height from 0 to 4.
+// Level returns the bar for a height from 0 to 4.
 func (g Glyphs) Level(height int) string {
 	return g.Levels[min(max(height, 0), 4)]
 }
 
-// State is the glyph of a process state, by its name in the API.
+// State returns the glyph of a process state, given by its name in the API.
 func (g Glyphs) State(state string) string {
 	switch state {
 	case "running":

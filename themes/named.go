@@ -2,9 +2,8 @@ package themes
 
 import "charm.land/lipgloss/v2"
 
-// The palettes below are the published ones of their themes. A colour that does
-// not stand out enough from the theme's own ground or bar is moved towards white
-// or black until it does.
+// These are the published palettes of the themes. A colour with too little contrast to the theme's
+// background or bar is shifted towards white or black until it has enough.
 
 func catppuccinMocha() Theme {
 	c := lipgloss.Color

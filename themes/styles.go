@@ -7,8 +7,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// Styles are what the dashboard draws with. Build them once; they are values
-// and may be shared.
+// Styles are the styles used for drawing. They are values and may be shared; build them only once.
 type Styles struct {
 	Text    lipgloss.Style
 	Strong  lipgloss.Style
@@ -23,92 +22,95 @@ type Styles struct {
 	Border      lipgloss.Style
 	BorderFocus lipgloss.Style
 	Title       lipgloss.Style // of a pane
-	TitleFocus  lipgloss.Style // of the pane with the focus
+	TitleFocus  lipgloss.Style // of the focused pane
 
-	Selection     lipgloss.Style // selected row of the list with the focus
+	Selection     lipgloss.Style // selected row of the focused list
 	SelectionIdle lipgloss.Style // selected row of another list
-	Match         lipgloss.Style // the part of a row that a filter matched
+	Match         lipgloss.Style // the part of a row matched by a filter
 
-	Bar        lipgloss.Style // the bars' ground and text
-	BarActive  lipgloss.Style // the view that is shown
+	Bar        lipgloss.Style // background and text of the bars
+	BarActive  lipgloss.Style // the current view
 	BarMuted   lipgloss.Style
-	BarChip    lipgloss.Style // what stands out in the status bar
+	BarChip    lipgloss.Style // an emphasized item in the status bar
 	BarKey     lipgloss.Style // a key in the status bar
 	BarSuccess lipgloss.Style
 	BarWarning lipgloss.Style
 	BarDanger  lipgloss.Style
 
-	Dimmed lipgloss.Style // what a dialog lies over
+	Dimmed lipgloss.Style // everything behind a dialog
 
-	HelpKey  lipgloss.Style // a key in the help overlay
+	HelpKey  lipgloss.Style // a key in help
 	HelpText lipgloss.Style
 	Heading  lipgloss.Style
 }
 
-// Styles builds the styles for a terminal of this colour profile. Where it has
-// 16 colours or none, there are no grounds that could be told apart: the bars have
-// none, and reverse video is for what has to stand out, the view that is shown, the
-// selected row and chips.
+// Styles builds the styles for a colour profile. With 16 colours or none, no background colour is
+// distinguishable: the bars have none, and reverse video marks only the current view, the selected
+// row and chips.
 func (t Theme) Styles(profile colorprofile.Profile) Styles {
-	b := builder{t.palette(profile), t.Own || profile <= colorprofile.ANSI}
+	b := styleBuilder{t.palette(profile), t.Own || profile <= colorprofile.ANSI}
 	p := b.palette
 	s := Styles{
-		Text: b.fg(p.Text), Strong: b.fg(p.Text).Bold(true), Muted: b.fg(p.Muted), Faint: b.fg(p.Faint),
-		Accent: b.fg(p.Accent), Success: b.fg(p.Success), Warning: b.fg(p.Warning),
-		Danger: b.fg(p.Danger), Info: b.fg(p.Info),
+		Text: b.foreground(p.Text), Strong: b.foreground(p.Text).Bold(true), Muted: b.foreground(p.Muted), Faint: b.foreground(p.Faint),
+		Accent: b.foreground(p.Accent), Success: b.foreground(p.Success), Warning: b.foreground(p.Warning),
+		Danger: b.foreground(p.Danger), Info: b.foreground(p.Info),
 
-		Border: b.fg(p.Border), BorderFocus: b.fg(p.BorderFocus),
-		Title: b.fg(p.Muted), TitleFocus: b.fg(p.Accent).Bold(true),
+		Border: b.foreground(p.Border), BorderFocus: b.foreground(p.BorderFocus),
+		Title: b.foreground(p.Muted), TitleFocus: b.foreground(p.Accent).Bold(true),
 
-		Selection:     b.on(p.SelectionText, p.Selection).Bold(b.plain),
-		SelectionIdle: b.fg(p.Text).Bold(true),
-		Match:         b.fg(p.Accent).Underline(true),
+		Selection:     b.onBackground(p.SelectionText, p.Selection).Bold(b.plain),
+		SelectionIdle: b.foreground(p.Text).Bold(true),
+		Match:         b.foreground(p.Accent).Underline(true),
 
-		Bar: b.bar(p.BarText, p.Text), BarActive: b.on(p.Accent, p.Bar).Bold(true),
-		BarMuted: b.bar(p.BarMuted, p.Muted), BarKey: b.bar(p.Accent, p.Accent).Bold(true),
-		BarChip:    b.on(p.Bar, p.Accent).Bold(true),
-		BarSuccess: b.bar(p.Success, p.Success), BarWarning: b.bar(p.Warning, p.Warning), BarDanger: b.bar(p.Danger, p.Danger).Bold(b.plain),
+		Bar: b.barStyle(p.BarText, p.Text), BarActive: b.onBackground(p.Accent, p.Bar).Bold(true),
+		BarMuted: b.barStyle(p.BarMuted, p.Muted), BarKey: b.barStyle(p.Accent, p.Accent).Bold(true),
+		BarChip:    b.onBackground(p.Bar, p.Accent).Bold(true),
+		BarSuccess: b.barStyle(p.Success, p.Success), BarWarning: b.barStyle(p.Warning, p.Warning), BarDanger: b.barStyle(p.Danger, p.Danger).Bold(b.plain),
 
-		Dimmed: b.dimmed(),
+		Dimmed: b.dimStyle(),
 
-		HelpKey: b.fg(p.Accent).Bold(true), HelpText: b.fg(p.Text),
-		Heading: b.fg(p.Text).Bold(true).Underline(true),
+		HelpKey: b.foreground(p.Accent).Bold(true), HelpText: b.foreground(p.Text),
+		Heading: b.foreground(p.Text).Bold(true).Underline(true),
 	}
 	return s
 }
 
-type builder struct {
+type styleBuilder struct {
 	palette Palette
-	plain   bool // grounds are told by reverse video
+	plain   bool // use reverse video instead of backgrounds
 }
 
-func (b builder) fg(c color.Color) lipgloss.Style {
+func (b styleBuilder) foreground(c color.Color) lipgloss.Style {
+	// The terminal's default colour cannot be blended, only drawn faint.
 	if _, dim := c.(dimColor); dim {
 		return lipgloss.NewStyle().Faint(true)
 	}
 	return lipgloss.NewStyle().Foreground(c)
 }
 
-// dimmed is between borders and what is only there; the 16 colours of a terminal have
-// nothing there that could be relied on.
-func (b builder) dimmed() lipgloss.Style {
+// dimStyle returns a colour between borders and faint text. The 16 colours of a terminal have no
+// reliable colour in between.
+func (b styleBuilder) dimStyle() lipgloss.Style {
 	if b.plain {
 		return lipgloss.NewStyle().Faint(true)
 	}
-	return b.fg(lipgloss.Blend1D(3, b.palette.Border, b.palette.Faint)[1])
+	// The middle one of three steps is halfway between the two colours.
+	return b.foreground(lipgloss.Blend1D(3, b.palette.Border, b.palette.Faint)[1])
 }
 
-// bar is text on the bars' ground or, where that has none, text of the plain colour.
-func (b builder) bar(fg, plain color.Color) lipgloss.Style {
+// barStyle returns the style of text on a bar or, if bars have no background, of text in the colour
+// plain.
+func (b styleBuilder) barStyle(fg, plain color.Color) lipgloss.Style {
 	if b.plain {
-		return b.fg(plain)
+		return b.foreground(plain)
 	}
-	return b.on(fg, b.palette.Bar)
+	return b.onBackground(fg, b.palette.Bar)
 }
 
-func (b builder) on(fg, ground color.Color) lipgloss.Style {
+func (b styleBuilder) onBackground(fg, background color.Color) lipgloss.Style {
+	// Reverse video needs no colours.
 	if b.plain {
 		return lipgloss.NewStyle().Reverse(true)
 	}
-	return lipgloss.NewStyle().Foreground(fg).Background(ground)
+	return lipgloss.NewStyle().Foreground(fg).Background(background)
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// A Palette is colours by what they are for.
+// A Palette assigns colours to purposes.
 type Palette struct {
-	Text        color.Color // what is read
-	Muted       color.Color // what is read second: paths, ages, hints
-	Faint       color.Color // what is only there: rules, placeholders
-	Accent      color.Color // where the person is: active view, keys, matches
+	Text        color.Color // main text
+	Muted       color.Color // secondary text: paths, ages, hints
+	Faint       color.Color // least important: rules, placeholders
+	Accent      color.Color // focus: active view, keys, matches
 	Border      color.Color
 	BorderFocus color.Color
 	Success     color.Color
@@ -22,51 +22,51 @@ type Palette struct {
 	Danger      color.Color
 	Info        color.Color
 
-	Selection     color.Color // ground of the selected row
+	Selection     color.Color // background of the selected row
 	SelectionText color.Color
-	Bar           color.Color // ground of the top and status bars
+	Bar           color.Color // background of the top and status bars
 	BarText       color.Color
 	BarMuted      color.Color
 }
 
 // A Theme is a palette with a name.
 type Theme struct {
-	Name    string
-	Dark    bool
-	Own     bool        // it uses the terminal's own 16 colours and nothing else
-	Ground  color.Color // the background it is made for
-	Palette Palette
-	Basic   Palette         // for terminals of 16 colours
-	Greys   Greys           // grounds and borders on terminals of 256 colours
-	ANSI    [16]color.Color // the 16 colours of a terminal, for pictures of it
+	Name       string
+	Dark       bool
+	Own        bool        // uses only the terminal's own 16 colours
+	Background color.Color // background the theme is designed for
+	Palette    Palette
+	Basic      Palette         // for terminals with 16 colours
+	Greys      Greys           // backgrounds and borders for terminals with 256 colours
+	ANSI       [16]color.Color // the 16 colours of a terminal, for images of it
 }
 
-// named lists the themes in the order in which they are offered.
-func named() []func() Theme {
+// allThemes lists the themes in the order offered to the user.
+func allThemes() []func() Theme {
 	return []func() Theme{
 		Dark, Light, catppuccinMocha, catppuccinLatte, gruvboxDark, gruvboxLight,
 		tokyoNight, nord, dracula, solarizedDark, solarizedLight,
 	}
 }
 
-// terminalName is the theme of the terminal's own colours.
+// terminalName is the name of the theme with the terminal's own colours.
 const terminalName = "terminal"
 
-// Names lists the themes by name.
+// Names returns the names of all themes.
 func Names() []string {
 	var names []string
-	for _, theme := range named() {
+	for _, theme := range allThemes() {
 		names = append(names, theme().Name)
 	}
 	return append(names, terminalName)
 }
 
-// ByName finds a theme, for a terminal whose background is dark or light.
+// ByName returns the theme with a name, for a dark or a light background.
 func ByName(name string, dark bool) (Theme, error) {
 	if name == terminalName {
-		return terminal(dark), nil
+		return terminalTheme(dark), nil
 	}
-	for _, theme := range named() {
+	for _, theme := range allThemes() {
 		if t := theme(); t.Name == name {
 			return t, nil
 		}
@@ -74,7 +74,7 @@ func ByName(name string, dark bool) (Theme, error) {
 	return Theme{}, fmt.Errorf("unknown theme %q; must be one of %s", name, strings.Join(Names(), ", "))
 }
 
-// ForBackground is the theme for a terminal whose background is dark or light.
+// ForBackground returns the theme for a dark or a light background.
 func ForBackground(dark bool) Theme {
 	if dark {
 		return Dark()
@@ -82,30 +82,30 @@ func ForBackground(dark bool) Theme {
 	return Light()
 }
 
-// Greys are the palette's quietest colours out of the 256 of a terminal: the
-// nearest ones to tinted greys there are saturated.
-type Greys struct{ Ground, Bar, Selection, Border color.Color }
+// Greys are the quietest colours of a palette for terminals with 256 colours: the colours there
+// nearest to tinted greys are too saturated.
+type Greys struct{ Background, Bar, Selection, Border color.Color }
 
-// On is the theme on a terminal whose own background is dark or light: of its 16
-// colours, only those suit that can be read there.
+// On returns the theme for a terminal with a dark or light background of its own. Of the 16 basic
+// colours, only some are legible there.
 func (t Theme) On(dark bool) Theme {
 	t.Basic = ForBackground(dark).Basic
 	return t
 }
 
-// Back is the background to paint on a terminal of this profile; nil if the theme has
-// none or the terminal could not show it.
-func (t Theme) Back(p colorprofile.Profile) color.Color {
+// BackgroundFor returns the background to paint with a colour profile; nil if the theme has none or the
+// terminal cannot show it.
+func (t Theme) BackgroundFor(p colorprofile.Profile) color.Color {
 	switch {
-	case t.Ground == nil || p <= colorprofile.ANSI:
+	case t.Background == nil || p <= colorprofile.ANSI:
 		return nil
 	case p == colorprofile.ANSI256:
-		return t.Greys.Ground
+		return t.Greys.Background
 	}
-	return t.Ground
+	return t.Background
 }
 
-// palette picks the colours that a terminal of this profile can tell apart.
+// palette returns the palette for a colour profile.
 func (t Theme) palette(p colorprofile.Profile) Palette {
 	palette := t.Palette
 	switch {
@@ -117,7 +117,7 @@ func (t Theme) palette(p colorprofile.Profile) Palette {
 	return palette
 }
 
-// Dark is calm on black and on the dark greys that terminals use.
+// Dark returns the default theme for black and dark grey backgrounds.
 func Dark() Theme {
 	c := lipgloss.Color
 	return newTheme("dark", true, c("#16181d"), Palette{
@@ -130,7 +130,7 @@ func Dark() Theme {
 		"#6b7280", "#ffa198", "#b5e8b8", "#ffe08a", "#a6d8ff", "#e8c8ff", "#b6e6ef", "#ffffff")
 }
 
-// Light is calm on white and on paper.
+// Light returns the default theme for white and light backgrounds.
 func Light() Theme {
 	c := lipgloss.Color
 	return newTheme("light", false, c("#ffffff"), Palette{
@@ -143,9 +143,9 @@ func Light() Theme {
 		"#5c6472", "#d1372e", "#2a8540", "#976300", "#2673c4", "#9a4bc0", "#167c92", "#ffffff")
 }
 
-// newTheme is a theme with the 16 colours of a terminal in ansi.
-func newTheme(name string, dark bool, ground color.Color, palette Palette, ansi ...string) Theme {
-	t := Theme{Name: name, Dark: dark, Ground: ground, Palette: palette, Greys: lightGreys(), Basic: lightBasic()}
+// newTheme returns a theme; ansi are the 16 colours of a terminal.
+func newTheme(name string, dark bool, background color.Color, palette Palette, ansi ...string) Theme {
+	t := Theme{Name: name, Dark: dark, Background: background, Palette: palette, Greys: lightGreys(), Basic: lightBasic()}
 	if dark {
 		t.Greys, t.Basic = darkGreys(), darkBasic()
 	}
@@ -155,19 +155,19 @@ func newTheme(name string, dark bool, ground color.Color, palette Palette, ansi 
 	return t
 }
 
-// terminal uses the colours that the person has given their terminal.
-func terminal(dark bool) Theme {
+// terminalTheme returns the theme with the colours configured in the user's terminal.
+func terminalTheme(dark bool) Theme {
 	t := ForBackground(dark)
-	t.Name, t.Own, t.Ground = terminalName, true, nil
+	t.Name, t.Own, t.Background = terminalName, true, nil
 	return t
 }
 
 // Neutral returns the theme for a terminal with an unknown background: the terminal's own text
-// colour, dimmed for muted text, and the 16-colour entries legible on dark and light.
+// colour, dimmed for muted text, and those of the 16 colours that are legible on dark and light.
 func Neutral() Theme {
-	t := terminal(true)
+	t := terminalTheme(true)
 	own := lipgloss.NoColor{}
-	t.Basic = basic(own, dimColor{}, dimColor{}, own, lipgloss.Green, lipgloss.Magenta, lipgloss.Red)
+	t.Basic = basicPalette(own, dimColor{}, dimColor{}, own, lipgloss.Green, lipgloss.Magenta, lipgloss.Red)
 	return t
 }
 
@@ -176,27 +176,27 @@ type dimColor struct{ lipgloss.NoColor }
 
 func darkGreys() Greys {
 	c := lipgloss.Color
-	return Greys{Ground: c("233"), Bar: c("235"), Selection: c("238"), Border: c("240")}
+	return Greys{Background: c("233"), Bar: c("235"), Selection: c("238"), Border: c("240")}
 }
 
 func lightGreys() Greys {
 	c := lipgloss.Color
-	return Greys{Ground: c("231"), Bar: c("254"), Selection: c("252"), Border: c("249")}
+	return Greys{Background: c("231"), Bar: c("254"), Selection: c("252"), Border: c("249")}
 }
 
 func darkBasic() Palette {
-	return basic(lipgloss.BrightWhite, lipgloss.White, lipgloss.White, lipgloss.BrightCyan, lipgloss.BrightGreen,
+	return basicPalette(lipgloss.BrightWhite, lipgloss.White, lipgloss.White, lipgloss.BrightCyan, lipgloss.BrightGreen,
 		lipgloss.BrightYellow, lipgloss.BrightRed)
 }
 
 func lightBasic() Palette {
-	return basic(lipgloss.Black, lipgloss.Black, lipgloss.Black, lipgloss.Blue, lipgloss.Green,
+	return basicPalette(lipgloss.Black, lipgloss.Black, lipgloss.Black, lipgloss.Blue, lipgloss.Green,
 		lipgloss.Magenta, lipgloss.Red)
 }
 
-// basic is a palette of the terminal's own 16 colours. The bars and the
-// selection are told by reverse video there.
-func basic(text, muted, faint, accent, success, warning, danger color.Color) Palette {
+// basicPalette returns a palette of the terminal's own 16 colours. Bars and the selection have no
+// colours, as they use reverse video.
+func basicPalette(text, muted, faint, accent, success, warning, danger color.Color) Palette {
 	return Palette{
 		Text: text, Muted: muted, Faint: faint, Accent: accent,
 		Border: faint, BorderFocus: accent,

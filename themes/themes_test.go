@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// luminance is WCAG 2's relative luminance.
+// luminance returns the relative luminance of WCAG 2.
 func luminance(c color.Color) float64 {
 	r, g, b, _ := c.RGBA()
 	channel := func(v uint32) float64 {
@@ -29,7 +29,7 @@ func contrast(a, b color.Color) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-func TestTextStandsOutFromItsGround(t *testing.T) {
+func TestColoursHaveEnoughContrast(t *testing.T) {
 	grounds := map[bool][]string{
 		true:  {"#000000", "#16181d", "#1e1e2e", "#282c34"},
 		false: {"#ffffff", "#fdf6e3", "#eff1f5"},
@@ -41,14 +41,14 @@ func TestTextStandsOutFromItsGround(t *testing.T) {
 		}
 		if theme.Own {
 			continue // its colours are the person's
-		}
+		} // the colours are the user's
 		p := theme.Palette
 		texts := map[string]color.Color{
 			"text": p.Text, "muted": p.Muted, "faint": p.Faint, "accent": p.Accent, "success": p.Success,
 			"warning": p.Warning, "danger": p.Danger, "info": p.Info,
 		}
-		made := []color.Color{theme.Ground}
-		if name == "dark" || name == "light" { // these have to do on others too
+		made := []color.Color{theme.Background}
+		if name == "dark" || name == "light" { // these must work on other backgrounds too
 			for _, hex := range grounds[theme.Dark] {
 				made = append(made, lipgloss.Color(hex))
 			}
@@ -81,7 +81,7 @@ func TestTextStandsOutFromItsGround(t *testing.T) {
 	}
 }
 
-func TestBackgroundPicksTheTheme(t *testing.T) {
+func TestBackgroundSelectsTheme(t *testing.T) {
 	if got := ForBackground(true); got.Name != "dark" || !got.Dark {
 		t.Errorf("a dark background gets %q", got.Name)
 	}
@@ -93,7 +93,7 @@ func TestBackgroundPicksTheTheme(t *testing.T) {
 	}
 }
 
-func TestStylesHoldNoUnsetColour(t *testing.T) {
+func TestThemesSetEveryColour(t *testing.T) {
 	for _, name := range Names() {
 		theme, _ := ByName(name, true)
 		v := reflect.ValueOf(theme.Palette)
@@ -110,11 +110,11 @@ func TestStylesHoldNoUnsetColour(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatStandsOutIsReversedWithoutGrounds(t *testing.T) {
+func TestReverseVideoMarksOnlyEmphasizedStyles(t *testing.T) {
 	for _, profile := range []colorprofile.Profile{colorprofile.ASCII, colorprofile.ANSI} {
 		s := Dark().Styles(profile)
 		if !s.Selection.GetReverse() || !s.BarActive.GetReverse() || !s.BarChip.GetReverse() {
-			t.Errorf("%s: selection, view and chips are not told by reverse video", profile)
+			t.Errorf("%s: selection, view or chips are not in reverse video", profile)
 		}
 		for _, bar := range []lipgloss.Style{s.Bar, s.BarMuted, s.BarKey, s.BarSuccess, s.BarWarning, s.BarDanger} {
 			if bar.GetReverse() {
@@ -122,7 +122,7 @@ func TestOnlyWhatStandsOutIsReversedWithoutGrounds(t *testing.T) {
 			}
 		}
 	}
-	if s := terminal(true).Styles(colorprofile.TrueColor); !s.Selection.GetReverse() {
+	if s := terminalTheme(true).Styles(colorprofile.TrueColor); !s.Selection.GetReverse() {
 		t.Error("the terminal's own colours have no ground for a selection")
 	}
 	if s := Dark().Styles(colorprofile.TrueColor); s.Selection.GetReverse() {
@@ -130,7 +130,7 @@ func TestOnlyWhatStandsOutIsReversedWithoutGrounds(t *testing.T) {
 	}
 }
 
-func TestEveryStateHasItsOwnGlyphOfOneCell(t *testing.T) {
+func TestEveryStateHasUniqueGlyphOfOneCell(t *testing.T) {
 	for _, g := range []Glyphs{UnicodeGlyphs(), ASCIIGlyphs()} {
 		seen := map[string]string{}
 		for _, state := range []string{"waiting", "starting", "running", "backoff", "stopping", "stopped", "exited", "failed", "?"} {
@@ -153,7 +153,7 @@ func TestEveryStateHasItsOwnGlyphOfOneCell(t *testing.T) {
 	}
 }
 
-// allOf are all signs.
+// allOf returns all glyphs.
 func allOf(g Glyphs) []string {
 	all := g.Levels[:]
 	v := reflect.ValueOf(g)
@@ -165,7 +165,7 @@ func allOf(g Glyphs) []string {
 	return all
 }
 
-func TestLocaleDecidesTheGlyphs(t *testing.T) {
+func TestUTF8FollowsLocale(t *testing.T) {
 	cases := []struct {
 		environ []string
 		want    bool
@@ -185,11 +185,11 @@ func TestLocaleDecidesTheGlyphs(t *testing.T) {
 	}
 }
 
-func TestGroundsAreGreyOn256Colours(t *testing.T) {
+func TestBackgroundsAreGreyWith256Colours(t *testing.T) {
 	for _, name := range Names() {
 		theme, _ := ByName(name, true)
 		if theme.Own {
-			continue // reverse video takes the place of grounds
+			continue // backgrounds are replaced by reverse video
 		}
 		p := theme.palette(colorprofile.ANSI256)
 		for _, c := range []color.Color{p.Bar, p.Selection, p.Border} {

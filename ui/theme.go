@@ -68,7 +68,7 @@ func (t *themeState) rebuildLook() {
 // if the user wants it, or if the theme would be unreadable on the terminal's own.
 func (t *themeState) backgroundFor(theme themes.Theme) *screen.Ground {
 	wanted := t.m.o.Background || t.reported && theme.Dark != t.dark
-	back := theme.Back(t.profile)
+	back := theme.BackgroundFor(t.profile)
 	if !wanted || back == nil {
 		return nil
 	}

@@ -99,7 +99,7 @@ func TestThemePaintsBackgroundIfWantedOrUnreadable(t *testing.T) {
 		t.Error("a background is painted before the terminal has told its own")
 	}
 	d.update(tea.BackgroundColorMsg{Color: color.Black})
-	if ground() != light.Ground {
+	if ground() != light.Background {
 		t.Errorf("a light theme on a dark terminal is on %v", ground())
 	}
 	d.update(tea.BackgroundColorMsg{Color: color.White})
@@ -107,7 +107,7 @@ func TestThemePaintsBackgroundIfWantedOrUnreadable(t *testing.T) {
 		t.Error("a light theme is painted on a light terminal")
 	}
 	d.update(settingsMsg{Theme: "light", Background: true})
-	if ground() != light.Ground {
+	if ground() != light.Background {
 		t.Errorf("background = true paints %v", ground())
 	}
 	d.update(settingsMsg{Theme: "terminal", Background: true})
