@@ -28,7 +28,7 @@ import (
 	"tandem/ui/cli/settings"
 )
 
-// runClient runs every role that has a user at the other end.
+// runClient runs the roles with a user: the dashboard, the commands and the agents' server.
 func runClient(args []string, version string) int {
 	return cli.Main(context.Background(), cli.Options{
 		Version: version,
@@ -38,7 +38,7 @@ func runClient(args []string, version string) int {
 		Reach: func(ctx context.Context) (*client.Client, error) {
 			return client.Connect(ctx, client.Options{Version: version, Name: "cli"})
 		},
-		Alive: somethingLives,
+		Alive: hasLiveProcesses,
 		Lost:  lostKeepers,
 		Dashboard: func(ctx context.Context, o cli.DashboardOptions) error {
 			return runDashboard(ctx, version, o)
@@ -66,24 +66,24 @@ func runClient(args []string, version string) int {
 		},
 		Attach: func() (noClipboard bool, predict, pictures string) {
 			conf, err := config.Load()
-			return err != nil || conf.NoClipboard(), conf.Attach.Predict, conf.Pictures // which it says may be what is mistaken
+			return err != nil || conf.NoClipboard(), conf.Attach.Predict, conf.Pictures // a file with mistakes may be wrong about this
 		},
 		Quiet: func(at time.Time) bool {
 			conf, _ := config.Load()
-			return attention(conf).Quiet.Have(at)
+			return attentionSettings(conf).Quiet.Have(at)
 		},
 		Theme: func(dark bool) string {
 			conf, _ := config.Load()
 			return dashboardSettings(conf).ThemeFor(dark)
 		},
 		Sandbox: sandboxHere,
-		Config:  configVerbs(),
+		Config:  configFiles(),
 	}, args)
 }
 
-// somethingLives reports whether a process of the data directory is alive,
-// whether or not an engine keeps it. What cannot be read counts as alive.
-func somethingLives() bool {
+// hasLiveProcesses reports whether a process of the data directory is alive, with or without an
+// engine. Unreadable records count as alive.
+func hasLiveProcesses() bool {
 	dir, err := api.DataDir()
 	if err != nil {
 		return false
@@ -97,6 +97,7 @@ func somethingLives() bool {
 	}
 	records, problems := data.Load()
 	return len(problems) > 0 || slices.ContainsFunc(records, func(r store.Record) bool {
+		// Without an identity the program is not running yet, but may be about to.
 		if r.Identity == nil {
 			return r.State == string(api.StateStarting) || r.State == string(api.StateWaiting)
 		}
@@ -104,8 +105,8 @@ func somethingLives() bool {
 	})
 }
 
-// lostKeepers returns the keepers whose data directory was deleted. A failed
-// search returns none: the doctor then reports everything else.
+// lostKeepers returns the keepers whose data directory was deleted. If the search fails it returns
+// none, so that the doctor can report everything else.
 func lostKeepers() []doctor.LostKeeper {
 	dir, err := api.DataDir()
 	if err != nil {
@@ -126,7 +127,7 @@ func lostKeepers() []doctor.LostKeeper {
 	return lost
 }
 
-// profileNames returns the tool sets that agents can be offered.
+// profileNames returns the names of the tool sets for agents.
 func profileNames() []string {
 	var names []string
 	for _, p := range mcp.Profiles() {
@@ -135,8 +136,8 @@ func profileNames() []string {
 	return names
 }
 
-// configVerbs returns the configuration as `tandem config` sees it.
-func configVerbs() settings.Files {
+// configFiles returns the functions used by `tandem config`.
+func configFiles() settings.Files {
 	return settings.Files{
 		Path:    config.Path,
 		Default: config.Default,
@@ -150,7 +151,7 @@ func configVerbs() settings.Files {
 		},
 		Policy:      config.PolicyPath(),
 		CheckPolicy: checkPolicy,
-		DoubtPolicy: func(text []byte) error {
+		WarnPolicy: func(text []byte) error {
 			if err := policy.CheckLists(text); err != nil {
 				return err
 			}
@@ -160,12 +161,12 @@ func configVerbs() settings.Files {
 			here := sandboxHere()
 			return here.Profile, here.Fault
 		},
-		CheckProfile: func(path string) error { return enforceable(config.Agents{Sandbox: path}) },
+		CheckProfile: func(path string) error { return checkEnforceable(config.Agents{Sandbox: path}) },
 		WorkProfile:  workProfile,
 	}
 }
 
-// checkPolicy returns the first mistake in policy.toml, or why it is not what applies.
+// checkPolicy returns the first mistake in policy.toml, or why it is not in effect.
 func checkPolicy(text []byte) error {
 	if err := policy.CheckTools(text, mcp.PolicyNames()); err != nil {
 		return err
@@ -178,7 +179,7 @@ func checkPolicy(text []byte) error {
 	return err
 }
 
-// dataDirOrNone is the data folder; "" if it is not known, which the doctor reports.
+// dataDirOrNone returns the data directory; "" if it is unknown, a fault reported by the doctor.
 func dataDirOrNone() string {
 	dir, err := api.DataDir()
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"tandem/ui/cli"
 )
 
-// runDashboard shows the dashboard. With a mistake in the configuration it
-// still opens, shows the mistake, and applies the file once it is corrected.
+// runDashboard shows the dashboard. A mistake in the configuration does not keep it from opening;
+// it is shown, and the file is applied once it is corrected.
 func runDashboard(ctx context.Context, version string, begin cli.DashboardOptions) error {
 	var file config.File
 	conf, err := file.Load()
@@ -33,7 +33,8 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 	}
 	showTips, hideTips := config.Tips(conf, dataDir)
 	var terminal *os.File
-	if begin.Left != nil { // standard output is for the answer
+	// Standard output is reserved for the answer.
+	if begin.Left != nil {
 		if terminal, err = os.OpenFile("/dev/tty", os.O_RDWR, 0); err != nil {
 			return fmt.Errorf("open the dashboard: %w", err)
 		}
@@ -71,12 +72,13 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 	})
 }
 
-// ownCommand returns the command line that runs this program again from here.
+// ownCommand returns the command line to run this program again.
 func ownCommand() string {
 	own, err := os.Executable()
 	if err != nil {
 		return ""
 	}
+	// `go run` deletes the program it built.
 	if strings.Contains(own, "/go-build") { // it is deleted with the `go run` that built it
 		return "go run ."
 	}
@@ -93,7 +95,7 @@ func withHome(command string, args []string) string {
 		return command
 	}
 	quoted, err := syntax.Quote(dir, syntax.LangPOSIX)
-	if err != nil { // no shell can be told of it
+	if err != nil { // cannot be quoted in any shell
 		return command
 	}
 	return cmp.Or(command, "tandem") + " --home " + quoted
@@ -105,10 +107,9 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// dashboardSettings returns the part of the configuration that the dashboard
-// uses.
+// dashboardSettings returns the settings for the dashboard.
 func dashboardSettings(c config.Config) ui.Settings {
-	bindings, _ := c.Bindings() // they were checked
+	bindings, _ := c.Bindings() // already checked
 	return ui.Settings{
 		Bindings:     bindings,
 		PrefixChosen: c.Prefix != "" || len(c.Keys["prefix"]) > 0,
@@ -120,11 +121,11 @@ func dashboardSettings(c config.Config) ui.Settings {
 		Predict:     c.Attach.Predict,
 		FileIcons:   c.Icons != nil && *c.Icons,
 		OpenWith:    c.OpenWith,
-		Attention:   attention(c),
+		Attention:   attentionSettings(c),
 	}
 }
 
-func attention(c config.Config) ui.Attention {
+func attentionSettings(c config.Config) ui.Attention {
 	long, quiet := c.Attention.Times()
 	return ui.Attention{NoNotify: c.Attention.Notify != nil && !*c.Attention.Notify, LongCommand: long, Quiet: ui.Hours(quiet)}
 }

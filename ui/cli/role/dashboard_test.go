@@ -2,7 +2,7 @@ package role
 
 import "testing"
 
-func TestCommandThatReopensTheDashboardKeepsHome(t *testing.T) {
+func TestReopenCommandKeepsHome(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want string

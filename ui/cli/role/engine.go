@@ -14,8 +14,8 @@ import (
 	"tandem/persist/config"
 )
 
-// runEngine serves the data directory. A mistake in the configuration must not
-// cost a session, so it is reported and the defaults are used.
+// runEngine serves the data directory. A mistake in the configuration must not cost a session, so
+// it is reported and the defaults are used.
 func runEngine(ctx context.Context, dataDir, version string) error {
 	var file config.File
 	conf, err := file.Load()
@@ -30,7 +30,7 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		Settings: engineSettings(conf),
 		Policy:   config.PolicyPath(), Agents: config.AgentRules(),
 		Sandbox:      func() (*api.Sandbox, error) { return ownSandbox(dataDir) },
-		ReadMachines: machines.read,
+		ReadMachines: machines.readMachines,
 		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
 			file.Follow(ctx, func(c config.Config, err error) {
 				if err != nil {
@@ -44,13 +44,13 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 	})
 }
 
-// A machineReader reads the machines of config.toml when it has changed. It is for one
-// goroutine at a time.
+// A machineReader reads the machines in config.toml after a change. It is not safe for concurrent
+// use.
 type machineReader struct {
 	file config.File
 }
 
-func (r *machineReader) read() ([]transport.Machine, bool, error) {
+func (r *machineReader) readMachines() ([]transport.Machine, bool, error) {
 	c, changed, err := r.file.Changed()
 	if err != nil {
 		return nil, false, config.Brief(err)
@@ -58,9 +58,9 @@ func (r *machineReader) read() ([]transport.Machine, bool, error) {
 	return machinesOf(c), changed, nil
 }
 
-// engineSettings returns the part of the configuration that the engine uses.
+// engineSettings returns the settings for the engine.
 func engineSettings(c config.Config) engine.Settings {
-	reapAfter, _ := c.Agents.Reap() // it was checked
+	reapAfter, _ := c.Agents.Reap() // already checked
 	return engine.Settings{
 		Shell: c.Shell, Emulator: c.Emulator, Scrollback: c.Scrollback,
 		LogLimit: c.LogLimit, ProcessLogLimit: c.ProcessLogLimit,

@@ -1,7 +1,6 @@
-// Package role chooses which role of Tandem a process plays and wires it: one of
-// the clients (dashboard, commands, agents' server), the engine, the keeper or
-// the launch stage. Beside main, it is the only package that may import both ui
-// and engine. See ARCHITECTURE.md.
+// Package role selects the role of a process from its arguments and wires it: a client (dashboard,
+// commands, agents' server), the engine, the keeper, or the launch stage. Besides main, it is the
+// only package that may import both ui and engine. See ARCHITECTURE.md.
 package role
 
 import (
@@ -22,8 +21,8 @@ import (
 	"tandem/ui/cli"
 )
 
-// Run plays the role that argv (a program's name and arguments) asks for and
-// returns the exit status. version is the running program's.
+// Run runs the role selected by argv (a program's name and arguments) and returns the exit status.
+// version is the running program's.
 func Run(argv []string, version string) int {
 	args, err := cli.UseHome(cli.Arguments(argv))
 	if err != nil {
@@ -32,9 +31,9 @@ func Run(argv []string, version string) int {
 	}
 	switch {
 	case len(args) == 1 && args[0] == "keeper":
-		return background(args[0], runKeeper)
+		return runBackground(args[0], runKeeper)
 	case len(args) == 1 && args[0] == "engine":
-		return background(args[0], func(ctx context.Context, dataDir string) error {
+		return runBackground(args[0], func(ctx context.Context, dataDir string) error {
 			return runEngine(ctx, dataDir, version)
 		})
 	case len(args) > 0 && args[0] == "launch":
@@ -43,8 +42,8 @@ func Run(argv []string, version string) int {
 	return runClient(args, version)
 }
 
-// runLaunch becomes a confined program. It returns only if that could not be
-// started, with the exit status that shells, env(1) and timeout(1) use then.
+// runLaunch replaces this process with a confined program. It returns only if that fails, with the
+// exit status used by shells, env(1) and timeout(1).
 func runLaunch(args []string) int {
 	err := sandbox.Launch(args)
 	fmt.Fprintf(os.Stderr, "tandem: %v\n", err)
@@ -54,8 +53,8 @@ func runLaunch(args []string) int {
 	return 126
 }
 
-// background runs a role without a terminal until SIGTERM.
-func background(role string, run func(ctx context.Context, dataDir string) error) int {
+// runBackground runs a role without a terminal until SIGTERM.
+func runBackground(role string, run func(ctx context.Context, dataDir string) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	dataDir, err := api.DataDir()
@@ -69,8 +68,8 @@ func background(role string, run func(ctx context.Context, dataDir string) error
 	return 0
 }
 
-// runKeeper holds terminals and children. Its standard output is a pipe on
-// which the client that started it waits for one line.
+// runKeeper runs the keeper of terminals and children. Its standard output is a pipe on which the
+// client that started it waits for one line.
 func runKeeper(ctx context.Context, dataDir string) error {
 	_, socket := api.Sockets(dataDir)
 	proctree.LeaveChildCgroup()

@@ -15,7 +15,7 @@ import (
 	"tandem/ui/cli/settings"
 )
 
-// sandboxHere describes for the doctor what confines agents on this machine.
+// sandboxHere describes the confinement of agents on this machine for the doctor.
 func sandboxHere() doctor.Sandbox {
 	here := doctor.Sandbox{}
 	for _, p := range sandbox.Promises() {
@@ -26,14 +26,14 @@ func sandboxHere() doctor.Sandbox {
 		here.Fault = errors.New(settings.Heading(err)) // the check of config.toml reports the rest
 		return here
 	}
-	here.Profile, here.Fault = conf.Agents.Sandbox, enforceable(conf.Agents)
+	here.Profile, here.Fault = conf.Agents.Sandbox, checkEnforceable(conf.Agents)
 	return here
 }
 
-// registries are the hosts that Go, npm and pip download packages from.
+// registries are the hosts from which Go, npm and pip download packages.
 var registries = []string{"proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org"}
 
-// workProfile returns a sandbox profile for agents that work in dir. They may write the
+// workProfile returns a sandbox profile for agents that work in dir. They may write to the
 // repository around it, the existing caches of Go, npm and pip, and the temporary folder.
 func workProfile(dir string) ([]byte, error) {
 	p := sandbox.Profile{Network: &sandbox.Network{AllowedDomains: registries, DeniedDomains: []string{}}}
@@ -47,13 +47,14 @@ func workProfile(dir string) ([]byte, error) {
 		return nil, err
 	}
 	writable := []string{
-		repository(dir), os.TempDir(),
+		repositoryRoot(dir), os.TempDir(),
 		cmp.Or(os.Getenv("GOCACHE"), filepath.Join(cache, "go-build")),
 		cmp.Or(os.Getenv("GOMODCACHE"), filepath.Join(cmp.Or(os.Getenv("GOPATH"), filepath.Join(home, "go")), "pkg", "mod")),
 		cmp.Or(os.Getenv("npm_config_cache"), filepath.Join(home, ".npm")),
 		cmp.Or(os.Getenv("PIP_CACHE_DIR"), filepath.Join(cache, "pip")),
 	}
 	for _, path := range writable {
+		// The sandbox rejects paths that do not exist.
 		if info, err := os.Stat(path); err == nil && info.IsDir() && filepath.IsAbs(path) {
 			p.Filesystem.AllowWrite = append(p.Filesystem.AllowWrite, path)
 		}
@@ -62,8 +63,8 @@ func workProfile(dir string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// repository returns the root of the Git repository around dir, or dir itself.
-func repository(dir string) string {
+// repositoryRoot returns the root of the Git repository around dir, or dir itself.
+func repositoryRoot(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
 			return at
@@ -74,8 +75,8 @@ func repository(dir string) string {
 	}
 }
 
-// enforceable returns why the agents' sandbox cannot be enforced here, or nil.
-func enforceable(c config.Agents) error {
+// checkEnforceable returns why the agents' sandbox cannot be enforced here, or nil.
+func checkEnforceable(c config.Agents) error {
 	s, err := access.ReadSandbox(c.Sandbox)
 	if err != nil || s == nil {
 		return err

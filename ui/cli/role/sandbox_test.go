@@ -12,7 +12,7 @@ import (
 	"tandem/ui/cli"
 )
 
-func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
+func TestReadSandboxRejectsInvalidProfiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agents.json")
 	for text, want := range map[string]string{
 		`{"filesystem": {"allowWrite": ["/srv"]}}`:        "",
@@ -34,14 +34,14 @@ func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheDoctorTellsOfASandboxThatCannotBeEnforced(t *testing.T) {
+func TestCheckEnforceableReportsMissingFolder(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TANDEM_DATA_DIR", filepath.Join(dir, "data"))
 	path := filepath.Join(dir, "agents.json")
 	if err := os.WriteFile(path, []byte(`{"filesystem": {"allowWrite": ["`+dir+`/none"]}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := enforceable(config.Agents{Sandbox: path}); err == nil || !strings.Contains(err.Error(), "create it first") {
+	if err := checkEnforceable(config.Agents{Sandbox: path}); err == nil || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("%v", err)
 	}
 }

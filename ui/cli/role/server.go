@@ -17,12 +17,12 @@ import (
 	"tandem/ui/cli"
 )
 
-// runServer serves agents until their input ends or a signal arrives. Standard
-// output carries the protocol alone; messages go to standard error.
+// runServer serves agents until their input ends or a signal arrives. Standard output carries only
+// the protocol; messages go to standard error.
 func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	// Writing to a client that has left is an error, and no reason to die of.
+	// Writing to a disconnected client must fail with an error, not kill the process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	dataDir, err := api.DataDir()
 	if err != nil {
@@ -38,7 +38,8 @@ func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
 	case err != nil:
 		return err
 	case o.HTTP == "":
-		runtime.GOMAXPROCS(1) // it passes on, one call at a time: what is woken to help costs more than it does
+		// It only relays one call at a time: waking other threads would cost more than they save.
+		runtime.GOMAXPROCS(1)
 		return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
 	}
 	return mcp.ServeHTTP(ctx, options, web)

@@ -1,5 +1,4 @@
-// Package settings is `tandem config`: the configuration shown, written and
-// checked, whatever it may say.
+// Package settings implements `tandem config`: showing, writing and checking the configuration.
 package settings
 
 import (
@@ -18,37 +17,36 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Files is how the command line knows the configuration and the person's rules
-// for agents.
+// Files provides access to the configuration and the user's rules for agents.
 type Files struct {
-	Path    func() (string, error)  // of config.toml
-	Default func() string           // a file with every default in comments
-	Check   func(text []byte) error // all mistakes, each with its line and a caret
-	// Effective is what holds with a file, as TOML and by key; null is a key
-	// without a value.
+	Path    func() (string, error)  // path of config.toml
+	Default func() string           // a file with every default as a comment
+	Check   func(text []byte) error // returns all mistakes, each with its line and a caret
+	// Effective returns the settings in effect with a file, as TOML and by key; null means no
+	// value.
 	Effective func(text []byte) (string, map[string]any, error)
 
 	Policy      string                  // path of policy.toml
-	CheckPolicy func(text []byte) error // the first mistake, with its line and a caret; of no file, with nil
-	DoubtPolicy func(text []byte) error // what may be a mistake; called if CheckPolicy finds none
+	CheckPolicy func(text []byte) error // returns the first mistake, with its line and a caret; nil text means no file
+	WarnPolicy  func(text []byte) error // returns a possible mistake; called if CheckPolicy finds none
 
 	// Sandbox returns the path of the agents' sandbox profile, "" for none, and why it cannot be
 	// enforced.
 	Sandbox func() (path string, err error)
-	// CheckProfile returns why the sandbox profile at a path cannot be enforced.
+	// CheckProfile returns why the sandbox profile at path cannot be enforced.
 	CheckProfile func(path string) error
-	// WorkProfile returns a sandbox profile for agents that work in a folder.
+	// WorkProfile returns a sandbox profile for agents working in dir.
 	WorkProfile func(dir string) ([]byte, error)
 }
 
-// Verbs are what can be done with them.
+// Verbs implements the subcommands of `tandem config`.
 type Verbs struct {
 	Files
 	Out   *output.Printer
 	Stdin io.Reader
 }
 
-// Command is the verb config.
+// Command returns the command config.
 func (a *Verbs) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
@@ -77,28 +75,28 @@ func configPathCommand(a *Verbs) *cobra.Command {
 	}
 }
 
-// showConfig prints what holds now.
+// showConfig prints the settings in effect.
 func (a *Verbs) showConfig() error {
 	path, text, err := a.readConfig("")
-	there := !errors.Is(err, fs.ErrNotExist)
-	if err != nil && there {
+	exists := !errors.Is(err, fs.ErrNotExist)
+	if err != nil && exists {
 		return err
 	}
 	toml, values, err := a.Effective(text)
 	if err != nil {
-		return mistaken(path, err)
+		return withPath(path, err)
 	}
 	note := ""
-	if !there {
+	if !exists {
 		note = " (does not exist yet; `tandem config init` creates it)"
 	}
-	answer := map[string]any{"path": path, "exists": there, "values": values}
+	answer := map[string]any{"path": path, "exists": exists, "values": values}
 	return a.Out.Answer(answer, func() string {
 		return a.Out.Painter()(output.Faint, "# "+output.Visible(path)+note) + "\n\n" + toml
 	})
 }
 
-// readConfig reads a configuration: that of the person, where file is "".
+// readConfig reads a configuration; "" is the user's, "-" standard input.
 func (a *Verbs) readConfig(file string) (path string, text []byte, err error) {
 	switch file {
 	case "":
@@ -117,8 +115,8 @@ func (a *Verbs) readConfig(file string) (path string, text []byte, err error) {
 	return path, text, nil
 }
 
-// mistaken is the error of a configuration with mistakes, nil for none.
-func mistaken(path string, err error) error {
+// withPath adds the path to the mistakes in a file; nil stays nil.
+func withPath(path string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -149,17 +147,17 @@ func configCheckCommand(a *Verbs) *cobra.Command {
 	}
 }
 
-// A configFile is one of the files that say how things are to be.
+// A configFile is config.toml or policy.toml, with its checks.
 type configFile struct {
-	name  string // the doctor's word for it
-	path  string
-	none  string // what holds without it
-	until string // what holds while there is a mistake in it
-	check func(text []byte) error
-	doubt func(text []byte) error // nil for none
+	name     string // name of the check in doctor
+	path     string
+	absent   string // what applies without the file
+	fallback string // what applies while it has a mistake
+	check    func(text []byte) error
+	warn     func(text []byte) error // may be nil
 }
 
-// configFiles are config.toml and, where it is known, policy.toml.
+// configFiles returns config.toml and, if known, policy.toml.
 func (a *Verbs) configFiles() ([]configFile, error) {
 	path, err := a.Path()
 	if err != nil {
@@ -168,52 +166,54 @@ func (a *Verbs) configFiles() ([]configFile, error) {
 	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", a.Check, nil}}
 	if a.CheckPolicy != nil && a.Policy != "" {
 		files = append(files, configFile{"policy", a.Policy, "agents may do anything you may",
-			"the last good policy applies, or you are asked about everything", a.CheckPolicy, a.DoubtPolicy})
+			"the last good policy applies, or you are asked about everything", a.CheckPolicy, a.WarnPolicy})
 	}
 	return files, nil
 }
 
-// checkConfig looks for mistakes in the configuration and in the person's rules
-// for agents.
+// checkConfig checks the configuration and the rules for agents.
 func (a *Verbs) checkConfig() error {
 	files, err := a.configFiles()
 	if err != nil {
 		return err
 	}
-	var says strings.Builder
-	var wrong []error
+	var report strings.Builder
+	var faults []error
 	for _, f := range files {
-		wrong = append(wrong, f.inspect(&says))
+		faults = append(faults, f.inspect(&report))
 	}
-	if a.Sandbox != nil && wrong[0] == nil {
+	// Sandbox reads the configuration, so it would only repeat the mistakes found there.
+	if a.Sandbox != nil && faults[0] == nil {
 		path, err := a.Sandbox()
-		wrong = append(wrong, err)
+		faults = append(faults, err)
 		if path != "" {
-			fmt.Fprintf(&says, "%s: no mistakes\n", output.Visible(path))
+			fmt.Fprintf(&report, "%s: no mistakes\n", output.Visible(path))
 		}
 	}
-	if err := errors.Join(wrong...); err != nil {
+	if err := errors.Join(faults...); err != nil {
 		return err
 	}
-	return a.Out.Answer(map[string]any{"path": files[0].path, "ok": true}, says.String)
+	return a.Out.Answer(map[string]any{"path": files[0].path, "ok": true}, report.String)
 }
 
-// inspect returns the mistakes in the file, and writes to says what it finds otherwise.
-func (f configFile) inspect(says *strings.Builder) error {
+// inspect returns the mistakes in the file and writes all other findings to report.
+func (f configFile) inspect(report *strings.Builder) error {
 	text, err := os.ReadFile(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fmt.Fprintf(says, "%s: does not exist; %s\n", output.Visible(f.path), f.none)
-		return mistaken(f.path, f.check(nil))
+		fmt.Fprintf(report, "%s: does not exist; %s\n", output.Visible(f.path), f.absent)
+		// Other checks can fail without the file: a missing policy, for example, may have been
+		// replaced by its last valid version.
+		return withPath(f.path, f.check(nil))
 	case err != nil:
 		return fmt.Errorf("read configuration: %w", err)
 	}
-	says.WriteString(f.verdict(text))
-	return errors.Join(mistaken(f.path, trust.File(f.path)), mistaken(f.path, f.check(text)))
+	report.WriteString(f.verdict(text))
+	return errors.Join(withPath(f.path, trust.File(f.path)), withPath(f.path, f.check(text)))
 }
 
-// checkFile looks for mistakes in a file: a sandbox profile or rules for agents by its name, else
-// a configuration.
+// checkFile checks one file: a sandbox profile or rules for agents, judged by its name, else a
+// configuration.
 func (a *Verbs) checkFile(file string) error {
 	if a.CheckProfile != nil && filepath.Ext(file) == ".json" {
 		return a.checkProfile(file)
@@ -224,10 +224,10 @@ func (a *Verbs) checkFile(file string) error {
 	}
 	f := configFile{path: path, check: a.Check}
 	if a.CheckPolicy != nil && filepath.Base(file) == filepath.Base(a.Policy) {
-		f.check, f.doubt = a.CheckPolicy, a.DoubtPolicy
+		f.check, f.warn = a.CheckPolicy, a.WarnPolicy
 	}
 	if err := f.check(text); err != nil {
-		return mistaken(path, err)
+		return withPath(path, err)
 	}
 	return a.Out.Answer(map[string]any{"path": path, "ok": true}, func() string { return f.verdict(text) })
 }
@@ -243,10 +243,10 @@ func (a *Verbs) checkProfile(file string) error {
 	return a.Out.Answer(map[string]any{"path": file, "ok": true}, func() string { return output.Visible(file) + ": no mistakes\n" })
 }
 
-// verdict is the line for a file without mistakes, or what may be one.
+// verdict returns the line for a file without definite mistakes.
 func (f configFile) verdict(text []byte) string {
-	if f.doubt != nil && f.doubt(text) != nil {
-		return fmt.Sprintf("%s: %v\n", output.Visible(f.path), f.doubt(text))
+	if f.warn != nil && f.warn(text) != nil {
+		return fmt.Sprintf("%s: %v\n", output.Visible(f.path), f.warn(text))
 	}
 	return output.Visible(f.path) + ": no mistakes\n"
 }
@@ -278,7 +278,7 @@ func (a *Verbs) writeConfig(force bool) error {
 	if err != nil {
 		return err
 	}
-	if err := create(path, []byte(a.Default()), force); err != nil {
+	if err := createFile(path, []byte(a.Default()), force); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	return a.Out.Answer(map[string]any{"path": path}, func() string { return "wrote " + output.Visible(path) + "\n" })
@@ -298,7 +298,7 @@ func (a *Verbs) writeProfile(force bool) error {
 		return fmt.Errorf("write sandbox profile: %w", err)
 	}
 	path := filepath.Join(filepath.Dir(config), "agents.json")
-	if err := create(path, text, force); err != nil {
+	if err := createFile(path, text, force); err != nil {
 		return fmt.Errorf("write sandbox profile: %w", err)
 	}
 	return a.Out.Answer(map[string]any{"path": path}, func() string {
@@ -306,8 +306,8 @@ func (a *Verbs) writeProfile(force bool) error {
 	})
 }
 
-// create writes a new file. With force, it first renames an existing one to path.old.
-func create(path string, text []byte, force bool) error {
+// createFile creates a file. With force, an existing one is renamed to path.old first.
+func createFile(path string, text []byte, force bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -316,6 +316,7 @@ func create(path string, text []byte, force bool) error {
 			return err
 		}
 	}
+	// O_EXCL, so that a file created meanwhile is not overwritten.
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s already exists; --force replaces it", output.Visible(path))
@@ -327,8 +328,7 @@ func create(path string, text []byte, force bool) error {
 	return errors.Join(err, f.Close())
 }
 
-// Examine looks for mistakes in the configuration and in the person's
-// rules for agents.
+// Examine checks the configuration and the rules for agents, for the doctor.
 func (a *Verbs) Examine() (findings []doctor.Finding) {
 	if a.Files.Path == nil {
 		return nil
@@ -353,20 +353,20 @@ func (f configFile) examine() doctor.Finding {
 		err = f.check(text)
 	}
 	if gone && err == nil {
-		return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: "none; " + f.none}
+		return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: "none; " + f.absent}
 	}
 	if err != nil {
-		return doctor.Finding{Check: f.name, Status: doctor.Fail, Detail: f.path + ": " + Heading(err), Fix: "run `tandem config check` to see it; until then " + f.until}
+		return doctor.Finding{Check: f.name, Status: doctor.Fail, Detail: f.path + ": " + Heading(err), Fix: "run `tandem config check` to see it; until then " + f.fallback}
 	}
-	if f.doubt != nil {
-		if err := f.doubt(text); err != nil {
+	if f.warn != nil {
+		if err := f.warn(text); err != nil {
 			return doctor.Finding{Check: f.name, Status: doctor.Warn, Detail: f.path + ": " + Heading(err), Fix: "correct the name, or ignore this if it is right"}
 		}
 	}
 	return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: f.path}
 }
 
-// Heading is the first line of an error.
+// Heading returns the first line of an error.
 func Heading(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line

@@ -1,4 +1,4 @@
-// Package shell is the prompt at which verbs are typed: it reads lines, splits
-// them into words and marks where their output begins and ends. The verbs
-// themselves are the caller's.
+// Package shell implements the interactive prompt for tandem commands: it reads lines, splits them
+// into words and marks the beginning and end of their output. The commands themselves are the
+// caller's.
 package shell

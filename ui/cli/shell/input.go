@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// interruptKey is what ctrl+c sends.
+// interruptKey is the character sent by ctrl+c.
 const interruptKey = 0x03
 
-// read asks for a line. It reads in a goroutine that ends with the line, since
-// nothing else interrupts a read of a terminal.
-func (s *Shell) read(ctx context.Context, interrupts <-chan os.Signal, input *bufio.Reader) (string, error) {
+// readInput prompts for a line. It reads in a goroutine that ends with the line, as a read from a
+// terminal cannot be interrupted.
+func (s *Shell) readInput(ctx context.Context, interrupts <-chan os.Signal, input *bufio.Reader) (string, error) {
 	interruptible := false
 	if f, ok := s.Stdin.(*os.File); ok {
 		var restore func()
@@ -32,8 +32,9 @@ func (s *Shell) read(ctx context.Context, interrupts <-chan os.Signal, input *bu
 		got <- typed{line, err}
 	}
 	go next()
+	// After an interrupt, prompt again on a new line.
 	for ask := s.Prompt; ; ask = "\n" + s.Prompt {
-		if err := s.Out.Print(s.marked(ask)); err != nil {
+		if err := s.Out.Print(s.markPrompt(ask)); err != nil {
 			return "", err
 		}
 		select {
@@ -49,26 +50,25 @@ func (s *Shell) read(ctx context.Context, interrupts <-chan os.Signal, input *bu
 	}
 }
 
-// interruptsAsText has a terminal hand ctrl+c over as the end of a line instead
-// of as a signal: a signal may overtake, or be overtaken by, what was typed
-// around it, and would then end the wrong verb. Other keys that are signals say
-// nothing at a prompt, as in every shell. It fails if fd is not a terminal.
+// interruptsAsText makes a terminal deliver ctrl+c as the end of a line instead of a signal: a
+// signal can overtake, or be overtaken by, the text typed around it, and would then interrupt the
+// wrong command. Other signal keys do nothing at a prompt, as in every shell. It returns false if
+// fd is not a terminal.
 func interruptsAsText(fd int) (restore func(), ok bool) {
-	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	old, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
 		return func() {}, false
 	}
-	now := *was
-	now.Cc[unix.VEOL] = interruptKey
-	now.Cc[unix.VINTR], now.Cc[unix.VQUIT], now.Cc[unix.VSUSP] = 0, 0, 0 // no key at all
-	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &now); err != nil {
+	changed := *old
+	changed.Cc[unix.VEOL] = interruptKey
+	changed.Cc[unix.VINTR], changed.Cc[unix.VQUIT], changed.Cc[unix.VSUSP] = 0, 0, 0 // disabled
+	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &changed); err != nil {
 		return func() {}, false
 	}
-	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, was) }, true
+	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, old) }, true
 }
 
-// readLine reads a line and what ends it: a newline or, where that ends lines
-// too, the interrupt key.
+// readLine reads a line including its end: a newline or, if interruptible, the interrupt key.
 func readLine(in io.ByteReader, interruptible bool) (string, error) {
 	var line strings.Builder
 	for {

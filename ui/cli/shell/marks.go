@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// nonceVariable hands the shell the word that its marks carry, when it runs in a
-// session.
+// nonceVariable passes the nonce for the shell's marks to a shell in a session.
 const nonceVariable = "TANDEM_SHELL_NONCE"
 
-// TakeNonce gives the word, and the environment without it: what the shell starts
-// is not to know it.
+// TakeNonce returns the nonce and the environment without it, because programs started by the shell
+// must not know it.
 func TakeNonce(environ []string) (nonce string, rest []string) {
 	rest = slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		value, ours := strings.CutPrefix(pair, nonceVariable+"=")
@@ -23,32 +22,32 @@ func TakeNonce(environ []string) (nonce string, rest []string) {
 	return nonce, rest
 }
 
-// marked is a prompt between the marks of its beginning and end (OSC 133).
-func (s *Shell) marked(prompt string) string {
+// markPrompt returns a prompt between the marks of its beginning and end (OSC 133).
+func (s *Shell) markPrompt(prompt string) string {
 	if s.Nonce == "" {
 		return prompt
 	}
 	return fmt.Sprintf("\x1b]133;A;aid=%s\a%s\x1b]133;B;aid=%[1]s\a", s.Nonce, prompt)
 }
 
-// begun tells what is run from here on (OSC 633;E and 133;C).
-func (s *Shell) begun(line string) string {
+// markStart returns the marks before the output of a line (OSC 633;E and 133;C).
+func (s *Shell) markStart(line string) string {
 	if s.Nonce == "" {
 		return ""
 	}
-	return fmt.Sprintf("\x1b]633;E;%s;%s\a\x1b]133;C;aid=%[2]s\a", escapedLine(line), s.Nonce)
+	return fmt.Sprintf("\x1b]633;E;%s;%s\a\x1b]133;C;aid=%[2]s\a", escapeLine(line), s.Nonce)
 }
 
-// ended tells with which status it has ended.
-func (s *Shell) ended(code int) string {
+// markEnd returns the mark after the output, with the exit status.
+func (s *Shell) markEnd(code int) string {
 	if s.Nonce == "" {
 		return ""
 	}
 	return fmt.Sprintf("\x1b]133;D;%d;aid=%s\a", code, s.Nonce)
 }
 
-// escapedLine writes a line in the way of OSC 633;E.
-func escapedLine(line string) string {
+// escapeLine escapes a line for OSC 633;E.
+func escapeLine(line string) string {
 	var b strings.Builder
 	for _, c := range []byte(line) {
 		if c < ' ' || c == ';' || c == '\\' || c == 0x7f {

@@ -16,31 +16,32 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// A Shell reads lines and runs each as a verb.
+// A Shell reads lines and runs each as a command.
 type Shell struct {
 	Out    *output.Printer
 	Stdin  io.Reader
 	Env    func(name string) string
-	Verb   func(ctx context.Context, stdin io.Reader, words []string) error // runs one
+	Verb   func(ctx context.Context, stdin io.Reader, words []string) error // runs a command
 	Prompt string
-	First  []string // run before anything is read
-	Nonce  string   // of its marks; "" outside a session
+	First  []string // lines to run first
+	Nonce  string   // for its marks; "" outside a session
 }
 
-// Loop runs lines until there are no more. An interrupt ends a verb, or the
-// line that is being typed, and not the shell.
+// Loop runs lines until the input ends. An interrupt stops a command or discards the current line,
+// but does not exit the shell.
 func (s *Shell) Loop(ctx context.Context) error {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	for _, line := range s.First {
-		if _, leave := s.run(ctx, interrupts, line); leave {
+		if _, leave := s.runLine(ctx, interrupts, line); leave {
 			return nil
 		}
 	}
 	input := bufio.NewReader(s.Stdin)
 	for {
-		line, err := s.read(ctx, interrupts, input)
+		line, err := s.readInput(ctx, interrupts, input)
+		// The last line may end without a newline, together with the input.
 		if line != "" {
 			leave, wrong := s.runMarked(ctx, interrupts, line)
 			if leave || wrong != nil {
@@ -49,40 +50,39 @@ func (s *Shell) Loop(ctx context.Context) error {
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return s.Out.Print(s.afterEnd())
+			return s.Out.Print(s.lastNewline())
 		case err != nil:
 			return fmt.Errorf("read a line: %w", err)
 		}
 	}
 }
 
-// afterEnd ends the prompt's line when the input has ended on a terminal.
-func (s *Shell) afterEnd() string {
+// lastNewline returns a newline to end the prompt's line if the input was a terminal.
+func (s *Shell) lastNewline() string {
 	if f, ok := s.Stdin.(*os.File); ok && term.IsTerminal(f.Fd()) {
 		return "\n"
 	}
 	return ""
 }
 
-// runMarked runs one line that was typed, and marks where its output begins and
-// ends.
+// runMarked runs a line typed by the user, between the marks of its output.
 func (s *Shell) runMarked(ctx context.Context, interrupts <-chan os.Signal, line string) (leave bool, err error) {
-	if err := s.Out.Print(s.begun(line)); err != nil {
+	if err := s.Out.Print(s.markStart(line)); err != nil {
 		return false, err
 	}
-	code, leave := s.run(ctx, interrupts, line)
-	return leave, s.Out.Print(s.ended(code))
+	code, leave := s.runLine(ctx, interrupts, line)
+	return leave, s.Out.Print(s.markEnd(code))
 }
 
-// run runs one line, and tells the exit status that it would have as a command;
-// leave tells that it was the last one.
-func (s *Shell) run(ctx context.Context, interrupts <-chan os.Signal, line string) (code int, leave bool) {
-	typed, err := words(line, s.Env)
+// runLine runs a line and returns its exit status; leave is true for exit and quit.
+func (s *Shell) runLine(ctx context.Context, interrupts <-chan os.Signal, line string) (code int, leave bool) {
+	typed, err := splitWords(line, s.Env)
 	if err != nil {
-		err = unreadable(err)
+		err = syntaxError(err)
 		s.Out.Error(err)
 		return output.ExitStatus(err), false
 	}
+	// A full command line works too.
 	if len(typed) > 0 && typed[0] == "tandem" {
 		typed = typed[1:]
 	}
@@ -93,7 +93,7 @@ func (s *Shell) run(ctx context.Context, interrupts <-chan os.Signal, line strin
 	case "exit", "quit":
 		return 0, true
 	case "cd", "pwd":
-		err = s.folder(typed)
+		err = s.changeFolder(typed)
 	case "shell":
 		err = output.UsageError("this is the shell already", "help lists the commands")
 	default:
@@ -105,8 +105,8 @@ func (s *Shell) run(ctx context.Context, interrupts <-chan os.Signal, line strin
 	return output.ExitStatus(err), false
 }
 
-// unreadable says what is wrong with a line.
-func unreadable(err error) error {
+// syntaxError explains a line that cannot be parsed.
+func syntaxError(err error) error {
 	text := err.Error()
 	var wrong syntax.ParseError
 	if errors.As(err, &wrong) {
@@ -115,13 +115,14 @@ func unreadable(err error) error {
 	return output.UsageError("read the line: "+text, "a line is one command with its arguments; quote blanks and special characters")
 }
 
-// runVerb runs a verb, which an interrupt ends; then there is no error to tell.
+// runVerb runs a command. An interrupt cancels it, without an error message.
 func (s *Shell) runVerb(ctx context.Context, interrupts <-chan os.Signal, words []string) (code int) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stdin := s.Stdin
 	if _, typed := output.Terminal(stdin); !typed {
-		stdin = strings.NewReader("") // what is there are the shell's lines
+		// Otherwise the command would read the shell's next lines.
+		stdin = strings.NewReader("")
 	}
 	ended := make(chan int, 1)
 	go func() {
@@ -135,15 +136,15 @@ func (s *Shell) runVerb(ctx context.Context, interrupts <-chan os.Signal, words 
 		select {
 		case <-interrupts:
 			cancel()
-			_ = s.Out.Print("\n") // behind the ^C that the terminal shows
+			_ = s.Out.Print("\n") // after the ^C shown by the terminal
 		case code := <-ended:
 			return code
 		}
 	}
 }
 
-// folder changes or tells the folder that verbs start programs in.
-func (s *Shell) folder(words []string) error {
+// changeFolder implements cd and pwd.
+func (s *Shell) changeFolder(words []string) error {
 	if words[0] == "pwd" {
 		dir, err := os.Getwd()
 		if err != nil {

@@ -7,9 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// words splits a line as a shell does, with $NAME and ${NAME} filled in. What
-// else a shell would do (globs, substitutions, operators) is an error.
-func words(line string, env func(string) string) ([]string, error) {
+// splitWords splits a line like a shell and expands $NAME and ${NAME}. Globs, substitutions and
+// operators are errors.
+func splitWords(line string, env func(string) string) ([]string, error) {
 	var list []string
 	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(line)) {
 		if err != nil {
@@ -36,7 +36,7 @@ func writeParts(b *strings.Builder, parts []syntax.WordPart, env func(string) st
 				return err
 			}
 		case *syntax.ParamExp:
-			if !onlyName(p) {
+			if !isPlainName(p) {
 				return errors.New("${…} must contain only the name of a variable")
 			}
 			b.WriteString(env(p.Param.Value))
@@ -47,14 +47,14 @@ func writeParts(b *strings.Builder, parts []syntax.WordPart, env func(string) st
 	return nil
 }
 
-// onlyName reports whether an expansion is $NAME or ${NAME}.
-func onlyName(p *syntax.ParamExp) bool {
+// isPlainName reports whether an expansion is $NAME or ${NAME}.
+func isPlainName(p *syntax.ParamExp) bool {
 	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil &&
 		p.Repl == nil && p.Names == 0 && p.Exp == nil
 }
 
-// writeLiteral takes backslashes away; within quotes only those that mean
-// something there.
+// writeLiteral writes text without its backslashes; inside quotes, only those with a meaning there
+// are removed.
 func writeLiteral(b *strings.Builder, s string, quoted bool) {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLinesAreSplitAsAShellDoes(t *testing.T) {
+func TestSplitWordsFollowsShellQuoting(t *testing.T) {
 	env := func(name string) string { return map[string]string{"HOME": "/home/u", "X": "a b"}[name] }
 	for line, want := range map[string][]string{
 		"ps":                           {"ps"},
@@ -16,21 +16,21 @@ func TestLinesAreSplitAsAShellDoes(t *testing.T) {
 		`send s '$X' "\$X" a\ b "c\d"`: {"send", "s", "$X", "$X", "a b", `c\d`},
 		"":                             nil,
 	} {
-		got, err := words(line, env)
+		got, err := splitWords(line, env)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v\n%s", line, err, diff)
 		}
 	}
 	for _, line := range []string{"'open", "ps $(rm x)", "ps ${X:-y}", "ps `x`"} {
-		if got, err := words(line, env); err == nil {
+		if got, err := splitWords(line, env); err == nil {
 			t.Errorf("%s gives %q", line, got)
 		}
 	}
 }
 
-func FuzzAnyLineIsSplitOrRefused(f *testing.F) {
+func FuzzSplitWords(f *testing.F) {
 	f.Add(`start --name "a $X" -- 'b'`)
 	f.Fuzz(func(t *testing.T, line string) {
-		_, _ = words(line, func(string) string { return "" })
+		_, _ = splitWords(line, func(string) string { return "" })
 	})
 }

@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	// processName is that of the process that serves the page in the background.
+	// processName is the name of the background process.
 	processName = "tandem-web"
-	// serveTime is how long it may take until it serves.
-	serveTime = 20 * time.Second
-	// serveLook is how often it is looked whether it does.
-	serveLook = 20 * time.Millisecond
+	// serveTimeout limits how long the process may take to start serving.
+	serveTimeout = 20 * time.Second
+	// servePollInterval is how often to check whether it does.
+	servePollInterval = 20 * time.Millisecond
 )
 
-// serveInBackground has the engine keep a process that serves the page, and waits until it
-// does.
-func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w wish, changed string) (page.Serving, error) {
+// serveInBackground has the engine run a process to serve the page, and waits until it does.
+func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w request, changed string) (page.Serving, error) {
 	command, err := w.command()
 	if err != nil {
 		return page.Serving{}, err
@@ -36,15 +35,16 @@ func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w wish, c
 		return page.Serving{}, err
 	}
 	defer engine.Close()
-	ctx, cancel := context.WithTimeout(ctx, serveTime)
+	ctx, cancel := context.WithTimeout(ctx, serveTimeout)
 	defer cancel()
-	if err := forgetOld(ctx, engine); err != nil {
+	if err := removeOld(ctx, engine); err != nil {
 		return page.Serving{}, err
 	}
 	if s, ok, err := page.Served(dataDir); err != nil {
 		return s, err
-	} else if ok { // in some terminal
-		return s, servedAlready(s, changed)
+		// Some other process serves the page, for example in a terminal.
+	} else if ok {
+		return s, alreadyServedError(s, changed)
 	}
 	p, err := api.ProcessStart.Call(ctx, engine, api.ProcessStartInput{
 		Name: processName, Command: command, KeepAlive: true, Env: map[string]string{"TANDEM_DATA_DIR": dataDir},
@@ -55,25 +55,26 @@ func (v *Verbs) serveInBackground(ctx context.Context, dataDir string, w wish, c
 	return waitServed(ctx, dataDir, engine, p.ID)
 }
 
-// command is what serves the page as w says.
-func (w wish) command() ([]string, error) {
+// command returns the command line to serve the page with these options.
+func (w request) command() ([]string, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	command := []string{program, "web", "--no-link"}
-	if w.where.Address != "" {
-		command = append(command, "--listen", w.where.Address)
+	if w.listen.Address != "" {
+		command = append(command, "--listen", w.listen.Address)
 	}
-	for _, name := range w.where.Hosts {
+	for _, name := range w.listen.Hosts {
 		command = append(command, "--host-name", name)
 	}
-	if w.where.CertFile != "" {
-		cert, err := filepath.Abs(w.where.CertFile)
+	// The process starts in another folder.
+	if w.listen.CertFile != "" {
+		cert, err := filepath.Abs(w.listen.CertFile)
 		if err != nil {
 			return nil, err
 		}
-		key, err := filepath.Abs(w.where.KeyFile)
+		key, err := filepath.Abs(w.listen.KeyFile)
 		if err != nil {
 			return nil, err
 		}
@@ -85,8 +86,8 @@ func (w wish) command() ([]string, error) {
 	return command, nil
 }
 
-// forgetOld ends and removes the process of another time, which serves nothing.
-func forgetOld(ctx context.Context, engine *client.Client) error {
+// removeOld stops and removes the background process of an earlier call.
+func removeOld(ctx context.Context, engine *client.Client) error {
 	all, err := api.ProcessList.Call(ctx, engine, api.ProcessListInput{})
 	if err != nil {
 		return err
@@ -95,14 +96,14 @@ func forgetOld(ctx context.Context, engine *client.Client) error {
 		if p.Name != processName || p.Kind != api.KindProcess {
 			continue
 		}
-		if err := forget(ctx, engine, p); err != nil {
+		if err := removeProcess(ctx, engine, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func forget(ctx context.Context, engine *client.Client, p api.Process) error {
+func removeProcess(ctx context.Context, engine *client.Client, p api.Process) error {
 	if !p.State.Ended() {
 		if _, err := api.ProcessStop.Call(ctx, engine, api.ProcessStopInput{ID: p.ID}); err != nil {
 			return err
@@ -112,8 +113,8 @@ func forget(ctx context.Context, engine *client.Client, p api.Process) error {
 	return err
 }
 
-// waitServed waits until the page is served. A process that ends instead is removed: it would
-// fail again and again.
+// waitServed waits until the page is served. A process that exits instead is removed, because
+// keep-alive would restart it again and again.
 func waitServed(ctx context.Context, dataDir string, engine *client.Client, id string) (page.Serving, error) {
 	for {
 		s, ok, err := page.Served(dataDir)
@@ -125,25 +126,26 @@ func waitServed(ctx context.Context, dataDir string, engine *client.Client, id s
 			return s, err
 		}
 		if p.ExitedAt != nil {
-			why := lastLine(ctx, engine, id)
-			if err := forget(ctx, engine, p); err != nil {
+			why := lastError(ctx, engine, id)
+			if err := removeProcess(ctx, engine, p); err != nil {
 				return s, err
 			}
 			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: %s", why)
 		}
-		if sleep.For(ctx, serveLook) != nil {
+		if sleep.For(ctx, servePollInterval) != nil {
 			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: it took too long").WithHint("see `tandem logs " + processName + "`")
 		}
 	}
 }
 
-// lastLine is what a process said last.
-func lastLine(ctx context.Context, engine *client.Client, id string) string {
+// lastError returns the error message of a process or, without one, its last line.
+func lastError(ctx context.Context, engine *client.Client, id string) string {
 	log, err := api.ProcessLog.Call(ctx, engine, api.ProcessLogInput{ID: id, Stream: "both", Tail: 5})
 	if err != nil {
 		return err.Error()
 	}
 	lines := strings.Split(strings.TrimSpace(log.Data), "\n")
+	// The error message is not necessarily the last line.
 	for _, line := range lines {
 		if text, is := strings.CutPrefix(line, "tandem: "); is {
 			return text

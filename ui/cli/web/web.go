@@ -1,5 +1,5 @@
-// Package web is `tandem web`: the page for browsers and phones, the devices that may use it,
-// and links to one session.
+// Package web implements `tandem web`: the page for browsers and phones, paired devices, and links
+// to single sessions.
 package web
 
 import (
@@ -23,7 +23,7 @@ import (
 	"tandem/ui/qr"
 )
 
-// Verbs are what the verbs have in common.
+// Verbs implements `tandem web` and its subcommands.
 type Verbs struct {
 	Out     *output.Printer
 	Stdout  io.Writer
@@ -32,26 +32,26 @@ type Verbs struct {
 	DataDir func() (string, error)
 
 	Own      func(context.Context) (*client.Client, error)         // this machine's engine
-	Far      func(context.Context, string) (*client.Client, error) // that of a machine
-	Running  func(context.Context) (*client.Client, error)         // this machine's, if it runs
-	Quiet    func(time.Time) bool                                  // the person wants to hear nothing then
-	Sessions cobra.CompletionFunc                                  // offers sessions that run
+	Far      func(context.Context, string) (*client.Client, error) // another machine's engine
+	Running  func(context.Context) (*client.Client, error)         // this machine's engine, if it is running
+	Quiet    func(time.Time) bool                                  // no notifications wanted at that time
+	Sessions cobra.CompletionFunc                                  // completes running sessions
 
 	NoClipboard func() bool // programs must not write to the clipboard
 }
 
-// wish is what the flags of `tandem web` say.
-type wish struct {
-	where      page.Where
+// A request holds the flags of `tandem web`.
+type request struct {
+	listen     page.Where
 	readOnly   bool
 	noQR       bool
-	background bool // serve it as a process of the engine
-	noLink     bool // of that process: its log must hold no code
+	background bool // serve from a process of the engine
+	noLink     bool // set for that process: its log must not contain a code
 }
 
-// Command is the verb web.
+// Command returns the command web.
 func (v *Verbs) Command() *cobra.Command {
-	var w wish
+	var w request
 	cmd := &cobra.Command{
 		Use:   "web",
 		Short: "Show sessions and processes in a browser, or on a phone",
@@ -59,34 +59,34 @@ func (v *Verbs) Command() *cobra.Command {
 			"browser, once; run it again, while it serves, for another. Elsewhere than on this machine it is\n" +
 			"served over TLS. With --background it keeps running as the process tandem-web until you stop that.",
 		Example: "tandem web\ntandem web --background --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return v.serve(cmd, w) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return v.servePage(cmd, w) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&w.where.Address, "listen", "", "serve on `address`, 0.0.0.0:8800 for the network; default: this machine only")
-	flags.StringSliceVar(&w.where.Hosts, "host-name", nil, "a host `name` by which browsers reach this machine")
-	flags.StringVar(&w.where.CertFile, "tls-cert", "", "`file` of the certificate (PEM); default: one of its own")
-	flags.StringVar(&w.where.KeyFile, "tls-key", "", "`file` of its key (PEM)")
+	flags.StringVar(&w.listen.Address, "listen", "", "serve on `address`, 0.0.0.0:8800 for the network; default: this machine only")
+	flags.StringSliceVar(&w.listen.Hosts, "host-name", nil, "a host `name` by which browsers reach this machine")
+	flags.StringVar(&w.listen.CertFile, "tls-cert", "", "`file` of the certificate (PEM); default: one of its own")
+	flags.StringVar(&w.listen.KeyFile, "tls-key", "", "`file` of its key (PEM)")
 	flags.BoolVar(&w.readOnly, "read-only", false, "make browsers read-only")
 	flags.BoolVar(&w.noQR, "no-qr", false, "print no QR code")
 	flags.BoolVar(&w.background, "background", false, "serve it as the process tandem-web")
 	flags.BoolVar(&w.noLink, "no-link", false, "")
-	_ = flags.MarkHidden("no-link") // the flag is there
+	_ = flags.MarkHidden("no-link") // the flag exists
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	for _, name := range []string{"listen", "host-name"} {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // the flags are there
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // the flags exist
 	}
 	cmd.AddCommand(v.devicesCommand(), v.revokeCommand(), v.shareCommand())
 	return cmd
 }
 
-// invitation is what `tandem web` and `tandem web share` answer.
+// An invitation is the output of `tandem web` and `tandem web share`.
 type invitation struct {
 	URL         string    `json:"url"`
-	Expires     time.Time `json:"expires"` // of the link, until a browser has opened it
+	Expires     time.Time `json:"expires"` // of the link, unless a browser opens it
 	Fingerprint string    `json:"fingerprint,omitempty"`
 }
 
-func (v *Verbs) serve(cmd *cobra.Command, w wish) error {
+func (v *Verbs) servePage(cmd *cobra.Command, w request) error {
 	dataDir, err := v.DataDir()
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (v *Verbs) serve(cmd *cobra.Command, w wish) error {
 	if err != nil {
 		return err
 	}
-	changed := changedFlag(cmd)
+	changed := findChangedFlag(cmd)
 	switch {
 	case w.background && (!ok || changed != ""):
 		running, err = v.serveInBackground(cmd.Context(), dataDir, w, changed)
@@ -104,15 +104,16 @@ func (v *Verbs) serve(cmd *cobra.Command, w wish) error {
 			return err
 		}
 	case ok && changed != "":
-		return servedAlready(running, changed)
+		return alreadyServedError(running, changed)
 	case !ok:
 		return v.serveHere(cmd.Context(), dataDir, book, w)
 	}
+	// The page is served as requested: only a new link is needed.
 	return v.invite(book, running, devices.Grant{}, !w.noQR)
 }
 
-// changedFlag is a flag that was given and says how to serve.
-func changedFlag(cmd *cobra.Command) string {
+// findChangedFlag returns a flag given by the user that affects how the page is served.
+func findChangedFlag(cmd *cobra.Command) string {
 	for _, name := range []string{"listen", "host-name", "tls-cert", "read-only"} {
 		if cmd.Flags().Changed(name) {
 			return name
@@ -121,14 +122,14 @@ func changedFlag(cmd *cobra.Command) string {
 	return ""
 }
 
-func servedAlready(s page.Serving, changed string) error {
+func alreadyServedError(s page.Serving, changed string) error {
 	return api.Errorf(api.CodeConflict, "serve the page: it is already served, at %s by process %d", s.URL, s.PID).
 		WithHint("stop that one first, or leave out --" + changed + " for a link to it")
 }
 
-func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Book, w wish) error {
-	w.where.DataDir = dataDir
-	at, err := page.Listen(ctx, w.where)
+func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Book, w request) error {
+	w.listen.DataDir = dataDir
+	at, err := page.Listen(ctx, w.listen)
 	if err != nil {
 		return err
 	}
@@ -137,9 +138,9 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 		fmt.Fprintf(v.Stderr, "Another program is using the page's previous port, %s. The page moved to a new port; pair your browsers again.\n", at.Moved)
 	}
 	p := page.New(page.Options{
-		Engine: v.engine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.Version, Log: v.Stderr,
+		Engine: v.connectEngine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.Version, Log: v.Stderr,
 		NoClipboard: v.NoClipboard,
-		Notify:      page.Notify{Sender: push.New(dataDir, book, v.Stderr), Running: v.Running, Machine: machine(), Quiet: v.Quiet},
+		Notify:      page.Notify{Sender: push.New(dataDir, book, v.Stderr), Running: v.Running, Machine: machineName(), Quiet: v.Quiet},
 	})
 	defer p.Close()
 	if w.noLink {
@@ -156,8 +157,8 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 	return err
 }
 
-// machine is how notifications call this machine.
-func machine() string {
+// machineName returns the name of this machine for notifications.
+func machineName() string {
 	name, err := os.Hostname()
 	if err != nil {
 		return "A machine"
@@ -165,14 +166,14 @@ func machine() string {
 	return name
 }
 
-func (v *Verbs) engine(ctx context.Context, machine string) (*client.Client, error) {
+func (v *Verbs) connectEngine(ctx context.Context, machine string) (*client.Client, error) {
 	if machine == "" {
 		return v.Own(ctx)
 	}
 	return v.Far(ctx, machine)
 }
 
-// invite makes a code and prints the link with it.
+// invite creates a code and prints a link with it.
 func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, qr bool) error {
 	code, err := book.NewCode(grant)
 	if err != nil {
@@ -182,6 +183,7 @@ func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, 
 	if grant.Session != "" {
 		at += page.LinkPath(grant.Session)
 	}
+	// The code is in the fragment, which a browser does not send to the server.
 	out := invitation{at + "#" + code, time.Now().Add(devices.CodeLife).Round(time.Second), s.Fingerprint}
 	return v.Out.Answer(out, func() string {
 		text := out.URL + "\n"
@@ -200,7 +202,7 @@ func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, 
 	})
 }
 
-// inPairs divides hex digits as browsers do.
+// inPairs formats hex digits as browsers do.
 func inPairs(hex string) (text string) {
 	for i := 0; i+1 < len(hex); i += 2 {
 		if i > 0 {
@@ -211,7 +213,7 @@ func inPairs(hex string) (text string) {
 	return text
 }
 
-func (v *Verbs) book() (*devices.Book, error) {
+func (v *Verbs) openBook() (*devices.Book, error) {
 	dataDir, err := v.DataDir()
 	if err != nil {
 		return nil, err
@@ -219,11 +221,11 @@ func (v *Verbs) book() (*devices.Book, error) {
 	return devices.Open(dataDir), nil
 }
 
-// shareTime is how long a link to a session is good.
+// shareTime is the default life of a link to a session.
 const shareTime = time.Hour
 
 func (v *Verbs) shareCommand() *cobra.Command {
-	var lasts time.Duration
+	var duration time.Duration
 	cmd := &cobra.Command{
 		Use:     "share SESSION",
 		Short:   "Make a link that shows one session, read-only, for a while",
@@ -237,18 +239,18 @@ func (v *Verbs) shareCommand() *cobra.Command {
 		},
 		ValidArgsFunction: v.Sessions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if lasts <= 0 {
-				return output.Usagef(cmd, "--for %v: must be positive", lasts)
+			if duration <= 0 {
+				return output.Usagef(cmd, "--for %v: must be positive", duration)
 			}
-			return v.share(cmd.Context(), args[0], lasts)
+			return v.shareSession(cmd.Context(), args[0], duration)
 		},
 	}
-	cmd.Flags().DurationVar(&lasts, "for", shareTime, "how long it is shown: `2h`, 30m")
+	cmd.Flags().DurationVar(&duration, "for", shareTime, "how long it is shown: `2h`, 30m")
 	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions([]string{"30m", "2h", "24h"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func (v *Verbs) share(ctx context.Context, which string, lasts time.Duration) error {
+func (v *Verbs) shareSession(ctx context.Context, which string, duration time.Duration) error {
 	dataDir, err := v.DataDir()
 	if err != nil {
 		return err
@@ -269,7 +271,7 @@ func (v *Verbs) share(ctx context.Context, which string, lasts time.Duration) er
 	if err != nil {
 		return err
 	}
-	return v.invite(devices.Open(dataDir), s, devices.Grant{Session: session.ID, Until: time.Now().Add(lasts)}, true)
+	return v.invite(devices.Open(dataDir), s, devices.Grant{Session: session.ID, Until: time.Now().Add(duration)}, true)
 }
 
 func (v *Verbs) devicesCommand() *cobra.Command {
@@ -278,7 +280,7 @@ func (v *Verbs) devicesCommand() *cobra.Command {
 		Short:   "List the browsers that may use the page",
 		Example: "tandem web devices\ntandem web devices --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			book, err := v.book()
+			book, err := v.openBook()
 			if err != nil {
 				return err
 			}
@@ -288,12 +290,12 @@ func (v *Verbs) devicesCommand() *cobra.Command {
 			}
 			rows := make([]deviceRow, 0, len(all))
 			for _, d := range all {
-				rows = append(rows, deviceRow{d.ID, d.Name, allowed(d), d.Session, d.Added, d.Seen, d.Until, d.PairAgain()})
+				rows = append(rows, deviceRow{d.ID, d.Name, deviceAccess(d), d.Session, d.Added, d.Seen, d.Until, d.PairAgain()})
 			}
 			return output.AnswerList(*v.Out, rows, "no browser is paired: `tandem web` prints a link", func() string {
 				t := v.Out.Table("id", "device", "may", "paired", "seen")
 				for _, r := range rows {
-					t.Add(output.Text(r.ID), output.Text(output.Visible(r.Name)), output.Text(r.May), output.Text(r.Added.Local().Format("2006-01-02 15:04")), output.Text(ago(r.Seen)))
+					t.Add(output.Text(r.ID), output.Text(output.Visible(r.Name)), output.Text(r.May), output.Text(r.Added.Local().Format("2006-01-02 15:04")), output.Text(ageText(r.Seen)))
 				}
 				text := t.String()
 				if slices.ContainsFunc(rows, func(r deviceRow) bool { return r.PairAgain }) {
@@ -315,10 +317,10 @@ type deviceRow struct {
 	Seen    time.Time `json:"seen"`
 	Until   time.Time `json:"until,omitzero"`
 
-	PairAgain bool `json:"pair_again,omitempty"` // it has no key
+	PairAgain bool `json:"pair_again,omitempty"` // it has no key yet
 }
 
-func allowed(d devices.Device) string {
+func deviceAccess(d devices.Device) string {
 	switch {
 	case d.PairAgain():
 		return "nothing, pair again"
@@ -330,7 +332,7 @@ func allowed(d devices.Device) string {
 	return "all"
 }
 
-func ago(t time.Time) string { return units.Age(time.Since(t)) + " ago" }
+func ageText(t time.Time) string { return units.Age(time.Since(t)) + " ago" }
 
 func (v *Verbs) revokeCommand() *cobra.Command {
 	var all bool
@@ -350,7 +352,7 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 		},
 		ValidArgsFunction: v.deviceNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			book, err := v.book()
+			book, err := v.openBook()
 			if err != nil {
 				return err
 			}
@@ -379,23 +381,23 @@ func (v *Verbs) revokeCommand() *cobra.Command {
 }
 
 func (v *Verbs) deviceNames(_ *cobra.Command, _ []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	book, err := v.book()
+	book, err := v.openBook()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	all, _ := book.List() // a person who presses tab is in the middle of a line
+	all, _ := book.List() // completion must not print errors into the line
 	for _, d := range all {
 		found = append(found, cobra.CompletionWithDesc(d.ID, d.Name))
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// drawQR is a QR code of text.
+// drawQR returns a QR code for text, as lines for a terminal.
 func drawQR(text string) string {
 	_, plain := os.LookupEnv("NO_COLOR")
 	lines, err := qr.Lines(text)
 	if err != nil {
-		return "" // the link is there
+		return "" // the link is enough
 	}
 	out := ""
 	for _, line := range lines {
