@@ -30,20 +30,17 @@ const (
 	MaxRows = 1000
 	// maxParallel is how many machines are asked at a time.
 	maxParallel = 64
-	// pageRows is how many rows are requested from a machine at once. Few machines have more among
-	// the best.
+	// pageRows is how many rows to request at once. Few machines have more among the best.
 	pageRows = 20
 	// answerTimeout is how long a machine has to answer.
 	answerTimeout = 3 * time.Second
 	// maxAnswer and maxCommand limit an answer and a command, in bytes.
 	maxAnswer, maxCommand = 512 << 10, 32 << 10
-	// typingDelay is how long a search waits before it asks if it replaces another one: the user is
-	// typing.
+	// typingDelay is how long a search that replaces another one waits: the user is typing.
 	typingDelay = 150 * time.Millisecond
 	// batchTime is how long answers are collected before they are reported.
 	batchTime = 100 * time.Millisecond
-	// lingerAsking is how long machines are asked on after the last call for a search, lingerDone
-	// how long its rows are kept.
+	// lingerAsking and lingerDone are how long an unused search goes on asking and keeps its rows.
 	lingerAsking, lingerDone = 2 * time.Second, time.Minute
 	// maxSearches limits the searches at a time, maxProblems the errors reported.
 	maxSearches, maxProblems = 8, 3
@@ -256,7 +253,6 @@ func (o *search) askMachines(names []string) {
 func (o *search) askAll(names []string) {
 	var all panics.Group
 	defer all.Wait()
-	// Each call takes one of these slots.
 	slots := make(chan struct{}, maxParallel)
 	for _, name := range names {
 		select {
