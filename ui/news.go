@@ -67,7 +67,7 @@ func (m *model) saveOnExit() {
 	ctx, cancel := context.WithTimeout(context.Background(), maxLeaveTime)
 	defer cancel()
 	m.sessions.layoutSync.saveLast(ctx, m.link.Start)
-	m.files.KeepLast(ctx)
+	m.files.SaveTabs(ctx)
 }
 
 // callEngine returns a command that runs an operation on the engine.

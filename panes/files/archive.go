@@ -11,14 +11,14 @@ import (
 	"tandem/ui/overlay"
 )
 
-// archiveEndings are those of what can be unpacked, the longer ones first.
-func archiveEndings() []string {
+// archiveExtensions returns the extensions of supported archives, longest first.
+func archiveExtensions() []string {
 	return []string{".tar.gz", ".tar.bz2", ".tgz", ".tbz2", ".tbz", ".tar", ".zip", ".jar", ".gz", ".bz2"}
 }
 
-// stemOf is a name without the ending of an archive; ok is false if it has none.
-func stemOf(name string) (stem string, ok bool) {
-	for _, ending := range archiveEndings() {
+// archiveStem returns a name without its archive extension. ok is false if it has none.
+func archiveStem(name string) (stem string, ok bool) {
+	for _, ending := range archiveExtensions() {
 		if cut := len(name) - len(ending); cut > 0 && strings.EqualFold(name[cut:], ending) {
 			return name[:cut], true
 		}
@@ -26,13 +26,13 @@ func stemOf(name string) (stem string, ok bool) {
 	return name, false
 }
 
-// askExtract asks where archives are unpacked: one into a folder that is made,
-// several each into one of its own.
+// askExtract asks for a destination: the new folder of a single archive, or the parent of one new
+// folder per archive.
 func askExtract(f *Pane) tea.Cmd {
 	targets := f.folder.list.Targets()
 	for _, path := range targets {
-		if _, ok := stemOf(filepath.Base(path)); !ok {
-			return f.env.Say("unpack "+theseFiles([]string{path})+": its name is not that of a zip, tar, tar.gz, tar.bz2, gz or bz2 file", true)
+		if _, ok := archiveStem(filepath.Base(path)); !ok {
+			return f.env.Say("unpack "+nameFiles([]string{path})+": its name is not that of a zip, tar, tar.gz, tar.bz2, gz or bz2 file", true)
 		}
 	}
 	if len(targets) == 0 {
@@ -40,27 +40,27 @@ func askExtract(f *Pane) tea.Cmd {
 	}
 	text := withSlash(f.folder.path)
 	if len(targets) == 1 {
-		stem, _ := stemOf(filepath.Base(targets[0]))
+		stem, _ := archiveStem(filepath.Base(targets[0]))
 		text += stem
 	}
-	p := f.newPathPrompt("Unpack "+theseFiles(targets)+" to", text, func(to string) tea.Cmd {
+	p := f.newPathPrompt("Unpack "+nameFiles(targets)+" to", text, func(to string) tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferExtract}
 		for _, path := range targets {
 			item := api.FileMove{Path: path, To: filepath.Clean(to)}
-			if stem, _ := stemOf(filepath.Base(path)); len(targets) > 1 || strings.HasSuffix(to, "/") {
+			// Each archive gets its own folder, so that their contents do not mix.
+			if stem, _ := archiveStem(filepath.Base(path)); len(targets) > 1 || strings.HasSuffix(to, "/") {
 				item.To = filepath.Join(to, stem)
 			}
 			in.Items = append(in.Items, item)
 		}
-		f.transfers.add(in)
+		f.transfers.enqueueTransfer(in)
 		return nil
 	})
 	f.env.Ask(p)
 	return p.Look()
 }
 
-// askPack asks for the archive that files are packed into; its name tells the
-// kind.
+// askPack asks for the archive to pack files into. Its extension selects the format.
 func askPack(f *Pane) tea.Cmd {
 	targets := f.folder.list.Targets()
 	if len(targets) == 0 {
@@ -74,27 +74,26 @@ func askPack(f *Pane) tea.Cmd {
 		name = "files"
 	}
 	text := withSlash(f.folder.path) + name + ".tar.gz"
-	p := f.newPathPrompt("Pack "+theseFiles(targets)+" into (.tar.gz .tgz .tar .zip)", text, func(to string) tea.Cmd {
+	p := f.newPathPrompt("Pack "+nameFiles(targets)+" into (.tar.gz .tgz .tar .zip)", text, func(to string) tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferPack}
 		for _, path := range targets {
 			in.Items = append(in.Items, api.FileMove{Path: path, To: filepath.Clean(to)})
 		}
-		f.transfers.add(in)
+		f.transfers.enqueueTransfer(in)
 		return nil
 	})
 	f.env.Ask(p)
 	return p.Look()
 }
 
-// askLarge asks whether an archive is unpacked that takes far more room than it
-// has.
+// askLarge asks whether to unpack an archive much larger than its file.
 func askLarge(ts *transfers, t *transfer) {
 	in := t.in
 	in.Items, in.Large = in.Items[min(t.job.Handled, len(in.Items)-1):], true
 	ts.env.Ask(&overlay.Question{
-		Title: "Unpack " + theseFiles([]string{in.Items[0].Path}) + " all the same?",
-		Lines: append(widget.WrapWords(t.fault()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
+		Title: "Unpack " + nameFiles([]string{in.Items[0].Path}) + " all the same?",
+		Lines: append(widget.WrapWords(t.failureText()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
 		Yes:   "unpack it",
-		Then:  ts.adding(in),
+		Then:  ts.enqueueCmd(in),
 	})
 }

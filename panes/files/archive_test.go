@@ -12,14 +12,14 @@ import (
 	"tandem/ui/overlay"
 )
 
-// accept enters what a path prompt holds.
-func accept(t *testing.T, f *Pane, e *fakeEnv) api.FilesTransferInput {
+// acceptPrompt accepts the path prompt and returns the transfer it enqueued.
+func acceptPrompt(t *testing.T, f *Pane, e *fakeEnv) api.FilesTransferInput {
 	t.Helper()
 	p, ok := e.Shown.(*pathPrompt)
 	if !ok {
 		t.Fatalf("shown is %T, said %q", e.Shown, e.Said)
 	}
-	run(p.Do(e, keymap.Accept))
+	runAll(p.Do(e, keymap.Accept))
 	if len(f.transfers.waiting) != 1 {
 		t.Fatalf("%d transfers wait", len(f.transfers.waiting))
 	}
@@ -28,18 +28,18 @@ func accept(t *testing.T, f *Pane, e *fakeEnv) api.FilesTransferInput {
 	return in
 }
 
-func TestAnArchiveIsUnpackedIntoAFolderOfItsName(t *testing.T) {
-	f, e := shownPane("/d")
-	f.listed("b.zip", "src.tar.gz", "text.txt")
+func TestExtractSuggestsFolderNamedAfterArchive(t *testing.T) {
+	f, e := newShownPane("/d")
+	f.setListing("b.zip", "src.tar.gz", "text.txt")
 	f.Actions()[keymap.FilesExtract]()
 	want := api.FilesTransferInput{Kind: api.TransferExtract, Items: []api.FileMove{{Path: "/d/b.zip", To: "/d/b"}}}
-	if diff := cmp.Diff(want, accept(t, f, e)); diff != "" {
+	if diff := cmp.Diff(want, acceptPrompt(t, f, e)); diff != "" {
 		t.Error(diff)
 	}
 	f.folder.marked["/d/b.zip"], f.folder.marked["/d/src.tar.gz"] = true, true
 	f.Actions()[keymap.FilesExtract]()
 	want.Items = append(want.Items, api.FileMove{Path: "/d/src.tar.gz", To: "/d/src"})
-	if diff := cmp.Diff(want, accept(t, f, e)); diff != "" {
+	if diff := cmp.Diff(want, acceptPrompt(t, f, e)); diff != "" {
 		t.Error(diff)
 	}
 	f.folder.marked["/d/text.txt"] = true
@@ -48,42 +48,42 @@ func TestAnArchiveIsUnpackedIntoAFolderOfItsName(t *testing.T) {
 	}
 }
 
-func TestFilesArePackedIntoOneArchive(t *testing.T) {
-	f, e := shownPane("/home/d")
-	f.listed("a", "b")
+func TestPackPutsTargetsIntoOneArchive(t *testing.T) {
+	f, e := newShownPane("/home/d")
+	f.setListing("a", "b")
 	f.folder.marked["/home/d/a"], f.folder.marked["/home/d/b"] = true, true
 	f.Actions()[keymap.FilesPack]()
 	want := api.FilesTransferInput{Kind: api.TransferPack, Items: []api.FileMove{{Path: "/home/d/a", To: "/home/d/d.tar.gz"}, {Path: "/home/d/b", To: "/home/d/d.tar.gz"}}}
-	if diff := cmp.Diff(want, accept(t, f, e)); diff != "" {
+	if diff := cmp.Diff(want, acceptPrompt(t, f, e)); diff != "" {
 		t.Error(diff)
 	}
 	done := []api.FileMoved{{Path: "/home/d/a", To: "/home/d/d.tar.gz"}}
-	f.transfers.learned(&transfer{in: want}, api.FileJob{State: api.JobDone, Handled: 1, Done: done}, nil)
+	f.transfers.handleJob(&transfer{in: want}, api.FileJob{State: api.JobDone, Handled: 1, Done: done}, nil)
 	if !strings.Contains(e.Said, "packed 2 items into d.tar.gz") {
 		t.Errorf("it says %q", e.Said)
 	}
-	if u := f.transfers.undos[0]; u.steps[0].Kind != api.TransferTrash || u.steps[0].Items[0].Path != "/home/d/d.tar.gz" || u.what != "d.tar.gz" {
+	if u := f.transfers.undos[0]; u.steps[0].Kind != api.TransferTrash || u.steps[0].Items[0].Path != "/home/d/d.tar.gz" || u.description != "d.tar.gz" {
 		t.Errorf("it is undone by %+v", u)
 	}
 }
 
-func TestAnArchiveThatIsTooLargeIsAskedAbout(t *testing.T) {
-	f, e := shownPane("/d")
+func TestExtractAsksBeforeUnpackingLargeArchive(t *testing.T) {
+	f, e := newShownPane("/d")
 	in := api.FilesTransferInput{Kind: api.TransferExtract, Items: []api.FileMove{{Path: "/d/a.zip", To: "/d/a"}, {Path: "/d/b.zip", To: "/d/b"}}}
 	job := api.FileJob{State: api.JobFailed, Handled: 1, Large: true, Error: "extract /d/b.zip: it unpacks to more than 1024 MB"}
-	f.transfers.learned(&transfer{in: in}, job, nil)
+	f.transfers.handleJob(&transfer{in: in}, job, nil)
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || !strings.Contains(q.Title, "b.zip") {
 		t.Fatalf("shown is %+v", e.Shown)
 	}
-	run(q.Do(e, keymap.Accept))
+	runAll(q.Do(e, keymap.Accept))
 	if w := f.transfers.waiting; len(w) != 1 || !w[0].in.Large || len(w[0].in.Items) != 1 || w[0].in.Items[0].To != "/d/b" {
 		t.Errorf("it goes on with %+v", w)
 	}
 }
 
-func TestTheTrashTellsWhatWasDeletedAndAsksBeforeItIsGone(t *testing.T) {
-	f, e := shownPane("/d")
+func TestTrashListsFilesAndAsksBeforeEmptying(t *testing.T) {
+	f, e := newShownPane("/d")
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
 	all := []api.TrashedFile{
 		{Path: "/t/files/a (2)", From: "/home/ann/src/a", Deleted: now, Type: "file", Size: 3},
@@ -97,7 +97,7 @@ func TestTheTrashTellsWhatWasDeletedAndAsksBeforeItIsGone(t *testing.T) {
 			t.Errorf("it does not say %q: %s", want, text)
 		}
 	}
-	run(u.Do(e, keymap.Accept))
+	runAll(u.Do(e, keymap.Accept))
 	want := api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: "/t/files/a (2)", To: "/home/ann/src/a"}}}
 	if diff := cmp.Diff(want, f.transfers.waiting[0].in); diff != "" {
 		t.Error(diff)
@@ -105,16 +105,16 @@ func TestTheTrashTellsWhatWasDeletedAndAsksBeforeItIsGone(t *testing.T) {
 	f.transfers.waiting = nil
 	u = trashPicker(f, all, now)
 	u.List.Select(emptyTrash)
-	run(u.Do(e, keymap.Accept))
+	runAll(u.Do(e, keymap.Accept))
 	if len(f.transfers.waiting) != 0 {
 		t.Error("it is emptied without a question")
 	}
-	run(e.Shown.(*overlay.Question).Do(e, keymap.Accept))
+	runAll(e.Shown.(*overlay.Question).Do(e, keymap.Accept))
 	if in := f.transfers.waiting[0].in; in.Kind != api.TransferDelete || len(in.Items) != 2 {
 		t.Errorf("emptied by %+v", in)
 	}
 	u.List.Select(1)
-	run(u.Do(e, keymap.Accept))
+	runAll(u.Do(e, keymap.Accept))
 	if !strings.Contains(e.Said, "its original folder is unknown") {
 		t.Errorf("it says %q", e.Said)
 	}

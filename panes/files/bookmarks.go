@@ -16,16 +16,14 @@ import (
 	"tandem/ui/overlay"
 )
 
-// BookmarksFile is the file in the data folder that holds bookmarks, a path a
-// line.
+// BookmarksFile is the file of bookmarks in the data directory, one path per line.
 const BookmarksFile = datadir.Bookmarks
 
 func (f *Pane) bookmarksFile() string {
 	return filepath.Join(f.env.News().Info.DataDir, BookmarksFile)
 }
 
-// ReadBookmarks are the folders in the file of bookmarks; none if there is no
-// such file.
+// ReadBookmarks returns the folders in a file of bookmarks; none if it does not exist.
 func ReadBookmarks(ctx context.Context, e panes.Engine, file string) (paths []string, err error) {
 	out, err := e.ReadFile(ctx, file, 0, 0)
 	if err != nil && !isNotFound(err) {
@@ -49,13 +47,13 @@ func changeBookmark(ctx context.Context, e panes.Engine, file string, paths []st
 	}
 	var text strings.Builder
 	for _, p := range paths {
+		// A line break in a path would end its line.
 		text.WriteString(strings.ReplaceAll(api.EscapePath(p), "\n", "%0A") + "\n")
 	}
 	return paths, e.WriteFile(ctx, file, []byte(text.String()), false)
 }
 
-// showBookmarks reads the bookmarks, which other dashboards may have changed, and
-// lets the person choose one.
+// showBookmarks reads the bookmarks, possibly changed by another dashboard, and offers them.
 func (f *Pane) showBookmarks() tea.Cmd {
 	file := f.bookmarksFile()
 	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
@@ -72,8 +70,8 @@ func (f *Pane) showBookmarks() tea.Cmd {
 	})
 }
 
-// keepBookmark makes the folder a bookmark, or none any more.
-func (f *Pane) keepBookmark() tea.Cmd { return f.toggleBookmark(f.folder.path) }
+// bookmarkFolder adds the current folder to the bookmarks, or removes it.
+func (f *Pane) bookmarkFolder() tea.Cmd { return f.toggleBookmark(f.folder.path) }
 
 func (f *Pane) toggleBookmark(path string) tea.Cmd {
 	file := f.bookmarksFile()
@@ -94,12 +92,12 @@ func (f *Pane) toggleBookmark(path string) tea.Cmd {
 	})
 }
 
-// chooseBookmark lets the person choose a bookmark, or remove some.
+// chooseBookmark offers the bookmarks, to open or remove.
 func (f *Pane) chooseBookmark(paths []string) {
 	u := &overlay.Picker{Title: "Go to a bookmark", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "go there" }}
 	var choices []widget.Choice
 	for i, path := range paths {
-		choices = append(choices, widget.Choice{Text: f.shownPath(path), Number: i})
+		choices = append(choices, widget.Choice{Text: f.displayPath(path), Number: i})
 	}
 	u.List.Set(choices)
 	u.Pick = func(c widget.Choice) tea.Cmd {

@@ -14,29 +14,29 @@ import (
 	"tandem/ui/overlay"
 )
 
-// mostConflicts is how many files that are in the way are named.
-const mostConflicts = 10
+// maxConflicts is the maximum number of conflicting files listed.
+const maxConflicts = 10
 
-// beginTransfer begins a transfer, or finds out about what is in its way.
-func beginTransfer(ctx context.Context, e panes.Engine, in api.FilesTransferInput) (b begun, err error) {
+// startTransfer starts a transfer, or describes the files in its way.
+func startTransfer(ctx context.Context, e panes.Engine, in api.FilesTransferInput) (b transferStart, err error) {
 	b.in = in
 	b.out, err = e.Transfer(ctx, in)
 	from := map[string]string{}
 	for _, item := range in.Items {
 		from[item.To] = item.Path
 	}
+	// A single conflict leaves room for the details of both files.
 	if len(b.out.Conflicts) == 1 {
 		to := b.out.Conflicts[0]
-		b.facts = twoFiles(ctx, e, in.Kind, from[to], to)
+		b.facts = describeBoth(ctx, e, in.Kind, from[to], to)
 		return b, err
 	}
-	b.facts = widget.Some(b.out.Conflicts, mostConflicts, func(path string) string { return conflictFacts(ctx, e, from[path], path) })
+	b.facts = widget.Some(b.out.Conflicts, maxConflicts, func(path string) string { return describeConflict(ctx, e, from[path], path) })
 	return b, err
 }
 
-// twoFiles tells of one file that is in the way and the one that comes, as far
-// as both can be looked at.
-func twoFiles(ctx context.Context, e panes.Engine, kind, from, to string) []string {
+// describeBoth describes an existing file and its replacement; nil if either cannot be read.
+func describeBoth(ctx context.Context, e panes.Engine, kind, from, to string) []string {
 	there, err := e.StatFile(ctx, to)
 	if err != nil {
 		return nil
@@ -47,13 +47,13 @@ func twoFiles(ctx context.Context, e panes.Engine, kind, from, to string) []stri
 	}
 	changed := func(f api.FileInfo) string { return ", changed " + f.Modified.Local().Format("2006-01-02 15:04") }
 	return []string{
-		"there now: " + fileInWords(there) + changed(there),
-		"you " + kind + ":  " + fileInWords(comes) + changed(comes) + ", " + ageOf(comes, there),
+		"there now: " + describeFile(there) + changed(there),
+		"you " + kind + ":  " + describeFile(comes) + changed(comes) + ", " + compareAge(comes, there),
 	}
 }
 
-// conflictFacts tells in one line of one of several that are in the way.
-func conflictFacts(ctx context.Context, e panes.Engine, from, to string) string {
+// describeConflict describes one of several conflicts in a line.
+func describeConflict(ctx context.Context, e panes.Engine, from, to string) string {
 	name := widget.Clip(widget.FileName(filepath.Base(to)), 24)
 	there, err := e.StatFile(ctx, to)
 	if err != nil {
@@ -63,15 +63,15 @@ func conflictFacts(ctx context.Context, e panes.Engine, from, to string) string 
 	if err != nil {
 		return name
 	}
-	return name + ": " + fileInWords(there) + " exists, yours is " + ageOf(comes, there) + ", " + fileInWords(comes)
+	return name + ": " + describeFile(there) + " exists, yours is " + compareAge(comes, there) + ", " + describeFile(comes)
 }
 
-// ageOf says whether one file was changed before another.
-func ageOf(f, other api.FileInfo) string {
+// compareAge returns whether f is older or newer than other, in words.
+func compareAge(f, other api.FileInfo) string {
 	return map[int]string{-1: "older", 0: "as old", 1: "newer"}[f.Modified.Compare(other.Modified)]
 }
 
-func fileInWords(f api.FileInfo) string {
+func describeFile(f api.FileInfo) string {
 	switch {
 	case f.Type == "dir":
 		return "a folder"
@@ -81,31 +81,32 @@ func fileInWords(f api.FileInfo) string {
 	return units.Bytes(f.Size)
 }
 
-// askConflict asks what is to become of files that are in a transfer's way.
-func (ts *transfers) askConflict(t *transfer, b begun) {
-	title := theseFiles(b.out.Conflicts) + " already exists"
+// askConflict asks how to handle files in the way of a transfer.
+func (ts *transfers) askConflict(t *transfer, b transferStart) {
+	title := nameFiles(b.out.Conflicts) + " already exists"
 	if n := len(b.out.Conflicts); n > 1 {
 		title = widget.Itoa(n) + " of these already exist"
 	}
 	reply := func(key, does, policy string) overlay.Reply {
 		return overlay.Reply{Key: key, Does: does, Then: func() tea.Cmd {
 			t.in.Conflict = policy
-			ts.addNext(t.in, t.back)
+			ts.enqueueFirst(t.in, t.undoing)
 			return nil
 		}}
 	}
 	lines := append(b.facts, "Replaced files go to the trash.")
 	replies := []overlay.Reply{reply("s", "skip", api.ConflictSkip), reply("r", "replace", api.ConflictReplace), reply("k", "keep both", api.ConflictKeep)}
-	if ontoItself(t.in.Items) {
+	// Replacing a file by itself would only send it to the trash.
+	if targetsItself(t.in.Items) {
 		lines, replies = []string{"A file cannot replace itself."}, slices.Delete(replies, 1, 2)
 	}
-	q := &overlay.Question{Title: title, Lines: lines, Replies: replies, Cancelled: func() { ts.remember(t.left()) }}
+	q := &overlay.Question{Title: title, Lines: lines, Replies: replies, Cancelled: func() { ts.pushUndo(t.remainingUndo()) }}
 	ts.asking = q
 	ts.env.Ask(q)
 }
 
-// ontoItself reports whether a file would be copied to where it is, which can
-// only be to have two of it.
-func ontoItself(items []api.FileMove) bool {
+// targetsItself reports whether a file would be copied onto itself, only useful to make a second
+// copy.
+func targetsItself(items []api.FileMove) bool {
 	return slices.ContainsFunc(items, func(item api.FileMove) bool { return item.Path == item.To })
 }

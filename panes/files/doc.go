@@ -1,3 +1,3 @@
-// Package files is the view of a folder, with a list of which any number of
-// entries takes little memory.
+// Package files is the view of a folder: a list, a preview and file operations. A list of any
+// length takes little memory.
 package files

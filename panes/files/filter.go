@@ -13,81 +13,79 @@ import (
 	"tandem/ui/overlay"
 )
 
-// matchRest is how long typing rests before the engine is asked what matches.
-const matchRest = 60 * time.Millisecond
+// matchDelay is how long typing must rest before the engine is asked for matches.
+const matchDelay = 60 * time.Millisecond
 
-// A fileMatch is what the engine found in a folder of which not all entries are
-// held: those whose names match.
+// A fileMatch is the engine's result for a filter, for a folder with entries not held here.
 type fileMatch struct {
 	filter  string
 	entries *Set
-	omitted int // that match too
+	omitted int // number of further matches
 }
 
-// incomplete reports whether the folder has entries that are not held.
-func (f *folder) incomplete() bool { return f.list.More || f.omitted > 0 }
+// isIncomplete reports whether the folder has entries not held here.
+func (f *folder) isIncomplete() bool { return f.list.More || f.omitted > 0 }
 
-// matched is what the engine found for the filter; nil if it is not asked, or
-// has not answered.
-func (f *folder) matched() *fileMatch {
+// currentMatch returns the engine's result for the filter; nil if there is none.
+func (f *folder) currentMatch() *fileMatch {
 	if f.match == nil || f.match.filter != f.order.Filter || f.match.filter == "" {
 		return nil
 	}
 	return f.match
 }
 
-// source are the entries that rows are made of, and how many more there are.
-func (f *folder) source() (*Set, int) {
-	switch match := f.matched(); {
+// rowSource returns the entries for the rows, and how many more there are.
+func (f *folder) rowSource() (*Set, int) {
+	switch match := f.currentMatch(); {
 	case match != nil:
 		return match.entries, match.omitted
 	case f.order.Filter != "":
-		return f.all, 0 // which of the others match is not known
+		return f.all, 0 // matches among the others are unknown
 	}
 	return f.all, f.omitted
 }
 
-// askFilter asks for words, and shows what matches while they are typed.
+// askFilter asks for a filter and applies it as it is typed.
 func (f *folder) askFilter() tea.Cmd {
 	var names []string
 	rows := f.list.Rows()
-	for i := range min(rows.Len(), quickRows) {
+	for i := range min(rows.Len(), maxQuickRows) {
 		if name := rows.Name(i); !widget.NeedsEscapes(name) && !strings.Contains(name, " ") {
 			names = append(names, name)
 		}
 	}
 	f.env.Ask(overlay.NewFilter("Show files with", "words of the name; !word: without it", f.order.Filter, func(text string) tea.Cmd {
 		f.order.Filter = text
-		return f.rearrange()
+		return f.applyOrder()
 	}).SuggestWords(names))
 	return nil
 }
 
-// onOrder changes what is shown of the folder and in which order.
-func (f *folder) onOrder(change func(*Order)) func() tea.Cmd {
+// changeOrder returns an action to change the filter or the order.
+func (f *folder) changeOrder(change func(*Order)) func() tea.Cmd {
 	return func() tea.Cmd {
 		change(&f.order)
-		return f.rearrange()
+		return f.applyOrder()
 	}
 }
 
-// rearrange shows what is wanted of the folder, in the order that is wanted.
-func (f *folder) rearrange() tea.Cmd {
+// applyOrder updates the rows after the filter or the order has changed.
+func (f *folder) applyOrder() tea.Cmd {
 	rows := f.list.Rows()
 	if rows == nil || rows.Order == f.order {
 		return nil
 	}
 	var match tea.Cmd
 	if rows.Order.Filter != f.order.Filter {
-		match = f.matchBeyond()
+		match = f.matchOnEngine()
 	}
-	return tea.Batch(match, f.arrange())
+	return tea.Batch(match, f.arrangeRows())
 }
 
-// arrange makes rows of what is held, beside if that is much.
-func (f *folder) arrange() tea.Cmd {
-	set, _ := f.source()
-	if set.Len() <= quickRows {
+// arrangeRows sorts and filters the held entries, in the background if there are many.
+func (f *folder) arrangeRows() tea.Cmd {
+	set, _ := f.rowSource()
+	if set.Len() <= maxQuickRows {
 		f.setRows(set.Arrange(f.order))
 		return nil
 	}
@@ -95,7 +93,8 @@ func (f *folder) arrange() tea.Cmd {
 	return func() tea.Msg {
 		rows := set.Arrange(order)
 		return panes.Result(func() tea.Cmd {
-			if now, _ := f.source(); set == now && order == f.order {
+			// The entries or the order may have changed meanwhile.
+			if now, _ := f.rowSource(); set == now && order == f.order {
 				f.setRows(rows)
 			}
 			return nil
@@ -103,37 +102,39 @@ func (f *folder) arrange() tea.Cmd {
 	}
 }
 
-// matchBeyond asks the engine which names match, where not all are held.
-func (f *folder) matchBeyond() tea.Cmd {
-	if f.matching != nil {
-		f.matching()
-		f.matching = nil
+// matchOnEngine asks the engine for matching names if not all entries are held.
+func (f *folder) matchOnEngine() tea.Cmd {
+	if f.cancelMatch != nil {
+		f.cancelMatch()
+		f.cancelMatch = nil
 	}
-	if f.order.Filter == "" || !f.incomplete() || f.visit == nil {
+	if f.order.Filter == "" || !f.isIncomplete() || f.visit == nil {
 		f.match = nil
 		return nil
 	}
 	ctx, cancel := context.WithCancel(f.visit.ctx)
-	f.matching = cancel
+	f.cancelMatch = cancel
 	path, order := f.path, f.order
 	var rows *Rows
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (*fileMatch, error) {
-		_ = sleep.For(ctx, matchRest)
+		_ = sleep.For(ctx, matchDelay)
 		match := &fileMatch{filter: order.Filter}
 		var err error
-		match.entries, match.omitted, err = listEntries(ctx, e, path, order.Filter, nil, mostEntries)
+		match.entries, match.omitted, err = listEntries(ctx, e, path, order.Filter, nil, maxEntries)
+		// Sorted here, because this runs in the background.
 		rows = match.entries.Arrange(order)
 		return match, err
 	}, func(match *fileMatch, err error) tea.Cmd {
 		if ctx.Err() != nil || order.Filter != f.order.Filter {
 			return nil
 		}
-		f.matching = nil
-		if err != nil { // what is held stays
+		f.cancelMatch = nil
+		if err != nil { // keep the held entries
 			return f.env.Say(panes.ErrorText(err), true)
 		}
+		// The order may have changed during the search.
 		if f.match = match; rows.Order != f.order {
-			return f.arrange()
+			return f.arrangeRows()
 		}
 		f.setRows(rows)
 		return nil

@@ -20,64 +20,63 @@ import (
 )
 
 const (
-	// findRest is how long typing has to rest before a search begins.
-	findRest = 120 * time.Millisecond
-	// mostNames is how many names below a folder are held and ranked here; where there are
-	// more, the engine searches them.
-	mostNames = 50_000
-	// mostFound is how many results a search shows.
-	mostFound = 500
-	// smallFile is how many bytes a file has at most that is searched at first; in
-	// larger ones it can take long.
-	smallFile = 8 << 20
+	// findDelay is how long typing must rest before a search starts.
+	findDelay = 120 * time.Millisecond
+	// maxNames is the maximum number of names ranked here. If there are more, the engine searches
+	// them.
+	maxNames = 50_000
+	// maxFound is the maximum number of results.
+	maxFound = 500
+	// maxFirstPass is the maximum size of files in the first pass, because larger ones may take
+	// long.
+	maxFirstPass = 8 << 20
 )
 
-// A fileFinder finds files below a folder, by their names or by what they hold,
-// while it is being typed.
+// A fileFinder searches below a folder as you type, by name or by content.
 type fileFinder struct {
-	f        *Pane
-	folder   string
-	contents bool
-	field    widget.Field
-	cursor   int
-	top      int
-	found    []foundFile
-	limited  bool
-	note     string // instead of results
-	bad      bool
-	busy     bool
-	stop     context.CancelFunc
-	text     string         // that the results are for
-	rest     tea.Cmd        // searches large files too
-	below    []string       // all names below the folder; nil while they are not known, or too many
-	listed   bool           // it is known which, or that they are too many
-	query    widget.Query   // that names were found with
-	match    *regexp.Regexp // that lines were found with; nil if that is not known
-	viewer   viewer         // of what the cursor is on
-	viewing  foundFile
-	stat     context.CancelFunc // ends the question what it is
-	preview  widget.Rect        // where it was drawn, with the size of both parts
+	f            *Pane
+	folder       string
+	contents     bool
+	field        widget.Field
+	cursor       int
+	top          int
+	hits         []fileHit
+	limited      bool
+	note         string // shown instead of results
+	bad          bool
+	busy         bool
+	cancelSearch context.CancelFunc
+	text         string         // text of the results
+	searchLarge  tea.Cmd        // second pass, including large files
+	below        []string       // all names below the folder; nil if unknown or too many
+	listed       bool           // below is known, or known to be too many
+	query        widget.Query   // query for names
+	match        *regexp.Regexp // pattern for lines; nil if unknown
+	viewer       viewer         // shows the current result
+	previewed    fileHit
+	cancelStat   context.CancelFunc // cancels reading its type
+	preview      widget.Rect        // area of the preview in the last drawing
 }
 
-// A foundFile is a result.
-type foundFile struct {
-	path string // relative; a folder's ends in a slash
+// A fileHit is a result.
+type fileHit struct {
+	path string // relative path, with a slash after a folder's
 	line int64
 	text string
 }
 
-// found are the results of a search.
-type found struct {
-	files   []foundFile
-	limited bool
-	passed  bool      // large files were left for later
-	below   *[]string // the names below the folder, if they were listed
+// A findResult is the result of a search.
+type findResult struct {
+	files        []fileHit
+	limited      bool
+	skippedLarge bool      // large files are still to be searched
+	below        *[]string // names below the folder, if this search listed them
 }
 
-// find opens the search for names below the folder, or for contents.
-func (f *Pane) find(contents bool) {
+// startFind opens the search by name or by content.
+func (f *Pane) startFind(contents bool) {
 	u := &fileFinder{f: f, folder: f.folder.path, contents: contents, viewer: viewer{env: f.env}}
-	u.viewer.preview.Covered = true // it lies over everything
+	u.viewer.preview.Covered = true // the search covers the view
 	f.finder = u
 	f.env.Ask(u)
 }
@@ -85,33 +84,33 @@ func (f *Pane) find(contents bool) {
 func (u *fileFinder) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 func (u *fileFinder) Do(h overlay.Host, a keymap.Action) tea.Cmd {
-	if a == keymap.Accept && u.cursor >= len(u.found) {
+	if a == keymap.Accept && u.cursor >= len(u.hits) {
 		return nil
 	}
-	u.end()
+	u.endSearch()
 	h.Close()
 	if a != keymap.Accept {
 		return nil
 	}
-	chosen := u.found[u.cursor]
+	chosen := u.hits[u.cursor]
 	path := filepath.Join(u.folder, chosen.path)
 	if !strings.HasSuffix(chosen.path, "/") {
 		u.f.goToEntry(filepath.Dir(path), filepath.Base(path))
-		u.f.viewer.line, u.f.viewer.find = chosen.line, u.match
+		u.f.viewer.line, u.f.viewer.mark = chosen.line, u.match
 		return nil
 	}
 	u.f.GoFolder(path, "")
 	return nil
 }
 
-func (u *fileFinder) end() {
-	if u.stop != nil {
-		u.stop()
-		u.stop = nil
+func (u *fileFinder) endSearch() {
+	if u.cancelSearch != nil {
+		u.cancelSearch()
+		u.cancelSearch = nil
 	}
-	if u.stat != nil {
-		u.stat()
-		u.stat = nil
+	if u.cancelStat != nil {
+		u.cancelStat()
+		u.cancelStat = nil
 	}
 }
 
@@ -119,7 +118,7 @@ func (u *fileFinder) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	by := map[rune]int{tea.KeyUp: -1, tea.KeyDown: 1, tea.KeyPgUp: -10, tea.KeyPgDown: 10}[k.Code]
 	switch {
 	case by != 0:
-		u.cursor = max(min(u.cursor+by, len(u.found)-1), 0)
+		u.cursor = max(min(u.cursor+by, len(u.hits)-1), 0)
 		return nil
 	case k.Code == tea.KeyTab:
 		u.contents = !u.contents
@@ -134,49 +133,51 @@ func (u *fileFinder) Paste(_ overlay.Host, text string) tea.Cmd {
 	return u.search()
 }
 
-// search begins a search for what was typed and ends the one before.
+// search starts a search for the typed text and cancels the previous one.
 func (u *fileFinder) search() tea.Cmd {
 	text := u.field.Text()
-	u.end()
+	u.endSearch()
 	if strings.TrimSpace(text) == "" {
-		u.found, u.note, u.busy, u.cursor = nil, "", false, 0
+		u.hits, u.note, u.busy, u.cursor = nil, "", false, 0
 		return nil
 	}
 	u.busy = true
 	ctx, cancel := context.WithCancel(u.f.env.Context())
-	u.stop = cancel
+	u.cancelSearch = cancel
 	folder, contents, names := u.folder, u.contents, nameSearch{u.below, u.listed}
 	find := func(rest time.Duration, mostBytes int64) tea.Cmd {
-		return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (found, error) {
+		return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (findResult, error) {
 			_ = sleep.For(ctx, rest)
 			if contents {
 				return searchContents(ctx, e, folder, text, mostBytes)
 			}
-			return names.find(ctx, e, folder, text)
-		}, func(out found, err error) tea.Cmd {
+			return names.findNames(ctx, e, folder, text)
+		}, func(out findResult, err error) tea.Cmd {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return u.take(text, out, err)
+			return u.showResult(text, out, err)
 		})
 	}
-	u.rest = find(0, 0)
-	return find(findRest, smallFile)
+	// Small files first: large ones may take long, and often enough is found without them.
+	u.searchLarge = find(0, 0)
+	return find(findDelay, maxFirstPass)
 }
 
-// A nameSearch finds names below a folder: fuzzily if they can all be held.
+// A nameSearch finds names below a folder: by fuzzy matching if all can be held.
 type nameSearch struct {
 	below  []string
 	listed bool
 }
 
-func (n nameSearch) find(ctx context.Context, e panes.Engine, folder, text string) (out found, err error) {
+func (n nameSearch) findNames(ctx context.Context, e panes.Engine, folder, text string) (out findResult, err error) {
 	if !n.listed {
-		all, err := e.FindFiles(ctx, folder, "**", mostNames)
+		all, err := e.FindFiles(ctx, folder, "**", maxNames)
 		if err != nil {
 			return out, err
 		}
 		if out.below = new([]string); !all.Limited {
+			// Not nil even if empty: nil stands for too many names.
 			*out.below = append([]string{}, all.Paths...)
 		}
 		n.below = *out.below
@@ -189,16 +190,16 @@ func (n nameSearch) find(ctx context.Context, e panes.Engine, folder, text strin
 	}
 	query := widget.NewQuery(text)
 	ranked := query.RankPaths(n.below)
-	out.limited = len(ranked) > mostFound
-	for _, i := range ranked[:min(len(ranked), mostFound)] {
-		out.files = append(out.files, foundFile{path: n.below[i]})
+	out.limited = len(ranked) > maxFound
+	for _, i := range ranked[:min(len(ranked), maxFound)] {
+		out.files = append(out.files, fileHit{path: n.below[i]})
 	}
 	return out, nil
 }
 
 // searchNames has the engine find names that contain the words of a text, and then names that
 // contain its letters in order. A text with glob characters is a pattern instead.
-func searchNames(ctx context.Context, e panes.Engine, folder, text string) (found, error) {
+func searchNames(ctx context.Context, e panes.Engine, folder, text string) (findResult, error) {
 	if strings.ContainsAny(text, "*?[{") {
 		return globNames(ctx, e, folder, text)
 	}
@@ -213,7 +214,7 @@ func searchNames(ctx context.Context, e panes.Engine, folder, text string) (foun
 	letters := strings.Split(strings.Join(strings.Fields(text), ""), "")
 	more, err := globNames(ctx, e, folder, "*"+strings.Join(letters, "*")+"*")
 	for _, f := range more.files {
-		if !slices.Contains(out.files, f) && len(out.files) < mostFound {
+		if !slices.Contains(out.files, f) && len(out.files) < maxFound {
 			out.files = append(out.files, f)
 		}
 	}
@@ -221,72 +222,72 @@ func searchNames(ctx context.Context, e panes.Engine, folder, text string) (foun
 	return out, err
 }
 
-func globNames(ctx context.Context, e panes.Engine, folder, pattern string) (found, error) {
-	out, err := e.FindFiles(ctx, folder, pattern, mostFound)
-	names := found{files: make([]foundFile, len(out.Paths)), limited: out.Limited}
+func globNames(ctx context.Context, e panes.Engine, folder, pattern string) (findResult, error) {
+	out, err := e.FindFiles(ctx, folder, pattern, maxFound)
+	names := findResult{files: make([]fileHit, len(out.Paths)), limited: out.Limited}
 	for i, path := range out.Paths {
 		names.files[i].path = path
 	}
 	return names, err
 }
 
-// searchContents searches files of a size at most, or of any with 0.
-func searchContents(ctx context.Context, e panes.Engine, folder, text string, mostBytes int64) (found, error) {
-	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: ignoresCase(text), Limit: mostFound, MaxBytes: mostBytes})
-	lines := found{limited: out.Limited, passed: out.Passed > 0}
+// searchContents searches files of at most maxBytes; 0 for any size.
+func searchContents(ctx context.Context, e panes.Engine, folder, text string, mostBytes int64) (findResult, error) {
+	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: ignoresCase(text), Limit: maxFound, MaxBytes: mostBytes})
+	lines := findResult{limited: out.Limited, skippedLarge: out.Passed > 0}
 	for _, l := range out.Lines {
 		if l.Match {
-			lines.files = append(lines.files, foundFile{l.Path, l.Line, l.Text})
+			lines.files = append(lines.files, fileHit{l.Path, l.Line, l.Text})
 		}
 	}
 	return lines, err
 }
 
-// take shows what a search has found.
-func (u *fileFinder) take(text string, out found, err error) tea.Cmd {
+// showResult shows the result of a search.
+func (u *fileFinder) showResult(text string, out findResult, err error) tea.Cmd {
 	u.busy, u.note, u.bad = false, "", false
+	// Names listed once serve all further searches.
 	if out.below != nil {
 		u.below, u.listed = *out.below, true
 	}
 	if err != nil {
-		u.found, u.note, u.bad = nil, widget.Clean(api.AsError(err).Message), true
+		u.hits, u.note, u.bad = nil, widget.Clean(api.AsError(err).Message), true
 		return nil
 	}
-	u.show(text, out)
-	if out.passed && !out.limited {
+	u.setHits(text, out)
+	if out.skippedLarge && !out.limited {
 		u.busy = true
-		return u.rest
+		return u.searchLarge
 	}
-	if len(u.found) == 0 {
+	if len(u.hits) == 0 {
 		u.note = "nothing found"
 	}
 	return nil
 }
 
-// show puts results in place of others. More of the same leave the cursor
-// where it is.
-func (u *fileFinder) show(text string, out found) {
-	var on foundFile
-	if u.cursor < len(u.found) {
-		on = u.found[u.cursor]
+// setHits replaces the results. If the text is the same, the cursor stays on its result.
+func (u *fileFinder) setHits(text string, out findResult) {
+	var on fileHit
+	if u.cursor < len(u.hits) {
+		on = u.hits[u.cursor]
 	}
 	at := slices.Index(out.files, on)
 	if u.text != text || u.cursor == 0 || at < 0 {
 		at, u.top = 0, 0
 	}
-	u.found, u.limited, u.text, u.cursor = out.files, out.limited, text, at
+	u.hits, u.limited, u.text, u.cursor = out.files, out.limited, text, at
 	u.query, u.match = widget.NewQuery(text), nil
 	if u.contents {
-		u.match = matcher(text)
+		u.match = contentMatcher(text)
 	}
 }
 
-// ignoresCase reports whether a pattern without capitals finds them too.
+// ignoresCase reports whether a pattern ignores case, because it has no capitals.
 func ignoresCase(pattern string) bool { return strings.IndexFunc(pattern, unicode.IsUpper) < 0 }
 
-// matcher is the expression that a search of contents is for; nil if only the
-// engine understands it.
-func matcher(pattern string) *regexp.Regexp {
+// contentMatcher returns the expression of a content search; nil if it is valid only for the
+// engine.
+func contentMatcher(pattern string) *regexp.Regexp {
 	if ignoresCase(pattern) {
 		pattern = "(?i)" + pattern
 	}
@@ -297,36 +298,37 @@ func matcher(pattern string) *regexp.Regexp {
 	return match
 }
 
-// fetch reads what the preview shows of the result under the cursor.
+// fetch reads the preview of the current result.
 func (u *fileFinder) fetch() tea.Cmd {
-	if u.preview.W == 0 || u.cursor >= len(u.found) {
+	if u.preview.W == 0 || u.cursor >= len(u.hits) {
 		return nil
 	}
-	chosen := u.found[u.cursor]
-	if chosen == u.viewing {
+	chosen := u.hits[u.cursor]
+	if chosen == u.previewed {
 		return u.viewer.fetch(u.preview.W, u.preview.H)
 	}
 	path := filepath.Join(u.folder, chosen.path)
-	same := u.viewing.path == chosen.path && u.viewer.preview.Path() == path
-	u.viewing = chosen
-	if u.stat != nil {
-		u.stat()
+	same := u.previewed.path == chosen.path && u.viewer.preview.Path() == path
+	u.previewed = chosen
+	if u.cancelStat != nil {
+		u.cancelStat()
 	}
+	// The preview has the file already; only the line differs.
 	if same {
 		u.viewer.preview.GoLine(chosen.line)
 		return u.viewer.fetch(u.preview.W, u.preview.H)
 	}
 	ctx, cancel := context.WithCancel(u.f.env.Context())
-	u.stat = cancel
+	u.cancelStat = cancel
 	return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
-		_ = sleep.For(ctx, previewRest)
+		_ = sleep.For(ctx, previewDelay)
 		return e.StatFile(ctx, path)
 	}, func(info api.FileInfo, err error) tea.Cmd {
-		if ctx.Err() != nil || err != nil { // of what is gone nothing is shown
+		if ctx.Err() != nil || err != nil { // deleted meanwhile
 			return nil
 		}
-		u.viewer.line, u.viewer.find = chosen.line, u.match
-		u.viewer.show(path, &info)
+		u.viewer.line, u.viewer.mark = chosen.line, u.match
+		u.viewer.showFile(path, &info)
 		return u.viewer.fetch(u.preview.W, u.preview.H)
 	})
 }

@@ -12,14 +12,14 @@ import (
 	"tandem/ui/overlay"
 )
 
-// Sizes of a search's box from which the preview has room beside the results, or
+// Minimum sizes of the search box for a preview beside the results, or
 // below them.
 const (
-	foundBeside = 100
-	foundBelow  = 14
+	previewBesideHits = 100
+	previewBelowHits  = 14
 )
 
-// Hints are the keys of the search.
+// Hints returns the keys of the search.
 func (u *fileFinder) Hints(h overlay.Host) []widget.Hint {
 	other := "in contents"
 	if u.contents {
@@ -36,22 +36,21 @@ func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, 
 	if u.contents {
 		title = "Search file contents in "
 	}
-	title += u.f.shownPath(u.folder)
+	title += u.f.displayPath(u.folder)
 	field, x := u.field.Draw(width)
 	rows = []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field)}
 	rows = append(rows, u.drawBody(width, height, look)...)
-	note := u.count(h.Spinner())
+	note := u.countText(h.Spinner())
 	rows[0] = look.Strong.Text(widget.Fit(title, width-widget.Width(note)-1)) + " " + look.Dim.Text(note)
 	return rows, width, x, 1
 }
 
-// drawBody gives the results with what the one under the cursor holds, in one row
-// more than height.
+// drawBody draws the results with a preview of the current one, in height rows and a rule.
 func (u *fileFinder) drawBody(width, height int, look *widget.Look) (rows []string) {
 	line := func(n int) string { return look.Rule.Text(strings.Repeat("─", n)) }
 	p := &u.viewer.preview
 	switch {
-	case width >= foundBeside:
+	case width >= previewBesideHits:
 		list := width * 9 / 20
 		u.preview = widget.Rect{W: width - list - 1, H: height}
 		rows = append(rows, line(list)+look.Rule.Text("┬")+p.Heading(u.preview.W, look))
@@ -59,7 +58,7 @@ func (u *fileFinder) drawBody(width, height int, look *widget.Look) (rows []stri
 		for i := range height {
 			rows = append(rows, results[i]+look.Rule.Text("│")+shown[i])
 		}
-	case height >= foundBelow:
+	case height >= previewBelowHits:
 		list := height / 2
 		u.preview = widget.Rect{W: width, H: height - list - 1}
 		rows = append(append(rows, line(width)), u.drawResults(width, list, look)...)
@@ -71,21 +70,21 @@ func (u *fileFinder) drawBody(width, height int, look *widget.Look) (rows []stri
 	return rows
 }
 
-// drawPreview shows what is known of the result under the cursor.
+// drawPreview draws the preview of the current result.
 func (u *fileFinder) drawPreview(look *widget.Look) []string {
-	if u.cursor >= len(u.found) && u.viewer.preview.Path() != "" {
+	if u.cursor >= len(u.hits) && u.viewer.preview.Path() != "" {
 		u.viewer.preview.Clear()
-		u.viewing = foundFile{}
+		u.previewed = fileHit{}
 	}
 	return u.viewer.preview.Draw(u.preview.W, u.preview.H, look)
 }
 
 func (u *fileFinder) drawResults(width, height int, look *widget.Look) (rows []string) {
-	u.top = widget.Follow(u.top, u.cursor, len(u.found), height)
+	u.top = widget.Follow(u.top, u.cursor, len(u.hits), height)
 	for i := u.top; i < u.top+height; i++ {
 		switch {
-		case i < len(u.found):
-			rows = append(rows, u.drawFound(i, width, look))
+		case i < len(u.hits):
+			rows = append(rows, u.drawHit(i, width, look))
 		case i == u.top && u.field.Text() == "" && u.contents:
 			rows = append(rows, look.Dim.Text(widget.Fit(" type a regular expression; case matters if you type a capital", width)))
 		case i == u.top && u.field.Text() == "":
@@ -101,26 +100,26 @@ func (u *fileFinder) drawResults(width, height int, look *widget.Look) (rows []s
 	return rows
 }
 
-// Busy reports whether a search is under way.
+// Busy reports whether a search is running.
 func (u *fileFinder) Busy() bool { return u.busy }
 
-func (u *fileFinder) count(spinner string) string {
+func (u *fileFinder) countText(spinner string) string {
 	switch {
-	case u.busy && len(u.found) > 0:
-		return fmt.Sprintf("%s%d found, searching…", spinner, len(u.found))
+	case u.busy && len(u.hits) > 0:
+		return fmt.Sprintf("%s%d found, searching…", spinner, len(u.hits))
 	case u.busy:
 		return spinner + "searching…"
-	case len(u.found) == 0:
+	case len(u.hits) == 0:
 		return ""
 	case u.limited:
-		return fmt.Sprintf("the first %d", len(u.found))
+		return fmt.Sprintf("the first %d", len(u.hits))
 	}
-	return fmt.Sprintf("%d found", len(u.found))
+	return fmt.Sprintf("%d found", len(u.hits))
 }
 
-func (u *fileFinder) drawFound(i, width int, look *widget.Look) string {
+func (u *fileFinder) drawHit(i, width int, look *widget.Look) string {
 	r := widget.Row{Plain: i == u.cursor}
-	if f := &u.found[i]; f.line == 0 {
+	if f := &u.hits[i]; f.line == 0 {
 		u.drawName(&r, f.path, width, look)
 	} else {
 		u.drawLine(&r, f, width, look)
@@ -131,8 +130,7 @@ func (u *fileFinder) drawFound(i, width int, look *widget.Look) string {
 	return r.Text.String()
 }
 
-// drawName draws a path with the letters that were found in it marked, of which
-// the folder gives way to the name.
+// drawName draws a path with the matching letters marked. The folder is shortened before the name.
 func (u *fileFinder) drawName(r *widget.Row, path string, width int, look *widget.Look) {
 	r.Add(" ", "")
 	shown := widget.FileName(path)
@@ -142,7 +140,7 @@ func (u *fileFinder) drawName(r *widget.Row, path string, width int, look *widge
 	}
 	dir, base := shown[:max(cut, 0)], shown[max(cut, 0):]
 	var inDir, inBase []int
-	if shown == path { // else the letters are others
+	if shown == path { // otherwise positions would differ
 		n := utf8.RuneCountInString(dir)
 		for _, at := range u.query.Places(path) {
 			if at < n {
@@ -161,8 +159,8 @@ func (u *fileFinder) drawName(r *widget.Row, path string, width int, look *widge
 	widget.MarkText(base, inBase, look).Draw(r, width-r.Cells, ink, look.Match, look)
 }
 
-// drawLine draws a line with what was searched for marked, behind its place.
-func (u *fileFinder) drawLine(r *widget.Row, f *foundFile, width int, look *widget.Look) {
+// drawLine draws a line with the matches marked, after its file and number.
+func (u *fileFinder) drawLine(r *widget.Row, f *fileHit, width int, look *widget.Look) {
 	place := widget.ClipLeft(fmt.Sprintf("%s:%d", widget.FileName(f.path), f.line), width*2/5)
 	r.Add(" "+place+"  ", look.Dim)
 	text := strings.TrimSpace(widget.FileName(strings.ReplaceAll(f.text, "\t", " ")))

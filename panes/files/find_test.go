@@ -14,12 +14,12 @@ import (
 	"tandem/panes/widget"
 )
 
-// A findEngine knows the names below a folder, and what is in one file.
+// A findEngine has names below a folder, and one text for all files.
 type findEngine struct {
 	panes.Engine
 	below    []string
-	asked    []string            // patterns
-	text     string              // of every file
+	asked    []string            // patterns, in order
+	text     string              // content of every file
 	matching map[string][]string // by pattern
 }
 
@@ -43,24 +43,24 @@ func (e *findEngine) ReadFile(context.Context, string, int64, int64) (api.FilesR
 	return api.FilesReadOutput{Text: e.text, Size: int64(len(e.text))}, nil
 }
 
-// openFinder is a search into which something was typed and that has its answer.
+// openFinder opens a search, types text and waits for the result.
 func openFinder(t *testing.T, contents bool, engine panes.Engine, text string) (*fileFinder, *fakeEnv) {
 	t.Helper()
-	f, e := shownPane("/d")
+	f, e := newShownPane("/d")
 	e.API = engine
 	e.Inks = widget.Look{Found: "\x1b[7m", FoundHere: "\x1b[1;7m", Match: "\x1b[4m"}
-	f.listed("a")
-	f.find(contents)
+	f.setListing("a")
+	f.startFind(contents)
 	u := f.finder
 	for _, r := range text[1:] {
 		u.field.Type(tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
-	run(u.Type(e, tea.KeyPressMsg{Code: rune(text[0]), Text: text[:1]}))
+	runAll(u.Type(e, tea.KeyPressMsg{Code: rune(text[0]), Text: text[:1]}))
 	return u, e
 }
 
-// run does a command and what follows from it.
-func run(cmd tea.Cmd) {
+// runAll runs a command and those following from it.
+func runAll(cmd tea.Cmd) {
 	for cmd != nil {
 		then, _ := cmd().(panes.Result)
 		if then == nil {
@@ -70,13 +70,13 @@ func run(cmd tea.Cmd) {
 	}
 }
 
-func TestNamesAreFoundByTheirLettersAndTheBestComesFirst(t *testing.T) {
+func TestFindRanksNamesByLetters(t *testing.T) {
 	engine := &findEngine{below: []string{"cmd/main_test.go", "maps/gone", "main.go", "doc/"}}
 	u, _ := openFinder(t, false, engine, "gmn")
 	u.field.Set("mngo")
-	run(u.search())
+	runAll(u.search())
 	var got []string
-	for _, f := range u.found {
+	for _, f := range u.hits {
 		got = append(got, f.path)
 	}
 	if want := []string{"main.go", "cmd/main_test.go"}; len(got) < 2 || !slices.Equal(got[:2], want) {
@@ -86,33 +86,33 @@ func TestNamesAreFoundByTheirLettersAndTheBestComesFirst(t *testing.T) {
 		t.Errorf("asked were %q; the names are known after the first time", engine.asked)
 	}
 	u.field.Set("*.go")
-	run(u.search())
+	runAll(u.search())
 	if last := engine.asked[len(engine.asked)-1]; last != "*.go" {
 		t.Errorf("of a glob was asked %q", last)
 	}
 }
 
-func TestFindAsksTheEngineIfThereAreTooManyNames(t *testing.T) {
-	engine := &findEngine{below: make([]string, mostNames+1)}
+func TestFindAsksEngineIfThereAreTooManyNames(t *testing.T) {
+	engine := &findEngine{below: make([]string, maxNames+1)}
 	u, _ := openFinder(t, false, engine, "xyab")
 	engine.matching = map[string][]string{"*im*5*": {"trim/5"}, "*i*m*5*": {"trim/5", "img5.txt"}}
 	u.field.Set("im 5")
-	run(u.search())
-	if want := []foundFile{{path: "trim/5"}, {path: "img5.txt"}}; !slices.Equal(u.found, want) || u.limited {
-		t.Errorf("found %v, want names with the words and then names with the letters: %v; asked %q", u.found, want, engine.asked)
+	runAll(u.search())
+	if want := []fileHit{{path: "trim/5"}, {path: "img5.txt"}}; !slices.Equal(u.hits, want) || u.limited {
+		t.Errorf("found %v, want names with the words and then names with the letters: %v; asked %q", u.hits, want, engine.asked)
 	}
 }
 
-func TestALineThatWasFoundIsShownBesideWithWhatWasFoundMarked(t *testing.T) {
+func TestFindMarksMatchesInListAndPreview(t *testing.T) {
 	engine := &findEngine{text: "package main\n\n\tsay(hello)\n"}
 	u, e := openFinder(t, true, engine, "hello")
 	u.field.Set("hello")
-	run(u.search())
+	runAll(u.search())
 	for _, size := range [][2]int{{200, 60}, {120, 36}, {80, 24}} {
-		u.viewing = foundFile{}
+		u.previewed = fileHit{}
 		u.Draw(e, size[0], size[1])
-		run(u.fetch())
-		run(u.fetch())
+		runAll(u.fetch())
+		runAll(u.fetch())
 		rows, width, _, _ := u.Draw(e, size[0], size[1])
 		all := strings.Join(rows, "\n")
 		if !strings.Contains(all, "main.go:3  say(\x1b[4mhello") {
@@ -129,7 +129,7 @@ func TestALineThatWasFoundIsShownBesideWithWhatWasFoundMarked(t *testing.T) {
 	}
 }
 
-func TestTheKindOfAFileIsToldByItsColour(t *testing.T) {
+func TestFileColorDependsOnKind(t *testing.T) {
 	look := &widget.Look{Text: "text", Dim: "dim", Accent: "accent", Good: "good", Bad: "bad", Info: "info", Warn: "warn"}
 	for want, all := range map[widget.Ink][]api.FileInfo{
 		"accent": {{Name: "x.zip", Type: "dir"}, {Name: "l", Type: "link", ToDir: true}},
@@ -141,14 +141,14 @@ func TestTheKindOfAFileIsToldByItsColour(t *testing.T) {
 		"text":   {{Name: "a.go", Type: "file"}},
 	} {
 		for i := range all {
-			if got := fileInk(&all[i], look); got != want {
+			if got := fileColor(&all[i], look); got != want {
 				t.Errorf("%+v has %q, not %q", all[i], got, want)
 			}
 		}
 	}
 }
 
-// A listEngine lists what it holds.
+// A listEngine lists its entries.
 type listEngine struct {
 	panes.Engine
 	entries []api.FileInfo
@@ -158,8 +158,8 @@ func (e listEngine) ListFiles(context.Context, string, string, int) (api.FilesLi
 	return api.FilesListOutput{Entries: e.entries}, nil
 }
 
-func TestAFolderIsPreviewedInTheOrderOfTheList(t *testing.T) {
-	source := fileSource{listEngine{panestest.NewEngine(), entries("part10", "part9", "z/")}}
+func TestFolderPreviewUsesOrderOfList(t *testing.T) {
+	source := fileSource{listEngine{panestest.NewEngine(), makeEntries("part10", "part9", "z/")}}
 	all, _, err := source.List(context.Background(), "/d", 10)
 	if err != nil || len(all) != 3 || all[0].Name != "z" || all[1].Name != "part9" {
 		t.Errorf("listed are %+v, %v", all, err)

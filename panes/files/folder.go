@@ -15,66 +15,71 @@ import (
 	"tandem/panes/widget"
 )
 
+// A folder may have hundreds of thousands of entries, change all the time or be on a slow disk. A
+// short first page makes something appear at once; larger pages follow, up to a limit, and only the
+// engine searches the entries beyond it. A visit lasts as long as the folder is shown. It owns a
+// context, so leaving the folder cancels all requests, and answers arriving late are dropped. After
+// each listing there is a pause in proportion to its duration, so that a constantly changing folder
+// does not keep the engine busy.
+
 const (
-	// firstEntries is how many entries of a folder are asked for at first, so
-	// that a huge one is there at once; pageEntries how many at a time after
-	// them; mostEntries how many at all.
+	// firstEntries is the size of the first page, so that a huge folder appears at once;
+	// pageEntries is the size of the others, and maxEntries the maximum of all.
 	firstEntries = 2000
 	pageEntries  = 10_000
-	mostEntries  = 200_000
-	// quickRows is how many rows are put into another order at once, and not
-	// beside.
-	quickRows = 2000
-	// slowListing is how long a folder is awaited in silence.
-	slowListing = 400 * time.Millisecond
+	maxEntries   = 200_000
+	// maxQuickRows is the maximum number of rows sorted at once instead of in the background.
+	maxQuickRows = 2000
+	// slowDelay is how long to wait for a folder before saying so.
+	slowDelay = 400 * time.Millisecond
 )
 
-// A folder is the one that is shown: its entries, which of them are seen and in
-// which order, where the cursor is and what is marked.
+// A folder is the state of the current folder: its entries, their order and filter, the cursor and
+// marks.
 type folder struct {
 	env    panes.Env
-	path   string // "" before the view was shown
+	path   string // "" before the view is first shown
 	list   List
 	order  Order
-	marked map[string]bool // paths, in any folder
-	branch string          // of git
+	marked map[string]bool // marked paths in any folder
+	branch string          // git branch
 
-	all      *Set // as they were listed
-	omitted  int  // entries that are too many for that
-	match    *fileMatch
-	matching context.CancelFunc // ends the question for it
-	untidy   bool               // a large folder has left memory behind
+	all          *Set // in the order of the listing
+	omitted      int  // number of entries not held
+	match        *fileMatch
+	cancelMatch  context.CancelFunc // cancels asking for match
+	holdsGarbage bool               // memory of a large folder was not returned yet
 
-	places map[string]string // names that the cursor was on, by folder
-	back   []string          // folders that were shown before
-	visit  *visit            // nil while the view is not shown
+	cursorNames map[string]string // last name under the cursor, by folder
+	previous    []string          // folders shown before
+	visit       *visit            // nil while the view is hidden
 }
 
-// A visit is the time that a folder is shown without a break. What is asked about
-// the folder ends with it.
+// A visit is the time a folder is shown without a break. Its end cancels all requests about the
+// folder.
 type visit struct {
 	ctx       context.Context
-	leave     context.CancelFunc
-	stale     bool // the folder is to be listed
+	cancel    context.CancelFunc
+	stale     bool // the folder must be listed
 	listing   bool
-	resting   bool // and may not be again for a while, unless we changed it
-	rests     int  // counts them
+	paused    bool // no further listing for a while, except after our own changes
+	pauses    int  // number of pauses
 	askGit    bool
 	askingGit bool
 	watched   bool
 	stamp     string
 }
 
-// begin asks for all that is to be known of the folder anew.
-func (f *folder) begin() {
-	f.end()
+// startVisit requests everything about the folder again.
+func (f *folder) startVisit() {
+	f.endVisit()
 	v := &visit{stale: true, askGit: true}
-	v.ctx, v.leave = context.WithCancel(f.env.Context())
-	f.visit, f.matching = v, nil
+	v.ctx, v.cancel = context.WithCancel(f.env.Context())
+	f.visit, f.cancelMatch = v, nil
 }
 
-// whenListed makes an action on rows wait for them, and for all of them if it is about the
-// whole folder. The action is dropped when the folder is left or cannot be read.
+// whenListed delays an action on rows until they are there, or until the whole folder is listed.
+// The action is dropped if the folder is left or cannot be read.
 func (f *folder) whenListed(whole bool, act func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		if f.isListed(whole) {
@@ -97,38 +102,38 @@ func (f *folder) whenListed(whole bool, act func() tea.Cmd) func() tea.Cmd {
 
 func (f *folder) isListed(whole bool) bool { return f.list.Rows() != nil && !(whole && f.list.More) }
 
-// end ends what is under way for the folder.
-func (f *folder) end() {
+// endVisit cancels all requests about the folder.
+func (f *folder) endVisit() {
 	if f.visit != nil {
-		f.visit.leave()
+		f.visit.cancel()
 		f.visit = nil
 	}
 }
 
-// goTo shows a folder with the cursor on a name, or where it was.
-func (f *folder) goTo(path, name string) {
-	if f.places == nil {
-		f.places = map[string]string{}
+// goToFolder shows a folder with the cursor on name, or where it last was.
+func (f *folder) goToFolder(path, name string) {
+	if f.cursorNames == nil {
+		f.cursorNames = map[string]string{}
 	}
 	path = filepath.Clean(path)
-	if selected := f.list.Selected(); selected != nil {
-		f.places[f.path] = selected.Name
+	if selected := f.list.CursorEntry(); selected != nil {
+		f.cursorNames[f.path] = selected.Name
 	}
 	if f.path != "" && f.path != path {
-		f.back = append(f.back, f.path)
+		f.previous = append(f.previous, f.path)
 	}
 	if name == "" {
-		name = f.places[path]
+		name = f.cursorNames[path]
 	}
-	f.untidy = f.untidy || f.all.Len() > pageEntries
+	f.holdsGarbage = f.holdsGarbage || f.all.Len() > pageEntries
 	f.path, f.branch, f.all, f.omitted, f.match = path, "", nil, 0, nil
 	f.order.Filter = ""
 	f.list.Reset(path, name)
 	f.list.Marked = f.marked
-	f.begin()
+	f.startVisit()
 }
 
-// fetch asks for what is not known of the folder.
+// fetch requests missing information about the folder.
 func (f *folder) fetch() tea.Cmd {
 	if f.visit == nil {
 		return nil
@@ -136,8 +141,7 @@ func (f *folder) fetch() tea.Cmd {
 	return tea.Batch(f.fetchEntries(), f.fetchWatch(), f.fetchGit())
 }
 
-// onVisit asks the engine about the folder that is shown. The answer counts as
-// long as the visit lasts.
+// onVisit asks the engine about the current folder. The answer is dropped once the visit has ended.
 func onVisit[T any](f *folder, ask func(context.Context, panes.Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
 	v := f.visit
 	return panes.Ask(v.ctx, f.env, ask, func(answer T, err error) tea.Cmd {
@@ -148,8 +152,8 @@ func onVisit[T any](f *folder, ask func(context.Context, panes.Engine) (T, error
 	})
 }
 
-// after goes on with the visit when a time has passed.
-func (v *visit) after(d time.Duration, then func()) tea.Cmd {
+// runAfter runs then after d, unless the visit has ended.
+func (v *visit) runAfter(d time.Duration, then func()) tea.Cmd {
 	return panes.After(d, func() tea.Cmd {
 		if v.ctx.Err() == nil {
 			then()
@@ -165,47 +169,47 @@ func (f *folder) fetchEntries() tea.Cmd {
 	}
 	v.stale, v.listing = false, true
 	limit := firstEntries
+	// Something is on screen already, so no short first page is needed.
 	if f.all.Len() > 0 {
-		limit = mostEntries
+		limit = maxEntries
 	}
-	return tea.Batch(f.listEntries(nil, limit), v.after(slowListing, f.saySlow))
+	return tea.Batch(f.listEntries(nil, limit), v.runAfter(slowDelay, f.saySlow))
 }
 
-// saySlow says that the folder is still being read.
+// saySlow shows that the folder is still being read.
 func (f *folder) saySlow() {
 	if f.list.Rows() == nil && f.list.Note == "" {
 		f.list.Note = "reading the folder…"
 	}
 }
 
-// A listing is what was listed of a folder.
+// A listing is the result of listing a folder.
 type listing struct {
 	entries *Set
 	rows    *Rows
 	omitted int
-	partial bool // the rest is on its way
+	partial bool // more entries follow
 	elapsed time.Duration
 }
 
-// listEntries lists the folder as far as a limit, from behind what is held of it
-// already.
+// listEntries lists the folder up to limit entries, continuing after held.
 func (f *folder) listEntries(held *Set, limit int) tea.Cmd {
-	path, name, order := f.path, f.list.Wanted(), f.order
+	path, name, order := f.path, f.list.TargetName(), f.order
 	return onVisit(f, func(ctx context.Context, e panes.Engine) (l listing, err error) {
 		begin := time.Now()
 		if l.entries, l.omitted, err = listEntries(ctx, e, path, "", held, limit); err != nil {
 			return l, err
 		}
-		if l.partial = l.omitted > 0 && limit < mostEntries; l.omitted > 0 && !l.partial {
-			l.alsoHas(ctx, e, path, name)
+		if l.partial = l.omitted > 0 && limit < maxEntries; l.omitted > 0 && !l.partial {
+			l.addCursorEntry(ctx, e, path, name)
 		}
 		l.rows, l.elapsed = l.entries.Arrange(order), time.Since(begin)
 		return l, nil
-	}, f.listed)
+	}, f.handleListing)
 }
 
-// listEntries lists what of a folder matches words, without any all of it, in
-// pages, so that neither side holds all in the form in which it is sent.
+// listEntries lists the entries matching words, or all if words is empty. It does so in pages, so
+// that neither side holds the whole folder in the form for sending.
 func listEntries(ctx context.Context, e panes.Engine, path, words string, set *Set, limit int) (*Set, int, error) {
 	omitted := 0
 	for set.Len() < limit {
@@ -221,9 +225,8 @@ func listEntries(ctx context.Context, e panes.Engine, path, words string, set *S
 	return set, omitted, nil
 }
 
-// alsoHas adds the entry that the cursor is to be on, if it is one of those that
-// are too many.
-func (l *listing) alsoHas(ctx context.Context, e panes.Engine, path, name string) {
+// addCursorEntry adds the entry for the cursor, if it was left out of a listing too long.
+func (l *listing) addCursorEntry(ctx context.Context, e panes.Engine, path, name string) {
 	if name == "" || l.entries.Has(name) {
 		return
 	}
@@ -233,67 +236,67 @@ func (l *listing) alsoHas(ctx context.Context, e panes.Engine, path, name string
 	}
 }
 
-func (f *folder) listed(l listing, err error) tea.Cmd {
+func (f *folder) handleListing(l listing, err error) tea.Cmd {
 	f.list.More, f.omitted = l.partial, 0
 	if err != nil {
 		f.all, f.match = nil, nil
 		f.list.SetRows(f.all.Arrange(f.order))
-		f.list.Note, f.list.Bad, f.list.Omitted = reasonOf(err, f.path), true, 0
-		return f.restListing(time.Second)
+		f.list.Note, f.list.Bad, f.list.Omitted = errorReason(err, f.path), true, 0
+		return f.pauseListing(time.Second)
 	}
 	if f.all = l.entries; !l.partial {
 		f.omitted = l.omitted
 	}
-	match := f.matchBeyond()
-	if f.matched() == nil {
+	match := f.matchOnEngine()
+	if f.currentMatch() == nil {
 		f.setRows(l.rows)
 	}
-	cmd := tea.Batch(match, f.rearrange())
+	cmd := tea.Batch(match, f.applyOrder())
 	if l.partial {
-		return tea.Batch(cmd, f.listEntries(l.entries, mostEntries))
+		return tea.Batch(cmd, f.listEntries(l.entries, maxEntries))
 	}
-	rest := f.restListing(min(max(3*l.elapsed, 150*time.Millisecond), 10*time.Second))
-	return tea.Batch(cmd, f.tidy(), rest)
+	rest := f.pauseListing(min(max(3*l.elapsed, 150*time.Millisecond), 10*time.Second))
+	return tea.Batch(cmd, f.freeMemory(), rest)
 }
 
-// tidy gives back the memory that a large folder has taken.
-func (f *folder) tidy() tea.Cmd {
-	if !f.untidy && f.all.Len() <= pageEntries {
+// freeMemory returns the memory of a large folder to the system.
+func (f *folder) freeMemory() tea.Cmd {
+	if !f.holdsGarbage && f.all.Len() <= pageEntries {
 		return nil
 	}
-	f.untidy = false
+	f.holdsGarbage = false
 	return func() tea.Msg {
 		debug.FreeOSMemory()
 		return nil
 	}
 }
 
-// restListing keeps a folder that changes all the time from being listed all
-// the time.
-func (f *folder) restListing(d time.Duration) tea.Cmd {
+// pauseListing limits how often a constantly changing folder is listed.
+func (f *folder) pauseListing(d time.Duration) tea.Cmd {
 	v := f.visit
-	v.resting = true
-	v.rests++
-	rest := v.rests
-	return v.after(d, func() {
-		if v.resting && rest == v.rests {
-			v.listing, v.resting = false, false
+	v.paused = true
+	v.pauses++
+	rest := v.pauses
+	return v.runAfter(d, func() {
+		// A change made here, or a newer pause, may have replaced this one.
+		if v.paused && rest == v.pauses {
+			v.listing, v.paused = false, false
 		}
 	})
 }
 
-// changed has the folder listed at once, because something was done to it here.
-func (f *folder) changed() {
+// noteChange lists the folder at once, because the change was made here.
+func (f *folder) noteChange() {
 	if v := f.visit; v != nil {
 		v.stale, v.askGit = true, true
-		if v.resting {
-			v.listing, v.resting = false, false
+		if v.paused {
+			v.listing, v.paused = false, false
 		}
 	}
 }
 
-// reasonOf is an error without what the screen tells already.
-func reasonOf(err error, path string) string {
+// errorReason returns an error without the path already on screen.
+func errorReason(err error, path string) string {
 	text := api.AsError(err).Message
 	if _, cause, ok := strings.Cut(text, path+": "); ok {
 		text = cause
@@ -301,15 +304,15 @@ func reasonOf(err error, path string) string {
 	return widget.Clean(text)
 }
 
-// setRows shows rows, or says why there are none.
+// setRows shows rows, or why there are none.
 func (f *folder) setRows(rows *Rows) {
 	f.list.SetRows(rows)
-	_, f.list.Omitted = f.source()
+	_, f.list.Omitted = f.rowSource()
 	f.list.Bad = false
 	switch {
 	case rows.Len() > 0:
 		f.list.Note = ""
-	case rows.Order.Filter != "" && f.matching != nil:
+	case rows.Order.Filter != "" && f.cancelMatch != nil:
 		f.list.Note = "searching the rest of the folder…"
 	case rows.Order.Filter != "":
 		f.list.Note = "nothing matches “" + widget.Clean(rows.Order.Filter) + "”" +
@@ -323,16 +326,15 @@ func (f *folder) setRows(rows *Rows) {
 	}
 }
 
-// willShow puts the cursor on a name when it is there, and shows hidden files if
-// it is one.
-func (f *folder) willShow(name string) tea.Cmd {
+// selectName moves the cursor to a name once it exists, and shows hidden files if it is one.
+func (f *folder) selectName(name string) tea.Cmd {
 	f.list.Select(name)
 	f.order.Hidden = f.order.Hidden || strings.HasPrefix(name, ".")
-	return f.rearrange()
+	return f.applyOrder()
 }
 
-// toggle marks a path, or takes its mark away.
-func (f *folder) toggle(path string) {
+// toggleMark marks a path or unmarks it.
+func (f *folder) toggleMark(path string) {
 	if f.marked[path] {
 		delete(f.marked, path)
 	} else {
@@ -340,10 +342,10 @@ func (f *folder) toggle(path string) {
 	}
 }
 
-// mark marks the entry under the cursor and goes to the next.
-func (f *folder) mark() {
-	if path := f.list.SelectedPath(); path != "" {
-		f.toggle(path)
+// markEntry toggles the mark of the current entry and moves to the next.
+func (f *folder) markEntry() {
+	if path := f.list.CursorPath(); path != "" {
+		f.toggleMark(path)
 		f.list.Move(1)
 	}
 }
@@ -351,6 +353,6 @@ func (f *folder) mark() {
 func (f *folder) markAll() {
 	rows := f.list.Rows()
 	for i := range rows.Len() {
-		f.toggle(filepath.Join(f.path, rows.Name(i)))
+		f.toggleMark(filepath.Join(f.path, rows.Name(i)))
 	}
 }

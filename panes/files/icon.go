@@ -10,8 +10,8 @@ import (
 	"tandem/panes/widget"
 )
 
-// fileIcon is one cell that tells the kind of a file, a character of Nerd Fonts
-// (their fa, dev, seti and custom sets, in the private use area).
+// fileIcon returns a one-cell icon for the kind of a file, from Nerd Fonts (fa, dev, seti and
+// custom sets, in the private use area).
 func fileIcon(f *api.FileInfo) string {
 	name := strings.ToLower(f.Name)
 	icons := iconsByName()
@@ -40,7 +40,7 @@ func fileIcon(f *api.FileInfo) string {
 	return cmp.Or(icons[name], icons[filepath.Ext(name)], plain)
 }
 
-// iconsByName are the icons of files by their whole names and their extensions.
+// iconsByName maps names and extensions to icons.
 var iconsByName = sync.OnceValue(func() map[string]string {
 	icons := map[string]string{}
 	for icon, names := range iconTable() {

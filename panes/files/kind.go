@@ -9,9 +9,9 @@ import (
 	"tandem/panes/widget"
 )
 
-// fileInk is the colour that tells the kind of a file. What matters is told by a
-// sign behind the name too, for terminals without colours.
-func fileInk(f *api.FileInfo, look *widget.Look) widget.Ink {
+// fileColor returns the colour for the kind of a file. Important kinds also have a sign after the
+// name, for terminals without colours.
+func fileColor(f *api.FileInfo, look *widget.Look) widget.Ink {
 	switch {
 	case f.Broken:
 		return look.Bad
@@ -38,17 +38,17 @@ func fileInk(f *api.FileInfo, look *widget.Look) widget.Ink {
 	return look.Text
 }
 
-// A fileKind is a kind of file that has a colour of its own.
+// A fileKind is a kind of file with its own colour.
 type fileKind int
 
 const (
 	kindPlain    fileKind = iota
-	kindArchive           // holds other files, or one that is packed
-	kindMedia             // pictures, sound, films
-	kindLeftover          // of programs: backups, objects, locks
+	kindArchive           // archives and compressed files
+	kindMedia             // pictures, sound and video
+	kindLeftover          // left by programs: backups, objects, locks
 )
 
-// kindsByExtension are the kinds of files by their extensions.
+// kindsByExtension maps extensions to kinds of files.
 var kindsByExtension = sync.OnceValue(func() map[string]fileKind {
 	kinds := map[string]fileKind{}
 	for kind, extensions := range map[fileKind]string{

@@ -7,27 +7,27 @@ import (
 	"tandem/engine/api"
 )
 
-// A List is the entries of one folder with a cursor. It keeps its place by
-// name, not by position, when entries come and go.
+// A List shows the entries of a folder with a cursor. The cursor follows an entry by its name, not
+// its position, as entries come and go.
 type List struct {
 	Path    string // of the folder
 	Focused bool
-	Plain   bool              // names alone: for a column beside the list
-	Git     map[string]string // what git says of entries, by name: the letters of git status
-	GitAll  string            // what it says of every other one
-	Icons   bool              // each name has an icon before it, of a font that has them
-	More    bool              // the rest of the entries is on its way
-	Omitted int               // entries that are not in the rows because there are too many
-	Marked  map[string]bool   // paths that are marked, of any folder; shared and never changed here
-	Note    string            // what is shown in place of rows, if there are none
-	Bad     bool              // the note is an error
+	Plain   bool              // only names, for the parent folder's column
+	Git     map[string]string // letters of git status, by name
+	GitAll  string            // letters for all other entries
+	Icons   bool              // show icons; needs a font with them
+	More    bool              // more entries are being read
+	Omitted int               // number of entries left out because there are too many
+	Marked  map[string]bool   // marked paths in any folder; shared, not modified by List
+	Note    string            // shown if there are no rows
+	Bad     bool              // Note is an error
 
 	rows   *Rows
-	name   string // that the cursor is on
-	want   string // that it goes to as soon as there is one, unless it is moved
+	name   string // name under the cursor
+	want   string // name the cursor jumps to once it exists; "" after a move
 	cursor int
 	top    int
-	h      int // rows of the last drawing
+	h      int // height of the last drawing
 	out    []string
 }
 
@@ -38,35 +38,36 @@ func (l *List) SetRows(rows *Rows) {
 		if !l.Select(l.name) {
 			l.Go(l.cursor)
 		}
+		// Select and Go reset it, but the wanted name is still to come.
 		l.want = want
 	}
 }
 
-// Rows are the entries that are shown; nil before there are any.
+// Rows returns the visible entries; nil before the first SetRows.
 func (l *List) Rows() *Rows { return l.rows }
 
-// Reset forgets the entries, for another folder; the cursor will be on name.
+// Reset clears the list for another folder, with the cursor on name.
 func (l *List) Reset(path, name string) {
 	l.Path, l.name, l.want, l.rows, l.Git, l.GitAll, l.Note, l.Bad = path, name, name, nil, nil, "", "", false
 	l.More, l.Omitted = false, 0
 	l.cursor, l.top = 0, 0
 }
 
-// Wanted is the name that the cursor is on, or goes to when it is there.
-func (l *List) Wanted() string { return cmp.Or(l.want, l.name) }
+// TargetName returns the name under the cursor, or the one it will jump to.
+func (l *List) TargetName() string { return cmp.Or(l.want, l.name) }
 
-// Selected is the entry under the cursor; nil without one.
-func (l *List) Selected() *api.FileInfo {
+// CursorEntry returns the entry under the cursor; nil if none.
+func (l *List) CursorEntry() *api.FileInfo {
 	if l.cursor >= l.rows.Len() {
 		return nil
 	}
 	return l.rows.At(l.cursor)
 }
 
-// SelectedPath is the path of the entry under the cursor, or that it will be on
-// once the folder is listed; "" without one.
-func (l *List) SelectedPath() string {
-	switch f := l.Selected(); {
+// CursorPath returns the path of the entry under the cursor, or, before the folder is listed, of
+// the entry it will be on; "" if none.
+func (l *List) CursorPath() string {
+	switch f := l.CursorEntry(); {
 	case f != nil:
 		return filepath.Join(l.Path, f.Name)
 	case l.rows == nil && l.name != "":
@@ -75,7 +76,8 @@ func (l *List) SelectedPath() string {
 	return ""
 }
 
-// Select puts the cursor on a name, or will when it is there.
+// Select moves the cursor to name. It reports false if there is no such entry yet; the cursor then
+// waits for it.
 func (l *List) Select(name string) bool {
 	row := l.rows.Find(name)
 	if row < 0 {
@@ -86,26 +88,26 @@ func (l *List) Select(name string) bool {
 	return true
 }
 
-// Move moves the cursor, as far as there are rows.
+// Move moves the cursor by a number of rows, within the list.
 func (l *List) Move(by int) {
 	if l.rows != nil {
 		l.Go(l.cursor + by)
 	}
 }
 
-// Go puts the cursor on a row, or as near as there is one.
+// Go moves the cursor to a row, or the nearest one.
 func (l *List) Go(row int) {
 	l.want = ""
 	l.cursor = max(min(row, l.rows.Len()-1), 0)
-	if f := l.Selected(); f != nil {
+	if f := l.CursorEntry(); f != nil {
 		l.name = f.Name
 	}
 }
 
-// Cursor is the row of the cursor, from 0.
+// Cursor returns the row of the cursor, from 0.
 func (l *List) Cursor() int { return l.cursor }
 
-// RowAt is the row drawn at y; -1 for none.
+// RowAt returns the row drawn at y; -1 for none.
 func (l *List) RowAt(y int) int {
 	if row := l.top + y; y >= 0 && row < l.rows.Len() {
 		return row
@@ -113,16 +115,15 @@ func (l *List) RowAt(y int) int {
 	return -1
 }
 
-// Page is how many rows a page has.
+// Page returns the number of rows of a page.
 func (l *List) Page() int { return max(l.h-1, 1) }
 
-// Targets are the paths that an action is about: those that are marked, else
-// the one under the cursor.
+// Targets returns the paths for an action: the marked ones, otherwise the one under the cursor.
 func (l *List) Targets() []string {
 	if len(l.Marked) > 0 {
 		return sortedKeys(l.Marked)
 	}
-	if path := l.SelectedPath(); path != "" {
+	if path := l.CursorPath(); path != "" {
 		return []string{path}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"tandem/panes/widget"
 )
 
-// Widths from which a list tells more than names.
+// Minimum widths for more than names.
 const (
 	fileSizeWidth = 30
 	fileTimeWidth = 54
@@ -26,10 +26,10 @@ func sortedKeys(m map[string]bool) []string {
 	})
 }
 
-// Draw gives h rows of w cells. The slice is valid until the next call.
+// Draw returns h rows of w cells. The slice is valid until the next call.
 func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	l.out, l.h = l.out[:0], h
-	l.follow(h)
+	l.scrollToCursor(h)
 	for y := range max(h, 0) {
 		row := l.top + y
 		switch {
@@ -53,18 +53,18 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	return l.out[:max(min(len(l.out), h), 0)]
 }
 
-// scrollbar draws one over what was drawn.
-func (l *List) scrollbar(rows []string, w int, look *widget.Look) {
+// drawScrollbar draws a scrollbar over rows.
+func (l *List) drawScrollbar(rows []string, w int, look *widget.Look) {
 	widget.Scrollbar(rows, w, l.top, l.rows.Len(), look)
 }
 
-// follow keeps the cursor among the h visible rows.
-func (l *List) follow(h int) {
+// scrollToCursor keeps the cursor among the h visible rows.
+func (l *List) scrollToCursor(h int) {
 	rows := l.rows.Len()
 	cursor := l.cursor
 	if l.Omitted > 0 {
 		if rows++; cursor == rows-2 && h > 1 {
-			cursor++ // the row that says so is in sight with the last one
+			cursor++ // show the row about omitted entries along with the last one
 		}
 	}
 	l.top = widget.Follow(l.top, cursor, rows, h)
@@ -73,6 +73,7 @@ func (l *List) follow(h int) {
 func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
 	f := l.rows.At(i)
 	cursor := i == l.cursor
+	// The selected row has one style for all of it, so its colours are left out.
 	r := widget.Row{Plain: cursor && l.Focused}
 	here, mark := " ", " "
 	if cursor {
@@ -91,7 +92,7 @@ func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
 	if !l.Plain {
 		r.Add(letters+" ", gitInk)
 	}
-	name, ink := widget.FileName(f.Name)+widget.FileSuffix(f), fileInk(f, look)
+	name, ink := widget.FileName(f.Name)+widget.FileSuffix(f), fileColor(f, look)
 	switch {
 	case status == "!!":
 		ink = look.Faint
@@ -100,7 +101,7 @@ func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
 	}
 	facts := ""
 	if !l.Plain {
-		facts = fileFacts(f, w, l.rows.Order.By, now)
+		facts = fileDetails(f, w, l.rows.Order.By, now)
 	}
 	if l.Icons {
 		r.Add(fileIcon(f)+" ", ink)
@@ -116,8 +117,8 @@ func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
 	return r.Text.String()
 }
 
-// fileFacts is what stands behind a name, as far as there is room.
-func fileFacts(f *api.FileInfo, w int, by Column, now time.Time) string {
+// fileDetails returns the columns after a name, as far as they fit.
+func fileDetails(f *api.FileInfo, w int, by Column, now time.Time) string {
 	size := "–"
 	switch {
 	case f.Type == "file":
@@ -140,7 +141,7 @@ func fileFacts(f *api.FileInfo, w int, by Column, now time.Time) string {
 	return " " + widget.FileMode(f) + " " + size + "  " + age
 }
 
-// gitMark is one cell for the letters of git status.
+// gitMark returns a one-cell mark for the letters of git status.
 func gitMark(letters string, look *widget.Look) (string, widget.Ink) {
 	switch {
 	case len(letters) < 2:

@@ -17,8 +17,8 @@ import (
 	"tandem/themes"
 )
 
-// entries makes files of names; a folder's ends in a slash.
-func entries(names ...string) (all []api.FileInfo) {
+// makeEntries returns files with names, or folders for names ending in a slash.
+func makeEntries(names ...string) (all []api.FileInfo) {
 	for i, name := range names {
 		f := api.FileInfo{Name: strings.TrimSuffix(name, "/"), Type: "file", Mode: "0644", Size: int64(i), Modified: noon.Add(time.Duration(i) * time.Minute)}
 		if f.Name != name {
@@ -29,7 +29,7 @@ func entries(names ...string) (all []api.FileInfo) {
 	return all
 }
 
-func namesOf(r *Rows) string {
+func joinNames(r *Rows) string {
 	var names []string
 	for i := range r.Len() {
 		names = append(names, r.At(i).Name)
@@ -37,8 +37,8 @@ func namesOf(r *Rows) string {
 	return strings.Join(names, " ")
 }
 
-func TestFilesAreInAnOrderThatPeopleExpect(t *testing.T) {
-	all := entries("b", "part10", "A", "part9", "part09", "z/", "Docs/", ".git/", ".rc", "c.go")
+func TestArrangeSortsAndFilters(t *testing.T) {
+	all := makeEntries("b", "part10", "A", "part9", "part09", "z/", "Docs/", ".git/", ".rc", "c.go")
 	cases := []struct {
 		order Order
 		want  string
@@ -52,13 +52,13 @@ func TestFilesAreInAnOrderThatPeopleExpect(t *testing.T) {
 		{Order{Filter: "PART !10"}, "part09 part9"},
 	}
 	for _, c := range cases {
-		if got := namesOf(Arrange(all, c.order)); got != c.want {
+		if got := joinNames(Arrange(all, c.order)); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.order, got, c.want)
 		}
 	}
 }
 
-func TestNaturalOrderIsAnOrder(t *testing.T) {
+func TestNaturalOrderIsConsistent(t *testing.T) {
 	name := rapid.StringMatching(`[a0-3]{0,6}`)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := name.Draw(t, "a"), name.Draw(t, "b"), name.Draw(t, "c")
@@ -71,7 +71,7 @@ func TestNaturalOrderIsAnOrder(t *testing.T) {
 	})
 }
 
-func TestFileNamesAreShownSafely(t *testing.T) {
+func TestFileNameEscapesUnsafeCharacters(t *testing.T) {
 	cases := map[string]string{
 		"a\nb":                              "a␊b",
 		"\x1b[31mred":                       "␛[31mred",
@@ -125,26 +125,26 @@ func FuzzFileName(f *testing.F) {
 	})
 }
 
-func TestListKeepsItsPlaceByName(t *testing.T) {
+func TestListCursorFollowsName(t *testing.T) {
 	var l List
 	l.Reset("/x", "c")
-	l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
-	if got := l.SelectedPath(); got != "/x/c" {
+	l.SetRows(Arrange(makeEntries("a", "b", "c", "d"), Order{}))
+	if got := l.CursorPath(); got != "/x/c" {
 		t.Errorf("the cursor is on %s", got)
 	}
-	l.SetRows(Arrange(entries("0", "1", "a", "c"), Order{}))
-	if got := l.SelectedPath(); got != "/x/c" {
+	l.SetRows(Arrange(makeEntries("0", "1", "a", "c"), Order{}))
+	if got := l.CursorPath(); got != "/x/c" {
 		t.Errorf("after others came the cursor is on %s", got)
 	}
-	l.SetRows(Arrange(entries("0", "1"), Order{}))
-	if got := l.SelectedPath(); got != "/x/1" {
+	l.SetRows(Arrange(makeEntries("0", "1"), Order{}))
+	if got := l.CursorPath(); got != "/x/1" {
 		t.Errorf("after it went the cursor is on %s", got)
 	}
 }
 
-func TestListRowsAreAsWideAsTheirColumn(t *testing.T) {
+func TestListRowsFillTheirWidth(t *testing.T) {
 	look := unicodeLook()
-	all := entries("a", "bad\xff", "line\nbreak", strings.Repeat("long", 80), "日本語ファイル", "dir/", "a"+strings.Repeat("\u0301", 127))
+	all := makeEntries("a", "bad\xff", "line\nbreak", strings.Repeat("long", 80), "日本語ファイル", "dir/", "a"+strings.Repeat("\u0301", 127))
 	var l List
 	l.Reset("/x", "")
 	l.Focused = true
@@ -164,7 +164,7 @@ func TestListRowsAreAsWideAsTheirColumn(t *testing.T) {
 	}
 }
 
-func TestModesAreWrittenAsUsual(t *testing.T) {
+func TestFileModeUsesLsNotation(t *testing.T) {
 	for mode, want := range map[string]string{"0755": "-rwxr-xr-x", "4755": "-rwsr-xr-x", "1777": "-rwxrwxrwt", "2644": "-rw-r-Sr--", "": "----------"} {
 		if got := widget.FileMode(&api.FileInfo{Type: "file", Mode: mode}); got != want {
 			t.Errorf("%s is %s, want %s", mode, got, want)
@@ -172,41 +172,41 @@ func TestModesAreWrittenAsUsual(t *testing.T) {
 	}
 }
 
-func TestAPlaceIsWaitedForWhileMoreEntriesCome(t *testing.T) {
+func TestListCursorWaitsForNameInLaterPage(t *testing.T) {
 	var l List
 	l.Reset("/x", "d")
 	l.More = true
-	l.SetRows(Arrange(entries("a", "b"), Order{}))
+	l.SetRows(Arrange(makeEntries("a", "b"), Order{}))
 	l.More = false
-	l.SetRows(Arrange(entries("a", "b", "c", "d", "e"), Order{}))
-	if got := l.SelectedPath(); got != "/x/d" {
+	l.SetRows(Arrange(makeEntries("a", "b", "c", "d", "e"), Order{}))
+	if got := l.CursorPath(); got != "/x/d" {
 		t.Errorf("the cursor is on %s", got)
 	}
 }
 
-func TestANameThatIsToComeIsWaitedForUntilTheCursorMoves(t *testing.T) {
+func TestListCursorWaitsForNewNameUntilMoved(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		var l List
 		l.Reset("/x", "")
-		l.SetRows(Arrange(entries("a", "b"), Order{}))
+		l.SetRows(Arrange(makeEntries("a", "b"), Order{}))
 		l.Select("new")
-		l.SetRows(Arrange(entries("a", "b", "c"), Order{}))
+		l.SetRows(Arrange(makeEntries("a", "b", "c"), Order{}))
 		want := "/x/new"
 		if moved {
 			l.Move(1)
 			want = "/x/b"
 		}
-		l.SetRows(Arrange(entries("a", "b", "new"), Order{}))
-		if got := l.SelectedPath(); got != want {
+		l.SetRows(Arrange(makeEntries("a", "b", "new"), Order{}))
+		if got := l.CursorPath(); got != want {
 			t.Errorf("the cursor is on %s, not %s", got, want)
 		}
 	}
 }
 
-func TestASetGivesBackWhatItWasGiven(t *testing.T) {
-	first := append(entries("a", "dir/", "bad\xff", strings.Repeat("x", 255)), api.FileInfo{
+func TestSetReturnsEntriesUnchanged(t *testing.T) {
+	first := append(makeEntries("a", "dir/", "bad\xff", strings.Repeat("x", 255)), api.FileInfo{
 		Name: "link", Type: "link", Target: "dir", ToDir: true, Mode: "0777", Size: 1 << 40}, api.FileInfo{Name: "gone", Type: "link", Target: "no", Broken: true, Mode: "0777"})
-	second := append(entries("later"), api.FileInfo{Name: "odd", Type: "something"})
+	second := append(makeEntries("later"), api.FileInfo{Name: "odd", Type: "something"})
 	set := (*Set)(nil).With(first)
 	all := set.With(second)
 	if set.Len() != len(first) || all.Len() != len(first)+len(second) || all.LastName() != "odd" || !all.Has("link") || set.Has("later") {
@@ -225,12 +225,12 @@ func TestASetGivesBackWhatItWasGiven(t *testing.T) {
 	}
 }
 
-func TestTooManyEntriesAreTold(t *testing.T) {
+func TestListShowsNumberOfOmittedEntries(t *testing.T) {
 	look := unicodeLook()
 	var l List
 	l.Reset("/x", "")
 	l.Omitted = 50_000
-	l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
+	l.SetRows(Arrange(makeEntries("a", "b", "c", "d"), Order{}))
 	l.Move(1 << 30)
 	rows := l.Draw(50, 3, noon, look)
 	if !strings.Contains(rows[1], "d") || !strings.Contains(rows[2], "and 50000 more") {
@@ -238,12 +238,12 @@ func TestTooManyEntriesAreTold(t *testing.T) {
 	}
 }
 
-func TestMarksOfAWholeFolderAreThoseOfItsEntries(t *testing.T) {
+func TestGitMarkOfFolderAppliesToItsEntries(t *testing.T) {
 	look := unicodeLook()
 	var l List
 	l.Reset("/x", "")
 	l.GitAll, l.Git = "??", map[string]string{"b": "!!"}
-	l.SetRows(Arrange(entries("a", "b"), Order{}))
+	l.SetRows(Arrange(makeEntries("a", "b"), Order{}))
 	rows := l.Draw(20, 2, noon, look)
 	if !strings.Contains(ansi.Strip(rows[0]), "? a") || strings.Contains(ansi.Strip(rows[1]), "?") {
 		t.Errorf("%q", rows)
@@ -257,9 +257,9 @@ func TestTargetsAreInNaturalOrder(t *testing.T) {
 	}
 }
 
-func TestIconsAreOneCellEach(t *testing.T) {
+func TestIconsAreOneCellWide(t *testing.T) {
 	look := unicodeLook()
-	all := entries("a.go", "b.png", "c.tar", "Makefile", "d", ".git/", "dir/", "e.md", "f.json")
+	all := makeEntries("a.go", "b.png", "c.tar", "Makefile", "d", ".git/", "dir/", "e.md", "f.json")
 	all = append(all, api.FileInfo{Name: "fifo", Type: "fifo"}, api.FileInfo{Name: "sock", Type: "socket"}, api.FileInfo{Name: "dev", Type: "device"},
 		api.FileInfo{Name: "link", Type: "link"}, api.FileInfo{Name: "gone", Type: "link", Broken: true}, api.FileInfo{Name: "run", Type: "file", Mode: "0755"})
 	seen := map[string]bool{}
@@ -290,7 +290,7 @@ func BenchmarkListOf100000(b *testing.B) {
 	for i := range names {
 		names[i] = fmt.Sprintf("file-%d.txt", i*7919%100_000)
 	}
-	all := entries(names...)
+	all := makeEntries(names...)
 	b.Run("arrange", func(b *testing.B) {
 		for b.Loop() {
 			Arrange(all, Order{})

@@ -14,8 +14,8 @@ import (
 	"tandem/persist/datadir"
 )
 
-// A Pane is the view of a folder: its entries, the preview of the one under the
-// cursor, and the folder above where there is room.
+// A Pane is the view of a folder: its entries, a preview of the current one and, if there is room,
+// the folder above.
 type Pane struct {
 	panes.NoInput
 	env     panes.Env
@@ -25,19 +25,19 @@ type Pane struct {
 
 	folder    folder
 	above     List
-	aboveOf   aboveOf // what above is, or will be
+	aboveKey  aboveKey // what above was listed for
 	viewer    viewer
 	transfers transfers
 	tabs      tabs
-	finder    *fileFinder // that was opened last; nil for none
+	finder    *fileFinder // the last search; nil if none
 
 	onPreview bool // the preview has the keyboard
-	zoomed    bool // what has the keyboard fills the view
+	zoomed    bool // the focused part fills the view
 	clicked   widget.Click
-	snapshots int // of the engine that is asked
+	snapshots int // News.Snapshots of the current engine
 }
 
-// New makes the view.
+// New returns the view.
 func New(env panes.Env) *Pane {
 	f := &Pane{env: env, folder: folder{env: env, marked: map[string]bool{}}, viewer: viewer{env: env}}
 	f.transfers = transfers{env: env, folder: &f.folder}
@@ -46,72 +46,72 @@ func New(env panes.Env) *Pane {
 	return f
 }
 
-// Show asks for the folder.
+// Show makes the view visible and reads the folder.
 func (f *Pane) Show() {
 	f.shown = true
 	if f.folder.path == "" {
-		f.begin()
+		f.showFirst()
 	} else if f.folder.visit == nil {
-		f.folder.begin()
+		f.folder.startVisit()
 	}
 }
 
-// begin shows the first folder as soon as it is known: that of the session, or the tab
-// of the last start.
-func (f *Pane) begin() {
-	if f.tabs.toCome() {
+// showFirst shows the first folder once it is known: the session's, or the tab of the last start.
+func (f *Pane) showFirst() {
+	if f.tabs.isPending() {
 		return
 	}
 	_, folder := f.env.Session()
-	if f.tabs.shown() {
-		folder = f.tabs.all[f.tabs.at].path
+	if f.tabs.hasSeveral() {
+		folder = f.tabs.all[f.tabs.current].path
 	}
 	f.GoFolder(folder, "")
 }
 
-// KeepLast keeps the tabs as they are when the person leaves.
-func (f *Pane) KeepLast(ctx context.Context) { f.tabs.keepLast(ctx) }
+// SaveTabs saves the tabs when the user leaves.
+func (f *Pane) SaveTabs(ctx context.Context) { f.tabs.saveLast(ctx) }
 
-// Hide ends what is under way for the folder.
+// Hide makes the view invisible and cancels its requests.
 func (f *Pane) Hide() {
 	f.shown = false
-	f.folder.end()
+	f.folder.endVisit()
 }
 
-// Resize gives the view its size.
+// Resize sets the size of the view.
 func (f *Pane) Resize(w, h int) { f.w, f.h = w, h }
 
-// News changes nothing: a folder is watched by itself.
+// HandleNews does nothing: the folder is watched separately.
 func (f *Pane) HandleNews(*panes.News) {}
 
-// GoFolder shows a folder with the cursor on a name, or where it was.
+// GoFolder shows a folder with the cursor on name, or where it last was.
 func (f *Pane) GoFolder(path, name string) {
-	f.folder.goTo(path, name)
+	f.folder.goToFolder(path, name)
 	f.onPreview, f.zoomed = false, false
 }
 
-// ShowEngineLog shows the end of the engine's log in full.
+// ShowEngineLog shows the end of the engine's log, zoomed.
 func (f *Pane) ShowEngineLog() {
 	folder := f.env.News().Info.DataDir
 	f.GoFolder(folder, datadir.EngineLog)
-	f.onPreview, f.zoomed, f.viewer.end = true, true, filepath.Join(folder, datadir.EngineLog)
+	f.onPreview, f.zoomed, f.viewer.endPath = true, true, filepath.Join(folder, datadir.EngineLog)
 }
 
-// Fetch asks for what the view needs now.
+// Fetch requests whatever the view needs now.
 func (f *Pane) Fetch() tea.Cmd {
-	transfers := f.transfers.pump()
+	transfers := f.transfers.startNext()
 	if f.env.News().Connected {
 		transfers = tea.Batch(transfers, f.tabs.fetch())
 	}
+	// The tabs of the last start may have arrived.
 	if f.shown && f.folder.path == "" {
-		f.begin()
+		f.showFirst()
 	}
 	if !f.shown || f.h == 0 || !f.env.News().Connected {
 		return transfers
 	}
-	if f.snapshots != f.env.News().Snapshots { // another engine: what was asked of the last one is lost
+	if f.snapshots != f.env.News().Snapshots { // another engine: requests to the previous one are lost
 		f.snapshots = f.env.News().Snapshots
-		f.folder.begin()
+		f.folder.startVisit()
 		f.viewer.preview.Clear()
 	}
 	var found tea.Cmd
@@ -121,22 +121,22 @@ func (f *Pane) Fetch() tea.Cmd {
 	return tea.Batch(transfers, found, f.folder.fetch(), f.fetchAbove(), f.fetchPreview())
 }
 
-// aboveOf is what the folder above is listed for.
-type aboveOf struct {
+// aboveKey identifies a listing of the folder above.
+type aboveKey struct {
 	path   string
 	visit  *visit
 	hidden bool
 }
 
-// fetchAbove lists the folder above, where it is shown.
+// fetchAbove lists the folder above if it is visible.
 func (f *Pane) fetchAbove() tea.Cmd {
 	path := f.folder.path
-	of := aboveOf{path, f.folder.visit, f.folder.order.Hidden}
-	if f.parts().above.W == 0 || f.aboveOf == of {
+	of := aboveKey{path, f.folder.visit, f.folder.order.Hidden}
+	if f.computeParts().above.W == 0 || f.aboveKey == of {
 		return nil
 	}
-	f.aboveOf = of
-	up := folderAbove(path)
+	f.aboveKey = of
+	up := parentFolder(path)
 	if up == path {
 		f.above.Reset("", "")
 		return nil
@@ -157,21 +157,21 @@ func (f *Pane) fetchAbove() tea.Cmd {
 	})
 }
 
-// fetchPreview reads what is seen of the file under the cursor.
+// fetchPreview reads the visible part of the current file.
 func (f *Pane) fetchPreview() tea.Cmd {
-	at := f.parts().preview
+	at := f.computeParts().preview
 	if at.W == 0 {
 		return nil
 	}
-	if selected := f.folder.list.Selected(); selected != nil {
-		f.viewer.show(f.folder.list.SelectedPath(), selected)
+	if selected := f.folder.list.CursorEntry(); selected != nil {
+		f.viewer.showFile(f.folder.list.CursorPath(), selected)
 	} else if f.folder.list.Rows() != nil && f.viewer.preview.Path() != "" {
 		f.viewer.preview.Clear()
 	}
 	return f.viewer.fetch(at.W, at.H)
 }
 
-// Scopes are those of the preview or of the list.
+// Scopes returns the key scopes of the focused part.
 func (f *Pane) Scopes() []keymap.Scope {
 	if f.onPreview {
 		return []keymap.Scope{keymap.ScopePreview}
@@ -179,55 +179,54 @@ func (f *Pane) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeFiles, keymap.ScopeList}
 }
 
-// SetScreen says how pictures can be shown, and whether that is news.
+// SetScreen sets how pictures can be shown, and reports whether that changed.
 func (f *Pane) SetScreen(s graphics.Screen) (changed bool) {
 	changed = s != f.viewer.preview.Screen
 	f.viewer.preview.Screen = s
 	return changed
 }
 
-// Cover says whether something lies over the picture, which is drawn in blocks
-// then.
+// Cover tells the view whether something lies over the picture; it is then drawn in blocks.
 func (f *Pane) Cover(on bool) { f.viewer.preview.Covered = on }
 
-// Picture is what the terminal is to draw over the cells of the view, and the
-// cell it begins at; nil without one.
+// Picture returns the picture to draw over the view, and its position in cells; nil if there is
+// none.
 func (f *Pane) Picture() (picture *graphics.Picture, x, y int) {
 	picture = f.viewer.preview.Picture()
 	if !f.shown || f.h == 0 || picture == nil {
 		return nil, 0, 0
 	}
-	at := f.parts().preview
+	at := f.computeParts().preview
 	if picture.Cols > at.W || picture.Rows > at.H {
 		return nil, 0, 0
 	}
 	return picture, at.X, at.Y
 }
 
-// Folder is the folder that is shown; "" before there was one.
+// Folder returns the current folder; "" before the first.
 func (f *Pane) Folder() string { return f.folder.path }
 
-// focusPreview gives the keyboard to the preview, or back.
+// focusPreview moves the focus to the preview, or back to the list.
 func (f *Pane) focusPreview(on bool) {
-	if on && f.folder.list.Selected() == nil {
+	if on && f.folder.list.CursorEntry() == nil {
 		return
 	}
 	if !on && f.zoomed && f.onPreview {
 		f.zoomed = false
 	}
 	f.onPreview = on
-	if on && f.parts().preview.W == 0 { // there is no room for both
+	if on && f.computeParts().preview.W == 0 { // no room for both
 		f.zoomed = true
 	}
 }
 
-// onPreviewed is an action on the preview.
-func (f *Pane) onPreviewed(change func(*preview.Preview)) func() tea.Cmd {
-	return do(func() { change(&f.viewer.preview) })
+// previewAction returns an action on the preview.
+func (f *Pane) previewAction(change func(*preview.Preview)) func() tea.Cmd {
+	return asAction(func() { change(&f.viewer.preview) })
 }
 
-// do is an action that asks for nothing.
-func do(change func()) func() tea.Cmd {
+// asAction returns an action without a command.
+func asAction(change func()) func() tea.Cmd {
 	return func() tea.Cmd {
 		change()
 		return nil

@@ -11,28 +11,27 @@ import (
 	"tandem/panes/widget"
 )
 
-// Widths from which there is a preview beside the list, and the folder above;
-// and the height from which there is a preview below a narrow list.
+// Minimum widths for a preview beside the list and for the folder above, and the minimum height
+// for a preview below a narrow list.
 const (
 	previewBeside = 76
 	aboveBeside   = 140
 	previewBelow  = 22
 )
 
-// parts are where the parts of the view are on the screen, without their
-// headings. What is not shown is empty.
+// parts are the areas of the view, without their headings. Hidden parts are empty.
 type parts struct {
-	tabs           widget.Rect // the row of tabs, if there are several
-	heading        widget.Rect // of the list, and of all that is beside it
+	tabs           widget.Rect // row of tabs, if there are several
+	heading        widget.Rect // of the list and the folder above
 	above          widget.Rect
 	list, preview  widget.Rect
 	previewHeading widget.Rect
 	below          bool // the preview is below the list
 }
 
-func (f *Pane) parts() (parts parts) {
+func (f *Pane) computeParts() (parts parts) {
 	b := widget.Rect{W: f.w, H: f.h}
-	if f.tabs.shown() && !(f.zoomed && f.onPreview) {
+	if f.tabs.hasSeveral() && !(f.zoomed && f.onPreview) {
 		parts.tabs = widget.Rect{W: b.W, H: 1}
 		b.Y, b.H = 1, b.H-1
 	}
@@ -66,17 +65,17 @@ func (f *Pane) parts() (parts parts) {
 	default:
 		parts.list = in
 	}
-	parts.preview.H = max(parts.preview.H-f.viewer.covered(), 0)
+	parts.preview.H = max(parts.preview.H-f.viewer.findRows(), 0)
 	return parts
 }
 
-// Draw gives the rows of the view.
+// Draw returns the rows of the view.
 func (f *Pane) Draw() []string {
 	now := time.Now()
 	if !f.env.News().Connected && f.folder.path == "" {
 		return (&widget.Page{Title: "Connecting to the engine…"}).Draw(f.w, f.h, f.env.Look())
 	}
-	parts := f.parts()
+	parts := f.computeParts()
 	f.folder.list.Focused, f.viewer.preview.Focused = !f.onPreview, f.onPreview
 	f.folder.list.Icons, f.above.Icons = f.env.FileIcons(), f.env.FileIcons()
 	rule := f.env.Look().Rule.Text("│")
@@ -87,16 +86,16 @@ func (f *Pane) Draw() []string {
 	}
 	if parts.list.W > 0 {
 		list = f.folder.list.Draw(parts.list.W, parts.list.H, now, f.env.Look())
-		f.folder.list.scrollbar(list, parts.list.W, f.env.Look())
+		f.folder.list.drawScrollbar(list, parts.list.W, f.env.Look())
 	}
 	if parts.preview.W > 0 {
 		preview = f.viewer.preview.Draw(parts.preview.W, parts.preview.H, f.env.Look())
-		for range f.viewer.covered() {
+		for range f.viewer.findRows() {
 			preview = append(preview, widget.Spaces(parts.preview.W))
 		}
 	}
 	if parts.tabs.W > 0 {
-		rows = append(rows, f.tabs.draw(parts.tabs.W, f.env.Look()))
+		rows = append(rows, f.tabs.drawTabs(parts.tabs.W, f.env.Look()))
 	}
 	if parts.heading.W > 0 {
 		rows = append(rows, f.filesHeading(parts))
@@ -124,25 +123,25 @@ func (f *Pane) Draw() []string {
 	return rows[:f.h]
 }
 
-// filesHeading is the title row of the list, with the folder and what is known
-// of it, and that of a preview beside it.
+// filesHeading returns the heading of the list, and of a preview beside it.
 func (f *Pane) filesHeading(parts parts) string {
 	look := f.env.Look()
 	w, above := parts.heading.W, ""
 	if parts.above.W > 0 {
-		above = widget.Heading(f.shownPath(folderAbove(f.folder.path)), "", parts.above.W, false, look) + look.Rule.Text("┬")
+		above = widget.Heading(f.displayPath(parentFolder(f.folder.path)), "", parts.above.W, false, look) + look.Rule.Text("┬")
 		w -= parts.above.W + 1
 	}
-	sign, cells := f.folder.sign().Draw(w/2, look)
+	sign, cells := f.folder.listSign().Draw(w/2, look)
 	if cells > 0 {
 		sign, cells = " "+sign+" ", cells+2
 	}
 	w -= cells
-	detail, room := f.folder.detail(), w-6
+	detail, room := f.folder.headingDetail(), w-6
+	// The path keeps at least 8 cells.
 	if n := widget.Width(detail); detail != "" && room-n-1 >= 8 {
 		room -= n + 1
 	}
-	name := clipPlace(f.shownPath(f.folder.path), max(room, 1))
+	name := clipPath(f.displayPath(f.folder.path), max(room, 1))
 	heading := above + widget.Heading(name, detail, w, !f.onPreview, look) + sign
 	if parts.previewHeading.W == 0 || parts.below {
 		return heading
@@ -150,8 +149,8 @@ func (f *Pane) filesHeading(parts parts) string {
 	return heading + look.Rule.Text("┬") + f.viewer.preview.Heading(parts.previewHeading.W, look)
 }
 
-// clipPlace shortens a path to at most w cells; its end stays, and the machine that it is on.
-func clipPlace(path string, w int) string {
+// clipPath shortens a path to at most w cells. It keeps the end and the machine.
+func clipPath(path string, w int) string {
 	machine, there, far := strings.Cut(path, ":")
 	if n := widget.Width(machine) + 1; far && machine != "" && !strings.Contains(machine, "/") && w >= n+8 {
 		return machine + ":" + widget.ClipLeft(there, w-n)
@@ -159,16 +158,16 @@ func clipPlace(path string, w int) string {
 	return widget.ClipLeft(path, w)
 }
 
-// shownPath is a path with the home folder as "~".
-func (f *Pane) shownPath(path string) string {
+// displayPath returns a path with ~ for the home directory.
+func (f *Pane) displayPath(path string) string {
 	if machine, there := api.PathOf(path); machine != "" {
 		return machine + ":" + widget.FileName(there)
 	}
 	return widget.FileName(api.TildePath(path, f.env.Home()))
 }
 
-// detail is the branch, and how the entries are sorted where that is not by name.
-func (f *folder) detail() string {
+// headingDetail returns the branch, and the sort order unless it is by name.
+func (f *folder) headingDetail() string {
 	var parts []string
 	if f.branch != "" {
 		parts = append(parts, "on "+widget.Clean(f.branch))
@@ -187,10 +186,10 @@ func (f *folder) detail() string {
 	return strings.Join(parts, "  ")
 }
 
-// Note says what is under way and how much is shown.
+// Note describes what is running and how much is shown.
 func (f *Pane) Note() (string, widget.Ink) {
 	var notes []string
-	if note := f.transfers.note(); note != "" {
+	if note := f.transfers.progressNote(); note != "" {
 		notes = append(notes, note)
 	}
 	if search := f.viewer.search; search.stop != nil {
@@ -202,20 +201,20 @@ func (f *Pane) Note() (string, widget.Ink) {
 	if f.folder.list.More {
 		notes = append(notes, "reading the folder…")
 	}
-	if f.folder.matching != nil {
+	if f.folder.cancelMatch != nil {
 		notes = append(notes, "still searching…")
 	}
 	return strings.Join(notes, ", "), f.env.Look().BarDim
 }
 
-// sign tells which of the entries the cursor is on, and the filter.
-func (f *folder) sign() widget.ListSign {
+// listSign returns the position of the cursor and the filter.
+func (f *folder) listSign() widget.ListSign {
 	rows := f.list.Rows()
 	if rows == nil || rows.Len() == 0 && f.order.Filter == "" {
 		return widget.ListSign{}
 	}
 	s := widget.ListSign{Filter: f.order.Filter, Shown: rows.Len(), All: f.all.Len() + f.omitted}
-	if s.Filter == "" && f.omitted == 0 { // hidden files are not missing
+	if s.Filter == "" && f.omitted == 0 { // hidden files do not count
 		s.All = rows.Len()
 	}
 	if rows.Len() > 0 {
@@ -226,11 +225,11 @@ func (f *folder) sign() widget.ListSign {
 
 // Mouse handles the mouse in the view.
 func (f *Pane) Mouse(e keys.Mouse) tea.Cmd {
-	parts := f.parts()
+	parts := f.computeParts()
 	wheel, down := widget.IsWheel(e), widget.LeftDown(e)
 	switch {
 	case parts.tabs.Contains(e.X, e.Y):
-		return f.tabs.mouse(e)
+		return f.tabs.handleMouse(e)
 	case parts.preview.Contains(e.X, e.Y) && wheel:
 		f.viewer.preview.Scroll(widget.WheelRows(e))
 	case parts.preview.Contains(e.X, e.Y) && down && !f.onPreview:
@@ -238,7 +237,7 @@ func (f *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	case parts.list.Contains(e.X, e.Y) && wheel:
 		f.folder.list.Move(widget.WheelRows(e))
 	case parts.list.Contains(e.X, e.Y) && down:
-		f.click(f.folder.list.RowAt(e.Y - parts.list.Y))
+		f.clickRow(f.folder.list.RowAt(e.Y - parts.list.Y))
 	case parts.above.Contains(e.X, e.Y) && down:
 		f.clickAbove(f.above.RowAt(e.Y - parts.above.Y))
 	case parts.heading.Contains(e.X, e.Y) && down:
@@ -247,15 +246,15 @@ func (f *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// click puts the cursor on a row; the second click opens it.
-func (f *Pane) click(row int) {
+// clickRow moves the cursor to a row. A second click opens it.
+func (f *Pane) clickRow(row int) {
 	f.focusPreview(false)
 	if row < 0 {
 		return
 	}
 	f.folder.list.Go(row)
 	if f.clicked.Again(row) {
-		f.open()
+		f.openSelected()
 	}
 }
 
@@ -265,8 +264,8 @@ func (f *Pane) clickAbove(row int) {
 		return
 	}
 	f.above.Go(row)
-	if selected := f.above.Selected(); widget.IsFolder(selected) {
-		f.GoFolder(f.above.SelectedPath(), "")
+	if selected := f.above.CursorEntry(); widget.IsFolder(selected) {
+		f.GoFolder(f.above.CursorPath(), "")
 	} else {
 		f.GoFolder(f.above.Path, selected.Name)
 	}

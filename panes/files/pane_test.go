@@ -22,10 +22,10 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A fakeEnv is a dashboard that keeps what it is asked for.
+// A fakeEnv is a dashboard that records requests.
 type fakeEnv struct {
 	panestest.Env
-	folder  string // of the session that was used last
+	folder  string // of the last used session
 	visited []string
 	then    func() tea.Cmd
 }
@@ -37,8 +37,8 @@ func (e *fakeEnv) Visit(command []string, _ string, then func() tea.Cmd) tea.Cmd
 	return nil
 }
 
-// shownPane shows a folder that is still being read.
-func shownPane(folder string) (*Pane, *fakeEnv) {
+// newShownPane returns a visible pane whose folder is still being listed.
+func newShownPane(folder string) (*Pane, *fakeEnv) {
 	e := &fakeEnv{folder: folder}
 	e.Known.Connected = true
 	f := New(e)
@@ -47,16 +47,16 @@ func shownPane(folder string) (*Pane, *fakeEnv) {
 	return f, e
 }
 
-// listed has the folder read.
-func (f *Pane) listed(names ...string) {
-	set := (*Set)(nil).With(entries(names...))
-	f.folder.listed(listing{entries: set, rows: set.Arrange(f.folder.order)}, nil)
+// setListing completes the listing.
+func (f *Pane) setListing(names ...string) {
+	set := (*Set)(nil).With(makeEntries(names...))
+	f.folder.handleListing(listing{entries: set, rows: set.Arrange(f.folder.order)}, nil)
 	f.env.(*fakeEnv).Settle()
 }
 
-func TestTheFolderOfTheSessionIsShownFirst(t *testing.T) {
-	f, _ := shownPane("/home/ann/src")
-	f.listed("a", "b")
+func TestViewStartsInFolderOfSession(t *testing.T) {
+	f, _ := newShownPane("/home/ann/src")
+	f.setListing("a", "b")
 	if f.Folder() != "/home/ann/src" {
 		t.Errorf("it shows %s", f.Folder())
 	}
@@ -65,19 +65,19 @@ func TestTheFolderOfTheSessionIsShownFirst(t *testing.T) {
 	}
 }
 
-func TestAFileIsEditedInASessionThatLeadsBack(t *testing.T) {
+func TestEditRunsEditorInSession(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed")
-	f, e := shownPane("/d")
-	f.listed("a")
+	f, e := newShownPane("/d")
+	f.setListing("a")
 	f.Actions()[keymap.FilesEdit]()
 	if diff := cmp.Diff([]string{"ed", "/d/a"}, e.visited); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
-	f, e := shownPane("/d")
+func TestHintsNameOnlyBoundKeys(t *testing.T) {
+	f, e := newShownPane("/d")
 	b, err := keymap.DefaultBindings().Rebind(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6"}})
 	if err != nil {
 		t.Fatal(err)
@@ -94,51 +94,51 @@ func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToAnEarlierSearchInAFileIsLeftOut(t *testing.T) {
-	f, e := shownPane("/d")
-	f.listed("a")
+func TestResultOfEarlierSearchIsIgnored(t *testing.T) {
+	f, e := newShownPane("/d")
+	f.setListing("a")
 	v := &f.viewer
-	v.searchFor(api.Pattern{Text: "first"})
+	v.startSearch(api.Pattern{Text: "first"})
 	first := v.search.serial
-	v.searchFor(api.Pattern{Text: "second"})
-	v.searched(first, []int64{2, 3}, nil)
+	v.startSearch(api.Pattern{Text: "second"})
+	v.showHits(first, []int64{2, 3}, nil)
 	if v.search.stop == nil || v.preview.NextHit(false) {
 		t.Error("the first answer counts")
 	}
-	v.searched(v.search.serial, nil, nil)
+	v.showHits(v.search.serial, nil, nil)
 	if v.search.stop != nil || e.Said != "no match" {
 		t.Errorf("it says %q", e.Said)
 	}
 }
 
-func TestWhatMayFollowAPathIsOfTheFolderThatWasTypedLast(t *testing.T) {
-	f, e := shownPane("/d")
+func TestPathSuggestionsBelongToTypedFolder(t *testing.T) {
+	f, e := newShownPane("/d")
 	p := f.newPathPrompt("Go to", "/d/o", nil)
 	e.Shown = p
 	p.Look()
-	p.set("/")
-	p.Look() // of which the answer comes late
-	p.set("/d/od")
+	p.setPath("/")
+	p.Look() // the answer comes late
+	p.setPath("/d/od")
 	p.Look()
-	p.list("/d/", []string{"odd/", "other"})
-	p.list("/", []string{"tmp/"})
+	p.setNames("/d/", []string{"odd/", "other"})
+	p.setNames("/", []string{"tmp/"})
 	if got, _ := p.Field.Suggested(); len(got) != 1 || got[0] != "/d/odd/" {
 		t.Errorf("there follow %q", got)
 	}
 }
 
-func TestAPathThatIsTooLongToEditIsNotEditedInPart(t *testing.T) {
-	f, _ := shownPane("/d")
+func TestPathPromptRejectsOverlongPath(t *testing.T) {
+	f, _ := newShownPane("/d")
 	p := f.newPathPrompt("Go to", "", nil)
-	if p.set("/" + strings.Repeat("\xff", 4000) + "/"); p.Field.Text() != "" {
+	if p.setPath("/" + strings.Repeat("\xff", 4000) + "/"); p.Field.Text() != "" {
 		t.Errorf("%d bytes of it are", len(p.Field.Text()))
 	}
-	if p.set("/a\xff"); p.Field.Text() != `/a\xff` {
+	if p.setPath("/a\xff"); p.Field.Text() != `/a\xff` {
 		t.Errorf("another is %q", p.Field.Text())
 	}
 }
 
-func TestOnlyWholeCharactersAreCompleted(t *testing.T) {
+func TestCommonPrefixHasWholeCharacters(t *testing.T) {
 	for want, names := range map[string][]string{"x": {"xé", "xè"}, "a\xff": {"a\xff1", "a\xff2"}, "": {"a", "b"}, "same": {"same"}, "é": {"é1", "é"}} {
 		if got := overlay.CommonPrefix(names); got != want {
 			t.Errorf("%q have %q in common, not %q", names, got, want)
@@ -146,7 +146,7 @@ func TestOnlyWholeCharactersAreCompleted(t *testing.T) {
 	}
 }
 
-func TestShellsReadWordsOfAnyBytes(t *testing.T) {
+func TestShellWordSurvivesAnyBytes(t *testing.T) {
 	for _, name := range []string{"bad\xff", "a\nb", "it's \\ here", "$(touch x)", "\x1b[2J", "é", "-n", "%s%%", " a ", "\u202ex", "\xc3", `\0101`} {
 		out, err := exec.Command("/bin/sh", "-c", "printf %s "+shellWord("/"+name)).Output()
 		if err != nil || string(out) != "/"+name {
@@ -155,7 +155,7 @@ func TestShellsReadWordsOfAnyBytes(t *testing.T) {
 	}
 }
 
-func TestWordsForAShellCanBeShown(t *testing.T) {
+func TestShellWordHasVisibleCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := string(rapid.SliceOf(rapid.ByteRange(1, 255)).Draw(t, "name"))
 		for _, c := range shellWord(name) {
@@ -166,9 +166,9 @@ func TestWordsForAShellCanBeShown(t *testing.T) {
 	})
 }
 
-func TestWhatWasMovedRoundIsMovedBack(t *testing.T) {
+func TestUndoRevertsCycleOfRenames(t *testing.T) {
 	var ts transfers
-	ts.remember(undoOf(api.TransferMove, []api.FileMoved{{Path: "/a", To: "/tmp"}, {Path: "/b", To: "/a", Replaced: "/trash/files/a"}, {Path: "/tmp", To: "/b"}}))
+	ts.pushUndo(newUndo(api.TransferMove, []api.FileMoved{{Path: "/a", To: "/tmp"}, {Path: "/b", To: "/a", Replaced: "/trash/files/a"}, {Path: "/tmp", To: "/b"}}))
 	want := []api.FilesTransferInput{
 		{Kind: api.TransferMove, Items: []api.FileMove{{Path: "/b", To: "/tmp"}, {Path: "/a", To: "/b"}, {Path: "/tmp", To: "/a"}}},
 		{Kind: api.TransferRestore, Items: []api.FileMove{{Path: "/trash/files/a", To: "/a"}}},
@@ -176,35 +176,35 @@ func TestWhatWasMovedRoundIsMovedBack(t *testing.T) {
 	if diff := cmp.Diff(want, ts.undos[0].steps); diff != "" {
 		t.Error(diff)
 	}
-	ts.remember(undoOf(api.TransferDelete, []api.FileMoved{{Path: "/a"}}))
-	ts.remember(undoOf(api.TransferCopy, nil))
+	ts.pushUndo(newUndo(api.TransferDelete, []api.FileMoved{{Path: "/a"}}))
+	ts.pushUndo(newUndo(api.TransferCopy, nil))
 	if len(ts.undos) != 1 {
 		t.Error("what cannot be undone is remembered")
 	}
 }
 
-func TestWhatIsRememberedToBeUndoneIsBounded(t *testing.T) {
+func TestUndosAreBounded(t *testing.T) {
 	var ts transfers
 	sized := func(what string, n int) undo {
-		return undo{what: what, steps: []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
+		return undo{description: what, steps: []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
 	}
-	for range mostUndos + 5 {
-		ts.remember(sized("a", 1))
+	for range maxUndos + 5 {
+		ts.pushUndo(sized("a", 1))
 	}
-	if len(ts.undos) != mostUndos {
+	if len(ts.undos) != maxUndos {
 		t.Errorf("%d are remembered", len(ts.undos))
 	}
-	ts.remember(sized("large", mostUndoItems+1))
-	if len(ts.undos) != 1 || ts.undos[0].what != "large" {
+	ts.pushUndo(sized("large", maxUndoItems+1))
+	if len(ts.undos) != 1 || ts.undos[0].description != "large" {
 		t.Errorf("after a large one %d are remembered", len(ts.undos))
 	}
-	ts.remember(sized("b", 1))
-	if len(ts.undos) != 1 || ts.undos[0].what != "b" {
+	ts.pushUndo(sized("b", 1))
+	if len(ts.undos) != 1 || ts.undos[0].description != "b" {
 		t.Errorf("after the next one %d are remembered", len(ts.undos))
 	}
 }
 
-func TestFailedTransfersNameWhatWasTried(t *testing.T) {
+func TestFailureTextNamesAction(t *testing.T) {
 	item := api.FileMove{Path: "/d/a", To: "/d/b"}
 	for kind, want := range map[string]string{
 		api.TransferMove: "rename a", api.TransferTrash: "move a to the trash", api.TransferDelete: "delete a",
@@ -212,13 +212,13 @@ func TestFailedTransfersNameWhatWasTried(t *testing.T) {
 	} {
 		tr := &transfer{in: api.FilesTransferInput{Kind: kind, Items: []api.FileMove{item}}}
 		tr.job.Error = kind + " /d/a: permission denied"
-		if got := tr.fault(); got != want+": permission denied" {
+		if got := tr.failureText(); got != want+": permission denied" {
 			t.Errorf("%s: %q", kind, got)
 		}
 	}
 }
 
-func TestRenamesInAnyOrderComeOut(t *testing.T) {
+func TestOrderedRenamesReachTheirNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 10, rapid.ID).Draw(t, "names")
 		become := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), len(names), len(names), rapid.ID).Draw(t, "become")
@@ -231,7 +231,7 @@ func TestRenamesInAnyOrderComeOut(t *testing.T) {
 				items = append(items, api.FileMove{Path: from, To: to})
 			}
 		}
-		for _, move := range swapped(items) {
+		for _, move := range orderRenames(items) {
 			if have[move.To] != "" || have[move.Path] == "" {
 				t.Fatalf("%+v of %v with %v", move, items, have)
 			}
@@ -244,8 +244,8 @@ func TestRenamesInAnyOrderComeOut(t *testing.T) {
 	})
 }
 
-func TestRenamesGoRoundByADetour(t *testing.T) {
-	moves := swapped([]api.FileMove{{Path: "/a", To: "/b"}, {Path: "/b", To: "/c"}, {Path: "/c", To: "/a"}, {Path: "/d", To: "/e"}})
+func TestCycleOfRenamesTakesDetour(t *testing.T) {
+	moves := orderRenames([]api.FileMove{{Path: "/a", To: "/b"}, {Path: "/b", To: "/c"}, {Path: "/c", To: "/a"}, {Path: "/d", To: "/e"}})
 	have := map[string]string{"/a": "a", "/b": "b", "/c": "c", "/d": "d"}
 	for _, move := range moves {
 		if have[move.To] != "" {
@@ -260,16 +260,16 @@ func TestRenamesGoRoundByADetour(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"x\n", "x\nx\n", "x\n\n"} {
-		if _, err := renames("/", []string{"/a", "/b"}, text, false); err == nil {
+		if _, err := parseRenames("/", []string{"/a", "/b"}, text, false); err == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}
 }
 
-func TestRenamingInAnEditorShowsPathsAsTyped(t *testing.T) {
-	f, e := shownPane("/d")
-	f.listed("img1.txt", "img2.txt")
-	items, err := renames("/d", []string{"/d/img1.txt", "/d/img2.txt"}, "sub/img1.txt\n../up.txt\n", false)
+func TestConfirmRenamesShowsTypedPaths(t *testing.T) {
+	f, e := newShownPane("/d")
+	f.setListing("img1.txt", "img2.txt")
+	items, err := parseRenames("/d", []string{"/d/img1.txt", "/d/img2.txt"}, "sub/img1.txt\n../up.txt\n", false)
 	f.confirmRenames(items, err)
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || !slices.Equal(q.Lines, []string{"img1.txt → sub/img1.txt", "img2.txt → /up.txt"}) {
@@ -277,7 +277,7 @@ func TestRenamingInAnEditorShowsPathsAsTyped(t *testing.T) {
 	}
 }
 
-func TestEditorThatFailsRenamesNothing(t *testing.T) {
+func TestFailedEditorRenamesNothing(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "list")
 	if err := os.WriteFile(list, []byte("a\nb\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -290,28 +290,28 @@ func TestEditorThatFailsRenamesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, e := shownPane("/d")
-	items, err := renames("/d", []string{"/d/a", "/d/b"}, string(text), false)
+	f, e := newShownPane("/d")
+	items, err := parseRenames("/d", []string{"/d/a", "/d/b"}, string(text), false)
 	if f.confirmRenames(items, err); len(items) > 0 || err != nil || e.Said != "nothing renamed" {
 		t.Errorf("%v, %v, %q", items, err, e.Said)
 	}
 }
 
-func TestASlowFolderSaysThatItIsRead(t *testing.T) {
-	f, _ := shownPane("/d")
+func TestSlowFolderShowsNote(t *testing.T) {
+	f, _ := newShownPane("/d")
 	f.folder.saySlow()
 	if f.folder.list.Note != "reading the folder…" {
 		t.Errorf("it says %q", f.folder.list.Note)
 	}
-	f.listed("a")
+	f.setListing("a")
 	if f.folder.list.Note != "" {
 		t.Errorf("it still says %q", f.folder.list.Note)
 	}
 }
 
-func TestEscTakesBackTheFilterFirstAndMarksLast(t *testing.T) {
-	f, _ := shownPane("/d")
-	f.listed("a", "b", "c")
+func TestClearRemovesFilterBeforeMarks(t *testing.T) {
+	f, _ := newShownPane("/d")
+	f.setListing("a", "b", "c")
 	f.Actions()[keymap.Mark]()
 	f.folder.order.Filter = "b"
 	f.Actions()[keymap.Clear]()
@@ -324,22 +324,22 @@ func TestEscTakesBackTheFilterFirstAndMarksLast(t *testing.T) {
 	}
 }
 
-func TestWhatIsMarkedBeforeTheFolderIsReadWaitsForIt(t *testing.T) {
-	f, e := shownPane("/d")
+func TestMarkWaitsUntilFolderIsListed(t *testing.T) {
+	f, e := newShownPane("/d")
 	f.Actions()[keymap.Mark]()
 	if e.Pending == nil || len(f.folder.marked) != 0 || f.folder.list.Note != "reading the folder…" {
 		t.Errorf("waits %v, %v are marked, it says %q", e.Pending != nil, f.folder.marked, f.folder.list.Note)
 	}
-	f.listed("a", "b", "c")
+	f.setListing("a", "b", "c")
 	if diff := cmp.Diff([]string{"/d/a"}, sortedKeys(f.folder.marked)); diff != "" || e.Pending != nil {
 		t.Error(diff)
 	}
 }
 
-func TestAllOfAFolderIsMarkedNotOnlyWhatIsReadOfIt(t *testing.T) {
-	f, _ := shownPane("/d")
-	part := (*Set)(nil).With(entries("a", "b"))
-	f.folder.listed(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
+func TestMarkAllWaitsForWholeFolder(t *testing.T) {
+	f, _ := newShownPane("/d")
+	part := (*Set)(nil).With(makeEntries("a", "b"))
+	f.folder.handleListing(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
 	if note, _ := f.Note(); note != "reading the folder…" {
 		t.Errorf("it says %q", note)
 	}
@@ -347,19 +347,19 @@ func TestAllOfAFolderIsMarkedNotOnlyWhatIsReadOfIt(t *testing.T) {
 	if len(f.folder.marked) != 0 {
 		t.Errorf("%v are marked already", f.folder.marked)
 	}
-	f.listed("a", "b", "c")
+	f.setListing("a", "b", "c")
 	if len(f.folder.marked) != 3 {
 		t.Errorf("%v are marked", f.folder.marked)
 	}
 }
 
-func TestActionOnAFolderIsDroppedWhenItIsLeftOrUnreadable(t *testing.T) {
+func TestPendingActionIsDroppedWhenFolderIsLeft(t *testing.T) {
 	for name, end := range map[string]func(*Pane){
 		"left":       func(f *Pane) { f.GoFolder("/e", "") },
 		"hidden":     (*Pane).Hide,
-		"unreadable": func(f *Pane) { f.folder.listed(listing{}, os.ErrPermission) },
+		"unreadable": func(f *Pane) { f.folder.handleListing(listing{}, os.ErrPermission) },
 	} {
-		f, e := shownPane("/d")
+		f, e := newShownPane("/d")
 		f.folder.marked["/x"] = true
 		f.Actions()[keymap.FilesErase]()
 		end(f)
@@ -370,65 +370,65 @@ func TestActionOnAFolderIsDroppedWhenItIsLeftOrUnreadable(t *testing.T) {
 	}
 }
 
-func TestLastEntryIsThatOfTheWholeFolder(t *testing.T) {
-	f, e := shownPane("/d")
-	part := (*Set)(nil).With(entries("a", "b"))
-	f.folder.listed(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
+func TestMoveLastWaitsForWholeFolder(t *testing.T) {
+	f, e := newShownPane("/d")
+	part := (*Set)(nil).With(makeEntries("a", "b"))
+	f.folder.handleListing(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
 	f.Actions()[keymap.MoveLast]()
 	e.Settle()
 	if e.Pending == nil {
 		t.Fatal("it does not wait for the rest of the folder")
 	}
-	f.listed("a", "b", "c", "d")
-	if got := f.folder.list.SelectedPath(); got != "/d/d" {
+	f.setListing("a", "b", "c", "d")
+	if got := f.folder.list.CursorPath(); got != "/d/d" {
 		t.Errorf("the cursor is on %s", got)
 	}
 }
 
-func TestAFolderThatIsReadIsNotSaidToBeEmpty(t *testing.T) {
-	f, _ := shownPane("/d")
-	part := (*Set)(nil).With(entries(".a"))
-	f.folder.listed(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
+func TestPartlyListedFolderIsNotCalledEmpty(t *testing.T) {
+	f, _ := newShownPane("/d")
+	part := (*Set)(nil).With(makeEntries(".a"))
+	f.folder.handleListing(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
 	if f.folder.list.Note != "reading the folder…" {
 		t.Errorf("it says %q", f.folder.list.Note)
 	}
 }
 
-func TestWhatWasAskedForAnotherFolderIsDropped(t *testing.T) {
-	f, _ := shownPane("/d")
+func TestAnswerForEarlierFolderIsDropped(t *testing.T) {
+	f, _ := newShownPane("/d")
 	answer := onVisit(&f.folder, func(context.Context, panes.Engine) (int, error) { return 1, nil }, func(int, error) tea.Cmd {
 		t.Error("the answer counts")
 		return nil
 	})
-	later := f.folder.visit.after(0, func() { t.Error("what was to come later comes") })
+	later := f.folder.visit.runAfter(0, func() { t.Error("what was to come later comes") })
 	f.GoFolder("/e", "")
 	answer().(panes.Result)()
 	later().(panes.Result)()
 }
 
-func TestAPathIsGoneOnWithByTheRightArrow(t *testing.T) {
-	f, e := shownPane("/d")
+func TestRightArrowAcceptsPathSuggestion(t *testing.T) {
+	f, e := newShownPane("/d")
 	p := f.newPathPrompt("Go to", "/d/o", nil)
 	e.Shown = p
 	p.Look()
-	p.list("/d/", []string{"odd/", "other"})
+	p.setNames("/d/", []string{"odd/", "other"})
 	p.Type(e, tea.KeyPressMsg{Code: tea.KeyDown})
 	p.Type(e, tea.KeyPressMsg{Code: tea.KeyRight})
 	if got := p.Field.Text(); got != "/d/other" {
 		t.Errorf("the path is %q", got)
 	}
-	p.set("/d/o")
+	p.setPath("/d/o")
 	p.Look()
 	p.Type(e, tea.KeyPressMsg{Code: tea.KeyLeft})
-	p.Type(e, tea.KeyPressMsg{Code: tea.KeyRight}) // which moves the cursor there
+	p.Type(e, tea.KeyPressMsg{Code: tea.KeyRight}) // moves the cursor to the end
 	if got := p.Field.Text(); got != "/d/o" {
 		t.Errorf("inside the path it becomes %q", got)
 	}
 }
 
-func TestNamesOfTheFolderAreSuggestedToItsFilter(t *testing.T) {
-	f, e := shownPane("/d")
-	f.listed("main.go", "main_test.go", "a b")
+func TestFilterSuggestsNamesOfFolder(t *testing.T) {
+	f, e := newShownPane("/d")
+	f.setListing("main.go", "main_test.go", "a b")
 	f.folder.askFilter()
 	p := e.Shown.(*overlay.Prompt)
 	for _, r := range "main_" {

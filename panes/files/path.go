@@ -13,8 +13,8 @@ import (
 	"tandem/ui/overlay"
 )
 
-// folderAbove is the folder above another one, which is itself at the root of a machine.
-func folderAbove(folder string) string {
+// parentFolder returns the folder above; a machine's root is its own parent.
+func parentFolder(folder string) string {
 	if machine, there := api.PathOf(folder); machine != "" && there == "/" {
 		return folder
 	}
@@ -25,17 +25,17 @@ func folderAbove(folder string) string {
 type pathPrompt struct {
 	*overlay.Prompt
 	f       *Pane
-	escaped bool            // what cannot be shown is written with escapes
-	listed  string          // folder that the names are of
-	names   []string        // of entries, a folder's with a slash behind it
-	asked   string          // folder that is being listed
-	escapes map[string]bool // lines that are offered with escapes
+	escaped bool            // the text contains escapes
+	listed  string          // folder of names
+	names   []string        // names of entries, with a slash after a folder's
+	asked   string          // folder being listed
+	escapes map[string]bool // suggestions written with escapes
 }
 
 func (f *Pane) newPathPrompt(title, text string, then func(string) tea.Cmd) *pathPrompt {
 	p := &pathPrompt{f: f}
 	p.Prompt = overlay.NewPrompt(title, "", func(text string) tea.Cmd {
-		path, err := p.absolute(text)
+		path, err := p.absolutePath(text)
 		if text == "" || err != nil {
 			return nil
 		}
@@ -43,46 +43,47 @@ func (f *Pane) newPathPrompt(title, text string, then func(string) tea.Cmd) *pat
 	})
 	p.Suggest = p.suggest
 	p.Check = func(text string) error {
-		_, err := p.absolute(text)
+		_, err := p.absolutePath(text)
 		return err
 	}
 	if rest, ok := strings.CutPrefix(text, f.env.Home()); ok && len(f.env.Home()) > 1 && strings.HasPrefix(rest, "/") {
 		text = "~" + rest
 	}
-	p.set(text)
+	p.setPath(text)
 	return p
 }
 
-// written is a path as it is typed: from where on it has to be, with escapes.
-func (p *pathPrompt) written(path string) string {
+// displayText returns a path as typed, with escapes if needed.
+func (p *pathPrompt) displayText(path string) string {
 	if p.escaped || widget.NeedsEscapes(path) {
 		return widget.EscapeName(path)
 	}
 	return path
 }
 
-// escape has paths written with escapes from now on.
-func (p *pathPrompt) escape() { p.escaped, p.Note = true, widget.EscapesNote }
+// useEscapes writes paths with escapes from now on.
+func (p *pathPrompt) useEscapes() { p.escaped, p.Note = true, widget.EscapesNote }
 
-// set replaces what was typed by a path.
-func (p *pathPrompt) set(path string) {
-	text := p.written(path)
+// setPath replaces the text with a path.
+func (p *pathPrompt) setPath(path string) {
+	text := p.displayText(path)
 	if text != path {
-		p.escape()
+		p.useEscapes()
 	}
-	if p.Field.Set(text); p.Field.Text() != text { // a part of it would lead elsewhere
+	if p.Field.Set(text); p.Field.Text() != text { // too long: part of a path would lead elsewhere
 		p.Field.Set("")
 	}
 }
 
-// absolute is what was typed as a path.
-func (p *pathPrompt) absolute(text string) (string, error) {
-	text, err := typedName(strings.TrimLeft(text, " "), p.escaped)
+// absolutePath converts the typed text to an absolute path.
+func (p *pathPrompt) absolutePath(text string) (string, error) {
+	text, err := parseTyped(strings.TrimLeft(text, " "), p.escaped)
 	if err != nil {
 		return "", err
 	}
 	slash := strings.HasSuffix(text, "/")
 	text = widget.ExpandHome(text, p.f.env.Home())
+	// A colon is common in file names, so it counts only after the name of a known machine.
 	if machine, there, far := strings.Cut(text, ":"); far && strings.HasPrefix(there, "/") && p.f.env.News().Machine(machine) != nil {
 		text = api.PathOn(machine, there)
 	}
@@ -95,47 +96,46 @@ func (p *pathPrompt) absolute(text string) (string, error) {
 	return text, nil
 }
 
-// suggest offers what the last part of a path may become, and lists the folder
-// that it is in, once for each.
+// suggest offers completions of the last part of the path, and lists its folder once.
 func (p *pathPrompt) suggest(text string) tea.Cmd {
 	if p.escapes[text] {
-		p.escape()
+		p.useEscapes()
 	}
-	p.offer()
-	path, err := p.absolute(text)
+	p.offerNames()
+	path, err := p.absolutePath(text)
 	folder, _ := filepath.Split(path)
 	if err != nil || folder == p.asked {
 		return nil
 	}
-	p.asked = folder // and no other one any more
+	p.asked = folder // results for other folders are ignored
 	if folder == p.listed {
 		return nil
 	}
 	return panes.Ask(p.f.env.Context(), p.f.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
-		set, _, err := listEntries(ctx, e, folder, "", nil, mostEntries)
+		set, _, err := listEntries(ctx, e, folder, "", nil, maxEntries)
 		return set.Names(), err
-	}, func(names []string, _ error) tea.Cmd { // of what cannot be listed nothing is offered
-		p.list(folder, names)
+	}, func(names []string, _ error) tea.Cmd { // an unreadable folder has no suggestions
+		p.setNames(folder, names)
 		return nil
 	})
 }
 
-// list takes the entries of a folder, if they are still of use.
-func (p *pathPrompt) list(folder string, names []string) {
+// setNames sets the names in a folder, if it is still the current one.
+func (p *pathPrompt) setNames(folder string, names []string) {
 	if p.asked == folder {
 		p.listed, p.names = folder, names
-		p.offer()
+		p.offerNames()
 	}
 }
 
-// mostOffered is how many names are offered at a time.
-const mostOffered = 200
+// maxOffered is the maximum number of suggestions.
+const maxOffered = 200
 
-// offer offers the names that the last part of the path may become.
-func (p *pathPrompt) offer() {
+// offerNames offers completions of the last part of the path.
+func (p *pathPrompt) offerNames() {
 	text := p.Field.Text()
-	typed, _ := typedName(text, p.escaped)
-	path, err := p.absolute(text)
+	typed, _ := parseTyped(text, p.escaped)
+	path, err := p.absolutePath(text)
 	folder, part := filepath.Split(path)
 	if err != nil || folder != p.listed {
 		p.Offer("", nil)
@@ -150,11 +150,11 @@ func (p *pathPrompt) offer() {
 	p.escapes = map[string]bool{}
 	line := func(name string) string {
 		path := typed + name[len(part):]
-		line := p.written(path)
+		line := p.displayText(path)
 		p.escapes[line] = line != path
 		return line
 	}
-	for _, name := range names[:min(len(names), mostOffered)] {
+	for _, name := range names[:min(len(names), maxOffered)] {
 		lines = append(lines, line(name))
 	}
 	common := ""
@@ -164,7 +164,7 @@ func (p *pathPrompt) offer() {
 	p.Offer(common, lines)
 }
 
-// askFolder goes to a folder that is typed, or to a file's.
+// askFolder asks for a folder, or a file in one, and goes there.
 func (f *Pane) askFolder() tea.Cmd {
 	p := f.newPathPrompt("Go to", withSlash(f.folder.path), func(path string) tea.Cmd {
 		path = filepath.Clean(path)
@@ -190,14 +190,13 @@ func (f *Pane) askFolder() tea.Cmd {
 	return p.Look()
 }
 
-// goToEntry shows a folder with the cursor on an entry, a hidden one too.
+// goToEntry shows a folder with the cursor on an entry, even a hidden one.
 func (f *Pane) goToEntry(folder, name string) {
 	f.GoFolder(folder, name)
 	f.folder.order.Hidden = f.folder.order.Hidden || strings.HasPrefix(name, ".")
 }
 
-// askTransfer asks where the targets go: a folder, or for one of them a new
-// path.
+// askTransfer asks for the destination of the targets: a folder, or a new path for one of them.
 func (f *Pane) askTransfer(kind string) tea.Cmd {
 	targets := f.folder.list.Targets()
 	if len(targets) == 0 {
@@ -208,8 +207,8 @@ func (f *Pane) askTransfer(kind string) tea.Cmd {
 	if len(targets) == 1 && filepath.Dir(targets[0]) == f.folder.path {
 		text += filepath.Base(targets[0])
 	}
-	p := f.newPathPrompt(verb+theseFiles(targets)+" to", text, func(to string) tea.Cmd {
-		f.transfers.addTo(kind, targets, to)
+	p := f.newPathPrompt(verb+nameFiles(targets)+" to", text, func(to string) tea.Cmd {
+		f.transfers.enqueueTo(kind, targets, to)
 		return nil
 	})
 	f.env.Ask(p)

@@ -19,8 +19,7 @@ import (
 	"tandem/ui/overlay"
 )
 
-// askRename asks for a new name, or has several renamed in the person's
-// editor.
+// askRename asks for a new name, or opens the user's editor for several.
 func (f *Pane) askRename() tea.Cmd {
 	targets := f.folder.list.Targets()
 	switch len(targets) {
@@ -31,15 +30,15 @@ func (f *Pane) askRename() tea.Cmd {
 		return f.renameMany(targets)
 	}
 	old := filepath.Base(targets[0])
-	shown, escaped := editable(old)
+	shown, escaped := editableName(old)
 	p := overlay.NewPrompt("Rename "+widget.Clip(widget.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
-		name, err := typedName(text, escaped)
+		name, err := parseTyped(text, escaped)
 		if err != nil || name == "" || name == old {
 			return nil
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
-		f.transfers.add(api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}})
-		return f.folder.willShow(name)
+		f.transfers.enqueueTransfer(api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}})
+		return f.folder.selectName(name)
 	})
 	p.Check = func(text string) error { return f.checkNewName(text, escaped) }
 	if escaped {
@@ -49,9 +48,9 @@ func (f *Pane) askRename() tea.Cmd {
 	return nil
 }
 
-// checkNewName tells what is wrong with a name that was typed.
+// checkNewName returns an error for an invalid name.
 func (f *Pane) checkNewName(text string, escaped bool) error {
-	name, err := typedName(text, escaped)
+	name, err := parseTyped(text, escaped)
 	switch {
 	case err != nil:
 		return err
@@ -63,25 +62,24 @@ func (f *Pane) checkNewName(text string, escaped bool) error {
 	return nil
 }
 
-// editable is a name or path as it is shown where it can be edited; one that
-// holds what cannot be shown is written with escapes.
-func editable(name string) (text string, escaped bool) {
+// editableName returns a name or path for editing, with escapes if it has invisible characters.
+func editableName(name string) (text string, escaped bool) {
 	if widget.NeedsEscapes(name) {
 		return widget.EscapeName(name), true
 	}
 	return name, false
 }
 
-// typedName is the name that editable showed, after it was edited.
-func typedName(text string, escaped bool) (string, error) {
+// parseTyped parses an edited name.
+func parseTyped(text string, escaped bool) (string, error) {
 	if escaped {
 		return api.ParseName(text)
 	}
 	return text, nil
 }
 
-// renameMany has names changed in the editor, in a session. The list is a file
-// in the engine's data folder.
+// renameMany opens a list of names in the editor, in a session. The list is a file in the engine's
+// data directory.
 func (f *Pane) renameMany(targets []string) tea.Cmd {
 	folder := f.folder.path
 	names := relativeTo(folder, targets)
@@ -99,7 +97,7 @@ func (f *Pane) renameMany(targets []string) tea.Cmd {
 		if err != nil {
 			return f.env.Say(panes.ErrorText(err), true)
 		}
-		cmd := f.visit(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return f.readRenames(list, folder, targets, escaped) })
+		cmd := f.runInSession(renameEditor(list, panes.EditorCommand(list, 0, 0)), func() tea.Cmd { return f.readRenames(list, folder, targets, escaped) })
 		if escaped {
 			cmd = tea.Batch(cmd, f.env.Say("in these names "+widget.EscapesNote, false))
 		}
@@ -128,25 +126,25 @@ func relativeTo(folder string, paths []string) []string {
 	return names
 }
 
-// readRenames reads what became of the list.
+// readRenames reads the edited list.
 func (f *Pane) readRenames(list, folder string, targets []string, escaped bool) tea.Cmd {
 	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]api.FileMove, error) {
 		out, err := e.ReadFile(ctx, list, 0, 0)
-		_ = e.DeleteFile(ctx, list) // it is of no more use, and harmless
+		_ = e.DeleteFile(ctx, list) // no longer needed; harmless if it stays
 		if err != nil {
 			return nil, err
 		}
-		return renames(folder, targets, string(bytesOf(out)), escaped)
+		return parseRenames(folder, targets, string(readBytes(out)), escaped)
 	}, f.confirmRenames)
 }
 
-// renames reads the list with new names: a line for each target, in the same
-// order.
-func renames(folder string, targets []string, text string, escaped bool) ([]api.FileMove, error) {
+// parseRenames parses an edited list: one line per target, in the same order.
+func parseRenames(folder string, targets []string, text string, escaped bool) ([]api.FileMove, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	// Lines belong to files by their position.
 	if len(lines) != len(targets) {
 		return nil, api.Errorf(api.CodeInvalid, "rename files: %d lines for %d files", len(lines), len(targets)).
 			WithHint("change names only, and keep one line per file")
@@ -158,7 +156,7 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 		if line == "" {
 			return nil, api.Errorf(api.CodeInvalid, "rename files: line %d is empty", i+1)
 		}
-		to, err := typedName(line, escaped)
+		to, err := parseTyped(line, escaped)
 		if err != nil {
 			return nil, api.Errorf(api.CodeInvalid, "rename files: line %d: %v", i+1, err)
 		}
@@ -176,7 +174,7 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 	return items, nil
 }
 
-// confirmRenames shows what is to be renamed and asks.
+// confirmRenames shows the renames and asks for confirmation.
 func (f *Pane) confirmRenames(items []api.FileMove, err error) tea.Cmd {
 	switch {
 	case err != nil:
@@ -192,21 +190,21 @@ func (f *Pane) confirmRenames(items []api.FileMove, err error) tea.Cmd {
 		return widget.Clip(widget.FileName(relativeTo(f.folder.path, []string{path})[0]), 34)
 	}
 	f.env.Ask(&overlay.Question{
-		Title: "Rename " + countOf(len(items)) + "?",
+		Title: "Rename " + countItems(len(items)) + "?",
 		Lines: widget.Some(items, 12, func(item api.FileMove) string { return short(item.Path) + " → " + short(item.To) }),
 		Yes:   "rename",
 		No:    no,
-		Then:  f.transfers.adding(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(items)}),
+		Then:  f.transfers.enqueueCmd(api.FilesTransferInput{Kind: api.TransferMove, Items: orderRenames(items)}),
 	})
 	return nil
 }
 
-// swapped orders renames so that a name is free before it is taken; where names
-// go round, one takes a detour.
-func swapped(items []api.FileMove) []api.FileMove {
+// orderRenames orders renames so that each name is free when it is needed. In a cycle, one file
+// takes a detour.
+func orderRenames(items []api.FileMove) []api.FileMove {
 	var out, free []api.FileMove
-	at := map[string]api.FileMove{}   // by the name that an item still has
-	into := map[string]api.FileMove{} // by the name that it will have
+	at := map[string]api.FileMove{}   // by current name
+	into := map[string]api.FileMove{} // by new name
 	for _, item := range items {
 		at[item.Path], into[item.To] = item, item
 	}
@@ -216,6 +214,7 @@ func swapped(items []api.FileMove) []api.FileMove {
 		}
 	}
 	for _, item := range items {
+		// Each rename frees a name, which another one may need.
 		for len(free) > 0 {
 			next := free[0]
 			free = free[1:]
@@ -225,7 +224,7 @@ func swapped(items []api.FileMove) []api.FileMove {
 				free = append(free, waits)
 			}
 		}
-		if _, still := at[item.Path]; still { // one of a round
+		if _, still := at[item.Path]; still { // part of a cycle
 			detour := filepath.Join(filepath.Dir(item.Path), fmt.Sprintf(".tandem-rename-%d", len(out)))
 			out = append(out, api.FileMove{Path: item.Path, To: detour})
 			delete(at, item.Path)

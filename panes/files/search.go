@@ -10,22 +10,21 @@ import (
 	"tandem/ui/overlay"
 )
 
-// mostHits is how many lines that match are known of a file at a time.
-const mostHits = 5000
+// maxHits is the maximum number of matching lines held of a file.
+const maxHits = 5000
 
-// A fileSearch is the search in the file that is shown.
+// A fileSearch is the search in the previewed file.
 type fileSearch struct {
-	line    *overlay.Find      // in which is typed what to look for
-	pattern api.Pattern        // that was looked for last
-	path    string             // of the file in which a search is under way
-	text    string             // that it is for
-	stop    context.CancelFunc // ends it; nil without one
+	line    *overlay.Find      // the input line; nil when closed
+	pattern api.Pattern        // the last pattern searched for
+	path    string             // file being searched; "" if none
+	text    string             // text of the running search
+	stop    context.CancelFunc // cancels the running search; nil if none
 	serial  int
-	next    int // how many matches on to go once there is an answer; negative is back
+	steps   int // matches to skip once the result is there; negative for back
 }
 
-// askSearch asks what to look for in the file, and shows the next line with it while
-// it is typed.
+// askSearch opens the input line, and shows the next match while a pattern is typed.
 func (v *viewer) askSearch() tea.Cmd {
 	path, origin := v.preview.Path(), v.preview.Position()
 	f := &overlay.Find{Regexp: v.search.pattern.Regexp, Exact: v.search.pattern.Exact}
@@ -37,7 +36,7 @@ func (v *viewer) askSearch() tea.Cmd {
 			v.preview.Mark(nil)
 			return nil
 		}
-		cmd, err := v.searchFor(f.Pattern())
+		cmd, err := v.startSearch(f.Pattern())
 		if err != nil {
 			f.Problem = panes.ErrorText(err)
 		}
@@ -50,7 +49,7 @@ func (v *viewer) askSearch() tea.Cmd {
 			v.endSearch()
 			v.preview.Return(origin)
 		case f.Pattern().Text == "":
-			return v.nextHit(false)
+			return v.goToHit(false)
 		case f.Problem != "":
 			return v.env.Say(f.Problem, true)
 		default:
@@ -63,8 +62,8 @@ func (v *viewer) askSearch() tea.Cmd {
 	return nil
 }
 
-// searchFor looks for the next line that matches.
-func (v *viewer) searchFor(pattern api.Pattern) (tea.Cmd, error) {
+// startSearch searches for the next match.
+func (v *viewer) startSearch(pattern api.Pattern) (tea.Cmd, error) {
 	v.endSearch()
 	v.preview.Search(nil)
 	re, err := pattern.Compile()
@@ -75,8 +74,8 @@ func (v *viewer) searchFor(pattern api.Pattern) (tea.Cmd, error) {
 	s := &v.search
 	ctx, cancel := context.WithCancel(v.env.Context())
 	s.path, s.text, s.stop = v.preview.Path(), pattern.Text, cancel
-	serial, in := s.serial, api.FilesGrepInput{Pattern: re.String(), Path: s.path, Limit: mostHits}
-	find := v.preview.Finder(re, mostHits)
+	serial, in := s.serial, api.FilesGrepInput{Pattern: re.String(), Path: s.path, Limit: maxHits}
+	find := v.preview.Finder(re, maxHits)
 	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (hits []int64, err error) {
 		if find != nil {
 			return find(ctx, fileSource{e})
@@ -86,28 +85,29 @@ func (v *viewer) searchFor(pattern api.Pattern) (tea.Cmd, error) {
 			hits = append(hits, l.Line)
 		}
 		return hits, err
-	}, func(hits []int64, err error) tea.Cmd { return v.searched(serial, hits, err) }), nil
+	}, func(hits []int64, err error) tea.Cmd { return v.showHits(serial, hits, err) }), nil
 }
 
-// endSearch ends the search that is under way, if there is one.
+// endSearch cancels the running search, if any.
 func (v *viewer) endSearch() {
 	s := &v.search
 	s.serial++
 	if s.stop != nil {
 		s.stop()
 	}
-	s.path, s.text, s.stop, s.next = "", "", nil, 0
+	s.path, s.text, s.stop, s.steps = "", "", nil, 0
 }
 
-// searched shows what a search has found.
-func (v *viewer) searched(serial int, hits []int64, err error) tea.Cmd {
+// showHits shows the result of search serial, unless another has started since.
+func (v *viewer) showHits(serial int, hits []int64, err error) tea.Cmd {
 	if serial != v.search.serial {
 		return nil
 	}
-	next := v.search.next
+	next := v.search.steps
 	v.endSearch()
 	v.preview.Search(hits)
 	found := v.preview.NextHit(false)
+	// Keys pressed during the search count too.
 	for ; next != 0 && found; next -= max(min(next, 1), -1) {
 		v.preview.NextHit(next < 0)
 	}
@@ -125,20 +125,19 @@ func (v *viewer) searched(serial int, hits []int64, err error) tea.Cmd {
 	return nil
 }
 
-// nextHit goes to another match of what was looked for last, or asks what to search
-// for.
-func (v *viewer) nextHit(back bool) tea.Cmd {
+// goToHit goes to the next or the previous match, or asks for a pattern if there is none.
+func (v *viewer) goToHit(back bool) tea.Cmd {
 	switch _, hits := v.preview.Hit(); {
 	case v.search.stop != nil && back:
-		v.search.next--
+		v.search.steps--
 	case v.search.stop != nil:
-		v.search.next++
+		v.search.steps++
 	case hits > 0:
 		v.preview.NextHit(back)
 	case v.search.pattern.Text == "":
 		return v.askSearch()
 	default:
-		cmd, err := v.searchFor(v.search.pattern)
+		cmd, err := v.startSearch(v.search.pattern)
 		if err != nil {
 			return v.env.Say(panes.ErrorText(err), true)
 		}
@@ -147,9 +146,8 @@ func (v *viewer) nextHit(back bool) tea.Cmd {
 	return nil
 }
 
-// covered is how many rows of the preview the line covers in which is typed what to
-// look for.
-func (v *viewer) covered() int {
+// findRows returns the number of preview rows covered by the input line.
+func (v *viewer) findRows() int {
 	if line := v.search.line; line != nil && v.env.Shows(line) {
 		return overlay.FindRows
 	}

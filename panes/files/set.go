@@ -12,45 +12,49 @@ import (
 	"tandem/engine/api"
 )
 
-// A Set holds the entries of a folder in little memory: of a hundred
-// thousand it takes a few megabytes. It does not change; nil is an empty one.
+// A Set has fixed-size entries without pointers, and names back to back in one string per page, so
+// the garbage collector has hardly anything to scan. Adding entries shares the memory of the
+// previous set. An api.FileInfo is rebuilt only when an entry is used, for instance to draw it.
+
+// A Set holds the entries of a folder in little memory: a few megabytes for a hundred thousand. It
+// is immutable; nil is empty.
 type Set struct {
 	entries []fileEntry
-	pages   []string         // names, one behind the other
+	pages   []string         // names, back to back
 	targets map[int32]string // of links
 }
 
-// A fileEntry is what is kept of a file.
+// A fileEntry is a file in a Set.
 type fileEntry struct {
 	size    int64
-	seconds int64 // of the time of change, since 1970; noTime for none
+	seconds int64 // modification time since 1970; noTime if unknown
 	nanos   uint32
-	at      uint32 // where the name begins in its page
+	at      uint32 // offset of the name in its page
 	page    uint16
-	long    uint16 // bytes of the name
+	long    uint16 // length of the name
 	mode    uint16 // permission bits
-	kind    uint8  // index into fileKinds, and flags
+	kind    uint8  // index into fileKinds, plus flags
 }
 
 const (
 	noTime = math.MinInt64
 
-	kindDir     = 2 // in fileKinds
+	kindDir     = 2 // index into fileKinds
 	entryKind   = 1<<4 - 1
 	entryToDir  = 1 << 4
 	entryBroken = 1 << 5
 	entryMode   = 1 << 6 // the mode is known
 
-	// mostPages is how many times a set can be added to.
-	mostPages = math.MaxUint16
+	// maxPages is how many times entries can be added.
+	maxPages = math.MaxUint16
 )
 
-// fileKinds are the types of files by their numbers.
+// fileKinds returns the types of files by number.
 func fileKinds() [7]string {
 	return [...]string{"", "file", "dir", "link", "fifo", "socket", "device"}
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (s *Set) Len() int {
 	if s == nil {
 		return 0
@@ -58,14 +62,14 @@ func (s *Set) Len() int {
 	return len(s.entries)
 }
 
-// With is the set with more entries behind those that it has. Only one set is
-// to be made of another in this way.
+// With returns a set with more entries after those of s. It must be called at most once per set,
+// because the two share memory.
 func (s *Set) With(more []api.FileInfo) *Set {
 	next := &Set{}
 	if s != nil {
 		*next = *s
 	}
-	if len(next.pages) == mostPages {
+	if len(next.pages) == maxPages {
 		return next
 	}
 	next.entries = slices.Grow(next.entries, len(more))
@@ -74,14 +78,14 @@ func (s *Set) With(more []api.FileInfo) *Set {
 	for i := range more {
 		f := &more[i]
 		if len(f.Name) > math.MaxUint16 || names.Len() > math.MaxUint32-len(f.Name) {
-			continue // no file system has such names
+			continue // impossible on any file system
 		}
-		e := entryOf(f)
+		e := newEntry(f)
 		e.page, e.at, e.long = uint16(len(next.pages)), uint32(names.Len()), uint16(len(f.Name))
 		names.WriteString(f.Name)
 		if f.Target != "" {
 			if !linked {
-				next.targets, linked = maps.Clone(next.targets), true // the set before may be read meanwhile
+				next.targets, linked = maps.Clone(next.targets), true // s may be in use by another goroutine
 			}
 			if next.targets == nil {
 				next.targets = map[int32]string{}
@@ -94,7 +98,7 @@ func (s *Set) With(more []api.FileInfo) *Set {
 	return next
 }
 
-func entryOf(f *api.FileInfo) fileEntry {
+func newEntry(f *api.FileInfo) fileEntry {
 	e := fileEntry{size: f.Size, seconds: noTime}
 	if !f.Modified.IsZero() {
 		e.seconds, e.nanos = f.Modified.Unix(), uint32(f.Modified.Nanosecond())
@@ -118,13 +122,13 @@ func (e *fileEntry) isFolder() bool {
 	return e.kind&entryToDir != 0 || e.kind&entryKind == kindDir
 }
 
-// name is the name of an entry; it keeps those of its page.
+// name returns the name of an entry. Keeping it keeps its whole page.
 func (s *Set) name(i int) string {
 	e := &s.entries[i]
 	return s.pages[e.page][e.at:][:e.long]
 }
 
-// Names are the names of all entries, a folder's with a slash behind it.
+// Names returns the names of all entries, with a slash after a folder's.
 func (s *Set) Names() []string {
 	names := make([]string, s.Len())
 	for i := range names {
@@ -135,7 +139,7 @@ func (s *Set) Names() []string {
 	return names
 }
 
-// LastName is the name of the entry that was added last; "" for none.
+// LastName returns the name of the entry added last; "" if there is none.
 func (s *Set) LastName() string {
 	if s.Len() == 0 {
 		return ""
@@ -143,7 +147,7 @@ func (s *Set) LastName() string {
 	return strings.Clone(s.name(s.Len() - 1))
 }
 
-// Has reports whether there is an entry of a name.
+// Has reports whether there is an entry called name.
 func (s *Set) Has(name string) bool {
 	for i := range s.Len() {
 		if s.name(i) == name {
@@ -153,7 +157,7 @@ func (s *Set) Has(name string) bool {
 	return false
 }
 
-// At is the entry i, from 0, in the order in which they were added.
+// At returns entry i, from 0, in the order of addition.
 func (s *Set) At(i int) *api.FileInfo {
 	e := &s.entries[i]
 	f := &api.FileInfo{

@@ -9,10 +9,10 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Column is what the entries of a folder can be sorted by.
+// A Column is a sort criterion for the entries of a folder.
 type Column int
 
-// The columns in the order in which they are offered.
+// The columns, in the order of Next.
 const (
 	ByName Column = iota
 	BySize
@@ -25,34 +25,33 @@ func (c Column) String() string {
 	return [columns]string{"name", "size", "time", "extension"}[c]
 }
 
-// Next is the column after c.
+// Next returns the column after c.
 func (c Column) Next() Column { return (c + 1) % columns }
 
-// A Order says which entries of a folder are shown, and in which order.
+// An Order selects and sorts the entries of a folder.
 type Order struct {
 	By       Column
 	Reversed bool
-	Hidden   bool   // names that begin with a dot too
-	Filter   string // words that the name has to hold, in either case; !word: must not
+	Hidden   bool   // include names starting with a dot
+	Filter   string // words the name must contain, ignoring case; !word: must not
 }
 
-// SortBy sorts by a column; by the one that they are sorted by already, it turns the
-// order round.
+// SortBy sorts by a column. If that is the current one, it reverses the order.
 func (o *Order) SortBy(c Column) {
 	o.By, o.Reversed = c, c == o.By && !o.Reversed
 }
 
-// descending reports whether the entries go from large to small, or new to old.
+// descending reports whether entries go from large to small, or new to old.
 func (o Order) descending() bool { return (o.By == BySize || o.By == ByTime) != o.Reversed }
 
-// Rows are the entries of a folder in an order. They do not change.
+// Rows are the entries of a folder in order. They are immutable.
 type Rows struct {
 	Order Order
 	set   *Set
 	shown []int32 // indexes into set
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r *Rows) Len() int {
 	if r == nil {
 		return 0
@@ -60,13 +59,13 @@ func (r *Rows) Len() int {
 	return len(r.shown)
 }
 
-// At is the entry of a row.
+// At returns the entry of a row.
 func (r *Rows) At(row int) *api.FileInfo { return r.set.At(int(r.shown[row])) }
 
-// Name is the name of a row, for the moment: it is kept together with others.
+// Name returns the name of a row. Do not keep it: it shares memory with many others.
 func (r *Rows) Name(row int) string { return r.set.name(int(r.shown[row])) }
 
-// Find is the row of a name; -1 if there is none.
+// Find returns the row of a name; -1 if there is none.
 func (r *Rows) Find(name string) int {
 	for row := range r.Len() {
 		if r.Name(row) == name {
@@ -81,11 +80,11 @@ func Arrange(all []api.FileInfo, o Order) *Rows {
 	return (*Set)(nil).With(all).Arrange(o)
 }
 
-// Arrange filters and sorts the entries, folders first. It takes a while for
-// many of them.
+// Arrange filters and sorts the entries, folders first. It is slow for many entries.
 func (s *Set) Arrange(o Order) *Rows {
 	r := &Rows{Order: o, set: s, shown: make([]int32, 0, s.Len())}
 	words := strings.Fields(strings.ToLower(o.Filter))
+	// Names are converted to lower case once, not in every comparison.
 	folded := make([]string, s.Len())
 	for i := range folded {
 		name := s.name(i)
@@ -101,8 +100,8 @@ func (s *Set) Arrange(o Order) *Rows {
 	return r
 }
 
-// compare has folders before files, and for equal ones the names decide; the
-// names it is given are in lower case.
+// compare orders folders before files, then by column, then by name. nameA and nameB are in lower
+// case.
 func (o Order) compare(s *Set, i, j int, nameA, nameB string) int {
 	a, b := &s.entries[i], &s.entries[j]
 	if x, y := a.isFolder(), b.isFolder(); x != y {
@@ -118,8 +117,9 @@ func (o Order) compare(s *Set, i, j int, nameA, nameB string) int {
 	case ByTime:
 		by = cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(b.nanos, a.nanos))
 	case ByExtension:
-		by = strings.Compare(extension(nameA), extension(nameB))
+		by = strings.Compare(fileExtension(nameA), fileExtension(nameB))
 	}
+	// The exact names come last, so that no two entries are equal.
 	by = cmp.Or(by, compareNatural(nameA, nameB), strings.Compare(s.name(i), s.name(j)))
 	if o.Reversed {
 		return -by
@@ -127,15 +127,14 @@ func (o Order) compare(s *Set, i, j int, nameA, nameB string) int {
 	return by
 }
 
-func extension(name string) string {
+func fileExtension(name string) string {
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
 		return name[dot:]
 	}
 	return ""
 }
 
-// compareNatural compares names so that numbers in them count as numbers:
-// "part9" comes before "part10".
+// compareNatural compares names with their numbers as numbers: "part9" comes before "part10".
 func compareNatural(a, b string) int {
 	for a != "" && b != "" {
 		if !isDigit(a[0]) || !isDigit(b[0]) {
@@ -157,7 +156,7 @@ func compareNatural(a, b string) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// leadingNumber takes the digits that s begins with, without leading zeros.
+// leadingNumber splits off the digits at the start of s, without leading zeros.
 func leadingNumber(s string) (number, rest string) {
 	end := 0
 	for end < len(s) && isDigit(s[end]) {

@@ -16,37 +16,37 @@ import (
 	"tandem/panes/widget"
 )
 
-// tabsFile is the file in the data folder that holds the tabs of the last start,
-// a path a line, with a > before the one that was shown.
+// tabsFile is the file of the last tabs in the data directory: one path per line, with > before the
+// current one.
 const tabsFile = "file-tabs"
 
-// mostTabs bounds how many there are.
-const mostTabs = 50
+// maxTabs limits the number of tabs.
+const maxTabs = 50
 
-// tabs are folders that are open beside each other. One of them is shown, and
-// what is held of that one is as old as its showing.
+// tabs are open folders. One of them is visible; its entry in all is out of date.
 type tabs struct {
-	f   *Pane
-	all []tab
-	at  int
+	f       *Pane
+	all     []tab
+	current int
 
-	read    bool   // the file was read, or is being read
-	known   bool   // it was
-	writing bool   // it is being written
-	written string // what it holds
-	pen     pen
+	read    bool   // reading the file has started
+	known   bool   // the file has been read
+	writing bool   // a write is running
+	written string // content of the file
+	writer  tabsWriter
 
-	starts []int // the columns in which they were drawn, and behind them the end
-	first  int   // that was drawn
+	starts []int // first columns of the drawn tabs, then the end of the last
+	first  int   // first visible tab
 }
 
-// A pen writes one text after the other, and none after the last one.
-type pen struct {
+// A tabsWriter writes the file of tabs. After the last write, it ignores earlier ones still on
+// their way.
+type tabsWriter struct {
 	mu   sync.Mutex
 	done bool
 }
 
-func (p *pen) write(ctx context.Context, e panes.Engine, file, text string, last bool) error {
+func (p *tabsWriter) writeFile(ctx context.Context, e panes.Engine, file, text string, last bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done {
@@ -56,98 +56,99 @@ func (p *pen) write(ctx context.Context, e panes.Engine, file, text string, last
 	return e.WriteFile(ctx, file, []byte(text), false)
 }
 
-// A tab is a folder that is not shown at the moment.
+// A tab is a folder not visible at the moment.
 type tab struct {
-	path, name string // name is where the cursor is
+	path, name string // folder; name under the cursor
 	order      Order
-	back       []string
+	previous   []string
 }
 
-// shown reports whether there is more than one.
-func (ts *tabs) shown() bool { return len(ts.all) > 1 }
+// hasSeveral reports whether there is more than one tab.
+func (ts *tabs) hasSeveral() bool { return len(ts.all) > 1 }
 
-// leave notes where the tab that is shown is.
-func (ts *tabs) leave() {
+// saveCurrent updates the entry of the current tab.
+func (ts *tabs) saveCurrent() {
 	d := &ts.f.folder
-	now := tab{d.path, d.list.Wanted(), d.order, d.back}
+	now := tab{d.path, d.list.TargetName(), d.order, d.previous}
 	if len(ts.all) == 0 {
 		ts.all = []tab{now}
 		return
 	}
-	ts.all[ts.at] = now
+	ts.all[ts.current] = now
 }
 
-// enter shows the tab that is to be shown.
-func (ts *tabs) enter() {
-	t := ts.all[ts.at]
+// showCurrent shows the current tab.
+func (ts *tabs) showCurrent() {
+	t := ts.all[ts.current]
+	// GoFolder clears the filter and changes the way back.
 	filter := t.order.Filter
 	ts.f.folder.order = t.order
 	ts.f.GoFolder(t.path, t.name)
-	ts.f.folder.order.Filter, ts.f.folder.back = filter, t.back
+	ts.f.folder.order.Filter, ts.f.folder.previous = filter, t.previous
 }
 
-// open opens the folder in another tab.
-func (ts *tabs) open() tea.Cmd {
-	if len(ts.all) == mostTabs {
-		return ts.f.env.Say("no more than "+widget.Itoa(mostTabs)+" tabs", true)
+// openTab opens the folder in another tab.
+func (ts *tabs) openTab() tea.Cmd {
+	if len(ts.all) == maxTabs {
+		return ts.f.env.Say("no more than "+widget.Itoa(maxTabs)+" tabs", true)
 	}
-	ts.leave()
-	next := ts.all[ts.at]
-	next.back = nil
-	ts.all = slices.Insert(ts.all, ts.at+1, next)
-	ts.at++
-	ts.enter()
+	ts.saveCurrent()
+	next := ts.all[ts.current]
+	next.previous = nil
+	ts.all = slices.Insert(ts.all, ts.current+1, next)
+	ts.current++
+	ts.showCurrent()
 	return nil
 }
 
-func (ts *tabs) closeShown() tea.Cmd { return ts.drop(ts.at) }
+func (ts *tabs) closeCurrent() tea.Cmd { return ts.closeTab(ts.current) }
 
-// drop closes a tab; of that which is shown the one behind it takes the place.
-func (ts *tabs) drop(i int) tea.Cmd {
-	if !ts.shown() {
+// closeTab closes a tab. If it is the current one, the next one takes its place.
+func (ts *tabs) closeTab(i int) tea.Cmd {
+	if !ts.hasSeveral() {
 		return ts.f.env.Say("this is the only tab"+panes.WithKey(ts.f.env.Bindings(), "; press ", keymap.FilesTab, " for another", keymap.ScopeFiles), false)
 	}
-	ts.leave()
-	shown := i == ts.at
+	ts.saveCurrent()
+	shown := i == ts.current
 	ts.all = slices.Delete(ts.all, i, i+1)
-	if i < ts.at || ts.at == len(ts.all) {
-		ts.at--
+	if i < ts.current || ts.current == len(ts.all) {
+		ts.current--
 	}
 	if shown {
-		ts.enter()
+		ts.showCurrent()
 	}
 	return nil
 }
 
-// show goes to a tab.
-func (ts *tabs) show(i int) {
-	if i != ts.at && i < len(ts.all) {
-		ts.leave()
-		ts.at = i
-		ts.enter()
+// showTab switches to a tab.
+func (ts *tabs) showTab(i int) {
+	if i != ts.current && i < len(ts.all) {
+		ts.saveCurrent()
+		ts.current = i
+		ts.showCurrent()
 	}
 }
 
-// next goes to the tab behind, or the one before, around the end.
-func (ts *tabs) next(by int) func() tea.Cmd {
+// switchTab switches to the next or the previous tab, wrapping around.
+func (ts *tabs) switchTab(by int) func() tea.Cmd {
 	return func() tea.Cmd {
-		if !ts.shown() {
-			return ts.closeShown() // which says how there are more
+		if !ts.hasSeveral() {
+			return ts.closeCurrent() // shows a hint on opening tabs
 		}
-		ts.show((ts.at + by + len(ts.all)) % len(ts.all))
+		ts.showTab((ts.current + by + len(ts.all)) % len(ts.all))
 		return nil
 	}
 }
 
-// text is what the file is to hold; nothing, if there is one tab alone.
-func (ts *tabs) text() string {
-	if !ts.shown() {
+// fileText returns the content of the file; "" for a single tab.
+func (ts *tabs) fileText() string {
+	if !ts.hasSeveral() {
 		return ""
 	}
 	var text strings.Builder
 	for i, t := range ts.all {
 		mark, path := " ", t.path
-		if i == ts.at {
+		if i == ts.current {
 			mark, path = ">", ts.f.folder.path
 		}
 		text.WriteString(mark + strings.ReplaceAll(api.EscapePath(path), "\n", "%0A") + "\n")
@@ -155,7 +156,7 @@ func (ts *tabs) text() string {
 	return text.String()
 }
 
-// fetch reads the tabs of the last start, and keeps those of this one.
+// fetch reads the tabs of the last start, and saves changes.
 func (ts *tabs) fetch() tea.Cmd {
 	file := ts.f.env.News().Info.DataDir
 	if file == "" || ts.writing {
@@ -167,53 +168,54 @@ func (ts *tabs) fetch() tea.Cmd {
 		return panes.Ask(ts.f.env.Context(), ts.f.env, func(ctx context.Context, e panes.Engine) (string, error) {
 			out, err := e.ReadFile(ctx, file, 0, 0)
 			return out.Text, err
-		}, func(text string, _ error) tea.Cmd { // without the file there are none
-			ts.take(text)
+		}, func(text string, _ error) tea.Cmd { // no file, no tabs
+			ts.restoreTabs(text)
 			return nil
 		})
 	}
-	text := ts.text()
+	text := ts.fileText()
 	if !ts.known || text == ts.written || ts.f.folder.path == "" {
 		return nil
 	}
 	ts.writing = true
 	return panes.Ask(ts.f.env.Context(), ts.f.env, func(ctx context.Context, e panes.Engine) (string, error) {
-		return text, ts.pen.write(ctx, e, file, text, false)
-	}, func(string, error) tea.Cmd { // what cannot be kept is there as long as the dashboard
+		return text, ts.writer.writeFile(ctx, e, file, text, false)
+	}, func(string, error) tea.Cmd { // after an error, tabs last as long as the dashboard
 		ts.writing, ts.written = false, text
 		return nil
 	})
 }
 
-// keepLast keeps the tabs as they are when the person leaves.
-func (ts *tabs) keepLast(ctx context.Context) {
-	text := ts.text()
+// saveLast saves the tabs when the user leaves.
+func (ts *tabs) saveLast(ctx context.Context) {
+	text := ts.fileText()
 	if !ts.known || text == ts.written && !ts.writing || ts.f.folder.path == "" || !ts.f.env.News().Connected {
 		return
 	}
 	if e, err := ts.f.env.Engine(ctx); err == nil {
-		_ = ts.pen.write(ctx, e, filepath.Join(ts.f.env.News().Info.DataDir, tabsFile), text, true) // there is nobody left to tell
+		_ = ts.writer.writeFile(ctx, e, filepath.Join(ts.f.env.News().Info.DataDir, tabsFile), text, true) // too late to report
 	}
 }
 
-// toCome reports whether the tabs of the last start will be known soon.
-func (ts *tabs) toCome() bool {
+// isPending reports whether the tabs of the last start are still being read.
+func (ts *tabs) isPending() bool {
 	news := ts.f.env.News()
 	return !ts.known && (!news.Connected || news.Info.DataDir != "")
 }
 
-// take takes the tabs of the last start. A folder that is shown already stays
-// so, in place of the one that was shown last.
-func (ts *tabs) take(text string) {
+// restoreTabs restores the tabs of the last start. A folder already visible stays, in place of the
+// last current one.
+func (ts *tabs) restoreTabs(text string) {
 	ts.known, ts.written = true, text
-	if ts.shown() {
+	// Tabs opened in the meantime count more.
+	if ts.hasSeveral() {
 		return
 	}
 	var all []tab
 	at := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if len(line) < 2 || len(all) == mostTabs {
+		if len(line) < 2 || len(all) == maxTabs {
 			continue
 		}
 		if line[0] == '>' {
@@ -222,15 +224,16 @@ func (ts *tabs) take(text string) {
 		all = append(all, tab{path: api.UnescapePath(line[1:])})
 	}
 	if len(all) > 1 {
-		ts.all, ts.at = all, at
+		ts.all, ts.current = all, at
 	}
 }
 
-// draw is the row of tabs.
-func (ts *tabs) draw(w int, look *widget.Look) string {
-	labels := ts.labels()
-	ts.first = min(ts.first, ts.at)
-	for ts.first < ts.at && cellsOf(labels[ts.first:ts.at+1]) > w {
+// drawTabs draws the row of tabs.
+func (ts *tabs) drawTabs(w int, look *widget.Look) string {
+	labels := ts.tabLabels()
+	ts.first = min(ts.first, ts.current)
+	// The current tab must be visible.
+	for ts.first < ts.current && labelCells(labels[ts.first:ts.current+1]) > w {
 		ts.first++
 	}
 	var row strings.Builder
@@ -239,7 +242,7 @@ func (ts *tabs) draw(w int, look *widget.Look) string {
 	for i := ts.first; i < len(labels) && used < w; i++ {
 		label := widget.Clip(labels[i], w-used)
 		ink := look.Dim
-		if i == ts.at {
+		if i == ts.current {
 			ink = look.Selected
 		}
 		row.WriteString(ink.Text(label))
@@ -250,29 +253,29 @@ func (ts *tabs) draw(w int, look *widget.Look) string {
 	return row.String() + widget.Spaces(w-used)
 }
 
-func cellsOf(labels []string) (cells int) {
+func labelCells(labels []string) (cells int) {
 	for _, label := range labels {
 		cells += widget.Width(label)
 	}
 	return cells
 }
 
-// labels names the tabs by the last part of their paths, or the last two where
-// the last is that of another too.
-func (ts *tabs) labels() []string {
+// tabLabels names tabs by the last part of their paths, or the last two if several share it.
+func (ts *tabs) tabLabels() []string {
 	labels := make([]string, len(ts.all))
 	times := map[string]int{}
 	paths := make([]string, len(ts.all))
 	for i, t := range ts.all {
-		if paths[i] = t.path; i == ts.at {
+		if paths[i] = t.path; i == ts.current {
 			paths[i] = ts.f.folder.path
 		}
 	}
+	// Tabs with the same folder do not need longer labels.
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		times[filepath.Base(path)]++
 	}
 	for i, path := range paths {
-		name := filepath.Base(ts.f.shownPath(path))
+		name := filepath.Base(ts.f.displayPath(path))
 		if base := filepath.Base(path); times[base] > 1 && name != "~" {
 			name = filepath.Join(filepath.Base(filepath.Dir(path)), base)
 		}
@@ -281,12 +284,12 @@ func (ts *tabs) labels() []string {
 	return labels
 }
 
-// mouse handles the mouse in the row of tabs: a click shows one, the middle
-// button closes it, the wheel goes through them.
-func (ts *tabs) mouse(e keys.Mouse) tea.Cmd {
+// handleMouse handles the mouse in the row of tabs: a click shows a tab, the middle button closes
+// it, the wheel switches.
+func (ts *tabs) handleMouse(e keys.Mouse) tea.Cmd {
 	switch {
 	case widget.IsWheel(e):
-		ts.show(min(max(ts.at+map[bool]int{true: -1, false: 1}[e.Button == keys.WheelUp], 0), len(ts.all)-1))
+		ts.showTab(min(max(ts.current+map[bool]int{true: -1, false: 1}[e.Button == keys.WheelUp], 0), len(ts.all)-1))
 		return nil
 	case e.Kind != keys.MouseDown:
 		return nil
@@ -297,9 +300,9 @@ func (ts *tabs) mouse(e keys.Mouse) tea.Cmd {
 		}
 		switch e.Button {
 		case keys.ButtonLeft:
-			ts.show(ts.first + i)
+			ts.showTab(ts.first + i)
 		case keys.ButtonMiddle:
-			return ts.drop(ts.first + i)
+			return ts.closeTab(ts.first + i)
 		}
 	}
 	return nil

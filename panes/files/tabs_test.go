@@ -14,7 +14,7 @@ import (
 	"tandem/panes/widget"
 )
 
-// A keepEngine keeps one file, and lists nothing.
+// A keepEngine holds one file.
 type keepEngine struct {
 	panes.Engine
 	text string
@@ -29,9 +29,9 @@ func (e *keepEngine) WriteFile(_ context.Context, _ string, data []byte, _ bool)
 	return nil
 }
 
-func TestTabsAreOpenedSwitchedAndClosedEachWithItsOwnPlace(t *testing.T) {
-	f, e := shownPane("/home/ann/a")
-	f.listed("x", "y")
+func TestTabsKeepTheirOwnFolderAndCursor(t *testing.T) {
+	f, e := newShownPane("/home/ann/a")
+	f.setListing("x", "y")
 	do := f.Actions()
 	do[keymap.FilesTabNext]()
 	if !strings.Contains(e.Said, "only tab") {
@@ -40,37 +40,37 @@ func TestTabsAreOpenedSwitchedAndClosedEachWithItsOwnPlace(t *testing.T) {
 	do[keymap.MoveDown]()
 	do[keymap.FilesTab]()
 	f.GoFolder("/b", "")
-	f.listed("z")
+	f.setListing("z")
 	do[keymap.FilesTab]()
 	f.GoFolder("/c/a", "")
-	f.listed()
+	f.setListing()
 	if got := f.Draw()[0]; !strings.Contains(got, " 1 ann/a  2 b  3 c/a ") || widget.Width(got) != 100 {
 		t.Errorf("the tabs are %q", got)
 	}
 	do[keymap.FilesTabNext]()
-	f.listed("x", "y")
-	if f.Folder() != "/home/ann/a" || f.folder.list.SelectedPath() != "/home/ann/a/y" {
-		t.Errorf("behind the last is %s on %s", f.Folder(), f.folder.list.SelectedPath())
+	f.setListing("x", "y")
+	if f.Folder() != "/home/ann/a" || f.folder.list.CursorPath() != "/home/ann/a/y" {
+		t.Errorf("behind the last is %s on %s", f.Folder(), f.folder.list.CursorPath())
 	}
 	do[keymap.FilesTabBack]()
 	do[keymap.FilesTabClose]()
 	if f.Folder() != "/b" || len(f.tabs.all) != 2 {
 		t.Errorf("after closing %s is shown, of %d", f.Folder(), len(f.tabs.all))
 	}
-	f.listed("z")
+	f.setListing("z")
 	do[keymap.FilesBack]()
 	if f.Folder() != "/home/ann/a" {
 		t.Errorf("back leads to %s", f.Folder())
 	}
 }
 
-func TestTabsAreShownAndClosedWithTheMouse(t *testing.T) {
-	f, _ := shownPane("/a")
-	f.listed("x")
+func TestMouseShowsAndClosesTabs(t *testing.T) {
+	f, _ := newShownPane("/a")
+	f.setListing("x")
 	for _, path := range []string{"/b", "/c"} {
-		f.tabs.open()
+		f.tabs.openTab()
 		f.GoFolder(path, "")
-		f.listed("x")
+		f.setListing("x")
 	}
 	f.Draw()
 	press := func(x int, b keys.Button) { f.Mouse(keys.Mouse{Kind: keys.MouseDown, Button: b, X: x}) }
@@ -86,10 +86,10 @@ func TestTabsAreShownAndClosedWithTheMouse(t *testing.T) {
 	}
 }
 
-func TestTabsOfANarrowScreenShowTheOneThatIsShown(t *testing.T) {
-	f, _ := shownPane("/first")
+func TestNarrowScreenShowsCurrentTab(t *testing.T) {
+	f, _ := newShownPane("/first")
 	for range 30 {
-		f.tabs.open()
+		f.tabs.openTab()
 	}
 	f.GoFolder("/last", "")
 	f.Resize(40, 20)
@@ -97,15 +97,15 @@ func TestTabsOfANarrowScreenShowTheOneThatIsShown(t *testing.T) {
 		if got := f.Draw(); !strings.Contains(got[0], " 31 last ") || widget.Width(got[0]) != 40 || len(got) != 20 {
 			t.Errorf("%d rows, the tabs are %q", len(got), got[0])
 		}
-		f.GoFolder("/last", "") // drawn twice alike
+		f.GoFolder("/last", "") // drawing twice gives the same
 	}
-	f.tabs.show(0)
+	f.tabs.showTab(0)
 	if got := f.Draw()[0]; !strings.Contains(got, " 1 first ") {
 		t.Errorf("the tabs are %q", got)
 	}
 }
 
-func TestTabsAreKeptForTheNextStart(t *testing.T) {
+func TestTabsAreRestoredAtNextStart(t *testing.T) {
 	engine := &keepEngine{}
 	start := func(folder string) *Pane {
 		e := &fakeEnv{folder: folder}
@@ -113,62 +113,62 @@ func TestTabsAreKeptForTheNextStart(t *testing.T) {
 		e.Known.Connected, e.Known.Info.DataDir = true, "/data"
 		f := New(e)
 		f.Resize(100, 24)
-		run(f.tabs.fetch())
+		runAll(f.tabs.fetch())
 		return f
 	}
 	f := start("/a")
 	f.Show()
-	run(f.tabs.fetch())
+	runAll(f.tabs.fetch())
 	if engine.text != "" {
 		t.Errorf("of one tab is kept %q", engine.text)
 	}
-	f.tabs.open()
+	f.tabs.openTab()
 	f.GoFolder("/odd\xff", "")
-	run(f.tabs.fetch())
+	runAll(f.tabs.fetch())
 
 	again := start("/elsewhere")
 	again.Show()
 	if again.Folder() != "/odd\xff" || len(again.tabs.all) != 2 || again.tabs.all[0].path != "/a" {
 		t.Errorf("the next start shows %q of %+v", again.Folder(), again.tabs.all)
 	}
-	again.tabs.closeShown()
-	again.KeepLast(t.Context())
+	again.tabs.closeCurrent()
+	again.SaveTabs(t.Context())
 	last := start("/session")
 	last.Show()
-	if last.Folder() != "/session" || last.tabs.shown() {
+	if last.Folder() != "/session" || last.tabs.hasSeveral() {
 		t.Errorf("without tabs it shows %q", last.Folder())
 	}
 }
 
-// What is still being written when the person leaves is older than what is kept last.
-func TestTheLastTabsAreKeptLast(t *testing.T) {
+// A write still on its way when the user leaves is older than the final one.
+func TestLateWriteDoesNotReplaceFinalTabs(t *testing.T) {
 	engine := &keepEngine{text: " /a\n>/b\n"}
 	e := &fakeEnv{folder: "/session"}
 	e.API = engine
 	e.Known.Connected, e.Known.Info.DataDir = true, "/data"
 	f := New(e)
 	f.Resize(100, 24)
-	run(f.tabs.fetch())
+	runAll(f.tabs.fetch())
 	f.Show()
-	f.tabs.show(0)
+	f.tabs.showTab(0)
 	late := f.tabs.fetch()
-	f.tabs.show(1)
-	f.KeepLast(t.Context())
-	run(late)
+	f.tabs.showTab(1)
+	f.SaveTabs(t.Context())
+	runAll(late)
 	if engine.text != " /a\n>/b\n" {
 		t.Errorf("kept is %q", engine.text)
 	}
 }
 
-func TestAFolderThatIsShownBeforeTheTabsAreKnownStays(t *testing.T) {
-	f, _ := shownPane("/session")
-	f.tabs.take(" /a\n>/b\n")
-	if f.Folder() != "/session" || f.tabs.text() != " /a\n>/session\n" {
-		t.Errorf("it shows %s with %q", f.Folder(), f.tabs.text())
+func TestRestoringTabsKeepsVisibleFolder(t *testing.T) {
+	f, _ := newShownPane("/session")
+	f.tabs.restoreTabs(" /a\n>/b\n")
+	if f.Folder() != "/session" || f.tabs.fileText() != " /a\n>/session\n" {
+		t.Errorf("it shows %s with %q", f.Folder(), f.tabs.fileText())
 	}
 }
 
-func TestTheViewWaitsForTheTabsOfTheLastStart(t *testing.T) {
+func TestViewWaitsForTabsOfLastStart(t *testing.T) {
 	e := &fakeEnv{folder: "/session"}
 	e.API = &keepEngine{text: " /a\n>/b\n"}
 	e.Known.Connected, e.Known.Info.DataDir = true, "/data"
@@ -179,7 +179,7 @@ func TestTheViewWaitsForTheTabsOfTheLastStart(t *testing.T) {
 	if e.Pending == nil || f.Folder() != "" {
 		t.Errorf("it shows %q", f.Folder())
 	}
-	run(f.tabs.fetch())
+	runAll(f.tabs.fetch())
 	f.Fetch()
 	if f.Folder() != "/b" {
 		t.Errorf("then it shows %q", f.Folder())
@@ -191,13 +191,13 @@ func TestTheViewWaitsForTheTabsOfTheLastStart(t *testing.T) {
 	f = New(e)
 	f.Show()
 	e.Known.Connected = true
-	run(f.Fetch())
+	runAll(f.Fetch())
 	if f.Fetch(); f.Folder() != "/b" {
 		t.Errorf("shown before there was an engine, it shows %q", f.Folder())
 	}
 }
 
-func TestFilesAreOpenedWithTheProgramsThatThereAre(t *testing.T) {
+func TestOpenWithOffersInstalledPrograms(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed -s")
 	there := func(name string) (string, error) { return "/bin/" + name, nil }
@@ -225,11 +225,11 @@ func TestFilesAreOpenedWithTheProgramsThatThereAre(t *testing.T) {
 	}
 }
 
-func TestOpenWithRunsInASessionThatLeadsBack(t *testing.T) {
+func TestOpenWithRunsProgramInSession(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed")
-	f, e := shownPane("/d")
-	f.listed("a")
+	f, e := newShownPane("/d")
+	f.setListing("a")
 	f.Actions()[keymap.FilesOpenWith]()
 	e.Shown.Do(e, keymap.Accept)
 	if diff := cmp.Diff([]string{"ed", "/d/a"}, e.visited); diff != "" {

@@ -19,54 +19,58 @@ import (
 	"tandem/ui/overlay"
 )
 
-// transfers are copies, moves and deletions: the one that the engine does at the
-// moment, those that wait for it, and those that can be undone.
+// The engine does the transfers; here they are queued and followed. A transfer is started in the
+// background, because checking its destination reads the disk. The start may find conflicts and
+// need the user's answer, and the end may push an undo. Only one transfer runs at a time, and none
+// starts while a question about conflicts is open: the answer must match what the user saw.
+
+// transfers are copies, moves and deletions: the running one, waiting ones, and those to undo.
 type transfers struct {
 	env     panes.Env
-	folder  *folder // whose entries they change
+	folder  *folder // updated after each transfer
 	running *transfer
-	waiting []wantedTransfer
-	asking  overlay.Overlay // what is to become of files that are in the way
+	waiting []queuedTransfer
+	asking  overlay.Overlay // the question about conflicts
 	undos   []undo
 }
 
-// A transfer is one that the engine does.
+// A transfer is an operation on files by the engine.
 type transfer struct {
-	id   string // "" while it is found out what is in its way
-	in   api.FilesTransferInput
-	job  api.FileJob
-	stop context.CancelFunc // ends the looking
-	back *undo              // what is to be undone after it, if it takes something back
+	id      string // "" while it is being started
+	in      api.FilesTransferInput
+	job     api.FileJob
+	stop    context.CancelFunc // cancels starting it
+	undoing *undo              // remaining steps if it is part of an undo
 }
 
-// A wantedTransfer waits until others are over. It is begun, or finds out what
-// is in its way, beside.
-type wantedTransfer struct {
+// A queuedTransfer waits for others to end. begin starts it, or finds what is in its way, in the
+// background.
+type queuedTransfer struct {
 	*transfer
-	begin func(context.Context, panes.Engine) (begun, error)
+	begin func(context.Context, panes.Engine) (transferStart, error)
 }
 
-// begun is what came of beginning a transfer.
-type begun struct {
-	in    api.FilesTransferInput // with where its items go
+// A transferStart is the result of starting a transfer.
+type transferStart struct {
+	in    api.FilesTransferInput // the input, with destinations
 	out   api.FilesTransferOutput
-	facts []string // of what is in the way
+	facts []string // descriptions of conflicts
 }
 
-// note says how far the transfer is that runs; "" without one.
-func (ts *transfers) note() string {
+// progressNote describes the progress of the running transfer; "" if there is none.
+func (ts *transfers) progressNote() string {
 	t := ts.running
 	if t == nil {
 		return ""
 	}
 	stop := panes.WithKey(ts.env.Bindings(), ", ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList)
 	text := ""
-	if t.back != nil {
+	if t.undoing != nil {
 		text = "undoing: "
 	}
 	n := len(t.in.Items)
 	if t.id == "" {
-		return text + "checking " + countOf(n) + stop
+		return text + "checking " + countItems(n) + stop
 	}
 	text += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
 		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting", api.TransferExtract: "unpacking", api.TransferPack: "packing"}[t.in.Kind]
@@ -86,59 +90,61 @@ func (ts *transfers) note() string {
 	return text + stop
 }
 
-// progressBar shows how much of something is done, of which there is some.
+// progressBar draws done of all as a bar. all must be positive.
 func progressBar(done, all int64) string {
 	bar := progress.New(progress.WithWidth(10), progress.WithFillCharacters('█', '░'), progress.WithoutPercentage())
-	bar.FullColor, bar.EmptyColor = lipgloss.NoColor{}, lipgloss.NoColor{} // those of the bar that it is in
+	bar.FullColor, bar.EmptyColor = lipgloss.NoColor{}, lipgloss.NoColor{} // inherit the status bar's colours
 	percent := int(min(done, all) * 100 / all)
 	return bar.ViewAs(float64(percent/10)/10) + " " + widget.Itoa(percent) + "%"
 }
 
-// wanted is a transfer that is ready to begin.
-func wanted(in api.FilesTransferInput, back *undo) wantedTransfer {
-	return wantedTransfer{&transfer{in: in, back: back}, func(ctx context.Context, e panes.Engine) (begun, error) {
-		return beginTransfer(ctx, e, in)
+// newQueued returns a transfer ready to start.
+func newQueued(in api.FilesTransferInput, back *undo) queuedTransfer {
+	return queuedTransfer{&transfer{in: in, undoing: back}, func(ctx context.Context, e panes.Engine) (transferStart, error) {
+		return startTransfer(ctx, e, in)
 	}}
 }
 
-// add has a transfer done when those before it are over.
-func (ts *transfers) add(in api.FilesTransferInput) { ts.waiting = append(ts.waiting, wanted(in, nil)) }
-
-// addNext goes on with a transfer before any other.
-func (ts *transfers) addNext(in api.FilesTransferInput, back *undo) {
-	ts.waiting = slices.Insert(ts.waiting, 0, wanted(in, back))
+// enqueueTransfer adds a transfer to the queue.
+func (ts *transfers) enqueueTransfer(in api.FilesTransferInput) {
+	ts.waiting = append(ts.waiting, newQueued(in, nil))
 }
 
-// adding is what follows a question that is answered with yes.
-func (ts *transfers) adding(in api.FilesTransferInput) tea.Cmd {
+// enqueueFirst puts a transfer at the head of the queue.
+func (ts *transfers) enqueueFirst(in api.FilesTransferInput, back *undo) {
+	ts.waiting = slices.Insert(ts.waiting, 0, newQueued(in, back))
+}
+
+// enqueueCmd returns a command to enqueue a transfer, for the answer to a question.
+func (ts *transfers) enqueueCmd(in api.FilesTransferInput) tea.Cmd {
 	return panes.Result(func() tea.Cmd {
-		ts.add(in)
+		ts.enqueueTransfer(in)
 		return nil
 	}).Cmd
 }
 
-// pump begins what is wanted next. Only one transfer runs at a time, and none
-// while it is asked what another one is to do.
-func (ts *transfers) pump() tea.Cmd {
+// startNext starts the next transfer. Only one runs at a time, and none while a conflict is being
+// resolved.
+func (ts *transfers) startNext() tea.Cmd {
 	if ts.asking != nil && ts.env.Shows(ts.asking) || ts.running != nil || len(ts.waiting) == 0 {
 		return nil
 	}
 	t := ts.waiting[0]
 	ts.waiting = ts.waiting[1:]
 	ts.running = t.transfer
-	ts.env.ClearNote() // how far it is shows in the same place
+	ts.env.ClearNote() // progress uses the same place
 	ctx, cancel := context.WithCancel(ts.env.Context())
 	t.stop = cancel
-	return panes.Ask(ctx, ts.env, t.begin, func(b begun, err error) tea.Cmd {
+	return panes.Ask(ctx, ts.env, t.begin, func(b transferStart, err error) tea.Cmd {
 		cancel()
-		return ts.begun(t.transfer, b, err)
+		return ts.handleStart(t.transfer, b, err)
 	})
 }
 
-func (ts *transfers) begun(t *transfer, b begun, err error) tea.Cmd {
+func (ts *transfers) handleStart(t *transfer, b transferStart, err error) tea.Cmd {
 	if err != nil {
 		ts.running = nil
-		ts.remember(t.left())
+		ts.pushUndo(t.remainingUndo())
 		if errors.Is(err, context.Canceled) {
 			return ts.env.Say("cancelled", false)
 		}
@@ -150,63 +156,64 @@ func (ts *transfers) begun(t *transfer, b begun, err error) tea.Cmd {
 		ts.askConflict(t, b)
 		return nil
 	}
+	// The marks have served their purpose.
 	for _, item := range t.in.Items {
 		delete(ts.folder.marked, item.Path)
 	}
 	t.id = b.out.Job
-	return ts.follow(t, 30)
+	return ts.pollJob(t, 30)
 }
 
-// follow asks how far the transfer is.
-func (ts *transfers) follow(t *transfer, waitMS int) tea.Cmd {
+// pollJob asks for the progress of a transfer.
+func (ts *transfers) pollJob(t *transfer, waitMS int) tea.Cmd {
 	return panes.Ask(ts.env.Context(), ts.env, func(ctx context.Context, e panes.Engine) (api.FileJob, error) {
 		return e.TransferJob(ctx, t.id, waitMS)
-	}, func(job api.FileJob, err error) tea.Cmd { return ts.learned(t, job, err) })
+	}, func(job api.FileJob, err error) tea.Cmd { return ts.handleJob(t, job, err) })
 }
 
-func (ts *transfers) learned(t *transfer, job api.FileJob, err error) tea.Cmd {
+func (ts *transfers) handleJob(t *transfer, job api.FileJob, err error) tea.Cmd {
 	if err == nil {
 		if t.job = job; job.State == api.JobRunning {
-			return ts.follow(t, 250)
+			return ts.pollJob(t, 250)
 		}
 	}
 	ts.running = nil
-	ts.folder.changed()
+	ts.folder.noteChange()
 	switch {
 	case errors.Is(err, api.CodeNotFound):
 		return ts.env.Say("the engine was restarted; the transfer was interrupted", true)
 	case err != nil:
 		return ts.env.Say(panes.ErrorText(err), true)
-	case t.back != nil:
-		return ts.undone(t)
+	case t.undoing != nil:
+		return ts.continueUndo(t)
 	}
-	if n := len(t.in.Items); job.State != api.JobDone && n > 1 { // to be tried again
+	if n := len(t.in.Items); job.State != api.JobDone && n > 1 { // mark the rest for another try
 		for _, item := range t.in.Items[min(job.Handled, n):] {
 			ts.folder.marked[item.Path] = true
 		}
 	}
-	ts.remember(undoOf(t.in.Kind, job.Done))
-	return ts.sayEnded(t)
+	ts.pushUndo(newUndo(t.in.Kind, job.Done))
+	return ts.reportResult(t)
 }
 
-// fault returns what could not be done, and why. It leaves out the whole paths in an error
-// about an item, to make room for the cause.
-func (t *transfer) fault() string {
+// failureText returns the action that failed, and why. It drops whole paths from an item's error,
+// to make room for the cause.
+func (t *transfer) failureText() string {
 	if t.job.Handled >= len(t.in.Items) {
 		return t.job.Error
 	}
 	item := t.in.Items[t.job.Handled]
 	for _, path := range []string{item.To, item.Path} {
 		if _, cause, ok := strings.Cut(t.job.Error, path+": "); ok && path != "" {
-			return t.doing(item) + ": " + cause
+			return t.describeItem(item) + ": " + cause
 		}
 	}
 	return t.job.Error
 }
 
-// doing names what the transfer does with an item, as in "move a.txt to the trash".
-func (t *transfer) doing(item api.FileMove) string {
-	name := theseFiles([]string{item.Path})
+// describeItem names the action on an item, as in "move a.txt to the trash".
+func (t *transfer) describeItem(item api.FileMove) string {
+	name := nameFiles([]string{item.Path})
 	switch kind := t.in.Kind; {
 	case kind == api.TransferMove && filepath.Dir(item.Path) == filepath.Dir(item.To):
 		return "rename " + name
@@ -219,17 +226,17 @@ func (t *transfer) doing(item api.FileMove) string {
 	}
 }
 
-// sayEnded tells how a transfer has ended.
-func (ts *transfers) sayEnded(t *transfer) tea.Cmd {
-	paths := originals(t.job.Done)
+// reportResult shows the result of a transfer.
+func (ts *transfers) reportResult(t *transfer) tea.Cmd {
+	paths := originalPaths(t.job.Done)
 	text := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "moved to the trash: ",
 		api.TransferDelete: "deleted ", api.TransferRestore: "restored ", api.TransferExtract: "unpacked "}[t.in.Kind]
 	if isRename(t.in.Kind, t.job.Done) {
 		text = "renamed "
 	}
-	text += theseFiles(paths)
+	text += nameFiles(paths)
 	if t.in.Kind == api.TransferPack && len(paths) > 0 {
-		text = "packed " + countOf(len(t.in.Items)) + " into " + theseFiles([]string{t.job.Done[0].To})
+		text = "packed " + countItems(len(t.in.Items)) + " into " + nameFiles([]string{t.job.Done[0].To})
 	}
 	if len(paths) == 0 {
 		text = "nothing was changed"
@@ -245,9 +252,9 @@ func (ts *transfers) sayEnded(t *transfer) tea.Cmd {
 		askLarge(ts, t)
 		return nil
 	case t.job.State == api.JobFailed && len(paths) > 0:
-		return ts.env.Say(t.fault()+"; before that "+text, true)
+		return ts.env.Say(t.failureText()+"; before that "+text, true)
 	case t.job.State == api.JobFailed:
-		return ts.env.Say(t.fault(), true)
+		return ts.env.Say(t.failureText(), true)
 	case t.job.State == api.JobCancelled:
 		return ts.env.Say("cancelled; "+text, true)
 	}
@@ -259,15 +266,16 @@ func isRename(kind string, done []api.FileMoved) bool {
 	return kind == api.TransferMove && !slices.ContainsFunc(done, func(d api.FileMoved) bool { return filepath.Dir(d.Path) != filepath.Dir(d.To) })
 }
 
-// cancel ends the transfer that runs, after a question if it has begun.
-func (ts *transfers) cancel() {
+// cancelRunning cancels the running transfer, after a question if it has started.
+func (ts *transfers) cancelRunning() {
 	t := ts.running
+	// Nothing has changed yet, so there is nothing to ask.
 	if t.id == "" {
 		t.stop()
 		return
 	}
 	rest := "Finished items stay; the rest is left alone."
-	if t.back != nil {
+	if t.undoing != nil {
 		rest = "What was undone stays undone" + panes.WithKey(ts.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
 	}
 	ts.env.Ask(&overlay.Question{
@@ -279,8 +287,8 @@ func (ts *transfers) cancel() {
 	})
 }
 
-// itemsOf are paths that go nowhere in particular.
-func itemsOf(paths []string) []api.FileMove {
+// itemsFor returns items without a destination.
+func itemsFor(paths []string) []api.FileMove {
 	items := make([]api.FileMove, len(paths))
 	for i, path := range paths {
 		items[i].Path = path
@@ -290,14 +298,15 @@ func itemsOf(paths []string) []api.FileMove {
 
 func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" }
 
-// addTo finds out whether the place is a folder, and begins.
-func (ts *transfers) addTo(kind string, targets []string, to string) {
-	asked := api.FilesTransferInput{Kind: kind, Items: itemsOf(targets)}
-	ts.waiting = append(ts.waiting, wantedTransfer{&transfer{in: asked}, func(ctx context.Context, e panes.Engine) (begun, error) {
+// enqueueTo enqueues a transfer to a path, first checking whether that is a folder.
+func (ts *transfers) enqueueTo(kind string, targets []string, to string) {
+	asked := api.FilesTransferInput{Kind: kind, Items: itemsFor(targets)}
+	ts.waiting = append(ts.waiting, queuedTransfer{&transfer{in: asked}, func(ctx context.Context, e panes.Engine) (transferStart, error) {
 		into := strings.HasSuffix(to, "/") || len(targets) > 1
 		to = filepath.Clean(to)
 		if !into {
 			if _, err := e.ListFiles(ctx, to, "", 1); err == nil {
+				// A folder cannot go into itself.
 				into = to != targets[0]
 			}
 		}
@@ -309,6 +318,6 @@ func (ts *transfers) addTo(kind string, targets []string, to string) {
 			}
 			in.Items = append(in.Items, item)
 		}
-		return beginTransfer(ctx, e, in)
+		return startTransfer(ctx, e, in)
 	}})
 }

@@ -14,10 +14,10 @@ import (
 	"tandem/ui/overlay"
 )
 
-// emptyTrash is the number of the choice that is not something in the trash.
+// emptyTrash is the number of the last choice, for emptying the trash.
 const emptyTrash = -1
 
-// showTrash lists what was deleted, to be restored or deleted for good.
+// showTrash lists the trash, to restore or delete files.
 func showTrash(f *Pane) tea.Cmd {
 	return panes.AwaitAnswer(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]api.TrashedFile, error) {
 		return e.ListTrash(ctx)
@@ -39,7 +39,7 @@ func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker 
 	for i := range all {
 		choices = append(choices, trashChoice(f, &all[i], i, now))
 	}
-	choices = append(choices, widget.Choice{Text: "Empty the trash", Detail: countOf(len(all)), Number: emptyTrash, Extra: true})
+	choices = append(choices, widget.Choice{Text: "Empty the trash", Detail: countItems(len(all)), Number: emptyTrash, Extra: true})
 	u.List.Set(choices)
 	u.Verb = func(c widget.Choice) string {
 		if c.Number == emptyTrash {
@@ -47,6 +47,7 @@ func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker 
 		}
 		return "restore"
 	}
+	// Emptying asks a question first, over the open list.
 	u.Stays = func(c widget.Choice) bool { return c.Number == emptyTrash }
 	u.Pick = func(c widget.Choice) tea.Cmd {
 		switch {
@@ -56,7 +57,7 @@ func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker 
 			return f.env.Say("restore "+nameOfTrashed(&all[c.Number])+": its original folder is unknown; move it from "+widget.FileName(all[c.Number].Path), true)
 		default:
 			one := all[c.Number]
-			f.transfers.add(api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: one.Path, To: one.From}}})
+			f.transfers.enqueueTransfer(api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: one.Path, To: one.From}}})
 		}
 		return nil
 	}
@@ -67,11 +68,11 @@ func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker 
 	return u
 }
 
-// trashChoice tells what was deleted, from where, and when.
+// trashChoice describes a deleted file: its name, folder, size and time.
 func trashChoice(f *Pane, one *api.TrashedFile, number int, now time.Time) widget.Choice {
 	from, size := "from an unknown folder", ""
 	if one.From != "" {
-		from = "from " + widget.ClipLeft(f.shownPath(filepath.Dir(one.From)), 40)
+		from = "from " + widget.ClipLeft(f.displayPath(filepath.Dir(one.From)), 40)
 	}
 	name := nameOfTrashed(one)
 	if one.Type == "dir" {
@@ -90,7 +91,7 @@ func nameOfTrashed(one *api.TrashedFile) string {
 	return widget.FileName(filepath.Base(one.From))
 }
 
-// askDiscard asks before something in the trash is deleted for good.
+// askDiscard asks before deleting files in the trash for good.
 func askDiscard(f *Pane, title string, all []api.TrashedFile) {
 	paths := make([]string, len(all))
 	for i := range all {
@@ -101,6 +102,6 @@ func askDiscard(f *Pane, title string, all []api.TrashedFile) {
 		Lines: append(widget.Some(all, 10, func(one api.TrashedFile) string { return widget.Clip(nameOfTrashed(&one), 60) }), "This cannot be undone."),
 		Yes:   "delete",
 		No:    "keep",
-		Then:  f.transfers.adding(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsOf(paths)}),
+		Then:  f.transfers.enqueueCmd(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsFor(paths)}),
 	})
 }

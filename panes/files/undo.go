@@ -11,93 +11,97 @@ import (
 	"tandem/panes"
 )
 
-// mostUndos is how many changes can be undone, and mostUndoItems of how many
-// files in all; the last one can be in any case.
+// A change is undone by ordinary transfers: copies go to the trash, moved files go back, and
+// deleted ones return from the trash. Files replaced by a transfer are in the trash as well, and a
+// second step restores them when their names are free again. Steps run in the queue like other
+// transfers, so they can fail or be cancelled. The rest then stays on the stack for another try.
+
+// maxUndos limits the changes to undo, and maxUndoItems the files in all of them together. The
+// last change can always be undone.
 const (
-	mostUndos     = 50
-	mostUndoItems = 200_000
+	maxUndos     = 50
+	maxUndoItems = 200_000
 )
 
-// An undo is how a change is taken back: transfers, one after the other.
+// An undo reverts a change by transfers in order.
 type undo struct {
-	what  string // was done
-	shows string // path of a file that this brings back; "" for none
-	steps []api.FilesTransferInput
+	description string // of the change
+	selectPath  string // path of a restored file to select; "" for none
+	steps       []api.FilesTransferInput
 }
 
-// files counts those that have to be dealt with.
-func (u undo) files() (n int) {
+// countFiles counts the files of all steps.
+func (u undo) countFiles() (n int) {
 	for _, in := range u.steps {
 		n += len(in.Items)
 	}
 	return n
 }
 
-// remember has a change taken back when that is asked for next.
-func (ts *transfers) remember(u undo) {
-	if u.files() == 0 {
+// pushUndo records a change to undo.
+func (ts *transfers) pushUndo(u undo) {
+	if u.countFiles() == 0 {
 		return
 	}
 	ts.undos = append(ts.undos, u)
 	items := 0
+	// Counted from the newest, so that the oldest are dropped.
 	for i := len(ts.undos) - 1; i >= 0; i-- {
-		items += ts.undos[i].files()
-		if i < len(ts.undos)-1 && items > mostUndoItems || len(ts.undos)-i > mostUndos {
+		items += ts.undos[i].countFiles()
+		if i < len(ts.undos)-1 && items > maxUndoItems || len(ts.undos)-i > maxUndos {
 			ts.undos = slices.Clone(ts.undos[i+1:])
 			return
 		}
 	}
 }
 
-// left is what is still to be undone when a transfer has ended before it was
-// done.
-func (t *transfer) left() (u undo) {
-	if t.back == nil {
+// remainingUndo returns the rest of an undo interrupted by the end of a transfer.
+func (t *transfer) remainingUndo() (u undo) {
+	if t.undoing == nil {
 		return u
 	}
 	in := t.in
 	in.Items, in.Conflict = in.Items[min(t.job.Handled, len(in.Items)):], ""
-	u.what, u.shows = t.back.what, t.back.shows
+	u.description, u.selectPath = t.undoing.description, t.undoing.selectPath
 	if len(in.Items) > 0 {
 		u.steps = append(u.steps, in)
 	}
-	u.steps = append(u.steps, t.back.steps...)
+	u.steps = append(u.steps, t.undoing.steps...)
 	return u
 }
 
-// undone goes on with what is to be undone, or tells how that has ended.
-func (ts *transfers) undone(t *transfer) tea.Cmd {
-	left := t.left()
+// continueUndo starts the next step of an undo, or reports its result.
+func (ts *transfers) continueUndo(t *transfer) tea.Cmd {
+	left := t.remainingUndo()
 	switch {
 	case t.job.State == api.JobFailed:
-		ts.remember(left)
-		return ts.env.Say(t.fault(), true)
-	case t.job.State == api.JobCancelled && left.files() > 0:
-		ts.remember(left)
+		ts.pushUndo(left)
+		return ts.env.Say(t.failureText(), true)
+	case t.job.State == api.JobCancelled && left.countFiles() > 0:
+		ts.pushUndo(left)
 		return ts.env.Say("cancelled"+panes.WithKey(ts.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
 	case len(left.steps) > 0:
-		ts.takeBack(left)
+		ts.applyUndo(left)
 		return nil
 	}
-	return tea.Batch(ts.selectRestored(left.shows), ts.env.Say("undone: "+left.what, false))
+	return tea.Batch(ts.selectRestored(left.selectPath), ts.env.Say("undone: "+left.description, false))
 }
 
-// selectRestored puts the cursor on a file that was brought back, if its folder is shown.
+// selectRestored moves the cursor to a restored file if its folder is shown.
 func (ts *transfers) selectRestored(path string) tea.Cmd {
 	if path == "" || filepath.Dir(path) != ts.folder.path {
 		return nil
 	}
-	return ts.folder.willShow(filepath.Base(path))
+	return ts.folder.selectName(filepath.Base(path))
 }
 
-// undoOf is how a transfer is taken back: what was put somewhere goes first, so
-// that what was there before has its place again.
-func undoOf(kind string, done []api.FileMoved) (u undo) {
-	paths := originals(done)
+// newUndo returns the undo of a transfer. New files go first, to make way for the replaced ones.
+func newUndo(kind string, done []api.FileMoved) (u undo) {
+	paths := originalPaths(done)
 	var away, replaced []api.FileMove
 	for _, d := range done {
 		item := api.FileMove{Path: d.To, To: d.Path}
-		if kind != api.TransferMove && kind != api.TransferTrash { // it was not there before
+		if kind != api.TransferMove && kind != api.TransferTrash { // the file is new
 			item.To = ""
 		}
 		away = append(away, item)
@@ -112,28 +116,28 @@ func undoOf(kind string, done []api.FileMoved) (u undo) {
 	}
 	switch {
 	case back == api.TransferMove || back == api.TransferRestore:
-		u.shows = paths[0]
+		u.selectPath = paths[0]
 	case len(replaced) > 0:
-		u.shows = replaced[0].To
+		u.selectPath = replaced[0].To
 	}
-	slices.Reverse(away) // names may have gone round, and folders come before what is in them
+	slices.Reverse(away) // last first: renames may form a cycle, and folders precede their contents
 	slices.Reverse(replaced)
 	u.steps = append(u.steps, api.FilesTransferInput{Kind: back, Items: away})
 	if len(replaced) > 0 {
 		u.steps = append(u.steps, api.FilesTransferInput{Kind: api.TransferRestore, Items: replaced})
 	}
-	switch u.what = kind + " of " + theseFiles(paths); {
+	switch u.description = kind + " of " + nameFiles(paths); {
 	case isRename(kind, done):
-		u.what = "rename of " + theseFiles(paths)
+		u.description = "rename of " + nameFiles(paths)
 	case kind == api.TransferExtract || kind == api.TransferPack:
-		u.what = theseFiles([]string{done[0].To})
+		u.description = nameFiles([]string{done[0].To})
 	}
 	return u
 }
 
-// originals returns the paths of the files before a transfer. Where names go round, one of the
-// files was moved twice.
-func originals(done []api.FileMoved) (paths []string) {
+// originalPaths returns the paths of files before a transfer. In a cycle of renames, one file was
+// moved twice.
+func originalPaths(done []api.FileMoved) (paths []string) {
 	detours := map[string]bool{}
 	for _, d := range done {
 		if !detours[d.Path] {
@@ -144,8 +148,8 @@ func originals(done []api.FileMoved) (paths []string) {
 	return paths
 }
 
-// undo takes back the last change.
-func (ts *transfers) undo() tea.Cmd {
+// undoLast reverts the last change.
+func (ts *transfers) undoLast() tea.Cmd {
 	switch {
 	case ts.running != nil || len(ts.waiting) > 0:
 		return ts.env.Say("another transfer is in progress"+panes.WithKey(ts.env.Bindings(), "; ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList), true)
@@ -155,11 +159,11 @@ func (ts *transfers) undo() tea.Cmd {
 	last := len(ts.undos) - 1
 	u := ts.undos[last]
 	ts.undos = ts.undos[:last]
-	ts.takeBack(u)
+	ts.applyUndo(u)
 	return nil
 }
 
-// takeBack begins to undo a change, or goes on with it.
-func (ts *transfers) takeBack(u undo) {
-	ts.addNext(u.steps[0], &undo{u.what, u.shows, u.steps[1:]})
+// applyUndo starts or continues an undo.
+func (ts *transfers) applyUndo(u undo) {
+	ts.enqueueFirst(u.steps[0], &undo{u.description, u.selectPath, u.steps[1:]})
 }

@@ -13,32 +13,32 @@ import (
 	"tandem/panes/preview"
 )
 
-// previewRest is how long the cursor rests before a file is read.
-const previewRest = 25 * time.Millisecond
+// previewDelay is how long the cursor must rest before a file is read.
+const previewDelay = 25 * time.Millisecond
 
 // A viewer shows the file under the cursor and searches it.
 type viewer struct {
-	env     panes.Env
-	preview preview.Preview
-	line    int64          // of the file that is shown next, where a search found something
-	find    *regexp.Regexp // that is marked in it
-	end     string         // path of a file to show from its end, once it is read; "" for none
-	search  fileSearch
-	peek    context.CancelFunc // ends what is read
+	env        panes.Env
+	preview    preview.Preview
+	line       int64          // line to show in the next file, found by a search; 0 for none
+	mark       *regexp.Regexp // matches to mark in the next file
+	endPath    string         // path of a file to show from its end; "" for none
+	search     fileSearch
+	cancelRead context.CancelFunc // cancels reading
 }
 
-// show turns to a file.
-func (v *viewer) show(path string, file *api.FileInfo) {
+// showFile switches to a file.
+func (v *viewer) showFile(path string, file *api.FileInfo) {
 	v.preview.Colors = v.env.Colors()
 	v.preview.Show(path, *file)
 	if v.line > 0 {
 		v.preview.GoLine(v.line)
-		v.preview.Mark(v.find)
-		v.line, v.find = 0, nil
+		v.preview.Mark(v.mark)
+		v.line, v.mark = 0, nil
 	}
 }
 
-// fetch reads what is seen of the file in w by h cells.
+// fetch reads the visible part of the file for a preview of w by h cells.
 func (v *viewer) fetch(w, h int) tea.Cmd {
 	if v.search.path != v.preview.Path() {
 		v.endSearch()
@@ -48,21 +48,22 @@ func (v *viewer) fetch(w, h int) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if v.peek != nil {
-		v.peek()
+	// Only the latest request matters.
+	if v.cancelRead != nil {
+		v.cancelRead()
 	}
 	ctx, cancel := context.WithCancel(v.env.Context())
-	v.peek = cancel
+	v.cancelRead = cancel
 	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (preview.Part, error) {
 		if r.Slow() {
-			_ = sleep.For(ctx, previewRest)
+			_ = sleep.For(ctx, previewDelay)
 		}
 		return preview.Load(ctx, fileSource{e}, r), nil
 	}, func(part preview.Part, err error) tea.Cmd {
 		if ctx.Err() == nil && err == nil {
 			v.preview.Take(part)
-			if v.end != "" && v.end == v.preview.Path() {
-				v.end = ""
+			if v.endPath != "" && v.endPath == v.preview.Path() {
+				v.endPath = ""
 				v.preview.End()
 			}
 		}
@@ -70,16 +71,16 @@ func (v *viewer) fetch(w, h int) tea.Cmd {
 	})
 }
 
-// A fileSource reads the engine's files for a preview.
+// A fileSource reads files from the engine for a preview.
 type fileSource struct{ engine panes.Engine }
 
 func (s fileSource) ReadAt(ctx context.Context, path string, off, n int64) ([]byte, int64, error) {
 	out, err := s.engine.ReadFile(ctx, path, off, n)
-	return bytesOf(out), out.Size, err
+	return readBytes(out), out.Size, err
 }
 
-// bytesOf is what was read of a file, which the API carries in one of two ways.
-func bytesOf(out api.FilesReadOutput) []byte {
+// readBytes returns the bytes of a file, sent by the API in one of two fields.
+func readBytes(out api.FilesReadOutput) []byte {
 	if out.Data != nil {
 		return out.Data
 	}

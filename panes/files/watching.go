@@ -11,8 +11,8 @@ import (
 	"tandem/panes"
 )
 
-// gitRest is the least time between two questions to git.
-const gitRest = time.Second
+// minGitInterval is the minimum time between two git status calls.
+const minGitInterval = time.Second
 
 // fetchWatch waits until the folder changes.
 func (f *folder) fetchWatch() tea.Cmd {
@@ -25,9 +25,9 @@ func (f *folder) fetchWatch() tea.Cmd {
 	return onVisit(f, func(ctx context.Context, e panes.Engine) (api.FilesWatchOutput, error) {
 		return e.WatchFolder(ctx, path, stamp)
 	}, func(out api.FilesWatchOutput, err error) tea.Cmd {
-		if err != nil { // looked at again, less often
-			v.stale = v.stale || errors.Is(err, api.CodeNotFound) // it is gone
-			return v.after(2*time.Second, func() { v.watched, v.stamp, v.stale, v.askGit = false, "", true, true })
+		if err != nil { // retry less often
+			v.stale = v.stale || errors.Is(err, api.CodeNotFound) // the folder was deleted
+			return v.runAfter(2*time.Second, func() { v.watched, v.stamp, v.stale, v.askGit = false, "", true, true })
 		}
 		v.watched, v.stamp = false, out.Stamp
 		v.stale, v.askGit = v.stale || out.Changed, v.askGit || out.Changed
@@ -35,7 +35,7 @@ func (f *folder) fetchWatch() tea.Cmd {
 	})
 }
 
-// fetchGit asks what git says of the entries.
+// fetchGit asks for the git status of the entries.
 func (f *folder) fetchGit() tea.Cmd {
 	v := f.visit
 	if !v.askGit || v.askingGit {
@@ -46,8 +46,9 @@ func (f *folder) fetchGit() tea.Cmd {
 	return onVisit(f, func(ctx context.Context, e panes.Engine) (api.FilesGitOutput, error) {
 		begin = time.Now()
 		return e.GitStatus(ctx, path)
-	}, func(out api.FilesGitOutput, _ error) tea.Cmd { // without an answer there are no marks
+	}, func(out api.FilesGitOutput, _ error) tea.Cmd { // after an error there are no marks
 		f.list.Git, f.list.GitAll, f.branch = out.Marks, out.All, out.Branch
-		return v.after(max(gitRest, 5*time.Since(begin)), func() { v.askingGit = false })
+		// In a large repository git is slow; at most a sixth of the time goes to it.
+		return v.runAfter(max(minGitInterval, 5*time.Since(begin)), func() { v.askingGit = false })
 	})
 }

@@ -13,19 +13,18 @@ import (
 	"tandem/panes/widget"
 )
 
-// startHere starts a command in a session in the folder that is shown; without
-// one, a shell.
-func (f *Pane) startHere(command []string) tea.Cmd {
-	command, folder, err := carried(command, f.folder.path)
+// startSession starts a command in a session in the current folder, or a shell without one.
+func (f *Pane) startSession(command []string) tea.Cmd {
+	command, folder, err := encodeCommand(command, f.folder.path)
 	if err != nil {
 		return f.env.Say(panes.ErrorText(err), true)
 	}
 	return f.env.StartSession(command, folder)
 }
 
-// carried is a command and its folder in a form that the API can carry, which
-// knows UTF-8 alone: where there are other bytes, a shell makes them.
-func carried(command []string, folder string) ([]string, string, error) {
+// encodeCommand returns a command and its folder in a form the API can carry, limited to UTF-8. A
+// shell recreates other bytes.
+func encodeCommand(command []string, folder string) ([]string, string, error) {
 	if utf8.ValidString(folder) && !slices.ContainsFunc(command, func(word string) bool { return !utf8.ValidString(word) }) {
 		return command, folder, nil
 	}
@@ -34,6 +33,7 @@ func carried(command []string, folder string) ([]string, string, error) {
 		run = nil
 	}
 	for _, word := range append([]string{folder}, command...) {
+		// The shell's $(…) would drop the line break.
 		if strings.HasSuffix(word, "\n") {
 			return nil, "", api.Errorf(api.CodeInvalid, "a name that ends in a line break cannot be passed to a program").WithHint("rename the file")
 		}
@@ -48,8 +48,8 @@ func carried(command []string, folder string) ([]string, string, error) {
 	return []string{"/bin/sh", "-c", script}, "", nil
 }
 
-// shellWord writes a word for a shell, whatever bytes it has, in what can be seen. A line break
-// at its end is lost.
+// shellWord writes a word for a shell in visible characters, whatever bytes it has. A trailing line
+// break is lost.
 func shellWord(word string) string {
 	if widget.NeedsEscapes(word) {
 		return shell.QuoteBytes(word)
