@@ -94,7 +94,7 @@ func TestHiddenPasswordPromptIsReportedAndMarkedUntilSeen(t *testing.T) {
 	d.pressKeys("ctrl+b", "n")
 	d.waitText("away-screen")
 	d.waitNoText("1 waiting")
-	if d.m.sessions.list.Asks(away.process.ID) {
+	if d.m.sessions.list.NeedsInput(away.process.ID) {
 		t.Error("the mark stays")
 	}
 }

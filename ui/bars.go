@@ -125,7 +125,7 @@ func (m *model) countProcesses() (running, failed, waiting int) {
 		case !m.news.CanReach(p.ID): // an offline machine's last state may be out of date
 		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
-			if p.Terminal != nil && !widget.AgentTells(p) && (p.Terminal.Rang || m.sessions.list.Asks(p.ID)) {
+			if p.Terminal != nil && !widget.AgentTells(p) && (p.Terminal.Rang || m.sessions.list.NeedsInput(p.ID)) {
 				waiting++
 			}
 		}

@@ -210,7 +210,7 @@ func (d *driver) waitStarted(n int) {
 	d.waitUntil("another session has started", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
-		return len(d.engine.sessions) == n && len(d.m.sessions.launcher.starter.Waiting()) == 0
+		return len(d.engine.sessions) == n && len(d.m.sessions.launcher.starter.WaitingIDs()) == 0
 	})
 }
 

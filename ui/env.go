@@ -68,7 +68,7 @@ func (e env) SayOnce(text string) tea.Cmd {
 
 func (e env) TakeClip(clip []byte) tea.Cmd { return e.m.clip.acceptClip(clip) }
 
-func (e env) Tell(text string, bad bool) tea.Cmd { return e.m.notices.showNews(text, bad) }
+func (e env) ShowNote(text string, bad bool) tea.Cmd { return e.m.notices.showNews(text, bad) }
 
 func (e env) Notify(text string) tea.Cmd { return e.m.notices.notifyDesktop(text) }
 
@@ -95,7 +95,7 @@ func (e env) ShowSessions() { e.m.switchView(viewSessions) }
 
 func (e env) Blurred() bool { return e.m.input.blurred }
 
-func (e env) Covered() bool { return e.m.dialog.open != nil }
+func (e env) HasDialog() bool { return e.m.dialog.open != nil }
 
 func (e env) Relayout() { e.m.relayout() }
 

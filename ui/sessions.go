@@ -27,7 +27,7 @@ type sessionsEnv interface {
 	SayOnce(text string) tea.Cmd
 	CopyRead(terminal.Read) tea.Cmd
 	TakeClip(clip []byte) tea.Cmd // from the focused program
-	Tell(text string, bad bool) tea.Cmd
+	ShowNote(text string, bad bool) tea.Cmd
 	Notify(text string) tea.Cmd
 	LongCommand() time.Duration
 	SessionPictures() graphics.Screen
@@ -39,7 +39,7 @@ type sessionsEnv interface {
 	Ended(api.Process)                                          // reports an exit before its event arrives
 	ShowSessions()                                              // shows the view
 	Blurred() bool                                              // another window has the keyboard
-	Covered() bool                                              // a dialog covers the view
+	HasDialog() bool                                            // a dialog covers the view
 	OpenMachine(name string) tea.Cmd                            // starts a session on a machine, or connects to it
 	Relayout()                                                  // after the zoom started or ended
 	TabBar() bool                                               // the user wants a tab bar
@@ -113,7 +113,7 @@ func (p sessionsHost) StartInPlace(ended *terminal.Pane) tea.Cmd {
 func (p sessionsHost) ClosePane(*terminal.Pane) tea.Cmd { return p.v.closePane() }
 func (p sessionsHost) FocusList() tea.Cmd               { return p.v.focusList() }
 
-func (p sessionsHost) LooksAt(id string) bool {
+func (p sessionsHost) IsVisible(id string) bool {
 	return !p.Blurred() && slices.ContainsFunc(p.v.visibleLeaves(), func(l *layout.Node) bool { return l.Pane.ID == id })
 }
 
@@ -213,7 +213,7 @@ func (v *sessionsView) Hints() ([]panes.Hint, bool) {
 	if p := v.focusedPane(); p != nil {
 		return p.Hints()
 	}
-	if v.isOpen && v.tabs.Current == nil && v.list.Empty() {
+	if v.isOpen && v.tabs.Current == nil && v.list.IsEmpty() {
 		return v.emptyPage().Hints, true
 	}
 	return v.list.Hints()
@@ -300,7 +300,7 @@ func (v *sessionsView) refreshList() {
 		}
 	}
 	v.list.Focus(v.listFocused)
-	v.list.Floats = v.tabs.Float != nil
+	v.list.HasFloat = v.tabs.Float != nil
 	v.list.SetTabs(ids, current)
 	v.dirty = true
 	if v.areas.list.W > 0 && (v.areas.tabs.W > 0) != v.hasTabBar() {
@@ -314,7 +314,7 @@ func (v *sessionsView) refreshList() {
 // HandleNews updates the tabs after news of the engine.
 func (v *sessionsView) HandleNews(before *panes.News) {
 	v.layoutSync.restoreLayout()
-	if v.list.Reopen() {
+	if v.list.UnhideRunning() {
 		v.layoutSync.changed = true
 	}
 	v.layoutSync.applyUnrequested(v.adoptSessions)

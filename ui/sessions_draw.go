@@ -66,7 +66,7 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int, edges l
 		out = append(out, edges.Text(layout.Joint(y == 0, title, y == 0), v.areas.list.W, y)...)
 	}
 	if v.areas.tabs.H > 0 && y == v.areas.tabs.Y {
-		return append(out, v.list.TabBar(v.areas.tabs.W)...)
+		return append(out, v.list.DrawTabBar(v.areas.tabs.W)...)
 	}
 	if v.tabs.Current == nil {
 		return append(out, page[y-v.areas.tree.Y]...)

@@ -151,7 +151,7 @@ func (k *layoutSync) currentLayout() api.Layout {
 		p, _ := k.v.env.News().Process(id)
 		return p.Name
 	})
-	l.Closed = k.v.list.WriteHidden()
+	l.Closed = k.v.list.ListHidden()
 	return l
 }
 

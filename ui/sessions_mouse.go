@@ -77,7 +77,7 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
 func (m *mouseGrab) releaseButton(e keys.Mouse) tea.Cmd {
 	held, p := m.dragged, m.pressed
 	m.dragged, m.pressed = nil, nil
-	if held != nil && !m.dragMoved && !m.v.env.Covered() && m.v.tabs.Current != nil {
+	if held != nil && !m.dragMoved && !m.v.env.HasDialog() && m.v.tabs.Current != nil {
 		if leaf := held.B.LeafAt(e.X, e.Y); leaf != nil && leaf.Root() == held.Root() {
 			m.v.focusLeaf(leaf)
 		}

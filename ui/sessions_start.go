@@ -160,7 +160,7 @@ func (s *launcher) startFolder(near *terminal.Pane) string {
 
 // handleStarted assigns a started session to its pane. If the start failed, it closes the
 // pane and shows the error.
-func (s *launcher) handleStarted(started sessions.Started) tea.Cmd {
+func (s *launcher) handleStarted(started sessions.StartResult) tea.Cmd {
 	pane := s.starting[started.ID]
 	delete(s.starting, started.ID)
 	t, l := s.v.tabs.Of(pane)
@@ -200,7 +200,7 @@ func (s *launcher) askCancel(p *terminal.Pane) tea.Cmd {
 // cancelStart closes the pane of a starting session. The session is ended once it exists.
 func (s *launcher) cancelStart(p *terminal.Pane) tea.Cmd {
 	if p.ID != "" {
-		return s.v.list.End(p.ID)
+		return s.v.list.KillSession(p.ID)
 	}
 	for id, pane := range s.starting {
 		if pane != p {

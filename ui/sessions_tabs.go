@@ -69,7 +69,7 @@ func (v *sessionsView) adoptSessions() {
 		if machine, _ := api.MachineOf(p.ID); machine != "" {
 			continue
 		}
-		if t, _ := v.tabs.Find(p.ID); t == nil && !v.launcher.starter.Has(p.ID) {
+		if t, _ := v.tabs.Find(p.ID); t == nil && !v.launcher.starter.IsPending(p.ID) {
 			v.tabs.Add(v.tabs.New(p.ID))
 			v.layoutSync.changed = true
 		}
@@ -144,10 +144,10 @@ func (v *sessionsView) closeFinished() (told tea.Cmd) {
 			v.attachments.release(p)
 		case !widget.Failed(ended):
 			if slices.Contains(v.visibleLeaves(), l) {
-				told = tea.Batch(told, v.list.TellEnded(ended))
+				told = tea.Batch(told, v.list.ReportExit(ended))
 			}
 			if p == v.focusedPane() {
-				told = tea.Batch(told, v.list.Trees.Ended(ended, true))
+				told = tea.Batch(told, v.list.Trees.HandleExit(ended, true))
 			}
 			v.layoutSync.applyUnrequested(func() { v.closeLeaf(t, l) })
 			v.refreshList()
@@ -228,5 +228,5 @@ func (v *sessionsView) askKill() tea.Cmd {
 			return v.closePane()
 		}
 	}
-	return v.list.AskEnd()
+	return v.list.AskKill()
 }

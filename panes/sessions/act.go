@@ -15,9 +15,9 @@ import (
 	"tandem/ui/overlay"
 )
 
-// target is the session that an action is about: that of the terminal that has
-// the keyboard, or the one under the cursor.
-func (p *Pane) target() (api.Process, bool) {
+// targetSession returns the session an action applies to: the one with the keyboard, or else the
+// one under the cursor.
+func (p *Pane) targetSession() (api.Process, bool) {
 	if !p.shown {
 		return api.Process{}, false
 	}
@@ -27,25 +27,25 @@ func (p *Pane) target() (api.Process, bool) {
 	return p.env.News().Process(p.list.Selected())
 }
 
-// AskEnd asks before a session is ended.
-func (p *Pane) AskEnd() tea.Cmd {
-	session, ok := p.target()
+// AskKill asks before it kills a session. For an exited one it asks about deleting.
+func (p *Pane) AskKill() tea.Cmd {
+	session, ok := p.targetSession()
 	if !ok {
 		return nil
 	}
 	if session.State.Ended() {
-		return p.askForget()
+		return p.askDelete()
 	}
 	p.env.Ask(&overlay.Question{
 		Title: fmt.Sprintf("Kill session %s?", widget.FullName(&session)),
 		Lines: []string{describeKill(&session)},
 		Yes:   "kill it",
-		Then:  panes.Result(func() tea.Cmd { return p.End(session.ID) }).Cmd,
+		Then:  panes.Result(func() tea.Cmd { return p.KillSession(session.ID) }).Cmd,
 	})
 	return nil
 }
 
-// describeKill returns the text of the question before a session is killed.
+// describeKill returns the body of the dialog before a session is killed.
 func describeKill(session *api.Process) string {
 	if session.Terminal != nil && session.Terminal.Shell {
 		return "Kills its shell and everything in it. Daemons started from the shell keep running."
@@ -53,17 +53,17 @@ func describeKill(session *api.Process) string {
 	return "Kills its program and everything it started."
 }
 
-// End ends a session.
-func (p *Pane) End(id string) tea.Cmd {
+func (p *Pane) KillSession(id string) tea.Cmd {
+	// Record it first: the exit may arrive before the reply.
 	p.ExpectStop(id)
-	p.Trees.ending(id)
+	p.Trees.expectExit(id)
 	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
 		return api.SessionKill.Run(ctx, e, api.IDInput{ID: id})
 	})
 }
 
-func (p *Pane) askForget() tea.Cmd {
-	session, ok := p.target()
+func (p *Pane) askDelete() tea.Cmd {
+	session, ok := p.targetSession()
 	if !ok {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (p *Pane) askForget() tea.Cmd {
 }
 
 func (p *Pane) askName() tea.Cmd {
-	session, ok := p.target()
+	session, ok := p.targetSession()
 	if !ok {
 		return nil
 	}
@@ -121,9 +121,9 @@ func (p *Pane) clearFilter() tea.Cmd {
 	return nil
 }
 
-// toggleKeyboard takes the session's keyboard away from agents, or gives it back.
+// toggleKeyboard switches the keyboard lock of a session.
 func (p *Pane) toggleKeyboard() tea.Cmd {
-	session, ok := p.typable()
+	session, ok := p.typableTarget()
 	if !ok {
 		return nil
 	}
@@ -133,20 +133,19 @@ func (p *Pane) toggleKeyboard() tea.Cmd {
 		said, undoes = "Agents can't type into ", " lets them again"
 	}
 	return tea.Batch(p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Take: take}),
-		p.sayToggled(said+widget.Clean(session.Name), keymap.SessionKeyboard, undoes))
+		p.reportToggle(said+widget.Clean(session.Name), keymap.SessionKeyboard, undoes))
 }
 
-// toggleOpen lets agents type into a session outside the sandbox that they are
-// held to, or stops that. In the list a key may be meant for the terminal: there it
-// asks before that.
-func (p *Pane) toggleOpen() tea.Cmd {
-	session, ok := p.typable()
+// toggleSandboxAccess switches whether sandboxed agents may type into a session outside their
+// sandbox. In the list it asks first, because the key may have been meant for the terminal.
+func (p *Pane) toggleSandboxAccess() tea.Cmd {
+	session, ok := p.typableTarget()
 	if !ok {
 		return nil
 	}
 	name := widget.Clean(session.Name)
 	set := p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Open: !session.Terminal.Open})
-	said := func(text, undoes string) tea.Cmd { return p.sayToggled(text+name, keymap.SessionOpen, undoes) }
+	said := func(text, undoes string) tea.Cmd { return p.reportToggle(text+name, keymap.SessionOpen, undoes) }
 	if session.Terminal.Open {
 		return tea.Batch(set, said("Sandboxed agents can't type into ", " lets them again"))
 	}
@@ -163,22 +162,22 @@ func (p *Pane) toggleOpen() tea.Cmd {
 	return nil
 }
 
-// typable is the session that is meant, if somebody can type into it.
-func (p *Pane) typable() (session api.Process, ok bool) {
-	session, ok = p.target()
+// typableTarget returns the target session; ok is false if it cannot be typed into.
+func (p *Pane) typableTarget() (session api.Process, ok bool) {
+	session, ok = p.targetSession()
 	return session, ok && session.Terminal != nil && !session.State.Ended()
 }
 
-// setKeyboard says who may type into a session.
+// setKeyboard sets who may type into a session.
 func (p *Pane) setKeyboard(in api.SessionKeyboardInput) tea.Cmd {
 	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
 		return api.SessionKeyboard.Run(ctx, e, in)
 	})
 }
 
-// sayToggled says what a key has switched in the list, and that the same key switches
-// it back. A terminal has a note of its own, which an older message would hide.
-func (p *Pane) sayToggled(text string, a keymap.Action, undoes string) tea.Cmd {
+// reportToggle says in the list what a key has switched, and how to switch it back. A terminal
+// shows the state in its own note, so there an older message is removed.
+func (p *Pane) reportToggle(text string, a keymap.Action, undoes string) tea.Cmd {
 	if _, terminal := p.env.Focused(); terminal {
 		p.env.ClearNote()
 		return nil
@@ -186,9 +185,9 @@ func (p *Pane) sayToggled(text string, a keymap.Action, undoes string) tea.Cmd {
 	return p.env.Say(text+panes.WithKey(p.env.Bindings(), "; ", a, undoes, keymap.ScopeSessions), false)
 }
 
-// keyboardNote says who may type into the session, and that an agent typed last.
+// keyboardNote returns who may type into the session, and whether an agent typed last.
 func (p *Pane) keyboardNote() string {
-	session, ok := p.target()
+	session, ok := p.targetSession()
 	if !ok || session.Terminal == nil || session.State.Ended() {
 		return ""
 	}
@@ -206,40 +205,39 @@ func (p *Pane) keyboardNote() string {
 	return strings.Join(parts, " · ")
 }
 
-// Ending notes that the person has asked for the end of a session here.
-func (p *Pane) ExpectStop(id string) { p.ending[id] = true }
+// ExpectStop records that the user has stopped a session here.
+func (p *Pane) ExpectStop(id string) { p.stopping[id] = true }
 
-// HideSession takes an ended session out of the list, in the next dashboards too. It
-// reports whether it was there.
+// HideSession removes an exited session from the list, here and in later dashboards. It reports
+// whether the session was listed.
 func (p *Pane) HideSession(id string) (was bool) {
-	was = !p.closed[id]
-	p.closed[id] = true
+	was = !p.hidden[id]
+	p.hidden[id] = true
 	return was
 }
 
-// IsHidden reports whether a session was taken out of the list.
-func (p *Pane) IsHidden(id string) bool { return p.closed[id] }
+// IsHidden reports whether a session was removed from the list.
+func (p *Pane) IsHidden(id string) bool { return p.hidden[id] }
 
-// Reopen takes sessions that run again out of those that were put away. It reports
-// whether there were any.
-func (p *Pane) Reopen() (any bool) {
+// UnhideRunning lists hidden sessions again if they run again. It reports whether there were any.
+func (p *Pane) UnhideRunning() (any bool) {
 	for _, session := range p.env.News().Processes {
-		if p.closed[session.ID] && !session.State.Ended() {
-			delete(p.closed, session.ID)
+		if p.hidden[session.ID] && !session.State.Ended() {
+			delete(p.hidden, session.ID)
 			any = true
 		}
 	}
 	return any
 }
 
-// WriteHidden are the newest of the ended sessions that were put away and would
-// be listed else, by id.
-func (p *Pane) WriteHidden() (ids []string) {
+// ListHidden returns the ids of hidden sessions to store: the newest of those listed otherwise.
+func (p *Pane) ListHidden() (ids []string) {
+	// The newest first, because the stored list is limited.
 	for _, session := range slices.Backward(p.env.News().Processes) {
 		if len(ids) == api.MaxClosed {
 			break
 		}
-		if p.closed[session.ID] && session.Kind == api.KindSession && widget.Failed(&session) {
+		if p.hidden[session.ID] && session.Kind == api.KindSession && widget.Failed(&session) {
 			ids = append(ids, session.ID)
 		}
 	}

@@ -17,33 +17,31 @@ import (
 	"tandem/panes/widget"
 )
 
-// Agents are the coding agents in sessions: what they need the person for.
+// Agents are the coding agents in sessions, with their need for the user's attention.
 type Agents struct {
 	Count AgentCount
 
-	p     *Pane
-	inbox *inbox.Inbox               // as it was opened last
-	told  map[string]api.CodingAgent // by session: what it was told to need the person for
-	seen  map[string]time.Time       // by session: since when it had been done what was looked at here
-	went  api.Process                // where next went last: what is done there is seen by that
-	aging bool                       // a look at their ages is on its way
+	p           *Pane
+	inbox       *inbox.Inbox               // opened last
+	reported    map[string]api.CodingAgent // by session: the last reported state
+	seen        map[string]time.Time       // by session: start of the finished state last seen here
+	lastVisited api.Process                // the session last visited by visitNext
+	ageTimer    bool                       // an update of the ages is scheduled
 }
 
-// An AgentCount is how many agents do what; those that are done count until that is looked
-// at.
+// An AgentCount counts coding agents by state. Done counts only those not seen yet.
 type AgentCount struct{ Blocked, Done, Working int }
 
-// Wants reports whether the coding agent in a session needs the person.
-func (a *Agents) Wants(session *api.Process) bool {
+// NeedsUser reports whether the coding agent in a session needs the user's attention.
+func (a *Agents) NeedsUser(session *api.Process) bool {
 	now := session.Agent
 	return now.NeedsAttention() && !(now.State == api.AgentDone && now.Since.Equal(a.seen[session.ID]))
 }
 
-// Waiting are the sessions whose agents need the person, those first that have waited
-// longest.
-func (a *Agents) Waiting() (all []api.Process) {
+// ListWaiting returns the sessions whose agents need the user, the longest wait first.
+func (a *Agents) ListWaiting() (all []api.Process) {
 	for _, session := range a.p.env.News().Processes {
-		if a.Wants(&session) {
+		if a.NeedsUser(&session) {
 			all = append(all, session)
 		}
 	}
@@ -51,39 +49,39 @@ func (a *Agents) Waiting() (all []api.Process) {
 	return all
 }
 
-// next goes to the next session whose agent needs the person.
-func (a *Agents) next() tea.Cmd {
-	all, p := a.Waiting(), a.p
+// visitNext shows the next session whose agent needs the user.
+func (a *Agents) visitNext() tea.Cmd {
+	all, p := a.ListWaiting(), a.p
 	if len(all) == 0 {
 		return p.env.Say("no agent needs you", false)
 	}
 	next := 0
 	if p.shown {
-		next = a.after(all, p.current)
+		next = a.nextIndex(all, p.current)
 	}
 	if p.shown && all[next].ID == p.current {
 		return p.env.Say("no other agent needs you", false)
 	}
-	a.went = all[next]
-	return p.env.ShowSession(a.went.ID)
+	a.lastVisited = all[next]
+	return p.env.ShowSession(a.lastVisited.ID)
 }
 
-// after is the place behind a session among those that wait. One that next went to keeps
-// the place that it had.
-func (a *Agents) after(all []api.Process, id string) int {
+// nextIndex returns the index after a session among the waiting ones. A session just visited may
+// have left the list; then the position it had counts.
+func (a *Agents) nextIndex(all []api.Process, id string) int {
 	at := slices.IndexFunc(all, func(s api.Process) bool { return s.ID == id })
-	if at < 0 && id == a.went.ID {
-		at = slices.IndexFunc(all, func(s api.Process) bool { return s.Agent.Since.After(a.went.Agent.Since) })
+	if at < 0 && id == a.lastVisited.ID {
+		at = slices.IndexFunc(all, func(s api.Process) bool { return s.Agent.Since.After(a.lastVisited.Agent.Since) })
 		return max(at, 0)
 	}
 	return (at + 1) % len(all)
 }
 
-// ShowInbox opens what needs the person.
+// ShowInbox opens the inbox.
 func (a *Agents) ShowInbox() tea.Cmd {
 	env := a.p.env
-	box := inbox.New(inbox.Options{Env: env, Waiting: a.Waiting, See: a.see, Request: env.ShowRequest, Name: agentIn,
-		Tree: a.p.Trees.words, Diff: a.diff})
+	box := inbox.New(inbox.Options{Env: env, Waiting: a.ListWaiting, See: a.markSeen, Request: env.ShowRequest, Name: describeAgent,
+		Tree: a.p.Trees.describeTree, Diff: a.showDiff})
 	if box.Count() == 0 {
 		return env.Say("nothing needs you", false)
 	}
@@ -92,26 +90,26 @@ func (a *Agents) ShowInbox() tea.Cmd {
 	return nil
 }
 
-// diff shows what was changed in a session's worktree, and then the inbox again.
-func (a *Agents) diff(session *api.Process) tea.Cmd {
-	tree := treeOf(session)
+// showDiff shows the changes in a session's worktree, and then the inbox again.
+func (a *Agents) showDiff(session *api.Process) tea.Cmd {
+	tree := worktreeOf(session)
 	if tree == "" {
 		return a.p.env.Say("this agent is in no worktree", true)
 	}
 	a.p.env.Close()
-	return a.p.Trees.diff(tree, a.ShowInbox)
+	return a.p.Trees.showDiff(tree, a.ShowInbox)
 }
 
-// fetch asks for what the inbox shows, if it is open.
-func (a *Agents) fetch() tea.Cmd {
+// fetchInbox loads missing data for the inbox if it is open.
+func (a *Agents) fetchInbox() tea.Cmd {
 	if a.inbox == nil || !a.p.env.Shows(a.inbox) {
 		return nil
 	}
 	return a.inbox.Fetch()
 }
 
-// look counts coding agents, and notes which of those that are done are looked at now.
-func (a *Agents) look() {
+// countAgents counts coding agents by state and marks finished ones seen if they are visible.
+func (a *Agents) countAgents() {
 	a.Count = AgentCount{}
 	all := a.p.env.News().Processes
 	for i := range all {
@@ -119,46 +117,46 @@ func (a *Agents) look() {
 		if session.Agent == nil {
 			continue
 		}
-		if session.Agent.State == api.AgentDone && a.Wants(session) && a.p.env.LooksAt(session.ID) {
-			a.see(session)
+		// Being on the screen is enough for finished work; a question stays until it is answered.
+		if session.Agent.State == api.AgentDone && a.NeedsUser(session) && a.p.env.IsVisible(session.ID) {
+			a.markSeen(session)
 		}
 		switch {
 		case session.Agent.State == api.AgentWorking:
 			a.Count.Working++
 		case session.Agent.State == api.AgentBlocked:
 			a.Count.Blocked++
-		case a.Wants(session):
+		case a.NeedsUser(session):
 			a.Count.Done++
 		}
 	}
 }
 
-// see notes that what an agent has done was looked at, for other dashboards too.
-func (a *Agents) see(session *api.Process) {
+// markSeen records that the user has seen an agent's finished work, here and for other dashboards.
+func (a *Agents) markSeen(session *api.Process) {
 	if a.seen == nil {
 		a.seen = map[string]time.Time{}
 	}
 	in := api.AgentSeenInput{ID: session.ID, Since: session.Agent.Since}
 	a.seen[in.ID] = in.Since
-	a.due(panes.Call(a.p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		api.AgentSeen.Run(ctx, e, in) // what cannot be noted is shown again by the next dashboard
+	a.queueCmd(panes.Call(a.p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+		api.AgentSeen.Run(ctx, e, in) // after an error, the next dashboard shows it again
 		return nil
 	}, func(error) tea.Msg { return nil }))
 }
 
-// due has a command run by the next Fetch.
-func (a *Agents) due(cmd tea.Cmd) { a.p.told = tea.Batch(a.p.told, cmd) }
+func (a *Agents) queueCmd(cmd tea.Cmd) { a.p.queued = tea.Batch(a.p.queued, cmd) }
 
-// tell gives what agents have begun to need the person for, where nobody looks, questions
-// first; silent only notes it.
-func (a *Agents) tell(silent bool) (told []string, blocked bool) {
+// collectNews returns notes about agents in sessions not visible, questions first. silent only
+// records the states.
+func (a *Agents) collectNews(silent bool) (told []string, blocked bool) {
 	all := a.p.env.News().Processes
 	for i := range all {
 		session := &all[i]
-		if !a.isNew(session) || silent || a.p.env.LooksAt(session.ID) {
+		if !a.isNew(session) || silent || a.p.env.IsVisible(session.ID) {
 			continue
 		}
-		text := agentIn(session) + " is " + string(session.Agent.State)
+		text := describeAgent(session) + " is " + string(session.Agent.State)
 		if session.Agent.State != api.AgentBlocked {
 			told = append(told, text)
 			continue
@@ -171,37 +169,38 @@ func (a *Agents) tell(silent bool) (told []string, blocked bool) {
 	return told, blocked
 }
 
-// sameQuestion is how soon after an agent was blocked its question may be seen and is no
-// new one.
-const sameQuestion = 2 * time.Second
+// questionDelay is how long after an agent was blocked its question may arrive and still be the
+// same one.
+const questionDelay = 2 * time.Second
 
-// isNew reports whether an agent needs the person for something that was not noted yet,
-// and notes it. An engine that was started again, or reached again, tells what was known.
+// isNew reports whether an agent needs the user for something not reported yet, and records it.
+// After a restart or a reconnect the engine sends known states again.
 func (a *Agents) isNew(session *api.Process) bool {
 	now := session.Agent
 	if now == nil || now.State == api.AgentWorking || now.State == api.AgentIdle {
-		delete(a.told, session.ID)
+		delete(a.reported, session.ID)
 		return false
 	}
 	if !now.NeedsAttention() {
 		return false
 	}
-	before, known := a.told[session.ID]
-	if a.told == nil {
-		a.told = map[string]api.CodingAgent{}
+	before, known := a.reported[session.ID]
+	if a.reported == nil {
+		a.reported = map[string]api.CodingAgent{}
 	}
-	a.told[session.ID] = *now
+	a.reported[session.ID] = *now
 	switch {
 	case !known || before.State != now.State:
 		return true
+	// The text of a question may arrive after the state.
 	case now.Since.Equal(before.Since):
 		return before.Text != "" && now.Text != before.Text
 	}
-	return before.Text != "" || now.Since.Sub(before.Since) > sameQuestion
+	return before.Text != "" || now.Since.Sub(before.Since) > questionDelay
 }
 
-// agentIn names an agent and where it is.
-func agentIn(session *api.Process) string {
+// describeAgent names an agent with its session.
+func describeAgent(session *api.Process) string {
 	name, where := widget.Clean(session.Agent.Name), widget.Clean(session.Name)
 	if name == where {
 		where = widget.Clean(path.Base(session.CWD))
@@ -211,14 +210,13 @@ func agentIn(session *api.Process) string {
 	return cmp.Or(name, "an agent") + " in " + where
 }
 
-// howToGo says which key leads to it.
-func (a *Agents) howToGo() string {
+func (a *Agents) keyHint() string {
 	return panes.WithKey(a.p.env.Bindings(), " – ", keymap.SessionWaiting, " goes there", keymap.ScopePrefix)
 }
 
-// ageAgain has the ages of agents in the list drawn again when the next of them changes.
-func (a *Agents) ageAgain() {
-	if a.aging || !a.p.shown {
+// scheduleAges schedules an update of the list for the next change of an agent's age.
+func (a *Agents) scheduleAges() {
+	if a.ageTimer || !a.p.shown {
 		return
 	}
 	now, next := time.Now(), time.Duration(0)
@@ -234,18 +232,18 @@ func (a *Agents) ageAgain() {
 	if next == 0 {
 		return
 	}
-	a.aging = true
-	a.due(panes.After(next+time.Second/10, func() tea.Cmd {
-		a.aging = false
+	a.ageTimer = true
+	a.queueCmd(panes.After(next+time.Second/10, func() tea.Cmd {
+		a.ageTimer = false
 		a.p.Refresh()
 		return nil
 	}))
 }
 
-// agentText is what a row tells of the coding agent in its session, in at most w cells.
+// agentText returns the text about a coding agent in a row, in at most w cells.
 func agentText(r *Row, w int) string {
 	a := r.Process.Agent
-	name, state := widget.Clip(widget.Clean(a.Name), agentCells), string(a.State)
+	name, state := widget.Clip(widget.Clean(a.Name), maxAgentCells), string(a.State)
 	if a.State == api.AgentUnknown {
 		state = ""
 	}
@@ -258,8 +256,8 @@ func agentText(r *Row, w int) string {
 	return ""
 }
 
-// tabMark is what the bar of tabs shows of a session, "" for nothing, and how much that
-// wants to be seen before what others of the tab show.
+// tabMark returns the mark of a session in the tab bar, "" for none. The mark with the highest
+// urgency is shown for a tab.
 func tabMark(r *Row, look *widget.Look) (mark string, ink widget.Ink, urgency int) {
 	p := &r.Process
 	tells := widget.AgentTells(p)
@@ -280,12 +278,12 @@ func tabMark(r *Row, look *widget.Look) (mark string, ink widget.Ink, urgency in
 	return mark, ink, urgency
 }
 
-// row is a session as the list shows it.
-func (a *Agents) row(session api.Process) Row {
-	r := Row{Process: session, Mark: a.p.attention.marks[session.ID], Tree: a.p.Trees.of(&session)}
+// makeRow returns the row of a session.
+func (a *Agents) makeRow(session api.Process) Row {
+	r := Row{Process: session, Mark: a.p.attention.marks[session.ID], Tree: a.p.Trees.worktreeFor(&session)}
 	if widget.AgentTells(&session) {
 		now := *session.Agent
-		now.Seen = now.State == api.AgentDone && !a.Wants(&session)
+		now.Seen = now.State == api.AgentDone && !a.NeedsUser(&session)
 		r.Process.Agent, r.Age = &now, widget.AgentAge(&now, time.Now())
 	}
 	return r

@@ -12,15 +12,15 @@ import (
 	"tandem/themes"
 )
 
-// withAgent is a session whose agent has been in a state for some minutes.
+// withAgent returns a session with an agent in a state for some minutes.
 func withAgent(id string, state api.AgentState, minutes int) api.Process {
 	p := session(id, "session-"+id, api.StateRunning)
 	p.Agent = &api.CodingAgent{Name: "claude", State: state, Since: time.Now().Add(time.Duration(-minutes)*time.Minute - time.Second)}
 	return p
 }
 
-func TestTheListTellsWhatAgentsDoAndForHowLongAtEveryWidth(t *testing.T) {
-	p, e := shownPane()
+func TestListShowsAgentStatesAndAgesAtAnyWidth(t *testing.T) {
+	p, e := newTestPane()
 	unseen, seen := withAgent("c", api.AgentDone, 3), withAgent("d", api.AgentDone, 3)
 	seen.Agent.Seen = true
 	all := []api.Process{withAgent("a", api.AgentBlocked, 0), withAgent("b", api.AgentWorking, 75), unseen, seen, withAgent("e", api.AgentIdle, 1)}
@@ -35,13 +35,13 @@ func TestTheListTellsWhatAgentsDoAndForHowLongAtEveryWidth(t *testing.T) {
 		if glyphs == "ascii" {
 			look.Glyphs = themes.ASCIIGlyphs()
 		}
-		for i, row := range drawn(p.list.Draw(34, 6, look))[1:] {
+		for i, row := range plainRows(p.list.Draw(34, 6, look))[1:] {
 			if strings.TrimRight(row, " ") != want[i] {
 				t.Errorf("%q, want %q", row, want[i])
 			}
 		}
 		for w := 20; w < 60; w++ {
-			for _, row := range drawn(p.list.Draw(w, 6, look)) {
+			for _, row := range plainRows(p.list.Draw(w, 6, look)) {
 				if widget.Width(row) != w {
 					t.Errorf("%d cells: %q", w, row)
 				}
@@ -53,15 +53,15 @@ func TestTheListTellsWhatAgentsDoAndForHowLongAtEveryWidth(t *testing.T) {
 	}
 }
 
-func TestATabShowsTheMostUrgentOfItsSessions(t *testing.T) {
-	p, e := shownPane()
+func TestTabShowsTheMostUrgentMark(t *testing.T) {
+	p, e := newTestPane()
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	rang := session("r", "session-r", api.StateRunning)
 	rang.Terminal = &api.Terminal{Rang: true}
 	e.Known.Processes = []api.Process{withAgent("w", api.AgentWorking, 1), withAgent("d", api.AgentDone, 1), rang,
 		withAgent("b", api.AgentBlocked, 1), withAgent("i", api.AgentIdle, 1)}
 	p.SetTabs([][]string{{"w", "d"}, {"d", "r", "w"}, {"w", "r", "b"}, {"i"}, {"i", "w"}}, "w")
-	bar := ansi.Strip(p.TabBar(200))
+	bar := ansi.Strip(p.DrawTabBar(200))
 	for i, want := range []string{"session-w+session-d ✓ ", "2 session-d+session-r+ses… ♪ rang ", "session-r+ses… ◆ ", "session-i ", "session-i+session-w ◐ "} {
 		if !strings.Contains(bar, want) {
 			t.Errorf("tab %d has not %q: %s", i+1, want, bar)
@@ -69,12 +69,12 @@ func TestATabShowsTheMostUrgentOfItsSessions(t *testing.T) {
 	}
 }
 
-func TestOneGoesToThoseWhoHaveWaitedLongestAndAroundThem(t *testing.T) {
-	p, e := shownPane()
+func TestVisitNextStartsWithTheLongestWaitAndWraps(t *testing.T) {
+	p, e := newTestPane()
 	e.Known.Processes = []api.Process{withAgent("a", api.AgentBlocked, 1), withAgent("b", api.AgentDone, 9), withAgent("c", api.AgentBlocked, 5), withAgent("d", api.AgentWorking, 7)}
 	visit := func() string {
 		e.Opened, e.Said = "", ""
-		p.Agents.next()
+		p.Agents.visitNext()
 		p.SetTabs([][]string{{"a"}, {"b"}, {"c"}, {"d"}}, e.Opened)
 		return e.Opened + e.Said
 	}
@@ -84,7 +84,7 @@ func TestOneGoesToThoseWhoHaveWaitedLongestAndAroundThem(t *testing.T) {
 			t.Errorf("it goes to %q, want %q", got, want)
 		}
 	}
-	e.looks = "b" // what was done is seen by that
+	e.looks = "b" // its finished work is now seen
 	for _, want := range []string{"c", "a", "c"} {
 		if got := visit(); got != want {
 			t.Errorf("it goes to %q, want %q", got, want)
@@ -96,7 +96,7 @@ func TestOneGoesToThoseWhoHaveWaitedLongestAndAroundThem(t *testing.T) {
 		t.Errorf("from c it goes to %q", got)
 	}
 	e.looks = "e"
-	p.Agents.look() // it is not among those that wait any more
+	p.Agents.countAgents() // it is no longer among the waiting
 	if got := visit(); got != "a" {
 		t.Errorf("from what was seen by going there it goes to %q, want the next one", got)
 	}
@@ -111,7 +111,7 @@ func TestOneGoesToThoseWhoHaveWaitedLongestAndAroundThem(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentAsksIsToldOnce(t *testing.T) {
+func TestAgentQuestionIsReportedOnce(t *testing.T) {
 	at := time.Unix(100, 0)
 	asks := func(state api.AgentState, since int, text string) *api.Process {
 		return &api.Process{ID: "a", Agent: &api.CodingAgent{State: state, Since: at.Add(time.Duration(since) * time.Second), Text: text}}
@@ -122,12 +122,12 @@ func TestWhatAnAgentAsksIsToldOnce(t *testing.T) {
 		want bool
 	}{
 		{asks(api.AgentBlocked, 0, ""), true},
-		{asks(api.AgentBlocked, 1, "May I?"), false}, // the question, seen a little later
+		{asks(api.AgentBlocked, 1, "May I?"), false}, // the question, a little later
 		{asks(api.AgentBlocked, 1, "May I?"), false}, // after a reconnect
-		{asks(api.AgentUnknown, 1, ""), false},       // nothing is known for a moment
+		{asks(api.AgentUnknown, 1, ""), false},       // unknown for a moment
 		{asks(api.AgentBlocked, 1, "May I?"), false},
 		{asks(api.AgentBlocked, 1, "And that?"), true},
-		{asks(api.AgentBlocked, 30, "And that?"), true}, // what came between was not seen
+		{asks(api.AgentBlocked, 30, "And that?"), true}, // whatever came between was missed
 		{asks(api.AgentWorking, 40, ""), false},
 		{asks(api.AgentBlocked, 41, "And that?"), true},
 		{asks(api.AgentDone, 50, ""), true},
@@ -140,22 +140,22 @@ func TestWhatAnAgentAsksIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestAnAgentOnAnotherMachineIsNamedWithIt(t *testing.T) {
+func TestRemoteAgentIsNamedWithItsMachine(t *testing.T) {
 	there := withAgent("x", api.AgentBlocked, 1)
 	there.ID = api.OnMachine("box", there.ID)
-	if got := agentIn(&there); got != "claude in box/session-x" {
+	if got := describeAgent(&there); got != "claude in box/session-x" {
 		t.Errorf("it is %q", got)
 	}
 }
 
-func TestAnAgentThatSaysItIsBlockedIsNotMarkedAsAskingToo(t *testing.T) {
-	p, e := shownPane()
+func TestBlockedAgentHasNoSecondMark(t *testing.T) {
+	p, e := newTestPane()
 	asks := withAgent("a", api.AgentBlocked, 0)
 	asks.Terminal = &api.Terminal{Waiting: "input"}
 	e.Known.Processes = []api.Process{asks}
-	p.attention.mark("a", "asks") // from before it was known as an agent
-	p.seeMarks()
-	if p.Asks("a") {
+	p.attention.setMark("a", "asks") // from before it was known as an agent
+	p.clearSeenMarks()
+	if p.NeedsInput("a") {
 		t.Error("the mark stays beside what it says")
 	}
 }

@@ -12,38 +12,38 @@ import (
 	"tandem/panes/widget"
 )
 
-// defaultLong is how long a command has to take to be told of, if nobody says.
-const defaultLong = 10 * time.Second
+// defaultLongCommand is how long a command must run for a note, unless configured.
+const defaultLongCommand = 10 * time.Second
 
-// longInput is how long a program has to have worked before its asking for
-// input is told of: less is a program that is being used.
-const longInput = 3 * time.Second
+// minInputWait is how long a program must have worked before a note that it waits for input. A
+// shorter time means the user is using it.
+const minInputWait = 3 * time.Second
 
-// maxNewAge is how old a session may be when first seen and still get notes about what
-// happened since its start.
+// maxNewAge is how old a session may be when first seen and still get notes about what happened
+// since its start.
 const maxNewAge = 10 * time.Second
 
-// attention is what is kept of sessions to tell what is new.
+// attention is the state kept of sessions to notice changes.
 type attention struct {
-	began  map[string]time.Time // when a session's shell began to run something
-	turned map[string]time.Time // when it last began or ended to wait
-	marks  map[string]string    // what a session wants to be noticed for, until it is looked at
+	startedAt   map[string]time.Time // start of the command in a session's shell
+	waitChanged map[string]time.Time // when the session last started or stopped waiting
+	marks       map[string]string    // shown in the list until the session is seen
 }
 
-// Asks reports whether a session waits for the person.
-func (p *Pane) Asks(id string) bool { return p.attention.marks[id] == "asks" }
+// NeedsInput reports whether a session waits for the user.
+func (p *Pane) NeedsInput(id string) bool { return p.attention.marks[id] == "asks" }
 
-// tellNews tells what has become of sessions that the person does not look at.
-func (p *Pane) tellNews(before []api.Process, now time.Time) tea.Cmd {
+// reportNews shows a note about changes of sessions the user does not see.
+func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
 	old := make(map[string]*api.Process, len(before))
 	for i := range before {
 		old[before[i].ID] = &before[i]
 	}
 	long := p.env.LongCommand()
 	if long <= 0 {
-		long = defaultLong
+		long = defaultLongCommand
 	}
-	told, bad := p.Agents.tell(false)
+	told, bad := p.Agents.collectNews(false)
 	agents, marked := len(told), false
 	all := p.env.News().Processes
 	for i := range all {
@@ -55,13 +55,14 @@ func (p *Pane) tellNews(before []api.Process, now time.Time) tea.Cmd {
 		if session.Kind != api.KindSession || was == nil {
 			continue
 		}
-		mark, text := p.attention.change(was, session, now, long)
-		if text == "" || p.env.LooksAt(session.ID) {
+		mark, text := p.attention.classify(was, session, now, long)
+		// Classify visible sessions too, because trackWaiting must see every change.
+		if text == "" || p.env.IsVisible(session.ID) {
 			continue
 		}
 		bad = bad || widget.Failed(session)
 		if mark != "" {
-			p.attention.mark(session.ID, mark)
+			p.attention.setMark(session.ID, mark)
 			marked = true
 		}
 		told = append(told, widget.FullName(session)+" "+text)
@@ -78,25 +79,26 @@ func (p *Pane) tellNews(before []api.Process, now time.Time) tea.Cmd {
 	}
 	hint := ""
 	if agents > 0 {
-		hint = p.Agents.howToGo()
+		hint = p.Agents.keyHint()
 	}
-	return tea.Batch(p.env.Tell(text+hint, bad), p.env.Notify(text))
+	return tea.Batch(p.env.ShowNote(text+hint, bad), p.env.Notify(text))
 }
 
-// change is what a change of a session amounts to: a mark for the list and words;
-// empty if it is nothing to be told of.
-func (a *attention) change(was, now *api.Process, at time.Time, long time.Duration) (mark, text string) {
+// classify returns the mark and the text for a change of a session; both are empty if it deserves
+// no note.
+func (a *attention) classify(was, now *api.Process, at time.Time, long time.Duration) (mark, text string) {
 	switch {
 	case now.State.Ended() && !was.State.Ended():
-		a.forget(now.ID)
-		if now.State == api.StateStopped { // somebody wanted it
+		a.dropSession(now.ID)
+		if now.State == api.StateStopped { // on request
 			return "", ""
 		}
 		return "", widget.HowEnded(now)
 	case now.State.Ended() || now.Terminal == nil || was.Terminal == nil:
 		return "", ""
 	}
-	worked, lasted := a.turn(now.ID, was.Terminal.Waiting, now.Terminal.Waiting, at)
+	worked, lasted := a.trackWaiting(now.ID, was.Terminal.Waiting, now.Terminal.Waiting, at)
+	// The agent's own reports are better than guesses from its terminal.
 	if widget.AgentTells(now) {
 		return "", ""
 	}
@@ -105,14 +107,14 @@ func (a *attention) change(was, now *api.Process, at time.Time, long time.Durati
 	}
 	switch need := now.Terminal.Waiting; {
 	case need == was.Terminal.Waiting && now.Terminal.Rang && !was.Terminal.Rang:
-		return "", "rings" // the list says so by itself
+		return "", "rings" // the list shows this itself
 	case need == was.Terminal.Waiting:
 		return "", ""
 	case need == "prompt" && worked >= long:
 		return "done", "is done after " + units.Age(worked)
 	case need == "secret":
 		return "asks", "asks for a password"
-	case need == "input" && lasted >= longInput:
+	case need == "input" && lasted >= minInputWait:
 		return "asks", "waits for input"
 	case now.Terminal.Rang && !was.Terminal.Rang:
 		return "", "rings"
@@ -120,11 +122,11 @@ func (a *attention) change(was, now *api.Process, at time.Time, long time.Durati
 	return "", ""
 }
 
-// TellEnded says who has ended a session that the person looks at, if it was not
-// done here: a pane that goes away by itself needs a word.
-func (p *Pane) TellEnded(ended *api.Process) tea.Cmd {
-	here := p.ending[ended.ID]
-	delete(p.ending, ended.ID)
+// ReportExit says who has stopped a visible session, unless it was the user here: a pane must not
+// close without an explanation.
+func (p *Pane) ReportExit(ended *api.Process) tea.Cmd {
+	here := p.stopping[ended.ID]
+	delete(p.stopping, ended.ID)
 	if ended.State != api.StateStopped || here {
 		return nil
 	}
@@ -135,56 +137,54 @@ func (p *Pane) TellEnded(ended *api.Process) tea.Cmd {
 	case ended.EndedBy != "":
 		text += " from elsewhere"
 	}
-	return p.env.Tell(text, true)
+	return p.env.ShowNote(text, true)
 }
 
-// turn follows what a session waits for. It returns, when its shell has its
-// prompt back, how long what it ran has taken, and how long it has been since it
-// last began or ended to wait; 0 for what was not seen.
-func (a *attention) turn(id, was, now string, at time.Time) (worked, lasted time.Duration) {
+// trackWaiting records changes of Terminal.Waiting. worked is how long a command took if the prompt
+// has returned, and lasted the time since the last change; 0 if unknown.
+func (a *attention) trackWaiting(id, was, now string, at time.Time) (worked, lasted time.Duration) {
 	if was == now {
 		return 0, 0
 	}
-	if a.began == nil {
-		a.began, a.turned = map[string]time.Time{}, map[string]time.Time{}
+	if a.startedAt == nil {
+		a.startedAt, a.waitChanged = map[string]time.Time{}, map[string]time.Time{}
 	}
-	if since, ok := a.turned[id]; ok {
+	if since, ok := a.waitChanged[id]; ok {
 		lasted = at.Sub(since)
 	}
-	a.turned[id] = at
+	a.waitChanged[id] = at
 	switch {
 	case was == "prompt":
-		a.began[id] = at
+		a.startedAt[id] = at
 	case now == "prompt":
-		if since, ok := a.began[id]; ok {
+		if since, ok := a.startedAt[id]; ok {
 			worked = at.Sub(since)
 		}
-		delete(a.began, id)
+		delete(a.startedAt, id)
 	}
 	return worked, lasted
 }
 
-func (a *attention) mark(id, text string) {
+func (a *attention) setMark(id, text string) {
 	if a.marks == nil {
 		a.marks = map[string]string{}
 	}
 	a.marks[id] = text
 }
 
-func (a *attention) forget(id string) {
-	delete(a.began, id)
-	delete(a.turned, id)
+func (a *attention) dropSession(id string) {
+	delete(a.startedAt, id)
+	delete(a.waitChanged, id)
 	delete(a.marks, id)
 }
 
-// seeMarks takes away the marks of sessions that are looked at now, and of those
-// that are gone or go on.
-func (p *Pane) seeMarks() {
+// clearSeenMarks removes the marks of sessions that are visible, gone, or no longer waiting.
+func (p *Pane) clearSeenMarks() {
 	for id, mark := range p.attention.marks {
 		session, ok := p.env.News().Process(id)
 		answered := mark == "asks" && session.Terminal != nil && session.Terminal.Waiting != "input" && session.Terminal.Waiting != "secret"
-		saysSo := mark == "asks" && widget.AgentTells(&session) // it was known by its terminal alone before
-		if !ok || answered || saysSo || p.env.LooksAt(id) {
+		saysSo := mark == "asks" && widget.AgentTells(&session) // marked before it was known as an agent
+		if !ok || answered || saysSo || p.env.IsVisible(id) {
 			delete(p.attention.marks, id)
 		}
 	}

@@ -11,39 +11,39 @@ func waits(waiting string) *api.Process {
 	return &api.Process{ID: "a", Kind: api.KindSession, Name: "a", State: api.StateRunning, Terminal: &api.Terminal{Waiting: waiting}}
 }
 
-func TestOnlyCommandsThatTookLongAreTold(t *testing.T) {
+func TestOnlyLongCommandsAreReported(t *testing.T) {
 	start := time.Now()
 	for after, want := range map[time.Duration]string{3 * time.Second: "", 9 * time.Second: "", 75 * time.Second: "is done after 1m"} {
 		var a attention
-		if _, text := a.change(waits("prompt"), waits(""), start, defaultLong); text != "" {
+		if _, text := a.classify(waits("prompt"), waits(""), start, defaultLongCommand); text != "" {
 			t.Errorf("a command that begins is told: %s", text)
 		}
-		if _, text := a.change(waits(""), waits("prompt"), start.Add(after), defaultLong); text != want {
+		if _, text := a.classify(waits(""), waits("prompt"), start.Add(after), defaultLongCommand); text != want {
 			t.Errorf("after %v: %q, want %q", after, text, want)
 		}
 	}
 	var a attention
-	a.change(waits("prompt"), waits(""), start, defaultLong)
-	if mark, _ := a.change(waits(""), waits("prompt"), start.Add(3*time.Second), 2*time.Second); mark != "done" {
+	a.classify(waits("prompt"), waits(""), start, defaultLongCommand)
+	if mark, _ := a.classify(waits(""), waits("prompt"), start.Add(3*time.Second), 2*time.Second); mark != "done" {
 		t.Errorf("the mark is %q", mark)
 	}
-	if _, text := (&attention{}).change(waits(""), waits("prompt"), start, defaultLong); text != "" {
+	if _, text := (&attention{}).classify(waits(""), waits("prompt"), start, defaultLongCommand); text != "" {
 		t.Errorf("a command whose beginning was not seen is told: %s", text)
 	}
 }
 
-func TestAProgramThatWorkedAndThenWaitsIsTold(t *testing.T) {
+func TestProgramWaitingAfterWorkIsReported(t *testing.T) {
 	start := time.Now()
 	var a attention
-	a.change(waits("prompt"), waits(""), start, defaultLong)
-	if _, text := a.change(waits(""), waits("input"), start.Add(time.Second), defaultLong); text != "" {
+	a.classify(waits("prompt"), waits(""), start, defaultLongCommand)
+	if _, text := a.classify(waits(""), waits("input"), start.Add(time.Second), defaultLongCommand); text != "" {
 		t.Errorf("a program that is being used is told: %s", text)
 	}
-	a.change(waits("input"), waits(""), start.Add(2*time.Second), defaultLong)
-	if _, text := a.change(waits(""), waits("input"), start.Add(20*time.Second), defaultLong); text != "waits for input" {
+	a.classify(waits("input"), waits(""), start.Add(2*time.Second), defaultLongCommand)
+	if _, text := a.classify(waits(""), waits("input"), start.Add(20*time.Second), defaultLongCommand); text != "waits for input" {
 		t.Errorf("told is %q", text)
 	}
-	if _, text := a.change(waits("input"), waits("prompt"), start.Add(30*time.Second), defaultLong); text != "is done after 30s" {
+	if _, text := a.classify(waits("input"), waits("prompt"), start.Add(30*time.Second), defaultLongCommand); text != "is done after 30s" {
 		t.Errorf("the whole command: %q", text)
 	}
 }

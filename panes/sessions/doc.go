@@ -1,3 +1,3 @@
-// Package sessions is the view of sessions: their list and the panes in which
-// they are shown.
+// Package sessions is the view of sessions: their list, the tab bar, notes about hidden sessions,
+// and the starting of new ones. Their terminals are in terminal.
 package sessions

@@ -8,18 +8,17 @@ import (
 	"tandem/panes"
 )
 
-// An Env is what the list asks of the dashboard beside what every pane does.
+// An Env is the dashboard as the list of sessions sees it.
 type Env interface {
 	panes.Env
-	// Focused is the session of the terminal that has the keyboard; ok is false
-	// while none has it.
+	// Focused returns the session of the terminal with the keyboard; ok is false without one.
 	Focused() (id string, ok bool)
-	LooksAt(id string) bool             // the person has a session before their eyes
-	Open(id string) tea.Cmd             // shows a session; "" starts one
-	FocusList() tea.Cmd                 // gives the list the keyboard, or takes it away
-	Tell(text string, bad bool) tea.Cmd // says what nobody has asked for
-	Notify(text string) tea.Cmd         // tells the desktop, if nobody looks
-	ShowRequest(id string) tea.Cmd      // asks what an agent wants to be allowed
-	Covered() bool                      // a dialog lies over the dashboard
-	LongCommand() time.Duration         // a command that took this long is told of; 0 is the default
+	IsVisible(id string) bool               // reports whether the user sees the session
+	Open(id string) tea.Cmd                 // shows a session; "" starts one
+	FocusList() tea.Cmd                     // gives the keyboard to the list or takes it away
+	ShowNote(text string, bad bool) tea.Cmd // shows text nobody asked for
+	Notify(text string) tea.Cmd             // sends a desktop notification unless the user is here
+	ShowRequest(id string) tea.Cmd          // shows an agent's request
+	HasDialog() bool                        // reports whether a dialog is open
+	LongCommand() time.Duration             // minimum duration of a command for a note; 0 for the default
 }

@@ -8,55 +8,54 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Row is one entry of the session list.
+// A Row is a row of the session list.
 type Row struct {
 	Process api.Process
-	Branch  string        // how it hangs together with its neighbours: "┌", "│", "└" or ""
-	Age     string        // for how long the coding agent in it has done what it does; "" without one
-	Tree    *api.Worktree // that it is in; nil for none that is known
-	Mark    string        // what it wants to be noticed for beside what its process tells
-	Tab     int           // number of its tab, if it is the first session there; 0 if not, or if there is but one tab
-	Current bool          // shown in the pane that has, or last had, the keyboard
-	Away    bool          // its machine is
-	Head    *Head         // of the row of a machine, which is no session
+	Branch  string        // lines joining the sessions of a tab: "┌", "│", "└" or ""
+	Age     string        // time since the agent's last change of state; "" without one
+	Tree    *api.Worktree // its worktree; nil if none is known
+	Mark    string        // its own mark, besides that of the process
+	Tab     int           // number of its tab, in the row of its first session; 0 if there is only one tab
+	Current bool          // in the pane with the keyboard, now or last
+	Offline bool          // its machine is offline
+	Machine *MachineRow   // set in the heading of a machine
 }
 
-// A List is the list of sessions with a cursor. It keeps its place by
-// session, not by position, when rows come and go.
+// A List is the list of sessions with a cursor. The cursor stays on its session, not on its row,
+// when rows come and go.
 type List struct {
 	Focused  bool
 	Home     string // shown as "~"
-	ClearKey string // clears the filter
-	Filter   string // what the rows were chosen by, "" for all
-	All      int    // how many there are without it
+	ClearKey string // key that clears the filter
+	Filter   string // "" for all
+	All      int    // number of rows without the filter
 
-	rows   []Row
-	cursor int
-	top    int
-	names  int  // cells of the column of names
-	tabs   bool // there is more than one
-	out    []string
+	rows      []Row
+	cursor    int
+	top       int
+	nameWidth int  // cells of the name column
+	tabs      bool // there are several
+	out       []string
 }
 
-// SetRows replaces the rows.
 func (l *List) SetRows(rows []Row) {
+	// Read the id before the rows are replaced.
 	id := l.Selected()
 	l.rows = rows
 	l.cursor = min(l.cursor, max(len(rows)-1, 0))
 	l.Select(id)
-	l.names, l.tabs = 0, false
+	l.nameWidth, l.tabs = 0, false
 	for i := range rows {
 		l.tabs = l.tabs || rows[i].Tab > 0
-		if rows[i].Head == nil {
-			l.names = max(l.names, min(widget.Width(widget.Clean(rows[i].Process.Name)), nameCells))
+		if rows[i].Machine == nil {
+			l.nameWidth = max(l.nameWidth, min(widget.Width(widget.Clean(rows[i].Process.Name)), maxNameCells))
 		}
 	}
 }
 
-// Rows are the rows as they were set.
 func (l *List) Rows() []Row { return l.rows }
 
-// Selected is the id of the session under the cursor, "" without one.
+// Selected returns the id of the session under the cursor, "" without one.
 func (l *List) Selected() string {
 	if l.cursor < len(l.rows) {
 		return l.rows[l.cursor].Process.ID
@@ -64,7 +63,7 @@ func (l *List) Selected() string {
 	return ""
 }
 
-// Select puts the cursor on a session, if it is there.
+// Select moves the cursor to a session, if it is listed.
 func (l *List) Select(id string) {
 	for i := range l.rows {
 		if l.rows[i].Process.ID == id {
@@ -74,26 +73,26 @@ func (l *List) Select(id string) {
 	}
 }
 
-// Move moves the cursor, as far as there are rows.
+// Move moves the cursor by a number of rows.
 func (l *List) Move(by int) {
 	l.cursor = max(min(l.cursor+by, len(l.rows)-1), 0)
 }
 
-// At is the id of the session drawn in row y of the list, "" for none.
-func (l *List) At(y int) string {
+// SessionAt returns the id of the session drawn in row y, "" for none.
+func (l *List) SessionAt(y int) string {
 	if i := l.top + y - 1; y >= 1 && i < len(l.rows) {
 		return l.rows[i].Process.ID
 	}
 	return ""
 }
 
-// Draw gives h rows of w cells: a heading and the sessions. The slice is valid
-// until the next call.
+// Draw returns h rows of w cells: a heading and the sessions. The slice is valid until the next
+// call.
 func (l *List) Draw(w, h int, look *widget.Look) []string {
 	head := widget.Heading("sessions", "", w, l.Focused, look)
-	sign := widget.ListSign{Filter: l.Filter, Shown: sessionRows(l.rows), All: l.All}
+	sign := widget.ListSign{Filter: l.Filter, Shown: countSessions(l.rows), All: l.All}
 	if len(l.rows) > 0 {
-		sign.At = max(sessionRows(l.rows[:l.cursor+1]), 1)
+		sign.At = max(countSessions(l.rows[:l.cursor+1]), 1)
 	}
 	if l.Filter != "" || len(l.rows) > h-1 {
 		head = sign.Over(head, w, look)
@@ -114,31 +113,31 @@ func (l *List) Draw(w, h int, look *widget.Look) []string {
 	return l.out
 }
 
-// sessionRows is how many of rows are sessions.
-func sessionRows(rows []Row) (n int) {
+// countSessions returns the number of rows with sessions.
+func countSessions(rows []Row) (n int) {
 	for i := range rows {
-		if rows[i].Head == nil {
+		if rows[i].Machine == nil {
 			n++
 		}
 	}
 	return n
 }
 
-// filterSign is the filter as it is told where the rows are, "" without one.
-func (l *List) filterSign() string {
+// filterText returns the filter as shown beside the rows, "" without one.
+func (l *List) filterText() string {
 	if l.Filter == "" {
 		return ""
 	}
 	return "/" + widget.Clean(l.Filter)
 }
 
-const nameCells = 14 // of a row, at most, before the detail begins
+const maxNameCells = 14 // at most, before the detail
 
-// drawRow draws a row: what hangs together, state, name, detail, mark.
+// drawRow draws the branch, state, name, detail and mark of a session.
 func (l *List) drawRow(i, w int, look *widget.Look) string {
 	row := &l.rows[i]
-	if row.Head != nil {
-		return l.drawHead(i, w, look)
+	if row.Machine != nil {
+		return l.drawMachine(i, w, look)
 	}
 	p := &row.Process
 	glyph, glyphInk := widget.SessionGlyph(p, look)
@@ -148,7 +147,7 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	}
 	tree := ""
 	if row.Tree != nil {
-		tree = treeSign(row.Tree, look)
+		tree = worktreeMark(row.Tree, look)
 	}
 	here, branch := " ", row.Branch
 	if row.Current {
@@ -158,7 +157,8 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 		branch = " "
 	}
 	room := max(w-5-widget.Width(mark), 0)
-	if cells := widget.Width(tree) + 1; tree != "" && room-cells > l.names {
+	// The worktree's mark must not shorten the names.
+	if cells := widget.Width(tree) + 1; tree != "" && room-cells > l.nameWidth {
 		room -= cells
 		tree = " " + tree
 	} else {
@@ -166,9 +166,9 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	}
 	agent := agentMark(p)
 	if agent != "" {
-		room = max(room-2, 0) // for the sign at least
+		room = max(room-2, 0) // at least for the sign
 	}
-	name := widget.Fit(widget.Clean(p.Name), min(l.names, room))
+	name := widget.Fit(widget.Clean(p.Name), min(l.nameWidth, room))
 	if agent != "" {
 		room += 2
 		if agent = widget.Clip(agent, room-widget.Width(name)-1); agent == "…" {
@@ -179,7 +179,7 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	}
 	detail, detailInk := "", look.Dim
 	if rest := room - widget.Width(name) - 2; rest > 3 {
-		detail = "  " + l.detail(row, rest)
+		detail = "  " + l.detailText(row, rest)
 	}
 	if p.Agent.NeedsAttention() {
 		detailInk = glyphInk
@@ -195,29 +195,29 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	case p.State.Ended():
 		nameInk = look.Dim
 	}
-	if row.Away {
+	if row.Offline {
 		glyphInk, nameInk, markInk = look.Dim, look.Dim, look.Dim
 	}
 	return look.Accent.Text(here) + look.Rule.Text(branch) + glyphInk.Text(glyph) + " " +
 		nameInk.Text(name) + detailInk.Text(detail) + look.Info.Text(agent) + look.Warn.Text(tree) + markInk.Text(mark) + " "
 }
 
-// drawHead draws the row of a machine: its name and how it is.
-func (l *List) drawHead(i, w int, look *widget.Look) string {
-	head := l.rows[i].Head
-	how := widget.Clip(head.How, max(w-3-min(widget.Width(head.Name), w/2), 0))
+// drawMachine draws the heading of a machine.
+func (l *List) drawMachine(i, w int, look *widget.Look) string {
+	head := l.rows[i].Machine
+	how := widget.Clip(head.Status, max(w-3-min(widget.Width(head.Name), w/2), 0))
 	name := " " + widget.Fit(widget.Clean(head.Name), max(w-3-widget.Width(how), 0)) + " "
 	if l.Focused && i == l.cursor {
 		return look.Selected.Text(widget.Fit(name+how+" ", w))
 	}
 	ink := look.Strong
-	if l.rows[i].Away {
+	if l.rows[i].Offline {
 		ink = look.Dim
 	}
 	return ink.Text(name) + head.Ink.Text(how) + " "
 }
 
-// sessionMark is what a session wants to be noticed for.
+// sessionMark returns the mark for a session's state, "" without one.
 func sessionMark(p *api.Process, look *widget.Look) (string, widget.Ink) {
 	switch {
 	case p.State == api.StateStopping:
@@ -240,20 +240,20 @@ func sessionMark(p *api.Process, look *widget.Look) (string, widget.Ink) {
 	return "", look.Dim
 }
 
-// agentCells is how much of an agent's name the list shows.
-const agentCells = 10
+// maxAgentCells is the maximum width of an agent's name.
+const maxAgentCells = 10
 
-// agentMark is the sign of who started a session, if that was an agent.
+// agentMark returns the sign of the agent that started a session, "" for others.
 func agentMark(p *api.Process) string {
 	name, agent := strings.CutPrefix(p.Actor, "agent:")
 	if !agent {
 		return ""
 	}
 	name, _, _ = strings.Cut(name, "/")
-	return "@" + widget.Clip(widget.Clean(name), agentCells)
+	return "@" + widget.Clip(widget.Clean(name), maxAgentCells)
 }
 
-// rowMark is the mark of a row: that of its process, or its own.
+// rowMark returns the mark of the row's process or, without one, its own.
 func rowMark(row *Row, look *widget.Look) (string, widget.Ink) {
 	if mark, ink := sessionMark(&row.Process, look); mark != "" || row.Mark == "" {
 		return mark, ink
@@ -261,9 +261,9 @@ func rowMark(row *Row, look *widget.Look) (string, widget.Ink) {
 	return row.Mark, look.Warn
 }
 
-// detail is what tells sessions of the same name apart, in at most w cells: its coding
-// agent, the title that the program set, its command, or where it is.
-func (l *List) detail(row *Row, w int) string {
+// detailText returns the text that distinguishes sessions of the same name, in at most w cells: the
+// coding agent, the title set by the program, the command or the directory.
+func (l *List) detailText(row *Row, w int) string {
 	p := &row.Process
 	switch {
 	case p.Agent != nil:
@@ -281,11 +281,10 @@ func (l *List) detail(row *Row, w int) string {
 	return widget.ClipPath(widget.ShortPath(p.CWD, l.Home), w)
 }
 
-// Strip is the list in a single row, for a narrow screen: the names side by
-// side, the current one in view, and at the end what the title row of a pane
-// would say that has none because it is alone.
-func (l *List) Strip(w int, look *widget.Look) string {
-	sign := l.stripSign(w)
+// DrawStrip draws the list in one row for a narrow screen: the names side by side with the current
+// one visible. A single pane has no title row, so its title is drawn at the end.
+func (l *List) DrawStrip(w int, look *widget.Look) string {
+	sign := l.stripFilter(w)
 	w -= widget.Width(sign)
 	first := l.stripStart(w, look)
 	var b strings.Builder
@@ -309,12 +308,12 @@ func (l *List) Strip(w int, look *widget.Look) string {
 		b.WriteString(ink.Text(cell))
 		used += n
 	}
-	return b.String() + look.Dim.Text(l.about(w-used)) + look.Warn.Text(sign)
+	return b.String() + look.Dim.Text(l.aboutCurrent(w-used)) + look.Warn.Text(sign)
 }
 
-// stripSign is the filter at the end of the strip, in less than half of it.
-func (l *List) stripSign(w int) string {
-	sign := l.filterSign()
+// stripFilter returns the filter at the end of the strip, in less than half of its width.
+func (l *List) stripFilter(w int) string {
+	sign := l.filterText()
 	switch {
 	case sign == "":
 		return ""
@@ -324,11 +323,11 @@ func (l *List) stripSign(w int) string {
 	return " " + widget.Clip(sign, w/2-2) + " "
 }
 
-// about is what there is to know of the current session beside its name, in
-// exactly w cells: what its program says or is, and where it is.
-func (l *List) about(w int) string {
+// aboutCurrent returns what the current session's title row would show, in exactly w cells: title
+// or command, and directory.
+func (l *List) aboutCurrent(w int) string {
 	i := slices.IndexFunc(l.rows, func(r Row) bool { return r.Current })
-	if i < 0 || l.rows[i].Branch != "" || w < leastAbout {
+	if i < 0 || l.rows[i].Branch != "" || w < minAboutCells {
 		return widget.Spaces(w)
 	}
 	p := &l.rows[i].Process
@@ -346,10 +345,10 @@ func (l *List) about(w int) string {
 	return widget.PadLeft(where+" ", w)
 }
 
-// leastAbout is the room that is worth to be filled behind the names.
-const leastAbout = 8
+// minAboutCells is the minimum width of the text after the names.
+const minAboutCells = 8
 
-// stripStart is the first row to show so that the one with the cursor fits.
+// stripStart returns the first row to draw so that the cursor is visible.
 func (l *List) stripStart(w int, look *widget.Look) int {
 	first, used := l.cursor, 0
 	for first >= 0 && first < len(l.rows) {
@@ -379,12 +378,12 @@ func (l *List) stripCell(i int, look *widget.Look) string {
 	if n := l.rows[i].Tab; n > 0 {
 		number = widget.Itoa(n) + " "
 	}
-	return " " + number + glyph + " " + widget.Clip(widget.FullName(p), nameCells) + mark + " "
+	return " " + number + glyph + " " + widget.Clip(widget.FullName(p), maxNameCells) + mark + " "
 }
 
-// StripAt is the id of the session at column x of the strip.
+// StripAt returns the id of the session at column x of the strip.
 func (l *List) StripAt(x, w int, look *widget.Look) string {
-	w -= widget.Width(l.stripSign(w))
+	w -= widget.Width(l.stripFilter(w))
 	if x >= w {
 		return ""
 	}

@@ -23,7 +23,7 @@ func listOf(rows ...Row) *List {
 	return l
 }
 
-func drawn(rows []string) (out []string) {
+func plainRows(rows []string) (out []string) {
 	for _, r := range rows {
 		out = append(out, ansi.Strip(r))
 	}
@@ -43,7 +43,7 @@ func TestSessionListShowsStateTitleAndMarks(t *testing.T) {
 		Row{Process: vim, Branch: "┌"}, Row{Process: rang, Branch: "└"},
 		Row{Process: failed},
 	)
-	check(t, drawn(l.Draw(30, 6, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), []string{
+	compareRows(t, plainRows(l.Draw(30, 6, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), []string{
 		"─ sessions ───────────────────",
 		"▌ ● bash        ~/src         ",
 		" ┌● vim         main.go       ",
@@ -53,7 +53,7 @@ func TestSessionListShowsStateTitleAndMarks(t *testing.T) {
 	})
 }
 
-func TestEveryRowOfTheListIsAsWideAsTheList(t *testing.T) {
+func TestListRowsFillTheWidth(t *testing.T) {
 	p := session("1", "一二三四五六七八九十", api.StateRunning)
 	p.Terminal.Title, p.Terminal.Rang = "長い題名がここにあります", true
 	for w := 20; w < 60; w++ {
@@ -69,30 +69,30 @@ func TestEveryRowOfTheListIsAsWideAsTheList(t *testing.T) {
 	}
 }
 
-func TestSessionsOfAgentsAreMarkedAtEveryWidth(t *testing.T) {
+func TestSessionsOfAgentsAreMarkedAtAnyWidth(t *testing.T) {
 	p := session("1", "a-long-name-of-it", api.StateRunning)
 	p.Actor = "agent:codex/1.2"
 	rang := p
 	rang.Terminal = &api.Terminal{Rang: true}
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	l := listOf(Row{Process: p, Current: true}, Row{Process: rang})
-	check(t, drawn(l.Draw(34, 3, look))[1:], []string{
+	compareRows(t, plainRows(l.Draw(34, 3, look))[1:], []string{
 		"▌ ● a-long-name-o…  ~/src  @codex ",
 		"  ● a-long-name-o…  @codex ♪ rang ",
 	})
 	for w := 20; w < 60; w++ {
-		for _, row := range drawn(l.Draw(w, 3, look))[1:] {
+		for _, row := range plainRows(l.Draw(w, 3, look))[1:] {
 			if !strings.Contains(row, "@") || widget.Width(row) != w {
 				t.Errorf("%d cells: %q", w, row)
 			}
 		}
 	}
-	if got := ansi.Strip(l.Strip(60, look)); !strings.HasPrefix(got, " ● a-long-name-o… @codex  ● a-long-name-o… @codex ♪ rang ") {
+	if got := ansi.Strip(l.DrawStrip(60, look)); !strings.HasPrefix(got, " ● a-long-name-o… @codex  ● a-long-name-o… @codex ♪ rang ") {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestStripSaysWhatATitleRowWould(t *testing.T) {
+func TestStripShowsTheTitleOfASinglePane(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	shell, vim := session("1", "bash", api.StateRunning), session("2", "vim", api.StateRunning)
 	vim.Terminal = &api.Terminal{Title: "main.go – a title that is much too long for the row"}
@@ -105,7 +105,7 @@ func TestStripSaysWhatATitleRowWould(t *testing.T) {
 		{[]Row{{Process: shell, Current: true, Branch: "┌"}, {Process: vim, Branch: "└"}}, " ● bash  ● vim "},
 	} {
 		want := widget.Pad(test.want, 60)
-		if got := ansi.Strip(listOf(test.rows...).Strip(60, look)); got != want {
+		if got := ansi.Strip(listOf(test.rows...).DrawStrip(60, look)); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}
@@ -139,15 +139,15 @@ func TestLongListScrollsWithItsCursor(t *testing.T) {
 	l.Draw(30, 11, look)
 	l.Move(12)
 	l.Draw(30, 11, look)
-	if got := l.At(10); got != "M" {
+	if got := l.SessionAt(10); got != "M" {
 		t.Errorf("the last row shows %q", got)
 	}
-	if got := l.At(0); got != "" {
+	if got := l.SessionAt(0); got != "" {
 		t.Errorf("the heading is session %q", got)
 	}
 }
 
-func TestStripKeepsTheCurrentSessionInView(t *testing.T) {
+func TestStripKeepsTheCurrentSessionVisible(t *testing.T) {
 	var rows []Row
 	for i := range 20 {
 		rows = append(rows, Row{Process: session(string(rune('a'+i)), "session"+string(rune('a'+i)), api.StateRunning)})
@@ -156,7 +156,7 @@ func TestStripKeepsTheCurrentSessionInView(t *testing.T) {
 	l := listOf(rows...)
 	l.Select("p")
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
-	got := ansi.Strip(l.Strip(60, look))
+	got := ansi.Strip(l.DrawStrip(60, look))
 	if want := " ● sessionl  ● sessionm  ● sessionn  ● sessiono  ● sessionp "; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -165,7 +165,7 @@ func TestStripKeepsTheCurrentSessionInView(t *testing.T) {
 	}
 }
 
-func TestAShellThatSomebodyLeftHasNotFailed(t *testing.T) {
+func TestExitedShellHasNotFailed(t *testing.T) {
 	began := time.Unix(1000, 0)
 	at := func(d time.Duration) *time.Time { end := began.Add(d); return &end }
 	status := func(n int) *int { return &n }
@@ -190,16 +190,16 @@ func TestAShellThatSomebodyLeftHasNotFailed(t *testing.T) {
 	}
 }
 
-func TestTheListSaysWhatItsRowsWereChosenBy(t *testing.T) {
+func TestListShowsItsFilter(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	l := listOf()
 	l.Filter = "z\x1bz"
-	check(t, drawn(l.Draw(25, 3, look)), []string{"─ sessions ─────  /zz  0 ", "  nothing matches        ", widget.Spaces(25)})
+	compareRows(t, plainRows(l.Draw(25, 3, look)), []string{"─ sessions ─────  /zz  0 ", "  nothing matches        ", widget.Spaces(25)})
 	for w := 10; w < 120; w++ {
 		for _, l := range []*List{listOf(), listOf(Row{Process: session("1", "bash", api.StateRunning), Current: true})} {
 			for _, filter := range []string{"zz", strings.Repeat("long ", 30)} {
 				l.Filter = filter
-				strip := ansi.Strip(l.Strip(w, look))
+				strip := ansi.Strip(l.DrawStrip(w, look))
 				if widget.Width(strip) != w || !strings.Contains(strip, " /") && !strings.Contains(strip, " no") && w > 20 {
 					t.Fatalf("%d cells: %q", w, strip)
 				}
@@ -211,7 +211,7 @@ func TestTheListSaysWhatItsRowsWereChosenBy(t *testing.T) {
 	}
 }
 
-func TestATitleRowKeepsTheEndOfItsFolder(t *testing.T) {
+func TestFolderHeadingKeepsTheEndOfTheFolder(t *testing.T) {
 	look := &widget.Look{}
 	for w, want := range map[int]string{40: "─ bash ~/src/project/deep/folder ───────", 24: "─ bash …/deep/folder ───", 18: "─ bash …/folder ──", 14: "─ bash fol… ──", 8: "─ bash ─"} {
 		if got := ansi.Strip(widget.FolderHeading("bash", "~/src/project/deep/folder", w, true, look)); got != want {
@@ -220,7 +220,7 @@ func TestATitleRowKeepsTheEndOfItsFolder(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, got, want []string) {
+func compareRows(t *testing.T, got, want []string) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)

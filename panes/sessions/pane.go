@@ -14,8 +14,7 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Pane is the list of sessions: what is done to the one that is meant, and what
-// the person is told of those out of sight.
+// A Pane is the list of sessions with the actions on them, and the notes about hidden sessions.
 type Pane struct {
 	Agents Agents
 	Trees  Trees
@@ -26,45 +25,43 @@ type Pane struct {
 	shown   bool
 	w, h    int
 
-	tabs    [][]string // sessions in the order of their tabs
-	current string     // the one that has the keyboard, or had it last
-	filter  string
-	Floats  bool // the last of the tabs floats over the others
+	tabs     [][]string // sessions by tab, in order
+	current  string     // the session with the keyboard, now or last
+	filter   string
+	HasFloat bool // the last of the tabs floats over the others
 
-	closed    map[string]bool // ended sessions that the person has put away
-	ending    map[string]bool // sessions that were asked to end here
+	hidden    map[string]bool // exited sessions removed from the list by the user
+	stopping  map[string]bool // sessions stopped by the user here
 	attention attention
-	told      tea.Cmd // what follows from what was told, for Fetch
+	queued    tea.Cmd // commands for the next Fetch
 }
 
-// New makes the list.
 func New(env Env) *Pane {
-	p := &Pane{env: env, closed: map[string]bool{}, ending: map[string]bool{}}
+	p := &Pane{env: env, hidden: map[string]bool{}, stopping: map[string]bool{}}
 	p.Agents.p, p.Trees.p = p, p
 	p.actions = p.makeActions()
 	return p
 }
 
-// News tells of what has become of sessions.
+// HandleNews reports changes of sessions.
 func (p *Pane) HandleNews(before *panes.News) {
-	p.Trees.due = true
+	p.Trees.stale = true
+	// On the first connection everything is new, so nothing deserves a note.
 	if before.Snapshots == 0 {
-		p.Agents.tell(true)
+		p.Agents.collectNews(true)
 		return
 	}
-	p.told = tea.Batch(p.told, p.tellNews(before.Processes, time.Now()), p.Trees.tellEnded(before))
+	p.queued = tea.Batch(p.queued, p.reportNews(before.Processes, time.Now()), p.Trees.handleExits(before))
 }
 
-// Fetch asks for what the inbox shows, if it is open, and for worktrees. Sessions come as
-// news; what was told of them goes away by itself.
+// Fetch loads missing data for the inbox and the worktrees. Sessions themselves arrive as events.
 func (p *Pane) Fetch() tea.Cmd {
-	told := p.told
-	p.told = nil
-	return tea.Batch(told, p.Agents.fetch(), p.Trees.fetch())
+	told := p.queued
+	p.queued = nil
+	return tea.Batch(told, p.Agents.fetchInbox(), p.Trees.fetchTrees())
 }
 
-// Actions are what the keys of the list do, and those that are about the session
-// that is meant.
+// Actions returns the actions on the list and on the target session.
 func (p *Pane) Actions() panes.Actions { return p.actions }
 
 func (p *Pane) makeActions() panes.Actions {
@@ -79,27 +76,26 @@ func (p *Pane) makeActions() panes.Actions {
 	by := func(rows int) func() tea.Cmd { return move(func() int { return rows }) }
 	return panes.Actions{
 		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows), keymap.MoveLast: by(panes.AllRows),
-		keymap.MovePageDown: move(func() int { return p.page() }),
-		keymap.MovePageUp:   move(func() int { return -p.page() }),
+		keymap.MovePageDown: move(func() int { return p.pageRows() }),
+		keymap.MovePageUp:   move(func() int { return -p.pageRows() }),
 		keymap.Open:         p.openSelected,
 		keymap.Filter:       p.askFilter,
 		keymap.Clear:        p.clearFilter,
 
-		keymap.SessionWaiting:  p.Agents.next,
+		keymap.SessionWaiting:  p.Agents.visitNext,
 		keymap.Inbox:           p.Agents.ShowInbox,
 		keymap.SessionTree:     p.Trees.askTarget,
 		keymap.SessionRename:   p.askName,
-		keymap.SessionKill:     p.AskEnd,
-		keymap.SessionDelete:   p.askForget,
+		keymap.SessionKill:     p.AskKill,
+		keymap.SessionDelete:   p.askDelete,
 		keymap.SessionKeyboard: p.toggleKeyboard,
-		keymap.SessionOpen:     p.toggleOpen,
+		keymap.SessionOpen:     p.toggleSandboxAccess,
 	}
 }
 
-func (p *Pane) page() int { return max(p.h-2, 1) }
+func (p *Pane) pageRows() int { return max(p.h-2, 1) }
 
-// openSelected shows the session under the cursor. One that has ended gets a pane
-// that says how.
+// openSelected shows the session under the cursor. An exited one gets a pane with its exit.
 func (p *Pane) openSelected() tea.Cmd {
 	switch {
 	case !p.shown:
@@ -112,12 +108,11 @@ func (p *Pane) openSelected() tea.Cmd {
 	return p.env.Open(p.list.Selected())
 }
 
-// Type and Paste take nothing: the filter is a dialog.
+// Type and Paste do nothing: the filter is a dialog.
 func (p *Pane) Type(tea.KeyPressMsg) tea.Cmd { return nil }
 func (p *Pane) Paste(string) tea.Cmd         { return nil }
 
-// Mouse opens the session that is clicked on; a click beside the rows gives the
-// list the keyboard.
+// Mouse opens a clicked session. A click outside the rows gives the list the keyboard.
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	switch {
 	case e.Button == keys.WheelUp:
@@ -125,7 +120,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	case e.Button == keys.WheelDown:
 		p.list.Move(1)
 	case widget.LeftDown(e):
-		id := p.at(e.X, e.Y)
+		id := p.sessionAt(e.X, e.Y)
 		if id == "" && p.list.Focused {
 			return nil
 		}
@@ -137,27 +132,24 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// at is the session that is drawn at a cell.
-func (p *Pane) at(x, y int) string {
+// sessionAt returns the session drawn at a cell.
+func (p *Pane) sessionAt(x, y int) string {
 	if p.h == 1 {
 		return p.list.StripAt(x, p.w, p.env.Look())
 	}
-	return p.list.At(y)
+	return p.list.SessionAt(y)
 }
 
-// Scopes are those of the list.
 func (p *Pane) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeSessions, keymap.ScopeList} }
 
-// Hints are those of the scopes.
 func (p *Pane) Hints() ([]panes.Hint, bool) { return nil, false }
 
-// Empty reports whether the list has no rows.
-func (p *Pane) Empty() bool { return len(p.list.Rows()) == 0 }
+func (p *Pane) IsEmpty() bool { return len(p.list.Rows()) == 0 }
 
 // Selected returns the id of the session under the cursor, or "" if there is none.
 func (p *Pane) Selected() string { return p.list.Selected() }
 
-// Note says what the rows were chosen by, and who may type.
+// Note returns the filter, or who may type into the session.
 func (p *Pane) Note() (string, widget.Ink) {
 	ink := p.env.Look().BarWarn
 	if p.filter != "" && p.list.Focused {
@@ -166,8 +158,8 @@ func (p *Pane) Note() (string, widget.Ink) {
 	return p.keyboardNote(), ink
 }
 
-// Resize gives the list its size; a single row of height makes it a strip, which has
-// no rows for machines.
+// Resize sets the size of the list. With a height of 1 it is a strip, without headings for
+// machines.
 func (p *Pane) Resize(w, h int) {
 	strip := p.h == 1
 	p.w, p.h = w, h
@@ -176,77 +168,74 @@ func (p *Pane) Resize(w, h int) {
 	}
 }
 
-// Draw gives the rows of the list.
 func (p *Pane) Draw() []string {
 	if p.h == 1 {
-		return []string{p.list.Strip(p.w, p.env.Look())}
+		return []string{p.list.DrawStrip(p.w, p.env.Look())}
 	}
 	p.list.ClearKey = panes.KeyOf(p.env.Bindings(), keymap.Clear, keymap.ScopeSessions, keymap.ScopeList)
 	return p.list.Draw(p.w, p.h, p.env.Look())
 }
 
-// Cursor is none.
+// Cursor returns nil: the list has none.
 func (p *Pane) Cursor() *tea.Cursor { return nil }
 
-// Show and Hide say whether the list is on the screen, or could be.
-func (p *Pane) Show() { p.shown, p.Trees.due = true, true }
+func (p *Pane) Show() { p.shown, p.Trees.stale = true, true }
 func (p *Pane) Hide() { p.shown = false }
 
-// Focus says whether the list has the keyboard.
+// Focus sets whether the list has the keyboard.
 func (p *Pane) Focus(on bool) { p.list.Focused = on }
 
-// SetTabs says which sessions lie in which tabs, and which of them has the
-// keyboard or had it last.
+// SetTabs sets the sessions of each tab, and the session with the keyboard, now or last.
 func (p *Pane) SetTabs(tabs [][]string, current string) {
 	p.tabs, p.current = tabs, current
 	p.Refresh()
 }
 
-// Refresh makes the rows anew: sessions in the order of their tabs, then those
-// that ended badly.
+// Refresh rebuilds the rows: sessions in the order of their tabs, then failed ones.
 func (p *Pane) Refresh() {
-	p.seeMarks()
-	p.Agents.look()
+	p.clearSeenMarks()
+	p.Agents.countAgents()
 	news := p.env.News()
 	var rows []Row
 	inTab := map[string]bool{}
 	for at, ids := range p.tabs {
-		for id, place := range places(ids) {
+		for id, place := range tabPlaces(ids) {
 			inTab[id] = true
 			number := 0
-			if place.i == 0 && len(p.tabs) > 1 && !p.floats(at) {
+			if place.i == 0 && len(p.tabs) > 1 && !p.isFloating(at) {
 				number = at + 1
 			}
 			if session, ok := news.Process(id); ok {
-				row := p.Agents.row(session)
-				row.Branch, row.Tab, row.Current = branch(place.i, place.n), number, id == p.current
+				row := p.Agents.makeRow(session)
+				row.Branch, row.Tab, row.Current = branchGlyph(place.i, place.n), number, id == p.current
 				rows = append(rows, row)
 			}
 		}
 	}
-	rows = append(rows, p.elsewhereRows(inTab)...)
-	rows = append(rows, p.endedRows(inTab)...)
+	rows = append(rows, p.remoteRows(inTab)...)
+	rows = append(rows, p.listFailed(inTab)...)
 	p.list.All = len(rows)
-	rows = p.grouped(slices.DeleteFunc(rows, func(r Row) bool {
-		return !matches(r.Process, p.filter)
+	rows = p.groupByMachine(slices.DeleteFunc(rows, func(r Row) bool {
+		return !matchesFilter(r.Process, p.filter)
 	}))
 	p.list.Home, p.list.Filter = p.env.Home(), p.filter
 	p.list.SetRows(rows)
+	// Without the keyboard, the cursor follows the current session.
 	if !p.list.Focused {
 		p.list.Select(p.current)
 	}
-	p.Agents.ageAgain()
+	p.Agents.scheduleAges()
 }
 
-// floats reports whether a tab floats over the others.
-func (p *Pane) floats(i int) bool { return p.Floats && i == len(p.tabs)-1 }
+// isFloating reports whether a tab floats over the others.
+func (p *Pane) isFloating(i int) bool { return p.HasFloat && i == len(p.tabs)-1 }
 
-// A place is that of a session among those of its machine in a tab.
-type place struct{ i, n int }
+// A tabPlace is the position of a session among the n of its machine in a tab.
+type tabPlace struct{ i, n int }
 
-// places are the sessions of a tab with their places.
-func places(ids []string) iter.Seq2[string, place] {
-	return func(yield func(string, place) bool) {
+// tabPlaces yields the sessions of a tab with their places.
+func tabPlaces(ids []string) iter.Seq2[string, tabPlace] {
+	return func(yield func(string, tabPlace) bool) {
 		count := map[string]int{}
 		for _, id := range ids {
 			machine, _ := api.MachineOf(id)
@@ -255,7 +244,7 @@ func places(ids []string) iter.Seq2[string, place] {
 		seen := map[string]int{}
 		for _, id := range ids {
 			machine, _ := api.MachineOf(id)
-			if !yield(id, place{seen[machine], count[machine]}) {
+			if !yield(id, tabPlace{seen[machine], count[machine]}) {
 				return
 			}
 			seen[machine]++
@@ -263,19 +252,19 @@ func places(ids []string) iter.Seq2[string, place] {
 	}
 }
 
-// elsewhereRows are the sessions of other machines that are in no tab: those get
-// one when they are opened.
-func (p *Pane) elsewhereRows(inTab map[string]bool) (rows []Row) {
+// remoteRows returns the rows for other machines' sessions without a tab. Opening one gives it a
+// tab.
+func (p *Pane) remoteRows(inTab map[string]bool) (rows []Row) {
 	for _, session := range p.env.News().Processes {
 		machine, _ := api.MachineOf(session.ID)
 		if machine != "" && session.Kind == api.KindSession && !session.State.Ended() && !inTab[session.ID] {
-			rows = append(rows, p.Agents.row(session))
+			rows = append(rows, p.Agents.makeRow(session))
 		}
 	}
 	return rows
 }
 
-func branch(i, n int) string {
+func branchGlyph(i, n int) string {
 	switch {
 	case n == 1:
 		return ""
@@ -287,17 +276,16 @@ func branch(i, n int) string {
 	return "│"
 }
 
-// maxEndedRows is how many sessions that ended badly the list shows.
-const maxEndedRows = 20
+const maxFailedRows = 20
 
-// endedRows are the newest sessions that ended badly and are in no tab.
-func (p *Pane) endedRows(inTab map[string]bool) []Row {
+// listFailed returns the rows of the newest failed sessions without a tab.
+func (p *Pane) listFailed(inTab map[string]bool) []Row {
 	var rows []Row
 	for _, session := range slices.Backward(p.env.News().Processes) {
-		if len(rows) == maxEndedRows {
+		if len(rows) == maxFailedRows {
 			break
 		}
-		if session.Kind == api.KindSession && widget.Failed(&session) && !p.closed[session.ID] && !inTab[session.ID] {
+		if session.Kind == api.KindSession && widget.Failed(&session) && !p.hidden[session.ID] && !inTab[session.ID] {
 			rows = append(rows, Row{Process: session})
 		}
 	}

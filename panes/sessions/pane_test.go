@@ -17,42 +17,42 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A fakeEnv is a dashboard, and an engine that keeps what it is asked.
+// A fakeEnv is a dashboard with an engine, recording calls.
 type fakeEnv struct {
 	panestest.Env
 	told            string
-	focused         string // the session of the terminal that has the keyboard
-	looks           string // the session in sight
+	focused         string // the session of the terminal with the keyboard
+	looks           string // the visible session
 	started, killed []string
 }
 
 func (e *fakeEnv) FocusList() tea.Cmd { return nil }
 
-func (e *fakeEnv) Open(id string) tea.Cmd           { e.Opened = id; return nil }
-func (e *fakeEnv) Focused() (string, bool)          { return e.focused, e.focused != "" }
-func (e *fakeEnv) LooksAt(id string) bool           { return e.looks == id }
-func (e *fakeEnv) Tell(text string, _ bool) tea.Cmd { e.told = text; return nil }
-func (e *fakeEnv) Notify(string) tea.Cmd            { return nil }
-func (e *fakeEnv) ShowRequest(string) tea.Cmd       { return nil }
-func (e *fakeEnv) Covered() bool                    { return e.Shown != nil }
-func (e *fakeEnv) LongCommand() time.Duration       { return 0 }
+func (e *fakeEnv) Open(id string) tea.Cmd               { e.Opened = id; return nil }
+func (e *fakeEnv) Focused() (string, bool)              { return e.focused, e.focused != "" }
+func (e *fakeEnv) IsVisible(id string) bool             { return e.looks == id }
+func (e *fakeEnv) ShowNote(text string, _ bool) tea.Cmd { e.told = text; return nil }
+func (e *fakeEnv) Notify(string) tea.Cmd                { return nil }
+func (e *fakeEnv) ShowRequest(string) tea.Cmd           { return nil }
+func (e *fakeEnv) HasDialog() bool                      { return e.Shown != nil }
+func (e *fakeEnv) LongCommand() time.Duration           { return 0 }
 
-func (e *fakeEnv) start(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+func (e *fakeEnv) startSession(_ context.Context, in api.SessionStartInput) (api.Process, error) {
 	e.started = append(e.started, in.ID)
 	return session(in.ID, "new", api.StateRunning), nil
 }
 
-func (e *fakeEnv) kill(_ context.Context, in api.IDInput) (api.Process, error) {
+func (e *fakeEnv) killSession(_ context.Context, in api.IDInput) (api.Process, error) {
 	e.killed = append(e.killed, in.ID)
 	return api.Process{}, nil
 }
 
-// shownPane is the list of sessions a and b, which are in a tab, and c.
-func shownPane() (*Pane, *fakeEnv) {
+// newTestPane returns the list of sessions a and b in one tab, and c.
+func newTestPane() (*Pane, *fakeEnv) {
 	e := &fakeEnv{}
 	engine := panestest.NewEngine()
-	panestest.On(engine, api.SessionStart, e.start)
-	panestest.On(engine, api.SessionKill, e.kill)
+	panestest.On(engine, api.SessionStart, e.startSession)
+	panestest.On(engine, api.SessionKill, e.killSession)
 	e.API = engine
 	for _, id := range []string{"a", "b", "c"} {
 		e.Known.Processes = append(e.Known.Processes, session(id, "session-"+id, api.StateRunning))
@@ -74,8 +74,8 @@ func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
 	return act()
 }
 
-func TestWhatIsUnderTheCursorIsOpened(t *testing.T) {
-	p, e := shownPane()
+func TestOpenShowsTheSessionUnderTheCursor(t *testing.T) {
+	p, e := newTestPane()
 	p.press(t, keymap.MoveDown)
 	p.press(t, keymap.Open)
 	if e.Opened != "b" {
@@ -87,8 +87,8 @@ func TestWhatIsUnderTheCursorIsOpened(t *testing.T) {
 	}
 }
 
-func TestTheSessionOfTheTerminalWithTheKeyboardIsMeant(t *testing.T) {
-	p, e := shownPane()
+func TestActionTargetsTheFocusedTerminal(t *testing.T) {
+	p, e := newTestPane()
 	e.focused = "c"
 	p.press(t, keymap.SessionKill)
 	q, ok := e.Shown.(*overlay.Question)
@@ -99,42 +99,42 @@ func TestTheSessionOfTheTerminalWithTheKeyboardIsMeant(t *testing.T) {
 	if len(e.killed) != 1 || e.killed[0] != "c" {
 		t.Errorf("killed %v", e.killed)
 	}
-	if p.TellEnded(&api.Process{ID: "c", State: api.StateStopped}); e.told != "" {
+	if p.ReportExit(&api.Process{ID: "c", State: api.StateStopped}); e.told != "" {
 		t.Errorf("what was done here is told of: %s", e.told)
 	}
 }
 
-func TestWhatAsksOutOfSightIsMarkedUntilItIsLookedAt(t *testing.T) {
-	p, e := shownPane()
+func TestHiddenQuestionIsMarkedUntilSeen(t *testing.T) {
+	p, e := newTestPane()
 	before := panes.News{Snapshots: 1, Processes: e.Known.Processes}
 	asking := e.Known.Processes[2]
 	asking.Terminal = &api.Terminal{Waiting: "secret"}
 	e.Known.Processes = []api.Process{e.Known.Processes[0], e.Known.Processes[1], asking}
 	p.HandleNews(&before)
-	if !p.Asks("c") || e.told != "session-c asks for a password" {
+	if !p.NeedsInput("c") || e.told != "session-c asks for a password" {
 		t.Errorf("told: %q", e.told)
 	}
 	e.looks = "c"
 	p.Refresh()
-	if p.Asks("c") {
+	if p.NeedsInput("c") {
 		t.Error("the mark stays")
 	}
 }
 
-// startOf is a start that the engine is asked for by its command.
-func startOf(id string) Start {
+// newStart returns a start; the engine gets its command.
+func newStart(id string) Start {
 	return Start{ID: id, Size: func() api.Size { return api.Size{} }, Where: func() (string, string) { return "", "" }}
 }
 
-func TestCancelledStartIsKilledAndDelaysNoOther(t *testing.T) {
-	_, e := shownPane()
+func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
+	_, e := newTestPane()
 	var started []string
-	s := NewStarter(e, func(out Started) tea.Cmd {
+	s := NewStarter(e, func(out StartResult) tea.Cmd {
 		started = append(started, out.ID)
 		return nil
 	})
-	first := s.Start(startOf("one"))
-	if s.Start(startOf("two")) != nil {
+	first := s.Start(newStart("one"))
+	if s.Start(newStart("two")) != nil {
 		t.Fatal("the second does not wait for the first")
 	}
 	answer := first().(panes.Result)
@@ -142,10 +142,10 @@ func TestCancelledStartIsKilledAndDelaysNoOther(t *testing.T) {
 		cmd().(panes.Result)()
 	}
 	answer()
-	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.Has("one") {
+	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.IsPending("one") {
 		t.Errorf("what was cancelled is shown: %s", diff)
 	}
-	if len(e.killed) != 1 || e.killed[0] != "one" || len(s.Waiting()) != 0 {
-		t.Errorf("killed %v, waiting %v", e.killed, s.Waiting())
+	if len(e.killed) != 1 || e.killed[0] != "one" || len(s.WaitingIDs()) != 0 {
+		t.Errorf("killed %v, waiting %v", e.killed, s.WaitingIDs())
 	}
 }

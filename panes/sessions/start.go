@@ -13,22 +13,23 @@ import (
 	"tandem/panes"
 )
 
-// A Start is a session that is wanted, and the id that it will have: by that it is
-// known before the engine has answered.
+// A Start is a session to start. Its id is chosen in advance, so that the session can be shown
+// before the engine has answered.
 type Start struct {
 	ID      string
-	Name    string          // "" for one that the engine gives
-	Command []string        // a shell if there is none
+	Name    string          // "" for one given by the engine
+	Command []string        // empty for a shell
 	Size    func() api.Size // of its pane
-	// Where is the folder that it starts in, and the session whose folder is to be
-	// taken instead, "" for none. It is asked when the start is made.
+	// Where returns the directory to start in, or the session whose working directory to use. It is
+	// called when the request is built.
 	Where func() (folder, near string)
 
 	request *request // nil until it is its turn
 	killed  bool     // after it was cancelled
 }
 
-// A request is a call for a session, made once by whoever comes first, and its answer.
+// A request is a call for a session and its answer. The first caller of send makes the call; the
+// others wait.
 type request struct {
 	in      api.SessionStartInput
 	once    sync.Once
@@ -36,73 +37,75 @@ type request struct {
 	err     error
 }
 
-// A Started is the outcome of a start.
-type Started struct {
-	ID      string // that was asked for
+// A StartResult is the outcome of a Start.
+type StartResult struct {
+	ID      string // as requested
 	Process api.Process
 	Err     error
 }
 
-// A Starter starts the sessions of each machine one after the other, so that they are
-// there in the order they were asked for, and kills those cancelled meanwhile.
+// A Starter starts sessions one after another on each machine, so that they appear in the order of
+// the requests. It kills those cancelled meanwhile.
 type Starter struct {
 	env       Env
-	then      func(Started) tea.Cmd
-	waiting   []*Start // for their session; the first of each machine is being started
-	cancelled []*Start // after the engine was asked for them
+	then      func(StartResult) tea.Cmd
+	waiting   []*Start // the first of each machine is being started
+	cancelled []*Start // cancelled after the request was sent
 }
 
-// NewStarter returns an idle starter. then takes the outcome of each start not cancelled.
-func NewStarter(env Env, then func(Started) tea.Cmd) *Starter { return &Starter{env: env, then: then} }
+// NewStarter returns an idle starter. then gets the outcome of each start that was not cancelled.
+func NewStarter(env Env, then func(StartResult) tea.Cmd) *Starter {
+	return &Starter{env: env, then: then}
+}
 
-// Waiting are the ids of the sessions that are not there yet.
-func (s *Starter) Waiting() (ids []string) {
+// WaitingIDs returns the ids of the sessions still to be started.
+func (s *Starter) WaitingIDs() (ids []string) {
 	for _, start := range s.waiting {
 		ids = append(ids, start.ID)
 	}
 	return ids
 }
 
-// Start starts a session once those before it are there.
+// Start starts a session after those before it.
 func (s *Starter) Start(start Start) tea.Cmd {
 	s.waiting = append(s.waiting, &start)
-	return s.next(start.machine())
+	return s.startNext(start.machine())
 }
 
-// machine is where it is to be started.
 func (start *Start) machine() string {
 	machine, _ := api.MachineOf(start.ID)
 	return machine
 }
 
-// next asks for the first start of a machine that waits there, if that was not
-// asked for yet.
-func (s *Starter) next(machine string) tea.Cmd {
+// startNext sends the first request waiting for a machine, unless it has been sent.
+func (s *Starter) startNext(machine string) tea.Cmd {
 	at := slices.IndexFunc(s.waiting, func(start *Start) bool { return start.machine() == machine })
 	if at < 0 || s.waiting[at].request != nil {
 		return nil
 	}
 	first := s.waiting[at]
-	first.prepare()
+	// Only now, because the pane may have changed its size and the directory while the start
+	// waited.
+	first.buildRequest()
 	return func() tea.Msg {
-		p, err := first.request.make(s.env.Context(), s.env)
-		return panes.Result(func() tea.Cmd { return s.started(first, p, err) })
+		p, err := first.request.send(s.env.Context(), s.env)
+		return panes.Result(func() tea.Cmd { return s.finishStart(first, p, err) })
 	}
 }
 
-// started takes in the answer to a start.
-func (s *Starter) started(start *Start, p api.Process, err error) tea.Cmd {
+// finishStart handles the answer to a start.
+func (s *Starter) finishStart(start *Start, p api.Process, err error) tea.Cmd {
 	at := slices.Index(s.waiting, start)
 	if at < 0 {
-		return nil // it was cancelled
+		return nil // cancelled
 	}
 	s.waiting = slices.Delete(s.waiting, at, at+1)
-	next := s.next(start.machine())
-	return tea.Batch(next, s.then(Started{start.ID, p, err}))
+	next := s.startNext(start.machine())
+	return tea.Batch(next, s.then(StartResult{start.ID, p, err}))
 }
 
-// prepare creates the request unless there is one.
-func (start *Start) prepare() {
+// buildRequest creates the request unless there is one.
+func (start *Start) buildRequest() {
 	if start.request != nil {
 		return
 	}
@@ -112,8 +115,8 @@ func (start *Start) prepare() {
 		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}}
 }
 
-// make asks the engine, or waits for the answer to who has.
-func (r *request) make(ctx context.Context, env Env) (api.Process, error) {
+// send makes the call, or waits for the answer if it has been made.
+func (r *request) send(ctx context.Context, env Env) (api.Process, error) {
 	r.once.Do(func() {
 		e, err := env.Engine(ctx)
 		if err == nil {
@@ -124,14 +127,14 @@ func (r *request) make(ctx context.Context, env Env) (api.Process, error) {
 	return r.process, r.err
 }
 
-func indexOf(starts []*Start, id string) int {
+func startIndex(starts []*Start, id string) int {
 	return slices.IndexFunc(starts, func(start *Start) bool { return start.ID == id })
 }
 
-// Cancel takes back a start. One that was not asked for yet never will be; the other is
-// killed by its id. Those behind it do not wait for that.
+// Cancel cancels a start. If its request was sent, the session is killed by its id, and later
+// starts do not wait for that.
 func (s *Starter) Cancel(id string) tea.Cmd {
-	at := indexOf(s.waiting, id)
+	at := startIndex(s.waiting, id)
 	if at < 0 {
 		return nil
 	}
@@ -143,15 +146,15 @@ func (s *Starter) Cancel(id string) tea.Cmd {
 	s.cancelled = append(s.cancelled, start)
 	s.env.ExpectStop(id)
 	kill := func() tea.Msg {
-		err := s.kill(s.env.Context(), start)
-		return panes.Result(func() tea.Cmd { return s.ended(start, err) })
+		err := s.killCancelled(s.env.Context(), start)
+		return panes.Result(func() tea.Cmd { return s.finishKill(start, err) })
 	}
-	return tea.Batch(kill, s.next(start.machine()))
+	return tea.Batch(kill, s.startNext(start.machine()))
 }
 
-// kill kills the session of a cancelled start. An engine may know it only once the start
-// is answered.
-func (s *Starter) kill(ctx context.Context, start *Start) error {
+// killCancelled kills the session of a cancelled start. The engine may not know the id before the
+// start is answered.
+func (s *Starter) killCancelled(ctx context.Context, start *Start) error {
 	kill := func() error {
 		e, err := s.env.Engine(ctx)
 		if err == nil {
@@ -161,7 +164,7 @@ func (s *Starter) kill(ctx context.Context, start *Start) error {
 	}
 	err := kill()
 	if errors.Is(err, api.CodeNotFound) {
-		_, _ = start.request.make(ctx, s.env) // an answer may be lost, and the session there
+		_, _ = start.request.send(ctx, s.env) // an error may hide that the session was started
 		err = kill()
 	}
 	if errors.Is(err, api.CodeNotFound) {
@@ -170,28 +173,27 @@ func (s *Starter) kill(ctx context.Context, start *Start) error {
 	return err
 }
 
-// ended takes in the outcome of kill.
-func (s *Starter) ended(start *Start, err error) tea.Cmd {
+// finishKill handles the outcome of killCancelled.
+func (s *Starter) finishKill(start *Start, err error) tea.Cmd {
+	// A killed start stays in cancelled, so that IsPending still hides its session.
 	if start.killed = err == nil; start.killed {
 		return nil
 	}
 	s.cancelled = slices.DeleteFunc(s.cancelled, func(other *Start) bool { return other == start })
-	if p, ok := s.env.News().Process(start.ID); !ok || p.State.Ended() { // it has come to nothing by itself
+	if p, ok := s.env.News().Process(start.ID); !ok || p.State.Ended() { // it has exited by itself
 		return nil
 	}
 	return s.env.Say(panes.ErrorText(err), true)
 }
 
-// Has reports whether a session is one that is being started here, or was and is
-// not wanted any more.
-func (s *Starter) Has(id string) bool {
-	return indexOf(s.waiting, id) >= 0 || indexOf(s.cancelled, id) >= 0
+// IsPending reports whether a session is being started here, or was cancelled.
+func (s *Starter) IsPending(id string) bool {
+	return startIndex(s.waiting, id) >= 0 || startIndex(s.cancelled, id) >= 0
 }
 
-// Finish waits for the sessions that were asked for and are not there yet, if the
-// engine gives them before ctx ends, and kills those that were cancelled. task runs
-// beside it.
-func (s *Starter) Finish(ctx context.Context, task func(func())) (started []Started) {
+// Finish waits for the sessions still to be started, until ctx ends, and kills those cancelled.
+// task runs each step in a goroutine.
+func (s *Starter) Finish(ctx context.Context, task func(func())) (started []StartResult) {
 	finish := func(do func()) bool {
 		done := make(chan struct{})
 		task(func() {
@@ -206,14 +208,14 @@ func (s *Starter) Finish(ctx context.Context, task func(func())) (started []Star
 		}
 	}
 	for _, start := range s.cancelled {
-		if !start.killed && !finish(func() { _ = s.kill(ctx, start) }) { // there is nobody left to tell
+		if !start.killed && !finish(func() { _ = s.killCancelled(ctx, start) }) { // there is no dashboard left to report to
 			return nil
 		}
 	}
 	for _, start := range s.waiting {
-		start.prepare()
-		one := Started{ID: start.ID}
-		if !finish(func() { one.Process, one.Err = start.request.make(ctx, s.env) }) {
+		start.buildRequest()
+		one := StartResult{ID: start.ID}
+		if !finish(func() { one.Process, one.Err = start.request.send(ctx, s.env) }) {
 			return started
 		}
 		if one.Err == nil {

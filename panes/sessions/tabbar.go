@@ -7,36 +7,35 @@ import (
 	"tandem/panes/widget"
 )
 
-// Names in the bar of tabs get as many cells as there is room for, within these.
+// Names in the tab bar get as many cells as fit, within these limits.
 const (
-	longTabName  = 24
-	shortTabName = 6
+	maxTabName = 24
+	minTabName = 6
 )
 
-// A tabCell is a tab as the bar shows it.
+// A tabCell is a tab in the tab bar.
 type tabCell struct {
 	number  string
 	name    string // in full
-	text    string // both, with the name shortened
+	text    string // number and name, which may be shortened
 	mark    string
 	markInk widget.Ink
 	current bool
 }
 
-// shorten gives the name at most n cells.
-func (c *tabCell) shorten(n int) { c.text = " " + c.number + " " + widget.Clip(c.name, n) + " " }
+func (c *tabCell) shortenName(n int) { c.text = " " + c.number + " " + widget.Clip(c.name, n) + " " }
 
-func (c *tabCell) cells() int { return widget.Width(c.text) + widget.Width(c.mark) }
+func (c *tabCell) width() int { return widget.Width(c.text) + widget.Width(c.mark) }
 
-// TabBar is the tabs in a row of w cells: number, sessions and marks, the current
-// one inverted and in view.
-func (p *Pane) TabBar(w int) string {
+// DrawTabBar draws the tabs in a row of w cells: numbers, sessions and marks. The current one is
+// inverted and always visible.
+func (p *Pane) DrawTabBar(w int) string {
 	look := p.env.Look()
-	cells, first, last := p.tabCells(w)
+	cells, first, last := p.layoutTabs(w)
 	var b strings.Builder
 	used := 0
 	if first > 0 {
-		b.WriteString(look.Dim.Text(less(look)))
+		b.WriteString(look.Dim.Text(lessGlyph(look)))
 		used++
 	}
 	for i := first; i < last; i++ {
@@ -46,7 +45,7 @@ func (p *Pane) TabBar(w int) string {
 			ink, markInk = look.Tab, look.Tab
 		}
 		b.WriteString(ink.Text(c.text) + markInk.Text(c.mark))
-		used += c.cells()
+		used += c.width()
 	}
 	if last < len(cells) {
 		b.WriteString(widget.Spaces(w-used-1) + look.Dim.Text(look.Glyphs.More))
@@ -55,10 +54,10 @@ func (p *Pane) TabBar(w int) string {
 	return b.String() + widget.Spaces(w-used)
 }
 
-// TabAt is the index of the tab at column x of a bar of w cells: the one before
-// or after those in view at the signs that there are more, -1 for none.
+// TabAt returns the index of the tab at column x of a bar of w cells. The signs for more tabs are
+// the tab before or after the visible ones; -1 is none.
 func (p *Pane) TabAt(x, w int) int {
-	cells, first, last := p.tabCells(w)
+	cells, first, last := p.layoutTabs(w)
 	if first > 0 {
 		if x == 0 {
 			return first - 1
@@ -70,45 +69,47 @@ func (p *Pane) TabAt(x, w int) int {
 		return last
 	}
 	for i := first; i < last; i++ {
-		if x -= cells[i].cells(); x < 0 {
+		if x -= cells[i].width(); x < 0 {
 			return i
 		}
 	}
 	return -1
 }
 
-// tabCells are the tabs, and which of them fit into w cells. Names are shortened
-// before tabs are left out.
-func (p *Pane) tabCells(w int) (cells []tabCell, first, last int) {
+// layoutTabs returns the tabs and the range of those that fit into w cells. It shortens names
+// before it leaves out tabs.
+func (p *Pane) layoutTabs(w int) (cells []tabCell, first, last int) {
 	cells = make([]tabCell, len(p.tabs))
 	for i, ids := range p.tabs {
-		cells[i] = p.tabCell(i, ids)
+		cells[i] = p.makeTabCell(i, ids)
 	}
-	for names := longTabName; cellsOf(cells) > w && names > shortTabName; {
+	// Shortening the longest names first makes room without losing the short ones.
+	for names := maxTabName; totalWidth(cells) > w && names > minTabName; {
 		names--
 		for i := range cells {
-			cells[i].shorten(names)
+			cells[i].shortenName(names)
 		}
 	}
-	if cellsOf(cells) <= w {
+	if totalWidth(cells) <= w {
 		return cells, 0, len(cells)
 	}
 	room := w - 2 // for the signs that there are more
 	for i := range cells {
 		if cells[i].current {
+			// Start with the current tab and add neighbours on both sides while they fit.
 			first, last = i, i+1
 		}
 	}
-	room -= cellsOf(cells[first:last])
+	room -= totalWidth(cells[first:last])
 	for grown := true; grown; {
 		grown = false
-		if first > 0 && cells[first-1].cells() <= room {
+		if first > 0 && cells[first-1].width() <= room {
 			first--
-			room -= cells[first].cells()
+			room -= cells[first].width()
 			grown = true
 		}
-		if last < len(cells) && cells[last].cells() <= room {
-			room -= cells[last].cells()
+		if last < len(cells) && cells[last].width() <= room {
+			room -= cells[last].width()
 			last++
 			grown = true
 		}
@@ -116,40 +117,40 @@ func (p *Pane) tabCells(w int) (cells []tabCell, first, last int) {
 	return cells, first, last
 }
 
-func cellsOf(cells []tabCell) (n int) {
+func totalWidth(cells []tabCell) (n int) {
 	for i := range cells {
-		n += cells[i].cells()
+		n += cells[i].width()
 	}
 	return n
 }
 
-func (p *Pane) tabCell(i int, ids []string) (c tabCell) {
+func (p *Pane) makeTabCell(i int, ids []string) (c tabCell) {
 	look, news := p.env.Look(), p.env.News()
 	var sessions []string
-	most := 0
+	highest := 0
 	for _, id := range ids {
 		c.current = c.current || id == p.current
 		session, ok := news.Process(id)
 		if !ok {
-			session = api.Process{Name: "…"} // on its way
+			session = api.Process{Name: "…"} // being started
 		}
 		sessions = append(sessions, widget.FullName(&session))
-		row := p.Agents.row(session)
-		if mark, ink, urgency := tabMark(&row, look); urgency > most {
-			c.mark, c.markInk, most = mark+" ", ink, urgency
+		row := p.Agents.makeRow(session)
+		if mark, ink, urgency := tabMark(&row, look); urgency > highest {
+			c.mark, c.markInk, highest = mark+" ", ink, urgency
 		}
 	}
 	c.number, c.name = widget.Itoa(i+1), strings.Join(sessions, "+")
-	if p.floats(i) {
+	if p.isFloating(i) {
 		c.number = "float"
 	}
-	c.shorten(longTabName)
+	c.shortenName(maxTabName)
 	return c
 }
 
-// less is the sign that there are more before.
-func less(look *widget.Look) string {
-	if look.Glyphs.More == ">" { // of a terminal without others
+// lessGlyph returns the sign for more tabs before the visible ones.
+func lessGlyph(look *widget.Look) string {
+	if look.Glyphs.More == ">" { // ASCII
 		return "<"
 	}
 	return "‹"

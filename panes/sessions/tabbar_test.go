@@ -12,13 +12,13 @@ import (
 	"tandem/themes"
 )
 
-func TestTheBarOfTabsHasNumbersNamesAndMarks(t *testing.T) {
-	p, e := shownPane()
+func TestTabBarShowsNumbersNamesAndMarks(t *testing.T) {
+	p, e := newTestPane()
 	rang := session("c", "session-c", api.StateRunning)
 	rang.Terminal = &api.Terminal{Rang: true}
 	e.Known.Processes[2] = rang
 	p.SetTabs([][]string{{"a", "b"}, {"c"}}, "a")
-	bar := ansi.Strip(p.TabBar(60))
+	bar := ansi.Strip(p.DrawTabBar(60))
 	mark, _ := sessionMark(&rang, e.Look())
 	if want := " 1 session-a+session-b  2 session-c " + mark + " "; strings.TrimRight(bar, " ") != strings.TrimRight(want, " ") || widget.Width(bar) != 60 {
 		t.Errorf("got  %q\nwant %q", bar, want)
@@ -30,8 +30,8 @@ func TestTheBarOfTabsHasNumbersNamesAndMarks(t *testing.T) {
 	}
 }
 
-func TestTheBarOfTabsShortensNamesThenScrolls(t *testing.T) {
-	p, e := shownPane()
+func TestTabBarShortensNamesThenScrolls(t *testing.T) {
+	p, e := newTestPane()
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	var tabs [][]string
 	for i := range 20 {
@@ -40,13 +40,13 @@ func TestTheBarOfTabsShortensNamesThenScrolls(t *testing.T) {
 		tabs = append(tabs, []string{id})
 	}
 	p.SetTabs(tabs[:4], "tab3")
-	if bar := ansi.Strip(p.TabBar(44)); !strings.Contains(bar, " 4 a-long") || strings.Contains(bar, "a-long-name") {
+	if bar := ansi.Strip(p.DrawTabBar(44)); !strings.Contains(bar, " 4 a-long") || strings.Contains(bar, "a-long-name") {
 		t.Errorf("names are not shortened to fit: %q", bar)
 	}
 	for at := range tabs {
 		p.SetTabs(tabs, fmt.Sprint("tab", at+1))
 		for w := 16; w < 80; w += 7 {
-			bar := ansi.Strip(p.TabBar(w))
+			bar := ansi.Strip(p.DrawTabBar(w))
 			if !strings.Contains(bar, fmt.Sprintf(" %d a-lon… ", at+1)) || widget.Width(bar) != w {
 				t.Fatalf("%d cells for tab %d: %q", w, at+1, bar)
 			}

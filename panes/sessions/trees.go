@@ -17,73 +17,71 @@ import (
 	"tandem/ui/overlay"
 )
 
-// Trees are the git worktrees that sessions are in: what is uncommitted and unmerged there,
-// and what becomes of them when their session has ended.
+// Trees are the git worktrees of sessions. They show uncommitted and unmerged work, and ask about a
+// worktree after its session has exited.
 type Trees struct {
-	p      *Pane
-	known  map[string]api.Worktree // by path
-	seen   string                  // what they were asked for
-	due    bool                    // something may have changed
-	asking bool                    // they are being asked for
-	killed map[string]bool         // sessions whose end was asked for here
-	told   map[string]time.Time    // of sessions that have ended: when they were started
+	p        *Pane
+	known    map[string]api.Worktree // by path
+	fetchKey string                  // the state of the last fetch
+	stale    bool                    // something may have changed
+	fetching bool                    // a fetch is running
+	killed   map[string]bool         // sessions stopped by the user here
+	asked    map[string]time.Time    // start times of exited sessions already asked about
 }
 
-// treesEnd is how the folder ends in which the worktrees of a repository are made.
-const treesEnd = ".worktrees"
+// worktreesSuffix ends the name of the directory for a repository's worktrees.
+const worktreesSuffix = ".worktrees"
 
-// treeAt is the worktree made by Tandem that a folder lies in, "" for none.
-func treeAt(folder string) string {
+// worktreeAt returns the worktree made by Tandem that contains a directory, "" for none.
+func worktreeAt(folder string) string {
 	for dir := folder; dir != "/" && dir != "." && dir != ""; dir = filepath.Dir(dir) {
-		if strings.HasSuffix(filepath.Dir(dir), treesEnd) {
+		if strings.HasSuffix(filepath.Dir(dir), worktreesSuffix) {
 			return dir
 		}
 	}
 	return ""
 }
 
-// RepositoryNear is the repository's own folder if a folder lies in a worktree of it, else
-// the folder.
+// RepositoryNear returns the main directory of a repository for a directory in one of its
+// worktrees, and any other directory unchanged.
 func RepositoryNear(folder string) string {
-	if tree := treeAt(folder); tree != "" {
-		return strings.TrimSuffix(filepath.Dir(tree), treesEnd)
+	if tree := worktreeAt(folder); tree != "" {
+		return strings.TrimSuffix(filepath.Dir(tree), worktreesSuffix)
 	}
 	return folder
 }
 
-// treeOf is the worktree that a session of this machine is in, "" for none.
-func treeOf(session *api.Process) string {
+// worktreeOf returns the worktree of a session on this machine, "" for none.
+func worktreeOf(session *api.Process) string {
 	if machine, _ := api.MachineOf(session.ID); machine != "" || session.Kind != api.KindSession {
 		return ""
 	}
-	return treeAt(session.CWD)
+	return worktreeAt(session.CWD)
 }
 
-// of is what is known of the worktree that a session is in, nil for nothing.
-func (t *Trees) of(session *api.Process) *api.Worktree {
-	if w, ok := t.known[treeOf(session)]; ok {
+// worktreeFor returns the known state of a session's worktree; nil without one.
+func (t *Trees) worktreeFor(session *api.Process) *api.Worktree {
+	if w, ok := t.known[worktreeOf(session)]; ok {
 		return &w
 	}
 	return nil
 }
 
-// settle is how long worktrees are left alone after they were asked for, so that many
-// commands in a row cost one look.
-const settle = time.Second
+// fetchInterval is the time between two fetches, so that many commands in a row cost only one.
+const fetchInterval = time.Second
 
-// fetch asks for the worktrees that sessions are in where something may have changed in
-// one: a session came, went or got its prompt back, its agent does something else, or a
-// command has ended. Nothing is asked for while the list is not on the screen.
-func (t *Trees) fetch() tea.Cmd {
-	if t.asking || !t.due || !t.p.shown {
+// fetchTrees loads the worktrees of sessions if something may have changed: a session, an agent or
+// a prompt, or a command has exited. It does nothing while the list is hidden.
+func (t *Trees) fetchTrees() tea.Cmd {
+	if t.fetching || !t.stale || !t.p.shown {
 		return nil
 	}
-	t.due = false
-	var repositories []string // one of the worktrees of each
+	t.stale = false
+	var repositories []string // one worktree of each
 	seen, news := "", t.p.env.News()
 	for i := range news.Processes {
 		session := &news.Processes[i]
-		tree := treeOf(session)
+		tree := worktreeOf(session)
 		if tree == "" || session.State.Ended() {
 			continue
 		}
@@ -102,19 +100,20 @@ func (t *Trees) fetch() tea.Cmd {
 	if seen != "" {
 		seen += strconv.FormatInt(news.History, 10)
 	}
-	if seen == t.seen {
+	// Nothing has happened that could have changed a worktree.
+	if seen == t.fetchKey {
 		return nil
 	}
-	t.seen = seen
+	t.fetchKey = seen
 	if seen == "" {
 		t.known = nil
 		return nil
 	}
-	t.asking = true
+	t.fetching = true
 	return panes.Ask(t.p.env.Context(), t.p.env, func(ctx context.Context, e panes.Engine) (map[string]api.Worktree, error) {
 		known := map[string]api.Worktree{}
 		for _, tree := range repositories {
-			out, _ := api.WorktreeList.Call(ctx, e, api.WorktreeListInput{CWD: tree}) // what cannot be told is not shown
+			out, _ := api.WorktreeList.Call(ctx, e, api.WorktreeListInput{CWD: tree}) // a failed one is not shown
 			for _, w := range out.Worktrees {
 				known[w.Path] = w
 			}
@@ -123,16 +122,15 @@ func (t *Trees) fetch() tea.Cmd {
 	}, func(known map[string]api.Worktree, _ error) tea.Cmd {
 		t.known = known
 		t.p.Refresh()
-		return panes.After(settle, func() tea.Cmd {
-			t.asking, t.due = false, true
+		return panes.After(fetchInterval, func() tea.Cmd {
+			t.fetching, t.stale = false, true
 			return nil
 		})
 	})
 }
 
-// treeSign tells of a worktree in a few cells: what is uncommitted and how many commits are
-// unmerged.
-func treeSign(w *api.Worktree, look *widget.Look) (sign string) {
+// worktreeMark returns a short mark for uncommitted changes and the number of unmerged commits.
+func worktreeMark(w *api.Worktree, look *widget.Look) (sign string) {
 	if w.Dirty {
 		sign = "*"
 	}
@@ -142,20 +140,20 @@ func treeSign(w *api.Worktree, look *widget.Look) (sign string) {
 	return sign
 }
 
-// words name the branch of the worktree that a session is in, and what would be lost with
-// it; "" where it is in none.
-func (t *Trees) words(session *api.Process) string {
-	w := t.of(session)
+// describeTree returns the branch of a session's worktree and what would be lost with it; ""
+// without a worktree.
+func (t *Trees) describeTree(session *api.Process) string {
+	w := t.worktreeFor(session)
 	if w == nil {
 		return ""
 	}
-	return strings.Join(append([]string{"branch " + widget.Clean(w.Branch)}, lost(w)...), ", ")
+	return strings.Join(append([]string{"branch " + widget.Clean(w.Branch)}, describeLoss(w)...), ", ")
 }
 
-// lost is what of a worktree is in no other place.
-func lost(w *api.Worktree) (all []string) {
+// describeLoss returns what exists only in a worktree.
+func describeLoss(w *api.Worktree) (all []string) {
 	if w.Dirty {
-		all = append(all, uncommitted(w))
+		all = append(all, countUncommitted(w))
 	}
 	if w.Unmerged > 0 {
 		all = append(all, strconv.Itoa(w.Unmerged)+" unmerged")
@@ -163,75 +161,77 @@ func lost(w *api.Worktree) (all []string) {
 	return all
 }
 
-func uncommitted(w *api.Worktree) string {
+func countUncommitted(w *api.Worktree) string {
 	if w.Uncommitted == 0 { // git could not tell
 		return "perhaps uncommitted changes"
 	}
 	return strconv.Itoa(w.Uncommitted) + " uncommitted"
 }
 
-// Ended asks what becomes of the worktree of a session that has ended, or tells of it
-// where the person does not wait for that: here is whether they ended it here, or had the
-// keyboard in it.
-func (t *Trees) Ended(session *api.Process, here bool) tea.Cmd {
-	tree := treeOf(session)
+// HandleExit asks about the worktree of an exited session, or shows a note if the question would
+// come unexpected. here reports whether the user stopped the session here or had the keyboard in
+// it.
+func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
+	tree := worktreeOf(session)
 	if tree == "" || slices.Equal(session.Argv, diffCommand()) {
 		return nil
 	}
-	if at, told := t.told[session.ID]; told && at.Equal(session.StartedAt) {
+	// Several events may report one exit.
+	if at, told := t.asked[session.ID]; told && at.Equal(session.StartedAt) {
 		return nil
 	}
-	if t.told == nil {
-		t.told = map[string]time.Time{}
+	if t.asked == nil {
+		t.asked = map[string]time.Time{}
 	}
-	t.told[session.ID] = session.StartedAt
+	t.asked[session.ID] = session.StartedAt
+	// The user may be typing when the question opens by itself; such keys must not answer it.
 	typing := !t.killed[session.ID]
-	return t.look(tree, func(w *api.Worktree) tea.Cmd {
+	return t.loadTree(tree, func(w *api.Worktree) tea.Cmd {
 		switch {
 		case len(w.Sessions) > 0:
 			return nil
-		case here && !t.p.env.Covered():
-			t.ask(w, typing)
+		case here && !t.p.env.HasDialog():
+			t.askTree(w, typing)
 			return nil
-		case len(lost(w)) == 0:
+		case len(describeLoss(w)) == 0:
 			return nil
 		}
-		return t.p.env.Tell("worktree "+widget.Clean(filepath.Base(w.Path))+": "+strings.Join(lost(w), ", ")+"; see tandem worktree list", false)
+		return t.p.env.ShowNote("worktree "+widget.Clean(filepath.Base(w.Path))+": "+strings.Join(describeLoss(w), ", ")+"; see tandem worktree list", false)
 	})
 }
 
-// ending notes that the end of a session was asked for here.
-func (t *Trees) ending(id string) {
+// expectExit records that the user has stopped a session here.
+func (t *Trees) expectExit(id string) {
 	if t.killed == nil {
 		t.killed = map[string]bool{}
 	}
 	t.killed[id] = true
 }
 
-// tellEnded does what Ended does for the sessions that have ended since.
-func (t *Trees) tellEnded(before *panes.News) (cmd tea.Cmd) {
+// handleExits calls HandleExit for the sessions that have exited since before.
+func (t *Trees) handleExits(before *panes.News) (cmd tea.Cmd) {
 	focused, _ := t.p.env.Focused()
 	all := t.p.env.News().Processes
 	for i := range all {
 		session := &all[i]
-		if !session.State.Ended() || treeOf(session) == "" {
+		if !session.State.Ended() || worktreeOf(session) == "" {
 			continue
 		}
 		if was, ok := before.Process(session.ID); ok && !was.State.Ended() {
-			cmd = tea.Batch(cmd, t.Ended(session, t.killed[session.ID] || focused == session.ID))
+			cmd = tea.Batch(cmd, t.HandleExit(session, t.killed[session.ID] || focused == session.ID))
 			delete(t.killed, session.ID)
 		}
 	}
 	return cmd
 }
 
-// askTarget asks what becomes of the worktree of the session that is meant.
+// askTarget asks about the worktree of the target session.
 func (t *Trees) askTarget() tea.Cmd {
-	session, ok := t.p.target()
+	session, ok := t.p.targetSession()
 	if !ok {
 		return nil
 	}
-	tree := treeOf(&session)
+	tree := worktreeOf(&session)
 	if tree == "" {
 		return t.p.env.Say("this session is in no worktree", false)
 	}
@@ -239,18 +239,19 @@ func (t *Trees) askTarget() tea.Cmd {
 }
 
 func (t *Trees) askAbout(tree string) tea.Cmd {
-	return t.look(tree, func(w *api.Worktree) tea.Cmd {
-		t.ask(w, false)
+	return t.loadTree(tree, func(w *api.Worktree) tea.Cmd {
+		t.askTree(w, false)
 		return nil
 	})
 }
 
-// look finds out how it is in a worktree. One that is gone is nothing to go on with.
-func (t *Trees) look(tree string, then func(*api.Worktree) tea.Cmd) tea.Cmd {
+// loadTree loads the state of a worktree and calls then, unless it is gone.
+func (t *Trees) loadTree(tree string, then func(*api.Worktree) tea.Cmd) tea.Cmd {
 	return panes.Ask(t.p.env.Context(), t.p.env, func(ctx context.Context, e panes.Engine) (api.WorktreeListOutput, error) {
 		return api.WorktreeList.Call(ctx, e, api.WorktreeListInput{CWD: tree})
 	}, func(out api.WorktreeListOutput, err error) tea.Cmd {
-		t.seen, t.due = "", true
+		// The answer may differ from the stored state, so fetch again.
+		t.fetchKey, t.stale = "", true
 		at := slices.IndexFunc(out.Worktrees, func(w api.Worktree) bool { return w.Path == tree })
 		if err != nil || at < 0 {
 			return nil
@@ -259,9 +260,9 @@ func (t *Trees) look(tree string, then func(*api.Worktree) tea.Cmd) tea.Cmd {
 	})
 }
 
-// ask asks what becomes of a worktree. What would be lost is in the question, which may
-// come by itself.
-func (t *Trees) ask(w *api.Worktree, unasked bool) {
+// askTree asks about a worktree and lists what would be lost. unasked marks a question that opens
+// by itself.
+func (t *Trees) askTree(w *api.Worktree, unasked bool) {
 	env := t.p.env
 	repository := widget.ClipLeft(widget.ShortPath(w.Repository, env.Home()), 40)
 	q := &overlay.Question{Unasked: unasked, Title: "Worktree " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
@@ -276,11 +277,11 @@ func (t *Trees) ask(w *api.Worktree, unasked bool) {
 		q.Lines = append(q.Lines, "Everything in it is merged.")
 	}
 	if w.Dirty {
-		q.Lines = append(q.Lines, strings.ToUpper(uncommitted(w)[:1])+uncommitted(w)[1:])
+		q.Lines = append(q.Lines, strings.ToUpper(countUncommitted(w)[:1])+countUncommitted(w)[1:])
 		add("s", "shell there", func() tea.Cmd { return env.StartSession(nil, w.Path) })
 	}
 	if !w.Gone && (w.Dirty || w.Unmerged > 0) {
-		add("d", "diff", func() tea.Cmd { return t.diff(w.Path, func() tea.Cmd { return t.askAbout(w.Path) }) })
+		add("d", "diff", func() tea.Cmd { return t.showDiff(w.Path, func() tea.Cmd { return t.askAbout(w.Path) }) })
 	}
 	if w.Unmerged > 0 && !w.Dirty {
 		add("m", "merge", func() tea.Cmd {
@@ -290,32 +291,32 @@ func (t *Trees) ask(w *api.Worktree, unasked bool) {
 	if n := len(w.Sessions); n > 0 {
 		q.Lines = append(q.Lines, "It can be removed once nothing runs in it.")
 	} else {
-		add("r", "remove", func() tea.Cmd { return t.remove(w) })
+		add("r", "remove", func() tea.Cmd { return t.askRemove(w) })
 	}
 	env.Ask(q)
 }
 
-// diffCommand shows everything that a worktree has and the repository's own folder has
-// not. Its pager stays until it is left.
+// diffCommand returns the command that shows all changes of a worktree against the main one. The
+// pager stays open until the user quits it.
 func diffCommand() []string {
 	return []string{"env", "LESS=R", "git", "diff", "--patch-with-stat", "--merge-base", "main-worktree/HEAD"}
 }
 
-// diff shows what was done in a worktree, and goes on when that was left.
-func (t *Trees) diff(tree string, then func() tea.Cmd) tea.Cmd {
+// showDiff shows the changes in a worktree, and then runs then.
+func (t *Trees) showDiff(tree string, then func() tea.Cmd) tea.Cmd {
 	return t.p.env.Visit(diffCommand(), tree, then)
 }
 
-// remove removes a worktree, after asking where something would be lost.
-func (t *Trees) remove(w *api.Worktree) tea.Cmd {
+// askRemove removes a worktree. It asks first if something would be lost.
+func (t *Trees) askRemove(w *api.Worktree) tea.Cmd {
 	if !w.Dirty {
-		return t.removeNow(w, false)
+		return t.removeTree(w, false)
 	}
 	q := &overlay.Question{
 		Title: "Remove " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " with its uncommitted changes?",
-		Lines: []string{uncommitted(w) + ": lost permanently."},
+		Lines: []string{countUncommitted(w) + ": lost permanently."},
 		Yes:   "discard and remove",
-		Then:  panes.Result(func() tea.Cmd { return t.removeNow(w, true) }).Cmd,
+		Then:  panes.Result(func() tea.Cmd { return t.removeTree(w, true) }).Cmd,
 	}
 	if w.Unmerged > 0 {
 		q.Lines = append(q.Lines, "Its branch stays, with its unmerged commits.")
@@ -324,7 +325,7 @@ func (t *Trees) remove(w *api.Worktree) tea.Cmd {
 	return nil
 }
 
-func (t *Trees) removeNow(w *api.Worktree, discard bool) tea.Cmd {
+func (t *Trees) removeTree(w *api.Worktree, discard bool) tea.Cmd {
 	env := t.p.env
 	return panes.Ask(env.Context(), env, func(ctx context.Context, e panes.Engine) (api.WorktreeRemoveOutput, error) {
 		return api.WorktreeRemove.Call(ctx, e, api.WorktreeRemoveInput{Path: w.Path, Discard: discard})

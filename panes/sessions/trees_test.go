@@ -12,10 +12,9 @@ import (
 	"tandem/ui/overlay"
 )
 
-// inTrees is the list of sessions in worktrees of one repository, and how often that was
-// asked for.
-func inTrees() (p *Pane, e *fakeEnv, asked *int) {
-	p, e = shownPane()
+// worktreePane returns a list of sessions in worktrees of one repository. asked counts the fetches.
+func worktreePane() (p *Pane, e *fakeEnv, asked *int) {
+	p, e = newTestPane()
 	asked = new(int)
 	panestest.On(e.API.(*panestest.Engine), api.WorktreeList, func(context.Context, api.WorktreeListInput) (api.WorktreeListOutput, error) {
 		*asked++
@@ -28,35 +27,35 @@ func inTrees() (p *Pane, e *fakeEnv, asked *int) {
 	return p, e, asked
 }
 
-func TestWorktreesAreAskedForOnceUntilSomethingHappens(t *testing.T) {
-	p, e, asked := inTrees()
-	p.Trees.due = true
-	if cmd := p.Trees.fetch(); cmd == nil {
+func TestWorktreesAreFetchedOncePerChange(t *testing.T) {
+	p, e, asked := worktreePane()
+	p.Trees.stale = true
+	if cmd := p.Trees.fetchTrees(); cmd == nil {
 		t.Fatal("nothing is asked for")
 	} else if cmd().(panes.Result)(); *asked != 1 {
 		t.Fatalf("asked %d times", *asked)
 	}
-	p.Trees.asking, p.Trees.due = false, true // as when it has settled
-	if p.Trees.fetch() != nil {
+	p.Trees.fetching, p.Trees.stale = false, true // as after the interval
+	if p.Trees.fetchTrees() != nil {
 		t.Error("asked again though nothing has happened")
 	}
 	e.Known.History++
-	p.Trees.due = true
-	if p.Trees.fetch() == nil {
+	p.Trees.stale = true
+	if p.Trees.fetchTrees() == nil {
 		t.Error("not asked after a command has ended")
 	}
 	e.Inks.Glyphs = themes.ASCIIGlyphs()
-	rows := strings.Join(drawn(p.list.Draw(34, 5, &e.Inks)), "\n")
+	rows := strings.Join(plainRows(p.list.Draw(34, 5, &e.Inks)), "\n")
 	if strings.Count(rows, "*^2") != 1 {
 		t.Errorf("the rows are\n%s", rows)
 	}
 }
 
-func TestTheQuestionAboutAWorktreeSaysWhatWouldBeLost(t *testing.T) {
-	p, e, _ := inTrees()
+func TestWorktreeQuestionListsPossibleLosses(t *testing.T) {
+	p, e, _ := worktreePane()
 	ended := e.Known.Processes[0]
 	ended.State = api.StateStopped
-	p.Trees.Ended(&ended, true)().(panes.Result)()
+	p.Trees.HandleExit(&ended, true)().(panes.Result)()
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || strings.Join(q.Lines, "; ") != "2 commits of branch a not merged; 3 uncommitted" {
 		t.Fatalf("asked is %+v", e.Shown)
@@ -68,12 +67,12 @@ func TestTheQuestionAboutAWorktreeSaysWhatWouldBeLost(t *testing.T) {
 	if keys != "ksdr" {
 		t.Errorf("the answers are %s", keys)
 	}
-	if p.Trees.Ended(&ended, true) != nil {
+	if p.Trees.HandleExit(&ended, true) != nil {
 		t.Error("it is asked twice")
 	}
 	e.told = ""
 	ended.ID, e.Shown = "other", nil
-	p.Trees.Ended(&ended, false)().(panes.Result)()
+	p.Trees.HandleExit(&ended, false)().(panes.Result)()
 	if e.Shown != nil || !strings.Contains(e.told, "3 uncommitted, 2 unmerged") {
 		t.Errorf("shown is %v, told %q", e.Shown, e.told)
 	}
