@@ -109,10 +109,15 @@ func (m *machine) open(path string) {
 	m.Helper()
 	var group int
 	var cmd *exec.Cmd
+	temp, err := os.MkdirTemp("/tmp", "td") // Chrome's socket needs a short path, whatever TMPDIR is
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(func() { os.RemoveAll(temp) })
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(m.dir, "browser")), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Env("TMPDIR=" + m.dir), // Chrome leaves temporary folders behind when it is killed
+		chromedp.Env("TMPDIR=" + temp), // Chrome leaves temporary folders behind when it is killed
 		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1200, 800), chromedp.WSURLReadTimeout(patience),
 		chromedp.ModifyCmdFunc(func(c *exec.Cmd) {
 			c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
