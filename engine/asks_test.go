@@ -44,7 +44,7 @@ func runREPL() int {
 // waitsFor runs a command in a session that is to wait for somebody to type then.
 func (m *machine) waitsFor(id, command, waits, question string) api.SessionExecOutput {
 	m.Helper()
-	out := call(m, api.SessionExec, api.SessionExecInput{ID: id, Command: command, TimeoutMS: 20000})
+	out := call(m, api.SessionExec, api.SessionExecInput{ID: id, Command: command, TimeoutMS: 60_000})
 	if out.Waits != waits || out.Question != question || out.TimedOut || out.ExitCode != nil || !out.Alive {
 		m.Errorf("%q: %+v, want that it waits for %s with %q\nlog %q", command, out, waits, question, lastOf(m.logOf(m.get(id)), 600))
 	}

@@ -357,11 +357,11 @@ func (p *confinedAgent) settle(status int, answer string) {
 		return
 	}
 	if begun.Job != "" {
-		p.post(p.bounds, "files.job", fmt.Sprintf(`{"id":%q,"wait_ms":10000}`, begun.Job))
+		p.post(p.bounds, "files.job", fmt.Sprintf(`{"id":%q,"wait_ms":60000}`, begun.Job))
 		return
 	}
 	if begun.ID != "" {
-		p.post(p.bounds, "process.wait", fmt.Sprintf(`{"id":%q,"exit":true,"timeout_ms":10000}`, begun.ID))
+		p.post(p.bounds, "process.wait", fmt.Sprintf(`{"id":%q,"exit":true,"timeout_ms":60000}`, begun.ID))
 	}
 }
 
@@ -429,7 +429,7 @@ func (p *confinedAgent) transferred(b api.Bounds, body string) string {
 	if status != http.StatusOK || json.Unmarshal([]byte(answer), &begun) != nil {
 		return answer
 	}
-	_, answer = p.post(b, "files.job", fmt.Sprintf(`{"id":%q,"wait_ms":10000}`, begun.Job))
+	_, answer = p.post(b, "files.job", fmt.Sprintf(`{"id":%q,"wait_ms":60000}`, begun.Job))
 	return answer
 }
 
@@ -487,7 +487,7 @@ func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, answer)
 		}
 	}
-	if done := call(p.machine, api.FilesJob, api.FileJobInput{ID: job, WaitMS: 10_000}); done.State != api.JobDone {
+	if done := call(p.machine, api.FilesJob, api.FileJobInput{ID: job, WaitMS: 60_000}); done.State != api.JobDone {
 		t.Errorf("the user is told %+v", done)
 	}
 }
@@ -656,7 +656,7 @@ func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
 		if status != http.StatusOK || json.Unmarshal([]byte(answer), &started) != nil {
 			t.Fatalf("%s: %d %s", ready, status, answer)
 		}
-		if _, answer := p.post(named, "process.wait", fmt.Sprintf(`{"id":%q,"ready":true,"timeout_ms":30000}`, started.ID)); !strings.Contains(answer, `"met":"ready"`) {
+		if _, answer := p.post(named, "process.wait", fmt.Sprintf(`{"id":%q,"ready":true,"timeout_ms":60000}`, started.ID)); !strings.Contains(answer, `"met":"ready"`) {
 			t.Errorf("%s: %s", ready, answer)
 		}
 	}

@@ -34,7 +34,7 @@ func TestALineOfAnEarlierRunMakesNothingReady(t *testing.T) {
 	m := startMachine(t)
 	flag := m.dir + "/flag"
 	script := `if [ -e "$0" ]; then exec sleep 1000; fi; : > "$0"; echo up >&2; exec sleep 1000`
-	p := m.run(api.ProcessStartInput{Command: append(sh(script), flag), SplitLog: true, Ready: &api.Readiness{Log: "^up$", TimeoutMS: 300}})
+	p := m.run(api.ProcessStartInput{Command: append(sh(script), flag), SplitLog: true, Ready: &api.Readiness{Log: "^up$", TimeoutMS: 5000}})
 	call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true})
 	call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	if end := m.reaches(p.ID, api.StateFailed); end.Error == "" {

@@ -290,7 +290,8 @@ func TestReadinessIsAwaitedAndItsTimeOutFails(t *testing.T) {
 func TestWaitAnswersWithTheConditionThatHolds(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("echo one; echo two words; sleep 0.3; exit 2")})
+	goOn := filepath.Join(t.TempDir(), "go-on")
+	p := m.run(api.ProcessStartInput{Command: sh("echo one; echo two words; until [ -e " + goOn + " ]; do sleep 0.02; done; exit 2")})
 	wait := func(in api.ProcessWaitInput) api.ProcessWaitOutput {
 		in.ID = p.ID
 		return call(m, api.ProcessWait, in)
@@ -303,6 +304,9 @@ func TestWaitAnswersWithTheConditionThatHolds(t *testing.T) {
 	}
 	if out := wait(api.ProcessWaitInput{IdleMS: 20}); out.Met != "idle" {
 		t.Errorf("idle: %+v", out)
+	}
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if out := wait(api.ProcessWaitInput{Exit: true}); out.Met != "exit" || *out.Process.ExitCode != 2 {
 		t.Errorf("exit: %+v", out)
@@ -404,12 +408,25 @@ func TestExecGivesOutputAndStatus(t *testing.T) {
 	syscall.Kill(child, syscall.SIGKILL)
 }
 
+// execTooLong runs a command that prints a line and then takes too long. The timeout is long
+// enough for the line: doubled until there is one.
+func (m *machine) execTooLong(in api.ExecInput) (out api.ExecOutput) {
+	m.Helper()
+	for in.TimeoutMS = 500; out.Stdout == "" && in.TimeoutMS < int(testTimeout.Milliseconds()); in.TimeoutMS *= 2 {
+		if out.Process.State == api.StateRunning { // it began too late
+			call(m, api.ProcessStop, api.ProcessStopInput{ID: out.Process.ID})
+		}
+		out = call(m, api.Exec, in)
+	}
+	return out
+}
+
 func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	goOn := filepath.Join(t.TempDir(), "go-on")
-	out := call(m, api.Exec, api.ExecInput{Command: sh("echo a; until [ -e " + goOn + " ]; do sleep 0.02; done; echo b"), TimeoutMS: 2000})
+	out := m.execTooLong(api.ExecInput{Command: sh("echo a; until [ -e " + goOn + " ]; do sleep 0.02; done; echo b")})
 	if !out.TimedOut || out.Stdout != "a\n" || out.Process.State != api.StateRunning {
 		t.Errorf("%+v", out)
 	}
@@ -420,12 +437,12 @@ func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
 	if got := m.logOf(end); got != "a\nb\n" {
 		t.Errorf("log %q", got)
 	}
-	out = call(m, api.Exec, api.ExecInput{Command: sh("trap '' TERM; sleep 1000"), TimeoutMS: 50, Kill: true})
+	out = m.execTooLong(api.ExecInput{Command: sh("trap '' TERM; echo deaf; sleep 1000"), Kill: true})
 	if !out.TimedOut || out.Process.State != api.StateStopped || out.Process.ExitSignal != "SIGKILL" {
 		t.Errorf("killed: %+v", out)
 	}
-	out = call(m, api.Exec, api.ExecInput{Command: sh("trap 'echo bye; exit 0' TERM; sleep 1000 & wait"), TimeoutMS: 1500, Kill: true})
-	if !out.TimedOut || out.Stdout != "bye\n" || out.Process.State != api.StateStopped || out.Process.ExitCode == nil {
+	out = m.execTooLong(api.ExecInput{Command: sh("sleep 1000 & trap 'echo bye; exit 0' TERM; echo listens; wait"), Kill: true})
+	if !out.TimedOut || out.Stdout != "listens\nbye\n" || out.Process.State != api.StateStopped || out.Process.ExitCode == nil {
 		t.Errorf("what ends on SIGTERM gave %+v", out)
 	}
 }

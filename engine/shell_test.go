@@ -228,7 +228,7 @@ func TestAnIncompleteCommandIsClearedAndRefused(t *testing.T) {
 				t.Parallel()
 				m := &machine{TB: t, dir: m.dir, client: m.client}
 				m.sh(p.ID, "true")
-				_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: command, TimeoutMS: 5000})
+				_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: command, TimeoutMS: 60_000})
 				if !errors.Is(err, api.CodeInvalid) || !strings.Contains(err.Error(), "incomplete") {
 					t.Errorf("%v\n%q", err, lastOf(m.logOf(*p), 600))
 				}
@@ -343,12 +343,16 @@ func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
-	p := m.start("bash", "--norc")
 	pipe := filepath.Join(t.TempDir(), "pipe") // not the terminal: exec does not go on for what waits for that
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "echo first; read x < " + pipe + "; echo got $x", TimeoutMS: 1000})
+	var p api.Process
+	var out api.SessionExecOutput
+	for timeout := 1000; out.Output == "" && timeout < int(testTimeout.Milliseconds()); timeout *= 2 { // until it was long enough to begin
+		p = m.start("bash", "--norc")
+		out = call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "echo first; read x < " + pipe + "; echo got $x", TimeoutMS: timeout})
+	}
 	if !out.TimedOut || !out.Alive || out.ExitCode != nil || out.Output != "first\n" {
 		t.Errorf("%+v", out)
 	}

@@ -123,7 +123,7 @@ func TestSessionOutlivesItsPromptMarks(t *testing.T) {
 					t.Errorf("history has %+v", r.Command)
 				}
 			}
-			_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo 'never", TimeoutMS: 5000})
+			_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo 'never", TimeoutMS: 60_000})
 			if !errors.Is(err, api.CodeInvalid) || !strings.Contains(err.Error(), "incomplete") {
 				t.Errorf("an open quote: %v\n%q", err, lastOf(m.logOf(*p), 900))
 			}

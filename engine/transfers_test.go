@@ -35,7 +35,7 @@ func transferred(m *machine, in api.FilesTransferInput) api.FileJob {
 	if out.Job == "" {
 		m.Fatalf("it did not begin: %+v", out)
 	}
-	return call(m, api.FilesJob, api.FileJobInput{ID: out.Job, WaitMS: 20_000})
+	return call(m, api.FilesJob, api.FileJobInput{ID: out.Job, WaitMS: 60_000})
 }
 
 func content(t testing.TB, path string) string {
@@ -313,7 +313,7 @@ func TestAConfinedTransferSeesNothingOutside(t *testing.T) {
 				t.Errorf("%q to %s: %v, in the way %q", conflict, to, err, out.Conflicts)
 				continue
 			}
-			if job := call(m, api.FilesJob, api.FileJobInput{ID: out.Job, WaitMS: 20_000}); job.State != api.JobFailed || job.Skipped > 0 {
+			if job := call(m, api.FilesJob, api.FileJobInput{ID: out.Job, WaitMS: 60_000}); job.State != api.JobFailed || job.Skipped > 0 {
 				t.Errorf("%q to %s: %+v", conflict, to, job)
 			}
 		}

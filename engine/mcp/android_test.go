@@ -45,8 +45,8 @@ func TestAndroidRunsCommands(t *testing.T) {
 			exactCall{tool, object{"command": "pwd", "cwd": "~/sub"}, commandReply(0, "HOME/sub\n", ""), false},
 			exactCall{tool, object{"command": "pwd", "timeout_ms": 9_000_000}, commandReply(0, "HOME\n", ""), false},
 			exactCall{tool, object{"command": "no-such-program 2>/dev/null"}, commandReply(127, "", ""), false},
-			exactCall{tool, object{"command": "echo first; sleep 1000", "timeout_ms": 1500},
-				toolkit.JSONText(android.RanShell{Status: "timeout", ExitCode: -1, Stdout: "first\n", Stderr: "Command timed out after 1.5s"}), false},
+			exactCall{tool, object{"command": "echo first; sleep 1000", "timeout_ms": 6000},
+				toolkit.JSONText(android.RanShell{Status: "timeout", ExitCode: -1, Stdout: "first\n", Stderr: "Command timed out after 6s"}), false},
 			exactCall{tool, object{}, errorText("missing_command", "command is missing"), true},
 			exactCall{tool, object{"command": " "}, errorText("missing_command", "command is empty"), true},
 			exactCall{tool, object{"command": "pwd", "cwd": "/nowhere"}, errorText("invalid_cwd", "/nowhere is not a folder"), true},
@@ -65,8 +65,12 @@ func TestAndroidTimeoutKillsEverything(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	script := "trap '' TERM; (trap '' TERM; echo $(exec sh -c 'echo $PPID'); while :; do sleep 1000; done) & setsid sleep 1000 & echo $!; wait"
-	answer := r.callObject("local_run_shell", object{"command": script, "timeout_ms": 500})
-	pids := strings.Fields(answer["stdout"].(string))
+	var answer object
+	var pids []string
+	for timeout := 500; len(pids) < 2 && timeout < int(testTimeout.Milliseconds()); timeout *= 2 { // until it was long enough to begin
+		answer = r.callObject("local_run_shell", object{"command": script, "timeout_ms": timeout})
+		pids = strings.Fields(answer["stdout"].(string))
+	}
 	if answer["status"] != "timeout" || len(pids) != 2 {
 		t.Fatalf("it answers %v", answer)
 	}

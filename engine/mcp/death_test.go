@@ -158,9 +158,9 @@ func TestWaitsAndReadsSurviveEngineCrash(t *testing.T) {
 	r := newRig(t, toolkit.Native)
 	end, next := filepath.Join(r.home, "end"), filepath.Join(r.home, "next")
 	id := r.call("process_start", object{"command": "until test -e " + next + "; do sleep 0.01; done; echo news; until test -e " + end + "; do sleep 0.01; done; exit 3"}).Process
-	wait := r.callInBackground("process_wait", object{"id": id, "exit": true, "timeout_ms": 19_000})
-	line := r.callInBackground("process_wait", object{"id": id, "log": "news", "timeout_ms": 19_000})
-	read := r.callInBackground("process_log", object{"id": id, "since": 0, "wait_ms": 19_000})
+	wait := r.callInBackground("process_wait", object{"id": id, "exit": true, "timeout_ms": 60_000})
+	line := r.callInBackground("process_wait", object{"id": id, "log": "news", "timeout_ms": 60_000})
+	read := r.callInBackground("process_log", object{"id": id, "since": 0, "wait_ms": 60_000})
 	r.killEngine()
 	createFile(t, next)
 	if got := <-line; !strings.Contains(got, "Met: log") {

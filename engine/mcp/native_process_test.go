@@ -72,7 +72,7 @@ func TestProcessStartWaitsForLogPortOrExit(t *testing.T) {
 		nextCursor any
 	}{
 		{"echo one; echo ready >&2; exec sleep 600", object{"log": "ready"}, "Met: log.\none\nready", "log", 10.0},
-		{"echo one; exec sleep 600", object{"log": "o.e", "timeout_ms": 20_000}, "Met: log.\none", "log", 4.0},
+		{"echo one; exec sleep 600", object{"log": "o.e", "timeout_ms": 60_000}, "Met: log.\none", "log", 4.0},
 		{"exec sleep 600", object{"port": port, "timeout_ms": 1}, "Timed out; it is running." + inUse, "", 0.0},
 		{"sleep 0.1; exit 3", object{"port": port}, "It exited before that; exit code 3." + inUse, "", 0.0},
 		{"echo broken; exit 3", object{"log": "ready"}, "It keeps exiting: exit code 3, restarts: 1.\nbroken\nbroken", "", 14.0},

@@ -103,7 +103,7 @@ func TestSessionExecKeepsShellState(t *testing.T) {
 		t.Errorf("session_exec gives %q, %v", text, facts)
 	}
 	r.callChecked("session_write", object{"id": "sh", "keys": []string{"ctrl+c"}})
-	if text, facts := r.callChecked("session_wait", object{"id": "sh", "prompt": true, "timeout_ms": 20_000}); facts["met"] != "prompt" {
+	if text, facts := r.callChecked("session_wait", object{"id": "sh", "prompt": true, "timeout_ms": 60_000}); facts["met"] != "prompt" {
 		t.Errorf("session_wait gives %q, %v", text, facts)
 	}
 }

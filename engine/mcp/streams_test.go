@@ -65,11 +65,11 @@ func TestOutputAfterTimeoutIsReadFromBothStreams(t *testing.T) {
 		t.Errorf("what exec gave is given again: %q, %v", text, facts)
 	}
 	step()
-	if text, facts := log(object{"wait_ms": 20_000}); text != "three\n[running]" || facts["next_cursor"] != "4+10" {
+	if text, facts := log(object{"wait_ms": 60_000}); text != "three\n[running]" || facts["next_cursor"] != "4+10" {
 		t.Errorf("of standard error: %q, %v", text, facts)
 	}
 	step()
-	if text, _ := log(object{"wait_ms": 20_000}); text != "four\n[running]" {
+	if text, _ := log(object{"wait_ms": 60_000}); text != "four\n[running]" {
 		t.Errorf("of standard output: %q", text)
 	}
 	step()
@@ -109,7 +109,7 @@ func TestProcessLogReturnsNewOutputUnlessSinceIsGiven(t *testing.T) {
 		t.Fatal(resultText(started))
 	}
 	for _, word := range []string{"one", "two", "three"} {
-		if text, _ := r.callChecked("process_log", object{"id": "web", "wait_ms": 20_000}); text != word+"\n[running]" {
+		if text, _ := r.callChecked("process_log", object{"id": "web", "wait_ms": 60_000}); text != word+"\n[running]" {
 			t.Errorf("it gives %q, want %s", text, word)
 		}
 		if word != "three" {
