@@ -14,9 +14,6 @@ import (
 // generatedPages may be long, and their lines are as wide as their source.
 var generatedPages = []string{"docs/api.md", "docs/keys.md", "docs/config.md", "docs/internals/packages.md"}
 
-// unwrappedPages are still to be wrapped. Do not add to them.
-var unwrappedPages = []string{"docs/tmux.md", "docs/from-tmux.md", "docs/policy.md"}
-
 const (
 	maxPageLines    = 150
 	maxProseColumns = 100
@@ -46,9 +43,6 @@ func TestPagesAreShort(t *testing.T) {
 
 func TestProseIsWrapped(t *testing.T) {
 	for _, page := range pages(t) {
-		if slices.Contains(unwrappedPages, page) {
-			continue
-		}
 		for i, line := range proseLines(readPage(t, page)) {
 			if utf8.RuneCountInString(line) > maxProseColumns && strings.Contains(line, " ") && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "![") {
 				t.Errorf("%s:%d: prose of more than %d columns", page, i+1, maxProseColumns)
