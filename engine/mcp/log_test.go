@@ -117,11 +117,11 @@ func FuzzPlainText(f *testing.F) {
 func TestMaxOutputIsLimited(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[int]int{0: toolkit.DefaultBodySize, 10: 8, toolkit.DefaultSize: toolkit.DefaultBodySize, 1 << 30: toolkit.MaxSize - toolkit.DefaultSize + toolkit.DefaultBodySize} {
-		if got, err := native.BulkOf(asked); got != want || err != nil {
+		if got, err := native.OutputLimit(asked); got != want || err != nil {
 			t.Errorf("%d: %d, %v", asked, got, err)
 		}
 	}
-	if _, err := native.BulkOf(-1); err == nil {
+	if _, err := native.OutputLimit(-1); err == nil {
 		t.Error("less than nothing is given")
 	}
 }

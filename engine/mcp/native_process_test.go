@@ -120,7 +120,7 @@ func TestStopAllNamesProcessesOfEarlierConnection(t *testing.T) {
 		{[]api.Process{of("a", f.Actor, true), of("b", f.Actor, true), of("c", f.Actor, true), of("d", f.Actor, true), of("e", f.Actor, true),
 			of("f", f.Actor, true), of("g", f.Actor, true)}, " 7" + runOn + " An earlier connection of yours left: a, b, c, d, e and 2 more."},
 	} {
-		if got := native.RunningOn(f, tc.others); got != tc.want {
+		if got := native.RemainingNote(f, tc.others); got != tc.want {
 			t.Errorf("%d others: %q, want %q", len(tc.others), got, tc.want)
 		}
 	}

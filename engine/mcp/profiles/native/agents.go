@@ -13,27 +13,27 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// promptWaitMS is how long agent_prompt waits for the agent to begin.
+// promptWaitMS is how long agent_prompt waits for the agent to start working.
 const promptWaitMS = 3000
 
-// agentTools are about coding agents that run in sessions.
+// agentTools returns the tools for coding agents in sessions.
 func agentTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "agent_list", Effect: api.Read, Profiles: only, RulesLike: "session_list",
-			Doc: "List coding agents in sessions."}, agentList),
+			Doc: "List coding agents in sessions."}, listAgents),
 		toolkit.Define[agentWaitInput, toolkit.None](toolkit.Tool{Name: "agent_wait", Effect: api.Read, Profiles: only, RulesLike: "session_wait",
-			Doc: "Wait until an agent is in one of states (default: blocked, done), also if it already was."}, agentWait),
+			Doc: "Wait until an agent is in one of states (default: blocked, done), also if it already was."}, waitForAgents),
 		toolkit.Define[agentPromptInput, toolkit.None](toolkit.Tool{Name: "agent_prompt", Effect: api.Destructive, Profiles: only, RulesLike: "session_write",
-			Doc: "Prompt an agent that is not blocked; wait_ms: the longest wait for it to be done or blocked."}, agentPrompt),
+			Doc: "Prompt an agent that is not blocked; wait_ms: the longest wait for it to be done or blocked."}, promptAgent),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "agent_transcript", Effect: api.Read, Profiles: only, RulesLike: "session_screen",
-			Doc: "An agent's last answer."}, agentTranscript),
+			Doc: "An agent's last answer."}, readTranscript),
 	}
 }
 
-// agentList lists the agents that run, those first that need somebody.
-func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
-	running, err := agentsRunning(ctx, f)
+// listAgents lists the running agents, those in need of attention first.
+func listAgents(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
+	running, err := runningAgents(ctx, f)
 	if err != nil || len(running) == 0 {
 		return toolkit.Text(noAgent), err
 	}
@@ -46,7 +46,7 @@ func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.R
 	for _, p := range running {
 		if _, known := branches[p.CWD]; !known {
 			scope, path := f.PathInScope(p.CWD)
-			git, _ := api.FilesGit.Call(ctx, f.Engine, api.FilesGitInput{FileScope: scope, Path: path}) // without, and out of reach, there is no branch
+			git, _ := api.FilesGit.Call(ctx, f.Engine, api.FilesGitInput{FileScope: scope, Path: path}) // no branch outside a repository or the agent's folders
 			branches[p.CWD] = git.Branch
 		}
 		lines = append(lines, agentLine(p, branches[p.CWD], time.Now()))
@@ -56,13 +56,13 @@ func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.R
 
 const noAgent = "No coding agent runs in a session."
 
-// agentsRunning returns the sessions in which a coding agent runs.
-func agentsRunning(ctx context.Context, f *toolkit.Agent) ([]api.Process, error) {
+// runningAgents returns the sessions with a running coding agent.
+func runningAgents(ctx context.Context, f *toolkit.Agent) ([]api.Process, error) {
 	out, err := api.SessionList.Call(ctx, f.Engine, api.Empty{})
 	return slices.DeleteFunc(out.Sessions, func(p api.Process) bool { return p.Agent == nil }), err
 }
 
-// agentLine tells all about an agent in a line.
+// agentLine describes an agent in one line.
 func agentLine(p api.Process, branch string, now time.Time) string {
 	a := p.Agent
 	line := fmt.Sprintf("%s  %s  %s  %s", p.ID, p.Name, scan.Visible(a.Name), a.State)
@@ -79,20 +79,20 @@ func agentLine(p api.Process, branch string, now time.Time) string {
 	if a.Cost != "" {
 		line += "  cost " + scan.Visible(a.Cost)
 	}
-	return line + asked(a)
+	return line + questionSuffix(a)
 }
 
-// asked is the question of an agent that is blocked.
-func asked(a *api.CodingAgent) string {
+// questionSuffix returns a blocked agent's question, after a colon.
+func questionSuffix(a *api.CodingAgent) string {
 	if a.Text == "" {
 		return ""
 	}
 	return ": " + toolkit.PlainText(a.Text)
 }
 
-// agentState tells in a sentence what an agent is doing.
+// agentState describes an agent's state in a sentence.
 func agentState(p api.Process) string {
-	return fmt.Sprintf("%s in %s (%s) is %s%s", scan.Visible(p.Agent.Name), p.Name, p.ID, p.Agent.State, asked(p.Agent))
+	return fmt.Sprintf("%s in %s (%s) is %s%s", scan.Visible(p.Agent.Name), p.Name, p.ID, p.Agent.State, questionSuffix(p.Agent))
 }
 
 type agentWaitInput struct {
@@ -101,12 +101,12 @@ type agentWaitInput struct {
 	TimeoutMS int              `json:"timeout_ms,omitempty"`
 }
 
-func agentWait(ctx context.Context, f *toolkit.Agent, in agentWaitInput) (toolkit.Result, error) {
+func waitForAgents(ctx context.Context, f *toolkit.Agent, in agentWaitInput) (toolkit.Result, error) {
 	if len(in.States) == 0 {
 		in.States = []api.AgentState{api.AgentBlocked, api.AgentDone}
 	}
 	if len(in.IDs) == 0 {
-		running, err := agentsRunning(ctx, f)
+		running, err := runningAgents(ctx, f)
 		if err != nil || len(running) == 0 {
 			return toolkit.Text(noAgent), err
 		}
@@ -120,10 +120,10 @@ func agentWait(ctx context.Context, f *toolkit.Agent, in agentWaitInput) (toolki
 	case out.Ended:
 		return toolkit.Text("Those sessions have exited."), nil
 	}
-	return toolkit.Textf("Timed out; none is %s.", anyOf(in.States)), nil
+	return toolkit.Textf("Timed out; none is %s.", joinStates(in.States)), nil
 }
 
-func anyOf(states []api.AgentState) string {
+func joinStates(states []api.AgentState) string {
 	var names []string
 	for _, s := range states {
 		names = append(names, string(s))
@@ -150,24 +150,25 @@ func (in agentPromptInput) Subject(*toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: in.Text, Session: in.ID}
 }
 
-// agentPrompt types a task. That the person has not taken the keyboard is seen to by the
-// engine, as for all typing.
-func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (toolkit.Result, error) {
+// promptAgent types a task into an agent's session. The engine rejects it while the user has locked
+// the keyboard.
+func promptAgent(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (toolkit.Result, error) {
 	if strings.TrimSpace(in.Text) == "" {
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "prompt agent: text is empty")
 	}
-	p, known, err := agentIn(ctx, f, in.ID, "prompt")
+	p, known, err := findAgent(ctx, f, in.ID, "prompt")
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	if known.Agent.State == api.AgentBlocked {
-		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: it is blocked%s", p.Name, asked(known.Agent)).
+		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: it is blocked%s", p.Name, questionSuffix(known.Agent)).
 			WithHint("the user must answer it; agent_wait waits until they have")
 	}
 	if known.Agent.State == api.AgentUnknown {
 		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: its agent's state is unknown, so it may not take a prompt", p.Name).
 			WithHint("session_screen shows it; session_write types into it anyway")
 	}
+	// Enter goes separately: inside a paste it would be part of the text.
 	for _, w := range []api.SessionWriteInput{{ID: p.ID, Paste: in.Text}, {ID: p.ID, Keys: []string{"enter"}}} {
 		if err := api.TypeInto(ctx, f.Engine, w); err != nil {
 			return toolkit.Result{}, err
@@ -186,7 +187,8 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	case out.Ended:
 		return toolkit.Text("Prompted; the session has exited.").ForProcess(p.ID), nil
 	}
-	if p, known, err = agentIn(ctx, f, p.ID, "prompt"); err != nil {
+	// The wait timed out; report the present state.
+	if p, known, err = findAgent(ctx, f, p.ID, "prompt"); err != nil {
 		return toolkit.Result{}, err
 	}
 	p.Agent = known.Agent
@@ -197,8 +199,8 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	return toolkit.Text(how + agentState(p)).ForProcess(p.ID), nil
 }
 
-// agentIn is a session with a coding agent, and what is known of that now.
-func agentIn(ctx context.Context, f *toolkit.Agent, id, verb string) (p api.Process, known api.AgentExplainOutput, err error) {
+// findAgent returns a session with a coding agent, and details of the agent. verb starts the error.
+func findAgent(ctx context.Context, f *toolkit.Agent, id, verb string) (p api.Process, known api.AgentExplainOutput, err error) {
 	if p, err = api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: id}); err != nil {
 		return p, known, err
 	}

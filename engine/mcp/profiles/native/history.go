@@ -11,7 +11,7 @@ import (
 
 func historyTool() toolkit.Tool {
 	return toolkit.Define[historyInput, toolkit.None](toolkit.Tool{Name: "history", Effect: api.Read, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Commands people and agents ran, newest first; query is fuzzy."}, history)
+		Doc: "Commands people and agents ran, newest first; query is fuzzy."}, searchHistory)
 }
 
 type historyInput struct {
@@ -24,7 +24,7 @@ type historyInput struct {
 	Offset int    `json:"offset,omitempty"`
 }
 
-func history(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Result, error) {
+func searchHistory(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Result, error) {
 	out, err := api.HistorySearch.Call(ctx, f.Engine, api.HistorySearchInput{Query: in.Query, CWD: in.CWD, Actor: in.Actor,
 		Failed: in.Failed, Unique: in.Unique, Limit: in.Limit, Offset: in.Offset})
 	if err != nil {
@@ -35,6 +35,7 @@ func history(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Re
 	size := 0
 	for _, row := range out.Rows {
 		line := historyLine(row)
+		// Whole lines only; the next call continues at offset.
 		if size += toolkit.JSONSize(line); size > toolkit.DefaultBodySize {
 			break
 		}
@@ -53,7 +54,7 @@ func history(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Re
 	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
-// historyLine is a run as text: when, how it ended, how long it took, who, where, what.
+// historyLine formats a run: time, exit, duration, actor, folder and command.
 func historyLine(row api.HistoryRow) string {
 	ended := "exit ?"
 	switch {
@@ -72,6 +73,6 @@ func historyLine(row api.HistoryRow) string {
 	if row.Runs > 1 {
 		runs = fmt.Sprintf(" ×%d", row.Runs)
 	}
-	return fmt.Sprintf("%s  %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor+fromElsewhere(row.From),
-		row.CWD, runs, strings.ReplaceAll(toolkit.HeadAndTail(row.Command.Command, lineMost, ""), "\n", "\n    "))
+	return fmt.Sprintf("%s  %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor+fromMachine(row.From),
+		row.CWD, runs, strings.ReplaceAll(toolkit.HeadAndTail(row.Command.Command, maxLine, ""), "\n", "\n    "))
 }

@@ -14,47 +14,47 @@ import (
 )
 
 const (
-	// recently is how long after its end something is listed, and recentMost how
-	// many of those are.
-	recently   = time.Hour
-	recentMost = 10
+	// recentTime is how long after its exit a process is listed, and maxRecent the maximum number
+	// of exited ones.
+	recentTime = time.Hour
+	maxRecent  = 10
 )
 
 type listInput struct {
 	All bool `json:"all,omitempty"`
 }
 
-// processListTool stands where the profile plugin, whose tool of that name lists
-// every process with all that is promised of it, is not offered.
+// processListTool is offered without the plugin profile, whose tool of the same name lists every
+// process with all fields.
 func processListTool() toolkit.Tool {
 	t := toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read,
-		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List everyone's processes."}, processesList)
+		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List everyone's processes."}, listProcesses)
 	t.EngineJudged = true
 	return t
 }
 
-func processesList(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
+func listProcesses(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
 	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	processes := slices.DeleteFunc(out.Processes, func(p api.Process) bool { return !plugin.Managed(p) })
-	return listed(processes, in, "No processes.", processLine, "process_get reports on one"), nil
+	processes := slices.DeleteFunc(out.Processes, func(p api.Process) bool { return !plugin.IsListed(p) })
+	return listResult(processes, in, "No processes.", processLine, "process_get reports on one"), nil
 }
 
-func sessionsList(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
+func listSessions(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
 	out, err := api.SessionList.Call(ctx, f.Engine, api.Empty{})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return listed(out.Sessions, in, "No sessions.", sessionLine, "process_get reports on one"), nil
+	return listResult(out.Sessions, in, "No sessions.", sessionLine, "process_get reports on one"), nil
 }
 
-// listed is a list with a line for each, and how many are not in it.
-func listed(all []api.Process, in listInput, none string, line func(api.Process) string, how string) toolkit.Result {
+// listResult formats a list, one line per entry, and the number of entries not shown.
+func listResult(all []api.Process, in listInput, none string, line func(api.Process) string, how string) toolkit.Result {
 	shown := all
 	if !in.All {
-		shown = recent(all, time.Now())
+		shown = selectRecent(all, time.Now())
 	}
 	var lines []string
 	for _, p := range shown {
@@ -70,9 +70,9 @@ func listed(all []api.Process, in listInput, none string, line func(api.Process)
 	return toolkit.Text(text)
 }
 
-// recent is what has not ended, and the last of what ended a short while ago.
-func recent(all []api.Process, now time.Time) []api.Process {
-	ended := func(p api.Process) time.Time {
+// selectRecent returns everything running, and the last processes exited within recentTime.
+func selectRecent(all []api.Process, now time.Time) []api.Process {
+	exitTime := func(p api.Process) time.Time {
 		if p.ExitedAt == nil {
 			return p.StartedAt
 		}
@@ -80,20 +80,21 @@ func recent(all []api.Process, now time.Time) []api.Process {
 	}
 	var ends []time.Time
 	for _, p := range all {
-		if p.State.Ended() && now.Sub(ended(p)) < recently {
-			ends = append(ends, ended(p))
+		if p.State.Ended() && now.Sub(exitTime(p)) < recentTime {
+			ends = append(ends, exitTime(p))
 		}
 	}
 	slices.SortFunc(ends, func(a, b time.Time) int { return b.Compare(a) })
-	if len(ends) > recentMost {
-		ends = ends[:recentMost]
+	if len(ends) > maxRecent {
+		ends = ends[:maxRecent]
 	}
+	// ends holds the newest exits; everything older than its last is dropped.
 	return slices.DeleteFunc(slices.Clone(all), func(p api.Process) bool {
-		return p.State.Ended() && (len(ends) == 0 || ended(p).Before(ends[len(ends)-1]))
+		return p.State.Ended() && (len(ends) == 0 || exitTime(p).Before(ends[len(ends)-1]))
 	})
 }
 
-// processLine tells of a process in a line what differs between processes.
+// processLine describes a process in one line, with only the values different between processes.
 func processLine(p api.Process) string {
 	line := fmt.Sprintf("%s  %s  %s", p.ID, p.Name, p.State)
 	switch {
@@ -112,11 +113,11 @@ func processLine(p api.Process) string {
 	if p.KeepAlive {
 		line += ", keepAlive"
 	}
-	return line + fromElsewhere(p.From) + "  " + toolkit.Abbreviate(scan.Visible(plugin.CommandOf(p)))
+	return line + fromMachine(p.From) + "  " + toolkit.Abbreviate(scan.Visible(plugin.CommandOf(p)))
 }
 
-// fromElsewhere says from which other machine something was asked for; nothing of this one.
-func fromElsewhere(machine string) string {
+// fromMachine names the other machine a call came from. It returns "" for this machine.
+func fromMachine(machine string) string {
 	if machine == "" {
 		return ""
 	}

@@ -11,17 +11,17 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// machinesWaitMS is how long machine_list waits for machines that are being reached.
+// machinesWaitMS is how long machine_list waits for machines being connected.
 const machinesWaitMS = 3000
 
 func machineListTool() toolkit.Tool {
 	t := toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "machine_list", Effect: api.Read,
-		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List other machines."}, machinesList)
+		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List other machines."}, listMachines)
 	t.EngineJudged = true
 	return t
 }
 
-func machinesList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
+func listMachines(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
 	out, err := api.MachineList.Call(ctx, f.Engine, api.MachineListInput{WaitMS: machinesWaitMS})
 	if err != nil {
 		return toolkit.Result{}, err
@@ -36,7 +36,7 @@ func machinesList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolki
 	return toolkit.Text(strings.Join(lines, "\n")), nil
 }
 
-// machineLine tells of a machine whether it can be worked on, and if not why.
+// machineLine describes a machine in one line: whether it can be used and, if not, why.
 func machineLine(m api.Machine, now time.Time) string {
 	line := m.Name + "  " + strings.ReplaceAll(string(m.State), "_", " ")
 	switch {

@@ -1,4 +1,5 @@
-// Package native holds the tools of the profile native, which are Tandem's own.
+// Package native holds the tools of the native profile, Tandem's own. It shares many with the
+// plugin profile.
 package native
 
 import (
@@ -12,40 +13,40 @@ import (
 )
 
 const (
-	// waitBulk bounds the output in the result of a wait, in bytes. With the matched line and the
-	// outcome, the result has up to 8 KiB.
-	waitBulk = 8<<10 - lineMost - 512
-	// lineMost is how much a result repeats of one line.
-	lineMost = 2 << 10
-	// grepMost is how many matches a search gives at once.
-	grepMost = 100
+	// maxWaitOutput is the maximum size of the output in a wait's result, in bytes. With the
+	// matched line and the outcome, the result has up to 8 KiB.
+	maxWaitOutput = 8<<10 - maxLine - 512
+	// maxLine is the maximum size of one quoted line.
+	maxLine = 2 << 10
+	// maxMatches is the maximum number of matches in one result.
+	maxMatches = 100
 )
 
-// Tools returns the tools of the profile native that no seed document has.
+// Tools returns the tools only the native profile has.
 func Tools() []toolkit.Tool {
 	return append(nativeProcessTools(), append(append(nativeSessionTools(), agentTools()...), historyTool(), machineListTool())...)
 }
 
-// nativeProcessTools complete the process tools of the profile plugin.
+// nativeProcessTools returns the process tools missing from the plugin profile.
 func nativeProcessTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "process_restart", Effect: api.Destructive, Profiles: only,
-			Doc: "Restart a process."}, processRestart),
+			Doc: "Restart a process."}, restartProcess),
 		toolkit.Define[ProcessLogInput, logState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only, Large: true,
-			Doc: "What a process printed since you last looked; grep and tail (lines) cover the whole log."}, processLog),
+			Doc: "What a process printed since you last looked; grep and tail (lines) cover the whole log."}, readProcessLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until any given condition (default: exit) holds: exit, a log match (earlier output counts), listening on port, idle_ms of silence, or ready (its project file's check)."}, processWait),
+			Doc: "Wait until any given condition (default: exit) holds: exit, a log match (earlier output counts), listening on port, idle_ms of silence, or ready (its project file's check)."}, waitForProcess),
 		processStartTool(), stopOwnTool(), processListTool(),
 	}
 }
 
-// stateLine tells in words how a process or session does.
+// stateLine describes the state of a process or session.
 func stateLine(p api.Process) string {
 	line := fmt.Sprintf("%s (%s) is %s", p.Name, p.ID, p.State)
 	switch {
 	case p.ExitCode != nil || p.ExitSignal != "":
-		line += ", " + outcome(p)
+		line += ", " + exitOutcome(p)
 	case p.State == api.StateWaiting:
 		line += " for " + p.DependencyNames()
 	case p.PID != 0:
@@ -54,8 +55,8 @@ func stateLine(p api.Process) string {
 	return line
 }
 
-// outcome tells how what has ended did.
-func outcome(p api.Process) string {
+// exitOutcome describes how a process exited.
+func exitOutcome(p api.Process) string {
 	switch {
 	case p.ExitCode != nil:
 		return fmt.Sprintf("exit code %d", *p.ExitCode)
@@ -67,7 +68,7 @@ func outcome(p api.Process) string {
 	return "exit code unknown"
 }
 
-func processRestart(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
+func restartProcess(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
 	p, err := api.ProcessRestart.Call(ctx, f.Engine, api.ProcessRestartInput{ID: in.ID, RestartID: api.NewID()})
 	if err != nil {
 		return toolkit.Result{}, err
@@ -86,13 +87,13 @@ type ProcessLogInput struct {
 	MaxOutput int             `json:"max_output,omitempty" default:"32768"`
 }
 
-// A logState says where in a log reading has come to.
+// A logState is the position in a log after a read.
 type logState struct {
 	NextCursor toolkit.Cursor `json:"next_cursor"`
 }
 
-func processLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (toolkit.Result, error) {
-	most, err := BulkOf(in.MaxOutput)
+func readProcessLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (toolkit.Result, error) {
+	limit, err := OutputLimit(in.MaxOutput)
 	if err == nil {
 		err = toolkit.CheckPatterns(in.Grep)
 	}
@@ -106,34 +107,36 @@ func processLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (tool
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	wish := toolkit.OutputQuery{Stream: in.Stream, Since: in.Since, Tail: in.Tail, WaitMS: in.WaitMS, Max: most}
+	query := toolkit.OutputQuery{Stream: in.Stream, Since: in.Since, Tail: in.Tail, WaitMS: in.WaitMS, Max: limit}
 	if in.Grep != "" {
-		return grepLog(ctx, f, p, in, wish)
+		return grepLog(ctx, f, p, in, query)
 	}
-	out, err := f.ReadOutput(ctx, p, wish)
+	out, err := f.ReadOutput(ctx, p, query)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	said := out.Text + toolkit.NewlineBetween(out.Text, "[") + out.Status()
+	text := out.Text + toolkit.NewlineBetween(out.Text, "[") + out.Status()
+	// Only polling wastes calls: a call with wait_ms has waited already.
 	if out.Text == "" && in.WaitMS == 0 && !out.Process.State.Ended() {
-		said += idled(f, p.ID, "process_wait")
+		text += countEmptyPoll(f, p.ID, "process_wait")
 	}
-	return toolkit.Text(said).WithFacts(logState{out.Next}).ForProcess(p.ID), nil
+	return toolkit.Text(text).WithFacts(logState{out.Next}).ForProcess(p.ID), nil
 }
 
-// looksMost is how often in a row an agent looks in vain before it is told how to wait.
-const looksMost = 3
+// maxEmptyPolls is how many empty polls in a row an agent may make before it is told how to wait.
+const maxEmptyPolls = 3
 
-// idled counts a look at which there was nothing new, and says how to wait from the third on.
-func idled(f *toolkit.Agent, id, wait string) string {
-	if f.Seen.CountEmptyPoll(id) < looksMost {
+// countEmptyPoll counts a poll without anything new, and returns a hint to wait once there are too
+// many.
+func countEmptyPoll(f *toolkit.Agent, id, wait string) string {
+	if f.Seen.CountEmptyPoll(id) < maxEmptyPolls {
 		return ""
 	}
 	return "\n[nothing new; use " + f.Options.ToolPrefix + wait + " instead of looking again]"
 }
 
-// BulkOf is how much output a call wants.
-func BulkOf(asked int) (int, error) {
+// OutputLimit returns the size for output in a result with the requested maximum.
+func OutputLimit(asked int) (int, error) {
 	switch {
 	case asked < 0:
 		return 0, api.Errorf(api.CodeInvalid, "max_output cannot be negative")
@@ -143,32 +146,33 @@ func BulkOf(asked int) (int, error) {
 	return min(asked, toolkit.MaxSize) - min(asked/4, toolkit.DefaultSize-toolkit.DefaultBodySize), nil // leaves room for notes
 }
 
-// grepLog answers with the lines that match, from since on or all. It moves
-// nothing of what the agent has seen.
+// grepLog returns the matching lines since a position, or of the whole log. It does not mark output
+// as seen.
 func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLogInput, w toolkit.OutputQuery) (toolkit.Result, error) {
+	// A search covers the whole log, not just what is unseen.
 	if w.Since == nil && w.Tail == 0 {
 		w.Since = &toolkit.Cursor{}
 	}
 	ask := f.LogInput(p, w)
-	ask.Grep, ask.Context, ask.Exact, ask.Limit = in.Grep, in.Context, false, grepMost
+	ask.Grep, ask.Context, ask.Exact, ask.Limit = in.Grep, in.Context, false, maxMatches
 	out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	var b strings.Builder
-	more := "" // how to get the matches that are not given
-	if len(out.Matches) == grepMost {
+	more := "" // how to get the remaining matches
+	if len(out.Matches) == maxMatches {
 		more = "[more from here on: since=" + toolkit.NextCursor(ask, out).String() + "]\n"
 	}
 	size := 0
 	for i, m := range out.Matches {
-		block := matchText(m)
+		block := formatMatch(m)
 		if i > 0 && ask.Context > 0 {
 			block = "--\n" + block
 		}
 		if size += toolkit.JSONSize(block); i > 0 && size > w.Max {
 			more = fmt.Sprintf("[more from here on: since=%d]\n", m.Offset)
-			if out.Stderr != nil { // a place in both streams is not one match's
+			if out.Stderr != nil { // a match's offset is a position in one stream only
 				more = fmt.Sprintf("[%d more matches: max_output gives more]\n", len(out.Matches)-i)
 			}
 			break
@@ -182,8 +186,8 @@ func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLog
 	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).WithFacts(logState{toolkit.NextCursor(ask, out)}), nil
 }
 
-// matchText is a line that matches, with those around it.
-func matchText(m api.LogMatch) string {
+// formatMatch formats a matching line and its context.
+func formatMatch(m api.LogMatch) string {
 	var b strings.Builder
 	for _, line := range m.Before {
 		fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
@@ -210,14 +214,15 @@ type processWaitInput struct {
 	TimeoutMS int             `json:"timeout_ms,omitempty"`
 }
 
-// A waitState says what a wait has come to.
+// A waitState is the outcome of a wait.
 type waitState struct {
-	Met      string `json:"met"` // the condition that holds; "" after the time-out
+	Met      string `json:"met"` // the condition met; "" after a timeout
 	ExitCode *int   `json:"exit_code,omitempty"`
 }
 
-func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (toolkit.Result, error) {
+func waitForProcess(ctx context.Context, f *toolkit.Agent, in processWaitInput) (toolkit.Result, error) {
 	ask := api.ProcessWaitInput{ID: in.ID, Exit: in.Exit, Ready: in.Ready, Log: in.Log, Stream: in.Stream, Port: in.Port, IdleMS: in.IdleMS}
+	// A plain 0 means the start of both streams, unless one is selected.
 	if in.Since != nil {
 		ask.Since = &in.Since.At
 		if in.Since.Split || in.Since.At == 0 && in.Stream != "stdout" && in.Stream != "stderr" {
@@ -230,22 +235,22 @@ func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (to
 	if err := toolkit.CheckPatterns(in.Log); err != nil {
 		return toolkit.Result{}, err
 	}
-	out, err := await(ctx, f, ask, in.TimeoutMS)
+	out, err := awaitProcess(ctx, f, ask, in.TimeoutMS)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
 	var printed toolkit.Output
 	if (out.Met == "log" || out.CrashLoop || out.Process.State.Ended()) && out.Process.Kind == api.KindProcess {
-		if printed, err = f.ReadOutput(ctx, out.Process, toolkit.OutputQuery{Stream: in.Stream, Max: waitBulk}); err != nil {
+		if printed, err = f.ReadOutput(ctx, out.Process, toolkit.OutputQuery{Stream: in.Stream, Max: maxWaitOutput}); err != nil {
 			return toolkit.Result{}, err
 		}
 	}
-	return toolkit.Text(cameOf(out, in.Port, printed.Text)).WithFacts(state).ForProcess(out.Process.ID), nil
+	return toolkit.Text(waitResult(out, in.Port, printed.Text)).WithFacts(state).ForProcess(out.Process.ID), nil
 }
 
-// await waits until a condition holds, none can any more, or the time is over.
-func await(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInput, timeoutMS int) (out api.ProcessWaitOutput, err error) {
+// awaitProcess waits until a condition is met, none can be met any more, or the wait times out.
+func awaitProcess(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInput, timeoutMS int) (out api.ProcessWaitOutput, err error) {
 	err = toolkit.WaitInTurns(timeoutMS, func(turnMS int) (over bool, err error) {
 		ask.TimeoutMS = turnMS
 		out, err = api.ProcessWait.Call(ctx, f.Engine, ask)
@@ -254,37 +259,37 @@ func await(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInput, time
 	return out, err
 }
 
-// cameOf says what a wait has come to, and below what was printed meanwhile.
-func cameOf(out api.ProcessWaitOutput, port int, printed string) string {
-	said := waited(out.Met, out.Process)
+// waitResult describes the outcome of a wait, followed by the output printed meanwhile.
+func waitResult(out api.ProcessWaitOutput, port int, printed string) string {
+	text := waitOutcome(out.Met, out.Process)
 	if out.CrashLoop {
-		said = fmt.Sprintf("It keeps exiting: %s, restarts: %d.", outcome(out.Process), out.Process.Supervision.Automatic)
+		text = fmt.Sprintf("It keeps exiting: %s, restarts: %d.", exitOutcome(out.Process), out.Process.Supervision.Automatic)
 	}
-	said += inUse(port, out.PortHolder) + matchedLine(out.Line, printed) + "\n" + toolkit.ShortenLines(printed)
-	return strings.TrimSuffix(said, "\n")
+	text += portHolderNote(port, out.PortHolder) + quoteMatch(out.Line, printed) + "\n" + toolkit.ShortenLines(printed)
+	return strings.TrimSuffix(text, "\n")
 }
 
-// inUse names the holder of the port that was waited for.
-func inUse(port int, holder string) string {
+// portHolderNote names the program using the awaited port.
+func portHolderNote(port int, holder string) string {
 	if holder == "" {
 		return ""
 	}
 	return fmt.Sprintf(" Port %d is in use by %s.", port, scan.Visible(holder))
 }
 
-// matchedLine is the line that a wait was for, unless it is among what is shown.
-func matchedLine(line, shown string) string {
+// quoteMatch returns the matched line unless the output already shows it.
+func quoteMatch(line, shown string) string {
 	if line = toolkit.PlainText(line); line == "" || strings.Contains("\n"+shown, "\n"+line+"\n") {
 		return ""
 	}
-	return "\n" + toolkit.HeadAndTail(line, lineMost, "")
+	return "\n" + toolkit.HeadAndTail(line, maxLine, "")
 }
 
-// waited says in words what a wait has come to.
-func waited(met string, p api.Process) string {
+// waitOutcome describes the outcome of a wait in a sentence.
+func waitOutcome(met string, p api.Process) string {
 	switch {
 	case met == "" && p.State.Ended():
-		return "It exited before that; " + outcome(p) + "."
+		return "It exited before that; " + exitOutcome(p) + "."
 	case met == "" && p.State == api.StateWaiting:
 		return "Timed out; it is waiting for " + p.DependencyNames() + "."
 	case met == "" && p.State == api.StateBackoff:
@@ -292,7 +297,7 @@ func waited(met string, p api.Process) string {
 	case met == "":
 		return "Timed out; it is " + string(p.State) + "."
 	case p.State.Ended():
-		return "Met: " + met + ", " + outcome(p) + "."
+		return "Met: " + met + ", " + exitOutcome(p) + "."
 	}
 	return "Met: " + met + "."
 }

@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	// stopAtOnce is how many processes are being stopped at the same time.
-	stopAtOnce = 16
-	// leftShown is how many that were left behind are named.
-	leftShown = 5
+	// maxParallelStops is the number of processes stopped at the same time.
+	maxParallelStops = 16
+	// maxShownLeft is the maximum number of abandoned processes named.
+	maxShownLeft = 5
 )
 
-// stopOwnTool stands where the profile plugin, whose tool of that name stops
-// whatever runs, is not offered.
+// stopOwnTool is offered without the plugin profile, whose tool of the same name stops everything.
 func stopOwnTool() toolkit.Tool {
 	t := toolkit.Define[stopOwnInput, toolkit.None](toolkit.Tool{Name: "process_stop_all", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Stop what this connection started; with all, also the user's and other agents'."}, processStopOwn)
+		Doc: "Stop what this connection started; with all, also the user's and other agents'."}, stopOwn)
 	t.EngineJudged = true
 	return t
 }
@@ -33,17 +32,17 @@ type stopOwnInput struct {
 	All    bool   `json:"all,omitempty"`
 }
 
-// processStopOwn stops what this agent's connection has started, and says what
-// runs on: own is what carries this client as its owner, as for leases.
-func processStopOwn(ctx context.Context, f *toolkit.Agent, in stopOwnInput) (toolkit.Result, error) {
+// stopOwn stops the processes started over this connection and reports those still running. The
+// owner of a process identifies the connection, as with leases.
+func stopOwn(ctx context.Context, f *toolkit.Agent, in stopOwnInput) (toolkit.Result, error) {
 	signal, err := plugin.StopSignal(in.Signal)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	if in.All {
-		return plugin.ProcessStopAll(ctx, f, plugin.StopAllInput{Signal: in.Signal})
+		return plugin.StopAll(ctx, f, plugin.StopAllInput{Signal: in.Signal})
 	}
-	own, others, err := runningProcesses(ctx, f)
+	own, others, err := splitByOwner(ctx, f)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -51,16 +50,16 @@ func processStopOwn(ctx context.Context, f *toolkit.Agent, in stopOwnInput) (too
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text(fmt.Sprintf("Stopped %d processes with %s.", stopped, signal) + RunningOn(f, others)), nil
+	return toolkit.Text(fmt.Sprintf("Stopped %d processes with %s.", stopped, signal) + RemainingNote(f, others)), nil
 }
 
-// RunningOn says how many processes others have running, and which of them an
-// agent of this name has left behind: it may be the same one, connected anew.
-func RunningOn(f *toolkit.Agent, others []api.Process) string {
+// RemainingNote states how many processes of others are running. It names those left by an agent of
+// the same name, which may be the same agent after a reconnect.
+func RemainingNote(f *toolkit.Agent, others []api.Process) string {
 	if len(others) == 0 {
 		return ""
 	}
-	said := fmt.Sprintf(" %d not started by this connection keep running; all stops them too.", len(others))
+	text := fmt.Sprintf(" %d not started by this connection keep running; all stops them too.", len(others))
 	var left []string
 	for _, p := range others {
 		if p.Actor == f.Actor && p.Owner != nil && p.Owner.Left {
@@ -68,18 +67,17 @@ func RunningOn(f *toolkit.Agent, others []api.Process) string {
 		}
 	}
 	if len(left) == 0 {
-		return said
+		return text
 	}
 	more := ""
-	if len(left) > leftShown {
-		more = fmt.Sprintf(" and %d more", len(left)-leftShown)
+	if len(left) > maxShownLeft {
+		more = fmt.Sprintf(" and %d more", len(left)-maxShownLeft)
 	}
-	return said + fmt.Sprintf(" An earlier connection of yours left: %s%s.", strings.Join(left[:min(len(left), leftShown)], ", "), more)
+	return text + fmt.Sprintf(" An earlier connection of yours left: %s%s.", strings.Join(left[:min(len(left), maxShownLeft)], ", "), more)
 }
 
-// runningProcesses are the processes that this client has started, and those of
-// others.
-func runningProcesses(ctx context.Context, f *toolkit.Agent) (own, others []api.Process, err error) {
+// splitByOwner returns the running processes of this client and those of others.
+func splitByOwner(ctx context.Context, f *toolkit.Agent) (own, others []api.Process, err error) {
 	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
 	if err != nil {
 		return nil, nil, err
@@ -96,11 +94,11 @@ func runningProcesses(ctx context.Context, f *toolkit.Agent) (own, others []api.
 	return own, others, nil
 }
 
-// stopEach stops processes side by side, and counts those that it has stopped:
-// one may end by itself before.
+// stopEach stops processes in parallel and counts those it has stopped. A process may exit by
+// itself before its turn.
 func stopEach(ctx context.Context, f *toolkit.Agent, processes []api.Process, signal string) (stopped int, err error) {
 	failures := make([]error, len(processes))
-	turns := make(chan struct{}, stopAtOnce)
+	turns := make(chan struct{}, maxParallelStops)
 	var all sync.WaitGroup
 	for i, p := range processes {
 		turns <- struct{}{}
@@ -114,6 +112,7 @@ func stopEach(ctx context.Context, f *toolkit.Agent, processes []api.Process, si
 		switch {
 		case failure == nil:
 			stopped++
+		// It exited by itself before its turn.
 		case !errors.Is(failure, api.CodeEnded) && !errors.Is(failure, api.CodeNotFound):
 			err = errors.Join(err, failure)
 		}

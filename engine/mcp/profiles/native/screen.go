@@ -20,8 +20,8 @@ type sessionScreenInput struct {
 	Diff       bool   `json:"diff,omitempty"`
 }
 
-func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (toolkit.Result, error) {
-	most, err := BulkOf(in.MaxOutput)
+func readScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (toolkit.Result, error) {
+	limit, err := OutputLimit(in.MaxOutput)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -49,44 +49,45 @@ func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput)
 	}
 	var before []string
 	idle := ""
+	// Compare only the screen: scrollback always grows.
 	if ask.Picture == "" && !ask.ANSI {
 		now := out.Lines[max(0, len(out.Lines)-out.Rows):]
 		if before = f.Seen.SwapScreen(p.ID, now); slices.Equal(before, now) && !p.State.Ended() {
-			idle = idled(f, p.ID, "session_wait")
+			idle = countEmptyPoll(f, p.ID, "session_wait")
 		}
 	}
 	if !in.Diff {
 		before = nil
 	}
 	if ask.Picture == "" {
-		shown := toolkit.HeadAndTail(changedRows(before, out.Lines), most, "max_output gives more")
-		return toolkit.Text(shown + aboutScreen(out) + idle).ForProcess(p.ID), nil
+		shown := toolkit.HeadAndTail(diffRows(before, out.Lines), limit, "max_output gives more")
+		return toolkit.Text(shown + screenStatus(out) + idle).ForProcess(p.ID), nil
 	}
 	if len(out.Picture) == 0 {
 		return toolkit.Result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine draws no pictures", in.ID)
 	}
-	r := toolkit.Text(aboutScreen(out))
+	r := toolkit.Text(screenStatus(out))
 	r.Content = append([]sdk.Content{&sdk.ImageContent{Data: out.Picture, MIMEType: "image/png"}}, r.Content...)
 	return r.ForProcess(p.ID), nil
 }
 
-// fullScreen is what has changed on the screen of a program that has all of it, as far as
-// this agent was shown it; "" if none has.
-func fullScreen(ctx context.Context, f *toolkit.Agent, id string) (string, error) {
+// fullScreenChanges returns the changes on the screen of a full-screen program since the agent last
+// saw it, or "" if the program is not one.
+func fullScreenChanges(ctx context.Context, f *toolkit.Agent, id string) (string, error) {
 	screen, err := api.SessionScreen.Call(ctx, f.Engine, api.SessionScreenInput{ID: id})
 	if err != nil || !screen.AltScreen {
 		return "", err
 	}
 	before := f.Seen.SwapScreen(id, screen.Lines)
-	about := aboutScreen(screen)
-	if before != nil { // the rest is known
+	about := screenStatus(screen)
+	if before != nil { // the agent knows the rest
 		about = fmt.Sprintf("[cursor at column %d row %d]", screen.Cursor.X, screen.Cursor.Y)
 	}
-	return changedRows(before, screen.Lines) + about, nil
+	return diffRows(before, screen.Lines) + about, nil
 }
 
-// aboutScreen tells of a screen what its text does not.
-func aboutScreen(out api.Screen) string {
+// screenStatus describes a screen beyond its text.
+func screenStatus(out api.Screen) string {
 	about := fmt.Sprintf("[%dx%d, cursor at column %d row %d", out.Cols, out.Rows, out.Cursor.X, out.Cursor.Y)
 	if out.AltScreen {
 		about += ", alternate screen"
@@ -97,9 +98,9 @@ func aboutScreen(out api.Screen) string {
 	return about + ", " + string(out.State) + "]"
 }
 
-// changedRows are the rows of a screen that are not as before, each behind its number; all
-// rows as they are if there is nothing to compare with or hardly one has stayed.
-func changedRows(before, now []string) string {
+// diffRows returns the changed rows with their numbers. It returns the whole screen if there is
+// nothing to compare it with or most rows have changed.
+func diffRows(before, now []string) string {
 	var b strings.Builder
 	changed := 0
 	for i, row := range now {
@@ -108,15 +109,16 @@ func changedRows(before, now []string) string {
 			changed++
 		}
 	}
+	// With most rows changed, a list of them would be longer than the screen.
 	if len(before) != len(now) || 2*changed > len(now) {
-		return strings.TrimRight(strings.Join(withoutRepeats(now), "\n"), "\n") + "\n"
+		return strings.TrimRight(strings.Join(collapseRepeats(now), "\n"), "\n") + "\n"
 	}
 	return b.String()
 }
 
-// withoutRepeats are rows of which those that come three times or more in a row, as below
-// the end of a file in vim, stand once with their number.
-func withoutRepeats(rows []string) (short []string) {
+// collapseRepeats collapses three or more equal rows, such as below the end of a file in vim, into
+// one with their number.
+func collapseRepeats(rows []string) (short []string) {
 	for i := 0; i < len(rows); {
 		n := 1
 		for i+n < len(rows) && rows[i+n] == rows[i] {

@@ -15,28 +15,28 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// nativeSessionTools work on terminals that a person can watch.
+// nativeSessionTools returns the tools for terminals visible to the user.
 func nativeSessionTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
 		toolkit.Define[sessionStartInput, toolkit.StartedResult](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
-			Doc: "Start a shell or a program in a terminal."}, sessionStart),
+			Doc: "Start a shell or a program in a terminal."}, startSession),
 		toolkit.Define[sessionExecInput, execState](toolkit.Tool{Name: "session_exec", Effect: api.Destructive, Profiles: only, Large: true,
-			Doc: "Run a line in a session's shell or REPL. After the timeout it continues: session_wait."}, sessionExec),
+			Doc: "Run a line in a session's shell or REPL. After the timeout it continues: session_wait."}, execInSession),
 		toolkit.Define[sessionWriteInput, writeState](toolkit.Tool{Name: "session_write", Effect: api.Destructive, Profiles: only,
-			Doc: "Type into a session, in order: text, paste, keys (ctrl+c, up, esc), enter (if true)."}, sessionWrite),
+			Doc: "Type into a session, in order: text, paste, keys (ctrl+c, up, esc), enter (if true)."}, writeToSession),
 		toolkit.Define[sessionReadInput, toolkit.LogState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only, Large: true,
-			Doc: "What a session printed that you have not seen, or since."}, sessionRead),
+			Doc: "What a session printed that you have not seen, or since."}, readSession),
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
-			Doc: "A session's screen now."}, sessionScreen),
+			Doc: "A session's screen now."}, readScreen),
 		toolkit.Define[sessionWaitInput, sessionWaitState](toolkit.Tool{Name: "session_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until any given condition (default: prompt, input or exit) holds; returns new output."}, sessionWait),
+			Doc: "Wait until any given condition (default: prompt, input or exit) holds; returns new output."}, waitForSession),
 		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Profiles: only,
-			Doc: "Set a session's size in cells."}, sessionResize),
+			Doc: "Set a session's size in cells."}, resizeSession),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Profiles: only,
-			Doc: "Kill a session and all in it."}, sessionKill),
+			Doc: "Kill a session and all in it."}, killSession),
 		toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "session_list", Effect: api.Read, Profiles: only,
-			Doc: "List terminal sessions, the user's included."}, sessionsList),
+			Doc: "List terminal sessions, the user's included."}, listSessions),
 	}
 }
 
@@ -52,9 +52,9 @@ func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
-// sessionLine tells all about a session in a line.
+// sessionLine describes a session in one line.
 func sessionLine(p api.Process) string {
-	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, string(p.State)+fromElsewhere(p.From), p.CWD, toolkit.Abbreviate(scan.Visible(p.Command)))
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, string(p.State)+fromMachine(p.From), p.CWD, toolkit.Abbreviate(scan.Visible(p.Command)))
 	if p.Terminal == nil || p.State.Ended() {
 		return line
 	}
@@ -67,7 +67,7 @@ func sessionLine(p api.Process) string {
 	return line
 }
 
-func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (toolkit.Result, error) {
+func startSession(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (toolkit.Result, error) {
 	if err := toolkit.CheckLine("start session", cmp.Or(in.Command, "sh"), in.Env); err != nil {
 		return toolkit.Result{}, err
 	}
@@ -82,8 +82,9 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 	if in.Command == "" {
 		return toolkit.Text(started.String()).WithSameFacts(started).ForProcess(p.ID), nil
 	}
+	// Everything it prints is new to the agent.
 	f.Seen.Set(p.ID, toolkit.Cursor{})
-	first, waits, _, err := effect(ctx, f, p, startWaitMS)
+	first, waits, _, err := awaitEffect(ctx, f, p, startWaitMS)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -93,8 +94,8 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 	return toolkit.Text(started.String() + first).WithFacts(started).ForProcess(p.ID), nil
 }
 
-// execRead is how much of an output is read to give its head and tail.
-const execRead = 256 << 10
+// maxExecRead is how much output is read to return its head and tail.
+const maxExecRead = 256 << 10
 
 type sessionExecInput struct {
 	ID        string `json:"id"`
@@ -107,12 +108,12 @@ func (in sessionExecInput) Subject(*toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: in.Command, Session: in.ID}
 }
 
-// An execState is how a command in a session went.
+// An execState is the outcome of a command in a session.
 type execState struct {
 	ExitCode   *int   `json:"exit_code,omitempty"`
 	DurationMS int64  `json:"duration_ms"`
 	TimedOut   bool   `json:"timed_out,omitempty"`
-	Method     string `json:"method,omitempty"` // how the end was known: marks, marker or exit
+	Method     string `json:"method,omitempty"` // how the end was recognized: marks, marker or exit
 	Waits      string `json:"waits,omitempty"`  // input or secret
 	Question   string `json:"question,omitempty"`
 	CWD        string `json:"cwd,omitempty"`
@@ -121,8 +122,8 @@ type execState struct {
 	alive bool
 }
 
-func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (toolkit.Result, error) {
-	most, err := BulkOf(cmp.Or(in.MaxOutput, toolkit.MaxOutput))
+func execInSession(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (toolkit.Result, error) {
+	limit, err := OutputLimit(cmp.Or(in.MaxOutput, toolkit.MaxOutput))
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -130,74 +131,74 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	unseen, err := unseenLines(ctx, f, p.ID, most)
+	// Read earlier output first, so that it is not taken for this command's.
+	unseen, err := unseenLines(ctx, f, p.ID, limit)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	out, err := api.SessionExec.Call(ctx, f.Engine,
-		api.SessionExecInput{ID: in.ID, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: max(cmp.Or(in.MaxOutput, execRead)-len(unseen), 1)})
+		api.SessionExecInput{ID: in.ID, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: max(cmp.Or(in.MaxOutput, maxExecRead)-len(unseen), 1)})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	if in.MaxOutput == 0 {
-		shorten(&out)
+		shortenOutput(&out)
 	}
-	unseen += before(out.Dropped, out.Start)
+	unseen += skipNote(out.Dropped, out.Start)
 	state := execState{ExitCode: out.ExitCode, DurationMS: int64(math.Round(out.DurationMS)), TimedOut: out.TimedOut,
 		Method: out.Method, Waits: out.Waits, Question: out.Question, CWD: out.CWD, NextCursor: out.NextCursor, alive: out.Alive}
 	if state.Method == "none" {
 		state.Method = ""
 	}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
-	if state.plain() {
+	if state.isPlain() {
 		return toolkit.Text(cmp.Or(unseen+out.Output, "[exit code 0]")).ForProcess(p.ID), nil
 	}
 	r := toolkit.Text(unseen + out.Output)
 	if out.Waits != "" && out.Question == "" {
-		screen, err := fullScreen(ctx, f, p.ID)
+		screen, err := fullScreenChanges(ctx, f, p.ID)
 		if err != nil {
 			return toolkit.Result{}, err
 		}
 		r = toolkit.Text(unseen + out.Output + screen)
 	}
-	r.Content = append(r.Content, &sdk.TextContent{Text: state.line()})
+	r.Content = append(r.Content, &sdk.TextContent{Text: state.statusLine()})
 	return r.WithFacts(state).ForProcess(p.ID), nil
 }
 
-// shorten leaves of a long output its head and tail, or its tail where the head is not known.
-func shorten(out *api.SessionExecOutput) {
+// shortenOutput keeps the head and tail of a long output, or only the tail if the head is missing.
+func shortenOutput(out *api.SessionExecOutput) {
 	how := fmt.Sprintf("session_read since=%d gives them", out.Start)
-	if cut := len(out.Output) - newsMost; out.Dropped > 0 && cut > 0 {
+	if cut := len(out.Output) - maxNewOutput; out.Dropped > 0 && cut > 0 {
 		out.Dropped += int64(cut)
 		out.Output = strings.ToValidUTF8(out.Output[cut:], "")
 	}
 	out.Output = toolkit.KeepEnds(out.Output, how)
 }
 
-// unseenLines are those that a session has printed since this agent looked last, such as
-// the rest of a command that was not waited for. What stands at a prompt is not one.
-func unseenLines(ctx context.Context, f *toolkit.Agent, id string, most int) (string, error) {
+// unseenLines returns the lines printed since this agent last looked, such as the rest of an
+// earlier command. The last, unfinished line is left out: it is the prompt.
+func unseenLines(ctx context.Context, f *toolkit.Agent, id string, limit int) (string, error) {
 	seen, known := f.Seen.At(id)
 	if !known {
 		return "", nil
 	}
-	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: id, Since: seen.At, Max: most, Plain: true})
+	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: id, Since: seen.At, Max: limit, Plain: true})
 	text := out.Data[:strings.LastIndexByte(out.Data, '\n')+1]
 	if err != nil || strings.TrimSpace(text) == "" {
 		return "", err
 	}
-	text = toolkit.HeadAndTail(text, most/4, fmt.Sprintf("session_read since=%d gives them", seen.At))
+	text = toolkit.HeadAndTail(text, limit/4, fmt.Sprintf("session_read since=%d gives them", seen.At))
 	return text + "[the lines above came before this command]\n", nil
 }
 
-// plain reports whether there is nothing to tell but the output: the command has
-// succeeded.
-func (s execState) plain() bool {
+// isPlain reports whether a command succeeded, so that its output says everything.
+func (s execState) isPlain() bool {
 	return s.ExitCode != nil && *s.ExitCode == 0 && !s.TimedOut && s.Waits == "" && s.alive
 }
 
-// line tells how it went.
-func (s execState) line() string {
+// statusLine describes the outcome in one line.
+func (s execState) statusLine() string {
 	switch {
 	case s.Waits != "":
 		return waitsLine(s.Waits, s.Question)
@@ -213,7 +214,7 @@ func (s execState) line() string {
 	return "[exit code unknown]"
 }
 
-// waitsLine says what a program waits for, and what it has asked.
+// waitsLine names the input a program waits for, and its question.
 func waitsLine(waits, question string) string {
 	if question == "" {
 		return "[waits for " + waits + "]"
@@ -228,8 +229,8 @@ type sessionReadInput struct {
 	MaxOutput int             `json:"max_output,omitempty"`
 }
 
-func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (toolkit.Result, error) {
-	most, err := BulkOf(in.MaxOutput)
+func readSession(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (toolkit.Result, error) {
+	limit, err := OutputLimit(in.MaxOutput)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -246,13 +247,13 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 	if in.Since == nil {
 		read = toolkit.ReadNew
 	}
-	got, err := read(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS}, most)
+	got, err := read(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS}, limit)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: got.State.NextCursor})
 	if got.Text == "" && in.WaitMS == 0 && !p.State.Ended() {
-		got.Text = strings.TrimPrefix(idled(f, p.ID, "session_wait"), "\n")
+		got.Text = strings.TrimPrefix(countEmptyPoll(f, p.ID, "session_wait"), "\n")
 	}
 	return got.Result().ForProcess(p.ID), nil
 }
@@ -269,14 +270,14 @@ type sessionWaitInput struct {
 	TimeoutMS int             `json:"timeout_ms,omitempty"`
 }
 
-// A sessionWaitState says what a wait for a session has come to.
+// A sessionWaitState is the outcome of a wait for a session.
 type sessionWaitState struct {
 	waitState
-	Secret     bool  `json:"secret,omitempty"` // it asks for a password
+	Secret     bool  `json:"secret,omitempty"` // asks for a password
 	NextCursor int64 `json:"next_cursor"`      // since of the next call
 }
 
-func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (toolkit.Result, error) {
+func waitForSession(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (toolkit.Result, error) {
 	ask := api.SessionWaitInput{ID: in.ID, Prompt: in.Prompt, Input: in.Input, Output: in.Output, Screen: in.Screen,
 		Exit: in.Exit, IdleMS: in.IdleMS}
 	if in.Since != nil {
@@ -292,7 +293,7 @@ func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	seen, err := seenUntil(ctx, f, p.ID)
+	seen, err := unseenStart(ctx, f, p.ID)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -303,17 +304,18 @@ func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (to
 	err = toolkit.WaitInTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
 		ask.TimeoutMS = timeoutMS
 		out, err = api.SessionWait.Call(ctx, f.Engine, ask)
+		// Output before this position has been checked already.
 		ask.Since = &out.NextCursor
 		return out.Met != "" || out.Process.State.Ended(), err
 	})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	printed, err := news(ctx, f, out.Process)
+	printed, err := readNewOutput(ctx, f, out.Process)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	line := waited(out.Met, out.Process) + matchedLine(out.Text, printed)
+	line := waitOutcome(out.Met, out.Process) + quoteMatch(out.Text, printed)
 	if out.Secret {
 		line += "\nIt asks for a password: have the user type it."
 	}
@@ -330,12 +332,12 @@ type sessionResizeInput struct {
 	Rows int    `json:"rows"`
 }
 
-func sessionResize(ctx context.Context, f *toolkit.Agent, in sessionResizeInput) (toolkit.Result, error) {
+func resizeSession(ctx context.Context, f *toolkit.Agent, in sessionResizeInput) (toolkit.Result, error) {
 	_, err := api.SessionResize.Call(ctx, f.Engine, api.SessionResizeInput{ID: in.ID, Cols: in.Cols, Rows: in.Rows})
 	return toolkit.Textf("Its size is %dx%d now.", in.Cols, in.Rows).ForProcess(in.ID), err
 }
 
-func sessionKill(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
+func killSession(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
 	p, err := api.SessionKill.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
 	if errors.Is(err, api.CodeEnded) {
 		p, err = api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})

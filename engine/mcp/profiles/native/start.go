@@ -9,11 +9,11 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// processStartTool stands where the profile plugin, whose tool of that name tells all
-// about what it starts, is not offered.
+// processStartTool is offered without the plugin profile, whose tool of the same name returns every
+// field of the new process.
 func processStartTool() toolkit.Tool {
 	t := toolkit.Define[startInput, startState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Start a long-lived process; fails if its name is in use. keepAlive restarts it until process_stop; wait: log or port, as in process_wait."}, processStart)
+		Doc: "Start a long-lived process; fails if its name is in use. keepAlive restarts it until process_stop; wait: log or port, as in process_wait."}, startProcess)
 	t.EngineJudged = true
 	return t
 }
@@ -23,15 +23,15 @@ type startInput struct {
 	Wait *startWait `json:"wait,omitempty"`
 }
 
-// A startWait is what is waited for after a start, as process_wait has it. The end of the
-// process always ends the wait.
+// A startWait is a condition to wait for after a start, as in process_wait. The wait also ends when
+// the process exits.
 type startWait struct {
 	Log       string `json:"log,omitempty"`
 	Port      int    `json:"port,omitempty"`
 	TimeoutMS int    `json:"timeout_ms,omitempty"`
 }
 
-func (w *startWait) check() error {
+func (w *startWait) validate() error {
 	switch {
 	case w == nil:
 		return nil
@@ -43,41 +43,42 @@ func (w *startWait) check() error {
 	return toolkit.CheckPatterns(w.Log)
 }
 
-// A startState is what the caller of process_start cannot know.
+// A startState holds the facts a caller of process_start does not know yet.
 type startState struct {
 	toolkit.StartedResult
-	Met        string          `json:"met,omitempty"` // the condition of wait that holds
+	Met        string          `json:"met,omitempty"` // the condition of wait met
 	ExitCode   *int            `json:"exit_code,omitempty"`
-	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty"` // behind the output given
+	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty"` // position after the output
 }
 
-func processStart(ctx context.Context, f *toolkit.Agent, in startInput) (toolkit.Result, error) {
-	if err := in.Wait.check(); err != nil {
+func startProcess(ctx context.Context, f *toolkit.Agent, in startInput) (toolkit.Result, error) {
+	if err := in.Wait.validate(); err != nil {
 		return toolkit.Result{}, err
 	}
-	return plugin.Start(ctx, f, in.StartInput, func(p api.Process) toolkit.Result {
+	return plugin.StartProcess(ctx, f, in.StartInput, func(p api.Process) toolkit.Result {
 		started := startState{StartedResult: toolkit.StartedResult{ID: p.ID, Name: p.Name, PID: p.PID}}
 		if in.Wait == nil {
 			return toolkit.Text(started.String()).WithSameFacts(started)
 		}
-		said, err := started.await(ctx, f, *in.Wait)
-		if err != nil { // it runs: a failed call would be made again
+		said, err := started.awaitCondition(ctx, f, *in.Wait)
+		if err != nil { // it runs; a failed result would make the agent start it again
 			said = fmt.Sprintf("Waiting failed: %v.", err)
 		}
 		return toolkit.Text(started.String() + "\n" + said).WithFacts(started)
 	})
 }
 
-// await waits for what has been started, and says what has come of it and what it printed.
-func (s *startState) await(ctx context.Context, f *toolkit.Agent, w startWait) (said string, err error) {
-	out, err := await(ctx, f, api.ProcessWaitInput{ID: s.ID, Exit: w.Log == "" && w.Port == 0, Log: w.Log, Port: w.Port}, w.TimeoutMS)
+// awaitCondition waits for the condition of a started process, and returns the outcome and the
+// output.
+func (s *startState) awaitCondition(ctx context.Context, f *toolkit.Agent, w startWait) (said string, err error) {
+	out, err := awaitProcess(ctx, f, api.ProcessWaitInput{ID: s.ID, Exit: w.Log == "" && w.Port == 0, Log: w.Log, Port: w.Port}, w.TimeoutMS)
 	if err != nil {
 		return "", err
 	}
-	printed, err := f.ReadOutput(ctx, out.Process, toolkit.OutputQuery{Max: waitBulk})
+	printed, err := f.ReadOutput(ctx, out.Process, toolkit.OutputQuery{Max: maxWaitOutput})
 	if err != nil {
 		return "", err
 	}
 	s.Met, s.ExitCode, s.NextCursor = out.Met, out.Process.ExitCode, &printed.Next
-	return cameOf(out, w.Port, printed.Text), nil
+	return waitResult(out, w.Port, printed.Text), nil
 }

@@ -12,37 +12,37 @@ import (
 )
 
 const (
-	// transcriptMost is how much of the end of a conversation's file is looked through.
-	transcriptMost = 8 << 20
-	// transcriptRows is how much of the scrollback is given where there is no such file.
+	// maxTranscript is how much of the end of a transcript is searched.
+	maxTranscript = 8 << 20
+	// transcriptRows is how much scrollback is returned if there is no transcript.
 	transcriptRows = 60
 )
 
-// agentTranscript gives the last answer of an agent from the file that it writes its
-// conversation to, or else what it shows.
-func agentTranscript(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
-	p, known, err := agentIn(ctx, f, in.ID, "read the answer of")
+// readTranscript returns the last answer of an agent from its transcript or, without one, from its
+// screen.
+func readTranscript(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
+	p, known, err := findAgent(ctx, f, in.ID, "read the answer of")
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	a := known.Agent
-	said, err := answerIn(ctx, f, known.Transcript)
+	said, err := readAnswer(ctx, f, known.Transcript)
 	if err != nil {
 		why := strings.SplitN(api.AsError(err).Message, "\n", 2)[0]
 		screen, err := api.SessionScreen.Call(ctx, f.Engine, api.SessionScreenInput{ID: p.ID, Scrollback: transcriptRows})
 		if err != nil {
 			return toolkit.Result{}, err
 		}
-		shown := toolkit.HeadAndTail(strings.TrimSpace(strings.Join(withoutRepeats(screen.Lines), "\n")), toolkit.DefaultBodySize, "session_screen gives it")
-		return toolkit.Textf("%s\n[from its screen, as %s; it is %s%s]", shown, why, a.State, asked(a)).ForProcess(p.ID), nil
+		shown := toolkit.HeadAndTail(strings.TrimSpace(strings.Join(collapseRepeats(screen.Lines), "\n")), toolkit.DefaultBodySize, "session_screen gives it")
+		return toolkit.Textf("%s\n[from its screen, as %s; it is %s%s]", shown, why, a.State, questionSuffix(a)).ForProcess(p.ID), nil
 	}
 	said = toolkit.HeadAndTail(said, toolkit.DefaultBodySize, "read "+known.Transcript.Path)
-	return toolkit.Textf("%s\n[from %s; it is %s%s]", said, f.DisplayName(f.DecodeName(known.Transcript.Path)), a.State, asked(a)).ForProcess(p.ID), nil
+	return toolkit.Textf("%s\n[from %s; it is %s%s]", said, f.DisplayName(f.DecodeName(known.Transcript.Path)), a.State, questionSuffix(a)).ForProcess(p.ID), nil
 }
 
-// answerIn is the last answer in the file of a conversation, which is read as the tool read
-// does: within the folders, the sandbox and the rules that hold for the caller.
-func answerIn(ctx context.Context, f *toolkit.Agent, where *api.AgentTranscript) (string, error) {
+// readAnswer returns the last answer in a transcript. Like the tool read, it obeys the caller's
+// folders, sandbox and policy.
+func readAnswer(ctx context.Context, f *toolkit.Agent, where *api.AgentTranscript) (string, error) {
 	if where == nil {
 		return "", fmt.Errorf("no file with its conversation is known")
 	}
@@ -58,8 +58,8 @@ func answerIn(ctx context.Context, f *toolkit.Agent, where *api.AgentTranscript)
 	if err != nil {
 		return "", err
 	}
-	begin := max(0, info.Size-transcriptMost)
-	out, err := api.FilesRead.Call(ctx, f.Engine, api.FilesReadInput{FileScope: scope, Path: path, Bytes: true, Offset: begin, Limit: transcriptMost})
+	begin := max(0, info.Size-maxTranscript)
+	out, err := api.FilesRead.Call(ctx, f.Engine, api.FilesReadInput{FileScope: scope, Path: path, Bytes: true, Offset: begin, Limit: maxTranscript})
 	if err != nil {
 		return "", err
 	}
@@ -74,13 +74,14 @@ func answerIn(ctx context.Context, f *toolkit.Agent, where *api.AgentTranscript)
 	return toolkit.PlainText(said), nil
 }
 
-// lastAnswer is the text of the last entry that is an answer with text.
+// lastAnswer returns the text of the last answer with any text.
 func lastAnswer(lines []byte, how api.AgentTranscript) (text string, ok bool) {
+	// From the end: a transcript can be long, and its last answer is near the end.
 	for len(lines) > 0 {
 		at := bytes.LastIndexByte(lines, '\n') + 1
 		var entry map[string]any
 		if json.Unmarshal(lines[at:], &entry) == nil && isAnswer(entry, how) {
-			if text = textOf(fieldOf(entry, how.Text)); strings.TrimSpace(text) != "" {
+			if text = joinText(lookupField(entry, how.Text)); strings.TrimSpace(text) != "" {
 				return text, true
 			}
 		}
@@ -91,25 +92,25 @@ func lastAnswer(lines []byte, how api.AgentTranscript) (text string, ok bool) {
 
 func isAnswer(entry map[string]any, how api.AgentTranscript) bool {
 	for name, value := range how.Answer {
-		if fmt.Sprint(fieldOf(entry, name)) != value {
+		if fmt.Sprint(lookupField(entry, name)) != value {
 			return false
 		}
 	}
 	return true
 }
 
-// fieldOf is a field, or one in a field: a.b.
-func fieldOf(entry map[string]any, name string) any {
+// lookupField returns a field; a.b means b inside a.
+func lookupField(entry map[string]any, name string) any {
 	first, rest, deeper := strings.Cut(name, ".")
 	if !deeper {
 		return entry[first]
 	}
 	inner, _ := entry[first].(map[string]any)
-	return fieldOf(inner, rest)
+	return lookupField(inner, rest)
 }
 
-// textOf is a text, or that of the parts that have one.
-func textOf(value any) string {
+// joinText returns a text, or the joined texts of a list of parts.
+func joinText(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// writeWaitMS is how long session_write waits for the effect of what it types, and
-	// writeIdleMS how long a program that seems to wait for input, but may be busy, prints nothing.
+	// writeWaitMS is how long session_write waits for the effect of its input. writeIdleMS is the
+	// silence after which a program counts as waiting, even if it may be busy.
 	writeWaitMS = 3000
 	writeIdleMS = 1000
-	// startWaitMS is how long session_start waits for a program to ask for something.
+	// startWaitMS is how long session_start waits for a program to ask for input.
 	startWaitMS = 1500
-	// newsMost is how many bytes it gives of what is new, the end.
-	newsMost = 2000
-	// newsNote is room in them for what is said about them.
-	newsNote = 160
+	// maxNewOutput is the maximum size of new output in a result, in bytes; its end is kept.
+	maxNewOutput = 2000
+	// newOutputNote is the space in it for a note.
+	newOutputNote = 160
 )
 
 type sessionWriteInput struct {
@@ -34,16 +34,16 @@ type sessionWriteInput struct {
 	WaitMS *int `json:"wait_ms,omitempty" default:"3000"`
 }
 
-// A writeState says what became of what was typed.
+// A writeState is the effect of typed input.
 type writeState struct {
-	Waits string `json:"waits,omitempty"` // input, secret, or prompt: the next command
+	Waits string `json:"waits,omitempty"` // input, secret, or prompt (the next command)
 }
 
 func (in sessionWriteInput) Subject(*toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: in.Text + in.Paste, Session: in.ID}
 }
 
-func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (toolkit.Result, error) {
+func writeToSession(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (toolkit.Result, error) {
 	if in.Text == "" && in.Paste == "" && len(in.Keys) == 0 && !in.Enter {
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "write to session %s: nothing to type", in.ID).
 			WithHint("give text, paste, keys or enter")
@@ -52,7 +52,7 @@ func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	if _, err := seenUntil(ctx, f, p.ID); err != nil {
+	if _, err := unseenStart(ctx, f, p.ID); err != nil {
 		return toolkit.Result{}, err
 	}
 	// One call after the other keeps the order: the engine sends keys before a paste.
@@ -75,16 +75,16 @@ func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (
 	if in.WaitMS != nil {
 		waitMS = *in.WaitMS
 	}
-	text, waits, over, err := effect(ctx, f, p, waitMS)
+	text, waits, over, err := awaitEffect(ctx, f, p, waitMS)
 	if !over && waitMS > 0 {
 		text += toolkit.NewlineBetween(text, "[") + "[still running; session_wait waits for it]"
 	}
 	return toolkit.Text(cmp.Or(text, "Typed.")).WithFacts(writeState{waits}).ForProcess(p.ID), err
 }
 
-// seenUntil returns where the output begins that this agent has not seen. If it has seen none,
-// that is the present end.
-func seenUntil(ctx context.Context, f *toolkit.Agent, id string) (toolkit.Cursor, error) {
+// unseenStart returns the start of the output this agent has not seen. If it has seen none, that is
+// the present end.
+func unseenStart(ctx context.Context, f *toolkit.Agent, id string) (toolkit.Cursor, error) {
 	seen, known := f.Seen.At(id)
 	if known {
 		return seen, nil
@@ -98,28 +98,28 @@ func seenUntil(ctx context.Context, f *toolkit.Agent, id string) (toolkit.Cursor
 	return seen, nil
 }
 
-// effect waits until what was typed or started has had its effect, and returns the new output
-// and what the program waits for. over reports whether the program waits or has exited.
-func effect(ctx context.Context, f *toolkit.Agent, p api.Process, waitMS int) (text, waits string, over bool, err error) {
+// awaitEffect waits until input or a start has taken effect, and returns the new output and the
+// input the program waits for. over reports whether the program waits or has exited.
+func awaitEffect(ctx context.Context, f *toolkit.Agent, p api.Process, waitMS int) (text, waits string, over bool, err error) {
 	if waitMS > 0 {
-		if p, waits, err = settle(ctx, f, p.ID, waitMS); err != nil {
+		if p, waits, err = awaitInput(ctx, f, p.ID, waitMS); err != nil {
 			return "", "", false, err
 		}
 	}
-	if text, err = news(ctx, f, p); err != nil {
+	if text, err = readNewOutput(ctx, f, p); err != nil {
 		return "", "", false, err
 	}
 	switch {
 	case p.State.Ended():
-		text += toolkit.NewlineBetween(text, "[") + "[" + outcome(p) + "]"
+		text += toolkit.NewlineBetween(text, "[") + "[" + exitOutcome(p) + "]"
 	case waits != "":
-		text += toolkit.NewlineBetween(text, "[") + "[waits for " + waitsFor(waits) + "]"
+		text += toolkit.NewlineBetween(text, "[") + "[waits for " + waitTarget(waits) + "]"
 	}
 	return text, waits, waits != "" || p.State.Ended(), nil
 }
 
-// settle waits up to waitMS until a program waits for input or has exited.
-func settle(ctx context.Context, f *toolkit.Agent, id string, waitMS int) (p api.Process, waits string, err error) {
+// awaitInput waits up to waitMS until a program waits for input or has exited.
+func awaitInput(ctx context.Context, f *toolkit.Agent, id string, waitMS int) (p api.Process, waits string, err error) {
 	end := time.Now().Add(time.Duration(waitMS) * time.Millisecond)
 	ask := api.SessionWaitInput{ID: id, Settled: true, Exit: true, IdleMS: writeIdleMS, TimeoutMS: waitMS}
 	for {
@@ -135,43 +135,44 @@ func settle(ctx context.Context, f *toolkit.Agent, id string, waitMS int) (p api
 		if out.Met != "idle" || waits != "" || ask.TimeoutMS <= 0 {
 			return p, waits, nil
 		}
-		ask.IdleMS = 0 // it is silent without waiting for input
+		ask.IdleMS = 0 // silent, but not waiting for input
 	}
 }
 
-func waitsFor(waits string) string {
+func waitTarget(waits string) string {
 	if waits == "prompt" {
 		return "the next command"
 	}
 	return waits
 }
 
-// news is what a session has printed since this agent looked last, or what has changed on
-// the screen of a program that has all of it.
-func news(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) {
+// readNewOutput returns the output of a session since this agent last looked, or the changed rows
+// of a full-screen program.
+func readNewOutput(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) {
 	seen, _ := f.Seen.At(p.ID)
-	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: seen.At, Max: newsMost, Plain: true})
+	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: seen.At, Max: maxNewOutput, Plain: true})
 	if err != nil {
 		return "", err
 	}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
+	// Of a full-screen program the log holds mostly cursor movements.
 	if out.AltScreen {
-		return fullScreen(ctx, f, p.ID)
+		return fullScreenChanges(ctx, f, p.ID)
 	}
 	whole := toolkit.ShortenLines(out.Data)
-	text := toolkit.Tail(whole, newsMost-newsNote)
-	return before(out.Dropped+int64(len(whole)-len(text)), seen.At) + text, nil
+	text := toolkit.Tail(whole, maxNewOutput-newOutputNote)
+	return skipNote(out.Dropped+int64(len(whole)-len(text)), seen.At) + text, nil
 }
 
-// before says how much of an output is not given, and which session_read gives it.
-func before(dropped, since int64) string {
+// skipNote states how much output is missing, and the session_read call returning it.
+func skipNote(dropped, since int64) string {
 	if dropped == 0 {
 		return ""
 	}
 	return fmt.Sprintf("[%d bytes before this: session_read since=%d]\n", dropped, since)
 }
 
-// hintKeys says what keys are called where one was not known.
+// hintKeys adds the names of keys to an error about an unknown one.
 func hintKeys(err error) error {
 	e := api.AsError(err)
 	if e.Code == api.CodeInvalid && e.Hint == "" && strings.HasPrefix(e.Message, "type key ") {

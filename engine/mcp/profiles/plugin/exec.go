@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	execTimeoutMS = 30_000
-	execLeastMS   = 100
-	execMostMS    = 300_000
+	defaultExecTimeoutMS = 30_000
+	minExecTimeoutMS     = 100
+	maxExecTimeoutMS     = 300_000
 
-	// execChars is how many characters of each stream, and of each block of
-	// text, are given unless more is asked for.
-	execChars = 8000
-	// execEnd is how many bytes of the head and of the tail are given of more, except in
-	// the profile plugin.
-	execEnd = 2000
+	// maxExecChars is the maximum number of characters of each stream and text block, unless a call
+	// asks for more.
+	maxExecChars = 8000
+	// maxExecEnd is how many bytes of the head and of the tail of longer output are returned,
+	// except in the plugin profile.
+	maxExecEnd = 2000
 )
 
 type execInput struct {
@@ -46,78 +46,80 @@ func (in execInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: string(in.Command), CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
-// A CommandState is what exec tells beside the output.
+// A CommandState holds the facts about a command besides its output.
 type CommandState struct {
 	ID         string `json:"id"`
-	ExitCode   *int   `json:"exitCode,omitempty"` // none while it runs, and when a signal ended it
+	ExitCode   *int   `json:"exitCode,omitempty"` // nil while it runs, and if a signal killed it
 	Signal     string `json:"signal,omitempty"`
 	TimedOut   bool   `json:"timedOut,omitempty"`
 	DurationMS int64  `json:"durationMs"`
 
-	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty" schema:"-"` // of what goes on: since of process_log
+	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty" schema:"-"` // since of process_log for a command still running
 }
 
-func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Result, error) {
+func runCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Result, error) {
 	if in.MaxOutput < 0 {
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: max_output cannot be negative")
 	}
 	if err := toolkit.CheckLine("run command", string(in.Command), in.Env); err != nil {
 		return toolkit.Result{}, err
 	}
-	confined, err := confinement(f, in.Sandbox, in.CWD)
+	sandbox, err := parseSandbox(f, in.Sandbox, in.CWD)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	timeout := execTimeoutMS
+	timeout := defaultExecTimeoutMS
 	if in.TimeoutMS != nil {
-		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
+		timeout = min(max(*in.TimeoutMS, minExecTimeoutMS), maxExecTimeoutMS)
 	}
 	out, err := f.Exec(ctx, api.ExecInput{
 		ID: api.NewID(), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
-		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.MaxStream),
+		Sandbox: sandbox, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.MaxStream),
 	})
 	if err != nil {
 		return toolkit.Result{}, f.StartError(in.CWD, err)
 	}
 	p := out.Process
 	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: int64(math.Round(out.DurationMS))}
+	// The rest of its output is read with process_log, so remember the position.
 	if !p.State.Ended() {
 		state.NextCursor = &toolkit.Cursor{At: out.StdoutCursor, Stderr: out.StderrCursor, Split: true}
 		f.Seen.Set(p.ID, *state.NextCursor)
 	}
-	short := false
+	shortened := false
 	if !f.UsesPluginFormat() {
-		if short, err = shorten(ctx, f, &out, in.MaxOutput == 0); err != nil {
+		if shortened, err = shortenStreams(ctx, f, &out, in.MaxOutput == 0); err != nil {
 			return toolkit.Result{}, err
 		}
 	}
 	if in.MaxOutput == 0 {
-		in.MaxOutput = execChars
+		in.MaxOutput = maxExecChars
 	}
-	cut := short || out.StdoutDropped+out.StderrDropped > 0 || longer(out.Stdout, in.MaxOutput) || longer(out.Stderr, in.MaxOutput)
-	end := ending(f, out, timeout)
+	cut := shortened || out.StdoutDropped+out.StderrDropped > 0 || hasMoreChars(out.Stdout, in.MaxOutput) || hasMoreChars(out.Stderr, in.MaxOutput)
+	end := endingLine(f, out, timeout)
 	switch {
 	case f.UsesPluginFormat():
 	case cut && p.State.Ended():
 		end += "\nAll of it: process_log id=" + p.ID + " since=0"
 	case !cut && p.ExitCode != nil && *p.ExitCode == 0:
 		if out.Stdout+out.Stderr != "" {
-			end = "" // 0 goes without saying
+			end = "" // success goes without saying
 		}
-		end = withHint(withHint(end, unanswered(f, out)), leftRunning(f, out))
+		end = withHint(withHint(end, questionHint(f, out)), childrenHint(f, out))
 		return toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.ForProcess(p.ID), nil
 	}
-	end = withHint(withHint(end, unanswered(f, out)), leftRunning(f, out))
+	end = withHint(withHint(end, questionHint(f, out)), childrenHint(f, out))
 	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.WithFacts(state).ForProcess(p.ID)
+	// A command still running is no failure.
 	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0 || toolkit.IsTimedOut(out)) {
 		r = r.AsFailure()
 	}
 	return r, nil
 }
 
-// shorten leaves of both streams what a terminal would show, and if ends is set of long
-// ones the head and tail; cut reports whether it has left out any of what would be shown.
-func shorten(ctx context.Context, f *toolkit.Agent, out *api.ExecOutput, ends bool) (cut bool, err error) {
+// shortenStreams reduces both streams to what a terminal would show. If ends is set, it keeps only
+// the head and tail of long ones. cut reports whether visible output was omitted.
+func shortenStreams(ctx context.Context, f *toolkit.Agent, out *api.ExecOutput, ends bool) (cut bool, err error) {
 	for _, s := range []struct {
 		name    string
 		text    *string
@@ -128,33 +130,34 @@ func shorten(ctx context.Context, f *toolkit.Agent, out *api.ExecOutput, ends bo
 		}
 		whole, head := *s.text, *s.text
 		text := toolkit.ShortenLines(whole)
+		// The stream lost its beginning on the way; fetch it from the log.
 		if *s.dropped > 0 {
-			if head, err = logHead(ctx, f, out.Process.ID, s.name); err != nil {
+			if head, err = readLogHead(ctx, f, out.Process.ID, s.name); err != nil {
 				return cut, err
 			}
-		} else if len(text) <= execChars {
+		} else if len(text) <= maxExecChars {
 			cut = cut || len(text) < len(whole)
 			*s.text = text
 			continue
 		}
-		*s.text, cut = headAndTail(head, whole, *s.dropped, s.name), true
+		*s.text, cut = keepHeadAndTail(head, whole, *s.dropped, s.name), true
 		*s.dropped = 0
 	}
 	return cut, nil
 }
 
-// logHead is the beginning of a stream.
-func logHead(ctx context.Context, f *toolkit.Agent, id, stream string) (string, error) {
+// readLogHead returns the beginning of a stream.
+func readLogHead(ctx context.Context, f *toolkit.Agent, id, stream string) (string, error) {
 	since := int64(0)
-	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Stream: stream, Since: &since, Max: execChars})
+	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Stream: stream, Since: &since, Max: maxExecChars})
 	return toolkit.KeepLastDrawn(toolkit.StripSequences(out.Data)), err
 }
 
-// headAndTail is the beginning of one text and the end of another, with a note between them
-// of how much is left out.
-func headAndTail(head, text string, dropped int64, stream string) string {
+// keepHeadAndTail returns the beginning of one text and the end of another, and in between the
+// number of characters omitted.
+func keepHeadAndTail(head, text string, dropped int64, stream string) string {
 	left := dropped + int64(utf8.RuneCountInString(text))
-	head, tail := head[:min(execEnd, len(head))], text[max(0, len(text)-execEnd):]
+	head, tail := head[:min(maxExecEnd, len(head))], text[max(0, len(text)-maxExecEnd):]
 	if end := strings.LastIndexByte(head, '\n') + 1; end > len(head)/2 {
 		head = head[:end]
 	}
@@ -163,20 +166,21 @@ func headAndTail(head, text string, dropped int64, stream string) string {
 	}
 	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
 	left -= int64(utf8.RuneCountInString(head) + utf8.RuneCountInString(tail))
-	note := fmt.Sprintf("... (%s chars truncated from %s)\n", thousands(left), stream)
+	note := fmt.Sprintf("... (%s chars truncated from %s)\n", groupThousands(left), stream)
 	head, tail = toolkit.ShortenLines(head), toolkit.ShortenLines(tail)
 	return head + toolkit.NewlineBetween(head, note) + note + tail
 }
 
-// longer reports whether a text has more characters than a number.
-func longer(s string, most int) bool { return len(s) > most && utf8.RuneCountInString(s) > most }
+// hasMoreChars reports whether a text has more than most characters. Counting bytes first avoids
+// decoding short texts.
+func hasMoreChars(s string, most int) bool { return len(s) > most && utf8.RuneCountInString(s) > most }
 
-// shellArgv is how a line for a shell is run.
+// shellArgv returns the argv for a shell line.
 func shellArgv(f *toolkit.Agent, line string) []string {
 	return []string{cmp.Or(f.Shell, lineShell()), "-c", line}
 }
 
-// lineShell is bash, or sh where there is none.
+// lineShell returns bash, or sh without bash.
 var lineShell = sync.OnceValue(func() string {
 	if _, err := exec.LookPath("bash"); err != nil {
 		return "sh"
@@ -184,8 +188,8 @@ var lineShell = sync.OnceValue(func() string {
 	return "bash"
 })
 
-// ending says how a command ended, or that it has not.
-func ending(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {
+// endingLine describes how a command exited, or that it still runs.
+func endingLine(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {
 	p := out.Process
 	var how string
 	switch {
@@ -198,7 +202,7 @@ func ending(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {
 	case p.State.Ended():
 		how = "Exit code: unknown"
 	default:
-		return fmt.Sprintf("Timed out after %d ms; it continues as process %s. %s", timeoutMS, p.ID, whereRest(f, p))
+		return fmt.Sprintf("Timed out after %d ms; it continues as process %s. %s", timeoutMS, p.ID, restHint(f, p))
 	}
 	if out.TimedOut {
 		how = fmt.Sprintf("Timed out after %d ms and was killed. %s", timeoutMS, how)
@@ -206,18 +210,17 @@ func ending(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {
 	return how
 }
 
-// unanswered says what runs a command that has ended with a question: its standard input
-// was empty.
-func unanswered(f *toolkit.Agent, out api.ExecOutput) string {
+// questionHint suggests a session for a command that exited after a question, having had no input.
+func questionHint(f *toolkit.Agent, out api.ExecOutput) string {
 	const tool = "session_start"
-	if f.UsesPluginFormat() || !out.Process.State.Ended() || !asks(out.Stdout) && !asks(out.Stderr) || !f.Options.Offers(tool, toolkit.Native) {
+	if f.UsesPluginFormat() || !out.Process.State.Ended() || !endsWithQuestion(out.Stdout) && !endsWithQuestion(out.Stderr) || !f.Options.Offers(tool, toolkit.Native) {
 		return ""
 	}
 	return "[it asked for input and had none: " + f.Options.ToolPrefix + tool + " runs it where you can answer]"
 }
 
-// leftRunning says that a command has left processes running, which no list has.
-func leftRunning(f *toolkit.Agent, out api.ExecOutput) string {
+// childrenHint mentions processes left running by a command, because no list shows them.
+func childrenHint(f *toolkit.Agent, out api.ExecOutput) string {
 	if out.Left == 0 || f.UsesPluginFormat() {
 		return ""
 	}
@@ -228,15 +231,15 @@ func leftRunning(f *toolkit.Agent, out api.ExecOutput) string {
 	return "[" + left + "; " + f.Options.ToolPrefix + "process_start starts what can be listed and stopped]"
 }
 
-// asks reports whether what was printed ends as questions do.
-func asks(printed string) bool {
+// endsWithQuestion reports whether output ends like a question.
+func endsWithQuestion(printed string) bool {
 	return strings.HasSuffix(printed, "?") || slices.ContainsFunc([]string{"? ", ": ", "] ", ") "}, func(end string) bool { return strings.HasSuffix(printed, end) })
 }
 
 func withHint(end, hint string) string { return end + toolkit.NewlineBetween(end, hint) + hint }
 
-// whereRest says how to get what a command that goes on will print.
-func whereRest(f *toolkit.Agent, p api.Process) string {
+// restHint says how to get the further output of a running command.
+func restHint(f *toolkit.Agent, p api.Process) string {
 	next, known := f.Seen.At(p.ID)
 	if tool := "process_log"; known && f.Options.Offers(tool, toolkit.Native) {
 		return fmt.Sprintf("%s returns later output (next_cursor %s).", f.Options.ToolPrefix+tool, next)
@@ -244,8 +247,8 @@ func whereRest(f *toolkit.Agent, p api.Process) string {
 	return fmt.Sprintf("Log: %s and %s", p.LogPath, filepath.Base(p.ErrorLogPath))
 }
 
-// execBlocks are stdout, stderr and the ending: in one block if they fit, else
-// in one each, so that the end of each is seen.
+// execBlocks returns stdout, stderr and the ending, in one block if they are short, otherwise in
+// one each, so that clients truncating blocks keep the end of each.
 func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
 	var parts []string
 	if s := lastChars(out.Stdout, out.StdoutDropped, most, "stdout"); s != "" {
@@ -257,7 +260,7 @@ func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
 	if ending != "" {
 		parts = append(parts, ending)
 	}
-	parts = together(parts)
+	parts = joinShort(parts)
 	blocks := make([]sdk.Content, len(parts))
 	for i, part := range parts {
 		blocks[i] = &sdk.TextContent{Text: part}
@@ -265,22 +268,22 @@ func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
 	return blocks
 }
 
-// together puts parts in one, each on a line of its own, if that is short.
-func together(parts []string) []string {
+// joinShort joins parts on separate lines if the result is short.
+func joinShort(parts []string) []string {
 	whole := ""
 	for _, part := range parts {
-		if whole += toolkit.NewlineBetween(whole, part); len(whole)+len(part) > utf8.UTFMax*execChars {
+		if whole += toolkit.NewlineBetween(whole, part); len(whole)+len(part) > utf8.UTFMax*maxExecChars {
 			return parts
 		}
 		whole += part
 	}
-	if utf8.RuneCountInString(whole) > execChars {
+	if utf8.RuneCountInString(whole) > maxExecChars {
 		return parts
 	}
 	return []string{whole}
 }
 
-// lastChars is the end of a stream, with a note of how much is before it.
+// lastChars returns the end of a stream after a note on the size before it.
 func lastChars(s string, dropped int64, most int, stream string) string {
 	if len(s) <= most && dropped == 0 {
 		return s
@@ -290,15 +293,16 @@ func lastChars(s string, dropped int64, most int, stream string) string {
 		return s
 	}
 	rest := s
+	// Cut whole characters, counted as the note counts them.
 	for range excess {
 		_, size := utf8.DecodeRuneInString(rest)
 		rest = rest[size:]
 	}
-	return fmt.Sprintf("... (%s chars truncated from %s)\n%s", thousands(dropped+int64(max(excess, 0))), stream, rest)
+	return fmt.Sprintf("... (%s chars truncated from %s)\n%s", groupThousands(dropped+int64(max(excess, 0))), stream, rest)
 }
 
-// thousands is a number with a comma before every three digits.
-func thousands(n int64) string {
+// groupThousands formats a number with a comma before every three digits.
+func groupThousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	var b strings.Builder
 	for i, c := range s {

@@ -16,8 +16,8 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// readBound is how many bytes of text read gives at most.
-const readBound = 50 << 10
+// maxReadText is the maximum size of text returned by read, in bytes.
+const maxReadText = 50 << 10
 
 type ReadInput struct {
 	Path   string `json:"path"`
@@ -29,8 +29,8 @@ func (in ReadInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
 }
 
-// imageMost is how large an image may be in base64: models take no more.
-const imageMost = 5 << 20
+// maxImage is the maximum size of an image in base64; models accept no larger ones.
+const maxImage = 5 << 20
 
 func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Result, error) {
 	ask := api.FilesReadInput{Unbounded: f.Options.Unbounded}
@@ -53,9 +53,9 @@ func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Resu
 		return toolkit.Text("Path is not a file.").AsFailure(), nil
 	case err != nil:
 		return toolkit.Result{}, err
-	case out.Kind == "image" && base64.StdEncoding.EncodedLen(int(out.Size)) > imageMost:
+	case out.Kind == "image" && base64.StdEncoding.EncodedLen(int(out.Size)) > maxImage:
 		return toolkit.Textf("Cannot show %s: the image is %s in base64; a result holds at most %s.",
-			in.Path, sizeText(int64(base64.StdEncoding.EncodedLen(int(out.Size)))), sizeText(imageMost)).AsFailure(), nil
+			in.Path, sizeText(int64(base64.StdEncoding.EncodedLen(int(out.Size)))), sizeText(maxImage)).AsFailure(), nil
 	case out.Kind == "image" && len(out.Data) > 0:
 		return toolkit.Result{Content: []sdk.Content{&sdk.ImageContent{Data: out.Data, MIMEType: out.MIME}}}, nil
 	case out.Kind != "text":
@@ -66,9 +66,9 @@ func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Resu
 	return toolkit.Text(out.Text + readHint(f.ParsePath(in.Path), out, f.Options.Unbounded)), nil
 }
 
-// readHint says what was left out, and how to get it.
+// readHint describes the omitted part of a file, and how to read it.
 func readHint(path string, out api.FilesReadOutput, unbounded bool) string {
-	bound := sizeText(readBound)
+	bound := sizeText(maxReadText)
 	if unbounded {
 		bound = "16.0MB"
 	}
@@ -77,7 +77,7 @@ func readHint(path string, out api.FilesReadOutput, unbounded bool) string {
 	switch out.Cut {
 	case "line":
 		return fmt.Sprintf("[Line %d is %s, exceeds %s limit. Use exec: sed -n '%dp' %s | head -c %d]",
-			out.FirstLine, sizeText(out.LineBytes), bound, out.FirstLine, toolkit.QuoteForShell(path), readBound)
+			out.FirstLine, sizeText(out.LineBytes), bound, out.FirstLine, toolkit.QuoteForShell(path), maxReadText)
 	case "lines":
 		hint = fmt.Sprintf("[Showing lines %d-%d of %d. Use offset=%d to continue.]", out.FirstLine, out.LastLine, out.TotalLines, next)
 	case "bytes":
@@ -88,10 +88,10 @@ func readHint(path string, out api.FilesReadOutput, unbounded bool) string {
 	default:
 		return ""
 	}
-	return "\n" + hint // the last line given has its own ending
+	return "\n" + hint // the last line shown has its own line end
 }
 
-// sizeText is a number of bytes as people read it.
+// sizeText formats a number of bytes.
 func sizeText(n int64) string {
 	switch {
 	case n < 1<<10:
@@ -111,8 +111,8 @@ func (in jsonInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
 }
 
-// readExactJSON is files.read_json with the value as it stands in the file, so
-// that no number is rounded and no key moved.
+// readExactJSON is files.read_json with the value as written in the file: decoding would round
+// numbers and reorder keys.
 func readExactJSON() api.Operation[api.FilesReadJSONInput, exactJSON] {
 	return api.NewOperation[api.FilesReadJSONInput, exactJSON](api.FilesReadJSON.Name, "", "")
 }
@@ -128,29 +128,29 @@ func readJSON(ctx context.Context, f *toolkit.Agent, in jsonInput) (toolkit.Resu
 		if why, ok := strings.CutPrefix(err.Error(), "invalid JSON in "+scope.In(path)+": "); ok {
 			return toolkit.Textf("Invalid JSON in %s: %s", in.Path, why).AsFailure(), nil
 		}
-		return toolkit.Result{}, notFile(err)
+		return toolkit.Result{}, rewordNotFile(err)
 	}
-	part, err := pointed(out.Value, in.Pointer)
+	part, err := resolvePointer(out.Value, in.Pointer)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text(boundedJSON(f, readableJSON(string(part)))), nil
+	return toolkit.Text(truncateJSON(f, unescapeHTML(string(part)))), nil
 }
 
-// boundedJSON is JSON as far as the bound allows.
-func boundedJSON(f *toolkit.Agent, text string) string {
-	most := toolkit.DefaultBodySize
+// truncateJSON limits JSON to the size of a result.
+func truncateJSON(f *toolkit.Agent, text string) string {
+	limit := toolkit.DefaultBodySize
 	switch {
 	case f.Options.Unbounded:
 		return text
 	case f.UsesPluginFormat():
-		most = readBound
+		limit = maxReadText
 	}
-	return toolkit.HeadAndTail(text, most, "pointer=/KEY/0 gives a part")
+	return toolkit.HeadAndTail(text, limit, "pointer=/KEY/0 gives a part")
 }
 
-// pointed is the part of a JSON value that a pointer leads to (RFC 6901).
-func pointed(value json.RawMessage, pointer string) (json.RawMessage, error) {
+// resolvePointer returns the part of a JSON value at a pointer (RFC 6901).
+func resolvePointer(value json.RawMessage, pointer string) (json.RawMessage, error) {
 	at, rest, ok := strings.Cut(pointer, "/")
 	if at != "" {
 		return nil, api.Errorf(api.CodeInvalid, "read JSON: pointer %q does not begin with /", toolkit.Abbreviate(pointer))
@@ -160,6 +160,7 @@ func pointed(value json.RawMessage, pointer string) (json.RawMessage, error) {
 		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(at)
 		var members map[string]json.RawMessage
 		var elements []json.RawMessage
+		// Decode one level at a time: values off the path stay as they are.
 		found := json.Unmarshal(value, &members) == nil
 		if found {
 			value, found = members[name]
@@ -175,9 +176,8 @@ func pointed(value json.RawMessage, pointer string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// readableJSON is JSON in which <, > and & stand for themselves again, which an
-// encoder has escaped on the way.
-func readableJSON(s string) string {
+// unescapeHTML restores <, > and &, which an encoder has escaped on the way.
+func unescapeHTML(s string) string {
 	var b strings.Builder
 	for {
 		at := strings.IndexByte(s, '\\')
@@ -185,6 +185,7 @@ func readableJSON(s string) string {
 			b.WriteString(s)
 			return b.String()
 		}
+		// Copy escapes in pairs, so that an escaped backslash cannot start another one.
 		b.WriteString(s[:at])
 		n := 2
 		part := s[at : at+2]
@@ -201,9 +202,8 @@ func readableJSON(s string) string {
 	}
 }
 
-// notFile is the error of a path that is none of a file in this tool set's
-// words.
-func notFile(err error) error {
+// rewordNotFile rewords the error for a path that is not a file as this profile defines it.
+func rewordNotFile(err error) error {
 	if errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), ", not a file") {
 		return api.Errorf(api.CodeInvalid, "Path is not a file.")
 	}
@@ -226,7 +226,7 @@ func writeFile(ctx context.Context, f *toolkit.Agent, in writeInput) (toolkit.Re
 		FileScope: scope, Path: path, Text: in.Content, Append: in.Append,
 	})
 	if err != nil {
-		return toolkit.Result{}, notFile(err)
+		return toolkit.Result{}, rewordNotFile(err)
 	}
 	verb := "Wrote"
 	if in.Append {
@@ -258,7 +258,7 @@ func editFile(ctx context.Context, f *toolkit.Agent, in EditInput) (toolkit.Resu
 	}
 	out, err := api.FilesEdit.Call(ctx, f.Engine, ask)
 	if err != nil {
-		return toolkit.Result{}, notFile(notApplied(err))
+		return toolkit.Result{}, rewordNotFile(rewordNotApplied(err))
 	}
 	parts := make([]string, len(out.Replacements))
 	for i, n := range out.Replacements {
@@ -271,8 +271,8 @@ func editFile(ctx context.Context, f *toolkit.Agent, in EditInput) (toolkit.Resu
 	return toolkit.Textf("Updated %s (%s).", in.Path, strings.Join(parts, ", ")), nil
 }
 
-// notApplied makes a sentence of why an edit was not made.
-func notApplied(err error) error {
+// rewordNotApplied makes a sentence of the reason an edit was not applied.
+func rewordNotApplied(err error) error {
 	e := api.AsError(err)
 	why, ok := strings.CutPrefix(e.Message, "edit not applied: ")
 	if !ok {

@@ -1,5 +1,6 @@
-// Package plugin holds the tools of the profile plugin: files, searches,
-// commands and processes.
+// Package plugin holds the tools of the plugin profile: files, searches, commands and processes.
+// Their formats are fixed by its seed document; the native profile shares the tools, mostly with
+// shorter results.
 package plugin
 
 import (
@@ -9,8 +10,8 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// Tools returns the tools of the profile plugin: files, search, commands for
-// a shell, and durable processes. The native profile has them too.
+// Tools returns the tools of the plugin profile. The native profile offers those without profiles
+// of their own too.
 func Tools() []toolkit.Tool {
 	files := slices.Concat(fileTools(), searchTools())
 	for i := range files {
@@ -54,20 +55,20 @@ func searchTools() []toolkit.Tool {
 
 func execTool() toolkit.Tool {
 	return toolkit.Define[execInput, CommandState](toolkit.Tool{Name: "exec", Effect: api.Destructive, Large: true,
-		Doc: "Run a shell command and wait. After timeoutMs it keeps running as a process; the result has its id."}, execCommand)
+		Doc: "Run a shell command and wait. After timeoutMs it keeps running as a process; the result has its id."}, runCommand)
 }
 
 func processTools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[StartInput, ProcessState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Plugin},
-			Doc: "Start a durable background process."}, processStart),
+			Doc: "Start a durable background process."}, startAndDescribe),
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Profiles: []toolkit.Profile{toolkit.Plugin},
-			Doc: "List processes."}, processList),
+			Doc: "List processes."}, listProcesses),
 		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read,
-			Doc: "Get one process."}, processGet),
+			Doc: "Get one process."}, getProcess),
 		toolkit.Define[stopInput, toolkit.None](toolkit.Tool{Name: "process_stop", Effect: api.Destructive,
-			Doc: "Stop a process and all it started (SIGKILL after 8 s)."}, processStop),
+			Doc: "Stop a process and all it started (SIGKILL after 8 s)."}, stopProcess),
 		toolkit.Define[StopAllInput, toolkit.None](toolkit.Tool{Name: "process_stop_all", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Plugin},
-			Doc: "Stop all processes."}, ProcessStopAll),
+			Doc: "Stop all processes."}, StopAll),
 	}
 }

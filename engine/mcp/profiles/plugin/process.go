@@ -30,7 +30,7 @@ func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: string(in.Command), CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
-// A ProcessState is what the tools for processes tell about one.
+// A ProcessState describes a process in results.
 type ProcessState struct {
 	ID           string `json:"id"`
 	Name         string `json:"name"`
@@ -44,7 +44,7 @@ type ProcessState struct {
 	CWD          string `json:"cwd"`
 	Command      string `json:"command"`
 
-	unknown bool // nobody saw how it ended
+	unknown bool // its exit was not observed
 }
 
 func stateOf(p api.Process) ProcessState {
@@ -58,8 +58,8 @@ func stateOf(p api.Process) ProcessState {
 	return s
 }
 
-// statusOf is a state in the words of this tool set: what waits to be started
-// again has exited, and what was never started or is being stopped runs.
+// statusOf returns a state in this profile's words: a process waiting to be restarted has exited;
+// one never started or being stopped is running.
 func statusOf(s api.State) string {
 	switch s {
 	case api.StateWaiting, api.StateStarting, api.StateRunning, api.StateStopping:
@@ -70,7 +70,7 @@ func statusOf(s api.State) string {
 	return "exited"
 }
 
-// CommandOf is the line that a process was started with, if it was one.
+// CommandOf returns the shell line a process was started with, or its command.
 func CommandOf(p api.Process) string {
 	if len(p.Argv) == 3 && p.Argv[1] == "-c" && (p.Argv[0] == "bash" || p.Argv[0] == "sh") {
 		return p.Argv[2]
@@ -78,7 +78,7 @@ func CommandOf(p api.Process) string {
 	return p.Command
 }
 
-// fields are the state as name and value, in the order in which they are told.
+// fields returns the state as names and values, in display order.
 func (s ProcessState) fields() [][2]string {
 	pid, exit := "-", "-"
 	if s.PID != 0 {
@@ -99,11 +99,10 @@ func (s ProcessState) fields() [][2]string {
 	}
 }
 
-// told is the state as text; except as the profile plugin has it without what
-// goes without saying.
-func (s ProcessState) told(f *toolkit.Agent) string {
+// describe returns the state as text. Outside the plugin profile it omits empty and default values.
+func (s ProcessState) describe(f *toolkit.Agent) string {
 	if f.UsesPluginFormat() {
-		return s.joined(": ", "\n")
+		return s.joinFields(": ", "\n")
 	}
 	var b strings.Builder
 	for _, field := range s.fields() {
@@ -114,7 +113,7 @@ func (s ProcessState) told(f *toolkit.Agent) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (s ProcessState) joined(between, behind string) string {
+func (s ProcessState) joinFields(between, behind string) string {
 	parts := make([]string, 0, 9)
 	for _, f := range s.fields() {
 		parts = append(parts, f[0]+between+f[1])
@@ -122,26 +121,26 @@ func (s ProcessState) joined(between, behind string) string {
 	return strings.Join(parts, behind)
 }
 
-func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
-	return Start(ctx, f, in, func(p api.Process) toolkit.Result {
+func startAndDescribe(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
+	return StartProcess(ctx, f, in, func(p api.Process) toolkit.Result {
 		s := stateOf(p)
-		return toolkit.Text(s.told(f)).WithSameFacts(s)
+		return toolkit.Text(s.describe(f)).WithSameFacts(s)
 	})
 }
 
-// Start starts a process, and answers with what tell makes of it unless it could not be
-// started.
-func Start(ctx context.Context, f *toolkit.Agent, in StartInput, tell func(api.Process) toolkit.Result) (toolkit.Result, error) {
+// StartProcess starts a process and returns result's result for it, or an error or failed result if
+// the process could not be started.
+func StartProcess(ctx context.Context, f *toolkit.Agent, in StartInput, result func(api.Process) toolkit.Result) (toolkit.Result, error) {
 	if err := toolkit.CheckLine("start process", string(in.Command), in.Env); err != nil {
 		return toolkit.Result{}, err
 	}
-	confined, err := confinement(f, in.Sandbox, in.CWD)
+	sandbox, err := parseSandbox(f, in.Sandbox, in.CWD)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	p, err := start(ctx, f, in.Name, programOf(string(in.Command)), api.ProcessStartInput{
+	p, err := startNamed(ctx, f, in.Name, programOf(string(in.Command)), api.ProcessStartInput{
 		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask,
-		Actor: f.Actor, KeepAlive: in.KeepAlive, Sandbox: confined, Lease: in.Lease,
+		Actor: f.Actor, KeepAlive: in.KeepAlive, Sandbox: sandbox, Lease: in.Lease,
 	})
 	switch {
 	case err != nil:
@@ -149,16 +148,17 @@ func Start(ctx context.Context, f *toolkit.Agent, in StartInput, tell func(api.P
 	case p.State == api.StateFailed:
 		return toolkit.Textf("Failed to start process: %s", p.Error).AsFailure().ForProcess(p.ID), nil
 	}
-	return tell(p).ForProcess(p.ID), nil
+	return result(p).ForProcess(p.ID), nil
 }
 
-// start starts a process under the name that was asked for, else under that of
-// its program, with a number if that is taken.
-func start(ctx context.Context, f *toolkit.Agent, name, program string, in api.ProcessStartInput) (api.Process, error) {
+// startNamed starts a process under the given name or, without one, under its program's name, with
+// a number if that is taken.
+func startNamed(ctx context.Context, f *toolkit.Agent, name, program string, in api.ProcessStartInput) (api.Process, error) {
 	names := []string{name}
 	if name == "" && program != "" {
 		names = []string{program, program + "-2", program + "-3", program + "-4", ""}
 	}
+	// The engine rejects a name in use, which is safer than looking it up first.
 	for i, n := range names {
 		in.Name, in.ID = n, api.NewID()
 		p, err := api.ProcessStart.Call(ctx, f.Engine, in)
@@ -166,11 +166,11 @@ func start(ctx context.Context, f *toolkit.Agent, name, program string, in api.P
 			return p, err
 		}
 	}
-	return api.Process{}, nil // there is always a last name
+	return api.Process{}, nil // names is never empty
 }
 
-// programOf is the name of the program that a line for a shell begins with; ""
-// if that cannot be told by looking.
+// programOf returns the name of the program at the start of a shell line, or "" if it is not
+// obvious.
 func programOf(line string) string {
 	for _, word := range strings.Fields(line) {
 		if word == "exec" || strings.Contains(word, "=") {
@@ -180,6 +180,7 @@ func programOf(line string) string {
 		odd := func(r rune) bool {
 			return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._+-", r)
 		}
+		// A hexadecimal word could be mistaken for an id.
 		if len(word) > 40 || strings.ContainsFunc(word, odd) || strings.Trim(word, "0123456789abcdef.") == "" {
 			return ""
 		}
@@ -188,36 +189,36 @@ func programOf(line string) string {
 	return ""
 }
 
-func processList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
+func listProcesses(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
 	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	var rows []string
 	for _, p := range out.Processes {
-		if Managed(p) {
-			rows = append(rows, stateOf(p).joined("=", " "))
+		if IsListed(p) {
+			rows = append(rows, stateOf(p).joinFields("=", " "))
 		}
 	}
 	if len(rows) == 0 {
 		return toolkit.Text("No managed processes."), nil
 	}
-	return toolkit.Text(bounded(f, rows, "processes", "")), nil
+	return toolkit.Text(truncateRows(f, rows, "processes", "")), nil
 }
 
-// Managed reports whether a process is listed: sessions are not, and commands
-// that were run once only while they run.
-func Managed(p api.Process) bool {
+// IsListed reports whether a process belongs in lists. Sessions do not, and one-shot commands do
+// only while they run.
+func IsListed(p api.Process) bool {
 	return p.Kind == api.KindProcess && (!p.State.Ended() || p.Supervision == nil || !p.Supervision.Transient)
 }
 
-func processGet(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
+func getProcess(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
 	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
 	if err != nil {
 		return unknownProcess(in.ID, err)
 	}
 	s := stateOf(p)
-	return toolkit.Text(s.told(f)).WithSameFacts(s).ForProcess(p.ID), nil
+	return toolkit.Text(s.describe(f)).WithSameFacts(s).ForProcess(p.ID), nil
 }
 
 func unknownProcess(id string, err error) (toolkit.Result, error) {
@@ -232,7 +233,7 @@ type stopInput struct {
 	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
 }
 
-// StopSignal checks the signal that a process is to be stopped with.
+// StopSignal validates the name of a stop signal; the default is SIGTERM.
 func StopSignal(name string) (string, error) {
 	switch {
 	case name == "":
@@ -243,7 +244,7 @@ func StopSignal(name string) (string, error) {
 	return "", api.Errorf(api.CodeInvalid, "stop process: signal %q: must be SIGTERM, SIGINT, SIGHUP or SIGKILL", name)
 }
 
-func processStop(ctx context.Context, f *toolkit.Agent, in stopInput) (toolkit.Result, error) {
+func stopProcess(ctx context.Context, f *toolkit.Agent, in stopInput) (toolkit.Result, error) {
 	signal, err := StopSignal(in.Signal)
 	if err != nil {
 		return toolkit.Result{}, err
@@ -262,7 +263,7 @@ type StopAllInput struct {
 	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
 }
 
-func ProcessStopAll(ctx context.Context, f *toolkit.Agent, in StopAllInput) (toolkit.Result, error) {
+func StopAll(ctx context.Context, f *toolkit.Agent, in StopAllInput) (toolkit.Result, error) {
 	signal, err := StopSignal(in.Signal)
 	if err != nil {
 		return toolkit.Result{}, err

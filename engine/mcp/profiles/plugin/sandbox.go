@@ -9,14 +9,13 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// A sandboxInput is a confinement in the public sandbox-runtime shape. Its
-// schema says no more than that it is an object: each tool that takes one
-// would have to repeat the rest.
+// A sandboxInput is a sandbox in the public sandbox-runtime format. Its schema says only that it is
+// an object, because every tool with one would repeat the rest.
 type sandboxInput map[string]any
 
-// confinement is the sandbox that a call asks for, for what it runs in cwd. The
-// one that the person has set for agents holds beside it.
-func confinement(f *toolkit.Agent, in sandboxInput, cwd string) (*api.Sandbox, error) {
+// parseSandbox returns the sandbox requested by a call for a program in cwd, or nil. The user's own
+// sandbox for agents applies in addition.
+func parseSandbox(f *toolkit.Agent, in sandboxInput, cwd string) (*api.Sandbox, error) {
 	if in == nil {
 		return nil, nil
 	}
@@ -26,23 +25,23 @@ func confinement(f *toolkit.Agent, in sandboxInput, cwd string) (*api.Sandbox, e
 	}
 	var s api.Sandbox
 	// What is not known is refused: it may be meant to restrict something.
-	if wrong := api.DecodeInput("", data, &s); wrong != nil {
-		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %s", strings.TrimPrefix(wrong.Message, "call : ")).
+	if decodeErr := api.DecodeInput("", data, &s); decodeErr != nil {
+		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %s", strings.TrimPrefix(decodeErr.Message, "call : ")).
 			WithHint("must be {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}")
 	}
 	for _, paths := range [][]string{s.Filesystem.DenyRead, s.Filesystem.AllowWrite, s.Filesystem.DenyWrite} {
 		for i, path := range paths {
-			if path == "" { // or null: it would stand for the working folder
+			if path == "" { // or null; it would mean the working folder
 				return nil, api.Errorf(api.CodeInvalid, "read sandbox: a path is empty")
 			}
-			paths[i] = under(f, f.Folder(cwd), path)
+			paths[i] = resolvePath(f, f.Folder(cwd), path)
 		}
 	}
 	return &s, nil
 }
 
-// under is an absolute path; relative ones begin in dir.
-func under(f *toolkit.Agent, dir, path string) string {
+// resolvePath returns an absolute path; relative ones start in dir.
+func resolvePath(f *toolkit.Agent, dir, path string) string {
 	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") {
 		return f.Folder(path)
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// searchBound is how many bytes a search or listing answers with at most as
-	// the profile plugin has it.
-	searchBound = 64 << 10
+	// maxSearchText is the maximum size of a search result or listing in the plugin profile, in
+	// bytes.
+	maxSearchText = 64 << 10
 
 	grepLimit = 100
 	findLimit = 1000
@@ -36,7 +36,7 @@ func (in grepInput) Subject(f *toolkit.Agent) toolkit.Subject {
 }
 
 func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Result, error) {
-	limit, err := limitOf(in.Limit, grepLimit)
+	limit, err := effectiveLimit(in.Limit, grepLimit)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -59,15 +59,15 @@ func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Res
 		return toolkit.Result{}, err
 	}
 	rows := grepRows(prefix, out.Lines)
-	answer := bounded(f, rows, "line(s)", " Narrow path, glob or pattern.") + f.QuoteNote(rows)
+	answer := truncateRows(f, rows, "line(s)", " Narrow path, glob or pattern.") + f.QuoteNote(rows)
 	if out.Limited {
 		answer += fmt.Sprintf("\n[Limit of %d matches reached; there are more.]", limit)
 	}
 	return toolkit.Text(answer), nil
 }
 
-// limitOf is a limit that a call may leave to us.
-func limitOf(asked, usual int) (int, error) {
+// effectiveLimit returns the requested limit, or the usual one for 0.
+func effectiveLimit(asked, usual int) (int, error) {
 	switch {
 	case asked < 0:
 		return 0, api.Errorf(api.CodeInvalid, "limit cannot be negative")
@@ -77,27 +77,28 @@ func limitOf(asked, usual int) (int, error) {
 	return asked, nil
 }
 
-// A prefix turns the paths that a search gives into such as other tools take.
+// A prefix turns paths in search results into paths accepted by other tools.
 type prefix struct {
 	agent *toolkit.Agent
 	text  string
-	file  bool // the search was of one file, whose path text is
+	file  bool // the search was of one file, and text is its path
 }
 
-func (p prefix) Of(rel string) string {
+func (p prefix) displayPath(rel string) string {
 	if p.file {
 		return p.agent.DisplayName(p.text)
 	}
 	return p.agent.DisplayName(p.text + rel)
 }
 
-// prefix finds out what stands before the results of a search in path, the
-// first of which is given.
+// prefixOf returns the prefix for the results of a search in given; first is the path of the first
+// result.
 func prefixOf(ctx context.Context, f *toolkit.Agent, given, first string) (prefix, error) {
 	path := filepath.Clean(f.ParsePath(given))
 	if given == "" || path == "." {
 		return prefix{agent: f}, nil
 	}
+	// A file of a searched folder may have the folder's name, so ask the file system.
 	if filepath.Base(path) == first {
 		scope, at := f.PathInScope(given)
 		info, err := api.FilesStat.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: at})
@@ -111,8 +112,8 @@ func prefixOf(ctx context.Context, f *toolkit.Agent, given, first string) (prefi
 	return prefix{agent: f, text: strings.TrimSuffix(path, "/") + "/"}, nil
 }
 
-// grepRows are file:line:content of lines that match and file-line-content of
-// those around them, with -- where lines are left out, as grep prints them.
+// grepRows formats results like grep: file:line:content for matches, file-line-content for context,
+// and -- between groups.
 func grepRows(p prefix, lines []api.GrepLine) []string {
 	context := false
 	for _, l := range lines {
@@ -127,17 +128,17 @@ func grepRows(p prefix, lines []api.GrepLine) []string {
 		if l.Match {
 			mark = ":"
 		}
-		rows = append(rows, p.Of(l.Path)+mark+strconv.FormatInt(l.Line, 10)+mark+l.Text)
+		rows = append(rows, p.displayPath(l.Path)+mark+strconv.FormatInt(l.Line, 10)+mark+l.Text)
 	}
 	return rows
 }
 
-// bounded joins rows as far as the bound allows, and says what to do about the
-// rest; a first row that is too long by itself is cut.
-func bounded(f *toolkit.Agent, rows []string, unit, how string) string {
-	most, body, sizeOf := toolkit.DefaultSize, toolkit.DefaultBodySize, toolkit.JSONSize
+// truncateRows joins rows up to the size of a result, and suggests how to get the rest. It
+// truncates a first row too long by itself.
+func truncateRows(f *toolkit.Agent, rows []string, unit, how string) string {
+	limit, body, sizeOf := toolkit.DefaultSize, toolkit.DefaultBodySize, toolkit.JSONSize
 	if f.UsesPluginFormat() {
-		most, body, how = searchBound, searchBound, ""
+		limit, body, how = maxSearchText, maxSearchText, ""
 		sizeOf = func(text string) int { return len(text) }
 	}
 	size := -sizeOf("\n")
@@ -145,6 +146,7 @@ func bounded(f *toolkit.Agent, rows []string, unit, how string) string {
 		if size += sizeOf(row + "\n"); size <= body {
 			continue
 		}
+		// Show at least a part of the first row.
 		if i == 0 {
 			rows[0] = strings.ToValidUTF8(row[:min(len(row), body)], "")
 			if !f.UsesPluginFormat() {
@@ -153,7 +155,7 @@ func bounded(f *toolkit.Agent, rows []string, unit, how string) string {
 			i = 1
 		}
 		return strings.Join(rows[:i], "\n") +
-			fmt.Sprintf("\n[Output truncated to %d bytes; %d %s omitted.%s]", most, len(rows)-i, unit, how)
+			fmt.Sprintf("\n[Output truncated to %d bytes; %d %s omitted.%s]", limit, len(rows)-i, unit, how)
 	}
 	return strings.Join(rows, "\n")
 }
@@ -169,7 +171,7 @@ func (in findInput) Subject(f *toolkit.Agent) toolkit.Subject {
 }
 
 func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Result, error) {
-	limit, err := limitOf(in.Limit, findLimit)
+	limit, err := effectiveLimit(in.Limit, findLimit)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -189,9 +191,9 @@ func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Res
 	}
 	rows := make([]string, len(out.Paths))
 	for i, rel := range out.Paths {
-		rows[i] = p.Of(f.DecodeName(rel))
+		rows[i] = p.displayPath(f.DecodeName(rel))
 	}
-	answer := bounded(f, rows, "line(s)", " Narrow path or pattern.") + f.QuoteNote(rows)
+	answer := truncateRows(f, rows, "line(s)", " Narrow path or pattern.") + f.QuoteNote(rows)
 	if out.Limited {
 		answer += fmt.Sprintf("\n[Limit of %d results reached; there are more.]", limit)
 	}
@@ -208,7 +210,7 @@ func (in listInput) Subject(f *toolkit.Agent) toolkit.Subject {
 }
 
 func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
-	limit, err := limitOf(in.Limit, listLimit)
+	limit, err := effectiveLimit(in.Limit, listLimit)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -216,14 +218,14 @@ func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Re
 	out, err := api.FilesList.Call(ctx, f.Engine, api.FilesListInput{FileScope: scope, Path: path, Hidden: true, Limit: limit})
 	switch {
 	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), "it is not a folder"):
-		return toolkit.Text(f.DisplayName(f.ParsePath(in.Path))), nil // as ls does
+		return toolkit.Text(f.DisplayName(f.ParsePath(in.Path))), nil // like ls
 	case err != nil:
 		return toolkit.Result{}, err
 	case len(out.Entries) == 0:
 		return toolkit.Text("Directory is empty."), nil
 	}
 	var rows []string
-	if f.UsesPluginFormat() { // as ls -1apL does
+	if f.UsesPluginFormat() { // like ls -1apL
 		rows = []string{"./", "../"}
 	}
 	for _, e := range out.Entries {
@@ -233,7 +235,7 @@ func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Re
 		}
 		rows = append(rows, f.DisplayName(name))
 	}
-	answer := bounded(f, rows, "entries", " find takes a pattern.") + f.QuoteNote(rows)
+	answer := truncateRows(f, rows, "entries", " find takes a pattern.") + f.QuoteNote(rows)
 	if out.Omitted > 0 {
 		answer += fmt.Sprintf("\n[Output truncated by limit: %d entries omitted.]", out.Omitted)
 	}
