@@ -21,12 +21,12 @@ import (
 
 // commandReply returns the reply of this profile to an exited command.
 func commandReply(code int, stdout, stderr string) string {
-	return toolkit.JSONText(android.RanShell{Status: "ok", ExitCode: code, Stdout: stdout, Stderr: stderr})
+	return toolkit.JSONText(android.ShellResult{Status: "ok", ExitCode: code, Stdout: stdout, Stderr: stderr})
 }
 
 // errorText returns the reply of this profile to a failed call.
 func errorText(code, detail string) string {
-	return toolkit.JSONText(android.AndroidError{Status: "error", Code: code, Detail: detail})
+	return toolkit.JSONText(android.Error{Status: "error", Code: code, Detail: detail})
 }
 
 func TestAndroidRunsCommands(t *testing.T) {
@@ -46,7 +46,7 @@ func TestAndroidRunsCommands(t *testing.T) {
 			exactCall{tool, object{"command": "pwd", "timeout_ms": 9_000_000}, commandReply(0, "HOME\n", ""), false},
 			exactCall{tool, object{"command": "no-such-program 2>/dev/null"}, commandReply(127, "", ""), false},
 			exactCall{tool, object{"command": "echo first; sleep 1000", "timeout_ms": 6000},
-				toolkit.JSONText(android.RanShell{Status: "timeout", ExitCode: -1, Stdout: "first\n", Stderr: "Command timed out after 6s"}), false},
+				toolkit.JSONText(android.ShellResult{Status: "timeout", ExitCode: -1, Stdout: "first\n", Stderr: "Command timed out after 6s"}), false},
 			exactCall{tool, object{}, errorText("missing_command", "command is missing"), true},
 			exactCall{tool, object{"command": " "}, errorText("missing_command", "command is empty"), true},
 			exactCall{tool, object{"command": "pwd", "cwd": "/nowhere"}, errorText("invalid_cwd", "/nowhere is not a folder"), true},
@@ -84,7 +84,7 @@ func TestAndroidTimeoutKillsEverything(t *testing.T) {
 func TestAndroidRunsWithoutBash(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
-	r.tools = android.AndroidToolsWith(func(string) (string, error) { return "", errors.New("not found") })
+	r.tools = android.ToolsWith(func(string) (string, error) { return "", errors.New("not found") })
 	want := errorText("termux_required", `bash is not installed; device_api(action="termux.show_setup") says how to get it`)
 	r.checkExact(t,
 		exactCall{"termux_run_shell", object{"command": "true"}, want, true},
@@ -386,11 +386,11 @@ func TestAndroidRemovesMarkersSplitAcrossReads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")
 		var got strings.Builder
-		read := &android.Tape{Agent: &toolkit.Agent{}, ID: "x"}
+		read := &android.OutputReader{Agent: &toolkit.Agent{}, ID: "x"}
 		for rest := whole; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "chunk")
 			read.Data, rest = append(read.Data, rest[:n]...), rest[n:]
-			output, _ := read.Cut(rest != "")
+			output, _ := read.TakeOutput(rest != "")
 			got.WriteString(output)
 			seen, _ := read.Agent.Seen.At("x")
 			taken := seen.At - read.Base

@@ -10,14 +10,14 @@ import (
 	"tandem/engine/sleep"
 )
 
-// restartPatience is how long a new engine may take to be there.
-const restartPatience = 10 * time.Second
+// restartTimeout limits the wait for a restarted engine.
+const restartTimeout = 10 * time.Second
 
 type deviceInput struct {
 	Action string `json:"action" enum:"termux.status,termux.restart,termux.show_setup"`
 }
 
-// deviceState is how the backend of the termux tools does.
+// deviceState describes the backend of the termux tools.
 type deviceState struct {
 	Status    string `json:"status"`
 	Installed bool   `json:"installed"`
@@ -29,28 +29,28 @@ type deviceState struct {
 	Detail    string `json:"detail,omitempty"`
 }
 
-// device deals with the backend of the termux tools: the engine, which holds
-// the terminals, and bash in them.
-func (a *android) device(ctx context.Context, f *toolkit.Agent, in deviceInput) (toolkit.Result, error) {
+// controlDevice reports on or restarts the backend of the termux tools: the engine, with its
+// terminals, and bash.
+func (a *android) controlDevice(ctx context.Context, f *toolkit.Agent, in deviceInput) (toolkit.Result, error) {
 	switch in.Action {
 	case "termux.status":
 	case "termux.restart":
-		if _, err := a.bash(); err != nil {
+		if _, err := a.findBash(); err != nil {
 			return toolkit.Result{}, err
 		}
 		if err := restartEngine(ctx, f); err != nil {
 			return toolkit.Result{}, err
 		}
 	case "termux.show_setup":
-		return a.setup(ctx, f)
+		return a.explainSetup(ctx, f)
 	default:
 		return toolkit.Result{}, androidErrorf("unknown_action", "unknown action %q; must be termux.status, termux.restart or termux.show_setup", in.Action)
 	}
-	state, err := a.state(ctx, f)
+	state, err := a.backendState(ctx, f)
 	return toolkit.AnswerJSON(state), err
 }
 
-func (a *android) state(ctx context.Context, f *toolkit.Agent) (deviceState, error) {
+func (a *android) backendState(ctx context.Context, f *toolkit.Agent) (deviceState, error) {
 	info, err := api.EngineInfo.Call(ctx, f.Engine, api.Empty{})
 	if err != nil {
 		return deviceState{}, err
@@ -60,7 +60,7 @@ func (a *android) state(ctx context.Context, f *toolkit.Agent) (deviceState, err
 		return deviceState{}, err
 	}
 	state := deviceState{Status: "ok", Home: f.Options.Home, Version: info.Version}
-	if shell, err := a.bash(); err == nil {
+	if shell, err := a.findBash(); err == nil {
 		state.Installed, state.Running, state.Shell = true, true, shell
 	}
 	for _, p := range sessions.Sessions {
@@ -71,8 +71,8 @@ func (a *android) state(ctx context.Context, f *toolkit.Agent) (deviceState, err
 	return state, nil
 }
 
-func (a *android) setup(ctx context.Context, f *toolkit.Agent) (toolkit.Result, error) {
-	state, err := a.state(ctx, f)
+func (a *android) explainSetup(ctx context.Context, f *toolkit.Agent) (toolkit.Result, error) {
+	state, err := a.backendState(ctx, f)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -84,27 +84,27 @@ func (a *android) setup(ctx context.Context, f *toolkit.Agent) (toolkit.Result, 
 	return toolkit.AnswerJSON(state), nil
 }
 
-// restartEngine has the keeper start the engine anew. Sessions and processes
-// go on meanwhile.
+// restartEngine makes the keeper restart the engine. Sessions and processes keep running.
 func restartEngine(ctx context.Context, f *toolkit.Agent) error {
 	before, err := api.EngineInfo.Call(ctx, f.Engine, api.Empty{})
 	if err != nil {
 		return err
 	}
-	// The engine may be gone before it has answered.
+	// The engine may exit before it replies.
 	_, err = api.EngineStop.Call(ctx, f.Engine.Client, api.EngineStopInput{Restart: true})
 	if err != nil && !errors.Is(err, api.CodeUnavailable) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, restartPatience)
+	ctx, cancel := context.WithTimeout(ctx, restartTimeout)
 	defer cancel()
+	// A new process id proves the restart: the old engine may answer for a moment.
 	for {
 		now, err := api.EngineInfo.Call(ctx, f.Engine, api.Empty{})
 		if err == nil && now.EnginePID != before.EnginePID {
 			return nil
 		}
 		if sleep.For(ctx, 20*time.Millisecond) != nil {
-			return androidErrorf("restart_failed", "the new engine did not start within %v", restartPatience)
+			return androidErrorf("restart_failed", "the new engine did not start within %v", restartTimeout)
 		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	fsRead     = 1 << 20 // bytes of one read
-	fsReadMost = 10 << 20
+	defaultRead = 1 << 20 // bytes per read
+	maxRead     = 10 << 20
 )
 
-type androidFS struct {
+type fsInput struct {
 	Action     string  `json:"action" enum:"read,write,list,stat,mkdir,delete"`
 	Path       string  `json:"path" doc:"absolute, ~/ or below home"`
 	Content    *string `json:"content,omitempty"`
@@ -29,12 +29,12 @@ type androidFS struct {
 	Recursive  bool    `json:"recursive,omitempty" doc:"delete: with its contents"`
 }
 
-func (in androidFS) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: []string{in.where(f)}}
+func (in fsInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: []string{in.absolutePath(f)}}
 }
 
-// path is the file that is meant; relative paths begin in the home folder.
-func (in androidFS) where(f *toolkit.Agent) string {
+// absolutePath returns the path of the file; relative paths start in the home folder.
+func (in fsInput) absolutePath(f *toolkit.Agent) string {
 	return toolkit.AbsolutePath(in.Path, f.Options.Home, f.Options.Home)
 }
 
@@ -69,15 +69,15 @@ type fsStat struct {
 	Mode   string  `json:"mode"`
 }
 
-// unixSeconds is a moment in seconds since 1970, exact to the microsecond.
+// unixSeconds returns a time in seconds since 1970, with microseconds.
 func unixSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-// files is termux_fs: the files below the home folder and no others.
-func (a *android) files(ctx context.Context, f *toolkit.Agent, in androidFS) (toolkit.Result, error) {
-	if _, err := a.bash(); err != nil {
+// accessFiles implements termux_fs. It is limited to the home folder.
+func (a *android) accessFiles(ctx context.Context, f *toolkit.Agent, in fsInput) (toolkit.Result, error) {
+	if _, err := a.findBash(); err != nil {
 		return toolkit.Result{}, err
 	}
-	do := fsActionOf(in.Action)
+	do := lookupAction(in.Action)
 	switch {
 	case do == nil:
 		return toolkit.Result{}, androidErrorf("unknown_fs_action", "unknown action %q; must be read, write, list, stat, mkdir or delete", in.Action)
@@ -86,8 +86,9 @@ func (a *android) files(ctx context.Context, f *toolkit.Agent, in androidFS) (to
 	case in.Offset < 0 || in.MaxBytes < 0:
 		return toolkit.Result{}, androidErrorf("invalid_arguments", "offset and max_bytes cannot be negative")
 	}
+	// The home folder replaces the agent's roots: the profile promises exactly that.
 	scope := api.FileScope{Roots: []string{f.Options.Home}, Base: f.Options.Home}
-	in.Path = in.where(f)
+	in.Path = in.absolutePath(f)
 	answer, err := do(ctx, f, scope, in)
 	if err != nil {
 		return toolkit.Result{}, fsError(err)
@@ -95,9 +96,9 @@ func (a *android) files(ctx context.Context, f *toolkit.Agent, in androidFS) (to
 	return toolkit.AnswerJSON(answer), nil
 }
 
-// fsError is a failed operation on files in this tool's words.
+// fsError converts a failed file operation to this tool's error codes.
 func fsError(err error) error {
-	var known *AndroidError
+	var known *Error
 	if errors.As(err, &known) {
 		return known
 	}
@@ -120,8 +121,8 @@ func fsError(err error) error {
 	return androidErrorf(code, "%s", e.Message)
 }
 
-func fsReadFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
-	most := min(cmp.Or(in.MaxBytes, fsRead), fsReadMost)
+func readFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsInput) (any, error) {
+	most := min(cmp.Or(in.MaxBytes, defaultRead), maxRead)
 	out, err := api.FilesRead.Call(ctx, f.Engine, api.FilesReadInput{FileScope: scope, Path: in.Path, Bytes: true, Offset: in.Offset, Limit: most})
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func fsReadFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in a
 	return content, nil
 }
 
-func fsWriteFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+func writeFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsInput) (any, error) {
 	if in.Content == nil {
 		return nil, androidErrorf("missing_content", "write needs content, which may be empty")
 	}
@@ -154,7 +155,7 @@ func fsWriteFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in 
 	return fsWritten{out.Path, out.Size}, err
 }
 
-func fsList(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+func listFolder(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsInput) (any, error) {
 	out, err := api.FilesList.Call(ctx, f.Engine, api.FilesListInput{FileScope: scope, Path: in.Path, Hidden: in.ShowHidden})
 	items := []fsItem{}
 	for _, e := range out.Entries {
@@ -165,9 +166,9 @@ func fsList(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in andro
 	}{items}, err
 }
 
-// fsStatFile tells of a link what it leads to, as far as that is below the home
-// folder, and that it is one; size, times and mode are the link's own.
-func fsStatFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+// statFile reports the type of a link's target, if it is below the home folder, and that the path
+// is a link. Size, times and mode are the link's own.
+func statFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsInput) (any, error) {
 	i, err := api.FilesStat.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: in.Path})
 	return fsStat{
 		IsFile: i.Type == "file" || i.ToFile, IsDir: i.Type == "dir" || i.ToDir, IsLink: i.Type == "link",
@@ -175,39 +176,39 @@ func fsStatFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in a
 	}, err
 }
 
-func fsMkdir(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+func makeFolder(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsInput) (any, error) {
 	parents := in.Parents == nil || *in.Parents
 	i, err := api.FilesMkdir.Call(ctx, f.Engine, api.FilesMkdirInput{FileScope: scope, Path: in.Path, Parents: parents})
-	return fsDone{true, i.Path}, err
+	return fsResult{true, i.Path}, err
 }
 
-func fsDelete(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+func deletePath(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsInput) (any, error) {
 	_, err := api.FilesDelete.Call(ctx, f.Engine, api.FilesDeleteInput{FileScope: scope, Path: in.Path, Recursive: in.Recursive})
-	return fsDone{true, in.Path}, err
+	return fsResult{true, in.Path}, err
 }
 
-type fsDone struct {
+type fsResult struct {
 	OK   bool   `json:"ok"`
 	Path string `json:"path"`
 }
 
-type fsAction func(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error)
+type fsAction func(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsInput) (any, error)
 
-// fsActionOf is what an action does; nil if there is none of that name.
-func fsActionOf(name string) fsAction {
+// lookupAction returns the function for an action, or nil.
+func lookupAction(name string) fsAction {
 	switch name {
 	case "read":
-		return fsReadFile
+		return readFile
 	case "write":
-		return fsWriteFile
+		return writeFile
 	case "list":
-		return fsList
+		return listFolder
 	case "stat":
-		return fsStatFile
+		return statFile
 	case "mkdir":
-		return fsMkdir
+		return makeFolder
 	case "delete":
-		return fsDelete
+		return deletePath
 	}
 	return nil
 }

@@ -16,55 +16,55 @@ import (
 )
 
 const (
-	// markMost is longer than the line that tells of a command's end.
-	markMost = 64
-	// logTurn is how long one call waits for more output.
-	logTurn = 20 * time.Second
-	// askGap is how long a command prints nothing before it is looked at whether it waits
-	// for input, and asksLooks how often in a row it has to be seen to.
-	askGap    = 300 * time.Millisecond
-	asksLooks = 2
-	// execMost bounds what is held of a command's output.
-	execMost = 8 * toolkit.MaxStream
+	// maxMark is more than the length of an end mark.
+	maxMark = 64
+	// maxLogWait limits one wait for output.
+	maxLogWait = 20 * time.Second
+	// inputQuiet is the silence after which a command is checked for waiting for input, and
+	// minInputPolls how many checks in a row must find it waiting.
+	inputQuiet    = 300 * time.Millisecond
+	minInputPolls = 2
+	// maxExecData limits the output of one command held in memory.
+	maxExecData = 8 * toolkit.MaxStream
 )
 
-// EndMark is the line behind a command's output: its nonce and exit code.
+// EndMark matches the line after a command's output, with its nonce and exit code.
 var EndMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1e([0-9a-f]{12}) ([0-9]+)\x1e\n") })
 
-// begunMark matches the beginning of an EndMark.
-var begunMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1e[0-9a-f]{0,12}( [0-9]*\x1e?)?$") })
+// partialMark matches the beginning of an EndMark at the end of a text.
+var partialMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1e[0-9a-f]{0,12}( [0-9]*\x1e?)?$") })
 
-// turns see to it that one call at a time reads from a session.
-type turns struct {
-	mu  sync.Mutex
-	all map[string]*turn // by id of the session
+// readLocks lets only one call at a time read from a session.
+type readLocks struct {
+	mu   sync.Mutex
+	byID map[string]*readLock // by session id
 }
 
-// A turn is held by who reads from a session.
-type turn struct {
-	held    chan struct{} // of 1
-	running string        // mark of a command whose end nobody has seen yet
-	open    atomic.Bool   // the last line that was written to it is not ended
+// A readLock belongs to the call reading from a session.
+type readLock struct {
+	held        chan struct{} // capacity 1
+	runningMark string        // mark of a command not seen to end yet
+	openLine    atomic.Bool   // the last input did not end with a newline
 }
 
-// of is a session's turn, which somebody else may hold.
-func (t *turns) of(id string) *turn {
+// lockOf returns a session's lock, which another call may hold.
+func (t *readLocks) lockOf(id string) *readLock {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.all == nil {
-		t.all = map[string]*turn{}
+	if t.byID == nil {
+		t.byID = map[string]*readLock{}
 	}
-	own := t.all[id]
+	own := t.byID[id]
 	if own == nil {
-		own = &turn{held: make(chan struct{}, 1)}
-		t.all[id] = own
+		own = &readLock{held: make(chan struct{}, 1)}
+		t.byID[id] = own
 	}
 	return own
 }
 
-// Take waits for a session's turn.
-func (t *turns) Take(ctx context.Context, id string) (*turn, error) {
-	own := t.of(id)
+// Lock waits for a session's lock.
+func (t *readLocks) Lock(ctx context.Context, id string) (*readLock, error) {
+	own := t.lockOf(id)
 	select {
 	case own.held <- struct{}{}:
 		return own, nil
@@ -73,18 +73,18 @@ func (t *turns) Take(ctx context.Context, id string) (*turn, error) {
 	}
 }
 
-func (t *turn) release() { <-t.held }
+func (t *readLock) unlock() { <-t.held }
 
-// pipePrompt is the first prompt of a shell that reads from a pipe and so prints none.
+// pipePrompt stands for the first prompt: a shell reading from a pipe prints none.
 const pipePrompt = "$ "
 
-// A pipeShell is a shell that reads commands from a pipe.
-type pipeShell struct{ turns *turns }
+// A pipeShell is a shell reading commands from a pipe.
+type pipeShell struct{ locks *readLocks }
 
-func (pipeShell) owns(p api.Process) bool { return p.Supervision != nil && p.Supervision.Stdin }
+func (pipeShell) ownsSession(p api.Process) bool { return p.Supervision != nil && p.Supervision.Stdin }
 
-func (s pipeShell) start(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error) {
-	cwd, err := androidCWD(f, in.CWD, f.Options.CWD)
+func (s pipeShell) startSession(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error) {
+	cwd, err := resolveCWD(f, in.CWD, f.Options.CWD)
 	if err != nil {
 		return api.Process{}, "", err
 	}
@@ -99,96 +99,96 @@ func (s pipeShell) start(ctx context.Context, f *toolkit.Agent, in localSessionI
 	return p, pipePrompt, err
 }
 
-// exec has the shell evaluate the command and then print a mark with its exit
-// code. All is written at once, so the command cannot read the mark's own line
-// as its input; eval keeps a mistake in the command from being one in that line.
-func (s pipeShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (sessionRan, error) {
-	turn, err := s.turns.Take(ctx, p.ID)
+// execCommand makes the shell evaluate the command and then print a mark with its exit code. All of
+// it is written at once, so the command cannot read the mark's line as its input. eval keeps a
+// syntax error in the command from affecting that line.
+func (s pipeShell) execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (execResult, error) {
+	lock, err := s.locks.Lock(ctx, p.ID)
 	if err != nil {
-		return sessionRan{}, err
+		return execResult{}, err
 	}
-	defer turn.release()
-	tape := &Tape{Agent: f, ID: p.ID}
-	if err := tape.settle(ctx, turn); err != nil {
-		return sessionRan{}, err
+	defer lock.unlock()
+	output := &OutputReader{Agent: f, ID: p.ID}
+	if err := output.awaitPrevious(ctx, lock); err != nil {
+		return execResult{}, err
 	}
 	nonce, began := api.NewID(), time.Now()
 	line := "{ command eval " + shell.Quote(string(in.Command)) + "\n" +
 		`__tandem=$?; printf '\036%s %d\036\n' ` + nonce + ` "$__tandem"; (exit "$__tandem")` + "\n}\n"
-	if turn.open.Load() {
-		line = "\n" + line // what was written is a line of its own
+	if lock.openLine.Load() {
+		line = "\n" + line // complete the open line
 	}
-	if err := s.write(ctx, f, p, line); err != nil {
-		return sessionRan{}, err
+	if err := s.writeInput(ctx, f, p, line); err != nil {
+		return execResult{}, err
 	}
-	turn.running = nonce
-	out, err := tape.record(ctx, nonce, began.Add(time.Duration(in.seconds())*time.Second))
+	lock.runningMark = nonce
+	out, err := output.readUntilEnd(ctx, nonce, began.Add(time.Duration(in.timeoutSeconds())*time.Second))
 	if err != nil {
-		return sessionRan{}, err
+		return execResult{}, err
 	}
 	if !out.TimedOut && out.Waits == "" {
-		turn.running = ""
+		lock.runningMark = ""
 	}
-	out.Output, out.Dropped = tape.Cut(out.Alive)
+	out.Output, out.Dropped = output.TakeOutput(out.Alive)
 	out.DurationMS = float64(time.Since(began).Milliseconds())
 	return out, nil
 }
 
-func (s pipeShell) write(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error {
-	s.turns.of(p.ID).open.Store(!strings.HasSuffix(input, "\n"))
+func (s pipeShell) writeInput(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error {
+	s.locks.lockOf(p.ID).openLine.Store(!strings.HasSuffix(input, "\n"))
 	_, err := api.ProcessWrite.Call(ctx, f.Engine, api.ProcessWriteInput{ID: p.ID, Text: input})
 	return err
 }
 
-func (s pipeShell) read(ctx context.Context, f *toolkit.Agent, p api.Process) (sessionOutput, error) {
-	turn, err := s.turns.Take(ctx, p.ID)
+func (s pipeShell) readOutput(ctx context.Context, f *toolkit.Agent, p api.Process) (sessionOutput, error) {
+	lock, err := s.locks.Lock(ctx, p.ID)
 	if err != nil {
 		return sessionOutput{}, err
 	}
-	defer turn.release()
-	tape := &Tape{Agent: f, ID: p.ID}
+	defer lock.unlock()
+	output := &OutputReader{Agent: f, ID: p.ID}
 	for {
-		before := len(tape.Data)
-		state, err := tape.more(ctx, 0)
+		before := len(output.Data)
+		state, err := output.readMore(ctx, 0)
 		if err != nil {
 			return sessionOutput{}, err
 		}
-		if full := len(tape.Data) >= toolkit.MaxStream; full || len(tape.Data) == before {
-			if _, _, ended := tape.endOf(turn.running); ended {
-				turn.running = ""
+		if full := len(output.Data) >= toolkit.MaxStream; full || len(output.Data) == before {
+			if _, _, ended := output.findMark(lock.runningMark); ended {
+				lock.runningMark = ""
 			}
 			out := sessionOutput{Alive: !state.Ended(), More: full}
-			out.Output, out.Dropped = tape.Cut(out.Alive)
+			out.Output, out.Dropped = output.TakeOutput(out.Alive)
 			return out, nil
 		}
 	}
 }
 
-func (pipeShell) resize(context.Context, *toolkit.Agent, api.Process, int, int) (sessionOK, error) {
-	return sessionOK{OK: true, Detail: "the session has no terminal: its size has no effect"}, nil
+func (pipeShell) resizeTerminal(context.Context, *toolkit.Agent, api.Process, int, int) (statusResult, error) {
+	return statusResult{OK: true, Detail: "the session has no terminal: its size has no effect"}, nil
 }
 
-func (pipeShell) kill(ctx context.Context, f *toolkit.Agent, p api.Process) error {
+func (pipeShell) killSession(ctx context.Context, f *toolkit.Agent, p api.Process) error {
 	_, err := api.ProcessStop.Call(ctx, f.Engine, api.ProcessStopInput{ID: p.ID})
 	return err
 }
 
-// A Tape is a session's output from where it was last read.
-type Tape struct {
+// An OutputReader reads a session's output from the last position read.
+type OutputReader struct {
 	Agent   *toolkit.Agent
 	ID      string
-	begun   bool
-	Base    int64 // offset of data in the log
+	started bool
+	Base    int64 // log offset of Data
 	Data    []byte
 	dropped int64
-	done    int // data before this is what the caller waits for, if that is known
+	done    int // length of Data to return to the caller, if known; 0 otherwise
 }
 
-// more reads on, and waits for something to read if there is nothing.
-func (t *Tape) more(ctx context.Context, wait time.Duration) (api.State, error) {
+// readMore reads further output, waiting for it if there is none.
+func (t *OutputReader) readMore(ctx context.Context, wait time.Duration) (api.State, error) {
 	seen, _ := t.Agent.Seen.At(t.ID)
 	since := seen.At
-	if t.begun {
+	if t.started {
 		since = t.Base + int64(len(t.Data))
 	}
 	out, err := api.ProcessLog.Call(ctx, t.Agent.Engine, api.ProcessLogInput{
@@ -201,31 +201,32 @@ func (t *Tape) more(ctx context.Context, wait time.Duration) (api.State, error) 
 	if err != nil {
 		return "", err
 	}
-	if !t.begun {
-		t.begun, t.Base = true, out.Start
+	if !t.started {
+		t.started, t.Base = true, out.Start
 		t.dropped = max(out.Start-since, 0)
 	}
 	t.Data = append(t.Data, data...)
-	if over := len(t.Data) - execMost; over > 0 {
+	// Keep the end of endless output.
+	if over := len(t.Data) - maxExecData; over > 0 {
 		t.Data, t.Base, t.dropped = t.Data[over:], t.Base+int64(over), t.dropped+int64(over)
 	}
 	return out.State, nil
 }
 
-// settleMost is how long a command may wait for the one before: who has read
-// its last line can be here sooner than the mark behind that line.
-const settleMost = time.Second
+// maxPreviousWait limits the wait for the previous command. The agent may see its last line, and
+// send the next command, before the mark arrives.
+const maxPreviousWait = time.Second
 
-// settle reads on to the end of a command that an earlier call has not waited
-// for. While it runs nothing else can: what was written would be its input.
-func (t *Tape) settle(ctx context.Context, turn *turn) error {
-	for end := time.Now().Add(settleMost); turn.running != ""; {
-		state, err := t.more(ctx, time.Until(end))
+// awaitPrevious reads to the end of a command an earlier call did not wait for. While that command
+// runs, a new one would become its input.
+func (t *OutputReader) awaitPrevious(ctx context.Context, lock *readLock) error {
+	for end := time.Now().Add(maxPreviousWait); lock.runningMark != ""; {
+		state, err := t.readMore(ctx, time.Until(end))
 		if err != nil {
 			return err
 		}
-		if _, _, ended := t.endOf(turn.running); ended || state.Ended() {
-			turn.running = ""
+		if _, _, ended := t.findMark(lock.runningMark); ended || state.Ended() {
+			lock.runningMark = ""
 		} else if !time.Now().Before(end) {
 			return androidErrorf("session_busy", "the previous command is still running: read returns its output, write sends it input, kill ends the session")
 		}
@@ -233,32 +234,31 @@ func (t *Tape) settle(ctx context.Context, turn *turn) error {
 	return nil
 }
 
-// endTold is the longest, in milliseconds, that the end of a session is waited for
-// which its log has told.
-const endTold = 2000
+// exitWaitMS limits the wait for the exit of a session whose log has ended, in milliseconds.
+const exitWaitMS = 2000
 
-// asksMS is how long one look whether a session waits for input may take, in milliseconds.
-const asksMS = 40
+// inputPollMS limits one check for waiting for input, in milliseconds.
+const inputPollMS = 40
 
-// record reads on until a command has ended or waits for input, its session has ended,
-// or the time is over.
-func (t *Tape) record(ctx context.Context, nonce string, end time.Time) (out sessionRan, err error) {
-	gap, asks := askGap, 0
+// readUntilEnd reads until a command has exited or waits for input, its session has ended, or end
+// has passed.
+func (t *OutputReader) readUntilEnd(ctx context.Context, nonce string, end time.Time) (out execResult, err error) {
+	gap, asks := inputQuiet, 0
 	for {
-		before := t.end()
-		state, err := t.more(ctx, min(time.Until(end), gap))
+		before := t.endOffset()
+		state, err := t.readMore(ctx, min(time.Until(end), gap))
 		if err != nil {
 			return out, err
 		}
 		out.Alive = !state.Ended()
-		code, behind, ended := t.endOf(nonce)
+		code, behind, ended := t.findMark(nonce)
 		switch {
 		case ended:
 			out.ExitCode, t.done = &code, behind
 			return out, nil
 		case state.Ended():
-			// The log knows of the end before the record of the process does.
-			wait, err := api.ProcessWait.Call(ctx, t.Agent.Engine, api.ProcessWaitInput{ID: t.ID, Exit: true, TimeoutMS: endTold})
+			// The log ends before the process record shows the exit.
+			wait, err := api.ProcessWait.Call(ctx, t.Agent.Engine, api.ProcessWaitInput{ID: t.ID, Exit: true, TimeoutMS: exitWaitMS})
 			if code, ok := toolkit.ExitCode(wait.Process); ok && err == nil {
 				out.ExitCode = &code
 			}
@@ -266,30 +266,31 @@ func (t *Tape) record(ctx context.Context, nonce string, end time.Time) (out ses
 		case !time.Now().Before(end):
 			out.TimedOut = true
 			return out, nil
-		case t.end() > before:
-			gap, asks = askGap, 0
-		case t.asks(ctx):
-			if asks++; asks == asksLooks {
+		case t.endOffset() > before:
+			gap, asks = inputQuiet, 0
+		case t.waitsForInput(ctx):
+			if asks++; asks == minInputPolls {
 				out.Waits = "input"
 				return out, nil
 			}
 		default:
-			gap, asks = min(2*gap, logTurn), 0
+			// Check a silent command less and less often.
+			gap, asks = min(2*gap, maxLogWait), 0
 		}
 	}
 }
 
-// end is the offset behind what was read.
-func (t *Tape) end() int64 { return t.Base + int64(len(t.Data)) }
+// endOffset returns the log offset after the data.
+func (t *OutputReader) endOffset() int64 { return t.Base + int64(len(t.Data)) }
 
-// asks reports whether the session waits for input now.
-func (t *Tape) asks(ctx context.Context) bool {
-	out, err := api.ProcessWait.Call(ctx, t.Agent.Engine, api.ProcessWaitInput{ID: t.ID, Input: true, TimeoutMS: asksMS})
+// waitsForInput reports whether the session waits for input now.
+func (t *OutputReader) waitsForInput(ctx context.Context) bool {
+	out, err := api.ProcessWait.Call(ctx, t.Agent.Engine, api.ProcessWaitInput{ID: t.ID, Input: true, TimeoutMS: inputPollMS})
 	return err == nil && out.Met == "input"
 }
 
-// endOf looks for the mark of a command, and tells where what follows begins.
-func (t *Tape) endOf(nonce string) (code, behind int, ok bool) {
+// findMark finds the mark of a command. behind is the index after it.
+func (t *OutputReader) findMark(nonce string) (code, behind int, ok bool) {
 	at := bytes.Index(t.Data, []byte("\x1e"+nonce+" "))
 	if at < 0 || nonce == "" {
 		return 0, 0, false
@@ -302,17 +303,16 @@ func (t *Tape) endOf(nonce string) (code, behind int, ok bool) {
 	return code, at + m[1], err == nil
 }
 
-// Cut takes what was read so far, without marks, and goes on behind it. What
-// may be the beginning of a mark, or of a character, is left where it is while
-// more can come.
-func (t *Tape) Cut(more bool) (output string, dropped int64) {
+// TakeOutput returns the output read so far without marks, and moves on. While more may come, an
+// incomplete mark or character at the end is left for the next call.
+func (t *OutputReader) TakeOutput(more bool) (output string, dropped int64) {
 	data := t.Data
 	switch {
 	case t.done > 0:
 		data = data[:t.done]
 	case more:
-		tail := max(len(data)-markMost, 0)
-		if begun := begunMark().FindIndex(data[tail:]); begun != nil {
+		tail := max(len(data)-maxMark, 0)
+		if begun := partialMark().FindIndex(data[tail:]); begun != nil {
 			data = data[:tail+begun[0]]
 		}
 		data = data[:toolkit.CompleteLength(data)]

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	sessionSeconds     = 30  // of exec
-	sessionSecondsMost = 300 // and at most
-	// lastOutput is how much of a session that has ended is told to who has read
-	// it all.
-	lastOutput = 4 << 10
+	defaultExecSeconds = 30 // for exec
+	maxExecSeconds     = 300
+	// lastOutputSize is how much output of an ended session is returned again once everything has
+	// been read.
+	lastOutputSize = 4 << 10
 )
 
-// localSessionInput are the arguments of both kinds of session.
+// localSessionInput holds the arguments for both kinds of session.
 type localSessionInput struct {
 	Action    string            `json:"action" enum:"start,exec,write,read,resize,kill,list"`
 	SessionID string            `json:"session_id,omitempty"`
@@ -49,43 +49,43 @@ func (in termuxSessionInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return localSessionInput(in).Subject(f)
 }
 
-// A shellBackend is one kind of session.
+// A shellBackend is a kind of session.
 type shellBackend interface {
-	start(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error)
-	exec(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (sessionRan, error)
-	write(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error
-	read(ctx context.Context, f *toolkit.Agent, p api.Process) (sessionOutput, error)
-	resize(ctx context.Context, f *toolkit.Agent, p api.Process, cols, rows int) (sessionOK, error)
-	kill(ctx context.Context, f *toolkit.Agent, p api.Process) error
-	owns(p api.Process) bool
+	startSession(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error)
+	execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (execResult, error)
+	writeInput(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error
+	readOutput(ctx context.Context, f *toolkit.Agent, p api.Process) (sessionOutput, error)
+	resizeTerminal(ctx context.Context, f *toolkit.Agent, p api.Process, cols, rows int) (statusResult, error)
+	killSession(ctx context.Context, f *toolkit.Agent, p api.Process) error
+	ownsSession(p api.Process) bool
 }
 
-type sessionStarted struct {
+type startResult struct {
 	SessionID string `json:"session_id"`
 	Output    string `json:"output"`
 }
 
-type sessionRan struct {
+type execResult struct {
 	sessionOutput
 	ExitCode   *int    `json:"exit_code"`
 	DurationMS float64 `json:"duration_ms"`
 	TimedOut   bool    `json:"timed_out"`
-	Waits      string  `json:"waits,omitempty"` // input or secret: the command goes on when it has that
+	Waits      string  `json:"waits,omitempty"` // input or secret; the command continues after receiving it
 }
 
 type sessionOutput struct {
 	Output  string `json:"output"`
 	Alive   bool   `json:"alive"`
-	Dropped int64  `json:"dropped,omitempty"` // bytes before output that are in the log only
-	More    bool   `json:"more,omitempty"`    // the next read gives more at once
+	Dropped int64  `json:"dropped,omitempty"` // bytes before output, available in the log only
+	More    bool   `json:"more,omitempty"`    // the next read returns more at once
 }
 
-type sessionOK struct {
+type statusResult struct {
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail,omitempty"`
 }
 
-type sessionListed struct {
+type sessionEntry struct {
 	SessionID string `json:"session_id"`
 	Alive     bool   `json:"alive"`
 	Idle      int    `json:"idle_seconds"`
@@ -93,28 +93,28 @@ type sessionListed struct {
 }
 
 func (a *android) localSession(ctx context.Context, f *toolkit.Agent, in localSessionInput) (toolkit.Result, error) {
-	return sessionAction(ctx, f, pipeShell{&a.turns}, in)
+	return runAction(ctx, f, pipeShell{&a.locks}, in)
 }
 
 func (a *android) termuxSession(ctx context.Context, f *toolkit.Agent, in termuxSessionInput) (toolkit.Result, error) {
-	bash, err := a.bash()
+	bash, err := a.findBash()
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return sessionAction(ctx, f, terminalShell{bash}, localSessionInput(in))
+	return runAction(ctx, f, terminalShell{bash}, localSessionInput(in))
 }
 
-// sessionAction does what is asked for with one kind of session.
-func sessionAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSessionInput) (toolkit.Result, error) {
+// runAction performs an action on one kind of session.
+func runAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSessionInput) (toolkit.Result, error) {
 	switch in.Action {
 	case "":
 		return toolkit.Result{}, androidErrorf("missing_action", "action is empty")
 	case "start":
-		p, output, err := b.start(ctx, f, in)
+		p, output, err := b.startSession(ctx, f, in)
 		if err != nil {
 			return toolkit.Result{}, err
 		}
-		return toolkit.AnswerJSON(sessionStarted{p.ID, output}).ForProcess(p.ID), nil
+		return toolkit.AnswerJSON(startResult{p.ID, output}).ForProcess(p.ID), nil
 	case "list":
 		return listSessions(ctx, f, b)
 	case "exec", "write", "read", "resize", "kill":
@@ -125,9 +125,10 @@ func sessionAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in loc
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	answer, err := onSession(ctx, f, b, p, in)
+	answer, err := actOnSession(ctx, f, b, p, in)
+	// The session may have ended since it was found.
 	if errors.Is(err, api.CodeEnded) {
-		err = sessionDead(ctx, f, b, p)
+		err = deadError(ctx, f, b, p)
 	}
 	if errors.Is(err, api.CodeConflict) {
 		err = androidErrorf("session_busy", "%s; write with input \\u0003 (ctrl+c) interrupts the program and clears the line", api.AsError(err).Message)
@@ -138,28 +139,28 @@ func sessionAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in loc
 	return toolkit.AnswerJSON(answer).ForProcess(p.ID), nil
 }
 
-// onSession does what is asked for with one session.
-func onSession(ctx context.Context, f *toolkit.Agent, b shellBackend, p api.Process, in localSessionInput) (any, error) {
+// actOnSession performs an action on one session.
+func actOnSession(ctx context.Context, f *toolkit.Agent, b shellBackend, p api.Process, in localSessionInput) (any, error) {
 	if p.State.Ended() && in.Action != "read" && in.Action != "kill" {
-		return nil, sessionDead(ctx, f, b, p)
+		return nil, deadError(ctx, f, b, p)
 	}
 	switch in.Action {
 	case "exec":
-		return b.exec(ctx, f, p, in)
+		return b.execCommand(ctx, f, p, in)
 	case "write":
-		return sessionOK{OK: true}, b.write(ctx, f, p, in.Input)
+		return statusResult{OK: true}, b.writeInput(ctx, f, p, in.Input)
 	case "read":
-		return b.read(ctx, f, p)
+		return b.readOutput(ctx, f, p)
 	case "resize":
-		return b.resize(ctx, f, p, in.Cols, in.Rows)
+		return b.resizeTerminal(ctx, f, p, in.Cols, in.Rows)
 	}
 	if p.State.Ended() {
-		return sessionOK{OK: true, Detail: "it had ended already"}, nil
+		return statusResult{OK: true, Detail: "it had ended already"}, nil
 	}
-	return sessionOK{OK: true}, b.kill(ctx, f, p)
+	return statusResult{OK: true}, b.killSession(ctx, f, p)
 }
 
-// findSession checks the arguments and finds the session that they name.
+// findSession validates the arguments and returns the named session.
 func findSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSessionInput) (api.Process, error) {
 	switch {
 	case in.SessionID == "":
@@ -172,18 +173,19 @@ func findSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in local
 		return api.Process{}, androidErrorf("invalid_arguments", "timeout, rows and cols cannot be negative")
 	}
 	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: in.SessionID})
-	if errors.Is(err, api.CodeNotFound) || err == nil && !b.owns(p) {
+	if errors.Is(err, api.CodeNotFound) || err == nil && !b.ownsSession(p) {
 		return p, androidErrorf("session_not_found", "no such session: %s", in.SessionID)
 	}
 	return p, err
 }
 
-// sessionDead says that a session has ended, with what it printed last.
-func sessionDead(ctx context.Context, f *toolkit.Agent, b shellBackend, p api.Process) error {
+// deadError returns the error for an ended session, with its last output.
+func deadError(ctx context.Context, f *toolkit.Agent, b shellBackend, p api.Process) error {
 	e := androidErrorf("session_dead", "session %s has ended", p.ID)
-	out, err := b.read(ctx, f, p)
+	out, err := b.readOutput(ctx, f, p)
+	// Another agent may have read the end already.
 	if err == nil && out.Output == "" {
-		out.Output, err = lastPrinted(ctx, f, p.ID)
+		out.Output, err = readLastOutput(ctx, f, p.ID)
 	}
 	if err == nil {
 		e.Output = &out.Output
@@ -191,20 +193,19 @@ func sessionDead(ctx context.Context, f *toolkit.Agent, b shellBackend, p api.Pr
 	return e
 }
 
-// lastPrinted is the end of what a session has printed, whoever has read it.
-func lastPrinted(ctx context.Context, f *toolkit.Agent, id string) (string, error) {
-	since := int64(-lastOutput)
-	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Since: &since, Max: lastOutput})
-	text := marksText().ReplaceAllString(out.Data, "")
+// readLastOutput returns the end of a session's output, read or not.
+func readLastOutput(ctx context.Context, f *toolkit.Agent, id string) (string, error) {
+	since := int64(-lastOutputSize)
+	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Since: &since, Max: lastOutputSize})
+	text := shellMarks().ReplaceAllString(out.Data, "")
 	return EndMark().ReplaceAllString(text, ""), err
 }
 
-// seconds is how long exec waits.
-func (in localSessionInput) seconds() int {
+func (in localSessionInput) timeoutSeconds() int {
 	if in.Timeout == 0 {
-		return sessionSeconds
+		return defaultExecSeconds
 	}
-	return min(in.Timeout, sessionSecondsMost)
+	return min(in.Timeout, maxExecSeconds)
 }
 
 func listSessions(ctx context.Context, f *toolkit.Agent, b shellBackend) (toolkit.Result, error) {
@@ -212,20 +213,19 @@ func listSessions(ctx context.Context, f *toolkit.Agent, b shellBackend) (toolki
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	sessions := []sessionListed{}
+	sessions := []sessionEntry{}
 	for _, p := range out.Processes {
-		if b.owns(p) && !p.State.Ended() {
-			sessions = append(sessions, sessionListed{p.ID, true, int(idleFor(p).Seconds()), int(toolkit.RunTime(p).Seconds())})
+		if b.ownsSession(p) && !p.State.Ended() {
+			sessions = append(sessions, sessionEntry{p.ID, true, int(idleFor(p).Seconds()), int(toolkit.RunTime(p).Seconds())})
 		}
 	}
 	return toolkit.AnswerJSON(struct {
-		Sessions []sessionListed `json:"sessions"`
+		Sessions []sessionEntry `json:"sessions"`
 	}{sessions}), nil
 }
 
-// idleFor is the time since a session last printed or was written to. Where it
-// has no terminal its standard input is a FIFO beside its log, and both tell
-// when that was.
+// idleFor returns the time since a session last printed or received input. Without a terminal, its
+// input is a FIFO beside its log, and the modification times of both count.
 func idleFor(p api.Process) time.Duration {
 	last := p.StartedAt
 	if p.Terminal != nil {
@@ -242,16 +242,16 @@ func idleFor(p api.Process) time.Duration {
 	return max(time.Since(last), 0)
 }
 
-// marksText finds what shells tell Tandem about themselves.
-var marksText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\](133|633|7);[^\x07\x1b]*(\x07|\x1b\\\\)") })
+// shellMarks matches escape sequences sent by shells for Tandem's use.
+var shellMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\](133|633|7);[^\x07\x1b]*(\x07|\x1b\\\\)") })
 
 // A terminalShell is a shell in a terminal.
 type terminalShell struct{ shell string }
 
-func (terminalShell) owns(p api.Process) bool { return p.Terminal != nil }
+func (terminalShell) ownsSession(p api.Process) bool { return p.Terminal != nil }
 
-func (t terminalShell) start(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error) {
-	cwd, err := androidCWD(f, in.CWD, f.Options.Home)
+func (t terminalShell) startSession(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error) {
+	cwd, err := resolveCWD(f, in.CWD, f.Options.Home)
 	if err != nil {
 		return api.Process{}, "", err
 	}
@@ -262,52 +262,53 @@ func (t terminalShell) start(ctx context.Context, f *toolkit.Agent, in localSess
 		return p, "", err
 	}
 	toolkit.AwaitPrompt(ctx, f, p.ID)
-	out, err := t.read(ctx, f, p)
+	out, err := t.readOutput(ctx, f, p)
 	return p, out.Output, err
 }
 
-func (t terminalShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (sessionRan, error) {
+func (t terminalShell) execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (execResult, error) {
 	ran, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{
-		ID: p.ID, Command: string(in.Command), TimeoutMS: in.seconds() * 1000, MaxOutput: 1,
+		ID: p.ID, Command: string(in.Command), TimeoutMS: in.timeoutSeconds() * 1000, MaxOutput: 1,
 	})
 	if err != nil {
-		return sessionRan{}, err
+		return execResult{}, err
 	}
-	out, err := t.readTo(ctx, f, p, ran.NextCursor)
-	out.Alive, out.Output = ran.Alive, pastedPlain(out.Output, string(in.Command))
-	return sessionRan{
+	out, err := t.readUntil(ctx, f, p, ran.NextCursor)
+	out.Alive, out.Output = ran.Alive, removePasteMarks(out.Output, string(in.Command))
+	return execResult{
 		sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: math.Round(ran.DurationMS), Waits: ran.Waits,
 		TimedOut: ran.TimedOut,
 	}, err
 }
 
-// movesOnly is what readline sends to draw a line once more.
-var movesOnly = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([\b\r]|\x1b\\[[0-9;]*[A-DJKm])*$") })
+// cursorMoves matches the sequences readline sends before redrawing a line.
+var cursorMoves = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([\b\r]|\x1b\\[[0-9;]*[A-DJKm])*$") })
 
-// pastedPlain takes out of a session's output how readline marks a line that
-// was pasted: it draws it inverted, goes back, and draws it once more.
-func pastedPlain(output, line string) string {
+// removePasteMarks removes readline's highlighting of a pasted line from output: readline draws it
+// inverted, moves back, and draws it again.
+func removePasteMarks(output, line string) string {
 	before, after, found := strings.Cut(output, "\x1b[7m"+line+"\x1b[27m")
-	if i := strings.Index(after, line); found && i >= 0 && movesOnly().MatchString(after[:i]) {
+	if i := strings.Index(after, line); found && i >= 0 && cursorMoves().MatchString(after[:i]) {
 		return before + after[i:]
 	}
 	return output
 }
 
-func (terminalShell) write(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error {
+func (terminalShell) writeInput(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error {
 	return api.TypeInto(ctx, f.Engine, api.SessionWriteInput{ID: p.ID, Text: input})
 }
 
-func (t terminalShell) read(ctx context.Context, f *toolkit.Agent, p api.Process) (sessionOutput, error) {
-	return t.readTo(ctx, f, p, 0)
+func (t terminalShell) readOutput(ctx context.Context, f *toolkit.Agent, p api.Process) (sessionOutput, error) {
+	return t.readUntil(ctx, f, p, 0)
 }
 
-// readTo gives what was printed since the last reading, at least up to an
-// offset if there is no more.
-func (terminalShell) readTo(ctx context.Context, f *toolkit.Agent, p api.Process, to int64) (sessionOutput, error) {
+// readUntil returns the output since the last read, at least up to offset to unless there is no
+// more.
+func (terminalShell) readUntil(ctx context.Context, f *toolkit.Agent, p api.Process, to int64) (sessionOutput, error) {
 	var b strings.Builder
 	var dropped int64
 	seen, _ := f.Seen.At(p.ID)
+	// The log may hold more than one read returns.
 	for since := seen.At; ; {
 		out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: since, Max: toolkit.MaxStream})
 		if err != nil {
@@ -319,13 +320,13 @@ func (terminalShell) readTo(ctx context.Context, f *toolkit.Agent, p api.Process
 		since = out.NextCursor
 		f.Seen.Set(p.ID, toolkit.Cursor{At: since})
 		if done {
-			output := marksText().ReplaceAllString(b.String(), "")
+			output := shellMarks().ReplaceAllString(b.String(), "")
 			return sessionOutput{Output: output, Alive: !out.State.Ended(), Dropped: dropped, More: b.Len() >= toolkit.MaxStream}, nil
 		}
 	}
 }
 
-func (terminalShell) resize(ctx context.Context, f *toolkit.Agent, p api.Process, cols, rows int) (sessionOK, error) {
+func (terminalShell) resizeTerminal(ctx context.Context, f *toolkit.Agent, p api.Process, cols, rows int) (statusResult, error) {
 	if cols == 0 {
 		cols = p.Terminal.Cols
 	}
@@ -333,10 +334,10 @@ func (terminalShell) resize(ctx context.Context, f *toolkit.Agent, p api.Process
 		rows = p.Terminal.Rows
 	}
 	_, err := api.SessionResize.Call(ctx, f.Engine, api.SessionResizeInput{ID: p.ID, Cols: cols, Rows: rows})
-	return sessionOK{OK: true}, err
+	return statusResult{OK: true}, err
 }
 
-func (terminalShell) kill(ctx context.Context, f *toolkit.Agent, p api.Process) error {
+func (terminalShell) killSession(ctx context.Context, f *toolkit.Agent, p api.Process) error {
 	_, err := api.SessionKill.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
 	return err
 }

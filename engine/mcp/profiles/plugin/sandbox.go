@@ -24,7 +24,7 @@ func parseSandbox(f *toolkit.Agent, in sandboxInput, cwd string) (*api.Sandbox, 
 		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %v", err)
 	}
 	var s api.Sandbox
-	// What is not known is refused: it may be meant to restrict something.
+	// Unknown members are rejected: they may be meant to restrict something.
 	if decodeErr := api.DecodeInput("", data, &s); decodeErr != nil {
 		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %s", strings.TrimPrefix(decodeErr.Message, "call : ")).
 			WithHint("must be {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}")
