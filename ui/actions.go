@@ -44,7 +44,7 @@ func (in *input) makeActions() panes.Actions {
 
 		keymap.Requests: func() tea.Cmd { return in.m.showRequest("") },
 		keymap.Machines: in.m.machines.Show,
-		keymap.Browser:  in.m.browser.Show,
+		keymap.Browser:  in.m.browser.ShowLink,
 		keymap.Help:     in.m.showHelp,
 		keymap.Palette:  in.m.showPalette,
 

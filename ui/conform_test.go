@@ -14,7 +14,7 @@ func TestFakeEngineConforms(t *testing.T) {
 			Printer: func(*testing.T) ([]string, func(string)) {
 				return []string{"printer"}, func(text string) { e.sessions[len(e.sessions)-1].writeLog(text) }
 			},
-			Ran: func(_ *testing.T, command string, code int) { e.addRun(command, withExit(code)) },
+			RecordRun: func(_ *testing.T, command string, code int) { e.addRun(command, withExit(code)) },
 		}
 	})
 }

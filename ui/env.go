@@ -33,7 +33,7 @@ func (e env) ClearMessage()                                    { e.m.notices.cle
 func (e env) Save(s panes.FileSave) tea.Cmd                    { return e.m.saveFile(s, false) }
 func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.awaitPending(p) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.showStart() }
-func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.Open(name) }
+func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.OpenMachine(name) }
 func (e env) ExpectStop(id string)                             { e.m.sessions.list.ExpectStop(id) }
 
 func (e env) ShowSession(id string) tea.Cmd {

@@ -28,7 +28,7 @@ func (m *model) applyNews(n panes.News) tea.Cmd {
 	before := m.news
 	m.news = n
 	m.notifyViews(&before)
-	m.machines.News()
+	m.machines.UpdateChoices()
 	cmd := m.updatePalette(&before)
 	if n.Stopped != "" {
 		return m.detach()

@@ -1,6 +1,6 @@
-// Package enginetest says what the dashboard relies on in an engine, as tests. The
-// engine that the dashboard's own tests use keeps everything in memory; these
-// tests hold it to what the real one does.
+// Package enginetest is a conformance suite for the engine as the dashboard uses it. The
+// dashboard's own tests use a fake engine in memory; the suite runs on both, so that the fake
+// behaves like the real one.
 package enginetest
 
 import (
@@ -20,40 +20,39 @@ import (
 	"tandem/panes"
 )
 
-// limit bounds how long something that must come is waited for.
-const limit = 20 * time.Second
+// maxWait limits the wait for an expected event.
+const maxWait = 20 * time.Second
 
-// A Subject is an engine with nothing in it, and what the tests cannot do through
-// the interface of the dashboard.
+// A Subject is an empty engine with helpers for actions outside the dashboard's interface.
 type Subject struct {
 	Engine panes.Engine
-	Echo   []string // a command that prints a prompt, then what is typed
-	// Printer gives a command that runs until it is stopped, and a function that
-	// has it print.
+	Echo   []string // prints a prompt, then echoes its input
+	// Printer returns a command running until it is stopped, and a function that makes it print.
 	Printer func(t *testing.T) (command []string, print func(text string))
-	// Ran records a run of a command.
-	Ran func(t *testing.T, command string, code int)
+	// RecordRun records a run of a command in the history.
+	RecordRun func(t *testing.T, command string, code int)
 }
 
-// Run runs the tests, each with an engine of its own.
+// Run runs the tests, each on an engine of its own.
 func Run(t *testing.T, open func(*testing.T) Subject) {
 	for name, test := range map[string]func(*suite){
-		"events":             (*suite).events,
-		"unknown ids":        (*suite).unknown,
-		"screens":            (*suite).screens,
-		"ended sessions":     (*suite).ended,
-		"the keyboard":       (*suite).keyboard,
-		"search and text":    (*suite).scrollback,
-		"processes":          (*suite).processes,
-		"logs":               (*suite).logs,
-		"layouts":            (*suite).layouts,
-		"history":            (*suite).history,
-		"files":              (*suite).files,
-		"transfers of files": (*suite).transfers,
+		"events":             (*suite).testEvents,
+		"unknown ids":        (*suite).testUnknownIDs,
+		"screens":            (*suite).testScreens,
+		"ended sessions":     (*suite).testExitedSessions,
+		"the keyboard":       (*suite).testKeyboard,
+		"search and text":    (*suite).testScrollback,
+		"processes":          (*suite).testProcesses,
+		"logs":               (*suite).testLogs,
+		"layouts":            (*suite).testLayouts,
+		"history":            (*suite).testHistory,
+		"files":              (*suite).testFiles,
+		"transfers of files": (*suite).testTransfers,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			// A test that waits in vain must fail, not hang.
+			ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 			t.Cleanup(cancel)
 			test(&suite{t, open(t), ctx})
 		})
@@ -66,16 +65,16 @@ type suite struct {
 	ctx context.Context
 }
 
-// ok ends the test on an error.
-func (s *suite) ok(err error) {
+// check fails the test at once on an error.
+func (s *suite) check(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
-// code wants an error with a code.
-func (s *suite) code(want api.Code, err error) {
+// wantCode checks that an error has a code.
+func (s *suite) wantCode(want api.Code, err error) {
 	s.Helper()
 	var e *api.Error
 	if !errors.As(err, &e) || e.Code != want {
@@ -83,33 +82,34 @@ func (s *suite) code(want api.Code, err error) {
 	}
 }
 
-func (s *suite) start() api.Process {
+func (s *suite) startEcho() api.Process {
 	s.Helper()
 	p, err := api.SessionStart.Call(s.ctx, s.Engine, api.SessionStartInput{Command: s.Echo, CWD: s.TempDir(), Cols: 40, Rows: 10})
-	s.ok(err)
+	s.check(err)
 	return p
 }
 
-// events is what an engine tells of.
-type events struct {
+// An eventStream is a watched engine.
+type eventStream struct {
 	*suite
 	next func() (api.Event, error, bool)
 }
 
-func (s *suite) watch() events {
+func (s *suite) watchEvents() eventStream {
 	next, stop := iter.Pull2(s.Engine.Watch(s.ctx))
 	s.Cleanup(stop)
-	e := events{s, next}
+	e := eventStream{s, next}
+	// The snapshot comes first, so later events are about the test's own actions.
 	first, err, _ := e.next()
-	s.ok(err)
+	s.check(err)
 	if first.Type != api.EventSnapshot || first.Info == nil {
 		s.Fatalf("the first event is %+v, no snapshot", first)
 	}
 	return e
 }
 
-// until is the first event that is meant.
-func (e events) until(what string, meant func(api.Event) bool) api.Event {
+// waitFor returns the first event meant.
+func (e eventStream) waitFor(what string, meant func(api.Event) bool) api.Event {
 	e.Helper()
 	for {
 		ev, err, more := e.next()
@@ -122,39 +122,39 @@ func (e events) until(what string, meant func(api.Event) bool) api.Event {
 	}
 }
 
-// process is the first event of a process that is as meant.
-func (e events) process(id, what string, meant func(api.Process) bool) {
+// waitForProcess waits for an event with a process as meant.
+func (e eventStream) waitForProcess(id, what string, meant func(api.Process) bool) {
 	e.Helper()
-	e.until(what, func(ev api.Event) bool {
+	e.waitFor(what, func(ev api.Event) bool {
 		return ev.Type == api.EventProcess && ev.Process.ID == id && meant(*ev.Process)
 	})
 }
 
-func (s *suite) events() {
-	watch := s.watch()
-	p := s.start()
+func (s *suite) testEvents() {
+	watch := s.watchEvents()
+	p := s.startEcho()
 	if p.Kind != api.KindSession || p.Terminal == nil || p.State.Ended() {
 		s.Errorf("started: %+v", p)
 	}
-	watch.process(p.ID, "the start", func(api.Process) bool { return true })
+	watch.waitForProcess(p.ID, "the start", func(api.Process) bool { return true })
 
 	renamed, err := api.SessionRename.Call(s.ctx, s.Engine, api.SessionRenameInput{ID: p.ID, Name: "letters"})
-	s.ok(err)
+	s.check(err)
 	if renamed.Name != "letters" {
 		s.Errorf("it is called %q", renamed.Name)
 	}
-	watch.process(p.ID, "the new name", func(p api.Process) bool { return p.Name == "letters" })
+	watch.waitForProcess(p.ID, "the new name", func(p api.Process) bool { return p.Name == "letters" })
 
 	_, err = api.SessionKill.Call(s.ctx, s.Engine, api.IDInput{ID: p.ID})
-	s.ok(err)
-	watch.process(p.ID, "the end", func(p api.Process) bool { return p.State.Ended() })
+	s.check(err)
+	watch.waitForProcess(p.ID, "the end", func(p api.Process) bool { return p.State.Ended() })
 
-	s.ok(api.ProcessRemove.Run(s.ctx, s.Engine, api.IDInput{ID: p.ID}))
-	watch.until("the removal", func(ev api.Event) bool { return ev.Type == api.EventRemoved && ev.ID == p.ID })
-	s.code(api.CodeNotFound, api.ProcessRemove.Run(s.ctx, s.Engine, api.IDInput{ID: p.ID}))
+	s.check(api.ProcessRemove.Run(s.ctx, s.Engine, api.IDInput{ID: p.ID}))
+	watch.waitFor("the removal", func(ev api.Event) bool { return ev.Type == api.EventRemoved && ev.ID == p.ID })
+	s.wantCode(api.CodeNotFound, api.ProcessRemove.Run(s.ctx, s.Engine, api.IDInput{ID: p.ID}))
 }
 
-func (s *suite) unknown() {
+func (s *suite) testUnknownIDs() {
 	const id = "ffffffffffff"
 	e, ctx := s.Engine, s.ctx
 	_, attach := e.Attach(ctx, api.AttachOptions{ID: id})
@@ -169,11 +169,11 @@ func (s *suite) unknown() {
 		api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: id}),
 		api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: id, Signal: "TERM"}),
 		api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: id, KeepAlive: &keep})} {
-		s.code(api.CodeNotFound, err)
+		s.wantCode(api.CodeNotFound, err)
 	}
 }
 
-// A viewer is an attachment with the screen as it has shown it so far.
+// A viewer is an attachment with its screen.
 type viewer struct {
 	*suite
 	panes.Attachment
@@ -182,22 +182,23 @@ type viewer struct {
 	last   *api.Frame
 }
 
-func (s *suite) attach(o api.AttachOptions) *viewer {
+func (s *suite) attachViewer(o api.AttachOptions) *viewer {
 	s.Helper()
 	a, err := s.Engine.Attach(s.ctx, o)
-	s.ok(err)
+	s.check(err)
 	s.Cleanup(func() { a.Close() })
 	v := &viewer{suite: s, Attachment: a, input: new(outbox.Outbox), screen: map[int64]string{}}
 	a.SendFrom(v.input)
-	first := v.until("the first frame", func(out api.Output) bool { return out.Frame != nil })
+	first := v.waitFor("the first frame", func(out api.Output) bool { return out.Frame != nil })
+	// A viewer knows nothing yet, so the first frame must be complete.
 	if f := first.Frame; !f.Full || len(f.Lines) != f.Rows {
 		s.Errorf("the first frame has %d of %d lines (full: %v)", len(f.Lines), f.Rows, f.Full)
 	}
 	return v
 }
 
-// until is the first output that is meant.
-func (v *viewer) until(what string, meant func(api.Output) bool) api.Output {
+// waitFor returns the first output meant.
+func (v *viewer) waitFor(what string, meant func(api.Output) bool) api.Output {
 	v.Helper()
 	for {
 		out, err := v.Receive()
@@ -205,7 +206,7 @@ func (v *viewer) until(what string, meant func(api.Output) bool) api.Output {
 			v.Fatalf("waiting for %s: %v; shown is %v", what, err, v.screen)
 		}
 		if f := out.Frame; f != nil {
-			v.show(f)
+			v.applyFrame(f)
 		}
 		if meant(out) {
 			return out
@@ -213,7 +214,7 @@ func (v *viewer) until(what string, meant func(api.Output) bool) api.Output {
 	}
 }
 
-func (v *viewer) show(f *api.Frame) {
+func (v *viewer) applyFrame(f *api.Frame) {
 	if f.Full {
 		clear(v.screen)
 	}
@@ -231,8 +232,8 @@ func lineText(l api.Line) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// shows waits until a line of the screen has a text.
-func (v *viewer) shows(text string) {
+// waitForText waits until a line of the screen contains text.
+func (v *viewer) waitForText(text string) {
 	v.Helper()
 	has := func() bool {
 		for _, l := range v.screen {
@@ -243,144 +244,145 @@ func (v *viewer) shows(text string) {
 		return false
 	}
 	if !has() {
-		v.until("the screen with "+text, func(api.Output) bool { return has() })
+		v.waitFor("the screen with "+text, func(api.Output) bool { return has() })
 	}
 }
 
-func (v *viewer) types(text string) {
+func (v *viewer) typeText(text string) {
 	v.Helper()
 	for _, r := range text {
-		v.ok(v.input.Send(api.Input{Key: &keys.Key{Code: keys.Code(r), Text: string(r)}}))
+		v.check(v.input.Send(api.Input{Key: &keys.Key{Code: keys.Code(r), Text: string(r)}}))
 	}
 }
 
-func (s *suite) screens() {
-	p := s.start()
-	v := s.attach(api.AttachOptions{ID: p.ID, Cols: 40, Rows: 10})
-	v.shows("$")
-	v.types("hello")
-	v.shows("hello")
+func (s *suite) testScreens() {
+	p := s.startEcho()
+	v := s.attachViewer(api.AttachOptions{ID: p.ID, Cols: 40, Rows: 10})
+	v.waitForText("$")
+	v.typeText("hello")
+	v.waitForText("hello")
 
-	other := s.attach(api.AttachOptions{ID: p.ID, Lines: api.LineRange{From: 0, Count: 5}})
-	other.shows("hello")
-	s.ok(v.input.Send(api.Input{Resize: &api.Size{Cols: 50, Rows: 12}}))
-	v.until("the new size", func(out api.Output) bool { return out.Frame != nil && out.Frame.Cols == 50 && out.Frame.Rows == 12 })
+	other := s.attachViewer(api.AttachOptions{ID: p.ID, Lines: api.LineRange{From: 0, Count: 5}})
+	other.waitForText("hello")
+	s.check(v.input.Send(api.Input{Resize: &api.Size{Cols: 50, Rows: 12}}))
+	v.waitFor("the new size", func(out api.Output) bool { return out.Frame != nil && out.Frame.Cols == 50 && out.Frame.Rows == 12 })
 	paste := "pasted"
-	s.ok(v.input.Send(api.Input{Paste: &paste}))
-	other.shows("pasted")
+	s.check(v.input.Send(api.Input{Paste: &paste}))
+	other.waitForText("pasted")
 
-	s.ok(v.Close())
+	s.check(v.Close())
 	if _, err := v.Receive(); err == nil {
 		s.Error("a closed attachment receives more")
 	}
 	if v.input.Connected() {
 		s.Error("a closed attachment takes input")
 	}
-	other.types("still")
-	other.shows("still")
+	other.typeText("still")
+	other.waitForText("still")
 }
 
-func (s *suite) ended() {
-	p := s.start()
-	v := s.attach(api.AttachOptions{ID: p.ID, Cols: 40, Rows: 10})
-	v.shows("$")
+func (s *suite) testExitedSessions() {
+	p := s.startEcho()
+	v := s.attachViewer(api.AttachOptions{ID: p.ID, Cols: 40, Rows: 10})
+	v.waitForText("$")
 	killed, err := api.SessionKill.Call(s.ctx, s.Engine, api.IDInput{ID: p.ID})
-	s.ok(err)
+	s.check(err)
 	if !killed.State.Ended() {
 		s.Errorf("killed, it is %s", killed.State)
 	}
 	isEnd := func(out api.Output) bool { return out.Ended != nil && out.Ended.State.Ended() }
-	v.until("the end", isEnd)
-	again := s.attach(api.AttachOptions{ID: p.ID})
-	again.shows("$")
-	again.until("the end, told again", isEnd)
+	v.waitFor("the end", isEnd)
+	// The last screen of an exited session must stay readable.
+	again := s.attachViewer(api.AttachOptions{ID: p.ID})
+	again.waitForText("$")
+	again.waitFor("the end, told again", isEnd)
 }
 
-func (s *suite) keyboard() {
-	p := s.start()
-	watch := s.watch()
+func (s *suite) testKeyboard() {
+	p := s.startEcho()
+	watch := s.watchEvents()
 	taken, err := api.SessionKeyboard.Call(s.ctx, s.Engine, api.SessionKeyboardInput{ID: p.ID, Take: true})
-	s.ok(err)
+	s.check(err)
 	if taken.Terminal.Keyboard == "" {
 		s.Error("nobody holds the keyboard")
 	}
-	watch.process(p.ID, "the keyboard taken", func(p api.Process) bool { return p.Terminal.Keyboard != "" })
+	watch.waitForProcess(p.ID, "the keyboard taken", func(p api.Process) bool { return p.Terminal.Keyboard != "" })
 	given, err := api.SessionKeyboard.Call(s.ctx, s.Engine, api.SessionKeyboardInput{ID: p.ID})
-	s.ok(err)
+	s.check(err)
 	if given.Terminal.Keyboard != "" {
 		s.Errorf("given back, the keyboard is held by %q", given.Terminal.Keyboard)
 	}
 }
 
-func (s *suite) scrollback() {
-	p := s.start()
-	v := s.attach(api.AttachOptions{ID: p.ID, Cols: 40, Rows: 10})
-	v.shows("$")
-	v.types("needle")
-	v.shows("needle")
+func (s *suite) testScrollback() {
+	p := s.startEcho()
+	v := s.attachViewer(api.AttachOptions{ID: p.ID, Cols: 40, Rows: 10})
+	v.waitForText("$")
+	v.typeText("needle")
+	v.waitForText("needle")
 	from := api.Place{Line: -1}
 	found, err := api.SessionFind.Call(s.ctx, s.Engine, api.SessionFindInput{ID: p.ID, Pattern: api.Pattern{Text: "prompt"}, From: from})
-	s.ok(err)
+	s.check(err)
 	if found.Total != 0 || found.Match != nil {
 		s.Errorf("what is not there is found: %+v", found)
 	}
 	text, err := api.SessionText.Call(s.ctx, s.Engine, api.SessionTextInput{ID: p.ID, From: api.Place{Line: 0}, To: api.Place{Line: 0, Cell: 1}})
-	s.ok(err)
+	s.check(err)
 	if text.Text != "$" {
 		s.Errorf("the first cell is %q", text.Text)
 	}
 }
 
-func (s *suite) launch(name string) (p api.Process, print func(string)) {
+func (s *suite) startPrinter(name string) (p api.Process, print func(string)) {
 	s.Helper()
 	command, print := s.Printer(s.T)
 	p, err := api.ProcessStart.Call(s.ctx, s.Engine, api.ProcessStartInput{Command: command, CWD: s.TempDir(), Name: name})
-	s.ok(err)
+	s.check(err)
 	return p, print
 }
 
-func (s *suite) processes() {
-	watch := s.watch()
-	p, _ := s.launch("printer")
+func (s *suite) testProcesses() {
+	watch := s.watchEvents()
+	p, _ := s.startPrinter("printer")
 	if p.Kind != api.KindProcess || p.Terminal != nil || p.Name != "printer" {
 		s.Errorf("started: %+v", p)
 	}
-	watch.process(p.ID, "the start", func(api.Process) bool { return true })
+	watch.waitForProcess(p.ID, "the start", func(api.Process) bool { return true })
 
 	all, err := api.ProcessList.Call(s.ctx, s.Engine, api.ProcessListInput{Metrics: true})
-	s.ok(err)
+	s.check(err)
 	i := slices.IndexFunc(all.Processes, func(q api.Process) bool { return q.ID == p.ID })
 	if i < 0 || all.Processes[i].Metrics == nil {
 		s.Errorf("measured: %+v", all)
 	}
 
 	keep := true
-	s.ok(api.ProcessUpdate.Run(s.ctx, s.Engine, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &keep}))
-	watch.process(p.ID, "the change", func(p api.Process) bool { return p.KeepAlive })
-	s.ok(api.ProcessSignal.Run(s.ctx, s.Engine, api.ProcessSignalInput{ID: p.ID, Signal: "CONT"}))
-	s.ok(api.ProcessStop.Run(s.ctx, s.Engine, api.ProcessStopInput{ID: p.ID}))
-	watch.process(p.ID, "the stop", func(p api.Process) bool { return p.State.Ended() })
-	s.ok(api.ProcessRestart.Run(s.ctx, s.Engine, api.ProcessRestartInput{ID: p.ID}))
-	watch.process(p.ID, "the restart", func(p api.Process) bool { return !p.State.Ended() })
+	s.check(api.ProcessUpdate.Run(s.ctx, s.Engine, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &keep}))
+	watch.waitForProcess(p.ID, "the change", func(p api.Process) bool { return p.KeepAlive })
+	s.check(api.ProcessSignal.Run(s.ctx, s.Engine, api.ProcessSignalInput{ID: p.ID, Signal: "CONT"}))
+	s.check(api.ProcessStop.Run(s.ctx, s.Engine, api.ProcessStopInput{ID: p.ID}))
+	watch.waitForProcess(p.ID, "the stop", func(p api.Process) bool { return p.State.Ended() })
+	s.check(api.ProcessRestart.Run(s.ctx, s.Engine, api.ProcessRestartInput{ID: p.ID}))
+	watch.waitForProcess(p.ID, "the restart", func(p api.Process) bool { return !p.State.Ended() })
 }
 
-func (s *suite) logs() {
-	p, print := s.launch("printer")
+func (s *suite) testLogs() {
+	p, print := s.startPrinter("printer")
 	print("one\n")
 	log := func(in api.ProcessLogInput) api.ProcessLogOutput {
 		s.Helper()
 		in.ID = p.ID
 		out, err := api.ProcessLog.Call(s.ctx, s.Engine, in)
-		s.ok(err)
+		s.check(err)
 		return out
 	}
 	at := func(n int64) *int64 { return &n }
-	first := log(api.ProcessLogInput{Since: at(0), WaitMS: int(limit.Milliseconds())})
+	first := log(api.ProcessLogInput{Since: at(0), WaitMS: int(maxWait.Milliseconds())})
 	if first.Data != "one\n" || first.NextCursor != 4 {
 		s.Fatalf("the log is %q up to %d", first.Data, first.NextCursor)
 	}
 	print("two\n")
-	if second := log(api.ProcessLogInput{Since: at(first.NextCursor), WaitMS: int(limit.Milliseconds())}); second.Data != "two\n" || second.End != 8 {
+	if second := log(api.ProcessLogInput{Since: at(first.NextCursor), WaitMS: int(maxWait.Milliseconds())}); second.Data != "two\n" || second.End != 8 {
 		s.Errorf("behind it is %q up to %d", second.Data, second.End)
 	}
 	if last := log(api.ProcessLogInput{Since: at(-4)}); last.Data != "two\n" {
@@ -397,45 +399,45 @@ func (s *suite) logs() {
 	}
 }
 
-func (s *suite) layouts() {
-	watch := s.watch()
+func (s *suite) testLayouts() {
+	watch := s.watchEvents()
 	layout := api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: "0123456789ab", Name: "bash"}}}}}
 	first, err := api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: layout})
-	s.ok(err)
-	watch.until("the layout", func(ev api.Event) bool { return ev.Type == api.EventKept && ev.Revision == first.Revision })
+	s.check(err)
+	watch.waitFor("the layout", func(ev api.Event) bool { return ev.Type == api.EventKept && ev.Revision == first.Revision })
 	changed := layout
 	changed.Closed = []string{"ba9876543210"}
 	second, err := api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: changed, Revision: first.Revision})
-	s.ok(err)
+	s.check(err)
 	if second.Revision <= first.Revision {
 		s.Errorf("the revision was %d and is %d", first.Revision, second.Revision)
 	}
 	_, err = api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: layout, Revision: first.Revision})
-	s.code(api.CodeConflict, err)
+	s.wantCode(api.CodeConflict, err)
 	_, err = api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{}}}})
-	s.code(api.CodeInvalid, err)
+	s.wantCode(api.CodeInvalid, err)
 
 	for _, name := range []string{"work", "logs"} {
 		_, err := api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Name: name, Layout: layout})
-		s.ok(err)
+		s.check(err)
 	}
-	s.ok(api.LayoutRemove.Run(s.ctx, s.Engine, api.LayoutRemoveInput{Name: "work"}))
+	s.check(api.LayoutRemove.Run(s.ctx, s.Engine, api.LayoutRemoveInput{Name: "work"}))
 	out, err := api.LayoutGet.Call(s.ctx, s.Engine, api.Empty{})
-	s.ok(err)
+	s.check(err)
 	if len(out.Saved) != 1 || out.Saved[0].Name != "logs" {
 		s.Errorf("kept are %+v", out.Saved)
 	}
-	s.code(api.CodeNotFound, api.LayoutRemove.Run(s.ctx, s.Engine, api.LayoutRemoveInput{Name: "work"}))
+	s.wantCode(api.CodeNotFound, api.LayoutRemove.Run(s.ctx, s.Engine, api.LayoutRemoveInput{Name: "work"}))
 }
 
-func (s *suite) history() {
-	s.Ran(s.T, "true one", 0)
-	s.Ran(s.T, "false two", 1)
-	s.Ran(s.T, "true one", 0)
+func (s *suite) testHistory() {
+	s.RecordRun(s.T, "true one", 0)
+	s.RecordRun(s.T, "false two", 1)
+	s.RecordRun(s.T, "true one", 0)
 	search := func(in api.HistorySearchInput) (api.HistorySearchOutput, []string) {
 		s.Helper()
 		out, err := api.HistorySearch.Call(s.ctx, s.Engine, in)
-		s.ok(err)
+		s.check(err)
 		var lines []string
 		for _, r := range out.Rows {
 			lines = append(lines, r.Command.Command)
@@ -446,6 +448,7 @@ func (s *suite) history() {
 	if want := []string{"true one", "false two", "true one"}; !slices.Equal(lines, want) || all.Total != 3 {
 		s.Fatalf("all %d: %q", all.Total, lines)
 	}
+	// Total counts all matches, not only those of the page.
 	if page, lines := search(api.HistorySearchInput{Limit: 1, Offset: 1}); page.Total != 3 || !slices.Equal(lines, []string{"false two"}) {
 		s.Errorf("the second of %d: %q", page.Total, lines)
 	}
@@ -462,18 +465,18 @@ func (s *suite) history() {
 	dir := s.TempDir()
 	file := filepath.Join(dir, "history.txt")
 	_, err := api.HistoryLoad.Call(s.ctx, s.Engine, api.HistoryLoadInput{Path: file})
-	s.code(api.CodeNotFound, err)
-	s.ok(os.WriteFile(file, nil, 0o600))
+	s.wantCode(api.CodeNotFound, err)
+	s.check(os.WriteFile(file, nil, 0o600))
 	_, err = api.HistorySave.Call(s.ctx, s.Engine, api.HistorySaveInput{Path: file})
-	s.code(api.CodeConflict, err)
+	s.wantCode(api.CodeConflict, err)
 	saved, err := api.HistorySave.Call(s.ctx, s.Engine, api.HistorySaveInput{Path: file, Overwrite: true})
-	s.ok(err)
+	s.check(err)
 	if saved.Count != 3 {
 		s.Errorf("saved %d", saved.Count)
 	}
 
 	gone, err := api.HistoryRemove.Call(s.ctx, s.Engine, api.HistoryRemoveInput{Command: "true one"})
-	s.ok(err)
+	s.check(err)
 	if _, left := search(api.HistorySearchInput{}); gone.Count != 2 || !slices.Equal(left, []string{"false two"}) {
 		s.Errorf("removed %d; left is %q", gone.Count, left)
 	}

@@ -8,117 +8,118 @@ import (
 	"tandem/engine/api"
 )
 
-// folder makes a folder with files, each with its name as its text.
-func (s *suite) folder(names ...string) string {
+// makeFolder makes a directory with files, each containing its own name.
+func (s *suite) makeFolder(names ...string) string {
 	s.Helper()
 	dir := s.TempDir()
 	for _, name := range names {
-		s.ok(os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))
+		s.check(os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))
 	}
 	return dir
 }
 
-func names(out api.FilesListOutput) (list []string) {
+func entryNames(out api.FilesListOutput) (list []string) {
 	for _, f := range out.Entries {
 		list = append(list, f.Name)
 	}
 	return list
 }
 
-func (s *suite) files() {
+func (s *suite) testFiles() {
 	e, ctx := s.Engine, s.ctx
-	dir := s.folder("a.txt", "b.txt", "c.txt", ".hidden")
+	dir := s.makeFolder("a.txt", "b.txt", "c.txt", ".hidden")
 	in := func(name string) string { return filepath.Join(dir, name) }
 	all, err := e.ListFiles(ctx, dir, "", 10)
-	s.ok(err)
-	if want := []string{".hidden", "a.txt", "b.txt", "c.txt"}; !slices.Equal(names(all), want) || all.Omitted != 0 {
-		s.Errorf("listed are %q, left out %d", names(all), all.Omitted)
+	s.check(err)
+	if want := []string{".hidden", "a.txt", "b.txt", "c.txt"}; !slices.Equal(entryNames(all), want) || all.Omitted != 0 {
+		s.Errorf("listed are %q, left out %d", entryNames(all), all.Omitted)
 	}
 	page, err := e.ListFiles(ctx, dir, ".hidden", 2)
-	s.ok(err)
-	if want := []string{"a.txt", "b.txt"}; !slices.Equal(names(page), want) || page.Omitted != 1 {
-		s.Errorf("listed are %q, left out %d", names(page), page.Omitted)
+	s.check(err)
+	if want := []string{"a.txt", "b.txt"}; !slices.Equal(entryNames(page), want) || page.Omitted != 1 {
+		s.Errorf("listed are %q, left out %d", entryNames(page), page.Omitted)
 	}
 	matched, err := e.MatchFiles(ctx, dir, "b.t", "", 10)
-	s.ok(err)
-	if !slices.Equal(names(matched), []string{"b.txt"}) {
-		s.Errorf("matched are %q", names(matched))
+	s.check(err)
+	if !slices.Equal(entryNames(matched), []string{"b.txt"}) {
+		s.Errorf("matched are %q", entryNames(matched))
 	}
 	_, err = e.ListFiles(ctx, in("none"), "", 10)
-	s.code(api.CodeNotFound, err)
+	s.wantCode(api.CodeNotFound, err)
 	_, err = e.StatFile(ctx, in("none"))
-	s.code(api.CodeNotFound, err)
+	s.wantCode(api.CodeNotFound, err)
 
-	s.ok(os.Symlink("a.txt", in("link")))
+	s.check(os.Symlink("a.txt", in("link")))
 	link, err := e.StatFile(ctx, in("link"))
-	s.ok(err)
+	s.check(err)
 	if link.Type != "link" || link.Target != "a.txt" || link.Broken || link.ToDir {
 		s.Errorf("the link is %+v", link)
 	}
 	part, err := e.ReadFile(ctx, in("a.txt"), 2, 2)
-	s.ok(err)
+	s.check(err)
 	if part.Text != "tx" || len(part.Data) != 0 || part.Size != 5 {
 		s.Errorf("read are text %q and bytes %q of %d bytes", part.Text, part.Data, part.Size)
 	}
 	_, err = e.ReadFile(ctx, in("none"), 0, 1)
-	s.code(api.CodeNotFound, err)
+	s.wantCode(api.CodeNotFound, err)
 
-	s.ok(e.WriteFile(ctx, in("d.txt"), []byte("new"), true))
-	s.code(api.CodeConflict, e.WriteFile(ctx, in("d.txt"), []byte("newer"), true))
-	s.ok(e.WriteFile(ctx, in("d.txt"), []byte("newer"), false))
-	s.ok(e.MakeFolder(ctx, in("folder")))
-	s.code(api.CodeConflict, e.MakeFolder(ctx, in("folder")))
-	s.ok(e.DeleteFile(ctx, in("folder")))
+	s.check(e.WriteFile(ctx, in("d.txt"), []byte("new"), true))
+	s.wantCode(api.CodeConflict, e.WriteFile(ctx, in("d.txt"), []byte("newer"), true))
+	s.check(e.WriteFile(ctx, in("d.txt"), []byte("newer"), false))
+	s.check(e.MakeFolder(ctx, in("folder")))
+	s.wantCode(api.CodeConflict, e.MakeFolder(ctx, in("folder")))
+	s.check(e.DeleteFile(ctx, in("folder")))
 
 	found, err := e.FindFiles(ctx, dir, "*.txt", 10)
-	s.ok(err)
+	s.check(err)
 	if want := []string{"a.txt", "b.txt", "c.txt", "d.txt"}; !slices.Equal(found.Paths, want) {
 		s.Errorf("found are %q", found.Paths)
 	}
 	lines, err := e.SearchFiles(ctx, api.FilesGrepInput{Path: dir, Pattern: "NEWER", IgnoreCase: true})
-	s.ok(err)
+	s.check(err)
 	if len(lines.Lines) != 1 || lines.Lines[0].Path != "d.txt" || lines.Lines[0].Line != 1 {
 		s.Errorf("lines found: %+v", lines.Lines)
 	}
 	_, err = e.SearchFiles(ctx, api.FilesGrepInput{Path: dir, Pattern: "("})
-	s.code(api.CodeInvalid, err)
+	s.wantCode(api.CodeInvalid, err)
 }
 
-// transfer runs a transfer to its end.
-func (s *suite) transfer(in api.FilesTransferInput) api.FileJob {
+// runTransfer runs a transfer and waits for its end.
+func (s *suite) runTransfer(in api.FilesTransferInput) api.FileJob {
 	s.Helper()
 	out, err := s.Engine.Transfer(s.ctx, in)
-	s.ok(err)
+	s.check(err)
 	if out.Job == "" {
 		s.Fatalf("%s: in the way are %q", in.Kind, out.Conflicts)
 	}
-	job, err := s.Engine.TransferJob(s.ctx, out.Job, int(limit.Milliseconds()))
-	s.ok(err)
+	job, err := s.Engine.TransferJob(s.ctx, out.Job, int(maxWait.Milliseconds()))
+	s.check(err)
 	if job.State != api.JobDone || job.Handled != len(in.Items) || len(job.Done) != len(in.Items) {
 		s.Fatalf("%s: %+v", in.Kind, job)
 	}
 	return job
 }
 
-func (s *suite) transfers() {
-	dir := s.folder("a.txt", "b.txt")
+func (s *suite) testTransfers() {
+	dir := s.makeFolder("a.txt", "b.txt")
 	in := func(name string) string { return filepath.Join(dir, name) }
 	one := func(kind, from, to string) api.FilesTransferInput {
 		return api.FilesTransferInput{Kind: kind, Items: []api.FileMove{{Path: in(from), To: in(to)}}}
 	}
+	// Nothing may be overwritten without a decision about the conflict.
 	blocked, err := s.Engine.Transfer(s.ctx, one(api.TransferCopy, "a.txt", "b.txt"))
-	s.ok(err)
+	s.check(err)
 	if blocked.Job != "" || !slices.Equal(blocked.Conflicts, []string{in("b.txt")}) {
 		s.Errorf("a copy over another file: %+v", blocked)
 	}
-	s.transfer(one(api.TransferCopy, "a.txt", "copy.txt"))
-	s.transfer(one(api.TransferMove, "copy.txt", "moved.txt"))
+	s.runTransfer(one(api.TransferCopy, "a.txt", "copy.txt"))
+	s.runTransfer(one(api.TransferMove, "copy.txt", "moved.txt"))
 	keep := one(api.TransferCopy, "a.txt", "b.txt")
 	keep.Conflict = api.ConflictKeep
-	if to := s.transfer(keep).Done[0].To; to == in("b.txt") || filepath.Dir(to) != dir {
+	if to := s.runTransfer(keep).Done[0].To; to == in("b.txt") || filepath.Dir(to) != dir {
 		s.Errorf("kept beside the other, it is %s", to)
 	}
-	s.transfer(api.FilesTransferInput{Kind: api.TransferDelete, Items: []api.FileMove{{Path: in("a.txt")}}})
+	s.runTransfer(api.FilesTransferInput{Kind: api.TransferDelete, Items: []api.FileMove{{Path: in("a.txt")}}})
 	for name, there := range map[string]bool{"a.txt": false, "b.txt": true, "copy.txt": false, "moved.txt": true} {
 		if _, err := os.Lstat(in(name)); (err == nil) != there {
 			s.Errorf("%s is there: %v", name, err == nil)

@@ -51,7 +51,7 @@ func newShownPane(folder string) (*Pane, *fakeEnv) {
 func (f *Pane) setListing(names ...string) {
 	set := (*Set)(nil).With(makeEntries(names...))
 	f.folder.handleListing(listing{entries: set, rows: set.Arrange(f.folder.order)}, nil)
-	f.env.(*fakeEnv).Settle()
+	f.env.(*fakeEnv).RunPending()
 }
 
 func TestViewStartsInFolderOfSession(t *testing.T) {
@@ -363,7 +363,7 @@ func TestPendingActionIsDroppedWhenFolderIsLeft(t *testing.T) {
 		f.folder.marked["/x"] = true
 		f.Actions()[keymap.FilesErase]()
 		end(f)
-		e.Settle()
+		e.RunPending()
 		if e.Pending != nil || e.Shown != nil {
 			t.Errorf("%s: it waits %v, and asks %v", name, e.Pending != nil, e.Shown)
 		}
@@ -375,7 +375,7 @@ func TestMoveLastWaitsForWholeFolder(t *testing.T) {
 	part := (*Set)(nil).With(makeEntries("a", "b"))
 	f.folder.handleListing(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
 	f.Actions()[keymap.MoveLast]()
-	e.Settle()
+	e.RunPending()
 	if e.Pending == nil {
 		t.Fatal("it does not wait for the rest of the folder")
 	}

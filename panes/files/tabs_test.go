@@ -184,7 +184,7 @@ func TestViewWaitsForTabsOfLastStart(t *testing.T) {
 	if f.Folder() != "/b" {
 		t.Errorf("then it shows %q", f.Folder())
 	}
-	if e.Settle(); e.Pending != nil || f.Folder() != e.Home() {
+	if e.RunPending(); e.Pending != nil || f.Folder() != e.Home() {
 		t.Errorf("the action that has waited leads to %q", f.Folder())
 	}
 	e.Known.Connected = false

@@ -1,6 +1,6 @@
-// Package graphics makes of pictures what terminals take: kitty's graphics
-// protocol and sixel. It scales and encodes; when and where a picture is shown
-// is for others to say.
+// Package graphics encodes pictures for terminals: in kitty's graphics protocol, as sixels, or as
+// half blocks. It scales and encodes, and tracks the pictures a terminal has. Other packages decide
+// what to show where.
 package graphics
 
 import (
@@ -11,60 +11,60 @@ import (
 	"image/png"
 )
 
-// A Protocol is how pictures reach the screen.
+// A Protocol is a way to show pictures.
 type Protocol int
 
-// The protocols. Blocks, half blocks of text, need nothing of the terminal.
+// The protocols. Blocks uses half blocks of text, which every terminal has.
 const (
 	Blocks Protocol = iota
-	Off             // no pictures at all
+	Off             // no pictures
 	Kitty           // sw.kovidgoyal.net/kitty/graphics-protocol
-	Sixel           // DEC STD 070, as VT340 and xterm do it
+	Sixel           // DEC STD 070, as in the VT340 and xterm
 )
 
-// A Screen is what a terminal does with pictures.
+// A Screen describes how a terminal shows pictures.
 type Screen struct {
 	Protocol Protocol
-	Cell     image.Point // pixels of a cell; zero if that is not known
-	Backdrop color.RGBA  // behind what can be seen through; opaque
+	Cell     image.Point // pixels of a cell; zero if unknown
+	Backdrop color.RGBA  // background of transparent pixels; opaque
 }
 
-// Exact reports whether pictures are drawn with the terminal's own pixels.
+// Exact reports whether pictures have the terminal's full resolution.
 func (s Screen) Exact() bool { return s.Protocol == Kitty || s.Protocol == Sixel }
 
-// usualCell is the size of a cell where the terminal does not tell.
-var usualCell = image.Pt(10, 20)
+// defaultCell is the size of a cell if the terminal does not report it.
+var defaultCell = image.Pt(10, 20)
 
-// cell is the size of a cell, or a usual one.
-func (s Screen) cell() image.Point {
+// cellSize returns the size of a cell, or the default.
+func (s Screen) cellSize() image.Point {
 	if s.Cell.X <= 0 || s.Cell.Y <= 0 {
-		return usualCell
+		return defaultCell
 	}
 	return s.Cell
 }
 
-// Bounds of what is sent to a terminal for one picture.
+// Limits of the data sent to a terminal for one picture.
 const (
-	mostKittyPixels = 3 << 19 // 1.5 million
-	mostSixelPixels = 3 << 18
-	mostSixelSide   = 1000 // what xterm shows, unless it was told otherwise
-	mostBytes       = 3 << 20
+	maxKittyPixels = 3 << 19 // 1.5 million
+	maxSixelPixels = 3 << 18
+	maxSixelSide   = 1000 // xterm's default limit
+	maxBytes       = 3 << 20
 )
 
-// A Picture is a picture for one place of a terminal. It does not change.
+// A Picture is an encoded picture. It is immutable.
 type Picture struct {
 	Protocol   Protocol
-	Cols, Rows int    // cells that it covers
+	Cols, Rows int    // cells covered
 	Data       []byte // a PNG for Kitty, the whole sequence for Sixel
 }
 
-// errNothing is that of a picture or a place without any pixels.
+// errNothing is the error for a picture or an area without pixels.
 var errNothing = errors.New("encode picture: nothing of it is visible")
 
-// Encode makes a picture fit into cols×rows cells, in its proportions and no
-// larger than it is, as the screen takes it. It takes a while.
+// Encode encodes a picture to fit into cols×rows cells, in its proportions and not enlarged. It may
+// take long.
 func Encode(src *image.RGBA, s Screen, cols, rows int) (*Picture, error) {
-	cell, size := s.cell(), src.Bounds().Size()
+	cell, size := s.cellSize(), src.Bounds().Size()
 	if cols <= 0 || rows <= 0 || size.X <= 0 || size.Y <= 0 {
 		return nil, errNothing
 	}
@@ -75,37 +75,38 @@ func Encode(src *image.RGBA, s Screen, cols, rows int) (*Picture, error) {
 	return encodeKitty(src, cell, w, h)
 }
 
-// cellsFor is how many cells n pixels take.
+// cellsFor returns how many cells n pixels cover.
 func cellsFor(n, cell int) int { return max((n+cell-1)/cell, 1) }
 
-// encodeKitty makes a PNG that fills whole cells: what the picture leaves of
-// the last ones can be seen through, so that nothing is stretched. One with
-// more pixels or bytes than are sent is smaller, and the terminal enlarges it.
+// encodeKitty encodes a PNG filling whole cells. The rest of the last ones is transparent, because
+// kitty would stretch a picture to whole cells. A picture over the limits is sent smaller, and the
+// terminal enlarges it.
 func encodeKitty(src *image.RGBA, cell image.Point, w, h int) (*Picture, error) {
 	cols, rows := cellsFor(w, cell.X), cellsFor(h, cell.Y)
-	for scale := 1.0; ; scale *= smaller {
-		full := image.Pt(scaled(cols*cell.X, scale), scaled(rows*cell.Y, scale))
-		if full.X*full.Y > mostKittyPixels {
+	for scale := 1.0; ; scale *= shrinkFactor {
+		full := image.Pt(scaleSide(cols*cell.X, scale), scaleSide(rows*cell.Y, scale))
+		// Scaling a picture this large would be wasted work.
+		if full.X*full.Y > maxKittyPixels {
 			continue
 		}
-		data, err := padded(Shrink(src, scaled(w, scale), scaled(h, scale)), full)
+		data, err := encodePadded(Shrink(src, scaleSide(w, scale), scaleSide(h, scale)), full)
 		if err != nil {
 			return nil, err
 		}
-		if len(data) <= mostBytes || full.X*full.Y == 1 {
+		if len(data) <= maxBytes || full.X*full.Y == 1 {
 			return &Picture{Protocol: Kitty, Cols: cols, Rows: rows, Data: data}, nil
 		}
 	}
 }
 
-// smaller is what the sides of a picture are made when it is too much to send.
-const smaller = 0.8
+// shrinkFactor is applied to the sides of a picture over the limits until it fits.
+const shrinkFactor = 0.8
 
-// scaled is a side made smaller, at least 1.
-func scaled(n int, scale float64) int { return max(int(float64(n)*scale), 1) }
+// scaleSide scales a side, to at least 1.
+func scaleSide(n int, scale float64) int { return max(int(float64(n)*scale), 1) }
 
-// padded is a picture in the corner of a PNG of a size.
-func padded(src *image.RGBA, full image.Point) ([]byte, error) {
+// encodePadded encodes a PNG of a size with a picture in its top left corner.
+func encodePadded(src *image.RGBA, full image.Point) ([]byte, error) {
 	whole := image.NewRGBA(image.Rectangle{Max: full})
 	b := src.Bounds()
 	for y := range min(b.Dy(), full.Y) {
@@ -119,26 +120,24 @@ func padded(src *image.RGBA, full image.Point) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// encodeSixel makes a sixel sequence. A picture that would take more than is
-// sent is shown smaller.
+// encodeSixel encodes a sixel sequence. A picture over the limits is shown smaller.
 func encodeSixel(src *image.RGBA, s Screen, w, h int) (*Picture, error) {
-	cell := s.cell()
-	w, h = Within(w, h, mostSixelSide, mostSixelSide)
-	for ; ; w, h = scaled(w, smaller), scaled(h, smaller) {
-		if w*h > mostSixelPixels {
+	cell := s.cellSize()
+	w, h = Within(w, h, maxSixelSide, maxSixelSide)
+	for ; ; w, h = scaleSide(w, shrinkFactor), scaleSide(h, shrinkFactor) {
+		if w*h > maxSixelPixels {
 			continue
 		}
 		small := Over(Shrink(src, w, wholeBands(h)), s.Backdrop)
 		b := small.Bounds()
 		data := AppendSixel(nil, small)
-		if len(data) <= mostBytes || w*h == 1 {
+		if len(data) <= maxBytes || w*h == 1 {
 			return &Picture{Protocol: Sixel, Cols: cellsFor(b.Dx(), cell.X), Rows: cellsFor(b.Dy(), cell.Y), Data: data}, nil
 		}
 	}
 }
 
-// wholeBands is a height that a terminal that draws whole bands only does not
-// exceed.
+// wholeBands rounds a height down to whole bands, because some terminals draw only those.
 func wholeBands(h int) int {
 	if h < sixelRows {
 		return h

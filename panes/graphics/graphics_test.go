@@ -16,8 +16,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// painted is a picture of a size with a colour for each pixel.
-func painted(w, h int, at func(x, y int) color.Color) *image.RGBA {
+// paintedImage returns a picture with the color of each pixel given by at.
+func paintedImage(w, h int, at func(x, y int) color.Color) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
@@ -41,7 +41,7 @@ func noise(int, int) color.Color {
 
 var kittyScreen = Screen{Protocol: Kitty, Cell: image.Pt(8, 16)}
 
-func TestAPictureIsTransmittedInChunksThatMakeItAgain(t *testing.T) {
+func TestTransmitSplitsAPictureIntoChunks(t *testing.T) {
 	for _, size := range []int{0, 1, 3071, 3072, 3073, 100_000} {
 		data := bytes.Repeat([]byte{1, 2, 3, 250, 251}, size/5+1)[:size]
 		sent := string(AppendTransmit(nil, 77, data))
@@ -70,11 +70,11 @@ func TestAPictureIsTransmittedInChunksThatMakeItAgain(t *testing.T) {
 	}
 }
 
-func TestPlacesAndRemovalsSayWhichPicture(t *testing.T) {
+func TestPlaceAndHideNameThePicture(t *testing.T) {
 	for want, got := range map[string][]byte{
 		"\x1b_Ga=p,p=1,C=1,q=2,i=9,c=30,r=12\x1b\\": AppendPlace(nil, 9, 30, 12),
 		"\x1b_Ga=d,q=2,d=i,i=9\x1b\\":               AppendHide(nil, 9),
-		"\x1b_Ga=d,q=2,d=I,i=9\x1b\\":               AppendForget(nil, 9),
+		"\x1b_Ga=d,q=2,d=I,i=9\x1b\\":               AppendDelete(nil, 9),
 	} {
 		if string(got) != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -82,15 +82,15 @@ func TestPlacesAndRemovalsSayWhichPicture(t *testing.T) {
 	}
 }
 
-func TestAPictureForKittyFillsWholeCellsInItsProportions(t *testing.T) {
+func TestEncodeKittyFillsWholeCellsInProportion(t *testing.T) {
 	cases := []struct{ w, h, cols, rows, wantCols, wantRows int }{
-		{100, 50, 40, 20, 13, 4},   // fits: as it is
+		{100, 50, 40, 20, 13, 4},   // fits unchanged
 		{800, 400, 40, 20, 40, 10}, // 320×160 pixels of 8×16 cells
 		{400, 800, 40, 20, 20, 20},
 		{3, 1000, 40, 20, 1, 20},
 	}
 	for _, c := range cases {
-		pic, err := Encode(painted(c.w, c.h, flag), kittyScreen, c.cols, c.rows)
+		pic, err := Encode(paintedImage(c.w, c.h, flag), kittyScreen, c.cols, c.rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,25 +105,25 @@ func TestAPictureForKittyFillsWholeCellsInItsProportions(t *testing.T) {
 			t.Errorf("%v pixels for %d×%d cells", got, pic.Cols, pic.Rows)
 		}
 	}
-	pic, _ := Encode(painted(4, 4, flag), kittyScreen, 10, 10)
+	pic, _ := Encode(paintedImage(4, 4, flag), kittyScreen, 10, 10)
 	back, _ := png.Decode(bytes.NewReader(pic.Data))
 	if _, _, _, a := back.At(7, 15).RGBA(); a != 0 {
 		t.Error("what the picture leaves of a cell cannot be seen through")
 	}
 }
 
-func TestWhatIsSentIsBounded(t *testing.T) {
+func TestEncodeLimitsSize(t *testing.T) {
 	needs.FullRun(t)
-	big := painted(2500, 1500, noise)
+	big := paintedImage(2500, 1500, noise)
 	for _, p := range []Protocol{Kitty, Sixel} {
 		pic, err := Encode(big, Screen{Protocol: p, Cell: image.Pt(10, 20)}, 250, 75)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(pic.Data) > mostBytes {
+		if len(pic.Data) > maxBytes {
 			t.Errorf("protocol %d: %d bytes", p, len(pic.Data))
 		}
-		if p == Sixel && (pic.Cols > mostSixelSide/10 || pic.Rows > mostSixelSide/20) {
+		if p == Sixel && (pic.Cols > maxSixelSide/10 || pic.Rows > maxSixelSide/20) {
 			t.Errorf("sixels cover %d×%d", pic.Cols, pic.Rows)
 		}
 		if p == Kitty && (pic.Cols != 250 || pic.Rows != 75) {
@@ -132,28 +132,28 @@ func TestWhatIsSentIsBounded(t *testing.T) {
 	}
 }
 
-func TestNothingIsEncodedOfNothing(t *testing.T) {
+func TestEncodeRejectsEmptyPictures(t *testing.T) {
 	for _, p := range []Protocol{Kitty, Sixel} {
 		s := Screen{Protocol: p}
-		if _, err := Encode(painted(0, 0, flag), s, 10, 10); err == nil {
+		if _, err := Encode(paintedImage(0, 0, flag), s, 10, 10); err == nil {
 			t.Error("an empty picture was encoded")
 		}
-		if _, err := Encode(painted(5, 5, flag), s, 10, 0); err == nil {
+		if _, err := Encode(paintedImage(5, 5, flag), s, 10, 0); err == nil {
 			t.Error("a picture was encoded for no row")
 		}
-		if _, err := Encode(painted(1, 1, flag), s, 1, 1); err != nil {
+		if _, err := Encode(paintedImage(1, 1, flag), s, 1, 1); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func TestSixelsOfFewColoursAreExact(t *testing.T) {
+func TestSixelWithFewColorsIsExact(t *testing.T) {
 	for _, size := range []image.Point{{1, 1}, {3, 5}, {7, 6}, {40, 13}, {300, 100}} {
-		img := painted(size.X, size.Y, flag)
-		got := unsixel(t, AppendSixel(nil, img))
+		img := paintedImage(size.X, size.Y, flag)
+		got := decodeSixel(t, AppendSixel(nil, img))
 		for y := range size.Y {
 			for x := range size.X {
-				if g, w := got.RGBAAt(x, y), img.RGBAAt(x, y); !near(g, w, 2) {
+				if g, w := got.RGBAAt(x, y), img.RGBAAt(x, y); !isNear(g, w, 2) {
 					t.Fatalf("%v: pixel %d,%d is %v, not %v", size, x, y, g, w)
 				}
 			}
@@ -161,35 +161,35 @@ func TestSixelsOfFewColoursAreExact(t *testing.T) {
 	}
 }
 
-func TestSixelsOfManyColoursAreAboutRight(t *testing.T) {
-	img := painted(256, 128, func(x, y int) color.Color {
+func TestSixelWithManyColorsIsClose(t *testing.T) {
+	img := paintedImage(256, 128, func(x, y int) color.Color {
 		return color.RGBA{uint8(x), uint8(2 * y), uint8(255 - x), 255}
 	})
 	data := AppendSixel(nil, img)
-	if n := bytes.Count(data, []byte(";2;")); n > mostColors {
+	if n := bytes.Count(data, []byte(";2;")); n > maxColors {
 		t.Errorf("%d colours", n)
 	}
-	got := unsixel(t, data)
-	for y := 0; y < 128; y += 8 { // what is dithered is right on the average
+	got := decodeSixel(t, data)
+	for y := 0; y < 128; y += 8 { // dithering is right on average
 		for x := 0; x < 256; x += 8 {
 			at := image.Rect(x, y, x+8, y+8)
 			a := Shrink(img.SubImage(at), 1, 1).RGBAAt(0, 0)
 			b := Shrink(got.SubImage(at), 1, 1).RGBAAt(0, 0)
-			if !near(a, b, 12) {
+			if !isNear(a, b, 12) {
 				t.Fatalf("around %d,%d it is %v, not %v", x, y, b, a)
 			}
 		}
 	}
 }
 
-func near(a, b color.RGBA, by int) bool {
+func isNear(a, b color.RGBA, by int) bool {
 	d := func(a, b uint8) bool { return max(int(a)-int(b), int(b)-int(a)) <= by }
 	return d(a.R, b.R) && d(a.G, b.G) && d(a.B, b.B) && a.A == b.A
 }
 
-func TestSixelsDoNotReachBelowTheirCells(t *testing.T) {
+func TestSixelStaysWithinItsCells(t *testing.T) {
 	for h := 1; h < 70; h++ {
-		pic, err := Encode(painted(9, h, flag), Screen{Protocol: Sixel, Cell: image.Pt(8, 16)}, 10, 4)
+		pic, err := Encode(paintedImage(9, h, flag), Screen{Protocol: Sixel, Cell: image.Pt(8, 16)}, 10, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,20 +200,20 @@ func TestSixelsDoNotReachBelowTheirCells(t *testing.T) {
 	}
 }
 
-func TestTransparencyShowsTheBackdrop(t *testing.T) {
+func TestTransparentPixelsShowTheBackdrop(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, 2, 1))
 	img.Set(1, 0, color.NRGBA{255, 255, 255, 128})
 	got := Over(img, color.RGBA{0, 0, 100, 255})
 	if c := got.RGBAAt(0, 0); c != (color.RGBA{0, 0, 100, 255}) {
 		t.Errorf("nothing over blue is %v", c)
 	}
-	if c := got.RGBAAt(1, 0); !near(c, color.RGBA{128, 128, 177, 255}, 2) {
+	if c := got.RGBAAt(1, 0); !isNear(c, color.RGBA{128, 128, 177, 255}, 2) {
 		t.Errorf("half of white over blue is %v", c)
 	}
 }
 
-func TestAPictureIsShrunkTheSameWhateverItIsMadeOf(t *testing.T) {
-	img := painted(64, 48, flag)
+func TestShrinkIsTheSameForAnyImageType(t *testing.T) {
+	img := paintedImage(64, 48, flag)
 	a := Shrink(img, 8, 6)
 	b := Shrink(struct{ image.Image }{img}, 8, 6)
 	for i := range a.Pix {
@@ -223,7 +223,7 @@ func TestAPictureIsShrunkTheSameWhateverItIsMadeOf(t *testing.T) {
 	}
 }
 
-// FuzzSixel checks that any picture can be read back in its size.
+// FuzzSixel checks that any picture can be decoded in its size.
 func FuzzSixel(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, 4)
 	f.Add(bytes.Repeat([]byte{0, 255, 7, 90}, 500), 33)
@@ -237,23 +237,23 @@ func FuzzSixel(f *testing.F) {
 			}
 			return data[at-1]
 		}
-		img := painted(w, h, func(int, int) color.Color { return color.RGBA{next(), next(), next(), 255} })
-		got := unsixel(t, AppendSixel(nil, img))
-		if got.Bounds() != img.Bounds() || slices.Contains(alphas(got), 0) {
+		img := paintedImage(w, h, func(int, int) color.Color { return color.RGBA{next(), next(), next(), 255} })
+		got := decodeSixel(t, AppendSixel(nil, img))
+		if got.Bounds() != img.Bounds() || slices.Contains(alphaValues(got), 0) {
 			t.Fatalf("%v became %v, or has holes", img.Bounds(), got.Bounds())
 		}
 	})
 }
 
-func alphas(img *image.RGBA) (all []uint8) {
+func alphaValues(img *image.RGBA) (all []uint8) {
 	for i := 3; i < len(img.Pix); i += 4 {
 		all = append(all, img.Pix[i])
 	}
 	return all
 }
 
-// unsixel draws a sixel sequence as a terminal does.
-func unsixel(t *testing.T, data []byte) *image.RGBA {
+// decodeSixel draws a sixel sequence as a terminal does.
+func decodeSixel(t *testing.T, data []byte) *image.RGBA {
 	t.Helper()
 	text, ok := strings.CutPrefix(string(data), "\x1bP0;1;0q\"1;1;")
 	body, end := strings.CutSuffix(text, "\x1b\\")
@@ -316,7 +316,7 @@ func unsixel(t *testing.T, data []byte) *image.RGBA {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	photo := painted(1600, 1000, func(x, y int) color.Color {
+	photo := paintedImage(1600, 1000, func(x, y int) color.Color {
 		return color.RGBA{uint8(x), uint8(y), uint8(x * y / 64), 255}
 	})
 	for name, p := range map[string]Protocol{"kitty": Kitty, "sixel": Sixel} {

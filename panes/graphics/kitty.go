@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// QueryID is the number of the picture that Query asks about.
+// QueryID is the number of the picture in Query.
 const QueryID = 31
 
-// Query asks a terminal whether it speaks kitty's protocol, and how large a cell is
-// in pixels (XTWINOPS 16). Its attributes (DA1), of which 4 is sixel, are to be asked for
-// behind that: every terminal answers this, and the others, if at all, before it.
+// Query asks a terminal whether it supports kitty's protocol, and for the size of a cell in pixels
+// (XTWINOPS 16). Send a request for its attributes (DA1, where 4 means sixel) after it: every
+// terminal answers that one, so a missing answer to Query is known when the attributes arrive.
 const Query = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[16t"
 
-// kittyChunk is how many bytes of base64 one sequence may have.
+// kittyChunk is the maximum number of base64 bytes in one sequence.
 const kittyChunk = 4096
 
-// AppendTransmit appends what gives a terminal a PNG to keep under a number.
+// AppendTransmit appends the transmission of a PNG, which the terminal stores under id.
 func AppendTransmit(dst []byte, id uint32, png []byte) []byte {
 	first := fmt.Sprintf("a=t,f=100,t=d,i=%d,", id)
 	for first != "" || len(png) > 0 {
@@ -30,33 +30,30 @@ func AppendTransmit(dst []byte, id uint32, png []byte) []byte {
 	return dst
 }
 
-// AppendPlace appends what shows a picture that was transmitted over
-// cols×rows cells, from the cursor on, which stays. It is in one place at a
-// time.
+// AppendPlace appends the placement of a transmitted picture over cols×rows cells at the cursor,
+// which does not move. It replaces the last placement.
 func AppendPlace(dst []byte, id uint32, cols, rows int) []byte {
 	return fmt.Appendf(dst, "\x1b_Ga=p,p=1,C=1,q=2,i=%d,c=%d,r=%d\x1b\\", id, cols, rows)
 }
 
-// AppendHide appends what takes a picture off the screen; the terminal keeps
-// it.
+// AppendHide appends the removal of a picture from the screen; the terminal keeps its data.
 func AppendHide(dst []byte, id uint32) []byte {
 	return fmt.Appendf(dst, "\x1b_Ga=d,q=2,d=i,i=%d\x1b\\", id)
 }
 
-// AppendForget appends what takes a picture off the screen and out of the
-// terminal's memory.
-func AppendForget(dst []byte, id uint32) []byte {
+// AppendDelete appends the removal of a picture from the screen and from the terminal's memory.
+func AppendDelete(dst []byte, id uint32) []byte {
 	return fmt.Appendf(dst, "\x1b_Ga=d,q=2,d=I,i=%d\x1b\\", id)
 }
 
-// AppendPatch appends what shows cells of a sheet that was transmitted, w×h pixels each,
-// from the cursor on, which stays. Several of a sheet have numbers of their own.
+// AppendPatch appends the placement of a part of a transmitted sheet with cells of w×h pixels, at
+// the cursor, which does not move. number distinguishes the parts of a sheet.
 func AppendPatch(dst []byte, id, number uint32, p Patch, w, h int) []byte {
 	return fmt.Appendf(dst, "\x1b_Ga=p,p=%d,C=1,q=2,i=%d,x=%d,y=%d,w=%d,h=%d,c=%d,r=%d,z=%d\x1b\\", number, id,
 		p.Cells.Min.X*w, p.Cells.Min.Y*h, p.Cells.Dx()*w, p.Cells.Dy()*h, p.Cells.Dx(), p.Cells.Dy(), p.Sheet.At.Z)
 }
 
-// AppendHidePatch appends what takes one of them off the screen.
+// AppendHidePatch appends the removal of one part from the screen.
 func AppendHidePatch(dst []byte, id, number uint32) []byte {
 	return fmt.Appendf(dst, "\x1b_Ga=d,q=2,d=i,i=%d,p=%d\x1b\\", id, number)
 }

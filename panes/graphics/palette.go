@@ -5,26 +5,25 @@ import (
 	"slices"
 )
 
-// mostColors is how many colours a sixel picture has.
-const mostColors = 256
+// maxColors is the number of colors in a sixel picture.
+const maxColors = 256
 
-// A rgb is an opaque colour.
+// An rgb is an opaque color.
 type rgb [3]uint8
 
-// percent is a colour as a terminal makes it of percentages, in which sixel
-// names colours.
-func (c rgb) percent() rgb {
+// roundPercent returns a color rounded to percentages, the only ones sixel can name.
+func (c rgb) roundPercent() rgb {
 	for i, v := range c {
-		c[i] = uint8((percentOf(v)*255 + 50) / 100)
+		c[i] = uint8((toPercent(v)*255 + 50) / 100)
 	}
 	return c
 }
 
-func percentOf(v uint8) int { return (int(v)*100 + 127) / 255 }
+func toPercent(v uint8) int { return (int(v)*100 + 127) / 255 }
 
-// fewColors are the colours of a picture that has no more than fit, and which
-// of them each pixel is.
-func fewColors(img *image.RGBA) (palette []rgb, pixels []uint8, ok bool) {
+// exactPalette returns the palette of a picture with at most maxColors colors, and the index of
+// each pixel's color. ok is false for more colors.
+func exactPalette(img *image.RGBA) (palette []rgb, pixels []uint8, ok bool) {
 	b := img.Bounds()
 	known := map[rgb]uint8{}
 	pixels = make([]uint8, 0, b.Dx()*b.Dy())
@@ -32,64 +31,64 @@ func fewColors(img *image.RGBA) (palette []rgb, pixels []uint8, ok bool) {
 		c := rgb(img.Pix[i : i+3])
 		at, seen := known[c]
 		if !seen {
-			if len(palette) == mostColors {
+			// Give up early: a photograph has too many colors after a few rows.
+			if len(palette) == maxColors {
 				return nil, nil, false
 			}
 			at = uint8(len(palette))
 			known[c] = at
-			palette = append(palette, c.percent())
+			palette = append(palette, c.roundPercent())
 		}
 		pixels = append(pixels, at)
 	}
 	return palette, pixels, true
 }
 
-// binBits is how exactly colours are told apart, a channel, when a palette is
-// chosen.
+// binBits is the precision per channel when colors are grouped to choose a palette.
 const binBits = 5
 
-// A bin is all pixels of nearly one colour.
+// A bin is the pixels of nearly one color.
 type bin struct {
-	key rgb    // the high bits of the colour
-	n   uint64 // pixels
+	key rgb    // high bits of the color
+	n   uint64 // number of pixels
 	sum [3]uint64
 }
 
-func binOf(c rgb) int {
+func binIndex(c rgb) int {
 	const low = 8 - binBits
 	return int(c[0]>>low)<<(2*binBits) | int(c[1]>>low)<<binBits | int(c[2]>>low)
 }
 
-// manyColors is a palette for a picture of any number of colours, by median
-// cut: the box of colours that is worst is cut in two until there are enough.
-func manyColors(img *image.RGBA) []rgb {
-	boxes := [][]bin{binsOf(img)}
-	for len(boxes) < mostColors {
+// medianCutPalette returns a palette for any picture by median cut: the box with the highest score
+// is cut in two until there are maxColors.
+func medianCutPalette(img *image.RGBA) []rgb {
+	boxes := [][]bin{collectBins(img)}
+	for len(boxes) < maxColors {
 		at, axis, worst := -1, 0, uint64(0)
 		for i, box := range boxes {
-			if a, score := spread(box); score > worst {
+			if a, score := widestAxis(box); score > worst {
 				at, axis, worst = i, a, score
 			}
 		}
 		if at < 0 {
 			break
 		}
-		a, b := cut(boxes[at], axis)
+		a, b := cutBox(boxes[at], axis)
 		boxes[at] = a
 		boxes = append(boxes, b)
 	}
 	palette := make([]rgb, 0, len(boxes))
 	for _, box := range boxes {
-		palette = append(palette, meanOf(box).percent())
+		palette = append(palette, boxColor(box).roundPercent())
 	}
 	return palette
 }
 
-func binsOf(img *image.RGBA) []bin {
+func collectBins(img *image.RGBA) []bin {
 	all := make([]bin, 1<<(3*binBits))
 	for i := 0; i+3 < len(img.Pix); i += 4 {
 		c := rgb(img.Pix[i : i+3])
-		b := &all[binOf(c)]
+		b := &all[binIndex(c)]
 		b.key, b.n = c, b.n+1
 		for k, v := range c {
 			b.sum[k] += uint64(v)
@@ -98,9 +97,9 @@ func binsOf(img *image.RGBA) []bin {
 	return slices.DeleteFunc(all, func(b bin) bool { return b.n == 0 })
 }
 
-// spread is the channel in which a box is widest, and how much a cut there
-// would do: nothing if it is of one colour.
-func spread(box []bin) (axis int, score uint64) {
+// widestAxis returns the channel with the widest range in a box, and a score for cutting it there:
+// 0 for a single color.
+func widestAxis(box []bin) (axis int, score uint64) {
 	if len(box) < 2 {
 		return 0, 0
 	}
@@ -121,9 +120,8 @@ func spread(box []bin) (axis int, score uint64) {
 	return axis, n * uint64(width)
 }
 
-// cut halves a box of at least two bins, so that both have about as many
-// pixels.
-func cut(box []bin, axis int) (a, b []bin) {
+// cutBox cuts a box of at least two bins into halves of about as many pixels.
+func cutBox(box []bin, axis int) (a, b []bin) {
 	slices.SortFunc(box, func(a, b bin) int { return int(a.key[axis]) - int(b.key[axis]) })
 	var all, sum uint64
 	for i := range box {
@@ -137,7 +135,7 @@ func cut(box []bin, axis int) (a, b []bin) {
 	return box[:at:at], box[at:]
 }
 
-func meanOf(box []bin) (c rgb) {
+func boxColor(box []bin) (c rgb) {
 	var n uint64
 	var sum [3]uint64
 	for i := range box {
@@ -152,25 +150,25 @@ func meanOf(box []bin) (c rgb) {
 	return c
 }
 
-// A matcher finds the nearest colour of a palette; what it found it keeps.
+// A matcher finds the nearest color of a palette and caches the results.
 type matcher struct {
 	palette []rgb
-	found   [1 << (3 * binBits)]uint16 // one more than the place in the palette
+	found   [1 << (3 * binBits)]uint16 // index in the palette plus one
 }
 
-func (m *matcher) nearest(c rgb) uint8 {
-	kept := &m.found[binOf(c)]
+func (m *matcher) nearestColor(c rgb) uint8 {
+	kept := &m.found[binIndex(c)]
 	if *kept == 0 {
-		*kept = uint16(m.search(c)) + 1
+		*kept = uint16(m.searchPalette(c)) + 1
 	}
 	return uint8(*kept - 1)
 }
 
-func (m *matcher) search(c rgb) (at int) {
+func (m *matcher) searchPalette(c rgb) (at int) {
 	least := -1
 	for i, p := range m.palette {
 		d := 0
-		for k, weight := range [3]int{3, 6, 1} { // green is what eyes see best
+		for k, weight := range [3]int{3, 6, 1} { // eyes are most sensitive to green
 			e := int(c[k]) - int(p[k])
 			d += weight * e * e
 		}
@@ -181,13 +179,13 @@ func (m *matcher) search(c rgb) (at int) {
 	return at
 }
 
-// dither chooses a colour for each pixel and passes on what it is wrong by to
-// those that follow (Floyd and Steinberg).
-func dither(img *image.RGBA, palette []rgb) []uint8 {
+// ditherPixels returns the palette index of each pixel. It passes the error of each on to its
+// neighbors (Floyd and Steinberg).
+func ditherPixels(img *image.RGBA, palette []rgb) []uint8 {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	match := &matcher{palette: palette}
 	pixels := make([]uint8, 0, w*h)
-	here, below := make([][3]int, w+2), make([][3]int, w+2) // of one pixel more on each side
+	here, below := make([][3]int, w+2), make([][3]int, w+2) // with one more pixel on each side
 	for y := range h {
 		for x := range w {
 			pix := img.Pix[y*img.Stride+4*x:]
@@ -197,7 +195,7 @@ func dither(img *image.RGBA, palette []rgb) []uint8 {
 				want[k] = int(pix[k]) + here[x+1][k]/16
 				c[k] = uint8(min(max(want[k], 0), 255))
 			}
-			at := match.nearest(c)
+			at := match.nearestColor(c)
 			pixels = append(pixels, at)
 			for k := range c {
 				e := int(c[k]) - int(palette[at][k])
@@ -207,6 +205,7 @@ func dither(img *image.RGBA, palette []rgb) []uint8 {
 				below[x+2][k] += e
 			}
 		}
+		// Each row's errors reach only the next one, so two rows are enough.
 		here, below = below, here
 		clear(below)
 	}

@@ -5,24 +5,24 @@ import (
 	"image/color"
 )
 
-// Within are sides in the proportion of w and h that fit, at least 1 each.
-// What fits stays as it is.
-func Within(w, h, mostW, mostH int) (int, int) {
-	if w <= mostW && h <= mostH {
+// Within scales w and h in proportion to fit, to at least 1 each. Sides that fit are unchanged.
+func Within(w, h, maxW, maxH int) (int, int) {
+	if w <= maxW && h <= maxH {
 		return w, h
 	}
-	if w*mostH > h*mostW {
-		return mostW, max(h*mostW/w, 1)
+	if w*maxH > h*maxW {
+		return maxW, max(h*maxW/w, 1)
 	}
-	return max(w*mostH/h, 1), mostH
+	return max(w*maxH/h, 1), maxH
 }
 
-// Shrink makes a picture w×h pixels, of which none may be more than it has;
-// each is the mean of those that it stands for.
+// Shrink scales a picture down to w×h pixels, or to its own size if that is smaller. Each pixel is
+// the mean of those it replaces.
 func Shrink(src image.Image, w, h int) *image.RGBA {
 	b := src.Bounds()
 	w, h = min(w, b.Dx()), min(h, b.Dy())
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	// Most pictures are RGBA already; reading their pixels directly is much faster.
 	fast, _ := src.(*image.RGBA)
 	for y := range h {
 		y0 := b.Min.Y + y*b.Dy()/h
@@ -34,19 +34,19 @@ func Shrink(src image.Image, w, h int) *image.RGBA {
 			if fast != nil {
 				meanRGBA(pix, fast, x0, y0, x1, y1)
 			} else {
-				mean(pix, src, x0, y0, x1, y1)
+				meanPixel(pix, src, x0, y0, x1, y1)
 			}
 		}
 	}
 	return out
 }
 
-// samples is how many pixels a side are looked at for a mean.
-const samples = 8
+// samplesPerSide limits the pixels read for a mean, in each direction.
+const samplesPerSide = 8
 
-func mean(pix []uint8, src image.Image, x0, y0, x1, y1 int) {
+func meanPixel(pix []uint8, src image.Image, x0, y0, x1, y1 int) {
 	var r, g, b, a, n uint64
-	stepX, stepY := max((x1-x0)/samples, 1), max((y1-y0)/samples, 1)
+	stepX, stepY := max((x1-x0)/samplesPerSide, 1), max((y1-y0)/samplesPerSide, 1)
 	for y := y0; y < y1; y += stepY {
 		for x := x0; x < x1; x += stepX {
 			cr, cg, cb, ca := src.At(x, y).RGBA()
@@ -56,10 +56,10 @@ func mean(pix []uint8, src image.Image, x0, y0, x1, y1 int) {
 	pix[0], pix[1], pix[2], pix[3] = uint8(r/n>>8), uint8(g/n>>8), uint8(b/n>>8), uint8(a/n>>8)
 }
 
-// meanRGBA is mean without a call for each pixel.
+// meanRGBA is meanPixel without a method call per pixel.
 func meanRGBA(pix []uint8, src *image.RGBA, x0, y0, x1, y1 int) {
 	var r, g, b, a, n uint32
-	stepX, stepY := max((x1-x0)/samples, 1), max((y1-y0)/samples, 1)
+	stepX, stepY := max((x1-x0)/samplesPerSide, 1), max((y1-y0)/samplesPerSide, 1)
 	for y := y0; y < y1; y += stepY {
 		for x := x0; x < x1; x += stepX {
 			p := src.Pix[src.PixOffset(x, y):]
@@ -69,7 +69,7 @@ func meanRGBA(pix []uint8, src *image.RGBA, x0, y0, x1, y1 int) {
 	pix[0], pix[1], pix[2], pix[3] = uint8(r/n), uint8(g/n), uint8(b/n), uint8(a/n)
 }
 
-// Over lays a picture over a colour; what comes out is opaque.
+// Over draws a picture over a color. The result is opaque.
 func Over(src *image.RGBA, backdrop color.RGBA) *image.RGBA {
 	b := src.Bounds()
 	out := image.NewRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))

@@ -11,35 +11,35 @@ import (
 	"tandem/engine/styled"
 )
 
-// A Source is a picture that a session's program has printed. It does not change.
+// A Source is a picture printed by a session's program. It is immutable.
 type Source struct {
-	Size image.Point // in which placements count pixels
+	Size image.Point // unit of the placements' pixels
 	PNG  []byte
 }
 
-// A Sheet is a picture as a program has placed it: whole cells, of which it covers some in
-// part. It may be used by several goroutines.
+// A Sheet is a picture as placed by a program: whole cells, some only partly covered. It is safe
+// for concurrent use.
 type Sheet struct {
 	Source *Source
 	At     styled.Placement
 
 	mu     sync.Mutex
-	blocks *image.RGBA // two pixels a cell; nil until needed
+	blocks *image.RGBA // two pixels per cell; nil until needed
 }
 
 // A Patch is a part of a sheet on the screen.
 type Patch struct {
 	Sheet *Sheet
 	Cells image.Rectangle // of the sheet
-	X, Y  int             // where the first of them is
+	X, Y  int             // position of the first one
 }
 
-// bounds is where on the screen the patch is.
+// bounds returns the cells of the screen covered by the patch.
 func (p Patch) bounds() image.Rectangle {
 	return image.Rectangle{Max: p.Cells.Size()}.Add(image.Pt(p.X, p.Y))
 }
 
-// AddRow adds a row of a sheet, to the patch that it goes on with if there is one.
+// AddRow adds a row of a sheet, extending the patch above it if possible.
 func AddRow(all []Patch, row Patch) []Patch {
 	for i := range all {
 		p := &all[i]
@@ -52,14 +52,14 @@ func AddRow(all []Patch, row Patch) []Patch {
 	return append(all, row)
 }
 
-// Crosses says that the patch is in a row of the screen.
-func (p Patch) Crosses(y int) bool { b := p.bounds(); return y >= b.Min.Y && y < b.Max.Y }
+// CrossesRow reports whether the patch covers a row of the screen.
+func (p Patch) CrossesRow(y int) bool { b := p.bounds(); return y >= b.Min.Y && y < b.Max.Y }
 
-// Below says that text is drawn over the picture.
-func (s *Sheet) Below() bool { return s.At.Z < 0 }
+// IsBelowText reports whether text is drawn over the picture.
+func (s *Sheet) IsBelowText() bool { return s.At.Z < 0 }
 
-// draw gives the whole sheet, w×h pixels for each cell; nil if the picture is damaged.
-func (s *Sheet) draw(w, h int) *image.RGBA {
+// drawPixels draws the whole sheet with w×h pixels per cell; nil if the picture is damaged.
+func (s *Sheet) drawPixels(w, h int) *image.RGBA {
 	src, err := png.Decode(bytes.NewReader(s.Source.PNG))
 	if err != nil {
 		return nil
@@ -69,6 +69,7 @@ func (s *Sheet) draw(w, h int) *image.RGBA {
 	to := image.Rect(box.Min.X*w/cell.X, box.Min.Y*h/cell.Y, (box.Max.X*w+cell.X-1)/cell.X, (box.Max.Y*h+cell.Y-1)/cell.Y)
 	size, has := s.Source.Size, src.Bounds()
 	from = image.Rect(from.Min.X*has.Dx()/size.X, from.Min.Y*has.Dy()/size.Y, from.Max.X*has.Dx()/size.X, from.Max.Y*has.Dy()/size.Y).Add(has.Min)
+	// Fast path: copy without scaling.
 	if from.Size() == to.Size() {
 		draw.Draw(out, to, src, from.Min, draw.Src)
 	} else {
@@ -77,24 +78,24 @@ func (s *Sheet) draw(w, h int) *image.RGBA {
 	return out
 }
 
-// fitting is how many pixels a cell of the sheet gets of a terminal's cell, so that all of
-// it has no more than a bound.
-func (s *Sheet) fitting(cell image.Point, most int) (w, h int) {
-	for scale := 1.0; ; scale *= smaller {
-		w, h = scaled(cell.X, scale), scaled(cell.Y, scale)
-		if w*h*s.At.Cols*s.At.Rows <= most || w*h == 1 {
+// fitCell returns the size of a cell, scaled down so that the whole sheet has at most maxTotal
+// pixels.
+func (s *Sheet) fitCell(cell image.Point, maxTotal int) (w, h int) {
+	for scale := 1.0; ; scale *= shrinkFactor {
+		w, h = scaleSide(cell.X, scale), scaleSide(cell.Y, scale)
+		if w*h*s.At.Cols*s.At.Rows <= maxTotal || w*h == 1 {
 			return w, h
 		}
 	}
 }
 
-// Block is a cell as two colours, the upper and the lower half; ok is false where it can be
-// seen through.
-func (s *Sheet) Block(x, y int, screen Screen) (upper, lower styled.Color, ok bool) {
+// BlockColors returns the colors of the upper and lower half of a cell; ok is false if it is
+// transparent.
+func (s *Sheet) BlockColors(x, y int, screen Screen) (upper, lower styled.Color, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.blocks == nil {
-		if s.blocks = s.draw(1, 2); s.blocks == nil {
+		if s.blocks = s.drawPixels(1, 2); s.blocks == nil {
 			s.blocks = image.NewRGBA(image.Rectangle{})
 		}
 	}
@@ -112,9 +113,9 @@ func (s *Sheet) Block(x, y int, screen Screen) (upper, lower styled.Color, ok bo
 	return on(up.R, up.G, up.B, up.A), on(low.R, low.G, low.B, low.A), true
 }
 
-// Kitty is the sheet as a PNG, and how many of its pixels are a cell. One that fills its
-// cells exactly is as the program has sent it.
-func (s *Sheet) Kitty(screen Screen) (text []byte, w, h int) {
+// EncodeKitty returns the sheet as a PNG, and the pixels of one cell. If the picture fills its
+// cells exactly, the program's own PNG is returned.
+func (s *Sheet) EncodeKitty(screen Screen) (text []byte, w, h int) {
 	cols, rows, size := s.At.Cols, s.At.Rows, s.Source.Size
 	full := image.Rect(0, 0, cols*s.At.Cell.X, rows*s.At.Cell.Y)
 	config, err := png.DecodeConfig(bytes.NewReader(s.Source.PNG))
@@ -124,8 +125,8 @@ func (s *Sheet) Kitty(screen Screen) (text []byte, w, h int) {
 	if s.At.Box == full && s.At.Source == (image.Rectangle{Max: size}) && size == image.Pt(config.Width, config.Height) && size.X%cols == 0 && size.Y%rows == 0 {
 		return s.Source.PNG, size.X / cols, size.Y / rows
 	}
-	w, h = s.fitting(screen.cell(), mostKittyPixels)
-	img := s.draw(w, h)
+	w, h = s.fitCell(screen.cellSize(), maxKittyPixels)
+	img := s.drawPixels(w, h)
 	if img == nil {
 		return nil, 0, 0
 	}
@@ -137,13 +138,15 @@ func (s *Sheet) Kitty(screen Screen) (text []byte, w, h int) {
 	return b.Bytes(), w, h
 }
 
-// Sixel is a part of the sheet as a sixel sequence; nil if the picture is damaged.
-func (s *Sheet) Sixel(cells image.Rectangle, screen Screen) []byte {
-	cell := screen.cell()
+// EncodeSixel returns a part of the sheet as a sixel sequence; nil if the picture is damaged or too
+// large.
+func (s *Sheet) EncodeSixel(cells image.Rectangle, screen Screen) []byte {
+	cell := screen.cellSize()
+	// A program chooses the size, so it must not make the dashboard allocate any amount.
 	if s.At.Cols*cell.X*s.At.Rows*cell.Y > 4*MaxPixels {
 		return nil
 	}
-	img := s.draw(cell.X, cell.Y)
+	img := s.drawPixels(cell.X, cell.Y)
 	if img == nil {
 		return nil
 	}
@@ -153,5 +156,5 @@ func (s *Sheet) Sixel(cells image.Rectangle, screen Screen) []byte {
 	return AppendSixel(nil, Over(part, screen.Backdrop))
 }
 
-// MaxPixels bounds what is drawn of a sheet at once.
+// MaxPixels limits the pixels drawn of a sheet at once.
 const MaxPixels = 4 << 20

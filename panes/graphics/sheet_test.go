@@ -11,8 +11,8 @@ import (
 	"tandem/engine/styled"
 )
 
-// halves is a picture whose upper half is red and whose lower half is blue.
-func halves(t *testing.T, w, h int) *Source {
+// redOverBlue returns a picture with a red upper half and a blue lower half.
+func redOverBlue(t *testing.T, w, h int) *Source {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -31,21 +31,21 @@ func halves(t *testing.T, w, h int) *Source {
 	return &Source{Size: image.Pt(w, h), PNG: b.Bytes()}
 }
 
-func placed(s *Source, cols, rows int, box image.Rectangle) *Sheet {
+func newSheet(s *Source, cols, rows int, box image.Rectangle) *Sheet {
 	return &Sheet{Source: s, At: styled.Placement{ID: 1, Picture: 1, Source: image.Rectangle{Max: s.Size}, Cols: cols, Rows: rows, Cell: image.Pt(10, 20), Box: box}}
 }
 
-func TestAPictureThatFillsItsCellsIsSentAsItCame(t *testing.T) {
-	s := placed(halves(t, 20, 40), 2, 2, image.Rect(0, 0, 20, 40))
-	text, w, h := s.Kitty(Screen{Protocol: Kitty, Cell: image.Pt(8, 16)})
+func TestFullPictureIsSentUnchanged(t *testing.T) {
+	s := newSheet(redOverBlue(t, 20, 40), 2, 2, image.Rect(0, 0, 20, 40))
+	text, w, h := s.EncodeKitty(Screen{Protocol: Kitty, Cell: image.Pt(8, 16)})
 	if !bytes.Equal(text, s.Source.PNG) || w != 10 || h != 20 {
 		t.Errorf("%d bytes, cells of %d×%d", len(text), w, h)
 	}
 }
 
-func TestAPictureThatFillsItsCellsInPartIsPadded(t *testing.T) {
-	s := placed(halves(t, 15, 30), 2, 2, image.Rect(0, 0, 15, 30))
-	text, w, h := s.Kitty(Screen{Protocol: Kitty, Cell: image.Pt(10, 20)})
+func TestPartialPictureIsPadded(t *testing.T) {
+	s := newSheet(redOverBlue(t, 15, 30), 2, 2, image.Rect(0, 0, 15, 30))
+	text, w, h := s.EncodeKitty(Screen{Protocol: Kitty, Cell: image.Pt(10, 20)})
 	img, err := png.Decode(bytes.NewReader(text))
 	if err != nil || img.Bounds().Size() != image.Pt(20, 40) || w != 10 || h != 20 {
 		t.Fatalf("%v, %d×%d", err, w, h)
@@ -57,27 +57,27 @@ func TestAPictureThatFillsItsCellsInPartIsPadded(t *testing.T) {
 	}
 }
 
-func TestACellOfAPictureIsTwoColours(t *testing.T) {
-	s := placed(halves(t, 10, 20), 1, 1, image.Rect(0, 0, 10, 20))
-	up, low, ok := s.Block(0, 0, Screen{})
+func TestBlockColorsReturnsBothHalves(t *testing.T) {
+	s := newSheet(redOverBlue(t, 10, 20), 1, 1, image.Rect(0, 0, 10, 20))
+	up, low, ok := s.BlockColors(0, 0, Screen{})
 	if up&0xFF0000 < 0xC00000 || up&0xFF > 0x30 || low&0xFF < 0xC0 || low&0xFF0000 > 0x300000 || !ok {
 		t.Errorf("%x over %x, %v", up, low, ok)
 	}
-	if _, _, ok := s.Block(5, 5, Screen{}); ok {
+	if _, _, ok := s.BlockColors(5, 5, Screen{}); ok {
 		t.Error("there is something outside")
 	}
-	broken := placed(&Source{Size: image.Pt(10, 20), PNG: []byte("no picture")}, 1, 1, image.Rect(0, 0, 10, 20))
-	if _, _, ok := broken.Block(0, 0, Screen{}); ok {
+	broken := newSheet(&Source{Size: image.Pt(10, 20), PNG: []byte("no picture")}, 1, 1, image.Rect(0, 0, 10, 20))
+	if _, _, ok := broken.BlockColors(0, 0, Screen{}); ok {
 		t.Error("there is something of a damaged picture")
 	}
-	if text, _, _ := broken.Kitty(Screen{}); text != nil || broken.Sixel(image.Rect(0, 0, 1, 1), Screen{}) != nil {
+	if text, _, _ := broken.EncodeKitty(Screen{}); text != nil || broken.EncodeSixel(image.Rect(0, 0, 1, 1), Screen{}) != nil {
 		t.Error("a damaged picture is sent")
 	}
 }
 
-func TestAPartOfAPictureIsASixelSequence(t *testing.T) {
-	s := placed(halves(t, 20, 40), 2, 2, image.Rect(0, 0, 20, 40))
-	lower := string(s.Sixel(image.Rect(1, 1, 2, 2), Screen{Protocol: Sixel, Cell: image.Pt(10, 20)}))
+func TestEncodeSixelDrawsAPartOfASheet(t *testing.T) {
+	s := newSheet(redOverBlue(t, 20, 40), 2, 2, image.Rect(0, 0, 20, 40))
+	lower := string(s.EncodeSixel(image.Rect(1, 1, 2, 2), Screen{Protocol: Sixel, Cell: image.Pt(10, 20)}))
 	if !strings.HasPrefix(lower, "\x1bP0;1;0q\"1;1;10;18#0;2;0;0;100#0") || strings.Contains(lower, "2;100;0;0") {
 		t.Errorf("%q", lower)
 	}

@@ -7,40 +7,42 @@ import (
 	"slices"
 )
 
-// sheetsKept is how many sheets that are not seen a terminal keeps.
-const sheetsKept = 8
+// maxUnseenSheets is how many sheets a terminal keeps without showing them.
+const maxUnseenSheets = 8
 
-// Patches are the pictures of sessions on a terminal, and how it takes them.
+// Patches are the pictures on a terminal's screen, and how it shows them.
 type Patches struct {
 	On  Screen
 	All []Patch
 }
 
-// Equal reports whether the same is to be seen.
+// Equal reports whether both look the same.
 func (p Patches) Equal(q Patches) bool { return p.On == q.On && slices.Equal(p.All, q.All) }
 
-// Crosses reports whether one is in a row of the screen.
-func (p Patches) Crosses(y int) bool {
-	return slices.ContainsFunc(p.All, func(one Patch) bool { return one.Crosses(y) })
+// CrossesRow reports whether a patch covers a row of the screen.
+func (p Patches) CrossesRow(y int) bool {
+	return slices.ContainsFunc(p.All, func(one Patch) bool { return one.CrossesRow(y) })
 }
 
-// A keptSheet is one that a terminal has by kitty's protocol.
-type keptSheet struct {
-	id   uint32
-	w, h int // pixels of a cell
-	turn int // in which it was seen last
+// A sentSheet is a sheet transmitted with kitty's protocol.
+type sentSheet struct {
+	id       uint32
+	w, h     int // pixels of a cell
+	lastTurn int // turn it was last shown in
 }
 
-// A Shown knows which patches a terminal shows and which sheets it keeps. Its zero value is
-// of a terminal that has none.
-type Shown struct {
+// A Display tracks which patches a terminal shows and which sheets it has, so that an update sends
+// only the difference. With kitty's protocol a sheet is transmitted once and then placed by number;
+// sixels are pixels in cells, so they vanish when the cells are written. The zero value is a
+// terminal without pictures.
+type Display struct {
 	patches Patches
-	numbers map[Patch]uint32 // of those that kitty's protocol placed
-	moved   bool             // these may be elsewhere
-	sheets  map[*Sheet]*keptSheet
-	last    uint32 // number
+	numbers map[Patch]uint32 // placements in kitty's protocol
+	moved   bool             // the placements may have moved
+	sheets  map[*Sheet]*sentSheet
+	last    uint32 // last number
 	turns   int
-	sixels  map[sixelKey][]byte // of those that are shown
+	sixels  map[sixelKey][]byte // of the visible patches
 }
 
 type sixelKey struct {
@@ -48,16 +50,17 @@ type sixelKey struct {
 	cells image.Rectangle
 }
 
-// Any reports whether the terminal shows patches.
-func (s *Shown) Any() bool { return len(s.patches.All) > 0 }
+// HasPatches reports whether the terminal shows patches.
+func (s *Display) HasPatches() bool { return len(s.patches.All) > 0 }
 
-// AppendTurn appends what changes the patches; those in rows that were written are shown
-// again. What comes after an erased screen has to be transmitted anew.
-func (s *Shown) AppendTurn(dst []byte, next Patches, written map[int]bool, erased bool) []byte {
+// AppendUpdate appends the output that changes the patches to next. Patches in written rows are
+// shown again. After the screen was erased, sheets are transmitted again.
+func (s *Display) AppendUpdate(dst []byte, next Patches, written map[int]bool, erased bool) []byte {
 	switch {
+	// The terminal may have lost its sheets with the screen.
 	case next.On != s.patches.On, erased && next.On.Protocol != Sixel:
-		dst = s.AppendForget(dst)
-		s.Forget()
+		dst = s.AppendClear(dst)
+		s.Reset()
 	case erased:
 		s.patches.All = nil
 	}
@@ -74,9 +77,9 @@ func (s *Shown) AppendTurn(dst []byte, next Patches, written map[int]bool, erase
 	return dst
 }
 
-// Scroll takes in that the terminal has moved its rows up. Sixels went with them; what
-// kitty's protocol has placed is placed again, as not all terminals take it along.
-func (s *Shown) Scroll(n int) {
+// ScrollUp records that the terminal has moved its rows up by n. Sixels moved along. Kitty's
+// placements are made again, because not all terminals move them.
+func (s *Display) ScrollUp(n int) {
 	if n <= 0 {
 		return
 	}
@@ -97,22 +100,23 @@ func (s *Shown) Scroll(n int) {
 	s.patches.All = all
 }
 
-// appendKitty places what is new and takes away what is gone, in this order, so that nothing
-// is bare for a moment.
-func (s *Shown) appendKitty(dst []byte, next Patches, written map[int]bool) []byte {
+// appendKitty adds new placements and then removes old ones, in this order, so that the screen
+// never flickers.
+func (s *Display) appendKitty(dst []byte, next Patches, written map[int]bool) []byte {
 	before := s.numbers
 	s.numbers = map[Patch]uint32{}
 	for _, p := range next.All {
-		var sheet *keptSheet
-		dst, sheet = s.sheet(dst, p.Sheet, next.On)
+		var sheet *sentSheet
+		dst, sheet = s.transmitSheet(dst, p.Sheet, next.On)
 		number, placed := before[p]
+		// A new number first shows the new placement, then hides the old one.
 		if placed = placed && !s.moved; !placed {
 			s.last++
 			number = s.last
 		}
 		s.numbers[p] = number
-		if sheet.id != 0 && (!placed || touches(p, written)) {
-			dst = appendTo(dst, p)
+		if sheet.id != 0 && (!placed || isOverwritten(p, written)) {
+			dst = appendCursor(dst, p)
 			dst = AppendPatch(dst, sheet.id, number, p, sheet.w, sheet.h)
 		}
 	}
@@ -122,36 +126,36 @@ func (s *Shown) appendKitty(dst []byte, next Patches, written map[int]bool) []by
 		}
 	}
 	s.moved = false
-	return s.letGo(dst)
+	return s.dropSheets(dst)
 }
 
-// appendTo moves the cursor to a patch.
-func appendTo(dst []byte, p Patch) []byte { return fmt.Appendf(dst, "\x1b[%d;%dH", p.Y+1, p.X+1) }
+// appendCursor moves the cursor to a patch.
+func appendCursor(dst []byte, p Patch) []byte { return fmt.Appendf(dst, "\x1b[%d;%dH", p.Y+1, p.X+1) }
 
-// sheet gives a sheet to the terminal, unless it has it. One that is damaged has no ID.
-func (s *Shown) sheet(dst []byte, of *Sheet, on Screen) ([]byte, *keptSheet) {
+// transmitSheet transmits a sheet unless the terminal has it. A damaged one has no id.
+func (s *Display) transmitSheet(dst []byte, of *Sheet, on Screen) ([]byte, *sentSheet) {
 	kept := s.sheets[of]
 	if kept == nil {
-		kept = &keptSheet{}
-		if text, w, h := of.Kitty(on); text != nil {
+		kept = &sentSheet{}
+		if text, w, h := of.EncodeKitty(on); text != nil {
 			kept.id, kept.w, kept.h = 1+rand.Uint32N(1<<31-1), w, h
 			dst = AppendTransmit(dst, kept.id, text)
 		}
 		if s.sheets == nil {
-			s.sheets = map[*Sheet]*keptSheet{}
+			s.sheets = map[*Sheet]*sentSheet{}
 		}
 		s.sheets[of] = kept
 	}
-	kept.turn = s.turns
+	kept.lastTurn = s.turns
 	return dst, kept
 }
 
-// letGo forgets sheets that have not been seen for a while.
-func (s *Shown) letGo(dst []byte) []byte {
+// dropSheets deletes sheets not shown for a while.
+func (s *Display) dropSheets(dst []byte) []byte {
 	for of, kept := range s.sheets {
-		if len(s.sheets) > sheetsKept && kept.turn < s.turns {
+		if len(s.sheets) > maxUnseenSheets && kept.lastTurn < s.turns {
 			if kept.id != 0 {
-				dst = AppendForget(dst, kept.id)
+				dst = AppendDelete(dst, kept.id)
 			}
 			delete(s.sheets, of)
 		}
@@ -159,45 +163,46 @@ func (s *Shown) letGo(dst []byte) []byte {
 	return dst
 }
 
-// appendSixel draws what is new or was written over. What is gone went with its cells.
-func (s *Shown) appendSixel(dst []byte, next Patches, written map[int]bool) []byte {
+// appendSixel draws new and overwritten patches. Old ones vanished with their cells.
+func (s *Display) appendSixel(dst []byte, next Patches, written map[int]bool) []byte {
 	before := s.sixels
 	s.sixels = map[sixelKey][]byte{}
 	for _, p := range next.All {
 		key := sixelKey{p.Sheet, p.Cells}
 		data, known := before[key]
-		stays := slices.Contains(s.patches.All, p) && !touches(p, written)
+		stays := slices.Contains(s.patches.All, p) && !isOverwritten(p, written)
+		// Encode only sequences that will be sent.
 		if !known && !stays {
-			data, known = p.Sheet.Sixel(p.Cells, next.On), true
+			data, known = p.Sheet.EncodeSixel(p.Cells, next.On), true
 		}
 		if known {
 			s.sixels[key] = data
 		}
 		if !stays {
-			dst = append(appendTo(dst, p), data...)
+			dst = append(appendCursor(dst, p), data...)
 		}
 	}
 	return dst
 }
 
-func touches(p Patch, written map[int]bool) bool {
+func isOverwritten(p Patch, written map[int]bool) bool {
 	for y := range written {
-		if p.Crosses(y) {
+		if p.CrossesRow(y) {
 			return true
 		}
 	}
 	return false
 }
 
-// AppendForget appends what leaves nothing in the terminal.
-func (s *Shown) AppendForget(dst []byte) []byte {
+// AppendClear appends the output that deletes all sheets in the terminal.
+func (s *Display) AppendClear(dst []byte) []byte {
 	for _, kept := range s.sheets {
 		if kept.id != 0 {
-			dst = AppendForget(dst, kept.id)
+			dst = AppendDelete(dst, kept.id)
 		}
 	}
 	return dst
 }
 
-// Forget takes in that the terminal has nothing any more.
-func (s *Shown) Forget() { *s = Shown{last: s.last, turns: s.turns} }
+// Reset records that the terminal has no pictures.
+func (s *Display) Reset() { *s = Display{last: s.last, turns: s.turns} }

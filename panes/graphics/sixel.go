@@ -5,48 +5,48 @@ import (
 	"image"
 )
 
-// sixelRows is how many rows of pixels are written at a time.
+// sixelRows is the height of a band.
 const sixelRows = 6
 
-// AppendSixel appends an opaque picture as a sixel sequence: DCS with P2=1, so
-// that nothing around it is touched, the raster attributes, at most 256
-// colours, and bands of six rows. The encoder of charmbracelet/x takes 25 times
-// as long for a photograph, and 7 times with colours that are chosen here.
+// AppendSixel appends an opaque picture as a sixel sequence: DCS with P2=1, which leaves the
+// surroundings unchanged, the raster attributes, at most 256 colors, and bands of six rows. The
+// encoder of charmbracelet/x takes 25 times as long for a photograph, and 7 times with the palette
+// chosen here.
 func AppendSixel(dst []byte, img *image.RGBA) []byte {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	palette, pixels, few := fewColors(img)
+	palette, pixels, few := exactPalette(img)
 	if !few {
-		palette = manyColors(img)
-		pixels = dither(img, palette)
+		palette = medianCutPalette(img)
+		pixels = ditherPixels(img, palette)
 	}
 	dst = fmt.Appendf(dst, "\x1bP0;1;0q\"1;1;%d;%d", w, h)
 	for i, c := range palette { // in percent
-		dst = fmt.Appendf(dst, "#%d;2;%d;%d;%d", i, percentOf(c[0]), percentOf(c[1]), percentOf(c[2]))
+		dst = fmt.Appendf(dst, "#%d;2;%d;%d;%d", i, toPercent(c[0]), toPercent(c[1]), toPercent(c[2]))
 	}
 	band := newBand(w)
 	for y := 0; y < h; y += sixelRows {
 		if y > 0 {
 			dst = append(dst, '-')
 		}
-		band.fill(pixels, y, min(y+sixelRows, h))
-		dst = band.append(dst)
+		band.fillRows(pixels, y, min(y+sixelRows, h))
+		dst = band.appendColors(dst)
 	}
 	return append(dst, "\x1b\\"...)
 }
 
-// A band is six rows of a picture: for each colour, which pixels of a column
-// have it.
+// A band is six rows of a picture: for each color, a mask of its pixels in each column.
 type band struct {
 	w     int
-	masks [mostColors][]uint8 // nil until the colour is needed
-	used  []uint8             // colours of this band
-	seen  [mostColors]bool
+	masks [maxColors][]uint8 // nil until needed
+	used  []uint8            // colors in this band
+	seen  [maxColors]bool
 }
 
 func newBand(w int) *band { return &band{w: w} }
 
-// fill takes in the rows from y0 up to y1.
-func (b *band) fill(pixels []uint8, y0, y1 int) {
+// fillRows replaces the content by the rows from y0 up to y1.
+func (b *band) fillRows(pixels []uint8, y0, y1 int) {
+	// Clear only the colors used, and keep their masks for the next band.
 	for _, c := range b.used {
 		clear(b.masks[c])
 		b.seen[c] = false
@@ -67,8 +67,8 @@ func (b *band) fill(pixels []uint8, y0, y1 int) {
 	}
 }
 
-// append appends each colour's pixels, from the left edge.
-func (b *band) append(dst []byte) []byte {
+// appendColors appends the pixels of each color, each from the left edge.
+func (b *band) appendColors(dst []byte) []byte {
 	for i, c := range b.used {
 		if i > 0 {
 			dst = append(dst, '$')
@@ -79,8 +79,7 @@ func (b *band) append(dst []byte) []byte {
 	return dst
 }
 
-// appendRuns appends columns, equal ones as a count and one; what is empty at
-// the end is left out.
+// appendRuns appends columns, with a count for equal ones. Empty columns at the end are left out.
 func appendRuns(dst []byte, mask []uint8) []byte {
 	for len(mask) > 0 {
 		n := 1

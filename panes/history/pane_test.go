@@ -59,7 +59,7 @@ func TestChoiceWaitsForThePendingSearch(t *testing.T) {
 		t.Fatalf("it does not wait: %q is inserted", e.inserted)
 	}
 	answer()
-	e.Settle()
+	e.RunPending()
 	if e.Pending != nil || e.inserted != "make" {
 		t.Errorf("%q is inserted", e.inserted)
 	}

@@ -10,38 +10,39 @@ import (
 	"tandem/ui/overlay"
 )
 
-// What the inbox takes of the screen.
+// Sizes of the dialog.
 const (
-	mostWidth   = 92
-	mostItems   = 8
-	mostLines   = 14 // of a session's screen
-	headRows    = 2  // above the items
-	betweenRows = 1  // below them
+	maxWidth       = 92
+	maxItems       = 8
+	maxScreenLines = 14 // of a session's screen
+	headRows       = 2  // above the items
+	ruleRows       = 1  // below them
 )
 
-// Draw draws the items and, below them, what the one under the cursor shows.
+// Draw draws the items and the content of the one under the cursor.
 func (b *Inbox) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
-	width = max(min(w-8, mostWidth), 10)
-	i, at, all := b.selected()
-	room := max(height-8-headRows-betweenRows, 2)
-	b.height = max(min(len(all), mostItems, room/2), 1)
+	width = max(min(w-8, maxWidth), 10)
+	i, at, all := b.findSelected()
+	room := max(height-8-headRows-ruleRows, 2)
+	b.height = max(min(len(all), maxItems, room/2), 1)
 	b.top = widget.Follow(b.top, max(at, 0), len(all), b.height)
-	rows = append(rows, b.title(all, width, look), widget.Spaces(width))
+	rows = append(rows, b.drawTitle(all, width, look), widget.Spaces(width))
 	for n := b.top; n < b.top+b.height; n++ {
 		switch {
 		case n < len(all):
-			rows = append(rows, b.row(all[n], n == at, width, look))
+			rows = append(rows, b.drawRow(all[n], n == at, width, look))
 		default:
 			rows = append(rows, look.Dim.Text(widget.Fit("Nothing needs you now.", width)))
 		}
 	}
-	rows = append(rows, look.Rule.Text(strings.Repeat(ruleOf(look), width)))
-	rows = append(rows, b.preview(i, width, min(room-b.height, mostLines), look)...)
+	rows = append(rows, look.Rule.Text(strings.Repeat(ruleGlyph(look), width)))
+	rows = append(rows, b.drawPreview(i, width, min(room-b.height, maxScreenLines), look)...)
+	// Remember the item the user sees; see sendAnswer.
 	b.drawn, x = i, -1
 	if b.writing {
 		label := "answer "
-		if !i.blocked() {
+		if !i.isBlocked() {
 			label = "next task "
 		}
 		field, column := b.field.DrawIn(max(width-len(label), 4), look)
@@ -51,21 +52,21 @@ func (b *Inbox) Draw(h overlay.Host, w, height int) (rows []string, width, x, y 
 	return rows, width, x, y
 }
 
-func ruleOf(look *widget.Look) string {
+func ruleGlyph(look *widget.Look) string {
 	if look.Glyphs.Ellipsis == "…" {
 		return "─"
 	}
 	return "-"
 }
 
-// title counts the items.
-func (b *Inbox) title(all []item, width int, look *widget.Look) string {
+// drawTitle draws the number of items by kind.
+func (b *Inbox) drawTitle(all []item, width int, look *widget.Look) string {
 	var blocked, requests, done int
 	for _, i := range all {
 		switch {
 		case i.request != nil:
 			requests++
-		case i.blocked():
+		case i.isBlocked():
 			blocked++
 		default:
 			done++
@@ -85,8 +86,8 @@ func (b *Inbox) title(all []item, width int, look *widget.Look) string {
 	return look.Strong.Text("Inbox") + look.Dim.Text(widget.PadLeft(count, width-5))
 }
 
-// row draws an item: its sign, who and where, and what for how long.
-func (b *Inbox) row(i item, selected bool, width int, look *widget.Look) string {
+// drawRow draws an item: its sign, name, state and age.
+func (b *Inbox) drawRow(i item, selected bool, width int, look *widget.Look) string {
 	glyph, ink := look.Glyphs.Unknown, look.Warn
 	name, state, tree := "", "", ""
 	if i.request != nil {
@@ -94,7 +95,7 @@ func (b *Inbox) row(i item, selected bool, width int, look *widget.Look) string 
 	} else {
 		a := i.session.Agent
 		glyph, ink = widget.AgentGlyph(a, look)
-		name, state, tree = b.o.Name(i.session), string(a.State), b.o.Tree(i.session)
+		name, state, tree = b.o.Describe(i.session), string(a.State), b.o.DescribeTree(i.session)
 		if last, ok := b.sent[i.id()]; ok && sameState(&last.to, a) {
 			state = "answered"
 		} else if age := widget.AgentAge(a, time.Now()); age != "" {
@@ -114,8 +115,8 @@ func (b *Inbox) row(i item, selected bool, width int, look *widget.Look) string 
 	return widget.Pad(ink.Text(glyph)+" "+look.Text.Text(name)+look.Dim.Text(tree+"  "+state), width)
 }
 
-// preview is what the item under the cursor is about, in n rows.
-func (b *Inbox) preview(i item, width, n int, look *widget.Look) (rows []string) {
+// drawPreview draws the content of the item under the cursor in n rows.
+func (b *Inbox) drawPreview(i item, width, n int, look *widget.Look) (rows []string) {
 	switch {
 	case i.request != nil:
 		rows = append(rows, look.Strong.Text(widget.Fit("A request to call "+widget.Clean(i.request.Tool), width)))
@@ -123,8 +124,8 @@ func (b *Inbox) preview(i item, width, n int, look *widget.Look) (rows []string)
 			rows = append(rows, look.Text.Text(widget.Fit(line, width)))
 		}
 	case i.session != nil:
-		rows = b.screenRows(i, width, n, look)
-	case b.at != "":
+		rows = b.drawScreen(i, width, n, look)
+	case b.current != "":
 		rows = append(rows, look.Dim.Text(widget.Fit("This no longer needs you.", width)))
 	}
 	if len(rows) > n {
@@ -136,11 +137,11 @@ func (b *Inbox) preview(i item, width, n int, look *widget.Look) (rows []string)
 	return rows
 }
 
-// screenRows are the question, and the last lines of the session's screen.
-func (b *Inbox) screenRows(i item, width, n int, look *widget.Look) (rows []string) {
+// drawScreen draws the question and the last lines of the session's screen.
+func (b *Inbox) drawScreen(i item, width, n int, look *widget.Look) (rows []string) {
 	asks := widget.Clean(i.session.Agent.Text)
 	lines := b.screen.lines
-	if b.screen.of.id() != i.id() {
+	if b.screen.item.id() != i.id() {
 		lines = nil
 	}
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
@@ -155,6 +156,7 @@ func (b *Inbox) screenRows(i item, width, n int, look *widget.Look) (rows []stri
 		}
 		rows = append(rows, ink.Text(widget.Fit(line, width)))
 	}
+	// The question is on the screen already, or there is none.
 	if asks == "" || shown {
 		return rows
 	}
@@ -166,7 +168,7 @@ func (b *Inbox) screenRows(i item, width, n int, look *widget.Look) (rows []stri
 	return append(question, rows[max(len(rows)-n+len(question), 0):]...)
 }
 
-// Hints are what can be done with the item under the cursor.
+// Hints returns the actions on the item under the cursor.
 func (b *Inbox) Hints(h overlay.Host) (hints []widget.Hint) {
 	bindings := h.Bindings()
 	hint := func(a keymap.Action, does string) {
@@ -178,9 +180,9 @@ func (b *Inbox) Hints(h overlay.Host) (hints []widget.Hint) {
 			overlay.Hint(bindings, keymap.ScopePrompt, keymap.Cancel, "back"),
 		}
 	}
-	i, _, all := b.selected()
+	i, _, all := b.findSelected()
 	switch {
-	case i.blocked():
+	case i.isBlocked():
 		yes := overlay.Choose(bindings, keymap.ScopeInbox, keymap.InboxYes, keymap.InboxNo, "answer")
 		yes.Key = strings.TrimSpace(yes.Key + " 0-9")
 		hints = append(hints, yes)
@@ -190,7 +192,7 @@ func (b *Inbox) Hints(h overlay.Host) (hints []widget.Hint) {
 		hint(keymap.InboxOpen, "open")
 		hint(keymap.InboxWrite, "next task")
 		hint(keymap.InboxSeen, "seen")
-		if b.o.Tree(i.session) != "" {
+		if b.o.DescribeTree(i.session) != "" {
 			hint(keymap.InboxDiff, "diff")
 		}
 	case i.request != nil:

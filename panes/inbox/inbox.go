@@ -1,6 +1,5 @@
-// Package inbox is what needs the person: what coding agents ask, what they have done and
-// nobody has looked at, and what agents wait to be allowed. It is shown as a dialog, in
-// which questions are answered without going to their sessions.
+// Package inbox shows what needs the user: questions of coding agents, their requests, and finished
+// work not seen yet. It is a dialog, so a question can be answered without opening its session.
 package inbox
 
 import (
@@ -19,33 +18,35 @@ import (
 	"tandem/ui/overlay"
 )
 
-// Options are what an inbox is of.
+// Options are the dependencies of an inbox.
 type Options struct {
-	Env     panes.Env
-	Waiting func() []api.Process       // sessions whose agents need the person, those first that have waited longest
-	See     func(*api.Process)         // what an agent has done was looked at
-	Request func(id string) tea.Cmd    // asks the person what an agent wants to be allowed
-	Name    func(*api.Process) string  // an agent, and where it is
-	Tree    func(*api.Process) string  // the branch of its worktree and what would be lost with it; "" for none
-	Diff    func(*api.Process) tea.Cmd // shows what was changed there
+	Env          panes.Env
+	ListWaiting  func() []api.Process       // sessions whose agents need the user, the longest wait first
+	MarkSeen     func(*api.Process)         // records that finished work was seen
+	ShowRequest  func(id string) tea.Cmd    // opens an agent's request
+	Describe     func(*api.Process) string  // names an agent with its session
+	DescribeTree func(*api.Process) string  // returns the branch of its worktree and what would be lost with it; "" without one
+	ShowDiff     func(*api.Process) tea.Cmd // shows the changes there
 }
 
-// An Inbox is the dialog.
+// An Inbox is the dialog. An answer types into a session, so it must go only to the question the
+// user has read: the item is compared with the one drawn last, and the agent's state with the
+// engine's before typing.
 type Inbox struct {
 	o Options
 
-	at     string // id of the item under the cursor; it stays there when that is gone
-	drawn  item   // what was under the cursor when it was drawn last
-	top    int    // first item in sight
-	height int    // how many are in sight
-	screen screen
-	sent   map[string]answer // by session: the last answer that was given here
+	current string // id of the item under the cursor, kept when the item is gone
+	drawn   item   // the item under the cursor as last drawn
+	top     int    // first visible item
+	height  int    // number of visible items
+	screen  screen
+	sent    map[string]answer // by session: the last answer given here
 
 	writing bool
 	field   widget.Field
 }
 
-// An item is one of those that need the person: a session or a request.
+// An item is a session or a request that needs the user.
 type item struct {
 	session *api.Process
 	request *api.Request
@@ -61,51 +62,50 @@ func (i item) id() string {
 	return ""
 }
 
-func (i item) blocked() bool { return i.session != nil && i.session.Agent.State == api.AgentBlocked }
+func (i item) isBlocked() bool { return i.session != nil && i.session.Agent.State == api.AgentBlocked }
 
-// same reports whether two items are one, for the same.
-func (i item) same(other item) bool {
+// isSame reports whether two items are the same, in the same state.
+func (i item) isSame(other item) bool {
 	if i.id() != other.id() {
 		return false
 	}
 	return i.session == nil || sameState(i.session.Agent, other.session.Agent)
 }
 
-// sameState reports whether an agent is at what it was: it asks the same question.
+// sameState reports whether an agent's state is unchanged: it still asks the same question.
 func sameState(a, b *api.CodingAgent) bool {
 	return a != nil && b != nil && a.State == b.State && a.Since.Equal(b.Since) && a.Text == b.Text
 }
 
-// A screen is the last lines of what a session shows.
+// A screen is the last lines of a session's screen.
 type screen struct {
-	of    item
-	lines []string
-	asked bool // they are on their way
+	item    item
+	lines   []string
+	loading bool // being fetched
 }
 
-// An answer is what was typed into a session for its agent.
+// An answer is the state of an agent as it was answered.
 type answer struct {
 	to api.CodingAgent
 	at time.Time
 }
 
-// New makes an inbox, with the cursor on the first item.
+// New returns an inbox with the cursor on the first item.
 func New(o Options) *Inbox {
 	b := &Inbox{o: o, sent: map[string]answer{}}
-	if all := b.items(); len(all) > 0 {
-		b.at = all[0].id()
+	if all := b.listItems(); len(all) > 0 {
+		b.current = all[0].id()
 	}
 	return b
 }
 
-// Count is how many items there are.
-func (b *Inbox) Count() int { return len(b.items()) }
+func (b *Inbox) Count() int { return len(b.listItems()) }
 
-// items are what needs the person: questions first, then requests, then what was done.
-func (b *Inbox) items() (all []item) {
+// listItems returns the items: questions first, then requests, then finished work.
+func (b *Inbox) listItems() (all []item) {
 	var done []item
-	for _, session := range b.o.Waiting() {
-		if i := (item{session: &session}); i.blocked() {
+	for _, session := range b.o.ListWaiting() {
+		if i := (item{session: &session}); i.isBlocked() {
 			all = append(all, i)
 		} else {
 			done = append(done, i)
@@ -117,10 +117,11 @@ func (b *Inbox) items() (all []item) {
 	return append(all, done...)
 }
 
-// selected is the item under the cursor; empty when that is gone.
-func (b *Inbox) selected() (selected item, at int, all []item) {
-	all = b.items()
-	at = slices.IndexFunc(all, func(i item) bool { return i.id() == b.at })
+// findSelected returns the item under the cursor, empty if it is gone, with its index and all
+// items.
+func (b *Inbox) findSelected() (selected item, at int, all []item) {
+	all = b.listItems()
+	at = slices.IndexFunc(all, func(i item) bool { return i.id() == b.current })
 	if at >= 0 {
 		selected = all[at]
 	}
@@ -137,25 +138,25 @@ func (b *Inbox) Scopes() []keymap.Scope {
 func (b *Inbox) Do(h overlay.Host, action keymap.Action) tea.Cmd {
 	switch action {
 	case keymap.InboxYes:
-		return b.answer("y")
+		return b.answerKey("y")
 	case keymap.InboxNo:
-		return b.answer("n")
+		return b.answerKey("n")
 	case keymap.InboxWrite:
-		return b.write()
+		return b.startWriting()
 	case keymap.InboxOpen:
-		return b.open(h)
+		return b.openItem(h)
 	case keymap.InboxSeen:
-		return b.putAway()
+		return b.dismissDone()
 	case keymap.InboxDiff:
-		if i, _, _ := b.selected(); i.session != nil {
-			return b.o.Diff(i.session)
+		if i, _, _ := b.findSelected(); i.session != nil {
+			return b.o.ShowDiff(i.session)
 		}
 	case keymap.InboxDown:
-		b.move(1)
+		b.moveBy(1)
 	case keymap.InboxUp:
-		b.move(-1)
+		b.moveBy(-1)
 	case keymap.Accept:
-		return b.written()
+		return b.sendWritten()
 	case keymap.Cancel:
 		b.writing = false
 	default:
@@ -164,13 +165,13 @@ func (b *Inbox) Do(h overlay.Host, action keymap.Action) tea.Cmd {
 	return nil
 }
 
-// Type takes what is written, and digits as answers.
+// Type writes an answer; digits answer directly.
 func (b *Inbox) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case b.writing:
 		b.field.Type(k)
 	case len(k.Text) == 1 && '0' <= k.Text[0] && k.Text[0] <= '9':
-		return b.answer(k.Text)
+		return b.answerKey(k.Text)
 	}
 	return nil
 }
@@ -182,110 +183,108 @@ func (b *Inbox) Paste(_ overlay.Host, text string) tea.Cmd {
 	return nil
 }
 
-// Dismiss closes the inbox.
 func (b *Inbox) Dismiss(h overlay.Host) { h.Close() }
 
-// Mouse moves the cursor by a click or the wheel.
 func (b *Inbox) Mouse(_ overlay.Host, e keys.Mouse) tea.Cmd {
-	switch all := b.items(); {
+	switch all := b.listItems(); {
 	case e.Button == keys.WheelUp:
-		b.move(-1)
+		b.moveBy(-1)
 	case e.Button == keys.WheelDown:
-		b.move(1)
+		b.moveBy(1)
 	case widget.LeftDown(e) && e.Y >= headRows && e.Y < headRows+b.height && b.top+e.Y-headRows < len(all):
-		b.goTo(all[b.top+e.Y-headRows].id())
+		b.moveTo(all[b.top+e.Y-headRows].id())
 	}
 	return nil
 }
 
-func (b *Inbox) goTo(id string) {
-	if b.at != id {
-		b.at, b.writing = id, false
+func (b *Inbox) moveTo(id string) {
+	if b.current != id {
+		b.current, b.writing = id, false
 		b.field.Set("")
 	}
 }
 
-// move moves the cursor; from an item that is gone it comes to the first.
-func (b *Inbox) move(by int) {
-	_, at, all := b.selected()
+// moveBy moves the cursor, to the first item if the current one is gone.
+func (b *Inbox) moveBy(by int) {
+	_, at, all := b.findSelected()
 	if len(all) > 0 {
-		b.goTo(all[min(max(at+by, 0), len(all)-1)].id())
+		b.moveTo(all[min(max(at+by, 0), len(all)-1)].id())
 	}
 }
 
-// open shows the session, or the request.
-func (b *Inbox) open(h overlay.Host) tea.Cmd {
-	switch i, _, _ := b.selected(); {
+// openItem shows the session or the request.
+func (b *Inbox) openItem(h overlay.Host) tea.Cmd {
+	switch i, _, _ := b.findSelected(); {
 	case i.session != nil:
 		h.Close()
 		return b.o.Env.ShowSession(i.session.ID)
 	case i.request != nil:
-		return b.o.Request(i.request.ID)
+		return b.o.ShowRequest(i.request.ID)
 	}
 	return nil
 }
 
-// putAway takes what is done out of the inbox.
-func (b *Inbox) putAway() tea.Cmd {
-	switch i, at, all := b.selected(); {
+// dismissDone removes finished work from the inbox.
+func (b *Inbox) dismissDone() tea.Cmd {
+	switch i, at, all := b.findSelected(); {
 	case i.session == nil:
 		return nil
-	case i.blocked():
+	case i.isBlocked():
 		return b.o.Env.Say("it is blocked: answer it, or open its session", true)
 	default:
-		b.o.See(i.session)
+		b.o.MarkSeen(i.session)
 		if len(all) > 1 {
-			b.goTo(append(all[at+1:], all[0])[0].id())
+			b.moveTo(append(all[at+1:], all[0])[0].id())
 		}
 	}
 	return nil
 }
 
-// write begins to write an answer, or what to do next.
-func (b *Inbox) write() tea.Cmd {
-	i, _, _ := b.selected()
+// startWriting starts writing an answer, or the next task.
+func (b *Inbox) startWriting() tea.Cmd {
+	i, _, _ := b.findSelected()
 	b.writing = i.session != nil
 	return nil
 }
 
-// written sends what was written.
-func (b *Inbox) written() tea.Cmd {
+func (b *Inbox) sendWritten() tea.Cmd {
 	text := strings.TrimSpace(b.field.Text())
 	b.writing = false
 	if text == "" {
 		return nil
 	}
-	return b.send(text, false)
+	return b.sendAnswer(text, false)
 }
 
-// answer types a key that answers a question.
-func (b *Inbox) answer(key string) tea.Cmd {
-	if i, _, _ := b.selected(); !i.blocked() {
+// answerKey sends a key as the answer to a question.
+func (b *Inbox) answerKey(key string) tea.Cmd {
+	if i, _, _ := b.findSelected(); !i.isBlocked() {
 		return b.o.Env.Say("nothing to answer here", true)
 	}
-	return b.send(key, true)
+	return b.sendAnswer(key, true)
 }
 
-// settles is how long the agent may take to go on after an answer: what comes meanwhile
-// would answer its next question.
-const settles = 2 * time.Second
+// settleTime is how long an agent may take to continue after an answer. A key typed meanwhile would
+// answer its next question.
+const settleTime = 2 * time.Second
 
-// send has the answer typed into the session under the cursor, after asking where somebody
-// else types into it. What was not on the screen is not answered.
-func (b *Inbox) send(text string, key bool) tea.Cmd {
-	i, _, _ := b.selected()
-	last, answered := b.sent[b.at]
+// sendAnswer types into the session under the cursor. It asks first if somebody else types there,
+// and refuses if the item is not as drawn.
+func (b *Inbox) sendAnswer(text string, key bool) tea.Cmd {
+	i, _, _ := b.findSelected()
+	last, answered := b.sent[b.current]
 	switch {
-	case !i.same(b.drawn) || i.session == nil:
+	case !i.isSame(b.drawn) || i.session == nil:
 		return b.o.Env.Say("this has just changed: read it first", true)
-	case answered && sameState(&last.to, i.session.Agent) && time.Since(last.at) < settles:
+	case answered && sameState(&last.to, i.session.Agent) && time.Since(last.at) < settleTime:
 		return b.o.Env.Say("answered; the agent has not continued yet", true)
 	}
 	asked := *i.session
-	who := typist(&asked)
+	who := otherTypist(&asked)
 	if who == "" {
-		return b.typeInto(&asked, text, key)
+		return b.typeAnswer(&asked, text, key)
 	}
+	// The question replaces the inbox, so open it again afterwards.
 	back := func() { b.o.Env.Ask(b) }
 	b.o.Env.Ask(&overlay.Question{
 		Title: who + " types into " + widget.Clip(widget.Clean(asked.Name), 30) + ".",
@@ -293,15 +292,15 @@ func (b *Inbox) send(text string, key bool) tea.Cmd {
 		Yes:   "type it",
 		Then: panes.Result(func() tea.Cmd {
 			back()
-			return b.typeInto(&asked, text, key)
+			return b.typeAnswer(&asked, text, key)
 		}).Cmd,
 		Cancelled: back,
 	})
 	return nil
 }
 
-// typist is who else has the keyboard of a session; "" if nobody.
-func typist(p *api.Process) string {
+// otherTypist returns who else has the keyboard of a session; "" if nobody.
+func otherTypist(p *api.Process) string {
 	t := p.Terminal
 	switch {
 	case t == nil:
@@ -313,12 +312,13 @@ func typist(p *api.Process) string {
 	return ""
 }
 
-// typeInto types an answer, if the agent asks still what it asked.
-func (b *Inbox) typeInto(asked *api.Process, text string, key bool) tea.Cmd {
+// typeAnswer types an answer, unless the agent's state has changed.
+func (b *Inbox) typeAnswer(asked *api.Process, text string, key bool) tea.Cmd {
 	b.sent[asked.ID] = answer{*asked.Agent, time.Now()}
 	b.field.Set("")
-	b.next(asked.ID)
+	b.selectNext(asked.ID)
 	return panes.Ask(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (bool, error) {
+		// The event about another question may be on its way, so ask the engine.
 		now, err := api.AgentExplain.Call(ctx, e, api.IDInput{ID: asked.ID})
 		if err != nil || !sameState(now.Agent, asked.Agent) {
 			return false, err
@@ -348,42 +348,42 @@ func (b *Inbox) typeInto(asked *api.Process, text string, key bool) tea.Cmd {
 			return b.o.Env.Say("not answered: "+panes.ErrorText(err), true)
 		case !typed:
 			delete(b.sent, asked.ID)
-			return b.o.Env.Say("not answered: "+b.o.Name(asked)+" now asks something else", true)
+			return b.o.Env.Say("not answered: "+b.o.Describe(asked)+" now asks something else", true)
 		}
-		b.screen = screen{} // shows what came of it
-		return b.o.Env.Say("answered "+b.o.Name(asked), false)
+		b.screen = screen{} // fetch it again to show the effect
+		return b.o.Env.Say("answered "+b.o.Describe(asked), false)
 	})
 }
 
-// next goes on to another question, if there is one.
-func (b *Inbox) next(answered string) {
-	_, at, all := b.selected()
+// selectNext moves the cursor to another open question, if there is one.
+func (b *Inbox) selectNext(answered string) {
+	_, at, all := b.findSelected()
 	for n := range all {
 		i := all[(at+1+n)%len(all)]
 		last, ok := b.sent[i.id()]
-		if i.blocked() && i.id() != answered && !(ok && sameState(&last.to, i.session.Agent)) {
-			b.goTo(i.id())
+		if i.isBlocked() && i.id() != answered && !(ok && sameState(&last.to, i.session.Agent)) {
+			b.moveTo(i.id())
 			return
 		}
 	}
 }
 
-// Fetch asks for the screen of the session under the cursor, when that is another one or
-// is at something else.
+// Fetch loads the screen of the session under the cursor if the session or its state has changed.
 func (b *Inbox) Fetch() tea.Cmd {
-	i, _, _ := b.selected()
-	if i.session == nil || b.screen.asked || b.screen.of.session != nil && b.screen.of.same(i) {
+	i, _, _ := b.findSelected()
+	if i.session == nil || b.screen.loading || b.screen.item.session != nil && b.screen.item.isSame(i) {
 		return nil
 	}
-	if b.screen.of.id() != i.id() {
+	// Keep the old lines of the same session until the new ones arrive.
+	if b.screen.item.id() != i.id() {
 		b.screen = screen{}
 	}
-	b.screen.asked = true
+	b.screen.loading = true
 	id := i.session.ID
 	return panes.Ask(b.o.Env.Context(), b.o.Env, func(ctx context.Context, e panes.Engine) (api.Screen, error) {
 		return api.SessionScreen.Call(ctx, e, api.SessionScreenInput{ID: id})
 	}, func(s api.Screen, err error) tea.Cmd {
-		b.screen = screen{of: i, lines: s.Lines}
+		b.screen = screen{item: i, lines: s.Lines}
 		if err != nil {
 			b.screen.lines = []string{panes.ErrorText(err)}
 		}

@@ -19,23 +19,23 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A desk is an inbox in a dashboard, over an engine that notes what is typed.
-type desk struct {
+// A testInbox is an inbox in a dashboard with an engine recording the typed keys.
+type testInbox struct {
 	tree  string // of every session
-	diffs int    // that were asked for
+	diffs int    // how many were shown
 	*testing.T
 	env   panestest.Env
 	box   *Inbox
 	typed []string
-	lines bool             // the agents' terminals take lines
-	yes   string           // the key that agrees; "" if nobody knows
-	now   *api.CodingAgent // what the engine says of any agent; nil: what is known
+	lines bool             // the agents' programs read lines
+	yes   string           // the key that agrees; "" if unknown
+	now   *api.CodingAgent // the engine's state of every agent; nil: the known one
 	seen  []string
-	asked string // the request that was opened
+	asked string // the request opened last
 }
 
-func newDesk(t *testing.T, sessions ...api.Process) *desk {
-	d := &desk{T: t}
+func newTestInbox(t *testing.T, sessions ...api.Process) *testInbox {
+	d := &testInbox{T: t}
 	engine := panestest.NewEngine()
 	panestest.On(engine, api.AgentExplain, func(_ context.Context, in api.IDInput) (api.AgentExplainOutput, error) {
 		p, _ := d.env.Known.Process(in.ID)
@@ -54,16 +54,16 @@ func newDesk(t *testing.T, sessions ...api.Process) *desk {
 	d.env.API, d.env.Known.Processes = engine, sessions
 	d.env.Inks.Glyphs = themes.UnicodeGlyphs()
 	d.box = New(Options{
-		Env: &d.env, Name: func(p *api.Process) string { return p.Agent.Name + " in " + p.Name },
-		Tree: func(p *api.Process) string { return d.tree }, Diff: func(p *api.Process) tea.Cmd { d.diffs++; return nil },
-		Waiting: func() []api.Process {
+		Env: &d.env, Describe: func(p *api.Process) string { return p.Agent.Name + " in " + p.Name },
+		DescribeTree: func(p *api.Process) string { return d.tree }, ShowDiff: func(p *api.Process) tea.Cmd { d.diffs++; return nil },
+		ListWaiting: func() []api.Process {
 			return slices.DeleteFunc(slices.Clone(d.env.Known.Processes), func(p api.Process) bool { return !p.Agent.NeedsAttention() })
 		},
-		See:     func(p *api.Process) { d.seen = append(d.seen, p.ID) },
-		Request: func(id string) tea.Cmd { d.asked = id; return nil },
+		MarkSeen:    func(p *api.Process) { d.seen = append(d.seen, p.ID) },
+		ShowRequest: func(id string) tea.Cmd { d.asked = id; return nil },
 	})
 	d.env.Ask(d.box)
-	d.run(d.box.Fetch())
+	d.runCmd(d.box.Fetch())
 	return d
 }
 
@@ -72,23 +72,23 @@ func session(id string, state api.AgentState, text string) api.Process {
 		Agent: &api.CodingAgent{Name: "claude", State: state, Text: text, Since: time.Unix(100, 0)}}
 }
 
-func (d *desk) run(cmd tea.Cmd) {
+func (d *testInbox) runCmd(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
 	if then, ok := cmd().(panes.Result); ok {
-		d.run(then())
+		d.runCmd(then())
 	}
 }
 
-func (d *desk) do(action keymap.Action) { d.run(d.box.Do(&d.env, action)) }
+func (d *testInbox) doAction(action keymap.Action) { d.runCmd(d.box.Do(&d.env, action)) }
 
-func (d *desk) key(text string) {
-	d.run(d.box.Type(&d.env, tea.KeyPressMsg{Code: []rune(text)[0], Text: text}))
+func (d *testInbox) typeKey(text string) {
+	d.runCmd(d.box.Type(&d.env, tea.KeyPressMsg{Code: []rune(text)[0], Text: text}))
 }
 
-// screen draws the inbox, as the dashboard does after every key.
-func (d *desk) screen() string {
+// drawText draws the inbox, as the dashboard does after every key.
+func (d *testInbox) drawText() string {
 	d.Helper()
 	rows, width, _, _ := d.box.Draw(&d.env, 100, 36)
 	for _, row := range rows {
@@ -99,9 +99,9 @@ func (d *desk) screen() string {
 	return ansi.Strip(strings.Join(rows, "\n"))
 }
 
-func (d *desk) shows(texts ...string) {
+func (d *testInbox) wantText(texts ...string) {
 	d.Helper()
-	screen := d.screen()
+	screen := d.drawText()
 	for _, text := range texts {
 		if !strings.Contains(screen, text) {
 			d.Errorf("%q is missing:\n%s", text, screen)
@@ -109,138 +109,138 @@ func (d *desk) shows(texts ...string) {
 	}
 }
 
-func (d *desk) hasTyped(want ...string) {
+func (d *testInbox) wantTyped(want ...string) {
 	d.Helper()
 	if !slices.Equal(d.typed, want) {
 		d.Errorf("typed was %q, want %q (said: %q)", d.typed, want, d.env.Said)
 	}
 }
 
-func TestQuestionsComeFirstWithWhatTheScreenShows(t *testing.T) {
-	d := newDesk(t, session("a", api.AgentDone, ""), session("b", api.AgentWorking, ""), session("c", api.AgentBlocked, "May I?"))
+func TestInboxListsQuestionsFirstWithTheirScreen(t *testing.T) {
+	d := newTestInbox(t, session("a", api.AgentDone, ""), session("b", api.AgentWorking, ""), session("c", api.AgentBlocked, "May I?"))
 	d.env.Known.Requests = []api.Request{{ID: "r", Actor: "agent:codex", Tool: "exec", Command: "make"}}
-	screen := d.screen()
+	screen := d.drawText()
 	order := []string{"1 blocked, 1 request, 1 done", "◆ claude in at-c", "? codex asks: make", "✓ claude in at-a", "May I?", "the screen of c", "\n ❯ 1. Yes", "\n   2. No"}
 	for _, text := range order {
 		_, after, ok := strings.Cut(screen, text)
 		if !ok {
-			t.Fatalf("%q is missing, or not in order:\n%s", text, d.screen())
+			t.Fatalf("%q is missing, or not in order:\n%s", text, d.drawText())
 		}
 		screen = after
 	}
-	d.do(keymap.InboxDown)
-	d.shows("A request to call exec")
-	d.do(keymap.InboxOpen)
+	d.doAction(keymap.InboxDown)
+	d.wantText("A request to call exec")
+	d.doAction(keymap.InboxOpen)
 	if d.asked != "r" {
 		t.Errorf("the request %q was opened", d.asked)
 	}
-	d.do(keymap.InboxDown)
-	d.run(d.box.Fetch())
-	d.shows("the screen of a")
-	d.do(keymap.InboxOpen)
+	d.doAction(keymap.InboxDown)
+	d.runCmd(d.box.Fetch())
+	d.wantText("the screen of a")
+	d.doAction(keymap.InboxOpen)
 	if d.env.Opened != "a" || d.env.Shown != nil {
 		t.Errorf("opened is %q, over it %v", d.env.Opened, d.env.Shown)
 	}
 }
 
-func TestAnAnswerIsAKeyAndWithEnterWhereLinesAreRead(t *testing.T) {
+func TestAnswerIsAKeyFollowedByEnterIfLinesAreRead(t *testing.T) {
 	for lines, end := range map[bool]string{false: "", true: " enter"} {
-		d := newDesk(t, session("a", api.AgentBlocked, "May I?"))
+		d := newTestInbox(t, session("a", api.AgentBlocked, "May I?"))
 		d.lines = lines
-		d.screen()
-		d.key("2")
-		d.hasTyped("a: 2" + end)
+		d.drawText()
+		d.typeKey("2")
+		d.wantTyped("a: 2" + end)
 	}
-	d := newDesk(t, session("a", api.AgentBlocked, "May I?"))
-	d.screen()
-	d.do(keymap.InboxWrite)
+	d := newTestInbox(t, session("a", api.AgentBlocked, "May I?"))
+	d.drawText()
+	d.doAction(keymap.InboxWrite)
 	for _, letter := range []string{"y", "2", "!"} {
-		d.key(letter)
+		d.typeKey(letter)
 	}
-	d.shows("answer y2!")
-	d.do(keymap.Accept)
-	d.hasTyped("a: y2!", "a: enter")
+	d.wantText("answer y2!")
+	d.doAction(keymap.Accept)
+	d.wantTyped("a: y2!", "a: enter")
 }
 
-func TestYesAndNoAreTheKeysThatTheAgentTakes(t *testing.T) {
+func TestYesAndNoSendTheAgentsKeys(t *testing.T) {
 	for yes, want := range map[string][]string{"": {"a: y", "b: n"}, "1": {"a: 1", "b: 1"}} {
-		d := newDesk(t, session("a", api.AgentBlocked, "May I?"), session("b", api.AgentBlocked, "And I?"))
+		d := newTestInbox(t, session("a", api.AgentBlocked, "May I?"), session("b", api.AgentBlocked, "And I?"))
 		d.yes = yes
-		d.screen()
-		d.do(keymap.InboxYes)
-		d.screen()
-		d.do(keymap.InboxNo)
-		d.hasTyped(want...)
+		d.drawText()
+		d.doAction(keymap.InboxYes)
+		d.drawText()
+		d.doAction(keymap.InboxNo)
+		d.wantTyped(want...)
 	}
 }
 
-func TestOnlyTheQuestionThatWasReadIsAnswered(t *testing.T) {
-	d := newDesk(t, session("a", api.AgentBlocked, "May I?"))
-	d.do(keymap.InboxYes) // nothing was drawn yet
-	d.hasTyped()
-	d.screen()
+func TestAnswerGoesOnlyToTheQuestionOnTheScreen(t *testing.T) {
+	d := newTestInbox(t, session("a", api.AgentBlocked, "May I?"))
+	d.doAction(keymap.InboxYes) // nothing has been drawn yet
+	d.wantTyped()
+	d.drawText()
 	d.env.Known.Processes[0] = session("a", api.AgentBlocked, "Remove it all?")
-	d.do(keymap.InboxYes)
-	d.hasTyped()
-	d.shows("Remove it all?")
+	d.doAction(keymap.InboxYes)
+	d.wantTyped()
+	d.wantText("Remove it all?")
 	other := *d.env.Known.Processes[0].Agent
 	other.Since = other.Since.Add(time.Second)
-	d.now = &other // the news of it are on their way
-	d.do(keymap.InboxYes)
-	d.hasTyped()
+	d.now = &other // its event is on the way
+	d.doAction(keymap.InboxYes)
+	d.wantTyped()
 	if !strings.Contains(d.env.Said, "asks something else") {
 		t.Errorf("said is %q", d.env.Said)
 	}
 	d.now = nil
-	d.do(keymap.InboxYes)
-	d.do(keymap.InboxYes) // it would answer what comes next
-	d.hasTyped("a: y")
+	d.doAction(keymap.InboxYes)
+	d.doAction(keymap.InboxYes) // it would answer the next question
+	d.wantTyped("a: y")
 	d.env.Known.Processes[0] = session("a", api.AgentWorking, "")
-	d.shows("does not wait any more")
-	d.do(keymap.InboxYes)
-	d.hasTyped("a: y")
+	d.wantText("does not wait any more")
+	d.doAction(keymap.InboxYes)
+	d.wantTyped("a: y")
 }
 
-func TestWhereAnAgentTypesThePersonIsAskedFirst(t *testing.T) {
+func TestAnswerAsksFirstIfAnotherAgentTypes(t *testing.T) {
 	p := session("a", api.AgentBlocked, "May I?")
 	p.Terminal.Typist = "agent:codex/1.2"
-	d := newDesk(t, p)
-	d.screen()
-	d.do(keymap.InboxYes)
-	d.hasTyped()
+	d := newTestInbox(t, p)
+	d.drawText()
+	d.doAction(keymap.InboxYes)
+	d.wantTyped()
 	q, ok := d.env.Shown.(*overlay.Question)
 	if !ok || !strings.Contains(q.Title, "codex") {
 		t.Fatalf("asked is %+v", d.env.Shown)
 	}
-	d.run(q.Do(&d.env, keymap.Accept))
-	d.hasTyped("a: y")
+	d.runCmd(q.Do(&d.env, keymap.Accept))
+	d.wantTyped("a: y")
 	if d.env.Shown != overlay.Overlay(d.box) {
 		t.Errorf("the inbox is not shown again, but %v", d.env.Shown)
 	}
 }
 
-func TestWhatIsDoneIsTakenOutAndGivenTheNextTask(t *testing.T) {
-	d := newDesk(t, session("a", api.AgentDone, ""))
-	d.screen()
-	d.do(keymap.InboxYes)
-	d.hasTyped()
-	d.do(keymap.InboxWrite)
+func TestDoneItemCanBeDismissedOrGivenATask(t *testing.T) {
+	d := newTestInbox(t, session("a", api.AgentDone, ""))
+	d.drawText()
+	d.doAction(keymap.InboxYes)
+	d.wantTyped()
+	d.doAction(keymap.InboxWrite)
 	d.box.Paste(&d.env, "now test it")
-	d.shows("next task now test it")
-	d.do(keymap.Accept)
-	d.hasTyped("a: now test it", "a: enter")
-	d.do(keymap.InboxSeen)
+	d.wantText("next task now test it")
+	d.doAction(keymap.Accept)
+	d.wantTyped("a: now test it", "a: enter")
+	d.doAction(keymap.InboxSeen)
 	if !slices.Equal(d.seen, []string{"a"}) {
 		t.Errorf("seen is %q", d.seen)
 	}
 }
 
-func TestTheInboxFitsEveryScreen(t *testing.T) {
+func TestInboxFitsAnyScreen(t *testing.T) {
 	var all []api.Process
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"} {
 		all = append(all, session(id, api.AgentBlocked, strings.Repeat("a long question ", 30)))
 	}
-	d := newDesk(t, all...)
+	d := newTestInbox(t, all...)
 	for w := 30; w < 220; w += 13 {
 		for h := 15; h < 70; h += 9 {
 			rows, width, _, _ := d.box.Draw(&d.env, w, h)
@@ -256,11 +256,11 @@ func TestTheInboxFitsEveryScreen(t *testing.T) {
 	}
 }
 
-func TestABranchAndWhatWouldBeLostStandBesideTheAgent(t *testing.T) {
-	d := newDesk(t, session("a", api.AgentDone, ""))
+func TestRowShowsTheBranchAndPossibleLosses(t *testing.T) {
+	d := newTestInbox(t, session("a", api.AgentDone, ""))
 	d.tree = "branch fix, 2 uncommitted"
-	d.shows("claude in at-a  branch fix, 2 uncommitted")
-	d.do(keymap.InboxDiff)
+	d.wantText("claude in at-a  branch fix, 2 uncommitted")
+	d.doAction(keymap.InboxDiff)
 	if d.diffs != 1 {
 		t.Errorf("%d diffs", d.diffs)
 	}

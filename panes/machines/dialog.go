@@ -1,5 +1,4 @@
-// Package machines is the list of other machines that lies over the dashboard: how
-// they are, and what is done with one.
+// Package machines is the dialog with the other machines: their states, and the actions on them.
 package machines
 
 import (
@@ -20,61 +19,60 @@ import (
 	"tandem/ui/overlay"
 )
 
-// An Env is what the list asks of the dashboard beside what every pane does.
+// An Env is the dashboard as the dialog sees it.
 type Env interface {
 	panes.Env
-	StartOn(machine string) tea.Cmd // starts a shell in a new session of a machine
+	StartOn(machine string) tea.Cmd // starts a shell in a new session on a machine
 }
 
-// A Dialog is the list of machines and, over it, what can be done with one.
+// A Dialog is the list of machines, with a second one for the actions on a machine.
 type Dialog struct {
 	env  Env
-	list *overlay.Picker // the one that was opened last
+	list *overlay.Picker // opened last
 
-	fleet    *overlay.Picker // the fleet's, as it was opened last
+	fleet    *overlay.Picker // list of the fleet's machines, opened last
 	machines []api.FleetMachine
 }
 
-// New makes a dialog that is not shown yet.
+// New returns a dialog without opening it.
 func New(env Env) *Dialog { return &Dialog{env: env} }
 
-// addNumber is the choice that adds a machine, behind those that there are, and
-// fleetNumber that which shows the fleet.
-const addNumber, fleetNumber = 1 << 20, 1<<20 + 1
+// Numbers of the choices that are no machines: adding one, and showing the fleet.
+const addChoice, fleetChoice = 1 << 20, 1<<20 + 1
 
 // Show opens the list.
 func (d *Dialog) Show() tea.Cmd {
 	d.list = &overlay.Picker{Title: "Machines", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
 		switch c.Number {
-		case addNumber:
+		case addChoice:
 			return "add one"
-		case fleetNumber:
+		case fleetChoice:
 			return "show it"
 		}
 		return "choose what to do"
 	}}
 	d.list.Pick = func(c widget.Choice) tea.Cmd {
 		switch c.Number {
-		case addNumber:
+		case addChoice:
 			return d.askAdd()
-		case fleetNumber:
+		case fleetChoice:
 			return d.showFleet()
 		}
-		return d.ask(c.ID)
+		return d.askAction(c.ID)
 	}
-	d.list.List.Set(d.choices())
+	d.list.List.Set(d.listChoices())
 	d.env.Ask(d.list)
 	return nil
 }
 
-// News brings the list up to date while it is shown.
-func (d *Dialog) News() {
+// UpdateChoices updates the list if it is open.
+func (d *Dialog) UpdateChoices() {
 	if d.list != nil && d.env.Shows(d.list) {
-		d.list.List.Renew(d.choices())
+		d.list.List.Renew(d.listChoices())
 	}
 }
 
-func (d *Dialog) choices() (all []widget.Choice) {
+func (d *Dialog) listChoices() (all []widget.Choice) {
 	look := d.env.Look()
 	names := 0
 	for _, m := range d.env.News().Machines {
@@ -82,7 +80,7 @@ func (d *Dialog) choices() (all []widget.Choice) {
 	}
 	for i, m := range d.env.News().Machines {
 		c := widget.Choice{Number: i, ID: m.Name, Sign: look.Glyphs.Running, SignInk: look.Good,
-			Text: widget.Pad(m.Name, names) + "  " + widget.Clean(m.Target), Also: string(m.State), Detail: how(&m)}
+			Text: widget.Pad(m.Name, names) + "  " + widget.Clean(m.Target), Also: string(m.State), Detail: machineStatus(&m)}
 		if doing, _ := d.env.News().AgentSummary(m.Name); doing != "" && m.State == api.MachineConnected {
 			c.Detail += "  " + doing
 		}
@@ -96,13 +94,13 @@ func (d *Dialog) choices() (all []widget.Choice) {
 		all = append(all, c)
 	}
 	if text := fleetText(d.env.News()); text != "" {
-		all = append(all, widget.Choice{Number: fleetNumber, ID: "fleet", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent, Text: "The fleet…", Also: "hub health", Detail: text})
+		all = append(all, widget.Choice{Number: fleetChoice, ID: "fleet", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent, Text: "The fleet…", Also: "hub health", Detail: text})
 	}
-	return append(all, widget.Choice{Number: addNumber, ID: "+", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent,
+	return append(all, widget.Choice{Number: addChoice, ID: "+", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent,
 		Text: "Add a machine…", Also: "new ssh", Detail: "over ssh, or by a command"})
 }
 
-// fleetText is a fleet in a few words; "" without one.
+// fleetText describes a fleet in a few words; "" without one.
 func fleetText(n *panes.News) string {
 	if f := n.Fleet; f != nil {
 		return panes.WithCounts(widget.Count(f.Machines, "machine"), panes.Count{N: f.Away, What: "away"})
@@ -113,8 +111,8 @@ func fleetText(n *panes.News) string {
 	return ""
 }
 
-// how is how it is with a machine: how fast, in which version, or why not.
-func how(m *panes.Machine) string {
+// machineStatus returns the round-trip time and version of a machine, or why it is offline.
+func machineStatus(m *panes.Machine) string {
 	if away := m.OfflineReason(time.Now()); away != "" {
 		if m.Error != "" {
 			away += ": " + widget.Clip(widget.Clean(m.Error), 36)
@@ -128,41 +126,41 @@ func how(m *panes.Machine) string {
 	return text + "  " + widget.Clean(m.Version)
 }
 
-// A deed is something that can be done with a machine.
-type deed struct {
+// A machineAction is an action on a machine.
+type machineAction struct {
 	text, detail string
 	do           func(machine string) tea.Cmd
 }
 
-func (d *Dialog) deeds(m *panes.Machine) (all []deed) {
+func (d *Dialog) actionsFor(m *panes.Machine) (all []machineAction) {
 	if m.State == api.MachineConnected {
-		all = append(all, deed{"New session", "a shell there", d.env.StartOn})
+		all = append(all, machineAction{"New session", "a shell there", d.env.StartOn})
 	} else {
-		all = append(all, deed{"Connect", "try it now; you may have to log in", d.connect})
+		all = append(all, machineAction{"Connect", "try it now; you may have to log in", d.connectMachine})
 	}
 	if m.Fleet {
 		if d.env.News().Fleet != nil {
-			all = append(all, deed{"Hide", "hides it from the dashboard; programs there keep running", d.hide})
+			all = append(all, machineAction{"Hide", "hides it from the dashboard; programs there keep running", d.hideMachine})
 		}
 		return all
 	}
 	if m.SSH {
-		all = append(all, deed{"Upgrade", "installs this version of tandem; programs there keep running", d.upgrade})
+		all = append(all, machineAction{"Upgrade", "installs this version of tandem; programs there keep running", d.upgradeMachine})
 	}
-	return append(all, deed{"Remove", "from config.toml; programs there keep running", d.askRemove})
+	return append(all, machineAction{"Remove", "from config.toml; programs there keep running", d.askRemove})
 }
 
-// ask offers what can be done with a machine.
-func (d *Dialog) ask(name string) tea.Cmd {
+// askAction offers the actions on a machine.
+func (d *Dialog) askAction(name string) tea.Cmd {
 	m := d.env.News().Machine(name)
 	if m == nil {
 		return d.env.Say("machine "+name+" was removed", true)
 	}
-	return d.offer(name, d.deeds(m))
+	return d.offerActions(name, d.actionsFor(m))
 }
 
-// offer lets the person choose what to do with a machine.
-func (d *Dialog) offer(name string, all []deed) tea.Cmd {
+// offerActions opens a list of actions on a machine.
+func (d *Dialog) offerActions(name string, all []machineAction) tea.Cmd {
 	u := &overlay.Picker{Title: name, Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "do it" }}
 	u.Pick = func(c widget.Choice) tea.Cmd { return all[c.Number].do(name) }
 	var choices []widget.Choice
@@ -174,18 +172,19 @@ func (d *Dialog) offer(name string, all []deed) tea.Cmd {
 	return nil
 }
 
-// Open starts a session on a machine, or connects to it first where it is away.
-func (d *Dialog) Open(name string) tea.Cmd {
+// OpenMachine starts a session on a machine, or connects to it first if it is offline.
+func (d *Dialog) OpenMachine(name string) tea.Cmd {
 	if m := d.env.News().Machine(name); m != nil && m.State != api.MachineConnected {
-		return d.connect(name)
+		return d.connectMachine(name)
 	}
 	return d.env.StartOn(name)
 }
 
-// connect reaches a machine now: in a session where it may have something to ask.
-func (d *Dialog) connect(name string) tea.Cmd {
+// connectMachine connects to a machine now, in a session if ssh needs input.
+func (d *Dialog) connectMachine(name string) tea.Cmd {
+	// Connecting may ask for a password or a host key, which needs a terminal.
 	if m := d.env.News().Machine(name); m != nil && m.State == api.MachineNeedsYou {
-		return d.inSession("connect", name)
+		return d.runInSession("connect", name)
 	}
 	return tea.Batch(d.env.Say("connecting to "+name+"…", false),
 		panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
@@ -196,13 +195,13 @@ func (d *Dialog) connect(name string) tea.Cmd {
 			case err != nil:
 				return d.env.Say(panes.ErrorText(err), true)
 			case now.State != api.MachineConnected:
-				return d.env.Say(name+": "+how(&known), true)
+				return d.env.Say(name+": "+machineStatus(&known), true)
 			}
 			return d.env.Say("connected to "+name, false)
 		}))
 }
 
-func (d *Dialog) upgrade(name string) tea.Cmd { return d.inSession("upgrade", name) }
+func (d *Dialog) upgradeMachine(name string) tea.Cmd { return d.runInSession("upgrade", name) }
 
 func (d *Dialog) askAdd() tea.Cmd {
 	p := overlay.NewPrompt("Add a machine", "", func(line string) tea.Cmd {
@@ -211,9 +210,9 @@ func (d *Dialog) askAdd() tea.Cmd {
 		case len(words) == 0:
 			return nil
 		case err == nil && len(words) == 2:
-			return d.inSession(append([]string{"add"}, words...)...)
+			return d.runInSession(append([]string{"add"}, words...)...)
 		}
-		return d.inSession(append([]string{"add", words[0], "--"}, words[1:]...)...)
+		return d.runInSession(append([]string{"add", words[0], "--"}, words[1:]...)...)
 	})
 	p.Note = "NAME me@host, or NAME and the command that reaches it"
 	p.Check = func(line string) error {
@@ -232,15 +231,15 @@ func (d *Dialog) askRemove(name string) tea.Cmd {
 		Lines: []string{"It is removed from config.toml. Programs there keep running."},
 		Yes:   "remove it",
 		Then: func() tea.Msg {
-			return panes.DoneMsg{Err: tandem(d.env.Context(), "remove", name)}
+			return panes.DoneMsg{Err: runTandem(d.env.Context(), "remove", name)}
 		},
 	})
 	return nil
 }
 
-// inSession runs `tandem machine` in a session, where it can ask; the list comes
-// back when that is closed.
-func (d *Dialog) inSession(args ...string) tea.Cmd {
+// runInSession runs `tandem machine` in a session, because it may ask questions. The list opens
+// again when the session closes.
+func (d *Dialog) runInSession(args ...string) tea.Cmd {
 	program, err := os.Executable()
 	if err != nil {
 		return d.env.Say("find this program: "+err.Error(), true)
@@ -248,8 +247,8 @@ func (d *Dialog) inSession(args ...string) tea.Cmd {
 	return d.env.Visit(append([]string{program, "machine"}, args...), d.env.Folder(), d.Show)
 }
 
-// tandem runs `tandem machine`, which asks nothing.
-func tandem(ctx context.Context, args ...string) error {
+// runTandem runs `tandem machine` for a subcommand without questions.
+func runTandem(ctx context.Context, args ...string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
@@ -258,17 +257,18 @@ func tandem(ctx context.Context, args ...string) error {
 	if err == nil {
 		return nil
 	}
+	// The first line is the error; hints follow.
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return errors.New(strings.TrimPrefix(first, "tandem: "))
 }
 
-// Summary is how it is with the machines, for a bar: how many there are and how many
-// of them cannot be reached, in as few words as short says; "" without any.
+// Summary returns the number of machines, and of those offline, for a status bar; "" without any.
+// bad reports whether any is offline.
 func Summary(n *panes.News, short bool) (text string, bad bool) {
 	all, away, needs := len(n.Machines), 0, 0
 	for i := range n.Machines {
 		switch m := &n.Machines[i]; {
-		case n.Fleet != nil && m.Fleet: // it is one of those that are counted below
+		case n.Fleet != nil && m.Fleet: // counted below
 			all--
 		case m.State == api.MachineAway:
 			away++

@@ -18,18 +18,18 @@ import (
 	"tandem/ui/overlay"
 )
 
-// healthEvery is how often it is asked how it is with the fleet while that is shown.
-const healthEvery = 2 * time.Second
+// healthInterval is the time between two fetches while the fleet is shown.
+const healthInterval = 2 * time.Second
 
-// A health is how it is with a fleet.
+// A health is the state of a fleet at a time.
 type health struct {
 	status   api.FleetStatusOutput
 	machines []api.FleetMachine
 	at       time.Time
-	before   *health // the one before, to tell how much goes over the connection
+	before   *health // the previous one, to compute rates
 }
 
-// showFleet opens the list of the fleet's machines, below how it is with the hub.
+// showFleet opens the list of the fleet's machines, below the state of the hub.
 func (d *Dialog) showFleet() tea.Cmd {
 	d.fleet = &overlay.Picker{Title: "The fleet", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
 		if c.Extra {
@@ -41,15 +41,15 @@ func (d *Dialog) showFleet() tea.Cmd {
 		if c.Extra {
 			return nil
 		}
-		return d.askFar(c.ID)
+		return d.askFleetAction(c.ID)
 	}
 	d.fleet.List.Set([]widget.Choice{{Extra: true, Sign: d.env.Look().Glyphs.Working, SignInk: d.env.Look().Dim, Text: "asking the hub…"}})
 	d.env.Ask(d.fleet)
-	return d.askHealth(d.fleet, nil)
+	return d.loadHealth(d.fleet, nil)
 }
 
-// askHealth asks how it is with the fleet, again and again while u is shown.
-func (d *Dialog) askHealth(u *overlay.Picker, before *health) tea.Cmd {
+// loadHealth loads the state of the fleet, repeatedly while u is open.
+func (d *Dialog) loadHealth(u *overlay.Picker, before *health) tea.Cmd {
 	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (*health, error) {
 		status, err := api.FleetStatus.Call(ctx, e, api.Empty{})
 		if err != nil {
@@ -64,24 +64,25 @@ func (d *Dialog) askHealth(u *overlay.Picker, before *health) tea.Cmd {
 		case err != nil && h == nil:
 			return d.env.Say(panes.ErrorText(err), true)
 		}
-		u.List.Renew(h.choices(err, d.env.Look()))
+		u.List.Renew(h.listChoices(err, d.env.Look()))
 		d.machines = h.machines
+		// Only the last two are needed; this breaks the chain.
 		if h.before != nil {
 			h.before.before = nil
 		}
-		return panes.After(healthEvery, func() tea.Cmd {
+		return panes.After(healthInterval, func() tea.Cmd {
 			if !d.env.Shows(u) {
 				return nil
 			}
-			return d.askHealth(u, h)
+			return d.loadHealth(u, h)
 		})
 	})
 }
 
-// choices are how it is with the hub, and then the machines: those that are away first, then
-// those that have failures, then the slowest.
-func (h *health) choices(fault error, look *widget.Look) []widget.Choice {
-	all := h.lines(fault, look)
+// listChoices returns the state of the hub, then the machines: offline ones, failing ones, then by
+// round-trip time.
+func (h *health) listChoices(fault error, look *widget.Look) []widget.Choice {
+	all := h.statusLines(fault, look)
 	machines := slices.Clone(h.machines)
 	away := func(m api.FleetMachine) int { return map[bool]int{true: 0, false: 1}[m.State == api.FleetAway] }
 	slices.SortStableFunc(machines, func(a, b api.FleetMachine) int {
@@ -111,8 +112,8 @@ func (h *health) choices(fault error, look *widget.Look) []widget.Choice {
 	return all
 }
 
-// lines say how it is with the hub, the machines and their versions.
-func (h *health) lines(fault error, look *widget.Look) (all []widget.Choice) {
+// statusLines returns the lines on the hub, the machines and their versions.
+func (h *health) statusLines(fault error, look *widget.Look) (all []widget.Choice) {
 	line := func(sign string, ink widget.Ink, text, detail string) {
 		all = append(all, widget.Choice{Number: -1 - len(all), ID: fmt.Sprint("line ", len(all)), Extra: true, Sign: sign, SignInk: ink, Text: text, Detail: detail})
 	}
@@ -150,13 +151,15 @@ func (h *health) lines(fault error, look *widget.Look) (all []widget.Choice) {
 		told = append(told, widget.Clean(v)+" × "+widget.Thousands(versions[v]))
 	}
 	line(" ", look.Dim, "versions", strings.Join(told, "  "))
-	line(" ", look.Dim, "messages", h.traffic())
+	line(" ", look.Dim, "messages", h.trafficText())
 	return all
 }
 
-// traffic is what goes over this engine's connection to the hub.
-func (h *health) traffic() string {
+// trafficText returns the traffic on this engine's connection to the hub, as rates if there is a
+// previous state.
+func (h *health) trafficText() string {
 	text := fmt.Sprintf("%d in, %d out", h.status.InMessages, h.status.OutMessages)
+	// Rates need two states; until then the totals must do.
 	if b := h.before; b != nil {
 		if seconds := h.at.Sub(b.at).Seconds(); seconds > 0 {
 			text = fmt.Sprintf("%.0f/s in, %.0f/s out, %s/s", float64(h.status.InMessages-b.status.InMessages)/seconds, float64(h.status.OutMessages-b.status.OutMessages)/seconds,
@@ -169,28 +172,28 @@ func (h *health) traffic() string {
 	return text
 }
 
-// askFar offers what can be done with a machine of the fleet.
-func (d *Dialog) askFar(name string) tea.Cmd {
+// askFleetAction offers the actions on a machine of the fleet.
+func (d *Dialog) askFleetAction(name string) tea.Cmd {
 	if d.env.News().Machine(name) != nil {
-		return d.ask(name)
+		return d.askAction(name)
 	}
 	i := slices.IndexFunc(d.machines, func(m api.FleetMachine) bool { return m.Name == name })
+	// The list may be a few seconds old.
 	if i < 0 || d.machines[i].State == api.FleetAway {
 		return d.env.Say(name+" is away", true)
 	}
-	return d.offer(name, []deed{
-		{"New session", "a shell there", func(name string) tea.Cmd { return d.show(name, d.env.StartOn(name)) }},
-		{"Show", "its sessions, processes, history and files here", func(name string) tea.Cmd { return d.show(name, nil) }},
+	return d.offerActions(name, []machineAction{
+		{"New session", "a shell there", func(name string) tea.Cmd { return d.showMachine(name, d.env.StartOn(name)) }},
+		{"Show", "its sessions, processes, history and files here", func(name string) tea.Cmd { return d.showMachine(name, nil) }},
 	})
 }
 
-// show has a machine of the fleet be one of those that the dashboard is connected to, and goes
-// on then.
-func (d *Dialog) show(name string, then tea.Cmd) tea.Cmd {
-	return d.setShown(api.MachineConnectInput{Name: name}, "", then)
+// showMachine connects the dashboard to a machine of the fleet, and then runs then.
+func (d *Dialog) showMachine(name string, then tea.Cmd) tea.Cmd {
+	return d.connectFleetMachine(api.MachineConnectInput{Name: name}, "", then)
 }
 
-func (d *Dialog) setShown(in api.MachineConnectInput, said string, then tea.Cmd) tea.Cmd {
+func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, said string, then tea.Cmd) tea.Cmd {
 	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
 		return api.MachineConnect.Call(ctx, e, in)
 	}, func(_ api.Machine, err error) tea.Cmd {
@@ -204,7 +207,7 @@ func (d *Dialog) setShown(in api.MachineConnectInput, said string, then tea.Cmd)
 	})
 }
 
-// hide shows a machine of the fleet no more.
-func (d *Dialog) hide(name string) tea.Cmd {
-	return d.setShown(api.MachineConnectInput{Name: name, Close: true}, name+" is no longer shown", nil)
+// hideMachine disconnects the dashboard from a machine of the fleet.
+func (d *Dialog) hideMachine(name string) tea.Cmd {
+	return d.connectFleetMachine(api.MachineConnectInput{Name: name, Close: true}, name+" is no longer shown", nil)
 }

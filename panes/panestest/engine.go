@@ -7,8 +7,8 @@ import (
 	"tandem/panes"
 )
 
-// An Engine carries out the operations that On gives it. What it has neither an
-// operation nor a method for is nil.
+// An Engine answers the operations registered with On. Other operations fail, and methods it does
+// not define are nil.
 type Engine struct {
 	panes.Engine
 	operations map[string]func(ctx context.Context, in, out any) error
@@ -19,7 +19,7 @@ func NewEngine() *Engine {
 	return &Engine{operations: map[string]func(ctx context.Context, in, out any) error{}}
 }
 
-// On has an operation carried out by do.
+// On registers do as the answer to an operation.
 func On[In, Out any](e *Engine, o api.Operation[In, Out], do func(context.Context, In) (Out, error)) {
 	e.operations[o.Name] = func(ctx context.Context, in, out any) (err error) {
 		*out.(*Out), err = do(ctx, in.(In))
@@ -27,9 +27,10 @@ func On[In, Out any](e *Engine, o api.Operation[In, Out], do func(context.Contex
 	}
 }
 
-// Do carries out an operation; see api.Engine.
+// Do answers an operation; see api.Engine.
 func (e *Engine) Do(ctx context.Context, name string, _ api.Effect, in, out any) error {
 	do := e.operations[name]
+	// A test that needs the operation fails with a clear error, not with a panic.
 	if do == nil {
 		return api.Errorf(api.CodeUnavailable, "%s: the fake engine cannot do that", name)
 	}

@@ -1,5 +1,4 @@
-// Package panestest has what the tests of panes put in place of the dashboard
-// and of the engine.
+// Package panestest has a fake dashboard and a fake engine for the tests of panes.
 package panestest
 
 import (
@@ -14,8 +13,7 @@ import (
 	"tandem/ui/overlay"
 )
 
-// An Env is a dashboard that keeps what it is asked for. What it has no method for
-// is nil.
+// An Env is a dashboard recording its calls. Methods it does not define are nil.
 type Env struct {
 	panes.Env
 	Known panes.News
@@ -23,16 +21,16 @@ type Env struct {
 	API   panes.Engine
 	Keys  *keymap.Bindings // nil for the default ones
 
-	Shown  overlay.Overlay
-	Said   string
-	Copied string
-	Opened string   // the last session shown
-	Ended  []string // processes asked to stop
+	Shown   overlay.Overlay
+	Said    string
+	Copied  string
+	Opened  string   // last session shown
+	Stopped []string // processes stopped by the user
 
-	Pending *panes.Pending // the last action not ready yet; nil for none
+	Pending *panes.Pending // last action not ready yet; nil for none
 }
 
-// Await does an action, or keeps it in Pending until it is ready.
+// Await runs an action, or keeps it in Pending until it is ready.
 func (e *Env) Await(p panes.Pending) tea.Cmd {
 	if p.Ready() {
 		return p.Then()
@@ -41,8 +39,8 @@ func (e *Env) Await(p panes.Pending) tea.Cmd {
 	return nil
 }
 
-// Settle does the pending action if it is ready now.
-func (e *Env) Settle() tea.Cmd {
+// RunPending runs the pending action if it is ready.
+func (e *Env) RunPending() tea.Cmd {
 	p := e.Pending
 	if p == nil || !p.Ready() {
 		return nil
@@ -69,7 +67,7 @@ func (e *Env) ClearNote()                                   {}
 func (e *Env) Say(text string, _ bool) tea.Cmd              { e.Said = text; return nil }
 func (e *Env) Copy(text, _ string) tea.Cmd                  { e.Copied = text; return nil }
 func (e *Env) ShowSession(id string) tea.Cmd                { e.Opened = id; return nil }
-func (e *Env) ExpectStop(id string)                         { e.Ended = append(e.Ended, id) }
+func (e *Env) ExpectStop(id string)                         { e.Stopped = append(e.Stopped, id) }
 
 func (e *Env) Bindings() keymap.Bindings {
 	if e.Keys != nil {

@@ -178,7 +178,7 @@ func TestActionReachesMarkedFleetProcessesOutsideTheWindow(t *testing.T) {
 	if then, ok := q.Then().(panes.Result); ok {
 		then()()
 	}
-	if got := strings.Join(e.Ended, " "); got != "box/id0 box/id49999" {
+	if got := strings.Join(e.Stopped, " "); got != "box/id0 box/id49999" {
 		t.Errorf("it stops %s", got)
 	}
 }

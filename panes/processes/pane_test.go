@@ -108,7 +108,7 @@ func TestStopAsksAndInformsTheDashboard(t *testing.T) {
 		t.Fatalf("asked %+v", e.Shown)
 	}
 	cmd := q.Then().(panes.Result)()
-	if len(e.Ended) != 1 {
+	if len(e.Stopped) != 1 {
 		t.Error("the dashboard does not know who ends it")
 	}
 	if done, _ := cmd().(panes.DoneMsg); done.Err != nil {

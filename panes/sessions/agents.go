@@ -80,8 +80,8 @@ func (a *Agents) nextIndex(all []api.Process, id string) int {
 // ShowInbox opens the inbox.
 func (a *Agents) ShowInbox() tea.Cmd {
 	env := a.p.env
-	box := inbox.New(inbox.Options{Env: env, Waiting: a.ListWaiting, See: a.markSeen, Request: env.ShowRequest, Name: describeAgent,
-		Tree: a.p.Trees.describeTree, Diff: a.showDiff})
+	box := inbox.New(inbox.Options{Env: env, ListWaiting: a.ListWaiting, MarkSeen: a.markSeen, ShowRequest: env.ShowRequest, Describe: describeAgent,
+		DescribeTree: a.p.Trees.describeTree, ShowDiff: a.showDiff})
 	if box.Count() == 0 {
 		return env.Say("nothing needs you", false)
 	}

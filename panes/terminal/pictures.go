@@ -91,7 +91,7 @@ func (g *gallery) drawPictures(l api.Line, w int, on graphics.Screen) api.Line {
 	}
 	for _, s := range l.Pictures {
 		sheet := g.sheets[s.ID]
-		if sheet == nil || sheet.Below() && (on.Protocol == graphics.Kitty || len(l.Runs) > 0) {
+		if sheet == nil || sheet.IsBelowText() && (on.Protocol == graphics.Kitty || len(l.Runs) > 0) {
 			continue
 		}
 		for x := max(s.From, 0); x < min(s.To, w); x++ {
@@ -118,7 +118,7 @@ func blockCell(sheet *graphics.Sheet, x, y int, on graphics.Screen) (run api.Run
 		return run, true
 	}
 	run.Text = "▀"
-	run.Style.FG, run.Style.BG, seen = sheet.Block(x, y, on)
+	run.Style.FG, run.Style.BG, seen = sheet.BlockColors(x, y, on)
 	return run, seen
 }
 

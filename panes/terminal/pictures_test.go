@@ -96,7 +96,7 @@ func TestTextCoversAPictureBelowIt(t *testing.T) {
 	if rows := s.Draw(nil, win); !strings.HasPrefix(rows[1], "ab漢cd") {
 		t.Errorf("drawn %q", rows)
 	}
-	if p := s.Patches(win, func(int) bool { return false }); len(p) != 1 || !p[0].Sheet.Below() {
+	if p := s.Patches(win, func(int) bool { return false }); len(p) != 1 || !p[0].Sheet.IsBelowText() {
 		t.Errorf("there are %+v", p)
 	}
 }

@@ -1,5 +1,5 @@
-// Package web opens the sessions in a browser: a dialog over the dashboard with the link, and
-// its QR code for a phone.
+// Package web is the dialog with the link to open the sessions in a browser, and its QR code for a
+// phone.
 package web
 
 import (
@@ -22,40 +22,41 @@ import (
 	"tandem/ui/qr"
 )
 
-// A Dialog shows links to the page.
+// A Dialog shows links to the web page.
 type Dialog struct {
 	env panes.Env
-	// Invite has the page served and makes a link.
+	// Invite starts the web server if needed and returns a new link.
 	Invite func(ctx context.Context) (Link, error)
 }
 
 // A Link pairs one browser, once.
 type Link struct {
 	URL         string `json:"url"`
-	Fingerprint string `json:"fingerprint"` // of a certificate that browsers do not know
+	Fingerprint string `json:"fingerprint"` // of a certificate unknown to browsers
 }
 
-// New makes a dialog that is not shown yet.
-func New(env panes.Env) *Dialog { return &Dialog{env, invite} }
+// New returns a dialog without opening it.
+func New(env panes.Env) *Dialog { return &Dialog{env, requestLink} }
 
-// Show opens the dialog with a new link.
-func (d *Dialog) Show() tea.Cmd {
-	shown := &page{env: d.env, waits: true}
+// ShowLink opens the dialog with a new link.
+func (d *Dialog) ShowLink() tea.Cmd {
+	shown := &page{env: d.env, loading: true}
 	d.env.Ask(shown)
 	ctx := d.env.Context()
 	return func() tea.Msg {
 		link, err := d.Invite(ctx)
-		return overlay.Answer{Of: shown, Do: func() tea.Cmd { return shown.take(link, err) }}
+		return overlay.Answer{Of: shown, Do: func() tea.Cmd { return shown.storeLink(link, err) }}
 	}
 }
 
-// invite runs this program's verb.
-func invite(ctx context.Context) (link Link, err error) {
+// requestLink runs `tandem web`, which starts the server in the background.
+func requestLink(ctx context.Context) (link Link, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return link, fmt.Errorf("find this program: %w", err)
 	}
 	out, err := exec.CommandContext(ctx, program, "--json", "web", "--background").Output()
+	// With --json, the command prints its error as JSON too.
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
 		return link, errors.New(lastMessage(failed.Stderr))
@@ -66,7 +67,7 @@ func invite(ctx context.Context) (link Link, err error) {
 	return link, json.Unmarshal(out, &link)
 }
 
-// lastMessage returns the message of the error that the verb printed last.
+// lastMessage returns the message of the last error printed by `tandem web`.
 func lastMessage(stderr []byte) string {
 	lines := bytes.Split(bytes.TrimSpace(stderr), []byte{'\n'})
 	last := lines[len(lines)-1]
@@ -79,25 +80,26 @@ func lastMessage(stderr []byte) string {
 
 // A page is the dialog while it is open.
 type page struct {
-	env   panes.Env
-	waits bool
-	link  Link
-	code  []string // the QR code
+	env     panes.Env
+	loading bool
+	link    Link
+	code    []string // the QR code
 }
 
-func (u *page) take(link Link, err error) tea.Cmd {
-	u.waits = false
+func (u *page) storeLink(link Link, err error) tea.Cmd {
+	u.loading = false
 	if err != nil {
+		// Nothing is left to show, so the error goes to the status bar.
 		u.env.Close()
 		return u.env.Say("open in browser: "+err.Error(), true)
 	}
 	u.link = link
-	u.code, _ = qr.Lines(link.URL) // the link is there
+	u.code, _ = qr.Lines(link.URL) // without a code, the link is enough
 	return nil
 }
 
-// Busy reports whether there is no link yet.
-func (u *page) Busy() bool { return u.waits }
+// Busy reports whether the link has not arrived yet.
+func (u *page) Busy() bool { return u.loading }
 
 func (u *page) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
@@ -106,7 +108,7 @@ func (u *page) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 		h.Close()
 		return nil
 	}
-	if u.waits {
+	if u.loading {
 		return nil
 	}
 	return u.env.Copy(u.link.URL, "the link")
@@ -115,10 +117,9 @@ func (u *page) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 func (u *page) Type(overlay.Host, tea.KeyPressMsg) tea.Cmd { return nil }
 func (u *page) Paste(overlay.Host, string) tea.Cmd         { return nil }
 
-// Hints are the keys of the dialog.
 func (u *page) Hints(h overlay.Host) []widget.Hint {
 	hints := []widget.Hint{overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "close")}
-	if u.waits {
+	if u.loading {
 		return hints
 	}
 	return append([]widget.Hint{overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "copy the link")}, hints...)
@@ -126,13 +127,13 @@ func (u *page) Hints(h overlay.Host) []widget.Hint {
 
 func (u *page) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
-	if u.waits {
+	if u.loading {
 		width = min(46, w-8)
 		return []string{look.Strong.Text(widget.Fit("Open in browser", width)), look.Dim.Text(widget.Fit(h.Spinner()+" Starting tandem web…", width))}, width, -1, 0
 	}
-	notes := u.notes()
-	if len(u.code)+1+frame+2 <= height { // the code needs the room more than the notes
-		notes = notes[:min(len(notes), height-len(u.code)-frame-2)]
+	notes := u.noteLines()
+	if len(u.code)+1+frameRows+2 <= height { // the code needs the rows more than the notes
+		notes = notes[:min(len(notes), height-len(u.code)-frameRows-2)]
 	}
 	width = widget.Width(u.link.URL)
 	for _, n := range notes {
@@ -140,17 +141,17 @@ func (u *page) Draw(h overlay.Host, w, height int) (rows []string, width, x, y i
 	}
 	width = min(width, w-8)
 	rows = []string{look.Strong.Text(widget.Fit("Open in browser", width)), look.Accent.Text(widget.Fit(u.link.URL, width))}
-	rows = append(rows, u.drawCode(look, width, height-len(rows)-len(notes)-frame)...)
+	rows = append(rows, u.drawCode(look, width, height-len(rows)-len(notes)-frameRows)...)
 	for _, n := range notes {
 		rows = append(rows, look.Dim.Text(widget.Fit(n, width)))
 	}
 	return rows, width, -1, 0
 }
 
-// frame is how many rows are around the dialog: its frame, and the bars of the dashboard.
-const frame = 4
+// frameRows is how many rows are outside the dialog: its frame and the dashboard's bars.
+const frameRows = 4
 
-// drawCode is the QR code in the middle, if there is room for it.
+// drawCode draws the QR code in the middle, if it fits.
 func (u *page) drawCode(look *widget.Look, width, height int) (rows []string) {
 	if len(u.code) == 0 {
 		return nil
@@ -169,7 +170,7 @@ func (u *page) drawCode(look *widget.Look, width, height int) (rows []string) {
 	return rows
 }
 
-func (u *page) notes() []string {
+func (u *page) noteLines() []string {
 	notes := []string{"It pairs one browser, within 10 minutes."}
 	if f := u.link.Fingerprint; f != "" {
 		half := len(f) / 2

@@ -14,18 +14,18 @@ import (
 	"tandem/ui/overlay"
 )
 
-// shown opens the dialog, and gives how its link arrives.
-func shown(env *panestest.Env, link Link, err error) (arrive func()) {
+// openDialog opens the dialog; arrive delivers its link.
+func openDialog(env *panestest.Env, link Link, err error) (arrive func()) {
 	d := New(env)
 	d.Invite = func(context.Context) (Link, error) { return link, err }
-	cmd := d.Show()
+	cmd := d.ShowLink()
 	return func() {
 		answer, _ := cmd().(overlay.Answer)
 		answer.Do()
 	}
 }
 
-func draw(t *testing.T, env *panestest.Env, w, h int) string {
+func drawText(t *testing.T, env *panestest.Env, w, h int) string {
 	t.Helper()
 	rows, width, _, _ := env.Shown.Draw(env, w, h)
 	for i, row := range rows {
@@ -39,10 +39,10 @@ func draw(t *testing.T, env *panestest.Env, w, h int) string {
 	return ansi.Strip(strings.Join(rows, "\n"))
 }
 
-func TestTheLinkIsShownOnceItIsThere(t *testing.T) {
+func TestDialogShowsTheLinkOnceItArrives(t *testing.T) {
 	env := &panestest.Env{}
-	arrive := shown(env, Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}, nil)
-	if text := draw(t, env, 80, 24); !strings.Contains(text, "Starting tandem web") {
+	arrive := openDialog(env, Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}, nil)
+	if text := drawText(t, env, 80, 24); !strings.Contains(text, "Starting tandem web") {
 		t.Errorf("it shows\n%s", text)
 	}
 	if env.Shown.Do(env, keymap.Accept); env.Copied != "" || env.Shown == nil {
@@ -55,7 +55,7 @@ func TestTheLinkIsShownOnceItIsThere(t *testing.T) {
 		{80, 16}:  {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "no room for its QR code", "pairs one browser", "For a phone"},
 		{40, 30}:  {"http://127.0.0.1:8800/", "pairs one"},
 	} {
-		text := draw(t, env, size[0], size[1])
+		text := drawText(t, env, size[0], size[1])
 		for _, part := range parts {
 			if !strings.Contains(text, part) {
 				t.Errorf("%v: %q is missing in\n%s", size, part, text)
@@ -70,18 +70,18 @@ func TestTheLinkIsShownOnceItIsThere(t *testing.T) {
 	}
 }
 
-func TestACertificateOfItsOwnIsShown(t *testing.T) {
+func TestDialogShowsAnUnknownCertificate(t *testing.T) {
 	env := &panestest.Env{}
-	shown(env, Link{"https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP", strings.Repeat("0F", 32)}, nil)()
-	text := draw(t, env, 120, 36)
+	openDialog(env, Link{"https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP", strings.Repeat("0F", 32)}, nil)()
+	text := drawText(t, env, 120, 36)
 	if strings.Count(text, strings.Repeat("0F", 16)) != 2 || strings.Contains(text, "This machine only") {
 		t.Errorf("it shows\n%s", text)
 	}
 }
 
-func TestWhyThereIsNoLinkIsSaid(t *testing.T) {
+func TestDialogReportsWhyThereIsNoLink(t *testing.T) {
 	env := &panestest.Env{}
-	shown(env, Link{}, errors.New("serve the page in the background: no"))()
+	openDialog(env, Link{}, errors.New("serve the page in the background: no"))()
 	if env.Shown != nil || env.Said != "open in browser: serve the page in the background: no" {
 		t.Errorf("it says %q", env.Said)
 	}

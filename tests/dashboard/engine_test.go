@@ -33,7 +33,7 @@ func TestTheEngineDoesWhatTheDashboardReliesOn(t *testing.T) {
 			Engine:  conn.Client{Client: c},
 			Echo:    []string{"sh", "-c", "printf '$ '; exec cat"},
 			Printer: printer,
-			Ran: func(t *testing.T, command string, code int) {
+			RecordRun: func(t *testing.T, command string, code int) {
 				in := api.HistoryAddInput{Command: command, ExitCode: &code}
 				if _, err := api.HistoryAdd.Call(t.Context(), c, in); err != nil {
 					t.Fatal(err)

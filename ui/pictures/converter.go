@@ -43,7 +43,7 @@ type Converter struct {
 	sheets  map[uint64]*graphics.Sheet
 	written map[int64]bool // lines that are, since pictures were drawn
 	under   map[int64]bool // lines of these with pictures, before or now, whose text may be gone or elsewhere
-	shown   graphics.Shown
+	shown   graphics.Display
 }
 
 // New returns a converter that begins with a blank screen, or with a repaint. What passes
@@ -110,12 +110,12 @@ func (c *Converter) repaint() []byte {
 }
 
 // AppendForget appends what leaves no pictures in the terminal.
-func (c *Converter) AppendForget(dst []byte) []byte { return c.shown.AppendForget(dst) }
+func (c *Converter) AppendForget(dst []byte) []byte { return c.shown.AppendClear(dst) }
 
 // draw appends what draws the pictures where they are not yet, or are written over.
 func (c *Converter) draw(dst []byte, erased bool) []byte {
 	c.follow(erased)
-	if len(c.strips) == 0 && len(c.under) == 0 && !c.shown.Any() && !erased {
+	if len(c.strips) == 0 && len(c.under) == 0 && !c.shown.HasPatches() && !erased {
 		clear(c.written)
 		return dst
 	}
@@ -138,10 +138,10 @@ func (c *Converter) draw(dst []byte, erased bool) []byte {
 func (c *Converter) drawing(erased bool) []byte {
 	switch c.shape.On.Protocol {
 	case graphics.Kitty:
-		return c.shown.AppendTurn(nil, c.patches(), c.rows(), erased)
+		return c.shown.AppendUpdate(nil, c.patches(), c.rows(), erased)
 	case graphics.Sixel:
 		drawn := c.appendText([]byte(noMargins))
-		if drawn = c.shown.AppendTurn(drawn, c.patches(), c.rows(), erased); len(drawn) > len(noMargins) {
+		if drawn = c.shown.AppendUpdate(drawn, c.patches(), c.rows(), erased); len(drawn) > len(noMargins) {
 			return c.screen.AppendMargins(drawn)
 		}
 	case graphics.Blocks:
@@ -159,7 +159,7 @@ func (c *Converter) follow(erased bool) {
 	if d.Full {
 		clear(c.strips)
 	} else {
-		c.shown.Scroll(int(min(d.First-c.first, int64(d.Rows))))
+		c.shown.ScrollUp(int(min(d.First-c.first, int64(d.Rows))))
 	}
 	if y := c.first + int64(c.at.Y); (d.Cursor.X != c.at.X || d.First+int64(d.Cursor.Y) != y) && c.strips[y] != nil {
 		c.written[y] = true // what was printed last stands there again, over pictures too
@@ -273,7 +273,7 @@ func (c *Converter) appendBlockRow(dst []byte, s styled.Strip, y int) []byte {
 	for x := s.From; x < min(s.To, c.shape.Cols); x++ {
 		var style styled.Style
 		var seen bool
-		if style.FG, style.BG, seen = c.sheets[s.ID].Block(x-s.X, s.Row, c.shape.On); !seen {
+		if style.FG, style.BG, seen = c.sheets[s.ID].BlockColors(x-s.X, s.Row, c.shape.On); !seen {
 			continue
 		}
 		if x != next {

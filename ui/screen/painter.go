@@ -48,7 +48,7 @@ type painter struct {
 	moves   bytes.Buffer // what diff writes
 	buf     bytes.Buffer
 	kept    keptPicture
-	patches graphics.Shown
+	patches graphics.Display
 	written map[int]bool // rows with patches that draw has changed
 	err     error
 }
@@ -189,8 +189,8 @@ func (p *painter) leave(alt bool) {
 
 // forget writes what leaves no pictures in the terminal.
 func (p *painter) forget() {
-	p.buf.Write(p.patches.AppendForget(p.kept.forget(nil)))
-	p.patches.Forget()
+	p.buf.Write(p.patches.AppendClear(p.kept.forget(nil)))
+	p.patches.Reset()
 }
 
 // isAway reports whether somebody else has the terminal.
@@ -335,7 +335,7 @@ func (p *painter) draw(f frame) (hurt, erased bool) {
 		if drawRow(p.cells.Line(y), row, f.clusters, f.ground) && !erased {
 			p.leaveWide(y)
 		}
-		if f.patches.Crosses(y) {
+		if f.patches.CrossesRow(y) {
 			p.noteWritten(y)
 		}
 		p.cells.TouchLine(0, y, f.w)
@@ -375,7 +375,7 @@ func (p *painter) place(f frame, hurt, erased bool) {
 	p.moves.Reset()
 	_ = p.diff.Flush() // into moves, which cannot fail
 	turn := p.kept.turn(f.picture, hurt, erased)
-	turn.put = p.patches.AppendTurn(turn.put, f.patches, p.written, erased)
+	turn.put = p.patches.AppendUpdate(turn.put, f.patches, p.written, erased)
 	drawn := p.moves.Len() > 0 || turn.any()
 	if !drawn && sameCursor(c, was) {
 		return

@@ -88,7 +88,7 @@ func (p *keptPicture) turn(next Placed, hurt, erased bool) (t pictureChange) {
 	}
 	switch {
 	case was.held != nil && was.held != p.held:
-		t.put = graphics.AppendForget(t.put, was.id)
+		t.put = graphics.AppendDelete(t.put, was.id)
 	case was.shown.Speaks(graphics.Kitty) && was.shown.Picture != next.Picture:
 		t.put = graphics.AppendHide(t.put, was.id)
 	}
@@ -99,7 +99,7 @@ func (p *keptPicture) turn(next Placed, hurt, erased bool) (t pictureChange) {
 // forget appends what leaves nothing in the terminal.
 func (p *keptPicture) forget(dst []byte) []byte {
 	if p.held != nil {
-		dst = graphics.AppendForget(dst, p.id)
+		dst = graphics.AppendDelete(dst, p.id)
 	}
 	*p = keptPicture{}
 	return dst
