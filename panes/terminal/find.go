@@ -261,7 +261,8 @@ func (p *Pane) selectOutput() tea.Cmd {
 	}
 }
 
-// Walk up from prompt to prompt until output starts before the next prompt.
+// findOutput returns the lines of the output of the command at a line, or of the last one above
+// with any.
 func findOutput(ctx context.Context, e panes.Engine, id string, line int64) (msg outputMsg) {
 	next := func(mark string, from api.Place, backward bool) *api.SessionMatch {
 		if msg.err != nil {
@@ -272,6 +273,7 @@ func findOutput(ctx context.Context, e panes.Engine, id string, line int64) (msg
 		return out.Match
 	}
 	prompt := next(api.MarkedPrompt, api.Place{Line: line + 1}, true)
+	// Walk up from prompt to prompt until output starts before the next prompt.
 	for prompt != nil {
 		output := next(api.MarkedOutput, prompt.From, false)
 		after := next(api.MarkedPrompt, prompt.From, false)
