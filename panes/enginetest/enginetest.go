@@ -36,18 +36,18 @@ type Subject struct {
 // Run runs the tests, each on an engine of its own.
 func Run(t *testing.T, open func(*testing.T) Subject) {
 	for name, test := range map[string]func(*suite){
-		"events":             (*suite).testEvents,
-		"unknown ids":        (*suite).testUnknownIDs,
-		"screens":            (*suite).testScreens,
-		"ended sessions":     (*suite).testExitedSessions,
-		"the keyboard":       (*suite).testKeyboard,
-		"search and text":    (*suite).testScrollback,
-		"processes":          (*suite).testProcesses,
-		"logs":               (*suite).testLogs,
-		"layouts":            (*suite).testLayouts,
-		"history":            (*suite).testHistory,
-		"files":              (*suite).testFiles,
-		"transfers of files": (*suite).testTransfers,
+		"events":          (*suite).testEvents,
+		"unknown ids":     (*suite).testUnknownIDs,
+		"screens":         (*suite).testScreens,
+		"exited sessions": (*suite).testExitedSessions,
+		"keyboard lock":   (*suite).testKeyboard,
+		"search and text": (*suite).testScrollback,
+		"processes":       (*suite).testProcesses,
+		"logs":            (*suite).testLogs,
+		"layouts":         (*suite).testLayouts,
+		"history":         (*suite).testHistory,
+		"files":           (*suite).testFiles,
+		"file transfers":  (*suite).testTransfers,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -149,7 +149,7 @@ func (t *Terminal) drawGuesses(top int64, w int, now time.Time) {
 		for n < len(rest) && rest[n].Y == y {
 			n++
 		}
-		// Drawing the line anew would drop its pictures.
+		// Drawing the line again would drop its pictures.
 		if row, l := int(k.First+int64(y)-top), k.line(y); row >= 0 && row < len(t.rows) && len(l.Pictures) == 0 {
 			t.rows[row] = string(widget.AppendLine(nil, overlayCells(l, rest[:n]), min(w, k.Cols)))
 		}
