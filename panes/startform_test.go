@@ -19,12 +19,12 @@ func TestParseReadinessAcceptsEachKind(t *testing.T) {
 	} {
 		got, err := parseReadiness(text)
 		if err != nil || !reflect.DeepEqual(*got, want) {
-			t.Errorf("%s is %+v, %v", text, got, err)
+			t.Errorf("%s: got %+v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"8080", "port", "port x", "port 70000", "log (", "command 'a"} {
 		if _, err := parseReadiness(text); err == nil {
-			t.Errorf("%q was taken", text)
+			t.Errorf("%q was accepted", text)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestEncodeKittyFillsWholeCellsInProportion(t *testing.T) {
 	pic, _ := Encode(paintedImage(4, 4, flag), kittyScreen, 10, 10)
 	back, _ := png.Decode(bytes.NewReader(pic.Data))
 	if _, _, _, a := back.At(7, 15).RGBA(); a != 0 {
-		t.Error("what the picture leaves of a cell cannot be seen through")
+		t.Error("the rest of a cell is not transparent")
 	}
 }
 
@@ -176,7 +176,7 @@ func TestSixelWithManyColorsIsClose(t *testing.T) {
 			a := Shrink(img.SubImage(at), 1, 1).RGBAAt(0, 0)
 			b := Shrink(got.SubImage(at), 1, 1).RGBAAt(0, 0)
 			if !isNear(a, b, 12) {
-				t.Fatalf("around %d,%d it is %v, not %v", x, y, b, a)
+				t.Fatalf("around %d,%d: got %v, want %v", x, y, b, a)
 			}
 		}
 	}

@@ -65,6 +65,6 @@ func TestErasedScreenTransmitsAgain(t *testing.T) {
 	s.AppendUpdate(nil, none, nil, false)
 	s.AppendUpdate(nil, none, nil, true)
 	if got := stripData(s.AppendUpdate(nil, one, nil, false)); !strings.HasPrefix(got, "^_Ga=t,") {
-		t.Errorf("it is shown by %q", got)
+		t.Errorf("output: %q", got)
 	}
 }

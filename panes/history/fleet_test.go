@@ -56,12 +56,12 @@ func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
 	out := api.FleetHistoryOutput{Rows: []api.FleetHistoryRow{fleetRow("m18", "id", time.Second), fleetRow("m17", "reboot", time.Minute)}, Total: 2, Found: 2, Serial: 5, Asking: true, Machines: 1000, Answered: 400, Away: 3}
 	p, asked := fleetPane(t, func(in api.FleetHistoryInput) (api.FleetHistoryOutput, error) { return out, nil })
 	if s := p.drawText(); !strings.Contains(s, "fleet 1,000 machines") {
-		t.Errorf("before it is\n%s", s)
+		t.Errorf("before the fleet is shown:\n%s", s)
 	}
 	p.press(t, keymap.HistoryFleet)
 	p.answerFetch(t)
 	if s := p.drawText(); !strings.Contains(s, "fleet 400 of 1,000 machines, 3 away ") || !strings.Contains(s, "asking…") || !strings.Contains(s, "m17   reboot") {
-		t.Errorf("while they are asked it is\n%s", s)
+		t.Errorf("during the search:\n%s", s)
 	}
 	out = api.FleetHistoryOutput{Rows: append([]api.FleetHistoryRow{fleetRow("m20", "uptime", time.Second)}, out.Rows...), Total: 1000, Found: 48_211, Serial: 9, Machines: 1000, Answered: 990, Away: 3, Slow: 7}
 	p.list.Move(1)
@@ -70,7 +70,7 @@ func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
 		t.Errorf("asked %+v", *asked)
 	}
 	if s := p.drawText(); !strings.Contains(s, "fleet 990 of 1,000 machines, 3 away, 7 slow, 48,211 found") || strings.Contains(s, "asking") || !strings.Contains(s, "uptime") {
-		t.Errorf("at the end it is\n%s", s)
+		t.Errorf("after the search:\n%s", s)
 	}
 	if row, _ := p.Selected(); row.Host != "m17" || row.Process != "m17/s" {
 		t.Errorf("the cursor is on %+v", row)
@@ -81,7 +81,7 @@ func TestFleetHistoryCountsMachinesWithoutWaiting(t *testing.T) {
 	}
 	p.press(t, keymap.HistoryFleet)
 	if r, ok := p.list.NextRequest(); !ok || p.fleet.shown || !r.reset {
-		t.Errorf("back here it asks %+v, %v", r, ok)
+		t.Errorf("back on this machine: request %+v, %v", r, ok)
 	}
 }
 
@@ -115,12 +115,12 @@ func TestFleetSearchIsRetriedAfterAnError(t *testing.T) {
 	p.press(t, keymap.HistoryFleet)
 	p.answerFetch(t)
 	if s := p.drawText(); !strings.Contains(s, "the hub cannot be reached") {
-		t.Errorf("it says\n%s", s)
+		t.Errorf("shown:\n%s", s)
 	}
 	broken = false
 	p.list.Refresh() // happens after a while
 	p.answerFetch(t)
 	if s := p.drawText(); !strings.Contains(s, "make") {
-		t.Errorf("then it says\n%s", s)
+		t.Errorf("after the retry:\n%s", s)
 	}
 }

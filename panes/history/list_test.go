@@ -176,14 +176,14 @@ func TestFailedSearchIsReportedAndNotRepeated(t *testing.T) {
 	r, _ := l.NextRequest()
 	l.StoreError(r, api.Errorf(api.CodeUnavailable, "the disk is gone"))
 	if _, again := l.NextRequest(); again {
-		t.Error("it is asked for again at once")
+		t.Error("it is requested again at once")
 	}
 	if screen := strings.Join(drawHistory(&l, 80, 5), "\n"); !strings.Contains(screen, "the disk is gone") {
 		t.Errorf("no word of it:\n%s", screen)
 	}
 	l.Refresh()
 	if _, again := l.NextRequest(); !again {
-		t.Error("it is never asked for again")
+		t.Error("it is never requested again")
 	}
 }
 
@@ -293,7 +293,7 @@ func TestDetailShowsARunAndTheEndOfItsOutput(t *testing.T) {
 			}
 		}
 		if strings.Contains(text, "10%") || strings.Contains(text, "title") {
-			t.Errorf("%v: what the terminal never showed is in\n%s", size, text)
+			t.Errorf("%v: text never shown by the terminal is in\n%s", size, text)
 		}
 	}
 }
@@ -344,7 +344,7 @@ func TestDetailRefetchesAfterTheRunHasExited(t *testing.T) {
 	d := newDetail(t, c, 1, Output{Text: "one\n"})
 	if d.ShowRow(api.HistoryRow{Command: c, Runs: 1}); d.shown {
 		if _, ok := d.NextRow(); ok {
-			t.Error("what is known is asked again")
+			t.Error("known details are requested again")
 		}
 	}
 	c.DurationMS = 10

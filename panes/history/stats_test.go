@@ -30,7 +30,7 @@ func TestShowStatsListsCounts(t *testing.T) {
 		}
 	}
 	if show(); e.Shown != nil {
-		t.Errorf("without any commands it shows %+v", e.Shown)
+		t.Errorf("without commands: dialog %+v", e.Shown)
 	}
 	out = api.HistoryStatsOutput{Total: 1200, Unique: 3, Failed: 2,
 		Commands: []api.NameCount{{Name: "make test", Count: 1000}, {Name: "ls\x1b[31m", Count: 200}},
@@ -38,7 +38,7 @@ func TestShowStatsListsCounts(t *testing.T) {
 	show()
 	counts, ok := e.Shown.(*overlay.Counts)
 	if !ok {
-		t.Fatalf("it shows %+v", e.Shown)
+		t.Fatalf("dialog: %+v", e.Shown)
 	}
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	for _, size := range []tea.WindowSizeMsg{{Width: 60, Height: 15}, {Width: 80, Height: 24}, {Width: 200, Height: 60}} {

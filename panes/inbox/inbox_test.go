@@ -112,7 +112,7 @@ func (d *testInbox) wantText(texts ...string) {
 func (d *testInbox) wantTyped(want ...string) {
 	d.Helper()
 	if !slices.Equal(d.typed, want) {
-		d.Errorf("typed was %q, want %q (said: %q)", d.typed, want, d.env.Said)
+		d.Errorf("typed %q, want %q (message: %q)", d.typed, want, d.env.Said)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestInboxListsQuestionsFirstWithTheirScreen(t *testing.T) {
 	d.wantText("the screen of a")
 	d.doAction(keymap.InboxOpen)
 	if d.env.Opened != "a" || d.env.Shown != nil {
-		t.Errorf("opened is %q, over it %v", d.env.Opened, d.env.Shown)
+		t.Errorf("opened %q, dialog %v", d.env.Opened, d.env.Shown)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestAnswerGoesOnlyToTheQuestionOnTheScreen(t *testing.T) {
 	d.doAction(keymap.InboxYes)
 	d.wantTyped()
 	if !strings.Contains(d.env.Said, "asks something else") {
-		t.Errorf("said is %q", d.env.Said)
+		t.Errorf("message: %q", d.env.Said)
 	}
 	d.now = nil
 	d.doAction(keymap.InboxYes)
@@ -210,7 +210,7 @@ func TestAnswerAsksFirstIfAnotherAgentTypes(t *testing.T) {
 	d.wantTyped()
 	q, ok := d.env.Shown.(*overlay.Question)
 	if !ok || !strings.Contains(q.Title, "codex") {
-		t.Fatalf("asked is %+v", d.env.Shown)
+		t.Fatalf("dialog: %+v", d.env.Shown)
 	}
 	d.runCmd(q.Do(&d.env, keymap.Accept))
 	d.wantTyped("a: y")

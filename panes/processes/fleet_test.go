@@ -74,7 +74,7 @@ func screenOf(p *Pane) string { return ansi.Strip(strings.Join(p.Draw(), "\n")) 
 func TestFleetWindowFollowsTheCursor(t *testing.T) {
 	p, _, f := fleetPane(t, 50_000)
 	if s := screenOf(p); !strings.Contains(s, "n00000") || !strings.Contains(s, "1/50000") || !strings.Contains(s, "fleet 50,000 on 1,000 machines, 12 failed, 3 away") {
-		t.Errorf("it shows\n%s", s)
+		t.Errorf("shown:\n%s", s)
 	}
 	p.press(t, keymap.MoveLast)
 	if s := screenOf(p); !strings.Contains(s, "…") {
@@ -91,7 +91,7 @@ func TestFleetWindowFollowsTheCursor(t *testing.T) {
 	asked := len(f.asked)
 	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; len(f.asked) != asked+1 || last.WaitMS == 0 || last.Find != "box/id49998" {
-		t.Errorf("beside what it holds it asks %+v", last)
+		t.Errorf("near the end of the window: query %+v", last)
 	}
 }
 
@@ -101,12 +101,12 @@ func TestFleetTableListsSessions(t *testing.T) {
 	ShowFleet(p, "kind:session")
 	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; last.Filter != "kind:session" || !p.fleet.shown {
-		t.Errorf("it asks %+v", last)
+		t.Errorf("query: %+v", last)
 	}
 	one, e := newTestPane(service("1", "mine", nil))
 	ShowFleet(one, "kind:session")
 	if one.table.Filter() != "" || one.fleet.shown || !strings.Contains(e.Said, "no fleet") {
-		t.Errorf("without a fleet it says %q and filters by %q", e.Said, one.table.Filter())
+		t.Errorf("without a fleet: message %q, filter %q", e.Said, one.table.Filter())
 	}
 }
 
@@ -130,7 +130,7 @@ func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 	p.press(t, keymap.ProcessReverse)
 	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; last.Filter != "host:web-* state:failed" || last.Sort != api.FleetByName || !last.Reversed || last.WaitMS != 0 {
-		t.Errorf("it asks %+v", last)
+		t.Errorf("query: %+v", last)
 	}
 	p.table.SetFilter("")
 	p.press(t, keymap.ProcessGroup)
@@ -144,7 +144,7 @@ func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 	p.press(t, keymap.Open)
 	runFetch(p)
 	if last := f.asked[len(f.asked)-1]; last.Group != "label:role" || strings.Join(last.Open, " ") != "web" {
-		t.Errorf("of an open group it asks %+v", last)
+		t.Errorf("with an open group: query %+v", last)
 	}
 }
 
@@ -155,11 +155,11 @@ func TestFleetFilterAppliesBeforeTheReply(t *testing.T) {
 	p.press(t, keymap.MoveLast)
 	p.press(t, keymap.ProcessStop)
 	if q, ok := e.Shown.(*overlay.Question); !ok || q.Title != "Stop box/n00007?" {
-		t.Errorf("it asks %+v", e.Shown)
+		t.Errorf("dialog: %+v", e.Shown)
 	}
 	p.table.SetFilter("host:b* n00007") // only the engine can evaluate this
 	if s := screenOf(p); !strings.Contains(s, "…") {
-		t.Errorf("it shows\n%s", s)
+		t.Errorf("shown:\n%s", s)
 	}
 	runFetch(p)
 }
@@ -173,7 +173,7 @@ func TestActionReachesMarkedFleetProcessesOutsideTheWindow(t *testing.T) {
 	p.press(t, keymap.ProcessStop)
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || q.Title != "Stop 2 processes?" {
-		t.Fatalf("it asks %+v", e.Shown)
+		t.Fatalf("dialog: %+v", e.Shown)
 	}
 	if then, ok := q.Then().(panes.Result); ok {
 		then()()
@@ -193,7 +193,7 @@ func TestRowsOfAnOfflineMachineAreDim(t *testing.T) {
 	f.away = false
 	runFetch(p)
 	if one, _ := p.Selected(); one.State != api.StateRunning {
-		t.Errorf("when it is back: %+v", one)
+		t.Errorf("after the reconnect: %+v", one)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestFleetTableClosesWithoutAFleet(t *testing.T) {
 	e.Known.Fleet = nil
 	p.HandleNews(&e.Known)
 	if s := screenOf(p); !strings.Contains(s, "mine") || strings.Contains(s, "fleet") {
-		t.Errorf("it shows\n%s", s)
+		t.Errorf("shown:\n%s", s)
 	}
 	if p.press(t, keymap.ProcessFleet); e.Said == "" || p.fleet.shown {
 		t.Error("the key is not answered")

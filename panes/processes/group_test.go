@@ -57,7 +57,7 @@ func TestTableGroupsProcessesByProject(t *testing.T) {
 	table.Reverse()
 	compareRows(t, namesIn(table), []string{"book:", "docs", "shop:", "web", "migrate", "db", "no project:", "shell"})
 	if table.SetRows(projectProcesses()[:1]); slices.Contains(namesIn(table), "no project:") {
-		t.Errorf("what has no project stands under a header alone: %v", namesIn(table))
+		t.Errorf("processes without a project have a header of their own: %v", namesIn(table))
 	}
 	for w := 20; w < 160; w++ {
 		for _, row := range tableOf(projectProcesses()).Draw(w, 9, noon, look) {

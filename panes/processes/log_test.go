@@ -153,7 +153,7 @@ func TestScrollingUpPausesFollowing(t *testing.T) {
 	f.text += "more\n"
 	f.drawLog(t, l, 20, 3)
 	if l.Following() {
-		t.Error("it follows again though nobody asked for that")
+		t.Error("it follows again without a request")
 	}
 	l.ScrollToEnd()
 	compareRows(t, f.drawLog(t, l, 20, 3), []string{"line 48", "line 49", "more"})

@@ -65,12 +65,12 @@ func TestHiddenPaneFetchesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, e := newTestPane(service("1", "web", nil))
 		if p.Fetch() == nil {
-			t.Error("nothing is asked for while it is shown")
+			t.Error("nothing is fetched while it is shown")
 		}
 		p.storeMetrics(api.ProcessListOutput{}, nil)().(panes.Result)()
 		p.Hide()
 		if p.Fetch() != nil {
-			t.Error("something is asked for while it is hidden")
+			t.Error("something is fetched while it is hidden")
 		}
 		p.Resize(0, 0)
 		p.Show()

@@ -251,6 +251,6 @@ func TestUnusedColumnsGiveTheirWidthToTheCommand(t *testing.T) {
 	}
 	rows = strings.Join(plainRows(tableOf(all).Draw(50, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
 	if !strings.Contains(rows, "make another") || !strings.Contains(rows, "exited 3 ") {
-		t.Errorf("a command and its status are not both told:\n%s", rows)
+		t.Errorf("the command or its status is missing:\n%s", rows)
 	}
 }

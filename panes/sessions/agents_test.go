@@ -98,7 +98,7 @@ func TestVisitNextStartsWithTheLongestWaitAndWraps(t *testing.T) {
 	e.looks = "e"
 	p.Agents.countAgents() // it is no longer among the waiting
 	if got := visit(); got != "a" {
-		t.Errorf("from what was seen by going there it goes to %q, want the next one", got)
+		t.Errorf("from a session just visited it goes to %q, want the next one", got)
 	}
 	p.SetTabs([][]string{{"c"}}, "c")
 	e.Known.Processes = e.Known.Processes[2:3]
@@ -135,7 +135,7 @@ func TestAgentQuestionIsReportedOnce(t *testing.T) {
 		{&api.Process{ID: "a"}, false},
 	} {
 		if got := a.isNew(step.of); got != step.want {
-			t.Errorf("step %d is told: %v", i, got)
+			t.Errorf("step %d: reported %v", i, got)
 		}
 	}
 }
@@ -156,6 +156,6 @@ func TestBlockedAgentHasNoSecondMark(t *testing.T) {
 	p.attention.setMark("a", "asks") // from before it was known as an agent
 	p.clearSeenMarks()
 	if p.NeedsInput("a") {
-		t.Error("the mark stays beside what it says")
+		t.Error("the old mark stays beside the agent's state")
 	}
 }

@@ -16,7 +16,7 @@ func TestOnlyLongCommandsAreReported(t *testing.T) {
 	for after, want := range map[time.Duration]string{3 * time.Second: "", 9 * time.Second: "", 75 * time.Second: "is done after 1m"} {
 		var a attention
 		if _, text := a.classify(waits("prompt"), waits(""), start, defaultLongCommand); text != "" {
-			t.Errorf("a command that begins is told: %s", text)
+			t.Errorf("a starting command is reported: %s", text)
 		}
 		if _, text := a.classify(waits(""), waits("prompt"), start.Add(after), defaultLongCommand); text != want {
 			t.Errorf("after %v: %q, want %q", after, text, want)
@@ -28,7 +28,7 @@ func TestOnlyLongCommandsAreReported(t *testing.T) {
 		t.Errorf("the mark is %q", mark)
 	}
 	if _, text := (&attention{}).classify(waits(""), waits("prompt"), start, defaultLongCommand); text != "" {
-		t.Errorf("a command whose beginning was not seen is told: %s", text)
+		t.Errorf("a command with an unknown start is reported: %s", text)
 	}
 }
 
@@ -37,11 +37,11 @@ func TestProgramWaitingAfterWorkIsReported(t *testing.T) {
 	var a attention
 	a.classify(waits("prompt"), waits(""), start, defaultLongCommand)
 	if _, text := a.classify(waits(""), waits("input"), start.Add(time.Second), defaultLongCommand); text != "" {
-		t.Errorf("a program that is being used is told: %s", text)
+		t.Errorf("a program in use is reported: %s", text)
 	}
 	a.classify(waits("input"), waits(""), start.Add(2*time.Second), defaultLongCommand)
 	if _, text := a.classify(waits(""), waits("input"), start.Add(20*time.Second), defaultLongCommand); text != "waits for input" {
-		t.Errorf("told is %q", text)
+		t.Errorf("reported: %q", text)
 	}
 	if _, text := a.classify(waits("input"), waits("prompt"), start.Add(30*time.Second), defaultLongCommand); text != "is done after 30s" {
 		t.Errorf("the whole command: %q", text)

@@ -93,14 +93,14 @@ func TestActionTargetsTheFocusedTerminal(t *testing.T) {
 	p.press(t, keymap.SessionKill)
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || !strings.Contains(q.Title, "session-c") {
-		t.Fatalf("asked is %+v", e.Shown)
+		t.Fatalf("dialog: %+v", e.Shown)
 	}
 	q.Then().(panes.Result)()()
 	if len(e.killed) != 1 || e.killed[0] != "c" {
 		t.Errorf("killed %v", e.killed)
 	}
 	if p.ReportExit(&api.Process{ID: "c", State: api.StateStopped}); e.told != "" {
-		t.Errorf("what was done here is told of: %s", e.told)
+		t.Errorf("a stop made here is reported: %s", e.told)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestHiddenQuestionIsMarkedUntilSeen(t *testing.T) {
 	e.Known.Processes = []api.Process{e.Known.Processes[0], e.Known.Processes[1], asking}
 	p.HandleNews(&before)
 	if !p.NeedsInput("c") || e.told != "session-c asks for a password" {
-		t.Errorf("told: %q", e.told)
+		t.Errorf("reported: %q", e.told)
 	}
 	e.looks = "c"
 	p.Refresh()
@@ -143,7 +143,7 @@ func TestCancelledStartIsKilledWithoutDelayingOthers(t *testing.T) {
 	}
 	answer()
 	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.IsPending("one") {
-		t.Errorf("what was cancelled is shown: %s", diff)
+		t.Errorf("a cancelled session is shown: %s", diff)
 	}
 	if len(e.killed) != 1 || e.killed[0] != "one" || len(s.WaitingIDs()) != 0 {
 		t.Errorf("killed %v, waiting %v", e.killed, s.WaitingIDs())

@@ -58,7 +58,7 @@ func TestWorktreeQuestionListsPossibleLosses(t *testing.T) {
 	p.Trees.HandleExit(&ended, true)().(panes.Result)()
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || strings.Join(q.Lines, "; ") != "2 commits of branch a not merged; 3 uncommitted" {
-		t.Fatalf("asked is %+v", e.Shown)
+		t.Fatalf("dialog: %+v", e.Shown)
 	}
 	keys := ""
 	for _, r := range q.Replies {
@@ -68,12 +68,12 @@ func TestWorktreeQuestionListsPossibleLosses(t *testing.T) {
 		t.Errorf("the answers are %s", keys)
 	}
 	if p.Trees.HandleExit(&ended, true) != nil {
-		t.Error("it is asked twice")
+		t.Error("the question opens twice")
 	}
 	e.told = ""
 	ended.ID, e.Shown = "other", nil
 	p.Trees.HandleExit(&ended, false)().(panes.Result)()
 	if e.Shown != nil || !strings.Contains(e.told, "3 uncommitted, 2 unmerged") {
-		t.Errorf("shown is %v, told %q", e.Shown, e.told)
+		t.Errorf("dialog %v, note %q", e.Shown, e.told)
 	}
 }

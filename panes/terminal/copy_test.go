@@ -281,7 +281,7 @@ func TestOutputDoesNotMoveScrollMode(t *testing.T) {
 	p.Sync()
 	p.Feed.Receive(api.Output{Frame: screenOf(20, 10, first, "y")})
 	if _, held := p.Feed.Screen.lineAt(3); held {
-		t.Error("lines are held that nobody reads")
+		t.Error("lines are held after scroll mode has ended")
 	}
 }
 
@@ -343,7 +343,7 @@ func TestMouseSelectsCharactersWordsAndLines(t *testing.T) {
 				t.Error("the live screen is not shown again")
 			}
 			if rows := strings.Join(drawBracketed(p, 30, 3), "\n"); !strings.Contains(rows, "[") {
-				t.Errorf("what was selected is not marked:\n%s", rows)
+				t.Errorf("the selection is not marked:\n%s", rows)
 			}
 			if !p.Scroll.ClearFlash() || p.Scroll.ClearFlash() {
 				t.Error("the marks do not go away")
@@ -376,7 +376,7 @@ func TestDragBeyondTheEdgeScrolls(t *testing.T) {
 	}
 	p.Pointer.Release()
 	if !p.Scroll.Active() || !p.Scroll.HasSelection() {
-		t.Error("what was scrolled to is not shown any more")
+		t.Error("the scrolled lines are no longer shown")
 	}
 }
 
@@ -537,7 +537,7 @@ func TestScrollCursorAppearsAfterTheFirstKey(t *testing.T) {
 	}
 	p.Mouse(keys.Mouse{Button: keys.WheelDown})
 	if !p.Scroll.Active() {
-		t.Error("the wheel ends what a key began")
+		t.Error("the wheel ends scroll mode started by a key")
 	}
 	p.Scroll.Stop()
 	p.Pointer.Press(0, 1, 1)
@@ -562,7 +562,7 @@ func TestClickSelectsTheDrawnLineDespiteNewOutput(t *testing.T) {
 		t.Errorf("held %v: %q", held, text)
 	}
 	if _, held := p.Feed.Screen.HeldText(api.SessionTextInput{From: api.Place{Line: 40}, To: api.Place{Line: 52}}); held {
-		t.Error("what has not come is held")
+		t.Error("lines not received yet are held")
 	}
 }
 

@@ -14,7 +14,7 @@ func TestTakeEchoReportsTheFirstFrameAfterAKey(t *testing.T) {
 	}
 	f.NoteTyped()
 	if f.TakeEcho(api.Output{Clip: []byte("x")}) {
-		t.Error("what is no frame is an echo")
+		t.Error("an output without a frame counts as an echo")
 	}
 	if !f.TakeEcho(frame) || f.TakeEcho(frame) {
 		t.Error("not the first frame alone is the echo")

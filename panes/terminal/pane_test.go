@@ -103,11 +103,11 @@ func TestCtrlCReportsDroppedText(t *testing.T) {
 	p.Paste(strings.Repeat("x", 5<<20))
 	p.HandleKey(textKey("a"))
 	if e.Said != "" {
-		t.Errorf("nothing was dropped, but it says %q", e.Said)
+		t.Errorf("nothing was dropped, but the message is %q", e.Said)
 	}
 	p.HandleKey(ctrlC)
 	if want := "ctrl+c dropped 5.0M of unsent text"; e.Said != want {
-		t.Errorf("it says %q, want %q", e.Said, want)
+		t.Errorf("message %q, want %q", e.Said, want)
 	}
 	if last := box.sent[len(box.sent)-1]; last.Key == nil || !last.Key.Same(ctrlC) {
 		t.Errorf("the last input is %+v", last)
@@ -118,17 +118,17 @@ func TestUnsureTextIsReportedOnce(t *testing.T) {
 	p, e, _ := newTestPane("one")
 	p.ReportUnsure()
 	if e.Said != "" {
-		t.Errorf("nothing was lost, but it says %q", e.Said)
+		t.Errorf("nothing was lost, but the message is %q", e.Said)
 	}
 	p.Feed.Connect(&sentInput{unsure: 5000})
 	p.ReportUnsure()
 	if e.Said != "" {
-		t.Errorf("before the dashboard is connected it says %q", e.Said)
+		t.Errorf("before the dashboard is connected: message %q", e.Said)
 	}
 	e.Known.Connected = true
 	p.ReportUnsure()
 	if want := "the engine exited: up to 5000 bytes typed into "; !strings.HasPrefix(e.Said, want) {
-		t.Errorf("it says %q", e.Said)
+		t.Errorf("message: %q", e.Said)
 	}
 	e.Said = ""
 	p.ReportUnsure()
@@ -215,7 +215,7 @@ func TestTitleShowsTheFolderOfAShell(t *testing.T) {
 
 func TestTextBrowserRunsInASession(t *testing.T) {
 	if !isTextBrowser("/usr/bin/w3m") || isTextBrowser("/usr/bin/firefox") || isTextBrowser("") {
-		t.Error("browsers are taken for what they are not")
+		t.Error("text and graphical browsers are confused")
 	}
 }
 

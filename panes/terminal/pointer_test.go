@@ -120,7 +120,7 @@ func TestLostLinesAreNotCopiedAsBlanks(t *testing.T) {
 		return api.SessionTextInput{From: cellAt(from, 0), To: cellAt(to, 20)}
 	}
 	if gone := between(2000, 3000); !s.Feed.Screen.HasLost(gone) {
-		t.Error("lines that nobody has are not lost")
+		t.Error("dropped lines do not count as lost")
 	}
 	if text, held := s.Feed.Screen.HeldText(between(1008, 1500)); !held || text != "line 1008\nline 1009\n" {
 		t.Errorf("held %v: %q", held, text)
@@ -131,6 +131,6 @@ func TestLostLinesAreNotCopiedAsBlanks(t *testing.T) {
 		}
 	}
 	if _, held := s.Feed.Screen.HeldText(between(2000, s.first)); held {
-		t.Error("what the session has is not asked for")
+		t.Error("lines the session still has are not requested")
 	}
 }

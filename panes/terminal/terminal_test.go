@@ -83,10 +83,10 @@ func TestPaneIsBehindUntilTheSessionReplies(t *testing.T) {
 	p.CatchUp()
 	box.out.Lose()
 	if p.Sync(); p.IsBehind() {
-		t.Error("behind while nobody could answer")
+		t.Error("behind without a connection")
 	}
 	if p.CatchUp(); p.IsBehind() {
-		t.Error("behind when nobody was asked")
+		t.Error("behind without a request")
 	}
 }
 
@@ -111,7 +111,7 @@ func TestPaneIsBehindUntilTheSessionHasItsSize(t *testing.T) {
 	p.SetSize(20, 6)
 	box.out.Lose()
 	if p.Sync(); p.IsBehind() {
-		t.Error("behind while nobody could answer")
+		t.Error("behind without a connection")
 	}
 }
 
@@ -340,7 +340,7 @@ func TestSizeIsSentOncePerConnection(t *testing.T) {
 	p.Feed.Connect(next)
 	p.Sync()
 	if len(next.sent) != 1 || next.sent[0].Resize == nil {
-		t.Errorf("a new connection was told %v", next.sent)
+		t.Errorf("a new connection received %v", next.sent)
 	}
 }
 

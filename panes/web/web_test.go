@@ -43,7 +43,7 @@ func TestDialogShowsTheLinkOnceItArrives(t *testing.T) {
 	env := &panestest.Env{}
 	arrive := openDialog(env, Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}, nil)
 	if text := drawText(t, env, 80, 24); !strings.Contains(text, "Starting tandem web") {
-		t.Errorf("it shows\n%s", text)
+		t.Errorf("shown:\n%s", text)
 	}
 	if env.Shown.Do(env, keymap.Accept); env.Copied != "" || env.Shown == nil {
 		t.Errorf("before there is a link enter copies %q", env.Copied)
@@ -75,7 +75,7 @@ func TestDialogShowsAnUnknownCertificate(t *testing.T) {
 	openDialog(env, Link{"https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP", strings.Repeat("0F", 32)}, nil)()
 	text := drawText(t, env, 120, 36)
 	if strings.Count(text, strings.Repeat("0F", 16)) != 2 || strings.Contains(text, "This machine only") {
-		t.Errorf("it shows\n%s", text)
+		t.Errorf("shown:\n%s", text)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestDialogReportsWhyThereIsNoLink(t *testing.T) {
 	env := &panestest.Env{}
 	openDialog(env, Link{}, errors.New("serve the page in the background: no"))()
 	if env.Shown != nil || env.Said != "open in browser: serve the page in the background: no" {
-		t.Errorf("it says %q", env.Said)
+		t.Errorf("message: %q", env.Said)
 	}
 }
 
