@@ -52,7 +52,7 @@ func TestDialogShowsTheLinkOnceItArrives(t *testing.T) {
 	for size, parts := range map[[2]int][]string{
 		{120, 36}: {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "█▀▀▀▀▀█", "pairs one browser", "For a phone", "--listen 0.0.0.0:8800"},
 		{80, 24}:  {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "█▀▀▀▀▀█", "pairs one browser"},
-		{80, 16}:  {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "no room for its QR code", "pairs one browser", "For a phone"},
+		{80, 16}:  {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "No room for its QR code", "pairs one browser", "For a phone"},
 		{40, 30}:  {"http://127.0.0.1:8800/", "pairs one"},
 	} {
 		text := drawText(t, env, size[0], size[1])
