@@ -33,8 +33,8 @@ func (s *prefix) Write(p []byte) (int, error) {
 // summary returns the outcome in a word or two.
 func (r *result) summary() string {
 	switch {
-	case strings.Contains(string(r.stderr.text), "it is away"):
-		return "away"
+	case strings.Contains(string(r.stderr.text), "it is offline"):
+		return "offline"
 	case r.status == 0:
 		return "ok"
 	}
@@ -65,7 +65,7 @@ func (s *Spread) formatGroups(hosts []string, results []result) string {
 			text = strings.TrimPrefix(string(r.stderr.text), "tandem: ")
 		}
 		key := r.summary()
-		if key != "away" { // the message contains the time offline, which differs
+		if key != "offline" { // the message contains the time offline, which differs
 			key += "\x00" + text
 		}
 		g := byResult[key]

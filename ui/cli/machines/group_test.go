@@ -47,7 +47,7 @@ func TestSpreadGroupsMachinesWithEqualResults(t *testing.T) {
 	if status != output.StatusPartial || strings.Count(stdout, "6.8.0\n") != 996 {
 		t.Errorf("status %d, %d lines", status, strings.Count(stdout, "\n"))
 	}
-	_, table, found := strings.Cut(stderr, "996 × ok, 2 × away, 2 × exit 1\n")
+	_, table, found := strings.Cut(stderr, "996 × ok, 2 × exit 1, 2 × offline\n")
 	if !found {
 		t.Fatalf("stderr ends with %q", stderr[max(0, len(stderr)-1000):])
 	}
