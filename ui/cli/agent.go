@@ -154,7 +154,6 @@ func (f *setupFlags) check(cmd *cobra.Command, c setup.Client, profiles []string
 		}
 		return ""
 	}
-	// Each case names the flag given, because three flags share one rule.
 	serving := changed("profile", "root", "read-only")
 	switch {
 	case f.remove && changed("print", "http") != "":
@@ -251,7 +250,7 @@ func (a *app) setUp(m setup.Machine, c setup.Client, f setupFlags) error {
 	if answer.Path = plan.Path; !plan.Changed() {
 		answer.Status = "unchanged"
 	} else if answer.Diff = plan.Diff(); !a.out.JSON {
-		// With --json standard output must hold the answer alone.
+		// With --json the diff is part of the answer.
 		a.out.Tell("%s\n%s", plan.Path, strings.Join(answer.Diff, "\n"))
 	}
 	if plan.Changed() && !f.yes {

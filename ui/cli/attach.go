@@ -74,6 +74,8 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 	if err := a.refuseOwn(cmd.Context(), client, id, in); err != nil {
 		return err
 	}
+	// The flag overrides the configuration. A wrong flag is an error; a wrong setting turns prediction
+	// off.
 	noClipboard, configured, pictures := a.Attach()
 	mode, ok := predict.Modes()[cmp.Or(predicted, configured, "auto")]
 	if !ok && predicted != "" {

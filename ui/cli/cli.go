@@ -90,7 +90,7 @@ func Main(ctx context.Context, o Options, args []string) int {
 	}
 	root := newRoot(o)
 	root.SetArgs(args)
-	// Shells ask for completions on each press of tab, so usage lines need no terminal styles.
+	// Completion would print the quotes around the names of values.
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		manual.PlainUsages(root)
 	}
@@ -103,7 +103,7 @@ func Main(ctx context.Context, o Options, args []string) int {
 	out.Error(err)
 	var exit *output.ExitError
 	if code := output.ExitStatus(err); code != output.StatusFailed || cmd.Name() != verbExec || errors.As(err, &exit) {
-		// exec reserves 1 for its command, so its own failures must differ.
+		// Status 1 would look like the status of the command.
 		return code
 	}
 	return statusExecFailed
@@ -140,7 +140,7 @@ func (o Options) env(name string) string {
 }
 
 func (o Options) lookupEnv(name string) (value string, ok bool) {
-	// The last setting of a variable wins, as in os.Environ.
+	// The last setting of a variable wins, as in os/exec.
 	for i := len(o.Environ) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(o.Environ[i], name+"="); ok {
 			return value, true
@@ -212,6 +212,7 @@ func newRoot(o Options) *cobra.Command {
 				}{a.Version}
 				return a.out.Answer(answer, func() string { return "tandem " + a.Version + "\n" })
 			}
+			// UseHome removed a leading --home, so this one came later and had no effect.
 			if cmd.Flags().Changed(homeFlag) {
 				return output.Usagef(cmd, "--home must be the first argument")
 			}
@@ -247,6 +248,7 @@ func newRoot(o Options) *cobra.Command {
 		a.machines().Command(), machines.Bridge(a.Version), webCommand(a), tmux.Command(o.tmux()), tmux.WithCommand(o.tmux()),
 	)
 	root.AddCommand(a.fleet().Commands()...)
+	// Names mean the current project's entries first, in every command with names of processes.
 	for _, cmd := range root.Commands() {
 		preferProject(a, cmd)
 	}
@@ -333,12 +335,12 @@ func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if meant, ok := equivalents[args[0]]; ok {
-		return output.UsageError(fmt.Sprintf("unknown command %q", output.Visible(args[0])), meant)
+	if suggestion, ok := equivalents[args[0]]; ok {
+		return output.UsageError(fmt.Sprintf("unknown command %q", output.Visible(args[0])), suggestion)
 	}
 	like := cmd.SuggestionsFor(args[0])
-	if meant := cmp.Or(diag.Nearest(args[0], like), strings.Join(like[:min(len(like), 1)], "")); meant != "" {
-		return output.UsageError(fmt.Sprintf("unknown command %q", output.Visible(args[0])), "did you mean `tandem "+meant+"`?")
+	if suggestion := cmp.Or(diag.Nearest(args[0], like), strings.Join(like[:min(len(like), 1)], "")); suggestion != "" {
+		return output.UsageError(fmt.Sprintf("unknown command %q", output.Visible(args[0])), "did you mean `tandem "+suggestion+"`?")
 	}
 	return output.Usagef(cmd, "unknown command %q", output.Visible(args[0]))
 }

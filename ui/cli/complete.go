@@ -88,16 +88,17 @@ func completeFrom[T any](c completer, list func(context.Context, *client.Client)
 func (c completer) complete(which func(api.Process) bool, list func(context.Context, *client.Client) ([]api.Process, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return completeFrom(c, list, func(all []api.Process) (found []cobra.Completion) {
+			// The first candidates should be the likeliest ones.
 			all = ls.LiveFirst(all)
-			meant := make(map[string]api.Process, len(all)) // by name: the running one, else the newest
+			byName := make(map[string]api.Process, len(all)) // the running process, else the newest
 			for _, p := range all {
-				if other, known := meant[p.Name]; !known || hasExited(other) {
-					meant[p.Name] = p
+				if other, known := byName[p.Name]; !known || hasExited(other) {
+					byName[p.Name] = p
 				}
 			}
 			for _, p := range all {
 				if which(p) && !slices.Contains(args, p.Name) && !slices.Contains(args, p.ID) {
-					found = append(found, candidates(p, meant[p.Name].ID == p.ID, toComplete)...)
+					found = append(found, candidates(p, byName[p.Name].ID == p.ID, toComplete)...)
 				}
 			}
 			return found
@@ -106,10 +107,10 @@ func (c completer) complete(which func(api.Process) bool, list func(context.Cont
 }
 
 // candidates returns the completions for p: its name, and its id. The id appears only if toComplete
-// begins with it, or if the name needs quoting or refers to another process (meant is false).
-func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Completion) {
+// begins with it, or if the name needs quoting or refers to another process (isNamed is false).
+func candidates(p api.Process, isNamed bool, toComplete string) (found []cobra.Completion) {
 	about := output.StateText(p) + ": " + output.Visible(p.Command)
-	simple := meant && p.Name != "" && output.Visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
+	simple := isNamed && p.Name != "" && output.Visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
 	if simple && strings.HasPrefix(p.Name, toComplete) {
 		found = append(found, cobra.CompletionWithDesc(p.Name, about))
 	}

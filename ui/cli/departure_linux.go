@@ -63,6 +63,7 @@ func (d *exitWatch) await(ctx context.Context, asked bool) error {
 }
 
 func (d *exitWatch) hasExited() bool {
+	// A pidfd becomes readable when its process exits, before it is reaped.
 	fds := []unix.PollFd{{Fd: int32(d.pidfd), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n > 0

@@ -132,6 +132,7 @@ func (a *app) connectIfAlive(ctx context.Context, all bool) (*client.Client, err
 	if !errors.Is(err, api.CodeUnavailable) {
 		return conn, err
 	}
+	// A keeper without an engine may hold sessions, and only an engine can list or stop them.
 	if keeperAnswers() || all && a.Alive() {
 		return a.connect(ctx)
 	}

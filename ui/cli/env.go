@@ -78,6 +78,7 @@ func (a *app) getEnv(cmd *cobra.Command, name string, f envFlags) error {
 }
 
 func (a *app) setEnv(cmd *cobra.Command, args []string) error {
+	// Parse all arguments before the first change, so that a usage error changes nothing.
 	settings := make([]api.EnvSetInput, len(args))
 	for i, arg := range args {
 		name, value, given := strings.Cut(arg, "=")

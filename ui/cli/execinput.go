@@ -29,6 +29,7 @@ func startError(err error, program string) error {
 		return err
 	}
 	status := statusNotExecutable
+	// The API has no code for a missing program, so the cause is read from the message.
 	for _, missing := range []string{"not found in PATH", syscall.ENOENT.Error(), "its interpreter does not", "the interpreter that it names is not"} {
 		if strings.HasSuffix(why, missing) {
 			status = statusNotFound

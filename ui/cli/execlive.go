@@ -144,6 +144,7 @@ func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) err
 		if err := s.write(page); err != nil {
 			return err
 		}
+		// A limited log may end before s.until; without progress nothing more can come.
 		moved := out.NextCursor > s.cursor
 		s.cursor = max(s.cursor, out.NextCursor)
 		atEnd := s.cursor >= out.End || !moved || s.until > 0 && s.cursor >= s.until

@@ -79,6 +79,7 @@ func (f *launchFlags) confinement() (*api.Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read sandbox: %w", err)
 	}
+	// A misspelled key would leave the program unconfined, so unknown fields are errors.
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	var s *api.Sandbox
@@ -115,8 +116,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		var flags []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
-		if meant := diag.Nearest(unknown.GetSpecifiedName(), flags); meant != "" {
-			return output.UsageError(err.Error(), "did you mean --"+meant+"?")
+		if suggestion := diag.Nearest(unknown.GetSpecifiedName(), flags); suggestion != "" {
+			return output.UsageError(err.Error(), "did you mean --"+suggestion+"?")
 		}
 	}
 	var value *pflag.InvalidValueError
@@ -156,6 +157,7 @@ func (d *duration) Type() string { return "duration" }
 
 func (d *duration) Set(s string) error {
 	v, err := time.ParseDuration(s)
+	// A number without a unit is in seconds.
 	if seconds, plain := strconv.ParseFloat(s, 64); plain == nil {
 		v, err = time.Duration(seconds*float64(time.Second)), nil
 	}

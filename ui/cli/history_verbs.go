@@ -246,10 +246,11 @@ func (a *app) loadHistory(ctx context.Context, path, format string) (api.History
 		shown.Go(func() { showLoading(loading, conn, path, out) })
 	}
 	out, err := api.HistoryLoad.Call(ctx, conn, api.HistoryLoadInput{Path: path, At: time.Now(), Format: format})
+	// The engine adds all commands of a file or none.
 	if err != nil && ctx.Err() != nil {
 		err = &output.ExitError{Status: output.StatusSignal + int(syscall.SIGINT), Message: "load history: interrupted; nothing was loaded"}
 	}
-	// Wait for the progress line to be erased, or it would follow the answer.
+	// Wait until the progress line is erased, because the answer is printed next.
 	loaded()
 	shown.Wait()
 	return out, err

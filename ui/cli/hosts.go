@@ -92,6 +92,7 @@ func (t *target) resolveHosts(cmd *cobra.Command) ([]string, error) {
 	if !asked && strings.Contains(t.options.env("TANDEM_HOST"), ",") {
 		t.hosts = strings.Split(t.options.env("TANDEM_HOST"), ",")
 	}
+	// A machine named twice must not run the command twice.
 	hosts := slices.Compact(slices.Sorted(slices.Values(t.hosts)))
 	if len(t.labels) > 0 || slices.ContainsFunc(hosts, machines.IsPattern) {
 		return t.selectHosts(cmd, how, hosts)
@@ -127,12 +128,12 @@ func (t *target) selectHosts(cmd *cobra.Command, how machines.Reach, wanted []st
 		return nil, output.Usagef(cmd, "give --all-hosts, or --host and --label, not both")
 	}
 	verbs := fleet.Verbs{Config: t.options.Fleet, Own: t.options.Connect}
-	hosts, told, err := verbs.SelectHosts(cmd.Context(), t.options.Machines, api.FleetListInput{Names: wanted, Labels: t.labels, Rows: machines.OnlyLists(cmd)})
+	hosts, records, err := verbs.SelectHosts(cmd.Context(), t.options.Machines, api.FleetListInput{Names: wanted, Labels: t.labels, Rows: machines.OnlyLists(cmd)})
 	switch {
 	case err != nil:
 		return nil, err
 	case how == machines.Several:
-		t.chosen, t.hubMachines = true, told
+		t.chosen, t.hubMachines = true, records
 		return hosts, nil
 	case len(hosts) > 1:
 		return nil, output.Usagef(cmd, "%s works on one machine at a time, and %d match", cmd.CommandPath(), len(hosts))
@@ -145,6 +146,7 @@ func (t *target) selectHosts(cmd *cobra.Command, how machines.Reach, wanted []st
 func (a *app) runOnHosts(cmd *cobra.Command, hosts []string) error {
 	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
 	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Max: a.parallel, Group: (a.chosen || a.all) && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
+		// Each run parses the whole command line again, with its own streams and target.
 		o := a.Options
 		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
 		if status, ok := a.printFromHub(cmd.Name(), host, o.printer()); ok {

@@ -28,6 +28,7 @@ func preferProject(a *app, cmd *cobra.Command) {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := project.Find(".")
+		// rec takes a session, or a command after --.
 		isCommand := cmd.Name() == "rec" && cmd.ArgsLenAtDash() == 0
 		if len(args) == 0 || isCommand || err != nil { // no names, or no project
 			return run(cmd, args)

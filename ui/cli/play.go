@@ -102,6 +102,8 @@ func (a *app) play(cmd *cobra.Command, args []string, f playFlags, o cast.PlayOp
 	if f.history != 0 {
 		return a.playRow(ctx, f.history, o)
 	}
+	// A file wins over a session of the same name. An argument with a slash or .cast is always a
+	// file.
 	file, err := os.Open(args[0])
 	if err != nil && (strings.ContainsRune(args[0], '/') || strings.HasSuffix(args[0], ".cast")) {
 		return fmt.Errorf("open recording: %w", err)

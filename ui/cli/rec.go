@@ -113,7 +113,7 @@ func (a *app) recordCommand(cmd *cobra.Command, command []string, f recFlags) er
 		return r.Finish(err)
 	}
 	r.Process, r.Since = p, new(int64)
-	// The recording starts before attach, so it has the command's first output.
+	// Since 0 includes output from before the recorder connects.
 	recording, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)

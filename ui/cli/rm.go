@@ -58,6 +58,7 @@ func (a *app) removeExited(cmd *cobra.Command, olderThan time.Duration) error {
 	for _, p := range all.Processes {
 		if p.State.Ended() && (olderThan == 0 || p.ExitedAt != nil && !p.ExitedAt.After(limit)) {
 			ids = append(ids, p.ID)
+			// The answer of a deletion has no name, so keep it.
 			names[p.ID] = p.Name
 		}
 	}

@@ -41,6 +41,8 @@ tandem screen build --png build.png`,
 			}
 			return a.out.Answer(screen, func() string {
 				text := screenText(screen, in.ANSI)
+				// Even styled text may contain sequences with side effects; a terminal gets only
+				// safe ones.
 				if _, ok := output.Terminal(a.Stdout); ok && in.ANSI {
 					text = string(new(passthrough.Replay).Pass([]byte(text)))
 				}
@@ -92,7 +94,7 @@ func screenText(s api.Screen, ansi bool) string {
 		lines = lines[:len(lines)-1]
 	}
 	for _, line := range lines {
-		// Reset the style, so that a coloured line does not spill into the prompt.
+		// Reset the style, so that a coloured line does not colour the next one.
 		if ansi {
 			b.WriteString(line + "\x1b[0m\n")
 		} else {

@@ -123,6 +123,7 @@ func sendCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// The JSON answer reports the bytes written even if some were dropped.
 			return errors.Join(a.out.Answer(out, func() string { return "" }), out.ShortWriteError(in.ID))
 		},
 	}
@@ -162,8 +163,8 @@ func exactly(n int, otherwise string) cobra.PositionalArgs {
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			if meant, ok := equivalents[cmd.Name()+" "+args[n]]; ok {
-				return output.UsageError(fmt.Sprintf("unexpected argument %q", args[n]), meant)
+			if hint, ok := equivalents[cmd.Name()+" "+args[n]]; ok {
+				return output.UsageError(fmt.Sprintf("unexpected argument %q", args[n]), hint)
 			}
 			return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[n]))
 		}

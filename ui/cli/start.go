@@ -52,6 +52,7 @@ func startCommand(a *app) *cobra.Command {
 			if err := a.out.Answer(p, func() string { return p.ID + "\n" }); err != nil {
 				return err
 			}
+			// The id is printed first: the failed process has a record and a log.
 			if p.State == api.StateFailed {
 				return api.Errorf(api.CodeConflict, "start %s: %s", p.Name, p.Error)
 			}

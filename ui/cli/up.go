@@ -133,6 +133,7 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	}
 	plan := project.NewPlan(file, order, list.Processes, project.PlanOptions{Named: names, Replace: f.replace})
 	r := &project.Run{Out: a.out, Size: a.ownSize, Conn: conn, File: file, Plan: plan, Wait: f.wait, Timeout: time.Duration(f.timeout)}
+	// Another machine's engine uses its own environment.
 	if a.host() == "" {
 		r.Environ, r.Umask = a.Environ, a.umask()
 	}

@@ -28,6 +28,7 @@ type entryRow struct {
 
 // listEntries lists the entries of a project file, or only names. It does not connect to an engine.
 func listEntries(out output.Printer, file *project.File, names []string) error {
+	// Reject unknown names, as up does.
 	if _, err := file.Order(names); err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func (p *player) playWithKeys(ctx context.Context, source source, in *os.File) e
 	defer func() {
 		cancel()
 		<-done
-		// Answers to queries in the recording must not reach the shell.
+		// Unread keys and answers must not reach the shell.
 		discardInput(in)
 		p.terminal.awaitAnswer(in)
 		_ = term.Restore(in.Fd(), state) // an error means that the terminal is gone

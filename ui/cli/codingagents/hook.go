@@ -33,6 +33,7 @@ func (v Verbs) reportHook(ctx context.Context, in api.AgentReportInput) {
 	if alone || in.Conversation == "" && in.Text == "" {
 		said := readHook(v.Stdin)
 		in.Conversation = firstNonEmpty(in.Conversation, said.conversation())
+		// Only the folder can identify the session then.
 		if alone {
 			in.ID, in.Folder = "", said.CWD
 		}

@@ -92,6 +92,7 @@ func (v Verbs) changeHooks(verb, short, long string, plan func(setup.Machine, se
 func (v Verbs) applyPlan(verb string, h setup.Hooks, p *setup.Plan, yes bool) error {
 	answer := hookAnswer{h.Name, p.Path, "unchanged", nil}
 	if p.Changed() {
+		// "install" becomes "installed", and "remove" becomes "removed".
 		answer.Status, answer.Diff = strings.TrimSuffix(verb, "e")+"ed", p.Diff()
 		if !v.Out.JSON {
 			v.Out.Tell("%s\n%s", p.Path, strings.Join(answer.Diff, "\n"))

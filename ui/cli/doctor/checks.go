@@ -106,6 +106,7 @@ func lockHolder(dir string) string {
 	if !errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) {
 		return ""
 	}
+	// The holder may not have written its pid yet.
 	pid, _ := io.ReadAll(io.LimitReader(f, 32))
 	return cmp.Or(strings.TrimSpace(string(pid)), "(unknown)")
 }

@@ -210,7 +210,7 @@ func examineRecords(dir string) []Finding {
 		path := filepath.Join(dir, datadir.Processes, folder.Name(), "record.json")
 		aside, _ := filepath.Glob(path + ".bad*") // fails only for an invalid pattern
 		text, err := os.ReadFile(path)
-		// A file among the folders gives ENOTDIR and is no record.
+		// A file among the folders gives ENOTDIR and is not a record.
 		there := !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 		if there || len(aside) > 0 {
 			count++

@@ -230,7 +230,7 @@ func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 	if err != nil {
 		cancel()
 	}
-	// If one stream fails, the other one is cancelled; report the first error.
+	// Report the error of the failed stream, not the cancellation of the other one.
 	if errStderr := <-done; err == nil || errStderr != nil && !errors.Is(errStderr, context.Canceled) {
 		err = errStderr
 	}
@@ -348,7 +348,7 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if err != nil {
 		return err
 	}
-	// The answer may be cut at the end within a character, so round up.
+	// rest may end within a character, so round up.
 	if rest := out.End - out.Start; !r.follow && int64(len(text)) > rest {
 		text = text[:runeEnd(text, int(max(rest, 0)))]
 	}

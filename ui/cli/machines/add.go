@@ -70,7 +70,7 @@ func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
 		err = api.Errorf(api.CodeUnavailable, "add %s: interrupted; nothing was added", m.Name)
 	}
 	if err != nil {
-		// Without the machine in config.toml nothing would close its login later.
+		// Leave no login behind for a machine that was not added.
 		v.endMaster(ctx, m)
 		return err
 	}

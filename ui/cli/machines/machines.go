@@ -58,15 +58,15 @@ func (v *Verbs) Command() *cobra.Command {
 	return cmd
 }
 
-// arguments checks the number of arguments: at least least, and at most most unless that is
+// arguments checks the number of arguments: at least minArgs, and at most maxArgs unless that is
 // negative. otherwise is the error for too few.
-func arguments(least, most int, otherwise string) cobra.PositionalArgs {
+func arguments(minArgs, maxArgs int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
-		case len(args) < least:
+		case len(args) < minArgs:
 			return output.Usagef(cmd, "%s", otherwise)
-		case most >= 0 && len(args) > most:
-			return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[most]))
+		case maxArgs >= 0 && len(args) > maxArgs:
+			return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[maxArgs]))
 		}
 		return nil
 	}
@@ -257,7 +257,7 @@ func (v *Verbs) missingFeatures(ctx context.Context, name string) ([]string, err
 	}
 	defer far.Close()
 	out, err := api.EngineOperations.Call(ctx, far, api.Empty{})
-	// Engines without this operation are older than all other additions.
+	// Without this operation an engine cannot list the others, so report only this one.
 	if errors.Is(err, api.CodeNotSupported) {
 		return []string{api.EngineOperations.Name}, nil
 	}

@@ -74,8 +74,8 @@ func (s *Spread) On(hosts []string) int {
 }
 
 // runOne runs the command on one machine.
-func (s *Spread) runOne(host string, width int, gather *output.Gather, came *result) (status int) {
-	defer func() { came.status = status }()
+func (s *Spread) runOne(host string, width int, gather *output.Gather, result *result) (status int) {
+	defer func() { result.status = status }()
 	label := host + strings.Repeat(" ", width-len(host)) + "  "
 	var failed bytes.Buffer
 	stderr := &lineWriter{json: s.Out.JSON, to: s.Out.Stderr, label: label, mu: &s.mu, progress: &s.progress}
@@ -83,7 +83,7 @@ func (s *Spread) runOne(host string, width int, gather *output.Gather, came *res
 	if !s.Out.JSON {
 		stdout := &lineWriter{to: s.Out.Stdout, label: label, mu: &s.mu, progress: &s.progress}
 		defer stdout.end()
-		return s.Run(host, gather, io.MultiWriter(stdout, &came.stdout), io.MultiWriter(stderr, &came.stderr))
+		return s.Run(host, gather, io.MultiWriter(stdout, &result.stdout), io.MultiWriter(stderr, &result.stderr))
 	}
 	r, w := io.Pipe()
 	var decoding sync.WaitGroup
@@ -99,8 +99,8 @@ func (s *Spread) runOne(host string, width int, gather *output.Gather, came *res
 	// A failed machine without JSON of its own still needs an entry in the answer.
 	if status != 0 && count == 0 {
 		var reason struct{ Message string }
-		said := bytes.Split(bytes.TrimSpace(failed.Bytes()), []byte{'\n'})
-		last := said[len(said)-1]
+		lines := bytes.Split(bytes.TrimSpace(failed.Bytes()), []byte{'\n'})
+		last := lines[len(lines)-1]
 		if json.Unmarshal(last, &reason) != nil {
 			reason.Message = string(last)
 		}

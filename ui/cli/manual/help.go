@@ -87,6 +87,7 @@ func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
 
 // NameExtras replaces the texts of commands and flags added by cobra.
 func NameExtras(out *output.Printer, root *cobra.Command) {
+	// Cobra adds these on execution only, too late to change their texts.
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	root.InitDefaultHelpCmd()

@@ -102,7 +102,7 @@ func (p Printer) PrintJSON(v any, indent string) error {
 		return fmt.Errorf("encode answer: %w", err)
 	}
 	text := string(b)
-	// JSON allows raw bidirectional controls, and they could disguise text on a terminal.
+	// JSON may contain raw bidirectional controls, and they could disguise text on a terminal.
 	if _, ok := Terminal(p.Stdout); ok {
 		text = escapeJSON(text)
 	}

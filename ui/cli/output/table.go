@@ -78,10 +78,10 @@ func (t *Table) String() string {
 			widths[i] = max(widths[i], cellwidth.Of(c.text))
 		}
 	}
-	shown := t.visibleColumns(widths)
+	visible := t.visibleColumns(widths)
 	var b strings.Builder
 	for i, row := range rows {
-		t.writeRow(&b, row, widths, shown)
+		t.writeRow(&b, row, widths, visible)
 		for _, note := range t.notes[i] {
 			t.writeNote(&b, note)
 		}
@@ -91,29 +91,29 @@ func (t *Table) String() string {
 
 // visibleColumns returns the indexes of the columns that fit the terminal's width.
 func (t *Table) visibleColumns(widths []int) []int {
-	shown := make([]int, len(widths))
-	for i := range shown {
-		shown[i] = i
+	visible := make([]int, len(widths))
+	for i := range visible {
+		visible[i] = i
 	}
 	for _, name := range t.Spare {
-		last := shown[len(shown)-1]
+		last := visible[len(visible)-1]
 		// Only the last column can be cut, so the others need their full width.
-		least := min(widths[last], minCutWidth)
-		for _, i := range shown[:len(shown)-1] {
-			least += widths[i] + len(columnGap)
+		minWidth := min(widths[last], minCutWidth)
+		for _, i := range visible[:len(visible)-1] {
+			minWidth += widths[i] + len(columnGap)
 		}
-		if t.width == 0 || least <= t.width {
+		if t.width == 0 || minWidth <= t.width {
 			break
 		}
-		shown = slices.DeleteFunc(shown, func(i int) bool { return t.header[i] == name })
+		visible = slices.DeleteFunc(visible, func(i int) bool { return t.header[i] == name })
 	}
-	return shown
+	return visible
 }
 
-func (t *Table) writeRow(b *strings.Builder, row []Cell, widths, shown []int) {
+func (t *Table) writeRow(b *strings.Builder, row []Cell, widths, visible []int) {
 	used := 0
-	for n, i := range shown {
-		c, last := row[i], n == len(shown)-1
+	for n, i := range visible {
+		c, last := row[i], n == len(visible)-1
 		if last && t.width > 0 && !t.Whole {
 			c.text = ansi.Truncate(c.text, max(t.width-used, minCutWidth), "…")
 		}

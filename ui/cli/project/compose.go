@@ -92,14 +92,14 @@ func (c *composer) noteUnknown(f field, where string, known []string) {
 		c.noteUnused(f, where)
 		return
 	}
-	meant := ""
+	suggestion := ""
 	if like := diag.Nearest(f.key, known); like != "" {
-		meant = "; did you mean " + like + "?"
+		suggestion = "; did you mean " + like + "?"
 	}
 	if c.strict {
-		c.addError(f.at, "unknown key %q%s", f.key, meant).hint("is_strict is set")
+		c.addError(f.at, "unknown key %q%s", f.key, suggestion).hint("is_strict is set")
 	}
-	c.addNotice(f.at, "unknown key %q is not used%s", f.key, meant)
+	c.addNotice(f.at, "unknown key %q is not used%s", f.key, suggestion)
 }
 
 func (c *composer) noteUnused(f field, where string) {

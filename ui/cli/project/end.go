@@ -76,6 +76,7 @@ func stopProcess(ctx context.Context, conn api.Engine, id string) (api.Process, 
 	if err == nil {
 		return p, nil
 	}
+	// The process may have exited between the listing and the call.
 	if now, failed := api.ProcessGet.Call(ctx, conn, api.IDInput{ID: id}); failed == nil && now.State.Ended() {
 		return now, nil
 	}

@@ -74,7 +74,7 @@ func (r *reader) readSetting(f field) Variable {
 		r.addError(f.at, "%q is not a setting; must be NAME=VALUE", s)
 	}
 	if !given {
-		// As in Docker's lists, a name alone takes the caller's value.
+		// A name alone takes its value from the project's or the caller's environment.
 		value = r.lookup(name)
 	}
 	return Variable{name, value}

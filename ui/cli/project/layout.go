@@ -19,6 +19,7 @@ func (r *reader) readPane(f field, depth int) (p Pane) {
 		}
 		return Pane{Session: name, At: f.at}
 	}
+	// An anchor with its own alias would nest splits without end.
 	if depth == maxSplits {
 		r.addError(f.at, "splits nest at most %d deep", maxSplits)
 		return p

@@ -22,6 +22,7 @@ func ResolveNames(path string, list []api.Process, refs []string, tell func(form
 		ours, other := findNamed(list, path, name)
 		switch {
 		case ours != nil:
+			// By name the engine could find another process, so use the id.
 			if ours.Name != ref || other != nil {
 				means[i] = ours.ID
 			}

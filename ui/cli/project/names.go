@@ -21,6 +21,7 @@ func nameError(s string) string {
 	switch {
 	case s == "":
 		return "a name must not be empty"
+	// The engine could not tell such a name from an id.
 	case len(s) == 12 && strings.Trim(s, "0123456789abcdef") == "":
 		return "a name must not look like an id"
 	case utf8.RuneCountInString(s) > maxName:

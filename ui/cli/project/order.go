@@ -118,11 +118,11 @@ func (f *File) Order(names []string) ([]*Entry, error) {
 	}
 	for _, name := range names {
 		if f.Entry(name) == nil {
-			meant := ""
+			suggestion := ""
 			if like := diag.Nearest(name, f.entryNames()); like != "" {
-				meant = "; did you mean " + like + "?"
+				suggestion = "; did you mean " + like + "?"
 			}
-			return nil, fmt.Errorf("find %q: %s has no such session or process%s", name, f.Path, meant)
+			return nil, fmt.Errorf("find %q: %s has no such session or process%s", name, f.Path, suggestion)
 		}
 	}
 	for i := range f.Entries {

@@ -73,6 +73,7 @@ func (r *reader) readScripts(of member) {
 		case !isValidName(name):
 			r.addNotice(m.at, "script %s is left out: %s", quoteName(name), nameError(name))
 			continue
+		// As in JSON, the last value counts; the position of the first stays.
 		case twice:
 			r.file.Entry(name).Script = line
 		default:

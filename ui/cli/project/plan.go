@@ -90,7 +90,6 @@ func NewPlan(file *File, order []*Entry, list []api.Process, o PlanOptions) *Pla
 		if q.Project == nil || q.Project.File != file.Path {
 			continue
 		}
-		// Exited processes of the project count only as the last run of their entries.
 		running = running || !q.State.Ended()
 		if file.Entry(q.Project.Name) == nil {
 			p.removed = append(p.removed, *q)

@@ -101,6 +101,7 @@ func (r *Run) runStep(ctx context.Context, s *step) (api.Process, error) {
 	in := r.startInput(s)
 	in.ID, in.After = api.NewID(), after
 	p, err := api.ProcessStart.Call(ctx, r.Conn, in)
+	// Only the engine knows all rules, so point to the line of the entry.
 	if errors.Is(err, api.CodeInvalid) {
 		err = fmt.Errorf("%s, line %d, %s: %w", filepath.Base(r.File.Path), s.entry.At.Line, s.entry.Name, err)
 	}

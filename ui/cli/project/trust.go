@@ -15,8 +15,8 @@ import (
 func CheckTrust(path, from string) error { return checkTrustAs(path, from, os.Geteuid()) }
 
 func checkTrustAs(path, from string, me int) error {
-	for _, look := range [...]func(string) (fs.FileInfo, error){os.Lstat, os.Stat} { // the owner of a link can replace it
-		if err := checkOwner(path, me, look); err != nil {
+	for _, stat := range [...]func(string) (fs.FileInfo, error){os.Lstat, os.Stat} { // the owner of a link can replace it
+		if err := checkOwner(path, me, stat); err != nil {
 			return err
 		}
 	}

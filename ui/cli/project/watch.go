@@ -141,7 +141,7 @@ func (r *Run) printLastLines(ctx context.Context) {
 	if !slices.ContainsFunc(r.Plan.steps, func(s *step) bool { return s.err != nil }) || r.refresh(ctx) != nil {
 		return
 	}
-	told := map[string]bool{}
+	printed := map[string]bool{}
 	for _, s := range r.Plan.steps {
 		if s.err == nil {
 			continue
@@ -151,10 +151,10 @@ func (r *Run) printLastLines(ctx context.Context) {
 			of = append(of, r.step(d.Name))
 		}
 		for _, on := range of {
-			if on.process.ID == "" || !on.process.State.Ended() || told[on.entry.Name] || hasSucceeded(on.entry, on.process) {
+			if on.process.ID == "" || !on.process.State.Ended() || printed[on.entry.Name] || hasSucceeded(on.entry, on.process) {
 				continue
 			}
-			told[on.entry.Name] = true
+			printed[on.entry.Name] = true
 			out, err := api.ProcessLog.Call(ctx, r.Conn, api.ProcessLogInput{ID: on.process.ID, Tail: 1})
 			if line := strings.TrimSpace(out.Data); err == nil && line != "" {
 				r.Out.Tell("%s printed last: %s", output.Visible(on.entry.Name), output.Visible(line))

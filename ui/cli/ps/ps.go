@@ -143,15 +143,15 @@ func formatTable(out output.Printer, list []api.Process, now time.Time) string {
 	for _, p := range list {
 		state, tint := liveState(p)
 		cpu, mem, ports := formatUsage(p.Metrics)
-		pid, up, again := "-", "-", "-"
+		pid, up, restarts := "-", "-", "-"
 		if p.PID > 0 {
 			pid, up = strconv.Itoa(p.PID), units.Age(uptime(p, now))
 		}
 		if p.Supervision != nil {
-			again = strconv.Itoa(p.Supervision.Automatic)
+			restarts = strconv.Itoa(p.Supervision.Automatic)
 		}
 		t.Add(output.Tinted(state, tint), output.Tinted(output.Visible(p.Name), output.Strong), output.Text(pid), output.Text(cpu), output.Text(mem),
-			output.Text(up), output.Text(again), output.Text(ports), output.Text(output.ExitText(p)), output.Text(output.WhoFrom(p.Actor, p.From)))
+			output.Text(up), output.Text(restarts), output.Text(ports), output.Text(output.ExitText(p)), output.Text(output.WhoFrom(p.Actor, p.From)))
 		for _, note := range troubleNotes(p, now) {
 			t.Note(note)
 		}
@@ -184,7 +184,7 @@ func formatUsage(m *api.Metrics) (cpu, mem, ports string) {
 
 // troubleNotes explains why a process does not run as it should, and adds its last lines of output.
 func troubleNotes(p api.Process, now time.Time) []string {
-	const words = 3
+	const maxLines = 3
 	var lines []string
 	if p.State.Ended() && p.Metrics != nil && p.Metrics.Processes > 0 {
 		lines = append(lines, "processes it started are still running; `tandem stop "+output.Visible(p.Name)+"` stops them")
@@ -202,7 +202,7 @@ func troubleNotes(p api.Process, now time.Time) []string {
 	if p.State == api.StateBackoff && s.NextStart != nil {
 		lines = append(lines, "starts again in "+max(s.NextStart.Sub(now), 0).Round(100*time.Millisecond).String())
 	}
-	for _, line := range s.LastLines[max(len(s.LastLines)-words, 0):] {
+	for _, line := range s.LastLines[max(len(s.LastLines)-maxLines, 0):] {
 		lines = append(lines, output.Visible(strings.TrimRight(line, "\r\n")))
 	}
 	return lines
