@@ -67,7 +67,7 @@ func readCases(t *testing.T, file string) []*testCase {
 		verb, rest, _ := strings.Cut(text, " ")
 		if verb == "case" {
 			if names[rest] {
-				t.Fatalf("%s:%d: case %q is there twice", file, i+1, rest)
+				t.Fatalf("%s:%d: case %q appears twice", file, i+1, rest)
 			}
 			names[rest] = true
 			cases = append(cases, &testCase{name: rest, file: file, cols: 20, rows: 5})

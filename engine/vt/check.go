@@ -104,8 +104,8 @@ func (t *store) checkRow(y int, cells []grid.Cell, row *rowState) {
 
 // checkEpochs checks the versions of changes above the screen for the next diff.
 func (t *store) checkEpochs() {
-	if t.goneLost > t.epoch || t.fullSeq > t.epoch || len(t.gone) != 2*t.rows || slices.Max(t.gone) > t.epoch {
-		invariants.Failf("epoch %d of %d rows: goneLost %d, fullSeq %d, gone %v", t.epoch, t.rows, t.goneLost, t.fullSeq, t.gone)
+	if t.lostVersion > t.epoch || t.fullSeq > t.epoch || len(t.scrolledVersions) != 2*t.rows || slices.Max(t.scrolledVersions) > t.epoch {
+		invariants.Failf("epoch %d of %d rows: lostVersion %d, fullSeq %d, scrolledVersions %v", t.epoch, t.rows, t.lostVersion, t.fullSeq, t.scrolledVersions)
 	}
 }
 
@@ -201,11 +201,11 @@ type reportedRow struct {
 
 // recordReported saves the rows of the diff being taken.
 func (t *store) recordReported() {
-	told := &reportedRows{seq: t.epoch, first: t.hist.End()}
+	reported := &reportedRows{seq: t.epoch, first: t.hist.End()}
 	for y := range t.rows {
-		told.rows = append(told.rows, reportedRow{slices.Clone(t.scr.grid.Row(y)), t.scr.rowAttrs(y)})
+		reported.rows = append(reported.rows, reportedRow{slices.Clone(t.scr.grid.Row(y)), t.scr.rowAttrs(y)})
 	}
-	t.reported = told
+	t.reported = reported
 }
 
 // checkReported panics if a row differs from the last diff without being marked as changed: the
@@ -219,10 +219,10 @@ func (t *store) checkReported() {
 		if n < 0 || n >= int64(len(t.reported.rows)) {
 			invariants.Failf("row %d was not on the screen of diff %d, and is not marked as changed since", y, t.reported.seq)
 		}
-		was := &t.reported.rows[n]
-		if cells := t.scr.grid.Row(y); !slices.Equal(cells, was.cells) || t.scr.rowAttrs(y) != was.attrs {
+		old := &t.reported.rows[n]
+		if cells := t.scr.grid.Row(y); !slices.Equal(cells, old.cells) || t.scr.rowAttrs(y) != old.attrs {
 			invariants.Failf("row %d has changed since diff %d and is not marked: %v %+v, was %v %+v",
-				y, t.reported.seq, cells, t.scr.rowAttrs(y), was.cells, was.attrs)
+				y, t.reported.seq, cells, t.scr.rowAttrs(y), old.cells, old.attrs)
 		}
 	}
 }

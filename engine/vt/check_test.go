@@ -41,7 +41,7 @@ func TestCheckPanicsOnDamagedTerminal(t *testing.T) {
 		"doubled row goes on":                func(t *Terminal) { t.main.rows[0].size, t.main.rows[0].wrapped = 1, true },
 		"row too many":                       func(t *Terminal) { t.main.rows = t.main.slab[:t.rows+1] },
 		"scrollback of no style":             func(t *Terminal) { t.hist.Push([]grid.Cell{{Glyph: 'a', Style: 99}}, t.main.rowAttrs(4), nil) },
-		"line that left in the future":       func(t *Terminal) { t.gone[1] = t.epoch + 1 },
+		"line that left in the future":       func(t *Terminal) { t.scrolledVersions[1] = t.epoch + 1 },
 		"pictures of too few rows":           func(t *Terminal) { t.main.strips = t.main.strips[1:] },
 		"change not marked":                  func(t *Terminal) { t.main.grid.PutASCII(0, 0, []byte("x"), 0) },
 		"row moved and not marked":           func(t *Terminal) { t.main.rows[0].version, t.reported.first = 0, t.reported.first+1 },

@@ -9,10 +9,10 @@ import (
 
 // Viewers receive state, not output: a diff has the rows changed since the viewer's last state, so
 // a slow viewer skips what came in between. Each row records the epoch of its last change, and each
-// diff starts a new epoch. Rows scrolled off keep their version in a ring (gone) of twice the
-// screen's height, so a viewer also gets the final text of rows it last saw on screen. After
-// versions have been overwritten in the ring, a viewer older than goneLost may have missed changes.
-// It then gets the lines of its old screen again or, if that diff is no longer remembered,
+// diff starts a new epoch. Rows scrolled off keep their version in a ring (scrolledVersions) of
+// twice the screen's height, so a viewer also gets the final text of rows it last saw on screen.
+// After versions have been overwritten in the ring, a viewer older than lostVersion may have missed
+// changes. It then gets the lines of its old screen again or, if that diff is no longer remembered,
 // everything.
 
 // A Diff updates a viewer from one state to the next.
@@ -50,7 +50,7 @@ func (t *Terminal) Diff(since uint64) Diff {
 		Cursor: t.Cursor(), Modes: t.Modes(), Title: t.title, Bells: t.bells,
 	}
 	first, known := t.topRowAt(since)
-	d.Full = since == 0 || since < t.fullSeq || since >= t.epoch || since < t.goneLost && !known
+	d.Full = since == 0 || since < t.fullSeq || since >= t.epoch || since < t.lostVersion && !known
 	if !d.Full {
 		d.Lines = t.changedScrollback(since, first)
 	}
@@ -80,17 +80,17 @@ func (t *store) topRowAt(seq uint64) (first int64, known bool) {
 // before it, which may lose its continuation.
 func (t *store) changedScrollback(since uint64, first int64) []styled.NumberedLine {
 	var lines []styled.NumberedLine
-	size := int64(len(t.gone))
+	size := int64(len(t.scrolledVersions))
 	recent := max(t.hist.Oldest(), t.hist.End()-size)
-	if since < t.goneLost {
-		// Versions this old were overwritten in gone, so every line of the viewer's screen may have
+	if since < t.lostVersion {
+		// Versions this old were overwritten in the ring, so every line of the viewer's screen may have
 		// changed.
 		for n := max(t.hist.Oldest(), first-1); n < min(first+int64(t.rows), recent); n++ {
 			lines = append(lines, t.scrollbackLine(n))
 		}
 	}
 	for n := recent; n < t.hist.End(); n++ {
-		if t.gone[n%size] > since {
+		if t.scrolledVersions[n%size] > since {
 			lines = append(lines, t.scrollbackLine(n))
 		}
 	}

@@ -194,8 +194,8 @@ func (t *page) eraseDisplay(how int, selective bool) {
 	case 3:
 		if !selective {
 			t.hist.Clear()
-			clear(t.gone)
-			t.goneLost = 0
+			clear(t.scrolledVersions)
+			t.lostVersion = 0
 		}
 	}
 }

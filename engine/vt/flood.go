@@ -44,11 +44,11 @@ func (t *writer) pushPlainLines(p []byte) (used, from int) {
 
 // notePushed records n lines of this epoch, about to be numbered from hist.End.
 func (t *store) notePushed(n int) {
-	at := int(t.hist.End() % int64(len(t.gone)))
+	at := int(t.hist.End() % int64(len(t.scrolledVersions)))
 	for range n {
-		t.goneLost = max(t.goneLost, t.gone[at])
-		t.gone[at] = t.epoch
-		if at++; at == len(t.gone) {
+		t.lostVersion = max(t.lostVersion, t.scrolledVersions[at])
+		t.scrolledVersions[at] = t.epoch
+		if at++; at == len(t.scrolledVersions) {
 			at = 0
 		}
 	}

@@ -208,7 +208,7 @@ func TestUnusedStylesLinksAndClustersAreFreed(t *testing.T) {
 			before := heapBytes()
 			write(20_000, 60_000)
 			if grown := heapBytes() - before; grown > 2<<20 {
-				t.Errorf("60,000 styles that are gone cost %d bytes", grown)
+				t.Errorf("60,000 unused styles cost %d bytes", grown)
 			}
 			l := term.Lines(80_000-1, 1)[0].Line
 			if want := (styled.Style{FG: styled.ColorRGB | 79_999, Link: "http://a/79999"}); l.Runs[0].Style != want {
@@ -249,7 +249,7 @@ func TestTooManyStylesOrLinksDropOldLines(t *testing.T) {
 				t.Errorf("it costs %d bytes", grown)
 			}
 			if _, first, _ := term.Bounds(); len(term.Lines(first-10, 10)) != 10 {
-				t.Error("the newest lines are gone as well")
+				t.Error("the newest lines were dropped too")
 			}
 			runtime.KeepAlive(term)
 		})
@@ -261,11 +261,11 @@ func TestSynchronisedOutputTimesOut(t *testing.T) {
 		term := vt.New(vt.Options{Cols: 20, Rows: 3})
 		term.Write([]byte("\x1b[?2026h"))
 		if !term.Modes().Sync {
-			t.Error("synchronised output is not told")
+			t.Error("Modes does not report synchronised output")
 		}
 		time.Sleep(time.Second)
 		if term.Modes().Sync {
-			t.Error("synchronised output holds on")
+			t.Error("synchronised output does not time out")
 		}
 	})
 }
@@ -275,7 +275,7 @@ func TestReplaySendsNoRepliesOrEvents(t *testing.T) {
 	b.SetReplies(false)
 	b.Write([]byte("\x1b[c\a\x1b]2;t\a\x1bP$qm\x1b\\"))
 	if b.replies != "" || b.events != nil {
-		t.Errorf("a replay answered %q and told %q", b.replies, b.events)
+		t.Errorf("a replay sent replies %q and events %q", b.replies, b.events)
 	}
 	b.SetReplies(true)
 	b.Write([]byte("\x1b[5n"))
@@ -291,6 +291,6 @@ func TestRepaintTriggersNoReplyOrBell(t *testing.T) {
 	}
 	to.Write(from.AppendRepaint(nil))
 	if to.replies != "" || strings.Contains(strings.Join(to.events, " "), "bell") {
-		t.Errorf("a repaint made the terminal answer %q and tell %q", to.replies, to.events)
+		t.Errorf("a repaint triggered replies %q and events %q", to.replies, to.events)
 	}
 }

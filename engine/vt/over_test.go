@@ -13,14 +13,14 @@ import (
 func TestOverlayDrawingIsUndone(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		const cols, rows = 12, 6
-		program, person := vt.New(vt.Options{Cols: cols, Rows: rows}), vt.New(vt.Options{Cols: cols, Rows: rows})
+		program, user := vt.New(vt.Options{Cols: cols, Rows: rows}), vt.New(vt.Options{Cols: cols, Rows: rows})
 		write := func(label string) {
 			for _, p := range rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 20).Draw(r, label) {
 				if p == "\xe2\x82" {
 					continue // nothing is drawn within a character
 				}
 				program.Write([]byte(p))
-				person.Write([]byte(p))
+				user.Write([]byte(p))
 			}
 		}
 		write("before")
@@ -34,12 +34,12 @@ func TestOverlayDrawingIsUndone(t *testing.T) {
 		if text == "漢" && x == cols-1 {
 			text = "x"
 		}
-		over := screen.AppendPlainStyle(nil)
-		over = fmt.Appendf(over, "\x1b[%d;%dH\x1b[4m%.*s\x1b[m", y+1, x+1, end-x, text)
-		over = screen.AppendCursor(over)
-		over = screen.AppendCells(screen.AppendPlainStyle(over), x, y, end)
-		person.Write(screen.AppendCursor(over))
-		if diff := cmp.Diff(screenContents(program), screenContents(person)); diff != "" {
+		drawing := screen.AppendPlainStyle(nil)
+		drawing = fmt.Appendf(drawing, "\x1b[%d;%dH\x1b[4m%.*s\x1b[m", y+1, x+1, end-x, text)
+		drawing = screen.AppendCursor(drawing)
+		drawing = screen.AppendCells(screen.AppendPlainStyle(drawing), x, y, end)
+		user.Write(screen.AppendCursor(drawing))
+		if diff := cmp.Diff(screenContents(program), screenContents(user)); diff != "" {
 			r.Fatalf("the screen is not as before (-program +person):\n%s", diff)
 		}
 	})

@@ -71,8 +71,8 @@ func (c canvas) EachRow(alt bool, f func(y int, s *graphics.Strips) *graphics.St
 		s = t.alt
 	}
 	for y := 0; s != nil && y < len(s.strips); y++ {
-		if was := s.strips[y]; was != nil {
-			t.setStrips(s, y, f(y, was))
+		if strips := s.strips[y]; strips != nil {
+			t.setStrips(s, y, f(y, strips))
 		}
 	}
 	if alt {
@@ -103,8 +103,8 @@ func (t *store) setScrollbackStrips(n int64, s *graphics.Strips) {
 
 // cutTextStrips removes text-like pictures, such as sixels, from n cells about to be written.
 func (t *store) cutTextStrips(x, y, n int) {
-	if was := t.scr.strips.At(y); was != nil {
-		t.setStrips(t.scr, y, was.Without(x, x+n))
+	if strips := t.scr.strips.At(y); strips != nil {
+		t.setStrips(t.scr, y, strips.Without(x, x+n))
 	}
 }
 

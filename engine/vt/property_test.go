@@ -121,7 +121,7 @@ func compareViewer(t rapid.TB, term *vt.Terminal, v *viewer) {
 	for n, line := range v.lines {
 		kept := term.Lines(n, 1)
 		if len(kept) != 1 {
-			t.Fatalf("viewer holds line %d, which is gone", n)
+			t.Fatalf("viewer holds line %d, no longer kept", n)
 		}
 		if diff := cmp.Diff(kept[0].Line, line); diff != "" {
 			t.Fatalf("line %d (-kept +viewer)\n%s", n, diff)
@@ -173,13 +173,13 @@ func TestRepaintRestoresState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				o := vt.Options{Cols: 9, Rows: 5, Grid: grid}
-				was, is := vt.New(o), vt.New(o)
-				was.Write(drawInput(t))
-				is.Write(drawInput(t)) // a dirty terminal
-				is.Write([]byte("\x18\x1b[!p\x1b[?1049l\x1b[2J\x1b7\x1b[99<u\x1b[?1007h\x1b[?1036h\x1b[?2027l\x1b]112\a"))
-				is.Write(was.AppendRepaint(nil))
-				if diff := cmp.Diff(state(was), state(is)); diff != "" {
-					t.Fatalf("(-was +repainted)\n%s\nrepaint: %q", diff, was.AppendRepaint(nil))
+				original, painted := vt.New(o), vt.New(o)
+				original.Write(drawInput(t))
+				painted.Write(drawInput(t)) // a dirty terminal
+				painted.Write([]byte("\x18\x1b[!p\x1b[?1049l\x1b[2J\x1b7\x1b[99<u\x1b[?1007h\x1b[?1036h\x1b[?2027l\x1b]112\a"))
+				painted.Write(original.AppendRepaint(nil))
+				if diff := cmp.Diff(state(original), state(painted)); diff != "" {
+					t.Fatalf("(-was +repainted)\n%s\nrepaint: %q", diff, original.AppendRepaint(nil))
 				}
 			})
 		})
@@ -189,15 +189,15 @@ func TestRepaintRestoresState(t *testing.T) {
 func TestRepaintKeepsPendingWrapAtResetMargin(t *testing.T) {
 	o := vt.Options{Cols: 9, Rows: 5}
 	for _, before := range []string{"\x1b[?69h\x1b[3;6shelloa\x1b[?69l", "\x1b[?69h\x1b[1;4s\x1b[2;3Hab\x1b[?69l\x1b[1m"} {
-		was, is := vt.New(o), vt.New(o)
-		was.Write([]byte(before))
-		is.Write(was.AppendRepaint(nil))
-		if diff := cmp.Diff(state(was), state(is)); diff != "" {
+		original, painted := vt.New(o), vt.New(o)
+		original.Write([]byte(before))
+		painted.Write(original.AppendRepaint(nil))
+		if diff := cmp.Diff(state(original), state(painted)); diff != "" {
 			t.Errorf("%q (-was +repainted)\n%s", before, diff)
 		}
-		was.Write([]byte("x"))
-		is.Write([]byte("x"))
-		if diff := cmp.Diff(state(was), state(is)); diff != "" {
+		original.Write([]byte("x"))
+		painted.Write([]byte("x"))
+		if diff := cmp.Diff(state(original), state(painted)); diff != "" {
 			t.Errorf("%q and x (-was +repainted)\n%s", before, diff)
 		}
 	}
@@ -206,16 +206,16 @@ func TestRepaintKeepsPendingWrapAtResetMargin(t *testing.T) {
 func TestRepaintedTerminalContinuesLikeOriginal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := vt.Options{Cols: 9, Rows: 5, ScrollbackLines: -1}
-		was, is := vt.New(o), vt.New(o)
-		was.Write(drawInput(t))
-		was.Write([]byte("\x1b[1m")) // ends any sequence, and any cluster
-		is.Write(was.AppendRepaint(nil))
-		is.Write([]byte("\x1b[1m"))
+		original, painted := vt.New(o), vt.New(o)
+		original.Write(drawInput(t))
+		original.Write([]byte("\x1b[1m")) // ends any sequence, and any cluster
+		painted.Write(original.AppendRepaint(nil))
+		painted.Write([]byte("\x1b[1m"))
 		after := []byte("x" + rapid.SampledFrom(pieces).Draw(t, "next") + "y")
-		was.Write(after)
-		is.Write(after)
-		if diff := cmp.Diff(state(was), state(is)); diff != "" {
-			t.Fatalf("after %q (-was +repainted)\n%s\nrepaint: %q", after, diff, was.AppendRepaint(nil))
+		original.Write(after)
+		painted.Write(after)
+		if diff := cmp.Diff(state(original), state(painted)); diff != "" {
+			t.Fatalf("after %q (-was +repainted)\n%s\nrepaint: %q", after, diff, original.AppendRepaint(nil))
 		}
 	})
 }
@@ -223,19 +223,19 @@ func TestRepaintedTerminalContinuesLikeOriginal(t *testing.T) {
 func TestCheckpointKeepsPicturesOnScreens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := vt.Options{Cols: 9, Rows: 5, ScrollbackLines: -1}
-		was, is := vt.New(o), vt.New(o)
+		original, restored := vt.New(o), vt.New(o)
 		for range rapid.IntRange(1, 60).Draw(t, "pieces") {
-			was.Write([]byte(rapid.SampledFrom(append(slices.Clip(pictures), pieces...)).Draw(t, "piece")))
+			original.Write([]byte(rapid.SampledFrom(append(slices.Clip(pictures), pieces...)).Draw(t, "piece")))
 		}
-		was.Write([]byte("\x1b[1m"))
-		is.SetReplies(false)
-		is.Write(was.AppendCheckpoint(nil))
-		is.Write([]byte("\x1b[1m"))
+		original.Write([]byte("\x1b[1m"))
+		restored.SetReplies(false)
+		restored.Write(original.AppendCheckpoint(nil))
+		restored.Write([]byte("\x1b[1m"))
 		after := []byte("x" + rapid.SampledFrom(pictures).Draw(t, "next") + "y")
-		was.Write(after)
-		is.Write(after)
-		if diff := cmp.Diff(state(was), state(is)); diff != "" {
-			t.Fatalf("after %q (-was +restored)\n%s\ncheckpoint: %q", after, diff, was.AppendCheckpoint(nil))
+		original.Write(after)
+		restored.Write(after)
+		if diff := cmp.Diff(state(original), state(restored)); diff != "" {
+			t.Fatalf("after %q (-was +restored)\n%s\ncheckpoint: %q", after, diff, original.AppendCheckpoint(nil))
 		}
 	})
 }
@@ -257,14 +257,14 @@ func TestRepaintPlacesPicturesAtTheirCells(t *testing.T) {
 		"on the alternate screen":       "\x1bPq\"1;1;20;20#1~\x1b\\\x1b[?1049h\x1b_Ga=T,i=7,f=24,s=1,v=1,c=3,r=2,q=2;AAAA\x1b\\",
 		"an image in two places":        "\x1b_Ga=T,i=7,f=24,s=1,v=1,c=1,r=1,q=2;AAAA\x1b\\\x1b[4;4H\x1b_Ga=p,i=7,c=2,r=1,q=2\x1b\\",
 	} {
-		was, is := vt.New(vt.Options{Cols: 9, Rows: 5}), vt.New(vt.Options{Cols: 9, Rows: 5})
-		was.Write([]byte(written))
-		is.Write(was.AppendPictures(was.AppendRepaint(nil)))
-		if diff := cmp.Diff(places(was), places(is)); diff != "" || len(places(was)) == 0 {
+		original, painted := vt.New(vt.Options{Cols: 9, Rows: 5}), vt.New(vt.Options{Cols: 9, Rows: 5})
+		original.Write([]byte(written))
+		painted.Write(original.AppendPictures(original.AppendRepaint(nil)))
+		if diff := cmp.Diff(places(original), places(painted)); diff != "" || len(places(original)) == 0 {
 			t.Errorf("%s (-was +repainted)\n%s", name, diff)
 		}
-		if was.Cursor() != is.Cursor() || was.Text() != is.Text() {
-			t.Errorf("%s: the cursor is at %+v, want %+v, in %q", name, is.Cursor(), was.Cursor(), is.Text())
+		if original.Cursor() != painted.Cursor() || original.Text() != painted.Text() {
+			t.Errorf("%s: the cursor is at %+v, want %+v, in %q", name, painted.Cursor(), original.Cursor(), painted.Text())
 		}
 	}
 }
@@ -359,12 +359,12 @@ func TestSkinToneRunCellsEqualTextWidth(t *testing.T) {
 func TestRepaintKeepsWideClusterAtEdgeOfDoubledLine(t *testing.T) {
 	for _, written := range []string{"中文字\ta\x1b#3", "中文字\ta\x1b7\r\x1b#3\x1b8", "a👨\u200d👩\u200d👧\x1b#3👨\u200d👩\u200d👧\x1b[ A"} {
 		o := vt.Options{Cols: 9, Rows: 5}
-		was, is := vt.New(o), vt.New(o)
-		was.Write([]byte(written))
-		is.Write(was.AppendRepaint(nil))
-		was.Write([]byte("x"))
-		is.Write([]byte("x"))
-		if diff := cmp.Diff(state(was), state(is)); diff != "" {
+		original, painted := vt.New(o), vt.New(o)
+		original.Write([]byte(written))
+		painted.Write(original.AppendRepaint(nil))
+		original.Write([]byte("x"))
+		painted.Write([]byte("x"))
+		if diff := cmp.Diff(state(original), state(painted)); diff != "" {
 			t.Errorf("%q (-was +repainted)\n%s", written, diff)
 		}
 	}

@@ -210,20 +210,20 @@ func takesOwnCells(cluster string) bool {
 }
 
 func (p *painter) setPen(q pen) {
-	was := p.pen
-	if was == q {
+	current := p.pen
+	if current == q {
 		return
 	}
 	p.pen = q
-	if was.link != q.link {
+	if current.link != q.link {
 		p.addString("\x1b]8;;" + p.t.links.text[q.link] + "\x1b\\")
-		was.link = q.link
+		current.link = q.link
 	}
-	if (was.attrs^q.attrs)&attrProtected != 0 {
+	if (current.attrs^q.attrs)&attrProtected != 0 {
 		p.addCSI("", "\"q", int(q.attrs/attrProtected))
-		was.attrs ^= attrProtected
+		current.attrs ^= attrProtected
 	}
-	if was != q {
+	if current != q {
 		p.dst = append(styled.AppendSGR(append(p.dst, "\x1b["...), q.visibleStyle()), 'm')
 	}
 }

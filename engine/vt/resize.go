@@ -46,8 +46,8 @@ func (t *Terminal) Resize(cols, rows int, keep ...*Position) {
 	t.joinOK = false
 	// Line numbers have changed, so every viewer needs the whole screen.
 	t.fullSeq = t.epoch
-	t.gone = make([]uint64, 2*rows)
-	t.goneLost = 0
+	t.scrolledVersions = make([]uint64, 2*rows)
+	t.lostVersion = 0
 	if invariants.Enabled {
 		t.check()
 	}
@@ -91,13 +91,13 @@ func (t *Terminal) reflowMain(cols, rows int, keep []*Position) {
 		// While the alternate screen is visible, the main screen's cursor is the saved one.
 		cur = &s.saved
 	}
-	kept := int(t.hist.End() - t.hist.Oldest())
+	historyRows := int(t.hist.End() - t.hist.Oldest())
 	used, below := t.mainRows(cur)
-	cursor, saved := cur.toMark(kept), s.saved.toMark(kept)
-	saved.row = min(saved.row, kept+used-1)
-	top := mark{kept, 0}
-	places := t.newMarks(keep)
-	f := reflow{t: &t.store, cols: cols, waiting: append([]*mark{&top, &cursor, &saved}, places...)}
+	cursor, saved := cur.toMark(historyRows), s.saved.toMark(historyRows)
+	saved.row = min(saved.row, historyRows+used-1)
+	top := mark{historyRows, 0}
+	marks := t.newMarks(keep)
+	f := reflow{t: &t.store, cols: cols, waiting: append([]*mark{&top, &cursor, &saved}, marks...)}
 	lines, bytes := t.hist.Limits()
 	// The history needs room for the rewrapped screen too; installRows takes those rows out again.
 	f.out = history.New(lines+rows+t.rows*(t.cols/cols+1), 2*bytes, 0)
@@ -114,15 +114,15 @@ func (t *Terminal) reflowMain(cols, rows int, keep []*Position) {
 	}
 	f.flushLine()
 	first := f.firstRow(top.row, rows, below)
-	f.moveToMarks(keep, places, kept+used)
+	f.moveToMarks(keep, marks, historyRows+used)
 	t.installRows(s, &f.out, first, cols, rows)
 	s.saved.moveToMark(saved, first, cols, rows)
 	cur.moveToMark(cursor, first, cols, rows)
 }
 
 // toMark returns the mark of the cursor, after the last cell if a wrap is pending.
-func (c *cursor) toMark(kept int) mark {
-	m := mark{kept + c.y, c.x}
+func (c *cursor) toMark(historyRows int) mark {
+	m := mark{historyRows + c.y, c.x}
 	if c.pending {
 		m.x++
 	}

@@ -280,7 +280,7 @@ func (t *page) resetRow(y int) {
 func (t *store) unwrapRow(y int) {
 	if y < 0 {
 		if t.scr == t.main && t.hist.UnwrapLast() {
-			t.gone[(t.hist.End()-1)%int64(len(t.gone))] = t.epoch
+			t.scrolledVersions[(t.hist.End()-1)%int64(len(t.scrolledVersions))] = t.epoch
 		}
 		return
 	}
@@ -301,7 +301,7 @@ func (t *store) pushRows(n int) {
 
 // recordVersion saves the version of the line about to be numbered hist.End.
 func (t *store) recordVersion(version uint64) {
-	at := &t.gone[t.hist.End()%int64(len(t.gone))]
-	t.goneLost = max(t.goneLost, *at)
+	at := &t.scrolledVersions[t.hist.End()%int64(len(t.scrolledVersions))]
+	t.lostVersion = max(t.lostVersion, *at)
 	*at = version
 }

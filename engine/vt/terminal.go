@@ -60,12 +60,12 @@ type store struct {
 	pictures       graphics.Pictures
 	pictureChanges uint64 // see PictureChanges
 
-	epoch    uint64 // version of current changes; each Diff starts the next
-	taken    [maxKeptDiffs]diffRecord
-	gone     []uint64      // versions of lines that scrolled off, by line number modulo length
-	goneLost uint64        // newest version overwritten in gone
-	fullSeq  uint64        // a viewer with an older state needs everything
-	reported *reportedRows // rows of the last diff; nil without the build tag invariants
+	epoch            uint64 // version of current changes; each Diff starts the next
+	taken            [maxKeptDiffs]diffRecord
+	scrolledVersions []uint64      // versions of lines that scrolled off, by line number modulo length
+	lostVersion      uint64        // newest version overwritten in scrolledVersions
+	fullSeq          uint64        // a viewer with an older state needs everything
+	reported         *reportedRows // rows of the last diff; nil without the build tag invariants
 
 	cells []grid.Cell  // scratch
 	pair  [2]grid.Cell // scratch: one cluster
@@ -140,7 +140,7 @@ func New(o Options) *Terminal {
 	t.SetCell(o.Cell)
 	t.main = t.newScreen()
 	t.scr = t.main
-	t.gone = make([]uint64, 2*t.rows)
+	t.scrolledVersions = make([]uint64, 2*t.rows)
 	t.tabs = defaultTabs(nil, t.cols)
 	t.softReset()
 	t.mode.reset()

@@ -40,7 +40,7 @@ func TestMode2031ReportsSchemeChange(t *testing.T) {
 	b.Write([]byte("\x1b[?2031l"))
 	b.SetColors(styled.Palette{})
 	if want := "\x1b[?997;1n\x1b[?997;2n"; b.replies != want {
-		t.Errorf("told %q, want %q", b.replies, want)
+		t.Errorf("replies %q, want %q", b.replies, want)
 	}
 }
 
@@ -76,14 +76,14 @@ func TestUsersCursorStaysUntilProgramSetsOne(t *testing.T) {
 }
 
 func TestCheckpointKeepsReportModes(t *testing.T) {
-	was, is := newTestTerminal(10, 3, "own"), newTestTerminal(10, 3, "own")
-	was.Write([]byte("\x1b[?2031h\x1b[?2048h"))
-	is.SetReplies(false)
-	is.Write(was.AppendCheckpoint(nil))
-	is.SetReplies(true)
-	is.SetColors(styled.Palette{Background: white})
-	is.Resize(11, 3)
-	if want := "\x1b[?997;2n\x1b[48;3;11;60;110t"; is.replies != want {
-		t.Errorf("told %q, want %q", is.replies, want)
+	original, restored := newTestTerminal(10, 3, "own"), newTestTerminal(10, 3, "own")
+	original.Write([]byte("\x1b[?2031h\x1b[?2048h"))
+	restored.SetReplies(false)
+	restored.Write(original.AppendCheckpoint(nil))
+	restored.SetReplies(true)
+	restored.SetColors(styled.Palette{Background: white})
+	restored.Resize(11, 3)
+	if want := "\x1b[?997;2n\x1b[48;3;11;60;110t"; restored.replies != want {
+		t.Errorf("replies %q, want %q", restored.replies, want)
 	}
 }

@@ -182,7 +182,7 @@ func (g *screen) Erase(x, y, n int, s grid.StyleID) {
 	g.csi('X', min(n, g.cols-x))
 }
 
-// erased updates used after n cells were erased.
+// erased updates g.used after n cells were erased.
 func (g *screen) erased(x, y, n int, s grid.StyleID) {
 	switch {
 	case s != 0:

@@ -90,7 +90,7 @@ func (p *Pictures) storePicture(c *Command, picture *Picture) *Image {
 
 // sendReply reports a command's result to the program, if the image has an ID or number and the
 // program has not turned replies off.
-func (p *Pictures) sendReply(quiet, id, number, place uint32, err error) {
+func (p *Pictures) sendReply(quiet, id, number, placement uint32, err error) {
 	if id == 0 && number == 0 || quiet >= 2 || quiet == 1 && err == nil {
 		return
 	}
@@ -98,7 +98,7 @@ func (p *Pictures) sendReply(quiet, id, number, place uint32, err error) {
 	for _, key := range []struct {
 		name byte
 		n    uint32
-	}{{'i', id}, {'I', number}, {'p', place}} {
+	}{{'i', id}, {'I', number}, {'p', placement}} {
 		if key.n != 0 {
 			head += fmt.Sprintf(",%c=%d", key.name, key.n)
 		}
@@ -174,36 +174,36 @@ func (p *Pictures) showImage(c *Command, i *Image) error {
 // deletePlacements implements a=d: it removes placements from the screen and, with a capital
 // letter, images left without any.
 func (p *Pictures) deletePlacements(c *Command) {
-	what := c.Letter('d', 'a')
-	free := what >= 'A' && what <= 'Z'
-	what |= 0x20
+	target := c.Letter('d', 'a')
+	free := target >= 'A' && target <= 'Z'
+	target |= 0x20
 	// By the protocol, a delete command aborts an unfinished transfer.
-	if p.loader.Loading() && what != 'f' {
+	if p.loader.Loading() && target != 'f' {
 		p.loader = Loader{}
 	}
 	touched := map[*Image]bool{}
-	if is := p.matchImages(what, c); is != nil {
+	if match := p.matchImages(target, c); match != nil {
 		for _, i := range p.store.All() {
-			touched[i] = i.Alt == p.screen.Alt() && is(i)
+			touched[i] = i.Alt == p.screen.Alt() && match(i)
 		}
-		place := c.ID('p')
+		placement := c.ID('p')
 		for i := range touched {
-			if touched[i] && what != 'r' {
-				i.Virtual = slices.DeleteFunc(i.Virtual, func(v Virtual) bool { return place == 0 || v.ID == place })
+			if touched[i] && target != 'r' {
+				i.Virtual = slices.DeleteFunc(i.Virtual, func(v Virtual) bool { return placement == 0 || v.ID == placement })
 			}
 		}
 		p.removePlacements(p.screen.Alt(), func(at *Placement) bool {
-			return touched[at.image] && (what == 'r' || place == 0 || at.id == place)
+			return touched[at.image] && (target == 'r' || placement == 0 || at.id == placement)
 		})
 		p.screen.Redraw()
-	} else if is := p.matchStrips(what, c); is != nil {
-		gone := map[*Placement]bool{}
+	} else if match := p.matchStrips(target, c); match != nil {
+		removed := map[*Placement]bool{}
 		p.eachStrip(func(alt bool, y int, one strip) {
-			if alt == p.screen.Alt() && y >= 0 && is(one, y) {
-				gone[one.at], touched[one.at.image] = true, true
+			if alt == p.screen.Alt() && y >= 0 && match(one, y) {
+				removed[one.at], touched[one.at.image] = true, true
 			}
 		})
-		p.removePlacements(p.screen.Alt(), func(at *Placement) bool { return gone[at] })
+		p.removePlacements(p.screen.Alt(), func(at *Placement) bool { return removed[at] })
 	}
 	if !free {
 		return
@@ -214,8 +214,8 @@ func (p *Pictures) deletePlacements(c *Command) {
 
 // matchImages returns a filter for the images named by a delete command; nil if the command selects
 // cells.
-func (p *Pictures) matchImages(what byte, c *Command) func(*Image) bool {
-	switch what {
+func (p *Pictures) matchImages(target byte, c *Command) func(*Image) bool {
+	switch target {
 	case 'i':
 		return func(i *Image) bool { return i.ID != 0 && i.ID == c.ID('i') }
 	case 'n':
@@ -229,12 +229,12 @@ func (p *Pictures) matchImages(what byte, c *Command) func(*Image) bool {
 
 // matchStrips returns a filter for the strips selected by a delete command. Sixels never match:
 // they belong to another protocol.
-func (p *Pictures) matchStrips(what byte, c *Command) func(one strip, y int) bool {
+func (p *Pictures) matchStrips(target byte, c *Command) func(one strip, y int) bool {
 	x, y, z := c.Int('x', maxCells+1)-1, c.Int('y', maxCells+1)-1, c.Z()
-	if what == 'c' {
+	if target == 'c' {
 		x, y = p.screen.Cursor()
 	}
-	is := map[byte]func(one strip, row int) bool{
+	match := map[byte]func(one strip, row int) bool{
 		'a': func(strip, int) bool { return true },
 		'c': func(one strip, row int) bool { return row == y && one.covers(x) },
 		'p': func(one strip, row int) bool { return row == y && one.covers(x) },
@@ -242,9 +242,9 @@ func (p *Pictures) matchStrips(what byte, c *Command) func(one strip, y int) boo
 		'x': func(one strip, row int) bool { return one.covers(x) },
 		'y': func(one strip, row int) bool { return row == y },
 		'z': func(one strip, row int) bool { return one.at.Z == z },
-	}[what]
-	if is == nil {
+	}[target]
+	if match == nil {
 		return nil
 	}
-	return func(one strip, row int) bool { return !one.at.text && is(one, row) }
+	return func(one strip, row int) bool { return !one.at.text && match(one, row) }
 }

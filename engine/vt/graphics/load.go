@@ -180,12 +180,12 @@ func unpackPNG(data []byte) ([]byte, error) {
 		return nil, errZlib
 	}
 	defer zlibReaders.Put(from)
-	most := min(maxUnpackedPNG+maxUnpackedPNGByte*len(data), maxEncoded)
-	out, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
+	maxSize := min(maxUnpackedPNG+maxUnpackedPNGByte*len(data), maxEncoded)
+	out, err := io.ReadAll(io.LimitReader(from, int64(maxSize)+1))
 	switch {
 	case err != nil:
 		return nil, errZlib
-	case len(out) > most:
+	case len(out) > maxSize:
 		return nil, errLong
 	}
 	return out, nil

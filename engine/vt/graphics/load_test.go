@@ -172,7 +172,7 @@ func noisePicture(side int) *Picture {
 func TestFullStoreDropsOldestImages(t *testing.T) {
 	needs.FullRun(t)
 	var s Store
-	var gone []*Image
+	var dropped []*Image
 	noise := noisePicture(1024)
 	pixels := slices.Clone(noise.pixels)
 	encoded, err := noise.PNG()
@@ -184,18 +184,18 @@ func TestFullStoreDropsOldestImages(t *testing.T) {
 		if n%6 == 0 { // bare pixels, which the store encodes when it is full
 			i.Picture = &Picture{Size: noise.Size, channels: 3, pixels: slices.Clone(pixels)}
 		}
-		gone = append(gone, s.Add(i, func() map[*Image]bool { return nil })...)
+		dropped = append(dropped, s.Add(i, func() map[*Image]bool { return nil })...)
 		if w := s.Weight(); w > MaxBytes {
 			t.Fatalf("after %d pictures it holds %d bytes", n+1, w)
 		}
 	}
-	for n, i := range gone {
+	for n, i := range dropped {
 		if i.ID != uint32(n+1) {
 			t.Fatalf("image %d went as number %d", i.ID, n)
 		}
 	}
-	if len(gone)+len(s.All()) != 24 || len(s.All()) < 20 {
-		t.Errorf("%d are gone, %d are kept", len(gone), len(s.All()))
+	if len(dropped)+len(s.All()) != 24 || len(s.All()) < 20 {
+		t.Errorf("%d images dropped, %d kept", len(dropped), len(s.All()))
 	}
 }
 
@@ -208,14 +208,14 @@ func TestStoreDropsUnreachableImagesFirst(t *testing.T) {
 	s.Add(shown, used)
 	for range 100 {
 		if gone := s.Add(&Image{Picture: noisePicture(512)}, used); len(gone) > 0 {
-			t.Fatalf("%v went", gone)
+			t.Fatalf("images %v were dropped", gone)
 		}
 	}
 	if s.Weight() > 2*sweepStep {
 		t.Errorf("it holds %d bytes", s.Weight())
 	}
 	if s.All()[0] != named || s.All()[1] != shown {
-		t.Error("what is shown or has a name is gone")
+		t.Error("a shown or named image was dropped")
 	}
 }
 

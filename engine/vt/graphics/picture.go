@@ -62,7 +62,7 @@ func FromPNG(b []byte) (*Picture, error) {
 // bitDepth and interlaced are offsets in a PNG's header.
 const bitDepth, interlaced = 24, 28
 
-// unpackedPNG returns how many bytes decoding a PNG takes.
+// pngUnpackSize returns how many bytes decoding a PNG takes.
 func pngUnpackSize(c image.Config, b []byte) int {
 	n := 4
 	if b[bitDepth] == 16 {
@@ -74,7 +74,7 @@ func pngUnpackSize(c image.Config, b []byte) int {
 	return n * c.Width * c.Height
 }
 
-// opaquePNG reports whether a PNG is opaque according to its colour model and chunks.
+// isOpaquePNG reports whether a PNG is opaque according to its colour model and chunks.
 func isOpaquePNG(c image.Config, b []byte) bool {
 	switch c.ColorModel {
 	case color.NRGBAModel, color.NRGBA64Model:
@@ -97,7 +97,7 @@ func FromPixels(size image.Point, channels int, pixels []byte) (*Picture, error)
 	return &Picture{Size: size, channels: channels, pixels: pixels, opaque: channels == 3 || isOpaque(pixels)}, nil
 }
 
-// opaque reports whether all pixels, of 4 bytes each, are opaque.
+// isOpaque reports whether all pixels, of 4 bytes each, are opaque.
 func isOpaque(pixels []byte) bool {
 	for i := 3; i < len(pixels); i += 4 {
 		if pixels[i] != 255 {
@@ -134,13 +134,13 @@ func FromPacked(size image.Point, channels int, packed []byte) (*Picture, error)
 	return &Picture{Size: size, channels: channels, packed: slices.Clip(packed), unpacked: 4 * size.X * size.Y, opaque: channels == 3}, nil
 }
 
-// zlibHeader reports whether data starts with a valid zlib header (RFC 1950).
+// hasZlibHeader reports whether data starts with a valid zlib header (RFC 1950).
 func hasZlibHeader(b []byte) bool { return b[0]&0x0F == 8 && (int(b[0])<<8|int(b[1]))%31 == 0 }
 
-// unzippers caches zlib readers, which each have a window of 32 KB.
+// zlibReaders caches zlib readers, which each have a window of 32 KB.
 var zlibReaders sync.Pool
 
-// unzipper returns a reader of compressed data. Put it into unzippers after use.
+// openZlib returns a reader of compressed data. Put it into zlibReaders after use.
 func openZlib(packed []byte) (io.ReadCloser, error) {
 	if from, ok := zlibReaders.Get().(io.ReadCloser); ok {
 		return from, from.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
@@ -152,7 +152,7 @@ func isValidSize(size image.Point) bool {
 	return size.X > 0 && size.Y > 0 && size.X <= MaxSide && size.Y <= MaxSide
 }
 
-// count makes in, instead of the previous usage, count the picture.
+// setUsage moves the picture's weight from its previous usage to in; nil counts it nowhere.
 func (p *Picture) setUsage(in *Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +168,7 @@ func (p *Picture) noteWeight(n int) {
 	}
 }
 
-// weight is the memory that the picture takes, in bytes.
+// weight returns the memory used by the picture, in bytes.
 func (p *Picture) weight() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

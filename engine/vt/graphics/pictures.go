@@ -107,21 +107,21 @@ func (p *Pictures) newPlacement(i *Image, source image.Rectangle, offset image.P
 // addImage stores an image, and removes the placements of those dropped for it.
 func (p *Pictures) addImage(i *Image) { p.unplaceAll(p.store.Add(i, p.imagesInUse)) }
 
-func (p *Pictures) unplaceAll(all []*Image) {
-	gone := map[*Image]bool{}
-	for _, i := range all {
+func (p *Pictures) unplaceAll(images []*Image) {
+	dropped := map[*Image]bool{}
+	for _, i := range images {
 		if i.placed {
-			gone[i] = true
+			dropped[i] = true
 		}
 	}
-	if len(gone) > 0 {
+	if len(dropped) > 0 {
 		for _, alt := range [...]bool{false, true} {
-			p.removePlacements(alt, func(at *Placement) bool { return gone[at.image] })
+			p.removePlacements(alt, func(at *Placement) bool { return dropped[at.image] })
 		}
 	}
 }
 
-// loadStep is how many bytes of a picture arrive before makeRoom drops others for them.
+// loadStep is how many bytes of a picture arrive between two calls of trim for it.
 const loadStep = 4 << 20
 
 // makeRoom drops images to fit the one being loaded.
@@ -157,8 +157,8 @@ func (p *Pictures) eachStrip(f func(alt bool, y int, one strip)) {
 }
 
 // removePlacements removes matching placements from a screen and its scrollback.
-func (p *Pictures) removePlacements(alt bool, is func(*Placement) bool) {
-	p.screen.EachRow(alt, func(_ int, s *Strips) *Strips { return s.withoutPlacements(is) })
+func (p *Pictures) removePlacements(alt bool, match func(*Placement) bool) {
+	p.screen.EachRow(alt, func(_ int, s *Strips) *Strips { return s.withoutPlacements(match) })
 }
 
 // forgetImage removes an image and its placements.

@@ -15,7 +15,7 @@ const SixelColors = 1024
 
 // Limits of a sequence. Without them, a few bytes could paint millions of pixels again and again.
 // maxSixelPixelsPerByte is twice the need of a single-coloured picture; rows beyond it are cut off.
-// maxSixelPaints is the average number of times each pixel may be painted.
+// maxSixelPaints is the maximum number of times pixels may be painted on average.
 const (
 	maxSixelPixelsPerByte = 8192
 	maxSixelPaints        = 16
@@ -201,7 +201,7 @@ func setBits(words *[MaxSide / 64]uint64, from, to int) {
 	}
 }
 
-// finish counts the completely painted rows of the band.
+// finishBand counts the completely painted rows of the band.
 func (c *sixelCover) finishBand() {
 	for row := range c.painted {
 		if c.full != c.band+row {
@@ -269,8 +269,8 @@ func hlsToRGB(h, l, s int) (rgb [3]byte) {
 	light, saturation := float64(min(l, 100))/100, float64(min(s, 100))/100
 	chroma := (1 - math.Abs(2*light-1)) * saturation
 	for i, brightest := range [3]int{120, 240, 0} {
-		away := float64((h - brightest + 720) % 360)
-		part := min(max(2-min(away, 360-away)/60, 0), 1)
+		distance := float64((h - brightest + 720) % 360)
+		part := min(max(2-min(distance, 360-distance)/60, 0), 1)
 		rgb[i] = byte(255*(light-chroma/2+chroma*part) + 0.5)
 	}
 	return rgb

@@ -76,9 +76,9 @@ func (s *Store) FindByNumber(alt bool, number uint32) *Image {
 	return s.findNewest(func(i *Image) bool { return number != 0 && i.Number == number && i.Alt == alt })
 }
 
-func (s *Store) findNewest(is func(*Image) bool) *Image {
+func (s *Store) findNewest(match func(*Image) bool) *Image {
 	for _, i := range slices.Backward(s.images) {
-		if is(i) {
+		if match(i) {
 			return i
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Store) FreeID(alt bool) uint32 {
 }
 
 // Add stores an image and returns the images dropped for it.
-func (s *Store) Add(i *Image, used func() map[*Image]bool) (gone []*Image) {
+func (s *Store) Add(i *Image, used func() map[*Image]bool) (dropped []*Image) {
 	if s.usage == nil {
 		s.usage = &Usage{}
 	}
@@ -114,7 +114,7 @@ func (s *Store) Add(i *Image, used func() map[*Image]bool) (gone []*Image) {
 	return s.trim(used)
 }
 
-// release stops counting an image.
+// release stops counting an image and frees its ID.
 func (s *Store) release(i *Image) {
 	s.freed += i.Picture.weight()
 	i.Picture.setUsage(nil)
@@ -125,7 +125,7 @@ func (s *Store) release(i *Image) {
 
 // trim drops images while the limits are exceeded: first unused images without an ID or number,
 // then, if shrinking the others is not enough, the oldest. It returns the latter.
-func (s *Store) trim(used func() map[*Image]bool) (gone []*Image) {
+func (s *Store) trim(used func() map[*Image]bool) (dropped []*Image) {
 	s.sweep = max(s.sweep, sweepStep)
 	if s.Weight() <= min(s.sweep, MaxBytes) && len(s.images) <= maxImages {
 		return nil
@@ -141,12 +141,12 @@ func (s *Store) trim(used func() map[*Image]bool) (gone []*Image) {
 		}
 	}
 	// Drop more than necessary, so that a series of small images does not search the store each time.
-	most, weight := maxImages, MaxBytes
-	if len(s.images) > most || s.Weight() > weight {
-		most, weight = most-most/8, weight-weight/32
+	maxCount, maxWeight := maxImages, MaxBytes
+	if len(s.images) > maxCount || s.Weight() > maxWeight {
+		maxCount, maxWeight = maxCount-maxCount/8, maxWeight-maxWeight/32
 	}
-	for len(s.images) > 1 && (s.Weight() > weight || len(s.images) > most) || len(s.images) == 1 && s.loading > 0 && s.Weight() > weight {
-		gone = append(gone, s.images[0])
+	for len(s.images) > 1 && (s.Weight() > maxWeight || len(s.images) > maxCount) || len(s.images) == 1 && s.loading > 0 && s.Weight() > maxWeight {
+		dropped = append(dropped, s.images[0])
 		s.release(s.images[0])
 		s.images = slices.Delete(s.images, 0, 1)
 	}
@@ -155,15 +155,15 @@ func (s *Store) trim(used func() map[*Image]bool) (gone []*Image) {
 		runtime.GC()
 	}
 	s.sweep = s.Weight() + sweepStep
-	return gone
+	return dropped
 }
 
 // Remove deletes the matching images.
-func (s *Store) Remove(is func(*Image) bool) { s.removeIf(is) }
+func (s *Store) Remove(match func(*Image) bool) { s.removeIf(match) }
 
-func (s *Store) removeIf(is func(*Image) bool) {
+func (s *Store) removeIf(match func(*Image) bool) {
 	s.images = slices.DeleteFunc(s.images, func(i *Image) bool {
-		gone := is(i)
+		gone := match(i)
 		if gone {
 			s.release(i)
 		}

@@ -79,11 +79,11 @@ func (s *Strips) Without(from, to int) *Strips {
 }
 
 // withoutPlacements returns the strips without the matching placements.
-func (s *Strips) withoutPlacements(is func(*Placement) bool) *Strips {
-	if !slices.ContainsFunc(s.all, func(one strip) bool { return is(one.at) }) {
+func (s *Strips) withoutPlacements(match func(*Placement) bool) *Strips {
+	if !slices.ContainsFunc(s.all, func(one strip) bool { return match(one.at) }) {
 		return s
 	}
-	return stripsOrNil(slices.DeleteFunc(slices.Clone(s.all), func(one strip) bool { return is(one.at) }))
+	return stripsOrNil(slices.DeleteFunc(slices.Clone(s.all), func(one strip) bool { return match(one.at) }))
 }
 
 // Join returns the strips of two rows merged into one.

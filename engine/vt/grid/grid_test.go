@@ -23,15 +23,15 @@ func newModel(cols, rows int) *model {
 }
 
 func (m *model) scroll(r grid.Rect, n int, s grid.StyleID) {
-	was := newModel(len(m.cells[0]), len(m.cells))
+	old := newModel(len(m.cells[0]), len(m.cells))
 	for y := range m.cells {
-		copy(was.cells[y], m.cells[y])
+		copy(old.cells[y], m.cells[y])
 	}
 	for y := r.Top; y <= r.Bottom; y++ {
 		for x := r.Left; x <= r.Right; x++ {
 			m.cells[y][x] = grid.Cell{Style: s}
 			if from := y + n; from >= r.Top && from <= r.Bottom {
-				m.cells[y][x] = was.cells[from][x]
+				m.cells[y][x] = old.cells[from][x]
 			}
 		}
 	}
