@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// manyRows is the number of rows from which the collector is tuned.
+	// manyRows is the number of rows from which loadIndex tunes the garbage collector.
 	manyRows = 10_000
 	// manyRowsGC is GOGC while that many rows are in memory: garbage may add this percentage of
 	// the live heap.
@@ -201,10 +201,10 @@ func (h *History) Clear(ctx context.Context, _ api.Empty) (api.HistoryCount, err
 }
 
 // removeRows deletes the rows selected by which, first on disk.
-func (h *History) removeRows(ctx context.Context, which func(x *historyIndex) func(*historyEntry) bool) (out api.HistoryCount, err error) {
+func (h *History) removeRows(ctx context.Context, selectRows func(x *historyIndex) func(*historyEntry) bool) (out api.HistoryCount, err error) {
 	err = h.runLoaded(ctx, func() error {
-		gone := which(h.index)
-		ids := h.index.rowIDs(gone)
+		match := selectRows(h.index)
+		ids := h.index.rowIDs(match)
 		change := histdb.Change{Remove: ids, Clear: len(ids) == len(h.index.rows)}
 		if change.Clear {
 			change.Remove = nil
@@ -220,7 +220,7 @@ func (h *History) removeRows(ctx context.Context, which func(x *historyIndex) fu
 			return nil
 		}
 		h.updateIndex(func(x *historyIndex) {
-			x.removeRows(gone)
+			x.removeRows(match)
 		})
 		return nil
 	})

@@ -105,16 +105,16 @@ func Start(dir string, ignore []string, log *slog.Logger, notice func(string)) *
 
 // Ignore replaces the patterns of commands to leave out.
 func (h *History) Ignore(patterns []string) {
-	var keepOut []*regexp.Regexp
+	var compiled []*regexp.Regexp
 	for _, pattern := range patterns {
 		re, err := regexp.Compile(pattern)
 		if err != nil {
 			h.log.Error("history.ignore", "pattern", pattern, "error", err)
 			continue
 		}
-		keepOut = append(keepOut, re)
+		compiled = append(compiled, re)
 	}
-	h.ignored.Store(&keepOut)
+	h.ignored.Store(&compiled)
 }
 
 // OnChange sets a function to call on the history's goroutine after each written change, with the

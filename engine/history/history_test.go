@@ -317,8 +317,8 @@ func TestDamagedHistoryIsReportedAndReplaced(t *testing.T) {
 	h := newTestHistory(t, dir)
 	h.addRuns("ls")
 	h.want(api.HistorySearchInput{}, "ls")
-	if told := h.sentNotices(); len(told) != 1 || !strings.Contains(told[0], "history.db.bad") {
-		t.Errorf("told %q", told)
+	if notices := h.sentNotices(); len(notices) != 1 || !strings.Contains(notices[0], "history.db.bad") {
+		t.Errorf("notices %q", notices)
 	}
 }
 
@@ -547,8 +547,8 @@ func TestDeletedHistoryIsReportedAndReplaced(t *testing.T) {
 	remove()
 	h.addRuns("three")
 	h.want(api.HistorySearchInput{}, "three")
-	if told := h.sentNotices(); len(told) != 2 || !strings.Contains(told[0], "deleted") {
-		t.Errorf("notices %q, want one for each deletion", told)
+	if notices := h.sentNotices(); len(notices) != 2 || !strings.Contains(notices[0], "deleted") {
+		t.Errorf("notices %q, want one for each deletion", notices)
 	}
 	h.Close()
 	h = newTestHistory(t, dir)

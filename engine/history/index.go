@@ -195,9 +195,9 @@ func (x *historyIndex) listCommands() {
 }
 
 // removeRows deletes matching rows, and texts no longer used.
-func (x *historyIndex) removeRows(gone func(*historyEntry) bool) {
+func (x *historyIndex) removeRows(match func(*historyEntry) bool) {
 	before := len(x.rows)
-	x.rows = slices.DeleteFunc(x.rows, func(e historyEntry) bool { return gone(&e) })
+	x.rows = slices.DeleteFunc(x.rows, func(e historyEntry) bool { return match(&e) })
 	if len(x.rows) == before {
 		return
 	}

@@ -45,7 +45,7 @@ func TestHistoryContinuesAfterPanic(t *testing.T) {
 	})
 	h.addRuns("ls")
 	h.want(api.HistorySearchInput{Query: "ls"}, "ls")
-	if told := h.sentNotices(); len(told) != 1 {
-		t.Errorf("told %q", told)
+	if notices := h.sentNotices(); len(notices) != 1 {
+		t.Errorf("notices %q", notices)
 	}
 }

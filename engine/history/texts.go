@@ -72,17 +72,17 @@ func (t *historyTexts) findLine(line string) (n uint32, ok bool) {
 // findSlot returns the index in table of a line, or of the free entry for it.
 func (t *historyTexts) findSlot(line string) int {
 	last := len(t.table) - 1
-	place := int(maphash.String(t.seed, line)) & last
-	for t.table[place] > 0 && string(t.lineBytes(t.table[place]-1)) != line {
-		place = (place + 1) & last
+	slot := int(maphash.String(t.seed, line)) & last
+	for t.table[slot] > 0 && string(t.lineBytes(t.table[slot]-1)) != line {
+		slot = (slot + 1) & last
 	}
-	return place
+	return slot
 }
 
 // internLine returns the number of a line, and adds it if it is new.
 func (t *historyTexts) internLine(line string) uint32 {
-	place := t.findSlot(line)
-	if n := t.table[place]; n > 0 {
+	slot := t.findSlot(line)
+	if n := t.table[slot]; n > 0 {
 		return n - 1
 	}
 	mask := textMask(line)
@@ -93,7 +93,7 @@ func (t *historyTexts) internLine(line string) uint32 {
 	}
 	t.ends = append(t.ends, uint32(len(t.all)))
 	n := uint32(len(t.ends))
-	t.table[place] = n
+	t.table[slot] = n
 	// Open addressing needs free entries to stay fast.
 	if 4*t.count() > 3*len(t.table) {
 		t.table = make([]uint32, 2*len(t.table))
