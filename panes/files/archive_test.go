@@ -44,7 +44,7 @@ func TestExtractSuggestsFolderNamedAfterArchive(t *testing.T) {
 	}
 	f.folder.marked["/d/text.txt"] = true
 	if f.Actions()[keymap.FilesExtract](); !strings.Contains(e.Said, "unpack text.txt") {
-		t.Errorf("it says %q", e.Said)
+		t.Errorf("said %q", e.Said)
 	}
 }
 
@@ -60,10 +60,10 @@ func TestPackPutsTargetsIntoOneArchive(t *testing.T) {
 	done := []api.FileMoved{{Path: "/home/d/a", To: "/home/d/d.tar.gz"}}
 	f.transfers.handleJob(&transfer{in: want}, api.FileJob{State: api.JobDone, Handled: 1, Done: done}, nil)
 	if !strings.Contains(e.Said, "packed 2 items into d.tar.gz") {
-		t.Errorf("it says %q", e.Said)
+		t.Errorf("said %q", e.Said)
 	}
 	if u := f.transfers.undos[0]; u.steps[0].Kind != api.TransferTrash || u.steps[0].Items[0].Path != "/home/d/d.tar.gz" || u.description != "d.tar.gz" {
-		t.Errorf("it is undone by %+v", u)
+		t.Errorf("its undo is %+v", u)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestExtractAsksBeforeUnpackingLargeArchive(t *testing.T) {
 	}
 	runAll(q.Do(e, keymap.Accept))
 	if w := f.transfers.waiting; len(w) != 1 || !w[0].in.Large || len(w[0].in.Items) != 1 || w[0].in.Items[0].To != "/d/b" {
-		t.Errorf("it goes on with %+v", w)
+		t.Errorf("enqueued %+v, want the rest of the transfer", w)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestTrashListsFilesAndAsksBeforeEmptying(t *testing.T) {
 	text := strings.Join(rows, "\n")
 	for _, want := range []string{"a ", "from ~/src", "3B", "12:00:00", "lost/", "from an unknown folder", "Empty the trash"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("it does not say %q: %s", want, text)
+			t.Errorf("%q is missing in %s", want, text)
 		}
 	}
 	runAll(u.Do(e, keymap.Accept))
@@ -107,15 +107,15 @@ func TestTrashListsFilesAndAsksBeforeEmptying(t *testing.T) {
 	u.List.Select(emptyTrash)
 	runAll(u.Do(e, keymap.Accept))
 	if len(f.transfers.waiting) != 0 {
-		t.Error("it is emptied without a question")
+		t.Error("emptied without a question")
 	}
 	runAll(e.Shown.(*overlay.Question).Do(e, keymap.Accept))
 	if in := f.transfers.waiting[0].in; in.Kind != api.TransferDelete || len(in.Items) != 2 {
-		t.Errorf("emptied by %+v", in)
+		t.Errorf("emptied with %+v", in)
 	}
 	u.List.Select(1)
 	runAll(u.Do(e, keymap.Accept))
 	if !strings.Contains(e.Said, "its original folder is unknown") {
-		t.Errorf("it says %q", e.Said)
+		t.Errorf("said %q", e.Said)
 	}
 }

@@ -37,33 +37,33 @@ func startTransfer(ctx context.Context, e panes.Engine, in api.FilesTransferInpu
 
 // describeBoth describes an existing file and its replacement; nil if either cannot be read.
 func describeBoth(ctx context.Context, e panes.Engine, kind, from, to string) []string {
-	there, err := e.StatFile(ctx, to)
+	existing, err := e.StatFile(ctx, to)
 	if err != nil {
 		return nil
 	}
-	comes, err := e.StatFile(ctx, from)
+	incoming, err := e.StatFile(ctx, from)
 	if err != nil {
 		return nil
 	}
 	changed := func(f api.FileInfo) string { return ", changed " + f.Modified.Local().Format("2006-01-02 15:04") }
 	return []string{
-		"there now: " + describeFile(there) + changed(there),
-		"you " + kind + ":  " + describeFile(comes) + changed(comes) + ", " + compareAge(comes, there),
+		"there now: " + describeFile(existing) + changed(existing),
+		"you " + kind + ":  " + describeFile(incoming) + changed(incoming) + ", " + compareAge(incoming, existing),
 	}
 }
 
 // describeConflict describes one of several conflicts in a line.
 func describeConflict(ctx context.Context, e panes.Engine, from, to string) string {
 	name := widget.Clip(widget.FileName(filepath.Base(to)), 24)
-	there, err := e.StatFile(ctx, to)
+	existing, err := e.StatFile(ctx, to)
 	if err != nil {
 		return name
 	}
-	comes, err := e.StatFile(ctx, from)
+	incoming, err := e.StatFile(ctx, from)
 	if err != nil {
 		return name
 	}
-	return name + ": " + describeFile(there) + " exists, yours is " + compareAge(comes, there) + ", " + describeFile(comes)
+	return name + ": " + describeFile(existing) + " exists, yours is " + compareAge(incoming, existing) + ", " + describeFile(incoming)
 }
 
 // compareAge returns whether f is older or newer than other, in words.

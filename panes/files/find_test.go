@@ -80,15 +80,15 @@ func TestFindRanksNamesByLetters(t *testing.T) {
 		got = append(got, f.path)
 	}
 	if want := []string{"main.go", "cmd/main_test.go"}; len(got) < 2 || !slices.Equal(got[:2], want) {
-		t.Errorf("found are %q", got)
+		t.Errorf("found %q", got)
 	}
 	if !slices.Equal(engine.asked, []string{"**"}) {
-		t.Errorf("asked were %q; the names are known after the first time", engine.asked)
+		t.Errorf("patterns %q, want the names listed once", engine.asked)
 	}
 	u.field.Set("*.go")
 	runAll(u.search())
 	if last := engine.asked[len(engine.asked)-1]; last != "*.go" {
-		t.Errorf("of a glob was asked %q", last)
+		t.Errorf("the engine was asked for %q, want the glob", last)
 	}
 }
 
@@ -162,6 +162,6 @@ func TestFolderPreviewUsesOrderOfList(t *testing.T) {
 	source := fileSource{listEngine{panestest.NewEngine(), makeEntries("part10", "part9", "z/")}}
 	all, _, err := source.List(context.Background(), "/d", 10)
 	if err != nil || len(all) != 3 || all[0].Name != "z" || all[1].Name != "part9" {
-		t.Errorf("listed are %+v, %v", all, err)
+		t.Errorf("listed %+v, %v", all, err)
 	}
 }

@@ -276,10 +276,10 @@ func (f *folder) pauseListing(d time.Duration) tea.Cmd {
 	v := f.visit
 	v.paused = true
 	v.pauses++
-	rest := v.pauses
+	pause := v.pauses
 	return v.runAfter(d, func() {
 		// A change made here, or a newer pause, may have replaced this one.
-		if v.paused && rest == v.pauses {
+		if v.paused && pause == v.pauses {
 			v.listing, v.paused = false, false
 		}
 	})

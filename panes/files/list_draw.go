@@ -75,14 +75,14 @@ func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
 	cursor := i == l.cursor
 	// The selected row has one style for all of it, so its colours are left out.
 	r := widget.Row{Plain: cursor && l.Focused}
-	here, mark := " ", " "
+	cursorMark, mark := " ", " "
 	if cursor {
-		here = look.Glyphs.Selected
+		cursorMark = look.Glyphs.Selected
 	}
 	if len(l.Marked) > 0 && l.Marked[filepath.Join(l.Path, f.Name)] {
 		mark = look.Glyphs.Check
 	}
-	r.Add(here, look.Accent)
+	r.Add(cursorMark, look.Accent)
 	r.Add(mark, look.Warn)
 	status, known := l.Git[f.Name]
 	if !known {

@@ -134,11 +134,11 @@ func TestListCursorFollowsName(t *testing.T) {
 	}
 	l.SetRows(Arrange(makeEntries("0", "1", "a", "c"), Order{}))
 	if got := l.CursorPath(); got != "/x/c" {
-		t.Errorf("after others came the cursor is on %s", got)
+		t.Errorf("after an insertion the cursor is on %s", got)
 	}
 	l.SetRows(Arrange(makeEntries("0", "1"), Order{}))
 	if got := l.CursorPath(); got != "/x/1" {
-		t.Errorf("after it went the cursor is on %s", got)
+		t.Errorf("after its removal the cursor is on %s", got)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestListRowsFillTheirWidth(t *testing.T) {
 		}
 		for _, row := range rows {
 			if got := widget.Width(row); got != w && w >= 5 {
-				t.Errorf("a row of %d cells is %d wide: %q", w, got, row)
+				t.Errorf("a row for %d cells is %d wide: %q", w, got, row)
 			}
 		}
 	}

@@ -151,17 +151,17 @@ func (f *Pane) filesHeading(parts parts) string {
 
 // clipPath shortens a path to at most w cells. It keeps the end and the machine.
 func clipPath(path string, w int) string {
-	machine, there, far := strings.Cut(path, ":")
-	if n := widget.Width(machine) + 1; far && machine != "" && !strings.Contains(machine, "/") && w >= n+8 {
-		return machine + ":" + widget.ClipLeft(there, w-n)
+	machine, rest, ok := strings.Cut(path, ":")
+	if n := widget.Width(machine) + 1; ok && machine != "" && !strings.Contains(machine, "/") && w >= n+8 {
+		return machine + ":" + widget.ClipLeft(rest, w-n)
 	}
 	return widget.ClipLeft(path, w)
 }
 
 // displayPath returns a path with ~ for the home directory.
 func (f *Pane) displayPath(path string) string {
-	if machine, there := api.PathOf(path); machine != "" {
-		return machine + ":" + widget.FileName(there)
+	if machine, remotePath := api.PathOf(path); machine != "" {
+		return machine + ":" + widget.FileName(remotePath)
 	}
 	return widget.FileName(api.TildePath(path, f.env.Home()))
 }

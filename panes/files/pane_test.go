@@ -58,10 +58,10 @@ func TestViewStartsInFolderOfSession(t *testing.T) {
 	f, _ := newShownPane("/home/ann/src")
 	f.setListing("a", "b")
 	if f.Folder() != "/home/ann/src" {
-		t.Errorf("it shows %s", f.Folder())
+		t.Errorf("shown folder is %s", f.Folder())
 	}
 	if got := strings.Join(f.Draw(), "\n"); !strings.Contains(got, "~/src") {
-		t.Errorf("drawn is %q", got)
+		t.Errorf("drew %q", got)
 	}
 }
 
@@ -103,11 +103,11 @@ func TestResultOfEarlierSearchIsIgnored(t *testing.T) {
 	v.startSearch(api.Pattern{Text: "second"})
 	v.showHits(first, []int64{2, 3}, nil)
 	if v.search.stop == nil || v.preview.NextHit(false) {
-		t.Error("the first answer counts")
+		t.Error("the first result was used")
 	}
 	v.showHits(v.search.serial, nil, nil)
 	if v.search.stop != nil || e.Said != "no match" {
-		t.Errorf("it says %q", e.Said)
+		t.Errorf("said %q", e.Said)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestPathSuggestionsBelongToTypedFolder(t *testing.T) {
 	p.setNames("/d/", []string{"odd/", "other"})
 	p.setNames("/", []string{"tmp/"})
 	if got, _ := p.Field.Suggested(); len(got) != 1 || got[0] != "/d/odd/" {
-		t.Errorf("there follow %q", got)
+		t.Errorf("suggestions %q", got)
 	}
 }
 
@@ -131,10 +131,10 @@ func TestPathPromptRejectsOverlongPath(t *testing.T) {
 	f, _ := newShownPane("/d")
 	p := f.newPathPrompt("Go to", "", nil)
 	if p.setPath("/" + strings.Repeat("\xff", 4000) + "/"); p.Field.Text() != "" {
-		t.Errorf("%d bytes of it are", len(p.Field.Text()))
+		t.Errorf("%d bytes of it were set", len(p.Field.Text()))
 	}
 	if p.setPath("/a\xff"); p.Field.Text() != `/a\xff` {
-		t.Errorf("another is %q", p.Field.Text())
+		t.Errorf("the short path became %q", p.Field.Text())
 	}
 }
 
@@ -179,7 +179,7 @@ func TestUndoRevertsCycleOfRenames(t *testing.T) {
 	ts.pushUndo(newUndo(api.TransferDelete, []api.FileMoved{{Path: "/a"}}))
 	ts.pushUndo(newUndo(api.TransferCopy, nil))
 	if len(ts.undos) != 1 {
-		t.Error("what cannot be undone is remembered")
+		t.Error("an operation without an undo was recorded")
 	}
 }
 
@@ -192,15 +192,15 @@ func TestUndosAreBounded(t *testing.T) {
 		ts.pushUndo(sized("a", 1))
 	}
 	if len(ts.undos) != maxUndos {
-		t.Errorf("%d are remembered", len(ts.undos))
+		t.Errorf("%d undos recorded", len(ts.undos))
 	}
 	ts.pushUndo(sized("large", maxUndoItems+1))
 	if len(ts.undos) != 1 || ts.undos[0].description != "large" {
-		t.Errorf("after a large one %d are remembered", len(ts.undos))
+		t.Errorf("after a large one %d undos remain", len(ts.undos))
 	}
 	ts.pushUndo(sized("b", 1))
 	if len(ts.undos) != 1 || ts.undos[0].description != "b" {
-		t.Errorf("after the next one %d are remembered", len(ts.undos))
+		t.Errorf("after the next one %d undos remain", len(ts.undos))
 	}
 }
 
@@ -249,7 +249,7 @@ func TestCycleOfRenamesTakesDetour(t *testing.T) {
 	have := map[string]string{"/a": "a", "/b": "b", "/c": "c", "/d": "d"}
 	for _, move := range moves {
 		if have[move.To] != "" {
-			t.Fatalf("%+v: something is there", move)
+			t.Fatalf("%+v: the name is taken", move)
 		}
 		have[move.To] = have[move.Path]
 		delete(have, move.Path)
@@ -261,7 +261,7 @@ func TestCycleOfRenamesTakesDetour(t *testing.T) {
 	}
 	for _, text := range []string{"x\n", "x\nx\n", "x\n\n"} {
 		if _, err := parseRenames("/", []string{"/a", "/b"}, text, false); err == nil {
-			t.Errorf("%q is taken", text)
+			t.Errorf("%q was accepted", text)
 		}
 	}
 }
@@ -301,11 +301,11 @@ func TestSlowFolderShowsNote(t *testing.T) {
 	f, _ := newShownPane("/d")
 	f.folder.saySlow()
 	if f.folder.list.Note != "reading the folder…" {
-		t.Errorf("it says %q", f.folder.list.Note)
+		t.Errorf("said %q", f.folder.list.Note)
 	}
 	f.setListing("a")
 	if f.folder.list.Note != "" {
-		t.Errorf("it still says %q", f.folder.list.Note)
+		t.Errorf("still shows the note %q", f.folder.list.Note)
 	}
 }
 
@@ -341,7 +341,7 @@ func TestMarkAllWaitsForWholeFolder(t *testing.T) {
 	part := (*Set)(nil).With(makeEntries("a", "b"))
 	f.folder.handleListing(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
 	if note, _ := f.Note(); note != "reading the folder…" {
-		t.Errorf("it says %q", note)
+		t.Errorf("said %q", note)
 	}
 	f.Actions()[keymap.FilesMarkAll]()
 	if len(f.folder.marked) != 0 {
@@ -390,17 +390,17 @@ func TestPartlyListedFolderIsNotCalledEmpty(t *testing.T) {
 	part := (*Set)(nil).With(makeEntries(".a"))
 	f.folder.handleListing(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
 	if f.folder.list.Note != "reading the folder…" {
-		t.Errorf("it says %q", f.folder.list.Note)
+		t.Errorf("said %q", f.folder.list.Note)
 	}
 }
 
 func TestAnswerForEarlierFolderIsDropped(t *testing.T) {
 	f, _ := newShownPane("/d")
 	answer := onVisit(&f.folder, func(context.Context, panes.Engine) (int, error) { return 1, nil }, func(int, error) tea.Cmd {
-		t.Error("the answer counts")
+		t.Error("the answer was used")
 		return nil
 	})
-	later := f.folder.visit.runAfter(0, func() { t.Error("what was to come later comes") })
+	later := f.folder.visit.runAfter(0, func() { t.Error("the delayed function ran") })
 	f.GoFolder("/e", "")
 	answer().(panes.Result)()
 	later().(panes.Result)()

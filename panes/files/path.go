@@ -15,7 +15,7 @@ import (
 
 // parentFolder returns the folder above; a machine's root is its own parent.
 func parentFolder(folder string) string {
-	if machine, there := api.PathOf(folder); machine != "" && there == "/" {
+	if machine, path := api.PathOf(folder); machine != "" && path == "/" {
 		return folder
 	}
 	return filepath.Dir(folder)
@@ -84,8 +84,8 @@ func (p *pathPrompt) absolutePath(text string) (string, error) {
 	slash := strings.HasSuffix(text, "/")
 	text = widget.ExpandHome(text, p.f.env.Home())
 	// A colon is common in file names, so it counts only after the name of a known machine.
-	if machine, there, far := strings.Cut(text, ":"); far && strings.HasPrefix(there, "/") && p.f.env.News().Machine(machine) != nil {
-		text = api.PathOn(machine, there)
+	if machine, remotePath, ok := strings.Cut(text, ":"); ok && strings.HasPrefix(remotePath, "/") && p.f.env.News().Machine(machine) != nil {
+		text = api.PathOn(machine, remotePath)
 	}
 	if !filepath.IsAbs(text) {
 		text = filepath.Join(p.f.folder.path, text)

@@ -203,13 +203,13 @@ func (f *Pane) confirmRenames(items []api.FileMove, err error) tea.Cmd {
 // takes a detour.
 func orderRenames(items []api.FileMove) []api.FileMove {
 	var out, free []api.FileMove
-	at := map[string]api.FileMove{}   // by current name
-	into := map[string]api.FileMove{} // by new name
+	byName := map[string]api.FileMove{}    // by current name
+	byNewName := map[string]api.FileMove{} // by new name
 	for _, item := range items {
-		at[item.Path], into[item.To] = item, item
+		byName[item.Path], byNewName[item.To] = item, item
 	}
 	for _, item := range items {
-		if _, taken := at[item.To]; !taken {
+		if _, taken := byName[item.To]; !taken {
 			free = append(free, item)
 		}
 	}
@@ -219,17 +219,17 @@ func orderRenames(items []api.FileMove) []api.FileMove {
 			next := free[0]
 			free = free[1:]
 			out = append(out, next)
-			delete(at, next.Path)
-			if waits, ok := into[next.Path]; ok {
-				free = append(free, waits)
+			delete(byName, next.Path)
+			if waiting, ok := byNewName[next.Path]; ok {
+				free = append(free, waiting)
 			}
 		}
-		if _, still := at[item.Path]; still { // part of a cycle
+		if _, still := byName[item.Path]; still { // part of a cycle
 			detour := filepath.Join(filepath.Dir(item.Path), fmt.Sprintf(".tandem-rename-%d", len(out)))
 			out = append(out, api.FileMove{Path: item.Path, To: detour})
-			delete(at, item.Path)
-			into[item.To] = api.FileMove{Path: detour, To: item.To}
-			free = append(free, into[item.Path])
+			delete(byName, item.Path)
+			byNewName[item.To] = api.FileMove{Path: detour, To: item.To}
+			free = append(free, byNewName[item.Path])
 		}
 	}
 	return out

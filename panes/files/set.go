@@ -31,7 +31,7 @@ type fileEntry struct {
 	nanos   uint32
 	at      uint32 // offset of the name in its page
 	page    uint16
-	long    uint16 // length of the name
+	nameLen uint16 // length of the name
 	mode    uint16 // permission bits
 	kind    uint8  // index into fileKinds, plus flags
 }
@@ -81,7 +81,7 @@ func (s *Set) With(more []api.FileInfo) *Set {
 			continue // impossible on any file system
 		}
 		e := newEntry(f)
-		e.page, e.at, e.long = uint16(len(next.pages)), uint32(names.Len()), uint16(len(f.Name))
+		e.page, e.at, e.nameLen = uint16(len(next.pages)), uint32(names.Len()), uint16(len(f.Name))
 		names.WriteString(f.Name)
 		if f.Target != "" {
 			if !linked {
@@ -125,7 +125,7 @@ func (e *fileEntry) isFolder() bool {
 // name returns the name of an entry. Keeping it keeps its whole page.
 func (s *Set) name(i int) string {
 	e := &s.entries[i]
-	return s.pages[e.page][e.at:][:e.long]
+	return s.pages[e.page][e.at:][:e.nameLen]
 }
 
 // Names returns the names of all entries, with a slash after a folder's.

@@ -35,7 +35,7 @@ func TestTabsKeepTheirOwnFolderAndCursor(t *testing.T) {
 	do := f.Actions()
 	do[keymap.FilesTabNext]()
 	if !strings.Contains(e.Said, "only tab") {
-		t.Errorf("it says %q", e.Said)
+		t.Errorf("said %q", e.Said)
 	}
 	do[keymap.MoveDown]()
 	do[keymap.FilesTab]()
@@ -50,17 +50,17 @@ func TestTabsKeepTheirOwnFolderAndCursor(t *testing.T) {
 	do[keymap.FilesTabNext]()
 	f.setListing("x", "y")
 	if f.Folder() != "/home/ann/a" || f.folder.list.CursorPath() != "/home/ann/a/y" {
-		t.Errorf("behind the last is %s on %s", f.Folder(), f.folder.list.CursorPath())
+		t.Errorf("after the last tab comes %s on %s", f.Folder(), f.folder.list.CursorPath())
 	}
 	do[keymap.FilesTabBack]()
 	do[keymap.FilesTabClose]()
 	if f.Folder() != "/b" || len(f.tabs.all) != 2 {
-		t.Errorf("after closing %s is shown, of %d", f.Folder(), len(f.tabs.all))
+		t.Errorf("after closing, %s is shown of %d tabs", f.Folder(), len(f.tabs.all))
 	}
 	f.setListing("z")
 	do[keymap.FilesBack]()
 	if f.Folder() != "/home/ann/a" {
-		t.Errorf("back leads to %s", f.Folder())
+		t.Errorf("back went to %s", f.Folder())
 	}
 }
 
@@ -120,7 +120,7 @@ func TestTabsAreRestoredAtNextStart(t *testing.T) {
 	f.Show()
 	runAll(f.tabs.fetch())
 	if engine.text != "" {
-		t.Errorf("of one tab is kept %q", engine.text)
+		t.Errorf("a single tab was saved as %q", engine.text)
 	}
 	f.tabs.openTab()
 	f.GoFolder("/odd\xff", "")
@@ -156,7 +156,7 @@ func TestLateWriteDoesNotReplaceFinalTabs(t *testing.T) {
 	f.SaveTabs(t.Context())
 	runAll(late)
 	if engine.text != " /a\n>/b\n" {
-		t.Errorf("kept is %q", engine.text)
+		t.Errorf("saved %q", engine.text)
 	}
 }
 

@@ -98,31 +98,31 @@ func (ts *transfers) selectRestored(path string) tea.Cmd {
 // newUndo returns the undo of a transfer. New files go first, to make way for the replaced ones.
 func newUndo(kind string, done []api.FileMoved) (u undo) {
 	paths := originalPaths(done)
-	var away, replaced []api.FileMove
+	var moved, replaced []api.FileMove
 	for _, d := range done {
 		item := api.FileMove{Path: d.To, To: d.Path}
 		if kind != api.TransferMove && kind != api.TransferTrash { // the file is new
 			item.To = ""
 		}
-		away = append(away, item)
+		moved = append(moved, item)
 		if d.Replaced != "" {
 			replaced = append(replaced, api.FileMove{Path: d.Replaced, To: d.To})
 		}
 	}
-	back := map[string]string{api.TransferCopy: api.TransferTrash, api.TransferMove: api.TransferMove, api.TransferTrash: api.TransferRestore,
+	reverseKind := map[string]string{api.TransferCopy: api.TransferTrash, api.TransferMove: api.TransferMove, api.TransferTrash: api.TransferRestore,
 		api.TransferExtract: api.TransferTrash, api.TransferPack: api.TransferTrash}[kind]
-	if len(done) == 0 || back == "" {
+	if len(done) == 0 || reverseKind == "" {
 		return u
 	}
 	switch {
-	case back == api.TransferMove || back == api.TransferRestore:
+	case reverseKind == api.TransferMove || reverseKind == api.TransferRestore:
 		u.selectPath = paths[0]
 	case len(replaced) > 0:
 		u.selectPath = replaced[0].To
 	}
-	slices.Reverse(away) // last first: renames may form a cycle, and folders precede their contents
+	slices.Reverse(moved) // last first: renames may form a cycle, and folders precede their contents
 	slices.Reverse(replaced)
-	u.steps = append(u.steps, api.FilesTransferInput{Kind: back, Items: away})
+	u.steps = append(u.steps, api.FilesTransferInput{Kind: reverseKind, Items: moved})
 	if len(replaced) > 0 {
 		u.steps = append(u.steps, api.FilesTransferInput{Kind: api.TransferRestore, Items: replaced})
 	}
