@@ -70,7 +70,7 @@ func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 		case s := <-e.scripts:
 			return s(t, v)
 		default:
-			return api.Errorf(api.CodeEnded, "attach to session: it has exited")
+			return api.Errorf(api.CodeEnded, "attach to session: it has ended")
 		}
 	})
 	socket, _ := api.Sockets(dir)
@@ -497,7 +497,7 @@ func TestUnsupportedKeysInAttachAreExplained(t *testing.T) {
 			t.Run(name+" "+c.note, func(t *testing.T) {
 				p := newPerson(t)
 				p.watchScreen()
-				p.attach(newEngineStub(t, greet, greetAndEcho("first repaint>"), greetAndEcho("again>")), func(o *Options) { o.ReadOnly = c.readOnly })
+				p.attach(newEngineStub(t, greet, greetAndEcho("first repaint>"), greetAndEcho("next repaint>")), func(o *Options) { o.ReadOnly = c.readOnly })
 				p.waitOutput("ready>")
 				p.sendText(c.typed)
 				p.waitOutput(c.note)
