@@ -77,6 +77,8 @@ func stopAndGoOn(t *testing.T, env []string, dir string, args, keys []string, si
 	harness.Until(t, "it is stopped", func() bool { return harness.IsStopped(pid) })
 	if signal == syscall.SIGTSTP {
 		harness.Until(t, "the terminal is given back", func() bool { return stateOf(screen) == terminalState{} })
+	} else { // so that the text is seen again only once the terminal is taken anew
+		screen.Emulator(func(screen *vt.Terminal) { screen.Write([]byte("\x1b[2J")) })
 	}
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
