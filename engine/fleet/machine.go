@@ -107,6 +107,7 @@ func (m *Machine) answerRequest(data []byte, to, person string) {
 		_ = p.closeWith(api.AsError(err))
 		return
 	}
+	// Last, because it tells the person that the connection was accepted.
 	_ = p.sendMessage(kindHello, hello) // if the connection is lost, the pipe fails anyway
 }
 

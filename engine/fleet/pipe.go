@@ -369,7 +369,7 @@ func (p *Pipe) closeWith(why *api.Error) error {
 	return nil
 }
 
-// SetDeadline, SetReadDeadline and SetWriteDeadline implement net.Conn.
+// SetDeadline sets both deadlines. It and the next two methods implement net.Conn.
 func (p *Pipe) SetDeadline(t time.Time) error {
 	_ = p.SetReadDeadline(t)
 	return p.SetWriteDeadline(t)

@@ -329,6 +329,7 @@ func (p *presence) flushRows(l *conn) {
 	for _, m := range messages {
 		_ = l.nats.PublishMsg(m) // after a lost connection, all rows are written again
 	}
+	// The heartbeat carries the number of rows in each state.
 	if len(messages) > 0 {
 		p.sendHeartbeat(l)
 	}

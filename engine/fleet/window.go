@@ -36,7 +36,8 @@ func (p *Person) Processes(ctx context.Context, in api.FleetProcessesInput) (api
 	now := func() { t.updateHosts(p.view.allMachines(p.State() == nil)) }
 	now()
 	for end := time.Now().Add(min(time.Duration(in.WaitMS)*time.Millisecond, maxWait)); t.currentSerial() == in.Since && ctx.Err() == nil && time.Now().Before(end); now() {
-		t.waitChange(ctx, in.Since, min(time.Until(end), watchInterval)) // a machine goes offline by the passing of time alone, without an event
+		// In short steps: a machine goes offline by the passing of time alone, without an event.
+		t.waitChange(ctx, in.Since, min(time.Until(end), watchInterval))
 	}
 	if err := ctx.Err(); err != nil { // cancelled by the caller
 		return api.FleetProcessesOutput{}, err

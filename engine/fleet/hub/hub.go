@@ -80,6 +80,7 @@ func Open(o Options) (h *Hub, err error) {
 		return nil, fmt.Errorf("make the hub's folder: %w", err)
 	}
 	h = &Hub{o: o, lock: flock.New(filepath.Join(o.Folder, "lock"))}
+	// Two hubs in one folder would overwrite each other's members.
 	if free, err := h.lock.TryLock(); err != nil || !free {
 		return nil, api.Errorf(api.CodeConflict, "start hub: one is already running in %s", o.Folder)
 	}

@@ -158,7 +158,8 @@ func (v *Verbs) SelectHosts(ctx context.Context, known machines.Config, in api.F
 			return nil, nil, err
 		}
 		for _, m := range found {
-			if !slices.Contains(hosts, m.Name) { // else the one in config.toml takes precedence
+			// A machine of config.toml takes precedence over one of the fleet with the same name.
+			if !slices.Contains(hosts, m.Name) {
 				members[m.Name] = m
 			}
 		}
