@@ -147,6 +147,7 @@ func (d *Decoder) decodeEscape(p []byte) (Event, int) {
 		return Event{}, 0
 	}
 	switch c := p[1]; {
+	// The first escape was a key; the second may begin a sequence.
 	case c == esc:
 		return keyEvent(Key{Code: Escape}), 1
 	case c == '[':

@@ -57,6 +57,7 @@ func parseModifiers(name string) (rest string, mods Mod, err error) {
 	rest = name
 	for {
 		i := strings.IndexAny(rest, "+-")
+		// A + or - at the end is the key itself.
 		if i <= 0 || i == len(rest)-1 || strings.EqualFold(rest[:i+1], "u+") {
 			return rest, mods, nil
 		}

@@ -158,6 +158,7 @@ func newTheme(name string, dark bool, background color.Color, palette Palette, a
 // terminalTheme returns the theme with the colours configured in the user's terminal.
 func terminalTheme(dark bool) Theme {
 	t := ForBackground(dark)
+	// No background: the terminal's own stays.
 	t.Name, t.Own, t.Background = terminalName, true, nil
 	return t
 }
