@@ -196,7 +196,7 @@ func TestAnswerGoesOnlyToTheQuestionOnTheScreen(t *testing.T) {
 	d.doAction(keymap.InboxYes) // it would answer the next question
 	d.wantTyped("a: y")
 	d.env.Known.Processes[0] = session("a", api.AgentWorking, "")
-	d.wantText("does not wait any more")
+	d.wantText("no longer needs you")
 	d.doAction(keymap.InboxYes)
 	d.wantTyped("a: y")
 }

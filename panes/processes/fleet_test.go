@@ -105,7 +105,7 @@ func TestFleetTableListsSessions(t *testing.T) {
 	}
 	one, e := newTestPane(service("1", "mine", nil))
 	ShowFleet(one, "kind:session")
-	if one.table.Filter() != "" || one.fleet.shown || !strings.Contains(e.Said, "no fleet") {
+	if one.table.Filter() != "" || one.fleet.shown || !strings.Contains(e.Said, "no large fleet") {
 		t.Errorf("without a fleet: message %q, filter %q", e.Said, one.table.Filter())
 	}
 }

@@ -105,7 +105,7 @@ func TestStopAsksAndInformsTheDashboard(t *testing.T) {
 	p.press(t, keymap.ProcessStop)
 	q, ok := e.Shown.(*overlay.Question)
 	if !ok || q.Title != "Stop web?" {
-		t.Fatalf("asked %+v", e.Shown)
+		t.Fatalf("dialog: %+v", e.Shown)
 	}
 	cmd := q.Then().(panes.Result)()
 	if len(e.Stopped) != 1 {
@@ -194,12 +194,12 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 	p.table.ToggleMark() // a mark makes no difference
 	p.press(t, keymap.ProcessDeleteAll)
 	q, ok := e.Shown.(*overlay.Question)
-	if !ok || q.Title != "Forget 2 ended processes?" {
-		t.Fatalf("asked %+v", e.Shown)
+	if !ok || q.Title != "Delete 2 exited processes?" {
+		t.Fatalf("dialog: %+v", e.Shown)
 	}
 	q.Then()
 	slices.Sort(e.stopped)
 	if got := strings.Join(e.stopped, ", "); got != "2, 3" {
-		t.Errorf("forgot %q", got)
+		t.Errorf("deleted %q", got)
 	}
 }
