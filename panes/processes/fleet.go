@@ -78,6 +78,8 @@ func (f *Fleet) coversRows(top, h int) bool {
 // fetchRows loads the missing rows of a table of h rows, or else waits for changes.
 func (f *Fleet) fetchRows(h int) tea.Cmd {
 	t := &f.table
+	// The cursor may have moved since the last drawing; the new view decides about the missing
+	// rows.
 	t.top = widget.Follow(t.top, t.cursor, t.rowCount(), h)
 	in := f.buildQuery(h)
 	// A query for missing rows replaces one waiting for changes, but not one for the same rows.

@@ -67,6 +67,7 @@ func (p *Pane) askSearch() tea.Cmd {
 		case !accept:
 			p.cancelSearch()
 			log.RestoreView(origin)
+		// An empty pattern repeats the last search.
 		case f.Pattern().Text == "":
 			re, _ := compilePattern(p.search.pattern)
 			log.SetPattern(p.search.pattern.Text, re)

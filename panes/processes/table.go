@@ -59,6 +59,7 @@ func (t *Table) arrangeRows() {
 		t.matching += len(g.members)
 	}
 	t.buildRows()
+	// If the process is gone, the cursor stays on the same row.
 	t.cursor = max(min(t.cursor, len(t.rows)-1), 0)
 	if !t.Select(t.id) {
 		// Start on a process rather than on a header: it has more to show.

@@ -125,6 +125,7 @@ func (p *Pane) Copy(in api.SessionTextInput) tea.Cmd {
 	if p.Feed.Screen.HasLost(in) {
 		return p.env.Say("nothing copied: those lines are gone from the scrollback", true)
 	}
+	// Fast path without the engine; it also works for lines the session has dropped.
 	if text, held := p.Feed.Screen.HeldText(in); held {
 		return p.env.Copy(text, "")
 	}

@@ -122,6 +122,7 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 		return t.Scroll.paneCursor(t.size.Cols)
 	}
 	c = st.Cursor
+	// The predicted cursor is where the echo will put it.
 	if at := t.echo.drawn.Cursor; at != nil {
 		c.X, c.Y = at.X, at.Y
 	}

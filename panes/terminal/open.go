@@ -105,6 +105,7 @@ func findBrowser() string {
 			return path
 		}
 	}
+	// xdg-open is useless without a display, for example over ssh.
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return ""
 	}

@@ -287,6 +287,7 @@ func (p *Pane) Hints() (hints []panes.Hint, ok bool) {
 	}
 	b := p.env.Bindings()
 	prefix := b.PrefixKeys()[0].Show()
+	// An action with two keys is listed once.
 	told := map[keymap.Action]bool{}
 	for _, h := range b.Hints(false, append(slices.Clone(p.Scopes()), keymap.ScopeGlobal)...) {
 		if h.Key != prefix && len(hints) < directHints {

@@ -154,6 +154,7 @@ func (t *Terminal) drawMarks(st ScreenState, w int, look *widget.Look) {
 			continue
 		}
 		l, _ := t.Feed.Screen.lineAt(n)
+		// Marks count cells of the line, which take two columns in double width.
 		for i, k := 0, cellScale(l); i < len(marks); i++ {
 			marks[i].from, marks[i].to = k*marks[i].from, k*marks[i].to
 		}

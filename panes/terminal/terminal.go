@@ -82,6 +82,7 @@ func (t *Terminal) Sync() (rang bool) {
 	}
 	rang = t.bellKnown && screen.Bells != t.bells
 	t.bells, t.bellKnown = screen.Bells, true
+	// Follow a resize first: it renumbers the lines of the position.
 	t.Scroll.followResize(screen)
 	t.Scroll.clampPosition(screen)
 	t.Scroll.requestLines()
