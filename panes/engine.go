@@ -28,7 +28,7 @@ type FileEngine interface {
 	MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error)
 	StatFile(ctx context.Context, path string) (api.FileInfo, error)
 	ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error)
-	WriteFile(ctx context.Context, path string, data []byte, anew bool) error
+	WriteFile(ctx context.Context, path string, data []byte, onlyNew bool) error
 	MakeFolder(ctx context.Context, path string) error
 	DeleteFile(ctx context.Context, path string) error
 	Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error)

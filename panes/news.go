@@ -92,7 +92,7 @@ func (n *News) Learn(p api.Process) {
 // RecordExit stores the exit of a process, unless it has been restarted or its exit is known.
 func (n *News) RecordExit(p api.Process) {
 	for i := range n.Processes {
-		if was := &n.Processes[i]; was.ID == p.ID && !was.State.Ended() && was.StartedAt.Equal(p.StartedAt) {
+		if known := &n.Processes[i]; known.ID == p.ID && !known.State.Ended() && known.StartedAt.Equal(p.StartedAt) {
 			n.Processes = putProcess(n.Processes, p)
 			return
 		}

@@ -71,7 +71,7 @@ func (s FileSave) openFile(replace bool) (f *os.File, done func() error, err err
 // wrapError adds the name of the content to an error of the file system; an error of the engine
 // already has one.
 func (s FileSave) wrapError(err error) error {
-	if told := (*api.Error)(nil); errors.As(err, &told) {
+	if engineErr := (*api.Error)(nil); errors.As(err, &engineErr) {
 		return err
 	}
 	return api.Errorf(api.CodeUnavailable, "save %s: %v", s.What, err)

@@ -109,24 +109,24 @@ func (s *suite) watchEvents() eventStream {
 }
 
 // waitFor returns the first event meant.
-func (e eventStream) waitFor(what string, meant func(api.Event) bool) api.Event {
+func (e eventStream) waitFor(what string, match func(api.Event) bool) api.Event {
 	e.Helper()
 	for {
 		ev, err, more := e.next()
 		if err != nil || !more {
 			e.Fatalf("waiting for the event of %s: %v", what, err)
 		}
-		if meant(ev) {
+		if match(ev) {
 			return ev
 		}
 	}
 }
 
 // waitForProcess waits for an event with a process as meant.
-func (e eventStream) waitForProcess(id, what string, meant func(api.Process) bool) {
+func (e eventStream) waitForProcess(id, what string, match func(api.Process) bool) {
 	e.Helper()
 	e.waitFor(what, func(ev api.Event) bool {
-		return ev.Type == api.EventProcess && ev.Process.ID == id && meant(*ev.Process)
+		return ev.Type == api.EventProcess && ev.Process.ID == id && match(*ev.Process)
 	})
 }
 
@@ -198,7 +198,7 @@ func (s *suite) attachViewer(o api.AttachOptions) *viewer {
 }
 
 // waitFor returns the first output meant.
-func (v *viewer) waitFor(what string, meant func(api.Output) bool) api.Output {
+func (v *viewer) waitFor(what string, match func(api.Output) bool) api.Output {
 	v.Helper()
 	for {
 		out, err := v.Receive()
@@ -208,7 +208,7 @@ func (v *viewer) waitFor(what string, meant func(api.Output) bool) api.Output {
 		if f := out.Frame; f != nil {
 			v.applyFrame(f)
 		}
-		if meant(out) {
+		if match(out) {
 			return out
 		}
 	}
@@ -475,9 +475,9 @@ func (s *suite) testHistory() {
 		s.Errorf("saved %d", saved.Count)
 	}
 
-	gone, err := api.HistoryRemove.Call(s.ctx, s.Engine, api.HistoryRemoveInput{Command: "true one"})
+	removed, err := api.HistoryRemove.Call(s.ctx, s.Engine, api.HistoryRemoveInput{Command: "true one"})
 	s.check(err)
-	if _, left := search(api.HistorySearchInput{}); gone.Count != 2 || !slices.Equal(left, []string{"false two"}) {
-		s.Errorf("removed %d; left is %q", gone.Count, left)
+	if _, left := search(api.HistorySearchInput{}); removed.Count != 2 || !slices.Equal(left, []string{"false two"}) {
+		s.Errorf("removed %d; left is %q", removed.Count, left)
 	}
 }

@@ -165,15 +165,15 @@ func (m *matcher) nearestColor(c rgb) uint8 {
 }
 
 func (m *matcher) searchPalette(c rgb) (at int) {
-	least := -1
+	best := -1
 	for i, p := range m.palette {
 		d := 0
 		for k, weight := range [3]int{3, 6, 1} { // eyes are most sensitive to green
 			e := int(c[k]) - int(p[k])
 			d += weight * e * e
 		}
-		if least < 0 || d < least {
-			at, least = i, d
+		if best < 0 || d < best {
+			at, best = i, d
 		}
 	}
 	return at

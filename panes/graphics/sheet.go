@@ -103,12 +103,12 @@ func (s *Sheet) BlockColors(x, y int, screen Screen) (upper, lower styled.Color,
 	if up.A < 128 && low.A < 128 {
 		return 0, 0, false
 	}
-	over := func(c, ground, alpha uint8) styled.Color {
-		return styled.Color(c) + styled.Color(uint32(ground)*uint32(255-alpha)/255)
+	over := func(c, backdrop, alpha uint8) styled.Color {
+		return styled.Color(c) + styled.Color(uint32(backdrop)*uint32(255-alpha)/255)
 	}
 	on := func(r, g, b, a uint8) styled.Color {
-		ground := screen.Backdrop
-		return styled.ColorRGB | min(over(r, ground.R, a), 255)<<16 | min(over(g, ground.G, a), 255)<<8 | min(over(b, ground.B, a), 255)
+		backdrop := screen.Backdrop
+		return styled.ColorRGB | min(over(r, backdrop.R, a), 255)<<16 | min(over(g, backdrop.G, a), 255)<<8 | min(over(b, backdrop.B, a), 255)
 	}
 	return on(up.R, up.G, up.B, up.A), on(low.R, low.G, low.B, low.A), true
 }

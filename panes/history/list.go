@@ -119,15 +119,15 @@ func (l *List) StoreAnswer(r Request, out api.HistorySearchOutput) bool {
 		return false
 	}
 	// Look up the row before rows is replaced.
-	was := l.findRow(l.cursor)
+	selected := l.findRow(l.cursor)
 	l.pending, l.settled = false, true
 	l.rows, l.first, l.total, l.missing = out.Rows, r.Input.Offset, out.Total, out.Missing
 	if r.reset {
 		l.cursor, l.top = 0, 0
 		return true
 	}
-	if was != nil {
-		l.restoreCursor(was)
+	if selected != nil {
+		l.restoreCursor(selected)
 	}
 	l.Move(0)
 	return true
@@ -141,11 +141,11 @@ func (l *List) StoreError(r Request, err error) {
 }
 
 // restoreCursor moves the cursor to the command it was on.
-func (l *List) restoreCursor(was *api.HistoryRow) {
+func (l *List) restoreCursor(selected *api.HistoryRow) {
 	for i := range l.rows {
 		row := &l.rows[i]
 		// An equal command run again is another run in the same row.
-		if runIDOf(row) == runIDOf(was) || l.search.Unique && row.Host == was.Host && row.Command.Command == was.Command.Command {
+		if runIDOf(row) == runIDOf(selected) || l.search.Unique && row.Host == selected.Host && row.Command.Command == selected.Command.Command {
 			by := l.first + i - l.cursor
 			l.cursor += by
 			if l.top > 0 { // at the top, newer rows push the others down

@@ -146,11 +146,11 @@ func (h *health) statusLines(fault error, look *widget.Look) (all []widget.Choic
 		sign, ink = look.Glyphs.Bell, look.Warn
 	}
 	line(sign, ink, widget.Thousands(len(h.machines)-away)+" of "+widget.Count(len(h.machines), "machine")+" connected", widget.Thousands(up)+" up, "+widget.Thousands(failed)+" failed")
-	var told []string
+	var texts []string
 	for _, v := range slices.SortedFunc(maps.Keys(versions), func(a, b string) int { return cmp.Or(cmp.Compare(versions[b], versions[a]), strings.Compare(a, b)) }) {
-		told = append(told, widget.Clean(v)+" × "+widget.Thousands(versions[v]))
+		texts = append(texts, widget.Clean(v)+" × "+widget.Thousands(versions[v]))
 	}
-	line(" ", look.Dim, "versions", strings.Join(told, "  "))
+	line(" ", look.Dim, "versions", strings.Join(texts, "  "))
 	line(" ", look.Dim, "messages", h.trafficText())
 	return all
 }
@@ -193,7 +193,7 @@ func (d *Dialog) showMachine(name string, then tea.Cmd) tea.Cmd {
 	return d.connectFleetMachine(api.MachineConnectInput{Name: name}, "", then)
 }
 
-func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, said string, then tea.Cmd) tea.Cmd {
+func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, note string, then tea.Cmd) tea.Cmd {
 	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
 		return api.MachineConnect.Call(ctx, e, in)
 	}, func(_ api.Machine, err error) tea.Cmd {
@@ -201,7 +201,7 @@ func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, said string, th
 		case err != nil:
 			return d.env.Say(panes.ErrorText(err), true)
 		case then == nil:
-			return d.env.Say(cmp.Or(said, "connecting to "+in.Name+"…"), false)
+			return d.env.Say(cmp.Or(note, "connecting to "+in.Name+"…"), false)
 		}
 		return then
 	})

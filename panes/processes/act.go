@@ -166,9 +166,9 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 		return askConfirm(p.env, "Turn keep-alive "+state+" for "+p.table.describeTargets(targets)+"?", "A process kept alive is restarted whenever it exits.", "turn it "+state, targets,
 			runEach(p.env, targets, keep))
 	}
-	said := p.env.Say("Keep-alive is "+state+" for "+p.table.describeTargets(targets)+
+	note := p.env.Say("Keep-alive is "+state+" for "+p.table.describeTargets(targets)+
 		panes.WithKey(p.env.Bindings(), "; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
-	return tea.Batch(said, runEach(p.env, targets, keep))
+	return tea.Batch(note, runEach(p.env, targets, keep))
 }
 
 func (p *Pane) askDelete() tea.Cmd {

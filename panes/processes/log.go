@@ -146,8 +146,8 @@ func (l *Log) addProcess(p api.Process) {
 // read on.
 func (l *Log) UpdateProcesses(all []api.Process) {
 	for _, p := range all {
-		if was, joined := l.states[p.ID]; joined {
-			if l.states[p.ID] = p.State; was.Ended() && !p.State.Ended() {
+		if before, known := l.states[p.ID]; known {
+			if l.states[p.ID] = p.State; before.Ended() && !p.State.Ended() {
 				l.resumeReading()
 			}
 		} else if l.project != "" && logmerge.Of(p, l.project, false) {

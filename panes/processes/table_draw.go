@@ -116,18 +116,18 @@ func (t *Table) listSign() widget.ListSign {
 
 // isUnused reports whether a column is empty for all processes, or says only that you started them.
 func (t *Table) isUnused(k *columnKind, now time.Time) bool {
-	said := ""
+	usual := ""
 	switch k.column {
 	case t.order:
 		return false
 	case ColumnRestarts, ColumnPorts, ColumnHost, ColumnFrom:
 	case ColumnWho:
-		said = widget.You
+		usual = widget.You
 	default:
 		return false
 	}
 	return !slices.ContainsFunc(t.rows, func(r tableRow) bool {
-		return r.process != header && k.text(&t.all[r.process], now) != said
+		return r.process != header && k.text(&t.all[r.process], now) != usual
 	})
 }
 

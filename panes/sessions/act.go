@@ -128,12 +128,12 @@ func (p *Pane) toggleKeyboard() tea.Cmd {
 		return nil
 	}
 	take := session.Terminal.Keyboard == ""
-	said, undoes := "Agents can type into ", " stops them again"
+	note, undoes := "Agents can type into ", " stops them again"
 	if take {
-		said, undoes = "Agents can't type into ", " lets them again"
+		note, undoes = "Agents can't type into ", " lets them again"
 	}
 	return tea.Batch(p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Take: take}),
-		p.reportToggle(said+widget.Clean(session.Name), keymap.SessionKeyboard, undoes))
+		p.reportToggle(note+widget.Clean(session.Name), keymap.SessionKeyboard, undoes))
 }
 
 // toggleSandboxAccess switches whether sandboxed agents may type into a session outside their
@@ -145,11 +145,11 @@ func (p *Pane) toggleSandboxAccess() tea.Cmd {
 	}
 	name := widget.Clean(session.Name)
 	set := p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Open: !session.Terminal.Open})
-	said := func(text, undoes string) tea.Cmd { return p.reportToggle(text+name, keymap.SessionOpen, undoes) }
+	note := func(text, undoes string) tea.Cmd { return p.reportToggle(text+name, keymap.SessionOpen, undoes) }
 	if session.Terminal.Open {
-		return tea.Batch(set, said("Sandboxed agents can't type into ", " lets them again"))
+		return tea.Batch(set, note("Sandboxed agents can't type into ", " lets them again"))
 	}
-	open := tea.Batch(set, said("Sandboxed agents can type into ", " stops them again"))
+	open := tea.Batch(set, note("Sandboxed agents can type into ", " stops them again"))
 	if _, terminal := p.env.Focused(); terminal {
 		return open
 	}
@@ -210,10 +210,10 @@ func (p *Pane) ExpectStop(id string) { p.stopping[id] = true }
 
 // HideSession removes an exited session from the list, here and in later dashboards. It reports
 // whether the session was listed.
-func (p *Pane) HideSession(id string) (was bool) {
-	was = !p.hidden[id]
+func (p *Pane) HideSession(id string) (wasListed bool) {
+	wasListed = !p.hidden[id]
 	p.hidden[id] = true
-	return was
+	return wasListed
 }
 
 // IsHidden reports whether a session was removed from the list.

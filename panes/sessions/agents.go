@@ -149,7 +149,7 @@ func (a *Agents) queueCmd(cmd tea.Cmd) { a.p.queued = tea.Batch(a.p.queued, cmd)
 
 // collectNews returns notes about agents in sessions not visible, questions first. silent only
 // records the states.
-func (a *Agents) collectNews(silent bool) (told []string, blocked bool) {
+func (a *Agents) collectNews(silent bool) (notes []string, blocked bool) {
 	all := a.p.env.News().Processes
 	for i := range all {
 		session := &all[i]
@@ -158,15 +158,15 @@ func (a *Agents) collectNews(silent bool) (told []string, blocked bool) {
 		}
 		text := describeAgent(session) + " is " + string(session.Agent.State)
 		if session.Agent.State != api.AgentBlocked {
-			told = append(told, text)
+			notes = append(notes, text)
 			continue
 		}
 		if asks := widget.Clean(session.Agent.Text); asks != "" {
 			text += ": " + asks
 		}
-		told, blocked = append([]string{text}, told...), true
+		notes, blocked = append([]string{text}, notes...), true
 	}
-	return told, blocked
+	return notes, blocked
 }
 
 // questionDelay is how long after an agent was blocked its question may arrive and still be the

@@ -43,8 +43,8 @@ func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
 	if long <= 0 {
 		long = defaultLongCommand
 	}
-	told, bad := p.Agents.collectNews(false)
-	agents, marked := len(told), false
+	notes, bad := p.Agents.collectNews(false)
+	agents, marked := len(notes), false
 	all := p.env.News().Processes
 	for i := range all {
 		session := &all[i]
@@ -65,17 +65,17 @@ func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
 			p.attention.setMark(session.ID, mark)
 			marked = true
 		}
-		told = append(told, widget.FullName(session)+" "+text)
+		notes = append(notes, widget.FullName(session)+" "+text)
 	}
 	if marked {
 		p.Refresh()
 	}
-	if len(told) == 0 {
+	if len(notes) == 0 {
 		return nil
 	}
-	text := told[0]
-	if len(told) > 1 {
-		text = fmt.Sprintf("%s (and %d more)", text, len(told)-1)
+	text := notes[0]
+	if len(notes) > 1 {
+		text = fmt.Sprintf("%s (and %d more)", text, len(notes)-1)
 	}
 	hint := ""
 	if agents > 0 {
@@ -86,29 +86,29 @@ func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
 
 // classify returns the mark and the text for a change of a session; both are empty if it deserves
 // no note.
-func (a *attention) classify(was, now *api.Process, at time.Time, long time.Duration) (mark, text string) {
+func (a *attention) classify(before, now *api.Process, at time.Time, long time.Duration) (mark, text string) {
 	switch {
-	case now.State.Ended() && !was.State.Ended():
+	case now.State.Ended() && !before.State.Ended():
 		a.dropSession(now.ID)
 		if now.State == api.StateStopped { // on request
 			return "", ""
 		}
 		return "", widget.HowEnded(now)
-	case now.State.Ended() || now.Terminal == nil || was.Terminal == nil:
+	case now.State.Ended() || now.Terminal == nil || before.Terminal == nil:
 		return "", ""
 	}
-	worked, lasted := a.trackWaiting(now.ID, was.Terminal.Waiting, now.Terminal.Waiting, at)
+	worked, lasted := a.trackWaiting(now.ID, before.Terminal.Waiting, now.Terminal.Waiting, at)
 	// The agent's own reports are better than guesses from its terminal.
 	if widget.AgentTells(now) {
 		return "", ""
 	}
-	if now.Terminal.Notices > was.Terminal.Notices {
+	if now.Terminal.Notices > before.Terminal.Notices {
 		return "", "says: " + now.Terminal.Notice
 	}
 	switch need := now.Terminal.Waiting; {
-	case need == was.Terminal.Waiting && now.Terminal.Rang && !was.Terminal.Rang:
+	case need == before.Terminal.Waiting && now.Terminal.Rang && !before.Terminal.Rang:
 		return "", "rings" // the list shows this itself
-	case need == was.Terminal.Waiting:
+	case need == before.Terminal.Waiting:
 		return "", ""
 	case need == "prompt" && worked >= long:
 		return "done", "is done after " + units.Age(worked)
@@ -116,7 +116,7 @@ func (a *attention) classify(was, now *api.Process, at time.Time, long time.Dura
 		return "asks", "asks for a password"
 	case need == "input" && lasted >= minInputWait:
 		return "asks", "waits for input"
-	case now.Terminal.Rang && !was.Terminal.Rang:
+	case now.Terminal.Rang && !before.Terminal.Rang:
 		return "", "rings"
 	}
 	return "", ""
@@ -142,8 +142,8 @@ func (p *Pane) ReportExit(ended *api.Process) tea.Cmd {
 
 // trackWaiting records changes of Terminal.Waiting. worked is how long a command took if the prompt
 // has returned, and lasted the time since the last change; 0 if unknown.
-func (a *attention) trackWaiting(id, was, now string, at time.Time) (worked, lasted time.Duration) {
-	if was == now {
+func (a *attention) trackWaiting(id, before, now string, at time.Time) (worked, lasted time.Duration) {
+	if before == now {
 		return 0, 0
 	}
 	if a.startedAt == nil {
@@ -154,7 +154,7 @@ func (a *attention) trackWaiting(id, was, now string, at time.Time) (worked, las
 	}
 	a.waitChanged[id] = at
 	switch {
-	case was == "prompt":
+	case before == "prompt":
 		a.startedAt[id] = at
 	case now == "prompt":
 		if since, ok := a.startedAt[id]; ok {

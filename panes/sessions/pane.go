@@ -56,9 +56,9 @@ func (p *Pane) HandleNews(before *panes.News) {
 
 // Fetch loads missing data for the inbox and the worktrees. Sessions themselves arrive as events.
 func (p *Pane) Fetch() tea.Cmd {
-	told := p.queued
+	queued := p.queued
 	p.queued = nil
-	return tea.Batch(told, p.Agents.fetchInbox(), p.Trees.fetchTrees())
+	return tea.Batch(queued, p.Agents.fetchInbox(), p.Trees.fetchTrees())
 }
 
 // Actions returns the actions on the list and on the target session.

@@ -20,7 +20,7 @@ import (
 // A fakeEnv is a dashboard with an engine, recording calls.
 type fakeEnv struct {
 	panestest.Env
-	told            string
+	note            string
 	focused         string // the session of the terminal with the keyboard
 	looks           string // the visible session
 	started, killed []string
@@ -31,7 +31,7 @@ func (e *fakeEnv) FocusList() tea.Cmd { return nil }
 func (e *fakeEnv) Open(id string) tea.Cmd               { e.Opened = id; return nil }
 func (e *fakeEnv) Focused() (string, bool)              { return e.focused, e.focused != "" }
 func (e *fakeEnv) IsVisible(id string) bool             { return e.looks == id }
-func (e *fakeEnv) ShowNote(text string, _ bool) tea.Cmd { e.told = text; return nil }
+func (e *fakeEnv) ShowNote(text string, _ bool) tea.Cmd { e.note = text; return nil }
 func (e *fakeEnv) Notify(string) tea.Cmd                { return nil }
 func (e *fakeEnv) ShowRequest(string) tea.Cmd           { return nil }
 func (e *fakeEnv) HasDialog() bool                      { return e.Shown != nil }
@@ -99,8 +99,8 @@ func TestActionTargetsTheFocusedTerminal(t *testing.T) {
 	if len(e.killed) != 1 || e.killed[0] != "c" {
 		t.Errorf("killed %v", e.killed)
 	}
-	if p.ReportExit(&api.Process{ID: "c", State: api.StateStopped}); e.told != "" {
-		t.Errorf("a stop made here is reported: %s", e.told)
+	if p.ReportExit(&api.Process{ID: "c", State: api.StateStopped}); e.note != "" {
+		t.Errorf("a stop made here is reported: %s", e.note)
 	}
 }
 
@@ -111,8 +111,8 @@ func TestHiddenQuestionIsMarkedUntilSeen(t *testing.T) {
 	asking.Terminal = &api.Terminal{Waiting: "secret"}
 	e.Known.Processes = []api.Process{e.Known.Processes[0], e.Known.Processes[1], asking}
 	p.HandleNews(&before)
-	if !p.NeedsInput("c") || e.told != "session-c asks for a password" {
-		t.Errorf("reported: %q", e.told)
+	if !p.NeedsInput("c") || e.note != "session-c asks for a password" {
+		t.Errorf("reported: %q", e.note)
 	}
 	e.looks = "c"
 	p.Refresh()

@@ -177,7 +177,7 @@ func (t *Trees) HandleExit(session *api.Process, here bool) tea.Cmd {
 		return nil
 	}
 	// Several events may report one exit.
-	if at, told := t.asked[session.ID]; told && at.Equal(session.StartedAt) {
+	if at, known := t.asked[session.ID]; known && at.Equal(session.StartedAt) {
 		return nil
 	}
 	if t.asked == nil {
@@ -217,7 +217,7 @@ func (t *Trees) handleExits(before *panes.News) (cmd tea.Cmd) {
 		if !session.State.Ended() || worktreeOf(session) == "" {
 			continue
 		}
-		if was, ok := before.Process(session.ID); ok && !was.State.Ended() {
+		if known, ok := before.Process(session.ID); ok && !known.State.Ended() {
 			cmd = tea.Batch(cmd, t.HandleExit(session, t.killed[session.ID] || focused == session.ID))
 			delete(t.killed, session.ID)
 		}
@@ -330,13 +330,13 @@ func (t *Trees) removeTree(w *api.Worktree, discard bool) tea.Cmd {
 	return panes.Ask(env.Context(), env, func(ctx context.Context, e panes.Engine) (api.WorktreeRemoveOutput, error) {
 		return api.WorktreeRemove.Call(ctx, e, api.WorktreeRemoveInput{Path: w.Path, Discard: discard})
 	}, func(out api.WorktreeRemoveOutput, err error) tea.Cmd {
-		said := "removed " + widget.ShortPath(w.Path, env.Home())
+		note := "removed " + widget.ShortPath(w.Path, env.Home())
 		switch {
 		case err != nil:
 			return env.Say(panes.ErrorText(err), true)
 		case out.Branch != "" && !out.BranchRemoved:
-			said += fmt.Sprintf("; branch %s stays, with %d unmerged", widget.Clean(out.Branch), w.Unmerged)
+			note += fmt.Sprintf("; branch %s stays, with %d unmerged", widget.Clean(out.Branch), w.Unmerged)
 		}
-		return env.Say(said, false)
+		return env.Say(note, false)
 	})
 }

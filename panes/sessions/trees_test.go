@@ -70,10 +70,10 @@ func TestWorktreeQuestionListsPossibleLosses(t *testing.T) {
 	if p.Trees.HandleExit(&ended, true) != nil {
 		t.Error("the question opens twice")
 	}
-	e.told = ""
+	e.note = ""
 	ended.ID, e.Shown = "other", nil
 	p.Trees.HandleExit(&ended, false)().(panes.Result)()
-	if e.Shown != nil || !strings.Contains(e.told, "3 uncommitted, 2 unmerged") {
-		t.Errorf("dialog %v, note %q", e.Shown, e.told)
+	if e.Shown != nil || !strings.Contains(e.note, "3 uncommitted, 2 unmerged") {
+		t.Errorf("dialog %v, note %q", e.Shown, e.note)
 	}
 }

@@ -46,9 +46,9 @@ func (s *Screen) tokenAround(p api.Place) (from, to api.Place, text string) {
 	}
 	back := *w
 	for {
-		was := back
+		before := back
 		if broken, ok := back.previous(); !ok || broken || !same(&back) {
-			back = was
+			back = before
 			break
 		}
 	}

@@ -288,16 +288,16 @@ func (p *Pane) Hints() (hints []panes.Hint, ok bool) {
 	b := p.env.Bindings()
 	prefix := b.PrefixKeys()[0].Show()
 	// An action with two keys is listed once.
-	told := map[keymap.Action]bool{}
+	listed := map[keymap.Action]bool{}
 	for _, h := range b.Hints(false, append(slices.Clone(p.Scopes()), keymap.ScopeGlobal)...) {
 		if h.Key != prefix && len(hints) < directHints {
 			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
-			told[h.Action] = true
+			listed[h.Action] = true
 		}
 	}
 	hints = append(hints, panes.Hint{Key: prefix, Does: "then"})
 	for _, h := range b.Hints(true) {
-		if !told[h.Action] {
+		if !listed[h.Action] {
 			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
 		}
 	}

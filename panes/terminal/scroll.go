@@ -128,9 +128,9 @@ func (s *ScrollMode) enterAt(top int64, cursor api.Place) {
 // Stop follows the output again. The visible lines stay held until the pane is drawn, because they
 // may be about to be copied.
 func (s *ScrollMode) Stop() {
-	told := s.active && s.sentAnchors != [3]api.Place{}
+	hasAnchors := s.active && s.sentAnchors != [3]api.Place{}
 	s.scroll = scroll{}
-	if told {
+	if hasAnchors {
 		s.outbox.Tell(api.Input{Anchors: []api.Place{}})
 	}
 }
@@ -275,7 +275,7 @@ func (s *ScrollMode) positionText(st ScreenState) string {
 // ClearFlash removes the selection by mouse from the live screen, and reports whether there was
 // one.
 func (s *ScrollMode) ClearFlash() bool {
-	was := s.flash.kind != selectNothing
+	had := s.flash.kind != selectNothing
 	s.flash = selection{}
-	return was
+	return had
 }

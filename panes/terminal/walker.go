@@ -141,9 +141,9 @@ func (w *walker) wordEnd() {
 // endOfRun moves to the last cluster of a run of one class.
 func (w *walker) endOfRun() {
 	for c := w.class(); ; {
-		was := *w
+		before := *w
 		if broken, ok := w.next(); !ok || broken || w.class() != c {
-			*w = was
+			*w = before
 			return
 		}
 	}
@@ -159,9 +159,9 @@ func (w *walker) previousWord() {
 		}
 	}
 	for c := w.class(); ; {
-		was := *w
+		before := *w
 		if broken, ok := w.previous(); !ok || broken || w.class() != c {
-			*w = was
+			*w = before
 			return
 		}
 	}
@@ -181,10 +181,10 @@ func (w *walker) lineEnd() {
 
 // skipBlanks moves to the first cluster of the line that is not blank.
 func (w *walker) skipBlanks() {
-	was := *w
+	before := *w
 	for w.class() == blankClass {
 		if broken, ok := w.next(); broken || !ok {
-			*w = was
+			*w = before
 			return
 		}
 	}
