@@ -24,10 +24,10 @@ import (
 	"tandem/persist/store"
 )
 
-// problemsTold is how many damaged records a person is told of; the log has all.
-const problemsTold = 20
+// maxProblems limits the damaged records reported to the user; the log has all of them.
+const maxProblems = 20
 
-// unread holds why records could not be read, by id; under "" why none could.
+// unread maps ids to the errors that kept their records from being read; "" stands for all records.
 type unread map[string]error
 
 func (u unread) has(id string) bool { return u[id] != nil || u[""] != nil }
@@ -44,7 +44,7 @@ func (u *unread) reasons() (why []string) {
 	return why
 }
 
-// An adoption takes over the records and children that an earlier engine left.
+// An adoption takes over the records and children of an earlier engine.
 type adoption struct{ h *host }
 
 const (
@@ -56,15 +56,16 @@ const (
 	maxReadPause = 10 * time.Second
 )
 
-// loadRecords reads all records. It retries those that cannot be read and returns the rest
-// of them as missing.
+// loadRecords reads all records. Records still unreadable after some retries are returned as
+// missing.
 func (a adoption) loadRecords(ctx context.Context) (records []store.Record, missing unread) {
 	records, problems := a.h.store.Load()
-	missing = a.unreadOf(problems)
+	missing = a.splitProblems(problems)
 	for i := range maxReadRetries {
 		if len(missing) == 0 || ctx.Err() != nil {
 			return records, missing
 		}
+		// Too many open files, for example, is an error of the moment.
 		time.Sleep(readRetryPause << i)
 		records = append(records, a.readMissing(missing)...)
 	}
@@ -75,8 +76,8 @@ func (a adoption) loadRecords(ctx context.Context) (records []store.Record, miss
 	return records, missing
 }
 
-// unreadOf returns the unread records among problems and reports the other problems.
-func (a adoption) unreadOf(problems []error) unread {
+// splitProblems returns the unread records among problems and reports the other problems.
+func (a adoption) splitProblems(problems []error) unread {
 	missing := unread{}
 	for _, p := range problems {
 		var u *store.Unread
@@ -90,13 +91,13 @@ func (a adoption) unreadOf(problems []error) unread {
 	return missing
 }
 
-// readMissing retries the missing records. It returns those it could read and removes them
-// from missing, along with those that no longer exist.
+// readMissing retries the missing records. It returns those read, and removes them from missing,
+// along with deleted ones.
 func (a adoption) readMissing(missing unread) (records []store.Record) {
 	if missing[""] != nil {
 		records, problems := a.h.store.Load()
 		clear(missing)
-		maps.Copy(missing, a.unreadOf(problems))
+		maps.Copy(missing, a.splitProblems(problems))
 		return records
 	}
 	for id := range missing {
@@ -116,27 +117,27 @@ func (a adoption) readMissing(missing unread) (records []store.Record) {
 	return records
 }
 
-// takeStock fills the control's table with all records and children. It must run before the
+// restoreTable fills the control's table with all records and children. It must run before the
 // control goroutine.
-func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keeperClient) error {
+func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client keeperClient) error {
 	a := adoption{h}
 	children, err := client.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list children: %w", err)
 	}
 	records, missing := a.loadRecords(ctx)
-	h.problems = h.problems[:min(len(h.problems), problemsTold)]
+	h.problems = h.problems[:min(len(h.problems), maxProblems)]
 	h.unread.Store(&missing)
 	all, forget := a.plan(ctx, records, children, missing.has)
 	masters, faults := h.fetchMasters(ctx, client, all)
 	for i, f := range all {
 		f.Fault = faults[i]
 		if api.State(f.Rec.State).Ended() {
-			proctree.DropCgroup(f.Rec.Cgroup) // the previous engine may not have done it
+			proctree.DropCgroup(f.Rec.Cgroup) // the previous engine may have been killed before it did
 		}
 		h.restoreGrant(&f)
-		a.place(ctx, client, f)
-		a.equip(&f, masters[i])
+		a.placeChild(ctx, client, f)
+		a.equipTerminal(&f, masters[i])
 		c.Restore(f, h.store.LogPath(f.Rec))
 	}
 	for _, id := range forget {
@@ -152,25 +153,26 @@ func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keepe
 
 // plan decides what to do with each record and each of the keeper's children.
 func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string) {
-	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.lookForStarted(ctx) })
+	// One reading of the process table serves all records.
+	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.awaitStarts(ctx) })
 	s := supervise.Survey{
 		BootID:   a.h.bootID,
-		Keeper:   a.h.link.keeper(),
+		Keeper:   a.h.link.keeperIdentity(),
 		Unread:   unread,
 		Records:  records,
 		Children: children,
-		Exit:     a.h.pastExit,
+		Exit:     a.h.readExit,
 		Alive:    store.Identity.Alive,
 		Orphan:   func(r store.Record) (store.Identity, bool) { return a.h.orphanOf(r, look()) },
 		Guess:    guessRecord,
 		Logged:   a.h.store.MayHaveLog,
 	}
 	all, forget = s.Plan()
-	return append(all, s.FindUnrecorded(a.h.markedFolders(look()))...), forget
+	return append(all, s.FindUnrecorded(a.h.findMarked(look()))...), forget
 }
 
-// readLater retries the records that could not be read at the start and adopts their
-// children, which keep running meanwhile.
+// readLater retries the records unreadable at the start and adopts their children, still running
+// meanwhile.
 func (a adoption) readLater(ctx context.Context) {
 	missing := maps.Clone(*a.h.unread.Load())
 	for wait := time.Second; len(missing) > 0; wait = min(2*wait, maxReadPause) {
@@ -182,7 +184,7 @@ func (a adoption) readLater(ctx context.Context) {
 		if maps.EqualFunc(was, missing, func(error, error) bool { return true }) {
 			continue
 		}
-		if err := a.takeLate(ctx, records, was, missing); err != nil {
+		if err := a.adoptLate(ctx, records, was, missing); err != nil {
 			a.h.log.Error("adopt children of records that were unreadable", "error", err)
 			missing = was // so that the next retry reads them
 			continue
@@ -193,9 +195,9 @@ func (a adoption) readLater(ctx context.Context) {
 	a.h.inherited.close()
 }
 
-// takeLate adopts the children of records that were in was and are not in missing.
-func (a adoption) takeLate(ctx context.Context, records []store.Record, was, missing unread) error {
-	client, err := a.h.link.get(ctx)
+// adoptLate adopts the children of records contained in was and no longer in missing.
+func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, missing unread) error {
+	client, err := a.h.link.awaitClient(ctx)
 	if err != nil {
 		return err
 	}
@@ -216,25 +218,26 @@ func (a adoption) takeLate(ctx context.Context, records []store.Record, was, mis
 	for i, f := range all {
 		f.Fault = faults[i]
 		a.h.restoreGrant(&f)
-		err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec), func(f *supervise.Found) { a.equip(f, masters[i]) })
+		err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec), func(f *supervise.Found) { a.equipTerminal(f, masters[i]) })
 		if err != nil {
 			return err
 		}
-		a.place(ctx, client, f)
+		a.placeChild(ctx, client, f)
 	}
 	for _, id := range forget {
 		a.h.ForgetChild(id)
 	}
+	// An exit reported while the record was missing found no process in the table.
 	children, err = client.List(ctx)
 	for _, c := range children {
-		if c.Exit != nil && !others(c.ID) { // its exit was reported while its record was missing
-			a.h.exited(c)
+		if c.Exit != nil && !others(c.ID) {
+			a.h.reportExit(c)
 		}
 	}
 	return err
 }
 
-func (h *host) pastExit(id string) (store.Exit, bool) {
+func (h *host) readExit(id string) (store.Exit, bool) {
 	e, ok, err := h.store.Exit(id)
 	var errno syscall.Errno
 	for i := 0; errors.As(err, &errno) && i < maxReadRetries; i++ { // the file may exist
@@ -247,20 +250,20 @@ func (h *host) pastExit(id string) (store.Exit, bool) {
 	return e, ok && err == nil
 }
 
-// place hands a child to a keeper that does not have it. If the keeper refuses, or could not
-// give the child's terminal, the regainer retries.
-func (a adoption) place(ctx context.Context, client keeperClient, f supervise.Found) {
+// placeChild hands a child to a keeper without it. If the keeper refuses, or failed to send the
+// child's terminal, the regainer retries.
+func (a adoption) placeChild(ctx context.Context, client keeperClient, f supervise.Found) {
 	child, _ := f.Child()
 	if err := a.handOver(ctx, client, f); err != nil {
 		a.h.log.Error("hand child to keeper", "id", f.Rec.ID, "error", err)
-		a.h.regainer.adopt(child)
+		a.h.regainer.addOrphan(child)
 	}
 	if f.Fault != nil {
-		a.h.regainer.add(wanted{child: child, keeper: client.PID()})
+		a.h.regainer.add(pendingCall{child: child, keeper: client.PID()})
 	}
 }
 
-// handOver gives the keeper a child that it does not have.
+// handOver gives a child to a keeper without it.
 func (a adoption) handOver(ctx context.Context, client keeperClient, f supervise.Found) error {
 	if !f.Orphan {
 		return nil
@@ -272,8 +275,8 @@ func (a adoption) handOver(ctx context.Context, client keeperClient, f supervise
 	return nil
 }
 
-// equip gives a record with a terminal what it needs in the table.
-func (a adoption) equip(f *supervise.Found, master *os.File) {
+// equipTerminal completes a record with a terminal for the table.
+func (a adoption) equipTerminal(f *supervise.Found, master *os.File) {
 	child, found := f.Child()
 	switch {
 	case !f.Rec.TTY:
@@ -284,21 +287,21 @@ func (a adoption) equip(f *supervise.Found, master *os.File) {
 	}
 }
 
-// mastersAtOnce bounds how many terminals the keeper is asked for at a time.
-const mastersAtOnce = 16
+// maxFetches limits concurrent requests for terminals.
+const maxFetches = 16
 
-// fetchMasters gets the terminals of the sessions that live, each at the place of
-// its record, or why it could not be fetched: one after the other would cost a wait for the keeper each.
+// fetchMasters returns the terminals of the live sessions in the order of all, with errors for
+// those the keeper failed to send. It fetches several at a time, as each waits for the keeper.
 func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []supervise.Found) ([]*os.File, []error) {
 	masters, faults := make([]*os.File, len(all)), make([]error, len(all))
 	var fetching panics.Group
-	slots := make(chan struct{}, mastersAtOnce)
+	slots := make(chan struct{}, maxFetches)
 	for i, f := range all {
 		child, found := f.Child()
 		if !found || !f.Rec.TTY {
 			continue
 		}
-		if masters[i] = h.inherited.master(child); masters[i] != nil {
+		if masters[i] = h.inherited.takeMaster(child); masters[i] != nil {
 			continue
 		}
 		slots <- struct{}{}
@@ -313,7 +316,7 @@ func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []supe
 	return masters, faults
 }
 
-// guessRecord makes a record for a child whose own was lost.
+// guessRecord makes a record for a child whose record is lost.
 func guessRecord(c keeper.Child) store.Record {
 	r := supervise.NewRecord(c.ID, api.KindProcess)
 	if c.TTY {
@@ -334,14 +337,14 @@ func guessRecord(c keeper.Child) store.Record {
 	return r
 }
 
-// logSize is the length of the log of something that has ended. After a crash
-// the file is longer, by what was set aside for output that never came; opening
-// and closing it cuts that off.
+// logSize returns the length of an ended process's log. After a crash the file is longer than its
+// content, because space is allocated ahead; opening and closing the log truncates it.
 func (h *host) logSize(r store.Record) int64 {
 	path := h.store.LogPath(r)
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0
+		// Allocated space ends at a page boundary, so other files are complete.
 	}
 	if info.Size() == 0 || info.Size()%int64(os.Getpagesize()) != 0 {
 		return info.Size()

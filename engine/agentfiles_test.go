@@ -14,9 +14,9 @@ import (
 	"tandem/tests/needs"
 )
 
-// agentIn starts an agent in a sandbox that hides the folder secret, with its own folder in
+// startSandboxedAgent starts an agent in a sandbox hiding the folder secret, with its own files in
 // cc.
-func agentIn(t *testing.T) (m *machine, dir string, p api.Process, pid int) {
+func startSandboxedAgent(t *testing.T) (m *machine, dir string, p api.Process, pid int) {
 	t.Helper()
 	m = startMachine(t)
 	dir = t.TempDir()
@@ -32,7 +32,7 @@ func agentIn(t *testing.T) (m *machine, dir string, p api.Process, pid int) {
 			DenyRead: []string{filepath.Join(dir, "secret")}, AllowWrite: []string{filepath.Join(dir, "work")},
 		}},
 	})
-	m.agentIs(p.ID, api.AgentUnknown)
+	m.awaitAgentState(p.ID, api.AgentUnknown)
 	m.eventually("the agent's process", func() bool {
 		pid = call(m, api.AgentExplain, api.IDInput{ID: p.ID}).PID
 		return pid != 0
@@ -40,9 +40,9 @@ func agentIn(t *testing.T) (m *machine, dir string, p api.Process, pid int) {
 	return m, dir, p, pid
 }
 
-// The agent of a session can lead the engine to any file by a link.
+// An agent can make the engine open any file through a link.
 func TestAgentFileIsReadInTheAgentsSandbox(t *testing.T) {
-	m, dir, p, pid := agentIn(t)
+	m, dir, p, pid := startSandboxedAgent(t)
 	const conversation = "c0ffee00-0000-4000-8000-000000000001"
 	put := func(name, text string) {
 		t.Helper()
@@ -87,7 +87,7 @@ func TestAgentFileIsReadInTheAgentsSandbox(t *testing.T) {
 	if got := explain(); got.Agent.Conversation != conversation || got.Agent.Text != "a yes" {
 		t.Errorf("of the agent's own file the engine tells %+v", got.Agent)
 	}
-	put("work/cc/projects/"+conversation+".jsonl", "{}") // not where it belongs
+	put("work/cc/projects/"+conversation+".jsonl", "{}") // in the wrong place
 	link("secret/projects", "work/cc/projects")
 	if got := explain(); got.Transcript != nil {
 		t.Errorf("the engine lists a folder that the agent may not: %+v", got.Transcript)
@@ -102,10 +102,10 @@ func TestAgentFileIsReadInTheAgentsSandbox(t *testing.T) {
 	}
 }
 
-// A pipe comes and goes where the agent's file is looked for.
-func TestPipeInPlaceOfAnAgentsFileBlocksNothing(t *testing.T) {
+// A pipe appears and disappears in place of the agent's file.
+func TestPipeInPlaceOfAnAgentsFileDoesNotBlock(t *testing.T) {
 	needs.FullRun(t)
-	m, dir, p, pid := agentIn(t)
+	m, dir, p, pid := startSandboxedAgent(t)
 	path := filepath.Join(dir, "work/cc/sessions", fmt.Sprintf("%d.json", pid))
 	pipe := filepath.Join(dir, "work/pipe")
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
@@ -136,22 +136,22 @@ func TestPipeInPlaceOfAnAgentsFileBlocksNothing(t *testing.T) {
 	}
 }
 
-// The inbox shows what a session's agent asks, and an answer there types into it.
+// The inbox shows a session's agent's questions, and typing an answer there reaches the session.
 func TestReportsDoNotLeaveTheSandbox(t *testing.T) {
-	hereAndFromElsewhere(t, func(t *testing.T, p *confinedAgent) {
-		call(p.machine, api.AgentReport, api.AgentReportInput{ID: p.theirs, Agent: "mine", Conversation: "c-1"})
+	testLocalAndRemote(t, func(t *testing.T, p *confinedAgent) {
+		call(p.machine, api.AgentReport, api.AgentReportInput{ID: p.userSession, Agent: "mine", Conversation: "c-1"})
 		for _, body := range []string{
 			`{"id":"$THEIRS","state":"blocked","text":"your password?"}`, `{"id":"$THEIRS","state":"unknown"}`, `{"id":"$THEIRS","conversation":"other"}`,
 		} {
-			p.refused(p.bounds, "agent.report", body, "outside the agents' sandbox")
+			p.wantRejected(p.bounds, "agent.report", body, "outside the agents' sandbox")
 		}
-		if a := p.get(p.theirs).Agent; a != nil && (a.Text != "" || a.Conversation != "c-1") {
+		if a := p.get(p.userSession).Agent; a != nil && (a.Text != "" || a.Conversation != "c-1") {
 			t.Errorf("the session's agent is %+v", a)
 		}
 		if status, answer := p.post(p.bounds, "agent.report", `{"id":"$OWN","state":"done"}`); status != 200 {
 			t.Errorf("of its own session: %d %s", status, answer)
 		}
-		call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.theirs, Open: true})
+		call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.userSession, Open: true})
 		if status, answer := p.post(p.bounds, "agent.report", `{"id":"$THEIRS","state":"working"}`); status != 200 {
 			t.Errorf("of an open session: %d %s", status, answer)
 		}

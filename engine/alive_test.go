@@ -2,8 +2,8 @@ package engine
 
 import "tandem/engine/proctree"
 
-// lives reports whether a process is there and has not ended.
-func lives(pid int) bool {
+// isRunning reports whether a process exists and has not exited.
+func isRunning(pid int) bool {
 	s, ok := proctree.Read(pid)
 	return ok && !s.Zombie
 }

@@ -16,8 +16,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// runREPL is a program that is no shell: it says what it was given line by line, asks
-// for more after a colon, and says so when it is interrupted.
+// runREPL is a program other than a shell. It echoes each line, asks for more after a colon, and
+// reports interrupts.
 func runREPL() int {
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, syscall.SIGINT)
@@ -41,8 +41,8 @@ func runREPL() int {
 	return 0
 }
 
-// waitsFor runs a command in a session that is to wait for somebody to type then.
-func (m *machine) waitsFor(id, command, waits, question string) api.SessionExecOutput {
+// execUntilInput runs a command in a session, and checks that it then waits for input.
+func (m *machine) execUntilInput(id, command, waits, question string) api.SessionExecOutput {
 	m.Helper()
 	out := call(m, api.SessionExec, api.SessionExecInput{ID: id, Command: command, TimeoutMS: 60_000})
 	if out.Waits != waits || out.Question != question || out.TimedOut || out.ExitCode != nil || !out.Alive {
@@ -51,7 +51,7 @@ func (m *machine) waitsFor(id, command, waits, question string) api.SessionExecO
 	return out
 }
 
-func TestAnExecEndsWhenItsCommandAsks(t *testing.T) {
+func TestExecReturnsWhenItsCommandAsksForInput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -61,7 +61,7 @@ func TestAnExecEndsWhenItsCommandAsks(t *testing.T) {
 		if p == nil {
 			continue
 		}
-		if out := m.waitsFor(p.ID, ask, "input", "Sure?"); out.Output != "begin\n" {
+		if out := m.execUntilInput(p.ID, ask, "input", "Sure?"); out.Output != "begin\n" {
 			t.Errorf("%s: %+v", c.name, out)
 		}
 		wantRun(m, p.ID, "yes", "got yes\n", 3)
@@ -69,29 +69,29 @@ func TestAnExecEndsWhenItsCommandAsks(t *testing.T) {
 	}
 }
 
-func TestAnExecEndsWhenABuiltinAsks(t *testing.T) {
+func TestExecReturnsWhenABuiltinAsksForInput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	for _, argv := range [][]string{{"bash", "--norc"}, {"sh"}, {"sh", "-c", "exec sh"}} {
 		p := m.start(argv...)
 		m.sh(p.ID, "true")
-		m.waitsFor(p.ID, "printf 'Name? '; read x", "input", "Name?")
+		m.execUntilInput(p.ID, "printf 'Name? '; read x", "input", "Name?")
 		m.write(p.ID, "anna\r")
 		m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true, IdleMS: 1000})
 		wantRun(m, p.ID, "echo $x", "anna\n", 0)
-		m.waitsFor(p.ID, "echo one\nprintf 'Name? '\nread y", "input", "Name?")
+		m.execUntilInput(p.ID, "echo one\nprintf 'Name? '\nread y", "input", "Name?")
 		m.write(p.ID, "berta\r")
 		m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true, IdleMS: 1000})
 		wantRun(m, p.ID, "echo $y", "berta\n", 0)
 	}
 }
 
-func TestASecretIsNotAnsweredByACommand(t *testing.T) {
+func TestExecIsRejectedAtAPasswordPrompt(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
-	m.waitsFor(p.ID, `read -s -p "Password: " x`, "secret", "Password:")
+	m.execUntilInput(p.ID, `read -s -p "Password: " x`, "secret", "Password:")
 	_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "ls"})
 	if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "waits for a secret") {
 		t.Errorf("%v", err)
@@ -101,7 +101,7 @@ func TestASecretIsNotAnsweredByACommand(t *testing.T) {
 	wantRun(m, p.ID, "echo $x", "xyzzy\n", 0)
 }
 
-func TestWhatIsNoShellGetsTheTextAsItIs(t *testing.T) {
+func TestExecInAProgramOtherThanAShellTypesTheText(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -110,13 +110,13 @@ func TestWhatIsNoShellGetsTheTextAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone, inShell := m.start(self, "repl"), m.start("bash", "--norc")
-	m.waitsFor(inShell.ID, self+" repl", "input", "repl 1>")
+	m.execUntilInput(inShell.ID, self+" repl", "input", "repl 1>")
 	for _, p := range []api.Process{alone, inShell} {
-		if out := m.waitsFor(p.ID, "a !! $x 'b", "input", "repl 2>"); out.Output != "got \"a !! $x 'b\"\n" {
+		if out := m.execUntilInput(p.ID, "a !! $x 'b", "input", "repl 2>"); out.Output != "got \"a !! $x 'b\"\n" {
 			t.Errorf("%+v", out)
 		}
-		m.waitsFor(p.ID, "for x:", "input", "...>")
-		if out := m.waitsFor(p.ID, "one\ntwo", "input", "repl 5>"); !strings.Contains(out.Output, "got \"one\"\n") || !strings.Contains(out.Output, "got \"two\"\n") {
+		m.execUntilInput(p.ID, "for x:", "input", "...>")
+		if out := m.execUntilInput(p.ID, "one\ntwo", "input", "repl 5>"); !strings.Contains(out.Output, "got \"one\"\n") || !strings.Contains(out.Output, "got \"two\"\n") {
 			t.Errorf("%+v", out)
 		}
 		log := m.logOf(p)
@@ -127,7 +127,7 @@ func TestWhatIsNoShellGetsTheTextAsItIs(t *testing.T) {
 	wantRun(m, inShell.ID, "quit", "", 5)
 }
 
-func TestAScriptThatAsksGetsTheTextAsItIs(t *testing.T) {
+func TestExecInAnAskingScriptTypesTheText(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	script := filepath.Join(m.dir, "asks")
@@ -140,7 +140,7 @@ func TestAScriptThatAsksGetsTheTextAsItIs(t *testing.T) {
 	}
 }
 
-func TestTheHistoryIsNotExpandedInACommand(t *testing.T) {
+func TestExecDoesNotExpandHistoryReferences(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -163,7 +163,7 @@ func TestTheHistoryIsNotExpandedInACommand(t *testing.T) {
 	}
 }
 
-func TestTabsOfACommandCompleteNothing(t *testing.T) {
+func TestExecDoesNotCompleteAtTabs(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")

@@ -20,7 +20,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// A watcher is a client attached to a session that keeps what it is sent.
+// A watcher is a client attached to a session, recording everything it receives.
 type watcher struct {
 	m  *machine
 	a  *client.Attachment
@@ -29,7 +29,7 @@ type watcher struct {
 
 func (m *machine) attach(o api.AttachOptions) *watcher {
 	m.Helper()
-	m.tied = true
+	m.pinned = true
 	a, err := m.client.Attach(m.Context(), o)
 	if err != nil {
 		m.Fatal(err)
@@ -66,9 +66,9 @@ func (w *watcher) send(in api.Input) {
 	}
 }
 
-func (w *watcher) typed(text string) { w.m.Helper(); w.send(api.Input{Bytes: []byte(text)}) }
+func (w *watcher) typeText(text string) { w.m.Helper(); w.send(api.Input{Bytes: []byte(text)}) }
 
-// A mirror is a screen put together from frames.
+// A mirror is a screen assembled from frames.
 type mirror struct {
 	frame api.Frame
 	lines map[int64]string
@@ -96,8 +96,8 @@ func (p *mirror) String() string {
 	return strings.Join(rows, "\n")
 }
 
-// until applies frames until the mirror holds, or fails.
-func (w *watcher) until(p *mirror, what string, holds func() bool) {
+// applyUntil applies frames until holds returns true, or fails.
+func (w *watcher) applyUntil(p *mirror, what string, holds func() bool) {
 	w.m.Helper()
 	for out := range w.in {
 		if out.Frame != nil {
@@ -110,14 +110,14 @@ func (w *watcher) until(p *mirror, what string, holds func() bool) {
 	w.m.Fatalf("the attachment ended before %s:\n%s", what, p)
 }
 
-func TestFramesAddUpToTheScreen(t *testing.T) {
+func TestFramesReproduceTheScreen(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `read x; seq 1 20000; printf '\033]0;a title\007\033[3;5Hmark'; read x`)
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 60, Rows: 20})
-	w.typed("\r")
+	w.typeText("\r")
 	var pic mirror
-	w.until(&pic, "the mark", func() bool { return strings.Contains(pic.String(), "mark") && pic.frame.Title != "" })
+	w.applyUntil(&pic, "the mark", func() bool { return strings.Contains(pic.String(), "mark") && pic.frame.Title != "" })
 	if want := m.screen(p.ID); strings.TrimRight(pic.String(), "\n") != strings.TrimRight(want, "\n") {
 		t.Errorf("frames gave\n%s\nthe screen is\n%s", pic.String(), want)
 	}
@@ -135,11 +135,11 @@ func TestFramesAddUpToTheScreen(t *testing.T) {
 	}
 }
 
-func TestRawViewerSeesWhatTheScreenShows(t *testing.T) {
+func TestRawViewerReceivesTheScreensContent(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `printf '\033[1;31mred\033[0m before\n'; read x; seq 1 30000; printf 'after\033[2;2Hmark\n'; read x; exit 4`)
-	m.shows(p.ID, "before")
+	m.awaitScreen(p.ID, "before")
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "attach", Raw: true, Cols: 80, Rows: 24})
 	own := vt.New(vt.Options{Cols: 80, Rows: 24})
 	text := func() string { return strings.Join(terminal.ScreenOf(own, true, 0).Lines, "\n") }
@@ -154,13 +154,13 @@ func TestRawViewerSeesWhatTheScreenShows(t *testing.T) {
 		t.Fatalf("the attachment ended before %q:\n%s", want, text())
 	}
 	until("\x1b[0;1;31mred\x1b[0m before")
-	w.typed("\r")
+	w.typeText("\r")
 	until("mark")
 	screen := call(m, api.SessionScreen, api.SessionScreenInput{ID: p.ID, ANSI: true})
 	if want := strings.Join(screen.Lines, "\n"); text() != want {
 		t.Errorf("the viewer shows\n%s\nthe screen is\n%s", text(), want)
 	}
-	w.typed("\r")
+	w.typeText("\r")
 	var end *api.Process
 	for out := range w.in {
 		if out.Ended != nil {
@@ -172,14 +172,14 @@ func TestRawViewerSeesWhatTheScreenShows(t *testing.T) {
 	}
 }
 
-func TestViewerThatIsFarBehindIsRepainted(t *testing.T) {
+func TestSlowViewerIsRepainted(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `read x; yes "$0" | head -c 30000000; echo; echo end; read x`, strings.Repeat("y", 70))
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "attach", Raw: true, Cols: 80, Rows: 24})
-	w.typed("\r")
-	m.shows(p.ID, "end") // and nobody has received anything so far
+	w.typeText("\r")
+	m.awaitScreen(p.ID, "end") // nothing has been received so far
 	own := vt.New(vt.Options{Cols: 80, Rows: 24})
 	size := 0
 	for out := range w.in {
@@ -194,12 +194,12 @@ func TestViewerThatIsFarBehindIsRepainted(t *testing.T) {
 	}
 }
 
-func TestManyKeysAndALargePasteArriveCompleteAndInOrder(t *testing.T) {
+func TestInputArrivesCompleteAndInOrder(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	file := filepath.Join(m.dir, "typed")
 	p := m.start("sh", "-c", `stty raw -echo; printf '\033[?2004hready'; exec cat > "$0"`, file)
-	m.shows(p.ID, "ready")
+	m.awaitScreen(p.ID, "ready")
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 80, Rows: 24})
 	var want bytes.Buffer
 	for i := range 10_000 {
@@ -214,7 +214,7 @@ func TestManyKeysAndALargePasteArriveCompleteAndInOrder(t *testing.T) {
 	text := paste.String()
 	w.send(api.Input{Paste: &text})
 	want.Write(keys.EncodePaste(nil, text, keys.Modes{BracketedPaste: true}))
-	w.typed("end")
+	w.typeText("end")
 	want.WriteString("end")
 	var got []byte
 	m.eventually("all input", func() bool {
@@ -229,11 +229,11 @@ func TestManyKeysAndALargePasteArriveCompleteAndInOrder(t *testing.T) {
 	}
 }
 
-func TestSizeFollowsTheViewerThatTypedLast(t *testing.T) {
+func TestSizeFollowsTheLastViewerToType(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `stty -echo; trap 'stty size' WINCH; echo ready; while :; do read x && stty size; done`)
-	m.shows(p.ID, "ready")
+	m.awaitScreen(p.ID, "ready")
 	size := func() api.Size {
 		term := m.get(p.ID).Terminal
 		return api.Size{Cols: term.Cols, Rows: term.Rows}
@@ -241,7 +241,7 @@ func TestSizeFollowsTheViewerThatTypedLast(t *testing.T) {
 	becomes := func(cols, rows int) {
 		t.Helper()
 		m.eventually(fmt.Sprintf("size %dx%d", cols, rows), func() bool { return size() == api.Size{Cols: cols, Rows: rows} })
-		m.shows(p.ID, fmt.Sprintf("%d %d", rows, cols))
+		m.awaitScreen(p.ID, fmt.Sprintf("%d %d", rows, cols))
 	}
 	first := m.attach(api.AttachOptions{ID: p.ID, Client: "first", Cols: 100, Rows: 30})
 	becomes(100, 30)
@@ -254,15 +254,15 @@ func TestSizeFollowsTheViewerThatTypedLast(t *testing.T) {
 	}
 	drain(first)
 	drain(second)
-	second.typed("\r")
+	second.typeText("\r")
 	becomes(70, 20)
 	if term := m.get(p.ID).Terminal; term.Typist != "second" || term.Viewers != 2 {
 		t.Errorf("terminal %+v", term)
 	}
 	first.send(api.Input{Resize: &api.Size{Cols: 90, Rows: 25}})
-	first.typed("\r")
+	first.typeText("\r")
 	becomes(90, 25)
-	first.send(api.Input{Resize: &api.Size{}}) // out of sight
+	first.send(api.Input{Resize: &api.Size{}}) // hidden
 	becomes(70, 20)
 	first.send(api.Input{Resize: &api.Size{Cols: 90, Rows: 25}})
 	becomes(90, 25)
@@ -275,27 +275,27 @@ func TestReadOnlyViewerNeitherTypesNorDecidesTheSize(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("cat")
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "reader", Cols: 50, Rows: 10, ReadOnly: true})
-	w.typed("forbidden\r")
+	w.typeText("forbidden\r")
 	w.send(api.Input{Lines: &api.LineRange{}})
 	for out := range w.in {
-		if out.Frame == nil { // the answer to what came behind the input
+		if out.Frame == nil { // the answer to the request sent after the input
 			break
 		}
 	}
 	m.write(p.ID, "allowed\r")
-	m.shows(p.ID, "allowed")
+	m.awaitScreen(p.ID, "allowed")
 	if strings.Contains(m.screen(p.ID), "forbidden") || m.get(p.ID).Terminal.Cols != 80 {
 		t.Errorf("%+v\n%s", m.get(p.ID).Terminal, m.screen(p.ID))
 	}
 }
 
-func TestBellIsTakenAsHeardWhenAViewerTypes(t *testing.T) {
+func TestTypingClearsTheBell(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `printf '\007rang'; read x`)
 	m.eventually("the bell", func() bool { return m.get(p.ID).Terminal.Rang })
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test"})
-	w.typed("x")
+	w.typeText("x")
 	m.eventually("silence", func() bool { return !m.get(p.ID).Terminal.Rang })
 }
 
@@ -303,7 +303,7 @@ func TestEndedSessionShowsItsLastFrame(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `echo last words`)
-	m.ended(p.ID)
+	m.awaitEnd(p.ID)
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 80, Rows: 24})
 	var pic mirror
 	ended := false
@@ -318,7 +318,7 @@ func TestEndedSessionShowsItsLastFrame(t *testing.T) {
 	}
 }
 
-func TestEngineEndsCleanlyWithViewersAndGoesOn(t *testing.T) {
+func TestEngineRestartsWithAttachedViewers(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
@@ -327,21 +327,21 @@ func TestEngineEndsCleanlyWithViewersAndGoesOn(t *testing.T) {
 	unix.Kill(engine, unix.SIGTERM)
 	for range w.in {
 	}
-	m.eventually("the engine's end", func() bool { return !lives(engine) })
+	m.eventually("the engine's end", func() bool { return !isRunning(engine) })
 	m.write(p.ID, "back\r")
-	m.shows(p.ID, "back")
+	m.awaitScreen(p.ID, "back")
 	if m.get(p.ID).PID != p.PID {
 		t.Error("the program is another one")
 	}
 }
 
-func TestWhatAProgramCopiesReachesViewersThatAsk(t *testing.T) {
+func TestClipboardReachesViewersThatRequestIt(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `read x; printf '\033]52;c;b25l\a\033]52;c;%s\ashown' dHdv; read x; exit 3`)
 	asks := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Clips: true, Cols: 60, Rows: 20})
 	other := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 60, Rows: 20})
-	asks.typed("\r")
+	asks.typeText("\r")
 	clip := ""
 	for out := range asks.in {
 		if clip += string(out.Clip); strings.HasSuffix(clip, "two") {
@@ -351,7 +351,7 @@ func TestWhatAProgramCopiesReachesViewersThatAsk(t *testing.T) {
 	if clip != "two" && clip != "onetwo" {
 		t.Errorf("the viewer was told to copy %q", clip)
 	}
-	asks.typed("\r")
+	asks.typeText("\r")
 	for out := range other.in {
 		if out.Clip != nil {
 			t.Errorf("a viewer that did not ask was told to copy %q", out.Clip)
@@ -359,11 +359,11 @@ func TestWhatAProgramCopiesReachesViewersThatAsk(t *testing.T) {
 	}
 }
 
-func TestScrollbackOfAnEndedSessionComesWithItsStyles(t *testing.T) {
+func TestScrollbackOfAnEndedSessionKeepsItsStyles(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `i=0; while [ $i -lt 300 ]; do printf '\033[31mrow %d\033[m\n' $i; i=$((i+1)); done; exit 3`)
-	m.ended(p.ID)
+	m.awaitEnd(p.ID)
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", ReadOnly: true, Lines: api.LineRange{From: 10, Count: 5}})
 	var lines []api.NumberedLine
 	ended := false

@@ -24,7 +24,7 @@ import (
 // floodSize is the output of one run of the throughput benchmarks.
 const floodSize = 100 << 20
 
-// floodFile is a file of log lines.
+// floodFile creates a file of log lines.
 func floodFile(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "flood")
@@ -38,8 +38,7 @@ func floodFile(b *testing.B) string {
 	return path
 }
 
-// BenchmarkFlood compares a session without viewers with a bare reader of a
-// PTY, in turns.
+// BenchmarkFlood compares a session without viewers with a bare reader of a PTY, alternating.
 func BenchmarkFlood(b *testing.B) {
 	path := floodFile(b)
 	m := startMachine(b)
@@ -82,8 +81,7 @@ func (m *machine) flood(path string) time.Duration {
 	return took
 }
 
-// BenchmarkMemory tells what engine and keeper use with a number of idle
-// shells.
+// BenchmarkMemory reports the memory of engine and keeper with a number of idle shells.
 func BenchmarkMemory(b *testing.B) {
 	for _, n := range []int{0, 1, 50, 200} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -108,7 +106,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// residentMB is a process's memory without what it shares with a file.
+// residentMB returns a process's memory in MB, without pages backed by files.
 func residentMB(b *testing.B, pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -124,13 +122,13 @@ func residentMB(b *testing.B, pid int) float64 {
 	return 0
 }
 
-// BenchmarkEcho is the time from a key to its echo as bytes and as a frame.
+// BenchmarkEcho measures the time from a key to its echo, as bytes and as a frame.
 func BenchmarkEcho(b *testing.B) {
 	for _, raw := range []bool{true, false} {
 		b.Run(fmt.Sprintf("raw=%v", raw), func(b *testing.B) {
 			m := startMachine(b)
 			p := m.start("sh", "-c", "stty raw -echo; echo ready; exec cat")
-			m.shows(p.ID, "ready")
+			m.awaitScreen(p.ID, "ready")
 			a, err := m.client.Attach(context.Background(), api.AttachOptions{ID: p.ID, Raw: raw, Cols: 80, Rows: 24})
 			if err != nil {
 				b.Fatal(err)
@@ -149,7 +147,7 @@ func BenchmarkEcho(b *testing.B) {
 	}
 }
 
-// BenchmarkSession is a session alone, without keeper and API, for profiles.
+// BenchmarkSession runs a session alone, without keeper and API, for profiles.
 func BenchmarkSession(b *testing.B) {
 	path := floodFile(b)
 	data, err := store.Open(b.TempDir())
@@ -159,7 +157,7 @@ func BenchmarkSession(b *testing.B) {
 	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: terminal.NewChunks()}
 	h.o.LogLimit = 1 << 30
 	h.control = supervise.NewControl(context.Background(), h, h.log)
-	h.agents = h.watchAgents("")
+	h.agents = h.newRegistry("")
 	b.SetBytes(floodSize)
 	for b.Loop() {
 		r := supervise.NewRecord("flood", api.KindSession)
@@ -176,7 +174,7 @@ func BenchmarkSession(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := h.session(r, nonBlocking(b, f), func() (terminal.Log, error) { return log, nil })
+		s := h.newSession(r, nonBlocking(b, f), func() (terminal.Log, error) { return log, nil })
 		cmd.Wait()
 		for s.IsReady(context.Background()); s.Shown() < log.End() || log.End() < floodSize; {
 			time.Sleep(time.Millisecond)
@@ -187,7 +185,7 @@ func BenchmarkSession(b *testing.B) {
 	}
 }
 
-// nonBlocking gives a PTY master as the keeper hands it over.
+// nonBlocking returns a PTY master in the state the keeper sends it.
 func nonBlocking(b *testing.B, f *os.File) *os.File {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

@@ -22,22 +22,22 @@ import (
 	"tandem/tests/needs"
 )
 
-// A confinedAgent is a machine with an agent that is held to bounds: it may write in
-// work, may not read work/secret, and reaches no network.
+// A confinedAgent is a machine with an agent held to bounds: it may write in work, must not read
+// work/secret, and has no network.
 type confinedAgent struct {
 	*machine
-	work   string // holds secret/key, frozen/file and file
+	work   string // contains secret/key, frozen/file and file
 	bounds api.Bounds
 
-	theirs string // id of a person's session
-	own    string // id of the agent's own session
-	taken  string // id of a session of the agent's whose keyboard the person has
-	piped  string // id of a person's process that reads standard input
+	userSession   string // id of the user's session
+	ownSession    string // id of the agent's own session
+	lockedSession string // id of an agent's session with a locked keyboard
+	inputProcess  string // id of the user's process reading standard input
 
-	far bool // it comes from another machine, and its requests say nothing of it
+	remote bool // it comes from another machine, and its requests do not mention it
 }
 
-// agentsName is who the agent is.
+// agentsName is the agent's name.
 const agentsName = "agent:confined/1"
 
 func newConfinedAgent(t *testing.T) *confinedAgent {
@@ -55,20 +55,20 @@ func newConfinedAgent(t *testing.T) *confinedAgent {
 		Filesystem: api.SandboxFilesystem{DenyRead: []string{p.in("secret")}, AllowWrite: []string{p.work}, DenyWrite: []string{p.in("frozen")}},
 		Network:    &api.SandboxNetwork{},
 	}}
-	p.theirs = p.start("sh").ID
-	p.piped = call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: []string{"cat"}, Stdin: true}).ID
-	p.own, p.taken = p.agentSession(), p.agentSession()
-	call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.taken, Take: true})
+	p.userSession = p.start("sh").ID
+	p.inputProcess = call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: []string{"cat"}, Stdin: true}).ID
+	p.ownSession, p.lockedSession = p.agentSession(), p.agentSession()
+	call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.lockedSession, Take: true})
 	return p
 }
 
-// hereAndFromElsewhere runs a test with an agent of this machine and with one of another,
-// whose bounds came with its connection alone.
-func hereAndFromElsewhere(t *testing.T, test func(t *testing.T, p *confinedAgent)) {
+// testLocalAndRemote runs a test with an agent on this machine, and with one on another machine,
+// whose bounds come with its connection alone.
+func testLocalAndRemote(t *testing.T, test func(t *testing.T, p *confinedAgent)) {
 	for name, far := range map[string]bool{"here": false, "from elsewhere": true} {
 		t.Run(name, func(t *testing.T) {
 			p := newConfinedAgent(t)
-			p.far = far
+			p.remote = far
 			test(t, p)
 		})
 	}
@@ -85,15 +85,15 @@ func (p *confinedAgent) agentSession() string {
 	return s.ID
 }
 
-// post calls an operation as the agent, within bounds. The words $WORK, $THEIRS,
-// $OWN, $TAKEN and $PIPED in the body stand for what they are called there.
+// post calls an operation as the agent, within bounds. It replaces the words $WORK, $THEIRS, $OWN,
+// $TAKEN and $PIPED in the body with the fields of p.
 func (p *confinedAgent) post(b api.Bounds, name, body string) (status int, answer string) {
 	p.Helper()
-	body = strings.NewReplacer("$WORK", p.work, "$THEIRS", p.theirs, "$OWN", p.own, "$TAKEN", p.taken, "$PIPED", p.piped, "$DATA", p.dir).Replace(body)
+	body = strings.NewReplacer("$WORK", p.work, "$THEIRS", p.userSession, "$OWN", p.ownSession, "$TAKEN", p.lockedSession, "$PIPED", p.inputProcess, "$DATA", p.dir).Replace(body)
 	socket, _ := api.Sockets(p.dir)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		if p.far {
-			conn, _, err := client.Open(ctx, p.options(), api.OpenOptions{Origin: "me@laptop", By: p.led(b)})
+		if p.remote {
+			conn, _, err := client.Open(ctx, p.options(), api.OpenOptions{Origin: "me@laptop", By: p.remoteAgent(b)})
 			return conn, err
 		}
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
@@ -102,7 +102,7 @@ func (p *confinedAgent) post(b api.Bounds, name, body string) (status int, answe
 	if err != nil {
 		p.Fatal(err)
 	}
-	if !p.far {
+	if !p.remote {
 		req.Header.Set("Tandem-Client", agentsName)
 		req.Header.Set("Tandem-Owner", "confined-1")
 		req.Header.Set(api.BoundsHeader, b.Header())
@@ -119,13 +119,13 @@ func (p *confinedAgent) post(b api.Bounds, name, body string) (status int, answe
 	return resp.StatusCode, string(bytes.TrimSpace(text))
 }
 
-// led is the agent as another machine tells of it.
-func (p *confinedAgent) led(b api.Bounds) *api.FarAgent {
+// remoteAgent returns the agent as described by another machine.
+func (p *confinedAgent) remoteAgent(b api.Bounds) *api.FarAgent {
 	return &api.FarAgent{Name: agentsName, Owner: "confined-1", Bounds: b.AbbreviateHome("/elsewhere")}
 }
 
-// refused calls an operation and wants it refused in words that tell why.
-func (p *confinedAgent) refused(b api.Bounds, name, body, says string) {
+// wantRejected calls an operation, and fails unless it is rejected with a message containing says.
+func (p *confinedAgent) wantRejected(b api.Bounds, name, body, says string) {
 	p.Helper()
 	if status, answer := p.post(b, name, body); status != http.StatusForbidden && status != http.StatusLocked && status != http.StatusConflict ||
 		!strings.Contains(answer, says) {
@@ -133,10 +133,10 @@ func (p *confinedAgent) refused(b api.Bounds, name, body, says string) {
 	}
 }
 
-// ways are calls of every operation of the table, as an agent would try to leave
-// its bounds by them: reading and changing what it may not.
-var ways = map[string]struct {
-	in     string   // input that is in order, for what its treatment alone refuses
+// attempts are calls of every operation in the table by an agent trying to leave its bounds: to
+// read or change something denied to it.
+var attempts = map[string]struct {
+	in     string   // valid input; the operation's treatment alone rejects it
 	reads  []string // inputs that would read work/secret
 	writes []string // inputs that would change something outside work, or in work/frozen
 }{
@@ -202,7 +202,7 @@ var ways = map[string]struct {
 	"worktree.add": {in: `{"cwd":"/"}`}, "worktree.list": {in: `{"cwd":"/"}`}, "worktree.remove": {in: `{"path":"/"}`},
 }
 
-// A treatment is how an agent has to be kept within its bounds by an operation.
+// A treatment is how an operation keeps an agent within its bounds.
 type treatment string
 
 const (
@@ -216,8 +216,8 @@ const (
 	ownEnv      treatment = "changes variables"
 )
 
-// treatments says it of every operation once more, apart from the rules that the
-// engine goes by, so that whoever changes those has to say so here.
+// treatments states it for every operation, independently of the engine's own rules, so that a
+// change of those must be repeated here.
 var treatments = byOperation(map[treatment][]string{
 	anybodys: {
 		"engine.info", "engine.operations", "machine.list", "fleet.status", "fleet.list", "fleet.any", "engine.open", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",
@@ -261,12 +261,12 @@ func byOperation(operations map[treatment][]string) map[string]treatment {
 	return all
 }
 
-func TestEveryOperationIsTreatedAndTried(t *testing.T) {
+func TestEveryOperationHasABoundsTest(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, e := range api.Operations() {
 		names = append(names, e.Name)
-		if _, ok := ways[e.Name]; !ok {
+		if _, ok := attempts[e.Name]; !ok {
 			t.Errorf("%s: no way round the bounds has been tried", e.Name)
 		}
 	}
@@ -275,55 +275,55 @@ func TestEveryOperationIsTreatedAndTried(t *testing.T) {
 			t.Errorf("%s has no rule for what an agent may do", name)
 		}
 	}
-	if len(ways) != len(names) || len(treatments) != len(names)+3 {
-		t.Errorf("%d operations, of which %d are tried and %d treated: which are no operations?", len(names), len(ways), len(treatments)-3)
+	if len(attempts) != len(names) || len(treatments) != len(names)+3 {
+		t.Errorf("%d operations, of which %d are tried and %d treated: which are no operations?", len(names), len(attempts), len(treatments)-3)
 	}
 }
 
-func TestAnAgentThatMayReadChangesNothing(t *testing.T) {
+func TestReadOnlyAgentChangesNothing(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	hereAndFromElsewhere(t, anAgentThatMayReadChangesNothing)
+	testLocalAndRemote(t, checkReadOnlyAgent)
 }
 
-func anAgentThatMayReadChangesNothing(t *testing.T, p *confinedAgent) {
+func checkReadOnlyAgent(t *testing.T, p *confinedAgent) {
 	b := p.bounds
 	b.ReadOnly = true
 	for _, e := range api.Operations() {
 		switch how := treatments[e.Name]; {
 		case how == personOnly || how == bookkeeping:
 		case e.Effect != api.Read:
-			p.refused(b, e.Name, ways[e.Name].in, "may only read")
+			p.wantRejected(b, e.Name, attempts[e.Name].in, "may only read")
 		default:
-			if status, answer := p.post(b, e.Name, ways[e.Name].in); status == http.StatusForbidden {
+			if status, answer := p.post(b, e.Name, attempts[e.Name].in); status == http.StatusForbidden {
 				t.Errorf("%s: %d %s", e.Name, status, answer)
 			}
 		}
 	}
 }
 
-func TestWhatIsForThePersonIsRefusedToAgents(t *testing.T) {
+func TestOperationsForTheUserRejectAgents(t *testing.T) {
 	t.Parallel()
-	hereAndFromElsewhere(t, whatIsForThePersonIsRefusedToAgents)
+	testLocalAndRemote(t, checkUserOperations)
 }
 
-func whatIsForThePersonIsRefusedToAgents(t *testing.T, p *confinedAgent) {
+func checkUserOperations(t *testing.T, p *confinedAgent) {
 	for name, how := range treatments {
 		if how == personOnly {
-			p.refused(p.bounds, name, ways[name].in, "only the user may")
+			p.wantRejected(p.bounds, name, attempts[name].in, "only the user may")
 		}
 	}
-	p.refused(p.bounds, "engine.stop", `{"all":true}`, "only the user can")
-	p.refused(p.bounds, "engine.stop", `{}`, "only the user can")
-	p.refused(p.bounds, "engine.stop", `{"replace":"/bin/true"}`, "only the user can")
+	p.wantRejected(p.bounds, "engine.stop", `{"all":true}`, "only the user can")
+	p.wantRejected(p.bounds, "engine.stop", `{}`, "only the user can")
+	p.wantRejected(p.bounds, "engine.stop", `{"replace":"/bin/true"}`, "only the user can")
 }
 
-func TestNoOperationLeavesTheSandboxOfAnAgent(t *testing.T) {
+func TestNoOperationLeavesAnAgentsSandbox(t *testing.T) {
 	needs.FullRun(t)
-	hereAndFromElsewhere(t, noOperationLeavesTheSandboxOfAnAgent)
+	testLocalAndRemote(t, checkSandbox)
 }
 
-func noOperationLeavesTheSandboxOfAnAgent(t *testing.T, p *confinedAgent) {
+func checkSandbox(t *testing.T, p *confinedAgent) {
 	outside := t.TempDir()
 	for link, target := range map[string]string{"link": outside, "tokey": p.in("secret/key")} {
 		if err := os.Symlink(target, p.in(link)); err != nil {
@@ -334,20 +334,20 @@ func noOperationLeavesTheSandboxOfAnAgent(t *testing.T, p *confinedAgent) {
 	canary := filepath.Join(outside, "canary")
 	fill := strings.NewReplacer("CANARY", "echo x > "+canary+"; echo x > "+p.in("frozen/canary"), "OUTSIDE", filepath.Join(outside, "new"))
 	for _, e := range api.Operations() {
-		way := ways[e.Name]
+		way := attempts[e.Name]
 		for _, body := range slices.Concat(way.writes, way.reads) {
 			status, answer := p.post(p.bounds, e.Name, fill.Replace(body))
-			p.settle(status, answer)
+			p.waitForEffects(status, answer)
 			if strings.Contains(answer, "hunter2") {
 				t.Errorf("%s %s reads the secret: %.300s", e.Name, body, answer)
 			}
-			p.unchanged(e.Name+" "+body, outside)
+			p.checkUnchanged(e.Name+" "+body, outside)
 		}
 	}
 }
 
-// settle waits for what a call has begun.
-func (p *confinedAgent) settle(status int, answer string) {
+// waitForEffects waits for a process or job started by a call.
+func (p *confinedAgent) waitForEffects(status int, answer string) {
 	p.Helper()
 	if status != http.StatusOK {
 		return
@@ -365,33 +365,32 @@ func (p *confinedAgent) settle(status int, answer string) {
 	}
 }
 
-// unchanged sees that nothing was made outside, and that nothing was taken out
-// of what may not be written or read.
-func (p *confinedAgent) unchanged(after, outside string) {
+// checkUnchanged fails if anything was created outside, or taken from protected files.
+func (p *confinedAgent) checkUnchanged(after, outside string) {
 	p.Helper()
 	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
-		p.Fatalf("%s has made %v outside, %v", after, left, err)
+		p.Fatalf("%s created %v outside, %v", after, left, err)
 	}
 	if frozen, err := os.ReadFile(p.in("frozen/file")); err != nil || string(frozen) != "as it was" {
-		p.Fatalf("%s has changed what may not be written: %q, %v", after, frozen, err)
+		p.Fatalf("%s changed a protected file: %q, %v", after, frozen, err)
 	}
 	if left, err := os.ReadDir(p.in("frozen")); err != nil || len(left) != 1 {
-		p.Fatalf("%s has made %v where nothing may be written, %v", after, left, err)
+		p.Fatalf("%s created %v in a protected folder, %v", after, left, err)
 	}
 	if _, err := os.Stat(p.in("secret/key")); err != nil {
-		p.Fatalf("%s has taken away what may not be read: %v", after, err)
+		p.Fatalf("%s removed the secret: %v", after, err)
 	}
 	if copied, _ := os.ReadFile(p.in("open")); strings.Contains(string(copied), "hunter2") {
-		p.Fatalf("%s has copied what may not be read", after)
+		p.Fatalf("%s copied the secret", after)
 	}
 }
 
-func TestNoFileOperationLeavesTheFoldersOfAnAgent(t *testing.T) {
+func TestNoFileOperationLeavesAnAgentsFolders(t *testing.T) {
 	t.Parallel()
-	hereAndFromElsewhere(t, noFileOperationLeavesTheFoldersOfAnAgent)
+	testLocalAndRemote(t, checkFolders)
 }
 
-func noFileOperationLeavesTheFoldersOfAnAgent(t *testing.T, p *confinedAgent) {
+func checkFolders(t *testing.T, p *confinedAgent) {
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "file"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
@@ -399,30 +398,30 @@ func noFileOperationLeavesTheFoldersOfAnAgent(t *testing.T, p *confinedAgent) {
 	roots := api.Bounds{Roots: []string{p.work}, Base: p.work}
 	everywhere := api.Bounds{Base: p.work}
 	for name, how := range treatments {
-		if how != reaching || name == "files.write_output" || name == "files.restore" { // which name no path, or one of the trash
+		if how != reaching || name == "files.write_output" || name == "files.restore" { // these name no path, or one in the trash
 			continue
 		}
-		body := strings.NewReplacer("$WORK/file", outside+"/file", "$WORK/nothing", outside+"/file", "$WORK", outside).Replace(ways[name].in)
+		body := strings.NewReplacer("$WORK/file", outside+"/file", "$WORK/nothing", outside+"/file", "$WORK", outside).Replace(attempts[name].in)
 		for _, try := range []struct {
 			bounds     api.Bounds
 			body, says string
 		}{{roots, body, "outside the allowed folders"}, {everywhere, strings.ReplaceAll(body, outside, "$DATA"), "closed to agents"}} {
 			if name == "files.transfer" {
-				if job := p.transferred(try.bounds, try.body); !strings.Contains(job, try.says) {
+				if job := p.runTransfer(try.bounds, try.body); !strings.Contains(job, try.says) {
 					t.Errorf("%s %s: %s", name, try.body, job)
 				}
 				continue
 			}
-			p.refused(try.bounds, name, try.body, try.says)
+			p.wantRejected(try.bounds, name, try.body, try.says)
 		}
 	}
 	for _, root := range []string{"/", outside} {
-		p.refused(roots, "files.read", fmt.Sprintf(`{"path":%q,"roots":[%q]}`, outside+"/file", root), "outside the allowed folders")
+		p.wantRejected(roots, "files.read", fmt.Sprintf(`{"path":%q,"roots":[%q]}`, outside+"/file", root), "outside the allowed folders")
 	}
 }
 
-// transferred begins a transfer and tells what has become of it.
-func (p *confinedAgent) transferred(b api.Bounds, body string) string {
+// runTransfer begins a transfer and returns its result.
+func (p *confinedAgent) runTransfer(b api.Bounds, body string) string {
 	p.Helper()
 	status, answer := p.post(b, "files.transfer", body)
 	var begun struct{ Job string }
@@ -433,15 +432,15 @@ func (p *confinedAgent) transferred(b api.Bounds, body string) string {
 	return answer
 }
 
-func TestATakenKeyboardHoldsForEveryOperation(t *testing.T) {
+func TestEveryOperationHonoursTheKeyboardLock(t *testing.T) {
 	t.Parallel()
-	hereAndFromElsewhere(t, aTakenKeyboardHoldsForEveryOperation)
+	testLocalAndRemote(t, checkKeyboardLock)
 }
 
-func aTakenKeyboardHoldsForEveryOperation(t *testing.T, p *confinedAgent) {
+func checkKeyboardLock(t *testing.T, p *confinedAgent) {
 	for name, how := range treatments {
-		if in := ways[name].in; how == changing && name != "process.remove" || how == typing && strings.Contains(in, "$TAKEN") {
-			p.refused(api.Bounds{}, name, in, "locked_by_user")
+		if in := attempts[name].in; how == changing && name != "process.remove" || how == typing && strings.Contains(in, "$TAKEN") {
+			p.wantRejected(api.Bounds{}, name, in, "locked_by_user")
 		}
 	}
 }
@@ -449,35 +448,35 @@ func aTakenKeyboardHoldsForEveryOperation(t *testing.T, p *confinedAgent) {
 func TestTypingDoesNotLeaveTheSandbox(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	hereAndFromElsewhere(t, typingDoesNotLeaveTheSandbox)
+	testLocalAndRemote(t, checkTyping)
 }
 
-func typingDoesNotLeaveTheSandbox(t *testing.T, p *confinedAgent) {
+func checkTyping(t *testing.T, p *confinedAgent) {
 	for name, body := range map[string]string{
 		"session.exec": `{"id":"$THEIRS","command":"true"}`, "session.write": `{"id":"$THEIRS","text":"x"}`, "process.write": `{"id":"$PIPED","text":"x"}`,
 	} {
-		p.refused(p.bounds, name, body, "outside the agents' sandbox")
+		p.wantRejected(p.bounds, name, body, "outside the agents' sandbox")
 	}
 	if status, answer := p.post(p.bounds, "session.exec", `{"id":"$OWN","command":"echo mine"}`); status != 200 || !strings.Contains(answer, `"output":"mine\n"`) {
 		t.Errorf("into its own session: %d %s", status, answer)
 	}
-	// The person opens the session, and closes it again.
-	call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.theirs, Open: true})
-	if !p.get(p.theirs).Terminal.Open {
+	// The user opens the session to agents, and closes it again.
+	call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.userSession, Open: true})
+	if !p.get(p.userSession).Terminal.Open {
 		t.Error("the session is not shown to be open")
 	}
 	if status, answer := p.post(p.bounds, "session.exec", `{"id":"$THEIRS","command":"echo theirs"}`); status != 200 || !strings.Contains(answer, `"output":"theirs\n"`) {
 		t.Errorf("into an open session: %d %s", status, answer)
 	}
-	call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.theirs})
-	p.refused(p.bounds, "session.write", `{"id":"$THEIRS","text":"x"}`, "outside the agents' sandbox")
-	// A sandbox of the agent's choice is not the one that it is held to.
+	call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.userSession})
+	p.wantRejected(p.bounds, "session.write", `{"id":"$THEIRS","text":"x"}`, "outside the agents' sandbox")
+	// A sandbox chosen by the agent is not the one it is held to.
 	wider := p.bounds
 	wider.Sandbox = &api.Sandbox{}
-	p.refused(wider, "session.write", `{"id":"$OWN","text":"x"}`, "outside the agents' sandbox")
+	p.wantRejected(wider, "session.write", `{"id":"$OWN","text":"x"}`, "outside the agents' sandbox")
 }
 
-func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
+func TestAgentCannotReachTransfersOfOthers(t *testing.T) {
 	t.Parallel()
 	p := newConfinedAgent(t)
 	job := call(p.machine, api.FilesTransfer, api.FilesTransferInput{Kind: api.TransferCopy,
@@ -492,17 +491,17 @@ func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
 	}
 }
 
-// An agent could have changed the files that a person's process runs.
-func TestNothingOutsideTheSandboxIsStartedAgain(t *testing.T) {
+// An agent could have changed files executed by the user's process.
+func TestAgentCannotRestartProcessesOutsideItsSandbox(t *testing.T) {
 	t.Parallel()
 	p := newConfinedAgent(t)
 	kept := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
-	for _, id := range []string{p.theirs, p.piped, kept.ID, kept.Name} {
-		p.refused(p.bounds, "process.restart", fmt.Sprintf(`{"id":%q}`, id), "outside the agents' sandbox")
-		p.refused(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"keep_alive":true}`, id), "outside the agents' sandbox")
-		p.refused(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"restart":{"policy":"always"}}`, id), "outside the agents' sandbox")
+	for _, id := range []string{p.userSession, p.inputProcess, kept.ID, kept.Name} {
+		p.wantRejected(p.bounds, "process.restart", fmt.Sprintf(`{"id":%q}`, id), "outside the agents' sandbox")
+		p.wantRejected(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"keep_alive":true}`, id), "outside the agents' sandbox")
+		p.wantRejected(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"restart":{"policy":"always"}}`, id), "outside the agents' sandbox")
 	}
-	p.refused(p.bounds, "process.signal", fmt.Sprintf(`{"id":%q,"signal":"KILL"}`, kept.ID), "outside the agents' sandbox")
+	p.wantRejected(p.bounds, "process.signal", fmt.Sprintf(`{"id":%q,"signal":"KILL"}`, kept.ID), "outside the agents' sandbox")
 	if now := call(p.machine, api.ProcessGet, api.IDInput{ID: kept.ID}); now.PID != kept.PID {
 		t.Errorf("it was started again, as %d", now.PID)
 	}
@@ -518,7 +517,7 @@ func TestNothingOutsideTheSandboxIsStartedAgain(t *testing.T) {
 	}
 }
 
-func TestVariablesOfAnAgentAreItsOwn(t *testing.T) {
+func TestAgentsVariablesApplyOnlyToItsStarts(t *testing.T) {
 	t.Parallel()
 	p := newConfinedAgent(t)
 	restarted := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: sh("echo GOT=$MINE/$BASH_ENV; exec sleep 1000")})
@@ -528,8 +527,8 @@ func TestVariablesOfAnAgentAreItsOwn(t *testing.T) {
 			t.Errorf("%s: %d %s", body, status, answer)
 		}
 	}
-	p.refused(free, "env.set", `{"name":"BASH_ENV","value":"/tmp/x"}`, "only inside a sandbox")
-	p.refused(free, "env.set", `{"name":"LD_PRELOAD","value":"/tmp/x"}`, "only inside a sandbox")
+	p.wantRejected(free, "env.set", `{"name":"BASH_ENV","value":"/tmp/x"}`, "only inside a sandbox")
+	p.wantRejected(free, "env.set", `{"name":"LD_PRELOAD","value":"/tmp/x"}`, "only inside a sandbox")
 	if status, answer := p.post(p.bounds, "env.set", `{"name":"BASH_ENV","value":"leaked"}`); status != 200 {
 		t.Errorf("inside a sandbox: %d %s", status, answer)
 	}
@@ -540,18 +539,18 @@ func TestVariablesOfAnAgentAreItsOwn(t *testing.T) {
 		t.Errorf("the user's command has %q", out.Stdout)
 	}
 	call(p.machine, api.ProcessRestart, api.ProcessRestartInput{ID: restarted.ID})
-	p.prints(restarted, "GOT=/")
+	p.awaitOutput(restarted, "GOT=/")
 	if log := p.logOf(restarted); strings.Contains(log, "leaked") {
 		t.Errorf("the user's process has %q", log)
 	}
-	// It is the same with the next engine.
+	// The next engine behaves the same.
 	p.restart()
 	if _, answer := p.post(free, "exec", `{"command":["sh","-c","echo GOT=$MINE"]}`); !strings.Contains(answer, `GOT=leaked`) {
 		t.Errorf("with the next engine: %s", answer)
 	}
 }
 
-// restart replaces the engine by another one of the same kind.
+// restart replaces the engine with another of the same version.
 func (m *machine) restart() {
 	m.Helper()
 	before := m.info().EnginePID
@@ -562,7 +561,7 @@ func (m *machine) restart() {
 	})
 }
 
-func TestNobodyElseAnswersForThePerson(t *testing.T) {
+func TestOnlyTheUserAnswersRequests(t *testing.T) {
 	t.Parallel()
 	p := newConfinedAgent(t)
 	exe, err := os.Executable()
@@ -582,20 +581,20 @@ func TestNobodyElseAnswersForThePerson(t *testing.T) {
 			t.Errorf("%s: %s", what, answer)
 		}
 	}
-	// The person's own command may, and their session until an agent types in it.
+	// The user's own command may, and so may their session until an agent types into it.
 	if out := call(p.machine, api.Exec, api.ExecInput{Command: sh(ask)}); !strings.Contains(out.Stdout, `"requests":[]`) {
 		t.Errorf("the user's command: %q %q", out.Stdout, out.Stderr)
 	}
-	p.tied = true // the command asks the engine that runs
-	p.write(p.theirs, ask+"\r")
-	p.shows(p.theirs, `"requests":[]`)
-	in, _ := json.Marshal(api.SessionExecInput{ID: p.theirs, Command: ask})
+	p.pinned = true // the command calls the running engine
+	p.write(p.userSession, ask+"\r")
+	p.awaitScreen(p.userSession, `"requests":[]`)
+	in, _ := json.Marshal(api.SessionExecInput{ID: p.userSession, Command: ask})
 	if _, answer := p.post(api.Bounds{}, "session.exec", string(in)); !strings.Contains(answer, "typed last") {
 		t.Errorf("typed by an agent: %s", answer)
 	}
 }
 
-// runCall calls an operation as a person's client does, and prints the answer.
+// runCall calls an operation as a client of the user, and prints the answer.
 func runCall(name, body string) int {
 	conn, err := client.Connect(context.Background(), client.Options{Version: "1.2.3", Name: "cli"})
 	if err != nil {
@@ -612,7 +611,7 @@ func runCall(name, body string) int {
 	return 0
 }
 
-func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
+func TestReadinessChecksUseTheSandboxsNetwork(t *testing.T) {
 	t.Parallel()
 	p := newConfinedAgent(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -648,7 +647,7 @@ func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
 	if n := reached.Load(); n > 0 {
 		t.Errorf("it was connected to %d times", n)
 	}
-	// What may be reached is probed.
+	// Allowed hosts are probed.
 	named.Sandbox.Network.AllowedDomains = []string{"localhost"}
 	for _, ready := range []string{fmt.Sprintf(`{"port":%d}`, port), fmt.Sprintf(`{"http":"http://localhost:%d/"}`, port)} {
 		var started api.Process
@@ -662,16 +661,16 @@ func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
 	}
 }
 
-// An agent does not speak for another machine, and what comes from one is the agent
-// that it was led as, whatever its requests say.
-func TestAnAgentFromElsewhereIsWhoItWasLedAs(t *testing.T) {
+// An agent cannot claim to be another machine. A request from another machine belongs to the agent
+// named by its connection, whatever its headers say.
+func TestRemoteAgentIsIdentifiedByItsConnection(t *testing.T) {
 	t.Parallel()
 	p := newConfinedAgent(t)
 	o := p.options()
 	o.Name, o.Owner, o.Bounds = agentsName, "confined-1", &p.bounds
-	for _, to := range []api.OpenOptions{{Origin: "me@laptop"}, {Origin: "me@laptop", By: p.led(api.Bounds{})}} {
+	for _, to := range []api.OpenOptions{{Origin: "me@laptop"}, {Origin: "me@laptop", By: p.remoteAgent(api.Bounds{})}} {
 		if _, _, err := client.Open(t.Context(), o, to); !errors.Is(err, api.CodeForbidden) {
-			t.Errorf("it speaks for another machine: %v", err)
+			t.Errorf("an agent opened a connection for another machine: %v", err)
 		}
 	}
 	say := func(to api.OpenOptions, header map[string]string, name, body string) (int, string) {
@@ -702,7 +701,7 @@ func TestAnAgentFromElsewhereIsWhoItWasLedAs(t *testing.T) {
 		}
 		return resp.StatusCode, string(text)
 	}
-	led := api.OpenOptions{Origin: "me@laptop", By: p.led(p.bounds)}
+	led := api.OpenOptions{Origin: "me@laptop", By: p.remoteAgent(p.bounds)}
 	wider := api.Bounds{Base: "/"}
 	for _, header := range []map[string]string{
 		nil, {"Tandem-Client": "dashboard"}, {"Tandem-Client": "agent:other/1", "Tandem-Owner": "other", api.BoundsHeader: wider.Header()},
@@ -712,16 +711,16 @@ func TestAnAgentFromElsewhereIsWhoItWasLedAs(t *testing.T) {
 		}
 		status, answer := say(led, header, "process.start", `{"command":["true"]}`)
 		if status != http.StatusOK || !strings.Contains(answer, `"actor":"`+agentsName+`"`) || !strings.Contains(answer, `"client":"confined-1"`) {
-			t.Errorf("with %v a process is of another: %d %s", header, status, answer)
+			t.Errorf("with %v the process has another owner: %d %s", header, status, answer)
 		}
 	}
 	narrower := api.Bounds{ReadOnly: true}
 	if status, answer := say(led, map[string]string{api.BoundsHeader: narrower.Header()}, "exec", `{"command":["true"]}`); status != http.StatusForbidden {
-		t.Errorf("a request that may only read starts something: %d %s", status, answer)
+		t.Errorf("a read-only request started a process: %d %s", status, answer)
 	}
-	// An engine that does not tell of its agents leads none.
+	// A connection that names no agent cannot carry an agent's requests.
 	if status, answer := say(api.OpenOptions{Origin: "me@laptop"}, map[string]string{"Tandem-Owner": "x"}, "engine.info", ""); status != http.StatusForbidden ||
 		!strings.Contains(answer, "did not send the agent") {
-		t.Errorf("an agent that nobody has told of: %d %s", status, answer)
+		t.Errorf("unannounced agent: %d %s", status, answer)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// needsCgroups skips where the system gives this user no cgroup.
+// needsCgroups skips the test if the system gives this user no cgroup.
 func needsCgroups(t *testing.T) {
 	t.Helper()
 	if proctree.CgroupFolder() == "" {
@@ -20,23 +20,23 @@ func needsCgroups(t *testing.T) {
 	}
 }
 
-func TestAStopReachesWhatHasLeftItsSessionItsEnvironmentAndItsParent(t *testing.T) {
+func TestStopReachesDetachedProcessesThroughTheCgroup(t *testing.T) {
 	t.Parallel()
 	needsCgroups(t)
 	m := startMachine(t)
 	for _, then := range []string{"sleep 1000", "exit 0"} {
-		p := m.run(api.ProcessStartInput{Command: sh(`(setsid env -i sh -c 'echo child $$; exec sleep 1000' &); sleep 0.2; ` + then)})
-		m.prints(p, "child ")
-		child := m.numbers(p, "child")[0]
+		p := m.startProcess(api.ProcessStartInput{Command: sh(`(setsid env -i sh -c 'echo child $$; exec sleep 1000' &); sleep 0.2; ` + then)})
+		m.awaitOutput(p, "child ")
+		child := m.printedNumbers(p, "child")[0]
 		if then == "exit 0" {
-			m.reaches(p.ID, api.StateExited)
+			m.awaitState(p.ID, api.StateExited)
 		}
-		if !lives(child) {
-			t.Fatal("the process that has left has ended")
+		if !isRunning(child) {
+			t.Fatal("the detached process has exited")
 		}
 		m.crash(m.info().EnginePID)
-		if call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "KILL"}); lives(child) {
-			t.Errorf("%s: what has left lives on", then)
+		if call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "KILL"}); isRunning(child) {
+			t.Errorf("%s: the detached process is still running", then)
 		}
 		if _, err := os.Stat(proctree.CgroupFor(proctree.CgroupFolder(), p.ID)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: its cgroup is still there: %v", then, err)
@@ -44,26 +44,26 @@ func TestAStopReachesWhatHasLeftItsSessionItsEnvironmentAndItsParent(t *testing.
 	}
 }
 
-func TestAConfinedProcessBeginsInACgroupOfItsOwn(t *testing.T) {
+func TestSandboxedProcessStartsInItsOwnCgroup(t *testing.T) {
 	t.Parallel()
 	needsCgroups(t)
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("cat /proc/self/cgroup; echo told"), Sandbox: &api.Sandbox{}})
-	if got := m.prints(p, "told"); !strings.Contains(got, "/tandem-"+p.ID+"\n") {
+	p := m.startProcess(api.ProcessStartInput{Command: sh("cat /proc/self/cgroup; echo told"), Sandbox: &api.Sandbox{}})
+	if got := m.awaitOutput(p, "told"); !strings.Contains(got, "/tandem-"+p.ID+"\n") {
 		t.Errorf("it is in %s", got)
 	}
 }
 
-func TestACgroupThatAKilledEngineHasLeftIsRemoved(t *testing.T) {
+func TestCgroupLeftByAKilledEngineIsRemoved(t *testing.T) {
 	t.Parallel()
 	needsCgroups(t)
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("exit 0")})
-	m.reaches(p.ID, api.StateExited)
+	p := m.startProcess(api.ProcessStartInput{Command: sh("exit 0")})
+	m.awaitState(p.ID, api.StateExited)
 	cgroup := proctree.CgroupFor(proctree.CgroupFolder(), p.ID)
 	m.eventually("the end of its cgroup", func() bool { _, err := os.Stat(cgroup); return err != nil })
 	if !proctree.MakeCgroup(cgroup) {
-		t.Fatal("it cannot be made again")
+		t.Fatal("the cgroup cannot be created again")
 	}
 	m.crash(m.info().EnginePID)
 	m.info()
@@ -72,23 +72,23 @@ func TestACgroupThatAKilledEngineHasLeftIsRemoved(t *testing.T) {
 	}
 }
 
-// A chain forks for ever, and each of its processes ends at once.
-func TestAStopEndsAChainOfForksWhoseRootHasEnded(t *testing.T) {
+// A fork chain runs forever, though each of its processes exits at once.
+func TestStopKillsAForkChainWithoutItsRoot(t *testing.T) {
 	t.Parallel()
 	needsCgroups(t)
 	m := startMachine(t)
 	step := filepath.Join(t.TempDir(), "step")
 	writeProgram(t, step, "#!/bin/sh\nsetsid env -i /bin/sh \"$0\" &\n")
 	for _, script := range []string{`f() { f & }; f`, step} {
-		p := m.run(api.ProcessStartInput{Command: sh(script)})
-		m.reaches(p.ID, api.StateExited)
+		p := m.startProcess(api.ProcessStartInput{Command: sh(script)})
+		m.awaitState(p.ID, api.StateExited)
 		cgroup := proctree.CgroupFor(proctree.CgroupFolder(), p.ID)
 		if !proctree.Populated(cgroup) {
 			t.Fatalf("%s: the chain has ended", script)
 		}
 		call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, TimeoutMS: 100})
 		if proctree.Populated(cgroup) {
-			t.Errorf("%s: the chain goes on", script)
+			t.Errorf("%s: the chain is still running", script)
 			proctree.KillCgroup(cgroup)
 		}
 	}

@@ -8,16 +8,16 @@ import (
 
 // cgroups manages the cgroups of children. Each is created before its child starts.
 type cgroups struct {
-	folder string   // "" if cgroups cannot be created
-	made   sync.Map // paths of cgroups not removed yet
+	folder  string   // "" if cgroups cannot be created
+	created sync.Map // paths of cgroups not removed yet
 }
 
-// make creates the cgroup at path and reports whether it exists.
-func (c *cgroups) make(path string) bool {
+// create creates the cgroup at path and reports whether it exists.
+func (c *cgroups) create(path string) bool {
 	if !proctree.MakeCgroup(path) {
 		return false
 	}
-	c.made.Store(path, nil)
+	c.created.Store(path, nil)
 	return true
 }
 
@@ -25,14 +25,13 @@ func (c *cgroups) make(path string) bool {
 func (c *cgroups) drop(id string) {
 	path := proctree.CgroupFor(c.folder, id)
 	if proctree.DropCgroup(path) {
-		c.made.Delete(path)
+		c.created.Delete(path)
 	}
 }
 
-// close removes the cgroups whose last process was still exiting when they were
-// dropped.
+// close removes the cgroups still occupied by an exiting process when they were dropped.
 func (c *cgroups) close() {
-	c.made.Range(func(path, _ any) bool {
+	c.created.Range(func(path, _ any) bool {
 		proctree.DropCgroup(path.(string))
 		return true
 	})

@@ -21,18 +21,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A job is a short process, with what it will exit with and how many kills had
-// begun when it was asked for.
+// A job is a short process with its expected exit status, and the number of kills begun before its
+// start.
 type job struct {
 	run
 	kills int32
 }
 
-// A storm kills engines and keepers while processes start, end and write.
+// A storm kills engines and keepers while processes start, exit and write.
 type storm struct {
 	*machine
-	began atomic.Int32 // kills that have begun
-	kinds []int        // of each: 0 both, 1 the keeper, 2 the engine
+	began atomic.Int32 // kills begun so far
+	kinds []int        // of each kill: 0 both, 1 the keeper, 2 the engine
 
 	mu      sync.Mutex
 	short   []job
@@ -54,8 +54,7 @@ func (s *storm) startJobs(ctx context.Context) {
 	}
 }
 
-// note takes a process down that was started. What nobody could tell of may have
-// been started or not.
+// note records a started process. After an error it may have started or not.
 func (s *storm) note(err error, take func()) {
 	if err == nil {
 		s.mu.Lock()
@@ -64,10 +63,9 @@ func (s *storm) note(err error, take func()) {
 	}
 }
 
-// kill ends the engine, the keeper, or both, at a random moment, and waits
-// until they are there again.
+// kill kills the engine, the keeper, or both at a random moment, and waits for their successors.
 func (s *storm) kill(what, pause int) {
-	for range rand.IntN(pause) { // a random moment, in the engine's time
+	for range rand.IntN(pause) { // a random moment, measured in engine calls
 		s.info()
 	}
 	s.kinds = append(s.kinds, what)
@@ -87,16 +85,16 @@ func (s *storm) kill(what, pause int) {
 	}
 }
 
-// rage kills so many times, each after a pause of some requests, then checks that nothing was lost: no process, no
-// exit status that somebody could know, and no byte of a log.
-func rage(t testing.TB, kills, pause int) {
+// runStorm kills the given number of times, with a pause of some requests before each, and then
+// checks that no process, no observable exit status and no byte of a log was lost.
+func runStorm(t testing.TB, kills, pause int) {
 	s := &storm{machine: startMachine(t)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	whole := s.startFlood(1<<40, 5*time.Millisecond, 1<<50)
 	bounded := s.startFlood(1<<40, time.Millisecond, 16<<20)
 	type result struct {
-		following
+		floodRead
 		err error
 	}
 	followed := make(chan result, 1)
@@ -132,14 +130,14 @@ func rage(t testing.TB, kills, pause int) {
 		kills, len(s.short), len(s.lasting), logs.FileSize(whole.LogPath)>>20, size>>20, r.most>>20)
 }
 
-// checkShort fails unless each short process has ended as it had to. Its exit
-// status may be unknown only if nobody was there to see it.
+// checkShort fails unless each short process has exited as expected. Its exit status may be unknown
+// only if nothing was running to observe it.
 func (s *storm) checkShort() {
 	s.Helper()
-	unknown := make(map[int]int) // by the worst kill around it
+	unknown := make(map[int]int) // counted by the worst kill around it
 	for _, r := range s.short {
 		var end api.Process
-		s.eventually("the end of "+r.id, func() bool { end = s.process(r.id); return end.State.Ended() })
+		s.eventually("the end of "+r.id, func() bool { end = s.getProcess(r.id); return end.State.Ended() })
 		switch {
 		case s.logOf(end) != "out\n":
 			s.Errorf("log %q", s.logOf(end))
@@ -156,11 +154,11 @@ func (s *storm) checkShort() {
 	s.Logf("of %d exits %d are unknown around kills of engine and keeper, %d around kills of a keeper", len(s.short), unknown[0], unknown[1])
 }
 
-// checkLasting fails unless each lasting process goes on, and was started once.
+// checkLasting fails unless each lasting process is running and was started once.
 func (s *storm) checkLasting(lasting []api.Process) {
 	s.Helper()
 	for _, p := range lasting {
-		now := s.process(p.ID)
+		now := s.getProcess(p.ID)
 		if now.PID != p.PID || now.State != api.StateRunning {
 			s.Errorf("became %+v", now)
 		}
@@ -172,22 +170,21 @@ func (s *storm) checkLasting(lasting []api.Process) {
 	}
 }
 
-func TestKillsAtRandomMomentsLoseNoProcessNoStatusAndNoOutput(t *testing.T) {
+func TestRandomKillsLoseNoProcessStatusOrOutput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	rage(t, 16, 20)
+	runStorm(t, 16, 20)
 }
 
-// BenchmarkCrashes kills fifty times: go test -run '^$' -bench Crashes
-// -benchtime 1x ./engine
+// BenchmarkCrashes kills fifty times. Run it with go test -run '^$' -bench Crashes -benchtime 1x
+// ./engine.
 func BenchmarkCrashes(b *testing.B) {
 	for b.Loop() {
-		rage(b, 50, 100)
+		runStorm(b, 50, 100)
 	}
 }
 
-// wantNoStrangers fails if anything runs for this data folder that no record
-// knows.
+// wantNoStrangers fails if a process of this data directory has no record.
 func (m *machine) wantNoStrangers() {
 	m.Helper()
 	known := make(map[int]bool)

@@ -10,7 +10,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// A run is a session that was started, with what it will exit with.
+// A run is a started session with its expected exit status.
 type run struct {
 	id   string
 	code int
@@ -28,7 +28,7 @@ func (m *machine) startMany(ctx context.Context) (all []run) {
 	return all
 }
 
-func TestKillsAtRandomMomentsLoseNoSessionNoStatusAndNoOutput(t *testing.T) {
+func TestRandomKillsLoseNoSessionStatusOrOutput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -37,7 +37,7 @@ func TestKillsAtRandomMomentsLoseNoSessionNoStatusAndNoOutput(t *testing.T) {
 	started := make(chan []run)
 	go func() { started <- m.startMany(ctx) }()
 	for i := range 12 {
-		for range rand.IntN(20) { // a random moment, in the engine's time
+		for range rand.IntN(20) { // a random moment, measured in engine calls
 			m.info()
 		}
 		before := m.info()
@@ -55,9 +55,9 @@ func TestKillsAtRandomMomentsLoseNoSessionNoStatusAndNoOutput(t *testing.T) {
 	cancel()
 	all := <-started
 	for _, r := range all[max(0, len(all)-100):] {
-		end := m.ended(r.id)
+		end := m.awaitEnd(r.id)
 		switch {
-		case end.ExitUnknown: // honest, if nobody could tell
+		case end.ExitUnknown: // correct if nothing could observe it
 		case end.ExitCode == nil || *end.ExitCode != r.code:
 			t.Errorf("exit %d is known as %+v", r.code, end)
 		case m.logOf(end) != "out\r\n" || end.Terminal.Bytes != 5:
@@ -65,7 +65,7 @@ func TestKillsAtRandomMomentsLoseNoSessionNoStatusAndNoOutput(t *testing.T) {
 		}
 	}
 	m.write(kept.ID, "alive\r")
-	m.shows(kept.ID, "alive")
+	m.awaitScreen(kept.ID, "alive")
 	if now := m.get(kept.ID); now.PID != kept.PID {
 		t.Errorf("became %+v", now)
 	}

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 )
 
-// rssOf is the memory of a process that no file stands behind, in MB.
+// rssOf returns the anonymous memory of a process in MB.
 func rssOf(b *testing.B, pid int) float64 {
 	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -27,10 +27,9 @@ func rssOf(b *testing.B, pid int) float64 {
 	return 0
 }
 
-// BenchmarkChurn has sessions, processes and attachments come and go, and tells
-// what the engine needs at some times: it is to reach a plateau. Some sessions
-// live all the time, as those of a person do, and half of those that come stay
-// listed when they have ended.
+// BenchmarkChurn starts and ends sessions, processes and attachments, and reports the engine's
+// memory at intervals: it should reach a plateau. Some sessions run throughout, like a user's, and
+// half of the others stay listed after their exit.
 func BenchmarkChurn(b *testing.B) {
 	m := startMachine(b)
 	var kept []string
@@ -60,7 +59,7 @@ func BenchmarkChurn(b *testing.B) {
 		look(p.ID)
 		look(kept[n%len(kept)])
 		call(m, api.SessionKill, api.IDInput{ID: p.ID})
-		m.ended(p.ID)
+		m.awaitEnd(p.ID)
 		if n%2 == 0 {
 			call(m, api.ProcessRemove, api.IDInput{ID: p.ID})
 		}

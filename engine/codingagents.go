@@ -12,10 +12,10 @@ import (
 	"tandem/persist/store"
 )
 
-// watchAgents makes what finds coding agents in sessions; rules is the folder of the
-// person's own.
-func (h *host) watchAgents(rules string) *agents.Registry {
-	home, _ := os.UserHomeDir() // without one, no agent keeps files
+// newRegistry returns the registry of coding agents in sessions. rules is the directory of the
+// user's own rules.
+func (h *host) newRegistry(rules string) *agents.Registry {
+	home, _ := os.UserHomeDir() // without it, agents have no files
 	return &agents.Registry{
 		Library: agents.NewLibrary(rules, func(wrong error) { h.control.PublishNotice(wrong.Error()) }),
 		BootID:  h.bootID,
@@ -26,17 +26,16 @@ func (h *host) watchAgents(rules string) *agents.Registry {
 	}
 }
 
-// A resumption is what is done for an agent's conversation when a session starts.
+// A resumption says how to continue an agent's conversation when its session starts.
 type resumption struct {
 	agents.Resumption
-	instead bool   // its command is run in the place of the session's own
-	typed   string // at the shell's prompt
+	instead bool   // run its command in place of the session's own
+	typed   string // typed at the shell's prompt
 }
 
-// resumption is what becomes of the conversation that a session had when the machine was
-// started anew. former is the session's child before. An agent's session is its own affair:
-// nothing is typed for it.
-func (h *host) resumption(r store.Record, former store.Identity) (out resumption) {
+// planResumption decides about the conversation of a session restarted after a reboot. former is
+// the session's previous child. Nothing is typed into sessions started by an agent.
+func (h *host) planResumption(r store.Record, former store.Identity) (out resumption) {
 	how := cmp.Or(h.settings().Resume, ResumeOffer)
 	if former.BootID == "" || former.BootID == h.bootID || how == ResumeOff || supervise.IsFromAgent(r) {
 		return out
@@ -52,6 +51,7 @@ func (h *host) resumption(r store.Record, former store.Identity) (out resumption
 		if found.CWD != "" && found.CWD != r.CWD {
 			out.typed = shell.Quote("cd", found.CWD) + " && " + out.typed
 		}
+		// Without Enter, the user decides whether to run it.
 		if how == ResumeRun {
 			out.typed += "\r"
 		}

@@ -16,7 +16,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// fakeAgent is a script under the name of an agent, which shows what it is told to.
+// fakeAgent writes a script with the name of an agent that prints the text it is given.
 func fakeAgent(t testing.TB, name string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
@@ -28,7 +28,7 @@ while read -r what; do printf "$what"; done
 	return path
 }
 
-func (m *machine) agentIs(id string, state api.AgentState) api.CodingAgent {
+func (m *machine) awaitAgentState(id string, state api.AgentState) api.CodingAgent {
 	m.Helper()
 	var now *api.CodingAgent
 	m.eventually("an agent that is "+string(state), func() bool {
@@ -43,7 +43,7 @@ func TestAgentsStateSurvivesTheEngine(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start(fakeAgent(t, "claude"))
-	if a := m.agentIs(p.ID, api.AgentUnknown); a.Name != "claude" {
+	if a := m.awaitAgentState(p.ID, api.AgentUnknown); a.Name != "claude" {
 		t.Fatalf("it is %+v", a)
 	}
 	const (
@@ -53,33 +53,33 @@ func TestAgentsStateSurvivesTheEngine(t *testing.T) {
 	)
 	say := func(what string) { m.write(p.ID, what+"\n") }
 	say(works)
-	m.agentIs(p.ID, api.AgentWorking)
+	m.awaitAgentState(p.ID, api.AgentWorking)
 	say(asks)
-	before := m.agentIs(p.ID, api.AgentBlocked)
+	before := m.awaitAgentState(p.ID, api.AgentBlocked)
 	if before.Text != "Do you want to proceed?" || before.Source != "screen" {
 		t.Errorf("it asks %+v", before)
 	}
 	m.crash(m.info().EnginePID)
-	after := m.agentIs(p.ID, api.AgentBlocked)
+	after := m.awaitAgentState(p.ID, api.AgentBlocked)
 	say(ends)
-	m.agentIs(p.ID, api.AgentDone)
+	m.awaitAgentState(p.ID, api.AgentDone)
 	if !after.Since.Equal(before.Since) || after.Text != before.Text {
 		t.Errorf("it was %+v, and is %+v after a crash", before, after)
 	}
 	m.crash(m.info().EnginePID)
-	m.agentIs(p.ID, api.AgentDone)
+	m.awaitAgentState(p.ID, api.AgentDone)
 }
 
-// One that ends without a word, below a program that goes on, is gone all the same; so is one
-// that was there for a moment.
-func TestAnAgentThatEndsInSilenceIsGone(t *testing.T) {
+// An agent that exits without a report while its parent keeps running is removed; so is one that
+// ran only for a moment.
+func TestAgentExitingWithoutAReportIsRemoved(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	path := filepath.Join(t.TempDir(), "claude")
 	writeProgram(t, path, "#!/bin/sh\nprintf '\\033]0;⠂ Test\\007'\n$1\n")
 	p := m.start("sh", "-c", path+" 'sleep 2'; exec sleep 1000")
-	m.agentIs(p.ID, api.AgentWorking)
+	m.awaitAgentState(p.ID, api.AgentWorking)
 	m.eventually("no agent", func() bool { return m.get(p.ID).Agent == nil })
 
 	p = m.start("sh", "-c", path+" true; exec sleep 1000")
@@ -94,35 +94,35 @@ func TestAnAgentThatEndsInSilenceIsGone(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentHasDoneStaysSeenUntilItHasDoneMore(t *testing.T) {
+func TestSeenLastsUntilTheAgentFinishesAgain(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh")
 	report := func(state api.AgentState) api.CodingAgent {
 		t.Helper()
 		call(m, api.AgentReport, api.AgentReportInput{ID: p.ID, State: state})
-		return m.agentIs(p.ID, state)
+		return m.awaitAgentState(p.ID, state)
 	}
 	seen := func(a api.CodingAgent) { call(m, api.AgentSeen, api.AgentSeenInput{ID: p.ID, Since: a.Since}) }
 	first := report(api.AgentDone)
 	if first.Seen || !first.NeedsAttention() {
-		t.Errorf("it is seen before anybody looked: %+v", first)
+		t.Errorf("seen before anybody looked: %+v", first)
 	}
 	seen(first)
 	m.eventually("seen", func() bool { return m.get(p.ID).Agent.Seen })
 	m.crash(m.info().EnginePID)
-	if a := m.agentIs(p.ID, api.AgentDone); !a.Seen || a.NeedsAttention() {
+	if a := m.awaitAgentState(p.ID, api.AgentDone); !a.Seen || a.NeedsAttention() {
 		t.Errorf("after a crash it is %+v", a)
 	}
 	report(api.AgentWorking)
 	second := report(api.AgentDone)
-	seen(first) // somebody was slow
+	seen(first) // a late report
 	if a := call(m, api.AgentExplain, api.IDInput{ID: p.ID}).Agent; a.Seen || !a.Since.Equal(second.Since) {
-		t.Errorf("what it has done since is %+v", a)
+		t.Errorf("after the second report: %+v", a)
 	}
 }
 
-func TestReportCountsAndSurvivesTheEngine(t *testing.T) {
+func TestReportSetsTheStateAndSurvivesTheEngine(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh")
@@ -132,19 +132,19 @@ func TestReportCountsAndSurvivesTheEngine(t *testing.T) {
 		call(m, api.AgentReport, in)
 	}
 	report(api.AgentReportInput{State: api.AgentBlocked, Text: "deploy?", Agent: "deployer", Conversation: "c1"})
-	before := m.agentIs(p.ID, api.AgentBlocked)
+	before := m.awaitAgentState(p.ID, api.AgentBlocked)
 	if before.Name != "deployer" || before.Text != "deploy?" || before.Source != "report" || before.Conversation != "c1" {
 		t.Errorf("it is %+v", before)
 	}
 	m.crash(m.info().EnginePID)
-	if after := m.agentIs(p.ID, api.AgentBlocked); !after.Since.Equal(before.Since) || after.Text != before.Text {
+	if after := m.awaitAgentState(p.ID, api.AgentBlocked); !after.Since.Equal(before.Since) || after.Text != before.Text {
 		t.Errorf("it was %+v, and is %+v after a crash", before, after)
 	}
 	met := call(m, api.AgentWait, api.AgentWaitInput{IDs: []string{p.Name}, States: []api.AgentState{api.AgentBlocked, api.AgentDone}})
 	if met.Process == nil || met.Process.ID != p.ID {
 		t.Errorf("waited for %+v", met)
 	}
-	now := m.agentIs(p.ID, api.AgentBlocked)
+	now := m.awaitAgentState(p.ID, api.AgentBlocked)
 	for _, tc := range []struct {
 		after time.Time
 		met   bool
@@ -162,13 +162,13 @@ func TestReportCountsAndSurvivesTheEngine(t *testing.T) {
 	}
 }
 
-func TestAReportFindsItsSessionByConversationAndFolder(t *testing.T) {
+func TestReportFindsItsSessionByConversationAndFolder(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	agent := fakeAgent(t, "codex")
 	in := func(folder string) api.Process {
 		p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{agent}, CWD: folder})
-		m.agentIs(p.ID, api.AgentUnknown)
+		m.awaitAgentState(p.ID, api.AgentUnknown)
 		return p
 	}
 	one, two := t.TempDir(), t.TempDir()
@@ -177,28 +177,28 @@ func TestAReportFindsItsSessionByConversationAndFolder(t *testing.T) {
 		_, err := api.AgentReport.Call(t.Context(), m.client, api.AgentReportInput{Folder: folder, Conversation: conversation, State: state})
 		return err
 	}
-	if err := report(two, "second", api.AgentWorking); err != nil || m.agentIs(b.ID, api.AgentWorking).Conversation != "second" {
+	if err := report(two, "second", api.AgentWorking); err != nil || m.awaitAgentState(b.ID, api.AgentWorking).Conversation != "second" {
 		t.Errorf("the only one in its folder: %v", err)
 	}
 	if err := report(one, "second", api.AgentDone); err != nil {
 		t.Errorf("one that has moved: %v", err)
 	}
-	m.agentIs(b.ID, api.AgentDone)
-	m.agentIs(a.ID, api.AgentUnknown)
+	m.awaitAgentState(b.ID, api.AgentDone)
+	m.awaitAgentState(a.ID, api.AgentUnknown)
 	c := in(one)
 	if err := report(one, "third", api.AgentWorking); !errors.Is(err, api.CodeNotFound) {
 		t.Errorf("one of two in a folder: %v", err)
 	}
-	m.agentIs(c.ID, api.AgentUnknown)
+	m.awaitAgentState(c.ID, api.AgentUnknown)
 }
 
-func TestAgentThatLeavesItsShellIsGone(t *testing.T) {
+func TestAgentReturningToItsShellIsRemoved(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	agent := fakeAgent(t, "codex")
 	p := m.start("sh")
 	m.write(p.ID, agent+"\n")
-	m.agentIs(p.ID, api.AgentUnknown)
+	m.awaitAgentState(p.ID, api.AgentUnknown)
 	words := call(m, api.AgentExplain, api.IDInput{ID: p.ID})
 	if words.PID == 0 || words.PID == p.PID || len(words.Sources) == 0 || !words.Lines {
 		t.Errorf("explained by %+v", words)
@@ -207,8 +207,8 @@ func TestAgentThatLeavesItsShellIsGone(t *testing.T) {
 	m.eventually("no agent", func() bool { return m.get(p.ID).Agent == nil })
 }
 
-// talksInAShell starts a shell in which an agent runs that has told its conversation.
-func (m *machine) talksInAShell(conversation string) (p api.Process, cwd string) {
+// startTalkingAgent starts a shell with an agent that has reported its conversation.
+func (m *machine) startTalkingAgent(conversation string) (p api.Process, cwd string) {
 	m.Helper()
 	agent := fakeAgent(m, "claude")
 	cwd = filepath.Join(m.TempDir(), "a project")
@@ -218,21 +218,21 @@ func (m *machine) talksInAShell(conversation string) (p api.Process, cwd string)
 	p = call(m, api.SessionStart, api.SessionStartInput{Command: []string{"sh"}, Cols: 400})
 	call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
 	m.write(p.ID, "cd '"+cwd+"' && "+agent+"\n")
-	m.agentIs(p.ID, api.AgentUnknown)
+	m.awaitAgentState(p.ID, api.AgentUnknown)
 	call(m, api.AgentReport, api.AgentReportInput{ID: p.ID, Conversation: conversation})
 	m.eventually("its conversation", func() bool { return m.get(p.ID).Agent.Conversation == conversation })
 	return p, cwd
 }
 
-func TestAConversationIsOfferedAtThePromptAfterAReboot(t *testing.T) {
+func TestConversationIsOfferedAtThePromptAfterAReboot(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	m.tied = true // the engine started the shell that offers the agent
-	p, cwd := m.talksInAShell("c-1")
+	m.pinned = true // the engine started the shell offering the agent
+	p, cwd := m.startTalkingAgent("c-1")
 	old := m.get(p.ID).PID
 	m.reboot()
 	m.eventually("its end", func() bool { return m.get(p.ID).State.Ended() })
-	if lives(old) { // to Tandem it is somebody else's
+	if isRunning(old) { // to Tandem it belongs to someone else
 		unix.Kill(-old, unix.SIGKILL)
 	}
 	restart := func() {
@@ -240,18 +240,18 @@ func TestAConversationIsOfferedAtThePromptAfterAReboot(t *testing.T) {
 		call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
 	}
 	restart()
-	m.shows(p.ID, "cd '"+cwd+"' && claude --resume c-1")
-	m.write(p.ID, "\x15echo en''tered\n") // the line was not entered: it can be deleted
-	m.shows(p.ID, "entered")
+	m.awaitScreen(p.ID, "cd '"+cwd+"' && claude --resume c-1")
+	m.write(p.ID, "\x15echo en''tered\n") // the line was not entered, so it can be deleted
+	m.awaitScreen(p.ID, "entered")
 	restart()
 	m.write(p.ID, "echo on''ce\n")
-	m.shows(p.ID, "once")
+	m.awaitScreen(p.ID, "once")
 	if screen := m.screen(p.ID); strings.Contains(screen, "--resume") {
 		t.Errorf("it is offered again:\n%s", screen)
 	}
 }
 
-func TestAConversationThatCouldBeACommandIsNotOffered(t *testing.T) {
+func TestOnlySafeConversationIDsAreOffered(t *testing.T) {
 	t.Parallel()
 	library := agents.NewLibrary("", nil)
 	booted := time.Now()
@@ -278,7 +278,7 @@ func TestAConversationThatCouldBeACommandIsNotOffered(t *testing.T) {
 	}
 }
 
-func TestWhatBecomesOfAConversationIsThePersonsChoice(t *testing.T) {
+func TestResumeSettingDecidesAboutConversations(t *testing.T) {
 	t.Parallel()
 	h := &host{bootID: "now", agents: &agents.Registry{Library: agents.NewLibrary("", nil)}}
 	before := store.Identity{BootID: "before", PID: 1}
@@ -301,23 +301,23 @@ func TestWhatBecomesOfAConversationIsThePersonsChoice(t *testing.T) {
 		{ResumeRun, []string{"python3"}, "", false},
 	} {
 		h.o.Settings.Resume = c.how
-		if got := h.resumption(record(c.argv...), before); got.typed != c.typed || got.instead != c.instead {
+		if got := h.planResumption(record(c.argv...), before); got.typed != c.typed || got.instead != c.instead {
 			t.Errorf("%q of %q: %+v", c.how, c.argv, got)
 		}
 	}
 	h.o.Settings.Resume = ResumeRun
 	of := record("bash")
 	of.Actor = "agent:x"
-	if got := h.resumption(of, before); got.typed != "" {
+	if got := h.planResumption(of, before); got.typed != "" {
 		t.Errorf("in an agent's session: %+v", got)
 	}
-	if got := h.resumption(record("bash"), store.Identity{BootID: "now"}); got.typed != "" {
+	if got := h.planResumption(record("bash"), store.Identity{BootID: "now"}); got.typed != "" {
 		t.Errorf("without a reboot: %+v", got)
 	}
 }
 
-// piecewise is an agent that does something with each piece of input that it reads, $piece.
-func piecewise(t *testing.T, name, does string) (path string) {
+// pieceAgent writes an agent that runs does for each piece of input it reads, in $piece.
+func pieceAgent(t *testing.T, name, does string) (path string) {
 	path = filepath.Join(t.TempDir(), name)
 	script := `#!/bin/sh
 stty raw -echo
@@ -330,13 +330,13 @@ done
 	return path
 }
 
-// What an agent asks while a text is typed is not answered by the enter behind that.
-func TestEnterBehindATextAnswersNoQuestion(t *testing.T) {
+// If the agent asks something while a text is typed, the Enter after the text must not answer it.
+func TestEnterAfterATextAnswersNoQuestion(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.start(piecewise(t, "claude", `printf '%s; Do you want to proceed?\r\n❯ 1. Yes\r\n  2. No\r\n' "$piece"`))
-	m.agentIs(p.ID, api.AgentUnknown)
-	m.shows(p.ID, "ready")
+	p := m.start(pieceAgent(t, "claude", `printf '%s; Do you want to proceed?\r\n❯ 1. Yes\r\n  2. No\r\n' "$piece"`))
+	m.awaitAgentState(p.ID, api.AgentUnknown)
+	m.awaitScreen(p.ID, "ready")
 	write := func(text string) error {
 		_, err := api.SessionWrite.Call(t.Context(), m.client, api.SessionWriteInput{ID: p.ID, Text: text, Keys: []string{"enter"}})
 		return err
@@ -344,22 +344,22 @@ func TestEnterBehindATextAnswersNoQuestion(t *testing.T) {
 	if err := write("one"); !errors.Is(err, api.CodeConflict) {
 		t.Errorf("it has begun to ask: %v", err)
 	}
-	m.agentIs(p.ID, api.AgentBlocked)
+	m.awaitAgentState(p.ID, api.AgentBlocked)
 	if err := write("1"); err != nil {
 		t.Errorf("what it had asked before: %v", err)
 	}
-	m.shows(p.ID, `\r;`)
+	m.awaitScreen(p.ID, `\r;`)
 }
 
-// An agent that gets a text and enter at once takes both for a paste.
-func TestEnterComesAfterTheTextForAnAgent(t *testing.T) {
+// An agent takes a text with an immediate Enter for a paste.
+func TestEnterIsSentAfterTheTextForAnAgent(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
-	agent := piecewise(t, "codex", `printf '%s;' "$piece"`)
+	agent := pieceAgent(t, "codex", `printf '%s;' "$piece"`)
 	p := m.start(agent)
-	m.agentIs(p.ID, api.AgentUnknown)
-	m.shows(p.ID, "ready")
+	m.awaitAgentState(p.ID, api.AgentUnknown)
+	m.awaitScreen(p.ID, "ready")
 	for _, step := range []struct {
 		write api.SessionWriteInput
 		shown string
@@ -372,6 +372,6 @@ func TestEnterComesAfterTheTextForAnAgent(t *testing.T) {
 	} {
 		step.write.ID = p.ID
 		call(m, api.SessionWrite, step.write)
-		m.shows(p.ID, step.shown)
+		m.awaitScreen(p.ID, step.shown)
 	}
 }

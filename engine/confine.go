@@ -17,15 +17,15 @@ import (
 	"tandem/persist/store"
 )
 
-// A way is how a record's child is started.
-type way struct {
+// A launchCommand is the command for starting a record's child.
+type launchCommand struct {
 	argv, env []string
-	proxyURL  string // its way out, if it needs one
+	proxyURL  string // of its proxy; "" without one
 }
 
-// launch returns how to start a record's child. A child that is confined, or needs another umask
-// than that of the keeper, starts through the launch stage.
-func (h *host) launch(r store.Record, keeperPID int) (w way, err error) {
+// commandFor returns the command for starting a record's child. A sandboxed child, or one with
+// another umask than the keeper's, goes through the launch stage.
+func (h *host) commandFor(r store.Record, keeperPID int) (w launchCommand, err error) {
 	if !r.Sandboxed {
 		w.argv, w.env = h.settings().shells.inject(r, r.Argv, h.childEnv(r))
 		if r.Umask == "" || r.Umask == api.UmaskOf(strconv.Itoa(keeperPID)) {
@@ -33,27 +33,26 @@ func (h *host) launch(r store.Record, keeperPID int) (w way, err error) {
 		}
 	} else {
 		var layers sandbox.Layers
-		if layers, w.proxyURL, err = h.confinement(r); err == nil {
+		if layers, w.proxyURL, err = h.loadSandbox(r); err == nil {
 			err = layers.Check(h.closed...)
 		}
 		if err != nil {
-			return way{}, err
+			return launchCommand{}, err
 		}
 		w.argv, w.env = r.Argv, replaceEnv(h.childEnv(r), layers.Env(w.proxyURL))
 	}
 	if len(w.argv) > 0 { // the launch stage could report a missing program only by exiting
 		if _, err := keeper.LookPath(w.argv[0], r.CWD, w.env); err != nil {
-			return way{}, fmt.Errorf("start %q: %w", w.argv[0], err)
+			return launchCommand{}, fmt.Errorf("start %q: %w", w.argv[0], err)
 		}
 	}
 	w.argv, w.env = h.throughLaunchStage(r, w.argv, w.env, w.proxyURL)
 	return w, nil
 }
 
-// launchConfined is how a command is started on behalf of a record's child,
-// within the same sandbox.
-func (h *host) launchConfined(r store.Record, command []string) (argv, env []string, err error) {
-	layers, proxyURL, err := h.confinement(r)
+// sandboxCommand returns how to run a command in the sandbox of a record's child.
+func (h *host) sandboxCommand(r store.Record, command []string) (argv, env []string, err error) {
+	layers, proxyURL, err := h.loadSandbox(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,20 +60,20 @@ func (h *host) launchConfined(r store.Record, command []string) (argv, env []str
 	return argv, env, nil
 }
 
-// confinement gives a record's layers, and the URL of its way out if they need one.
-func (h *host) confinement(r store.Record) (layers sandbox.Layers, proxyURL string, err error) {
+// loadSandbox returns a record's layers, and the URL of its proxy if they need one.
+func (h *host) loadSandbox(r store.Record) (layers sandbox.Layers, proxyURL string, err error) {
 	if layers, err = sandbox.LoadLayers(h.store.SandboxPath(r.ID)); err != nil {
 		return nil, "", err
 	}
 	if layers.NeedsProxy() {
-		proxyURL, err = h.proxies.grant(r.ID, r.ProxyURL, layers, h.refused(r))
+		proxyURL, err = h.proxies.grantAccess(r.ID, r.ProxyURL, layers, h.refusalReporter(r))
 	}
 	return layers, proxyURL, err
 }
 
-// confineLike is what holds a thread to the sandbox of a record's child, for files that the
-// child can lead us to; nil if it has none.
-func confineLike(r store.Record, data *store.Store, closed []string) func() error {
+// confinerFor returns a function confining the calling thread to the sandbox of a record's child,
+// for opening files named by the child; nil without a sandbox.
+func confinerFor(r store.Record, data *store.Store, closed []string) func() error {
 	if !r.Sandboxed {
 		return nil
 	}
@@ -88,6 +87,7 @@ func confineLike(r store.Record, data *store.Store, closed []string) func() erro
 }
 
 func (h *host) throughLaunchStage(r store.Record, argv, env []string, proxyURL string) (stageArgv, stageEnv []string) {
+	// Through /proc, the launch stage is this version even after an update of the file.
 	exe, profile := fmt.Sprintf("/proc/%d/exe", os.Getpid()), ""
 	if r.Sandboxed {
 		profile = h.store.SandboxPath(r.ID)
@@ -95,7 +95,7 @@ func (h *host) throughLaunchStage(r store.Record, argv, env []string, proxyURL s
 	return sandbox.Command(exe, profile, r.Umask, argv), sandbox.Environ(env, h.o.DataDir, proxyURL)
 }
 
-// replaceEnv puts variables behind others, without those of the same name.
+// replaceEnv appends variables to env, replacing those of the same name.
 func replaceEnv(env, with []string) []string {
 	names := make(map[string]bool)
 	for _, pair := range with {
@@ -109,18 +109,17 @@ func replaceEnv(env, with []string) []string {
 	return append(env, with...)
 }
 
-// refusalGap is the least time between two notices of refused connections of one
-// session.
-const refusalGap = 10 * time.Second
+// refusalInterval is the minimum time between notices of one session's refused connections.
+const refusalInterval = 10 * time.Second
 
-// refused gives what writes refused connections into a process's log. That of
-// a terminal belongs to its session, so a person is told instead.
-func (h *host) refused(r store.Record) func(line string) {
+// refusalReporter returns a function reporting refused connections. It writes to a process's log;
+// for a session, whose log belongs to its terminal, it shows a notice.
+func (h *host) refusalReporter(r store.Record) func(line string) {
 	if r.TTY {
-		var told atomic.Int64 // when a person was told last: a program may try for ever
+		var lastNotice atomic.Int64 // time of the last notice: a program may retry forever
 		return func(line string) {
 			now := time.Now().UnixNano()
-			if last := told.Load(); now-last > int64(refusalGap) && told.CompareAndSwap(last, now) {
+			if last := lastNotice.Load(); now-last > int64(refusalInterval) && lastNotice.CompareAndSwap(last, now) {
 				h.control.PublishNotice(r.Name + ": " + line)
 			}
 		}
@@ -138,16 +137,15 @@ func (h *host) refused(r store.Record) func(line string) {
 	}
 }
 
-// restoreGrant lets a process that runs since an engine before go on using its way
-// out. If that engine died before it could write the URL down, the child's
-// environment has it.
+// restoreGrant lets a process started under an earlier engine keep using its proxy. If that engine
+// died before it saved the URL, the child's environment has it.
 func (h *host) restoreGrant(f *supervise.Found) {
 	r := &f.Rec
 	if !r.Sandboxed || api.State(r.State).Ended() {
 		return
 	}
 	if child, ok := f.Child(); ok && r.ProxyURL == "" {
-		r.ProxyURL = proxyOf(supervise.IdentityOf(child))
+		r.ProxyURL = readProxyURL(supervise.IdentityOf(child))
 	}
 	if r.ProxyURL == "" {
 		return
@@ -155,7 +153,7 @@ func (h *host) restoreGrant(f *supervise.Found) {
 	layers, err := sandbox.LoadLayers(h.store.SandboxPath(r.ID))
 	now := ""
 	if err == nil {
-		now, err = h.proxies.grant(r.ID, r.ProxyURL, layers, h.refused(*r))
+		now, err = h.proxies.grantAccess(r.ID, r.ProxyURL, layers, h.refusalReporter(*r))
 	}
 	if err == nil && now != r.ProxyURL {
 		err = fmt.Errorf("port %d, its way to the network, is already in use; restart it to get another", portOf(r.ProxyURL))
@@ -166,15 +164,15 @@ func (h *host) restoreGrant(f *supervise.Found) {
 	}
 }
 
-// proxyOf is the way out that a child was given, "" if it lives no more or
-// needs none.
-func proxyOf(child store.Identity) string {
+// readProxyURL reads a child's proxy from its environment; "" if it has exited or has none.
+func readProxyURL(child store.Identity) string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(child.PID) + "/environ")
+	// Alive is checked after reading: the PID may have been reused.
 	if err != nil || !child.Alive() {
 		return ""
 	}
 	for pair := range bytes.SplitSeq(text, []byte{0}) {
-		pair = bytes.TrimPrefix(pair, []byte(sandbox.ChildPrefix)) // the launch stage's
+		pair = bytes.TrimPrefix(pair, []byte(sandbox.ChildPrefix)) // added by the launch stage
 		if value, ok := bytes.CutPrefix(pair, []byte("HTTP_PROXY=")); ok {
 			return string(value)
 		}

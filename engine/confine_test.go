@@ -21,19 +21,19 @@ import (
 	"tandem/tests/needs"
 )
 
-// confined starts a process that may reach one domain, and gives its way out.
-func (m *machine) confined(in api.ProcessStartInput) (api.Process, string) {
+// startSandboxed starts a process allowed to reach one domain, and returns the URL of its proxy.
+func (m *machine) startSandboxed(in api.ProcessStartInput) (api.Process, string) {
 	m.Helper()
 	in.Command = sh(`echo url $HTTP_PROXY; exec sleep 1000`)
 	in.Sandbox = &api.Sandbox{Network: &api.SandboxNetwork{AllowedDomains: []string{"example.org"}}}
-	p := m.run(in)
-	m.prints(p, "url http")
+	p := m.startProcess(in)
+	m.awaitOutput(p, "url http")
 	return p, strings.TrimPrefix(strings.TrimSpace(m.logOf(p)), "url ")
 }
 
-// proxied is the status with which a proxy answers a request for a host that
-// nobody may reach: 403 to whom it knows, 407 to strangers, 0 if it is not there.
-func proxied(t testing.TB, proxyURL string) int {
+// proxyStatus returns a proxy's status for a host nobody may reach: 403 with a known URL, 407 with
+// an unknown one, 0 if the proxy is down.
+func proxyStatus(t testing.TB, proxyURL string) int {
 	t.Helper()
 	proxy, err := url.Parse(proxyURL)
 	if err != nil {
@@ -49,7 +49,7 @@ func proxied(t testing.TB, proxyURL string) int {
 	return answer.StatusCode
 }
 
-func TestSandboxedProcessKeepsItsWayOutWhateverHappensToTheEngine(t *testing.T) {
+func TestSandboxedProcessKeepsItsProxyAcrossEngineRestarts(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -57,11 +57,11 @@ func TestSandboxedProcessKeepsItsWayOutWhateverHappensToTheEngine(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, proxy := m.confined(api.ProcessStartInput{KeepAlive: true})
+	p, proxy := m.startSandboxed(api.ProcessStartInput{KeepAlive: true})
 	check := func(when string) {
 		t.Helper()
-		if now := m.process(p.ID); now.PID != p.PID || proxied(t, proxy) != http.StatusForbidden {
-			t.Errorf("%s: %+v, and the proxy answers with %d", when, now, proxied(t, proxy))
+		if now := m.getProcess(p.ID); now.PID != p.PID || proxyStatus(t, proxy) != http.StatusForbidden {
+			t.Errorf("%s: %+v, and the proxy answers with %d", when, now, proxyStatus(t, proxy))
 		}
 	}
 	check("at first")
@@ -75,20 +75,20 @@ func TestSandboxedProcessKeepsItsWayOutWhateverHappensToTheEngine(t *testing.T) 
 	check("after the loss of the keeper too")
 	unix.Kill(p.PID, unix.SIGKILL)
 	m.eventually("another run", func() bool {
-		now := m.process(p.ID)
+		now := m.getProcess(p.ID)
 		return now.State == api.StateRunning && now.PID != p.PID
 	})
 	m.eventually("its word", func() bool { return strings.Count(m.logOf(p), "url ") == 2 })
-	p = m.process(p.ID)
+	p = m.getProcess(p.ID)
 	check("after a restart of its own")
 	m.crash(m.info().EnginePID)
 	check("after another crash")
 }
 
-func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
+func TestSandboxedProcessMissingFromItsRecordKeepsItsProxy(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p, proxy := m.confined(api.ProcessStartInput{})
+	p, proxy := m.startSandboxed(api.ProcessStartInput{})
 	engine := m.info().EnginePID
 	if err := unix.Kill(engine, unix.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -117,20 +117,20 @@ func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
 	}
 	m.crash(engine)
 	for range 2 {
-		if now := m.process(p.ID); now.PID != p.PID || proxied(t, proxy) != http.StatusForbidden {
-			t.Errorf("%+v, and the proxy answers with %d", now, proxied(t, proxy))
+		if now := m.getProcess(p.ID); now.PID != p.PID || proxyStatus(t, proxy) != http.StatusForbidden {
+			t.Errorf("%+v, and the proxy answers with %d", now, proxyStatus(t, proxy))
 		}
 		m.crash(m.info().EnginePID)
 	}
 }
 
 // Not parallel: another test could take the freed port.
-func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
+func TestProxiesAreRestoredAtTheirPorts(t *testing.T) {
 	layers := sandbox.Layers{{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}}
 	log := slog.New(slog.DiscardHandler)
 	open := func(id string) (*proxies, string) {
 		g := &proxies{log: log}
-		made, err := g.grant(id, "", layers, nil)
+		made, err := g.grantAccess(id, "", layers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,26 +142,26 @@ func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
 	second.close()
 	g := proxies{log: log}
 	defer g.close()
-	if again, err := g.grant("b", b, layers, nil); err != nil || again != b || proxied(t, again) != http.StatusForbidden {
+	if again, err := g.grantAccess("b", b, layers, nil); err != nil || again != b || proxyStatus(t, again) != http.StatusForbidden {
 		t.Errorf("%s became %s, %v", b, again, err)
 	}
-	other, err := g.grant("a", a, layers, nil) // that port is taken
-	if err != nil || other == a || proxied(t, other) != http.StatusForbidden {
+	other, err := g.grantAccess("a", a, layers, nil) // that port is taken
+	if err != nil || other == a || proxyStatus(t, other) != http.StatusForbidden {
 		t.Errorf("%s became %s, %v", a, other, err)
 	}
-	if again, err := g.grant("a", a, layers, nil); again != other || err != nil {
+	if again, err := g.grantAccess("a", a, layers, nil); again != other || err != nil {
 		t.Errorf("%s became %s, %v", other, again, err)
 	}
 }
 
-// The linker of the launch stage would write where the process may not.
-func TestVariablesOfASandboxedProcessDoNothingBeforeItIsConfined(t *testing.T) {
+// The dynamic linker of the launch stage could write outside the sandbox.
+func TestVariablesOfASandboxedProcessTakeEffectAfterConfinement(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
 	env := map[string]string{"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": filepath.Join(dir, "trace"), "GODEBUG": "inittrace=1", "TANDEM_DATA_DIR": "/elsewhere", "ODD": "a = b"}
 	out := call(m, api.Exec, api.ExecInput{Command: sh(`echo "$LD_DEBUG_OUTPUT, $GODEBUG, $ODD"`), Env: env, Sandbox: &api.Sandbox{}})
-	if want := env["LD_DEBUG_OUTPUT"] + ", inittrace=1, a = b\n"; !strings.HasSuffix(out.Stdout, want) { // behind what its own linker says
+	if want := env["LD_DEBUG_OUTPUT"] + ", inittrace=1, a = b\n"; !strings.HasSuffix(out.Stdout, want) { // after its own linker's output
 		t.Errorf("its variables are %q, want %q", out.Stdout, want)
 	}
 	if strings.Contains(out.Stderr, "init ") {
@@ -173,7 +173,7 @@ func TestVariablesOfASandboxedProcessDoNothingBeforeItIsConfined(t *testing.T) {
 	}
 }
 
-func TestConfinedChildHasTheLimitsAndSignalsOfOthers(t *testing.T) {
+func TestSandboxedChildHasDefaultLimitsAndSignals(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	in := api.ExecInput{Command: sh("ulimit -Sn; ulimit -Hn; umask; grep ^Sig /proc/self/status | grep -v SigQ")}
@@ -184,9 +184,9 @@ func TestConfinedChildHasTheLimitsAndSignalsOfOthers(t *testing.T) {
 	}
 }
 
-// An engine that was started by hand may have another umask than its keeper, whose children
-// inherit the keeper's.
-func TestChildHasItsUmaskWhateverThatOfItsKeeper(t *testing.T) {
+// An engine started by hand may have a different umask from its keeper's, inherited by the
+// children.
+func TestChildHasItsOwnUmask(t *testing.T) {
 	keeper := exec.Command("sh", "-c", "umask 0135; echo; read line")
 	in, _ := keeper.StdinPipe()
 	out, _ := keeper.StdoutPipe()
@@ -204,14 +204,14 @@ func TestChildHasItsUmaskWhateverThatOfItsKeeper(t *testing.T) {
 	for umask, staged := range map[string]bool{"0135": false, api.Umask(): true, "": false} {
 		var r store.Record
 		r.Argv, r.CWD, r.Umask = []string{"true"}, "/", umask
-		w, err := h.launch(r, keeper.Process.Pid)
+		w, err := h.commandFor(r, keeper.Process.Pid)
 		if err != nil || slices.Contains(w.argv, "launch") != staged {
 			t.Errorf("umask %q: %q, %v", umask, w.argv, err)
 		}
 	}
 }
 
-func TestConfinedChildDoesNotReachItsKeeper(t *testing.T) {
+func TestSandboxedChildCannotReachItsKeeper(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	in := api.ExecInput{Command: sh("grep ^Seccomp: /proc/$PPID/status; kill -0 $PPID || echo refused"), Sandbox: &api.Sandbox{}}
@@ -220,7 +220,7 @@ func TestConfinedChildDoesNotReachItsKeeper(t *testing.T) {
 	}
 }
 
-func TestLimitsOfASandboxHold(t *testing.T) {
+func TestSandboxLimitsAreEnforced(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	in := api.ExecInput{Command: sh("ulimit -n; cat /proc/self/status"), Sandbox: &api.Sandbox{Limits: &api.SandboxLimits{OpenFiles: 64}}}
@@ -229,15 +229,15 @@ func TestLimitsOfASandboxHold(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeConfinedAnyMoreIsNotStarted(t *testing.T) {
+func TestProcessWithUnenforceableSandboxIsNotStarted(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	dir := filepath.Join(m.TempDir(), "work")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := m.run(api.ProcessStartInput{Command: sh("echo up; exec sleep 1000"), Sandbox: &api.Sandbox{Filesystem: api.SandboxFilesystem{AllowWrite: []string{dir}}}})
-	m.prints(p, "up")
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo up; exec sleep 1000"), Sandbox: &api.Sandbox{Filesystem: api.SandboxFilesystem{AllowWrite: []string{dir}}}})
+	m.awaitOutput(p, "up")
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestWhatCannotBeConfinedAnyMoreIsNotStarted(t *testing.T) {
 		t.Errorf("the restart gave %v", err)
 	}
 	m.eventually("its failure", func() bool {
-		now := m.process(p.ID)
+		now := m.getProcess(p.ID)
 		return now.State == api.StateFailed && strings.Contains(now.Error, "sandbox: allowWrite ")
 	})
 }

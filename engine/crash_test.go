@@ -21,8 +21,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// wantNumbered fails unless text holds the lines prefix1, prefix2, … without a
-// gap, up to at least n of them; it gives the last number.
+// wantNumbered fails unless text contains the lines prefix1, prefix2, … without a gap, at least n
+// of them. It returns the last number.
 func wantNumbered(t *testing.T, text, prefix string, n int) int {
 	t.Helper()
 	want := 1
@@ -44,7 +44,7 @@ func wantNumbered(t *testing.T, text, prefix string, n int) int {
 	return want - 1
 }
 
-// lastTick is the highest number on a screen of ticks, 0 if there is none.
+// lastTick returns the highest number on a screen of ticks, 0 without one.
 func lastTick(screen string) int {
 	all := regexp.MustCompile(`tick (\d+)`).FindAllStringSubmatch(screen, -1)
 	if len(all) == 0 {
@@ -54,7 +54,7 @@ func lastTick(screen string) int {
 	return n
 }
 
-func TestEngineKilledDuringTicksLosesNone(t *testing.T) {
+func TestEngineKilledDuringOutputLosesNone(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -84,7 +84,7 @@ func TestEngineKilledDuringAFloodLosesNothing(t *testing.T) {
 		m.eventually("output", func() bool { return m.get(p.ID).Terminal.Bytes > before || strings.Contains(m.logOf(p), "done") })
 		m.crash(m.info().EnginePID)
 	}
-	m.shows(p.ID, "done")
+	m.awaitScreen(p.ID, "done")
 	if n := wantNumbered(t, m.logOf(p), "", lines); n != lines {
 		t.Errorf("%d lines", n)
 	}
@@ -93,7 +93,7 @@ func TestEngineKilledDuringAFloodLosesNothing(t *testing.T) {
 	}
 }
 
-func TestExitWhileTheEngineIsDeadIsKnown(t *testing.T) {
+func TestExitWithoutAnEngineIsReported(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -111,19 +111,19 @@ func TestExitWhileTheEngineIsDeadIsKnown(t *testing.T) {
 		return err == nil
 	})
 	m.crash(engine)
-	end := m.ended(p.ID)
+	end := m.awaitEnd(p.ID)
 	if end.ExitCode == nil || *end.ExitCode != 9 || end.State != api.StateExited {
 		t.Errorf("ended as %+v", end)
 	}
-	m.shows(p.ID, "last words")
+	m.awaitScreen(p.ID, "last words")
 	m.crash(m.info().EnginePID)
 	if again := m.get(p.ID); again.ExitCode == nil || *again.ExitCode != 9 || !again.ExitedAt.Equal(*end.ExitedAt) {
 		t.Errorf("later known as %+v, before as %+v", again, end)
 	}
-	m.shows(p.ID, "last words")
+	m.awaitScreen(p.ID, "last words")
 }
 
-func TestKeeperKilledEndsNoSession(t *testing.T) {
+func TestKillingTheKeeperEndsNoSession(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -139,17 +139,17 @@ func TestKeeperKilledEndsNoSession(t *testing.T) {
 			return after.KeeperPID != 0 && after.KeeperPID != before.KeeperPID
 		})
 		m.write(p.ID, fmt.Sprintf("word%d\r", i))
-		m.shows(p.ID, fmt.Sprintf("got word%d", i))
+		m.awaitScreen(p.ID, fmt.Sprintf("got word%d", i))
 	}
 	m.crash(m.info().EnginePID)
 	m.write(p.ID, "more\r")
-	m.shows(p.ID, "got more")
+	m.awaitScreen(p.ID, "got more")
 	other := m.start("sh", "-c", "exit 3")
-	if end := m.ended(other.ID); end.ExitCode == nil || *end.ExitCode != 3 {
+	if end := m.awaitEnd(other.ID); end.ExitCode == nil || *end.ExitCode != 3 {
 		t.Errorf("ended as %+v", end)
 	}
 	m.write(p.ID, "end\r")
-	if end := m.ended(p.ID); end.ExitUnknown == (end.ExitCode != nil) || (end.ExitCode != nil && *end.ExitCode != 5) {
+	if end := m.awaitEnd(p.ID); end.ExitUnknown == (end.ExitCode != nil) || (end.ExitCode != nil && *end.ExitCode != 5) {
 		t.Errorf("ended as %+v", end)
 	}
 }
@@ -159,7 +159,7 @@ func TestKillLeavesNoGrandchildThatIgnoresSignals(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `sh -c 'trap "" HUP TERM; echo child $$.; while :; do sleep 0.1; done' & wait`)
-	m.shows(p.ID, "child ")
+	m.awaitScreen(p.ID, "child ")
 	var child int
 	m.eventually("the grandchild's pid", func() bool {
 		found := regexp.MustCompile(`child (\d+)\.`).FindStringSubmatch(m.screen(p.ID))
@@ -169,17 +169,17 @@ func TestKillLeavesNoGrandchildThatIgnoresSignals(t *testing.T) {
 		return found != nil
 	})
 	end := call(m, api.SessionKill, api.IDInput{ID: p.ID})
-	if end.State != api.StateStopped || lives(child) || lives(p.PID) {
-		t.Errorf("answered %+v; grandchild lives: %v", end, lives(child))
+	if end.State != api.StateStopped || isRunning(child) || isRunning(p.PID) {
+		t.Errorf("answered %+v; grandchild lives: %v", end, isRunning(child))
 	}
 }
 
-func TestKillGoesOnAfterTheEngineWasKilled(t *testing.T) {
+func TestKillContinuesAfterAnEngineDeath(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `trap "" HUP TERM; echo ready; while :; do sleep 0.1; done`)
-	m.shows(p.ID, "ready")
+	m.awaitScreen(p.ID, "ready")
 	engine := m.info().EnginePID
 	gone := make(chan struct{})
 	go func() {
@@ -192,20 +192,20 @@ func TestKillGoesOnAfterTheEngineWasKilled(t *testing.T) {
 	})
 	m.crash(engine)
 	<-gone
-	if end := m.ended(p.ID); end.State != api.StateStopped || lives(p.PID) {
+	if end := m.awaitEnd(p.ID); end.State != api.StateStopped || isRunning(p.PID) {
 		t.Errorf("ended as %+v", end)
 	}
 }
 
-func TestSizesAreReplayed(t *testing.T) {
+func TestReplayUsesRecordedSizes(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `printf '\033[2J\033[H'; i=0; while [ $i -lt 60 ]; do printf x; i=$((i+1)); done; echo; read x; stty size; printf '\033[1;90Hend'; read x`)
-	m.shows(p.ID, "xxx")
+	m.awaitScreen(p.ID, "xxx")
 	call(m, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 100, Rows: 30})
 	m.write(p.ID, "\r")
-	m.shows(p.ID, "30 100")
-	m.shows(p.ID, "end")
+	m.awaitScreen(p.ID, "30 100")
+	m.awaitScreen(p.ID, "end")
 	before := m.screen(p.ID)
 	m.crash(m.info().EnginePID)
 	if after := m.screen(p.ID); after != before {
@@ -216,7 +216,7 @@ func TestSizesAreReplayed(t *testing.T) {
 	}
 }
 
-func TestDamagedRecordCostsNoSessionAnything(t *testing.T) {
+func TestDamagedRecordAffectsNoOtherSession(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p, other := m.start("cat"), m.start("cat")
@@ -229,7 +229,7 @@ func TestDamagedRecordCostsNoSessionAnything(t *testing.T) {
 	m.crash(engine)
 	for _, s := range []api.Process{p, other} {
 		m.write(s.ID, "alive\r")
-		m.shows(s.ID, "alive")
+		m.awaitScreen(s.ID, "alive")
 		if now := m.get(s.ID); now.PID != s.PID || now.Command != "cat" {
 			t.Errorf("became %+v", now)
 		}
@@ -239,7 +239,7 @@ func TestDamagedRecordCostsNoSessionAnything(t *testing.T) {
 	}
 }
 
-func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
+func TestRecordOfAnEarlierBootHasEndedAndItsPIDIsSpared(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
@@ -275,12 +275,12 @@ func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestEngineAndKeeperKilledTogetherEndTerminalsHonestly(t *testing.T) {
+func TestSessionsOfAKilledEngineAndKeeperAreReportedAsLost(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `trap "" HUP; echo ready; while :; do sleep 0.1; done`)
-	m.shows(p.ID, "ready")
+	m.awaitScreen(p.ID, "ready")
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
 	m.crash(i.KeeperPID)
@@ -290,14 +290,14 @@ func TestEngineAndKeeperKilledTogetherEndTerminalsHonestly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	end := m.ended(p.ID)
+	end := m.awaitEnd(p.ID)
 	if end.State != api.StateExited || end.Error == "" && !end.ExitUnknown && end.ExitSignal == "" {
 		t.Errorf("ended as %+v", end)
 	}
-	if lives(p.PID) {
+	if isRunning(p.PID) {
 		t.Error("its program lives on without a terminal")
 	}
-	m.shows(p.ID, "ready")
+	m.awaitScreen(p.ID, "ready")
 }
 
 func TestReplacedEngineKeepsItsSessions(t *testing.T) {
@@ -312,13 +312,13 @@ func TestReplacedEngineKeepsItsSessions(t *testing.T) {
 	call(m, api.EngineStop, api.EngineStopInput{Replace: exe})
 	m.eventually("another engine", func() bool { return m.info().EnginePID != before.EnginePID })
 	m.write(p.ID, "still here\r")
-	m.shows(p.ID, "still here")
+	m.awaitScreen(p.ID, "still here")
 	if after := m.info(); after.KeeperPID != before.KeeperPID {
 		t.Error("the keeper was replaced too")
 	}
 }
 
-func TestEngineEndsWhenItsFolderAndKeeperAreGone(t *testing.T) {
+func TestEngineExitsWithoutItsFolderAndKeeper(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sleep", "1000")
@@ -327,8 +327,8 @@ func TestEngineEndsWhenItsFolderAndKeeperAreGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.crash(before.KeeperPID)
-	m.eventually("the engine's end", func() bool { return !lives(before.EnginePID) })
-	m.eventually("the end of the session", func() bool { return !lives(p.PID) })
+	m.eventually("the engine's end", func() bool { return !isRunning(before.EnginePID) })
+	m.eventually("the end of the session", func() bool { return !isRunning(p.PID) })
 	if _, err := os.Stat(m.dir); err == nil {
 		t.Error("the folder is back")
 	}
@@ -345,7 +345,7 @@ func TestEngineEndsWhenItsFolderAndKeeperAreGone(t *testing.T) {
 	}
 }
 
-func TestSecondEngineOnAFolderIsRefused(t *testing.T) {
+func TestSecondEngineOnAFolderIsRejected(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -358,10 +358,10 @@ func TestSecondEngineOnAFolderIsRefused(t *testing.T) {
 	}
 }
 
-func TestPIDOfAnotherProcessIsLeftAlone(t *testing.T) {
+func TestReusedPIDIsNotKilled(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("exec sleep 1000"), KeepAlive: true})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000"), KeepAlive: true})
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
 	m.crash(i.KeeperPID)
@@ -383,12 +383,12 @@ func TestPIDOfAnotherProcessIsLeftAlone(t *testing.T) {
 	if len(records) != 1 || len(problems) > 0 {
 		t.Fatal(records, problems)
 	}
-	records[0].Identity.PID = other.Process.Pid // as if the number had been given away again
+	records[0].Identity.PID = other.Process.Pid // as if the PID had been reused
 	if err := data.Save(records[0]); err != nil {
 		t.Fatal(err)
 	}
 	m.activate()
-	if now := m.process(p.ID); now.PID == other.Process.Pid || now.State == api.StateRunning {
+	if now := m.getProcess(p.ID); now.PID == other.Process.Pid || now.State == api.StateRunning {
 		t.Errorf("taken for %+v", now)
 	}
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})

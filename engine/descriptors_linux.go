@@ -6,13 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spareForStarts is how many descriptors no start takes: they are for clients,
-// for stops and kills, and for another keeper. A new descriptor has the lowest
-// free number, so the highest are spare as long as nobody takes one of them.
-const spareForStarts = 64
+// reservedDescriptors is how many descriptors starts leave free for clients, stops and another
+// keeper. The kernel assigns the lowest free number, so the highest ones stay free.
+const reservedDescriptors = 64
 
-// roomToStart is nil while a start leaves enough descriptors to others.
-func roomToStart(name string) error {
+// checkDescriptors returns an error if a start would leave too few descriptors.
+func checkDescriptors(name string) error {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return nil
@@ -20,7 +19,7 @@ func roomToStart(name string) error {
 	fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0)
 	if err == nil {
 		unix.Close(fd)
-		if uint64(fd)+spareForStarts < limit.Cur {
+		if uint64(fd)+reservedDescriptors < limit.Cur {
 			return nil
 		}
 	}

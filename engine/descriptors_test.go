@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestAtTheLimitOfOpenFilesThingsCanBeEndedAndAKeeperReplaced starts as much as
-// there is room for, and connects as often.
-func TestAtTheLimitOfOpenFilesThingsCanBeEndedAndAKeeperReplaced(t *testing.T) {
+// Start as many sessions as fit, and open as many connections.
+func TestStopsAndKeeperRestartWorkAtTheOpenFileLimit(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -44,22 +43,22 @@ func TestAtTheLimitOfOpenFilesThingsCanBeEndedAndAKeeperReplaced(t *testing.T) {
 		}
 	}
 	first, last := all[0], all[len(all)-1]
-	if end := call(m, api.SessionKill, api.IDInput{ID: last.ID}); end.State != api.StateStopped || lives(last.PID) {
+	if end := call(m, api.SessionKill, api.IDInput{ID: last.ID}); end.State != api.StateStopped || isRunning(last.PID) {
 		t.Errorf("killed: %+v", end)
 	}
 	m.crash(before.KeeperPID)
 	m.eventually("another keeper", func() bool { pid := m.info().KeeperPID; return pid != 0 && pid != before.KeeperPID })
 	m.write(first.ID, "still here\r")
-	m.shows(first.ID, "still here")
-	if end := call(m, api.ProcessStop, api.ProcessStopInput{ID: first.ID, Signal: "INT"}); end.ExitSignal != "SIGINT" || lives(first.PID) {
+	m.awaitScreen(first.ID, "still here")
+	if end := call(m, api.ProcessStop, api.ProcessStopInput{ID: first.ID, Signal: "INT"}); end.ExitSignal != "SIGINT" || isRunning(first.PID) {
 		t.Errorf("stopped: %+v", end)
 	}
 	call(m, api.EngineStop, api.EngineStopInput{All: true})
 	for _, p := range all {
-		if lives(p.PID) {
-			t.Errorf("%s lives on", p.Name)
+		if isRunning(p.PID) {
+			t.Errorf("%s is still running", p.Name)
 		}
 	}
-	m.eventually("the engine's end", func() bool { return !lives(before.EnginePID) })
-	m.activate() // to be ended with the test
+	m.eventually("the engine's end", func() bool { return !isRunning(before.EnginePID) })
+	m.activate() // for the cleanup to stop
 }

@@ -13,18 +13,18 @@ import (
 	"tandem/persist/store"
 )
 
-// directly runs a line and tells what the kernel was given for it.
-func directly(m *machine, in api.ExecInput) (out api.ExecOutput, cmdline string) {
+// runDirect runs a line and returns the command line shown by the kernel.
+func runDirect(m *machine, in api.ExecInput) (out api.ExecOutput, cmdline string) {
 	m.Helper()
 	out = call(m, api.Exec, in)
 	return out, strings.ReplaceAll(strings.TrimSuffix(out.Stdout, "\x00"), "\x00", " ")
 }
 
-func TestALineThatNeedsNoShellRunsWithoutOne(t *testing.T) {
+func TestSimpleCommandLineRunsWithoutAShell(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	self := "cat /proc/self/cmdline"
-	if _, cmdline := directly(m, api.ExecInput{Command: []string{"bash", "-c", self}}); cmdline != self {
+	if _, cmdline := runDirect(m, api.ExecInput{Command: []string{"bash", "-c", self}}); cmdline != self {
 		t.Errorf("%q", cmdline)
 	}
 	// The parent is the keeper, and not a shell.
@@ -34,7 +34,7 @@ func TestALineThatNeedsNoShellRunsWithoutOne(t *testing.T) {
 	}
 }
 
-func TestALineThatNeedsNoShellRunsWithoutOneInASandbox(t *testing.T) {
+func TestSimpleCommandLineRunsWithoutAShellInASandbox(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	in := api.ExecInput{Sandbox: &api.Sandbox{}}
@@ -56,8 +56,8 @@ func TestALineThatNeedsNoShellRunsWithoutOneInASandbox(t *testing.T) {
 	}
 }
 
-// It is looked into by nobody, and the shell says why it cannot be run.
-func TestAProgramThatASandboxDeniesIsTheShellsToExplain(t *testing.T) {
+// The engine does not open such a program, and the shell reports why it cannot run.
+func TestShellExplainsAProgramDeniedByTheSandbox(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	dir := m.TempDir()
@@ -80,7 +80,7 @@ func TestAProgramThatASandboxDeniesIsTheShellsToExplain(t *testing.T) {
 	}
 }
 
-func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
+func TestShellExplainsAMissingProgram(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	dir := m.TempDir()
@@ -92,7 +92,7 @@ func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
 		shell := exec.Command("bash", "-c", line)
 		var stderr strings.Builder
 		shell.Stderr = &stderr
-		stdout, _ := shell.Output() // its exit code is compared
+		stdout, _ := shell.Output() // only the exit code is compared
 		out := call(m, api.Exec, api.ExecInput{Command: []string{"bash", "-c", line}})
 		if p := out.Process; p.ExitCode == nil || *p.ExitCode != shell.ProcessState.ExitCode() || out.Stdout != string(stdout) || out.Stderr != stderr.String() {
 			t.Errorf("%s: %v, %q, %q instead of %v, %q, %q", line, p.ExitCode, out.Stdout, out.Stderr, shell.ProcessState, stdout, stderr.String())
@@ -100,18 +100,18 @@ func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
 	}
 }
 
-func TestOnlyOneShotCommandsGoWithoutTheirShell(t *testing.T) {
+func TestOnlyOneShotCommandsRunWithoutAShell(t *testing.T) {
 	t.Parallel()
 	spec := keeper.Spec{Argv: []string{"bash", "-c", "true"}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
-	if _, ok := direct(store.Record{Transient: true}, spec); !ok {
+	if _, ok := directSpec(store.Record{Transient: true}, spec); !ok {
 		t.Error("a one-shot command needs its shell")
 	}
 	for _, r := range []store.Record{{}, {Transient: true, Terminal: store.Terminal{TTY: true}}} {
-		if d, ok := direct(r, spec); ok {
+		if d, ok := directSpec(r, spec); ok {
 			t.Errorf("%+v: %q", r, d.Argv)
 		}
 	}
-	if !executes("/proc/self/exe") || executes("/dev/zero") || executes("/") || executes("/etc/passwd") {
+	if !isExecutable("/proc/self/exe") || isExecutable("/dev/zero") || isExecutable("/") || isExecutable("/etc/passwd") {
 		t.Error("what the kernel starts is not known")
 	}
 }

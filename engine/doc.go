@@ -1,6 +1,5 @@
-// Package engine wires an engine: its options, the lock on the data folder, the link
-// to the keeper, and the world that the control loop (supervise) acts on. Children
-// and terminals are started, found again and ended here, in the loop's workers.
-// What clients call is in service, who may call it in access. Children and PTY
-// masters belong to the keeper, so nothing is lost when an engine ends.
+// Package engine assembles an engine: options, the lock on the data directory, the link to the
+// keeper, and the executor of the control loop (supervise). Children and terminals are started,
+// recovered and stopped here, in the loop's workers. Operations belong to service, access to
+// access. Children and PTY masters belong to the keeper, so they survive the engine.
 package engine

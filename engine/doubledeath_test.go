@@ -36,8 +36,8 @@ var startKinds = map[string]func(ctx context.Context, c api.Engine, id string, c
 	},
 }
 
-// killBothDuringStarts starts short commands with one operation, and kills keeper and engine
-// 3 to 30 ms after each call. It fails if a command ran twice or contradicts the answer.
+// killBothDuringStarts starts short commands with one operation, and kills keeper and engine 3 to
+// 30 ms after each call. It fails if a command ran twice or contradicts the answer.
 func killBothDuringStarts(t testing.TB, kind string, rounds int) {
 	m := startMachine(t)
 	conn, err := retry.Connect(t.Context(), func(ctx context.Context) (*client.Client, error) { return client.Activate(ctx, m.options()) })
@@ -64,7 +64,7 @@ func killBothDuringStarts(t testing.TB, kind string, rounds int) {
 	}
 	ran, notRun, unsure := 0, 0, 0
 	for i, answer := range answers {
-		if answer == nil && kind != "session.start" { // the program may be about to write it; a session's may get SIGHUP first
+		if answer == nil && kind != "session.start" { // the program may still be about to write; a session's may get SIGHUP first
 			m.eventually("the mark of a command that ran", func() bool { _, err := os.Stat(mark(i)); return err == nil })
 		}
 		text, _ := os.ReadFile(mark(i))
@@ -96,8 +96,8 @@ func TestCommandRunsAtMostOnceIfEngineAndKeeperAreKilled(t *testing.T) {
 	}
 }
 
-// BenchmarkDoubleDeaths kills engine and keeper 200 times. Run it with
-// go test -run '^$' -bench DoubleDeaths -benchtime 1x ./engine.
+// BenchmarkDoubleDeaths kills engine and keeper 200 times. Run it with go test -run '^$' -bench
+// DoubleDeaths -benchtime 1x ./engine.
 func BenchmarkDoubleDeaths(b *testing.B) {
 	for kind := range startKinds {
 		b.Run(kind, func(b *testing.B) {

@@ -12,12 +12,12 @@ import (
 	"tandem/persist/store"
 )
 
-// treeOf is a record's child and all that came of it. What somebody has started
-// from a shell may have left that for good, as a person's daemons do. held is
-// until when the child is known to have been there, in clock ticks since boot.
-func (h *host) treeOf(r store.Record, held uint64) *proctree.Tree {
-	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.pid())
-	t.Held, t.Cgroup = held, r.Cgroup
+// treeOf returns a record's child and its descendants. Programs detached from a shell are not part
+// of it, because the user may mean them to stay. aliveUntil is when the child was last known to
+// exist, in clock ticks since boot.
+func (h *host) treeOf(r store.Record, aliveUntil uint64) *proctree.Tree {
+	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.keeperPID())
+	t.Held, t.Cgroup = aliveUntil, r.Cgroup
 	if !r.Sandboxed && !supervise.IsFromAgent(r) { // an agent's program could pose as another keeper
 		t.DataDir = h.o.DataDir
 	}
@@ -27,17 +27,16 @@ func (h *host) treeOf(r store.Record, held uint64) *proctree.Tree {
 	return t
 }
 
-// EndTree ends a record's child and all that came of it.
-func (h *host) StopTree(ctx context.Context, r store.Record, held uint64, signal string) error {
-	if h.link.pid() == 0 { // without a keeper nobody tells of an end
-		held = 0
+// StopTree implements supervise.Executor.
+func (h *host) StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) error {
+	if h.link.keeperPID() == 0 { // without a keeper, exits go unreported
+		aliveUntil = 0
 	}
-	return h.treeOf(r, held).End(ctx, &h.table, stepsOf(r, signal))
+	return h.treeOf(r, aliveUntil).End(ctx, &h.table, stopSteps(r, signal))
 }
 
-// EndRemains ends what records whose child has ended left running, and gives
-// how many of them had left something. Only processes with their mark are
-// theirs: the pid of a child that has ended may have been reused.
+// StopRemains implements supervise.Executor. Only processes with a record's mark belong to it: the
+// PID of an exited child may have been reused.
 func (h *host) StopRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
 	boot, err := store.BootID()
 	if err != nil {
@@ -61,10 +60,11 @@ func (h *host) StopRemains(ctx context.Context, records []store.Record, signal s
 		h.log.Info("kill what an exited process left behind", "id", r.ID, "name", r.Name)
 		go func() {
 			var err error
-			caught <- panics.Catch(func() { err = t.End(ctx, &h.table, stepsOf(r, signal)) })
+			caught <- panics.Catch(func() { err = t.End(ctx, &h.table, stopSteps(r, signal)) })
 			failed <- err
 		}()
 	}
+	// A panic in a worker must reach this goroutine, because the caller recovers it.
 	for range n {
 		(<-caught).Raise()
 		err = errors.Join(err, <-failed)

@@ -8,36 +8,36 @@ import (
 	"tandem/persist/store"
 )
 
-// left starts a command that ends and leaves a process behind, whose pid it gives.
-func (m *machine) left(in api.ProcessStartInput, state api.State) (p api.Process, child int) {
+// startLeaving starts a command that exits and leaves a child running, and returns the child's PID.
+func (m *machine) startLeaving(in api.ProcessStartInput, state api.State) (p api.Process, child int) {
 	m.Helper()
 	in.Command, in.CWD = []string{"bash", "-c", `(setsid sh -c 'echo child $$; exec sleep 1000' &) ; sleep 0.1; exit 1`}, m.TempDir()
-	p = m.run(in)
-	m.prints(p, "child ")
-	child = m.numbers(p, "child")[0]
-	m.reaches(p.ID, state)
-	if !lives(child) {
+	p = m.startProcess(in)
+	m.awaitOutput(p, "child ")
+	child = m.printedNumbers(p, "child")[0]
+	m.awaitState(p.ID, state)
+	if !isRunning(child) {
 		m.Fatal("the process that was left has ended")
 	}
 	return p, child
 }
 
-func TestAStopBetweenTwoRunsEndsWhatTheLastOneLeft(t *testing.T) {
+func TestStopInBackoffKillsRemainsOfTheLastRun(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p, child := m.left(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
+	p, child := m.startLeaving(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
 	end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
-	if end.State != api.StateStopped || end.ExitCode == nil || *end.ExitCode != 1 || lives(child) {
-		t.Errorf("answered %+v; what was left lives: %v", end, lives(child))
+	if end.State != api.StateStopped || end.ExitCode == nil || *end.ExitCode != 1 || isRunning(child) {
+		t.Errorf("answered %+v; what was left lives: %v", end, isRunning(child))
 	}
 }
 
-func TestAStopOfWhatHasEndedEndsWhatItLeft(t *testing.T) {
+func TestStopOfAnEndedProcessKillsItsRemains(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p, child := m.left(api.ProcessStartInput{}, api.StateExited)
-	if _, err := api.ProcessStop.Call(t.Context(), m.client, api.ProcessStopInput{ID: p.ID}); err != nil || lives(child) {
-		t.Errorf("error %v; what was left lives: %v", err, lives(child))
+	p, child := m.startLeaving(api.ProcessStartInput{}, api.StateExited)
+	if _, err := api.ProcessStop.Call(t.Context(), m.client, api.ProcessStopInput{ID: p.ID}); err != nil || isRunning(child) {
+		t.Errorf("error %v; what was left lives: %v", err, isRunning(child))
 	}
 	if _, err := api.ProcessStop.Call(t.Context(), m.client, api.ProcessStopInput{ID: p.ID}); !errors.Is(err, api.CodeEnded) {
 		t.Errorf("stopped when nothing is left: %v", err)
@@ -47,9 +47,9 @@ func TestAStopOfWhatHasEndedEndsWhatItLeft(t *testing.T) {
 func TestProcessListMeasuresOrphansOfExitedProcess(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	exited, _ := m.left(api.ProcessStartInput{}, api.StateExited)
-	waiting, _ := m.left(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
-	clean := m.reaches(m.run(api.ProcessStartInput{Command: []string{"true"}}).ID, api.StateExited)
+	exited, _ := m.startLeaving(api.ProcessStartInput{}, api.StateExited)
+	waiting, _ := m.startLeaving(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
+	clean := m.awaitState(m.startProcess(api.ProcessStartInput{Command: []string{"true"}}).ID, api.StateExited)
 	got := map[string]*api.Metrics{}
 	for _, p := range call(m, api.ProcessList, api.ProcessListInput{Metrics: true}).Processes {
 		got[p.ID] = p.Metrics
@@ -64,35 +64,35 @@ func TestProcessListMeasuresOrphansOfExitedProcess(t *testing.T) {
 	}
 }
 
-func TestStoppingEverythingEndsWhatWasLeftToo(t *testing.T) {
+func TestStoppingEverythingKillsRemains(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	_, child := m.left(api.ProcessStartInput{}, api.StateExited)
-	_, waiting := m.left(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
+	_, child := m.startLeaving(api.ProcessStartInput{}, api.StateExited)
+	_, waiting := m.startLeaving(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
 	call(m, api.EngineStop, api.EngineStopInput{All: true})
-	m.activate() // to be ended with the test
-	if lives(child) || lives(waiting) {
-		t.Errorf("of what has ended: %v, of what waits for its next start: %v", lives(child), lives(waiting))
+	m.activate() // for the cleanup to stop
+	if isRunning(child) || isRunning(waiting) {
+		t.Errorf("of what has ended: %v, of what waits for its next start: %v", isRunning(child), isRunning(waiting))
 	}
 }
 
-// Who types in a shell may leave a daemon behind; a command has nobody who does.
-func TestKillingASessionEndsAllThatACommandStarted(t *testing.T) {
+// A daemon started by typing may be meant to stay; one left by a command is not.
+func TestKillingASessionKillsItsCommandsDescendants(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "-c", `setsid -f sh -c 'echo child $$; exec sleep 1000'; sleep 1000`)
-	m.shows(p.ID, "child ")
-	child := m.numbers(p, "child")[0]
+	m.awaitScreen(p.ID, "child ")
+	child := m.printedNumbers(p, "child")[0]
 	call(m, api.SessionKill, api.IDInput{ID: p.ID})
-	if lives(child) {
+	if isRunning(child) {
 		t.Error("what the command started goes on")
 	}
 }
 
-func TestWhoAskedForTheEndIsToldUntilTheNextStart(t *testing.T) {
+func TestEndedByIsReportedUntilTheNextStart(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+	p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	ended := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	if ended.State != api.StateStopped || ended.EndedBy != "person" {
 		t.Errorf("%s, ended by %q", ended.State, ended.EndedBy)

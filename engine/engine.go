@@ -34,24 +34,25 @@ import (
 
 // Options configure an engine. DataDir is required.
 type Options struct {
-	DataDir  string   // the data folder, absolute
-	Version  string   // told to clients, and to programs as TERM_PROGRAM_VERSION
-	Settings          // what holds at first
+	DataDir  string   // the data directory, absolute
+	Version  string   // reported to clients, and to programs as TERM_PROGRAM_VERSION
+	Settings          // the settings at the start
 	Keeper   []string // arguments that make this executable a keeper; default "keeper"
 
-	// Follow calls tell with every change of the settings, or with why they cannot
-	// be used, until ctx ends; nil: they stay.
+	// Follow calls tell with each change of the settings, or the error in them, until ctx ends. If
+	// it is nil, they never change.
 	Follow func(ctx context.Context, tell func(Settings, error))
 
-	// ReadMachines reads the machines of the configuration, if they may have changed since its
-	// last call: one that Follow has not told yet can be reached. nil: it never does.
+	// ReadMachines reads the configured machines if they may have changed since its last call, so
+	// that a machine Follow has not reported yet can be reached. If it is nil, they never change.
 	ReadMachines func() (machines []transport.Machine, changed bool, err error)
 
-	Agents string // folder of the person's rules for coding agents; "" for none
-	Policy string // path of policy.toml, the person's rules for agents; "" for none
-	// Sandbox reads what the configuration holds agents to, for those from other machines; nil: none.
+	Agents string // directory of the user's rules for coding agents; "" for none
+	Policy string // path of policy.toml, the user's rules for agents; "" for none
+	// Sandbox reads the sandbox configured for agents, applied to those from other machines; nil:
+	// none.
 	Sandbox    func() (*api.Sandbox, error)
-	IdleExpiry time.Duration // sessions of agents that nobody uses are ended after this; default 30 minutes, negative: never
+	IdleExpiry time.Duration // unused sessions of agents are stopped after this; default 30 minutes, negative: never
 }
 
 func (o Options) withDefaults() Options {
@@ -65,29 +66,28 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// An engine is what Run wires: the host that starts things, and what serves them.
+// An engine is assembled by Run: the host to start things, and the services.
 type engine struct {
-	o       Options
-	lock    *folderLock
-	log     *slog.Logger
-	ownLog  *ownLog
-	fault   error                   // why the data directory was not writable at start; nil if it was
-	stop    func()                  // stops the engine
-	socket  func() string           // returns the path that clients connect to
-	next    atomic.Pointer[os.File] // the executable that replaces this one; nil for none
-	passed  []passedTerminal        // handed to the next engine
-	host    *host
-	files   *service.Files
-	layouts *service.Layouts
-	arbiter *approval.Arbiter
-	hosts   *hosts.Hosts
-	fleet   *fleet.Fleet
-	usage   *service.Usage
+	o               Options
+	lock            *folderLock
+	log             *slog.Logger
+	ownLog          *ownLog
+	fault           error                   // why the data directory was not writable at start; nil if it was
+	stop            func()                  // stops the engine
+	socket          func() string           // returns the path that clients connect to
+	next            atomic.Pointer[os.File] // the executable that replaces this one; nil for none
+	passedTerminals []passedTerminal        // for the next engine
+	host            *host
+	files           *service.Files
+	layouts         *service.Layouts
+	arbiter         *approval.Arbiter
+	hosts           *hosts.Hosts
+	fleet           *fleet.Fleet
+	usage           *service.Usage
 }
 
-// Run serves the data folder until ctx ends or a client stops the engine; it
-// then returns nil. Sessions and processes go on in the keeper. Its log goes to
-// standard error.
+// Run serves the data directory until ctx ends or a client stops the engine, and then returns nil.
+// Sessions and processes keep running under the keeper. The engine logs to standard error.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	out := newOwnLog(filepath.Join(o.DataDir, datadir.EngineLog))
@@ -118,7 +118,7 @@ func Run(ctx context.Context, o Options) error {
 		store:   data,
 		bootID:  bootID,
 		cgroups: cgroups{folder: proctree.CgroupFolder()},
-		replays: make(chan struct{}, replaysAtOnce),
+		replays: make(chan struct{}, maxReplays),
 		chunks:  terminal.NewChunks(),
 		closed:  closed,
 		logs:    logs.New(log),
@@ -127,22 +127,22 @@ func Run(ctx context.Context, o Options) error {
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
 	h.inherited, h.regainer = terminals, newRegainer(h)
 	defer func() { // after everything else has stopped
-		e.succeed()
+		e.startSuccessor()
 		if h.link != nil {
 			h.link.close()
 		}
 	}()
-	h.logs.Secret = func(session string) string { return h.settings().shells.secret(session) }
+	h.logs.Secret = func(session string) string { return h.settings().shells.secretFor(session) }
 	h.holdReplays()
-	e.load()
-	h.agents = h.watchAgents(o.Agents)
+	e.loadState()
+	h.agents = h.newRegistry(o.Agents)
 	h.control = supervise.NewControl(ctx, h, log)
 	e.usage = service.NewUsage(h.control.Measurables, &h.table, o.DataDir)
 	e.files = service.NewFiles(ctx, o.DataDir, closed, log)
 	e.layouts.Ended, e.layouts.Publish = h.control.ListEndedIDs, h.control.Publish
 	e.arbiter = approval.New(o.Policy, log, h.control.Publish)
 	e.arbiter.Keep(data)
-	e.fleet = e.fleetOf()
+	e.fleet = e.newFleet()
 	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.fleet.Notify(&m) }}
 	e.hosts.Start(ctx)
 	e.hosts.Set(o.Machines)
@@ -155,10 +155,9 @@ func Run(ctx context.Context, o Options) error {
 	return e.run(ctx)
 }
 
-// load reads what was set for the things that are started, and how dashboards were
-// arranged. What of it is wrong keeps no engine from its sessions: the person is
-// told.
-func (e *engine) load() {
+// loadState reads the environment, layouts and shell scripts. Errors are shown to the user; none
+// keeps the engine from serving its sessions.
+func (e *engine) loadState() {
 	h := e.host
 	problem := func(what string, err error) {
 		if err != nil {
@@ -171,19 +170,20 @@ func (e *engine) load() {
 	problem("load environment", err)
 	e.layouts, err = service.NewLayouts(h.store)
 	problem("load layouts", err)
-	problem("shells start without prompt marks", h.set(e.o.Settings))
+	problem("shells start without prompt marks", h.applySettings(e.o.Settings))
 }
 
-// newLogger makes the engine's log, which holds no secrets.
+// newLogger returns the engine's log, which redacts secrets.
 func newLogger(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr}))
 }
 
-// run connects to the keeper, takes over what is there, and serves.
+// run connects to the keeper, adopts its children, and serves.
 func (e *engine) run(ctx context.Context) error {
+	// Deferred calls run in reverse: sessions are closed, then waited for.
 	defer e.host.sessions.Wait()
 	defer e.closeSessions()
-	client, err := e.meetKeeper(ctx)
+	client, err := e.connectKeeper(ctx)
 	if err != nil {
 		return err
 	}
@@ -196,11 +196,11 @@ func (e *engine) run(ctx context.Context) error {
 // maxKeepers is how many keepers a starting engine tries.
 const maxKeepers = 5
 
-// meetKeeper connects to the keeper and takes over its children. If the keeper exits
-// meanwhile, this engine starts another: no other process may.
-func (e *engine) meetKeeper(ctx context.Context) (keeperClient, error) {
+// connectKeeper connects to the keeper and adopts its children. If the keeper exits meanwhile, this
+// engine starts another: no other process may.
+func (e *engine) connectKeeper(ctx context.Context) (keeperClient, error) {
 	for i := 1; ; i++ {
-		client, err := e.takeOver(ctx)
+		client, err := e.connectOnce(ctx)
 		if err == nil || i == maxKeepers || !keeper.IsGone(err) || ctx.Err() != nil {
 			return client, err
 		}
@@ -215,6 +215,7 @@ func (e *engine) dialKeeper(ctx context.Context) (keeperClient, error) {
 	_, socket := api.Sockets(e.o.DataDir)
 	client, err := keeper.Dial(ctx, socket)
 	if err != nil && keeper.IsGone(err) {
+		// Without a runtime directory, the keeper may be listening in the data directory.
 		if _, spare := api.SpareSockets(e.o.DataDir); filepath.Dir(spare) == filepath.Clean(e.o.DataDir) {
 			if client, spareErr := keeper.Dial(ctx, spare); spareErr == nil {
 				return client, nil
@@ -227,24 +228,24 @@ func (e *engine) dialKeeper(ctx context.Context) (keeperClient, error) {
 	return client, nil
 }
 
-// takeOver is one attempt of meetKeeper with a single keeper.
-func (e *engine) takeOver(ctx context.Context) (keeperClient, error) {
+// connectOnce is one attempt of connectKeeper with a single keeper.
+func (e *engine) connectOnce(ctx context.Context) (keeperClient, error) {
 	client, err := e.dialKeeper(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l := newLink(client)
-	l.log, l.start, l.handovers, l.exited = e.log, e.startKeeper, e.host.handovers, e.host.exited
-	l.dial, l.refused = e.dialKeeper, e.host.regainer.adopt
-	l.notice = e.host.control.PublishNotice
+	l.log, l.start, l.listHandovers, l.onExit = e.log, e.startKeeper, e.host.listHandovers, e.host.reportExit
+	l.dial, l.onRefused = e.dialKeeper, e.host.regainer.addOrphan
+	l.notify = e.host.control.PublishNotice
 	e.host.link = l
-	e.host.control.Keeper = l.keeper
-	err = e.goOnWithoutWriting(ctx, client)
+	e.host.control.Keeper = l.keeperIdentity
+	err = e.checkWritable(ctx, client)
 	if err == nil {
-		err = e.host.inherited.hand(ctx, client, e.host)
+		err = e.host.inherited.handTo(ctx, client, e.host)
 	}
 	if err == nil {
-		err = e.host.takeStock(ctx, e.host.control, client)
+		err = e.host.restoreTable(ctx, e.host.control, client)
 	}
 	if err != nil {
 		client.Close()
@@ -252,9 +253,9 @@ func (e *engine) takeOver(ctx context.Context) (keeperClient, error) {
 	return client, err
 }
 
-// goOnWithoutWriting decides whether an engine is of use that can save nothing: if
-// there are sessions or processes, so that they stay in reach.
-func (e *engine) goOnWithoutWriting(ctx context.Context, client keeperClient) error {
+// checkWritable decides whether an engine unable to save anything is of use. It is if there are
+// sessions or processes to reach.
+func (e *engine) checkWritable(ctx context.Context, client keeperClient) error {
 	if e.fault == nil {
 		return nil
 	}
@@ -269,8 +270,8 @@ func (e *engine) goOnWithoutWriting(ctx context.Context, client keeperClient) er
 	return nil
 }
 
-// unsaved tells that nothing can be saved, for as long as that is so; "" if it can.
-func (e *engine) unsaved() string {
+// unsavedReason returns why nothing can be saved; "" if saving works.
+func (e *engine) unsavedReason() string {
 	if e.fault == nil {
 		return ""
 	}
@@ -280,18 +281,18 @@ func (e *engine) unsaved() string {
 	return ""
 }
 
-// startKeeper gets a new keeper. Without its data folder an engine is of no use
-// to anybody: it ends, and does not bring the folder back.
+// startKeeper starts a new keeper. If the data directory is gone, the engine stops instead, so as
+// not to recreate it.
 func (e *engine) startKeeper(ctx context.Context) error {
-	if e.lock.displaced() {
+	if e.lock.isDisplaced() {
 		e.stop()
 		return fmt.Errorf("start keeper: data folder %s was moved or deleted", e.o.DataDir)
 	}
 	return startKeeper(ctx, e.o.Keeper, e.o.DataDir)
 }
 
-// serve runs everything until ctx ends, then nothing any more. Clients can
-// connect once the table is complete and on disk.
+// serve runs everything until ctx ends, and then waits for all of it. Clients can connect once the
+// table is complete and on disk.
 func (e *engine) serve(ctx context.Context, client keeperClient) error {
 	var running sync.WaitGroup
 	running.Go(e.host.control.Run)
@@ -321,12 +322,13 @@ func (e *engine) serve(ctx context.Context, client keeperClient) error {
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
+	// Screens are rebuilt only now: until here, all clients wait for the engine.
 	e.host.allowReplays()
 	loop := func(what string, f func()) { running.Go(panics.Restarted(ctx, e.log, what, f)) }
 	loop("watch of the data folder", func() { e.watchFolder(ctx, listener) })
 	loop("end of idle sessions", func() { e.expireIdle(ctx) })
 	loop("policy", func() { e.arbiter.Follow(ctx) })
-	mux := e.mux()
+	mux := e.newMux()
 	e.fleet.Accept = func(c net.Conn, v fleet.Visitor) error { return mux.Receive(c, service.OriginOf(v)) }
 	loop("configuration", func() {
 		e.fleet.Set(e.o.Fleet)
@@ -340,8 +342,8 @@ func (e *engine) serve(ctx context.Context, client keeperClient) error {
 	return err
 }
 
-// holdReplays keeps screens from being rebuilt until the engine answers: each of
-// them can wait, and all clients wait for the engine.
+// holdReplays keeps screens from being rebuilt until the engine answers. A screen can wait, but all
+// clients wait for the engine.
 func (h *host) holdReplays() {
 	for range cap(h.replays) {
 		h.replays <- struct{}{}
@@ -354,8 +356,8 @@ func (h *host) allowReplays() {
 	}
 }
 
-// closeSessions lets go of all terminals; the keeper holds them on. It runs
-// when the control goroutine does not any more.
+// closeSessions releases all terminals; the keeper still holds them. The control goroutine must
+// have stopped.
 func (e *engine) closeSessions() {
 	e.host.control.Close()
 	e.host.logs.Close()

@@ -12,40 +12,40 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSessionRunsShowsAndEndsWithItsStatus(t *testing.T) {
+func TestSessionShowsOutputAndReportsItsExitStatus(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `echo hello-$((40+2)); read line; echo got $line; exit 7`)
 	if p.State != api.StateRunning || p.PID == 0 || p.Name != "echo" || p.Terminal == nil || p.Terminal.Cols != 80 {
 		t.Errorf("started as %+v", p)
 	}
-	m.shows(p.ID, "hello-42")
+	m.awaitScreen(p.ID, "hello-42")
 	m.write(p.ID, "again\r")
-	end := m.ended(p.ID)
+	end := m.awaitEnd(p.ID)
 	if end.State != api.StateExited || end.ExitCode == nil || *end.ExitCode != 7 || end.PID != 0 {
 		t.Errorf("ended as %+v", end)
 	}
-	m.shows(p.ID, "got again")
+	m.awaitScreen(p.ID, "got again")
 	out := call(m, api.SessionRead, api.SessionReadInput{ID: p.ID})
 	if !strings.Contains(out.Data, "got again\r\n") || out.NextCursor != int64(len(m.logOf(end))) {
 		t.Errorf("read %+v", out)
 	}
 }
 
-func TestProgramsKnowWhatTheyRunIn(t *testing.T) {
+func TestSessionsEnvironmentDescribesTheTerminal(t *testing.T) {
 	t.Setenv("TMUX", "outer")
 	m := startMachine(t)
 	p := call(m, api.SessionStart, api.SessionStartInput{
 		Command: []string{"sh", "-c", `echo "$TERM $COLORTERM $TERM_PROGRAM $TERM_PROGRAM_VERSION"; echo "$PWD $MINE [$TMUX]"; echo "$TANDEM_SESSION_ID"; stty size`},
 		CWD:     "/", Env: map[string]string{"MINE": "yes"}, Cols: 100, Rows: 40,
 	})
-	m.ended(p.ID)
+	m.awaitEnd(p.ID)
 	for _, want := range []string{"xterm-256color truecolor tandem 1.2.3", "/ yes []", p.ID, "40 100"} {
-		m.shows(p.ID, want)
+		m.awaitScreen(p.ID, want)
 	}
 }
 
-func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
+func TestFailedStartReportsTheReason(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	for _, in := range []api.SessionStartInput{
@@ -67,7 +67,7 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestASessionHasTheIDThatItsClientMadeForIt(t *testing.T) {
+func TestSessionHasTheIDChosenByItsClient(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	id := api.NewID()
@@ -92,7 +92,7 @@ func TestASessionHasTheIDThatItsClientMadeForIt(t *testing.T) {
 	}
 }
 
-func TestWatchTellsOfEverythingThatHappensToASession(t *testing.T) {
+func TestWatchReportsAllEventsOfASession(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	first := m.start("cat")
@@ -135,7 +135,7 @@ func TestWatchTellsOfEverythingThatHappensToASession(t *testing.T) {
 	}
 }
 
-func TestSessionsAreFoundByNameAndKeepTheirNames(t *testing.T) {
+func TestSessionsAreFoundByNameAfterARename(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	named := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"cat"}, Name: "mine"})
@@ -161,16 +161,16 @@ func TestSessionsAreFoundByNameAndKeepTheirNames(t *testing.T) {
 	}
 }
 
-func TestKeysAreEncodedForTheModesOfTheProgram(t *testing.T) {
+func TestKeysAreEncodedForTheProgramsModes(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `stty raw -echo; printf ready; dd bs=1 count=3 2>/dev/null | od -An -c; printf '\033[?1h\033[?2004happlication'; dd bs=1 count=16 2>/dev/null | od -An -c; read x`)
-	m.shows(p.ID, "ready")
+	m.awaitScreen(p.ID, "ready")
 	call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"up"}})
-	m.shows(p.ID, "033   [   A")
-	m.shows(p.ID, "application")
+	m.awaitScreen(p.ID, "033   [   A")
+	m.awaitScreen(p.ID, "application")
 	call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"up"}, Paste: "x"})
-	m.shows(p.ID, "033   O   A 033   [   2   0   0   ~   x 033   [   2")
+	m.awaitScreen(p.ID, "033   O   A 033   [   2   0   0   ~   x 033   [   2")
 	if _, err := api.SessionWrite.Call(t.Context(), m.client, api.SessionWriteInput{ID: p.ID, Keys: []string{"no-such-key"}}); !errors.Is(err, api.CodeInvalid) {
 		t.Errorf("unknown key: %v", err)
 	}

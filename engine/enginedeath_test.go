@@ -75,21 +75,21 @@ func (p *deadlyProxy) kill() {
 	panic(http.ErrAbortHandler)
 }
 
-// die makes the proxy kill the engine on the next call of an operation.
-func (p *deadlyProxy) die(name string, before bool) {
+// killOn makes the proxy kill the engine on the next call of an operation.
+func (p *deadlyProxy) killOn(name string, before bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.target, p.before = name, before
 }
 
-// spent reports whether the engine was killed on the call.
-func (p *deadlyProxy) spent() bool {
+// hasKilled reports whether the engine was killed on the call.
+func (p *deadlyProxy) hasKilled() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.target == ""
 }
 
-// behindProxy returns a client that reaches the machine's engine through a proxy.
+// behindProxy returns a client connected to the machine's engine through a proxy.
 func (m *machine) behindProxy() (*deadlyProxy, *retry.Conn) {
 	m.Helper()
 	dir, err := os.MkdirTemp("", "td") // short enough for a socket path
@@ -206,7 +206,7 @@ func wrongIf(wrong bool, what string) string {
 
 func TestRepeatableCallsSucceedWhenEngineIsKilled(t *testing.T) {
 	m := startMachine(t)
-	m.tied = true
+	m.pinned = true
 	proxy, conn := m.behindProxy()
 	call(m, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("before")})
 	for _, tc := range repeats(m) {
@@ -215,7 +215,7 @@ func TestRepeatableCallsSucceedWhenEngineIsKilled(t *testing.T) {
 			if tc.ended {
 				p = call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 			}
-			proxy.die(tc.operation, before)
+			proxy.killOn(tc.operation, before)
 			err := tc.call(conn, p)
 			var now api.Process
 			m.eventually("the process", func() bool {
@@ -223,7 +223,7 @@ func TestRepeatableCallsSucceedWhenEngineIsKilled(t *testing.T) {
 				now, failed = api.ProcessGet.Call(t.Context(), m.client, api.IDInput{ID: p.ID})
 				return failed == nil || errors.Is(failed, api.CodeNotFound)
 			})
-			if wrong := tc.check(m, p, now); err != nil || wrong != "" || !proxy.spent() {
+			if wrong := tc.check(m, p, now); err != nil || wrong != "" || !proxy.hasKilled() {
 				t.Errorf("%s, engine killed before the call %v: %v; %s; %+v", tc.operation, before, err, wrong, now)
 			}
 			if now.ID != "" && !now.State.Ended() {

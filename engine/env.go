@@ -11,7 +11,7 @@ import (
 	"tandem/persist/store"
 )
 
-// childEnv is the complete environment of a record's child.
+// childEnv returns the complete environment of a record's child.
 func (h *host) childEnv(r store.Record) []string {
 	env := maps.Clone(r.Environ)
 	if env == nil {
@@ -24,6 +24,7 @@ func (h *host) childEnv(r store.Record) []string {
 		env["TERM_PROGRAM_VERSION"] = h.o.Version
 	}
 	env["PWD"] = r.CWD
+	// Later values win: the shared variables, then those of the start, then the marks.
 	for name, value := range h.env.All() {
 		env[name] = value
 	}
@@ -40,7 +41,7 @@ func (h *host) childEnv(r store.Record) []string {
 	return pairs
 }
 
-// shell returns the command that an empty command starts in an environment; nil is the engine's.
+// shell returns the program for an empty command. With a nil environ, the engine's own is used.
 func (h *host) shell(environ map[string]string) []string {
 	if words := h.settings().Shell; len(words) > 0 {
 		return words

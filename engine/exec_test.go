@@ -17,14 +17,14 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestManyCommandsAtOnceLeaveNothingBehind(t *testing.T) {
+func TestConcurrentCommandsLeaveNothingBehind(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
-	goroutines := m.goroutines() // of an engine that ends with that
+	goroutines := m.goroutines() // of an engine that exits with them
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
-	// The history opens its files behind the first command.
+	// The history opens its files after the first command.
 	m.eventually("the history", func() bool { return call(m, api.HistorySearch, api.HistorySearchInput{}).Total > 0 })
 	before := m.footprint()
 	const atOnce, each = 8, 8
@@ -47,7 +47,7 @@ func TestManyCommandsAtOnceLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// A footprint is what engine and keeper hold.
+// A footprint counts the resources of engine and keeper.
 type footprint struct{ engineFiles, keeperFiles, keeperChildren int }
 
 func (m *machine) footprint() (f footprint) {
@@ -75,8 +75,8 @@ func (m *machine) files(pid int) int {
 	return len(names)
 }
 
-// goroutines counts those of the engine, without the runtime's. It ends with
-// that, and there is another one.
+// goroutines counts the engine's goroutines, without the runtime's, in a crash dump. Another engine
+// follows.
 func (m *machine) goroutines() int {
 	m.Helper()
 	pid := m.info().EnginePID
@@ -88,7 +88,7 @@ func (m *machine) goroutines() int {
 	if err := unix.Kill(pid, unix.SIGQUIT); err != nil {
 		m.Fatal(err)
 	}
-	m.eventually("the death of the engine", func() bool { return !lives(pid) })
+	m.eventually("the death of the engine", func() bool { return !isRunning(pid) })
 	text, err := os.ReadFile(path)
 	if err != nil {
 		m.Fatal(err)
@@ -98,7 +98,7 @@ func (m *machine) goroutines() int {
 	return bytes.Count(dump, made) - bytes.Count(dump, append(made, "runtime."...))
 }
 
-func TestCommandReadsNothing(t *testing.T) {
+func TestCommandHasEmptyStandardInput(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	if out := call(m, api.Exec, api.ExecInput{Command: []string{"cat"}}); out.TimedOut || out.Process.ExitCode == nil || *out.Process.ExitCode != 0 {

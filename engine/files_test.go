@@ -60,7 +60,7 @@ func TestFilesAreServedWithinTheirScope(t *testing.T) {
 	}
 }
 
-func TestFilesTellWhatIsWrong(t *testing.T) {
+func TestFileOperationsReportSpecificErrors(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
-// fleetOf is this engine's part in a fleet, before it serves anybody.
-func (e *engine) fleetOf() *fleet.Fleet {
+// newFleet returns this engine's part in a fleet, before it serves anybody.
+func (e *engine) newFleet() *fleet.Fleet {
 	facts := map[string]string{"os": runtime.GOOS, "arch": runtime.GOARCH, "version": e.o.Version}
 	if host, err := os.Hostname(); err == nil {
 		facts["hostname"] = host

@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// numberedLine is the length of the lines of a flood, with their newline. As
-// they are all as long, what is at an offset of its log is known.
+// numberedLine is the length of each line of a flood, with its newline. All are equally long, so an
+// offset determines the content.
 const numberedLine = 16
 
-// numbered fills p with what a flood has at an offset.
-func numbered(p []byte, off int64) {
+// fillNumbered fills p with the content of a flood at an offset.
+func fillNumbered(p []byte, off int64) {
 	var line [numberedLine]byte
 	n := off / numberedLine
 	for i := numberedLine - 2; i >= 0; i-- {
@@ -42,8 +42,8 @@ func numbered(p []byte, off int64) {
 	}
 }
 
-// runFlood is the role of the test binary that writes numbered lines up to a
-// size, with a pause after each piece, and ends with status 7.
+// runFlood is a role of the test binary: it writes numbered lines up to a size, with a pause after
+// each piece, and exits with status 7.
 func runFlood(args []string) int {
 	size, err := strconv.ParseInt(args[0], 10, 64)
 	pause, err2 := time.ParseDuration(args[1])
@@ -53,7 +53,7 @@ func runFlood(args []string) int {
 	piece := make([]byte, 1<<16)
 	for off := int64(0); off < size; off += int64(len(piece)) {
 		piece = piece[:min(int64(len(piece)), size-off)]
-		numbered(piece, off)
+		fillNumbered(piece, off)
 		if _, err := os.Stdout.Write(piece); err != nil {
 			return 3
 		}
@@ -68,32 +68,31 @@ func (m *machine) startFlood(size int64, pause time.Duration, limit int64) api.P
 	if err != nil {
 		m.Fatal(err)
 	}
-	return m.run(api.ProcessStartInput{Command: []string{exe, "flood", strconv.FormatInt(size, 10), pause.String()}, LogLimit: limit})
+	return m.startProcess(api.ProcessStartInput{Command: []string{exe, "flood", strconv.FormatInt(size, 10), pause.String()}, LogLimit: limit})
 }
 
-// A following is what somebody has read of a flood's log as it was written.
-type following struct {
+// A following is the result of reading a flood's log while it was written.
+type floodRead struct {
 	read, skipped int64
 	pages         int
-	most          int64 // of the disk, by the file, at any time
+	most          int64 // maximum disk use of the file
 }
 
-// readFlood follows a flood through the API to its end, and fails where a byte
-// is another one than was written there, or where the log hides that it has
-// dropped some. A crash of the engine is none of its business.
-func (m *machine) readFlood(ctx context.Context, p api.Process) (r following, err error) {
+// readFlood follows a flood through the API to its end. It fails if a byte is wrong, or if the log
+// hides that it dropped some. It survives a crash of the engine.
+func (m *machine) readFlood(ctx context.Context, p api.Process) (r floodRead, err error) {
 	want := make([]byte, 1<<20)
 	for at := int64(0); ; {
 		out, err := api.ProcessLog.Call(ctx, m.client, api.ProcessLogInput{ID: p.ID, Since: &at, Max: len(want), WaitMS: 5000})
 		r.most = max(r.most, diskUse(p.LogPath))
 		if errors.Is(err, api.CodeUnavailable) && ctx.Err() == nil {
-			time.Sleep(5 * time.Millisecond) // another one comes
+			time.Sleep(5 * time.Millisecond) // another engine follows
 			continue
 		}
 		if err != nil {
 			return r, err
 		}
-		numbered(want[:len(out.Data)], out.Start)
+		fillNumbered(want[:len(out.Data)], out.Start)
 		switch {
 		case out.Data != string(want[:len(out.Data)]):
 			return r, errors.New("what was read at " + strconv.FormatInt(out.Start, 10) + " is not what was written there")
@@ -110,7 +109,7 @@ func (m *machine) readFlood(ctx context.Context, p api.Process) (r following, er
 	}
 }
 
-// diskUse is how many bytes of disk a file takes.
+// diskUse returns the bytes a file takes on disk.
 func diskUse(path string) int64 {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {
@@ -119,9 +118,8 @@ func diskUse(path string) int64 {
 	return st.Blocks * 512
 }
 
-// wantFlood fails unless a log has the size of a flood, and every byte behind
-// its hole is the one that was written. It gives where the hole ends, which may
-// still grow.
+// wantFlood fails unless a log has the size of a flood, and every byte after its hole is right. It
+// returns the end of the hole, which may still grow.
 func (m *machine) wantFlood(path string, size int64) (hole int64) {
 	m.Helper()
 	f, err := os.Open(path)
@@ -142,7 +140,7 @@ func (m *machine) wantFlood(path string, size int64) (hole int64) {
 	got, want := make([]byte, 1<<20), make([]byte, 1<<20)
 	for at := hole; ; {
 		n, err := f.ReadAt(got, at)
-		numbered(want[:n], at)
+		fillNumbered(want[:n], at)
 		if !bytes.Equal(got[:n], want[:n]) {
 			was := hole
 			if hole, _ = f.Seek(0, unix.SEEK_DATA); hole == was {
@@ -159,8 +157,7 @@ func (m *machine) wantFlood(path string, size int64) (hole int64) {
 	}
 }
 
-// checkFlood writes numbered lines at full speed, follows them, and looks at
-// what is left.
+// checkFlood writes numbered lines at full speed, follows them, and checks the log afterwards.
 func (m *machine) checkFlood(size, limit int64) {
 	m.Helper()
 	began := time.Now()
@@ -169,7 +166,7 @@ func (m *machine) checkFlood(size, limit int64) {
 	if err != nil {
 		m.Fatal(err)
 	}
-	end := m.reaches(p.ID, api.StateExited)
+	end := m.awaitState(p.ID, api.StateExited)
 	if end.ExitCode == nil || *end.ExitCode != 7 {
 		m.Errorf("ended as %+v", end)
 	}
@@ -190,16 +187,15 @@ func (m *machine) checkFlood(size, limit int64) {
 		size/mega, took.Seconds(), float64(size)/mega/took.Seconds(), time.Since(began).Seconds(), r.read/mega, r.pages, r.skipped/mega, r.most/mega, (size-hole)/mega)
 }
 
-func TestAFloodOfNumberedLinesIsReadWithoutAnErrorOrAHiddenGap(t *testing.T) {
+func TestFloodIsReadWithoutErrorsOrHiddenGaps(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	m.checkFlood(256<<20, 16<<20)
 }
 
-// BenchmarkLogFlood is 10 GB of numbered lines at full speed with the usual
-// limit of 64 MB, and somebody who follows them: go test -run '^$' -bench
-// LogFlood -benchtime 1x ./engine
+// BenchmarkLogFlood writes and follows 10 GB of numbered lines at full speed with the default limit
+// of 64 MB. Run it with go test -run '^$' -bench LogFlood -benchtime 1x ./engine.
 func BenchmarkLogFlood(b *testing.B) {
 	const size = 10 << 30
 	b.SetBytes(size)

@@ -12,8 +12,8 @@ import (
 	"tandem/engine/api/client"
 )
 
-// answers waits until a new client reaches an engine and returns its engine.info.
-func (m *machine) answers() (info api.Info) {
+// awaitEngine waits until a new client reaches an engine and returns its engine.info.
+func (m *machine) awaitEngine() (info api.Info) {
 	m.Helper()
 	m.eventually("an engine's answer", func() bool {
 		conn, err := client.Connect(context.Background(), m.options())
@@ -37,7 +37,7 @@ func TestDeletedSocketsAreRecreated(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if now := m.answers(); now.EnginePID != before.EnginePID {
+		if now := m.awaitEngine(); now.EnginePID != before.EnginePID {
 			t.Fatalf("another engine answers: %+v, before %+v", now, before)
 		}
 		m.eventually("the keeper's socket", func() bool { return client.KeeperAnswers(m.dir) })
@@ -61,7 +61,7 @@ func TestSocketsMoveToTheDataFolderWithoutARuntimeFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.client = conn
-	t.Cleanup(m.end)
+	t.Cleanup(m.stopAll)
 	p := m.start("cat")
 	before := m.info()
 	if filepath.Dir(filepath.Dir(before.Socket)) != runtime {
@@ -71,13 +71,13 @@ func TestSocketsMoveToTheDataFolderWithoutARuntimeFolder(t *testing.T) {
 		return os.RemoveAll(runtime) == nil && os.WriteFile(runtime, nil, 0o600) == nil
 	})
 	m.eventually("the keeper's socket", func() bool { return client.KeeperAnswers(m.dir) })
-	m.crash(m.answers().EnginePID)
+	m.crash(m.awaitEngine().EnginePID)
 	m.activate()
-	if now := m.answers(); now.Socket != filepath.Join(m.dir, "tandem.sock") || now.KeeperPID != before.KeeperPID {
+	if now := m.awaitEngine(); now.Socket != filepath.Join(m.dir, "tandem.sock") || now.KeeperPID != before.KeeperPID {
 		t.Errorf("now %+v, was %+v", now, before)
 	}
 	m.write(p.ID, "still here\r")
-	m.shows(p.ID, "still here")
+	m.awaitScreen(p.ID, "still here")
 }
 
 func TestDeletedLockFilesAllowNoSecondKeeper(t *testing.T) {
@@ -100,7 +100,7 @@ func TestDeletedLockFilesAllowNoSecondKeeper(t *testing.T) {
 		t.Errorf("another keeper: %+v, before %+v", now, before)
 	}
 	m.write(p.ID, "still here\r")
-	m.shows(p.ID, "still here")
+	m.awaitScreen(p.ID, "still here")
 	m.eventually("a new lock file", func() bool {
 		_, err := os.Stat(filepath.Join(m.dir, "keeper.lock"))
 		return err == nil
@@ -122,18 +122,18 @@ func TestEngineExitsWhenItsFolderIsMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(m.end)
+	t.Cleanup(m.stopAll)
 	p := m.start("cat")
 	for _, moved := range []string{m.dir, filepath.Dir(m.dir)} {
 		engine := m.info().EnginePID
 		if err := os.Rename(moved, moved+"-moved"); err != nil {
 			t.Fatal(err)
 		}
-		m.eventually("the engine's exit", func() bool { return !lives(engine) })
+		m.eventually("the engine's exit", func() bool { return !isRunning(engine) })
 		if _, err := os.Stat(m.dir); err == nil {
 			t.Error("the folder was recreated")
 		}
-		if !lives(p.PID) {
+		if !isRunning(p.PID) {
 			t.Fatal("the session exited")
 		}
 		if err := os.Rename(moved+"-moved", moved); err != nil {

@@ -16,15 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestAFullDiskKeepsNobodyFromTheirSessions(t *testing.T) {
+func TestSessionsStayReachableOnAFullDisk(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
 	m.write(p.ID, "before\r")
-	m.shows(p.ID, "before")
+	m.awaitScreen(p.ID, "before")
 	before := m.info()
-	full := func(most uint64) { // what the keeper and the engines that it starts may make of a file
+	full := func(most uint64) { // limits the size of files written by the keeper and its engines
 		limit := unix.Rlimit{Cur: most, Max: unix.RLIM_INFINITY}
 		if err := unix.Prlimit(before.KeeperPID, unix.RLIMIT_FSIZE, &limit, nil); err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func TestAFullDiskKeepsNobodyFromTheirSessions(t *testing.T) {
 	full(0)
 	m.crash(before.EnginePID)
 	m.write(p.ID, "after\r")
-	m.shows(p.ID, "after")
+	m.awaitScreen(p.ID, "after")
 	if now := m.get(p.ID); now.PID != p.PID || !strings.Contains(m.screen(p.ID), "before") {
 		t.Errorf("%+v", now)
 	}
@@ -56,7 +56,7 @@ func TestAFullDiskKeepsNobodyFromTheirSessions(t *testing.T) {
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
 }
 
-func TestAReadOnlyFolderKeepsNobodyFromTheirSessions(t *testing.T) {
+func TestSessionsStayReachableInAReadOnlyFolder(t *testing.T) {
 	needs.FullRun(t)
 	if os.Geteuid() == 0 {
 		asOrdinaryUser(t)
@@ -66,7 +66,7 @@ func TestAReadOnlyFolderKeepsNobodyFromTheirSessions(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("cat")
 	m.write(p.ID, "before\r")
-	m.shows(p.ID, "before")
+	m.awaitScreen(p.ID, "before")
 	mode := func(mode os.FileMode) {
 		for _, dir := range []string{m.dir, filepath.Join(m.dir, "processes"), filepath.Join(m.dir, "processes", p.ID)} {
 			if err := os.Chmod(dir, mode); err != nil {
@@ -77,11 +77,11 @@ func TestAReadOnlyFolderKeepsNobodyFromTheirSessions(t *testing.T) {
 	mode(0o500)
 	m.crash(m.info().EnginePID)
 	m.write(p.ID, "after\r")
-	m.shows(p.ID, "after")
+	m.awaitScreen(p.ID, "after")
 	if now := m.get(p.ID); now.PID != p.PID {
 		t.Errorf("%+v", now)
 	}
-	// With leave to write again, the next engine is where it should be.
+	// With write permission again, the next engine is in the usual place.
 	mode(0o700)
 	m.crash(m.info().EnginePID)
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
@@ -93,7 +93,7 @@ func TestAReadOnlyFolderKeepsNobodyFromTheirSessions(t *testing.T) {
 	conn.Close()
 }
 
-// asOrdinaryUser runs the calling test as a user whom permissions bind.
+// asOrdinaryUser runs the calling test as a user bound by permissions.
 func asOrdinaryUser(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tu") // short, for the sockets

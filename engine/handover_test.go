@@ -14,11 +14,11 @@ import (
 	"tandem/engine/api/client"
 )
 
-func TestAPersonsTerminalIsTakenOverAndKeysGoToTheMaster(t *testing.T) {
+func TestUsersClientReceivesTheMasterAndTypesIntoIt(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", "stty raw -echo; printf 'ready>'; exec cat")
-	m.shows(p.ID, "ready>")
+	m.awaitScreen(p.ID, "ready>")
 	w := m.attach(api.AttachOptions{ID: p.ID, Raw: true, Direct: true, Cols: 80, Rows: 24})
 	if out := <-w.in; out.Direct == nil || !out.Direct.Offer {
 		t.Fatalf("instead of an offer %+v", out)
@@ -73,7 +73,7 @@ func TestAPersonsTerminalIsTakenOverAndKeysGoToTheMaster(t *testing.T) {
 	}
 }
 
-func TestNoMasterIsGivenToAnAgent(t *testing.T) {
+func TestAgentReceivesNoMaster(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
@@ -93,7 +93,7 @@ func TestNoMasterIsGivenToAnAgent(t *testing.T) {
 	if f := a.TakePassed(); f != nil {
 		t.Error("a descriptor came")
 	}
-	// Nor is one taken that it sends all the same.
+	// Nor is one accepted if the agent sends it anyway.
 	if err := a.HandOver(int(os.Stdout.Fd()), false); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestWhoWatchesIsToldWhenTheHistoryHasChanged(t *testing.T) {
+func TestWatchReportsHistoryChanges(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	var counts []int64

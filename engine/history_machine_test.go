@@ -28,7 +28,7 @@ func (m *machine) history(in api.HistorySearchInput) []api.HistoryRow {
 	return call(m, api.HistorySearch, in).Rows
 }
 
-// agent is a client of an agent on the same machine.
+// agent returns a client of an agent on the same machine.
 func (m *machine) agent(owner string) *machine {
 	m.Helper()
 	o := m.options()
@@ -38,17 +38,17 @@ func (m *machine) agent(owner string) *machine {
 		m.Fatal(err)
 	}
 	m.Cleanup(func() { conn.Close() })
-	return &machine{TB: m.TB, dir: m.dir, client: conn, tied: true}
+	return &machine{TB: m.TB, dir: m.dir, client: conn, pinned: true}
 }
 
-func TestExecAndProcessesAreInTheHistory(t *testing.T) {
+func TestCommandsAndProcessesAreInTheHistory(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
 	call(m, api.Exec, api.ExecInput{Command: sh("exit 3"), CWD: dir})
 	late := call(m, api.Exec, api.ExecInput{Command: sh("read x < /dev/zero; sleep 1000"), TimeoutMS: 20, CWD: dir})
-	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
+	p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
 	m.start("sh")
 	call(m, api.SessionStart, api.SessionStartInput{Command: []string{"sh", "-c", "read line"}})
 
@@ -72,12 +72,12 @@ func TestExecAndProcessesAreInTheHistory(t *testing.T) {
 		t.Errorf("after its end: %+v", r)
 	}
 
-	m.crash(m.process(p.ID).PID)
-	m.eventually("the restart", func() bool { return m.process(p.ID).Supervision.Restarts == 1 })
+	m.crash(m.getProcess(p.ID).PID)
+	m.eventually("the restart", func() bool { return m.getProcess(p.ID).Supervision.Restarts == 1 })
 	if rows := m.history(api.HistorySearchInput{Process: p.ID}); len(rows) != 1 || rows[0].DurationMS != -1 {
 		t.Errorf("after a restart that nobody asked for: %+v", rows)
 	}
-	m.reaches(p.ID, api.StateRunning)
+	m.awaitState(p.ID, api.StateRunning)
 	call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	rows = m.history(api.HistorySearchInput{Process: p.ID})
@@ -90,11 +90,11 @@ func TestExecAndProcessesAreInTheHistory(t *testing.T) {
 	}
 }
 
-func TestWhatIsStoppedBetweenItsFailuresHasFailed(t *testing.T) {
+func TestProcessStoppedInBackoffIsRecordedAsFailed(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("exit 3"), Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}})
-	m.reaches(p.ID, api.StateBackoff)
+	p := m.startProcess(api.ProcessStartInput{Command: sh("exit 3"), Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}})
+	m.awaitState(p.ID, api.StateBackoff)
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	rows := m.history(api.HistorySearchInput{Failed: true})
 	if len(rows) != 1 || rows[0].Stopped || rows[0].ExitCode == nil || *rows[0].ExitCode != 3 {
@@ -108,7 +108,7 @@ func TestHistorySurvivesTheEngine(t *testing.T) {
 	for range 5 {
 		call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
 	}
-	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+	p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	m.eventually("the rows on disk", func() bool { return len(m.rowsOnDisk()) == 6 })
 	m.crash(m.info().EnginePID)
 	if rows := m.history(api.HistorySearchInput{}); len(rows) != 6 {
@@ -120,7 +120,7 @@ func TestHistorySurvivesTheEngine(t *testing.T) {
 	}
 }
 
-// rowsOnDisk are the ids in the database's files, whoever has it open.
+// rowsOnDisk returns the ids in the database's files, even while it is open elsewhere.
 func (m *machine) rowsOnDisk() []int64 {
 	m.Helper()
 	dir := m.TempDir()
@@ -146,11 +146,11 @@ func (m *machine) rowsOnDisk() []int64 {
 	return ids
 }
 
-func TestSecretsAreShownNowhere(t *testing.T) {
+func TestSecretsAppearNowhere(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2hunter2"
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: []string{"sh", "-c", "sleep 1000", "--password", secret, "X_TOKEN=" + secret + " " + secret},
+	p := m.startProcess(api.ProcessStartInput{Command: []string{"sh", "-c", "sleep 1000", "--password", secret, "X_TOKEN=" + secret + " " + secret},
 		Env: map[string]string{"MY_SECRET": secret}})
 	call(m, api.EnvSet, api.EnvSetInput{Name: "A_KEY", Value: secret})
 	call(m, api.EnvSet, api.EnvSetInput{Name: "SERVER", Value: "https://u:" + secret + "@h"})
@@ -159,7 +159,7 @@ func TestSecretsAreShownNowhere(t *testing.T) {
 	call(m, api.CommandsAdd, api.CommandsInput{Commands: []string{"PASSWORD=" + secret + " x"}})
 	_, err := api.ProcessStart.Call(m.Context(), m.client, api.ProcessStartInput{Command: []string{"no-such-program", "--token", secret}})
 	told := []any{
-		m.process(p.ID), call(m, api.ProcessList, api.ProcessListInput{}), call(m, api.SessionList, api.Empty{}),
+		m.getProcess(p.ID), call(m, api.ProcessList, api.ProcessListInput{}), call(m, api.SessionList, api.Empty{}),
 		m.history(api.HistorySearchInput{}), call(m, api.HistoryStats, api.HistoryStatsInput{}), call(m, api.CommandsList, api.Empty{}),
 		call(m, api.EnvList, api.EnvListInput{}), call(m, api.EnvGet, api.EnvInput{Name: "A_KEY"}), call(m, api.EnvGet, api.EnvInput{Name: "SERVER"}),
 		m.log(), err,
@@ -193,7 +193,7 @@ func inText(v any) string {
 	return string(b)
 }
 
-func TestListOfRecentCommandsGoesThroughAFile(t *testing.T) {
+func TestRecentCommandsAreSavedAndLoaded(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	path := filepath.Join(t.TempDir(), "new", "commands")
@@ -247,7 +247,7 @@ func TestListOfRecentCommandsGoesThroughAFile(t *testing.T) {
 	}
 }
 
-func TestAtuinsHistoryIsLoadedWithWhatItKnowsOfARun(t *testing.T) {
+func TestAtuinHistoryIsLoadedWithRunDetails(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	path := filepath.Join(t.TempDir(), "history.db")
@@ -255,13 +255,13 @@ func TestAtuinsHistoryIsLoadedWithWhatItKnowsOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() // not before: what it has not taken in from the file beside it counts too
+	defer db.Close() // closed late, so that the data still in the -wal file counts
 	_, err = db.Exec(`create table history (id text, timestamp integer, duration integer, exit integer, command text, cwd text, deleted_at integer);
 		insert into history values ('a', 1700000001000000000, 1500000000, 2, 'make test', '/src', null)`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []int{1, 0} { // a second time there is nothing new
+	for _, want := range []int{1, 0} { // the second load adds nothing
 		if got := call(m, api.HistoryLoad, api.HistoryLoadInput{Path: path}); got.Count != want {
 			t.Errorf("%+v, want %d", got, want)
 		}
@@ -272,7 +272,7 @@ func TestAtuinsHistoryIsLoadedWithWhatItKnowsOfARun(t *testing.T) {
 	}
 }
 
-func TestClientsHaveAnEnvironmentOfTheirOwn(t *testing.T) {
+func TestClientsHaveTheirOwnVariables(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	a, b := m.agent("a"), m.agent("b")
@@ -312,7 +312,7 @@ func TestClientsHaveAnEnvironmentOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestHistoryHasCommandsThatExitJustBeforeTheEngine(t *testing.T) {
+func TestHistoryHasCommandsExitingJustBeforeTheEngine(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -320,7 +320,7 @@ func TestHistoryHasCommandsThatExitJustBeforeTheEngine(t *testing.T) {
 		engine := m.info().EnginePID
 		line := fmt.Sprintf("exit %d", i+1)
 		call(m, api.Exec, api.ExecInput{Command: sh(line)})
-		p := m.run(api.ProcessStartInput{Command: []string{"sleep", fmt.Sprint(1000 + i)}})
+		p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", fmt.Sprint(1000 + i)}})
 		if err := unix.Kill(engine, unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}

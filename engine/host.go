@@ -36,13 +36,13 @@ import (
 )
 
 const (
-	// replaysAtOnce bounds how many screens are rebuilt at a time.
-	replaysAtOnce = 2
-	// lateExitWait is how long a dead child's exit status may be on its way.
+	// maxReplays limits how many screens are rebuilt at a time.
+	maxReplays = 2
+	// lateExitWait is how long to wait for an exited child's status.
 	lateExitWait = 2 * time.Second
 )
 
-// A host is the world of a real engine: disk, keeper, terminals.
+// A host is the executor of a real engine: disk, keeper and terminals.
 type host struct {
 	o         Options
 	log       *slog.Logger
@@ -59,7 +59,7 @@ type host struct {
 	closed    []string // directories closed to agents: they hold the rules for agents and records of other clients' actions
 	history   *history.History
 	logs      *logs.Logs
-	now       atomic.Pointer[current]
+	current   atomic.Pointer[currentSettings]
 	proxies   proxies
 	agents    *agents.Registry
 	problems  []string // found at start, shown to the user
@@ -68,12 +68,12 @@ type host struct {
 	inherited inheritance
 	sessions  sync.WaitGroup
 
-	openChecks sync.Map // process id → name of the readiness check that is open
+	openChecks sync.Map // process id → name of the readiness check still failing
 }
 
 func (h *host) Save(r store.Record, durable bool) error {
 	if again := r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo); r.Transient || r.TTY && !again {
-		r.Environ = nil // it is not needed again, and secrets are best not kept
+		r.Environ = nil // never needed again, and it may hold secrets
 	}
 	switch {
 	case durable:
@@ -84,7 +84,7 @@ func (h *host) Save(r store.Record, durable bool) error {
 	return h.store.Update(r)
 }
 
-// NoteUnconfined is of no use to the engine itself, so that it fails stops nothing.
+// NoteUnconfined implements supervise.Executor. The engine itself does not need the note.
 func (h *host) NoteUnconfined(r store.Record) {
 	if err := access.NoteUnconfined(h.store, r.ID); err != nil {
 		h.log.Warn("note that a process is not confined", "id", r.ID, "error", err)
@@ -101,18 +101,19 @@ func (h *host) openLog(r store.Record) (terminal.Log, error) {
 		return nil, err
 	}
 	o := ptylog.Options{Limit: limit}
+	// After a crash, NULs before the last resize are output rather than preallocated space.
 	if len(sizes) > 0 {
 		o.Committed = sizes[len(sizes)-1].Offset
 	}
 	return ptylog.Open(h.store.LogPath(r), o)
 }
 
-// Spawn starts a child. What has no terminal writes its log itself.
+// Spawn implements supervise.Executor. A child without a terminal writes its log itself.
 func (h *host) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Launch, error) {
 	if ctx.Err() != nil {
-		return supervise.Launch{}, h.errCalledOff(r)
+		return supervise.Launch{}, h.errCancelled(r)
 	}
-	if err := roomToStart(r.Name); err != nil {
+	if err := checkDescriptors(r.Name); err != nil {
 		return supervise.Launch{}, err
 	}
 	if r.TTY {
@@ -124,8 +125,8 @@ func (h *host) Spawn(ctx context.Context, r store.Record, former store.Identity,
 	return s, err
 }
 
-// Clear waits for the end of what is left of an earlier run: its terminal's log
-// is open, its other processes hold ports and files.
+// ClearPredecessor implements supervise.Executor. The previous run's terminal still has the log
+// open, and its other processes may hold ports and files.
 func (h *host) ClearPredecessor(ctx context.Context, r store.Record, before supervise.Predecessor) error {
 	if before.Live != nil {
 		select {
@@ -141,18 +142,18 @@ func (h *host) ClearPredecessor(ctx context.Context, r store.Record, before supe
 	return h.StopTree(ctx, r, before.AliveUntil, "")
 }
 
-// spawnSession opens the log before it starts the child, so that nothing runs
-// that could not be recorded.
+// spawnSession opens the log before it starts the child, so that all output can be recorded.
 func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Launch, error) {
 	log, err := h.openLog(r)
 	if err != nil {
 		return supervise.Launch{}, err
 	}
 	begin := log.End()
-	resume := h.resumption(r, former)
+	resume := h.planResumption(r, former)
 	if resume.instead {
 		r.Argv, r.CWD = resume.Argv, cmp.Or(resume.CWD, r.CWD)
 	}
+	// The size is on disk before the first output, or a replay would use another one.
 	if err := h.store.AppendResize(r.ID, store.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
 		log.Close()
 		return supervise.Launch{}, err
@@ -164,7 +165,7 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	}
 	id := supervise.IdentityOf(s.Child)
 	r.Identity = &id
-	live := h.session(r, master, func() (terminal.Log, error) { return log, nil })
+	live := h.newSession(r, master, func() (terminal.Log, error) { return log, nil })
 	if resume.typed != "" {
 		go panics.Logged(h.log, "resumed command", func() { live.TypeAtPrompt(resume.typed) })()
 	}
@@ -172,30 +173,30 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	return s, nil
 }
 
-// errCalledOff is why a start was not gone on with.
-func (h *host) errCalledOff(r store.Record) error {
+// errCancelled returns why a start was cancelled.
+func (h *host) errCancelled(r store.Record) error {
 	if h.control.Context().Err() != nil {
 		return api.ErrEnding()
 	}
 	return api.Errorf(api.CodeConflict, "start %s: it was asked to stop before it started", r.Name)
 }
 
-// start has the keeper start a record's child, and gives its terminal's master.
-// Once the keeper is asked, the child is there whatever becomes of ctx. former is
-// the child before.
+// start asks the keeper for a record's child, and returns its terminal's master. Once the keeper is
+// asked, ctx no longer cancels the start. former is the previous child.
 func (h *host) start(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Launch, *os.File, error) {
-	if h.link.pid() == 0 {
+	if h.link.keeperPID() == 0 {
 		waits()
 	}
-	client, err := h.link.get(ctx)
+	client, err := h.link.awaitClient(ctx)
 	if ctx.Err() != nil {
-		return supervise.Launch{}, nil, h.errCalledOff(r)
+		return supervise.Launch{}, nil, h.errCancelled(r)
 	}
 	if err != nil {
 		return supervise.Launch{}, nil, err
 	}
+	// From here on only the engine's exit may interrupt, because the child may exist.
 	ctx = h.control.Context()
-	spec, w, err := h.spec(r, client.PID())
+	spec, w, err := h.makeSpec(r, client.PID())
 	if err != nil {
 		return supervise.Launch{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
@@ -203,7 +204,7 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 	child, master, err := startChild(ctx, client, r, spec)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
 		waits()
-		child, master, err = h.startOccupied(ctx, client, spec, err)
+		child, master, err = h.retryOccupied(ctx, client, spec, err)
 	}
 	if errors.Is(err, keeper.ErrLost) && ctx.Err() == nil {
 		waits()
@@ -220,14 +221,14 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 	return supervise.Launch{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 }
 
-// spec is what the keeper is told to start.
-func (h *host) spec(r store.Record, keeperPID int) (spec keeper.Spec, w way, err error) {
+// makeSpec returns the request for the keeper.
+func (h *host) makeSpec(r store.Record, keeperPID int) (spec keeper.Spec, w launchCommand, err error) {
 	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY, Transient: r.Transient}
-	if w, err = h.launch(r, keeperPID); err != nil {
+	if w, err = h.commandFor(r, keeperPID); err != nil {
 		return spec, w, err
 	}
 	spec.Argv, spec.Env = w.argv, w.env
-	if h.cgroups.make(r.Cgroup) {
+	if h.cgroups.create(r.Cgroup) {
 		spec.Cgroup = r.Cgroup
 	}
 	if r.TTY {
@@ -239,9 +240,8 @@ func (h *host) spec(r store.Record, keeperPID int) (spec keeper.Spec, w way, err
 	return spec, w, err
 }
 
-// makeInput makes the FIFO that is a process's standard input and gives its
-// path; empty for a process that reads nothing. The child keeps it open in both
-// directions, so that it outlives every process of ours.
+// makeInput creates the FIFO serving as standard input and returns its path; "" for a process
+// without input. The child keeps both ends open, so the FIFO outlives engine and keeper.
 func (h *host) makeInput(r store.Record) (string, error) {
 	if !r.Stdin {
 		return "", nil
@@ -253,10 +253,9 @@ func (h *host) makeInput(r store.Record) (string, error) {
 	return path, nil
 }
 
-// startOccupied looks at a start that the keeper refused because it knows a
-// child with this id. One that is dead is only not written off yet; one that
-// lives is what an engine before this one has asked for.
-func (h *host) startOccupied(ctx context.Context, client keeperClient, spec keeper.Spec, refused error) (keeper.Child, *os.File, error) {
+// retryOccupied handles a start refused by the keeper because it knows a child with this id. An
+// exited child is about to be forgotten; a live one was started for an earlier engine.
+func (h *host) retryOccupied(ctx context.Context, client keeperClient, spec keeper.Spec, refused error) (keeper.Child, *os.File, error) {
 	for end := time.Now().Add(lateExitWait); ; {
 		all, err := client.List(ctx)
 		if err != nil {
@@ -280,23 +279,23 @@ func (h *host) startOccupied(ctx context.Context, client keeperClient, spec keep
 	}
 }
 
-// adoptSession goes on with a session of an earlier engine.
+// adoptSession continues a session of an earlier engine.
 func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) supervise.Session {
 	id := supervise.IdentityOf(c)
 	r.Identity = &id
-	s := h.session(r, master, func() (terminal.Log, error) { return h.openLog(r) })
+	s := h.newSession(r, master, func() (terminal.Log, error) { return h.openLog(r) })
 	if cwd, err := os.Readlink("/proc/" + strconv.Itoa(c.PID) + "/cwd"); err == nil {
 		s.SetCWD(cwd)
 	}
 	return s
 }
 
-// Revive makes the session of a record that has ended: only its screen.
+// ReviveSession implements supervise.Executor.
 func (h *host) ReviveSession(r store.Record) *terminal.Session {
-	return h.session(r, nil, func() (terminal.Log, error) { return h.openLog(r) })
+	return h.newSession(r, nil, func() (terminal.Log, error) { return h.openLog(r) })
 }
 
-func (h *host) session(r store.Record, master *os.File, open func() (terminal.Log, error)) *terminal.Session {
+func (h *host) newSession(r store.Record, master *os.File, open func() (terminal.Log, error)) *terminal.Session {
 	h.sessions.Add(1)
 	pid := 0
 	if master != nil && r.Identity != nil {
@@ -305,18 +304,18 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 	s := terminal.Start(terminal.Options{
 		ID:       r.ID,
 		PID:      pid,
-		Nonce:    h.settings().shells.nonce(r),
-		Secret:   h.settings().shells.secret(r.ID),
+		Nonce:    h.settings().shells.nonceFor(r),
+		Secret:   h.settings().shells.secretFor(r.ID),
 		Kind:     prompt.KindOf(r.Argv),
 		Actor:    r.Actor,
 		From:     r.From,
-		Ran:      h.commandEnded,
+		Ran:      h.recordCommand,
 		Master:   master,
 		Cols:     r.Cols,
 		Rows:     r.Rows,
 		Open:     open,
 		Journal:  h.store,
-		Terminal: h.terminal,
+		Terminal: h.newEmulator,
 		Displays: &h.displays,
 		Replays:  h.replays,
 		Chunks:   h.chunks,
@@ -336,15 +335,16 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		h.agents.Ended(r.ID)
 		h.sessions.Done()
 	})
+	// Only a session with a running program can contain an agent.
 	if master != nil {
-		h.agents.Start(r.ID, pid, r.Agent, s, confineLike(r, h.store, h.closed))
+		h.agents.Start(r.ID, pid, r.Agent, s, confinerFor(r, h.store, h.closed))
 	}
 	s.Admit(r.Keyboard != "", r.Open)
 	return s
 }
 
-// terminal makes the emulator that the person has chosen.
-func (h *host) terminal(o vt.Options) terminal.Emulator {
+// newEmulator returns the terminal emulator chosen by the user.
+func (h *host) newEmulator(o vt.Options) terminal.Emulator {
 	now := h.settings()
 	o.ScrollbackLines = now.Scrollback
 	if now.Emulator == "vt10x" {
@@ -353,8 +353,8 @@ func (h *host) terminal(o vt.Options) terminal.Emulator {
 	return vt.New(o)
 }
 
-// stepsOf says how a record's tree is ended.
-func stepsOf(r store.Record, signal string) []proctree.Step {
+// stopSteps returns the steps for stopping a record's tree.
+func stopSteps(r store.Record, signal string) []proctree.Step {
 	if signal == "" {
 		signal = r.StopSignal
 	}
@@ -368,10 +368,10 @@ func stepsOf(r store.Record, signal string) []proctree.Step {
 	return proctree.StopSteps(number, supervise.StopTimeout(r))
 }
 
-// LateExit waits for the keeper's word about a child that is gone.
+// FindLateExit waits for the keeper to report the exit of a child.
 func (h *host) FindLateExit(ctx context.Context, r store.Record) supervise.Ending {
 	for end := time.Now().Add(lateExitWait); ; {
-		e, ok := h.pastExit(r.ID)
+		e, ok := h.readExit(r.ID)
 		if ok && r.Identity != nil && e.Identity == *r.Identity {
 			return supervise.EndingFrom(e)
 		}
@@ -385,11 +385,11 @@ func (h *host) FindLateExit(ctx context.Context, r store.Record) supervise.Endin
 }
 
 func (h *host) ForgetChild(id string) {
-	h.proxies.revoke(id)
+	h.proxies.revokeGrant(id)
 	h.cgroups.drop(id)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	client, err := h.link.get(ctx)
+	client, err := h.link.awaitClient(ctx)
 	if err == nil {
 		err = client.Forget(ctx, id)
 	}
@@ -399,7 +399,7 @@ func (h *host) ForgetChild(id string) {
 }
 
 func (h *host) Remove(id string, durable bool) error {
-	h.proxies.revoke(id)
+	h.proxies.revokeGrant(id)
 	h.cgroups.drop(id)
 	dir := h.store.Dir(id)
 	h.logs.Forget(filepath.Join(dir, store.LogName), filepath.Join(dir, store.StdoutName), filepath.Join(dir, store.StderrName))
@@ -409,8 +409,8 @@ func (h *host) Remove(id string, durable bool) error {
 	return h.store.Discard(id)
 }
 
-// handovers are the children that a new keeper has to look after.
-func (h *host) handovers(ctx context.Context) []handover {
+// listHandovers returns the children a new keeper has to look after.
+func (h *host) listHandovers(ctx context.Context) []handover {
 	var all []handover
 	err := h.control.Visit(ctx, func(e supervise.Entry) {
 		who := e.Rec.Identity
@@ -428,18 +428,19 @@ func (h *host) handovers(ctx context.Context) []handover {
 		all = append(all, c)
 	})
 	if err != nil {
-		return nil // the engine ends, and what visit has filled in is not complete
+		return nil // the engine is exiting, and the list is incomplete
 	}
 	return all
 }
 
-// exited takes an exit from the keeper.
-func (h *host) exited(c keeper.Child) {
+// reportExit passes an exit reported by the keeper to the control loop.
+func (h *host) reportExit(c keeper.Child) {
 	end := supervise.Ending{Exit: keeper.Exit{Unknown: true}, At: time.Now()}
 	if c.Exit != nil {
 		end.Exit = *c.Exit
 	}
-	if e, ok := h.pastExit(c.ID); end.Exit.Unknown && ok && e.Identity == supervise.IdentityOf(c) {
+	// A keeper that adopted the child may know less than the exit file.
+	if e, ok := h.readExit(c.ID); end.Exit.Unknown && ok && e.Identity == supervise.IdentityOf(c) {
 		end = supervise.EndingFrom(e)
 	}
 	h.control.ReportExit(c, end)

@@ -10,15 +10,15 @@ import (
 	"tandem/persist/store"
 )
 
-// idleLook is the most time between looks for idle sessions.
-const idleLook = time.Minute
+// idleCheckInterval is the maximum time between checks for idle sessions.
+const idleCheckInterval = time.Minute
 
-// expireIdle ends sessions of agents that nobody uses any more, until ctx ends.
+// expireIdle stops agents' unused sessions until ctx ends.
 func (e *engine) expireIdle(ctx context.Context) {
 	if e.o.IdleExpiry <= 0 {
 		return
 	}
-	tick := time.NewTicker(min(idleLook, e.o.IdleExpiry))
+	tick := time.NewTicker(min(idleCheckInterval, e.o.IdleExpiry))
 	defer tick.Stop()
 	for {
 		select {
@@ -27,14 +27,14 @@ func (e *engine) expireIdle(ctx context.Context) {
 		case <-tick.C:
 			since := time.Now().Add(-e.o.IdleExpiry)
 			e.host.control.StopIdleSessions(since)
-			e.endIdleInputs(ctx, since)
+			e.stopIdleInputs(ctx, since)
 		}
 	}
 }
 
-// endIdleInputs ends the sessions of agents that have no terminal but a
-// standard input, and were neither written to nor have printed since a time.
-func (e *engine) endIdleInputs(ctx context.Context, since time.Time) {
+// stopIdleInputs stops agents' processes with a standard input and no terminal that have neither
+// been written to nor printed anything since the given time.
+func (e *engine) stopIdleInputs(ctx context.Context, since time.Time) {
 	var recs []store.Record
 	err := e.host.control.Visit(ctx, func(p supervise.Entry) {
 		if r := p.Rec; r.Stdin && r.Transient && supervise.IsFromAgent(r) && r.Lease != string(api.LeaseForever) && p.State == api.StateRunning {
@@ -42,19 +42,19 @@ func (e *engine) endIdleInputs(ctx context.Context, since time.Time) {
 		}
 	})
 	if err != nil {
-		return // the engine ends
+		return // the engine is exiting
 	}
 	for _, r := range recs {
-		if !usedSince(e.host.store, r, since) {
+		if !wasUsedSince(e.host.store, r, since) {
 			e.log.Info("end idle session", "id", r.ID)
 			e.host.control.RequestStop(r.ID)
 		}
 	}
 }
 
-// usedSince reports whether a process was started, was written to or has printed
-// since a time; its FIFO and its log tell.
-func usedSince(data *store.Store, r store.Record, since time.Time) bool {
+// wasUsedSince reports whether a process was started or written to, or has printed, since a time.
+// The times of its FIFO and logs show it.
+func wasUsedSince(data *store.Store, r store.Record, since time.Time) bool {
 	if r.StartedAt.After(since) {
 		return true
 	}

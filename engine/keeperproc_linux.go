@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// enginePIDVariable tells a keeper that an engine started it and which one.
+// enginePIDVariable tells a keeper the PID of the engine that started it.
 const enginePIDVariable = "TANDEM_ENGINE_PID"
 
-// KeeperEnginePID is the EnginePID of keeper.Options: the engine that started
-// this keeper because its own had died, or 0.
+// KeeperEnginePID returns the PID of the engine that started this keeper after its own had died, or
+// 0. It is the EnginePID of keeper.Options.
 func KeeperEnginePID() int {
 	pid, err := strconv.Atoi(os.Getenv(enginePIDVariable))
 	if err != nil || pid != os.Getppid() {
@@ -27,8 +27,8 @@ func KeeperEnginePID() int {
 	return pid
 }
 
-// startKeeper runs this executable as a keeper for this engine and waits until
-// it can be connected to.
+// startKeeper runs this executable as a keeper for this engine and waits until it accepts
+// connections.
 func startKeeper(ctx context.Context, args []string, dataDir string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -42,13 +42,14 @@ func startKeeper(ctx context.Context, args []string, dataDir string) error {
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+dataDir, enginePIDVariable+"="+strconv.Itoa(os.Getpid()))
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
+	// In its own session, no terminal's signals reach the keeper.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
 	w.Close()
 	if err != nil {
 		return fmt.Errorf("start keeper: %v", err)
 	}
-	go cmd.Wait() // it outlives this engine, or leaves no zombie
+	go cmd.Wait() // reaps it if it exits before this engine
 	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	line, err := bufio.NewReader(io.LimitReader(r, 64<<10)).ReadString('\n')

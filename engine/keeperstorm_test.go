@@ -19,18 +19,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A begun is a start that was asked for, with what came of it.
-type begun struct {
+// A startResult is a requested start and its result.
+type startResult struct {
 	name string
 	p    api.Process
 	err  error
 }
 
-// startNamed starts processes until ctx ends. Each writes its name down when it
-// begins, so that nothing can begin twice or unseen; every other one goes on.
-func (m *machine) startNamed(ctx context.Context, starter int, folder string) (all []begun) {
+// startNamed starts processes until ctx ends. Each writes its name when it starts, so a second or
+// unseen start is noticed; every other one keeps running.
+func (m *machine) startNamed(ctx context.Context, starter int, folder string) (all []startResult) {
 	for i := 0; ctx.Err() == nil; i++ {
-		b := begun{name: fmt.Sprintf("p%d-%d", starter, i)}
+		b := startResult{name: fmt.Sprintf("p%d-%d", starter, i)}
 		script := fmt.Sprintf(`echo x >> %s/%s; `, folder, b.name)
 		if i%2 == 0 {
 			script += "exec sleep 1000"
@@ -48,14 +48,14 @@ func (m *machine) startNamed(ctx context.Context, starter int, folder string) (a
 	return all
 }
 
-// killKeepers kills so many keepers in a storm of starts and fails unless
-// everything that began is known, began once, and can be ended.
+// killKeepers kills keepers during a storm of starts, and fails unless every start is known,
+// happened once, and can be stopped.
 func killKeepers(t testing.TB, kills int) {
 	m := startMachine(t)
 	folder := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	results := make([][]begun, 4)
+	results := make([][]startResult, 4)
 	var starters sync.WaitGroup
 	for i := range results {
 		starters.Go(func() { results[i] = m.startNamed(ctx, i, folder) })
@@ -90,18 +90,18 @@ func killKeepers(t testing.TB, kills int) {
 	m.wantNoStrangers()
 	call(m, api.EngineStop, api.EngineStopInput{All: true})
 	m.wantNothingMarked()
-	m.activate() // to be ended with the test
+	m.activate() // for the cleanup to stop
 	t.Logf("%d kills, %d starts: %d may have been started, %d were not", kills, asked, unsure, refused)
 }
 
-func flatten(parts [][]begun) (all []begun) {
+func flatten(parts [][]startResult) (all []startResult) {
 	for _, part := range parts {
 		all = append(all, part...)
 	}
 	return all
 }
 
-// wantNothingMarked fails if anything of this data folder runs.
+// wantNothingMarked fails if anything of this data directory is running.
 func (m *machine) wantNothingMarked() {
 	m.Helper()
 	all, err := proctree.All()
@@ -116,21 +116,21 @@ func (m *machine) wantNothingMarked() {
 	}
 }
 
-func TestAKeeperKilledDuringStartsLeavesNothingBehind(t *testing.T) {
+func TestKeeperKilledDuringStartsLeavesNothingBehind(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	killKeepers(t, 30)
 }
 
-// BenchmarkKeeperKills kills a thousand keepers: go test -run '^$' -bench
-// KeeperKills -benchtime 1x -timeout 30m ./engine
+// BenchmarkKeeperKills kills a thousand keepers. Run it with go test -run '^$' -bench KeeperKills
+// -benchtime 1x -timeout 30m ./engine.
 func BenchmarkKeeperKills(b *testing.B) {
 	for b.Loop() {
 		killKeepers(b, 1000)
 	}
 }
 
-func TestRestartsAreCountedOnceWhateverKillsTheEngine(t *testing.T) {
+func TestRestartsAreCountedOnceAcrossKills(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -138,14 +138,14 @@ func TestRestartsAreCountedOnceWhateverKillsTheEngine(t *testing.T) {
 	var all []api.Process
 	for i := range 12 {
 		script := fmt.Sprintf("echo x >> %s/%d; exit 1", folder, i)
-		all = append(all, m.run(api.ProcessStartInput{Command: sh(script), Restart: &api.Restart{Policy: api.PolicyAlways, Max: 6, DelayMS: 20}}))
+		all = append(all, m.startProcess(api.ProcessStartInput{Command: sh(script), Restart: &api.Restart{Policy: api.PolicyAlways, Max: 6, DelayMS: 20}}))
 	}
 	for range 12 {
 		m.crash(m.info().EnginePID)
 		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond) // any moment of a restart
 	}
 	for i, p := range all {
-		end := m.reaches(p.ID, api.StateFailed)
+		end := m.awaitState(p.ID, api.StateFailed)
 		text, err := os.ReadFile(filepath.Join(folder, fmt.Sprint(i)))
 		if ran := strings.Count(string(text), "x"); err != nil || end.Supervision.Restarts != ran-1 {
 			t.Errorf("%d restarts are counted of %d runs, %v", end.Supervision.Restarts, ran, err)

@@ -12,7 +12,7 @@ func paneTab(id string) api.LayoutTab {
 	return api.LayoutTab{Nodes: []api.LayoutNode{{ID: id}}}
 }
 
-func TestALayoutMadeFromAnOlderOneIsRefusedAndOthersAreTold(t *testing.T) {
+func TestOutdatedLayoutIsRejectedAndChangesAreAnnounced(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	lay := func(id string) api.Layout { return api.Layout{Tabs: []api.LayoutTab{paneTab(id)}} }

@@ -14,8 +14,8 @@ import (
 	"tandem/persist/store"
 )
 
-// A keeperClient is what the engine needs of keeper.Client. Tests of regaining have keepers that
-// run out of descriptors and refuse adoptions.
+// A keeperClient is the part of keeper.Client used by the engine. Tests use keepers that run out of
+// descriptors and refuse adoptions.
 type keeperClient interface {
 	PID() int
 	Succeeds() bool
@@ -33,15 +33,15 @@ type keeperClient interface {
 }
 
 const (
-	// keeperTimeout is how long a start waits for a keeper while there is none.
+	// keeperTimeout is how long a start waits for a keeper while disconnected.
 	keeperTimeout = 5 * time.Second
-	// keeperRetry is the time between attempts to get a new keeper, at first;
-	// it doubles up to keeperRetryMost.
-	keeperRetry     = 50 * time.Millisecond
-	keeperRetryMost = 10 * time.Second
+	// keeperRetry is the time between the first attempts to get a new keeper; it doubles up to
+	// maxKeeperRetry.
+	keeperRetry    = 50 * time.Millisecond
+	maxKeeperRetry = 10 * time.Second
 )
 
-// A handover is a child with what a keeper needs to look after it.
+// A handover is a child with everything a keeper needs to look after it.
 type handover struct {
 	child  keeper.Child
 	dir    string
@@ -49,16 +49,16 @@ type handover struct {
 	master *os.File
 }
 
-// A link is the connection to whichever keeper there is. When the keeper dies
-// it gets a new one and hands it every child.
+// A link is the connection to the current keeper. When the keeper dies, the link starts a new one
+// and hands over every child.
 type link struct {
-	log       *slog.Logger
-	start     func(ctx context.Context) error                 // starts a keeper process
-	dial      func(ctx context.Context) (keeperClient, error) // connects to it
-	handovers func(ctx context.Context) []handover            // all children that live
-	refused   func(keeper.Child)                              // called if a keeper rejects the child
-	exited    func(keeper.Child)
-	notice    func(text string)
+	log           *slog.Logger
+	start         func(ctx context.Context) error                 // starts a keeper process
+	dial          func(ctx context.Context) (keeperClient, error) // connects to it
+	listHandovers func(ctx context.Context) []handover            // lists all live children
+	onRefused     func(keeper.Child)                              // called if a keeper rejects the child
+	onExit        func(keeper.Child)
+	notify        func(text string)
 
 	mu     sync.Mutex
 	client keeperClient    // nil while disconnected
@@ -68,12 +68,12 @@ type link struct {
 
 func newLink(client keeperClient) *link {
 	l := &link{up: make(chan struct{})}
-	l.set(client)
+	l.setClient(client)
 	return l
 }
 
-// get gives the connection, after a while if there is none at the moment.
-func (l *link) get(ctx context.Context) (keeperClient, error) {
+// awaitClient returns the connection, waiting for one up to keeperTimeout while disconnected.
+func (l *link) awaitClient(ctx context.Context) (keeperClient, error) {
 	ctx, cancel := context.WithTimeout(ctx, keeperTimeout)
 	defer cancel()
 	for {
@@ -92,15 +92,15 @@ func (l *link) get(ctx context.Context) (keeperClient, error) {
 	}
 }
 
-// current returns the connection; nil while disconnected.
-func (l *link) current() keeperClient {
+// currentClient returns the connection; nil while disconnected.
+func (l *link) currentClient() keeperClient {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.client
 }
 
-// pid is the keeper's, 0 while there is none.
-func (l *link) pid() int {
+// keeperPID returns the keeper's PID; 0 while disconnected.
+func (l *link) keeperPID() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.client == nil {
@@ -109,7 +109,7 @@ func (l *link) pid() int {
 	return l.client.PID()
 }
 
-func (l *link) set(client keeperClient) {
+func (l *link) setClient(client keeperClient) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.client, l.who = client, nil
@@ -123,49 +123,50 @@ func (l *link) set(client keeperClient) {
 	close(l.up)
 }
 
-// keeper returns the keeper's identity; nil while disconnected or if it is unknown.
-func (l *link) keeper() *store.Identity {
+// keeperIdentity returns the keeper's identity; nil while disconnected or unknown.
+func (l *link) keeperIdentity() *store.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.who
 }
 
-// run passes exits on and replaces a keeper that died, until ctx ends.
+// run forwards exits, and replaces a keeper that died, until ctx ends.
 func (l *link) run(ctx context.Context) {
 	client := l.client
 	for ctx.Err() == nil {
-		l.passExits(ctx, client)
+		l.forwardExits(ctx, client)
 		if ctx.Err() != nil {
 			return
 		}
 		client.Close()
-		l.set(nil)
-		l.notice("the keeper exited; starting another one")
+		l.setClient(nil)
+		// While client is nil, starts wait for the next keeper instead of failing.
+		l.notify("the keeper exited; starting another one")
 		if client = l.reconnect(ctx); client == nil {
 			return
 		}
-		l.notice("a new keeper holds all sessions")
+		l.notify("a new keeper holds all sessions")
 	}
 }
 
-func (l *link) passExits(ctx context.Context, client keeperClient) {
+func (l *link) forwardExits(ctx context.Context, client keeperClient) {
 	for {
 		select {
 		case child, ok := <-client.Exits():
 			if !ok {
 				return
 			}
-			l.exited(child)
+			l.onExit(child)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// reconnect gets a new keeper, however long that takes; nil when ctx ends.
+// reconnect gets a new keeper, however long that takes; nil if ctx ends.
 func (l *link) reconnect(ctx context.Context) keeperClient {
-	for wait := keeperRetry; ; wait = min(2*wait, keeperRetryMost) {
-		client, err := l.renew(ctx)
+	for wait := keeperRetry; ; wait = min(2*wait, maxKeeperRetry) {
+		client, err := l.startNewKeeper(ctx)
 		if err == nil {
 			return client
 		}
@@ -176,9 +177,9 @@ func (l *link) reconnect(ctx context.Context) keeperClient {
 	}
 }
 
-// renew starts a keeper and hands it every child. A child that it does not
-// take is not lost with it: the terminal stays open here.
-func (l *link) renew(ctx context.Context) (keeperClient, error) {
+// startNewKeeper starts a keeper and hands over every child. A child it rejects is not lost,
+// because its terminal stays open here.
+func (l *link) startNewKeeper(ctx context.Context) (keeperClient, error) {
 	if err := l.start(ctx); err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (l *link) renew(ctx context.Context) (keeperClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = l.handOver(ctx, client)
+	err = l.handOverChildren(ctx, client)
 	if err == nil {
 		err = client.Ready()
 	}
@@ -194,33 +195,33 @@ func (l *link) renew(ctx context.Context) (keeperClient, error) {
 		client.Close()
 		return nil, err
 	}
-	l.set(client)
+	l.setClient(client)
 	return client, nil
 }
 
-// handOver gives every child to a keeper. If only the connection to the previous keeper
-// was lost, it still has them, and may have reported exits that were not received.
-func (l *link) handOver(ctx context.Context, client keeperClient) error {
-	for _, c := range l.handovers(ctx) {
+// handOverChildren gives every child to a keeper. If only the connection to the previous keeper was
+// lost, it still has them, and may have reported exits not received here.
+func (l *link) handOverChildren(ctx context.Context, client keeperClient) error {
+	for _, c := range l.listHandovers(ctx) {
 		err := client.Adopt(ctx, c.child, c.dir, c.logs, c.master)
 		switch {
 		case errors.Is(err, keeper.ErrLost):
 			return err
 		case err != nil:
 			l.log.Error("hand child to keeper", "id", c.child.ID, "error", err)
-			l.refused(c.child)
+			l.onRefused(c.child)
 		}
 	}
 	children, err := client.List(ctx)
 	for _, c := range children {
 		if c.Exit != nil {
-			l.exited(c)
+			l.onExit(c)
 		}
 	}
 	return err
 }
 
-// close ends the connection; the keeper and its children go on.
+// close closes the connection. The keeper and its children keep running.
 func (l *link) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,14 +17,14 @@ import (
 
 const lockName = datadir.EngineLock
 
-// lockTimeout is how long an engine that was killed may still hold the lock:
-// its parent knows of its end before the last of its threads is gone.
+// lockTimeout is how long a killed engine may still hold the lock: its parent learns of its exit
+// before the last of its threads is gone.
 const lockTimeout = time.Second
 
 // A folderLock keeps other engines out of a data directory. The kernel releases it when this
 // process exits for any reason.
 type folderLock struct {
-	file    *os.File // contains the holder's pid
+	file    *os.File // contains the holder's PID
 	records *os.File // the processes directory, still locked if the file is deleted
 	folder  *os.File // the data directory; the keeper locks it, not the engine
 }
@@ -37,8 +37,8 @@ func (l *folderLock) Close() {
 	}
 }
 
-// lockFolder locks the data directory against other engines. An engine that replaces
-// another inherits its locks.
+// lockFolder locks the data directory against other engines. An engine replacing another inherits
+// its locks.
 func lockFolder(dataDir string, inherited *folderLock) (l *folderLock, err error) {
 	if inherited != nil {
 		if inherited.folder, err = os.Open(dataDir); err != nil {
@@ -51,13 +51,13 @@ func lockFolder(dataDir string, inherited *folderLock) (l *folderLock, err error
 	path := filepath.Join(dataDir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.ENOSPC) {
-		f, err = os.Open(path) // it can be locked all the same
+		f, err = os.Open(path) // a read-only descriptor can be locked too
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock data folder: %v", err)
 	}
 	l = &folderLock{file: f}
-	if err := l.take(dataDir); err != nil {
+	if err := l.acquire(dataDir); err != nil {
 		l.Close()
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func lockFolder(dataDir string, inherited *folderLock) (l *folderLock, err error
 	return l, nil
 }
 
-func (l *folderLock) take(dataDir string) (err error) {
+func (l *folderLock) acquire(dataDir string) (err error) {
 	if l.folder, err = os.Open(dataDir); err == nil {
 		l.records, err = os.Open(filepath.Join(dataDir, datadir.Processes))
 	}
@@ -98,9 +98,9 @@ func flockUntil(f *os.File, end time.Time) error {
 	}
 }
 
-// displaced reports whether the data directory was moved or deleted: its path leads to another
-// directory, which another engine may use, or to none.
-func (l *folderLock) displaced() bool {
+// isDisplaced reports whether the data directory was moved or deleted. Its path then leads nowhere,
+// or to another directory possibly used by another engine.
+func (l *folderLock) isDisplaced() bool {
 	ours, err := l.folder.Stat()
 	if err != nil {
 		return false
@@ -109,7 +109,7 @@ func (l *folderLock) displaced() bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || err == nil && !os.SameFile(ours, there)
 }
 
-// writePID says who holds the lock, for people.
+// writePID writes the holder's PID, for error messages.
 func writePID(f *os.File) error {
 	text := strconv.Itoa(os.Getpid()) + "\n"
 	if _, err := f.WriteAt([]byte(text), 0); err != nil {

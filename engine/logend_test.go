@@ -28,7 +28,7 @@ func TestLogKeepsNULsBeforeAResizeWhenTheEngineCrashes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A crash leaves the file as it is, with what was allocated ahead.
+	// A crash leaves the file with its preallocated space.
 	crashed.Commit(copy(space, printed))
 	want := crashed.End()
 	if err := data.AppendResize(r.ID, store.Resize{Offset: want, Cols: 80, Rows: 24}); err != nil {

@@ -7,10 +7,10 @@ import (
 	"tandem/persist/store"
 )
 
-// shownLines is how many lines of the log of what failed are shown.
-const shownLines = 20
+// maxShownLines limits the log lines shown of a failed process.
+const maxShownLines = 20
 
-// processLogLimit is how much is kept of each log that a process writes itself.
+// processLogLimit returns the size limit of each log written by the process itself.
 func (h *host) processLogLimit(r store.Record) int64 {
 	if r.LogLimit != 0 {
 		return r.LogLimit
@@ -18,8 +18,7 @@ func (h *host) processLogLimit(r store.Record) int64 {
 	return h.settings().ProcessLogLimit
 }
 
-// logsOf are the logs that a process writes itself, for a keeper that has to
-// bound them.
+// logsOf returns the logs written by the process itself, for the keeper to bound.
 func (h *host) logsOf(r store.Record) keeper.Logs {
 	if r.TTY {
 		return keeper.Logs{}
@@ -27,8 +26,7 @@ func (h *host) logsOf(r store.Record) keeper.Logs {
 	return keeper.Logs{Paths: []string{h.store.LogPath(r), h.store.ErrorLogPath(r)}, Limit: h.processLogLimit(r)}
 }
 
-// Bound keeps the logs of a process that writes them itself within their limit
-// until stop is called.
+// BoundLog implements supervise.Executor.
 func (h *host) BoundLog(r store.Record) (stop func()) {
 	limit := h.processLogLimit(r)
 	notice := func(text string) {
@@ -39,7 +37,7 @@ func (h *host) BoundLog(r store.Record) (stop func()) {
 		paths, begins = append(paths, h.store.ErrorLogPath(r)), append(begins, r.ErrorLogStart)
 	}
 	if r.StartedAt.IsZero() { // it was started just now
-		for i, path := range paths { // standard output first, as nobody saw which was written first
+		for i, path := range paths { // the order of first writes is unknown, so standard output comes first
 			h.logs.Began(path, begins[i])
 		}
 	}
@@ -54,14 +52,14 @@ func (h *host) BoundLog(r store.Record) (stop func()) {
 			}
 		}
 	}
+	// Most one-shot commands exit before their log could grow.
 	if r.Transient && r.LogLimit == 0 {
 		return supervise.AfterStart(bound)
 	}
 	return bound()
 }
 
-// LastLines is the end of what a process has written, of split logs rather that
-// of its errors.
+// LastLines implements supervise.Executor. With split logs, standard error is preferred.
 func (h *host) LastLines(r store.Record) []string {
 	source := logs.Source{Path: h.store.LogPath(r)}
 	if r.SplitLog {
@@ -70,5 +68,5 @@ func (h *host) LastLines(r store.Record) []string {
 	if r.TTY {
 		source.Session = r.ID
 	}
-	return h.logs.LastLines(source, shownLines)
+	return h.logs.LastLines(source, maxShownLines)
 }

@@ -13,7 +13,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A quietWorld starts children that are not there, and does nothing else.
+// A quietExecutor pretends to start children, and does nothing else.
 type quietExecutor struct {
 	supervise.Executor
 	sessions map[string]supervise.Session // by id of the record
@@ -40,7 +40,7 @@ func (quietExecutor) LastLines(store.Record) []string { return nil }
 
 func (quietExecutor) ForgetChild(string) {}
 
-// An idleSession shows what it is told to.
+// An idleSession returns fixed facts.
 type idleSession struct{ facts terminal.Facts }
 
 func (*idleSession) ChildEnded()             {}
@@ -51,7 +51,7 @@ func (*idleSession) Stopping()               {}
 func (*idleSession) Close()                  {}
 func (*idleSession) Gone() <-chan struct{}   { return nil }
 
-// A loop is a control loop in a quiet world, in a bubble of fake time.
+// A loop is a control loop with a quiet executor, in a bubble of fake time.
 type loop struct {
 	*testing.T
 	c        *supervise.Control
@@ -76,15 +76,15 @@ func withLoop(t *testing.T, f func(l *loop)) {
 	})
 }
 
-// record is what a process with a terminal is started of.
+// record returns the record of a process with a terminal.
 func record(id string) store.Record {
 	r := supervise.NewRecord(id, api.KindSession)
 	r.Name, r.Argv, r.TTY = "name-"+id, []string{"sh"}, true
 	return r
 }
 
-// running starts a record and waits until it runs.
-func (l *loop) running(r store.Record) api.Process {
+// startRunning starts a record and waits until it runs.
+func (l *loop) startRunning(r store.Record) api.Process {
 	l.Helper()
 	pending, err := l.c.StartNew(l.Context(), r, "", false, supervise.HasStarted)
 	if err != nil {
@@ -97,7 +97,7 @@ func (l *loop) running(r store.Record) api.Process {
 	return p
 }
 
-// view is what is announced of a process at the moment.
+// view returns the announced view of a process once the loop is idle.
 func (l *loop) view(id string) api.Process {
 	l.Helper()
 	synctest.Wait()

@@ -12,21 +12,20 @@ import (
 	"tandem/persist/store"
 )
 
-// A Lost keeper's data folder was deleted while programs ran: no client can reach
-// them any more.
+// A Lost is a keeper whose data directory was deleted while programs ran. No client can reach them
+// any more.
 type Lost struct {
-	Keeper   int // its pid
+	Keeper   int // its PID
 	Programs []proctree.Process
 }
 
-// deletedLock is how the kernel shows the lock of a data folder that was deleted,
-// see proc_pid_fd(5).
+// deletedLock returns the path shown by the kernel for the lock of a deleted data directory; see
+// proc_pid_fd(5).
 func deletedLock(dataDir string) string {
 	return filepath.Join(dataDir, datadir.KeeperLock) + " (deleted)"
 }
 
-// FindLost looks for keepers of a data folder that was deleted and perhaps made
-// again.
+// FindLost finds keepers whose data directory dataDir was deleted, even if it exists again.
 func FindLost(dataDir string) ([]Lost, error) {
 	all, err := proctree.All()
 	if err != nil {
@@ -34,7 +33,7 @@ func FindLost(dataDir string) ([]Lost, error) {
 	}
 	var lost []Lost
 	for _, p := range all {
-		if p.Zombie || p.Name != keeperName || !holdsOpen(p.PID, deletedLock(dataDir)) {
+		if p.Zombie || p.Name != keeperName || !hasOpen(p.PID, deletedLock(dataDir)) {
 			continue
 		}
 		l := Lost{Keeper: p.PID}
@@ -48,12 +47,11 @@ func FindLost(dataDir string) ([]Lost, error) {
 	return lost, nil
 }
 
-// keeperName is what the kernel calls a keeper.
+// keeperName is the process name of a keeper.
 const keeperName = "tandem-keeper"
 
-// holdsOpen reports whether a process has a file open. Those of other users
-// cannot be looked into.
-func holdsOpen(pid int, path string) bool {
+// hasOpen reports whether a process has a file open; false for processes of other users.
+func hasOpen(pid int, path string) bool {
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
 	names, _ := os.ReadDir(dir)
 	for _, name := range names {
@@ -64,17 +62,17 @@ func holdsOpen(pid int, path string) bool {
 	return false
 }
 
-// runsProgram reports whether a keeper's child runs a program of a session or process. The
-// engine does not; neither does a child that is exiting or has exited, whose command line is empty.
+// runsProgram reports whether a keeper's child runs the program of a session or process. The engine
+// does not; neither does an exiting child, whose command line is empty.
 func runsProgram(pid int) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && len(line) > 0 && !strings.HasSuffix(string(line), "\x00engine\x00")
 }
 
-// End ends the keeper and everything under it.
+// End stops the keeper and everything under it.
 func (l Lost) End(ctx context.Context) error {
 	id, err := store.Identify(l.Keeper)
-	if err != nil { // it has ended by itself
+	if err != nil { // it has exited by itself
 		return nil
 	}
 	for _, p := range l.Programs { // no engine is left to remove their cgroups

@@ -17,8 +17,7 @@ import (
 	"tandem/tests/leaks"
 )
 
-// The test binary is also the keeper and the engine of the tests that need
-// real ones.
+// The test binary is also the keeper and the engine of tests that need real ones.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "launch" {
 		fmt.Fprintln(os.Stderr, sandbox.Launch(os.Args[2:]))
@@ -43,7 +42,7 @@ func TestMain(m *testing.M) {
 			os.Exit(runRole(role))
 		}
 	}
-	// Most tests wait for other processes. The command line may say otherwise.
+	// Most tests wait for other processes, so run many at once. The command line may override it.
 	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 	leaks.Main(m)
 }

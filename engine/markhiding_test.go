@@ -8,8 +8,8 @@ import (
 	"tandem/engine/api"
 )
 
-// The secret that authenticates a shell's marks is on disk for the next engine, but no client
-// can read it.
+// The secret that authenticates a shell's marks is on disk for the next engine, but no client can
+// read it.
 func TestSecretOfMarksIsHiddenFromClients(t *testing.T) {
 	m := startMachine(t)
 	c := shellCase{"bash", []string{"bash"}, map[string]string{".bashrc": "PS1='$ '\n"}}

@@ -12,9 +12,8 @@ import (
 	"tandem/engine/api/client"
 )
 
-// from sends a request over a connection that a bridge has opened for another
-// machine.
-func (m *machine) from(o api.OpenOptions, path, body string) (status int, answer string) {
+// sendRemote sends a request over a connection opened by a bridge for another machine.
+func (m *machine) sendRemote(o api.OpenOptions, path, body string) (status int, answer string) {
 	m.Helper()
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		conn, _, err := client.Open(ctx, m.options(), o)
@@ -32,7 +31,7 @@ func (m *machine) from(o api.OpenOptions, path, body string) (status int, answer
 	return resp.StatusCode, string(text)
 }
 
-func TestWhatComesFromElsewhereIsHeldToWhereItComesFrom(t *testing.T) {
+func TestRemoteConnectionIsBoundToItsOrigin(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	id := m.start("sh").ID
@@ -55,14 +54,14 @@ func TestWhatComesFromElsewhereIsHeldToWhereItComesFrom(t *testing.T) {
 		{reader, "/v1/exec", `{"command":["true"]}`, 403, "may only read"},
 		{reader, "/v1/engine.stop", `{"all":true}`, 403, "may only read"},
 	} {
-		status, answer := m.from(tc.from, tc.path, tc.body)
+		status, answer := m.sendRemote(tc.from, tc.path, tc.body)
 		if status != tc.status || !strings.Contains(answer, tc.says) {
 			t.Errorf("%s from %+v: %d %s, want %d with %q", tc.path, tc.from, status, answer, tc.status, tc.says)
 		}
 	}
 }
 
-func TestAConnectionFromElsewhereLeadsNoFurther(t *testing.T) {
+func TestRemoteConnectionCannotBeForwarded(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	conn, _, err := client.Open(t.Context(), m.options(), api.OpenOptions{Origin: "me@laptop"})

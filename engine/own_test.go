@@ -7,7 +7,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestOnlyAgentsOwnWhatTheyStart(t *testing.T) {
+func TestOnlyAgentsBecomeOwners(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	agent := m.agent("owner1").client

@@ -10,49 +10,49 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownLogMost is how large engine.log becomes before it is put aside, as the
-// keeper does when it starts an engine; the one before that is dropped.
-const ownLogMost = 1 << 20
+// maxOwnLog is the size of engine.log before it is rotated. The keeper rotates it too when it
+// starts an engine. Only one old log is kept.
+const maxOwnLog = 1 << 20
 
-// An ownLog is the engine's standard error, which the keeper has made engine.log.
-// It keeps that within bounds while the engine lives.
+// An ownLog is the engine's standard error, directed to engine.log by the keeper. It limits the log
+// while the engine runs.
 type ownLog struct {
-	path string
-	out  *os.File // standard error, but in tests
-	most int64
+	path  string
+	out   *os.File // standard error, except in tests
+	limit int64
 
-	mu  sync.Mutex
-	due int64 // the size at which it is put aside; later than most after a failure
+	mu       sync.Mutex
+	rotateAt int64 // rotate at this size; above limit after a failure
 }
 
 func newOwnLog(path string) *ownLog {
-	return &ownLog{path: path, out: os.Stderr, most: ownLogMost, due: ownLogMost}
+	return &ownLog{path: path, out: os.Stderr, limit: maxOwnLog, rotateAt: maxOwnLog}
 }
 
 func (l *ownLog) Write(p []byte) (int, error) {
-	l.bound()
+	l.rotateIfLarge()
 	return l.out.Write(p)
 }
 
-// bound puts a log aside that is too long. What cannot be put aside goes on
-// growing, which is the lesser evil, and is tried again when it has grown as
-// much once more.
-func (l *ownLog) bound() {
+// rotateIfLarge rotates the log if it is too large. After a failure the log keeps growing, and the
+// next attempt comes after another limit bytes.
+func (l *ownLog) rotateIfLarge() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	info, err := l.out.Stat()
-	if err != nil || info.Size() < l.due {
+	if err != nil || info.Size() < l.rotateAt {
 		return
 	}
-	l.due = l.most
+	l.rotateAt = l.limit
 	if err := l.rotate(info); err != nil {
-		l.due = info.Size() + l.most
+		l.rotateAt = info.Size() + l.limit
 		fmt.Fprintf(l.out, "rotate %s: %v\n", l.path, err)
 	}
 }
 
-// rotate makes the descriptor of a log, and standard output with it, that of an
-// empty one: the runtime writes to descriptors when it panics.
+// rotate moves the log away and redirects the descriptor, and standard output with it, to an empty
+// one. Writing through another descriptor would not suffice: the runtime writes panics to
+// descriptor 2.
 func (l *ownLog) rotate(info os.FileInfo) error {
 	if there, err := os.Stat(l.path); err == nil && !os.SameFile(info, there) {
 		return errors.New("another file is there")
@@ -65,6 +65,7 @@ func (l *ownLog) rotate(info os.FileInfo) error {
 		return err
 	}
 	defer next.Close()
+	// The keeper has directed standard output to the same file.
 	if l.out == os.Stderr {
 		if err := unix.Dup3(int(next.Fd()), 1, 0); err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 	"tandem/engine/api"
 )
 
-// ownLogAt is an engine.log of its own, kept within a number of bytes.
-func ownLogAt(t *testing.T, most int64) *ownLog {
+// newLimitedLog returns an engine.log with the given limit in bytes.
+func newLimitedLog(t *testing.T, most int64) *ownLog {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "engine.log")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
@@ -20,7 +20,7 @@ func ownLogAt(t *testing.T, most int64) *ownLog {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return &ownLog{path: path, out: f, most: most, due: most}
+	return &ownLog{path: path, out: f, limit: most, rotateAt: most}
 }
 
 func sizesOf(t *testing.T, path string) (now, old int64) {
@@ -33,10 +33,10 @@ func sizesOf(t *testing.T, path string) (now, old int64) {
 	return now, old
 }
 
-func TestEngineLogStaysWithinItsBoundsWhileItIsWritten(t *testing.T) {
+func TestEngineLogStaysWithinItsLimit(t *testing.T) {
 	t.Parallel()
 	const most = 10_000
-	l := ownLogAt(t, most)
+	l := newLimitedLog(t, most)
 	log := slog.New(slog.NewTextHandler(l, nil))
 	for i := range 1000 {
 		log.Info("something happened", "number", i)
@@ -53,9 +53,9 @@ func TestEngineLogStaysWithinItsBoundsWhileItIsWritten(t *testing.T) {
 	}
 }
 
-func TestEngineLogThatCannotBePutAsideGrowsOn(t *testing.T) {
+func TestEngineLogGrowsIfItCannotBeRotated(t *testing.T) {
 	t.Parallel()
-	l := ownLogAt(t, 1000)
+	l := newLimitedLog(t, 1000)
 	if err := os.MkdirAll(filepath.Join(l.path+".old", "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func TestEngineLogThatCannotBePutAsideGrowsOn(t *testing.T) {
 	}
 }
 
-// A crash loop of a program, or agents that never tire, must not fill the disk.
-func TestEngineLogIsPutAsideWhileTheEngineLives(t *testing.T) {
+// A crash loop of a program, or agents working without a pause, must not fill the disk.
+func TestEngineLogIsRotatedWhileTheEngineRuns(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	path := filepath.Join(m.dir, "engine.log")
@@ -82,7 +82,7 @@ func TestEngineLogIsPutAsideWhileTheEngineLives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.WriteString(strings.Repeat(strings.Repeat("x", 99)+"\n", ownLogMost/100+1)); err != nil {
+	if _, err := f.WriteString(strings.Repeat(strings.Repeat("x", 99)+"\n", maxOwnLog/100+1)); err != nil {
 		t.Fatal(err)
 	}
 	_, err = api.ProcessStart.Call(m.Context(), m.client, api.ProcessStartInput{Command: []string{"no-such-program"}})
@@ -90,7 +90,7 @@ func TestEngineLogIsPutAsideWhileTheEngineLives(t *testing.T) {
 		t.Fatal("it was started")
 	}
 	now, old := sizesOf(t, path)
-	if old < ownLogMost || now == 0 || now > 10_000 || m.info().EnginePID != pid {
+	if old < maxOwnLog || now == 0 || now > 10_000 || m.info().EnginePID != pid {
 		t.Errorf("%d bytes, %d put aside", now, old)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"tandem/engine/supervise"
 )
 
-func TestAPanicInAnOperationTellsNoSecret(t *testing.T) {
+func TestPanicInAnOperationLogsNoSecrets(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]any{
 		"text":  "run mysql --password hunter2",
@@ -26,7 +26,7 @@ func TestAPanicInAnOperationTellsNoSecret(t *testing.T) {
 		var log bytes.Buffer
 		h := &host{log: newLogger(&log)}
 		h.control = supervise.NewControl(t.Context(), h, h.log)
-		mux := (&engine{log: h.log, host: h}).mux()
+		mux := (&engine{log: h.log, host: h}).newMux()
 		op := api.NewOperation[api.Empty, api.Empty]("test.panic", "", "")
 		server.Handle(mux, op, func(context.Context, api.Empty) (api.Empty, error) { panic(value) })
 		answer := httptest.NewRecorder()
@@ -41,15 +41,15 @@ func TestAPanicInAnOperationTellsNoSecret(t *testing.T) {
 	}
 }
 
-// An operation looks for what it waits for on goroutines of its own.
-func TestAPanicBesideAnOperationEndsOnlyThat(t *testing.T) {
+// An operation waits for its conditions on goroutines of its own.
+func TestPanicInAWaitFailsOnlyItsOperation(t *testing.T) {
 	t.Parallel()
 	withLoop(t, func(l *loop) {
-		l.running(record("a"))
+		l.startRunning(record("a"))
 		var log bytes.Buffer
 		mux := server.NewMux(nil)
 		mux.Log = newLogger(&log)
-		(&service.Processes{Control: l.c}).Handle(mux) // without logs to look into
+		(&service.Processes{Control: l.c}).Handle(mux) // without logs, so reading one panics
 		answer := httptest.NewRecorder()
 		mux.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/v1/process.wait", strings.NewReader(`{"id":"a","idle_ms":1}`)))
 		var e api.Error

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/names"
 )
 
-func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
+func TestInvalidPatternsAreRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sleep", "1000")
@@ -26,7 +26,7 @@ func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
 	}
 }
 
-func TestVariablesThatNothingCouldBeStartedWithAreRefused(t *testing.T) {
+func TestUnusableVariablesAreRejected(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	big := strings.Repeat("x", (128<<10)-len("A=")-1)

@@ -11,9 +11,8 @@ import (
 	"tandem/engine/api"
 )
 
-// TestAnAgentsConnectionIsKnown has processes connect to a server of the user's, which asks the
-// engine whose they are.
-func TestAnAgentsConnectionIsKnown(t *testing.T) {
+// Processes connect to a server of the user's, and the server asks the engine for their owners.
+func TestPeerIdentifiesAnAgentsConnection(t *testing.T) {
 	p := newConfinedAgent(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestTheAuditLogHoldsWhatAgentsDidWithoutSecrets(t *testing.T) {
+func TestAuditLogHoldsAgentsCallsWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	agent := m.agent("owner1").client
@@ -40,7 +40,7 @@ func TestTheAuditLogHoldsWhatAgentsDidWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestAnAgentCannotAnswerForThePerson(t *testing.T) {
+func TestAgentCannotAnswerRequests(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	agent := m.agent("owner1").client

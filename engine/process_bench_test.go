@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkStartMany starts processes from concurrent callers until all run,
-// and then stops them all.
+// BenchmarkStartMany starts processes from concurrent callers until all run, and then stops them
+// all.
 func BenchmarkStartMany(b *testing.B) {
 	for _, n := range []int{100, 500} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -58,13 +58,13 @@ func BenchmarkStartMany(b *testing.B) {
 	}
 }
 
-// cpuSeconds is the processor time that a process has used.
+// cpuSeconds returns the processor time used by a process.
 func cpuSeconds(pid int) float64 {
 	s, _ := proctree.Read(pid)
 	return float64(s.CPU) / 100
 }
 
-// BenchmarkExec is a command from the call to its answer.
+// BenchmarkExec measures a command from the call to its answer.
 func BenchmarkExec(b *testing.B) {
 	m := startMachine(b)
 	for b.Loop() {
@@ -72,9 +72,8 @@ func BenchmarkExec(b *testing.B) {
 	}
 }
 
-// BenchmarkRestart is the time from the death of a process to the next one's
-// life, among a number of others. The delay of the policy is made short, since
-// no run here is healthy.
+// BenchmarkRestart measures the time from the death of a process to the start of the next, among a
+// number of others. The delay of the policy is made short, because no run here is healthy.
 func BenchmarkRestart(b *testing.B) {
 	for _, n := range []int{0, 500} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -89,7 +88,7 @@ func BenchmarkRestart(b *testing.B) {
 			})
 			var took time.Duration
 			for b.Loop() {
-				m.eventually("a run", func() bool { p = m.process(p.ID); return p.State == api.StateRunning && p.PID != 0 })
+				m.eventually("a run", func() bool { p = m.getProcess(p.ID); return p.State == api.StateRunning && p.PID != 0 })
 				m.eventually("its flag", func() bool { _, err := os.Stat(flag); return err == nil })
 				os.Remove(flag)
 				began := time.Now()
@@ -101,7 +100,7 @@ func BenchmarkRestart(b *testing.B) {
 					time.Sleep(100 * time.Microsecond)
 				}
 				took += time.Since(began)
-				call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID}) // forgets the failure
+				call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID}) // clears the failure
 				m.eventually("another flag", func() bool { _, err := os.Stat(flag); return err == nil })
 			}
 			b.ReportMetric(took.Seconds()*1000/float64(b.N), "ms/restart")

@@ -11,14 +11,14 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
+func TestLogReportsTheTimesOfItsLines(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	began := time.Now()
 	flag := filepath.Join(m.dir, "flag")
-	p := m.run(api.ProcessStartInput{Command: append(sh(`echo one; while [ ! -e "$0" ]; do sleep 0.01; done; echo two; exec sleep 1000`), flag)})
-	m.prints(p, "one")
-	times := func(lines int) (known []api.LogTime) { // what is printed can be read before its time is noted
+	p := m.startProcess(api.ProcessStartInput{Command: append(sh(`echo one; while [ ! -e "$0" ]; do sleep 0.01; done; echo two; exec sleep 1000`), flag)})
+	m.awaitOutput(p, "one")
+	times := func(lines int) (known []api.LogTime) { // output can be read before its time is recorded
 		m.Helper()
 		m.eventually("the times of lines", func() bool {
 			known = call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Times: true}).Times
@@ -34,7 +34,7 @@ func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
 	if err := os.WriteFile(flag, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.prints(p, "two")
+	m.awaitOutput(p, "two")
 	both := times(2)
 	if len(both) != 2 || both[0] != first[0] || both[1].Offset != 4 || both[1].At.Sub(first[0].At) < logs.StampGap {
 		t.Errorf("%+v after %+v", both, first)
@@ -45,11 +45,11 @@ func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
 	}
 }
 
-func TestBothStreamsComeInTheOrderInWhichTheyWereWritten(t *testing.T) {
+func TestSplitLogsAreReadInWriteOrder(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{SplitLog: true, Command: append(sh(`step() { while [ ! -e "$0.$1" ]; do sleep 0.01; done; }
+	p := m.startProcess(api.ProcessStartInput{SplitLog: true, Command: append(sh(`step() { while [ ! -e "$0.$1" ]; do sleep 0.01; done; }
 		step 1; echo one; step 2; echo two >&2; step 3; echo three; step 4; echo four >&2; exec sleep 1000`), filepath.Join(m.dir, "flag"))})
 	var text string
 	for i, word := range []string{"one\n", "two\n", "three\n", "four\n"} {

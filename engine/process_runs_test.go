@@ -6,7 +6,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestAProcessTellsItsRuns(t *testing.T) {
+func TestProcessReportsItsRuns(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sh", "-c", "exit 3"},

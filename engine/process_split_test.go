@@ -14,11 +14,11 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestAProcessIsReadyByALineOfEitherStream(t *testing.T) {
+func TestReadinessLineMayBeInEitherStream(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	for _, script := range []string{"echo up; exec sleep 1000", "echo up >&2; exec sleep 1000"} {
-		p := m.run(api.ProcessStartInput{Command: sh(script), SplitLog: true, Ready: &api.Readiness{Log: "^up$"}})
+		p := m.startProcess(api.ProcessStartInput{Command: sh(script), SplitLog: true, Ready: &api.Readiness{Log: "^up$"}})
 		out := call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true})
 		if out.Met != "ready" {
 			t.Errorf("%s: %+v", script, out)
@@ -29,23 +29,23 @@ func TestAProcessIsReadyByALineOfEitherStream(t *testing.T) {
 	}
 }
 
-func TestALineOfAnEarlierRunMakesNothingReady(t *testing.T) {
+func TestLineOfAnEarlierRunDoesNotMeanReady(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	flag := m.dir + "/flag"
 	script := `if [ -e "$0" ]; then exec sleep 1000; fi; : > "$0"; echo up >&2; exec sleep 1000`
-	p := m.run(api.ProcessStartInput{Command: append(sh(script), flag), SplitLog: true, Ready: &api.Readiness{Log: "^up$", TimeoutMS: 5000}})
+	p := m.startProcess(api.ProcessStartInput{Command: append(sh(script), flag), SplitLog: true, Ready: &api.Readiness{Log: "^up$", TimeoutMS: 5000}})
 	call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true})
 	call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
-	if end := m.reaches(p.ID, api.StateFailed); end.Error == "" {
+	if end := m.awaitState(p.ID, api.StateFailed); end.Error == "" {
 		t.Errorf("%+v", end)
 	}
 }
 
-func TestAnOffsetBelongsToOneStream(t *testing.T) {
+func TestOffsetAppliesToOneStream(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("echo a >&2; echo b >&2; exec sleep 1000"), SplitLog: true})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo a >&2; echo b >&2; exec sleep 1000"), SplitLog: true})
 	since := int64(2)
 	in := api.ProcessWaitInput{ID: p.ID, Log: "[ab]", Since: &since}
 	if _, err := api.ProcessWait.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeInvalid) {
@@ -57,7 +57,7 @@ func TestAnOffsetBelongsToOneStream(t *testing.T) {
 	}
 }
 
-func TestACommandsOutputIsGivenByteForByte(t *testing.T) {
+func TestExactOutputKeepsEveryByte(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	out := call(m, api.Exec, api.ExecInput{Command: sh(`printf 'a\377\000b'; printf 'text' >&2`), Exact: true})
@@ -67,8 +67,8 @@ func TestACommandsOutputIsGivenByteForByte(t *testing.T) {
 	}
 }
 
-// The keeper does it then, also a new one.
-func TestLogsStayWithinTheirLimitWhileTheEngineIsStopped(t *testing.T) {
+// The keeper bounds them meanwhile; so does a new keeper.
+func TestLogsStayWithinTheirLimitWithoutAnEngine(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -76,16 +76,16 @@ func TestLogsStayWithinTheirLimitWhileTheEngineIsStopped(t *testing.T) {
 	const limit, length = 64 << 10, 6888896
 	script := `while ! [ -e ` + flag + ` ]; do sleep 0.01; done; seq 1000000; seq 1000000 >&2; exec sleep 1000`
 	in := api.ProcessStartInput{Command: sh(script), SplitLog: true, LogLimit: limit}
-	adopted := m.run(in)
+	adopted := m.startProcess(in)
 	before := m.info()
 	m.crash(before.KeeperPID)
 	m.eventually("another keeper", func() bool {
 		now := m.info().KeeperPID
 		return now != 0 && now != before.KeeperPID
 	})
-	started := m.run(in)
+	started := m.startProcess(in)
 	call(m, api.EngineStop, api.EngineStopInput{})
-	m.eventually("the end of the engine", func() bool { return !lives(before.EnginePID) })
+	m.eventually("the end of the engine", func() bool { return !isRunning(before.EnginePID) })
 	if err := os.WriteFile(flag, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

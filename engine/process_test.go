@@ -19,27 +19,27 @@ import (
 	"tandem/tests/needs"
 )
 
-func (m *machine) run(in api.ProcessStartInput) api.Process {
+func (m *machine) startProcess(in api.ProcessStartInput) api.Process {
 	m.Helper()
 	return call(m, api.ProcessStart, in)
 }
 
-func (m *machine) process(id string) api.Process {
+func (m *machine) getProcess(id string) api.Process {
 	m.Helper()
 	return call(m, api.ProcessGet, api.IDInput{ID: id})
 }
 
-// reaches waits until a process is in a state.
-func (m *machine) reaches(id string, state api.State) api.Process {
+// awaitState waits until a process is in a state.
+func (m *machine) awaitState(id string, state api.State) api.Process {
 	m.Helper()
 	m.mayHandOver()
 	var p api.Process
-	m.eventually(id+" "+string(state), func() bool { p = m.process(id); return p.State == state })
+	m.eventually(id+" "+string(state), func() bool { p = m.getProcess(id); return p.State == state })
 	return p
 }
 
-// prints waits until the log of a process contains text, and gives it.
-func (m *machine) prints(p api.Process, text string) string {
+// awaitOutput waits until the log of a process contains text, and returns the log.
+func (m *machine) awaitOutput(p api.Process, text string) string {
 	m.Helper()
 	m.eventually("output "+text, func() bool {
 		_, err := os.Stat(p.LogPath)
@@ -48,8 +48,8 @@ func (m *machine) prints(p api.Process, text string) string {
 	return m.logOf(p)
 }
 
-// numbers are those behind a word in the log of a process.
-func (m *machine) numbers(p api.Process, word string) (all []int) {
+// printedNumbers returns the numbers after a word in the log of a process.
+func (m *machine) printedNumbers(p api.Process, word string) (all []int) {
 	m.Helper()
 	for _, found := range regexp.MustCompile(word+` (\d+)`).FindAllStringSubmatch(m.logOf(p), -1) {
 		n, _ := strconv.Atoi(found[1])
@@ -60,11 +60,11 @@ func (m *machine) numbers(p api.Process, word string) (all []int) {
 
 func sh(script string) []string { return []string{"sh", "-c", script} }
 
-func TestProcessWritesItsLogItselfAndEndsWithItsStatus(t *testing.T) {
+func TestProcessWritesItsLogAndReportsItsExitStatus(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("echo out; echo err >&2; exit 7"), Name: "job"})
-	end := m.reaches(p.ID, api.StateExited)
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo out; echo err >&2; exit 7"), Name: "job"})
+	end := m.awaitState(p.ID, api.StateExited)
 	if end.ExitCode == nil || *end.ExitCode != 7 || end.Kind != api.KindProcess || end.Name != "job" {
 		t.Errorf("ended as %+v", end)
 	}
@@ -73,18 +73,18 @@ func TestProcessWritesItsLogItselfAndEndsWithItsStatus(t *testing.T) {
 	}
 }
 
-func TestSplitLogKeepsErrorsApart(t *testing.T) {
+func TestSplitLogSeparatesStandardError(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("echo out; echo err >&2"), SplitLog: true})
-	end := m.reaches(p.ID, api.StateExited)
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo out; echo err >&2"), SplitLog: true})
+	end := m.awaitState(p.ID, api.StateExited)
 	errors, _ := os.ReadFile(filepath.Join(filepath.Dir(end.LogPath), store.StderrName))
 	if m.logOf(end) != "out\n" || string(errors) != "err\n" {
 		t.Errorf("logs %q and %q", m.logOf(end), errors)
 	}
 }
 
-func TestStopLeavesNothingOfATree(t *testing.T) {
+func TestStopKillsTheWholeTree(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	scripts := map[string]string{
@@ -96,18 +96,18 @@ func TestStopLeavesNothingOfATree(t *testing.T) {
 	m := startMachine(t)
 	for name, script := range scripts {
 		t.Run(name, func(t *testing.T) {
-			p := m.run(api.ProcessStartInput{Command: []string{"bash", "-c", script}, StopTimeoutMS: 300})
-			m.prints(p, "child ")
-			child := m.numbers(p, "child")[0]
+			p := m.startProcess(api.ProcessStartInput{Command: []string{"bash", "-c", script}, StopTimeoutMS: 300})
+			m.awaitOutput(p, "child ")
+			child := m.printedNumbers(p, "child")[0]
 			end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
-			if end.State != api.StateStopped || lives(p.PID) || lives(child) {
-				t.Errorf("answered %+v; child lives: %v", end, lives(child))
+			if end.State != api.StateStopped || isRunning(p.PID) || isRunning(child) {
+				t.Errorf("answered %+v; child lives: %v", end, isRunning(child))
 			}
 		})
 	}
 }
 
-func TestStopSignalIsThatOfTheProcessOrOfTheCaller(t *testing.T) {
+func TestStopSendsTheSignalOfTheProcessOrTheCaller(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	script := sh(`trap 'exit 3' INT; trap 'exit 4' USR1; trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done`)
@@ -115,8 +115,8 @@ func TestStopSignalIsThatOfTheProcessOrOfTheCaller(t *testing.T) {
 		own, asked string
 		code       int
 	}{{"", "", 5}, {"int", "", 3}, {"SIGINT", "SIGUSR1", 4}, {"", "10", 4}} {
-		p := m.run(api.ProcessStartInput{Command: script, StopSignal: test.own})
-		m.prints(p, "ready")
+		p := m.startProcess(api.ProcessStartInput{Command: script, StopSignal: test.own})
+		m.awaitOutput(p, "ready")
 		end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: test.asked})
 		if end.ExitCode == nil || *end.ExitCode != test.code {
 			t.Errorf("%+v: %+v", test, end)
@@ -131,8 +131,8 @@ func TestProcessWithATerminalGetsItsStopSignalAndTimeout(t *testing.T) {
 		return sh(`trap 'sleep 1; exit 5' ` + signal + `; echo ready; while :; do sleep 0.01; done`)
 	}
 	for own, trapped := range map[string]string{"": "TERM", "INT": "INT", "HUP": "HUP"} {
-		p := m.run(api.ProcessStartInput{Command: script(trapped), TTY: true, StopSignal: own})
-		m.prints(p, "ready")
+		p := m.startProcess(api.ProcessStartInput{Command: script(trapped), TTY: true, StopSignal: own})
+		m.awaitOutput(p, "ready")
 		if end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID}); end.ExitCode == nil || *end.ExitCode != 5 {
 			t.Errorf("stop signal %q: %+v", own, end)
 		}
@@ -143,18 +143,18 @@ func TestSessionWithoutAStopSignalGetsSIGHUP(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `trap 'exit 6' HUP; trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done`)
-	m.prints(p, "ready")
+	m.awaitOutput(p, "ready")
 	if end := call(m, api.SessionKill, api.IDInput{ID: p.ID}); end.ExitCode == nil || *end.ExitCode != 6 {
 		t.Errorf("killed: %+v", end)
 	}
 }
 
-func TestStopAllEndsProcessesAndLeavesSessions(t *testing.T) {
+func TestStopAllStopsProcessesButNoSessions(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	session := m.start("cat")
 	for range 20 {
-		m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+		m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	}
 	out := call(m, api.ProcessStopAll, api.ProcessStopAllInput{})
 	if len(out.Stopped) != 20 {
@@ -165,19 +165,19 @@ func TestStopAllEndsProcessesAndLeavesSessions(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if m.process(session.ID).State != api.StateRunning {
+	if m.getProcess(session.ID).State != api.StateRunning {
 		t.Error("the session was ended too")
 	}
 }
 
-func TestSignalReachesTheGroupAndOnlyKnownSignalsAreSent(t *testing.T) {
+func TestSignalReachesTheGroupAndMustBeKnown(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh(`trap 'echo leader' USR1; sh -c 'trap "echo child" USR1; echo ready; while :; do sleep 0.01; done' & while :; do sleep 0.01; done`)})
-	m.prints(p, "ready")
+	p := m.startProcess(api.ProcessStartInput{Command: sh(`trap 'echo leader' USR1; sh -c 'trap "echo child" USR1; echo ready; while :; do sleep 0.01; done' & while :; do sleep 0.01; done`)})
+	m.awaitOutput(p, "ready")
 	call(m, api.ProcessSignal, api.ProcessSignalInput{ID: p.ID, Signal: "usr1"})
-	m.prints(p, "leader")
-	m.prints(p, "child")
+	m.awaitOutput(p, "leader")
+	m.awaitOutput(p, "child")
 	for _, wrong := range []string{"", "0", "65", "-9", "SIGNOTHING"} {
 		_, err := api.ProcessSignal.Call(t.Context(), m.client, api.ProcessSignalInput{ID: p.ID, Signal: wrong})
 		if !errors.Is(err, api.CodeInvalid) {
@@ -191,21 +191,21 @@ func TestSignalReachesTheGroupAndOnlyKnownSignalsAreSent(t *testing.T) {
 	}
 }
 
-func TestRestartEndsTheOldTreeAndStartsANewOne(t *testing.T) {
+func TestRestartReplacesTheWholeTree(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh(`setsid sh -c 'echo child $$; exec sleep 1000' & sleep 1000`), Name: "web"})
-	// A child that leaves its group while the group gets its signal is killed only
-	// when the stop timeout is over.
-	m.prints(p, "child ")
+	p := m.startProcess(api.ProcessStartInput{Command: sh(`setsid sh -c 'echo child $$; exec sleep 1000' & sleep 1000`), Name: "web"})
+	// A child that leaves its group while the group gets its signal is killed only after the stop
+	// timeout.
+	m.awaitOutput(p, "child ")
 	again := call(m, api.ProcessRestart, api.ProcessRestartInput{ID: "web"})
-	if again.State != api.StateRunning || again.PID == p.PID || again.ID != p.ID || lives(p.PID) || again.Supervision.Restarts != 1 {
+	if again.State != api.StateRunning || again.PID == p.PID || again.ID != p.ID || isRunning(p.PID) || again.Supervision.Restarts != 1 {
 		t.Errorf("became %+v", again)
 	}
-	if child := m.numbers(p, "child")[0]; lives(child) {
+	if child := m.printedNumbers(p, "child")[0]; isRunning(child) {
 		t.Errorf("the old tree's child %d is still there", child)
 	}
-	m.eventually("the new tree's child", func() bool { return len(m.numbers(p, "child")) == 2 })
+	m.eventually("the new tree's child", func() bool { return len(m.printedNumbers(p, "child")) == 2 })
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	again = call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	if again.State != api.StateRunning || again.Supervision.Restarts != 2 {
@@ -213,18 +213,18 @@ func TestRestartEndsTheOldTreeAndStartsANewOne(t *testing.T) {
 	}
 }
 
-func TestKeepAliveIsStoppedForGoodUntilStartedAgain(t *testing.T) {
+func TestStoppedKeepAliveStaysStoppedUntilARestart(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("echo run; exec sleep 1000"), KeepAlive: true, Restart: &api.Restart{DelayMS: 1}})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo run; exec sleep 1000"), KeepAlive: true, Restart: &api.Restart{DelayMS: 1}})
 	unix.Kill(p.PID, unix.SIGKILL)
 	m.eventually("another run", func() bool {
-		now := m.process(p.ID)
+		now := m.getProcess(p.ID)
 		return now.State == api.StateRunning && now.PID != p.PID
 	})
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	m.crash(m.info().EnginePID)
-	if now := m.process(p.ID); now.State != api.StateStopped || !now.KeepAlive {
+	if now := m.getProcess(p.ID); now.State != api.StateStopped || !now.KeepAlive {
 		t.Errorf("became %+v", now)
 	}
 }
@@ -232,16 +232,16 @@ func TestKeepAliveIsStoppedForGoodUntilStartedAgain(t *testing.T) {
 func TestFailingServiceShowsReasonAndLastLines(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("echo no database; exit 1"), Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 2, DelayMS: 1}})
-	end := m.reaches(p.ID, api.StateFailed)
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo no database; exit 1"), Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 2, DelayMS: 1}})
+	end := m.awaitState(p.ID, api.StateFailed)
 	if !strings.Contains(end.Error, "exited with 1") || end.ExitCode == nil || *end.ExitCode != 1 || end.Supervision.Restarts != 2 {
 		t.Errorf("failed as %+v", end)
 	}
 	if lines := end.Supervision.LastLines; len(lines) != 3 || lines[2] != "no database" {
 		t.Errorf("last lines %q", lines)
 	}
-	other := m.run(api.ProcessStartInput{Command: sh("echo again; exit 1"), KeepAlive: true})
-	waiting := m.reaches(other.ID, api.StateBackoff)
+	other := m.startProcess(api.ProcessStartInput{Command: sh("echo again; exit 1"), KeepAlive: true})
+	waiting := m.awaitState(other.ID, api.StateBackoff)
 	if s := waiting.Supervision; s.NextStart == nil || len(s.LastLines) != 1 || waiting.Error == "" {
 		t.Errorf("in backoff as %+v", waiting)
 	}
@@ -250,10 +250,10 @@ func TestFailingServiceShowsReasonAndLastLines(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStartedIsCalledWhatItWouldBe(t *testing.T) {
+func TestNameConflictNamesTheKindOfProcess(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "web"})
+	m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "web"})
 	for kind, in := range map[string]api.ProcessStartInput{
 		"process": {Command: []string{"true"}, Name: "web"},
 		"session": {Command: []string{"true"}, Name: "web", TTY: true},
@@ -265,10 +265,10 @@ func TestWhatCannotBeStartedIsCalledWhatItWouldBe(t *testing.T) {
 	}
 }
 
-func TestReadinessIsAwaitedAndItsTimeOutFails(t *testing.T) {
+func TestReadinessIsAwaitedAndItsTimeoutFails(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("echo starting; sleep 0.2; echo now ready; exec sleep 1000"), Ready: &api.Readiness{Log: "^now ready$", Command: []string{"true"}}})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo starting; sleep 0.2; echo now ready; exec sleep 1000"), Ready: &api.Readiness{Log: "^now ready$", Command: []string{"true"}}})
 	if p.Supervision.Ready == nil || *p.Supervision.Ready {
 		t.Errorf("started as %+v", p.Supervision)
 	}
@@ -277,21 +277,21 @@ func TestReadinessIsAwaitedAndItsTimeOutFails(t *testing.T) {
 		t.Errorf("waited: %+v", out)
 	}
 	m.crash(m.info().EnginePID)
-	if now := m.process(p.ID); !*now.Supervision.Ready {
+	if now := m.getProcess(p.ID); !*now.Supervision.Ready {
 		t.Error("forgot that it is ready")
 	}
-	never := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}, Ready: &api.Readiness{Command: []string{"false"}, TimeoutMS: 100}})
-	end := m.reaches(never.ID, api.StateFailed)
-	if !strings.Contains(end.Error, "not ready") || lives(never.PID) {
+	never := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}, Ready: &api.Readiness{Command: []string{"false"}, TimeoutMS: 100}})
+	end := m.awaitState(never.ID, api.StateFailed)
+	if !strings.Contains(end.Error, "not ready") || isRunning(never.PID) {
 		t.Errorf("failed as %+v", end)
 	}
 }
 
-func TestWaitAnswersWithTheConditionThatHolds(t *testing.T) {
+func TestWaitReportsTheConditionThatWasMet(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	goOn := filepath.Join(t.TempDir(), "go-on")
-	p := m.run(api.ProcessStartInput{Command: sh("echo one; echo two words; until [ -e " + goOn + " ]; do sleep 0.02; done; exit 2")})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo one; echo two words; until [ -e " + goOn + " ]; do sleep 0.02; done; exit 2")})
 	wait := func(in api.ProcessWaitInput) api.ProcessWaitOutput {
 		in.ID = p.ID
 		return call(m, api.ProcessWait, in)
@@ -316,10 +316,10 @@ func TestWaitAnswersWithTheConditionThatHolds(t *testing.T) {
 	}
 }
 
-func TestWaitForInputHoldsWhileWhatIsStartedReads(t *testing.T) {
+func TestWaitForInputIsMetWhileAChildReads(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("read x; sleep 1000"), Stdin: true})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("read x; sleep 1000"), Stdin: true})
 	if out := call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Input: true}); out.Met != "input" {
 		t.Errorf("input: %+v", out)
 	}
@@ -327,7 +327,7 @@ func TestWaitForInputHoldsWhileWhatIsStartedReads(t *testing.T) {
 	m.eventually("it no longer waits", func() bool {
 		return call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Input: true, TimeoutMS: 1}).Met == ""
 	})
-	without := m.run(api.ProcessStartInput{Command: sh("sleep 1000")})
+	without := m.startProcess(api.ProcessStartInput{Command: sh("sleep 1000")})
 	if _, err := api.ProcessWait.Call(t.Context(), m.client, api.ProcessWaitInput{ID: without.ID, Input: true}); !errors.Is(err, api.CodeConflict) {
 		t.Errorf("without stdin: %v", err)
 	}
@@ -336,38 +336,38 @@ func TestWaitForInputHoldsWhileWhatIsStartedReads(t *testing.T) {
 func TestUpdateChangesPolicyAndName(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+	p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	on, name := true, "other"
 	if now := call(m, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on, Name: &name}); !now.KeepAlive || now.Name != name {
 		t.Errorf("became %+v", now)
 	}
 	unix.Kill(p.PID, unix.SIGKILL)
-	m.reaches("other", api.StateBackoff)
+	m.awaitState("other", api.StateBackoff)
 	on = false
 	if now := call(m, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on}); now.State != api.StateExited || now.ExitSignal != "SIGKILL" {
 		t.Errorf("became %+v", now)
 	}
 }
 
-func TestTerminalWithKeepAliveIsStartedAgainInItsLog(t *testing.T) {
+func TestRestartedTerminalContinuesItsLog(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("echo run $$.; exec cat"), TTY: true, KeepAlive: true, Restart: &api.Restart{DelayMS: 1}})
-	m.shows(p.ID, "run ")
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo run $$.; exec cat"), TTY: true, KeepAlive: true, Restart: &api.Restart{DelayMS: 1}})
+	m.awaitScreen(p.ID, "run ")
 	unix.Kill(p.PID, unix.SIGKILL)
 	m.eventually("another run", func() bool {
-		now := m.process(p.ID)
+		now := m.getProcess(p.ID)
 		return now.State == api.StateRunning && now.PID != p.PID
 	})
 	m.eventually("both runs in the log", func() bool { return strings.Count(m.logOf(p), "run ") == 2 })
 	m.write(p.ID, "hello\r")
-	m.shows(p.ID, "hello")
-	if now := m.process(p.ID); now.Kind != api.KindSession || !now.KeepAlive {
+	m.awaitScreen(p.ID, "hello")
+	if now := m.getProcess(p.ID); now.Kind != api.KindSession || !now.KeepAlive {
 		t.Errorf("became %+v", now)
 	}
 }
 
-func TestStartRefusesWhatCannotBe(t *testing.T) {
+func TestStartRejectsInvalidInput(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	for name, in := range map[string]api.ProcessStartInput{
@@ -389,7 +389,7 @@ func TestStartRefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-func TestExecGivesOutputAndStatus(t *testing.T) {
+func TestExecReturnsOutputAndStatus(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	out := call(m, api.Exec, api.ExecInput{Command: sh(`echo "$X $TERM"; echo err >&2; exit 3`), Env: map[string]string{"X": "x"}})
@@ -421,7 +421,7 @@ func (m *machine) execTooLong(in api.ExecInput) (out api.ExecOutput) {
 	return out
 }
 
-func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
+func TestTimedOutExecContinuesAsAProcess(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -433,7 +433,7 @@ func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
 	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	end := m.reaches(out.Process.ID, api.StateExited)
+	end := m.awaitState(out.Process.ID, api.StateExited)
 	if got := m.logOf(end); got != "a\nb\n" {
 		t.Errorf("log %q", got)
 	}
@@ -447,7 +447,7 @@ func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
 	}
 }
 
-func TestEnvironmentOverlayReachesWhatIsStartedAndSurvivesTheEngine(t *testing.T) {
+func TestSharedVariablesReachStartsAndSurviveTheEngine(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	call(m, api.EnvSet, api.EnvSetInput{Name: "COLOUR", Value: "blue"})
@@ -474,7 +474,7 @@ func TestEnvironmentOverlayReachesWhatIsStartedAndSurvivesTheEngine(t *testing.T
 	}
 }
 
-// killBoth ends engine and keeper at the same time and starts others.
+// killBoth kills engine and keeper at the same time and starts others.
 func (m *machine) killBoth() {
 	m.Helper()
 	i := m.info()
@@ -484,10 +484,10 @@ func (m *machine) killBoth() {
 	m.activate()
 }
 
-// activate starts keeper and engine if they do not run.
+// activate starts keeper and engine if they are not running.
 func (m *machine) activate() {
 	m.Helper()
-	m.eventually("an engine", func() bool { // a busy disk may take its time
+	m.eventually("an engine", func() bool { // a busy disk may take a while
 		conn, err := client.Activate(context.Background(), m.options())
 		if err != nil {
 			m.Log(err)
@@ -498,25 +498,25 @@ func (m *machine) activate() {
 	})
 }
 
-func TestProcessesGoOnWhenEngineAndKeeperAreKilledTogether(t *testing.T) {
+func TestProcessesSurviveTheDeathOfEngineAndKeeper(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh(`trap 'exit 6' USR1; echo ready; while :; do sleep 0.01; done`), KeepAlive: true})
-	m.prints(p, "ready")
+	p := m.startProcess(api.ProcessStartInput{Command: sh(`trap 'exit 6' USR1; echo ready; while :; do sleep 0.01; done`), KeepAlive: true})
+	m.awaitOutput(p, "ready")
 	m.killBoth()
-	if now := m.process(p.ID); now.PID != p.PID || now.State != api.StateRunning {
+	if now := m.getProcess(p.ID); now.PID != p.PID || now.State != api.StateRunning {
 		t.Errorf("became %+v", now)
 	}
 	call(m, api.ProcessSignal, api.ProcessSignalInput{ID: p.ID, Signal: "USR1"})
-	m.eventually("its end", func() bool { return m.process(p.ID).PID != p.PID })
-	if now := m.process(p.ID); now.State == api.StateBackoff && now.ExitCode != nil && *now.ExitCode != 6 {
+	m.eventually("its end", func() bool { return m.getProcess(p.ID).PID != p.PID })
+	if now := m.getProcess(p.ID); now.State == api.StateBackoff && now.ExitCode != nil && *now.ExitCode != 6 {
 		t.Errorf("ended as %+v", now)
 	}
 }
 
-// reboot makes a stopped data folder look as after a reboot: all that ran in it
-// belongs to another boot.
+// reboot makes a stopped data directory look as after a reboot: its processes belong to another
+// boot.
 func (m *machine) reboot() {
 	m.Helper()
 	i := m.info()
@@ -542,12 +542,12 @@ func (m *machine) reboot() {
 	m.activate()
 }
 
-func TestRebootStartsWhatShouldRunAndNothingElse(t *testing.T) {
+func TestRebootRestartsOnlyProcessesWithAPolicy(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	start := func(name string, in api.ProcessStartInput) api.Process {
 		in.Name, in.Command = name, []string{"sleep", "1000"}
-		return m.run(in)
+		return m.startProcess(in)
 	}
 	all := []api.Process{
 		start("kept", api.ProcessStartInput{KeepAlive: true}),
@@ -560,16 +560,16 @@ func TestRebootStartsWhatShouldRunAndNothingElse(t *testing.T) {
 	for name, want := range map[string]api.State{
 		"kept": api.StateRunning, "unless-stopped": api.StateRunning, "stopped": api.StateStopped, "once": api.StateExited,
 	} {
-		p := m.reaches(name, want)
+		p := m.awaitState(name, want)
 		if want == api.StateExited && !p.ExitUnknown {
 			t.Errorf("%s became %+v", name, p)
 		}
 	}
 	for _, old := range all {
-		if now := m.process(old.ID); now.PID == old.PID {
+		if now := m.getProcess(old.ID); now.PID == old.PID {
 			t.Errorf("%s has the pid of another boot", old.Name)
 		}
-		if lives(old.PID) { // to Tandem it is somebody else's, so nobody has touched it
+		if isRunning(old.PID) { // to Tandem it belongs to someone else, so it is left alone
 			unix.Kill(old.PID, unix.SIGKILL)
 		} else if old.Name != "stopped" {
 			t.Errorf("a reused pid was signalled: that of %s", old.Name)
@@ -577,19 +577,19 @@ func TestRebootStartsWhatShouldRunAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestDelayIsOverWhenTheEngineIsBack(t *testing.T) {
+func TestRestartDelayPassesWithoutAnEngine(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("echo run; exit 1"), KeepAlive: true, Restart: &api.Restart{DelayMS: 300}})
-	before := m.reaches(p.ID, api.StateBackoff)
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo run; exit 1"), KeepAlive: true, Restart: &api.Restart{DelayMS: 300}})
+	before := m.awaitState(p.ID, api.StateBackoff)
 	m.crash(m.info().EnginePID)
-	m.eventually("another run", func() bool { return m.process(p.ID).Supervision.Restarts > before.Supervision.Restarts })
-	if now := m.process(p.ID); now.Supervision.Restarts > before.Supervision.Restarts+1 {
+	m.eventually("another run", func() bool { return m.getProcess(p.ID).Supervision.Restarts > before.Supervision.Restarts })
+	if now := m.getProcess(p.ID); now.Supervision.Restarts > before.Supervision.Restarts+1 {
 		t.Errorf("became %+v", now)
 	}
 }
 
-func TestSandboxedProcessWritesOnlyWhereItMay(t *testing.T) {
+func TestSandboxedProcessWritesOnlyToAllowedPaths(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
@@ -618,12 +618,12 @@ func TestSandboxedProcessWritesOnlyWhereItMay(t *testing.T) {
 	}
 }
 
-func TestMetricsCountWhatHasLeftTheTreeBeforeAnybodyLooked(t *testing.T) {
+func TestMetricsIncludeProcessesDetachedBeforeTheFirstSample(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: []string{"bash", "-c", `(setsid sh -c 'sleep 1000 & echo child; wait' &); exec sleep 1000`}})
-	m.prints(p, "child")
-	m.eventually("the whole tree", func() bool { return m.process(p.ID).Metrics.Processes == 3 })
+	p := m.startProcess(api.ProcessStartInput{Command: []string{"bash", "-c", `(setsid sh -c 'sleep 1000 & echo child; wait' &); exec sleep 1000`}})
+	m.awaitOutput(p, "child")
+	m.eventually("the whole tree", func() bool { return m.getProcess(p.ID).Metrics.Processes == 3 })
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	m.wantNoStrangers()
 }

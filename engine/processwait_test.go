@@ -34,13 +34,13 @@ func TestWaitForPortCountsOnlyTheProcessAndItsChildren(t *testing.T) {
 	defer l.Close()
 	taken := l.Addr().(*net.TCPAddr).Port
 	listen := os.Args[0] + " listen"
-	server := m.run(api.ProcessStartInput{Command: sh(listen + " & wait")})
+	server := m.startProcess(api.ProcessStartInput{Command: sh(listen + " & wait")})
 	line := call(m, api.ProcessWait, api.ProcessWaitInput{ID: server.ID, Log: "^port"}).Line
 	served, err := strconv.Atoi(strings.TrimPrefix(line, "port "))
 	if err != nil {
 		t.Fatal(err)
 	}
-	idle, session := m.run(api.ProcessStartInput{Command: sh("exec sleep 1000")}), m.start("sh", "-c", listen)
+	idle, session := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000")}), m.start("sh", "-c", listen)
 	screen := m.sessionWait(api.SessionWaitInput{ID: session.ID, Output: "port [0-9]+\n", Since: new(int64)}).Text
 	shown, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(screen, "port ")))
 	if err != nil {
@@ -83,7 +83,7 @@ func TestWaitForLogMatchesOnlyThePresentRun(t *testing.T) {
 	m := startMachine(t)
 	script := `if [ -e "$0" ]; then echo again >&2; exec sleep 1000; fi; : > "$0"; echo READY >&2; exec sleep 1000`
 	for _, split := range []bool{false, true} {
-		p := m.run(api.ProcessStartInput{Command: append(sh(script), fmt.Sprintf("%s/flag%v", m.dir, split)), SplitLog: split})
+		p := m.startProcess(api.ProcessStartInput{Command: append(sh(script), fmt.Sprintf("%s/flag%v", m.dir, split)), SplitLog: split})
 		call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Log: "READY"})
 		call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 		call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Log: "again"})
@@ -104,16 +104,16 @@ func TestWaitForLogMatchesOnlyThePresentRun(t *testing.T) {
 func TestWaitForReadyNeedsAReadinessCheck(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("exec sleep 1000")})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000")})
 	if _, err := api.ProcessWait.Call(t.Context(), m.client, api.ProcessWaitInput{ID: p.ID, Ready: true}); !errors.Is(err, api.CodeInvalid) {
 		t.Errorf("it answered %v", err)
 	}
 }
 
-func TestCrashLoopEndsAWait(t *testing.T) {
+func TestCrashLoopEndsTheWait(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("exit 3"), Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 10}})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("exit 3"), Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 10}})
 	out := call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Log: "READY", Port: 1, IdleMS: 3_600_000})
 	if !out.CrashLoop || out.Met != "" || out.Process.ExitCode == nil || *out.Process.ExitCode != 3 || out.Process.Supervision.Automatic < 1 {
 		t.Errorf("%+v", out)

@@ -13,33 +13,34 @@ import (
 	"tandem/engine/sandbox"
 )
 
-// proxies let confined processes out to the hosts that their profiles allow. There
-// is one as soon as a process needs it, and one at each port that processes of
-// engines before know.
+// proxies give sandboxed processes access to the hosts allowed by their profiles. The first opens
+// when a process needs one. After an engine restart, one opens at each port known to running
+// processes.
 type proxies struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
-	open   []*sandbox.Proxy // the first one is for new processes
+	open   []*sandbox.Proxy // new processes use the first one
 	grants map[string]grant // by process id
 }
 
-// A grant is one process's way out.
+// A grant is one process's access to a proxy.
 type grant struct {
 	proxy  *sandbox.Proxy
 	url    string // a secret of the process
 	revoke func()
 }
 
-// grant gives the URL under which a process can get out. known is the one that
-// it, or its last run, had from an engine before; that stays good if it can.
-func (ps *proxies) grant(id, known string, layers sandbox.Layers, refused func(line string)) (string, error) {
+// grantAccess returns the URL for a process to reach its proxy. known is the URL it had, or its
+// last run had, under an earlier engine; it stays valid if possible.
+func (ps *proxies) grantAccess(id, known string, layers sandbox.Layers, refused func(line string)) (string, error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
+	// The process and its readiness check share one grant.
 	if p, ok := ps.grants[id]; ok {
 		return p.url, nil
 	}
-	proxy, err := ps.listening(known)
+	proxy, err := ps.listenProxy(known)
 	if err != nil {
 		return "", err
 	}
@@ -62,9 +63,8 @@ func (ps *proxies) grant(id, known string, layers sandbox.Layers, refused func(l
 	return made, nil
 }
 
-// listening gives the proxy that listens at the port of a known URL or, if that
-// cannot be, any.
-func (ps *proxies) listening(known string) (*sandbox.Proxy, error) {
+// listenProxy returns the proxy listening at the port of a known URL or, if that fails, any other.
+func (ps *proxies) listenProxy(known string) (*sandbox.Proxy, error) {
 	port := portOf(known)
 	for _, p := range ps.open {
 		if port == 0 || p.Port() == port {
@@ -74,7 +74,7 @@ func (ps *proxies) listening(known string) (*sandbox.Proxy, error) {
 	p, err := sandbox.NewProxy(sandbox.ProxyOptions{Port: port, Log: ps.log})
 	if err != nil && port != 0 {
 		ps.log.Warn("open proxy again", "error", err)
-		return ps.listening("")
+		return ps.listenProxy("")
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (ps *proxies) listening(known string) (*sandbox.Proxy, error) {
 	return p, nil
 }
 
-// portOf is the port of a proxy's URL, 0 if it has none.
+// portOf returns the port of a proxy's URL; 0 if it has none.
 func portOf(proxyURL string) int {
 	u, err := url.Parse(proxyURL)
 	if err != nil {
@@ -93,8 +93,8 @@ func portOf(proxyURL string) int {
 	return port
 }
 
-// dialer connects as a confined process that has a grant may.
-func (ps *proxies) dialer(id string) readiness.Dialer {
+// dialerFor returns a dialer restricted to the hosts allowed for a process.
+func (ps *proxies) dialerFor(id string) readiness.Dialer {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		ps.mu.Lock()
 		p, ok := ps.grants[id]
@@ -106,8 +106,8 @@ func (ps *proxies) dialer(id string) readiness.Dialer {
 	}
 }
 
-// revoke ends the grant of a process, if it has one.
-func (ps *proxies) revoke(id string) {
+// revokeGrant ends the grant of a process, if it has one.
+func (ps *proxies) revokeGrant(id string) {
 	ps.mu.Lock()
 	p, ok := ps.grants[id]
 	delete(ps.grants, id)

@@ -18,16 +18,15 @@ import (
 
 const defaultReadyTimeout = time.Minute
 
-// A check is one condition of readiness. wait gives nil once it holds, or when
-// ctx ends why it does not.
+// A check is one condition of readiness. wait returns nil once it is met or, when ctx ends, the
+// reason it is not.
 type check struct {
 	name string
 	wait func(ctx context.Context) error
 }
 
-// Probe waits until all conditions of a record have held; it gives why not when
-// that has taken too long. Only the time counts in which this engine has looked:
-// a process that became ready while there was none is ready.
+// Probe implements supervise.Executor. The timeout counts only the time this engine has been
+// checking: a process that became ready between two engines is ready.
 func (h *host) Probe(ctx context.Context, r store.Record) error {
 	timeout := defaultReadyTimeout
 	if r.Ready.TimeoutMS > 0 {
@@ -36,7 +35,7 @@ func (h *host) Probe(ctx context.Context, r store.Record) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer h.openChecks.Delete(r.ID)
-	for _, c := range h.checks(r) {
+	for _, c := range h.readinessChecks(r) {
 		h.openChecks.Store(r.ID, c.name)
 		if err := c.wait(ctx); err != nil {
 			return fmt.Errorf("not ready after %v: %s: %v", timeout, c.name, err)
@@ -45,16 +44,15 @@ func (h *host) Probe(ctx context.Context, r store.Record) error {
 	return nil
 }
 
-// openCheck returns the name of the readiness check that the process id has not passed yet;
-// "" for none.
+// openCheck returns the name of the readiness check still failing; "" for none.
 func (h *host) openCheck(id string) string {
 	name, _ := h.openChecks.Load(id)
 	text, _ := name.(string)
 	return text
 }
 
-// checks gives the conditions of a record.
-func (h *host) checks(r store.Record) (all []check) {
+// readinessChecks returns the conditions of a record.
+func (h *host) readinessChecks(r store.Record) (all []check) {
 	ready, probe := r.Ready, h.proberFor(r)
 	if ready.Port != 0 {
 		all = append(all, check{fmt.Sprintf("port %d", ready.Port),
@@ -72,13 +70,13 @@ func (h *host) checks(r store.Record) (all []check) {
 	return all
 }
 
-// awaitLine waits for the line that tells that a process is ready.
+// awaitLine waits for the log line marking a process as ready.
 func (h *host) awaitLine(ctx context.Context, r store.Record) error {
 	pattern, err := logs.CompilePattern(r.Name, r.Ready.Log)
 	if err != nil {
 		return err
 	}
-	e, err := h.control.EntryByID(ctx, r.ID) // it may not be announced yet
+	e, err := h.control.EntryByID(ctx, r.ID) // may not be announced yet
 	if err != nil {
 		return errors.New("it was removed")
 	}
@@ -90,7 +88,7 @@ func (h *host) awaitLine(ctx context.Context, r store.Record) error {
 	return err
 }
 
-// proberFor reaches what a record's child may reach.
+// proberFor returns a prober limited to the network access of a record's child.
 func (h *host) proberFor(r store.Record) readiness.Prober {
 	if !r.Sandboxed {
 		return readiness.Anywhere()
@@ -99,23 +97,24 @@ func (h *host) proberFor(r store.Record) readiness.Prober {
 	if err == nil && !layers.Restricted() {
 		return readiness.Anywhere()
 	}
-	return readiness.Prober{Dial: h.proxies.dialer(r.ID), Loopback: slices.DeleteFunc([]string{"127.0.0.1", "::1", "localhost"}, func(host string) bool {
+	return readiness.Prober{Dial: h.proxies.dialerFor(r.ID), Loopback: slices.DeleteFunc([]string{"127.0.0.1", "::1", "localhost"}, func(host string) bool {
 		return layers.CheckHost(host) != nil
 	})}
 }
 
-// runCheck runs the command of a readiness check as the process itself would
-// run it, within the same sandbox. It ends with its whole group.
+// runCheck runs the command of a readiness check in the environment and sandbox of the process
+// itself. At the timeout its whole process group is killed.
 func (h *host) runCheck(ctx context.Context, r store.Record) error {
 	argv, env := r.Ready.Command, h.childEnv(r)
 	if r.Sandboxed {
 		var err error
-		if argv, env, err = h.launchConfined(r, argv); err != nil {
+		if argv, env, err = h.sandboxCommand(r, argv); err != nil {
 			return err
 		}
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = r.CWD, env
+	// The command may start children of its own; a timeout kills them too.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd.Run()

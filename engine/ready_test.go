@@ -10,14 +10,14 @@ import (
 	"tandem/tests/needs"
 )
 
-// An engine that comes late has not looked yet, so nothing is overdue.
-func TestTheTimeWithoutAnEngineDoesNotCountAgainstReadiness(t *testing.T) {
+// An engine that starts late has not been checking yet, so nothing has timed out.
+func TestReadinessTimeoutExcludesTimeWithoutAnEngine(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	flag := filepath.Join(t.TempDir(), "ready")
 	const timeout = 10 * time.Second // enough to stop the engine before it ends
-	p := m.run(api.ProcessStartInput{
+	p := m.startProcess(api.ProcessStartInput{
 		Command: []string{"sleep", "1000"}, Ready: &api.Readiness{Command: []string{"test", "-e", flag}, TimeoutMS: int(timeout.Milliseconds())},
 	})
 	call(m, api.EngineStop, api.EngineStopInput{})
@@ -35,7 +35,7 @@ func TestWaitReportsTheOpenReadinessCheck(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	flag := filepath.Join(t.TempDir(), "ready")
-	p := m.run(api.ProcessStartInput{Command: sh("echo up; exec sleep 1000"), Ready: &api.Readiness{Command: []string{"test", "-e", flag}, Log: "^listening"}})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("echo up; exec sleep 1000"), Ready: &api.Readiness{Command: []string{"test", "-e", flag}, Log: "^listening"}})
 	opens := func(check string) {
 		t.Helper()
 		m.eventually("the open check "+check, func() bool {

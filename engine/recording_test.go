@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestARecordingHoldsOutputTimesAndSizes(t *testing.T) {
+func TestRecordingHoldsOutputTimesAndSizes(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	before := time.Now().Add(-time.Second)

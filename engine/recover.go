@@ -17,26 +17,29 @@ import (
 	"tandem/persist/store"
 )
 
-// A start whose keeper is lost before it has answered was carried out, or was
-// not, or the child has come and gone. Which of these is settled before anybody
-// else may use the record, with as many keepers as that takes.
+// A keeper may be lost before it answers a start. Then the child may be running, may never have
+// been started, or may have started and exited. Nothing else may use the record until this is
+// settled, with as many keepers as it takes: a second child under one id would be lost to the user.
+// The evidence, in this order: the children of the next keeper, the marks in the process table, and
+// the exit file. Only if all three have nothing does the presence of a log decide, because the log
+// is created before the child. A terminal whose keeper is lost cannot be recovered, so its child is
+// stopped.
 
-// errUnsettled says that the keeper that was asked is lost too.
+// errUnsettled means that the next keeper was lost too.
 var errUnsettled = errors.New("the keeper was lost")
 
-// recoverPause is the time between two looks.
+// recoverPause is the time between two checks.
 const recoverPause = 2 * time.Millisecond
 
 // tablePause is the time between attempts to read the process table.
 const tablePause = 200 * time.Millisecond
 
-// recoverStart finds out what came of a start whose keeper was lost. Whoever waits is
-// told when no keeper comes for long; the child is looked for all the same.
-// former is the child before, since the time of the request in clock ticks since
-// boot.
+// recoverStart finds out the result of a start whose keeper was lost. If no keeper comes for long,
+// it reports the start as unsure and keeps searching. former is the previous child; since is the
+// time of the request in clock ticks since boot.
 func (h *host) recoverStart(ctx context.Context, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	for {
-		client, err := h.link.get(ctx)
+		client, err := h.link.awaitClient(ctx)
 		if err == nil {
 			child, master, err := h.recoverStartWith(ctx, client, r, former, since)
 			if !errors.Is(err, errUnsettled) && !errors.Is(err, keeper.ErrLost) {
@@ -51,22 +54,23 @@ func (h *host) recoverStart(ctx context.Context, r store.Record, former store.Id
 	}
 }
 
-// recoverStartWith is one attempt, with one keeper.
+// recoverStartWith is one attempt with one keeper.
 func (h *host) recoverStartWith(ctx context.Context, client keeperClient, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	held, err := client.List(ctx)
 	if err != nil {
 		return keeper.Child{}, nil, errUnsettled
 	}
+	// The keeper's own list is the best evidence, so it comes first.
 	i := slices.IndexFunc(held, func(c keeper.Child) bool { return c.ID == r.ID && supervise.IdentityOf(c) != former })
 	if i >= 0 {
-		return h.takeHeld(ctx, client, held[i])
+		return h.adoptHeld(ctx, client, held[i])
 	}
-	id, alive, err := h.newcomer(ctx, r, since)
+	id, alive, err := h.findNewChild(ctx, r, since)
 	if err != nil {
 		return keeper.Child{}, nil, err
 	}
 	if !alive {
-		e, ok := h.pastExit(r.ID)
+		e, ok := h.readExit(r.ID)
 		if ran := ok && e.Identity != former && e.Identity.BootID == h.bootID && e.Identity.StartTime >= since; !ran {
 			return keeper.Child{}, nil, h.errNotSeen(r, former)
 		}
@@ -90,9 +94,9 @@ func (h *host) recoverStartWith(ctx context.Context, client keeperClient, r stor
 	return child, nil, nil
 }
 
-// takeHeld is a child that the keeper has, though the answer to its start was
-// lost; so may be the news of its end.
-func (h *host) takeHeld(ctx context.Context, client keeperClient, c keeper.Child) (keeper.Child, *os.File, error) {
+// adoptHeld returns a child the keeper has, although the answer to its start was lost. Its exit
+// report may have been lost too.
+func (h *host) adoptHeld(ctx context.Context, client keeperClient, c keeper.Child) (keeper.Child, *os.File, error) {
 	var master *os.File
 	if c.TTY {
 		var err error
@@ -101,14 +105,14 @@ func (h *host) takeHeld(ctx context.Context, client keeperClient, c keeper.Child
 		}
 	}
 	if c.Exit != nil {
-		h.exited(c)
+		h.reportExit(c)
 	}
 	return c, master, nil
 }
 
-// newcomer looks for the child of a start in the process table, until none is
-// left there that could become it.
-func (h *host) newcomer(ctx context.Context, r store.Record, since uint64) (store.Identity, bool, error) {
+// findNewChild searches the process table for the child of a start, until no process is left there
+// that could become it.
+func (h *host) findNewChild(ctx context.Context, r store.Record, since uint64) (store.Identity, bool, error) {
 	for {
 		all, err := h.table.Read()
 		if err != nil {
@@ -117,7 +121,7 @@ func (h *host) newcomer(ctx context.Context, r store.Record, since uint64) (stor
 		if id, ok := h.orphanOf(r, all); ok && id.StartTime >= since {
 			return id, true, nil
 		}
-		if !all.MayBecomeOurs(h.o.DataDir, h.link.pid()) {
+		if !all.MayBecomeOurs(h.o.DataDir, h.link.keeperPID()) {
 			return store.Identity{}, false, nil
 		}
 		if err := sleep.For(ctx, recoverPause); err != nil {
@@ -126,16 +130,16 @@ func (h *host) newcomer(ctx context.Context, r store.Record, since uint64) (stor
 	}
 }
 
-// lookForStarted reads the process table once no child of a keeper that has died
-// is on the way to its program any more.
-func (h *host) lookForStarted(ctx context.Context) *proctree.Snapshot {
+// awaitStarts reads the process table once no child of a dead keeper is still about to run its
+// program.
+func (h *host) awaitStarts(ctx context.Context) *proctree.Snapshot {
 	for {
 		all, err := h.table.Read()
-		if err == nil && !all.MayBecomeOurs(h.o.DataDir, h.link.pid()) {
+		if err == nil && !all.MayBecomeOurs(h.o.DataDir, h.link.keeperPID()) {
 			return all
 		}
 		pause := recoverPause
-		if err != nil { // nothing can be concluded without it
+		if err != nil { // nothing can be concluded without the table
 			h.log.Error("look for orphans", "error", err)
 			pause = tablePause
 		}
@@ -145,15 +149,15 @@ func (h *host) lookForStarted(ctx context.Context) *proctree.Snapshot {
 	}
 }
 
-// orphanOf is the child of a record among the orphans.
+// orphanOf finds the child of a record among the orphans.
 func (h *host) orphanOf(r store.Record, all *proctree.Snapshot) (store.Identity, bool) {
 	p, ok := all.LeaderOf(proctree.Mark{ID: r.ID, DataDir: h.o.DataDir})
 	return store.Identity{BootID: h.bootID, PID: p.PID, StartTime: p.StartTime}, ok
 }
 
-// markedFolders are the children that carry a mark of this data folder and have
-// a folder there. What was removed has none, whatever it has left behind.
-func (h *host) markedFolders(all *proctree.Snapshot) (children []keeper.Child) {
+// findMarked returns the children with a mark of this data directory and a directory in it. A
+// removed record has none, whatever it left running.
+func (h *host) findMarked(all *proctree.Snapshot) (children []keeper.Child) {
 	for m := range all.Marked() {
 		if m.DataDir != h.o.DataDir || !names.IsID(m.ID) {
 			continue
@@ -166,9 +170,8 @@ func (h *host) markedFolders(all *proctree.Snapshot) (children []keeper.Child) {
 	return children
 }
 
-// errNotSeen says of a child that nobody sees and that has left no exit status
-// whether it may have been. A first start that has not made its log was not
-// carried out.
+// errNotSeen returns the error for a start without a child or an exit status: whether it may have
+// been carried out. A first start without a log was not.
 func (h *host) errNotSeen(r store.Record, former store.Identity) error {
 	if former.PID == 0 && !h.store.MayHaveLog(r) {
 		return api.Errorf(api.CodeUnavailable, "start %s: it was not started: the keeper exited", r.Name).WithHint("try again")

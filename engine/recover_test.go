@@ -15,7 +15,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestAnExitThatTheKeeperDoesNotKnowIsReadFromItsFile(t *testing.T) {
+func TestExitUnknownToTheKeeperIsReadFromItsFile(t *testing.T) {
 	t.Parallel()
 	data, err := store.Open(t.TempDir())
 	if err != nil {
@@ -31,19 +31,19 @@ func TestAnExitThatTheKeeperDoesNotKnowIsReadFromItsFile(t *testing.T) {
 	withLoop(t, func(r *loop) {
 		rec := record("0123456789ab")
 		rec.TTY = false
-		r.running(rec)
+		r.startRunning(rec)
 		h := &host{store: data, control: r.c}
-		h.exited(keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", Exit: &keeper.Exit{Unknown: true}})
+		h.reportExit(keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", Exit: &keeper.Exit{Unknown: true}})
 		if p := r.view(rec.ID); p.State != api.StateExited || p.ExitCode == nil || *p.ExitCode != 3 {
 			t.Errorf("ended as %+v", p)
 		}
 	})
 }
 
-func TestAChildWhoseRecordAndKeeperAreLostIsFoundByItsMark(t *testing.T) {
+func TestChildWithoutRecordAndKeeperIsFoundByItsMark(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh("exec sleep 1000")})
+	p := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000")})
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
 	m.crash(i.KeeperPID)
@@ -53,7 +53,7 @@ func TestAChildWhoseRecordAndKeeperAreLostIsFoundByItsMark(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.activate()
-	if now := m.process(p.ID); now.PID != p.PID || now.State != api.StateRunning {
+	if now := m.getProcess(p.ID); now.PID != p.PID || now.State != api.StateRunning {
 		t.Errorf("became %+v", now)
 	}
 }
@@ -62,7 +62,7 @@ func TestUnreadableRecordIsKeptAndLoadedLater(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	in := api.ProcessStartInput{Name: "web", Command: sh("echo up; exec sleep 1000"), Restart: &api.Restart{Policy: api.PolicyAlways}}
-	web, session := m.run(in), m.start("cat")
+	web, session := m.startProcess(in), m.start("cat")
 	folder := func(p api.Process) string { return filepath.Join(m.dir, "processes", p.ID) }
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
@@ -94,7 +94,7 @@ func TestUnreadableRecordIsKeptAndLoadedLater(t *testing.T) {
 		}
 	}
 	m.eventually("both records", func() bool { return len(call(m, api.ProcessList, api.ProcessListInput{}).Processes) == 2 })
-	now := m.process(web.ID)
+	now := m.getProcess(web.ID)
 	if now.PID != web.PID || now.Name != "web" || now.State != api.StateRunning || !now.KeepAlive || strings.Join(now.Argv, " ") != strings.Join(in.Command, " ") {
 		t.Errorf("process is now %+v", now)
 	}
@@ -102,6 +102,6 @@ func TestUnreadableRecordIsKeptAndLoadedLater(t *testing.T) {
 		t.Errorf("session is now %+v", again)
 	}
 	m.write(session.ID, "alive\r")
-	m.shows(session.ID, "alive")
+	m.awaitScreen(session.ID, "alive")
 	m.eventually("an empty list of unread records", func() bool { return len(m.info().Unread) == 0 })
 }

@@ -12,14 +12,14 @@ import (
 	"tandem/persist/store"
 )
 
-// A keeper that is out of descriptors may refuse a child or fail to send a terminal that it
-// holds. The child keeps running, a session without its screen, while the engine retries.
+// A keeper out of descriptors may refuse a child or fail to send a terminal it holds. The child
+// keeps running, a session without its screen, while the engine retries.
 
-// wanted is a living child that the keeper could not serve.
-type wanted struct {
+// A pendingCall is a failed call to the keeper about a live child.
+type pendingCall struct {
 	child  keeper.Child
-	orphan bool // retry Adopt; otherwise retry Master
-	keeper int  // pid of the keeper that holds the terminal
+	orphan bool // retry Adopt rather than Master
+	keeper int  // PID of the keeper holding the terminal
 }
 
 const (
@@ -28,21 +28,21 @@ const (
 	maxRegainPause = 10 * time.Second
 )
 
-// A regainer retries calls that the keeper failed.
+// A regainer retries failed calls to the keeper.
 type regainer struct {
 	host  *host
 	added chan struct{} // holds one signal for run
 
-	mu     sync.Mutex
-	wanted []wanted
+	mu      sync.Mutex
+	pending []pendingCall
 }
 
 func newRegainer(h *host) *regainer { return &regainer{host: h, added: make(chan struct{}, 1)} }
 
-// add queues a child for run.
-func (r *regainer) add(w wanted) {
+// add queues a call for run.
+func (r *regainer) add(w pendingCall) {
 	r.mu.Lock()
-	r.wanted = append(r.wanted, w)
+	r.pending = append(r.pending, w)
 	r.mu.Unlock()
 	select {
 	case r.added <- struct{}{}:
@@ -50,10 +50,10 @@ func (r *regainer) add(w wanted) {
 	}
 }
 
-// adopt queues a child that a keeper refused to adopt.
-func (r *regainer) adopt(c keeper.Child) { r.add(wanted{child: c, orphan: true}) }
+// addOrphan queues a child refused by a keeper.
+func (r *regainer) addOrphan(c keeper.Child) { r.add(pendingCall{child: c, orphan: true}) }
 
-// run retries queued children, each until it succeeds or the child exits. It returns when ctx
+// run retries the queued calls, each until it succeeds or the child exits. It returns when ctx
 // ends.
 func (r *regainer) run(ctx context.Context) {
 	for {
@@ -62,43 +62,44 @@ func (r *regainer) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for pause := regainPause; r.retry(ctx, pause); {
+		for pause := regainPause; r.retryAll(ctx, pause); {
 			pause = min(2*pause, maxRegainPause)
 		}
 	}
 }
 
-// retry makes one attempt for each queued child after a pause and reports whether any remain.
-func (r *regainer) retry(ctx context.Context, pause time.Duration) bool {
+// retryAll makes one attempt for each queued call after a pause and reports whether any remain.
+func (r *regainer) retryAll(ctx context.Context, pause time.Duration) bool {
 	if sleep.For(ctx, pause) != nil {
 		return false
 	}
-	client, err := r.host.link.get(ctx)
+	client, err := r.host.link.awaitClient(ctx)
 	if err != nil {
 		return true
 	}
 	r.mu.Lock()
-	queued := r.wanted
-	r.wanted = nil
+	queued := r.pending
+	r.pending = nil
 	r.mu.Unlock()
-	queued = slices.DeleteFunc(queued, func(w wanted) bool {
-		err := r.ask(ctx, client, w)
+	queued = slices.DeleteFunc(queued, func(w pendingCall) bool {
+		err := r.attempt(ctx, client, w)
 		if err != nil && ctx.Err() == nil {
 			r.host.log.Warn("retry keeper call", "id", w.child.ID, "error", err)
 		}
 		return err == nil
 	})
+	// Calls may have been added meanwhile.
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wanted = append(queued, r.wanted...)
-	return len(r.wanted) > 0
+	r.pending = append(queued, r.pending...)
+	return len(r.pending) > 0
 }
 
-// ask makes one attempt. A nil error means that the child needs no further attempt.
-func (r *regainer) ask(ctx context.Context, client keeperClient, m wanted) error {
+// attempt makes one attempt. A nil error means the child needs no further one.
+func (r *regainer) attempt(ctx context.Context, client keeperClient, m pendingCall) error {
 	h, terminals := r.host, supervise.Terminals{Of: r.host.control}
 	if m.orphan {
-		for _, c := range h.handovers(ctx) {
+		for _, c := range h.listHandovers(ctx) {
 			if c.child.ID == m.child.ID && c.child.PID == m.child.PID {
 				return client.Adopt(ctx, c.child, c.dir, c.logs, c.master)
 			}

@@ -33,12 +33,12 @@ func (k *fullKeeper) Master(context.Context, string) (*os.File, error) {
 func TestTerminalIsRequestedUntilItsKeeperExits(t *testing.T) {
 	withLoop(t, func(r *loop) {
 		rec := record("0123456789ab")
-		r.running(rec) // the fake world gives it no terminal
+		r.startRunning(rec) // the fake executor gives it no terminal
 		full := new(fullKeeper)
 		full.pid.Store(100)
 		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: newLink(full)}
 		h.regainer = newRegainer(h)
-		h.regainer.add(wanted{child: keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: true}, keeper: 100})
+		h.regainer.add(pendingCall{child: keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: true}, keeper: 100})
 		go h.regainer.run(r.Context())
 		time.Sleep(time.Minute)
 		if p := r.view(rec.ID); p.State != api.StateRunning || full.asked.Load() < 10 {
@@ -50,8 +50,8 @@ func TestTerminalIsRequestedUntilItsKeeperExits(t *testing.T) {
 		if p := r.view(rec.ID); p.State != api.StateExited || !p.ExitUnknown {
 			t.Errorf("process is %+v", p)
 		}
-		if len(h.regainer.wanted) > 0 {
-			t.Errorf("still requesting %+v", h.regainer.wanted)
+		if len(h.regainer.pending) > 0 {
+			t.Errorf("still requesting %+v", h.regainer.pending)
 		}
 	})
 }
@@ -80,7 +80,7 @@ func (k *busyKeeper) List(context.Context) ([]keeper.Child, error) {
 func TestChildRejectedByTheNextKeeperIsHandedOverLater(t *testing.T) {
 	withLoop(t, func(r *loop) {
 		rec := record("0123456789ab")
-		r.running(rec)
+		r.startRunning(rec)
 		busy := &busyKeeper{adopted: make(chan string, 10)}
 		busy.refusals.Store(3)
 		busy.exited = keeper.Child{ID: "0123456789ef", Exit: &keeper.Exit{}}
@@ -92,10 +92,10 @@ func TestChildRejectedByTheNextKeeperIsHandedOverLater(t *testing.T) {
 		h.regainer = newRegainer(h)
 		go h.regainer.run(r.Context())
 		l := h.link
-		l.log, l.handovers, l.refused = h.log, func(ctx context.Context) []handover { return h.handovers(ctx) }, h.regainer.adopt
+		l.log, l.listHandovers, l.onRefused = h.log, func(ctx context.Context) []handover { return h.listHandovers(ctx) }, h.regainer.addOrphan
 		var exits []string
-		l.exited = func(c keeper.Child) { exits = append(exits, c.ID) }
-		if err := l.handOver(r.Context(), busy); err != nil {
+		l.onExit = func(c keeper.Child) { exits = append(exits, c.ID) }
+		if err := l.handOverChildren(r.Context(), busy); err != nil {
 			t.Fatal(err)
 		}
 		if id := <-busy.adopted; id != rec.ID {

@@ -14,9 +14,9 @@ import (
 	"tandem/engine/api"
 )
 
-// TestAClientOfRelease020IsUnderstood plays what the verbs of release 0.2.0 asked
-// their engine, and wants answers that have all that they were answered with then.
-func TestAClientOfRelease020IsUnderstood(t *testing.T) {
+// The commands of release 0.2.0 are replayed. Each answer must contain everything the recorded one
+// did.
+func TestClientOfRelease020IsUnderstood(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	f, err := os.Open("api/client/testdata/release-0.2.0.jsonl")
@@ -35,38 +35,38 @@ func TestAClientOfRelease020IsUnderstood(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &old); err != nil {
 			t.Fatal(err)
 		}
-		status, text, _ := m.raw(old.Path, old.Header, string(old.Body))
+		status, text, _ := m.sendRaw(old.Path, old.Header, string(old.Body))
 		var answer any
 		if err := json.Unmarshal(text, &answer); err != nil || status != old.Status {
 			t.Errorf("%s: %d %s, want %d", old.Path, status, text, old.Status)
 			continue
 		}
-		if missing := lacks(old.Answer, answer, ""); missing != "" {
+		if missing := missingFrom(old.Answer, answer, ""); missing != "" {
 			t.Errorf("%s: the answer lacks %s: %s", old.Path, missing, text)
 		}
 	}
 }
 
-// A client of a newer release is told what was left out, and one that nobody of
-// ours wrote that it has made a slip. Confinement is never left out.
-func TestFieldsOfANewerReleaseAreLeftOut(t *testing.T) {
+// A newer client learns of the fields ignored, and other clients get an error for a misspelt field.
+// Sandbox fields are never ignored.
+func TestFieldsOfANewerReleaseAreIgnored(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	newer := map[string]string{api.ProtocolHeader: "1"}
-	status, text, header := m.raw("/v1/exec", newer, `{"command":["echo","x"],"shiny":{"a":1},"bright":true}`)
+	status, text, header := m.sendRaw("/v1/exec", newer, `{"command":["echo","x"],"shiny":{"a":1},"bright":true}`)
 	if status != http.StatusOK || header.Get(api.IgnoredHeader) != "bright,shiny" {
 		t.Errorf("%d %s, ignored %q", status, text, header.Get(api.IgnoredHeader))
 	}
-	if status, text, _ = m.raw("/v1/exec", nil, `{"command":["echo","x"],"shiny":1}`); status != http.StatusBadRequest {
+	if status, text, _ = m.sendRaw("/v1/exec", nil, `{"command":["echo","x"],"shiny":1}`); status != http.StatusBadRequest {
 		t.Errorf("by hand: %d %s", status, text)
 	}
 	for _, sandbox := range []string{`{"filesystem":{},"shiny":1}`, `{"filesystem":{"denyShiny":["/"]}}`} {
-		status, text, _ = m.raw("/v1/exec", newer, `{"command":["echo","x"],"shiny":1,"sandbox":`+sandbox+`}`)
+		status, text, _ = m.sendRaw("/v1/exec", newer, `{"command":["echo","x"],"shiny":1,"sandbox":`+sandbox+`}`)
 		if status != http.StatusBadRequest || !strings.Contains(string(text), "hiny") {
 			t.Errorf("sandbox %s: %d %s", sandbox, status, text)
 		}
 	}
-	status, text, _ = m.raw("/v1/session.fold", newer, `{}`)
+	status, text, _ = m.sendRaw("/v1/session.fold", newer, `{}`)
 	if status != http.StatusNotImplemented || !strings.Contains(string(text), `"not_supported"`) || !strings.Contains(string(text), "1.2.3") {
 		t.Errorf("an unknown operation: %d %s", status, text)
 	}
@@ -76,8 +76,8 @@ func TestFieldsOfANewerReleaseAreLeftOut(t *testing.T) {
 	}
 }
 
-// raw sends a request as it is.
-func (m *machine) raw(path string, headers map[string]string, body string) (status int, answer []byte, header http.Header) {
+// sendRaw sends a request unchanged.
+func (m *machine) sendRaw(path string, headers map[string]string, body string) (status int, answer []byte, header http.Header) {
 	m.Helper()
 	socket, _ := api.Sockets(m.dir)
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -104,9 +104,9 @@ func (m *machine) raw(path string, headers map[string]string, body string) (stat
 	return resp.StatusCode, answer, resp.Header
 }
 
-// lacks names what was in an answer and is missing, or of another kind, in the
-// one that comes now; "" if there is nothing. What was empty may hold something.
-func lacks(was, now any, at string) string {
+// missingFrom names a field of an earlier answer that is missing from the present one, or has
+// another type there; "" if there is none. A formerly empty value may have content now.
+func missingFrom(was, now any, at string) string {
 	switch was := was.(type) {
 	case map[string]any:
 		object, ok := now.(map[string]any)
@@ -115,7 +115,7 @@ func lacks(was, now any, at string) string {
 			if !ok || !there {
 				return at + "." + name
 			}
-			if missing := lacks(value, member, at+"."+name); missing != "" {
+			if missing := missingFrom(value, member, at+"."+name); missing != "" {
 				return missing
 			}
 		}
@@ -125,7 +125,7 @@ func lacks(was, now any, at string) string {
 			return at
 		}
 		if len(was) > 0 && len(list) > 0 {
-			return lacks(was[0], list[0], at+"[0]")
+			return missingFrom(was[0], list[0], at+"[0]")
 		}
 	case string:
 		if _, ok := now.(string); !ok && now != nil {

@@ -15,7 +15,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestWhatIsAskedForTwiceUnderOneIDIsRunOnce(t *testing.T) {
+func TestRepeatedStartWithOneIDRunsOnce(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	ran := filepath.Join(t.TempDir(), "ran")
@@ -52,7 +52,7 @@ func TestWhatIsAskedForTwiceUnderOneIDIsRunOnce(t *testing.T) {
 	}
 }
 
-func TestACommandIsFoundAgainByTheNextEngine(t *testing.T) {
+func TestCommandIsFoundByTheNextEngine(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func TestACommandIsFoundAgainByTheNextEngine(t *testing.T) {
 	if out := call(m, api.Exec, in); out.Stdout != "out\n" || out.Process.ExitCode == nil || out.TimedOut {
 		t.Errorf("asked again it answers %+v", out)
 	}
-	if out := call(m, api.Exec, short); out.TimedOut { // it has ended by now
+	if out := call(m, api.Exec, short); out.TimedOut { // it has exited by now
 		t.Errorf("what has ended timed out: %+v", out)
 	}
 	if text, err := os.ReadFile(ran); err != nil || string(text) != "x\n" {
@@ -88,9 +88,9 @@ func TestACommandIsFoundAgainByTheNextEngine(t *testing.T) {
 	}
 }
 
-// A crash may come after an id was claimed, and after the record is written, before
-// the keeper is asked for a child.
-func TestWhatAnEngineHasNotBegunIsBegunByTheNext(t *testing.T) {
+// A crash may come after an id was claimed, or after the record is saved and before the keeper is
+// asked for a child.
+func TestUnstartedRequestIsStartedByTheNextEngine(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	folder := func(id string) string { return filepath.Join(m.dir, "processes", id) }
@@ -107,7 +107,7 @@ func TestWhatAnEngineHasNotBegunIsBegunByTheNext(t *testing.T) {
 	engine := m.info().EnginePID
 	claimed, written := api.NewID(), api.NewID()
 	r.ID, r.State, r.Identity, r.Runs = written, string(api.StateStarting), nil, nil
-	half := filepath.Join(folder(claimed), fmt.Sprintf(".persist-record.json-%d-1.tmp", os.Getpid())) // of a process that is still running
+	half := filepath.Join(folder(claimed), fmt.Sprintf(".persist-record.json-%d-1.tmp", os.Getpid())) // of a running process
 	for _, id := range []string{claimed, written} {
 		if err := os.MkdirAll(folder(id), 0o700); err != nil {
 			t.Fatal(err)

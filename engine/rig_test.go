@@ -17,15 +17,15 @@ import (
 	"tandem/engine/invariants"
 )
 
-// testTimeout bounds how long a test waits for something to happen.
+// testTimeout bounds every wait of a test.
 const testTimeout = 60 * time.Second
 
-// A machine is a real keeper and engine on a data folder of their own.
+// A machine is a real keeper and engine with their own data directory.
 type machine struct {
 	testing.TB
 	dir    string
 	client *client.Client
-	tied   bool // to the engine that runs: the test notices another one
+	pinned bool // to the running engine: the test would notice a replacement
 }
 
 func startMachine(t testing.TB) *machine {
@@ -39,7 +39,7 @@ func startMachine(t testing.TB) *machine {
 	if err != nil {
 		t.Fatal(err, m.log())
 	}
-	t.Cleanup(m.end)
+	t.Cleanup(m.stopAll)
 	return m
 }
 
@@ -47,8 +47,8 @@ func (m *machine) options() client.Options {
 	return client.Options{DataDir: m.dir, Version: "1.2.3", Name: "test"}
 }
 
-// end ends everything, sees that nothing is left and removes the folder.
-func (m *machine) end() {
+// stopAll stops everything, checks that nothing is left and removes the directory.
+func (m *machine) stopAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	m.checkInvariants()
@@ -66,7 +66,7 @@ func (m *machine) end() {
 	}
 	m.client.Close()
 	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
-		m.eventually("the end of engine and keeper", func() bool { return !lives(pid) })
+		m.eventually("the end of engine and keeper", func() bool { return !isRunning(pid) })
 	}
 	os.RemoveAll(m.dir)
 }
@@ -76,8 +76,8 @@ func (m *machine) log() string {
 	return string(text[max(0, len(text)-20000):])
 }
 
-// checkInvariants fails the test if an engine has ended at a broken invariant: the next one may
-// have gone on as if nothing had happened.
+// checkInvariants fails the test if an engine exited at a broken invariant, because the next one
+// may hide it.
 func (m *machine) checkInvariants() {
 	for _, name := range []string{"engine.log", "engine.log.old"} {
 		text, _ := os.ReadFile(filepath.Join(m.dir, name))
@@ -89,12 +89,12 @@ func (m *machine) checkInvariants() {
 
 // mayHandOver replaces the engine at random in builds with the tag invariants.
 func (m *machine) mayHandOver() {
-	if !m.tied && invariants.Sometimes("handover", 2) {
+	if !m.pinned && invariants.Sometimes("handover", 2) {
 		m.restart()
 	}
 }
 
-// eventually waits until something holds.
+// eventually waits until holds returns true.
 func (m *machine) eventually(what string, holds func() bool) {
 	m.Helper()
 	for begin := time.Now(); !holds(); pause(begin) {
@@ -109,7 +109,7 @@ func pause(begin time.Time) {
 	time.Sleep(min(max(time.Since(begin)/16, 5*time.Millisecond), 200*time.Millisecond))
 }
 
-// call runs an operation, again if the engine is just being restarted.
+// call runs an operation, and repeats it if the engine is just restarting.
 func call[In, Out any](m *machine, op api.Operation[In, Out], in In) Out {
 	m.Helper()
 	var out Out
@@ -137,8 +137,8 @@ func (m *machine) get(id string) api.Process {
 	return call(m, api.SessionGet, api.IDInput{ID: id})
 }
 
-// ended waits for the end of a session.
-func (m *machine) ended(id string) api.Process {
+// awaitEnd waits for the end of a session.
+func (m *machine) awaitEnd(id string) api.Process {
 	m.Helper()
 	m.mayHandOver()
 	var p api.Process
@@ -156,8 +156,8 @@ func (m *machine) screen(id string) string {
 	return strings.Join(call(m, api.SessionScreen, api.SessionScreenInput{ID: id}).Lines, "\n")
 }
 
-// shows waits until the screen of a session contains text.
-func (m *machine) shows(id, text string) {
+// awaitScreen waits until the screen of a session contains text.
+func (m *machine) awaitScreen(id, text string) {
 	m.Helper()
 	m.mayHandOver()
 	var last string
@@ -171,8 +171,8 @@ func (m *machine) shows(id, text string) {
 	}
 }
 
-// writeProgram writes an executable file. A child forked meanwhile would hold it
-// open for writing, and it could not be executed until that child has executed.
+// writeProgram writes an executable file. A child forked meanwhile would hold it open for writing,
+// and the file could not be executed until the child has called execve.
 func writeProgram(t testing.TB, path, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -188,7 +188,7 @@ func (m *machine) crash(pid int) {
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		m.Fatal(err)
 	}
-	m.eventually("the death of a process", func() bool { return !lives(pid) })
+	m.eventually("the death of a process", func() bool { return !isRunning(pid) })
 }
 
 func (m *machine) logOf(p api.Process) string {

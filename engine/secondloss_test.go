@@ -32,7 +32,7 @@ func (m *machine) deploy(n int) (all []deployment) {
 	for i := range n {
 		file := filepath.Join(folder, fmt.Sprint(i))
 		p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"sh", "-c", "echo run >> " + file + "; echo up; trap '' HUP; while :; do read x && echo got $x || sleep 0.05; done"}})
-		m.shows(p.ID, "up")
+		m.awaitScreen(p.ID, "up")
 		all = append(all, deployment{p, file})
 	}
 	return all
@@ -48,8 +48,8 @@ func (m *machine) wantOneRun(all []deployment) {
 	}
 }
 
-// reach activates an engine and returns how long that took.
-func (m *machine) reach(version string) time.Duration {
+// measureActivation activates an engine and returns how long that took.
+func (m *machine) measureActivation(version string) time.Duration {
 	m.Helper()
 	o := m.options()
 	o.Version = version
@@ -74,14 +74,14 @@ func killEngineThenKeeper(t testing.TB, rounds int) {
 		unix.Kill(i.EnginePID, unix.SIGKILL)
 		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
 		unix.Kill(i.KeeperPID, unix.SIGKILL)
-		took = append(took, m.reach("1.2.3"))
+		took = append(took, m.measureActivation("1.2.3"))
 		for _, d := range all {
-			now := m.settled(d.p.ID)
+			now := m.awaitSettled(d.p.ID)
 			switch {
 			case now.State == api.StateRunning && now.PID == d.p.PID:
 				kept++
 				m.write(d.p.ID, "on\r")
-				m.shows(d.p.ID, "got on")
+				m.awaitScreen(d.p.ID, "got on")
 			case now.State.Ended() && now.ExitCode == nil:
 				lost++
 			default:
@@ -97,8 +97,8 @@ func killEngineThenKeeper(t testing.TB, rounds int) {
 	t.Logf("%d rounds: %d sessions kept, %d hung up; activation p50 %v, max %v", rounds, kept, lost, took[len(took)/2], took[len(took)-1])
 }
 
-// settled waits until a session is running or has exited.
-func (m *machine) settled(id string) (p api.Process) {
+// awaitSettled waits until a session is running or has exited.
+func (m *machine) awaitSettled(id string) (p api.Process) {
 	m.Helper()
 	m.eventually("a settled state", func() bool {
 		p = m.get(id)
@@ -113,8 +113,8 @@ func TestKillingEngineThenKeeperRerunsNoSession(t *testing.T) {
 	killEngineThenKeeper(t, 5)
 }
 
-// BenchmarkKillsOfEngineThenKeeper kills both 100 times. Run it with
-// go test -run '^$' -bench EngineThenKeeper -benchtime 1x -timeout 30m ./engine.
+// BenchmarkKillsOfEngineThenKeeper kills both 100 times. Run it with go test -run '^$' -bench
+// EngineThenKeeper -benchtime 1x -timeout 30m ./engine.
 func BenchmarkKillsOfEngineThenKeeper(b *testing.B) {
 	for b.Loop() {
 		killEngineThenKeeper(b, 100)
@@ -150,14 +150,14 @@ func killDuringUpgrade(t testing.TB, rounds int) {
 		if err := <-asked; err != nil && !errors.Is(err, api.CodeUnavailable) {
 			t.Errorf("replace: %v", err)
 		}
-		took = append(took, m.reach("1.2.3"))
+		took = append(took, m.measureActivation("1.2.3"))
 		for _, d := range all {
-			if now := m.settled(d.p.ID); now.State != api.StateRunning || now.PID != d.p.PID {
+			if now := m.awaitSettled(d.p.ID); now.State != api.StateRunning || now.PID != d.p.PID {
 				t.Fatalf("round %d: session is %+v\n%s", round, now, m.log())
 			}
 			line := fmt.Sprintf("round-%d", round)
 			m.write(d.p.ID, line+"\r")
-			m.shows(d.p.ID, "got "+line)
+			m.awaitScreen(d.p.ID, "got "+line)
 		}
 		m.eventually("a keeper", func() bool { return m.info().KeeperPID != 0 })
 	}
@@ -179,15 +179,15 @@ func TestKillingKeeperBetweenEnginesLosesNoSession(t *testing.T) {
 	writeProgram(t, next, fmt.Sprintf("#!/bin/sh\nkill -KILL %d\nexec %s \"$@\"\n", before.KeeperPID, exe))
 	call(m, api.EngineStop, api.EngineStopInput{Replace: next})
 	m.eventually("another engine", func() bool {
-		m.reach("1.2.3")
+		m.measureActivation("1.2.3")
 		now := m.info()
 		return now.EnginePID != before.EnginePID && now.KeeperPID != before.KeeperPID && now.KeeperPID != 0
 	})
-	if now := m.settled(all[0].p.ID); now.State != api.StateRunning || now.PID != all[0].p.PID {
+	if now := m.awaitSettled(all[0].p.ID); now.State != api.StateRunning || now.PID != all[0].p.PID {
 		t.Fatalf("session is %+v", now)
 	}
 	m.write(all[0].p.ID, "on\r")
-	m.shows(all[0].p.ID, "got on")
+	m.awaitScreen(all[0].p.ID, "got on")
 	m.wantOneRun(all)
 }
 
@@ -197,8 +197,8 @@ func TestKillingDuringAnUpgradeLosesNoSession(t *testing.T) {
 	killDuringUpgrade(t, 6)
 }
 
-// BenchmarkKillsDuringUpgrades kills engines and keepers during upgrades. Run it with
-// go test -run '^$' -bench KillsDuringUpgrades -benchtime 1x -timeout 30m ./engine.
+// BenchmarkKillsDuringUpgrades kills engines and keepers during upgrades. Run it with go test -run
+// '^$' -bench KillsDuringUpgrades -benchtime 1x -timeout 30m ./engine.
 func BenchmarkKillsDuringUpgrades(b *testing.B) {
 	for b.Loop() {
 		killDuringUpgrade(b, 60)

@@ -20,15 +20,15 @@ import (
 	"tandem/persist/store"
 )
 
-// auditName is the log of what agents did, in the data folder.
+// auditName is the log of agents' calls in the data directory.
 const auditName = datadir.Audit
 
-// mux serves the operation table. Every call passes the guard's check.
-func (e *engine) mux() *server.Mux {
+// newMux returns the operation table's server. Every call passes the guard's check.
+func (e *engine) newMux() *server.Mux {
 	h := e.host
 	guard := &access.Guard{
 		DataDir: e.o.DataDir, BootID: h.bootID, SandboxPath: h.store.SandboxPath,
-		KeeperPID: func() int { return h.link.pid() },
+		KeeperPID: func() int { return h.link.keeperPID() },
 		Visit: func(ctx context.Context, f func(store.Record, *terminal.Session)) error {
 			return h.control.Visit(ctx, func(p supervise.Entry) { f(p.Rec, p.Session) })
 		},
@@ -41,9 +41,9 @@ func (e *engine) mux() *server.Mux {
 	m.Visited = approvals.AuditVisit
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
-			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Audit: approvals.Audit, Info: e.info, Problems: h.problems,
-			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.get(ctx) },
-			Machines: e.hosts.Known, Unsaved: e.unsaved, Stop: e.stop, HandOver: e.handOver, StopRemains: h.StopRemains,
+			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Audit: approvals.Audit, Info: e.getInfo, Problems: h.problems,
+			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.awaitClient(ctx) },
+			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stop, HandOver: e.handOver, StopRemains: h.StopRemains,
 		},
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Agents: h.agents},
 		&service.Processes{
@@ -68,7 +68,7 @@ func startTime(pid int) (uint64, bool) {
 	return p.StartTime, ok && !p.Zombie
 }
 
-// lineShell is bash, or sh where there is none.
+// lineShell is bash, or sh without it.
 var lineShell = sync.OnceValue(func() string {
 	if _, err := exec.LookPath("bash"); err != nil {
 		return "sh"
@@ -76,11 +76,11 @@ var lineShell = sync.OnceValue(func() string {
 	return "bash"
 })
 
-func (e *engine) info() api.Info {
-	home, _ := os.UserHomeDir() // without one, nobody is told of any
+func (e *engine) getInfo() api.Info {
+	home, _ := os.UserHomeDir() // optional
 	return api.Info{
 		EnginePID:      os.Getpid(),
-		KeeperPID:      e.host.link.pid(),
+		KeeperPID:      e.host.link.keeperPID(),
 		Version:        e.o.Version,
 		Protocol:       api.Protocol,
 		OldestProtocol: api.OldestProtocol,

@@ -12,7 +12,7 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
-// ownName is who this engine is for other machines.
+// ownName returns the name of this engine for other machines.
 func ownName() string {
 	name, host := "?", "?"
 	if u, err := user.Current(); err == nil {
@@ -24,36 +24,34 @@ func ownName() string {
 	return name + "@" + host
 }
 
-// ownEnviron is the environment of the commands that reach other machines: they
-// run in no session.
+// ownEnviron returns the environment of commands connecting to other machines. They run outside any
+// session.
 func ownEnviron() []string {
 	return slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "TANDEM_SESSION_ID=") })
 }
 
-// Settings are what the person may change while the engine runs. They count for
-// what is started from then on.
+// Settings may be changed by the user while the engine runs. They apply to later starts.
 type Settings struct {
-	Shell      []string // what an empty command starts; default $SHELL or /bin/sh
+	Shell      []string // program for an empty command; default $SHELL or /bin/sh
 	Emulator   string   // grid of the terminals: "" or "native", or "vt10x"
 	Scrollback int      // lines kept of each session's screen; default 10,000
 	LogLimit   int64    // bytes kept of each session's output; default 1 GiB
 
 	ProcessLogLimit  int64 // bytes kept of the log of each process without a terminal; default 64 MiB
-	ShellIntegration *bool // interactive shells are made to mark their prompts; nil: they are
+	ShellIntegration *bool // make interactive shells mark their prompts; nil means true
 
-	Machines []transport.Machine // others that this engine keeps links to
-	Fleet    fleet.Config        // the fleet that this engine belongs to, if any
+	Machines []transport.Machine // machines this engine keeps links to
+	Fleet    fleet.Config        // the fleet this engine belongs to, if any
 
-	Resume string // what becomes of agents' conversations after a reboot: see the Resume… constants; "" is ResumeOffer
+	Resume string // how to treat agents' conversations after a reboot: see the Resume… constants; "" is ResumeOffer
 
-	HistoryIgnore []string      // regular expressions: commands that match one stay out of the history
-	ReapAfter     time.Duration // what an agent left behind is ended after this; 0: never
+	HistoryIgnore []string      // regular expressions of commands to keep out of the history
+	ReapAfter     time.Duration // processes left behind by an agent are stopped after this; 0: never
 }
 
-// What becomes of a coding agent's conversation when its session is started again after a
-// reboot.
+// What to do with a coding agent's conversation when its session is restarted after a reboot.
 const (
-	ResumeOffer = "offer" // the command that goes on with it is typed at the prompt, without enter
+	ResumeOffer = "offer" // type the resuming command at the prompt, without Enter
 	ResumeRun   = "run"
 	ResumeOff   = "off"
 )
@@ -68,35 +66,39 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-func (s Settings) marksShells() bool { return s.ShellIntegration == nil || *s.ShellIntegration }
-
-// current are the settings that hold now, and what was made of them. A value is
-// never changed.
-type current struct {
-	Settings
-	shells shellKeys // those of no shell when they are started as they are
+func (s Settings) usesShellIntegration() bool {
+	return s.ShellIntegration == nil || *s.ShellIntegration
 }
 
-// settings are what holds for what is started now.
-func (h *host) settings() current {
-	if c := h.now.Load(); c != nil {
+// currentSettings are the settings in effect and values derived from them. A value is never
+// changed.
+type currentSettings struct {
+	Settings
+	shells shellKeys // only the key if shell integration is off
+}
+
+// settings returns the settings for later starts.
+func (h *host) settings() currentSettings {
+	if c := h.current.Load(); c != nil {
 		return *c
 	}
-	return current{Settings: h.o.Settings}
+	return currentSettings{Settings: h.o.Settings}
 }
 
-// set makes settings hold, and tells what of them cannot be had.
-func (h *host) set(s Settings) error {
-	next := current{Settings: s.withDefaults()}
+// applySettings puts settings into effect, and returns an error about any it could not apply.
+func (h *host) applySettings(s Settings) error {
+	next := currentSettings{Settings: s.withDefaults()}
 	var err error
-	if next.shells = closedShells(h.o.DataDir); s.marksShells() {
+	// Earlier sessions need the key even if integration is turned off now.
+	if next.shells = keyOnlyShells(h.o.DataDir); s.usesShellIntegration() {
 		next.shells, err = openShells(h.o.DataDir)
 	}
-	h.now.Store(&next)
+	// Even after an error: the other settings still apply.
+	h.current.Store(&next)
 	return err
 }
 
-// setMachines makes links to the machines of settings, or of what is newer.
+// setMachines links to the machines of the settings, or of a newer configuration.
 func (e *engine) setMachines(s Settings) {
 	if e.hosts.Read == nil {
 		e.hosts.Set(s.Machines)
@@ -107,15 +109,14 @@ func (e *engine) setMachines(s Settings) {
 	}
 }
 
-// followSettings takes in changes until ctx ends. Ones that cannot be read
-// change nothing.
+// followSettings applies changes until ctx ends. Unreadable settings change nothing.
 func (e *engine) followSettings(ctx context.Context) {
 	if e.o.Follow == nil {
 		return
 	}
 	e.o.Follow(ctx, func(s Settings, err error) {
 		if err == nil {
-			err = e.host.set(s)
+			err = e.host.applySettings(s)
 			e.host.history.Ignore(s.HistoryIgnore)
 			e.host.control.ReapAfter(s.ReapAfter)
 			e.setMachines(s)

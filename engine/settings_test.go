@@ -8,7 +8,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
+func TestSettingsApplyToLaterStarts(t *testing.T) {
 	t.Parallel()
 	h := &host{o: Options{DataDir: t.TempDir(), Settings: Settings{Shell: []string{"first"}}}}
 	if got := h.shell(nil); !slices.Equal(got, []string{"first"}) {
@@ -16,21 +16,21 @@ func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
 	}
 	off := false
 	shell := store.Record{ID: "1", Terminal: store.Terminal{TTY: true}, Command: store.Command{Argv: []string{"/bin/bash"}}}
-	if err := h.set(Settings{Shell: []string{"second"}, Emulator: "vt10x", Scrollback: 7}); err != nil {
+	if err := h.applySettings(Settings{Shell: []string{"second"}, Emulator: "vt10x", Scrollback: 7}); err != nil {
 		t.Fatal(err)
 	}
 	now := h.settings()
 	if !slices.Equal(h.shell(nil), []string{"second"}) || now.LogLimit != 1<<30 || now.ProcessLogLimit != 64<<20 {
 		t.Errorf("what holds is %+v", now.Settings)
 	}
-	if now.shells.nonce(shell) == "" {
+	if now.shells.nonceFor(shell) == "" {
 		t.Error("shells do not mark their prompts")
 	}
-	before := h.terminal(vt.Options{Cols: 10, Rows: 2})
-	if err := h.set(Settings{ShellIntegration: &off}); err != nil {
+	before := h.newEmulator(vt.Options{Cols: 10, Rows: 2})
+	if err := h.applySettings(Settings{ShellIntegration: &off}); err != nil {
 		t.Fatal(err)
 	}
-	if h.settings().shells.nonce(shell) != "" || before == nil {
+	if h.settings().shells.nonceFor(shell) != "" || before == nil {
 		t.Error("shells mark their prompts against the settings")
 	}
 }

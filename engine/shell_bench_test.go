@@ -6,7 +6,7 @@ import (
 	"tandem/engine/api"
 )
 
-// BenchmarkExecInAShell is the time of one command line in a live shell.
+// BenchmarkExecInAShell measures one command line in a live shell.
 func BenchmarkExecInAShell(b *testing.B) {
 	for _, argv := range [][]string{{"bash", "--norc"}, {"sh"}} {
 		b.Run(argv[0], func(b *testing.B) {
@@ -20,9 +20,8 @@ func BenchmarkExecInAShell(b *testing.B) {
 	}
 }
 
-// BenchmarkLookingWhatASessionWaitsFor is the cost of a look at a program in
-// the foreground.
-func BenchmarkLookingWhatASessionWaitsFor(b *testing.B) {
+// BenchmarkUpdateNeed measures one check of a foreground program for input.
+func BenchmarkUpdateNeed(b *testing.B) {
 	m := startMachine(b)
 	p := m.start("cat")
 	m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true})

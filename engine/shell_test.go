@@ -18,11 +18,11 @@ import (
 	"tandem/tests/needs"
 )
 
-// A shellCase is a shell to be tested, with a home folder of its own.
+// A shellCase is a shell to be tested, with its own home directory.
 type shellCase struct {
 	name string
 	argv []string
-	rc   map[string]string // files of the home folder
+	rc   map[string]string // files of the home directory
 }
 
 var shellCases = []shellCase{
@@ -32,13 +32,14 @@ var shellCases = []shellCase{
 	{"zsh-login", []string{"zsh", "-l"}, map[string]string{".zprofile": "RCREAD=yes\n", ".zshrc": "PS1='mine%% '\n"}},
 	{"fish", []string{"fish"}, map[string]string{
 		".config/fish/config.fish": "set -g RCREAD yes\nfunction fish_prompt; echo -n 'mine> '; end\n",
-		// Without these folders (of fish 3 and 4), it reads all manual pages of the machine in the background.
+		// Without these directories (of fish 3 and 4), fish reads all manual pages in the
+		// background.
 		".local/fish/generated_completions/none": "", ".cache/fish/generated_completions/none": "",
 	}},
 	{"sh", []string{"sh"}, map[string]string{".shrc": "RCREAD=yes\nPS1='mine$ '\n"}},
 }
 
-// start starts a case's shell; nil if it is not on this machine.
+// start starts a case's shell; nil if it is not installed.
 func (c shellCase) start(m *machine) *api.Process {
 	m.Helper()
 	if _, err := exec.LookPath(c.argv[0]); err != nil {
@@ -67,7 +68,7 @@ func (m *machine) sh(id, command string) api.SessionExecOutput {
 	return call(m, api.SessionExec, api.SessionExecInput{ID: id, Command: command})
 }
 
-// wantRun runs a command and compares.
+// wantRun runs a command and compares its output and status.
 func wantRun(m *machine, id, command, output string, code int) api.SessionExecOutput {
 	m.Helper()
 	out := m.sh(id, command)
@@ -81,7 +82,7 @@ func wantRun(m *machine, id, command, output string, code int) api.SessionExecOu
 	return out
 }
 
-func TestShellsTellWhereCommandsBeginAndEnd(t *testing.T) {
+func TestShellsMarkTheStartAndEndOfCommands(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -119,7 +120,7 @@ func TestShellsTellWhereCommandsBeginAndEnd(t *testing.T) {
 	}
 }
 
-func TestExecOutsideAPromptIsRefused(t *testing.T) {
+func TestExecOutsideAPromptIsRejected(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"bash", "--norc"}})
@@ -135,7 +136,7 @@ func TestExecOutsideAPromptIsRefused(t *testing.T) {
 
 func lastOf(text string, n int) string { return text[max(0, len(text)-n):] }
 
-func TestPythonTellsWhereCommandsBeginAndEnd(t *testing.T) {
+func TestPythonMarksTheStartAndEndOfCommands(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Log("python3 is not here")
@@ -158,7 +159,7 @@ func TestPythonTellsWhereCommandsBeginAndEnd(t *testing.T) {
 	wantRun(m, p.ID, "import os; os.environ.get('PYTHONSTARTUP') == '"+own+"'", "True\n", 0)
 }
 
-func TestPythonKeepsTheValueOfSeveralLines(t *testing.T) {
+func TestPythonPrintsTheValueOfSeveralLines(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Log("python3 is not here")
@@ -188,7 +189,7 @@ func TestPythonKeepsTheValueOfSeveralLines(t *testing.T) {
 	}
 }
 
-func TestAShellThatTellsNothingRunsCommandsByAMarker(t *testing.T) {
+func TestShellWithoutMarksRunsCommandsWithAMarker(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -211,7 +212,7 @@ func TestAShellThatTellsNothingRunsCommandsByAMarker(t *testing.T) {
 	}
 }
 
-func TestAnIncompleteCommandIsClearedAndRefused(t *testing.T) {
+func TestIncompleteCommandIsClearedAndRejected(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
@@ -248,7 +249,7 @@ func TestExitEndsAnExec(t *testing.T) {
 	}
 }
 
-func TestTheCommandThatEndsItsShellIsInTheHistory(t *testing.T) {
+func TestCommandExitingItsShellIsInTheHistory(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	told := func(id string) (rows []api.HistoryRow) {
@@ -276,7 +277,7 @@ func TestTheCommandThatEndsItsShellIsInTheHistory(t *testing.T) {
 	}
 }
 
-func TestAShellThatEndsAtItsPromptHasRunNothing(t *testing.T) {
+func TestShellExitingAtItsPromptRecordsNoCommand(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -287,8 +288,8 @@ func TestAShellThatEndsAtItsPromptHasRunNothing(t *testing.T) {
 		}
 		m.sh(p.ID, "true")
 		m.write(p.ID, "\x04")
-		m.ended(p.ID)
-		m.sh(m.start("bash", "--norc").ID, "exit 0") // what comes later is told later
+		m.awaitEnd(p.ID)
+		m.sh(m.start("bash", "--norc").ID, "exit 0") // the marker for later commands comes later
 		m.eventually("another command in the history", func() bool {
 			rows := m.history(api.HistorySearchInput{Limit: 1})
 			return len(rows) == 1 && rows[0].Command.Command == "exit 0"
@@ -302,7 +303,7 @@ func TestAShellThatEndsAtItsPromptHasRunNothing(t *testing.T) {
 	}
 }
 
-func TestACommandThatEndsWithItsSessionHasNoStatus(t *testing.T) {
+func TestCommandKilledWithItsSessionHasNoStatus(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
@@ -319,15 +320,15 @@ func TestACommandThatEndsWithItsSessionHasNoStatus(t *testing.T) {
 	})
 }
 
-// A shell that ignores the signal sees its command end of it.
-func TestACommandThatEndsBeforeItsSessionWasStoppedToo(t *testing.T) {
+// A shell ignoring the signal sees its command killed by it.
+func TestCommandExitingDuringTheStopIsRecordedAsStopped(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	m.sh(p.ID, "true")
 	m.write(p.ID, "echo be''gun; sleep 1000\r")
-	m.shows(p.ID, "begun")
+	m.awaitScreen(p.ID, "begun")
 	m.eventually("the begin of the command", func() bool {
 		_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "true"})
 		return err != nil && strings.Contains(err.Error(), "sleep 1000")
@@ -339,11 +340,11 @@ func TestACommandThatEndsBeforeItsSessionWasStoppedToo(t *testing.T) {
 	}
 }
 
-func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
+func TestCommandOutlivesTheTimeoutOfItsExec(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
-	pipe := filepath.Join(t.TempDir(), "pipe") // not the terminal: exec does not go on for what waits for that
+	pipe := filepath.Join(t.TempDir(), "pipe") // rather than the terminal: exec returns early for a command waiting for terminal input
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +373,7 @@ func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
 	}
 }
 
-func TestReadingBesideExecLosesAndRepeatsNothing(t *testing.T) {
+func TestReadingDuringExecLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
@@ -387,7 +388,7 @@ func TestReadingBesideExecLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
-func TestAProgramCannotFakeTheEndOfItsCommand(t *testing.T) {
+func TestProgramCannotFakeTheEndOfItsCommand(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
@@ -397,7 +398,7 @@ func TestAProgramCannotFakeTheEndOfItsCommand(t *testing.T) {
 	}
 }
 
-func TestThePersonsPromptGoesOnWorking(t *testing.T) {
+func TestUsersPromptHooksKeepWorking(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	c := shellCase{"bash", []string{"bash"}, map[string]string{".bashrc": `
@@ -434,7 +435,7 @@ func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-func TestCommandLinesAreKnownExactly(t *testing.T) {
+func TestCommandLinesAreRecordedExactly(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -445,15 +446,15 @@ func TestCommandLinesAreKnownExactly(t *testing.T) {
 		}
 		m.sh(p.ID, "true")
 		lines := []string{"echo 'a;b\\c' ü漢", "echo \"tab\there\"; false", "echo twice", "echo twice", "cd /"}
-		if c.name != "sh" { // it does not tell more than the first line
+		if c.name != "sh" { // sh reports only the first line
 			lines = append(lines, "if true\nthen echo in\nfi")
 		}
 		if c.name == "fish" {
-			lines[1] = "echo 'no tab'; false" // its line editor drops them
+			lines[1] = "echo 'no tab'; false" // its line editor drops tabs
 			lines[len(lines)-1] = "if true\necho in\nend"
 		}
 		for _, line := range lines {
-			if strings.ContainsAny(line, "\n\t") { // typed, a tab completes
+			if strings.ContainsAny(line, "\n\t") { // a typed tab would complete
 				m.sh(p.ID, line)
 				continue
 			}
@@ -471,7 +472,7 @@ func TestCommandLinesAreKnownExactly(t *testing.T) {
 				t.Errorf("%s: %+v", c.name, r.Command)
 			}
 		}
-		if strings.HasPrefix(c.name, "bash") { // so it keeps them itself
+		if strings.HasPrefix(c.name, "bash") { // bash then keeps them itself
 			lines[len(lines)-1] = "if true; then echo in; fi"
 		}
 		if !slices.Equal(got, lines) {
@@ -480,7 +481,7 @@ func TestCommandLinesAreKnownExactly(t *testing.T) {
 	}
 }
 
-func TestExecLeavesAloneWhatWasTypedBeforeTheEngineWasReplaced(t *testing.T) {
+func TestExecKeepsInputTypedBeforeAnEngineReplacement(t *testing.T) {
 	m := startMachine(t)
 	for _, c := range shellCases {
 		p := c.start(m)
@@ -491,7 +492,7 @@ func TestExecLeavesAloneWhatWasTypedBeforeTheEngineWasReplaced(t *testing.T) {
 		m.restart()
 		wantRun(m, p.ID, "echo free", "free\n", 0)
 		m.write(p.ID, "half a li")
-		m.shows(p.ID, "half a li")
+		m.awaitScreen(p.ID, "half a li")
 		m.restart()
 		_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"})
 		if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "already typed") {
@@ -500,7 +501,7 @@ func TestExecLeavesAloneWhatWasTypedBeforeTheEngineWasReplaced(t *testing.T) {
 	}
 }
 
-func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
+func TestExecKeepsTheUsersPartialInput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -511,12 +512,12 @@ func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
 		}
 		m.sh(p.ID, "true")
 		m.write(p.ID, "half a li")
-		m.shows(p.ID, "half a li")
+		m.awaitScreen(p.ID, "half a li")
 		_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"})
 		if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "already typed") {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		// fish may lose one that comes while it draws the line.
+		// fish may lose input arriving while it draws the line.
 		for errors.Is(err, api.CodeConflict) {
 			call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"ctrl+c"}})
 			m.eventually("the next prompt", func() bool { return m.get(p.ID).Terminal.Waiting == "prompt" })
@@ -528,7 +529,7 @@ func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
 	}
 }
 
-func TestOneExecAtATimeAndACancelledOneLeavesItsCommand(t *testing.T) {
+func TestExecIsExclusiveAndCancellingKeepsItsCommand(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
@@ -539,7 +540,7 @@ func TestOneExecAtATimeAndACancelledOneLeavesItsCommand(t *testing.T) {
 		_, err := api.SessionExec.Call(ctx, m.client, api.SessionExecInput{ID: p.ID, Command: "echo begun; read x; echo got $x"})
 		done <- err
 	}()
-	m.shows(p.ID, "\nbegun")
+	m.awaitScreen(p.ID, "\nbegun")
 	if _, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"}); !errors.Is(err, api.CodeConflict) {
 		t.Errorf("%v", err)
 	}
@@ -548,12 +549,12 @@ func TestOneExecAtATimeAndACancelledOneLeavesItsCommand(t *testing.T) {
 		t.Error("the cancelled call answered")
 	}
 	m.write(p.ID, "word\r")
-	m.shows(p.ID, "got word")
+	m.awaitScreen(p.ID, "got word")
 	m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true})
 	wantRun(m, p.ID, "echo x", "x\n", 0)
 }
 
-func TestTheEndOfALongOutputIsKept(t *testing.T) {
+func TestExecKeepsTheEndOfALongOutput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -568,7 +569,7 @@ func TestTheEndOfALongOutputIsKept(t *testing.T) {
 	}
 }
 
-func TestPromptsOfThePersonInZsh(t *testing.T) {
+func TestUsersZshPromptsKeepWorking(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	c := shellCase{"zsh", []string{"zsh"}, map[string]string{".zshenv": "ENVREAD=yes\n", ".zshrc": `
@@ -594,7 +595,7 @@ RPROMPT=right
 	}
 }
 
-func TestAShellInsideAShellRunsCommandsByAMarker(t *testing.T) {
+func TestNestedShellRunsCommandsWithAMarker(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
@@ -611,8 +612,8 @@ func TestAShellInsideAShellRunsCommandsByAMarker(t *testing.T) {
 	}
 }
 
-// Somebody asked for the end of what they have interrupted, whatever it then says.
-func TestWhatSomebodyHasInterruptedHasNotFailed(t *testing.T) {
+// An interrupted command was stopped by the user, whatever its exit status.
+func TestInterruptedCommandDoesNotCountAsFailed(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	last := func(id string) api.Command {
@@ -629,10 +630,10 @@ func TestWhatSomebodyHasInterruptedHasNotFailed(t *testing.T) {
 			t.Errorf("%+v, want code %d, stopped %v", c, code, stopped)
 		}
 	}
-	// What this sh forks after the interrupt has not heard of it, and is waited for.
+	// A process forked by this sh after the interrupt has not received it, and is waited for.
 	const waits = `; echo be"g"un; while :; do sleep 0.02; done`
 	interrupt := func(id string) {
-		m.shows(id, "begun")
+		m.awaitScreen(id, "begun")
 		call(m, api.SessionWrite, api.SessionWriteInput{ID: id, Keys: []string{"ctrl+c"}})
 	}
 	run := func(command string) api.Command {

@@ -9,17 +9,17 @@ import (
 	"tandem/persist/histdb"
 )
 
-// commandEnded takes a command that a session's shell has run. It is called from
-// the session's own goroutine and must not block.
-func (h *host) commandEnded(c prompt.Command) {
+// recordCommand adds a command run by a session's shell to the history. The session's own goroutine
+// calls it, so it must not block.
+func (h *host) recordCommand(c prompt.Command) {
 	h.history.RecordRun(histdb.Row{
-		Command: strings.Map(printable, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
+		Command: strings.Map(dropControl, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
 		ExitCode: c.ExitCode, Actor: c.Actor, From: c.From, Kind: history.KindSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,
 	})
 }
 
-// printable leaves out the control characters that are not part of a line.
-func printable(r rune) rune {
+// dropControl drops control characters not belonging in a line; for strings.Map.
+func dropControl(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return -1
 	}

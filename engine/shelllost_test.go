@@ -19,7 +19,7 @@ type lossCase struct {
 }
 
 // losses are cases that leave a shell at a prompt without some or all of the marks.
-var losses = []lossCase{
+var lossCases = []lossCase{
 	{"sourced file assigns hooks and prompt", "bash", "source ./dotfile"},
 	{"unknown prompt", "bash", "PROMPT_COMMAND=(:); PS1='mine> '"},
 	{"prompt of a theme", "bash", "PROMPT_COMMAND=(:); PS0=; PS1='➜ ~ '"},
@@ -70,7 +70,7 @@ func writeFile(m *machine, path, text string) {
 	}
 }
 
-// commands returns the commands that the session's shell ran, oldest first, without "true".
+// commands returns the commands run by the session's shell, oldest first, without "true".
 func (m *machine) commands(id string) (lines []string) {
 	for _, r := range slices.Backward(m.history(api.HistorySearchInput{Process: id, Limit: 100})) {
 		if r.Kind == history.KindSession && !strings.HasPrefix(r.Command.Command, "true") {
@@ -92,7 +92,7 @@ func TestSessionOutlivesItsPromptMarks(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
-	for _, c := range losses {
+	for _, c := range lossCases {
 		t.Run(c.shell+" "+c.name, func(t *testing.T) {
 			m := &machine{TB: t, dir: m.dir, client: m.client}
 			p := c.start(m)

@@ -16,28 +16,28 @@ import (
 )
 
 const (
-	shellFolder  = datadir.Shell // of the data folder: scripts and key
+	shellFolder  = datadir.Shell // in the data directory: scripts and key
 	shellKeyName = "key"
 	shellKeySize = 32
-	// shellScripts is the folder of the scripts; a shell may read one of them
-	// long after it was started, so others get another name.
+	// shellScripts is the directory of the scripts. A shell may read one long after its start, so
+	// incompatible scripts get another name.
 	shellScripts = "3"
 )
 
-// shellKeys makes the words that the marks of shells carry. They are made from
-// a secret of the data folder, so that every engine knows those of all sessions.
+// shellKeys makes the secrets in the marks of shells. They are derived from a key in the data
+// directory, so every engine knows those of all sessions.
 type shellKeys struct {
-	dir string // scripts; "" when shells start without prompt marks
+	dir string // directory of the scripts; "" without shell integration
 	key []byte
 }
 
-// closedShells returns shellKeys with only the key, for sessions that were started before.
-func closedShells(dataDir string) shellKeys {
+// keyOnlyShells returns shellKeys with only the key, for sessions started earlier.
+func keyOnlyShells(dataDir string) shellKeys {
 	key, _ := os.ReadFile(filepath.Join(dataDir, shellFolder, shellKeyName)) // without a key there are no such sessions
 	return shellKeys{key: key}
 }
 
-// openShells gets the scripts and the key ready.
+// openShells installs the scripts and reads or creates the key.
 func openShells(dataDir string) (shellKeys, error) {
 	dir := filepath.Join(dataDir, shellFolder)
 	scripts := filepath.Join(dir, shellScripts)
@@ -57,18 +57,18 @@ func openShells(dataDir string) (shellKeys, error) {
 	return shellKeys{scripts, key}, nil
 }
 
-// nonce is the word of a session; "" when its program is no shell that knows it,
-// or is confined and could not read the scripts.
-func (k shellKeys) nonce(r store.Record) string {
+// nonceFor returns the secret for a session to start with; "" if its program is not a supported
+// shell, or is sandboxed and could not read the scripts.
+func (k shellKeys) nonceFor(r store.Record) string {
 	if k.dir == "" || !r.TTY || r.Sandboxed || prompt.KindOf(r.Argv) == prompt.None {
 		return ""
 	}
-	return k.secret(r.ID)
+	return k.secretFor(r.ID)
 }
 
-// secret returns the secret of a session's marks; "" if there is no key, because then no
-// session ever got a secret.
-func (k shellKeys) secret(session string) string {
+// secretFor returns the secret of a session's marks; "" without a key, because then no session ever
+// got a secret.
+func (k shellKeys) secretFor(session string) string {
 	if len(k.key) != shellKeySize {
 		return ""
 	}
@@ -77,9 +77,9 @@ func (k shellKeys) secret(session string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// inject changes how a shell is started so that it marks its prompts.
+// inject changes the start of a shell so that it marks its prompts.
 func (k shellKeys) inject(r store.Record, argv, env []string) ([]string, []string) {
-	nonce := k.nonce(r)
+	nonce := k.nonceFor(r)
 	if nonce == "" {
 		return argv, env
 	}

@@ -9,18 +9,18 @@ import (
 	"tandem/tests/needs"
 )
 
-// marks are what shells tell Tandem, and the folder that they tell every terminal.
+// marksAnywhere matches the marks of shells, for Tandem and for any terminal.
 var marksAnywhere = regexp.MustCompile(`\x1b\](133|633|7);[^\x07\x1b]*(\x07|\x1b\\)`)
 
-// A trace is what a shell shows while commands are traced.
+// A trace is the output of a shell tracing its commands.
 type trace struct {
 	shellCase
-	lines []string // typed
-	want  []string // stand in what is shown
-	none  []string // do not
+	lines []string // input lines
+	want  []string // must appear
+	none  []string // must not appear
 }
 
-func TestHooksOfShellsLeaveNoTrace(t *testing.T) {
+func TestShellHooksLeaveNoTrace(t *testing.T) {
 	needs.FullRun(t)
 	for name, c := range map[string]trace{
 		"bash xtrace": {

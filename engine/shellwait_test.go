@@ -23,7 +23,7 @@ func (m *machine) sessionWait(in api.SessionWaitInput) api.SessionWaitOutput {
 	return call(m, api.SessionWait, in)
 }
 
-func TestASessionIsWaitedForUntilItPrints(t *testing.T) {
+func TestSessionWaitIsMetByOutput(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `stty -echo; read x; printf 'listen'; read y; printf '\033[31ming on 80'; read z; printf '80\r\nmore\n'; read x`)
@@ -60,7 +60,7 @@ func TestASessionIsWaitedForUntilItPrints(t *testing.T) {
 	}
 }
 
-func TestASessionTellsWhatItWaitsFor(t *testing.T) {
+func TestSessionReportsWhetherItWaitsForInput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -132,15 +132,15 @@ func TestProgramPollingOnlyItsTerminalWaitsForInput(t *testing.T) {
 	}
 }
 
-// A program that got its answer need not print anything, nor anybody ask.
-func TestAnAnsweredQuestionIsSeenWithoutOutput(t *testing.T) {
+// An answered program need not print anything, and nobody need ask about it.
+func TestAnsweredQuestionIsNoticedWithoutOutput(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", "stty -echo; read x; exec sleep 1000")
 	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true}); !w.Secret {
 		t.Fatalf("%+v", w)
 	}
-	m.sessionWait(api.SessionWaitInput{ID: p.ID, IdleMS: 400}) // no look is due any more
+	m.sessionWait(api.SessionWaitInput{ID: p.ID, IdleMS: 400}) // no further check is scheduled
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	answered := false
@@ -159,8 +159,8 @@ func TestAnAnsweredQuestionIsSeenWithoutOutput(t *testing.T) {
 	t.Error("the events ended")
 }
 
-// tester connects as an agent.
-func (m *machine) tester() *client.Client {
+// agentClient connects as an agent.
+func (m *machine) agentClient() *client.Client {
 	m.Helper()
 	conn, err := client.Connect(context.Background(), client.Options{DataDir: m.dir, Version: "1.2.3", Name: "agent:tester/1", Owner: "tester-1"})
 	if err != nil {
@@ -170,10 +170,10 @@ func (m *machine) tester() *client.Client {
 	return conn
 }
 
-func TestAPersonTakesTheKeyboardFromAgents(t *testing.T) {
+func TestUserLocksTheKeyboardAgainstAgents(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	agent := m.tester()
+	agent := m.agentClient()
 	p := m.start("bash", "--norc")
 	ctx := context.Background()
 	if _, err := api.SessionExec.Call(ctx, agent, api.SessionExecInput{ID: p.ID, Command: "true"}); err != nil {
@@ -195,7 +195,7 @@ func TestAPersonTakesTheKeyboardFromAgents(t *testing.T) {
 	refused(err)
 	_, err = api.SessionWrite.Call(ctx, agent, api.SessionWriteInput{ID: p.ID, Text: "x"})
 	refused(err)
-	wantHeld(m, agent, p.ID, refused)
+	wantLocked(m, agent, p.ID, refused)
 	if _, err := api.SessionKeyboard.Call(ctx, agent, api.SessionKeyboardInput{ID: p.ID}); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("%v", err)
 	}
@@ -210,15 +210,14 @@ func TestAPersonTakesTheKeyboardFromAgents(t *testing.T) {
 	if view := call(m, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID}); view.Terminal.Keyboard != "" {
 		t.Errorf("%+v", view.Terminal)
 	}
-	agent = m.tester()
+	agent = m.agentClient()
 	if _, err := api.SessionWrite.Call(ctx, agent, api.SessionWriteInput{ID: p.ID, Text: "x"}); err != nil {
 		t.Error(err)
 	}
 }
 
-// wantHeld fails unless an agent is refused whatever would change a session, and
-// nothing of it happens.
-func wantHeld(m *machine, agent *client.Client, id string, refused func(error)) {
+// wantLocked fails unless every change of a session by an agent is rejected and has no effect.
+func wantLocked(m *machine, agent *client.Client, id string, refused func(error)) {
 	m.Helper()
 	ctx, yes, name := context.Background(), true, "mine"
 	for what, do := range map[string]func() error{
@@ -259,10 +258,10 @@ func wantHeld(m *machine, agent *client.Client, id string, refused func(error)) 
 	}
 }
 
-func TestAnExecThatWaitsForAPromptTypesNothingOnceAPersonHasTheKeyboard(t *testing.T) {
+func TestWaitingExecTypesNothingOnceTheKeyboardIsLocked(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	agent := m.tester()
+	agent := m.agentClient()
 	begin := filepath.Join(t.TempDir(), "begin")
 	p := m.start("sh", "-c", "until [ -e "+begin+" ]; do sleep 0.02; done; exec bash --norc")
 	run := func(conn *client.Client, in api.SessionExecInput) (another bool, err error) {
@@ -294,11 +293,11 @@ func TestAnExecThatWaitsForAPromptTypesNothingOnceAPersonHasTheKeyboard(t *testi
 	}
 }
 
-func TestAgentsHaveNoSayInTheSizeOfATerminalThatAPersonHasTaken(t *testing.T) {
+func TestAgentsCannotResizeATerminalWithALockedKeyboard(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
-	agent := m.tester()
+	agent := m.agentClient()
 	watching, err := agent.Attach(context.Background(), api.AttachOptions{ID: p.ID, Cols: 50, Rows: 20})
 	if err != nil {
 		t.Fatal(err)
@@ -317,7 +316,7 @@ func TestAgentsHaveNoSayInTheSizeOfATerminalThatAPersonHasTaken(t *testing.T) {
 	if err := watching.Send(api.Input{Lines: &api.LineRange{Count: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	for answered := false; !answered; { // what was sent before has been dealt with
+	for answered := false; !answered; { // everything sent before has been handled
 		out, err := watching.Receive()
 		if err != nil {
 			t.Fatal(err)
@@ -331,7 +330,7 @@ func TestAgentsHaveNoSayInTheSizeOfATerminalThatAPersonHasTaken(t *testing.T) {
 	m.eventually("the agent's size again", func() bool { return size() == api.Size{Cols: 60, Rows: 20} })
 }
 
-func TestShellMarksOutliveTheEngine(t *testing.T) {
+func TestShellMarksSurviveTheEngine(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
@@ -355,7 +354,7 @@ func TestShellMarksOutliveTheEngine(t *testing.T) {
 	for _, r := range rows.Rows {
 		count[r.Command.Command]++
 	}
-	for line, n := range map[string]int{"cd /usr": 0, "echo again": 0, "read x": 1, "echo after": 1} { // what was not on disk yet may be lost
+	for line, n := range map[string]int{"cd /usr": 0, "echo again": 0, "read x": 1, "echo after": 1} { // the last ones may not have reached the disk
 		if count[line] < n || count[line] > 1 {
 			t.Errorf("%q is %d times in the history", line, count[line])
 		}
@@ -385,7 +384,7 @@ func TestIdleSessionsOfAgentsExpire(t *testing.T) {
 			rec, s := record(id), &idleSession{facts: terminal.Facts{Active: begun}}
 			change(&rec, &s.facts)
 			r.sessions[id] = s
-			r.running(rec)
+			r.startRunning(rec)
 			all = append(all, id)
 		}
 		want := func(after time.Duration, ended ...string) {
@@ -403,7 +402,7 @@ func TestIdleSessionsOfAgentsExpire(t *testing.T) {
 	})
 }
 
-func TestListingsSayWhatAProgramWaitsForOnceItIsSilent(t *testing.T) {
+func TestListReportsTheNeedOfASilentProgram(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", "stty -echo; printf 'Password: '; read x; sleep 100")
@@ -425,7 +424,7 @@ func TestListingsSayWhatAProgramWaitsForOnceItIsSilent(t *testing.T) {
 	})
 }
 
-func TestASessionTellsWhatHasItsTerminal(t *testing.T) {
+func TestForegroundReportsTheProgramOfATerminal(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -439,7 +438,7 @@ func TestASessionTellsWhatHasItsTerminal(t *testing.T) {
 		{[]string{"cat"}, api.SessionForegroundOutput{Program: "cat"}},
 		{[]string{"sleep", "100"}, api.SessionForegroundOutput{Program: "sleep"}},
 		{[]string{"bash", "--norc"}, api.SessionForegroundOutput{Prompt: true}},
-		{[]string{"sh", "-c", "exec bash --norc"}, api.SessionForegroundOutput{Prompt: true}}, // marks nothing
+		{[]string{"sh", "-c", "exec bash --norc"}, api.SessionForegroundOutput{Prompt: true}}, // prints no marks
 		{[]string{"sh", "-c", "stty -echo; read x"}, api.SessionForegroundOutput{Program: "sh"}},
 	} {
 		if _, err := exec.LookPath(c.argv[0]); err != nil {

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 )
 
-// fileHolds waits until the file has the length of want, and compares them.
+// fileHolds waits until the file is as long as want, and compares them.
 func (m *machine) fileHolds(path, want string) {
 	m.Helper()
 	var got []byte
@@ -22,13 +22,13 @@ func (m *machine) fileHolds(path, want string) {
 	}
 }
 
-func TestAcknowledgedInputOutlivesTheEngine(t *testing.T) {
+func TestAcknowledgedInputSurvivesTheEngine(t *testing.T) {
 	m := startMachine(t)
-	m.tied = true
+	m.pinned = true
 	path := filepath.Join(t.TempDir(), "typed")
 	p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"sh", "-c",
 		`stty raw -echo; printf ready; sleep .2; exec dd bs=512 of="$1" 2>/dev/null`, "sh", path}})
-	m.shows(p.ID, "ready")
+	m.awaitScreen(p.ID, "ready")
 	want := strings.Repeat("0123456789", 5<<10)
 	out := call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Text: want})
 	m.crash(m.info().EnginePID)
@@ -41,12 +41,12 @@ func TestAcknowledgedInputOutlivesTheEngine(t *testing.T) {
 
 func TestSessionWriteReportsBytesAcceptedWhenProgramDoesNotRead(t *testing.T) {
 	m := startMachine(t)
-	m.tied = true
+	m.pinned = true
 	dir := t.TempDir()
 	path, begin := filepath.Join(dir, "typed"), filepath.Join(dir, "begin")
 	p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"sh", "-c",
 		`mkfifo "$2"; stty raw -echo; printf ready; read x < "$2"; exec dd bs=512 of="$1" 2>/dev/null`, "sh", path, begin}})
-	m.shows(p.ID, "ready")
+	m.awaitScreen(p.ID, "ready")
 	want := strings.Repeat("0123456789", 20<<10)
 	out := call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Text: want})
 	if out.Written == 0 || out.Dropped == 0 || out.Written+out.Dropped != len(want) {

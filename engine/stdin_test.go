@@ -13,7 +13,7 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestStandardInputOutlivesEngineAndKeeper(t *testing.T) {
+func TestStandardInputSurvivesEngineAndKeeper(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"/bin/sh"}, Stdin: true})
@@ -40,7 +40,7 @@ func TestStandardInputOutlivesEngineAndKeeper(t *testing.T) {
 	}
 }
 
-func TestWritingToWhatReadsNothingEnds(t *testing.T) {
+func TestWriteToAProcessNotReadingTimesOut(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -62,7 +62,7 @@ func TestWritingToWhatReadsNothingEnds(t *testing.T) {
 	}
 }
 
-func TestCommandThatBecomesADaemonIsKept(t *testing.T) {
+func TestCommandKeptAsADaemonIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	out := call(m, api.Exec, api.ExecInput{Command: []string{"sleep", "1000"}, TimeoutMS: 1, Daemon: &api.Daemon{Lines: 7}})
@@ -76,7 +76,7 @@ func TestCommandThatBecomesADaemonIsKept(t *testing.T) {
 	}
 }
 
-func TestStopWaitsAsLongAsItsCallerSays(t *testing.T) {
+func TestStopUsesTheCallersTimeout(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1000; done"},
@@ -88,7 +88,7 @@ func TestStopWaitsAsLongAsItsCallerSays(t *testing.T) {
 	}
 }
 
-func TestSessionWithoutATerminalIsUsedWhenItIsWrittenToOrPrints(t *testing.T) {
+func TestWritingAndPrintingCountAsUseOfAnInputSession(t *testing.T) {
 	t.Parallel()
 	data, err := store.Open(t.TempDir())
 	if err != nil {
@@ -116,9 +116,9 @@ func TestSessionWithoutATerminalIsUsedWhenItIsWrittenToOrPrints(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return usedSince(data, rec, now.Add(-30*time.Minute))
+		return wasUsedSince(data, rec, now.Add(-30*time.Minute))
 	}
 	if input == "" || used(long, long, long) || !used(now, long, long) || !used(long, now, long) || !used(long, long, now) {
-		t.Error("what is used is taken for idle, or what is idle for used")
+		t.Error("idle and used processes are not told apart")
 	}
 }

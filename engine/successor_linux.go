@@ -46,10 +46,10 @@ type passedTerminal struct {
 
 func terminalName(id string, pid int) string { return id + ":" + strconv.Itoa(pid) }
 
-// handOver stops this engine and has executable replace it. It reports false, and does
-// nothing, if the keeper is too old: then the keeper must replace the engine.
+// handOver stops this engine and has executable replace it. It returns false, and does nothing, if
+// the keeper is too old: then the keeper must replace the engine.
 func (e *engine) handOver(ctx context.Context, executable *os.File) (bool, error) {
-	client, err := e.host.link.get(ctx)
+	client, err := e.host.link.awaitClient(ctx)
 	if err != nil || !client.Succeeds() {
 		return false, err
 	}
@@ -67,6 +67,7 @@ func (e *engine) handOver(ctx context.Context, executable *os.File) (bool, error
 		next.Close() // another client asked first
 		return true, nil
 	}
+	// A stuck worker must not keep the next engine from starting: the keeper starts it then.
 	time.AfterFunc(handOverTimeout, func() {
 		e.log.Error("the engine did not finish in time to be replaced")
 		os.Exit(1)
@@ -83,7 +84,7 @@ func (e *engine) passTerminals() {
 	}
 	supervise.Terminals{Of: e.host.control}.Each(func(child keeper.Child, session supervise.Session) {
 		s, ok := session.(interface{ Master() *os.File })
-		if !ok || s.Master() == nil || len(e.passed) == maxInherited {
+		if !ok || s.Master() == nil || len(e.passedTerminals) == maxInherited {
 			return
 		}
 		raw, err := s.Master().SyscallConn()
@@ -93,28 +94,29 @@ func (e *engine) passTerminals() {
 		_ = raw.Control(func(own uintptr) {
 			// The next engine can get the others from the keeper.
 			if fd, err := unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, firstTerminal); err == nil {
-				e.passed = append(e.passed, passedTerminal{terminalName(child.ID, child.PID), fd})
+				e.passedTerminals = append(e.passedTerminals, passedTerminal{terminalName(child.ID, child.PID), fd})
 			}
 		})
 	})
 }
 
-// succeed starts the next engine and announces it to the keeper, if this one is being replaced.
-func (e *engine) succeed() {
+// startSuccessor starts the next engine and announces it to the keeper, if this one is being
+// replaced.
+func (e *engine) startSuccessor() {
 	next := e.next.Load()
 	if next == nil {
 		return
 	}
-	pid, turn, err := startNext(next, e.lock, e.passed)
+	pid, turn, err := startNext(next, e.lock, e.passedTerminals)
 	if err != nil {
 		e.log.Error("start the next engine", "error", err)
 		return
 	}
 	defer turn.Close()
-	e.log.Info("replaced", "by", pid, "terminals", len(e.passed))
+	e.log.Info("replaced", "by", pid, "terminals", len(e.passedTerminals))
 	ctx, cancel := context.WithTimeout(context.Background(), handOverTimeout)
 	defer cancel()
-	if client := e.host.link.current(); client != nil {
+	if client := e.host.link.currentClient(); client != nil {
 		err = client.Succeed(ctx, next, pid)
 	}
 	if err != nil { // the next engine starts a keeper if this one is gone
@@ -122,8 +124,8 @@ func (e *engine) succeed() {
 	}
 }
 
-// startNext starts executable with this process's arguments. The new process waits until turn
-// is closed, or this process has exited.
+// startNext starts executable with this process's arguments. The new process waits until turn is
+// closed, or this process has exited.
 func startNext(executable *os.File, lock *folderLock, terminals []passedTerminal) (pid int, turn *os.File, err error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -149,7 +151,7 @@ func startNext(executable *os.File, lock *folderLock, terminals []passedTerminal
 	return pid, turn, err
 }
 
-// pathOf returns an open file's own path if that still leads to the file, and otherwise a path
+// pathOf returns an open file's own path if it still leads to the file, and otherwise a path
 // through the descriptor.
 func pathOf(f *os.File) string {
 	through := fmt.Sprintf("/proc/self/fd/%d", f.Fd())
@@ -170,8 +172,8 @@ func pathOf(f *os.File) string {
 // An inheritance holds the terminals passed on by the previous engine, by terminalName.
 type inheritance map[string]*os.File
 
-// inherit returns the locks and terminals passed on by the previous engine; nil if there was
-// none. It marks them close-on-exec.
+// inherit returns the locks and terminals passed on by the previous engine; nil without one. It
+// marks them close-on-exec.
 func inherit() (lock *folderLock, terminals inheritance) {
 	names, passed := os.LookupEnv(terminalsVariable)
 	os.Unsetenv(terminalsVariable)
@@ -199,9 +201,8 @@ func inherit() (lock *folderLock, terminals inheritance) {
 	return lock, terminals
 }
 
-// hand gives inherited terminals to a keeper that does not hold them because it started after
-// the handover.
-func (i inheritance) hand(ctx context.Context, client keeperClient, h *host) error {
+// handTo gives inherited terminals to a keeper started after the handover, which lacks them.
+func (i inheritance) handTo(ctx context.Context, client keeperClient, h *host) error {
 	if len(i) == 0 {
 		return nil
 	}
@@ -234,8 +235,8 @@ func (i inheritance) hand(ctx context.Context, client keeperClient, h *host) err
 	return nil
 }
 
-// master removes and returns the terminal of a child; nil if it was not inherited.
-func (i inheritance) master(child keeper.Child) *os.File {
+// takeMaster removes and returns the terminal of a child; nil if it was not inherited.
+func (i inheritance) takeMaster(child keeper.Child) *os.File {
 	name := terminalName(child.ID, child.PID)
 	master := i[name]
 	delete(i, name)

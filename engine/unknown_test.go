@@ -17,8 +17,8 @@ import (
 	"tandem/engine/api"
 )
 
-// runHandOn connects to the engine, leaves the connection to a child and exits at once, as a
-// program does that forks; as the child it calls an operation when its parent has exited.
+// runHandOn connects to the engine, leaves the connection to a child and exits at once, like a
+// forking program. The child calls an operation after its parent has exited.
 func runHandOn(role, name, body string) int {
 	do := handOn
 	if role == "handed" {
@@ -80,7 +80,7 @@ func callHanded(name, body string) error {
 	return err
 }
 
-func TestProgramThatConnectsForksAndExitsIsRefused(t *testing.T) {
+func TestForkedConnectionOfAnExitedProgramIsRejected(t *testing.T) {
 	p := newConfinedAgent(t)
 	exe, err := os.Executable()
 	if err != nil {
@@ -88,7 +88,7 @@ func TestProgramThatConnectsForksAndExitsIsRefused(t *testing.T) {
 	}
 	for name, body := range map[string]string{
 		"request.list": "{}", "request.answer": `{"id":"x","allow":true}`, "audit.list": "{}", "history.clear": "{}",
-		"session.keyboard": `{"id":"` + p.theirs + `","take":true}`, "engine.stop": `{"all":true}`,
+		"session.keyboard": `{"id":"` + p.userSession + `","take":true}`, "engine.stop": `{"all":true}`,
 	} {
 		cmd := exec.Command(exe, "hand-on", name, body)
 		cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+p.dir)
@@ -112,15 +112,15 @@ func TestProgramThatConnectsForksAndExitsIsRefused(t *testing.T) {
 	if _, answer := p.post(api.Bounds{}, "exec", string(in)); !strings.Contains(answer, "only the user may") {
 		t.Errorf("an agent's: %s", answer)
 	}
-	// What is open to all stays so.
+	// Operations open to everyone still work.
 	if _, err := api.EngineInfo.Call(context.Background(), p.client, api.Empty{}); err != nil {
 		t.Error(err)
 	}
 }
 
-// A shell that has left its session and lost its parent is the user's as long as nothing
-// of an agent's is in it.
-func TestDoubleForkedShellIsTheUsers(t *testing.T) {
+// A shell in a new session without its parent belongs to the user, unless the session contains a
+// process of an agent.
+func TestDoubleForkedShellBelongsToTheUser(t *testing.T) {
 	m := startMachine(t)
 	exe, err := os.Executable()
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"tandem/persist/store"
 )
 
-// The time may be over before the control loop, which is busy, has found it.
-func TestAWaitWhoseTimeIsOverAtOnceTellsOfTheProcess(t *testing.T) {
+// The timeout may expire before the busy control loop has found the process.
+func TestWaitWithAnExpiredTimeoutReturnsTheProcess(t *testing.T) {
 	t.Parallel()
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	withLoop(t, func(r *loop) {
-		p := r.running(record("a"))
+		p := r.startRunning(record("a"))
 		mux := server.NewMux(nil)
 		(&service.Processes{Control: r.c, Store: data}).Handle(mux)
 		go r.c.Visit(r.Context(), func(supervise.Entry) { time.Sleep(time.Second) })

@@ -20,7 +20,7 @@ import (
 	"tandem/engine/supervise"
 )
 
-// A quietWriter takes an event stream and says when its first event is there.
+// A quietWriter receives an event stream and signals its first event.
 type quietWriter struct {
 	*httptest.ResponseRecorder
 	first chan struct{}
@@ -31,7 +31,7 @@ func (w *quietWriter) SetWriteDeadline(time.Time) error { return nil }
 
 func (w *quietWriter) Flush() { w.once.Do(func() { close(w.first) }) }
 
-// quietEngine serves events with nothing special to tell.
+// quietEngine returns a service without machines or problems.
 func quietEngine(c *supervise.Control, a *approval.Arbiter) *service.Engine {
 	return &service.Engine{
 		Machines: func() []api.Machine { return nil },
@@ -40,12 +40,12 @@ func quietEngine(c *supervise.Control, a *approval.Arbiter) *service.Engine {
 	}
 }
 
-func TestAnAgentIsHereWhileItWatches(t *testing.T) {
+func TestAgentIsPresentWhileItWatches(t *testing.T) {
 	t.Parallel()
 	withLoop(t, func(r *loop) {
 		rec := record("a")
 		rec.Owner, rec.Lease = "agent1", string(api.LeaseDetached)
-		r.running(rec)
+		r.startRunning(rec)
 		e := quietEngine(r.c, &approval.Arbiter{})
 		mux := server.NewMux(nil)
 		e.Handle(mux)
@@ -72,7 +72,7 @@ func TestAnAgentIsHereWhileItWatches(t *testing.T) {
 	})
 }
 
-func TestAnAgentIsNotToldWhatOthersAskThePerson(t *testing.T) {
+func TestAgentReceivesNoRequestsOfOthers(t *testing.T) {
 	t.Parallel()
 	for owner, told := range map[string]bool{"agent1": false, "": true} {
 		withLoop(t, func(r *loop) {

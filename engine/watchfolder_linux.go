@@ -32,9 +32,9 @@ func (e *engine) listen() (net.Listener, error) {
 	return nil, err
 }
 
-// watchedFolders returns the directories to watch for deletion and moves: the data directory,
-// the directory of the sockets, and all parents of the data directory.
-func (e *engine) watchedFolders() (data, sockets string, above []string) {
+// foldersToWatch returns the directories to watch for deletion and moves: the data directory, the
+// directory of the sockets, and all parents of the data directory.
+func (e *engine) foldersToWatch() (data, sockets string, above []string) {
 	socket, _ := api.Sockets(e.o.DataDir)
 	for dir := filepath.Dir(e.o.DataDir); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		above = append(above, dir)
@@ -46,7 +46,7 @@ func (e *engine) watchedFolders() (data, sockets string, above []string) {
 // directory is moved or deleted. It also limits the size of engine.log, because the runtime's
 // messages there bypass h.log.
 func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
-	changes, again := e.watchChanges(ctx)
+	changes, renew := e.watchChanges(ctx)
 	tick := time.NewTicker(folderCheck) // in case the kernel has no watches left
 	defer tick.Stop()
 	for {
@@ -55,42 +55,43 @@ func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 			return
 		case <-changes:
 		case <-tick.C:
-			e.ownLog.bound()
+			e.ownLog.rotateIfLarge()
 		}
-		if e.lock.displaced() {
+		// Checked first: a new socket in another engine's directory would take its clients.
+		if e.lock.isDisplaced() {
 			e.leaveFolder(ctx)
 			return
 		}
 		if err := socket.Renew(e.listen); err != nil {
 			e.log.Error("recreate the socket", "error", err)
 		}
-		again()
+		renew()
 	}
 }
 
-// leaveFolder stops this engine, which could otherwise write to a directory that another engine
-// uses. The keeper keeps the children, and starts no engine until the directory is back.
+// leaveFolder stops this engine, which could otherwise write to a directory used by another engine.
+// The keeper keeps the children, and starts no engine until the directory is back.
 func (e *engine) leaveFolder(ctx context.Context) {
 	text := "data folder " + e.o.DataDir + " was moved or deleted: stopping the engine; programs keep running"
 	e.log.Error(text)
 	e.host.control.PublishNotice(text)
-	if client := e.host.link.current(); client != nil {
+	if client := e.host.link.currentClient(); client != nil {
 		err := client.Pause(ctx)
 		e.log.Info("pause keeper", "error", err)
 	}
 	e.stop()
 }
 
-// watchChanges returns a channel that signals possible deletions and moves (inotify(7)), and
-// again, which renews the watches after a directory was recreated.
-func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, again func()) {
-	told := make(chan struct{}, 1)
+// watchChanges returns a channel signalling possible deletions and moves (inotify(7)), and renew,
+// which renews the watches after a directory was recreated.
+func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, renew func()) {
+	signals := make(chan struct{}, 1)
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
-		return told, func() {}
+		return signals, func() {}
 	}
-	data, sockets, above := e.watchedFolders()
-	again = func() {
+	data, sockets, above := e.foldersToWatch()
+	renew = func() {
 		const gone = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 		// Without a watch, only the ticker triggers checks.
 		_, _ = unix.InotifyAddWatch(fd, data, gone|unix.IN_DELETE)
@@ -99,7 +100,7 @@ func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, aga
 			_, _ = unix.InotifyAddWatch(fd, dir, gone|unix.IN_MASK_ADD)
 		}
 	}
-	again()
+	renew()
 	events := os.NewFile(uintptr(fd), "inotify")
 	context.AfterFunc(ctx, func() { events.Close() })
 	e.host.sessions.Go(panics.Logged(e.log, "watch of the data folder", func() {
@@ -109,10 +110,10 @@ func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, aga
 				return
 			}
 			select {
-			case told <- struct{}{}:
+			case signals <- struct{}{}:
 			default:
 			}
 		}
 	}))
-	return told, again
+	return signals, renew
 }
