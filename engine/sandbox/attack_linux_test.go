@@ -26,11 +26,10 @@ import (
 	"tandem/tests/needs"
 )
 
-// ordinary is the number of a user that owns nothing.
+// ordinary is the id of a user owning nothing.
 const ordinary = 65534
 
-// eachUser runs a test as whoever runs the tests and, if that is root,
-// as an ordinary user as well.
+// eachUser runs a test as the current user and, if that is root, as an ordinary user as well.
 func eachUser(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	needs.FullRun(t) // hundreds of processes
@@ -41,8 +40,7 @@ func eachUser(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Run("ordinary user", func(t *testing.T) { test(t, newOrdinaryRig(t)) })
 }
 
-// newOrdinaryRig is a rig that a user without privileges owns and reaches, with
-// a copy of the program.
+// newOrdinaryRig returns a rig owned by an unprivileged user, with a copy of the program.
 func newOrdinaryRig(t *testing.T) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sandbox")
@@ -70,12 +68,12 @@ func newOrdinaryRig(t *testing.T) *rig {
 	return newRigOf(t, rig{dir: dir, uid: ordinary, self: filepath.Join(dir, "program")})
 }
 
-// A victim is a process outside of any sandbox, of the same user, which ends
-// with its standard input.
+// victim starts a process of the same user outside any sandbox and returns its PID. It exits with
+// its standard input.
 func (r *rig) victim() int {
 	r.t.Helper()
 	cmd := exec.Command(r.self, "probe", "after", "pid")
-	r.become(cmd)
+	r.setUser(cmd)
 	end, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -91,21 +89,21 @@ func (r *rig) victim() int {
 	return cmd.Process.Pid
 }
 
-// open runs a probe without a sandbox.
-func (r *rig) open(args ...string) string {
+// runOpen runs a probe without a sandbox.
+func (r *rig) runOpen(args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command(r.self, append([]string{"probe"}, args...)...)
-	r.become(cmd)
+	r.setUser(cmd)
 	got, _, _ := r.wait(cmd)
 	return got
 }
 
-// An attack is something that a confined program tries.
+// An attack is one attempt of a confined program.
 type attack struct {
-	name    string
-	probe   []string
-	refused string // with one of these errors
-	works   bool   // outside of a sandbox
+	name         string
+	probe        []string
+	refused      string // with one of these errors
+	worksOutside bool   // works without a sandbox
 }
 
 func TestAttacksOnFilesFail(t *testing.T) {
@@ -113,7 +111,7 @@ func TestAttacksOnFilesFail(t *testing.T) {
 		link(t, r.at("secret"), r.at("open/link"))
 		link(t, r.at("secret/key"), r.at("work/link"))
 		link(t, r.dir, r.at("work/up"))
-		r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.at("work/up")}}}}
+		r.extraLayers = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.at("work/up")}}}}
 		root := "/proc/self/root"
 		attacks := []attack{
 			{"read", []string{"read", r.at("secret/key")}, "EACCES", true},
@@ -137,10 +135,10 @@ func TestAttacksOnFilesFail(t *testing.T) {
 			{"make a program run as its owner", []string{"set-user-id", r.at("work/keep/file")}, "EPERM", true},
 			{"in a child", []string{"child", "child", "read", r.at("secret/key")}, "EACCES", false},
 		}
-		r.fail(attacks)
+		r.wantRefused(attacks)
 		if os.Getuid() == 0 && unix.Mount(r.at("secret"), r.at("open"), "", unix.MS_BIND, "") == nil {
 			t.Cleanup(func() { unix.Unmount(r.at("open"), unix.MNT_DETACH) })
-			r.fail([]attack{{"read by another mount", []string{"read", r.at("open/key")}, "EACCES", true}})
+			r.wantRefused([]attack{{"read by another mount", []string{"read", r.at("open/key")}, "EACCES", true}})
 		}
 	})
 }
@@ -173,7 +171,7 @@ func TestAttacksOnOtherProcessesFail(t *testing.T) {
 				attack{"signal a thread", []string{"call", "tgkill", victim}, "EPERM", true},
 			)
 		}
-		r.fail(attacks)
+		r.wantRefused(attacks)
 		r.expect("done", "call", "setpriority", "0")
 		r.expect("done", "call", "ioprio", "0")
 		r.expect("done", "call", "scheduler", "0")
@@ -198,7 +196,7 @@ func TestAttacksOnTheKernelFail(t *testing.T) {
 		for _, name := range []string{"fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "open_tree_attr", "move_mount", "mount_setattr", "mount", "umount", "pivot_root", "bpf", "keyctl", "quotactl_fd"} {
 			attacks = append(attacks, attack{name, []string{"call", name}, "EPERM", false})
 		}
-		r.fail(attacks)
+		r.wantRefused(attacks)
 	})
 }
 
@@ -213,7 +211,7 @@ func TestAttacksOnDevicesFail(t *testing.T) {
 				attacks = append(attacks, attack{name, []string{"opendevice", "/dev/" + name}, "EACCES", false})
 			}
 		}
-		r.fail(attacks)
+		r.wantRefused(attacks)
 		if got, _, _ := r.run("list", "/dev"); strings.HasPrefix(got, "E") || got == "0" {
 			t.Errorf("listing /dev gave %s", got)
 		}
@@ -223,9 +221,8 @@ func TestAttacksOnDevicesFail(t *testing.T) {
 	})
 }
 
-// fail runs attacks that must be refused, first without a sandbox where they
-// must not.
-func (r *rig) fail(attacks []attack) {
+// wantRefused runs attacks that must fail in a sandbox, first without one if they must work there.
+func (r *rig) wantRefused(attacks []attack) {
 	r.t.Helper()
 	probes := make([][]string, len(attacks))
 	for i, a := range attacks {
@@ -235,7 +232,7 @@ func (r *rig) fail(attacks []attack) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	got, stderr, _ := r.run("all", string(text)) // by one program, which is the same after each refusal
+	got, stderr, _ := r.run("all", string(text)) // by one program, unchanged after each refusal
 	var outcomes []string
 	if err := json.Unmarshal([]byte(got), &outcomes); err != nil || len(outcomes) != len(attacks) {
 		r.t.Fatalf("the attacker gave %q: %v; %s", got, err, stderr)
@@ -246,10 +243,10 @@ func (r *rig) fail(attacks []attack) {
 		}
 	}
 	for _, a := range attacks {
-		if !a.works {
+		if !a.worksOutside {
 			continue
 		}
-		if got := r.open(a.probe...); strings.HasPrefix(got, "E") {
+		if got := r.runOpen(a.probe...); strings.HasPrefix(got, "E") {
 			r.t.Errorf("%s: without a sandbox %q gave %q", a.name, a.probe, got)
 		}
 	}
@@ -262,7 +259,7 @@ func link(t *testing.T, target, path string) {
 	}
 }
 
-// terminal is a new one of the rig's user.
+// terminal opens a new terminal owned by the rig's user.
 func (r *rig) terminal() (master, slave *os.File) {
 	r.t.Helper()
 	master, slave, err := pty.Open()
@@ -279,7 +276,7 @@ func (r *rig) terminal() (master, slave *os.File) {
 	return master, slave
 }
 
-func TestNobodyReadsWhatIsTypedIntoAnotherTerminal(t *testing.T) {
+func TestConfinedProcessCannotReadAnotherTerminal(t *testing.T) {
 	eachUser(t, func(t *testing.T, r *rig) {
 		master, slave := r.terminal()
 		var ends []io.Closer
@@ -304,7 +301,7 @@ func TestNobodyReadsWhatIsTypedIntoAnotherTerminal(t *testing.T) {
 				t.Fatalf("a reader said %q, %v", line, err)
 			}
 		}
-		// Who loses it to a reader is not to wait for ever.
+		// A session losing its input to a reader must not wait forever.
 		if err := slave.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +325,7 @@ func TestNobodyReadsWhatIsTypedIntoAnotherTerminal(t *testing.T) {
 	})
 }
 
-func TestAProcessReadsItsOwnTerminal(t *testing.T) {
+func TestConfinedProcessReadsItsOwnTerminal(t *testing.T) {
 	eachUser(t, func(t *testing.T, r *rig) {
 		for path, want := range map[string]string{"/dev/tty": "opened", "/dev/stdin": "opened", "": "opened"} {
 			_, slave := r.terminal()
@@ -348,12 +345,12 @@ func TestAProcessReadsItsOwnTerminal(t *testing.T) {
 	})
 }
 
-// What allowWrite names is open for reading too.
-func TestADeviceThatTheProfileNamesIsOpen(t *testing.T) {
-	deviceThatTheProfileNamesIsOpen(t, newRig(t))
+// A device in allowWrite is open for reading too.
+func TestDeviceInAllowWriteIsOpen(t *testing.T) {
+	checkNamedDevice(t, newRig(t))
 }
 
-func deviceThatTheProfileNamesIsOpen(t *testing.T, r *rig) {
+func checkNamedDevice(t *testing.T, r *rig) {
 	_, slave := r.terminal()
 	r.profile.Filesystem.AllowWrite = append(r.profile.Filesystem.AllowWrite, slave.Name())
 	r.expect("opened", "opendevice", slave.Name())
@@ -361,7 +358,7 @@ func deviceThatTheProfileNamesIsOpen(t *testing.T, r *rig) {
 	r.expect("EACCES", "opendevice", slave.Name())
 }
 
-func TestUnixSocketsOfAnotherProcessAreOutOfReach(t *testing.T) {
+func TestUnixSocketsOfAnotherProcessAreUnreachable(t *testing.T) {
 	eachUser(t, func(t *testing.T, r *rig) {
 		path := filepath.Join(r.at("open"), "s")
 		if len(path) > 100 {
@@ -381,14 +378,14 @@ func TestUnixSocketsOfAnotherProcessAreOutOfReach(t *testing.T) {
 		if err := os.Chmod(path, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		r.fail([]attack{
+		r.wantRefused([]attack{
 			{"pathname", []string{"dial", "unix", path}, "EACCES EPERM", true},
 			{"abstract", []string{"abstract", name}, "EACCES EPERM", true},
 		})
 	})
 }
 
-// tryAttack is what probes of attacks do.
+// tryAttack performs an attack in a probe.
 func tryAttack(what string, args []string) (string, error) {
 	switch what {
 	case "call":
@@ -400,7 +397,7 @@ func tryAttack(what string, args []string) (string, error) {
 	case "opendevice":
 		fd, err := unix.Open(args[0], unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err == unix.ENXIO || err == unix.ENODEV || err == unix.EIO || err == unix.EBUSY {
-			err = nil // it was asked
+			err = nil // the call was allowed
 		}
 		if err == nil {
 			unix.Close(fd)
@@ -416,7 +413,7 @@ func tryAttack(what string, args []string) (string, error) {
 	return "", fmt.Errorf("no probe %q", what)
 }
 
-// eavesdrop reads a terminal until standard input ends, and counts.
+// eavesdrop reads a terminal until standard input ends, and counts the bytes.
 func eavesdrop(path string) (string, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
 	fmt.Print("ready\n")
@@ -452,7 +449,7 @@ func attackCall(what string, pid int) error {
 		var b [1]byte
 		_, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &b[0], Len: 1}}, []unix.RemoteIovec{{Base: 1 << 12, Len: 1}}, 0)
 		if err == unix.EFAULT {
-			err = nil // it was looked for
+			err = nil // the process was looked up
 		}
 		return err
 	case "getfd":

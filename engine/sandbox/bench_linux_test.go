@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// How long a program that does nothing takes, without a sandbox and in one.
+// BenchmarkTrue measures a program that does nothing, without a sandbox and in one.
 func BenchmarkTrue(b *testing.B) {
 	dir := b.TempDir()
 	layer := Profile{Filesystem: Filesystem{AllowWrite: []string{dir}}, Network: &Network{}}
@@ -36,7 +36,7 @@ func BenchmarkTrue(b *testing.B) {
 	}
 }
 
-// command is the command line of a confined program.
+// command returns the command line of a confined program.
 func command(tb testing.TB, l Layers, argv []string) []string {
 	tb.Helper()
 	data, err := json.Marshal(map[string]Layers{"layers": l})
@@ -54,7 +54,7 @@ func command(tb testing.TB, l Layers, argv []string) []string {
 	return Command(self, path, "", argv)
 }
 
-// How long it takes to work out what confines a process.
+// BenchmarkConfinement measures the preparation of a confinement.
 func BenchmarkConfinement(b *testing.B) {
 	open := Profile{Filesystem: Filesystem{AllowWrite: []string{b.TempDir()}}, Network: &Network{}}
 	home := open

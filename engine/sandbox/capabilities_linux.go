@@ -4,9 +4,9 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// keptCapabilities are those of root over files and users (capabilities(7)).
-// Each stays within what Landlock grants. CAP_FSETID is not among them: without it a
-// write clears the set-user-ID bit of a file, as it does for other users.
+// keptCapabilities returns root's capabilities over files and users (capabilities(7)), each still
+// limited by Landlock. It omits CAP_FSETID, so that a write clears a file's set-user-ID bit, as it
+// does for other users.
 func keptCapabilities() uint64 {
 	var kept uint64
 	for _, capability := range []uint{
@@ -18,8 +18,8 @@ func keptCapabilities() uint64 {
 	return kept
 }
 
-// dropCapabilities drops all capabilities but those in kept, including those that a program of
-// root's would regain when executed.
+// dropCapabilities drops all capabilities except kept, including those a program of root would
+// regain when executed.
 func dropCapabilities(kept uint64) error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData
@@ -27,7 +27,7 @@ func dropCapabilities(kept uint64) error {
 		return err
 	}
 	if caps[0].Permitted|caps[1].Permitted == 0 {
-		return nil // there are none to drop
+		return nil // nothing to drop
 	}
 	for capability := range uintptr(64) {
 		if kept&(1<<capability) != 0 {
@@ -35,9 +35,9 @@ func dropCapabilities(kept uint64) error {
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
 		if err == unix.EINVAL {
-			break // the kernel has no more
+			break // no further capabilities
 		}
-		// Without CAP_SETPCAP, no_new_privs suffices: nothing is regained.
+		// Without CAP_SETPCAP, no_new_privs suffices: execve regains nothing.
 		if err != nil && err != unix.EPERM {
 			return err
 		}

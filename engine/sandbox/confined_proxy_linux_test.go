@@ -13,8 +13,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// proxied gives a rig's profile a proxy on a small Internet.
-func proxied(t *testing.T, r *rig) *stage {
+// startProxied gives a rig's profile a proxy on a small Internet.
+func startProxied(t *testing.T, r *rig) *stage {
 	t.Helper()
 	s := newStage(t, ProxyOptions{})
 	r.profile.Network = &Network{AllowedDomains: []string{"allowed.example"}}
@@ -25,12 +25,12 @@ func proxied(t *testing.T, r *rig) *stage {
 	return s
 }
 
-func TestAConfinedProgramReachesAllowedDomainsThroughTheProxyAlone(t *testing.T) {
-	reachesAllowedDomainsThroughTheProxyAlone(t, newRig(t))
+func TestConfinedProgramReachesAllowedDomainsOnlyThroughTheProxy(t *testing.T) {
+	checkProxyOnly(t, newRig(t))
 }
 
-func reachesAllowedDomainsThroughTheProxyAlone(t *testing.T, r *rig) {
-	s := proxied(t, r)
+func checkProxyOnly(t *testing.T, r *rig) {
+	s := startProxied(t, r)
 	r.expect("200 hello from allowed.example", "get", "http://allowed.example/")
 	r.expect("200 hello from allowed.example", "child", "get", "http://allowed.example/")
 	if got, _, _ := r.run("get", "http://evil.example/"); !strings.HasPrefix(got, "403 ") {
@@ -48,12 +48,12 @@ func reachesAllowedDomainsThroughTheProxyAlone(t *testing.T, r *rig) {
 	r.expect("", "env", proxyVariable)
 }
 
-func TestBesidesTheProxyThereIsNoProtocolToUse(t *testing.T) {
-	besidesTheProxyThereIsNoProtocolToUse(t, newRig(t))
+func TestOnlyTCPToTheProxyIsUsable(t *testing.T) {
+	checkOtherProtocols(t, newRig(t))
 }
 
-func besidesTheProxyThereIsNoProtocolToUse(t *testing.T, r *rig) {
-	proxied(t, r)
+func checkOtherProtocols(t *testing.T, r *rig) {
+	startProxied(t, r)
 	socket := func(numbers ...int) []string {
 		args := []string{"socket"}
 		for _, n := range numbers {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A confinement is what layers mean at one start. It must be closed.
+// A confinement is the result of layers for one start. It must be closed.
 type confinement struct {
 	sets   []*ruleset
 	flags  uintptr // of landlock_restrict_self(2)
@@ -22,9 +22,9 @@ type confinement struct {
 
 func (c *confinement) close() { closeAll(c.sets) }
 
-// confinement works out what confines a process that is about to start, except limits, or
-// returns what prevents it. The contents of directories are looked up now, so it serves one
-// start. proxyURL is the process's way out, which not all layers need; guarded is as with Check.
+// confinement prepares everything confining a process about to start, except limits. It lists
+// directories now, so it serves one start. proxyURL is the URL of the process's proxy, unless the
+// layers need none; guarded is as in Check.
 func (l Layers) confinement(proxyURL string, guarded ...string) (*confinement, error) {
 	k := currentKernel()
 	if err := k.check(l); err != nil {
@@ -38,11 +38,11 @@ func (l Layers) confinement(proxyURL string, guarded ...string) (*confinement, e
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	filter := compile(refusalsFor(l.network(), k, specialModes(os.Geteuid() == 0)))
+	filter := compileFilter(refusalsFor(l.network(), k, specialModes(os.Geteuid() == 0)))
 	return &confinement{sets: sets, flags: logFlags(k), filter: filter}, nil
 }
 
-// logFlags have refusals of the program itself logged where the kernel logs any.
+// logFlags makes the kernel log refusals of the program, on kernels that can.
 func logFlags(k kernel) uintptr {
 	if k.landlock < landlockLog {
 		return 0
@@ -63,14 +63,15 @@ func proxyPort(l Layers, proxyURL string) (uint16, error) {
 	return uint16(port), nil
 }
 
-// apply confines the calling thread, and what it forks and executes, for good. If it fails, the
-// thread is confined in part.
+// apply confines the calling thread, and everything it forks or executes, permanently. After an
+// error the thread is partly confined.
 func (c *confinement) apply() error {
 	for _, set := range c.sets {
 		if err := set.allowStandardFiles(); err != nil {
 			return err
 		}
 	}
+	// Dropping comes before no_new_privs and the filter, either of which could prevent it.
 	if err := dropCapabilities(keptCapabilities()); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
@@ -82,6 +83,7 @@ func (c *confinement) apply() error {
 			return err
 		}
 	}
+	// Last, because the filter also rejects calls used above.
 	program := unix.SockFprog{Len: uint16(len(c.filter)), Filter: &c.filter[0]}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {
@@ -90,8 +92,8 @@ func (c *confinement) apply() error {
 	return nil
 }
 
-// allowStandardFiles grants what standard input, output and error are already open for, because
-// some programs open them again by name.
+// allowStandardFiles grants the access standard input, output and error are open for, because some
+// programs open them again by name.
 func (r *ruleset) allowStandardFiles() error {
 	for fd := range 3 {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
@@ -100,13 +102,13 @@ func (r *ruleset) allowStandardFiles() error {
 		}
 		var access uint64
 		if flags&unix.O_ACCMODE != unix.O_RDONLY {
-			access = writing
+			access = deviceWrite
 		}
 		if flags&unix.O_ACCMODE != unix.O_WRONLY {
 			access |= unix.LANDLOCK_ACCESS_FS_READ_FILE
 		}
 		err = r.allowFD(fd, access)
-		if err != nil && err != unix.EBADFD { // pipes and others without a path need no rule
+		if err != nil && err != unix.EBADFD { // pipes and other files without a path need no rule
 			return fmt.Errorf("allow opening of descriptor %d: %w", fd, err)
 		}
 	}

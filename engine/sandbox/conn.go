@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A conn is a client's connection whose beginning may have been looked at.
+// A conn is a client's connection with a peekable start.
 type conn struct {
 	net.Conn
 	reader *bufio.Reader
@@ -16,7 +16,7 @@ type conn struct {
 func newConn(p *Proxy, accepted net.Conn) *conn {
 	c := &conn{Conn: accepted, reader: bufio.NewReader(accepted)}
 	c.end = sync.OnceValue(func() error {
-		defer p.forget(c)
+		defer p.removeConn(c)
 		return accepted.Close()
 	})
 	return c
@@ -24,13 +24,13 @@ func newConn(p *Proxy, accepted net.Conn) *conn {
 
 func (c *conn) Read(b []byte) (int, error) { return c.reader.Read(b) }
 
-// Close may be called again.
+// Close may be called more than once.
 func (c *conn) Close() error { return c.end() }
 
-// CloseWrite tells the client that nothing more comes.
+// CloseWrite signals the end of data to the client.
 func (c *conn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// closeWrite ends one direction of a connection, or all of it where it cannot.
+// closeWrite closes one direction of a connection, or all of it if it has no directions.
 func closeWrite(c net.Conn) error {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -38,7 +38,7 @@ func closeWrite(c net.Conn) error {
 	return c.Close()
 }
 
-// A handoff is a listener that is given its connections.
+// A handoff is a listener that receives its connections from deliver.
 type handoff struct {
 	address net.Addr
 	conns   chan net.Conn
@@ -50,8 +50,8 @@ func newHandoff(address net.Addr) *handoff {
 	return &handoff{address: address, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// give tells whether the connection was taken.
-func (h *handoff) give(c net.Conn) bool {
+// deliver passes c to Accept, and reports false if the listener is closed.
+func (h *handoff) deliver(c net.Conn) bool {
 	select {
 	case h.conns <- c:
 		return true

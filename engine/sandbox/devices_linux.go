@@ -12,16 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closedDevices finds the device files that a confined process can open only
-// where allowWrite names them: terminals and what else somebody types into or
-// looks at, the kernel's messages, memory, and disks, whose nodes are everything on
-// them to whoever may read these.
-func closedDevices(table mounts) ([]string, error) {
-	closed, err := findClosed("/dev")
+// findClosedDevices returns the device files open to a confined process only if allowWrite names
+// them: terminals and other input or output of the user, the kernel's messages, memory, and disks,
+// because reading a disk's node means reading every file on it.
+func findClosedDevices(table mounts) ([]string, error) {
+	closed, err := listClosed("/dev")
 	if err != nil {
 		return nil, fmt.Errorf("list devices: %w", err)
 	}
-	table = table.sharing("/dev", "/dev/pts")
+	table = table.onFileSystemsOf("/dev", "/dev/pts")
 	for _, path := range slices.Clone(closed) {
 		closed = append(closed, table.aliases(path)...)
 	}
@@ -29,7 +28,7 @@ func closedDevices(table mounts) ([]string, error) {
 	return slices.Compact(closed), nil
 }
 
-func findClosed(dev string) ([]string, error) {
+func listClosed(dev string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(dev, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -40,12 +39,12 @@ func findClosed(dev string) ([]string, error) {
 		}
 		name, _ := filepath.Rel(dev, path)
 		switch {
-		case closes(name), entry.Type()&fs.ModeDevice != 0 && entry.Type()&fs.ModeCharDevice == 0:
+		case isClosed(name), entry.Type()&fs.ModeDevice != 0 && entry.Type()&fs.ModeCharDevice == 0:
 			found = append(found, path)
 		case !entry.IsDir() || !slices.Contains([]string{"shm", "mqueue", "hugepages", "cpu"}, name):
 			return nil
 		}
-		if entry.IsDir() { // closed as a whole, or many files and none of them a device of ours
+		if entry.IsDir() { // a closed directory is covered as a whole, and the others contain many files but no such devices
 			return fs.SkipDir
 		}
 		return nil
@@ -53,9 +52,9 @@ func findClosed(dev string) ([]string, error) {
 	return found, err
 }
 
-// closes tells by its name below /dev, which the kernel gives, whether a device
-// is closed. Only /dev/tty begins with "tty" and is the process's own.
-func closes(name string) bool {
+// isClosed reports whether a device is closed, by its name below /dev, chosen by the kernel. The
+// process's own /dev/tty does not match "tty?*".
+func isClosed(name string) bool {
 	return slices.ContainsFunc([]string{
 		"pts", "console", "tty?*", "pty*", "vc", "vcs*", "hvc*", "hvsi*", "xvc*", "ircomm*", "rfcomm*",
 		"fb[0-9]*", "input", "uinput", "uhid", "hidraw*", "usbmon*",
@@ -67,14 +66,13 @@ func closes(name string) bool {
 	})
 }
 
-// writing are the rights on a file that is written and not replaced.
-const writing = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+// deviceWrite are the rights for writing to a file without replacing it.
+const deviceWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 
-// allowDevices grants what every program may write: the devices that keep
-// nothing.
+// allowDevices grants writing to the devices every program may use, none of which store anything.
 func allowDevices(set *ruleset) error {
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
-		if err := set.allowPath("/dev/"+name, writing); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := set.allowPath("/dev/"+name, deviceWrite); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("allow writing of /dev/%s: %w", name, err)
 		}
 	}

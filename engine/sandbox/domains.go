@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// hosts decides which hosts a process may reach: those that all of it allow.
-// It is never empty.
+// hosts decides which hosts a process may reach: those allowed by every element. It is never empty.
 type hosts []domains
 
 func (h hosts) checkHost(host string) error {
-	return h.all(func(d domains) error { return d.checkHost(host) })
+	return h.checkAll(func(d domains) error { return d.checkHost(host) })
 }
 
 func (h hosts) checkAddress(host string, address netip.Addr) error {
-	return h.all(func(d domains) error { return d.checkAddress(host, address) })
+	return h.checkAll(func(d domains) error { return d.checkAddress(host, address) })
 }
 
-func (h hosts) all(check func(domains) error) error {
+func (h hosts) checkAll(check func(domains) error) error {
 	for _, d := range h {
 		if err := check(d); err != nil {
 			return err
@@ -28,15 +27,15 @@ func (h hosts) all(check func(domains) error) error {
 	return nil
 }
 
-// domains decides which hosts a profile lets a process reach.
+// domains decides which hosts one profile lets a process reach.
 type domains struct {
 	allowed, denied hostList
 }
 
-// A hostList is a list of domains, taken apart.
+// A hostList is a parsed list of domains.
 type hostList struct {
 	every     bool            // "*"
-	names     map[string]bool // exactly these
+	names     map[string]bool // exact names
 	suffixes  []string        // ".example.org" for "*.example.org"
 	addresses map[netip.Addr]bool
 }
@@ -78,7 +77,7 @@ func newHostList(entries []string) (hostList, error) {
 	return l, nil
 }
 
-// parseAddress takes an IP address, in brackets or not. 4-in-6 is the 4.
+// parseAddress parses an IP address, with or without brackets. A 4-in-6 address becomes IPv4.
 func parseAddress(host string) (netip.Addr, bool) {
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		host = strings.TrimSuffix(inner, "]")
@@ -90,14 +89,14 @@ func parseAddress(host string) (netip.Addr, bool) {
 	return address.Unmap(), true
 }
 
-// normalName is a host name as it is compared: lower case, no final dot.
+// normalName returns a host name in the form used for comparison: lower case, without a final dot.
 func normalName(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// checkName holds a host name to what DNS has in use: letters, digits, "-" and
-// "_" (RFC 1035 section 2.3.4 for the lengths), and not all digits, which
-// some resolvers take for an address.
+// checkName limits a host name to the characters used in DNS: letters, digits, "-" and "_" (RFC
+// 1035 section 2.3.4 for the lengths), and not all digits, because some resolvers take that for an
+// address.
 func checkName(name string) error {
 	if name == "" {
 		return errors.New("it is empty")
@@ -122,7 +121,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// isNumber tells whether inet_aton(3) could read a label as part of an address.
+// isNumber reports whether inet_aton(3) could read a label as part of an address.
 func isNumber(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		return strings.Trim(hex, "0123456789abcdef") == ""
@@ -147,7 +146,7 @@ var (
 	errDenied     = errors.New("it is in deniedDomains")
 )
 
-// checkHost tells why a host, as a client names it, may not be reached.
+// checkHost returns why a host, as named by a client, may not be reached; nil if it may.
 func (d domains) checkHost(host string) error {
 	if address, ok := parseAddress(host); ok {
 		switch {
@@ -171,10 +170,9 @@ func (d domains) checkHost(host string) error {
 	return nil
 }
 
-// checkAddress tells why an address that an allowed host has may not be
-// reached. A name could be pointed at the machine itself or its neighbours by
-// whoever owns it, so such addresses must be listed themselves; but "localhost"
-// in the list speaks for itself.
+// checkAddress returns why an address of an allowed host may not be reached; nil if it may. The
+// owner of a name could point it at this machine or its neighbours, so internal addresses must be
+// listed themselves; only "localhost" in the list suffices.
 func (d domains) checkAddress(host string, address netip.Addr) error {
 	address = address.WithZone("").Unmap()
 	switch {
@@ -190,8 +188,8 @@ func (d domains) checkAddress(host string, address netip.Addr) error {
 	return fmt.Errorf("its address %s is internal and not itself in allowedDomains", address)
 }
 
-// isInternal tells whether an address is none of the public Internet's (IANA
-// special-purpose address registries) or embeds an IPv4 address.
+// isInternal reports whether an address is outside the public Internet (IANA special-purpose
+// address registries) or embeds an IPv4 address.
 func isInternal(address netip.Addr) bool {
 	if !address.IsGlobalUnicast() || address.IsPrivate() {
 		return true

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Whatever is meant for the process, the dynamic linker and Go's runtime find
-// none of it in the environment of the launch stage.
-func TestTheLaunchStageObeysNoVariableOfTheProcess(t *testing.T) {
+// The launch stage's environment hides the process's variables from the dynamic linker and Go's
+// runtime.
+func TestLaunchStageIgnoresVariablesOfTheProcess(t *testing.T) {
 	env := []string{"LD_PRELOAD=/x.so", "GLIBC_TUNABLES=glibc.malloc.check=3", "GODEBUG=x=1", "PATH=/p", "TANDEM_DATA_DIR=/d", "TANDEM_SANDBOX_PROXY=http://u:p@h:1", "odd"}
 	for _, pair := range Environ(env, "/data", "") {
 		if pair != "TANDEM_DATA_DIR=/data" && !strings.HasPrefix(pair, ChildPrefix) {
@@ -22,7 +22,7 @@ func TestTheLaunchStageObeysNoVariableOfTheProcess(t *testing.T) {
 	}
 }
 
-func TestTheProcessGetsItsEnvironment(t *testing.T) {
+func TestLaunchPassesTheEnvironmentToTheProcess(t *testing.T) {
 	r := newRig(t)
 	r.env = []string{"LD_PRELOAD=/missing.so", "GLIBC_TUNABLES=", "ODD=a=\xff\n b"}
 	r.expect("/missing.so", "env", "LD_PRELOAD")
@@ -31,23 +31,23 @@ func TestTheProcessGetsItsEnvironment(t *testing.T) {
 	r.expect("", "env", ChildPrefix+"ODD")
 }
 
-// Its PATH counts too, and not that of whoever starts it.
-func TestAProgramIsLookedUpInItsOwnPath(t *testing.T) {
-	t.Setenv("PATH", "") // lookUp sets it
+// The process's own PATH counts, not that of its starter.
+func TestProgramIsFoundInItsOwnPath(t *testing.T) {
+	t.Setenv("PATH", "") // findProgram sets it
 	r := newRig(t)
 	r.put("open/program")
-	if got, err := lookUp("program", []string{"PATH=" + r.at("open")}); err == nil || !strings.Contains(err.Error(), "not found") {
+	if got, err := findProgram("program", []string{"PATH=" + r.at("open")}); err == nil || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("what cannot be executed gave %s, %v", got, err)
 	}
-	if got, err := lookUp("sh", []string{"A=B", "PATH=/usr/bin:/bin"}); err != nil || !strings.HasSuffix(got, "/bin/sh") {
+	if got, err := findProgram("sh", []string{"A=B", "PATH=/usr/bin:/bin"}); err != nil || !strings.HasSuffix(got, "/bin/sh") {
 		t.Errorf("sh gave %s, %v", got, err)
 	}
-	if got, err := lookUp("sh", []string{"PATH=" + r.at("open")}); err == nil {
+	if got, err := findProgram("sh", []string{"PATH=" + r.at("open")}); err == nil {
 		t.Errorf("a program that is not in PATH gave %s", got)
 	}
 }
 
-func TestADynamicLinkerThatWasToldWhatToLoadIsRefused(t *testing.T) {
+func TestLaunchRejectsLinkerVariablesIfDynamicallyLinked(t *testing.T) {
 	for own, want := range map[string]string{
 		"LD_PRELOAD=":      "LD_PRELOAD is set",
 		"LD_AUDIT=/x":      "LD_AUDIT is set",
@@ -65,8 +65,8 @@ func TestADynamicLinkerThatWasToldWhatToLoadIsRefused(t *testing.T) {
 	}
 	r := newRig(t)
 	r.own = []string{"LD_LIBRARY_PATH=/missing"}
-	if dynamicallyLinked() {
-		r.refused("LD_LIBRARY_PATH is set")
+	if isDynamic() {
+		r.wantNoLaunch("LD_LIBRARY_PATH is set")
 	} else {
 		r.expect("content", "read", r.at("open/file"))
 	}

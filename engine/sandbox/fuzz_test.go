@@ -51,8 +51,8 @@ func FuzzSOCKSRequest(f *testing.F) {
 	})
 }
 
-// What comes from a client, whatever it is, is answered or cut, and reaches no
-// host without credentials.
+// Any input from a client is answered or its connection closed, and none reaches a host without
+// credentials.
 func FuzzProxyConnection(f *testing.F) {
 	f.Add([]byte("CONNECT evil.example:443 HTTP/1.1\r\n\r\n"))
 	f.Add([]byte("GET http://evil.example/ HTTP/1.1\r\nHost: a\r\nProxy-Authorization: Basic Og==\r\n\r\n"))

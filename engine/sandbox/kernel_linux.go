@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// currentKernel asks the running kernel what it can do. Nothing changes.
+// currentKernel queries the running kernel, without changing anything.
 func currentKernel() kernel {
 	var k kernel
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
@@ -27,7 +27,7 @@ func currentKernel() kernel {
 	return k
 }
 
-// canHandle tells whether Landlock knows a right over files.
+// canHandle reports whether Landlock supports a right over files.
 func canHandle(access uint64) bool {
 	set, err := newRuleset(unix.LandlockRulesetAttr{Handled_access_fs: access})
 	if err != nil {

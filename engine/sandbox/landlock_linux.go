@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What reading and writing are made of. Making device nodes belongs to
-// neither: to root, a node of a disk is the whole disk.
+// The rights forming read and write access. Creating device nodes belongs to neither: for root, a
+// node of a disk is the whole disk.
 const (
 	readFiles   = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
 	readFolders = unix.LANDLOCK_ACCESS_FS_READ_DIR
@@ -27,8 +27,8 @@ const (
 		unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 )
 
-// rulesFor builds a ruleset for each layer, to be applied in turn. port is the proxy's.
-// guarded are directories whose files could lift the sandbox.
+// rulesFor builds a ruleset for each layer, to be applied in turn. port is the proxy's. guarded are
+// directories whose files could lift the sandbox.
 func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*ruleset, err error) {
 	table, err := readMounts()
 	if err != nil {
@@ -36,9 +36,10 @@ func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*rulese
 	}
 	all, err := resolveLayers(l, table, guarded)
 	if err != nil {
+		// Common rules go into the first layer only: all layers apply anyway.
 		return nil, err
 	}
-	if all[0].closed, err = closedDevices(table); err != nil {
+	if all[0].closed, err = findClosedDevices(table); err != nil {
 		return nil, err
 	}
 	own, err := resolveAll("close", guarded, table) // logs, pipes and locks of other processes
@@ -52,13 +53,13 @@ func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*rulese
 		}
 	}()
 	for i, named := range all {
-		set, err := newRuleset(handled(i, l.network(), k))
+		set, err := newRuleset(rightsFor(i, l.network(), k))
 		if err != nil {
 			return sets, err
 		}
 		sets = append(sets, set)
 		if err := addRules(set, named); err != nil {
-			return sets, l.at(i, err)
+			return sets, l.wrapLayer(i, err)
 		}
 	}
 	if l.NeedsProxy() {
@@ -69,9 +70,9 @@ func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*rulese
 	return sets, nil
 }
 
-// handled are all rights that a kernel can refuse and that a layer is about. What
-// does not differ between layers is left to the first one.
-func handled(layer int, network access, k kernel) unix.LandlockRulesetAttr {
+// rightsFor returns all rights the kernel can restrict, for one layer. Rights without differences
+// between layers are left to the first one.
+func rightsFor(layer int, network access, k kernel) unix.LandlockRulesetAttr {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: readFiles | readFolders | makeDevices | write}
 	if k.landlock < landlockIoctl {
 		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
@@ -97,10 +98,10 @@ func addRules(set *ruleset, named paths) error {
 	}
 	for _, root := range named.writable {
 		writing := part{write, slices.Concat(named.unwritable, named.closed)}
-		if withinAny(root, named.closed) { // named itself
+		if isWithinAny(root, named.closed) { // the root is itself a closed device
 			writing = part{write | unix.LANDLOCK_ACCESS_FS_READ_FILE, named.unwritable}
 		}
-		if err := allowBut(set, root, writing); err != nil {
+		if err := allowExcept(set, root, writing); err != nil {
 			return fmt.Errorf("allow writing: %w", err)
 		}
 	}
@@ -114,29 +115,29 @@ func allowReading(set *ruleset, named paths) error {
 			folders = append(folders, path)
 		}
 	}
-	err := allowBut(set, "/", part{readFiles, slices.Concat(named.unreadable, named.closed)}, part{readFolders, folders})
+	err := allowExcept(set, "/", part{readFiles, slices.Concat(named.unreadable, named.closed)}, part{readFolders, folders})
 	if err != nil {
 		return fmt.Errorf("allow reading: %w", err)
 	}
 	return nil
 }
 
-// paths are those of a layer, resolved.
+// paths are the resolved paths of a layer.
 type paths struct {
 	unreadable []string
 	writable   []string
 	unwritable []string
-	given      []string // as the layer names what is writable
-	closed     []string // devices and what is guarded, in the first layer: listed at most
+	original   []string // writable as written in the profile
+	closed     []string // devices and guarded directories, in the first layer only: they cannot even be written through a directory
 }
 
-// resolveLayers looks up the paths of all layers.
+// resolveLayers resolves the paths of all layers.
 func resolveLayers(l Layers, table mounts, guarded []string) ([]paths, error) {
 	var all []paths
 	for i, p := range l {
-		named, err := resolvePaths(p.Filesystem, table)
+		named, err := resolveProfile(p.Filesystem, table)
 		if err != nil {
-			return nil, l.at(i, err)
+			return nil, l.wrapLayer(i, err)
 		}
 		all = append(all, named)
 	}
@@ -148,7 +149,7 @@ func resolveLayers(l Layers, table mounts, guarded []string) ([]paths, error) {
 	return all, nil
 }
 
-func resolvePaths(f Filesystem, table mounts) (paths, error) {
+func resolveProfile(f Filesystem, table mounts) (paths, error) {
 	unreadable, err := resolveAll("denyRead", f.DenyRead, table)
 	if err != nil {
 		return paths{}, err
@@ -157,11 +158,11 @@ func resolvePaths(f Filesystem, table mounts) (paths, error) {
 	if err != nil {
 		return paths{}, err
 	}
-	// A folder that could be written around what may not be read would let it
-	// be renamed, and the denial miss it at the next start.
-	named := paths{unreadable: unreadable, unwritable: append(unwritable, unreadable...), given: f.AllowWrite}
+	// If a directory around a denied path were writable, renaming it would make the denial miss the
+	// path at the next start.
+	named := paths{unreadable: unreadable, unwritable: append(unwritable, unreadable...), original: f.AllowWrite}
 	for _, path := range f.AllowWrite {
-		root, err := resolve(path)
+		root, err := resolvePath(path)
 		if err == nil {
 			err = checkWritable(path, root, f.AllowWrite)
 		}
@@ -173,7 +174,7 @@ func resolvePaths(f Filesystem, table mounts) (paths, error) {
 	return named, nil
 }
 
-// checkPaths tells which paths would prevent a start now.
+// checkPaths returns an error if a path would prevent a start now.
 func checkPaths(l Layers, guarded []string) error {
 	table, err := readMounts()
 	if err == nil {
@@ -185,74 +186,72 @@ func checkPaths(l Layers, guarded []string) error {
 	return nil
 }
 
-// checkWritable refuses a path that is not there, and one that leads out of
-// another that it is in: the process could have put the link there to have more
-// the next time.
+// checkWritable rejects a missing path, and one leading out of another allowed path around it: the
+// process could have created that link to get more access at its next start.
 func checkWritable(path, root string, allowed []string) error {
 	if _, err := os.Lstat(root); err != nil {
 		return fmt.Errorf("%w; create it first", errors.Unwrap(err))
 	}
 	for _, other := range allowed {
-		around, err := resolve(other)
+		around, err := resolvePath(other)
 		if err != nil {
 			return err
 		}
-		if within(filepath.Clean(path), filepath.Clean(other)) && !within(root, around) {
+		if isWithin(filepath.Clean(path), filepath.Clean(other)) && !isWithin(root, around) {
 			return fmt.Errorf("a symbolic link leads out of %s, to %s", other, root)
 		}
 	}
 	return nil
 }
 
-// checkGuarded refuses to make writable what decides how the process, or
-// another, is started the next time. It is enough that one layer does not.
+// checkGuarded rejects layers that make a guarded directory writable, because its files decide how
+// this or another process is started the next time. One layer denying it suffices.
 func checkGuarded(guarded string, all []paths) error {
-	resolved, err := resolve(guarded)
+	resolved, err := resolvePath(guarded)
 	if err != nil {
 		return fmt.Errorf("guard %s: %w", guarded, err)
 	}
 	opened := ""
 	for _, named := range all {
-		if opened = named.opening(resolved); opened == "" {
+		if opened = named.findOpening(resolved); opened == "" {
 			return nil
 		}
 	}
 	return fmt.Errorf("allowWrite %s: it would make %s writable, from where the sandbox could be lifted; name narrower folders, or add that one to denyWrite", opened, guarded)
 }
 
-// opening is which path of allowWrite makes something of a folder writable, "" if
-// none does.
-func (named paths) opening(folder string) string {
-	if withinAny(folder, named.unwritable) {
+// findOpening returns the path in allowWrite that makes part of a directory writable; "" if none
+// does.
+func (named paths) findOpening(folder string) string {
+	if isWithinAny(folder, named.unwritable) {
 		return ""
 	}
 	for i, root := range named.writable {
-		if (within(folder, root) || within(root, folder)) && !withinAny(root, named.unwritable) {
-			return named.given[i]
+		if (isWithin(folder, root) || isWithin(root, folder)) && !isWithinAny(root, named.unwritable) {
+			return named.original[i]
 		}
 	}
 	return ""
 }
 
-// A part is access to a folder and all below it but what is denied.
+// A part is access to a directory and everything below it, except denied paths.
 type part struct {
 	access uint64
 	denied []string
 }
 
-// allowBut grants parts of the access to root. Landlock cannot take back below what
-// it grants above, so a folder with something denied below it gets no rule, but
-// each of its other entries does.
-func allowBut(set *ruleset, root string, parts ...part) error {
+// allowExcept grants parts of the access to root. Landlock cannot revoke below a grant, so a
+// directory with a denied path below it gets no rule; each of its other entries does.
+func allowExcept(set *ruleset, root string, parts ...part) error {
 	var whole uint64
 	var divided []part
 	for _, p := range parts {
-		if withinAny(root, p.denied) {
+		if isWithinAny(root, p.denied) {
 			continue
 		}
 		below := part{access: p.access}
 		for _, path := range p.denied {
-			if within(path, root) {
+			if isWithin(path, root) {
 				below.denied = append(below.denied, path)
 			}
 		}
@@ -264,7 +263,7 @@ func allowBut(set *ruleset, root string, parts ...part) error {
 	}
 	if whole != 0 {
 		err := set.allowPath(root, whole)
-		gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) // since it was seen, or it is out of reach anyway
+		gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) // removed meanwhile, or unreachable anyway
 		if err != nil && !gone {
 			return fmt.Errorf("%s: %w", root, err)
 		}
@@ -272,17 +271,17 @@ func allowBut(set *ruleset, root string, parts ...part) error {
 	if len(divided) == 0 {
 		return nil
 	}
-	for _, entry := range entriesOf(root, divided) {
-		if err := allowBut(set, filepath.Join(root, entry), divided...); err != nil {
+	for _, entry := range listEntries(root, divided) {
+		if err := allowExcept(set, filepath.Join(root, entry), divided...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// entriesOf are the names in a folder. Of one that cannot be listed, those are
-// known that lead to what is denied, and others lie beside it.
-func entriesOf(folder string, divided []part) []string {
+// listEntries returns the names in a directory. If it cannot be listed, the names on the way to
+// denied paths are known, and their siblings are unreachable anyway.
+func listEntries(folder string, divided []part) []string {
 	entries, err := os.ReadDir(folder)
 	names := make([]string, 0, len(entries))
 	for _, entry := range entries {

@@ -17,14 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Launch is the launch stage. args are what follows "launch" in Command:
-// the profile's path, a umask, "--", a program and its arguments. It confines this
-// process (unless there is no profile) and becomes the program, looked up in PATH, so it returns only with an
-// error, and then nothing was started: the caller reports it and exits with
-// status 126, or 127 if there is no such program.
+// Launch is the launch stage. args follow "launch" in Command: the profile's path, a umask, "--", a
+// program and its arguments. It confines this process (unless there is no profile) and becomes the
+// program, found in PATH. It therefore returns only with an error, and then nothing was started:
+// the caller reports it and exits with status 126, or 127 if there is no such program.
 //
-// It must be called before other goroutines run that matter, in the environment
-// that Environ makes.
+// Call it in the environment made by Environ, before starting other goroutines.
 func Launch(args []string) error {
 	if len(args) < 4 || args[2] != "--" {
 		return errors.New("launch: usage: launch PROFILE UMASK -- COMMAND…")
@@ -34,24 +32,25 @@ func Launch(args []string) error {
 		return fmt.Errorf("launch: %w", err)
 	}
 	own, env := splitEnviron(os.Environ())
-	if err := checkLoader(own, dynamicallyLinked()); err != nil {
+	if err := checkLoader(own, isDynamic()); err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
-	program, err := lookUp(argv[0], env)
+	program, err := findProgram(argv[0], env)
 	if err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
 	if path != "" {
-		// This confines the thread, which becomes the process when it executes the program.
+		// Confinement applies to the thread, which becomes the process when it executes the
+		// program.
 		runtime.LockOSThread()
-		if err := confine(path); err != nil {
+		if err := confineProcess(path); err != nil {
 			return fmt.Errorf("launch %s: %w", argv[0], err)
 		}
 	}
 	return fmt.Errorf("launch %s: %w", argv[0], execute(program, argv, env))
 }
 
-// splitEnviron tells the launch stage's own variables from those of the program.
+// splitEnviron separates the launch stage's own variables from the program's.
 func splitEnviron(all []string) (own, env []string) {
 	for _, pair := range all {
 		if passed, ok := strings.CutPrefix(pair, ChildPrefix); ok {
@@ -63,8 +62,8 @@ func splitEnviron(all []string) (own, env []string) {
 	return own, env
 }
 
-// checkLoader refuses to go on where the dynamic linker may have been told to
-// run somebody's code in this process: that would not have been confined.
+// checkLoader returns an error if the dynamic linker may have been told to run other code in this
+// process: that code would have run unconfined.
 func checkLoader(own []string, dynamic bool) error {
 	for _, pair := range own {
 		name, _, _ := strings.Cut(pair, "=")
@@ -75,19 +74,19 @@ func checkLoader(own []string, dynamic bool) error {
 	return nil
 }
 
-// dynamicallyLinked tells whether a dynamic linker has loaded this program: then
-// it has an address (getauxval(3), AT_BASE).
-func dynamicallyLinked() bool {
+// isDynamic reports whether a dynamic linker has loaded this program: then it has an address
+// (getauxval(3), AT_BASE).
+func isDynamic() bool {
 	const atBase = 7
 	values, err := unix.Auxv()
 	return err != nil || slices.ContainsFunc(values, func(v [2]uintptr) bool { return v[0] == atBase && v[1] != 0 })
 }
 
-// lookUp finds a program in the PATH that it is to have.
-func lookUp(name string, env []string) (string, error) {
+// findProgram finds a program in the PATH of its future environment.
+func findProgram(name string, env []string) (string, error) {
 	for _, pair := range env {
 		if value, ok := strings.CutPrefix(pair, "PATH="); ok {
-			if err := os.Setenv("PATH", value); err != nil { // of this process, which has no other use for it
+			if err := os.Setenv("PATH", value); err != nil { // of this process, which does not need it any more
 				return "", err
 			}
 			break
@@ -95,7 +94,7 @@ func lookUp(name string, env []string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) {
-		err = nil // PATH says so
+		err = nil // PATH contains "."
 	}
 	var execErr *exec.Error
 	if errors.As(err, &execErr) {
@@ -104,9 +103,9 @@ func lookUp(name string, env []string) (string, error) {
 	return path, err
 }
 
-// guardedBy are the folders from which processes are started: the profile's
-// own, and the data folder around it.
-func guardedBy(profile string) []string {
+// findGuarded returns the directories deciding how processes are started: the profile's own, and
+// the data directory around it.
+func findGuarded(profile string) []string {
 	absolute, err := filepath.Abs(profile)
 	if err != nil {
 		return nil
@@ -131,18 +130,18 @@ func setUmask(text string) error {
 	return nil
 }
 
-// confine applies the layers of a profile file to the calling thread, or returns what prevents it.
-func confine(path string) error {
+// confineProcess applies the layers of a profile file to the calling thread.
+func confineProcess(path string) error {
 	l, err := LoadLayers(path)
 	if err != nil {
 		return err
 	}
-	c, err := l.confinement(os.Getenv(proxyVariable), guardedBy(path)...)
+	c, err := l.confinement(os.Getenv(proxyVariable), findGuarded(path)...)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	// Nothing that was open by accident is inherited.
+	// Descriptors left open by accident must not be inherited.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("close descriptors: %w", err)
 	}
@@ -152,10 +151,11 @@ func confine(path string) error {
 	if err := c.apply(); err != nil {
 		return err
 	}
+	// After everything else, which may need more memory.
 	return limitMemory(l.limits())
 }
 
-// execute becomes the program. A script without #! goes to sh, as with execvp(3).
+// execute becomes the program. A script without #! is run by sh, as with execvp(3).
 func execute(program string, argv, env []string) error {
 	err := unix.Exec(program, argv, env)
 	if err == unix.ENOEXEC {

@@ -21,24 +21,24 @@ import (
 	"tandem/tests/needs"
 )
 
-// A rig is a folder with something of everything, and a profile about it.
+// A rig is a directory with one file of each kind, and a profile about it.
 type rig struct {
-	t       *testing.T
-	dir     string // its own, without symbolic links
-	uid     int    // who runs it
-	self    string // the program of the tests
-	profile Profile
-	asked   Layers   // behind the profile
-	env     []string // of the probe
-	own     []string // of the launch stage
-	dataDir string
-	proxy   string     // its URL
-	files   []*os.File // inherited by mistake
+	t           *testing.T
+	dir         string // its own, without symbolic links
+	uid         int    // user running the probes
+	self        string // the test binary
+	profile     Profile
+	extraLayers Layers   // layers added to the profile
+	env         []string // of the probe
+	own         []string // of the launch stage
+	dataDir     string
+	proxy       string     // its URL
+	files       []*os.File // inherited by mistake
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	temp, err := os.MkdirTemp("", "ts") // the paths of sockets must be short
+	temp, err := os.MkdirTemp("", "ts") // paths of sockets must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func newRigOf(t *testing.T, in rig) *rig {
 	return r
 }
 
-func (r *rig) layers() Layers { return append(Layers{r.profile}, r.asked...) }
+func (r *rig) layers() Layers { return append(Layers{r.profile}, r.extraLayers...) }
 
 func (r *rig) at(name string) string { return filepath.Join(r.dir, name) }
 
@@ -93,7 +93,7 @@ func (r *rig) put(name string) {
 	}
 }
 
-// command starts a probe, confined.
+// command returns the command of a confined probe.
 func (r *rig) command(args ...string) *exec.Cmd {
 	r.t.Helper()
 	data, err := json.Marshal(map[string]Layers{"layers": r.layers()})
@@ -107,8 +107,8 @@ func (r *rig) command(args ...string) *exec.Cmd {
 	}
 	argv := Command(r.self, path, "", append([]string{r.self, "probe"}, args...))
 	cmd := exec.Command(argv[0], argv[1:]...)
-	r.become(cmd)
-	// A program with the race detector would wait a second at its end.
+	r.setUser(cmd)
+	// With the race detector, a program would wait a second before it exits.
 	const hurry = "GORACE=atexit_sleep_ms=0"
 	env := append(append(os.Environ(), hurry), r.env...)
 	env = append(env, r.layers().Env(r.proxy)...)
@@ -117,8 +117,8 @@ func (r *rig) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// become has a program run as the rig's user.
-func (r *rig) become(cmd *exec.Cmd) {
+// setUser makes a command run as the rig's user.
+func (r *rig) setUser(cmd *exec.Cmd) {
 	if r.uid != os.Getuid() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(r.uid), Gid: uint32(r.uid)}}
 	}
@@ -141,7 +141,7 @@ func (r *rig) wait(cmd *exec.Cmd) (stdout, stderr string, status int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// expect runs a probe and compares what it printed.
+// expect runs a probe and compares its output.
 func (r *rig) expect(want string, args ...string) {
 	r.t.Helper()
 	got, stderr, status := r.run(args...)
@@ -150,8 +150,8 @@ func (r *rig) expect(want string, args ...string) {
 	}
 }
 
-// refused runs a launch that must not happen.
-func (r *rig) refused(part string) {
+// wantNoLaunch runs a launch that must fail.
+func (r *rig) wantNoLaunch(part string) {
 	r.t.Helper()
 	got, stderr, status := r.run("pid")
 	if status != 126 || got != "" || !strings.Contains(stderr, part) {
@@ -176,8 +176,9 @@ func TestDeniedFilesCannotBeReadByAnyPath(t *testing.T) {
 	r.expect("1", "list", r.at("work/sub"))
 }
 
-// There are the logs, pipes and locks of other processes, and what agents did.
-func TestWhatIsGuardedCannotBeRead(t *testing.T) {
+// The guarded directory contains logs, pipes and locks of other processes, and records of agents'
+// calls.
+func TestGuardedFoldersCannotBeRead(t *testing.T) {
 	r := newRig(t)
 	r.dataDir = r.at("data")
 	r.put("data/audit.jsonl")
@@ -189,7 +190,7 @@ func TestWhatIsGuardedCannotBeRead(t *testing.T) {
 		r.expect("EACCES", "read", r.at(path))
 	}
 	r.expect("content", "read", r.at("open/file"))
-	// Its own standard input is there too.
+	// A process's own standard input is there too.
 	cmd := r.command("read", "/dev/stdin")
 	cmd.Stdin, _ = os.Open(r.at("data/audit.jsonl"))
 	if got, stderr, _ := r.wait(cmd); got != "content" {
@@ -197,7 +198,7 @@ func TestWhatIsGuardedCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestADenialByLinkHoldsForWhatItLeadsTo(t *testing.T) {
+func TestDenialOfALinkCoversItsTarget(t *testing.T) {
 	r := newRig(t)
 	if err := os.Symlink("../secret/key", r.at("open/link")); err != nil {
 		t.Fatal(err)
@@ -207,7 +208,7 @@ func TestADenialByLinkHoldsForWhatItLeadsTo(t *testing.T) {
 	r.expect("content", "read", r.at("secret/deep/key"))
 }
 
-func TestADeniedFileLeavesItsFolderListable(t *testing.T) {
+func TestFolderOfADeniedFileCanBeListed(t *testing.T) {
 	r := newRig(t)
 	r.profile.Filesystem.DenyRead = []string{r.at("secret/key")}
 	r.expect("2", "list", r.at("secret"))
@@ -215,7 +216,7 @@ func TestADeniedFileLeavesItsFolderListable(t *testing.T) {
 	r.expect("content", "read", r.at("secret/deep/key"))
 }
 
-func TestWhatIsDeniedBeforeItExistsStaysDenied(t *testing.T) {
+func TestDeniedPathCreatedLaterStaysDenied(t *testing.T) {
 	r := newRig(t)
 	r.profile.Filesystem.DenyRead = []string{r.at("open/later")}
 	r.profile.Filesystem.DenyWrite = []string{r.at("work/sub/later")}
@@ -228,13 +229,13 @@ func TestWhatIsDeniedBeforeItExistsStaysDenied(t *testing.T) {
 	if output, err := cmd.Output(); err != nil || string(output) != "content" {
 		t.Errorf("beside it, reading gave %q, %v", output, err)
 	}
-	r.later("open/later", "EACCES")
+	r.readLater("open/later", "EACCES")
 	r.profile.Filesystem.DenyRead = []string{r.at("secret")}
-	r.later("open/other", "content")
+	r.readLater("open/other", "content")
 }
 
-// later runs a process that reads a file which is made while it runs.
-func (r *rig) later(name, want string) {
+// readLater runs a process reading a file created while it runs.
+func (r *rig) readLater(name, want string) {
 	r.t.Helper()
 	cmd := r.command("after", "read", r.at(name))
 	var out bytes.Buffer
@@ -254,8 +255,7 @@ func (r *rig) later(name, want string) {
 	}
 }
 
-// awaitProgram waits until the launch stage has become the program, or a child of
-// the process is it.
+// awaitProgram waits until the launch stage, or a child of the process, has become the program.
 func awaitProgram(t *testing.T, pid int) {
 	t.Helper()
 	for {
@@ -268,7 +268,7 @@ func awaitProgram(t *testing.T, pid int) {
 		}
 		candidates := strconv.Itoa(pid)
 		for _, task := range tasks {
-			children, _ := os.ReadFile(task) // the thread may have ended
+			children, _ := os.ReadFile(task) // the thread may have exited
 			candidates += " " + string(children)
 		}
 		for _, candidate := range strings.Fields(candidates) {
@@ -281,7 +281,7 @@ func awaitProgram(t *testing.T, pid int) {
 	}
 }
 
-func TestAConfinedProcessCannotMoveWhatIsDeniedToWhereItIsNot(t *testing.T) {
+func TestDeniedFilesCannotBeMovedOutOfADenial(t *testing.T) {
 	r := newRig(t)
 	r.profile.Filesystem.DenyRead = []string{r.at("work/keep")}
 	for _, verb := range []string{"rename", "link"} {
@@ -291,31 +291,31 @@ func TestAConfinedProcessCannotMoveWhatIsDeniedToWhereItIsNot(t *testing.T) {
 		}
 	}
 	r.expect("EACCES", "read", r.at("work/keep/file"))
-	// Nor rename it, so that the profile would not find it at the next start.
+	// Nor can it rename the directory, so that the profile would miss it at the next start.
 	r.expect("EACCES", "rename", r.at("work/keep"), r.at("work/kept"))
 	r.profile.Filesystem.DenyRead = []string{r.at("work/keep/file")}
 	r.expect("EACCES", "rename", r.at("work/keep/file"), r.at("work/keep/kept"))
 	r.expect("EACCES", "write", r.at("work/keep/file"))
 }
 
-func TestALinkInAWritableFolderGrantsNothingOutside(t *testing.T) {
+func TestLinkInAWritableFolderGrantsNothingOutside(t *testing.T) {
 	r := newRig(t)
 	if err := os.Symlink(r.at("open"), r.at("work/more")); err != nil {
 		t.Fatal(err)
 	}
 	r.profile.Filesystem.AllowWrite = []string{r.at("work"), r.at("work/more")}
-	r.refused("a symbolic link leads out of")
+	r.wantNoLaunch("a symbolic link leads out of")
 	r.profile.Filesystem.AllowWrite = []string{r.at("work"), r.at("work/sub")}
 	r.expect("written", "write", r.at("work/sub/file"))
 	r.expect("EACCES", "write", r.at("work/more/file"))
 }
 
-func TestALayerCannotWidenAnotherByALink(t *testing.T) {
+func TestLayerCannotWidenAnotherThroughALink(t *testing.T) {
 	r := newRig(t)
 	if err := os.Symlink(r.dir, r.at("work/l")); err != nil {
 		t.Fatal(err)
 	}
-	r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.at("work/l")}}}}
+	r.extraLayers = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.at("work/l")}}}}
 	r.expect("EACCES", "write", r.at("open/file"))
 	r.expect("EACCES", "write", r.at("work/l/open/new"))
 	r.expect("EACCES", "read", r.at("secret/key"))
@@ -323,10 +323,10 @@ func TestALayerCannotWidenAnotherByALink(t *testing.T) {
 	r.expect("written", "write", r.at("work/file"))
 }
 
-func TestLayersGrantWhatAllOfThemDo(t *testing.T) {
+func TestLayersGrantOnlyCommonAccess(t *testing.T) {
 	r := newRig(t)
 	r.profile.Limits = &Limits{OpenFiles: 64}
-	r.asked = Layers{
+	r.extraLayers = Layers{
 		{Filesystem: Filesystem{AllowWrite: []string{r.at("work/sub"), r.at("open")}, DenyRead: []string{r.at("work/keep")}}, Network: &Network{}},
 		{Filesystem: Filesystem{AllowWrite: []string{r.dir}}, Limits: &Limits{OpenFiles: 128, CPUSeconds: 9}},
 	}
@@ -342,29 +342,29 @@ func TestLayersGrantWhatAllOfThemDo(t *testing.T) {
 	r.expect("EACCES", "socket", strconv.Itoa(unix.AF_INET), strconv.Itoa(unix.SOCK_STREAM), "0")
 	r.expect("written", "write", "/dev/null")
 	for len(r.layers()) < maxLayers {
-		r.asked = append(r.asked, Profile{Filesystem: Filesystem{AllowWrite: []string{r.at("work")}}})
+		r.extraLayers = append(r.extraLayers, Profile{Filesystem: Filesystem{AllowWrite: []string{r.at("work")}}})
 	}
 	r.expect("written", "write", r.at("work/sub/last"))
-	r.asked = append(r.asked, Profile{})
-	r.refused("there are 9 layers")
+	r.extraLayers = append(r.extraLayers, Profile{})
+	r.wantNoLaunch("there are 9 layers")
 }
 
-func TestAFolderIsGuardedWhereOneLayerKeepsIt(t *testing.T) {
+func TestOneLayerSufficesToGuardAFolder(t *testing.T) {
 	r := newRig(t)
 	r.dataDir = r.at("open")
-	r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.dir}}}}
+	r.extraLayers = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.dir}}}}
 	if err := r.layers().Check(r.at("open")); err != nil {
 		t.Errorf("the check gave %v", err)
 	}
 	r.expect("EACCES", "write", r.at("open/file"))
 	r.profile.Filesystem.AllowWrite = []string{r.at("open")}
-	r.refused("the sandbox could be lifted")
+	r.wantNoLaunch("the sandbox could be lifted")
 	if err := r.layers().Check(r.at("open")); err == nil {
 		t.Error("the check found nothing wrong")
 	}
 }
 
-func TestOnlyWhatIsAllowedCanBeWritten(t *testing.T) {
+func TestOnlyAllowedPathsCanBeWritten(t *testing.T) {
 	r := newRig(t)
 	r.expect("written", "write", r.at("work/file"))
 	r.expect("written", "write", r.at("work/new"))
@@ -398,7 +398,7 @@ func TestDenyWriteWinsOverAllowWrite(t *testing.T) {
 	r.expect("EACCES", "write", r.at("work/file"))
 }
 
-func TestAStandardStreamCanBeOpenedAgainAsItIsOpen(t *testing.T) {
+func TestStandardStreamsCanBeReopenedWithTheirAccess(t *testing.T) {
 	r := newRig(t)
 	input, err := os.Open(r.at("open/file"))
 	if err != nil {
@@ -423,7 +423,7 @@ func TestAStandardStreamCanBeOpenedAgainAsItIsOpen(t *testing.T) {
 	}
 }
 
-func TestDevicesThatKeepNothingCanBeWritten(t *testing.T) {
+func TestNullDevicesCanBeWritten(t *testing.T) {
 	r := newRig(t)
 	r.expect("written", "write", "/dev/null")
 	r.expect("EACCES", "otherterminal")
@@ -432,7 +432,7 @@ func TestDevicesThatKeepNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-func TestChildrenAreConfinedToo(t *testing.T) {
+func TestConfinementAppliesToChildren(t *testing.T) {
 	r := newRig(t)
 	r.profile.Network = &Network{}
 	r.expect("EACCES", "child", "child", "read", r.at("secret/key"))
@@ -440,7 +440,7 @@ func TestChildrenAreConfinedToo(t *testing.T) {
 	r.expect("EACCES", "child", "socket", strconv.Itoa(unix.AF_INET), strconv.Itoa(unix.SOCK_STREAM), "0")
 }
 
-func TestTheProgramKeepsThePIDAndInheritsNoDescriptor(t *testing.T) {
+func TestProgramKeepsThePIDAndInheritsNoDescriptors(t *testing.T) {
 	r := newRig(t)
 	file, err := os.Open(r.at("secret/key"))
 	if err != nil {
@@ -457,7 +457,7 @@ func TestTheProgramKeepsThePIDAndInheritsNoDescriptor(t *testing.T) {
 	}
 }
 
-func TestAConfinedProcessIsWithoutPowers(t *testing.T) {
+func TestConfinedProcessHasNoPrivileges(t *testing.T) {
 	r := newRig(t)
 	status, _, _ := r.run("status")
 	for _, want := range []string{"NoNewPrivs:\t1", "Seccomp:\t2"} {
@@ -483,7 +483,7 @@ func TestAConfinedProcessIsWithoutPowers(t *testing.T) {
 	}
 }
 
-func TestLimitsHold(t *testing.T) {
+func TestLimitsAreEnforced(t *testing.T) {
 	needs.FullRun(t)
 	r := newRig(t)
 	r.profile.Limits = &Limits{OpenFiles: 64, Processes: 5000, MemoryBytes: 4 << 30, CPUSeconds: 1}
@@ -492,7 +492,7 @@ func TestLimitsHold(t *testing.T) {
 	r.expect("4294967296 4294967296", "limit", "memory_bytes")
 	r.expect("1 2", "child", "limit", "cpu_seconds")
 
-	// Go's runtime survives SIGXCPU, so it is the hard limit that ends it.
+	// Go's runtime survives SIGXCPU, so the hard limit kills it.
 	err := r.command("cpuhog").Run()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || !exit.Sys().(syscall.WaitStatus).Signaled() && exit.ExitCode() == 0 {
@@ -500,26 +500,26 @@ func TestLimitsHold(t *testing.T) {
 	}
 }
 
-func TestAProfileThatCannotBeEnforcedStartsNothing(t *testing.T) {
+func TestUnenforceableProfileStartsNothing(t *testing.T) {
 	r := newRig(t)
 	r.profile.Filesystem.AllowWrite = []string{r.at("missing")}
-	r.refused("missing: no such file or directory; create it first")
+	r.wantNoLaunch("missing: no such file or directory; create it first")
 	if err := r.layers().Check(); err == nil || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("the check gave %v", err)
 	}
 
 	r.profile.Filesystem.AllowWrite = []string{"relative"}
-	r.refused("not absolute")
+	r.wantNoLaunch("not absolute")
 
 	r.profile.Filesystem.AllowWrite = nil
 	r.profile.Network = &Network{AllowedDomains: []string{"example.org"}}
-	r.refused("proxy")
+	r.wantNoLaunch("proxy")
 }
 
-func TestTheFolderOfTheProfileCannotBeMadeWritable(t *testing.T) {
+func TestProfilesFolderCannotBeMadeWritable(t *testing.T) {
 	r := newRig(t)
 	r.dataDir = r.at("work/sub")
-	r.refused("the sandbox could be lifted")
+	r.wantNoLaunch("the sandbox could be lifted")
 	if err := r.layers().Check(r.at("work/sub")); err == nil || !strings.Contains(err.Error(), "the sandbox could be lifted") {
 		t.Errorf("the check gave %v", err)
 	}
@@ -531,7 +531,7 @@ func TestTheFolderOfTheProfileCannotBeMadeWritable(t *testing.T) {
 	r.expect("EACCES", "write", r.at("work/sub/file"))
 }
 
-func TestWithoutDomainsThereIsNoNetwork(t *testing.T) {
+func TestEmptyAllowedDomainsMeansNoNetwork(t *testing.T) {
 	r := newRig(t)
 	r.profile.Network = &Network{DeniedDomains: []string{"example.org"}}
 	server, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -551,7 +551,7 @@ func TestWithoutDomainsThereIsNoNetwork(t *testing.T) {
 	r.expect("connected", "dial", "tcp", server.Addr().String())
 }
 
-func TestUnixSocketsLeadNowhereOutside(t *testing.T) {
+func TestUnixSocketsReachNothingOutside(t *testing.T) {
 	r := newRig(t)
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {

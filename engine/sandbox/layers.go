@@ -8,16 +8,15 @@ import (
 	"os"
 )
 
-// maxLayers bounds how many profiles confine a process; Landlock takes 16.
+// maxLayers limits the profiles of a process; Landlock allows 16 rulesets.
 const maxLayers = 8
 
-// Layers confine a process together: it may do only what all of them allow. The
-// kernel enforces each one by itself, so that no path in one of them, wherever
-// a link leads it, widens another.
+// Layers confine a process together: it may do only what all of them allow. The kernel enforces
+// each one separately, so no path in one of them, wherever a link leads, widens another.
 type Layers []Profile
 
-// ParseLayers reads and validates the JSON of sandbox.json: {"layers": [PROFILE, …]},
-// or one profile as Parse takes it.
+// ParseLayers parses and validates the JSON of sandbox.json: {"layers": [PROFILE, …]}, or one
+// profile as for Parse.
 func ParseLayers(data []byte) (Layers, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var file struct {
@@ -63,31 +62,31 @@ func LoadLayers(path string) (Layers, error) {
 	return l, nil
 }
 
-// Validate tells what makes no sense in the layers, whatever the kernel.
+// Validate returns an error if the layers make no sense, whatever the kernel.
 func (l Layers) Validate() error {
 	if len(l) == 0 || len(l) > maxLayers {
 		return fmt.Errorf("sandbox profile: there are %d layers; must be 1 to %d", len(l), maxLayers)
 	}
 	for i, p := range l {
 		if err := p.Validate(); err != nil {
-			return l.at(i, err)
+			return l.wrapLayer(i, err)
 		}
 	}
 	return nil
 }
 
-// at says which layer an error is about, where there are several.
-func (l Layers) at(i int, err error) error {
+// wrapLayer adds the layer's number to an error, unless there is only one.
+func (l Layers) wrapLayer(i int, err error) error {
 	if len(l) == 1 {
 		return err
 	}
 	return fmt.Errorf("layer %d: %w", i+1, err)
 }
 
-// Check tells why the layers cannot be enforced here and now, nil if they can:
-// what the kernel lacks, or which path is in the way. guarded are folders that
-// must not become writable because they decide how processes are started: the
-// data folder. Layers that fail are not to be started; each start checks again.
+// Check returns why the layers cannot be enforced here and now, nil if they can: a missing kernel
+// feature, or a path. guarded are directories that must not become writable because they decide how
+// processes are started: the data directory. A process must not be started if its layers fail; each
+// start checks again.
 func (l Layers) Check(guarded ...string) error {
 	if err := l.Validate(); err != nil {
 		return err
@@ -98,7 +97,7 @@ func (l Layers) Check(guarded ...string) error {
 	return checkPaths(l, guarded)
 }
 
-// network is the narrowest of the layers'.
+// network returns the narrowest network of the layers.
 func (l Layers) network() access {
 	narrowest := openNetwork
 	for _, p := range l {
@@ -107,15 +106,15 @@ func (l Layers) network() access {
 	return narrowest
 }
 
-// NeedsProxy tells whether the process needs a grant of a Proxy.
+// NeedsProxy reports whether the process needs a grant of a Proxy.
 func (l Layers) NeedsProxy() bool {
 	return l.network() == proxyNetwork
 }
 
-// Restricted tells whether not every host can be reached.
+// Restricted reports whether some hosts cannot be reached.
 func (l Layers) Restricted() bool { return l.network() != openNetwork }
 
-// CheckHost tells why what the layers confine may not reach a host, nil if it may.
+// CheckHost returns why a process in these layers may not reach a host; nil if it may.
 func (l Layers) CheckHost(host string) error {
 	switch l.network() {
 	case openNetwork:
@@ -133,8 +132,8 @@ func (l Layers) CheckHost(host string) error {
 	return nil
 }
 
-// hosts are those that every layer which restricts the network allows, and none
-// if no layer does: whoever may reach all needs no proxy.
+// hosts returns the hosts allowed by every layer with a restricted network, and none if there is no
+// such layer: a process with the open network needs no proxy.
 func (l Layers) hosts() (hosts, error) {
 	var all hosts
 	for i, p := range l {
@@ -143,7 +142,7 @@ func (l Layers) hosts() (hosts, error) {
 		}
 		d, err := newDomains(*p.Network)
 		if err != nil {
-			return nil, l.at(i, err)
+			return nil, l.wrapLayer(i, err)
 		}
 		all = append(all, d)
 	}
@@ -153,7 +152,7 @@ func (l Layers) hosts() (hosts, error) {
 	return all, nil
 }
 
-// limits are the smallest of the layers'.
+// limits returns the smallest limits of the layers.
 func (l Layers) limits() Limits {
 	var least Limits
 	for _, p := range l {
@@ -161,17 +160,17 @@ func (l Layers) limits() Limits {
 			continue
 		}
 		least = Limits{
-			OpenFiles:   smaller(least.OpenFiles, p.Limits.OpenFiles),
-			Processes:   smaller(least.Processes, p.Limits.Processes),
-			MemoryBytes: smaller(least.MemoryBytes, p.Limits.MemoryBytes),
-			CPUSeconds:  smaller(least.CPUSeconds, p.Limits.CPUSeconds),
+			OpenFiles:   minLimit(least.OpenFiles, p.Limits.OpenFiles),
+			Processes:   minLimit(least.Processes, p.Limits.Processes),
+			MemoryBytes: minLimit(least.MemoryBytes, p.Limits.MemoryBytes),
+			CPUSeconds:  minLimit(least.CPUSeconds, p.Limits.CPUSeconds),
 		}
 	}
 	return least
 }
 
-// smaller is the smaller limit; 0 is none.
-func smaller(a, b uint64) uint64 {
+// minLimit returns the smaller limit; 0 is none.
+func minLimit(a, b uint64) uint64 {
 	if a == 0 || b == 0 {
 		return max(a, b)
 	}

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setLimits sets all limits but that of memory.
+// setLimits sets all limits except memory.
 func setLimits(l Limits) error {
 	for _, limit := range []struct {
 		name     string
@@ -26,12 +26,12 @@ func setLimits(l Limits) error {
 	return nil
 }
 
-// limitMemory comes last, because this process itself may have more.
+// limitMemory comes last, because this process itself may need more.
 func limitMemory(l Limits) error {
 	return setLimit("memory_bytes", unix.RLIMIT_AS, l.MemoryBytes)
 }
 
-// setLimit sets a limit for good. A stricter one that holds already stays.
+// setLimit sets a limit permanently. A stricter one already in effect stays.
 func setLimit(name string, resource int, value uint64) error {
 	if value == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"tandem/tests/leaks"
 )
 
-// The test binary is also the launch stage and the program that is confined.
+// The test binary is also the launch stage and the confined program.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {

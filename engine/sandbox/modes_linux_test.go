@@ -24,14 +24,14 @@ import (
 // A modeCall is a system call that sets the mode of a file.
 type modeCall struct {
 	name         string
-	amd64, arm64 uint32 // numbers in the kernel's tables; 0: there is none
-	modeArg      int    // argument with the mode; -1: it is in memory
+	amd64, arm64 uint32 // numbers in the kernel's tables; 0: not available
+	modeArg      int    // argument with the mode; -1: in memory
 	flagsArg     int    // argument with the flags of open(2); -1: none
 	create       []uint32
 }
 
-// tmpFile is __O_TMPFILE of asm-generic/fcntl.h: O_TMPFILE without O_DIRECTORY,
-// whose value differs between architectures.
+// tmpFile is __O_TMPFILE in asm-generic/fcntl.h: O_TMPFILE without O_DIRECTORY, whose value differs
+// between architectures.
 const tmpFile = 0x400000
 
 var modeCalls = []modeCall{
@@ -63,7 +63,7 @@ func TestFilterRefusesSpecialModes(t *testing.T) {
 		{"ordinary user", []uint32{unix.S_ISUID, unix.S_ISUID | unix.S_ISGID}, []uint32{0, unix.S_ISGID, unix.S_ISVTX}},
 		{"root", []uint32{unix.S_ISUID, unix.S_ISGID, unix.S_ISUID | unix.S_ISGID}, []uint32{0, unix.S_ISVTX}},
 	} {
-		program := compile(refusalsFor(openNetwork, kernel{resolveUnix: true}, specialModes(user.name == "root")))
+		program := compileFilter(refusalsFor(openNetwork, kernel{resolveUnix: true}, specialModes(user.name == "root")))
 		check := func(what string, c call, want uint32) {
 			t.Helper()
 			if got := run(t, program, auditArch, c); got != want {
@@ -104,8 +104,8 @@ func TestFilterRefusesSpecialModes(t *testing.T) {
 	}
 }
 
-// What a file became counts, whichever error the caller got: mkdir(2) and
-// umask(2) take the bits and ignore them.
+// The resulting mode counts, whichever error the caller got: mkdir(2) and umask(2) accept the bits
+// and ignore them.
 func TestAttacksWithSpecialModesFail(t *testing.T) {
 	eachUser(t, func(t *testing.T, r *rig) {
 		dir := r.at("work/modes")
@@ -145,7 +145,7 @@ func TestAttacksWithSpecialModesFail(t *testing.T) {
 	})
 }
 
-// root keeps no way to change a file that runs as its owner already.
+// As root too, writing to a file clears its set-user-ID bit.
 func TestWritingClearsSpecialModes(t *testing.T) {
 	eachUser(t, func(t *testing.T, r *rig) {
 		path := r.at("work/keep/file")
@@ -184,7 +184,7 @@ func TestOrdinaryModesWorkInASandbox(t *testing.T) {
 		needs.Program(t, "git", "git")
 		r := newRig(t)
 		if r.uid == 0 {
-			r = newOrdinaryRig(t) // set-group-ID folders are refused to root
+			r = newOrdinaryRig(t) // set-group-ID directories are refused to root
 		}
 		r.env = []string{"HOME=" + r.at("work"), "GIT_CONFIG_NOSYSTEM=1"}
 		cmd := r.program("/bin/sh", "-ec", "cd "+r.at("work")+"; git init -q --shared shared; [ -g shared/.git/objects ]")
@@ -217,7 +217,7 @@ func TestPathsAreOpenedWithoutOpenat2(t *testing.T) {
 	}
 }
 
-// program is a command line of another program, confined as a probe is.
+// program returns the command of another program, confined like a probe.
 func (r *rig) program(argv ...string) *exec.Cmd {
 	cmd := r.command("pid")
 	at := len(cmd.Args) - 3 // the program, "probe" and "pid"
@@ -225,7 +225,7 @@ func (r *rig) program(argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// trySpecialMode makes or changes the file at args[1] by the call args[0].
+// trySpecialMode creates or changes the file at args[1] with the call args[0].
 func trySpecialMode(args []string) (string, error) {
 	name, path := args[0], args[1]
 	number, err := strconv.ParseUint(args[2], 10, 32)
@@ -305,7 +305,7 @@ func trySpecialMode(args []string) (string, error) {
 	return "", fmt.Errorf("no call %q", name)
 }
 
-func TestPromisesNameWhatStaysOpen(t *testing.T) {
+func TestPromisesNameRemainingAccess(t *testing.T) {
 	for _, p := range currentKernel().promises() {
 		if strings.Contains(p.Name, "slowed down") && strings.Contains(p.Name, "processors") {
 			return

@@ -14,11 +14,11 @@ import (
 // A mount is a line of /proc/self/mountinfo (proc_pid_mountinfo(5)).
 type mount struct {
 	device string // major:minor of the file system
-	root   string // the folder of the file system that is mounted
-	point  string // where
+	root   string // the mounted directory of the file system
+	point  string // the mount point
 }
 
-// mounts are all mounts, in the order in which they were made.
+// mounts are all mounts, in the order of their creation.
 type mounts []mount
 
 func readMounts() (mounts, error) {
@@ -34,14 +34,14 @@ func parseMounts(text string) mounts {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		if len(fields) < 5 || !strings.HasPrefix(fields[3], "/") {
-			continue // a root that is not a path: a namespace's file
+			continue // not a path, but a namespace's file
 		}
 		table = append(table, mount{fields[2], unescape(fields[3]), unescape(fields[4])})
 	}
 	return table
 }
 
-// unescape undoes the kernel's \ooo for blanks and backslashes.
+// unescape decodes the kernel's \ooo for blanks and backslashes.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -57,27 +57,26 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// aliases are the other paths at which what is at path, and what is mounted
-// below it, can be reached.
+// aliases returns the other paths of the file at path, and of everything mounted below it.
 func (table mounts) aliases(path string) []string {
 	var found []string
-	if i := table.holding(path); i >= 0 {
+	if i := table.mountOf(path); i >= 0 {
 		inside := filepath.Join(table[i].root, strings.TrimPrefix(path, table[i].point))
-		found = table.reaching(table[i].device, inside)
+		found = table.pathsTo(table[i].device, inside)
 	}
 	for _, m := range table {
-		if m.point != path && within(m.point, path) {
-			found = append(found, table.reaching(m.device, m.root)...)
+		if m.point != path && isWithin(m.point, path) {
+			found = append(found, table.pathsTo(m.device, m.root)...)
 		}
 	}
 	return found
 }
 
-// sharing are the mounts of the file systems that some paths are on.
-func (table mounts) sharing(paths ...string) mounts {
+// onFileSystemsOf returns the mounts of the file systems containing some paths.
+func (table mounts) onFileSystemsOf(paths ...string) mounts {
 	var devices []string
 	for _, path := range paths {
-		if i := table.holding(path); i >= 0 {
+		if i := table.mountOf(path); i >= 0 {
 			devices = append(devices, table[i].device)
 		}
 	}
@@ -90,28 +89,28 @@ func (table mounts) sharing(paths ...string) mounts {
 	return some
 }
 
-// holding is the index of the mount that a path is on, -1 if there is none.
-func (table mounts) holding(path string) int {
+// mountOf returns the index of the mount containing path; -1 if there is none.
+func (table mounts) mountOf(path string) int {
 	best := -1
 	for i, m := range table {
-		if within(path, m.point) && (best < 0 || len(m.point) >= len(table[best].point)) {
+		// Of equal mount points, the later mount covers the earlier one.
+		if isWithin(path, m.point) && (best < 0 || len(m.point) >= len(table[best].point)) {
 			best = i
 		}
 	}
 	return best
 }
 
-// reaching are the paths at which a file of a file system, or the part of it
-// that is below the file, can be reached.
-func (table mounts) reaching(device, inside string) []string {
+// pathsTo returns the paths of a file in a file system, and of mounts below it.
+func (table mounts) pathsTo(device, inside string) []string {
 	var found []string
 	for _, m := range table {
 		switch {
 		case m.device != device:
-		case within(inside, m.root):
+		case isWithin(inside, m.root):
 			rest := strings.TrimPrefix(inside, m.root)
 			found = append(found, filepath.Join(m.point, rest))
-		case within(m.root, inside):
+		case isWithin(m.root, inside):
 			found = append(found, m.point)
 		}
 	}

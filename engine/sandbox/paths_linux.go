@@ -15,9 +15,9 @@ import (
 // maxLinks is how many symbolic links a path may lead through (path_resolution(7)).
 const maxLinks = 40
 
-// resolve gives the path without symbolic links and "..", like realpath(3), but
-// what does not exist stays as it is.
-func resolve(path string) (string, error) {
+// resolvePath returns the path without symbolic links and "..", like realpath(3), but keeps missing
+// elements unchanged.
+func resolvePath(path string) (string, error) {
 	done, rest, links := "/", path, 0
 	for rest != "" {
 		var name string
@@ -33,9 +33,9 @@ func resolve(path string) (string, error) {
 		target, err := os.Readlink(next)
 		if err != nil {
 			if errors.Is(err, fs.ErrPermission) {
-				return "", err // what is behind it cannot be known
+				return "", err // the target cannot be known
 			}
-			done = next // no link, or not there
+			done = next // not a link, or missing
 			continue
 		}
 		if links++; links > maxLinks {
@@ -49,12 +49,11 @@ func resolve(path string) (string, error) {
 	return done, nil
 }
 
-// resolveAll resolves the paths of a list and adds where else the same files
-// are mounted.
+// resolveAll resolves the paths of a list and adds the other mounts of the same files.
 func resolveAll(list string, paths []string, table mounts) ([]string, error) {
 	var all []string
 	for _, path := range paths {
-		resolved, err := resolve(path)
+		resolved, err := resolvePath(path)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", list, path, err)
 		}
@@ -65,12 +64,12 @@ func resolveAll(list string, paths []string, table mounts) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// within tells whether path is folder or below it; both are clean.
-func within(path, folder string) bool {
+// isWithin reports whether path is folder or below it; both are clean.
+func isWithin(path, folder string) bool {
 	rest, ok := strings.CutPrefix(path, folder)
 	return ok && (rest == "" || rest[0] == '/' || folder == "/")
 }
 
-func withinAny(path string, folders []string) bool {
-	return slices.ContainsFunc(folders, func(folder string) bool { return within(path, folder) })
+func isWithinAny(path string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool { return isWithin(path, folder) })
 }

@@ -15,7 +15,7 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestPathsAreResolvedAsTheKernelDoes(t *testing.T) {
+func TestResolvePathMatchesTheKernel(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -34,15 +34,15 @@ func TestPathsAreResolvedAsTheKernelDoes(t *testing.T) {
 		"a/b": "a/b", "a/../a": "a", "up": "a", "up/b": "a/b", "up/..": "", "absolute/b": "a/b", "dangling": "gone/away",
 		"dangling/x": "gone/away/x", "chain": "a/b", "dots/..": "a", "missing/../a": "a", "//a/./b/": "a/b",
 	} {
-		got, err := resolve(dir + "/" + path)
+		got, err := resolvePath(dir + "/" + path)
 		if err != nil || got != filepath.Join(dir, want) {
 			t.Errorf("%s gave %s, %v, want %s", path, got, err, want)
 		}
 	}
-	if got, err := resolve(dir + "/loop/x"); err == nil {
+	if got, err := resolvePath(dir + "/loop/x"); err == nil {
 		t.Errorf("a loop gave %s", got)
 	}
-	if got, err := resolve("/../.."); err != nil || got != "/" {
+	if got, err := resolvePath("/../.."); err != nil || got != "/" {
 		t.Errorf("above the root is %s, %v", got, err)
 	}
 }
@@ -58,7 +58,7 @@ const mountinfo = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 garbage
 `
 
-func TestWhatIsMountedTwiceIsFoundAtBothPlaces(t *testing.T) {
+func TestAliasesFindAllMountsOfAFile(t *testing.T) {
 	table := parseMounts(mountinfo)
 	for path, want := range map[string][]string{
 		"/home/u/.ssh":     {"/home/u/.ssh", "/home/u/.ssh/disk", "/media/disk", "/mnt/deep er", "/srv/u/.ssh"},
@@ -76,7 +76,7 @@ func TestWhatIsMountedTwiceIsFoundAtBothPlaces(t *testing.T) {
 	}
 }
 
-func TestALinkThatWasPutOnTheWayLeadsNowhere(t *testing.T) {
+func TestAllowPathFollowsNoLink(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestALinkThatWasPutOnTheWayLeadsNowhere(t *testing.T) {
 	if err := k.check(Layers{{}}); err != nil {
 		needs.Kernel(t, "Landlock and seccomp", err)
 	}
-	set, err := newRuleset(handled(0, openNetwork, k))
+	set, err := newRuleset(rightsFor(0, openNetwork, k))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,14 +23,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probe is a confined program: it tries one thing and prints the error's name,
-// or what it got.
+// probe runs in a confined program: it tries one thing and prints the result or the error's name.
 func probe(args []string) int {
 	fmt.Print(outcome(args))
 	return 0
 }
 
-// outcome returns what a probe gives, or the name of its error.
+// outcome returns the result of a probe, or the name of its error.
 func outcome(args []string) string {
 	got, err := try(args[0], args[1:])
 	var errno syscall.Errno
@@ -227,7 +226,7 @@ func dialAbstract(name string) error {
 	return unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + name})
 }
 
-// get fetches a URL as the environment says.
+// get fetches a URL, using the proxy in the environment.
 func get(target string) (string, error) {
 	client := http.Client{Timeout: time.Minute}
 	response, err := client.Get(target)
@@ -249,7 +248,7 @@ func limitOf(name string) (string, error) {
 	return fmt.Sprintf("%d %d", limit.Cur, limit.Max), err
 }
 
-// openDescriptors lists descriptors from 3 on that were there at the start.
+// openDescriptors lists descriptors from 3 on that were open at the start.
 func openDescriptors() (string, error) {
 	entries, err := os.ReadDir("/proc/self/fd")
 	var found []string

@@ -11,33 +11,32 @@ import (
 	"strings"
 )
 
-// maxProfile bounds a profile, or a file of layers, in bytes.
+// maxProfile limits the size of a profile, or a file of layers, in bytes.
 const maxProfile = 1 << 20
 
-// A Profile says what a process may do. Its JSON is the public sandbox-runtime
-// shape with limits added.
+// A Profile defines what a process may do. Its JSON is the public sandbox-runtime format plus
+// limits.
 type Profile struct {
 	Filesystem Filesystem `json:"filesystem"`
-	Network    *Network   `json:"network,omitempty"` // nil: not restricted
+	Network    *Network   `json:"network,omitempty"` // nil: unrestricted
 	Limits     *Limits    `json:"limits,omitempty"`
 }
 
-// Filesystem lists absolute paths; a folder stands for all below it. Denials win.
+// Filesystem lists absolute paths; a directory includes everything below it. Denials win.
 type Filesystem struct {
-	DenyRead   []string `json:"denyRead"`   // may not be read; everything else may
-	AllowWrite []string `json:"allowWrite"` // may be written, must exist; nothing else may
+	DenyRead   []string `json:"denyRead"`   // unreadable; everything else can be read
+	AllowWrite []string `json:"allowWrite"` // writable, must exist; nothing else can be written
 	DenyWrite  []string `json:"denyWrite"`  // exceptions from AllowWrite
 }
 
-// Network lists host names and IP addresses; "*.example.org" stands for all
-// names below example.org, "*" for every name. Denials win.
+// Network lists host names and IP addresses; "*.example.org" stands for all names below
+// example.org, "*" for every name. Denials win.
 type Network struct {
 	AllowedDomains []string `json:"allowedDomains"` // empty: no network
 	DeniedDomains  []string `json:"deniedDomains"`
 }
 
-// Limits are resource limits of the process and each of its children
-// (setrlimit(2)); 0 is none.
+// Limits are resource limits of the process and each of its children (setrlimit(2)); 0 is none.
 type Limits struct {
 	OpenFiles   uint64 `json:"open_files,omitempty"`
 	Processes   uint64 `json:"processes,omitempty"` // of the user; does not bind root
@@ -45,8 +44,8 @@ type Limits struct {
 	CPUSeconds  uint64 `json:"cpu_seconds,omitempty"`
 }
 
-// Parse reads and validates the JSON of a profile. Unknown fields are an error,
-// because they may be meant to restrict something.
+// Parse parses and validates the JSON of a profile. Unknown fields are an error, because they may
+// be meant to restrict something.
 func Parse(data []byte) (Profile, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var p Profile
@@ -59,7 +58,7 @@ func Parse(data []byte) (Profile, error) {
 	return p, nil
 }
 
-// decode reads one JSON value that has nothing but the fields of into.
+// decode parses one JSON value without unknown fields.
 func decode(data []byte, into any) error {
 	if len(data) > maxProfile {
 		return fmt.Errorf("parse sandbox profile: larger than %d bytes", maxProfile)
@@ -97,7 +96,7 @@ func lineOf(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:offset], []byte("\n"))
 }
 
-// Validate tells what makes no sense in a profile, whatever the kernel.
+// Validate returns an error if a profile makes no sense, whatever the kernel.
 func (p Profile) Validate() error {
 	for _, list := range []struct {
 		name  string
@@ -136,13 +135,13 @@ func checkPath(path string) error {
 	return nil
 }
 
-// An access is which network a profile leaves to a process.
+// An access is the network available to a process.
 type access int
 
 // From the widest to the narrowest.
 const (
-	openNetwork  access = iota // not restricted
-	proxyNetwork               // the proxy alone
+	openNetwork  access = iota // unrestricted
+	proxyNetwork               // only the proxy
 	noNetwork
 )
 

@@ -17,7 +17,7 @@ const whole = `{
 	"limits": {"open_files": 64, "processes": 32, "memory_bytes": 1073741824, "cpu_seconds": 60}
 }`
 
-func TestAProfileIsReadAsItIsWritten(t *testing.T) {
+func TestParseReadsEveryField(t *testing.T) {
 	want := Profile{
 		Filesystem: Filesystem{DenyRead: []string{"/home/u/.ssh"}, AllowWrite: []string{"/tmp/x"}, DenyWrite: []string{"/tmp/x/keep"}},
 		Network:    &Network{AllowedDomains: []string{"example.org", "*.example.com"}, DeniedDomains: []string{"bad.example.com"}},
@@ -39,7 +39,7 @@ func TestAProfileIsReadAsItIsWritten(t *testing.T) {
 	}
 }
 
-func TestAProfileThatMakesNoSenseIsRefusedWithTheReason(t *testing.T) {
+func TestInvalidProfileIsRejectedWithAReason(t *testing.T) {
 	for profile, want := range map[string]string{
 		``:                                      "the file is empty",
 		`{`:                                     "line 1: a closing brace, bracket or quote is missing",
@@ -71,7 +71,7 @@ func TestAProfileThatMakesNoSenseIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestLayersAreReadFromAFileOfTheirsAndFromOneProfile(t *testing.T) {
+func TestParseLayersAcceptsLayersAndASingleProfile(t *testing.T) {
 	first, second := Profile{Network: &Network{}}, Profile{Filesystem: Filesystem{AllowWrite: []string{"/tmp/x"}}, Limits: &Limits{OpenFiles: 64}}
 	for text, want := range map[string]Layers{
 		`{"network": {}}`: {first},
@@ -97,7 +97,7 @@ func TestLayersAreReadFromAFileOfTheirsAndFromOneProfile(t *testing.T) {
 	}
 }
 
-func TestTheStrictestLayerCounts(t *testing.T) {
+func TestStrictestLayerCounts(t *testing.T) {
 	some := Profile{Network: &Network{AllowedDomains: []string{"example.org", "*.example.com"}}, Limits: &Limits{OpenFiles: 64, CPUSeconds: 5}}
 	fewer := Profile{Network: &Network{AllowedDomains: []string{"*"}, DeniedDomains: []string{"example.org"}}, Limits: &Limits{OpenFiles: 32, MemoryBytes: 9}}
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestTheStrictestLayerCounts(t *testing.T) {
 	}
 }
 
-func TestAKernelThatCannotEnforceAProfileSaysWhatIsMissing(t *testing.T) {
+func TestCheckNamesTheMissingKernelFeature(t *testing.T) {
 	files := Profile{}
 	off := Profile{Network: &Network{}}
 	some := Profile{Network: &Network{AllowedDomains: []string{"example.org"}}}
@@ -155,7 +155,7 @@ func TestAKernelThatCannotEnforceAProfileSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentNamesTheProxyOnlyWhereThereIsOne(t *testing.T) {
+func TestEnvironmentNamesTheProxyOnlyIfNeeded(t *testing.T) {
 	const proxyURL = "http://u:p@127.0.0.1:1"
 	for _, p := range []Layers{{{}}, {{Network: &Network{}}}} {
 		if env := p.Env(proxyURL); env != nil {
@@ -171,7 +171,7 @@ func TestTheEnvironmentNamesTheProxyOnlyWhereThereIsOne(t *testing.T) {
 	}
 }
 
-func TestTheCommandLineKeepsArgumentsApart(t *testing.T) {
+func TestCommandKeepsArgumentsSeparate(t *testing.T) {
 	got := Command("/bin/tandem", "/d/sandbox.json", "0022", []string{"prog", "--", "-x"})
 	want := []string{"/bin/tandem", "launch", "/d/sandbox.json", "0022", "--", "prog", "--", "-x"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -189,7 +189,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What was accepted means the same when it is written and read again.
+		// An accepted profile survives writing and reading unchanged.
 		written, err := json.Marshal(map[string]Layers{"layers": p})
 		if err != nil {
 			t.Fatal(err)

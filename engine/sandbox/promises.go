@@ -2,20 +2,20 @@ package sandbox
 
 import "fmt"
 
-// A Promise is what the sandbox keeps, or on this kernel does not.
+// A Promise is a guarantee of the sandbox, and whether this kernel allows it.
 type Promise struct {
 	Name  string // a sentence without its full stop
 	Holds bool
-	Why   string // when it does not hold: what is missing
+	Why   string // the missing feature, if it does not hold
 }
 
-// Promises are those of the sandbox, for this kernel. Nothing changes.
+// Promises returns the sandbox's guarantees on this kernel, without changing anything.
 func Promises() []Promise {
 	return currentKernel().promises()
 }
 
 func (k kernel) promises() []Promise {
-	files := k.lacks(landlockTruncate, "6.2")
+	files := k.missingLandlock(landlockTruncate, "6.2")
 	calls := ""
 	if k.seccomp != nil {
 		calls = fmt.Sprintf("system calls cannot be filtered: %v", k.seccomp)
@@ -29,14 +29,14 @@ func (k kernel) promises() []Promise {
 		{Name: "Files outside allowWrite cannot be written", Why: files},
 		{Name: "A layer cannot widen another", Why: files},
 		{Name: "Other terminals, input devices and disks cannot be opened", Why: files},
-		{Name: "Devices that can be read take no commands (ioctl)", Why: k.lacks(landlockIoctl, "6.10")},
-		{Name: "No debugger attaches to a process outside, and its memory cannot be read", Why: k.lacks(1, "5.13")},
-		{Name: "No signal reaches a process outside", Why: k.lacks(landlockScopes, "6.12")},
+		{Name: "Devices that can be read take no commands (ioctl)", Why: k.missingLandlock(landlockIoctl, "6.10")},
+		{Name: "No debugger attaches to a process outside, and its memory cannot be read", Why: k.missingLandlock(1, "5.13")},
+		{Name: "No signal reaches a process outside", Why: k.missingLandlock(landlockScopes, "6.12")},
 		{Name: "No process outside is slowed down by its priority, scheduling or limits; only which processors it runs on can be changed", Why: calls},
 		{Name: "No file is made that runs as its owner (set-user-ID)", Why: calls},
 		{Name: "Without allowedDomains there is no network", Why: calls},
-		{Name: "Only allowedDomains can be reached", Why: either(k.lacks(landlockTCP, "6.7"), calls)},
-		{Name: "No Unix socket outside can be reached, abstract ones included", Why: either(files, calls)},
+		{Name: "Only allowedDomains can be reached", Why: firstReason(k.missingLandlock(landlockTCP, "6.7"), calls)},
+		{Name: "No Unix socket outside can be reached, abstract ones included", Why: firstReason(files, calls)},
 		{Name: "Unix sockets in allowWrite can be used", Why: sockets},
 		{Name: "No input can be injected into a terminal", Why: calls},
 		{Name: "No new namespaces, mounts or io_uring can be made", Why: calls},
@@ -51,9 +51,9 @@ func (k kernel) promises() []Promise {
 	return all
 }
 
-// lacks tells what is missing where Landlock must have a version, which first
-// was in a version of Linux; "" if nothing is.
-func (k kernel) lacks(need int, linux string) string {
+// missingLandlock returns why Landlock's version is below need, first available in the given
+// version of Linux; "" if it suffices.
+func (k kernel) missingLandlock(need int, linux string) string {
 	switch {
 	case k.landlock >= need:
 		return ""
@@ -63,8 +63,8 @@ func (k kernel) lacks(need int, linux string) string {
 	return fmt.Sprintf("Landlock must have version %d (Linux %s); this kernel has version %d", need, linux, k.landlock)
 }
 
-// either is the first reason that there is.
-func either(reasons ...string) string {
+// firstReason returns the first reason other than "".
+func firstReason(reasons ...string) string {
 	for _, reason := range reasons {
 		if reason != "" {
 			return reason

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAPromiseThatTheKernelCannotKeepSaysWhy(t *testing.T) {
+func TestBrokenPromiseNamesTheReason(t *testing.T) {
 	broken := func(k kernel) map[string]string {
 		all := map[string]string{}
 		for _, p := range k.promises() {
@@ -35,8 +35,8 @@ func TestAPromiseThatTheKernelCannotKeepSaysWhy(t *testing.T) {
 	}
 }
 
-// What is promised here is what Check takes for granted.
-func TestAKernelThatKeepsThePromisesStartsEveryProfile(t *testing.T) {
+// The promises are the features Check relies on.
+func TestPromisesAgreeWithCheck(t *testing.T) {
 	k := currentKernel()
 	for _, p := range Promises() {
 		if strings.HasPrefix(p.Name, "Files") && p.Holds != (k.landlock >= landlockTruncate) {

@@ -17,17 +17,17 @@ import (
 	"tandem/engine/sleep"
 )
 
-// ProxyOptions configure a Proxy. The zero value is for use.
+// ProxyOptions configure a Proxy. The zero value is usable.
 type ProxyOptions struct {
 	Port int // on 127.0.0.1; 0: any
 
-	MaxConnections int           // at a time, default 1024
-	MaxPerGrant    int           // at a time of one process, default 256
+	MaxConnections int           // concurrently, default 1024
+	MaxPerGrant    int           // concurrently for one process, default 256
 	Handshake      time.Duration // from connection to request, default 10 s
 	DialTimeout    time.Duration // for look-up and connection, default 30 s
-	Idle           time.Duration // until a silent tunnel is cut, default 1 h
+	Idle           time.Duration // until a silent tunnel is closed, default 1 h
 
-	Log *slog.Logger // of panics; nil: none
+	Log *slog.Logger // for panics; nil: none
 
 	// Resolve and Dial replace the system's resolver and dialer.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -57,15 +57,15 @@ func defaultTo[T int | time.Duration](field *T, value T) {
 	}
 }
 
-// A Proxy connects confined processes to the hosts that their profiles allow:
-// as an HTTP proxy with CONNECT (RFC 9110 sections 7.6 and 9.3.6) and as a
-// SOCKS 5 proxy (RFC 1928, RFC 1929) on the same port of 127.0.0.1. A client is
-// known by user and password, so that no process can use another's allowance.
+// A Proxy connects confined processes to the hosts allowed by their profiles: as an HTTP proxy with
+// CONNECT (RFC 9110 sections 7.6 and 9.3.6) and as a SOCKS 5 proxy (RFC 1928, RFC 1929) on the same
+// port of 127.0.0.1. A client is identified by user and password, so that no process can use
+// another's grant.
 type Proxy struct {
 	o        ProxyOptions
 	listener net.Listener
 	server   *http.Server
-	handoff  *handoff // HTTP connections on their way to server
+	handoff  *handoff // passes HTTP connections to server
 	ctx      context.Context
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
@@ -77,7 +77,7 @@ type Proxy struct {
 	open   map[*conn]struct{}
 }
 
-// NewProxy listens and serves until Close.
+// NewProxy starts a proxy, which serves until Close.
 func NewProxy(o ProxyOptions) (*Proxy, error) {
 	o = o.withDefaults()
 	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
@@ -97,7 +97,7 @@ func NewProxy(o ProxyOptions) (*Proxy, error) {
 		ReadHeaderTimeout: o.Handshake,
 		IdleTimeout:       o.Handshake * 6,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          log.New(io.Discard, "", 0), // what clients send is no news
+		ErrorLog:          log.New(io.Discard, "", 0), // clients' mistakes are not worth logging
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			if state == http.StateClosed || state == http.StateHijacked {
 				p.running.Done()
@@ -105,16 +105,16 @@ func NewProxy(o ProxyOptions) (*Proxy, error) {
 		},
 	}
 	p.running.Go(func() { p.server.Serve(p.handoff) })
-	p.running.Go(panics.Restarted(ctx, o.Log, "sandbox proxy", p.accept))
+	p.running.Go(panics.Restarted(ctx, o.Log, "sandbox proxy", p.acceptLoop))
 	return p, nil
 }
 
-// Port is the TCP port that the proxy listens on.
+// Port returns the TCP port of the proxy.
 func (p *Proxy) Port() int {
 	return p.listener.Addr().(*net.TCPAddr).Port
 }
 
-// Close cuts all connections and returns when all has ended.
+// Close closes all connections and waits until everything has stopped.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -128,6 +128,7 @@ func (p *Proxy) Close() {
 	p.listener.Close()
 	p.handoff.Close()
 	p.server.Close()
+	// Outside the lock, because closing a connection takes it.
 	for c := range open {
 		c.Close()
 	}
@@ -137,7 +138,7 @@ func (p *Proxy) Close() {
 	}
 }
 
-func (p *Proxy) accept() {
+func (p *Proxy) acceptLoop() {
 	for {
 		accepted, err := p.listener.Accept()
 		if p.ctx.Err() != nil {
@@ -147,15 +148,15 @@ func (p *Proxy) accept() {
 			return
 		}
 		if err != nil {
-			// Out of descriptors, mostly: others have to end first.
+			// Usually out of descriptors: other connections have to close first.
 			if sleep.For(p.ctx, 50*time.Millisecond) != nil {
 				return
 			}
 			continue
 		}
-		if c := p.admit(accepted); c != nil {
+		if c := p.admitConn(accepted); c != nil {
 			p.running.Go(func() {
-				if panics.Log(p.o.Log, "connection of a sandbox", func() { p.serve(c) }) {
+				if panics.Log(p.o.Log, "connection of a sandbox", func() { p.serveConn(c) }) {
 					c.Close()
 				}
 			})
@@ -163,8 +164,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// admit takes a connection into account; nil when there are too many.
-func (p *Proxy) admit(accepted net.Conn) *conn {
+// admitConn counts a connection; nil if there are too many.
+func (p *Proxy) admitConn(accepted net.Conn) *conn {
 	select {
 	case p.slots <- struct{}{}:
 	default:
@@ -185,15 +186,16 @@ func (p *Proxy) admit(accepted net.Conn) *conn {
 	return c
 }
 
-func (p *Proxy) forget(c *conn) {
+func (p *Proxy) removeConn(c *conn) {
 	p.mu.Lock()
 	delete(p.open, c)
 	p.mu.Unlock()
 	<-p.slots
 }
 
-// serve looks at the first byte: SOCKS begins with its version, HTTP with a letter.
-func (p *Proxy) serve(c *conn) {
+// serveConn tells the protocols apart by the first byte: SOCKS begins with its version, HTTP with a
+// letter.
+func (p *Proxy) serveConn(c *conn) {
 	c.SetDeadline(time.Now().Add(p.o.Handshake))
 	first, err := c.reader.Peek(1)
 	switch {
@@ -204,8 +206,8 @@ func (p *Proxy) serve(c *conn) {
 		p.serveSOCKS(c)
 	default:
 		c.SetDeadline(time.Time{})
-		p.running.Add(1) // until the server closes it or gives it to a handler
-		if !p.handoff.give(c) {
+		p.running.Add(1) // until the server closes it or a handler takes it over
+		if !p.handoff.deliver(c) {
 			p.running.Done()
 			c.Close()
 		}

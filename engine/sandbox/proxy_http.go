@@ -17,29 +17,29 @@ func (p *Proxy) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	p.running.Add(1) // a handler may keep the connection as a tunnel
 	defer p.running.Done()
 	shown, _ := basicCredentials(r.Header.Get("Proxy-Authorization"))
-	g := p.granted(shown)
+	g := p.findGrant(shown)
 	if g == nil {
 		w.Header().Set("Proxy-Authenticate", `Basic realm="tandem"`)
 		http.Error(w, "tandem: sandbox: unknown user or password", http.StatusProxyAuthRequired)
 		return
 	}
-	end, ok := g.begin()
+	end, ok := g.beginRequest()
 	if !ok {
 		http.Error(w, "tandem: sandbox: too many connections at once", http.StatusServiceUnavailable)
 		return
 	}
 	defer end()
-	ctx, cancel := g.with(r.Context())
+	ctx, cancel := g.withGrant(r.Context())
 	defer cancel()
 	r = r.WithContext(ctx)
 	if r.Method == http.MethodConnect {
-		g.connect(w, r)
+		g.serveConnect(w, r)
 		return
 	}
-	g.forward(w, r)
+	g.forwardRequest(w, r)
 }
 
-// basicCredentials reads the value of Proxy-Authorization (RFC 7617).
+// basicCredentials parses the value of Proxy-Authorization (RFC 7617).
 func basicCredentials(header string) (credentials, bool) {
 	scheme, encoded, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Basic") {
@@ -53,22 +53,22 @@ func basicCredentials(header string) (credentials, bool) {
 	return credentials{user, password}, ok
 }
 
-// connect makes the connection a tunnel.
-func (g *grant) connect(w http.ResponseWriter, r *http.Request) {
+// serveConnect turns the connection into a tunnel.
+func (g *grant) serveConnect(w http.ResponseWriter, r *http.Request) {
 	host, port, err := splitTarget(r.Host)
 	if err != nil {
 		http.Error(w, "tandem: sandbox: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	upstream, err := g.dial(r.Context(), host, port)
+	upstream, err := g.dialHost(r.Context(), host, port)
 	if err != nil {
-		failed(w, err)
+		writeError(w, err)
 		return
 	}
 	defer upstream.Close()
 	client, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		failed(w, err)
+		writeError(w, err)
 		return
 	}
 	defer client.Close()
@@ -79,8 +79,8 @@ func (g *grant) connect(w http.ResponseWriter, r *http.Request) {
 	tunnel(g.ctx, g.proxy.o.Idle, client, buffered, upstream)
 }
 
-// forward passes one request on to its http URL.
-func (g *grant) forward(w http.ResponseWriter, r *http.Request) {
+// forwardRequest passes one request to its http URL.
+func (g *grant) forwardRequest(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Scheme != "http" || r.URL.Host == "" {
 		http.Error(w, "tandem: sandbox: this is a proxy for CONNECT and http URLs", http.StatusBadRequest)
 		return
@@ -91,9 +91,9 @@ func (g *grant) forward(w http.ResponseWriter, r *http.Request) {
 	}
 	host, port, err := splitTarget(target)
 	if err == nil {
-		// A connection kept open is used without dialing, so ask first.
+		// A connection kept open is reused without dialing, so check first.
 		if hostErr := g.hosts.checkHost(host); hostErr != nil {
-			failed(w, g.refuse(host, port, hostErr))
+			writeError(w, g.reportRefusal(host, port, hostErr))
 			return
 		}
 	}
@@ -102,17 +102,17 @@ func (g *grant) forward(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	proxy := httputil.ReverseProxy{
-		Rewrite:       func(*httputil.ProxyRequest) {}, // the URL is the target already
+		Rewrite:       func(*httputil.ProxyRequest) {}, // the URL already is the target
 		Transport:     g.transport,
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0),
-		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, err error) { failed(w, err) },
+		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, err error) { writeError(w, err) },
 	}
 	proxy.ServeHTTP(w, r)
 }
 
-// failed tells the client why there is no connection.
-func failed(w http.ResponseWriter, err error) {
+// writeError reports to the client why there is no connection.
+func writeError(w http.ResponseWriter, err error) {
 	status := http.StatusBadGateway
 	var refused *refusedError
 	var timeout net.Error

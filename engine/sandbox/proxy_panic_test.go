@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// What a confined program asks the proxy for must not end the engine, whichever protocol
-// it speaks.
-func TestPanicOverARequestOfTheProxyEndsItsConnection(t *testing.T) {
+// A confined program's request must not end the engine, whichever protocol it uses.
+func TestPanicInTheProxyClosesOnlyItsConnection(t *testing.T) {
 	dials := 0
 	var s *stage
 	s = newStage(t, ProxyOptions{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// SOCKS 5 (RFC 1928), with user name and password (RFC 1929).
+// Constants of SOCKS 5 (RFC 1928), with user name and password (RFC 1929).
 const (
 	socksVersion     = 5
 	socksAuthVersion = 1
@@ -50,15 +50,15 @@ func (p *Proxy) serveSOCKS(c *conn) {
 		answerSOCKS(c, reply)
 		return
 	}
-	end, ok := g.begin()
+	end, ok := g.beginRequest()
 	if !ok {
 		answerSOCKS(c, socksFailed)
 		return
 	}
 	defer end()
-	// The dialer has a time-out of its own, after which the answer must still go out.
+	// The dialer has its own timeout, after which the answer must still be sent.
 	c.SetDeadline(time.Now().Add(p.o.DialTimeout + p.o.Handshake))
-	upstream, err := g.dial(g.ctx, host, port)
+	upstream, err := g.dialHost(g.ctx, host, port)
 	if err != nil {
 		answerSOCKS(c, replyFor(err))
 		return
@@ -71,7 +71,7 @@ func (p *Proxy) serveSOCKS(c *conn) {
 	tunnel(g.ctx, p.o.Idle, c, c, upstream)
 }
 
-// authenticateSOCKS goes through method negotiation and RFC 1929.
+// authenticateSOCKS performs method negotiation and RFC 1929.
 func (p *Proxy) authenticateSOCKS(c io.ReadWriter) (*grant, error) {
 	if err := readSOCKSGreeting(c); err != nil {
 		c.Write([]byte{socksVersion, socksNoMethod})
@@ -84,7 +84,7 @@ func (p *Proxy) authenticateSOCKS(c io.ReadWriter) (*grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := p.granted(shown)
+	g := p.findGrant(shown)
 	if g == nil {
 		c.Write([]byte{socksAuthVersion, 1})
 		return nil, errors.New("unknown user or password")
@@ -128,7 +128,7 @@ func readSOCKSCredentials(r io.Reader) (credentials, error) {
 	return credentials{user, password}, err
 }
 
-// readCounted reads a string behind a byte with its length.
+// readCounted reads a string preceded by a byte with its length.
 func readCounted(r io.Reader) (string, error) {
 	var length [1]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -139,8 +139,8 @@ func readCounted(r io.Reader) (string, error) {
 	return string(text), err
 }
 
-// readSOCKSRequest reads VER CMD RSV ATYP DST.ADDR DST.PORT. A reply other than
-// socksSucceeded says what is wrong with it.
+// readSOCKSRequest reads VER CMD RSV ATYP DST.ADDR DST.PORT. A reply other than socksSucceeded is
+// the error.
 func readSOCKSRequest(r io.Reader) (host string, port uint16, reply socksReply) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil || head[0] != socksVersion {
@@ -187,7 +187,7 @@ func readSOCKSAddress(r io.Reader, kind byte) (string, socksReply) {
 	return parsed.String(), socksSucceeded
 }
 
-// answerSOCKS sends VER REP RSV ATYP BND.ADDR BND.PORT, the address being none.
+// answerSOCKS sends VER REP RSV ATYP BND.ADDR BND.PORT with an empty address.
 func answerSOCKS(w io.Writer, reply socksReply) error {
 	_, err := w.Write([]byte{socksVersion, byte(reply), 0, socksIPv4, 0, 0, 0, 0, 0, 0})
 	return err

@@ -22,8 +22,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// A stage is a proxy on a small Internet of its own: every public address leads
-// to one web server, every other to none.
+// A stage is a proxy on its own small Internet: every public address leads to one web server, and
+// every other address to none.
 type stage struct {
 	t      *testing.T
 	proxy  *Proxy
@@ -105,7 +105,7 @@ func (s *stage) lines() []string {
 	return slices.Clone(s.refused)
 }
 
-// get fetches a URL through the proxy and gives status and body.
+// get fetches a URL through the proxy and returns status and body.
 func (s *stage) get(proxyURL, target string) (int, string) {
 	s.t.Helper()
 	parsed, err := url.Parse(proxyURL)
@@ -153,7 +153,7 @@ func (s *stage) tunnel(proxyURL, target string) (c net.Conn, status int) {
 	return c, response.StatusCode
 }
 
-func TestAllowedHostsAreReachedAndOthersAreNot(t *testing.T) {
+func TestOnlyAllowedHostsAreReached(t *testing.T) {
 	s := newStage(t, ProxyOptions{})
 	proxyURL := s.grant(Network{
 		AllowedDomains: []string{"allowed.example", "*.wild.example", "93.184.216.35", "rebound.example", "metadata.example", "both.example", "localhost", "nowhere.example"},
@@ -219,7 +219,7 @@ func TestTunnelsFollowTheSameRules(t *testing.T) {
 	}
 }
 
-func TestATunnelCarriesBothWaysAndHalfCloses(t *testing.T) {
+func TestTunnelCarriesBothWaysAndHalfCloses(t *testing.T) {
 	far := make(chan net.Conn, 1)
 	s := newStage(t, ProxyOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
 		near, other := tcpPair(t)
@@ -265,7 +265,7 @@ func tcpPair(t *testing.T) (a, b net.Conn) {
 	return a, b
 }
 
-func TestNobodyUsesAnothersAllowance(t *testing.T) {
+func TestClientCannotUseAnothersGrant(t *testing.T) {
 	s := newStage(t, ProxyOptions{})
 	narrow := s.grant(Network{AllowedDomains: []string{"narrow.example"}})
 	wide := s.grant(Network{AllowedDomains: []string{"*"}})
@@ -284,7 +284,7 @@ func TestNobodyUsesAnothersAllowance(t *testing.T) {
 	}
 }
 
-func TestAnUpgradedConnectionGoesOnAndEndsWithTheProxy(t *testing.T) {
+func TestUpgradedConnectionEndsWithTheProxy(t *testing.T) {
 	s := newStage(t, ProxyOptions{})
 	s.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, rw, err := http.NewResponseController(w).Hijack()
@@ -320,7 +320,7 @@ func TestAnUpgradedConnectionGoesOnAndEndsWithTheProxy(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatNeverAnswersLeavesTimeForTheNext(t *testing.T) {
+func TestSilentAddressLeavesTimeForTheNext(t *testing.T) {
 	needs.FullRun(t)
 	var s *stage
 	s = newStage(t, ProxyOptions{DialTimeout: 8 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -335,7 +335,7 @@ func TestAnAddressThatNeverAnswersLeavesTimeForTheNext(t *testing.T) {
 	}
 }
 
-func TestRevokingCutsWhatIsConnected(t *testing.T) {
+func TestRevokeClosesConnections(t *testing.T) {
 	held := make(chan net.Conn, 1)
 	s := newStage(t, ProxyOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
 		near, other := tcpPair(t)
@@ -358,7 +358,7 @@ func TestRevokingCutsWhatIsConnected(t *testing.T) {
 	}
 }
 
-func TestAnotherProxyTakesOverAtTheSamePort(t *testing.T) {
+func TestRestoreContinuesAGrantAtTheSamePort(t *testing.T) {
 	first := newStage(t, ProxyOptions{})
 	layers := Layers{{Network: &Network{AllowedDomains: []string{"allowed.example"}}}}
 	proxyURL, _, err := first.proxy.Grant(layers, nil)
@@ -381,16 +381,16 @@ func TestAnotherProxyTakesOverAtTheSamePort(t *testing.T) {
 	}
 }
 
-func TestASilentTunnelIsCut(t *testing.T) {
+func TestSilentTunnelIsClosed(t *testing.T) {
 	s := newStage(t, ProxyOptions{Idle: 50 * time.Millisecond})
 	c, status := s.tunnel(s.grant(Network{AllowedDomains: []string{"allowed.example"}}), "allowed.example:22")
 	if status != 200 {
 		t.Fatalf("the proxy answered %d", status)
 	}
-	io.ReadAll(c) // comes to an end
+	io.ReadAll(c) // returns when the tunnel is closed
 }
 
-func TestAClientThatSaysNothingIsCut(t *testing.T) {
+func TestSilentClientIsDisconnected(t *testing.T) {
 	s := newStage(t, ProxyOptions{Handshake: 50 * time.Millisecond})
 	for _, beginning := range []string{"", "GET http://a", "\x05", "\x05\x01\x02\x01"} {
 		c, err := net.Dial("tcp", s.proxy.listener.Addr().String())
@@ -398,12 +398,12 @@ func TestAClientThatSaysNothingIsCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		io.WriteString(c, beginning)
-		io.ReadAll(c) // comes to an end
+		io.ReadAll(c) // returns when the connection is closed
 		c.Close()
 	}
 }
 
-func TestConnectionsAreBounded(t *testing.T) {
+func TestConnectionsAreLimited(t *testing.T) {
 	s := newStage(t, ProxyOptions{MaxConnections: 3, MaxPerGrant: 2})
 	proxyURL := s.grant(Network{AllowedDomains: []string{"allowed.example"}})
 	var statuses []int
@@ -424,7 +424,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-func TestClosingEndsDialsAndTunnels(t *testing.T) {
+func TestCloseEndsDialsAndTunnels(t *testing.T) {
 	dialing := make(chan struct{})
 	s := newStage(t, ProxyOptions{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		close(dialing)

@@ -9,19 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A refusal makes a system call fail with an error when all conditions hold.
+// A refusal makes a system call fail with an error if all conditions hold.
 type refusal struct {
 	call  uint32
 	errno unix.Errno
 	when  []condition
 }
 
-// A condition looks at the low 32 bits of an argument, which is all that the
-// kernel uses of an int.
+// A condition compares the low 32 bits of an argument, all the kernel uses of an int.
 type condition struct {
 	arg    int
 	mask   uint32
-	not    bool // the masked argument is none of values
+	not    bool // the masked argument equals none of values
 	values []uint32
 }
 
@@ -40,18 +39,17 @@ func socketTypeIsNot(values ...uint32) condition {
 	return condition{arg: 1, mask: 0xf, not: true, values: values}
 }
 
-// tiocsti and tioclinux put characters into a terminal's input (tty_ioctl(4),
-// ioctl_console(2)).
+// tiocsti and tioclinux insert characters into a terminal's input (tty_ioctl(4), ioctl_console(2)).
 const (
 	tiocsti   = 0x5412
 	tioclinux = 0x541c
 )
 
-// ioprioProcess is IOPRIO_WHO_PROCESS of linux/ioprio.h.
+// ioprioProcess is IOPRIO_WHO_PROCESS in linux/ioprio.h.
 const ioprioProcess = 1
 
-// refusalsFor are the system calls that a process with a network has to do without.
-// special are the bits that no file's mode may get.
+// refusalsFor returns the system calls refused to a process with the given network. special are the
+// mode bits no file may get.
 func refusalsFor(network access, k kernel, special uint32) []refusal {
 	all := append(baseRefusals(), modeRefusals(special)...)
 	if !k.resolveUnix {
@@ -64,7 +62,7 @@ func refusalsFor(network access, k kernel, special uint32) []refusal {
 	case proxyNetwork:
 		all = append(all, proxyRefusals()...)
 		if !k.resolveUnix {
-			// A TCP socket that was not bound listens on any free port.
+			// An unbound TCP socket listens on any free port.
 			all = append(all, refusal{call: unix.SYS_LISTEN, errno: unix.EACCES})
 		}
 	}
@@ -74,39 +72,38 @@ func refusalsFor(network access, k kernel, special uint32) []refusal {
 	return all
 }
 
-// namespaces are the flags of clone(2) and unshare(2) that make one. In a user
-// namespace a process has all capabilities, and with them ways into parts of the
-// kernel that nobody else reaches.
-const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+// namespaceFlags are the flags of clone(2) and unshare(2) that create a namespace. In a user
+// namespace a process has all capabilities, and with them access to parts of the kernel closed to
+// everybody else.
+const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// argHas wants at least one of some bits.
+// argHas requires at least one of some bits.
 func argHas(arg int, bits uint32) condition {
 	return condition{arg: arg, mask: bits, not: true, values: []uint32{0}}
 }
 
-// baseRefusals are what no confined process may do: go around the filter, type
-// into a terminal, make namespaces or leave its own, slow down other processes,
-// change the machine. sched_setaffinity(2) is left: threads are pinned with it
-// by their numbers, which no filter can know.
+// baseRefusals are refused to every confined process: bypassing the filter, typing into a terminal,
+// creating or leaving namespaces, slowing down other processes, and changing the machine.
+// sched_setaffinity(2) is allowed, because threads are pinned by thread ids no filter can know.
 func baseRefusals() []refusal {
 	all := []refusal{
 		{unix.SYS_IOCTL, unix.EPERM, []condition{argIs(1, tiocsti, tioclinux)}},
-		{unix.SYS_CLONE, unix.EPERM, []condition{argHas(0, namespaces)}},
-		{unix.SYS_UNSHARE, unix.EPERM, []condition{argHas(0, namespaces|unix.CLONE_NEWTIME)}}, // to clone(2) that is part of a signal's number
-		// Of another process; 0 is oneself.
+		{unix.SYS_CLONE, unix.EPERM, []condition{argHas(0, namespaceFlags)}},
+		{unix.SYS_UNSHARE, unix.EPERM, []condition{argHas(0, namespaceFlags|unix.CLONE_NEWTIME)}}, // for clone(2), that bit is part of a signal's number
+		// For another process; 0 is the caller.
 		{unix.SYS_PRLIMIT64, unix.EPERM, []condition{argIsNot(0, 0)}},
 		{unix.SYS_SCHED_SETATTR, unix.EPERM, []condition{argIsNot(0, 0)}},
 		{unix.SYS_SCHED_SETPARAM, unix.EPERM, []condition{argIsNot(0, 0)}},
 		{unix.SYS_SCHED_SETSCHEDULER, unix.EPERM, []condition{argIsNot(0, 0)}},
-		// Of another process, a process group or a user.
+		// For another process, a process group or a user.
 		{unix.SYS_SETPRIORITY, unix.EPERM, []condition{argIsNot(0, unix.PRIO_PROCESS)}},
 		{unix.SYS_SETPRIORITY, unix.EPERM, []condition{argIsNot(1, 0)}},
 		{unix.SYS_IOPRIO_SET, unix.EPERM, []condition{argIsNot(0, ioprioProcess)}},
 		{unix.SYS_IOPRIO_SET, unix.EPERM, []condition{argIsNot(1, 0)}},
 	}
-	// Programs have another way then. The flags of clone3(2) are in memory, where
-	// no filter sees them.
+	// ENOSYS makes programs fall back to older calls. The flags of clone3(2) are in memory,
+	// invisible to a filter.
 	for _, call := range []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER} {
 		all = append(all, refusal{call: call, errno: unix.ENOSYS})
 	}
@@ -124,10 +121,10 @@ func baseRefusals() []refusal {
 	return all
 }
 
-// specialModes returns the bits of a mode that no file may get. With S_ISUID a file
-// runs as its owner, whoever starts it outside. S_ISGID does the same for its group,
-// but is also how folders are shared (git init --shared), and the group of an
-// ordinary user gives little away; root's groups give a lot.
+// specialModes returns the mode bits no file may get. With S_ISUID a file runs as its owner,
+// whoever starts it outside. S_ISGID does the same for its group, but is also used to share
+// directories (git init --shared), and an ordinary user's group gives little away; root's groups
+// give a lot.
 func specialModes(root bool) uint32 {
 	if root {
 		return unix.S_ISUID | unix.S_ISGID
@@ -135,28 +132,27 @@ func specialModes(root bool) uint32 {
 	return unix.S_ISUID
 }
 
-// creating are the flags of open(2) with which the mode counts: O_CREAT, and
-// O_TMPFILE without the O_DIRECTORY in it.
-const creating = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+// createFlags are the flags of open(2) that make the mode count: O_CREAT, and O_TMPFILE without the
+// O_DIRECTORY in it.
+const createFlags = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
 
-// modeRefusals refuse every call that gives a file special bits. The kernel ignores
-// these bits in mkdir(2), umask(2) and the mode of an existing file in open(2).
-// The mode for openat2(2) is in memory, where no filter sees it; programs fall back
-// to openat(2).
+// modeRefusals refuse every call giving a file special bits. The kernel ignores these bits in
+// mkdir(2), umask(2) and the mode of an existing file in open(2). The mode for openat2(2) is in
+// memory, invisible to a filter; programs fall back to openat(2).
 func modeRefusals(special uint32) []refusal {
 	return append(olderModeRefusals(special),
 		refusal{unix.SYS_FCHMOD, unix.EPERM, []condition{argHas(1, special)}},
 		refusal{unix.SYS_FCHMODAT, unix.EPERM, []condition{argHas(2, special)}},
 		refusal{unix.SYS_FCHMODAT2, unix.EPERM, []condition{argHas(2, special)}},
-		refusal{unix.SYS_OPENAT, unix.EPERM, []condition{argHas(2, creating), argHas(3, special)}},
+		refusal{unix.SYS_OPENAT, unix.EPERM, []condition{argHas(2, createFlags), argHas(3, special)}},
 		refusal{unix.SYS_MKNODAT, unix.EPERM, []condition{argHas(2, special)}},
 		refusal{call: unix.SYS_OPENAT2, errno: unix.ENOSYS},
 	)
 }
 
-// unixRefusals keep Unix sockets inside where Landlock cannot: only pairs can
-// be made, and no pair that can be sent elsewhere. An unconnected or datagram
-// socket would reach every daemon that listens at a path.
+// unixRefusals replace Landlock's control of Unix sockets on kernels without it. Only pairs can be
+// created, and only of types that cannot be reconnected: an unconnected or datagram socket would
+// reach every daemon listening at a path.
 func unixRefusals() []refusal {
 	return []refusal{
 		{unix.SYS_SOCKET, unix.EACCES, []condition{argIs(0, unix.AF_UNIX)}},
@@ -164,8 +160,8 @@ func unixRefusals() []refusal {
 	}
 }
 
-// proxyRefusals leave plain TCP: Landlock has no say over other protocols, nor
-// in some kernels over a connection made by sending (MSG_FASTOPEN, tcp(7)).
+// proxyRefusals leave plain TCP. Landlock does not control other protocols, nor on some kernels a
+// connection made by sending (MSG_FASTOPEN, tcp(7)).
 func proxyRefusals() []refusal {
 	inet := argIs(0, unix.AF_INET, unix.AF_INET6)
 	fastOpen := func(call uint32, arg int) refusal {
@@ -187,17 +183,17 @@ const (
 	dataArgs = 16
 )
 
-// compile makes the filter's program. A call of another architecture kills the
-// process, because its numbers mean other calls.
+// compileFilter builds the filter's program. A call of another architecture kills the process,
+// because its numbers mean other calls.
 //
-// Refusals stand in blocks in the order of their numbers, and each block is
-// jumped over by higher ones: the kernel goes through the program for every call that
-// there is when the filter is installed, which is most of what that takes.
-func compile(refusals []refusal) []unix.SockFilter {
+// Refusals are sorted by call number and grouped into blocks, and calls with higher numbers jump
+// over a block. This keeps the program short for each call: when the filter is installed, the
+// kernel runs it once for every system call, and that is most of the cost.
+func compileFilter(refusals []refusal) []unix.SockFilter {
 	program := []unix.SockFilter{
-		load(dataArch),
+		loadWord(dataArch),
 		jumpEqual(auditArch, 1, 0),
-		verdict(unix.SECCOMP_RET_KILL_PROCESS),
+		returnAction(unix.SECCOMP_RET_KILL_PROCESS),
 	}
 	program = append(program, foreignCalls()...)
 	left := slices.Clone(refusals)
@@ -208,17 +204,17 @@ func compile(refusals []refusal) []unix.SockFilter {
 		for _, r := range left[:n] {
 			block = append(block, r.compile()...)
 		}
-		block = append(block, verdict(unix.SECCOMP_RET_ALLOW))
+		block = append(block, returnAction(unix.SECCOMP_RET_ALLOW))
 		if left = left[n:]; len(left) > 0 {
-			program = append(program, load(dataCall), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: left[0].call, Jt: uint8(len(block))})
+			program = append(program, loadWord(dataCall), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: left[0].call, Jt: uint8(len(block))})
 		}
 		program = append(program, block...)
 	}
-	return append(program, verdict(unix.SECCOMP_RET_ALLOW))
+	return append(program, returnAction(unix.SECCOMP_RET_ALLOW))
 }
 
-// blockSize is how many refusals are the next block: some more than a few, all of
-// the last one's call among them.
+// blockSize returns the length of the next block: about six refusals, including all of the last
+// one's call.
 func blockSize(refusals []refusal) int {
 	n := min(6, len(refusals))
 	for n < len(refusals) && refusals[n].call == refusals[n-1].call {
@@ -228,17 +224,17 @@ func blockSize(refusals []refusal) int {
 }
 
 func (r refusal) compile() []unix.SockFilter {
-	body := []unix.SockFilter{verdict(unix.SECCOMP_RET_ERRNO | uint32(r.errno))}
+	body := []unix.SockFilter{returnAction(unix.SECCOMP_RET_ERRNO | uint32(r.errno))}
 	for i := len(r.when) - 1; i >= 0; i-- {
 		body = append(r.when[i].compile(uint8(len(body))), body...)
 	}
-	return append([]unix.SockFilter{load(dataCall), jumpEqual(r.call, 0, uint8(len(body)))}, body...)
+	return append([]unix.SockFilter{loadWord(dataCall), jumpEqual(r.call, 0, uint8(len(body)))}, body...)
 }
 
-// compile gives code that goes on behind itself if the condition holds and
-// skips that many instructions more if it does not.
+// compile returns code that continues after itself if the condition holds, and otherwise skips that
+// many further instructions.
 func (c condition) compile(skip uint8) []unix.SockFilter {
-	code := []unix.SockFilter{load(dataArgs + 8*uint32(c.arg)), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: c.mask}}
+	code := []unix.SockFilter{loadWord(dataArgs + 8*uint32(c.arg)), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: c.mask}}
 	for i, value := range c.values {
 		left := uint8(len(c.values) - 1 - i)
 		last := left == 0
@@ -256,7 +252,7 @@ func (c condition) compile(skip uint8) []unix.SockFilter {
 	return code
 }
 
-func load(offset uint32) unix.SockFilter {
+func loadWord(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }
 
@@ -264,6 +260,6 @@ func jumpEqual(value uint32, yes, no uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value, Jt: yes, Jf: no}
 }
 
-func verdict(action uint32) unix.SockFilter {
+func returnAction(action uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
 }

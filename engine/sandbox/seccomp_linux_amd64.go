@@ -4,15 +4,15 @@ import "golang.org/x/sys/unix"
 
 const auditArch = unix.AUDIT_ARCH_X86_64
 
-// x32Bit marks calls of the x32 ABI, which have the same architecture.
+// x32Bit marks calls of the x32 ABI, which has the same architecture.
 const x32Bit = 0x40000000
 
 // foreignCalls refuses system calls whose numbers no rule would match.
 func foreignCalls() []unix.SockFilter {
 	return []unix.SockFilter{
-		load(dataCall),
+		loadWord(dataCall),
 		{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32Bit, Jt: 0, Jf: 1},
-		verdict(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)),
+		returnAction(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)),
 	}
 }
 
@@ -21,11 +21,11 @@ func machineCalls() []uint32 {
 	return []uint32{unix.SYS_IOPERM, unix.SYS_IOPL, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_MODIFY_LDT}
 }
 
-// olderModeRefusals are about calls that have newer forms on all architectures.
+// olderModeRefusals cover calls with newer forms on all architectures.
 func olderModeRefusals(special uint32) []refusal {
 	return []refusal{
 		{unix.SYS_CHMOD, unix.EPERM, []condition{argHas(1, special)}},
-		{unix.SYS_OPEN, unix.EPERM, []condition{argHas(1, creating), argHas(2, special)}},
+		{unix.SYS_OPEN, unix.EPERM, []condition{argHas(1, createFlags), argHas(2, special)}},
 		{unix.SYS_CREAT, unix.EPERM, []condition{argHas(1, special)}},
 		{unix.SYS_MKNOD, unix.EPERM, []condition{argHas(1, special)}},
 	}

@@ -4,8 +4,7 @@ import "golang.org/x/sys/unix"
 
 const auditArch = unix.AUDIT_ARCH_AARCH64
 
-// foreignCalls refuses system calls whose numbers no rule would match; here
-// there are none.
+// foreignCalls refuses system calls whose numbers no rule would match; there are none here.
 func foreignCalls() []unix.SockFilter {
 	return nil
 }
@@ -15,6 +14,5 @@ func machineCalls() []uint32 {
 	return []uint32{unix.SYS_KEXEC_FILE_LOAD}
 }
 
-// olderModeRefusals are about calls that have newer forms on all architectures;
-// here there are none.
+// olderModeRefusals cover calls with newer forms on all architectures; there are none here.
 func olderModeRefusals(uint32) []refusal { return nil }

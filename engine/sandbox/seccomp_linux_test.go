@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A call is what a filter is shown.
+// A call is the input of a filter.
 type call struct {
 	number uint32
 	args   [6]uint32
 }
 
-// meets tells what refusals, one after the other, say of a call.
-func meets(refusals []refusal, c call) uint32 {
+// evaluate returns the filter action according to refusals, evaluated in turn.
+func evaluate(refusals []refusal, c call) uint32 {
 	for _, r := range refusals {
 		holds := r.call == c.number
 		for _, condition := range r.when {
@@ -32,7 +32,7 @@ func meets(refusals []refusal, c call) uint32 {
 	return unix.SECCOMP_RET_ALLOW
 }
 
-// run does what the kernel does with a program of ours.
+// run executes a filter program as the kernel does.
 func run(t *testing.T, program []unix.SockFilter, arch uint32, c call) uint32 {
 	t.Helper()
 	var a uint32
@@ -71,11 +71,11 @@ func run(t *testing.T, program []unix.SockFilter, arch uint32, c call) uint32 {
 	return 0
 }
 
-func TestAFilterSaysWhatItsRefusalsSay(t *testing.T) {
+func TestFilterMatchesItsRefusals(t *testing.T) {
 	for _, k := range []kernel{{}, {resolveUnix: true}} {
 		for _, network := range []access{openNetwork, proxyNetwork, noNetwork} {
 			refusals := refusalsFor(network, k, specialModes(true))
-			program := compile(refusals)
+			program := compileFilter(refusals)
 			if got := run(t, program, auditArch+1, call{}); got != unix.SECCOMP_RET_KILL_PROCESS {
 				t.Errorf("another architecture gives %#x", got)
 			}
@@ -83,7 +83,7 @@ func TestAFilterSaysWhatItsRefusalsSay(t *testing.T) {
 				for _, value := range []uint32{0, 1, 2, 3, 5, 16, 17, 0x80, tiocsti, tioclinux, unix.MSG_FASTOPEN, unix.CLONE_NEWUSER, 0x80801, 0o4755, 0o2755, unix.O_CREAT, unix.O_TMPFILE} {
 					for _, other := range []uint32{0, 1, 2, 6, tiocsti, unix.MSG_FASTOPEN, 0o4755, 0o2755, unix.O_CREAT, unix.O_TMPFILE} {
 						c := call{number, [6]uint32{value, other, value, other}}
-						if got, want := run(t, program, auditArch, c), meets(refusals, c); got != want {
+						if got, want := run(t, program, auditArch, c), evaluate(refusals, c); got != want {
 							t.Fatalf("network %v: call %d with %#x and %#x gives %#x, want %#x", network, number, value, other, got, want)
 						}
 					}
@@ -91,7 +91,7 @@ func TestAFilterSaysWhatItsRefusalsSay(t *testing.T) {
 			}
 		}
 	}
-	if compile(nil)[len(compile(nil))-1] != verdict(unix.SECCOMP_RET_ALLOW) {
+	if compileFilter(nil)[len(compileFilter(nil))-1] != returnAction(unix.SECCOMP_RET_ALLOW) {
 		t.Error("no refusals refuse something")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// socks goes through a SOCKS 5 handshake and gives the reply to the request.
+// socks performs a SOCKS 5 handshake and returns the reply to the request.
 func (s *stage) socks(proxyURL, password string, request []byte) (net.Conn, byte) {
 	s.t.Helper()
 	parsed, err := url.Parse(proxyURL)
@@ -107,7 +107,7 @@ func TestSOCKSNeedsAPassword(t *testing.T) {
 	}
 }
 
-func TestAReportedLineHoldsNothingThatMovesACursor(t *testing.T) {
+func TestReportedLineContainsNoControlCharacters(t *testing.T) {
 	s := newStage(t, ProxyOptions{})
 	proxyURL := s.grant(Network{AllowedDomains: []string{"allowed.example"}})
 	for _, name := range []string{"a\n[tandem: all is well", "\x1b]52;c;AAAA\x07", "bücher.example", "\xff\xfe"} {

@@ -8,11 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ConfineThread holds the calling thread to what the layers say of files, for
-// good: what is done on it to files is what a process confined by them could do,
-// and programs that it starts are held to the same. The goroutine has to be
-// locked to its thread (runtime.LockOSThread) and must end with it, and other
-// goroutines that it starts run elsewhere. guarded is as with Check.
+// ConfineThread permanently limits the calling thread to the layers' file access, for file
+// operations on behalf of a confined process; programs it starts are limited too. The goroutine
+// must be locked to its thread (runtime.LockOSThread) and must end with it. Goroutines it starts
+// run unconfined. guarded is as in Check.
 func (l Layers) ConfineThread(guarded ...string) error {
 	k := currentKernel()
 	if err := k.check(l); err != nil {
@@ -31,14 +30,14 @@ func (l Layers) ConfineThread(guarded ...string) error {
 	}
 	for i, named := range all {
 		if err := confineThread(named, k); err != nil {
-			return fmt.Errorf("sandbox: %w", l.at(i, err))
+			return fmt.Errorf("sandbox: %w", l.wrapLayer(i, err))
 		}
 	}
 	return nil
 }
 
 func confineThread(named paths, k kernel) error {
-	set, err := newRuleset(unix.LandlockRulesetAttr{Handled_access_fs: handled(1, openNetwork, k).Handled_access_fs})
+	set, err := newRuleset(unix.LandlockRulesetAttr{Handled_access_fs: rightsFor(1, openNetwork, k).Handled_access_fs})
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,8 @@ import (
 	"tandem/engine/panics"
 )
 
-// tunnel copies both ways until both have ended, one fails, nothing was copied
-// for the idle time or the context ends. fromClient reads from client, beginning
-// with what was read already.
+// tunnel copies both ways until both directions have ended, one fails, nothing was copied for the
+// idle time, or ctx ends. fromClient reads from client, starting with data already buffered.
 func tunnel(ctx context.Context, idle time.Duration, client net.Conn, fromClient io.Reader, upstream net.Conn) {
 	cut := sync.OnceFunc(func() {
 		client.Close()
@@ -26,7 +25,7 @@ func tunnel(ctx context.Context, idle time.Duration, client net.Conn, fromClient
 	defer stop()
 
 	started := time.Now()
-	var last atomic.Int64 // when something was copied, since started
+	var last atomic.Int64 // time of the last copy, since started
 	carry := func(to net.Conn, from io.Reader, deadline net.Conn) {
 		buffer := make([]byte, 32<<10)
 		for {
@@ -44,7 +43,7 @@ func tunnel(ctx context.Context, idle time.Duration, client net.Conn, fromClient
 				closeWrite(to)
 				return
 			case errors.Is(err, os.ErrDeadlineExceeded) && time.Since(started)-time.Duration(last.Load()) < idle:
-				// The other direction was busy meanwhile.
+				// The other direction was active meanwhile.
 			case err != nil:
 				cut()
 				return
