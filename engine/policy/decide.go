@@ -7,112 +7,112 @@ import (
 	"strings"
 )
 
-// An Action is what an agent is about to do.
+// An Action is a call an agent is about to make.
 type Action struct {
 	Tool    string
-	Agent   string   // the name that the person has given it; "" for none
-	Host    string   // the other machine that it is to be done on; "" for this one
-	Command string   // a line for a shell
+	Agent   string   // name given by the user; "" for none
+	Host    string   // machine it would run on; "" for this one
+	Command string   // command line for a shell
 	Argv    []string // or program and arguments
-	Paths   []string // absolute paths that the tool itself reads or writes
+	Paths   []string // absolute paths the tool itself reads or writes
 	Write   bool     // it changes something
-	CWD     string   // where a command runs, absolute
+	CWD     string   // working directory of a command, absolute
 	Home    string
 }
 
-// A Verdict is a decision with what it comes from.
+// A Verdict is a decision and its origin.
 type Verdict struct {
 	Decision Decision
 	Rule     int    // from 1; 0 is the default
-	Reason   string // the rule's, or what could not be told
-	What     string // the simple command or path that decided; "" is the tool itself
+	Reason   string // the rule's, or the doubt about the command
+	What     string // the command or path that decided; "" is the tool itself
 }
 
-// Decide judges an action: the tool as such, each simple command and each path
-// by itself. The strictest decision counts.
+// Decide applies the rules to an action: to the tool itself, each simple command and each path
+// separately. The strictest decision counts.
 func (p Policy) Decide(a Action) Verdict {
 	worst := Verdict{Decision: Allow, Rule: -1}
+	// Resolving the rules' paths is expensive, so it is done once for all parts.
 	rules := rulesFor(p.Rules, a)
-	for _, it := range a.parts(slices.ContainsFunc(p.Rules, func(r Rule) bool { return len(r.Path) > 0 })) {
-		if v := p.judge(rules, it); worst.Rule < 0 || v.Decision.strictness() > worst.Decision.strictness() {
+	for _, it := range a.splitParts(slices.ContainsFunc(p.Rules, func(r Rule) bool { return len(r.Path) > 0 })) {
+		if v := p.evaluatePart(rules, it); worst.Rule < 0 || v.Decision.strictness() > worst.Decision.strictness() {
 			worst = v
 		}
 	}
 	return worst
 }
 
-// A part is one thing that an action does: it runs a command, names a path, or
-// is done by the tool itself.
+// A part is one aspect of an action: a command it runs, a path it names, or the tool itself.
 type part struct {
-	kind    kind
-	command simple // that runs, or that names the path
-	at      location
-	guessed bool // the path is an argument that may not be a path at all
-	write   bool
-	unclear bool // a command that cannot be parsed
-	steered bool // variables are set that the command may go by
-	what    string
+	kind       kind
+	command    simpleCommand // the command itself, or the one naming the path
+	at         location
+	guessed    bool // the path is an argument, and may not be a path at all
+	write      bool
+	unclear    bool // the command cannot be parsed
+	envChanged bool // variables are set that may affect the command
+	what       string
 }
 
 type kind int
 
 const (
-	ofTool kind = iota
-	ofCommand
-	ofFile
+	toolPart kind = iota
+	commandPart
+	filePart
 )
 
-// parts takes an action apart. The paths among the arguments are for rules about
-// paths.
-func (a Action) parts(arguments bool) []part {
+// splitParts splits an action into parts. With arguments set, it includes paths among the
+// arguments, needed only by rules about paths.
+func (a Action) splitParts(arguments bool) []part {
 	var parts []part
 	for _, p := range a.Paths {
 		for _, at := range locations(p) {
-			parts = append(parts, part{kind: ofFile, at: at, write: a.Write, what: p})
+			parts = append(parts, part{kind: filePart, at: at, write: a.Write, what: p})
 		}
 	}
-	r := a.reading()
+	r := a.analyze()
 	if r.err != nil {
-		parts = append(parts, part{kind: ofCommand, unclear: true, write: true, what: a.line()})
+		parts = append(parts, part{kind: commandPart, unclear: true, write: true, what: a.commandLine()})
 	}
 	for _, found := range r.found {
 		for _, c := range found.starts() {
-			it := part{kind: ofCommand, command: c, steered: r.steered, write: true, what: c.String()}
+			it := part{kind: commandPart, command: c, envChanged: r.envChanged, write: true, what: c.String()}
 			if len(c.words) == 1 && !c.words[0].known {
-				it.what = a.line()
+				it.what = a.commandLine()
 			}
 			parts = append(parts, it)
 		}
 	}
-	s := search{action: a, arguments: arguments, left: maxSearch}
-	parts = append(parts, s.parts(r)...)
+	s := pathSearch{action: a, arguments: arguments, left: maxSearch}
+	parts = append(parts, s.findParts(r)...)
 	if len(parts) == 0 {
 		parts = append(parts, part{write: a.Write})
 	}
 	return parts
 }
 
-// reading takes the command of an action apart.
-func (a Action) reading() *reading {
-	r := newReading(len(a.line()), a.Home)
+// analyze parses the command of an action.
+func (a Action) analyze() *analysis {
+	r := newAnalysis(len(a.commandLine()), a.Home)
 	switch {
 	case len(a.Argv) > 0:
-		r.take(simple{words: literal(a.Argv)}, 0)
+		r.addCommand(simpleCommand{words: literalWords(a.Argv)}, 0)
 	case strings.TrimSpace(a.Command) != "":
-		r.line(a.Command)
+		r.parseLine(a.Command)
 	}
 	return r
 }
 
-// line is the command as it is shown.
-func (a Action) line() string {
+// commandLine returns the command for display.
+func (a Action) commandLine() string {
 	if len(a.Argv) > 0 {
 		return strings.Join(a.Argv, " ")
 	}
 	return a.Command
 }
 
-// A match is how sure it is that a rule is about something.
+// A match is how certain it is that a rule applies.
 type match int
 
 const (
@@ -121,16 +121,16 @@ const (
 	yes
 )
 
-// matches is no unless it is so.
-func matches(is bool) match {
+// matchIf returns yes or no.
+func matchIf(is bool) match {
 	if is {
 		return yes
 	}
 	return no
 }
 
-// best is the surest of the matches of a list's patterns.
-func best[T any](list []T, of func(T) match) match {
+// bestMatch returns the most certain match of the patterns in a list.
+func bestMatch[T any](list []T, of func(T) match) match {
 	m := no
 	for _, one := range list {
 		if m = max(m, of(one)); m == yes {
@@ -140,45 +140,46 @@ func best[T any](list []T, of func(T) match) match {
 	return m
 }
 
-// judge finds the rule for one part. A rule that may be about it has the person
-// asked, unless what follows is stricter.
-func (p Policy) judge(rules []rule, it part) Verdict {
+// evaluatePart finds the rule for one part. If a rule may apply, the user is asked, unless a later
+// rule is stricter.
+func (p Policy) evaluatePart(rules []rule, it part) Verdict {
 	doubt := Verdict{Rule: -1}
 	for _, r := range rules {
-		m := r.covers(it)
+		m := r.matchPart(it)
 		if m == yes {
-			return stricter(doubt, Verdict{r.Decision, r.number, r.reason(), it.what})
+			return stricterOf(doubt, Verdict{r.Decision, r.number, r.reasonText(), it.what})
 		}
+		// Rules apply in order, so only the first doubt counts.
 		if m == maybe && doubt.Rule < 0 {
-			doubt = Verdict{Ask, r.number, r.doubt(it), it.what}
+			doubt = Verdict{Ask, r.number, r.doubtReason(it), it.what}
 		}
 	}
 	d := p.Default
 	if d == "" || it.guessed {
 		d = Allow
 	}
-	return stricter(doubt, Verdict{Decision: d, Reason: p.defaultReason(), What: it.what})
+	return stricterOf(doubt, Verdict{Decision: d, Reason: p.defaultReason(), What: it.what})
 }
 
-func stricter(doubt, v Verdict) Verdict {
+func stricterOf(doubt, v Verdict) Verdict {
 	if doubt.Rule > 0 && v.Decision.strictness() <= doubt.Decision.strictness() {
 		return doubt
 	}
 	return v
 }
 
-// A rule is one of the policy's for an action.
+// A rule is one of the policy's rules, prepared for an action.
 type rule struct {
 	Rule
 	number int      // from 1
-	paths  []string // its own without ~, and where links lead
+	paths  []string // its own without ~, and the targets of links
 }
 
-// rulesFor are the rules that can matter for an action.
+// rulesFor returns the rules that can apply to an action.
 func rulesFor(all []Rule, a Action) []rule {
 	var rules []rule
 	for i, r := range all {
-		if r.matchesNothing() || !anyGlob(r.Tool, a.Tool) || !r.isAbout(a.Agent) || !r.holdsOn(a.Host) {
+		if r.matchesNothing() || !anyGlob(r.Tool, a.Tool) || !r.appliesToAgent(a.Agent) || !r.appliesToHost(a.Host) {
 			continue
 		}
 		of := rule{Rule: r, number: i + 1}
@@ -190,40 +191,39 @@ func rulesFor(all []Rule, a Action) []rule {
 	return rules
 }
 
-// isAbout reports whether a rule is about an agent. One without a name is told
-// apart by no rule.
-func (r Rule) isAbout(agent string) bool {
+// appliesToAgent reports whether a rule applies to an agent. For an unnamed agent, only
+// restrictions of all agents apply.
+func (r Rule) appliesToAgent(agent string) bool {
 	if agent == "" && len(r.Agent) > 0 {
 		return r.Decision != Allow && slices.Contains(r.Agent, "*")
 	}
 	return anyGlob(r.Agent, agent)
 }
 
-// holdsOn reports whether a rule is about what is done on another machine, or with ""
-// on this one.
-func (r Rule) holdsOn(host string) bool {
+// appliesToHost reports whether a rule applies to an action on another machine, or with "" on this
+// one.
+func (r Rule) appliesToHost(host string) bool {
 	return len(r.Host) == 0 || host != "" && anyGlob(r.Host, host)
 }
 
-func (r rule) reason() string {
+func (r rule) reasonText() string {
 	if r.Reason != "" {
 		return r.Reason
 	}
 	return "rule " + strconv.Itoa(r.number) + " of policy.toml"
 }
 
-// doubt says why the person is asked.
-func (r rule) doubt(it part) string {
+// doubtReason returns why the user is asked.
+func (r rule) doubtReason(it part) string {
 	if it.unclear {
 		return "the command cannot be parsed"
 	}
-	return "only the shell can tell whether it matches: " + r.reason()
+	return "only the shell can tell whether it matches: " + r.reasonText()
 }
 
-// covers reports whether a rule is about a part of an action. What cannot be
-// known is no match for rules that allow, nor is a command with variables that may
-// make another one of it.
-func (r rule) covers(it part) match {
+// matchPart returns whether a rule applies to a part of an action. Rules that allow never match an
+// uncertain command, nor one with variables that may change its meaning.
+func (r rule) matchPart(it part) match {
 	switch {
 	case r.Write && !it.write,
 		it.guessed && (r.Decision == Allow || len(r.Path) == 0):
@@ -231,47 +231,46 @@ func (r rule) covers(it part) match {
 	}
 	m := yes
 	if len(r.Command) > 0 {
-		m = min(m, r.coversCommand(it))
+		m = min(m, r.matchCommand(it))
 	}
 	if len(r.Path) > 0 {
-		m = min(m, r.coversPath(it))
+		m = min(m, r.matchPath(it))
 	}
-	if r.Decision == Allow && (m == maybe || it.steered && len(r.Command) > 0) {
+	if r.Decision == Allow && (m == maybe || it.envChanged && len(r.Command) > 0) {
 		return no
 	}
 	return m
 }
 
-func (r rule) coversCommand(it part) match {
+func (r rule) matchCommand(it part) match {
 	switch {
 	case it.unclear:
 		return maybe
-	case it.kind == ofFile && len(r.Path) == 0: // the command is a part of its own
+	case it.kind == filePart && len(r.Path) == 0: // the command has its own part
 		return no
 	}
-	starts := []simple{it.command}
-	if it.kind == ofFile && r.Decision != Allow { // elsewhere each is a part of its own
+	starts := []simpleCommand{it.command}
+	if it.kind == filePart && r.Decision != Allow { // otherwise each start has its own part
 		starts = it.command.starts()
 	}
-	return best(r.words, func(pattern []string) match {
-		return best(starts, func(c simple) match { return matchWords(pattern, c, r.Decision == Allow) })
+	return bestMatch(r.words, func(pattern []string) match {
+		return bestMatch(starts, func(c simpleCommand) match { return matchWords(pattern, c, r.Decision == Allow) })
 	})
 }
 
-func (r rule) coversPath(it part) match {
+func (r rule) matchPath(it part) match {
 	switch {
 	case it.unclear:
 		return maybe
-	case it.kind != ofFile:
+	case it.kind != filePart:
 		return no
 	}
-	return best(r.paths, it.at.within)
+	return bestMatch(r.paths, it.at.matchPattern)
 }
 
-// matchWords tells whether a command begins with the words of a pattern. A
-// program without a / in the pattern is meant wherever it lies, unless the rule
-// allows it: then only where the system's are.
-func matchWords(pattern []string, c simple, allows bool) match {
+// matchWords returns whether a command begins with the words of a pattern. A program without a / in
+// the pattern matches in any directory; if the rule allows, only in the system's.
+func matchWords(pattern []string, c simpleCommand, allows bool) match {
 	if len(c.words) == 0 {
 		return no
 	}
@@ -294,13 +293,14 @@ func matchWords(pattern []string, c simple, allows bool) match {
 		case w.glob != "" && overlap(wild, g) == no:
 			return no
 		default:
-			return maybe // it may stand for all words that follow
+			return maybe // it may stand for all following words
 		}
 	}
 	return yes
 }
 
-// isElsewhere reports whether a program lies where anybody may have put it.
+// isElsewhere reports whether a program lies outside the system's directories, where anybody may
+// have put it.
 func isElsewhere(program string) bool {
 	if !strings.Contains(program, "/") {
 		return false
@@ -317,7 +317,7 @@ func anyGlob(patterns []string, s string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return glob(p, s) })
 }
 
-// glob matches * against anything, / included.
+// glob matches a pattern; * matches anything, including /.
 func glob(pattern, s string) bool {
 	pattern, s = strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(s, "/", "\x00")
 	ok, err := path.Match(pattern, s)

@@ -9,14 +9,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// bash reads a variable's name and a number as an expression: a subscript in it is expanded
-// again, and runs the commands in it. So `test -v 'a[$(rm x)]'`, `[[ x -eq 0 ]]` with that text
-// in x, let, unset, read, printf -v, declare -n and wait -p run rm. Where the text goes is not
-// followed: the user is asked about any text that would run commands as a subscript. The same holds
-// for array text, which declare -a evaluates: declare -a a='($(rm x))'.
+// bash evaluates a variable's name and a number as an expression: it expands a subscript in them
+// once more, and runs the commands in it. So `test -v 'a[$(rm x)]'`, `[[ x -eq 0 ]]` with that text
+// in x, let, unset, read, printf -v, declare -n and wait -p run rm. The same holds for array text,
+// evaluated by declare -a: declare -a a='($(rm x))'. Following such text through variables would
+// mean interpreting the script. Instead, the user is asked about every text that would run commands
+// if it were evaluated as a subscript or an array, wherever it is in the line, and about operands
+// known only to the shell.
 
-// runsAsSubscript reports whether text contains a name with a subscript that runs commands. A bracket
-// in quotes, after a backslash or in ${…} does not end a subscript.
+// runsAsSubscript reports whether text contains a name with a subscript that runs commands. A
+// bracket in quotes, after a backslash or in ${…} does not end a subscript.
 func runsAsSubscript(text string) bool {
 	depth, braces, quote := 0, 0, byte(0)
 	for i := 0; i < len(text); i++ {
@@ -90,8 +92,7 @@ func runsAsArray(text string) bool {
 	return assigned && strings.HasSuffix(value, ")") && hasCommand(value)
 }
 
-// literalText is the text of a word without what the shell expands in it, which is parsed as
-// it stands.
+// literalText returns the text of a word without its expansions, which are parsed where they stand.
 func literalText(w *syntax.Word) string {
 	s := spelling{known: true}
 	var text strings.Builder
@@ -105,7 +106,7 @@ func literalText(w *syntax.Word) string {
 			continue
 		}
 		s.text.Reset()
-		s.parts([]syntax.WordPart{p}, false, "")
+		s.addParts([]syntax.WordPart{p}, false, "")
 		text.WriteString(s.text.String())
 	}
 	return text.String()
@@ -123,6 +124,7 @@ func evaluatesText(n syntax.Node) (found bool) {
 		}
 		return !found
 	})
+	// let evaluates its arguments after their expansion, so an expansion may hide anything.
 	if let, ok := n.(*syntax.LetClause); ok {
 		for _, e := range let.Exprs {
 			w, ok := e.(*syntax.Word)
@@ -145,16 +147,15 @@ func isPlain(n syntax.Node) bool {
 	return plain
 }
 
-// variable notes an operand that names a variable and is only known to the shell.
-func (r *reading) variable(x syntax.TestExpr) {
+// checkVariable handles an operand naming a variable, if only the shell knows the name.
+func (r *analysis) checkVariable(x syntax.TestExpr) {
 	if w, ok := x.(*syntax.Word); ok && !isPlain(w) {
-		r.unknown()
+		r.noteUnknown()
 	}
 }
 
-// namesUnknownVariable reports whether a builtin is given the name of a variable that only
-// the shell will know.
-func namesUnknownVariable(c simple) bool {
+// namesUnknownVariable reports whether a builtin is given a variable name known only to the shell.
+func namesUnknownVariable(c simpleCommand) bool {
 	if len(c.words) == 0 || !c.words[0].known {
 		return false
 	}
@@ -164,13 +165,13 @@ func namesUnknownVariable(c simple) bool {
 	case "unset", "let":
 		return slices.ContainsFunc(args, unknown)
 	case "read":
-		options, rest, _ := runner{valued: "d i n N p t u a"}.options(args)
+		options, rest, _ := runner{valued: "d i n N p t u a"}.readOptions(args)
 		return slices.ContainsFunc(rest, unknown) || slices.ContainsFunc(options.values("a"), unknown)
 	case "printf":
-		options, _, _ := runner{valued: "v"}.options(args)
+		options, _, _ := runner{valued: "v"}.readOptions(args)
 		return slices.ContainsFunc(options.values("v"), unknown)
 	case "wait":
-		options, _, _ := runner{valued: "p"}.options(args)
+		options, _, _ := runner{valued: "p"}.readOptions(args)
 		return slices.ContainsFunc(options.values("p"), unknown)
 	case "test", "[":
 		i := slices.IndexFunc(args, func(w word) bool { return w.text == "-v" || w.text == "-R" })

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-func TestTextThatBashEvaluatesIsAskedAbout(t *testing.T) {
-	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]")
+func TestTextEvaluatedByBashAsks(t *testing.T) {
+	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]")
 	for _, command := range []string{
 		"[[ 'a[$(rm x)]' -eq 0 ]]", "[[ 0 -lt 'a[$(rm x)]' ]]", "[[ -v 'a[$(rm x)]' ]]", "test -v 'a[$(rm x)]'", "[ -v 'a[`rm x`]' ]", "read 'a[$(rm x)]' <<< 1", "printf -v 'a[$(rm x)]' 1",
 		"let 'a[$(rm x)]=1'", "unset 'a[$(rm x)]'", "declare -n r='a[$(rm x)]'; r=1", "declare -i n='a[$(rm x)]'", "wait -p 'a[$(rm x)]' -n", "x='a[$(rm x)]'; ((x))", "x='a[$(rm x)]'; echo $((x))",
@@ -32,9 +32,9 @@ func TestTextThatBashEvaluatesIsAskedAbout(t *testing.T) {
 	}
 }
 
-func TestPathsThroughProcAreWhatTheyLeadTo(t *testing.T) {
-	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\npath = [\"/etc/shadow\", \"/etc/ssl/**\"]")
-	home, work := aHome(t)
+func TestPathsThroughProcMatchTheirTargets(t *testing.T) {
+	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\npath = [\"/etc/shadow\", \"/etc/ssl/**\"]")
+	home, work := newHome(t)
 	if err := os.Symlink("/proc/1/root", work+"/root"); err != nil {
 		t.Fatal(err)
 	}

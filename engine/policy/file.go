@@ -9,7 +9,7 @@ import (
 	"tandem/persist/diag"
 )
 
-// file is policy.toml as it is written.
+// file is the structure of policy.toml.
 type file struct {
 	Default    string     `toml:"default"`
 	AskTimeout string     `toml:"ask_timeout"`
@@ -27,14 +27,13 @@ type fileRule struct {
 	Reason   string   `toml:"reason"`
 }
 
-// Parse reads policy.toml. The first line of an error says in which line of the
-// text the mistake is, in which rule by its number from 1, and what it is; that
-// line follows with a caret below the place.
+// Parse parses policy.toml. The first line of an error names the line of the mistake, the rule's
+// number from 1, and the mistake. The line itself follows, with a caret below the place.
 func Parse(text []byte) (Policy, error) {
 	text = diag.TrimBOM(text)
 	var f file
 	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&f); err != nil {
-		return Policy{}, diag.Explain(text, err, wanted)
+		return Policy{}, diag.Explain(text, err, valueKind)
 	}
 	p := Policy{Default: Decision(f.Default)}
 	if err := checkDecision(p.Default, true); err != nil {
@@ -51,7 +50,7 @@ func Parse(text []byte) (Policy, error) {
 			Decision: Decision(r.Decision), Tool: r.Tool, Agent: r.Agent, Host: r.Host,
 			Command: r.Command, Path: r.Path, Write: r.Write, Reason: r.Reason,
 		}
-		if key, err := rule.complete(); err != nil {
+		if key, err := rule.checkAndParse(); err != nil {
 			return Policy{}, diag.Errorf(text, diag.Locate(text, "rule", i+1, key), "rule %d: %v", i+1, err)
 		}
 		p.Rules = append(p.Rules, rule)
@@ -59,8 +58,8 @@ func Parse(text []byte) (Policy, error) {
 	return p, nil
 }
 
-// wanted says what the value of a key is.
-func wanted(key string) string {
+// valueKind describes the value of a key.
+func valueKind(key string) string {
 	switch key {
 	case "rule":
 		return "tables that begin with [[rule]]"

@@ -2,8 +2,8 @@ package policy
 
 import "errors"
 
-// ErrWithdrawn is the fault of a policy that had rules and is now empty or gone.
-// An editor may be saving it, so nothing is allowed until the user says so in the file.
+// ErrWithdrawn is the fault of a policy that had rules and is now empty or missing. An editor may
+// be saving it, so nothing is allowed until the file says so.
 var ErrWithdrawn = errors.New(`the policy had rules and is now empty or missing, so you are asked about everything; write default = "allow" into it to allow everything`)
 
 const (
@@ -11,38 +11,39 @@ const (
 	brokenReason    = "policy.toml has a mistake and no earlier version is known; asking about everything until it is corrected"
 )
 
-// InEffect returns the policy that applies while policy.toml has this text, nil if there is
-// no file. broken is why the file cannot be used, whatever its text; kept is the last text
-// that could, nil for none. keep reports whether text takes its place. An error says why
-// the policy is another than that of the file.
+// InEffect returns the policy to apply while policy.toml has this text, nil if there is no file.
+// broken is why the file cannot be used, whatever its text; kept is the last usable text, nil for
+// none. keep reports whether text takes its place. err is why the policy differs from the file.
 func InEffect(text []byte, broken error, kept []byte) (p Policy, keep bool, err error) {
 	err = broken
 	if err == nil {
-		if p, err = Parse(text); err == nil && !p.blank() {
+		if p, err = Parse(text); err == nil && !p.isEmpty() {
 			return p, true, nil
 		}
 	}
 	before, keptErr := Parse(kept) // fails if a newer release has kept it
 	switch {
+	// An empty file after an unrestricted one changes nothing.
 	case err == nil && keptErr == nil && !before.restricts():
 		return Policy{}, false, nil
 	case err == nil:
 		return Policy{Default: Ask, why: withdrawnReason}, false, ErrWithdrawn
-	case keptErr == nil && !before.blank():
+	// A mistake while editing must not lift the rules in effect.
+	case keptErr == nil && !before.isEmpty():
 		return before, false, err
 	}
 	return Policy{Default: Ask, why: brokenReason}, false, err
 }
 
-// blank reports whether a policy says nothing.
-func (p Policy) blank() bool { return len(p.Rules) == 0 && p.Default == "" }
+// isEmpty reports whether a policy has no rules and no default.
+func (p Policy) isEmpty() bool { return len(p.Rules) == 0 && p.Default == "" }
 
 // restricts reports whether anything is asked about or denied.
 func (p Policy) restricts() bool {
 	return len(p.Rules) > 0 || p.Default != "" && p.Default != Allow
 }
 
-// defaultReason is the reason of a verdict that no rule decided.
+// defaultReason returns the reason for a verdict without a rule.
 func (p Policy) defaultReason() string {
 	if p.why != "" {
 		return p.why

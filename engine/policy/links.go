@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// maxLinks bounds how many links of a path are followed, as the kernel does.
+// maxLinks limits the links followed in a path, like the kernel's limit.
 const maxLinks = 40
 
-// follow returns where links lead, also those of /proc to another process's root, which only
-// some may read. unsure reports whether the path goes through a folder or a file that another
-// process has open, or its working directory: that is any.
-func follow(p string) (real string, unsure bool) {
+// followLinks returns the target of a path's links, including those of /proc to another process's
+// root, readable only by some. unsure reports whether the path goes through another process's open
+// file or working directory: the target may be anything.
+func followLinks(p string) (real string, unsure bool) {
 	real, links := "/", 0
+	// Element by element, as the kernel does: filepath.EvalSymlinks fails at the first missing one.
 	for rest := strings.Split(p, "/"); len(rest) > 0; {
 		name := rest[0]
 		rest = rest[1:]
@@ -31,12 +32,12 @@ func follow(p string) (real string, unsure bool) {
 		case kind == "root":
 			target = "/"
 		case kind == "fd" && isOwnProc(next) && len(rest) == 0:
-			real = next // what the command has open already
+			real = next // an open file of the command itself
 			continue
 		case kind != "":
 			return path.Join(next, strings.Join(rest, "/")), true
-		case next != "/proc/self" && next != "/proc/thread-self": // those are the command's own
-			target, _ = os.Readlink(next) // what is no link stays
+		case next != "/proc/self" && next != "/proc/thread-self": // those belong to the command itself
+			target, _ = os.Readlink(next) // anything else stays
 		}
 		if target == "" || links == maxLinks {
 			real = next
@@ -51,8 +52,8 @@ func follow(p string) (real string, unsure bool) {
 	return real, false
 }
 
-// procLink names the kind of a link in /proc/<pid> that the kernel resolves, proc(5): "root",
-// "cwd", or "fd" for what is open; "" if the path is none.
+// procLink returns the kind of a link in /proc/<pid> resolved by the kernel, proc(5): "root",
+// "cwd", or "fd" for open files; "" for any other path.
 func procLink(p string) string {
 	parts := strings.Split(strings.Trim(p, "/"), "/")
 	if len(parts) > 4 && parts[2] == "task" {
@@ -68,12 +69,12 @@ func procLink(p string) string {
 	return ""
 }
 
-// isOwnProc reports whether a path is that of the command itself in /proc.
+// isOwnProc reports whether a path is the command's own in /proc.
 func isOwnProc(p string) bool {
 	return strings.HasPrefix(p, "/proc/self/") || strings.HasPrefix(p, "/proc/thread-self/")
 }
 
-// mayBeProcLink reports whether a glob may become a path through such a link.
+// mayBeProcLink reports whether a glob may match a path through such a link.
 func mayBeProcLink(pattern string) bool {
 	parts := strings.Split(strings.Trim(path.Clean(pattern), "/"), "/")
 	if len(parts) < 3 || overlap(parts[0], "proc") == no {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A list whose entries are all commented out must not turn a narrow rule into one
-// about everything.
+// A list whose entries are all commented out must not turn a narrow rule into a general one.
 func TestEmptyListMatchesNothing(t *testing.T) {
 	for _, key := range []string{"tool", "agent", "host", "command", "path"} {
 		p, err := Parse([]byte("default = \"deny\"\n[[rule]]\ndecision = \"allow\"\n" + key + " = [\n  # \"x\",\n]\n"))
@@ -25,7 +24,7 @@ func TestEmptyListMatchesNothing(t *testing.T) {
 	}
 }
 
-func TestEmptyListBesideAnotherMatchesNothing(t *testing.T) {
+func TestEmptyListNextToAnotherMatchesNothing(t *testing.T) {
 	p, err := Parse([]byte("[[rule]]\ndecision = \"deny\"\ntool = [\"exec\"]\ncommand = []\n[[rule]]\ndecision = \"ask\"\ntool = [\"exec\"]"))
 	if err != nil {
 		t.Fatal(err)

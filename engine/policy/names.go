@@ -7,17 +7,17 @@ import (
 	"tandem/persist/diag"
 )
 
-// CheckTools returns the first mistake in a policy: what Parse finds, or a pattern that
-// matches none of the known tools. Parse itself takes such a pattern, since a newer
-// release or another machine may have the tool.
+// CheckTools returns the first mistake in a policy: an error of Parse, or a pattern matching none
+// of the known tools. Parse itself accepts such a pattern, because a newer release or another
+// machine may have the tool.
 func CheckTools(text []byte, known []string) error {
 	return checkNames(text, "tool", func(r Rule) []string { return r.Tool }, func(pattern string) string {
 		return unknownName("no tool or operation is named", pattern, known)
 	})
 }
 
-// CheckAgents is CheckTools for agents. A name may be unknown and right: `tandem --serve
-// --as` gives agents names that are in no file.
+// CheckAgents is CheckTools for agents. An unknown name may still be right: `tandem --serve --as`
+// gives agents names that appear in no file.
 func CheckAgents(text []byte, known []string) error {
 	return checkNames(text, "agent", func(r Rule) []string { return r.Agent }, func(pattern string) string {
 		what := unknownName("no token is named", pattern, known)
@@ -42,7 +42,7 @@ func CheckLists(text []byte) error {
 	return nil
 }
 
-// checkNames returns the first thing that is wrong with a pattern under a key.
+// checkNames returns the first mistake in the patterns of a key, as judged by wrong.
 func checkNames(text []byte, key string, list func(Rule) []string, wrong func(pattern string) string) error {
 	p, err := Parse(text)
 	if err != nil {
@@ -58,8 +58,8 @@ func checkNames(text []byte, key string, list func(Rule) []string, wrong func(pa
 	return nil
 }
 
-// unknownName names a pattern that matches none of the known names, and the nearest of them;
-// "" if it matches one.
+// unknownName describes a pattern matching none of the known names, and suggests the nearest; "" if
+// it matches one.
 func unknownName(what, pattern string, known []string) string {
 	if pattern == "*" || slices.ContainsFunc(known, func(name string) bool { return glob(pattern, name) }) {
 		return ""

@@ -14,66 +14,66 @@ import (
 )
 
 const (
-	// maxFolders bounds how many folders are followed that a command goes to.
+	// maxFolders limits the directories followed after cd.
 	maxFolders = 16
-	// maxSearch bounds the length of all paths that are looked up for an action,
-	// and maxPath that of one.
+	// maxSearch limits the total length of the paths looked up for an action, maxPath the length of
+	// one.
 	maxSearch = 64 << 10
 	maxPath   = 4096
 )
 
-// A location is a path, absolute and clean: one that is known, one of those that a
-// glob matches, or any.
+// A location is an absolute, clean path: a known one, the matches of a glob, or any path.
 type location struct {
 	path  string
-	glob  bool // the path is one for path.Match
-	loose bool // the glob matches more than the word may become
+	glob  bool // the path is a pattern for path.Match
+	loose bool // the glob matches more than the word can become
 	any   bool
 }
 
-// A search finds the paths that commands name.
-type search struct {
+// A pathSearch finds the paths named by commands.
+type pathSearch struct {
 	action    Action
-	arguments bool // look at arguments too
-	left      int  // bytes of paths that may still be looked up
+	arguments bool // include arguments
+	left      int  // bytes of paths left to look up
 }
 
-// parts are all paths of the commands that were found. Each is looked up in all
-// folders where a command may run: cd is not sure to have worked.
-func (s *search) parts(r *reading) []part {
+// findParts returns all paths of the commands found. Each is looked up in every directory a command
+// may run in, because cd may fail.
+func (s *pathSearch) findParts(r *analysis) []part {
 	var parts []part
 	folders := []string{s.action.CWD}
+	// In a loop, a cd at its end affects the commands at its start.
 	if r.repeats {
 		for _, c := range r.found {
-			parts = append(parts, s.enter(&folders, c)...)
+			parts = append(parts, s.enterDirs(&folders, c)...)
 		}
 	}
 	for _, c := range r.found {
 		for _, dir := range folders {
-			parts = append(parts, s.partsOf(c, dir)...)
+			parts = append(parts, s.findInCommand(c, dir)...)
 			if s.left < 0 {
 				return append(parts, anywhere(c, true))
 			}
 		}
-		parts = append(parts, s.enter(&folders, c)...)
+		parts = append(parts, s.enterDirs(&folders, c)...)
 	}
 	return parts
 }
 
-// anywhere is a path that is not known.
-func anywhere(c simple, guessed bool) part {
-	return part{kind: ofFile, command: c, at: location{any: true}, guessed: guessed, write: true, what: c.String()}
+// anywhere returns a part for an unknown path.
+func anywhere(c simpleCommand, guessed bool) part {
+	return part{kind: filePart, command: c, at: location{any: true}, guessed: guessed, write: true, what: c.String()}
 }
 
-// enter follows a command that may change the folder.
-func (s *search) enter(folders *[]string, c simple) (parts []part) {
+// enterDirs follows a command that may change the directory.
+func (s *pathSearch) enterDirs(folders *[]string, c simpleCommand) (parts []part) {
 	for _, start := range c.starts() {
-		parts = append(parts, s.goTo(folders, start)...)
+		parts = append(parts, s.followCD(folders, start)...)
 	}
 	return parts
 }
 
-func (s *search) goTo(folders *[]string, c simple) []part {
+func (s *pathSearch) followCD(folders *[]string, c simpleCommand) []part {
 	if len(c.words) == 0 || c.words[0].text != "cd" && c.words[0].text != "pushd" && c.words[0].text != "chdir" {
 		return nil
 	}
@@ -81,9 +81,9 @@ func (s *search) goTo(folders *[]string, c simple) []part {
 	if len(c.words) > 1 {
 		to = c.words[len(c.words)-1]
 	}
-	dir, ok := s.absolute(to.text, s.action.CWD, false)
+	dir, ok := s.absolutePath(to.text, s.action.CWD, false)
 	switch {
-	case to.text == "-" && len(*folders) > 1: // one of them
+	case to.text == "-" && len(*folders) > 1: // one of the known directories
 	case !to.known || !ok || c.more || to.text == "-" || len(*folders) == maxFolders:
 		return []part{anywhere(c, true)}
 	case filepath.IsAbs(to.text), strings.HasPrefix(to.text, "~"):
@@ -93,20 +93,21 @@ func (s *search) goTo(folders *[]string, c simple) []part {
 			if len(*folders) == maxFolders {
 				return []part{anywhere(c, true)}
 			}
+			// cd may have failed, so the earlier directories stay in the list.
 			*folders = append(*folders, from+"/"+to.text)
 		}
 	}
 	return nil
 }
 
-// partsOf are the paths that a simple command names when it runs in a folder.
-func (s *search) partsOf(c simple, dir string) []part {
+// findInCommand returns the paths named by a simple command running in dir.
+func (s *pathSearch) findInCommand(c simpleCommand, dir string) []part {
 	var parts []part
 	for _, target := range c.reads {
-		parts = append(parts, s.target(c, target, dir, false)...)
+		parts = append(parts, s.findTarget(c, target, dir, false)...)
 	}
 	for _, target := range c.writes {
-		parts = append(parts, s.target(c, target, dir, true)...)
+		parts = append(parts, s.findTarget(c, target, dir, true)...)
 	}
 	if !s.arguments {
 		return parts
@@ -116,22 +117,22 @@ func (s *search) partsOf(c simple, dir string) []part {
 	}
 	for i, w := range c.words {
 		if i > 0 || !w.known {
-			parts = append(parts, s.argument(c, w, dir)...)
+			parts = append(parts, s.findInArgument(c, w, dir)...)
 		}
 	}
 	for _, w := range c.sets {
 		if w.known {
-			parts = append(parts, s.argument(c, w, dir)...)
+			parts = append(parts, s.findInArgument(c, w, dir)...)
 		}
 	}
 	return parts
 }
 
-// target is what a redirection reads or writes.
-func (s *search) target(c simple, w word, dir string, write bool) []part {
+// findTarget returns the paths read or written by a redirection.
+func (s *pathSearch) findTarget(c simpleCommand, w word, dir string, write bool) []part {
 	parts := []part{anywhere(c, false)}
 	if w.known || w.glob != "" {
-		parts = s.named(c, w, spelled(w), dir)
+		parts = s.partsForPath(c, w, wordText(w), dir)
 	}
 	for i := range parts {
 		parts[i].write, parts[i].guessed = write, false
@@ -139,9 +140,9 @@ func (s *search) target(c simple, w word, dir string, write bool) []part {
 	return parts
 }
 
-// argument is what an argument may name: also a value in it, and a bare name if
-// there is such a file.
-func (s *search) argument(c simple, w word, dir string) []part {
+// findInArgument returns the paths an argument may name, including values within it, and a bare
+// name if there is such a file.
+func (s *pathSearch) findInArgument(c simpleCommand, w word, dir string) []part {
 	switch {
 	case w.stream:
 		return nil
@@ -149,10 +150,11 @@ func (s *search) argument(c simple, w word, dir string) []part {
 		return []part{anywhere(c, true)}
 	}
 	var parts []part
-	for text := range pathsIn(spelled(w)) {
+	for text := range pathsIn(wordText(w)) {
 		if s.left < 0 {
 			break
 		}
+		// Any bare word could name a file, so only existing ones count.
 		bare := !strings.ContainsAny(text, "/~") && text != ".."
 		if bare && w.known {
 			s.left -= len(text)
@@ -160,28 +162,29 @@ func (s *search) argument(c simple, w word, dir string) []part {
 				continue
 			}
 		}
-		parts = append(parts, s.named(c, w, text, dir)...)
+		parts = append(parts, s.partsForPath(c, w, text, dir)...)
 	}
 	return parts
 }
 
-// isNoFile reports whether err says that no file exists at a path. A permission error does not: the
-// file may exist in a directory that cannot be searched.
+// isNoFile reports whether err means that no file exists at a path. A permission error does not:
+// the file may exist in a directory that cannot be searched.
 func isNoFile(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
 
-// spelled is a word's text, or its glob.
-func spelled(w word) string {
+// wordText returns a word's text, or its glob.
+func wordText(w word) string {
 	if w.known {
 		return w.text
 	}
 	return w.glob
 }
 
-// named are the parts for a path as a word spells it.
-func (s *search) named(c simple, w word, text, dir string) []part {
-	full, ok := s.absolute(text, dir, !w.known)
+// partsForPath returns the parts for a path spelled as text in a word.
+func (s *pathSearch) partsForPath(c simpleCommand, w word, text, dir string) []part {
+	full, ok := s.absolutePath(text, dir, !w.known)
+	// A lookup takes time for each element, so long paths use up the limit faster.
 	if s.left -= len(full); s.left < 0 {
 		return nil
 	}
@@ -200,14 +203,14 @@ func (s *search) named(c simple, w word, text, dir string) []part {
 	}
 	parts := make([]part, len(at))
 	for i, p := range at {
-		parts[i] = part{kind: ofFile, command: c, at: p, guessed: true, write: true, what: at[0].path}
+		parts[i] = part{kind: filePart, command: c, at: p, guessed: true, write: true, what: at[0].path}
 	}
 	return parts
 }
 
-// absolute is a path as it is looked up from a folder, not clean, as a link may
-// stand before a "..". It is not known for a user who is not.
-func (s *search) absolute(text, dir string, glob bool) (full string, ok bool) {
+// absolutePath returns a path as looked up from dir. It is not clean, because a link may stand
+// before a "..". ok is false for the home directory of an unknown user.
+func (s *pathSearch) absolutePath(text, dir string, glob bool) (full string, ok bool) {
 	quote := func(s string) string { return s }
 	if glob {
 		quote = quoteGlob
@@ -234,8 +237,8 @@ func (s *search) absolute(text, dir string, glob bool) (full string, ok bool) {
 	return quote(home) + "/" + rest, home != ""
 }
 
-// pathsIn are the paths that an argument may hold: itself, what stands behind or
-// between = @ : and , in it, and what is joined to the letters of an option.
+// pathsIn yields the paths an argument may contain: itself, the text after or between = @ : and ,
+// in it, and text joined to the letters of an option.
 func pathsIn(arg string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if len(arg) > 5 && strings.EqualFold(arg[:5], "file:") {
@@ -248,7 +251,7 @@ func pathsIn(arg string) func(yield func(string) bool) {
 			return
 		}
 		if strings.HasPrefix(arg, "-") {
-			if value := strings.TrimLeft(arg[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"); isClearly(value) && !yield(value) {
+			if value := strings.TrimLeft(arg[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"); isExplicitPath(value) && !yield(value) {
 				return
 			}
 		}
@@ -263,7 +266,7 @@ func pathsIn(arg string) func(yield func(string) bool) {
 			}
 			for _, value := range []string{part, rest} {
 				ok := value != "" && len(value) <= maxPath && !strings.HasPrefix(value, "~") && !isURL
-				if (ok || isClearly(value)) && !yield(value) {
+				if (ok || isExplicitPath(value)) && !yield(value) {
 					return
 				}
 				if part == rest {
@@ -277,8 +280,8 @@ func pathsIn(arg string) func(yield func(string) bool) {
 	}
 }
 
-// isClearly reports whether a value is written as a path.
-func isClearly(value string) bool {
+// isExplicitPath reports whether a value is written as a path.
+func isExplicitPath(value string) bool {
 	if len(value) > maxPath || strings.HasPrefix(value, "//") {
 		return false
 	}
@@ -286,11 +289,10 @@ func isClearly(value string) bool {
 		strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../")
 }
 
-// locations are a path as it was given and, where links lead elsewhere, as it is
-// meant.
+// locations returns a path as given and, if its links lead elsewhere, their target.
 func locations(p string) []location {
 	at := []location{{path: path.Clean(p)}}
-	switch real, unsure := follow(p); {
+	switch real, unsure := followLinks(p); {
 	case unsure:
 		at = append(at, location{any: true})
 	case real != at[0].path:
@@ -299,25 +301,24 @@ func locations(p string) []location {
 	return at
 }
 
-// resolved follows links as far as a path exists.
-func resolved(p string) string {
-	real, _ := follow(p)
+// resolveLinks follows links as far as a path exists.
+func resolveLinks(p string) string {
+	real, _ := followLinks(p)
 	return real
 }
 
-// realPattern follows links in the folders before the first glob of a pattern.
+// realPattern follows links in the directories before the first glob of a pattern.
 func realPattern(pattern string) string {
 	parts := strings.Split(pattern, "/")
 	n := slices.IndexFunc(parts, isGlob)
 	if n < 0 {
 		n = len(parts)
 	}
-	dir := resolved(unquoteGlob(strings.Join(parts[:n], "/")))
+	dir := resolveLinks(unquoteGlob(strings.Join(parts[:n], "/")))
 	return path.Clean(quoteGlob(dir) + "/" + strings.Join(parts[n:], "/"))
 }
 
-// rulePaths are the pattern of a rule without ~ and, where links lead elsewhere,
-// as it is meant.
+// rulePaths returns the pattern of a rule without ~ and, if its links lead elsewhere, their target.
 func rulePaths(pattern, home string) []string {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
 		pattern = quoteGlob(home) + "/" + rest
@@ -352,15 +353,15 @@ func unquoteGlob(pattern string) string {
 	return b.String()
 }
 
-// within tells whether a location lies in what a pattern is for, part by part; **
-// stands for any number of parts. A pattern for a folder is one for all in it.
-// It takes time proportional to the product of both lengths.
-func (at location) within(pattern string) match {
+// matchPattern returns whether a location is covered by a pattern, element by element; ** stands
+// for any number of elements. A pattern for a directory covers everything in it. The time is
+// proportional to the product of both lengths.
+func (at location) matchPattern(pattern string) match {
 	if at.any {
 		return maybe
 	}
 	parts := strings.Split(strings.Trim(at.path, "/"), "/")
-	reached := make([]match, len(parts)+1) // by parts that are matched so far
+	reached := make([]match, len(parts)+1) // index: number of elements matched so far
 	reached[0] = yes
 	for _, g := range strings.Split(strings.Trim(pattern, "/"), "/") {
 		next := make([]match, len(parts)+1)
@@ -372,7 +373,7 @@ func (at location) within(pattern string) match {
 					next[i] = max(m, next[i-1])
 				}
 			case m != no && i < len(parts):
-				next[i+1] = min(m, at.partWithin(g, parts[i]))
+				next[i+1] = min(m, at.matchElement(g, parts[i]))
 			}
 		}
 		reached = next
@@ -384,21 +385,21 @@ func (at location) within(pattern string) match {
 	return m
 }
 
-func (at location) partWithin(g, part string) match {
+func (at location) matchElement(g, part string) match {
 	if !at.glob {
 		ok, err := path.Match(g, part)
-		return matches(ok && err == nil)
+		return matchIf(ok && err == nil)
 	}
 	return overlap(part, g)
 }
 
-// overlap tells whether a glob can become something that a pattern matches. One
-// that only some shells' globs match, as they leave out hidden files, may be.
+// overlap returns whether a glob can expand to something the pattern matches. It is maybe if only
+// some shells' globs match, as they leave out hidden files.
 func overlap(part, pattern string) match {
 	switch {
 	case !isGlob(part):
 		ok, _ := path.Match(pattern, unquoteGlob(part))
-		return matches(ok)
+		return matchIf(ok)
 	case isGlob(pattern):
 		return maybe
 	}
@@ -408,5 +409,5 @@ func overlap(part, pattern string) match {
 	case err != nil || ok && strings.HasPrefix(name, ".") && !strings.HasPrefix(part, "."):
 		return maybe
 	}
-	return matches(ok)
+	return matchIf(ok)
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// aHome makes a home folder with some files and a folder to work in.
-func aHome(t *testing.T) (home, work string) {
+// newHome creates a home directory with some files and a working directory.
+func newHome(t *testing.T) (home, work string) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -35,10 +35,10 @@ decision = "deny"
 path = ["~/.ssh/**", "/etc/shadow", "/**/.env", "/root/**", "/dev/sda"]
 `
 
-// A rule about paths finds them in whatever way a word spells them.
-func TestPathsAreFoundInWords(t *testing.T) {
-	home, work := aHome(t)
-	p := policyOf(t, secrets)
+// A rule about paths matches however a word spells them.
+func TestPathsAreFoundInEverySpelling(t *testing.T) {
+	home, work := newHome(t)
+	p := parsePolicy(t, secrets)
 	for _, command := range []string{
 		"cat ~/.ssh/id", "cat $HOME/.ssh/id", "cat ${HOME}/.ssh/id", "cat \"$HOME\"/.ssh/id", "cat \"${HOME}/.ssh/id\"", "cat ~root/x", "cat $PWD/.env", "cat ~+/.env",
 		"cat $PWD/../.ssh/id", "bash -c 'cat $HOME/.ssh/id'", "sh -c 'cat ${HOME}/.ssh/id'", "sh <<EOF\ncat /etc/shadow\nEOF",
@@ -58,9 +58,9 @@ func TestPathsAreFoundInWords(t *testing.T) {
 	}
 }
 
-func TestAPathThatOnlyTheShellWillKnowIsAskedAbout(t *testing.T) {
-	home, work := aHome(t)
-	p := policyOf(t, secrets)
+func TestPathKnownOnlyToTheShellAsks(t *testing.T) {
+	home, work := newHome(t)
+	p := parsePolicy(t, secrets)
 	for _, command := range []string{
 		"cat \"$FILE\"", "cat $FILE", "cat /etc/$X", "cat $(echo x)", "cat `echo x`", "cat $((1))", "cat ${HOME%x}", "cat ${F:-x}", "cat < $F", "cat < \"$F\"", "ls > $F", "ls 2>\"$F\"",
 		"ls >&$F", "cat <&$F", "cat <&word",
@@ -74,9 +74,9 @@ func TestAPathThatOnlyTheShellWillKnowIsAskedAbout(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSecretPathIsLeftAlone(t *testing.T) {
-	home, work := aHome(t)
-	p := policyOf(t, secrets)
+func TestOtherPathsAreAllowed(t *testing.T) {
+	home, work := newHome(t)
+	p := parsePolicy(t, secrets)
 	for _, command := range []string{
 		"ls", "cat x", "cat ./x", "cat sub/x", "cat *.go", "cat [x", "cat {x", "cat x}", "ls 2>&1", "ls >&2", "ls <&0", "ls 3>&-", "ls 2>&1-", "cat <<<x", "cat <<EOF\n$X\nEOF", "make CC=gcc -j4", "git show HEAD@{1}",
 		"curl https://h/etc/shadow", "curl https://me@h/x/.env", "echo env", "diff <(ls) <(ls)", "ls > >(cat)", "A=$(ls)", "X=$Y make", "export X=\"$Y\"", "cd sub && cat ./x", "cd sub; ls; cd -",
@@ -88,10 +88,10 @@ func TestWhatIsNoSecretPathIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A rule that names a link is about what the link leads to as well.
-func TestARuleIsMeantWhereItsLinksLead(t *testing.T) {
-	home, work := aHome(t)
-	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\npath = [\""+work+"/link/**\"]")
+// A rule naming a link covers the link's target too.
+func TestRuleNamingALinkCoversItsTarget(t *testing.T) {
+	home, work := newHome(t)
+	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\npath = [\""+work+"/link/**\"]")
 	for _, path := range []string{work + "/link/id", home + "/.ssh/id"} {
 		if v := p.Decide(Action{Tool: "read", Paths: []string{path}}); v.Decision != Deny {
 			t.Errorf("%s: %+v", path, v)
@@ -99,9 +99,8 @@ func TestARuleIsMeantWhereItsLinksLead(t *testing.T) {
 	}
 }
 
-// What is not known is no reason to allow, and none to be laxer than the rules
-// behind.
-func TestWhatIsUnknownIsNeverAllowed(t *testing.T) {
+// An unknown command is never allowed, nor treated more leniently than by later rules.
+func TestUnknownCommandIsNeverAllowed(t *testing.T) {
 	const denyA, allow = "[[rule]]\ndecision = \"deny\"\ncommand = [\"a b\"]\n", "[[rule]]\ndecision = \"allow\"\n"
 	for text, want := range map[string]Decision{
 		"default = \"deny\"\n[[rule]]\ndecision = \"ask\"\ncommand = [\"a b\"]":                                      Deny,
@@ -113,9 +112,9 @@ func TestWhatIsUnknownIsNeverAllowed(t *testing.T) {
 		denyA + "path = [\"/a\"]":                                                                                    Ask,
 		"[[rule]]\ndecision = \"deny\"\npath = [\"/a\"]\nwrite = true":                                               Ask,
 	} {
-		p := policyOf(t, text)
+		p := parsePolicy(t, text)
 		for _, a := range []Action{
-			{Command: "$X"}, {Command: "ls | bash"}, {Command: "echo ("}, {Command: "a $X"}, {Command: strings.Repeat("(", maxOpen+1)},
+			{Command: "$X"}, {Command: "ls | bash"}, {Command: "echo ("}, {Command: "a $X"}, {Command: strings.Repeat("(", maxBrackets+1)},
 			{Command: "ls #" + strings.Repeat("x", maxCommand)}, {Command: strings.Repeat("$(", maxCommand/2)}, {Argv: []string{"sh", "-c", "sh -c $X"}},
 		} {
 			a.Tool, a.CWD, a.Home, a.Write = "exec", "/w", "/h", true
@@ -126,9 +125,9 @@ func TestWhatIsUnknownIsNeverAllowed(t *testing.T) {
 	}
 }
 
-// A command that names more paths than are looked up is asked about.
-func TestLookingPathsUpIsBounded(t *testing.T) {
-	p := policyOf(t, secrets)
+// A command naming more paths than the limit asks.
+func TestPathLookupsAreLimited(t *testing.T) {
+	p := parsePolicy(t, secrets)
 	for name, command := range map[string]string{
 		"arguments": "cat" + strings.Repeat(" /a/b", maxSearch/3),
 		"names":     "cat" + strings.Repeat(" aaa", maxSearch/2),
@@ -141,14 +140,14 @@ func TestLookingPathsUpIsBounded(t *testing.T) {
 		if v := p.Decide(a); v.Decision != Ask {
 			t.Errorf("%s: %s: %.80s", name, v.Decision, v.What)
 		}
-		if parts := a.parts(true); len(parts) > 2*maxSearch {
+		if parts := a.splitParts(true); len(parts) > 2*maxSearch {
 			t.Errorf("%s: %d parts", name, len(parts))
 		}
 	}
 }
 
-func TestARuleWithCommandAndPathIsAboutBoth(t *testing.T) {
-	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]\npath = [\"/data/**\"]")
+func TestRuleWithCommandAndPathNeedsBoth(t *testing.T) {
+	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]\npath = [\"/data/**\"]")
 	for command, want := range map[string]Decision{
 		"rm /data/x": Deny, "sudo rm -r /data": Deny, "doas -u root rm /data/x": Deny, "eval 'rm /data/x'": Deny, "doas -u root cat /data/x": Ask, "rm \"$X\"": Ask, "rm > /data/x": Deny,
 		"cat /data/x": Allow, "rm /x": Allow, "cat /data/x; rm /x": Allow, "cat \"$X\"": Allow, "> /data/x": Allow,
@@ -159,8 +158,8 @@ func TestARuleWithCommandAndPathIsAboutBoth(t *testing.T) {
 	}
 }
 
-func TestAProgramThatAnybodyMayHaveWrittenIsNotAllowed(t *testing.T) {
-	p := policyOf(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"ls\", \"/opt/x/bin/tool\"]")
+func TestProgramOutsideSystemFoldersIsNotAllowed(t *testing.T) {
+	p := parsePolicy(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"ls\", \"/opt/x/bin/tool\"]")
 	for command, want := range map[string]Decision{
 		"ls": Allow, "/bin/ls": Allow, "/usr/bin/ls -l": Allow, "/opt/x/bin/tool": Allow,
 		"./ls": Ask, "/tmp/ls": Ask, "/bin/../tmp/ls": Ask, "~/ls": Ask, "PATH=. ls": Ask, "ls > $X": Ask, "ls > /x": Ask,
@@ -171,7 +170,7 @@ func TestAProgramThatAnybodyMayHaveWrittenIsNotAllowed(t *testing.T) {
 	}
 }
 
-func TestAnAgentIsKnownByTheNameThePersonGaveIt(t *testing.T) {
+func TestAgentIsMatchedByItsGivenName(t *testing.T) {
 	for _, c := range []struct {
 		decision, agents, agent string
 		want                    bool
@@ -184,7 +183,7 @@ func TestAnAgentIsKnownByTheNameThePersonGaveIt(t *testing.T) {
 		if c.decision == "allow" {
 			other = "deny"
 		}
-		p := policyOf(t, "default = \""+other+"\"\n[[rule]]\ndecision = \""+c.decision+"\"\nagent = ["+c.agents+"]")
+		p := parsePolicy(t, "default = \""+other+"\"\n[[rule]]\ndecision = \""+c.decision+"\"\nagent = ["+c.agents+"]")
 		if v := p.Decide(Action{Tool: "exec", Agent: c.agent}); (v.Rule == 1) != c.want {
 			t.Errorf("%+v: %+v", c, v)
 		}

@@ -1,8 +1,7 @@
-// Package policy says what an agent may do: allow, ask or deny, by rules that
-// the person writes (policy.toml). A command is parsed as a shell would
-// parse it and each of its simple commands judged alone. Rules are advice about
-// intent and no wall, as a program can do under another name what it may not do
-// under its own: what must not happen is for the sandbox to prevent.
+// Package policy decides what an agent may do: allow, ask or deny, by the user's rules
+// (policy.toml). A command is parsed as a shell would parse it, and each of its simple commands is
+// decided separately. Rules express intent and are no barrier: a program can do under another name
+// what its own name is denied. Enforcement belongs to the sandbox.
 package policy
 
 import (
@@ -14,12 +13,12 @@ import (
 	"time"
 )
 
-// A Decision is what becomes of an action.
+// A Decision is the answer to an action.
 type Decision string
 
 const (
 	Allow Decision = "allow"
-	Ask   Decision = "ask" // the person, who may refuse or not answer
+	Ask   Decision = "ask" // the user, who may deny or not answer
 	Deny  Decision = "deny"
 )
 
@@ -34,32 +33,31 @@ func (d Decision) strictness() int {
 	return 0
 }
 
-// DefaultAskTimeout is how long a person has to answer; agents' own clients
-// give up after a minute.
+// DefaultAskTimeout is how long the user has to answer; agents' own clients give up after a minute.
 const DefaultAskTimeout = 45 * time.Second
 
-// A Policy is a read policy.toml. Its zero value allows everything.
+// A Policy is a parsed policy.toml. Its zero value allows everything.
 type Policy struct {
-	Default    Decision      // of what no rule is about; "" is Allow
+	Default    Decision      // without a matching rule; "" is Allow
 	AskTimeout time.Duration // 0 is DefaultAskTimeout
-	Rules      []Rule        // the first that matches counts
+	Rules      []Rule        // the first match counts
 
 	why string // the reason for Default; "" if the file gives it
 }
 
-// A Rule is about actions that match every list it has; a list matches if one
-// of its patterns does, so an empty one, unlike nil, matches nothing.
+// A Rule applies to actions matching every list it has. A list matches if one of its patterns does,
+// so an empty one, unlike nil, matches nothing.
 type Rule struct {
 	Decision Decision
-	Tool     []string // globs of tools' names
-	Agent    []string // globs of the names that the person has given agents
-	Host     []string // globs of the names of other machines; none: on all, this one included
-	Command  []string // words of a simple command from its program on, each a glob
-	Path     []string // globs of absolute paths, with ** for any depth and ~ for the home folder
-	Write    bool     // only what changes something
-	Reason   string   // told to the agent and the person
+	Tool     []string // globs of tool names
+	Agent    []string // globs of the names the user has given to agents
+	Host     []string // globs of the names of other machines; nil: all machines, including this one
+	Command  []string // words of a simple command starting with its program, each a glob
+	Path     []string // globs of absolute paths, with ** for any depth and ~ for the home directory
+	Write    bool     // only actions that change something
+	Reason   string   // shown to the agent and the user
 
-	words [][]string // of Command, parsed
+	words [][]string // Command, parsed
 }
 
 func checkDecision(d Decision, optional bool) error {
@@ -75,7 +73,7 @@ func checkDecision(d Decision, optional bool) error {
 	return fmt.Errorf(`decision %q: want "allow", "ask" or "deny"`, d)
 }
 
-// lists are the lists of a rule, nil for those it does not have.
+// lists returns all lists of a rule; nil for a missing one.
 func (r Rule) lists() [][]string { return [][]string{r.Tool, r.Agent, r.Host, r.Command, r.Path} }
 
 // matchesNothing reports whether one of a rule's lists is empty.
@@ -83,12 +81,13 @@ func (r Rule) matchesNothing() bool {
 	return slices.ContainsFunc(r.lists(), func(list []string) bool { return list != nil && len(list) == 0 })
 }
 
-// complete checks a rule and parses its patterns. It returns the key whose value
-// is wrong, too.
-func (r *Rule) complete() (key string, err error) {
+// checkAndParse checks a rule and parses its patterns. With an error, key is the key of the wrong
+// value.
+func (r *Rule) checkAndParse() (key string, err error) {
 	if err := checkDecision(r.Decision, false); err != nil {
 		return "decision", err
 	}
+	// Without any list, a rule would match every action.
 	if !slices.ContainsFunc(r.lists(), func(list []string) bool { return list != nil }) {
 		return "", errors.New(`it does not say what it is about: add a list such as command = ["git push"], or tool = ["*"] for everything`)
 	}

@@ -35,7 +35,7 @@ tool = ["read", "session_*"]
 agent = ["claude*"]
 `
 
-func policyOf(t *testing.T, text string) Policy {
+func parsePolicy(t *testing.T, text string) Policy {
 	t.Helper()
 	p, err := Parse([]byte(text))
 	if err != nil {
@@ -44,8 +44,8 @@ func policyOf(t *testing.T, text string) Policy {
 	return p
 }
 
-func TestCommandsAreJudgedAsAShellReadsThem(t *testing.T) {
-	p := policyOf(t, sample)
+func TestCommandsAreParsedLikeAShell(t *testing.T) {
+	p := parsePolicy(t, sample)
 	for command, want := range map[string]Decision{
 		"ls -la":                                Allow,
 		"git status":                            Allow,
@@ -91,8 +91,8 @@ func TestCommandsAreJudgedAsAShellReadsThem(t *testing.T) {
 	}
 }
 
-func TestAPathIsMeantWhereTheCommandHasGone(t *testing.T) {
-	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\npath = [\"~/.ssh/**\"]")
+func TestRelativePathFollowsCD(t *testing.T) {
+	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\npath = [\"~/.ssh/**\"]")
 	for command, want := range map[string]Decision{
 		"cd ~ && cat .ssh/id": Deny, "cd; cat ./.ssh/id": Deny, "cd /home; cd u/.ssh && cat ./id": Deny, "cd .. ; cat < u/.ssh/id": Deny,
 		"cd /tmp && cat .ssh/id": Allow, "echo cd ~; cat .ssh/id": Allow, "cat .ssh/id; cd ~": Allow,
@@ -103,8 +103,8 @@ func TestAPathIsMeantWhereTheCommandHasGone(t *testing.T) {
 	}
 }
 
-func TestArgumentsWithoutAShellAreJudgedAsTheyAre(t *testing.T) {
-	p := policyOf(t, sample)
+func TestArgvIsNotExpanded(t *testing.T) {
+	p := parsePolicy(t, sample)
 	for _, c := range []struct {
 		argv []string
 		want Decision
@@ -120,8 +120,8 @@ func TestArgumentsWithoutAShellAreJudgedAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestToolsAgentsAndPathsAreMatched(t *testing.T) {
-	p := policyOf(t, sample)
+func TestRulesMatchToolsAgentsAndPaths(t *testing.T) {
+	p := parsePolicy(t, sample)
 	for _, c := range []struct {
 		a    Action
 		want Decision
@@ -141,7 +141,7 @@ func TestToolsAgentsAndPathsAreMatched(t *testing.T) {
 	}
 }
 
-func TestALinkDoesNotHideWhereItLeads(t *testing.T) {
+func TestLinkDoesNotHideItsTarget(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -154,21 +154,21 @@ func TestALinkDoesNotHideWhereItLeads(t *testing.T) {
 	if err := os.Symlink(secret, link); err != nil {
 		t.Fatal(err)
 	}
-	p := policyOf(t, sample)
+	p := parsePolicy(t, sample)
 	v := p.Decide(Action{Tool: "read", Paths: []string{filepath.Join(link, "new", "file")}, Home: home})
 	if v.Decision != Deny || v.Reason != "keys stay here" {
 		t.Errorf("%+v", v)
 	}
 }
 
-func TestWithoutAFileEverythingIsAllowed(t *testing.T) {
+func TestZeroPolicyAllowsEverything(t *testing.T) {
 	if v := (Policy{}).Decide(Action{Tool: "exec", Command: "rm -rf / ("}); v.Decision != Allow {
 		t.Errorf("%+v", v)
 	}
 }
 
-func TestARuleAboutWritingLeavesReadingAlone(t *testing.T) {
-	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\nwrite = true\npath = [\"/data/**\"]")
+func TestWriteRuleDoesNotApplyToReading(t *testing.T) {
+	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\nwrite = true\npath = [\"/data/**\"]")
 	if v := p.Decide(Action{Tool: "read", Paths: []string{"/data/x"}}); v.Decision != Allow {
 		t.Errorf("reading: %+v", v)
 	}
@@ -177,7 +177,7 @@ func TestARuleAboutWritingLeavesReadingAlone(t *testing.T) {
 	}
 }
 
-func TestMistakesAreNamedWithTheirLine(t *testing.T) {
+func TestParseNamesTheLineOfAMistake(t *testing.T) {
 	for text, want := range map[string]string{
 		"defualt = \"allow\"":                                  `line 1: unknown key "defualt"`,
 		"\ndefault = \"maybe\"":                                `line 2: default: decision "maybe"`,
@@ -203,7 +203,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 	}
 }
 
-func TestAMistakeIsUnderlined(t *testing.T) {
+func TestParsePointsAtTheMistake(t *testing.T) {
 	_, err := Parse([]byte("[[rule]]\ndecision = \"deny\"\npath = [\"etc\"] # all of it\n"))
 	want := `line 3: rule 1: path "etc": must be an absolute path or one that begins with ~/
    3 | path = ["etc"] # all of it
@@ -213,13 +213,13 @@ func TestAMistakeIsUnderlined(t *testing.T) {
 	}
 }
 
-func TestTheAnswerHasATimeLimit(t *testing.T) {
-	if p := policyOf(t, sample); p.AskTimeout != 10*time.Second {
+func TestAskTimeoutIsParsed(t *testing.T) {
+	if p := parsePolicy(t, sample); p.AskTimeout != 10*time.Second {
 		t.Errorf("%v", p.AskTimeout)
 	}
 }
 
-func FuzzAnyCommandIsJudged(f *testing.F) {
+func FuzzDecide(f *testing.F) {
 	for _, s := range []string{"ls", "a && b | c", "$(", "sh -c 'sh -c \"x\"'", "case x in a) b;; esac", "\x00", "xargs env sudo rm",
 		"cat ~/.ss?/id {a,/b} <&3 >\"$F\"", "curl -d @/a:~root/b,c= file:///d", "cd -; cd ..; cat ./*[a-z", "PATH=x; export A=b; for HOME in *; do :; done"} {
 		f.Add(s)
@@ -236,7 +236,7 @@ func FuzzAnyCommandIsJudged(f *testing.F) {
 	})
 }
 
-func FuzzAnyFileIsReadOrRefused(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Fuzz(func(t *testing.T, text string) {
 		if p, err := Parse([]byte(text)); err == nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// hidden are ways to run rm -rf that are found.
+// hidden are commands that certainly run rm -rf.
 var hidden = []string{
 	"bash -c 'rm -rf zz'", "bash -o pipefail -c 'rm -rf zz'", "bash -euo pipefail -c 'rm -rf zz'", "bash +x -c 'rm -rf zz'",
 	"bash +o posix -c 'rm -rf zz'", "bash -O extglob -c 'rm -rf zz'", "bash +O extglob -ec 'rm -rf zz'", "bash --rcfile /x -c 'rm -rf zz'",
@@ -50,7 +50,7 @@ var hidden = []string{
 	"command -v rm -rf", "command eval rm '-rf zz'", "zsh -c 'rm -rf zz' \"it's\"", "trap 'rm -rf zz' EXIT \"it's\"", "exec bash <<<'rm -rf zz'",
 }
 
-// doubtful are commands that may run rm -rf, as far as can be seen.
+// doubtful are commands that may run rm -rf, as far as parsing shows.
 var doubtful = []string{
 	"$CMD", "\"$CMD\"", "rm $FLAGS", "rm \"$@\"", "r? -rf zz", "{rm,-rf,zz}", "rm -{rf,x} zz", "/bin/r[m] -rf zz", "$'rm' -rf zz", "sh -c \"$'rm' -rf zz\"", "$(which rm) -rf zz",
 	"sh -c \"$X\"", "sh -c -$X", "sh $FLAGS 'rm -rf zz'", "sh \"-$F\" 'rm -rf zz'", "sh \"$@\"", "sh -c 'cat <(ls)'", "sh -c 'a=(b)'", "bash -c 'if'",
@@ -73,7 +73,7 @@ var doubtful = []string{
 	"trap - EXIT", "trap '' INT", "trap -p", "trap 'rm -f zz' EXIT", "alias ll='ls -la'", "alias", "exec >log 2>&1", "command -v rm",
 }
 
-// harmless are commands in which the words stand for something else.
+// harmless are commands that only mention rm -rf.
 var harmless = []string{
 	"grep -c bash -o x", "grep rm -rf x", "find . -name rm", "find . -name rm -newer -rf", "find . -exec rm {} +", "find . -name '*.o' -exec ls {} \\;",
 	"find . -name *.o", "find \"$DIR\" -name x",
@@ -89,9 +89,9 @@ var harmless = []string{
 	"[[ -f x && -n $y ]] && ls", "((x > 3)) && ls", "echo $PATH",
 }
 
-func TestACommandIsFoundInWhateverRunsIt(t *testing.T) {
+func TestCommandIsFoundInsideRunners(t *testing.T) {
 	for _, decision := range []Decision{Deny, Ask} {
-		p := policyOf(t, "[[rule]]\ndecision = \""+string(decision)+"\"\ncommand = [\"rm -rf\"]")
+		p := parsePolicy(t, "[[rule]]\ndecision = \""+string(decision)+"\"\ncommand = [\"rm -rf\"]")
 		for want, commands := range map[Decision][]string{decision: hidden, Ask: doubtful, Allow: harmless} {
 			for _, command := range commands {
 				v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: "/w", Home: "/h"})
@@ -103,8 +103,8 @@ func TestACommandIsFoundInWhateverRunsIt(t *testing.T) {
 	}
 }
 
-func TestArgumentsAreTakenApartAsALineIs(t *testing.T) {
-	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
+func TestArgvIsParsedForRunners(t *testing.T) {
+	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
 	for _, argv := range [][]string{
 		{"bash", "-euo", "pipefail", "-c", "rm -rf zz"}, {"find", ".", "-exec", "rm", "-rf", "{}", ";"}, {"env", "-i", "rm", "-rf", "zz"},
 		{"time", "-p", "rm", "-rf", "zz"}, {"eval", "rm -rf", "zz"},
@@ -120,8 +120,8 @@ func TestArgumentsAreTakenApartAsALineIs(t *testing.T) {
 	}
 }
 
-func TestWhatIsAllowedIsAllowedInWhateverRunsIt(t *testing.T) {
-	p := policyOf(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"bash\", \"ls\", \"timeout\", \"find\", \"env\", \"cat\", \"trap\", \"watch\", \"command\"]")
+func TestAllowedCommandIsAllowedInsideRunners(t *testing.T) {
+	p := parsePolicy(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"bash\", \"ls\", \"timeout\", \"find\", \"env\", \"cat\", \"trap\", \"watch\", \"command\"]")
 	for command, want := range map[string]Decision{
 		"bash -euo pipefail -c 'ls'": Allow, "timeout --signal KILL 5 ls": Allow, "find . -exec ls {} +": Allow, "env -u A LC_ALL=c ls": Allow,
 		"bash <<<ls": Allow, "trap ls EXIT": Ask, "watch -n 1 ls": Ask, "command -v make": Ask,
@@ -134,18 +134,18 @@ func TestWhatIsAllowedIsAllowedInWhateverRunsIt(t *testing.T) {
 	}
 }
 
-// Of most programs that run others the arguments are not read. What they run is unknown: a rule that
-// allows them does not allow it, and a rule about any other program asks.
-func TestProgramThatRunsOthersIsNeverPlain(t *testing.T) {
+// Unclear runners run an unknown command: a rule allowing the runner does not allow it, and a rule
+// about any other program asks.
+func TestUnclearRunnersCountAsUnknown(t *testing.T) {
 	for _, name := range []string{"mksh", "ksh", "zsh", "eval", "source", ".", "trap", "alias", "doas", "command", "builtin", "exec", "noglob", "setsid", "time"} {
 		if !slices.Contains(unclearRunners, name) {
-			t.Errorf("%s does not count as one", name)
+			t.Errorf("%s is missing from unclearRunners", name)
 		}
 	}
-	denied := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]")
+	denied := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]")
 	for _, name := range append([]string{"fd -x", "fdfind -X"}, unclearRunners...) {
 		program, _, _ := strings.Cut(name, " ")
-		allowed := policyOf(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\""+program+"\", \"ls\", \"sh\", \"sudo\", \"-?\"]")
+		allowed := parsePolicy(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\""+program+"\", \"ls\", \"sh\", \"sudo\", \"-?\"]")
 		for _, args := range []string{"", " ls", " -c ls", " x=ls"} {
 			line := name + args
 			argv := strings.Fields(line)
@@ -166,20 +166,20 @@ func TestProgramThatRunsOthersIsNeverPlain(t *testing.T) {
 	}
 }
 
-func TestWhatIsNestedTooDeepIsAskedAbout(t *testing.T) {
-	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
+func TestTooDeepNestingAsks(t *testing.T) {
+	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
 	for _, command := range []string{strings.Repeat("sudo ", 40) + "rm -rf zz", strings.Repeat("eval ", 60) + "rm -rf zz"} {
 		if v := p.Decide(Action{Command: command}); v.Decision != Ask {
 			t.Errorf("%s: %+v", command, v)
 		}
 	}
 	if v := p.Decide(Action{Command: "rm -rf zz; bash -c '('"}); v.Decision != Deny {
-		t.Errorf("beside what cannot be parsed: %+v", v)
+		t.Errorf("next to an unparsable script: %+v", v)
 	}
 }
 
-// What is parsed is bounded by the length of the command, whatever it repeats.
-func TestTakingACommandApartIsBounded(t *testing.T) {
+// The parsed text is limited by the length of the command, however often it repeats.
+func TestParsingIsLimited(t *testing.T) {
 	const n = 5000
 	for name, command := range map[string]string{
 		"one text for many shells": "{ " + strings.Repeat("sh;", n) + "} <<<'" + strings.Repeat("ls;", n) + "'",
@@ -192,15 +192,15 @@ func TestTakingACommandApartIsBounded(t *testing.T) {
 		"runners":                  strings.Repeat("sudo ", n),
 		"what a program may run":   "flock" + strings.Repeat(" a", n),
 	} {
-		r := newReading(len(command), "/h")
-		r.script(word{text: command, known: true}, bash, standard{}, 0)
+		r := newAnalysis(len(command), "/h")
+		r.parseScript(word{text: command, known: true}, bash, stdin{}, 0)
 		words := 0
 		for _, c := range r.found {
 			for _, start := range c.starts() {
 				words += len(start.words)
 			}
 		}
-		if len(r.found) > parseMost*len(command) || words > maxTails*len(command) {
+		if len(r.found) > parseFactor*len(command) || words > maxTails*len(command) {
 			t.Errorf("%s: %d left, %d found of %d bytes: %v", name, r.left, len(r.found), len(command), r.err)
 		}
 		if failed := r.left < 0; failed != (r.err != nil) && name != "runners" {
@@ -212,7 +212,7 @@ func TestTakingACommandApartIsBounded(t *testing.T) {
 	}
 }
 
-func FuzzWhatRunsACommandIsJudgedNoLaxer(f *testing.F) {
+func FuzzRunnersDoNotRelaxDecisions(f *testing.F) {
 	for _, s := range slices.Concat(hidden, doubtful, harmless) {
 		f.Add(s)
 	}
@@ -225,11 +225,11 @@ func FuzzWhatRunsACommandIsJudgedNoLaxer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		if strings.Contains(command, "((") || strings.Contains(command, "[[") {
-			return // not the same for every shell
+			return // shells differ about it
 		}
 		bare := decide(command)
 		if bare == Allow || len(command) > maxCommand/4 || strings.Contains(command, "\x00") || command[0] == '-' || command[0] == '+' {
-			return // what begins like an option would be one
+			return // text starting like an option would become one
 		}
 		quoted := "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
 		for _, around := range []string{"bash -euo pipefail -c %", "bash <<<%", "trap -- % EXIT", "su -c % x", "watch %", "sudo -n env -i bash -c %"} {
@@ -240,8 +240,8 @@ func FuzzWhatRunsACommandIsJudgedNoLaxer(f *testing.F) {
 	})
 }
 
-func TestACommandWithVariablesIsNotTheOneThatIsAllowed(t *testing.T) {
-	p := policyOf(t, "default = \"deny\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"git status\", \"env\", \"export\", \"ls\"]\n")
+func TestVariablesRevokeAnAllowedCommand(t *testing.T) {
+	p := parsePolicy(t, "default = \"deny\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"git status\", \"env\", \"export\", \"ls\"]\n")
 	for line, want := range map[string]Decision{
 		"git status":                 Allow,
 		"LANG=C LC_ALL=C git status": Allow,

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A grammar is that of a shell.
+// A grammar is a shell's grammar.
 type grammar = syntax.LangVariant
 
 const (
@@ -15,25 +15,24 @@ const (
 	posix = syntax.LangPOSIX
 )
 
-// A standard is what a command finds on its standard input, as far as it stands
-// in the line.
-type standard struct {
-	piped bool   // another command writes it
+// stdin describes a command's standard input as far as it is part of the line.
+type stdin struct {
+	piped bool   // written by another command
 	texts []word // here-documents and here-strings
 }
 
-// A simple command is a program with its arguments, as a shell finds it within
-// lists, pipes, substitutions and bodies of loops and functions.
-type simple struct {
+// A simpleCommand is a program with its arguments, found within lists, pipes, substitutions and
+// bodies of loops and functions.
+type simpleCommand struct {
 	words         []word
 	sets          []word // values of assignments before it
 	reads, writes []word // targets of redirections
-	in            standard
-	more          bool // words follow that are read from somewhere
-	unclear       bool // it runs another command, which may begin with any of its arguments
+	in            stdin
+	more          bool // further words are read from somewhere
+	unclear       bool // it runs another command, starting at any of its arguments
 }
 
-func (c simple) String() string {
+func (c simpleCommand) String() string {
 	var texts []string
 	for _, w := range c.words {
 		if w.known || w.glob != "" {
@@ -46,39 +45,39 @@ func (c simple) String() string {
 }
 
 const (
-	maxCommand = 128 << 10 // bytes of a script; Linux takes no longer argument
-	maxOpen    = 5000      // brackets of a script: the parser recurses for each
-	maxNesting = 8         // of shells within shells
-	leastParse = 4 << 10
-	parseMost  = 5 // times the length of a command are parsed
-	parseCost  = 8 // of a text besides its length
+	maxCommand  = 128 << 10 // bytes of a script; Linux allows no longer argument
+	maxBrackets = 5000      // opening brackets of a script: the parser recurses for each
+	maxNesting  = 8         // of shells within shells
+	minParse    = 4 << 10
+	parseFactor = 5 // total bytes parsed, as a multiple of the command's length
+	parseCost   = 8 // cost of a text besides its length
 )
 
-// A reading takes a command apart, and what that runs too. All that it parses
-// is not much longer than the command.
-type reading struct {
-	home    string
-	left    int // bytes that may still be parsed
-	found   []simple
-	unclear bool  // something runs which only the shell will know
-	steered bool  // variables are set that programs may go by
-	repeats bool  // commands may run again after those behind them
-	err     error // some of it cannot be parsed
+// An analysis parses a command and the commands it runs. The total text it parses is limited to a
+// small multiple of the command's length.
+type analysis struct {
+	home       string
+	left       int // bytes left to parse
+	found      []simpleCommand
+	unclear    bool  // something runs that only the shell will know
+	envChanged bool  // variables are set that may affect programs
+	repeats    bool  // commands may run again after later ones
+	err        error // part of it cannot be parsed
 }
 
-func newReading(length int, home string) *reading {
-	return &reading{home: home, left: leastParse + parseMost*length}
+func newAnalysis(length int, home string) *analysis {
+	return &analysis{home: home, left: minParse + parseFactor*length}
 }
 
-// line takes a line apart for a shell that may be any: as bash, and where that
-// sees no commands in what others run, as a POSIX shell.
-func (r *reading) line(text string) {
+// parseLine parses a line for an unknown shell: as bash, and also as a POSIX shell if that may see
+// commands in it where bash does not.
+func (r *analysis) parseLine(text string) {
 	w := word{text: text, known: true}
-	r.script(w, bash, standard{}, 0)
+	r.parseScript(w, bash, stdin{}, 0)
 	if r.err == nil && isOtherInPOSIX(text) {
-		r.left = leastParse + parseMost*len(text)
-		r.script(w, posix, standard{}, 0)
-		r.err = nil // it is bash's
+		r.left = minParse + parseFactor*len(text)
+		r.parseScript(w, posix, stdin{}, 0)
+		r.err = nil // it is valid for bash
 	}
 }
 
@@ -87,47 +86,49 @@ func isOtherInPOSIX(text string) bool {
 	return strings.Contains(text, "((") || strings.Contains(text, "[[")
 }
 
-// unknown notes that a command runs which only the shell will know.
-func (r *reading) unknown() {
+// noteUnknown records a command known only to the shell.
+func (r *analysis) noteUnknown() {
 	if !r.unclear {
 		r.unclear = true
-		r.found = append(r.found, simple{words: []word{{}}})
+		r.found = append(r.found, simpleCommand{words: []word{{}}})
 	}
 }
 
-// parse reads a script.
-func (r *reading) parse(text string, g grammar) (*syntax.File, error) {
+// parseText parses a script.
+func (r *analysis) parseText(text string, g grammar) (*syntax.File, error) {
 	open := 0
 	for _, c := range []byte(text) {
 		if c == '(' || c == '[' || c == '{' || c == '`' {
 			open++
 		}
 	}
-	if len(text) > maxCommand || open > maxOpen {
+	// The parser recurses, so a deep script would exhaust the stack and crash the engine.
+	if len(text) > maxCommand || open > maxBrackets {
 		return nil, errors.New("too long or too many brackets")
 	}
+	// Nested scripts share one limit, or a short line could repeat a long one many times.
 	if r.left -= parseCost + len(text); r.left < 0 {
 		return nil, errors.New("too much within")
 	}
 	return syntax.NewParser(syntax.Variant(g)).Parse(strings.NewReader(text), "")
 }
 
-// script takes a text for a shell apart.
-func (r *reading) script(text word, g grammar, in standard, depth int) {
+// parseScript records the commands of a script.
+func (r *analysis) parseScript(text word, g grammar, in stdin, depth int) {
 	if !text.known || text.filled {
-		r.unknown()
+		r.noteUnknown()
 		return
 	}
 	if depth > maxNesting {
 		r.err = errors.New("nested too deep")
 		return
 	}
-	f, err := r.parse(text.text, g)
+	f, err := r.parseText(text.text, g)
 	if err != nil {
 		r.err = err
 		return
 	}
-	inputs := []standard{in}        // of the nodes around, the innermost last
+	inputs := []stdin{in}           // of the enclosing nodes, the innermost last
 	data := map[*syntax.Word]bool{} // here-documents
 	piped := map[*syntax.Stmt]bool{}
 	syntax.Walk(f, func(n syntax.Node) bool {
@@ -137,40 +138,41 @@ func (r *reading) script(text word, g grammar, in standard, depth int) {
 			inputs = inputs[:len(inputs)-1]
 			return true
 		case *syntax.BinaryCmd:
+			// The right side is visited later, and reads the left side's output.
 			piped[n.Y] = n.Op == syntax.Pipe || n.Op == syntax.PipeAll
 		case *syntax.CoprocClause:
-			in = standard{piped: true}
+			in = stdin{piped: true}
 		case *syntax.ProcSubst:
 			if n.Op == syntax.CmdOut {
-				in = standard{piped: true}
+				in = stdin{piped: true}
 			}
 		case *syntax.Stmt:
 			if piped[n] {
-				in = standard{piped: true}
+				in = stdin{piped: true}
 			}
-			in = r.redirected(in, n)
-			r.statement(n, in, depth)
+			in = r.inputAfter(in, n)
+			r.addStatement(n, in, depth)
 		case *syntax.WhileClause, *syntax.ForClause, *syntax.FuncDecl:
 			r.repeats = true
 		case *syntax.WordIter:
 			if isShellVariable(n.Name.Value) {
-				r.unknown()
+				r.noteUnknown()
 			}
 		case *syntax.ParamExp:
-			r.expansion(n)
+			r.checkExpansion(n)
 		case *syntax.Redirect:
 			data[n.Hdoc] = true
 		case *syntax.Word:
 			if !data[n] && mayBeEvaluated(n) {
-				r.unknown()
+				r.noteUnknown()
 			}
 		case *syntax.UnaryTest:
 			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
-				r.variable(n.X)
+				r.checkVariable(n.X)
 			}
 		case *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.LetClause:
 			if evaluatesText(n) {
-				r.unknown()
+				r.noteUnknown()
 			}
 		}
 		inputs = append(inputs, in)
@@ -178,85 +180,83 @@ func (r *reading) script(text word, g grammar, in standard, depth int) {
 	})
 }
 
-// expansion notes a parameter that runs what is in it, or that sets one the
-// shell goes by.
-func (r *reading) expansion(p *syntax.ParamExp) {
+// checkExpansion handles a parameter expansion that runs its value, or that sets a shell variable.
+func (r *analysis) checkExpansion(p *syntax.ParamExp) {
 	switch {
 	case p.Exp == nil:
 	case p.Exp.Op == syntax.OtherParamOps: // ${x@P}
-		r.unknown()
+		r.noteUnknown()
 	case p.Param != nil && isShellVariable(p.Param.Value) &&
 		(p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull):
-		r.unknown()
+		r.noteUnknown()
 	}
 }
 
-// statement takes the command of a statement apart; those within it are
-// statements of their own.
-func (r *reading) statement(s *syntax.Stmt, in standard, depth int) {
-	c := simple{in: in}
-	r.targets(&c, s)
+// addStatement records the command of a statement. Statements within it are visited separately.
+func (r *analysis) addStatement(s *syntax.Stmt, in stdin, depth int) {
+	c := simpleCommand{in: in}
+	r.addTargets(&c, s)
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		for _, w := range cmd.Args {
-			c.words = append(c.words, r.word(w))
+			c.words = append(c.words, r.readWord(w))
 		}
-		r.assigned(&c, cmd.Assigns)
+		r.addAssignments(&c, cmd.Assigns)
 	case *syntax.DeclClause:
-		c.words = literal([]string{cmd.Variant.Value})
+		c.words = literalWords([]string{cmd.Variant.Value})
 		for _, a := range cmd.Args {
-			c.words = append(c.words, r.declared(a))
+			c.words = append(c.words, r.wordOfDeclaration(a))
 		}
 	}
 	if len(c.words)+len(c.sets)+len(c.reads)+len(c.writes) > 0 {
-		r.take(c, depth)
+		r.addCommand(c, depth)
 	}
 }
 
-// assigned notes what is set before a command.
-func (r *reading) assigned(c *simple, assigns []*syntax.Assign) {
+// addAssignments records the assignments before a command.
+func (r *analysis) addAssignments(c *simpleCommand, assigns []*syntax.Assign) {
 	for _, a := range assigns {
-		r.steered = r.steered || !isHarmless(a.Name.Value)
-		reads := len(c.words) > 0 && c.words[0].text == "read" && a.Name.Value == "IFS" // for this command alone
+		r.envChanged = r.envChanged || !isHarmless(a.Name.Value)
+		reads := len(c.words) > 0 && c.words[0].text == "read" && a.Name.Value == "IFS" // for this command only
 		if isShellVariable(a.Name.Value) && !reads {
-			r.unknown()
+			r.noteUnknown()
 		}
 		if a.Value != nil {
-			c.sets = append(c.sets, r.word(a.Value))
+			c.sets = append(c.sets, r.readWord(a.Value))
 		}
 	}
 }
 
-// declared is an argument of export and its like.
-func (r *reading) declared(a *syntax.Assign) word {
+// wordOfDeclaration returns an argument of export and similar builtins.
+func (r *analysis) wordOfDeclaration(a *syntax.Assign) word {
 	if a.Name == nil {
-		w := r.word(a.Value)
+		w := r.readWord(a.Value)
 		if !w.known {
-			r.unknown()
+			r.noteUnknown()
 		}
 		return w
 	}
 	if a.Index != nil && !isPlain(a.Index) { // bash expands it a second time
-		r.unknown()
+		r.noteUnknown()
 	}
 	text := a.Name.Value
-	r.steered = r.steered || !isHarmless(text)
+	r.envChanged = r.envChanged || !isHarmless(text)
 	if !a.Naked {
 		text += "="
 	}
 	if a.Value != nil {
-		text += r.word(a.Value).text
+		text += r.readWord(a.Value).text
 	}
 	return word{text: text, known: true, one: true}
 }
 
-// targets are what a statement's redirections read and write.
-func (r *reading) targets(c *simple, s *syntax.Stmt) {
+// addTargets records the files read and written by a statement's redirections.
+func (r *analysis) addTargets(c *simpleCommand, s *syntax.Stmt) {
 	for _, to := range s.Redirs {
 		if to.Word == nil || to.Hdoc != nil || to.Op == syntax.WordHdoc {
 			continue
 		}
-		target := r.word(to.Word)
+		target := r.readWord(to.Word)
 		switch {
 		case target.stream:
 		case to.Op == syntax.DplIn && isDescriptor(target):
@@ -274,20 +274,21 @@ func (r *reading) targets(c *simple, s *syntax.Stmt) {
 // isDescriptor reports whether a word is the number of an open file.
 func isDescriptor(w word) bool { return w.known && strings.Trim(w.text, "0123456789-") == "" }
 
-// redirected is the input of a statement that has redirections.
-func (r *reading) redirected(in standard, s *syntax.Stmt) standard {
+// inputAfter returns the standard input of a statement after its redirections.
+func (r *analysis) inputAfter(in stdin, s *syntax.Stmt) stdin {
+	// Appending must not overwrite the texts of the enclosing statement.
 	in.texts = in.texts[:len(in.texts):len(in.texts)]
 	for _, to := range s.Redirs {
 		first := to.N == nil || to.N.Value == "0"
 		var text word
 		switch to.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			text = r.hereDocument(to)
+			text = r.hereDocText(to)
 		case syntax.WordHdoc:
-			text = r.word(to.Word)
+			text = r.readWord(to.Word)
 		case syntax.RdrIn, syntax.RdrInOut:
-			if target := r.word(to.Word); first && !isInput(target.text) {
-				in = standard{piped: target.stream}
+			if target := r.readWord(to.Word); first && !isInput(target.text) {
+				in = stdin{piped: target.stream}
 			}
 			continue
 		case syntax.DplIn:
@@ -299,7 +300,7 @@ func (r *reading) redirected(in standard, s *syntax.Stmt) standard {
 			continue
 		}
 		if first {
-			in = standard{texts: []word{text}}
+			in = stdin{texts: []word{text}}
 			continue
 		}
 		in.texts = append(in.texts, text)
@@ -307,14 +308,14 @@ func (r *reading) redirected(in standard, s *syntax.Stmt) standard {
 	return in
 }
 
-// isInput reports whether a path is what is open already.
+// isInput reports whether a path names an open file.
 func isInput(path string) bool {
 	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
-// hereDocument is the text of a here-document. Without quotes around its end
-// a backslash counts before fewer characters than in double quotes.
-func (r *reading) hereDocument(to *syntax.Redirect) word {
+// hereDocText returns the text of a here-document. Unless its delimiter is quoted, a backslash
+// escapes fewer characters than in double quotes.
+func (r *analysis) hereDocText(to *syntax.Redirect) word {
 	if to.Hdoc == nil {
 		return word{known: true}
 	}
@@ -325,7 +326,7 @@ func (r *reading) hereDocument(to *syntax.Redirect) word {
 		}
 	}
 	s := spelling{home: r.home, known: true}
-	s.parts(to.Hdoc.Parts, true, escaped)
+	s.addParts(to.Hdoc.Parts, true, escaped)
 	text := s.text.String()
 	if to.Op == syntax.DashHdoc {
 		lines := strings.Split(text, "\n")

@@ -9,18 +9,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A word of a command; what a shell would only know when it runs is not known.
+// A word is a word of a command. It is not known if only the shell will know it.
 type word struct {
 	text   string
 	known  bool
-	glob   string // with known false: what it may become, as path.Match reads it
-	loose  bool   // the glob matches more than the word may become
-	one    bool   // it stays one word whatever the shell puts into it
-	stream bool   // it names the output of a command, as <(…) does
-	filled bool   // the program before it puts a file's path into it
+	glob   string // unless known: its possible values, as a pattern for path.Match
+	loose  bool   // the glob matches more than the word can become
+	one    bool   // it stays a single word, whatever its value
+	stream bool   // it names the output of a command, like <(…)
+	filled bool   // the program before it inserts a file's path
 }
 
-func literal(argv []string) []word {
+func literalWords(argv []string) []word {
 	words := make([]word, len(argv))
 	for i, a := range argv {
 		words[i] = word{text: a, known: true, one: true}
@@ -28,10 +28,10 @@ func literal(argv []string) []word {
 	return words
 }
 
-// word is what a word says before the shell expands more than $HOME and $PWD.
-func (r *reading) word(w *syntax.Word) word {
+// readWord returns a word with no expansions but $HOME and $PWD.
+func (r *analysis) readWord(w *syntax.Word) word {
 	s := spelling{home: r.home, known: true}
-	s.parts(w.Parts, false, "")
+	s.addParts(w.Parts, false, "")
 	found := word{text: s.text.String(), known: s.known, one: true}
 	for _, p := range w.Parts {
 		switch p := p.(type) {
@@ -58,14 +58,14 @@ func isList(p syntax.WordPart) bool {
 	return ok && (e.Param == nil || e.Param.Value == "@" || e.Index != nil)
 }
 
-// A spelling is what the parts of a word say: as a text, and as a glob in which
-// a backslash stands before what was quoted.
+// A spelling collects the parts of a word: as text, and as a glob with a backslash before quoted
+// characters.
 type spelling struct {
 	home       string
 	text, glob strings.Builder
 	known      bool
-	special    bool // something may be a glob or a brace
-	loose      bool // the glob matches more than the word may become
+	special    bool // it may contain a glob or a brace
+	loose      bool // the glob matches more than the word can become
 }
 
 const (
@@ -73,12 +73,12 @@ const (
 	digit   = "[0-9]" // means the same to every shell and to path.Match
 )
 
-func (s *spelling) literally(text string) {
+func (s *spelling) addLiteral(text string) {
 	s.text.WriteString(text)
 	s.glob.WriteString(quoteGlob(text))
 }
 
-// quoteGlob makes a glob that matches the text alone.
+// quoteGlob returns a glob matching only the text.
 func quoteGlob(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
@@ -90,24 +90,23 @@ func quoteGlob(text string) string {
 	return b.String()
 }
 
-// parts reads the parts of a word; in quotes a backslash counts before the
-// escaped characters alone.
-func (s *spelling) parts(parts []syntax.WordPart, quoted bool, escaped string) {
-	dollar := false // $'…', where the grammar does not know it
+// addParts adds the parts of a word. In quotes, a backslash escapes only the characters in escaped.
+func (s *spelling) addParts(parts []syntax.WordPart, quoted bool, escaped string) {
+	dollar := false // $'…' in a grammar without it
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			s.literal(p.Value, quoted, escaped)
+			s.addUnquoted(p.Value, quoted, escaped)
 			dollar = strings.HasSuffix(p.Value, "$")
 			continue
 		case *syntax.SglQuoted:
 			s.known = s.known && !p.Dollar && !dollar
-			s.literally(p.Value)
+			s.addLiteral(p.Value)
 		case *syntax.DblQuoted:
 			s.known = s.known && !dollar
-			s.parts(p.Parts, true, "$`\"\\\n")
+			s.addParts(p.Parts, true, "$`\"\\\n")
 		case *syntax.ParamExp:
-			s.parameter(p)
+			s.addParameter(p)
 		default:
 			s.known = false
 		}
@@ -115,15 +114,15 @@ func (s *spelling) parts(parts []syntax.WordPart, quoted bool, escaped string) {
 	}
 }
 
-// parameter reads one: $HOME is known, $PWD is what paths begin at anyway, and $?
-// and its like are numbers.
-func (s *spelling) parameter(p *syntax.ParamExp) {
-	plain := p.Param != nil && int(p.End().Offset()-p.Pos().Offset()) <= len("${}")+len(p.Param.Value) // nothing else is in it
+// addParameter adds an expansion. $HOME is known, $PWD is the start of relative paths, and $? and
+// the like are numbers.
+func (s *spelling) addParameter(p *syntax.ParamExp) {
+	plain := p.Param != nil && int(p.End().Offset()-p.Pos().Offset()) <= len("${}")+len(p.Param.Value) // the braces contain nothing else
 	switch {
 	case plain && p.Param.Value == "HOME" && s.home != "":
-		s.literally(s.home)
+		s.addLiteral(s.home)
 	case plain && p.Param.Value == "PWD":
-		s.literally(".")
+		s.addLiteral(".")
 	case plain && strings.Contains("?#$!", p.Param.Value): // a number
 		s.special, s.loose = true, true
 		s.text.WriteString("$" + p.Param.Value)
@@ -133,17 +132,18 @@ func (s *spelling) parameter(p *syntax.ParamExp) {
 	}
 }
 
-// literal takes backslashes away.
-func (s *spelling) literal(text string, quoted bool, escaped string) {
+// addUnquoted adds text without its backslashes.
+func (s *spelling) addUnquoted(text string, quoted bool, escaped string) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
 		case c == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte(escaped, text[i+1]) >= 0):
+			// A backslash before a newline joins the lines.
 			if i++; text[i] != '\n' {
-				s.literally(text[i : i+1])
+				s.addLiteral(text[i : i+1])
 			}
 		case quoted || strings.IndexByte(special, c) < 0:
-			s.literally(text[i : i+1])
+			s.addLiteral(text[i : i+1])
 		default:
 			s.special = true
 			s.text.WriteByte(c)
@@ -152,9 +152,9 @@ func (s *spelling) literal(text string, quoted bool, escaped string) {
 	}
 }
 
-// shellGlob makes a glob for path.Match of an unquoted word: brackets and braces
-// become *, which is loose. Without a glob in it the word is known; one that may
-// match several folders deep is neither.
+// shellGlob converts an unquoted word to a pattern for path.Match. Brackets and braces become *,
+// and then loose is true. Without a glob in it, the word is known. A glob that may match across
+// directories has no pattern.
 func shellGlob(text string) (glob string, loose, known bool) {
 	var b strings.Builder
 	globs := false
@@ -166,6 +166,7 @@ func shellGlob(text string) (glob string, loose, known bool) {
 			i++
 			continue
 		case '*', '?':
+			// In some shells ** matches across directories, which path.Match cannot express.
 			if strings.HasPrefix(text[i:], "**") {
 				return "", false, false
 			}
@@ -173,7 +174,7 @@ func shellGlob(text string) (glob string, loose, known bool) {
 			b.WriteByte(text[i])
 			continue
 		case '{':
-			width = braces(text[i:])
+			width = braceLength(text[i:])
 		case '[':
 			if strings.HasPrefix(text[i:], digit) {
 				globs = true
@@ -201,9 +202,8 @@ func shellGlob(text string) (glob string, loose, known bool) {
 	return b.String(), loose, false
 }
 
-// braces is the length of the braces that a text begins with, 0 if they stay as
-// they are.
-func braces(text string) int {
+// braceLength returns the length of the brace expansion at the start of a text, 0 if it is none.
+func braceLength(text string) int {
 	depth, expands := 0, false
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -227,20 +227,20 @@ func braces(text string) int {
 	return 0
 }
 
-// patternWords reads a command pattern: words with globs, quoted as in a shell
-// where they contain blanks.
+// patternWords parses a command pattern: words with globs, quoted as in a shell if they contain
+// blanks.
 func patternWords(pattern string) ([]string, error) {
 	var found []string
 	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(pattern)) {
 		var wrong syntax.ParseError
 		switch {
 		case errors.As(err, &wrong):
-			return nil, errors.New(wrong.Text) // its place is one in the text alone
+			return nil, errors.New(wrong.Text) // its position is relative to this text alone
 		case err != nil:
 			return nil, err
 		}
 		s := spelling{}
-		s.parts(w.Parts, false, "")
+		s.addParts(w.Parts, false, "")
 		if _, err := path.Match(s.text.String(), ""); err != nil {
 			return nil, err
 		}
