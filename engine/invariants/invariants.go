@@ -1,25 +1,25 @@
-// Package invariants holds what builds with the tag invariants need to check the program's
-// state after each change and to take rare paths at random. Other builds have nothing of it:
-// Enabled is false there, and what it guards is not compiled. What must hold, and which paths
-// are rare, is up to the packages that import it.
+// Package invariants supports builds with the tag invariants, in which the program checks its state
+// after each change and takes rare paths at random. In other builds Enabled is false, and the
+// compiler drops everything guarded by it. The invariants and the rare paths themselves belong to
+// the importing packages.
 package invariants
 
 import "fmt"
 
 // SeedVariable is the environment variable with the seed of Sometimes. Without it the seed is
-// random; either way it is written to standard error once, and child processes inherit it.
+// random. Either way it is printed to standard error once, and inherited by child processes.
 const SeedVariable = "TANDEM_INVARIANTS_SEED"
 
-// broken is what Failf panics with.
+// broken is the panic value of Failf.
 type broken string
 
 func (b broken) Error() string { return "invariant broken: " + string(b) }
 
-// Failf panics with a message that says which invariant is broken, and what is there instead.
+// Failf panics with a message naming the broken invariant and the actual state.
 func Failf(format string, args ...any) { panic(broken(fmt.Sprintf(format, args...))) }
 
-// Broken runs f and returns the message of the invariant it breaks, "" if it breaks none. The
-// tests of checks use it.
+// Broken runs f and returns the message of the invariant it breaks, "" if it breaks none; for tests
+// of checks.
 func Broken(f func()) (message string) {
 	defer func() {
 		switch p := recover().(type) {
@@ -27,6 +27,7 @@ func Broken(f func()) (message string) {
 		case broken:
 			message = string(p)
 		default:
+			// A different panic is a bug in f, not a broken invariant.
 			panic(p)
 		}
 	}()

@@ -11,24 +11,24 @@ import (
 	"testing"
 )
 
-// decisions returns what a seed decides for a path, while calls for other paths come in between.
-func decisions(seed uint64, path string, others int) (out []bool) {
+// drawDecisions returns a seed's decisions for a path, with calls for other paths in between.
+func drawDecisions(seed uint64, path string, others int) (out []bool) {
 	g := newGenerators(strconv.FormatUint(seed, 10))
 	for range 200 {
 		for range others {
-			g.sometimes("another path", 2)
+			g.decide("another path", 2)
 		}
-		out = append(out, g.sometimes(path, 4))
+		out = append(out, g.decide(path, 4))
 	}
 	return out
 }
 
-func TestSeedDecidesEachPathByItself(t *testing.T) {
-	first := decisions(7, "a path", 0)
-	if !slices.Equal(first, decisions(7, "a path", 3)) {
-		t.Error("calls for another path change what a seed decides")
+func TestSeedDecidesEachPathIndependently(t *testing.T) {
+	first := drawDecisions(7, "a path", 0)
+	if !slices.Equal(first, drawDecisions(7, "a path", 3)) {
+		t.Error("calls for another path change a seed's decisions")
 	}
-	if slices.Equal(first, decisions(8, "a path", 0)) || slices.Equal(first, decisions(7, "b path", 0)) {
+	if slices.Equal(first, drawDecisions(8, "a path", 0)) || slices.Equal(first, drawDecisions(7, "b path", 0)) {
 		t.Error("another seed and another path decide the same")
 	}
 	if !slices.Contains(first, true) || !slices.Contains(first, false) {
@@ -50,7 +50,7 @@ func TestChildrenInheritAndPrintTheSeed(t *testing.T) {
 	}
 }
 
-func TestNeverKeepsAPathFromBeingTaken(t *testing.T) {
+func TestNeverDisablesAPath(t *testing.T) {
 	again := Never("a path")
 	for range 100 {
 		if Sometimes("a path", 1) {
@@ -62,7 +62,7 @@ func TestNeverKeepsAPathFromBeingTaken(t *testing.T) {
 	}
 }
 
-func TestBrokenPassesOtherPanicsOn(t *testing.T) {
+func TestBrokenPassesOnOtherPanics(t *testing.T) {
 	defer func() {
 		if p := recover(); p != "other" {
 			t.Errorf("the panic is %v", p)

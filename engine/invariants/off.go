@@ -2,16 +2,16 @@
 
 package invariants
 
-// Enabled reports whether this build has the tag invariants. It guards every check, so that
-// the compiler drops the call from other builds.
+// Enabled reports whether this build has the tag invariants. It guards every check, so that the
+// compiler drops the call from other builds.
 const Enabled = false
 
-// Sometimes returns true in about one of oneIn calls of a build with the tag invariants, and
-// false in every other build. It guards a rare path, and path names it.
+// Sometimes returns true in about one of oneIn calls in builds with the tag invariants, and false in
+// other builds. It guards the rare path named path.
 func Sometimes(path string, oneIn int) bool { return false }
 
-// Never keeps a path from being taken until again is called, for a test of the usual one.
+// Never disables a rare path until again is called; for tests of the usual path.
 func Never(path string) (again func()) { return func() {} }
 
-// Repanic panics again with a recovered p that Failf has panicked with.
+// Repanic panics again with p if it is a panic of Failf.
 func Repanic(p any) {}

@@ -11,31 +11,31 @@ import (
 	"sync"
 )
 
-// Enabled reports whether this build has the tag invariants. It guards every check, so that
-// the compiler drops the call from other builds.
+// Enabled reports whether this build has the tag invariants. It guards every check, so that the
+// compiler drops the call from other builds.
 const Enabled = true
 
-// Sometimes returns true in about one of oneIn calls of a build with the tag invariants, and
-// false in every other build. It guards a rare path, and path names it.
-func Sometimes(path string, oneIn int) bool { return seeded.sometimes(path, oneIn) }
+// Sometimes returns true in about one of oneIn calls in builds with the tag invariants, and false in
+// other builds. It guards the rare path named path.
+func Sometimes(path string, oneIn int) bool { return seeded.decide(path, oneIn) }
 
-// Never keeps a path from being taken until again is called, for a test of the usual one.
+// Never disables a rare path until again is called; for tests of the usual path.
 func Never(path string) (again func()) {
-	seeded.use(path, nil)
-	return func() { seeded.use(path, seeded.generator(path)) }
+	seeded.setGenerator(path, nil)
+	return func() { seeded.setGenerator(path, seeded.newGenerator(path)) }
 }
 
-// generators has one for each path. With one for all, what a seed does to a path would depend
-// on how goroutines take turns on the others.
+// generators holds one random generator for each path. With a shared one, a seed's effect on a path
+// would depend on the order in which goroutines reach the others.
 type generators struct {
 	seed uint64
 
 	mu      sync.Mutex            // guards the rest
-	byPath  map[string]*rand.Rand // nil for a path that is never taken
-	printed bool                  // the seed is
+	byPath  map[string]*rand.Rand // nil for a disabled path
+	printed bool                  // the seed has been printed
 }
 
-// seeded is set before main, so that every process that this one starts inherits the seed.
+// seeded is initialized before main, so that every child process inherits the seed.
 var seeded = newGenerators(os.Getenv(SeedVariable))
 
 func newGenerators(given string) *generators {
@@ -47,35 +47,35 @@ func newGenerators(given string) *generators {
 	return &generators{seed: seed, byPath: map[string]*rand.Rand{}}
 }
 
-func (g *generators) sometimes(path string, oneIn int) bool {
+func (g *generators) decide(path string, oneIn int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.printed {
 		g.printed = true
-		fmt.Fprintf(os.Stderr, "invariants: %s=%d\n", SeedVariable, g.seed) // the engine's is engine.log
+		fmt.Fprintf(os.Stderr, "invariants: %s=%d\n", SeedVariable, g.seed) // in engine.log for the engine
 	}
 	r, known := g.byPath[path]
 	if !known {
-		r = g.generator(path)
+		r = g.newGenerator(path)
 		g.byPath[path] = r
 	}
 	return r != nil && r.IntN(oneIn) == 0
 }
 
-func (g *generators) use(path string, r *rand.Rand) {
+func (g *generators) setGenerator(path string, r *rand.Rand) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.byPath[path] = r
 }
 
-func (g *generators) generator(path string) *rand.Rand {
+func (g *generators) newGenerator(path string) *rand.Rand {
 	name := fnv.New64a()
 	name.Write([]byte(path))
 	return rand.New(rand.NewPCG(g.seed, name.Sum64()))
 }
 
-// Repanic panics again with a recovered p that Failf has panicked with: what recovers from the
-// mistakes of one part must not hide a broken invariant from the tests.
+// Repanic panics again with p if it is a panic of Failf. Code that recovers from bugs in one part of
+// the program calls it, so that tests still see broken invariants.
 func Repanic(p any) {
 	if b, ok := p.(broken); ok {
 		panic(b)
