@@ -1,5 +1,5 @@
-// Package httplimit bounds what clients of an HTTP server of ours can hold open before anything is known of them:
-// connections, and bodies of requests that do not arrive. Who may ask for what is the servers' own.
+// Package httplimit limits what unauthenticated clients of an HTTP server can hold open: connections,
+// and requests whose body does not arrive. Access control belongs to the servers.
 package httplimit
 
 import (
@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// What the servers have in common.
+// Limits common to all servers.
 const (
-	HeaderTime     = 10 * time.Second // for a request's header to arrive
+	HeaderTime     = 10 * time.Second // until a request's header has arrived
 	MaxHeader      = 64 << 10         // bytes
-	IdleTime       = 2 * time.Minute  // a connection may be without a request
-	BodyTime       = time.Minute      // for a request's body to arrive
-	MaxConnections = 256              // others wait
+	IdleTime       = 2 * time.Minute  // for a connection without a request
+	BodyTime       = time.Minute      // until a request's body has arrived
+	MaxConnections = 256              // further ones wait
 )
 
-// A limited listener has no more than a number of connections open at a time.
-type limited struct {
+// A limitedListener limits the number of open connections.
+type limitedListener struct {
 	net.Listener
-	free   chan struct{} // one for each connection
+	free   chan struct{} // holds one value for each open connection
 	closed chan struct{}
 	once   sync.Once
 }
 
-// Connections returns a listener with at most n connections open at a time.
-func Connections(inner net.Listener, n int) net.Listener {
-	return &limited{Listener: inner, free: make(chan struct{}, n), closed: make(chan struct{})}
+// LimitConnections returns a listener with at most n connections open at a time.
+func LimitConnections(inner net.Listener, n int) net.Listener {
+	return &limitedListener{Listener: inner, free: make(chan struct{}, n), closed: make(chan struct{})}
 }
 
 // Accept implements net.Listener. It waits while n connections are open.
-func (l *limited) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	select {
 	case l.free <- struct{}{}:
 	case <-l.closed:
@@ -45,48 +45,49 @@ func (l *limited) Accept() (net.Conn, error) {
 		<-l.free
 		return nil, err
 	}
-	return &counted{Conn: c, leave: sync.OnceFunc(func() { <-l.free })}, nil
+	return &countedConn{Conn: c, release: sync.OnceFunc(func() { <-l.free })}, nil
 }
 
 // Close implements net.Listener.
-func (l *limited) Close() error {
+func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// A counted connection makes room for another one when it is closed.
-type counted struct {
+// A countedConn makes room for another connection when it is closed.
+type countedConn struct {
 	net.Conn
-	leave func()
+	release func()
 }
 
 // Close implements net.Conn.
-func (c *counted) Close() error {
-	defer c.leave()
+func (c *countedConn) Close() error {
+	defer c.release()
 	return c.Conn.Close()
 }
 
-// Body bounds how long the body of r may take to arrive, also of a request that is refused, which
-// the server reads to its end. idle bounds a pause in it; zero: only total counts. Once it is
-// here, answering may take hours.
-func Body(w http.ResponseWriter, r *http.Request, total, idle time.Duration) {
+// LimitBody limits the time for the body of r to arrive to total, and each pause in it to idle unless
+// that is 0. It matters for rejected requests too, because the server reads their bodies to the end.
+// Answering may take hours once the body has arrived.
+func LimitBody(w http.ResponseWriter, r *http.Request, total, idle time.Duration) {
+	// A ResponseController reaches through wrappers to the connection's deadline.
 	control, end := http.NewResponseController(w), time.Now().Add(total)
-	b := &body{r.Body, control, end, idle}
-	if r.Body == nil || r.Body == http.NoBody || b.wait() != nil {
+	b := &limitedBody{r.Body, control, end, idle}
+	if r.Body == nil || r.Body == http.NoBody || b.extendDeadline() != nil {
 		return
 	}
 	r.Body = b
 }
 
-// A body has time limits, which are lifted at its end.
-type body struct {
+// A limitedBody has read deadlines, removed at its end.
+type limitedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	end     time.Time
 	idle    time.Duration
 }
 
-func (b *body) wait() error {
+func (b *limitedBody) extendDeadline() error {
 	until := b.end
 	if pause := time.Now().Add(b.idle); b.idle > 0 && pause.Before(until) {
 		until = pause
@@ -95,13 +96,13 @@ func (b *body) wait() error {
 }
 
 // Read implements io.Reader.
-func (b *body) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	switch {
 	case errors.Is(err, io.EOF):
-		_ = b.control.SetReadDeadline(time.Time{}) // it could be set
+		_ = b.control.SetReadDeadline(time.Time{}) // setting it worked before
 	case err == nil && n > 0:
-		_ = b.wait()
+		_ = b.extendDeadline()
 	}
 	return n, err
 }

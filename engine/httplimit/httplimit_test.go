@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// A connected listener gives connections as they are asked for.
-type connected struct{ net.Listener }
+// A pipeListener returns a connection for each Accept.
+type pipeListener struct{ net.Listener }
 
-func (connected) Accept() (net.Conn, error) {
+func (pipeListener) Accept() (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	theirs.Close()
 	return ours, nil
 }
 
-func (connected) Close() error { return nil }
+func (pipeListener) Close() error { return nil }
 
-func TestConnectionsAreBounded(t *testing.T) {
+func TestConnectionsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := Connections(connected{}, 2)
+		l := LimitConnections(pipeListener{}, 2)
 		first, _ := l.Accept()
 		second, _ := l.Accept()
 		got := make(chan error, 1)
@@ -36,18 +36,18 @@ func TestConnectionsAreBounded(t *testing.T) {
 		go accept()
 		synctest.Wait()
 		if len(got) != 0 {
-			t.Error("a third one was let in")
+			t.Error("a third connection was accepted")
 		}
 		second.Close()
-		second.Close() // of one place
+		second.Close() // has no further effect
 		synctest.Wait()
 		if len(got) != 1 || <-got != nil {
-			t.Error("a place that is free again stays empty")
+			t.Error("no connection was accepted after a close")
 		}
 		go accept()
 		synctest.Wait()
 		if len(got) != 0 {
-			t.Error("a place was given back twice")
+			t.Error("closing twice made room twice")
 		}
 		l.Close()
 		if err := <-got; err != net.ErrClosed {
@@ -93,7 +93,7 @@ func TestBodyLimitsTotalAndIdleTime(t *testing.T) {
 				began := time.Now()
 				failed := make(chan time.Duration, 1)
 				s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					Body(w, r, total, idle)
+					LimitBody(w, r, total, idle)
 					if _, err := io.ReadAll(r.Body); err != nil {
 						failed <- time.Since(began)
 						return

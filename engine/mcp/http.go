@@ -223,7 +223,7 @@ func (w *httpServer) serveListener(ctx context.Context, l net.Listener) error {
 			s.Close()
 		}
 	})
-	err := s.Serve(httplimit.Connections(l, httplimit.MaxConnections))
+	err := s.Serve(httplimit.LimitConnections(l, httplimit.MaxConnections))
 	if stop() {
 		s.Close()
 		return fmt.Errorf("serve agents: %w", err)
@@ -234,7 +234,7 @@ func (w *httpServer) serveListener(ctx context.Context, l net.Listener) error {
 
 // ServeHTTP checks the Host and Origin of a request and passes it on.
 func (w *httpServer) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	httplimit.Body(rw, r, w.bodyTime, 0)
+	httplimit.LimitBody(rw, r, w.bodyTime, 0)
 	// These checks also protect /healthz, which needs no token.
 	switch {
 	case !w.allowsHost(r.Host):

@@ -107,7 +107,7 @@ func (p *Page) Server() *http.Server {
 // ServeHTTP implements http.Handler. Use it through Server.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Before anything reads the body.
-	httplimit.Body(w, r, p.o.BodyTime, p.o.BodyPause)
+	httplimit.LimitBody(w, r, p.o.BodyTime, p.o.BodyPause)
 	setSecurityHeaders(w.Header())
 	// Before redirecting: a request for a foreign name gets no answer.
 	if err := p.o.Origin.checkRequest(r); err != nil {

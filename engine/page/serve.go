@@ -103,7 +103,7 @@ func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
 	defer end()
 	s := p.Server()
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(httplimit.Connections(at, httplimit.MaxConnections)) }()
+	go func() { ended <- s.Serve(httplimit.LimitConnections(at, httplimit.MaxConnections)) }()
 	select {
 	case err := <-ended:
 		p.Close()
