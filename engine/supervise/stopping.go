@@ -243,7 +243,7 @@ func stopTree(c *Control, p *proc) {
 
 const (
 	// A failed stop is retried after firstStopDelay, doubled with each retry up to
-	// maxStopDelay. Failures within quietStop of the first attempt are not reported.
+	// maxStopDelay. Failures within stopReportDelay of the first attempt are not reported.
 	firstStopDelay  = 50 * time.Millisecond
 	maxStopDelay    = 10 * time.Second
 	stopReportDelay = time.Second
