@@ -344,8 +344,8 @@ func (h *host) logSize(r store.Record) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0
-		// Allocated space ends at a page boundary, so other files are complete.
 	}
+	// Allocated space ends at a page boundary, so other files are complete.
 	if info.Size() == 0 || info.Size()%int64(os.Getpagesize()) != 0 {
 		return info.Size()
 	}

@@ -216,8 +216,8 @@ const (
 	ownEnv      treatment = "changes variables"
 )
 
-// treatments states it for every operation, independently of the engine's own rules, so that a
-// change of those must be repeated here.
+// treatments repeats the treatment of every operation, independently of the engine's own rules, so
+// that a change of the rules must be repeated here.
 var treatments = byOperation(map[treatment][]string{
 	anybodys: {
 		"engine.info", "engine.operations", "machine.list", "fleet.status", "fleet.list", "fleet.any", "engine.open", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",

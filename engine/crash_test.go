@@ -54,7 +54,7 @@ func lastTick(screen string) int {
 	return n
 }
 
-func TestEngineKilledDuringOutputLosesNone(t *testing.T) {
+func TestEngineKilledDuringOutputLosesNoLine(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)

@@ -32,7 +32,7 @@ type Verdict struct {
 // separately. The strictest decision counts.
 func (p Policy) Decide(a Action) Verdict {
 	worst := Verdict{Decision: Allow, Rule: -1}
-	// Resolving the rules' paths is expensive, so it is done once for all parts.
+	// Resolving the rules' paths reads the file system, so it is done once for all parts.
 	rules := rulesFor(p.Rules, a)
 	for _, it := range a.splitParts(slices.ContainsFunc(p.Rules, func(r Rule) bool { return len(r.Path) > 0 })) {
 		if v := p.evaluatePart(rules, it); worst.Rule < 0 || v.Decision.strictness() > worst.Decision.strictness() {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTextEvaluatedByBashAsks(t *testing.T) {
+func TestDecideAsksAboutTextEvaluatedByBash(t *testing.T) {
 	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]")
 	for _, command := range []string{
 		"[[ 'a[$(rm x)]' -eq 0 ]]", "[[ 0 -lt 'a[$(rm x)]' ]]", "[[ -v 'a[$(rm x)]' ]]", "test -v 'a[$(rm x)]'", "[ -v 'a[`rm x`]' ]", "read 'a[$(rm x)]' <<< 1", "printf -v 'a[$(rm x)]' 1",

@@ -58,7 +58,7 @@ func TestPathsAreFoundInEverySpelling(t *testing.T) {
 	}
 }
 
-func TestPathKnownOnlyToTheShellAsks(t *testing.T) {
+func TestDecideAsksAboutPathsKnownOnlyToTheShell(t *testing.T) {
 	home, work := newHome(t)
 	p := parsePolicy(t, secrets)
 	for _, command := range []string{

@@ -166,7 +166,7 @@ func TestUnclearRunnersCountAsUnknown(t *testing.T) {
 	}
 }
 
-func TestTooDeepNestingAsks(t *testing.T) {
+func TestDecideAsksAboutTooDeepNesting(t *testing.T) {
 	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
 	for _, command := range []string{strings.Repeat("sudo ", 40) + "rm -rf zz", strings.Repeat("eval ", 60) + "rm -rf zz"} {
 		if v := p.Decide(Action{Command: command}); v.Decision != Ask {

@@ -71,10 +71,10 @@ func (c *confinement) apply() error {
 			return err
 		}
 	}
-	// Dropping comes before no_new_privs and the filter, either of which could prevent it.
 	if err := dropCapabilities(keptCapabilities()); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
+	// Without privileges, Landlock and seccomp both demand no_new_privs.
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("set no_new_privs: %w", err)
 	}
@@ -83,7 +83,6 @@ func (c *confinement) apply() error {
 			return err
 		}
 	}
-	// Last, because the filter also rejects calls used above.
 	program := unix.SockFprog{Len: uint16(len(c.filter)), Filter: &c.filter[0]}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {

@@ -36,9 +36,9 @@ func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*rulese
 	}
 	all, err := resolveLayers(l, table, guarded)
 	if err != nil {
-		// Common rules go into the first layer only: all layers apply anyway.
 		return nil, err
 	}
+	// Common rules go into the first layer only, because all layers apply anyway.
 	if all[0].closed, err = findClosedDevices(table); err != nil {
 		return nil, err
 	}

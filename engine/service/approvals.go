@@ -53,8 +53,8 @@ func (s *Approvals) checkPolicy(ctx context.Context, in api.PolicyCheckInput) (a
 		// An unknown session is no reason to fail: nothing can be typed into it anyway.
 		in.CWD, _ = folderOf(ctx, s.Control, in.Session)
 	}
-	// Name the one session as the user knows it, so that approving is not for all of them.
-	if in.Session != "" { // as the person knows it, and only this one
+	// Name this one session as the user knows it, so that an approval does not cover all of them.
+	if in.Session != "" {
 		if e, err := s.Control.FindEntry(ctx, in.Session); err == nil {
 			in.Session = fmt.Sprintf("%s (%s)", e.Rec.Name, e.Rec.ID)
 		}

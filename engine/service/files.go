@@ -112,9 +112,9 @@ func (s *Files) confine(t *files.Tree, sandboxes []*api.Sandbox) error {
 	if err != nil {
 		return api.Errorf(api.CodeForbidden, "use files: the sandbox for agents cannot be enforced: %v", err)
 	}
-	t.Confine = func() error { return layers.ConfineThread(s.closed...) }
 	// Run each operation on a thread inside the sandbox: the kernel then enforces it, links
 	// included.
+	t.Confine = func() error { return layers.ConfineThread(s.closed...) }
 	return nil
 }
 

@@ -57,7 +57,7 @@ func (s *Sessions) recordLog(ctx context.Context, in api.SessionRecordInput, id 
 	}
 	out.Start, out.NextCursor, out.End = log.Start, log.NextCursor, log.End
 	out.Dropped, out.Times, out.State = log.Dropped, log.Times, log.State
-	// Lines are read whole, so the last one may exceed the limit.
+	// A negative since counts from the end, so the read was not limited above.
 	if in.Until > 0 && out.NextCursor > in.Until {
 		out.NextCursor = max(in.Until, out.Start)
 		out.Data = out.Data[:out.NextCursor-out.Start]

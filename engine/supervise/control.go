@@ -324,8 +324,8 @@ func (c *Control) saveChange(p *proc) {
 func (c *Control) writeRecord(p *proc) {
 	if c.frozen {
 		return
-		// Copies, because the worker must not read p.
 	}
+	// The worker gets copies, because only the control goroutine may read p.
 	rec, rev, durable, wantLines := p.rec, p.rev, p.mustBeDurable(), p.showsLines()
 	c.effects.addJob(&p.work, &c.effects.writes, func() {
 		err := c.executor.Save(rec, durable)
@@ -357,9 +357,9 @@ func (p *proc) showsLines() bool {
 
 // announceSaved announces a state now on disk, unless a newer one is being saved.
 func (c *Control) announceSaved(p *proc, rev int, lines []string, err error) {
+	// The id may have been reused for another process meanwhile.
 	if c.frozen || c.procs[p.rec.ID] != p {
 		return
-		// Also true if the id was reused for another process meanwhile.
 	}
 	if err != nil {
 		c.publishNotice(fmt.Sprintf("%s: %v", p.rec.Name, err))

@@ -373,7 +373,7 @@ func TestLateExitOfThePreviousChildIsIgnored(t *testing.T) {
 }
 
 // The cases cover each saved state, with and without a child, in the same boot and after a reboot.
-func TestEngineRestartInEveryState(t *testing.T) {
+func TestEngineStartHandlesEverySavedState(t *testing.T) {
 	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 	old := store.Identity{BootID: "another", PID: 50, StartTime: 7}
 	child := keeper.Child{ID: "a", PID: 50, StartTime: 7, BootID: "boot"}
