@@ -5,6 +5,13 @@ import (
 	"tandem/persist/store"
 )
 
+// The consequence of an event depends on the process's state, and nearly every combination occurs:
+// an exit before its start is confirmed, a stop during a restart, a removal while stopping. With a
+// handler for each request, full of conditions, nobody would see which combinations are missing.
+// Here each cell of state × event names one small function. A missing cell is a decision too: the
+// event cannot happen in that state, and the loop logs an error if it does. Requests, timers, reports
+// of the keeper and the findings of a new engine all arrive as events, so they share the same rules.
+
 // An eventKind names something that happens to a process. The comments list the fields of event set
 // for it.
 type eventKind string
