@@ -7,6 +7,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// A rule about rm has to find it in bash -c 'rm x', in sudo rm x, in a loop and in a here-document for
+// a shell. Searching the text would find the word in messages and file names too, and miss it behind
+// quotes and backslashes. Therefore the line is parsed with a shell's grammar, and the commands run by
+// known runners are parsed in turn. Letting a shell expand the line first would run the commands in
+// it, so everything only the shell will know, such as a variable in place of a program, becomes an
+// unknown command: rules that allow never match it, and the others ask the user.
+
 // A grammar is a shell's grammar.
 type grammar = syntax.LangVariant
 
