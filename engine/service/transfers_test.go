@@ -33,7 +33,7 @@ func TestPanicInATransferFailsOnlyThatTransfer(t *testing.T) {
 				t.Fatal(err)
 			}
 			out, err := s.getJob(t.Context(), api.FileJobInput{ID: j.id, WaitMS: 60_000})
-			if err != nil || out.State != api.JobFailed || !strings.Contains(out.Error, "the engine made a mistake") {
+			if err != nil || out.State != api.JobFailed || !strings.Contains(out.Error, "internal error in the engine") {
 				t.Errorf("the transfer is %+v (%v)", out, err)
 			}
 			s.transfers.running.Wait()
