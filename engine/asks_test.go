@@ -93,7 +93,7 @@ func TestExecIsRejectedAtAPasswordPrompt(t *testing.T) {
 	p := m.start("bash", "--norc")
 	m.execUntilInput(p.ID, `read -s -p "Password: " x`, "secret", "Password:")
 	_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "ls"})
-	if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "waits for a secret") {
+	if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "waiting for a secret") {
 		t.Errorf("%v", err)
 	}
 	m.write(p.ID, "xyzzy\r")

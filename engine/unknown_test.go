@@ -101,7 +101,7 @@ func TestForkedConnectionOfAnExitedProgramIsRejected(t *testing.T) {
 		}
 		said, err := io.ReadAll(out) // ends with the child
 		_ = cmd.Wait()
-		if err != nil || !strings.HasPrefix(string(said), "403 ") || !strings.Contains(string(said), "it is unknown who called: ") || !strings.Contains(string(said), "exited") {
+		if err != nil || !strings.HasPrefix(string(said), "403 ") || !strings.Contains(string(said), "the caller is unknown: ") || !strings.Contains(string(said), "exited") {
 			t.Errorf("%s: %s, %v", name, said, err)
 		}
 	}
