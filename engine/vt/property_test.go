@@ -251,11 +251,11 @@ func TestRepaintPlacesPicturesAtTheirCells(t *testing.T) {
 		return all
 	}
 	for name, written := range map[string]string{
-		"sixels that text has cut":      "\x1bPq\"1;1;50;60#1!50~\x1b\\\x1b[2;3Hab\x1b[5;1Hend",
-		"kitty's, below the text":       "a\x1b_Ga=T,i=7,p=2,f=24,s=1,v=1,c=3,r=2,z=-5,q=2;AAAA\x1b\\b",
-		"one that has scrolled in part": "\x1bPq\"1;1;50;60#1!50~\x1b\\\n\n\n\nx",
-		"on the alternate screen":       "\x1bPq\"1;1;20;20#1~\x1b\\\x1b[?1049h\x1b_Ga=T,i=7,f=24,s=1,v=1,c=3,r=2,q=2;AAAA\x1b\\",
-		"an image in two places":        "\x1b_Ga=T,i=7,f=24,s=1,v=1,c=1,r=1,q=2;AAAA\x1b\\\x1b[4;4H\x1b_Ga=p,i=7,c=2,r=1,q=2\x1b\\",
+		"sixels cut by text":       "\x1bPq\"1;1;50;60#1!50~\x1b\\\x1b[2;3Hab\x1b[5;1Hend",
+		"kitty picture below text": "a\x1b_Ga=T,i=7,p=2,f=24,s=1,v=1,c=3,r=2,z=-5,q=2;AAAA\x1b\\b",
+		"partly scrolled picture":  "\x1bPq\"1;1;50;60#1!50~\x1b\\\n\n\n\nx",
+		"on the alternate screen":  "\x1bPq\"1;1;20;20#1~\x1b\\\x1b[?1049h\x1b_Ga=T,i=7,f=24,s=1,v=1,c=3,r=2,q=2;AAAA\x1b\\",
+		"one image placed twice":   "\x1b_Ga=T,i=7,f=24,s=1,v=1,c=1,r=1,q=2;AAAA\x1b\\\x1b[4;4H\x1b_Ga=p,i=7,c=2,r=1,q=2\x1b\\",
 	} {
 		original, painted := vt.New(vt.Options{Cols: 9, Rows: 5}), vt.New(vt.Options{Cols: 9, Rows: 5})
 		original.Write([]byte(written))

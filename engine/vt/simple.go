@@ -66,7 +66,7 @@ func fillSimple(cells []grid.Cell, p []byte, style grid.StyleID, ascii bool) (fi
 func fillWide(cells []grid.Cell, p []byte, style grid.StyleID) (n int) {
 	for len(p) >= 3 && len(cells) >= 2 && p[0]&0xF0 == 0xE0 && (p[1]^0x80)|(p[2]^0x80) < 0x40 {
 		r := rune(p[0]&0x0F)<<12 | rune(p[1]&0x3F)<<6 | rune(p[2]&0x3F)
-		if !commonWide(r) {
+		if !isCommonWide(r) {
 			break
 		}
 		cells[0], cells[1] = grid.Cell{Glyph: grid.Glyph(r), Style: style}, grid.Cell{Glyph: grid.Tail, Style: style}
@@ -95,15 +95,15 @@ func (t *writer) putSimple(cells []grid.Cell, limit int) {
 
 func isLeadingJamo(r rune) bool { return r >= 0x1100 && r <= 0x115F || r >= 0xA960 && r <= 0xA97C }
 
-// commonWide reports whether r is a common Chinese character or a Hangul syllable; most wide
+// isCommonWide reports whether r is a common Chinese character or a Hangul syllable; most wide
 // characters are.
-func commonWide(r rune) bool { return r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 }
+func isCommonWide(r rune) bool { return r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 }
 
 // simpleWidth returns the width of the common characters that always start a new cluster, except
 // after ZWJ and a leading Jamo. It returns 0 for all others.
 func simpleWidth(r rune) int {
 	switch {
-	case commonWide(r):
+	case isCommonWide(r):
 		return 2
 	case r < 0xA0:
 		return 0

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-func TestPrivateCodePointsAreUsedAgain(t *testing.T) {
+func TestPrivateCodePointsAreReused(t *testing.T) {
 	g := New(4, 2).(*screen)
 	for i := range 50000 {
 		g.Put(i%4, 0, []grid.Cell{{Glyph: grid.Glyph(0x110000 + i)}})
@@ -37,7 +37,7 @@ func TestResizeStartsBlank(t *testing.T) {
 	}
 }
 
-func TestPanicInTheLibraryIsContained(t *testing.T) {
+func TestLibraryPanicIsContained(t *testing.T) {
 	g := New(4, 2).(*screen)
 	g.PutASCII(0, 0, []byte("ab"), 0)
 	g.flush()

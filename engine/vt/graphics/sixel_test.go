@@ -37,12 +37,12 @@ func TestSixelsAreDecoded(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"columns, from the top down":                {"#5;2;100;0;0@A~", "r.r\n.rr\n..r\n..r\n..r\n..r\n"},
 		"colours over each other and a second band": {"#5;2;100;0;0#6;2;0;100;0#5~@$#6?A-#5@", "rr\nrg\nr.\nr.\nr.\nr.\nr.\n"},
-		"a count":                                    {"#5;2;100;0;0!4@", "rrrr\n"},
-		"the size is told, and more is painted":      {"\"1;1;2;1#5;2;100;0;0@@@", "rrr\n"},
-		"the size is told, and less is painted":      {"\"1;1;3;2#5;2;100;0;0@", "r..\n...\n"},
-		"hue, lightness and saturation":              {"#7;1;0;50;100@#7;1;120;50;100@#7;1;240;50;100@", "brg\n"},
-		"the VT340's colours":                        {"#1@", "1\n"},
-		"newlines and what is no sixel are left out": {"#5;2;100;0;0\r\n@ \x01@", "rr\n"},
+		"repeat count":                              {"#5;2;100;0;0!4@", "rrrr\n"},
+		"more painted than declared":                {"\"1;1;2;1#5;2;100;0;0@@@", "rrr\n"},
+		"less painted than declared":                {"\"1;1;3;2#5;2;100;0;0@", "r..\n...\n"},
+		"hue, lightness and saturation":             {"#7;1;0;50;100@#7;1;120;50;100@#7;1;240;50;100@", "brg\n"},
+		"the VT340's colours":                       {"#1@", "1\n"},
+		"newlines and other bytes are ignored":      {"#5;2;100;0;0\r\n@ \x01@", "rr\n"},
 	} {
 		p, _, err := FromSixels([]byte(c.in))
 		if err != nil {
