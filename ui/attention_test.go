@@ -262,7 +262,7 @@ func (d *driver) captureNotifications() (read func() []string) {
 	if err := terminal.Enter(); err != nil {
 		d.t.Fatal(err)
 	}
-	terminal.Show(tea.View{}, 20, 3, nil, screen.Placed{}, graphics.Patches{})
+	terminal.Show(tea.View{}, 20, 3, nil, screen.Placement{}, graphics.Patches{})
 	seen := 0
 	read = func() (all []string) {
 		if err := terminal.Paint(); err != nil {

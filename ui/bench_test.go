@@ -35,7 +35,7 @@ func busyModel(b testing.TB) (m *model, change func(i int)) {
 			continue
 		}
 		m.sessions.attachments.cancels[p] = func() {}
-		root, leaf := leaves[(i-1)/2].Split(layout.Axis(i%2), p)
+		root, leaf := leaves[(i-1)/2].SplitLeaf(layout.Axis(i%2), p)
 		m.sessions.tabs.Current.Root = root
 		leaves = append(leaves, leaf)
 	}
@@ -108,7 +108,7 @@ func BenchmarkPaintOneLineChanged(b *testing.B) {
 	for b.Loop() {
 		i++
 		change(i)
-		terminal.Show(m.View(), 200, 60, nil, screen.Placed{}, graphics.Patches{})
+		terminal.Show(m.View(), 200, 60, nil, screen.Placement{}, graphics.Patches{})
 		if err := terminal.Paint(); err != nil {
 			b.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 // delayStarts makes the engine hold the answers to further starts.
 func delayStarts(d *driver) *lateEngine {
 	e := &lateEngine{fakeEngine: d.engine, asked: make(chan struct{}, 1), answer: make(chan struct{}), op: api.SessionStart.Name}
-	d.m.link.Set(e)
+	d.m.link.SetEngine(e)
 	return e
 }
 
@@ -50,7 +50,7 @@ func TestCancelledStartDoesNotBlockLaterOnes(t *testing.T) {
 	<-late.asked
 	d.pressKeys("ctrl+b", "x", "y")
 	d.waitUntil("it is called off", func() bool { return len(d.m.sessions.launcher.starter.WaitingIDs()) == 0 })
-	d.m.link.Set(d.engine)
+	d.m.link.SetEngine(d.engine)
 	d.pressKeys("ctrl+b", "%")
 	d.waitShape("(a|(b/(c|bash-4)))")
 	close(late.answer)

@@ -14,7 +14,7 @@ import (
 func checkPanes(v *sessionsView) {
 	layout.Check(&v.tabs)
 	for p := range v.attachments.cancels {
-		if t, _ := v.tabs.Of(p); t == nil && p.FinalState() == nil {
+		if t, _ := v.tabs.FindPane(p); t == nil && p.FinalState() == nil {
 			invariants.Failf("session %q is attached but in no tab", p.ID)
 		}
 	}
@@ -29,8 +29,8 @@ func checkPanes(v *sessionsView) {
 	case v.isOpen && v.tabs.Current == nil && len(v.tabs.All) > 0:
 		invariants.Failf("none of %d tabs is shown", len(v.tabs.All))
 	case v.tabs.Current == nil || v.w <= 0 || v.h <= 0 || v.tight:
-	case v.tabs.Base().Root.Rect != v.areas.tree:
-		invariants.Failf("panes occupy %+v, want %+v", v.tabs.Base().Root.Rect, v.areas.tree)
+	case v.tabs.BaseTab().Root.Rect != v.areas.tree:
+		invariants.Failf("panes occupy %+v, want %+v", v.tabs.BaseTab().Root.Rect, v.areas.tree)
 	}
 }
 

@@ -452,11 +452,11 @@ func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 	if len(mice) != 2 || mice[0].X != 4 || mice[0].Y != 2 || mice[1].Kind != keys.MouseUp {
 		t.Errorf("the program got %+v", mice)
 	}
-	before := d.m.sessions.tabs.Current.Root.Border()
+	before := d.m.sessions.tabs.Current.Root.BorderCell()
 	d.sendMouse(keys.Mouse{X: before, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseDown})
 	d.sendMouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.sendMouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if got := d.m.sessions.tabs.Current.Root.Border(); got != before-10 {
+	if got := d.m.sessions.tabs.Current.Root.BorderCell(); got != before-10 {
 		t.Errorf("the border is at %d, dragged from %d", got, before)
 	}
 	d.click(5, 1+2)

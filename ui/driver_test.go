@@ -61,12 +61,12 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 		}
 		return d.next, nil
 	})
-	l.Notify = wake.Changed
+	l.Notify = wake.NotifyNews
 	l.Crash = func(p any) { t.Errorf("panic: %v", p) }
-	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.Typed})
+	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.NotifyTyped})
 	d.m.o.Home = "/home/ann"
-	l.Start(func() { l.Run(ctx) })
-	l.Start(func() { wake.Run(ctx, sendWaking(d.send)) })
+	l.StartTask(func() { l.Run(ctx) })
+	l.StartTask(func() { wake.Run(ctx, sendWaking(d.send)) })
 	t.Cleanup(func() {
 		cancel()
 		l.Wait()

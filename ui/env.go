@@ -23,7 +23,7 @@ import (
 type env struct{ m *model }
 
 func (e env) Context() context.Context                         { return e.m.ctx }
-func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.At(ctx) }
+func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.AwaitEngine(ctx) }
 func (e env) News() *panes.News                                { return &e.m.news }
 func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learnProcesses(started...) }
 func (e env) Home() string                                     { return e.m.o.Home }
@@ -83,11 +83,11 @@ func (e env) Bell() {
 }
 
 func (e env) Attach(ctx context.Context, id string, feed *terminal.Feed) {
-	e.m.link.Start(func() { e.m.link.Attach(ctx, id, feed) })
+	e.m.link.StartTask(func() { e.m.link.Attach(ctx, id, feed) })
 }
 
 func (e env) Ended(p api.Process) {
-	e.m.link.Ended(p)
+	e.m.link.RecordExit(p)
 	e.m.news.RecordExit(p)
 }
 

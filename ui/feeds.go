@@ -68,7 +68,7 @@ func (f *attachments) releaseIdle(tabs *layout.Tabs) {
 		var oldest *layout.Tab
 		idle := 0
 		for _, t := range tabs.All {
-			if t == tabs.Base() || !f.isTabAttached(t) {
+			if t == tabs.BaseTab() || !f.isTabAttached(t) {
 				continue
 			}
 			idle++

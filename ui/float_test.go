@@ -25,7 +25,7 @@ func TestFloatingPaneIsShownOverLayoutAndHidden(t *testing.T) {
 	d := openFloat(t)
 	v := d.m.sessions
 	float := d.nthSession(1)
-	frame := d.onScreen(layout.Frame(v.areas.tree))
+	frame := d.onScreen(layout.FrameRect(v.areas.tree))
 	rows := strings.Split(d.screenText(), "\n")
 	if top := []rune(rows[frame.Y]); string(top[frame.X]) != "╭" || string(top[frame.X+frame.W-1]) != "╮" {
 		t.Errorf("the frame begins with %q", rows[frame.Y])
@@ -48,8 +48,8 @@ func TestFloatingPaneIsShownOverLayoutAndHidden(t *testing.T) {
 	d.pressKeys("'y")
 	d.waitTyped(float, "lsy")
 	d.m.setSize(150, 40)
-	frame = layout.Frame(v.areas.tree)
-	if got := v.paneArea(v.tabs.Float.Focus); got != layout.Inside(frame) {
+	frame = layout.FrameRect(v.areas.tree)
+	if got := v.paneArea(v.tabs.Float.Focus); got != layout.InsideFrame(frame) {
 		t.Errorf("after a resize it is at %+v, in %+v", got, frame)
 	}
 	d.pressKeys("ctrl+b", "z")
@@ -58,7 +58,7 @@ func TestFloatingPaneIsShownOverLayoutAndHidden(t *testing.T) {
 	}
 	d.pressKeys("ctrl+b", "z")
 	d.pressKeys("ctrl+b", "n")
-	if v.tabs.Floating() {
+	if v.tabs.IsFloating() {
 		t.Error("the next session is shown below it")
 	}
 }
@@ -66,14 +66,14 @@ func TestFloatingPaneIsShownOverLayoutAndHidden(t *testing.T) {
 func TestClickOutsideHidesFloatingPane(t *testing.T) {
 	d := openFloat(t)
 	v := d.m.sessions
-	frame, tree := d.onScreen(layout.Frame(v.areas.tree)), d.treeArea()
+	frame, tree := d.onScreen(layout.FrameRect(v.areas.tree)), d.treeArea()
 	d.click(frame.X, frame.Y)
 	d.click(frame.X+3, frame.Y+3)
-	if !v.tabs.Floating() {
+	if !v.tabs.IsFloating() {
 		t.Error("a click on it puts it away")
 	}
 	d.sendMouse(keys.Mouse{X: tree.X, Y: tree.Y + 1, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	if v.tabs.Floating() || v.focusedPane() == nil || v.focusedPane().ID != d.nthSession(0).process.ID {
+	if v.tabs.IsFloating() || v.focusedPane() == nil || v.focusedPane().ID != d.nthSession(0).process.ID {
 		t.Error("a click beside it does not go to the pane there")
 	}
 	bar := d.onScreen(v.areas.tabs)
@@ -83,7 +83,7 @@ func TestClickOutsideHidesFloatingPane(t *testing.T) {
 		t.Fatalf("the tabs do not tell of it: %q", row)
 	}
 	d.click(len([]rune(row[:at]))+1, bar.Y)
-	if !v.tabs.Floating() {
+	if !v.tabs.IsFloating() {
 		t.Error("a click on its name does not show it")
 	}
 }
@@ -97,13 +97,13 @@ func TestFloatingPaneIsSavedWithLayout(t *testing.T) {
 		t.Fatalf("kept is %+v", kept)
 	}
 	next := drive(t, d.engine, 120, 36)
-	next.waitUntil("it is shown again", func() bool { return next.m.sessions.tabs.Floating() })
+	next.waitUntil("it is shown again", func() bool { return next.m.sessions.tabs.IsFloating() })
 	next.waitShape("first")
 	next.pressKeys("ctrl+b", "f")
 	next.waitSaved()
 	last := drive(t, d.engine, 120, 36)
 	last.waitText("one$ ")
-	if v := last.m.sessions; v.tabs.Floating() || v.tabs.Float == nil {
+	if v := last.m.sessions; v.tabs.IsFloating() || v.tabs.Float == nil {
 		t.Errorf("put away before, it is %+v", v.tabs.Float)
 	}
 	last.pressKeys("ctrl+b", "f", "'z")

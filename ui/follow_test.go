@@ -103,7 +103,7 @@ func TestHidingSessionHidesItInOtherDashboards(t *testing.T) {
 func TestLayoutIsFollowedOnlyAfterDrag(t *testing.T) {
 	one, other := openTwo(t)
 	border := other.m.sessions.tabs.Current.Root
-	held := keys.Mouse{X: border.Border(), Y: 5, Button: keys.ButtonLeft}
+	held := keys.Mouse{X: border.BorderCell(), Y: 5, Button: keys.ButtonLeft}
 	other.sendMouse(held)
 	one.pressKeys("ctrl+b", "left", "ctrl+b", "}")
 	one.waitSaved()

@@ -183,7 +183,7 @@ func TestDetachSavesLayoutWithStartingSessions(t *testing.T) {
 		<-late.asked
 		close(late.answer)
 	}()
-	d.m.sessions.launcher.finishStarts(t.Context(), d.m.link.Start)
+	d.m.sessions.launcher.finishStarts(t.Context(), d.m.link.StartTask)
 	d.waitShape("(a|(b/(c|(bash-4/bash-5))))")
 	d.m.saveOnExit()
 	d.waitSaved()
@@ -208,7 +208,7 @@ func (e *slowEngine) Do(ctx context.Context, name string, effect api.Effect, in,
 func TestDetachWaitsUntilLayoutIsSaved(t *testing.T) {
 	d := threePanes(t)
 	d.waitSaved()
-	d.m.link.Set(&slowEngine{d.engine})
+	d.m.link.SetEngine(&slowEngine{d.engine})
 	d.m.sessions.layoutSync.saved = api.Layout{}
 	puts := d.engine.layouts.puts
 	synctest.Test(t, func(*testing.T) { d.m.saveOnExit() })
@@ -219,11 +219,11 @@ func TestDetachWaitsUntilLayoutIsSaved(t *testing.T) {
 
 func TestDetachDoesNotWaitForHungStart(t *testing.T) {
 	d := threePanes(t)
-	d.m.link.Set(&lateEngine{fakeEngine: d.engine, asked: make(chan struct{}, 1), op: api.SessionStart.Name})
+	d.m.link.SetEngine(&lateEngine{fakeEngine: d.engine, asked: make(chan struct{}, 1), op: api.SessionStart.Name})
 	d.pressKeys("ctrl+b", "%", "ctrl+b", "d")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	d.m.sessions.launcher.finishStarts(ctx, d.m.link.Start)
+	d.m.sessions.launcher.finishStarts(ctx, d.m.link.StartTask)
 	if d.m.saveOnExit(); len(d.m.sessions.layoutSync.currentLayout().Tabs[0].Nodes) != 5 {
 		t.Error("the layout has a pane without a session")
 	}
@@ -361,7 +361,7 @@ func TestPanesAreArrangedInStandardWays(t *testing.T) {
 			t.Errorf("%s: the focus went to %s", c.name, p.ID)
 		}
 		for _, l := range d.m.sessions.tabs.Current.Root.Leaves(nil) {
-			if g, at := d.m.sessions.tabs.Of(l.Pane); g != d.m.sessions.tabs.Current || at != l || l.Root() != d.m.sessions.tabs.Current.Root {
+			if g, at := d.m.sessions.tabs.FindPane(l.Pane); g != d.m.sessions.tabs.Current || at != l || l.Root() != d.m.sessions.tabs.Current.Root {
 				t.Errorf("%s: the tree is not whole", c.name)
 			}
 		}
@@ -398,7 +398,7 @@ func TestMeetingBordersAreJoined(t *testing.T) {
 	d.waitStarted(4)
 	d.waitShape("((a|bash-4)/(b/c))")
 	below := d.m.sessions.tabs.Current.Root.B
-	wall := d.m.sessions.tabs.Current.Root.A.Border()
+	wall := d.m.sessions.tabs.Current.Root.A.BorderCell()
 	at := func(x, y int) string { return string([]rune(strings.Split(d.screenText(), "\n")[y])[x]) }
 	if got := at(wall, d.leafArea(below).Y); got != "┴" {
 		t.Errorf("the border ends in %s", got)
@@ -604,7 +604,7 @@ func TestEscCancelsRequestForLayouts(t *testing.T) {
 	d.pressKeys("esc", "'after")
 	d.waitTyped(d.nthSession(2), "after")
 	d.waitShape("(a|(b/c))")
-	d.m.link.Set(d.engine)
+	d.m.link.SetEngine(d.engine)
 	d.pressKeys("ctrl+b", "space", "'rows", "enter")
 	d.waitShape("(a/(b/c))")
 }

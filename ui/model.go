@@ -122,7 +122,7 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 		return m.input.handleEvents(m.input.queue.Drain())
 	case changedMsg:
 		if msg.echo && m.terminal != nil {
-			m.terminal.HurryNext()
+			m.terminal.SkipPauseNext()
 		}
 		return m.syncNews()
 	case tea.WindowSizeMsg:
@@ -228,7 +228,7 @@ func (in *input) setBlurred(blurred bool) {
 	in.m.notices.held = nil
 	in.m.sessions.SetBlurred(blurred)
 	// The terminal may have changed its theme while another window had the keyboard.
-	if !blurred && !in.m.display.Tells() {
+	if !blurred && !in.m.display.ReportsChanges() {
 		in.m.terminal.AskColors()
 	}
 }

@@ -32,7 +32,7 @@ func TestReleaseOverOverlayEndsBorderDrag(t *testing.T) {
 	d.pressKeys("ctrl+b", "%")
 	d.waitStarted(2)
 	right := d.m.sessions.tabs.Current.Focus
-	x := d.m.sessions.tabs.Current.Root.Border()
+	x := d.m.sessions.tabs.Current.Root.BorderCell()
 	d.mouseButton(keys.MouseDown, x, 9)
 	d.mouseButton(keys.MouseMove, x-10, 9)
 	d.openHelp()
@@ -43,7 +43,7 @@ func TestReleaseOverOverlayEndsBorderDrag(t *testing.T) {
 	d.pressKeys("esc")
 	tree := d.treeArea()
 	d.click(tree.X+4, tree.Y+5)
-	if got := d.m.sessions.tabs.Current.Root.Border(); got != x-10 {
+	if got := d.m.sessions.tabs.Current.Root.BorderCell(); got != x-10 {
 		t.Errorf("a click moved the border from %d to %d", x-10, got)
 	}
 	if d.m.sessions.tabs.Current.Focus == right {
@@ -58,11 +58,11 @@ func TestPressEndsDragWithLostRelease(t *testing.T) {
 	d.waitText("one$ ")
 	d.pressKeys("ctrl+b", "%")
 	d.waitStarted(2)
-	x, tree := d.m.sessions.tabs.Current.Root.Border(), d.treeArea()
+	x, tree := d.m.sessions.tabs.Current.Root.BorderCell(), d.treeArea()
 	right := d.m.sessions.tabs.Current.Focus
 	d.mouseButton(keys.MouseDown, x, 9)
 	d.click(tree.X+4, tree.Y+5)
-	if got := d.m.sessions.tabs.Current.Root.Border(); got != x || d.m.sessions.tabs.Current.Focus == right {
+	if got := d.m.sessions.tabs.Current.Root.BorderCell(); got != x || d.m.sessions.tabs.Current.Focus == right {
 		t.Errorf("the border went from %d to %d", x, got)
 	}
 }

@@ -66,7 +66,7 @@ const (
 func (m *model) saveOnExit() {
 	ctx, cancel := context.WithTimeout(context.Background(), maxLeaveTime)
 	defer cancel()
-	m.sessions.layoutSync.saveLast(ctx, m.link.Start)
+	m.sessions.layoutSync.saveLast(ctx, m.link.StartTask)
 	m.files.SaveTabs(ctx)
 }
 

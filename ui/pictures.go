@@ -14,9 +14,9 @@ import (
 // pictures, the theme and sessions. It runs after the message was handled.
 func (m *model) learnTerminal(msg tea.Msg) {
 	switch screen.Learn(&m.display, msg) {
-	case display.Changed:
+	case display.ColorsChanged:
 		m.terminal.AskColors()
-	case display.Told:
+	case display.DisplayUpdated:
 		if d, _ := m.display.Display(); d.Colors.Background == 0 {
 			m.theme.setSilent()
 		}
@@ -24,33 +24,33 @@ func (m *model) learnTerminal(msg tea.Msg) {
 	switch msg.(type) {
 	case tea.WindowSizeMsg, zoomResult:
 		if m.terminal != nil {
-			m.display.Measured(m.terminal.Cell())
+			m.display.SetMeasuredCell(m.terminal.Cell())
 		}
 	}
-	if m.files.SetScreen(m.display.Pictures(m.o.Pictures, m.theme.dark)) || m.sessions.pictures != (env{m}).SessionPictures() {
+	if m.files.SetScreen(m.display.PictureScreen(m.o.Pictures, m.theme.dark)) || m.sessions.pictures != (env{m}).SessionPictures() {
 		m.dirty = true
 	}
 	if d, known := m.display.Display(); known {
-		m.sessions.attachments.setDisplay(m.theme.background.Over(d))
+		m.sessions.attachments.setDisplay(m.theme.background.ApplyTo(d))
 	}
 }
 
 // picturePlacement returns the picture of the Files view and its position, for the
 // terminal to draw over the cells.
-func (m *model) picturePlacement() screen.Placed {
+func (m *model) picturePlacement() screen.Placement {
 	picture, x, y := m.files.Picture()
 	if picture == nil {
-		return screen.Placed{}
+		return screen.Placement{}
 	}
-	return screen.Placed{Picture: picture, X: m.areas.body.X + x, Y: m.areas.body.Y + y}
+	return screen.Placement{Picture: picture, X: m.areas.body.X + x, Y: m.areas.body.Y + y}
 }
 
 // SessionPictures returns how to draw pictures of sessions. An overlay needs half blocks,
 // as a terminal draws its own pictures over the text. With fewer than 256 colours pictures
 // are off.
 func (e env) SessionPictures() graphics.Screen {
-	on, d := e.m.display.Pictures(e.m.o.Pictures, e.m.theme.dark), &e.m.dialog
-	if v := e.m.sessions; d.open != nil || d.prefixRows() != nil || v.tabs.Floating() || v.navigator.numbers != nil {
+	on, d := e.m.display.PictureScreen(e.m.o.Pictures, e.m.theme.dark), &e.m.dialog
+	if v := e.m.sessions; d.open != nil || d.prefixRows() != nil || v.tabs.IsFloating() || v.navigator.numbers != nil {
 		on.Protocol = graphics.Blocks
 	}
 	if on.Protocol == graphics.Blocks && e.Colors() < 256 {

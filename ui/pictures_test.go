@@ -114,7 +114,7 @@ func TestPicturesFollowSetting(t *testing.T) {
 	set("sixel")
 	d.waitUntil("sixels are wanted", func() bool {
 		d.m.View()
-		return d.m.picturePlacement().Speaks(graphics.Sixel)
+		return d.m.picturePlacement().UsesProtocol(graphics.Sixel)
 	})
 	t.Setenv("TMUX", "/tmp/tmux")
 	set("auto")
@@ -123,7 +123,7 @@ func TestPicturesFollowSetting(t *testing.T) {
 		set(how)
 		d.waitUntil("it is wanted all the same", func() bool {
 			d.m.View()
-			return d.m.picturePlacement().Speaks(protocol)
+			return d.m.picturePlacement().UsesProtocol(protocol)
 		})
 	}
 }

@@ -189,16 +189,16 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	wake := conn.NewWaker()
 	l := conn.New(first, connect)
 	in := &screen.Input{File: o.Input, Notify: func() {
-		t.Hurry()
-		wake.Typed()
+		t.SkipPause()
+		wake.NotifyTyped()
 	}}
 	l.Crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
 	l.Notify = func() {
-		wake.Changed()
+		wake.NotifyNews()
 		notifyChan(m.zoom.news)
 	}
-	l.Echoed = wake.Echoed
+	l.Echoed = wake.NotifyEcho
 	m.stop, m.terminal = cancel, t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
@@ -210,13 +210,13 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	}
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
-	l.Start(func() { l.Run(ctx) })
-	l.Start(func() { wake.Run(ctx, sendWaking(program.Send)) })
+	l.StartTask(func() { l.Run(ctx) })
+	l.StartTask(func() { wake.Run(ctx, sendWaking(program.Send)) })
 	if o.Follow != nil {
-		l.Start(func() { o.Follow(ctx, func(s Settings) { program.Send(settingsMsg(s)) }) })
+		l.StartTask(func() { o.Follow(ctx, func(s Settings) { program.Send(settingsMsg(s)) }) })
 	}
-	l.Start(func() { t.Watch(ctx, program.Send) })
-	l.Start(func() {
+	l.StartTask(func() { t.Watch(ctx, program.Send) })
+	l.StartTask(func() {
 		<-ctx.Done()
 		// Cancelling the program's own context would leave its reader running.
 		program.Quit()
@@ -236,7 +236,7 @@ func runModel(ctx context.Context, o Options, first panes.Engine, connect func(c
 	l.Wait()
 	t.Await(painted)
 	if _, known := m.display.Display(); !known {
-		display.Swallow(o.Input, asked.Add(o.AnswerLimit))
+		display.DrainAnswers(o.Input, asked.Add(o.AnswerLimit))
 	}
 	return m, err
 }
@@ -289,10 +289,10 @@ type inputMsg struct{}
 func sendWaking(send func(tea.Msg)) func(conn.Waking) {
 	return func(w conn.Waking) {
 		switch w {
-		case conn.Typed:
+		case conn.WakeTyped:
 			send(inputMsg{})
 		default:
-			send(changedMsg{echo: w == conn.Echoed})
+			send(changedMsg{echo: w == conn.WakeEcho})
 		}
 	}
 }

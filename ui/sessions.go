@@ -208,7 +208,7 @@ func (v *sessionsView) Scopes() []keymap.Scope {
 // Hints returns those of the focused pane, or of the list.
 func (v *sessionsView) Hints() ([]panes.Hint, bool) {
 	if v.navigator.numbers != nil {
-		return []panes.Hint{{Key: v.navigator.numbers.Keys(), Does: "go to the pane"}, panes.HintFor(v.env.Bindings(), keymap.Cancel, "stay", keymap.ScopePicker)}, true
+		return []panes.Hint{{Key: v.navigator.numbers.KeyRange(), Does: "go to the pane"}, panes.HintFor(v.env.Bindings(), keymap.Cancel, "stay", keymap.ScopePicker)}, true
 	}
 	if p := v.focusedPane(); p != nil {
 		return p.Hints()
@@ -292,7 +292,7 @@ func (v *sessionsView) refreshList() {
 	if v.tabs.Current != nil {
 		current = v.tabs.Current.Focus.Pane.ID
 	}
-	every := v.tabs.Every()
+	every := v.tabs.EveryTab()
 	ids := make([][]string, len(every))
 	for i, t := range every {
 		for _, l := range t.Root.Leaves(nil) {

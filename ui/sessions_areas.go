@@ -82,7 +82,7 @@ func (v *sessionsView) relayout() {
 	v.layoutSync.changed = true
 	var leaves []*layout.Node
 	if v.tabs.Current != nil {
-		leaves = v.tabs.Base().Root.Leaves(nil)
+		leaves = v.tabs.BaseTab().Root.Leaves(nil)
 	}
 	v.areas = sessionAreas{}
 	if v.w <= 0 || v.h <= 0 {
@@ -101,10 +101,10 @@ func (v *sessionsView) relayout() {
 		return
 	}
 	if !v.tight {
-		v.tabs.Base().Root.Place(v.areas.tree)
+		v.tabs.BaseTab().Root.SetRects(v.areas.tree)
 	}
-	if v.tabs.Floating() {
-		v.tabs.Float.Root.Place(layout.Inside(layout.Frame(v.areas.tree)))
+	if v.tabs.IsFloating() {
+		v.tabs.Float.Root.SetRects(layout.InsideFrame(layout.FrameRect(v.areas.tree)))
 		leaves = v.tabs.Float.Root.Leaves(leaves)
 	}
 	for _, l := range leaves {
@@ -121,7 +121,7 @@ func (v *sessionsView) relayout() {
 
 // hasTabBar reports whether to draw a tab bar: there are several tabs, and the user wants
 // one.
-func (v *sessionsView) hasTabBar() bool { return len(v.tabs.Every()) > 1 && v.env.TabBar() }
+func (v *sessionsView) hasTabBar() bool { return len(v.tabs.EveryTab()) > 1 && v.env.TabBar() }
 
 // visibleLeaves returns the leaves on the screen.
 func (v *sessionsView) visibleLeaves() []*layout.Node { return v.appendVisible(nil) }
@@ -134,8 +134,8 @@ func (v *sessionsView) appendVisible(leaves []*layout.Node) []*layout.Node {
 	case v.tight:
 		return append(leaves, v.tabs.Current.Focus)
 	}
-	leaves = v.tabs.Base().Root.Leaves(leaves)
-	if v.tabs.Floating() {
+	leaves = v.tabs.BaseTab().Root.Leaves(leaves)
+	if v.tabs.IsFloating() {
 		leaves = v.tabs.Float.Root.Leaves(leaves)
 	}
 	return leaves
@@ -146,7 +146,7 @@ func (v *sessionsView) paneArea(l *layout.Node) widget.Rect {
 	if v.tight {
 		return v.areas.tree
 	}
-	if v.tabs.Floating() && l.Root() == v.tabs.Float.Root {
+	if v.tabs.IsFloating() && l.Root() == v.tabs.Float.Root {
 		return sessionAreas{bare: l == v.tabs.Float.Root}.contentOf(l.Rect)
 	}
 	return v.areas.contentOf(l.Rect)

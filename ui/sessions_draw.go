@@ -36,7 +36,7 @@ func (v *sessionsView) AppendRows(to []byte) []byte {
 	for y := range v.h {
 		to = append(v.appendRow(to, list, page, y, edges), '\n')
 	}
-	if v.tabs.Floating() {
+	if v.tabs.IsFloating() {
 		return appendRows(to[:start], v.overlayFloat(strings.Split(strings.TrimSuffix(string(to[start:]), "\n"), "\n")))
 	}
 	return to
@@ -50,7 +50,7 @@ func (v *sessionsView) overlayFloat(rows []string) []string {
 	if float.Root.Pane != nil {
 		heading = v.paneHeading(float.Root, v.focusedPane())
 	}
-	overlayRows(rows, float.Framed(heading, focused, look), layout.Frame(v.areas.tree))
+	overlayRows(rows, float.DrawFramed(heading, focused, look), layout.FrameRect(v.areas.tree))
 	return rows
 }
 
@@ -62,8 +62,8 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int, edges l
 		return append(out, list[y]...)
 	case v.areas.list.W > 0:
 		out = append(out, list[y]...)
-		title := v.tabs.Current == nil && y == v.areas.tree.Y || v.tabs.Current != nil && v.tabs.Base().Root.TitleAt(y, true)
-		out = append(out, edges.Text(layout.Joint(y == 0, title, y == 0), v.areas.list.W, y)...)
+		title := v.tabs.Current == nil && y == v.areas.tree.Y || v.tabs.Current != nil && v.tabs.BaseTab().Root.TitleAt(y, true)
+		out = append(out, edges.DrawPiece(layout.JointPiece(y == 0, title, y == 0), v.areas.list.W, y)...)
 	}
 	if v.areas.tabs.H > 0 && y == v.areas.tabs.Y {
 		return append(out, v.list.DrawTabBar(v.areas.tabs.W)...)
@@ -71,7 +71,7 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int, edges l
 	if v.tabs.Current == nil {
 		return append(out, page[y-v.areas.tree.Y]...)
 	}
-	return v.tabs.Base().Root.AppendRow(out, y, edges)
+	return v.tabs.BaseTab().Root.AppendRow(out, y, edges)
 }
 
 // preparePanes has every visible pane draw its rows.
@@ -79,12 +79,12 @@ func (v *sessionsView) preparePanes(edges layout.Edges) {
 	focused, look := v.focusedPane(), v.env.Look()
 	for _, l := range v.visibleLeaves() {
 		l.Pane.Pictures, l.Pane.Predict = v.pictures, v.env.Predict()
-		l.Rows = v.navigator.numbers.Over(l, l.Pane.Draw(), l.Pane == focused, look)
+		l.Rows = v.navigator.numbers.DrawOver(l, l.Pane.Draw(), l.Pane == focused, look)
 		l.Title = ""
 		if v.tight || v.paneArea(l) == l.Rect {
 			continue
 		}
-		l.Title = l.Joined(v.paneHeading(l, focused), edges)
+		l.Title = l.TitleRow(v.paneHeading(l, focused), edges)
 	}
 }
 
@@ -95,7 +95,7 @@ func (v *sessionsView) buildEdges() layout.Edges {
 	switch {
 	case v.listFocused:
 		e.Focus = v.areas.list
-	case v.focusedPane() != nil && !v.tabs.Floating():
+	case v.focusedPane() != nil && !v.tabs.IsFloating():
 		e.Focus = v.tabs.Current.Focus.Rect
 	}
 	return e

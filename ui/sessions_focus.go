@@ -64,13 +64,13 @@ func (v *sessionsView) focusList() tea.Cmd {
 
 // focusLeaf focuses a leaf, showing its tab if necessary.
 func (v *sessionsView) focusLeaf(l *layout.Node) {
-	if t, _ := v.tabs.Of(l.Pane); t != v.tabs.Current {
+	if t, _ := v.tabs.FindPane(l.Pane); t != v.tabs.Current {
 		v.showTab(t, l)
 		v.refreshList()
 		return
 	}
 	v.moveFocus(func() {
-		v.tabs.Current.Go(l)
+		v.tabs.Current.SetFocus(l)
 		v.listFocused = false
 	})
 	v.refreshList()
@@ -122,7 +122,7 @@ func (s *navigator) focusToward(d layout.Direction) tea.Cmd {
 		return nil
 	}
 	if next := s.v.tabs.Current.Focus.Neighbour(d); next != nil {
-		s.v.moveFocus(func() { s.v.tabs.Current.Go(next) })
+		s.v.moveFocus(func() { s.v.tabs.Current.SetFocus(next) })
 		s.v.refreshList()
 		return nil
 	}
@@ -156,7 +156,7 @@ func (s *navigator) focusLastPane() tea.Cmd {
 	if !s.v.shown || s.v.tabs.Current == nil || s.v.zoomed {
 		return nil
 	}
-	switch before := s.v.tabs.Current.Before(); {
+	switch before := s.v.tabs.Current.PreviousFocus(); {
 	case s.v.listFocused:
 		s.v.focusTerminal()
 	case before == nil:
@@ -176,7 +176,7 @@ func (s *navigator) showNumbers() tea.Cmd {
 	if len(s.v.visibleLeaves()) < 2 {
 		return s.v.env.Say("no other pane on the screen", false)
 	}
-	s.numbers, s.v.dirty = layout.Number(s.v.visibleLeaves()), true
+	s.numbers, s.v.dirty = layout.NumberLeaves(s.v.visibleLeaves()), true
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (s *navigator) handleNumberKey(k keys.Key) (taken bool) {
 	if k.IsModifier() || k.Phase == keys.Repeat {
 		return true
 	}
-	leaf := s.numbers.Leaf(k.Text)
+	leaf := s.numbers.LeafFor(k.Text)
 	s.numbers, s.v.dirty = nil, true
 	if leaf != nil && slices.Contains(s.v.visibleLeaves(), leaf) {
 		s.v.focusLeaf(leaf)
@@ -206,7 +206,7 @@ func (s *navigator) cycleSession(by int) tea.Cmd {
 		return nil
 	}
 	next := all[(at+by+len(all))%len(all)]
-	t, _ := s.v.tabs.Of(next.Pane)
+	t, _ := s.v.tabs.FindPane(next.Pane)
 	s.v.showTab(t, next)
 	s.v.env.ShowSessions()
 	s.v.refreshList()
@@ -215,7 +215,7 @@ func (s *navigator) cycleSession(by int) tea.Cmd {
 
 // showLastTab returns to the tab shown before this one.
 func (s *navigator) showLastTab() tea.Cmd {
-	before := s.v.tabs.Before()
+	before := s.v.tabs.PreviousTab()
 	if before == nil {
 		return s.v.env.Say("no other session to go back to", false)
 	}

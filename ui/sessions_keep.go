@@ -147,7 +147,7 @@ func (k *layoutSync) saveLast(ctx context.Context, task func(func())) {
 
 // currentLayout describes the tabs and the hidden sessions.
 func (k *layoutSync) currentLayout() api.Layout {
-	l := k.v.tabs.Write(func(id string) string {
+	l := k.v.tabs.WriteLayout(func(id string) string {
 		p, _ := k.v.env.News().Process(id)
 		return p.Name
 	})
@@ -178,7 +178,7 @@ func (k *layoutSync) restoreLayout() {
 		for _, id := range l.Closed {
 			k.v.list.HideSession(id)
 		}
-		k.v.tabs.Arrange(*l, news.WithLayout(*l))
+		k.v.tabs.ApplyLayout(*l, news.WithLayout(*l))
 	}
 }
 
@@ -187,7 +187,7 @@ func (k *layoutSync) initialTab() *layout.Tab {
 	l := k.saved
 	if l.Current < len(l.Tabs) {
 		for _, n := range l.Tabs[l.Current].Nodes {
-			if t, _ := k.v.tabs.Find(n.ID); t != nil {
+			if t, _ := k.v.tabs.FindSession(n.ID); t != nil {
 				return t
 			}
 		}
@@ -215,16 +215,16 @@ func (k *layoutSync) adoptLayout(l api.Layout) {
 	for _, id := range l.Closed {
 		if p, ok := k.v.env.News().Process(id); ok && p.State.Ended() && k.v.list.HideSession(id) {
 			// The user may be reading its scrollback.
-			if t, leaf := k.v.tabs.Find(id); t != nil && !leaf.Pane.Scroll.Active() {
+			if t, leaf := k.v.tabs.FindSession(id); t != nil && !leaf.Pane.Scroll.Active() {
 				k.v.closeLeaf(t, leaf)
 			}
 		}
 	}
 	k.v.refreshList()
-	if l.Check() != nil || layout.Same(l, k.currentLayout()) {
+	if l.Check() != nil || layout.SameArrangement(l, k.currentLayout()) {
 		return
 	}
-	k.v.tabs.Follow(l, k.v.env.News().WithLayout(l))
+	k.v.tabs.FollowLayout(l, k.v.env.News().WithLayout(l))
 	k.v.showAnyTab()
 	k.v.relayout()
 	k.v.refreshList()

@@ -24,8 +24,8 @@ func (d *layoutDialogs) arrangementChoices(first int) (choices []widget.Choice) 
 	}
 	look := d.v.env.Look()
 	for i, a := range layout.Arrangements() {
-		root, _ := d.v.tabs.Current.ArrangedAs(a)
-		if root.Least(layout.Beside) <= d.v.areas.tree.W && root.Least(layout.Below) <= d.v.areas.tree.H {
+		root, _ := d.v.tabs.Current.Rearrange(a)
+		if root.MinSize(layout.Beside) <= d.v.areas.tree.W && root.MinSize(layout.Below) <= d.v.areas.tree.H {
 			choices = append(choices, widget.Choice{Number: first + i, Sign: look.Glyphs.More, SignInk: look.Dim,
 				Text: a.Name, Also: a.Does, Detail: a.Does})
 		}
@@ -35,7 +35,7 @@ func (d *layoutDialogs) arrangementChoices(first int) (choices []widget.Choice) 
 
 // showLayout arranges the sessions as in l. found is how many of them exist.
 func (d *layoutDialogs) showLayout(l api.Layout) (found int) {
-	t, found := d.v.tabs.Arrange(l, d.v.env.News().WithLayout(l))
+	t, found := d.v.tabs.ApplyLayout(l, d.v.env.News().WithLayout(l))
 	if t == nil && d.v.tabs.Current == nil && len(d.v.tabs.All) > 0 {
 		t = d.v.tabs.All[0]
 	}

@@ -54,7 +54,7 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 
 // mouseOnTabs shows the clicked tab; the wheel moves by one tab.
 func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
-	all := m.v.tabs.Every()
+	all := m.v.tabs.EveryTab()
 	at := slices.Index(all, m.v.tabs.Current)
 	switch {
 	case e.Button == keys.WheelUp:
@@ -100,8 +100,8 @@ func (m *mouseGrab) forgetDrag() {
 func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 	leaf := m.v.tabs.Current.Focus
 	if !m.v.tight {
-		root := m.v.tabs.Base().Root
-		if m.v.tabs.Floating() && layout.Frame(m.v.areas.tree).Contains(e.X, e.Y) {
+		root := m.v.tabs.BaseTab().Root
+		if m.v.tabs.IsFloating() && layout.FrameRect(m.v.areas.tree).Contains(e.X, e.Y) {
 			root = m.v.tabs.Float.Root
 			if !root.Rect.Contains(e.X, e.Y) {
 				return nil
@@ -151,7 +151,7 @@ func (m *mouseGrab) dragBorder(e keys.Mouse) {
 	if held.Axis == layout.Below {
 		at = e.Y
 	}
-	m.dragMoved = m.dragMoved || at != held.Border()
+	m.dragMoved = m.dragMoved || at != held.BorderCell()
 	held.MoveBorder(at)
 	m.v.relayout()
 }

@@ -27,7 +27,7 @@ func (m *arranger) moveBorder(d layout.Direction) tea.Cmd {
 		if d == layout.Left || d == layout.Right {
 			step = 4
 		}
-		m.v.tabs.Current.Focus.Push(d, step)
+		m.v.tabs.Current.Focus.PushBorder(d, step)
 		m.v.relayout()
 		m.movedAt = time.Now()
 	}
@@ -57,7 +57,7 @@ func (m *arranger) repeatMove(k keys.Key) (ok bool) {
 
 func (m *arranger) equalise() tea.Cmd {
 	if m.v.shown && m.v.tabs.Current != nil && !m.v.zoomed {
-		m.v.tabs.Current.Root.Equalise()
+		m.v.tabs.Current.Root.EqualizeShares()
 		m.v.relayout()
 	}
 	return nil
@@ -70,7 +70,7 @@ func (m *arranger) swapPanes(step int) tea.Cmd {
 		return nil
 	}
 	here := m.v.tabs.Current.Focus
-	there := here.Next(step)
+	there := here.NextLeaf(step)
 	if here == there {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (m *arranger) swapPanes(step int) tea.Cmd {
 
 // breakOut moves the focused pane to a new tab.
 func (m *arranger) breakOut() tea.Cmd {
-	if m.v.focusedPane() == nil || m.v.tabs.Current.Root.Pane != nil && !m.v.tabs.Floating() {
+	if m.v.focusedPane() == nil || m.v.tabs.Current.Root.Pane != nil && !m.v.tabs.IsFloating() {
 		return nil
 	}
 	m.v.showTab(m.v.tabs.BreakOut(m.v.tabs.Current, m.v.tabs.Current.Focus), nil)
@@ -97,7 +97,7 @@ func (m *arranger) toggleFloat() tea.Cmd {
 	switch {
 	case tabs.Current == nil:
 		return m.v.launcher.newSession()
-	case tabs.Floating() && m.v.shown:
+	case tabs.IsFloating() && m.v.shown:
 		m.v.showTab(tabs.Under, nil)
 		m.v.refreshList()
 		return nil
@@ -154,11 +154,11 @@ func (m *arranger) tabName(t *layout.Tab) string {
 // movePane moves a pane beside the focused pane of another tab, or below it if it does not
 // fit beside.
 func (m *arranger) movePane(p *terminal.Pane, to *layout.Tab) tea.Cmd {
-	from, leaf := m.v.tabs.Of(p)
-	if from == nil || to == nil || from == to || m.v.tabs.Index(to) < 0 {
+	from, leaf := m.v.tabs.FindPane(p)
+	if from == nil || to == nil || from == to || m.v.tabs.IndexOf(to) < 0 {
 		return nil
 	}
-	to.Root.Place(m.v.areas.tree)
+	to.Root.SetRects(m.v.areas.tree)
 	x := layout.Beside
 	if !to.Focus.CanSplit(x) {
 		x = layout.Below
@@ -166,9 +166,9 @@ func (m *arranger) movePane(p *terminal.Pane, to *layout.Tab) tea.Cmd {
 	if !to.Focus.CanSplit(x) {
 		return m.v.env.Say("no room beside that pane", true)
 	}
-	m.v.tabs.Detach(from, leaf)
+	m.v.tabs.DetachLeaf(from, leaf)
 	var created *layout.Node
-	to.Root, created = to.Focus.Split(x, p)
+	to.Root, created = to.Focus.SplitLeaf(x, p)
 	m.v.showTab(to, created)
 	m.v.refreshList()
 	return nil
@@ -179,7 +179,7 @@ func (m *arranger) applyArrangement(a layout.Arrangement) tea.Cmd {
 	if m.v.tabs.Current == nil || m.v.tabs.Current.Root.Pane != nil {
 		return nil
 	}
-	m.v.tabs.Current.Root, m.v.tabs.Current.Focus = m.v.tabs.Current.ArrangedAs(a)
+	m.v.tabs.Current.Root, m.v.tabs.Current.Focus = m.v.tabs.Current.Rearrange(a)
 	m.v.setZoomed(false)
 	return nil
 }

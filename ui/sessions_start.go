@@ -88,7 +88,7 @@ func (s *launcher) startInTree(command []string, folder string) tea.Cmd {
 // openPane shows an empty pane in a new tab.
 func (s *launcher) openPane() *terminal.Pane {
 	p := s.v.tabs.New("")
-	s.v.showTab(s.v.tabs.Add(p), nil)
+	s.v.showTab(s.v.tabs.AddTab(p), nil)
 	s.v.env.ShowSessions()
 	return p
 }
@@ -108,14 +108,14 @@ func (s *launcher) splitPane(x layout.Axis) tea.Cmd {
 	}
 	p := s.v.tabs.New("")
 	var created *layout.Node
-	s.v.tabs.Current.Root, created = leaf.Split(x, p)
+	s.v.tabs.Current.Root, created = leaf.SplitLeaf(x, p)
 	s.v.showTab(s.v.tabs.Current, created)
 	return s.startIn(p, s.machineOf(leaf.Pane), leaf.Pane, nil, "")
 }
 
 // startInPlace starts a shell in a pane whose program has exited.
 func (s *launcher) startInPlace(ended *terminal.Pane) tea.Cmd {
-	_, leaf := s.v.tabs.Of(ended)
+	_, leaf := s.v.tabs.FindPane(ended)
 	if leaf == nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (s *launcher) startFolder(near *terminal.Pane) string {
 func (s *launcher) handleStarted(started sessions.StartResult) tea.Cmd {
 	pane := s.starting[started.ID]
 	delete(s.starting, started.ID)
-	t, l := s.v.tabs.Of(pane)
+	t, l := s.v.tabs.FindPane(pane)
 	if started.Err != nil {
 		if t != nil {
 			s.v.closeLeaf(t, l)
@@ -177,7 +177,7 @@ func (s *launcher) handleStarted(started sessions.StartResult) tea.Cmd {
 	}
 	// Without this, older news would remove the pane again.
 	learn := s.v.env.Learn(started.Process)
-	if t == s.v.tabs.Current || t == s.v.tabs.Base() {
+	if t == s.v.tabs.Current || t == s.v.tabs.BaseTab() {
 		s.v.relayout()
 	}
 	s.v.adoptSessions()
@@ -208,7 +208,7 @@ func (s *launcher) cancelStart(p *terminal.Pane) tea.Cmd {
 		}
 		delete(s.starting, id)
 		cmd := s.starter.Cancel(id)
-		if t, l := s.v.tabs.Of(p); t != nil {
+		if t, l := s.v.tabs.FindPane(p); t != nil {
 			s.v.closeLeaf(t, l)
 		}
 		s.v.refreshList()

@@ -15,12 +15,12 @@ import (
 func (v *sessionsView) showTab(t *layout.Tab, l *layout.Node) {
 	v.reportFocus(false)
 	if l != nil {
-		t.Go(l)
+		t.SetFocus(l)
 	}
 	if v.zoomed && t != v.tabs.Current {
 		v.zoomed = false
 	}
-	v.tabs.Go(t)
+	v.tabs.SetCurrent(t)
 	v.navigator.numbers = nil
 	v.showCount++
 	t.Shown = v.showCount
@@ -35,12 +35,12 @@ func (v *sessionsView) showTab(t *layout.Tab, l *layout.Node) {
 func (v *sessionsView) closeLeaf(t *layout.Tab, l *layout.Node) {
 	v.attachments.release(l.Pane)
 	v.zoomed = v.zoomed && t != v.tabs.Current
-	at := v.tabs.Index(t)
+	at := v.tabs.IndexOf(t)
 	shown := t == v.tabs.Current
-	v.tabs.Detach(t, l)
-	v.tabs.Settle()
+	v.tabs.DetachLeaf(t, l)
+	v.tabs.SettleFloat()
 	switch {
-	case slices.Contains(v.tabs.Every(), t) || shown && v.tabs.Current != nil: // the tab below a floating pane stays
+	case slices.Contains(v.tabs.EveryTab(), t) || shown && v.tabs.Current != nil: // the tab below a floating pane stays
 		v.relayout()
 		v.reportFocus(true)
 	case !shown || len(v.tabs.All) == 0:
@@ -69,12 +69,12 @@ func (v *sessionsView) adoptSessions() {
 		if machine, _ := api.MachineOf(p.ID); machine != "" {
 			continue
 		}
-		if t, _ := v.tabs.Find(p.ID); t == nil && !v.launcher.starter.IsPending(p.ID) {
-			v.tabs.Add(v.tabs.New(p.ID))
+		if t, _ := v.tabs.FindSession(p.ID); t == nil && !v.launcher.starter.IsPending(p.ID) {
+			v.tabs.AddTab(v.tabs.New(p.ID))
 			v.layoutSync.changed = true
 		}
 	}
-	for _, t := range slices.Clone(v.tabs.Every()) {
+	for _, t := range slices.Clone(v.tabs.EveryTab()) {
 		if t == v.tabs.Current {
 			continue
 		}
@@ -138,7 +138,7 @@ func (v *sessionsView) closeFinished() (told tea.Cmd) {
 		if ended == nil {
 			continue
 		}
-		t, l := v.tabs.Of(p)
+		t, l := v.tabs.FindPane(p)
 		switch {
 		case t == nil:
 			v.attachments.release(p)
@@ -169,9 +169,9 @@ func (v *sessionsView) openSession(id string) tea.Cmd {
 	if id == "" {
 		return nil
 	}
-	t, l := v.tabs.Find(id)
+	t, l := v.tabs.FindSession(id)
 	if t == nil {
-		t = v.tabs.Add(v.tabs.New(id))
+		t = v.tabs.AddTab(v.tabs.New(id))
 	}
 	v.showTab(t, l)
 	v.refreshList()
@@ -186,7 +186,7 @@ func (v *sessionsView) closePane() tea.Cmd {
 	case v.focusedPane() != nil:
 		l = t.Focus
 	case v.shown && v.listFocused:
-		t, l = v.tabs.Find(v.list.Selected())
+		t, l = v.tabs.FindSession(v.list.Selected())
 	}
 	if l == nil {
 		return v.env.Say("no pane to close here", false)

@@ -15,7 +15,7 @@ import (
 type themeState struct {
 	m          *model
 	look       widget.Look
-	background *screen.Ground // to paint; nil leaves the terminal's own
+	background *screen.Background // to paint; nil leaves the terminal's own
 	dark       bool
 	reported   bool     // the terminal has reported whether it is dark
 	silent     bool     // it answered later queries, but not the one for its background
@@ -66,13 +66,13 @@ func (t *themeState) rebuildLook() {
 
 // backgroundFor returns the background to paint for a theme; nil for none. It is painted
 // if the user wants it, or if the theme would be unreadable on the terminal's own.
-func (t *themeState) backgroundFor(theme themes.Theme) *screen.Ground {
+func (t *themeState) backgroundFor(theme themes.Theme) *screen.Background {
 	wanted := t.m.o.Background || t.reported && theme.Dark != t.dark
 	back := theme.BackgroundFor(t.profile)
 	if !wanted || back == nil {
 		return nil
 	}
-	return &screen.Ground{Text: theme.Palette.Text, Back: back, ANSI: theme.ANSI}
+	return &screen.Background{Text: theme.Palette.Text, Back: back, ANSI: theme.ANSI}
 }
 
 // ThemeFor returns the name of the theme for a dark or a light background.

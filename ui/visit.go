@@ -29,7 +29,7 @@ func (m *model) endVisit() tea.Cmd {
 	if v == nil {
 		return nil
 	}
-	if g, _ := m.sessions.tabs.Of(v.pane); g != nil {
+	if g, _ := m.sessions.tabs.FindPane(v.pane); g != nil {
 		return nil
 	}
 	m.visit = nil

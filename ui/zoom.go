@@ -95,7 +95,7 @@ func (z *zoom) handOver() tea.Cmd {
 	if !z.m.areas.zoomed {
 		z.excluded = nil
 	}
-	e, real := z.m.link.Now().(conn.Client)
+	e, real := z.m.link.CurrentEngine().(conn.Client)
 	if !real || z.m.terminal == nil || z.handing {
 		return nil
 	}

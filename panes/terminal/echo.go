@@ -44,7 +44,7 @@ func (e *echo) handleMark(m api.Mark, now time.Time) {
 	for len(e.sent) > 0 && e.sent[0].mark <= m.N {
 		if e.sent[0].mark == m.N {
 			// Only the time on the link counts, not the time the engine waited for the program.
-			e.guesses.Measured(max(now.Sub(e.sent[0].at)-m.Held, 0))
+			e.guesses.RecordRTT(max(now.Sub(e.sent[0].at)-m.Held, 0))
 		}
 		e.sent = e.sent[1:]
 	}
@@ -70,9 +70,9 @@ func (t *Terminal) predictInput(in api.Input, now time.Time) {
 	}
 	e.sent = append(e.sent[max(len(e.sent)+1-maxMarks, 0):], sentMark{mark, now})
 	if in.Key != nil {
-		e.guesses.Type(*in.Key, mark, now, t.screenForPredict())
+		e.guesses.RecordKey(*in.Key, mark, now, t.screenForPredict())
 	} else {
-		e.guesses.Unknown(mark)
+		e.guesses.RecordUnknown(mark)
 	}
 	t.changed = true
 }
@@ -90,7 +90,7 @@ func (t *Terminal) confirmGuesses(st feedStatus, screen ScreenState) {
 		t.changed = true
 	}
 	if t.changed && e.guesses.Mode != predict.Off && screen.Known {
-		e.guesses.Confirm(t.screenForPredict())
+		e.guesses.CheckGuesses(t.screenForPredict())
 	}
 }
 
@@ -143,7 +143,7 @@ func (t *Terminal) drawGuesses(top int64, w int, now time.Time) {
 		return
 	}
 	k := t.screenForPredict()
-	e.drawn = e.guesses.Overlay(now, k)
+	e.drawn = e.guesses.MakeOverlay(now, k)
 	for rest := e.drawn.Cells; len(rest) > 0; {
 		y, n := rest[0].Y, 0
 		for n < len(rest) && rest[n].Y == y {
@@ -158,7 +158,7 @@ func (t *Terminal) drawGuesses(top int64, w int, now time.Time) {
 }
 
 // overlayCells returns a line with cells, underlined, in place of its own.
-func overlayCells(l api.Line, cells []predict.Drawn) api.Line {
+func overlayCells(l api.Line, cells []predict.OverlayCell) api.Line {
 	out := l
 	out.Runs = nil
 	own, x := appendClusters(nil, l), 0
@@ -201,7 +201,7 @@ func (m lateEchoMsg) For() *Pane { return m.pane }
 
 // scheduleLate schedules a message for a late reply, to show the guesses then.
 func (p *Pane) scheduleLate() tea.Cmd {
-	at, ok := p.echo.guesses.Look()
+	at, ok := p.echo.guesses.NextChange()
 	if !ok || p.echo.lateTimer {
 		return nil
 	}

@@ -157,7 +157,7 @@ func TestOverlayCellsReplacesPartOfALine(t *testing.T) {
 		text string
 		want string
 	}{{0, "x", "x日b"}, {1, "x", "ax b"}, {2, "x", "a xb"}, {3, "x", "a日x"}, {6, "x", "a日b  x"}, {1, "語", "a語b"}, {3, "語", "a日語"}} {
-		got := overlayCells(l, []predict.Drawn{{Place: predict.Place{X: c.x}, Cell: predict.Cell{Text: c.text}}})
+		got := overlayCells(l, []predict.OverlayCell{{Position: predict.Position{X: c.x}, Cell: predict.Cell{Text: c.text}}})
 		text, under := "", ""
 		for _, r := range got.Runs {
 			text += r.Text

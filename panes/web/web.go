@@ -94,7 +94,7 @@ func (u *page) storeLink(link Link, err error) tea.Cmd {
 		return u.env.Say("open in browser: "+err.Error(), true)
 	}
 	u.link = link
-	u.code, _ = qr.Lines(link.URL) // without a code, the link is enough
+	u.code, _ = qr.DrawLines(link.URL) // without a code, the link is enough
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (u *page) drawCode(look *widget.Look, width, height int) (rows []string) {
 	left := (width - size) / 2
 	for _, line := range u.code {
 		if u.env.Colors() > 0 {
-			line = qr.Painted(line)
+			line = qr.PaintLine(line)
 		}
 		rows = append(rows, widget.Spaces(left)+line+widget.Spaces(width-size-left))
 	}

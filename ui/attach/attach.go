@@ -168,7 +168,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	}
 	t.cooked = o.Cooked
 	if o.Known == nil {
-		t.queries = display.Ask(os.Getenv)
+		t.queries = display.QuerySequence(os.Getenv)
 	}
 	r := &run{Options: o, terminal: t, filter: passthrough.Filter{NoClipboard: o.NoClipboard, Points: o.decodesMouse()}, input: rand.Text()}
 	if o.Known != nil {
@@ -256,7 +256,7 @@ func (r *run) runLoops() (Outcome, error) {
 	outcome.Unsent, outcome.Known = r.countUnsent(), r.known.snapshot(r.terminal.currentSize())
 	in.close()
 	if _, known := outcome.Known.Display(); !known && r.terminal.queries != "" && outcome.Reason != HungUp {
-		display.Swallow(r.In, r.terminal.queriedAt.Add(r.AnswerLimit))
+		display.DrainAnswers(r.In, r.terminal.queriedAt.Add(r.AnswerLimit))
 	}
 	return outcome, err
 }

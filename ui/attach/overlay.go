@@ -41,8 +41,8 @@ type overlay struct {
 
 // A drawing is what is drawn over the screen.
 type drawing struct {
-	cells  []predict.Drawn
-	cursor *predict.Place
+	cells  []predict.OverlayCell
+	cursor *predict.Position
 	note   string
 }
 
@@ -107,7 +107,7 @@ func (v *overlay) drawLoop(ctx context.Context, tick func()) {
 func (v *overlay) nextDeadline() <-chan time.Time {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if at, ok := v.predictor.Look(); ok {
+	if at, ok := v.predictor.NextChange(); ok {
 		return time.After(time.Until(at))
 	}
 	return nil
@@ -156,7 +156,7 @@ func (v *overlay) showOutput(p []byte, within, alt bool) error {
 		v.predictor.Reset()
 	}
 	v.inString, v.alt = within, alt
-	v.predictor.Confirm(predictScreen{v})
+	v.predictor.CheckGuesses(predictScreen{v})
 	return v.terminal.writeAll(v.appendDrawing(out))
 }
 
@@ -167,10 +167,10 @@ func (v *overlay) handleMark(m api.Mark) {
 	defer v.mu.Unlock()
 	v.applyPending()
 	if exact {
-		v.predictor.Measured(rtt)
+		v.predictor.RecordRTT(rtt)
 	}
 	v.predictor.Ack(m.N)
-	v.predictor.Confirm(predictScreen{v})
+	v.predictor.CheckGuesses(predictScreen{v})
 	_ = v.terminal.writeAll(v.appendDrawing(nil))
 }
 
@@ -209,9 +209,9 @@ func (v *overlay) applyPending() {
 	}
 	for _, t := range v.pending.takeTyped() {
 		if t.known {
-			v.predictor.Type(t.key, t.mark, t.at, predictScreen{v})
+			v.predictor.RecordKey(t.key, t.mark, t.at, predictScreen{v})
 		} else {
-			v.predictor.Unknown(t.mark)
+			v.predictor.RecordUnknown(t.mark)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func (v *overlay) appendDrawing(dst []byte) []byte {
 		// Nothing is drawn now: an earlier drawing is erased before a change.
 		return dst
 	}
-	o := v.predictor.Overlay(time.Now(), predictScreen{v})
+	o := v.predictor.MakeOverlay(time.Now(), predictScreen{v})
 	next := drawing{cells: o.Cells, cursor: o.Cursor}
 	if note := v.note.Load(); note != nil {
 		next.note = *note

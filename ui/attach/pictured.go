@@ -32,7 +32,7 @@ func (r *run) needsConversion(kitty, sixel bool) bool {
 		return false
 	}
 	r.known.mu.Lock()
-	knowsKitty, knowsSixel, known := r.known.term.Knows(r.Pictures)
+	knowsKitty, knowsSixel, known := r.known.term.SupportsPictures(r.Pictures)
 	r.known.mu.Unlock()
 	if !known || (knowsKitty || !p.kitty.Load()) && (knowsSixel || !p.sixel.Load()) {
 		return false
@@ -45,7 +45,7 @@ func (r *run) needsConversion(kitty, sixel bool) bool {
 func (r *run) pictureShape() (s pictures.Shape, ok bool) {
 	size := r.terminal.currentSize()
 	term := r.known.snapshot(size)
-	return pictures.Shape{Cols: size.Cols, Rows: size.Rows, On: term.Pictures(r.Pictures, true)}, size.Cols > 0 && size.Rows > 0
+	return pictures.Shape{Cols: size.Cols, Rows: size.Rows, On: term.PictureScreen(r.Pictures, true)}, size.Cols > 0 && size.Rows > 0
 }
 
 // deletePictures deletes all pictures drawn through kitty's protocol.
@@ -81,9 +81,9 @@ func (r *run) filterOutput(p []byte) (out []byte, fetch bool) {
 		return out, left || r.needsConversion(r.filter.Kitty, r.filter.Sixel)
 	}
 	if s := r.pictures.shape.Swap(nil); s != nil {
-		c.Fit(*s)
+		c.SetShape(*s)
 	}
-	out = append(r.pictures.prologue, c.Pass(p)...)
+	out = append(r.pictures.prologue, c.ConvertOutput(p)...)
 	r.pictures.prologue = nil
 	r.terminal.setForget(c.AppendForget)
 	return out, false

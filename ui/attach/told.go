@@ -18,33 +18,33 @@ type knownTerminal struct {
 }
 
 // applyAnswer records an answer of the terminal.
-func (t *knownTerminal) applyAnswer(p []byte) display.News {
+func (t *knownTerminal) applyAnswer(p []byte) display.Effect {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.term.Answer(p)
+	return t.term.HandleAnswer(p)
 }
 
 // reportsChanges reports whether the terminal reports changes of its colours by itself.
 func (t *knownTerminal) reportsChanges() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.term.Tells()
+	return t.term.ReportsChanges()
 }
 
 // snapshot returns a copy that includes the current size of a cell.
 func (t *knownTerminal) snapshot(size termSize) display.Terminal {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.term.Measured(size.cell)
+	t.term.SetMeasuredCell(size.cell)
 	return t.term
 }
 
 // handleAnswer records an answer of the terminal, and acts on what it changes.
 func (r *run) handleAnswer(p []byte) {
 	switch r.known.applyAnswer(p) {
-	case display.Changed:
+	case display.ColorsChanged:
 		r.askColors()
-	case display.Told:
+	case display.DisplayUpdated:
 		r.sendDisplay()
 	}
 }
@@ -72,7 +72,7 @@ func (r *run) sendDisplay() {
 // askColors requests a colour query. It is sent by whoever writes to the terminal, between
 // two sequences.
 func (r *run) askColors() {
-	if display.AskColors(os.Getenv) == "" {
+	if display.ColorQuery(os.Getenv) == "" {
 		return
 	}
 	if r.link.isHandedOver() {
@@ -90,5 +90,5 @@ func (r *run) writeColorQuery() error {
 	if r.filter.Within() || !r.known.askPending.Swap(false) {
 		return nil
 	}
-	return r.terminal.writeAll([]byte(display.AskColors(os.Getenv)))
+	return r.terminal.writeAll([]byte(display.ColorQuery(os.Getenv)))
 }

@@ -34,7 +34,7 @@ func initCommand(a *app) *cobra.Command {
 			if !slices.Contains(pick.Shells(), args[0]) {
 				return output.Usagef(cmd, "nothing to print for %s; must be bash, zsh or fish", output.Visible(args[0]))
 			}
-			hook := pick.Hook(args[0])
+			hook := pick.ReadHook(args[0])
 			return a.out.Answer(map[string]string{"script": hook}, func() string { return hook })
 		},
 	}

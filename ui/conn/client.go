@@ -9,11 +9,11 @@ import (
 	"tandem/panes"
 )
 
-// Client is the engine behind a client of its API.
+// A Client is an engine reached through a client of its API.
 type Client struct{ *client.Client }
 
-// Do calls an operation. If the engine dies during the call, Do retries a change when that is
-// safe, and fails a read: panes read again after they reconnect.
+// Do calls an operation. If the engine dies during the call, Do retries a change when that
+// is safe, and fails a read: panes read again after they reconnect.
 func (c Client) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	if effect == api.Read {
 		return c.Client.Do(ctx, name, effect, in, out)
@@ -22,7 +22,7 @@ func (c Client) Do(ctx context.Context, name string, effect api.Effect, in, out 
 	return conn.Do(ctx, name, effect, in, out)
 }
 
-// Attach shows a session.
+// Attach attaches to a session.
 func (c Client) Attach(ctx context.Context, o api.AttachOptions) (panes.Attachment, error) {
 	a, err := c.Client.Attach(ctx, o)
 	if err != nil {
@@ -31,7 +31,7 @@ func (c Client) Attach(ctx context.Context, o api.AttachOptions) (panes.Attachme
 	return a, nil
 }
 
-// Reach is a client of another machine's engine, through this one.
+// Reach connects to another machine's engine through this one.
 func (c Client) Reach(ctx context.Context, machine string) (panes.Engine, error) {
 	far, err := c.Client.OnMachine(ctx, machine)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package conn connects the dashboard to the engine: a Link follows the engine's
-// events, feeds panes from their sessions and connects again when the engine
-// goes; a Client asks the engine through its API. What is done with the news is
-// the dashboard's business.
+// Package conn connects the dashboard to the engine. A Link follows the engine's events,
+// feeds panes with their sessions' output, and reconnects when the engine dies. A Client
+// calls the engine's API. How news are shown is up to the dashboard.
 package conn

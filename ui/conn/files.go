@@ -6,15 +6,15 @@ import (
 	"tandem/engine/api"
 )
 
-// anywhere is the scope of a person: everything, names of any bytes.
-func anywhere() api.FileScope { return api.FileScope{Escaped: true} }
+// userScope returns the file scope of a user: all files, with names of any bytes.
+func userScope() api.FileScope { return api.FileScope{Escaped: true} }
 
 func (c Client) ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error) {
 	return c.MatchFiles(ctx, path, "", after, limit)
 }
 
 func (c Client) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
-	in := api.FilesListInput{FileScope: anywhere(), Path: api.EscapePath(path), Match: words, After: api.EscapePath(after), Hidden: true, Limit: limit}
+	in := api.FilesListInput{FileScope: userScope(), Path: api.EscapePath(path), Match: words, After: api.EscapePath(after), Hidden: true, Limit: limit}
 	out, err := api.FilesList.Call(ctx, c, in)
 	out.Path = api.UnescapePath(out.Path)
 	for i := range out.Entries {
@@ -24,7 +24,7 @@ func (c Client) MatchFiles(ctx context.Context, path, words, after string, limit
 }
 
 func (c Client) StatFile(ctx context.Context, path string) (api.FileInfo, error) {
-	info, err := api.FilesStat.Call(ctx, c, api.FilesPathInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	info, err := api.FilesStat.Call(ctx, c, api.FilesPathInput{FileScope: userScope(), Path: api.EscapePath(path)})
 	unescapeInfo(&info)
 	return info, err
 }
@@ -34,26 +34,26 @@ func unescapeInfo(f *api.FileInfo) {
 }
 
 func (c Client) ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
-	in := api.FilesReadInput{FileScope: anywhere(), Path: api.EscapePath(path), Offset: off, Limit: n, Bytes: true}
+	in := api.FilesReadInput{FileScope: userScope(), Path: api.EscapePath(path), Offset: off, Limit: n, Bytes: true}
 	return api.FilesRead.Call(ctx, c, in)
 }
 
 func (c Client) WriteFile(ctx context.Context, path string, data []byte, anew bool) error {
-	in := api.FilesWriteInput{FileScope: anywhere(), Path: api.EscapePath(path), Data: data, New: anew}
+	in := api.FilesWriteInput{FileScope: userScope(), Path: api.EscapePath(path), Data: data, New: anew}
 	return api.FilesWrite.Run(ctx, c, in)
 }
 
 func (c Client) MakeFolder(ctx context.Context, path string) error {
-	return api.FilesMkdir.Run(ctx, c, api.FilesMkdirInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	return api.FilesMkdir.Run(ctx, c, api.FilesMkdirInput{FileScope: userScope(), Path: api.EscapePath(path)})
 }
 
 func (c Client) DeleteFile(ctx context.Context, path string) error {
-	in := api.FilesDeleteInput{FileScope: anywhere(), Path: api.EscapePath(path), Recursive: true}
+	in := api.FilesDeleteInput{FileScope: userScope(), Path: api.EscapePath(path), Recursive: true}
 	return api.FilesDelete.Run(ctx, c, in)
 }
 
 func (c Client) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
-	in.FileScope, in.Items = anywhere(), escapeMoves(in.Items)
+	in.FileScope, in.Items = userScope(), escapeMoves(in.Items)
 	out, err := api.FilesTransfer.Call(ctx, c, in)
 	for i, path := range out.Conflicts {
 		out.Conflicts[i] = api.UnescapePath(path)
@@ -70,7 +70,7 @@ func escapeMoves(items []api.FileMove) []api.FileMove {
 }
 
 func (c Client) TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error) {
-	job, err := api.FilesJob.Call(ctx, c, api.FileJobInput{FileScope: anywhere(), ID: id, WaitMS: waitMS})
+	job, err := api.FilesJob.Call(ctx, c, api.FileJobInput{FileScope: userScope(), ID: id, WaitMS: waitMS})
 	job.Current = api.UnescapePath(job.Current)
 	for i := range job.Done {
 		d := &job.Done[i]
@@ -80,11 +80,11 @@ func (c Client) TransferJob(ctx context.Context, id string, waitMS int) (api.Fil
 }
 
 func (c Client) CancelTransfer(ctx context.Context, id string) error {
-	return api.FilesCancel.Run(ctx, c, api.FileJobInput{FileScope: anywhere(), ID: id})
+	return api.FilesCancel.Run(ctx, c, api.FileJobInput{FileScope: userScope(), ID: id})
 }
 
 func (c Client) ListTrash(ctx context.Context) ([]api.TrashedFile, error) {
-	out, err := api.FilesTrashed.Call(ctx, c, api.FilesTrashedInput{FileScope: anywhere()})
+	out, err := api.FilesTrashed.Call(ctx, c, api.FilesTrashedInput{FileScope: userScope()})
 	for i := range out.Items {
 		out.Items[i].Path, out.Items[i].From = api.UnescapePath(out.Items[i].Path), api.UnescapePath(out.Items[i].From)
 	}
@@ -92,11 +92,11 @@ func (c Client) ListTrash(ctx context.Context) ([]api.TrashedFile, error) {
 }
 
 func (c Client) WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error) {
-	return api.FilesWatch.Call(ctx, c, api.FilesWatchInput{FileScope: anywhere(), Path: api.EscapePath(path), Seen: seen})
+	return api.FilesWatch.Call(ctx, c, api.FilesWatchInput{FileScope: userScope(), Path: api.EscapePath(path), Seen: seen})
 }
 
 func (c Client) GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error) {
-	out, err := api.FilesGit.Call(ctx, c, api.FilesGitInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	out, err := api.FilesGit.Call(ctx, c, api.FilesGitInput{FileScope: userScope(), Path: api.EscapePath(path)})
 	marks := make(map[string]string, len(out.Marks))
 	for name, letters := range out.Marks {
 		marks[api.UnescapePath(name)] = letters
@@ -106,7 +106,7 @@ func (c Client) GitStatus(ctx context.Context, path string) (api.FilesGitOutput,
 }
 
 func (c Client) FindFiles(ctx context.Context, path, pattern string, limit int) (api.FilesFindOutput, error) {
-	in := api.FilesFindInput{FileScope: anywhere(), Path: api.EscapePath(path), Pattern: pattern, Limit: limit}
+	in := api.FilesFindInput{FileScope: userScope(), Path: api.EscapePath(path), Pattern: pattern, Limit: limit}
 	out, err := api.FilesFind.Call(ctx, c, in)
 	for i, path := range out.Paths {
 		out.Paths[i] = api.UnescapePath(path)
@@ -115,7 +115,7 @@ func (c Client) FindFiles(ctx context.Context, path, pattern string, limit int) 
 }
 
 func (c Client) SearchFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
-	in.FileScope, in.Path = anywhere(), api.EscapePath(in.Path)
+	in.FileScope, in.Path = userScope(), api.EscapePath(in.Path)
 	out, err := api.FilesGrep.Call(ctx, c, in)
 	for i := range out.Lines {
 		out.Lines[i].Path = api.UnescapePath(out.Lines[i].Path)

@@ -14,43 +14,44 @@ import (
 	"tandem/ui/conn/machines"
 )
 
-// Waits between attempts to reach the engine.
+// Waits between attempts to connect to the engine.
 const (
 	firstWait = 20 * time.Millisecond
-	longWait  = time.Second
-	// steady is how long a connection has to hold for the waits to start over.
-	steady = time.Second
+	maxWait   = time.Second
+	// steadyTime is how long a connection must last for the waits to start over.
+	steadyTime = time.Second
 )
 
-// A Link keeps the dashboard connected: it holds the engine at hand and, through
-// it, those of other machines, follows their events, feeds the panes, and connects again when the engine goes. Its
-// goroutines leave what they learn under the mutex and call Notify.
+// A Link keeps the dashboard connected: to the engine and, through it, to those of other
+// machines. It follows their events, feeds the panes, and reconnects after the engine
+// dies. Its goroutines store what they learn under the mutex and call Notify.
 type Link struct {
 	connect func(context.Context) (panes.Engine, error)
 	Notify  func()    // something has changed; must not block
-	Echoed  func()    // so has what was typed into; must not block
+	Echoed  func()    // a pane received the echo of a key; must not block
 	Crash   func(any) // a goroutine panicked
 	tasks   sync.WaitGroup
 
 	mu     sync.Mutex
 	engine panes.Engine
 	ready  chan struct{} // closed while engine is set
-	news   panes.News    // of the engine itself
-	latest panes.News    // what Latest gave, those of other machines with it
+	news   panes.News    // of the local engine
+	latest panes.News    // last result of Latest, including other machines
 
 	machines *machines.Set
 }
 
-// New is a link that begins with an engine at hand and reaches others by connect.
+// New returns a link that starts with the engine first, and connects to others with
+// connect.
 func New(first panes.Engine, connect func(context.Context) (panes.Engine, error)) *Link {
 	l := &Link{connect: connect, ready: make(chan struct{}), Notify: func() {}, Echoed: func() {}}
-	l.machines = machines.New(func() { l.Notify() }, l.Start)
-	l.Set(first)
+	l.machines = machines.New(func() { l.Notify() }, l.StartTask)
+	l.SetEngine(first)
 	return l
 }
 
-// Set makes e the engine at hand.
-func (l *Link) Set(e panes.Engine) {
+// SetEngine makes e the current engine.
+func (l *Link) SetEngine(e panes.Engine) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.engine == nil {
@@ -59,14 +60,15 @@ func (l *Link) Set(e panes.Engine) {
 	l.engine = e
 }
 
-// At waits until there is an engine. What is called on a machine is done there.
-func (l *Link) At(ctx context.Context) (panes.Engine, error) {
+// AwaitEngine waits for a connected engine. Calls that name another machine are forwarded
+// to it.
+func (l *Link) AwaitEngine(ctx context.Context) (panes.Engine, error) {
 	for {
 		l.mu.Lock()
 		e, ready := l.engine, l.ready
 		l.mu.Unlock()
 		if e != nil {
-			return l.machines.Over(e), nil
+			return l.machines.WrapEngine(e), nil
 		}
 		select {
 		case <-ready:
@@ -76,16 +78,16 @@ func (l *Link) At(ctx context.Context) (panes.Engine, error) {
 	}
 }
 
-// Start runs a task of the link in a goroutine that ends with it.
-func (l *Link) Start(task func()) {
+// StartTask runs a task in a goroutine; Wait waits for it.
+func (l *Link) StartTask(task func()) {
 	l.tasks.Go(func() { l.Guard(task) })
 }
 
 // Wait waits until all tasks have ended.
 func (l *Link) Wait() { l.tasks.Wait() }
 
-// Guard runs a task and tells of its panic, instead of ending the program with
-// the terminal as it is.
+// Guard runs a task and reports its panic to Crash. Ending the program right away would
+// leave the terminal in raw mode.
 func (l *Link) Guard(task func()) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -95,31 +97,30 @@ func (l *Link) Guard(task func()) {
 	task()
 }
 
-// Run follows the engine's events until ctx ends, connecting again as often as
-// it takes.
+// Run follows the engine's events until ctx is done, reconnecting as often as necessary.
 func (l *Link) Run(ctx context.Context) {
 	l.machines.Begin(ctx)
 	wait := firstWait
 	for ctx.Err() == nil {
-		e, err := l.reach(ctx)
+		e, err := l.connectEngine(ctx)
 		since := time.Now()
 		if err == nil {
-			err = l.follow(ctx, e)
+			err = l.followEvents(ctx, e)
 		}
-		if time.Since(since) > steady {
+		if time.Since(since) > steadyTime {
 			wait = firstWait
 		}
-		l.lose(err)
-		if l.stopped() {
+		l.recordLoss(err)
+		if l.hasStopped() {
 			return
 		}
 		_ = sleep.For(ctx, wait)
-		wait = min(2*wait, longWait)
+		wait = min(2*wait, maxWait)
 	}
 }
 
-// reach is the engine at hand, or a new connection.
-func (l *Link) reach(ctx context.Context) (panes.Engine, error) {
+// connectEngine returns the current engine, or connects to a new one.
+func (l *Link) connectEngine(ctx context.Context) (panes.Engine, error) {
 	l.mu.Lock()
 	e := l.engine
 	l.mu.Unlock()
@@ -130,29 +131,30 @@ func (l *Link) reach(ctx context.Context) (panes.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Set(e)
+	l.SetEngine(e)
 	return e, nil
 }
 
-// follow takes in events until the stream ends.
-func (l *Link) follow(ctx context.Context, e panes.Engine) error {
+// followEvents applies events until the stream ends.
+func (l *Link) followEvents(ctx context.Context, e panes.Engine) error {
 	for event, err := range e.Watch(ctx) {
 		if err != nil {
 			return err
 		}
 		if event.Type == api.EventSnapshot {
-			l.machines.Through(ctx, e) // so that what the layout names there is known to be there
+			// The machines come first: a layout may name sessions there.
+			l.machines.SetOwn(ctx, e)
 		}
-		l.take(event)
+		l.applyEvent(event)
 		l.Notify()
 	}
 	return errors.New("the engine ended the stream of events")
 }
 
-func (l *Link) take(e api.Event) {
+func (l *Link) applyEvent(e api.Event) {
 	switch {
 	case e.Machine != nil:
-		l.machines.Tell(*e.Machine)
+		l.machines.UpdateMachine(*e.Machine)
 	case e.Type == api.EventMachine:
 		l.machines.Refresh()
 	}
@@ -161,22 +163,22 @@ func (l *Link) take(e api.Event) {
 	l.news.Apply(e)
 }
 
-// Learn takes in processes that an operation has answered with.
+// Learn adds processes returned by an operation.
 func (l *Link) Learn(started ...api.Process) {
 	for _, p := range started {
-		l.about(p.ID, func(n *panes.News) { n.Learn(p) })
+		l.updateNews(p.ID, func(n *panes.News) { n.Learn(p) })
 	}
 }
 
-// Ended takes in how a session has ended, as its attachment has told, in case the
-// event is still to come.
-func (l *Link) Ended(p api.Process) {
-	l.about(p.ID, func(n *panes.News) { n.RecordExit(p) })
+// RecordExit records an exit reported by a session's attachment, in case its event is
+// still to come.
+func (l *Link) RecordExit(p api.Process) {
+	l.updateNews(p.ID, func(n *panes.News) { n.RecordExit(p) })
 }
 
-// about changes what is known where a process is.
-func (l *Link) about(id string, change func(*panes.News)) {
-	if l.machines.Learn(id, change) {
+// updateNews changes the news of the machine a process runs on.
+func (l *Link) updateNews(id string, change func(*panes.News)) {
+	if l.machines.UpdateNews(id, change) {
 		return
 	}
 	l.mu.Lock()
@@ -184,9 +186,10 @@ func (l *Link) about(id string, change func(*panes.News)) {
 	change(&l.news)
 }
 
-// lose records that the connection is gone and clears the engine at hand.
-func (l *Link) lose(err error) {
-	l.machines.Through(context.Background(), nil)
+// recordLoss records that the connection is lost, and clears the current engine.
+func (l *Link) recordLoss(err error) {
+	// Other machines are reached through the lost engine.
+	l.machines.SetOwn(context.Background(), nil)
 	l.mu.Lock()
 	if l.engine != nil {
 		l.engine = nil
@@ -203,58 +206,60 @@ func (l *Link) lose(err error) {
 	l.Notify()
 }
 
-// stopped reports whether the engine ended because somebody asked.
-func (l *Link) stopped() bool {
+// hasStopped reports whether the engine was stopped on purpose.
+func (l *Link) hasStopped() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.news.Stopped != ""
 }
 
-// Latest is what is known now; notices and what shall be shown are handed
-// out once.
+// Latest returns what is known now. Notices and requests to show something are returned
+// once.
 func (l *Link) Latest() panes.News {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// Both serials only grow, so an equal sum means that nothing has changed.
 	if l.news.Serial+l.machines.Serial() == l.latest.Serial {
 		return l.latest
 	}
 	n := l.news
 	l.news.Notices, l.news.Show = nil, nil
-	l.machines.Add(&n)
+	l.machines.AddTo(&n)
 	l.latest = n
 	l.latest.Notices, l.latest.RemoteNotices, l.latest.Show = nil, nil, nil
 	return n
 }
 
-// Attach feeds a pane from its session until ctx ends or the session does, and
-// attaches again whenever the attachment is lost.
+// Attach feeds a pane from its session until ctx is done or the session exits, attaching
+// again after each loss.
 func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 	wait, input := firstWait, rand.Text()
 	for ctx.Err() == nil {
-		e, err := l.At(ctx)
+		e, err := l.AwaitEngine(ctx)
 		if err != nil {
 			return
 		}
 		since := time.Now()
-		if l.receive(ctx, e, id, input, feed) {
+		if l.runAttachment(ctx, e, id, input, feed) {
 			return
 		}
-		if time.Since(since) > steady {
+		if time.Since(since) > steadyTime {
 			wait = firstWait
 		}
 		_ = sleep.For(ctx, wait)
-		wait = min(2*wait, longWait)
+		wait = min(2*wait, maxWait)
 	}
 }
 
-// receive is one attachment; it reports whether there is no point in another.
-func (l *Link) receive(ctx context.Context, e panes.Engine, id, input string, feed *terminal.Feed) (done bool) {
+// runAttachment runs one attachment. done reports whether there is no point in another
+// one.
+func (l *Link) runAttachment(ctx context.Context, e panes.Engine, id, input string, feed *terminal.Feed) (done bool) {
 	size := feed.Size()
 	v, err := e.Attach(ctx, api.AttachOptions{
 		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: input, Progress: true,
 	})
 	if err != nil {
-		return l.refused(err, feed)
+		return l.isFinal(err, feed)
 	}
 	feed.Connect(v)
 	stop := context.AfterFunc(ctx, func() { v.Close() })
@@ -278,9 +283,9 @@ func (l *Link) receive(ctx context.Context, e panes.Engine, id, input string, fe
 	}
 }
 
-// refused handles an attachment that could not be opened: what the engine says
-// for good is final.
-func (l *Link) refused(err error, feed *terminal.Feed) (done bool) {
+// isFinal reports whether a failed attachment cannot succeed later, and passes such an
+// error to the pane.
+func (l *Link) isFinal(err error, feed *terminal.Feed) (done bool) {
 	for _, code := range []api.Code{api.CodeNotFound, api.CodeEnded, api.CodeInvalid, api.CodeConflict} {
 		if errors.Is(err, code) {
 			feed.Fail(err)
@@ -291,8 +296,8 @@ func (l *Link) refused(err error, feed *terminal.Feed) (done bool) {
 	return false
 }
 
-// Now is the engine at hand, nil while there is none.
-func (l *Link) Now() panes.Engine {
+// CurrentEngine returns the current engine; nil while there is none.
+func (l *Link) CurrentEngine() panes.Engine {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.engine

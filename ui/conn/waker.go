@@ -5,46 +5,47 @@ import (
 	"time"
 )
 
-// A Waking is why a program is woken.
+// A Waking is the reason for waking a program.
 type Waking int
 
 const (
-	Typed   Waking = iota // typed input waits
-	Echoed                // what was typed into has answered
-	Changed               // the link has other news
+	WakeTyped Waking = iota // typed input is queued
+	WakeEcho                // a pane received the echo of a key
+	WakeNews                // there is other news
 )
 
-// newsEvery is the least time between two wakings of a program by what sessions print.
-const newsEvery = 4 * time.Millisecond
+// newsInterval is the minimum time between two wakings because of sessions' output.
+const newsInterval = 4 * time.Millisecond
 
-// A Waker tells a program what other goroutines notice: at most one notice of each kind
-// waits, and its own goroutine tells them, because telling blocks.
+// A Waker notifies a program of events in other goroutines. At most one event of each kind
+// is pending. A goroutine of its own delivers them, as that may block.
 type Waker struct {
 	typed chan struct{}
 	echo  chan struct{}
 	news  chan struct{}
 }
 
-// NewWaker is a waker without any notice.
+// NewWaker returns a waker without pending events.
 func NewWaker() *Waker {
 	return &Waker{make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)}
 }
 
-// Typed, Echoed and Changed notice something; they never block.
-func (w *Waker) Typed()   { ring(w.typed) }
-func (w *Waker) Echoed()  { ring(w.echo) }
-func (w *Waker) Changed() { ring(w.news) }
+// NotifyTyped, NotifyEcho and NotifyNews record an event. They never block.
+func (w *Waker) NotifyTyped() { notifyChan(w.typed) }
+func (w *Waker) NotifyEcho()  { notifyChan(w.echo) }
+func (w *Waker) NotifyNews()  { notifyChan(w.news) }
 
-func ring(c chan struct{}) {
+func notifyChan(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
 }
 
-// Run tells until ctx ends. Typed input is told at once, and so is its echo; other news
-// every newsEvery.
+// Run delivers events to tell until ctx is done: typed input and its echo at once, other
+// news at most every newsInterval.
 func (w *Waker) Run(ctx context.Context, tell func(Waking)) {
+	// A nil channel blocks: news waits while free has not fired.
 	var free <-chan time.Time
 	news := w.news
 	for {
@@ -52,14 +53,14 @@ func (w *Waker) Run(ctx context.Context, tell func(Waking)) {
 		case <-ctx.Done():
 			return
 		case <-w.typed:
-			tell(Typed)
+			tell(WakeTyped)
 			news, free = w.news, nil
 		case <-w.echo:
-			tell(Echoed)
-			news, free = nil, time.After(newsEvery)
+			tell(WakeEcho)
+			news, free = nil, time.After(newsInterval)
 		case <-news:
-			tell(Changed)
-			news, free = nil, time.After(newsEvery)
+			tell(WakeNews)
+			news, free = nil, time.After(newsInterval)
 		case <-free:
 			news, free = w.news, nil
 		}

@@ -22,17 +22,17 @@ func TestAnEchoDoesNotWaitForThePacingOfOtherNews(t *testing.T) {
 			}
 		})
 		began := time.Now()
-		w.Typed()
+		w.NotifyTyped()
 		<-sent
-		w.Changed() // the flood's, between the key and its echo
+		w.NotifyNews() // the flood's, between the key and its echo
 		<-sent
-		w.Changed()
+		w.NotifyNews()
 		synctest.Wait()
-		w.Echoed()
-		if msg := <-sent; msg != Echoed || time.Since(began) != 0 {
+		w.NotifyEcho()
+		if msg := <-sent; msg != WakeEcho || time.Since(began) != 0 {
 			t.Errorf("after %v comes %v", time.Since(began), msg)
 		}
-		if msg := <-sent; msg != Changed || time.Since(began) != newsEvery {
+		if msg := <-sent; msg != WakeNews || time.Since(began) != newsInterval {
 			t.Errorf("the flood's news comes after %v: %v", time.Since(began), msg)
 		}
 	})

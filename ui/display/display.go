@@ -1,5 +1,6 @@
-// Package display asks a person's terminal for its colours, the size of a cell and the pictures
-// that it shows, and reads the answers. Whoever reads the terminal passes them in.
+// Package display queries a user's terminal for its colours, the size of a cell and its
+// support for pictures, and parses the answers. The caller reads the terminal and passes
+// them in.
 package display
 
 import (
@@ -21,30 +22,31 @@ import (
 	"tandem/panes/graphics"
 )
 
-// A Terminal is the person's, as far as it has told. The zero value has told nothing.
+// A Terminal holds what the user's terminal has reported about itself. The zero value
+// knows nothing.
 type Terminal struct {
-	colors styled.Palette // as answers come
-	whole  styled.Palette // as of the last attributes, with which answers end
-	asked  bool           // answers have come
-	tells  bool           // it tells changes of its colours by itself
-	pixels bool           // it can tell the mouse in pixels (mode 1016)
+	colors        styled.Palette // updated with each answer
+	complete      styled.Palette // colors at the last attributes report, which ends a series of answers
+	answered      bool           // a series of answers is complete
+	reportsScheme bool           // it reports changes of its colours by itself
+	pixels        bool           // it can report the mouse in pixels (mode 1016)
 
-	kitty, sixel bool        // pictures that it shows
-	cell         image.Point // of its size in pixels
-	told         image.Point // what it said of a cell; counts where the size has no pixels
+	kitty, sixel bool        // supported picture protocols
+	cell         image.Point // computed from its size in pixels
+	toldCell     image.Point // reported by the terminal; used if the size has no pixels
 }
 
-// Numbers of the colours that have a command of their own.
+// Numbers of the colours with an OSC command of their own.
 const (
 	foreground = 10
 	background = 11
 	cursor     = 12
 )
 
-// Ask asks for everything. Every terminal answers what stands last, its attributes, so that
-// it is known when the answers have come. The Linux console knows none of it, and what
-// is between us and the terminal may take pictures out.
-func Ask(getenv func(string) string) string {
+// QuerySequence returns a query for everything. Its last part, the attributes, is answered
+// by every terminal, and so marks the end of the answers. The Linux console answers none
+// of it. A multiplexer gets no query for pictures, as it may drop them.
+func QuerySequence(getenv func(string) string) string {
 	const more = "\x1b[?996n\x1b[?1016$p"
 	switch {
 	case getenv("TERM") == "linux":
@@ -55,15 +57,16 @@ func Ask(getenv func(string) string) string {
 	return more + graphics.Query + passthrough.AskColors
 }
 
-// AnswerLimit is how long after it was asked a terminal may still be about to answer.
+// AnswerLimit is how long a terminal may take to answer.
 const AnswerLimit = 500 * time.Millisecond
 
-// Swallow reads a terminal's remaining answers to Ask until the deadline, so that the terminal's
-// next reader does not take them for keys. The terminal must be in raw mode and have no other
-// reader.
-func Swallow(in *os.File, deadline time.Time) {
+// DrainAnswers reads a terminal's remaining answers until the deadline, to keep the
+// terminal's next reader from taking them for keys. The terminal must be in raw mode and
+// have no other reader.
+func DrainAnswers(in *os.File, deadline time.Time) {
 	var all []byte
-	for one := make([]byte, 1); !endsAnswers(all); { // what is behind them was typed
+	// One byte is read at a time: what follows the answers was typed.
+	for one := make([]byte, 1); !endsWithAttributes(all); {
 		left := time.Until(deadline).Milliseconds()
 		if left <= 0 {
 			return
@@ -82,58 +85,58 @@ func Swallow(in *os.File, deadline time.Time) {
 	}
 }
 
-// endsAnswers reports whether p ends with the attributes, which are answered last.
-func endsAnswers(p []byte) bool {
+// endsWithAttributes reports whether p ends with the attributes, the last of the answers.
+func endsWithAttributes(p []byte) bool {
 	i := bytes.LastIndexByte(p, '\x1b')
 	return i >= 0 && bytes.HasPrefix(p[i:], []byte("\x1b[?")) && p[len(p)-1] == 'c'
 }
 
-// AskColors asks for the colours alone.
-func AskColors(getenv func(string) string) string {
+// ColorQuery returns a query for the colours only.
+func ColorQuery(getenv func(string) string) string {
 	if getenv("TERM") == "linux" {
 		return ""
 	}
 	return passthrough.AskColors
 }
 
-// A News is what an answer has changed.
-type News int
+// An Effect is what an answer has changed.
+type Effect int
 
 const (
-	Nothing News = iota
-	Told         // what Display gives may be new
-	Changed      // the colours are others now: ask for them
+	NoEffect       Effect = iota
+	DisplayUpdated        // the result of Display may have changed
+	ColorsChanged         // the colours have changed and must be queried
 )
 
-// Answer takes in a whole control sequence or string from the terminal. What is none of
-// its answers means nothing.
-func (t *Terminal) Answer(p []byte) News {
+// HandleAnswer parses a complete control sequence or string from the terminal. Others than
+// answers have no effect.
+func (t *Terminal) HandleAnswer(p []byte) Effect {
 	if command, ok := bytes.CutPrefix(p, []byte("\x1b]")); ok {
 		command = bytes.TrimSuffix(bytes.TrimSuffix(command, []byte{'\a'}), []byte("\x1b\\"))
-		t.colored(string(command))
-		return Nothing
+		t.parseColor(string(command))
+		return NoEffect
 	}
 	text := string(p)
 	switch {
 	case strings.HasPrefix(text, "\x1b_Gi="+strconv.Itoa(graphics.QueryID)+";OK"):
-		t.Kitty()
-		return Nothing
+		t.SetKitty()
+		return NoEffect
 	case text == "\x1b[?997;1n", text == "\x1b[?997;2n":
-		return t.Scheme()
+		return t.NoteScheme()
 	case strings.HasPrefix(text, "\x1b[?1016;") && strings.HasSuffix(text, "$y"):
 		t.pixels = text[len("\x1b[?1016;")] >= '1' && text[len("\x1b[?1016;")] <= '3'
 	case strings.HasPrefix(text, "\x1b[6;") && strings.HasSuffix(text, "t"):
-		if size := numbers(text[4 : len(text)-1]); len(size) == 2 {
-			t.CellSize(size[1], size[0])
+		if size := parseNumbers(text[4 : len(text)-1]); len(size) == 2 {
+			t.SetCellSize(size[1], size[0])
 		}
 	case strings.HasPrefix(text, "\x1b[?") && strings.HasSuffix(text, "c"):
-		return t.Attributes(numbers(text[3 : len(text)-1]))
+		return t.SetAttributes(parseNumbers(text[3 : len(text)-1]))
 	}
-	return Nothing
+	return NoEffect
 }
 
-// numbers are those of parameters; nil if these are others.
-func numbers(text string) (all []int) {
+// parseNumbers parses parameters; nil if they are not all numbers.
+func parseNumbers(text string) (all []int) {
 	for part := range strings.SplitSeq(text, ";") {
 		n, err := strconv.ParseUint(part, 10, 16)
 		if err != nil {
@@ -144,8 +147,8 @@ func numbers(text string) (all []int) {
 	return all
 }
 
-// colored takes in an answer of OSC 4, 10, 11 or 12.
-func (t *Terminal) colored(command string) {
+// parseColor records an answer to OSC 4, 10, 11 or 12.
+func (t *Terminal) parseColor(command string) {
 	code, spec, _ := strings.Cut(command, ";")
 	n, err := strconv.ParseUint(code, 10, 8)
 	if err != nil {
@@ -173,68 +176,72 @@ func (t *Terminal) colored(command string) {
 	}
 }
 
-// Foreground, Background and Cursor take in these colours; nil is none.
-func (t *Terminal) Foreground(c color.Color) { take(&t.colors.Foreground, c) }
-func (t *Terminal) Background(c color.Color) { take(&t.colors.Background, c) }
-func (t *Terminal) Cursor(c color.Color)     { take(&t.colors.Cursor, c) }
+// SetForeground, SetBackground and SetCursor record these colours; nil has no effect.
+func (t *Terminal) SetForeground(c color.Color) { setColor(&t.colors.Foreground, c) }
+func (t *Terminal) SetBackground(c color.Color) { setColor(&t.colors.Background, c) }
+func (t *Terminal) SetCursor(c color.Color)     { setColor(&t.colors.Cursor, c) }
 
-func take(into *styled.Color, c color.Color) {
+func setColor(into *styled.Color, c color.Color) {
 	if c != nil {
-		*into = ColorOf(c)
+		*into = ConvertColor(c)
 	}
 }
 
-// ColorOf is a colour without what can be seen through it.
-func ColorOf(c color.Color) styled.Color {
+// ConvertColor converts a colour, ignoring its alpha.
+func ConvertColor(c color.Color) styled.Color {
 	r, g, b, _ := c.RGBA()
 	return styled.ColorRGB | styled.Color(r>>8<<16|g>>8<<8|b>>8)
 }
 
-// Kitty takes in that the terminal speaks kitty's graphics protocol.
-func (t *Terminal) Kitty() { t.kitty = true }
+// SetKitty records support for kitty's graphics protocol.
+func (t *Terminal) SetKitty() { t.kitty = true }
 
-// CellSize takes in how many pixels a cell has.
-func (t *Terminal) CellSize(w, h int) { t.told = image.Pt(w, h) }
+// SetCellSize records the size of a cell in pixels.
+func (t *Terminal) SetCellSize(w, h int) { t.toldCell = image.Pt(w, h) }
 
-// Scheme takes in that the terminal tells whether it is dark: the first time because it was
-// asked.
-func (t *Terminal) Scheme() News {
-	if !t.tells {
-		t.tells = true
-		return Nothing
+// NoteScheme records a report of the terminal's dark or light scheme. The first answers a
+// query; later ones mean that the colours have changed.
+func (t *Terminal) NoteScheme() Effect {
+	if !t.reportsScheme {
+		t.reportsScheme = true
+		return NoEffect
 	}
-	return Changed
+	return ColorsChanged
 }
 
-// sixelAttribute is the attribute of a terminal that shows sixels.
+// sixelAttribute is the attribute of a terminal with support for sixels.
 const sixelAttribute = 4
 
-// Attributes takes in the terminal's attributes (DA1), behind which no answer to what was
-// asked before them comes.
-func (t *Terminal) Attributes(all []int) News {
-	t.sixel = len(all) > 1 && slices.Contains(all[1:], sixelAttribute) // behind the class
-	t.whole, t.asked = t.colors, true
-	return Told
+// SetAttributes records the terminal's attributes (DA1), which end the answers to earlier
+// queries.
+func (t *Terminal) SetAttributes(all []int) Effect {
+	// The first attribute is the terminal's class.
+	t.sixel = len(all) > 1 && slices.Contains(all[1:], sixelAttribute)
+	t.complete, t.answered = t.colors, true
+	return DisplayUpdated
 }
 
-// Tells reports whether the terminal tells by itself when its colours change (mode 2031).
-func (t *Terminal) Tells() bool { return t.tells }
+// ReportsChanges reports whether the terminal reports changes of its colours by itself
+// (mode 2031).
+func (t *Terminal) ReportsChanges() bool { return t.reportsScheme }
 
-// Pixels reports whether the terminal can tell the mouse in pixels.
+// Pixels reports whether the terminal can report the mouse in pixels.
 func (t *Terminal) Pixels() bool { return t.pixels }
 
-// Measured takes in the size of a cell by the terminal's size in pixels.
-func (t *Terminal) Measured(cell image.Point) { t.cell = cell }
+// SetMeasuredCell records the size of a cell computed from the terminal's size in pixels.
+func (t *Terminal) SetMeasuredCell(cell image.Point) { t.cell = cell }
 
-// Display is what programs may know of the terminal; ok is false until it has answered.
+// Display returns what programs may know of the terminal; ok is false until it has
+// answered.
 func (t *Terminal) Display() (d api.Display, ok bool) {
 	cell := t.cellSize()
-	return api.Display{Colors: t.whole, CellWidth: cell.X, CellHeight: cell.Y, Pixels: t.pixels}, t.asked
+	return api.Display{Colors: t.complete, CellWidth: cell.X, CellHeight: cell.Y, Pixels: t.pixels}, t.answered
 }
 
-// cellSize is how many pixels a cell has; zero if that is not known.
+// cellSize returns the size of a cell in pixels; zero if unknown.
 func (t *Terminal) cellSize() image.Point {
-	for _, cell := range [...]image.Point{t.cell, t.told} {
+	// Implausible sizes are ignored: pictures scaled to them would be useless.
+	for _, cell := range [...]image.Point{t.cell, t.toldCell} {
 		if cell.X >= 2 && cell.Y >= 4 && cell.X <= 200 && cell.Y <= 400 {
 			return cell
 		}

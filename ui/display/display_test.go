@@ -16,9 +16,9 @@ import (
 const rgb = styled.ColorRGB
 
 // answer passes answers on, and gives the last news.
-func answer(t *Terminal, answers ...string) (news News) {
+func answer(t *Terminal, answers ...string) (news Effect) {
 	for _, a := range answers {
-		news = t.Answer([]byte(a))
+		news = t.HandleAnswer([]byte(a))
 	}
 	return news
 }
@@ -27,19 +27,19 @@ func TestWhatATerminalAnswersIsKnownWhenAllOfItHasCome(t *testing.T) {
 	var term Terminal
 	news := answer(&term, "\x1b]4;1;rgb:cd/00/00\a", "\x1b]4;15;rgb:ffff/ffff/ffff\x1b\\", "\x1b]4;16;rgb:1/1/1\a", "\x1b]4;1\a",
 		"\x1b]10;rgb:1111/1111/1111\x1b\\", "\x1b]11;#ffffff\a", "\x1b]12;nonsense\a", "\x1b]13;rgb:1/1/1\a", "\x1b[6;18;9t", "\x1b[?1016;2$y", "\x1b_Gi=31;OK\x1b\\")
-	if got, known := term.Display(); news != Nothing || known {
+	if got, known := term.Display(); news != NoEffect || known {
 		t.Errorf("before the last answer it is %+v (%v)", got, news)
 	}
 	news = answer(&term, "\x1b[?62;4;22c")
 	want := api.Display{CellWidth: 9, CellHeight: 18, Pixels: true, Colors: styled.Palette{Foreground: rgb | 0x111111, Background: rgb | 0xFFFFFF}}
 	want.Colors.Colors[1], want.Colors.Colors[15] = rgb|0xCD0000, rgb|0xFFFFFF
-	if got, known := term.Display(); news != Told || got != want || !known {
+	if got, known := term.Display(); news != DisplayUpdated || got != want || !known {
 		t.Errorf("it is %+v (%v), want %+v", got, news, want)
 	}
-	if !term.Pixels() || term.Tells() || term.Pictures("kitty", true).Backdrop.R != 255 {
+	if !term.Pixels() || term.ReportsChanges() || term.PictureScreen("kitty", true).Backdrop.R != 255 {
 		t.Errorf("it is %+v", term)
 	}
-	term.Measured(image.Pt(10, 20))
+	term.SetMeasuredCell(image.Pt(10, 20))
 	if got, _ := term.Display(); got.CellWidth != 10 || got.CellHeight != 20 {
 		t.Errorf("by its size in pixels a cell has %d×%d", got.CellWidth, got.CellHeight)
 	}
@@ -47,10 +47,10 @@ func TestWhatATerminalAnswersIsKnownWhenAllOfItHasCome(t *testing.T) {
 
 func TestAChangeOfTheSchemeIsToldAndTheAnswerToAQuestionIsNone(t *testing.T) {
 	var term Terminal
-	if news := answer(&term, "\x1b[?997;1n"); news != Nothing || !term.Tells() {
+	if news := answer(&term, "\x1b[?997;1n"); news != NoEffect || !term.ReportsChanges() {
 		t.Errorf("the answer is %v", news)
 	}
-	if news := answer(&term, "\x1b[?997;2n"); news != Changed {
+	if news := answer(&term, "\x1b[?997;2n"); news != ColorsChanged {
 		t.Errorf("the change is %v", news)
 	}
 }
@@ -65,13 +65,13 @@ func TestSixelTakesTheSizeOfACell(t *testing.T) {
 	plainTerminal(t)
 	for _, cell := range []int{0, 8, 100_000} {
 		var term Terminal
-		term.CellSize(cell, 2*cell)
-		term.Attributes([]int{62, 4, 22})
+		term.SetCellSize(cell, 2*cell)
+		term.SetAttributes([]int{62, 4, 22})
 		want := graphics.Blocks
 		if cell == 8 {
 			want = graphics.Sixel
 		}
-		if got := term.Pictures("auto", true).Protocol; got != want {
+		if got := term.PictureScreen("auto", true).Protocol; got != want {
 			t.Errorf("with cells of %d pixels it is %d", cell, got)
 		}
 	}
@@ -99,7 +99,7 @@ func TestATerminalKnowsThePicturesThatItSaysAndThePersonWants(t *testing.T) {
 		t.Setenv("TMUX", c.tmux)
 		var term Terminal
 		answer(&term, strings.Fields(c.answers)...)
-		if kitty, sixel, known := term.Knows(c.wanted); kitty != c.kitty || sixel != c.sixel || known != c.known {
+		if kitty, sixel, known := term.SupportsPictures(c.wanted); kitty != c.kitty || sixel != c.sixel || known != c.known {
 			t.Errorf("%+v: it knows %v, %v (%v)", c, kitty, sixel, known)
 		}
 	}
@@ -117,8 +117,8 @@ func TestWhatATerminalIsAskedDependsOnWhichItIs(t *testing.T) {
 		{map[string]string{"TERM": "linux"}, false, false},
 	} {
 		getenv := func(name string) string { return c.env[name] }
-		asks := Ask(getenv)
-		if strings.Contains(asks, "\x1b_G") != c.pictures || strings.Contains(asks, "\x1b]11;?") != c.colors || strings.Contains(AskColors(getenv), "\x1b]4;15;?") != c.colors {
+		asks := QuerySequence(getenv)
+		if strings.Contains(asks, "\x1b_G") != c.pictures || strings.Contains(asks, "\x1b]11;?") != c.colors || strings.Contains(ColorQuery(getenv), "\x1b]4;15;?") != c.colors {
 			t.Errorf("with %v it is asked %q", c.env, asks)
 		}
 		if asks != "" && !strings.HasSuffix(asks, "\x1b[c") {
@@ -133,8 +133,8 @@ func FuzzAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, p []byte) {
 		var term Terminal
-		term.Answer(p)
-		term.Attributes(nil)
+		term.HandleAnswer(p)
+		term.SetAttributes(nil)
 		d, _ := term.Display()
 		for _, c := range d.Colors.Colors {
 			if c != 0 && c>>24 != rgb>>24 {
@@ -158,8 +158,8 @@ func TestAnswersThatAreStillComingAreNobodysInput(t *testing.T) {
 			}
 		}
 	}()
-	Swallow(r, time.Now().Add(time.Minute))
-	Swallow(r, time.Now().Add(-time.Minute)) // past the deadline: the rest was typed
+	DrainAnswers(r, time.Now().Add(time.Minute))
+	DrainAnswers(r, time.Now().Add(-time.Minute)) // past the deadline: the rest was typed
 	if rest, err := io.ReadAll(r); string(rest) != "ls\r" {
 		t.Errorf("%q is left: %v", rest, err)
 	}

@@ -9,17 +9,17 @@ import (
 	"tandem/panes/graphics"
 )
 
-// Multiplexed reports whether something between us and the terminal takes out
-// what it does not know, pictures too, or would show them at another place.
+// Multiplexed reports whether a multiplexer runs between Tandem and the terminal. It drops
+// sequences unknown to it, including pictures, or shows them in the wrong place.
 func Multiplexed(getenv func(string) string) bool {
 	name := getenv("TERM")
 	return getenv("TMUX") != "" || getenv("STY") != "" || strings.HasPrefix(name, "tmux") || strings.HasPrefix(name, "screen")
 }
 
-// Pictures is how pictures are shown: as the person wants it, else as well as the
-// terminal can. dark is what to think of a terminal that does not tell its
+// PictureScreen returns how to draw pictures: as the user configured, else in the best way
+// the terminal supports. dark is assumed for a terminal that does not report its
 // background.
-func (t *Terminal) Pictures(wanted string, dark bool) graphics.Screen {
+func (t *Terminal) PictureScreen(wanted string, dark bool) graphics.Screen {
 	s := graphics.Screen{Cell: t.cellSize(), Backdrop: color.RGBA{A: 255}}
 	switch ground := t.colors.Background; {
 	case ground != 0:
@@ -27,22 +27,22 @@ func (t *Terminal) Pictures(wanted string, dark bool) graphics.Screen {
 	case !dark:
 		s.Backdrop = color.RGBA{255, 255, 255, 255}
 	}
-	s.Protocol = t.protocol(wanted, s.Cell != image.Point{})
+	s.Protocol = t.chooseProtocol(wanted, s.Cell != image.Point{})
 	return s
 }
 
-// Knows says which pictures the terminal shows as programs print them; known is false
-// until it has answered, unless the person says it. It draws others as Pictures says. A
-// multiplexer that says that it knows sixels has them on its own screen.
-func (t *Terminal) Knows(wanted string) (kitty, sixel, known bool) {
+// SupportsPictures reports which pictures the terminal shows as programs print them. known
+// is false until it has answered, unless the configuration says so. Others are drawn as
+// PictureScreen says. A multiplexer reporting sixels shows them itself.
+func (t *Terminal) SupportsPictures(wanted string) (kitty, sixel, known bool) {
 	switch wanted {
 	case "kitty", "sixel", "blocks", "off":
 		return wanted == "kitty", wanted == "sixel", true
 	}
-	return t.kitty && !Multiplexed(os.Getenv), t.sixel, t.asked || os.Getenv("TERM") == "linux"
+	return t.kitty && !Multiplexed(os.Getenv), t.sixel, t.answered || os.Getenv("TERM") == "linux"
 }
 
-func (t *Terminal) protocol(wanted string, measured bool) graphics.Protocol {
+func (t *Terminal) chooseProtocol(wanted string, measured bool) graphics.Protocol {
 	switch {
 	case wanted == "off":
 		return graphics.Off

@@ -4,67 +4,68 @@ import (
 	"slices"
 )
 
-// An Arrangement lays the panes of a tab out in a usual way.
+// An Arrangement is a standard way to arrange the panes of a tab.
 type Arrangement struct {
 	Name, Does string
-	main       bool                       // the focused pane is the first one
-	tree       func(leaves []*Node) *Node // makes it of two leaves at least
+	main       bool                       // the focused pane comes first
+	tree       func(leaves []*Node) *Node // builds the tree from at least two leaves
 }
 
-// mainShare is what the main pane has of the tab.
+// mainShare is the main pane's share of the tab.
 const mainShare = ShareUnit * 3 / 5
 
 func Arrangements() []Arrangement {
 	return []Arrangement{
-		{"columns", "all side by side", false, func(l []*Node) *Node { return inLine(Beside, l) }},
-		{"rows", "all below each other", false, func(l []*Node) *Node { return inLine(Below, l) }},
+		{"columns", "all side by side", false, func(l []*Node) *Node { return lineUp(Beside, l) }},
+		{"rows", "all below each other", false, func(l []*Node) *Node { return lineUp(Below, l) }},
 		{"main left", "this one large, the others below each other", true, func(l []*Node) *Node {
-			return joined(Beside, mainShare, l[0], inLine(Below, l[1:]))
+			return joinNodes(Beside, mainShare, l[0], lineUp(Below, l[1:]))
 		}},
 		{"main above", "this one large, the others side by side", true, func(l []*Node) *Node {
-			return joined(Below, mainShare, l[0], inLine(Beside, l[1:]))
+			return joinNodes(Below, mainShare, l[0], lineUp(Beside, l[1:]))
 		}},
-		{"tiles", "all of about the same size", false, tiled},
+		{"tiles", "all of about the same size", false, arrangeTiles},
 	}
 }
 
-// joined is a split of two nodes.
-func joined(x Axis, share int, a, b *Node) *Node {
+// joinNodes returns a split of two nodes.
+func joinNodes(x Axis, share int, a, b *Node) *Node {
 	s := &Node{Axis: x, Share: share, A: a, B: b}
 	a.parent, b.parent = s, s
 	return s
 }
 
-// inLine puts nodes in a row or column, each of the same size.
-func inLine(x Axis, nodes []*Node) *Node {
+// lineUp puts nodes in a row or column, all of the same size.
+func lineUp(x Axis, nodes []*Node) *Node {
 	if len(nodes) == 1 {
 		return nodes[0]
 	}
-	return joined(x, ShareUnit/len(nodes), nodes[0], inLine(x, nodes[1:]))
+	return joinNodes(x, ShareUnit/len(nodes), nodes[0], lineUp(x, nodes[1:]))
 }
 
-// tiled puts nodes in rows that have as many columns as there are rows, or one
-// more; the last row may have fewer.
-func tiled(nodes []*Node) *Node {
+// arrangeTiles puts nodes in rows, with as many columns as there are rows, or one more.
+// The last row may have fewer.
+func arrangeTiles(nodes []*Node) *Node {
 	columns := 1
 	for columns*columns < len(nodes) {
 		columns++
 	}
 	var rows []*Node
 	for row := range slices.Chunk(nodes, columns) {
-		rows = append(rows, inLine(Beside, row))
+		rows = append(rows, lineUp(Beside, row))
 	}
-	return inLine(Below, rows)
+	return lineUp(Below, rows)
 }
 
-// ArrangedAs is the tree of g's panes in another arrangement. It is made of
-// leaves of its own; focus is that of the pane that has it.
-func (g *Tab) ArrangedAs(a Arrangement) (root, focus *Node) {
+// Rearrange returns the tree of g's panes in another arrangement, built from new leaves.
+// focus is the leaf of the focused pane.
+func (g *Tab) Rearrange(a Arrangement) (root, focus *Node) {
 	var leaves []*Node
 	for _, l := range g.Root.Leaves(nil) {
-		leaf := Leaf(l.Pane)
+		leaf := NewLeaf(l.Pane)
 		switch {
 		case l != g.Focus:
+		// The main pane comes first, whatever its position was.
 		case a.main:
 			leaves, focus = append([]*Node{leaf}, leaves...), leaf
 			continue
@@ -76,21 +77,22 @@ func (g *Tab) ArrangedAs(a Arrangement) (root, focus *Node) {
 	return a.tree(leaves), focus
 }
 
-// weight is how many panes are side by side in n along an axis.
-func (n *Node) weight(x Axis) int {
+// countAlong returns the number of panes side by side in n along an axis.
+func (n *Node) countAlong(x Axis) int {
 	if n.Pane != nil || n.Axis != x {
 		return 1
 	}
-	return n.A.weight(x) + n.B.weight(x)
+	return n.A.countAlong(x) + n.B.countAlong(x)
 }
 
-// Equalise gives all panes of a row, and all of a column, the same size.
-func (n *Node) Equalise() {
+// EqualizeShares gives all panes of a row, and all of a column, the same size.
+func (n *Node) EqualizeShares() {
 	if n.Pane != nil {
 		return
 	}
-	first, second := n.A.weight(n.Axis), n.B.weight(n.Axis)
+	first, second := n.A.countAlong(n.Axis), n.B.countAlong(n.Axis)
+	// A half with more panes gets a larger share.
 	n.Share = ShareUnit * first / (first + second)
-	n.A.Equalise()
-	n.B.Equalise()
+	n.A.EqualizeShares()
+	n.B.EqualizeShares()
 }

@@ -8,9 +8,10 @@ import (
 	"tandem/panes/widget"
 )
 
-// check panics unless the tree below n is whole: a node has a pane or two halves that know it,
-// and no pane is in it twice. It returns the panes of the tree.
-func (n *Node) check(panes []*terminal.Pane) []*terminal.Pane {
+// checkTree panics unless the tree below n is consistent: each node has either a pane or
+// two halves that point back to it, and no pane occurs twice. It returns panes with the
+// tree's panes appended.
+func (n *Node) checkTree(panes []*terminal.Pane) []*terminal.Pane {
 	if n.Pane != nil {
 		if n.A != nil || n.B != nil || slices.Contains(panes, n.Pane) {
 			invariants.Failf("the leaf of session %q has halves, or its pane is in another leaf too", n.Pane.ID)
@@ -23,11 +24,12 @@ func (n *Node) check(panes []*terminal.Pane) []*terminal.Pane {
 	case n.Share <= 0, n.Share >= ShareUnit, n.Axis > Below:
 		invariants.Failf("a split at %+v along axis %d has %d of %d in its first half", n.Rect, n.Axis, n.Share, ShareUnit)
 	}
-	return n.B.check(n.A.check(panes))
+	return n.B.checkTree(n.A.checkTree(panes))
 }
 
-// checkHalves panics unless the halves of a split tile its rectangle, with a column between
-// them if they lie beside each other, and keep their least sizes if there is room.
+// checkHalves panics unless the halves of a split tile its rectangle, with a column
+// between them if they are side by side, and have at least their minimum sizes if the
+// space suffices.
 func (n *Node) checkHalves() {
 	a, b, border := n.A.Rect, n.B.Rect, 0
 	tiled := widget.Rect{X: a.X, Y: a.Y, W: a.W, H: a.H + b.H}
@@ -42,23 +44,23 @@ func (n *Node) checkHalves() {
 	switch {
 	case b != second, tiled != n.Rect && size >= border, a.W < 0, a.H < 0, b.W < 0, b.H < 0:
 		invariants.Failf("halves %+v and %+v do not tile %+v", a, b, n.Rect)
-	case size >= n.Least(n.Axis) && (first < n.A.Least(n.Axis) || rest < n.B.Least(n.Axis)):
-		invariants.Failf("halves %+v and %+v of %+v are smaller than %d and %d, and there is room", a, b, n.Rect, n.A.Least(n.Axis), n.B.Least(n.Axis))
+	case size >= n.MinSize(n.Axis) && (first < n.A.MinSize(n.Axis) || rest < n.B.MinSize(n.Axis)):
+		invariants.Failf("halves %+v and %+v of %+v are smaller than %d and %d, and there is room", a, b, n.Rect, n.A.MinSize(n.Axis), n.B.MinSize(n.Axis))
 	}
 }
 
-// Check panics unless each session and pane is in one place, each tab's focus is in it, and the
-// tabs shown and floating are among the others. It is no method: the linker keeps those that
-// are exported.
+// Check panics unless each session and pane occurs once, each tab contains its focus, and
+// the current and the floating tab are among the others. It is not a method, as the linker
+// keeps exported methods.
 func Check(t *Tabs) {
 	var panes []*terminal.Pane
 	sessions := map[string]bool{}
-	every := t.Every()
+	every := t.EveryTab()
 	for i, tab := range every {
 		if tab == nil || tab.Root == nil || tab.Root.parent != nil || slices.Contains(every[:i], tab) {
 			invariants.Failf("tab %d of %d has no tree, a part of one, or another tab's", i, len(every))
 		}
-		panes = tab.Root.check(panes)
+		panes = tab.Root.checkTree(panes)
 		leaves := tab.Root.Leaves(nil)
 		if !slices.Contains(leaves, tab.Focus) {
 			invariants.Failf("the focus of tab %d is on none of its %d panes", i, len(leaves))
@@ -73,7 +75,7 @@ func Check(t *Tabs) {
 	switch {
 	case t.Current != nil && !slices.Contains(every, t.Current):
 		invariants.Failf("the tab shown is none of the %d", len(every))
-	case t.Floating() != (t.Under != nil), t.Under != nil && t.Index(t.Under) < 0:
-		invariants.Failf("the tab below the floating one is tab %d of %d; it is shown: %v", t.Index(t.Under), len(t.All), t.Floating())
+	case t.IsFloating() != (t.Under != nil), t.Under != nil && t.IndexOf(t.Under) < 0:
+		invariants.Failf("the tab below the floating one is tab %d of %d; it is shown: %v", t.IndexOf(t.Under), len(t.All), t.IsFloating())
 	}
 }

@@ -25,70 +25,70 @@ func running() (all []api.Process) {
 // step does to the tabs what the dashboard may.
 func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
 	var tab *Tab
-	if every := tabs.Every(); len(every) > 0 {
+	if every := tabs.EveryTab(); len(every) > 0 {
 		tab = every[rapid.IntRange(0, len(every)-1).Draw(t, "tab")]
 	}
 	kind := rapid.SampledFrom([]string{"open", "open", "split", "split", "close", "break", "float", "show", "focus", "place", "keep", "arrange", "follow", "reshape"}).Draw(t, "step")
 	switch {
 	case kind == "open":
 		id := session(t)
-		if found, l := tabs.Find(id); found != nil {
-			found.Go(l)
-			tabs.Go(found)
+		if found, l := tabs.FindSession(id); found != nil {
+			found.SetFocus(l)
+			tabs.SetCurrent(found)
 			return
 		}
-		tabs.Go(tabs.Add(tabs.New(id)))
+		tabs.SetCurrent(tabs.AddTab(tabs.New(id)))
 	case tab == nil:
 	case kind == "split":
 		if id, x := session(t), rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis"); tab.Focus.CanSplit(x) {
-			if found, _ := tabs.Find(id); found == nil {
+			if found, _ := tabs.FindSession(id); found == nil {
 				var created *Node
-				tab.Root, created = tab.Focus.Split(x, tabs.New(id))
-				tab.Go(created)
+				tab.Root, created = tab.Focus.SplitLeaf(x, tabs.New(id))
+				tab.SetFocus(created)
 			}
 		}
 	case kind == "close":
-		tabs.Detach(tab, tab.Focus)
-		tabs.Settle()
+		tabs.DetachLeaf(tab, tab.Focus)
+		tabs.SettleFloat()
 		if tabs.Current == nil && len(tabs.All) > 0 {
-			tabs.Go(tabs.All[0])
+			tabs.SetCurrent(tabs.All[0])
 		}
 	case kind == "break" && (tab.Root.Pane == nil || tab == tabs.Float):
-		tabs.Go(tabs.BreakOut(tab, tab.Focus))
-		tabs.Settle()
+		tabs.SetCurrent(tabs.BreakOut(tab, tab.Focus))
+		tabs.SettleFloat()
 	case kind == "float":
 		if id := session(t); tabs.Float == nil && tabs.Current != nil {
-			if found, _ := tabs.Find(id); found == nil {
+			if found, _ := tabs.FindSession(id); found == nil {
 				tabs.Float = NewTab(tabs.New(id))
-				tabs.Go(tabs.Float)
+				tabs.SetCurrent(tabs.Float)
 			}
 		}
 	case kind == "show":
-		tabs.Go(tab)
-		tabs.Settle()
+		tabs.SetCurrent(tab)
+		tabs.SettleFloat()
 	case kind == "focus":
-		tab.Go(tab.Focus.Next(1))
+		tab.SetFocus(tab.Focus.NextLeaf(1))
 	case kind == "place":
-		tab.Root.Place(widget.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
-		tab.Focus.Push(Direction(rapid.IntRange(0, 3).Draw(t, "direction")), rapid.IntRange(1, 30).Draw(t, "by"))
+		tab.Root.SetRects(widget.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
+		tab.Focus.PushBorder(Direction(rapid.IntRange(0, 3).Draw(t, "direction")), rapid.IntRange(1, 30).Draw(t, "by"))
 	case kind == "keep":
-		*kept = tabs.Write(func(id string) string { return "n" + id[1:] })
+		*kept = tabs.WriteLayout(func(id string) string { return "n" + id[1:] })
 	case kind == "arrange":
-		show, _ := tabs.Arrange(*kept, running())
+		show, _ := tabs.ApplyLayout(*kept, running())
 		if show != nil {
-			tabs.Go(show)
+			tabs.SetCurrent(show)
 		} else if tabs.Current == nil && len(tabs.All) > 0 {
-			tabs.Go(tabs.All[0])
+			tabs.SetCurrent(tabs.All[0])
 		}
 	case kind == "follow":
-		tabs.Follow(*kept, running())
+		tabs.FollowLayout(*kept, running())
 		if tabs.Current == nil {
-			tabs.Go(tabs.All[0])
+			tabs.SetCurrent(tabs.All[0])
 		}
 	case kind == "reshape":
-		tab.Root.Equalise()
+		tab.Root.EqualizeShares()
 		if a := rapid.SampledFrom(Arrangements()).Draw(t, "arrangement"); tab.Root.Pane == nil {
-			tab.Root, tab.Focus = tab.ArrangedAs(a)
+			tab.Root, tab.Focus = tab.Rearrange(a)
 		}
 	}
 }
@@ -100,8 +100,8 @@ func TestTabsHoldTheirInvariantsWhateverIsDoneToThem(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			step(t, tabs, &kept)
 			Check(tabs)
-			for _, tab := range tabs.Every() {
-				tab.Root.Place(widget.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
+			for _, tab := range tabs.EveryTab() {
+				tab.Root.SetRects(widget.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
 			}
 			if len(tabs.All) > 0 && tabs.Current == nil {
 				t.Fatalf("no tab is shown of %d", len(tabs.All))

@@ -1,4 +1,4 @@
-// Package layout holds how sessions lie on the screen: tabs, each a tree of splits
-// with terminals as its leaves, how panes and borders move about in them, and how
-// that is written down for the next dashboard. It knows no engine and no keys.
+// Package layout arranges sessions on the screen: tabs, each a tree of splits with panes
+// as leaves. It moves panes and borders, and converts the layout to and from its saved
+// form. It knows neither the engine nor keys.
 package layout

@@ -13,17 +13,17 @@ import (
 
 // four are panes in two rows of two, with their titles drawn for one with the focus.
 func four(look *widget.Look, focus int) (root *Node, e Edges) {
-	root = Leaf(terminal.New(nil, nil, "0"))
-	root.Place(widget.Rect{W: 41, H: 12})
-	root, below := root.Split(Below, terminal.New(nil, nil, "2"))
-	root.Place(widget.Rect{W: 41, H: 12})
-	root.A.Split(Beside, terminal.New(nil, nil, "1"))
-	below.Split(Beside, terminal.New(nil, nil, "3"))
-	root.Place(widget.Rect{W: 41, H: 12})
+	root = NewLeaf(terminal.New(nil, nil, "0"))
+	root.SetRects(widget.Rect{W: 41, H: 12})
+	root, below := root.SplitLeaf(Below, terminal.New(nil, nil, "2"))
+	root.SetRects(widget.Rect{W: 41, H: 12})
+	root.A.SplitLeaf(Beside, terminal.New(nil, nil, "1"))
+	below.SplitLeaf(Beside, terminal.New(nil, nil, "3"))
+	root.SetRects(widget.Rect{W: 41, H: 12})
 	leaves := root.Leaves(nil)
 	e = Edges{Look: look, Focus: leaves[focus].Rect}
 	for i, l := range leaves {
-		l.Title = l.Joined(widget.Heading("pane", "", l.Rect.W, i == focus, look), e)
+		l.Title = l.TitleRow(widget.Heading("pane", "", l.Rect.W, i == focus, look), e)
 	}
 	return root, e
 }
@@ -49,7 +49,7 @@ func TestTheWholeFrameOfTheFocusStandsOut(t *testing.T) {
 				}
 				i := strings.IndexAny(cell, "─│┬┴├┤┼")
 				at := strings.LastIndex(cell[:i], "\x1b[9")
-				if got := strings.HasPrefix(cell[at:], string(look.Accent)); got != e.around(x, y) {
+				if got := strings.HasPrefix(cell[at:], string(look.Accent)); got != e.inFrame(x, y) {
 					t.Errorf("focus on %d: the border at %d, %d stands out: %v", focus, x, y, got)
 				}
 			}

@@ -9,67 +9,67 @@ import (
 	"tandem/panes/widget"
 )
 
-// Floating reports whether the floating tab is shown.
-func (t *Tabs) Floating() bool { return t.Float != nil && t.Current == t.Float }
+// IsFloating reports whether the floating tab is shown.
+func (t *Tabs) IsFloating() bool { return t.Float != nil && t.Current == t.Float }
 
-// Base is the tab that fills the view: the one that is shown, or lies below the
-// floating one. It is nil without sessions.
-func (t *Tabs) Base() *Tab {
-	if t.Floating() {
+// BaseTab returns the tab that fills the view: the current one, or the one below the
+// floating tab. It is nil without sessions.
+func (t *Tabs) BaseTab() *Tab {
+	if t.IsFloating() {
 		return t.Under
 	}
 	return t.Current
 }
 
-// Go makes a tab the one that is shown.
-func (t *Tabs) Go(to *Tab) {
+// SetCurrent shows a tab.
+func (t *Tabs) SetCurrent(to *Tab) {
 	switch {
 	case to != t.Float:
 		t.Under = nil
-	case !t.Floating():
+	case !t.IsFloating():
 		t.Under = t.Current
 	}
 	t.Current = to
 }
 
-// Settle sees to it that the floating tab has one below it after tabs have gone: the
-// one shown last, or else it floats no more.
-func (t *Tabs) Settle() {
+// SettleFloat restores the invariants of the floating tab after tabs were removed. It gets
+// the tab shown last below it; without other tabs it becomes an ordinary one.
+func (t *Tabs) SettleFloat() {
 	switch {
 	case t.Float == nil:
 		t.Under = nil
 	case len(t.All) == 0:
 		t.All, t.Float, t.Under = []*Tab{t.Float}, nil, nil
-	case !t.Floating():
+	case !t.IsFloating():
 		t.Under = nil
-	case t.Index(t.Under) < 0:
-		t.Under = t.Before()
+	case t.IndexOf(t.Under) < 0:
+		t.Under = t.PreviousTab()
 	}
 	if invariants.Enabled {
 		Check(t)
 	}
 }
 
-// Frame is where the floating tab is drawn over an area, its frame included.
-func Frame(over widget.Rect) widget.Rect {
-	r := widget.Rect{W: max(over.W*4/5, min(over.W, leastFrameWidth)), H: max(over.H*4/5, min(over.H, leastFrameHeight))}
+// FrameRect returns the rectangle of the floating tab over an area, including its frame.
+func FrameRect(over widget.Rect) widget.Rect {
+	r := widget.Rect{W: max(over.W*4/5, min(over.W, minFrameWidth)), H: max(over.H*4/5, min(over.H, minFrameHeight))}
 	r.X, r.Y = over.X+(over.W-r.W)/2, over.Y+(over.H-r.H)/2
 	return r
 }
 
 const (
-	leastFrameWidth  = 50
-	leastFrameHeight = 10
+	minFrameWidth  = 50
+	minFrameHeight = 10
 )
 
-// Inside is what a frame leaves to the tab.
-func Inside(frame widget.Rect) widget.Rect {
+// InsideFrame returns the rectangle inside a frame.
+func InsideFrame(frame widget.Rect) widget.Rect {
 	return widget.Rect{X: frame.X + 1, Y: frame.Y + 1, W: frame.W - 2, H: frame.H - 2}
 }
 
-// Framed are the rows of the floating tab with its frame; heading has the width of
-// the tab.
-func (t *Tab) Framed(heading string, focused bool, look *widget.Look) (rows []string) {
+// DrawFramed draws the floating tab with its frame. heading must have the width of the
+// tab.
+func (t *Tab) DrawFramed(heading string, focused bool, look *widget.Look) (rows []string) {
 	inside := Edges{Look: look}
 	if focused {
 		inside.Focus = t.Focus.Rect
@@ -83,20 +83,19 @@ func (t *Tab) Framed(heading string, focused bool, look *widget.Look) (rows []st
 	return append(rows, look.Edge("╰"+strings.Repeat("─", r.W)+"╯", focused))
 }
 
-// writeFloat writes the floating tab down; nil if there is none with a place in a
-// layout.
+// writeFloat describes the floating tab; nil if there is none to save.
 func (t *Tabs) writeFloat(name func(id string) string) *api.LayoutTab {
 	if t.Float == nil {
 		return nil
 	}
-	if written, ok := t.Float.write(name); ok {
+	if written, ok := t.Float.writeTab(name); ok {
 		return &written
 	}
 	return nil
 }
 
-// all are the tabs of a layout with the floating one, which comes last.
-func all(l api.Layout) []api.LayoutTab {
+// allTabs returns the tabs of a layout, with the floating one last.
+func allTabs(l api.Layout) []api.LayoutTab {
 	if l.Float == nil {
 		return l.Tabs
 	}

@@ -1,3 +1,8 @@
+// Another dashboard's layout lists the sessions known there. Panes missing in it, such as
+// that of a session still starting here, must not be lost or moved to the end. So their
+// position is recorded relative to the nearest pane that stays (an orphan), the layout is
+// applied, and each orphan gets its half of a split back.
+
 package layout
 
 import (
@@ -7,17 +12,17 @@ import (
 	"tandem/panes/terminal"
 )
 
-// A stray is a pane that a layout does not name, and where it was.
-type stray struct {
+// An orphan is a pane missing in a layout, with its position.
+type orphan struct {
 	pane   *terminal.Pane
-	beside *terminal.Pane // that it had half of a split with
+	beside *terminal.Pane // the pane it shared a split with
 	axis   Axis
 	share  int
 	first  bool
 }
 
-// strayFrom says where leaf n is beside the closest leaf that stays.
-func (n *Node) strayFrom(stays func(*Node) bool) (s stray, ok bool) {
+// orphanBeside returns the position of leaf n relative to the closest leaf that stays.
+func (n *Node) orphanBeside(stays func(*Node) bool) (s orphan, ok bool) {
 	for c := n; c.parent != nil; c = c.parent {
 		split := c.parent
 		sibling := split.A
@@ -26,17 +31,16 @@ func (n *Node) strayFrom(stays func(*Node) bool) (s stray, ok bool) {
 		}
 		for _, leaf := range sibling.Leaves(nil) {
 			if stays(leaf) {
-				return stray{n.Pane, leaf.Pane, split.Axis, split.Share, split.A == c}, true
+				return orphan{n.Pane, leaf.Pane, split.Axis, split.Share, split.A == c}, true
 			}
 		}
 	}
 	return s, false
 }
 
-// Follow lays the sessions out as another dashboard has them. The tab that is
-// shown and the pane that has the keyboard stay; so does what the layout does not
-// know of, beside what it is beside.
-func (t *Tabs) Follow(l api.Layout, processes []api.Process) {
+// FollowLayout arranges the sessions as another dashboard does. The current tab and the
+// focus stay. Panes missing in the layout keep their neighbours.
+func (t *Tabs) FollowLayout(l api.Layout, processes []api.Process) {
 	var focused *terminal.Pane
 	if t.Current != nil {
 		focused = t.Current.Focus.Pane
@@ -52,38 +56,40 @@ func (t *Tabs) Follow(l api.Layout, processes []api.Process) {
 			shown[leaf.Pane] = other.Shown
 		}
 	}
-	ids := newSeeker(processes).byID(l)
-	strays := t.strays(ids)
-	t.lay(l, ids)
+	ids := newFinder(processes).resolveByID(l)
+	// Positions are recorded first: arrangeTabs takes the neighbours out of their tabs.
+	strays := t.findOrphans(ids)
+	t.arrangeTabs(l, ids)
 	for _, s := range strays {
-		t.putBeside(s)
+		t.restoreOrphan(s)
 	}
-	t.keepPlaces(before)
+	t.keepOrder(before)
 	for _, other := range t.All {
 		for _, leaf := range other.Root.Leaves(nil) {
+			// A new tab inherits the last time one of its panes was shown.
 			other.Shown = max(other.Shown, shown[leaf.Pane])
 		}
 	}
-	if with, leaf := t.Of(focused); with != nil {
+	if with, leaf := t.FindPane(focused); with != nil {
 		t.Current, with.Focus = with, leaf
 	}
 	t.Under = nil
-	if with, leaf := t.Of(under); t.Floating() && with != nil && with != t.Float {
+	if with, leaf := t.FindPane(under); t.IsFloating() && with != nil && with != t.Float {
 		t.Under, with.Focus = with, leaf
 	}
-	t.Settle()
+	t.SettleFloat()
 }
 
-// strays are the panes of tabs whose session is not among ids, but for those that
-// have their tab to themselves.
-func (t *Tabs) strays(ids map[[2]int]string) (out []stray) {
+// findOrphans returns the panes whose session is not among ids, except those alone in
+// their tab.
+func (t *Tabs) findOrphans(ids map[[2]int]string) (out []orphan) {
 	named := map[string]bool{}
 	for _, id := range ids {
 		named[id] = id != ""
 	}
 	for _, leaf := range t.Leaves() {
 		if !named[leaf.Pane.ID] {
-			if s, ok := leaf.strayFrom(func(n *Node) bool { return named[n.Pane.ID] }); ok {
+			if s, ok := leaf.orphanBeside(func(n *Node) bool { return named[n.Pane.ID] }); ok {
 				out = append(out, s)
 			}
 		}
@@ -91,15 +97,15 @@ func (t *Tabs) strays(ids map[[2]int]string) (out []stray) {
 	return out
 }
 
-// putBeside gives a pane its half of a split again.
-func (t *Tabs) putBeside(s stray) {
-	from, leaf := t.Of(s.pane)
-	to, beside := t.Of(s.beside)
+// restoreOrphan gives an orphan its half of a split back.
+func (t *Tabs) restoreOrphan(s orphan) {
+	from, leaf := t.FindPane(s.pane)
+	to, beside := t.FindPane(s.beside)
 	if from == nil || to == nil || from == to {
 		return
 	}
-	t.Detach(from, leaf)
-	root, created := beside.Split(s.axis, s.pane)
+	t.DetachLeaf(from, leaf)
+	root, created := beside.SplitLeaf(s.axis, s.pane)
 	to.Root = root
 	split := created.parent
 	split.Share = s.share
@@ -108,10 +114,10 @@ func (t *Tabs) putBeside(s stray) {
 	}
 }
 
-// keepPlaces puts the tabs that were there before, and are still, where they were.
-func (t *Tabs) keepPlaces(before []*Tab) {
+// keepOrder moves the tabs in before that still exist back to their positions.
+func (t *Tabs) keepOrder(before []*Tab) {
 	for i, other := range before {
-		if at := t.Index(other); at >= 0 {
+		if at := t.IndexOf(other); at >= 0 {
 			t.All = slices.Delete(t.All, at, at+1)
 			t.All = slices.Insert(t.All, min(i, len(t.All)), other)
 		}

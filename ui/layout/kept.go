@@ -10,33 +10,32 @@ import (
 	"tandem/panes/widget"
 )
 
-// Write writes the tabs down, and which of them are shown; name is that of a
-// session. Panes whose session is not there yet, and those of sessions that have
-// ended, have no place in it.
-func (t *Tabs) Write(name func(id string) string) (l api.Layout) {
+// WriteLayout describes the tabs, and which of them are shown; name returns a session's
+// name. It omits panes whose session is starting or has exited.
+func (t *Tabs) WriteLayout(name func(id string) string) (l api.Layout) {
 	for _, other := range t.All {
-		written, ok := other.write(name)
+		written, ok := other.writeTab(name)
 		if !ok {
 			continue
 		}
-		if other == t.Base() {
+		if other == t.BaseTab() {
 			l.Current = len(l.Tabs)
 		}
 		l.Tabs = append(l.Tabs, written)
 	}
 	l.Float = t.writeFloat(name)
-	l.Floats = l.Float != nil && t.Floating()
+	l.Floats = l.Float != nil && t.IsFloating()
 	return l
 }
 
-// write writes a tab down; ok is false if none of its panes has a place there.
-func (t *Tab) write(name func(id string) string) (written api.LayoutTab, ok bool) {
+// writeTab describes a tab; ok is false if it has no pane to save.
+func (t *Tab) writeTab(name func(id string) string) (written api.LayoutTab, ok bool) {
 	nodes, focus := writeNode(nil, t.Root, t.Focus, name)
 	return api.LayoutTab{Nodes: nodes, Focus: max(focus, 0)}, len(nodes) > 0
 }
 
-// writeNode appends a subtree in reading order, and tells where the leaf to
-// focus is; -1 if it is not among them.
+// writeNode appends a subtree in reading order. It also returns the index of the leaf to
+// focus, or -1.
 func writeNode(nodes []api.LayoutNode, n, focus *Node, name func(id string) string) ([]api.LayoutNode, int) {
 	if n.Pane != nil {
 		if n.Pane.ID == "" || n.Pane.FinalState() != nil || n.Pane.Err() != nil {
@@ -59,60 +58,60 @@ func writeNode(nodes []api.LayoutNode, n, focus *Node, name func(id string) stri
 	case len(first) == 0 && len(second) == 0:
 		return nodes, -1
 	case len(first) == 0:
-		return append(nodes, second...), shifted(then, start)
+		return append(nodes, second...), shiftIndex(then, start)
 	case len(second) == 0:
-		return append(nodes, first...), shifted(at, start)
+		return append(nodes, first...), shiftIndex(at, start)
 	}
 	nodes = append(append(append(nodes, split), first...), second...)
 	if at >= 0 {
 		return nodes, at + start + 1
 	}
-	return nodes, shifted(then, start+1+len(first))
+	return nodes, shiftIndex(then, start+1+len(first))
 }
 
-// Arrange lays sessions out as a layout says; those that it does not name stay as
-// they are. It returns the tab to show and how many sessions it has found.
-func (t *Tabs) Arrange(l api.Layout, processes []api.Process) (show *Tab, found int) {
+// ApplyLayout arranges sessions as in a layout; others stay in place. It returns the tab
+// to show and the number of sessions found.
+func (t *Tabs) ApplyLayout(l api.Layout, processes []api.Process) (show *Tab, found int) {
 	if l.Check() != nil {
 		return nil, 0
 	}
-	show, found = t.lay(l, newSeeker(processes).resolve(l))
-	t.Settle()
+	show, found = t.arrangeTabs(l, newFinder(processes).resolveAll(l))
+	t.SettleFloat()
 	return show, found
 }
 
-// Same reports whether sessions lie in the same way, whatever is shown and has the
-// keyboard.
-func Same(a, b api.Layout) bool {
-	return (a.Float == nil) == (b.Float == nil) && slices.EqualFunc(all(a), all(b), func(a, b api.LayoutTab) bool {
+// SameArrangement reports whether a and b arrange the same sessions in the same way,
+// whatever is shown or focused.
+func SameArrangement(a, b api.Layout) bool {
+	return (a.Float == nil) == (b.Float == nil) && slices.EqualFunc(allTabs(a), allTabs(b), func(a, b api.LayoutTab) bool {
 		return slices.EqualFunc(a.Nodes, b.Nodes, func(a, b api.LayoutNode) bool {
 			return a.Axis == b.Axis && a.Share == b.Share && a.ID == b.ID
 		})
 	})
 }
 
-// byID gives the sessions of a layout's panes that are there, by tab and node.
-func (s *seeker) byID(l api.Layout) map[[2]int]string {
+// resolveByID returns the sessions of a layout's panes that exist, by tab and node.
+func (s *sessionFinder) resolveByID(l api.Layout) map[[2]int]string {
 	found := map[[2]int]string{}
-	for i, t := range all(l) {
+	for i, t := range allTabs(l) {
 		for j, n := range t.Nodes {
 			if n.Axis == "" {
-				found[[2]int{i, j}] = s.find(n, true)
+				found[[2]int{i, j}] = s.findSession(n, true)
 			}
 		}
 	}
 	return found
 }
 
-func shifted(at, by int) int {
+func shiftIndex(at, by int) int {
 	if at < 0 {
 		return at
 	}
 	return at + by
 }
 
-// readTab makes the tree of a tab. take gives the pane of node i, or nil if its
-// session is not there: then its half goes to the other one.
+// readTab builds the tree of a tab. take returns the pane of node i, or nil if its session
+// does not exist; its half then goes to the other one.
 func readTab(t api.LayoutTab, take func(i int) *terminal.Pane) (root, focus *Node) {
 	at := 0
 	var read func() *Node
@@ -128,13 +127,14 @@ func readTab(t api.LayoutTab, take func(i int) *terminal.Pane) (root, focus *Nod
 			if p == nil {
 				return nil
 			}
-			leaf := Leaf(p)
+			leaf := NewLeaf(p)
 			if here == t.Focus {
 				focus = leaf
 			}
 			return leaf
 		}
 		a, b := read(), read()
+		// A split with a missing half collapses into the other half.
 		if a == nil || b == nil {
 			if a == nil {
 				return b
@@ -155,16 +155,16 @@ func readTab(t api.LayoutTab, take func(i int) *terminal.Pane) (root, focus *Nod
 	return root, focus
 }
 
-// A seeker finds the sessions that a layout names: by id, or else by a name on the
-// same machine that no other pane of it goes by. None is found twice.
-type seeker struct {
-	live map[string]string // ids with names
+// A sessionFinder finds the sessions of a layout: by id, or by a name on the same machine
+// that belongs to no other pane. It finds no session twice.
+type sessionFinder struct {
+	live map[string]string // names by id
 	used map[string]bool
 }
 
-// newSeeker is one among what runs.
-func newSeeker(processes []api.Process) *seeker {
-	s := &seeker{live: map[string]string{}, used: map[string]bool{}}
+// newFinder returns a finder for the running sessions.
+func newFinder(processes []api.Process) *sessionFinder {
+	s := &sessionFinder{live: map[string]string{}, used: map[string]bool{}}
 	for _, p := range processes {
 		if p.Kind == api.KindSession && !p.State.Ended() {
 			s.live[p.ID] = p.Name
@@ -173,8 +173,8 @@ func newSeeker(processes []api.Process) *seeker {
 	return s
 }
 
-// find is the id of the session of a pane, "" if it is not there.
-func (s *seeker) find(n api.LayoutNode, byID bool) string {
+// findSession returns the id of a pane's session; "" if it does not exist.
+func (s *sessionFinder) findSession(n api.LayoutNode, byID bool) string {
 	if byID {
 		if _, ok := s.live[n.ID]; ok && !s.used[n.ID] {
 			s.used[n.ID] = true
@@ -192,15 +192,16 @@ func (s *seeker) find(n api.LayoutNode, byID bool) string {
 	return ""
 }
 
-// resolve gives the session of every pane of a layout, by tab and node.
-func (s *seeker) resolve(l api.Layout) map[[2]int]string {
+// resolveAll returns the session of every pane of a layout, by tab and node.
+func (s *sessionFinder) resolveAll(l api.Layout) map[[2]int]string {
 	found := map[[2]int]string{}
+	// Ids come first: a name must not claim a session that another pane has by its id.
 	for _, byID := range []bool{true, false} {
-		for i, t := range all(l) {
+		for i, t := range allTabs(l) {
 			for j, n := range t.Nodes {
 				at := [2]int{i, j}
 				if n.Axis == "" && found[at] == "" {
-					found[at] = s.find(n, byID)
+					found[at] = s.findSession(n, byID)
 				}
 			}
 		}
@@ -208,10 +209,10 @@ func (s *seeker) resolve(l api.Layout) map[[2]int]string {
 	return found
 }
 
-// Describe names the sessions of a layout.
+// Describe lists the sessions of a layout.
 func Describe(l api.Layout) string {
 	var tabs []string
-	for _, t := range all(l) {
+	for _, t := range allTabs(l) {
 		var names []string
 		for _, n := range t.Nodes {
 			if n.Axis == "" {

@@ -8,15 +8,15 @@ import (
 	"tandem/panes/widget"
 )
 
-// Numbers are leaves with a number each, from 1: their place. The tenth has 0, and
-// what comes after it none.
+// Numbers are leaves numbered from 1 in their order. The tenth has 0; later ones have no
+// number.
 type Numbers []*Node
 
-// Number numbers leaves.
-func Number(leaves []*Node) Numbers { return leaves[:min(len(leaves), 10)] }
+// NumberLeaves numbers leaves.
+func NumberLeaves(leaves []*Node) Numbers { return leaves[:min(len(leaves), 10)] }
 
-// Leaf is the one with that digit; nil if there is none.
-func (n Numbers) Leaf(digit string) *Node {
+// LeafFor returns the leaf with a digit; nil if there is none.
+func (n Numbers) LeafFor(digit string) *Node {
 	for i, l := range n {
 		if digit == strconv.Itoa((i+1)%10) {
 			return l
@@ -25,12 +25,12 @@ func (n Numbers) Leaf(digit string) *Node {
 	return nil
 }
 
-// Keys are the digits, as a hint has them.
-func (n Numbers) Keys() string { return "1–" + strconv.Itoa(len(n)%10) }
+// KeyRange returns the range of digits for a hint.
+func (n Numbers) KeyRange() string { return "1–" + strconv.Itoa(len(n)%10) }
 
-// Over lays the number of a leaf over the middle of its terminal's rows, large where
-// there is room. A leaf without a number keeps its rows.
-func (n Numbers) Over(l *Node, rows []string, focused bool, look *widget.Look) []string {
+// DrawOver draws the number of a leaf over the middle of its rows, in large digits if they
+// fit. It returns the rows of a leaf without a number unchanged.
+func (n Numbers) DrawOver(l *Node, rows []string, focused bool, look *widget.Look) []string {
 	i := slices.Index(n, l)
 	if i < 0 || len(rows) == 0 {
 		return rows
@@ -39,6 +39,7 @@ func (n Numbers) Over(l *Node, rows []string, focused bool, look *widget.Look) [
 	if focused {
 		ink = look.Dim
 	}
+	// A pane too small for large digits shows a small one.
 	if l.Rect.W < widget.Width(label[0]) || len(rows) < len(label) {
 		label, ink = []string{" " + strconv.Itoa((i+1)%10) + " "}, look.Tab
 	}
@@ -52,8 +53,7 @@ func (n Numbers) Over(l *Node, rows []string, focused bool, look *widget.Look) [
 	return rows
 }
 
-// digitRows is a digit in blocks, two cells for each of its dots, with a margin around
-// it.
+// digitRows draws a digit in blocks, two cells per dot, with a margin around it.
 func digitRows(digit int, block string) []string {
 	margin := strings.Repeat(" ", 10)
 	rows := []string{margin}
@@ -64,7 +64,7 @@ func digitRows(digit int, block string) []string {
 	return append(rows, margin)
 }
 
-// digitDots are the rows of a digit, three dots each.
+// digitDots returns the rows of a digit, three dots each.
 func digitDots(digit int) string {
 	return [...]string{
 		"### #.# #.# #.# ###", ".#. ##. .#. .#. ###", "### ..# ### #.. ###", "### ..# ### ..# ###", "#.# #.# ### ..# ..#",

@@ -13,7 +13,7 @@ import (
 
 func TestANumberLiesOverTheMiddleOfItsPane(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.ASCIIGlyphs()}
-	leaf := Leaf(new(terminal.Pane))
+	leaf := NewLeaf(new(terminal.Pane))
 	for _, size := range []struct {
 		w, h int
 		want string
@@ -27,7 +27,7 @@ func TestANumberLiesOverTheMiddleOfItsPane(t *testing.T) {
 		for i := range rows {
 			rows[i] = strings.Repeat("a", size.w)
 		}
-		got := Number([]*Node{Leaf(new(terminal.Pane)), leaf}).Over(leaf, rows, false, look)
+		got := NumberLeaves([]*Node{NewLeaf(new(terminal.Pane)), leaf}).DrawOver(leaf, rows, false, look)
 		if text := ansi.Strip(strings.Join(got, "\n")); text != size.want {
 			t.Errorf("in %d×%d it is\n%s", size.w, size.h, text)
 		}
@@ -40,13 +40,13 @@ func TestANumberLiesOverTheMiddleOfItsPane(t *testing.T) {
 func TestADigitIsForOnePane(t *testing.T) {
 	var leaves []*Node
 	for range 12 {
-		leaves = append(leaves, Leaf(new(terminal.Pane)))
+		leaves = append(leaves, NewLeaf(new(terminal.Pane)))
 	}
-	n := Number(leaves)
-	if n.Leaf("1") != leaves[0] || n.Leaf("9") != leaves[8] || n.Leaf("0") != leaves[9] || n.Leaf("a") != nil || n.Leaf("") != nil {
+	n := NumberLeaves(leaves)
+	if n.LeafFor("1") != leaves[0] || n.LeafFor("9") != leaves[8] || n.LeafFor("0") != leaves[9] || n.LeafFor("a") != nil || n.LeafFor("") != nil {
 		t.Error("a digit leads elsewhere")
 	}
-	if got := n[:3].Keys(); got != "1–3" {
+	if got := n[:3].KeyRange(); got != "1–3" {
 		t.Errorf("the keys of three are %s", got)
 	}
 }

@@ -8,44 +8,44 @@ import (
 	"tandem/panes/terminal"
 )
 
-// A Tab is a split tree that fills the sessions view while it is shown.
+// A Tab is a tree of splits that fills the Sessions view while it is shown.
 type Tab struct {
 	Root  *Node
-	Focus *Node // the leaf that has the keyboard, or would
+	Focus *Node // the leaf that has the keyboard while the tab is shown
 	Shown uint64
 
-	before *terminal.Pane // had the focus before Focus, if it is still here
+	before *terminal.Pane // the previously focused pane, if it still exists
 }
 
-// NewTab makes a tab of one pane.
+// NewTab returns a tab with one pane.
 func NewTab(p *terminal.Pane) *Tab {
-	leaf := Leaf(p)
+	leaf := NewLeaf(p)
 	return &Tab{Root: leaf, Focus: leaf}
 }
 
-// Go moves the focus to a leaf.
-func (t *Tab) Go(l *Node) {
+// SetFocus moves the focus to a leaf.
+func (t *Tab) SetFocus(l *Node) {
 	if l != t.Focus {
 		t.before, t.Focus = t.Focus.Pane, l
 	}
 }
 
-// Before is the leaf that had the focus before this one, or else the next one; nil
-// if there is no other.
-func (t *Tab) Before() *Node {
+// PreviousFocus returns the previously focused leaf, or else the next one; nil if there is
+// no other.
+func (t *Tab) PreviousFocus() *Node {
 	for _, l := range t.Root.Leaves(nil) {
 		if l.Pane == t.before && l != t.Focus {
 			return l
 		}
 	}
-	if next := t.Focus.Next(1); next != t.Focus {
+	if next := t.Focus.NextLeaf(1); next != t.Focus {
 		return next
 	}
 	return nil
 }
 
-// leaf is the leaf with that session; nil if there is none.
-func (t *Tab) leaf(id string) *Node {
+// findLeaf returns the leaf of a session; nil if there is none.
+func (t *Tab) findLeaf(id string) *Node {
 	for _, l := range t.Root.Leaves(nil) {
 		if l.Pane.ID == id {
 			return l
@@ -54,18 +54,18 @@ func (t *Tab) leaf(id string) *Node {
 	return nil
 }
 
-// Tabs are the tabs in their order. Each session is in one of them at most, so
-// going from session to session never takes a layout apart.
+// Tabs are the tabs in their order. A session is in one tab at most, so that going to a
+// session never changes a layout.
 type Tabs struct {
-	New     func(id string) *terminal.Pane // makes the pane of a session
+	New     func(id string) *terminal.Pane // creates the pane of a session
 	All     []*Tab
-	Current *Tab // the one on the screen; nil without sessions
-	Float   *Tab // lies over the others while it is Current; nil if there is none
-	Under   *Tab // what lies below it then
+	Current *Tab // on the screen; nil without sessions
+	Float   *Tab // drawn over the others while it is Current; nil if there is none
+	Under   *Tab // the tab below it at that time
 }
 
-// Add puts a tab of one pane behind the others.
-func (t *Tabs) Add(p *terminal.Pane) *Tab {
+// AddTab appends a tab with one pane.
+func (t *Tabs) AddTab(p *terminal.Pane) *Tab {
 	added := NewTab(p)
 	t.All = append(t.All, added)
 	if invariants.Enabled {
@@ -74,22 +74,22 @@ func (t *Tabs) Add(p *terminal.Pane) *Tab {
 	return added
 }
 
-// Find is the tab and leaf of a session.
-func (t *Tabs) Find(id string) (*Tab, *Node) {
+// FindSession returns the tab and leaf of a session.
+func (t *Tabs) FindSession(id string) (*Tab, *Node) {
 	if id == "" {
 		return nil, nil
 	}
-	for _, other := range t.Every() {
-		if l := other.leaf(id); l != nil {
+	for _, other := range t.EveryTab() {
+		if l := other.findLeaf(id); l != nil {
 			return other, l
 		}
 	}
 	return nil, nil
 }
 
-// Of is the tab and leaf that a pane is in.
-func (t *Tabs) Of(p *terminal.Pane) (*Tab, *Node) {
-	for _, other := range t.Every() {
+// FindPane returns the tab and leaf of a pane.
+func (t *Tabs) FindPane(p *terminal.Pane) (*Tab, *Node) {
+	for _, other := range t.EveryTab() {
 		for _, l := range other.Root.Leaves(nil) {
 			if l.Pane == p {
 				return other, l
@@ -99,27 +99,27 @@ func (t *Tabs) Of(p *terminal.Pane) (*Tab, *Node) {
 	return nil, nil
 }
 
-// Every are the tabs with the floating one, which comes last.
-func (t *Tabs) Every() []*Tab {
+// EveryTab returns all tabs, with the floating one last.
+func (t *Tabs) EveryTab() []*Tab {
 	if t.Float == nil {
 		return t.All
 	}
 	return append(slices.Clip(t.All), t.Float)
 }
 
-// Index is the place of a tab; -1 if it is not there any more.
-func (t *Tabs) Index(of *Tab) int { return slices.Index(t.All, of) }
+// IndexOf returns the index of a tab; -1 if it does not exist any more.
+func (t *Tabs) IndexOf(of *Tab) int { return slices.Index(t.All, of) }
 
-// Leaves are those of all tabs, in order.
+// Leaves returns the leaves of all tabs, in order.
 func (t *Tabs) Leaves() (all []*Node) {
-	for _, other := range t.Every() {
+	for _, other := range t.EveryTab() {
 		all = other.Root.Leaves(all)
 	}
 	return all
 }
 
-// Before is the tab that was shown before this one; nil if there is no other.
-func (t *Tabs) Before() (last *Tab) {
+// PreviousTab returns the tab shown before the current one; nil if there is no other.
+func (t *Tabs) PreviousTab() (last *Tab) {
 	for _, other := range t.All {
 		if other != t.Current && (last == nil || other.Shown > last.Shown) {
 			last = other
@@ -128,10 +128,10 @@ func (t *Tabs) Before() (last *Tab) {
 	return last
 }
 
-// Detach takes a leaf out of its tab, and the tab away with its last one. The
-// pane keeps its attachment.
-func (t *Tabs) Detach(from *Tab, l *Node) {
-	root, focus := l.Remove()
+// DetachLeaf removes a leaf from its tab, and the tab with its last leaf. The pane stays
+// attached to its session.
+func (t *Tabs) DetachLeaf(from *Tab, l *Node) {
+	root, focus := l.RemoveLeaf()
 	if root != nil {
 		from.Root = root
 		if from.Focus == l {
@@ -140,7 +140,7 @@ func (t *Tabs) Detach(from *Tab, l *Node) {
 		return
 	}
 	if from == t.Float {
-		if t.Floating() {
+		if t.IsFloating() {
 			t.Current = t.Under
 		}
 		t.Float, t.Under = nil, nil
@@ -155,29 +155,29 @@ func (t *Tabs) Detach(from *Tab, l *Node) {
 	}
 }
 
-// BreakOut gives a leaf a tab of its own, behind the one that it is in.
+// BreakOut moves a leaf to a new tab after its own.
 func (t *Tabs) BreakOut(from *Tab, l *Node) *Tab {
-	at := t.Index(from)
+	at := t.IndexOf(from)
 	if at < 0 {
 		at = len(t.All) - 1
 	}
-	t.Detach(from, l)
+	t.DetachLeaf(from, l)
 	own := NewTab(l.Pane)
 	t.All = slices.Insert(t.All, at+1, own)
 	return own
 }
 
-// lay puts sessions where a layout has them; ids are those of its panes, by tab
-// and node. It returns the tab to show and how many sessions it has found.
-func (t *Tabs) lay(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
-	for i, kept := range all(l) {
+// arrangeTabs builds the tabs of a layout; ids has the sessions of its panes, by tab and
+// node. It returns the tab to show and the number of sessions found.
+func (t *Tabs) arrangeTabs(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
+	for i, kept := range allTabs(l) {
 		root, focus := readTab(kept, func(j int) *terminal.Pane {
 			id := ids[[2]int{i, j}]
 			if id == "" {
 				return nil
 			}
 			found++
-			return t.takeOut(id)
+			return t.takePane(id)
 		})
 		if root == nil {
 			continue
@@ -185,6 +185,7 @@ func (t *Tabs) lay(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
 		laid := &Tab{Root: root, Focus: focus}
 		if i == len(l.Tabs) {
 			if t.Float != nil {
+				// A floating tab that is not part of the layout becomes an ordinary one.
 				t.All = append(t.All, t.Float)
 			}
 			t.Float = laid
@@ -198,13 +199,13 @@ func (t *Tabs) lay(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
 	return show, found
 }
 
-// takeOut is the pane of a session, taken out of the tab it is in.
-func (t *Tabs) takeOut(id string) *terminal.Pane {
-	from, l := t.Find(id)
+// takePane removes the pane of a session from its tab, or creates one.
+func (t *Tabs) takePane(id string) *terminal.Pane {
+	from, l := t.FindSession(id)
 	if from == nil {
 		return t.New(id)
 	}
 	p := l.Pane
-	t.Detach(from, l)
+	t.DetachLeaf(from, l)
 	return p
 }

@@ -20,7 +20,7 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 		}
 		focus := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "focus")]
 		written := &Tab{Root: root, Focus: focus}
-		kept, _ := written.write(name)
+		kept, _ := written.writeTab(name)
 		if err := (api.Layout{Tabs: []api.LayoutTab{kept}}).Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -28,27 +28,27 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 		if focused.Pane.ID != focus.Pane.ID {
 			t.Fatalf("the focus went from %s to %s", focus.Pane.ID, focused.Pane.ID)
 		}
-		keptAgain, _ := (&Tab{Root: again, Focus: focused}).write(name)
+		keptAgain, _ := (&Tab{Root: again, Focus: focused}).writeTab(name)
 		if diff := cmp.Diff(kept, keptAgain); diff != "" {
 			t.Fatal(diff)
 		}
-		again.Place(widget.Rect{X: 0, Y: 0, W: 200, H: 60})
+		again.SetRects(widget.Rect{X: 0, Y: 0, W: 200, H: 60})
 	})
 }
 
 func TestArrangingFloatingPanesLeavesNoTabShownThatIsGone(t *testing.T) {
 	tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
-	tabs.Go(tabs.Add(tabs.New("a")))
+	tabs.SetCurrent(tabs.AddTab(tabs.New("a")))
 	tabs.Float = NewTab(tabs.New("b"))
-	tabs.Go(tabs.Float)
-	_, found := tabs.Arrange(api.Layout{
+	tabs.SetCurrent(tabs.Float)
+	_, found := tabs.ApplyLayout(api.Layout{
 		Tabs:  []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: "gone", Name: "gone"}}}},
 		Float: &api.LayoutTab{Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 5000}, {ID: "a", Name: "a"}, {ID: "b", Name: "b"}}, Focus: 1},
 	}, []api.Process{{ID: "a", Kind: api.KindSession, State: api.StateRunning}, {ID: "b", Kind: api.KindSession, State: api.StateRunning}})
 	if found != 2 {
 		t.Fatalf("found %d sessions", found)
 	}
-	if tabs.Current != nil && tabs.Index(tabs.Current) < 0 && !tabs.Floating() {
+	if tabs.Current != nil && tabs.IndexOf(tabs.Current) < 0 && !tabs.IsFloating() {
 		t.Error("the tab shown has lost its panes to the floating one")
 	}
 }

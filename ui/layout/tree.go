@@ -6,7 +6,7 @@ import (
 	"tandem/panes/widget"
 )
 
-// An Axis is how a split lays out its two halves.
+// An Axis is the direction in which a split divides its area.
 type Axis uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	Below              // top and bottom; the lower half's title row is the border
 )
 
-// A Direction is where focus or a border moves.
+// A Direction is where the focus or a border moves.
 type Direction uint8
 
 const (
@@ -24,72 +24,74 @@ const (
 	Down
 )
 
-// Least sizes of a pane, its title row included.
+// Minimum size of a pane, including its title row.
 const (
 	minPaneWidth  = 10
 	minPaneHeight = 3
 )
 
-// ShareUnit is the whole of a split; node.share counts in it.
+// ShareUnit is the unit of Node.Share: a share of ShareUnit is everything.
 const ShareUnit = 10_000
 
-// A Node of the split tree is a leaf with a pane, or a split of two nodes.
+// A Node of the tree is a leaf with a pane, or a split of two nodes.
 type Node struct {
 	parent *Node
 	Pane   *terminal.Pane // nil for a split
 	Axis   Axis
-	Share  int // of ShareUnit, what a gets
+	Share  int // share of A, in parts of ShareUnit
 	A, B   *Node
-	Rect   widget.Rect // set by place
+	Rect   widget.Rect // set by SetRects
 
-	Title string   // drawn title row of a leaf, "" for none
-	Rows  []string // drawn rows of its terminal
+	Title string   // title row of a leaf; "" for none
+	Rows  []string // rows of its pane
 }
 
-func Leaf(p *terminal.Pane) *Node { return &Node{Pane: p} }
+func NewLeaf(p *terminal.Pane) *Node { return &Node{Pane: p} }
 
-// Place gives the node and all below it their rectangles.
-func (n *Node) Place(r widget.Rect) {
+// SetRects sets the rectangles of the node and everything below it.
+func (n *Node) SetRects(r widget.Rect) {
 	n.Rect = r
 	if n.Pane != nil {
 		return
 	}
 	first, second := r, r
 	if n.Axis == Beside {
-		first.W = portion(r.W-1, n.Share, n.A.Least(Beside), n.B.Least(Beside))
+		// The column between the halves belongs to neither.
+		first.W = divideCells(r.W-1, n.Share, n.A.MinSize(Beside), n.B.MinSize(Beside))
 		second.X = r.X + first.W + 1
 		second.W = max(r.W-first.W-1, 0)
 	} else {
-		first.H = portion(r.H, n.Share, n.A.Least(Below), n.B.Least(Below))
+		first.H = divideCells(r.H, n.Share, n.A.MinSize(Below), n.B.MinSize(Below))
 		second.Y = r.Y + first.H
 		second.H = r.H - first.H
 	}
-	n.A.Place(first)
-	n.B.Place(second)
+	n.A.SetRects(first)
+	n.B.SetRects(second)
 	if invariants.Enabled {
 		n.checkHalves()
 	}
 }
 
-// Least is how many cells a node needs along an axis for each of its panes to
-// have the least size.
-func (n *Node) Least(x Axis) int {
+// MinSize returns the number of cells the node needs along an axis to give each of its
+// panes the minimum size.
+func (n *Node) MinSize(x Axis) int {
 	switch {
 	case n.Pane != nil && x == Beside:
 		return minPaneWidth
 	case n.Pane != nil:
 		return minPaneHeight
 	case n.Axis != x:
-		return max(n.A.Least(x), n.B.Least(x))
+		return max(n.A.MinSize(x), n.B.MinSize(x))
 	case x == Beside:
-		return n.A.Least(x) + 1 + n.B.Least(x)
+		return n.A.MinSize(x) + 1 + n.B.MinSize(x)
 	}
-	return n.A.Least(x) + n.B.Least(x)
+	return n.A.MinSize(x) + n.B.MinSize(x)
 }
 
-// portion is the share of total cells, with at least the given ones on each side.
-// Where there are not that many, what there is is divided as they are.
-func portion(total, share, first, second int) int {
+// divideCells returns the first part of total cells divided by share, with the given
+// minimum for each part. If total is too small, it is divided in proportion to the
+// minimums.
+func divideCells(total, share, first, second int) int {
 	total = max(total, 0)
 	if total < first+second {
 		return total * first / (first + second)
@@ -108,7 +110,7 @@ func (n *Node) Leaves(out []*Node) []*Node {
 	return n.B.Leaves(n.A.Leaves(out))
 }
 
-// Root is the top of the tree that n is in.
+// Root returns the root of n's tree.
 func (n *Node) Root() *Node {
 	for n.parent != nil {
 		n = n.parent
@@ -116,7 +118,7 @@ func (n *Node) Root() *Node {
 	return n
 }
 
-// CanSplit reports whether both halves would keep the least size.
+// CanSplit reports whether both halves would have the minimum size.
 func (n *Node) CanSplit(x Axis) bool {
 	if x == Beside {
 		return n.Rect.W >= 2*minPaneWidth+1
@@ -124,9 +126,9 @@ func (n *Node) CanSplit(x Axis) bool {
 	return n.Rect.H >= 2*minPaneHeight
 }
 
-// Split makes leaf n a split of itself and a new leaf with pane p, which it
-// returns with the tree's root.
-func (n *Node) Split(x Axis, p *terminal.Pane) (root, created *Node) {
+// SplitLeaf turns leaf n into a split of itself and a new leaf with pane p. It returns the
+// tree's root and the new leaf.
+func (n *Node) SplitLeaf(x Axis, p *terminal.Pane) (root, created *Node) {
 	s := &Node{parent: n.parent, Axis: x, Share: ShareUnit / 2, Rect: n.Rect}
 	n.replaceBy(s)
 	created = &Node{parent: s, Pane: p}
@@ -134,12 +136,12 @@ func (n *Node) Split(x Axis, p *terminal.Pane) (root, created *Node) {
 	s.A, s.B = n, created
 	root = s.Root()
 	if invariants.Enabled {
-		root.check(nil)
+		root.checkTree(nil)
 	}
 	return root, created
 }
 
-// replaceBy puts m at n's place in n's parent.
+// replaceBy puts m in n's place below its parent.
 func (n *Node) replaceBy(m *Node) {
 	m.parent = n.parent
 	switch {
@@ -151,10 +153,9 @@ func (n *Node) replaceBy(m *Node) {
 	}
 }
 
-// Remove takes leaf n out of its tree; its sibling grows into the place. It
-// returns the root that is left and the leaf to focus, both nil after the
-// last.
-func (n *Node) Remove() (root, focus *Node) {
+// RemoveLeaf removes leaf n from its tree; its sibling takes the space. It returns the
+// remaining root and the leaf to focus, or nil if n was the last leaf.
+func (n *Node) RemoveLeaf() (root, focus *Node) {
 	s := n.parent
 	if s == nil {
 		return nil, nil
@@ -167,30 +168,30 @@ func (n *Node) Remove() (root, focus *Node) {
 	n.parent = nil
 	root = sibling.Root()
 	if invariants.Enabled {
-		root.check(nil)
+		root.checkTree(nil)
 	}
-	return root, sibling.nearest(n.Rect)
+	return root, sibling.nearestLeaf(n.Rect)
 }
 
-// nearest is the leaf of n whose rectangle is closest to r.
-func (n *Node) nearest(r widget.Rect) *Node {
+// nearestLeaf returns the leaf of n closest to r.
+func (n *Node) nearestLeaf(r widget.Rect) *Node {
 	var best *Node
 	least := 1 << 30
 	for _, l := range n.Leaves(nil) {
-		if d := distance(l.Rect, r); d < least {
+		if d := centreDistance(l.Rect, r); d < least {
 			best, least = l, d
 		}
 	}
 	return best
 }
 
-// Neighbour is the leaf next to n in a direction: of those that touch it there,
-// the one across from its middle. nil at the edge.
+// Neighbour returns the leaf next to n in a direction; of several, the one opposite n's
+// middle. It returns nil at the edge.
 func (n *Node) Neighbour(d Direction) *Node {
 	var best *Node
 	least := 1 << 30
 	for _, l := range n.Root().Leaves(nil) {
-		if l == n || !touches(l.Rect, n.Rect, d) {
+		if l == n || !isAdjacent(l.Rect, n.Rect, d) {
 			continue
 		}
 		if off := offAxis(l.Rect, n.Rect, d); off < least {
@@ -200,9 +201,9 @@ func (n *Node) Neighbour(d Direction) *Node {
 	return best
 }
 
-// Next is the leaf after (or, with step -1, before) n in reading order, around
-// the end.
-func (n *Node) Next(step int) *Node {
+// NextLeaf returns the leaf step places after n in reading order, wrapping around. step is
+// 1 or -1.
+func (n *Node) NextLeaf(step int) *Node {
 	all := n.Root().Leaves(nil)
 	for i, l := range all {
 		if l == n {
@@ -212,10 +213,9 @@ func (n *Node) Next(step int) *Node {
 	return n
 }
 
-// Push moves a border of leaf n by delta cells in a direction: the border on
-// that side, or, at the edge of the screen, the opposite one. It reports
-// whether there is one to move.
-func (n *Node) Push(d Direction, delta int) bool {
+// PushBorder moves a border of leaf n by delta cells: the border on the side of direction
+// d or, at the edge of the screen, the opposite one. It reports whether there is one.
+func (n *Node) PushBorder(d Direction, delta int) bool {
 	x := Beside
 	if d == Up || d == Down {
 		x = Below
@@ -223,20 +223,21 @@ func (n *Node) Push(d Direction, delta int) bool {
 	if d == Left || d == Up {
 		delta = -delta
 	}
-	s := n.borderTowards(x, d == Right || d == Down)
+	s := n.borderToward(x, d == Right || d == Down)
 	if s == nil {
-		s = n.borderTowards(x, d == Left || d == Up)
+		// At the edge of the screen there is no border on this side.
+		s = n.borderToward(x, d == Left || d == Up)
 	}
 	if s == nil {
 		return false
 	}
-	s.MoveBorder(s.Border() + delta)
+	s.MoveBorder(s.BorderCell() + delta)
 	return true
 }
 
-// borderTowards is the closest split along x that has n in its first half
-// (forward) or in its second.
-func (n *Node) borderTowards(x Axis, forward bool) *Node {
+// borderToward returns the closest split along x that has n in its first half (forward) or
+// its second.
+func (n *Node) borderToward(x Axis, forward bool) *Node {
 	for c := n; c.parent != nil; c = c.parent {
 		s := c.parent
 		if s.Axis == x && (s.A == c) == forward {
@@ -246,36 +247,37 @@ func (n *Node) borderTowards(x Axis, forward bool) *Node {
 	return nil
 }
 
-// Border is where split n's border is: a column, or the lower half's first row.
-func (n *Node) Border() int {
+// BorderCell returns the position of split n's border: a column, or the first row of the
+// lower half.
+func (n *Node) BorderCell() int {
 	if n.Axis == Beside {
 		return n.A.Rect.X + n.A.Rect.W
 	}
 	return n.B.Rect.Y
 }
 
-// MoveBorder puts split n's border at a column or row, as far as the least
-// sizes of both halves let it, and places the tree below n again.
+// MoveBorder moves split n's border to a column or row, within the minimum sizes of both
+// halves, and sets the rectangles below n.
 func (n *Node) MoveBorder(at int) {
 	size, total := at-n.Rect.X, n.Rect.W-1
 	if n.Axis == Below {
 		size, total = at-n.Rect.Y, n.Rect.H
 	}
-	first, second := n.A.Least(n.Axis), n.B.Least(n.Axis)
+	first, second := n.A.MinSize(n.Axis), n.B.MinSize(n.Axis)
 	if total < first+second {
 		return
 	}
 	size = min(max(size, first), total-second)
 	n.Share = (size*ShareUnit + total/2) / total
-	n.Place(n.Rect)
+	n.SetRects(n.Rect)
 }
 
-// BorderAt is the split whose border is at a cell; nil if there is none.
+// BorderAt returns the split with a border at a cell; nil if there is none.
 func (n *Node) BorderAt(x, y int) *Node {
 	if n == nil || n.Pane != nil || !n.Rect.Contains(x, y) {
 		return nil
 	}
-	if n.Axis == Beside && x == n.Border() || n.Axis == Below && y == n.Border() {
+	if n.Axis == Beside && x == n.BorderCell() || n.Axis == Below && y == n.BorderCell() {
 		return n
 	}
 	if s := n.A.BorderAt(x, y); s != nil {
@@ -284,7 +286,7 @@ func (n *Node) BorderAt(x, y int) *Node {
 	return n.B.BorderAt(x, y)
 }
 
-// LeafAt is the leaf at a cell; nil on a border and outside.
+// LeafAt returns the leaf at a cell; nil on a border or outside.
 func (n *Node) LeafAt(x, y int) *Node {
 	if n == nil || !n.Rect.Contains(x, y) {
 		return nil

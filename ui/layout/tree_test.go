@@ -14,7 +14,7 @@ func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
 		area := widget.Rect{X: rapid.IntRange(0, 40).Draw(t, "x"), Y: 1, W: rapid.IntRange(1, 300).Draw(t, "w"), H: rapid.IntRange(1, 100).Draw(t, "h")}
 		root, leaves := grow(t, area)
 		cells := 0
-		room := area.W >= root.Least(Beside) && area.H >= root.Least(Below)
+		room := area.W >= root.MinSize(Beside) && area.H >= root.MinSize(Below)
 		for i, l := range leaves {
 			if room && (l.Rect.W < minPaneWidth || l.Rect.H < minPaneHeight) {
 				t.Fatalf("leaf %v has less than the least size", l.Rect)
@@ -24,7 +24,7 @@ func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
 				t.Fatalf("leaf %v is less than empty", l.Rect)
 			}
 			for _, o := range leaves[:i] {
-				if overlap(l.Rect.X, l.Rect.W, o.Rect.X, o.Rect.W) && overlap(l.Rect.Y, l.Rect.H, o.Rect.Y, o.Rect.H) {
+				if rangesOverlap(l.Rect.X, l.Rect.W, o.Rect.X, o.Rect.W) && rangesOverlap(l.Rect.Y, l.Rect.H, o.Rect.Y, o.Rect.H) {
 					t.Fatalf("leaves %v and %v overlap", l.Rect, o.Rect)
 				}
 			}
@@ -37,8 +37,8 @@ func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
 
 // grow makes a tree by splitting leaves, closing some and moving borders.
 func grow(t *rapid.T, area widget.Rect) (*Node, []*Node) {
-	root := Leaf(terminal.New(nil, nil, "0"))
-	root.Place(area)
+	root := NewLeaf(terminal.New(nil, nil, "0"))
+	root.SetRects(area)
 	for range rapid.IntRange(0, 12).Draw(t, "steps") {
 		leaves := root.Leaves(nil)
 		l := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "leaf")]
@@ -46,19 +46,19 @@ func grow(t *rapid.T, area widget.Rect) (*Node, []*Node) {
 		case "split":
 			x := rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis")
 			if l.CanSplit(x) {
-				root, _ = l.Split(x, terminal.New(nil, nil, "n"))
+				root, _ = l.SplitLeaf(x, terminal.New(nil, nil, "n"))
 			}
 		case "close":
-			if smaller, focus := l.Remove(); smaller != nil {
+			if smaller, focus := l.RemoveLeaf(); smaller != nil {
 				if focus == nil {
 					t.Fatal("no leaf to focus after closing one of several")
 				}
 				root = smaller
 			}
 		case "push":
-			l.Push(Direction(rapid.IntRange(0, 3).Draw(t, "direction")), rapid.IntRange(1, 200).Draw(t, "by"))
+			l.PushBorder(Direction(rapid.IntRange(0, 3).Draw(t, "direction")), rapid.IntRange(1, 200).Draw(t, "by"))
 		}
-		root.Place(area)
+		root.SetRects(area)
 	}
 	return root, root.Leaves(nil)
 }
@@ -77,15 +77,15 @@ func borderCells(n *Node) int {
 }
 
 func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
-	root := Leaf(terminal.New(nil, nil, "a"))
-	root.Place(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
-	root, second := root.Split(Beside, terminal.New(nil, nil, "b"))
-	root.Place(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
-	second.Push(Left, 500)
+	root := NewLeaf(terminal.New(nil, nil, "a"))
+	root.SetRects(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
+	root, second := root.SplitLeaf(Beside, terminal.New(nil, nil, "b"))
+	root.SetRects(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
+	second.PushBorder(Left, 500)
 	if root.A.Rect.W != minPaneWidth {
 		t.Errorf("pushed to the edge, the left half has %d columns, want %d", root.A.Rect.W, minPaneWidth)
 	}
-	second.Push(Right, 500)
+	second.PushBorder(Right, 500)
 	if root.B.Rect.W != minPaneWidth {
 		t.Errorf("pushed to the other edge, the right half has %d columns, want %d", root.B.Rect.W, minPaneWidth)
 	}
@@ -93,8 +93,8 @@ func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
 
 func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
 	_, _, _, _, d := fourPanes()
-	root, e := d.Split(Beside, terminal.New(nil, nil, "e"))
-	root.Place(root.Rect)
+	root, e := d.SplitLeaf(Beside, terminal.New(nil, nil, "e"))
+	root.SetRects(root.Rect)
 	root.MoveBorder(500)
 	if d.Rect.W != minPaneWidth || e.Rect.W != minPaneWidth {
 		t.Errorf("the two panes behind the border have %d and %d columns", d.Rect.W, e.Rect.W)
@@ -108,14 +108,14 @@ func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
 //	c │ d
 func fourPanes() (root, a, b, c, d *Node) {
 	area := widget.Rect{X: 0, Y: 0, W: 81, H: 20}
-	a = Leaf(terminal.New(nil, nil, "a"))
+	a = NewLeaf(terminal.New(nil, nil, "a"))
 	root = a
-	root.Place(area)
-	root, b = a.Split(Beside, terminal.New(nil, nil, "b"))
-	root.Place(area)
-	_, c = a.Split(Below, terminal.New(nil, nil, "c"))
-	root, d = b.Split(Below, terminal.New(nil, nil, "d"))
-	root.Place(area)
+	root.SetRects(area)
+	root, b = a.SplitLeaf(Beside, terminal.New(nil, nil, "b"))
+	root.SetRects(area)
+	_, c = a.SplitLeaf(Below, terminal.New(nil, nil, "c"))
+	root, d = b.SplitLeaf(Below, terminal.New(nil, nil, "d"))
+	root.SetRects(area)
 	return root, a, b, c, d
 }
 
@@ -140,8 +140,8 @@ func TestClosingAPaneGivesItsPlaceToItsSibling(t *testing.T) {
 	root, a, _, c, _ := fourPanes()
 	left := root.A
 	area := left.Rect
-	root, focus := a.Remove()
-	root.Place(root.Rect)
+	root, focus := a.RemoveLeaf()
+	root.SetRects(root.Rect)
 	if focus != c || c.Rect != area {
 		t.Errorf("focus is on %v at %v, want c at %v", focus.Pane.ID, c.Rect, area)
 	}
@@ -151,7 +151,7 @@ func TestFocusGoesAroundThePanes(t *testing.T) {
 	_, a, b, c, d := fourPanes()
 	at := a
 	for _, want := range []*Node{c, b, d, a} {
-		if at = at.Next(1); at != want {
+		if at = at.NextLeaf(1); at != want {
 			t.Fatalf("next is %s, want %s", at.Pane.ID, want.Pane.ID)
 		}
 	}
@@ -176,7 +176,7 @@ func TestBordersAreFoundWhereTheyAreDrawn(t *testing.T) {
 func TestHalvesOfASplitWithoutRoomAreNeverLessThanEmpty(t *testing.T) {
 	root, a, b, c, d := fourPanes()
 	for w := range 8 {
-		root.Place(widget.Rect{W: w, H: 1})
+		root.SetRects(widget.Rect{W: w, H: 1})
 		for _, l := range []*Node{a, b, c, d} {
 			if l.Rect.W < 0 || l.Rect.H < 0 {
 				t.Errorf("in %d columns a pane has %+v", w, l.Rect)

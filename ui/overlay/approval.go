@@ -38,6 +38,7 @@ func (a *Approval) Paste(Host, string) tea.Cmd         { return nil }
 // open.
 func (a *Approval) findRequest() (r api.Request, at int, ok bool) {
 	open := a.Requests()
+	// The oldest request is selected once, and stays selected when others arrive.
 	if a.ID == "" && len(open) > 0 {
 		a.ID = open[0].ID
 	}

@@ -180,6 +180,7 @@ func (f *StartForm) Do(h Host, a keymap.Action) tea.Cmd {
 			return f.findCompletions()
 		}
 		return f.moveFocus(1)
+	// Inside a field of several lines, up and down move the cursor first.
 	case keymap.FormDown:
 		if area, ok := f.fields[f.focused].formInput.(*widget.Area); !ok || !area.Down() {
 			return f.moveFocus(1)

@@ -42,6 +42,7 @@ func (u *Menu) Do(h Host, a keymap.Action) tea.Cmd {
 	if a != keymap.Accept {
 		return nil
 	}
+	// An item takes precedence over the typed text.
 	if items := u.matchingItems(); u.cursor < len(items) {
 		return u.Then(items[u.cursor].Name)
 	}

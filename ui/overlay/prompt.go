@@ -116,6 +116,7 @@ func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
 	switch {
 	case a == keymap.Accept:
 		return p.Then(text)
+	// Cancelling a live prompt undoes its effect.
 	case p.live:
 		return p.Then(p.before)
 	}

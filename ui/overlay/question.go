@@ -56,6 +56,7 @@ func (q *Question) Do(h Host, a keymap.Action) tea.Cmd {
 		h.Close()
 		return q.chosen.Then()
 	default:
+		// Enter counts as a key, too: it may end a line typed ahead.
 		q.typed++
 	}
 	return nil

@@ -1,4 +1,3 @@
-// Package pick is the history of commands in the terminal of a person's own shell:
-// one command is looked for and chosen, to be run there or edited. It is a client
-// of the engine for that one search and shows nothing else.
+// Package pick lets the user pick a command from the history in their own shell, to run or
+// edit it there. It is a client of the engine for this search only.
 package pick

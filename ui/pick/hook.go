@@ -5,15 +5,16 @@ import "embed"
 //go:embed hooks
 var hooks embed.FS
 
-// Shells are those that can open the history on ctrl+r.
+// Shells returns the shells that can open the history with ctrl+r.
 func Shells() []string { return []string{"bash", "zsh", "fish"} }
 
-// Hook is what such a shell has to read for that.
-func Hook(shell string) string {
+// ReadHook returns the script that such a shell must source.
+func ReadHook(shell string) string {
 	name := map[string]string{"bash": "bash.sh", "zsh": "zsh.sh", "fish": "fish.fish"}[shell]
 	text, err := hooks.ReadFile("hooks/" + name)
 	if err != nil {
-		panic(err) // Shells has no such one
+		// This happens only for a name missing in Shells.
+		panic(err)
 	}
 	return string(text)
 }

@@ -22,7 +22,7 @@ import (
 // typingDelay is how long a search waits for the next key of the query.
 const typingDelay = 15 * time.Millisecond
 
-// A model is the picker. It belongs to Bubble Tea's goroutine.
+// A model is the state of the picker. Only Bubble Tea's goroutine may access it.
 type model struct {
 	ctx     context.Context
 	o       Options
@@ -31,31 +31,32 @@ type model struct {
 	look    widget.Look
 	w, h    int
 
-	list   history.List
-	field  widget.Field
-	here   bool // only what ran in the folder
-	failed bool
-	today  bool
-	waits  bool // a choice waits for the answer to what was typed before it
-	run    bool // to run it
-	chosen Choice
+	list    history.List
+	field   widget.Field
+	here    bool // only commands run in the folder
+	failed  bool
+	today   bool
+	pending bool // a choice waits for the results of earlier keys
+	run     bool // run the pending choice
+	chosen  Choice
 
-	asked    time.Time // the terminal was, for its background
-	answered bool
-	leaving  bool // once it has answered
+	queriedAt time.Time // when the terminal was queried for its background
+	answered  bool
+	leaving   bool // quit after its answer
 }
 
 func newModel(ctx context.Context, o Options, e api.Engine, profile colorprofile.Profile) *model {
-	m := &model{ctx: ctx, o: o, engine: e, profile: profile, asked: time.Now()}
+	m := &model{ctx: ctx, o: o, engine: e, profile: profile, queriedAt: time.Now()}
+	// A dark background is assumed until the terminal reports its own.
 	m.setDark(true, false)
 	m.list.Focused, m.list.Home = true, o.Home
 	m.field.Set(o.Query)
-	m.search(0)
+	m.startSearch(0)
 	return m
 }
 
-// setDark takes the theme for a background; one for the other kind could not be read
-// on it, once the terminal has told which it has.
+// setDark selects the theme for a background. A theme for the other kind is unreadable on
+// a reported background, so it is replaced.
 func (m *model) setDark(dark, told bool) {
 	name := ""
 	if m.o.Theme != nil {
@@ -68,31 +69,31 @@ func (m *model) setDark(dark, told bool) {
 	m.look = widget.NewLook(theme.Styles(m.profile), themes.GlyphsFor(os.Environ()))
 }
 
-// found is the answer to a request.
-type found struct {
+// rowsMsg is the answer to a request.
+type rowsMsg struct {
 	request history.Request
 	out     api.HistorySearchOutput
 	err     error
 }
 
-// Init asks for the terminal's background, and for the commands. Every terminal answers
-// what it is asked last, its attributes.
+// Init queries the terminal's background and requests the commands. The last query, for
+// the attributes, is answered by every terminal.
 func (m *model) Init() tea.Cmd {
 	ask := tea.Sequence(tea.RequestBackgroundColor, tea.Raw(ansi.RequestPrimaryDeviceAttributes))
-	return tea.Batch(ask, m.fetch())
+	return tea.Batch(ask, m.fetchRows())
 }
 
-// leave ends, but not before the terminal has answered: the shell would take what comes
-// then for typed.
-func (m *model) leave() tea.Cmd {
+// quitPicker quits, but not before the terminal has answered: the shell would take a late
+// answer for input.
+func (m *model) quitPicker() tea.Cmd {
 	if m.answered {
 		return tea.Quit
 	}
 	m.leaving = true
-	return tea.Tick(time.Until(m.asked.Add(display.AnswerLimit)), func(time.Time) tea.Msg { return tea.Quit() })
+	return tea.Tick(time.Until(m.queriedAt.Add(display.AnswerLimit)), func(time.Time) tea.Msg { return tea.Quit() })
 }
 
-// Update takes in one message.
+// Update handles one message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
@@ -105,27 +106,27 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m, tea.Quit
 		}
 	case tea.PasteMsg:
-		m.edit(func() { m.field.Paste(msg.Content) })
+		m.editQuery(func() { m.field.Paste(msg.Content) })
 	case tea.KeyPressMsg:
-		cmd = m.press(msg)
-	case found:
-		cmd = m.take(msg)
+		cmd = m.handleKey(msg)
+	case rowsMsg:
+		cmd = m.applyRows(msg)
 	}
-	return m, tea.Batch(cmd, m.fetch())
+	return m, tea.Batch(cmd, m.fetchRows())
 }
 
-// press does what a key means.
-func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
+// handleKey handles a key.
+func (m *model) handleKey(k tea.KeyPressMsg) tea.Cmd {
 	if m.leaving {
 		return nil
 	}
 	switch k.String() {
 	case "esc", "ctrl+c", "ctrl+g":
-		return m.leave()
+		return m.quitPicker()
 	case "enter":
-		return m.choose(true)
+		return m.chooseRow(true)
 	case "tab":
-		return m.choose(false)
+		return m.chooseRow(false)
 	case "down", "ctrl+r", "ctrl+n":
 		m.list.Move(1)
 	case "up", "ctrl+s", "ctrl+p":
@@ -135,32 +136,32 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	case "pgup":
 		m.list.Move(-m.list.PageRows())
 	case "alt+h":
-		m.toggle(&m.here)
+		m.toggleFilter(&m.here)
 	case "alt+e":
-		m.toggle(&m.failed)
+		m.toggleFilter(&m.failed)
 	case "alt+t":
-		m.toggle(&m.today)
+		m.toggleFilter(&m.today)
 	default:
-		m.edit(func() { m.field.Type(k) })
+		m.editQuery(func() { m.field.Type(k) })
 	}
 	return nil
 }
 
-func (m *model) toggle(filter *bool) {
+func (m *model) toggleFilter(filter *bool) {
 	*filter = !*filter
-	m.search(0)
+	m.startSearch(0)
 }
 
-// edit changes the query.
-func (m *model) edit(change func()) {
+// editQuery changes the query, and searches if it differs.
+func (m *model) editQuery(change func()) {
 	before := m.field.Text()
 	if change(); m.field.Text() != before {
-		m.search(typingDelay)
+		m.startSearch(typingDelay)
 	}
 }
 
-// search looks anew.
-func (m *model) search(delay time.Duration) {
+// startSearch restarts the search after a delay.
+func (m *model) startSearch(delay time.Duration) {
 	in := api.HistorySearchInput{Query: m.field.Text(), Failed: m.failed, Unique: true}
 	if m.here {
 		in.CWD = m.o.Folder
@@ -173,8 +174,8 @@ func (m *model) search(delay time.Duration) {
 	m.list.StartSearch(in, delay)
 }
 
-// fetch asks for the rows that are needed now.
-func (m *model) fetch() tea.Cmd {
+// fetchRows requests the rows needed now.
+func (m *model) fetchRows() tea.Cmd {
 	r, ok := m.list.NextRequest()
 	if !ok {
 		return nil
@@ -182,26 +183,27 @@ func (m *model) fetch() tea.Cmd {
 	return func() tea.Msg {
 		_ = sleep.For(m.ctx, r.Delay)
 		out, err := api.HistorySearch.Call(m.ctx, m.engine, r.Input)
-		return found{r, out, err}
+		return rowsMsg{r, out, err}
 	}
 }
 
-func (m *model) take(msg found) tea.Cmd {
+func (m *model) applyRows(msg rowsMsg) tea.Cmd {
 	if msg.err != nil {
 		m.list.StoreError(msg.request, msg.err)
 	} else {
 		m.list.StoreAnswer(msg.request, msg.out)
 	}
-	if m.waits && m.list.IsSettled() {
-		return m.choose(m.run)
+	if m.pending && m.list.IsSettled() {
+		return m.chooseRow(m.run)
 	}
 	return nil
 }
 
-// choose ends with the command under the cursor, once the answer to what was typed
-// is there.
-func (m *model) choose(run bool) tea.Cmd {
-	if m.waits, m.run = !m.list.IsSettled(), run; m.waits {
+// chooseRow quits with the selected command, once the results for earlier keys have
+// arrived.
+func (m *model) chooseRow(run bool) tea.Cmd {
+	// Results still to come may change the selection.
+	if m.pending, m.run = !m.list.IsSettled(), run; m.pending {
 		return nil
 	}
 	row, ok := m.list.Selected()
@@ -209,26 +211,26 @@ func (m *model) choose(run bool) tea.Cmd {
 		return nil
 	}
 	m.chosen = Choice{row.Command.Command, run}
-	return m.leave()
+	return m.quitPicker()
 }
 
-// Least size of a terminal that the picker is drawn on.
+// Minimum size of a terminal for the picker.
 const (
-	leastWidth  = 16
-	leastHeight = 4
+	minWidth  = 16
+	minHeight = 4
 )
 
-// View draws the picker over the whole terminal.
+// View draws the picker on the whole terminal.
 func (m *model) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
-	if m.w < leastWidth || m.h < leastHeight {
+	if m.w < minWidth || m.h < minHeight {
 		return v
 	}
 	look := &m.look
 	note := widget.Thousands(m.list.Total()) + " found"
 	room := m.w - widget.Width(note) - 5
-	if room < leastWidth {
+	if room < minWidth {
 		note, room = "", m.w-4
 	}
 	text, x := m.field.DrawIn(room, look)
@@ -245,7 +247,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// drawFilters is the row of filters, those that are on inverted.
+// drawFilters draws the row of filters; active ones are inverted.
 func (m *model) drawFilters() string {
 	line, used := " ", 1
 	for _, f := range []struct {

@@ -50,7 +50,7 @@ func does(m *model, cmd tea.Cmd) (quit bool) {
 		}
 	case tea.QuitMsg:
 		return true
-	case found:
+	case rowsMsg:
 		_, next := m.Update(msg)
 		return does(m, next)
 	}
@@ -110,7 +110,7 @@ func TestThePickerBeginsWithTheLineAndFilters(t *testing.T) {
 	if asked.CWD != "/src" || !asked.Failed {
 		t.Errorf("asked for %+v", *asked)
 	}
-	for w := leastWidth; w < 120; w += 9 {
+	for w := minWidth; w < 120; w += 9 {
 		m.Update(tea.WindowSizeMsg{Width: w, Height: 12})
 		rows := strings.Split(ansi.Strip(m.View().Content), "\n")
 		for _, row := range rows {
@@ -126,20 +126,20 @@ func TestThePickerBeginsWithTheLineAndFilters(t *testing.T) {
 
 func TestBashUnderstandsItsHook(t *testing.T) {
 	check := exec.Command("bash", "-n")
-	check.Stdin = strings.NewReader(Hook("bash"))
+	check.Stdin = strings.NewReader(ReadHook("bash"))
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 	for _, shell := range Shells() {
-		if !strings.Contains(Hook(shell), "tandem history pick") || !strings.Contains(Hook(shell), "tandem init "+shell) {
-			t.Errorf("the hook of %s: %s", shell, Hook(shell))
+		if !strings.Contains(ReadHook(shell), "tandem history pick") || !strings.Contains(ReadHook(shell), "tandem init "+shell) {
+			t.Errorf("the hook of %s: %s", shell, ReadHook(shell))
 		}
 	}
 }
 
 func TestThePickerStaysUntilTheTerminalHasAnswered(t *testing.T) {
 	m, _ := searched(t, "", "make")
-	m.answered, m.asked = false, time.Now().Add(time.Hour)
+	m.answered, m.queriedAt = false, time.Now().Add(time.Hour)
 	if _, cmd := m.Update(tea.KeyPressMsg{Code: tea.KeyEnter}); cmd == nil || !m.leaving {
 		t.Fatal("enter does nothing")
 	}

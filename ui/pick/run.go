@@ -11,25 +11,25 @@ import (
 	"tandem/engine/api/client"
 )
 
-// Options say what is looked for, and how that looks.
+// Options configures the picker.
 type Options struct {
 	Connect func(context.Context) (*client.Client, error)
-	Query   string // to begin with
-	Folder  string // that commands can be restricted to
-	Home    string // shown as "~"
-	// Theme is the name of the theme on a dark or light background; "" is the
+	Query   string // initial query
+	Folder  string // folder to restrict commands to
+	Home    string // displayed as "~"
+	// Theme returns the name of the theme for a dark or a light background; "" uses the
 	// terminal's own colours.
 	Theme func(dark bool) string
 }
 
-// A Choice is what the person chose. Without a line they chose nothing.
+// A Choice is the chosen command. Line is empty if nothing was chosen.
 type Choice struct {
 	Line string
-	Run  bool // at once; else it is to be edited first
+	Run  bool // run it at once; otherwise it is edited first
 }
 
-// Run shows the history on the terminal that the process belongs to, whatever its
-// standard streams are, until something is chosen.
+// Run shows the history on the process's controlling terminal, whatever its standard
+// streams are, until a command is chosen.
 func Run(ctx context.Context, o Options) (Choice, error) {
 	in, out, err := tea.OpenTTY()
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package pictures shows on a terminal that takes a program's own bytes what that prints of
-// pictures, where the terminal does not know them as the program writes them: kitty's
-// protocol as sixels, sixels by kitty's protocol, either in half blocks. Attach and the
-// player of recordings use it.
+// Package pictures shows a program's pictures on a terminal that receives the program's
+// own output but does not support the protocol they use. It converts kitty's protocol to
+// sixels, sixels to kitty's protocol, and either to half blocks. Attach and the player of
+// recordings use it.
 package pictures
 
 import (
@@ -17,52 +17,53 @@ import (
 	"tandem/panes/graphics"
 )
 
-// A Shape is a terminal: its size in cells, and what it does with pictures.
+// A Shape describes a terminal: its size in cells and its support for pictures.
 type Shape struct {
 	Cols, Rows int
 	On         graphics.Screen
 }
 
-// A Converter makes of a program's output what a terminal is written. It knows the screen
-// by an emulator of its own; the pictures, which the filter keeps back, it draws over the
-// text, and where they have moved the cursor or the screen, it paints that anew.
+// A Converter converts a program's output for a terminal. The filter removes the pictures,
+// and the converter draws them over the text. It knows the screen from an emulator of its
+// own. If a picture has moved the cursor or scrolled the screen, the terminal is out of
+// step and gets a repaint.
 type Converter struct {
-	filter *passthrough.Filter
-	shape  Shape
-	model  *vt.Terminal
-	screen vt.Overlay
-	seq    uint64        // of the last diff
-	first  int64         // number of the top row then
-	count  uint64        // what the emulator said of its pictures
-	at     styled.Cursor // when pictures were drawn
-	stale  bool          // the terminal does not show the screen
-	bare   bool          // it was erased, and its pictures could not be drawn
-	out    []byte
+	filter  *passthrough.Filter
+	shape   Shape
+	model   *vt.Terminal
+	screen  vt.Overlay
+	seq     uint64        // sequence number of the last diff
+	first   int64         // line number of the top row at that time
+	count   uint64        // the emulator's counter of picture changes
+	at      styled.Cursor // cursor when pictures were last drawn
+	stale   bool          // the terminal does not show the emulator's screen
+	undrawn bool          // the screen was erased, but its pictures could not be drawn yet
+	out     []byte
 
-	strips  map[int64][]styled.Strip // by line, of those on the screen that have some
-	sheets  map[uint64]*graphics.Sheet
-	written map[int64]bool // lines that are, since pictures were drawn
-	under   map[int64]bool // lines of these with pictures, before or now, whose text may be gone or elsewhere
-	shown   graphics.Display
+	strips     map[int64][]styled.Strip // pictures on the screen, by line
+	sheets     map[uint64]*graphics.Sheet
+	written    map[int64]bool // lines written since pictures were last drawn
+	redrawText map[int64]bool // such lines with pictures now or before, whose text may be lost or moved
+	shown      graphics.Display
 }
 
-// New returns a converter that begins with a blank screen, or with a repaint. What passes
-// beside pictures is the filter's to say, which is the converter's from now on.
+// New returns a converter for a blank screen, or for output that starts with a repaint. It
+// takes over the filter.
 func New(filter *passthrough.Filter, s Shape) *Converter {
 	return Continue(filter, s, vt.New(vt.Options{Cols: s.Cols, Rows: s.Rows, ScrollbackLines: 1, Cell: s.On.Cell}))
 }
 
-// Continue returns a converter for a terminal that has been written what passed the filter
-// of the output that the emulator has had. It begins with a repaint, if there is a picture.
+// Continue returns a converter for a terminal that already shows the filtered output of
+// model. It starts with a repaint if the screen has a picture.
 func Continue(filter *passthrough.Filter, s Shape, model *vt.Terminal) *Converter {
 	filter.Redraw()
 	return &Converter{filter: filter, shape: s, model: model, screen: vt.NewOverlay(model),
-		strips: map[int64][]styled.Strip{}, written: map[int64]bool{}, under: map[int64]bool{}}
+		strips: map[int64][]styled.Strip{}, written: map[int64]bool{}, redrawText: map[int64]bool{}}
 }
 
-// Fit takes in that the terminal has another shape. Nothing may have been written to it
-// since it has.
-func (c *Converter) Fit(s Shape) {
+// SetShape changes the terminal's shape. It must be called before anything is written at
+// the new size.
+func (c *Converter) SetShape(s Shape) {
 	if s == c.shape {
 		return
 	}
@@ -72,27 +73,29 @@ func (c *Converter) Fit(s Shape) {
 	c.model.Resize(s.Cols, s.Rows)
 }
 
-// Pass returns what is to be written for a piece of output; it is valid until the next
-// call.
-func (c *Converter) Pass(p []byte) []byte {
-	_, _ = c.model.Write(p) // which never fails
+// ConvertOutput returns the bytes to write for a piece of output. They are valid until the
+// next call.
+func (c *Converter) ConvertOutput(p []byte) []byte {
+	// Writing to the emulator never fails.
+	_, _ = c.model.Write(p)
 	passed, switched := c.filter.Pass(p)
 	c.out = append(c.out[:0], passed...)
 	now := c.model.PictureChanges()
 	c.stale = c.stale || switched || now != c.count
 	c.count = now
-	if c.filter.Within() { // until that ends nothing can be written
+	// Nothing can be written inside a control string.
+	if c.filter.Within() {
 		return c.out
 	}
 	if !c.stale {
-		c.out = c.draw(c.out, false)
+		c.out = c.appendPictures(c.out, false)
 	}
 	if c.stale {
 		c.stale = false
-		c.out = append(append(c.out[:0], holdBack...), passed...)
-		c.out = append(c.out, c.repaint()...)
-		if c.out = c.draw(c.out, true); !c.model.Modes().Sync {
-			c.out = append(c.out, showNow...)
+		c.out = append(append(c.out[:0], beginSync...), passed...)
+		c.out = append(c.out, c.repaintScreen()...)
+		if c.out = c.appendPictures(c.out, true); !c.model.Modes().Sync {
+			c.out = append(c.out, endSync...)
 		}
 	}
 	return c.out
@@ -100,34 +103,37 @@ func (c *Converter) Pass(p []byte) []byte {
 
 // Synchronised output.
 const (
-	holdBack = "\x1b[?2026h"
-	showNow  = "\x1b[?2026l"
+	beginSync = "\x1b[?2026h"
+	endSync   = "\x1b[?2026l"
 )
 
-// repaint is the whole screen, shown together with what comes next.
-func (c *Converter) repaint() []byte {
-	return bytes.Replace(c.filter.Repaint(c.model.AppendRepaint(nil)), []byte(showNow), nil, 1)
+// repaintScreen returns a repaint of the whole screen, to be shown together with the
+// pictures.
+func (c *Converter) repaintScreen() []byte {
+	return bytes.Replace(c.filter.Repaint(c.model.AppendRepaint(nil)), []byte(endSync), nil, 1)
 }
 
-// AppendForget appends what leaves no pictures in the terminal.
+// AppendForget appends a sequence that deletes all pictures.
 func (c *Converter) AppendForget(dst []byte) []byte { return c.shown.AppendClear(dst) }
 
-// draw appends what draws the pictures where they are not yet, or are written over.
-func (c *Converter) draw(dst []byte, erased bool) []byte {
-	c.follow(erased)
-	if len(c.strips) == 0 && len(c.under) == 0 && !c.shown.HasPatches() && !erased {
+// appendPictures appends the pictures that are missing or were overwritten.
+func (c *Converter) appendPictures(dst []byte, erased bool) []byte {
+	c.trackScreen(erased)
+	if len(c.strips) == 0 && len(c.redrawText) == 0 && !c.shown.HasPatches() && !erased {
 		clear(c.written)
 		return dst
 	}
 	if !c.screen.CanAddressCells() {
-		c.stale = c.shape.On.Protocol == graphics.Blocks && len(c.under) > 0 && !erased && !c.bare // blocks move as text does
-		c.bare = c.bare || erased
+		// Blocks are text and move with it, so they need a repaint; other pictures wait
+		// until cells can be addressed.
+		c.stale = c.shape.On.Protocol == graphics.Blocks && len(c.redrawText) > 0 && !erased && !c.undrawn
+		c.undrawn = c.undrawn || erased
 		return dst
 	}
-	drawn := c.drawing(erased || c.bare)
-	c.bare = false
+	drawn := c.makePictures(erased || c.undrawn)
+	c.undrawn = false
 	clear(c.written)
-	clear(c.under)
+	clear(c.redrawText)
 	if len(drawn) == 0 {
 		return dst
 	}
@@ -135,13 +141,13 @@ func (c *Converter) draw(dst []byte, erased bool) []byte {
 	return c.screen.AppendCursor(append(c.screen.AppendPlainStyle(dst), drawn...))
 }
 
-func (c *Converter) drawing(erased bool) []byte {
+func (c *Converter) makePictures(erased bool) []byte {
 	switch c.shape.On.Protocol {
 	case graphics.Kitty:
-		return c.shown.AppendUpdate(nil, c.patches(), c.rows(), erased)
+		return c.shown.AppendUpdate(nil, c.makePatches(), c.writtenRows(), erased)
 	case graphics.Sixel:
 		drawn := c.appendText([]byte(noMargins))
-		if drawn = c.shown.AppendUpdate(drawn, c.patches(), c.rows(), erased); len(drawn) > len(noMargins) {
+		if drawn = c.shown.AppendUpdate(drawn, c.makePatches(), c.writtenRows(), erased); len(drawn) > len(noMargins) {
 			return c.screen.AppendMargins(drawn)
 		}
 	case graphics.Blocks:
@@ -150,11 +156,11 @@ func (c *Converter) drawing(erased bool) []byte {
 	return nil
 }
 
-// noMargins lifts the margins: a sixel picture scrolls them.
+// noMargins resets the margins: a sixel picture would scroll within them.
 const noMargins = "\x1b[r"
 
-// follow takes in what has changed on the screen.
-func (c *Converter) follow(erased bool) {
+// trackScreen updates the converter's state after a change of the screen.
+func (c *Converter) trackScreen(erased bool) {
 	d := c.model.Diff(c.seq)
 	if d.Full {
 		clear(c.strips)
@@ -162,13 +168,14 @@ func (c *Converter) follow(erased bool) {
 		c.shown.ScrollUp(int(min(d.First-c.first, int64(d.Rows))))
 	}
 	if y := c.first + int64(c.at.Y); (d.Cursor.X != c.at.X || d.First+int64(d.Cursor.Y) != y) && c.strips[y] != nil {
-		c.written[y] = true // what was printed last stands there again, over pictures too
+		// The program may overwrite the character printed last, even over a picture.
+		c.written[y] = true
 	}
 	c.seq, c.first = d.Seq, d.First
 	for _, l := range d.Lines {
 		c.written[l.N] = true
-		strips := c.drawable(l.Line)
-		c.under[l.N] = c.under[l.N] || len(l.Line.Pictures)+len(c.strips[l.N]) > 0
+		strips := c.drawableStrips(l.Line)
+		c.redrawText[l.N] = c.redrawText[l.N] || len(l.Line.Pictures)+len(c.strips[l.N]) > 0
 		if delete(c.strips, l.N); len(strips) > 0 {
 			c.strips[l.N] = strips
 		}
@@ -176,18 +183,18 @@ func (c *Converter) follow(erased bool) {
 	off := func(n int64) bool { return n < d.First || n >= d.First+int64(d.Rows) }
 	maps.DeleteFunc(c.strips, func(n int64, _ []styled.Strip) bool { return off(n) })
 	maps.DeleteFunc(c.written, func(n int64, _ bool) bool { return off(n) })
-	maps.DeleteFunc(c.under, func(n int64, is bool) bool { return off(n) || !is || erased })
+	maps.DeleteFunc(c.redrawText, func(n int64, is bool) bool { return off(n) || !is || erased })
 	for n := range c.strips {
 		if erased {
 			c.written[n] = true
 		}
 	}
-	c.hang()
+	c.updateSheets()
 }
 
-// drawable are the pictures of a line that are drawn over its text. What is below text is
-// drawn by kitty's protocol alone, and else where there is none.
-func (c *Converter) drawable(l styled.Line) []styled.Strip {
+// drawableStrips returns the pictures of a line to draw over its text. Pictures below text
+// are drawn only with kitty's protocol, or if the line has no text.
+func (c *Converter) drawableStrips(l styled.Line) []styled.Strip {
 	if l.Size != styled.SingleSize {
 		return nil
 	}
@@ -198,14 +205,14 @@ func (c *Converter) drawable(l styled.Line) []styled.Strip {
 	})
 }
 
-// hang has a sheet for what is on the screen, and none for what is not.
-func (c *Converter) hang() {
+// updateSheets prepares the pictures on the screen, and drops the others.
+func (c *Converter) updateSheets() {
 	sheets := map[uint64]*graphics.Sheet{}
 	for _, strips := range c.strips {
 		for _, s := range strips {
 			sheet := c.sheets[s.ID]
 			if sheet == nil || sheet.At != *s.Placement {
-				sheet = &graphics.Sheet{Source: c.source(s.Picture), At: *s.Placement}
+				sheet = &graphics.Sheet{Source: c.loadSource(s.Picture), At: *s.Placement}
 			}
 			sheets[s.ID] = sheet
 		}
@@ -213,9 +220,9 @@ func (c *Converter) hang() {
 	c.sheets = sheets
 }
 
-// source is a picture that the emulator keeps; one that is damaged has no PNG, and is not
-// drawn.
-func (c *Converter) source(number uint64) *graphics.Source {
+// loadSource returns a picture kept by the emulator. A damaged one cannot be encoded as
+// PNG and is not drawn.
+func (c *Converter) loadSource(number uint64) *graphics.Source {
 	if p := c.model.Picture(number); p != nil {
 		if text, err := p.PNG(); err == nil {
 			return &graphics.Source{Size: p.Size, PNG: text}
@@ -224,12 +231,12 @@ func (c *Converter) source(number uint64) *graphics.Source {
 	return &graphics.Source{Size: image.Pt(1, 1)}
 }
 
-// lines are those on the screen with pictures, from the top.
-func (c *Converter) lines() []int64 { return slices.Sorted(maps.Keys(c.strips)) }
+// pictureLines returns the lines with pictures, from the top.
+func (c *Converter) pictureLines() []int64 { return slices.Sorted(maps.Keys(c.strips)) }
 
-func (c *Converter) patches() graphics.Patches {
+func (c *Converter) makePatches() graphics.Patches {
 	next := graphics.Patches{On: c.shape.On}
-	for _, n := range c.lines() {
+	for _, n := range c.pictureLines() {
 		for _, s := range c.strips[n] {
 			next.All = graphics.AddRow(next.All, graphics.Patch{
 				Sheet: c.sheets[s.ID], Cells: image.Rect(s.From-s.X, s.Row, s.To-s.X, s.Row+1), X: s.From, Y: int(n - c.first)})
@@ -238,8 +245,8 @@ func (c *Converter) patches() graphics.Patches {
 	return next
 }
 
-// rows are those of the screen that are written.
-func (c *Converter) rows() map[int]bool {
+// writtenRows returns the rows of the screen written since the last drawing.
+func (c *Converter) writtenRows() map[int]bool {
 	rows := map[int]bool{}
 	for n := range c.written {
 		rows[int(n-c.first)] = true
@@ -247,9 +254,9 @@ func (c *Converter) rows() map[int]bool {
 	return rows
 }
 
-// appendBlocks draws pictures in half blocks, in rows that are written.
+// appendBlocks draws pictures in half blocks, in the rows written.
 func (c *Converter) appendBlocks(dst []byte) []byte {
-	for _, n := range c.lines() {
+	for _, n := range c.pictureLines() {
 		if !c.written[n] {
 			continue
 		}
@@ -260,16 +267,17 @@ func (c *Converter) appendBlocks(dst []byte) []byte {
 	return dst
 }
 
-// appendText draws the text of lines under pictures, which some terminals forget there.
+// appendText redraws the text of lines under pictures, which some terminals lose there.
 func (c *Converter) appendText(dst []byte) []byte {
-	for n := range c.under {
+	for n := range c.redrawText {
 		dst = c.screen.AppendCells(dst, 0, int(n-c.first), c.shape.Cols)
 	}
 	return dst
 }
 
 func (c *Converter) appendBlockRow(dst []byte, s styled.Strip, y int) []byte {
-	next := -1 // the column behind what was drawn last
+	// next is the column after the cell drawn last.
+	next := -1
 	for x := s.From; x < min(s.To, c.shape.Cols); x++ {
 		var style styled.Style
 		var seen bool

@@ -106,7 +106,7 @@ func newPair(p graphics.Protocol, f *passthrough.Filter) *pair {
 
 func (p *pair) print(text string) {
 	p.program.Write([]byte(text))
-	p.person.Write(p.converter.Pass([]byte(text)))
+	p.person.Write(p.converter.ConvertOutput([]byte(text)))
 }
 
 // differ is what the person's terminal shows other than the program's: its text, its cursor,
@@ -193,12 +193,12 @@ func cuts(r *rapid.T, p string) (all []string) {
 func TestNothingIsDrawnAgainForTextBesideAPicture(t *testing.T) {
 	for _, protocol := range []graphics.Protocol{graphics.Kitty, graphics.Sixel, graphics.Blocks} {
 		c := New(&passthrough.Filter{}, shape(protocol))
-		first := string(c.Pass([]byte(sixel + "\r\n$ ")))
+		first := string(c.ConvertOutput([]byte(sixel + "\r\n$ ")))
 		if !strings.Contains(first, map[graphics.Protocol]string{graphics.Kitty: "\x1b_Ga=p", graphics.Sixel: "\x1bP0;1;0q", graphics.Blocks: "▀"}[protocol]) {
 			t.Errorf("protocol %d: the picture is written as %q", protocol, first)
 		}
 		for _, p := range []string{"l", "s", "\x1b[?2004l", "\r\n", "a file\r\n"} {
-			if got := string(c.Pass([]byte(p))); got != p {
+			if got := string(c.ConvertOutput([]byte(p))); got != p {
 				t.Errorf("protocol %d: %q becomes %q", protocol, p, got)
 			}
 		}
@@ -216,7 +216,7 @@ func FuzzConverter(f *testing.F) {
 		c := New(&passthrough.Filter{}, shape([...]graphics.Protocol{graphics.Blocks, graphics.Off, graphics.Kitty, graphics.Sixel}[how%4]))
 		for step := int(how/4) + 1; len(p) > 0; {
 			n := min(step, len(p))
-			person.Write(c.Pass(p[:n]))
+			person.Write(c.ConvertOutput(p[:n]))
 			p = p[n:]
 		}
 		person.Write(c.AppendForget(nil))
@@ -225,12 +225,12 @@ func FuzzConverter(f *testing.F) {
 
 func TestATerminalOfAnotherShapeIsPaintedAnew(t *testing.T) {
 	c := New(&passthrough.Filter{}, shape(graphics.Sixel))
-	c.Pass([]byte("text" + kitty))
+	c.ConvertOutput([]byte("text" + kitty))
 	other := shape(graphics.Kitty)
 	other.Cols = 30
-	c.Fit(other)
+	c.SetShape(other)
 	person := vt.New(vt.Options{Cols: 30, Rows: rows, Cell: image.Pt(10, 20)})
-	person.Write(c.Pass([]byte("!")))
+	person.Write(c.ConvertOutput([]byte("!")))
 	if got := strings.TrimSpace(person.Text()); got != "text\n       !" {
 		t.Errorf("it shows %q", got)
 	}
@@ -247,9 +247,9 @@ func TestAPictureInPiecesIsPaintedOnce(t *testing.T) {
 	c := New(&passthrough.Filter{}, shape(graphics.Kitty))
 	var got []byte
 	for _, p := range []string{"text", "\x1b_Ga=T,f=24,s=1,v=1,c=3,r=2,q=2,m=1;AA\x1b\\", "\x1b_Gm=1;A\x1b\\", "\x1b_Gm=0;A\x1b\\", "more"} {
-		got = append(got, c.Pass([]byte(p))...)
+		got = append(got, c.ConvertOutput([]byte(p))...)
 	}
-	if n := strings.Count(string(got), holdBack); n != 1 {
+	if n := strings.Count(string(got), beginSync); n != 1 {
 		t.Errorf("the screen is painted %d times: %q", n, got)
 	}
 }

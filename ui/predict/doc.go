@@ -1,11 +1,9 @@
-// Package predict shows what was typed before the program at the other end of a
-// slow link has shown it. It guesses, from the keys and from the screen as the
-// engine has it, which cells will change and where the cursor will be; whoever
-// draws puts the guesses over the screen, underlined. It does no input or output
-// and keeps no time.
+// Package predict predicts the echo of keys on a slow link. From the keys and the engine's
+// screen it guesses which cells will change and where the cursor will be; the caller draws
+// the guesses over the screen, underlined. The package does no I/O and keeps no time.
 //
-// A guess is shown only where the program echoes: after each key whose effect
-// cannot be told, and after each wrong guess, nothing is shown until the program
-// has confirmed one. A guess is judged when the engine says that the program has
-// had time to answer the key (api.Mark), and is then gone, right or wrong.
+// Guesses are shown only while the program echoes: after a key with an unknown effect, and
+// after a wrong guess, nothing is shown until the program has confirmed one. A guess is
+// checked once the engine reports that the program has had time to answer the key
+// (api.Mark). It is dropped then, right or wrong.
 package predict

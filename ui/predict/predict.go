@@ -9,88 +9,88 @@ import (
 	"tandem/keys"
 )
 
-// A Mode says when guesses are shown.
+// A Mode is when guesses are shown.
 type Mode uint8
 
 const (
 	Off    Mode = iota // never
-	Auto               // when the round trip is long, or answers are late
-	Always             // whatever it is
+	Auto               // when the round trip is long, or an answer is late
+	Always             // regardless of the round trip
 )
 
 func (m Mode) String() string { return [...]string{"off", "auto", "always"}[m] }
 
-// Modes are the names of modes.
+// Modes returns the modes by name.
 func Modes() map[string]Mode { return map[string]Mode{"off": Off, "auto": Auto, "always": Always} }
 
 const (
-	// Guesses are shown from a round trip of slow on, until it is below fast.
+	// With Auto, guesses are shown above a round trip of slow, until it drops below fast.
 	slow, fast = 40 * time.Millisecond, 30 * time.Millisecond
-	// late is how long a key goes unanswered before guesses are shown whatever
-	// the round trip is.
+	// late is how long a key may go unanswered before guesses are shown regardless of the
+	// round trip.
 	late = 250 * time.Millisecond
-	// mostPending bounds the keys that are guessed again after a wrong guess.
-	mostPending = 256
-	// gap is how many blank cells end what a key typed in a line pushes along: a
-	// prompt at the right margin stays where it is.
+	// maxPending is the maximum number of keys guessed again after a wrong guess.
+	maxPending = 256
+	// gap is the number of blank cells that ends the text moved by an insertion: a prompt
+	// at the right margin stays in place.
 	gap = 4
 )
 
-// A Cell is what a cell of the screen shows. The second half of a wide character
-// has no text, a blank cell has a space.
+// A Cell is the content of a cell. The second half of a wide character has no text; a
+// blank cell has a space.
 type Cell struct {
 	Text  string
 	Style styled.Style
 }
 
-// A Screen is the screen as the engine has it.
+// A Screen is the screen as known to the engine.
 type Screen interface {
 	Size() (cols, rows int)
-	// Cursor is where the next character goes; x is the width of the screen where
-	// it wraps first. Nothing is guessed unless ok.
+	// Cursor returns the position of the next character; x is the screen's width if it
+	// wraps first. Without ok nothing is guessed.
 	Cursor() (x, y int, ok bool)
 	Cell(x, y int) Cell
-	// Pen is how the next character looks.
+	// Pen returns the style of the next character.
 	Pen() styled.Style
 }
 
-// A Place is a cell of the screen.
-type Place struct{ X, Y int }
+// A Position is a cell of the screen.
+type Position struct{ X, Y int }
 
-// A Drawn is a cell that is to be drawn over the screen.
-type Drawn struct {
-	Place
+// An OverlayCell is a cell to draw over the screen.
+type OverlayCell struct {
+	Position
 	Cell
 }
 
-// An Overlay is what is to be drawn over the screen.
+// An Overlay is what to draw over the screen.
 type Overlay struct {
-	Cells  []Drawn // by row and column
-	Cursor *Place  // nil: where the screen has it
+	Cells  []OverlayCell // sorted by row and column
+	Cursor *Position     // nil if the screen's cursor is right
 }
 
-// A Predictor guesses for one screen. The zero value shows nothing.
+// A Predictor makes guesses for one screen. The zero value shows nothing.
 type Predictor struct {
 	Mode Mode
 
-	acked   uint64 // input up to here has had its answer
+	acked   uint64 // last mark whose input was answered
 	rtt     time.Duration
 	slow    bool // rtt is long
-	late    bool // an answer is late, and some are outstanding since
-	pending []typed
+	late    bool // an answer was late, and keys have been pending since
+	pending []pendingKey
 
-	guesses   map[Place]guess
-	cursor    Place
-	known     bool   // cursor holds
-	left      Place  // where the line begins that is typed into: nothing before it is ours
-	confirmed bool   // the program has shown a guess since nothing was certain
-	lost      bool   // what lostAt did cannot be told
-	lostAt    uint64 // of a mark
-	overtype  bool   // what is typed pushes nothing along: a suggestion stands behind the cursor
+	guesses     map[Position]guess
+	cursor      Position
+	cursorKnown bool     // cursor is valid
+	lineStart   Position // start of the typed line; nothing before it is guessed
+	confirmed   bool     // the program has confirmed a guess since the last reset
+	uncertain   bool     // the effect of input up to uncertainTo is unknown
+	uncertainTo uint64   // a mark
+	overtype    bool     // insertions move nothing: a suggestion follows the cursor
 }
 
-// A typed key waits for its answer.
-type typed struct {
+// A pendingKey waits for its answer.
+type pendingKey struct {
 	key  keys.Key
 	mark uint64
 	at   time.Time
@@ -98,40 +98,40 @@ type typed struct {
 
 type guess struct {
 	Cell
-	was    string // what the screen showed then
+	before string // content of the cell at that time
 	mark   uint64
-	pushed bool // it was there before, elsewhere
+	pushed bool // moved here by an insertion or deletion
 }
 
-// Type notes a key that was sent before a mark.
-func (p *Predictor) Type(k keys.Key, mark uint64, now time.Time, s Screen) {
+// RecordKey records a key sent before a mark.
+func (p *Predictor) RecordKey(k keys.Key, mark uint64, now time.Time, s Screen) {
 	if k.Phase == keys.Release || k.IsModifier() {
 		return
 	}
-	if len(p.pending) == mostPending {
-		p.Unknown(mark)
+	if len(p.pending) == maxPending {
+		p.RecordUnknown(mark)
 		p.pending = nil
 	}
-	p.pending = append(p.pending, typed{k, mark, now})
-	p.apply(k, mark, s)
+	p.pending = append(p.pending, pendingKey{k, mark, now})
+	p.guessKey(k, mark, s)
 }
 
-// Unknown notes input of another kind: nothing is guessed until it is answered.
-func (p *Predictor) Unknown(mark uint64) {
-	p.lost, p.lostAt, p.overtype = true, mark, false
+// RecordUnknown records other input. Nothing is guessed until it is answered.
+func (p *Predictor) RecordUnknown(mark uint64) {
+	p.uncertain, p.uncertainTo, p.overtype = true, mark, false
 }
 
-// Reset forgets all guesses: the screen is another one.
+// Reset drops all guesses, because the screen was replaced.
 func (p *Predictor) Reset() {
 	p.pending, p.acked = nil, 0
-	p.restart()
+	p.dropGuesses()
 }
 
-func (p *Predictor) restart() {
-	p.guesses, p.known, p.confirmed, p.lost = nil, false, false, false
+func (p *Predictor) dropGuesses() {
+	p.guesses, p.cursorKnown, p.confirmed, p.uncertain = nil, false, false, false
 }
 
-// Ack notes that input up to a mark has had its answer. Confirm follows.
+// Ack records that input up to a mark was answered. CheckGuesses follows.
 func (p *Predictor) Ack(mark uint64) {
 	p.acked = max(p.acked, mark)
 	n := 0
@@ -142,8 +142,8 @@ func (p *Predictor) Ack(mark uint64) {
 	p.late = p.late && len(p.pending) > 0
 }
 
-// Measured notes how long the way to the program and back took.
-func (p *Predictor) Measured(rtt time.Duration) {
+// RecordRTT records a measured round trip.
+func (p *Predictor) RecordRTT(rtt time.Duration) {
 	if p.rtt == 0 {
 		p.rtt = rtt
 	}
@@ -156,17 +156,17 @@ func (p *Predictor) Measured(rtt time.Duration) {
 	}
 }
 
-// RTT is the round trip, smoothed; 0 if it was never measured.
+// RTT returns the smoothed round trip; 0 if never measured.
 func (p *Predictor) RTT() time.Duration { return p.rtt }
 
-// Confirm compares the guesses with the screen, which has changed, or which is
-// known by Ack to hold the answer.
-func (p *Predictor) Confirm(s Screen) {
+// CheckGuesses compares guesses with a screen that has changed, or that contains the
+// answer to input acknowledged by Ack.
+func (p *Predictor) CheckGuesses(s Screen) {
 	wrong := false
 	for at, g := range p.guesses {
 		right := cellAt(s, at).Text == g.Text
 		switch {
-		case right && g.was != g.Text && !g.pushed:
+		case right && g.before != g.Text && !g.pushed:
 			p.confirmed = true
 		case !right && g.mark <= p.acked:
 			wrong, p.overtype = true, p.overtype || g.pushed
@@ -175,53 +175,54 @@ func (p *Predictor) Confirm(s Screen) {
 			delete(p.guesses, at)
 		}
 	}
-	wrong = wrong || p.known && !p.lost && len(p.pending) == 0 && p.cursor != p.actual(s)
-	if wrong || p.lost && p.lostAt <= p.acked {
-		p.restart()
+	wrong = wrong || p.cursorKnown && !p.uncertain && len(p.pending) == 0 && p.cursor != p.screenCursor(s)
+	if wrong || p.uncertain && p.uncertainTo <= p.acked {
+		p.dropGuesses()
+		// One wrong guess spoils all later ones, so the pending keys are guessed again.
 		for _, t := range p.pending {
-			p.apply(t.key, t.mark, s)
+			p.guessKey(t.key, t.mark, s)
 		}
 	}
 }
 
-// actual is where the screen has the cursor; -1, -1 if it cannot be told.
-func (p *Predictor) actual(s Screen) Place {
+// screenCursor returns the cursor of the screen; -1, -1 if unknown.
+func (p *Predictor) screenCursor(s Screen) Position {
 	cols, rows := s.Size()
 	x, y, ok := s.Cursor()
 	if ok && x >= cols {
 		x, y = 0, y+1
 	}
 	if !ok || y >= rows {
-		return Place{-1, -1}
+		return Position{-1, -1}
 	}
-	return Place{x, y}
+	return Position{x, y}
 }
 
-func cellAt(s Screen, at Place) Cell {
+func cellAt(s Screen, at Position) Cell {
 	if cols, rows := s.Size(); at.X >= cols || at.Y >= rows {
 		return Cell{}
 	}
 	return s.Cell(at.X, at.Y)
 }
 
-// Overlay is what to draw over the screen now.
-func (p *Predictor) Overlay(now time.Time, s Screen) Overlay {
-	if !p.shows(now) {
+// MakeOverlay returns what to draw over the screen now.
+func (p *Predictor) MakeOverlay(now time.Time, s Screen) Overlay {
+	if !p.isVisible(now) {
 		return Overlay{}
 	}
 	var o Overlay
 	for at, g := range p.guesses {
 		if g.Text != "" && cellAt(s, at).Text != g.Text {
-			o.Cells = append(o.Cells, Drawn{at, g.Cell})
+			o.Cells = append(o.Cells, OverlayCell{at, g.Cell})
 		}
 	}
-	slices.SortFunc(o.Cells, func(a, b Drawn) int {
+	slices.SortFunc(o.Cells, func(a, b OverlayCell) int {
 		if a.Y != b.Y {
 			return a.Y - b.Y
 		}
 		return a.X - b.X
 	})
-	if cursor := p.cursor; p.known && len(p.pending) > 0 && cursor != p.actual(s) {
+	if cursor := p.cursor; p.cursorKnown && len(p.pending) > 0 && cursor != p.screenCursor(s) {
 		cols, _ := s.Size()
 		cursor.X = min(cursor.X, cols-1)
 		o.Cursor = &cursor
@@ -229,51 +230,52 @@ func (p *Predictor) Overlay(now time.Time, s Screen) Overlay {
 	return o
 }
 
-func (p *Predictor) shows(now time.Time) bool {
+func (p *Predictor) isVisible(now time.Time) bool {
 	if len(p.pending) > 0 && now.Sub(p.pending[0].at) >= late {
 		p.late = true
 	}
-	sure := p.confirmed && p.acked > 0 // an engine that answers no marks is older
+	// Older engines do not answer marks.
+	sure := p.confirmed && p.acked > 0
 	return sure && (p.Mode == Always || p.Mode == Auto && (p.slow || p.late))
 }
 
-// Look is when the overlay changes by itself, as an answer gets late; ok is
-// whether it does.
-func (p *Predictor) Look() (at time.Time, ok bool) {
+// NextChange returns when the overlay changes because an answer becomes late; ok is false
+// if it does not.
+func (p *Predictor) NextChange() (at time.Time, ok bool) {
 	if p.Mode != Auto || p.slow || p.late || len(p.pending) == 0 {
 		return at, false
 	}
 	return p.pending[0].at.Add(late), true
 }
 
-// apply guesses what a key does.
-func (p *Predictor) apply(k keys.Key, mark uint64, s Screen) {
-	if p.lost || !p.locate(s) {
-		if !p.lost {
-			p.Unknown(mark)
+// guessKey guesses the effect of a key.
+func (p *Predictor) guessKey(k keys.Key, mark uint64, s Screen) {
+	if p.uncertain || !p.locateCursor(s) {
+		if !p.uncertain {
+			p.RecordUnknown(mark)
 		}
 		return
 	}
 	e := edit{p, s, mark}
 	var told bool
-	switch text, width := printed(k); {
+	switch text, width := typedText(k); {
 	case width > 0:
-		told = e.print(text, width)
+		told = e.typeText(text, width)
 	case k.Mods != 0:
 	case k.Code == keys.Backspace:
-		told = e.erase()
+		told = e.eraseBack()
 	case k.Code == keys.Left:
-		told = e.back()
+		told = e.moveLeft()
 	case k.Code == keys.Right:
-		told = e.forth()
+		told = e.moveRight()
 	}
 	if !told {
-		p.Unknown(mark)
+		p.RecordUnknown(mark)
 	}
 }
 
-// printed is the character that a key types, of width 0 if it types none.
-func printed(k keys.Key) (text string, width int) {
+// typedText returns the character typed by a key; width 0 if it types none.
+func typedText(k keys.Key) (text string, width int) {
 	if k.Mods&^keys.Shift != 0 || k.Text == "" || k.Text < " " || k.Text[0] == 0x7f {
 		return "", 0
 	}
@@ -284,17 +286,18 @@ func printed(k keys.Key) (text string, width int) {
 	return cluster, width
 }
 
-// locate makes sure that it is known where the cursor will be.
-func (p *Predictor) locate(s Screen) bool {
-	actual := p.actual(s)
+// locateCursor updates the predicted cursor, and reports whether it is known.
+func (p *Predictor) locateCursor(s Screen) bool {
+	actual := p.screenCursor(s)
 	if actual.X < 0 {
 		return false
 	}
-	if p.known && len(p.pending) > 1 {
+	if p.cursorKnown && len(p.pending) > 1 {
 		return true
 	}
-	if !p.known || p.cursor != actual { // something else has moved it
-		p.known, p.confirmed, p.cursor, p.left = true, false, actual, actual
+	// Something else has moved the cursor.
+	if !p.cursorKnown || p.cursor != actual {
+		p.cursorKnown, p.confirmed, p.cursor, p.lineStart = true, false, actual, actual
 	}
 	return true
 }

@@ -99,7 +99,7 @@ func (t *typist) types(text string) {
 			k = keys.Key{Code: keys.Enter}
 		}
 		t.mark++
-		t.Type(k, t.mark, t.now, t.screen)
+		t.RecordKey(k, t.mark, t.now, t.screen)
 	}
 }
 
@@ -107,12 +107,12 @@ func (t *typist) types(text string) {
 func (t *typist) answers(screen *page, open int) {
 	t.screen = screen
 	t.Ack(t.mark - uint64(open))
-	t.Confirm(screen)
+	t.CheckGuesses(screen)
 }
 
 func (t *typist) sees(text string, x int) {
 	t.Helper()
-	if got, at := t.screen.with(t.Overlay(t.now, t.screen)); got != text || at != x {
+	if got, at := t.screen.with(t.MakeOverlay(t.now, t.screen)); got != text || at != x {
 		t.Errorf("the user sees %q with the cursor at %d, want %q at %d", got, at, text, x)
 	}
 }
@@ -144,7 +144,7 @@ func TestAPasswordIsNeverShown(t *testing.T) {
 	ask.cells[2][0], ask.x, ask.y = ":", 1, 2
 	for open := 6; open >= 0; open-- {
 		p.answers(ask, open)
-		if o := p.Overlay(p.now, ask); len(o.Cells) > 0 || o.Cursor != nil {
+		if o := p.MakeOverlay(p.now, ask); len(o.Cells) > 0 || o.Cursor != nil {
 			t.Errorf("with %d keys open it shows %+v", open, o)
 		}
 	}
@@ -225,7 +225,7 @@ func TestNothingIsGuessedBehindTheRightMargin(t *testing.T) {
 	next.y, next.cells[2][0] = 2, "d"
 	p.answers(next, 0)
 	p.types("e")
-	if o := p.Overlay(p.now, next); len(o.Cells) != 1 || o.Cells[0].Place != (Place{1, 2}) {
+	if o := p.MakeOverlay(p.now, next); len(o.Cells) != 1 || o.Cells[0].Position != (Position{1, 2}) {
 		t.Errorf("in the next row it shows %+v", o)
 	}
 }
@@ -247,10 +247,10 @@ func TestResetForgetsAllGuesses(t *testing.T) {
 func TestGuessesAreShownWhenTheWayIsLongOrAnAnswerLate(t *testing.T) {
 	p := echoing(t)
 	p.Mode = Auto
-	p.Measured(10 * time.Millisecond)
+	p.RecordRTT(10 * time.Millisecond)
 	p.types("b")
 	p.sees("$ a", 3)
-	at, ok := p.Look()
+	at, ok := p.NextChange()
 	if !ok || at.Sub(p.now) != late {
 		t.Errorf("look again at %v, %v", at, ok)
 	}
@@ -260,7 +260,7 @@ func TestGuessesAreShownWhenTheWayIsLongOrAnAnswerLate(t *testing.T) {
 	p.types("c")
 	p.sees("$ ab", 4)
 	for range 10 {
-		p.Measured(100 * time.Millisecond)
+		p.RecordRTT(100 * time.Millisecond)
 	}
 	p.sees("$ abc", 5)
 	p.Mode = Off
@@ -322,7 +322,7 @@ func TestInALineEditorEverythingTypedIsSeen(t *testing.T) {
 				p.types(string(k))
 			}
 			want, x := here.page().with(Overlay{})
-			if got, at := p.screen.with(p.Overlay(p.now, p.screen)); got != want || at != x {
+			if got, at := p.screen.with(p.MakeOverlay(p.now, p.screen)); got != want || at != x {
 				r.Fatalf("the user sees %q, %d; typed was %q, %d", got, at, want, x)
 			}
 		}
@@ -347,19 +347,19 @@ func FuzzNoGuessOutlivesItsAnswer(f *testing.F) {
 				p.answers(&screen, int(min(uint64(b&7), p.mark-min(p.acked, p.mark))))
 			case b < 0xf8:
 				p.mark++
-				p.Unknown(p.mark)
+				p.RecordUnknown(p.mark)
 			default:
 				p.Reset()
 			}
-			o := p.Overlay(p.now, p.screen)
+			o := p.MakeOverlay(p.now, p.screen)
 			for _, c := range o.Cells {
-				if c.X >= cols || c.Y >= rows || c.Text == p.screen.cells[c.Y][c.X] || p.guesses[c.Place].mark <= p.acked {
+				if c.X >= cols || c.Y >= rows || c.Text == p.screen.cells[c.Y][c.X] || p.guesses[c.Position].mark <= p.acked {
 					t.Fatalf("it shows %+v, %d is answered", c, p.acked)
 				}
 			}
 		}
 		p.answers(p.screen, 0)
-		if o := p.Overlay(p.now, p.screen); len(o.Cells) > 0 || o.Cursor != nil {
+		if o := p.MakeOverlay(p.now, p.screen); len(o.Cells) > 0 || o.Cursor != nil {
 			t.Errorf("when all is answered it shows %+v", o)
 		}
 	})

@@ -12,55 +12,54 @@ import (
 	"tandem/panes/widget"
 )
 
-// A pen writes a row of text into the cells of a line.
+// A pen writes the text of a row into the cells of a line.
 type pen struct {
-	line     uv.Line
-	x        int
-	ground   *Ground
-	asked    uv.Style // by the row
-	style    uv.Style // that on the ground
-	overline bool     // uv.Style has no field for it
-	link     uv.Link
-	clusters bool   // the terminal counts clusters as one
-	last     string // what the cell before shows, if it is not ASCII
-	wide     bool   // the line has a wide cell
+	line       uv.Line
+	x          int
+	background *Background
+	requested  uv.Style // style set by the row
+	style      uv.Style // that style on the background
+	overline   bool     // uv.Style has no field for it
+	link       uv.Link
+	clusters   bool   // the terminal treats a cluster as one character
+	last       string // text of the previous cell, unless it is ASCII
+	wide       bool   // the line has a wide cell
 }
 
-// wideEnd is the blank at the end of a line with wide cells: a space and a
-// control function that does nothing there (G0 is ASCII). The renderer may not
-// take it for one that an erased line ends in anyhow; what it does then to save
-// bytes can begin in the middle of a wide cell.
+// wideEnd is the blank at the end of a line with wide cells: a space and a control
+// function without effect (G0 is ASCII already). It keeps the renderer from treating the
+// blank as an erased cell: the bytes it would save by that could start in the middle of a
+// wide cell.
 const wideEnd = " \x1b(B"
 
-// drawRow makes a line's cells those of a row of text, which has SGR sequences
-// and hyperlinks (OSC 8) and is laid out as package cellwidth has it, but for
-// clusters whose cells are said (widget.Sized). Other sequences, control
-// characters and what has no cell of its own are left out; what the terminal
-// shows in fewer cells than the layout gives it is filled up with spaces.
-// clusters says that it counts clusters as one (mode 2027). It reports whether the
-// line has wide cells.
-func drawRow(line uv.Line, row string, clusters bool, ground *Ground) (wide bool) {
+// drawRow sets the cells of a line to a row of text. The row may contain SGR sequences and
+// hyperlinks (OSC 8), and is laid out as package cellwidth measures it, except for
+// clusters with explicit cells (widget.Sized). Other sequences, control characters and
+// text without cells are dropped. A cluster narrower on the terminal than in the layout is
+// padded with spaces. clusters reports whether the terminal treats clusters as one
+// character (mode 2027). The result reports whether the line has wide cells.
+func drawRow(line uv.Line, row string, clusters bool, ground *Background) (wide bool) {
 	parser := ansi.GetParser()
 	defer ansi.PutParser(parser)
-	p := pen{line: line, clusters: clusters, ground: ground, style: ground.on(uv.Style{})}
+	p := pen{line: line, clusters: clusters, background: ground, style: ground.applyStyle(uv.Style{})}
 	for i := 0; i < len(row) && p.x < len(line); {
 		c := row[i]
 		switch {
 		case c == ansi.ESC && strings.HasPrefix(row[i:], widget.Sized):
-			i += p.sized(row[i:])
+			i += p.putSized(row[i:])
 		case c == ansi.ESC:
-			i += p.sequence(row[i:], parser)
+			i += p.applySequence(row[i:], parser)
 		case c >= utf8.RuneSelf || i+1 < len(row) && row[i+1] >= utf8.RuneSelf: // marks may follow
-			i += p.cluster(row[i:])
+			i += p.putCluster(row[i:])
 		case c >= ' ' && c < 0x7f:
-			p.put(printable[c-' ':][:1], 1)
+			p.putCell(printable[c-' ':][:1], 1)
 			i++
 		default:
 			i++
 		}
 	}
 	empty := uv.EmptyCell
-	empty.Style = ground.on(empty.Style)
+	empty.Style = ground.applyStyle(empty.Style)
 	for x := p.x; x < len(line); x++ {
 		line[x] = empty
 	}
@@ -70,27 +69,26 @@ func drawRow(line uv.Line, row string, clusters bool, ground *Ground) (wide bool
 	return p.wide
 }
 
-// printable is ASCII from the space on. Cells hold parts of it, because a part
+// printable contains the printable ASCII characters. Cells hold slices of it, as a slice
 // of the row would keep the whole view in memory.
 const printable = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
 
-// sequence obeys the escape sequence at the beginning of s and returns its
-// length.
-func (p *pen) sequence(s string, parser *ansi.Parser) int {
+// applySequence applies the escape sequence at the start of s and returns its length.
+func (p *pen) applySequence(s string, parser *ansi.Parser) int {
 	seq, _, n, _ := ansi.DecodeSequence(s, ansi.NormalState, parser)
 	switch {
 	case ansi.HasCsiPrefix(seq) && parser.Command() == 'm':
-		uv.ReadStyle(parser.Params(), &p.asked)
-		p.style = p.ground.on(p.asked)
+		uv.ReadStyle(parser.Params(), &p.requested)
+		p.style = p.background.applyStyle(p.requested)
 		p.overline = applyOverline(parser.Params(), p.overline)
 	case ansi.HasOscPrefix(seq) && parser.Command() == 8:
-		p.link = linkOf(parser.Data())
+		p.link = parseLink(parser.Data())
 	}
 	return n
 }
 
 // applyOverline reports whether text is overlined after the SGR parameters params; on is
-// whether it was before.
+// the state before.
 func applyOverline(params ansi.Params, on bool) bool {
 	for i := 0; i < len(params); i++ {
 		switch n := params[i].Param(0); n {
@@ -113,8 +111,8 @@ func applyOverline(params ansi.Params, on bool) bool {
 	return on
 }
 
-// linkOf reads the data of OSC 8, whose target may have semicolons.
-func linkOf(data []byte) uv.Link {
+// parseLink parses the data of OSC 8. The target may contain semicolons.
+func parseLink(data []byte) uv.Link {
 	_, data, _ = bytes.Cut(data, []byte{';'})
 	params, target, _ := bytes.Cut(data, []byte{';'})
 	if len(target) == 0 {
@@ -123,9 +121,9 @@ func linkOf(data []byte) uv.Link {
 	return uv.Link{URL: string(target), Params: string(params)}
 }
 
-// sized writes the cluster at the beginning of s whose cells are said, and
-// returns its length.
-func (p *pen) sized(s string) int {
+// putSized writes the cluster with explicit cells at the start of s, and returns its
+// length.
+func (p *pen) putSized(s string) int {
 	rest := s[len(widget.Sized):]
 	end := strings.IndexByte(rest, ansi.ESC)
 	if end < 0 {
@@ -133,49 +131,49 @@ func (p *pen) sized(s string) int {
 	}
 	cells, text, ok := strings.Cut(rest[:end], ";")
 	if ok && (cells == "1" || cells == "2") && cellwidth.Whole(text) {
-		p.show(text, int(cells[0]-'0'))
+		p.drawCluster(text, int(cells[0]-'0'))
 	}
 	return min(len(widget.Sized)+end+len("\x1b\\"), len(s))
 }
 
-// cluster writes the cluster at the beginning of s and returns its length.
-func (p *pen) cluster(s string) int {
+// putCluster writes the cluster at the start of s and returns its length.
+func (p *pen) putCluster(s string) int {
 	cluster, width := cellwidth.First(s)
-	p.show(cluster, width)
+	p.drawCluster(cluster, width)
 	return len(cluster)
 }
 
-// show writes a cluster into width cells.
-func (p *pen) show(cluster string, width int) {
+// drawCluster writes a cluster into width cells.
+func (p *pen) drawCluster(cluster string, width int) {
 	if end := p.x + width; width > 0 && end <= len(p.line) {
-		text, cells, sure := shown(cluster, width, p.clusters)
+		text, cells, sure := visibleText(cluster, width, p.clusters)
 		switch {
 		case cells == 0:
-		case sure && !p.joins(text):
-			p.put(text, cells)
+		case sure && !p.mayJoin(text):
+			p.putCell(text, cells)
 		default:
-			p.put(p.anchored(text, width), width)
+			p.putCell(p.anchorText(text, width), width)
 		}
 		if p.x < end {
-			p.blank(end)
+			p.fillBlank(end)
 		} else {
 			p.last = text
 		}
 		return
 	}
-	p.blank(min(p.x+width, len(p.line)))
+	p.fillBlank(min(p.x+width, len(p.line)))
 }
 
-// blank writes spaces up to column end.
-func (p *pen) blank(end int) {
+// fillBlank writes spaces up to column end.
+func (p *pen) fillBlank(end int) {
 	for p.x < end {
-		p.put(" ", 1)
+		p.putCell(" ", 1)
 	}
 }
 
-// joins reports whether a terminal could take text for a part of what the cell
-// before shows.
-func (p *pen) joins(text string) bool {
+// mayJoin reports whether a terminal could join text with the previous cell's text into
+// one cluster.
+func (p *pen) mayJoin(text string) bool {
 	first, n := utf8.DecodeRuneInString(text)
 	if first < 0x300 {
 		return false
@@ -187,10 +185,11 @@ func (p *pen) joins(text string) bool {
 	return len(cellwidth.Cluster(before+text[:n])) > len(before)
 }
 
-// anchored is text of which terminals think differently: in cells that are blank
-// should it take fewer, and with the cursor placed again behind it. At the edge it
-// must not wrap.
-func (p *pen) anchored(text string, width int) string {
+// anchorText returns text whose width terminals disagree on, together with cursor
+// movements that make up for it: the cells are blanked first, in case the text covers
+// fewer, and the cursor is positioned explicitly after it. At the right edge it must not
+// wrap.
+func (p *pen) anchorText(text string, width int) string {
 	end := p.x + width
 	if end >= len(p.line) {
 		text = ansi.ResetModeAutoWrap + text + ansi.SetModeAutoWrap
@@ -199,8 +198,8 @@ func (p *pen) anchored(text string, width int) string {
 	return widget.Spaces(width) + ansi.CursorHorizontalAbsolute(p.x+1) + text + ansi.CursorHorizontalAbsolute(end+1)
 }
 
-// put writes one character, for which there is room.
-func (p *pen) put(text string, cells int) {
+// putCell writes one character, which must fit.
+func (p *pen) putCell(text string, cells int) {
 	cell := &p.line[p.x]
 	if p.overline {
 		text = "\x1b[53m" + text + "\x1b[55m"

@@ -50,9 +50,9 @@ func TestTextReachesTheTerminalWhole(t *testing.T) {
 	for _, tt := range cases {
 		for clusters, want := range map[bool]string{false: tt.perRune, true: tt.perCluster} {
 			c := newCanvas(t)
-			c.enter(true)
+			c.enterScreen(true)
 			c.written()
-			c.update(func(f *frame) { f.clusters = clusters })
+			c.updateFrame(func(f *frame) { f.clusters = clusters })
 			got := c.show(viewOf(tt.row))
 			if _, got, _ = strings.Cut(got, ansi.EraseEntireScreen); !strings.Contains(unanchored(got), want) || strings.Contains(want, edge+"a") && strings.Contains(got, "漢") {
 				t.Errorf("%s, mode 2027 %v: %q lacks %q", tt.name, clusters, got, want)
@@ -81,7 +81,7 @@ func unshown(got string) string {
 
 func TestAMarkThatComesOrGoesIsDrawn(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
+	c.enterScreen(true)
 	c.show(viewOf("cafe"))
 	c.written()
 	if got := c.show(viewOf("cafe\u0301")); !strings.Contains(got, "e\u0301") {

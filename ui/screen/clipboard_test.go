@@ -7,13 +7,13 @@ import (
 
 func TestCopiedTextGoesToTheClipboardOnce(t *testing.T) {
 	c := newCanvas(t)
-	if err := c.enter(true); err != nil {
+	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
 	c.written()
 	view := viewOf("a                   ", "b                   ", "c                   ")
 	c.show(view)
-	c.update(func(f *frame) { f.clip, f.clips = "漢 x\n", 1 })
+	c.updateFrame(func(f *frame) { f.clip, f.clips = "漢 x\n", 1 })
 	const put = "\x1b]52;c;5ryiIHgK\x07"
 	if got := c.show(view); !strings.Contains(got, put) {
 		t.Errorf("written: %q", got)
@@ -21,8 +21,8 @@ func TestCopiedTextGoesToTheClipboardOnce(t *testing.T) {
 	if got := c.show(view); got != "" {
 		t.Errorf("written again: %q", got)
 	}
-	c.leave(true)
-	if err := c.enter(true); err != nil {
+	c.leaveScreen(true)
+	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
 	c.written()

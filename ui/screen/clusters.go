@@ -8,22 +8,22 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-// mostShown is how many bytes of a cluster are shown; no language has longer
-// ones.
-const mostShown = 64
+// maxClusterBytes is the maximum number of bytes shown of a cluster. No language has
+// longer ones.
+const maxClusterBytes = 64
 
-// The code points that join what is beside them to one emoji and that ask for
-// the wide form of what is before.
+// The zero width joiner combines neighbours into one emoji. Variation selector 16 requests
+// the wide form of the character before it.
 const (
 	joiner = "\u200d"
 	wide   = "\ufe0f"
 )
 
-// shown is what the terminal shows for a cluster that takes width cells of the
-// layout: all of it, or as much as takes no more cells whether clusters are one
-// character to it or not. cells is how many that takes, if all terminals agree
-// (sure), else width. Text without cells is "".
-func shown(cluster string, width int, clusters bool) (text string, cells int, sure bool) {
+// visibleText returns what to show of a cluster with width cells in the layout: all of it,
+// or as much as takes no more cells on any terminal, whether it treats clusters as one
+// character or not. cells is the width of the text if all terminals agree (sure), else
+// width. Text without cells is "".
+func visibleText(cluster string, width int, clusters bool) (text string, cells int, sure bool) {
 	if !utf8.ValidString(cluster) {
 		return string(utf8.RuneError), 1, true
 	}
@@ -31,18 +31,20 @@ func shown(cluster string, width int, clusters bool) (text string, cells int, su
 	if unicode.IsControl(first) || cellwidth.Rune(first) == 0 {
 		return "", 0, true
 	}
-	text = strings.TrimRight(cluster, joiner) // would join what follows
+	// A trailing joiner would join the next character.
+	text = strings.TrimRight(cluster, joiner)
 	if width == 1 {
-		text = strings.ReplaceAll(text, wide, "") // some terminals take two cells for it in any case
+		// Some terminals always show the wide form in two cells.
+		text = strings.ReplaceAll(text, wide, "")
 	}
 	counted := cellwidth.PerCodePoint(text)
 	switch {
-	case counted == width && len(text) <= mostShown && isMarked(text[n:]):
+	case counted == width && len(text) <= maxClusterBytes && isMarked(text[n:]):
 		return text, width, !cellwidth.Absorbed(first)
-	case len(text) <= mostShown && (clusters || counted == width):
+	case len(text) <= maxClusterBytes && (clusters || counted == width):
 		return text, width, false
 	}
-	text = narrowed(text, width)
+	text = narrowForm(text, width)
 	if counted = cellwidth.PerCodePoint(text); text == "" || counted > width {
 		return "", 0, true
 	}
@@ -52,8 +54,8 @@ func shown(cluster string, width int, clusters bool) (text string, cells int, su
 	return text, width, false
 }
 
-// isMarked reports whether what follows the first code point of a cluster is
-// nothing but marks on it, of whose width all terminals think the same.
+// isMarked reports whether rest, the part after a cluster's first code point, consists
+// only of marks. All terminals agree on their width.
 func isMarked(rest string) bool {
 	for _, r := range rest {
 		if !unicode.In(r, unicode.Mn, unicode.Me) || r == '\ufe0e' || r == '\ufe0f' {
@@ -63,15 +65,15 @@ func isMarked(rest string) bool {
 	return true
 }
 
-// narrowed is the beginning of a cluster whose code points take at most width
-// cells, in its narrow form.
-func narrowed(cluster string, width int) string {
+// narrowForm returns the start of a cluster whose code points fit width cells, in its
+// narrow form.
+func narrowForm(cluster string, width int) string {
 	cluster = strings.ReplaceAll(cluster, wide, "")
 	end := 0
 	for i, r := range cluster {
 		n := utf8.RuneLen(r)
 		width -= cellwidth.PerCodePoint(cluster[i : i+n])
-		if width < 0 || i+n > mostShown {
+		if width < 0 || i+n > maxClusterBytes {
 			break
 		}
 		end = i + n

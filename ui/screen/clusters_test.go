@@ -58,8 +58,8 @@ func TestColumnsHoldWhateverTheTerminalThinksOfClusters(t *testing.T) {
 			canvas := newCanvas(t)
 			rapid.Check(t, func(rt *rapid.T) {
 				c := canvas.again()
-				c.enter(true)
-				c.update(func(f *frame) { f.clusters = o.clusters })
+				c.enterScreen(true)
+				c.updateFrame(func(f *frame) { f.clusters = o.clusters })
 				term := vt.New(vt.Options{Cols: 20, Rows: 3})
 				for range rapid.IntRange(1, 3).Draw(rt, "frames") {
 					row, want := "", []int(nil)
@@ -118,7 +118,7 @@ func equal(a, b []int) bool {
 
 func TestAWideCharacterStaysWholeWhenTextBeforeItGoes(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
+	c.enterScreen(true)
 	term := vt.New(vt.Options{Cols: 20, Rows: 3})
 	for _, row := range []string{"ab|漢|", "漢|", "漢字|漢|", "|漢|", "漢漢漢漢漢漢漢漢漢漢", "字|"} {
 		term.Write([]byte(c.show(viewOf(row))))
@@ -132,7 +132,7 @@ func TestAWideCharacterStaysWholeWhenTextBeforeItGoes(t *testing.T) {
 func TestACursorInsideAWideCharacterIsNotMovedByWritingText(t *testing.T) {
 	for _, wide := range []string{"漢", "🏽", "กำ"} {
 		c := newCanvas(t)
-		c.enter(true)
+		c.enterScreen(true)
 		term := vt.New(vt.Options{Cols: 20, Rows: 3})
 		for _, row := range []string{"abcd" + wide + "|", "abcd" + wide + "|x|", "abcd" + wide + "|yy|"} {
 			view := viewOf(row, "below")
@@ -154,8 +154,8 @@ func TestACursorInsideAWideCharacterIsNotMovedByWritingText(t *testing.T) {
 func TestClustersThatLandedInWrongColumns(t *testing.T) {
 	for _, o := range outers {
 		c := newCanvas(t)
-		c.enter(true)
-		c.update(func(f *frame) { f.clusters = o.clusters })
+		c.enterScreen(true)
+		c.updateFrame(func(f *frame) { f.clusters = o.clusters })
 		term := vt.New(vt.Options{Cols: 20, Rows: 3})
 		shownBy(term, o.instead, c.show(viewOf("क्या|\x1b[m🏽|", "below")))
 		shownBy(term, o.instead, c.show(viewOf("क्या|\x1b[m🏽|กำ|กำ|กำ|กำ|", "below")))

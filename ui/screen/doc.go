@@ -1,12 +1,11 @@
-// Package screen is the person's terminal: the dashboard is painted on it, and
-// what the person types is read from it, keys, mouse and pastes in their order.
-// It does not know what is shown or what a key means.
+// Package screen implements the user's terminal: it paints the dashboard and reads keys,
+// mouse events and pastes in their order. It knows neither the content nor the meaning of
+// keys.
 //
-// Painter and decoder are ours and not Bubble Tea's because of what was
-// measured. A key's echo takes 1.1 ms, and 6.5 ms through Bubble Tea's renderer,
-// which looks for changes at fixed times, also while there are none. The painter
-// does not look at rows that are as before, keeps columns where terminals think
-// differently of a cluster's width, and shows pictures with the cells below them.
-// The decoder lets only a lone escape wait, tells alt+key in one piece, and keeps
-// a paste's bytes.
+// The package has its own painter and decoder because of measurements: a key's echo takes
+// 1.1 ms, but 6.5 ms through Bubble Tea's renderer, which checks for changes at fixed
+// times, even while there are none. The painter skips unchanged rows, keeps columns
+// aligned if terminals disagree on a cluster's width, and combines pictures with the cells
+// below them. The decoder delays only a lone escape, reports alt+key in one piece, and
+// preserves the bytes of a paste.
 package screen

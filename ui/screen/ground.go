@@ -11,18 +11,18 @@ import (
 	"tandem/ui/display"
 )
 
-// A Ground is what is painted in place of the terminal's own colours.
-type Ground struct {
-	Text, Back color.Color     // of what has no colour of its own
-	ANSI       [16]color.Color // the 16 colours that programs ask for by number
+// A Background replaces the terminal's own colours.
+type Background struct {
+	Text, Back color.Color     // of text and cells without a colour
+	ANSI       [16]color.Color // the 16 colours that programs select by number
 }
 
-// on is a style on the ground; nil is the terminal's own.
-func (g *Ground) on(s uv.Style) uv.Style {
+// applyStyle returns a style on the background; nil is the terminal's own.
+func (g *Background) applyStyle(s uv.Style) uv.Style {
 	if g == nil {
 		return s
 	}
-	s.Fg, s.Bg, s.UnderlineColor = g.named(s.Fg), g.named(s.Bg), g.named(s.UnderlineColor)
+	s.Fg, s.Bg, s.UnderlineColor = g.mapColor(s.Fg), g.mapColor(s.Bg), g.mapColor(s.UnderlineColor)
 	if s.Fg == nil {
 		s.Fg = g.Text
 	}
@@ -32,8 +32,8 @@ func (g *Ground) on(s uv.Style) uv.Style {
 	return s
 }
 
-// named is the ground's own of the colours that have a number below 16.
-func (g *Ground) named(c color.Color) color.Color {
+// mapColor replaces a palette colour below 16 by the background's own.
+func (g *Background) mapColor(c color.Color) color.Color {
 	n := len(g.ANSI)
 	switch c := c.(type) {
 	case ansi.BasicColor:
@@ -47,28 +47,29 @@ func (g *Ground) named(c color.Color) color.Color {
 	return c
 }
 
-// Over is a terminal as programs have it: with the colours of the ground, if there is one.
-func (g *Ground) Over(d api.Display) api.Display {
+// ApplyTo returns the display as programs see it: with the background's colours, if g is
+// not nil.
+func (g *Background) ApplyTo(d api.Display) api.Display {
 	if g == nil {
 		return d
 	}
-	text := display.ColorOf(g.Text)
-	d.Colors = styled.Palette{Foreground: text, Background: display.ColorOf(g.Back), Cursor: text}
+	text := display.ConvertColor(g.Text)
+	d.Colors = styled.Palette{Foreground: text, Background: display.ConvertColor(g.Back), Cursor: text}
 	for i, c := range g.ANSI {
-		d.Colors.Colors[i] = display.ColorOf(c)
+		d.Colors.Colors[i] = display.ConvertColor(c)
 	}
 	return d
 }
 
-// cursorColor is what gives the cursor its colour: the one that a program has chosen, else
-// on a ground that of text, as one for the terminal's background may not be seen; "" is
-// the terminal's own.
+// cursorColor returns the sequence for the cursor's colour: the one set by the program,
+// else that of text on a painted background, where the terminal's own may be invisible. ""
+// keeps the terminal's own.
 func (f *frame) cursorColor() string {
 	switch c := f.view.Cursor; {
 	case c != nil && c.Color != nil:
 		return ansi.SetCursorColor(ansi.XRGBColor{Color: c.Color}.String())
-	case f.ground != nil:
-		return ansi.SetCursorColor(ansi.XRGBColor{Color: f.ground.Text}.String())
+	case f.background != nil:
+		return ansi.SetCursorColor(ansi.XRGBColor{Color: f.background.Text}.String())
 	}
 	return ""
 }

@@ -11,8 +11,8 @@ import (
 	"tandem/panes/widget"
 )
 
-func paper() *Ground {
-	g := &Ground{Text: color.RGBA{1, 2, 3, 255}, Back: color.RGBA{250, 251, 252, 255}}
+func paper() *Background {
+	g := &Background{Text: color.RGBA{1, 2, 3, 255}, Back: color.RGBA{250, 251, 252, 255}}
 	for i := range g.ANSI {
 		g.ANSI[i] = color.RGBA{uint8(100 + i), 0, 0, 255}
 	}
@@ -21,10 +21,10 @@ func paper() *Ground {
 
 func TestAGroundIsBehindEveryCell(t *testing.T) {
 	c, g := newCanvas(t), paper()
-	if err := c.enter(true); err != nil {
+	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
-	c.update(func(f *frame) { f.ground = g })
+	c.updateFrame(func(f *frame) { f.background = g })
 	rows := []string{"plain \x1b[31mred \x1b[mrest", "", "漢字 \x1b[1;48;5;12mblue\x1b[0m"}
 	out := c.show(viewOf(rows...))
 	for y := range 3 {
@@ -47,7 +47,7 @@ func TestAGroundIsBehindEveryCell(t *testing.T) {
 	if !strings.Contains(out, "\x1b]12;") {
 		t.Errorf("the cursor keeps a colour for another background: %q", out)
 	}
-	c.update(func(f *frame) { f.ground = nil })
+	c.updateFrame(func(f *frame) { f.background = nil })
 	if out := c.show(viewOf(rows...)); !strings.Contains(out, ansi.ResetCursorColor) || c.cells.CellAt(19, 1).Style.Bg != nil {
 		t.Errorf("the ground stays: %q", out)
 	}
@@ -55,7 +55,7 @@ func TestAGroundIsBehindEveryCell(t *testing.T) {
 
 func TestACursorIsAsTheProgramChoseOrThePersonsOwn(t *testing.T) {
 	c := newCanvas(t)
-	if err := c.enter(true); err != nil {
+	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
 	with := func(cursor *tea.Cursor) string {
@@ -85,22 +85,22 @@ func TestACursorIsAsTheProgramChoseOrThePersonsOwn(t *testing.T) {
 		}
 	}
 	with(&tea.Cursor{Shape: tea.CursorUnderline, Color: color.RGBA{255, 0, 0, 255}})
-	c.leave(true)
+	c.leaveScreen(true)
 	order(t, c.written(), ansi.ResetCursorColor, "\x1b[0 q")
 }
 
 func TestLeavingGivesTheCursorItsColourBack(t *testing.T) {
 	c := newCanvas(t)
-	if err := c.enter(true); err != nil {
+	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
-	c.update(func(f *frame) { f.ground = paper() })
+	c.updateFrame(func(f *frame) { f.background = paper() })
 	c.show(viewOf("row"))
-	c.leave(true)
+	c.leaveScreen(true)
 	if out := c.written(); !strings.Contains(out, ansi.ResetCursorColor) {
 		t.Errorf("leaving wrote %q", out)
 	}
-	if err := c.enter(true); err != nil {
+	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
 	if out := c.show(viewOf("row")); !strings.Contains(out, "\x1b]12;") {

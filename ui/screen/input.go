@@ -15,33 +15,32 @@ import (
 	"tandem/keys"
 )
 
-// escapeWait is how long an escape that ends a read may still turn out to
-// begin a sequence. Terminals write a sequence in one piece; only a slow line
-// takes it apart. What can be no key any more, half of a mouse report or of a
-// character, has pieceWait for its rest, which would be taken for text else.
+// escapeWait is how long an escape at the end of a read may still start a sequence.
+// Terminals write a sequence in one piece; only a slow link splits it. An unfinished
+// sequence that cannot be a key, such as half a mouse report or half a character, waits
+// for pieceWait: otherwise the rest would be taken for text.
 const (
 	escapeWait = 20 * time.Millisecond
 	pieceWait  = time.Second
 )
 
-// maxPaste is where a longer paste is passed on in pieces.
+// maxPaste is the size in bytes above which a paste is passed on in pieces.
 const maxPaste = 4 << 20
 
-// An Event is one thing that the person did: a key, a mouse event, a paste, or
-// giving the terminal the keyboard or taking it away.
+// An Event is one action of the user: a key, a mouse event, a paste, or a change of focus.
 type Event struct {
 	Kind  keys.EventKind
 	Key   keys.Key
 	Mouse keys.Mouse
 	Paste string
-	Typed string // for EventKey in place of Key: many plain characters of one read
+	Typed string // for EventKey instead of Key: many plain characters of one read
 }
 
-// minTyped is how many characters of one read become one event. Nobody types so many at
-// once: they are pasted without brackets.
+// minTyped is the number of characters in one read that become a single event. That many
+// are pasted without brackets, not typed.
 const minTyped = 64
 
-// Split returns the keys of an event with Typed, and other events as they are.
+// Split splits an event with Typed into its keys. It returns other events unchanged.
 func (e Event) Split() []Event {
 	if e.Typed == "" {
 		return []Event{e}
@@ -52,28 +51,26 @@ func (e Event) Split() []Event {
 	return all
 }
 
-// An Input stands between the terminal and Bubble Tea's reader. It decodes
-// keys, mouse and pastes itself and keeps them in order for Update; only what
-// is left, the terminal's replies, goes on to Bubble Tea. So no key waits for
-// a time-out but a lone escape, an alt+key is one key at once, and a paste
-// keeps its bytes.
+// An Input sits between the terminal and Bubble Tea's reader. It decodes keys, mouse
+// events and pastes and queues them in order for Update. Only the rest, the terminal's
+// replies, goes on to Bubble Tea. So only a lone escape waits for a timeout, alt+key is
+// one key, and a paste keeps its bytes.
 type Input struct {
 	*os.File
-	Notify  func() // called when there is more in the queue; must not block
+	Notify  func() // called when the queue has grown; must not block
 	decoder keys.Decoder
-	raw     []byte // read and not yet claimed by an event
+	raw     []byte // read but not claimed by an event yet
 	base    int64  // offset of raw[0] in the stream
-	reply   []byte // replies that Read has not returned yet
+	reply   []byte // replies not returned by Read yet
 	paste   bytes.Buffer
-	typed   []byte // plain characters of this read that are not queued yet
+	typed   []byte // plain characters of the current read, not queued yet
 	buf     [16 << 10]byte
 
 	mu    sync.Mutex
 	queue []Event
 }
 
-// Read reads from the terminal and returns the replies in what it got, which
-// may be none.
+// Read reads from the terminal and returns the replies in what it read, possibly none.
 func (in *Input) Read(p []byte) (int, error) {
 	if len(in.reply) == 0 {
 		n, err := in.File.Read(in.buf[:])
@@ -81,8 +78,8 @@ func (in *Input) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		in.Feed(in.buf[:n])
-		if in.decoder.Pending() > 0 && !in.more() {
-			in.decoder.Flush(in.take)
+		if in.decoder.Pending() > 0 && !in.awaitMore() {
+			in.decoder.Flush(in.sortEvent)
 		}
 	}
 	n := copy(p, in.reply)
@@ -90,8 +87,9 @@ func (in *Input) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// more waits a moment for what may follow an unfinished sequence.
-func (in *Input) more() bool {
+// awaitMore waits briefly for the rest of an unfinished sequence, and reports whether
+// there is one.
+func (in *Input) awaitMore() bool {
 	fds := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
 	wait := escapeWait
 	if len(in.raw) > 2 || len(in.raw) > 0 && in.raw[0] >= utf8.RuneSelf {
@@ -99,31 +97,32 @@ func (in *Input) more() bool {
 	}
 	for end := time.Now().Add(wait); ; {
 		n, err := unix.Poll(fds, int(max(time.Until(end), 0).Milliseconds()))
-		if !errors.Is(err, unix.EINTR) { // the runtime's own signals count for nothing
+		// The Go runtime's own signals interrupt the call.
+		if !errors.Is(err, unix.EINTR) {
 			return n > 0 && err == nil
 		}
 	}
 }
 
-// Feed takes in bytes that somebody else has read.
+// Feed handles bytes that someone else has read from the terminal.
 func (in *Input) Feed(p []byte) {
 	in.raw = append(in.raw, p...)
-	in.decoder.Feed(p, in.take)
-	in.addTyped()
+	in.decoder.Feed(p, in.sortEvent)
+	in.queueTyped()
 }
 
-// take sorts one event.
-func (in *Input) take(e keys.Event) {
+// sortEvent queues an event, or collects a reply.
+func (in *Input) sortEvent(e keys.Event) {
 	text := in.raw[e.Start-in.base : e.End-in.base]
 	plain := e.Kind == keys.EventKey && (text[0] >= ' ' && text[0] != 0x7f || text[0] == '\r' || text[0] == '\t')
 	if !plain {
-		in.addTyped()
+		in.queueTyped()
 	}
 	switch e.Kind {
 	case keys.EventOther:
 		in.reply = append(in.reply, text...)
 	case keys.EventPaste:
-		in.takePaste(e)
+		in.collectPaste(e)
 	default:
 		if plain {
 			in.typed = append(in.typed, text...)
@@ -138,8 +137,8 @@ func (in *Input) take(e keys.Event) {
 	}
 }
 
-// addTyped queues the plain characters read so far.
-func (in *Input) addTyped() {
+// queueTyped queues the plain characters read so far.
+func (in *Input) queueTyped() {
 	if len(in.typed) == 0 {
 		return
 	}
@@ -154,8 +153,8 @@ func (in *Input) addTyped() {
 	}
 }
 
-// takePaste collects a paste, so that it reaches the program as one.
-func (in *Input) takePaste(e keys.Event) {
+// collectPaste collects the pieces of a paste, to pass it on as one.
+func (in *Input) collectPaste(e keys.Event) {
 	in.paste.Write(e.Paste)
 	for in.paste.Len() > maxPaste {
 		piece := in.paste.Bytes()[:maxPaste]
@@ -167,15 +166,17 @@ func (in *Input) takePaste(e keys.Event) {
 	}
 }
 
-// Add puts an event behind those that wait.
+// Add appends an event to the queue.
 func (in *Input) Add(e Event) {
 	in.mu.Lock()
 	in.queue = append(in.queue, e)
 	in.mu.Unlock()
-	in.Notify() // each time: what was put back may wait for just this
+	// Notify is called each time, as an event returned by Unread may wait for exactly this
+	// one.
+	in.Notify()
 }
 
-// Unread puts back what was taken, in front of what came since.
+// Unread returns events to the front of the queue.
 func (in *Input) Unread(events []Event) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -189,7 +190,7 @@ func (in *Input) Len() int {
 	return len(in.queue)
 }
 
-// Drain takes what was typed since the last call, in order.
+// Drain removes and returns all queued events, in order.
 func (in *Input) Drain() []Event {
 	in.mu.Lock()
 	defer in.mu.Unlock()

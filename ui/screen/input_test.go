@@ -142,7 +142,7 @@ func FuzzInputClaimsEveryByteOnce(f *testing.F) {
 			in.Feed(rest[:n])
 			rest = rest[n:]
 		}
-		in.decoder.Flush(in.take)
+		in.decoder.Flush(in.sortEvent)
 		if len(in.raw) != in.decoder.Pending() {
 			t.Errorf("%d bytes are left of which %d are unfinished", len(in.raw), in.decoder.Pending())
 		}

@@ -10,13 +10,13 @@ import (
 	"tandem/ui/display"
 )
 
-// mostNotice bounds a notification, in cells.
-const mostNotice = 160
+// maxNotice is the maximum width of a notification in cells.
+const maxNotice = 160
 
-// notification is what makes a terminal notify the desktop. Which of the three
-// sequences it knows only its name tells: OSC 99 is kitty's (and foot's), OSC 777
-// urxvt's and VTE's, OSC 9 everybody else's. One that knows none shows nothing.
-func notification(text string, getenv func(string) string) string {
+// notifySequence returns the sequence that makes the terminal notify the desktop. Only the
+// terminal's name tells which of three it supports: OSC 99 is kitty's and foot's, OSC 777
+// that of urxvt and VTE, OSC 9 everyone else's. A terminal supporting none shows nothing.
+func notifySequence(text string, getenv func(string) string) string {
 	text = noticeText(text)
 	name := getenv("TERM")
 	var s string
@@ -34,19 +34,20 @@ func notification(text string, getenv func(string) string) string {
 	return s
 }
 
-// noticeText is text that cannot end a sequence or be taken for a part of it.
+// noticeText returns s without characters that could end a sequence or separate its
+// fields.
 func noticeText(s string) string {
-	return strings.ReplaceAll(widget.Clip(widget.Clean(s), mostNotice), ";", ",")
+	return strings.ReplaceAll(widget.Clip(widget.Clean(s), maxNotice), ";", ",")
 }
 
-// showsProgress reports whether a terminal is known to show OSC 9;4 beside its icon. Others
-// take it for a notification.
+// showsProgress reports whether a terminal is known to show OSC 9;4 beside its icon.
+// Others show it as a notification.
 func showsProgress(getenv func(string) string) bool {
 	return !display.Multiplexed(getenv) && (getenv("WT_SESSION") != "" || getenv("ConEmuANSI") == "ON" || strings.Contains(getenv("TERM"), "ghostty"))
 }
 
-// progress is what shows how far something is; nil is nothing.
-func progress(bar *tea.ProgressBar) string {
+// progressSequence returns the sequence that shows a progress bar; nil removes it.
+func progressSequence(bar *tea.ProgressBar) string {
 	if bar == nil {
 		return ansi.ResetProgressBar
 	}

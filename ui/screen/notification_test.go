@@ -18,7 +18,7 @@ func TestNotificationsSpeakTheTerminalsLanguage(t *testing.T) {
 		{map[string]string{"VTE_VERSION": "7600"}, "\x1b]777;notify;Tandem;web failed, 1\x1b\\"},
 		{map[string]string{"TMUX": "/tmp/x"}, "\x1bPtmux;\x1b\x1b]9;Tandem: web failed, 1\x1b\x1b\\\x1b\\"},
 	} {
-		if got := notification("web failed; 1", func(name string) string { return c.env[name] }); got != c.want {
+		if got := notifySequence("web failed; 1", func(name string) string { return c.env[name] }); got != c.want {
 			t.Errorf("%v: %q, want %q", c.env, got, c.want)
 		}
 	}
@@ -27,8 +27,8 @@ func TestNotificationsSpeakTheTerminalsLanguage(t *testing.T) {
 func FuzzNotification(f *testing.F) {
 	f.Add("a\x1b\\b\x07;\u202ec\x9c")
 	f.Fuzz(func(t *testing.T, text string) {
-		inside := strings.TrimSuffix(strings.TrimPrefix(notification(text, func(string) string { return "" }), "\x1b]9;Tandem: "), "\x1b\\")
-		if strings.ContainsAny(inside, "\x1b\x07\u009c;\n") || !utf8.ValidString(inside) || len(inside) > 20*mostNotice {
+		inside := strings.TrimSuffix(strings.TrimPrefix(notifySequence(text, func(string) string { return "" }), "\x1b]9;Tandem: "), "\x1b\\")
+		if strings.ContainsAny(inside, "\x1b\x07\u009c;\n") || !utf8.ValidString(inside) || len(inside) > 20*maxNotice {
 			t.Errorf("%q gets into the sequence: %q", text, inside)
 		}
 	})
@@ -52,7 +52,7 @@ func TestProgressGoesOnlyToTerminalsThatShowIt(t *testing.T) {
 		"\x1b]9;4;0\a": nil, "\x1b]9;4;1;42\a": tea.NewProgressBar(tea.ProgressBarDefault, 42),
 		"\x1b]9;4;2;1\a": tea.NewProgressBar(tea.ProgressBarError, 1), "\x1b]9;4;3\a": tea.NewProgressBar(tea.ProgressBarIndeterminate, 1),
 	} {
-		if got := progress(bar); got != want {
+		if got := progressSequence(bar); got != want {
 			t.Errorf("%+v: got %q, want %q", bar, got, want)
 		}
 	}

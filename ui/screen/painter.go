@@ -21,74 +21,73 @@ import (
 	"tandem/ui/display"
 )
 
-// minFrame is the least time between two frames.
+// minFrame is the minimum time between two frames.
 const minFrame = time.Second / 120
 
-// A painter writes views to the terminal, from a goroutine of its own: a
-// terminal that takes nothing holds up nobody. It writes a frame at once after
-// a pause or a key, else one every minFrame, and nothing at all while nothing
-// changes, which Bubble Tea's renderer, that looks 120 times a second, does
-// not. Rows that are as before are not even looked at.
+// A painter writes frames to the terminal from its own goroutine, so that a stalled
+// terminal delays nothing else. It paints at once after a pause or a key, otherwise one
+// frame per minFrame, and nothing while nothing changes. Bubble Tea's renderer, in
+// contrast, checks 120 times a second. Unchanged rows are not even compared by cell.
 type painter struct {
 	out     *os.File
 	profile colorprofile.Profile
-	dirty   chan struct{} // of 1
-	typed   chan struct{} // of 1
-	urgent  atomic.Bool   // the next view is the echo of a key
+	dirty   chan struct{} // capacity 1: there is a new frame
+	hurry   chan struct{} // capacity 1: paint the next frame without a pause
+	urgent  atomic.Bool   // the next view contains the echo of a key
 
 	mu   sync.Mutex // guards next
 	next frame
 
-	busy    sync.Mutex // held while writing; guards the rest
-	away    bool       // the terminal is not entered, or somebody else has it
-	shown   frame
-	rows    []string // of shown
-	cells   *uv.RenderBuffer
-	diff    *uv.TerminalRenderer
-	moves   bytes.Buffer // what diff writes
-	buf     bytes.Buffer
-	kept    keptPicture
-	patches graphics.Display
-	written map[int]bool // rows with patches that draw has changed
-	err     error
+	busy     sync.Mutex // held while writing; guards the fields below
+	inactive bool       // the terminal is not entered, or a session has it
+	shown    frame
+	rows     []string // of shown
+	cells    *uv.RenderBuffer
+	diff     *uv.TerminalRenderer
+	rendered bytes.Buffer // output of diff
+	buf      bytes.Buffer
+	picture  terminalPicture
+	patches  graphics.Display
+	written  map[int]bool // rows with patches changed by drawCells
+	err      error
 }
 
-// A frame is what the screen should be.
+// A frame is the desired state of the screen.
 type frame struct {
-	view     tea.View
-	w, h     int
-	picture  Placed
-	patches  graphics.Patches // pictures of sessions
-	ground   *Ground          // nil for the terminal's own
-	bells    int
-	clip     string // what was copied last
-	clips    int    // counts copies
-	notice   string // what the desktop was told last
-	notices  int    // counts that
-	keyboard uint8  // kitty keyboard flags in addition to ownKeyboard
-	clusters bool   // the terminal counts clusters as one (mode 2027)
-	sync     bool   // it shows synchronised output (mode 2026)
+	view       tea.View
+	w, h       int
+	picture    Placement
+	patches    graphics.Patches // pictures of sessions
+	background *Background      // nil for the terminal's own
+	bells      int
+	clip       string // text copied last
+	clips      int    // number of copies
+	notice     string // the last desktop notification
+	notices    int    // number of notifications
+	keyboard   uint8  // kitty keyboard flags in addition to ownKeyboard
+	clusters   bool   // the terminal treats clusters as one character (mode 2027)
+	sync       bool   // the terminal supports synchronised output (mode 2026)
 }
 
 func newPainter(out *os.File, profile colorprofile.Profile) *painter {
-	return &painter{out: out, profile: profile, dirty: make(chan struct{}, 1), typed: make(chan struct{}, 1), away: true}
+	return &painter{out: out, profile: profile, dirty: make(chan struct{}, 1), hurry: make(chan struct{}, 1), inactive: true}
 }
 
-// update changes the frame to be shown next.
-func (p *painter) update(change func(*frame)) {
+// updateFrame changes the next frame.
+func (p *painter) updateFrame(change func(*frame)) {
 	p.mu.Lock()
 	change(&p.next)
 	p.mu.Unlock()
-	ring(p.dirty)
+	notifyChan(p.dirty)
 }
 
-func (p *painter) latest() frame {
+func (p *painter) nextFrame() frame {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.next
 }
 
-// Run paints until ctx ends or the terminal fails, which it tells.
+// Run paints until ctx is done or writing fails, which it reports to failed.
 func (p *painter) Run(ctx context.Context, failed func(error)) {
 	for {
 		select {
@@ -100,46 +99,47 @@ func (p *painter) Run(ctx context.Context, failed func(error)) {
 			failed(err)
 			return
 		}
-		p.rest(ctx)
+		p.waitFrame(ctx)
 	}
 }
 
-// Hurry ends a rest, or the next one: a key was pressed, or its echo is to be seen.
-func (p *painter) Hurry() { ring(p.typed) }
+// SkipPause paints the next frame without a pause: a key was pressed, or its echo has
+// arrived.
+func (p *painter) SkipPause() { notifyChan(p.hurry) }
 
-// rest keeps frames apart.
-func (p *painter) rest(ctx context.Context) {
+// waitFrame keeps frames minFrame apart.
+func (p *painter) waitFrame(ctx context.Context) {
 	timer := time.NewTimer(minFrame)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-p.typed:
+	case <-p.hurry:
 	case <-ctx.Done():
 	}
 }
 
-// enter takes the terminal: its alternate screen, unless that is shown
-// already, and the modes of the dashboard. Everything is repainted.
-func (p *painter) enter(alt bool) error {
+// enterScreen switches to the alternate screen if alt, and sets the dashboard's modes. The
+// next frame is painted completely.
+func (p *painter) enterScreen(alt bool) error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	p.away = false
+	p.inactive = false
 	p.shown, p.rows = frame{}, nil
 	p.buf.Reset()
-	p.forget()
+	p.forgetPictures()
 	if alt {
 		p.buf.WriteString(saveTitle + ansi.SetModeAltScreenSaveCursor)
 	}
 	p.buf.WriteString(ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent +
 		ansi.SetModeLightDark + ansi.RequestBackgroundColor +
 		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ownKeyboard))
-	return p.flush()
+	return p.flushBuffer()
 }
 
-// renderer is what finds the differences between two frames. It begins with an
-// erased screen.
-func (p *painter) renderer() *uv.TerminalRenderer {
-	r := uv.NewTerminalRenderer(&p.moves, os.Environ())
+// newRenderer returns a renderer that computes the difference between frames, starting
+// with an erased screen.
+func (p *painter) newRenderer() *uv.TerminalRenderer {
+	r := uv.NewTerminalRenderer(&p.rendered, os.Environ())
 	r.SetColorProfile(p.profile)
 	r.SetFullscreen(true)
 	r.SetRelativeCursor(false)
@@ -148,23 +148,23 @@ func (p *painter) renderer() *uv.TerminalRenderer {
 	return r
 }
 
-// The title on the terminal's stack (XTWINOPS 22 and 23).
+// Sequences that save and restore the window title (XTWINOPS 22 and 23).
 const (
-	saveTitle = "\x1b[22;0t"
-	oldTitle  = "\x1b[23;0t"
+	saveTitle    = "\x1b[22;0t"
+	restoreTitle = "\x1b[23;0t"
 )
 
-// leave puts the terminal back as enter found it. With alt false the alternate
-// screen stays, for somebody else who has it now.
-func (p *painter) leave(alt bool) {
+// leaveScreen undoes enterScreen. Without alt the alternate screen stays, for a session
+// that takes over the terminal.
+func (p *painter) leaveScreen(alt bool) {
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	if p.away {
+	if p.inactive {
 		return
 	}
-	p.away = true
+	p.inactive = true
 	p.buf.Reset()
-	p.forget()
+	p.forgetPictures()
 	if p.shown.sync {
 		p.buf.WriteString(ansi.ResetModeSynchronizedOutput)
 	}
@@ -182,71 +182,75 @@ func (p *painter) leave(alt bool) {
 		ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeLightDark +
 		ansi.ResetStyle + ansi.SetCursorStyle(0) + ansi.SetModeTextCursorEnable)
 	if alt {
-		p.buf.WriteString(ansi.ResetModeAltScreenSaveCursor + oldTitle)
+		p.buf.WriteString(ansi.ResetModeAltScreenSaveCursor + restoreTitle)
 	}
-	_ = p.flush() // the terminal may be gone
+	// Writing may fail because the terminal is gone.
+	_ = p.flushBuffer()
 }
 
-// forget writes what leaves no pictures in the terminal.
-func (p *painter) forget() {
-	p.buf.Write(p.patches.AppendClear(p.kept.forget(nil)))
+// forgetPictures deletes all pictures from the terminal.
+func (p *painter) forgetPictures() {
+	p.buf.Write(p.patches.AppendClear(p.picture.appendForget(nil)))
 	p.patches.Reset()
 }
 
-// isAway reports whether somebody else has the terminal.
-func (p *painter) isAway() bool {
+// isInactive reports whether the painter does not own the terminal.
+func (p *painter) isInactive() bool {
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	return p.away
+	return p.inactive
 }
 
-// ask asks the terminal what it is; it answers with messages.
-func (p *painter) ask() error {
+// queryTerminal queries the terminal's properties. The answers arrive as messages.
+func (p *painter) queryTerminal() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	p.buf.Reset()
-	p.buf.WriteString(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + display.Ask(os.Getenv))
-	return p.flush()
+	p.buf.WriteString(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + display.QuerySequence(os.Getenv))
+	return p.flushBuffer()
 }
 
-// askColors asks the terminal for its colours, unless somebody else has it.
-func (p *painter) askColors() {
+// queryColors queries the terminal's colours, if the painter owns it.
+func (p *painter) queryColors() {
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	if !p.away {
+	if !p.inactive {
 		p.buf.Reset()
-		p.buf.WriteString(display.AskColors(os.Getenv))
-		_ = p.flush() // what fails here fails with the next frame too
+		p.buf.WriteString(display.ColorQuery(os.Getenv))
+		// An error here recurs with the next frame.
+		_ = p.flushBuffer()
 	}
 }
 
-// flush writes what is in buf.
-func (p *painter) flush() error {
+// flushBuffer writes the buffer to the terminal.
+func (p *painter) flushBuffer() error {
 	if p.buf.Len() == 0 || p.err != nil {
 		return p.err
 	}
 	_, p.err = p.out.Write(p.buf.Bytes())
-	if p.buf.Cap() > 1<<20 { // a picture was in it
+	// The buffer held a picture; its memory is not kept.
+	if p.buf.Cap() > 1<<20 {
 		p.buf = bytes.Buffer{}
 	}
 	p.buf.Reset()
 	return p.err
 }
 
-// Paint writes what differs between the frame shown and the next one.
+// Paint writes the difference between the shown and the next frame.
 func (p *painter) Paint() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	f := p.latest()
-	if p.away || f.w <= 0 || f.h <= 0 {
+	f := p.nextFrame()
+	if p.inactive || f.w <= 0 || f.h <= 0 {
 		return nil
 	}
 	p.buf.Reset()
-	p.modes(f)
-	hurt, erased := p.draw(f)
-	p.place(f, hurt, erased)
+	p.writeModes(f)
+	// Modes come first: some affect how the cells below are shown.
+	hurt, erased := p.drawCells(f)
+	p.placePicture(f, hurt, erased)
 	p.shown = f
-	return p.flush()
+	return p.flushBuffer()
 }
 
 // ownKeyboard holds the kitty keyboard flags the dashboard needs. Alternate keys give the
@@ -263,8 +267,8 @@ func keyboardFlags(set uint8) int {
 	return flags
 }
 
-// modes switches what is asked of the terminal beside its cells.
-func (p *painter) modes(f frame) {
+// writeModes writes changed modes and other state besides the cells.
+func (p *painter) writeModes(f frame) {
 	was := p.shown
 	if now := f.cursorColor(); now != was.cursorColor() {
 		p.buf.WriteString(cmp.Or(now, ansi.ResetCursorColor))
@@ -276,27 +280,27 @@ func (p *painter) modes(f frame) {
 		p.buf.WriteString(ansi.SetModeUnicodeCore)
 	}
 	if f.view.MouseMode != was.view.MouseMode {
-		p.buf.WriteString(mouseMode(was.view.MouseMode, f.view.MouseMode))
+		p.buf.WriteString(mouseSequence(was.view.MouseMode, f.view.MouseMode))
 	}
 	if f.view.WindowTitle != was.view.WindowTitle {
 		p.buf.WriteString(ansi.SetWindowTitle(f.view.WindowTitle))
 	}
-	if now, before := progress(f.view.ProgressBar), progress(was.view.ProgressBar); now != before && showsProgress(os.Getenv) {
+	if now, before := progressSequence(f.view.ProgressBar), progressSequence(was.view.ProgressBar); now != before && showsProgress(os.Getenv) {
 		p.buf.WriteString(now)
 	}
 	if f.clips != was.clips && was.w > 0 {
 		p.buf.WriteString(ansi.SetSystemClipboard(f.clip))
 	}
 	if f.notices != was.notices && was.w > 0 {
-		p.buf.WriteString(notification(f.notice, os.Getenv))
+		p.buf.WriteString(notifySequence(f.notice, os.Getenv))
 	}
 	if f.bells != was.bells && was.w > 0 {
 		p.buf.WriteByte('\a')
 	}
 }
 
-// mouseMode is what changes the events of the mouse that the terminal tells of.
-func mouseMode(from, to tea.MouseMode) string {
+// mouseSequence returns the sequence that switches between mouse modes.
+func mouseSequence(from, to tea.MouseMode) string {
 	switch {
 	case to == tea.MouseModeNone:
 		return ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseExtSgr
@@ -308,19 +312,19 @@ func mouseMode(from, to tea.MouseMode) string {
 	return ansi.SetModeMouseExtSgr + ansi.SetModeMouseButtonEvent
 }
 
-// draw writes the cells that differ, after all were erased if need be. It
-// reports whether that was so, and whether the picture may have been hurt.
-func (p *painter) draw(f frame) (hurt, erased bool) {
+// drawCells writes changed cells, erasing the screen first if necessary. erased reports
+// whether it did, hurt whether the picture may be damaged.
+func (p *painter) drawCells(f frame) (hurt, erased bool) {
 	if f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters {
 		erased = true
 		p.cells = uv.NewRenderBuffer(f.w, f.h)
 		p.rows = make([]string, f.h)
-		// Resized, it would take the cells that are new for empty for ever.
-		p.diff = p.renderer()
+		// A resized renderer would treat the new cells as empty forever.
+		p.diff = p.newRenderer()
 		p.diff.Resize(f.w, f.h)
 	}
 	clear(p.written)
-	all := erased || f.ground != p.shown.ground
+	all := erased || f.background != p.shown.background
 	rest := f.view.Content
 	for y := range f.h {
 		var row string
@@ -329,54 +333,56 @@ func (p *painter) draw(f frame) (hurt, erased bool) {
 			continue
 		}
 		var before uv.Line
-		if f.picture.crosses(y) {
+		if f.picture.coversRow(y) {
 			before = slices.Clone(p.cells.Line(y))
 		}
-		if drawRow(p.cells.Line(y), row, f.clusters, f.ground) && !erased {
-			p.leaveWide(y)
+		if drawRow(p.cells.Line(y), row, f.clusters, f.background) && !erased {
+			p.leaveWideCell(y)
 		}
 		if f.patches.CrossesRow(y) {
-			p.noteWritten(y)
+			p.markWritten(y)
 		}
 		p.cells.TouchLine(0, y, f.w)
 		p.rows[y] = row
-		hurt = hurt || before != nil && f.picture.hurtBy(before, p.cells.Line(y))
+		hurt = hurt || before != nil && f.picture.isDamagedBy(before, p.cells.Line(y))
 	}
 	p.diff.Render(p.cells)
 	return hurt, erased
 }
 
-// noteWritten notes that a row with pictures of sessions is written.
-func (p *painter) noteWritten(y int) {
+// markWritten records that a row with pictures of sessions is written.
+func (p *painter) markWritten(y int) {
 	if p.written == nil {
 		p.written = map[int]bool{}
 	}
 	p.written[y] = true
 }
 
-// leaveWide is called before row y, which has wide cells, is rendered. From the
-// second half of one the renderer would move to the right by writing what comes
-// after it, one column early.
-func (p *painter) leaveWide(y int) {
-	p.diff.Render(p.cells) // the rows above, to know where the cursor is then
+// leaveWideCell runs before row y, which has wide cells, is rendered. If the cursor is on
+// the second half of a wide cell, the renderer would move right by writing the text after
+// it, one column early.
+func (p *painter) leaveWideCell(y int) {
+	// Rendering the rows above shows where the cursor will be.
+	p.diff.Render(p.cells)
 	line := p.cells.Line(y)
 	if x, _ := p.diff.Position(); x > 0 && x < len(line) && line[x].Width == 0 {
 		p.diff.MoveTo(0, y)
 	}
 }
 
-// place puts the picture and the cursor where they belong, after everything was
-// drawn with the cursor hidden.
-func (p *painter) place(f frame, hurt, erased bool) {
+// placePicture finishes the frame: the drawn cells, the picture, and then the cursor,
+// which is hidden while drawing.
+func (p *painter) placePicture(f frame, hurt, erased bool) {
 	c, was := f.view.Cursor, p.shown.view.Cursor
 	if c != nil {
 		p.diff.MoveTo(c.X, c.Y)
 	}
-	p.moves.Reset()
-	_ = p.diff.Flush() // into moves, which cannot fail
-	turn := p.kept.turn(f.picture, hurt, erased)
+	p.rendered.Reset()
+	// Flush writes to a buffer, which cannot fail.
+	_ = p.diff.Flush()
+	turn := p.picture.changeTo(f.picture, hurt, erased)
 	turn.put = p.patches.AppendUpdate(turn.put, f.patches, p.written, erased)
-	drawn := p.moves.Len() > 0 || turn.any()
+	drawn := p.rendered.Len() > 0 || turn.isVisible()
 	if !drawn && sameCursor(c, was) {
 		return
 	}
@@ -387,10 +393,11 @@ func (p *painter) place(f frame, hurt, erased bool) {
 	if was != nil && (drawn || c == nil) {
 		p.buf.WriteString(ansi.ResetModeTextCursorEnable)
 	}
-	p.buf.Write(p.moves.Bytes())
+	p.buf.Write(p.rendered.Bytes())
 	if len(turn.put) > 0 {
 		p.buf.Write(turn.put)
-		x, y := p.diff.Position() // where it believes that the cursor is
+		// Pictures move the cursor; the renderer assumes it here.
+		x, y := p.diff.Position()
 		p.buf.WriteString(ansi.CursorPosition(max(min(x, f.w-1), 0)+1, max(y, 0)+1))
 	}
 	if c != nil {
@@ -411,7 +418,7 @@ func sameCursor(a, b *tea.Cursor) bool {
 	return *a == *b
 }
 
-// cursorStyle is the parameter of DECSCUSR.
+// cursorStyle returns the parameter of DECSCUSR for a cursor.
 func cursorStyle(c *tea.Cursor) int {
 	if c.Shape == widget.OwnCursor {
 		return 0
@@ -423,8 +430,8 @@ func cursorStyle(c *tea.Cursor) int {
 	return style
 }
 
-// ring wakes who waits at c, a channel of one, or will.
-func ring(c chan struct{}) {
+// notifyChan signals a channel of capacity 1 without blocking.
+func notifyChan(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

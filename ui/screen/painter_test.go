@@ -61,7 +61,7 @@ func (c *canvas) written() string {
 
 func (c *canvas) show(v tea.View) string {
 	c.t.Helper()
-	c.update(func(f *frame) { f.view, f.w, f.h = v, 20, 3 })
+	c.updateFrame(func(f *frame) { f.view, f.w, f.h = v, 20, 3 })
 	if err := c.Paint(); err != nil {
 		c.t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func viewOf(rows ...string) tea.View {
 
 func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	c := newCanvas(t)
-	if err := c.enter(true); err != nil {
+	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
 	c.written()
@@ -95,7 +95,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 
 func TestPainterRequestsThePanesKeyboardFlags(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
+	c.enterScreen(true)
 	if got := c.written(); !strings.Contains(got, "\x1b[>5u") { // disambiguate, alternate keys
 		t.Errorf("enter writes %q, want CSI > 5 u", got)
 	}
@@ -104,7 +104,7 @@ func TestPainterRequestsThePanesKeyboardFlags(t *testing.T) {
 		flags uint8
 		want  string
 	}{{2, "\x1b[=7;1u"}, {2, ""}, {8, "\x1b[=29;1u"}, {0, "\x1b[=5;1u"}} {
-		c.update(func(f *frame) { f.keyboard = step.flags })
+		c.updateFrame(func(f *frame) { f.keyboard = step.flags })
 		if got := c.show(viewOf("a", "b", "c")); got != step.want {
 			t.Errorf("flags %d write %q, want %q", step.flags, got, step.want)
 		}
@@ -113,7 +113,7 @@ func TestPainterRequestsThePanesKeyboardFlags(t *testing.T) {
 
 func TestCursorIsShownWithItsShapeAndHiddenWhileDrawing(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
+	c.enterScreen(true)
 	c.written()
 	v := viewOf("a", "b", "c")
 	v.Cursor = &tea.Cursor{Position: tea.Position{X: 1, Y: 1}, Shape: tea.CursorBar, Blink: true}
@@ -132,9 +132,9 @@ func TestCursorIsShownWithItsShapeAndHiddenWhileDrawing(t *testing.T) {
 
 func TestFramesAreHeldTogetherWhereTheTerminalCan(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
+	c.enterScreen(true)
 	c.written()
-	c.update(func(f *frame) { f.sync = true })
+	c.updateFrame(func(f *frame) { f.sync = true })
 	got := c.show(viewOf("a", "b", "c"))
 	if !strings.Contains(got, "\x1b[?2026h") || !strings.Contains(got, "\x1b[?2026l") {
 		t.Errorf("got %q", got)
@@ -143,15 +143,15 @@ func TestFramesAreHeldTogetherWhereTheTerminalCan(t *testing.T) {
 
 func TestLeavingUndoesEveryModeThatWasSet(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
-	c.ask()
+	c.enterScreen(true)
+	c.queryTerminal()
 	v := viewOf("a", "b", "c")
 	v.MouseMode = tea.MouseModeAllMotion
 	v.WindowTitle = "title"
-	c.update(func(f *frame) { f.clusters, f.sync = true, true })
+	c.updateFrame(func(f *frame) { f.clusters, f.sync = true, true })
 	c.show(v)
-	c.leave(true)
-	c.leave(true)
+	c.leaveScreen(true)
+	c.leaveScreen(true)
 	data, err := os.ReadFile(c.file.Name())
 	if err != nil {
 		t.Fatal(err)
@@ -163,16 +163,16 @@ func TestLeavingUndoesEveryModeThatWasSet(t *testing.T) {
 			t.Errorf("mode %s stays set", m[1])
 		}
 	}
-	if !strings.HasSuffix(all, oldTitle) || strings.Count(all, "\x1b[?1049l") != 1 {
+	if !strings.HasSuffix(all, restoreTitle) || strings.Count(all, "\x1b[?1049l") != 1 {
 		t.Errorf("the end is %q", all[max(len(all)-60, 0):])
 	}
 }
 
 func TestFailedTerminalStopsThePainter(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
+	c.enterScreen(true)
 	c.file.Close()
-	c.update(func(f *frame) { f.view, f.w, f.h = viewOf("a"), 20, 3 })
+	c.updateFrame(func(f *frame) { f.view, f.w, f.h = viewOf("a"), 20, 3 })
 	var failed error
 	c.Run(t.Context(), func(err error) { failed = err })
 	if failed == nil {
@@ -182,7 +182,7 @@ func TestFailedTerminalStopsThePainter(t *testing.T) {
 
 func TestTheMouseIsTheTerminalsUntilAFrameAsksForIt(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
+	c.enterScreen(true)
 	with := func(mode tea.MouseMode) tea.View {
 		v := viewOf("a")
 		v.MouseMode = mode
@@ -209,17 +209,17 @@ func TestTheMouseIsTheTerminalsUntilAFrameAsksForIt(t *testing.T) {
 func TestTheViewWithAnEchoEndsTheRestAfterAFrame(t *testing.T) {
 	p := newPainter(nil, colorprofile.TrueColor)
 	term := &Terminal{painter: p}
-	show := func() { term.Show(tea.View{}, 80, 24, nil, Placed{}, graphics.Patches{}) }
+	show := func() { term.Show(tea.View{}, 80, 24, nil, Placement{}, graphics.Patches{}) }
 	show()
-	if len(p.typed) != 0 {
+	if len(p.hurry) != 0 {
 		t.Error("a view that nobody waits for ends a rest")
 	}
-	term.HurryNext()
-	if len(p.typed) != 0 {
+	term.SkipPauseNext()
+	if len(p.hurry) != 0 {
 		t.Error("a rest ends before the echo is there: another view would be painted")
 	}
 	show()
-	if len(p.typed) != 1 {
+	if len(p.hurry) != 1 {
 		t.Error("the view with the echo waits for the rest after the frame before")
 	}
 }

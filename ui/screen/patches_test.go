@@ -48,7 +48,7 @@ func painted(t *testing.T, on graphics.Screen, frames ...func() (rows string, al
 	for _, f := range frames {
 		before, _ := os.ReadFile(path)
 		rows, all := f()
-		terminal.Show(tea.View{Content: rows}, 10, 4, nil, Placed{}, graphics.Patches{On: on, All: all})
+		terminal.Show(tea.View{Content: rows}, 10, 4, nil, Placement{}, graphics.Patches{On: on, All: all})
 		if err := terminal.Paint(); err != nil {
 			t.Fatal(err)
 		}

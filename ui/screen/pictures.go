@@ -8,27 +8,27 @@ import (
 	"tandem/ui/display"
 )
 
-// Learn takes in what the terminal tells of itself; other messages mean nothing.
-func Learn(t *display.Terminal, msg tea.Msg) display.News {
+// Learn records what a message reveals about the terminal; other messages have no effect.
+func Learn(t *display.Terminal, msg tea.Msg) display.Effect {
 	switch msg := msg.(type) {
 	case tea.ForegroundColorMsg:
-		t.Foreground(msg.Color)
+		t.SetForeground(msg.Color)
 	case tea.BackgroundColorMsg:
-		t.Background(msg.Color)
+		t.SetBackground(msg.Color)
 	case tea.CursorColorMsg:
-		t.Cursor(msg.Color)
+		t.SetCursor(msg.Color)
 	case uv.UnknownOscEvent:
-		return t.Answer([]byte(msg))
+		return t.HandleAnswer([]byte(msg))
 	case uv.KittyGraphicsEvent:
 		if msg.Options.ID == graphics.QueryID && string(msg.Payload) == "OK" {
-			t.Kitty()
+			t.SetKitty()
 		}
 	case uv.CellSizeEvent:
-		t.CellSize(msg.Width, msg.Height)
+		t.SetCellSize(msg.Width, msg.Height)
 	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
-		return t.Scheme()
+		return t.NoteScheme()
 	case uv.PrimaryDeviceAttributesEvent:
-		return t.Attributes(msg)
+		return t.SetAttributes(msg)
 	}
-	return display.Nothing
+	return display.NoEffect
 }

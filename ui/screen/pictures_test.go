@@ -11,9 +11,9 @@ import (
 )
 
 // showWith shows three rows and a picture.
-func (c *canvas) showWith(p Placed, rows ...string) string {
+func (c *canvas) showWith(p Placement, rows ...string) string {
 	c.t.Helper()
-	c.update(func(f *frame) { f.picture = p })
+	c.updateFrame(func(f *frame) { f.picture = p })
 	return c.show(viewOf(rows...))
 }
 
@@ -41,12 +41,12 @@ func numberless(s string) string { return withNumber.ReplaceAllString(s, ",i=N")
 
 func TestAPictureIsTransmittedOnceAndPlacedInsideTheFrame(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
-	c.update(func(f *frame) { f.sync = true })
+	c.enterScreen(true)
+	c.updateFrame(func(f *frame) { f.sync = true })
 	c.show(viewOf("a", "b", "c"))
 	c.written()
 	pic := kittyPicture()
-	at := Placed{pic, 3, 1}
+	at := Placement{pic, 3, 1}
 	got := numberless(c.showWith(at, "a", "\x1b[8m    \x1b[m", "c"))
 	order(t, got, "a=t,f=100", "\x1b[?2026h", "\x1b[2;4H\x1b_Ga=p,p=1,C=1,q=2,i=N,c=4,r=2\x1b\\", "\x1b[?2026l")
 	if got := c.showWith(at, "a", "\x1b[8m    \x1b[m", "c"); got != "" {
@@ -55,26 +55,26 @@ func TestAPictureIsTransmittedOnceAndPlacedInsideTheFrame(t *testing.T) {
 	if got := c.showWith(at, "x", "\x1b[8m    \x1b[m", "c"); strings.Contains(got, "\x1b_G") {
 		t.Errorf("a change in another row wrote %q", got)
 	}
-	moved := c.showWith(Placed{pic, 5, 0}, "x", "\x1b[8m    \x1b[m", "c")
+	moved := c.showWith(Placement{pic, 5, 0}, "x", "\x1b[8m    \x1b[m", "c")
 	if strings.Contains(moved, "a=t") || !strings.Contains(moved, "\x1b[1;6H\x1b_Ga=p") {
 		t.Errorf("moving it wrote %q", moved)
 	}
-	gone := numberless(c.showWith(Placed{}, "x", "b", "c"))
+	gone := numberless(c.showWith(Placement{}, "x", "b", "c"))
 	order(t, gone, "\x1b[?2026h", "b", "a=d,q=2,d=i,i=N", "\x1b[?2026l") // what comes in its place is there before it goes
 	back := c.showWith(at, "x", "\x1b[8m    \x1b[m", "c")
 	if strings.Contains(back, "a=t") || !strings.Contains(back, "a=p") {
 		t.Errorf("showing it again wrote %q", back)
 	}
-	other := numberless(c.showWith(Placed{kittyPicture(), 3, 1}, "x", "\x1b[8m    \x1b[m", "c"))
+	other := numberless(c.showWith(Placement{kittyPicture(), 3, 1}, "x", "\x1b[8m    \x1b[m", "c"))
 	order(t, other, "a=t", "\x1b[?2026h", "a=p", "a=d,q=2,d=I,i=N", "\x1b[?2026l")
 }
 
 func TestAPictureIsPlacedAnewAfterTheScreenWasErased(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
-	at := Placed{kittyPicture(), 3, 1}
+	c.enterScreen(true)
+	at := Placement{kittyPicture(), 3, 1}
 	c.showWith(at, "a", "b", "c")
-	c.update(func(f *frame) { f.clusters = true }) // which draws all anew
+	c.updateFrame(func(f *frame) { f.clusters = true }) // which draws all anew
 	got := c.showWith(at, "a", "b", "c")
 	order(t, got, "\x1b[2J", "a=t", "a=p") // with which terminals let go of pictures too
 	if got := c.showWith(at, "x", "b", "c"); strings.Contains(got, "\x1b_G") {
@@ -84,25 +84,25 @@ func TestAPictureIsPlacedAnewAfterTheScreenWasErased(t *testing.T) {
 
 func TestAPictureThatWasPutAwayIsTransmittedAfterTheScreenWasErased(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
-	at := Placed{kittyPicture(), 3, 1}
+	c.enterScreen(true)
+	at := Placement{kittyPicture(), 3, 1}
 	c.showWith(at, "a", "b", "c")
-	c.showWith(Placed{}, "a", "b", "c")
-	c.update(func(f *frame) { f.clusters = true })
-	c.showWith(Placed{}, "a", "b", "c")
+	c.showWith(Placement{}, "a", "b", "c")
+	c.updateFrame(func(f *frame) { f.clusters = true })
+	c.showWith(Placement{}, "a", "b", "c")
 	order(t, c.showWith(at, "a", "b", "c"), "a=t", "a=p")
 }
 
 func TestNoPictureIsLeftBehind(t *testing.T) {
 	for _, alt := range []bool{true, false} { // at the end, and for a session that gets the terminal
 		c := newCanvas(t)
-		c.enter(true)
-		c.showWith(Placed{kittyPicture(), 3, 1}, "a", "b", "c")
-		c.leave(alt)
+		c.enterScreen(true)
+		c.showWith(Placement{kittyPicture(), 3, 1}, "a", "b", "c")
+		c.leaveScreen(alt)
 		if got := numberless(c.written()); !strings.HasPrefix(got, "\x1b_Ga=d,q=2,d=I,i=N\x1b\\") {
 			t.Errorf("leaving wrote %q", got)
 		}
-		c.enter(alt)
+		c.enterScreen(alt)
 		if got := c.written(); strings.Contains(got, "\x1b_G") {
 			t.Errorf("entering wrote %q", got)
 		}
@@ -114,10 +114,10 @@ func TestNoPictureIsLeftBehind(t *testing.T) {
 
 func TestCursorStaysWhereItIsBesideAPicture(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
+	c.enterScreen(true)
 	v := viewOf("a", "b", "c")
 	v.Cursor = tea.NewCursor(2, 2)
-	c.update(func(f *frame) { f.picture = Placed{kittyPicture(), 3, 1} })
+	c.updateFrame(func(f *frame) { f.picture = Placement{kittyPicture(), 3, 1} })
 	if got := c.show(v); !strings.HasSuffix(strings.TrimSuffix(got, "\x1b[?25h"), "\x1b[3;3H\x1b[1 q") {
 		t.Errorf("got %q", got[max(len(got)-60, 0):])
 	}
@@ -125,21 +125,21 @@ func TestCursorStaysWhereItIsBesideAPicture(t *testing.T) {
 
 func TestSixelsComeAfterTheCellsBelowThem(t *testing.T) {
 	c := newCanvas(t)
-	c.enter(true)
+	c.enterScreen(true)
 	c.show(viewOf("a", "b", "c"))
 	pic := &graphics.Picture{Protocol: graphics.Sixel, Cols: 4, Rows: 1, Data: []byte("\x1bPsixels\x1b\\")}
 	room := "\x1b[0;8;38;2;0;0;9m    \x1b[m"
-	order(t, c.showWith(Placed{pic, 0, 1}, "a", room, "c"), "    ", "\x1b[2;1H\x1bPsixels")
-	if got := c.showWith(Placed{pic, 0, 1}, "x", room, "c"); strings.Contains(got, "sixels") {
+	order(t, c.showWith(Placement{pic, 0, 1}, "a", room, "c"), "    ", "\x1b[2;1H\x1bPsixels")
+	if got := c.showWith(Placement{pic, 0, 1}, "x", room, "c"); strings.Contains(got, "sixels") {
 		t.Errorf("a change in another row wrote %q", got)
 	}
-	order(t, c.showWith(Placed{pic, 0, 1}, "x", room+" beside", "c"), "beside", "sixels")
+	order(t, c.showWith(Placement{pic, 0, 1}, "x", room+" beside", "c"), "beside", "sixels")
 	wide := "\x1b[0;8;38;2;0;0;8m" + strings.Repeat(" ", 18) + "\x1b[m"
-	c.showWith(Placed{pic, 2, 1}, "x", "  "+wide, "c")
-	if got := c.showWith(Placed{pic, 2, 1}, "x", "ab"+wide, "c"); strings.Contains(got, "sixels") || !strings.Contains(got, "ab") {
+	c.showWith(Placement{pic, 2, 1}, "x", "  "+wide, "c")
+	if got := c.showWith(Placement{pic, 2, 1}, "x", "ab"+wide, "c"); strings.Contains(got, "sixels") || !strings.Contains(got, "ab") {
 		t.Errorf("a change to the left of it wrote %q", got)
 	}
-	if got := c.showWith(Placed{}, "x", "", "c"); !strings.Contains(got, "    ") && !strings.Contains(got, "\x1b[K") && !strings.Contains(got, "X") {
+	if got := c.showWith(Placement{}, "x", "", "c"); !strings.Contains(got, "    ") && !strings.Contains(got, "\x1b[K") && !strings.Contains(got, "X") {
 		t.Errorf("the cells are not written over: %q", got)
 	}
 }

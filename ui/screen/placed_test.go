@@ -15,18 +15,18 @@ import (
 
 // inkblot is a picture that an emulator without pictures can show: as letters,
 // which stay until something is written over them, as sixels do.
-func inkblot(x, y, cols, rows int) Placed {
+func inkblot(x, y, cols, rows int) Placement {
 	var data strings.Builder
 	for row := range rows {
 		data.WriteString(ansi.CursorPosition(x+1, y+row+1) + strings.Repeat("S", cols))
 	}
-	return Placed{&graphics.Picture{Protocol: graphics.Sixel, Cols: cols, Rows: rows, Data: []byte(data.String())}, x, y}
+	return Placement{&graphics.Picture{Protocol: graphics.Sixel, Cols: cols, Rows: rows, Data: []byte(data.String())}, x, y}
 }
 
 // A wall is what should be on a screen: words, and a picture over them.
 type wall struct {
 	rows []string
-	at   Placed
+	at   Placement
 	ink  int
 	wide bool // the picture's cells go on to the right edge
 }
@@ -44,7 +44,7 @@ func (w wall) view() tea.View {
 	rows := make([]string, len(w.rows))
 	for y, row := range w.rows {
 		rows[y] = row
-		if p := w.at; p.crosses(y) {
+		if p := w.at; p.coversRow(y) {
 			room := fmt.Sprintf("\x1b[0;8;38;2;0;0;%dm%s\x1b[m", w.ink, strings.Repeat(" ", w.room()))
 			rows[y] = row[:p.X] + room + row[p.X+w.room():]
 		}
@@ -56,7 +56,7 @@ func (w wall) view() tea.View {
 func (w wall) shown() string {
 	var out strings.Builder
 	for y, row := range w.rows {
-		if p := w.at; p.crosses(y) {
+		if p := w.at; p.coversRow(y) {
 			picture := strings.Repeat("S", p.Picture.Cols) + strings.Repeat(" ", w.room()-p.Picture.Cols)
 			row = row[:p.X] + picture + row[p.X+w.room():]
 		}
@@ -83,7 +83,7 @@ func TestAPictureStandsWhateverChangesAndLeavesNothingBehind(t *testing.T) {
 	canvas := newCanvas(t)
 	rapid.Check(t, func(r *rapid.T) {
 		c := canvas.again()
-		c.enter(true)
+		c.enterScreen(true)
 		screen := vt.New(vt.Options{Cols: w, Rows: h})
 		now := wall{rows: make([]string, h)}
 		for y := range now.rows {
@@ -96,13 +96,13 @@ func TestAPictureStandsWhateverChangesAndLeavesNothingBehind(t *testing.T) {
 			now.rows[y] = word + strings.Repeat(" ", w-len(word))
 			switch rapid.IntRange(0, 3).Draw(r, "picture") {
 			case 0:
-				now.at = Placed{}
+				now.at = Placement{}
 			case 1, 2:
 				cols, rows := rapid.IntRange(1, w).Draw(r, "cols"), rapid.IntRange(1, h-1).Draw(r, "rows")
 				now.at = inkblot(rapid.IntRange(0, w-cols).Draw(r, "x"), rapid.IntRange(0, h-1-rows).Draw(r, "y"), cols, rows)
 				now.ink, now.wide = step+1, rapid.Bool().Draw(r, "wide")
 			}
-			c.update(func(f *frame) { f.view, f.w, f.h, f.picture = now.view(), w, h, now.at })
+			c.updateFrame(func(f *frame) { f.view, f.w, f.h, f.picture = now.view(), w, h, now.at })
 			if err := c.Paint(); err != nil {
 				r.Fatal(err)
 			}

@@ -6,8 +6,7 @@ import (
 	"tandem/keys"
 )
 
-// Press is a key as Bubble Tea's components take it; ok is false for one that is
-// let go.
+// Press converts a key for Bubble Tea's components; ok is false for a release.
 func Press(k keys.Key) (msg tea.KeyPressMsg, ok bool) {
 	return tea.KeyPressMsg{
 		Code: pressCode(k.Code), Mod: pressMods(k.Mods), Text: k.Text, ShiftedCode: k.Shifted, BaseCode: k.Base,
@@ -15,7 +14,7 @@ func Press(k keys.Key) (msg tea.KeyPressMsg, ok bool) {
 	}, k.Phase != keys.Release
 }
 
-// pressCode is the code of a key: a character is itself.
+// pressCode converts a key code. Characters stand for themselves.
 func pressCode(c keys.Code) rune {
 	switch {
 	case c < keys.Up:
@@ -32,8 +31,8 @@ func pressCode(c keys.Code) rune {
 	}[c]
 }
 
-// pressMods are the modifiers, lock keys left out: to an editor ctrl+w is the same
-// with and without them.
+// pressMods converts modifiers except lock keys: to an editor, ctrl+w is the same with and
+// without them.
 func pressMods(m keys.Mod) (mods tea.KeyMod) {
 	for _, pair := range [...]struct {
 		ours   keys.Mod

@@ -14,7 +14,7 @@ func TestNothingIsLeftOfWhatWasShownInAnotherSize(t *testing.T) {
 	canvas := newCanvas(t)
 	rapid.Check(t, func(r *rapid.T) {
 		c := canvas.again()
-		if err := c.enter(true); err != nil {
+		if err := c.enterScreen(true); err != nil {
 			r.Fatal(err)
 		}
 		w, h := 20, 5
@@ -30,7 +30,7 @@ func TestNothingIsLeftOfWhatWasShownInAnotherSize(t *testing.T) {
 				rows[y] = row[:min(len(row), w)]
 			}
 			rows[h-1] = "status"[:min(6, w)]
-			c.update(func(f *frame) { f.view, f.w, f.h = viewOf(rows...), w, h })
+			c.updateFrame(func(f *frame) { f.view, f.w, f.h = viewOf(rows...), w, h })
 			if err := c.Paint(); err != nil {
 				r.Fatal(err)
 			}

@@ -18,18 +18,18 @@ import (
 	"tandem/panes/graphics"
 )
 
-// stalled is how long a terminal that takes no output may hold up the end.
-const stalled = 500 * time.Millisecond
+// maxStall is how long a terminal that takes no output may delay the exit.
+const maxStall = 500 * time.Millisecond
 
-// A Terminal is the person's, in raw mode, with what paints on it.
+// A Terminal is the user's terminal in raw mode, with its painter.
 type Terminal struct {
 	in, out *os.File
 	saved   *term.State
 	*painter
-	stopped bool // by SIGTSTP, with the terminal given back
+	stopped bool // by SIGTSTP, with the terminal restored
 }
 
-// Open makes the terminal the dashboard's until Close.
+// Open prepares the terminal for the dashboard, until Close.
 func Open(in, out *os.File) (*Terminal, error) {
 	saved, err := term.MakeRaw(in.Fd())
 	if err != nil {
@@ -37,9 +37,9 @@ func Open(in, out *os.File) (*Terminal, error) {
 	}
 	t := New(out, colorprofile.Detect(out, os.Environ()))
 	t.in, t.saved = in, saved
-	err = t.painter.enter(true)
+	err = t.painter.enterScreen(true)
 	if err == nil {
-		err = t.painter.ask()
+		err = t.painter.queryTerminal()
 	}
 	if err != nil {
 		t.Close()
@@ -48,26 +48,29 @@ func Open(in, out *os.File) (*Terminal, error) {
 	return t, nil
 }
 
-// Close puts the terminal back as it was. It may be called again.
+// Close restores the terminal. It may be called more than once.
 func (t *Terminal) Close() {
 	done := make(chan struct{})
-	go func() { // ends when the terminal takes its output or is closed
+	// The goroutine ends once the terminal takes its output or is closed.
+	go func() {
 		defer close(done)
-		t.painter.leave(true)
+		t.painter.leaveScreen(true)
 	}()
 	t.Await(done)
-	_ = term.Restore(t.in.Fd(), t.saved) // the terminal may be gone
+	// The terminal may be gone.
+	_ = term.Restore(t.in.Fd(), t.saved)
 }
 
-// Await waits for what writes to the terminal, but not on a stalled one.
+// Await waits for done, which a goroutine writing to the terminal closes, but at most
+// maxStall.
 func (t *Terminal) Await(done <-chan struct{}) {
 	select {
 	case <-done:
-	case <-time.After(stalled):
+	case <-time.After(maxStall):
 	}
 }
 
-// Size is the terminal's size in cells; a usual one if it cannot be told.
+// Size returns the terminal's size in cells, 80×24 if it is unknown.
 func (t *Terminal) Size() (w, h int) {
 	w, h, err := term.GetSize(t.out.Fd())
 	if err != nil || w <= 0 || h <= 0 {
@@ -76,8 +79,8 @@ func (t *Terminal) Size() (w, h int) {
 	return w, h
 }
 
-// Watch tells of every change of the size until ctx ends, gives the terminal
-// back before the program is stopped and takes it again when it goes on.
+// Watch reports changes of the size until ctx is done. It restores the terminal before the
+// program is stopped, and takes it again when the program continues.
 func (t *Terminal) Watch(ctx context.Context, send func(tea.Msg)) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGCONT)
@@ -92,10 +95,10 @@ func (t *Terminal) Watch(ctx context.Context, send func(tea.Msg)) {
 		case s := <-signals:
 			switch s {
 			case syscall.SIGTSTP:
-				t.suspend()
+				t.suspendProgram()
 				continue
 			case syscall.SIGCONT:
-				t.retake()
+				t.resumeTerminal()
 			}
 			w, h := t.Size()
 			send(tea.WindowSizeMsg{Width: w, Height: h})
@@ -103,10 +106,10 @@ func (t *Terminal) Watch(ctx context.Context, send func(tea.Msg)) {
 	}
 }
 
-// suspend stops the program, as SIGTSTP would have without a handler. A session
-// that has the terminal does so itself.
-func (t *Terminal) suspend() {
-	if t.painter.isAway() {
+// suspendProgram stops the program, as SIGTSTP would without a handler. A session that has
+// the terminal does so itself.
+func (t *Terminal) suspendProgram() {
+	if t.painter.isInactive() {
 		return
 	}
 	t.stopped = true
@@ -114,20 +117,21 @@ func (t *Terminal) suspend() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail
 }
 
-// retake takes the terminal again. Where the program was stopped without having
-// given it back (SIGSTOP), all that it has pushed is taken back first.
-func (t *Terminal) retake() {
-	if t.painter.isAway() && !t.stopped {
+// resumeTerminal takes the terminal again. If the program was stopped without restoring it
+// (SIGSTOP), it first undoes the modes still set.
+func (t *Terminal) resumeTerminal() {
+	if t.painter.isInactive() && !t.stopped {
 		return
 	}
 	t.stopped = false
-	t.painter.leave(true)
+	t.painter.leaveScreen(true)
 	_, _ = term.MakeRaw(t.in.Fd())
-	_ = t.painter.enter(true) // what fails here fails with the next frame too
+	// An error here recurs with the next frame.
+	_ = t.painter.enterScreen(true)
 	t.AskColors()
 }
 
-// Cell is the size of a cell in pixels; zero where the terminal does not tell.
+// Cell returns the size of a cell in pixels; zero if unknown.
 func (t *Terminal) Cell() image.Point {
 	size, err := unix.IoctlGetWinsize(int(t.out.Fd()), unix.TIOCGWINSZ)
 	if err != nil || size.Col == 0 || size.Row == 0 {
@@ -136,74 +140,72 @@ func (t *Terminal) Cell() image.Point {
 	return image.Pt(int(size.Xpixel/size.Col), int(size.Ypixel/size.Row))
 }
 
-// New is a terminal that is painted on without having been taken, such as a file
-// in a test.
+// New returns a Terminal on a file that was not prepared, such as one in a test.
 func New(out *os.File, profile colorprofile.Profile) *Terminal {
 	return &Terminal{out: out, painter: newPainter(out, profile)}
 }
 
-// Cooked is the terminal's state before it was opened.
+// Cooked returns the terminal's state before Open.
 func (t *Terminal) Cooked() *term.State { return t.saved }
 
-// Profile is the colours that the terminal can show.
+// Profile returns the terminal's colour profile.
 func (t *Terminal) Profile() colorprofile.Profile { return t.painter.profile }
 
-// Show makes a view of a size, on a ground and with a picture over its cells, what is
-// painted next, with the pictures of sessions.
-func (t *Terminal) Show(v tea.View, w, h int, g *Ground, p Placed, patches graphics.Patches) {
-	t.painter.update(func(f *frame) {
-		f.view, f.w, f.h, f.ground, f.picture, f.patches = v, w, h, g, p, patches
+// Show sets the next frame: a view of w×h cells on a background, a picture over its cells,
+// and the pictures of sessions.
+func (t *Terminal) Show(v tea.View, w, h int, g *Background, p Placement, patches graphics.Patches) {
+	t.painter.updateFrame(func(f *frame) {
+		f.view, f.w, f.h, f.background, f.picture, f.patches = v, w, h, g, p, patches
 	})
 	if t.painter.urgent.Swap(false) {
-		t.painter.Hurry()
+		t.painter.SkipPause()
 	}
 }
 
-// HurryNext has the next view painted at once, whatever was painted just before.
-func (t *Terminal) HurryNext() { t.painter.urgent.Store(true) }
+// SkipPauseNext paints the next view at once, no matter when the last one was painted.
+func (t *Terminal) SkipPauseNext() { t.painter.urgent.Store(true) }
 
 // Keyboard requests the kitty keyboard flags set by the focused program.
 func (t *Terminal) Keyboard(flags uint8) {
-	t.painter.update(func(f *frame) { f.keyboard = flags })
+	t.painter.updateFrame(func(f *frame) { f.keyboard = flags })
 }
 
 // Copy puts text on the terminal's clipboard.
 func (t *Terminal) Copy(text string) {
-	t.painter.update(func(f *frame) { f.clip, f.clips = text, f.clips+1 })
+	t.painter.updateFrame(func(f *frame) { f.clip, f.clips = text, f.clips+1 })
 }
 
-// Notify has the terminal tell the desktop.
+// Notify sends a desktop notification through the terminal.
 func (t *Terminal) Notify(text string) {
-	t.painter.update(func(f *frame) { f.notice, f.notices = text, f.notices+1 })
+	t.painter.updateFrame(func(f *frame) { f.notice, f.notices = text, f.notices+1 })
 }
 
-// Bell rings.
-func (t *Terminal) Bell() { t.painter.update(func(f *frame) { f.bells++ }) }
+// Bell rings the terminal's bell.
+func (t *Terminal) Bell() { t.painter.updateFrame(func(f *frame) { f.bells++ }) }
 
-// Learn takes in what the terminal answers of its modes. It counts clusters as
-// one where it can, and holds its screen back while a frame is written.
+// Learn records a report of the terminal's modes. The painter uses clusters and
+// synchronised output if supported.
 func (t *Terminal) Learn(msg tea.ModeReportMsg) {
 	if known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet; !known {
 		return
 	}
 	switch msg.Mode {
 	case ansi.ModeUnicodeCore:
-		t.painter.update(func(f *frame) { f.clusters = true })
+		t.painter.updateFrame(func(f *frame) { f.clusters = true })
 	case ansi.ModeSynchronizedOutput:
-		t.painter.update(func(f *frame) { f.sync = true })
+		t.painter.updateFrame(func(f *frame) { f.sync = true })
 	}
 }
 
-// AskColors asks the terminal, if there is one, for its colours; it answers with messages.
+// AskColors queries the terminal's colours; t may be nil. The answers arrive as messages.
 func (t *Terminal) AskColors() {
 	if t != nil {
-		t.painter.askColors()
+		t.painter.queryColors()
 	}
 }
 
-// Leave lets somebody else have the terminal, in the alternate screen, until
-// Enter.
-func (t *Terminal) Leave() { t.painter.leave(false) }
+// Leave hands the terminal over, on the alternate screen, until Enter.
+func (t *Terminal) Leave() { t.painter.leaveScreen(false) }
 
-// Enter takes the terminal again; everything is repainted.
-func (t *Terminal) Enter() error { return t.painter.enter(false) }
+// Enter takes the terminal again and repaints everything.
+func (t *Terminal) Enter() error { return t.painter.enterScreen(false) }

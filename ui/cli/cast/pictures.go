@@ -16,5 +16,5 @@ func withSixels(repaint []byte, sizes []api.LogSize) []byte {
 		return repaint
 	}
 	shape := pictures.Shape{Cols: sizes[0].Cols, Rows: sizes[0].Rows, On: graphics.Screen{Protocol: graphics.Sixel}}
-	return pictures.New(new(passthrough.Replay).Filter(), shape).Pass(repaint)
+	return pictures.New(new(passthrough.Replay).Filter(), shape).ConvertOutput(repaint)
 }

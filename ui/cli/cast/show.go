@@ -56,9 +56,9 @@ func terminalSize(tty *os.File) (s size) {
 
 // shape returns the terminal's current size and support for pictures.
 func (s *screen) shape() pictures.Shape {
-	s.capabilities.Measured(s.size.cell)
+	s.capabilities.SetMeasuredCell(s.size.cell)
 	cols, rows := s.model.Size()
-	return pictures.Shape{Cols: cols, Rows: rows, On: s.capabilities.Pictures(s.wanted, true)}
+	return pictures.Shape{Cols: cols, Rows: rows, On: s.capabilities.PictureScreen(s.wanted, true)}
 }
 
 // updateSize adapts to the terminal's current size.
@@ -70,7 +70,7 @@ func (s *screen) updateSize() {
 	s.size = now
 	s.model.Resize(now.cols, now.rows)
 	if s.converter != nil {
-		s.converter.Fit(s.shape())
+		s.converter.SetShape(s.shape())
 	}
 }
 
@@ -81,7 +81,7 @@ func (p *player) convert(ctx context.Context, text []byte, keys <-chan byte) ([]
 		return p.replay.Pass(text), nil
 	}
 	if s.updateSize(); s.converter != nil {
-		return s.converter.Pass(text), nil
+		return s.converter.ConvertOutput(text), nil
 	}
 	_, _ = s.model.Write(text) // never fails
 	out, filter := p.replay.Pass(text), p.replay.Filter()
@@ -90,31 +90,31 @@ func (p *player) convert(ctx context.Context, text []byte, keys <-chan byte) ([]
 	}
 	// Ask only once a picture appears: most recordings have none, and the answers would mix with
 	// keys.
-	if _, _, known := s.capabilities.Knows(s.wanted); !known && s.queriedAt.IsZero() && keys != nil {
+	if _, _, known := s.capabilities.SupportsPictures(s.wanted); !known && s.queriedAt.IsZero() && keys != nil {
 		if err := p.query(ctx, keys); err != nil {
 			return nil, err
 		}
 	}
-	if _, sixel, known := s.capabilities.Knows(s.wanted); !known || !filter.Kitty && sixel {
+	if _, sixel, known := s.capabilities.SupportsPictures(s.wanted); !known || !filter.Kitty && sixel {
 		return out, nil
 	}
 	// The model knows the screen up to the first picture, so the converter continues from it.
 	s.converter = pictures.Continue(filter, s.shape(), s.model)
-	return s.converter.Pass(nil), nil
+	return s.converter.ConvertOutput(nil), nil
 }
 
 // query asks the terminal for its support for pictures, and handles keys until it has answered.
 func (p *player) query(ctx context.Context, keys <-chan byte) error {
 	s := p.terminal
 	s.queriedAt = time.Now()
-	if _, err := p.out.Write([]byte(display.Ask(os.Getenv))); err != nil {
+	if _, err := p.out.Write([]byte(display.QuerySequence(os.Getenv))); err != nil {
 		return err
 	}
 	late := time.After(queryTimeout)
 	for {
 		select {
 		case answer := <-s.answers:
-			if s.capabilities.Answer(answer) == display.Told {
+			if s.capabilities.HandleAnswer(answer) == display.DisplayUpdated {
 				return nil
 			}
 		case key := <-keys:
@@ -139,7 +139,7 @@ func (s *screen) addAnswer(p []byte) {
 
 // awaitAnswer reads an answer still on its way, so that it does not reach the shell.
 func (s *screen) awaitAnswer(in *os.File) {
-	if _, _, known := s.capabilities.Knows(s.wanted); !known && !s.queriedAt.IsZero() {
-		display.Swallow(in, s.queriedAt.Add(display.AnswerLimit))
+	if _, _, known := s.capabilities.SupportsPictures(s.wanted); !known && !s.queriedAt.IsZero() {
+		display.DrainAnswers(in, s.queriedAt.Add(display.AnswerLimit))
 	}
 }

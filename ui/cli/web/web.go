@@ -395,14 +395,14 @@ func (v *Verbs) deviceNames(_ *cobra.Command, _ []string, _ string) (found []cob
 // drawQR returns a QR code for text, as lines for a terminal.
 func drawQR(text string) string {
 	_, plain := os.LookupEnv("NO_COLOR")
-	lines, err := qr.Lines(text)
+	lines, err := qr.DrawLines(text)
 	if err != nil {
 		return "" // the link is enough
 	}
 	out := ""
 	for _, line := range lines {
 		if !plain {
-			line = qr.Painted(line)
+			line = qr.PaintLine(line)
 		}
 		out += line + "\n"
 	}

@@ -1,3 +1,9 @@
+// Two machines may be unable to reach each other, so the dashboard carries the data: it
+// reads a file from one and writes it to the other, holding only a piece or two at a time.
+// An item is copied under a temporary name and renamed when complete, so a failed transfer
+// leaves nothing half done at its destination. A lost link does not end a transfer: pieces
+// are written at an explicit offset, so one that may have arrived can be sent again.
+
 package machines
 
 import (
@@ -17,49 +23,48 @@ import (
 )
 
 const (
-	copyStep    = 4 << 20 // bytes that are read, and written, at once
-	copyPage    = 1000    // entries of a folder that are listed at once
+	pieceSize   = 4 << 20 // bytes read and written at a time
+	listPage    = 1000    // entries listed at a time
 	cleanUpWait = 10 * time.Second
-	copyPrefix  = "machines-" // begins the ids of these transfers
+	copyPrefix  = "machines-" // prefix of the ids of these transfers
 )
 
-// A copying is a transfer from one machine to another: read here, written there, by
-// the dashboard, which holds a piece or two of a file at a time.
-type copying struct {
+// A crossCopy is a transfer between two machines.
+type crossCopy struct {
 	e     Engine
 	in    api.FilesTransferInput
-	items []copied
+	items []copyItem
 	stop  context.CancelFunc
-	over  chan struct{}
+	done  chan struct{}
 
 	mu  sync.Mutex
 	job api.FileJob
 }
 
-// copied is an item, with where it comes from and goes to.
-type copied struct {
+// A copyItem is an item with its source and destination.
+type copyItem struct {
 	api.FileMove
-	from, to end
+	from, to endpoint
 }
 
-// An end is a path on a machine, "" for the own one.
-type end struct{ machine, path string }
+// An endpoint is a path on a machine; "" is the local one.
+type endpoint struct{ machine, path string }
 
-func (p end) in(name string) end { return end{p.machine, path.Join(p.path, name)} }
-func (p end) beside(name string) end {
-	return end{p.machine, path.Join(path.Dir(p.path), name)}
+func (p endpoint) child(name string) endpoint { return endpoint{p.machine, path.Join(p.path, name)} }
+func (p endpoint) sibling(name string) endpoint {
+	return endpoint{p.machine, path.Join(path.Dir(p.path), name)}
 }
-func (p end) String() string { return api.PathOn(p.machine, p.path) }
+func (p endpoint) String() string { return api.PathOn(p.machine, p.path) }
 
-// person is the scope of a person's files: everything, names of any bytes.
-func person() api.FileScope { return api.FileScope{Escaped: true} }
+// userScope returns the file scope of a user: all files, with names of any bytes.
+func userScope() api.FileScope { return api.FileScope{Escaped: true} }
 
-// on has something asked of the machine of an end.
-func (c *copying) on(ctx context.Context, p end, ask func(context.Context, panes.Engine) error) error {
+// callOn calls the machine of an endpoint, and names it in errors.
+func (c *crossCopy) callOn(ctx context.Context, p endpoint, ask func(context.Context, panes.Engine) error) error {
 	if p.machine == "" {
 		return ask(ctx, c.e.Engine)
 	}
-	err := c.e.set.on(ctx, p.machine, ask)
+	err := c.e.set.callMachine(ctx, p.machine, ask)
 	if err == nil || ctx.Err() != nil || strings.HasPrefix(err.Error(), p.machine+":") {
 		return err
 	}
@@ -68,18 +73,18 @@ func (c *copying) on(ctx context.Context, p end, ask func(context.Context, panes
 	return &named
 }
 
-// copyAcross begins a transfer between machines, or says what is in its way.
+// copyAcross starts a transfer between machines, or returns its conflicts.
 func (e Engine) copyAcross(ctx context.Context, in api.FilesTransferInput) (out api.FilesTransferOutput, err error) {
 	if in.Kind != api.TransferCopy && in.Kind != api.TransferMove {
 		return out, api.Errorf(api.CodeNotSupported, "%s: from one machine to another", in.Kind)
 	}
-	c := &copying{e: e, in: in, over: make(chan struct{})}
+	c := &crossCopy{e: e, in: in, done: make(chan struct{})}
 	for _, item := range in.Items {
-		one := copied{FileMove: item}
-		one.from.machine, one.from.path = e.place(item.Path)
-		one.to.machine, one.to.path = e.place(item.To)
+		one := copyItem{FileMove: item}
+		one.from.machine, one.from.path = e.splitPath(item.Path)
+		one.to.machine, one.to.path = e.splitPath(item.To)
 		c.items = append(c.items, one)
-		switch _, there, err := c.stat(ctx, one.to); {
+		switch _, there, err := c.statFile(ctx, one.to); {
 		case err != nil:
 			return out, err
 		case there && in.Conflict == "":
@@ -94,26 +99,26 @@ func (e Engine) copyAcross(ctx context.Context, in api.FilesTransferInput) (out 
 	s.copies++
 	c.job = api.FileJob{ID: copyPrefix + fmt.Sprint(s.copies), Kind: in.Kind, State: api.JobRunning}
 	ctx, c.stop = context.WithCancel(s.ctx)
-	s.copying[c.job.ID] = c
+	s.transfers[c.job.ID] = c
 	s.mu.Unlock()
-	s.start(func() { c.run(ctx) })
+	s.start(func() { c.runItems(ctx) })
 	return api.FilesTransferOutput{Job: c.job.ID}, nil
 }
 
-// copyOf is a transfer between machines; nil if id is none.
-func (s *Set) copyOf(id string) *copying {
+// copyOf returns the transfer with an id; nil if there is none.
+func (s *Set) copyOf(id string) *crossCopy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.copying[id]
+	return s.transfers[id]
 }
 
-// wait waits until the transfer is over, at most so long, and tells of it. Who has
-// been told of its end asks no more.
-func (c *copying) wait(ctx context.Context, waitMS int) (api.FileJob, error) {
+// awaitJob waits at most waitMS for the end of the transfer, and returns its state. Once
+// the end is reported, the transfer is forgotten.
+func (c *crossCopy) awaitJob(ctx context.Context, waitMS int) (api.FileJob, error) {
 	timer := time.NewTimer(time.Duration(waitMS) * time.Millisecond)
 	defer timer.Stop()
 	select {
-	case <-c.over:
+	case <-c.done:
 	case <-timer.C:
 	case <-ctx.Done():
 		return api.FileJob{}, ctx.Err()
@@ -124,23 +129,23 @@ func (c *copying) wait(ctx context.Context, waitMS int) (api.FileJob, error) {
 	job.Handled = len(job.Done) + job.Skipped
 	if job.State != api.JobRunning {
 		c.e.set.mu.Lock()
-		delete(c.e.set.copying, job.ID)
+		delete(c.e.set.transfers, job.ID)
 		c.e.set.mu.Unlock()
 	}
 	return job, nil
 }
 
-func (c *copying) tell(change func(*api.FileJob)) {
+func (c *crossCopy) updateJob(change func(*api.FileJob)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.job)
 }
 
-// run does the items one after the other, up to the first that fails.
-func (c *copying) run(ctx context.Context) {
+// runItems transfers the items in order, up to the first that fails.
+func (c *crossCopy) runItems(ctx context.Context) {
 	defer c.stop()
-	err := c.all(ctx)
-	c.tell(func(j *api.FileJob) {
+	err := c.copyItems(ctx)
+	c.updateJob(func(j *api.FileJob) {
 		switch j.State = api.JobDone; {
 		case err != nil && ctx.Err() != nil:
 			j.State = api.JobCancelled
@@ -148,27 +153,27 @@ func (c *copying) run(ctx context.Context) {
 			j.State, j.Error = api.JobFailed, api.AsError(err).Message
 		}
 	})
-	close(c.over)
+	close(c.done)
 }
 
-func (c *copying) all(ctx context.Context) error {
+func (c *crossCopy) copyItems(ctx context.Context) error {
 	var total int64
 	for _, item := range c.items {
-		n, err := c.size(ctx, item.from)
+		n, err := c.totalSize(ctx, item.from)
 		if err != nil {
 			return err
 		}
 		total += n
 	}
-	c.tell(func(j *api.FileJob) { j.Total = total })
+	c.updateJob(func(j *api.FileJob) { j.Total = total })
 	for _, item := range c.items {
-		c.tell(func(j *api.FileJob) { j.Current = item.Path })
+		c.updateJob(func(j *api.FileJob) { j.Current = item.Path })
 		moved := api.FileMoved{Path: item.Path, To: item.To}
-		skipped, err := c.one(ctx, item, &moved)
+		skipped, err := c.copyOne(ctx, item, &moved)
 		if err != nil {
 			return err
 		}
-		c.tell(func(j *api.FileJob) {
+		c.updateJob(func(j *api.FileJob) {
 			if skipped {
 				j.Skipped++
 				return
@@ -179,57 +184,57 @@ func (c *copying) all(ctx context.Context) error {
 	return nil
 }
 
-// one does one item: all of it under another name, which then becomes that which it
-// is to have.
-func (c *copying) one(ctx context.Context, item copied, moved *api.FileMoved) (skipped bool, err error) {
+// copyOne copies one item under a temporary name, and then renames it.
+func (c *crossCopy) copyOne(ctx context.Context, item copyItem, moved *api.FileMoved) (skipped bool, err error) {
 	to := item.to
-	info, found, err := c.stat(ctx, item.from)
+	info, found, err := c.statFile(ctx, item.from)
 	if err == nil && !found {
 		err = api.Errorf(api.CodeNotFound, "%s %s: no such file", c.in.Kind, item.from)
 	}
 	if err != nil {
 		return false, err
 	}
-	_, there, err := c.stat(ctx, to)
+	_, there, err := c.statFile(ctx, to)
 	switch {
 	case err != nil:
 		return false, err
 	case there && c.in.Conflict == api.ConflictSkip:
 		return true, nil
 	case there && c.in.Conflict == api.ConflictKeep:
-		if to, err = c.free(ctx, to); err != nil {
+		if to, err = c.freeName(ctx, to); err != nil {
 			return false, err
 		}
 		moved.To = to.String()
 	}
-	temp := to.beside(temporary(path.Base(to.path)))
+	temp := to.sibling(tempName(path.Base(to.path)))
 	if err := c.copyAny(ctx, item.from, temp, info); err != nil {
-		c.drop(ctx, temp)
+		c.removePartial(ctx, temp)
 		return false, err
 	}
+	// The replaced file goes to the trash first: it is restored if the rename fails.
 	if there && c.in.Conflict == api.ConflictReplace {
-		moved.Replaced, err = c.transfer(ctx, to.machine, api.TransferTrash, api.FileMove{Path: to.path})
+		moved.Replaced, err = c.runTransfer(ctx, to.machine, api.TransferTrash, api.FileMove{Path: to.path})
 	}
 	if err == nil {
-		err = c.rename(ctx, temp, to)
+		err = c.renameTo(ctx, temp, to)
 	}
 	if err != nil {
-		c.drop(ctx, temp)
+		c.removePartial(ctx, temp)
 		if moved.Replaced != "" {
 			_, there := api.PathOf(moved.Replaced)
-			_, _ = c.transfer(context.WithoutCancel(ctx), to.machine, api.TransferRestore, api.FileMove{Path: there, To: to.path})
+			_, _ = c.runTransfer(context.WithoutCancel(ctx), to.machine, api.TransferRestore, api.FileMove{Path: there, To: to.path})
 		}
 		return false, err
 	}
 	if c.in.Kind == api.TransferMove {
-		return false, c.on(ctx, item.from, func(ctx context.Context, e panes.Engine) error { return e.DeleteFile(ctx, item.from.path) })
+		return false, c.callOn(ctx, item.from, func(ctx context.Context, e panes.Engine) error { return e.DeleteFile(ctx, item.from.path) })
 	}
 	return false, nil
 }
 
-// transfer has a machine do something with its trash, and gives where it is now.
-func (c *copying) transfer(ctx context.Context, machine, kind string, item api.FileMove) (to string, err error) {
-	err = c.on(ctx, end{machine, item.Path}, func(ctx context.Context, e panes.Engine) error {
+// runTransfer moves an item to or from a machine's trash, and returns its new path.
+func (c *crossCopy) runTransfer(ctx context.Context, machine, kind string, item api.FileMove) (to string, err error) {
+	err = c.callOn(ctx, endpoint{machine, item.Path}, func(ctx context.Context, e panes.Engine) error {
 		out, err := e.Transfer(ctx, api.FilesTransferInput{Kind: kind, Items: []api.FileMove{item}})
 		if err != nil {
 			return err
@@ -249,9 +254,9 @@ func (c *copying) transfer(ctx context.Context, machine, kind string, item api.F
 	return to, err
 }
 
-// stat looks at a file; found is false if there is none.
-func (c *copying) stat(ctx context.Context, p end) (info api.FileInfo, found bool, err error) {
-	err = c.on(ctx, p, func(ctx context.Context, e panes.Engine) (err error) {
+// statFile stats a file; found is false if it does not exist.
+func (c *crossCopy) statFile(ctx context.Context, p endpoint) (info api.FileInfo, found bool, err error) {
+	err = c.callOn(ctx, p, func(ctx context.Context, e panes.Engine) (err error) {
 		info, err = e.StatFile(ctx, p.path)
 		return err
 	})
@@ -261,33 +266,34 @@ func (c *copying) stat(ctx context.Context, p end) (info api.FileInfo, found boo
 	return info, err == nil, err
 }
 
-// free is a name beside one that is taken.
-func (c *copying) free(ctx context.Context, p end) (end, error) {
+// freeName returns an unused name beside p.
+func (c *crossCopy) freeName(ctx context.Context, p endpoint) (endpoint, error) {
 	name := path.Base(p.path)
 	ext := path.Ext(name)
 	if ext == name {
 		ext = ""
 	}
 	for n := 2; ; n++ {
-		next := p.beside(fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), n, ext))
-		if _, taken, err := c.stat(ctx, next); err != nil || !taken {
+		next := p.sibling(fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), n, ext))
+		if _, taken, err := c.statFile(ctx, next); err != nil || !taken {
 			return next, err
 		}
 	}
 }
 
-// temporary is what is called name while it is not whole.
-func temporary(name string) string {
+// tempName returns a temporary name for an incomplete copy of name.
+func tempName(name string) string {
 	short := strings.ToValidUTF8(name[:min(len(name), 100)], "")
 	return fmt.Sprintf(".%s.%s.tmp", short, rand.Text()[:10])
 }
 
-// drop removes what is not whole: when its machine is back, if that is away.
-func (c *copying) drop(ctx context.Context, p end) {
+// removePartial removes an incomplete copy. If its machine is offline, it does so once it
+// is back.
+func (c *crossCopy) removePartial(ctx context.Context, p endpoint) {
 	remove := func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, cleanUpWait)
 		defer cancel()
-		return c.on(ctx, p, func(ctx context.Context, e panes.Engine) error { return e.DeleteFile(ctx, p.path) })
+		return c.callOn(ctx, p, func(ctx context.Context, e panes.Engine) error { return e.DeleteFile(ctx, p.path) })
 	}
 	if !isLinkLost(remove(context.WithoutCancel(ctx))) {
 		return
@@ -295,50 +301,50 @@ func (c *copying) drop(ctx context.Context, p end) {
 	c.e.set.start(func() {
 		ctx := c.e.set.ctx
 		for ctx.Err() == nil && isLinkLost(remove(ctx)) {
-			_ = sleep.For(ctx, listEvery)
+			_ = sleep.For(ctx, listInterval)
 		}
 	})
 }
 
-func (c *copying) rename(ctx context.Context, from, to end) error {
-	return c.on(ctx, to, func(ctx context.Context, e panes.Engine) error {
-		return api.FilesMove.Run(ctx, e, api.FilesMoveInput{FileScope: person(), Path: api.EscapePath(from.path), To: api.EscapePath(to.path)})
+func (c *crossCopy) renameTo(ctx context.Context, from, to endpoint) error {
+	return c.callOn(ctx, to, func(ctx context.Context, e panes.Engine) error {
+		return api.FilesMove.Run(ctx, e, api.FilesMoveInput{FileScope: userScope(), Path: api.EscapePath(from.path), To: api.EscapePath(to.path)})
 	})
 }
 
-// keep gives a copy the permissions and the time of what it is made of, or makes it
-// a link as that is.
-func (c *copying) keep(ctx context.Context, p end, of api.FileInfo) error {
-	in := api.FilesSetInput{FileScope: person(), Path: api.EscapePath(p.path), Mode: of.Mode, Modified: of.Modified}
+// copyMetadata gives a copy the permissions and time of its source. For a link, it creates
+// the link.
+func (c *crossCopy) copyMetadata(ctx context.Context, p endpoint, of api.FileInfo) error {
+	in := api.FilesSetInput{FileScope: userScope(), Path: api.EscapePath(p.path), Mode: of.Mode, Modified: of.Modified}
 	if of.Type == "link" {
-		in = api.FilesSetInput{FileScope: person(), Path: in.Path, Target: api.EscapePath(of.Target)}
+		in = api.FilesSetInput{FileScope: userScope(), Path: in.Path, Target: api.EscapePath(of.Target)}
 	}
-	return c.on(ctx, p, func(ctx context.Context, e panes.Engine) error { return api.FilesSet.Run(ctx, e, in) })
+	return c.callOn(ctx, p, func(ctx context.Context, e panes.Engine) error { return api.FilesSet.Run(ctx, e, in) })
 }
 
-// size is how many bytes there are to copy.
-func (c *copying) size(ctx context.Context, p end) (n int64, err error) {
-	info, _, err := c.stat(ctx, p)
+// totalSize returns the number of bytes to copy.
+func (c *crossCopy) totalSize(ctx context.Context, p endpoint) (n int64, err error) {
+	info, _, err := c.statFile(ctx, p)
 	if err != nil || info.Type != "dir" {
 		return info.Size, err
 	}
-	return n, c.walk(ctx, p, func(child api.FileInfo) error {
+	return n, c.walkFolder(ctx, p, func(child api.FileInfo) error {
 		below := child.Size
 		if child.Type == "dir" {
-			below, err = c.size(ctx, p.in(child.Name))
+			below, err = c.totalSize(ctx, p.child(child.Name))
 		}
 		n += below
 		return err
 	})
 }
 
-// walk calls each with the entries of a folder.
-func (c *copying) walk(ctx context.Context, p end, each func(api.FileInfo) error) error {
+// walkFolder calls each with the entries of a folder.
+func (c *crossCopy) walkFolder(ctx context.Context, p endpoint, each func(api.FileInfo) error) error {
 	after := ""
 	for {
 		var out api.FilesListOutput
-		err := c.on(ctx, p, func(ctx context.Context, e panes.Engine) (err error) {
-			out, err = e.ListFiles(ctx, p.path, after, copyPage)
+		err := c.callOn(ctx, p, func(ctx context.Context, e panes.Engine) (err error) {
+			out, err = e.ListFiles(ctx, p.path, after, listPage)
 			return err
 		})
 		if err != nil {
@@ -350,26 +356,26 @@ func (c *copying) walk(ctx context.Context, p end, each func(api.FileInfo) error
 			}
 			after = info.Name
 		}
-		if len(out.Entries) < copyPage {
+		if len(out.Entries) < listPage {
 			return nil
 		}
 	}
 }
 
-// copyAny copies something to where nothing is, a link as a link.
-func (c *copying) copyAny(ctx context.Context, from, to end, info api.FileInfo) error {
+// copyAny copies a file, folder or link to a path that does not exist.
+func (c *crossCopy) copyAny(ctx context.Context, from, to endpoint, info api.FileInfo) error {
 	switch info.Type {
 	case "file":
 		if err := c.copyFile(ctx, from, to, info); err != nil {
 			return err
 		}
 	case "dir":
-		err := c.on(ctx, to, func(ctx context.Context, e panes.Engine) error { return e.MakeFolder(ctx, to.path) })
+		err := c.callOn(ctx, to, func(ctx context.Context, e panes.Engine) error { return e.MakeFolder(ctx, to.path) })
 		if err != nil {
 			return err
 		}
-		err = c.walk(ctx, from, func(child api.FileInfo) error {
-			return c.copyAny(ctx, from.in(child.Name), to.in(child.Name), child)
+		err = c.walkFolder(ctx, from, func(child api.FileInfo) error {
+			return c.copyAny(ctx, from.child(child.Name), to.child(child.Name), child)
 		})
 		if err != nil {
 			return err
@@ -378,21 +384,21 @@ func (c *copying) copyAny(ctx context.Context, from, to end, info api.FileInfo) 
 	default:
 		return api.Errorf(api.CodeNotSupported, "%s %s: a %s cannot be copied to another machine", c.in.Kind, from, info.Type)
 	}
-	return c.keep(ctx, to, info)
+	return c.copyMetadata(ctx, to, info)
 }
 
-// A piece is a part of a file.
+// A piece is a part of a file, or an error.
 type piece struct {
 	data []byte
 	err  error
 }
 
-// copyFile copies the content of a file. While one piece is written the next is read.
-func (c *copying) copyFile(ctx context.Context, from, to end, info api.FileInfo) error {
+// copyFile copies the content of a file, reading the next piece while one is written.
+func (c *crossCopy) copyFile(ctx context.Context, from, to endpoint, info api.FileInfo) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pieces := make(chan piece)
-	c.e.set.start(func() { c.read(ctx, from, pieces) })
+	c.e.set.start(func() { c.sendPieces(ctx, from, pieces) })
 	var written int64
 	for first := true; ; first = false {
 		var p piece
@@ -407,37 +413,38 @@ func (c *copying) copyFile(ctx context.Context, from, to end, info api.FileInfo)
 		if len(p.data) == 0 && !first {
 			break
 		}
-		if err := c.write(ctx, to, written, p.data, first); err != nil {
+		if err := c.writePiece(ctx, to, written, p.data, first); err != nil {
 			return err
 		}
 		written += int64(len(p.data))
-		c.tell(func(j *api.FileJob) { j.Bytes += int64(len(p.data)) })
+		c.updateJob(func(j *api.FileJob) { j.Bytes += int64(len(p.data)) })
 		if len(p.data) == 0 {
 			break
 		}
 	}
-	if now, _, err := c.stat(ctx, from); err != nil || written != now.Size || !now.Modified.Equal(info.Modified) {
+	// The source may have changed while it was read, and pieces may have been lost.
+	if now, _, err := c.statFile(ctx, from); err != nil || written != now.Size || !now.Modified.Equal(info.Modified) {
 		return cmp.Or(err, error(api.Errorf(api.CodeConflict, "%s %s: it changed meanwhile", c.in.Kind, from)))
 	}
-	there, _, err := c.stat(ctx, to)
+	there, _, err := c.statFile(ctx, to)
 	if err == nil && there.Size != written {
 		err = api.Errorf(api.CodeInternal, "%s %s: %d bytes arrived of %d", c.in.Kind, from, there.Size, written)
 	}
 	return err
 }
 
-// write writes a piece behind what is written. When the link to the machine is lost meanwhile
-// and made again, it is tried again: the piece is taken once at most.
-func (c *copying) write(ctx context.Context, to end, written int64, data []byte, first bool) error {
-	in := api.FilesWriteInput{FileScope: person(), Path: api.EscapePath(to.path), Data: data, New: first, Append: !first}
+// writePiece writes a piece at offset written. It retries over a new link if the link is
+// lost: a conflict after a retry means that the first attempt succeeded.
+func (c *crossCopy) writePiece(ctx context.Context, to endpoint, written int64, data []byte, first bool) error {
+	in := api.FilesWriteInput{FileScope: userScope(), Path: api.EscapePath(to.path), Data: data, New: first, Append: !first}
 	if !first {
 		in.At = &written
 	}
 	sent := false
-	return c.overLinks(ctx, to, func() error {
-		err := c.on(ctx, to, func(ctx context.Context, e panes.Engine) error { return api.FilesWrite.Run(ctx, e, in) })
+	return c.retryLost(ctx, to, func() error {
+		err := c.callOn(ctx, to, func(ctx context.Context, e panes.Engine) error { return api.FilesWrite.Run(ctx, e, in) })
 		if sent && errors.Is(err, api.CodeConflict) {
-			if there, _, failed := c.stat(ctx, to); failed != nil || there.Size == written+int64(len(data)) {
+			if there, _, failed := c.statFile(ctx, to); failed != nil || there.Size == written+int64(len(data)) {
 				return failed
 			}
 		}
@@ -446,27 +453,27 @@ func (c *copying) write(ctx context.Context, to end, written int64, data []byte,
 	})
 }
 
-// readPiece is ReadFile, over the next link when one is lost.
-func (c *copying) readPiece(ctx context.Context, from end, off int64) (out api.FilesReadOutput, err error) {
-	err = c.overLinks(ctx, from, func() error {
-		return c.on(ctx, from, func(ctx context.Context, e panes.Engine) (err error) {
-			out, err = e.ReadFile(ctx, from.path, off, copyStep)
+// readPiece reads a piece, retrying over a new link if the link is lost.
+func (c *crossCopy) readPiece(ctx context.Context, from endpoint, off int64) (out api.FilesReadOutput, err error) {
+	err = c.retryLost(ctx, from, func() error {
+		return c.callOn(ctx, from, func(ctx context.Context, e panes.Engine) (err error) {
+			out, err = e.ReadFile(ctx, from.path, off, pieceSize)
 			return err
 		})
 	})
 	return out, err
 }
 
-// isLinkLost reports whether a call failed because its machine was unreachable, before or after
-// the request was sent.
+// isLinkLost reports whether a call failed because its machine was unreachable, before or
+// after the request was sent.
 func isLinkLost(err error) bool {
 	return errors.Is(err, api.CodeUnavailable) || errors.Is(err, api.CodeUnsure)
 }
 
-// overLinks does something again that failed as a link was lost, unless its machine is away.
-func (c *copying) overLinks(ctx context.Context, p end, do func() error) (err error) {
-	for wait := firstWait; wait <= longWait; wait *= 2 {
-		if err = do(); !isLinkLost(err) || !c.e.set.returns(p.machine) {
+// retryLost retries do while links are lost, unless the machine is offline.
+func (c *crossCopy) retryLost(ctx context.Context, p endpoint, do func() error) (err error) {
+	for wait := firstWait; wait <= maxWait; wait *= 2 {
+		if err = do(); !isLinkLost(err) || !c.e.set.isReachable(p.machine) {
 			return err
 		}
 		_ = sleep.For(ctx, wait)
@@ -474,8 +481,8 @@ func (c *copying) overLinks(ctx context.Context, p end, do func() error) (err er
 	return err
 }
 
-// read sends the pieces of a file, and an empty one at its end.
-func (c *copying) read(ctx context.Context, from end, pieces chan<- piece) {
+// sendPieces sends the pieces of a file, and an empty one at its end.
+func (c *crossCopy) sendPieces(ctx context.Context, from endpoint, pieces chan<- piece) {
 	for off := int64(0); ; {
 		var p piece
 		out, err := c.readPiece(ctx, from, off)

@@ -18,13 +18,13 @@ func TestFilesGoFromOneMachineToAnother(t *testing.T) {
 		box, slow := w.own.far["box"], w.own.far["slow"]
 		at := func(context.Context) {}
 		w.own.disk(map[string]string{}, at)
-		large := strings.Repeat("x", copyStep+5)
+		large := strings.Repeat("x", pieceSize+5)
 		box.disk(map[string]string{"/large": large, "/empty": "", "/both": "mine"}, at)
 		slow.disk(map[string]string{"/both": "theirs"}, at)
 		box.events <- snapshot()
 		slow.events <- snapshot()
 		synctest.Wait()
-		e := w.Over(w.own)
+		e := w.WrapEngine(w.own)
 		do := func(kind, conflict string, names ...string) (api.FilesTransferOutput, api.FileJob) {
 			in := api.FilesTransferInput{Kind: kind, Conflict: conflict}
 			for _, name := range names {
@@ -72,7 +72,7 @@ func TestATransferFailsByNameWhenItsMachineGoesAway(t *testing.T) {
 		box.disk(map[string]string{}, func(ctx context.Context) { <-ctx.Done() })
 		box.events <- snapshot()
 		synctest.Wait()
-		e := w.Over(w.own)
+		e := w.WrapEngine(w.own)
 		move := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: "/f", To: "/box:/f"}}}
 		out, err := e.Transfer(t.Context(), move)
 		if err != nil {
@@ -88,7 +88,7 @@ func TestATransferFailsByNameWhenItsMachineGoesAway(t *testing.T) {
 			t.Error("what is not whole has its name, or the file is gone")
 		}
 		w.state("box", api.MachineConnected)
-		time.Sleep(listEvery)
+		time.Sleep(listInterval)
 		synctest.Wait()
 		if len(box.files) != 0 {
 			t.Errorf("left when the machine is back: %v", box.files)
@@ -110,7 +110,7 @@ func TestATransferGoesOnOverTheNextLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		box, pieces := w.own.far["box"], 0
-		large := strings.Repeat("x", 2*copyStep) + "end"
+		large := strings.Repeat("x", 2*pieceSize) + "end"
 		w.own.disk(map[string]string{"/f": large}, func(context.Context) {})
 		box.disk(map[string]string{}, func(ctx context.Context) {
 			if pieces++; pieces < 3 {
@@ -119,7 +119,7 @@ func TestATransferGoesOnOverTheNextLink(t *testing.T) {
 		})
 		box.events <- snapshot()
 		synctest.Wait()
-		e := w.Over(w.own)
+		e := w.WrapEngine(w.own)
 		out, err := e.Transfer(t.Context(), api.FilesTransferInput{Kind: api.TransferCopy, Items: []api.FileMove{{Path: "/f", To: "/box:/f"}}})
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func TestATransferGoesOnOverTheNextLink(t *testing.T) {
 			synctest.Wait()
 			w.state("box", api.MachineConnecting)
 			w.state("box", api.MachineConnected)
-			time.Sleep(longWait)
+			time.Sleep(maxWait)
 		}
 		job, err := e.TransferJob(t.Context(), out.Job, 1000)
 		if err != nil || job.State != api.JobDone || box.files["/f"] != large || len(box.files) != 1 {

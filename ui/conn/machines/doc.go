@@ -1,6 +1,5 @@
-// Package machines connects the dashboard to the engines of other machines,
-// through its own one: a Set has a connection to each, which follows its events and
-// is made again when it is lost, and an Engine over all of them, to which a session
-// of machine box is "box/" and its id there. What is asked of a machine that is
-// away fails; it waits for none, and asks no other.
+// Package machines connects the dashboard to other machines' engines, through the local
+// one. A Set holds a connection to each machine, follows its events, and reconnects. Its
+// Engine combines all of them: a session of machine box has the id "box/" followed by its
+// id there. A call to an offline machine fails; it never delays calls to others.
 package machines

@@ -9,28 +9,28 @@ import (
 	"tandem/panes"
 )
 
-// An Engine is the own engine and those of the machines: what is named on one of
-// them is done there.
+// An Engine combines the local engine with those of the machines. A call goes to the
+// machine that its input names.
 type Engine struct {
-	panes.Engine // the own one
+	panes.Engine // the local one
 	set          *Set
 }
 
-// Over is the own engine and those of the machines.
-func (s *Set) Over(own panes.Engine) Engine { return Engine{own, s} }
+// WrapEngine combines own with the engines of the machines.
+func (s *Set) WrapEngine(own panes.Engine) Engine { return Engine{own, s} }
 
-// on has something done on a machine. What is under way when that goes away fails.
-func (s *Set) on(ctx context.Context, name string, do func(context.Context, panes.Engine) error) error {
+// callMachine calls a machine. A running call fails when the machine goes offline.
+func (s *Set) callMachine(ctx context.Context, name string, do func(context.Context, panes.Engine) error) error {
 	s.mu.Lock()
-	m, own, fleet := s.find(name), s.through, s.fleet
+	m, own, fleet := s.findMachine(name), s.own, s.fleet
 	s.mu.Unlock()
 	if m == nil {
 		if reaches, ok := own.(reacher); ok && fleet != nil {
-			return once(ctx, reaches, name, do)
+			return callOnce(ctx, reaches, name, do)
 		}
 		return api.Errorf(api.CodeNotFound, "%s: config.toml has no machine with this name", name)
 	}
-	e, live, err := m.at(ctx)
+	e, live, err := m.awaitEngine(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,16 +38,17 @@ func (s *Set) on(ctx context.Context, name string, do func(context.Context, pane
 	defer cancel()
 	stop := context.AfterFunc(live, cancel)
 	defer stop()
+	// The machine's state explains the failure better than the call's own error.
 	if err = do(ctx, e); err != nil && live.Err() != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return m.unreachable()
+		return m.unreachableError()
 	}
 	return err
 }
 
-// once has something done over a connection of its own.
-func once(ctx context.Context, own reacher, name string, do func(context.Context, panes.Engine) error) error {
+// callOnce calls a machine over a temporary connection.
+func callOnce(ctx context.Context, own reacher, name string, do func(context.Context, panes.Engine) error) error {
 	e, err := own.Reach(ctx, name)
 	if err != nil {
 		return err
@@ -58,43 +59,43 @@ func once(ctx context.Context, own reacher, name string, do func(context.Context
 	return do(ctx, e)
 }
 
-// Attach shows a session.
+// Attach attaches to a session.
 func (e Engine) Attach(ctx context.Context, o api.AttachOptions) (a panes.Attachment, err error) {
 	name, id := api.MachineOf(o.ID)
 	if name == "" {
 		return e.Engine.Attach(ctx, o)
 	}
 	o.ID = id
-	err = e.set.on(ctx, name, func(ctx context.Context, far panes.Engine) (err error) {
+	err = e.set.callMachine(ctx, name, func(ctx context.Context, far panes.Engine) (err error) {
 		a, err = far.Attach(ctx, o)
 		return err
 	})
 	return a, err
 }
 
-// Do carries out an operation where what it is about is.
+// Do calls an operation on the machine that its input names.
 func (e Engine) Do(ctx context.Context, operation string, effect api.Effect, in, out any) error {
-	name, in := there(in)
+	name, in := unqualifyInput(in)
 	switch {
 	case name != "":
-		err := e.set.on(ctx, name, func(ctx context.Context, far panes.Engine) error {
+		err := e.set.callMachine(ctx, name, func(ctx context.Context, far panes.Engine) error {
 			return far.Do(ctx, operation, effect, in, out)
 		})
 		if err == nil {
-			here(name, out)
+			qualifyOutput(name, out)
 		}
 		return err
 	case operation == api.HistorySearch.Name:
-		return e.search(ctx, in.(api.HistorySearchInput), out.(*api.HistorySearchOutput))
+		return e.searchHistory(ctx, in.(api.HistorySearchInput), out.(*api.HistorySearchOutput))
 	case operation == api.ProcessList.Name:
 		return e.listAll(ctx, effect, in, out)
 	}
 	return e.Engine.Do(ctx, operation, effect, in, out)
 }
 
-// there is which machine the input of an operation names, "" for the own one, and
-// the input as that machine understands it.
-func there(in any) (machine string, input any) {
+// unqualifyInput returns the machine named in an operation's input, "" for the local one,
+// and the input without that name.
+func unqualifyInput(in any) (machine string, input any) {
 	v := reflect.New(reflect.TypeOf(in)).Elem()
 	v.Set(reflect.ValueOf(in))
 	if v.Kind() != reflect.Struct {
@@ -123,17 +124,18 @@ func there(in any) (machine string, input any) {
 	}
 	for _, field := range []string{"Environ", "Umask"} {
 		if f := v.FieldByName(field); machine != "" && f.IsValid() {
-			f.SetZero() // what is started there has that machine's
+			// A process started there gets that machine's environment.
+			f.SetZero()
 		}
 	}
 	return machine, v.Interface()
 }
 
-// here gives what a machine answered the names that it has here.
-func here(machine string, out any) {
+// qualifyOutput adds the machine's name to the ids in its answer.
+func qualifyOutput(machine string, out any) {
 	switch out := out.(type) {
 	case *api.Process:
-		name(machine, out)
+		qualifyProcess(machine, out)
 	case *api.HistorySearchOutput:
 		for i := range out.Rows {
 			row := &out.Rows[i]
@@ -142,9 +144,8 @@ func here(machine string, out any) {
 	}
 }
 
-// listAll answers with the processes of all machines. For others it takes what
-// they have answered last, and asks them anew beside that, so that it waits for
-// none.
+// listAll lists the processes of all machines. For other machines it uses their last
+// answer, and requests a new one in the background, so it waits for none of them.
 func (e Engine) listAll(ctx context.Context, effect api.Effect, in, out any) error {
 	if err := e.Engine.Do(ctx, api.ProcessList.Name, effect, in, out); err != nil {
 		return err
@@ -156,32 +157,32 @@ func (e Engine) listAll(ctx context.Context, effect api.Effect, in, out any) err
 		if m.now.State != api.MachineConnected || m.engine == nil {
 			continue
 		}
-		answer.Processes = append(answer.Processes, m.measured...)
-		if !m.measuring {
-			m.measuring = true
+		answer.Processes = append(answer.Processes, m.processes...)
+		if !m.fetching {
+			m.fetching = true
 			ctx, name := e.set.ctx, m.now.Name
-			e.set.start(func() { m.measure(ctx, name, in.(api.ProcessListInput)) })
+			e.set.start(func() { m.fetchProcesses(ctx, name, in.(api.ProcessListInput)) })
 		}
 	}
 	return nil
 }
 
-// measure asks a machine for its processes.
-func (m *machine) measure(ctx context.Context, machine string, in api.ProcessListInput) {
+// fetchProcesses requests a machine's processes.
+func (m *machine) fetchProcesses(ctx context.Context, machine string, in api.ProcessListInput) {
 	var out api.ProcessListOutput
-	err := m.set.on(ctx, machine, func(ctx context.Context, e panes.Engine) (err error) {
+	err := m.set.callMachine(ctx, machine, func(ctx context.Context, e panes.Engine) (err error) {
 		out, err = api.ProcessList.Call(ctx, e, in)
 		return err
 	})
 	m.set.mu.Lock()
 	defer m.set.mu.Unlock()
-	m.measuring = false
+	m.fetching = false
 	if err != nil {
-		m.measured = nil
+		m.processes = nil
 		return
 	}
-	m.measured = slices.Clone(out.Processes)
-	for i := range m.measured {
-		name(machine, &m.measured[i])
+	m.processes = slices.Clone(out.Processes)
+	for i := range m.processes {
+		qualifyProcess(machine, &m.processes[i])
 	}
 }

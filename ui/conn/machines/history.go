@@ -12,28 +12,26 @@ import (
 )
 
 const (
-	// foundTogether is how long a search waits for machines that answer later than
-	// the first of all.
-	foundTogether = 30 * time.Millisecond
-	// mostOfEach is how many rows of each of several machines are merged, as many as
-	// an engine gives at once.
-	mostOfEach = 1000
-	foundStep  = 250 // rows that are asked for at once
+	// maxSearchWait is how long a search waits for the machines' answers.
+	maxSearchWait = 30 * time.Millisecond
+	// maxRowsEach is how many rows of each machine are merged: the maximum of one answer.
+	maxRowsEach = 1000
+	searchPage  = 250 // rows requested at a time
 )
 
-// found is what a machine answers to a search of its history.
-type found struct {
+// A historySearch is a search of a machine's history.
+type historySearch struct {
 	in   api.HistorySearchInput
-	at   int64 // changes of its history when it was asked
+	at   int64 // version of its history at the time of the request
 	stop context.CancelFunc
-	done chan struct{} // closed when out and err are there
+	done chan struct{} // closed when out and err are set
 
 	out  api.HistorySearchOutput
 	err  error
-	late bool // somebody did not wait for it
+	late bool // a caller has not waited for it
 }
 
-func (f *found) answered() bool {
+func (f *historySearch) isAnswered() bool {
 	select {
 	case <-f.done:
 		return true
@@ -42,34 +40,35 @@ func (f *found) answered() bool {
 	}
 }
 
-// forgetFound has the history of the machine be searched anew. The lock is held.
-func (m *machine) forgetFound() {
-	if m.found != nil {
-		m.found.stop()
-		m.found = nil
+// dropSearch cancels the last search, so that the next one asks the machine. The lock is
+// held.
+func (m *machine) dropSearch() {
+	if m.lastSearch != nil {
+		m.lastSearch.stop()
+		m.lastSearch = nil
 	}
-	m.set.found++
+	m.set.lateSearches++
 }
 
-// search searches the histories of the machines that are named. One alone is waited
-// for; of several, those that are away or slow are not.
-func (e Engine) search(ctx context.Context, in api.HistorySearchInput, out *api.HistorySearchOutput) (err error) {
+// searchHistory searches the histories of the named machines. It waits for a single
+// machine, but among several not for offline or slow ones.
+func (e Engine) searchHistory(ctx context.Context, in api.HistorySearchInput, out *api.HistorySearchOutput) (err error) {
 	hosts := in.Hosts
 	own := len(hosts) == 0 || slices.Contains(hosts, "")
 	in.Hosts = nil
-	var asked []*found
+	var asked []*historySearch
 	e.set.mu.Lock()
 	for _, name := range hosts {
-		if m := e.set.find(name); m != nil && m.now.State == api.MachineConnected && len(hosts) > 1 {
-			asked = append(asked, m.search(in))
+		if m := e.set.findMachine(name); m != nil && m.now.State == api.MachineConnected && len(hosts) > 1 {
+			asked = append(asked, m.startSearch(in))
 		}
 	}
 	e.set.mu.Unlock()
 	switch {
 	case len(hosts) == 1 && hosts[0] != "":
-		return e.set.on(ctx, hosts[0], func(ctx context.Context, far panes.Engine) (err error) {
+		return e.set.callMachine(ctx, hosts[0], func(ctx context.Context, far panes.Engine) (err error) {
 			*out, err = api.HistorySearch.Call(ctx, far, in)
-			here(hosts[0], out)
+			qualifyOutput(hosts[0], out)
 			return err
 		})
 	case len(asked) == 0 && own:
@@ -78,42 +77,45 @@ func (e Engine) search(ctx context.Context, in api.HistorySearchInput, out *api.
 	}
 	*out = api.HistorySearchOutput{Rows: []api.HistoryRow{}}
 	if own {
-		if *out, err = api.HistorySearch.Call(ctx, e.Engine, prefix(in)); err != nil {
+		if *out, err = api.HistorySearch.Call(ctx, e.Engine, prefixWindow(in)); err != nil {
 			return err
 		}
-		out.Total = min(out.Total, mostOfEach)
+		out.Total = min(out.Total, maxRowsEach)
 	}
-	together(ctx, asked)
-	e.set.merge(asked, out)
+	awaitSearches(ctx, asked)
+	e.set.mergeResults(asked, out)
+	// Each machine sorted its own rows, so the merged ones are sorted again.
 	slices.SortStableFunc(out.Rows, func(a, b api.HistoryRow) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.StartedAt.Compare(a.StartedAt))
 	})
 	out.Rows = out.Rows[min(in.Offset, len(out.Rows)):]
-	out.Rows = out.Rows[:min(cmp.Or(in.Limit, foundStep), len(out.Rows))]
+	out.Rows = out.Rows[:min(cmp.Or(in.Limit, searchPage), len(out.Rows))]
 	return ctx.Err()
 }
 
-// prefix asks for all rows from the first on that a window of merged ones may have.
-func prefix(in api.HistorySearchInput) api.HistorySearchInput {
-	rows := in.Offset + cmp.Or(in.Limit, foundStep)
-	in.Offset, in.Limit = 0, min((rows+foundStep-1)/foundStep*foundStep, mostOfEach)
+// prefixWindow extends a search to all rows up to the end of its window: merging needs
+// them.
+func prefixWindow(in api.HistorySearchInput) api.HistorySearchInput {
+	rows := in.Offset + cmp.Or(in.Limit, searchPage)
+	in.Offset, in.Limit = 0, min((rows+searchPage-1)/searchPage*searchPage, maxRowsEach)
 	return in
 }
 
-// search asks the machine, unless what it has answered last still holds. The lock is
-// held.
-func (m *machine) search(in api.HistorySearchInput) *found {
-	in = prefix(in)
-	last := m.found
+// startSearch searches the machine's history, unless its last answer is still valid. The
+// lock is held.
+func (m *machine) startSearch(in api.HistorySearchInput) *historySearch {
+	in = prefixWindow(in)
+	last := m.lastSearch
 	if last != nil && last.at == m.news.History && reflect.DeepEqual(last.in, in) {
 		return last
 	}
-	f := &found{in: in, at: m.news.History, done: make(chan struct{})}
+	f := &historySearch{in: in, at: m.news.History, done: make(chan struct{})}
 	ctx, stop := context.WithCancel(m.set.ctx)
-	f.stop, m.found = stop, f
+	f.stop, m.lastSearch = stop, f
 	if last != nil {
 		last.stop()
-		if narrowed := last.in; last.answered() { // it stands until there is another answer
+		// The previous answer is shown until the new one arrives.
+		if narrowed := last.in; last.isAnswered() {
 			if narrowed.Limit = in.Limit; reflect.DeepEqual(narrowed, in) {
 				f.out = last.out
 			}
@@ -122,24 +124,24 @@ func (m *machine) search(in api.HistorySearchInput) *found {
 	name := m.now.Name
 	m.set.start(func() {
 		defer stop()
-		m.set.searched(ctx, name, f)
+		m.set.runSearch(ctx, name, f)
 	})
 	return f
 }
 
-// searched has a machine asked, and its answer told if nobody has waited for it.
-func (s *Set) searched(ctx context.Context, name string, f *found) {
+// runSearch asks a machine, and announces an answer that a caller did not wait for.
+func (s *Set) runSearch(ctx context.Context, name string, f *historySearch) {
 	var out api.HistorySearchOutput
-	err := s.on(ctx, name, func(ctx context.Context, e panes.Engine) (err error) {
+	err := s.callMachine(ctx, name, func(ctx context.Context, e panes.Engine) (err error) {
 		out, err = api.HistorySearch.Call(ctx, e, f.in)
 		return err
 	})
-	here(name, &out)
+	qualifyOutput(name, &out)
 	s.mu.Lock()
 	f.out, f.err = out, err
 	late := f.late && ctx.Err() == nil
 	if late {
-		s.found++
+		s.lateSearches++
 		s.serial++
 	}
 	close(f.done)
@@ -149,9 +151,9 @@ func (s *Set) searched(ctx context.Context, name string, f *found) {
 	}
 }
 
-// together waits until all have answered, or for a moment.
-func together(ctx context.Context, asked []*found) {
-	enough := time.NewTimer(foundTogether)
+// awaitSearches waits for all answers, at most maxSearchWait.
+func awaitSearches(ctx context.Context, asked []*historySearch) {
+	enough := time.NewTimer(maxSearchWait)
 	defer enough.Stop()
 	for _, f := range asked {
 		select {
@@ -164,17 +166,17 @@ func together(ctx context.Context, asked []*found) {
 	}
 }
 
-// merge adds what machines have answered so far.
-func (s *Set) merge(asked []*found, out *api.HistorySearchOutput) {
+// mergeResults adds the answers received so far.
+func (s *Set) mergeResults(asked []*historySearch, out *api.HistorySearchOutput) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range asked {
-		if !f.answered() {
+		if !f.isAnswered() {
 			f.late = true
 		} else if f.err != nil {
 			out.Missing = append(out.Missing, api.AsError(f.err).Message)
 		}
 		out.Rows = append(out.Rows, f.out.Rows...)
-		out.Total += min(f.out.Total, mostOfEach)
+		out.Total += min(f.out.Total, maxRowsEach)
 	}
 }

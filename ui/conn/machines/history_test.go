@@ -32,7 +32,7 @@ func (f *fake) remember(wait func(context.Context), commands map[string]time.Dur
 
 func (w *world) search(t *testing.T, in api.HistorySearchInput) string {
 	t.Helper()
-	out, err := api.HistorySearch.Call(t.Context(), w.Over(w.own), in)
+	out, err := api.HistorySearch.Call(t.Context(), w.WrapEngine(w.own), in)
 	if err != nil {
 		return err.Error()
 	}
@@ -62,7 +62,7 @@ func TestTheHistoryIsMergedAndWaitsForNoMachine(t *testing.T) {
 		synctest.Wait()
 		all := api.HistorySearchInput{Hosts: []string{"", "box", "slow"}, Limit: 10}
 		began, before := time.Now(), w.news().History
-		if got := w.search(t, all); got != "ls box/make make make" || time.Since(began) != foundTogether {
+		if got := w.search(t, all); got != "ls box/make make make" || time.Since(began) != maxSearchWait {
 			t.Errorf("found %q after %v", got, time.Since(began))
 		}
 		close(answer)
@@ -112,7 +112,7 @@ func TestRunsAreForgottenOnTheirMachine(t *testing.T) {
 			there = in
 			return api.HistoryCount{Count: 1}, nil
 		})
-		_, err := api.HistoryRemove.Call(t.Context(), panes.Engine(w.Over(w.own)), api.HistoryRemoveInput{Host: "box", IDs: []int64{7}})
+		_, err := api.HistoryRemove.Call(t.Context(), panes.Engine(w.WrapEngine(w.own)), api.HistoryRemoveInput{Host: "box", IDs: []int64{7}})
 		if err != nil || len(there.IDs) != 1 || there.IDs[0] != 7 {
 			t.Errorf("forgotten: %+v, %v", there, err)
 		}

@@ -13,56 +13,55 @@ import (
 )
 
 const (
-	// The time between attempts to reach a machine that is connected doubles from
-	// the first to the longest.
-	firstWait, longWait = 50 * time.Millisecond, 2 * time.Second
-	// callWait is how long a call waits for a machine that is being connected to.
+	// The time between attempts to reach a connected machine doubles from firstWait to
+	// maxWait.
+	firstWait, maxWait = 50 * time.Millisecond, 2 * time.Second
+	// callWait is how long a call waits for a machine that is connecting.
 	callWait = 10 * time.Second
 )
 
-// A machine is the dashboard's connection to one. What is in it belongs to the
-// lock of the set.
+// A machine is the connection to one machine. The set's lock guards its fields.
 type machine struct {
 	set     *Set
-	end     func()
-	changed *sync.Cond // of the lock of the set
+	stop    func()
+	changed *sync.Cond // uses the lock of the set
 
-	now    api.Machine
-	engine panes.Engine    // nil while its events are not followed
-	news   panes.News      // with names as OnMachine makes them
-	live   context.Context // is over when it is not connected any more
-	away   context.CancelFunc
+	now        api.Machine
+	engine     panes.Engine    // nil unless its events are followed
+	news       panes.News      // with names as returned by OnMachine
+	live       context.Context // done once the machine is disconnected
+	disconnect context.CancelFunc
 
-	measured  []api.Process // what it answered last to process.list
-	measuring bool
-	found     *found // what it was asked last of its history
+	processes  []api.Process // its last answer to process.list
+	fetching   bool
+	lastSearch *historySearch // last search of its history
 }
 
 func newMachine(s *Set) *machine {
-	m := &machine{set: s, changed: sync.NewCond(&s.mu), end: func() {}}
-	m.live, m.away = context.WithCancel(context.Background())
-	m.away()
+	m := &machine{set: s, changed: sync.NewCond(&s.mu), stop: func() {}}
+	m.live, m.disconnect = context.WithCancel(context.Background())
+	m.disconnect()
 	return m
 }
 
-// tell takes in how it is with the machine; what was asked of one that has gone
-// away is over. The lock is held.
-func (m *machine) tell(now api.Machine) {
+// setState records the machine's state. Running calls to a machine that has gone offline
+// are cancelled. The lock is held.
+func (m *machine) setState(now api.Machine) {
 	if now.State != m.now.State {
-		m.forgetFound()
+		m.dropSearch()
 	}
 	m.now = now
 	switch connected := now.State == api.MachineConnected; {
 	case connected && m.live.Err() != nil:
-		m.live, m.away = context.WithCancel(context.Background())
+		m.live, m.disconnect = context.WithCancel(context.Background())
 	case !connected:
-		m.away()
+		m.disconnect()
 	}
 	m.changed.Broadcast()
 }
 
-// run follows the events of the machine until ctx ends.
-func (m *machine) run(ctx context.Context) {
+// runLoop follows the machine's events until ctx is done.
+func (m *machine) runLoop(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() {
 		m.set.mu.Lock()
 		defer m.set.mu.Unlock()
@@ -77,35 +76,38 @@ func (m *machine) run(ctx context.Context) {
 		}
 		began := time.Now()
 		if e, err := own.Reach(ctx, name); err == nil {
-			_ = m.follow(ctx, e) // how it is with the machine is told by the own engine
-			m.use(nil)
-			if c, ok := e.(closer); ok { // its link may live, and its connections with it
+			// The local engine reports the machine's state.
+			_ = m.followEvents(ctx, e)
+			m.setEngine(nil)
+			// The machine's link may live on, and keep the connections open.
+			if c, ok := e.(closer); ok {
 				c.Close()
 			}
 		}
-		if time.Since(began) > longWait {
+		if time.Since(began) > maxWait {
 			wait = firstWait
 		}
 		_ = sleep.For(ctx, wait)
-		wait = min(2*wait, longWait)
+		wait = min(2*wait, maxWait)
 	}
 }
 
-// A reacher leads to other machines.
+// A reacher connects to other machines.
 type reacher interface {
 	Reach(ctx context.Context, machine string) (panes.Engine, error)
 }
 
-// A closer lets go of connections that are not in use.
+// A closer closes unused connections.
 type closer interface{ Close() }
 
-// awaitConnected waits until the machine is connected to the own engine, which is
-// at hand, and gives that; nil when ctx has ended.
+// awaitConnected waits until the local engine is connected to the machine, and returns it;
+// nil once ctx is done.
 func (m *machine) awaitConnected(ctx context.Context) (own reacher, name string) {
 	m.set.mu.Lock()
 	defer m.set.mu.Unlock()
 	for ctx.Err() == nil {
-		if own, _ = m.set.through.(reacher); own != nil && m.now.State == api.MachineConnected {
+		// Wait does not watch ctx; its end broadcasts changed.
+		if own, _ = m.set.own.(reacher); own != nil && m.now.State == api.MachineConnected {
 			return own, m.now.Name
 		}
 		m.changed.Wait()
@@ -113,32 +115,33 @@ func (m *machine) awaitConnected(ctx context.Context) (own reacher, name string)
 	return nil, ""
 }
 
-func (m *machine) use(e panes.Engine) {
+func (m *machine) setEngine(e panes.Engine) {
 	m.set.mu.Lock()
 	defer m.set.mu.Unlock()
 	m.engine = e
 	m.changed.Broadcast()
 }
 
-func (m *machine) follow(ctx context.Context, e panes.Engine) error {
+func (m *machine) followEvents(ctx context.Context, e panes.Engine) error {
 	for event, err := range e.Watch(ctx) {
 		if err != nil {
 			return err
 		}
-		m.take(event, e)
+		m.applyEvent(event, e)
 		m.set.notify()
 	}
 	return errors.New("the machine ended the stream of events")
 }
 
-// take takes in an event; with the first the engine can be asked.
-func (m *machine) take(event api.Event, e panes.Engine) {
+// applyEvent applies an event. The first one shows that the engine accepts calls.
+func (m *machine) applyEvent(event api.Event, e panes.Engine) {
 	m.set.mu.Lock()
 	defer m.set.mu.Unlock()
-	if event.Type == api.EventStopped { // the connection ends with it, and the next engine may come at once
+	// The connection ends with this event, and the next engine may follow at once.
+	if event.Type == api.EventStopped {
 		return
 	}
-	m.news.Apply(named(m.now.Name, event))
+	m.news.Apply(qualifyEvent(m.now.Name, event))
 	m.set.serial++
 	if m.engine == nil {
 		m.engine = e
@@ -146,16 +149,16 @@ func (m *machine) take(event api.Event, e panes.Engine) {
 	}
 }
 
-// named is an event with the names of another machine in it.
-func named(machine string, e api.Event) api.Event {
+// qualifyEvent returns an event with the machine's name added to its ids.
+func qualifyEvent(machine string, e api.Event) api.Event {
 	e.ID = api.OnMachine(machine, e.ID)
 	e.Processes = slices.Clone(e.Processes)
 	for i := range e.Processes {
-		name(machine, &e.Processes[i])
+		qualifyProcess(machine, &e.Processes[i])
 	}
 	if e.Process != nil {
 		p := *e.Process
-		name(machine, &p)
+		qualifyProcess(machine, &p)
 		e.Process = &p
 	}
 	if e.Request != nil {
@@ -166,8 +169,8 @@ func named(machine string, e api.Event) api.Event {
 	return e
 }
 
-// name gives a process the names that it has here.
-func name(machine string, p *api.Process) {
+// qualifyProcess adds the machine's name to the ids of a process.
+func qualifyProcess(machine string, p *api.Process) {
 	p.ID = api.OnMachine(machine, p.ID)
 	p.WaitsFor = slices.Clone(p.WaitsFor)
 	for i := range p.WaitsFor {
@@ -175,9 +178,9 @@ func name(machine string, p *api.Process) {
 	}
 }
 
-// at is the engine of the machine, and what ends when the machine goes away. It
-// waits for one that is being connected to, and for nothing else.
-func (m *machine) at(ctx context.Context) (panes.Engine, context.Context, error) {
+// awaitEngine returns the machine's engine, and a context that is done when the machine
+// disconnects. It waits only for a machine that is connecting.
+func (m *machine) awaitEngine(ctx context.Context) (panes.Engine, context.Context, error) {
 	ctx, cancel := context.WithTimeout(ctx, callWait)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
@@ -191,7 +194,7 @@ func (m *machine) at(ctx context.Context) (panes.Engine, context.Context, error)
 	for {
 		switch {
 		case m.now.State == api.MachineAway || m.now.State == api.MachineNeedsYou || ctx.Err() != nil:
-			return nil, nil, m.unreachable()
+			return nil, nil, m.unreachableError()
 		case m.now.State == api.MachineConnected && m.engine != nil:
 			return m.engine, m.live, nil
 		}
@@ -199,8 +202,8 @@ func (m *machine) at(ctx context.Context) (panes.Engine, context.Context, error)
 	}
 }
 
-// unreachable says that nothing can be asked of the machine. The lock is held.
-func (m *machine) unreachable() error {
+// unreachableError returns why the machine cannot be called. The lock is held.
+func (m *machine) unreachableError() error {
 	known := panes.Machine{Machine: m.now}
 	how := known.OfflineReason(time.Now())
 	if how == "" {

@@ -11,79 +11,79 @@ import (
 	"tandem/panes"
 )
 
-// listEvery is the time between looks at how it is with the machines.
-const listEvery = 5 * time.Second
+// listInterval is the time between requests for the machines' state.
+const listInterval = 5 * time.Second
 
-// A Set is the machines of config.toml, and those of a fleet: all, or those of many that
-// the person has opened. The others are connected to for as long as it takes to do
-// something there.
+// A Set holds the machines of config.toml and of a fleet. Of a large fleet, it holds only
+// those the user has opened; others are connected to for a single call.
 type Set struct {
 	notify func()       // something has changed; must not block
 	start  func(func()) // runs a task that ends with the context of Begin
 
-	mu      sync.Mutex
-	ctx     context.Context
-	through panes.Engine // the own engine, nil while there is none
-	all     []*machine   // by name
-	serial  int          // counts changes
-	found   int64        // counts what searches of the history were not told in time
-	listed  []api.Machine
-	fleet   *api.FleetSummary   // of more machines; nil: there are none
-	copying map[string]*copying // transfers between machines, by id
-	copies  int                 // so far
-	ask     chan struct{}       // of 1: the machines are to be listed anew
+	mu           sync.Mutex
+	ctx          context.Context
+	own          panes.Engine // the local engine; nil while there is none
+	all          []*machine   // sorted by name
+	serial       int          // counts changes
+	lateSearches int64        // counts answers of history searches that came too late
+	listed       []api.Machine
+	fleet        *api.FleetSummary     // set if there are more machines
+	transfers    map[string]*crossCopy // between machines, by id
+	copies       int                   // number of transfers so far
+	ask          chan struct{}         // capacity 1; request a new list
 }
 
-// New is a set that knows no machine yet.
+// New returns an empty set.
 func New(notify func(), start func(func())) *Set {
-	return &Set{notify: notify, start: start, copying: map[string]*copying{}, ask: make(chan struct{}, 1)}
+	return &Set{notify: notify, start: start, transfers: map[string]*crossCopy{}, ask: make(chan struct{}, 1)}
 }
 
-// Begin has the connections end with ctx.
+// Begin sets the context of all connections.
 func (s *Set) Begin(ctx context.Context) {
 	s.mu.Lock()
 	s.ctx = ctx
 	s.mu.Unlock()
-	s.start(func() { s.keepListed(ctx) })
+	s.start(func() { s.refreshLoop(ctx) })
 }
 
-// Through says which own engine leads to the machines from now on, nil for none,
-// and asks it which there are.
-func (s *Set) Through(ctx context.Context, own panes.Engine) {
+// SetOwn sets the local engine, nil if it is lost, and requests its list of machines.
+func (s *Set) SetOwn(ctx context.Context, own panes.Engine) {
 	s.mu.Lock()
-	s.through = own
+	s.own = own
 	for _, m := range s.all {
 		m.changed.Broadcast()
 	}
 	s.mu.Unlock()
 	if own != nil {
-		s.list(ctx, own)
+		s.listMachines(ctx, own)
 	}
 }
 
-// Tell takes in how it is with a machine now.
-func (s *Set) Tell(now api.Machine) {
+// UpdateMachine records a machine's state.
+func (s *Set) UpdateMachine(now api.Machine) {
 	s.mu.Lock()
-	if m := s.find(now.Name); m != nil {
-		m.tell(now)
+	if m := s.findMachine(now.Name); m != nil {
+		m.setState(now)
 		s.serial++
 	}
 	s.mu.Unlock()
-	select { // it may be new, or gone from the configuration
+	// It may be new, or removed from the configuration.
+	select {
 	case s.ask <- struct{}{}:
 	default:
 	}
 }
 
-// keepListed lists the machines whenever something was told of one.
-func (s *Set) keepListed(ctx context.Context) {
+// refreshLoop requests the list of machines after each change, and at intervals.
+func (s *Set) refreshLoop(ctx context.Context) {
 	for {
 		s.mu.Lock()
 		any := len(s.all) > 0 || s.fleet != nil
 		s.mu.Unlock()
-		var again <-chan time.Time // how long one has been away, and how fast the others are
+		// Offline times and round trips change.
+		var again <-chan time.Time
 		if any {
-			again = time.After(listEvery)
+			again = time.After(listInterval)
 		}
 		select {
 		case <-s.ask:
@@ -92,15 +92,15 @@ func (s *Set) keepListed(ctx context.Context) {
 			return
 		}
 		s.mu.Lock()
-		own := s.through
+		own := s.own
 		s.mu.Unlock()
 		if own != nil {
-			s.list(ctx, own)
+			s.listMachines(ctx, own)
 		}
 	}
 }
 
-// Refresh asks how it is with the machines, how fast they answer above all.
+// Refresh requests the machines' state, such as their round trips.
 func (s *Set) Refresh() {
 	select {
 	case s.ask <- struct{}{}:
@@ -108,16 +108,16 @@ func (s *Set) Refresh() {
 	}
 }
 
-// list takes in which machines there are. An engine that knows of none is not an
-// error: it may be an older one.
-func (s *Set) list(ctx context.Context, own panes.Engine) {
+// listMachines requests the list of machines. An error is ignored: an older engine does
+// not know the call.
+func (s *Set) listMachines(ctx context.Context, own panes.Engine) {
 	out, err := api.MachineList.Call(ctx, own, api.MachineListInput{})
 	if err != nil {
 		return
 	}
 	s.mu.Lock()
 	if !slices.Equal(s.listed, out.Machines) || slices.ContainsFunc(out.Machines, func(m api.Machine) bool { return m.State != api.MachineConnected }) {
-		s.take(out.Machines)
+		s.applyList(out.Machines)
 	}
 	s.listed = out.Machines
 	if (s.fleet == nil) != (out.Fleet == nil) || s.fleet != nil && *s.fleet != *out.Fleet {
@@ -128,32 +128,33 @@ func (s *Set) list(ctx context.Context, own panes.Engine) {
 	s.notify()
 }
 
-func (s *Set) take(now []api.Machine) {
+func (s *Set) applyList(now []api.Machine) {
 	s.serial++
 	s.all = slices.DeleteFunc(s.all, func(m *machine) bool {
 		gone := !slices.ContainsFunc(now, func(n api.Machine) bool { return n.Name == m.now.Name })
 		if gone {
-			m.end()
-			m.away()
+			m.stop()
+			m.disconnect()
 		}
 		return gone
 	})
 	for _, n := range now {
-		m := s.find(n.Name)
+		m := s.findMachine(n.Name)
 		if m == nil {
 			m = newMachine(s)
 			s.all = append(s.all, m)
+			// Each connection ends with the set or with its machine's removal.
 			ctx, cancel := context.WithCancel(s.ctx)
-			m.end = cancel
-			s.start(func() { m.run(ctx) })
+			m.stop = cancel
+			s.start(func() { m.runLoop(ctx) })
 		}
-		m.tell(n)
+		m.setState(n)
 	}
 	slices.SortFunc(s.all, func(a, b *machine) int { return strings.Compare(a.now.Name, b.now.Name) })
 }
 
-// find is a machine by its name, nil if there is none. The lock is held.
-func (s *Set) find(name string) *machine {
+// findMachine returns a machine by its name; nil if there is none. The lock is held.
+func (s *Set) findMachine(name string) *machine {
 	at := slices.IndexFunc(s.all, func(m *machine) bool { return m.now.Name == name })
 	if at < 0 {
 		return nil
@@ -161,28 +162,27 @@ func (s *Set) find(name string) *machine {
 	return s.all[at]
 }
 
-// returns reports whether a machine is connected, or about to be.
-func (s *Set) returns(name string) bool {
+// isReachable reports whether a machine is connected or connecting.
+func (s *Set) isReachable(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.find(name)
+	m := s.findMachine(name)
 	return m != nil && (m.now.State == api.MachineConnected || m.now.State == api.MachineConnecting)
 }
 
-// Serial counts changes of what Add adds.
+// Serial counts changes to what AddTo adds.
 func (s *Set) Serial() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.serial
 }
 
-// Add adds what is known of the machines to the news of the own one. Notices are
-// handed out once.
-func (s *Set) Add(n *panes.News) {
+// AddTo adds what is known of the machines to the local news. Notices are returned once.
+func (s *Set) AddTo(n *panes.News) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n.Serial += s.serial
-	n.History += s.found
+	n.History += s.lateSearches
 	n.Fleet = s.fleet
 	n.Machines, n.Processes, n.Requests = nil, slices.Clip(n.Processes), slices.Clip(n.Requests)
 	for _, m := range s.all {
@@ -199,16 +199,16 @@ func (s *Set) Add(n *panes.News) {
 	}
 }
 
-// Learn changes what is known of the machine of a process; ok is false if that is
-// the own one.
-func (s *Set) Learn(id string, change func(*panes.News)) (ok bool) {
+// UpdateNews changes the news of the machine a process runs on; ok is false if that is the
+// local one.
+func (s *Set) UpdateNews(id string, change func(*panes.News)) (ok bool) {
 	name, _ := api.MachineOf(id)
 	if name == "" {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.find(name); m != nil {
+	if m := s.findMachine(name); m != nil {
 		change(&m.news)
 		s.serial++
 	}

@@ -129,7 +129,7 @@ func newWorld(t *testing.T) *world {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.Set = New(func() {}, func(task func()) { tasks.Go(task) })
 	w.Begin(ctx)
-	w.Through(ctx, w.own)
+	w.SetOwn(ctx, w.own)
 	t.Cleanup(func() { cancel(); tasks.Wait() })
 	return w
 }
@@ -144,14 +144,14 @@ func (w *world) state(name string, state api.MachineState) {
 				list[i].Error = "no answer within 2s"
 			}
 			w.list.Store(&list)
-			w.Tell(list[i])
+			w.UpdateMachine(list[i])
 		}
 	}
 	synctest.Wait()
 }
 
 func (w *world) news() (n panes.News) {
-	w.Add(&n)
+	w.AddTo(&n)
 	return n
 }
 
@@ -178,12 +178,12 @@ func TestWhatIsOnAMachineIsNamedAfterItAndAskedThere(t *testing.T) {
 			asked = in
 			return api.Process{ID: in.ID}, nil
 		})
-		started, err := api.SessionStart.Call(t.Context(), w.Over(w.own), api.SessionStartInput{
+		started, err := api.SessionStart.Call(t.Context(), w.WrapEngine(w.own), api.SessionStartInput{
 			ID: "box/b2", CWDOf: "box/a1", Environ: map[string]string{"PATH": "/here"}})
 		if err != nil || started.ID != "box/b2" || asked.ID != "b2" || asked.CWDOf != "a1" || asked.Environ != nil {
 			t.Errorf("started %+v by %+v: %v", started, asked, err)
 		}
-		w.Learn("box/b2", func(n *panes.News) { n.Learn(started) })
+		w.UpdateNews("box/b2", func(n *panes.News) { n.Learn(started) })
 		if n := w.news(); len(n.Processes) != 2 {
 			t.Errorf("what was started is not known: %+v", n.Processes)
 		}
@@ -201,7 +201,7 @@ func TestAMachineThatIsAwayFailsByNameAndKeepsWhatWasKnown(t *testing.T) {
 			return api.Process{}, ctx.Err()
 		})
 		done := make(chan error, 1)
-		kill := func() { done <- api.SessionKill.Run(t.Context(), w.Over(w.own), api.IDInput{ID: "box/a1"}) }
+		kill := func() { done <- api.SessionKill.Run(t.Context(), w.WrapEngine(w.own), api.IDInput{ID: "box/a1"}) }
 		go kill()
 		synctest.Wait()
 		began := time.Now()
@@ -219,7 +219,7 @@ func TestAMachineThatIsAwayFailsByNameAndKeepsWhatWasKnown(t *testing.T) {
 		if n := w.news(); len(n.Processes) != 1 || n.CanReach("box/a1") {
 			t.Errorf("known: %+v", n)
 		}
-		if err := api.SessionKill.Run(t.Context(), w.Over(w.own), api.IDInput{ID: "nosuch/a1"}); !errors.Is(err, api.CodeNotFound) {
+		if err := api.SessionKill.Run(t.Context(), w.WrapEngine(w.own), api.IDInput{ID: "nosuch/a1"}); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("a machine that there is not: %v", err)
 		}
 	})
@@ -240,7 +240,7 @@ func TestAMachineThatComesBackTellsAnew(t *testing.T) {
 			t.Errorf("asked while it was away: %+v", n.Processes)
 		}
 		w.state("box", api.MachineConnected)
-		time.Sleep(longWait)
+		time.Sleep(maxWait)
 		synctest.Wait()
 		if n := w.news(); len(n.Processes) != 2 || !n.CanReach("box/a2") {
 			t.Errorf("known: %+v", n)
@@ -273,7 +273,7 @@ func TestTheListOfProcessesWaitsForNoMachine(t *testing.T) {
 		synctest.Wait()
 		for i, want := range []string{"p", "p box/p"} {
 			began := time.Now()
-			out, err := api.ProcessList.Call(t.Context(), w.Over(w.own), api.ProcessListInput{})
+			out, err := api.ProcessList.Call(t.Context(), w.WrapEngine(w.own), api.ProcessListInput{})
 			var ids []string
 			for _, p := range out.Processes {
 				ids = append(ids, p.ID)
@@ -296,7 +296,7 @@ func TestAConnectionIsLetGoOfWhenItsEventsEnd(t *testing.T) {
 		synctest.Wait()
 		w.own.leads("box", newFake())
 		close(box.events)
-		time.Sleep(longWait)
+		time.Sleep(maxWait)
 		if !box.closed.Load() {
 			t.Error("it is kept")
 		}
@@ -313,7 +313,7 @@ func TestAMachineOfALargeFleetIsReachedWhenItIsNeeded(t *testing.T) {
 		})
 		w.own.leads("m00700", far)
 		stop := func() (p api.Process, err error) {
-			return api.ProcessStop.Call(t.Context(), w.Over(w.own), api.ProcessStopInput{ID: "m00700/a"})
+			return api.ProcessStop.Call(t.Context(), w.WrapEngine(w.own), api.ProcessStopInput{ID: "m00700/a"})
 		}
 		if _, err := stop(); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("without a fleet: %v", err)
