@@ -1,8 +1,7 @@
-// Two machines may be unable to reach each other, so the dashboard carries the data: it
-// reads a file from one and writes it to the other, holding only a piece or two at a time.
-// An item is copied under a temporary name and renamed when complete, so a failed transfer
-// leaves nothing half done at its destination. A lost link does not end a transfer: pieces
-// are written at an explicit offset, so one that may have arrived can be sent again.
+// Two machines may be unable to reach each other, so the dashboard carries the data, a
+// piece or two at a time. An item is copied under a temporary name and renamed when
+// complete, so a failed transfer leaves nothing half done. A lost link does not end a
+// transfer: pieces have an offset, so one that may have arrived can be sent again.
 
 package machines
 
@@ -433,8 +432,8 @@ func (c *crossCopy) copyFile(ctx context.Context, from, to endpoint, info api.Fi
 	return err
 }
 
-// writePiece writes a piece at offset written. It retries over a new link if the link is
-// lost: a conflict after a retry means that the first attempt succeeded.
+// writePiece writes a piece at offset written, and retries over a new link if one is lost.
+// A conflict after a retry means that the first attempt succeeded.
 func (c *crossCopy) writePiece(ctx context.Context, to endpoint, written int64, data []byte, first bool) error {
 	in := api.FilesWriteInput{FileScope: userScope(), Path: api.EscapePath(to.path), Data: data, New: first, Append: !first}
 	if !first {
