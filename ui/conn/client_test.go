@@ -14,7 +14,7 @@ import (
 )
 
 func TestClientRetriesSafeChangesAfterEngineDeath(t *testing.T) {
-	dir, err := os.MkdirTemp("", "td") // short, for the socket
+	dir, err := os.MkdirTemp("", "td") // short enough for a socket's path
 	if err != nil {
 		t.Fatal(err)
 	}

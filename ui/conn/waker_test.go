@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A session that prints without end has news all the time; what a key is answered with
-// must not wait behind the time that is kept between two pieces of it.
-func TestAnEchoDoesNotWaitForThePacingOfOtherNews(t *testing.T) {
+// A session with endless output causes news all the time. The echo of a key must not wait
+// for the interval between them.
+func TestEchoDoesNotWaitForPacedNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -24,7 +24,7 @@ func TestAnEchoDoesNotWaitForThePacingOfOtherNews(t *testing.T) {
 		began := time.Now()
 		w.NotifyTyped()
 		<-sent
-		w.NotifyNews() // the flood's, between the key and its echo
+		w.NotifyNews() // news from the output, between the key and its echo
 		<-sent
 		w.NotifyNews()
 		synctest.Wait()

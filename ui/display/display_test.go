@@ -15,22 +15,22 @@ import (
 
 const rgb = styled.ColorRGB
 
-// answer passes answers on, and gives the last news.
-func answer(t *Terminal, answers ...string) (news Effect) {
+// handleAll handles answers and returns the last effect.
+func handleAll(t *Terminal, answers ...string) (news Effect) {
 	for _, a := range answers {
 		news = t.HandleAnswer([]byte(a))
 	}
 	return news
 }
 
-func TestWhatATerminalAnswersIsKnownWhenAllOfItHasCome(t *testing.T) {
+func TestAnswersCountOnceAllHaveArrived(t *testing.T) {
 	var term Terminal
-	news := answer(&term, "\x1b]4;1;rgb:cd/00/00\a", "\x1b]4;15;rgb:ffff/ffff/ffff\x1b\\", "\x1b]4;16;rgb:1/1/1\a", "\x1b]4;1\a",
+	news := handleAll(&term, "\x1b]4;1;rgb:cd/00/00\a", "\x1b]4;15;rgb:ffff/ffff/ffff\x1b\\", "\x1b]4;16;rgb:1/1/1\a", "\x1b]4;1\a",
 		"\x1b]10;rgb:1111/1111/1111\x1b\\", "\x1b]11;#ffffff\a", "\x1b]12;nonsense\a", "\x1b]13;rgb:1/1/1\a", "\x1b[6;18;9t", "\x1b[?1016;2$y", "\x1b_Gi=31;OK\x1b\\")
 	if got, known := term.Display(); news != NoEffect || known {
 		t.Errorf("before the last answer it is %+v (%v)", got, news)
 	}
-	news = answer(&term, "\x1b[?62;4;22c")
+	news = handleAll(&term, "\x1b[?62;4;22c")
 	want := api.Display{CellWidth: 9, CellHeight: 18, Pixels: true, Colors: styled.Palette{Foreground: rgb | 0x111111, Background: rgb | 0xFFFFFF}}
 	want.Colors.Colors[1], want.Colors.Colors[15] = rgb|0xCD0000, rgb|0xFFFFFF
 	if got, known := term.Display(); news != DisplayUpdated || got != want || !known {
@@ -45,12 +45,12 @@ func TestWhatATerminalAnswersIsKnownWhenAllOfItHasCome(t *testing.T) {
 	}
 }
 
-func TestAChangeOfTheSchemeIsToldAndTheAnswerToAQuestionIsNone(t *testing.T) {
+func TestSchemeReportIsChangeOnlyAfterFirstAnswer(t *testing.T) {
 	var term Terminal
-	if news := answer(&term, "\x1b[?997;1n"); news != NoEffect || !term.ReportsChanges() {
+	if news := handleAll(&term, "\x1b[?997;1n"); news != NoEffect || !term.ReportsChanges() {
 		t.Errorf("the answer is %v", news)
 	}
-	if news := answer(&term, "\x1b[?997;2n"); news != ColorsChanged {
+	if news := handleAll(&term, "\x1b[?997;2n"); news != ColorsChanged {
 		t.Errorf("the change is %v", news)
 	}
 }
@@ -61,7 +61,7 @@ func plainTerminal(t *testing.T) {
 	t.Setenv("STY", "")
 }
 
-func TestSixelTakesTheSizeOfACell(t *testing.T) {
+func TestSixelNeedsCellSize(t *testing.T) {
 	plainTerminal(t)
 	for _, cell := range []int{0, 8, 100_000} {
 		var term Terminal
@@ -77,7 +77,7 @@ func TestSixelTakesTheSizeOfACell(t *testing.T) {
 	}
 }
 
-func TestATerminalKnowsThePicturesThatItSaysAndThePersonWants(t *testing.T) {
+func TestSupportedPicturesFollowTerminalAndConfiguration(t *testing.T) {
 	for _, c := range []struct {
 		term, tmux, wanted, answers string
 		kitty, sixel, known         bool
@@ -98,14 +98,14 @@ func TestATerminalKnowsThePicturesThatItSaysAndThePersonWants(t *testing.T) {
 		t.Setenv("TERM", c.term)
 		t.Setenv("TMUX", c.tmux)
 		var term Terminal
-		answer(&term, strings.Fields(c.answers)...)
+		handleAll(&term, strings.Fields(c.answers)...)
 		if kitty, sixel, known := term.SupportsPictures(c.wanted); kitty != c.kitty || sixel != c.sixel || known != c.known {
 			t.Errorf("%+v: it knows %v, %v (%v)", c, kitty, sixel, known)
 		}
 	}
 }
 
-func TestWhatATerminalIsAskedDependsOnWhichItIs(t *testing.T) {
+func TestQueriesDependOnTerminal(t *testing.T) {
 	for _, c := range []struct {
 		env              map[string]string
 		colors, pictures bool
@@ -144,7 +144,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-func TestAnswersThatAreStillComingAreNobodysInput(t *testing.T) {
+func TestLateAnswersAreDrained(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestAnswersThatAreStillComingAreNobodysInput(t *testing.T) {
 		}
 	}()
 	DrainAnswers(r, time.Now().Add(time.Minute))
-	DrainAnswers(r, time.Now().Add(-time.Minute)) // past the deadline: the rest was typed
+	DrainAnswers(r, time.Now().Add(-time.Minute)) // the deadline has passed: the rest was typed
 	if rest, err := io.ReadAll(r); string(rest) != "ls\r" {
 		t.Errorf("%q is left: %v", rest, err)
 	}

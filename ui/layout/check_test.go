@@ -11,18 +11,21 @@ import (
 	"tandem/panes/widget"
 )
 
-// session draws the id of one of a few sessions.
-func session(t *rapid.T) string { return fmt.Sprintf("s%d", rapid.IntRange(0, 6).Draw(t, "session")) }
+// drawSession draws the id of one of a few sessions.
+func drawSession(t *rapid.T) string {
+	return fmt.Sprintf("s%d", rapid.IntRange(0, 6).Draw(t, "session"))
+}
 
-// running are the sessions that session draws, as the engine lists them.
-func running() (all []api.Process) {
+// listSessions returns the sessions that drawSession chooses from, as the engine lists
+// them.
+func listSessions() (all []api.Process) {
 	for i := range 7 {
 		all = append(all, api.Process{ID: fmt.Sprintf("s%d", i), Name: fmt.Sprintf("n%d", i%3), Kind: api.KindSession, State: api.StateRunning})
 	}
 	return all
 }
 
-// step does to the tabs what the dashboard may.
+// step performs a random operation of the dashboard.
 func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
 	var tab *Tab
 	if every := tabs.EveryTab(); len(every) > 0 {
@@ -31,7 +34,7 @@ func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
 	kind := rapid.SampledFrom([]string{"open", "open", "split", "split", "close", "break", "float", "show", "focus", "place", "keep", "arrange", "follow", "reshape"}).Draw(t, "step")
 	switch {
 	case kind == "open":
-		id := session(t)
+		id := drawSession(t)
 		if found, l := tabs.FindSession(id); found != nil {
 			found.SetFocus(l)
 			tabs.SetCurrent(found)
@@ -40,7 +43,7 @@ func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
 		tabs.SetCurrent(tabs.AddTab(tabs.New(id)))
 	case tab == nil:
 	case kind == "split":
-		if id, x := session(t), rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis"); tab.Focus.CanSplit(x) {
+		if id, x := drawSession(t), rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis"); tab.Focus.CanSplit(x) {
 			if found, _ := tabs.FindSession(id); found == nil {
 				var created *Node
 				tab.Root, created = tab.Focus.SplitLeaf(x, tabs.New(id))
@@ -57,7 +60,7 @@ func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
 		tabs.SetCurrent(tabs.BreakOut(tab, tab.Focus))
 		tabs.SettleFloat()
 	case kind == "float":
-		if id := session(t); tabs.Float == nil && tabs.Current != nil {
+		if id := drawSession(t); tabs.Float == nil && tabs.Current != nil {
 			if found, _ := tabs.FindSession(id); found == nil {
 				tabs.Float = NewTab(tabs.New(id))
 				tabs.SetCurrent(tabs.Float)
@@ -74,14 +77,14 @@ func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
 	case kind == "keep":
 		*kept = tabs.WriteLayout(func(id string) string { return "n" + id[1:] })
 	case kind == "arrange":
-		show, _ := tabs.ApplyLayout(*kept, running())
+		show, _ := tabs.ApplyLayout(*kept, listSessions())
 		if show != nil {
 			tabs.SetCurrent(show)
 		} else if tabs.Current == nil && len(tabs.All) > 0 {
 			tabs.SetCurrent(tabs.All[0])
 		}
 	case kind == "follow":
-		tabs.FollowLayout(*kept, running())
+		tabs.FollowLayout(*kept, listSessions())
 		if tabs.Current == nil {
 			tabs.SetCurrent(tabs.All[0])
 		}
@@ -93,7 +96,7 @@ func step(t *rapid.T, tabs *Tabs, kept *api.Layout) {
 	}
 }
 
-func TestTabsHoldTheirInvariantsWhateverIsDoneToThem(t *testing.T) {
+func TestTabsKeepInvariantsUnderAnyOperation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
 		var kept api.Layout

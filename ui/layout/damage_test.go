@@ -40,7 +40,7 @@ func TestCheckPanicsOnDamagedTabs(t *testing.T) {
 	}
 }
 
-func TestCheckPanicsOnHalvesThatDoNotTile(t *testing.T) {
+func TestCheckPanicsOnHalvesNotTiling(t *testing.T) {
 	for name, damage := range map[string]func(root *Node){
 		"gap":                 func(root *Node) { root.B.Rect.X++ },
 		"overlap":             func(root *Node) { root.A.Rect.W++ },

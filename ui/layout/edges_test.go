@@ -11,8 +11,8 @@ import (
 	"tandem/themes"
 )
 
-// four are panes in two rows of two, with their titles drawn for one with the focus.
-func four(look *widget.Look, focus int) (root *Node, e Edges) {
+// fourTitled returns two rows of two panes, with titles drawn for the focused one.
+func fourTitled(look *widget.Look, focus int) (root *Node, e Edges) {
 	root = NewLeaf(terminal.New(nil, nil, "0"))
 	root.SetRects(widget.Rect{W: 41, H: 12})
 	root, below := root.SplitLeaf(Below, terminal.New(nil, nil, "2"))
@@ -28,19 +28,19 @@ func four(look *widget.Look, focus int) (root *Node, e Edges) {
 	return root, e
 }
 
-// drawn are its rows.
-func drawn(root *Node, e Edges) (rows []string) {
+// drawRows draws the rows of a tree.
+func drawRows(root *Node, e Edges) (rows []string) {
 	for y := range root.Rect.H {
 		rows = append(rows, string(root.AppendRow(nil, y, e)))
 	}
 	return rows
 }
 
-func TestTheWholeFrameOfTheFocusStandsOut(t *testing.T) {
+func TestFocusHighlightsWholeFrame(t *testing.T) {
 	look := &widget.Look{Rule: "\x1b[90m", Accent: "\x1b[96m", Dim: "\x1b[90m", Title: "\x1b[96;1m", Glyphs: themes.UnicodeGlyphs()}
 	for focus := range 4 {
-		root, e := four(look, focus)
-		rows := drawn(root, e)
+		root, e := fourTitled(look, focus)
+		rows := drawRows(root, e)
 		for y, row := range rows {
 			for x := range root.Rect.W {
 				cell := widget.Cut(widget.CutLeft(row, x), 1, "")
@@ -57,10 +57,10 @@ func TestTheWholeFrameOfTheFocusStandsOut(t *testing.T) {
 	}
 }
 
-func TestTheFrameOfTheFocusIsHeavyWithoutColours(t *testing.T) {
-	root, e := four(&widget.Look{Rule: "\x1b[90m", Accent: "\x1b[96m", Heavy: true, Glyphs: themes.UnicodeGlyphs()}, 1)
+func TestFocusedFrameIsHeavyWithoutColours(t *testing.T) {
+	root, e := fourTitled(&widget.Look{Rule: "\x1b[90m", Accent: "\x1b[96m", Heavy: true, Glyphs: themes.UnicodeGlyphs()}, 1)
 	var rows []string
-	for _, row := range drawn(root, e) {
+	for _, row := range drawRows(root, e) {
 		rows = append(rows, ansi.Strip(row))
 	}
 	want := "" +

@@ -11,7 +11,7 @@ import (
 	"tandem/themes"
 )
 
-func TestANumberLiesOverTheMiddleOfItsPane(t *testing.T) {
+func TestNumberIsDrawnInMiddleOfPane(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.ASCIIGlyphs()}
 	leaf := NewLeaf(new(terminal.Pane))
 	for _, size := range []struct {
@@ -37,7 +37,7 @@ func TestANumberLiesOverTheMiddleOfItsPane(t *testing.T) {
 	}
 }
 
-func TestADigitIsForOnePane(t *testing.T) {
+func TestEachDigitSelectsOnePane(t *testing.T) {
 	var leaves []*Node
 	for range 12 {
 		leaves = append(leaves, NewLeaf(new(terminal.Pane)))

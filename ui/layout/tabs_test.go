@@ -11,7 +11,7 @@ import (
 	"tandem/panes/widget"
 )
 
-func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
+func TestWrittenLayoutIsRestored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root, leaves := grow(t, widget.Rect{X: 0, Y: 0, W: 200, H: 60})
 		name := func(id string) string { return id }
@@ -36,7 +36,7 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 	})
 }
 
-func TestArrangingFloatingPanesLeavesNoTabShownThatIsGone(t *testing.T) {
+func TestApplyingLayoutWithFloatShowsNoRemovedTab(t *testing.T) {
 	tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
 	tabs.SetCurrent(tabs.AddTab(tabs.New("a")))
 	tabs.Float = NewTab(tabs.New("b"))

@@ -9,7 +9,7 @@ import (
 	"tandem/panes/widget"
 )
 
-func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
+func TestSplitsFillAreaWithoutOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		area := widget.Rect{X: rapid.IntRange(0, 40).Draw(t, "x"), Y: 1, W: rapid.IntRange(1, 300).Draw(t, "w"), H: rapid.IntRange(1, 100).Draw(t, "h")}
 		root, leaves := grow(t, area)
@@ -35,7 +35,7 @@ func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
 	})
 }
 
-// grow makes a tree by splitting leaves, closing some and moving borders.
+// grow builds a tree by splitting leaves, closing some and moving borders.
 func grow(t *rapid.T, area widget.Rect) (*Node, []*Node) {
 	root := NewLeaf(terminal.New(nil, nil, "0"))
 	root.SetRects(area)
@@ -63,8 +63,7 @@ func grow(t *rapid.T, area widget.Rect) (*Node, []*Node) {
 	return root, root.Leaves(nil)
 }
 
-// borderCells are the cells of the columns between halves, as far as there was
-// room for one.
+// borderCells counts the cells of the columns between halves, if they have one.
 func borderCells(n *Node) int {
 	if n.Pane != nil {
 		return 0
@@ -76,7 +75,7 @@ func borderCells(n *Node) int {
 	return cells
 }
 
-func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
+func TestHalvesKeepMinimumSizeIfSpaceSuffices(t *testing.T) {
 	root := NewLeaf(terminal.New(nil, nil, "a"))
 	root.SetRects(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
 	root, second := root.SplitLeaf(Beside, terminal.New(nil, nil, "b"))
@@ -91,7 +90,7 @@ func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
 	}
 }
 
-func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
+func TestBorderStopsAtMinimumSizeOfPanes(t *testing.T) {
 	_, _, _, _, d := fourPanes()
 	root, e := d.SplitLeaf(Beside, terminal.New(nil, nil, "e"))
 	root.SetRects(root.Rect)
@@ -101,7 +100,7 @@ func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
 	}
 }
 
-// fourPanes is a|b over c|d, drawn as
+// fourPanes returns a|b over c|d, drawn as
 //
 //	a │ b
 //	──┼──
@@ -119,7 +118,7 @@ func fourPanes() (root, a, b, c, d *Node) {
 	return root, a, b, c, d
 }
 
-func TestFocusGoesToThePaneAcross(t *testing.T) {
+func TestNeighbourIsPaneOpposite(t *testing.T) {
 	_, a, b, c, d := fourPanes()
 	tests := []struct {
 		from *Node
@@ -136,7 +135,7 @@ func TestFocusGoesToThePaneAcross(t *testing.T) {
 	}
 }
 
-func TestClosingAPaneGivesItsPlaceToItsSibling(t *testing.T) {
+func TestClosingPaneGivesItsSpaceToSibling(t *testing.T) {
 	root, a, _, c, _ := fourPanes()
 	left := root.A
 	area := left.Rect
@@ -147,7 +146,7 @@ func TestClosingAPaneGivesItsPlaceToItsSibling(t *testing.T) {
 	}
 }
 
-func TestFocusGoesAroundThePanes(t *testing.T) {
+func TestNextLeafWrapsAround(t *testing.T) {
 	_, a, b, c, d := fourPanes()
 	at := a
 	for _, want := range []*Node{c, b, d, a} {
@@ -157,7 +156,7 @@ func TestFocusGoesAroundThePanes(t *testing.T) {
 	}
 }
 
-func TestBordersAreFoundWhereTheyAreDrawn(t *testing.T) {
+func TestBordersAreFoundWhereDrawn(t *testing.T) {
 	root, a, _, _, d := fourPanes()
 	if got := root.BorderAt(40, 3); got != root {
 		t.Errorf("at the column between the halves: %v", got)
@@ -173,7 +172,7 @@ func TestBordersAreFoundWhereTheyAreDrawn(t *testing.T) {
 	}
 }
 
-func TestHalvesOfASplitWithoutRoomAreNeverLessThanEmpty(t *testing.T) {
+func TestHalvesNeverHaveNegativeSize(t *testing.T) {
 	root, a, b, c, d := fourPanes()
 	for w := range 8 {
 		root.SetRects(widget.Rect{W: w, H: 1})

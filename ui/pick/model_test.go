@@ -17,8 +17,8 @@ import (
 	"tandem/panes/widget"
 )
 
-// searched is a picker over these commands, newest first, and what it asked for last.
-func searched(t *testing.T, query string, lines ...string) (*model, *api.HistorySearchInput) {
+// newTestModel returns a picker over commands, newest first, and its last request.
+func newTestModel(t *testing.T, query string, lines ...string) (*model, *api.HistorySearchInput) {
 	asked := &api.HistorySearchInput{}
 	e := panestest.NewEngine()
 	panestest.On(e, api.HistorySearch, func(_ context.Context, in api.HistorySearchInput) (out api.HistorySearchOutput, err error) {
@@ -34,35 +34,36 @@ func searched(t *testing.T, query string, lines ...string) (*model, *api.History
 	m := newModel(t.Context(), Options{Query: query, Folder: "/src", Home: "/home/me"}, e, colorprofile.ASCII)
 	m.answered = true
 	_, cmd := m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
-	does(m, cmd)
+	runCommand(m, cmd)
 	return m, asked
 }
 
-// does runs a command and what follows from it, and reports whether that is the end.
-func does(m *model, cmd tea.Cmd) (quit bool) {
+// runCommand runs a command and everything that follows from it, and reports whether the
+// picker quits.
+func runCommand(m *model, cmd tea.Cmd) (quit bool) {
 	if cmd == nil {
 		return false
 	}
 	switch msg := cmd().(type) {
 	case tea.BatchMsg:
 		for _, one := range msg {
-			quit = does(m, one) || quit
+			quit = runCommand(m, one) || quit
 		}
 	case tea.QuitMsg:
 		return true
 	case rowsMsg:
 		_, next := m.Update(msg)
-		return does(m, next)
+		return runCommand(m, next)
 	}
 	return quit
 }
 
-func press(m *model, k tea.Key) (quit bool) {
+func pressKey(m *model, k tea.Key) (quit bool) {
 	_, cmd := m.Update(tea.KeyPressMsg(k))
-	return does(m, cmd)
+	return runCommand(m, cmd)
 }
 
-func TestWhatIsChosenIsRunOrEdited(t *testing.T) {
+func TestChosenCommandIsRunOrEdited(t *testing.T) {
 	for _, c := range []struct {
 		keys []tea.Key
 		want Choice
@@ -75,10 +76,10 @@ func TestWhatIsChosenIsRunOrEdited(t *testing.T) {
 		{[]tea.Key{{Code: tea.KeyDown}, {Code: tea.KeyEscape}}, Choice{}},
 		{[]tea.Key{{Code: 'c', Mod: tea.ModCtrl}}, Choice{}},
 	} {
-		m, _ := searched(t, "", "make test", "git push", "git status")
+		m, _ := newTestModel(t, "", "make test", "git push", "git status")
 		quit := false
 		for _, k := range c.keys {
-			quit = press(m, k)
+			quit = pressKey(m, k)
 		}
 		if m.chosen != c.want || !quit {
 			t.Errorf("%v: chosen is %+v, the end %v", c.keys, m.chosen, quit)
@@ -86,27 +87,27 @@ func TestWhatIsChosenIsRunOrEdited(t *testing.T) {
 	}
 }
 
-func TestEnterWaitsForTheAnswerToWhatWasTyped(t *testing.T) {
-	m, _ := searched(t, "", "make test", "git push")
+func TestEnterWaitsForResultsOfEarlierKeys(t *testing.T) {
+	m, _ := newTestModel(t, "", "make test", "git push")
 	_, late := m.Update(tea.KeyPressMsg{Code: 'g', Text: "g"})
 	if _, cmd := m.Update(tea.KeyPressMsg{Code: tea.KeyEnter}); cmd != nil {
 		t.Error("enter does not wait")
 	}
-	if !does(m, late) || m.chosen != (Choice{"git push", true}) {
+	if !runCommand(m, late) || m.chosen != (Choice{"git push", true}) {
 		t.Errorf("chosen is %+v", m.chosen)
 	}
-	if m, _ = searched(t, "nothing like it", "make"); press(m, tea.Key{Code: tea.KeyEnter}) {
+	if m, _ = newTestModel(t, "nothing like it", "make"); pressKey(m, tea.Key{Code: tea.KeyEnter}) {
 		t.Error("with nothing found, enter ends it")
 	}
 }
 
-func TestThePickerBeginsWithTheLineAndFilters(t *testing.T) {
-	m, asked := searched(t, "git", "make test", "git push")
+func TestPickerStartsWithLineAndFilters(t *testing.T) {
+	m, asked := newTestModel(t, "git", "make test", "git push")
 	if asked.Query != "git" || !asked.Unique || asked.CWD != "" {
 		t.Errorf("asked for %+v", *asked)
 	}
-	press(m, tea.Key{Code: 'h', Mod: tea.ModAlt})
-	press(m, tea.Key{Code: 'e', Mod: tea.ModAlt})
+	pressKey(m, tea.Key{Code: 'h', Mod: tea.ModAlt})
+	pressKey(m, tea.Key{Code: 'e', Mod: tea.ModAlt})
 	if asked.CWD != "/src" || !asked.Failed {
 		t.Errorf("asked for %+v", *asked)
 	}
@@ -124,7 +125,7 @@ func TestThePickerBeginsWithTheLineAndFilters(t *testing.T) {
 	}
 }
 
-func TestBashUnderstandsItsHook(t *testing.T) {
+func TestBashAcceptsItsHook(t *testing.T) {
 	check := exec.Command("bash", "-n")
 	check.Stdin = strings.NewReader(ReadHook("bash"))
 	if out, err := check.CombinedOutput(); err != nil {
@@ -137,17 +138,17 @@ func TestBashUnderstandsItsHook(t *testing.T) {
 	}
 }
 
-func TestThePickerStaysUntilTheTerminalHasAnswered(t *testing.T) {
-	m, _ := searched(t, "", "make")
+func TestPickerStaysUntilTerminalHasAnswered(t *testing.T) {
+	m, _ := newTestModel(t, "", "make")
 	m.answered, m.queriedAt = false, time.Now().Add(time.Hour)
 	if _, cmd := m.Update(tea.KeyPressMsg{Code: tea.KeyEnter}); cmd == nil || !m.leaving {
 		t.Fatal("enter does nothing")
 	}
-	if press(m, tea.Key{Code: tea.KeyEscape}) {
+	if pressKey(m, tea.Key{Code: tea.KeyEscape}) {
 		t.Error("the answer is left to the shell")
 	}
 	_, cmd := m.Update(uv.PrimaryDeviceAttributesEvent{62})
-	if !does(m, cmd) || m.chosen.Line != "make" {
+	if !runCommand(m, cmd) || m.chosen.Line != "make" {
 		t.Errorf("the terminal has answered, but %+v", m.chosen)
 	}
 }

@@ -24,7 +24,7 @@ const (
 	kitty = "\x1b_Ga=T,f=24,s=1,v=1,c=3,r=2,q=2;AAAA\x1b\\"
 )
 
-// printed is what programs print beside and around pictures.
+// printed is output of programs beside and around pictures.
 var printed = []string{
 	sixel, kitty, "\x1b_Ga=T,i=3,p=1,f=24,s=1,v=1,c=4,r=3,C=1,q=2;AAAA\x1b\\", "\x1b_Ga=d,d=i,i=3\x1b\\", "\x1b_Ga=d\x1b\\",
 	"\x1b_Ga=T,i=5,U=1,c=2,r=1,f=24,s=1,v=1,q=2;AAAA\x1b\\", "\x1b[38;5;5m\U0010EEEE\U0010EEEE\x1b[m", "\x1b_Ga=T,f=24,s=1,v=1,c=2,r=1,z=-1,q=2;AAAA\x1b\\",
@@ -34,8 +34,8 @@ var printed = []string{
 	"\x1b[31;44m", "\x1b[m", "\x1b[?25l", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?2026h", "\x1b[?2026l", "\x1b]0;title\a", "\x1b[?6h", "\x1b[?6l", "\x1bc",
 }
 
-// seen is what a terminal shows of text beside pictures, and where its cursor is.
-func seen(t *vt.Terminal, pictures []string) (all []string) {
+// textAround returns a terminal's text beside pictures, and its cursor.
+func textAround(t *vt.Terminal, pictures []string) (all []string) {
 	screen := vt.NewOverlay(t)
 	for y := range rows {
 		row := ""
@@ -49,8 +49,8 @@ func seen(t *vt.Terminal, pictures []string) (all []string) {
 	return append(all, fmt.Sprintf("%+v wraps %v %v", t.Cursor(), screen.WrapPending(), screen.Pen()))
 }
 
-// covered are the cells of a screen that show pictures.
-func covered(t *vt.Terminal, drawn func(styled.Line, styled.Strip) bool) (all []string) {
+// pictureCells returns the cells of a screen that show pictures.
+func pictureCells(t *vt.Terminal, drawn func(styled.Line, styled.Strip) bool) (all []string) {
 	_, first, end := t.Bounds()
 	for _, l := range t.Lines(first, int(end-first)) {
 		row := []byte(strings.Repeat(".", cols))
@@ -64,8 +64,9 @@ func covered(t *vt.Terminal, drawn func(styled.Line, styled.Strip) bool) (all []
 	return all
 }
 
-// unknown leaves out what was printed last, at the cursor: it is printed again, over pictures too.
-func unknown(c styled.Cursor, all ...[]string) {
+// skipLastCell removes the character printed last, at the cursor: it may be printed again,
+// over a picture.
+func skipLastCell(c styled.Cursor, all ...[]string) {
 	for _, rows := range all {
 		row := []byte(rows[c.Y])
 		from := max(c.X-2, 0)
@@ -74,8 +75,8 @@ func unknown(c styled.Cursor, all ...[]string) {
 	}
 }
 
-// blocks are the cells of a screen with half blocks.
-func blocks(t *vt.Terminal) (all []string) {
+// blockCells returns the cells of a screen with half blocks.
+func blockCells(t *vt.Terminal) (all []string) {
 	for y := range rows {
 		row := []byte(strings.Repeat(".", cols))
 		for x := range cols {
@@ -88,11 +89,11 @@ func blocks(t *vt.Terminal) (all []string) {
 	return all
 }
 
-func shape(p graphics.Protocol) Shape {
+func newShape(p graphics.Protocol) Shape {
 	return Shape{Cols: cols, Rows: rows, On: graphics.Screen{Protocol: p, Cell: image.Pt(10, 20)}}
 }
 
-// A pair is a program's terminal and the person's, which is written what a converter makes of it.
+// A pair is a program's terminal and the user's, which receives the converter's output.
 type pair struct {
 	protocol        graphics.Protocol
 	program, person *vt.Terminal
@@ -101,29 +102,29 @@ type pair struct {
 
 func newPair(p graphics.Protocol, f *passthrough.Filter) *pair {
 	o := vt.Options{Cols: cols, Rows: rows, ScrollbackLines: 20, Cell: image.Pt(10, 20)}
-	return &pair{p, vt.New(o), vt.New(o), New(f, shape(p))}
+	return &pair{p, vt.New(o), vt.New(o), New(f, newShape(p))}
 }
 
-func (p *pair) print(text string) {
+func (p *pair) printText(text string) {
 	p.program.Write([]byte(text))
 	p.person.Write(p.converter.ConvertOutput([]byte(text)))
 }
 
-// differ is what the person's terminal shows other than the program's: its text, its cursor,
-// and in the same cells its pictures.
-func (p *pair) differ() string {
-	want := covered(p.program, func(l styled.Line, s styled.Strip) bool {
+// difference returns how the user's terminal differs from the program's: in text, cursor,
+// or cells with pictures.
+func (p *pair) difference() string {
+	want := pictureCells(p.program, func(l styled.Line, s styled.Strip) bool {
 		return p.protocol == graphics.Kitty || s.Z >= 0 || len(l.Runs) == 0
 	})
-	if diff := cmp.Diff(seen(p.program, want), seen(p.person, want)); diff != "" {
+	if diff := cmp.Diff(textAround(p.program, want), textAround(p.person, want)); diff != "" {
 		return diff
 	}
-	got := covered(p.person, func(styled.Line, styled.Strip) bool { return true })
+	got := pictureCells(p.person, func(styled.Line, styled.Strip) bool { return true })
 	if p.protocol == graphics.Blocks {
-		got = blocks(p.person)
+		got = blockCells(p.person)
 	}
 	if p.protocol != graphics.Kitty {
-		unknown(p.program.Cursor(), want, got)
+		skipLastCell(p.program.Cursor(), want, got)
 	}
 	if !vt.NewOverlay(p.program).CanAddressCells() {
 		return ""
@@ -131,8 +132,8 @@ func (p *pair) differ() string {
 	return cmp.Diff(want, got)
 }
 
-// Whatever a program prints, in whatever pieces that comes.
-func TestThePersonsTerminalShowsWhatTheProgramsShows(t *testing.T) {
+// Holds for any output of a program, in any pieces.
+func TestUsersTerminalMatchesProgramsTerminal(t *testing.T) {
 	for name, protocol := range map[string]graphics.Protocol{"kitty": graphics.Kitty, "sixel": graphics.Sixel, "blocks": graphics.Blocks, "played": graphics.Kitty} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(r *rapid.T) {
@@ -143,10 +144,10 @@ func TestThePersonsTerminalShowsWhatTheProgramsShows(t *testing.T) {
 				terminals := newPair(protocol, filter)
 				for range rapid.IntRange(1, 12).Draw(r, "pieces") {
 					p := strings.Join(rapid.SliceOfN(rapid.SampledFrom(printed), 1, 4).Draw(r, "printed"), "")
-					for _, cut := range cuts(r, p) {
-						terminals.print(cut)
+					for _, cut := range splitRandomly(r, p) {
+						terminals.printText(cut)
 					}
-					if diff := terminals.differ(); diff != "" {
+					if diff := terminals.difference(); diff != "" {
 						r.Fatalf("after %q (-program +person):\n%s", p, diff)
 					}
 				}
@@ -155,8 +156,8 @@ func TestThePersonsTerminalShowsWhatTheProgramsShows(t *testing.T) {
 	}
 }
 
-// What that has found.
-func TestPicturesThatWereNotWhereTheProgramHasThem(t *testing.T) {
+// Regression cases found by the test above.
+func TestPicturesStayWhereProgramPutThem(t *testing.T) {
 	const still, below, held, placeholder = "\x1b_Ga=T,i=3,p=1,f=24,s=1,v=1,c=4,r=3,C=1,q=2;AAAA\x1b\\", "\x1b_Ga=T,f=24,s=1,v=1,c=2,r=1,z=-1,q=2;AAAA\x1b\\",
 		"\x1b_Ga=T,i=5,U=1,c=2,r=1,f=24,s=1,v=1,q=2;AAAA\x1b\\", "\x1b[38;5;5m\U0010EEEE\U0010EEEE\x1b[m"
 	for name, c := range map[string]struct {
@@ -170,16 +171,16 @@ func TestPicturesThatWereNotWhereTheProgramHasThem(t *testing.T) {
 	} {
 		terminals := newPair(c.protocol, &passthrough.Filter{})
 		for _, p := range c.printed {
-			terminals.print(p)
-			if diff := terminals.differ(); diff != "" {
+			terminals.printText(p)
+			if diff := terminals.difference(); diff != "" {
 				t.Errorf("%s, after %q (-program +person):\n%s", name, p, diff)
 			}
 		}
 	}
 }
 
-// cuts are the pieces in which p comes.
-func cuts(r *rapid.T, p string) (all []string) {
+// splitRandomly splits p into random pieces.
+func splitRandomly(r *rapid.T, p string) (all []string) {
 	at := rapid.SliceOfN(rapid.IntRange(0, len(p)), 0, 3).Draw(r, "cuts")
 	slices.Sort(at)
 	before := 0
@@ -190,9 +191,9 @@ func cuts(r *rapid.T, p string) (all []string) {
 	return all
 }
 
-func TestNothingIsDrawnAgainForTextBesideAPicture(t *testing.T) {
+func TestTextBesidePictureRedrawsNothing(t *testing.T) {
 	for _, protocol := range []graphics.Protocol{graphics.Kitty, graphics.Sixel, graphics.Blocks} {
-		c := New(&passthrough.Filter{}, shape(protocol))
+		c := New(&passthrough.Filter{}, newShape(protocol))
 		first := string(c.ConvertOutput([]byte(sixel + "\r\n$ ")))
 		if !strings.Contains(first, map[graphics.Protocol]string{graphics.Kitty: "\x1b_Ga=p", graphics.Sixel: "\x1bP0;1;0q", graphics.Blocks: "▀"}[protocol]) {
 			t.Errorf("protocol %d: the picture is written as %q", protocol, first)
@@ -205,7 +206,7 @@ func TestNothingIsDrawnAgainForTextBesideAPicture(t *testing.T) {
 	}
 }
 
-// Whatever a program prints, its terminal's person is not made to answer.
+// Output of a program must not make the user's terminal answer anything.
 func FuzzConverter(f *testing.F) {
 	for i, p := range printed {
 		f.Add([]byte("a"+p+"b"+sixel), uint8(i))
@@ -213,7 +214,7 @@ func FuzzConverter(f *testing.F) {
 	f.Add([]byte(kitty+"\x1b[c\x1b_Ga=T,i=1,f=24,s=1,v=1;AAAA\x1b\\\x1b[6n"+sixel+"\x1b]10;?\a"), uint8(3))
 	f.Fuzz(func(t *testing.T, p []byte, how uint8) {
 		person := vt.New(vt.Options{Cols: cols, Rows: rows, Cell: image.Pt(10, 20), Reply: func(b []byte) { t.Fatalf("%q is answered with %q", p, b) }})
-		c := New(&passthrough.Filter{}, shape([...]graphics.Protocol{graphics.Blocks, graphics.Off, graphics.Kitty, graphics.Sixel}[how%4]))
+		c := New(&passthrough.Filter{}, newShape([...]graphics.Protocol{graphics.Blocks, graphics.Off, graphics.Kitty, graphics.Sixel}[how%4]))
 		for step := int(how/4) + 1; len(p) > 0; {
 			n := min(step, len(p))
 			person.Write(c.ConvertOutput(p[:n]))
@@ -223,10 +224,10 @@ func FuzzConverter(f *testing.F) {
 	})
 }
 
-func TestATerminalOfAnotherShapeIsPaintedAnew(t *testing.T) {
-	c := New(&passthrough.Filter{}, shape(graphics.Sixel))
+func TestChangedShapeRepaintsTerminal(t *testing.T) {
+	c := New(&passthrough.Filter{}, newShape(graphics.Sixel))
 	c.ConvertOutput([]byte("text" + kitty))
-	other := shape(graphics.Kitty)
+	other := newShape(graphics.Kitty)
 	other.Cols = 30
 	c.SetShape(other)
 	person := vt.New(vt.Options{Cols: 30, Rows: rows, Cell: image.Pt(10, 20)})
@@ -243,8 +244,8 @@ func TestATerminalOfAnotherShapeIsPaintedAnew(t *testing.T) {
 	}
 }
 
-func TestAPictureInPiecesIsPaintedOnce(t *testing.T) {
-	c := New(&passthrough.Filter{}, shape(graphics.Kitty))
+func TestPictureInPiecesIsPaintedOnce(t *testing.T) {
+	c := New(&passthrough.Filter{}, newShape(graphics.Kitty))
 	var got []byte
 	for _, p := range []string{"text", "\x1b_Ga=T,f=24,s=1,v=1,c=3,r=2,q=2,m=1;AA\x1b\\", "\x1b_Gm=1;A\x1b\\", "\x1b_Gm=0;A\x1b\\", "more"} {
 		got = append(got, c.ConvertOutput([]byte(p))...)

@@ -15,14 +15,14 @@ import (
 
 const cols, rows = 30, 4
 
-// A page is a screen in a test: a text for each cell, and a cursor.
+// A page is a screen in a test: the text of each cell, and a cursor.
 type page struct {
 	cells [rows][cols]string
 	x, y  int
-	gone  bool // the cursor is not shown
+	gone  bool // the cursor is hidden
 }
 
-func blank() *page {
+func blankPage() *page {
 	g := &page{}
 	for y := range g.cells {
 		for x := range g.cells[y] {
@@ -32,9 +32,9 @@ func blank() *page {
 	return g
 }
 
-// shows is a page with a text in row 1 and the cursor in it.
-func shows(text string, x int) *page {
-	g := blank()
+// pageWith returns a page with a text in row 1 and the cursor in it.
+func pageWith(text string, x int) *page {
+	g := blankPage()
 	g.x, g.y = x, 1
 	at := 0
 	for text != "" {
@@ -53,8 +53,8 @@ func (g *page) Cursor() (int, int, bool) { return g.x, g.y, !g.gone }
 func (g *page) Cell(x, y int) Cell       { return Cell{Text: g.cells[y][x]} }
 func (g *page) Pen() styled.Style        { return styled.Style{} }
 
-// with is the page with an overlay, as text of row 1 and the cursor.
-func (g *page) with(o Overlay) (string, int) {
+// withOverlay returns row 1 with an overlay applied, and the cursor's column.
+func (g *page) withOverlay(o Overlay) (string, int) {
 	over := *g
 	for _, c := range o.Cells {
 		over.cells[c.Y][c.X] = c.Text
@@ -69,7 +69,7 @@ func (g *page) with(o Overlay) (string, int) {
 	return strings.TrimRight(strings.Join(over.cells[1][:], ""), " "), x
 }
 
-// A typist types with a predictor that always shows what it may.
+// A typist types with a predictor that shows its guesses whenever it may.
 type typist struct {
 	*testing.T
 	Predictor
@@ -82,12 +82,12 @@ func newTypist(t *testing.T, screen *page) *typist {
 	return &typist{T: t, Predictor: Predictor{Mode: Always, acked: 1}, mark: 1, screen: screen, now: time.Unix(1, 0)}
 }
 
-func char(s string) keys.Key { return keys.Key{Code: keys.Code([]rune(s)[0]), Text: s} }
+func charKey(s string) keys.Key { return keys.Key{Code: keys.Code([]rune(s)[0]), Text: s} }
 
-// types types characters, and for < > ^ the keys left, right and backspace.
-func (t *typist) types(text string) {
+// typeKeys types characters; < > ^ stand for left, right and backspace.
+func (t *typist) typeKeys(text string) {
 	for _, r := range text {
-		k := char(string(r))
+		k := charKey(string(r))
 		switch r {
 		case '<':
 			k = keys.Key{Code: keys.Left}
@@ -103,177 +103,177 @@ func (t *typist) types(text string) {
 	}
 }
 
-// answers shows a screen, as the answer to all but the last few keys.
-func (t *typist) answers(screen *page, open int) {
+// answer shows a screen as the answer to all but the last few keys.
+func (t *typist) answer(screen *page, open int) {
 	t.screen = screen
 	t.Ack(t.mark - uint64(open))
 	t.CheckGuesses(screen)
 }
 
-func (t *typist) sees(text string, x int) {
+func (t *typist) checkRow(text string, x int) {
 	t.Helper()
-	if got, at := t.screen.with(t.MakeOverlay(t.now, t.screen)); got != text || at != x {
+	if got, at := t.screen.withOverlay(t.MakeOverlay(t.now, t.screen)); got != text || at != x {
 		t.Errorf("the user sees %q with the cursor at %d, want %q at %d", got, at, text, x)
 	}
 }
 
-// echoing is at a prompt where one character was confirmed.
-func echoing(t *testing.T) *typist {
-	p := newTypist(t, shows("$ ", 2))
-	p.types("a")
-	p.sees("$", 2)
-	p.answers(shows("$ a", 3), 0)
+// newEchoing returns a typist at a prompt with one confirmed character.
+func newEchoing(t *testing.T) *typist {
+	p := newTypist(t, pageWith("$ ", 2))
+	p.typeKeys("a")
+	p.checkRow("$", 2)
+	p.answer(pageWith("$ a", 3), 0)
 	return p
 }
 
-func TestNothingIsShownUntilTheProgramHasEchoed(t *testing.T) {
-	p := newTypist(t, shows("$ ", 2))
-	p.types("abc")
-	p.sees("$", 2)
-	p.answers(shows("$ a", 3), 3) // it is there before its mark
-	p.sees("$ abc", 5)
-	p.answers(shows("$ abc", 5), 0)
-	p.sees("$ abc", 5)
+func TestGuessesAreHiddenUntilProgramEchoes(t *testing.T) {
+	p := newTypist(t, pageWith("$ ", 2))
+	p.typeKeys("abc")
+	p.checkRow("$", 2)
+	p.answer(pageWith("$ a", 3), 3) // the screen arrives before its mark
+	p.checkRow("$ abc", 5)
+	p.answer(pageWith("$ abc", 5), 0)
+	p.checkRow("$ abc", 5)
 }
 
-func TestAPasswordIsNeverShown(t *testing.T) {
-	p := echoing(t)
-	p.types("\rsecret")
-	p.sees("$ a", 3)
-	ask := blank()
+func TestPasswordIsNeverShown(t *testing.T) {
+	p := newEchoing(t)
+	p.typeKeys("\rsecret")
+	p.checkRow("$ a", 3)
+	ask := blankPage()
 	ask.cells[2][0], ask.x, ask.y = ":", 1, 2
 	for open := 6; open >= 0; open-- {
-		p.answers(ask, open)
+		p.answer(ask, open)
 		if o := p.MakeOverlay(p.now, ask); len(o.Cells) > 0 || o.Cursor != nil {
 			t.Errorf("with %d keys open it shows %+v", open, o)
 		}
 	}
 }
 
-func TestKeysTypedAheadAreShownOnceTheNextPromptEchoes(t *testing.T) {
-	p := echoing(t)
-	p.types("\rls")
-	p.answers(shows("# ", 2), 2)
-	p.sees("#", 2)
-	p.answers(shows("# l", 3), 2)
-	p.sees("# ls", 4)
+func TestTypeaheadIsShownOnceNextPromptEchoes(t *testing.T) {
+	p := newEchoing(t)
+	p.typeKeys("\rls")
+	p.answer(pageWith("# ", 2), 2)
+	p.checkRow("#", 2)
+	p.answer(pageWith("# l", 3), 2)
+	p.checkRow("# ls", 4)
 }
 
-func TestWhatIsTypedInALinePushesTheRestAlong(t *testing.T) {
-	p := newTypist(t, shows("$ git st       12:00", 2))
-	p.types("X")
-	p.answers(shows("$ Xgit st       12:00", 3), 0)
-	p.types("YZ")
-	p.sees("$ XYZgit st     12:00", 5) // what stands behind a gap stays
-	p.types("<^>")
-	p.sees("$ XZgit st      12:00", 4)
+func TestInsertionMovesRestOfLine(t *testing.T) {
+	p := newTypist(t, pageWith("$ git st       12:00", 2))
+	p.typeKeys("X")
+	p.answer(pageWith("$ Xgit st       12:00", 3), 0)
+	p.typeKeys("YZ")
+	p.checkRow("$ XYZgit st     12:00", 5) // text after a gap stays
+	p.typeKeys("<^>")
+	p.checkRow("$ XZgit st      12:00", 4)
 }
 
 func TestWideCharactersTakeTwoCells(t *testing.T) {
-	p := echoing(t)
-	p.types("漢字")
-	p.sees("$ a漢字", 7)
-	p.types("<b")
-	p.sees("$ a漢b字", 6)
-	p.types("^^")
-	p.sees("$ a字", 3)
+	p := newEchoing(t)
+	p.typeKeys("漢字")
+	p.checkRow("$ a漢字", 7)
+	p.typeKeys("<b")
+	p.checkRow("$ a漢b字", 6)
+	p.typeKeys("^^")
+	p.checkRow("$ a字", 3)
 }
 
-func TestBackspaceStopsAtWhatWasTyped(t *testing.T) {
-	p := echoing(t)
-	p.types("b^^^")
-	p.sees("$", 2)
-	p.types("z") // the program may do anything by now
-	p.sees("$", 2)
+func TestBackspaceStopsAtStartOfInput(t *testing.T) {
+	p := newEchoing(t)
+	p.typeKeys("b^^^")
+	p.checkRow("$", 2)
+	p.typeKeys("z") // the program may do anything now
+	p.checkRow("$", 2)
 }
 
-func TestAWrongGuessVanishes(t *testing.T) {
-	p := echoing(t)
-	p.types("bcd")
-	p.sees("$ abcd", 6)
-	p.answers(shows("$ a", 3), 2)
-	p.sees("$ a", 3)
-	p.answers(shows("$ a*", 4), 0)
-	p.sees("$ a*", 4)
+func TestWrongGuessIsRemoved(t *testing.T) {
+	p := newEchoing(t)
+	p.typeKeys("bcd")
+	p.checkRow("$ abcd", 6)
+	p.answer(pageWith("$ a", 3), 2)
+	p.checkRow("$ a", 3)
+	p.answer(pageWith("$ a*", 4), 0)
+	p.checkRow("$ a*", 4)
 }
 
-func TestASuggestionBehindTheCursorIsNotPushedTwice(t *testing.T) {
-	p := echoing(t)
-	p.answers(shows("$ abc", 3), 0)
-	p.types("b")
-	p.sees("$ abbc", 4)
-	p.answers(shows("$ abc", 4), 0)
-	p.sees("$ abc", 4)
-	p.types("x")
-	p.sees("$ abc", 4)
-	p.answers(shows("$ abx", 5), 0)
-	p.types("yz")
-	p.sees("$ abxyz", 7)
+func TestSuggestionAfterCursorIsNotMovedTwice(t *testing.T) {
+	p := newEchoing(t)
+	p.answer(pageWith("$ abc", 3), 0)
+	p.typeKeys("b")
+	p.checkRow("$ abbc", 4)
+	p.answer(pageWith("$ abc", 4), 0)
+	p.checkRow("$ abc", 4)
+	p.typeKeys("x")
+	p.checkRow("$ abc", 4)
+	p.answer(pageWith("$ abx", 5), 0)
+	p.typeKeys("yz")
+	p.checkRow("$ abxyz", 7)
 }
 
-func TestNothingIsGuessedBehindTheRightMargin(t *testing.T) {
+func TestNothingIsGuessedBeyondRightMargin(t *testing.T) {
 	line := "$ " + strings.Repeat("a", cols-4)
-	p := newTypist(t, shows(line, cols-2))
-	p.types("b")
-	p.answers(shows(line+"b", cols-1), 0)
-	p.types("cd")
-	p.sees(line+"bc", cols-1)
-	full := shows(line+"bc", 0)
+	p := newTypist(t, pageWith(line, cols-2))
+	p.typeKeys("b")
+	p.answer(pageWith(line+"b", cols-1), 0)
+	p.typeKeys("cd")
+	p.checkRow(line+"bc", cols-1)
+	full := pageWith(line+"bc", 0)
 	full.y = 2
-	p.answers(full, 1)
-	next := shows(line+"bc", 1)
+	p.answer(full, 1)
+	next := pageWith(line+"bc", 1)
 	next.y, next.cells[2][0] = 2, "d"
-	p.answers(next, 0)
-	p.types("e")
+	p.answer(next, 0)
+	p.typeKeys("e")
 	if o := p.MakeOverlay(p.now, next); len(o.Cells) != 1 || o.Cells[0].Position != (Position{1, 2}) {
 		t.Errorf("in the next row it shows %+v", o)
 	}
 }
 
-func TestAHiddenCursorTellsNothing(t *testing.T) {
-	p := echoing(t)
+func TestHiddenCursorStopsGuessing(t *testing.T) {
+	p := newEchoing(t)
 	p.screen.gone = true
-	p.types("b")
-	p.sees("$ a", 3)
+	p.typeKeys("b")
+	p.checkRow("$ a", 3)
 }
 
-func TestResetForgetsAllGuesses(t *testing.T) {
-	p := echoing(t)
-	p.types("bcd")
+func TestResetDropsAllGuesses(t *testing.T) {
+	p := newEchoing(t)
+	p.typeKeys("bcd")
 	p.Reset()
-	p.sees("$ a", 3)
+	p.checkRow("$ a", 3)
 }
 
-func TestGuessesAreShownWhenTheWayIsLongOrAnAnswerLate(t *testing.T) {
-	p := echoing(t)
+func TestGuessesAreShownOnSlowLinkOrLateAnswer(t *testing.T) {
+	p := newEchoing(t)
 	p.Mode = Auto
 	p.RecordRTT(10 * time.Millisecond)
-	p.types("b")
-	p.sees("$ a", 3)
+	p.typeKeys("b")
+	p.checkRow("$ a", 3)
 	at, ok := p.NextChange()
 	if !ok || at.Sub(p.now) != late {
 		t.Errorf("look again at %v, %v", at, ok)
 	}
 	p.now = at
-	p.sees("$ ab", 4)
-	p.answers(shows("$ ab", 4), 0)
-	p.types("c")
-	p.sees("$ ab", 4)
+	p.checkRow("$ ab", 4)
+	p.answer(pageWith("$ ab", 4), 0)
+	p.typeKeys("c")
+	p.checkRow("$ ab", 4)
 	for range 10 {
 		p.RecordRTT(100 * time.Millisecond)
 	}
-	p.sees("$ abc", 5)
+	p.checkRow("$ abc", 5)
 	p.Mode = Off
-	p.sees("$ ab", 4)
+	p.checkRow("$ ab", 4)
 }
 
-// A lineEditor is what the program does.
+// A lineEditor behaves as the predictor expects of a program.
 type lineEditor struct {
 	text []string
 	at   int
 }
 
-func (l *lineEditor) key(k rune) {
+func (l *lineEditor) pressKey(k rune) {
 	switch {
 	case k == '<':
 		l.at--
@@ -289,62 +289,62 @@ func (l *lineEditor) key(k rune) {
 }
 
 func (l *lineEditor) page() *page {
-	return shows("$ "+strings.Join(l.text, ""), 2+cellwidth.Of(strings.Join(l.text[:l.at], "")))
+	return pageWith("$ "+strings.Join(l.text, ""), 2+cellwidth.Of(strings.Join(l.text[:l.at], "")))
 }
 
 func (l *lineEditor) clone() *lineEditor { return &lineEditor{slices.Clone(l.text), l.at} }
 
-// In an editor that does what is guessed, the person sees at any time all that was
-// typed, whatever of it is on the way.
-func TestInALineEditorEverythingTypedIsSeen(t *testing.T) {
+// In an editor behaving as predicted, the user always sees everything typed, however much
+// of it is unanswered.
+func TestLineEditorShowsEverythingTyped(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		p := echoing(t)
+		p := newEchoing(t)
 		there := &lineEditor{[]string{"a"}, 1}
 		here := there.clone()
 		var way []rune
 		for range rapid.IntRange(1, 60).Draw(r, "steps") {
 			if len(way) > 0 && rapid.Bool().Draw(r, "answer") {
-				there.key(way[0])
+				there.pressKey(way[0])
 				way = way[1:]
 				echoed := rapid.IntRange(0, len(way)).Draw(r, "echoed before its mark")
 				ahead := there.clone()
 				for _, k := range way[:echoed] {
-					ahead.key(k)
+					ahead.pressKey(k)
 				}
-				p.answers(ahead.page(), len(way))
+				p.answer(ahead.page(), len(way))
 			} else {
 				k := rapid.SampledFrom([]rune("xyz漢<>^")).Draw(r, "key")
 				if here.at == 0 && (k == '<' || k == '^') || here.at == len(here.text) && k == '>' || len(here.text) > 10 && k != '^' {
 					continue
 				}
 				way = append(way, k)
-				here.key(k)
-				p.types(string(k))
+				here.pressKey(k)
+				p.typeKeys(string(k))
 			}
-			want, x := here.page().with(Overlay{})
-			if got, at := p.screen.with(p.MakeOverlay(p.now, p.screen)); got != want || at != x {
+			want, x := here.page().withOverlay(Overlay{})
+			if got, at := p.screen.withOverlay(p.MakeOverlay(p.now, p.screen)); got != want || at != x {
 				r.Fatalf("the user sees %q, %d; typed was %q, %d", got, at, want, x)
 			}
 		}
 	})
 }
 
-// Whatever a program does, nothing guessed stands once all is answered, and never
-// what was answered.
+// Whatever a program does, no guess remains once everything is answered, nor does one for
+// an answered key.
 func FuzzNoGuessOutlivesItsAnswer(f *testing.F) {
 	f.Add([]byte("abc\x80\x90<\xa0^\xc0"))
 	f.Add([]byte("aaa\x81\x82\x83\r\x84<<xyz\xff"))
 	f.Fuzz(func(t *testing.T, steps []byte) {
-		p := newTypist(t, shows("$ ", 2))
+		p := newTypist(t, pageWith("$ ", 2))
 		for _, b := range steps {
 			switch {
 			case b < 0x80:
-				p.types(string(rune(max(b, '\r'))))
-			case b < 0xf0: // the program prints something somewhere
+				p.typeKeys(string(rune(max(b, '\r'))))
+			case b < 0xf0: // the program prints somewhere
 				screen := *p.screen
 				screen.y, screen.x = int(b&3), int(b>>2)%(cols+1)
 				screen.cells[screen.y][min(screen.x, cols-1)] = string('a' + rune(b&7))
-				p.answers(&screen, int(min(uint64(b&7), p.mark-min(p.acked, p.mark))))
+				p.answer(&screen, int(min(uint64(b&7), p.mark-min(p.acked, p.mark))))
 			case b < 0xf8:
 				p.mark++
 				p.RecordUnknown(p.mark)
@@ -358,7 +358,7 @@ func FuzzNoGuessOutlivesItsAnswer(f *testing.F) {
 				}
 			}
 		}
-		p.answers(p.screen, 0)
+		p.answer(p.screen, 0)
 		if o := p.MakeOverlay(p.now, p.screen); len(o.Cells) > 0 || o.Cursor != nil {
 			t.Errorf("when all is answered it shows %+v", o)
 		}

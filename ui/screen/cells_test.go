@@ -14,7 +14,7 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-func TestTextReachesTheTerminalWhole(t *testing.T) {
+func TestTextReachesTerminalUnchanged(t *testing.T) {
 	edge := strings.Repeat("a", 18)
 	cases := []struct{ name, row, perRune, perCluster string }{
 		{"combining marks", "e\u0301 x a\u0300 y", "e\u0301 x a\u0300 y", "e\u0301 x a\u0300 y"},
@@ -51,13 +51,13 @@ func TestTextReachesTheTerminalWhole(t *testing.T) {
 		for clusters, want := range map[bool]string{false: tt.perRune, true: tt.perCluster} {
 			c := newCanvas(t)
 			c.enterScreen(true)
-			c.written()
+			c.readWritten()
 			c.updateFrame(func(f *frame) { f.clusters = clusters })
-			got := c.show(viewOf(tt.row))
-			if _, got, _ = strings.Cut(got, ansi.EraseEntireScreen); !strings.Contains(unanchored(got), want) || strings.Contains(want, edge+"a") && strings.Contains(got, "漢") {
+			got := c.showView(viewOf(tt.row))
+			if _, got, _ = strings.Cut(got, ansi.EraseEntireScreen); !strings.Contains(withoutAnchors(got), want) || strings.Contains(want, edge+"a") && strings.Contains(got, "漢") {
 				t.Errorf("%s, mode 2027 %v: %q lacks %q", tt.name, clusters, got, want)
 			}
-			if left := unshown(got); left != "" {
+			if left := unprintable(got); left != "" {
 				t.Errorf("%s, mode 2027 %v: %q has %q", tt.name, clusters, got, left)
 			}
 		}
@@ -66,11 +66,11 @@ func TestTextReachesTheTerminalWhole(t *testing.T) {
 
 var anchors = regexp.MustCompile(` *\x1b\[\d+G(?:\x1b\[\?7l)?([^\x1b]+)(?:\x1b\[\?7h)?\x1b\[\d+G`)
 
-// unanchored is what was written without the cursor's moves around clusters.
-func unanchored(got string) string { return anchors.ReplaceAllString(got, "$1") }
+// withoutAnchors removes the cursor movements around clusters.
+func withoutAnchors(got string) string { return anchors.ReplaceAllString(got, "$1") }
 
-// unshown is what must not reach the terminal in text.
-func unshown(got string) string {
+// unprintable returns characters of a text that must not reach the terminal.
+func unprintable(got string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\x1b' || r == '\r' || r == '\n' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
 			return -1
@@ -79,20 +79,20 @@ func unshown(got string) string {
 	}, got)
 }
 
-func TestAMarkThatComesOrGoesIsDrawn(t *testing.T) {
+func TestAddedOrRemovedMarkIsRedrawn(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
-	c.show(viewOf("cafe"))
-	c.written()
-	if got := c.show(viewOf("cafe\u0301")); !strings.Contains(got, "e\u0301") {
+	c.showView(viewOf("cafe"))
+	c.readWritten()
+	if got := c.showView(viewOf("cafe\u0301")); !strings.Contains(got, "e\u0301") {
 		t.Errorf("a mark came: %q", got)
 	}
-	if got := c.show(viewOf("cafe")); !strings.Contains(got, "e") || strings.Contains(got, "\u0301") {
+	if got := c.showView(viewOf("cafe")); !strings.Contains(got, "e") || strings.Contains(got, "\u0301") {
 		t.Errorf("a mark went: %q", got)
 	}
 }
 
-func TestLinksWithSemicolonsAreKept(t *testing.T) {
+func TestLinksKeepSemicolons(t *testing.T) {
 	line := uv.NewLine(3)
 	drawRow(line, "\x1b]8;id=1;http://x/a;b\x1b\\a\x1b]8;;\x1b\\b", true, nil)
 	if got, want := line[0].Link, (uv.Link{URL: "http://x/a;b", Params: "id=1"}); got != want {
@@ -116,7 +116,7 @@ func FuzzRow(f *testing.F) {
 		drawRow(line, row, clusters, nil)
 		for x := 0; x < w; x++ {
 			cell := line[x]
-			text := strings.TrimSuffix(unanchored(cell.Content), "\x1b(B")
+			text := strings.TrimSuffix(withoutAnchors(cell.Content), "\x1b(B")
 			wc := cellwidth.PerCodePoint(text)
 			if cell.Width < 1 || x+cell.Width > w || len(text) > 64 || !clusters && wc > cell.Width || !clusters && text == cell.Content && wc != cell.Width {
 				t.Fatalf("%q has the cell %d of %q, %d wide", row, x, cell.Content, cell.Width)

@@ -5,28 +5,28 @@ import (
 	"testing"
 )
 
-func TestCopiedTextGoesToTheClipboardOnce(t *testing.T) {
+func TestCopiedTextReachesClipboardOnce(t *testing.T) {
 	c := newCanvas(t)
 	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
-	c.written()
+	c.readWritten()
 	view := viewOf("a                   ", "b                   ", "c                   ")
-	c.show(view)
+	c.showView(view)
 	c.updateFrame(func(f *frame) { f.clip, f.clips = "漢 x\n", 1 })
 	const put = "\x1b]52;c;5ryiIHgK\x07"
-	if got := c.show(view); !strings.Contains(got, put) {
+	if got := c.showView(view); !strings.Contains(got, put) {
 		t.Errorf("written: %q", got)
 	}
-	if got := c.show(view); got != "" {
+	if got := c.showView(view); got != "" {
 		t.Errorf("written again: %q", got)
 	}
 	c.leaveScreen(true)
 	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
-	c.written()
-	if got := c.show(view); strings.Contains(got, "]52;") {
+	c.readWritten()
+	if got := c.showView(view); strings.Contains(got, "]52;") {
 		t.Error("the clipboard is overwritten when the terminal is entered again")
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"tandem/panes/widget"
 )
 
-// outers are terminals that think differently of clusters: what each does is
-// shown by text that takes as many cells in any.
-var outers = []struct {
+// terminals treat clusters differently. On each, the effect shows in text that has the
+// same width on all of them.
+var terminals = []struct {
 	name     string
-	clusters bool // counts them as one, and says so
+	clusters bool // treats clusters as one character, and says so
 	instead  func(cluster string) string
 }{
 	{"by code point", false, nil},
@@ -28,8 +28,8 @@ var outers = []struct {
 	{"at most two", true, nil},
 }
 
-// shownBy is what a terminal shows after it has been written to.
-func shownBy(term *vt.Terminal, instead func(string) string, written string) {
+// showOn writes to a terminal and returns its text.
+func showOn(term *vt.Terminal, instead func(string) string, written string) {
 	var b strings.Builder
 	for written != "" {
 		seq, width, n, _ := ansi.DecodeSequence(written, ansi.NormalState, nil)
@@ -48,16 +48,16 @@ func shownBy(term *vt.Terminal, instead func(string) string, written string) {
 	term.Write([]byte(b.String()))
 }
 
-// TestColumnsHoldWhateverTheTerminalThinksOfClusters draws rows of clusters
-// between letters, which must be where the layout has them.
-func TestColumnsHoldWhateverTheTerminalThinksOfClusters(t *testing.T) {
+// TestColumnsStayAlignedOnEveryTerminal draws rows of clusters between letters, which must
+// be in the columns of the layout.
+func TestColumnsStayAlignedOnEveryTerminal(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"กำ", "น้ำ", "ກຳ", "की", "क्ष", "क्या", "स्त्री", "நி", "ｶﾞ", "e\u0301", "漢", "한", "🇩🇪", " ", "\u1112\u1161\u11ab",
 		"\x1b[1m", "\x1b[m", "\x1b]66;w=2;क्या\x1b\\", "\x1b[1m\u093e", "\x1b[m🇩"})
-	for _, o := range outers {
+	for _, o := range terminals {
 		t.Run(o.name, func(t *testing.T) {
 			canvas := newCanvas(t)
 			rapid.Check(t, func(rt *rapid.T) {
-				c := canvas.again()
+				c := canvas.restart()
 				c.enterScreen(true)
 				c.updateFrame(func(f *frame) { f.clusters = o.clusters })
 				term := vt.New(vt.Options{Cols: 20, Rows: 3})
@@ -73,9 +73,9 @@ func TestColumnsHoldWhateverTheTerminalThinksOfClusters(t *testing.T) {
 						}
 						x++
 					}
-					written := c.show(viewOf(row, "below"))
-					shownBy(term, o.instead, written)
-					if got := bars(term); !equal(got, want) {
+					written := c.showView(viewOf(row, "below"))
+					showOn(term, o.instead, written)
+					if got := barColumns(term); !equalInts(got, want) {
 						rt.Fatalf("%q has letters in columns %v, want %v; written %q", row, got, want, written)
 					}
 					if !strings.HasPrefix(strings.Split(term.Text(), "\n")[1], "below") {
@@ -87,8 +87,8 @@ func TestColumnsHoldWhateverTheTerminalThinksOfClusters(t *testing.T) {
 	}
 }
 
-// bars are the columns of the first row with a bar.
-func bars(term *vt.Terminal) (at []int) {
+// barColumns returns the columns of the first row with a bar.
+func barColumns(term *vt.Terminal) (at []int) {
 	x := 0
 	for _, r := range term.Lines(0, 1)[0].Line.Runs {
 		end := x + r.Cells
@@ -104,7 +104,7 @@ func bars(term *vt.Terminal) (at []int) {
 	return at
 }
 
-func equal(a, b []int) bool {
+func equalInts(a, b []int) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -116,20 +116,20 @@ func equal(a, b []int) bool {
 	return true
 }
 
-func TestAWideCharacterStaysWholeWhenTextBeforeItGoes(t *testing.T) {
+func TestWideCharacterSurvivesRemovalOfTextBeforeIt(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
 	term := vt.New(vt.Options{Cols: 20, Rows: 3})
 	for _, row := range []string{"ab|漢|", "漢|", "漢字|漢|", "|漢|", "漢漢漢漢漢漢漢漢漢漢", "字|"} {
-		term.Write([]byte(c.show(viewOf(row))))
+		term.Write([]byte(c.showView(viewOf(row))))
 		if got := strings.TrimRight(term.Text(), "\n"); got != row {
 			t.Errorf("%q is shown as %q", row, got)
 		}
 	}
 }
 
-// What was written last ends below the second half of a wide character.
-func TestACursorInsideAWideCharacterIsNotMovedByWritingText(t *testing.T) {
+// The text written last ends below the second half of a wide character.
+func TestCursorInsideWideCharacterIsNotMovedByText(t *testing.T) {
 	for _, wide := range []string{"漢", "🏽", "กำ"} {
 		c := newCanvas(t)
 		c.enterScreen(true)
@@ -137,29 +137,29 @@ func TestACursorInsideAWideCharacterIsNotMovedByWritingText(t *testing.T) {
 		for _, row := range []string{"abcd" + wide + "|", "abcd" + wide + "|x|", "abcd" + wide + "|yy|"} {
 			view := viewOf(row, "below")
 			view.Cursor = tea.NewCursor(5, 0)
-			written := c.show(view)
-			shownBy(term, nil, written)
+			written := c.showView(view)
+			showOn(term, nil, written)
 			x := 6 + strings.Count(row, "x") + strings.Count(row, "y") + 1
 			want := []int{6, x}
 			if x == 7 {
 				want = want[:1]
 			}
-			if got := bars(term); !equal(got, want) {
+			if got := barColumns(term); !equalInts(got, want) {
 				t.Errorf("%q has bars in columns %v, want %v; written %q", row, got, want, written)
 			}
 		}
 	}
 }
 
-func TestClustersThatLandedInWrongColumns(t *testing.T) {
-	for _, o := range outers {
+func TestClustersKeepTheirColumns(t *testing.T) {
+	for _, o := range terminals {
 		c := newCanvas(t)
 		c.enterScreen(true)
 		c.updateFrame(func(f *frame) { f.clusters = o.clusters })
 		term := vt.New(vt.Options{Cols: 20, Rows: 3})
-		shownBy(term, o.instead, c.show(viewOf("क्या|\x1b[m🏽|", "below")))
-		shownBy(term, o.instead, c.show(viewOf("क्या|\x1b[m🏽|กำ|กำ|กำ|กำ|", "below")))
-		if got, want := bars(term), []int{3, 6, 9, 12, 15, 18}; !equal(got, want) {
+		showOn(term, o.instead, c.showView(viewOf("क्या|\x1b[m🏽|", "below")))
+		showOn(term, o.instead, c.showView(viewOf("क्या|\x1b[m🏽|กำ|กำ|กำ|กำ|", "below")))
+		if got, want := barColumns(term), []int{3, 6, 9, 12, 15, 18}; !equalInts(got, want) {
 			t.Errorf("%s: bars in columns %v, want %v", o.name, got, want)
 		}
 	}

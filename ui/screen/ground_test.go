@@ -11,7 +11,7 @@ import (
 	"tandem/panes/widget"
 )
 
-func paper() *Background {
+func paperBackground() *Background {
 	g := &Background{Text: color.RGBA{1, 2, 3, 255}, Back: color.RGBA{250, 251, 252, 255}}
 	for i := range g.ANSI {
 		g.ANSI[i] = color.RGBA{uint8(100 + i), 0, 0, 255}
@@ -19,19 +19,19 @@ func paper() *Background {
 	return g
 }
 
-func TestAGroundIsBehindEveryCell(t *testing.T) {
-	c, g := newCanvas(t), paper()
+func TestBackgroundIsPaintedBehindEveryCell(t *testing.T) {
+	c, g := newCanvas(t), paperBackground()
 	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
 	c.updateFrame(func(f *frame) { f.background = g })
 	rows := []string{"plain \x1b[31mred \x1b[mrest", "", "漢字 \x1b[1;48;5;12mblue\x1b[0m"}
-	out := c.show(viewOf(rows...))
+	out := c.showView(viewOf(rows...))
 	for y := range 3 {
 		for x := range 20 {
 			cell := c.cells.CellAt(x, y)
 			if cell.Width == 0 {
-				continue // the second half of a wide one
+				continue // the second half of a wide character
 			}
 			if cell.Style.Bg == nil || cell.Style.Fg == nil {
 				t.Errorf("column %d of row %d is a hole", x, y)
@@ -48,12 +48,12 @@ func TestAGroundIsBehindEveryCell(t *testing.T) {
 		t.Errorf("the cursor keeps a colour for another background: %q", out)
 	}
 	c.updateFrame(func(f *frame) { f.background = nil })
-	if out := c.show(viewOf(rows...)); !strings.Contains(out, ansi.ResetCursorColor) || c.cells.CellAt(19, 1).Style.Bg != nil {
+	if out := c.showView(viewOf(rows...)); !strings.Contains(out, ansi.ResetCursorColor) || c.cells.CellAt(19, 1).Style.Bg != nil {
 		t.Errorf("the ground stays: %q", out)
 	}
 }
 
-func TestACursorIsAsTheProgramChoseOrThePersonsOwn(t *testing.T) {
+func TestCursorFollowsProgramOrTerminal(t *testing.T) {
 	c := newCanvas(t)
 	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestACursorIsAsTheProgramChoseOrThePersonsOwn(t *testing.T) {
 	with := func(cursor *tea.Cursor) string {
 		v := viewOf("row")
 		v.Cursor = cursor
-		return c.show(v)
+		return c.showView(v)
 	}
 	steps := []struct {
 		cursor tea.Cursor
@@ -71,7 +71,7 @@ func TestACursorIsAsTheProgramChoseOrThePersonsOwn(t *testing.T) {
 		{tea.Cursor{Shape: widget.OwnCursor}, []string{"\x1b[0 q"}, "\x1b]12;"},
 		{tea.Cursor{Shape: tea.CursorBar, Color: color.RGBA{255, 0, 0, 255}}, []string{"\x1b]12;rgb:ffff/0000/0000", "\x1b[6 q"}, "\x1b[0 q"},
 		{tea.Cursor{Shape: tea.CursorBar, Color: color.RGBA{0, 0, 255, 255}}, []string{"\x1b]12;rgb:0000/0000/ffff"}, " q"},
-		{tea.Cursor{Shape: widget.OwnCursor}, []string{ansi.ResetCursorColor, "\x1b[0 q"}, "\x1b]12;"}, // another pane
+		{tea.Cursor{Shape: widget.OwnCursor}, []string{ansi.ResetCursorColor, "\x1b[0 q"}, "\x1b]12;"}, // a different pane
 	}
 	for i, s := range steps {
 		out := with(&s.cursor)
@@ -86,24 +86,24 @@ func TestACursorIsAsTheProgramChoseOrThePersonsOwn(t *testing.T) {
 	}
 	with(&tea.Cursor{Shape: tea.CursorUnderline, Color: color.RGBA{255, 0, 0, 255}})
 	c.leaveScreen(true)
-	order(t, c.written(), ansi.ResetCursorColor, "\x1b[0 q")
+	checkOrder(t, c.readWritten(), ansi.ResetCursorColor, "\x1b[0 q")
 }
 
-func TestLeavingGivesTheCursorItsColourBack(t *testing.T) {
+func TestLeaveRestoresCursorColour(t *testing.T) {
 	c := newCanvas(t)
 	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
-	c.updateFrame(func(f *frame) { f.background = paper() })
-	c.show(viewOf("row"))
+	c.updateFrame(func(f *frame) { f.background = paperBackground() })
+	c.showView(viewOf("row"))
 	c.leaveScreen(true)
-	if out := c.written(); !strings.Contains(out, ansi.ResetCursorColor) {
+	if out := c.readWritten(); !strings.Contains(out, ansi.ResetCursorColor) {
 		t.Errorf("leaving wrote %q", out)
 	}
 	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
-	if out := c.show(viewOf("row")); !strings.Contains(out, "\x1b]12;") {
+	if out := c.showView(viewOf("row")); !strings.Contains(out, "\x1b]12;") {
 		t.Errorf("coming back wrote %q", out)
 	}
 }

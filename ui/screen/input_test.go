@@ -11,7 +11,7 @@ import (
 	"tandem/keys"
 )
 
-// pipeInput is an input that reads what is written to the file returned.
+// pipeInput returns an input that reads what is written to the returned file.
 func pipeInput(t *testing.T) (*Input, *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -22,8 +22,8 @@ func pipeInput(t *testing.T) (*Input, *os.File) {
 	return &Input{File: r, Notify: func() {}}, w
 }
 
-// read lets the input read once and gives the replies it passes on.
-func read(t *testing.T, in *Input) string {
+// readOnce has the input read once and returns the replies it passes on.
+func readOnce(t *testing.T, in *Input) string {
 	t.Helper()
 	buf := make([]byte, 4096)
 	n, err := in.Read(buf)
@@ -33,7 +33,7 @@ func read(t *testing.T, in *Input) string {
 	return string(buf[:n])
 }
 
-func names(events []Event) (out []string) {
+func eventNames(events []Event) (out []string) {
 	for _, e := range events {
 		switch e.Kind {
 		case keys.EventKey:
@@ -49,24 +49,24 @@ func names(events []Event) (out []string) {
 	return out
 }
 
-func TestInputSortsKeysFromReplies(t *testing.T) {
+func TestInputSeparatesKeysFromReplies(t *testing.T) {
 	in, w := pipeInput(t)
 	w.WriteString("a\x1b]11;rgb:0000/0000/0000\x1b\\\x1bx\x1b[A\x1b[?2026;2$y\x1b[I\x1b[<0;3;4M\x1b[200~é\x1b[201~z")
-	replies := read(t, in)
+	replies := readOnce(t, in)
 	if want := "\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?2026;2$y"; replies != want {
 		t.Errorf("passed on %q, want %q", replies, want)
 	}
 	want := []string{"a", "alt+x", "up", "focus in", "mouse", "paste é", "z"}
-	if d := cmp.Diff(want, names(in.Drain())); d != "" {
+	if d := cmp.Diff(want, eventNames(in.Drain())); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
 
-func TestPlainCharactersOfOneReadAreOneEvent(t *testing.T) {
+func TestPlainCharactersOfOneReadBecomeOneEvent(t *testing.T) {
 	in, w := pipeInput(t)
 	text := strings.Repeat("ä\r\tb", minTyped)
 	w.WriteString(text + "\x03" + text + "\x1b[Aab")
-	read(t, in)
+	readOnce(t, in)
 	var got []string
 	for _, e := range in.Drain() {
 		if e.Typed == "" {
@@ -83,21 +83,21 @@ func TestPlainCharactersOfOneReadAreOneEvent(t *testing.T) {
 	}
 }
 
-func TestLoneEscapeIsAKeyAndASplitSequenceIsNot(t *testing.T) {
+func TestLoneEscapeIsKeyButSplitSequenceIsNot(t *testing.T) {
 	in, w := pipeInput(t)
 	w.WriteString("\x1b")
-	read(t, in)
-	if d := cmp.Diff([]string{"esc"}, names(in.Drain())); d != "" {
+	readOnce(t, in)
+	if d := cmp.Diff([]string{"esc"}, eventNames(in.Drain())); d != "" {
 		t.Errorf("a lone escape (-want +got)\n%s", d)
 	}
 	in.Feed([]byte("\x1b["))
 	in.Feed([]byte("5~"))
-	if d := cmp.Diff([]string{"pgup"}, names(in.Drain())); d != "" {
+	if d := cmp.Diff([]string{"pgup"}, eventNames(in.Drain())); d != "" {
 		t.Errorf("a sequence in two pieces (-want +got)\n%s", d)
 	}
 }
 
-func TestAMouseReportAndACharacterThatASlowLineHasSplitAreWhole(t *testing.T) {
+func TestMouseReportAndCharacterSplitBySlowLinkAreJoined(t *testing.T) {
 	in, w := pipeInput(t)
 	for _, pieces := range [][2]string{{"\x1b[<0;3", ";4M"}, {"\xe6\xbc", "\xa2"}} {
 		w.WriteString(pieces[0])
@@ -105,17 +105,17 @@ func TestAMouseReportAndACharacterThatASlowLineHasSplitAreWhole(t *testing.T) {
 		defer slow.Stop()
 		before := len(in.queue)
 		for len(in.queue) == before {
-			if replies := read(t, in); replies != "" {
+			if replies := readOnce(t, in); replies != "" {
 				t.Fatalf("passed on %q", replies)
 			}
 		}
 	}
-	if d := cmp.Diff([]string{"mouse", "漢"}, names(in.Drain())); d != "" {
+	if d := cmp.Diff([]string{"mouse", "漢"}, eventNames(in.Drain())); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
 
-func TestHugePasteComesInPiecesThatCutNoCharacter(t *testing.T) {
+func TestHugePasteIsSplitBetweenCharacters(t *testing.T) {
 	in, _ := pipeInput(t)
 	text := "x" + strings.Repeat("漢", maxPaste/2)
 	in.Feed([]byte("\x1b[200~" + text + "\x1b[201~"))
@@ -149,7 +149,7 @@ func FuzzInputClaimsEveryByteOnce(f *testing.F) {
 	})
 }
 
-func TestAKeyBehindWhatWasPutBackIsToldOf(t *testing.T) {
+func TestKeyAfterUnreadEventsIsNotified(t *testing.T) {
 	in, told := &Input{}, 0
 	in.Notify = func() { told++ }
 	in.Add(Event{Kind: keys.EventKey, Key: keys.Key{Code: 'a'}})

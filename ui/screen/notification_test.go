@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-func TestNotificationsSpeakTheTerminalsLanguage(t *testing.T) {
+func TestNotificationUsesSequenceOfTerminal(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string
 		want string
@@ -34,7 +34,7 @@ func FuzzNotification(f *testing.F) {
 	})
 }
 
-func TestProgressGoesOnlyToTerminalsThatShowIt(t *testing.T) {
+func TestProgressIsSentOnlyToSupportingTerminals(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  map[string]string
 		want bool

@@ -32,8 +32,8 @@ func newCanvas(t *testing.T) *canvas {
 	return &canvas{painter: newPainter(file, colorprofile.TrueColor), t: t, file: file}
 }
 
-// again is the canvas as a new one, without another file.
-func (c *canvas) again() *canvas {
+// restart returns a new canvas on the same file.
+func (c *canvas) restart() *canvas {
 	c.t.Helper()
 	if err := c.file.Truncate(0); err != nil {
 		c.t.Fatal(err)
@@ -44,8 +44,8 @@ func (c *canvas) again() *canvas {
 	return &canvas{painter: newPainter(c.file, colorprofile.TrueColor), t: c.t, file: c.file}
 }
 
-// written is what was written since it was asked last.
-func (c *canvas) written() string {
+// readWritten returns what was written since the previous call.
+func (c *canvas) readWritten() string {
 	c.t.Helper()
 	size, err := c.file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -59,89 +59,89 @@ func (c *canvas) written() string {
 	return string(text)
 }
 
-func (c *canvas) show(v tea.View) string {
+func (c *canvas) showView(v tea.View) string {
 	c.t.Helper()
 	c.updateFrame(func(f *frame) { f.view, f.w, f.h = v, 20, 3 })
 	if err := c.Paint(); err != nil {
 		c.t.Fatal(err)
 	}
-	return c.written()
+	return c.readWritten()
 }
 
 func viewOf(rows ...string) tea.View {
 	return tea.View{Content: strings.Join(rows, "\n"), MouseMode: tea.MouseModeCellMotion}
 }
 
-func TestOnlyWhatChangedIsWritten(t *testing.T) {
+func TestPainterWritesOnlyChanges(t *testing.T) {
 	c := newCanvas(t)
 	if err := c.enterScreen(true); err != nil {
 		t.Fatal(err)
 	}
-	c.written()
-	first := c.show(viewOf("first row           ", "second row          ", "third row           "))
+	c.readWritten()
+	first := c.showView(viewOf("first row           ", "second row          ", "third row           "))
 	for _, row := range []string{"first row", "second row", "third row"} {
 		if !strings.Contains(first, row) {
 			t.Errorf("the first frame lacks %q: %q", row, first)
 		}
 	}
-	if again := c.show(viewOf("first row           ", "second row          ", "third row           ")); again != "" {
+	if again := c.showView(viewOf("first row           ", "second row          ", "third row           ")); again != "" {
 		t.Errorf("the same frame wrote %q", again)
 	}
-	changed := c.show(viewOf("first row           ", "second now          ", "third row           "))
+	changed := c.showView(viewOf("first row           ", "second now          ", "third row           "))
 	if !strings.Contains(changed, "n") || strings.Contains(changed, "first") || len(changed) > 40 {
 		t.Errorf("one changed word wrote %q", changed)
 	}
 }
 
-func TestPainterRequestsThePanesKeyboardFlags(t *testing.T) {
+func TestPainterRequestsKeyboardFlagsOfPane(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
-	if got := c.written(); !strings.Contains(got, "\x1b[>5u") { // disambiguate, alternate keys
+	if got := c.readWritten(); !strings.Contains(got, "\x1b[>5u") { // disambiguate, alternate keys
 		t.Errorf("enter writes %q, want CSI > 5 u", got)
 	}
-	c.show(viewOf("a", "b", "c"))
+	c.showView(viewOf("a", "b", "c"))
 	for _, step := range []struct {
 		flags uint8
 		want  string
 	}{{2, "\x1b[=7;1u"}, {2, ""}, {8, "\x1b[=29;1u"}, {0, "\x1b[=5;1u"}} {
 		c.updateFrame(func(f *frame) { f.keyboard = step.flags })
-		if got := c.show(viewOf("a", "b", "c")); got != step.want {
+		if got := c.showView(viewOf("a", "b", "c")); got != step.want {
 			t.Errorf("flags %d write %q, want %q", step.flags, got, step.want)
 		}
 	}
 }
 
-func TestCursorIsShownWithItsShapeAndHiddenWhileDrawing(t *testing.T) {
+func TestCursorHasItsShapeAndIsHiddenWhileDrawing(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
-	c.written()
+	c.readWritten()
 	v := viewOf("a", "b", "c")
 	v.Cursor = &tea.Cursor{Position: tea.Position{X: 1, Y: 1}, Shape: tea.CursorBar, Blink: true}
-	if got := c.show(v); !strings.Contains(got, "\x1b[5 q") || !strings.HasSuffix(got, "\x1b[?25h") {
+	if got := c.showView(v); !strings.Contains(got, "\x1b[5 q") || !strings.HasSuffix(got, "\x1b[?25h") {
 		t.Errorf("a bar that blinks: %q", got)
 	}
 	v.Content = "x\nb\nc"
-	if got := c.show(v); !strings.HasPrefix(got, "\x1b[?25l") || !strings.HasSuffix(got, "\x1b[?25h") {
+	if got := c.showView(v); !strings.HasPrefix(got, "\x1b[?25l") || !strings.HasSuffix(got, "\x1b[?25h") {
 		t.Errorf("drawing beside the cursor: %q", got)
 	}
 	v.Cursor = nil
-	if got := c.show(v); got != "\x1b[?25l" {
+	if got := c.showView(v); got != "\x1b[?25l" {
 		t.Errorf("no cursor any more: %q", got)
 	}
 }
 
-func TestFramesAreHeldTogetherWhereTheTerminalCan(t *testing.T) {
+func TestFramesUseSynchronisedOutputIfSupported(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
-	c.written()
+	c.readWritten()
 	c.updateFrame(func(f *frame) { f.sync = true })
-	got := c.show(viewOf("a", "b", "c"))
+	got := c.showView(viewOf("a", "b", "c"))
 	if !strings.Contains(got, "\x1b[?2026h") || !strings.Contains(got, "\x1b[?2026l") {
 		t.Errorf("got %q", got)
 	}
 }
 
-func TestLeavingUndoesEveryModeThatWasSet(t *testing.T) {
+func TestLeaveResetsEveryModeSet(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
 	c.queryTerminal()
@@ -149,7 +149,7 @@ func TestLeavingUndoesEveryModeThatWasSet(t *testing.T) {
 	v.MouseMode = tea.MouseModeAllMotion
 	v.WindowTitle = "title"
 	c.updateFrame(func(f *frame) { f.clusters, f.sync = true, true })
-	c.show(v)
+	c.showView(v)
 	c.leaveScreen(true)
 	c.leaveScreen(true)
 	data, err := os.ReadFile(c.file.Name())
@@ -168,7 +168,7 @@ func TestLeavingUndoesEveryModeThatWasSet(t *testing.T) {
 	}
 }
 
-func TestFailedTerminalStopsThePainter(t *testing.T) {
+func TestFailedTerminalStopsPainter(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
 	c.file.Close()
@@ -180,7 +180,7 @@ func TestFailedTerminalStopsThePainter(t *testing.T) {
 	}
 }
 
-func TestTheMouseIsTheTerminalsUntilAFrameAsksForIt(t *testing.T) {
+func TestMouseIsRequestedOnlyByFrame(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
 	with := func(mode tea.MouseMode) tea.View {
@@ -200,13 +200,13 @@ func TestTheMouseIsTheTerminalsUntilAFrameAsksForIt(t *testing.T) {
 		{tea.MouseModeNone, "\x1b[?1003l\x1b[?1002l\x1b[?1006l"},
 		{tea.MouseModeAllMotion, "\x1b[?1006h\x1b[?1003h"},
 	} {
-		if got := strings.Join(onMouse.FindAllString(c.show(with(step.mode)), -1), ""); got != step.want {
+		if got := strings.Join(onMouse.FindAllString(c.showView(with(step.mode)), -1), ""); got != step.want {
 			t.Errorf("mode %v: wrote %q, want %q", step.mode, got, step.want)
 		}
 	}
 }
 
-func TestTheViewWithAnEchoEndsTheRestAfterAFrame(t *testing.T) {
+func TestViewWithEchoSkipsPauseAfterFrame(t *testing.T) {
 	p := newPainter(nil, colorprofile.TrueColor)
 	term := &Terminal{painter: p}
 	show := func() { term.Show(tea.View{}, 80, 24, nil, Placement{}, graphics.Patches{}) }

@@ -17,7 +17,7 @@ import (
 	"tandem/panes/graphics"
 )
 
-// sheetOf is a picture of 3×2 cells.
+// sheetOf returns a picture of 3×2 cells.
 func sheetOf(t *testing.T, id uint64) *graphics.Sheet {
 	t.Helper()
 	var b bytes.Buffer
@@ -30,8 +30,9 @@ func sheetOf(t *testing.T, id uint64) *graphics.Sheet {
 	}
 }
 
-// painted are what each of some frames writes of pictures; their rows and patches.
-func painted(t *testing.T, on graphics.Screen, frames ...func() (rows string, all []graphics.Patch)) (written []string) {
+// paintFrames paints frames, made of rows and patches, and returns the output for the
+// pictures of each.
+func paintFrames(t *testing.T, on graphics.Screen, frames ...func() (rows string, all []graphics.Patch)) (written []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out")
 	out, err := os.Create(path)
@@ -66,12 +67,12 @@ func painted(t *testing.T, on graphics.Screen, frames ...func() (rows string, al
 	return written
 }
 
-func TestPicturesOfSessionsAreTransmittedOnceAndPlacedWhereTheyAre(t *testing.T) {
+func TestSessionPicturesAreTransmittedOnceAndPlaced(t *testing.T) {
 	s := sheetOf(t, 1)
 	patch := func(y, from int) []graphics.Patch {
 		return []graphics.Patch{{Sheet: s, Cells: image.Rect(0, from, 3, 2), X: 2, Y: y}}
 	}
-	got := painted(t, graphics.Screen{Protocol: graphics.Kitty},
+	got := paintFrames(t, graphics.Screen{Protocol: graphics.Kitty},
 		func() (string, []graphics.Patch) { return "a\nb\nc\nd", patch(1, 0) },
 		func() (string, []graphics.Patch) { return "a\nb\nc\nd", patch(1, 0) },
 		func() (string, []graphics.Patch) { return "a\nb\nc\nd", patch(0, 1) },
@@ -92,9 +93,9 @@ func TestPicturesOfSessionsAreTransmittedOnceAndPlacedWhereTheyAre(t *testing.T)
 	}
 }
 
-func TestSixelsOfSessionsAreDrawnAgainWhereRowsWereWritten(t *testing.T) {
+func TestSessionSixelsAreRedrawnInWrittenRows(t *testing.T) {
 	all := []graphics.Patch{{Sheet: sheetOf(t, 1), Cells: image.Rect(0, 0, 3, 2), X: 2, Y: 1}}
-	got := painted(t, graphics.Screen{Protocol: graphics.Sixel, Cell: image.Pt(10, 20)},
+	got := paintFrames(t, graphics.Screen{Protocol: graphics.Sixel, Cell: image.Pt(10, 20)},
 		func() (string, []graphics.Patch) { return "a\nb\nc\nd", all },
 		func() (string, []graphics.Patch) { return "x\nb\nc\nd", all },
 		func() (string, []graphics.Patch) { return "x\nb\nc!\nd", all },

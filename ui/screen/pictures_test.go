@@ -10,15 +10,15 @@ import (
 	"tandem/panes/graphics"
 )
 
-// showWith shows three rows and a picture.
+// showWith shows rows and a picture.
 func (c *canvas) showWith(p Placement, rows ...string) string {
 	c.t.Helper()
 	c.updateFrame(func(f *frame) { f.picture = p })
-	return c.show(viewOf(rows...))
+	return c.showView(viewOf(rows...))
 }
 
-// order fails unless every part is in text, in that order.
-func order(t *testing.T, text string, parts ...string) {
+// checkOrder fails unless text contains all parts in this order.
+func checkOrder(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	rest := text
 	for _, part := range parts {
@@ -36,19 +36,19 @@ func kittyPicture() *graphics.Picture {
 
 var withNumber = regexp.MustCompile(`,i=\d+`)
 
-// numberless is output without the numbers of pictures.
-func numberless(s string) string { return withNumber.ReplaceAllString(s, ",i=N") }
+// withoutIDs removes the ids of pictures from output.
+func withoutIDs(s string) string { return withNumber.ReplaceAllString(s, ",i=N") }
 
-func TestAPictureIsTransmittedOnceAndPlacedInsideTheFrame(t *testing.T) {
+func TestPictureIsTransmittedOnceAndPlacedInsideFrame(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
 	c.updateFrame(func(f *frame) { f.sync = true })
-	c.show(viewOf("a", "b", "c"))
-	c.written()
+	c.showView(viewOf("a", "b", "c"))
+	c.readWritten()
 	pic := kittyPicture()
 	at := Placement{pic, 3, 1}
-	got := numberless(c.showWith(at, "a", "\x1b[8m    \x1b[m", "c"))
-	order(t, got, "a=t,f=100", "\x1b[?2026h", "\x1b[2;4H\x1b_Ga=p,p=1,C=1,q=2,i=N,c=4,r=2\x1b\\", "\x1b[?2026l")
+	got := withoutIDs(c.showWith(at, "a", "\x1b[8m    \x1b[m", "c"))
+	checkOrder(t, got, "a=t,f=100", "\x1b[?2026h", "\x1b[2;4H\x1b_Ga=p,p=1,C=1,q=2,i=N,c=4,r=2\x1b\\", "\x1b[?2026l")
 	if got := c.showWith(at, "a", "\x1b[8m    \x1b[m", "c"); got != "" {
 		t.Errorf("the same frame wrote %q", got)
 	}
@@ -59,30 +59,30 @@ func TestAPictureIsTransmittedOnceAndPlacedInsideTheFrame(t *testing.T) {
 	if strings.Contains(moved, "a=t") || !strings.Contains(moved, "\x1b[1;6H\x1b_Ga=p") {
 		t.Errorf("moving it wrote %q", moved)
 	}
-	gone := numberless(c.showWith(Placement{}, "x", "b", "c"))
-	order(t, gone, "\x1b[?2026h", "b", "a=d,q=2,d=i,i=N", "\x1b[?2026l") // what comes in its place is there before it goes
+	gone := withoutIDs(c.showWith(Placement{}, "x", "b", "c"))
+	checkOrder(t, gone, "\x1b[?2026h", "b", "a=d,q=2,d=i,i=N", "\x1b[?2026l") // the replacement is drawn before the picture is removed
 	back := c.showWith(at, "x", "\x1b[8m    \x1b[m", "c")
 	if strings.Contains(back, "a=t") || !strings.Contains(back, "a=p") {
 		t.Errorf("showing it again wrote %q", back)
 	}
-	other := numberless(c.showWith(Placement{kittyPicture(), 3, 1}, "x", "\x1b[8m    \x1b[m", "c"))
-	order(t, other, "a=t", "\x1b[?2026h", "a=p", "a=d,q=2,d=I,i=N", "\x1b[?2026l")
+	other := withoutIDs(c.showWith(Placement{kittyPicture(), 3, 1}, "x", "\x1b[8m    \x1b[m", "c"))
+	checkOrder(t, other, "a=t", "\x1b[?2026h", "a=p", "a=d,q=2,d=I,i=N", "\x1b[?2026l")
 }
 
-func TestAPictureIsPlacedAnewAfterTheScreenWasErased(t *testing.T) {
+func TestPictureIsPlacedAgainAfterErase(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
 	at := Placement{kittyPicture(), 3, 1}
 	c.showWith(at, "a", "b", "c")
-	c.updateFrame(func(f *frame) { f.clusters = true }) // which draws all anew
+	c.updateFrame(func(f *frame) { f.clusters = true }) // redraws everything
 	got := c.showWith(at, "a", "b", "c")
-	order(t, got, "\x1b[2J", "a=t", "a=p") // with which terminals let go of pictures too
+	checkOrder(t, got, "\x1b[2J", "a=t", "a=p") // terminals drop pictures, too
 	if got := c.showWith(at, "x", "b", "c"); strings.Contains(got, "\x1b_G") {
 		t.Errorf("the next frame has it again: %q", got)
 	}
 }
 
-func TestAPictureThatWasPutAwayIsTransmittedAfterTheScreenWasErased(t *testing.T) {
+func TestHiddenPictureIsTransmittedAgainAfterErase(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
 	at := Placement{kittyPicture(), 3, 1}
@@ -90,50 +90,50 @@ func TestAPictureThatWasPutAwayIsTransmittedAfterTheScreenWasErased(t *testing.T
 	c.showWith(Placement{}, "a", "b", "c")
 	c.updateFrame(func(f *frame) { f.clusters = true })
 	c.showWith(Placement{}, "a", "b", "c")
-	order(t, c.showWith(at, "a", "b", "c"), "a=t", "a=p")
+	checkOrder(t, c.showWith(at, "a", "b", "c"), "a=t", "a=p")
 }
 
-func TestNoPictureIsLeftBehind(t *testing.T) {
-	for _, alt := range []bool{true, false} { // at the end, and for a session that gets the terminal
+func TestLeaveDeletesPictures(t *testing.T) {
+	for _, alt := range []bool{true, false} { // at exit, and when a session takes over the terminal
 		c := newCanvas(t)
 		c.enterScreen(true)
 		c.showWith(Placement{kittyPicture(), 3, 1}, "a", "b", "c")
 		c.leaveScreen(alt)
-		if got := numberless(c.written()); !strings.HasPrefix(got, "\x1b_Ga=d,q=2,d=I,i=N\x1b\\") {
+		if got := withoutIDs(c.readWritten()); !strings.HasPrefix(got, "\x1b_Ga=d,q=2,d=I,i=N\x1b\\") {
 			t.Errorf("leaving wrote %q", got)
 		}
 		c.enterScreen(alt)
-		if got := c.written(); strings.Contains(got, "\x1b_G") {
+		if got := c.readWritten(); strings.Contains(got, "\x1b_G") {
 			t.Errorf("entering wrote %q", got)
 		}
-		if got := c.show(viewOf("a", "b", "c")); !strings.Contains(got, "a=t") || !strings.Contains(got, "a=p") {
+		if got := c.showView(viewOf("a", "b", "c")); !strings.Contains(got, "a=t") || !strings.Contains(got, "a=p") {
 			t.Errorf("the first frame is %q", got)
 		}
 	}
 }
 
-func TestCursorStaysWhereItIsBesideAPicture(t *testing.T) {
+func TestCursorStaysBesidePicture(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
 	v := viewOf("a", "b", "c")
 	v.Cursor = tea.NewCursor(2, 2)
 	c.updateFrame(func(f *frame) { f.picture = Placement{kittyPicture(), 3, 1} })
-	if got := c.show(v); !strings.HasSuffix(strings.TrimSuffix(got, "\x1b[?25h"), "\x1b[3;3H\x1b[1 q") {
+	if got := c.showView(v); !strings.HasSuffix(strings.TrimSuffix(got, "\x1b[?25h"), "\x1b[3;3H\x1b[1 q") {
 		t.Errorf("got %q", got[max(len(got)-60, 0):])
 	}
 }
 
-func TestSixelsComeAfterTheCellsBelowThem(t *testing.T) {
+func TestSixelsFollowCellsBelow(t *testing.T) {
 	c := newCanvas(t)
 	c.enterScreen(true)
-	c.show(viewOf("a", "b", "c"))
+	c.showView(viewOf("a", "b", "c"))
 	pic := &graphics.Picture{Protocol: graphics.Sixel, Cols: 4, Rows: 1, Data: []byte("\x1bPsixels\x1b\\")}
 	room := "\x1b[0;8;38;2;0;0;9m    \x1b[m"
-	order(t, c.showWith(Placement{pic, 0, 1}, "a", room, "c"), "    ", "\x1b[2;1H\x1bPsixels")
+	checkOrder(t, c.showWith(Placement{pic, 0, 1}, "a", room, "c"), "    ", "\x1b[2;1H\x1bPsixels")
 	if got := c.showWith(Placement{pic, 0, 1}, "x", room, "c"); strings.Contains(got, "sixels") {
 		t.Errorf("a change in another row wrote %q", got)
 	}
-	order(t, c.showWith(Placement{pic, 0, 1}, "x", room+" beside", "c"), "beside", "sixels")
+	checkOrder(t, c.showWith(Placement{pic, 0, 1}, "x", room+" beside", "c"), "beside", "sixels")
 	wide := "\x1b[0;8;38;2;0;0;8m" + strings.Repeat(" ", 18) + "\x1b[m"
 	c.showWith(Placement{pic, 2, 1}, "x", "  "+wide, "c")
 	if got := c.showWith(Placement{pic, 2, 1}, "x", "ab"+wide, "c"); strings.Contains(got, "sixels") || !strings.Contains(got, "ab") {

@@ -13,9 +13,9 @@ import (
 	"tandem/panes/graphics"
 )
 
-// inkblot is a picture that an emulator without pictures can show: as letters,
-// which stay until something is written over them, as sixels do.
-func inkblot(x, y, cols, rows int) Placement {
+// letterPicture returns a picture for an emulator without support for pictures. Its
+// letters stay until they are overwritten, as sixels do.
+func letterPicture(x, y, cols, rows int) Placement {
 	var data strings.Builder
 	for row := range rows {
 		data.WriteString(ansi.CursorPosition(x+1, y+row+1) + strings.Repeat("S", cols))
@@ -23,42 +23,42 @@ func inkblot(x, y, cols, rows int) Placement {
 	return Placement{&graphics.Picture{Protocol: graphics.Sixel, Cols: cols, Rows: rows, Data: []byte(data.String())}, x, y}
 }
 
-// A wall is what should be on a screen: words, and a picture over them.
+// A wall is the desired screen: words, and a picture over them.
 type wall struct {
 	rows []string
 	at   Placement
 	ink  int
-	wide bool // the picture's cells go on to the right edge
+	wide bool // the picture's cells extend to the right edge
 }
 
-// room is how many cells are kept for the picture in a row.
-func (w wall) room() int {
+// pictureCells returns the number of cells reserved for the picture in a row.
+func (w wall) pictureCells() int {
 	if w.wide {
 		return len(w.rows[0]) - w.at.X
 	}
 	return w.at.Picture.Cols
 }
 
-// view has empty cells in a colour of their own where the picture is.
+// view gives the cells of the picture a colour of their own.
 func (w wall) view() tea.View {
 	rows := make([]string, len(w.rows))
 	for y, row := range w.rows {
 		rows[y] = row
 		if p := w.at; p.coversRow(y) {
-			room := fmt.Sprintf("\x1b[0;8;38;2;0;0;%dm%s\x1b[m", w.ink, strings.Repeat(" ", w.room()))
-			rows[y] = row[:p.X] + room + row[p.X+w.room():]
+			room := fmt.Sprintf("\x1b[0;8;38;2;0;0;%dm%s\x1b[m", w.ink, strings.Repeat(" ", w.pictureCells()))
+			rows[y] = row[:p.X] + room + row[p.X+w.pictureCells():]
 		}
 	}
 	return tea.View{Content: strings.Join(rows, "\n")}
 }
 
-// shown is what an emulator should show.
-func (w wall) shown() string {
+// expected returns the text an emulator should show.
+func (w wall) expected() string {
 	var out strings.Builder
 	for y, row := range w.rows {
 		if p := w.at; p.coversRow(y) {
-			picture := strings.Repeat("S", p.Picture.Cols) + strings.Repeat(" ", w.room()-p.Picture.Cols)
-			row = row[:p.X] + picture + row[p.X+w.room():]
+			picture := strings.Repeat("S", p.Picture.Cols) + strings.Repeat(" ", w.pictureCells()-p.Picture.Cols)
+			row = row[:p.X] + picture + row[p.X+w.pictureCells():]
 		}
 		out.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
@@ -78,11 +78,11 @@ func screenOf(t *vt.Terminal) string {
 	return out.String()
 }
 
-func TestAPictureStandsWhateverChangesAndLeavesNothingBehind(t *testing.T) {
+func TestPictureSurvivesChangesAndLeavesNoTrace(t *testing.T) {
 	const w, h = 40, 10
 	canvas := newCanvas(t)
 	rapid.Check(t, func(r *rapid.T) {
-		c := canvas.again()
+		c := canvas.restart()
 		c.enterScreen(true)
 		screen := vt.New(vt.Options{Cols: w, Rows: h})
 		now := wall{rows: make([]string, h)}
@@ -99,15 +99,15 @@ func TestAPictureStandsWhateverChangesAndLeavesNothingBehind(t *testing.T) {
 				now.at = Placement{}
 			case 1, 2:
 				cols, rows := rapid.IntRange(1, w).Draw(r, "cols"), rapid.IntRange(1, h-1).Draw(r, "rows")
-				now.at = inkblot(rapid.IntRange(0, w-cols).Draw(r, "x"), rapid.IntRange(0, h-1-rows).Draw(r, "y"), cols, rows)
+				now.at = letterPicture(rapid.IntRange(0, w-cols).Draw(r, "x"), rapid.IntRange(0, h-1-rows).Draw(r, "y"), cols, rows)
 				now.ink, now.wide = step+1, rapid.Bool().Draw(r, "wide")
 			}
 			c.updateFrame(func(f *frame) { f.view, f.w, f.h, f.picture = now.view(), w, h, now.at })
 			if err := c.Paint(); err != nil {
 				r.Fatal(err)
 			}
-			screen.Write([]byte(c.written()))
-			if got, want := screenOf(screen), now.shown(); got != want {
+			screen.Write([]byte(c.readWritten()))
+			if got, want := screenOf(screen), now.expected(); got != want {
 				r.Fatalf("step %d shows\n%s\nand not\n%s", step, got, want)
 			}
 		}

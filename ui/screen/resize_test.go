@@ -9,11 +9,11 @@ import (
 	"tandem/engine/vt"
 )
 
-// Whatever was shown before, and in whatever size, nothing of it is left.
-func TestNothingIsLeftOfWhatWasShownInAnotherSize(t *testing.T) {
+// Whatever was shown before, and at whatever size, must not leave anything behind.
+func TestResizeLeavesNothingOfOldScreen(t *testing.T) {
 	canvas := newCanvas(t)
 	rapid.Check(t, func(r *rapid.T) {
-		c := canvas.again()
+		c := canvas.restart()
 		if err := c.enterScreen(true); err != nil {
 			r.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestNothingIsLeftOfWhatWasShownInAnotherSize(t *testing.T) {
 			if err := c.Paint(); err != nil {
 				r.Fatal(err)
 			}
-			screen.Write([]byte(c.written()))
+			screen.Write([]byte(c.readWritten()))
 			var want strings.Builder
 			for _, row := range rows {
 				want.WriteString(strings.TrimRight(row, " ") + "\n")

@@ -12,15 +12,15 @@ import (
 	"tandem/engine/api"
 )
 
-func TestFilesGoFromOneMachineToAnother(t *testing.T) {
+func TestFilesAreCopiedBetweenMachines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestSet(t)
 		box, slow := w.own.far["box"], w.own.far["slow"]
 		at := func(context.Context) {}
-		w.own.disk(map[string]string{}, at)
+		w.own.setFiles(map[string]string{}, at)
 		large := strings.Repeat("x", pieceSize+5)
-		box.disk(map[string]string{"/large": large, "/empty": "", "/both": "mine"}, at)
-		slow.disk(map[string]string{"/both": "theirs"}, at)
+		box.setFiles(map[string]string{"/large": large, "/empty": "", "/both": "mine"}, at)
+		slow.setFiles(map[string]string{"/both": "theirs"}, at)
 		box.events <- snapshot()
 		slow.events <- snapshot()
 		synctest.Wait()
@@ -64,12 +64,12 @@ func TestFilesGoFromOneMachineToAnother(t *testing.T) {
 	})
 }
 
-func TestATransferFailsByNameWhenItsMachineGoesAway(t *testing.T) {
+func TestTransferFailsNamingMachineThatWentOffline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestSet(t)
 		box := w.own.far["box"]
-		w.own.disk(map[string]string{"/f": "text"}, func(context.Context) {})
-		box.disk(map[string]string{}, func(ctx context.Context) { <-ctx.Done() })
+		w.own.setFiles(map[string]string{"/f": "text"}, func(context.Context) {})
+		box.setFiles(map[string]string{}, func(ctx context.Context) { <-ctx.Done() })
 		box.events <- snapshot()
 		synctest.Wait()
 		e := w.WrapEngine(w.own)
@@ -79,7 +79,7 @@ func TestATransferFailsByNameWhenItsMachineGoesAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		w.state("box", api.MachineAway)
+		w.setState("box", api.MachineAway)
 		job, err := e.TransferJob(t.Context(), out.Job, 1000)
 		if err != nil || job.State != api.JobFailed || !strings.HasPrefix(job.Error, "box: away") {
 			t.Errorf("%+v, %v", job, err)
@@ -87,7 +87,7 @@ func TestATransferFailsByNameWhenItsMachineGoesAway(t *testing.T) {
 		if _, whole := box.files["/f"]; whole || w.own.files["/f"] != "text" {
 			t.Error("what is not whole has its name, or the file is gone")
 		}
-		w.state("box", api.MachineConnected)
+		w.setState("box", api.MachineConnected)
 		time.Sleep(listInterval)
 		synctest.Wait()
 		if len(box.files) != 0 {
@@ -105,14 +105,14 @@ func TestATransferFailsByNameWhenItsMachineGoesAway(t *testing.T) {
 	})
 }
 
-// A piece that has arrived although its link was lost is not written again.
-func TestATransferGoesOnOverTheNextLink(t *testing.T) {
+// A piece that arrived before its link was lost is not written twice.
+func TestTransferResumesOverNextLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestSet(t)
 		box, pieces := w.own.far["box"], 0
 		large := strings.Repeat("x", 2*pieceSize) + "end"
-		w.own.disk(map[string]string{"/f": large}, func(context.Context) {})
-		box.disk(map[string]string{}, func(ctx context.Context) {
+		w.own.setFiles(map[string]string{"/f": large}, func(context.Context) {})
+		box.setFiles(map[string]string{}, func(ctx context.Context) {
 			if pieces++; pieces < 3 {
 				<-ctx.Done()
 			}
@@ -126,8 +126,8 @@ func TestATransferGoesOnOverTheNextLink(t *testing.T) {
 		}
 		for range 2 {
 			synctest.Wait()
-			w.state("box", api.MachineConnecting)
-			w.state("box", api.MachineConnected)
+			w.setState("box", api.MachineConnecting)
+			w.setState("box", api.MachineConnected)
 			time.Sleep(maxWait)
 		}
 		job, err := e.TransferJob(t.Context(), out.Job, 1000)

@@ -12,9 +12,9 @@ import (
 	"tandem/panes/panestest"
 )
 
-// remember has an engine answer searches with commands of the given ages, newest
-// first, after wait.
-func (f *fake) remember(wait func(context.Context), commands map[string]time.Duration) {
+// setHistory makes an engine answer searches, after wait, with commands of the given ages,
+// newest first.
+func (f *fakeEngine) setHistory(wait func(context.Context), commands map[string]time.Duration) {
 	began := time.Now()
 	panestest.On(f.Engine, api.HistorySearch, func(ctx context.Context, in api.HistorySearchInput) (out api.HistorySearchOutput, err error) {
 		wait(ctx)
@@ -30,7 +30,7 @@ func (f *fake) remember(wait func(context.Context), commands map[string]time.Dur
 	})
 }
 
-func (w *world) search(t *testing.T, in api.HistorySearchInput) string {
+func (w *testSet) searchNames(t *testing.T, in api.HistorySearchInput) string {
 	t.Helper()
 	out, err := api.HistorySearch.Call(t.Context(), w.WrapEngine(w.own), in)
 	if err != nil {
@@ -43,15 +43,15 @@ func (w *world) search(t *testing.T, in api.HistorySearchInput) string {
 	return strings.Join(append(rows, out.Missing...), " ")
 }
 
-func TestTheHistoryIsMergedAndWaitsForNoMachine(t *testing.T) {
+func TestHistoryIsMergedWithoutWaitingForMachines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestSet(t)
 		box, slow := w.own.far["box"], w.own.far["slow"]
 		answer := make(chan struct{})
 		at := func(context.Context) {}
-		w.own.remember(at, map[string]time.Duration{"ls": time.Second, "make make": time.Hour})
-		box.remember(at, map[string]time.Duration{"make": time.Minute})
-		slow.remember(func(ctx context.Context) {
+		w.own.setHistory(at, map[string]time.Duration{"ls": time.Second, "make make": time.Hour})
+		box.setHistory(at, map[string]time.Duration{"make": time.Minute})
+		slow.setHistory(func(ctx context.Context) {
 			select {
 			case <-answer:
 			case <-ctx.Done():
@@ -62,7 +62,7 @@ func TestTheHistoryIsMergedAndWaitsForNoMachine(t *testing.T) {
 		synctest.Wait()
 		all := api.HistorySearchInput{Hosts: []string{"", "box", "slow"}, Limit: 10}
 		began, before := time.Now(), w.news().History
-		if got := w.search(t, all); got != "ls box/make make make" || time.Since(began) != maxSearchWait {
+		if got := w.searchNames(t, all); got != "ls box/make make make" || time.Since(began) != maxSearchWait {
 			t.Errorf("found %q after %v", got, time.Since(began))
 		}
 		close(answer)
@@ -71,40 +71,40 @@ func TestTheHistoryIsMergedAndWaitsForNoMachine(t *testing.T) {
 			t.Error("the answer that came late is not told")
 		}
 		before = w.news().History
-		if got := w.search(t, all); got != "ls slow/df box/make make make" {
+		if got := w.searchNames(t, all); got != "ls slow/df box/make make make" {
 			t.Errorf("found %q", got)
 		}
 		if synctest.Wait(); w.news().History != before {
 			t.Error("it is asked again without end")
 		}
-		if got := w.search(t, api.HistorySearchInput{Query: "make", Hosts: []string{"", "box"}}); got != "make make box/make ls" {
+		if got := w.searchNames(t, api.HistorySearchInput{Query: "make", Hosts: []string{"", "box"}}); got != "make make box/make ls" {
 			t.Errorf("by rank: %q", got)
 		}
 		window := all
 		window.Offset, window.Limit = 1, 2
-		if got := w.search(t, window); got != "slow/df box/make" {
+		if got := w.searchNames(t, window); got != "slow/df box/make" {
 			t.Errorf("a window: %q", got)
 		}
-		if got := w.search(t, api.HistorySearchInput{Hosts: []string{"box"}}); got != "box/make" {
+		if got := w.searchNames(t, api.HistorySearchInput{Hosts: []string{"box"}}); got != "box/make" {
 			t.Errorf("of box: %q", got)
 		}
-		if got := w.search(t, api.HistorySearchInput{}); got != "ls make make" && got != "make make ls" {
+		if got := w.searchNames(t, api.HistorySearchInput{}); got != "ls make make" && got != "make make ls" {
 			t.Errorf("of this machine: %q", got)
 		}
-		w.state("slow", api.MachineAway)
-		w.state("box", api.MachineAway)
-		if got := w.search(t, api.HistorySearchInput{Hosts: []string{"box", "slow"}}); got != "" {
+		w.setState("slow", api.MachineAway)
+		w.setState("box", api.MachineAway)
+		if got := w.searchNames(t, api.HistorySearchInput{Hosts: []string{"box", "slow"}}); got != "" {
 			t.Errorf("of machines that are away: %q", got)
 		}
-		if got := w.search(t, api.HistorySearchInput{Hosts: []string{"box"}}); !strings.HasPrefix(got, "box: away") {
+		if got := w.searchNames(t, api.HistorySearchInput{Hosts: []string{"box"}}); !strings.HasPrefix(got, "box: away") {
 			t.Errorf("of one that is away: %q", got)
 		}
 	})
 }
 
-func TestRunsAreForgottenOnTheirMachine(t *testing.T) {
+func TestRunsAreDeletedOnTheirMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestSet(t)
 		w.own.far["box"].events <- snapshot()
 		synctest.Wait()
 		var there api.HistoryRemoveInput

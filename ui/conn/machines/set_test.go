@@ -17,19 +17,19 @@ import (
 	"tandem/panes/panestest"
 )
 
-// A fake is an engine whose events are what is put into its channel.
-type fake struct {
+// A fakeEngine is an engine whose events are read from a channel.
+type fakeEngine struct {
 	*panestest.Engine
 	events chan api.Event
-	mu     sync.Mutex       // guards far, where the set runs already
-	far    map[string]*fake // of an own one
+	mu     sync.Mutex             // guards far while the set is running
+	far    map[string]*fakeEngine // other machines, for the local engine
 	files  map[string]string
 	closed atomic.Bool
 }
 
-func (f *fake) Close() { f.closed.Store(true) }
+func (f *fakeEngine) Close() { f.closed.Store(true) }
 
-func (f *fake) StatFile(_ context.Context, path string) (api.FileInfo, error) {
+func (f *fakeEngine) StatFile(_ context.Context, path string) (api.FileInfo, error) {
 	text, ok := f.files[path]
 	if !ok {
 		return api.FileInfo{}, api.Errorf(api.CodeNotFound, "stat %s: no such file", path)
@@ -37,18 +37,18 @@ func (f *fake) StatFile(_ context.Context, path string) (api.FileInfo, error) {
 	return api.FileInfo{Path: path, Type: "file", Size: int64(len(text)), Mode: "0640", Modified: time.Unix(1, 0)}, nil
 }
 
-func (f *fake) ReadFile(_ context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
+func (f *fakeEngine) ReadFile(_ context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
 	text := f.files[path]
 	return api.FilesReadOutput{Text: text[off:min(off+n, int64(len(text)))]}, nil
 }
 
-func (f *fake) DeleteFile(_ context.Context, path string) error {
+func (f *fakeEngine) DeleteFile(_ context.Context, path string) error {
 	delete(f.files, path)
 	return nil
 }
 
-// disk has files, and takes others; write waits before it does.
-func (f *fake) disk(files map[string]string, wait func(context.Context)) {
+// setFiles gives an engine files, and makes it accept others; a write calls wait first.
+func (f *fakeEngine) setFiles(files map[string]string, wait func(context.Context)) {
 	f.files = files
 	panestest.On(f.Engine, api.FilesWrite, func(ctx context.Context, in api.FilesWriteInput) (out api.FilesWriteOutput, err error) {
 		wait(ctx)
@@ -71,11 +71,11 @@ func (f *fake) disk(files map[string]string, wait func(context.Context)) {
 	})
 }
 
-func newFake() *fake {
-	return &fake{Engine: panestest.NewEngine(), events: make(chan api.Event, 100), far: map[string]*fake{}}
+func newFakeEngine() *fakeEngine {
+	return &fakeEngine{Engine: panestest.NewEngine(), events: make(chan api.Event, 100), far: map[string]*fakeEngine{}}
 }
 
-func (f *fake) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
+func (f *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 	return func(yield func(api.Event, error) bool) {
 		for {
 			select {
@@ -94,31 +94,31 @@ func (f *fake) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 	}
 }
 
-func (f *fake) Reach(_ context.Context, machine string) (panes.Engine, error) {
+func (f *fakeEngine) Reach(_ context.Context, machine string) (panes.Engine, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.far[machine], nil
 }
 
-// leads has an own engine reach another one from now on.
-func (f *fake) leads(machine string, to *fake) {
+// connectTo makes a local engine reach another one from now on.
+func (f *fakeEngine) connectTo(machine string, to *fakeEngine) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.far[machine] = to
 }
 
-// A world is a set behind an own engine that leads to box and to slow.
-type world struct {
+// A testSet is a set with a local engine that reaches box and slow.
+type testSet struct {
 	*Set
-	own  *fake
+	own  *fakeEngine
 	list atomic.Pointer[[]api.Machine]
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{own: newFake()}
+func newTestSet(t *testing.T) *testSet {
+	w := &testSet{own: newFakeEngine()}
 	var list []api.Machine
 	for _, name := range []string{"box", "slow"} {
-		w.own.leads(name, newFake())
+		w.own.connectTo(name, newFakeEngine())
 		list = append(list, api.Machine{Name: name, State: api.MachineConnected})
 	}
 	w.list.Store(&list)
@@ -134,8 +134,8 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// state has the own engine tell how it is with a machine.
-func (w *world) state(name string, state api.MachineState) {
+// setState makes the local engine report the state of a machine.
+func (w *testSet) setState(name string, state api.MachineState) {
 	list := slices.Clone(*w.list.Load())
 	for i := range list {
 		if list[i].Name == name {
@@ -150,7 +150,7 @@ func (w *world) state(name string, state api.MachineState) {
 	synctest.Wait()
 }
 
-func (w *world) news() (n panes.News) {
+func (w *testSet) news() (n panes.News) {
 	w.AddTo(&n)
 	return n
 }
@@ -163,9 +163,9 @@ func snapshot(ids ...string) (e api.Event) {
 	return e
 }
 
-func TestWhatIsOnAMachineIsNamedAfterItAndAskedThere(t *testing.T) {
+func TestRemoteNamesHaveMachineAndCallsGoThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestSet(t)
 		box := w.own.far["box"]
 		box.events <- snapshot("a1")
 		synctest.Wait()
@@ -190,14 +190,14 @@ func TestWhatIsOnAMachineIsNamedAfterItAndAskedThere(t *testing.T) {
 	})
 }
 
-func TestAMachineThatIsAwayFailsByNameAndKeepsWhatWasKnown(t *testing.T) {
+func TestOfflineMachineIsNamedInErrorsAndKeepsNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestSet(t)
 		box := w.own.far["box"]
 		box.events <- snapshot("a1")
 		synctest.Wait()
 		panestest.On(box.Engine, api.SessionKill, func(ctx context.Context, _ api.IDInput) (api.Process, error) {
-			<-ctx.Done() // it is stopped
+			<-ctx.Done() // until it is stopped
 			return api.Process{}, ctx.Err()
 		})
 		done := make(chan error, 1)
@@ -205,8 +205,8 @@ func TestAMachineThatIsAwayFailsByNameAndKeepsWhatWasKnown(t *testing.T) {
 		go kill()
 		synctest.Wait()
 		began := time.Now()
-		w.state("box", api.MachineAway)
-		for range 2 { // what was under way, and what is asked then
+		w.setState("box", api.MachineAway)
+		for range 2 { // the running call, and a new one
 			if err := <-done; !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "box: away: no answer within 2s") {
 				t.Errorf("the error is %v", err)
 			}
@@ -225,21 +225,21 @@ func TestAMachineThatIsAwayFailsByNameAndKeepsWhatWasKnown(t *testing.T) {
 	})
 }
 
-func TestAMachineThatComesBackTellsAnew(t *testing.T) {
+func TestReconnectedMachineIsFollowedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestSet(t)
 		box := w.own.far["box"]
 		box.events <- snapshot("a1")
 		synctest.Wait()
-		w.own.leads("box", newFake())
-		w.state("box", api.MachineAway)
+		w.own.connectTo("box", newFakeEngine())
+		w.setState("box", api.MachineAway)
 		close(box.events)
 		w.own.far["box"].events <- snapshot("a1", "a2")
 		time.Sleep(time.Minute)
 		if n := w.news(); len(n.Processes) != 1 {
 			t.Errorf("asked while it was away: %+v", n.Processes)
 		}
-		w.state("box", api.MachineConnected)
+		w.setState("box", api.MachineConnected)
 		time.Sleep(maxWait)
 		synctest.Wait()
 		if n := w.news(); len(n.Processes) != 2 || !n.CanReach("box/a2") {
@@ -255,10 +255,10 @@ func TestAMachineThatComesBackTellsAnew(t *testing.T) {
 	})
 }
 
-func TestTheListOfProcessesWaitsForNoMachine(t *testing.T) {
+func TestProcessListDoesNotWaitForMachines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		list := func(e *fake, answer func(context.Context)) {
+		w := newTestSet(t)
+		list := func(e *fakeEngine, answer func(context.Context)) {
 			panestest.On(e.Engine, api.ProcessList, func(ctx context.Context, _ api.ProcessListInput) (out api.ProcessListOutput, err error) {
 				answer(ctx)
 				return api.ProcessListOutput{Processes: []api.Process{{ID: "p"}}}, ctx.Err()
@@ -283,18 +283,19 @@ func TestTheListOfProcessesWaitsForNoMachine(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		w.state("slow", api.MachineAway)
+		w.setState("slow", api.MachineAway)
 	})
 }
 
-// A stream of events may end while its link lives: what was opened for it is let go of.
-func TestAConnectionIsLetGoOfWhenItsEventsEnd(t *testing.T) {
+// A stream of events may end while its link lives: the connections opened for it must be
+// closed.
+func TestConnectionIsClosedWhenItsEventsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newTestSet(t)
 		box := w.own.far["box"]
 		box.events <- snapshot("a1")
 		synctest.Wait()
-		w.own.leads("box", newFake())
+		w.own.connectTo("box", newFakeEngine())
 		close(box.events)
 		time.Sleep(maxWait)
 		if !box.closed.Load() {
@@ -303,15 +304,15 @@ func TestAConnectionIsLetGoOfWhenItsEventsEnd(t *testing.T) {
 	})
 }
 
-// Of a fleet of many machines, one that is not shown is connected to for what is asked of it.
-func TestAMachineOfALargeFleetIsReachedWhenItIsNeeded(t *testing.T) {
+// A machine of a large fleet that is not shown is connected to for a single call.
+func TestMachineOfLargeFleetIsConnectedOnDemand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		far := newFake()
+		w := newTestSet(t)
+		far := newFakeEngine()
 		panestest.On(far.Engine, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
 			return api.Process{ID: in.ID}, nil
 		})
-		w.own.leads("m00700", far)
+		w.own.connectTo("m00700", far)
 		stop := func() (p api.Process, err error) {
 			return api.ProcessStop.Call(t.Context(), w.WrapEngine(w.own), api.ProcessStopInput{ID: "m00700/a"})
 		}
