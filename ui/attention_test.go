@@ -241,7 +241,7 @@ func TestKeyboardFlagsFollowFocus(t *testing.T) {
 	}
 }
 
-// notifications gives the dashboard a file as its terminal. read returns the notifications
+// captureNotifications gives the dashboard a file as its terminal. read returns the notifications
 // written to it since the previous call.
 func (d *driver) captureNotifications() (read func() []string) {
 	d.t.Helper()

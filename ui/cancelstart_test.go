@@ -125,7 +125,7 @@ func (e *fakeEngine) announceStarting(name, id string) *fakeSession {
 	return s
 }
 
-// process returns the known state of the session called name.
+// findProcess returns the known state of the session called name.
 func (d *driver) findProcess(name string) (api.Process, bool) {
 	for _, p := range d.m.news.Processes {
 		if p.Name == name {

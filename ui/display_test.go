@@ -12,7 +12,7 @@ import (
 	"tandem/engine/styled"
 )
 
-// displays returns the terminal properties reported to a session.
+// listDisplays returns the terminal properties reported to a session.
 func (s *fakeSession) listDisplays() []api.Display {
 	s.mu.Lock()
 	defer s.mu.Unlock()

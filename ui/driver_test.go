@@ -125,7 +125,7 @@ func (d *driver) waitUntil(what string, cond func() bool) {
 	}
 }
 
-// screen returns the text of the screen without colours.
+// screenText returns the text of the screen without colours.
 func (d *driver) screenText() string { return ansi.Strip(d.m.View().Content) }
 
 // waitText waits until text is on the screen.
@@ -139,7 +139,7 @@ func (d *driver) waitNoText(text string) {
 	d.waitUntil("the screen no longer shows "+text, func() bool { return !strings.Contains(d.screenText(), text) })
 }
 
-// press types keys by name; a name starting with a quote is typed as text.
+// pressKeys types keys by name; a name starting with a quote is typed as text.
 func (d *driver) pressKeys(names ...string) {
 	d.t.Helper()
 	for _, k := range d.parseKeys(names) {
@@ -220,10 +220,10 @@ func (d *driver) onScreen(r widget.Rect) widget.Rect {
 	return r
 }
 
-// tree returns the screen rectangle of the panes.
+// treeArea returns the screen rectangle of the panes.
 func (d *driver) treeArea() widget.Rect { return d.onScreen(d.m.sessions.areas.tree) }
 
-// area returns the screen rectangle of a leaf's pane, leafAt that of the leaf including
+// paneArea returns the screen rectangle of a leaf's pane, leafArea that of the leaf including
 // its title row.
 func (d *driver) paneArea(l *layout.Node) widget.Rect { return d.onScreen(d.m.sessions.paneArea(l)) }
 func (d *driver) leafArea(l *layout.Node) widget.Rect { return d.onScreen(l.Rect) }

@@ -105,7 +105,7 @@ func newFakeEngine() *fakeEngine {
 
 var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
 
-// die breaks every connection. next keeps the sessions and processes.
+// killEngine breaks every connection. next keeps the sessions and processes.
 func (e *fakeEngine) killEngine() (next *fakeEngine) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -159,7 +159,7 @@ func (e *fakeEngine) announce(ev api.Event) {
 	}
 }
 
-// add creates a session that is already running.
+// addSession creates a session that is already running.
 func (e *fakeEngine) addSession(name string, lines ...string) *fakeSession {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -315,7 +315,7 @@ func (s *fakeSession) readScrollback(r api.LineRange) (lines []api.NumberedLine)
 	return lines
 }
 
-// end makes a session's program exit.
+// exitWith makes a session's program exit.
 func (s *fakeSession) exitWith(state api.State, code *int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -327,7 +327,7 @@ func (s *fakeSession) exitWith(state api.State, code *int) {
 	s.engine.announce(api.Event{Type: api.EventProcess, Process: &p})
 }
 
-// frame returns the whole screen: the printed lines and the input echoed after them.
+// makeFrame returns the whole screen: the printed lines and the input echoed after them.
 func (s *fakeSession) makeFrame(full bool) *api.Frame {
 	lines := append([]api.Line(nil), s.lines...)
 	text := string(s.typed)
@@ -359,7 +359,7 @@ func (s *fakeSession) pushFrame() {
 	}
 }
 
-// print replaces the session's screen.
+// printLines replaces the session's screen.
 func (s *fakeSession) printLines(lines ...api.Line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

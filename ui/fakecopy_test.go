@@ -7,7 +7,7 @@ import (
 	"tandem/engine/api"
 )
 
-// rows returns the scrollback and the screen of a fake session as text.
+// textRows returns the scrollback and the screen of a fake session as text.
 func (s *fakeSession) textRows() (rows []string) {
 	for _, l := range append(append([]api.Line(nil), s.old...), s.lines...) {
 		var b strings.Builder

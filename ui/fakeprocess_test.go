@@ -29,7 +29,7 @@ func (e *fakeEngine) makeProcess(name, log string) *fakeSession {
 	return s
 }
 
-// write appends to a process's log.
+// writeLog appends to a process's log.
 func (s *fakeSession) writeLog(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *fakeSession) writeLog(text string) {
 	s.printed = make(chan struct{})
 }
 
-// change modifies a process and announces it.
+// update modifies a process and announces it.
 func (s *fakeSession) update(change func(*api.Process)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -62,7 +62,7 @@ func (d *driver) cursorRow() string {
 	return ""
 }
 
-// isOn reports whether the cursor is on a name.
+// isOnFile reports whether the cursor is on a name.
 func (d *driver) isOnFile(name string) bool {
 	name = widget.FileName(name)
 	if begin, _, clipped := strings.Cut(d.cursorRow(), "…"); clipped {

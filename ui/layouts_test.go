@@ -68,7 +68,7 @@ func (e *fakeEngine) removeLayout(_ context.Context, in api.LayoutRemoveInput) (
 	return api.Empty{}, nil
 }
 
-// shape describes the tabs: sessions by name, "|" for beside, "/" for below.
+// layoutShape describes the tabs: sessions by name, "|" for beside, "/" for below.
 func (d *driver) layoutShape() string {
 	var tabs []string
 	for _, g := range d.m.sessions.tabs.All {

@@ -34,7 +34,7 @@ type terminalUser struct {
 	output bytes.Buffer
 }
 
-// open runs the dashboard on a PTY of cols×rows cells.
+// openDashboard runs the dashboard on a PTY of cols×rows cells.
 func openDashboard(t *testing.T, e *fakeEngine, cols, rows uint16) *terminalUser {
 	t.Helper()
 	p := newTerminalUser(t, e, cols, rows)

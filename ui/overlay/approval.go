@@ -117,8 +117,8 @@ func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 	return rows, width, -1, 0
 }
 
-// requestRowsInView draws at most most rows of the request, and a line with the position
-// if not all rows fit.
+// requestRowsInView draws the visible rows of the request, up to most, and a line with the
+// position if not all rows fit.
 func (a *Approval) requestRowsInView(r api.Request, width, most int, look *widget.Look) (rows []string) {
 	page := a.pager.rows
 	if page == nil || a.width != width || !sameRequest(a.shownRequest, r) {

@@ -95,7 +95,7 @@ func (l prefixKeyLine) drawLine(key, cell int, look *widget.Look) string {
 	return look.Key.Text(widget.Fit(l.row.Keys, key)) + "  " + look.Text.Text(widget.Fit(l.row.Does, max(cell-key-2, 0)))
 }
 
-// balanceColumns divides groups among at most most columns of similar height, of which the
+// balanceColumns divides groups among up to most columns of similar height, of which the
 // first is the longest.
 func balanceColumns(groups []keymap.Group, most int) [][]prefixKeyLine {
 	total := len(groups) - 1

@@ -351,5 +351,5 @@ func helpMatches(r keymap.HelpRow, words []string) bool {
 	return true
 }
 
-// rule is a line across a box.
+// horizontalRule draws a line across a box.
 func horizontalRule(w int) string { return strings.Repeat("─", max(w, 0)) }
