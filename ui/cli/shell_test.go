@@ -74,6 +74,7 @@ func TestCommandsDoNotReadTheShellsInput(t *testing.T) {
 }
 
 func TestShellMarksPromptsAndCommandsInASession(t *testing.T) {
+	t.Chdir(t.TempDir()) // its cd changes the whole process
 	r := newRig(t)
 	r.options.Environ = []string{"TANDEM_SHELL_NONCE=n"}
 	r.options.Stdin = strings.NewReader("cd /\npwd; x\nexit\n")
