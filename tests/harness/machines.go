@@ -44,9 +44,12 @@ func (m *Machines) Add(name string, vars ...string) string {
 		key, value, _ := strings.Cut(pair, "=")
 		env = append(env, fmt.Sprintf("%s = %q", key, value))
 	}
-	m.names = append(m.names, name)
+	m.ShutDownLast(name)
 	return fmt.Sprintf("[machines.%s]\ntransport = [%q, \"bridge\"]\nenv = { %s }\n", name, os.Args[0], strings.Join(env, ", "))
 }
+
+// ShutDownLast has a machine's engine shut down when the test ends, after the user's.
+func (m *Machines) ShutDownLast(name string) { m.names = append(m.names, name) }
 
 // shutDown shuts down the user's engine first, because its links would start the others again.
 func (m *Machines) shutDown() {

@@ -304,11 +304,7 @@ func TestAFollowedLogWaitsForAMachineThatIsAway(t *testing.T) {
 	down := filepath.Join(p.Dir, "down")
 	p.Configure(fmt.Sprintf("[machines.box]\ntransport = [\"sh\", \"-c\", \"[ ! -e %s ] && exec %s bridge\"]\nenv = { TANDEM_DATA_DIR = %q, XDG_CONFIG_HOME = %q }\n",
 		down, os.Args[0], p.Data("box"), filepath.Join(p.Dir, "none")))
-	t.Cleanup(func() {
-		cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
-		cmd.Env = append(p.Env, "TANDEM_DATA_DIR="+p.Data("box"))
-		_ = cmd.Run()
-	})
+	p.ShutDownLast("box")
 	p.Must("--host", "box", "start", "--name", "count", "--", "sh", "-c",
 		fmt.Sprintf("seq 1 1000; while [ ! -e %s/go ]; do sleep 0.01; done; seq 1001 2000; exec sleep 1000", p.Dir))
 	cmd := exec.Command(os.Args[0], "--host", "box", "logs", "-f", "count")
