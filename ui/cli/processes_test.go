@@ -242,7 +242,7 @@ func TestWaitReportsTheConditionThatWasMet(t *testing.T) {
 		t.Errorf("asked for %+v", last)
 	}
 	meets("exit", api.Process{Name: "web", State: api.StateBackoff, ExitSignal: "SIGKILL"})
-	if got := r.succeeds("wait", "web"); got != "web: ended with SIGKILL, now backoff\n" {
+	if got := r.succeeds("wait", "web"); got != "web: exited with SIGKILL, now backoff\n" {
 		t.Errorf("with a restart: %q", got)
 	}
 	r.wait = func(api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
@@ -322,12 +322,12 @@ func TestProcessCommandsRejectInvalidArguments(t *testing.T) {
 		{[]string{"start", "--restart", "maybe", "x"}, "unless-stopped"},
 		{[]string{"start", "--keep-alive", "--restart", "no", "x"}, "one of the two"},
 		{[]string{"start", "--max-restarts", "-1", "x"}, "-1"},
-		{[]string{"start", "--max-restarts", "0", "x"}, "or unlimited; --restart no"},
+		{[]string{"start", "--max-restarts", "0", "x"}, "or unlimited; use --restart no"},
 		{[]string{"start", "--max-restarts", "2", "--restart", "no", "x"}, "cannot be used with"},
 		{[]string{"start", "--ready-port", "http", "x"}, "read --ready-port http: must be a whole number\n"},
 		{[]string{"logs", "web", "-n", "x"}, "read -n, --lines x: must be a whole number\n"},
 		{[]string{"logs", "web", "--since", "1h"}, "read --since 1h: must be a whole number\n"},
-		{[]string{"wait", "web", "--timeout", "soon"}, "read --timeout soon: must be a time such as"},
+		{[]string{"wait", "web", "--timeout", "soon"}, "read --timeout soon: must be a duration of at least 1ms"},
 		{[]string{"start", "--ready-port", "65536", "x"}, "65536"},
 		{[]string{"start", "--tty", "--split-log", "x"}, "one output"},
 		{[]string{"start", "--env", "NOWHERE", "x"}, "K=V"},
