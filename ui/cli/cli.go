@@ -40,11 +40,11 @@ type Options struct {
 	Connect func(ctx context.Context) (*client.Client, error)
 	// Reach connects to a running engine; it never starts one.
 	Reach func(ctx context.Context) (*client.Client, error)
-	// Alive reports whether a process of the data folder runs, or may run, without an engine to
+	// HasProcesses reports whether a process of the data folder runs, or may run, without an engine to
 	// look after it; default no.
-	Alive func() bool
-	// Lost finds keepers of the data folder that are out of reach for clients; default none.
-	Lost func() []doctor.LostKeeper
+	HasProcesses func() bool
+	// FindLost finds keepers of the data folder that are out of reach for clients; default none.
+	FindLost func() []doctor.LostKeeper
 	// Dashboard opens the dashboard, for `tandem` without a command and `tandem files`.
 	Dashboard func(ctx context.Context, o DashboardOptions) error
 	// Serve implements `tandem --serve`; Profiles are the names for its --profile.
@@ -61,9 +61,9 @@ type Options struct {
 	Quiet func(time.Time) bool
 	// Theme returns the theme for a dark or light background; default the terminal's colours.
 	Theme func(dark bool) string
-	// Far connects to the engine of another machine; Machines is the machines' part of config.toml.
-	Far      func(ctx context.Context, machine string) (*client.Client, error)
-	Machines machines.Config
+	// ConnectMachine connects to the engine of another machine; Machines is the machines' part of config.toml.
+	ConnectMachine func(ctx context.Context, machine string) (*client.Client, error)
+	Machines       machines.Config
 	// Fleet is the fleet's part of config.toml.
 	Fleet fleet.Config
 	// Config gives `tandem config` and the doctor access to config.toml.
@@ -294,8 +294,8 @@ func (o Options) complete() Options {
 			return client.Connect(ctx, client.Options{Version: o.Version, Name: "cli"})
 		}
 	}
-	if o.Far == nil {
-		o.Far = func(ctx context.Context, machine string) (*client.Client, error) {
+	if o.ConnectMachine == nil {
+		o.ConnectMachine = func(ctx context.Context, machine string) (*client.Client, error) {
 			return client.ConnectMachine(ctx, client.Options{Version: o.Version, Name: "cli"}, machine)
 		}
 	}
@@ -305,11 +305,11 @@ func (o Options) complete() Options {
 	if o.Fleet.Load == nil {
 		o.Fleet = fleet.None()
 	}
-	if o.Lost == nil {
-		o.Lost = func() []doctor.LostKeeper { return nil }
+	if o.FindLost == nil {
+		o.FindLost = func() []doctor.LostKeeper { return nil }
 	}
-	if o.Alive == nil {
-		o.Alive = func() bool { return false }
+	if o.HasProcesses == nil {
+		o.HasProcesses = func() bool { return false }
 	}
 	if o.Prefix == nil {
 		o.Prefix = func() ([]keys.Key, error) { return nil, nil }

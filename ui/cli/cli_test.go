@@ -254,8 +254,8 @@ func TestFilesOpensAtAPathAndPrintsTheLastFolder(t *testing.T) {
 	var began DashboardOptions
 	var out, stderr bytes.Buffer
 	o := Options{Version: "1", Stdout: &out, Stderr: &stderr, Environ: []string{"TERM=dumb"}, Dashboard: func(_ context.Context, o DashboardOptions) error {
-		if began = o; o.Left != nil {
-			o.Left("/where it was left")
+		if began = o; o.OnLeave != nil {
+			o.OnLeave("/where it was left")
 		}
 		return nil
 	}}
@@ -266,7 +266,7 @@ func TestFilesOpensAtAPathAndPrintsTheLastFolder(t *testing.T) {
 		t.Errorf("it begins with %+v", began)
 	}
 	Main(t.Context(), o, []string{"files", dir})
-	if began.Folder != dir || began.Name != "" || began.Left != nil {
+	if began.Folder != dir || began.Name != "" || began.OnLeave != nil {
 		t.Errorf("it begins with %+v", began)
 	}
 	if status := Main(t.Context(), o, []string{"files", dir + "/none"}); status != 1 || !strings.Contains(stderr.String(), "none does not exist") {

@@ -36,7 +36,7 @@ func doctorCommand(a *app) *cobra.Command {
 func (a *app) doctor() doctor.Options {
 	config := a.config()
 	return doctor.Options{
-		Version: a.Version, Reach: a.Reach, Stdout: a.Stdout, Environ: a.Environ, Env: a.env, Sandbox: a.Sandbox, Config: config.Examine, Lost: a.Lost,
+		Version: a.Version, Reach: a.Reach, Stdout: a.Stdout, Environ: a.Environ, Env: a.env, Sandbox: a.Sandbox, Config: config.Examine, Lost: a.FindLost,
 		Traces: func() (all []string) {
 			if m, err := a.setupMachine(); err == nil {
 				all = m.Traces()

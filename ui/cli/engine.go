@@ -69,7 +69,7 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 	}
 	var lost []doctor.LostKeeper
 	if all {
-		lost = a.Lost()
+		lost = a.FindLost()
 	}
 	var info api.Info
 	if client != nil {
@@ -133,7 +133,7 @@ func (a *app) connectIfAlive(ctx context.Context, all bool) (*client.Client, err
 		return conn, err
 	}
 	// A keeper without an engine may hold sessions, and only an engine can list or stop them.
-	if keeperAnswers() || all && a.Alive() {
+	if keeperAnswers() || all && a.HasProcesses() {
 		return a.connect(ctx)
 	}
 	return nil, nil

@@ -13,10 +13,10 @@ import (
 type DashboardOptions struct {
 	Folder string // to open in the files view; a folder of another machine as api.PathOn writes it
 	Name   string // entry of Folder to put the cursor on
-	// Left, if not nil, receives the folder of the files view when the user leaves it. The
+	// OnLeave, if not nil, receives the folder of the files view when the user leaves it. The
 	// dashboard then draws on the terminal itself and prints nothing at its end, because standard
 	// output is for the answer.
-	Left func(folder string)
+	OnLeave func(folder string)
 }
 
 func filesCommand(a *app) *cobra.Command {
@@ -24,7 +24,7 @@ func filesCommand(a *app) *cobra.Command {
 		Open: func(ctx context.Context, folder, name string, printLast, nested bool) error {
 			o := DashboardOptions{Folder: folder, Name: name}
 			if printLast {
-				o.Left = func(folder string) { fmt.Fprintln(a.Stdout, folder) }
+				o.OnLeave = func(folder string) { fmt.Fprintln(a.Stdout, folder) }
 			}
 			return openDashboard(ctx, a, o, nested)
 		}}

@@ -52,7 +52,7 @@ func (a *app) addHosts(root *cobra.Command) {
 }
 
 func (a *app) machines() *machines.Verbs {
-	return &machines.Verbs{Config: a.Machines, Version: a.Version, Out: &a.out, Stdin: a.Stdin, Environ: a.Environ, Own: a.Options.Connect, Far: a.Far}
+	return &machines.Verbs{Config: a.Machines, Version: a.Version, Out: &a.out, Stdin: a.Stdin, Environ: a.Environ, ConnectOwn: a.Options.Connect, ConnectMachine: a.ConnectMachine}
 }
 
 // defaultParallel is the default of --parallel.
@@ -190,7 +190,7 @@ const manyHosts, relaxedGCPercent = 50, 400
 // connect connects to the engine of the command's machine, never to another one's.
 func (t *target) connect(ctx context.Context) (*client.Client, error) {
 	if host := t.host(); host != "" {
-		return t.options.Far(ctx, host)
+		return t.options.ConnectMachine(ctx, host)
 	}
 	return t.options.Connect(ctx)
 }
@@ -198,7 +198,7 @@ func (t *target) connect(ctx context.Context) (*client.Client, error) {
 // connectRunning is like connect, but starts no engine here.
 func (t *target) connectRunning(ctx context.Context) (*client.Client, error) {
 	if host := t.host(); host != "" {
-		return t.options.Far(ctx, host)
+		return t.options.ConnectMachine(ctx, host)
 	}
 	return t.options.Reach(ctx)
 }

@@ -135,7 +135,7 @@ func (f *serveFlags) absolute(cmd *cobra.Command) error {
 func webCommand(a *app) *cobra.Command {
 	v := &web.Verbs{
 		Out: &a.out, Stdout: a.Stdout, Stderr: a.Stderr, Version: a.Version, DataDir: api.DataDir,
-		Own: a.Connect, Running: a.Reach, Far: a.Far, Quiet: a.Quiet, Sessions: a.completeSession(isLive),
+		Own: a.Connect, Running: a.Reach, Far: a.ConnectMachine, Quiet: a.Quiet, Sessions: a.completeSession(isLive),
 		NoClipboard: func() bool { no, _, _ := a.Attach(); return no },
 	}
 	return v.Command()

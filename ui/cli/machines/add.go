@@ -123,7 +123,7 @@ func (v *Verbs) awaitKnown(ctx context.Context, name string) (api.Machine, error
 // awaitForgotten waits until the engine has dropped a machine, so that no command reaches it under
 // its old name.
 func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
-	own, err := v.Own(ctx)
+	own, err := v.ConnectOwn(ctx)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type machineRow struct {
 }
 
 func (v *Verbs) list(ctx context.Context) error {
-	own, err := v.Own(ctx)
+	own, err := v.ConnectOwn(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (v *Verbs) withAgents(ctx context.Context, machines []api.Machine) []machin
 }
 
 func (v *Verbs) countAgents(ctx context.Context, machine string) *api.AgentCount {
-	far, err := v.Far(ctx, machine)
+	far, err := v.ConnectMachine(ctx, machine)
 	if err != nil {
 		return nil // the next list shows it as offline
 	}

@@ -39,8 +39,8 @@ type Verbs struct {
 
 	ProbeTimeout time.Duration // timeout of a probe; default 20 s
 
-	Own func(context.Context) (*client.Client, error)         // connects to this machine's engine
-	Far func(context.Context, string) (*client.Client, error) // connects to another machine's engine
+	ConnectOwn     func(context.Context) (*client.Client, error)         // connects to this machine's engine
+	ConnectMachine func(context.Context, string) (*client.Client, error) // connects to another machine's engine
 }
 
 // Command returns the command machine with its subcommands.
@@ -226,7 +226,7 @@ func (v *Verbs) checkMachine(ctx context.Context, name string) error {
 
 // reach makes this machine's engine try to connect now.
 func (v *Verbs) reach(ctx context.Context, name string) (api.Machine, error) {
-	own, err := v.Own(ctx)
+	own, err := v.ConnectOwn(ctx)
 	if err != nil {
 		return api.Machine{}, err
 	}
@@ -251,7 +251,7 @@ func formatStatus(m api.Machine) string {
 
 // missingFeatures returns the operations and fields of this version that a machine does not support.
 func (v *Verbs) missingFeatures(ctx context.Context, name string) ([]string, error) {
-	far, err := v.Far(ctx, name)
+	far, err := v.ConnectMachine(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -38,8 +38,8 @@ func runClient(args []string, version string) int {
 		Reach: func(ctx context.Context) (*client.Client, error) {
 			return client.Connect(ctx, client.Options{Version: version, Name: "cli"})
 		},
-		Alive: hasLiveProcesses,
-		Lost:  lostKeepers,
+		HasProcesses: hasLiveProcesses,
+		FindLost:     lostKeepers,
 		Dashboard: func(ctx context.Context, o cli.DashboardOptions) error {
 			return runDashboard(ctx, version, o)
 		},

@@ -34,7 +34,7 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 	showTips, hideTips := config.Tips(conf, dataDir)
 	var terminal *os.File
 	// Standard output is reserved for the answer.
-	if begin.Left != nil {
+	if begin.OnLeave != nil {
 		if terminal, err = os.OpenFile("/dev/tty", os.O_RDWR, 0); err != nil {
 			return fmt.Errorf("open the dashboard: %w", err)
 		}
@@ -61,7 +61,7 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 		Command:      withHome(ownCommand(), os.Args[1:]),
 		Files:        begin.Folder,
 		File:         begin.Name,
-		Left:         begin.Left,
+		Left:         begin.OnLeave,
 		Output:       terminal,
 		InTmux:       os.Getenv("TMUX") != "",
 		Tips:         showTips,
