@@ -1,7 +1,7 @@
-// Package access decides what a caller may do: it says of every operation how an
-// agent is kept within its bounds there, tells the person from what an agent has
-// started, and knows whether something runs in the sandbox that an agent is held
-// to. What the person's rules say about a tool is decided in engine/approval.
+// Package access decides whether a caller may make a call. It has a rule for every operation,
+// limits agents to their bounds, distinguishes the user from programs started by agents, and checks
+// whether a program runs in an agent's sandbox. The user's policy for tools is judged in
+// engine/approval.
 package access
 
 import (
@@ -18,115 +18,116 @@ import (
 	"tandem/persist/store"
 )
 
-// A rule is how an agent is kept within its bounds by an operation.
+// A rule determines how an operation limits agents.
 type rule int
 
 const (
-	undecided   rule = iota // missing from the table: refused to agents
-	open                    // it tells or changes nothing that an agent may not know or change
-	personOnly              // agents may not, nor what runs in a session or process of theirs
-	bookkeeping             // what the agents' server does for the person, for agents that only read too
-	starting                // it starts a program: within the caller's sandbox, as the caller
-	files                   // it works on files: roots, closed folders and the caller's sandbox hold
-	typing                  // it types: not while the person has the keyboard, and not out of the caller's sandbox
-	changing                // it changes or ends a session or process: not while the person has the keyboard
-	variables               // it changes variables: those of the caller alone
+	unlisted     rule = iota // missing from the table: denied to agents
+	unrestricted             // reveals and changes nothing off limits to agents
+	userOnly                 // denied to agents and to programs in their sessions and processes
+	bookkeeping              // done by the agents' server for the user; also for read-only agents
+	starting                 // starts a program: in the caller's sandbox, as the caller
+	files                    // works on files: the caller's roots, closed folders and sandbox apply
+	typing                   // types: not while the user has locked the keyboard, and not out of the caller's sandbox
+	changing                 // changes or stops a session or process: not while the user has locked the keyboard
+	variables                // changes variables: only the caller's own
 )
 
-// rules has every way into the engine. What is not in it is refused to agents.
+// rules maps every operation and stream to its rule. Agents may not call anything missing here.
 var rules = map[string]rule{
-	api.EngineInfo.Name: open, api.EngineOperations.Name: open, api.EngineStop.Name: open, // see mayStop
-	api.EnginePeer.Name: personOnly,
-	"engine.open":       open, api.MachineList.Name: open, api.MachineConnect.Name: personOnly,
-	api.FleetStatus.Name: open, api.FleetList.Name: open, api.FleetProcesses.Name: personOnly, api.FleetHistory.Name: personOnly, api.FleetAny.Name: open,
-	"events.watch": open, "session.attach": typing,
+	api.EngineInfo.Name: unrestricted, api.EngineOperations.Name: unrestricted, api.EngineStop.Name: unrestricted, // see checkRestartOnly
+	api.EnginePeer.Name: userOnly,
+	"engine.open":       unrestricted, api.MachineList.Name: unrestricted, api.MachineConnect.Name: userOnly,
+	api.FleetStatus.Name: unrestricted, api.FleetList.Name: unrestricted, api.FleetProcesses.Name: userOnly, api.FleetHistory.Name: userOnly, api.FleetAny.Name: unrestricted,
+	"events.watch": unrestricted, "session.attach": typing,
 
-	api.SessionStart.Name: starting, api.SessionList.Name: open, api.SessionGet.Name: open,
-	api.SessionWrite.Name: typing, api.SessionExec.Name: typing, api.SessionRead.Name: open,
-	api.SessionScreen.Name: open, api.SessionFind.Name: open, api.SessionText.Name: open,
-	api.SessionRecord.Name: open, api.SessionWait.Name: open, api.SessionForeground.Name: open, api.SessionKeyboard.Name: personOnly,
+	api.SessionStart.Name: starting, api.SessionList.Name: unrestricted, api.SessionGet.Name: unrestricted,
+	api.SessionWrite.Name: typing, api.SessionExec.Name: typing, api.SessionRead.Name: unrestricted,
+	api.SessionScreen.Name: unrestricted, api.SessionFind.Name: unrestricted, api.SessionText.Name: unrestricted,
+	api.SessionRecord.Name: unrestricted, api.SessionWait.Name: unrestricted, api.SessionForeground.Name: unrestricted, api.SessionKeyboard.Name: userOnly,
 	api.SessionResize.Name: changing, api.SessionRename.Name: changing, api.SessionKill.Name: changing,
 
-	api.AgentReport.Name: changing, api.AgentExplain.Name: open, api.AgentSeen.Name: personOnly, api.AgentWait.Name: open,
+	api.AgentReport.Name: changing, api.AgentExplain.Name: unrestricted, api.AgentSeen.Name: userOnly, api.AgentWait.Name: unrestricted,
 
-	api.ProcessStart.Name: starting, api.Exec.Name: starting, api.ProcessList.Name: open, api.ProcessGet.Name: open,
-	api.ProcessLog.Name: open, api.ProcessWait.Name: open, api.ProcessWrite.Name: typing,
+	api.ProcessStart.Name: starting, api.Exec.Name: starting, api.ProcessList.Name: unrestricted, api.ProcessGet.Name: unrestricted,
+	api.ProcessLog.Name: unrestricted, api.ProcessWait.Name: unrestricted, api.ProcessWrite.Name: typing,
 	api.ProcessStop.Name: changing, api.ProcessStopAll.Name: changing, api.ProcessRestart.Name: changing,
 	api.ProcessSignal.Name: changing, api.ProcessUpdate.Name: changing, api.ProcessRemove.Name: changing,
 
-	api.HistorySearch.Name: open, api.HistoryStats.Name: open, api.HistoryAdd.Name: starting,
-	api.HistoryRemove.Name: personOnly, api.HistoryClear.Name: personOnly,
-	api.HistorySave.Name: files, api.HistoryLoad.Name: files, api.HistoryLoading.Name: personOnly,
-	api.CommandsList.Name: open, api.CommandsAdd.Name: open, api.CommandsReplace.Name: open,
+	api.HistorySearch.Name: unrestricted, api.HistoryStats.Name: unrestricted, api.HistoryAdd.Name: starting,
+	api.HistoryRemove.Name: userOnly, api.HistoryClear.Name: userOnly,
+	api.HistorySave.Name: files, api.HistoryLoad.Name: files, api.HistoryLoading.Name: userOnly,
+	api.CommandsList.Name: unrestricted, api.CommandsAdd.Name: unrestricted, api.CommandsReplace.Name: unrestricted,
 
 	api.FilesRead.Name: files, api.FilesReadJSON.Name: files, api.FilesWrite.Name: files, api.FilesEdit.Name: files,
 	api.FilesReport.Name: files, api.FilesList.Name: files, api.FilesStat.Name: files, api.FilesMkdir.Name: files, api.FilesSet.Name: files,
 	api.FilesDelete.Name: files, api.FilesMove.Name: files, api.FilesCopy.Name: files, api.FilesFind.Name: files,
 	api.FilesGrep.Name: files, api.FilesTransfer.Name: files, api.FilesRestore.Name: files, api.FilesWatch.Name: files,
-	api.FilesTrashed.Name: personOnly, api.FilesGit.Name: files, api.FilesJob.Name: open, api.FilesCancel.Name: open,
+	api.FilesTrashed.Name: userOnly, api.FilesGit.Name: files, api.FilesJob.Name: unrestricted, api.FilesCancel.Name: unrestricted,
 
-	api.PolicyCheck.Name: bookkeeping, api.AuditAdd.Name: bookkeeping, api.AuditList.Name: personOnly,
-	api.RequestList.Name: personOnly, api.RequestAnswer.Name: personOnly,
+	api.PolicyCheck.Name: bookkeeping, api.AuditAdd.Name: bookkeeping, api.AuditList.Name: userOnly,
+	api.RequestList.Name: userOnly, api.RequestAnswer.Name: userOnly,
 
-	api.EnvGet.Name: open, api.EnvList.Name: open, api.EnvSet.Name: variables, api.EnvUnset.Name: variables,
+	api.EnvGet.Name: unrestricted, api.EnvList.Name: unrestricted, api.EnvSet.Name: variables, api.EnvUnset.Name: variables,
 
-	api.LayoutGet.Name: open, api.LayoutPut.Name: personOnly, api.LayoutRemove.Name: personOnly,
+	api.LayoutGet.Name: unrestricted, api.LayoutPut.Name: userOnly, api.LayoutRemove.Name: userOnly,
 
-	api.WorktreeAdd.Name: personOnly, api.WorktreeList.Name: personOnly, api.WorktreeRemove.Name: personOnly,
+	api.WorktreeAdd.Name: userOnly, api.WorktreeList.Name: userOnly, api.WorktreeRemove.Name: userOnly,
 }
 
-// A Guard checks every call. All its fields are needed.
+// A Guard checks every call. All exported fields are required.
 type Guard struct {
 	DataDir   string
 	BootID    string
-	KeeperPID func() int // 0 while there is none
+	KeeperPID func() int // 0 without a keeper
 
-	// Visit calls f with everything that was started and is still known, with its
-	// session if that is there.
+	// Visit calls f with every known record, and its session if there is one.
 	Visit func(ctx context.Context, f func(store.Record, *terminal.Session)) error
-	// SandboxPath is the file of what a process was confined by.
+	// SandboxPath returns the file with the sandbox of a process.
 	SandboxPath func(id string) string
 
-	processes *processTable // nil for this machine's
-	followed  ancestries
-	lastPeer  atomic.Int64 // pid of the last process that AgentAt found to be no agent's
+	processes *processTable // nil for the system's
+	cache     ancestryCache
+	lastPeer  atomic.Int64 // pid of the last process AgentAt found not to be an agent's
 }
 
-// Check is the one place that every call passes. It refuses what the caller may
-// not do, and narrows what it asks for to its bounds. in points to the input.
+// Check rejects a call its caller may not make, and narrows its input to the caller's bounds. Every
+// call passes through it. in points to the input.
 func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in any) error {
 	caller, how := server.CallerOf(ctx), rules[name]
-	if err := mayVisit(caller, name, how, effect); err != nil {
+	// Roles come first: they also limit users, who have no bounds.
+	if err := checkRole(caller, name, how, effect); err != nil {
 		return err
 	}
-	if how == personOnly {
-		return g.mayActForPerson(ctx, name)
+	if how == userOnly {
+		return g.checkUserOnly(ctx, name)
 	}
 	switch in := in.(type) {
 	case *api.AttachOptions:
-		in.Direct = in.Direct && g.mayHandOver(caller, server.PeerProcessOf(ctx))
-	case *api.FleetListInput: // whoever may not have what runs there asks the machines
-		in.Rows = in.Rows && mayVisit(caller, name, personOnly, effect) == nil && g.mayActForPerson(ctx, name) == nil
+		in.Direct = in.Direct && g.canHandOver(caller, server.PeerProcessOf(ctx))
+	case *api.FleetListInput: // callers not allowed to see the rows must ask the machines
+		in.Rows = in.Rows && checkRole(caller, name, userOnly, effect) == nil && g.checkUserOnly(ctx, name) == nil
 	}
 	if !caller.Agent() {
 		if in, ok := in.(*api.EngineStopInput); ok && !in.Restart {
-			return g.mayActForPerson(ctx, name)
+			return g.checkUserOnly(ctx, name)
 		}
 		return nil
 	}
 	switch {
-	case how == undecided:
+	case how == unlisted:
 		return api.Errorf(api.CodeForbidden, "call %s: agents may not call it", name)
 	case caller.Bounds.ReadOnly && effect != api.Read && how != bookkeeping:
 		return api.Errorf(api.CodeForbidden, "call %s: this agent may only read", name)
 	}
-	if s, ok := in.(scoped); ok {
-		if err := narrow(s.Scope(), caller.Bounds); err != nil {
+	if s, ok := in.(scopeProvider); ok {
+		if err := narrowScope(s.Scope(), caller.Bounds); err != nil {
 			return err
 		}
 	}
 	switch in := in.(type) {
 	case *api.EnvSetInput:
+		// The variable applies to this agent only, whatever the input says.
 		in.Client = true
 		return checkVariable(caller, in.Name)
 	case *api.EnvInput:
@@ -134,28 +135,28 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 	case *api.HistoryAddInput:
 		in.Actor = caller.Actor()
 	case *api.EngineStopInput:
-		return mayStop(in)
+		return checkRestartOnly(in)
 	case *api.OpenOptions:
-		return mayLeave(caller, in)
+		return bindToBounds(caller, in)
 	case *api.ProcessWaitInput:
-		return mayWaitForPort(caller, in.Port)
+		return checkPortWait(caller, in.Port)
 	case *api.SessionWaitInput:
-		return mayWaitForPort(caller, in.Port)
+		return checkPortWait(caller, in.Port)
 	}
 	return nil
 }
 
-// mayStop lets an agent have the same engine started again, and nothing else.
-func mayStop(in *api.EngineStopInput) error {
+// checkRestartOnly allows an agent to restart the same engine, and nothing else.
+func checkRestartOnly(in *api.EngineStopInput) error {
 	if in.Restart && !in.All && in.Replace == "" {
 		return nil
 	}
 	return api.Errorf(api.CodeForbidden, "stop engine: only the user can; agents may restart it")
 }
 
-// mayLeave has an agent that is led to another machine held to its bounds there, and
-// refuses it a connection that would hide who it is.
-func mayLeave(c server.Caller, to *api.OpenOptions) error {
+// bindToBounds binds an agent's connection to another machine to the agent's bounds there, and
+// rejects a connection without an identity.
+func bindToBounds(c server.Caller, to *api.OpenOptions) error {
 	if to.Machine == "" {
 		return api.Errorf(api.CodeForbidden, "open engine: agents may not speak for another machine")
 	}
@@ -164,13 +165,13 @@ func mayLeave(c server.Caller, to *api.OpenOptions) error {
 		return api.Errorf(api.CodeForbidden, "open machine %s: %v", to.Machine, err)
 	}
 	to.By = &api.FarAgent{Name: c.Name, Owner: c.Owner, Bounds: c.Bounds.AbbreviateHome(home)}
-	to.AuthSock = "" // whoever answers there would log in for everybody
+	to.AuthSock = "" // a remote agent socket could log in for any caller
 	return nil
 }
 
-// mayWaitForPort refuses to look for an agent whether something listens where its
-// sandbox does not let it connect.
-func mayWaitForPort(c server.Caller, port int) error {
+// checkPortWait returns an error if an agent's sandbox would not let it connect to the port:
+// waiting for it would reveal whether anything listens.
+func checkPortWait(c server.Caller, port int) error {
 	if port == 0 || len(c.Sandboxes()) == 0 {
 		return nil
 	}
@@ -184,11 +185,11 @@ func mayWaitForPort(c server.Caller, port int) error {
 	return nil
 }
 
-// scoped is the input of an operation on files.
-type scoped interface{ Scope() *api.FileScope }
+// A scopeProvider is the input of an operation on files.
+type scopeProvider interface{ Scope() *api.FileScope }
 
-// narrow holds a call on files to the folders that its caller may reach.
-func narrow(scope *api.FileScope, b api.Bounds) error {
+// narrowScope limits a call on files to the roots of its caller.
+func narrowScope(scope *api.FileScope, b api.Bounds) error {
 	if scope.Base == "" {
 		scope.Base = b.Base
 	}
@@ -199,13 +200,14 @@ func narrow(scope *api.FileScope, b api.Bounds) error {
 		scope.Roots = b.Roots
 		return nil
 	}
+	// Keep the smaller of two folders if one contains the other.
 	var common []string
 	for _, asked := range scope.Roots {
 		for _, root := range b.Roots {
 			switch {
-			case lies(asked, root):
+			case isWithin(asked, root):
 				common = append(common, asked)
-			case lies(root, asked):
+			case isWithin(root, asked):
 				common = append(common, root)
 			}
 		}
@@ -219,29 +221,28 @@ func narrow(scope *api.FileScope, b api.Bounds) error {
 	return nil
 }
 
-// lies reports whether a path is a folder or below it, wherever links lead.
-func lies(path, folder string) bool {
-	path, folder = withoutLinks(path), withoutLinks(folder)
+// isWithin reports whether a path is a folder or below it, after resolving links.
+func isWithin(path, folder string) bool {
+	path, folder = resolveLinks(path), resolveLinks(folder)
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-func withoutLinks(path string) string {
+func resolveLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
 	return filepath.Clean(path)
 }
 
-// Layers are the sandboxes of what a caller starts: those that the person has set
-// for it, and the one that it asks for, which may be nil. All hold.
+// Layers returns the sandboxes for a program started by a caller: the user's for the caller and the
+// requested one, which may be nil. All apply.
 func Layers(ctx context.Context, asked *api.Sandbox) []*api.Sandbox {
 	return append(server.CallerOf(ctx).Sandboxes(), asked)
 }
 
-// checkVariable refuses an agent a variable that steers what it starts
-// later, past what the person sees of that and past the rules of the policy.
-// Within a sandbox it steers nothing that was not in reach before.
+// checkVariable rejects a variable affecting which programs run later, because neither the user nor
+// the policy would see it. In a sandbox such a variable gives access to nothing new.
 func checkVariable(c server.Caller, name string) error {
 	if !api.AltersExecution(name) || len(c.Sandboxes()) > 0 {
 		return nil

@@ -15,13 +15,13 @@ import (
 	"tandem/engine/api/server"
 )
 
-func TestEveryWayIntoTheEngineHasARule(t *testing.T) {
+func TestEveryOperationHasARule(t *testing.T) {
 	names := []string{"engine.open", "events.watch", "session.attach"}
 	for _, e := range api.Operations() {
 		names = append(names, e.Name)
 	}
 	for _, name := range names {
-		if rules[name] == undecided {
+		if rules[name] == unlisted {
 			t.Errorf("%s has no rule for what an agent may do", name)
 		}
 	}
@@ -30,9 +30,9 @@ func TestEveryWayIntoTheEngineHasARule(t *testing.T) {
 	}
 }
 
-// What runs on the machines of a fleet is for its person alone: others ask the machines, which
-// know who asks.
-func TestTheRowsOfAFleetAreForItsPerson(t *testing.T) {
+// Only the user of a fleet sees the rows of its machines. Other callers must ask the machines,
+// which know them.
+func TestFleetRowsAreForItsUserOnly(t *testing.T) {
 	g := &Guard{KeeperPID: func() int { return 0 }}
 	m := server.NewMux(g.Check)
 	server.Handle(m, api.FleetList, func(_ context.Context, in api.FleetListInput) (api.FleetListOutput, error) {
@@ -84,7 +84,7 @@ func TestTheRowsOfAFleetAreForItsPerson(t *testing.T) {
 	}
 }
 
-// socketDir returns a temporary folder whose path leaves room for a socket's name.
+// socketDir returns a temporary directory with a path short enough for a socket.
 func socketDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "td")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An engine without root privileges cannot read the descriptors of an sshd, even if that runs as the
-// same user.
+// Without root privileges, an engine cannot read the descriptors of an sshd, even one running as
+// the same user.
 func TestSSHTunnelCountsAsTheUsers(t *testing.T) {
 	all := map[int]fakeProcess{
 		600: {parent: 1, session: 600, root: true}, 700: {parent: 600, session: 600, private: true}, // sshd
@@ -23,7 +23,7 @@ func TestSSHTunnelCountsAsTheUsers(t *testing.T) {
 		"ssh and a session": {[]int{700, 900}, "hides which session"},
 		"exited process":    {[]int{700, 999}, "has exited or is hidden"},
 	} {
-		g := withTable(all, func(fakeProcess) bool { return false })
+		g := newTableGuard(all, func(fakeProcess) bool { return false })
 		got, err := g.agentAmong(t.Context(), c.hidden)
 		if err != nil || c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: agentAmong returned %q, %v, want %q", name, got, err, c.want)

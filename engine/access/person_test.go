@@ -14,8 +14,8 @@ import (
 	"tandem/engine/proctree"
 )
 
-// anOrphan runs until the end of the test; it does not descend from the test.
-func anOrphan(t *testing.T, environ ...string) int {
+// startOrphan starts a process running until the end of the test, without the test as its ancestor.
+func startOrphan(t *testing.T, environ ...string) int {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "sleep 60 > /dev/null 2>&1 & echo $!")
 	cmd.Env = append(os.Environ(), environ...)
@@ -31,11 +31,11 @@ func anOrphan(t *testing.T, environ ...string) int {
 	return pid
 }
 
-func TestOnlyAPersonsOwnProgramMayHandOverItsTerminal(t *testing.T) {
+func TestOnlyUsersOwnProgramCanHandOverItsTerminal(t *testing.T) {
 	keeper := 0
 	g := &Guard{DataDir: "/data", BootID: "b", KeeperPID: func() int { return keeper }}
-	own := anOrphan(t)
-	marked := anOrphan(t, proctree.IDVariable+"=0123456789ab", proctree.DataDirVariable+"=/data")
+	own := startOrphan(t)
+	marked := startOrphan(t, proctree.IDVariable+"=0123456789ab", proctree.DataDirVariable+"=/data")
 	cases := []struct {
 		name   string
 		caller server.Caller
@@ -48,47 +48,46 @@ func TestOnlyAPersonsOwnProgramMayHandOverItsTerminal(t *testing.T) {
 		{"in a session", server.Caller{Peer: wire.Peer{PID: marked}}, false},
 	}
 	for _, c := range cases {
-		if got := g.mayHandOver(c.caller, running{}); got != c.want {
+		if got := g.canHandOver(c.caller, runningPeer{}); got != c.want {
 			t.Errorf("a program that is %s: %v", c.name, got)
 		}
 	}
 	keeper = own
-	if g.mayHandOver(server.Caller{Peer: wire.Peer{PID: own}}, running{}) {
+	if g.canHandOver(server.Caller{Peer: wire.Peer{PID: own}}, runningPeer{}) {
 		t.Error("one that descends from the keeper and hides whose it is may")
 	}
 }
 
-// A process id is used again: what is known of the one that had it before says nothing of who has
-// it now.
-func TestAnAncestryIsOfTheProcessThatWasFollowed(t *testing.T) {
+// Process ids are reused: an ancestry must not be applied to a later process with the same id.
+func TestAncestryIsNotReusedForAnotherProcess(t *testing.T) {
 	g := &Guard{DataDir: "/data", BootID: "b", KeeperPID: func() int { return 0 }}
-	marked := anOrphan(t, proctree.IDVariable+"=0123456789ab", proctree.DataDirVariable+"=/data")
+	marked := startOrphan(t, proctree.IDVariable+"=0123456789ab", proctree.DataDirVariable+"=/data")
 	now, ok := proctree.Read(marked)
 	if !ok {
 		t.Fatal("the process is not there")
 	}
-	g.followed.keep(follower{marked, now.StartTime - 1, 0}, ancestry{})
+	g.cache.put(ancestryKey{marked, now.StartTime - 1, 0}, ancestry{})
 	if a := g.ancestryOf(marked); !a.marks["0123456789ab"] {
 		t.Errorf("the ancestry is that of the one before: %+v", a)
 	}
-	kept := follower{marked, now.StartTime, 0}
-	if a, ok := g.followed.of(kept); !ok || !a.marks["0123456789ab"] {
+	kept := ancestryKey{marked, now.StartTime, 0}
+	if a, ok := g.cache.get(kept); !ok || !a.marks["0123456789ab"] {
 		t.Errorf("it is not kept: %+v", a)
 	}
-	g.followed.known[kept] = followedAt{ancestry{}, time.Now().Add(-followedFor)}
+	g.cache.entries[kept] = cachedAncestry{ancestry{}, time.Now().Add(-ancestryTTL)}
 	if a := g.ancestryOf(marked); !a.marks["0123456789ab"] {
 		t.Errorf("an old one is used: %+v", a)
 	}
 }
 
-func TestAnAncestryThatBrokeOffIsNotKept(t *testing.T) {
+func TestIncompleteAncestryIsNotCached(t *testing.T) {
 	g := &Guard{DataDir: "/data", BootID: "b", KeeperPID: func() int { return 0 }}
 	own, ok := proctree.Read(os.Getpid())
 	if !ok {
 		t.Fatal("the test is not there")
 	}
-	own.PID, own.Parent = anOrphan(t), 1<<30 // no process has this id
-	if _, whole := g.follow(own, 0); whole {
+	own.PID, own.Parent = startOrphan(t), 1<<30 // not a process
+	if _, whole := g.followParents(own, 0); whole {
 		t.Error("it is taken for the whole way")
 	}
 }

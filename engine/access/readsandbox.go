@@ -12,9 +12,8 @@ import (
 	"tandem/persist/trust"
 )
 
-// ReadSandbox reads the confinement of what agents run; nil without a path. One that
-// cannot be read or makes no sense is an error: nothing is run open that should
-// not be.
+// ReadSandbox reads the sandbox for agents' programs, or returns nil without a path. An unreadable
+// or invalid file is an error: ignoring it would leave agents unconfined.
 func ReadSandbox(path string) (*api.Sandbox, error) {
 	if path == "" {
 		return nil, nil
@@ -30,6 +29,7 @@ func ReadSandbox(path string) (*api.Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read sandbox of agents: %w", err)
 	}
+	// A file other users may change must not define the sandbox.
 	if err := trust.File(path); err != nil {
 		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
 	}

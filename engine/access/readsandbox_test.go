@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestSandboxFileOfOthersIsRefused(t *testing.T) {
+func TestReadSandboxRejectsFilesOfOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agents.json")
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)

@@ -15,20 +15,20 @@ import (
 	"tandem/persist/store"
 )
 
-// MayType refuses agents while a person has the keyboard or where typing would
-// leave their sandbox, and everybody once the program has ended.
+// MayType rejects typing by agents while the user has locked the keyboard or if it would leave
+// their sandbox, and by everyone after the program has exited.
 func (g *Guard) MayType(ctx context.Context, view api.Process) error {
-	return g.mayTell(ctx, view, "type into")
+	return g.checkInput(ctx, view, "type into")
 }
 
-// MayReport refuses agents to say what the agent of a session is doing where they may not
-// type: what you answer to its question is typed there.
+// MayReport rejects an agent's report on a session it may not type into, because the user's answer
+// to a reported question is typed there.
 func (g *Guard) MayReport(ctx context.Context, view api.Process) error {
-	return g.mayTell(ctx, view, "report the state of")
+	return g.checkInput(ctx, view, "report the state of")
 }
 
-// mayTell is MayType, for what doing says in a word or two.
-func (g *Guard) mayTell(ctx context.Context, view api.Process, doing string) error {
+// checkInput implements MayType; doing is a verb for the error.
+func (g *Guard) checkInput(ctx context.Context, view api.Process, doing string) error {
 	if view.State.Ended() {
 		return api.Errorf(api.CodeEnded, "%s %s: it has ended", doing, view.Name)
 	}
@@ -42,7 +42,7 @@ func (g *Guard) mayTell(ctx context.Context, view api.Process, doing string) err
 	return nil
 }
 
-// ErrOutside refuses to type into what runs outside the caller's sandbox.
+// ErrOutside returns the error for typing into a program outside the caller's sandbox.
 func ErrOutside(name string) *api.Error { return errOutside("type into", name) }
 
 func errOutside(doing, name string) *api.Error {
@@ -50,9 +50,9 @@ func errOutside(doing, name string) *api.Error {
 		WithHint("start a session of your own, or ask the user to open this one to agents in the dashboard")
 }
 
-// MayStartAgain refuses agents what has a process started again that runs outside
-// their sandbox: they may have changed the files that it runs. Without a restart
-// policy nothing starts by itself, and unless asks is set nothing is refused.
+// MayStartAgain rejects a restart, requested by an agent, of a process outside the agent's sandbox:
+// the agent may have changed the files it runs. asks is set for an explicit restart; otherwise only
+// a restart policy can start the process again.
 func (g *Guard) MayStartAgain(ctx context.Context, r store.Record, asks bool) error {
 	starts := asks || r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo)
 	if starts && !r.Open && g.LeavesSandbox(ctx, r.ID) {
@@ -62,43 +62,43 @@ func (g *Guard) MayStartAgain(ctx context.Context, r store.Record, asks bool) er
 	return nil
 }
 
-// LeavesSandbox reports whether what the caller types into a process would run
-// outside a sandbox that the person has set for the caller.
+// LeavesSandbox reports whether input from the caller would run outside a sandbox set for the
+// caller by the user.
 func (g *Guard) LeavesSandbox(ctx context.Context, id string) bool {
-	return slices.ContainsFunc(server.CallerOf(ctx).Sandboxes(), func(own *api.Sandbox) bool { return !g.confinedBy(id, own) })
+	return slices.ContainsFunc(server.CallerOf(ctx).Sandboxes(), func(own *api.Sandbox) bool { return !g.isConfinedBy(id, own) })
 }
 
-// confinedBy reports whether a sandbox is one of those that a process was
-// started in. Which ones these were does not change while the process is there.
-func (g *Guard) confinedBy(id string, asked *api.Sandbox) bool {
+// isConfinedBy reports whether a process was started in a given sandbox. A process keeps its
+// sandboxes for life.
+func (g *Guard) isConfinedBy(id string, asked *api.Sandbox) bool {
 	layers, err := sandbox.LoadLayers(g.SandboxPath(id))
 	if err != nil {
-		return false // it has none
+		return false // not confined
 	}
 	_, wanted, err := Encode([]*api.Sandbox{asked})
 	return err == nil && slices.ContainsFunc(layers, func(p sandbox.Profile) bool { return reflect.DeepEqual(p, wanted[0]) })
 }
 
-// MayChange refuses agents what changes a session while a person has its
-// keyboard; doing is that in a word or two.
+// MayChange rejects changes to a session by agents while the user has locked its keyboard. doing is
+// a verb for the error.
 func MayChange(ctx context.Context, view api.Process, doing string) error {
-	if !server.CallerOf(ctx).Agent() || !heldByPerson(view) {
+	if !server.CallerOf(ctx).Agent() || !isKeyboardLocked(view) {
 		return nil
 	}
 	return terminal.ErrLocked(doing, view.Name)
 }
 
-// heldByPerson reports whether a person has the keyboard of what has not ended.
-func heldByPerson(view api.Process) bool {
+// isKeyboardLocked reports whether the user has locked the keyboard of a running session.
+func isKeyboardLocked(view api.Process) bool {
 	return view.Terminal != nil && view.Terminal.Keyboard != "" && !view.State.Ended()
 }
 
-// Encode gives the text of sandbox.json for these layers, and what it means. A
-// single one stands there in the public shape.
+// Encode returns the content of sandbox.json for the layers, and its meaning. A single layer is
+// written in the public format.
 func Encode(layers []*api.Sandbox) ([]byte, sandbox.Layers, error) {
 	whole := make([]*api.Sandbox, len(layers))
 	for i, layer := range layers {
-		whole[i] = withLists(layer)
+		whole[i] = replaceNilLists(layer)
 	}
 	var file any = map[string][]*api.Sandbox{"layers": whole}
 	if len(layers) == 1 {
@@ -112,9 +112,9 @@ func Encode(layers []*api.Sandbox) ([]byte, sandbox.Layers, error) {
 	return append(text, '\n'), parsed, err
 }
 
-// withLists is a sandbox with empty lists for those that are nil, as the public
-// shape has no null.
-func withLists(s *api.Sandbox) *api.Sandbox {
+// replaceNilLists returns a sandbox with empty lists instead of nil ones, because the public format
+// has no null.
+func replaceNilLists(s *api.Sandbox) *api.Sandbox {
 	c := *s
 	for _, list := range []*[]string{&c.Filesystem.DenyRead, &c.Filesystem.AllowWrite, &c.Filesystem.DenyWrite} {
 		*list = append([]string{}, *list...)
@@ -128,8 +128,7 @@ func withLists(s *api.Sandbox) *api.Sandbox {
 	return &c
 }
 
-// MayProbe tells why a sandbox does not let anybody look whether something listens
-// on a port of the loopback interface.
+// MayProbe returns an error if a sandbox does not allow testing for a listener on a loopback port.
 func MayProbe(layers sandbox.Layers) error {
 	err := layers.CheckHost("127.0.0.1")
 	if err == nil || layers.CheckHost("localhost") == nil || layers.CheckHost("::1") == nil {
@@ -138,8 +137,8 @@ func MayProbe(layers sandbox.Layers) error {
 	return err
 }
 
-// NoteUnconfined writes down that a process is not confined, for whoever looks into
-// its folder; if it has a file that says how it is, that stays.
+// NoteUnconfined writes a sandbox file for an unconfined process, for readers of its folder, unless
+// there is a file already.
 func NoteUnconfined(data *store.Store, id string) error {
 	if _, err := os.Lstat(data.SandboxPath(id)); err == nil {
 		return nil

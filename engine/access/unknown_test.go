@@ -18,28 +18,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// running is a peer process that has not exited.
-type running struct{}
+// runningPeer is a peer process still running.
+type runningPeer struct{}
 
-func (running) Check(uint64) error { return nil }
+func (runningPeer) Check(uint64) error { return nil }
 
-// exited is one that has.
-type exited struct{}
+// exitedPeer is a peer process already exited.
+type exitedPeer struct{}
 
-func (exited) Check(uint64) error { return errors.New("the program that connected has exited") }
+func (exitedPeer) Check(uint64) error { return errors.New("the program that connected has exited") }
 
-// A fakeProcess is a process that a test makes up.
+// A fakeProcess is an entry of a fake process table.
 type fakeProcess struct {
 	parent, session int
-	mark            string // id of ours in its environment
-	root            bool   // it is another user's
-	private         bool   // its environment cannot be read
+	mark            string // record id in its environment
+	root            bool   // another user's
+	private         bool   // its environment is unreadable
 }
 
 const fakeKeeper = 50
 
-// withTable gives a guard a process table; hidden are those that /proc does not show.
-func withTable(all map[int]fakeProcess, hidden func(fakeProcess) bool) *Guard {
+// newTableGuard returns a guard with a process table. /proc hides processes for which hidden
+// returns true.
+func newTableGuard(all map[int]fakeProcess, hidden func(fakeProcess) bool) *Guard {
 	read := func(pid int) (proctree.Process, bool) {
 		p, ok := all[pid]
 		return proctree.Process{PID: pid, Parent: p.parent, StartTime: uint64(pid), Name: "fake"}, ok && !hidden(p)
@@ -67,9 +68,9 @@ func withTable(all map[int]fakeProcess, hidden func(fakeProcess) bool) *Guard {
 	}
 }
 
-func TestUserIsKnownWhereverTheirShellCameFrom(t *testing.T) {
+func TestUserIsRecognizedInEveryKindOfShell(t *testing.T) {
 	shown := func(fakeProcess) bool { return false }
-	// hidepid=2 hides what is another user's, and what is as private as that.
+	// hidepid=2 hides other users' processes, and equally protected ones.
 	hidepid := func(p fakeProcess) bool { return p.root || p.private }
 	for name, all := range map[string]map[int]fakeProcess{
 		"ssh": {900: {parent: 800, session: 800}, 800: {parent: 700, session: 800}, 700: {parent: 600, session: 600, private: true},
@@ -81,11 +82,11 @@ func TestUserIsKnownWhereverTheirShellCameFrom(t *testing.T) {
 		"container":     {900: {parent: 0, session: 900}},
 	} {
 		for mode, hidden := range map[string]func(fakeProcess) bool{"/proc shows all": shown, "hidepid=2": hidepid} {
-			g := withTable(all, hidden)
-			if a := g.ancestryHeld(server.Caller{Peer: wire.Peer{PID: 900}}, running{}); a.unknown != "" || a.collected || len(a.marks) > 0 {
+			g := newTableGuard(all, hidden)
+			if a := g.verifyAncestry(server.Caller{Peer: wire.Peer{PID: 900}}, runningPeer{}); a.unknownReason != "" || a.fromKeeper || len(a.marks) > 0 {
 				t.Errorf("%s, %s: %+v", name, mode, a)
 			}
-			if !g.mayHandOver(server.Caller{Peer: wire.Peer{PID: 900}}, running{}) {
+			if !g.canHandOver(server.Caller{Peer: wire.Peer{PID: 900}}, runningPeer{}) {
 				t.Errorf("%s, %s: its terminal is not taken over", name, mode)
 			}
 		}
@@ -97,7 +98,7 @@ func TestUnknownCallerIsNotTheUser(t *testing.T) {
 	none := func(fakeProcess) bool { return false }
 	chain := map[int]fakeProcess{900: {parent: 1, session: 900}}
 	long := map[int]fakeProcess{}
-	for pid := 900; pid < 900+2*mostAncestors; pid++ {
+	for pid := 900; pid < 900+2*maxAncestors; pid++ {
 		long[pid] = fakeProcess{parent: pid + 1, session: pid}
 	}
 	for name, c := range map[string]struct {
@@ -107,37 +108,37 @@ func TestUnknownCallerIsNotTheUser(t *testing.T) {
 		process peerProcess
 		cause   string
 	}{
-		"it has exited":                      {chain, none, 900, exited{}, "has exited"},
-		"/proc does not show it":             {chain, func(fakeProcess) bool { return true }, 900, running{}, "/proc does not show the program"},
-		"it is of another pid namespace":     {chain, none, 0, running{}, "not in this machine's process table"},
-		"its environment cannot be read":     {map[int]fakeProcess{900: {parent: 1, private: true}}, none, 900, running{}, "environment of process 900"},
-		"its parent hides":                   {map[int]fakeProcess{900: {parent: 800, session: 800}, 800: {parent: fakeKeeper, session: 800, private: true}}, private, 900, running{}, "/proc hides process 800"},
-		"its grandparent hides":              {map[int]fakeProcess{900: {parent: 800}, 800: {parent: 700}, 700: {parent: 1, session: 700, private: true}}, private, 900, running{}, "/proc hides process 700"},
-		"its parent is not there":            {map[int]fakeProcess{900: {parent: 800}}, none, 900, running{}, "process 800"},
-		"it has more ancestors than counted": {long, none, 900, running{}, "more than 64 ancestors"},
+		"it has exited":                      {chain, none, 900, exitedPeer{}, "has exited"},
+		"/proc does not show it":             {chain, func(fakeProcess) bool { return true }, 900, runningPeer{}, "/proc does not show the program"},
+		"it is of another pid namespace":     {chain, none, 0, runningPeer{}, "not in this machine's process table"},
+		"its environment cannot be read":     {map[int]fakeProcess{900: {parent: 1, private: true}}, none, 900, runningPeer{}, "environment of process 900"},
+		"its parent hides":                   {map[int]fakeProcess{900: {parent: 800, session: 800}, 800: {parent: fakeKeeper, session: 800, private: true}}, private, 900, runningPeer{}, "/proc hides process 800"},
+		"its grandparent hides":              {map[int]fakeProcess{900: {parent: 800}, 800: {parent: 700}, 700: {parent: 1, session: 700, private: true}}, private, 900, runningPeer{}, "/proc hides process 700"},
+		"its parent is not there":            {map[int]fakeProcess{900: {parent: 800}}, none, 900, runningPeer{}, "process 800"},
+		"it has more ancestors than counted": {long, none, 900, runningPeer{}, "more than 64 ancestors"},
 	} {
-		g := withTable(c.all, c.hidden)
-		a := g.ancestryHeld(server.Caller{Peer: wire.Peer{PID: c.pid}}, c.process)
-		if !strings.Contains(a.unknown, c.cause) {
+		g := newTableGuard(c.all, c.hidden)
+		a := g.verifyAncestry(server.Caller{Peer: wire.Peer{PID: c.pid}}, c.process)
+		if !strings.Contains(a.unknownReason, c.cause) {
 			t.Errorf("%s: %+v, want unknown: %s", name, a, c.cause)
 		}
-		if g.mayHandOver(server.Caller{Peer: wire.Peer{PID: c.pid}}, c.process) {
+		if g.canHandOver(server.Caller{Peer: wire.Peer{PID: c.pid}}, c.process) {
 			t.Errorf("%s: it gets a master", name)
 		}
 	}
 }
 
-func TestHiddenKeeperIsStillTheKeeper(t *testing.T) {
-	g := withTable(map[int]fakeProcess{900: {parent: fakeKeeper, session: 900}, fakeKeeper: {parent: 1, session: fakeKeeper, private: true}}, func(p fakeProcess) bool { return p.private })
-	if a := g.ancestryHeld(server.Caller{Peer: wire.Peer{PID: 900}}, running{}); !a.collected {
+func TestHiddenKeeperIsRecognized(t *testing.T) {
+	g := newTableGuard(map[int]fakeProcess{900: {parent: fakeKeeper, session: 900}, fakeKeeper: {parent: 1, session: fakeKeeper, private: true}}, func(p fakeProcess) bool { return p.private })
+	if a := g.verifyAncestry(server.Caller{Peer: wire.Peer{PID: 900}}, runningPeer{}); !a.fromKeeper {
 		t.Errorf("%+v", a)
 	}
 }
 
-func TestEverythingOfTheUsersIsRefusedToAnUnknownCaller(t *testing.T) {
-	g := withTable(nil, func(fakeProcess) bool { return false })
+func TestUnknownCallerIsDeniedUserOnlyOperations(t *testing.T) {
+	g := newTableGuard(nil, func(fakeProcess) bool { return false })
 	for name, how := range rules {
-		if err := g.Check(t.Context(), name, api.Write, &struct{}{}); (err != nil) != (how == personOnly) {
+		if err := g.Check(t.Context(), name, api.Write, &struct{}{}); (err != nil) != (how == userOnly) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -152,10 +153,10 @@ func TestEverythingOfTheUsersIsRefusedToAnUnknownCaller(t *testing.T) {
 	}
 }
 
-// A call without a connection of this machine's is refused, not let through.
-func TestCallWithoutAPeerIsRefused(t *testing.T) {
-	g := withTable(nil, func(fakeProcess) bool { return false })
-	if err := g.mayActForPerson(t.Context(), "request.answer"); err == nil || !strings.Contains(err.Error(), "the caller is unknown") {
+// A call without a connection from this machine must be denied.
+func TestCallWithoutPeerIsDenied(t *testing.T) {
+	g := newTableGuard(nil, func(fakeProcess) bool { return false })
+	if err := g.checkUserOnly(t.Context(), "request.answer"); err == nil || !strings.Contains(err.Error(), "the caller is unknown") {
 		t.Errorf("%v", err)
 	}
 	if behind, err := g.AgentBehind(t.Context()); err != nil || !strings.Contains(behind, "unknown program") {
@@ -163,15 +164,15 @@ func TestCallWithoutAPeerIsRefused(t *testing.T) {
 	}
 }
 
-func TestOwnProcessTableIsRead(t *testing.T) {
+func TestSystemTableReadsOwnProcess(t *testing.T) {
 	parent := os.Getppid()
-	if theProcesses.foreign(os.Getpid()) || theProcesses.foreign(0) || theProcesses.foreign(-1) {
+	if systemTable.foreign(os.Getpid()) || systemTable.foreign(0) || systemTable.foreign(-1) {
 		t.Error("this process counts as another user's")
 	}
-	if _, ok := theProcesses.read(parent); !ok && !theProcesses.leadsOut(parent) {
+	if _, ok := systemTable.read(parent); !ok && !systemTable.startsLogin(parent) {
 		t.Errorf("process %d is hidden", parent)
 	}
-	if got, err := unix.Getsid(0); err != nil || theProcesses.session(os.Getpid()) != got {
+	if got, err := unix.Getsid(0); err != nil || systemTable.session(os.Getpid()) != got {
 		t.Errorf("session %d, %v", got, err)
 	}
 }
