@@ -56,7 +56,7 @@ func (h *host) planResumption(r store.Record, former store.Identity) (out resump
 			out.typed += "\r"
 		}
 	default:
-		out.instead = how == ResumeRun && h.agents.Library.Is(r.Argv)
+		out.instead = how == ResumeRun && h.agents.Library.IsPlainStart(r.Argv)
 	}
 	return out
 }

@@ -323,16 +323,16 @@ func (h *host) newSession(r store.Record, master *os.File, open func() (terminal
 		Ending:   h.control.Context().Done(),
 		Stamp:    func(offset int64) { h.logs.Begin(h.store.LogPath(r), offset) },
 		Drained:  func() { h.control.ReportDrained(r.ID) },
-		Moved:    func() { h.agents.Moved(r.ID) },
+		Moved:    func() { h.agents.NoteChange(r.ID) },
 		Touched: func() {
-			h.agents.Moved(r.ID)
+			h.agents.NoteChange(r.ID)
 			h.control.PublishView(r.ID)
 		},
 		Notice: func(text string) {
 			h.control.PublishNotice(r.Name + ": " + text)
 		},
 	}, func() {
-		h.agents.Ended(r.ID)
+		h.agents.RemoveExited(r.ID)
 		h.sessions.Done()
 	})
 	// Only a session with a running program can contain an agent.

@@ -15,7 +15,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestEmbeddedRulesAreUnderstoodAndNameTheirSources(t *testing.T) {
+func TestEmbeddedRulesParseAndNameTheirSources(t *testing.T) {
 	names, err := filepath.Glob("rules/*.toml")
 	if err != nil || len(names) < 10 {
 		t.Fatal(names, err)
@@ -36,7 +36,7 @@ func TestEmbeddedRulesAreUnderstoodAndNameTheirSources(t *testing.T) {
 	}
 }
 
-func TestMistakeInARuleIsShownInItsLine(t *testing.T) {
+func TestRuleErrorShowsItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"name = \"x\"\nprogram = [\"x\"]\n":                             "line 2: unknown key \"program\"",
 		"programs = [\"x\"]\n":                                          "name = \"\": must be one word",
@@ -52,8 +52,8 @@ func TestMistakeInARuleIsShownInItsLine(t *testing.T) {
 	}
 }
 
-func TestAgentsAreKnownByTheirProcesses(t *testing.T) {
-	rules := ownRules()
+func TestAgentsAreRecognizedByTheirProcesses(t *testing.T) {
+	rules := parseEmbedded()
 	for command, want := range map[string]string{
 		"/usr/local/bin/claude|claude --resume 1":                                                                                                "claude",
 		"/usr/bin/node|claude":                                                                                                                   "claude",
@@ -71,14 +71,14 @@ func TestAgentsAreKnownByTheirProcesses(t *testing.T) {
 		"/usr/bin/bash|bash -c claude":        "",
 	} {
 		exe, line, _ := strings.Cut(command, "|")
-		rule, _ := recognise(rules, exe, strings.Fields(line))
+		rule, _ := matchProgram(rules, exe, strings.Fields(line))
 		if rule.Name != want {
 			t.Errorf("%s is %q, want %q", command, rule.Name, want)
 		}
 	}
 }
 
-func TestOwnRulesTakeThePlaceOfTheEmbeddedOnes(t *testing.T) {
+func TestUsersRulesReplaceEmbeddedOnes(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -92,7 +92,7 @@ func TestOwnRulesTakeThePlaceOfTheEmbeddedOnes(t *testing.T) {
 		knows := func(program, want string) {
 			t.Helper()
 			rules, _ := l.Rules()
-			if rule, _ := recognise(rules, "", []string{program}); rule.Name != want {
+			if rule, _ := matchProgram(rules, "", []string{program}); rule.Name != want {
 				t.Errorf("%s is %q, want %q", program, rule.Name, want)
 			}
 		}
@@ -100,21 +100,21 @@ func TestOwnRulesTakeThePlaceOfTheEmbeddedOnes(t *testing.T) {
 		knows("claude", "")
 		knows("codex", "codex")
 		write("broken.toml", "name = \n")
-		time.Sleep(rulesLook)
+		time.Sleep(rulesCheckInterval)
 		for range 3 {
 			knows("klaus", "claude")
-			time.Sleep(rulesLook)
+			time.Sleep(rulesCheckInterval)
 		}
 		if len(wrong) != 1 || !strings.Contains(wrong[0].Error(), "broken.toml: line 1:") {
 			t.Errorf("told of mistakes: %v", wrong)
 		}
 		os.Remove(filepath.Join(dir, "mine.toml"))
-		time.Sleep(rulesLook)
+		time.Sleep(rulesCheckInterval)
 		knows("claude", "claude")
 	})
 }
 
-func TestSourceThatIsTrustedMoreDecidesUntilItIsOvertaken(t *testing.T) {
+func TestMoreTrustedSourceDecidesUntilOvertaken(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	word := func(source, state string, s int) store.AgentWord {
 		return store.AgentWord{Source: source, State: state, At: at(s)}
@@ -124,14 +124,14 @@ func TestSourceThatIsTrustedMoreDecidesUntilItIsOvertaken(t *testing.T) {
 		want  api.AgentState
 	}{
 		"nothing is known":                          {nil, api.AgentUnknown},
-		"a report counts for more than a title":     {[]store.AgentWord{word(Titled, "idle", 1), word(Reported, "working", 2)}, api.AgentWorking},
-		"work that was interrupted":                 {[]store.AgentWord{word(Reported, "working", 1), word(Titled, "done", 2)}, api.AgentDone},
-		"a question after a report of work":         {[]store.AgentWord{word(Reported, "working", 1), word(Screened, "blocked", 2)}, api.AgentBlocked},
-		"a question answered":                       {[]store.AgentWord{word(Reported, "blocked", 1), word(Filed, "working", 2)}, api.AgentWorking},
-		"a title that idles during a question":      {[]store.AgentWord{word(Reported, "blocked", 1), word(Titled, "idle", 2)}, api.AgentBlocked},
-		"a text like a question after the end":      {[]store.AgentWord{word(Reported, "done", 1), word(Screened, "blocked", 2)}, api.AgentDone},
-		"a question on the screen and an old title": {[]store.AgentWord{word(Titled, "working", 1), word(Screened, "blocked", 1)}, api.AgentBlocked},
-		"a title that comes just behind the report": {[]store.AgentWord{word(Reported, "done", 1), word(Titled, "idle", 2)}, api.AgentDone},
+		"a report counts for more than a title":     {[]store.AgentWord{word(SourceTitle, "idle", 1), word(SourceReport, "working", 2)}, api.AgentWorking},
+		"work that was interrupted":                 {[]store.AgentWord{word(SourceReport, "working", 1), word(SourceTitle, "done", 2)}, api.AgentDone},
+		"a question after a report of work":         {[]store.AgentWord{word(SourceReport, "working", 1), word(SourceScreen, "blocked", 2)}, api.AgentBlocked},
+		"a question answered":                       {[]store.AgentWord{word(SourceReport, "blocked", 1), word(SourceFile, "working", 2)}, api.AgentWorking},
+		"a title that idles during a question":      {[]store.AgentWord{word(SourceReport, "blocked", 1), word(SourceTitle, "idle", 2)}, api.AgentBlocked},
+		"a text like a question after the end":      {[]store.AgentWord{word(SourceReport, "done", 1), word(SourceScreen, "blocked", 2)}, api.AgentDone},
+		"a question on the screen and an old title": {[]store.AgentWord{word(SourceTitle, "working", 1), word(SourceScreen, "blocked", 1)}, api.AgentBlocked},
+		"a title that comes just behind the report": {[]store.AgentWord{word(SourceReport, "done", 1), word(SourceTitle, "idle", 2)}, api.AgentDone},
 	} {
 		if got := Decide(c.words); got.State != c.want {
 			t.Errorf("%s: %s by %s, want %s", name, got.State, got.Source, c.want)
@@ -139,7 +139,7 @@ func TestSourceThatIsTrustedMoreDecidesUntilItIsOvertaken(t *testing.T) {
 	}
 }
 
-func TestAConversationIsKnownByTheFileThatTheAgentHoldsOpen(t *testing.T) {
+func TestConversationIsFoundByOpenFile(t *testing.T) {
 	rule := ruleNamed(t, "codex")
 	if got := openConversation(rule.open, []int{os.Getpid()}); got != "" {
 		t.Errorf("%q without the file", got)
@@ -155,7 +155,7 @@ func TestAConversationIsKnownByTheFileThatTheAgentHoldsOpen(t *testing.T) {
 	}
 }
 
-func TestRulesForResumingAreChecked(t *testing.T) {
+func TestResumeRulesAreValidated(t *testing.T) {
 	for text, want := range map[string]string{
 		"resume = [\"x\"]\n":         "resume: one of its words must contain {id}",
 		"open_file = \"[\"\n":        "open_file: must be a regular expression with one group",
@@ -168,7 +168,7 @@ func TestRulesForResumingAreChecked(t *testing.T) {
 	}
 }
 
-func TestTheFileOfAConversationIsFoundByItsID(t *testing.T) {
+func TestTranscriptIsFoundByConversationID(t *testing.T) {
 	home := t.TempDir()
 	claude, codex := ruleNamed(t, "claude"), ruleNamed(t, "codex")
 	const id = "0198c5f2-2222-7000-8000-000000000000"
@@ -177,7 +177,7 @@ func TestTheFileOfAConversationIsFoundByItsID(t *testing.T) {
 		"codex":  filepath.Join(home, ".codex/sessions/2026/11/23/rollout-2026-11-23T05-00-00-"+id+".jsonl"),
 	}
 	for _, rule := range []Rule{claude, codex} {
-		if got := rule.transcript(&files.Tree{}, home, id, 0); got != nil {
+		if got := rule.findTranscript(&files.Tree{}, home, id, 0); got != nil {
 			t.Errorf("%s: found %+v before there is one", rule.Name, got)
 		}
 		if err := os.MkdirAll(filepath.Dir(want[rule.Name]), 0o700); err != nil {
@@ -186,29 +186,29 @@ func TestTheFileOfAConversationIsFoundByItsID(t *testing.T) {
 		if err := os.WriteFile(want[rule.Name], nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := rule.transcript(&files.Tree{}, home, id, 0); got == nil || got.Path != want[rule.Name] {
+		if got := rule.findTranscript(&files.Tree{}, home, id, 0); got == nil || got.Path != want[rule.Name] {
 			t.Errorf("%s: found %+v, want %s", rule.Name, got, want[rule.Name])
 		}
 		for _, odd := range []string{"", "*", "../-home-x/" + id, "?198c5f2-2222-7000-8000-000000000000"} {
-			if got := rule.transcript(&files.Tree{}, home, odd, 0); got != nil {
+			if got := rule.findTranscript(&files.Tree{}, home, odd, 0); got != nil {
 				t.Errorf("%s: %q leads to %+v", rule.Name, odd, got)
 			}
 		}
 	}
 }
 
-// An agent whose environment says so has its files elsewhere.
-func TestTheFilesOfAnAgentAreWhereItsEnvironmentSays(t *testing.T) {
+// An environment variable may move an agent's files.
+func TestConfigVariableMovesAgentsFiles(t *testing.T) {
 	home, other := t.TempDir(), t.TempDir()
 	agent := exec.Command("sh", "-c", "echo; read -r _")
 	agent.Env = append(os.Environ(), "CLAUDE_CONFIG_DIR="+other, "CODEX_HOME="+other)
 	out, err := agent.StdoutPipe()
-	_, errIn := agent.StdinPipe() // it stays open until Wait
+	_, errIn := agent.StdinPipe() // stays open until Wait
 	if err := errors.Join(err, errIn, agent.Start()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = agent.Process.Kill(); _ = agent.Wait() })
-	if _, err := out.Read(make([]byte, 1)); err != nil { // only a program that runs has an environment
+	if _, err := out.Read(make([]byte, 1)); err != nil { // the environment exists only once the program runs
 		t.Fatal(err)
 	}
 	const id = "0198c5f2-2222-7000-8000-000000000000"
@@ -221,16 +221,16 @@ func TestTheFilesOfAnAgentAreWhereItsEnvironmentSays(t *testing.T) {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := ruleNamed(t, name).transcript(&files.Tree{}, home, id, agent.Process.Pid); got == nil || got.Path != path {
+		if got := ruleNamed(t, name).findTranscript(&files.Tree{}, home, id, agent.Process.Pid); got == nil || got.Path != path {
 			t.Errorf("%s: found %+v, want %s", name, got, path)
 		}
-		if got := ruleNamed(t, name).transcript(&files.Tree{}, home, id, os.Getpid()); got != nil {
+		if got := ruleNamed(t, name).findTranscript(&files.Tree{}, home, id, os.Getpid()); got != nil {
 			t.Errorf("%s: another process's file: %+v", name, got)
 		}
 	}
 }
 
-func TestTheKeysThatAnswerAreReadFromTheScreen(t *testing.T) {
+func TestAnswerKeysAreReadFromScreen(t *testing.T) {
 	for _, c := range []struct{ agent, screen, yes, no string }{
 		{"claude", " Do you want to proceed?\n ❯ 1. Yes\n   2. Yes, and always allow access to proj/ from this project\n   3. No\n\n Esc to cancel", "1", "3"},
 		{"claude", " Plan:\n 1. No tests\n 2. Deny\n Do you want to proceed?\n ❯ 1. Yes\n   2. No", "1", "2"},
@@ -243,7 +243,7 @@ func TestTheKeysThatAnswerAreReadFromTheScreen(t *testing.T) {
 		{"opencode", "  ┃  △ Permission required\n  ┃    # Shell command\n  ┃   Allow once   Allow always   Reject    enter confirm", "enter", "esc"},
 		{"aider", "Add main.go to the chat? (Y)es/(N)o [Yes]:", "y", "n"},
 	} {
-		yes, no := ruleNamed(t, c.agent).answers(strings.Split(c.screen, "\n"))
+		yes, no := ruleNamed(t, c.agent).answerKeys(strings.Split(c.screen, "\n"))
 		if yes != c.yes || no != c.no {
 			t.Errorf("%s: %s and %s, want %s and %s, to\n%s", c.agent, yes, no, c.yes, c.no, c.screen)
 		}

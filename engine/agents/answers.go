@@ -7,33 +7,34 @@ import (
 	"sync"
 )
 
-// Expressions for the options of a question: a row with one, and texts that agree or refuse.
+// Expressions for a question's options: a row with an option, and texts agreeing or refusing.
 var (
-	option = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\pL\d]*([1-9])\. +(\S.*)`) })
-	agrees = sync.OnceValue(func() *regexp.Regexp {
+	optionRow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\pL\d]*([1-9])\. +(\S.*)`) })
+	agreeText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(yes|allow|trust|approve|accept|proceed|continue|run)\b`)
 	})
-	denies = sync.OnceValue(func() *regexp.Regexp {
+	denyText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(no|don't|do not|deny|reject|cancel|exit)\b`)
 	})
 )
 
-// answers are the names of the keys that say yes and no to the question on a screen: those
-// of its rule, or the numbers of the options, or else the letters. Where no option says no,
-// escape does.
-func (r Rule) answers(rows []string) (yes, no string) {
+// answerKeys returns the names of the keys answering yes and no to the question on a screen: the
+// rule's own, the numbers of the options, or the letters y and n. Without an option for no, it is
+// escape.
+func (r Rule) answerKeys(rows []string) (yes, no string) {
 	for _, b := range r.blocked {
-		if _, ok := b.find(b.looked(rows)); ok && b.yes != "" {
+		if _, ok := b.findQuestion(b.bottomRows(rows)); ok && b.yes != "" {
 			return b.yes, b.no
 		}
 	}
+	// From the bottom: an earlier question may stand above.
 	for _, row := range slices.Backward(rows) {
-		m := option().FindStringSubmatch(row)
+		m := optionRow().FindStringSubmatch(row)
 		switch {
 		case m == nil:
-		case agrees().MatchString(m[2]):
+		case agreeText().MatchString(m[2]):
 			yes = m[1]
-		case denies().MatchString(m[2]):
+		case denyText().MatchString(m[2]):
 			no = m[1]
 		}
 		if m != nil && m[1] == "1" {
@@ -49,8 +50,8 @@ func (r Rule) answers(rows []string) (yes, no string) {
 	return yes, no
 }
 
-// looked are the rows in which a question is looked for.
-func (b blockedRule) looked(rows []string) []string {
+// bottomRows returns the rows to search for a question, without blank ones at the end.
+func (b blockedRule) bottomRows(rows []string) []string {
 	for len(rows) > 0 && strings.TrimSpace(rows[len(rows)-1]) == "" {
 		rows = rows[:len(rows)-1]
 	}

@@ -8,20 +8,20 @@ import (
 	"tandem/persist/store"
 )
 
-// The sources of what an agent is doing, those first that are trusted most.
+// The sources of an agent's state, most trusted first.
 const (
-	Reported = "report"   // it, or a script, has said so: `tandem agent report`
-	Filed    = "file"     // a file that it keeps says so
-	Progress = "progress" // OSC 9;4
-	Titled   = "title"    // the title that it has given its terminal
-	Screened = "screen"   // a question stands at the bottom of its screen
-	Reads    = "reads"    // the kernel: it waits for a line, or no longer does
+	SourceReport   = "report"   // said by the agent or a script: `tandem agent report`
+	SourceFile     = "file"     // a file kept by the agent
+	SourceProgress = "progress" // OSC 9;4
+	SourceTitle    = "title"    // the terminal's title
+	SourceScreen   = "screen"   // a question at the bottom of the screen
+	SourceReads    = "reads"    // the kernel: the agent waits for a line, or no longer does
 )
 
-// order is that of trust.
-var order = [...]string{Reported, Filed, Progress, Titled, Screened, Reads}
+// trustOrder lists the sources, most trusted first.
+var trustOrder = [...]string{SourceReport, SourceFile, SourceProgress, SourceTitle, SourceScreen, SourceReads}
 
-// A Decision is what an agent is doing, and from which word that follows.
+// A Decision is an agent's state and the source it is based on.
 type Decision struct {
 	State  api.AgentState
 	Text   string
@@ -29,14 +29,13 @@ type Decision struct {
 	Since  time.Time
 }
 
-// Decide tells what follows from the last word of each source. The source trusted most
-// decides, unless one that is trusted less has said something since that ends what the
-// first had begun: an agent that reported to work may have been interrupted. A question
-// that stands on the screen now counts for more than a title, which is often not set
-// anew for it.
+// Decide derives an agent's state from the last word of each source. The most trusted source
+// decides, unless a less trusted one has since said something ending that state: an agent that
+// reported working may have been interrupted. A question on the screen now takes precedence over a
+// title, because few agents update their title for it.
 func Decide(words []store.AgentWord) Decision {
 	best := -1
-	for _, source := range order {
+	for _, source := range trustOrder {
 		i := slices.IndexFunc(words, func(w store.AgentWord) bool { return w.Source == source })
 		if i >= 0 && (best < 0 || outweighs(words[i], words[best])) {
 			best = i
@@ -46,14 +45,14 @@ func Decide(words []store.AgentWord) Decision {
 		return Decision{State: api.AgentUnknown}
 	}
 	w := words[best]
-	return Decision{State: api.AgentState(w.State), Text: question(words, w), Source: w.Source, Since: w.At}
+	return Decision{State: api.AgentState(w.State), Text: questionOf(words, w), Source: w.Source, Since: w.At}
 }
 
-// question is what an agent asks that is blocked by its last word. What it reports names
-// the command or the file that it is about, and its screen has at least the question,
-// where a file of its own says that there is one.
-func question(words []store.AgentWord, last store.AgentWord) string {
-	for _, source := range [...]string{Reported, Screened} {
+// questionOf returns the question of a blocked agent. A report names the command or file in
+// question and is preferred; the screen has the question if the agent's own file says only that
+// there is one.
+func questionOf(words []store.AgentWord, last store.AgentWord) string {
+	for _, source := range [...]string{SourceReport, SourceScreen} {
 		for _, w := range words {
 			if w.Source == source && w.State == string(api.AgentBlocked) && last.State == w.State && w.Text != "" {
 				return w.Text
@@ -63,14 +62,14 @@ func question(words []store.AgentWord, last store.AgentWord) string {
 	return last.Text
 }
 
-// outweighs reports whether a word counts for more than one of a source that is trusted
-// more.
+// outweighs reports whether a word takes precedence over one of a more trusted source.
 func outweighs(less, more store.AgentWord) bool {
-	own := more.Source == Reported || more.Source == Filed
-	if less.Source == Screened && !own {
+	own := more.Source == SourceReport || more.Source == SourceFile
+	// A question on the screen is certain; only the agent's own word outweighs it.
+	if less.Source == SourceScreen && !own {
 		return true
 	}
-	if more.Source == Screened || !less.At.After(more.At) {
+	if more.Source == SourceScreen || !less.At.After(more.At) {
 		return false
 	}
 	now := api.AgentState(less.State)
@@ -80,15 +79,14 @@ func outweighs(less, more store.AgentWord) bool {
 	case api.AgentBlocked:
 		return now == api.AgentWorking || now == api.AgentDone
 	case api.AgentDone, api.AgentIdle:
-		return now == api.AgentWorking || now == api.AgentBlocked && less.Source != Screened
+		return now == api.AgentWorking || now == api.AgentBlocked && less.Source != SourceScreen
 	}
 	return true
 }
 
-// hear takes in what a source says now; ok is false if it says nothing any more. A
-// source that says the same as before has not spoken anew. What idles after it has
-// worked is done.
-func hear(words []store.AgentWord, said store.AgentWord, ok bool) []store.AgentWord {
+// updateWord records what a source says now; ok is false if it no longer says anything. Repeating
+// the same state is not news. An agent idle after working counts as done.
+func updateWord(words []store.AgentWord, said store.AgentWord, ok bool) []store.AgentWord {
 	i := slices.IndexFunc(words, func(w store.AgentWord) bool { return w.Source == said.Source })
 	switch {
 	case i < 0 && !ok:
@@ -99,7 +97,7 @@ func hear(words []store.AgentWord, said store.AgentWord, ok bool) []store.AgentW
 		return append(slices.Clone(words), said)
 	}
 	before := words[i]
-	if said.Source != Reported && said.State == string(api.AgentIdle) {
+	if said.Source != SourceReport && said.State == string(api.AgentIdle) {
 		switch api.AgentState(before.State) {
 		case api.AgentWorking, api.AgentBlocked, api.AgentDone:
 			said.State = string(api.AgentDone)
@@ -108,8 +106,9 @@ func hear(words []store.AgentWord, said store.AgentWord, ok bool) []store.AgentW
 	if said.State == before.State && said.Text == before.Text {
 		return words
 	}
-	if said.State == before.State && said.Source != Reported {
-		said.At = before.At // it asks the same in other words, or a spinner turns
+	if said.State == before.State && said.Source != SourceReport {
+		said.At = before.At // the question was reworded or a spinner turned
+		// Callers keep earlier slices, so never change one in place.
 	}
 	words = slices.Clone(words)
 	words[i] = said

@@ -1,6 +1,5 @@
-// Package agents knows which coding agent runs in a session and what it is doing:
-// working, blocked on a question, done, idle, or unknown. What an agent looks like is
-// data (rules/*.toml, and the person's own beside them); what follows from several
-// signs at once is decided here. It looks when a screen has changed, never by a clock
-// alone, and silence decides nothing.
+// Package agents detects the coding agent in a session and its state: working, blocked on a
+// question, done, idle or unknown. The look of each agent is data (rules/*.toml, and the user's own
+// rules beside them). This package combines the signs. It inspects a session only after its screen
+// changed or its agent exited, and never concludes anything from silence.
 package agents

@@ -16,50 +16,51 @@ import (
 	"tandem/persist/store"
 )
 
-// Evidence is what can be seen of an agent at a moment.
+// Evidence is a snapshot of an agent's signs.
 type Evidence struct {
 	Rows     []string // of the screen
-	Title    string   // of the terminal; "" if it has none
-	Progress int      // state of OSC 9;4 plus 1; 0 if it has never told one
+	Title    string   // of the terminal; may be ""
+	Progress int      // state of OSC 9;4 plus 1; 0 if never set
 	Reads    bool     // it waits for input
 	File     *FileWord
 }
 
-// A FileWord is what an agent's own file says.
+// A FileWord is the content of an agent's own file.
 type FileWord struct {
 	State        api.AgentState
 	Text         string
 	Conversation string
 }
 
-// Observe takes in what is seen of the agent that a rule is about.
-func (r Rule) Observe(words []store.AgentWord, e Evidence, now time.Time) []store.AgentWord {
+// ApplyEvidence updates the words of an agent with new evidence.
+func (r Rule) ApplyEvidence(words []store.AgentWord, e Evidence, now time.Time) []store.AgentWord {
 	says := func(source string, state api.AgentState, text string, ok bool) {
-		words = hear(words, store.AgentWord{Source: source, State: string(state), Text: text, At: now}, ok)
+		words = updateWord(words, store.AgentWord{Source: source, State: string(state), Text: text, At: now}, ok)
 	}
 	if e.File != nil {
-		says(Filed, e.File.State, e.File.Text, e.File.State != "")
+		says(SourceFile, e.File.State, e.File.Text, e.File.State != "")
 	}
-	if state, ok := stateOfProgress(e.Progress); ok {
-		says(Progress, state, "", true)
+	if state, ok := progressState(e.Progress); ok {
+		says(SourceProgress, state, "", true)
 	}
 	if e.Title != "" {
-		state, ok := r.sayOfTitle(e.Title, has(words, Titled))
-		says(Titled, state, "", ok)
+		state, ok := r.titleState(e.Title, hasWord(words, SourceTitle))
+		says(SourceTitle, state, "", ok)
 	}
-	if question, ok := r.question(e.Rows); ok || has(words, Screened) {
-		says(Screened, api.AgentBlocked, question, ok)
+	// Once seen, a question is withdrawn as soon as it is gone from the screen.
+	if question, ok := r.findQuestion(e.Rows); ok || hasWord(words, SourceScreen) {
+		says(SourceScreen, api.AgentBlocked, question, ok)
 	}
 	switch {
 	case r.ReadsLines && e.Reads:
-		says(Reads, api.AgentIdle, "", true)
-	case r.ReadsLines && has(words, Reads):
-		says(Reads, api.AgentWorking, "", true)
+		says(SourceReads, api.AgentIdle, "", true)
+	case r.ReadsLines && hasWord(words, SourceReads):
+		says(SourceReads, api.AgentWorking, "", true)
 	}
 	return words
 }
 
-func has(words []store.AgentWord, source string) bool {
+func hasWord(words []store.AgentWord, source string) bool {
 	for _, w := range words {
 		if w.Source == source {
 			return true
@@ -68,9 +69,9 @@ func has(words []store.AgentWord, source string) bool {
 	return false
 }
 
-// stateOfProgress is what OSC 9;4 means: 0 that nothing is going on any more, 1 and 3
-// that something is. Its errors and pauses say nothing of who is to act.
-func stateOfProgress(told int) (state api.AgentState, ok bool) {
+// progressState returns the meaning of an OSC 9;4 state: 0 means finished, 1 and 3 mean busy. Its
+// errors and pauses do not say who has to act.
+func progressState(told int) (state api.AgentState, ok bool) {
 	switch told - 1 {
 	case 0:
 		return api.AgentIdle, true
@@ -80,10 +81,11 @@ func stateOfProgress(told int) (state api.AgentState, ok bool) {
 	return "", false
 }
 
-// place is a path of a rule as it is for the agent with that pid.
-func (r Rule) place(path, home string, pid int) string {
+// resolvePath returns a rule's path for the agent with a process id. The agent's environment may
+// move its folder.
+func (r Rule) resolvePath(path, home string, pid int) string {
 	if rest, ok := strings.CutPrefix(path, r.Config.Folder+"/"); ok && r.Config.Variable != "" {
-		if folder := variable(pid, r.Config.Variable); filepath.IsAbs(folder) {
+		if folder := readVariable(pid, r.Config.Variable); filepath.IsAbs(folder) {
 			return filepath.Join(folder, rest)
 		}
 	}
@@ -93,9 +95,9 @@ func (r Rule) place(path, home string, pid int) string {
 	return path
 }
 
-// variable is one of the environment that a process was started with (proc(5)); "" if it
-// has none, or cannot be read.
-func variable(pid int, name string) string {
+// readVariable returns a variable from a process's initial environment (proc(5)). It returns "" if
+// it is missing or unreadable.
+func readVariable(pid int, name string) string {
 	all, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	for pair := range bytes.SplitSeq(all, []byte{0}) {
 		if value, ok := bytes.CutPrefix(pair, []byte(name+"=")); ok {
@@ -105,63 +107,63 @@ func variable(pid int, name string) string {
 	return ""
 }
 
-// maxFile bounds what is read of an agent's own file.
+// maxFile is the maximum size read of an agent's file.
 const maxFile = 256 << 10
 
-// filed is an agent's file as it was read last.
-type filed struct {
+// A fileCache holds an agent's file as last read.
+type fileCache struct {
 	path string
-	info fs.FileInfo // nil: none was read
+	info fs.FileInfo // nil: nothing was read
 	at   time.Time
 	says *FileWord
 }
 
-// rested is how long a file must not have changed for the same times and size to
-// mean the same content (racy-git in git's documentation).
-const rested = time.Second
+// minFileAge is the age at which equal times and size imply equal content (see racy-git in git's
+// documentation).
+const minFileAge = time.Second
 
-// isStill reports whether the file at path is the one that was read.
-func (f filed) isStill(path string) bool {
-	if f.info == nil || f.path != path || f.at.Sub(f.info.ModTime()) < rested {
+// isUnchanged reports whether the file at path is the one in the cache.
+func (f fileCache) isUnchanged(path string) bool {
+	if f.info == nil || f.path != path || f.at.Sub(f.info.ModTime()) < minFileAge {
 		return false
 	}
 	now, err := os.Lstat(path)
 	return err == nil && os.SameFile(now, f.info) && now.ModTime().Equal(f.info.ModTime()) && now.Size() == f.info.Size()
 }
 
-// readFile reads the file that an agent keeps, as far as tree lets it; nil if there is none, or
-// one that was left by another process with its number. The agent decides where its path
-// leads. last is what was read before, to read nothing twice.
-func (r Rule) readFile(tree *files.Tree, last *filed, home string, who store.Identity) *FileWord {
+// readFile reads the file kept by an agent, within tree, because the agent decides where its path
+// leads. It returns nil without a file, and for one left by another process with the same id. last
+// caches the previous read.
+func (r Rule) readFile(tree *files.Tree, last *fileCache, home string, who store.Identity) *FileWord {
 	if r.File.Path == "" || home == "" {
 		return nil
 	}
-	path := r.place(strings.ReplaceAll(r.File.Path, "{pid}", strconv.Itoa(who.PID)), home, who.PID)
-	if last.isStill(path) {
+	path := r.resolvePath(strings.ReplaceAll(r.File.Path, "{pid}", strconv.Itoa(who.PID)), home, who.PID)
+	if last.isUnchanged(path) {
 		return last.says
 	}
-	*last = filed{}
-	if _, err := os.Lstat(path); err != nil { // most have none: it takes no thread to know
+	*last = fileCache{}
+	if _, err := os.Lstat(path); err != nil { // fast path: most agents have no file, and Lstat needs no confined thread
 		return nil
 	}
 	text, info, err := files.ReadRegular(tree, path, maxFile)
 	if err != nil || info.ModTime().Before(proctree.BornAt(who).Add(-time.Second)) {
 		return nil
 	}
-	*last = filed{path: path, info: info, at: time.Now(), says: r.fileSays(text)}
+	*last = fileCache{path: path, info: info, at: time.Now(), says: r.parseFile(text)}
 	return last.says
 }
 
-// fileSays is what the content of the agent's file says; nil if it cannot be read, as
-// while it is being written.
-func (r Rule) fileSays(text []byte) *FileWord {
+// parseFile parses the content of an agent's file. It returns nil if the content is invalid, for
+// example half written.
+func (r Rule) parseFile(text []byte) *FileWord {
 	var fields map[string]any
 	if json.Unmarshal(text, &fields) != nil {
 		return nil
 	}
 	word := func(key string) string {
 		s, _ := fields[key].(string)
-		return plain(s)
+		return plainLine(s)
 	}
 	w := &FileWord{State: r.File.States[word(r.File.Status)], Conversation: word(r.File.Conversation)}
 	if w.State == api.AgentBlocked {

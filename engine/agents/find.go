@@ -14,22 +14,21 @@ import (
 )
 
 const (
-	ancestorsMost = 16 // of the process in the foreground that are looked at
-	scriptWords   = 4  // of a command line in which a script's path is looked for
+	maxAncestors   = 16 // of the foreground process
+	maxScriptWords = 4  // words of a command line searched for a script's path
 )
 
-// A Found is an agent's process.
+// A Found is the process of a recognized agent.
 type Found struct {
 	Rule Rule
 	Who  store.Identity
 }
 
-// find tells which agent has a terminal: the process in its foreground, one that has
-// started it, or one of its group, as what npx starts. child is the process that the
-// terminal was made for, above which nothing is looked at.
-func find(rules []Rule, foreground, child int, bootID string) (f Found, ok bool) {
+// findAgent finds the agent using a terminal: the foreground process, one of its ancestors up to
+// child, the terminal's first process, or a member of its group, such as one started by npx.
+func findAgent(rules []Rule, foreground, child int, bootID string) (f Found, ok bool) {
 	is := func(pid int) bool {
-		rule, known := ruleOf(rules, pid)
+		rule, known := ruleForProcess(rules, pid)
 		if !known {
 			return false
 		}
@@ -37,7 +36,8 @@ func find(rules []Rule, foreground, child int, bootID string) (f Found, ok bool)
 		f, ok = Found{rule, store.Identity{PID: pid, StartTime: p.StartTime, BootID: bootID}}, alive && !p.Zombie
 		return ok
 	}
-	for pid, n := foreground, 0; pid > 1 && n < ancestorsMost; n++ {
+	// Ancestors first: a tool run by the agent may be in the foreground.
+	for pid, n := foreground, 0; pid > 1 && n < maxAncestors; n++ {
 		if is(pid) {
 			return f, true
 		}
@@ -47,6 +47,7 @@ func find(rules []Rule, foreground, child int, bootID string) (f Found, ok bool)
 		}
 		pid = p.Parent
 	}
+	// npx and the like stay in the foreground with the agent as their child.
 	for _, pid := range pty.GroupMembers(foreground, child) {
 		if is(pid) {
 			return f, true
@@ -55,8 +56,8 @@ func find(rules []Rule, foreground, child int, bootID string) (f Found, ok bool)
 	return Found{}, false
 }
 
-// ruleOf is the rule for the agent that a process is.
-func ruleOf(rules []Rule, pid int) (Rule, bool) {
+// ruleForProcess returns the rule matching a process.
+func ruleForProcess(rules []Rule, pid int) (Rule, bool) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil || len(text) == 0 {
 		return Rule{}, false
@@ -65,14 +66,13 @@ func ruleOf(rules []Rule, pid int) (Rule, bool) {
 	for word := range bytes.SplitSeq(bytes.TrimRight(text, "\x00"), []byte{0}) {
 		argv = append(argv, string(word))
 	}
-	exe, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe") // another user's cannot be read
-	return recognise(rules, exe, argv)
+	exe, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe") // fails for another user's process
+	return matchProgram(rules, exe, argv)
 }
 
-// recognise is the rule for a program: by the name it was started under or that of its
-// executable, by where that is installed, and for a script by the path that its
-// interpreter was given.
-func recognise(rules []Rule, exe string, argv []string) (Rule, bool) {
+// matchProgram returns the rule matching a program: by its name, by its executable's name or
+// location, or for a script by the path given to its interpreter.
+func matchProgram(rules []Rule, exe string, argv []string) (Rule, bool) {
 	names := []string{filepath.Base(exe), filepath.Base(argv[0])}
 	for _, r := range rules {
 		for _, p := range r.Programs {
@@ -81,11 +81,11 @@ func recognise(rules []Rule, exe string, argv []string) (Rule, bool) {
 			}
 		}
 	}
-	if !interprets(filepath.Base(exe)) && !interprets(filepath.Base(argv[0])) {
-		return ruleOfScript(rules, argv[0], exe)
+	if !isInterpreter(filepath.Base(exe)) && !isInterpreter(filepath.Base(argv[0])) {
+		return matchScript(rules, argv[0], exe)
 	}
-	for _, word := range argv[1:min(len(argv), 1+scriptWords)] {
-		if word == "-c" || word == "-e" { // a text follows, and no script
+	for _, word := range argv[1:min(len(argv), 1+maxScriptWords)] {
+		if word == "-c" || word == "-e" { // followed by code, not by a script
 			return Rule{}, false
 		}
 		if strings.HasPrefix(word, "-") {
@@ -95,13 +95,13 @@ func recognise(rules []Rule, exe string, argv []string) (Rule, bool) {
 		if real, err := filepath.EvalSymlinks(word); err == nil {
 			script = real
 		}
-		return ruleOfScript(rules, word, script)
+		return matchScript(rules, word, script)
 	}
 	return Rule{}, false
 }
 
-// ruleOfScript is the rule for a script, by its path as given and as it is.
-func ruleOfScript(rules []Rule, given, real string) (Rule, bool) {
+// matchScript returns the rule matching a script by its given or its resolved path.
+func matchScript(rules []Rule, given, real string) (Rule, bool) {
 	for _, r := range rules {
 		for _, part := range r.Scripts {
 			if strings.Contains(given, part) || strings.Contains(real, part) {
@@ -115,8 +115,8 @@ func ruleOfScript(rules []Rule, given, real string) (Rule, bool) {
 	return Rule{}, false
 }
 
-// interprets reports whether a program runs scripts.
-func interprets(program string) bool {
+// isInterpreter reports whether a program runs scripts.
+func isInterpreter(program string) bool {
 	for _, name := range [...]string{"node", "bun", "deno", "python", "pypy", "uv", "sh", "bash", "dash"} {
 		rest, ok := strings.CutPrefix(program, name)
 		if ok && strings.Trim(rest, "0123456789.") == "" {

@@ -15,52 +15,52 @@ import (
 )
 
 //go:embed rules/*.toml
-var embedded embed.FS
+var embeddedFiles embed.FS
 
 const (
-	// rulesLook is the least time between two looks whether the person's rules have changed.
-	rulesLook = time.Second
-	maxRule   = 256 << 10 // bytes of one of the person's files
+	// rulesCheckInterval is the minimum time between checks for changed rules.
+	rulesCheckInterval = time.Second
+	maxRuleFile        = 256 << 10 // size of a user's file in bytes
 )
 
-// A Library has the rules: those of this package, and the person's own, which take the
-// place of those with the same name.
+// A Library holds the embedded rules and the user's own, which replace embedded ones of the same
+// name.
 type Library struct {
-	dir  string            // of the person's; "" for none
-	tell func(wrong error) // what is wrong with them, once for each change
+	dir     string            // of the user's rules; "" for none
+	onError func(wrong error) // called once per change of a file with a mistake
 
-	mu     sync.Mutex
-	looked time.Time
-	seen   string // the person's files as they were read
-	own    []Rule // those of this package
-	rules  []Rule
-	number int // counts the changes
+	mu         sync.Mutex
+	checked    time.Time // time of the last check
+	fileStates string    // names, sizes and times of the user's files when read
+	embedded   []Rule    // rules in this package
+	rules      []Rule
+	version    int // incremented by every change
 }
 
-// NewLibrary makes the library with the person's rules in dir, which need not be there.
-// tell must not block.
-func NewLibrary(dir string, tell func(error)) *Library { return &Library{dir: dir, tell: tell} }
+// NewLibrary returns a library with the user's rules in dir, which need not exist. tell receives
+// errors and must not block.
+func NewLibrary(dir string, tell func(error)) *Library { return &Library{dir: dir, onError: tell} }
 
-// Rules are those that hold now. number is another one after each change.
+// Rules returns the current rules. number differs after each change.
 func (l *Library) Rules() (rules []Rule, number int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.own == nil {
-		l.own = ownRules()
-		l.rules = l.own
+	if l.embedded == nil {
+		l.embedded = parseEmbedded()
+		l.rules = l.embedded
 	}
-	if l.dir != "" && time.Since(l.looked) >= rulesLook {
-		l.looked = time.Now()
-		l.refresh()
+	if l.dir != "" && time.Since(l.checked) >= rulesCheckInterval {
+		l.checked = time.Now()
+		l.reloadChanged()
 	}
-	return l.rules, l.number
+	return l.rules, l.version
 }
 
-// ownRules are those of this package; a test reads them all.
-func ownRules() (rules []Rule) {
-	names, _ := fs.Glob(embedded, "rules/*.toml")
+// parseEmbedded parses the embedded rules; a test checks them all.
+func parseEmbedded() (rules []Rule) {
+	names, _ := fs.Glob(embeddedFiles, "rules/*.toml")
 	for _, name := range names {
-		text, _ := embedded.ReadFile(name)
+		text, _ := embeddedFiles.ReadFile(name)
 		if rule, err := Parse(text); err == nil {
 			rules = append(rules, rule)
 		}
@@ -68,9 +68,9 @@ func ownRules() (rules []Rule) {
 	return rules
 }
 
-// refresh reads the person's rules if they are others than before. A file with a mistake
-// is told of, and what stands in the others holds.
-func (l *Library) refresh() {
+// reloadChanged reads the user's rules if their files have changed. A file with a mistake is
+// reported and skipped.
+func (l *Library) reloadChanged() {
 	paths, _ := filepath.Glob(filepath.Join(l.dir, "*.toml"))
 	slices.Sort(paths)
 	var now strings.Builder
@@ -79,19 +79,20 @@ func (l *Library) refresh() {
 			fmt.Fprintln(&now, path, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	if now.String() == l.seen {
+	if now.String() == l.fileStates {
 		return
 	}
-	l.seen = now.String()
-	l.number++
-	l.rules = l.own
+	l.fileStates = now.String()
+	l.version++
+	l.rules = l.embedded
 	for _, path := range paths {
 		rule, err := readRule(path)
 		if err != nil {
-			l.tell(fmt.Errorf("%s: %w", path, err))
+			l.onError(fmt.Errorf("%s: %w", path, err))
 			continue
 		}
 		l.rules = slices.DeleteFunc(slices.Clone(l.rules), func(r Rule) bool { return r.Name == rule.Name })
+		// The first match counts, so the user's rules go first.
 		l.rules = append([]Rule{rule}, l.rules...)
 	}
 }
@@ -100,7 +101,7 @@ func readRule(path string) (Rule, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil { // dotfiles are often links
 		path = real
 	}
-	text, _, err := files.ReadRegular(&files.Tree{}, path, maxRule)
+	text, _, err := files.ReadRegular(&files.Tree{}, path, maxRuleFile)
 	if err != nil {
 		return Rule{}, err
 	}

@@ -7,20 +7,20 @@ import (
 	"tandem/persist/store"
 )
 
-// A Registry has the watches of all sessions that run.
+// A Registry holds the watches of all running sessions.
 type Registry struct {
 	Library *Library
 	BootID  string
 	Home    string
 	Changed func(session string, now *store.Agent) // see Options
 	OnEnd   func(who store.Identity, ended func()) (stop func())
-	Log     *slog.Logger // of panics; nil: none
+	Log     *slog.Logger // for panics; may be nil
 
-	all sync.Map // id of a session to its *Watch
+	all sync.Map // session id to *Watch
 }
 
-// Start watches a session until it is gone. child is the process that its terminal was
-// made for, before what an engine before this one knew, and confine as in Options.
+// Start watches a session until it ends. child is the first process of its terminal, before the
+// state kept by an earlier engine, and confine as in Options.
 func (r *Registry) Start(session string, child int, before *store.Agent, t Terminal, confine func() error) {
 	r.all.Store(session, Start(Options{
 		Library: r.Library, Child: child, BootID: r.BootID, Home: r.Home, Confine: confine, Before: before,
@@ -28,27 +28,28 @@ func (r *Registry) Start(session string, child int, before *store.Agent, t Termi
 	}, t))
 }
 
-// Ended forgets a session that is gone, unless it has been started again.
-func (r *Registry) Ended(session string) {
+// RemoveExited removes an ended session, unless it has been restarted.
+func (r *Registry) RemoveExited(session string) {
 	if w, ok := r.all.Load(session); ok && isGone(w.(*Watch).terminal) {
 		r.all.CompareAndDelete(session, w)
 	}
 }
 
-// Moved tells that a session shows something else; it does not block.
-func (r *Registry) Moved(session string) {
+// NoteChange schedules an inspection of a session. It does not block.
+func (r *Registry) NoteChange(session string) {
 	if w := r.Of(session); w != nil {
-		w.Moved()
+		w.NoteChange()
 	}
 }
 
-// Talking is the session whose agent has a conversation, or else the only one whose agent
-// was started in a folder and has told none; "" if that is not known. An agent that runs
-// its hooks in a process of its own for all of its terminals cannot tell which it is.
-func (r *Registry) Talking(conversation, folder string) string {
+// FindByConversation returns the session whose agent has a conversation, or else the only session
+// whose agent was started in folder without a known conversation. It returns "" if there is none or
+// more than one. Agents that run the hooks of all terminals in one process cannot name their
+// session.
+func (r *Registry) FindByConversation(conversation, folder string) string {
 	var silent []string
 	for id, w := range r.all.Range {
-		switch a := w.(*Watch).agent(); {
+		switch a := w.(*Watch).currentAgent(); {
 		case a == nil || a.Process == nil || isGone(w.(*Watch).terminal):
 		case conversation != "" && a.Conversation == conversation:
 			return id.(string)
@@ -56,13 +57,14 @@ func (r *Registry) Talking(conversation, folder string) string {
 			silent = append(silent, id.(string))
 		}
 	}
+	// Guessing among several could attach a report to the wrong session.
 	if len(silent) != 1 {
 		return ""
 	}
 	return silent[0]
 }
 
-// Of is the watch of a session; nil if it does not run.
+// Of returns the watch of a session, or nil if it does not run.
 func (r *Registry) Of(session string) *Watch {
 	w, ok := r.all.Load(session)
 	if !ok || isGone(w.(*Watch).terminal) {

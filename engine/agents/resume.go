@@ -13,24 +13,24 @@ import (
 	"tandem/persist/store"
 )
 
-// endsWithMachine is how long before a boot an agent may have ended and still count as one
-// that the shutdown has ended.
-const endsWithMachine = 2 * time.Minute
+// shutdownWindow is how long before a boot an agent may have exited to count as ended by the
+// shutdown.
+const shutdownWindow = 2 * time.Minute
 
-// A Resumption is how an agent's conversation is gone on with.
+// A Resumption is the command resuming an agent's conversation.
 type Resumption struct {
 	Argv []string
-	CWD  string // "" if it is not known any more
+	CWD  string // "" if unknown or gone
 }
 
-// Resumption is how to go on with what a session's agent did before the machine was started
-// anew; ok is false if there is nothing.
+// Resumption returns how to resume the conversation a session's agent had before the machine
+// restarted. ok is false if there is none.
 func (l *Library) Resumption(r store.Record, booted time.Time) (how Resumption, ok bool) {
 	var left store.LeftAgent
 	switch {
 	case r.Agent != nil:
 		left = store.LeftAgent{Name: r.Agent.Name, Conversation: r.Agent.Conversation, CWD: r.Agent.CWD}
-	case r.LeftAgent != nil && !r.LeftAgent.At.Before(booted.Add(-endsWithMachine)) && r.LeftAgent.At.Before(booted):
+	case r.LeftAgent != nil && !r.LeftAgent.At.Before(booted.Add(-shutdownWindow)) && r.LeftAgent.At.Before(booted):
 		left = *r.LeftAgent
 	}
 	rules, _ := l.Rules()
@@ -47,30 +47,29 @@ func (l *Library) Resumption(r store.Record, booted time.Time) (how Resumption, 
 	return how, true
 }
 
-// isConversation reports whether an id can be put into a command line: an agent has told it,
-// and could have told anything.
+// isConversation reports whether an id is safe in a command line: it comes from the agent and could
+// be anything.
 func isConversation(id string) bool {
 	const inside = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 	return id != "" && len(id) <= 128 && strings.Trim(id, inside) == "" && id[0] != '-' && id[0] != '.'
 }
 
-// Is reports whether a command starts a coding agent, and with nothing but its name: what
-// else it was told is not to be told again.
-func (l *Library) Is(argv []string) bool {
+// IsPlainStart reports whether a command starts a coding agent without arguments. Arguments must
+// not be repeated when resuming.
+func (l *Library) IsPlainStart(argv []string) bool {
 	rules, _ := l.Rules()
 	if len(argv) != 1 {
 		return false
 	}
-	_, ok := recognise(rules, "", argv)
+	_, ok := matchProgram(rules, "", argv)
 	return ok
 }
 
-// openConversation is the conversation of an agent by the file that one of its processes
-// holds open; "" if there is none.
+// openConversation returns the conversation named by a file one of the processes has open, or "".
 func openConversation(match *regexp.Regexp, pids []int) string {
 	for _, pid := range pids {
 		dir := "/proc/" + strconv.Itoa(pid) + "/fd"
-		files, _ := os.ReadDir(dir) // another user's cannot be read
+		files, _ := os.ReadDir(dir) // fails for another user's process
 		for _, f := range files {
 			path, _ := os.Readlink(filepath.Join(dir, f.Name()))
 			if m := match.FindStringSubmatch(path); m != nil {

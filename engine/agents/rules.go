@@ -15,37 +15,37 @@ import (
 	"tandem/persist/diag"
 )
 
-// rowsLooked is how many rows at the bottom of the screen a question is looked for in.
-const rowsLooked = 24
+// defaultQuestionRows is how many rows at the bottom of the screen are searched for a question.
+const defaultQuestionRows = 24
 
-// A Rule is how one agent is recognised, and what it shows in which state.
+// A Rule describes how to recognize an agent and its states.
 type Rule struct {
 	Name, Title string
-	Sources     []string // where it says so
+	Sources     []string // documents the rule is based on
 	Programs    []string // names of its executable
-	Scripts     []string // parts of the path of a script that it is
-	ReadsLines  bool     // it does not read its terminal while it works
-	Resume      []string // the command that goes on with its conversation {id}
+	Scripts     []string // parts of the path of its script
+	ReadsLines  bool     // it does not read its terminal while working
+	Resume      []string // command resuming its conversation {id}
 	Config      configRule
 	File        fileRule
 	Transcript  transcriptRule
 
 	titles  []titleRule
 	blocked []blockedRule
-	open    *regexp.Regexp // a file that it holds open; the group is the conversation
-	cost    *regexp.Regexp // a row of its screen; the group is what the conversation has cost
+	open    *regexp.Regexp // matches a file it keeps open; the group is the conversation
+	cost    *regexp.Regexp // matches a screen row; the group is the conversation's cost
 }
 
-// A configRule is the folder of an agent's settings and files, and the variable of its
-// environment that names another one.
+// A configRule is the folder of an agent's settings and files, and the environment variable
+// overriding it.
 type configRule struct {
 	Folder   string `toml:"folder"`
 	Variable string `toml:"variable"`
 }
 
-// A fileRule is the JSON file that an agent keeps about itself.
+// A fileRule describes the JSON file an agent keeps about itself.
 type fileRule struct {
-	Path         string                    `toml:"path"` // {pid} is the agent's
+	Path         string                    `toml:"path"` // {pid} is the agent's process id
 	Status       string                    `toml:"status"`
 	Text         string                    `toml:"text"`
 	Conversation string                    `toml:"conversation"`
@@ -55,19 +55,19 @@ type fileRule struct {
 type titleRule struct {
 	match        *regexp.Regexp
 	state        api.AgentState
-	afterAnother bool // it says so only once another title of the agent has said something
+	afterAnother bool // valid only after another title has set a state
 }
 
-// A blockedRule finds a question: a row that matches line, with all of with somewhere
-// in the rows looked at. What is asked is its first group, or that of a row below it.
+// A blockedRule finds a question: a row matching line, with all of with elsewhere in the searched
+// rows. The text is line's first group, followed by that of a row below it matching below.
 type blockedRule struct {
 	line, below *regexp.Regexp
 	with        []*regexp.Regexp
 	rows        int
-	yes, no     string // names of the keys that answer
+	yes, no     string // names of the answering keys
 }
 
-// A ruleFile is a rule as it is written.
+// A ruleFile is the TOML form of a Rule.
 type ruleFile struct {
 	Name       string         `toml:"name"`
 	Title      string         `toml:"title"`
@@ -100,12 +100,12 @@ type blockTable struct {
 	No    string   `toml:"no"`
 }
 
-// Parse reads the rule of one agent. An error shows the line with the mistake.
+// Parse parses the rule of one agent. An error includes the line with the mistake.
 func Parse(text []byte) (Rule, error) {
 	text = diag.TrimBOM(text)
 	var f ruleFile
 	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&f); err != nil {
-		return Rule{}, diag.Explain(text, err, wanted)
+		return Rule{}, diag.Explain(text, err, describeValue)
 	}
 	wrong := func(table string, n int, key, format string, args ...any) error {
 		return diag.Errorf(text, diag.Locate(text, table, n, key), format, args...)
@@ -127,11 +127,11 @@ func Parse(text []byte) (Rule, error) {
 		return Rule{}, wrong("transcript", 1, "path", "transcript: path must contain {id}, and text must be set")
 	}
 	var err error
-	if rule.open, err = oneGroup(f.OpenFile); err != nil {
-		return Rule{}, wrong("", 0, "open_file", "open_file: must be a regular expression with one group, the conversation%s", because(err))
+	if rule.open, err = compileOneGroup(f.OpenFile); err != nil {
+		return Rule{}, wrong("", 0, "open_file", "open_file: must be a regular expression with one group, the conversation%s", reasonSuffix(err))
 	}
-	if rule.cost, err = oneGroup(f.Cost); err != nil {
-		return Rule{}, wrong("", 0, "cost", "cost: must be a regular expression with one group, the amount%s", because(err))
+	if rule.cost, err = compileOneGroup(f.Cost); err != nil {
+		return Rule{}, wrong("", 0, "cost", "cost: must be a regular expression with one group, the amount%s", reasonSuffix(err))
 	}
 	for status, state := range f.File.States {
 		if !api.IsAgentState(state) {
@@ -141,7 +141,7 @@ func Parse(text []byte) (Rule, error) {
 	for i, t := range f.Titles {
 		match, err := regexp.Compile(t.Match)
 		if err != nil || t.Match == "" {
-			return Rule{}, wrong("terminal_title", i+1, "match", "match: must be a regular expression%s", because(err))
+			return Rule{}, wrong("terminal_title", i+1, "match", "match: must be a regular expression%s", reasonSuffix(err))
 		}
 		if !api.IsAgentState(t.State) {
 			return Rule{}, wrong("terminal_title", i+1, "state", "state = %q: must be %s", t.State, stateNames())
@@ -151,16 +151,16 @@ func Parse(text []byte) (Rule, error) {
 	for i, b := range f.Blocked {
 		made, key, err := b.compile()
 		if err != nil {
-			return Rule{}, wrong("blocked", i+1, key, "%s: must be a regular expression%s", key, because(err))
+			return Rule{}, wrong("blocked", i+1, key, "%s: must be a regular expression%s", key, reasonSuffix(err))
 		}
 		rule.blocked = append(rule.blocked, made)
 	}
 	return rule, nil
 }
 
-// compile gives the rule, or the key whose value is wrong.
+// compile returns the rule, or an error and the key with the mistake.
 func (b blockTable) compile() (made blockedRule, key string, err error) {
-	made.rows = cmp.Or(b.Rows, rowsLooked)
+	made.rows = cmp.Or(b.Rows, defaultQuestionRows)
 	for key, name := range map[string]string{"yes": b.Yes, "no": b.No} {
 		if _, err := keys.Parse(name); err != nil && b.Yes+b.No != "" {
 			return made, key, err
@@ -168,7 +168,7 @@ func (b blockTable) compile() (made blockedRule, key string, err error) {
 	}
 	made.yes, made.no = b.Yes, b.No
 	if b.Line == "" {
-		return made, "line", errNothing
+		return made, "line", errEmpty
 	}
 	if made.line, err = regexp.Compile(b.Line); err != nil {
 		return made, "line", err
@@ -189,12 +189,12 @@ func (b blockTable) compile() (made blockedRule, key string, err error) {
 }
 
 var (
-	errNothing = errors.New("it is empty")
-	errGroups  = errors.New("it has none, or several")
+	errEmpty  = errors.New("it is empty")
+	errGroups = errors.New("it has none, or several")
 )
 
-// oneGroup compiles a regular expression with one group; nil for none.
-func oneGroup(text string) (*regexp.Regexp, error) {
+// compileOneGroup compiles a regular expression with exactly one group. It returns nil for "".
+func compileOneGroup(text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -205,7 +205,7 @@ func oneGroup(text string) (*regexp.Regexp, error) {
 	return made, err
 }
 
-func because(err error) string {
+func reasonSuffix(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -220,8 +220,8 @@ func stateNames() string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// wanted says what the value of a key is.
-func wanted(key string) string {
+// describeValue describes the value of a key.
+func describeValue(key string) string {
 	switch key {
 	case "sources", "programs", "scripts", "with", "resume":
 		return "a list of texts in quotes"
@@ -241,9 +241,9 @@ func wanted(key string) string {
 	return "a text in quotes"
 }
 
-// sayOfTitle is what a title says; ok is false for nothing. spoke is whether an earlier
-// one did.
-func (r Rule) sayOfTitle(title string, spoke bool) (state api.AgentState, ok bool) {
+// titleState returns the state shown by a title; ok is false for none. spoke reports whether an
+// earlier title set a state.
+func (r Rule) titleState(title string, spoke bool) (state api.AgentState, ok bool) {
 	for _, t := range r.titles {
 		if t.match.MatchString(title) {
 			return t.state, !t.afterAnother || spoke
@@ -252,18 +252,19 @@ func (r Rule) sayOfTitle(title string, spoke bool) (state api.AgentState, ok boo
 	return "", false
 }
 
-// question is what the rows of a screen ask the person; ok is false if it is nothing.
-func (r Rule) question(rows []string) (text string, ok bool) {
+// findQuestion returns the question on a screen; ok is false without one.
+func (r Rule) findQuestion(rows []string) (text string, ok bool) {
 	for _, b := range r.blocked {
-		if text, ok := b.find(b.looked(rows)); ok {
+		if text, ok := b.findQuestion(b.bottomRows(rows)); ok {
 			return text, true
 		}
 	}
 	return "", false
 }
 
-// find looks for the question from the bottom up: above it may stand what was asked before.
-func (b blockedRule) find(rows []string) (text string, ok bool) {
+// findQuestion searches from the bottom up: an earlier question may stand above.
+func (b blockedRule) findQuestion(rows []string) (text string, ok bool) {
+	// All of with must be there before line counts.
 	for _, with := range b.with {
 		if !slices.ContainsFunc(rows, with.MatchString) {
 			return "", false
@@ -287,26 +288,26 @@ func (b blockedRule) find(rows []string) (text string, ok bool) {
 				break
 			}
 		}
-		return plain(text), true
+		return plainLine(text), true
 	}
 	return "", false
 }
 
-// spent is what the rows of a screen say that the conversation has cost, last; "" if nothing.
-func (r Rule) spent(rows []string) string {
+// findCost returns the latest cost on a screen, or "".
+func (r Rule) findCost(rows []string) string {
 	if r.cost == nil {
 		return ""
 	}
 	for _, row := range slices.Backward(rows) {
 		if m := r.cost.FindStringSubmatch(row); m != nil {
-			return plain(m[1])
+			return plainLine(m[1])
 		}
 	}
 	return ""
 }
 
-// plain is a text of the screen without the lines of boxes, on one line.
-func plain(text string) string {
+// plainLine joins a screen's text into one line without box drawing.
+func plainLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r >= 0x2500 && r <= 0x259f { // box drawing, blocks
 			return ' '

@@ -8,8 +8,8 @@ import (
 	"tandem/persist/store"
 )
 
-// Shown is what clients are told of an agent.
-func Shown(a *store.Agent) *api.CodingAgent {
+// ToAPI returns the description of an agent for clients.
+func ToAPI(a *store.Agent) *api.CodingAgent {
 	d := Decide(a.Words)
 	return &api.CodingAgent{
 		Name: a.Name, State: d.State, Text: d.Text, Source: d.Source, Since: d.Since, Conversation: a.Conversation, Cost: a.Cost,
@@ -17,10 +17,10 @@ func Shown(a *store.Agent) *api.CodingAgent {
 	}
 }
 
-// words are what is known of an agent, in the order of trust.
-func words(a *store.Agent) (all []api.AgentWord) {
+// orderedWords returns everything known about an agent, most trusted source first.
+func orderedWords(a *store.Agent) (all []api.AgentWord) {
 	decides := Decide(a.Words).Source
-	for _, source := range order {
+	for _, source := range trustOrder {
 		i := slices.IndexFunc(a.Words, func(w store.AgentWord) bool { return w.Source == source })
 		if i >= 0 {
 			w := a.Words[i]
@@ -30,22 +30,22 @@ func words(a *store.Agent) (all []api.AgentWord) {
 	return all
 }
 
-// Explain tells what is known, and from what.
+// Explain returns everything known about a session's agent, with the sources.
 func (w *Watch) Explain(session string) api.AgentExplainOutput {
-	w.look()
+	w.inspect()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := api.AgentExplainOutput{Session: session}
-	if w.known == nil {
+	if w.agentState == nil {
 		return out
 	}
-	out.Agent, out.PID, out.Words = Shown(w.known), identity(w.known).PID, words(w.known)
+	out.Agent, out.PID, out.Words = ToAPI(w.agentState), processOf(w.agentState).PID, orderedWords(w.agentState)
 	out.Lines = w.takesLines()
-	if w.known.Process != nil {
+	if w.agentState.Process != nil {
 		if rows, err := w.terminal.Rows(context.Background()); err == nil && out.Agent.State == api.AgentBlocked {
-			out.Yes, out.No = w.rule.answers(rows)
+			out.Yes, out.No = w.rule.answerKeys(rows)
 		}
-		out.Sources, out.Transcript = w.rule.Sources, w.rule.transcript(w.tree(), w.o.Home, w.known.Conversation, identity(w.known).PID)
+		out.Sources, out.Transcript = w.rule.Sources, w.rule.findTranscript(w.readableTree(), w.o.Home, w.agentState.Conversation, processOf(w.agentState).PID)
 	}
 	return out
 }

@@ -15,8 +15,8 @@ import (
 	"tandem/persist/store"
 )
 
-// An actor is a fake agent: it plays what a file of testdata has of one state.
-type actor struct {
+// A fakeAgent plays the events of one state from a testdata file.
+type fakeAgent struct {
 	t        *testing.T
 	rule     Rule
 	screen   *vt.Terminal
@@ -26,8 +26,8 @@ type actor struct {
 	now      time.Time
 }
 
-func newActor(t *testing.T, rule Rule) *actor {
-	a := &actor{t: t, rule: rule, now: time.Unix(1000, 0)}
+func newFakeAgent(t *testing.T, rule Rule) *fakeAgent {
+	a := &fakeAgent{t: t, rule: rule, now: time.Unix(1000, 0)}
 	a.screen = vt.New(vt.Options{Cols: 100, Rows: 24, Event: func(e vt.Event) {
 		if p, ok := e.(vt.ProgressEvent); ok {
 			a.evidence.Progress = p.State + 1
@@ -36,8 +36,8 @@ func newActor(t *testing.T, rule Rule) *actor {
 	return a
 }
 
-// play has one thing happen, and lets the agent be looked at.
-func (a *actor) play(name, text string) {
+// playEvent plays one event and inspects the agent.
+func (a *fakeAgent) playEvent(name, text string) {
 	a.now = a.now.Add(time.Second)
 	switch filepath.Ext(name) {
 	case ".stream":
@@ -45,23 +45,23 @@ func (a *actor) play(name, text string) {
 		a.screen.Write([]byte(unescape.Replace(strings.ReplaceAll(text, "\n", ""))))
 		a.evidence.Title = a.screen.Title()
 		a.evidence.Rows = terminal.ScreenOf(a.screen, false, 0).Lines
-		a.cost = cmp.Or(a.rule.spent(a.evidence.Rows), a.cost)
+		a.cost = cmp.Or(a.rule.findCost(a.evidence.Rows), a.cost)
 	case ".file":
-		a.evidence.File = a.rule.fileSays([]byte(text))
+		a.evidence.File = a.rule.parseFile([]byte(text))
 	case ".reads":
 		a.evidence.Reads = strings.TrimSpace(text) == "yes"
 	case ".report":
 		state, question, _ := strings.Cut(strings.TrimSpace(text), " ")
-		a.words = hear(a.words, store.AgentWord{Source: Reported, State: state, Text: question, At: a.now}, true)
+		a.words = updateWord(a.words, store.AgentWord{Source: SourceReport, State: state, Text: question, At: a.now}, true)
 	default:
 		a.t.Fatalf("nothing is played by %s", name)
 	}
-	a.words = a.rule.Observe(a.words, a.evidence, a.now)
+	a.words = a.rule.ApplyEvidence(a.words, a.evidence, a.now)
 }
 
 func ruleNamed(t *testing.T, name string) Rule {
 	t.Helper()
-	for _, r := range ownRules() {
+	for _, r := range parseEmbedded() {
 		if r.Name == name {
 			return r
 		}
@@ -70,9 +70,9 @@ func ruleNamed(t *testing.T, name string) Rule {
 	return Rule{}
 }
 
-func TestEveryAgentIsSeenInEveryState(t *testing.T) {
+func TestEveryAgentIsDetectedInEveryState(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "aider", "goose"} {
-		cases := casesOf(t, name)
+		cases := loadCases(t, name)
 		for _, state := range api.AgentStates() {
 			if cases[string(state)] == nil {
 				t.Errorf("%s: nothing recorded for %s", name, state)
@@ -81,7 +81,7 @@ func TestEveryAgentIsSeenInEveryState(t *testing.T) {
 		for what, files := range cases {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				state, _, _ := strings.Cut(what, ".")
-				d := playAll(newActor(t, ruleNamed(t, name)), files)
+				d := playCase(newFakeAgent(t, ruleNamed(t, name)), files)
 				if string(d.State) != state {
 					t.Errorf("it is %s by %s, want %s", d.State, d.Source, state)
 				}
@@ -90,16 +90,16 @@ func TestEveryAgentIsSeenInEveryState(t *testing.T) {
 	}
 }
 
-func TestQuestionsOfOtherAgentsAreSeen(t *testing.T) {
-	for name, files := range casesOf(t, "others") {
-		if d := playAll(newActor(t, ruleNamed(t, name)), files); d.State != api.AgentBlocked {
+func TestQuestionsOfOtherAgentsAreDetected(t *testing.T) {
+	for name, files := range loadCases(t, "others") {
+		if d := playCase(newFakeAgent(t, ruleNamed(t, name)), files); d.State != api.AgentBlocked {
 			t.Errorf("%s is %s", name, d.State)
 		}
 	}
 }
 
-// casesOf are the cases of a file, by what is before the slash in their names.
-func casesOf(t *testing.T, name string) map[string][]txtar.File {
+// loadCases returns the cases of a file, keyed by the part of their names before the slash.
+func loadCases(t *testing.T, name string) map[string][]txtar.File {
 	t.Helper()
 	a, err := txtar.ParseFile("testdata/" + name + ".txtar")
 	if err != nil {
@@ -113,9 +113,9 @@ func casesOf(t *testing.T, name string) map[string][]txtar.File {
 	return cases
 }
 
-// playAll plays a case, of which a file named text is the question that must be seen, and one
-// named cost the cost, once what is before it has been played.
-func playAll(a *actor, files []txtar.File) Decision {
+// playCase plays a case. A file named text holds the expected question, and one named cost the
+// expected cost, after the events before it.
+func playCase(a *fakeAgent, files []txtar.File) Decision {
 	want, asked := "", false
 	for _, f := range files {
 		if filepath.Base(f.Name) == "cost" {
@@ -128,7 +128,7 @@ func playAll(a *actor, files []txtar.File) Decision {
 			want, asked = strings.TrimSpace(string(f.Data)), true
 			continue
 		}
-		a.play(f.Name, string(f.Data))
+		a.playEvent(f.Name, string(f.Data))
 	}
 	d := Decide(a.words)
 	if asked && d.Text != want {
@@ -137,13 +137,13 @@ func playAll(a *actor, files []txtar.File) Decision {
 	return d
 }
 
-// A new engine builds the screen again from the log and hears nothing else anew.
-func TestStateStaysWhenEverythingIsSeenAgain(t *testing.T) {
+// A new engine rebuilds the screen from the log and receives nothing else again.
+func TestStateIsStableWhenScreenIsReplayed(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "aider", "goose"} {
-		for what, files := range casesOf(t, name) {
-			a := newActor(t, ruleNamed(t, name))
-			before := playAll(a, files)
-			again := a.rule.Observe(a.words, Evidence{Rows: a.evidence.Rows, Title: a.evidence.Title, Reads: a.evidence.Reads, File: a.evidence.File}, a.now.Add(time.Hour))
+		for what, files := range loadCases(t, name) {
+			a := newFakeAgent(t, ruleNamed(t, name))
+			before := playCase(a, files)
+			again := a.rule.ApplyEvidence(a.words, Evidence{Rows: a.evidence.Rows, Title: a.evidence.Title, Reads: a.evidence.Reads, File: a.evidence.File}, a.now.Add(time.Hour))
 			if now := Decide(again); now != before {
 				t.Errorf("%s %s: it was %+v, and is %+v", name, what, before, now)
 			}
@@ -151,32 +151,32 @@ func TestStateStaysWhenEverythingIsSeenAgain(t *testing.T) {
 	}
 }
 
-func TestSilenceSaysNothing(t *testing.T) {
-	a := newActor(t, ruleNamed(t, "claude"))
-	a.play("1.stream", `\e]0;⠂ Work\a`)
+func TestSilenceKeepsState(t *testing.T) {
+	a := newFakeAgent(t, ruleNamed(t, "claude"))
+	a.playEvent("1.stream", `\e]0;⠂ Work\a`)
 	for range 100 {
 		a.now = a.now.Add(time.Hour)
-		a.words = a.rule.Observe(a.words, a.evidence, a.now)
+		a.words = a.rule.ApplyEvidence(a.words, a.evidence, a.now)
 	}
 	if d := Decide(a.words); d.State != api.AgentWorking {
 		t.Errorf("after days without a word it is %s", d.State)
 	}
 }
 
-func TestProgressIsTakenForWork(t *testing.T) {
-	a := newActor(t, ruleNamed(t, "amp"))
+func TestProgressMeansWorking(t *testing.T) {
+	a := newFakeAgent(t, ruleNamed(t, "amp"))
 	for _, step := range []struct{ stream, want string }{
 		{`\e]9;4;3;\a`, "working"}, {`\e]9;4;2;50\a`, "working"}, {`\e]9;4;0;\a`, "done"}, {`\e]9;4;1;10\a`, "working"},
 	} {
-		a.play("1.stream", step.stream)
+		a.playEvent("1.stream", step.stream)
 		if d := Decide(a.words); string(d.State) != step.want {
 			t.Errorf("after %s it is %s, want %s", step.stream, d.State, step.want)
 		}
 	}
 }
 
-// The rows are as the agents' sources write them.
-func TestTheCostIsReadFromTheScreen(t *testing.T) {
+// The rows are those written by the agents' sources.
+func TestCostIsReadFromScreen(t *testing.T) {
 	for name, rows := range map[string][2]string{
 		"aider":    {"Tokens: 2.3k sent, 142 received. Cost: $0.0042 message, $0.01 session.", "$0.01"},
 		"claude":   {"     Total cost:            $0.55", "$0.55"},
@@ -184,11 +184,11 @@ func TestTheCostIsReadFromTheScreen(t *testing.T) {
 		"goose":    {"Cost: $0.0123 USD (1300 tokens: in 1200, out 100)", "$0.0123"},
 		"opencode": {"│ hello              1,234 tokens  $1,002.50 spent", "$1,002.50"},
 	} {
-		if got := ruleNamed(t, name).spent([]string{"$9.99", rows[0], "", "> it cost $3"}); got != rows[1] {
+		if got := ruleNamed(t, name).findCost([]string{"$9.99", rows[0], "", "> it cost $3"}); got != rows[1] {
 			t.Errorf("%s shows %q, and that is read as %q", name, rows[0], got)
 		}
 	}
-	if got := ruleNamed(t, "codex").spent([]string{"$1.00 spent"}); got != "" {
+	if got := ruleNamed(t, "codex").findCost([]string{"$1.00 spent"}); got != "" {
 		t.Errorf("of an agent that tells no cost %q is read", got)
 	}
 }

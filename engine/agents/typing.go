@@ -7,60 +7,59 @@ import (
 	"tandem/engine/api"
 )
 
-// Agents tell what is typed from what is pasted by the time between two keys. Enter right
-// behind a text is a part of it for them, or is dropped: Claude Code, Codex and Gemini CLI
-// do that.
+// Agents distinguish typing from pasting by the time between two keys. Enter right after a text
+// would count as part of it or be dropped, at least by Claude Code, Codex and Gemini CLI.
 const (
-	// enterGap is the time from an agent's first answer to a text to enter.
+	// enterGap is the time from an agent's first reaction to a text until enter.
 	enterGap = 250 * time.Millisecond
-	// enterWait is how long an agent may take to answer a text at all.
-	enterWait = 2 * time.Second
-	// answerLook is the time between two looks for its answer.
-	answerLook = 5 * time.Millisecond
+	// maxEnterWait limits the wait for a reaction.
+	maxEnterWait = 2 * time.Second
+	// answerPollInterval is the time between checks for a reaction.
+	answerPollInterval = 5 * time.Millisecond
 )
 
-// A typing is the last text that a client has typed.
-type typing struct {
-	at    time.Time
-	end   int64 // of the output before it
-	asked bool  // the agent was blocked before it
+// A typedText records the last text typed by a client.
+type typedText struct {
+	at         time.Time
+	end        int64 // end of the output before it
+	wasBlocked bool  // the agent was blocked before it
 }
 
-// HasAgent reports whether an agent runs in the session.
 func (w *Watch) HasAgent() bool {
 	if w == nil {
 		return false
 	}
-	a := w.agent()
+	a := w.currentAgent()
 	return a != nil && a.Process != nil
 }
 
-// Typed notes that a text was typed, when the session's output had that end.
-func (w *Watch) Typed(end int64) { w.typed.Store(&typing{time.Now(), end, w.blocked()}) }
+// RecordTyped records a typed text; end is the end of the session's output before it.
+func (w *Watch) RecordTyped(end int64) { w.lastTyped.Store(&typedText{time.Now(), end, w.isBlocked()}) }
 
-// blocked reports whether the agent asks something.
-func (w *Watch) blocked() bool {
-	a := w.agent()
+// isBlocked reports whether the agent asks a question.
+func (w *Watch) isBlocked() bool {
+	a := w.currentAgent()
 	return a != nil && Decide(a.Words).State == api.AgentBlocked
 }
 
-// AwaitTaken waits until the agent has taken the text that was typed last, so that it
-// knows an enter behind it for what it is. end is that of the session's output. Where the
-// agent has begun to ask something meanwhile, which enter would answer, it is an error.
-func (w *Watch) AwaitTaken(ctx context.Context, end func() int64) error {
-	last := w.typed.Swap(nil)
+// AwaitEnterTime waits until the agent has taken the last text, so that enter counts as a key of
+// its own. end returns the end of the session's output. If the agent has started to ask a question,
+// which enter would answer, AwaitEnterTime returns an error.
+func (w *Watch) AwaitEnterTime(ctx context.Context, end func() int64) error {
+	last := w.lastTyped.Swap(nil)
 	if last == nil {
 		return nil
 	}
-	look := time.NewTicker(answerLook)
+	look := time.NewTicker(answerPollInterval)
 	defer look.Stop()
-	for due := last.at.Add(enterWait); ; {
+	for due := last.at.Add(maxEnterWait); ; {
 		now := time.Now()
 		if answer := now.Add(enterGap); end() > last.end && answer.Before(due) {
+			// Count the first reaction only: an agent keeps printing.
 			due, last.end = answer, 1<<62
 		}
 		if !now.Before(due) {
-			return w.hasAsked(last)
+			return w.checkNewQuestion(last)
 		}
 		select {
 		case <-look.C:
@@ -72,10 +71,10 @@ func (w *Watch) AwaitTaken(ctx context.Context, end func() int64) error {
 	}
 }
 
-// hasAsked is the error of an agent that asks something since the text.
-func (w *Watch) hasAsked(last *typing) error {
-	w.look()
-	if last.asked || !w.blocked() {
+// checkNewQuestion returns an error if the agent has asked a question since the text.
+func (w *Watch) checkNewQuestion(last *typedText) error {
+	w.inspect()
+	if last.wasBlocked || !w.isBlocked() {
 		return nil
 	}
 	return api.Errorf(api.CodeConflict, "enter was not pressed: the agent now asks something").WithHint("the text is in its prompt or its answer; check the screen")

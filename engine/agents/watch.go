@@ -22,18 +22,18 @@ import (
 )
 
 const (
-	// lookGap is the time from a change of the screen to the look at it, and so the
-	// least time between two.
-	lookGap = 100 * time.Millisecond
-	// settleGap is how long after the last change one more look is due: an agent may
-	// write its file just behind what it shows.
-	settleGap = time.Second
-	// findGap is the least time between two looks for an agent in a terminal whose
-	// foreground is the same and was none.
-	findGap = time.Second
+	// inspectDelay is the time from a screen change to the inspection, and so the minimum time
+	// between two.
+	inspectDelay = 100 * time.Millisecond
+	// settleDelay is the time from the last change to a final inspection: an agent may write its
+	// file just after what it shows.
+	settleDelay = time.Second
+	// minFindInterval is the minimum time between searches for an agent while the foreground stays
+	// the same.
+	minFindInterval = time.Second
 )
 
-// A Terminal is what is looked at: a session.
+// A Terminal is the session to inspect.
 type Terminal interface {
 	IsReady(ctx context.Context) error
 	Rows(ctx context.Context) ([]string, error)
@@ -42,91 +42,91 @@ type Terminal interface {
 	Gone() <-chan struct{}
 }
 
-// Options say what a Watch is of.
+// Options configures a Watch.
 type Options struct {
 	Library *Library
-	Child   int // the process that the terminal was made for
+	Child   int // first process of the terminal
 	BootID  string
 	Home    string
-	Confine func() error           // confines the calling thread as the session is; nil: it is not
-	Before  *store.Agent           // what the engine before knew
-	Changed func(now *store.Agent) // an agent has come or gone, or is at something else; it does not block
-	// OnEnd has ended called when a process has ended, until stop is called; nil: nobody does.
+	Confine func() error           // confines the calling thread like the session; nil: unconfined
+	Before  *store.Agent           // state kept by an earlier engine
+	Changed func(now *store.Agent) // called when an agent appears, disappears or changes state; must not block
+	// OnEnd calls ended when a process exits, until stop is called. nil: exits are not watched.
 	OnEnd func(who store.Identity, ended func()) (stop func())
-	Log   *slog.Logger // of panics; nil: none
+	Log   *slog.Logger // for panics; may be nil
 }
 
-// A Watch knows which agent a session runs and what it is doing. It looks soon after
-// the screen has changed, or the agent's process has ended, and else never.
+// A Watch tracks the agent of a session and its state. It inspects the session shortly after its
+// screen changed or its agent's process exited, and otherwise never.
 type Watch struct {
-	o        Options
-	terminal Terminal
-	due      atomic.Bool // a look is
-	settling *time.Timer // the look behind the last change
-	typed    atomic.Pointer[typing]
+	o           Options
+	terminal    Terminal
+	inspectDue  atomic.Bool // an inspection is scheduled
+	settleTimer *time.Timer // for the inspection after the last change
+	lastTyped   atomic.Pointer[typedText]
 
-	mu       sync.Mutex // held during a look
-	rule     Rule
-	rules    int // number of the library's rules that rule is of
-	known    *store.Agent
-	filed    filed
-	group    int       // in the foreground, when an agent was looked for last
-	sought   time.Time // when that was
-	vanished bool      // the question was not on the screen at the last look
-	followed store.Identity
-	unfollow func() // has the end of that process told no more; nil if it is not awaited
+	mu            sync.Mutex // held during an inspection
+	rule          Rule
+	rulesVersion  int // version of the library the rule is from
+	agentState    *store.Agent
+	fileCache     fileCache
+	group         int            // foreground process group at the last search
+	lastFind      time.Time      // time of the last search
+	questionGone  bool           // the question was missing from the last screen
+	exitProcess   store.Identity // process whose exit is watched
+	stopExitWatch func()         // stops watching it; nil if it is not watched
 }
 
-// Start makes the watch of a session, which looks as soon as that is ready.
+// Start watches a session. The first inspection follows as soon as it is ready.
 func Start(o Options, t Terminal) *Watch {
-	w := &Watch{o: o, terminal: t, known: o.Before}
-	w.settling = time.AfterFunc(time.Hour, w.guarded(w.look))
-	w.settling.Stop()
-	w.Moved()
+	w := &Watch{o: o, terminal: t, agentState: o.Before}
+	w.settleTimer = time.AfterFunc(time.Hour, w.recoverPanics(w.inspect))
+	w.settleTimer.Stop()
+	w.NoteChange()
 	return w
 }
 
-// tree is where the session's programs may read.
-func (w *Watch) tree() *files.Tree { return &files.Tree{Confine: w.o.Confine} }
+// readableTree returns the files the session's programs may read.
+func (w *Watch) readableTree() *files.Tree { return &files.Tree{Confine: w.o.Confine} }
 
-// Moved tells that the session shows something else, or that its program waits for
-// something else. It does not block.
-func (w *Watch) Moved() {
-	if w != nil && w.terminal.Master() != nil && w.due.CompareAndSwap(false, true) {
-		time.AfterFunc(lookGap, w.guarded(w.lookDue))
+// NoteChange schedules an inspection, after a change of the screen or of what the program waits
+// for. It does not block. w may be nil.
+func (w *Watch) NoteChange() {
+	if w != nil && w.terminal.Master() != nil && w.inspectDue.CompareAndSwap(false, true) {
+		time.AfterFunc(inspectDelay, w.recoverPanics(w.inspectWhenDue))
 	}
 }
 
-// guarded keeps a mistake over what an agent shows or writes to this look.
-func (w *Watch) guarded(look func()) func() {
+// recoverPanics limits a panic over an agent's output to one inspection.
+func (w *Watch) recoverPanics(look func()) func() {
 	return panics.Logged(w.o.Log, "inspect a coding agent", look)
 }
 
-func (w *Watch) lookDue() {
-	w.due.Store(false)
-	w.settling.Reset(settleGap)
-	w.look()
+func (w *Watch) inspectWhenDue() {
+	w.inspectDue.Store(false)
+	w.settleTimer.Reset(settleDelay)
+	w.inspect()
 }
 
-// look sees what the agent is doing now.
-func (w *Watch) look() {
+// inspect updates the agent's state.
+func (w *Watch) inspect() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	defer w.follow()
+	defer w.watchExit()
 	if isGone(w.terminal) {
 		return
 	}
-	ctx := context.Background() // what is asked answers when the session is closed
+	ctx := context.Background() // the session answers even while it closes
 	if w.terminal.IsReady(ctx) != nil || isGone(w.terminal) {
 		return
 	}
-	next, found := w.seek()
+	next, found := w.updateAgent()
 	if next == nil {
-		w.tell(nil)
+		w.setAgent(nil)
 		return
 	}
-	if !found { // it was told of by a report, and what it looks like is unknown
-		w.tell(next)
+	if !found { // known from a report only
+		w.setAgent(next)
 		return
 	}
 	rows, err := w.terminal.Rows(ctx)
@@ -135,39 +135,39 @@ func (w *Watch) look() {
 	}
 	e, facts := Evidence{Rows: rows}, w.terminal.Facts()
 	e.Title, e.Progress, e.Reads = facts.Title, facts.Progress, facts.Waiting != prompt.NeedNothing
-	e.File = w.rule.readFile(w.tree(), &w.filed, w.o.Home, identity(next))
-	next.Cost = cmp.Or(w.rule.spent(rows), next.Cost)
-	words := w.rule.Observe(next.Words, e, time.Now())
-	if has(next.Words, Screened) && !has(words, Screened) && !w.vanished {
-		w.vanished = true // it may just be drawn anew
-		w.Moved()
+	e.File = w.rule.readFile(w.readableTree(), &w.fileCache, w.o.Home, processOf(next))
+	next.Cost = cmp.Or(w.rule.findCost(rows), next.Cost)
+	words := w.rule.ApplyEvidence(next.Words, e, time.Now())
+	if hasWord(next.Words, SourceScreen) && !hasWord(words, SourceScreen) && !w.questionGone {
+		w.questionGone = true // the screen may be half drawn; look again
+		w.NoteChange()
 		return
 	}
-	w.vanished = false
+	w.questionGone = false
 	next.Words = words
 	if e.File != nil && e.File.Conversation != "" {
 		next.Conversation = e.File.Conversation
 	} else if next.Conversation == "" && w.rule.open != nil {
 		next.Conversation = openConversation(w.rule.open, pty.GroupMembers(w.group, w.o.Child))
 	}
-	w.tell(next)
+	w.setAgent(next)
 }
 
-// follow has the end of the agent's process looked at, which may change nothing else.
-func (w *Watch) follow() {
+// watchExit watches for the exit of the agent's process, which may not change the screen.
+func (w *Watch) watchExit() {
 	var who store.Identity
-	if w.known != nil && !isGone(w.terminal) {
-		who = identity(w.known)
+	if w.agentState != nil && !isGone(w.terminal) {
+		who = processOf(w.agentState)
 	}
-	if w.o.OnEnd == nil || who == w.followed {
+	if w.o.OnEnd == nil || who == w.exitProcess {
 		return
 	}
-	if w.unfollow != nil {
-		w.unfollow()
+	if w.stopExitWatch != nil {
+		w.stopExitWatch()
 	}
-	w.followed, w.unfollow = who, nil
+	w.exitProcess, w.stopExitWatch = who, nil
 	if who.PID != 0 {
-		w.unfollow = w.o.OnEnd(who, w.Moved)
+		w.stopExitWatch = w.o.OnEnd(who, w.NoteChange)
 	}
 }
 
@@ -180,52 +180,53 @@ func isGone(t Terminal) bool {
 	}
 }
 
-func identity(a *store.Agent) store.Identity {
+func processOf(a *store.Agent) store.Identity {
 	if a.Process == nil {
 		return store.Identity{}
 	}
 	return *a.Process
 }
 
-// seek gives a copy of what is known of the agent that runs now; nil if none does. found
-// is whether it was recognised.
-func (w *Watch) seek() (next *store.Agent, found bool) {
+// updateAgent returns a copy of the running agent's state, or nil without one. found reports
+// whether the agent was recognized.
+func (w *Watch) updateAgent() (next *store.Agent, found bool) {
 	rules, number := w.o.Library.Rules()
 	group, err := pty.Foreground(w.terminal.Master())
 	if err != nil {
-		return clone(w.known), false
+		return cloneAgent(w.agentState), false
 	}
-	same := group == w.group && number == w.rules && time.Since(w.sought) < findGap
-	recognised := w.known != nil && w.known.Process != nil
+	// Fast paths: nothing relevant has changed since the last search.
+	same := group == w.group && number == w.rulesVersion && time.Since(w.lastFind) < minFindInterval
+	recognised := w.agentState != nil && w.agentState.Process != nil
 	switch {
 	case same && !recognised:
-		return clone(w.known), false
-	case group == w.group && number == w.rules && recognised && w.rule.Name != "" && isAlive(identity(w.known)):
-		return clone(w.known), true
+		return cloneAgent(w.agentState), false
+	case group == w.group && number == w.rulesVersion && recognised && w.rule.Name != "" && isAlive(processOf(w.agentState)):
+		return cloneAgent(w.agentState), true
 	}
-	w.group, w.rules, w.sought = group, number, time.Now()
-	f, ok := find(rules, group, w.o.Child, w.o.BootID)
+	w.group, w.rulesVersion, w.lastFind = group, number, time.Now()
+	f, ok := findAgent(rules, group, w.o.Child, w.o.BootID)
 	switch {
-	case ok && recognised && identity(w.known) == f.Who:
+	case ok && recognised && processOf(w.agentState) == f.Who:
 		w.rule = f.Rule
-		next = clone(w.known)
+		next = cloneAgent(w.agentState)
 		next.Name = f.Rule.Name
 		return next, true
 	case ok:
 		w.rule = f.Rule
-		return w.begun(f), true
+		return w.newAgent(f), true
 	case recognised:
 		return nil, false
 	}
-	return clone(w.known), false
+	return cloneAgent(w.agentState), false
 }
 
-// begun is a new agent. What was reported for it before it was recognised is its own.
-func (w *Watch) begun(f Found) *store.Agent {
+// newAgent returns a new agent's state. Reports made before it was recognized are about it.
+func (w *Watch) newAgent(f Found) *store.Agent {
 	next := &store.Agent{Name: f.Rule.Name, Process: &f.Who}
 	next.CWD, _ = os.Readlink("/proc/" + strconv.Itoa(f.Who.PID) + "/cwd")
-	if w.known != nil && w.known.Process == nil {
-		next.Words, next.Conversation = w.known.Words, w.known.Conversation
+	if w.agentState != nil && w.agentState.Process == nil {
+		next.Words, next.Conversation = w.agentState.Words, w.agentState.Conversation
 	}
 	return next
 }
@@ -235,7 +236,7 @@ func isAlive(who store.Identity) bool {
 	return ok && p.StartTime == who.StartTime && !p.Zombie
 }
 
-func clone(a *store.Agent) *store.Agent {
+func cloneAgent(a *store.Agent) *store.Agent {
 	if a == nil {
 		return nil
 	}
@@ -243,35 +244,35 @@ func clone(a *store.Agent) *store.Agent {
 	return &c
 }
 
-// tell makes next what is known, and announces it if it is something else.
-func (w *Watch) tell(next *store.Agent) {
-	if reflect.DeepEqual(next, w.known) {
+// setAgent sets the agent's state, and announces a change.
+func (w *Watch) setAgent(next *store.Agent) {
+	if reflect.DeepEqual(next, w.agentState) {
 		return
 	}
-	w.known = next
+	w.agentState = next
 	w.o.Changed(next)
 }
 
-// agent is what is known of the agent; nil if there is none.
-func (w *Watch) agent() *store.Agent {
+// currentAgent returns the agent's state, or nil.
+func (w *Watch) currentAgent() *store.Agent {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.known
+	return w.agentState
 }
 
-// takesLines reports whether the terminal hands on what is typed line by line.
+// takesLines reports whether the terminal passes input on line by line.
 func (w *Watch) takesLines() bool {
 	master := w.terminal.Master()
 	return master != nil && pty.InspectForeground(master, w.o.Child).Canonical
 }
 
-// Report takes what an agent, or a script for it, says of itself. The text is that of a
-// question. An unknown state takes back what was reported, none leaves it.
+// Report records a state reported by an agent or by a script for it. text is the question. An
+// unknown state withdraws the last report, and "" keeps it.
 func (w *Watch) Report(name string, state api.AgentState, text, conversation string) *store.Agent {
-	w.look()
+	w.inspect()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	next := clone(w.known)
+	next := cloneAgent(w.agentState)
 	if next == nil {
 		next = &store.Agent{}
 	}
@@ -282,29 +283,29 @@ func (w *Watch) Report(name string, state api.AgentState, text, conversation str
 		next.Conversation = conversation
 	}
 	if state == "" {
-		w.tell(next)
+		w.setAgent(next)
 		return next
 	}
-	if Decide(next.Words).Source != Reported { // it says so anew, against what was seen since
-		next.Words = hear(next.Words, store.AgentWord{Source: Reported}, false)
+	if Decide(next.Words).Source != SourceReport { // repeated after something else was seen: count it as new
+		next.Words = updateWord(next.Words, store.AgentWord{Source: SourceReport}, false)
 	}
-	said := store.AgentWord{Source: Reported, State: string(state), Text: plain(text), At: time.Now()}
-	next.Words = hear(next.Words, said, state != api.AgentUnknown)
+	said := store.AgentWord{Source: SourceReport, State: string(state), Text: plainLine(text), At: time.Now()}
+	next.Words = updateWord(next.Words, said, state != api.AgentUnknown)
 	if len(next.Words) == 0 && next.Process == nil {
 		next = nil
 	}
-	w.tell(next)
+	w.setAgent(next)
 	return next
 }
 
-// Seen notes that the person has looked at what the agent has done, as it was since then.
-func (w *Watch) Seen(since time.Time) {
+// MarkSeen records that the user has seen the agent's result of time since.
+func (w *Watch) MarkSeen(since time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.known == nil || !Decide(w.known.Words).Since.Equal(since) {
+	if w.agentState == nil || !Decide(w.agentState.Words).Since.Equal(since) {
 		return
 	}
-	next := clone(w.known)
+	next := cloneAgent(w.agentState)
 	next.Seen = since
-	w.tell(next)
+	w.setAgent(next)
 }

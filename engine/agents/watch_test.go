@@ -17,24 +17,24 @@ import (
 	"tandem/persist/store"
 )
 
-// A stage is a session that shows what it is told to.
-type stage struct {
+// A fakeSession shows a given screen.
+type fakeSession struct {
 	master *os.File
 	rows   []string
 	looks  atomic.Int32
 	gone   chan struct{}
 }
 
-func (s *stage) IsReady(context.Context) error { return nil }
-func (s *stage) Rows(context.Context) ([]string, error) {
+func (s *fakeSession) IsReady(context.Context) error { return nil }
+func (s *fakeSession) Rows(context.Context) ([]string, error) {
 	s.looks.Add(1)
 	return s.rows, nil
 }
-func (s *stage) Facts() terminal.Facts { return terminal.Facts{Title: "⠂ Test"} }
-func (s *stage) Master() *os.File      { return s.master }
-func (s *stage) Gone() <-chan struct{} { return s.gone }
+func (s *fakeSession) Facts() terminal.Facts { return terminal.Facts{Title: "⠂ Test"} }
+func (s *fakeSession) Master() *os.File      { return s.master }
+func (s *fakeSession) Gone() <-chan struct{} { return s.gone }
 
-// startAgent runs a program under the name of an agent in a terminal.
+// startAgent runs a program in a terminal under an agent's name.
 func startAgent(t *testing.T, name string) (master *os.File, pid int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -54,16 +54,16 @@ func startAgent(t *testing.T, name string) (master *os.File, pid int) {
 	return master, cmd.Process.Pid
 }
 
-func TestQuestionIsSeenSoonAndNothingIsLookedAtWhileNothingMoves(t *testing.T) {
+func TestInspectionFollowsScreenChangesOnly(t *testing.T) {
 	master, pid := startAgent(t, "claude")
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{master: master, gone: make(chan struct{})}
+		s := &fakeSession{master: master, gone: make(chan struct{})}
 		var now atomic.Pointer[store.Agent]
 		w := Start(Options{Library: NewLibrary("", nil), Child: pid, Changed: func(a *store.Agent) { now.Store(a) }}, s)
 		state := func() api.AgentState {
 			synctest.Wait()
 			if a := now.Load(); a != nil {
-				return Shown(a).State
+				return ToAPI(a).State
 			}
 			return ""
 		}
@@ -72,18 +72,18 @@ func TestQuestionIsSeenSoonAndNothingIsLookedAtWhileNothingMoves(t *testing.T) {
 			t.Fatalf("it is %q", got)
 		}
 		s.rows = []string{"Do you want to proceed?", "❯ 1. Yes", "  2. No"}
-		w.Moved()
+		w.NoteChange()
 		time.Sleep(300 * time.Millisecond)
 		if got := state(); got != api.AgentBlocked {
 			t.Errorf("300 ms after a question it is %q", got)
 		}
 		s.rows = nil
-		w.Moved()
+		w.NoteChange()
 		time.Sleep(300 * time.Millisecond)
 		if got := state(); got != api.AgentWorking {
 			t.Errorf("300 ms after the answer it is %q", got)
 		}
-		time.Sleep(2 * settleGap)
+		time.Sleep(2 * settleDelay)
 		synctest.Wait()
 		before := s.looks.Load()
 		time.Sleep(24 * time.Hour)

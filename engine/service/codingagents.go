@@ -55,7 +55,7 @@ func (s *CodingAgents) reportState(ctx context.Context, in api.AgentReportInput)
 	}
 	// A hook of an agent may not know its session, only its conversation and folder.
 	if in.ID == "" {
-		if in.ID = s.Agents.Talking(in.Conversation, in.Folder); in.ID == "" {
+		if in.ID = s.Agents.FindByConversation(in.Conversation, in.Folder); in.ID == "" {
 			return api.Empty{}, api.Errorf(api.CodeNotFound, "report state: no session is known by that conversation and folder").WithHint("give its id")
 		}
 	}
@@ -80,7 +80,7 @@ func (s *CodingAgents) explainState(ctx context.Context, in api.IDInput) (api.Ag
 func (s *CodingAgents) markSeen(ctx context.Context, in api.AgentSeenInput) (api.Empty, error) {
 	w, _, err := s.findWatch(ctx, in.ID, "mark as seen the agent")
 	if err == nil {
-		w.Seen(in.Since)
+		w.MarkSeen(in.Since)
 	}
 	return api.Empty{}, err
 }

@@ -144,12 +144,12 @@ func typePieces(ctx context.Context, session *terminal.Session, watch *agents.Wa
 			continue
 		}
 		if p.enter {
-			if err := watch.AwaitTaken(ctx, end); err != nil {
+			if err := watch.AwaitEnterTime(ctx, end); err != nil {
 				return out, err
 			}
 		}
 		if watch != nil && !p.keys {
-			watch.Typed(end())
+			watch.RecordTyped(end())
 		}
 		n, err := typePiece(ctx, session, p.bytes)
 		if err != nil {

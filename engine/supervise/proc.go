@@ -63,7 +63,7 @@ func describeProcess(p *proc) api.Process {
 	}
 	view.Owner = describeOwnership(r)
 	if r.Agent != nil && !view.State.Ended() {
-		view.Agent = agents.Shown(r.Agent)
+		view.Agent = agents.ToAPI(r.Agent)
 	}
 	if r.Project != nil {
 		entry := api.ProjectEntry(*r.Project)
