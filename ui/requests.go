@@ -20,7 +20,7 @@ func (n *notices) announceRequests(before []api.Request) tea.Cmd {
 			// The key works everywhere, and comes early in the text so that it is not cut
 			// off.
 			key := panes.WithKey(n.m.o.Bindings, " (", keymap.Requests, " answers)", keymap.ScopePrefix)
-			who, asks := overlay.Asker(r)+" asks", ": "+overlay.Wish(r)
+			who, asks := overlay.AskerName(r)+" asks", ": "+overlay.RequestSummary(r)
 			notify := n.notifyDesktop(who + asks)
 			// The dialog counts them.
 			if _, open := n.m.dialog.open.(*overlay.Approval); open {

@@ -222,7 +222,7 @@ func (d *dialog) prefixRows() []string {
 		return nil
 	}
 	groups, w, h := d.prefixKeys()
-	return overlay.Following(groups, w, h, &d.m.theme.look)
+	return overlay.DrawPrefixKeys(groups, w, h, &d.m.theme.look)
 }
 
 // prefixKeys returns these keys, and the size available for them.
@@ -237,7 +237,7 @@ func (d *dialog) prefixKeys() (groups []keymap.Group, w, h int) {
 // clickPrefixRow runs the action of the clicked row.
 func (d *dialog) clickPrefixRow(e keys.Mouse) tea.Cmd {
 	groups, w, h := d.prefixKeys()
-	a, ok := overlay.FollowingAt(groups, w, h, e.X-d.at.X-2, e.Y-d.at.Y-1)
+	a, ok := overlay.PrefixKeyAt(groups, w, h, e.X-d.at.X-2, e.Y-d.at.Y-1)
 	if !ok || !widget.LeftDown(e) {
 		return nil
 	}

@@ -91,7 +91,7 @@ func (b *Inbox) drawRow(i item, selected bool, width int, look *widget.Look) str
 	glyph, ink := look.Glyphs.Unknown, look.Warn
 	name, state, tree := "", "", ""
 	if i.request != nil {
-		name, state = overlay.Asker(*i.request)+" asks: "+overlay.Wish(*i.request), "request"
+		name, state = overlay.AskerName(*i.request)+" asks: "+overlay.RequestSummary(*i.request), "request"
 	} else {
 		a := i.session.Agent
 		glyph, ink = widget.AgentGlyph(a, look)
@@ -120,7 +120,7 @@ func (b *Inbox) drawPreview(i item, width, n int, look *widget.Look) (rows []str
 	switch {
 	case i.request != nil:
 		rows = append(rows, look.Strong.Text(widget.Fit("A request to call "+widget.Clean(i.request.Tool), width)))
-		for _, line := range widget.WrapWords(overlay.Wish(*i.request), width) {
+		for _, line := range widget.WrapWords(overlay.RequestSummary(*i.request), width) {
 			rows = append(rows, look.Text.Text(widget.Fit(line, width)))
 		}
 	case i.session != nil:

@@ -51,7 +51,7 @@ func QuerySequence(getenv func(string) string) string {
 	switch {
 	case getenv("TERM") == "linux":
 		return ""
-	case Multiplexed(getenv):
+	case IsMultiplexed(getenv):
 		return more + "\x1b[16t" + passthrough.AskColors
 	}
 	return more + graphics.Query + passthrough.AskColors

@@ -9,9 +9,9 @@ import (
 	"tandem/panes/graphics"
 )
 
-// Multiplexed reports whether a multiplexer runs between Tandem and the terminal. It drops
+// IsMultiplexed reports whether a multiplexer runs between Tandem and the terminal. It drops
 // sequences unknown to it, including pictures, or shows them in the wrong place.
-func Multiplexed(getenv func(string) string) bool {
+func IsMultiplexed(getenv func(string) string) bool {
 	name := getenv("TERM")
 	return getenv("TMUX") != "" || getenv("STY") != "" || strings.HasPrefix(name, "tmux") || strings.HasPrefix(name, "screen")
 }
@@ -39,7 +39,7 @@ func (t *Terminal) SupportsPictures(wanted string) (kitty, sixel, known bool) {
 	case "kitty", "sixel", "blocks", "off":
 		return wanted == "kitty", wanted == "sixel", true
 	}
-	return t.kitty && !Multiplexed(os.Getenv), t.sixel, t.answered || os.Getenv("TERM") == "linux"
+	return t.kitty && !IsMultiplexed(os.Getenv), t.sixel, t.answered || os.Getenv("TERM") == "linux"
 }
 
 func (t *Terminal) chooseProtocol(wanted string, measured bool) graphics.Protocol {
@@ -50,7 +50,7 @@ func (t *Terminal) chooseProtocol(wanted string, measured bool) graphics.Protoco
 		return graphics.Kitty
 	case wanted == "sixel":
 		return graphics.Sixel
-	case wanted == "blocks", Multiplexed(os.Getenv):
+	case wanted == "blocks", IsMultiplexed(os.Getenv):
 		return graphics.Blocks
 	case t.kitty:
 		return graphics.Kitty

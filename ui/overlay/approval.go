@@ -139,7 +139,7 @@ func (a *Approval) requestRowsInView(r api.Request, width, most int, look *widge
 		}
 		rows = append(rows, ink.Text(widget.Fit(line, width)))
 	}
-	if !a.pager.fits() {
+	if !a.pager.isComplete() {
 		place := fmt.Sprintf("rows %d–%d of %d", first+1, first+len(rows), len(page))
 		rows = append(rows, look.Strong.Text(widget.Fit(place, width)))
 	}
@@ -149,11 +149,11 @@ func (a *Approval) requestRowsInView(r api.Request, width, most int, look *widge
 // textOf returns the texts to show for a request.
 func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cellwidth.SpellLines) }
 
-// Asker returns the agent's name.
-func Asker(r api.Request) string { return textOf(r).Asker }
+// AskerName returns the agent's name.
+func AskerName(r api.Request) string { return textOf(r).Asker }
 
-// Wish returns what an agent asks for on one line, with invisible characters spelled out.
-func Wish(r api.Request) string {
+// RequestSummary returns what an agent asks for on one line, with invisible characters spelled out.
+func RequestSummary(r api.Request) string {
 	shown := r.Text(cellwidth.Spell, cellwidth.Spell)
 	if shown.Command != "" {
 		return shown.Command
@@ -184,7 +184,7 @@ func (a *Approval) Hints(h Host) []widget.Hint {
 		}
 		hints = append(hints, widget.Hint{Key: hint.Key, Does: hint.Label})
 	}
-	if open && !a.pager.fits() {
+	if open && !a.pager.isComplete() {
 		scroll := Choose(h.Bindings(), keymap.ScopeRequest, keymap.HelpDown, keymap.HelpUp, "scroll")
 		scroll.Key = strings.TrimSpace(scroll.Key + " " + keyOf(h.Bindings(), keymap.ScopeRequest, keymap.HelpLast))
 		hints = append(hints, scroll)

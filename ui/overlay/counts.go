@@ -63,7 +63,7 @@ func (u *Counts) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 // Hints returns the keys of the overlay.
 func (u *Counts) Hints(h Host) []widget.Hint {
 	leave := Hint(h.Bindings(), keymap.ScopeHelp, keymap.Close, "close")
-	if u.pager.fits() {
+	if u.pager.isComplete() {
 		return []widget.Hint{leave}
 	}
 	return []widget.Hint{Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"), leave}

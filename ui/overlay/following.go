@@ -16,9 +16,9 @@ const (
 	maxPrefixKeyCells    = 13 // cells of the keys in a row
 )
 
-// Following draws the keys after the prefix in columns, within w×h cells. If not all fit,
+// DrawPrefixKeys draws the keys after the prefix in columns, within w×h cells. If not all fit,
 // the last rows of long groups are dropped. With too little space it returns nil.
-func Following(groups []keymap.Group, w, h int, look *widget.Look) (rows []string) {
+func DrawPrefixKeys(groups []keymap.Group, w, h int, look *widget.Look) (rows []string) {
 	columns, key, cell := arrangePrefixKeys(groups, w, h)
 	if columns == nil {
 		return nil
@@ -40,9 +40,9 @@ func Following(groups []keymap.Group, w, h int, look *widget.Look) (rows []strin
 	return rows
 }
 
-// FollowingAt returns the action of the row at cell (x, y) of the result of Following. ok
+// PrefixKeyAt returns the action of the row at cell (x, y) of the result of DrawPrefixKeys. ok
 // is false if there is no row or it stands for several keys.
-func FollowingAt(groups []keymap.Group, w, h, x, y int) (a keymap.Action, ok bool) {
+func PrefixKeyAt(groups []keymap.Group, w, h, x, y int) (a keymap.Action, ok bool) {
 	columns, _, cell := arrangePrefixKeys(groups, w, h)
 	if columns == nil || x < 0 || y < 0 {
 		return "", false

@@ -12,7 +12,7 @@ import (
 )
 
 func prefixKeysText(w, h int, b keymap.Bindings) []string {
-	return strings.Split(ansi.Strip(strings.Join(Following(b.Following(), w, h, &widget.Look{}), "\n")), "\n")
+	return strings.Split(ansi.Strip(strings.Join(DrawPrefixKeys(b.Following(), w, h, &widget.Look{}), "\n")), "\n")
 }
 
 func TestAllPrefixKeysFitOrdinaryTerminal(t *testing.T) {
@@ -46,7 +46,7 @@ func TestPrefixKeyGroupsAreNotSplitIfColumnsSuffice(t *testing.T) {
 func TestPrefixKeysStayWithinScreen(t *testing.T) {
 	for w := 0; w < 120; w += 7 {
 		for h := 0; h < 30; h += 3 {
-			rows := Following(keymap.DefaultBindings().Following(), w, h, &widget.Look{})
+			rows := DrawPrefixKeys(keymap.DefaultBindings().Following(), w, h, &widget.Look{})
 			if len(rows) > h {
 				t.Fatalf("in %d×%d there are %d rows", w, h, len(rows))
 			}
@@ -60,7 +60,7 @@ func TestPrefixKeysStayWithinScreen(t *testing.T) {
 			}
 		}
 	}
-	if Following(keymap.DefaultBindings().Following(), 10, 3, &widget.Look{}) != nil {
+	if DrawPrefixKeys(keymap.DefaultBindings().Following(), 10, 3, &widget.Look{}) != nil {
 		t.Error("there are rows without room for any")
 	}
 	low := prefixKeysText(56, 8, keymap.DefaultBindings())

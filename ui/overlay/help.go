@@ -184,7 +184,7 @@ func (u *Help) drawHead(width int, look *widget.Look) string {
 		return look.Strong.Text(helpSearch) + look.Text.Text(line) + look.Dim.Text(widget.Clip(count, max(width-len(helpSearch)-1, 0)))
 	}
 	title := "Keys"
-	if !u.pager.fits() {
+	if !u.pager.isComplete() {
 		first, all := u.pager.firstVisible(), len(u.pager.rows)
 		place := fmt.Sprintf("%d–%d of %d", first+1, first+u.pager.view.Height(), all)
 		title = widget.Fit(title, max(width-widget.Width(place)-1, 0))

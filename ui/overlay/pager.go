@@ -33,8 +33,8 @@ func (p *pager) visibleRows() []string {
 // firstVisible returns the index of the first visible row.
 func (p *pager) firstVisible() int { return p.view.YOffset() }
 
-// fits reports whether all rows are visible.
-func (p *pager) fits() bool { return p.view.Height() >= len(p.rows) }
+// isComplete reports whether all rows are visible.
+func (p *pager) isComplete() bool { return p.view.Height() >= len(p.rows) }
 
 // scrollBy scrolls, and reports whether the action is one that scrolls.
 func (p *pager) scrollBy(a keymap.Action) bool {

@@ -258,7 +258,7 @@ func (p *Predictor) guessKey(k keys.Key, mark uint64, s Screen) {
 	}
 	e := edit{p, s, mark}
 	var told bool
-	switch text, width := typedText(k); {
+	switch text, width := keyText(k); {
 	case width > 0:
 		told = e.typeText(text, width)
 	case k.Mods != 0:
@@ -274,8 +274,8 @@ func (p *Predictor) guessKey(k keys.Key, mark uint64, s Screen) {
 	}
 }
 
-// typedText returns the character typed by a key; width 0 if it types none.
-func typedText(k keys.Key) (text string, width int) {
+// keyText returns the character typed by a key; width 0 if it types none.
+func keyText(k keys.Key) (text string, width int) {
 	if k.Mods&^keys.Shift != 0 || k.Text == "" || k.Text < " " || k.Text[0] == 0x7f {
 		return "", 0
 	}

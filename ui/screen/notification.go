@@ -43,7 +43,7 @@ func noticeText(s string) string {
 // showsProgress reports whether a terminal is known to show OSC 9;4 beside its icon.
 // Others show it as a notification.
 func showsProgress(getenv func(string) string) bool {
-	return !display.Multiplexed(getenv) && (getenv("WT_SESSION") != "" || getenv("ConEmuANSI") == "ON" || strings.Contains(getenv("TERM"), "ghostty"))
+	return !display.IsMultiplexed(getenv) && (getenv("WT_SESSION") != "" || getenv("ConEmuANSI") == "ON" || strings.Contains(getenv("TERM"), "ghostty"))
 }
 
 // progressSequence returns the sequence that shows a progress bar; nil removes it.
