@@ -7,12 +7,12 @@ import (
 	"tandem/engine/units"
 )
 
-// AgentTells reports whether the coding agent in a session says what it is doing: that is
-// told then, in place of what its terminal shows by itself.
+// AgentTells reports whether the state of the coding agent in a session is known. It is then shown
+// in place of the terminal's own state.
 func AgentTells(p *api.Process) bool { return p.Agent != nil && p.Agent.State != api.AgentUnknown }
 
-// SessionGlyph is the sign of a session and its ink: what the coding agent in it is doing,
-// where one says so, else its state.
+// SessionGlyph returns the glyph and the ink for a session: its coding agent's state if known,
+// otherwise its own.
 func SessionGlyph(p *api.Process, look *Look) (string, Ink) {
 	if !AgentTells(p) || p.State != api.StateRunning {
 		return StateGlyph(p, look)
@@ -20,8 +20,8 @@ func SessionGlyph(p *api.Process, look *Look) (string, Ink) {
 	return AgentGlyph(p.Agent, look)
 }
 
-// AgentGlyph is the sign of what a coding agent is doing, and its ink. What it has done is
-// dim once somebody has looked at it.
+// AgentGlyph returns the glyph and the ink for a coding agent's state. Results the user has seen
+// are dim.
 func AgentGlyph(a *api.CodingAgent, look *Look) (string, Ink) {
 	g := &look.Glyphs
 	switch {
@@ -39,8 +39,8 @@ func AgentGlyph(a *api.CodingAgent, look *Look) (string, Ink) {
 	return g.Unknown, look.Dim
 }
 
-// AgentAge is for how long a coding agent has been doing what it does, to the minute; ""
-// if that is unknown.
+// AgentAge returns how long a coding agent has been in its state, to the minute, or "" if that is
+// unknown.
 func AgentAge(a *api.CodingAgent, now time.Time) string {
 	switch age := now.Sub(a.Since); {
 	case a.Since.IsZero():

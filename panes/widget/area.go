@@ -11,18 +11,17 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-// maxAreaRows is how many rows of an Area are in sight at most.
+// maxAreaRows is the maximum number of visible rows of an Area.
 const maxAreaRows = 4
 
-// An Area is a few lines of text that are being typed: a textarea that grows with
-// its text, and otherwise is as Field is. alt+enter begins another line. The zero
-// value is empty.
+// An Area is a multi-line text input: a textarea growing with its text, and otherwise like Field.
+// alt+enter starts a new line. The zero value is empty.
 type Area struct {
 	input *textarea.Model
 	width int
 }
 
-// model is the input, which is made when it is needed.
+// model returns the input, creating it on first use.
 func (a *Area) model() *textarea.Model {
 	if a.input == nil {
 		input := textarea.New()
@@ -37,7 +36,7 @@ func (a *Area) model() *textarea.Model {
 			&keys.Paste, &keys.CopySelection, &keys.SelectAll, &keys.SelectCharacterBackward, &keys.SelectCharacterForward,
 			&keys.SelectLineDown, &keys.SelectLineUp, &keys.SelectWordBackward, &keys.SelectWordForward,
 		} {
-			b.SetEnabled(false) // the terminal selects and pastes
+			b.SetEnabled(false) // left to the terminal
 		}
 		input.Focus()
 		a.input = &input
@@ -45,13 +44,12 @@ func (a *Area) model() *textarea.Model {
 	return a.input
 }
 
-// Set replaces the text and puts the cursor behind it.
+// Set replaces the text and puts the cursor at its end.
 func (a *Area) Set(text string) {
 	a.model().Reset()
 	a.Paste(text)
 }
 
-// Text is what was typed.
 func (a *Area) Text() string {
 	if a.input == nil {
 		return ""
@@ -59,7 +57,7 @@ func (a *Area) Text() string {
 	return strings.ReplaceAll(a.input.Value(), inside, replacement)
 }
 
-// Paste puts text at the cursor, without what cannot be shown.
+// Paste inserts text at the cursor, without characters that cannot be shown.
 func (a *Area) Paste(text string) {
 	lines := strings.Split(strings.ReplaceAll(strings.TrimRight(text, "\r\n"), "\r\n", "\n"), "\n")
 	for i, line := range lines {
@@ -68,16 +66,17 @@ func (a *Area) Paste(text string) {
 	a.update(tea.PasteMsg{Content: strings.Join(lines, "\n")})
 }
 
-// Type handles a key as an editor does; keys it does not know do nothing.
+// Type handles a key like an editor; unknown keys do nothing.
 func (a *Area) Type(k tea.KeyPressMsg) {
 	k.Text = fieldText(k.Text)
 	m := a.model()
+	// textarea moves by code points: repeat the key for a character of several.
 	steps := 1
-	switch before, after := a.halves(); {
+	switch before, after := a.splitAtCursor(); {
 	case key.Matches(k, m.KeyMap.CharacterBackward, m.KeyMap.DeleteCharacterBackward):
-		steps = runes(lastCluster(before))
+		steps = countRunes(lastCluster(before))
 	case key.Matches(k, m.KeyMap.CharacterForward, m.KeyMap.DeleteCharacterForward):
-		steps = runes(cellwidth.Cluster(after))
+		steps = countRunes(cellwidth.Cluster(after))
 	}
 	for range steps {
 		a.update(k)
@@ -86,8 +85,8 @@ func (a *Area) Type(k tea.KeyPressMsg) {
 
 func (a *Area) update(msg tea.Msg) { *a.model(), _ = a.model().Update(msg) }
 
-// halves are the line of the cursor before and behind it.
-func (a *Area) halves() (before, after string) {
+// splitAtCursor returns the cursor's line before and after the cursor.
+func (a *Area) splitAtCursor() (before, after string) {
 	m := a.model()
 	line := []rune(strings.Split(m.Value(), "\n")[m.Line()])
 	at := m.Column()
@@ -104,7 +103,7 @@ func (a *Area) Up() bool {
 	return true
 }
 
-// Down is as Up.
+// Down moves the cursor to the row below, and reports whether there is one.
 func (a *Area) Down() bool {
 	m := a.model()
 	if info := m.LineInfo(); m.Line() == m.LineCount()-1 && info.RowOffset+1 >= info.Height {
@@ -114,8 +113,7 @@ func (a *Area) Down() bool {
 	return true
 }
 
-// Draw gives the rows around the cursor, each exactly w cells, and the cursor's
-// place.
+// Draw returns the rows around the cursor, each exactly w cells, and the cursor's position.
 func (a *Area) Draw(w int) (rows []string, x, y int) {
 	m := a.model()
 	if a.width != w {
@@ -123,7 +121,7 @@ func (a *Area) Draw(w int) (rows []string, x, y int) {
 		m.SetWidth(w)
 	}
 	view := m.View()
-	if y := m.Cursor().Y; y < 0 || y >= m.Height() { // it scrolls to the cursor only when it takes a message, by what was drawn last
+	if y := m.Cursor().Y; y < 0 || y >= m.Height() { // textarea scrolls to the cursor only on a message, based on the last drawing
 		a.update(nil)
 		m = a.model()
 		view = m.View()

@@ -8,56 +8,54 @@ import (
 	"github.com/junegunn/fzf/src/util"
 )
 
-// A Choice is one of the things that Choices offer.
+// A Choice is an entry of Choices.
 type Choice struct {
-	Kind    string // what it is, in a word; a query may begin with it
+	Kind    string // its kind in a word; a query may begin with it
 	Sign    string // before the text, one cell
 	SignInk Ink
-	Text    string // what is searched and shown, as it came
-	Also    string // other words that find it
-	Words   string // more of them, which are only found by how they begin
-	Detail  string // at the right, fit for one row
+	Text    string // searched and shown
+	Also    string // other words finding it
+	Words   string // further words, found only by their beginnings
+	Detail  string // at the right, ready to draw
 	IsKey   bool   // Detail is a key
-	Late    bool   // it is listed after all others that match
-	Extra   bool   // it makes one more or does something with all: it is not counted
-	Number  int    // the caller's, to know it by
-	ID      string // what it is known by through Renew; "" for its text
+	Late    bool   // listed after all other matches
+	Extra   bool   // an action rather than an entry: not counted
+	Number  int    // the caller's identifier
+	ID      string // identifies it in Renew; "": its text does
 }
 
-// ChoicesWidth is how wide a list to choose from is whose entries are short.
+// ChoicesWidth is the width of a list of short entries.
 const ChoicesWidth = 84
 
-// Choices are a list that is narrowed by typing, best match first. The matched
-// letters are marked.
+// Choices is a list narrowed by typing, best match first, with the matched letters marked.
 type Choices struct {
 	all    []Choice
 	texts  []util.Chars // of all
 	also   []util.Chars
 	query  Query
-	shown  []int // of all, in their order on the screen
+	shown  []int // indexes into all, in display order
 	cursor int
 	top    int
-	rows   int // on the screen, the last time
+	rows   int // when last drawn
 	kinds  int // cells of the widest kind
 }
 
-// Set replaces what there is to choose from; what the cursor is on stays so.
+// Set replaces the entries. A cursor moved by the user stays on its entry.
 func (c *Choices) Set(all []Choice) {
 	before, had := c.Selected()
 	at := c.cursor
-	c.replace(all)
+	c.replaceAll(all)
 	if had && at > 0 {
 		c.Select(before.Number)
 	}
 }
 
-// Renew replaces what there is to choose from by a newer state of it, in which
-// the numbers may be others: the cursor stays on what is the same by its kind
-// and ID, and that where it is on the screen.
+// Renew replaces the entries by their newer state, with possibly different numbers. The cursor
+// stays on the entry with the same kind and ID, at the same place on the screen.
 func (c *Choices) Renew(all []Choice) {
 	before, had := c.Selected()
 	above := c.cursor - c.top
-	c.replace(all)
+	c.replaceAll(all)
 	if !had {
 		return
 	}
@@ -66,41 +64,43 @@ func (c *Choices) Renew(all []Choice) {
 		return now.Kind == before.Kind && now.ID == before.ID && (now.ID != "" || now.Text == before.Text)
 	}
 	if i := slices.IndexFunc(c.shown, same); i >= 0 {
+		// The choice stays on its row of the screen.
 		c.cursor, c.top = i, max(i-above, 0)
 	}
 }
 
-func (c *Choices) replace(all []Choice) {
+func (c *Choices) replaceAll(all []Choice) {
 	c.all = all
 	c.texts, c.also, c.kinds = make([]util.Chars, len(all)), make([]util.Chars, len(all)), 0
 	for i := range all {
 		c.texts[i] = util.ToChars([]byte(all[i].Text))
 		c.also[i] = util.ToChars([]byte(all[i].Also))
+		// Of all entries, so that the column does not move while typing.
 		c.kinds = max(c.kinds, Width(all[i].Kind))
 	}
-	c.arrange()
+	c.sortVisible()
 }
 
-// Select puts the cursor on a choice by its number, if it is shown.
+// Select moves the cursor to a visible choice by its number.
 func (c *Choices) Select(number int) {
 	if i := slices.IndexFunc(c.shown, func(i int) bool { return c.all[i].Number == number }); i >= 0 {
 		c.cursor = i
 	}
 }
 
-// Search shows what matches: every word of the query, fuzzily, in any order.
+// Search shows the choices matching every word of the query, fuzzily and in any order.
 func (c *Choices) Search(query string) {
 	c.query = NewQuery(query)
-	c.arrange()
+	c.sortVisible()
 }
 
-// arrange finds what is shown and puts the cursor on the first.
-func (c *Choices) arrange() {
+// sortVisible selects and sorts the visible choices, and puts the cursor on the first.
+func (c *Choices) sortVisible() {
 	c.cursor, c.top = 0, 0
 	scores := make([]int, len(c.all))
 	c.shown = c.shown[:0]
 	for i := range c.all {
-		score, ok := c.score(i)
+		score, ok := c.scoreChoice(i)
 		if !ok {
 			continue
 		}
@@ -110,40 +110,39 @@ func (c *Choices) arrange() {
 	if len(c.query.words) == 0 || len(c.shown) == 0 {
 		return
 	}
-	// Letters that are strewn over a text are a match by chance beside a good one.
+	// Beside a good match, letters scattered over a text match by chance.
 	best := slices.Max(scores)
 	c.shown = slices.DeleteFunc(c.shown, func(i int) bool { return 2*scores[i] < best })
 	slices.SortStableFunc(c.shown, func(a, b int) int {
-		return cmp.Or(late(&c.all[a])-late(&c.all[b]), cmp.Compare(scores[b], scores[a]))
+		return cmp.Or(lateRank(&c.all[a])-lateRank(&c.all[b]), cmp.Compare(scores[b], scores[a]))
 	})
 }
 
-func late(c *Choice) int {
+func lateRank(c *Choice) int {
 	if c.Late {
 		return 1
 	}
 	return 0
 }
 
-// What a word is worth that is in the other words of a choice, of the worth that
-// it would have in its text; and of each letter of one that its kind, or one of its
-// words, begins with.
+// Weights of matches other than in the text: alsoShare is the share for Also, and kindScore the
+// score per letter for the beginning of the kind or of one of Words.
 const (
-	alsoShare = 3 // quarters
-	kindScore = 16
-	// fineness parts matches of the same worth by where they begin.
+	alsoQuarters = 3 // quarters
+	kindScore    = 16
+	// fineness orders equal matches by their position.
 	fineness = 16
 )
 
-// score is how well a choice matches all words.
-func (c *Choices) score(i int) (sum int, ok bool) {
+// scoreChoice returns how well a choice matches all words of the query.
+func (c *Choices) scoreChoice(i int) (sum int, ok bool) {
 	for _, w := range c.query.words {
 		best := 0
 		if r, _ := w.match(&c.texts[i], false, c.query.slab); r.Start >= 0 {
 			best = r.Score*fineness + max(fineness-1-r.Start, 0)
 		}
 		if r, _ := w.match(&c.also[i], false, c.query.slab); r.Start >= 0 {
-			best = max(best, r.Score*fineness*alsoShare/4)
+			best = max(best, r.Score*fineness*alsoQuarters/4)
 		}
 		if typed := string(w.runes); len(w.runes) > 2 && (strings.HasPrefix(c.all[i].Kind, typed) || beginsWord(c.all[i].Words, typed)) {
 			best = max(best, kindScore*len(w.runes)*fineness)
@@ -156,15 +155,15 @@ func (c *Choices) score(i int) (sum int, ok bool) {
 	return sum, true
 }
 
-// beginsWord reports whether one of words begins with what is typed.
+// beginsWord reports whether one of words begins with typed.
 func beginsWord(words, typed string) bool {
 	return strings.Contains(" "+words, " "+typed)
 }
 
-// Len is how many choices are shown, and how many there are.
+// Len returns the number of visible and of all choices.
 func (c *Choices) Len() (shown, all int) { return len(c.shown), len(c.all) }
 
-// Count is how many there are, but for extra ones.
+// Count is Len without extra choices.
 func (c *Choices) Count() (shown, all int) {
 	for i := range c.all {
 		if !c.all[i].Extra {
@@ -179,7 +178,6 @@ func (c *Choices) Count() (shown, all int) {
 	return shown, all
 }
 
-// Selected is the choice under the cursor.
 func (c *Choices) Selected() (Choice, bool) {
 	if c.cursor >= len(c.shown) {
 		return Choice{}, false
@@ -187,16 +185,14 @@ func (c *Choices) Selected() (Choice, bool) {
 	return c.all[c.shown[c.cursor]], true
 }
 
-// Move moves the cursor.
 func (c *Choices) Move(rows int) {
 	c.cursor = max(min(c.cursor+rows, len(c.shown)-1), 0)
 }
 
-// Page is how many rows there were the last time.
+// Page returns the number of rows when last drawn.
 func (c *Choices) Page() int { return max(c.rows, 1) }
 
-// Go puts the cursor on row y of what was drawn, and reports whether there is a
-// choice.
+// Go moves the cursor to row y as last drawn, and reports whether there is a choice.
 func (c *Choices) Go(y int) bool {
 	if y < 0 || y >= c.rows || c.top+y >= len(c.shown) {
 		return false
@@ -205,7 +201,7 @@ func (c *Choices) Go(y int) bool {
 	return true
 }
 
-// Draw gives h rows of w cells.
+// Draw returns h rows of w cells.
 func (c *Choices) Draw(w, h int, look *Look) []string {
 	c.rows = h
 	c.top = Follow(c.top, c.cursor, len(c.shown), h)
@@ -220,28 +216,29 @@ func (c *Choices) Draw(w, h int, look *Look) []string {
 	return rows
 }
 
-// Widths below which only the text of a choice is shown, and below which its kind
-// is left out.
+// Below narrowChoices cells only the text of a choice is shown; below kindChoices its kind is
+// omitted.
 const (
-	narrowChoices = 32
-	kindChoices   = 48
+	minDetailWidth = 32
+	minKindWidth   = 48
 )
 
 func (c *Choices) drawRow(i int, cursor bool, w int, look *Look) string {
 	one := &c.all[i]
 	r := Row{Plain: cursor}
-	narrow := w < narrowChoices
+	narrow := w < minDetailWidth
 	mark := " "
 	if cursor {
 		mark = look.Glyphs.Selected
 	}
 	r.Add(mark, look.Accent)
-	if c.kinds > 0 && w >= kindChoices {
+	if c.kinds > 0 && w >= minKindWidth {
 		r.Add(" "+Pad(one.Kind, c.kinds), look.Dim)
 	}
 	r.Add(" "+Fit(one.Sign, 1)+" ", one.SignInk)
+	// The detail gets two fifths of the row, or what the text leaves free.
 	detail := Clip(one.Detail, max(w*2/5, w-r.Cells-3-Width(Clean(one.Text))))
-	if joins(detail) || narrow {
+	if joinsSpace(detail) || narrow {
 		detail = ""
 	}
 	room := w - r.Cells - 1

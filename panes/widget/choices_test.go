@@ -13,7 +13,7 @@ import (
 	"tandem/themes"
 )
 
-func choicesOf(texts ...string) *Choices {
+func newChoices(texts ...string) *Choices {
 	c := &Choices{}
 	var all []Choice
 	for i, text := range texts {
@@ -30,8 +30,8 @@ func shownTexts(c *Choices) (texts []string) {
 	return texts
 }
 
-func TestChoicesAreNarrowedBestFirst(t *testing.T) {
-	c := choicesOf("start a session", "split: a new session beside", "stop", "rename the session")
+func TestSearchListsBestMatchFirst(t *testing.T) {
+	c := newChoices("start a session", "split: a new session beside", "stop", "rename the session")
 	c.Search("ses rena")
 	if diff := cmp.Diff([]string{"rename the session"}, shownTexts(c)); diff != "" {
 		t.Error(diff)
@@ -50,7 +50,7 @@ func TestChoicesAreNarrowedBestFirst(t *testing.T) {
 	}
 }
 
-func TestChoicesAreFoundByOtherWordsAndKind(t *testing.T) {
+func TestSearchMatchesOtherWordsAndKind(t *testing.T) {
 	c := &Choices{}
 	c.Set([]Choice{
 		{Kind: "action", Text: "start a session", Also: "new session.new"},
@@ -75,7 +75,7 @@ func TestLateChoicesAreListedAfterOtherMatches(t *testing.T) {
 	}
 }
 
-func TestAKindIsFoundBesideGoodMatches(t *testing.T) {
+func TestSearchKeepsKindMatchesBesideGoodOnes(t *testing.T) {
 	c := &Choices{}
 	c.Set([]Choice{{Kind: "action", Text: "start a session"}, {Kind: "session", Text: "web", Number: 1}})
 	for _, query := range []string{"ses", "sess", "session"} {
@@ -86,8 +86,8 @@ func TestAKindIsFoundBesideGoodMatches(t *testing.T) {
 	}
 }
 
-func TestTheChosenStaysChosenWhenMoreComes(t *testing.T) {
-	c := choicesOf("a", "b", "c")
+func TestSetKeepsTheSelectedChoice(t *testing.T) {
+	c := newChoices("a", "b", "c")
 	c.Move(1)
 	c.Set([]Choice{{Text: "z", Number: 9}, {Text: "b", Number: 1}})
 	if got, _ := c.Selected(); got.Number != 1 {
@@ -95,15 +95,15 @@ func TestTheChosenStaysChosenWhenMoreComes(t *testing.T) {
 	}
 }
 
-func TestMatchedLettersAreMarked(t *testing.T) {
-	c := choicesOf("split beside")
+func TestChoicesMarkMatchedLetters(t *testing.T) {
+	c := newChoices("split beside")
 	c.Search("spb")
 	if diff := cmp.Diff([]int{0, 1, 6}, c.query.places(&c.texts[0])); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestChoicesAreDrawnAsWideAsAsked(t *testing.T) {
+func TestChoicesFillTheirWidth(t *testing.T) {
 	look := NewLook(themes.Dark().Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
 	rapid.Check(t, func(t *rapid.T) {
 		c := &Choices{}
@@ -123,7 +123,7 @@ func TestChoicesAreDrawnAsWideAsAsked(t *testing.T) {
 	})
 }
 
-func TestAChoiceThatMatchesAtItsEndIsCutToOneCell(t *testing.T) {
+func TestChoiceMatchingAtItsEndFitsOneCell(t *testing.T) {
 	look := NewLook(themes.Dark().Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
 	c := &Choices{}
 	c.Set([]Choice{{Kind: "process", Sign: "●", Text: "AAAAAAAAAb", Detail: "AAAAAAAAA"}})
@@ -135,7 +135,7 @@ func TestAChoiceThatMatchesAtItsEndIsCutToOneCell(t *testing.T) {
 	}
 }
 
-// manyChoices are what a busy dashboard has.
+// manyChoices returns as many choices as in a busy dashboard.
 func manyChoices() *Choices {
 	var all []Choice
 	for i := range 1000 {

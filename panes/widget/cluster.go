@@ -10,37 +10,37 @@ import (
 	"tandem/engine/rendered"
 )
 
-// mostBytes is how much of a cluster is shown; no language has longer ones.
-const mostBytes = 64
+// maxClusterBytes is the maximum size shown of a cluster; no language has longer ones.
+const maxClusterBytes = 64
 
-// joiner joins what is beside it to one emoji.
+// joiner joins its neighbours into one emoji.
 const joiner = "\u200d"
 
-// Sized is the beginning of what a row has for a cluster that takes other cells
-// than it measures: an operating system command of kitty's text sizing protocol,
-// "66;w=", the cells, ";", the cluster.
+// Sized starts the escape sequence for a cluster taking other cells than it measures: a command of
+// kitty's text sizing protocol, "66;w=", the cells, ";", the cluster.
 const Sized = "\x1b]66;w="
 
-// AppendCluster appends a cluster of a terminal's that takes width cells.
+// AppendCluster appends a terminal's cluster taking width cells.
 func AppendCluster(dst []byte, cluster string, width int) []byte {
 	switch {
 	case IsControl(cluster):
 		return append(dst, Spaces(width)...)
 	case !utf8.ValidString(cluster):
 		return append(append(dst, string(utf8.RuneError)...), Spaces(width-1)...)
-	case len(cluster) > mostBytes:
-		cluster = cutRunes(cluster, mostBytes)
+	case len(cluster) > maxClusterBytes:
+		cluster = cutRunes(cluster, maxClusterBytes)
 	}
-	if measures(cluster, width) {
+	if measuresAs(cluster, width) {
 		return append(dst, cluster...)
 	}
 	return fmt.Appendf(dst, Sized+"%d;%s\x1b\\", width, cluster)
 }
 
-// measures reports whether a cluster takes width cells beside whatever text.
-func measures(cluster string, width int) bool {
+// measuresAs reports whether a cluster takes width cells next to any text.
+func measuresAs(cluster string, width int) bool {
 	first, n := utf8.DecodeRuneInString(cluster)
 	second, _ := utf8.DecodeRuneInString(cluster[n:])
+	// Such a cluster would merge with the text before or after it.
 	if cellwidth.Absorbed(first) && !cellwidth.Absorbed(second) || strings.HasSuffix(cluster, joiner) {
 		return false
 	}
@@ -48,7 +48,7 @@ func measures(cluster string, width int) bool {
 	return len(held) == len(cluster) && cells == width
 }
 
-// cutRunes is what s begins with, at most n bytes of whole code points.
+// cutRunes returns at most n bytes of s, in whole code points.
 func cutRunes(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
@@ -56,8 +56,7 @@ func cutRunes(s string, n int) string {
 	return s[:n]
 }
 
-// firstCluster is what s begins with that a cell or two hold, or an escape
-// sequence, and the cells that it takes.
+// firstCluster returns the first cluster or escape sequence of s, and its width in cells.
 func firstCluster(s string) (piece string, width int) {
 	if s != "" && s[0] == '\x1b' {
 		n, _ := rendered.Sequence(s)
@@ -69,8 +68,8 @@ func firstCluster(s string) (piece string, width int) {
 	return cellwidth.First(s)
 }
 
-// joinsLast reports whether a character that has cells of its own becomes part
-// of what is before: vowel signs of some scripts, the skin colours of emoji.
+// joinsLast reports whether a character with a width of its own merges with the text before it, as
+// vowel signs of some scripts and emoji skin colours do.
 func joinsLast(r rune) bool {
 	switch {
 	case unicode.Is(unicode.M, r), r == '\u0e33', r == '\u0eb3', r == '\uff9e', r == '\uff9f', r >= '\U0001f3fb' && r <= '\U0001f3ff':
@@ -84,9 +83,8 @@ func IsControl(cluster string) bool {
 	return c < 0x20 || c == 0x7f || c == 0xc2 && len(cluster) > 1 && cluster[1] < 0xa0
 }
 
-// loneIndicator is the letter of half a flag, given with the rest of its
-// cluster: it would become a whole one with the half that may follow, and
-// terminals think differently of its width.
+// loneIndicator returns the letter for half a flag. rest is the rest of its cluster. The half could
+// merge with a following one, and terminals disagree about its width.
 func loneIndicator(first rune, rest string) (letter string, ok bool) {
 	second, _ := utf8.DecodeRuneInString(rest)
 	if !isIndicator(first) || isIndicator(second) {

@@ -7,8 +7,7 @@ import (
 	"tandem/engine/api"
 )
 
-// CommandText is what a process runs, for people: of a shell that runs a line,
-// the line.
+// CommandText returns the command of a process for display, or the line itself if a shell runs one.
 func CommandText(p *api.Process) string {
 	if len(p.Argv) == 3 && p.Argv[1] == "-c" {
 		switch path.Base(p.Argv[0]) {

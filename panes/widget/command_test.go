@@ -6,7 +6,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestOfAShellThatRunsALineTheLineIsShown(t *testing.T) {
+func TestCommandTextShowsLineRunByShell(t *testing.T) {
 	for want, p := range map[string]api.Process{
 		"vi notes.txt":   {Argv: []string{"/bin/sh", "-c", "vi notes.txt"}, Command: "/bin/sh -c 'vi notes.txt'"},
 		"bash -lc 'vi'":  {Argv: []string{"bash", "-lc", "vi"}, Command: "bash -lc 'vi'"},

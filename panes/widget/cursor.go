@@ -2,5 +2,5 @@ package widget
 
 import tea "charm.land/bubbletea/v2"
 
-// OwnCursor is the shape of a cursor that is to be as the person's terminal has it.
+// OwnCursor means the cursor shape of the user's terminal.
 const OwnCursor tea.CursorShape = -1

@@ -8,22 +8,20 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-// EscapesNote tells a person how EscapeName writes.
+// EscapesNote explains the escapes of EscapeName to the user.
 const EscapesNote = `\n, \xff and \u202e stand for characters that cannot be shown, \\ for a backslash`
 
-// NeedsEscapes reports whether a name, or a path, holds something that cannot
-// be edited as it is: bytes that are not UTF-8, controls, what is invisible or
-// turns text around, and spaces at its ends.
+// NeedsEscapes reports whether a name or path cannot be edited as it is. It may hold invalid UTF-8,
+// controls, invisible or direction-changing characters, or spaces at its ends.
 func NeedsEscapes(name string) bool {
 	return FileName(name) != name || strings.Trim(name, " ") != name
 }
 
-// EscapeName writes a name so that all of it can be seen and edited: what cannot
-// be drawn as it is, and spaces at the ends, with the escapes that api.ParseName
-// reads.
+// EscapeName makes all of a name visible and editable. Characters that cannot be shown and spaces
+// at the ends become escapes readable by api.ParseName.
 func EscapeName(name string) string {
 	var out []byte
-	last := "" // that was written: what comes next must not become a part of it
+	last := "" // last output: the next cluster must not merge with it
 	for at := 0; at < len(name); {
 		cluster := nextCluster(name[at:])
 		atEnd := at == 0 || at+len(cluster) == len(name)
@@ -31,7 +29,7 @@ func EscapeName(name string) string {
 		switch {
 		case cluster[0] == '\\', FileName(last+cluster) != last+cluster || cluster[0] == ' ' && atEnd:
 			out = api.AppendEscaped(out, cluster)
-			cluster = "0" // as any end of an escape
+			cluster = "0" // like the end of any escape
 		default:
 			out = append(out, cluster...)
 		}
@@ -40,8 +38,9 @@ func EscapeName(name string) string {
 	return string(out)
 }
 
-// nextCluster is what s begins with that is one character to a person.
+// nextCluster returns the first character of s as seen by a user.
 func nextCluster(s string) string {
+	// Fast path: ASCII before ASCII never merges.
 	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return s[:1]
 	}

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 )
 
-// hostileName draws names of bytes, controls, marks and runes of all kinds.
+// hostileName generates names of bytes, controls, combining characters and arbitrary runes.
 func hostileName() *rapid.Generator[string] {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{"a", " ", `\`, "\n", "\x1b[2J", "\u202e", "\u0301", "\u200d", "\xff", "\xc3", "é", "日", "👩‍💻", "\u00a0", "%", "\r\n"}),
@@ -20,7 +20,7 @@ func hostileName() *rapid.Generator[string] {
 	})
 }
 
-func TestEscapedNamesCanBeSeenEditedAndReadAgain(t *testing.T) {
+func TestEscapeNameRoundTripsAndIsVisible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := hostileName().Draw(t, "name")
 		text := EscapeName(name)
@@ -38,7 +38,7 @@ func TestEscapedNamesCanBeSeenEditedAndReadAgain(t *testing.T) {
 	})
 }
 
-func TestEscapesReadAsWritten(t *testing.T) {
+func TestEscapeNameWritesExpectedEscapes(t *testing.T) {
 	cases := map[string]string{
 		"line\nbreak": `line\nbreak`, "esc\x1b[2J": `esc\x1b[2J`, "bad\xff": `bad\xff`, "gpj\u202eexe": `gpj\u202eexe`,
 		`a\b`: `a\\b`, " a b ": `\x20a b\x20`, "é日本": "é日本",

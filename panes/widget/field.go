@@ -11,43 +11,41 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-// maxFieldText bounds what a Field takes, in code points.
+// maxFieldText is the maximum length of a Field's text, in code points.
 const maxFieldText = 4096
 
-// replacement and inside: textinput drops U+FFFD, which a name may have, so it
-// holds a noncharacter in its place.
+// textinput drops U+FFFD, which a name may contain. The noncharacter inside replaces it in the
+// input.
 const (
 	replacement = "\uFFFD"
 	inside      = "\uFDD0"
 )
 
-// A Field is one line of text that is being typed: a textinput that moves by what
-// counts as one character, takes nothing that could not be shown, and is laid out
-// as everything else. The zero value is an empty line.
+// A Field is a one-line text input: a textinput moving by whole characters, rejecting text that
+// cannot be shown, and drawn like everything else. The zero value is empty.
 type Field struct {
 	input *textinput.Model
 }
 
-// model is the input, which is made when it is needed.
+// model returns the input, creating it on first use.
 func (f *Field) model() *textinput.Model {
 	if f.input == nil {
 		input := textinput.New()
 		input.SetVirtualCursor(false)
 		input.CharLimit = maxFieldText
-		input.KeyMap.Paste.SetEnabled(false) // the terminal's own pastes arrive as such
+		input.KeyMap.Paste.SetEnabled(false) // the terminal delivers pastes itself
 		input.Focus()
 		f.input = &input
 	}
 	return f.input
 }
 
-// Set replaces the text and puts the cursor behind it.
+// Set replaces the text and puts the cursor at its end.
 func (f *Field) Set(text string) {
 	f.model().Reset()
 	f.Paste(text)
 }
 
-// Text is what was typed.
 func (f *Field) Text() string {
 	if f.input == nil {
 		return ""
@@ -55,37 +53,38 @@ func (f *Field) Text() string {
 	return strings.ReplaceAll(f.input.Value(), inside, replacement)
 }
 
-// Paste puts text at the cursor, without what has no place in a line.
+// Paste inserts text at the cursor, without characters that cannot be in a line.
 func (f *Field) Paste(text string) {
 	f.update(tea.PasteMsg{Content: fieldText(strings.TrimRight(text, "\r\n"))})
 }
 
-// Type handles a key as a line editor does; keys it does not know do nothing.
+// Type handles a key like a line editor; unknown keys do nothing.
 func (f *Field) Type(k tea.KeyPressMsg) {
 	k.Text = fieldText(k.Text)
 	keys := &f.model().KeyMap
-	before, after := f.halves()
+	before, after := f.splitAtCursor()
+	// textinput moves by code points: repeat the key for a character of several.
 	steps := 1
 	switch {
 	case key.Matches(k, keys.CharacterBackward, keys.DeleteCharacterBackward):
-		steps = runes(lastCluster(before))
+		steps = countRunes(lastCluster(before))
 	case key.Matches(k, keys.CharacterForward, keys.DeleteCharacterForward):
-		steps = runes(cellwidth.Cluster(after))
-	case key.Matches(k, keys.DeleteWordForward) && runes(after) == 1:
-		k = tea.KeyPressMsg{Code: tea.KeyDelete} // textinput looks behind the last character
+		steps = countRunes(cellwidth.Cluster(after))
+	case key.Matches(k, keys.DeleteWordForward) && countRunes(after) == 1:
+		k = tea.KeyPressMsg{Code: tea.KeyDelete} // textinput would look past the last character
 	}
 	for range steps {
 		f.update(k)
 	}
 }
 
-// fieldText is text as the input may hold it.
+// fieldText returns text in the input's form.
 func fieldText(s string) string { return strings.ReplaceAll(CleanText(s), replacement, inside) }
 
 func (f *Field) update(msg tea.Msg) { *f.model(), _ = f.model().Update(msg) }
 
-// halves are the text before and behind the cursor.
-func (f *Field) halves() (before, after string) {
+// splitAtCursor returns the text before and after the cursor.
+func (f *Field) splitAtCursor() (before, after string) {
 	if f.input == nil {
 		return "", ""
 	}
@@ -94,10 +93,10 @@ func (f *Field) halves() (before, after string) {
 	return string(text[:at]), string(text[at:])
 }
 
-// runes is how many steps a character takes in bubbles, one at least.
-func runes(cluster string) int { return max(utf8.RuneCountInString(cluster), 1) }
+// countRunes returns the number of code points in a character, at least 1.
+func countRunes(cluster string) int { return max(utf8.RuneCountInString(cluster), 1) }
 
-// lastCluster is the character that a text ends with.
+// lastCluster returns the last character of a text.
 func lastCluster(text string) (last string) {
 	for text != "" {
 		last = cellwidth.Cluster(text)
@@ -106,8 +105,8 @@ func lastCluster(text string) (last string) {
 	return last
 }
 
-// Suggest offers lines that the text may become. Those that begin with it are
-// suggested, the first one until another is chosen.
+// Suggest offers completions. Those beginning with the text are suggested, the first one until
+// another is chosen.
 func (f *Field) Suggest(lines []string) {
 	text := f.Text()
 	held := make([]string, 0, len(lines))
@@ -121,7 +120,7 @@ func (f *Field) Suggest(lines []string) {
 	m.SetSuggestions(held)
 }
 
-// Suggested are the lines that are suggested, and which of them is chosen, from 0.
+// Suggested returns the suggested lines and the index of the chosen one.
 func (f *Field) Suggested() (lines []string, chosen int) {
 	if f.input == nil {
 		return nil, 0
@@ -131,31 +130,29 @@ func (f *Field) Suggested() (lines []string, chosen int) {
 		lines[i] = strings.ReplaceAll(line, inside, replacement)
 	}
 	if chosen = f.input.CurrentSuggestionIndex(); chosen < 0 || chosen >= len(lines) {
-		chosen = 0 // textinput counts on where there are none, and keeps its place when they go
+		chosen = 0 // textinput keeps its index when the suggestions change
 	}
 	return lines, chosen
 }
 
-// Accept takes the suggested line over, and reports whether there is one that is
-// not here yet.
+// Accept completes the text with the suggestion, and reports whether that changed it.
 func (f *Field) Accept() bool {
 	before := f.Text()
 	f.update(tea.KeyPressMsg{Code: tea.KeyTab})
 	return f.Text() != before
 }
 
-// Accepts reports whether a key takes the suggested line over: the one to the right,
-// at the end of the text.
+// Accepts reports whether a key accepts the suggestion: right, at the end of the text.
 func (f *Field) Accepts(k tea.KeyPressMsg) bool {
-	_, after := f.halves()
+	_, after := f.splitAtCursor()
 	return after == "" && key.Matches(k, f.model().KeyMap.CharacterForward)
 }
 
-// DrawIn is Draw in the inks of a look, with what is suggested behind the text.
+// DrawIn draws the line in a look's inks, with the suggestion after the text.
 func (f *Field) DrawIn(w int, look *Look) (row string, x int) {
 	line, x := f.Draw(w)
 	lines, at := f.Suggested()
-	before, after := f.halves()
+	before, after := f.splitAtCursor()
 	if at >= len(lines) || after != "" {
 		return look.Text.Text(line), x
 	}
@@ -163,10 +160,10 @@ func (f *Field) DrawIn(w int, look *Look) (row string, x int) {
 	return look.Text.Text(Cut(line, x, "")) + look.Faint.Text(rest) + Spaces(w-x-Width(rest)), x
 }
 
-// Draw gives the line as exactly w cells around the cursor, and the cursor's
-// column.
+// Draw returns the line around the cursor, exactly w cells, and the cursor's column.
 func (f *Field) Draw(w int) (line string, x int) {
-	before, after := f.halves()
+	before, after := f.splitAtCursor()
+	// One cell stays free for a cursor after the text.
 	before = CutLeft(before, Width(before)+1-w)
 	return Pad(Cut(before+after, w, ""), w), Width(before)
 }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// presses are keys of a line editor by their names.
+// presses maps names to keys of a line editor.
 func presses() map[string]tea.KeyPressMsg {
 	return map[string]tea.KeyPressMsg{
 		"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
@@ -22,14 +22,14 @@ func presses() map[string]tea.KeyPressMsg {
 	}
 }
 
-func TestAFieldIsEditedByWords(t *testing.T) {
+func TestFieldEditsByWord(t *testing.T) {
 	for _, c := range []struct{ text, keys, want string }{
 		{"make all tests", "alt+b alt+b alt+d", "make | tests"},
 		{"make all tests", "ctrl+left ctrl+w", "make |tests"},
 		{"make all tests", "home ctrl+right ctrl+right ctrl+k", "make all|"},
 		{"make all", "home alt+f alt+d", "make|"},
 		{"make all", "ctrl+u", "|"},
-		{"x", "home alt+d", "|"}, // textinput alone looks behind the end
+		{"x", "home alt+d", "|"}, // textinput alone looks past the end
 		{"漢字 x", "left alt+d", "漢字 |"},
 	} {
 		var f Field
@@ -37,14 +37,14 @@ func TestAFieldIsEditedByWords(t *testing.T) {
 		for _, name := range strings.Fields(c.keys) {
 			f.Type(presses()[name])
 		}
-		before, after := f.halves()
+		before, after := f.splitAtCursor()
 		if got := before + "|" + after; got != c.want {
 			t.Errorf("%q after %s is %q, want %q", c.text, c.keys, got, c.want)
 		}
 	}
 }
 
-func TestAFieldMovesAndDeletesWholeCharacters(t *testing.T) {
+func TestFieldMovesByWholeCharacters(t *testing.T) {
 	for _, cluster := range []string{"e\u0301", "👨\u200d👩\u200d👧", "🇩🇪", "漢", "\uFFFD"} {
 		var f Field
 		f.Set("a" + cluster + "b")
@@ -68,8 +68,7 @@ func TestAFieldMovesAndDeletesWholeCharacters(t *testing.T) {
 	}
 }
 
-// TestNothingInAFieldReachesTheTerminalRaw types and pastes what could.
-func TestNothingInAFieldReachesTheTerminalRaw(t *testing.T) {
+func TestFieldDrawsNoRawControls(t *testing.T) {
 	var names []string
 	for name := range presses() {
 		names = append(names, name)
@@ -98,7 +97,7 @@ func TestNothingInAFieldReachesTheTerminalRaw(t *testing.T) {
 	})
 }
 
-func TestAnAreaGrowsWithItsLines(t *testing.T) {
+func TestAreaGrowsWithItsLines(t *testing.T) {
 	var a Area
 	a.Set("make all\ncd 漢字\nx")
 	rows, x, y := a.Draw(10)
@@ -125,12 +124,12 @@ func TestAnAreaGrowsWithItsLines(t *testing.T) {
 	}
 }
 
-func TestNothingInAnAreaReachesTheTerminalRaw(t *testing.T) {
+func TestAreaDrawsNoRawControls(t *testing.T) {
 	var names []string
 	for name := range presses() {
 		names = append(names, name)
 	}
-	slices.Sort(names) // so that what fails fails again
+	slices.Sort(names) // so that a failure is reproducible
 	text := rapid.SampledFrom([]string{"a", " ", "\t", "a\nb", "\x1b[31m", "\u202e", "\u009b2J", "\xff", "漢", "e\u0301", "👨\u200d👩", "\uFFFD", "\u0301"})
 	rapid.Check(t, func(t *rapid.T) {
 		var a Area

@@ -11,7 +11,7 @@ import (
 // IsFolder reports whether an entry is a folder or a link to one.
 func IsFolder(f *api.FileInfo) bool { return f.Type == "dir" || f.ToDir }
 
-// FileSuffix tells what kind of file it is, as "ls -F" does.
+// FileSuffix returns the character for a file's kind, like "ls -F".
 func FileSuffix(f *api.FileInfo) string {
 	switch {
 	case f.Type == "dir":
@@ -28,13 +28,13 @@ func FileSuffix(f *api.FileInfo) string {
 	return ""
 }
 
-// IsExecutable reports whether a file may be run by somebody.
+// IsExecutable reports whether any user may execute a file.
 func IsExecutable(f *api.FileInfo) bool {
 	return f.Type == "file" && len(f.Mode) >= 3 && strings.ContainsAny(f.Mode[len(f.Mode)-3:], "1357")
 }
 
-// FileTime is a time in at most twelve cells: the hour of this year's days, the
-// year of others.
+// FileTime formats a time in at most twelve cells: with the time of day this year, and with the
+// year otherwise.
 func FileTime(t, now time.Time) string {
 	t = t.Local()
 	switch now := now.Local(); {
@@ -48,7 +48,7 @@ func FileTime(t, now time.Time) string {
 	return t.Format("2 Jan 15:04")
 }
 
-// FileMode is the type and the permissions as "ls -l" writes them.
+// FileMode formats a file's type and permissions like "ls -l".
 func FileMode(f *api.FileInfo) string {
 	kind := map[string]string{"dir": "d", "link": "l", "fifo": "p", "socket": "s", "device": "c"}[f.Type]
 	if kind == "" {

@@ -8,14 +8,14 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-// mostMarks is how many combining characters a letter keeps: more would be
-// drawn over the rows above and below.
-const mostMarks = 2
+// maxCombining is the maximum number of combining characters on a letter: more would be drawn over
+// other rows.
+const maxCombining = 2
 
-// FileName is a file's name, or a line of its text, as it can be shown in a
-// row: control characters have pictures, what has no place in a row a
-// replacement character.
+// FileName returns a file's name, or a line of its text, in a form safe to draw in a row. Control
+// characters become pictures, and other unsafe ones a replacement character.
 func FileName(s string) string {
+	// Fast path: most names are printable ASCII.
 	if IsPlain(s) {
 		return s
 	}
@@ -23,7 +23,7 @@ func FileName(s string) string {
 	for s != "" {
 		if c := s[0]; c < utf8.RuneSelf {
 			if len(s) == 1 || s[1] < utf8.RuneSelf {
-				out.WriteString(picture(rune(c)))
+				out.WriteString(safeRune(rune(c)))
 				s = s[1:]
 				continue
 			}
@@ -35,8 +35,8 @@ func FileName(s string) string {
 	return out.String()
 }
 
-// picture is a rune that stands alone.
-func picture(r rune) string {
+// safeRune returns the safe form of a single rune.
+func safeRune(r rune) string {
 	switch {
 	case r < 0x20:
 		return string(0x2400 + r)
@@ -50,20 +50,20 @@ func picture(r rune) string {
 	return string(r)
 }
 
-// safeCluster is a cluster as it can be shown, without what is invisible.
+// safeCluster returns the safe form of a cluster, without invisible characters.
 func safeCluster(cluster string, width int) string {
 	if !utf8.ValidString(cluster) {
 		return strings.Repeat(string(utf8.RuneError), len(cluster))
 	}
 	first, n := utf8.DecodeRuneInString(cluster)
-	head := picture(first)
+	head := safeRune(first)
 	switch {
 	case cluster == "\r\n":
-		return picture('\r') + picture('\n')
+		return safeRune('\r') + safeRune('\n')
 	case n == len(cluster) && head != cluster:
 		return head
 	case width == 0 || unicode.Is(unicode.Mn, first) || unicode.Is(unicode.Me, first) || joinsLast(first):
-		return "\u25cc" // what would stand on nothing
+		return "\u25cc" // has no base character
 	}
 	if letter, ok := loneIndicator(first, cluster[n:]); ok {
 		return letter
@@ -71,8 +71,7 @@ func safeCluster(cluster string, width int) string {
 	return head + safeRest(cluster[n:])
 }
 
-// safeRest is what follows the first character of a cluster, up to what must not
-// be shown.
+// safeRest returns the rest of a cluster up to the first unsafe character.
 func safeRest(rest string) string {
 	marks := 0
 	for i, r := range rest {
@@ -82,8 +81,8 @@ func safeRest(rest string) string {
 		default:
 			marks = 0
 		}
-		if marks > mostMarks || i > mostBytes || r != '\u200d' && picture(r) != string(r) {
-			return strings.TrimRight(rest[:i], joiner) // would join what follows
+		if marks > maxCombining || i > maxClusterBytes || r != '\u200d' && safeRune(r) != string(r) {
+			return strings.TrimRight(rest[:i], joiner) // would merge with the next cluster
 		}
 	}
 	return rest

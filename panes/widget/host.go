@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// CutHost takes host:NAME out of what rows are chosen by. Without it host is "".
-func CutHost(filter string) (host, rest string) { return cutWord(filter, "host:") }
+// CutHost removes host:NAME from a filter. Without it host is "".
+func CutHost(filter string) (host, rest string) { return cutPrefixed(filter, "host:") }
 
-// CutFrom takes from:NAME out of it: a machine that something was run from.
-func CutFrom(filter string) (from, rest string) { return cutWord(filter, "from:") }
+// CutFrom removes from:NAME, the machine a command came from, from a filter.
+func CutFrom(filter string) (from, rest string) { return cutPrefixed(filter, "from:") }
 
-// cutWord takes the words that begin with a prefix out of a filter, and gives what is
-// behind it in the last of them.
-func cutWord(filter, prefix string) (value, rest string) {
+// cutPrefixed removes the words with a prefix from a filter, and returns the value of the last one.
+func cutPrefixed(filter, prefix string) (value, rest string) {
 	var words []string
 	found := false
 	for _, word := range strings.Fields(filter) {
@@ -29,8 +28,8 @@ func cutWord(filter, prefix string) (value, rest string) {
 	return value, strings.Join(words, " ")
 }
 
-// OnHost reports whether host: leaves what is on a machine, which is "" for the own
-// one. The own one is called here.
+// OnHost reports whether a machine matches the value of host:. machine is "" for this machine,
+// called "here".
 func OnHost(host, machine string) bool {
 	if machine == "" {
 		machine = "here"
@@ -38,7 +37,7 @@ func OnHost(host, machine string) bool {
 	return strings.HasPrefix(strings.ToLower(machine), strings.ToLower(host))
 }
 
-// RoundTrip is how long a machine takes to answer; "" if that is not known.
+// RoundTrip formats a machine's response time, or returns "" if it is unknown.
 func RoundTrip(ms float64) string {
 	switch {
 	case ms <= 0:

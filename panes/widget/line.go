@@ -12,9 +12,8 @@ import (
 
 const SgrReset = "\x1b[m"
 
-// AppendLine appends a line of a screen as exactly w cells of text with SGR
-// sequences and hyperlinks, ending in the default style. A wide character that
-// the edge would cut is a space instead.
+// AppendLine appends a line of a screen as exactly w cells of text with SGR sequences and
+// hyperlinks, ending in the default style. A wide character cut by the edge becomes a space.
 func AppendLine(dst []byte, l api.Line, w int) []byte {
 	var style api.Style
 	x := 0
@@ -23,6 +22,7 @@ func AppendLine(dst []byte, l api.Line, w int) []byte {
 			break
 		}
 		r := &l.Runs[i]
+		// Switch styles only where they change: most of a screen is one style.
 		if r.Style != style {
 			dst = AppendStyle(dst, style, r.Style)
 			style = r.Style
@@ -33,12 +33,13 @@ func AppendLine(dst []byte, l api.Line, w int) []byte {
 	return append(dst, Spaces(w-x)...)
 }
 
-// AppendRun appends the text of a run that starts at column x and returns the
-// column behind it. The run takes the cells that it says, whatever its text
-// would measure here, so that what follows stays in its column.
+// AppendRun appends the text of a run starting at column x, and returns the column after it. The
+// run takes the cells it claims, whatever its text measures here, so that the rest of the line
+// stays in place.
 func AppendRun(dst []byte, r *api.Run, x, w int) ([]byte, int) {
 	behind := x + max(r.Cells, 0)
 	end := min(behind, w)
+	// Fast path: in plain text every byte is a cell.
 	if len(r.Text) == r.Cells && IsPlain(r.Text) {
 		return append(dst, r.Text[:end-x]...), end
 	}
@@ -58,7 +59,7 @@ func AppendRun(dst []byte, r *api.Run, x, w int) ([]byte, int) {
 	return append(dst, Spaces(end-x)...), end
 }
 
-// AppendStyle appends what takes a terminal from one style to another.
+// AppendStyle appends the sequence switching a terminal from one style to another.
 func AppendStyle(dst []byte, from, to api.Style) []byte {
 	if from == to {
 		return dst
@@ -76,8 +77,8 @@ func AppendStyle(dst []byte, from, to api.Style) []byte {
 	return append(styled.AppendSGR(append(dst, "\x1b["...), to), 'm')
 }
 
-// appendLink begins a hyperlink, or ends one. Terminals take those of the same id for one,
-// so that all rows of a long one light up together.
+// appendLink starts or ends a hyperlink. Terminals treat links with the same id as one and
+// highlight all rows of a long one together.
 func appendLink(dst []byte, target string) []byte {
 	if target == "" {
 		return append(dst, "\x1b]8;;\x1b\\"...)
@@ -87,9 +88,8 @@ func appendLink(dst []byte, target string) []byte {
 	return fmt.Appendf(dst, "\x1b]8;id=%x;%s\x1b\\", id.Sum32(), target)
 }
 
-// CleanLink lets only printable ASCII of a hyperlink's target through (the
-// form that OSC 8 asks for), and nothing of one that is absurdly long or that a
-// click would not take to the web or to a mail.
+// CleanLink returns the printable ASCII of a hyperlink's target, the form required by OSC 8. It
+// returns "" for an overlong target and for schemes other than web and mail.
 func CleanLink(s string) string {
 	scheme, _, _ := strings.Cut(s, ":")
 	switch strings.ToLower(scheme) {

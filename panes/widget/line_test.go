@@ -13,7 +13,7 @@ import (
 	"tandem/engine/styled"
 )
 
-func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
+func TestAppendLineFillsItsWidth(t *testing.T) {
 	red := api.Style{FG: styled.ColorIndexed | 1, Attrs: styled.Bold}
 	tests := []struct {
 		name string
@@ -68,17 +68,17 @@ func line(runs ...api.Run) api.Line { return api.Line{Runs: runs} }
 
 var sizedText = regexp.MustCompile(`\x1b\]66;w=\d;([^\x1b]*)\x1b\\`)
 
-// plainText is the text of a row that was drawn.
+// plainText returns the text of a drawn row.
 func plainText(row string) string { return ansi.Strip(sizedText.ReplaceAllString(row, "$1")) }
 
-func TestHalvesOfAFlagInTwoRunsDoNotJoin(t *testing.T) {
+func TestFlagHalvesInTwoRunsDoNotMerge(t *testing.T) {
 	got := string(AppendLine(nil, line(run("🇩", 1, api.Style{}), run("🇪", 1, api.Style{})), 2))
 	if want := "\x1b]66;w=1;🇩\x1b\\\x1b]66;w=1;🇪\x1b\\"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestAnyLineFillsItsCellsAndCarriesNoControls(t *testing.T) {
+func TestAnyLineFillsItsCellsWithoutControls(t *testing.T) {
 	alphabet := []rune("abc 漢字é\u0301\u200d👩🚀🇩🇪\x1b\x07\u009b\u0600\ufe0f❤ก็ำि🏽1\u20e3\u1112\u1161\u11ab👍")
 	rapid.Check(t, func(t *rapid.T) {
 		var l api.Line

@@ -1,16 +1,16 @@
 package widget
 
-// A ListSign is what the header of a list says beside its title: what it is
-// filtered by, and where in it the cursor is.
+// A ListSign is the part of a list's header beside its title: the filter and the position of the
+// cursor.
 type ListSign struct {
-	Filter string // as it was typed, "" without one
-	At     int    // the row of the cursor, from 1; 0 where it is on none
-	Shown  int    // rows that match the filter
-	All    int    // rows without the filter, those too many to show too; 0 if that is unknown
+	Filter string // as typed; "" without one
+	At     int    // row of the cursor, from 1; 0 without one
+	Shown  int    // rows matching the filter
+	All    int    // rows without the filter, including those too many to show; 0 if unknown
 }
 
-// Draw gives the sign in at most w cells, and how many it takes: a filter is cut
-// before the position goes.
+// Draw returns the sign in at most w cells, and its width. It shortens the filter before it drops
+// the position.
 func (s ListSign) Draw(w int, look *Look) (text string, cells int) {
 	if s == (ListSign{}) {
 		return "", 0
@@ -23,7 +23,7 @@ func (s ListSign) Draw(w int, look *Look) (text string, cells int) {
 	if s.Filter == "" {
 		return text, cells
 	}
-	const gap, edges, least = 1, 3, 3 // of the chip: a space on both sides, and the slash
+	const gap, edges, least = 1, 3, 3 // widths around the filter: a space on both sides, and the slash
 	room := w - cells - gap - edges
 	if room < least {
 		return text, cells
@@ -32,7 +32,7 @@ func (s ListSign) Draw(w int, look *Look) (text string, cells int) {
 	return look.Chip.Text(chip) + " " + text, Width(chip) + gap + cells
 }
 
-// place is "14/25", or "3/4 of 25" of what is filtered.
+// place formats the position: "14/25", or "3/4 of 25" in a filtered list.
 func (s ListSign) place() string {
 	place := Itoa(s.Shown)
 	if s.At > 0 {
@@ -44,29 +44,30 @@ func (s ListSign) place() string {
 	return place
 }
 
-// Over puts the sign over the right end of a row of w cells, whose other cells
-// stay: the names of columns are among them, so a filter has a quarter of it.
+// Over draws the sign over the right end of a row of w cells. It leaves room for the column names,
+// so a filter gets a quarter of the row.
 func (s ListSign) Over(row string, w int, look *Look) string {
-	sign, cells := s.Draw(s.over(w), look)
+	sign, cells := s.Draw(s.maxWidth(w), look)
 	if cells == 0 || cells+2 > w {
 		return row
 	}
 	return Pad(Cut(row, w-cells-2, ""), w-cells-2) + SgrReset + " " + sign + " "
 }
 
-func (s ListSign) over(w int) int {
+func (s ListSign) maxWidth(w int) int {
 	const least = 20
 	return min(max(w/4, least), w/2)
 }
 
-// Scrollbar puts a thin scrollbar into the last cell of rows of w cells, which show
-// a list of total rows from top on. Where all of it is shown, there is none.
+// Scrollbar draws a thin scrollbar into the last cell of rows, which show a list of total rows from
+// top on. If they show all of it, there is none.
 func Scrollbar(rows []string, w, top, total int, look *Look) {
 	h := len(rows)
 	if h < 2 || w < 2 || total <= h {
 		return
 	}
 	size := max(h*h/total, 1)
+	// Rounded, so that the thumb reaches both ends.
 	from := (top*(h-size) + (total-h)/2) / (total - h)
 	for y := range rows {
 		sign := look.Rule.Text(look.Glyphs.Separator)
@@ -77,8 +78,8 @@ func Scrollbar(rows []string, w, top, total int, look *Look) {
 	}
 }
 
-// NothingMatches stands in a list of w cells whose filter leaves no row, with the
-// key that clears the filter if there is one and it fits.
+// NothingMatches returns the text for a list whose filter matches nothing, with the key clearing
+// the filter if there is one and it fits.
 func NothingMatches(w int, clear string) string {
 	const said = "nothing matches"
 	hint := " · " + clear + " shows all"

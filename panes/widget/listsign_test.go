@@ -8,7 +8,7 @@ import (
 	"tandem/themes"
 )
 
-func TestAListSaysWhereItIsAndWhatItIsFilteredBy(t *testing.T) {
+func TestListSignShowsPositionAndFilter(t *testing.T) {
 	look := &Look{Chip: "\x1b[7m", Glyphs: themes.UnicodeGlyphs()}
 	for _, c := range []struct {
 		sign ListSign
@@ -29,7 +29,7 @@ func TestAListSaysWhereItIsAndWhatItIsFilteredBy(t *testing.T) {
 	}
 }
 
-func TestTheScrollbarShowsWhichPartIsSeen(t *testing.T) {
+func TestScrollbarShowsVisiblePart(t *testing.T) {
 	look := &Look{Glyphs: themes.UnicodeGlyphs()}
 	for _, c := range []struct {
 		top, total int
@@ -53,7 +53,7 @@ func TestTheScrollbarShowsWhichPartIsSeen(t *testing.T) {
 	}
 }
 
-func TestALongFilterLeavesTheNamesOfColumns(t *testing.T) {
+func TestLongFilterKeepsColumnNames(t *testing.T) {
 	look := &Look{Chip: "\x1b[7m", Glyphs: themes.UnicodeGlyphs()}
 	row := Fit("       name    state▲              pid   cpu%   mem   up   ports", 80)
 	sign := ListSign{Filter: "a filter that is long and says much", At: 1, Shown: 2, All: 5}

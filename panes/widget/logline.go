@@ -8,18 +8,18 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-// A TextMark is a part of a line's text, in bytes, that has an ink of its own.
+// A TextMark is a range of a line's text, in bytes, with an ink of its own.
 type TextMark struct {
 	From, To int
 	Ink      Ink
-	Always   bool // over the line's own colours too
+	Always   bool // takes precedence over the line's own colours
 }
 
-// A LineDrawing draws the cells of a line from one up to another.
+// A LineDrawing draws a range of a line's cells.
 type LineDrawing struct {
 	Dst      []byte
 	From, To int
-	at       int // cell of the line
+	at       int // current cell of the line
 	Used     int // cells drawn
 	Look     *Look
 }
@@ -30,14 +30,14 @@ func (d *LineDrawing) Draw(text *Line, marks []TextMark) {
 		r := &text.Runs[i]
 		for piece := r.Text; piece != "" && d.at < d.To; {
 			n, mark := nextMark(offset, len(piece), marks)
-			d.piece(piece[:n], r, mark)
+			d.drawPiece(piece[:n], r, mark)
 			piece = piece[n:]
 			offset += n
 		}
 	}
 }
 
-// nextMark is how many of the next n bytes are in the same mark, or in none.
+// nextMark returns how many of the next n bytes share a mark or have none, and the mark.
 func nextMark(offset, n int, marks []TextMark) (int, *TextMark) {
 	for i := range marks {
 		k := &marks[i]
@@ -51,9 +51,9 @@ func nextMark(offset, n int, marks []TextMark) (int, *TextMark) {
 	return n, nil
 }
 
-// piece draws a text of one look.
-func (d *LineDrawing) piece(s string, r *Run, mark *TextMark) {
-	s, cells := d.visible(s)
+// drawPiece draws text of one style.
+func (d *LineDrawing) drawPiece(s string, r *Run, mark *TextMark) {
+	s, cells := d.visiblePart(s)
 	if cells == 0 {
 		return
 	}
@@ -77,9 +77,9 @@ func (d *LineDrawing) piece(s string, r *Run, mark *TextMark) {
 	d.Used += cells
 }
 
-// visible is the part of s that is to be drawn and its width. A wide character
-// that an edge cuts is spaces.
-func (d *LineDrawing) visible(s string) (string, int) {
+// visiblePart returns the part of s to draw and its width. A wide character cut by an edge becomes
+// spaces.
+func (d *LineDrawing) visiblePart(s string) (string, int) {
 	if IsPlain(s) {
 		a := min(max(d.From-d.at, 0), len(s))
 		b := min(max(d.To-d.at, a), len(s))
@@ -108,7 +108,7 @@ func (d *LineDrawing) visible(s string) (string, int) {
 	return b.String(), cells
 }
 
-// Styled reports whether the line brings colours of its own.
+// Styled reports whether the line has colours of its own.
 func (t *Line) Styled() bool {
 	for i := range t.Runs {
 		if t.Runs[i].style != (api.Style{}) {
@@ -118,8 +118,7 @@ func (t *Line) Styled() bool {
 	return false
 }
 
-// Wrap is the cells at which the rows of a line begin that is w cells wide; no
-// character is cut.
+// Wrap returns the cells at which the rows of a line start in w cells. It never splits a character.
 func (t *Line) Wrap(w int) []int {
 	breaks := []int{0}
 	cell := 0

@@ -11,8 +11,7 @@ import (
 	"tandem/engine/styled"
 )
 
-// A Line is a line of a log made fit to be drawn: its colours apart from its
-// text, and the text without any control character.
+// A Line is a log line ready to draw: the text without control characters, and its styles as runs.
 type Line struct {
 	Runs []Run
 	// cells is the width of the whole line.
@@ -26,23 +25,23 @@ type Run struct {
 	sign  bool // stands for a control character
 }
 
-// ReadLine makes a line of a log ready to be drawn, as a terminal shows it: colours and
-// attributes (SGR) are kept, other escape sequences are dropped, and what was overwritten within
-// the line is gone. Tabs become spaces up to the next eighth cell. Other control characters are
-// shown with a caret, as less does; in the output of a terminal they are dropped.
+// ReadLine parses a log line as a terminal would show it. It keeps colours and attributes (SGR),
+// drops other escape sequences and overwritten text, and expands tabs to every eighth cell. Other
+// control characters are shown with a caret, like in less, or dropped if the output is a
+// terminal's.
 func ReadLine(line string, terminal bool) Line {
 	r := logReader{terminal: terminal}
 	if !rendered.IsPlain([]byte(line)) {
 		line = string(rendered.RenderStyled([]byte(line)))
 	}
-	if !utf8.ValidString(line) { // else what is no character may count as part of the one before it
+	if !utf8.ValidString(line) { // otherwise invalid bytes could merge with the character before
 		line = string([]rune(line))
 	}
 	line = strings.TrimRight(line, "\r")
 	for line != "" {
-		line = line[r.step(line):]
+		line = line[r.readStep(line):]
 	}
-	r.flush()
+	r.endRun()
 	return Line{r.runs, r.cells}
 }
 
@@ -52,24 +51,24 @@ type logReader struct {
 	cells    int
 	style    api.Style
 	text     strings.Builder
-	last     string // character of more than a byte that came last
+	last     string // last character of more than one byte
 }
 
-func (r *logReader) flush() {
+func (r *logReader) endRun() {
 	if r.text.Len() > 0 {
 		r.runs = append(r.runs, Run{Text: r.text.String(), style: r.style})
 		r.text.Reset()
 	}
 }
 
-func (r *logReader) sign(text string) {
-	r.flush()
+func (r *logReader) addSign(text string) {
+	r.endRun()
 	r.runs = append(r.runs, Run{Text: text, style: r.style, sign: true})
 	r.cells += Width(text)
 }
 
-// step takes in the beginning of s and tells how many bytes that was.
-func (r *logReader) step(s string) int {
+// readStep parses the beginning of s, and returns its size in bytes.
+func (r *logReader) readStep(s string) int {
 	if n := plainPrefix(s); n > 0 {
 		r.text.WriteString(s[:n])
 		r.cells += n
@@ -82,21 +81,21 @@ func (r *logReader) step(s string) int {
 		r.cells += n
 		return 1
 	case c == 0x1b:
-		return r.escape(s)
+		return r.applyEscape(s)
 	case c < 0x20:
 		if !r.terminal {
-			r.sign("^" + string(rune(c+0x40)))
+			r.addSign("^" + string(rune(c+0x40)))
 		}
 		return 1
 	case c == 0x7f:
-		r.sign("^?")
+		r.addSign("^?")
 		return 1
 	}
-	return r.cluster(s)
+	return r.readCluster(s)
 }
 
-// plainPrefix is how many bytes at the beginning are printable ASCII that no
-// combining character can follow: all of the last but one.
+// plainPrefix returns the length of the printable ASCII at the beginning, without its last
+// character, because a combining one may follow.
 func plainPrefix(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= 0x20 && s[n] < 0x7f {
@@ -108,17 +107,16 @@ func plainPrefix(s string) int {
 	return n
 }
 
-// cluster takes in one character that is more than a byte, or is followed by
-// what combines with it.
-func (r *logReader) cluster(s string) int {
+// readCluster parses one character of more than a byte or with combining characters.
+func (r *logReader) readCluster(s string) int {
 	c := cellwidth.Cluster(s)
 	width := cellwidth.Of(c)
 	first, n := utf8.DecodeRuneInString(c)
 	switch {
 	case c == "":
 		return len(s)
-	case first == utf8.RuneError, unicode.IsControl(first), unicode.Is(unicode.Cf, first), unicode.Is(unicode.Co, first), unicode.Is(unicode.M, first), width == 0, joins(c), r.joins(c):
-		r.sign(string(utf8.RuneError))
+	case first == utf8.RuneError, unicode.IsControl(first), unicode.Is(unicode.Cf, first), unicode.Is(unicode.Co, first), unicode.Is(unicode.M, first), width == 0, joinsSpace(c), r.joinsPrevious(c):
+		r.addSign(string(utf8.RuneError))
 		return max(n, 1)
 	}
 	r.last = strings.Map(CleanRune, c)
@@ -127,9 +125,8 @@ func (r *logReader) cluster(s string) int {
 	return len(c)
 }
 
-// joins reports whether c, which stood behind something that is left out, would
-// become one with the character before that.
-func (r *logReader) joins(c string) bool {
+// joinsPrevious reports whether c, after dropped text, would merge with the character before that.
+func (r *logReader) joinsPrevious(c string) bool {
 	if r.last == "" || !strings.HasSuffix(r.text.String(), r.last) {
 		return false
 	}
@@ -137,21 +134,21 @@ func (r *logReader) joins(c string) bool {
 	return len(first) > len(r.last)
 }
 
-// logAttrs are the attributes that a log may set: it neither blinks nor hides text.
+// logAttrs are the attributes a log may set; it must neither blink nor hide text.
 const logAttrs = styled.Bold | styled.Faint | styled.Italic | styled.Reverse | styled.Strike
 
-// escape applies an SGR sequence. No other one is left in the line.
-func (r *logReader) escape(s string) int {
+// applyEscape applies an SGR sequence; others have been removed before.
+func (r *logReader) applyEscape(s string) int {
 	n, _ := rendered.Sequence(s)
 	if n > 2 && s[1] == '[' && s[n-1] == 'm' {
-		r.flush()
+		r.endRun()
 		r.style.ParseSGR(s[2 : n-1])
 		r.style.Attrs &= logAttrs
 	}
 	return n
 }
 
-// Plain is the line's text alone.
+// Plain returns the line's text without styles.
 func (t *Line) Plain() string {
 	if len(t.Runs) == 1 {
 		return t.Runs[0].Text

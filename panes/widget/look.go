@@ -9,17 +9,16 @@ import (
 	"tandem/themes"
 )
 
-// An Ink is a style as the SGR sequence that begins it; "" is the terminal's
-// default.
+// An Ink is a style, as the SGR sequence starting it; "" is the terminal's default.
 type Ink string
 
-// InkOf is the ink of a style that only has colours and attributes.
+// InkOf returns the ink of a style with only colours and attributes.
 func InkOf(s lipgloss.Style) Ink {
 	begin, _, _ := strings.Cut(s.Render("x"), "x")
 	return Ink(begin)
 }
 
-// Text is s in this ink.
+// Text returns s in this ink.
 func (k Ink) Text(s string) string {
 	if k == "" || s == "" {
 		return s
@@ -27,41 +26,41 @@ func (k Ink) Text(s string) string {
 	return string(k) + s + SgrReset
 }
 
-// A Look is the set of inks and glyphs that everything is drawn in.
+// A Look is the set of inks and glyphs for drawing.
 type Look struct {
 	Text      Ink // ordinary text
-	Dim       Ink // second in importance
+	Dim       Ink // less important text
 	Faint     Ink // decoration
 	Rule      Ink // borders
 	Strong    Ink // headings
-	Accent    Ink // what has the focus
-	Title     Ink // of the pane with the focus
-	Good      Ink // runs
-	Warn      Ink // waits for the person
+	Accent    Ink // focused elements
+	Title     Ink // the focused pane's title
+	Good      Ink // running
+	Warn      Ink // waiting for the user
 	Bad       Ink // failed
-	Info      Ink // of another kind
+	Info      Ink // other information
 	Key       Ink // a key's name
 	Bar       Ink // the two bars
-	BarDim    Ink // second in importance in a bar
+	BarDim    Ink // less important text in a bar
 	BarKey    Ink // a key's name in a bar
 	BarGood   Ink
 	BarWarn   Ink
 	BarBad    Ink
-	Chip      Ink // what stands out in a bar
-	Tab       Ink // the view that is shown
-	Selected  Ink // the row that the keys act on
-	Current   Ink // the row of what is shown, while another pane has the keys
-	Match     Ink // what a filter is
-	Found     Ink // what a search is for
-	FoundHere Ink // the same in the line that was found last
+	Chip      Ink // highlights in a bar
+	Tab       Ink // the current view
+	Selected  Ink // the row affected by keys
+	Current   Ink // the shown row while another pane has the focus
+	Match     Ink // text matching a filter
+	Found     Ink // text matching a search
+	FoundHere Ink // the same in the line found last
 
-	Dimmed Ink // what a dialog lies over
+	Dimmed Ink // text below a dialog
 
-	Heavy  bool // the frame of what has the focus is of heavy lines: there is no colour to tell it by
+	Heavy  bool // the focused frame has heavy lines, because there is no colour
 	Glyphs themes.Glyphs
 }
 
-// NewLook makes a look from a theme's styles.
+// NewLook returns a look with a theme's styles.
 func NewLook(s themes.Styles, g themes.Glyphs) Look {
 	return Look{
 		Found: InkOf(s.Warning.Reverse(true)), FoundHere: InkOf(s.Accent.Reverse(true)),
@@ -75,19 +74,19 @@ func NewLook(s themes.Styles, g themes.Glyphs) Look {
 	}
 }
 
-// Edge is a piece of border, of what has the focus or of another.
+// Edge returns a piece of border, in the focused style or not.
 func (l *Look) Edge(line string, focused bool) string {
 	switch {
 	case !focused:
 		return l.Rule.Text(line)
 	case l.Heavy:
-		line = strings.Map(heavy, line)
+		line = strings.Map(heavyRune, line)
 	}
 	return l.Accent.Text(line)
 }
 
-// heavy is a piece of border in heavy lines, of which there are no round corners.
-func heavy(r rune) rune {
+// heavyRune returns the heavy form of a border character; there are no heavy round corners.
+func heavyRune(r rune) rune {
 	switch r {
 	case '─':
 		return '━'
@@ -115,8 +114,8 @@ func heavy(r rune) rune {
 	return r
 }
 
-// Behind is a row that a dialog lies over: its words without their colours. The
-// pixels of a picture keep theirs, without which there is nothing to see.
+// Behind returns a row below a dialog, without its colours. An image's pixels keep theirs, because
+// nothing of it would remain.
 func (l *Look) Behind(row string) string {
 	const pixels = "▀"
 	if !strings.Contains(row, pixels) {
@@ -139,17 +138,16 @@ func (l *Look) Behind(row string) string {
 	return out.String()
 }
 
-// Tints is how many inks tell names apart.
+// Tints is the number of inks for telling names apart.
 const Tints = 6
 
-// Tint is one of the inks that tell names apart, from 0. They are the theme's own,
-// and so can be read on its ground; the red of errors is not among them.
+// Tint returns an ink for telling names apart, from 0. They are the theme's own and readable on its
+// background; the red of errors is not among them.
 func (l *Look) Tint(n int) Ink {
 	return [Tints]Ink{l.Accent, l.Info, l.Good, l.Warn, l.Strong, l.Dim}[n%Tints]
 }
 
-// Filled is n cells of the pattern that stands where a session's screen does
-// not reach.
+// Filled returns n cells of the pattern outside a session's screen.
 func (l *Look) Filled(n int) string {
 	if n <= 0 {
 		return ""
@@ -157,7 +155,7 @@ func (l *Look) Filled(n int) string {
 	return l.Rule.Text(strings.Repeat("·", n))
 }
 
-// lineBreak is the sign for one in a text of a single row.
+// lineBreak returns the sign for a line break in one-row text.
 func (l *Look) lineBreak() rune {
 	if l.Glyphs.Ellipsis == "…" {
 		return '↵'

@@ -7,8 +7,7 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-// A markedText is text fit to be drawn, some of whose characters a search has
-// matched.
+// A markedText is text ready to draw with some characters marked as matches.
 type markedText struct {
 	clusters []string
 	widths   []int
@@ -16,11 +15,11 @@ type markedText struct {
 	cells    int
 }
 
-// maxMarked bounds what is drawn of a command, in bytes.
+// maxMarked is the maximum size drawn of a command, in bytes.
 const maxMarked = 4096
 
-// MarkText makes a command fit to be drawn in one row. matched are the indexes of
-// the matched code points. A line break is a sign.
+// MarkText prepares a command for drawing in one row. matched are the indexes of the matched code
+// points. Line breaks become a sign.
 func MarkText(command string, matched []int, look *Look) *markedText {
 	var clean strings.Builder
 	var marks []bool
@@ -59,7 +58,7 @@ func splitMarked(text string, marks []bool) *markedText {
 			mark = mark || marks[0]
 			marks = marks[1:]
 		}
-		if w == 0 || joins(c) {
+		if w == 0 || joinsSpace(c) {
 			continue
 		}
 		t.clusters, t.widths, t.marks = append(t.clusters, c), append(t.widths, w), append(t.marks, mark)
@@ -68,8 +67,8 @@ func splitMarked(text string, marks []bool) *markedText {
 	return t
 }
 
-// joins reports whether text would be one character with a space before it.
-func joins(text string) bool {
+// joins reports whether text would merge with a space before it.
+func joinsSpace(text string) bool {
 	if text == "" || text[0] < utf8.RuneSelf {
 		return false
 	}
@@ -77,21 +76,20 @@ func joins(text string) bool {
 	return len(first) > 1
 }
 
-// Draw appends the text as exactly w cells to r, cut so that what matched is
-// seen.
+// Draw appends the text to r as exactly w cells, cut so that a match is visible.
 func (t *markedText) Draw(r *Row, w int, ink, match Ink, look *Look) {
 	if w <= 0 {
 		return
 	}
 	from, used, end := 0, 0, w
 	if t.cells > w && w > 2 {
-		from = t.window(w)
+		from = t.firstVisible(w)
 	}
 	if from > 0 {
 		r.Add(look.Glyphs.Ellipsis, look.Dim)
 		used++
 	}
-	if used+t.behind(from) > w {
+	if used+t.widthFrom(from) > w {
 		end--
 	}
 	var piece strings.Builder
@@ -101,7 +99,7 @@ func (t *markedText) Draw(r *Row, w int, ink, match Ink, look *Look) {
 			return
 		}
 		if pieceMark {
-			r.mark(piece.String(), match)
+			r.addMatch(piece.String(), match)
 		} else {
 			r.Add(piece.String(), ink)
 		}
@@ -124,16 +122,16 @@ func (t *markedText) Draw(r *Row, w int, ink, match Ink, look *Look) {
 	r.Add(Spaces(w-used), "")
 }
 
-// behind is the width of what is from a cluster on.
-func (t *markedText) behind(from int) (cells int) {
+// widthFrom returns the width of the text from a cluster on.
+func (t *markedText) widthFrom(from int) (cells int) {
 	for _, w := range t.widths[from:] {
 		cells += w
 	}
 	return cells
 }
 
-// window is the first cluster to draw in w cells.
-func (t *markedText) window(w int) int {
+// firstVisible returns the first cluster to draw in w cells.
+func (t *markedText) firstVisible(w int) int {
 	last, end := -1, 0
 	at := 0
 	for i, mark := range t.marks {
@@ -145,10 +143,10 @@ func (t *markedText) window(w int) int {
 	if last < 0 || end < w-1 {
 		return 0
 	}
-	const context = 8 // characters behind the last match
+	const context = 8 // characters shown after the last match
 	begin, room := last+context, w-2
 	if begin >= len(t.widths)-1 {
-		begin, room = len(t.widths)-1, w-1 // nothing is cut behind it
+		begin, room = len(t.widths)-1, w-1 // nothing is cut at the end
 	}
 	for i, cells := begin, 0; i >= 0; i-- {
 		if cells += t.widths[i]; cells > room {

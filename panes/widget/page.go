@@ -2,32 +2,33 @@ package widget
 
 import "slices"
 
-// A Page is a pane of a few centred lines: a view that is empty.
+// A Page is an empty view's pane of a few centred lines.
 type Page struct {
 	Title string
 	Lines []string
 	Hints []Hint
 }
 
-// A Hint is a key and what it does.
+// A Hint is a key and its effect.
 type Hint struct {
 	Key, Does string
-	Action    string // what the key is bound to; "" where that does not matter
+	Action    string // the action bound to the key; may be ""
 }
 
-// Draw gives h rows of w cells.
+// Draw returns h rows of w cells.
 func (p *Page) Draw(w, h int, look *Look) []string {
 	body := []string{look.Strong.Text(Center(p.Title, w)), Spaces(w)}
 	for _, l := range p.Lines {
 		body = append(body, look.Dim.Text(Center(l, w)))
 	}
 	if len(p.Hints) > 0 {
-		body = append(body, Spaces(w), centeredHints(p.Hints, w, look))
+		body = append(body, Spaces(w), centerHints(p.Hints, w, look))
 	}
 	if len(body) > h {
 		body = body[:max(h, 0)]
 	}
 	rows := make([]string, 0, h)
+	// Slightly above the middle looks centred.
 	for range (h - len(body)) * 2 / 5 {
 		rows = append(rows, Spaces(w))
 	}
@@ -38,14 +39,13 @@ func (p *Page) Draw(w, h int, look *Look) []string {
 	return rows
 }
 
-func centeredHints(hints []Hint, w int, look *Look) string {
+func centerHints(hints []Hint, w int, look *Look) string {
 	line, used := Hints(hints, w, 0, look.Key, look.Dim)
 	return Spaces((w-used)/2) + line + Spaces(w-used-(w-used)/2)
 }
 
-// Hints puts as many hints into a row of at most w cells as fit, in their
-// order, and tells how many cells they take; what no key does is left out. Of those that would not all fit,
-// the last keep ones come before the others.
+// Hints joins as many hints as fit into w cells, in order, and returns their width. Hints without a
+// key are left out. If not all fit, the last keep ones have priority.
 func Hints(hints []Hint, w, keep int, key, does Ink) (line string, used int) {
 	for _, h := range FittingHints(hints, w, keep) {
 		gap := min(used, hintGap)
@@ -55,10 +55,11 @@ func Hints(hints []Hint, w, keep int, key, does Ink) (line string, used int) {
 	return line, used
 }
 
-// FittingHints are those that Hints shows.
+// FittingHints returns the hints shown by Hints.
 func FittingHints(hints []Hint, w, keep int) (fit []Hint) {
 	hints = slices.DeleteFunc(slices.Clone(hints), func(h Hint) bool { return h.Key == "" })
 	first := max(len(hints)-keep, 0)
+	// Reserve the cells of the last hints while placing the others.
 	reserved, used := 0, 0
 	for _, h := range hints[first:] {
 		reserved += h.cells() + hintGap
@@ -68,6 +69,7 @@ func FittingHints(hints []Hint, w, keep int) (fit []Hint) {
 			reserved -= h.cells() + hintGap
 		}
 		gap := min(used, hintGap)
+		// A later, shorter hint may still fit.
 		if used+gap+h.cells()+max(reserved, 0) > w {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/units"
 )
 
-// HowEnded says in words how a session or process ended.
+// HowEnded describes how a session or process ended.
 func HowEnded(p *api.Process) string {
 	switch {
 	case p.Error != "":
@@ -25,7 +25,7 @@ func HowEnded(p *api.Process) string {
 	return "exited"
 }
 
-// HowEndedIn is HowEnded in fewer words where w cells are too few for it.
+// HowEndedIn is HowEnded, in fewer words if w cells are too few.
 func HowEndedIn(p *api.Process, w int) string {
 	what := HowEnded(p)
 	if Width(what) > w && p.Error == "" && p.ExitCode != nil {
@@ -34,11 +34,11 @@ func HowEndedIn(p *api.Process, w int) string {
 	return what
 }
 
-// Reason says in a few words why a process is not simply running, "" if it is.
+// Reason says briefly why a process is not simply running, or returns "".
 func Reason(p *api.Process, now time.Time) string {
 	switch {
 	case p.State == api.StateBackoff:
-		return HowEnded(p) + againIn(p, now)
+		return HowEnded(p) + restartDelay(p, now)
 	case Failed(p):
 		return HowEnded(p)
 	case p.State == api.StateWaiting:
@@ -51,17 +51,17 @@ func Reason(p *api.Process, now time.Time) string {
 	return ""
 }
 
-// StateWords says what state a process is in, short enough for a column.
+// StateWords describes the state of a process, short enough for a column.
 func StateWords(p *api.Process, now time.Time) string {
 	switch {
 	case Failed(p) && p.ExitCode != nil:
 		return "failed: exited " + Itoa(*p.ExitCode)
-	case Failed(p) && p.ExitSignal != "" && p.Error == "": // else the signal came of the failure
+	case Failed(p) && p.ExitSignal != "" && p.Error == "": // otherwise the signal is a consequence of the failure
 		return "failed: " + Clean(p.ExitSignal)
 	case Failed(p) && p.ExitUnknown:
 		return "exit unknown"
 	case p.State == api.StateBackoff:
-		return strings.TrimPrefix(againIn(p, now), ", ")
+		return strings.TrimPrefix(restartDelay(p, now), ", ")
 	case p.State == api.StateWaiting && len(p.WaitsFor) > 0:
 		return "waiting for " + Clean(p.DependencyNames())
 	case p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil:
@@ -72,7 +72,7 @@ func StateWords(p *api.Process, now time.Time) string {
 	return string(p.State)
 }
 
-// StateInk is the ink of StateWords.
+// StateInk returns the ink for StateWords.
 func StateInk(p *api.Process, look *Look) Ink {
 	if p.IsUnready() {
 		return look.Warn
@@ -81,7 +81,7 @@ func StateInk(p *api.Process, look *Look) Ink {
 	return ink
 }
 
-// BesideState is what Reason has to say more than StateWords of what failed.
+// BesideState returns what Reason adds to StateWords for a failed process.
 func BesideState(p *api.Process) string {
 	if p.State == api.StateBackoff || Failed(p) && p.Error != "" {
 		return HowEnded(p)
@@ -89,8 +89,8 @@ func BesideState(p *api.Process) string {
 	return ""
 }
 
-// Why says at length why a process failed: how its last run ended, how long that
-// was and when, and how often it was started again; "" of what did not fail.
+// Why explains why a process failed: how its last run ended, its length and time, and the number of
+// restarts. It returns "" for other processes.
 func Why(p *api.Process, now time.Time) string {
 	if !Failed(p) && p.State != api.StateBackoff {
 		return ""
@@ -105,8 +105,8 @@ func Why(p *api.Process, now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// againIn says when a process in backoff is started again.
-func againIn(p *api.Process, now time.Time) string {
+// restartDelay returns the time until a process in backoff is restarted.
+func restartDelay(p *api.Process, now time.Time) string {
 	if p.Supervision == nil || p.Supervision.NextStart == nil {
 		return ", waiting to restart"
 	}
@@ -117,8 +117,8 @@ func againIn(p *api.Process, now time.Time) string {
 	return ", restarts in " + units.Age(wait+time.Second-1)
 }
 
-// CommandStatus is the sign and the words for how a command has ended, and
-// their ink. Words are missing where the sign says it all.
+// CommandStatus returns the sign, words and ink for a command's outcome. The words are "" if the
+// sign says everything.
 func CommandStatus(c *api.Command, running bool, look *Look) (sign, words string, ink Ink) {
 	switch {
 	case c.Stopped:
@@ -135,10 +135,10 @@ func CommandStatus(c *api.Command, running bool, look *Look) (sign, words string
 	return " ", "", look.Dim
 }
 
-// You is what a person is called.
+// You is the name shown for the user.
 const You = "you"
 
-// Who is the name of who ran something: an agent's without what all have.
+// Who returns the name of an actor, without the prefix all agents have.
 func Who(actor string) string {
 	if actor == "person" {
 		return You
@@ -146,7 +146,7 @@ func Who(actor string) string {
 	return strings.TrimPrefix(Clean(actor), "agent:")
 }
 
-// WhoFrom is Who, and the other machine that it was done from.
+// WhoFrom is Who with the other machine the call came from.
 func WhoFrom(actor, from string) string {
 	if from == "" {
 		return Who(actor)
@@ -154,7 +154,7 @@ func WhoFrom(actor, from string) string {
 	return Who(actor) + " from " + Clean(from)
 }
 
-// StateGlyph is the sign of a process's state and its ink.
+// StateGlyph returns the glyph and the ink for a process's state.
 func StateGlyph(p *api.Process, look *Look) (string, Ink) {
 	glyph := look.Glyphs.State(string(p.State))
 	switch {
@@ -172,18 +172,16 @@ func StateGlyph(p *api.Process, look *Look) (string, Ink) {
 	return glyph, look.Warn
 }
 
-// Failed reports whether a process ended by itself and not well, as far as
-// anybody knows.
+// Failed reports whether a process is known to have ended unsuccessfully by itself.
 func Failed(p *api.Process) bool { return p.Failed() }
 
-// SplitLog reports whether a process's errors have a log of their own.
+// SplitLog reports whether a process's standard error has a log of its own.
 func SplitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervision.SplitLog }
 
-// StateAway is the state, for lists, of what ran on a machine that has gone away
-// since.
+// StateAway is the state shown for processes of a machine now offline.
 const StateAway api.State = "away"
 
-// FullName is's name, with its machine if that is another one.
+// FullName returns a process's name, with its machine if it is another one.
 func FullName(p *api.Process) string {
 	machine, _ := api.MachineOf(p.ID)
 	return api.OnMachine(machine, Clean(p.Name))

@@ -11,31 +11,31 @@ import (
 	"github.com/junegunn/fzf/src/util"
 )
 
-// A Query is words that a text has to match, each fuzzily and in any order. It is
-// for one goroutine.
+// A Query is a list of words a text must match, fuzzily and in any order. It is not safe for
+// concurrent use.
 type Query struct {
 	words []word
 	slab  *util.Slab
 }
 
-// A word of a query.
+// A word is a word of a query.
 type word struct {
 	runes     []rune
-	sensitive bool // it has a capital
+	sensitive bool // case-sensitive, because it has a capital
 }
 
-// matching is prepared once the tables of fzf's algorithm are filled.
+// matching guards the initialization of fzf's tables.
 var matching sync.Once
 
 func prepareMatching() { matching.Do(func() { algo.Init("default") }) }
 
-// Sizes of the scratch memory that fzf uses itself.
+// Sizes of the scratch memory, as in fzf.
 const (
 	matchSlab16 = 100 << 10
 	matchSlab32 = 2048
 )
 
-// NewQuery reads what was typed.
+// NewQuery parses the text of a query.
 func NewQuery(text string) Query {
 	prepareMatching()
 	q := Query{slab: util.MakeSlab(matchSlab16, matchSlab32)}
@@ -44,6 +44,7 @@ func NewQuery(text string) Query {
 		if !w.sensitive {
 			text = strings.ToLower(text)
 		}
+		// fzf expects normalized patterns, so that e finds é.
 		w.runes = algo.NormalizeRunes([]rune(text))
 		q.words = append(q.words, w)
 	}
@@ -54,8 +55,7 @@ func (w word) match(text *util.Chars, places bool, slab *util.Slab) (algo.Result
 	return algo.FuzzyMatchV2(w.sensitive, true, true, text, w.runes, places, slab)
 }
 
-// Places are the indexes of the characters of a text that the query matches, in
-// order.
+// Places returns the indexes of the matched characters of a text, in order.
 func (q *Query) Places(text string) []int {
 	chars := util.ToChars([]byte(text))
 	return q.places(&chars)
@@ -71,12 +71,11 @@ func (q *Query) places(text *util.Chars) (at []int) {
 	return slices.Compact(at)
 }
 
-// baseBonus is what a word is worth more that matches the last part of a path.
+// baseBonus is the bonus for matching the last part of a path.
 const baseBonus = 24
 
-// RankPaths gives the indexes of the paths that match, the best first: what
-// matches in the last part of a path counts more, and of two alike the shorter
-// comes first.
+// RankPaths returns the indexes of the matching paths, best first. Matches in the last part of a
+// path count more, and shorter paths win ties.
 func (q *Query) RankPaths(paths []string) []int {
 	var found []int
 	scores := make([]int, len(paths))

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhatMatchesInTheNameComesBeforeWhatMatchesInTheFolder(t *testing.T) {
+func TestRankPathsPrefersMatchesInTheName(t *testing.T) {
 	paths := []string{"find/draw/readme", "a/b/find_draw_test.go", "a/find_draw.go", "none", "fd/x/"}
 	for query, want := range map[string][]int{
 		"finddraw": {2, 1, 0}, "a fd.go": {2, 1}, "x": {4}, "zz": nil, "find readme": {0}, "Find": nil,

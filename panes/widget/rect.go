@@ -1,9 +1,8 @@
 package widget
 
-// A Rect is a part of the screen, or of a pane, in cells.
+// A Rect is a part of the screen or of a pane, in cells.
 type Rect struct{ X, Y, W, H int }
 
-// Contains reports whether a cell is in the rectangle.
 func (r Rect) Contains(x, y int) bool {
 	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
 }

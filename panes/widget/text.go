@@ -10,9 +10,8 @@ import (
 	"tandem/engine/api"
 )
 
-// Clean makes text from elsewhere (names, titles, errors) fit for one row:
-// control, format and bidirectional-override characters are gone, white space
-// of any kind is a space.
+// Clean makes foreign text (names, titles, errors) safe for one row. It removes control, format and
+// bidirectional characters, and turns white space into spaces.
 func Clean(s string) string {
 	if IsPlain(s) {
 		return s
@@ -37,7 +36,8 @@ func CleanRune(r rune) rune {
 	switch {
 	case unicode.IsSpace(r):
 		return ' '
-	case r == '\u200d' || r == '\ufe0f': // they join emoji
+	// Format characters, but emoji would fall apart without them.
+	case r == '\u200d' || r == '\ufe0f': // join emoji
 		return r
 	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 		return -1
@@ -45,7 +45,7 @@ func CleanRune(r rune) rune {
 	return r
 }
 
-// Width is the number of cells that s takes; SGR sequences take none.
+// Width returns the number of cells s takes; SGR sequences take none.
 func Width(s string) int {
 	if IsPlain(s) {
 		return len(s)
@@ -59,13 +59,12 @@ func Width(s string) int {
 	return n
 }
 
-// Fit makes clean text exactly w cells wide: what is too long ends in "…", what
-// is too short is padded with spaces.
+// Fit makes clean text exactly w cells wide, truncating with "…" or padding with spaces.
 func Fit(s string, w int) string {
 	return Pad(Clip(s, w), w)
 }
 
-// Clip shortens text to at most w cells; a cut is marked with "…".
+// Clip truncates text to at most w cells, with "…" at the cut.
 func Clip(s string, w int) string {
 	if w <= 0 {
 		return ""
@@ -76,8 +75,8 @@ func Clip(s string, w int) string {
 	return Cut(s, w, "…")
 }
 
-// Cut is what s begins with, with SGR sequences, up to w cells, of which mark
-// takes the last if something is cut off. The sequences behind that are kept.
+// Cut returns the first w cells of s, which may have SGR sequences. If it cuts, mark takes the last
+// cells. It keeps the sequences after the cut.
 func Cut(s string, w int, mark string) string {
 	if Width(s) <= w {
 		return s
@@ -105,8 +104,8 @@ func Cut(s string, w int, mark string) string {
 	return out.String()
 }
 
-// CutLeft is s, with SGR sequences, without its first n cells. A wide character
-// that is cut in two is a space.
+// CutLeft returns s, which may have SGR sequences, without its first n cells. A wide character cut
+// in half becomes a space.
 func CutLeft(s string, n int) string {
 	if n <= 0 {
 		return s
@@ -120,7 +119,7 @@ func CutLeft(s string, n int) string {
 		}
 		n -= w
 	}
-	for s != "" && s[0] != '\x1b' { // marks of what is gone
+	for s != "" && s[0] != '\x1b' { // combining characters of removed text
 		piece, w := firstCluster(s)
 		if w > 0 {
 			break
@@ -130,7 +129,7 @@ func CutLeft(s string, n int) string {
 	return out.String() + Spaces(-n) + s
 }
 
-// ClipLeft shortens a path to at most w cells; its end stays.
+// ClipLeft shortens a path to at most w cells, keeping its end.
 func ClipLeft(s string, w int) string {
 	if w <= 0 {
 		return ""
@@ -142,8 +141,8 @@ func ClipLeft(s string, w int) string {
 	return "…" + CutLeft(s, n-w+1)
 }
 
-// ClipPath shortens a path to at most w cells: whole folders are left out at its
-// beginning; a last name that is too long loses its end.
+// ClipPath shortens a path to at most w cells by leaving out folders at its beginning. An overlong
+// last name loses its end.
 func ClipPath(path string, w int) string {
 	if Width(path) <= w {
 		return path
@@ -160,8 +159,8 @@ func ClipPath(path string, w int) string {
 	}
 }
 
-// ShortPath is a path with the home folder as "~", and one of another machine with
-// that before it, as in box:/etc.
+// ShortPath returns a path with the home folder as "~". A path on another machine has the machine's
+// name before it, as in box:/etc.
 func ShortPath(path, home string) string {
 	path = Clean(path)
 	if machine, there := api.PathOf(path); machine != "" {
@@ -170,7 +169,6 @@ func ShortPath(path, home string) string {
 	return api.TildePath(path, home)
 }
 
-// Pad adds spaces up to w cells.
 func Pad(s string, w int) string {
 	if n := w - Width(s); n > 0 {
 		return s + Spaces(n)
@@ -180,7 +178,6 @@ func Pad(s string, w int) string {
 
 const blank = "                                                                                                                                "
 
-// Spaces is a string of n spaces.
 func Spaces(n int) string {
 	switch {
 	case n <= 0:
@@ -191,7 +188,7 @@ func Spaces(n int) string {
 	return strings.Repeat(" ", n)
 }
 
-// Overwrite puts a label over the right end of a row that is w cells wide.
+// Overwrite draws a label over the right end of a row of w cells.
 func Overwrite(row string, w int, label string, ink Ink) string {
 	n := Width(label)
 	if n >= w {
@@ -200,7 +197,6 @@ func Overwrite(row string, w int, label string, ink Ink) string {
 	return Pad(Cut(row, w-n, ""), w-n) + SgrReset + ink.Text(label)
 }
 
-// Center puts text in the middle of w cells.
 func Center(s string, w int) string {
 	s = Clip(s, w)
 	return Pad(Spaces((w-Width(s))/2)+s, w)
@@ -208,8 +204,7 @@ func Center(s string, w int) string {
 
 func Itoa(n int) string { return strconv.Itoa(n) }
 
-// WrapWords breaks text at spaces into lines of at most w cells; a longer word is
-// cut.
+// WrapWords breaks text at spaces into lines of at most w cells, and splits longer words.
 func WrapWords(text string, w int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -225,7 +220,7 @@ func WrapWords(text string, w int) (lines []string) {
 	return append(lines, Clip(line, w))
 }
 
-// ClipName shortens a name in its middle, so that the extension stays.
+// ClipName shortens a name in its middle, keeping the extension.
 func ClipName(name string, w int) string {
 	if Width(name) <= w {
 		return name
@@ -237,7 +232,7 @@ func ClipName(name string, w int) string {
 	return Clip(name, w-tail) + strings.TrimPrefix(ClipLeft(name, tail+1), "…")
 }
 
-// ExpandHome is a path with "~" as the home folder.
+// ExpandHome replaces a leading "~" by the home folder.
 func ExpandHome(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && home != "" && (rest == "" || rest[0] == '/') {
 		return filepath.Join(home, rest)
@@ -245,7 +240,7 @@ func ExpandHome(path, home string) string {
 	return path
 }
 
-// AsFileName is a name without what file names cannot have.
+// AsFileName removes characters not allowed in file names.
 func AsFileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '/' || r < ' ' {
@@ -255,7 +250,7 @@ func AsFileName(name string) string {
 	}, name)
 }
 
-// Some says what each of a few things is, and how many more there are.
+// Some describes the first few things, and the number of further ones.
 func Some[T any](all []T, most int, say func(T) string) (lines []string) {
 	for i, one := range all {
 		if i == most {
@@ -266,8 +261,8 @@ func Some[T any](all []T, most int, say func(T) string) (lines []string) {
 	return lines
 }
 
-// Count is a number of things, in words that one of them has: "1 file", "2
-// processes".
+// Count returns a number of things in words, such as "1 file" or "2 processes". one is the
+// singular.
 func Count(n int, one string) string {
 	switch {
 	case n == 1:
@@ -278,7 +273,7 @@ func Count(n int, one string) string {
 	return Thousands(n) + " " + one + "s"
 }
 
-// Thousands writes a number with its digits in groups of three.
+// Thousands formats a number with its digits in groups of three.
 func Thousands(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -287,7 +282,7 @@ func Thousands(n int) string {
 	return digits
 }
 
-// Holds reports whether text holds every word, and none of those behind a "!".
+// Holds reports whether text contains every word, and none of those after a "!".
 func Holds(text string, words []string) bool {
 	for _, word := range words {
 		bare, inverse := strings.CutPrefix(word, "!")
@@ -298,8 +293,7 @@ func Holds(text string, words []string) bool {
 	return true
 }
 
-// Follow is the first row in sight that keeps the cursor among height rows, of
-// which there are rows in all.
+// Follow returns the first visible row such that the cursor is among height rows of a list of rows.
 func Follow(top, cursor, rows, height int) int {
 	if height > 0 {
 		top = max(top, cursor-height+1)

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestCutTextTakesTheCellsThatItIsGiven(t *testing.T) {
+func TestCutReturnsExactWidth(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", " ", "e\u0301", "1\ufe0f\u20e3", "漢", "🇩🇪", "👨\u200d👩", "स्ते", "\x1b[1m", "\x1b[m"})
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), "")
@@ -30,7 +30,7 @@ func TestCutTextTakesTheCellsThatItIsGiven(t *testing.T) {
 	})
 }
 
-func TestPathIsShortenedByWholeFolders(t *testing.T) {
+func TestClipPathRemovesWholeFolders(t *testing.T) {
 	for _, c := range []struct {
 		path string
 		w    int
