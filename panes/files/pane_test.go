@@ -122,7 +122,7 @@ func TestPathSuggestionsBelongToTypedFolder(t *testing.T) {
 	p.Look()
 	p.setNames("/d/", []string{"odd/", "other"})
 	p.setNames("/", []string{"tmp/"})
-	if got, _ := p.Field.Suggested(); len(got) != 1 || got[0] != "/d/odd/" {
+	if got, _ := p.Field.Suggestions(); len(got) != 1 || got[0] != "/d/odd/" {
 		t.Errorf("suggestions %q", got)
 	}
 }

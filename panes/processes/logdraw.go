@@ -139,7 +139,7 @@ func (l *logView) textMarks(text *widget.Line, found bool, look *widget.Look) []
 			}
 		}
 	}
-	if len(marks) == 0 && !text.Styled() {
+	if len(marks) == 0 && !text.IsStyled() {
 		marks = findLevels(plain, look)
 	}
 	return marks

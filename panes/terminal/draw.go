@@ -70,7 +70,7 @@ func (t *Terminal) drawUnknown(w, h int, look *widget.Look) []string {
 func (t *Terminal) fillRows(st ScreenState, w, h int, look *widget.Look) {
 	filled := widget.Spaces
 	if t.sizeSettled {
-		filled = look.Filled
+		filled = look.FillPattern
 	}
 	if st.Cols < w {
 		side := filled(w - st.Cols)
@@ -95,7 +95,7 @@ func (t *Terminal) drawSizeNote(st ScreenState, drawn, w, h int, look *widget.Lo
 	if drawn < h {
 		for _, text := range []string{long, size} {
 			if text = " " + text + " "; widget.Width(text) <= w {
-				t.rows[h-1] = look.Dim.Text(text) + look.Filled(w-widget.Width(text))
+				t.rows[h-1] = look.Dim.Text(text) + look.FillPattern(w-widget.Width(text))
 				return
 			}
 		}

@@ -120,8 +120,8 @@ func (f *Field) Suggest(lines []string) {
 	m.SetSuggestions(held)
 }
 
-// Suggested returns the suggested lines and the index of the chosen one.
-func (f *Field) Suggested() (lines []string, chosen int) {
+// Suggestions returns the suggested lines and the index of the chosen one.
+func (f *Field) Suggestions() (lines []string, chosen int) {
 	if f.input == nil {
 		return nil, 0
 	}
@@ -151,7 +151,7 @@ func (f *Field) Accepts(k tea.KeyPressMsg) bool {
 // DrawIn draws the line in a look's inks, with the suggestion after the text.
 func (f *Field) DrawIn(w int, look *Look) (row string, x int) {
 	line, x := f.Draw(w)
-	lines, at := f.Suggested()
+	lines, at := f.Suggestions()
 	before, after := f.splitAtCursor()
 	if at >= len(lines) || after != "" {
 		return look.Text.Text(line), x

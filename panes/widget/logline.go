@@ -108,8 +108,8 @@ func (d *LineDrawing) visiblePart(s string) (string, int) {
 	return b.String(), cells
 }
 
-// Styled reports whether the line has colours of its own.
-func (t *Line) Styled() bool {
+// IsStyled reports whether the line has colours of its own.
+func (t *Line) IsStyled() bool {
 	for i := range t.Runs {
 		if t.Runs[i].style != (api.Style{}) {
 			return true

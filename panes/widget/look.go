@@ -147,8 +147,8 @@ func (l *Look) Tint(n int) Ink {
 	return [Tints]Ink{l.Accent, l.Info, l.Good, l.Warn, l.Strong, l.Dim}[n%Tints]
 }
 
-// Filled returns n cells of the pattern outside a session's screen.
-func (l *Look) Filled(n int) string {
+// FillPattern returns n cells of the pattern outside a session's screen.
+func (l *Look) FillPattern(n int) string {
 	if n <= 0 {
 		return ""
 	}

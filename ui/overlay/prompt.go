@@ -168,7 +168,7 @@ func (p *Prompt) lineChanged() tea.Cmd {
 // Hints returns the keys of the prompt.
 func (p *Prompt) Hints(h Host) []widget.Hint {
 	hints := []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "accept")}
-	if lines, _ := p.Field.Suggested(); len(lines) > 0 {
+	if lines, _ := p.Field.Suggestions(); len(lines) > 0 {
 		hints = append(hints, OwnKeys(h.Bindings(), keymap.ScopePrompt, "complete", "tab"), OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"))
 	}
 	return append(hints, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"))
@@ -200,7 +200,7 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 // drawSuggestions draws a row with the last parts of the suggestions, scrolled to the
 // current one.
 func (p *Prompt) drawSuggestions(width int, look *widget.Look) string {
-	lines, chosen := p.Field.Suggested()
+	lines, chosen := p.Field.Suggestions()
 	lines = lastParts(p.Field.Text(), lines)
 	first := chosen
 	for used := 0; first > 0; first-- {
