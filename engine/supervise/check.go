@@ -25,11 +25,11 @@ func checkTable(c *Control) {
 			continue
 		}
 		if other := named[p.rec.Name]; other != nil {
-			invariants.Failf("%s and %s are both called %q, and live", id, other.rec.ID, p.rec.Name)
+			invariants.Failf("live processes %s and %s have the same name, %q", id, other.rec.ID, p.rec.Name)
 		}
 		named[p.rec.Name] = p
 		if l := &c.leases; p.rec.Owner != "" && l.watches[p.rec.Owner] > 0 && !p.rec.LeftAt.IsZero() {
-			invariants.Failf("process %s was left by %s, which is here", id, p.rec.Owner)
+			invariants.Failf("process %s is marked as left by %s, which is connected", id, p.rec.Owner)
 		}
 	}
 	c.leases.check()
@@ -39,12 +39,12 @@ func checkTable(c *Control) {
 func (l *leases) check() {
 	for owner, n := range l.watches {
 		if n <= 0 || owner == "" || l.leaveTimers[owner] != nil || l.sweepTimers[owner] != nil {
-			invariants.Failf("client %q watches %d times; it is leaving: %v; its rest is swept: %v", owner, n, l.leaveTimers[owner] != nil, l.sweepTimers[owner] != nil)
+			invariants.Failf("client %q has %d watches; leave timer: %v, sweep timer: %v", owner, n, l.leaveTimers[owner] != nil, l.sweepTimers[owner] != nil)
 		}
 	}
 	for owner, timer := range l.leaveTimers {
 		if timer == nil || l.sweepTimers[owner] != nil {
-			invariants.Failf("client %q is leaving without a clock, or its rest is swept already", owner)
+			invariants.Failf("client %q has no leave timer, or a sweep timer too", owner)
 		}
 	}
 }
@@ -60,10 +60,10 @@ func (p *proc) check() {
 		want = p.view.State
 	}
 	if got := p.shared.state.Load(); got != want {
-		p.failf("others see %v, and it is %s", got, want)
+		p.failf("the shared state is %v, the actual one %s", got, want)
 	}
 	if live := p.shared.live.Load(); (live != nil) != (p.live != nil) || live != nil && live.Session != p.live {
-		p.failf("others see another session")
+		p.failf("the shared session is not the live one")
 	}
 }
 
@@ -80,21 +80,21 @@ func (p *proc) checkRecord() {
 	stopped := r.Desired == desiredStopped
 	switch {
 	case !stopped && r.Desired != desiredRunning:
-		p.failf("nobody can want that")
+		p.failf("invalid desired state")
 	case stopped && (s == api.StateWaiting || s == api.StateRunning || s == api.StateBackoff):
-		p.failf("it goes on, and is to be stopped")
+		p.failf("still active although it should be stopped")
 	case s == api.StateStopped && !stopped && !p.removing:
-		p.failf("it is stopped, and nobody has asked for that")
+		p.failf("stopped without a request")
 	case (s == api.StateRunning || s == api.StateStopping) && (r.Identity == nil || r.Identity.PID <= 0):
-		p.failf("it has no child")
+		p.failf("no child")
 	case (s == api.StateStarting || s == api.StateWaiting) && r.Identity != nil:
-		p.failf("it has a child before it is started")
+		p.failf("a child before the start")
 	case r.Identity != nil && r.Former != nil && *r.Identity == *r.Former:
-		p.failf("its child is the one before")
+		p.failf("the child is the previous one")
 	case r.Failures < 0, r.Restarts < 0, p.runs < 0, r.Restart.Max < 0:
-		p.failf("%d failures, %d restarts of at most %d, %d runs", r.Failures, r.Restarts, r.Restart.Max, p.runs)
+		p.failf("invalid counts: %d failures, %d restarts of at most %d, %d runs", r.Failures, r.Restarts, r.Restart.Max, p.runs)
 	case p.announcedRev > p.rev:
-		p.failf("revision %d was announced, and the last is %d", p.announcedRev, p.rev)
+		p.failf("revision %d was announced, but the last is %d", p.announcedRev, p.rev)
 	}
 }
 
@@ -104,23 +104,23 @@ func (p *proc) checkRun() {
 	running := s == api.StateRunning || s == api.StateStopping
 	switch {
 	case p.retryTimer != nil && s != api.StateBackoff && (s != api.StateStopping || p.killing), s == api.StateBackoff && p.retryTimer == nil, s == api.StateBackoff && p.rec.NextStart.IsZero():
-		p.failf("the timer of its next start is set: %v", p.retryTimer != nil)
+		p.failf("wrong state for a retry timer (set: %v)", p.retryTimer != nil)
 	case p.cancelProbe != nil && (s != api.StateRunning || p.rec.Ready == nil):
-		p.failf("its readiness is checked")
+		p.failf("readiness probe in the wrong state")
 	case p.stopBound != nil && (!running || p.rec.TTY):
-		p.failf("its log is bounded")
+		p.failf("log bound in the wrong state")
 	case p.killing && s != api.StateStopping:
-		p.failf("its tree is ended")
+		p.failf("killing in the wrong state")
 	case p.removing && !s.Ended():
-		p.failf("it is removed and has not ended")
+		p.failf("being removed before its exit")
 	case p.live != nil && !p.rec.TTY:
-		p.failf("it has a session and no terminal")
+		p.failf("a session without a terminal")
 	case s == api.StateRunning && p.ending != nil && p.drained:
-		p.failf("it has ended, all of it was read, and it runs")
+		p.failf("running although it exited and all output was read")
 	case s == api.StateWaiting && p.ending != nil:
-		p.failf("it waits, and its run has ended")
+		p.failf("waiting although its run has ended")
 	case !p.predecessor.isEmpty() && s != api.StateWaiting:
-		p.failf("what was before its run is awaited")
+		p.failf("a predecessor in the wrong state")
 	}
 }
 
@@ -129,15 +129,15 @@ func (p *proc) checkWaits() {
 	s := p.state()
 	switch {
 	case s == api.StateWaiting && len(p.rec.After) == 0:
-		p.failf("it waits for nothing")
+		p.failf("waiting without dependencies")
 	case !s.Ended() && s != api.StateWaiting && len(p.rec.After) > 0:
-		p.failf("it is started, and waits for others still")
+		p.failf("started with dependencies left")
 	case len(p.removals) > 0 && (s != api.StateStarting && s != api.StateStopping || p.rec.Desired != desiredStopped):
-		p.failf("%d want it removed once it is stopped", len(p.removals))
+		p.failf("%d pending removals in the wrong state", len(p.removals))
 	}
 	for _, d := range p.rec.After {
 		if d.ID == p.rec.ID || d.ID == "" || !isCondition(d) {
-			p.failf("it waits for %+v", d)
+			p.failf("invalid dependency %+v", d)
 		}
 	}
 	if p.announcedRev != p.rev || p.view.State != s {
@@ -145,7 +145,7 @@ func (p *proc) checkWaits() {
 	}
 	for _, w := range p.waiters {
 		if w.until(s) {
-			p.failf("what it is was announced, and somebody waits for that still")
+			p.failf("a waiter remains for the announced state")
 		}
 	}
 }

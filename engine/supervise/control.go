@@ -291,7 +291,7 @@ func (c *Control) handle(id string, e event) {
 	// The event may have been sent in another state; only the present one counts.
 	act := c.table[p.state()][e.kind]
 	if act == nil {
-		c.log.Error("event that cannot be", "id", id, "state", p.state(), "event", e.kind)
+		c.log.Error("impossible event", "id", id, "state", p.state(), "event", e.kind)
 		return
 	}
 	act(c, p, e)

@@ -50,7 +50,7 @@ func (t *writer) checkPage() {
 	case cur.y < 0, cur.y >= t.rows, cur.x < 0, cur.x > t.scr.rows[cur.y].lastColumn(t.cols):
 		invariants.Failf("the cursor is at %d,%d on a screen of %d × %d", cur.x, cur.y, t.cols, t.rows)
 	case cur.pending && cur.x != t.rightLimit() && t.mode.leftRight: // otherwise it may be at an earlier margin (xterm)
-		invariants.Failf("a wrap is pending in column %d, and the last is %d", cur.x, t.rightLimit())
+		invariants.Failf("a wrap is pending in column %d, but the last column is %d", cur.x, t.rightLimit())
 	case r.Left < 0, r.Left > r.Right, r.Right >= t.cols, r.Top < 0, r.Top > r.Bottom, r.Bottom >= t.rows:
 		invariants.Failf("margins %+v on a screen of %d × %d", *r, t.cols, t.rows)
 	case !t.mode.leftRight && (r.Left != 0 || r.Right != t.cols-1):
@@ -60,7 +60,7 @@ func (t *writer) checkPage() {
 	}
 	t.checkStyle(t.penStyle)
 	if !t.penChanged && t.styles.pens[t.penStyle] != cur.pen {
-		invariants.Failf("style %d is %+v, and the pen %+v", t.penStyle, t.styles.pens[t.penStyle], cur.pen)
+		invariants.Failf("style %d is %+v, but the pen is %+v", t.penStyle, t.styles.pens[t.penStyle], cur.pen)
 	}
 	t.checkGlyph(t.last.Glyph)
 	t.checkLink(cur.pen)
@@ -73,7 +73,7 @@ func (t *store) checkScreen(s *screen) {
 	t.checkLink(s.saved.pen)
 	switch saved := &s.saved; {
 	case len(s.rows) != t.rows:
-		invariants.Failf("%d rows are known of a screen of %d", len(s.rows), t.rows)
+		invariants.Failf("%d rows for a screen of %d", len(s.rows), t.rows)
 	case saved.x < 0, saved.x >= t.cols, saved.y < 0, saved.y >= t.rows:
 		invariants.Failf("the saved cursor is at %d,%d on a screen of %d × %d", saved.x, saved.y, t.cols, t.rows)
 	}
@@ -88,7 +88,7 @@ func (t *store) checkRow(y int, cells []grid.Cell, row *rowState) {
 		row.version > t.epoch, row.wrapped && row.size != styled.SingleSize:
 		invariants.Failf("row %d has %d cells, on a screen of %d columns in epoch %d: %+v", y, len(cells), t.cols, t.epoch, *row)
 	case len(trimBlank(cells)) > int(row.used):
-		invariants.Failf("row %d is used up to column %d and not blank up to %d", y, row.used, len(trimBlank(cells)))
+		invariants.Failf("row %d is used up to column %d, but is not blank up to %d", y, row.used, len(trimBlank(cells)))
 	}
 	for x, c := range cells {
 		t.checkStyle(c.Style)
@@ -97,7 +97,7 @@ func (t *store) checkRow(y int, cells []grid.Cell, row *rowState) {
 			continue
 		}
 		if x == 0 || x >= int(row.wide) || cells[x-1].Empty() || cells[x-1].Glyph == grid.Tail || cells[x-1].Style != c.Style {
-			invariants.Failf("row %d has half a cluster in column %d, and wide ones before %d: %v", y, x, row.wide, cells)
+			invariants.Failf("row %d has half a cluster in column %d, with wide ones before %d: %v", y, x, row.wide, cells)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (s *styleTable) check() {
 		}
 	}
 	if n != s.n || 1+n+len(s.free) != len(s.pens) || len(s.next) != len(s.pens) {
-		invariants.Failf("%d styles are interned, and %d are counted; %d are free, of %d", n, s.n, len(s.free), len(s.pens))
+		invariants.Failf("%d styles are interned, but %d are counted; %d of %d are free", n, s.n, len(s.free), len(s.pens))
 	}
 	for _, id := range s.free {
 		if s.pens[id] != (pen{}) {
@@ -178,7 +178,7 @@ func (s *stringTable) check(what string) {
 	bytes := 0
 	for text, id := range s.ids {
 		if id == 0 || int(id) >= len(s.text) || s.text[id] != text {
-			invariants.Failf("%s %q has number %d, which is not its own", what, text, id)
+			invariants.Failf("%s %q has the wrong number %d", what, text, id)
 		}
 		bytes += len(text)
 	}
@@ -217,7 +217,7 @@ func (t *store) checkReported() {
 		}
 		n := t.hist.End() + int64(y) - t.reported.first
 		if n < 0 || n >= int64(len(t.reported.rows)) {
-			invariants.Failf("row %d was not on the screen of diff %d, and is not marked as changed since", y, t.reported.seq)
+			invariants.Failf("row %d was not on the screen of diff %d, but is not marked as changed", y, t.reported.seq)
 		}
 		old := &t.reported.rows[n]
 		if cells := t.scr.grid.Row(y); !slices.Equal(cells, old.cells) || t.scr.rowAttrs(y) != old.attrs {

@@ -14,13 +14,13 @@ import (
 func (n *Node) checkTree(panes []*terminal.Pane) []*terminal.Pane {
 	if n.Pane != nil {
 		if n.A != nil || n.B != nil || slices.Contains(panes, n.Pane) {
-			invariants.Failf("the leaf of session %q has halves, or its pane is in another leaf too", n.Pane.ID)
+			invariants.Failf("the leaf of session %q has children, or its pane is in another leaf too", n.Pane.ID)
 		}
 		return append(panes, n.Pane)
 	}
 	switch {
 	case n.A == nil, n.B == nil, n.A == n.B, n.A.parent != n, n.B.parent != n:
-		invariants.Failf("a split at %+v has halves %p and %p, which are one, none or another split's", n.Rect, n.A, n.B)
+		invariants.Failf("a split at %+v has the halves %p and %p, which are the same, missing or another split's", n.Rect, n.A, n.B)
 	case n.Share <= 0, n.Share >= ShareUnit, n.Axis > Below:
 		invariants.Failf("a split at %+v along axis %d has %d of %d in its first half", n.Rect, n.Axis, n.Share, ShareUnit)
 	}

@@ -24,7 +24,7 @@ func (g *slab) check() {
 		at := int(row.at)
 		switch {
 		case at < 0, at%g.cols != 0, at/g.cols >= g.rows, g.moved[at/g.cols].used != 0:
-			invariants.Failf("row %d starts at cell %d, which no row does, or another one too: %v", y, at, g.order)
+			invariants.Failf("row %d starts at cell %d, which is no row's start or another row's too: %v", y, at, g.order)
 		case row.used < 0, int(row.used) > g.cols:
 			invariants.Failf("row %d is used up to column %d of %d", y, row.used, g.cols)
 		}

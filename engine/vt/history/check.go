@@ -19,7 +19,7 @@ func (h *Lines) check() {
 	}
 	for i, c := range h.chunks {
 		if c.first != next || c == h.spare || len(c.lines) > chunkLines || len(c.lines) == 0 {
-			invariants.Failf("chunk %d of %d has %d lines from %d on, and the one before ends at %d", i, len(h.chunks), len(c.lines), c.first, next)
+			invariants.Failf("chunk %d of %d has %d lines from %d on, but the previous one ends at %d", i, len(h.chunks), len(c.lines), c.first, next)
 		}
 		size, next = size+c.size(), c.end()
 	}
@@ -27,13 +27,13 @@ func (h *Lines) check() {
 	case size != h.bytes:
 		invariants.Failf("%d chunks have %d bytes, counted %d", len(h.chunks), size, h.bytes)
 	case h.bytes > h.maxBytes && len(h.chunks) > 1:
-		invariants.Failf("%d chunks have %d bytes, and %d are allowed", len(h.chunks), h.bytes, h.maxBytes)
+		invariants.Failf("%d chunks have %d bytes; only %d are allowed", len(h.chunks), h.bytes, h.maxBytes)
 	case next != h.end, h.oldest > h.end, h.end-h.oldest > int64(max(h.maxLines, 0)):
-		invariants.Failf("lines %d to %d are kept, at most %d, and the chunks end at %d", h.oldest, h.end, h.maxLines, next)
+		invariants.Failf("lines %d to %d are kept, at most %d, but the chunks end at %d", h.oldest, h.end, h.maxLines, next)
 	case len(h.chunks) == 0 && h.oldest != h.end, len(h.chunks) > 0 && h.oldest < h.chunks[0].first:
-		invariants.Failf("lines are kept from %d on, and the chunks begin later", h.oldest)
+		invariants.Failf("lines are kept from %d on, but the chunks begin later", h.oldest)
 	case len(h.chunks) > 0 && h.chunks[0].end() <= h.oldest && h.oldest != h.end:
-		invariants.Failf("lines are kept from %d on, and a chunk that ends at %d is left", h.oldest, h.chunks[0].end())
+		invariants.Failf("lines are kept from %d on, but a chunk ending at %d remains", h.oldest, h.chunks[0].end())
 	}
 	h.checkStrips()
 }
@@ -41,11 +41,11 @@ func (h *Lines) check() {
 // checkStrips checks the record of lines with pictures.
 func (h *Lines) checkStrips() {
 	if !slices.IsSorted(h.stripLines) || len(h.stripLines) > 0 && (h.stripLines[0] < h.oldest || h.stripLines[len(h.stripLines)-1] >= h.end) {
-		invariants.Failf("lines %d to %d are kept, and pictures in %v", h.oldest, h.end, h.stripLines)
+		invariants.Failf("lines %d to %d are kept, but pictures in %v", h.oldest, h.end, h.stripLines)
 	}
 	for n, s := range h.strips {
 		if _, known := slices.BinarySearch(h.stripLines, n); !known || s == nil {
-			invariants.Failf("pictures are kept of line %d, which is none of %v", n, h.stripLines)
+			invariants.Failf("pictures are kept of line %d, which is not in %v", n, h.stripLines)
 		}
 		graphics.CheckStrips(s, n)
 	}
@@ -60,7 +60,7 @@ func (c *chunk) check() {
 			end = c.lines[i+1].text
 		}
 		if l.text != at || l.runs < l.text || l.runs >= end || int(end) > len(c.buf) {
-			invariants.Failf("line %d is at %d, with runs at %d, and the next at %d; the one before ends at %d of %d", c.first+int64(i), l.text, l.runs, end, at, len(c.buf))
+			invariants.Failf("line %d is at %d, with runs at %d and the next line at %d; the previous one ends at %d of %d", c.first+int64(i), l.text, l.runs, end, at, len(c.buf))
 		}
 		c.checkLine(i)
 		at = end
@@ -72,19 +72,19 @@ func (c *chunk) checkLine(i int) {
 	text, runs := c.line(i)
 	if runs[0]&linePlain != 0 {
 		if len(runs) != 1 || !utf8.Valid(text) {
-			invariants.Failf("line %d is plain and has runs %x and text %q", c.first+int64(i), runs, text)
+			invariants.Failf("line %d is plain, but has runs %x and text %q", c.first+int64(i), runs, text)
 		}
 		return
 	}
 	for r := runs[1:]; len(r) > 0; {
 		_, kind, size, used := readRun(r)
 		if used <= 0 || used > len(r) || size <= 0 || size > len(text) || !utf8.Valid(text[:size]) {
-			invariants.Failf("line %d has a run of kind %d and %d bytes where %q is left, in %x", c.first+int64(i), kind, size, text, runs)
+			invariants.Failf("line %d has a run of kind %d and %d bytes, but only %q is left, in %x", c.first+int64(i), kind, size, text, runs)
 		}
 		r, text = r[used:], text[size:]
 	}
 	if len(text) != 0 {
-		invariants.Failf("line %d has %q behind its last run", c.first+int64(i), text)
+		invariants.Failf("line %d has %q after its last run", c.first+int64(i), text)
 	}
 }
 
@@ -110,7 +110,7 @@ func (h *Lines) checkPushed(cells []grid.Cell, attrs Attrs, clusters []string) {
 		return a.Style == b.Style && (a.Glyph == b.Glyph || a.Empty() && b.Empty())
 	})
 	if !same || kept != attrs {
-		invariants.Failf("line %d unpacks to %v %+v, and was %v %+v", h.end-1, append([]grid.Cell(nil), got...), kept, cells, attrs)
+		invariants.Failf("line %d unpacks to %v %+v, but was %v %+v", h.end-1, append([]grid.Cell(nil), got...), kept, cells, attrs)
 	}
 }
 
