@@ -513,7 +513,7 @@ func TestListFiltersAndDeletesSessions(t *testing.T) {
 	d.pressKeys("esc")
 	d.waitText("gamma")
 	d.pressKeys("G", "x")
-	d.waitText("Forget session gamma?")
+	d.waitText("Delete session gamma?")
 	d.pressKeys("enter") // enter never confirms an irreversible action
 	d.pressKeys("y")
 	d.waitNoText("gamma")
@@ -610,7 +610,7 @@ func TestHelpInInboxListsItsKeysAndReturns(t *testing.T) {
 	d.waitText("1 request")
 	d.waitText("? keys")
 	d.pressKeys("?")
-	d.waitText("take what is done out of the inbox")
+	d.waitText("clear finished items from the inbox")
 	d.pressKeys("esc")
 	d.waitText("1 request")
 	d.pressKeys("esc")

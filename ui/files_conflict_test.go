@@ -22,8 +22,8 @@ func TestEveryConflictIsListed(t *testing.T) {
 	d.onFile("b")
 	d.pressKeys("space", "C", "ctrl+u", "'to/", "enter")
 	d.waitText("2 of these already exist")
-	d.waitText("a: 3B there now, yours is newer, 1B")
-	d.waitText("b: 1B there now, yours is older, 2B")
+	d.waitText("a: 3B exists, yours is newer, 1B")
+	d.waitText("b: 1B exists, yours is older, 2B")
 }
 
 func TestCopyOntoItselfOffersOnlyKeepBoth(t *testing.T) {
@@ -52,7 +52,7 @@ func TestInvalidNameIsReportedInDialogAndKept(t *testing.T) {
 	}
 	d.onFile("bad\xff")
 	d.pressKeys("R", "ctrl+u", `'x\q`, "enter")
-	d.waitText(`\q stands for nothing`)
+	d.waitText(`unknown escape \q`)
 	d.pressKeys("backspace", `'\`, "enter")
 	d.waitExists(dir+`/x\`, true)
 }

@@ -30,7 +30,7 @@ func TestInvalidEscapeRenamesNothing(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"bad\xff": "x"})
 	d.onFile("bad\xff")
 	d.pressKeys("R", `'\q`, "enter")
-	d.waitText(`\q stands for nothing`)
+	d.waitText(`unknown escape \q`)
 	d.waitExists(dir+"/bad\xff", true)
 }
 
@@ -76,7 +76,7 @@ func TestUnprintablePathsCanBeTypedAndCompleted(t *testing.T) {
 	d.pressKeys("c")
 	d.waitBeforeCursor(filepath.Base(dir) + `/odd\xff\n/`)
 	d.pressKeys(`'\`, "enter")
-	d.waitText("stands alone")
+	d.waitText("a lone \\")
 	d.pressKeys("esc", "B")
 	d.waitText("bookmarked")
 	d.pressKeys("B")

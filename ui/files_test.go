@@ -308,7 +308,7 @@ func TestTransfersRunOneAtATime(t *testing.T) {
 	d.pressKeys("M", "ctrl+u", "'to/", "enter")
 	d.waitText("then 2 more")
 	d.pressKeys("u")
-	d.waitText("another transfer is under way")
+	d.waitText("another transfer is in progress")
 	d.waitExists(dir+"/c", true)
 	d.pressKeys("esc", "y")
 	d.waitExists(dir+"/c", false)

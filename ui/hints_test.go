@@ -42,7 +42,7 @@ func TestMessagesNameBoundKeys(t *testing.T) {
 	d.waitText("2 of 2")
 	d.waitText("ctrl+x cancels it")
 	d.pressKeys("ctrl+u")
-	d.waitText("another transfer is under way; ctrl+x cancels it")
+	d.waitText("another transfer is in progress; ctrl+x cancels it")
 	d.pressKeys("ctrl+x")
 	d.waitText("f3 cancel it")
 	d.waitText("f7 go on")

@@ -279,7 +279,7 @@ func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d := threePanes(t)
 	d.pressKeys("ctrl+b", "S", "'work", "enter")
-	d.waitText("the layout is saved as work")
+	d.waitText("saved layout work")
 	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'apart", "enter")
 	d.waitText("saved as apart")
 	d.waitShape("(a|b) c")
@@ -345,7 +345,7 @@ func TestSinglePaneHasNoArrangements(t *testing.T) {
 	d := drive(t, e, 160, 40)
 	d.waitText("a-screen")
 	d.pressKeys("ctrl+b", "space")
-	d.waitText("no layout is saved yet; ctrl+b S saves this one")
+	d.waitText("no saved layouts yet; ctrl+b S saves this one")
 }
 
 func TestPanesAreArrangedInStandardWays(t *testing.T) {

@@ -81,7 +81,7 @@ func TestStartFormReportsErrorsAndStarts(t *testing.T) {
 	folder := t.TempDir()
 	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
 	d.pressKeys("n", "enter")
-	d.waitText("command: say what to run")
+	d.waitText("command: enter a command")
 	d.pressKeys("'make \"it", "enter")
 	d.waitText("a quote is not closed")
 	d.pressKeys("'\" so", "tab", "'maker", "tab", "ctrl+u", "'"+folder+"/nowhere", "enter")
@@ -567,10 +567,10 @@ func TestEscClosesFormOfHungEngine(t *testing.T) {
 	delayStarts(d).op = api.ProcessStart.Name
 	d.pressKeys("enter", "tab", "'x")
 	d.waitText("Starting…")
-	d.waitText("what you type waits; esc cancels")
+	d.waitText("your input is queued; esc cancels")
 	d.pressKeys("esc")
 	d.waitNoText("Starting…")
-	d.waitNoText("what you type waits")
+	d.waitNoText("your input is queued")
 }
 
 func TestTopBarDoesNotCountOneOffCommands(t *testing.T) {

@@ -61,7 +61,7 @@ func TestReboundCancelKeyCancelsPendingAction(t *testing.T) {
 	d.rebind(map[keymap.Action][]string{keymap.Cancel: {"ctrl+g"}})
 	delayStarts(d).op = api.LayoutGet.Name
 	d.pressKeys("ctrl+b", "space", "'x")
-	d.waitText("what you type waits; ctrl+g cancels")
+	d.waitText("your input is queued; ctrl+g cancels")
 	d.pressKeys("ctrl+g")
 	d.waitUntil("it is cancelled", func() bool { return !d.m.input.isHeld() })
 }

@@ -69,7 +69,7 @@ const openTimeout = 10 * time.Second
 // retryAfter is the time until a request is repeated. The machine answers an id only once.
 const retryAfter = time.Second
 
-var errOffline = errors.New("it is away")
+var errOffline = errors.New("it is offline")
 
 // Open connects to the engine of a machine.
 func (p *Person) Open(ctx context.Context, machine string, who transport.Preface) (net.Conn, transport.Hello, error) {

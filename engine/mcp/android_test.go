@@ -121,7 +121,7 @@ func TestAndroidDeviceRestartKeepsProcesses(t *testing.T) {
 		t.Errorf("the session gives %v", out)
 	}
 	r.checkExact(t,
-		exactCall{"device_api", object{"action": "x"}, errorText("unknown_action", `there is no action "x"; there are termux.status, termux.restart and termux.show_setup`), true},
+		exactCall{"device_api", object{"action": "x"}, errorText("unknown_action", `unknown action "x"; must be termux.status, termux.restart or termux.show_setup`), true},
 		exactCall{"device_api", object{}, errorText("missing_action", "action is missing"), true},
 	)
 }
@@ -251,11 +251,11 @@ func TestAndroidLocalSessionRunsCommands(t *testing.T) {
 	r.checkExact(t,
 		exactCall{"local_shell_session", object{"action": "list"}, `{"sessions":[]}`, false},
 		exactCall{"local_shell_session", object{}, errorText("missing_action", "action is missing"), true},
-		exactCall{"local_shell_session", object{"action": "dance"}, errorText("unknown_action", `there is no action "dance"; there are start, exec, write, read, resize, kill and list`), true},
+		exactCall{"local_shell_session", object{"action": "dance"}, errorText("unknown_action", `unknown action "dance"; must be start, exec, write, read, resize, kill or list`), true},
 		exactCall{"local_shell_session", object{"action": "exec", "command": "true"}, errorText("missing_session_id", "exec needs session_id"), true},
 		exactCall{"local_shell_session", object{"action": "exec", "session_id": id}, errorText("missing_command", "exec needs command"), true},
 		exactCall{"local_shell_session", object{"action": "write", "session_id": id}, errorText("missing_input", "write needs input"), true},
-		exactCall{"local_shell_session", object{"action": "read", "session_id": "none"}, errorText("session_not_found", "there is no such session: none"), true},
+		exactCall{"local_shell_session", object{"action": "read", "session_id": "none"}, errorText("session_not_found", "no such session: none"), true},
 		exactCall{"local_shell_session", object{"action": "start", "cwd": "/nowhere"}, errorText("invalid_cwd", "/nowhere is not a folder"), true},
 	)
 }

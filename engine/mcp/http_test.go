@@ -488,7 +488,7 @@ func TestHTTPErrorsFollowJSONRPC(t *testing.T) {
 		{"a batch", "[" + ping + "]", nil, 400, replySummary{nil, -32600, "batches are for version 2025-03-26 only; send one message per request"}},
 		{"an unknown method", callMessage("no/such", "{}"), nil, 400, replySummary{7.0, -32601, `method not found: "no/such"`}},
 		{"no session", callMessage("tools/list", "{}"), []string{"Mcp-Session-Id", ""}, 400,
-			replySummary{7.0, -32600, "the request has no session; call initialize first, and send the Mcp-Session-Id that it answers with"}},
+			replySummary{7.0, -32600, "the request has no session; call initialize first, and send the Mcp-Session-Id that it returns"}},
 		{"a session that is over", ping, []string{"Mcp-Session-Id", "nope"}, 404, replySummary{7.0, -32600, "session not found; call initialize to start another"}},
 		{"another type", ping, []string{"Content-Type", "text/plain"}, 415, replySummary{7.0, -32600, "Content-Type must be 'application/json'"}},
 	} {

@@ -41,7 +41,7 @@ func TestSuccessfulCommandReturnsOnlyItsOutput(t *testing.T) {
 func TestCommandAskingForInputSuggestsASession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	const hint = "\n[it asks, and had no input: session_start runs it where you can answer]"
+	const hint = "\n[it asked for input and had none: session_start runs it where you can answer]"
 	r.callTextOnly("exec", object{"command": "printf 'remove x? ' >&2; read x; true"}, "stderr:\nremove x? "+hint)
 	if failed := r.call("exec", object{"command": "printf 'Continue? [Y/n] '; read x"}); resultText(failed) != "Continue? [Y/n] \nExit code: 1"+hint {
 		t.Errorf("exec gives %q", resultText(failed))

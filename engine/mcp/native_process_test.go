@@ -34,9 +34,9 @@ func TestStopAllSparesProcessesOfOthers(t *testing.T) {
 	}
 	own := []string{start(r.agent.Engine.Client), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).Process}
 	r.checkExact(t,
-		exactCall{"process_stop_all", nil, "Stopped 2 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
-		exactCall{"process_stop_all", nil, "Stopped 0 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
-		exactCall{"process_stop_all", object{"signal": "SIGUSR1"}, `stop process: signal "SIGUSR1" is none of SIGTERM, SIGINT, SIGHUP and SIGKILL`, true},
+		exactCall{"process_stop_all", nil, "Stopped 2 processes with SIGTERM. 2 not started by this connection keep running; all stops them too.", false},
+		exactCall{"process_stop_all", nil, "Stopped 0 processes with SIGTERM. 2 not started by this connection keep running; all stops them too.", false},
+		exactCall{"process_stop_all", object{"signal": "SIGUSR1"}, `stop process: signal "SIGUSR1": must be SIGTERM, SIGINT, SIGHUP or SIGKILL`, true},
 	)
 	for id, status := range map[string]string{own[0]: "stopped", own[1]: "stopped", theirs[0]: "running", theirs[1]: "running"} {
 		if got := resultText(r.call("process_get", object{"id": id})); !strings.Contains(got, "status: "+status) {

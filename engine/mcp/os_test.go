@@ -51,8 +51,8 @@ func TestOSRunsShellCommands(t *testing.T) {
 			"status: error\nerror_code: SHELL_COMMAND_FAILED\nmessage: \"no-such-shell: executable not found in PATH\"\n", true},
 		exactCall{"shell_cmd", object{}, "status: error\nerror_code: INVALID_ARGUMENT\nmessage: \"call shell_cmd: argument \\\"command\\\" is missing\"\n", true},
 		exactCall{"shell_cmd", object{"command": "true", "timeoutSeconds": -1}, "status: error\nerror_code: INVALID_ARGUMENT\nmessage: timeoutSeconds cannot be negative\n", true},
-		exactCall{"get_daemon_output", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: no daemon of shell_cmd has or had this pid\n", true},
-		exactCall{"stop_daemon", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: no daemon of shell_cmd has or had this pid\n", true},
+		exactCall{"get_daemon_output", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: shell_cmd started no daemon with this pid\n", true},
+		exactCall{"stop_daemon", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: shell_cmd started no daemon with this pid\n", true},
 	)
 }
 
@@ -84,7 +84,7 @@ func TestOSSlowCommandBecomesASharedDaemon(t *testing.T) {
 	r.checkYAML(t,
 		exactCall{"get_daemon_output", of, output, false},
 		exactCall{"stop_daemon", of, "status: ok\npid: " + found[1] + "\nstopped_at: NOW\n", false},
-		exactCall{"stop_daemon", of, "status: error\nerror_code: DAEMON_NOT_RUNNING\nmessage: \"the daemon has ended; get_daemon_output gives its output\"\n", true},
+		exactCall{"stop_daemon", of, "status: error\nerror_code: DAEMON_NOT_RUNNING\nmessage: \"the daemon has exited; get_daemon_output returns its output\"\n", true},
 		exactCall{"get_daemon_output", of, output, false},
 	)
 	if isAlive(pid) {

@@ -145,7 +145,7 @@ func TestPluginWritesFiles(t *testing.T) {
 		exactCall{"write", object{"path": "new", "content": "x", "append": true}, "Appended 1 bytes to new.", false},
 		exactCall{"write", object{"path": "run.sh", "content": ""}, "Wrote 0 bytes to run.sh.", false},
 		exactCall{"write", object{"path": "a", "content": ""}, "Path is not a file.", true},
-		exactCall{"write", object{"path": "new/below", "content": ""}, "write HOME/new/below: it, or something on the way, is not a folder", true},
+		exactCall{"write", object{"path": "new/below", "content": ""}, "write HOME/new/below: it, or a part of its path, is not a folder", true},
 		exactCall{"write", object{"path": "/nowhere/x", "content": ""}, "write /nowhere/x: it is outside the allowed folders\nhint: allowed: HOME", true},
 		exactCall{"write", object{"path": "x"}, `call write: argument "content" is missing` + "\nhint: it takes: path, content, append", true},
 	)
@@ -175,7 +175,7 @@ func TestPluginEditsAllOrNothing(t *testing.T) {
 		exactCall{"edit", edit(object{"search": "x", "replace": ""}),
 			"Edit not applied: \"x\" found 2 times.\nhint: search for more of the text around it, or pass replaceAll", true},
 		exactCall{"edit", edit(object{"search": "", "replace": "x"}), "Edit not applied: there is nothing to search for.", true},
-		exactCall{"edit", edit(), "edit HOME/f: there are no edits", true},
+		exactCall{"edit", edit(), "edit HOME/f: no edits given", true},
 		exactCall{"edit", edit(object{"search": "B", "replace": "b"}, object{"search": "x"}),
 			"call edit: argument \"edits[1].replace\" is missing\nhint: it takes: path, edits", true},
 		exactCall{"edit", object{"path": ".", "edits": []object{{"search": "x", "replace": ""}}}, "Path is not a file.", true},
@@ -211,15 +211,15 @@ func TestPluginWritesReports(t *testing.T) {
 		return exactCall{"write_output", object{"name": name, "content": "x"}, fmt.Sprintf("write report %q: %s", name, why), true}
 	}
 	r.checkExact(t,
-		wrong("a/b", "the name must be without a folder"),
+		wrong("a/b", "the name must not include a folder"),
 		wrong("", "the name is empty"),
-		wrong("..", "the name is made of dots and blanks alone\nhint: give a word or two that say what the report is about"),
-		wrong("x.md", "the name must be without an extension; the format decides that"),
-		wrong(" .", "the name is made of dots and blanks alone\nhint: give a word or two that say what the report is about"),
+		wrong("..", "the name consists only of dots and blanks\nhint: give a word or two saying what the report is about"),
+		wrong("x.md", "the name must have no extension; the format determines it"),
+		wrong(" .", "the name consists only of dots and blanks\nhint: give a word or two saying what the report is about"),
 		exactCall{"write_output", object{"name": "x", "content": "{", "format": "json"},
-			`write report "x": the content is no JSON: line 1, column 1: unexpected end of JSON input`, true},
+			`write report "x": the content is not valid JSON: line 1, column 1: unexpected end of JSON input`, true},
 		exactCall{"write_output", object{"name": "x", "content": "{", "format": "html"},
-			`write report "x": the format is neither markdown nor json`, true},
+			`write report "x": the format must be markdown or json`, true},
 	)
 }
 
@@ -316,7 +316,7 @@ func TestPluginRunsCommands(t *testing.T) {
 		exactCall{"exec", run("(sleep 1; echo late) & echo first"), "first\nExit code: 0", false},
 		exactCall{"exec", object{"command": "true", "cwd": "gone"}, "start in HOME/gone: no such file or directory", true},
 		exactCall{"exec", object{"command": "sleep 60; echo no", "timeoutMs": 1, "kill": true},
-			"Timed out after 100 ms and was ended. Signal: SIGTERM", true},
+			"Timed out after 100 ms and was killed. Signal: SIGTERM", true},
 		exactCall{"exec", object{"command": "true", "sandbox": object{"filesytem": object{}}},
 			"read sandbox: unknown field \"filesytem\"\nhint: must be " +
 				"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
@@ -352,7 +352,7 @@ func TestPluginKeepsSlowCommandsRunning(t *testing.T) {
 	answer := r.call("exec", object{"command": "echo begun; sleep 100", "timeoutMs": 200})
 	s := answer.Structured.(plugin.CommandState)
 	p := r.getProcess(s.ID)
-	want := fmt.Sprintf("begun\nTimed out after 200 ms; it goes on as process %s. Log: %s and stderr.log", s.ID, p.LogPath)
+	want := fmt.Sprintf("begun\nTimed out after 200 ms; it continues as process %s. Log: %s and stderr.log", s.ID, p.LogPath)
 	if resultText(answer) != want || answer.Failed || !s.TimedOut || s.ExitCode != nil || answer.Process != s.ID {
 		t.Errorf("answers %q, %+v", resultText(answer), s)
 	}
@@ -390,7 +390,7 @@ func TestPluginManagesProcesses(t *testing.T) {
 		exactCall{"process_get", object{"id": "nope"}, "Unknown process id: nope", true},
 		exactCall{"process_stop", object{"id": "nope"}, "Unknown process id: nope", true},
 		exactCall{"process_stop", object{"id": "nope", "signal": "SIGUSR1"},
-			`stop process: signal "SIGUSR1" is none of SIGTERM, SIGINT, SIGHUP and SIGKILL`, true},
+			`stop process: signal "SIGUSR1": must be SIGTERM, SIGINT, SIGHUP or SIGKILL`, true},
 		exactCall{"process_stop_all", nil, "Stopped 0 processes with SIGTERM.", false},
 	)
 	answer := r.call("process_start", object{"command": "echo $X; exec sleep 100", "name": "server", "env": object{"X": "hi"}, "keepAlive": true})

@@ -139,7 +139,7 @@ func TestProcessWaitReturnsOnlyNewOutput(t *testing.T) {
 	r.callExpecting("process_log", object{"id": "job"}, "[nothing new, running]")
 	r.callExpecting("process_wait", object{"id": "job", "log": "never", "timeout_ms": 1}, "Timed out; it is running.")
 	step()
-	r.callExpecting("process_wait", object{"id": "job", "log": "never"}, "It ended before that; exit code 3.\nfour")
+	r.callExpecting("process_wait", object{"id": "job", "log": "never"}, "It exited before that; exit code 3.\nfour")
 	r.callExpecting("process_wait", object{"id": "job"}, "Met: exit, exit code 3.")
 	r.callChecked("session_start", object{"name": "ask", "command": "sleep 0.1; read x"})
 	r.callExpecting("session_wait", object{"id": "ask"}, "Met: input.")

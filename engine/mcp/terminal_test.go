@@ -165,7 +165,7 @@ func TestTerminalStartsShells(t *testing.T) {
 		}
 	}
 	r.checkExact(t,
-		exactCall{"start_interactive_shell", object{"shell_type": "nushell"}, "start shell: there is no shell_type \"nushell\"\nhint: it is bash, zsh, python, codomyrmex or tandem", true},
+		exactCall{"start_interactive_shell", object{"shell_type": "nushell"}, "start shell: unknown shell_type \"nushell\"\nhint: must be bash, zsh, python, codomyrmex or tandem", true},
 		exactCall{"start_interactive_shell", object{"working_directory": "/nowhere"}, "start in /nowhere: no such file or directory", true},
 	)
 }
@@ -239,7 +239,7 @@ func TestAndroidTermuxSession(t *testing.T) {
 	}
 	r.checkExact(t,
 		exactCall{"termux_shell_session", object{"action": "list"}, `{"sessions":[]}`, false},
-		exactCall{"termux_shell_session", object{"action": "read", "session_id": "none"}, errorText("session_not_found", "there is no such session: none"), true},
+		exactCall{"termux_shell_session", object{"action": "read", "session_id": "none"}, errorText("session_not_found", "no such session: none"), true},
 		exactCall{"termux_shell_session", object{"action": "write", "session_id": id}, errorText("missing_input", "write needs input"), true},
 		exactCall{"termux_shell_session", object{}, errorText("missing_action", "action is missing"), true},
 	)

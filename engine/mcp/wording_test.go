@@ -36,7 +36,7 @@ func TestErrorsAreWordedForAgents(t *testing.T) {
 
 func TestCallOnExitedSessionSuggestsNextStep(t *testing.T) {
 	t.Parallel()
-	ended := api.Errorf(api.CodeEnded, "type into x: it has ended")
+	ended := api.Errorf(api.CodeEnded, "type into x: it has exited")
 	if got := resultText(toolkit.FailureResult(toolkit.AddAdvice(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start starts another") {
 		t.Errorf("session_exec: %s", got)
 	}
@@ -70,7 +70,7 @@ func TestInvalidCommandsAreRejectedBeforeStart(t *testing.T) {
 		exactCall{"session_wait", object{"id": "x", "screen": "("}, `read pattern "(": missing closing )` +
 			"\nhint: it is a regular expression (RE2); escape literal characters with \\", true},
 		exactCall{"exec", object{"command": "true", "sandbox": object{"filesystem": 5}}, `read sandbox: field "filesystem" cannot be a JSON number` +
-			"\nhint: its shape is {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
+			"\nhint: must be {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
 		exactCall{"history", object{"offset": 5}, "Nothing found.", false},
 		exactCall{"exec", object{"command": strings.Repeat(" ", 100<<10) + "echo fits"}, "fits\n", false},
 	)

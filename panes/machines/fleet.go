@@ -180,7 +180,7 @@ func (d *Dialog) askFleetAction(name string) tea.Cmd {
 	i := slices.IndexFunc(d.machines, func(m api.FleetMachine) bool { return m.Name == name })
 	// The list may be a few seconds old.
 	if i < 0 || d.machines[i].State == api.FleetAway {
-		return d.env.Say(name+" is away", true)
+		return d.env.Say(name+" is offline", true)
 	}
 	return d.offerActions(name, []machineAction{
 		{"New session", "a shell there", func(name string) tea.Cmd { return d.showMachine(name, d.env.StartOn(name)) }},

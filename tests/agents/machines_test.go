@@ -180,7 +180,7 @@ func TestAnAgentsMachineThatIsAwayFailsByItsName(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 	harness.Until(t, "it to be away", func() bool { return p.State("m1").State == "away" })
 	canary := filepath.Join(p.Dir, "canary")
-	s.says("exec", fmt.Sprintf(`{"host":"m1","command":"touch %s"}`, canary), "m1: it is away")
+	s.says("exec", fmt.Sprintf(`{"host":"m1","command":"touch %s"}`, canary), "m1: it is offline")
 	s.says("machine_list", `{}`, "m1  away, last seen ")
 	if _, err := os.Stat(canary); err == nil {
 		t.Error("it was done here")

@@ -102,7 +102,7 @@ func (v visitor) byKeys() {
 	if err := v.screen.WaitFor(func(s string) bool { return strings.Count(s, "ready>") == 3 }); err != nil {
 		v.Fatalf("waiting for the prompt beside: %v", err)
 	}
-	v.types("End session", "ctrl+b", "x")
+	v.types("Kill session", "ctrl+b", "x")
 	v.types("2 running", "y")
 }
 

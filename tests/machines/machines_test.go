@@ -31,11 +31,11 @@ func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 	harness.Until(t, "the stopped machine to be away", func() bool { return p.State("m20").State == api.MachineAway })
 	stdout, stderr, status := p.Run("exec", "--all-hosts", "--", "echo", "here")
-	if strings.Count(stdout, "here") != count-1 || status != 3 || strings.Count(stderr, "m20  tandem: reach machine m20: it is away") != 1 ||
+	if strings.Count(stdout, "here") != count-1 || status != 3 || strings.Count(stderr, "m20  tandem: reach machine m20: it is offline") != 1 ||
 		strings.Count(stderr, "tandem:") != 1 {
 		t.Errorf("with one stopped: status %d\n%s%s", status, stdout, stderr)
 	}
-	if _, stderr, status := p.Run("--host", "m20", "new"); status != 1 || !strings.Contains(stderr, "m20: it is away") {
+	if _, stderr, status := p.Run("--host", "m20", "new"); status != 1 || !strings.Contains(stderr, "m20: it is offline") {
 		t.Errorf("on the stopped one: status %d: %s", status, stderr)
 	}
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
@@ -336,7 +336,7 @@ func TestAFollowedLogWaitsForAMachineThatIsAway(t *testing.T) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		line, err := bufio.NewReader(said).ReadString('\n')
-		if line != "tandem: box is away, waiting\n" {
+		if line != "tandem: box is offline, waiting\n" {
 			t.Errorf("the user is told %q, %v", line, err)
 		}
 		make(filepath.Join(p.Dir, "go"))

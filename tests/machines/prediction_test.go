@@ -211,7 +211,7 @@ func TestKeysTypedWhileTheMachineIsAwayWaitForIt(t *testing.T) {
 			_ = p.Kill()
 		}
 	}
-	harness.Await(t, f.Terminal, "far is away")
+	harness.Await(t, f.Terminal, "far is offline")
 	f.types(":bc")
 	harness.Await(t, f.Terminal, " keys wait; ctrl+b d detaches")
 	f.release()

@@ -72,7 +72,7 @@ func (r *run) noticeText() string {
 	name, leave := cmp.Or(r.remote.machine, "the engine"), r.leaveHint()
 	switch gone := r.remote.offlineSince.Load(); {
 	case gone != nil:
-		return fmt.Sprintf(" %s is away%s; %s", name, describeWaiting(keys), leave)
+		return fmt.Sprintf(" %s is offline%s; %s", name, describeWaiting(keys), leave)
 	case open && time.Since(since) > silentAfter:
 		return fmt.Sprintf(" %s has not answered for %v%s; %s", name, time.Since(since).Truncate(time.Second), describeWaiting(keys), leave)
 	}

@@ -405,7 +405,7 @@ func (a *app) connectRetrying(ctx context.Context) (*retry.Conn, error) {
 
 // announceWaits has conn print a note while it waits for an offline machine.
 func (a *app) announceWaits(conn *retry.Conn) {
-	conn.Away = func() { fmt.Fprintf(a.Stderr, "tandem: %s is away, waiting\n", conn.Machine()) }
+	conn.Away = func() { fmt.Fprintf(a.Stderr, "tandem: %s is offline, waiting\n", conn.Machine()) }
 }
 
 func (a *app) logs() *logs.Verb {

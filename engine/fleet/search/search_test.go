@@ -170,7 +170,7 @@ func TestSlowMachineIsCountedNotAwaited(t *testing.T) {
 				<-ctx.Done()
 				return ctx.Err()
 			case "gone":
-				return api.Errorf(api.CodeUnavailable, "it is away")
+				return api.Errorf(api.CodeUnavailable, "it is offline")
 			case "strict":
 				return api.Errorf(api.CodeForbidden, "it refuses this")
 			}
