@@ -281,7 +281,7 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d.pressKeys("ctrl+b", "S", "'work", "enter")
 	d.waitText("saved layout work")
 	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'apart", "enter")
-	d.waitText("saved as apart")
+	d.waitText("saved layout apart")
 	d.waitShape("(a|b) c")
 	d.pressKeys("ctrl+b", "space")
 	d.waitText("Show the layout")
@@ -303,7 +303,7 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 func TestMouseChoosesLayout(t *testing.T) {
 	d := threePanes(t)
 	d.pressKeys("ctrl+b", "S", "'one", "enter")
-	d.waitText("saved as one")
+	d.waitText("saved layout one")
 	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'two", "enter")
 	d.waitText("saved as two")
 	d.pressKeys("ctrl+b", "space")
@@ -477,7 +477,7 @@ func TestSmallTerminalShowsOverlaysThatFit(t *testing.T) {
 	needs.FullRun(t)
 	d := threePanes(t)
 	d.pressKeys("ctrl+b", "S", "'one", "enter")
-	d.waitText("saved as one")
+	d.waitText("saved layout one")
 	sizes := []tea.WindowSizeMsg{{Width: 20, Height: 4}, {Width: 20, Height: 6}, {Width: 30, Height: 9}, {Width: 45, Height: 14}, {Width: 59, Height: 40}, {Width: 200, Height: 5}}
 	for _, key := range []string{"?", ":", "T", ",", "S", "space", "m", "r", "x", "P"} {
 		d.pressKeys("ctrl+b", key)
@@ -573,7 +573,7 @@ func TestKeysTypedWhileLayoutsLoadReachOnlyTheirDialog(t *testing.T) {
 func TestReplacingLayoutAsksFirst(t *testing.T) {
 	d := threePanes(t)
 	d.pressKeys("ctrl+b", "S", "'work", "enter")
-	d.waitText("saved as work")
+	d.waitText("saved layout work")
 	old := len(d.savedLayout("work").Tabs)
 	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'work", "enter")
 	d.waitText("Replace the layout work?")
