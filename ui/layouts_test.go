@@ -305,7 +305,7 @@ func TestMouseChoosesLayout(t *testing.T) {
 	d.pressKeys("ctrl+b", "S", "'one", "enter")
 	d.waitText("saved layout one")
 	d.pressKeys("ctrl+b", "!", "ctrl+b", "S", "'two", "enter")
-	d.waitText("saved as two")
+	d.waitText("saved layout two")
 	d.pressKeys("ctrl+b", "space")
 	d.waitText("Show the layout")
 	inside := d.m.dialog.at

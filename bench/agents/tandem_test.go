@@ -82,7 +82,7 @@ var (
 
 // stillRuns reports whether an answer says that a command goes on.
 func stillRuns(a answer) bool {
-	return has(a.text, "goes on as") || has(a.text, "[still running")
+	return has(a.text, "continues as") || has(a.text, "[still running")
 }
 
 // code is the exit status that an answer tells, -1 if none. What succeeds may

@@ -221,7 +221,7 @@ func (t *store) checkReported() {
 		}
 		old := &t.reported.rows[n]
 		if cells := t.scr.grid.Row(y); !slices.Equal(cells, old.cells) || t.scr.rowAttrs(y) != old.attrs {
-			invariants.Failf("row %d has changed since diff %d and is not marked: %v %+v, was %v %+v",
+			invariants.Failf("row %d has changed since diff %d, but is not marked: %v %+v, was %v %+v",
 				y, t.reported.seq, cells, t.scr.rowAttrs(y), old.cells, old.attrs)
 		}
 	}

@@ -252,7 +252,7 @@ func TestAVerbWorksOnAllMachinesThatAPatternOrALabelMeans(t *testing.T) {
 	if status != 3 || away != 1 || ok != 2 {
 		t.Errorf("with one away: status %d, %d away, %d ok: %s%s", status, away, ok, stdout, stderr)
 	}
-	if _, stderr, status := c.run("ann", "exec", "--host", "none-*", "--", "true"); status != 125 || !strings.Contains(stderr, "there are none with such names") {
+	if _, stderr, status := c.run("ann", "exec", "--host", "none-*", "--", "true"); status != 125 || !strings.Contains(stderr, "none has these names") {
 		t.Errorf("where there are none: %d %s", status, stderr)
 	}
 	if out := c.must("ann", "ps", "-a", "--label", "role=web", "--usage"); !strings.Contains(out, "HOST") || !strings.Contains(out, "web-2") {

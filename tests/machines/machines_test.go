@@ -211,7 +211,7 @@ func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.Until(t, "the other name", func() bool { _, _, status := p.Run("--host", "other", "ps"); return status == 0 })
-	if _, stderr, status := p.Run("--host", "m1", "ps"); status != 1 || !strings.Contains(stderr, "no machine of this name") {
+	if _, stderr, status := p.Run("--host", "m1", "ps"); status != 1 || !strings.Contains(stderr, "no machine with this name") {
 		t.Errorf("by the old name: status %d: %s", status, stderr)
 	}
 	harness.Until(t, "one bridge", func() bool { return len(p.BridgePIDs("m1")) == 1 })
@@ -228,12 +228,12 @@ func TestMachineIsKnownOnceConfigIsWritten(t *testing.T) {
 		p.Configure(p.Add(name))
 		p.Must("--host", name, "ps")
 	}
-	if _, stderr, status := p.Run("--host", "none", "ps"); status != 1 || !strings.Contains(stderr, "no machine of this name") {
+	if _, stderr, status := p.Run("--host", "none", "ps"); status != 1 || !strings.Contains(stderr, "no machine with this name") {
 		t.Errorf("an unknown machine: status %d: %s", status, stderr)
 	}
 	p.Configure("nonsense = [\n")
 	for range 2 {
-		if _, stderr, status := p.Run("machine", "connect", "none"); status != 1 || strings.Contains(stderr, "no machine of this name") {
+		if _, stderr, status := p.Run("machine", "connect", "none"); status != 1 || strings.Contains(stderr, "no machine with this name") {
 			t.Errorf("with a mistake: status %d: %s", status, stderr)
 		}
 	}

@@ -208,7 +208,7 @@ func codes() []struct {
 		{api.CodeNotSupported, "this engine does not have it: it is of an older release, and the hint says how to upgrade it"},
 		{api.CodeLocked, "a person has taken the session's keyboard"},
 		{api.CodeUnsure, "it may have been done; the message says what to look at"},
-		{api.CodeInternal, "the engine made a mistake"},
+		{api.CodeInternal, "an internal error in the engine"},
 	}
 }
 

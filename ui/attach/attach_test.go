@@ -70,7 +70,7 @@ func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 		case s := <-e.scripts:
 			return s(t, v)
 		default:
-			return api.Errorf(api.CodeEnded, "attach to session: it has ended")
+			return api.Errorf(api.CodeEnded, "attach to session: it has exited")
 		}
 	})
 	socket, _ := api.Sockets(dir)

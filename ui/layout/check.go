@@ -45,7 +45,7 @@ func (n *Node) checkHalves() {
 	case b != second, tiled != n.Rect && size >= border, a.W < 0, a.H < 0, b.W < 0, b.H < 0:
 		invariants.Failf("halves %+v and %+v do not tile %+v", a, b, n.Rect)
 	case size >= n.MinSize(n.Axis) && (first < n.A.MinSize(n.Axis) || rest < n.B.MinSize(n.Axis)):
-		invariants.Failf("halves %+v and %+v of %+v are smaller than %d and %d, and there is room", a, b, n.Rect, n.A.MinSize(n.Axis), n.B.MinSize(n.Axis))
+		invariants.Failf("halves %+v and %+v of %+v are smaller than %d and %d, although there is room", a, b, n.Rect, n.A.MinSize(n.Axis), n.B.MinSize(n.Axis))
 	}
 }
 
@@ -74,7 +74,7 @@ func Check(t *Tabs) {
 	}
 	switch {
 	case t.Current != nil && !slices.Contains(every, t.Current):
-		invariants.Failf("the tab shown is none of the %d", len(every))
+		invariants.Failf("the visible tab is not among the %d", len(every))
 	case t.IsFloating() != (t.Under != nil), t.Under != nil && t.IndexOf(t.Under) < 0:
 		invariants.Failf("the tab below the floating one is tab %d of %d; it is shown: %v", t.IndexOf(t.Under), len(t.All), t.IsFloating())
 	}
