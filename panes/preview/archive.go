@@ -15,20 +15,21 @@ import (
 	"tandem/panes/widget"
 )
 
-// mostUnpacked bounds how much of a compressed archive is read, in bytes.
-const mostUnpacked = 64 << 20
+// maxUnpacked is the maximum amount unpacked of a compressed archive, in bytes.
+const maxUnpacked = 64 << 20
 
-// archive lists what is in an archive, if the file begins like one.
-func (part *Part) archive(ctx context.Context, src Source, r Request, head []byte) bool {
+// listArchive lists an archive's entries, and reports whether the file is one.
+func (part *Part) listArchive(ctx context.Context, src Source, r Request, head []byte) bool {
 	file := &fileReader{ctx: ctx, src: src, path: r.path, size: part.size}
 	stream := io.NewSectionReader(file, 0, part.size)
-	var entries []archived
+	var entries []archiveEntry
 	var whole bool
 	switch {
+	// An empty archive starts with its end record.
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		var err error
 		if entries, whole, err = listZip(file); errors.Is(err, zip.ErrFormat) {
-			part.tell("zip archive", "damaged")
+			part.showMessage("zip archive", "damaged")
 			return true
 		}
 	case len(head) > 262 && string(head[257:262]) == "ustar":
@@ -38,18 +39,19 @@ func (part *Part) archive(ctx context.Context, src Source, r Request, head []byt
 		if err != nil {
 			return false
 		}
-		if entries, whole = listTar(io.LimitReader(unpacked, mostUnpacked)); entries == nil {
-			return part.compressed(io.NewSectionReader(file, 0, part.size))
+		// A small file may unpack to a huge one.
+		if entries, whole = listTar(io.LimitReader(unpacked, maxUnpacked)); entries == nil {
+			return part.showCompressed(io.NewSectionReader(file, 0, part.size))
 		}
 	case bytes.HasPrefix(head, []byte("BZh")):
-		entries, whole = listTar(io.LimitReader(bzip2.NewReader(stream), mostUnpacked))
+		entries, whole = listTar(io.LimitReader(bzip2.NewReader(stream), maxUnpacked))
 	}
 	if entries == nil {
 		return false
 	}
 	part.kind, part.lexer = previewList, ""
 	for i, e := range entries {
-		part.lines = append(part.lines, e.line(int64(i)))
+		part.lines = append(part.lines, e.previewLine(int64(i)))
 	}
 	if !whole {
 		part.lines = append(part.lines, previewLine{text: "        and more", ink: inkDim})
@@ -64,8 +66,8 @@ func (part *Part) archive(ctx context.Context, src Source, r Request, head []byt
 	return true
 }
 
-// compressed shows the beginning of a single file that is compressed.
-func (part *Part) compressed(packed io.Reader) bool {
+// showCompressed shows the beginning of a single compressed file.
+func (part *Part) showCompressed(packed io.Reader) bool {
 	unpacked, err := gzip.NewReader(packed)
 	if err != nil {
 		return false
@@ -83,39 +85,39 @@ func (part *Part) compressed(packed io.Reader) bool {
 	return true
 }
 
-// An archived is an entry of an archive.
-type archived struct {
+// An archiveEntry is an entry of an archive.
+type archiveEntry struct {
 	name string
 	size int64
 	dir  bool
 }
 
-func (a archived) line(n int64) previewLine {
+func (a archiveEntry) previewLine(n int64) previewLine {
 	if a.dir {
 		return entryLine(n, "", a.name, inkAccent)
 	}
 	return entryLine(n, units.Bytes(a.size), a.name, inkText)
 }
 
-// listZip lists a zip archive; whole is false if there is more.
-func listZip(file *fileReader) (entries []archived, whole bool, err error) {
+// listZip lists a zip archive; whole is false if there are more entries.
+func listZip(file *fileReader) (entries []archiveEntry, whole bool, err error) {
 	z, err := zip.NewReader(file, file.size)
 	if err != nil && z == nil {
 		return nil, false, err
 	}
-	entries = []archived{}
+	entries = []archiveEntry{}
 	for _, f := range z.File {
-		if len(entries) == mostEntries {
+		if len(entries) == maxEntries {
 			return entries, false, nil
 		}
-		entries = append(entries, archived{f.Name, int64(f.UncompressedSize64), strings.HasSuffix(f.Name, "/")})
+		entries = append(entries, archiveEntry{f.Name, int64(f.UncompressedSize64), strings.HasSuffix(f.Name, "/")})
 	}
 	return entries, true, nil
 }
 
-// listTar lists a tar archive, nil if it is none; whole is false if there is
-// more.
-func listTar(stream io.Reader) (entries []archived, whole bool) {
+// listTar lists a tar archive, or returns nil if the stream is not one. whole is false if there are
+// more entries.
+func listTar(stream io.Reader) (entries []archiveEntry, whole bool) {
 	t := tar.NewReader(stream)
 	for {
 		h, err := t.Next()
@@ -124,26 +126,25 @@ func listTar(stream io.Reader) (entries []archived, whole bool) {
 			return entries, true
 		case err != nil:
 			return entries, false
-		case len(entries) == mostEntries:
+		case len(entries) == maxEntries:
 			return entries, false
 		}
-		entries = append(entries, archived{h.Name, h.Size, h.Typeflag == tar.TypeDir})
+		entries = append(entries, archiveEntry{h.Name, h.Size, h.Typeflag == tar.TypeDir})
 	}
 }
 
-// A fileReader reads a file of a source piece by piece.
+// A fileReader reads a file from a source in pieces.
 type fileReader struct {
 	ctx  context.Context
 	src  Source
 	path string
 	size int64
 
-	piece []byte // of the file, at off
+	piece []byte // of the file, starting at off
 	off   int64
 }
 
-// ReadAt reads through a piece that is kept, because archives are read in small
-// steps.
+// ReadAt reads through a cached piece, because archives are read in small steps.
 func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
 		at := off + int64(n)

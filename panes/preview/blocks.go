@@ -11,10 +11,10 @@ import (
 	"tandem/panes/widget"
 )
 
-// draw gives rows of half blocks, two pixels a cell, and nothing where the
-// terminal has no colours for it.
-func (p *picturePreview) draw(w, h, colors int, screen graphics.Screen) []string {
-	key := exactFor{w, h, screen}
+// drawBlocks returns rows of half blocks, with two pixels per cell. It returns nil if the terminal lacks
+// the colours.
+func (p *picturePreview) drawBlocks(w, h, colors int, screen graphics.Screen) []string {
+	key := encodeTarget{w, h, screen}
 	if p.blocks == key && p.colors == colors {
 		return p.rows
 	}
@@ -29,9 +29,9 @@ func (p *picturePreview) draw(w, h, colors int, screen graphics.Screen) []string
 		var row strings.Builder
 		last := ""
 		for x := range b.Dx() {
-			sgr := "\x1b[0;" + p.color("38", small, x, y)
+			sgr := "\x1b[0;" + p.pixelColor("38", small, x, y)
 			if y+1 < b.Dy() {
-				sgr += ";" + p.color("48", small, x, y+1)
+				sgr += ";" + p.pixelColor("48", small, x, y+1)
 			}
 			if sgr += "m"; sgr != last {
 				row.WriteString(sgr)
@@ -45,8 +45,8 @@ func (p *picturePreview) draw(w, h, colors int, screen graphics.Screen) []string
 	return p.rows
 }
 
-// blocksWithin is how many half blocks a picture has, where each is as wide as
-// a cell and half as high.
+// blocksWithin returns the size of an image in half blocks, which are as wide as a cell and half as
+// high.
 func blocksWithin(size image.Point, w, h int, cell image.Point) (int, int) {
 	if cell.X <= 0 || cell.Y <= 0 {
 		cell = image.Pt(1, 2)
@@ -54,7 +54,7 @@ func blocksWithin(size image.Point, w, h int, cell image.Point) (int, int) {
 	if size.X <= 0 || size.Y <= 0 {
 		return 0, 0
 	}
-	fitW, fitH := size.X*cell.Y, size.Y*2*cell.X // in the proportion of blocks
+	fitW, fitH := size.X*cell.Y, size.Y*2*cell.X // in units of half blocks
 	w, h = min(w, size.X), min(h, size.Y)
 	if fitW*h > fitH*w {
 		return w, max(fitH*w/fitW, 1)
@@ -62,8 +62,8 @@ func blocksWithin(size image.Point, w, h int, cell image.Point) (int, int) {
 	return max(fitW*h/fitH, 1), h
 }
 
-// color is a pixel as parameters of SGR.
-func (p *picturePreview) color(layer string, img *image.RGBA, x, y int) string {
+// pixelColor returns the SGR parameters for a pixel.
+func (p *picturePreview) pixelColor(layer string, img *image.RGBA, x, y int) string {
 	c := img.RGBAAt(x, y)
 	if p.colors <= 256 {
 		return fmt.Sprintf("%s;5;%d", layer, ansi.Convert256(c))

@@ -1,3 +1,3 @@
-// Package preview shows the beginning of a file, a folder, an archive or a
-// picture, whatever is in it, and reads on as it is scrolled.
+// Package preview shows the beginning of a file, a folder, an archive or an image, and reads
+// further parts as the user scrolls.
 package preview

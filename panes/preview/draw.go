@@ -8,28 +8,28 @@ import (
 	"tandem/panes/widget"
 )
 
-// Heading is the title row of the preview.
+// Heading returns the title row of the preview.
 func (p *Preview) Heading(w int, look *widget.Look) string {
 	if p.path == "" {
 		return widget.Heading("preview", "", w, p.Focused, look)
 	}
-	name, detail := widget.FileName(p.info.Name), p.detail()
-	if room := w - max(widget.Width(detail), 4) - 6; room >= leastName { // the name is in the list too
+	name, detail := widget.FileName(p.info.Name), p.describeFile()
+	if room := w - max(widget.Width(detail), 4) - 6; room >= minNameWidth { // the list shows the name too
 		name = widget.ClipName(name, room)
 	}
 	return widget.Heading(name, detail, w, p.Focused, look)
 }
 
-// leastName is how many cells of a file's name are shown in any case.
-const leastName = 12
+// minNameWidth is the minimum number of cells for a file's name.
+const minNameWidth = 12
 
-// detail says what the file is, and where in it one looks.
-func (p *Preview) detail() string {
+// describeFile describes the file and the position in it.
+func (p *Preview) describeFile() string {
 	var parts []string
 	if p.info.Type == "link" {
 		parts = append(parts, "→ "+widget.FileName(p.info.Target))
 	}
-	if p.info.Type == "file" || p.windowed() {
+	if p.info.Type == "file" || p.isWindowed() {
 		parts = append(parts, units.Bytes(max(p.info.Size, p.size)))
 	}
 	switch {
@@ -49,18 +49,18 @@ func (p *Preview) detail() string {
 	if at, n := p.Hit(); n > 0 {
 		parts = append(parts, fmt.Sprintf("match %d of %d", at, n))
 	}
-	if place := p.place(); place != "" {
+	if place := p.describePosition(); place != "" {
 		parts = append(parts, place)
 	}
 	return strings.Join(parts, "  ")
 }
 
-// place is how far down one looks.
-func (p *Preview) place() string {
+// describePosition returns the position in the file.
+func (p *Preview) describePosition() string {
 	switch {
-	case len(p.lines) <= p.h && (!p.windowed() || p.start == 0 && p.end >= p.size), len(p.lines) == 0, p.kind == previewImage:
+	case len(p.lines) <= p.h && (!p.isWindowed() || p.start == 0 && p.end >= p.size), len(p.lines) == 0, p.kind == previewImage:
 		return ""
-	case !p.windowed():
+	case !p.isWindowed():
 		return fmt.Sprintf("%d%%", min((p.top+p.h)*100/len(p.lines), 100))
 	}
 	bottom := p.end
@@ -70,13 +70,13 @@ func (p *Preview) place() string {
 	return fmt.Sprintf("%d%%", min(bottom*100/max(p.size, 1), 100))
 }
 
-// Draw gives h rows of w cells. The slice is valid until the next call.
+// Draw returns h rows of w cells. The slice is valid until the next call.
 func (p *Preview) Draw(w, h int, look *widget.Look) []string {
 	p.w, p.h = w, h
 	p.out, p.drawn = p.out[:0], nil
-	p.top = max(min(p.top, p.last()), 0)
+	p.top = max(min(p.top, p.lastTop()), 0)
 	if p.path != "" {
-		p.fill(w, h, look)
+		p.fillRows(w, h, look)
 	}
 	for len(p.out) < h {
 		p.out = append(p.out, widget.Spaces(w))
@@ -84,7 +84,7 @@ func (p *Preview) Draw(w, h int, look *widget.Look) []string {
 	return p.out[:max(h, 0)]
 }
 
-func (p *Preview) fill(w, h int, look *widget.Look) {
+func (p *Preview) fillRows(w, h int, look *widget.Look) {
 	switch {
 	case p.bad && len(p.lines) == 0:
 		for _, line := range widget.WrapWords(p.note, max(w-2, 1)) {
@@ -107,7 +107,7 @@ func (p *Preview) fill(w, h int, look *widget.Look) {
 	}
 }
 
-// gutter is how many cells the numbers of lines take.
+// gutter returns the width of the line numbers.
 func (p *Preview) gutter() int {
 	if p.kind != previewText || p.number == 0 || p.w < 40 {
 		return 0
@@ -115,33 +115,33 @@ func (p *Preview) gutter() int {
 	return max(len(widget.Itoa(int(p.number)+len(p.lines))), 3) + 1
 }
 
-// drawLine draws a line, in several rows if it is to be wrapped.
+// drawLine draws a line, in several rows if lines wrap.
 func (p *Preview) drawLine(i, w, h, gutter int, look *widget.Look) {
 	l := &p.lines[i]
 	number, here := "", false
 	if gutter > 0 {
 		if number = widget.Spaces(gutter); !l.cont {
 			n, ink := p.lineNumber(i), look.Faint
-			if here = n == p.hit; here {
+			if here = n == p.currentMatch; here {
 				ink = look.FoundHere
 			}
 			number = ink.Text(widget.PadLeft(widget.Itoa(int(n)), gutter-1)) + " "
 		}
 	}
-	text := p.inked(l, here, look)
+	text := p.inkLine(l, here, look)
 	room := max(w-gutter-1, 1)
 	if !p.wrap {
-		p.out = append(p.out, number+" "+fitInked(text, widget.Width(l.text), p.left, room))
+		p.out = append(p.out, number+" "+fitLine(text, widget.Width(l.text), p.left, room))
 		return
 	}
 	cells := widget.Width(l.text)
 	for at := 0; (at == 0 || at < cells) && len(p.out) < h; at += room {
-		p.out = append(p.out, number+" "+fitInked(text, cells, at, room))
+		p.out = append(p.out, number+" "+fitLine(text, cells, at, room))
 		number = widget.Spaces(gutter)
 	}
 }
 
-// lineNumber counts from the line above, where that is what was drawn last.
+// lineNumber returns a line's number, counting from the line drawn before if possible.
 func (p *Preview) lineNumber(i int) int64 {
 	if p.counted.at+1 == i && p.counted.start == p.start && i > 0 {
 		p.counted.n += int64(countLines(p.lines[i : i+1]))
@@ -152,9 +152,8 @@ func (p *Preview) lineNumber(i int) int64 {
 	return p.counted.n
 }
 
-// fitInked is the part of a line of some cells that begins at a column, as
-// exactly w cells.
-func fitInked(text string, cells, from, w int) string {
+// fitLine returns exactly w cells of a line of cells cells, starting at column from.
+func fitLine(text string, cells, from, w int) string {
 	switch {
 	case from >= cells:
 		return widget.Spaces(w)
@@ -164,9 +163,8 @@ func fitInked(text string, cells, from, w int) string {
 	return widget.Pad(widget.Cut(widget.CutLeft(text, from), w, ""), w)
 }
 
-// inked is a line with its colours; here tells that it is the one that was looked
-// for.
-func (p *Preview) inked(l *previewLine, here bool, look *widget.Look) string {
+// inkLine returns a line with its colours. here is set for the line found last.
+func (p *Preview) inkLine(l *previewLine, here bool, look *widget.Look) string {
 	switch {
 	case p.kind == previewHex:
 		off, rest, _ := strings.Cut(l.text, "  ")
@@ -180,38 +178,37 @@ func (p *Preview) inked(l *previewLine, here bool, look *widget.Look) string {
 	case l.ink == inkAccent:
 		return look.Accent.Text(l.text)
 	}
-	inks := inkedText{marks: p.marksOf(l.text), found: look.Found}
+	inks := inkedText{marks: p.findMarks(l.text), found: look.Found}
 	if here {
 		inks.found = look.FoundHere
 	}
 	rest := l.text
 	for _, s := range p.painted[l.off] {
 		n := min(s.n, len(rest))
-		inks.add(rest[:n], s.class.ink(look))
+		inks.addText(rest[:n], s.class.ink(look))
 		rest = rest[n:]
 	}
-	inks.add(rest, look.Text)
+	inks.addText(rest, look.Text)
 	return inks.out.String()
 }
 
-// marksOf are the parts of a line that are to be marked.
-func (p *Preview) marksOf(text string) [][]int {
+// findMarks returns the ranges of a line to mark.
+func (p *Preview) findMarks(text string) [][]int {
 	if p.find == nil {
 		return nil
 	}
 	return p.find.FindAllStringIndex(text, -1)
 }
 
-// An inkedText is a line that is put together of parts with inks, some of it
-// marked.
+// An inkedText builds a line from parts with inks and marks.
 type inkedText struct {
 	out   strings.Builder
-	at    int     // bytes that were added
-	marks [][]int // in order, from and to
+	at    int     // number of bytes added
+	marks [][]int // start and end, in order
 	found widget.Ink
 }
 
-func (t *inkedText) add(text string, ink widget.Ink) {
+func (t *inkedText) addText(text string, ink widget.Ink) {
 	for text != "" {
 		for len(t.marks) > 0 && t.marks[0][1] <= t.at {
 			t.marks = t.marks[1:]

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// An encoding is how the bytes of a text file form characters.
+// An encoding is the character encoding of a text file.
 type encoding uint8
 
 const (
@@ -21,11 +21,11 @@ const (
 	encodingUTF16BE
 )
 
-// encodingOf guesses the encoding of a file from its first bytes: UTF-16 if they are its
-// byte order mark, and Latin-1 if they are not UTF-8 but could be text in Latin-1.
+// encodingOf guesses the encoding of a file from its first bytes: UTF-16 if they are its byte order
+// mark, and Latin-1 if they are not UTF-8 but may be text in Latin-1.
 func encodingOf(head []byte) encoding {
 	switch {
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) && !bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}): // the latter is UTF-32
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) && !bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}): // the longer mark is UTF-32's
 		return encodingUTF16LE
 	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		return encodingUTF16BE
@@ -35,8 +35,8 @@ func encodingOf(head []byte) encoding {
 	return encodingUTF8
 }
 
-// couldBeLatin1 reports whether data is not UTF-8, has no character of UTF-8 beyond ASCII and
-// no control characters except those of text files.
+// couldBeLatin1 reports whether data is not UTF-8, has no UTF-8 characters beyond ASCII, and no
+// control characters except those of text files.
 func couldBeLatin1(data []byte) bool {
 	invalid := false
 	for i := 0; i < len(data); {
@@ -52,15 +52,15 @@ func couldBeLatin1(data []byte) bool {
 	return invalid
 }
 
-// name returns what to call the encoding in a heading; "" for UTF-8, which is usual.
+// name returns the encoding's name for a heading, or "" for UTF-8.
 func (e encoding) name() string {
 	return map[encoding]string{encodingLatin1: "latin-1", encodingUTF16LE: "utf-16", encodingUTF16BE: "utf-16"}[e]
 }
 
 func (e encoding) isUTF16() bool { return e == encodingUTF16LE || e == encodingUTF16BE }
 
-// unit returns the size of a code unit in bytes.
-func (e encoding) unit() int {
+// unitSize returns the size of a code unit in bytes.
+func (e encoding) unitSize() int {
 	if e.isUTF16() {
 		return 2
 	}
@@ -74,9 +74,9 @@ func (e encoding) byteOrder() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// newline returns the offset of the first line feed in data, which begins with a whole
-// code unit; -1 if there is none.
-func (e encoding) newline(data []byte) int {
+// indexNewline returns the offset of the first line feed in data, or -1. data must start with a whole
+// code unit.
+func (e encoding) indexNewline(data []byte) int {
 	if !e.isUTF16() {
 		return bytes.IndexByte(data, '\n')
 	}
@@ -88,8 +88,8 @@ func (e encoding) newline(data []byte) int {
 	return -1
 }
 
-// whole returns the length of data without a character that its end cuts.
-func (e encoding) whole(data []byte) int {
+// completeLen returns the length of data without an incomplete character at its end.
+func (e encoding) completeLen(data []byte) int {
 	switch {
 	case e == encodingLatin1:
 		return len(data)
@@ -103,7 +103,7 @@ func (e encoding) whole(data []byte) int {
 	return n
 }
 
-// decode returns data as UTF-8. Bytes that are not UTF-8 in a file that is stay as they are.
+// decode returns data as UTF-8. Invalid bytes of a UTF-8 file stay as they are.
 func (e encoding) decode(data []byte) string {
 	switch {
 	case e == encodingLatin1:
@@ -122,9 +122,8 @@ func (e encoding) decode(data []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// Finder returns a function that finds the numbers of at most limit lines that re matches, in
-// the file that is shown now. It returns nil if the file is UTF-8, which the engine searches
-// itself.
+// Finder returns a function finding the numbers of at most limit lines of the current file matching
+// re. It returns nil for UTF-8 files, because the engine searches those itself.
 func (p *Preview) Finder(re *regexp.Regexp, limit int) func(context.Context, Source) ([]int64, error) {
 	path, enc := p.path, p.encoding
 	if p.kind != previewText || enc == encodingUTF8 {

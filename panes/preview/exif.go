@@ -8,10 +8,9 @@ import (
 	"slices"
 )
 
-// orientation is how a picture is to be turned, from 1, not at all, to 8: the
-// tag 0x0112 of TIFF, which cameras write instead of turning pixels, in a JPEG
-// as a part of Exif.
-func orientation(head []byte, file io.ReaderAt) int {
+// readOrientation returns the orientation of an image, from 1 (upright) to 8. Cameras store it in the
+// TIFF tag 0x0112, in a JPEG inside Exif, instead of rotating the pixels.
+func readOrientation(head []byte, file io.ReaderAt) int {
 	rest, ok := bytes.CutPrefix(head, []byte("\xff\xd8"))
 	if !ok && pictureFormatOf(head).name == "tiff" {
 		return tiffOrientation(file)
@@ -29,7 +28,7 @@ func orientation(head []byte, file io.ReaderAt) int {
 	return 1
 }
 
-// tiffOrientation looks for the tag in the first directory.
+// tiffOrientation returns the tag's value from the first directory.
 func tiffOrientation(tiff io.ReaderAt) int {
 	var head [8]byte
 	if _, err := tiff.ReadAt(head[:], 0); err != nil {
@@ -58,17 +57,17 @@ func tiffOrientation(tiff io.ReaderAt) int {
 	return 1
 }
 
-// sideways reports whether an orientation exchanges width and height.
-func sideways(orientation int) bool { return orientation >= 5 }
+// swapsSides reports whether an orientation swaps width and height.
+func swapsSides(orientation int) bool { return orientation >= 5 }
 
-// turned is a picture as its orientation says.
-func turned(src *image.RGBA, orientation int) *image.RGBA {
+// rotate returns an image rotated to its orientation.
+func rotate(src *image.RGBA, orientation int) *image.RGBA {
 	if orientation == 1 {
 		return src
 	}
 	w, h := src.Bounds().Dx(), src.Bounds().Dy()
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
-	if sideways(orientation) {
+	if swapsSides(orientation) {
 		out = image.NewRGBA(image.Rect(0, 0, h, w))
 	}
 	mirrored := slices.Contains([]int{2, 3, 6, 7}, orientation)
@@ -77,7 +76,7 @@ func turned(src *image.RGBA, orientation int) *image.RGBA {
 	for y := range h {
 		for x := range w {
 			toX, toY := x, y
-			if sideways(orientation) {
+			if swapsSides(orientation) {
 				toX, toY = y, x
 			}
 			if mirrored {

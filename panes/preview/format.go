@@ -19,37 +19,35 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// A pictureFormat is a format of pictures that are shown.
+// A pictureFormat is an image format the preview can show.
 type pictureFormat struct {
 	name   string
 	config func(*io.SectionReader) (image.Config, error)
 	decode func(*io.SectionReader) (image.Image, error)
 }
 
-// pictureFormatOf is the format of a file that begins with head; without a name
-// if it is none.
+// pictureFormatOf returns the format of a file starting with head, or one without a name.
 func pictureFormatOf(head []byte) pictureFormat {
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {
 	case begins("\x89PNG\r\n\x1a\n"):
-		return pictureFormat{"png", inOrder(png.DecodeConfig), inOrder(png.Decode)}
+		return pictureFormat{"png", sequential(png.DecodeConfig), sequential(png.Decode)}
 	case begins("\xff\xd8\xff"):
-		return pictureFormat{"jpeg", inOrder(jpeg.DecodeConfig), inOrder(jpeg.Decode)}
+		return pictureFormat{"jpeg", sequential(jpeg.DecodeConfig), sequential(jpeg.Decode)}
 	case begins("GIF87a"), begins("GIF89a"):
-		return pictureFormat{"gif", inOrder(gif.DecodeConfig), inOrder(gif.Decode)}
+		return pictureFormat{"gif", sequential(gif.DecodeConfig), sequential(gif.Decode)}
 	case begins("BM") && len(head) >= 10 && binary.LittleEndian.Uint32(head[6:]) == 0:
-		return pictureFormat{"bmp", inOrder(bmp.DecodeConfig), inOrder(bmp.Decode)}
-	case begins("II*\x00"), begins("MM\x00*"): // its parts lie in any order
+		return pictureFormat{"bmp", sequential(bmp.DecodeConfig), sequential(bmp.Decode)}
+	case begins("II*\x00"), begins("MM\x00*"): // TIFF's parts may be in any order
 		return pictureFormat{"tiff", atRandom(tiff.DecodeConfig), atRandom(tiff.Decode)}
 	case begins("RIFF") && len(head) >= 12 && string(head[8:12]) == "WEBP":
-		return pictureFormat{"webp", inOrder(webp.DecodeConfig), decodeWebP}
+		return pictureFormat{"webp", sequential(webp.DecodeConfig), decodeWebP}
 	}
 	return pictureFormat{}
 }
 
-// inOrder reads a format from its beginning to its end, and no more of it than
-// is shown.
-func inOrder[T any](read func(io.Reader) (T, error)) func(*io.SectionReader) (T, error) {
+// sequential adapts a decoder reading sequentially, so that only the needed part of a file is read.
+func sequential[T any](read func(io.Reader) (T, error)) func(*io.SectionReader) (T, error) {
 	return func(file *io.SectionReader) (T, error) {
 		return read(bufio.NewReader(io.NewSectionReader(file, 0, min(file.Size(), mostPictureBytes))))
 	}
@@ -59,8 +57,8 @@ func atRandom[T any](read func(io.Reader) (T, error)) func(*io.SectionReader) (T
 	return func(file *io.SectionReader) (T, error) { return read(file) }
 }
 
-// faultOf says why a picture cannot be shown.
-func faultOf(err error) string {
+// describeFault returns the reason an image cannot be shown.
+func describeFault(err error) string {
 	var ofPNG png.UnsupportedError
 	var ofJPEG jpeg.UnsupportedError
 	var ofTIFF tiff.UnsupportedError
@@ -73,27 +71,26 @@ func faultOf(err error) string {
 	return "damaged"
 }
 
-// Chunks of WebP (developers.google.com/speed/webp/docs/riff_container).
+// Sizes of WebP chunks, in bytes (developers.google.com/speed/webp/docs/riff_container).
 const (
-	webpHeader   = 12 // RIFF, the length of what follows, and WEBP
-	webpChunk    = 8  // what it is, and the length of what it holds
-	webpExtended = 10 // what VP8X holds: flags, and the sides of the whole
-	webpFrame    = 16 // what ANMF holds before the picture: place, sides, duration, flags
+	webpHeader   = 12 // RIFF, the length of the rest, and WEBP
+	webpChunk    = 8  // type and length
+	webpExtended = 10 // content of VP8X: flags and canvas size
+	webpFrame    = 16 // ANMF before the image: position, size, duration, flags
 	webpMoves    = 1 << 1
 	webpAlpha    = 1 << 4
 )
 
-// decodeWebP reads a picture; of one that moves the first.
+// decodeWebP decodes an image, or the first frame of an animation.
 func decodeWebP(file *io.SectionReader) (image.Image, error) {
 	var head [webpHeader + webpChunk + webpExtended]byte
 	if _, err := file.ReadAt(head[:], 0); err == nil && string(head[webpHeader:][:4]) == "VP8X" && head[webpHeader+webpChunk]&webpMoves != 0 {
 		return firstWebP(file, head[:])
 	}
-	return inOrder(webp.Decode)(file)
+	return sequential(webp.Decode)(file)
 }
 
-// firstWebP reads the first picture of a file that begins with head, as a file
-// of its own.
+// firstWebP decodes the first frame of a file starting with head, as a file of its own.
 func firstWebP(file *io.SectionReader, head []byte) (image.Image, error) {
 	le := binary.LittleEndian
 	for at := int64(len(head)); at < mostPictureBytes; {
@@ -116,39 +113,37 @@ func firstWebP(file *io.SectionReader, head []byte) (image.Image, error) {
 		if _, err := frame.ReadAt(first[:], 0); err == nil && string(first[:]) == "ALPH" {
 			flags[0] = webpAlpha
 		}
-		copy(flags[4:], chunk[webpChunk+6:][:6]) // the sides
+		copy(flags[4:], chunk[webpChunk+6:][:6]) // canvas size
 		return webp.Decode(bufio.NewReader(io.MultiReader(bytes.NewReader(whole), frame)))
 	}
 	return nil, io.ErrUnexpectedEOF
 }
 
-// otherPicture says what a file is that begins like a picture of a format that
-// is not shown; "" if it does not.
-func otherPicture(head []byte) string {
+// describeOther describes an image in a format the preview cannot show, or returns "".
+func describeOther(head []byte) string {
 	const box = "\x00\x00\x00\x0c"
 	be := binary.BigEndian
 	switch {
 	case len(head) >= 16 && string(head[4:8]) == "ftyp":
-		return heifPicture(head)
+		return describeHEIF(head)
 	case bytes.HasPrefix(head, []byte("8BPS\x00\x01")) && len(head) >= 26: // Adobe Photoshop File Formats Specification
-		return sizedPicture("psd", be.Uint32(head[18:]), be.Uint32(head[14:]))
+		return describeSized("psd", be.Uint32(head[18:]), be.Uint32(head[14:]))
 	case bytes.HasPrefix(head, []byte(box+"jP  ")): // ISO/IEC 15444-1, I.5
 		if at := bytes.Index(head, []byte("ihdr")); at >= 0 && at+12 <= len(head) {
-			return sizedPicture("jpeg 2000", be.Uint32(head[at+8:]), be.Uint32(head[at+4:]))
+			return describeSized("jpeg 2000", be.Uint32(head[at+8:]), be.Uint32(head[at+4:]))
 		}
 		return "jpeg 2000 picture"
 	case bytes.HasPrefix(head, []byte(box+"JXL ")):
 		return "jpeg xl picture"
 	case len(head) >= 22 && bytes.HasPrefix(head, []byte("\x00\x00\x01\x00")) && head[5] == 0 && head[9] == 0:
-		return iconPicture(head)
+		return describeIcon(head)
 	}
 	return ""
 }
 
-// heifPicture is a file of boxes (ISO/IEC 14496-12) that says it is a picture.
-// The largest that it describes is the whole; others are its tiles and its
-// preview.
-func heifPicture(head []byte) string {
+// describeHEIF describes a file of boxes (ISO/IEC 14496-12) declared to be an image. The largest
+// size in it is the whole image's; others are its tiles' and its thumbnail's.
+func describeHEIF(head []byte) string {
 	be := binary.BigEndian
 	brands := string(head[8:min(int64(be.Uint32(head)), int64(len(head)), 64)])
 	name := ""
@@ -171,16 +166,16 @@ func heifPicture(head []byte) string {
 		}
 		rest = after
 	}
-	return sizedPicture(name, w, h)
+	return describeSized(name, w, h)
 }
 
-// iconPicture is a file of several pictures of one thing.
-func iconPicture(head []byte) string {
+// describeIcon describes a file of several sizes of one icon.
+func describeIcon(head []byte) string {
 	n, side := int(head[4]), 0
 	if n == 0 || len(head) < 6+16*n {
 		return ""
 	}
-	for i := range n { // 0 stands for 256
+	for i := range n { // 0 means 256
 		side = max(side, int(head[6+16*i]-1)+1)
 	}
 	if n == 1 {
@@ -189,7 +184,7 @@ func iconPicture(head []byte) string {
 	return fmt.Sprintf("icon of %d sizes, up to %d×%d", n, side, side)
 }
 
-func sizedPicture(format string, w, h uint32) string {
+func describeSized(format string, w, h uint32) string {
 	if w == 0 || h == 0 {
 		return format + " picture"
 	}

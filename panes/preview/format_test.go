@@ -19,7 +19,7 @@ import (
 	"tandem/panes/graphics"
 )
 
-// A bitWriter writes numbers of some bits, the lowest first.
+// A bitWriter writes numbers bit by bit, lowest first.
 type bitWriter struct {
 	out  []byte
 	bits int
@@ -35,8 +35,8 @@ func (b *bitWriter) put(value, bits int) {
 	}
 }
 
-// lossless is corner(w, h) as the chunk VP8L of WebP.
-func lossless(w, h int) []byte {
+// losslessChunk returns cornerImage(w, h) as a VP8L chunk of WebP.
+func losslessChunk(w, h int) []byte {
 	b := &bitWriter{out: []byte{0x2f}, bits: 8}
 	b.put(w-1, 14)
 	b.put(h-1, 14)
@@ -73,45 +73,45 @@ func riff(chunks ...[]byte) []byte {
 	return webpPart("RIFF", append([]byte("WEBP"), bytes.Join(chunks, nil)...))
 }
 
-// sides are those of a picture, less one, as WebP writes them.
-func sides(w, h int) []byte {
+// canvasSize returns the size of an image minus one, as WebP writes it.
+func canvasSize(w, h int) []byte {
 	return []byte{byte(w - 1), byte((w - 1) >> 8), 0, byte(h - 1), byte((h - 1) >> 8), 0}
 }
 
-// moving is a WebP of two pictures, the first of which is corner(w, h).
-func moving(w, h int) []byte {
+// animatedWebP returns a WebP of two images, the first of which is cornerImage(w, h).
+func animatedWebP(w, h int) []byte {
 	frame := func(data []byte) []byte {
-		return webpPart("ANMF", append(append(append(make([]byte, 6), sides(w, h)...), 10, 0, 0, 0), data...))
+		return webpPart("ANMF", append(append(append(make([]byte, 6), canvasSize(w, h)...), 10, 0, 0, 0), data...))
 	}
-	head := append([]byte{webpMoves, 0, 0, 0}, sides(w, h)...)
-	return riff(webpPart("VP8X", head), webpPart("ICCP", []byte("odd")), webpPart("ANIM", make([]byte, 6)), frame(lossless(w, h)), frame(lossless(w, h)))
+	head := append([]byte{webpMoves, 0, 0, 0}, canvasSize(w, h)...)
+	return riff(webpPart("VP8X", head), webpPart("ICCP", []byte("odd")), webpPart("ANIM", make([]byte, 6)), frame(losslessChunk(w, h)), frame(losslessChunk(w, h)))
 }
 
-// formats is a picture with a red left upper quarter in each format that is not
-// of the standard library.
-func formats(t testing.TB) map[string][]byte {
+// sampleImages returns an image with a red top left quarter in each format outside the standard
+// library.
+func sampleImages(t testing.TB) map[string][]byte {
 	t.Helper()
 	var asBMP, asTIFF, packed bytes.Buffer
-	if err := bmp.Encode(&asBMP, corner(64, 32)); err != nil {
+	if err := bmp.Encode(&asBMP, cornerImage(64, 32)); err != nil {
 		t.Fatal(err)
 	}
-	if err := tiff.Encode(&asTIFF, corner(64, 32), nil); err != nil {
+	if err := tiff.Encode(&asTIFF, cornerImage(64, 32), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := tiff.Encode(&packed, corner(64, 32), &tiff.Options{Compression: tiff.Deflate, Predictor: true}); err != nil {
+	if err := tiff.Encode(&packed, cornerImage(64, 32), &tiff.Options{Compression: tiff.Deflate, Predictor: true}); err != nil {
 		t.Fatal(err)
 	}
 	return map[string][]byte{
 		"bmp": asBMP.Bytes(), "tiff": asTIFF.Bytes(), "tiff packed": packed.Bytes(),
-		"webp": riff(lossless(64, 32)), "webp moving": moving(64, 32),
+		"webp": riff(losslessChunk(64, 32)), "webp moving": animatedWebP(64, 32),
 	}
 }
 
-func TestPicturesOfEachFormatAreShown(t *testing.T) {
-	for name, data := range formats(t) {
+func TestImagesOfEachFormatAreShown(t *testing.T) {
+	for name, data := range sampleImages(t) {
 		t.Run(name, func(t *testing.T) {
-			v := view(t, "/p", data)
-			v.shows("▀▀▀▀")
+			v := openPreview(t, "/p", data)
+			v.expectText("▀▀▀▀")
 			if v.image == nil {
 				t.Fatal("there is none")
 			}
@@ -123,16 +123,15 @@ func TestPicturesOfEachFormatAreShown(t *testing.T) {
 				t.Errorf("it has %v and %v", red, white)
 			}
 			v.Screen = graphics.Screen{Protocol: graphics.Kitty, Cell: image.Pt(10, 20), Backdrop: color.RGBA{A: 255}}
-			if v.see(); v.Picture() == nil {
+			if v.renderRows(); v.Picture() == nil {
 				t.Error("there is none for the terminal to draw")
 			}
 		})
 	}
 }
 
-// aTIFF says that it is a gray picture with so many bytes, packed in a way, in
-// one strip.
-func aTIFF(w, h, packing uint32, strip []byte, more ...[3]uint32) []byte {
+// newTIFF returns a grey TIFF image of one strip with the given compression.
+func newTIFF(w, h, packing uint32, strip []byte, more ...[3]uint32) []byte {
 	le := binary.LittleEndian
 	entries := append([][3]uint32{{256, 4, w}, {257, 4, h}, {258, 3, 8}, {259, 3, packing}, {262, 3, 1}, {273, 4, 8}, {279, 4, uint32(len(strip))}}, more...)
 	slices.SortFunc(entries, func(a, b [3]uint32) int { return cmp.Compare(a[0], b[0]) })
@@ -145,13 +144,13 @@ func aTIFF(w, h, packing uint32, strip []byte, more ...[3]uint32) []byte {
 	return append(out, 0, 0, 0, 0)
 }
 
-func TestWhatCannotBeShownOfOtherFormatsIsSaid(t *testing.T) {
+func TestUnsupportedContentOfOtherFormatsIsReported(t *testing.T) {
 	var bomb bytes.Buffer
 	z := zlib.NewWriter(&bomb)
 	z.Write(make([]byte, 1<<20))
 	z.Close()
-	files := formats(t)
-	deep := aTIFF(6000, 4000, 1, nil) // within bounds, but not with 16 bits a sample
+	files := sampleImages(t)
+	deep := newTIFF(6000, 4000, 1, nil) // within the limits, but not with 16 bits per sample
 	binary.LittleEndian.PutUint32(deep[8+2+2*12+8:], 16)
 	flat := bytes.Clone(files["bmp"])
 	binary.LittleEndian.PutUint32(flat[30:], 1) // run-length encoding
@@ -161,26 +160,26 @@ func TestWhatCannotBeShownOfOtherFormatsIsSaid(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"large":        {aTIFF(60_000, 60_000, 8, bomb.Bytes()), "tiff picture, 60000×60000"},
+		"large":        {newTIFF(60_000, 60_000, 8, bomb.Bytes()), "tiff picture, 60000×60000"},
 		"deep":         {deep, "damaged"},
-		"packed":       {aTIFF(400, 200, 7, []byte("x")), "cannot be shown here"},
-		"less in it":   {aTIFF(4000, 4000, 8, bomb.Bytes()), "damaged"},
+		"packed":       {newTIFF(400, 200, 7, []byte("x")), "cannot be shown here"},
+		"less in it":   {newTIFF(4000, 4000, 8, bomb.Bytes()), "damaged"},
 		"bmp":          {flat, "cannot be shown here"},
 		"bmp cut off":  {files["bmp"][:400], "damaged"},
 		"webp cut off": {files["webp"][:40], "webp picture, 64×32"},
 		"no frame":     {files["webp moving"][:60], "damaged"},
-		"large webp":   {riff(webpPart("VP8X", append([]byte{0, 0, 0, 0}, sides(60_000, 30_000)...))), "webp picture, 60000×30000"},
+		"large webp":   {riff(webpPart("VP8X", append([]byte{0, 0, 0, 0}, canvasSize(60_000, 30_000)...))), "webp picture, 60000×30000"},
 		"heic":         {[]byte(heic), "heic picture, 4032×3024"},
 		"avif":         {[]byte(strings.ReplaceAll(heic, "heic", "avif")), "avif picture, 4032×3024"},
-		"film":         {[]byte(strings.NewReplacer("heic", "isom", "mif1", "mp41").Replace(heic)), "69 73 6f 6d"}, // not a picture
+		"film":         {[]byte(strings.NewReplacer("heic", "isom", "mif1", "mp41").Replace(heic)), "69 73 6f 6d"}, // not an image
 		"psd":          {append([]byte("8BPS\x00\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x01\x00\x00\x00\x02\x00"), make([]byte, 40)...), "psd picture, 512×256"},
 		"icon":         {append([]byte("\x00\x00\x01\x00\x02\x00\x10\x10\x00\x00"), make([]byte, 40)...), "icon of 2 sizes, up to 256×256"},
 		"jpeg 2000":    {[]byte("\x00\x00\x00\x0cjP  \r\n\x87\n....jp2h....ihdr\x00\x00\x00\x20\x00\x00\x00\x40.."), "jpeg 2000 picture, 64×32"},
-		"drawing":      {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "<svg"}, // text, that can be read
+		"drawing":      {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "<svg"}, // readable as text
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := view(t, "/p", c.data)
-			v.shows(c.want)
+			v := openPreview(t, "/p", c.data)
+			v.expectText(c.want)
 			if v.image != nil {
 				t.Error("there is a picture")
 			}
@@ -188,39 +187,39 @@ func TestWhatCannotBeShownOfOtherFormatsIsSaid(t *testing.T) {
 	}
 }
 
-func TestATIFFIsTurnedAsItSays(t *testing.T) {
+func TestTIFFIsRotatedToItsOrientation(t *testing.T) {
 	strip := bytes.Repeat([]byte{255}, 64*32)
-	v := view(t, "/p", aTIFF(64, 32, 1, strip, [3]uint32{274, 3, 6}))
-	v.see()
+	v := openPreview(t, "/p", newTIFF(64, 32, 1, strip, [3]uint32{274, 3, 6}))
+	v.renderRows()
 	if v.image == nil || v.image.width != 32 || v.image.height != 64 || v.image.small.Bounds().Dx() != 32 {
 		t.Errorf("it is %+v", v.image)
 	}
 }
 
-// A slowShelf is a memory whose reader has gone away after some reads.
-type slowShelf struct {
-	memory
+// An expiringSource is an in-memory source cancelling its reader's context after some reads.
+type expiringSource struct {
+	memorySource
 	left   int
 	cancel context.CancelFunc
 }
 
-func (s *slowShelf) ReadAt(ctx context.Context, path string, off, n int64) ([]byte, int64, error) {
+func (s *expiringSource) ReadAt(ctx context.Context, path string, off, n int64) ([]byte, int64, error) {
 	if s.left--; s.left == 0 {
 		s.cancel()
 	}
 	if ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
-	return s.memory.ReadAt(ctx, path, off, n)
+	return s.memorySource.ReadAt(ctx, path, off, n)
 }
 
-func TestAPictureThatNobodyWaitsForIsReadNoFurther(t *testing.T) {
+func TestAbandonedImageIsReadNoFurther(t *testing.T) {
 	var out bytes.Buffer
-	if err := bmp.Encode(&out, corner(2000, 2000)); err != nil {
+	if err := bmp.Encode(&out, cornerImage(2000, 2000)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	src := &slowShelf{memory{"/p": out.Bytes()}, 10, cancel}
+	src := &expiringSource{memorySource{"/p": out.Bytes()}, 10, cancel}
 	var p Preview
 	p.Show("/p", api.FileInfo{Name: "p", Type: "file", Size: int64(out.Len())})
 	p.Resize(80, 20)

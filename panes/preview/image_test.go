@@ -19,8 +19,8 @@ import (
 	"tandem/panes/graphics"
 )
 
-// corner is white with a red left upper quarter.
-func corner(w, h int) *image.NRGBA {
+// cornerImage returns a white image with a red top left quarter.
+func cornerImage(w, h int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
@@ -43,9 +43,9 @@ func pngBytes(t *testing.T, img image.Image) []byte {
 	return out.Bytes()
 }
 
-func TestThePictureIsForTheTerminalToDrawOnceItIsReady(t *testing.T) {
-	v := view(t, "/p.png", pngBytes(t, corner(400, 200)))
-	v.shows("▀▀▀▀")
+func TestImageIsGivenToTerminalOnceEncoded(t *testing.T) {
+	v := openPreview(t, "/p.png", pngBytes(t, cornerImage(400, 200)))
+	v.expectText("▀▀▀▀")
 	if v.Picture() != nil {
 		t.Error("a terminal that cannot draw has a picture to draw")
 	}
@@ -54,7 +54,7 @@ func TestThePictureIsForTheTerminalToDrawOnceItIsReady(t *testing.T) {
 	if v.Picture() != nil {
 		t.Error("there is a picture before it was made")
 	}
-	if got := strings.TrimSpace(v.see()); got != "" {
+	if got := strings.TrimSpace(v.renderRows()); got != "" {
 		t.Errorf("below the picture there is\n%s", got)
 	}
 	pic := v.Picture()
@@ -62,12 +62,12 @@ func TestThePictureIsForTheTerminalToDrawOnceItIsReady(t *testing.T) {
 		t.Fatalf("the picture is %+v", pic)
 	}
 	v.Covered = true
-	v.shows("▀▀▀▀")
+	v.expectText("▀▀▀▀")
 	if v.Picture() != nil {
 		t.Error("what is covered is drawn")
 	}
 	v.Covered = false
-	v.see()
+	v.renderRows()
 	if v.Picture() != pic {
 		t.Error("it was made again")
 	}
@@ -76,7 +76,7 @@ func TestThePictureIsForTheTerminalToDrawOnceItIsReady(t *testing.T) {
 		t.Error("a picture of another size is drawn")
 	}
 	v.Screen.Protocol = graphics.Off
-	v.shows("switched off")
+	v.expectText("switched off")
 	v.Show("/other", api.FileInfo{Name: "other", Type: "file"})
 	v.Draw(80, 10, unicodeLook())
 	if v.Picture() != nil || v.Screen.Protocol != graphics.Off {
@@ -84,11 +84,11 @@ func TestThePictureIsForTheTerminalToDrawOnceItIsReady(t *testing.T) {
 	}
 }
 
-func TestRoomForAPictureIsLikeNoOtherCells(t *testing.T) {
+func TestCellsBelowAnImageAreUnique(t *testing.T) {
 	rooms := map[string]bool{}
 	for n := range 300 {
 		p := picturePreview{serial: n, exact: &graphics.Picture{Cols: 3, Rows: 1}}
-		row := p.room(5, 2)[0]
+		row := p.emptyRows(5, 2)[0]
 		if ansi.StringWidth(row) != 5 || rooms[row] {
 			t.Errorf("room %d is %q", n, row)
 		}
@@ -96,7 +96,7 @@ func TestRoomForAPictureIsLikeNoOtherCells(t *testing.T) {
 	}
 }
 
-func TestAMovingPictureShowsItsFirstFrame(t *testing.T) {
+func TestAnimationShowsItsFirstFrame(t *testing.T) {
 	first := image.NewPaletted(image.Rect(0, 0, 20, 20), palette.Plan9)
 	second := image.NewPaletted(image.Rect(0, 0, 20, 20), palette.Plan9)
 	for i := range first.Pix {
@@ -104,15 +104,15 @@ func TestAMovingPictureShowsItsFirstFrame(t *testing.T) {
 	}
 	var out bytes.Buffer
 	gif.EncodeAll(&out, &gif.GIF{Image: []*image.Paletted{first, second}, Delay: []int{1, 1}})
-	v := view(t, "/a.gif", out.Bytes())
-	v.shows("▀▀▀▀")
+	v := openPreview(t, "/a.gif", out.Bytes())
+	v.expectText("▀▀▀▀")
 	c := color.RGBAModel.Convert(palette.Plan9[2]).(color.RGBA)
 	if got := v.image.small.RGBAAt(3, 3); got != c {
 		t.Errorf("it is %v, not %v", got, c)
 	}
 }
 
-// hugePNG says that it has a side of so many pixels.
+// hugePNG returns the header of a PNG with the given side in pixels.
 func hugePNG(side uint32) []byte {
 	header := append([]byte("IHDR"), make([]byte, 13)...)
 	binary.BigEndian.PutUint32(header[4:], side)
@@ -123,8 +123,8 @@ func hugePNG(side uint32) []byte {
 	return append(out, "\x00\x00\x00\x00IDAT"...)
 }
 
-func TestWhatCannotBeShownOfAPictureIsSaid(t *testing.T) {
-	whole := pngBytes(t, corner(400, 200))
+func TestUnsupportedImageIsReported(t *testing.T) {
+	whole := pngBytes(t, cornerImage(400, 200))
 	for name, c := range map[string]struct {
 		data []byte
 		want string
@@ -136,9 +136,9 @@ func TestWhatCannotBeShownOfAPictureIsSaid(t *testing.T) {
 		"many bytes":    {append(bytes.Clone(whole), make([]byte, mostPictureBytes)...), "too large to show here"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := view(t, "/p.png", c.data)
+			v := openPreview(t, "/p.png", c.data)
 			v.Screen = graphics.Screen{Protocol: graphics.Sixel, Cell: image.Pt(10, 20)}
-			v.shows(c.want)
+			v.expectText(c.want)
 			if v.Picture() != nil {
 				t.Error("there is a picture")
 			}
@@ -146,26 +146,26 @@ func TestWhatCannotBeShownOfAPictureIsSaid(t *testing.T) {
 	}
 }
 
-// exif is a segment that says how a JPEG is turned.
-func exif(orientation byte) []byte {
+// exifSegment returns a segment with the orientation of a JPEG.
+func exifSegment(orientation byte) []byte {
 	tiff := []byte("MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00")
 	tiff = append(tiff, orientation, 0, 0, 0, 0, 0, 0)
 	body := append([]byte("Exif\x00\x00"), tiff...)
 	return append(binary.BigEndian.AppendUint16([]byte("\xff\xe1"), uint16(len(body)+2)), body...)
 }
 
-func TestPhotosAreTurnedAsTheCameraWasHeld(t *testing.T) {
+func TestPhotosAreRotatedToTheirOrientation(t *testing.T) {
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, corner(64, 32), nil); err != nil {
+	if err := jpeg.Encode(&out, cornerImage(64, 32), nil); err != nil {
 		t.Fatal(err)
 	}
 	plain := out.Bytes()
-	for way, red := range map[byte]image.Point{ // where the red quarter is to be seen
+	for way, red := range map[byte]image.Point{ // expected position of the red quarter
 		1: {0, 0}, 2: {1, 0}, 3: {1, 1}, 4: {0, 1}, 5: {0, 0}, 6: {1, 0}, 7: {1, 1}, 8: {0, 1},
 	} {
-		data := append(append([]byte("\xff\xd8"), exif(way)...), plain[2:]...)
-		v := view(t, "/photo.jpg", data)
-		v.see()
+		data := append(append([]byte("\xff\xd8"), exifSegment(way)...), plain[2:]...)
+		v := openPreview(t, "/photo.jpg", data)
+		v.renderRows()
 		size := v.image.small.Bounds().Size()
 		if want := (image.Point{64, 32}); way < 5 && size != want || way >= 5 && size != (image.Point{32, 64}) {
 			t.Errorf("way %d: %v", way, size)
@@ -180,7 +180,7 @@ func TestPhotosAreTurnedAsTheCameraWasHeld(t *testing.T) {
 	}
 }
 
-func TestHalfBlocksHaveTheProportionsOfTheCells(t *testing.T) {
+func TestHalfBlocksKeepTheAspectRatio(t *testing.T) {
 	for _, c := range []struct{ size, cell, want image.Point }{
 		{image.Pt(400, 400), image.Point{}, image.Pt(40, 40)},
 		{image.Pt(400, 400), image.Pt(10, 20), image.Pt(40, 40)},
@@ -196,31 +196,30 @@ func TestHalfBlocksHaveTheProportionsOfTheCells(t *testing.T) {
 }
 
 func FuzzOrientation(f *testing.F) {
-	f.Add(append([]byte("\xff\xd8"), exif(6)...))
+	f.Add(append([]byte("\xff\xd8"), exifSegment(6)...))
 	f.Add([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00"))
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x10Exif\x00\x00II\x2a\x00\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if o := orientation(data, bytes.NewReader(data)); o < 1 || o > 8 {
+		if o := readOrientation(data, bytes.NewReader(data)); o < 1 || o > 8 {
 			t.Errorf("orientation %d", o)
 		}
 	})
 }
 
-// FuzzExactPicture checks that no file, whatever is in it, makes a picture that
-// does not fit.
+// FuzzExactPicture checks that no file produces an image larger than its area.
 func FuzzExactPicture(f *testing.F) {
 	f.Add([]byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"), false)
 	f.Add(hugePNG(3), true)
-	for _, data := range formats(f) {
+	for _, data := range sampleImages(f) {
 		f.Add(data, false)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, sixel bool) {
-		v := view(t, "/x.png", data)
+		v := openPreview(t, "/x.png", data)
 		v.Screen = graphics.Screen{Protocol: graphics.Kitty, Cell: image.Pt(10, 20)}
 		if sixel {
 			v.Screen.Protocol = graphics.Sixel
 		}
-		v.see()
+		v.renderRows()
 		if p := v.Picture(); p != nil && (p.Cols > 80 || p.Rows > 10 || len(p.Data) > 4<<20) {
 			t.Errorf("%d×%d cells, %d bytes", p.Cols, p.Rows, len(p.Data))
 		}

@@ -3,7 +3,7 @@ package preview
 import (
 	"archive/zip"
 	"bytes"
-	_ "embed" // the descriptions of languages
+	_ "embed" // language descriptions
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -14,14 +14,13 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// lexersZip holds chroma's descriptions of languages, with its licence. Its own
-// package of them reads all at the start of every program that has it.
+// lexersZip holds chroma's language descriptions, with its licence. Chroma's own package would
+// parse all of them at the start of every program using it.
 //
 //go:embed lexers.zip
 var lexersZip []byte
 
-// lexers are read when the first file is shown, beside the dashboard's own
-// goroutine.
+// lexers parses the descriptions when the first file is shown, outside the dashboard's goroutine.
 var lexers = sync.OnceValue(readLexers)
 
 func readLexers() *chroma.LexerRegistry {
@@ -30,14 +29,14 @@ func readLexers() *chroma.LexerRegistry {
 	all.Register(chroma.MustNewLexer(&chroma.Config{
 		Name: "Markdown", Filenames: []string{"*.md", "*.markdown", "*.mkd"}, EnsureNL: true,
 	}, markdownRules))
-	all.Register(chroma.MustNewLexer(&chroma.Config{ // before AMPL and Modula-2, which claim all *.mod
+	all.Register(chroma.MustNewLexer(&chroma.Config{ // before AMPL and Modula-2, which claim *.mod
 		Name: "Go modules", Filenames: []string{"go.mod", "go.work"}, Priority: 2, EnsureNL: true,
 	}, goModRules))
 	files, err := zip.NewReader(bytes.NewReader(lexersZip), int64(len(lexersZip)))
 	if err != nil {
 		return all
 	}
-	names, _ := fs.Glob(files, "*.xml") // the pattern is sound
+	names, _ := fs.Glob(files, "*.xml") // the pattern is valid
 	for _, name := range names {
 		if l, err := chroma.NewXMLLexer(files, name); err == nil {
 			all.Register(l)
@@ -46,79 +45,78 @@ func readLexers() *chroma.LexerRegistry {
 	return all
 }
 
-// goRules are those of the Go Programming Language Specification, Lexical elements.
+// goRules returns the rules of the Go specification, Lexical elements.
 func goRules() chroma.Rules {
 	return chroma.Rules{"root": {
-		rule(`\s+`, chroma.TextWhitespace),
-		rule(`//[^\n]*`, chroma.CommentSingle),
-		rule(`/\*[\s\S]*?(\*/|\z)`, chroma.CommentMultiline),
-		rule("`[^`]*(`|\\z)", chroma.LiteralString),
-		rule(`"(\\.|[^"\\\n])*("|$)`, chroma.LiteralString),
-		rule(`'(\\.|[^'\\\n])+'`, chroma.LiteralStringChar),
-		rule(chroma.Words(``, `\b`, "break", "case", "chan", "const", "continue", "default", "defer", "else", "fallthrough", "for", "func",
+		newRule(`\s+`, chroma.TextWhitespace),
+		newRule(`//[^\n]*`, chroma.CommentSingle),
+		newRule(`/\*[\s\S]*?(\*/|\z)`, chroma.CommentMultiline),
+		newRule("`[^`]*(`|\\z)", chroma.LiteralString),
+		newRule(`"(\\.|[^"\\\n])*("|$)`, chroma.LiteralString),
+		newRule(`'(\\.|[^'\\\n])+'`, chroma.LiteralStringChar),
+		newRule(chroma.Words(``, `\b`, "break", "case", "chan", "const", "continue", "default", "defer", "else", "fallthrough", "for", "func",
 			"go", "goto", "if", "import", "interface", "map", "package", "range", "return", "select", "struct", "switch", "type", "var"),
 			chroma.Keyword),
-		rule(chroma.Words(``, `\b`, "true", "false", "nil", "iota"), chroma.LiteralNumber),
-		rule(chroma.Words(``, `\b`, "any", "bool", "byte", "comparable", "complex64", "complex128", "error", "float32", "float64",
+		newRule(chroma.Words(``, `\b`, "true", "false", "nil", "iota"), chroma.LiteralNumber),
+		newRule(chroma.Words(``, `\b`, "any", "bool", "byte", "comparable", "complex64", "complex128", "error", "float32", "float64",
 			"int", "int8", "int16", "int32", "int64", "rune", "string", "uint", "uint8", "uint16", "uint32", "uint64", "uintptr"),
 			chroma.KeywordType),
-		rule(chroma.Words(``, `(?=\()`, "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max",
+		newRule(chroma.Words(``, `(?=\()`, "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make", "max",
 			"min", "new", "panic", "print", "println", "real", "recover"), chroma.NameBuiltin),
-		rule(`[\p{L}_][\p{L}\p{N}_]*(?=\()`, chroma.NameFunction),
-		rule(`[\p{L}_][\p{L}\p{N}_]*`, chroma.Name),
-		rule(`0[xX][0-9a-fA-F_.]+([pP][+-]?[0-9_]+)?i?|0[bB][01_]+i?|0[oO]?[0-7_]+i?`, chroma.LiteralNumber),
-		rule(`[0-9][0-9_]*(\.[0-9_]*)?([eE][+-]?[0-9_]+)?i?|\.[0-9][0-9_]*([eE][+-]?[0-9_]+)?i?`, chroma.LiteralNumber),
-		rule(`.`, chroma.Punctuation),
+		newRule(`[\p{L}_][\p{L}\p{N}_]*(?=\()`, chroma.NameFunction),
+		newRule(`[\p{L}_][\p{L}\p{N}_]*`, chroma.Name),
+		newRule(`0[xX][0-9a-fA-F_.]+([pP][+-]?[0-9_]+)?i?|0[bB][01_]+i?|0[oO]?[0-7_]+i?`, chroma.LiteralNumber),
+		newRule(`[0-9][0-9_]*(\.[0-9_]*)?([eE][+-]?[0-9_]+)?i?|\.[0-9][0-9_]*([eE][+-]?[0-9_]+)?i?`, chroma.LiteralNumber),
+		newRule(`.`, chroma.Punctuation),
 	}}
 }
 
-// goModRules are those of the Go Modules Reference, for go.mod and go.work.
+// goModRules returns the rules of the Go Modules Reference, for go.mod and go.work.
 func goModRules() chroma.Rules {
 	return chroma.Rules{"root": {
-		rule(`\s+`, chroma.TextWhitespace),
-		rule(`//[^\n]*`, chroma.CommentSingle),
-		rule("`[^`]*(`|\\z)", chroma.LiteralString),
-		rule(`"(\\.|[^"\\\n])*("|$)`, chroma.LiteralString),
-		rule(chroma.Words(``, `\b(?=[ \t(])`, "exclude", "go", "godebug", "ignore", "module", "replace", "require", "retract", "tool",
+		newRule(`\s+`, chroma.TextWhitespace),
+		newRule(`//[^\n]*`, chroma.CommentSingle),
+		newRule("`[^`]*(`|\\z)", chroma.LiteralString),
+		newRule(`"(\\.|[^"\\\n])*("|$)`, chroma.LiteralString),
+		newRule(chroma.Words(``, `\b(?=[ \t(])`, "exclude", "go", "godebug", "ignore", "module", "replace", "require", "retract", "tool",
 			"toolchain", "use"), chroma.Keyword),
-		rule(`v?\d+\.\d[\w.+-]*`, chroma.LiteralNumber),
-		rule(`=>|[()\[\],]`, chroma.Punctuation),
-		rule(`[^\s()\[\],"`+"`]+", chroma.Name),
+		newRule(`v?\d+\.\d[\w.+-]*`, chroma.LiteralNumber),
+		newRule(`=>|[()\[\],]`, chroma.Punctuation),
+		newRule(`[^\s()\[\],"`+"`]+", chroma.Name),
 	}}
 }
 
-// markdownRules tell headings, code, quotes, lists, links and emphasis.
+// markdownRules returns rules for headings, code, quotes, lists, links and emphasis.
 func markdownRules() chroma.Rules {
 	return chroma.Rules{"root": {
-		rule(`(?m)^(\s*)(`+"```|~~~"+`)[\s\S]*?(^\s*\2\s*$|\z)`, chroma.LiteralString),
-		rule(`(?m)^#{1,6} [^\n]*`, chroma.GenericHeading),
-		rule(`(?m)^\s*>[^\n]*`, chroma.Comment),
-		rule(`(?m)^\s*([-*+]|[0-9]+[.)])(?= )`, chroma.Keyword),
-		rule(`(?m)^\s*\|?[-:| ]{5,}$`, chroma.Comment),
-		rule("`[^`\\n]+`", chroma.LiteralString),
-		rule(`\*\*[^*\n]+\*\*|__[^_\n]+__`, chroma.GenericStrong),
-		rule(`!?\[[^\]\n]*\]\([^)\n]*\)`, chroma.NameTag),
-		rule(`https?://[^\s)>]+`, chroma.NameTag),
-		rule(`<!--[\s\S]*?(-->|\z)`, chroma.Comment),
-		rule(`\n`, chroma.Text),
-		rule("[^\\n`*_!\\[<h>#|~-]+", chroma.Text),
-		rule(`.`, chroma.Text),
+		newRule(`(?m)^(\s*)(`+"```|~~~"+`)[\s\S]*?(^\s*\2\s*$|\z)`, chroma.LiteralString),
+		newRule(`(?m)^#{1,6} [^\n]*`, chroma.GenericHeading),
+		newRule(`(?m)^\s*>[^\n]*`, chroma.Comment),
+		newRule(`(?m)^\s*([-*+]|[0-9]+[.)])(?= )`, chroma.Keyword),
+		newRule(`(?m)^\s*\|?[-:| ]{5,}$`, chroma.Comment),
+		newRule("`[^`\\n]+`", chroma.LiteralString),
+		newRule(`\*\*[^*\n]+\*\*|__[^_\n]+__`, chroma.GenericStrong),
+		newRule(`!?\[[^\]\n]*\]\([^)\n]*\)`, chroma.NameTag),
+		newRule(`https?://[^\s)>]+`, chroma.NameTag),
+		newRule(`<!--[\s\S]*?(-->|\z)`, chroma.Comment),
+		newRule(`\n`, chroma.Text),
+		newRule("[^\\n`*_!\\[<h>#|~-]+", chroma.Text),
+		newRule(`.`, chroma.Text),
 	}}
 }
 
-func rule(pattern string, kind chroma.TokenType) chroma.Rule {
+func newRule(pattern string, kind chroma.TokenType) chroma.Rule {
 	return chroma.Rule{Pattern: pattern, Type: kind}
 }
 
-// lexerFor is the name of what tells the syntax of a file, by its name or its
-// first line; "" for none.
+// lexerFor returns the name of a file's lexer, by its name or its first line, or "".
 func lexerFor(file string, head []byte) string {
 	name := strings.ToValidUTF8(filepath.Base(file), "")
 	l := lexers().Match(name)
 	if l == nil {
 		first, _, _ := bytes.Cut(head[:min(len(head), 256)], []byte("\n"))
 		if program, ok := bytes.CutPrefix(first, []byte("#!")); ok {
-			l = lexerOfProgram(string(program))
+			l = lexerForScript(string(program))
 		}
 	}
 	if l == nil {
@@ -130,8 +128,8 @@ func lexerFor(file string, head []byte) string {
 	return ""
 }
 
-// lexerOfProgram is that of a script, by what its first line says.
-func lexerOfProgram(line string) chroma.Lexer {
+// lexerForScript returns a script's lexer, by its first line.
+func lexerForScript(line string) chroma.Lexer {
 	words := strings.Fields(line)
 	if len(words) > 1 && path.Base(words[0]) == "env" {
 		words = words[1:]

@@ -14,7 +14,7 @@ import (
 
 var updateLexers = flag.Bool("update-lexers", false, "make lexers.zip anew from the module chroma")
 
-func TestLexersAreMadeFromChroma(t *testing.T) {
+func TestLexersZipMatchesChroma(t *testing.T) {
 	if !*updateLexers {
 		return
 	}
@@ -50,7 +50,7 @@ func TestLexersAreMadeFromChroma(t *testing.T) {
 	}
 }
 
-func TestFilesAreKnownByTheirNamesAndFirstLines(t *testing.T) {
+func TestLexerIsChosenByNameOrFirstLine(t *testing.T) {
 	cases := []struct{ name, head, want string }{
 		{"main.go", "", "Go"},
 		{"README.md", "", "Markdown"},
@@ -73,13 +73,13 @@ func TestFilesAreKnownByTheirNamesAndFirstLines(t *testing.T) {
 	}
 }
 
-func TestGoModIsPaintedByItsOwnRules(t *testing.T) {
+func TestGoModHasItsOwnRules(t *testing.T) {
 	text := []string{"module example.org/go", "go 1.26.1", "require example.org/tool v1.2.3 // indirect"}
 	var lines []previewLine
 	for i, line := range text {
 		lines = append(lines, previewLine{off: int64(i), text: line})
 	}
-	painted := paint(lexerFor("/x/go.mod", nil), lines, 0)
+	painted := paintLines(lexerFor("/x/go.mod", nil), lines, 0)
 	for i, want := range [][]syntaxClass{
 		{classKeyword, classText}, {classKeyword, classText, classNumber},
 		{classKeyword, classText, classNumber, classText, classComment},
@@ -96,9 +96,9 @@ func TestGoModIsPaintedByItsOwnRules(t *testing.T) {
 	}
 }
 
-func TestSyntaxIsToldInLines(t *testing.T) {
+func TestPaintSplitsSyntaxIntoLines(t *testing.T) {
 	lines := []previewLine{{off: 0, text: "/* a"}, {off: 5, text: "b */ func f() string { return \"x\" }"}, {off: 50, text: "x := 1"}}
-	painted := paint("Go", lines, 1)
+	painted := paintLines("Go", lines, 1)
 	if _, ok := painted[0]; ok {
 		t.Error("context is painted")
 	}
@@ -128,7 +128,7 @@ func BenchmarkLexers(b *testing.B) {
 			lines = append(lines, previewLine{off: int64(i), text: "	if err := call(ctx, \"text\", 12); err != nil { // comment"})
 		}
 		for b.Loop() {
-			paint("Go", lines, 0)
+			paintLines("Go", lines, 0)
 		}
 	})
 }

@@ -15,21 +15,21 @@ import (
 	"tandem/panes/widget"
 )
 
-// A previewAsk is what a Preview needs.
+// A previewAsk is a kind of request.
 type previewAsk int
 
 const (
 	needNothing previewAsk = iota
-	needOpen               // what it is, and its beginning
-	needMore               // what follows on what is held
+	needOpen               // the file's type and its beginning
+	needMore               // the part after the held one
 	needHead               // the beginning
 	needTail               // the end
-	needPaint              // the syntax of what is in sight
-	needBefore             // what comes before what is held
-	needExact              // a picture as the terminal takes it
+	needPaint              // the syntax of visible lines
+	needBefore             // the part before the held one
+	needExact              // the image as the terminal takes it
 )
 
-// A Request is something that a Preview needs.
+// A Request is a part of a file the Preview needs.
 type Request struct {
 	ask      previewAsk
 	serial   int
@@ -37,27 +37,27 @@ type Request struct {
 	path     string
 	info     api.FileInfo
 	kind     previewKind
-	row      int   // bytes in each, as previewHex
-	off      int64 // of the part
-	end      int64 // behind the part
+	row      int   // bytes per row, for previewHex
+	off      int64 // start of the part
+	end      int64 // end of the part
 	size     int64
 	w, h     int
 	screen   graphics.Screen
-	large    *image.RGBA // the picture, if it is at hand
-	again    bool        // it was encoded for another size
+	large    *image.RGBA // the image, if loaded
+	again    bool        // it was encoded for another size before
 	lexer    string
 	encoding encoding
-	lines    []previewLine // to be painted, with some before them
-	from     int           // the first of lines that is to be painted
+	lines    []previewLine // to paint, after some context
+	from     int           // first line to paint
 }
 
-// Slow reports whether the request begins with another file or size, so that it
-// can wait a moment in case that changes again.
+// Slow reports whether the request is for another file or size. It may then wait a moment, in case
+// that changes again.
 func (r *Request) Slow() bool {
 	return r.ask == needOpen || r.ask == needExact && r.again
 }
 
-// A Part is what was loaded.
+// A Part is the result of a Request.
 type Part struct {
 	Err error
 
@@ -67,23 +67,21 @@ type Part struct {
 	n      int
 	note   string
 	large  *image.RGBA
-	wanted exactFor
+	wanted encodeTarget
 	exact  *graphics.Picture
 }
 
-// A Source is where a Preview reads from.
+// A Source gives a Preview access to files.
 type Source interface {
-	// ReadAt reads at most n bytes of a file; size is that of the whole.
+	// ReadAt reads at most n bytes of a file; size is the file's.
 	ReadAt(ctx context.Context, path string, off, n int64) (data []byte, size int64, err error)
-	// List lists at most limit entries of a folder, hidden ones too, in the order to
-	// show them in.
+	// List lists at most limit entries of a folder, including hidden ones, in display order.
 	List(ctx context.Context, path string, limit int) (entries []api.FileInfo, omitted int, err error)
 }
 
-// Next is what the preview needs now; ok is false if that is nothing, or has
-// been asked for.
+// Next returns the next request. ok is false if nothing is needed or a request is pending.
 func (p *Preview) Next() (r Request, ok bool) {
-	ask := p.want()
+	ask := p.nextAsk()
 	if ask == needNothing || p.asked != nil && (p.asked.serial == p.serial && p.asked.ask != needPaint || ask == needPaint) {
 		return r, false
 	}
@@ -102,7 +100,7 @@ func (p *Preview) Next() (r Request, ok bool) {
 	case needTail:
 		r.off, r.end = max(p.size-previewChunk, 0), p.size
 	case needPaint:
-		r.lines, r.from = p.unpainted()
+		r.lines, r.from = p.linesToPaint()
 	case needExact:
 		r.large, r.again = p.image.large, p.image.exact != nil
 	}
@@ -113,7 +111,7 @@ func (p *Preview) Next() (r Request, ok bool) {
 	return r, true
 }
 
-func (p *Preview) want() previewAsk {
+func (p *Preview) nextAsk() previewAsk {
 	switch {
 	case p.path == "" || p.h <= 0:
 		return needNothing
@@ -123,7 +121,7 @@ func (p *Preview) want() previewAsk {
 		return p.jump
 	case p.wantsExact():
 		return needExact
-	case !p.windowed() || p.bad:
+	case !p.isWindowed() || p.bad:
 		return needNothing
 	case p.end < p.size && (p.top+p.h+previewAhead > len(p.lines) || p.goal > 0 && p.number > 0):
 		return needMore
@@ -135,24 +133,24 @@ func (p *Preview) want() previewAsk {
 	return needNothing
 }
 
-// Load does what a request asks for. It can take a while.
+// Load executes a request, which may take a while.
 func Load(ctx context.Context, src Source, r Request) (part Part) {
 	part = Part{ask: r.ask, serial: r.serial, n: r.n, content: content{kind: r.kind, row: r.row, size: r.size, start: r.off, lexer: r.lexer, encoding: r.encoding}}
-	defer func() { // no file may end the program, whatever a library makes of it
+	defer func() { // a library's panic over a file must not end the program
 		if p := recover(); p != nil {
 			part.Err, part.note = fmt.Errorf("show %s: %v", r.path, p), "it cannot be shown"
 		}
 	}()
 	switch r.ask {
 	case needOpen:
-		part.open(ctx, src, r)
+		part.openFile(ctx, src, r)
 	case needPaint:
-		part.painted = paint(r.lexer, r.lines, r.from)
+		part.painted = paintLines(r.lexer, r.lines, r.from)
 	case needExact:
-		part.wanted = exactFor{r.w, r.h, r.screen}
+		part.wanted = encodeTarget{r.w, r.h, r.screen}
 		part.encode(ctx, src, r)
 	default:
-		part.window(ctx, src, r)
+		part.readWindow(ctx, src, r)
 	}
 	if part.Err != nil {
 		part.note = api.AsError(part.Err).Message
@@ -163,17 +161,17 @@ func Load(ctx context.Context, src Source, r Request) (part Part) {
 	return part
 }
 
-// open finds out what a file is and reads what is seen of it first.
-func (part *Part) open(ctx context.Context, src Source, r Request) {
+// openFile determines the type of a file and reads its first part.
+func (part *Part) openFile(ctx context.Context, src Source, r Request) {
 	switch {
 	case widget.IsFolder(&r.info):
-		part.folder(ctx, src, r)
+		part.listFolder(ctx, src, r)
 		return
 	case r.info.Broken:
-		part.tell("broken link → "+widget.FileName(r.info.Target), "")
+		part.showMessage("broken link → "+widget.FileName(r.info.Target), "")
 		return
 	case r.info.Type != "file" && r.info.Type != "link":
-		part.tell("a "+cmp.Or(map[string]string{"fifo": "named pipe"}[r.info.Type], r.info.Type), "not read, because reading it could change something")
+		part.showMessage("a "+cmp.Or(map[string]string{"fifo": "named pipe"}[r.info.Type], r.info.Type), "not read, because reading it could change something")
 		return
 	}
 	data, size, err := src.ReadAt(ctx, r.path, 0, previewHead)
@@ -184,20 +182,21 @@ func (part *Part) open(ctx context.Context, src Source, r Request) {
 	part.size, part.start = size, 0
 	switch {
 	case size == 0 && len(data) == 0:
-		part.tell("empty", "")
-	case part.picture(ctx, src, r, data):
-	case part.archive(ctx, src, r, data):
+		part.showMessage("empty", "")
+	// Images and archives first: most of them would count as binary.
+	case part.decodePicture(ctx, src, r, data):
+	case part.listArchive(ctx, src, r, data):
 	case isBinary(data):
 		part.kind, part.row = previewHex, hexRowFor(r.w, size)
-		part.take(data, 0)
+		part.addLines(data, 0)
 	default:
 		part.kind, part.lexer, part.encoding = previewText, lexerFor(r.path, data), encodingOf(data)
-		part.take(data, 0)
+		part.addLines(data, 0)
 	}
 }
 
-// tell shows a few words in place of content.
-func (part *Part) tell(what, more string) {
+// showMessage shows a message in place of content.
+func (part *Part) showMessage(what, more string) {
 	part.kind, part.lexer = previewWords, ""
 	part.lines = []previewLine{{text: what}}
 	if more != "" {
@@ -205,17 +204,17 @@ func (part *Part) tell(what, more string) {
 	}
 }
 
-// mostEntries is how many entries of a folder or an archive are shown.
-const mostEntries = 1000
+// maxEntries is the maximum number of entries shown of a folder or an archive.
+const maxEntries = 1000
 
-func (part *Part) folder(ctx context.Context, src Source, r Request) {
-	entries, omitted, err := src.List(ctx, r.path, mostEntries)
+func (part *Part) listFolder(ctx context.Context, src Source, r Request) {
+	entries, omitted, err := src.List(ctx, r.path, maxEntries)
 	if err != nil {
 		part.Err = err
 		return
 	}
 	if len(entries) == 0 {
-		part.tell("an empty folder", "")
+		part.showMessage("an empty folder", "")
 		return
 	}
 	part.kind, part.lexer = previewList, ""
@@ -237,21 +236,22 @@ func (part *Part) folder(ctx context.Context, src Source, r Request) {
 	}
 }
 
-// entryLine is the line of an entry of a folder or an archive.
+// entryLine returns the line for an entry of a folder or an archive.
 func entryLine(n int64, size, name string, ink lineInk) previewLine {
 	return previewLine{off: n, text: widget.PadLeft(size, 6) + "  " + widget.FileName(name), ink: ink}
 }
 
-// window reads another part of a file that is text or bytes.
-func (part *Part) window(ctx context.Context, src Source, r Request) {
+// readWindow reads another part of a text or binary file.
+func (part *Part) readWindow(ctx context.Context, src Source, r Request) {
 	off, n := r.off, r.end-r.off
 	if r.ask == needMore && r.kind == previewText && n < previewChunk {
 		n = previewChunk
 	}
-	unit := int64(r.encoding.unit())
+	unit := int64(r.encoding.unitSize())
 	if r.kind == previewHex {
 		unit = int64(r.row)
 	}
+	// Start at a whole code unit or row.
 	n += off % unit
 	off -= off % unit
 	data, size, err := src.ReadAt(ctx, r.path, off, n)
@@ -260,17 +260,16 @@ func (part *Part) window(ctx context.Context, src Source, r Request) {
 		return
 	}
 	part.size, part.start = size, off
-	if r.kind == previewText && off > 0 && r.ask != needMore { // begin with a whole line
-		if nl := r.encoding.newline(data); nl >= 0 && nl+int(unit) < len(data) {
+	if r.kind == previewText && off > 0 && r.ask != needMore { // start with a whole line
+		if nl := r.encoding.indexNewline(data); nl >= 0 && nl+int(unit) < len(data) {
 			data, part.start = data[nl+int(unit):], off+int64(nl)+unit
 		}
 	}
-	part.take(data, part.start)
+	part.addLines(data, part.start)
 }
 
-// take makes lines of a part of a file that begins at off. What may go on is
-// left for the next part.
-func (part *Part) take(data []byte, off int64) {
+// addLines turns a part starting at off into lines. An incomplete last line is left for the next part.
+func (part *Part) addLines(data []byte, off int64) {
 	part.start = off
 	if part.kind == previewHex {
 		part.lines, part.end = hexLines(data, off, part.size, part.row)
@@ -280,30 +279,29 @@ func (part *Part) take(data []byte, off int64) {
 	part.lines, part.end = textLines(data, off, atEnd, part.encoding)
 }
 
-// mostLine is how many bytes of text are one line on the screen; longer ones go
-// on in another.
-const mostLine = 4096
+// maxLine is the maximum size of a line on the screen, in bytes. Longer ones continue on the next.
+const maxLine = 4096
 
-// textLines breaks text that begins at off into lines.
+// textLines splits text starting at off into lines.
 func textLines(data []byte, off int64, atEnd bool, enc encoding) (lines []previewLine, end int64) {
 	cont := false
 	for len(data) > 0 {
-		nl := enc.newline(data)
-		n, next := nl, nl+enc.unit()
+		nl := enc.indexNewline(data)
+		n, next := nl, nl+enc.unitSize()
 		switch {
-		case nl < 0 && len(data) <= mostLine && !atEnd:
+		case nl < 0 && len(data) <= maxLine && !atEnd:
 			return lines, off
 		case nl < 0:
 			n, next = len(data), len(data)
 		}
-		goesOn := n > mostLine
+		goesOn := n > maxLine
 		if goesOn {
-			n = enc.whole(data[:mostLine])
+			n = enc.completeLen(data[:maxLine])
 			next = n
 		}
 		text := enc.decode(data[:n])
 		if off == 0 {
-			text = strings.TrimPrefix(text, "\ufeff") // the byte order mark
+			text = strings.TrimPrefix(text, "\ufeff") // byte order mark
 		}
 		lines = append(lines, previewLine{off: off, text: lineText(text), cont: cont})
 		cont = goesOn
@@ -312,10 +310,10 @@ func textLines(data []byte, off int64, atEnd bool, enc encoding) (lines []previe
 	return lines, off
 }
 
-// tabCells is how far apart tab stops are.
+// tabCells is the distance between tab stops.
 const tabCells = 4
 
-// lineText is a line with spaces for tabs, clean.
+// lineText returns a line in a form safe to draw, with tabs expanded.
 func lineText(s string) string {
 	s = strings.TrimSuffix(s, "\r")
 	if widget.IsPlain(s) {
@@ -339,8 +337,8 @@ func lineText(s string) string {
 	return out.String()
 }
 
-// isBinary reports whether data is not text: it is in no known encoding and holds a NUL, or
-// hardly anything in it is UTF-8.
+// isBinary reports whether data is not text: it is in no known encoding, and contains a NUL or
+// hardly any valid UTF-8.
 func isBinary(data []byte) bool {
 	if encodingOf(data) != encodingUTF8 {
 		return false
@@ -360,11 +358,10 @@ func isBinary(data []byte) bool {
 	return bad*10 > n*3
 }
 
-// hexRow is how many bytes are in a row that is wide enough; in others there are
-// half as many.
+// hexRow is the number of bytes in a wide row; narrow rows have half as many.
 const hexRow = 16
 
-// hexRowFor is how many bytes of a file of some size are in a row of w cells.
+// hexRowFor returns the number of bytes per row for a file size and a width of w cells.
 func hexRowFor(w int, size int64) int {
 	if w > 0 && w < 1+hexDigits(size)+2+3*hexRow+2+hexRow {
 		return hexRow / 2
@@ -372,10 +369,9 @@ func hexRowFor(w int, size int64) int {
 	return hexRow
 }
 
-// hexDigits is how many digits offsets have.
 func hexDigits(size int64) int { return max(len(fmt.Sprintf("%x", size)), 6) }
 
-// hexLines writes bytes as numbers and as characters, so many in each row.
+// hexLines formats bytes as numbers and as characters, row bytes per line.
 func hexLines(data []byte, off, size int64, row int) (lines []previewLine, end int64) {
 	digits := hexDigits(size)
 	for len(data) > 0 {
@@ -384,7 +380,7 @@ func hexLines(data []byte, off, size int64, row int) (lines []previewLine, end i
 			break
 		}
 		half := min(hexRow/2, n)
-		hex := fmt.Sprintf("%-24s", fmt.Sprintf("% x", data[:half])) // three cells a byte
+		hex := fmt.Sprintf("%-24s", fmt.Sprintf("% x", data[:half])) // three cells per byte
 		if row == hexRow {
 			hex += fmt.Sprintf(" %-24s", fmt.Sprintf("% x", data[half:n]))
 		}

@@ -9,13 +9,13 @@ import (
 	"tandem/panes/widget"
 )
 
-// A inkSpan is a stretch of a line in one class of the syntax.
+// An inkSpan is a range of a line in one syntax class.
 type inkSpan struct {
 	n     int // bytes
 	class syntaxClass
 }
 
-// A syntaxClass is what a theme has a colour for.
+// A syntaxClass is a syntax element with a colour in the themes.
 type syntaxClass uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	classString
 	classNumber
 	classComment
-	className // of types, functions and built-ins where they are told apart
+	className // types, functions and built-ins if distinguished
 	classHeading
 	classBad
 )
@@ -33,11 +33,11 @@ func (c syntaxClass) ink(look *widget.Look) widget.Ink {
 	return [...]widget.Ink{look.Text, look.Accent, look.Good, look.Warn, look.Faint, look.Info, look.Strong, look.Bad}[c]
 }
 
-// classOf maps the many kinds of tokens to the few classes.
-func classOf(t chroma.TokenType) syntaxClass {
+// classOfToken maps chroma's many token types to classes.
+func classOfToken(t chroma.TokenType) syntaxClass {
 	switch {
 	case t == chroma.Error:
-		return classText // a part of a file often begins with what looks wrong
+		return classText // the start of a part often looks like an error
 	case t == chroma.GenericDeleted:
 		return classBad
 	case t == chroma.GenericInserted:
@@ -59,11 +59,11 @@ func classOf(t chroma.TokenType) syntaxClass {
 	return classText
 }
 
-// paintBefore is how many lines before those in sight are read too, because
-// what they begin may go on.
-const paintBefore = 300
+// paintContext is the number of lines of context before the visible ones, because a construct may
+// start above.
+const paintContext = 300
 
-// needsPaint reports whether a line in sight has not been painted.
+// needsPaint reports whether a visible line has not been painted.
 func (p *Preview) needsPaint() bool {
 	for i := p.top; i < min(p.top+p.h, len(p.lines)); i++ {
 		if _, ok := p.painted[p.lines[i].off]; !ok {
@@ -73,35 +73,35 @@ func (p *Preview) needsPaint() bool {
 	return false
 }
 
-// unpainted are the lines in sight with some around them, of which those up to
-// from are only context.
-func (p *Preview) unpainted() (lines []previewLine, from int) {
+// linesToPaint returns the visible lines and some around them. Those before from are context only.
+func (p *Preview) linesToPaint() (lines []previewLine, from int) {
 	first := max(p.top-p.h, 0)
-	begin := max(first-paintBefore, 0)
+	begin := max(first-paintContext, 0)
 	end := min(p.top+2*p.h+previewAhead/4, len(p.lines))
 	return append([]previewLine(nil), p.lines[begin:end]...), first - begin
 }
 
 func (p *Preview) takePaint(part Part) {
 	const most = 20_000 // lines whose colours are kept
+	// Dropping all is simple, and the visible lines are painted again at once.
 	if p.painted == nil || len(p.painted) > most {
 		p.painted = map[int64][]inkSpan{}
 	}
 	for off, spans := range part.painted {
 		p.painted[off] = spans
 	}
-	for i := p.top; i < min(p.top+p.h, len(p.lines)); i++ { // what could not be painted is not asked for again
+	for i := p.top; i < min(p.top+p.h, len(p.lines)); i++ { // do not ask again for lines that cannot be painted
 		if _, ok := p.painted[p.lines[i].off]; !ok && part.Err != nil {
 			p.painted[p.lines[i].off] = []inkSpan{}
 		}
 	}
 }
 
-// paintPatience is how long a language may take for what is in sight.
-const paintPatience = 2 * time.Second
+// paintTimeout limits the time for painting the visible lines.
+const paintTimeout = 2 * time.Second
 
-// paint finds the colours of lines.
-func paint(lexer string, lines []previewLine, from int) (painted map[int64][]inkSpan) {
+// paintLines returns the colours of lines.
+func paintLines(lexer string, lines []previewLine, from int) (painted map[int64][]inkSpan) {
 	painted = make(map[int64][]inkSpan, len(lines))
 	for _, l := range lines[from:] {
 		painted[l.off] = []inkSpan{}
@@ -115,17 +115,17 @@ func paint(lexer string, lines []previewLine, from int) (painted map[int64][]ink
 		text.WriteString(l.text)
 		text.WriteByte('\n')
 	}
-	defer func() { _ = recover() }() // chroma tells like that what goes wrong on the way
+	defer func() { _ = recover() }() // chroma reports errors by panicking
 	tokens, err := chroma.Coalesce(l).Tokenise(nil, text.String())
 	if err != nil {
 		return painted
 	}
 	at, begin := 0, time.Now()
 	for t := range tokens.Stdlib() {
-		if time.Since(begin) > paintPatience {
+		if time.Since(begin) > paintTimeout {
 			return painted
 		}
-		class := classOf(t.Type)
+		class := classOfToken(t.Type)
 		for i, piece := range strings.Split(t.Value, "\n") {
 			if i > 0 {
 				at++

@@ -9,57 +9,57 @@ import (
 	"tandem/panes/widget"
 )
 
-// How much of a file a Preview asks for and holds, in bytes and lines.
+// Amounts of a file requested and held by a Preview, in bytes and lines.
 const (
 	previewHead  = 64 << 10
 	previewChunk = 256 << 10
 	previewHeld  = 4 << 20
-	previewAhead = 200 // lines that are wanted beyond those in sight
+	previewAhead = 200 // lines to load beyond the visible ones
 )
 
-// A previewKind is how a preview is drawn.
+// A previewKind is a way to draw a preview.
 type previewKind int
 
 const (
 	previewNothing previewKind = iota
 	previewText                // a window of the file, as lines
-	previewHex                 // a window of the file, 16 bytes a line
-	previewList                // lines that stand for the whole
-	previewWords               // what is said in place of content
+	previewHex                 // a window of the file, as bytes
+	previewList                // lines describing the whole
+	previewWords               // a message in place of content
 	previewImage
 )
 
-// A Preview shows what a file holds: text with its syntax, pictures, the
-// entries of folders and archives, and the bytes of everything else. Of a large
-// file it holds a window around what is in sight.
+// A Preview shows a file's content: text with its syntax, images, the entries of folders and
+// archives, and the bytes of everything else. Of a large file it holds a window around the visible
+// part.
 type Preview struct {
 	Focused bool
-	Colors  int             // that the terminal has: 0, 16, 256 or 1<<24; decides how pictures are drawn
-	Screen  graphics.Screen // how the terminal draws pictures itself
-	Covered bool            // something lies over it, so that the terminal may not
+	Colors  int             // of the terminal: 0, 16, 256 or 1<<24; determines how images are drawn
+	Screen  graphics.Screen // the terminal's graphics capabilities
+	Covered bool            // something covers it, so the terminal must not draw
 
 	path string
 	info api.FileInfo
 	content
-	note  string            // in place of content
+	note  string            // message in place of content
 	bad   bool              // the note is an error
-	drawn *graphics.Picture // by Draw, for the terminal to draw
+	drawn *graphics.Picture // result of the last Draw, for the terminal
 
-	top  int // line that is drawn first
-	left int // cells that are scrolled off
-	wrap bool
-	w, h int
-	goal int64          // line number or offset to show when it is there; 0 for none
-	hit  int64          // number of the line that was looked for
-	hits []int64        // of all of them
-	find *regexp.Regexp // whose matches are marked; nil for none
+	top          int // first line drawn
+	left         int // cells scrolled to the left
+	wrap         bool
+	w, h         int
+	goal         int64          // line number or offset to show once loaded; 0 for none
+	currentMatch int64          // number of the current match
+	matches      []int64        // numbers of all matches
+	find         *regexp.Regexp // marked in the text; nil for none
 
-	serial  int        // of what is shown; counts files and changes of them
-	count   int        // of requests
-	opening bool       // the file is to be read from its beginning
-	keep    bool       // and the place kept
-	asked   *Request   // under way
-	jump    previewAsk // a part far from what is held
+	serial  int        // version of the content: incremented for each file and change
+	count   int        // number of requests
+	opening bool       // the file must be read from its beginning
+	keep    bool       // keep the position when it is
+	asked   *Request   // pending request
+	jump    previewAsk // part far from the held one to load
 	counted struct {
 		at    int
 		start int64
@@ -68,30 +68,30 @@ type Preview struct {
 	out []string
 }
 
-// content is what is held of a file.
+// content is the held part of a file.
 type content struct {
 	kind     previewKind
-	row      int // bytes in each, as previewHex
+	row      int // bytes per row, for previewHex
 	lines    []previewLine
 	start    int64 // offset of the first line held
-	end      int64 // offset behind the last one
+	end      int64 // offset after the last line held
 	size     int64
-	number   int64 // of the first line held, from 1; 0 while that is not known
+	number   int64 // of the first line held, from 1; 0 while unknown
 	image    *picturePreview
 	lexer    string
-	encoding encoding            // of the file, as previewText
-	painted  map[int64][]inkSpan // the syntax of lines, by their offsets
+	encoding encoding            // for previewText
+	painted  map[int64][]inkSpan // syntax of lines, by offset
 }
 
-// A previewLine is a line of what is shown.
+// A previewLine is a line of content.
 type previewLine struct {
-	off  int64  // in the file
-	text string // clean
-	cont bool   // it goes on with the line before
+	off  int64  // offset in the file
+	text string // safe to draw
+	cont bool   // continues the line before
 	ink  lineInk
 }
 
-// A lineInk is how a whole line is drawn where there is no syntax.
+// A lineInk is the style of a whole line without syntax.
 type lineInk uint8
 
 const (
@@ -100,7 +100,7 @@ const (
 	inkAccent
 )
 
-// Show turns to a file. One that has changed is read again, at the same place.
+// Show opens a file. A changed file is read again at the same position.
 func (p *Preview) Show(path string, info api.FileInfo) {
 	same := p.path == path
 	if same && p.info.Size == info.Size && p.info.Modified.Equal(info.Modified) && p.info.Type == info.Type && p.info.Mode == info.Mode {
@@ -109,33 +109,33 @@ func (p *Preview) Show(path string, info api.FileInfo) {
 	held := *p
 	*p = Preview{Focused: p.Focused, Colors: p.Colors, Screen: p.Screen, Covered: p.Covered, wrap: p.wrap, w: p.w, h: p.h, out: p.out,
 		path: path, info: info, serial: p.serial + 1, count: p.count, asked: p.asked, opening: true}
-	if same { // what was there stays in sight until the new content comes
-		p.content, p.top, p.left, p.hit, p.hits, p.keep = held.content, held.top, held.left, held.hit, held.hits, true
+	if same { // the old content stays visible until the new one arrives
+		p.content, p.top, p.left, p.currentMatch, p.matches, p.keep = held.content, held.top, held.left, held.currentMatch, held.matches, true
 		p.find = held.find
 	}
 }
 
-// Clear shows nothing.
+// Clear removes the content.
 func (p *Preview) Clear() {
 	*p = Preview{Colors: p.Colors, Screen: p.Screen, Covered: p.Covered, wrap: p.wrap, w: p.w, h: p.h, serial: p.serial + 1, count: p.count}
 }
 
-// Path is the file that is shown; "" for none.
+// Path returns the path of the file, or "".
 func (p *Preview) Path() string { return p.path }
 
-// windowed reports whether only a part of the file is held.
-func (c *content) windowed() bool { return c.kind == previewText || c.kind == previewHex }
+// isWindowed reports whether only a part of the file is held.
+func (c *content) isWindowed() bool { return c.kind == previewText || c.kind == previewHex }
 
-// numberOf is the number of a line.
+// numberOf returns the number of a line.
 func (c *content) numberOf(i int) int64 { return c.number + int64(countLines(c.lines[:i+1])) - 1 }
 
-// Scroll moves by lines, negative is up.
+// Scroll scrolls down by lines, or up if by is negative.
 func (p *Preview) Scroll(by int) {
-	p.top = max(min(p.top+by, p.last()), 0)
+	p.top = max(min(p.top+by, p.lastTop()), 0)
 }
 
-// last is the first line when the end is in sight.
-func (p *Preview) last() int {
+// lastTop returns the first visible line at the end of the content.
+func (p *Preview) lastTop() int {
 	first := max(len(p.lines)-max(p.h, 1), 0)
 	if !p.wrap || p.w <= 0 {
 		return first
@@ -149,60 +149,58 @@ func (p *Preview) last() int {
 	return first
 }
 
-// Pages moves by halves of what is in sight.
+// Pages scrolls by half pages.
 func (p *Preview) Pages(halves int) { p.Scroll(halves * max(p.h-1, 1) / 2) }
 
-// Sideways moves by eighths of the width; wrapped lines have no side.
+// Sideways scrolls by eighths of the width, unless lines wrap.
 func (p *Preview) Sideways(steps int) {
 	if !p.wrap {
 		p.left = max(p.left+steps*max(p.w/8, 4), 0)
 	}
 }
 
-// Wrap wraps long lines, or no longer.
+// Wrap toggles the wrapping of long lines.
 func (p *Preview) Wrap() { p.wrap, p.left = !p.wrap, 0 }
 
-// Home and End go to the beginning of the file and to its end.
+// Home goes to the beginning of the file.
 func (p *Preview) Home() {
 	p.top, p.left = 0, 0
-	if p.windowed() && p.start > 0 {
+	if p.isWindowed() && p.start > 0 {
 		p.jump = needHead
 	}
 }
 
 // End goes to the end of the file.
 func (p *Preview) End() {
-	p.top = p.last()
-	if p.windowed() && p.end < p.size {
+	p.top = p.lastTop()
+	if p.isWindowed() && p.end < p.size {
 		p.jump = needTail
 	}
 }
 
-// GoLine shows a line of a text, by its number, once it is there.
+// GoLine shows a line of a text by its number once it is loaded.
 func (p *Preview) GoLine(n int64) {
-	p.goal, p.hit = n, n
-	if p.windowed() && (p.number == 0 || n < p.number) {
+	p.goal, p.currentMatch = n, n
+	if p.isWindowed() && (p.number == 0 || n < p.number) {
 		p.jump = needHead
 	}
-	p.reach()
+	p.showGoal()
 }
 
-// Search notes the numbers of the lines that were searched for; there may be
-// none.
-func (p *Preview) Search(hits []int64) { p.hits = hits }
+// Search sets the numbers of the matching lines; there may be none.
+func (p *Preview) Search(hits []int64) { p.matches = hits }
 
-// Mark marks what an expression matches, in the file that is shown; nil marks nothing.
+// Mark sets the expression to mark in the current file; nil marks nothing.
 func (p *Preview) Mark(find *regexp.Regexp) { p.find = find }
 
-// Hit is which of the lines that were searched for is the current one, from 1, and
-// how many there are.
+// Hit returns the position of the current match, from 1, and the number of matches.
 func (p *Preview) Hit() (number, total int) {
-	total = len(p.hits)
-	at, _ := slices.BinarySearch(p.hits, p.hit)
+	total = len(p.matches)
+	at, _ := slices.BinarySearch(p.matches, p.currentMatch)
 	return min(at+1, total), total
 }
 
-// A Position is where a file is looked at, and what is marked in it.
+// A Position is a place in a file, with its marks.
 type Position struct {
 	path string
 	info api.FileInfo
@@ -213,51 +211,52 @@ type Position struct {
 	find      *regexp.Regexp
 }
 
-// Position is that of now.
+// Position returns the current position.
 func (p *Preview) Position() Position {
-	return Position{p.path, p.info, p.content, p.top, p.left, p.hit, p.hits, p.find}
+	return Position{p.path, p.info, p.content, p.top, p.left, p.currentMatch, p.matches, p.find}
 }
 
-// Return goes back to a position, unless the file is another one by now.
+// Return goes back to a position, unless the file has changed.
 func (p *Preview) Return(to Position) {
 	if to.path != p.path || to.info != p.info || p.opening || to.row != p.row {
 		return
 	}
-	p.content, p.top, p.left, p.hit, p.hits, p.find = to.content, to.top, to.left, to.hit, to.hits, to.find
+	p.content, p.top, p.left, p.currentMatch, p.matches, p.find = to.content, to.top, to.left, to.hit, to.hits, to.find
 	p.goal, p.jump = 0, needNothing
-	p.serial++ // what was asked for is not to be added to that
+	p.serial++ // pending results must not be added to it
 }
 
-// NextHit goes to the next line that was searched for, or the one before, around
-// the end. It is false if there is none.
+// NextHit goes to the next match, or to the one before, wrapping around. It reports whether there
+// is one.
 func (p *Preview) NextHit(back bool) bool {
-	if len(p.hits) == 0 {
+	if len(p.matches) == 0 {
 		return false
 	}
-	here := p.hit
+	here := p.currentMatch
+	// Without a current match, continue from the first visible line.
 	if here == 0 && p.number > 0 && p.top < len(p.lines) {
 		here = p.numberOf(p.top) - 1
 	}
-	at, _ := slices.BinarySearch(p.hits, here+1)
+	at, _ := slices.BinarySearch(p.matches, here+1)
 	if back {
-		at, _ = slices.BinarySearch(p.hits, here)
-		at += len(p.hits) - 1
+		at, _ = slices.BinarySearch(p.matches, here)
+		at += len(p.matches) - 1
 	}
-	p.GoLine(p.hits[at%len(p.hits)])
+	p.GoLine(p.matches[at%len(p.matches)])
 	return true
 }
 
-// Resize says how much of the file will be seen.
+// Resize sets the visible size.
 func (p *Preview) Resize(w, h int) {
 	p.w, p.h = w, h
-	if p.kind == previewHex && !p.opening && p.row != hexRowFor(w, p.size) { // it is read again, in other rows
+	if p.kind == previewHex && !p.opening && p.row != hexRowFor(w, p.size) { // reload with another row length
 		p.serial++
 		p.row, p.opening = hexRowFor(w, p.size), true
 	}
 }
 
-// reach shows the line that was asked for.
-func (p *Preview) reach() {
+// showGoal shows the requested line if it is loaded.
+func (p *Preview) showGoal() {
 	if p.goal == 0 || p.number == 0 || p.kind != previewText {
 		return
 	}
@@ -267,7 +266,7 @@ func (p *Preview) reach() {
 			n++
 		}
 		if n == p.goal {
-			p.top = max(min(i-p.h/3, p.last()), 0)
+			p.top = max(min(i-p.h/3, p.lastTop()), 0)
 			p.goal = 0
 			return
 		}
@@ -277,8 +276,7 @@ func (p *Preview) reach() {
 	}
 }
 
-// Take takes in what was loaded. What was asked for a file that is not shown
-// any more, or in another state, is dropped.
+// Take applies the result of a request. It drops results for another file or an earlier state.
 func (p *Preview) Take(part Part) {
 	if p.asked == nil || part.n != p.asked.n || part.serial != p.serial {
 		return
@@ -293,6 +291,7 @@ func (p *Preview) Take(part Part) {
 		return
 	}
 	if part.Err != nil {
+		// A failed read of another part leaves the visible one in place.
 		if part.ask == needOpen || len(p.lines) == 0 {
 			p.kind, p.lines, p.image = previewNothing, nil, nil
 		}
@@ -302,21 +301,21 @@ func (p *Preview) Take(part Part) {
 	p.size, p.note, p.bad = part.size, part.note, false
 	switch part.ask {
 	case needOpen, needHead, needTail:
-		p.replace(part)
+		p.replaceContent(part)
 	case needMore:
 		p.end = part.end
 		p.lines = append(p.lines, part.lines...)
-		if p.goal > 0 { // what is above is on the way only
-			p.top = p.last()
+		if p.goal > 0 { // what is above was only loaded on the way
+			p.top = p.lastTop()
 		}
 		p.trimHead()
 	case needBefore:
-		p.prepend(part)
+		p.prependLines(part)
 	}
-	p.reach()
+	p.showGoal()
 }
 
-func (p *Preview) replace(part Part) {
+func (p *Preview) replaceContent(part Part) {
 	keep := p.keep && part.ask == needOpen && part.kind == p.kind
 	p.keep = false
 	p.content = part.content
@@ -325,15 +324,16 @@ func (p *Preview) replace(part Part) {
 	}
 	switch {
 	case part.ask == needTail:
-		p.top = p.last()
+		p.top = p.lastTop()
+	// Only a reload of the same kind of content keeps the position.
 	case !keep:
 		p.top, p.left = 0, 0
 	default:
-		p.top = min(p.top, p.last())
+		p.top = min(p.top, p.lastTop())
 	}
 }
 
-func (p *Preview) prepend(part Part) {
+func (p *Preview) prependLines(part Part) {
 	n := len(part.lines)
 	p.lines = append(part.lines, p.lines...)
 	p.start = part.start
@@ -344,6 +344,7 @@ func (p *Preview) prepend(part Part) {
 	if p.start == 0 {
 		p.number = 1
 	}
+	// The window is full: drop lines far below.
 	if p.end-p.start > previewHeld {
 		cut := len(p.lines)
 		for cut > p.top+2*p.h+previewAhead && p.lines[cut-1].off-p.start > previewHeld/2 {
@@ -356,12 +357,13 @@ func (p *Preview) prepend(part Part) {
 	}
 }
 
-// trimHead lets go of lines far above.
+// trimHead drops lines far above.
 func (p *Preview) trimHead() {
 	if p.end-p.start <= previewHeld {
 		return
 	}
 	cut := 0
+	// Down to half the window, so that not every part drops a few lines.
 	for cut < p.top-previewAhead && p.end-p.lines[cut].off > previewHeld/2 {
 		cut++
 	}
@@ -371,6 +373,7 @@ func (p *Preview) trimHead() {
 	if p.number > 0 {
 		p.number += int64(countLines(p.lines[:cut]))
 	}
+	// A copy, because a slice would keep the dropped lines in memory.
 	p.lines = append([]previewLine(nil), p.lines[cut:]...)
 	p.start, p.top = p.lines[0].off, p.top-cut
 }

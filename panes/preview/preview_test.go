@@ -22,10 +22,10 @@ import (
 	"tandem/themes"
 )
 
-// A memory is a source of files that are in memory.
-type memory map[string][]byte
+// A memorySource is a source of files in memory.
+type memorySource map[string][]byte
 
-func (s memory) ReadAt(_ context.Context, path string, off, n int64) ([]byte, int64, error) {
+func (s memorySource) ReadAt(_ context.Context, path string, off, n int64) ([]byte, int64, error) {
 	data, ok := s[path]
 	if !ok {
 		return nil, 0, api.Errorf(api.CodeNotFound, "read %s: no such file or folder", path)
@@ -35,27 +35,27 @@ func (s memory) ReadAt(_ context.Context, path string, off, n int64) ([]byte, in
 	return data[off:min(off+n, size)], size, nil
 }
 
-func (s memory) List(context.Context, string, int) ([]api.FileInfo, int, error) {
+func (s memorySource) List(context.Context, string, int) ([]api.FileInfo, int, error) {
 	return entries("a/", "b", "c"), 7, nil
 }
 
-// A viewing is a preview that has all that it asks for.
-type viewing struct {
+// A loadedPreview is a preview with all its requests answered.
+type loadedPreview struct {
 	*testing.T
 	Preview
-	from memory
+	from memorySource
 }
 
-func view(t *testing.T, name string, data []byte) *viewing {
+func openPreview(t *testing.T, name string, data []byte) *loadedPreview {
 	t.Helper()
-	v := &viewing{T: t, from: memory{name: data}}
+	v := &loadedPreview{T: t, from: memorySource{name: data}}
 	v.Colors = 1 << 24
 	v.Show(name, api.FileInfo{Name: name[1:], Type: "file", Size: int64(len(data))})
 	return v
 }
 
-// see settles and gives the rows without colours.
-func (v *viewing) see() string {
+// renderRows answers all requests and returns the rows without colours.
+func (v *loadedPreview) renderRows() string {
 	v.Helper()
 	const w, h = 80, 10
 	for range 1000 {
@@ -76,15 +76,15 @@ func (v *viewing) see() string {
 	return ""
 }
 
-func (v *viewing) shows(want string) {
+func (v *loadedPreview) expectText(want string) {
 	v.Helper()
-	if got := v.see(); !strings.Contains(got, want) {
+	if got := v.renderRows(); !strings.Contains(got, want) {
 		v.Errorf("%q is not in\n%s", want, got)
 	}
 }
 
-// countedLines is text of n lines.
-func countedLines(n int) []byte {
+// numberedLines returns a text of n lines.
+func numberedLines(n int) []byte {
 	var out bytes.Buffer
 	for i := 1; i <= n; i++ {
 		fmt.Fprintf(&out, "line number %d\n", i)
@@ -92,26 +92,26 @@ func countedLines(n int) []byte {
 	return out.Bytes()
 }
 
-// atTop is the line in sight first, which has to be numbered as it says.
-func (v *viewing) atTop() int {
+// topLine returns the number of the first visible line, which must match its text.
+func (v *loadedPreview) topLine() int {
 	v.Helper()
 	var number, said int
-	if _, err := fmt.Sscanf(v.see(), "%d line number %d", &number, &said); err != nil || number != said {
+	if _, err := fmt.Sscanf(v.renderRows(), "%d line number %d", &number, &said); err != nil || number != said {
 		v.Errorf("line %d is numbered %d, %v", said, number, err)
 	}
 	return said
 }
 
-func TestLongTextIsReadAsItIsScrolled(t *testing.T) {
+func TestScrollingLoadsMoreOfALongText(t *testing.T) {
 	needs.FullRun(t)
 	const n = 700_000
-	v := view(t, "/long.txt", countedLines(n))
-	v.shows("1  line number 1 ")
+	v := openPreview(t, "/long.txt", numberedLines(n))
+	v.expectText("1  line number 1 ")
 	for range 1500 {
 		v.Scroll(190)
-		v.see()
+		v.renderRows()
 	}
-	if down := v.atTop(); down < 250_000 {
+	if down := v.topLine(); down < 250_000 {
 		t.Errorf("scrolled to line %d", down)
 	}
 	if v.end-v.start > 2*previewHeld {
@@ -119,79 +119,79 @@ func TestLongTextIsReadAsItIsScrolled(t *testing.T) {
 	}
 	for range 1400 {
 		v.Scroll(-190)
-		v.see()
+		v.renderRows()
 	}
-	if up := v.atTop(); up > 30_000 {
+	if up := v.topLine(); up > 30_000 {
 		t.Errorf("scrolled back to line %d", up)
 	}
 	v.End()
-	v.shows(fmt.Sprintf("line number %d ", n))
+	v.expectText(fmt.Sprintf("line number %d ", n))
 	v.Scroll(-5000)
-	v.see()
+	v.renderRows()
 	v.Scroll(-5000)
-	v.shows("line number 689")
+	v.expectText("line number 689")
 	v.Home()
-	v.shows("1  line number 1 ")
+	v.expectText("1  line number 1 ")
 }
 
-func TestALineIsGoneTo(t *testing.T) {
-	v := view(t, "/long.txt", countedLines(50_000))
+func TestGoLineShowsTheLine(t *testing.T) {
+	v := openPreview(t, "/long.txt", numberedLines(50_000))
 	v.GoLine(40_000)
-	v.shows("40000  line number 40000 ")
+	v.expectText("40000  line number 40000 ")
 	v.End()
-	v.see()
+	v.renderRows()
 	v.Search([]int64{10, 40_001, 49_999})
 	for _, want := range []int{40_001, 49_999, 10, 40_001} {
 		v.NextHit(false)
-		v.shows(fmt.Sprintf("%d  line number %d ", want, want))
+		v.expectText(fmt.Sprintf("%d  line number %d ", want, want))
 	}
 	v.NextHit(true)
-	v.shows("10  line number 10 ")
+	v.expectText("10  line number 10 ")
 	v.NextHit(true)
-	v.shows("49999  line number 49999 ")
+	v.expectText("49999  line number 49999 ")
 	v.GoLine(1_000_000)
-	v.see()
+	v.renderRows()
 }
 
-func TestFarLinesAreGoneToWithoutHoldingAll(t *testing.T) {
-	v := view(t, "/long.txt", countedLines(700_000))
-	v.see()
+func TestGoLineHoldsOnlyAWindow(t *testing.T) {
+	v := openPreview(t, "/long.txt", numberedLines(700_000))
+	v.renderRows()
 	v.GoLine(650_000)
-	v.shows("650000  line number 650000 ")
+	v.expectText("650000  line number 650000 ")
 	if v.end-v.start > 2*previewHeld {
 		t.Errorf("%d bytes are held", v.end-v.start)
 	}
 }
 
-func TestBytesAreShownAsNumbers(t *testing.T) {
+func TestBinaryFileIsShownAsHex(t *testing.T) {
 	data := make([]byte, 1<<20)
 	copy(data, "\x00ABC")
-	v := view(t, "/data", data)
-	v.shows("000000  00 41 42 43 00")
-	v.shows(".ABC....")
+	v := openPreview(t, "/data", data)
+	v.expectText("000000  00 41 42 43 00")
+	v.expectText(".ABC....")
 	v.End()
-	v.shows("0ffff0  00")
+	v.expectText("0ffff0  00")
 	v.Home()
-	v.shows("000000  00 41")
+	v.expectText("000000  00 41")
 }
 
-func TestOneLineWithoutEndIsShownInPieces(t *testing.T) {
-	v := view(t, "/line", bytes.Repeat([]byte("0123456789ü"), 100_000))
-	v.shows("1  0123456789ü0123")
+func TestEndlessLineIsShownInPieces(t *testing.T) {
+	v := openPreview(t, "/line", bytes.Repeat([]byte("0123456789ü"), 100_000))
+	v.expectText("1  0123456789ü0123")
 	v.End()
-	v.shows("0123456789")
+	v.expectText("0123456789")
 	v.Wrap()
-	v.shows("6789ü")
+	v.expectText("6789ü")
 }
 
-func TestTextIsShownSafely(t *testing.T) {
-	v := view(t, "/t", []byte("a\tb\x1b[2J\r\nbad\xff end\n\u202ertl\n"))
-	v.shows("a   b␛[2J ")
-	v.shows("bad\ufffd end")
-	v.shows("\ufffdrtl")
+func TestTextIsShownWithoutControls(t *testing.T) {
+	v := openPreview(t, "/t", []byte("a\tb\x1b[2J\r\nbad\xff end\n\u202ertl\n"))
+	v.expectText("a   b␛[2J ")
+	v.expectText("bad\ufffd end")
+	v.expectText("\ufffdrtl")
 }
 
-func TestArchivesAreListed(t *testing.T) {
+func TestArchiveEntriesAreListed(t *testing.T) {
 	var zipped, tarred bytes.Buffer
 	z := zip.NewWriter(&zipped)
 	w, _ := z.Create("dir/a.txt")
@@ -207,25 +207,25 @@ func TestArchivesAreListed(t *testing.T) {
 	g := gzip.NewWriter(&plain)
 	g.Write([]byte("only text\n"))
 	g.Close()
-	v := view(t, "/a.zip", zipped.Bytes())
-	v.shows("5B  dir/a.txt")
-	if got := v.detail(); !strings.HasSuffix(got, "1 entry") {
+	v := openPreview(t, "/a.zip", zipped.Bytes())
+	v.expectText("5B  dir/a.txt")
+	if got := v.describeFile(); !strings.HasSuffix(got, "1 entry") {
 		t.Errorf("the heading is %q", got)
 	}
-	view(t, "/a.tgz", tarred.Bytes()).shows("2B  dir/␛[2Jb.txt")
-	view(t, "/a.gz", plain.Bytes()).shows("only text")
-	view(t, "/broken.zip", []byte("PK\x03\x04 and nothing more")).shows("damaged")
+	openPreview(t, "/a.tgz", tarred.Bytes()).expectText("2B  dir/␛[2Jb.txt")
+	openPreview(t, "/a.gz", plain.Bytes()).expectText("only text")
+	openPreview(t, "/broken.zip", []byte("PK\x03\x04 and nothing more")).expectText("damaged")
 }
 
-func TestPicturesAreDrawnWhereThereAreColours(t *testing.T) {
+func TestImagesAreDrawnInColoursOnly(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, 4, 4))
 	for i := range 16 {
 		img.Set(i%4, i/4, color.RGBA{255, 0, 0, 255})
 	}
 	var out bytes.Buffer
 	png.Encode(&out, img)
-	v := view(t, "/p.png", out.Bytes())
-	v.shows("▀▀▀▀ ")
+	v := openPreview(t, "/p.png", out.Bytes())
+	v.expectText("▀▀▀▀ ")
 	if !strings.Contains(strings.Join(v.Draw(80, 10, unicodeLook()), ""), "38;2;255;0;0") {
 		t.Error("the red is lost")
 	}
@@ -233,13 +233,13 @@ func TestPicturesAreDrawnWhereThereAreColours(t *testing.T) {
 		t.Errorf("the heading is %q", got)
 	}
 	v.Colors = 0
-	v.shows("too few colours")
-	view(t, "/half.png", out.Bytes()[:30]).shows("damaged")
+	v.expectText("too few colours")
+	openPreview(t, "/half.png", out.Bytes()[:30]).expectText("damaged")
 }
 
-func TestAHeadingTellsWhatAFileIsHoweverLongItsName(t *testing.T) {
-	v := view(t, "/"+strings.Repeat("long", 20)+".txt", []byte("text\n"))
-	v.see()
+func TestHeadingKeepsDetailBesideALongName(t *testing.T) {
+	v := openPreview(t, "/"+strings.Repeat("long", 20)+".txt", []byte("text\n"))
+	v.renderRows()
 	got := ansi.Strip(v.Heading(43, unicodeLook()))
 	if !strings.Contains(got, " 5B ") || !strings.Contains(got, "long") || !strings.Contains(got, ".txt") || ansi.StringWidth(got) != 43 {
 		t.Errorf("it is %q", got)
@@ -249,10 +249,10 @@ func TestAHeadingTellsWhatAFileIsHoweverLongItsName(t *testing.T) {
 	}
 }
 
-func TestANarrowPreviewHasFewerBytesInARow(t *testing.T) {
+func TestNarrowPreviewHasFewerBytesPerRow(t *testing.T) {
 	data := bytes.Repeat([]byte("\x00abcdefg\x01ABCDEFG"), 100_000)
-	v := view(t, "/f", data)
-	v.shows("00 61 62 63 64 65 66 67  01 41 42 43 44 45 46 47  .abcdefg.ABCDEFG")
+	v := openPreview(t, "/f", data)
+	v.expectText("00 61 62 63 64 65 66 67  01 41 42 43 44 45 46 47  .abcdefg.ABCDEFG")
 	rows := func() string {
 		for range 1000 {
 			v.Resize(43, 10)
@@ -274,22 +274,22 @@ func TestANarrowPreviewHasFewerBytesInARow(t *testing.T) {
 		t.Errorf("its end is\n%s", got)
 	}
 	v.Resize(80, 10)
-	v.shows("00 61 62 63 64 65 66 67  01 41 42 43 44 45 46 47  .abcdefg.ABCDEFG")
+	v.expectText("00 61 62 63 64 65 66 67  01 41 42 43 44 45 46 47  .abcdefg.ABCDEFG")
 }
 
-func TestWordsInPlaceOfContentAreWrapped(t *testing.T) {
+func TestMessagesAreWrapped(t *testing.T) {
 	var p Preview
 	p.Show("/f", api.FileInfo{Name: "f", Type: "fifo"})
 	p.Resize(20, 3)
 	r, _ := p.Next()
-	p.Take(Load(t.Context(), memory{}, r))
+	p.Take(Load(t.Context(), memorySource{}, r))
 	rows := p.Draw(20, 3, unicodeLook())
 	if got := ansi.Strip(strings.Join(rows, "\n")); got != " a named pipe       \n not read, because  \n reading it could   " {
 		t.Errorf("it is\n%s", got)
 	}
 }
 
-func TestWhatIsNotReadSaysWhatItIs(t *testing.T) {
+func TestUnreadableFileIsDescribed(t *testing.T) {
 	cases := []struct {
 		info api.FileInfo
 		want string
@@ -301,21 +301,21 @@ func TestWhatIsNotReadSaysWhatItIs(t *testing.T) {
 		{api.FileInfo{Name: "gone", Type: "file"}, "no such file"},
 	}
 	for _, c := range cases {
-		v := &viewing{T: t, from: memory{}}
+		v := &loadedPreview{T: t, from: memorySource{}}
 		v.Show("/"+c.info.Name, c.info)
-		v.shows(c.want)
+		v.expectText(c.want)
 	}
-	view(t, "/empty", nil).shows("empty")
+	openPreview(t, "/empty", nil).expectText("empty")
 }
 
-func TestAChangedFileIsReadAgainAtTheSamePlace(t *testing.T) {
-	v := view(t, "/log", countedLines(1000))
-	v.see()
+func TestChangedFileIsReloadedAtTheSamePosition(t *testing.T) {
+	v := openPreview(t, "/log", numberedLines(1000))
+	v.renderRows()
 	v.Scroll(500)
-	v.shows("line number 501 ")
-	v.from["/log"] = bytes.ReplaceAll(countedLines(1000), []byte("number"), []byte("NUMBER"))
+	v.expectText("line number 501 ")
+	v.from["/log"] = bytes.ReplaceAll(numberedLines(1000), []byte("number"), []byte("NUMBER"))
 	v.Show("/log", api.FileInfo{Name: "log", Type: "file", Size: 1})
-	v.shows("line NUMBER 501 ")
+	v.expectText("line NUMBER 501 ")
 }
 
 func FuzzPreview(f *testing.F) {
@@ -328,13 +328,13 @@ func FuzzPreview(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, times int) {
 		data = bytes.Repeat(data, min(max(times, 1), 10_000))
 		data = data[:min(len(data), 1<<20)]
-		v := view(t, "/x.go", data)
-		v.see()
+		v := openPreview(t, "/x.go", data)
+		v.renderRows()
 		v.Scroll(100)
 		v.Wrap()
-		v.see()
+		v.renderRows()
 		v.End()
-		v.see()
+		v.renderRows()
 	})
 }
 
