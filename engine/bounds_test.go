@@ -318,7 +318,7 @@ func checkUserOperations(t *testing.T, p *confinedAgent) {
 	p.wantRejected(p.bounds, "engine.stop", `{"replace":"/bin/true"}`, "only the user can")
 }
 
-func TestNoOperationLeavesAnAgentsSandbox(t *testing.T) {
+func TestOperationsStayInAgentSandbox(t *testing.T) {
 	needs.FullRun(t)
 	testLocalAndRemote(t, checkSandbox)
 }
@@ -385,7 +385,7 @@ func (p *confinedAgent) checkUnchanged(after, outside string) {
 	}
 }
 
-func TestNoFileOperationLeavesAnAgentsFolders(t *testing.T) {
+func TestFileOperationsStayInAgentFolders(t *testing.T) {
 	t.Parallel()
 	testLocalAndRemote(t, checkFolders)
 }

@@ -48,7 +48,7 @@ func (s *server) says(name, args, want string) string {
 	return got
 }
 
-func TestAnAgentWorksOnAnotherMachine(t *testing.T) {
+func TestAgentWorksOnAnotherMachine(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 2)
 	s := newAgent(p)
@@ -85,7 +85,7 @@ func TestAnAgentWorksOnAnotherMachine(t *testing.T) {
 
 // What an agent is held to here it is held to there, whatever its sandbox says there;
 // and to what agents are held to there.
-func TestAnAgentIsHeldToItsBoundsOnAnotherMachine(t *testing.T) {
+func TestAgentBoundsApplyOnAnotherMachine(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 2)
 	write := func(name, text string) {
@@ -137,7 +137,7 @@ func TestAnAgentIsHeldToItsBoundsOnAnotherMachine(t *testing.T) {
 }
 
 // What agents are held to on a machine holds for those from elsewhere too.
-func TestTheSandboxOfAMachineHoldsForAgentsFromElsewhere(t *testing.T) {
+func TestMachineSandboxAppliesToRemoteAgents(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 1)
 	secret := filepath.Join(p.Dir, "secret")
@@ -168,7 +168,7 @@ func TestTheSandboxOfAMachineHoldsForAgentsFromElsewhere(t *testing.T) {
 }
 
 // A machine that is away fails by its name, and what is asked of it is done nowhere else.
-func TestAnAgentsMachineThatIsAwayFailsByItsName(t *testing.T) {
+func TestCallToOfflineMachineNamesIt(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 1)
 	s := newAgent(p)

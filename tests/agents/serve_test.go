@@ -122,7 +122,7 @@ func (s *server) tool(name, args string) string {
 	return text.String()
 }
 
-func TestAnAgentWorksOverStandardInputAndOutput(t *testing.T) {
+func TestAgentWorksOverStdio(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.greet()
@@ -160,7 +160,7 @@ func TestAnAgentWorksOverStandardInputAndOutput(t *testing.T) {
 	}
 }
 
-func TestTheServerEndsWhenItIsTold(t *testing.T) {
+func TestServerExitsOnASignal(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		s := newServer(t)
@@ -174,7 +174,7 @@ func TestTheServerEndsWhenItIsTold(t *testing.T) {
 	}
 }
 
-func TestTheServerEndsWhenItsClientReadsNoMore(t *testing.T) {
+func TestServerExitsWhenClientStopsReading(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.greet()
@@ -185,7 +185,7 @@ func TestTheServerEndsWhenItsClientReadsNoMore(t *testing.T) {
 	}
 }
 
-func TestAnAgentWorksOverHTTP(t *testing.T) {
+func TestAgentWorksOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "--http", "127.0.0.1:0")
 	said := ""

@@ -319,7 +319,7 @@ func TestLibtmuxDoesTheSameAsWithTmux(t *testing.T) {
 }
 
 // What Claude Code asks of tmux for a team of agents comes out as with tmux itself, step by step.
-func TestATeamOfClaudeCodeDoesTheSameAsWithTmux(t *testing.T) {
+func TestClaudeCodeTeamBehavesAsWithTmux(t *testing.T) {
 	t.Parallel()
 	real := realTmux(t)
 	program, env, dir := tmuxEnv(t)

@@ -15,7 +15,7 @@ import (
 )
 
 // The dashboard's own tests use a fake engine, which is held to the same.
-func TestTheEngineDoesWhatTheDashboardReliesOn(t *testing.T) {
+func TestEngineMeetsTheDashboardsContract(t *testing.T) {
 	t.Parallel()
 	enginetest.Run(t, func(t *testing.T) enginetest.Subject {
 		env, dir := harness.Stage(t)

@@ -73,7 +73,7 @@ func (v visitor) copies(expr string) {
 
 // What is pointed at is what the screen shows, in every size and theme: text to be
 // copied, themes, layouts, borders and tabs. The same is done by keys.
-func TestWhatIsShownIsSelectedChosenAndMovedByMouseAndByKeys(t *testing.T) {
+func TestMouseAndKeysSelectChooseAndMove(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(v visitor) {
 		v.selectText()

@@ -29,7 +29,7 @@ func stateOf(t *harness.Terminal) (s terminalState) {
 	return s
 }
 
-func TestATerminalIsGivenBackWhileTheProgramIsStopped(t *testing.T) {
+func TestStoppedDashboardRestoresTerminal(t *testing.T) {
 	t.Parallel()
 	env, dir := harness.Stage(t)
 	first := exec.Command(os.Args[0], "new", "--name", "work")

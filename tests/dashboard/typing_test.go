@@ -54,7 +54,7 @@ func TestFastTypingArrivesCompleteAndInOrder(t *testing.T) {
 	})
 }
 
-func TestAPasteOfAMegabyteArrivesComplete(t *testing.T) {
+func TestMegabytePasteArrivesComplete(t *testing.T) {
 	t.Parallel()
 	want := harness.MakeLines(1 << 20)
 	typeInto(t, want, func(screen *harness.Terminal) error { return screen.Paste(want) })

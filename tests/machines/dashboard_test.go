@@ -93,7 +93,7 @@ func rowWith(text string, parts ...string) bool {
 
 // A transfer to another machine goes on over the next link when one is lost in the middle
 // of it: the file is whole, and has its name only then.
-func TestATransferOutlivesItsLink(t *testing.T) {
+func TestTransferSurvivesALostLink(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
 	cuts := filepath.Join(p.Dir, "cuts")

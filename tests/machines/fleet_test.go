@@ -124,7 +124,7 @@ func TestVerbsWorkOnAMachineOfTheFleet(t *testing.T) {
 }
 
 // What a role allows is decided on the machine.
-func TestARoleHoldsOnTheMachine(t *testing.T) {
+func TestMachineEnforcesRoles(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)
 	c.machine("box")
@@ -169,7 +169,7 @@ func TestARoleHoldsOnTheMachine(t *testing.T) {
 	}
 }
 
-func TestWhoLeavesIsReachedNoMore(t *testing.T) {
+func TestMachineThatLeftCannotBeReached(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)
 	c.machine("box")
@@ -190,7 +190,7 @@ func TestWhoLeavesIsReachedNoMore(t *testing.T) {
 	}
 }
 
-func TestAPersonWhoIsRevokedReachesNothing(t *testing.T) {
+func TestRevokedPersonReachesNothing(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)
 	c.machine("box")
@@ -212,7 +212,7 @@ func TestAPersonWhoIsRevokedReachesNothing(t *testing.T) {
 	c.machine("box-2") // nobody else is disturbed
 }
 
-func TestAVerbWorksOnAllMachinesThatAPatternOrALabelMeans(t *testing.T) {
+func TestCommandRunsOnAllMachinesOfAPatternOrLabel(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)
 	c.machine("web-1", "role=web", "zone=a")
@@ -260,7 +260,7 @@ func TestAVerbWorksOnAllMachinesThatAPatternOrALabelMeans(t *testing.T) {
 	}
 }
 
-func TestAProcessIsStartedOnAnyMachineWithALabel(t *testing.T) {
+func TestStartAnyChoosesAMachineWithTheLabel(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)
 	c.machine("w-1", "role=worker")
@@ -324,7 +324,7 @@ func (c *crew) extras(count int) []*fleet.Machine {
 }
 
 // The machines here answer no call: what ps and ls say of many is what they have told the hub.
-func TestWhatRunsOnManyMachinesIsListedWithoutAskingThem(t *testing.T) {
+func TestFleetProcessesAreListedWithoutQueryingMachines(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)
 	c.machine("web-1", "role=web")
@@ -376,7 +376,7 @@ func awaits(t *testing.T, screen *harness.Terminal, expr string) {
 
 // In a fleet of more machines than the dashboard connects to, it shows what they have told the
 // hub: what runs there is found, read, stopped and opened like what runs here.
-func TestTheDashboardShowsAFleetOfManyMachines(t *testing.T) {
+func TestDashboardShowsALargeFleet(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)
 	c.machine("web-1", "role=web")

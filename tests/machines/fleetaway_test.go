@@ -100,7 +100,7 @@ func cutFor(t *testing.T) time.Duration {
 
 // While a machine is cut off, its rows are told of as they were and as away; when it is back they
 // are right, and a log that was followed all the time has every line.
-func TestAMachineThatWasCutOffIsRightAgain(t *testing.T) {
+func TestDisconnectedMachineRecovers(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)
 	c.machine("box")
@@ -192,7 +192,7 @@ func TestAMachineThatWasCutOffIsRightAgain(t *testing.T) {
 
 // A viewer that does not read leaves nothing at the hub, however much its session prints, and
 // another one is answered meanwhile.
-func TestAViewerThatDoesNotReadLeavesNothingAtTheHub(t *testing.T) {
+func TestSlowViewerLeavesNothingAtTheHub(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t)
 	c.machine("box")

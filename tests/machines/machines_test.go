@@ -68,7 +68,7 @@ func sorted(text string) string {
 
 // A followed log comes whole, once and in order, however often the link to its machine is
 // killed, and when the engine there is, or is replaced. TANDEM_LINK_KILLS says how often.
-func TestAFollowedLogLosesNothingWhenTheLinkIsKilled(t *testing.T) {
+func TestFollowedLogIsCompleteAfterALostLink(t *testing.T) {
 	t.Parallel()
 	kills, lines := 8, 200_000
 	if n, err := strconv.Atoi(os.Getenv("TANDEM_LINK_KILLS")); err == nil {
@@ -180,7 +180,7 @@ func TestLargeAnswersComeThroughTheLink(t *testing.T) {
 }
 
 // A link whose command says a URL and waits needs the person, who is shown it.
-func TestALoginIsShownAndNotWaitedFor(t *testing.T) {
+func TestRequiredLoginIsReportedWithoutDelay(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
 	p.Configure("[machines.web]\ntransport = [\"sh\", \"-c\", \"echo '# an additional check is needed. To authenticate, visit: https://login.example.org/a/1'; exec sleep 1000\"]\n" +
@@ -257,7 +257,7 @@ func TestOutputIntoALinkIsReported(t *testing.T) {
 
 // An attached session goes on over the next link when one is killed, with every key once:
 // in a terminal and in a pane of a dashboard.
-func TestNoKeyIsLostOrDoubledWhenTheLinkIsKilled(t *testing.T) {
+func TestKeysArriveOnceAfterALostLink(t *testing.T) {
 	t.Parallel()
 	for _, attached := range []bool{true, false} {
 		p := harness.NewMachines(t, 1)
@@ -298,7 +298,7 @@ func TestNoKeyIsLostOrDoubledWhenTheLinkIsKilled(t *testing.T) {
 
 // A log is followed for as long as the person waits, who is told when the machine is
 // away, and goes on where it was.
-func TestAFollowedLogWaitsForAMachineThatIsAway(t *testing.T) {
+func TestFollowedLogWaitsForAnOfflineMachine(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
 	down := filepath.Join(p.Dir, "down")
@@ -351,7 +351,7 @@ func TestAFollowedLogWaitsForAMachineThatIsAway(t *testing.T) {
 
 // A command that reaches a machine and does not notice the end of its input ends all the same
 // when the engine is killed.
-func TestACommandDoesNotOutliveAnEngineThatWasKilled(t *testing.T) {
+func TestCommandExitsWithItsKilledEngine(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
 	file := filepath.Join(p.Dir, "pid")

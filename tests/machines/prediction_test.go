@@ -104,7 +104,7 @@ func TestKeysAreShownUnderlinedUntilTheMachineHasEchoedThem(t *testing.T) {
 	f.echoesLate()
 }
 
-func TestADashboardShowsKeysUnderlinedUntilTheMachineHasEchoedThem(t *testing.T) {
+func TestDashboardUnderlinesKeysUntilTheirEcho(t *testing.T) {
 	t.Parallel()
 	f := dashboardFarAway(t, "")
 	f.echoesLate()
@@ -145,13 +145,13 @@ func (f *farSession) echoesLate() {
 	f.sees("ready>", "")
 }
 
-func TestAGuessThatIsWrongVanishes(t *testing.T) {
+func TestWrongPredictionDisappears(t *testing.T) {
 	t.Parallel()
 	f := attachFarAway(t, "--predict", "always")
 	f.keepsSecrets()
 }
 
-func TestADashboardShowsNoGuessWhereNothingIsEchoed(t *testing.T) {
+func TestDashboardShowsNoPredictionWithoutEcho(t *testing.T) {
 	t.Parallel()
 	f := dashboardFarAway(t, "[attach]\npredict = \"always\"\n")
 	f.keepsSecrets()

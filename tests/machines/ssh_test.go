@@ -131,7 +131,7 @@ func serveSSH(t *testing.T, l net.Listener, log string, argv ...string) (end fun
 
 // Over ssh a machine is added that has no tandem: this one is copied there, found
 // by links although no PATH has it, and all goes through one connection.
-func TestAMachineIsAddedOverSSH(t *testing.T) {
+func TestMachineIsAddedOverSSH(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
 	home := sshServer(t, p)
@@ -413,7 +413,7 @@ func copiedOverSSH(t *testing.T, p *harness.Machines) {
 }
 
 // A host whose key is not the one it had needs the person, and hangs nobody.
-func TestAChangedHostKeyNeedsThePerson(t *testing.T) {
+func TestChangedHostKeyNeedsTheUser(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
 	sshServer(t, p)
@@ -439,7 +439,7 @@ func TestAChangedHostKeyNeedsThePerson(t *testing.T) {
 
 // A machine with an older release gets this one over ssh, and its engine makes room for that
 // of the new one: programs there keep running.
-func TestAMachineIsUpgradedOverSSH(t *testing.T) {
+func TestMachineIsUpgradedOverSSH(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
 	bin := filepath.Join(sshServer(t, p), ".local/bin")

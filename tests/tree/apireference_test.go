@@ -212,7 +212,7 @@ func codes() []struct {
 	}
 }
 
-func TestTheReferenceCoversTheWholeTable(t *testing.T) {
+func TestReferenceCoversEveryOperation(t *testing.T) {
 	page := apiReference()
 	if page != apiReference() {
 		t.Error("the page is different each time")

@@ -410,7 +410,7 @@ func TestLayersNameOnlyPackagesThatExist(t *testing.T) {
 	}
 }
 
-func TestTheKeeperLinksLittle(t *testing.T) {
+func TestKeeperLinksFewPackages(t *testing.T) {
 	heavy := []string{"net/http", "charm.land/", "github.com/spf13/", "github.com/coder/"}
 	for file := range goFiles(t) {
 		if filepath.ToSlash(filepath.Dir(file)) != "engine/keeper" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestNoPackageOfOursHasAnInitFunction(t *testing.T) {
+func TestPackagesHaveNoInitFunction(t *testing.T) {
 	for file := range goFiles(t) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {

@@ -66,7 +66,7 @@ func TestBannedPhrasesAreFound(t *testing.T) {
 	}
 }
 
-func TestNoWordStandsForAnother(t *testing.T) {
+func TestGlossaryTermsAreUsed(t *testing.T) {
 	t.Parallel()
 	checked := map[string]bool{} // identifiers and words of comments: whether they are allowed
 	allowed := func(text string) bool {
@@ -116,7 +116,7 @@ func TestNoWordStandsForAnother(t *testing.T) {
 	}
 }
 
-func TestNoPhraseReadsAsATranslation(t *testing.T) {
+func TestBannedPhrasesAreAbsent(t *testing.T) {
 	t.Parallel()
 	for _, path := range tracked(t, "*.go", "*.md") {
 		if strings.HasSuffix(path, "_test.go") {

@@ -23,7 +23,7 @@ func take(s *Sender) [][]byte {
 	return batch
 }
 
-func TestTheOutboxJoinsWhatWaits(t *testing.T) {
+func TestOutboxJoinsQueuedInput(t *testing.T) {
 	o := new(Outbox)
 	s := connect(o, Arrived{})
 	for _, in := range []api.Input{

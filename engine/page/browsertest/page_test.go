@@ -20,9 +20,9 @@ import (
 	"tandem/tests/needs"
 )
 
-// TestThePageInABrowser shows the page in a real browser, before a real engine. One of each
+// TestPageWorksInABrowser shows the page in a real browser, before a real engine. One of each
 // serves all parts: starting them takes longest.
-func TestThePageInABrowser(t *testing.T) {
+func TestPageWorksInABrowser(t *testing.T) {
 	needs.FullRun(t)
 	m := newMachine(t)
 	m.write("c/tandem/policy.toml", "default = \"ask\"\nask_timeout = \"10m\"\n")
