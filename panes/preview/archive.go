@@ -155,6 +155,7 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 			return n, io.EOF
 		}
 		if at < f.off || at >= f.off+int64(len(f.piece)) {
+			// At least a chunk: each read is a request to the engine.
 			piece, _, err := f.src.ReadAt(f.ctx, f.path, at, min(max(int64(len(p)-n), previewChunk), f.size-at))
 			if err != nil {
 				return n, err

@@ -137,6 +137,7 @@ func (p *Preview) drawLine(i, w, h, gutter int, look *widget.Look) {
 	cells := widget.Width(l.text)
 	for at := 0; (at == 0 || at < cells) && len(p.out) < h; at += room {
 		p.out = append(p.out, number+" "+fitLine(text, cells, at, room))
+		// Only the first row of a wrapped line has its number.
 		number = widget.Spaces(gutter)
 	}
 }

@@ -81,6 +81,7 @@ type Source interface {
 
 // Next returns the next request. ok is false if nothing is needed or a request is pending.
 func (p *Preview) Next() (r Request, ok bool) {
+	// One request at a time, but painting gives way to anything else.
 	ask := p.nextAsk()
 	if ask == needNothing || p.asked != nil && (p.asked.serial == p.serial && p.asked.ask != needPaint || ask == needPaint) {
 		return r, false
@@ -115,6 +116,7 @@ func (p *Preview) nextAsk() previewAsk {
 	switch {
 	case p.path == "" || p.h <= 0:
 		return needNothing
+	// In order of urgency: content comes before its colours.
 	case p.opening:
 		return needOpen
 	case p.jump != needNothing:

@@ -104,6 +104,7 @@ const paintTimeout = 2 * time.Second
 func paintLines(lexer string, lines []previewLine, from int) (painted map[int64][]inkSpan) {
 	painted = make(map[int64][]inkSpan, len(lines))
 	for _, l := range lines[from:] {
+		// Lines without spans count as painted too, so that they are not asked for again.
 		painted[l.off] = []inkSpan{}
 	}
 	l := lexers().Get(lexer)
