@@ -31,7 +31,7 @@ const conformanceToken = "conformance-0123456789"
 // serveConformance serves only the tools of the protocol's conformance suite
 // (@modelcontextprotocol/conformance), behind the HTTP handler used for every agent.
 func serveConformance(ctx context.Context, addr string) error {
-	l, err := HTTPOptions{Addr: addr, Tell: os.Stderr}.listen(ctx)
+	l, err := HTTPOptions{Addr: addr, Notices: os.Stderr}.listen(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func newConformanceHTTP(ctx context.Context) (*httpServer, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "the fixtures have no engine")
 	}}
 	keys := fixedKeyring(tokens)
-	w := newHTTPServer(ctx, o, HTTPOptions{Tell: io.Discard}, keys)
+	w := newHTTPServer(ctx, o, HTTPOptions{Notices: io.Discard}, keys)
 	for _, stateful := range []bool{true, false} {
 		s := newConformanceServer(ctx, o)
 		s.stateful = stateful

@@ -43,7 +43,7 @@ type HTTPOptions struct {
 	AllowHosts   []string // accepted Host headers besides those of the loopback interface
 	AllowOrigins []string // origins of web pages allowed to send requests
 	Insecure     bool     // serve networks without TLS
-	Tell         io.Writer
+	Notices      io.Writer
 }
 
 // ServeHTTP serves agents over HTTP until ctx ends: MCP at /mcp, the engine's operations at /v1/,
@@ -57,11 +57,11 @@ func ServeHTTP(ctx context.Context, o toolkit.Options, h HTTPOptions) error {
 	if err := restrictEmptyDir(h.DataDir); err != nil {
 		return err
 	}
-	keys, err := readKeyring(h.tokenPath(), h.Tell)
+	keys, err := readKeyring(h.tokenPath(), h.Notices)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(h.Tell, "tandem: serving agents at http://%s/mcp\n", l.Addr())
+	fmt.Fprintf(h.Notices, "tandem: serving agents at http://%s/mcp\n", l.Addr())
 	ctx, cancel := context.WithCancel(ctx)
 	w := newHTTPServer(ctx, o.HideSecrets(), h, keys)
 	defer w.close()

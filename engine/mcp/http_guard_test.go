@@ -39,7 +39,7 @@ func TestListeningOnNetworkWithoutTLSNeedsInsecure(t *testing.T) {
 		{"7777", false, "not a host:port", ""},
 	} {
 		var told bytes.Buffer
-		l, err := HTTPOptions{Addr: tc.addr, Insecure: tc.insecure, Tell: &told}.listen(t.Context())
+		l, err := HTTPOptions{Addr: tc.addr, Insecure: tc.insecure, Notices: &told}.listen(t.Context())
 		if err == nil {
 			l.Close()
 		}

@@ -33,6 +33,6 @@ func (h HTTPOptions) listen(ctx context.Context) (net.Listener, error) {
 		return nil, api.Errorf(api.CodeForbidden, "serve agents at http://%s: tokens and output would cross the network unencrypted", h.Addr).
 			WithHint("listen on 127.0.0.1 and put a proxy with TLS or an SSH tunnel in front, or say --insecure")
 	}
-	fmt.Fprintf(h.Tell, "tandem: warning: no TLS at http://%s: anyone on the network can read tokens and output\n", h.Addr)
+	fmt.Fprintf(h.Notices, "tandem: warning: no TLS at http://%s: anyone on the network can read tokens and output\n", h.Addr)
 	return l, nil
 }

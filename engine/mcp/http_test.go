@@ -51,7 +51,7 @@ func newSite(t testing.TB) *site {
 // newSiteWith returns a server with the given options, tokens and engine.
 func newSiteWith(t testing.TB, o toolkit.Options, keys *keyring, dataDir string) *site {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := newHTTPServer(ctx, o, HTTPOptions{Addr: "127.0.0.1:0", DataDir: dataDir, Tell: io.Discard,
+	w := newHTTPServer(ctx, o, HTTPOptions{Addr: "127.0.0.1:0", DataDir: dataDir, Notices: io.Discard,
 		AllowHosts: []string{"box.example"}, AllowOrigins: []string{"https://app.example"}}, keys)
 	server := httptest.NewServer(w)
 	t.Cleanup(func() {

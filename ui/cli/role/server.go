@@ -30,7 +30,7 @@ func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
 	}
 	web := mcp.HTTPOptions{
 		Addr: o.HTTP, DataDir: dataDir, TokenFile: o.TokenFile, Insecure: o.Insecure,
-		AllowHosts: o.AllowHosts, AllowOrigins: o.AllowOrigins, Tell: os.Stderr,
+		AllowHosts: o.AllowHosts, AllowOrigins: o.AllowOrigins, Notices: os.Stderr,
 	}
 	options, err := serverOptions(dataDir, version, o)
 	options.Secrets = web.TokenFiles()
