@@ -67,7 +67,7 @@ func (a *app) displayPath(path string) string {
 
 type setupFlags struct {
 	project, print, remove, yes bool
-	wish                        setup.Wish
+	wish                        setup.ServerOptions
 }
 
 func (f *setupFlags) add(flags *pflag.FlagSet, profiles []string) {
@@ -89,7 +89,7 @@ func agentSetupCommand(a *app) *cobra.Command {
 		Long: "Adds Tandem to the settings of an agent's program, a client, or removes it again. It shows the\n" +
 			"change and asks first; comments and everything else in the file stay as they are. Without CLIENT\n" +
 			"it lists the clients it knows, which of them are here, and which are set up.\n\n" +
-			"Clients: " + strings.Join(setup.Names(), ", ") + ".",
+			"Clients: " + strings.Join(setup.ClientNames(), ", ") + ".",
 		Example: "tandem agent setup\ntandem agent setup claude\ntandem agent setup cursor --project --root .\n" +
 			"tandem agent setup codex --print\ntandem agent setup claude --remove",
 		Args: atMost(1),
@@ -107,9 +107,9 @@ func agentSetupCommand(a *app) *cobra.Command {
 			if len(args) == 0 {
 				return a.listClients(cmd, m)
 			}
-			c, known := setup.Find(args[0])
+			c, known := setup.FindClient(args[0])
 			if !known {
-				return output.UsageError(fmt.Sprintf("unknown client %q", output.Visible(args[0])), "known are "+strings.Join(setup.Names(), ", "))
+				return output.UsageError(fmt.Sprintf("unknown client %q", output.Visible(args[0])), "known are "+strings.Join(setup.ClientNames(), ", "))
 			}
 			if err := f.check(cmd, c, a.Profiles); err != nil {
 				return err
@@ -134,7 +134,7 @@ func (a *app) setupMachine() (setup.Machine, error) {
 	}
 	m := setup.Machine{Home: home, Env: a.env}
 	if account, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
-		m.Account = account.HomeDir
+		m.AccountHome = account.HomeDir
 	}
 	var err, err2, err3 error
 	m.Dir, err = os.Getwd()
@@ -205,13 +205,13 @@ func (a *app) listClients(cmd *cobra.Command, m setup.Machine) error {
 	})
 }
 
-func setUpCell(s setup.State) output.Cell {
+func setUpCell(s setup.ClientState) output.Cell {
 	switch {
 	case s.Error != "":
 		return output.Tinted("unreadable", output.Red)
 	case s.SetUp:
 		return output.Tinted("yes", output.Green)
-	case s.InThis:
+	case s.SetUpInProject:
 		return output.Tinted("in this project", output.Green)
 	}
 	return output.Tinted("no", output.Faint)
@@ -285,7 +285,7 @@ func setupText(c setup.Client, answer setupAnswer, remove bool) string {
 // tellToken prints a note about the variable to set for a server over HTTP, or about the personal
 // paths in a project's settings.
 func (a *app) tellToken(m setup.Machine, f setupFlags) {
-	names := m.Personal()
+	names := m.PersonalVariables()
 	switch {
 	case f.wish.HTTP != "":
 		a.out.Tell("set %s where the client starts: to a token of %s", setup.TokenVariable, filepath.Join(m.DataDir, datadir.AgentTokens))

@@ -174,16 +174,16 @@ func owned() []string {
 // Clients are the clients that Tandem knows, by name.
 func Clients() []Client { return clients() }
 
-// Names are the names of the clients.
-func Names() (names []string) {
+// ClientNames returns the clients' names for the command line, sorted.
+func ClientNames() (names []string) {
 	for _, c := range clients() {
 		names = append(names, c.Name)
 	}
 	return names
 }
 
-// Find is the client with a name.
-func Find(name string) (Client, bool) {
+// FindClient returns the client with a name; ok is false if there is none.
+func FindClient(name string) (c Client, ok bool) {
 	all := clients()
 	i := slices.IndexFunc(all, func(c Client) bool { return c.Name == name })
 	if i < 0 {

@@ -142,7 +142,7 @@ func TestHooksAndTheServerShareAFileOfSettings(t *testing.T) {
 	r := newRig(t)
 	const before = "{\n  // mine\n  \"ui\": {}\n}\n"
 	h, path := r.hooks("gemini", before)
-	r.add("gemini", Wish{})
+	r.add("gemini", ServerOptions{})
 	r.change(r.InstallHooks(h))
 	r.remove("gemini")
 	if st := r.state("gemini"); st != HooksInstalled || strings.Contains(r.read(path), "--serve") {

@@ -13,16 +13,16 @@ import (
 // A Machine is where settings are written: whose they are, and what reaches the
 // person's engine.
 type Machine struct {
-	Home    string // the person's
-	Account string // the home folder that clients find without HOME; "" if unknown
-	Dir     string // of the project
-	DataDir string
-	Program string // this executable
-	Env     func(name string) string
+	Home        string // the person's
+	AccountHome string // the home folder that clients find without HOME; "" if unknown
+	Dir         string // of the project
+	DataDir     string
+	Program     string // this executable
+	Env         func(name string) string
 }
 
-// Wish is what a person wants of the server.
-type Wish struct {
+// ServerOptions are the user's choices for the server entry in a client's settings.
+type ServerOptions struct {
 	Profiles []string
 	Roots    []string // absolute
 	ReadOnly bool
@@ -30,7 +30,7 @@ type Wish struct {
 }
 
 // entry is what stands for the server in a client's settings.
-func (m Machine) entry(c Client, w Wish, project bool) (fields, error) {
+func (m Machine) entry(c Client, w ServerOptions, project bool) (fields, error) {
 	if w.HTTP != "" {
 		return c.remote(w.HTTP), nil
 	}
@@ -98,8 +98,8 @@ func (m Machine) variables() (set fields) {
 			set = append(set, field{name, value})
 		}
 	}
-	if m.Account != "" {
-		add("HOME", m.Home, filepath.Clean(m.Account))
+	if m.AccountHome != "" {
+		add("HOME", m.Home, filepath.Clean(m.AccountHome))
 	}
 	if m.Env("TANDEM_DATA_DIR") != "" {
 		add("TANDEM_DATA_DIR", m.DataDir, filepath.Join(m.Home, ".local/state/tandem"))
@@ -115,8 +115,9 @@ func (m Machine) variables() (set fields) {
 	return set
 }
 
-// Personal returns the variables that local settings would set to paths of this user.
-func (m Machine) Personal() (names []string) {
+// PersonalVariables returns the names of the environment variables set to this user's paths in
+// the entry of a server that the client starts.
+func (m Machine) PersonalVariables() (names []string) {
 	for _, f := range m.variables() {
 		names = append(names, f.name)
 	}

@@ -118,7 +118,7 @@ func (p *Plan) misread(err error) error {
 }
 
 // Add plans to set up Tandem in a client's settings.
-func (m Machine) Add(c Client, w Wish, project bool) (*Plan, error) {
+func (m Machine) Add(c Client, w ServerOptions, project bool) (*Plan, error) {
 	entry, err := m.entry(c, w, project)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func merge(s settings, at []string, have, want any) error {
 }
 
 // Snippet is settings that hold nothing but the server, to be written by hand.
-func (m Machine) Snippet(c Client, w Wish, project bool) (text, path string, err error) {
+func (m Machine) Snippet(c Client, w ServerOptions, project bool) (text, path string, err error) {
 	entry, err := m.entry(c, w, project)
 	if err != nil {
 		return "", "", err
@@ -256,27 +256,27 @@ func (m Machine) Snippet(c Client, w Wish, project bool) (text, path string, err
 	return string(s.bytes()), m.path(c, project), nil
 }
 
-// A State is what is known of a client on a machine.
-type State struct {
-	Name    string `json:"client"`
-	Title   string `json:"title"`
-	Found   bool   `json:"found"`             // it seems to be installed
-	User    string `json:"path"`              // the person's settings
-	Project string `json:"project,omitempty"` // this folder's
-	SetUp   bool   `json:"set_up"`            // Tandem is in the person's settings
-	InThis  bool   `json:"set_up_in_project"` // Tandem is in this folder's
-	Error   string `json:"error,omitempty"`   // why that is not known
+// A ClientState describes a client on a machine: its settings files, and whether Tandem is in them.
+type ClientState struct {
+	Name           string `json:"client"`
+	Title          string `json:"title"`
+	Found          bool   `json:"found"`             // it seems to be installed
+	User           string `json:"path"`              // the person's settings
+	Project        string `json:"project,omitempty"` // this folder's
+	SetUp          bool   `json:"set_up"`            // Tandem is in the person's settings
+	SetUpInProject bool   `json:"set_up_in_project"` // Tandem is in this folder's
+	Error          string `json:"error,omitempty"`   // why that is not known
 }
 
 // States tells of all clients.
-func (m Machine) States() (all []State) {
+func (m Machine) States() (all []ClientState) {
 	for _, c := range clients() {
-		st := State{Name: c.Name, Title: c.Title, Found: m.found(c.program, m.path(c, false)), User: m.path(c, false)}
+		st := ClientState{Name: c.Name, Title: c.Title, Found: m.found(c.program, m.path(c, false)), User: m.path(c, false)}
 		var err, err2 error
 		st.SetUp, err = m.has(c, false)
 		if c.HasProject() {
 			st.Project = m.path(c, true)
-			st.InThis, err2 = m.has(c, true)
+			st.SetUpInProject, err2 = m.has(c, true)
 		}
 		if err := errors.Join(err, err2); err != nil {
 			st.Error = strings.ReplaceAll(err.Error(), "\n", "; ")

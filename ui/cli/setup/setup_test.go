@@ -27,7 +27,7 @@ func newRig(t *testing.T) *rig {
 	r := &rig{t: t, env: map[string]string{}}
 	r.Machine = Machine{Home: filepath.Join(dir, "home of me"), Dir: filepath.Join(dir, "my project"), Program: filepath.Join(dir, "bin", "tandem"),
 		Env: func(name string) string { return r.env[name] }}
-	r.Account, r.DataDir = r.Home, filepath.Join(r.Home, ".local/state/tandem")
+	r.AccountHome, r.DataDir = r.Home, filepath.Join(r.Home, ".local/state/tandem")
 	for _, path := range []string{r.Home, r.Dir, filepath.Dir(r.Program)} {
 		r.must(os.MkdirAll(path, 0o755))
 	}
@@ -44,7 +44,7 @@ func (r *rig) must(err error) {
 }
 
 func (r *rig) client(name string) Client {
-	c, ok := Find(name)
+	c, ok := FindClient(name)
 	if !ok {
 		r.t.Fatalf("no client %s", name)
 	}
@@ -68,7 +68,7 @@ func (r *rig) read(path string) string {
 }
 
 // add sets a client up and gives its settings.
-func (r *rig) add(name string, w Wish) string {
+func (r *rig) add(name string, w ServerOptions) string {
 	r.t.Helper()
 	p, err := r.Add(r.client(name), w, false)
 	r.must(err)
@@ -142,10 +142,10 @@ func TestSetupAddsItselfAndRemovingGivesTheBytesBack(t *testing.T) {
 			r := newRig(t)
 			before := strings.ReplaceAll(texts[c.format], "SERVERS", c.servers[0])
 			path := r.write(c.Name, before)
-			after := r.add(c.Name, Wish{Roots: []string{"/srv/a b"}})
+			after := r.add(c.Name, ServerOptions{Roots: []string{"/srv/a b"}})
 			at := c.servers[0]
 			server, _ := settingsOf(t, c, after)[at].(map[string]any)["tandem"].(map[string]any)
-			want, err := r.entry(c, Wish{Roots: []string{"/srv/a b"}}, false)
+			want, err := r.entry(c, ServerOptions{Roots: []string{"/srv/a b"}}, false)
 			r.must(err)
 			if !reflect.DeepEqual(server, decoded(want)) {
 				t.Errorf("%s, %s: %v\n%s", c.Name, what, server, after)
@@ -159,10 +159,10 @@ func TestSetupAddsItselfAndRemovingGivesTheBytesBack(t *testing.T) {
 			if strings.Contains(before, "\r\n") && strings.Contains(strings.ReplaceAll(after, "\r\n", ""), "\n") && c.format != formatJSON {
 				t.Errorf("%s, %s: lines end differently: %q", c.Name, what, after)
 			}
-			if p, err := r.Add(c, Wish{Roots: []string{"/srv/a b"}}, false); err != nil || p.Changed() {
+			if p, err := r.Add(c, ServerOptions{Roots: []string{"/srv/a b"}}, false); err != nil || p.Changed() {
 				t.Errorf("%s, %s: a second time: %v", c.Name, what, err)
 			}
-			r.add(c.Name, Wish{ReadOnly: true})
+			r.add(c.Name, ServerOptions{ReadOnly: true})
 			r.remove(c.Name)
 			if got := r.read(path); got != before {
 				t.Errorf("%s, %s: removed: %s", c.Name, what, cmp.Diff(before, got))
@@ -181,7 +181,7 @@ func TestSetupCreatesSettingsAndRemovesThemWithTheirFolders(t *testing.T) {
 	for _, c := range Clients() {
 		r := newRig(t)
 		path := r.path(c, false)
-		r.add(c.Name, Wish{})
+		r.add(c.Name, ServerOptions{})
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v", c.Name, err)
 		}
@@ -212,7 +212,7 @@ func TestSettingsThatCannotBeReadAreRefusedWithTheLine(t *testing.T) {
 	} {
 		r := newRig(t)
 		path := r.write(c.client, c.text)
-		_, err := r.Add(r.client(c.client), Wish{}, false)
+		_, err := r.Add(r.client(c.client), ServerOptions{}, false)
 		if err == nil || !strings.Contains(err.Error(), path+c.want) {
 			t.Errorf("%s %q: %v, want %s", c.client, c.text, err, c.want)
 		}
@@ -226,12 +226,12 @@ func TestWhatAPersonAddsToTheServerStays(t *testing.T) {
 	r := newRig(t)
 	r.env["TANDEM_DATA_DIR"], r.DataDir = "/data", "/data"
 	r.DataDir = filepath.Join(r.Dir, "data")
-	path := r.add("codex", Wish{})
+	path := r.add("codex", ServerOptions{})
 	if !strings.Contains(path, "env = { TANDEM_DATA_DIR = ") {
 		t.Errorf("no environment: %s", path)
 	}
 	file := r.write("codex", "[mcp_servers.tandem]\ncommand = \"old\" # mine\nurl = \"http://x\"\nstartup_timeout_sec = 20\nargs = [\n \"a\",\n]\n[mcp_servers.tandem.env]\nMINE = \"1\"\nHOME = \"/x\"\n[mcp_servers.tandem.tools.exec]\napproval_mode = \"approve\"\n")
-	r.add("codex", Wish{})
+	r.add("codex", ServerOptions{})
 	want := "[mcp_servers.tandem]\ncommand = \"tandem\" # mine\nstartup_timeout_sec = 20\nargs = [\"--serve\"]\n[mcp_servers.tandem.env]\nMINE = \"1\"\nTANDEM_DATA_DIR = " + quoted(r.DataDir) + "\n[mcp_servers.tandem.tools.exec]\napproval_mode = \"approve\"\n"
 	if diff := cmp.Diff(want, r.read(file)); diff != "" {
 		t.Error(diff)
@@ -239,7 +239,7 @@ func TestWhatAPersonAddsToTheServerStays(t *testing.T) {
 
 	r = newRig(t)
 	file = r.write("cursor", "{\n  \"mcpServers\": {\n    \"tandem\": {\n      \"url\": \"http://x\", // old\n      \"command\": \"x\", // why\n      \"disabled\": true,\n      \"env\": {\"A\": \"b\", \"HOME\": \"/x\"}\n    }\n  }\n}\n")
-	r.add("cursor", Wish{})
+	r.add("cursor", ServerOptions{})
 	want = "{\n  \"mcpServers\": {\n    \"tandem\": {\n      // old\n      \"command\": " + quoted(r.Program) + ", // why\n      \"disabled\": true,\n      \"env\": {\"A\": \"b\"},\n      \"args\": [\"--serve\"]\n    }\n  }\n}\n"
 	if diff := cmp.Diff(want, r.read(file)); diff != "" {
 		t.Error(diff)
@@ -247,7 +247,7 @@ func TestWhatAPersonAddsToTheServerStays(t *testing.T) {
 
 	r = newRig(t)
 	file = r.write("copilot", "{\"mcpServers\": {\"tandem\": {\"command\": \"old\", \"tools\": [\"exec\"]}}}")
-	if got := r.add("copilot", Wish{}); !strings.Contains(got, `"tools": ["exec"]`) || strings.Contains(got, "old") {
+	if got := r.add("copilot", ServerOptions{}); !strings.Contains(got, `"tools": ["exec"]`) || strings.Contains(got, "old") {
 		t.Errorf("%s: %s", file, got)
 	}
 }
@@ -273,13 +273,13 @@ func TestRemovingWithoutARecordTakesOutTheServerAlone(t *testing.T) {
 func TestRemovingKeepsWhatThePersonHasEditedSince(t *testing.T) {
 	r := newRig(t)
 	path := r.write("cursor", "{\n  \"mcpServers\": {\n    \"a\": {}\n  }\n}\n")
-	text := r.add("cursor", Wish{})
+	text := r.add("cursor", ServerOptions{})
 	r.must(os.WriteFile(path, []byte(strings.Replace(text, "\"a\": {}", "\"a\": {\"x\": 1}", 1)), 0o640))
 	r.remove("cursor")
 	if got := r.read(path); got != "{\n  \"mcpServers\": {\n    \"a\": {\"x\": 1}\n  }\n}\n" {
 		t.Error(got)
 	}
-	text = r.add("cursor", Wish{})
+	text = r.add("cursor", ServerOptions{})
 	r.must(os.WriteFile(path, []byte(strings.Replace(text, "\"--serve\"", "\"--serve\", \"--as\", \"me\"", 1)), 0o640))
 	r.remove("cursor")
 	if got := r.read(path); got != "{\n  \"mcpServers\": {\n    \"a\": {\"x\": 1}\n  }\n}\n" {
@@ -295,7 +295,7 @@ func TestSettingsBehindALinkAreWrittenWhereTheyAre(t *testing.T) {
 	path := r.path(r.client("cursor"), false)
 	r.must(os.MkdirAll(filepath.Dir(path), 0o755))
 	r.must(os.Symlink("../dotfiles/mcp.json", path))
-	r.add("cursor", Wish{})
+	r.add("cursor", ServerOptions{})
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&os.ModeSymlink == 0 || !strings.Contains(r.read(real), "tandem") {
 		t.Errorf("%v, %v: %s", info.Mode(), err, r.read(real))
@@ -309,7 +309,7 @@ func TestSettingsBehindALinkAreWrittenWhereTheyAre(t *testing.T) {
 func TestSettingsThatChangeMeanwhileAreNotOverwritten(t *testing.T) {
 	r := newRig(t)
 	path := r.write("claude", "{}")
-	p, err := r.Add(r.client("claude"), Wish{}, false)
+	p, err := r.Add(r.client("claude"), ServerOptions{}, false)
 	r.must(err)
 	r.write("claude", "{\"a\": 1}")
 	if err := p.Write(); err == nil || !strings.Contains(err.Error(), "changed in the meantime") {
@@ -323,7 +323,7 @@ func TestSettingsThatChangeMeanwhileAreNotOverwritten(t *testing.T) {
 func TestTheServerGetsTheVariablesThatReachTheEngine(t *testing.T) {
 	r := newRig(t)
 	get := func() string {
-		entry, err := r.entry(r.client("codex"), Wish{}, false)
+		entry, err := r.entry(r.client("codex"), ServerOptions{}, false)
 		r.must(err)
 		env, _ := entry.get("env").(fields)
 		b, err := json.Marshal(decoded(env))
@@ -334,12 +334,12 @@ func TestTheServerGetsTheVariablesThatReachTheEngine(t *testing.T) {
 	if got := get(); got != "{}" {
 		t.Errorf("what is standard: %s", got)
 	}
-	r.env["XDG_CONFIG_HOME"], r.env["XDG_STATE_HOME"], r.env["XDG_RUNTIME_DIR"], r.Account = "/c", "/s", "/run/mine", "/home/other"
+	r.env["XDG_CONFIG_HOME"], r.env["XDG_STATE_HOME"], r.env["XDG_RUNTIME_DIR"], r.AccountHome = "/c", "/s", "/run/mine", "/home/other"
 	if got, want := get(), `{"HOME":`+quoted(r.Home)+`,"XDG_CONFIG_HOME":"/c","XDG_RUNTIME_DIR":"/run/mine","XDG_STATE_HOME":"/s"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	r.env = map[string]string{"TANDEM_DATA_DIR": "d", "XDG_STATE_HOME": "/s"}
-	r.DataDir, r.Account = "/elsewhere/d", ""
+	r.DataDir, r.AccountHome = "/elsewhere/d", ""
 	if got := get(); got != `{"TANDEM_DATA_DIR":"/elsewhere/d"}` {
 		t.Error(got)
 	}
@@ -387,12 +387,12 @@ func TestServersOverHTTPTakeTheirTokenFromAVariable(t *testing.T) {
 			continue
 		}
 		r := newRig(t)
-		before := r.add(c.Name, Wish{})
-		text := r.add(c.Name, Wish{HTTP: "http://127.0.0.1:7777/mcp"})
+		before := r.add(c.Name, ServerOptions{})
+		text := r.add(c.Name, ServerOptions{HTTP: "http://127.0.0.1:7777/mcp"})
 		if !strings.Contains(text, TokenVariable) || !strings.Contains(text, `"http://127.0.0.1:7777/mcp"`) || strings.Contains(text, "--serve") {
 			t.Errorf("%s: %s", c.Name, text)
 		}
-		if got := r.add(c.Name, Wish{}); got != before {
+		if got := r.add(c.Name, ServerOptions{}); got != before {
 			t.Errorf("%s: %s", c.Name, cmp.Diff(before, got))
 		}
 	}
@@ -427,20 +427,20 @@ func TestCrushIsSetUpInTheFileThatItReadsFirst(t *testing.T) {
 func TestStatesTellWhatIsHereAndSetUp(t *testing.T) {
 	r := newRig(t)
 	for _, s := range r.States() {
-		if s.Found || s.SetUp || s.InThis || s.Error != "" {
+		if s.Found || s.SetUp || s.SetUpInProject || s.Error != "" {
 			t.Errorf("on an empty machine: %+v", s)
 		}
 	}
 	r.must(os.WriteFile(filepath.Join(filepath.Dir(r.Program), "claude"), nil, 0o755))
 	r.write("zed", "{")
-	r.add("gemini", Wish{})
-	p, err := r.Add(r.client("cursor"), Wish{}, true)
+	r.add("gemini", ServerOptions{})
+	p, err := r.Add(r.client("cursor"), ServerOptions{}, true)
 	r.must(err)
 	r.must(p.Write())
 	got := map[string]string{}
 	for _, s := range r.States() {
-		if s.Found || s.SetUp || s.InThis || s.Error != "" {
-			b, err := json.Marshal([]any{s.Found, s.SetUp, s.InThis, s.Error})
+		if s.Found || s.SetUp || s.SetUpInProject || s.Error != "" {
+			b, err := json.Marshal([]any{s.Found, s.SetUp, s.SetUpInProject, s.Error})
 			r.must(err)
 			got[s.Name] = strings.ReplaceAll(string(b), r.Home, "~")
 		}
@@ -457,7 +457,7 @@ func TestStatesTellWhatIsHereAndSetUp(t *testing.T) {
 func TestTheDiffShowsTheChangeAlone(t *testing.T) {
 	r := newRig(t)
 	r.write("claude", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}\n")
-	p, err := r.Add(r.client("claude"), Wish{}, false)
+	p, err := r.Add(r.client("claude"), ServerOptions{}, false)
 	r.must(err)
 	want := []string{"  {", "    \"a\": 1,", "    \"b\": 2,", "-   \"c\": 3", "+   \"c\": 3,", "+   \"mcpServers\": {", "+     \"tandem\": {",
 		"+       \"type\": \"stdio\",", "+       \"command\": \"tandem\",", "+       \"args\": [\"--serve\"]", "+     }", "+   }", "  }"}
@@ -465,7 +465,7 @@ func TestTheDiffShowsTheChangeAlone(t *testing.T) {
 		t.Error(diff)
 	}
 	r.write("claude", "{\"a\": \""+strings.Repeat("x", 1000)+"\"}")
-	p, err = r.Add(r.client("claude"), Wish{}, false)
+	p, err = r.Add(r.client("claude"), ServerOptions{}, false)
 	r.must(err)
 	want = []string{`+ , "mcpServers": {"tandem": {"type": "stdio", "command": "tandem", "args": ["--serve"]}}`}
 	if diff := cmp.Diff(want, p.Diff()); diff != "" {

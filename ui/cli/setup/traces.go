@@ -30,7 +30,7 @@ func (m Machine) Traces() (all []string) {
 		if client.SetUp {
 			all = append(all, fmt.Sprintf("server for %s in %s", client.Title, client.User))
 		}
-		if client.InThis {
+		if client.SetUpInProject {
 			all = append(all, fmt.Sprintf("server for %s in %s", client.Title, client.Project))
 		}
 	}
