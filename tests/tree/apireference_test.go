@@ -13,9 +13,9 @@ import (
 	"tandem/engine/api"
 )
 
-// apiReference is the reference page of the API in Markdown: every operation with
-// its fields, the two streams, the shapes they share and the error codes. It is
-// made from the table and the types, so it is the same for the same program.
+// apiReference returns the reference page of the API in Markdown: every operation with its
+// fields, the two streams, the shared shapes and the error codes. It is generated from the
+// operation table and the types, so one program always yields the same page.
 func apiReference() string {
 	p := &page{}
 	p.intro()
@@ -28,10 +28,10 @@ func apiReference() string {
 	return p.b.String()
 }
 
-// A page is a reference page being written.
+// A page is a reference page under construction.
 type page struct {
 	b      strings.Builder
-	shared []reflect.Type // structs that fields refer to, in order of appearance
+	shared []reflect.Type // structs referenced by fields, in order of appearance
 }
 
 func (p *page) intro() {
@@ -67,7 +67,7 @@ func (p *page) operation(e api.Entry) {
 	p.result(e.Out)
 }
 
-// result lists an output's fields, or refers to the shape it shares with others.
+// result lists the fields of an output, or links to the shared shape.
 func (p *page) result(t reflect.Type) {
 	if slices.Contains(referencedShapes(), t) {
 		fmt.Fprintf(&p.b, "Output: %s.\n\n", p.typeName(t))
@@ -76,7 +76,7 @@ func (p *page) result(t reflect.Type) {
 	p.fields("Output", t)
 }
 
-// referencedShapes are the outputs that are described once for all.
+// referencedShapes are the outputs described once, in a section of their own.
 func referencedShapes() []reflect.Type {
 	return []reflect.Type{reflect.TypeFor[api.Info](), reflect.TypeFor[api.Process]()}
 }
@@ -89,7 +89,7 @@ func (p *page) fields(title string, t reflect.Type) {
 	fmt.Fprintf(&p.b, "| %s | type | |\n|---|---|---|\n", title)
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || f.Tag.Get("json") == "-" {
-			continue // its fields follow, as they do in JSON
+			continue // its fields follow inline, as in JSON
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		doc := f.Tag.Get("jsonschema")
@@ -101,7 +101,7 @@ func (p *page) fields(title string, t reflect.Type) {
 	p.b.WriteByte('\n')
 }
 
-// typeName tells a type as JSON has it, and remembers structs to describe.
+// typeName returns the JSON name of a type, and queues structs to describe.
 func (p *page) typeName(t reflect.Type) string {
 	if t == reflect.TypeFor[time.Time]() {
 		return "time (RFC 3339)"
@@ -173,7 +173,7 @@ Numbers are varints; framecodec.go and attachcodec.go in engine/api define the b
 
 func (p *page) sharedShapes() {
 	p.b.WriteString("## Shapes\n\n")
-	for i := 0; i < len(p.shared); i++ { // describing one may add others
+	for i := 0; i < len(p.shared); i++ { // describing one may append others
 		t := p.shared[i]
 		fmt.Fprintf(&p.b, "### %s\n\n", t.Name())
 		p.fields("Field", t)
@@ -189,7 +189,7 @@ func (p *page) errorCodes() {
 
 func code(s string) string { return "`" + s + "`" }
 
-// codes are all codes of errors, in words.
+// codes returns all error codes with their descriptions.
 func codes() []struct {
 	code    api.Code
 	meaning string
@@ -215,7 +215,7 @@ func codes() []struct {
 func TestReferenceCoversEveryOperation(t *testing.T) {
 	page := apiReference()
 	if page != apiReference() {
-		t.Error("the page is different each time")
+		t.Error("two runs generate different pages")
 	}
 	for _, e := range api.Operations() {
 		if !strings.Contains(page, "\n### "+e.Name+"\n") {
@@ -229,12 +229,12 @@ func TestReferenceCoversEveryOperation(t *testing.T) {
 	}
 	for _, link := range regexp.MustCompile(`\]\(#([a-z]+)\)`).FindAllStringSubmatch(page, -1) {
 		if !strings.Contains(strings.ToLower(page), "\n### "+link[1]+"\n") {
-			t.Errorf("nothing is at #%s", link[1])
+			t.Errorf("broken link: #%s", link[1])
 		}
 	}
 }
 
-// codesOfTheSource are the codes that the package declares.
+// codesOfTheSource returns the codes declared in the package's source.
 func codesOfTheSource(t *testing.T) (codes []string) {
 	t.Helper()
 	text, err := os.ReadFile("engine/api/error.go")

@@ -7,7 +7,7 @@ import (
 	"tandem/persist/config"
 )
 
-// configReference is the page about the keys of config.toml.
+// configReference returns the page about the keys of config.toml.
 func configReference() string {
 	var b strings.Builder
 	b.WriteString(configHead)

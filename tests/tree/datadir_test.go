@@ -17,7 +17,7 @@ func TestStoragePageListsTheDataFolder(t *testing.T) {
 	list, _, _ = strings.Cut(list, "```")
 	for _, name := range datadir.Names() {
 		if !strings.Contains(list, name) {
-			t.Errorf("the list of what lies in a data folder lacks %s", name)
+			t.Errorf("the list of files in a data folder lacks %s", name)
 		}
 	}
 }

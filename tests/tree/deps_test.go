@@ -15,360 +15,361 @@ import (
 const module = "tandem"
 
 // A layer is a package of ours: which others of ours it may import, and why
-// it may not import more.
+// A layer lists the module's packages that one package may import, and the reason not to import
+// more.
 type layer struct {
 	may []string
 	why string
 }
 
-// layers is the architecture. A package that is not here must not exist.
+// layers is the architecture: the test rejects packages missing here.
 var layers = map[string]layer{
 	"": {[]string{"ui/cli/role"}, "main calls one function"},
 	"ui/cli/role": {
 		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/fleet", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "engine/proctree", "persist/datadir", "persist/store", "persist/config", "keys", "keys/keymap"},
-		"roles are wired in one place, which knows nothing of what a pane or an emulator is made of",
+		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
 		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units"},
-		"the dashboard is a client: it knows the engine by its API alone",
+		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
 		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/sleep"},
-		"the engine is reached by its API, and what is known of it is handed on as it is",
+		"the connection uses the engine's API and passes its state to the dashboard unchanged",
 	},
 	"ui/conn/machines": {
 		[]string{"panes", "engine/api", "engine/sleep"},
-		"other machines are reached through the own engine, whichever client of it that is",
+		"other machines are reached through the local engine, by any client of it",
 	},
 	"ui/layout": {
 		[]string{"engine/api", "engine/invariants", "panes/terminal", "panes/widget"},
-		"how terminals lie beside each other does not depend on keys or on who keeps it",
+		"the arrangement of terminals depends neither on keys nor on its storage",
 	},
 	"ui/overlay": {
 		[]string{"engine/api", "engine/cellwidth", "keys", "keys/keymap", "panes/widget"},
-		"a dialog asks the person; what comes of the answer is told it as a function",
+		"a dialog asks the user and passes the answer to a function given by its caller",
 	},
 	"ui/display": {
 		[]string{"engine/api", "engine/passthrough", "engine/styled", "engine/vt/xcolor", "panes/graphics"},
-		"the answers of a terminal mean the same, whoever asked",
+		"a terminal's replies are parsed independently of the code that queried it",
 	},
 	"ui/screen": {
 		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/graphics", "panes/widget", "ui/display", "keys", "engine/vt/scan"},
-		"what is painted and what is typed pass through, whatever they mean",
+		"painting and input handling do not depend on the content of panes or the meaning of keys",
 	},
 	"ui/pictures": {
 		[]string{"engine/passthrough", "engine/styled", "engine/vt", "panes/graphics"},
-		"pictures are converted in the same way whoever has the bytes",
+		"pictures are converted the same way for the dashboard, attach and recordings",
 	},
 	"ui/attach": {
 		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/graphics", "ui/display", "ui/pictures", "ui/predict", "engine/sleep", "engine/api/outbox"},
-		"a raw terminal needs a stream and the prefix key, and over a slow link the screen that its keys will change",
+		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
 	"ui/predict": {
 		[]string{"engine/cellwidth", "engine/styled", "keys"},
-		"what a key will do is guessed from a screen, whoever has it",
+		"predictions need only a screen and a key",
 	},
 	"ui/cli": {
 		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag", "persist/datadir", "engine/sleep", "engine/units"},
-		"the verbs are a client: they know the engine by its API alone, and which word was meant",
+		"commands are a client: they use the engine only through its API",
 	},
 	"ui/pick": {
 		[]string{"engine/api", "engine/api/client", "panes/history", "panes/widget", "themes", "ui/display", "engine/sleep"},
-		"the history in another terminal is the dashboard's list and no more of it; it leaves no answer of the terminal behind",
+		"picking shows the dashboard's history list in another terminal, without the rest of the dashboard",
 	},
 	"ui/cli/codingagents": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "ui/cli/procfs", "ui/cli/setup", "engine/units"},
-		"what agents in sessions do is asked and told the same way, whatever else the command line can",
+		"these commands need the API and shared output code, not other commands",
 	},
 	"ui/cli/cast": {
 		[]string{"engine/api", "engine/api/client", "engine/passthrough", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture", "panes/graphics", "ui/display", "ui/pictures", "engine/sleep"},
-		"a recording is written and played the same way, whichever verb asks",
+		"recording and playing need the API and an emulator, not other commands",
 	},
 	"ui/cli/doctor": {
 		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output", "persist/datadir"},
-		"what is wrong is looked for from outside: the engine may be what does not work",
+		"problems are diagnosed from outside, because the engine itself may be broken",
 	},
 	"ui/cli/web": {
 		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "ui/qr", "engine/sleep", "engine/units"},
-		"the verbs of the page are apart from it: what it serves does not depend on who started it",
+		"these commands start the page and query it; serving is separate from the command line",
 	},
-	"ui/qr": {nil, "a QR code is drawn the same way, whatever it says"},
+	"ui/qr": {nil, "drawing a QR code does not depend on its text"},
 	"ui/cli/files": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "engine/units"},
-		"a folder is asked for at the engine of its machine; the dashboard is opened by who has one",
+		"a folder is listed by the engine of its machine; the caller opens the dashboard",
 	},
 	"ui/cli/logs": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "engine/rendered", "engine/sleep", "ui/cli/output"},
-		"as ui/cli/files; logs of several processes are merged as in the dashboard",
+		"a client of the API, like ui/cli/files; logs are merged as in the dashboard",
 	},
 	"ui/cli/ls": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output"},
-		"as ui/cli/files",
+		"a client of the API, like ui/cli/files",
 	},
 	"ui/cli/ps": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/ls", "ui/cli/output", "engine/sleep", "engine/units"},
-		"as ui/cli/files; what lives comes first as in ls",
+		"a client of the API, like ui/cli/files; the table is sorted as in ls",
 	},
 	"ui/cli/machines": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output", "engine/sleep", "engine/units"},
-		"who adds a machine talks to it as a link does, and else to the own engine",
+		"adding a machine talks to its bridge; everything else goes through the local engine",
 	},
 	"ui/cli/fleet": {
 		[]string{"engine/api", "engine/api/client", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "ui/cli/machines", "ui/cli/output", "persist/datadir", "engine/sleep", "engine/units"},
-		"a hub and who joins it need no engine; embedded is in builds with the tag hub alone",
+		"running a hub and joining need no engine; only builds with the tag hub import embedded",
 	},
 	"ui/cli/settings": {
 		[]string{"persist/trust", "ui/cli/doctor", "ui/cli/output"},
-		"a configuration is shown and checked without knowing what it says",
+		"showing and checking a configuration does not depend on the meaning of its keys",
 	},
 	"ui/cli/manual": {
 		[]string{"ui/cli/output"},
-		"help and manual are made of the commands alone",
+		"help and manual pages are generated from the command tree alone",
 	},
 	"ui/cli/output": {
 		[]string{"engine/api", "engine/cellwidth", "engine/units"},
-		"an answer is printed the same way, whichever verb has it",
+		"results are printed the same way for all commands",
 	},
 	"ui/cli/project": {
 		[]string{"engine/api", "engine/api/client", "persist/diag", "persist/trust", "ui/cli/output", "engine/api/client/retry", "engine/sleep", "engine/units"},
-		"a project file becomes requests of the API, whatever the command line looks like",
+		"a project file becomes API requests, independently of the command line",
 	},
 	"ui/cli/setup": {
 		[]string{"engine/api", "persist/datadir"},
-		"settings of other programs are edited whatever is asked and printed; of ours it knows where the socket is",
+		"editing other programs' settings is separate from prompts and output; of Tandem it needs the socket's path",
 	},
-	"ui/cli/procfs": {nil, "what /proc tells is known without knowing for what"},
+	"ui/cli/procfs": {nil, "reading /proc needs no other package"},
 	"ui/cli/tmux": {
 		[]string{"engine/api", "engine/api/client", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server", "persist/datadir"},
-		"another program's command line over the API: what a pane runs is the engine's, how it is drawn the dashboard's",
+		"tmux's command line is a client of the API: the engine runs the programs, the dashboard draws them",
 	},
 	"ui/cli/tmux/cells": {
 		nil,
-		"a window is divided whatever its panes hold",
+		"dividing a window does not depend on the content of its panes",
 	},
 	"ui/cli/tmux/format": {
 		nil,
-		"a format asks for its variables and knows no session",
+		"formats get their variables from a Scope and know no sessions",
 	},
 	"ui/cli/tmux/server": {
 		[]string{"ui/cli/tmux/cells", "ui/cli/tmux/format"},
-		"numbers, names and options are kept and found without the engine",
+		"numbers, names and options are kept without the engine",
 	},
 	"ui/cli/shell": {
 		[]string{"ui/cli/output"},
-		"a prompt runs any verbs",
+		"the prompt runs any command and imports none",
 	},
 	"panes": {
 		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "ui/overlay", "engine/units", "engine/api/outbox"},
-		"what a pane may ask of the dashboard, and nothing of one pane",
+		"the contract between dashboard and panes does not depend on any one pane",
 	},
 	"panes/widget": {
 		[]string{"engine/cellwidth", "engine/rendered", "engine/api", "keys", "themes", "engine/styled", "engine/units"},
-		"what panes share knows none of them",
+		"shared parts do not depend on the panes that use them",
 	},
 	"panes/processes": {
 		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units", "engine/vt/scan"},
-		"a pane draws what the API tells, owns no policy and knows no other pane",
+		"a pane draws the state reported by the API; it decides no policy and imports no other pane",
 	},
 	"panes/history": {
 		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units"},
-		"as panes/processes",
+		"a pane like panes/processes",
 	},
 	"panes/files": {
 		[]string{"panes", "panes/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell"},
-		"as panes/processes, but for the preview, which it shows beside the folder",
+		"a pane like panes/processes, plus the preview shown beside the folder",
 	},
 	"panes/preview": {
 		[]string{"panes/widget", "panes/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan", "engine/units"},
-		"as panes/processes",
+		"a pane like panes/processes",
 	},
 	"panes/inbox": {
 		[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
-		"it is a dialog over what is known of sessions and agents",
+		"a dialog over the state of sessions and agents",
 	},
 	"panes/sessions": {
 		[]string{"panes", "panes/inbox", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "engine/units"},
-		"as panes/processes",
+		"a pane like panes/processes, plus the inbox it opens",
 	},
 	"panes/web": {
 		[]string{"keys/keymap", "panes", "panes/widget", "ui/overlay", "ui/qr"},
-		"it shows a link; serving the page is another program's",
+		"this dialog shows a link; another process serves the page",
 	},
 	"panes/machines": {
 		[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "engine/units"},
-		"as panes/processes",
+		"a pane like panes/processes",
 	},
 	"panes/terminal": {
 		[]string{"panes", "panes/graphics", "panes/widget", "ui/overlay", "ui/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/outbox"},
-		"as panes/processes; what a key will do is guessed as in attach",
+		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
 		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
-		"the engine has no screen of its own",
+		"the engine has no user interface",
 	},
 	"engine/access": {
 		[]string{"engine/api", "engine/api/server", "engine/proctree", "engine/sandbox", "engine/terminal", "persist/store", "persist/trust"},
-		"who may call what is decided before anything serves the call",
+		"permissions are checked before a call is served",
 	},
 	"engine/readiness": {
 		[]string{"engine/access", "engine/api", "engine/names", "engine/sandbox", "persist/store", "engine/sleep"},
-		"whether something answers is found out the same way, whoever waits for it",
+		"probes do not depend on the caller waiting for readiness",
 	},
 	"engine/hosts": {
 		[]string{"engine/api", "engine/api/wire", "engine/hosts/transport", "engine/panics"},
-		"a link carries bytes to another engine, whoever's they are",
+		"a link carries bytes to another engine without interpreting them",
 	},
 	"engine/fleet": {
 		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport", "engine/panics", "engine/sleep"},
-		"a connection through a hub carries bytes to an engine, which it is told how to reach",
+		"a hub's connection carries bytes to an engine; the caller supplies the way to reach it",
 	},
 	"engine/fleet/search": {
 		[]string{"engine/api", "engine/panics", "engine/sleep"},
-		"answers are merged however machines are reached",
+		"merging answers does not depend on the connections to the machines",
 	},
 	"engine/fleet/hub": {
 		[]string{"engine/api", "engine/fleet", "engine/panics", "engine/sleep"},
-		"who belongs to a fleet is decided whatever server carries its messages",
+		"membership of a fleet does not depend on the server that carries its messages",
 	},
 	"engine/fleet/hub/embedded": {
 		[]string{"engine/fleet/hub"},
-		"a server passes messages on; who may connect it is told",
+		"the server delivers messages; the hub decides on access",
 	},
 	"engine/hosts/bridge": {
 		[]string{"engine/api", "engine/hosts/transport"},
-		"the far end joins streams to an engine, and is told how to reach it",
+		"the remote end connects streams to an engine; the caller supplies the way to reach it",
 	},
 	"engine/hosts/transport": {
 		[]string{"engine/api"},
-		"how a machine is reached is the same for the engine's link and for a person who adds it",
+		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service": {
 		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store", "engine/panics", "engine/sleep"},
-		"a handler says what a call means; what owns sessions, files or the history does it",
+		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
 	"engine/files/archive": {
 		nil,
-		"an archive is unpacked into whatever folder it is given",
+		"unpacking does not depend on the destination folder",
 	},
 	"engine/mcp/toolkit": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan", "engine/sleep", "engine/shell", "engine/rendered"},
-		"what a tool is made of knows no tool",
+		"the building blocks of tools do not depend on any tool",
 	},
 	"engine/mcp/profiles/native": {
 		[]string{"engine/api", "engine/mcp/profiles/plugin", "engine/mcp/toolkit", "keys", "engine/vt/scan"},
-		"it stops processes as the profile plugin does, and lends its other tools nothing",
+		"it stops processes with the code of the plugin profile, and shares nothing else with other profiles",
 	},
-	"engine/mcp/profiles/core":     {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
-	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit", "engine/sleep", "engine/shell"}, "a profile knows no other profile"},
-	"engine/mcp/profiles/osenv":    {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
-	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
-	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit", "engine/vt/scan"}, "a profile knows no other profile"},
-	"engine/httplimit":             {nil, "what a client of HTTP may hold open does not depend on what it asks for"},
+	"engine/mcp/profiles/core":     {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
+	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit", "engine/sleep", "engine/shell"}, "profiles do not import each other"},
+	"engine/mcp/profiles/osenv":    {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
+	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
+	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit", "engine/vt/scan"}, "profiles do not import each other"},
+	"engine/httplimit":             {nil, "limits on HTTP clients do not depend on their requests"},
 	"engine/mcp": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir", "engine/httplimit", "engine/sleep", "engine/shell"},
-		"agents are clients of the API, equal to the person's dashboard",
+		"the agents' server is a client of the API, like the dashboard",
 	},
 	"engine/page": {
 		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree", "engine/cellwidth", "engine/sleep"},
-		"the page is a client of the API, equal to the person's dashboard",
+		"the page is a client of the API, like the dashboard",
 	},
-	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir"}, "it reads events and sends pushes; it needs nothing of the page"},
-	"engine/page/devices": {[]string{"persist/datadir"}, "who may use the page is a file, whatever the page shows"},
+	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir"}, "notifications need events and paired devices, not the page"},
+	"engine/page/devices": {[]string{"persist/datadir"}, "access to the page is stored in a file, independently of the page's content"},
 	"engine/api/client": {
 		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "persist/datadir"},
-		"a client knows the operations and the connection, nothing of what serves them",
+		"a client knows the operations and the connection, not the server's code",
 	},
 	"engine/api/logmerge": {
 		[]string{"engine/api"},
-		"whose a line is and which comes first does not depend on how it is shown",
+		"labelling and sorting lines does not depend on showing them",
 	},
 	"engine/api/client/retry": {
 		[]string{"engine/api", "engine/api/client", "engine/sleep"},
-		"what outlives an engine calls the next one, whoever looks on",
+		"retrying calls across engine restarts does not depend on the caller",
 	},
 	"engine/api/outbox": {
 		[]string{"engine/api", "engine/api/wire"},
-		"input waits in order whether or not a connection exists",
+		"input is queued in order, with or without a connection",
 	},
 	"engine/api/server": {
 		[]string{"engine/api", "engine/api/wire", "engine/secrets", "engine/panics"},
-		"a server knows the operations and the connection; what an operation does is its handler's",
+		"the server decodes and dispatches requests; handlers implement the operations",
 	},
 	"engine/api/wire": {
 		[]string{"engine/api", "keys", "engine/styled"},
-		"what both ends share must not pull either end in",
+		"code shared by client and server must import neither",
 	},
 	"engine/api": {
 		[]string{"keys", "engine/styled", "persist/datadir"},
-		"the language both sides speak must not pull either side in",
+		"the protocol shared by client and server must import neither",
 	},
 	"engine/picture": {
 		[]string{"engine/cellwidth", "engine/vt", "engine/vt/graphics", "engine/styled"},
-		"a picture is drawn of what an emulator shows, whoever asks",
+		"drawing a screen as a picture needs only the emulator's state",
 	},
 	"engine/vt10x": {
 		[]string{"engine/vt/grid"},
-		"a grid knows the interface it fills and nothing else",
+		"an implementation of Grid needs only its interface",
 	},
-	"engine/keeper":      {nil, "the keeper cannot be upgraded while it lives, so nothing of ours may change under it"},
-	"engine/vt":          {[]string{"engine/cellwidth", "engine/invariants", "engine/vt/charset", "engine/vt/graphics", "engine/vt/grid", "engine/vt/history", "engine/vt/notice", "engine/vt/palette", "engine/vt/scan", "engine/vt/terminfo", "keys", "engine/styled"}, "an emulator is bytes in and a screen out, with the modes that keys are encoded for"},
+	"engine/keeper":      {nil, "the keeper cannot be upgraded while it runs, so no other package may change it"},
+	"engine/vt":          {[]string{"engine/cellwidth", "engine/invariants", "engine/vt/charset", "engine/vt/graphics", "engine/vt/grid", "engine/vt/history", "engine/vt/notice", "engine/vt/palette", "engine/vt/scan", "engine/vt/terminfo", "keys", "engine/styled"}, "an emulator turns bytes into a screen; its modes decide the encoding of keys"},
 	"engine/vt/charset":  {nil, "a character set is a table"},
-	"engine/vt/graphics": {[]string{"engine/invariants", "engine/styled", "engine/sleep"}, "a picture is decoded wherever it is shown"},
-	"engine/vt/grid":     {[]string{"engine/invariants"}, "cells are kept whatever they show"},
-	"engine/vt/history":  {[]string{"engine/invariants", "engine/styled", "engine/vt/graphics", "engine/vt/grid"}, "lines are kept whatever made them"},
-	"engine/vt/notice":   {[]string{"engine/vt/scan"}, "it assembles text; who is notified is not its concern"},
-	"engine/vt/palette":  {[]string{"engine/styled", "engine/vt/xcolor"}, "colours are told and changed the same way, whatever is drawn in them"},
-	"engine/vt/scan":     {nil, "bytes are told apart whatever they draw"},
-	"engine/vt/terminfo": {nil, "a capability is a name and a text"},
-	"engine/vt/xcolor":   {nil, "a colour is read whatever it colours"},
-	"engine/styled":      {nil, "what text looks like means the same to who emulates, sends and draws it"},
-	"engine/cellwidth":   {nil, "what is emulated and what is drawn must count alike, whoever counts"},
-	"engine/files":       {[]string{"engine/files/archive", "engine/git", "engine/panics", "engine/search", "engine/vt/scan", "engine/sleep"}, "confined file operations stand alone"},
-	"engine/conditions":  {[]string{"engine/panics"}, "what is waited for, and where, its callers know"},
-	"engine/invariants":  {nil, "what must hold is known to the package that checks it"},
-	"engine/sleep":       {nil, "a pause is cut short the same way, whoever makes it"},
-	"engine/units":       {nil, "a size or a time reads the same wherever it is shown"},
-	"engine/panics":      {nil, "a panic is carried between any goroutines"},
-	"engine/policy":      {[]string{"persist/diag"}, "what an agent may do is decided by rules and nothing that runs"},
-	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},
-	"engine/shell":       {nil, "what a command line means to bash depends on the line alone"},
-	"engine/pty":         {[]string{"engine/proctree"}, "the kernel is asked, whoever wants to know"},
-	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics", "engine/sleep"}, "a shell has some terminal, whose session it need not know"},
-	"engine/sandbox":     {[]string{"engine/keeper", "engine/panics", "engine/sleep"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
-	"engine/names":       {[]string{"engine/api", "engine/secrets", "engine/shell"}, "a name or a pattern is checked and shown the same way, whatever it is of"},
-	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store", "engine/panics", "engine/sleep"}, "what came of a child is read from the kernel, whoever wants it ended"},
-	"engine/search":      {nil, "lines are searched the same way, whatever they are of"},
-	"engine/rendered":    {[]string{"engine/cellwidth"}, "a line of output looks the same whoever shows it"},
-	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/rendered", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "a log is a file that grows, whoever writes it"},
-	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files", "engine/panics"}, "what an agent does is seen in its terminal, and which keys answer it; who is told of it is not its business"},
-	"engine/supervise":   {[]string{"engine/agents", "engine/api", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics", "engine/shell"}, "the loop decides what becomes of processes; how that is done is its world's"},
-	"engine/git":         {[]string{"engine/panics"}, "git is run without knowing for what"},
-	"engine/worktrees":   {[]string{"engine/git"}, "git's worktrees are made without knowing for what"},
-	"engine/mailbox":     {nil, "a queue does not know what is in it"},
-	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
-	"engine/passthrough": {[]string{"engine/api"}, "bytes pass or do not, whichever side of the socket writes them"},
-	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its terminal and nothing of other processes"},
-	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell"}, "whether an agent may is decided without knowing what would run"},
-	"panes/graphics":     {[]string{"engine/styled"}, "how a picture is written does not depend on where it is shown"},
-	"persist/store":      {[]string{"persist/datadir"}, "how things lie on disk is independent of who asks"},
-	"persist/datadir":    {nil, "a name on disk is the same for all who use the file"},
-	"persist/sparse":     {nil, "what a file system offers is independent of what lies on it"},
-	"persist/ptylog":     {[]string{"persist/sparse", "persist/store"}, "a log knows nothing of the terminal that fills it"},
-	"persist/linelog":    {[]string{"persist/sparse", "persist/store"}, "lines are found in any log, whoever writes it"},
-	"persist/trust":      {nil, "who may have written a file does not depend on what it is for"},
-	"persist/diag":       {nil, "a mistake in a text is shown the same way, whatever the text is for"},
-	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes", "persist/datadir", "persist/trust"}, "the configuration is read without what it configures"},
-	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "the history is rows, whoever searches them"},
-	"persist/logtest":    {[]string{"persist/sparse"}, "what the tests of logs share"},
-	"panes/enginetest":   {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "what every engine behind the dashboard must do is told in the words of the API"},
-	"panes/panestest":    {[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys/keymap"}, "what stands in for the dashboard and the engine offers what panes ask of them"},
-	"keys":               {nil, "what a key is does not depend on who is told"},
-	"keys/keymap":        {[]string{"keys"}, "what keys mean in the dashboard is data; the engine only encodes keys"},
-	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "ui/cli/role"}, "tests run the program and look at it from outside"},
-	"tests/leaks":        {nil, "any package may start goroutines"},
-	"tests/needs":        {nil, "any test may be skipped"},
-	"tests/report":       {[]string{"engine/proctree"}, "go test is run and read without knowing what it tests"},
-	"themes":             {nil, "a palette becomes styles and nothing more"},
+	"engine/vt/graphics": {[]string{"engine/invariants", "engine/styled", "engine/sleep"}, "decoding pictures does not depend on showing them"},
+	"engine/vt/grid":     {[]string{"engine/invariants"}, "storing cells does not depend on their content"},
+	"engine/vt/history":  {[]string{"engine/invariants", "engine/styled", "engine/vt/graphics", "engine/vt/grid"}, "storing lines does not depend on the emulator"},
+	"engine/vt/notice":   {[]string{"engine/vt/scan"}, "assembling a notification's text is separate from delivering it"},
+	"engine/vt/palette":  {[]string{"engine/styled", "engine/vt/xcolor"}, "colours are queried and changed independently of drawing"},
+	"engine/vt/scan":     {nil, "scanning bytes is separate from drawing them"},
+	"engine/vt/terminfo": {nil, "a capability is a name with a string"},
+	"engine/vt/xcolor":   {nil, "parsing a colour does not depend on its use"},
+	"engine/styled":      {nil, "the emulator, the protocol and the dashboard share one definition of styled text"},
+	"engine/cellwidth":   {nil, "the emulator and the dashboard must measure text alike"},
+	"engine/files":       {[]string{"engine/files/archive", "engine/git", "engine/panics", "engine/search", "engine/vt/scan", "engine/sleep"}, "confined file operations need no other part of the engine"},
+	"engine/conditions":  {[]string{"engine/panics"}, "callers supply the conditions and evaluate their sources"},
+	"engine/invariants":  {nil, "each package defines its own invariants"},
+	"engine/sleep":       {nil, "an interruptible pause needs no other package"},
+	"engine/units":       {nil, "sizes and durations are formatted the same everywhere"},
+	"engine/panics":      {nil, "panics are passed between goroutines of any package"},
+	"engine/policy":      {[]string{"persist/diag"}, "rules decide on calls without access to running processes"},
+	"engine/secrets":     {nil, "recognising a secret does not depend on its storage"},
+	"engine/shell":       {nil, "bash's reading of a command line depends only on the line"},
+	"engine/pty":         {[]string{"engine/proctree"}, "the state of a PTY and its foreground program comes from the kernel"},
+	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics", "engine/sleep"}, "following a shell needs a terminal, not the session that owns it"},
+	"engine/sandbox":     {[]string{"engine/keeper", "engine/panics", "engine/sleep"}, "the launch stage links few packages; the keeper applies the confinement, in one place"},
+	"engine/names":       {[]string{"engine/api", "engine/secrets", "engine/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
+	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store", "engine/panics", "engine/sleep"}, "the process table comes from the kernel"},
+	"engine/search":      {nil, "searching lines does not depend on their source"},
+	"engine/rendered":    {[]string{"engine/cellwidth"}, "rendering a line of output needs only the widths of characters"},
+	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/rendered", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "logs are growing files, independent of the programs that write them"},
+	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files", "engine/panics"}, "an agent's state is detected from its terminal; notifying users is done elsewhere"},
+	"engine/supervise":   {[]string{"engine/agents", "engine/api", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics", "engine/shell"}, "the loop decides on transitions; an executor given by its caller performs the effects"},
+	"engine/git":         {[]string{"engine/panics"}, "running git does not depend on the purpose"},
+	"engine/worktrees":   {[]string{"engine/git"}, "managing worktrees needs only git"},
+	"engine/mailbox":     {nil, "a queue does not depend on its elements"},
+	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "storing commands does not depend on the way they were run"},
+	"engine/passthrough": {[]string{"engine/api"}, "the engine and its clients filter bytes by the same rules"},
+	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its own terminal and no other process"},
+	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell"}, "deciding on an agent's call is separate from running it"},
+	"panes/graphics":     {[]string{"engine/styled"}, "encoding a picture does not depend on its place on the screen"},
+	"persist/store":      {[]string{"persist/datadir"}, "the format on disk does not depend on its readers"},
+	"persist/datadir":    {nil, "all users of a file share its name"},
+	"persist/sparse":     {nil, "file system features do not depend on the content of files"},
+	"persist/ptylog":     {[]string{"persist/sparse", "persist/store"}, "writing a log does not depend on the terminal"},
+	"persist/linelog":    {[]string{"persist/sparse", "persist/store"}, "reading lines does not depend on the log's writer"},
+	"persist/trust":      {nil, "checking the owner and mode of a file does not depend on its purpose"},
+	"persist/diag":       {nil, "mistakes are explained the same way in all text files"},
+	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes", "persist/datadir", "persist/trust"}, "reading the configuration does not depend on the parts it configures"},
+	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
+	"persist/logtest":    {[]string{"persist/sparse"}, "tests of several log packages share these helpers"},
+	"panes/enginetest":   {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
+	"panes/panestest":    {[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys/keymap"}, "the fakes of dashboard and engine implement the services used by panes"},
+	"keys":               {nil, "decoding keys is separate from delivering them"},
+	"keys/keymap":        {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
+	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "ui/cli/role"}, "tests run the whole program and observe it from outside"},
+	"tests/leaks":        {nil, "any package's tests can check for leaked goroutines"},
+	"tests/needs":        {nil, "any package's tests can be skipped"},
+	"tests/report":       {[]string{"engine/proctree"}, "running go test and reading its output does not depend on the tests"},
+	"themes":             {nil, "turning a palette into styles needs no other package"},
 }
 
 func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
@@ -379,7 +380,7 @@ func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
 		}
 		rule, known := layers[pkg]
 		if !known {
-			t.Errorf("%s: package %q has no place in the architecture; add it to layers with its reason", file, pkg)
+			t.Errorf("%s: package %q is missing from layers; add it with a reason", file, pkg)
 			continue
 		}
 		for _, imported := range imports(t, file) {
@@ -391,7 +392,7 @@ func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
 	}
 }
 
-// What the engine is made of never calls the engine; the agents' server and the page do.
+// Packages of the engine never call its API. The agents' server and the page are clients, and do.
 func TestOnlyServersAreClientsWithinTheEngine(t *testing.T) {
 	for pkg, rule := range layers {
 		within := pkg == "engine" || strings.HasPrefix(pkg, "engine/")
@@ -405,7 +406,7 @@ func TestLayersNameOnlyPackagesThatExist(t *testing.T) {
 	there := packageFiles(t)
 	for pkg := range layers {
 		if pkg != "" && there[pkg] == nil {
-			t.Errorf("there is no package %s any more; take it out of layers", pkg)
+			t.Errorf("package %s does not exist; remove it from layers", pkg)
 		}
 	}
 }
@@ -426,7 +427,7 @@ func TestKeeperLinksFewPackages(t *testing.T) {
 	}
 }
 
-// What carries a fleet's messages is large: builds without the tag hub have nothing of it.
+// The NATS server is large, so only builds with the tag hub link it.
 func TestOnlyTheHubLinksTheServer(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
@@ -439,7 +440,7 @@ func TestOnlyTheHubLinksTheServer(t *testing.T) {
 	}
 }
 
-// goFiles yields every Go file that is not a test, relative to the module.
+// goFiles returns every Go file except tests, relative to the module.
 func goFiles(t *testing.T) map[string]struct{} {
 	t.Helper()
 	files := map[string]struct{}{}

@@ -32,13 +32,12 @@ func TestGeneratedPagesAreUpToDate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got) != want {
-			t.Errorf("%s is stale; write it with: go test ./tests/tree -run GeneratedPages -update", page)
+			t.Errorf("%s is stale; regenerate it with: go test ./tests/tree -run GeneratedPages -update", page)
 		}
 	}
 }
 
-// TestTourHasEveryCommandOfTheReadme compares README.md with the tour, which
-// tests/dashboard plays.
+// Every command of README.md must be in the tour, because tests/dashboard plays the tour.
 func TestTourHasEveryCommandOfTheReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
@@ -51,8 +50,8 @@ func TestTourHasEveryCommandOfTheReadme(t *testing.T) {
 	for _, line := range regexp.MustCompile(`(?m)^tandem .*`).FindAllString(string(readme), -1) {
 		command, _, _ := strings.Cut(line, "  #")
 		command = strings.TrimSpace(command)
-		if !strings.Contains(string(tour), command) && !strings.Contains(command, "--serve") { // see tests/agents
-			t.Errorf("docs/tour.txtar does not try %q", command)
+		if !strings.Contains(string(tour), command) && !strings.Contains(command, "--serve") { // tested by tests/agents
+			t.Errorf("docs/tour.txtar lacks %q", command)
 		}
 	}
 }
@@ -68,21 +67,21 @@ func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
 			rows++
 			names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(line, -1)
 			if len(names) == 0 {
-				t.Errorf("no test holds: %s", line)
+				t.Errorf("promise without a test: %s", line)
 			}
 			for _, name := range names {
 				if !there[name[1]] {
-					t.Errorf("there is no %s, which is to hold: %s", name[1], line)
+					t.Errorf("test %s does not exist; it is named by: %s", name[1], line)
 				}
 			}
 		}
 		if rows == 0 {
-			t.Errorf("%s promises nothing", page)
+			t.Errorf("%s has no promises", page)
 		}
 	}
 }
 
-// testsOfTheTree are the names of all tests.
+// testsOfTheTree returns the names of all tests.
 func testsOfTheTree(t *testing.T) map[string]bool {
 	t.Helper()
 	there := make(map[string]bool)

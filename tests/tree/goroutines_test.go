@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// otherProcesses are packages below engine whose goroutines do not run in the engine.
+// otherProcesses are packages below engine whose goroutines run in other processes.
 var otherProcesses = []string{"engine/api/client", "engine/api/logmerge", "engine/hosts/bridge", "engine/keeper", "engine/mcp", "engine/page"}
 
-// trusted are files of the engine with goroutines outside of engine/panics: how many, and
-// why a panic in them needs no boundary of its own.
+// trusted lists the engine's files with goroutines outside engine/panics: their number, and the
+// reason they need no boundary.
 var trusted = map[string]struct {
 	goroutines int
 	reason     string
@@ -24,14 +24,14 @@ var trusted = map[string]struct {
 	"engine/api/server/server.go":     {1, "net/http has a boundary for each connection"},
 	"engine/conditions/conditions.go": {1, "it catches and carries the panic itself"},
 	"engine/ending.go":                {1, "it catches and carries the panic itself"},
-	"engine/engine.go":                {2, "the control loop and the link to the keeper own the state of all processes: the engine exits, and the next one finds them as they are"},
+	"engine/engine.go":                {2, "the control loop and the keeper link own the state of all processes: after a panic the engine exits, and the next one adopts them"},
 	"engine/fleet/search/search.go":   {2, "run has the boundary"},
 	"engine/history/history.go":       {1, "each step has a boundary"},
 	"engine/hosts/dial.go":            {4, "the greeting has a boundary; the others wait for a process"},
 	"engine/hosts/link.go":            {3, "they open, write and close streams"},
 	"engine/hosts/transport/join.go":  {2, "they copy bytes"},
 	"engine/keeperproc_linux.go":      {1, "it waits for a process"},
-	"engine/logs/logs.go":             {2, "each order and each look has a boundary"},
+	"engine/logs/logs.go":             {2, "each order and each poll has a boundary"},
 	"engine/panics/panics.go":         {1, "it is the boundary"},
 	"engine/proctree/end_linux.go":    {1, "it waits for a process"},
 	"engine/sandbox/proxy.go":         {2, "net/http and serve have boundaries"},
@@ -41,8 +41,8 @@ var trusted = map[string]struct {
 	"engine/terminal/session.go":      {1, "it has the boundary inside"},
 }
 
-// A panic over untrusted input must not end the engine: each of its goroutines starts
-// through engine/panics, or is named in trusted.
+// Untrusted input could make a goroutine panic and crash the engine. So each goroutine starts
+// through engine/panics or is listed in trusted.
 func TestGoroutinesOfTheEngineHaveAPanicBoundary(t *testing.T) {
 	bare := map[string]int{}
 	for dir, files := range packageFiles(t) {
@@ -68,13 +68,13 @@ func TestGoroutinesOfTheEngineHaveAPanicBoundary(t *testing.T) {
 	}
 	for file := range trusted {
 		if bare[file] == 0 {
-			t.Errorf("%s starts no goroutine without engine/panics; take it out of trusted", file)
+			t.Errorf("%s starts no goroutine without engine/panics; remove it from trusted", file)
 		}
 	}
 }
 
-// bareGoroutines counts go statements, and calls of a WaitGroup's Go, whose function does
-// not come from engine/panics.
+// bareGoroutines counts go statements, and calls of a WaitGroup's Go, whose function does not
+// come from engine/panics.
 func bareGoroutines(file *ast.File) (n int) {
 	ast.Inspect(file, func(node ast.Node) bool {
 		switch node := node.(type) {
@@ -92,7 +92,7 @@ func bareGoroutines(file *ast.File) (n int) {
 	return n
 }
 
-// ofPanics reports whether an expression is what a function of engine/panics returned.
+// ofPanics reports whether an expression is the result of a function of engine/panics.
 func ofPanics(e ast.Expr) bool {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// alarms are the sizes above which code gets hard to read. They are no targets: divide what
-// comes near one by what it knows.
+// alarms are the sizes above which code gets hard to read. They are not targets: split a package
+// near one along its responsibilities.
 var alarms = map[string]int{
 	"files of package": 40, // without tests
 	"lines of package": 6000,
@@ -24,8 +24,8 @@ var alarms = map[string]int{
 	"methods of type":  60,
 }
 
-// records are the sizes over an alarm on the day they were written down. They may only be
-// lowered; growth of a tenth fails the test.
+// records are the sizes that were already above an alarm when it was set. Values may only be
+// lowered. The test fails if a size grows by a tenth.
 var records = map[string]int{
 	"lines of package ui": 6039,
 }
@@ -47,7 +47,7 @@ func TestSizesStayBelowTheirAlarms(t *testing.T) {
 	}
 	for what := range records {
 		if sizes[what] == 0 {
-			t.Errorf("%s: no such thing; remove its record", what)
+			t.Errorf("%s: does not exist; remove its record", what)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestRootHoldsOnlyMain(t *testing.T) {
 	}
 }
 
-// packageFiles gives the Go files of each package that are not tests, by folder.
+// packageFiles returns the Go files of each package, without tests, by folder.
 func packageFiles(t *testing.T) map[string][]string {
 	dirs := map[string][]string{}
 	for file := range goFiles(t) {
@@ -69,7 +69,7 @@ func packageFiles(t *testing.T) map[string][]string {
 	return dirs
 }
 
-// measurePackage adds the sizes of a package and of what is in it to sizes.
+// measurePackage adds the sizes of a package and its declarations to sizes.
 func measurePackage(t *testing.T, dir string, files []string, sizes map[string]int) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -88,7 +88,7 @@ func measurePackage(t *testing.T, dir string, files []string, sizes map[string]i
 	}
 }
 
-// measureTypes adds the methods and fields of the types in a file to sizes.
+// measureTypes adds the numbers of methods and fields of a file's types to sizes.
 func measureTypes(dir string, file *ast.File, sizes map[string]int) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -113,7 +113,7 @@ func fields(s *ast.StructType) int {
 	return n
 }
 
-// receiver returns the name of the type that a method belongs to.
+// receiver returns the type name of a method's receiver.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

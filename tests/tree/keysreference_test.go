@@ -9,8 +9,8 @@ import (
 	"tandem/keys/keymap"
 )
 
-// keysReference is the catalogue as a page in Markdown: what every key does, and
-// the names by which the configuration binds it to another.
+// keysReference returns the catalogue of actions in Markdown: the effect of every key, and the
+// action names used by the configuration.
 func keysReference() string {
 	var out strings.Builder
 	out.WriteString(keysHead)
@@ -52,7 +52,7 @@ A key without a scope before it belongs to the first scope below in which the ac
 action without keys. A key that would mean two things at once is an error.
 `
 
-// keyScopes lists every scope once, in the order of the page.
+// keyScopes returns every scope once, in the order of the page.
 func keyScopes() []keymap.Scope {
 	all := []keymap.Scope{keymap.ScopePrefix}
 	for _, chain := range keymap.Chains() {
@@ -65,7 +65,7 @@ func keyScopes() []keymap.Scope {
 	return all
 }
 
-// keyCells writes key names as code in a cell of a table.
+// keyCells formats key names as code for a table cell.
 func keyCells(names []string) string {
 	cells := make([]string, len(names))
 	for i, n := range names {
@@ -78,12 +78,12 @@ func TestKeysReferenceNamesEveryActionAndKey(t *testing.T) {
 	page := keysReference()
 	for _, d := range keymap.Catalogue() {
 		if !strings.Contains(page, "`"+string(d.Action)+"`") || !strings.Contains(page, d.Help) {
-			t.Errorf("the page does not tell %s", d.Action)
+			t.Errorf("the page lacks %s", d.Action)
 		}
 		for _, scope := range keyScopes() {
 			if names := keymap.DefaultBindings().KeysOf(d.Action, scope); len(names) > 0 {
 				if scope != d.Scope {
-					t.Errorf("a key of %s without a scope is in %s, not in the first scope of the page, %s", d.Action, d.Scope, scope)
+					t.Errorf("%s has a key without a scope in section %s, want the page's first scope, %s", d.Action, d.Scope, scope)
 				}
 				break
 			}

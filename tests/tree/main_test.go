@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMain changes to the root of the tree, so that paths are relative to it.
+// TestMain changes to the root of the tree, so paths are relative to it.
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)

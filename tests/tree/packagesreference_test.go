@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// packagesReference returns the page that lists every package with the first sentence of
-// its comment.
+// packagesReference returns a page listing every package with the first sentence of its comment.
 func packagesReference(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -28,8 +27,7 @@ func packagesReference(t *testing.T) string {
 	return b.String()
 }
 
-// synopsis returns the first sentence of the package comment in files, as `go list` prints
-// it.
+// synopsis returns the first sentence of the package comment in files, as printed by `go list`.
 func synopsis(t *testing.T, files []string) string {
 	t.Helper()
 	for _, file := range files {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// generatedPages may be long, and their lines are as wide as their source.
+// generatedPages may be long, and their lines as wide as their source.
 var generatedPages = []string{"docs/api.md", "docs/keys.md", "docs/config.md", "docs/internals/packages.md"}
 
 const (
@@ -20,7 +20,7 @@ const (
 )
 
 func TestPagesAreShort(t *testing.T) {
-	maxLines := map[string]int{"README.md": 170, "bench/README.md": 170} // the second is half tables
+	maxLines := map[string]int{"README.md": 170, "bench/README.md": 170} // half of the second is tables
 	maxWords := map[string]int{"README.md": 1400, "ARCHITECTURE.md": 1500}
 	for _, page := range pages(t) {
 		text := readPage(t, page)
@@ -29,7 +29,7 @@ func TestPagesAreShort(t *testing.T) {
 			limit = maxPageLines
 		}
 		if n := strings.Count(text, "\n"); n > limit {
-			t.Errorf("%s: %d lines, more than %d; move a part of it to a page of its own", page, n, limit)
+			t.Errorf("%s: %d lines, more than %d; move part of it to another page", page, n, limit)
 		}
 		if n := len(strings.Fields(text)); maxWords[page] > 0 && n > maxWords[page] {
 			t.Errorf("%s: %d words, more than %d", page, n, maxWords[page])
@@ -65,7 +65,8 @@ func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// checkLink returns what is wrong with a link of a page; "" if it leads somewhere or to the web.
+// checkLink returns the problem with a link of a page, or "" if the target exists or is on the
+// web.
 func checkLink(t *testing.T, page, link string) string {
 	if strings.Contains(link, "://") {
 		return ""
@@ -84,7 +85,7 @@ func checkLink(t *testing.T, page, link string) string {
 	return ""
 }
 
-// anchors returns the anchors of a page's headings, as GitHub makes them.
+// anchors returns the anchors of a page's headings, formed as on GitHub.
 func anchors(text string) []string {
 	var list []string
 	for _, line := range proseLines(text) {
@@ -105,7 +106,7 @@ func anchors(text string) []string {
 	return list
 }
 
-// proseLines returns the lines of a page, with code blocks made empty.
+// proseLines returns the lines of a page, with the lines of code blocks blanked.
 func proseLines(text string) []string {
 	lines := strings.Split(text, "\n")
 	inCode := false
@@ -121,7 +122,7 @@ func proseLines(text string) []string {
 	return lines
 }
 
-// pages are the pages that people write, but for the changelog, which grows.
+// pages returns the hand-written pages, without the changelog, which grows.
 func pages(t *testing.T) []string {
 	return slices.DeleteFunc(tracked(t, "*.md"), func(page string) bool {
 		return page == "CHANGELOG.md" || slices.Contains(generatedPages, page) || strings.Contains(page, "testdata/")

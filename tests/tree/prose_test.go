@@ -15,21 +15,21 @@ import (
 	"testing"
 )
 
-// relativePronouns begin the clauses that make a comment hard to read; a noun or a participle
-// usually says the same.
+// relativePronouns begin clauses that make a comment hard to read. A noun or a participle usually
+// says the same.
 var relativePronouns = regexp.MustCompile(`(?i)\b(that|what|whatever|who|whoever|whose|whom|which|whichever|where|wherever)\b`)
 
-// maxPronouns is how many a package's comments may have per 100 words.
+// maxPronouns is the limit for a package, per 100 words of comments.
 const maxPronouns = 2.5
 
-// proseSlack is how much a listed value may rise, because removing good prose raises it too.
+// proseSlack is the rise allowed for a listed value, because removing good prose raises it too.
 const proseSlack = 0.5
 
-// minProse is how many words of comments a package needs to be measured.
+// minProse is the number of comment words below which a package is not measured.
 const minProse = 100
 
-// pronounList has the packages above maxPronouns, each with its value. The list only shrinks:
-// -update lowers values and removes packages.
+// pronounList contains the packages above maxPronouns with their values. It only shrinks: -update
+// lowers values and removes packages.
 const pronounList = "testdata/pronouns.txt"
 
 func TestCommentsHaveFewRelativeClauses(t *testing.T) {
@@ -46,7 +46,7 @@ func TestCommentsHaveFewRelativeClauses(t *testing.T) {
 		case now > limit:
 			t.Errorf("%s: %.1f of that, what, who, which and where per 100 words of comments, more than %.1f; use a noun or a participle", dir, now, limit)
 		case before > 0 && now <= maxPronouns && !*update:
-			t.Errorf("%s: %.1f is within the limit; take it off the list with go test ./tests/tree -run RelativeClauses -update", dir, now)
+			t.Errorf("%s: %.1f is within the limit; remove it from the list with go test ./tests/tree -run RelativeClauses -update", dir, now)
 		}
 	}
 	if !*update {
@@ -72,7 +72,7 @@ func TestRelativePronounsAreCounted(t *testing.T) {
 		"The somewhat thatched whatnot":                                                                              0,
 	} {
 		if got := len(relativePronouns.FindAllString(text, -1)); got != want {
-			t.Errorf("%q has %d, want %d", text, got, want)
+			t.Errorf("%q: %d pronouns, want %d", text, got, want)
 		}
 	}
 }
@@ -95,8 +95,8 @@ func readPronounList(t *testing.T) map[string]float64 {
 	return listed
 }
 
-// pronounsByPackage returns the relative pronouns per 100 words of comments, rounded to a tenth, of
-// each package with enough comments.
+// pronounsByPackage returns the relative pronouns per 100 words of comments, rounded to a tenth,
+// for each package with at least minProse words.
 func pronounsByPackage(t *testing.T) map[string]float64 {
 	t.Helper()
 	words, pronouns := make(map[string]int), make(map[string]int)

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// prose matches a string that reads as a sentence, as most strings for users and agents do.
+// prose matches strings that read as sentences, as do most strings for users and agents.
 var prose = regexp.MustCompile(`[A-Za-z]{3,}[,:;]? [a-z]{2,}[,:;]? .* `)
 
-// avoidedWords are words of the interface that docs/glossary.md replaces.
+// avoidedWords maps words to their replacements in docs/glossary.md.
 var avoidedWords = map[*regexp.Regexp]string{
 	regexp.MustCompile(`\b[Vv]erbs?\b`):               "command",
 	regexp.MustCompile(`\b[Tt]he person\b`):           "you, or the user",
@@ -23,7 +23,8 @@ var avoidedWords = map[*regexp.Regexp]string{
 	regexp.MustCompile(`(: |; |^)want `):              "must be …",
 }
 
-// TestStrings prints, with -v, the strings that read as sentences, for reading them in one sitting.
+// TestStrings rejects avoided words. With -v, it also prints all strings that read as sentences, for
+// review in one sitting.
 func TestStrings(t *testing.T) {
 	t.Parallel()
 	for _, path := range tracked(t, "*.go") {
@@ -67,7 +68,7 @@ func TestAvoidedWordsAreFound(t *testing.T) {
 			found = found || word.MatchString(sample)
 		}
 		if !found {
-			t.Errorf("nothing is found in %q", sample)
+			t.Errorf("no avoided word found in %q", sample)
 		}
 	}
 }

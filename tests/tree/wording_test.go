@@ -13,14 +13,14 @@ import (
 	"unicode"
 )
 
-// bannedWords had a private meaning; docs/glossary.md has the words to use.
+// bannedWords once had a private meaning here. docs/glossary.md has the words to use instead.
 var bannedWords = regexp.MustCompile(`^((face|floor|charge|glance|easel|desk)s?|(misfit|shelf|hush|dress)(es)?|whos)$`)
 
-// wordsOf finds the words in a name such as longestLine.
+// wordsOf splits a name such as longestLine into words.
 var wordsOf = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
-// bannedPhrases read as translated; each has its replacement. The parts of a phrase around … stand
-// in one line.
+// bannedPhrases maps phrases that read as translated to their replacements. A phrase with …
+// matches if both parts occur in one line, in order.
 var bannedPhrases = map[string]string{
 	"nothing dies with":             "keeps everything running",
 	"for hands that":                "coming from",
@@ -44,7 +44,7 @@ var bannedPhrases = map[string]string{
 	"keeps these lines":             "those lines are gone from the scrollback",
 }
 
-// hasPhrase reports whether a line in lower case has the parts of a phrase, in order.
+// hasPhrase reports whether a line in lower case contains the parts of a phrase, in order.
 func hasPhrase(line, phrase string) bool {
 	first, second, _ := strings.Cut(phrase, "…")
 	_, after, found := strings.Cut(line, first)
@@ -56,7 +56,7 @@ func TestBannedPhrasesAreFound(t *testing.T) {
 	for phrase, instead := range bannedPhrases {
 		sample := "so " + strings.ReplaceAll(phrase, "…", " and then ") + " it does"
 		if !hasPhrase(sample, phrase) || hasPhrase(strings.ToLower(instead), phrase) {
-			t.Errorf("%q is not told from %q", phrase, instead)
+			t.Errorf("hasPhrase does not distinguish %q from %q", phrase, instead)
 		}
 	}
 	for sample, want := range map[string]bool{"floor": true, "whos": true, "dresses": true, "floored": false, "surface": false, "address": false} {
@@ -68,7 +68,7 @@ func TestBannedPhrasesAreFound(t *testing.T) {
 
 func TestGlossaryTermsAreUsed(t *testing.T) {
 	t.Parallel()
-	checked := map[string]bool{} // identifiers and words of comments: whether they are allowed
+	checked := map[string]bool{} // by identifier or comment word: whether it is allowed
 	allowed := func(text string) bool {
 		ok, known := checked[text]
 		if !known {
@@ -136,7 +136,7 @@ func TestBannedPhrasesAreAbsent(t *testing.T) {
 	}
 }
 
-// tracked are the files of the program that match patterns.
+// tracked returns the files under version control that match patterns.
 func tracked(t *testing.T, patterns ...string) []string {
 	t.Helper()
 	out, err := exec.Command("git", append([]string{"ls-files", "--"}, patterns...)...).Output()
