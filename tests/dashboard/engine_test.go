@@ -14,7 +14,7 @@ import (
 	"tandem/ui/conn"
 )
 
-// The dashboard's own tests use a fake engine, which is held to the same.
+// The dashboard's own tests use a fake engine, checked by the same conformance suite.
 func TestEngineMeetsTheDashboardsContract(t *testing.T) {
 	t.Parallel()
 	enginetest.Run(t, func(t *testing.T) enginetest.Subject {
@@ -32,7 +32,7 @@ func TestEngineMeetsTheDashboardsContract(t *testing.T) {
 		return enginetest.Subject{
 			Engine:  conn.Client{Client: c},
 			Echo:    []string{"sh", "-c", "printf '$ '; exec cat"},
-			Printer: printer,
+			Printer: newPrinter,
 			RecordRun: func(t *testing.T, command string, code int) {
 				in := api.HistoryAddInput{Command: command, ExitCode: &code}
 				if _, err := api.HistoryAdd.Call(t.Context(), c, in); err != nil {
@@ -43,14 +43,14 @@ func TestEngineMeetsTheDashboardsContract(t *testing.T) {
 	})
 }
 
-// printer is a program that prints what is written into a pipe.
-func printer(t *testing.T) (command []string, print func(string)) {
+// newPrinter returns the command of a program that prints everything passed to print.
+func newPrinter(t *testing.T) (command []string, print func(string)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pipe, err := os.OpenFile(path, os.O_RDWR, 0) // never the last writer that leaves
+	pipe, err := os.OpenFile(path, os.O_RDWR, 0) // keeps a writer open, so the program sees no end of file
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// A visitor goes through a dashboard.
-type visitor struct {
+// A user drives a dashboard.
+type user struct {
 	*testing.T
 	screen *harness.Terminal
 }
 
-// types presses keys and waits for what they bring to the screen.
-func (v visitor) types(want string, names ...string) {
+// typeKeys presses keys and waits until the screen matches want.
+func (v user) typeKeys(want string, names ...string) {
 	v.Helper()
 	if err := v.screen.Press(names...); err != nil {
 		v.Fatal(err)
@@ -24,8 +24,8 @@ func (v visitor) types(want string, names ...string) {
 	harness.Await(v.T, v.screen, want)
 }
 
-// clicks presses the left button on a text that the screen shows, and waits.
-func (v visitor) clicks(text, want string) {
+// click presses the left button on a text shown on the screen, and waits for want.
+func (v user) click(text, want string) {
 	v.Helper()
 	harness.Await(v.T, v.screen, text)
 	shown, _ := v.screen.Text()
@@ -42,28 +42,28 @@ func (v visitor) clicks(text, want string) {
 	v.Fatalf("%q is not shown:\n%s", text, shown)
 }
 
-// Every place is reached by keys alone and by the mouse alone.
+// Every view and dialog is reachable by keys alone and by mouse alone.
 func TestEveryPlaceIsReachedByKeysAndByMouse(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(v visitor) {
-		v.byKeys()
-		v.byMouse()
+	forEachSize(t, func(v user) {
+		v.visitByKeys()
+		v.visitByMouse()
 	})
 }
 
-// everywhere runs a test in a small terminal and in a large one. What lies
-// between, and other themes, are a matter of the packages that draw.
-func everywhere(t *testing.T, test func(visitor)) {
+// forEachSize runs a test in a small and in a large terminal. Sizes between, and other themes,
+// are tested by the packages that draw.
+func forEachSize(t *testing.T, test func(user)) {
 	for _, size := range [][2]int{{80, 24}, {200, 60}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
 			t.Parallel()
-			test(visit(t, size[0], size[1]))
+			test(openDashboard(t, size[0], size[1]))
 		})
 	}
 }
 
-// visit opens a dashboard in a folder with a file.
-func visit(t *testing.T, cols, rows int) visitor {
+// openDashboard opens a dashboard in a folder with one file.
+func openDashboard(t *testing.T, cols, rows int) user {
 	t.Helper()
 	env, dir := harness.Stage(t)
 	if err := harness.HideTips(filepath.Join(dir, "d")); err != nil {
@@ -81,37 +81,37 @@ func visit(t *testing.T, cols, rows int) visitor {
 		t.Fatal(err)
 	}
 	t.Cleanup(screen.Close)
-	v := visitor{t, screen}
+	v := user{t, screen}
 	harness.Await(t, screen, "ready>")
-	v.types("seen-42", ":echo seen-$((40+2))", "enter")
+	v.typeKeys("seen-42", ":echo seen-$((40+2))", "enter")
 	return v
 }
 
-func (v visitor) byKeys() {
-	v.types("Start a process", "alt+2", "n")
-	v.types("started echo", ":sh -c 'echo one; echo needle; exec sleep 1000'", "enter")
-	v.types("echo seen-", "alt+3")
-	v.types("1 found", "/", ":seen", "enter")
-	v.types("letter.txt", "alt+4")
-	v.types("dear reader", "g")
-	v.types("Find anything", "ctrl+b", "::")
-	v.types("Keys", "esc", "ctrl+b", "?")
-	v.types("seen-42", "esc", "alt+1")
-	v.types("line ", "ctrl+b", "[")
-	v.types("3 running", "q", "ctrl+b", "%")
+func (v user) visitByKeys() {
+	v.typeKeys("Start a process", "alt+2", "n")
+	v.typeKeys("started echo", ":sh -c 'echo one; echo needle; exec sleep 1000'", "enter")
+	v.typeKeys("echo seen-", "alt+3")
+	v.typeKeys("1 found", "/", ":seen", "enter")
+	v.typeKeys("letter.txt", "alt+4")
+	v.typeKeys("dear reader", "g")
+	v.typeKeys("Find anything", "ctrl+b", "::")
+	v.typeKeys("Keys", "esc", "ctrl+b", "?")
+	v.typeKeys("seen-42", "esc", "alt+1")
+	v.typeKeys("line ", "ctrl+b", "[")
+	v.typeKeys("3 running", "q", "ctrl+b", "%")
 	if err := v.screen.WaitFor(func(s string) bool { return strings.Count(s, "ready>") == 3 }); err != nil {
 		v.Fatalf("waiting for the prompt beside: %v", err)
 	}
-	v.types("Kill session", "ctrl+b", "x")
-	v.types("2 running", "y")
+	v.typeKeys("Kill session", "ctrl+b", "x")
+	v.typeKeys("2 running", "y")
 }
 
-func (v visitor) byMouse() {
-	v.clicks("2 Processes", "cpu%")
-	v.clicks("3 History", "exit")
-	v.clicks("4 Files", "letter.txt")
-	v.clicks("letter.txt", "dear reader")
-	v.clicks("1 Sessions", "seen-42")
-	v.types("1 of ", "ctrl+b", "::", ":split beside")
-	v.clicks("a new session beside", "3 running")
+func (v user) visitByMouse() {
+	v.click("2 Processes", "cpu%")
+	v.click("3 History", "exit")
+	v.click("4 Files", "letter.txt")
+	v.click("letter.txt", "dear reader")
+	v.click("1 Sessions", "seen-42")
+	v.typeKeys("1 of ", "ctrl+b", "::", ":split beside")
+	v.click("a new session beside", "3 running")
 }

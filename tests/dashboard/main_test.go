@@ -10,7 +10,7 @@ func TestMain(m *testing.M) { harness.Main(m) }
 
 func TestScripts(t *testing.T) { harness.Scripts(t, "testdata/*.txtar") }
 
-// TestTour plays what the README shows, in terminals of three sizes.
+// The README's examples work in terminals of three sizes.
 func TestTour(t *testing.T) {
 	for _, size := range []string{"80x24", "120x36", "200x60"} {
 		t.Run(size, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"tandem/tests/harness"
 )
 
-// at waits until the screen shows a text and gives the cell where it begins.
-func (v visitor) at(text string) (x, y int) {
+// findText waits until the screen shows a text and returns its first cell.
+func (v user) findText(text string) (x, y int) {
 	v.Helper()
 	harness.Await(v.T, v.screen, text)
 	shown, _ := v.screen.Text()
@@ -25,16 +25,16 @@ func (v visitor) at(text string) (x, y int) {
 	return 0, 0
 }
 
-// presses, moves and lets go of the left button.
-func (v visitor) pointer(kind keys.MouseKind, x, y int) {
+// sendMouse sends a press, move or release of the left button.
+func (v user) sendMouse(kind keys.MouseKind, x, y int) {
 	v.Helper()
 	if err := v.screen.Point(keys.Mouse{Kind: kind, X: x, Y: y, Button: keys.ButtonLeft}); err != nil {
 		v.Fatal(err)
 	}
 }
 
-// clickAt clicks so many times in a row.
-func (v visitor) clickAt(x, y, times int) {
+// clickAt clicks a cell several times in a row.
+func (v user) clickAt(x, y, times int) {
 	v.Helper()
 	var events []keys.Mouse
 	for range times {
@@ -46,15 +46,15 @@ func (v visitor) clickAt(x, y, times int) {
 	}
 }
 
-func (v visitor) drags(x, y, toX, toY int) {
+func (v user) drag(x, y, toX, toY int) {
 	v.Helper()
-	v.pointer(keys.MouseDown, x, y)
-	v.pointer(keys.MouseMove, toX, toY)
-	v.pointer(keys.MouseUp, toX, toY)
+	v.sendMouse(keys.MouseDown, x, y)
+	v.sendMouse(keys.MouseMove, toX, toY)
+	v.sendMouse(keys.MouseUp, toX, toY)
 }
 
-// shows waits until the screen matches.
-func (v visitor) shows(expr string) {
+// awaitMatch waits until the screen matches.
+func (v user) awaitMatch(expr string) {
 	v.Helper()
 	re := regexp.MustCompile("(?m)" + expr)
 	if err := v.screen.WaitFor(re.MatchString); err != nil {
@@ -62,8 +62,8 @@ func (v visitor) shows(expr string) {
 	}
 }
 
-// copies waits until the person's clipboard holds what matches all of expr.
-func (v visitor) copies(expr string) {
+// awaitClipboard waits until the user's clipboard matches expr from beginning to end.
+func (v user) awaitClipboard(expr string) {
 	v.Helper()
 	re := regexp.MustCompile("(?s)^" + expr + "$")
 	if err := v.screen.WaitFor(func(string) bool { return re.MatchString(v.screen.Clipboard()) }); err != nil {
@@ -71,14 +71,14 @@ func (v visitor) copies(expr string) {
 	}
 }
 
-// What is pointed at is what the screen shows, in every size and theme: text to be
-// copied, themes, layouts, borders and tabs. The same is done by keys.
+// In every size, the mouse and the keys can both select text, choose themes and layouts, and move
+// borders and tabs.
 func TestMouseAndKeysSelectChooseAndMove(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(v visitor) {
+	forEachSize(t, func(v user) {
 		v.selectText()
-		v.selectWhileOthersCome()
-		v.selectBeyondTheEdge()
+		v.selectWhilePrinting()
+		v.selectBeyondEdge()
 		v.chooseTheme()
 		v.chooseLayout()
 		v.moveBorders()
@@ -86,102 +86,101 @@ func TestMouseAndKeysSelectChooseAndMove(t *testing.T) {
 	})
 }
 
-func (v visitor) selectText() {
-	v.types("alpha bephata gapha", ":x=pha; clear; echo al$x be${x}ta ga$x; echo la${x}st", "enter")
-	v.shows(`laphast *\n.*ready> *$`)
-	x, y := v.at("alpha bephata")
-	v.drags(x, y, x+len("alpha bephata")-1, y)
-	v.copies("alpha bephata")
+func (v user) selectText() {
+	v.typeKeys("alpha bephata gapha", ":x=pha; clear; echo al$x be${x}ta ga$x; echo la${x}st", "enter")
+	v.awaitMatch(`laphast *\n.*ready> *$`)
+	x, y := v.findText("alpha bephata")
+	v.drag(x, y, x+len("alpha bephata")-1, y)
+	v.awaitClipboard("alpha bephata")
 	v.clickAt(x+len("alpha bephata "), y, 2)
-	v.copies("gapha")
+	v.awaitClipboard("gapha")
 	v.clickAt(x+2, y, 3)
-	v.copies("alpha bephata gapha\n")
-	v.types("line 3/", "ctrl+b", "[")
-	v.types("match 1/1", "?", ":laphast", "enter")
+	v.awaitClipboard("alpha bephata gapha\n")
+	v.typeKeys("line 3/", "ctrl+b", "[")
+	v.typeKeys("match 1/1", "?", ":laphast", "enter")
 	if err := v.screen.Press("v", "e", "y"); err != nil {
 		v.Fatal(err)
 	}
-	v.copies("laphast")
+	v.awaitClipboard("laphast")
 }
 
-// selectWhileOthersCome selects three lines of a program that prints faster than
-// anybody keeps.
-func (v visitor) selectWhileOthersCome() {
-	v.types("ready>", ":clear", "enter")
-	v.gone("laphast")
-	x, y := v.at("ready>")
-	v.types("1000", ":seq 100000001 999999999", "enter")
-	v.shows(`(\d{9}.*\n.*){5}`)
-	v.pointer(keys.MouseDown, x, y+2)
+// selectWhilePrinting selects three lines of a program that prints faster than its scrollback can
+// hold.
+func (v user) selectWhilePrinting() {
+	v.typeKeys("ready>", ":clear", "enter")
+	v.awaitGone("laphast")
+	x, y := v.findText("ready>")
+	v.typeKeys("1000", ":seq 100000001 999999999", "enter")
+	v.awaitMatch(`(\d{9}.*\n.*){5}`)
+	v.sendMouse(keys.MouseDown, x, y+2)
 	shown, _ := v.screen.Text()
 	if err := v.screen.WaitFor(func(s string) bool { return s != shown }); err != nil {
 		v.Fatal(err)
 	}
-	v.pointer(keys.MouseMove, x+8, y+4)
-	v.pointer(keys.MouseUp, x+8, y+4)
-	v.copies(`\d{9}\n\d{9}\n\d{9}`)
+	v.sendMouse(keys.MouseMove, x+8, y+4)
+	v.sendMouse(keys.MouseUp, x+8, y+4)
+	v.awaitClipboard(`\d{9}\n\d{9}\n\d{9}`)
 	var a, b, c int
 	if n, err := fmt.Sscan(v.screen.Clipboard(), &a, &b, &c); n != 3 || b != a+1 || c != b+1 {
 		v.Errorf("copied %q: %v", v.screen.Clipboard(), err)
 	}
-	v.types("ready>", "ctrl+c")
+	v.typeKeys("ready>", "ctrl+c")
 }
 
-func (v visitor) selectBeyondTheEdge() {
-	v.types("row 300 of all", ":clear; x=al; i=1; while [ $i -le 300 ]; do echo row $i of ${x}l; i=$((i+1)); done", "enter")
-	v.shows(`ready> *$`)
-	x, y := v.at("row 300 of all")
-	v.pointer(keys.MouseDown, x+2, y)
-	v.pointer(keys.MouseMove, x, 0)
-	v.shows(`row 200 of all`)
-	v.pointer(keys.MouseUp, x, 0)
-	v.copies(`(.*\n)?row 200 of all\n.*row 299 of all\nrow`)
+func (v user) selectBeyondEdge() {
+	v.typeKeys("row 300 of all", ":clear; x=al; i=1; while [ $i -le 300 ]; do echo row $i of ${x}l; i=$((i+1)); done", "enter")
+	v.awaitMatch(`ready> *$`)
+	x, y := v.findText("row 300 of all")
+	v.sendMouse(keys.MouseDown, x+2, y)
+	v.sendMouse(keys.MouseMove, x, 0)
+	v.awaitMatch(`row 200 of all`)
+	v.sendMouse(keys.MouseUp, x, 0)
+	v.awaitClipboard(`(.*\n)?row 200 of all\n.*row 299 of all\nrow`)
 	if err := v.screen.Press("q"); err != nil {
 		v.Fatal(err)
 	}
-	v.shows(`row 300 of all`)
+	v.awaitMatch(`row 300 of all`)
 }
 
-func (v visitor) chooseTheme() {
-	v.finds("choose a theme", "ctrl+b", "::")
-	v.clicks("choose a theme, with", "keep it")
-	v.clicks("nord", `theme = "nord"`)
-	v.finds("dracula", "ctrl+b", "T")
-	v.types(`theme = "dracula"`, "enter")
+func (v user) chooseTheme() {
+	v.choose("choose a theme", "ctrl+b", "::")
+	v.click("choose a theme, with", "keep it")
+	v.click("nord", `theme = "nord"`)
+	v.choose("dracula", "ctrl+b", "T")
+	v.typeKeys(`theme = "dracula"`, "enter")
 }
 
-func (v visitor) chooseLayout() {
-	v.types("sh-2", "ctrl+b", "%")
-	v.shows(`─ sh .*─ sh-2 .*\n.*│ready>`)
-	v.finds("show a layout", "ctrl+b", "::")
-	v.clicks("layout: a saved one", "main left")
-	v.clicks("rows", "sh-2")
-	v.shows(`─ sh .*─\n(?s:.*)\n.*─ sh-2 .*─$`)
-	v.finds("columns", "ctrl+b", "space")
-	v.types("sh-2", "enter")
-	v.shows(`─ sh .*┬─ sh-2 `)
+func (v user) chooseLayout() {
+	v.typeKeys("sh-2", "ctrl+b", "%")
+	v.awaitMatch(`─ sh .*─ sh-2 .*\n.*│ready>`)
+	v.choose("show a layout", "ctrl+b", "::")
+	v.click("layout: a saved one", "main left")
+	v.click("rows", "sh-2")
+	v.awaitMatch(`─ sh .*─\n(?s:.*)\n.*─ sh-2 .*─$`)
+	v.choose("columns", "ctrl+b", "space")
+	v.typeKeys("sh-2", "enter")
+	v.awaitMatch(`─ sh .*┬─ sh-2 `)
 }
 
-// finds presses keys that open a choice, types what is looked for, at once, and
-// waits until that alone is offered.
-func (v visitor) finds(what string, names ...string) {
+// choose opens a list with keys, types what into its filter, and waits until one choice is left.
+func (v user) choose(what string, names ...string) {
 	v.Helper()
 	if err := v.screen.Press(append(names, ":"+what)...); err != nil {
 		v.Fatal(err)
 	}
-	v.shows(`❯ ` + what + ` +1( of \d+)? `)
+	v.awaitMatch(`❯ ` + what + ` +1( of \d+)? `)
 }
 
-func (v visitor) moveBorders() {
-	x, y := v.at("─ sh-2 ")
-	v.drags(x-1, y+2, x-11, y+2)
-	v.moved("─ sh-2 ", x-10, y)
-	v.types("─ sh-2 ", "ctrl+b", "L")
-	v.moved("─ sh-2 ", x-6, y)
+func (v user) moveBorders() {
+	x, y := v.findText("─ sh-2 ")
+	v.drag(x-1, y+2, x-11, y+2)
+	v.awaitAt("─ sh-2 ", x-10, y)
+	v.typeKeys("─ sh-2 ", "ctrl+b", "L")
+	v.awaitAt("─ sh-2 ", x-6, y)
 }
 
-// moved waits until a text begins at a cell.
-func (v visitor) moved(text string, x, y int) {
+// awaitAt waits until a text begins at a cell.
+func (v user) awaitAt(text string, x, y int) {
 	v.Helper()
 	if err := v.screen.WaitFor(func(s string) bool {
 		rows := strings.Split(s, "\n")
@@ -192,24 +191,24 @@ func (v visitor) moved(text string, x, y int) {
 	}
 }
 
-func (v visitor) goThroughTabs() {
-	v.types("second-4", ":clear; echo second-$((2+2))", "enter")
-	v.finds("a tab of its own", "ctrl+b", "::")
-	v.clicks("the pane to a tab of its own", "2 running")
-	v.gone("row 300 of all")
-	v.clicks("● sh ", "row 300 of all")
-	v.gone("second-4")
-	v.clicks("● sh-2", "second-4")
-	v.gone("row 300 of all")
-	v.types("row 300 of all", "ctrl+b", "n")
-	v.types("second-4", "ctrl+b", "p")
-	v.finds("sh-2", "ctrl+b", "n", "ctrl+b", "m")
-	v.types("second-4", "enter")
-	v.shows(`row 300 of all`)
+func (v user) goThroughTabs() {
+	v.typeKeys("second-4", ":clear; echo second-$((2+2))", "enter")
+	v.choose("a tab of its own", "ctrl+b", "::")
+	v.click("the pane to a tab of its own", "2 running")
+	v.awaitGone("row 300 of all")
+	v.click("● sh ", "row 300 of all")
+	v.awaitGone("second-4")
+	v.click("● sh-2", "second-4")
+	v.awaitGone("row 300 of all")
+	v.typeKeys("row 300 of all", "ctrl+b", "n")
+	v.typeKeys("second-4", "ctrl+b", "p")
+	v.choose("sh-2", "ctrl+b", "n", "ctrl+b", "m")
+	v.typeKeys("second-4", "enter")
+	v.awaitMatch(`row 300 of all`)
 }
 
-// gone waits until the screen does not show a text.
-func (v visitor) gone(text string) {
+// awaitGone waits until the screen no longer shows a text.
+func (v user) awaitGone(text string) {
 	v.Helper()
 	if err := v.screen.WaitFor(func(s string) bool { return !strings.Contains(s, text) }); err != nil {
 		v.Fatalf("waiting for %q to go: %v", text, err)

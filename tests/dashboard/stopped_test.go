@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// A terminalState is what a program has changed in its terminal.
+// A terminalState contains the settings of a terminal that programs change.
 type terminalState struct {
 	alt   bool
-	kitty uint8 // keyboard flags of the alternate screen, where a program pushes them
+	kitty uint8 // keyboard flags of the alternate screen, pushed by programs
 	title string
 }
 
-func stateOf(t *harness.Terminal) (s terminalState) {
+func readState(t *harness.Terminal) (s terminalState) {
 	t.Emulator(func(screen *vt.Terminal) {
 		s.alt, s.title = screen.Modes().Alt, screen.Title()
 		if !s.alt {
@@ -47,12 +47,12 @@ func TestStoppedDashboardRestoresTerminal(t *testing.T) {
 		{"zoomed", nil, []string{"ctrl+b", "z"}},
 	} {
 		for _, signal := range []syscall.Signal{syscall.SIGTSTP, syscall.SIGSTOP} {
-			t.Run(fmt.Sprint(who.name, " ", signal), func(t *testing.T) { stopAndGoOn(t, env, dir, who.args, who.keys, signal) })
+			t.Run(fmt.Sprint(who.name, " ", signal), func(t *testing.T) { stopAndContinue(t, env, dir, who.args, who.keys, signal) })
 		}
 	}
 }
 
-func stopAndGoOn(t *testing.T, env []string, dir string, args, keys []string, signal syscall.Signal) {
+func stopAndContinue(t *testing.T, env []string, dir string, args, keys []string, signal syscall.Signal) {
 	screen, err := harness.StartTerminal(120, 36, env, dir, args...)
 	if err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func stopAndGoOn(t *testing.T, env []string, dir string, args, keys []string, si
 	}
 	harness.Until(t, "it is stopped", func() bool { return harness.IsStopped(pid) })
 	if signal == syscall.SIGTSTP {
-		harness.Until(t, "the terminal is given back", func() bool { return stateOf(screen) == terminalState{} })
-	} else { // so that the text is seen again only once the terminal is taken anew
+		harness.Until(t, "the terminal is given back", func() bool { return readState(screen) == terminalState{} })
+	} else { // so that the text appears again only after the program has taken the terminal back
 		screen.Emulator(func(screen *vt.Terminal) { screen.Write([]byte("\x1b[2J")) })
 	}
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
@@ -88,9 +88,9 @@ func stopAndGoOn(t *testing.T, env []string, dir string, args, keys []string, si
 	harness.Await(t, screen, "back-2")
 	press("ctrl+b", "d")
 	if status, err := screen.ExitStatus(); err != nil || status != 0 {
-		t.Errorf("it ended with %d: %v", status, err)
+		t.Errorf("exited with %d: %v", status, err)
 	}
-	if got := stateOf(screen); got != (terminalState{}) {
-		t.Errorf("it has left %+v", got)
+	if got := readState(screen); got != (terminalState{}) {
+		t.Errorf("left the terminal as %+v", got)
 	}
 }

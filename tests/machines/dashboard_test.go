@@ -14,8 +14,8 @@ import (
 	"tandem/tests/harness"
 )
 
-// opens opens a session of another machine in a dashboard, by its name.
-func opens(t *testing.T, screen *harness.Terminal, machine, name string) {
+// openSession opens a session of another machine in a dashboard, by its name.
+func openSession(t *testing.T, screen *harness.Terminal, machine, name string) {
 	t.Helper()
 	harness.Press(t, screen, "ctrl+b", "s")
 	harness.Await(t, screen, "enter open")
@@ -25,8 +25,8 @@ func opens(t *testing.T, screen *harness.Terminal, machine, name string) {
 	harness.Await(t, screen, "─ "+machine+"/"+name)
 }
 
-// While the engine of one machine of twenty is stopped, nothing in a dashboard waits for
-// it: all that is asked of others here is answered before it goes on.
+// While the engine of one of twenty machines is stopped, a dashboard must not wait for it:
+// requests to the other machines are answered before that engine continues.
 func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 	t.Parallel()
 	const count = 20
@@ -41,7 +41,7 @@ func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 	t.Cleanup(screen.Close)
 	harness.Await(t, screen, "ready>")
 	harness.Await(t, screen, fmt.Sprintf("%d machines", count))
-	opens(t, screen, "m20", "stuck")
+	openSession(t, screen, "m20", "stuck")
 	harness.Await(t, screen, "stuck-shown")
 	pid := p.EnginePID("m20")
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -50,7 +50,7 @@ func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 	harness.Press(t, screen, ":typed-meanwhile", "enter")
 
-	opens(t, screen, "m1", "near")
+	openSession(t, screen, "m1", "near")
 	harness.Await(t, screen, "near-shown")
 	for i := range 20 {
 		harness.Press(t, screen, fmt.Sprintf(":k%d;", i))
@@ -61,18 +61,18 @@ func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 	harness.Await(t, screen, fmt.Sprintf("%d machines, 1 away", count))
 	harness.Press(t, screen, "enter")
 	if err := screen.WaitFor(func(s string) bool { return strings.Count(s, "k18;k19;") == 2 }); err != nil {
-		t.Fatal(err) // the row typed and cat's, which would else come between the next keys
+		t.Fatal(err) // the typed row and cat's copy, which would otherwise come between the next keys
 	}
 	harness.Press(t, screen, ":after-away")
 	harness.Await(t, screen, "after-away")
 	harness.Press(t, screen, "ctrl+b", "M")
 	harness.Await(t, screen, "enter choose what to do")
-	if err := screen.WaitFor(func(s string) bool { return rowWith(s, "m20", "away") && rowWith(s, "m1 ", "connected") }); err != nil {
+	if err := screen.WaitFor(func(s string) bool { return hasRow(s, "m20", "away") && hasRow(s, "m1 ", "connected") }); err != nil {
 		t.Error(err)
 	}
 	harness.Press(t, screen, "esc")
 	if !harness.IsStopped(pid) {
-		t.Fatal("the engine of m20 has not stayed stopped")
+		t.Fatal("the engine of m20 was continued too early")
 	}
 
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
@@ -80,19 +80,19 @@ func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 	}
 	harness.Until(t, "it to be back", func() bool { return p.State("m20").State == api.MachineConnected })
 	harness.Until(t, "what was typed meanwhile to be there, once", func() bool {
-		return rowWith(p.Must("--host", "m20", "screen", "stuck"), "typed-meanwhile")
+		return hasRow(p.Must("--host", "m20", "screen", "stuck"), "typed-meanwhile")
 	})
 }
 
-// rowWith reports whether one line of a text has all of these in it.
-func rowWith(text string, parts ...string) bool {
+// hasRow reports whether one line of text contains all parts.
+func hasRow(text string, parts ...string) bool {
 	return slices.ContainsFunc(strings.Split(text, "\n"), func(row string) bool {
 		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(row, part) })
 	})
 }
 
-// A transfer to another machine goes on over the next link when one is lost in the middle
-// of it: the file is whole, and has its name only then.
+// A transfer to another machine continues over the next link after one breaks. The file gets its
+// name only once it is complete.
 func TestTransferSurvivesALostLink(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -121,12 +121,12 @@ func TestTransferSurvivesALostLink(t *testing.T) {
 	whole := filepath.Join(to, "big")
 	harness.Until(t, "the file", func() bool { _, err := os.Stat(whole); return err == nil })
 	if text, err := os.ReadFile(cuts); err != nil || strings.Count(string(text), "cut") != maxCuts {
-		t.Errorf("the file had its name after %q, want %d links lost: %v", text, maxCuts, err)
+		t.Errorf("the file was complete after links %q, want %d cuts: %v", text, maxCuts, err)
 	}
 	if got, err := os.ReadFile(whole); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes of %d arrived: %v", len(got), len(want), err)
 	}
 	if left, _ := os.ReadDir(to); len(left) != 1 {
-		t.Errorf("left beside it: %v", left)
+		t.Errorf("temporary files left: %v", left)
 	}
 }

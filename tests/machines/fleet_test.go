@@ -21,8 +21,8 @@ import (
 	"tandem/tests/harness"
 )
 
-// A crew is a hub in this process, and engines of this host that have joined it.
-type crew struct {
+// A testFleet is a hub in this process with engines of this host as members.
+type testFleet struct {
 	*testing.T
 	env  []string
 	dir  string
@@ -30,10 +30,10 @@ type crew struct {
 	opts hub.Options
 }
 
-func newCrew(t *testing.T) *crew {
+func newTestFleet(t *testing.T) *testFleet {
 	env, dir := harness.Stage(t)
-	c := &crew{T: t, env: env, dir: dir, opts: hub.Options{Folder: filepath.Join(dir, "hub"), Listen: "127.0.0.1:0", Start: embedded.Start}}
-	c.start()
+	c := &testFleet{T: t, env: env, dir: dir, opts: hub.Options{Folder: filepath.Join(dir, "hub"), Listen: "127.0.0.1:0", Start: embedded.Start}}
+	c.startHub()
 	t.Cleanup(func() {
 		if c.hub != nil {
 			c.hub.Close()
@@ -42,7 +42,7 @@ func newCrew(t *testing.T) *crew {
 	return c
 }
 
-func (c *crew) start() {
+func (c *testFleet) startHub() {
 	c.Helper()
 	h, err := hub.Open(c.opts)
 	if err != nil {
@@ -51,15 +51,15 @@ func (c *crew) start() {
 	c.hub, c.opts.Listen = h, ""
 }
 
-// run runs tandem with the data folder of somebody.
-func (c *crew) run(who string, args ...string) (stdout, stderr string, status int) {
+// run runs tandem with the data folder of the member who.
+func (c *testFleet) run(who string, args ...string) (stdout, stderr string, status int) {
 	c.Helper()
 	env := append(c.env[:len(c.env):len(c.env)], "TANDEM_DATA_DIR="+filepath.Join(c.dir, who), "XDG_CONFIG_HOME="+filepath.Join(c.dir, who+"-config"))
 	return harness.Run(c, env, c.dir, args...)
 }
 
-// must is run for what has to work.
-func (c *crew) must(who string, args ...string) string {
+// mustRun runs tandem and fails the test on a non-zero status.
+func (c *testFleet) mustRun(who string, args ...string) string {
 	c.Helper()
 	stdout, stderr, status := c.run(who, args...)
 	if status != 0 {
@@ -68,31 +68,31 @@ func (c *crew) must(who string, args ...string) string {
 	return stdout
 }
 
-// join has somebody join who was invited.
-func (c *crew) join(q hub.InviteRequest) string {
+// join invites a member and has it join.
+func (c *testFleet) join(q hub.InviteRequest) string {
 	c.Helper()
 	token, err := c.hub.Invite(q, "test")
 	if err != nil {
 		c.Fatal(err)
 	}
 	c.Cleanup(func() { c.run(q.Name, "shutdown", "--all", "--yes") })
-	return c.must(q.Name, "join", token)
+	return c.mustRun(q.Name, "join", token)
 }
 
-func (c *crew) machine(name string, labels ...string) {
+func (c *testFleet) joinMachine(name string, labels ...string) {
 	c.Helper()
 	c.join(hub.InviteRequest{Kind: fleet.KindMachine, Name: name, Labels: labels})
 }
 
-func (c *crew) person(name string, role api.FleetRole) {
+func (c *testFleet) joinPerson(name string, role api.FleetRole) {
 	c.Helper()
 	c.join(hub.InviteRequest{Kind: fleet.KindPerson, Name: name, Role: role})
 }
 
-// list is what `tandem fleet` tells somebody.
-func (c *crew) list(who string, args ...string) (all []api.FleetMachine) {
+// listMachines returns the output of `tandem fleet` for the member who.
+func (c *testFleet) listMachines(who string, args ...string) (all []api.FleetMachine) {
 	c.Helper()
-	if err := json.Unmarshal([]byte(c.must(who, append([]string{"fleet", "--json"}, args...)...)), &all); err != nil {
+	if err := json.Unmarshal([]byte(c.mustRun(who, append([]string{"fleet", "--json"}, args...)...)), &all); err != nil {
 		c.Fatal(err)
 	}
 	return all
@@ -100,42 +100,42 @@ func (c *crew) list(who string, args ...string) (all []api.FleetMachine) {
 
 func TestVerbsWorkOnAMachineOfTheFleet(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("web-1", "role=web")
-	c.person("ann", api.RoleOperate)
+	c := newTestFleet(t)
+	c.joinMachine("web-1", "role=web")
+	c.joinPerson("ann", api.RoleOperate)
 	harness.Until(t, "the machine to be listed", func() bool {
-		all := c.list("ann")
+		all := c.listMachines("ann")
 		return len(all) == 1 && all[0].State == api.FleetConnected && all[0].Labels["role"] == "web"
 	})
-	if out := c.must("ann", "--host", "web-1", "exec", "--", "echo", "hello"); out != "hello\n" {
-		t.Errorf("exec there says %q", out)
+	if out := c.mustRun("ann", "--host", "web-1", "exec", "--", "echo", "hello"); out != "hello\n" {
+		t.Errorf("exec on the machine prints %q", out)
 	}
-	c.must("ann", "--host", "web-1", "start", "--name", "loop", "--", "sh", "-c", "echo begun; exec sleep 1000")
-	harness.Until(t, "its log", func() bool { return strings.Contains(c.must("ann", "--host", "web-1", "logs", "loop"), "begun") })
-	harness.Until(t, "it to be counted", func() bool { all := c.list("ann"); return len(all) == 1 && all[0].Processes == 1 })
-	c.must("ann", "--host", "web-1", "stop", "loop")
-	harness.Until(t, "it to be counted no more", func() bool { all := c.list("ann"); return len(all) == 1 && all[0].Processes == 0 })
-	if out := c.must("web-1", "audit"); !strings.Contains(out, "person:ann") || !strings.Contains(out, "process.start") || !strings.Contains(out, "echo hello") {
+	c.mustRun("ann", "--host", "web-1", "start", "--name", "loop", "--", "sh", "-c", "echo begun; exec sleep 1000")
+	harness.Until(t, "its log", func() bool { return strings.Contains(c.mustRun("ann", "--host", "web-1", "logs", "loop"), "begun") })
+	harness.Until(t, "it to be counted", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].Processes == 1 })
+	c.mustRun("ann", "--host", "web-1", "stop", "loop")
+	harness.Until(t, "it to be counted no more", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].Processes == 0 })
+	if out := c.mustRun("web-1", "audit"); !strings.Contains(out, "person:ann") || !strings.Contains(out, "process.start") || !strings.Contains(out, "echo hello") {
 		t.Errorf("the machine's audit does not name her:\n%s", out)
 	}
 	if _, stderr, status := c.run("ann", "--host", "web-2", "ps"); status != 1 || !strings.Contains(stderr, "machine web-2: it is offline, or no machine has this name") {
-		t.Errorf("on a machine that is not there: %d %s", status, stderr)
+		t.Errorf("on an unknown machine: %d %s", status, stderr)
 	}
 }
 
-// What a role allows is decided on the machine.
+// The machine itself enforces roles.
 func TestMachineEnforcesRoles(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("box")
-	c.person("reader", api.RoleRead)
-	c.person("worker", api.RoleOperate)
-	c.person("chief", api.RoleAdmin)
-	c.must("box", "start", "--name", "loop", "--", "sleep", "1000")
+	c := newTestFleet(t)
+	c.joinMachine("box")
+	c.joinPerson("reader", api.RoleRead)
+	c.joinPerson("worker", api.RoleOperate)
+	c.joinPerson("chief", api.RoleAdmin)
+	c.mustRun("box", "start", "--name", "loop", "--", "sleep", "1000")
 	secret := filepath.Join(c.dir, "box", "fleet", "machine.creds")
 	type try struct {
 		args    []string
-		allowed string // roles
+		allowed string // members whose role allows the command
 	}
 	for _, a := range []try{
 		{[]string{"ps"}, "reader worker chief"},
@@ -164,41 +164,41 @@ func TestMachineEnforcesRoles(t *testing.T) {
 	if info, err := os.Stat(secret); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the machine's key has the mode %v, %v", info.Mode(), err)
 	}
-	if out := c.must("box", "audit"); !strings.Contains(out, "person:reader") || !strings.Contains(out, "denied") {
-		t.Errorf("what was refused is not in the audit log:\n%s", out)
+	if out := c.mustRun("box", "audit"); !strings.Contains(out, "person:reader") || !strings.Contains(out, "denied") {
+		t.Errorf("denied calls are not in the audit log:\n%s", out)
 	}
 }
 
 func TestMachineThatLeftCannotBeReached(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("box")
-	c.person("ann", api.RoleRead)
-	c.must("ann", "--host", "box", "ps")
-	if out := c.must("box", "leave"); !strings.Contains(out, "left the fleet") {
-		t.Errorf("leave says %q", out)
+	c := newTestFleet(t)
+	c.joinMachine("box")
+	c.joinPerson("ann", api.RoleRead)
+	c.mustRun("ann", "--host", "box", "ps")
+	if out := c.mustRun("box", "leave"); !strings.Contains(out, "left the fleet") {
+		t.Errorf("leave prints %q", out)
 	}
 	if _, err := os.Stat(filepath.Join(c.dir, "box", "fleet", "machine.creds")); !os.IsNotExist(err) {
 		t.Errorf("its key is still there: %v", err)
 	}
-	harness.Until(t, "it to be away", func() bool { all := c.list("ann"); return len(all) == 1 && all[0].State == api.FleetAway })
+	harness.Until(t, "it to be away", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].State == api.FleetAway })
 	if _, stderr, status := c.run("ann", "--host", "box", "ps"); status != 1 || !strings.Contains(stderr, "it is offline, last seen") {
-		t.Errorf("on it: %d %s", status, stderr)
+		t.Errorf("on the machine that left: %d %s", status, stderr)
 	}
 	if _, stderr, status := c.run("box", "leave"); status != 1 || !strings.Contains(stderr, "belongs to no fleet") {
-		t.Errorf("a second time: %d %s", status, stderr)
+		t.Errorf("leaving again: %d %s", status, stderr)
 	}
 }
 
 func TestRevokedPersonReachesNothing(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("box")
-	c.person("ann", api.RoleAdmin)
-	if out := c.must("ann", "hub", "people"); !strings.Contains(out, "box") || !strings.Contains(out, "ann") {
+	c := newTestFleet(t)
+	c.joinMachine("box")
+	c.joinPerson("ann", api.RoleAdmin)
+	if out := c.mustRun("ann", "hub", "people"); !strings.Contains(out, "box") || !strings.Contains(out, "ann") {
 		t.Errorf("people = %s", out)
 	}
-	harness.Until(t, "the machine", func() bool { return len(c.list("ann")) == 1 })
+	harness.Until(t, "the machine", func() bool { return len(c.listMachines("ann")) == 1 })
 	if _, err := c.hub.Revoke("ann"); err != nil {
 		t.Fatal(err)
 	}
@@ -207,35 +207,38 @@ func TestRevokedPersonReachesNothing(t *testing.T) {
 		return status == 1 && strings.Contains(stderr, "revoked")
 	})
 	if stdout, stderr, status := c.run("ann", "fleet"); status != 0 || !strings.Contains(stdout, "box") || !strings.Contains(stderr, "the hub cannot be reached") || !strings.Contains(stderr, "revoked") {
-		t.Errorf("what she knew of the fleet is told as %d %s%s", status, stdout, stderr)
+		t.Errorf("after being revoked she lists the fleet: %d %s%s", status, stdout, stderr)
 	}
-	c.machine("box-2") // nobody else is disturbed
+	c.joinMachine("box-2") // other members are not affected
 }
 
 func TestCommandRunsOnAllMachinesOfAPatternOrLabel(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("web-1", "role=web", "zone=a")
-	c.machine("web-2", "role=web", "zone=b")
-	c.machine("db-1", "role=db", "zone=b")
-	c.person("ann", api.RoleOperate)
-	harness.Until(t, "three machines", func() bool { return len(c.list("ann")) == 3 })
+	c := newTestFleet(t)
+	c.joinMachine("web-1", "role=web", "zone=a")
+	c.joinMachine("web-2", "role=web", "zone=b")
+	c.joinMachine("db-1", "role=db", "zone=b")
+	c.joinPerson("ann", api.RoleOperate)
+	harness.Until(t, "three machines", func() bool { return len(c.listMachines("ann")) == 3 })
 	stdout, stderr, status := c.run("ann", "exec", "--host", "web-*", "--", "echo", "hello")
 	if status != 0 || stdout != "web-1  hello\nweb-2  hello\n" && stdout != "web-2  hello\nweb-1  hello\n" {
 		t.Errorf("by a pattern: %d %q %s", status, stdout, stderr)
 	}
 	if !strings.Contains(stderr, "2 × ok") || !strings.Contains(stderr, "web-1, web-2") {
-		t.Errorf("at the end it says %q", stderr)
+		t.Errorf("the summary is %q", stderr)
 	}
 	if stdout, _, status := c.run("ann", "exec", "--label", "zone=b,role!=db", "--", "echo", "hello"); status != 0 || stdout != "web-2  hello\n" {
 		t.Errorf("by labels: %d %q", status, stdout)
 	}
 	stdout, stderr, status = c.run("ann", "exec", "--label", "role=*", "--", "sh", "-c", `test "$(hostname)" = x && exit 3; exit 4`)
 	if status != 3 || !strings.Contains(stderr, "3 × exit 4") {
-		t.Errorf("where it fails: %d %q %s", status, stdout, stderr)
+		t.Errorf("with a failing command: %d %q %s", status, stdout, stderr)
 	}
-	c.must("db-1", "leave")
-	harness.Until(t, "it to be away", func() bool { all := c.list("ann", "db-1"); return len(all) == 1 && all[0].State == api.FleetAway })
+	c.mustRun("db-1", "leave")
+	harness.Until(t, "it to be away", func() bool {
+		all := c.listMachines("ann", "db-1")
+		return len(all) == 1 && all[0].State == api.FleetAway
+	})
 	stdout, stderr, status = c.run("ann", "exec", "--label", "zone=*", "--json", "--", "echo", "hello")
 	var away, ok int
 	for line := range strings.Lines(stdout) {
@@ -250,39 +253,39 @@ func TestCommandRunsOnAllMachinesOfAPatternOrLabel(t *testing.T) {
 		}
 	}
 	if status != 3 || away != 1 || ok != 2 {
-		t.Errorf("with one away: status %d, %d away, %d ok: %s%s", status, away, ok, stdout, stderr)
+		t.Errorf("with one offline: status %d, %d offline, %d ok: %s%s", status, away, ok, stdout, stderr)
 	}
 	if _, stderr, status := c.run("ann", "exec", "--host", "none-*", "--", "true"); status != 125 || !strings.Contains(stderr, "none has these names") {
-		t.Errorf("where there are none: %d %s", status, stderr)
+		t.Errorf("with no match: %d %s", status, stderr)
 	}
-	if out := c.must("ann", "ps", "-a", "--label", "role=web", "--usage"); !strings.Contains(out, "HOST") || !strings.Contains(out, "web-2") {
+	if out := c.mustRun("ann", "ps", "-a", "--label", "role=web", "--usage"); !strings.Contains(out, "HOST") || !strings.Contains(out, "web-2") {
 		t.Errorf("ps = %s", out)
 	}
 }
 
 func TestStartAnyChoosesAMachineWithTheLabel(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("w-1", "role=worker")
-	c.machine("w-2", "role=worker")
-	c.machine("db-1", "role=db")
-	c.person("ann", api.RoleOperate)
+	c := newTestFleet(t)
+	c.joinMachine("w-1", "role=worker")
+	c.joinMachine("w-2", "role=worker")
+	c.joinMachine("db-1", "role=db")
+	c.joinPerson("ann", api.RoleOperate)
 	stdout, stderr, status := c.run("ann", "start", "--any", "role=worker", "--name", "job", "--", "sleep", "1000")
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
 	on := strings.TrimSpace(strings.TrimPrefix(stderr, "on "))
-	if !strings.HasPrefix(on, "w-") || !strings.Contains(c.must("ann", "--host", on, "ps", "--json"), strings.TrimSpace(stdout)) {
-		t.Errorf("it was started %q with the id %q", stderr, stdout)
+	if !strings.HasPrefix(on, "w-") || !strings.Contains(c.mustRun("ann", "--host", on, "ps", "--json"), strings.TrimSpace(stdout)) {
+		t.Errorf("stderr %q, id %q", stderr, stdout)
 	}
 	if _, stderr, status := c.run("ann", "start", "--any", "role=none", "--", "true"); status != 1 || !strings.Contains(stderr, "none is connected") {
-		t.Errorf("with a label that none has: %d %s", status, stderr)
+		t.Errorf("with an unused label: %d %s", status, stderr)
 	}
 }
 
-// extras are machines without an engine, so many that the dashboard cannot be connected to
-// each: they tell of a process that runs.
-func (c *crew) extras(count int) []*fleet.Machine {
+// joinExtras adds count machines without engines, more than the dashboard connects to. Each
+// reports one running process.
+func (c *testFleet) joinExtras(count int) []*fleet.Machine {
 	c.Helper()
 	var all []*fleet.Machine
 	for i := range count {
@@ -308,7 +311,9 @@ func (c *crew) extras(count int) []*fleet.Machine {
 			c.Fatal(err)
 		}
 		m := &fleet.Machine{Hello: transport.Hello{Version: "1.2.3", Protocol: api.Protocol, OldestProtocol: api.OldestProtocol}, Log: slog.New(slog.DiscardHandler),
-			Accept: func(net.Conn, fleet.Visitor) error { return api.Errorf(api.CodeUnavailable, "it does nothing") },
+			Accept: func(net.Conn, fleet.Visitor) error {
+				return api.Errorf(api.CodeUnavailable, "this machine serves no calls")
+			},
 			Events: func(ctx context.Context, send func(api.Event) error) error {
 				err := send(api.Event{Type: api.EventSnapshot, Processes: []api.Process{{ID: "a", Name: "worker", Kind: api.KindProcess, State: api.StateRunning, Command: "work"}}})
 				<-ctx.Done()
@@ -323,14 +328,15 @@ func (c *crew) extras(count int) []*fleet.Machine {
 	return all
 }
 
-// The machines here answer no call: what ps and ls say of many is what they have told the hub.
+// The machines here answer no calls, so ps and ls on many machines can show only their reports to
+// the hub.
 func TestFleetProcessesAreListedWithoutQueryingMachines(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("web-1", "role=web")
-	c.person("ann", api.RoleOperate)
-	extras := c.extras(3)
-	c.must("web-1", "start", "--name", "loop", "--", "sleep", "1000")
+	c := newTestFleet(t)
+	c.joinMachine("web-1", "role=web")
+	c.joinPerson("ann", api.RoleOperate)
+	extras := c.joinExtras(3)
+	c.mustRun("web-1", "start", "--name", "loop", "--", "sleep", "1000")
 	all := func(args ...string) (rows []map[string]any, status int) {
 		stdout, stderr, status := c.run("ann", append(args, "--json")...)
 		for line := range strings.Lines(stdout) {
@@ -344,7 +350,7 @@ func TestFleetProcessesAreListedWithoutQueryingMachines(t *testing.T) {
 	}
 	for _, verb := range []string{"ps", "ls"} {
 		harness.Until(t, verb, func() bool { rows, status := all(verb, "--host", "*"); return status == 0 && len(rows) == 4 })
-		if out := c.must("ann", verb, "--label", "role=extra"); strings.Count(out, "worker") != 3 || !strings.HasPrefix(out, "HOST") {
+		if out := c.mustRun("ann", verb, "--label", "role=extra"); strings.Count(out, "worker") != 3 || !strings.HasPrefix(out, "HOST") {
 			t.Errorf("%s = %s", verb, out)
 		}
 	}
@@ -358,15 +364,15 @@ func TestFleetProcessesAreListedWithoutQueryingMachines(t *testing.T) {
 		return strings.Contains(why, "it is offline, last seen")
 	})
 	if _, stderr, status := c.run("ann", "ps", "--label", "role=extra", "--usage"); status != 3 || strings.Count(stderr, "it does nothing") != 2 || !strings.Contains(stderr, "it is offline") {
-		t.Errorf("with --usage they are not asked: %d %s", status, stderr)
+		t.Errorf("with --usage they are not queried: %d %s", status, stderr)
 	}
 	if rows, _ := all("ps", "--host", "web-*", "--usage"); len(rows) != 1 || rows[0]["rss_bytes"] == nil {
 		t.Errorf("with --usage: %v", rows)
 	}
 }
 
-// awaits waits for what an expression matches.
-func awaits(t *testing.T, screen *harness.Terminal, expr string) {
+// awaitMatch waits until the screen matches a regular expression.
+func awaitMatch(t *testing.T, screen *harness.Terminal, expr string) {
 	t.Helper()
 	re := regexp.MustCompile(expr)
 	if err := screen.WaitFor(re.MatchString); err != nil {
@@ -374,16 +380,16 @@ func awaits(t *testing.T, screen *harness.Terminal, expr string) {
 	}
 }
 
-// In a fleet of more machines than the dashboard connects to, it shows what they have told the
-// hub: what runs there is found, read, stopped and opened like what runs here.
+// In a fleet with more machines than the dashboard connects to, it shows their reports to the
+// hub: remote processes are found, read, stopped and opened like local ones.
 func TestDashboardShowsALargeFleet(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("web-1", "role=web")
-	c.person("ann", api.RoleOperate)
-	extras := c.extras(fleet.MaxFew)
-	c.must("web-1", "start", "--name", "printer", "--", "sh", "-c", "echo printed-there; exec sleep 1000")
-	c.must("web-1", "new", "--name", "far", "--", "sh", "-c", "echo far-shown; exec cat")
+	c := newTestFleet(t)
+	c.joinMachine("web-1", "role=web")
+	c.joinPerson("ann", api.RoleOperate)
+	extras := c.joinExtras(fleet.MaxFew)
+	c.mustRun("web-1", "start", "--name", "printer", "--", "sh", "-c", "echo printed-there; exec sleep 1000")
+	c.mustRun("web-1", "new", "--name", "far", "--", "sh", "-c", "echo far-shown; exec cat")
 	env := append(slices.Clone(c.env), "TANDEM_DATA_DIR="+filepath.Join(c.dir, "ann"), "XDG_CONFIG_HOME="+filepath.Join(c.dir, "ann-config"))
 	screen, err := harness.StartTerminal(140, 40, env, c.dir)
 	if err != nil {
@@ -396,27 +402,27 @@ func TestDashboardShowsALargeFleet(t *testing.T) {
 	harness.Press(t, screen, "F")
 	harness.Await(t, screen, "/34")
 	harness.Press(t, screen, "/", ":host:web", "enter")
-	awaits(t, screen, `/host:web +\d+/2 of 34`)
-	awaits(t, screen, `printer +web-1 +running`)
+	awaitMatch(t, screen, `/host:web +\d+/2 of 34`)
+	awaitMatch(t, screen, `printer +web-1 +running`)
 	harness.Press(t, screen, "G")
 	harness.Await(t, screen, "printed-there")
 	harness.Press(t, screen, "x")
 	harness.Await(t, screen, "Stop web-1/printer")
 	harness.Press(t, screen, "y")
-	awaits(t, screen, `printer +web-1 +stopped`)
+	awaitMatch(t, screen, `printer +web-1 +stopped`)
 	harness.Press(t, screen, "/", "ctrl+u", ":far", "enter")
-	awaits(t, screen, `▌  ● . far +web-1 +running`)
+	awaitMatch(t, screen, `▌  ● . far +web-1 +running`)
 	harness.Press(t, screen, "enter")
 	harness.Await(t, screen, "─ web-1/far")
 	harness.Await(t, screen, "far-shown")
 	harness.Press(t, screen, "alt+3", "F")
-	awaits(t, screen, `fleet 1 of 33 machines, 32 away`) // the others answer nobody
-	awaits(t, screen, `web-1 +echo printed-there`)
+	awaitMatch(t, screen, `fleet 1 of 33 machines, 32 away`) // the others are unreachable
+	awaitMatch(t, screen, `web-1 +echo printed-there`)
 	extras[0].Close()
 	harness.Await(t, screen, "33 machines, 1 away")
 	harness.Press(t, screen, "ctrl+b", "M")
 	harness.Await(t, screen, "The fleet…")
 	harness.Press(t, screen, ":fleet", "enter")
 	harness.Await(t, screen, "32 of 33 machines connected")
-	awaits(t, screen, `extra-00 .*away for`)
+	awaitMatch(t, screen, `extra-00 .*away for`)
 }

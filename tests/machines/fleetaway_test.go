@@ -19,7 +19,7 @@ import (
 	"tandem/tests/harness"
 )
 
-// A cable is between a machine and the hub, and can be cut.
+// A cable carries connections between a machine and the hub, and can be cut.
 type cable struct {
 	net.Listener
 	to string
@@ -29,15 +29,15 @@ type cable struct {
 	conns []net.Conn
 }
 
-// cables lays one to an address.
-func cables(t *testing.T, to string) *cable {
+// newCable listens on a port and relays to the address to.
+func newCable(t *testing.T, to string) *cable {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &cable{Listener: l, to: to}
-	t.Cleanup(func() { l.Close(); c.set(true) })
+	t.Cleanup(func() { l.Close(); c.setCut(true) })
 	go func() {
 		for {
 			near, err := l.Accept()
@@ -68,8 +68,8 @@ func (c *cable) join(near net.Conn) {
 	near.Close()
 }
 
-// set cuts the cable, or mends it.
-func (c *cable) set(cut bool) {
+// setCut cuts or restores the cable.
+func (c *cable) setCut(cut bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cut = cut
@@ -79,15 +79,15 @@ func (c *cable) set(cut bool) {
 	c.conns = nil
 }
 
-// used reports whether somebody is connected through the cable.
-func (c *cable) used() bool {
+// inUse reports whether a connection passes through the cable.
+func (c *cable) inUse() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.conns) > 0
 }
 
-// cutFor is how long a machine is cut off at least: TANDEM_TEST_CUT, as "60s". Without it that is
-// over as soon as all that is to be seen of it was seen, after some 12 seconds.
+// cutFor returns the minimum time a machine stays cut off: TANDEM_TEST_CUT, for example "60s".
+// The default is as short as the test allows, about 12 seconds.
 func cutFor(t *testing.T) time.Duration {
 	t.Helper()
 	text := cmp.Or(os.Getenv("TANDEM_TEST_CUT"), "0s")
@@ -98,14 +98,14 @@ func cutFor(t *testing.T) time.Duration {
 	return d
 }
 
-// While a machine is cut off, its rows are told of as they were and as away; when it is back they
-// are right, and a log that was followed all the time has every line.
+// A disconnected machine's rows stay listed, marked as offline. After it reconnects they are
+// current again, and a log followed throughout has every line.
 func TestDisconnectedMachineRecovers(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("box")
-	c.person("ann", api.RoleOperate)
-	to := cables(t, c.hub.Status().Address)
+	c := newTestFleet(t)
+	c.joinMachine("box")
+	c.joinPerson("ann", api.RoleOperate)
+	to := newCable(t, c.hub.Status().Address)
 	path := filepath.Join(c.dir, "box-config", "tandem", "config.toml")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -132,10 +132,10 @@ func TestDisconnectedMachineRecovers(t *testing.T) {
 		return strings.Join(all, ", ")
 	}
 	is := func(want string) { t.Helper(); harness.Until(t, want, func() bool { return rows() == want }) }
-	c.must("box", "start", "--name", "counter", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done")
-	c.must("box", "start", "--name", "ends", "--", "sleep", "1000")
+	c.mustRun("box", "start", "--name", "counter", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done")
+	c.mustRun("box", "start", "--name", "ends", "--", "sleep", "1000")
 	harness.Until(t, "the machine to be there through the cable", func() bool {
-		if !to.used() {
+		if !to.inUse() {
 			return false
 		}
 		_, _, status := c.run("ann", "--host", "box", "info")
@@ -165,40 +165,40 @@ func TestDisconnectedMachineRecovers(t *testing.T) {
 	}
 	goesOn := func() {
 		t.Helper()
-		most := strings.Count(c.must("box", "logs", "counter"), "\n") + 20
-		harness.Until(t, "more of the log", func() bool { return strings.Count(c.must("box", "logs", "counter"), "\n") > most })
+		most := strings.Count(c.mustRun("box", "logs", "counter"), "\n") + 20
+		harness.Until(t, "more of the log", func() bool { return strings.Count(c.mustRun("box", "logs", "counter"), "\n") > most })
 	}
 	harness.Until(t, "a line of the log", func() bool { return lines() != "" })
-	to.set(true)
+	to.setCut(true)
 	long := time.After(cutFor(t))
 	is("counter running true, ends running true")
 	goesOn()
-	c.must("box", "stop", "ends")
-	c.must("box", "start", "--name", "new", "--", "sleep", "1000")
+	c.mustRun("box", "stop", "ends")
+	c.mustRun("box", "start", "--name", "new", "--", "sleep", "1000")
 	<-long
 	is("counter running true, ends running true")
-	to.set(false)
+	to.setCut(false)
 	is("counter running false, ends stopped false, new running false")
 	goesOn()
-	c.must("box", "stop", "counter")
+	c.mustRun("box", "stop", "counter")
 	if err := follow.Wait(); err != nil {
 		t.Errorf("following the log: %v", err)
 	}
-	want := c.must("box", "logs", "counter")
+	want := c.mustRun("box", "logs", "counter")
 	if lines() != want {
-		t.Errorf("what was followed has %d lines, the log %d", strings.Count(lines(), "\n"), strings.Count(want, "\n"))
+		t.Errorf("%d lines followed, the log has %d", strings.Count(lines(), "\n"), strings.Count(want, "\n"))
 	}
 }
 
-// A viewer that does not read leaves nothing at the hub, however much its session prints, and
-// another one is answered meanwhile.
+// A viewer that stops reading must not fill the hub's memory, however much its session prints.
+// Other viewers are served meanwhile.
 func TestSlowViewerLeavesNothingAtTheHub(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t)
-	c.machine("box")
-	c.person("ann", api.RoleOperate)
-	c.must("box", "new", "--name", "flood", "--", "yes")
-	c.must("box", "new", "--name", "echo", "--", "cat")
+	c := newTestFleet(t)
+	c.joinMachine("box")
+	c.joinPerson("ann", api.RoleOperate)
+	c.mustRun("box", "new", "--name", "flood", "--", "yes")
+	c.mustRun("box", "new", "--name", "echo", "--", "cat")
 	far := func(id string) *client.Attachment {
 		t.Helper()
 		on, err := client.ConnectMachine(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "ann"), Version: harness.Version, Name: "test"}, "box")
@@ -243,6 +243,6 @@ func TestSlowViewerLeavesNothingAtTheHub(t *testing.T) {
 		}
 	}
 	if grown := c.hub.Status().InBytes - before; grown > printed/10 {
-		t.Errorf("the hub was sent %d bytes", grown)
+		t.Errorf("the hub received %d bytes", grown)
 	}
 }

@@ -33,10 +33,10 @@ func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
 	stdout, stderr, status := p.Run("exec", "--all-hosts", "--", "echo", "here")
 	if strings.Count(stdout, "here") != count-1 || status != 3 || strings.Count(stderr, "m20  tandem: reach machine m20: it is offline") != 1 ||
 		strings.Count(stderr, "tandem:") != 1 {
-		t.Errorf("with one stopped: status %d\n%s%s", status, stdout, stderr)
+		t.Errorf("with one machine stopped: status %d\n%s%s", status, stdout, stderr)
 	}
 	if _, stderr, status := p.Run("--host", "m20", "new"); status != 1 || !strings.Contains(stderr, "m20: it is offline") {
-		t.Errorf("on the stopped one: status %d: %s", status, stderr)
+		t.Errorf("on the stopped machine: status %d: %s", status, stderr)
 	}
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -51,23 +51,24 @@ func TestPatternAndAllHostsPrintTheSame(t *testing.T) {
 	p.Must("start", "--all-hosts", "--name", "sleeper", "--", "sleep", "1000")
 	all, allErr, _ := p.Run("--all-hosts", "exec", "--", "echo", "here")
 	some, someErr, _ := p.Run("--host", "m*", "exec", "--", "echo", "here")
-	if sorted(all) != sorted(some) || allErr != someErr || !strings.Contains(allErr, "2 × ok") {
-		t.Errorf("exec on all machines\n%s%son those of a pattern\n%s%s", all, allErr, some, someErr)
+	if sortLines(all) != sortLines(some) || allErr != someErr || !strings.Contains(allErr, "2 × ok") {
+		t.Errorf("exec on all machines\n%s%son machines matching a pattern\n%s%s", all, allErr, some, someErr)
 	}
 	allHead, _, _ := strings.Cut(p.Must("--all-hosts", "ps"), "\n")
 	someHead, _, _ := strings.Cut(p.Must("--host", "m*", "ps"), "\n")
 	if !slices.Equal(strings.Fields(allHead), strings.Fields(someHead)) || !strings.HasPrefix(allHead, "HOST") {
-		t.Errorf("ps has the columns %q, or %q", allHead, someHead)
+		t.Errorf("ps has the columns %q on all machines and %q by a pattern", allHead, someHead)
 	}
 }
 
-// sorted returns text with its lines in order: machines answer in any.
-func sorted(text string) string {
+// sortLines sorts the lines of text, because machines answer in any order.
+func sortLines(text string) string {
 	return strings.Join(slices.Sorted(strings.Lines(text)), "")
 }
 
-// A followed log comes whole, once and in order, however often the link to its machine is
-// killed, and when the engine there is, or is replaced. TANDEM_LINK_KILLS says how often.
+// A followed log arrives complete, once and in order, however often the link to its machine is
+// killed, and while the remote engine is killed or replaced. TANDEM_LINK_KILLS sets the number of
+// kills.
 func TestFollowedLogIsCompleteAfterALostLink(t *testing.T) {
 	t.Parallel()
 	kills, lines := 8, 200_000
@@ -101,7 +102,7 @@ func TestFollowedLogIsCompleteAfterALostLink(t *testing.T) {
 				return true
 			}
 		}
-		p.Run("machine", "check", "m1") // has the next link made at once; nobody else asks, as who follows waits for this reader
+		p.Run("machine", "check", "m1") // reconnects at once; nothing else does, because the follower waits for this reader
 		return false
 	}
 	step := lines / (kills + 1)
@@ -111,11 +112,11 @@ func TestFollowedLogIsCompleteAfterALostLink(t *testing.T) {
 		}
 		harness.Until(t, "a bridge", kill)
 		switch killed {
-		case kills / 4: // the engine there, too
+		case kills / 4: // the remote engine, too
 			if err := syscall.Kill(enginePID, syscall.SIGKILL); err != nil {
 				t.Error(err)
 			}
-		case kills / 2: // which then makes room for another one, as in an upgrade
+		case kills / 2: // it then makes room for another one, as in an upgrade
 			cmd := exec.Command(os.Args[0], "shutdown")
 			cmd.Env = append(p.Env[:len(p.Env):len(p.Env)], "TANDEM_DATA_DIR="+p.Data("m1"))
 			if out, err := cmd.CombinedOutput(); err != nil {
@@ -129,8 +130,7 @@ func TestFollowedLogIsCompleteAfterALostLink(t *testing.T) {
 	}
 }
 
-// checkCount reads the numbers from 1 to last, and tells the first line that is
-// not the next one.
+// checkCount reads the numbers from 1 to last, and describes the first line out of sequence.
 func checkCount(r io.Reader, last int, each func(n int)) string {
 	text := make([]byte, 0, 1<<20)
 	piece := make([]byte, 64<<10)
@@ -157,7 +157,7 @@ func checkCount(r io.Reader, last int, each func(n int)) string {
 	return ""
 }
 
-// The link is one process, however many calls go through it.
+// The link is one process for any number of calls.
 func TestCallsShareOneLink(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 1)
@@ -169,7 +169,7 @@ func TestCallsShareOneLink(t *testing.T) {
 	}
 }
 
-// What is larger than a frame of the link, or than its windows, comes whole.
+// Answers larger than a frame of the link, or than its windows, arrive complete.
 func TestLargeAnswersComeThroughTheLink(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 1)
@@ -179,7 +179,7 @@ func TestLargeAnswersComeThroughTheLink(t *testing.T) {
 	}
 }
 
-// A link whose command says a URL and waits needs the person, who is shown it.
+// A link whose command prints a URL and then waits needs the user, and the URL is shown.
 func TestRequiredLoginIsReportedWithoutDelay(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -187,17 +187,17 @@ func TestRequiredLoginIsReportedWithoutDelay(t *testing.T) {
 		"[machines.ended]\ntransport = [\"sh\", \"-c\", \"echo 'me@ended: Permission denied (publickey,password).' >&2; exit 255\"]\n")
 	harness.Until(t, "the login to be told of", func() bool { return p.State("web").State == api.MachineNeedsYou })
 	if m := p.State("web"); !strings.Contains(m.Error, "https://login.example.org/a/1") {
-		t.Errorf("told of %+v", m)
+		t.Errorf("machine.list reports %+v", m)
 	}
 	if m := p.State("ended"); m.State != api.MachineNeedsYou || !strings.Contains(m.Error, "Permission denied") {
-		t.Errorf("told of %+v", m)
+		t.Errorf("machine.list reports %+v", m)
 	}
 	if _, stderr, status := p.Run("--host", "web", "ps"); status != 1 || !strings.Contains(stderr, "tandem machine connect web") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
 
-// What changes in config.toml holds without a restart.
+// Changes of config.toml apply without a restart.
 func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 1)
@@ -212,13 +212,13 @@ func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
 	}
 	harness.Until(t, "the other name", func() bool { _, _, status := p.Run("--host", "other", "ps"); return status == 0 })
 	if _, stderr, status := p.Run("--host", "m1", "ps"); status != 1 || !strings.Contains(stderr, "no machine with this name") {
-		t.Errorf("by the old name: status %d: %s", status, stderr)
+		t.Errorf("with the old name: status %d: %s", status, stderr)
 	}
 	harness.Until(t, "one bridge", func() bool { return len(p.BridgePIDs("m1")) == 1 })
 }
 
-// A machine can be reached by the next command after it was written to config.toml, and a
-// mistake in the file is not taken for its absence.
+// A machine written to config.toml can be used by the next command. A mistake in the file is not
+// reported as an unknown machine.
 func TestMachineIsKnownOnceConfigIsWritten(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 1)
@@ -234,13 +234,13 @@ func TestMachineIsKnownOnceConfigIsWritten(t *testing.T) {
 	p.Configure("nonsense = [\n")
 	for range 2 {
 		if _, stderr, status := p.Run("machine", "connect", "none"); status != 1 || strings.Contains(stderr, "no machine with this name") {
-			t.Errorf("with a mistake: status %d: %s", status, stderr)
+			t.Errorf("with a mistake in the file: status %d: %s", status, stderr)
 		}
 	}
 }
 
 // Output from another program breaks the link, and the machine's error names the cause. The
-// transport's second start blocks, so that no new link clears the error before it is read.
+// transport's second start blocks, so no new link clears the error before it is read.
 func TestOutputIntoALinkIsReported(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 1)
@@ -255,8 +255,8 @@ func TestOutputIntoALinkIsReported(t *testing.T) {
 	harness.Until(t, "the reason", func() bool { return strings.Contains(p.State("loud").Error, "unexpected output on the link") })
 }
 
-// An attached session goes on over the next link when one is killed, with every key once:
-// in a terminal and in a pane of a dashboard.
+// An attached session continues over the next link after one is killed, in a terminal and in a
+// dashboard's pane, and every key arrives exactly once.
 func TestKeysArriveOnceAfterALostLink(t *testing.T) {
 	t.Parallel()
 	for _, attached := range []bool{true, false} {
@@ -274,7 +274,7 @@ func TestKeysArriveOnceAfterALostLink(t *testing.T) {
 		t.Cleanup(screen.Close)
 		if !attached {
 			harness.Await(t, screen, "1 machine")
-			opens(t, screen, "m1", "far")
+			openSession(t, screen, "m1", "far")
 		}
 		harness.Await(t, screen, "far-shown")
 		want := strings.ReplaceAll(harness.MakeLines(20_000), "\n", ";")
@@ -284,20 +284,20 @@ func TestKeysArriveOnceAfterALostLink(t *testing.T) {
 			harness.Press(t, screen, ":"+piece)
 			if n%40 == 20 {
 				for _, pid := range p.BridgePIDs("m1") {
-					_ = syscall.Kill(pid, syscall.SIGKILL) // or it has ended
+					_ = syscall.Kill(pid, syscall.SIGKILL) // unless it has already exited
 				}
 			}
 		}
 		var got []byte
 		harness.Until(t, "all that was typed", func() bool { got, _ = os.ReadFile(file); return len(got) >= len(want) })
 		if string(got) != want {
-			t.Errorf("attached %v: %d bytes arrived of %d, or others", attached, len(got), len(want))
+			t.Errorf("attached %v: %d bytes arrived, want %d with the same content", attached, len(got), len(want))
 		}
 	}
 }
 
-// A log is followed for as long as the person waits, who is told when the machine is
-// away, and goes on where it was.
+// While its machine is offline, a followed log waits and says so. It then resumes at the same
+// line.
 func TestFollowedLogWaitsForAnOfflineMachine(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -337,7 +337,7 @@ func TestFollowedLogWaitsForAnOfflineMachine(t *testing.T) {
 		}
 		line, err := bufio.NewReader(said).ReadString('\n')
 		if line != "tandem: box is offline, waiting\n" {
-			t.Errorf("the user is told %q, %v", line, err)
+			t.Errorf("stderr: %q, %v", line, err)
 		}
 		make(filepath.Join(p.Dir, "go"))
 		if err := os.Remove(down); err != nil {
@@ -349,8 +349,8 @@ func TestFollowedLogWaitsForAnOfflineMachine(t *testing.T) {
 	}
 }
 
-// A command that reaches a machine and does not notice the end of its input ends all the same
-// when the engine is killed.
+// A transport command that ignores the end of its input must still exit when the engine is
+// killed.
 func TestCommandExitsWithItsKilledEngine(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)

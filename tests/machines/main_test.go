@@ -14,15 +14,15 @@ import (
 	fleetcommands "tandem/ui/cli/fleet"
 )
 
-// slowLink in the environment of `tandem bridge` delays everything on its link. Its
-// value names a file: while that exists, nothing arrives from the machine.
+// slowLink in the environment of `tandem bridge` delays everything on its link. Its value names a
+// file: while the file exists, nothing arrives from the machine.
 const slowLink = "TANDEM_TEST_SLOW_LINK"
 
-// cutLink in the environment of `tandem bridge` has the first links end when cutAfter bytes
-// have been sent on them. Its value names a file, to which each adds a line.
+// cutLink in the environment of `tandem bridge` kills the first maxCuts bridges after they have
+// received cutAfter bytes. Its value names a file to count the cuts.
 const cutLink = "TANDEM_TEST_CUT_LINK"
 
-// maxCuts is the number of links that are cut.
+// maxCuts is the number of links to cut.
 const (
 	maxCuts  = 3
 	cutAfter = 16 << 20
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) { harness.Scripts(t, "testdata/*.txtar") }
 
-// cutBridge runs a bridge and kills it as cutLink says.
+// cutBridge runs a bridge and kills it as described at cutLink.
 func cutBridge(file string) int {
 	os.Unsetenv(cutLink)
 	cmd := exec.Command("/proc/self/exe", "bridge")
@@ -97,7 +97,8 @@ func slowBridge(hold string) int {
 	return 0
 }
 
-// delay copies from one end of the link to the other, linkDelay later.
+// delay copies from one end of the link to the other, delayed by linkDelay, and pauses while the
+// file hold exists.
 func delay(to io.Writer, from io.Reader, hold string) {
 	type piece struct {
 		data []byte
@@ -117,7 +118,7 @@ func delay(to io.Writer, from io.Reader, hold string) {
 	}()
 	for p := range way {
 		<-time.After(time.Until(p.due))
-		for held(hold) {
+		for isHeld(hold) {
 			<-time.After(linkDelay / 8)
 		}
 		if _, err := to.Write(p.data); err != nil {
@@ -126,7 +127,7 @@ func delay(to io.Writer, from io.Reader, hold string) {
 	}
 }
 
-func held(hold string) bool {
+func isHeld(hold string) bool {
 	_, err := os.Stat(hold)
 	return hold != "" && err == nil
 }

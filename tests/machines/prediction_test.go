@@ -11,17 +11,17 @@ import (
 	"tandem/tests/harness"
 )
 
-// A farSession is a session of a machine far away, in a terminal here.
-type farSession struct {
+// A remoteSession is a session of a distant machine, shown in a local terminal.
+type remoteSession struct {
 	*harness.Machines
 	*harness.Terminal
 	hold string
 }
 
-// attachFarAway attaches to a shell on a machine behind a long way.
-func attachFarAway(t *testing.T, args ...string) *farSession {
-	f := showFarAway(t, 80, "", append([]string{"--host", "far", "attach", "work"}, args...)...)
-	f.types("ctrl+b", ":?")
+// attachRemote attaches to a shell on a machine behind a slow link.
+func attachRemote(t *testing.T, args ...string) *remoteSession {
+	f := startRemote(t, 80, "", append([]string{"--host", "far", "attach", "work"}, args...)...)
+	f.typeKeys("ctrl+b", ":?")
 	known := regexp.MustCompile(`far: round trip \d+\.\dms, prediction \w+; ctrl\+b d detaches`)
 	if err := f.WaitFor(known.MatchString); err != nil {
 		t.Fatal(err)
@@ -29,8 +29,8 @@ func attachFarAway(t *testing.T, args ...string) *farSession {
 	return f
 }
 
-// showFarAway starts a shell on a machine behind a long way, and what shows it here.
-func showFarAway(t *testing.T, cols int, conf string, args ...string) *farSession {
+// startRemote starts a shell on a machine behind a slow link, and a local program to show it.
+func startRemote(t *testing.T, cols int, conf string, args ...string) *remoteSession {
 	t.Helper()
 	p := harness.NewMachines(t, 0)
 	hold := filepath.Join(p.Dir, "hold")
@@ -39,33 +39,33 @@ func showFarAway(t *testing.T, cols int, conf string, args ...string) *farSessio
 	screen := harness.OpenTerminal(t, cols, 24, p.Env, p.Dir, args...)
 	t.Cleanup(func() { _ = os.Remove(hold) }) // a held link would delay the machine's shutdown
 	harness.Await(t, screen, "ready>")
-	return &farSession{p, screen, hold}
+	return &remoteSession{p, screen, hold}
 }
 
-// keep keeps what the machine sends on the way, until release.
-func (f *farSession) keep() {
+// holdOutput delays the machine's output until releaseOutput.
+func (f *remoteSession) holdOutput() {
 	f.Helper()
 	if err := os.WriteFile(f.hold, nil, 0o600); err != nil {
 		f.Fatal(err)
 	}
 }
 
-func (f *farSession) release() {
+func (f *remoteSession) releaseOutput() {
 	f.Helper()
 	if err := os.Remove(f.hold); err != nil {
 		f.Fatal(err)
 	}
 }
 
-// sees waits for a row in which the text behind the prompt is plain, then underlined.
-func (f *farSession) sees(plain, underlined string) {
+// awaitRow waits for a row with this plain and this underlined text, the prompt included.
+func (f *remoteSession) awaitRow(plain, underlined string) {
 	f.TB.Helper()
-	if err := f.WaitFor(func(string) bool { return f.shows(plain, underlined) }); err != nil {
+	if err := f.WaitFor(func(string) bool { return f.hasRow(plain, underlined) }); err != nil {
 		f.Fatalf("waiting for %q and %q underlined: %v", plain, underlined, err)
 	}
 }
 
-func (f *farSession) shows(plain, underlined string) bool {
+func (f *remoteSession) hasRow(plain, underlined string) bool {
 	for _, line := range f.Lines() {
 		var is [2]strings.Builder
 		for _, run := range line.Line.Runs {
@@ -82,140 +82,140 @@ func (f *farSession) shows(plain, underlined string) bool {
 	return false
 }
 
-func (f *farSession) types(keys ...string) {
+func (f *remoteSession) typeKeys(keys ...string) {
 	f.Helper()
 	if err := f.Press(keys...); err != nil {
 		f.Fatal(err)
 	}
 }
 
-// dashboardFarAway shows such a shell in a dashboard, in a pane that fills the screen.
-func dashboardFarAway(t *testing.T, conf string) *farSession {
-	f := showFarAway(t, 120, conf)
-	opens(t, f.Terminal, "far", "work")
-	f.types("ctrl+b", ":z")
-	f.sees("ready>", "")
+// openRemoteInDashboard shows such a shell in a zoomed pane of a dashboard.
+func openRemoteInDashboard(t *testing.T, conf string) *remoteSession {
+	f := startRemote(t, 120, conf)
+	openSession(t, f.Terminal, "far", "work")
+	f.typeKeys("ctrl+b", ":z")
+	f.awaitRow("ready>", "")
 	return f
 }
 
 func TestKeysAreShownUnderlinedUntilTheMachineHasEchoedThem(t *testing.T) {
 	t.Parallel()
-	f := attachFarAway(t)
-	f.echoesLate()
+	f := attachRemote(t)
+	f.checkLateEcho()
 }
 
 func TestDashboardUnderlinesKeysUntilTheirEcho(t *testing.T) {
 	t.Parallel()
-	f := dashboardFarAway(t, "")
-	f.echoesLate()
+	f := openRemoteInDashboard(t, "")
+	f.checkLateEcho()
 }
 
-// predicts types behind a plain text until that is shown before it has been echoed, and takes
-// it back: where a machine is slow, an echo may come too late for a guess to be believed.
-func (f *farSession) predicts(plain string) {
+// typeUntilPredicted types after the row plain until the key is shown before its echo, and
+// deletes it. On a slow machine an echo may come too late for predictions to be trusted.
+func (f *remoteSession) typeUntilPredicted(plain string) {
 	f.Helper()
 	for guessed := false; !guessed; {
-		f.types(":x")
+		f.typeKeys(":x")
 		err := f.WaitFor(func(string) bool {
-			guessed = f.shows(plain, "x")
-			return guessed || f.shows(plain+" x", "")
+			guessed = f.hasRow(plain, "x")
+			return guessed || f.hasRow(plain+" x", "")
 		})
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.types("backspace")
-		f.sees(plain, "")
+		f.typeKeys("backspace")
+		f.awaitRow(plain, "")
 	}
 }
 
-func (f *farSession) echoesLate() {
+func (f *remoteSession) checkLateEcho() {
 	f.Helper()
-	f.types(":echo ")
-	f.sees("ready> echo", "")
-	f.predicts("ready> echo")
-	f.keep()
-	f.types(":fax")
-	f.sees("ready> echo", "fax")
-	f.types("backspace", ":r")
-	f.sees("ready> echo", "far")
-	f.release()
-	f.sees("ready> echo far", "")
-	f.types("enter")
+	f.typeKeys(":echo ")
+	f.awaitRow("ready> echo", "")
+	f.typeUntilPredicted("ready> echo")
+	f.holdOutput()
+	f.typeKeys(":fax")
+	f.awaitRow("ready> echo", "fax")
+	f.typeKeys("backspace", ":r")
+	f.awaitRow("ready> echo", "far")
+	f.releaseOutput()
+	f.awaitRow("ready> echo far", "")
+	f.typeKeys("enter")
 	harness.Await(f.TB, f.Terminal, "\nfar")
-	f.sees("ready>", "")
+	f.awaitRow("ready>", "")
 }
 
 func TestWrongPredictionDisappears(t *testing.T) {
 	t.Parallel()
-	f := attachFarAway(t, "--predict", "always")
-	f.keepsSecrets()
+	f := attachRemote(t, "--predict", "always")
+	f.checkHiddenInput()
 }
 
 func TestDashboardShowsNoPredictionWithoutEcho(t *testing.T) {
 	t.Parallel()
-	f := dashboardFarAway(t, "[attach]\npredict = \"always\"\n")
-	f.keepsSecrets()
+	f := openRemoteInDashboard(t, "[attach]\npredict = \"always\"\n")
+	f.checkHiddenInput()
 }
 
-func (f *farSession) keepsSecrets() {
+func (f *remoteSession) checkHiddenInput() {
 	f.Helper()
-	f.types(":stty -echo; printf 'password> '; read x; stty echo; echo got-$x", "enter")
+	f.typeKeys(":stty -echo; printf 'password> '; read x; stty echo; echo got-$x", "enter")
 	harness.Await(f.TB, f.Terminal, "\npassword>")
-	f.keep()
-	f.types(":secret")
-	f.release()
-	f.types("enter")
+	f.holdOutput()
+	f.typeKeys(":secret")
+	f.releaseOutput()
+	f.typeKeys("enter")
 	harness.Await(f.TB, f.Terminal, "got-secret")
 	if screen, _ := f.Text(); strings.Contains(screen, "password> s") {
 		f.Errorf("the password was shown:\n%s", screen)
 	}
-	f.types(":echo ")
-	f.sees("ready> echo", "")
-	f.types(":; stty -echo; echo quiet; exec sed -u s/.*/taken/")
-	f.sees("ready> echo ; stty -echo; echo quiet; exec sed -u s/.*/taken/", "")
-	f.types("enter")
-	f.sees("quiet", "") // from here on nothing is echoed
-	f.types(":typed in vain", "enter")
-	f.sees("taken", "")
+	f.typeKeys(":echo ")
+	f.awaitRow("ready> echo", "")
+	f.typeKeys(":; stty -echo; echo quiet; exec sed -u s/.*/taken/")
+	f.awaitRow("ready> echo ; stty -echo; echo quiet; exec sed -u s/.*/taken/", "")
+	f.typeKeys("enter")
+	f.awaitRow("quiet", "") // from here on there is no echo
+	f.typeKeys(":typed in vain", "enter")
+	f.awaitRow("taken", "")
 	if screen, _ := f.Text(); strings.Contains(screen, "vain") {
-		f.Errorf("what has no echo is shown:\n%s", screen)
+		f.Errorf("input without echo is shown:\n%s", screen)
 	}
 }
 
 func TestKeysThatAMachineDoesNotAnswerAreCounted(t *testing.T) {
 	t.Parallel()
-	f := attachFarAway(t, "--predict", "off")
-	f.types(":echo a")
-	f.sees("ready> echo a", "")
-	f.keep()
-	f.types(":12345")
+	f := attachRemote(t, "--predict", "off")
+	f.typeKeys(":echo a")
+	f.awaitRow("ready> echo a", "")
+	f.holdOutput()
+	f.typeKeys(":12345")
 	harness.Await(t, f.Terminal, "far has not answered for ")
 	harness.Await(t, f.Terminal, " keys wait; ctrl+b d detaches")
-	f.release()
-	f.sees("ready> echo a12345", "")
+	f.releaseOutput()
+	f.awaitRow("ready> echo a12345", "")
 	if err := f.WaitFor(func(s string) bool { return !strings.Contains(s, "detaches") }); err != nil {
 		t.Error(err)
 	}
-	f.types("ctrl+b", ":d")
+	f.typeKeys("ctrl+b", ":d")
 	harness.Await(t, f.Terminal, "detached from work")
 }
 
 func TestKeysTypedWhileTheMachineIsAwayWaitForIt(t *testing.T) {
 	t.Parallel()
-	f := attachFarAway(t)
-	f.types(":echo a")
-	f.sees("ready> echo a", "")
-	f.keep()
+	f := attachRemote(t)
+	f.typeKeys(":echo a")
+	f.awaitRow("ready> echo a", "")
+	f.holdOutput()
 	for _, pid := range f.BridgePIDs("far") {
 		if p, err := os.FindProcess(pid); err == nil {
 			_ = p.Kill()
 		}
 	}
 	harness.Await(t, f.Terminal, "far is offline")
-	f.types(":bc")
+	f.typeKeys(":bc")
 	harness.Await(t, f.Terminal, " keys wait; ctrl+b d detaches")
-	f.release()
+	f.releaseOutput()
 	f.Must("machine", "connect", "far")
-	f.types("enter")
+	f.typeKeys("enter")
 	harness.Await(t, f.Terminal, "\nabc")
 }

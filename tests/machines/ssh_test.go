@@ -19,9 +19,9 @@ import (
 	"testing"
 )
 
-// sshServer starts an sshd of the test's own on a loopback port, and puts an ssh
-// into the path of p that reaches it as "box". The login shell's environment is
-// that of sshd but for HOME, where tandem is to be put.
+// sshServer starts the test's own sshd on a loopback port, and adds an ssh to the PATH of p that
+// connects to it as "box". The login shell has sshd's environment except HOME, the folder tandem
+// is copied to.
 func sshServer(t *testing.T, p *harness.Machines) (home string) {
 	t.Helper()
 	sshd := needs.Program(t, "openssh-server", "sshd")
@@ -54,7 +54,7 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 		t.Fatal(err)
 	}
 	port := l.Addr().(*net.TCPAddr).Port
-	// What a login prints, and a PATH without tandem.
+	// A banner printed at login, and a PATH without tandem.
 	far := fmt.Sprintf("HOME=%s; export HOME %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; [ ! -e $HOME/startup ] || . $HOME/startup; eval \"$SSH_ORIGINAL_COMMAND\"",
 		home, harness.AsProgram, p.Data("far"), in("none"))
 	write("authorized", string(key), 0o600)
@@ -72,20 +72,19 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 			p.Env[i] = "PATH=" + in("bin") + ":" + rest
 		}
 	}
-	_ = os.MkdirAll("/run/sshd", 0o755) // sshd of Debian wants it; who is not root need not have it
+	_ = os.MkdirAll("/run/sshd", 0o755) // Debian's sshd needs it when run by root
 	end := serveSSH(t, l, in("sshd.log"), sshd, "-i", "-e", "-f", in("sshd_config"))
 	t.Cleanup(func() {
 		end()
 		cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
 		cmd.Env = append(p.Env, "TANDEM_DATA_DIR="+p.Data("far"))
-		_ = cmd.Run() // it may never have run
+		_ = cmd.Run() // it may not have run at all
 	})
 	return home
 }
 
-// serveSSH runs an sshd for each connection, as inetd does, until end is called. The test
-// keeps the port: one that is chosen, closed and opened again by an sshd may be another
-// program's by then.
+// serveSSH runs an sshd for each connection, as inetd does, until end is called. The test keeps
+// the port open: if sshd had to reopen it, another program might take it in between.
 func serveSSH(t *testing.T, l net.Listener, log string, argv ...string) (end func()) {
 	t.Helper()
 	said, err := os.Create(log)
@@ -114,7 +113,7 @@ func serveSSH(t *testing.T, l net.Listener, log string, argv ...string) (end fun
 				t.Error(err)
 				return
 			}
-			servers.Go(func() { _ = cmd.Wait() }) // the client has its status
+			servers.Go(func() { _ = cmd.Wait() }) // the client reports the status
 		}
 	})
 	return func() {
@@ -129,8 +128,8 @@ func serveSSH(t *testing.T, l net.Listener, log string, argv ...string) (end fun
 	}
 }
 
-// Over ssh a machine is added that has no tandem: this one is copied there, found
-// by links although no PATH has it, and all goes through one connection.
+// Over ssh, a machine without tandem can be added: this program is copied there, links find it
+// without PATH, and everything shares one connection.
 func TestMachineIsAddedOverSSH(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -140,14 +139,14 @@ func TestMachineIsAddedOverSSH(t *testing.T) {
 		t.Fatalf("add: status %d\n%s%s", status, stdout, stderr)
 	}
 	if info, err := os.Stat(filepath.Join(home, ".local/bin/tandem")); err != nil || info.Mode().Perm() != 0o755 {
-		t.Errorf("what was copied: %v, %v", info, err)
+		t.Errorf("the copied program: %v, %v", info, err)
 	}
 	p.Must("--host", "box", "new", "--name", "far", "--", "sh")
 	if out := p.Must("ps"); strings.Contains(out, "far") {
-		t.Errorf("it was started here: %s", out)
+		t.Errorf("the process was started locally: %s", out)
 	}
 	if out := p.Must("--host", "box", "ps"); !strings.Contains(out, "far") {
-		t.Errorf("it was not started there: %s", out)
+		t.Errorf("the process was not started remotely: %s", out)
 	}
 	if out := p.Must("--host", "box", "exec", "--", "sh", "-c", "seq 1 200000 | tail -1"); out != "200000\n" {
 		t.Errorf("exec printed %q", out)
@@ -161,15 +160,15 @@ func TestMachineIsAddedOverSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.Await(t, screen, "over-42")
-	followedOverSSH(t, p)
-	copiedOverSSH(t, p)
+	checkFollowOverSSH(t, p)
+	checkCopyOverSSH(t, p)
 	if stdout, stderr, status := p.Run("machine", "upgrade", "box"); status != 0 || !strings.Contains(stderr, "box has tandem") {
 		t.Errorf("upgrade: status %d\n%s%s", status, stdout, stderr)
 	}
 	p.Must("machine", "remove", "box")
 }
 
-// Options of ~/.ssh/config that change a session for people do not change Tandem's commands.
+// Options of ~/.ssh/config for interactive sessions do not affect Tandem's commands.
 func TestSessionOptionsOfSSHConfigAreOverridden(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -187,8 +186,8 @@ func TestSessionOptionsOfSSHConfigAreOverridden(t *testing.T) {
 	}
 }
 
-// A program that a start-up file leaves in the background keeps ssh's output open, and delays
-// nothing.
+// A background program left by a start-up file keeps ssh's output open, but must not delay adding
+// a machine.
 func TestProgramLeftByAStartUpFileDoesNotDelayAdding(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -203,12 +202,12 @@ func TestProgramLeftByAStartUpFileDoesNotDelayAdding(t *testing.T) {
 		t.Errorf("add: status %d\n%s%s", status, stdout, stderr)
 	}
 	if masters := sshMasters(p); len(masters) != 0 {
-		t.Errorf("left behind: %q", masters)
+		t.Errorf("ssh connections left: %q", masters)
 	}
 	p.Must("machine", "remove", "box")
 }
 
-// killListed kills the processes whose pids are in a file, when the test ends.
+// killListed kills the processes listed in a file when the test ends.
 func killListed(t *testing.T, file string) {
 	t.Cleanup(func() {
 		text, _ := os.ReadFile(file)
@@ -220,13 +219,13 @@ func killListed(t *testing.T, file string) {
 	})
 }
 
-// sshMasters returns the control sockets of logins that are kept in the background.
+// sshMasters returns the control sockets of ssh connections kept in the background.
 func sshMasters(p *harness.Machines) []string {
 	all, _ := filepath.Glob(filepath.Join(p.Dir, "d", "ssh-*"))
 	return all
 }
 
-// A key that allows `tandem bridge` only, and reading, can be added.
+// A key restricted to read-only `tandem bridge` can be added.
 func TestReadOnlyKeyCanBeAdded(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -253,18 +252,18 @@ func TestReadOnlyKeyCanBeAdded(t *testing.T) {
 	}
 	p.Must("--host", "box", "ps")
 	if _, stderr, status := p.Run("--host", "box", "exec", "--", "true"); status == 0 {
-		t.Errorf("a read-only key runs commands: %s", stderr)
+		t.Errorf("a read-only key can run commands: %s", stderr)
 	}
 	if _, stderr, status := p.Run("machine", "upgrade", "box"); status != 0 {
 		t.Errorf("upgrade to the same version: status %d: %s", status, stderr)
 	}
 	if masters := sshMasters(p); len(masters) != 0 {
-		t.Errorf("left behind: %q", masters)
+		t.Errorf("ssh connections left: %q", masters)
 	}
 	p.Must("machine", "remove", "box")
 }
 
-// However adding fails, no login stays behind.
+// A failed attempt to add a machine leaves no ssh connection, for each kind of failure.
 func TestFailedAddingLeavesNoLogin(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -278,7 +277,7 @@ func TestFailedAddingLeavesNoLogin(t *testing.T) {
 	left := func(what string) {
 		t.Helper()
 		if masters := sshMasters(p); len(masters) != 0 {
-			t.Errorf("%s: left behind: %q", what, masters)
+			t.Errorf("%s: ssh connections left: %q", what, masters)
 		}
 	}
 	startup("exit 0\n")
@@ -287,15 +286,15 @@ func TestFailedAddingLeavesNoLogin(t *testing.T) {
 	}
 	left("a shell that runs nothing")
 	startup("")
-	if err := os.WriteFile(filepath.Join(home, ".local"), nil, 0o600); err != nil { // so it cannot be copied
+	if err := os.WriteFile(filepath.Join(home, ".local"), nil, 0o600); err != nil { // makes the copy fail
 		t.Fatal(err)
 	}
 	if _, stderr, status := p.Run("machine", "add", "box", "box"); status != 1 || !strings.Contains(stderr, "copy tandem to box") {
-		t.Errorf("a refused copy: status %d: %s", status, stderr)
+		t.Errorf("a failed copy: status %d: %s", status, stderr)
 	}
 	left("a refused copy")
 	probed := filepath.Join(p.Dir, "probed")
-	killListed(t, probed) // sshd does not end it
+	killListed(t, probed) // sshd does not kill it
 	startup("echo $$ >" + probed + "; exec sleep 1000\n")
 	cmd := exec.Command(os.Args[0], "machine", "add", "box", "box")
 	cmd.Env, cmd.Dir = p.Env, p.Dir
@@ -321,7 +320,8 @@ func TestFailedAddingLeavesNoLogin(t *testing.T) {
 	left("shutdown --all")
 }
 
-// A login that is kept because ssh fails without it is not said to need the user.
+// If a connection was kept only because ssh fails without it, the error gives ssh's reason
+// instead of asking for the user.
 func TestKeptLoginNamesWhySSHFailsWithoutIt(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -334,11 +334,11 @@ func TestKeptLoginNamesWhySSHFailsWithoutIt(t *testing.T) {
 	}
 	p.Must("machine", "remove", "box")
 	if masters := sshMasters(p); len(masters) != 0 {
-		t.Errorf("left behind: %q", masters)
+		t.Errorf("ssh connections left: %q", masters)
 	}
 }
 
-// sshOption puts an option in front of the user's ssh configuration, in place of the one before.
+// sshOption prepends an option to the user's ssh configuration, replacing the one added before.
 func sshOption(t *testing.T, p *harness.Machines, option string) {
 	t.Helper()
 	path := filepath.Join(p.Dir, "ssh_config")
@@ -355,8 +355,8 @@ func sshOption(t *testing.T, p *harness.Machines, option string) {
 	}
 }
 
-// followedOverSSH follows what a program there prints.
-func followedOverSSH(t *testing.T, p *harness.Machines) {
+// checkFollowOverSSH follows the log of a remote process.
+func checkFollowOverSSH(t *testing.T, p *harness.Machines) {
 	t.Helper()
 	gate := filepath.Join(p.Dir, "go")
 	p.Must("--host", "box", "start", "--name", "job", "--", "sh", "-c", "echo begun; while [ ! -e "+gate+" ]; do sleep 0.01; done; echo goes on; exec sleep 1000")
@@ -378,12 +378,12 @@ func followedOverSSH(t *testing.T, p *harness.Machines) {
 		t.Fatal(err)
 	}
 	if !lines.Scan() || lines.Text() != "goes on" {
-		t.Errorf("the log goes on with %q: %v", lines.Text(), lines.Err())
+		t.Errorf("the log continues with %q: %v", lines.Text(), lines.Err())
 	}
 }
 
-// copiedOverSSH has a dashboard copy a file there, which is then listed from here.
-func copiedOverSSH(t *testing.T, p *harness.Machines) {
+// checkCopyOverSSH copies a file to the machine in a dashboard, and lists it from here.
+func checkCopyOverSSH(t *testing.T, p *harness.Machines) {
 	t.Helper()
 	from, to := filepath.Join(p.Dir, "from"), filepath.Join(p.Dir, "to")
 	for _, dir := range []string{from, to} {
@@ -412,7 +412,7 @@ func copiedOverSSH(t *testing.T, p *harness.Machines) {
 	}
 }
 
-// A host whose key is not the one it had needs the person, and hangs nobody.
+// A host with a changed key needs the user, and no command hangs.
 func TestChangedHostKeyNeedsTheUser(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -437,8 +437,8 @@ func TestChangedHostKeyNeedsTheUser(t *testing.T) {
 	}
 }
 
-// A machine with an older release gets this one over ssh, and its engine makes room for that
-// of the new one: programs there keep running.
+// A machine with an older release is upgraded over ssh. Its engine is replaced by one of the new
+// release, and programs keep running.
 func TestMachineIsUpgradedOverSSH(t *testing.T) {
 	t.Parallel()
 	p := harness.NewMachines(t, 0)
@@ -471,5 +471,5 @@ func TestMachineIsUpgradedOverSSH(t *testing.T) {
 		screen := p.Must("--host", "box", "screen", "far")
 		return strings.Contains(screen, "before-42") && strings.Contains(screen, "after")
 	})
-	p.Must("machine", "remove", "box") // or its link would hold on to what sshd says
+	p.Must("machine", "remove", "box") // otherwise its link would keep sshd's output open
 }
