@@ -80,5 +80,5 @@ func (in ProcessUpdateInput) HasMark() bool  { return in.Revision != 0 }
 func (in SessionRenameInput) HasMark() bool  { return in.Revision != 0 }
 func (in HistoryLoadInput) HasMark() bool    { return in.Recent || !in.At.IsZero() }
 
-// Saving a named layout replaces the previous one, so a retry has no further effect.
+// HasMark reports true for a named layout too: saving it again has no further effect.
 func (in LayoutPutInput) HasMark() bool { return in.Revision != 0 || in.Name != "" }

@@ -30,7 +30,7 @@ func NewWaker() *Waker {
 	return &Waker{make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)}
 }
 
-// NotifyTyped, NotifyEcho and NotifyNews record an event. They never block.
+// NotifyTyped records input, as NotifyEcho and NotifyNews record an echo and news. None blocks.
 func (w *Waker) NotifyTyped() { notifyChan(w.typed) }
 func (w *Waker) NotifyEcho()  { notifyChan(w.echo) }
 func (w *Waker) NotifyNews()  { notifyChan(w.news) }

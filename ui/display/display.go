@@ -176,7 +176,7 @@ func (t *Terminal) parseColor(command string) {
 	}
 }
 
-// SetForeground, SetBackground and SetCursor record these colours; nil has no effect.
+// SetForeground records a colour, as SetBackground and SetCursor do; nil has no effect.
 func (t *Terminal) SetForeground(c color.Color) { setColor(&t.colors.Foreground, c) }
 func (t *Terminal) SetBackground(c color.Color) { setColor(&t.colors.Background, c) }
 func (t *Terminal) SetCursor(c color.Color)     { setColor(&t.colors.Cursor, c) }

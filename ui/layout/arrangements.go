@@ -59,12 +59,12 @@ func arrangeTiles(nodes []*Node) *Node {
 
 // Rearrange returns the tree of g's panes in another arrangement, built from new leaves.
 // focus is the leaf of the focused pane.
-func (g *Tab) Rearrange(a Arrangement) (root, focus *Node) {
+func (t *Tab) Rearrange(a Arrangement) (root, focus *Node) {
 	var leaves []*Node
-	for _, l := range g.Root.Leaves(nil) {
+	for _, l := range t.Root.Leaves(nil) {
 		leaf := NewLeaf(l.Pane)
 		switch {
-		case l != g.Focus:
+		case l != t.Focus:
 		// The main pane comes first, whatever its position was.
 		case a.main:
 			leaves, focus = append([]*Node{leaf}, leaves...), leaf
