@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// serverName is what Tandem is called in settings.
+// serverName is Tandem's name in the settings of clients, and its executable's name.
 const serverName = "tandem"
 
-// TokenVariable is the environment variable from which clients take the token
-// of a server over HTTP, so that none is kept in settings.
+// TokenVariable is the environment variable from which clients read the token
+// for a server over HTTP. It keeps the token out of their settings.
 const TokenVariable = "TANDEM_TOKEN"
 
-// A format is how a client writes its settings.
+// A format is the syntax of a client's settings.
 type format int
 
 const (
@@ -23,160 +23,160 @@ const (
 	formatTOML
 )
 
-// A Client is a program in which agents run.
+// A Client is a program that runs agents and can use Tandem as an MCP server.
 type Client struct {
-	Name  string // as the command line has it
+	Name  string // on Tandem's command line
 	Title string
 
-	program string   // that is on PATH where the client is installed
-	user    place    // the person's settings
-	project []string // a project's, in its folder; none: it has no such file
-	format  format
-	servers []string // where in the settings the servers are
-	nested  string   // a member of that which newer versions keep them in, if it is there
-	desktop bool     // started from a desktop, with a PATH of its own
-	local   func(launch) fields
-	remote  func(url string) fields // nil: it has to be given a token in plain text, or cannot at all
+	program      string   // name of its executable in PATH
+	userFile     location // the user's settings
+	projectFiles []string // a project's settings, relative to its directory; none if unsupported
+	format       format
+	serversPath  []string                // key path of the servers in the settings
+	nestedName   string                  // member of serversPath with the servers in newer versions; may be missing
+	desktop      bool                    // started from a desktop, with a PATH of its own
+	local        func(launch) fields     // returns the entry for a server started by the client
+	remote       func(url string) fields // returns the entry for a server over HTTP; nil if impossible without a plain-text token
 }
 
-// A place is a file of settings in a folder: the one that a variable names,
-// else the fallback. The first file that exists counts, else the first.
-type place struct {
-	variable, fallback string
-	files              []string
-	own                string // a variable that names the folder that the files themselves are in
+// A location lists alternative settings files, relative to the directory in
+// baseVariable or, if that is unset, defaultBase. The first existing file counts;
+// if there is none, the first in the list.
+type location struct {
+	baseVariable, defaultBase string
+	files                     []string
+	dirVariable               string // environment variable with the files' own directory; has precedence
 }
 
-// A launch is how a client starts the server.
+// A launch is the command and environment with which a client starts the server.
 type launch struct {
 	command string
 	args    []string
 	env     fields
 }
 
-// clients are those that Tandem knows, each with the documentation that its
-// row follows.
-func clients() []Client {
-	in := func(variable, dir, file string) place {
-		return place{variable: variable, fallback: dir, files: []string{file}}
+// Clients returns all supported clients, sorted by name. The comment of each row
+// links to the client's documentation of its settings.
+func Clients() []Client {
+	in := func(variable, dir, file string) location {
+		return location{baseVariable: variable, defaultBase: dir, files: []string{file}}
 	}
-	home := func(dir, file string) place { return in("", dir, file) }
-	config := func(files ...string) place {
-		return place{variable: "XDG_CONFIG_HOME", fallback: "~/.config", files: files}
+	home := func(dir, file string) location { return in("", dir, file) }
+	config := func(files ...string) location {
+		return location{baseVariable: "XDG_CONFIG_HOME", defaultBase: "~/.config", files: files}
 	}
 	return []Client{
 		{ // https://code.claude.com/docs/en/mcp, "MCP installation scopes", "Environment variable expansion"
 			Name: "claude", Title: "Claude Code", program: "claude",
-			user: in("CLAUDE_CONFIG_DIR", "~", ".claude.json"), project: []string{".mcp.json"},
-			servers: []string{"mcpServers"},
-			local:   func(l launch) fields { return l.typed("stdio") },
-			remote:  func(url string) fields { return overHTTP("http", url, "${"+TokenVariable+"}") },
+			userFile: in("CLAUDE_CONFIG_DIR", "~", ".claude.json"), projectFiles: []string{".mcp.json"},
+			serversPath: []string{"mcpServers"},
+			local:       func(l launch) fields { return l.serverOfType("stdio") },
+			remote:      func(url string) fields { return httpServer("http", url, "${"+TokenVariable+"}") },
 		},
-		{ // https://modelcontextprotocol.io/docs/develop/connect-local-servers; servers over HTTP are added in its own dialogs
+		{ // https://modelcontextprotocol.io/docs/develop/connect-local-servers; servers over HTTP can be added only in its dialogs
 			Name: "claude-desktop", Title: "Claude Desktop", program: "claude-desktop",
-			user: config("Claude/claude_desktop_config.json"), servers: []string{"mcpServers"}, desktop: true,
-			local: func(l launch) fields { return l.plain() },
+			userFile: config("Claude/claude_desktop_config.json"), serversPath: []string{"mcpServers"}, desktop: true,
+			local: func(l launch) fields { return l.plainServer() },
 		},
-		{ // https://developers.openai.com/codex/mcp; github.com/openai/codex, codex-rs/rmcp-client/src/utils.rs: which variables servers get
+		{ // https://developers.openai.com/codex/mcp; github.com/openai/codex, codex-rs/rmcp-client/src/utils.rs (variables passed to servers)
 			Name: "codex", Title: "Codex", program: "codex",
-			user: in("CODEX_HOME", "~/.codex", "config.toml"), project: []string{".codex/config.toml"},
-			format: formatTOML, servers: []string{"mcp_servers"},
-			local: func(l launch) fields { return l.plain() },
+			userFile: in("CODEX_HOME", "~/.codex", "config.toml"), projectFiles: []string{".codex/config.toml"},
+			format: formatTOML, serversPath: []string{"mcp_servers"},
+			local: func(l launch) fields { return l.plainServer() },
 			remote: func(url string) fields {
 				return fields{{"url", url}, {"bearer_token_env_var", TokenVariable}}
 			},
 		},
 		{ // https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers; github.com/github/github-mcp-server, docs/installation-guides/install-copilot-cli.md
 			Name: "copilot", Title: "Copilot CLI", program: "copilot",
-			user: in("COPILOT_HOME", "~/.copilot", "mcp-config.json"), project: []string{".mcp.json", ".github/mcp.json"}, servers: []string{"mcpServers"},
-			local: func(l launch) fields { return append(l.typed("local"), field{"tools", []string{"*"}}) },
+			userFile: in("COPILOT_HOME", "~/.copilot", "mcp-config.json"), projectFiles: []string{".mcp.json", ".github/mcp.json"}, serversPath: []string{"mcpServers"},
+			local: func(l launch) fields { return append(l.serverOfType("local"), field{"tools", []string{"*"}}) },
 			remote: func(url string) fields {
-				return append(overHTTP("http", url, "${"+TokenVariable+"}"), field{"tools", []string{"*"}})
+				return append(httpServer("http", url, "${"+TokenVariable+"}"), field{"tools", []string{"*"}})
 			},
 		},
-		{ // https://github.com/charmbracelet/crush, README, "Configuration", "MCPs"; a value is expanded as by a shell
+		{ // https://github.com/charmbracelet/crush, README, "Configuration", "MCPs"; values are expanded as in a shell
 			Name: "crush", Title: "Crush", program: "crush",
-			user:    place{"XDG_CONFIG_HOME", "~/.config", []string{"crush/crush.json"}, "CRUSH_GLOBAL_CONFIG"},
-			project: []string{".crush.json", "crush.json"}, servers: []string{"mcp"},
-			local:  func(l launch) fields { return l.typed("stdio") },
-			remote: func(url string) fields { return overHTTP("http", url, "$"+TokenVariable) },
+			userFile:     location{"XDG_CONFIG_HOME", "~/.config", []string{"crush/crush.json"}, "CRUSH_GLOBAL_CONFIG"},
+			projectFiles: []string{".crush.json", "crush.json"}, serversPath: []string{"mcp"},
+			local:  func(l launch) fields { return l.serverOfType("stdio") },
+			remote: func(url string) fields { return httpServer("http", url, "$"+TokenVariable) },
 		},
 		{ // https://cursor.com/docs/mcp, "Configuration locations", "Config interpolation"
 			Name: "cursor", Title: "Cursor", program: "cursor",
-			user: home("~/.cursor", "mcp.json"), project: []string{".cursor/mcp.json"},
-			format: formatJSONC, servers: []string{"mcpServers"}, desktop: true,
-			local:  func(l launch) fields { return l.plain() },
-			remote: func(url string) fields { return overHTTP("", url, "${env:"+TokenVariable+"}") },
+			userFile: home("~/.cursor", "mcp.json"), projectFiles: []string{".cursor/mcp.json"},
+			format: formatJSONC, serversPath: []string{"mcpServers"}, desktop: true,
+			local:  func(l launch) fields { return l.plainServer() },
+			remote: func(url string) fields { return httpServer("", url, "${env:"+TokenVariable+"}") },
 		},
 		{ // github.com/google-gemini/gemini-cli, docs/tools/mcp-server.md and docs/get-started/configuration.md
 			Name: "gemini", Title: "Gemini CLI", program: "gemini",
-			user: home("~/.gemini", "settings.json"), project: []string{".gemini/settings.json"},
-			format: formatJSONC, servers: []string{"mcpServers"},
-			local: func(l launch) fields { return l.plain() },
+			userFile: home("~/.gemini", "settings.json"), projectFiles: []string{".gemini/settings.json"},
+			format: formatJSONC, serversPath: []string{"mcpServers"},
+			local: func(l launch) fields { return l.plainServer() },
 			remote: func(url string) fields {
-				return fields{{"httpUrl", url}, authorization("$" + TokenVariable)}
+				return fields{{"httpUrl", url}, authorizationHeader("$" + TokenVariable)}
 			},
 		},
 		{ // https://opencode.ai/docs/mcp-servers, https://opencode.ai/docs/config; version 2 reads both shapes, https://opencode.ai/docs/migrate-v1
 			Name: "opencode", Title: "opencode", program: "opencode",
-			user:    config("opencode/opencode.json", "opencode/opencode.jsonc"),
-			project: []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"},
-			format:  formatJSONC, servers: []string{"mcp"}, nested: "servers",
+			userFile:     config("opencode/opencode.json", "opencode/opencode.jsonc"),
+			projectFiles: []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"},
+			format:       formatJSONC, serversPath: []string{"mcp"}, nestedName: "servers",
 			local: func(l launch) fields {
 				all := fields{{"type", "local"}, {"command", append([]string{l.command}, l.args...)}}
-				return all.with("environment", l.env)
+				return all.withMembers("environment", l.env)
 			},
-			remote: func(url string) fields { return overHTTP("remote", url, "{env:"+TokenVariable+"}") },
+			remote: func(url string) fields { return httpServer("remote", url, "{env:"+TokenVariable+"}") },
 		},
-		{ // https://code.visualstudio.com/docs/agents/reference/mcp-configuration; predefined variables, those of the environment among them: .../docs/reference/variables-reference
+		{ // https://code.visualstudio.com/docs/agents/reference/mcp-configuration; variables in values, including ${env:X}: .../docs/reference/variables-reference
 			Name: "vscode", Title: "VS Code", program: "code",
-			user: config("Code/User/mcp.json"), project: []string{".vscode/mcp.json"},
-			format: formatJSONC, servers: []string{"servers"}, desktop: true,
-			local:  func(l launch) fields { return l.typed("stdio") },
-			remote: func(url string) fields { return overHTTP("http", url, "${env:"+TokenVariable+"}") },
+			userFile: config("Code/User/mcp.json"), projectFiles: []string{".vscode/mcp.json"},
+			format: formatJSONC, serversPath: []string{"servers"}, desktop: true,
+			local:  func(l launch) fields { return l.serverOfType("stdio") },
+			remote: func(url string) fields { return httpServer("http", url, "${env:"+TokenVariable+"}") },
 		},
 		{ // https://zed.dev/docs/ai/mcp, "As Custom Servers"
 			Name: "zed", Title: "Zed", program: "zed",
-			user: config("zed/settings.json"), project: []string{".zed/settings.json"},
-			format: formatJSONC, servers: []string{"context_servers"}, desktop: true,
-			local: func(l launch) fields { return l.plain() },
+			userFile: config("zed/settings.json"), projectFiles: []string{".zed/settings.json"},
+			format: formatJSONC, serversPath: []string{"context_servers"}, desktop: true,
+			local: func(l launch) fields { return l.plainServer() },
 		},
 	}
 }
 
-// plain is a server with a command, arguments and, if need be, an environment.
-func (l launch) plain() fields {
-	return fields{{"command", l.command}, {"args", l.args}}.with("env", l.env)
+// plainServer returns an entry with a command, arguments and, unless it is empty, an environment.
+func (l launch) plainServer() fields {
+	return fields{{"command", l.command}, {"args", l.args}}.withMembers("env", l.env)
 }
 
-// typed is plain, with a member that names the kind of server.
-func (l launch) typed(kind string) fields { return append(fields{{"type", kind}}, l.plain()...) }
+func (l launch) serverOfType(kind string) fields {
+	return append(fields{{"type", kind}}, l.plainServer()...)
+}
 
-// overHTTP is a server at a URL; kind is "" where the client needs none.
-func overHTTP(kind, url, token string) fields {
-	all := fields{{"url", url}, authorization(token)}
+// httpServer returns an entry for the server at url. token is the client's notation for the
+// variable with the token; an empty kind omits the type.
+func httpServer(kind, url, token string) fields {
+	all := fields{{"url", url}, authorizationHeader(token)}
 	if kind != "" {
 		all = append(fields{{"type", kind}}, all...)
 	}
 	return all
 }
 
-func authorization(token string) field {
+func authorizationHeader(token string) field {
 	return field{"headers", fields{{"Authorization", "Bearer " + token}}}
 }
 
-// owned are the members of a server that setup decides on; what else a person
-// has written there stays.
-func owned() []string {
+// serverMemberNames returns the names of the members of a server's entry managed
+// by setup. All others belong to the user and are kept.
+func serverMemberNames() []string {
 	return []string{"type", "command", "args", "env", "environment", "url", "httpUrl", "headers", "bearer_token_env_var"}
 }
 
-// Clients are the clients that Tandem knows, by name.
-func Clients() []Client { return clients() }
-
 // ClientNames returns the clients' names for the command line, sorted.
 func ClientNames() (names []string) {
-	for _, c := range clients() {
+	for _, c := range Clients() {
 		names = append(names, c.Name)
 	}
 	return names
@@ -184,7 +184,7 @@ func ClientNames() (names []string) {
 
 // FindClient returns the client with a name; ok is false if there is none.
 func FindClient(name string) (c Client, ok bool) {
-	all := clients()
+	all := Clients()
 	i := slices.IndexFunc(all, func(c Client) bool { return c.Name == name })
 	if i < 0 {
 		return Client{}, false
@@ -192,54 +192,56 @@ func FindClient(name string) (c Client, ok bool) {
 	return all[i], true
 }
 
-// HasProject reports whether projects have settings of their own for a client.
-func (c Client) HasProject() bool { return len(c.project) > 0 }
+// HasProject reports whether a client reads settings from a project's directory.
+func (c Client) HasProject() bool { return len(c.projectFiles) > 0 }
 
-// TakesHTTP reports whether a client can be told of a server over HTTP without
-// a token in plain text.
+// TakesHTTP reports whether a client can use a server over HTTP and read its token
+// from an environment variable.
 func (c Client) TakesHTTP() bool { return c.remote != nil }
 
-// path is the file of a client's settings: the person's, or a project's.
-func (m Machine) path(c Client, project bool) string {
+// settingsPath returns the path of a client's settings: the project's or the user's.
+func (m Machine) settingsPath(c Client, project bool) string {
 	if project {
-		return firstOf(m.Dir, c.project)
+		return firstExisting(m.Dir, c.projectFiles)
 	}
-	return m.file(c.user)
+	return m.resolveLocation(c.userFile)
 }
 
-// file is that of a place.
-func (m Machine) file(p place) string {
-	if own := m.Env(p.own); p.own != "" && filepath.IsAbs(own) {
-		return filepath.Join(own, filepath.Base(p.files[0]))
+func (m Machine) resolveLocation(l location) string {
+	if dir := m.Env(l.dirVariable); l.dirVariable != "" && filepath.IsAbs(dir) {
+		return filepath.Join(dir, filepath.Base(l.files[0]))
 	}
-	return firstOf(m.folder(p), p.files)
+	return firstExisting(m.baseDir(l), l.files)
 }
 
-// firstOf is the first of some files in a folder that exists, else the first.
-func firstOf(dir string, files []string) string {
+// firstExisting returns the path of the first existing file in dir, or of the first in the list if
+// there is none.
+func firstExisting(dir string, files []string) string {
 	for _, file := range files {
-		if path := filepath.Join(dir, file); exists(path) {
+		if path := filepath.Join(dir, file); pathExists(path) {
 			return path
 		}
 	}
 	return filepath.Join(dir, files[0])
 }
 
-// folder is where a place is on a machine.
-func (m Machine) folder(p place) string {
-	if dir := m.Env(p.variable); p.variable != "" && filepath.IsAbs(dir) {
+// baseDir returns the directory of l's files. A relative path in baseVariable is ignored.
+func (m Machine) baseDir(l location) string {
+	if dir := m.Env(l.baseVariable); l.baseVariable != "" && filepath.IsAbs(dir) {
 		return dir
 	}
-	return filepath.Join(m.Home, strings.TrimPrefix(p.fallback, "~"))
+	return filepath.Join(m.Home, strings.TrimPrefix(l.defaultBase, "~"))
 }
 
-// found reports whether a program seems to be installed: it or its settings are there.
-func (m Machine) found(program, settings string) bool {
+// isInstalled reports whether a client or agent seems to be installed: its program is in PATH, or its
+// settings or their directory exist.
+func (m Machine) isInstalled(program, settings string) bool {
+	// The home directory always exists: as the directory of ~/.claude.json, it proves nothing.
 	dir := filepath.Dir(settings)
-	return m.lookPath(program) != "" || exists(settings) || dir != filepath.Clean(m.Home) && exists(dir)
+	return m.lookPath(program) != "" || pathExists(settings) || dir != filepath.Clean(m.Home) && pathExists(dir)
 }
 
-func exists(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

@@ -7,65 +7,67 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// maxLine is the length in bytes up to which a changed line is shown whole. Some programs write all
-// their settings on one line.
-const maxLine = 200
+// maxDiffLine is the length in bytes up to which a changed line is shown whole. Some programs write
+// all their settings on one line.
+const maxDiffLine = 200
 
-// Diff shows the change line by line: each line with "+ ", "- " or two spaces
-// before it, and … for lines that are left out.
-func (p *Plan) Diff() (shown []string) {
-	unified := lines(diff.Diff("", wholeLines(p.before), "", wholeLines(p.after)))
-	for _, line := range unified[min(3, len(unified)):] { // after the file names
+// Diff returns the change as lines prefixed with "+ ", "- " or two spaces, and …
+// in place of omitted lines. If a changed line is longer than maxDiffLine, it
+// returns only the changed part.
+func (p *Plan) Diff() (diffLines []string) {
+	unified := splitLines(diff.Diff("", terminateLines(p.before), "", terminateLines(p.after)))
+	for _, line := range unified[min(3, len(unified)):] { // the first three are file names
 		switch {
 		case !strings.HasPrefix(line, "@@"):
-			if line[0] != ' ' && len(line) > maxLine {
-				return p.longDiff()
+			if line[0] != ' ' && len(line) > maxDiffLine {
+				return p.diffBytes()
 			}
-			shown = append(shown, line[:1]+" "+line[1:])
-		case len(shown) > 0:
-			shown = append(shown, "  …")
+			diffLines = append(diffLines, line[:1]+" "+line[1:])
+		case len(diffLines) > 0:
+			diffLines = append(diffLines, "  …")
 		}
 	}
-	return shown
+	return diffLines
 }
 
-// longDiff shows the change alone, without the rest of its lines.
-func (p *Plan) longDiff() []string {
-	head, tail := common(p.before, p.after)
-	return slices.Concat(marked("- ", lines(p.before[head:len(p.before)-tail])), marked("+ ", lines(p.after[head:len(p.after)-tail])))
+// diffBytes returns the removed and the added bytes, without the rest of their lines.
+func (p *Plan) diffBytes() []string {
+	prefix, suffix := commonEnds(p.before, p.after)
+	return slices.Concat(prefixLines("- ", splitLines(p.before[prefix:len(p.before)-suffix])), prefixLines("+ ", splitLines(p.after[prefix:len(p.after)-suffix])))
 }
 
-func marked(mark string, list []string) []string {
+func prefixLines(prefix string, list []string) []string {
 	all := make([]string, len(list))
 	for i, line := range list {
-		all[i] = mark + line
+		all[i] = prefix + line
 	}
 	return all
 }
 
-func lines(text []byte) []string {
+func splitLines(text []byte) []string {
 	if len(text) == 0 {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n")
 }
 
-// wholeLines returns text with a line feed at the end of every line.
-func wholeLines(text []byte) []byte {
+// terminateLines returns text with a line feed at the end of every line, including the last.
+func terminateLines(text []byte) []byte {
 	if len(text) == 0 {
 		return nil
 	}
-	return []byte(strings.Join(lines(text), "\n") + "\n")
+	return []byte(strings.Join(splitLines(text), "\n") + "\n")
 }
 
-// common is how many elements two lists begin with in common, and end with.
-func common(a, b []byte) (head, tail int) {
+// commonEnds returns the lengths of the common prefix and suffix of a and b, which do not overlap.
+func commonEnds(a, b []byte) (prefix, suffix int) {
 	n := min(len(a), len(b))
-	for head < n && a[head] == b[head] {
-		head++
+	// The suffix gets only bytes left by the prefix: otherwise they would overlap in "aa" and "aaa".
+	for prefix < n && a[prefix] == b[prefix] {
+		prefix++
 	}
-	for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
+	for suffix < n-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+		suffix++
 	}
-	return head, tail
+	return prefix, suffix
 }

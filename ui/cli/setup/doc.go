@@ -1,5 +1,5 @@
-// Package setup writes Tandem into the settings of agents' programs, and takes
-// it out again. Settings belong to the person: an edit changes the bytes it has
-// to and no others, and what was changed is recorded, so that removing gives the
-// file as it was. What is asked and printed is the verb's business.
+// Package setup adds Tandem to the settings of agents' programs and removes it
+// again. An edit changes only the bytes it needs to, and each change is recorded,
+// so that removing it restores the user's file exactly. Questions to the user and
+// printed output belong to the commands, in ui/cli and ui/cli/codingagents.
 package setup

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// fields are the members of an object of settings, in the order in which they
-// are written. A value is a string, a bool, an int, a []string, fields or []fields.
+// fields are the members of an object in settings, in their written order.
+// A value is a string, bool, int, []string, fields or []fields.
 type fields []field
 
 type field struct {
@@ -15,15 +15,15 @@ type field struct {
 	value any
 }
 
-// with adds a member that has members, if there are any.
-func (f fields) with(name string, members fields) fields {
+// withMembers appends an object called name, unless members is empty.
+func (f fields) withMembers(name string, members fields) fields {
 	if len(members) == 0 {
 		return f
 	}
 	return append(f, field{name, members})
 }
 
-// get is the value of a member; nil if there is none.
+// get returns the value of a member, or nil if there is none.
 func (f fields) get(name string) any {
 	for _, m := range f {
 		if m.name == name {
@@ -33,34 +33,35 @@ func (f fields) get(name string) any {
 	return nil
 }
 
-// decoded returns v as encoding/json and go-toml decode it.
-func decoded(v any) (all any) {
-	_ = json.Unmarshal([]byte((&jsonFile{}).render(v, "", true)), &all) // render writes JSON
+// genericValue converts v to the types decoded by encoding/json, for comparison with a decoded
+// value of settings.
+func genericValue(v any) (all any) {
+	_ = json.Unmarshal([]byte((&jsonFile{}).renderValue(v, "", true)), &all) // renderValue writes valid JSON
 	return all
 }
 
-// wrapped is a value as the only member of objects within each other.
-func wrapped(path []string, v any) any {
+// nestValue wraps v in an object for each name in path, the first outermost.
+func nestValue(path []string, v any) any {
 	for i := len(path) - 1; i >= 0; i-- {
 		v = fields{{path[i], v}}
 	}
 	return v
 }
 
-// quoted is a text as JSON writes it, which is a basic string of TOML too.
-func quoted(s string) string {
+// quoteString returns s as a JSON string, which is also a basic string in TOML.
+func quoteString(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // people read these files
-	_ = e.Encode(s)        // a string can be encoded
+	_ = e.Encode(s)        // cannot fail for a string
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// list is a list on one line, in JSON and in TOML.
-func list(items []string) string {
-	all := make([]string, len(items))
+// formatList returns items as an array on one line, valid in JSON and TOML.
+func formatList(items []string) string {
+	quoted := make([]string, len(items))
 	for i, s := range items {
-		all[i] = quoted(s)
+		quoted[i] = quoteString(s)
 	}
-	return "[" + strings.Join(all, ", ") + "]"
+	return "[" + strings.Join(quoted, ", ") + "]"
 }

@@ -8,36 +8,37 @@ import (
 	"strings"
 )
 
-// hooksAt is where the hooks are in settings of JSON: lists, by event.
-const hooksAt = "hooks"
+// hooksKey is the member of JSON settings with the hooks: an object of arrays by event.
+const hooksKey = "hooks"
 
-// What is known of hooks in settings.
+// The values of HookState.Hooks.
 const (
 	HooksInstalled = "installed"
-	HooksOutdated  = "outdated" // another version of Tandem has written them, or they were edited
+	HooksOutdated  = "outdated" // written by another version of Tandem, or edited
 	HooksMissing   = "not installed"
 )
 
-// A HookState is what is known of an agent's hooks on a machine.
+// A HookState describes an agent's hooks on a machine.
 type HookState struct {
 	Agent string `json:"agent"`
 	Title string `json:"title"`
-	Found bool   `json:"found"` // it seems to be installed
+	Found bool   `json:"found"` // the agent seems to be installed
 	Path  string `json:"path"`
-	Hooks string `json:"hooks"`           // installed, outdated, not installed; "" with an error
-	Error string `json:"error,omitempty"` // why that is not known
+	Hooks string `json:"hooks"`           // HooksInstalled, HooksOutdated or HooksMissing; "" with an error
+	Error string `json:"error,omitempty"` // the reason for Hooks being unknown
 }
 
-// HookStates tells of all agents that have hooks.
+// HookStates returns the states of the hooks of all supported agents. An agent with unreadable settings
+// has its Error set.
 func (m Machine) HookStates() (all []HookState) {
 	for _, h := range AllHooks() {
-		path := m.file(h.file)
-		st := HookState{Agent: h.Name, Title: h.Title, Found: m.found(h.program, path), Path: path}
-		program, err := m.command(h.Title, false, false)
+		path := m.resolveLocation(h.location)
+		st := HookState{Agent: h.Name, Title: h.Title, Found: m.isInstalled(h.program, path), Path: path}
+		program, err := m.tandemCommand(h.Title, false, false)
 		if err == nil {
 			var e *hookEdit
-			if e, err = m.edit(h, program); err == nil {
-				st.Hooks = e.state()
+			if e, err = m.editHooks(h, program); err == nil {
+				st.Hooks = e.currentState()
 			}
 		}
 		if err != nil {
@@ -48,45 +49,47 @@ func (m Machine) HookStates() (all []HookState) {
 	return all
 }
 
-// InstallHooks plans to put an agent's hooks into its settings.
+// InstallHooks returns a plan to add an agent's hooks to its settings. The plan changes nothing if they
+// are up to date.
 func (m Machine) InstallHooks(h Hooks) (*Plan, error) {
-	program, err := m.command(h.Title, false, false)
+	program, err := m.tandemCommand(h.Title, false, false)
 	if err != nil {
 		return nil, err
 	}
-	e, err := m.edit(h, program)
-	if err != nil || e.state() == HooksInstalled {
-		return e.planned(), err
+	e, err := m.editHooks(h, program)
+	if err != nil || e.currentState() == HooksInstalled {
+		return e.planOrNil(), err
 	}
 	if h.plugin != "" {
-		e.plan.after = []byte(e.script())
+		e.plan.after = []byte(e.pluginText())
 		return e.plan, nil
 	}
-	if err = e.clean(); err == nil {
-		err = e.put()
+	// Remove outdated hooks first: addHooks only appends.
+	if err = e.removeOwnHooks(); err == nil {
+		err = e.addHooks()
 	}
-	return e.done(err)
+	return e.finishPlan(err)
 }
 
-// RemoveHooks plans to take an agent's hooks out of its settings: as they were before, if
-// that is known and can be, else by deleting what is ours alone.
+// RemoveHooks returns a plan to remove an agent's hooks from its settings. It restores the previous text
+// if that is recorded and the hooks are unedited; otherwise it deletes only Tandem's hooks.
 func (m Machine) RemoveHooks(h Hooks) (*Plan, error) {
-	e, err := m.edit(h, serverName)
-	if err != nil || e.state() == HooksMissing {
-		return e.planned(), err
+	e, err := m.editHooks(h, serverName)
+	if err != nil || e.currentState() == HooksMissing {
+		return e.planOrNil(), err
 	}
-	if h.own {
-		if back, ok := e.plan.reverted(); ok {
-			e.plan.after = back
+	if h.ownFile {
+		if original, ok := e.plan.originalText(); ok {
+			e.plan.after = original
 		} else {
 			e.plan.after = nil
 		}
 		return e.plan, nil
 	}
-	return e.done(e.clean())
+	return e.finishPlan(e.removeOwnHooks())
 }
 
-// A hookEdit is a change of an agent's hooks.
+// A hookEdit is a change to an agent's hooks in progress.
 type hookEdit struct {
 	hooks   Hooks
 	program string
@@ -94,9 +97,9 @@ type hookEdit struct {
 	json    *jsonFile // nil for a plugin
 }
 
-// edit reads the settings that an agent's hooks are in.
-func (m Machine) edit(h Hooks, program string) (*hookEdit, error) {
-	path := m.file(h.file)
+// editHooks reads the settings file for an agent's hooks. program is the command for running Tandem.
+func (m Machine) editHooks(h Hooks, program string) (*hookEdit, error) {
+	path := m.resolveLocation(h.location)
 	e := &hookEdit{hooks: h, program: program}
 	e.plan = m.newPlan(path, "hooks in "+path, func(text []byte) (settings, error) {
 		if h.plugin != "" {
@@ -104,7 +107,7 @@ func (m Machine) edit(h Hooks, program string) (*hookEdit, error) {
 		}
 		return openJSON(text, h.strict)
 	})
-	e.plan.own = h.own
+	e.plan.ownFile = h.ownFile
 	s, err := e.plan.read()
 	if err != nil {
 		return nil, err
@@ -115,43 +118,43 @@ func (m Machine) edit(h Hooks, program string) (*hookEdit, error) {
 	return e, nil
 }
 
-func (e *hookEdit) planned() *Plan {
+func (e *hookEdit) planOrNil() *Plan {
 	if e == nil {
 		return nil
 	}
 	return e.plan
 }
 
-// done is the plan, or where the settings are not what they should be.
-func (e *hookEdit) done(err error) (*Plan, error) {
+// finishPlan stores the edited text in the plan, or locates err in the settings.
+func (e *hookEdit) finishPlan(err error) (*Plan, error) {
 	if err != nil {
-		return nil, e.plan.misread(err)
+		return nil, e.plan.settingsError(err)
 	}
 	e.plan.after = e.json.bytes()
 	return e.plan, nil
 }
 
-// script is the plugin as it is wanted.
-func (e *hookEdit) script() string {
-	return strings.ReplaceAll(e.hooks.plugin, "PROGRAM", quoted(e.program))
+// pluginText returns the plugin's source with the command for Tandem inserted.
+func (e *hookEdit) pluginText() string {
+	return strings.ReplaceAll(e.hooks.plugin, "PROGRAM", quoteString(e.program))
 }
 
-// state is what stands in the settings.
-func (e *hookEdit) state() string {
+// currentState compares the settings with the current version's hooks.
+func (e *hookEdit) currentState() string {
 	if e.json == nil {
 		switch {
-		case !e.plan.there:
+		case !e.plan.exists:
 			return HooksMissing
-		case string(e.plan.before) == e.script():
+		case string(e.plan.before) == e.pluginText():
 			return HooksInstalled
 		}
 		return HooksOutdated
 	}
-	lists := e.lists()
-	ours := 0
+	lists := e.hooksByEvent()
+	ours := 0 // including hooks for other events, from another version
 	for _, list := range lists {
 		for _, item := range list {
-			if isOurs(item) {
+			if isTandemHook(item) {
 				ours++
 			}
 		}
@@ -159,8 +162,8 @@ func (e *hookEdit) state() string {
 	if ours == 0 {
 		return HooksMissing
 	}
-	for i, want := range e.hooks.items(e.program) {
-		if !slices.ContainsFunc(lists[e.hooks.events[i].event], func(have any) bool { return reflect.DeepEqual(have, decoded(want)) }) {
+	for i, want := range e.hooks.hookItems(e.program) {
+		if !slices.ContainsFunc(lists[e.hooks.events[i].event], func(have any) bool { return reflect.DeepEqual(have, genericValue(want)) }) {
 			return HooksOutdated
 		}
 	}
@@ -170,10 +173,10 @@ func (e *hookEdit) state() string {
 	return HooksInstalled
 }
 
-// lists are the hooks in the settings, by event.
-func (e *hookEdit) lists() map[string][]any {
+// hooksByEvent returns all hooks in the settings, including the user's.
+func (e *hookEdit) hooksByEvent() map[string][]any {
 	all := map[string][]any{}
-	v, _, _ := e.json.get([]string{hooksAt}) // what is no object has none
+	v, _, _ := e.json.get([]string{hooksKey}) // a value of another type has no hooks
 	events, _ := v.(map[string]any)
 	for event, list := range events {
 		all[event], _ = list.([]any)
@@ -181,38 +184,38 @@ func (e *hookEdit) lists() map[string][]any {
 	return all
 }
 
-// isOurs reports whether a hook, or one in a group of hooks, is Tandem's.
-func isOurs(item any) bool {
+// isTandemHook reports whether item is a hook of Tandem or a group with one.
+func isTandemHook(item any) bool {
 	members, _ := item.(map[string]any)
 	group, _ := members["hooks"].([]any)
-	return slices.ContainsFunc(group, isOurs) || runsOurs(members)
+	return slices.ContainsFunc(group, isTandemHook) || runsTandem(members)
 }
 
-func runsOurs(handler map[string]any) bool {
+func runsTandem(handler map[string]any) bool {
 	for _, name := range []string{"command", "bash"} {
-		if command, _ := handler[name].(string); strings.Contains(command, hookMark) {
+		if command, _ := handler[name].(string); strings.Contains(command, hookMarker) {
 			return true
 		}
 	}
 	return false
 }
 
-// clean takes out what is ours: all that was done to the file if that is known, else each
-// hook.
-func (e *hookEdit) clean() error {
-	if back, ok := e.plan.reverted(); ok {
-		return e.json.replace(back)
+// removeOwnHooks removes Tandem's hooks: by undoing the recorded change if possible, else one by one.
+func (e *hookEdit) removeOwnHooks() error {
+	if original, ok := e.plan.originalText(); ok {
+		return e.json.setText(original)
 	}
-	lists := e.lists()
+	lists := e.hooksByEvent()
 	for _, event := range slices.Sorted(maps.Keys(lists)) {
+		// Backward, because removing an item shifts those after it.
 		for i, item := range slices.Backward(lists[event]) {
-			if !isOurs(item) {
+			if !isTandemHook(item) {
 				continue
 			}
 			if group, _ := item.(map[string]any)["hooks"].([]any); len(group) > 1 {
-				return fmt.Errorf("%s.%s: other hooks are in a group with Tandem's; edit it by hand", hooksAt, event)
+				return fmt.Errorf("%s.%s: other hooks are in a group with Tandem's; edit it by hand", hooksKey, event)
 			}
-			if err := e.json.drop([]string{hooksAt, event}, i); err != nil {
+			if err := e.json.removeItem([]string{hooksKey, event}, i); err != nil {
 				return err
 			}
 		}
@@ -220,15 +223,15 @@ func (e *hookEdit) clean() error {
 	return nil
 }
 
-// put adds the hooks that are wanted.
-func (e *hookEdit) put() error {
-	if _, there, err := e.json.get([]string{"version"}); err == nil && !there && e.hooks.version != 0 {
+// addHooks appends the current hooks, and the file's format version if it is missing.
+func (e *hookEdit) addHooks() error {
+	if _, found, err := e.json.get([]string{"version"}); err == nil && !found && e.hooks.version != 0 {
 		if err := e.json.set([]string{"version"}, e.hooks.version); err != nil {
 			return err
 		}
 	}
-	for i, item := range e.hooks.items(e.program) {
-		if err := e.json.add([]string{hooksAt, e.hooks.events[i].event}, item); err != nil {
+	for i, item := range e.hooks.hookItems(e.program) {
+		if err := e.json.addItem([]string{hooksKey, e.hooks.events[i].event}, item); err != nil {
 			return err
 		}
 	}

@@ -6,44 +6,45 @@ import (
 	"strings"
 )
 
-// Hooks are what an agent's program can be told to run when something happens in it, so
-// that it reports what it is doing.
+// Hooks are commands in the settings of an agent's program, run by it at certain events, to report the
+// agent's state to Tandem.
 type Hooks struct {
-	Name  string // as the command line has it
+	Name  string // on Tandem's command line
 	Title string
-	Note  string // what is left to do once they are installed; "" for nothing
+	Note  string // limits of the hooks, or steps left to the user after installing; "" for none
 
-	program string // that is on PATH where the agent is installed
-	file    place
-	own     bool // the file has nothing else in it
-	strict  bool // JSON without comments
-	version int  // of the file's form; 0: it names none
-	events  []hookEvent
-	handler func(command string) fields // what runs a command
-	grouped bool                        // handlers stand in groups, each with its matcher
-	plugin  string                      // the text of a plugin, in the place of events
+	program  string // name of the agent's executable in PATH
+	location location
+	ownFile  bool // the file belongs to Tandem and has no other content
+	strict   bool // the file is JSON without comments and trailing commas
+	version  int  // format version in the file; 0 if it has none
+	events   []hookEvent
+	handler  func(command string) fields // returns a handler for command
+	grouped  bool                        // handlers are listed in groups with a common matcher
+	plugin   string                      // source of a plugin, used instead of events; "" for none
 }
 
-// A hookEvent is when a hook runs, and what it then reports: a state, or "" for the
-// conversation alone.
+// A hookEvent is an event of an agent's program and the state to report for it. An empty state reports
+// only the conversation.
 type hookEvent struct{ event, matcher, state string }
 
 //go:embed plugins/opencode.js
 var opencodePlugin string
 
-// hookPatience is how many seconds an agent waits for a hook.
-const hookPatience = 5
+// hookTimeout is the time in seconds after which an agent gives up on a hook.
+const hookTimeout = 5
 
-// AllHooks are those of the agents that have any, each with the documentation that its row
-// follows. Aider, Amp and Goose have none that tell when they ask something.
+// AllHooks returns the hooks of all supported agents. The comment of each row links to the agent's
+// documentation. Aider, Amp and Goose are missing because no hook of theirs reports a question to the
+// user.
 func AllHooks() []Hooks {
 	seconds := func(command string) fields {
-		return fields{{"type", "command"}, {"command", command}, {"timeout", hookPatience}}
+		return fields{{"type", "command"}, {"command", command}, {"timeout", hookTimeout}}
 	}
 	return []Hooks{
-		{ // https://code.claude.com/docs/en/hooks; PreToolUse: questions that need no permission
+		{ // https://code.claude.com/docs/en/hooks; PreToolUse covers questions without a permission request
 			Name: "claude", Title: "Claude Code", program: "claude", strict: true,
-			file: place{"CLAUDE_CONFIG_DIR", "~/.claude", []string{"settings.json"}, ""},
+			location: location{"CLAUDE_CONFIG_DIR", "~/.claude", []string{"settings.json"}, ""},
 			events: []hookEvent{
 				{"SessionStart", "startup|resume|clear", "idle"}, {"UserPromptSubmit", "", "working"},
 				{"PreToolUse", "AskUserQuestion|ExitPlanMode", "blocked"}, {"PermissionRequest", "", "blocked"},
@@ -54,62 +55,62 @@ func AllHooks() []Hooks {
 		},
 		{ // https://developers.openai.com/codex/hooks
 			Name: "codex", Title: "Codex", program: "codex", strict: true,
-			Note: "Codex asks you to trust them: type /hooks in it",
-			file: place{"CODEX_HOME", "~/.codex", []string{"hooks.json"}, ""},
+			Note:     "Codex asks you to trust them: type /hooks in it",
+			location: location{"CODEX_HOME", "~/.codex", []string{"hooks.json"}, ""},
 			events: []hookEvent{
 				{"SessionStart", "startup|resume|clear", "idle"}, {"UserPromptSubmit", "", "working"},
 				{"PermissionRequest", "", "blocked"}, {"PostToolUse", "", "working"}, {"Stop", "", "done"},
 			},
 			handler: seconds, grouped: true,
 		},
-		{ // https://docs.github.com/en/copilot/reference/hooks-reference; sessionStart comes with the first prompt
-			Name: "copilot", Title: "Copilot CLI", program: "copilot", strict: true, own: true, version: 1,
-			file: place{"COPILOT_HOME", "~/.copilot", []string{"hooks/tandem.json"}, ""},
+		{ // https://docs.github.com/en/copilot/reference/hooks-reference; sessionStart runs only at the first prompt
+			Name: "copilot", Title: "Copilot CLI", program: "copilot", strict: true, ownFile: true, version: 1,
+			location: location{"COPILOT_HOME", "~/.copilot", []string{"hooks/tandem.json"}, ""},
 			events: []hookEvent{
 				{"sessionStart", "", ""}, {"userPromptSubmitted", "", "working"},
 				{"notification", "permission_prompt|elicitation_dialog", "blocked"}, {"postToolUse", "", "working"},
 				{"agentStop", "", "done"}, {"sessionEnd", "", "unknown"},
 			},
 			handler: func(command string) fields {
-				return fields{{"type", "command"}, {"bash", command}, {"timeoutSec", hookPatience}}
+				return fields{{"type", "command"}, {"bash", command}, {"timeoutSec", hookTimeout}}
 			},
 		},
-		{ // github.com/charmbracelet/crush, docs/hooks/README.md; more events are in new versions alone, and old ones refuse their names
+		{ // github.com/charmbracelet/crush, docs/hooks/README.md; only PreToolUse: old versions reject the names of newer events
 			Name: "crush", Title: "Crush", program: "crush", strict: true,
-			Note:    "they report only its conversation; its state is read from the screen",
-			file:    place{"XDG_CONFIG_HOME", "~/.config", []string{"crush/crush.json"}, "CRUSH_GLOBAL_CONFIG"},
-			events:  []hookEvent{{"PreToolUse", "", ""}},
-			handler: func(command string) fields { return fields{{"command", command}, {"timeout", hookPatience}} },
+			Note:     "they report only its conversation; its state is read from the screen",
+			location: location{"XDG_CONFIG_HOME", "~/.config", []string{"crush/crush.json"}, "CRUSH_GLOBAL_CONFIG"},
+			events:   []hookEvent{{"PreToolUse", "", ""}},
+			handler:  func(command string) fields { return fields{{"command", command}, {"timeout", hookTimeout}} },
 		},
-		{ // https://cursor.com/docs/agent/hooks; none runs when it asks for a permission
+		{ // https://cursor.com/docs/agent/hooks; no hook runs for a permission request
 			Name: "cursor", Title: "Cursor CLI", program: "cursor-agent", version: 1,
-			file: place{"", "~/.cursor", []string{"hooks.json"}, ""},
+			location: location{"", "~/.cursor", []string{"hooks.json"}, ""},
 			events: []hookEvent{
 				{"sessionStart", "", ""}, {"beforeSubmitPrompt", "", "working"}, {"postToolUse", "", "working"},
 				{"stop", "", "done"}, {"sessionEnd", "", "unknown"},
 			},
-			handler: func(command string) fields { return fields{{"command", command}, {"timeout", hookPatience}} },
+			handler: func(command string) fields { return fields{{"command", command}, {"timeout", hookTimeout}} },
 		},
-		{ // github.com/google-gemini/gemini-cli, docs/hooks/reference.md; its time is in milliseconds
+		{ // github.com/google-gemini/gemini-cli, docs/hooks/reference.md; timeouts are in milliseconds
 			Name: "gemini", Title: "Gemini CLI", program: "gemini",
-			file: place{"", "~/.gemini", []string{"settings.json"}, ""},
+			location: location{"", "~/.gemini", []string{"settings.json"}, ""},
 			events: []hookEvent{
 				{"SessionStart", "", "idle"}, {"BeforeAgent", "", "working"}, {"Notification", "ToolPermission", "blocked"},
 				{"AfterTool", "", "working"}, {"AfterAgent", "", "done"}, {"SessionEnd", "", "unknown"},
 			},
 			handler: func(command string) fields {
-				return fields{{"name", serverName}, {"type", "command"}, {"command", command}, {"timeout", 1000 * hookPatience}}
+				return fields{{"name", serverName}, {"type", "command"}, {"command", command}, {"timeout", 1000 * hookTimeout}}
 			},
 			grouped: true,
 		},
-		{ // https://opencode.ai/docs/plugins; the events' properties: github.com/sst/opencode, packages/opencode/src
-			Name: "opencode", Title: "opencode", program: "opencode", own: true, plugin: opencodePlugin,
-			file: place{"XDG_CONFIG_HOME", "~/.config", []string{"opencode/plugins/tandem.js"}, ""},
+		{ // https://opencode.ai/docs/plugins; properties of events: github.com/sst/opencode, packages/opencode/src
+			Name: "opencode", Title: "opencode", program: "opencode", ownFile: true, plugin: opencodePlugin,
+			location: location{"XDG_CONFIG_HOME", "~/.config", []string{"opencode/plugins/tandem.js"}, ""},
 		},
 	}
 }
 
-// HookNames are the names of the agents that have hooks.
+// HookNames returns the names of the agents with hooks.
 func HookNames() (names []string) {
 	for _, h := range AllHooks() {
 		names = append(names, h.Name)
@@ -117,8 +118,8 @@ func HookNames() (names []string) {
 	return names
 }
 
-// FindHooks are the hooks of an agent.
-func FindHooks(name string) (Hooks, bool) {
+// FindHooks returns the hooks of the agent with a name; ok is false if there are none.
+func FindHooks(name string) (h Hooks, ok bool) {
 	all := AllHooks()
 	i := slices.IndexFunc(all, func(h Hooks) bool { return h.Name == name })
 	if i < 0 {
@@ -127,30 +128,30 @@ func FindHooks(name string) (Hooks, bool) {
 	return all[i], true
 }
 
-// hookMark is in every command that is ours, and by it they are found again.
-const hookMark = " agent report --hook"
+// hookMarker is part of every command written by Tandem and identifies it in settings.
+const hookMarker = " agent report --hook"
 
-// hookCommand is what an agent's shell runs. Outside Tandem it starts nothing, and it
-// succeeds whatever becomes of Tandem: a hook's failure can refuse what a person has typed.
+// hookCommand returns the shell command of a hook. Outside Tandem it starts nothing. It always succeeds,
+// even if Tandem is missing or fails, because a failing hook can make an agent reject the user's prompt.
 func hookCommand(program, state string) string {
-	line := shellWord(program) + hookMark
+	line := quoteShellWord(program) + hookMarker
 	if state != "" {
 		line += " --state " + state
 	}
 	return `[ -z "$TANDEM_SESSION_ID" ] || ` + line + " || true"
 }
 
-// shellWord is a word as a POSIX shell reads it.
-func shellWord(word string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%"
-	if word != "" && strings.Trim(word, plain) == "" {
+// quoteShellWord quotes word for a POSIX shell, if necessary.
+func quoteShellWord(word string) string {
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%"
+	if word != "" && strings.Trim(word, safe) == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// items are what is wanted in the settings, one an event.
-func (h Hooks) items(program string) []fields {
+// hookItems returns the items for the settings, one for each of h.events, in that order.
+func (h Hooks) hookItems(program string) []fields {
 	var all []fields
 	for _, e := range h.events {
 		handler := h.handler(hookCommand(program, e.state))

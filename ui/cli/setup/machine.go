@@ -10,15 +10,15 @@ import (
 	"tandem/engine/api"
 )
 
-// A Machine is where settings are written: whose they are, and what reaches the
-// person's engine.
+// A Machine describes the user, the project and the engine for which settings are
+// written.
 type Machine struct {
-	Home        string // the person's
-	AccountHome string // the home folder that clients find without HOME; "" if unknown
-	Dir         string // of the project
-	DataDir     string
-	Program     string // this executable
-	Env         func(name string) string
+	Home        string                   // the user's home directory
+	AccountHome string                   // home directory in the user database, used by clients without HOME; "" if unknown
+	Dir         string                   // the project's directory
+	DataDir     string                   // the engine's data directory
+	Program     string                   // path of this executable
+	Env         func(name string) string // returns an environment variable, or ""
 }
 
 // ServerOptions are the user's choices for the server entry in a client's settings.
@@ -26,35 +26,36 @@ type ServerOptions struct {
 	Profiles []string
 	Roots    []string // absolute
 	ReadOnly bool
-	HTTP     string // URL of a server that runs already; "" to start one
+	HTTP     string // URL of a running server; "" if the client starts one
 }
 
-// entry is what stands for the server in a client's settings.
-func (m Machine) entry(c Client, w ServerOptions, project bool) (fields, error) {
-	if w.HTTP != "" {
-		return c.remote(w.HTTP), nil
+// serverEntry returns the entry for the server in a client's settings.
+func (m Machine) serverEntry(c Client, o ServerOptions, project bool) (fields, error) {
+	if o.HTTP != "" {
+		return c.remote(o.HTTP), nil
 	}
-	command, err := m.command(c.Title, project, c.desktop)
+	command, err := m.tandemCommand(c.Title, project, c.desktop)
 	if err != nil {
 		return nil, err
 	}
 	args := []string{"--serve"}
-	if len(w.Profiles) > 0 {
-		args = append(args, "--profile", strings.Join(w.Profiles, ","))
+	if len(o.Profiles) > 0 {
+		args = append(args, "--profile", strings.Join(o.Profiles, ","))
 	}
-	for _, root := range w.Roots {
+	for _, root := range o.Roots {
 		args = append(args, "--root", root)
 	}
-	if w.ReadOnly {
+	if o.ReadOnly {
 		args = append(args, "--read-only")
 	}
-	return c.local(launch{command, args, m.variables()}), nil
+	return c.local(launch{command, args, m.serverVariables()}), nil
 }
 
-// command is how a client finds this program: by its name, unless the client has
-// a PATH of its own. Settings of a project are for others too, who have it
-// elsewhere.
-func (m Machine) command(title string, project, desktop bool) (string, error) {
+// tandemCommand returns the command with which a client or agent runs this program:
+// its name, if PATH leads to it, else its path. A desktop client has another PATH
+// and gets the path too, except in a project's settings: they are shared with users
+// who have the program elsewhere.
+func (m Machine) tandemCommand(title string, project, desktop bool) (string, error) {
 	installed := m.lookPath(serverName)
 	same := installed != "" && sameFile(installed, m.Program)
 	switch {
@@ -65,7 +66,7 @@ func (m Machine) command(title string, project, desktop bool) (string, error) {
 	case !strings.Contains(m.Program, string(filepath.Separator)+"go-build"):
 		return m.Program, nil
 	case installed != "":
-		return installed, nil // `go run` deletes this program when it ends
+		return installed, nil // `go run` deletes this program when it exits
 	}
 	return "", api.Errorf(api.CodeInvalid, "set up %s: `go run` deletes this program when it ends", title).
 		WithHint("install it: `go install .`, or put it into a folder of your PATH")
@@ -77,7 +78,7 @@ func sameFile(a, b string) bool {
 	return errors.Join(err, err2) == nil && os.SameFile(one, other)
 }
 
-// lookPath finds a program in the folders of PATH; "" if it is in none.
+// lookPath returns the path of an executable in an absolute directory of the Machine's PATH, or "".
 func (m Machine) lookPath(name string) string {
 	for _, dir := range filepath.SplitList(m.Env("PATH")) {
 		path := filepath.Join(dir, name)
@@ -88,43 +89,45 @@ func (m Machine) lookPath(name string) string {
 	return ""
 }
 
-// variables are those that the server needs to reach this engine and read this
-// configuration, and that differ from what holds without them. Codex hands on a
-// few names alone, and a client that is started from a desktop has not read the
-// shell's files.
-func (m Machine) variables() (set fields) {
-	add := func(name, value, standard string) {
-		if value != "" && filepath.Clean(value) != standard {
+// serverVariables returns the environment variables needed by the server to reach
+// this engine and read this configuration, without those equal to their default. A
+// server cannot rely on inheriting them: Codex passes on only a few, and a client
+// started from the desktop has not read the shell's startup files.
+func (m Machine) serverVariables() (set fields) {
+	add := func(name, value, defaultValue string) {
+		if value != "" && filepath.Clean(value) != defaultValue {
 			set = append(set, field{name, value})
 		}
 	}
 	if m.AccountHome != "" {
 		add("HOME", m.Home, filepath.Clean(m.AccountHome))
 	}
+	// TANDEM_DATA_DIR overrides XDG_STATE_HOME, so only one of them is needed. The server may run in
+	// another directory and needs the absolute path.
 	if m.Env("TANDEM_DATA_DIR") != "" {
 		add("TANDEM_DATA_DIR", m.DataDir, filepath.Join(m.Home, ".local/state/tandem"))
 	} else {
 		add("XDG_STATE_HOME", m.Env("XDG_STATE_HOME"), filepath.Join(m.Home, ".local/state"))
 	}
 	add("XDG_CONFIG_HOME", m.Env("XDG_CONFIG_HOME"), filepath.Join(m.Home, ".config"))
-	runtime, standard := m.Env("XDG_RUNTIME_DIR"), "/run/user/"+strconv.Itoa(os.Getuid())
-	if socket, _ := api.Sockets(m.DataDir); runtime != "" && strings.HasPrefix(socket, filepath.Clean(runtime)+"/") {
-		standard = "" // the socket is in there, as the path of the data folder is too long
+	runtimeDir, defaultValue := m.Env("XDG_RUNTIME_DIR"), "/run/user/"+strconv.Itoa(os.Getuid())
+	if socket, _ := api.Sockets(m.DataDir); runtimeDir != "" && strings.HasPrefix(socket, filepath.Clean(runtimeDir)+"/") {
+		defaultValue = "" // needed even if it is the default: the data directory's path is too long for a socket
 	}
-	add("XDG_RUNTIME_DIR", runtime, standard)
+	add("XDG_RUNTIME_DIR", runtimeDir, defaultValue)
 	return set
 }
 
-// PersonalVariables returns the names of the environment variables set to this user's paths in
-// the entry of a server that the client starts.
+// PersonalVariables returns the names of the variables set to this user's paths in the entry of a
+// server started by the client.
 func (m Machine) PersonalVariables() (names []string) {
-	for _, f := range m.variables() {
+	for _, f := range m.serverVariables() {
 		names = append(names, f.name)
 	}
 	return names
 }
 
-// variableNames are the variables that setup decides on.
-func variableNames() []string {
+// serverVariableNames returns the names of all variables managed by setup.
+func serverVariableNames() []string {
 	return []string{"HOME", "TANDEM_DATA_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"}
 }

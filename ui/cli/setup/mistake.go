@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// A mistake is what is wrong in a text, and where: line and column from 1.
-type mistake struct {
+// A positionError is an error at a position in a text. line and column (in bytes) start at 1.
+type positionError struct {
 	line, column int
 	text         string
 }
 
-func (m *mistake) Error() string { return fmt.Sprintf("%d:%d: %s", m.line, m.column, m.text) }
+func (e *positionError) Error() string { return fmt.Sprintf("%d:%d: %s", e.line, e.column, e.text) }
 
-// mistakeAt is a mistake at an offset in a text.
-func mistakeAt(text []byte, at int, format string, args ...any) error {
+// errorAt returns a positionError for offset at of text.
+func errorAt(text []byte, at int, format string, args ...any) error {
 	before := text[:min(at, len(text))]
-	return &mistake{1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n'), fmt.Sprintf(format, args...)}
+	return &positionError{1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n'), fmt.Sprintf(format, args...)}
 }

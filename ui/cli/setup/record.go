@@ -14,39 +14,40 @@ import (
 	"tandem/persist/datadir"
 )
 
-// recordName is the file in the data folder that tells what was done to which
-// settings, so that it can be undone.
-const recordName = datadir.AgentSetup
+// recordFileName is the file in the data directory with the changes made to
+// settings, for undoing them. It is a JSON object of undoRecords by key.
+const recordFileName = datadir.AgentSetup
 
-// An undo is what was done to a file: where After stands now, Before stood.
-type undo struct {
-	Before  []byte `json:"before,omitempty"`
-	After   []byte `json:"after,omitempty"`
-	Created bool   `json:"created,omitempty"` // the file was not there
-	Made    string `json:"made,omitempty"`    // the first of the folders that were made for it
+// An undoRecord is a change to a file: setup replaced Before by After.
+type undoRecord struct {
+	Before     []byte `json:"before,omitempty"`
+	After      []byte `json:"after,omitempty"`
+	Created    bool   `json:"created,omitempty"` // setup created the file
+	CreatedDir string `json:"made,omitempty"`    // the outermost directory created for it
 }
 
-// next is what has been done to the file once the plan is carried out; the zero
-// value if nothing.
-func (p *Plan) next() undo {
+// nextUndo returns the record of the planned change, from the original text where it
+// is known. It is zero if nothing remains to undo, or if After would not be unique.
+func (p *Plan) nextUndo() undoRecord {
 	base := p.before
-	u := undo{Created: !p.there}
-	if back, ok := p.reverted(); ok {
-		base, u.Created, u.Made = back, p.undo.Created, p.undo.Made
+	u := undoRecord{Created: !p.exists}
+	if original, ok := p.originalText(); ok {
+		base, u.Created, u.CreatedDir = original, p.undo.Created, p.undo.CreatedDir
 	}
 	if bytes.Equal(base, p.after) {
-		return undo{}
+		return undoRecord{}
 	}
-	from, to := common(base, p.after)
+	from, to := commonEnds(base, p.after)
 	u.Before, u.After = base[from:len(base)-to], p.after[from:len(p.after)-to]
+	// Undoing looks for After in the text; it must be there exactly once.
 	if len(u.After) == 0 || bytes.Count(p.after, u.After) != 1 {
-		return undo{}
+		return undoRecord{}
 	}
 	return u
 }
 
-func readRecords(file string) (map[string]undo, error) {
-	all := map[string]undo{}
+func readRecords(file string) (map[string]undoRecord, error) {
+	all := map[string]undoRecord{}
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
@@ -60,24 +61,24 @@ func readRecords(file string) (map[string]undo, error) {
 	return all, nil
 }
 
-// recorded is what was done to a file of settings; nil if nothing.
-func recorded(file, path string) (*undo, error) {
+// findUndo returns the change recorded under key in file, or nil if there is none.
+func findUndo(file, key string) (*undoRecord, error) {
 	all, err := readRecords(file)
-	if u, known := all[path]; known {
+	if u, known := all[key]; known {
 		return &u, err
 	}
 	return nil, err
 }
 
-// record keeps what has been done to a file of settings.
-func record(file, path string, u undo) error {
+// saveUndo records u under key in file. A u without After deletes the record.
+func saveUndo(file, key string, u undoRecord) error {
 	all, err := readRecords(file)
 	if err != nil {
 		return err
 	}
-	delete(all, path)
+	delete(all, key)
 	if len(u.After) > 0 {
-		all[path] = u
+		all[key] = u
 	}
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err == nil {

@@ -12,21 +12,22 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// A tomlFile is the text of settings in TOML that is edited in place.
+// A tomlFile is a settings file in TOML, edited in place. Keys and tables are located in the text, and
+// text is replaced only there, because go-toml cannot write a file with its comments.
 type tomlFile struct {
 	text   []byte
-	all    map[string]any
-	tables []table // in their order; the first is the part before any header
+	all    map[string]any // the decoded text
+	tables []table        // in the order of the text; the first is the part before any header
 }
 
-// A table is a part of the text with a header.
+// A table is a part of the text with a header such as [mcp_servers.tandem].
 type table struct {
 	path     []string
-	from, to int // of its lines, to the end of the last one that says something
+	from, to int // offsets of its lines, up to the end of the last one with a key
 	keys     []key
 }
 
-// A key is a line of a table, or several: name = value.
+// A key is a key and its value in a table, on one or more lines. from and to are offsets.
 type key struct {
 	name     []string
 	from, to int
@@ -34,39 +35,39 @@ type key struct {
 
 func openTOML(text []byte) (*tomlFile, error) {
 	t := &tomlFile{}
-	return t, t.replace(text)
+	return t, t.setText(text)
 }
 
 func (t *tomlFile) bytes() []byte { return t.text }
 
-// replace goes on with another text.
-func (t *tomlFile) replace(text []byte) error {
+// setText parses text and makes it the file's content. If it is invalid, the content stays.
+func (t *tomlFile) setText(text []byte) error {
 	all := map[string]any{}
 	if err := toml.Unmarshal(text, &all); err != nil {
-		var wrong *toml.DecodeError
-		if !errors.As(err, &wrong) {
+		var decodeErr *toml.DecodeError
+		if !errors.As(err, &decodeErr) {
 			return err
 		}
-		line, column := wrong.Position()
-		return &mistake{line, column, strings.TrimPrefix(wrong.Error(), "toml: ")}
+		line, column := decodeErr.Position()
+		return &positionError{line, column, strings.TrimPrefix(decodeErr.Error(), "toml: ")}
 	}
-	t.text, t.all, t.tables = text, all, tablesOf(text)
+	t.text, t.all, t.tables = text, all, parseTables(text)
 	return nil
 }
 
-func (t *tomlFile) splice(from, to int, with string) error {
-	return t.replace(slices.Concat(t.text[:from], []byte(with), t.text[to:]))
+func (t *tomlFile) spliceText(from, to int, with string) error {
+	return t.setText(slices.Concat(t.text[:from], []byte(with), t.text[to:]))
 }
 
-// tablesOf finds the tables of a text that is well-formed.
-func tablesOf(text []byte) []table {
+// parseTables returns the tables of text, which must be valid.
+func parseTables(text []byte) []table {
 	tables := []table{{}}
 	p := unstable.Parser{}
 	p.Reset(text)
 	for p.NextExpression() {
 		e := p.Expression()
 		var name []string
-		at := len(text)
+		at := len(text) // offset of the key's first part, for a header
 		for it := e.Key(); it.Next(); {
 			name = append(name, string(it.Node().Data))
 			at = min(at, int(it.Node().Raw.Offset))
@@ -76,18 +77,18 @@ func tablesOf(text []byte) []table {
 			k := key{name, int(e.Raw.Offset), int(e.Raw.Offset + e.Raw.Length)}
 			k.to = k.from + len(bytes.TrimRight(text[k.from:k.to], " \t\r\n"))
 			in.keys = append(in.keys, k)
-			in.to = lineAfter(text, k.to)
+			in.to = nextLineStart(text, k.to)
 			continue
 		}
-		tables = append(tables, table{path: name, from: lineBefore(text, at), to: lineAfter(text, at)})
+		tables = append(tables, table{path: name, from: lineStart(text, at), to: nextLineStart(text, at)})
 	}
 	return tables
 }
 
-// lineBefore is where the line of an offset begins, lineAfter where the next does.
-func lineBefore(text []byte, at int) int { return 1 + bytes.LastIndexByte(text[:at], '\n') }
+// lineStart returns the offset of the line with offset at; nextLineStart returns that of the next line.
+func lineStart(text []byte, at int) int { return 1 + bytes.LastIndexByte(text[:at], '\n') }
 
-func lineAfter(text []byte, at int) int {
+func nextLineStart(text []byte, at int) int {
 	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
 		return at + n + 1
 	}
@@ -98,8 +99,8 @@ func (t *tomlFile) get(path []string) (any, bool, error) {
 	var v any = t.all
 	for _, name := range path {
 		m, _ := v.(map[string]any)
-		next, there := m[name]
-		if !there {
+		next, found := m[name]
+		if !found {
 			return nil, false, nil
 		}
 		v = next
@@ -107,8 +108,8 @@ func (t *tomlFile) get(path []string) (any, bool, error) {
 	return v, true, nil
 }
 
-// table is the table with a header; nil if there is none.
-func (t *tomlFile) table(path []string) *table {
+// findTable returns the table with the header path, or nil if there is none.
+func (t *tomlFile) findTable(path []string) *table {
 	for i := range t.tables {
 		if slices.Equal(t.tables[i].path, path) {
 			return &t.tables[i]
@@ -118,35 +119,37 @@ func (t *tomlFile) table(path []string) *table {
 }
 
 func (t *tomlFile) set(path []string, v any) error {
-	have, there, _ := t.get(path)
-	if there && reflect.DeepEqual(have, decoded(v)) {
+	have, found, _ := t.get(path)
+	if found && reflect.DeepEqual(have, genericValue(v)) {
 		return nil
 	}
-	if members, isTable := v.(fields); isTable && !there && len(path) == 2 {
-		return t.append(path, members)
+	// A new server gets a table of its own at the end, as users write it.
+	if members, isTable := v.(fields); isTable && !found && len(path) == 2 {
+		return t.appendTable(path, members)
 	}
 	last := len(path) - 1
-	in := t.table(path[:last])
+	in := t.findTable(path[:last])
 	if in == nil {
 		return t.setInline(path, v)
 	}
 	for _, k := range in.keys {
 		if slices.Equal(k.name, path[last:]) {
-			return t.splice(k.from, k.to, assignment(path[last], v))
+			return t.spliceText(k.from, k.to, formatAssignment(path[last], v))
 		}
 	}
-	if there {
-		return t.elsewhere(path)
+	// The value is there, but not as a key of the table: as a subtable or dotted keys.
+	if found {
+		return t.unsupportedForm(path)
 	}
-	line := assignment(path[last], v) + lineEnding(t.text)
+	line := formatAssignment(path[last], v) + lineEnding(t.text)
 	if in.to > 0 && t.text[in.to-1] != '\n' {
 		line = lineEnding(t.text) + strings.TrimRight(line, "\r\n")
 	}
-	return t.splice(in.to, in.to, line)
+	return t.spliceText(in.to, in.to, line)
 }
 
-// append adds a table to the end of the text.
-func (t *tomlFile) append(path []string, members fields) error {
+// appendTable adds a table to the end of the text, after an empty line.
+func (t *tomlFile) appendTable(path []string, members fields) error {
 	eol := lineEnding(t.text)
 	var b strings.Builder
 	if len(t.text) > 0 {
@@ -159,26 +162,26 @@ func (t *tomlFile) append(path []string, members fields) error {
 	}
 	b.WriteString("[" + strings.Join(path, ".") + "]" + eol)
 	for _, f := range members {
-		b.WriteString(assignment(f.name, f.value) + eol)
+		b.WriteString(formatAssignment(f.name, f.value) + eol)
 	}
-	if err := t.splice(len(t.text), len(t.text), b.String()); err != nil {
-		return t.elsewhere(path) // the table above it is written as a value
+	if err := t.spliceText(len(t.text), len(t.text), b.String()); err != nil {
+		return t.unsupportedForm(path) // the outer table is written inline and cannot be extended
 	}
 	return nil
 }
 
-// setInline sets a member of a value that is a table, env = { A = "b" }, or takes
-// it out if v is nil.
+// setInline sets a member of an inline table such as env = { A = "b" }, or removes
+// it if v is nil.
 func (t *tomlFile) setInline(path []string, v any) error {
 	last := len(path) - 1
 	have, _, _ := t.get(path[:last])
 	members, _ := have.(map[string]any)
-	if members == nil || t.table(path[:last-1]) == nil {
-		return t.elsewhere(path)
+	if members == nil || t.findTable(path[:last-1]) == nil {
+		return t.unsupportedForm(path)
 	}
-	all, ok := without(members, path[last])
+	all, ok := withoutMember(members, path[last])
 	if !ok {
-		return t.elsewhere(path)
+		return t.unsupportedForm(path)
 	}
 	if v != nil {
 		all = append(all, field{path[last], v})
@@ -186,9 +189,9 @@ func (t *tomlFile) setInline(path []string, v any) error {
 	return t.set(path[:last], all)
 }
 
-// without are the members of a table of texts but one of them; ok is false if
-// it holds anything else.
-func without(have map[string]any, name string) (rest fields, ok bool) {
+// withoutMember returns the members of have except name, sorted. ok is false if a
+// member is not a string.
+func withoutMember(have map[string]any, name string) (rest fields, ok bool) {
 	for _, n := range slices.Sorted(maps.Keys(have)) {
 		text, ok := have[n].(string)
 		if !ok {
@@ -202,27 +205,27 @@ func without(have map[string]any, name string) (rest fields, ok bool) {
 }
 
 func (t *tomlFile) remove(path []string) error {
-	if _, there, _ := t.get(path); !there {
+	if _, found, _ := t.get(path); !found {
 		return nil
 	}
-	if t.table(path) != nil {
+	if t.findTable(path) != nil {
 		return t.removeTables(path)
 	}
 	last := len(path) - 1
-	if in := t.table(path[:last]); in != nil {
+	if in := t.findTable(path[:last]); in != nil {
 		for _, k := range in.keys {
 			if slices.Equal(k.name, path[last:]) {
-				return t.splice(lineBefore(t.text, k.from), lineAfter(t.text, k.to), "")
+				return t.spliceText(lineStart(t.text, k.from), nextLineStart(t.text, k.to), "")
 			}
 		}
-		return t.elsewhere(path)
+		return t.unsupportedForm(path)
 	}
 	return t.setInline(path, nil)
 }
 
-// removeTables takes out a table and those within it, with the empty lines
-// before them.
+// removeTables removes a table and its subtables, with the empty lines before them.
 func (t *tomlFile) removeTables(path []string) error {
+	// Backward, because a removal shifts the offsets of later tables.
 	for i := len(t.tables) - 1; i >= 0; i-- {
 		in := t.tables[i]
 		if len(in.path) < len(path) || !slices.Equal(in.path[:len(path)], path) {
@@ -230,44 +233,45 @@ func (t *tomlFile) removeTables(path []string) error {
 		}
 		from := len(bytes.TrimRight(t.text[:in.from], " \t\r\n"))
 		if from > 0 {
-			from = lineAfter(t.text, from)
+			from = nextLineStart(t.text, from)
 		}
-		if err := t.splice(from, in.to, ""); err != nil {
+		if err := t.spliceText(from, in.to, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// elsewhere is the error for what is written in a form that is not edited.
-func (t *tomlFile) elsewhere(path []string) error {
+// unsupportedForm returns the error for a value in a form that setup does not edit, with the position of
+// the first key at or below path[0].
+func (t *tomlFile) unsupportedForm(path []string) error {
 	for _, in := range t.tables {
 		for _, k := range in.keys {
 			if full := slices.Concat(in.path, k.name); full[0] == path[0] {
-				return mistakeAt(t.text, k.from, "%s: not a table with a header of its own; edit it by hand", strings.Join(path[:2], "."))
+				return errorAt(t.text, k.from, "%s: not a table with a header of its own; edit it by hand", strings.Join(path[:2], "."))
 			}
 		}
 	}
-	return &mistake{1, 1, strings.Join(path[:2], ".") + ": not a table with a header of its own; edit it by hand"}
+	return &positionError{1, 1, strings.Join(path[:2], ".") + ": not a table with a header of its own; edit it by hand"}
 }
 
-// assignment is a line that sets a key.
-func assignment(name string, v any) string {
-	if strings.Trim(name, bareKey) != "" {
-		name = quoted(name)
+// formatAssignment returns a line for setting a key, without its end.
+func formatAssignment(name string, v any) string {
+	if strings.Trim(name, bareKeyChars) != "" {
+		name = quoteString(name)
 	}
-	return name + " = " + tomlValue(v)
+	return name + " = " + formatTOMLValue(v)
 }
 
-// bareKey are the characters of names without quotes (TOML 1.0, Keys).
-const bareKey = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+// bareKeyChars are the characters allowed in keys without quotes (TOML 1.0, Keys).
+const bareKeyChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-func tomlValue(v any) string {
+func formatTOMLValue(v any) string {
 	switch v := v.(type) {
 	case string:
-		return quoted(v)
+		return quoteString(v)
 	case []string:
-		return list(v)
+		return formatList(v)
 	case bool:
 		if v {
 			return "true"
@@ -276,7 +280,7 @@ func tomlValue(v any) string {
 	}
 	var members []string
 	for _, f := range v.(fields) {
-		members = append(members, assignment(f.name, f.value))
+		members = append(members, formatAssignment(f.name, f.value))
 	}
 	return "{ " + strings.Join(members, ", ") + " }"
 }

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// startupFiles are the shells' files in the home directory that may load Tandem.
+// startupFiles are the shells' files in the home directory that may load Tandem. The last is Tandem's own.
 var startupFiles = []string{".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".config/fish/config.fish", ".config/fish/completions/tandem.fish"}
 
-// Traces lists what Tandem has put on this machine besides its data folder and configuration,
-// as a user would remove it (docs/uninstalling.md).
+// Traces lists Tandem's additions to this machine outside its data directory and configuration, for
+// removal by the user (docs/uninstalling.md).
 func (m Machine) Traces() (all []string) {
 	for _, name := range startupFiles {
 		path := filepath.Join(m.Home, name)
