@@ -57,7 +57,7 @@ func arrangeTiles(nodes []*Node) *Node {
 	return lineUp(Below, rows)
 }
 
-// Rearrange returns the tree of g's panes in another arrangement, built from new leaves.
+// Rearrange returns the tree of t's panes in another arrangement, built from new leaves.
 // focus is the leaf of the focused pane.
 func (t *Tab) Rearrange(a Arrangement) (root, focus *Node) {
 	var leaves []*Node
