@@ -148,7 +148,7 @@ func TestBackgroundLinkNeverPrompts(t *testing.T) {
 // socketDir returns a temporary folder whose path leaves room for a socket's name.
 func socketDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "td")
+	dir, err := os.MkdirTemp("/tmp", "td")
 	if err != nil {
 		t.Fatal(err)
 	}
