@@ -127,7 +127,7 @@ func TestAgentBoundsApplyOnAnotherMachine(t *testing.T) {
 	s.says("exec", fmt.Sprintf(`{"host":"back","command":"cat %s/secret/key"}`, p.Dir), "Permission denied")
 	s.says("read", fmt.Sprintf(`{"host":"back","path":"%s/secret/key"}`, p.Dir), "outside the allowed folders")
 	p.Must("new", "--name", "mine", "--", "sh")
-	s.says("session_write", `{"host":"back","id":"mine","text":"x"}`, "outside the sandbox")
+	s.says("session_write", `{"host":"back","id":"mine","text":"x"}`, "outside the agents' sandbox")
 
 	only := newAgent(p, "--read-only")
 	if list := fmt.Sprint(only.ask("tools/list", `{}`)); strings.Contains(list, "session_write") {
@@ -158,7 +158,7 @@ func TestMachineSandboxAppliesToRemoteAgents(t *testing.T) {
 	s.says("exec", fmt.Sprintf(`{"host":"m1","command":"cat %s"}`, secret), "Permission denied")
 	s.says("read", fmt.Sprintf(`{"host":"m1","path":%q}`, secret), "ermission denied")
 	p.Must("--host", "m1", "new", "--name", "mine", "--", "sh")
-	s.says("session_exec", `{"host":"m1","id":"mine","command":"true"}`, "outside the sandbox")
+	s.says("session_exec", `{"host":"m1","id":"mine","command":"true"}`, "outside the agents' sandbox")
 	// One that cannot be read lets nobody in.
 	if err := os.WriteFile(sandbox, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
