@@ -20,8 +20,7 @@ import (
 	"tandem/engine/api/client"
 )
 
-// An agent is a client of `tandem --serve` that writes and reads lines, as a
-// script would.
+// An agent is a client of `tandem --serve` that writes and reads lines like a script.
 type agent struct {
 	b   *testing.B
 	pid int
@@ -37,7 +36,7 @@ func (p program) serve(b *testing.B) *agent {
 	return serveWith(b, p.command("--serve"))
 }
 
-// serveWith starts a server of the protocol.
+// serveWith starts an MCP server from cmd.
 func serveWith(b *testing.B, cmd *exec.Cmd) *agent {
 	b.Helper()
 	cmd.Stderr = os.Stderr
@@ -62,7 +61,7 @@ func serveWith(b *testing.B, cmd *exec.Cmd) *agent {
 	return a
 }
 
-// ask calls a method and reads lines up to its answer, which it gives as it came.
+// ask calls a method and returns the line of its answer, skipping earlier lines.
 func (a *agent) ask(method, params string) []byte {
 	a.b.Helper()
 	a.n++
@@ -79,7 +78,7 @@ func (a *agent) ask(method, params string) []byte {
 	}
 }
 
-func (a *agent) greet() {
+func (a *agent) initialize() {
 	a.b.Helper()
 	a.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`)
 	fmt.Fprintln(a.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -90,8 +89,7 @@ func (a *agent) exec(args string) []byte {
 	return a.ask("tools/call", `{"name":"exec","arguments":`+args+`}`)
 }
 
-// rss is a process's resident memory in MB, whole and without what is mapped
-// from files.
+// rss returns a process's resident memory in MB: all of it, and the part not mapped from files.
 func rss(b *testing.B, pid int) (all, own float64) {
 	b.Helper()
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
@@ -115,8 +113,8 @@ func median(times []time.Duration) float64 {
 	return times[len(times)/2].Seconds() * 1000
 }
 
-// BenchmarkAgentStart is from the start of the server to its answer to
-// initialize, with a running engine.
+// BenchmarkAgentStart measures from the start of the server to its answer to initialize, with a
+// running engine.
 func BenchmarkAgentStart(b *testing.B) {
 	p := build(b)
 	p.run(b, "info")
@@ -131,12 +129,12 @@ func BenchmarkAgentStart(b *testing.B) {
 	b.ReportMetric(median(times), "ms-to-initialize")
 }
 
-// BenchmarkAgentExec runs `true` through a server, in a sandbox too, and through
-// the engine alone.
+// BenchmarkAgentExec runs `true` through a server, with and without a sandbox, and directly
+// through the engine.
 func BenchmarkAgentExec(b *testing.B) {
 	p := build(b)
 	a := p.serve(b)
-	a.greet()
+	a.initialize()
 	home, err := os.UserHomeDir()
 	if err != nil {
 		b.Fatal(err)
@@ -181,12 +179,11 @@ func BenchmarkAgentExec(b *testing.B) {
 	b.ReportMetric(median(alone), "ms-engine-alone")
 }
 
-// BenchmarkAgentOutput gets 10 MB of output back, and tells what is left of it
-// in memory.
+// BenchmarkAgentOutput returns 10 MB of output, and reports the memory still in use afterwards.
 func BenchmarkAgentOutput(b *testing.B) {
 	p := build(b)
 	a := p.serve(b)
-	a.greet()
+	a.initialize()
 	a.exec(`{"command":"true"}`)
 	before, _ := rss(b, a.pid)
 	var times []time.Duration
@@ -198,7 +195,7 @@ func BenchmarkAgentOutput(b *testing.B) {
 			b.Fatalf("an answer of %d bytes: %.300s", len(answer), answer)
 		}
 	}
-	// What is given back is given back a moment after the answer.
+	// The server returns memory to the system shortly after the answer.
 	var after, own float64
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if after, own = rss(b, a.pid); after < 25 {

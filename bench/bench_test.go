@@ -1,9 +1,8 @@
-// Package bench measures the whole program, and tmux beside it in the same run
-// where it is installed:
+// Package bench measures the whole program, and tmux in the same run if it is installed:
 //
 //	go test -bench . -benchtime 1x -timeout 30m ./bench
 //
-// Figures depend on the machine; the ratios are what counts.
+// Absolute figures depend on the machine. Compare the ratios.
 package bench
 
 import (
@@ -20,14 +19,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program is a tandem of this tree with a data folder of its own.
+// A program is a tandem built from this tree, with its own data folder.
 type program struct {
 	path string
 	env  []string
 }
 
-// build compiles tandem and gives it an empty data folder; what it started is
-// ended with the benchmark.
+// build compiles tandem and gives it an empty data folder. Everything it starts is stopped with
+// the benchmark.
 func build(b *testing.B) program {
 	b.Helper()
 	dir, err := os.MkdirTemp("", "td")
@@ -47,8 +46,8 @@ func build(b *testing.B) program {
 	return p
 }
 
-// another is the same program with a data folder of its own.
-func (p program) another(b *testing.B) program {
+// withNewData returns the same program with another data folder.
+func (p program) withNewData(b *testing.B) program {
 	b.Helper()
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {
@@ -90,10 +89,10 @@ func (p program) info(b *testing.B) (i info) {
 	return i
 }
 
-// A peer is a tmux server of its own with an empty configuration.
+// A peer is a tmux server with its own socket and an empty configuration.
 type peer struct{ socket string }
 
-// tmux starts nothing yet; ok is false where tmux is not installed.
+// tmux returns a peer without starting it. ok is false if tmux is not installed.
 func tmux(b *testing.B) (peer, bool) {
 	b.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -105,7 +104,7 @@ func tmux(b *testing.B) (peer, bool) {
 	return p, true
 }
 
-// endTmux ends a tmux server, if there is one, and removes the socket that it leaves.
+// endTmux stops a tmux server, if one runs, and removes its socket.
 func endTmux(b *testing.B, command func(args ...string) *exec.Cmd) {
 	b.Helper()
 	out, err := command("display-message", "-p", "#{pid} #{socket_path}").Output()
@@ -116,13 +115,13 @@ func endTmux(b *testing.B, command func(args ...string) *exec.Cmd) {
 	}
 }
 
-// endDaemon calls end and waits until the processes with these pids, which are not children of
-// the benchmark, have exited.
+// endDaemon calls end and waits until the processes with these pids have exited. They are not
+// children of the benchmark.
 func endDaemon(b *testing.B, end func(), pids ...string) {
 	b.Helper()
 	var all []unix.PollFd
 	for _, text := range pids {
-		pid := number(b, text)
+		pid := parseNumber(b, text)
 		fd, err := unix.PidfdOpen(pid, 0)
 		if err != nil {
 			b.Logf("process %d: %v", pid, err)

@@ -16,23 +16,22 @@ import (
 )
 
 const (
-	// turns is how often each peer has its turn in an echo benchmark, and keystrokes how
-	// many keys are pressed in one.
+	// turns is the number of rounds for each peer, and keystrokes the number of keys pressed in
+	// one.
 	turns      = 20
 	keystrokes = 50
 )
 
-// echoer is a program that sends every byte back at once.
+// echoer is a program that sends every byte back immediately.
 const echoer = `stty raw -echo; printf 'go\r\n'; exec cat`
 
-// BenchmarkEcho measures the time from a key to its echo on the person's terminal, and
-// prints a table: through a bare PTY, dtach and tmux where they are installed, `tandem
-// attach`, a pane of the dashboard, and one that is zoomed. They take turns, so that
-// whatever else the machine does meets all of them:
+// BenchmarkEcho measures the time from a key to its echo on the user's terminal, and prints a
+// table: a bare PTY, dtach and tmux if installed, `tandem attach`, a pane of the dashboard, and a
+// zoomed pane. They take turns, so that other load on the machine affects all of them alike:
 //
 //	go test -run xxx -bench 'Echo$' -benchtime 1x ./bench
 func BenchmarkEcho(b *testing.B) {
-	peers := openPeers(b)
+	peers := openEchoPeers(b)
 	for b.Loop() {
 		for range turns {
 			for _, e := range peers {
@@ -43,10 +42,10 @@ func BenchmarkEcho(b *testing.B) {
 	printEchoes(b, peers)
 }
 
-// BenchmarkEchoBesideFlood measures the same in a pane of the dashboard, alone and beside
-// one whose session prints without end.
+// BenchmarkEchoBesideFlood measures the same in a pane of the dashboard, alone and beside a
+// session that prints without pause.
 func BenchmarkEchoBesideFlood(b *testing.B) {
-	p := build(b).another(b)
+	p := build(b).withNewData(b)
 	p.run(b, "new", "--size", "80x24", "--name", "echo", "--", "sh", "-c", echoer)
 	for b.Loop() {
 		alone := openEcho(b, "alone", p.command())
@@ -54,13 +53,13 @@ func BenchmarkEchoBesideFlood(b *testing.B) {
 		alone.cmd.Process.Kill()
 		beside := openEcho(b, "beside yes", p.command(), "\x02%", "exec yes\r", "\x02h")
 		beside.press(b, turns*keystrokes)
-		printEchoes(b, []*echoed{alone, beside})
+		printEchoes(b, []*echoTerminal{alone, beside})
 	}
 }
 
-// openPeers starts every way to a program that echoes, and waits until it is quiet.
-func openPeers(b *testing.B) []*echoed {
-	peers := []*echoed{openEcho(b, "bare", exec.Command("sh", "-c", echoer))}
+// openEchoPeers starts an echoing program behind each peer, and waits until all are quiet.
+func openEchoPeers(b *testing.B) []*echoTerminal {
+	peers := []*echoTerminal{openEcho(b, "bare", exec.Command("sh", "-c", echoer))}
 	if _, err := exec.LookPath("dtach"); err == nil {
 		dir := b.TempDir()
 		b.Cleanup(func() { endDtach(b, filepath.Join(dir, "pids")) })
@@ -76,14 +75,14 @@ func openPeers(b *testing.B) []*echoed {
 		args  []string
 		first []string
 	}{{"attach", []string{"attach", "echo"}, nil}, {"dashboard", nil, nil}, {"zoom", nil, []string{"\x02z"}}} {
-		p := p.another(b)
+		p := p.withNewData(b)
 		p.run(b, "new", "--size", "80x24", "--name", "echo", "--", "sh", "-c", echoer)
 		peers = append(peers, openEcho(b, way.name, p.command(way.args...), way.first...))
 	}
 	return peers
 }
 
-// endDtach ends dtach's daemon, and with it the program on its terminal; a file has both pids.
+// endDtach stops dtach's daemon and the program on its terminal. file contains both pids.
 func endDtach(b *testing.B, file string) {
 	b.Helper()
 	text, err := os.ReadFile(file)
@@ -92,11 +91,11 @@ func endDtach(b *testing.B, file string) {
 		return
 	}
 	pids := strings.Fields(string(text))
-	endDaemon(b, func() { _ = syscall.Kill(number(b, pids[0]), syscall.SIGTERM) }, pids...)
+	endDaemon(b, func() { _ = syscall.Kill(parseNumber(b, pids[0]), syscall.SIGTERM) }, pids...)
 }
 
-// An echoed is a terminal whose program sends back what is typed, and how long that took.
-type echoed struct {
+// An echoTerminal is a terminal with an echoing program, and the echo times measured in it.
+type echoTerminal struct {
 	name   string
 	cmd    *exec.Cmd
 	screen *os.File
@@ -104,10 +103,10 @@ type echoed struct {
 	times  []time.Duration
 }
 
-// openEcho waits until the program is there; other keys may be pressed first.
-func openEcho(b *testing.B, name string, cmd *exec.Cmd, first ...string) *echoed {
+// openEcho starts cmd, presses the keys first, and waits until the program is ready.
+func openEcho(b *testing.B, name string, cmd *exec.Cmd, first ...string) *echoTerminal {
 	b.Helper()
-	e := &echoed{name: name, cmd: cmd}
+	e := &echoTerminal{name: name, cmd: cmd}
 	e.screen, e.chunks = openTerminal(b, cmd)
 	await(b, e.chunks, []byte("go"))
 	await(b, e.chunks, nil)
@@ -120,9 +119,9 @@ func openEcho(b *testing.B, name string, cmd *exec.Cmd, first ...string) *echoed
 	return e
 }
 
-// press presses letters that occur in no escape sequence, each a new one, and waits for
-// each to come back.
-func (e *echoed) press(b *testing.B, n int) {
+// press types n letters, a different one each time, and waits for each echo. The letters occur in
+// no escape sequence.
+func (e *echoTerminal) press(b *testing.B, n int) {
 	b.Helper()
 	for range n {
 		letter := []byte(string(rune('а' + len(e.times)%32)))
@@ -135,23 +134,23 @@ func (e *echoed) press(b *testing.B, n int) {
 	}
 }
 
-// printEchoes prints the table, with tmux as the measure where it was there.
-func printEchoes(b *testing.B, peers []*echoed) {
+// printEchoes logs the table of medians and 99th percentiles.
+func printEchoes(b *testing.B, peers []*echoTerminal) {
 	table := "milliseconds from a key to its echo\n" + fmt.Sprintf("%-24s %8s %8s\n", "", "median", "p99")
 	for _, e := range peers {
 		slices.Sort(e.times)
-		table += fmt.Sprintf("%-24s %8.3f %8.3f\n", e.name, at(e.times, 50), at(e.times, 99))
+		table += fmt.Sprintf("%-24s %8.3f %8.3f\n", e.name, percentile(e.times, 50), percentile(e.times, 99))
 	}
 	b.Log(table)
 }
 
-// at is a percentile of sorted times in milliseconds.
-func at(times []time.Duration, percent int) float64 {
+// percentile returns a percentile of sorted times in milliseconds.
+func percentile(times []time.Duration, percent int) float64 {
 	return float64(times[len(times)*percent/100].Microseconds()) / 1000
 }
 
-// openTerminal runs cmd on a terminal of 120×36 that answers no queries, and
-// delivers what it prints.
+// openTerminal runs cmd on a terminal of 120×36, which answers no queries, and delivers its
+// output.
 func openTerminal(b *testing.B, cmd *exec.Cmd) (*os.File, <-chan []byte) {
 	b.Helper()
 	master, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 36})
@@ -178,7 +177,7 @@ func openTerminal(b *testing.B, cmd *exec.Cmd) (*os.File, <-chan []byte) {
 	return master, chunks
 }
 
-// await reads until want has come; without want, until nothing received for a
+// await reads until want has arrived. If want is nil, it reads until nothing has arrived for a
 // moment, so that start-up is over.
 func await(b *testing.B, chunks <-chan []byte, want []byte) {
 	b.Helper()
@@ -192,7 +191,7 @@ func await(b *testing.B, chunks <-chan []byte, want []byte) {
 		select {
 		case chunk, ok := <-chunks:
 			if !ok {
-				b.Fatalf("the program ended; it printed %q", seen)
+				b.Fatalf("the program exited; it printed %q", seen)
 			}
 			seen = append(seen, chunk...)
 			if want != nil && bytes.Contains(seen, want) {

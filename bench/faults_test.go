@@ -24,25 +24,25 @@ const (
 	faultPatience  = 60 * time.Second
 )
 
-// A tally counts what a fault has cost.
+// A tally counts the damage done by a fault.
 type tally struct {
-	times                         int // how often the fault was made
+	times                         int // how often the fault was injected
 	lost, doubled, wrong, unknown int
 	note                          string
 }
 
-// BenchmarkFaults makes faults under load and prints what each kind has cost.
-// What is not 0 is either said so in the README or a defect.
+// BenchmarkFaults injects faults under load and prints the damage of each kind. A figure other
+// than 0 is either documented in the README or a defect.
 func BenchmarkFaults(b *testing.B) {
 	rows := []struct {
 		name string
 		make func(b *testing.B) tally
 	}{
-		{"engine killed", func(b *testing.B) tally { return kills(b, times("ENGINE_KILLS", 300), true, false) }},
-		{"keeper killed", func(b *testing.B) tally { return kills(b, times("KEEPER_KILLS", 50), false, true) }},
-		{"both killed", func(b *testing.B) tally { return kills(b, times("BOTH_KILLS", 30), true, true) }},
+		{"engine killed", func(b *testing.B) tally { return killRoles(b, repeatCount("ENGINE_KILLS", 300), true, false) }},
+		{"keeper killed", func(b *testing.B) tally { return killRoles(b, repeatCount("KEEPER_KILLS", 50), false, true) }},
+		{"both killed", func(b *testing.B) tally { return killRoles(b, repeatCount("BOTH_KILLS", 30), true, true) }},
 		{"keeper killed during starts", startStorm},
-		{"commands while the engine is away", away},
+		{"commands while the engine is away", withoutEngine},
 		{"disk full", fullDisk},
 		{"256 open files", fewFiles},
 	}
@@ -57,14 +57,14 @@ func BenchmarkFaults(b *testing.B) {
 	fmt.Print("\n" + table.String())
 }
 
-func times(name string, otherwise int) int {
+func repeatCount(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
 	}
 	return otherwise
 }
 
-// A load is sessions and processes that count aloud.
+// A load is a set of sessions and processes printing a count.
 type load struct {
 	p   program
 	ids map[string]int // pid by id
@@ -92,7 +92,7 @@ func startLoad(b *testing.B) load {
 	return l
 }
 
-// info waits for an engine with a keeper.
+// info waits for an engine with a keeper, and returns its pids.
 func (l load) info(b *testing.B) (i info) {
 	b.Helper()
 	l.eventually(b, "an engine", func() bool {
@@ -106,18 +106,18 @@ func (l load) eventually(b *testing.B, what string, holds func() bool) {
 	b.Helper()
 	for end := time.Now().Add(faultPatience); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			b.Fatalf("waited in vain for %s", what)
+			b.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
-// kills kills engine, keeper or both, and looks what has become of the load.
-func kills(b *testing.B, n int, engine, keeper bool) tally {
+// killRoles kills the engine, the keeper or both n times, and checks the load afterwards.
+func killRoles(b *testing.B, n int, engine, keeper bool) tally {
 	l, t := startLoad(b), tally{times: n}
 	for i := range n {
 		now := l.info(b)
 		if engine && keeper {
-			unix.Kill(now.EnginePID, unix.SIGSTOP) // so that neither starts the other
+			unix.Kill(now.EnginePID, unix.SIGSTOP) // so that neither restarts the other
 		}
 		if keeper {
 			unix.Kill(now.KeeperPID, unix.SIGKILL)
@@ -138,7 +138,7 @@ func kills(b *testing.B, n int, engine, keeper bool) tally {
 	return t
 }
 
-// check looks at one process of the load. hangup says that sessions may have ended.
+// check examines one process of the load. hangup reports whether sessions may have been hung up.
 func (l load) check(b *testing.B, t *tally, id string, pid int, hangup bool) {
 	b.Helper()
 	c := connect(b, l.p)
@@ -152,7 +152,7 @@ func (l load) check(b *testing.B, t *tally, id string, pid int, hangup bool) {
 		return
 	case p.PID != pid:
 		t.lost++
-	case !lives(pid):
+	case !isRunning(pid):
 		t.wrong++
 	}
 	if p.Supervision != nil && p.Supervision.Restarts > 0 {
@@ -167,14 +167,14 @@ func (l load) check(b *testing.B, t *tally, id string, pid int, hangup bool) {
 	}
 }
 
-// lives reports whether a process runs; what only waits for its parent does not.
-func lives(pid int) bool {
+// isRunning reports whether a process runs. A zombie does not.
+func isRunning(pid int) bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	_, state, _ := strings.Cut(string(stat), ") ")
 	return err == nil && !strings.HasPrefix(state, "Z")
 }
 
-// gapIn tells which line of a log is not the one behind the line before it.
+// gapIn describes the first line of a log that does not follow its predecessor.
 func gapIn(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -184,7 +184,7 @@ func gapIn(path string) string {
 	for line := range bytes.Lines(bytes.Trim(text, "\x00")) {
 		var n int
 		if _, err := fmt.Sscanf(string(line), "line %d", &n); err != nil || !bytes.HasSuffix(line, []byte("\n")) {
-			continue // the last one is being written
+			continue // the last line is still being written
 		}
 		if before != 0 && n != before+1 {
 			return fmt.Sprintf("line %d follows line %d", n, before)
@@ -194,10 +194,9 @@ func gapIn(path string) string {
 	return ""
 }
 
-// startStorm kills keepers while processes are started, and counts those that run
-// and are not known.
+// startStorm kills keepers during starts, and counts running processes unknown to the engine.
 func startStorm(b *testing.B) tally {
-	l, t := load{build(b), map[string]int{}}, tally{times: times("KEEPER_KILLS", 50)}
+	l, t := load{build(b), map[string]int{}}, tally{times: repeatCount("KEEPER_KILLS", 50)}
 	l.p.run(b, "info")
 	mark := newSleep()
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -232,12 +231,12 @@ func startStorm(b *testing.B) tally {
 	}
 	l.p.run(b, "shutdown", "--all", "--yes")
 	t.note = fmt.Sprintf("%d were started; lost are those that outlive shutdown --all", known)
-	t.lost = mark.running(b)
+	t.lost = mark.countRunning(b)
 	return t
 }
 
-// running counts the processes with this command line.
-func (s sleep) running(b *testing.B) (n int) {
+// countRunning counts the processes with this command line.
+func (s sleep) countRunning(b *testing.B) (n int) {
 	b.Helper()
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -251,8 +250,8 @@ func (s sleep) running(b *testing.B) (n int) {
 	return n
 }
 
-// away calls verbs while no engine answers: none may say that nothing runs.
-func away(b *testing.B) tally {
+// withoutEngine runs commands while no engine answers. None may report that nothing runs.
+func withoutEngine(b *testing.B) tally {
 	l, t := startLoad(b), tally{}
 	for _, verb := range [][]string{{"ps"}, {"ls"}, {"stop", "process-0"}, {"logs", "process-1"}} {
 		unix.Kill(l.info(b).EnginePID, unix.SIGKILL)
@@ -267,7 +266,7 @@ func away(b *testing.B) tally {
 	l.p.command("shutdown", "--all", "--yes").Run()
 	t.times++
 	for id, pid := range l.ids {
-		if lives(pid) {
+		if isRunning(pid) {
 			t.lost++
 			b.Logf("%s (pid %d) outlives shutdown --all", id, pid)
 		}
@@ -275,7 +274,7 @@ func away(b *testing.B) tally {
 	return t
 }
 
-// fullDisk takes the room to write from keeper and engine and kills the engine.
+// fullDisk takes away the keeper's and engine's disk space, and kills the engine.
 func fullDisk(b *testing.B) tally {
 	l, t := startLoad(b), tally{times: 1}
 	now := l.info(b)
@@ -299,8 +298,8 @@ func fullDisk(b *testing.B) tally {
 	return t
 }
 
-// fewFiles starts sessions under a keeper and an engine that may have 256 open
-// files each until no more can be started; all of them can be stopped.
+// fewFiles limits keeper and engine to 256 open files and starts sessions until that fails. All
+// of them must be stoppable.
 func fewFiles(b *testing.B) tally {
 	l, t := load{build(b), map[string]int{}}, tally{times: 1}
 	limited := exec.Command("sh", "-c", `ulimit -n 256; exec "$0" info`, l.p.path)
@@ -317,14 +316,14 @@ func fewFiles(b *testing.B) tally {
 		}
 		l.ids[started.ID] = started.PID
 	}
-	unix.Kill(l.info(b).KeeperPID, unix.SIGKILL) // another one can be started
+	unix.Kill(l.info(b).KeeperPID, unix.SIGKILL) // the next keeper can be started
 	l.info(b)
 	if out, err := l.p.command("shutdown", "--all", "--yes").CombinedOutput(); err != nil {
 		b.Logf("shutdown --all: %v: %s", err, out)
 		t.wrong++
 	}
 	for _, pid := range l.ids {
-		if lives(pid) {
+		if isRunning(pid) {
 			t.lost++
 		}
 	}

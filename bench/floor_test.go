@@ -12,11 +12,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// asFloor in the environment makes the test binary the floor: the least that a server
-// of the official SDK can do to run a command.
-const asFloor = "TANDEM_BENCH_FLOOR"
+// asBaseline in the environment makes the test binary the baseline: a minimal server of the official
+// SDK that runs a command.
+const asBaseline = "TANDEM_BENCH_FLOOR"
 
-func serveFloor(ctx context.Context) error {
+func serveBaseline(ctx context.Context) error {
 	type input struct {
 		Command string `json:"command"`
 	}
@@ -28,7 +28,7 @@ func serveFloor(ctx context.Context) error {
 	return s.Run(ctx, &sdk.StdioTransport{})
 }
 
-// batch has so many calls under way at the same time, and waits for their answers.
+// batch makes n calls at the same time, and waits for their answers.
 func (a *agent) batch(n int, args string) time.Duration {
 	a.b.Helper()
 	began := time.Now()
@@ -42,7 +42,7 @@ func (a *agent) batch(n int, args string) time.Duration {
 			a.b.Fatal(err)
 		}
 		if bytes.Contains(line, []byte(`"isError":true`)) {
-			a.b.Fatalf("it answers %s", line)
+			a.b.Fatalf("the answer is %s", line)
 		}
 		if bytes.Contains(line, []byte(`"result":`)) {
 			n--
@@ -51,17 +51,17 @@ func (a *agent) batch(n int, args string) time.Duration {
 	return time.Since(began)
 }
 
-// BenchmarkAgentFloor runs `true` through a server and through the floor in turns,
-// one at a time and eight.
+// BenchmarkAgentFloor runs `true` through a server and through the baseline in turns, one and
+// eight at a time.
 func BenchmarkAgentFloor(b *testing.B) {
 	p := build(b)
 	floor := exec.Command("/proc/self/exe")
-	floor.Env = append(os.Environ(), asFloor+"=1")
+	floor.Env = append(os.Environ(), asBaseline+"=1")
 	agents := []*agent{serveWith(b, floor), serveWith(b, p.command("--serve"))}
 	const command, atOnce = `{"command":"true"}`, 8
 	var one, many [2][]time.Duration
 	for i, a := range agents {
-		a.greet()
+		a.initialize()
 		a.batch(atOnce, command)
 		one[i], many[i] = nil, nil
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// BenchmarkIdle measures what engine, keeper and dashboard use of a core over
-// ten seconds in which nothing happens, and tmux likewise.
+// BenchmarkIdle measures the CPU use of engine, keeper and dashboard over ten idle seconds, and
+// that of tmux.
 func BenchmarkIdle(b *testing.B) {
 	const while = 10 * time.Second
 	b.Run("tandem", func(b *testing.B) {
@@ -42,7 +42,7 @@ func BenchmarkIdle(b *testing.B) {
 		_, chunks := openTerminal(b, cmd)
 		await(b, chunks, []byte("0:sh")) // in its status bar
 		await(b, chunks, nil)
-		server := number(b, peer.run(b, "display-message", "-p", "#{pid}"))
+		server := parseNumber(b, peer.run(b, "display-message", "-p", "#{pid}"))
 		for b.Loop() {
 			used := cpuOver(b, while, server, cmd.Process.Pid)
 			b.ReportMetric(used[0], "%server")
@@ -75,15 +75,14 @@ func BenchmarkMemory(b *testing.B) {
 				for i := range sessions {
 					peer.run(b, "new-session", "-d", "-s", strconv.Itoa(i), "-x", "80", "-y", "24")
 				}
-				b.ReportMetric(residentMB(b, number(b, peer.run(b, "display-message", "-p", "#{pid}"))), "MB-server")
+				b.ReportMetric(residentMB(b, parseNumber(b, peer.run(b, "display-message", "-p", "#{pid}"))), "MB-server")
 				peer.run(b, "kill-server")
 			}
 		})
 	}
 }
 
-// cpuOver lets time pass and tells the share of a core each process used, in
-// percent.
+// cpuOver sleeps for a while and returns the share of a core used by each process, in percent.
 func cpuOver(b *testing.B, while time.Duration, pids ...int) []float64 {
 	b.Helper()
 	before := make([]time.Duration, len(pids))
@@ -98,8 +97,8 @@ func cpuOver(b *testing.B, while time.Duration, pids ...int) []float64 {
 	return used
 }
 
-// cpuTime is the time all threads of a process have run (proc(5), schedstat,
-// first field, in nanoseconds).
+// cpuTime returns the CPU time of all threads of a process (proc(5), schedstat, first field, in
+// nanoseconds).
 func cpuTime(b *testing.B, pid int) (total time.Duration) {
 	b.Helper()
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -108,12 +107,12 @@ func cpuTime(b *testing.B, pid int) (total time.Duration) {
 		if err != nil {
 			continue
 		}
-		total += time.Duration(number(b, strings.Fields(string(text))[0]))
+		total += time.Duration(parseNumber(b, strings.Fields(string(text))[0]))
 	}
 	return total
 }
 
-// residentMB is VmRSS of a process.
+// residentMB returns a process's VmRSS in MB.
 func residentMB(b *testing.B, pid int) float64 {
 	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -122,14 +121,14 @@ func residentMB(b *testing.B, pid int) float64 {
 	}
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			return float64(number(b, strings.Fields(rest)[0])) / 1024
+			return float64(parseNumber(b, strings.Fields(rest)[0])) / 1024
 		}
 	}
 	b.Fatalf("process %d has no VmRSS", pid)
 	return 0
 }
 
-func number(b *testing.B, s string) int {
+func parseNumber(b *testing.B, s string) int {
 	b.Helper()
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// frames is how often a dashboard is started.
+	// frames is the number of times a dashboard is started.
 	frames = 20
-	// shownWord is what a session shows once it has begun; drawer prints it, without
-	// having it in its own text, which may be in a title.
+	// shownWord is the first text of a session. drawer prints it without containing it, because
+	// the dashboard may show the command in a title.
 	shownWord = "first-frame"
 	drawer    = `stty raw -echo; printf 'first-%s\r\n' frame; exec cat`
 )
 
-// BenchmarkFirstFrame measures the time from the start of a client to a session's text on
-// the person's terminal, with an engine or server that runs already.
+// BenchmarkFirstFrame measures the time from the start of a client to a session's text on the
+// user's terminal, with a running engine or server.
 func BenchmarkFirstFrame(b *testing.B) {
 	b.Run("dashboard", func(b *testing.B) {
 		p := build(b)
@@ -39,8 +39,8 @@ func BenchmarkFirstFrame(b *testing.B) {
 	})
 }
 
-// benchmarkFrame starts a client again and again, and tells the median of the times until
-// it prints something, and until it shows the session.
+// benchmarkFrame starts a client repeatedly, and reports the median times to its first output and
+// to the session's text.
 func benchmarkFrame(b *testing.B, client func() *exec.Cmd) {
 	for b.Loop() {
 		var first, shown []time.Duration
@@ -72,7 +72,7 @@ func timeFrame(b *testing.B, cmd *exec.Cmd) (first, shown time.Duration) {
 	for {
 		n, err := master.Read(buf)
 		if err != nil {
-			b.Fatalf("the program ended before it had shown the session; it printed %q", seen)
+			b.Fatalf("the program exited before showing the session; it printed %q", seen)
 		}
 		if first == 0 {
 			first = time.Since(start)

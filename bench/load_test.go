@@ -12,8 +12,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// BenchmarkLog sends 100 MB of log lines through a terminal of 80×24 that
-// nobody looks at: to a bare reader, a Tandem session, and tmux.
+// BenchmarkLog sends 100 MB of log lines through an unwatched terminal of 80×24: to a bare
+// reader, a Tandem session, and tmux.
 func BenchmarkLog(b *testing.B) {
 	log := logFile(b, 100<<20)
 	b.Run("bare", func(b *testing.B) {
@@ -36,7 +36,7 @@ func BenchmarkLog(b *testing.B) {
 		for b.Loop() {
 			done := fifo(b)
 			p.run(b, "new", "--size", "80x24", "--", "sh", "-c", "cat '"+log+"'; stty size >/dev/null; echo > '"+done+"'")
-			read(b, done)
+			readPipe(b, done)
 		}
 	})
 	b.Run("tmux", func(b *testing.B) {
@@ -49,7 +49,7 @@ func BenchmarkLog(b *testing.B) {
 		for b.Loop() {
 			done := fifo(b)
 			peer.run(b, "new-window", "cat '"+log+"'; stty size >/dev/null; echo > '"+done+"'")
-			read(b, done)
+			readPipe(b, done)
 		}
 	})
 }
@@ -77,7 +77,7 @@ func logFile(b *testing.B, size int) string {
 	return path
 }
 
-// fifo makes a named pipe on which a program says that it is done.
+// fifo creates a named pipe for a program to signal its completion.
 func fifo(b *testing.B) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "done")
@@ -87,7 +87,7 @@ func fifo(b *testing.B) string {
 	return path
 }
 
-func read(b *testing.B, path string) {
+func readPipe(b *testing.B, path string) {
 	b.Helper()
 	if _, err := os.ReadFile(path); err != nil {
 		b.Fatal(err)

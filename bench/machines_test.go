@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// machines is how many machines a benchmark has, verbs how often it runs one.
+// machines is the number of machines, and verbs the number of runs of each command.
 const machines, verbs = 20, 20
 
-// BenchmarkMachines measures, beside twenty machines, the time from a key to its echo from
-// one of them in the dashboard, and that of a verb there: first with all of them, then while
-// the engine of another one is stopped.
+// BenchmarkMachines measures with twenty machines: the time from a key to its echo from one of
+// them in the dashboard, and the time of a command there. It does so first with all machines
+// running, then with the engine of another one stopped.
 func BenchmarkMachines(b *testing.B) {
 	for _, stopped := range []bool{false, true} {
 		name := "all"
@@ -24,7 +24,7 @@ func BenchmarkMachines(b *testing.B) {
 			name = "one-stopped"
 		}
 		b.Run(name+"/key", func(b *testing.B) {
-			p := park(b, stopped)
+			p := startMachines(b, stopped)
 			p.run(b, "--host", "m1", "new", "--name", "near", "--size", "80x24", "--", "sh", "-c", echoer)
 			screen, chunks := openTerminal(b, p.command())
 			await(b, chunks, []byte("ready>"))
@@ -36,14 +36,14 @@ func BenchmarkMachines(b *testing.B) {
 			}
 			await(b, chunks, []byte("go"))
 			await(b, chunks, nil)
-			e := echoed{screen: screen, chunks: chunks}
+			e := echoTerminal{screen: screen, chunks: chunks}
 			for b.Loop() {
 				e.press(b, turns*keystrokes)
 			}
-			printEchoes(b, []*echoed{&e})
+			printEchoes(b, []*echoTerminal{&e})
 		})
 		b.Run(name+"/verb", func(b *testing.B) {
-			p := park(b, stopped)
+			p := startMachines(b, stopped)
 			for b.Loop() {
 				var times []time.Duration
 				for range verbs {
@@ -57,9 +57,9 @@ func BenchmarkMachines(b *testing.B) {
 	}
 }
 
-// park is a tandem with machines of this host, all of which have answered; the engine of
-// the last one is then stopped or not.
-func park(b *testing.B, stopped bool) program {
+// startMachines returns a tandem connected to engines on this host. stopped stops the engine of
+// the last one afterwards.
+func startMachines(b *testing.B, stopped bool) program {
 	b.Helper()
 	p := build(b)
 	dir := filepath.Dir(p.path)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// found reports whether a peer is installed.
-func found(b *testing.B, name string) bool {
+// isInstalled reports whether a peer is installed, and logs it if not.
+func isInstalled(b *testing.B, name string) bool {
 	b.Helper()
 	if _, err := exec.LookPath(name); err != nil {
 		b.Logf("%s is not installed: no figures to compare with", name)
@@ -20,9 +20,9 @@ func found(b *testing.B, name string) bool {
 	return true
 }
 
-// benchmarkPM2 starts and stops with pm2, whose daemon is up already.
+// benchmarkPM2 starts and stops processes with pm2, whose daemon is already running.
 func benchmarkPM2(b *testing.B, n int) {
-	if !found(b, "pm2") {
+	if !isInstalled(b, "pm2") {
 		return
 	}
 	home := b.TempDir()
@@ -51,7 +51,7 @@ func benchmarkPM2(b *testing.B, n int) {
 			fmt.Fprintf(&apps, `{"name":"p%d","script":"/bin/sleep","args":"%s","interpreter":"none"},`, i, mark.seconds)
 		}
 		config := filepath.Join(b.TempDir(), "apps.json")
-		write(b, config, `{"apps":[`+strings.TrimSuffix(apps.String(), ",")+`]}`)
+		writeFile(b, config, `{"apps":[`+strings.TrimSuffix(apps.String(), ",")+`]}`)
 		began := time.Now()
 		pm2("start", config)
 		mark.awaitNamed(b, "/bin/sleep", n)
@@ -65,9 +65,9 @@ func benchmarkPM2(b *testing.B, n int) {
 	times.report(b)
 }
 
-// benchmarkCompose starts process-compose without its screen, and ends it.
+// benchmarkCompose starts process-compose without its screen, and stops it.
 func benchmarkCompose(b *testing.B, n int) {
-	if !found(b, "process-compose") {
+	if !isInstalled(b, "process-compose") {
 		return
 	}
 	var times runTimes
@@ -79,13 +79,13 @@ func benchmarkCompose(b *testing.B, n int) {
 			fmt.Fprintf(&config, "  p%d:\n    command: exec sleep %s\n    availability:\n      restart: always\n", i, mark.seconds)
 		}
 		path := filepath.Join(b.TempDir(), "process-compose.yaml")
-		write(b, path, config.String())
+		writeFile(b, path, config.String())
 		cmd := exec.Command("process-compose", "-f", path, "-t=false", "--no-server", "up")
 		began := time.Now()
 		if err := cmd.Start(); err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { // after a failure
+		b.Cleanup(func() { // if the benchmark failed
 			_ = cmd.Process.Signal(os.Interrupt)
 			_ = cmd.Wait()
 		})
@@ -102,9 +102,9 @@ func benchmarkCompose(b *testing.B, n int) {
 	times.report(b)
 }
 
-// benchmarkMprocs starts mprocs on a terminal, and has it quit.
+// benchmarkMprocs starts mprocs on a terminal, and makes it quit.
 func benchmarkMprocs(b *testing.B, n int) {
-	if !found(b, "mprocs") {
+	if !isInstalled(b, "mprocs") {
 		return
 	}
 	var times runTimes
@@ -116,7 +116,7 @@ func benchmarkMprocs(b *testing.B, n int) {
 			fmt.Fprintf(&config, "  p%d:\n    cmd: [\"sleep\", \"%s\"]\n", i, mark.seconds)
 		}
 		path := filepath.Join(b.TempDir(), "mprocs.yaml")
-		write(b, path, config.String())
+		writeFile(b, path, config.String())
 		began := time.Now()
 		screen, _ := openTerminal(b, exec.Command("mprocs", "--config", path))
 		mark.await(b, n)
@@ -131,7 +131,7 @@ func benchmarkMprocs(b *testing.B, n int) {
 	times.report(b)
 }
 
-func write(b *testing.B, path, text string) {
+func writeFile(b *testing.B, path, text string) {
 	b.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.Fatal(err)

@@ -21,13 +21,12 @@ import (
 	"tandem/engine/api/client"
 )
 
-// callers is how many requests a client has under way at a time.
+// callers is the number of concurrent requests of a client.
 const callers = 16
 
-// BenchmarkStart is the time from connecting until 100 and 500 processes all
-// run, as the system and not the manager tells, and from asking until they are
-// all stopped and none is left. The processes of "keep-alive" are those a
-// reboot starts again: their records wait for the disk.
+// BenchmarkStart measures the time from connecting until 100 and 500 processes run, according to
+// the kernel instead of the manager, and from the request to stop them until none is left.
+// Processes of "keep-alive" restart after a reboot, so their records are synced to disk.
 func BenchmarkStart(b *testing.B) {
 	for _, n := range []int{100, 500} {
 		for _, keepAlive := range []bool{false, true} {
@@ -45,7 +44,7 @@ func BenchmarkStart(b *testing.B) {
 
 func benchmarkStart(b *testing.B, n int, keepAlive bool) {
 	p := build(b)
-	p.run(b, "info") // the engine is up; its start is another figure
+	p.run(b, "info") // starts the engine; its start is measured elsewhere
 	var times runTimes
 	for b.Loop() {
 		c := connect(b, p)
@@ -74,8 +73,8 @@ func (t runTimes) report(b *testing.B) {
 	reportMedian(b, t.stopped, "s-stop")
 }
 
-// reportMedian reports the median of some times, in the unit that the metric's
-// name begins with.
+// reportMedian reports the median of some times, in the unit at the beginning of the metric's
+// name.
 func reportMedian(b *testing.B, times []time.Duration, metric string) {
 	b.Helper()
 	slices.Sort(times)
@@ -86,8 +85,8 @@ func reportMedian(b *testing.B, times []time.Duration, metric string) {
 	b.ReportMetric(float64(times[len(times)/2])/float64(unit), metric)
 }
 
-// BenchmarkRestart is the time from kill -9 of a process that had run well,
-// which is after 30 seconds, to the first sign of life of the next one.
+// BenchmarkRestart measures the time from kill -9 of a process to the first output of the next
+// one. The process runs for 30 seconds first, so the restart is not delayed.
 func BenchmarkRestart(b *testing.B) {
 	const healthy = 31 * time.Second
 	for _, others := range []int{0, 500} {
@@ -107,7 +106,7 @@ func BenchmarkRestart(b *testing.B) {
 				time.Sleep(healthy)
 				var times []time.Duration
 				for i := range n {
-					pid := number(b, contents(b, flag(i)))
+					pid := parseNumber(b, readFile(b, flag(i)))
 					os.Remove(flag(i))
 					began := time.Now()
 					if err := unix.Kill(pid, unix.SIGKILL); err != nil {
@@ -128,8 +127,8 @@ func BenchmarkRestart(b *testing.B) {
 	}
 }
 
-// BenchmarkOneShot is `true` from the call to its answer over a held connection:
-// one after the other, and what is left after 2,000 of them eight at a time.
+// BenchmarkOneShot measures calls of `true` over an open connection, one after the other, and
+// what remains after 2,000 calls, eight at a time.
 func BenchmarkOneShot(b *testing.B) {
 	b.Run("tandem", func(b *testing.B) {
 		p := build(b)
@@ -142,7 +141,7 @@ func BenchmarkOneShot(b *testing.B) {
 				out := call(b, c, api.Exec, api.ExecInput{Command: []string{"true"}})
 				times = append(times, time.Since(began))
 				if out.Process.ExitCode == nil || *out.Process.ExitCode != 0 {
-					b.Fatalf("true ended with %+v", out.Process)
+					b.Fatalf("true exited with %+v", out.Process)
 				}
 			}
 			reportMedian(b, times, "ms-median")
@@ -171,7 +170,7 @@ func benchmarkManyExecs(b *testing.B) {
 	call(b, c, api.Exec, api.ExecInput{Command: []string{"true"}})
 	for b.Loop() {
 		i := p.info(b)
-		before := [2]int{descriptors(b, i.EnginePID), descriptors(b, i.KeeperPID)}
+		before := [2]int{countDescriptors(b, i.EnginePID), countDescriptors(b, i.KeeperPID)}
 		const total = 2000
 		var count atomic.Int64
 		began := time.Now()
@@ -185,9 +184,9 @@ func benchmarkManyExecs(b *testing.B) {
 		})
 		b.ReportMetric(time.Since(began).Seconds()*1000/total, "ms-each")
 		c.Close()
-		time.Sleep(4 * time.Second) // the keeper lets go of memory when it rests
-		b.ReportMetric(float64(descriptors(b, i.EnginePID)-before[0]), "fds-engine")
-		b.ReportMetric(float64(descriptors(b, i.KeeperPID)-before[1]), "fds-keeper")
+		time.Sleep(4 * time.Second) // the keeper releases memory when idle
+		b.ReportMetric(float64(countDescriptors(b, i.EnginePID)-before[0]), "fds-engine")
+		b.ReportMetric(float64(countDescriptors(b, i.KeeperPID)-before[1]), "fds-keeper")
 		folders, err := os.ReadDir(filepath.Join(p.dataDir(), "processes"))
 		if err != nil {
 			b.Fatal(err)
@@ -198,8 +197,8 @@ func benchmarkManyExecs(b *testing.B) {
 	}
 }
 
-// BenchmarkManyProcesses is what 500 idle processes cost: `tandem ps`, the whole command
-// and the operation alone, memory, and the processor over ten seconds.
+// BenchmarkManyProcesses measures the cost of 500 idle processes: `tandem ps` as a command and as
+// a single operation, memory, and CPU over ten seconds.
 func BenchmarkManyProcesses(b *testing.B) {
 	p := build(b)
 	p.run(b, "info")
@@ -223,7 +222,7 @@ func BenchmarkManyProcesses(b *testing.B) {
 		reportMedian(b, measured, "ms-list-metrics")
 		reportMedian(b, bare, "ms-version")
 		i := p.info(b)
-		time.Sleep(5 * time.Second) // let it rest first
+		time.Sleep(5 * time.Second) // settle first
 		used := cpuOver(b, 10*time.Second, i.EnginePID, i.KeeperPID)
 		b.ReportMetric(used[0], "%engine")
 		b.ReportMetric(used[1], "%keeper")
@@ -280,7 +279,7 @@ func inParallel(b *testing.B, n int, f func(context.Context) error) {
 	inParallelBy(b, callers, n, f)
 }
 
-// inParallelBy calls f n times, some at a time.
+// inParallelBy calls f n times, at most `most` at a time.
 func inParallelBy(b *testing.B, most, n int, f func(context.Context) error) {
 	b.Helper()
 	turns := make(chan struct{}, n)
@@ -306,7 +305,7 @@ func inParallelBy(b *testing.B, most, n int, f func(context.Context) error) {
 	}
 }
 
-// A sleep is a command line that nothing else on this machine has.
+// A sleep is a command line unique on this machine.
 type sleep struct{ seconds string }
 
 func newSleep() sleep { return sleep{fmt.Sprintf("%d.%09d", 100_000, time.Now().UnixNano()%1e9)} }
@@ -316,11 +315,11 @@ func (s sleep) argv() []string { return []string{"sleep", s.seconds} }
 // await waits until n processes with this command line run.
 func (s sleep) await(b *testing.B, n int) { b.Helper(); s.awaitNamed(b, "sleep", n) }
 
-// awaitNamed is await for a sleep that was called by another name.
+// awaitNamed does the same for a sleep with another program name.
 func (s sleep) awaitNamed(b *testing.B, program string, n int) {
 	b.Helper()
 	want := program + "\x00" + s.seconds + "\x00"
-	known := map[string]bool{} // pid: it is one of them
+	known := map[string]bool{} // by pid: whether it is one of them
 	for end := time.Now().Add(time.Minute); ; {
 		names, err := filepath.Glob("/proc/[0-9]*")
 		if err != nil {
@@ -331,7 +330,7 @@ func (s sleep) awaitNamed(b *testing.B, program string, n int) {
 			is, ok := known[name]
 			if !ok || is {
 				line, _ := os.ReadFile(name + "/cmdline")
-				// Before execve it is still the manager's.
+				// Before execve, the command line is still the manager's.
 				if is = string(line) == want; is || n == 0 {
 					known[name] = is
 				}
@@ -350,7 +349,7 @@ func (s sleep) awaitNamed(b *testing.B, program string, n int) {
 	}
 }
 
-func contents(b *testing.B, path string) string {
+func readFile(b *testing.B, path string) string {
 	b.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -359,7 +358,7 @@ func contents(b *testing.B, path string) string {
 	return string(text)
 }
 
-func descriptors(b *testing.B, pid int) int {
+func countDescriptors(b *testing.B, pid int) int {
 	b.Helper()
 	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
@@ -368,7 +367,7 @@ func descriptors(b *testing.B, pid int) int {
 	return len(names)
 }
 
-// spawnTrue is what no manager can beat: fork, execve and wait.
+// spawnTrue is the lower bound for any manager: fork, execve and wait.
 func spawnTrue(b *testing.B) {
 	b.Helper()
 	null, err := os.Open(os.DevNull)

@@ -26,23 +26,23 @@ import (
 const (
 	soakSessions   = 100
 	soakProcesses  = 200
-	soakDashboards = 3 // at a time
+	soakDashboards = 3 // at the same time
 	soakAgents     = 3
 	soakKillEvery  = 10 * time.Second
 )
 
-// A need is something that engine, keeper or data folder need, and that is not
-// to grow: at the end by no more than a tenth and slack.
+// A need is a resource of engine, keeper or data folder. At the end it may have grown by a tenth
+// plus slack.
 type need struct {
 	name   string
 	slack  float64
 	values []float64
 }
 
-// BenchmarkSoak has sessions print, processes restart, dashboards and agents come
-// and go, and the engine killed every ten seconds, for as long as $SOAK says. The
-// keeper is killed too in the first quarter, and then has to last. Between the
-// medians of the second and of the last quarter nothing may have grown.
+// BenchmarkSoak runs printing sessions, restarting processes, dashboards and agents for the
+// duration in $SOAK, and kills the engine every ten seconds. The keeper is killed too in the
+// first quarter, and must survive afterwards. No need may grow between the medians of the second
+// and the last quarter.
 func BenchmarkSoak(b *testing.B) {
 	while, err := time.ParseDuration(os.Getenv("SOAK"))
 	if err != nil {
@@ -59,12 +59,12 @@ func BenchmarkSoak(b *testing.B) {
 	for range soakAgents {
 		coming.Go(func() { s.comeAndGo(ctx, s.agent) })
 	}
-	s.killAndLook(ctx, while)
+	s.killAndMeasure(ctx, while)
 	coming.Wait()
 	s.report()
 }
 
-// A soak is the load, and what was seen of it.
+// A soak is the load with its measurements.
 type soak struct {
 	load
 	b     *testing.B
@@ -73,8 +73,8 @@ type soak struct {
 	dashboards, agents, refused, failed atomic.Int64
 }
 
-// soakSession prints a line a second and clears its scrollback now and then: lines
-// that are kept would be memory that grows, and rightly.
+// soakSession prints a line a second and clears its scrollback now and then, because kept lines
+// would be legitimate growth of memory.
 const soakSession = `i=0; while :; do i=$((i+1)); echo "line $i"; [ $((i%300)) = 0 ] && printf '\033[3J'; sleep 1; done`
 
 func startSoak(b *testing.B) *soak {
@@ -113,7 +113,7 @@ func (s *soak) comeAndGo(ctx context.Context, visit func(ctx context.Context) er
 	}
 }
 
-// pause waits for up to most, or until ctx ends.
+// pause waits for a random time of up to most, or until ctx ends.
 func pause(ctx context.Context, most time.Duration) {
 	select {
 	case <-time.After(rand.N(most)):
@@ -121,7 +121,7 @@ func pause(ctx context.Context, most time.Duration) {
 	}
 }
 
-// dashboard opens one, goes to the processes and back, and leaves, or is killed.
+// dashboard opens a dashboard, shows the processes, goes back, and leaves or is killed.
 func (s *soak) dashboard(ctx context.Context) error {
 	cmd := s.p.command()
 	master, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
@@ -146,12 +146,12 @@ func (s *soak) dashboard(ctx context.Context) error {
 	}()
 	<-left
 	if !patience.Stop() {
-		return fmt.Errorf("a dashboard did not leave")
+		return fmt.Errorf("a dashboard did not exit")
 	}
 	return nil
 }
 
-// agent runs a server for one, a command that ends and one that does not, and leaves.
+// agent starts a server, runs a command that exits and one that does not, and disconnects.
 func (s *soak) agent(ctx context.Context) error {
 	cmd := s.p.command("--serve")
 	in, err := cmd.StdinPipe()
@@ -186,13 +186,13 @@ func (s *soak) agent(ctx context.Context) error {
 	io.Copy(io.Discard, lines)
 	s.agents.Add(1)
 	if err := cmd.Wait(); err != nil || !patience.Stop() {
-		return fmt.Errorf("an agent's server ended with %v", err)
+		return fmt.Errorf("an agent's server exited with %v", err)
 	}
 	return nil
 }
 
-// killAndLook looks at what there is, and kills the engine, until ctx ends.
-func (s *soak) killAndLook(ctx context.Context, while time.Duration) {
+// killAndMeasure measures and kills the engine in turns, until ctx ends.
+func (s *soak) killAndMeasure(ctx context.Context, while time.Duration) {
 	began, tick := time.Now(), time.NewTicker(soakKillEvery)
 	defer tick.Stop()
 	fmt.Printf("%8s", "")
@@ -207,7 +207,7 @@ func (s *soak) killAndLook(ctx context.Context, while time.Duration) {
 		case <-tick.C:
 		}
 		now := s.info(s.b)
-		s.look(time.Since(began), now, round%6 == 1)
+		s.measure(time.Since(began), now, round%6 == 1)
 		victim := now.EnginePID
 		if round%3 == 0 && time.Since(began) < while/4 {
 			victim = now.KeeperPID
@@ -216,14 +216,14 @@ func (s *soak) killAndLook(ctx context.Context, while time.Duration) {
 	}
 }
 
-// look notes what there is, and prints it.
-func (s *soak) look(at time.Duration, now info, print bool) {
+// measure records the needs, and prints them if print is set.
+func (s *soak) measure(at time.Duration, now info, print bool) {
 	_, engine := rss(s.b, now.EnginePID)
 	_, keeper := rss(s.b, now.KeeperPID)
 	values := []float64{
-		engine, entries("/proc/%d/fd", now.EnginePID), entries("/proc/%d/task", now.EnginePID),
-		keeper, entries("/proc/%d/fd", now.KeeperPID), entries("/proc/%d/task", now.KeeperPID),
-		s.processes(), filesIn(s.p.dataDir()),
+		engine, countEntries("/proc/%d/fd", now.EnginePID), countEntries("/proc/%d/task", now.EnginePID),
+		keeper, countEntries("/proc/%d/fd", now.KeeperPID), countEntries("/proc/%d/task", now.KeeperPID),
+		s.processes(), countFiles(s.p.dataDir()),
 	}
 	for i, v := range values {
 		s.needs[i].values = append(s.needs[i].values, v)
@@ -237,12 +237,12 @@ func (s *soak) look(at time.Duration, now info, print bool) {
 	}
 }
 
-func entries(folder string, pid int) float64 {
+func countEntries(folder string, pid int) float64 {
 	all, _ := os.ReadDir(fmt.Sprintf(folder, pid))
 	return float64(len(all))
 }
 
-// processes counts all that belongs to the data folder.
+// processes counts the processes that belong to the data folder.
 func (s *soak) processes() float64 {
 	n, mark := 0.0, []byte("TANDEM_DATA_DIR="+s.p.dataDir())
 	all, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -254,7 +254,7 @@ func (s *soak) processes() float64 {
 	return n
 }
 
-func filesIn(dir string) (n float64) {
+func countFiles(dir string) (n float64) {
 	_ = filepath.WalkDir(dir, func(_ string, _ fs.DirEntry, err error) error {
 		if err == nil {
 			n++
@@ -264,13 +264,13 @@ func filesIn(dir string) (n float64) {
 	return n
 }
 
-// report prints what has come of it all, and fails if something grew or was lost.
+// report prints the results, and fails if a need grew or data was lost.
 func (s *soak) report() {
 	s.info(s.b)
 	c := connect(s.b, s.p)
 	lost := 0
 	for id, pid := range s.ids {
-		if p, err := api.SessionGet.Call(context.Background(), c, api.IDInput{ID: id}); err != nil || p.PID != pid || !lives(pid) {
+		if p, err := api.SessionGet.Call(context.Background(), c, api.IDInput{ID: id}); err != nil || p.PID != pid || !isRunning(pid) {
 			lost++
 		}
 	}
@@ -292,7 +292,7 @@ func (s *soak) report() {
 	for _, n := range s.needs {
 		quarter := len(n.values) / 4
 		if quarter == 0 {
-			s.b.Fatal("too short to tell")
+			s.b.Fatal("the run was too short for a result")
 		}
 		second, last := middle(n.values[quarter:2*quarter]), middle(n.values[len(n.values)-quarter:])
 		verdict := "ok"

@@ -12,15 +12,15 @@ import (
 	"github.com/creack/pty"
 )
 
-// TestMain makes the test binary a terminal of its own for pty.sh:
+// TestMain makes the test binary a terminal for pty.sh:
 //
 //	bench.test terminal 80x24 COMMAND…
 //
-// runs a command on a PTY, throws away what it prints and answers where the
-// cursor is. With asFloor in the environment it is the floor of agents' servers.
+// runs a command on a PTY, discards its output and answers cursor position queries. With asBaseline
+// in the environment it is the baseline for agents' servers.
 func TestMain(m *testing.M) {
-	if os.Getenv(asFloor) != "" {
-		if err := serveFloor(context.Background()); err != nil {
+	if os.Getenv(asBaseline) != "" {
+		if err := serveBaseline(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, "floor:", err)
 			os.Exit(1)
 		}
@@ -48,7 +48,7 @@ func runTerminal(size string, command []string) error {
 	}
 	defer master.Close()
 	buf := make([]byte, 64<<10)
-	asks := []byte("\x1b[6n") // DSR; who asks waits, so that nothing follows
+	asks := []byte("\x1b[6n") // DSR; the program waits for the answer, so nothing follows
 	for had := 0; ; {
 		n, err := master.Read(buf[had:])
 		if err != nil {

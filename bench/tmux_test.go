@@ -10,12 +10,12 @@ import (
 	"tandem/tests/needs"
 )
 
-// BenchmarkTmuxCall is how long `display-message -p` takes in tmux and in `tandem tmux`, in turns.
-// Both have the system's PATH: a library of ours looks for programs of the clipboard in each of
-// its folders when it starts, and how many somebody has is not what is measured.
+// BenchmarkTmuxCall measures `display-message -p` in tmux and in `tandem tmux`, in turns. Both
+// get the system's PATH, because a library of tandem searches each of its folders for clipboard
+// programs at start, and the length of the user's PATH should not count.
 func BenchmarkTmuxCall(b *testing.B) {
 	tmux := needs.Program(b, "tmux", "tmux")
-	b.Setenv("CGO_ENABLED", "0") // as in a release: the dynamic linker takes its time, too
+	b.Setenv("CGO_ENABLED", "0") // as in a release, because the dynamic linker takes time
 	p := build(b)
 	path := "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	b.Setenv("PATH", path)
@@ -42,7 +42,7 @@ func BenchmarkTmuxCall(b *testing.B) {
 				cmd := do("display-message", "-p", "#S")
 				began := time.Now()
 				if out, err := cmd.Output(); err != nil || string(out) != "work\n" {
-					b.Fatalf("it says %q: %v", out, err)
+					b.Fatalf("output %q: %v", out, err)
 				}
 				times[i] = append(times[i], time.Since(began))
 			}

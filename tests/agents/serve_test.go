@@ -20,7 +20,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A server is `tandem --serve` as another process, on a data folder of its own.
+// A server is `tandem --serve` in a child process with its own data folder.
 type server struct {
 	testing.TB
 	cmd    *exec.Cmd
@@ -33,7 +33,7 @@ type server struct {
 	outPipe io.Closer
 }
 
-// newServer starts a server; its engine is ended with the test.
+// newServer starts a server. Its engine is stopped with the test.
 func newServer(t testing.TB, args ...string) *server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "td")
@@ -65,7 +65,7 @@ func newServer(t testing.TB, args ...string) *server {
 	}
 	t.Cleanup(func() {
 		s.in.Close()
-		_ = s.cmd.Wait() // it may have been waited for
+		_ = s.cmd.Wait() // unless the test has already waited for it
 		end := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
 		end.Env = env
 		if out, err := end.CombinedOutput(); err != nil && !bytes.Contains(out, []byte("not running")) {
@@ -76,7 +76,7 @@ func newServer(t testing.TB, args ...string) *server {
 	return s
 }
 
-// ask calls a method over the pipes and gives the result.
+// ask calls a method over the pipes and returns the result.
 func (s *server) ask(method, params string) (result map[string]any) {
 	s.Helper()
 	s.n++
@@ -93,7 +93,7 @@ func (s *server) ask(method, params string) (result map[string]any) {
 			Error   any
 		}
 		if err := json.Unmarshal(line, &m); err != nil || m.Version != "2.0" {
-			s.Fatalf("on standard output is what is no protocol: %q", line)
+			s.Fatalf("not a protocol message on standard output: %q", line)
 		}
 		if m.ID == s.n {
 			if m.Error != nil {
@@ -104,14 +104,14 @@ func (s *server) ask(method, params string) (result map[string]any) {
 	}
 }
 
-func (s *server) greet() {
+func (s *server) initialize() {
 	s.Helper()
 	s.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
 	fmt.Fprintln(s.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-// tool calls a tool and gives the text of its answer.
-func (s *server) tool(name, args string) string {
+// callTool calls a tool and returns the text of its answer.
+func (s *server) callTool(name, args string) string {
 	s.Helper()
 	r := s.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
 	var text strings.Builder
@@ -125,38 +125,38 @@ func (s *server) tool(name, args string) string {
 func TestAgentWorksOverStdio(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.greet()
-	if got := s.tool("exec", `{"command":"echo out; echo err >&2; exit 3"}`); !strings.Contains(got, "out") || !strings.Contains(got, "Exit code: 3") {
+	s.initialize()
+	if got := s.callTool("exec", `{"command":"echo out; echo err >&2; exit 3"}`); !strings.Contains(got, "out") || !strings.Contains(got, "Exit code: 3") {
 		t.Errorf("exec answers %q", got)
 	}
-	if got := s.tool("exec", `{"command":"cat; echo done"}`); !strings.Contains(got, "done") {
-		t.Errorf("a command that reads its input gets %q", got)
+	if got := s.callTool("exec", `{"command":"cat; echo done"}`); !strings.Contains(got, "done") {
+		t.Errorf("a command reading its input gets %q", got)
 	}
-	s.tool("session_start", `{"command":"cat","name":"cat"}`)
-	if got := s.tool("session_write", `{"id":"cat","text":"hello","enter":true,"wait_ms":20000}`); !strings.Contains(got, "hello") {
+	s.callTool("session_start", `{"command":"cat","name":"cat"}`)
+	if got := s.callTool("session_write", `{"id":"cat","text":"hello","enter":true,"wait_ms":20000}`); !strings.Contains(got, "hello") {
 		t.Errorf("session_write answers %q", got)
 	}
-	if got := s.tool("session_read", `{"id":"cat","since":0}`); !strings.Contains(got, "hello") {
+	if got := s.callTool("session_read", `{"id":"cat","since":0}`); !strings.Contains(got, "hello") {
 		t.Errorf("session_read answers %q", got)
 	}
-	if got := s.tool("session_screen", `{"id":"cat"}`); !strings.Contains(got, "hello") || !strings.Contains(got, "80x24") {
+	if got := s.callTool("session_screen", `{"id":"cat"}`); !strings.Contains(got, "hello") || !strings.Contains(got, "80x24") {
 		t.Errorf("session_screen answers %q", got)
 	}
-	s.tool("process_start", `{"command":"echo ready; exec sleep 600","name":"web"}`)
-	if got := s.tool("process_wait", `{"id":"web","log":"rea.y"}`); !strings.HasPrefix(got, "Met: log") {
+	s.callTool("process_start", `{"command":"echo ready; exec sleep 600","name":"web"}`)
+	if got := s.callTool("process_wait", `{"id":"web","log":"rea.y"}`); !strings.HasPrefix(got, "Met: log") {
 		t.Errorf("process_wait answers %q", got)
 	}
-	if got := s.tool("process_log", `{"id":"web","grep":"ready"}`); got != "0: ready" {
+	if got := s.callTool("process_log", `{"id":"web","grep":"ready"}`); got != "0: ready" {
 		t.Errorf("process_log answers %q", got)
 	}
 	s.in.Close()
 	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("at the end of input the server ends with %v", err)
+		t.Errorf("at the end of input the server exits with %v", err)
 	}
 	check := exec.Command("/proc/self/exe", "ls", "--json")
 	check.Env = s.cmd.Env
 	if out, err := check.Output(); err != nil || strings.Count(string(out), `"running"`) != 2 {
-		t.Errorf("what it started does not go on: %s, %v", out, err)
+		t.Errorf("its programs stopped: %s, %v", out, err)
 	}
 }
 
@@ -164,12 +164,12 @@ func TestServerExitsOnASignal(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		s := newServer(t)
-		s.greet()
+		s.initialize()
 		if err := s.cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.cmd.Wait(); err != nil {
-			t.Errorf("after %v the server ends with %v", signal, err)
+			t.Errorf("after %v the server exits with %v", signal, err)
 		}
 	}
 }
@@ -177,11 +177,11 @@ func TestServerExitsOnASignal(t *testing.T) {
 func TestServerExitsWhenClientStopsReading(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.greet()
+	s.initialize()
 	s.outPipe.Close()
 	fmt.Fprintln(s.in, `{"jsonrpc":"2.0","id":9,"method":"tools/list"}`)
 	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("the server ends with %v", err)
+		t.Errorf("the server exits with %v", err)
 	}
 }
 
@@ -193,13 +193,13 @@ func TestAgentWorksOverHTTP(t *testing.T) {
 	for !address.MatchString(said) {
 		line, err := s.stderr.ReadString('\n')
 		if said += line; err != nil {
-			t.Fatalf("the server does not say where it listens: %q, %v", said, err)
+			t.Fatalf("the server prints no address: %q, %v", said, err)
 		}
 	}
 	url := address.FindString(said)
 	token, err := os.ReadFile(filepath.Join(s.dir, "agent-tokens"))
 	if err != nil || !strings.Contains(said, strings.TrimSpace(string(token))) {
-		t.Fatalf("the token was not told: %v in %q", err, said)
+		t.Fatalf("the server prints no token: %v in %q", err, said)
 	}
 	post := func(secret string) (int, string) {
 		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"exec","arguments":{"command":"echo over http"},"_meta":{` +
@@ -265,6 +265,6 @@ func TestAgentWorksOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("the server ends with %v", err)
+		t.Errorf("the server exits with %v", err)
 	}
 }

@@ -18,11 +18,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// composeFiles are process-compose files of public projects, rewritten with harmless
-// commands, and what process-compose does with them.
+// composeFiles are process-compose files of public projects, rewritten to run harmless commands,
+// with process-compose's results for them.
 var composeFiles = []struct {
 	name    string
-	ran     []string // lines that the processes write
+	ran     []string // lines written by the processes
 	before  [][2]string
 	states  map[string]string // running, ready or the exit code
 	notice  string
@@ -114,8 +114,8 @@ func TestPublicProcessComposeFilesRunAsThereOrAreRefused(t *testing.T) {
 	}
 }
 
-// serveProbes answers probes of the files in dir, for processes that write one once they
-// are ready, and returns its port.
+// serveProbes answers the files' HTTP probes until the test ends, and returns its port. A probe
+// succeeds once a process has written its file in dir.
 func serveProbes(t *testing.T, dir string) (port string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch _, err := os.Stat(filepath.Join(dir, filepath.Clean(r.URL.Path))); {
@@ -129,7 +129,7 @@ func serveProbes(t *testing.T, dir string) (port string) {
 	return strconv.Itoa(server.Listener.Addr().(*net.TCPAddr).Port)
 }
 
-// writeComposeProject makes a folder with a file of testdata and what it needs.
+// writeComposeProject creates a folder with a file of testdata and its dependencies.
 func writeComposeProject(t *testing.T, dir, name, port string) {
 	text, err := os.ReadFile("testdata/process-compose/" + name + ".yaml")
 	if err != nil {
@@ -153,7 +153,7 @@ func writeComposeProject(t *testing.T, dir, name, port string) {
 	}
 }
 
-// composeStates returns what there is: running, ready or an exit code.
+// composeStates returns the state of each process: running, ready or an exit code.
 func composeStates(t *testing.T, env []string, dir string) map[string]string {
 	stdout, stderr, _ := harness.Run(t, env, dir, "ls", "-a", "--json")
 	var list []api.Process
@@ -174,7 +174,7 @@ func composeStates(t *testing.T, env []string, dir string) map[string]string {
 	return states
 }
 
-// checkComposeRan compares the lines that were written, and their order.
+// checkComposeRan compares the written lines, and the order of some pairs.
 func checkComposeRan(t *testing.T, path string, want []string, before [][2]string) {
 	text, err := os.ReadFile(path)
 	if err != nil {

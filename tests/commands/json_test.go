@@ -12,8 +12,8 @@ import (
 	"tandem/tests/harness"
 )
 
-// jsonCases has the command lines with which each command is tried, in this order.
-// What stands after "!" fails.
+// jsonCases are command lines that cover every command, run in this order. Those after "!" must
+// fail.
 var jsonCases = []string{
 	"! tandem", "tandem --version", "! tandem frobnicate", "! tandem ls --frobnicate", "tandem ls --help",
 	"tandem help", "tandem help agent hooks", "tandem agent", "tandem agent hooks", "tandem hub --help", "! tandem hub invite",
@@ -70,12 +70,12 @@ func TestEveryCommandAnswersWithJSON(t *testing.T) {
 	}
 	eachCommand(t, env, dir, nil, func(command string) {
 		if !tried[command] {
-			t.Errorf("%s is not tried", command)
+			t.Errorf("%s has no case", command)
 		}
 	})
 }
 
-// countJSON counts the values in text.
+// countJSON counts the JSON values in text.
 func countJSON(text string) (count int, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	for {
@@ -89,7 +89,7 @@ func countJSON(text string) (count int, err error) {
 	}
 }
 
-// checkJSONError checks that each line of stderr is an error with a code and a message.
+// checkJSONError checks that each line of stderr is a JSON error with a code and a message.
 func checkJSONError(t *testing.T, line, stderr string, status int) {
 	t.Helper()
 	errs := strings.Split(strings.TrimSpace(stderr), "\n")
@@ -99,7 +99,7 @@ func checkJSONError(t *testing.T, line, stderr string, status int) {
 			Hint          *string
 		}
 		if err := json.Unmarshal([]byte(text), &e); err != nil || e.Code == "" || e.Message == "" || e.Hint == nil {
-			t.Errorf("%s: its error is %q", line, text)
+			t.Errorf("%s: error is %q", line, text)
 		}
 		if (e.Code == "usage") != (status == 2) {
 			t.Errorf("%s: status %d with code %q", line, status, e.Code)
@@ -107,7 +107,7 @@ func checkJSONError(t *testing.T, line, stderr string, status int) {
 	}
 }
 
-// eachCommand calls f for a command and those below it.
+// eachCommand calls f for a command and its subcommands.
 func eachCommand(t *testing.T, env []string, dir string, path []string, f func(command string)) {
 	t.Helper()
 	f(strings.Join(append([]string{"tandem"}, path...), " "))

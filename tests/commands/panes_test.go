@@ -13,16 +13,16 @@ import (
 	"testing"
 )
 
-// A controller is a tmux, ours or the real one, that takes a command a line and answers each
-// between two marks (tmux(1), CONTROL MODE).
+// A controller is a client of Tandem's or the real tmux in control mode: it takes one command per
+// line and answers between two marks (tmux(1), CONTROL MODE).
 type controller struct {
 	*testing.T
-	in   io.WriteCloser
-	out  *bufio.Scanner
-	told map[string]string // what panes have printed, by their ids
+	in     io.WriteCloser
+	out    *bufio.Scanner
+	output map[string]string // output of the panes, by id
 }
 
-func control(t *testing.T, env []string, dir string, argv ...string) *controller {
+func startControl(t *testing.T, env []string, dir string, argv ...string) *controller {
 	cmd := exec.Command(argv[0], append(argv[1:len(argv):len(argv)], "-C", "new-session", "-x", "120", "-y", "50", "cat")...)
 	cmd.Env, cmd.Dir = env, dir
 	in, err := cmd.StdinPipe()
@@ -46,7 +46,7 @@ func control(t *testing.T, env []string, dir string, argv ...string) *controller
 	return c
 }
 
-func (c *controller) says(line string) string {
+func (c *controller) runCommand(line string) string {
 	c.Helper()
 	if _, err := fmt.Fprintln(c.in, line); err != nil {
 		c.Fatal(err)
@@ -54,7 +54,7 @@ func (c *controller) says(line string) string {
 	return c.answer()
 }
 
-// answer returns what stands between the next two marks; no notification does.
+// answer returns the lines between the next two marks. Notifications never come between them.
 func (c *controller) answer() string {
 	c.Helper()
 	var said []string
@@ -63,7 +63,7 @@ func (c *controller) answer() string {
 		line := c.out.Text()
 		switch mark, rest, _ := strings.Cut(line, " "); {
 		case mark == "%output":
-			c.note(rest)
+			c.recordOutput(rest)
 		case mark == "%begin":
 			begun = true
 		case mark == "%end", mark == "%error":
@@ -72,22 +72,22 @@ func (c *controller) answer() string {
 			said = append(said, line)
 		}
 	}
-	c.Fatalf("it ended: %v", c.out.Err())
+	c.Fatalf("control mode ended: %v", c.out.Err())
 	return ""
 }
 
-// note keeps what a pane has printed.
-func (c *controller) note(output string) {
+// recordOutput appends a pane's output.
+func (c *controller) recordOutput(output string) {
 	pane, text, _ := strings.Cut(output, " ")
-	c.told[pane] += text
+	c.output[pane] += text
 }
 
-// TestControlModeReportsWhatPanesPrint does what overmind does (start/tmux.go): it starts windows
-// whose names and panes are printed, sizes the client and reads what the programs print.
+// Like overmind (start/tmux.go), the test starts windows and prints their names and panes, sizes
+// the client and reads the programs' output.
 func TestControlModeReportsWhatPanesPrint(t *testing.T) {
 	t.Parallel()
 	program, env, dir := tmuxEnv(t)
-	c := control(t, env, dir, program, "tmux")
+	c := startControl(t, env, dir, program, "tmux")
 	for _, step := range [][2]string{
 		{`neww -n web -P -F "%overmind-process #{pane_id} web" "exec cat"`, "%overmind-process %1 web"},
 		{"refresh -C 100,40", ""},
@@ -97,21 +97,21 @@ func TestControlModeReportsWhatPanesPrint(t *testing.T) {
 		{`neww -n early "echo ready; exec cat"`, ""},
 		{"send-keys -t web hello Enter", ""},
 	} {
-		if got := c.says(step[0]); got != step[1] {
-			t.Errorf("%s says %q, want %q", step[0], got, step[1])
+		if got := c.runCommand(step[0]); got != step[1] {
+			t.Errorf("%s prints %q, want %q", step[0], got, step[1])
 		}
 	}
-	for !strings.HasPrefix(c.told["%2"], `hello\015\012`) || !strings.HasPrefix(c.told["%3"], `ready\015\012`) {
+	for !strings.HasPrefix(c.output["%2"], `hello\015\012`) || !strings.HasPrefix(c.output["%3"], `ready\015\012`) {
 		if !c.out.Scan() {
-			t.Fatalf("of what the panes print, %q is reported: %v", c.told, c.out.Err())
+			t.Fatalf("reported output is %q: %v", c.output, c.out.Err())
 		}
 		if rest, ok := strings.CutPrefix(c.out.Text(), "%output "); ok {
-			c.note(rest)
+			c.recordOutput(rest)
 		}
 	}
 }
 
-// randomStep is a command that changes how panes lie in a window.
+// randomStep returns a command that changes the arrangement of panes in a window.
 func randomStep(r *rand.Rand, panes []string) string {
 	pane := func() string { return panes[r.IntN(len(panes))] }
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
@@ -138,9 +138,9 @@ func randomStep(r *rand.Rand, panes []string) string {
 	}
 }
 
-// Whatever is split, closed, moved and resized, panes lie as in tmux. TANDEM_TMUX_SEED and
-// TANDEM_TMUX_STEPS are for others than those here. There is always room enough: without, tmux
-// makes panes of no height, or crashes.
+// Random splits, closes, swaps and resizes must give the same layout as in tmux. TANDEM_TMUX_SEED
+// and TANDEM_TMUX_STEPS select another sequence. The window is always large enough: in a full
+// one, tmux gives panes no height, or crashes.
 func TestPanesLieAsInTmux(t *testing.T) {
 	t.Parallel()
 	real := realTmux(t)
@@ -151,20 +151,20 @@ func TestPanesLieAsInTmux(t *testing.T) {
 		}
 	}
 	program, env, dir := tmuxEnv(t)
-	theirs := control(t, env, dir, real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null")
-	ours := control(t, env, dir, program, "tmux")
+	theirs := startControl(t, env, dir, real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null")
+	ours := startControl(t, env, dir, program, "tmux")
 	r := rand.New(rand.NewPCG(uint64(seed), 0))
-	layout := theirs.says("display-message -p '#{window_layout}'")
+	layout := theirs.runCommand("display-message -p '#{window_layout}'")
 	for range steps {
-		step := randomStep(r, strings.Split(theirs.says("list-panes -F '#{pane_id}'"), "\n"))
-		want, got := theirs.says(step), ours.says(step)
+		step := randomStep(r, strings.Split(theirs.runCommand("list-panes -F '#{pane_id}'"), "\n"))
+		want, got := theirs.runCommand(step), ours.runCommand(step)
 		if want != got {
-			t.Fatalf("%s says %q, want %q, of\n%s", step, got, want, layout)
+			t.Fatalf("%s prints %q, want %q, of\n%s", step, got, want, layout)
 		}
 		before := layout
-		layout = theirs.says("display-message -p '#{window_layout}'")
-		if got := ours.says("display-message -p '#{window_layout}'"); got != layout {
-			t.Fatalf("%s makes\n%s of\n%s, want\n%s", step, got, before, layout)
+		layout = theirs.runCommand("display-message -p '#{window_layout}'")
+		if got := ours.runCommand("display-message -p '#{window_layout}'"); got != layout {
+			t.Fatalf("%s gives\n%s from\n%s, want\n%s", step, got, before, layout)
 		}
 	}
 }

@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// Package initialisation is paid by every role, the keeper among them. What it
-// allocates stands for the time it takes, because that is the same every time.
+// Every role runs package initialisation, including the keeper. Allocations stand in for its time
+// because they are the same in every run.
 const (
 	initBytes  = 512 << 10
-	initAllocs = 3200 // 216 of them are the clipboard package of bubbles' text input, 600 nats.go and its gob
+	initAllocs = 3200 // including 216 by the clipboard package of bubbles' text input, 600 by nats.go and its gob
 )
 
 func TestPackageInitialisationStaysSmall(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("/proc/self/exe", "--version")
 	cmd.Env = append(os.Environ(), harness.AsProgram+"=1", "GODEBUG=inittrace=1",
-		"PATH=/usr/bin:/bin") // the clipboard package looks for programs in each of its folders
+		"PATH=/usr/bin:/bin") // the clipboard package searches each of these folders for programs
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -34,7 +34,7 @@ func TestPackageInitialisationStaysSmall(t *testing.T) {
 		}
 	}
 	if allocs == 0 {
-		t.Fatalf("no trace in:\n%s", out)
+		t.Fatalf("no init trace in:\n%s", out)
 	}
 	if bytes > initBytes || allocs > initAllocs {
 		t.Errorf("package initialisation allocates %d bytes in %d pieces, more than %d in %d; build tables on first use",
@@ -42,7 +42,7 @@ func TestPackageInitialisationStaysSmall(t *testing.T) {
 	}
 }
 
-// testOnly reports whether only the test binary has a package.
+// testOnly reports whether a package is linked into the test binary only.
 func testOnly(pkg string) bool {
 	for _, prefix := range []string{"testing", "github.com/rogpeppe/", "github.com/nats-io/nats-server/", "github.com/klauspost/compress/s2", "net/http/pprof", "github.com/google/go-cmp", "pgregory.net/rapid", "go.uber.org/goleak", "golang.org/x/tools/", "runtime/pprof", "go/", "internal/fuzz", "internal/buildcfg", "internal/platform"} {
 		if strings.HasPrefix(pkg, prefix) {

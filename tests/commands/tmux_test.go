@@ -17,22 +17,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A multiplexer runs commands of tmux's command line.
+// A multiplexer runs commands of tmux's command line, with tmux or with tandem.
 type multiplexer struct {
 	argv []string
 	env  []string
 	dir  string
 }
 
-// said is what a command has printed, and its exit status.
-type said struct {
+// A result is the output and exit status of a command.
+type result struct {
 	Status      int
 	Out, Failed string
 }
 
 var noServer = regexp.MustCompile(`(no server running on|error connecting to) .*`)
 
-func (m multiplexer) run(t *testing.T, args []string) said {
+func (m multiplexer) run(t *testing.T, args []string) result {
 	cmd := exec.CommandContext(t.Context(), m.argv[0], append(m.argv[1:len(m.argv):len(m.argv)], args...)...)
 	cmd.Env, cmd.Dir = m.env, m.dir
 	var out, failed bytes.Buffer
@@ -42,11 +42,11 @@ func (m multiplexer) run(t *testing.T, args []string) said {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return said{cmd.ProcessState.ExitCode(), out.String(), noServer.ReplaceAllString(failed.String(), "no server")}
+	return result{cmd.ProcessState.ExitCode(), out.String(), noServer.ReplaceAllString(failed.String(), "no server")}
 }
 
-// words divides a line as a shell would, as far as the table needs it.
-func words(line string) (all []string) {
+// splitWords splits a line like a shell, with only the quoting used in the table.
+func splitWords(line string) (all []string) {
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
 		if rest, ok := strings.CutPrefix(line, "'"); ok {
 			word, after, _ := strings.Cut(rest, "'")
@@ -59,8 +59,8 @@ func words(line string) (all []string) {
 	return all
 }
 
-// tmuxEnv is the environment of a tandem with a data folder of its own, that is in no tmux. All that
-// runs is ended with the test.
+// tmuxEnv returns the environment of a tandem with its own data folder, outside any tmux.
+// Everything it starts is stopped after the test.
 func tmuxEnv(t *testing.T) (program string, env []string, dir string) {
 	program, err := os.Executable()
 	if err != nil {
@@ -88,7 +88,7 @@ func tmuxEnv(t *testing.T) (program string, env []string, dir string) {
 	return program, env, dir
 }
 
-// realTmux returns the path of the tmux that ours is compared with.
+// realTmux returns the path of the tmux to compare with, or skips the test.
 func realTmux(t *testing.T) string {
 	t.Helper()
 	real := needs.Program(t, "tmux", "tmux")
@@ -103,16 +103,16 @@ func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
 	compareCommands(t, "all commands", "testdata/tmux/commands.txt")
 }
 
-// TestProgramsThatCallTmuxGetItsAnswers runs what known programs send to tmux. A section has the
-// calls of one of them, below its name and where in its source they are; a line that begins with !
-// is a call that tandem refuses by name, which the program takes or works around.
+// Runs the tmux commands of known programs. Each section holds the calls of one program, below
+// its name and their position in its source. A line beginning with ! is a call that tandem
+// rejects by name, and the program handles that.
 func TestProgramsThatCallTmuxGetItsAnswers(t *testing.T) {
 	t.Parallel()
 	compareCommands(t, "", "testdata/tmux/callers.txt")
 }
 
-// compareCommands runs the command lines of a file in tmux and in tandem. Each section has a server
-// of its own.
+// compareCommands runs the command lines of a file in tmux and in tandem. Each section has its
+// own server.
 func compareCommands(t *testing.T, section, file string) {
 	real := realTmux(t)
 	table, err := os.ReadFile(file)
@@ -143,25 +143,25 @@ func compareCommands(t *testing.T, section, file string) {
 			begin(name)
 			continue
 		}
-		args := words(line)
+		args := splitWords(line)
 		switch {
 		case len(args) == 0:
 		case args[0] == "!":
 			if got := ours.run(t, args[1:]); got.Status == 0 || !strings.HasSuffix(got.Failed, " is not supported by tandem\n") {
-				t.Errorf("%s: %s: tandem tmux says %+v, want that it is not supported", section, strings.TrimSpace(line), got)
+				t.Errorf("%s: %s: tandem tmux: %+v, want not supported", section, strings.TrimSpace(line), got)
 			}
 		default:
-			if slices.Contains(args, "pipe-pane") { // what pipes is this program, not its tests
+			if slices.Contains(args, "pipe-pane") { // because pipe-pane needs the real program, not the test binary
 				ours.run(t, []string{"set-environment", "-g", harness.AsProgram, "1"})
 			}
 			if diff := cmp.Diff(theirs.run(t, args), ours.run(t, args)); diff != "" {
-				t.Errorf("%s: %s: tmux says (-), tandem tmux says (+):\n%s", section, strings.TrimSpace(line), diff)
+				t.Errorf("%s: %s: tmux (-), tandem tmux (+):\n%s", section, strings.TrimSpace(line), diff)
 			}
 		}
 	}
 }
 
-// What a pane shows and what is pasted into it have the blanks and line ends that tmux gives them.
+// Captured screens and pasted text must have the same blanks and line ends as in tmux.
 func TestTmuxCapturesAndPastesTheSameBytesAsTmux(t *testing.T) {
 	t.Parallel()
 	real := realTmux(t)
@@ -169,13 +169,13 @@ func TestTmuxCapturesAndPastesTheSameBytesAsTmux(t *testing.T) {
 	theirs := multiplexer{[]string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, env, dir}
 	ours := multiplexer{[]string{program, "tmux"}, env, dir}
 	defer func() { theirs.run(t, []string{"kill-server"}) }()
-	for _, m := range []multiplexer{theirs, ours} { // keeps the server while sessions come and go
+	for _, m := range []multiplexer{theirs, ours} { // a session to keep the server running while others come and go
 		m.run(t, []string{"new-session", "-d", "-s", "base", "cat"})
 	}
 	for name, tt := range map[string]struct {
-		prints string   // by printf; # is the last of it
-		paste  []string // what pastes two lines
-		shows  string   // after that
+		prints string   // an argument of printf; # marks its end
+		paste  []string // command that pastes two lines
+		shows  string   // the screen afterwards
 	}{
 		"blanks at the end":            {prints: `short   \r\n\r\n   \r\nnone\r\n\tx \r\n#`},
 		"coloured blanks":              {prints: `\033[31mred   \033[0m\r\n\033[44mblue  \033[0m  \r\n#`},
@@ -191,7 +191,7 @@ func TestTmuxCapturesAndPastesTheSameBytesAsTmux(t *testing.T) {
 		"paste -p -r to one that asks": {prints: `\033[?2004h#`, paste: []string{"paste-buffer", "-p", "-r"}, shows: "201~"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen := map[string]said{}
+			seen := map[string]result{}
 			for _, m := range []multiplexer{theirs, ours} {
 				if got := m.run(t, []string{"new-session", "-d", "-s", "work", "-x", "40", "-y", "8", "stty raw -echo; printf '" + tt.prints + "'; exec cat -v"}); got.Status != 0 {
 					t.Fatalf("new-session: %+v", got)
@@ -209,13 +209,13 @@ func TestTmuxCapturesAndPastesTheSameBytesAsTmux(t *testing.T) {
 				}
 				for _, flags := range []string{"-p", "-pJ", "-pN", "-pJN", "-peJ"} {
 					if strings.Contains(flags, "e") && strings.Contains(tt.prints, "033") {
-						continue // the same colours, in other sequences
+						continue // same colours, different sequences
 					}
 					got := m.run(t, []string{"capture-pane", flags, "-S", "-", "-t", "work"})
 					if want, there := seen[flags]; !there {
 						seen[flags] = got
 					} else if diff := cmp.Diff(want, got); diff != "" {
-						t.Errorf("capture-pane %s: tmux says (-), tandem tmux says (+):\n%s", flags, diff)
+						t.Errorf("capture-pane %s: tmux (-), tandem tmux (+):\n%s", flags, diff)
 					}
 				}
 				m.run(t, []string{"kill-session", "-t", "work"})
@@ -232,8 +232,8 @@ func TestTmuxKeepsNoEnvironmentOfItsCaller(t *testing.T) {
 	}
 	with("of-the-first").run(t, []string{"new-session", "-d", "-s", "work", "cat"})
 	got := with("of-the-second").run(t, []string{"new-window", "-t", "work", "printenv PROBE; exec cat"})
-	if diff := cmp.Diff(said{}, got); diff != "" {
-		t.Fatalf("new-window has (+):\n%s", diff)
+	if diff := cmp.Diff(result{}, got); diff != "" {
+		t.Fatalf("new-window (+):\n%s", diff)
 	}
 	for shown := ""; !strings.Contains(shown, "of-the-second"); shown = with("").run(t, []string{"capture-pane", "-p", "-t", "work:1"}).Out {
 		if t.Context().Err() != nil {
@@ -247,7 +247,7 @@ func TestTmuxKeepsNoEnvironmentOfItsCaller(t *testing.T) {
 	}
 	for text, want := range map[string]bool{"of-the-first": false, "of-the-second": false, "on-purpose": true} {
 		if bytes.Contains(kept, []byte(text)) != want {
-			t.Errorf("the kept server holds %q: %t, want %t\n%s", text, !want, want, kept)
+			t.Errorf("server file contains %q: %t, want %t\n%s", text, !want, want, kept)
 		}
 	}
 	if got := with("mine").run(t, []string{"show-environment", "-g", "PROBE"}); got.Out != "PROBE=mine\n" {
@@ -255,7 +255,7 @@ func TestTmuxKeepsNoEnvironmentOfItsCaller(t *testing.T) {
 	}
 }
 
-// libtmuxProgram is what a script does with Debian's python3-libtmux.
+// libtmuxProgram is a script for Debian's python3-libtmux.
 const libtmuxProgram = `
 import libtmux, sys, time
 server = libtmux.Server()
@@ -293,7 +293,7 @@ assert not server.has_session("play")
 print("done")
 `
 
-// What scripts do with libtmux comes out as with tmux itself.
+// The libtmux script gives the same results with tandem as with tmux.
 func TestLibtmuxDoesTheSameAsWithTmux(t *testing.T) {
 	t.Parallel()
 	const python = "/usr/bin/python3"
@@ -314,11 +314,12 @@ func TestLibtmuxDoesTheSameAsWithTmux(t *testing.T) {
 		t.Fatalf("with tmux: %+v", want)
 	}
 	if diff := cmp.Diff(strings.Split(want.Out, "\n"), strings.Split(got.Out, "\n")); diff != "" || got.Status != 0 || got.Failed != want.Failed {
-		t.Errorf("with tandem (+) status %d, %s:\n%s", got.Status, got.Failed, diff)
+		t.Errorf("tmux (-), tandem (+): status %d, %s:\n%s", got.Status, got.Failed, diff)
 	}
 }
 
-// What Claude Code asks of tmux for a team of agents comes out as with tmux itself, step by step.
+// Claude Code's tmux commands for a team of agents give the same results as with tmux, step by
+// step.
 func TestClaudeCodeTeamBehavesAsWithTmux(t *testing.T) {
 	t.Parallel()
 	real := realTmux(t)
@@ -352,7 +353,7 @@ func TestClaudeCodeTeamBehavesAsWithTmux(t *testing.T) {
 		t.Fatalf("with tmux:\n%s", reports[0])
 	}
 	if diff := cmp.Diff(strings.Split(reports[0], "\n"), strings.Split(reports[1], "\n")); diff != "" {
-		t.Errorf("with tandem (+):\n%s", diff)
+		t.Errorf("tmux (-), tandem (+):\n%s", diff)
 	}
 }
 
@@ -364,7 +365,7 @@ func TestLibtmuxWorksThroughWithTmux(t *testing.T) {
 	}
 	program, env, dir := tmuxEnv(t)
 	got := multiplexer{[]string{program, "with-tmux", "--"}, env, dir}.run(t, []string{python, "-c", libtmuxProgram})
-	if diff := cmp.Diff(said{0, "done\n", ""}, got); diff != "" {
-		t.Errorf("the script has (+):\n%s", diff)
+	if diff := cmp.Diff(result{0, "done\n", ""}, got); diff != "" {
+		t.Errorf("the script's result (+):\n%s", diff)
 	}
 }

@@ -33,7 +33,7 @@ import (
 type scenario struct {
 	name  string
 	roles []string
-	run   func(s *stage) // with the fault armed
+	run   func(s *stage) // the fault is armed during this call
 }
 
 var scenarios = []scenario{
@@ -103,8 +103,8 @@ func (s *stage) strike(sc scenario, f *fault) bool {
 	return f.call != ""
 }
 
-// A stage is a data directory whose engine and keeper run under an injector, with programs
-// that must survive every fault.
+// A stage is a data directory with an engine and a keeper under an injector. Its programs must
+// survive every fault.
 type stage struct {
 	*testing.T
 	env      []string
@@ -122,7 +122,7 @@ type stage struct {
 	refusal   error // the last error to report that a command did not run
 }
 
-// A verdict is what the answer to a call says about its command.
+// A verdict classifies the reply to a call: did its command run?
 type verdict int
 
 const (
@@ -168,8 +168,8 @@ func (s *stage) startBase(i int) api.Process {
 	return p
 }
 
-// tandem runs program under the injector, which covers an engine and keeper it starts. The
-// command may fail, but not by a timeout.
+// tandem runs program under the injector, including any engine and keeper it starts. The command
+// may fail, but must not time out.
 func (s *stage) tandem(program string, args ...string) error {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), harness.Patience)
@@ -194,7 +194,7 @@ func (f *fault) String() string {
 	return fmt.Sprintf("%s call %d (%s)", f.role, f.n, f.call)
 }
 
-// newCommand returns a command that records each run in its trace file, then runs rest.
+// newCommand returns a command that logs each run in its trace file, then runs rest.
 func (s *stage) newCommand(rest string) (id string, argv []string) {
 	raw := make([]byte, 6)
 	rand.Read(raw)
@@ -202,7 +202,7 @@ func (s *stage) newCommand(rest string) (id string, argv []string) {
 	return id, []string{"sh", "-c", "echo ran >> " + s.trace(id) + "; " + rest}
 }
 
-// trace returns the path of the file in which a command records its runs.
+// trace returns the path of the file in which a command logs its runs.
 func (s *stage) trace(id string) string { return filepath.Join(s.dir, "ran-"+id) }
 
 // awaitTrace waits for the first run of a command.
@@ -290,18 +290,18 @@ func (s *stage) stop() {
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.Errorf("%s: stop timed out", s.f)
 	}
-	s.end(id)
+	s.stopByID(id)
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID)); err == nil && !exited.Match(stat) {
 		s.Errorf("%s: process %d still runs after stop: %s", s.f, p.PID, stat)
 	}
 }
 
-// exited matches the stat of a process that has exited, but whose parent has not waited for it
-// yet (proc(5)): a new keeper's first wait may come after the answer to a stop.
+// exited matches /proc/PID/stat of a process that has exited but is still unreaped (proc(5)): a
+// new keeper's first wait may come after the answer to a stop.
 var exited = regexp.MustCompile(`\) [ZX] `)
 
-// end stops the process with an id, if it runs. It must succeed after any fault.
-func (s *stage) end(id string) {
+// stopByID stops the process with an id, if it runs. It must succeed after any fault.
+func (s *stage) stopByID(id string) {
 	s.Helper()
 	harness.Until(s, fmt.Sprintf("%s to stop after %s", id, s.f), func() bool {
 		ctx, cancel := s.callContext()
@@ -383,7 +383,7 @@ func (s *stage) checkBase() {
 			s.Fatalf("%s: %s is lost: %v", s.f, was.Name, err)
 		}
 		if s.mayHangUp && i == 0 && now.State != api.StateRunning {
-			s.end(was.ID)
+			s.stopByID(was.ID)
 			s.base[0] = s.startBase(0)
 			continue
 		}
@@ -408,8 +408,8 @@ func (s *stage) checkBase() {
 	s.mayHangUp = false
 }
 
-// checkLater checks that a new command runs. Calls may be unavailable while the keeper is
-// replaced, but must fail with that code.
+// checkLater checks that a new command runs. While the keeper is replaced, calls may fail, but
+// only with the code unavailable.
 func (s *stage) checkLater() {
 	s.Helper()
 	for try := 1; ; try++ {
@@ -435,7 +435,7 @@ func (s *stage) checkRuns() {
 		if told == ran {
 			s.awaitTrace(id)
 		}
-		s.end(id)
+		s.stopByID(id)
 		text, err := os.ReadFile(s.trace(id))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			s.Fatal(err)

@@ -64,7 +64,7 @@ var (
 	memory    = []unix.Errno{unix.ENOMEM}
 )
 
-// targets are the counted calls, with the errors that each may return for valid arguments.
+// targets are the counted calls with the possible errors of each for valid arguments.
 var targets = map[int32]target{
 	unix.SYS_OPENAT:     {"openat", byPathAt, tableFull},
 	unix.SYS_MKDIRAT:    {"mkdirat", byPathAt, diskFull},
@@ -208,10 +208,10 @@ func (i *injector) decide(n notification) (errno unix.Errno, fails bool) {
 	return errno, true
 }
 
-// roleOf returns the role and pid of a thread. The role is "" for a client, for a program
-// started by a role, and for a role's child between fork and exec.
+// roleOf returns the role and pid of a thread. The role is "" for a client, for a role's program,
+// and for a role's child between fork and exec.
 func roleOf(thread int) (role string, pid int) {
-	role = argument(thread)
+	role = firstArgument(thread)
 	if role != "engine" && role != "keeper" {
 		return "", 0
 	}
@@ -220,13 +220,13 @@ func roleOf(thread int) (role string, pid int) {
 		return "", 0
 	}
 	pid = number(status, "\nTgid:")
-	if argument(number(status, "\nPPid:")) == role {
+	if firstArgument(number(status, "\nPPid:")) == role {
 		return "", 0
 	}
 	return role, pid
 }
 
-func argument(pid int) string {
+func firstArgument(pid int) string {
 	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	words := bytes.Split(line, []byte{0})
 	if err != nil || len(words) < 2 {
