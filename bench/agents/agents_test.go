@@ -1,16 +1,14 @@
-// Package agents measures what tasks cost an agent: calls, tokens and time, with
-// Tandem's tools and, where they can be had, with others.
+// Package agents measures the cost of tasks for an agent: calls, tokens and time, with Tandem's
+// tools and, if installed, with others.
 //
 //	go test -run xxx -bench Tasks -benchtime 1x -timeout 60m ./bench/agents
 //
-// prints a table in Markdown. The scripts make the calls that a competent agent
-// makes, given only what the tools answer. A token is four bytes of a call's
-// arguments, or of what the model is shown of the result; time is that of the
-// calls, without the model's.
+// prints a table in Markdown. The scripts make the calls of a competent agent that knows only the
+// tools' answers. A token is four bytes of a call's arguments, or of the part of the result shown
+// to the model. Time is that of the calls, without the model's.
 //
-// TASK and SERVER, parts of a name, choose among tasks and servers; TRACE=1
-// shows every call. TANDEM names another build to measure, COMMANDER the program
-// desktop-commander where it is not in PATH.
+// TASK and SERVER, parts of a name, select tasks and servers. TRACE=1 shows every call. TANDEM
+// names another build to measure, and COMMANDER the program desktop-commander if it is not in PATH.
 package agents
 
 import (
@@ -25,14 +23,14 @@ import (
 	"tandem/tests/needs"
 )
 
-// tasks are all tasks, in the order of the table.
+// tasks returns all tasks, in the order of the table.
 func tasks() []task { return slices.Concat(shellTasks, terminalTasks, serverTasks) }
 
-// tandemServers start Tandem's server for a client of a name.
-func tandemServers(p program, name, client string) servers {
-	return servers{
+// tandemServer starts Tandem's server for a client with this name.
+func tandemServer(p program, name, client string) serverKind {
+	return serverKind{
 		name:  name,
-		start: func(dir string) hands { return p.hands(dir, client) },
+		start: func(dir string) driver { return p.newDriver(dir, client) },
 		kill: func() {
 			var info struct {
 				EnginePID int `json:"engine_pid"`
@@ -49,16 +47,16 @@ func tandemServers(p program, name, client string) servers {
 	}
 }
 
-// bothClients are Tandem for a client that shows its model text, and for one
-// that shows it structured content.
-func bothClients(p program) []servers {
-	return []servers{tandemServers(p, "Tandem", "agent"), tandemServers(p, "Tandem, structured", "claude-code")}
+// bothTandemServers returns Tandem for a client that shows its model text, and for one that shows
+// it structured content.
+func bothTandemServers(p program) []serverKind {
+	return []serverKind{tandemServer(p, "Tandem", "agent"), tandemServer(p, "Tandem, structured", "claude-code")}
 }
 
-// Tasks that need nothing but a shell can be done with Tandem's tools.
+// Tandem's tools can do all tasks that need only a shell.
 func TestTasks(t *testing.T) {
 	needs.FullRun(t)
-	for _, s := range bothClients(build(t)) {
+	for _, s := range bothTandemServers(build(t)) {
 		for _, task := range tasks() {
 			if !task.quick {
 				continue
@@ -72,15 +70,15 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// BenchmarkTasks prints what each task costs with each server.
+// BenchmarkTasks prints the cost of each task with each server.
 func BenchmarkTasks(b *testing.B) {
-	all := append(bothClients(build(b)), unifiedServers())
-	if commander, ok := commanderServers(b); ok {
+	all := append(bothTandemServers(build(b)), unifiedServer())
+	if commander, ok := commanderServer(b); ok {
 		all = append(all, commander)
 	} else {
 		fmt.Println("left out: DesktopCommander (not installed)")
 	}
-	all = slices.DeleteFunc(all, func(s servers) bool { return !strings.Contains(s.name, os.Getenv("SERVER")) })
+	all = slices.DeleteFunc(all, func(s serverKind) bool { return !strings.Contains(s.name, os.Getenv("SERVER")) })
 	head, line := "| calls / tokens / seconds |", "|---|"
 	for _, s := range all {
 		head += " " + s.name + " |"
@@ -97,15 +95,15 @@ func BenchmarkTasks(b *testing.B) {
 		}
 		row := "| " + task.name + " |"
 		for _, s := range all {
-			row += " " + cell(b, task, s) + " |"
+			row += " " + tableCell(b, task, s) + " |"
 		}
 		rows = append(rows, row)
 	}
 	fmt.Println(strings.Join(rows, "\n"))
 }
 
-// cell is what a task costs with a server.
-func cell(b *testing.B, t task, s servers) string {
+// tableCell formats the cost of a task with a server.
+func tableCell(b *testing.B, t task, s serverKind) string {
 	if t.engine && s.kill == nil {
 		return "–"
 	}

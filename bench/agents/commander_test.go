@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// commanderServers start DesktopCommander: the program that COMMANDER names, or
-// the one in PATH; ok is false if there is none.
-func commanderServers(t testing.TB) (s servers, ok bool) {
+// commanderServer starts DesktopCommander: the program named by COMMANDER, or the one in PATH. ok
+// is false if there is none.
+func commanderServer(t testing.TB) (s serverKind, ok bool) {
 	program, err := exec.LookPath(os.Getenv("COMMANDER"))
 	if err != nil {
 		program, err = exec.LookPath("desktop-commander")
 	}
 	if err != nil {
-		return servers{}, false
+		return serverKind{}, false
 	}
 	home := t.TempDir()
 	settings := filepath.Join(home, ".claude-server-commander")
@@ -29,18 +29,18 @@ func commanderServers(t testing.TB) (s servers, ok bool) {
 	if err := os.WriteFile(filepath.Join(settings, "config.json"), []byte(`{"telemetryEnabled":false,"allowedDirectories":[],"blockedCommands":[]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start := func(dir string) hands {
+	start := func(dir string) driver {
 		cmd := exec.Command(program, "--no-onboarding")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "HOME="+home, "SHELL=/bin/bash", "LANG=C.UTF-8", "TERM=xterm-256color")
-		return commanderHands{startServer(cmd, "agent"), dir}
+		return commanderDriver{startServer(cmd, "agent"), dir}
 	}
-	return servers{name: "DesktopCommander", start: start}, true
+	return serverKind{name: "DesktopCommander", start: start}, true
 }
 
-// commanderHands are an agent's with DesktopCommander's tools. Its programs have
-// pipes; where a terminal is needed, the agent starts them in script(1).
-type commanderHands struct {
+// A commanderDriver uses DesktopCommander's tools. They run programs on pipes, so a program that
+// needs a terminal is started in script(1).
+type commanderDriver struct {
 	*server
 	dir string
 }
@@ -51,79 +51,79 @@ var (
 	commanderOver = regexp.MustCompile(`Process completed with exit code (\d+)|No session found|may have exited`)
 )
 
-func (h commanderHands) cost() tally { return h.tally }
+func (h commanderDriver) cost() tally { return h.tally }
 
-func (h commanderHands) start(command string, wait time.Duration) (place, string) {
+func (h commanderDriver) start(command string, wait time.Duration) (handle, string) {
 	a := h.call("start_process", map[string]any{"command": command, "timeout_ms": wait.Milliseconds()})
 	m := commanderPID.FindStringSubmatch(a.text)
 	if m == nil {
 		giveUp("start_process: %s", a.text)
 	}
-	return place{&spot{id: m[1], last: a.text, seen: a.text}}, a.text
+	return handle{&handleState{id: m[1], lastAnswer: a.text, output: a.text}}, a.text
 }
 
-func (h commanderHands) pid(p place) int {
+func (h commanderDriver) pid(p handle) int {
 	n, _ := strconv.Atoi(p.id)
 	return n
 }
 
-// counted is a command that tells its exit code, which start_process does not.
-func counted(command string) string { return "(" + command + "); echo exit=$?" }
+// withExitCode makes a command print its exit code, because start_process does not report it.
+func withExitCode(command string) string { return "(" + command + "); echo exit=$?" }
 
-func (h commanderHands) told(p place, text string) reply {
+func (h commanderDriver) parseOutput(p handle, text string) reply {
 	if m := commanderExit.FindStringSubmatch(text); m != nil {
-		p.over = true
+		p.exited = true
 		n, _ := strconv.Atoi(m[1])
 		return reply{text: text, code: n}
 	}
-	p.over = commanderOver.MatchString(text)
+	p.exited = commanderOver.MatchString(text)
 	return reply{text: text, code: -1, asks: strings.Contains(text, "waiting for input")}
 }
 
-func (h commanderHands) run(command string) reply {
-	p, r := h.first(command, 30*time.Second)
-	if !p.over {
-		more := h.rest(p)
+func (h commanderDriver) run(command string) reply {
+	p, r := h.runFor(command, 30*time.Second)
+	if !p.exited {
+		more := h.awaitEnd(p)
 		more.text = r.text + more.text
 		return more
 	}
 	return r
 }
 
-func (h commanderHands) first(command string, wait time.Duration) (place, reply) {
-	p, text := h.start(counted(command), wait)
-	return p, h.told(p, text)
+func (h commanderDriver) runFor(command string, wait time.Duration) (handle, reply) {
+	p, text := h.start(withExitCode(command), wait)
+	return p, h.parseOutput(p, text)
 }
 
-// more reads what is new, until it has a match or the program has ended.
-func (h commanderHands) more(p place, pattern string) string {
+// readMore reads new output until it has a match or the program has exited.
+func (h commanderDriver) readMore(p handle, pattern string) string {
 	var all string
 	for range 6 {
 		text := h.call("read_process_output", map[string]any{"pid": h.pid(p), "timeout_ms": 5000}).text
 		all += text
-		p.seen += text
-		if h.told(p, text); p.over || matches(all, pattern) {
+		p.output += text
+		if h.parseOutput(p, text); p.exited || matches(all, pattern) {
 			break
 		}
 	}
-	p.last = all
+	p.lastAnswer = all
 	return all
 }
 
-func (h commanderHands) rest(p place) reply {
-	if r := h.told(p, p.last); p.over { // its end came with the last answer
+func (h commanderDriver) awaitEnd(p handle) reply {
+	if r := h.parseOutput(p, p.lastAnswer); p.exited { // the last answer reported the exit
 		return r
 	}
-	return h.told(p, h.more(p, `exit=\d`))
+	return h.parseOutput(p, h.readMore(p, `exit=\d`))
 }
 
-func (h commanderHands) limit(command string, most time.Duration) reply {
+func (h commanderDriver) runWithTimeout(command string, most time.Duration) reply {
 	p, text := h.start(command, most)
 	h.stop(p)
 	return reply{text: text, code: -1}
 }
 
-func (h commanderHands) open(program string) place {
+func (h commanderDriver) openTerminal(program string) handle {
 	switch name, _, _ := strings.Cut(program, " "); name {
 	case "python3", "node":
 		program += " -i"
@@ -136,89 +136,89 @@ func (h commanderHands) open(program string) place {
 	return p
 }
 
-func (h commanderHands) line(p place, text string) reply {
+func (h commanderDriver) typeLine(p handle, text string) reply {
 	if strings.HasSuffix(text, "\n") {
-		text += "\n" // a newline is added to what does not end with one
+		text += "\n" // a newline is added unless the text ends with one
 	}
 	a := h.call("interact_with_process", map[string]any{"pid": h.pid(p), "input": text})
-	p.last = a.text
-	return h.told(p, a.text)
+	p.lastAnswer = a.text
+	return h.parseOutput(p, a.text)
 }
 
-func (h commanderHands) press(p place, text string, keys ...string) {
+func (h commanderDriver) pressKeys(p handle, text string, keys ...string) {
 	for _, k := range keys {
-		if k != "enter" { // which it adds by itself
+		if k != "enter" { // enter is added by the tool
 			text += keyBytes[k]
 		}
 	}
-	h.line(p, text)
+	h.typeLine(p, text)
 }
 
-func (h commanderHands) shows(p place, pattern string) {
-	if !matches(p.last, pattern) {
-		want(h.more(p, pattern), pattern)
+func (h commanderDriver) awaitScreen(p handle, pattern string) {
+	if !matches(p.lastAnswer, pattern) {
+		wantMatch(h.readMore(p, pattern), pattern)
 	}
 }
 
-func (h commanderHands) gone(p place) {
-	if !p.over {
-		h.more(p, "Process completed")
+func (h commanderDriver) awaitExit(p handle) {
+	if !p.exited {
+		h.readMore(p, "Process completed")
 	}
-	if !p.over {
-		giveUp("it has not ended: %s", p.last)
+	if !p.exited {
+		giveUp("the program has not exited: %s", p.lastAnswer)
 	}
 }
 
-func (h commanderHands) flood(p place, text string) {
+func (h commanderDriver) floodTerminal(p handle, text string) {
 	h.call("interact_with_process", map[string]any{"pid": h.pid(p), "input": text, "timeout_ms": 1000})
 	h.call("interact_with_process", map[string]any{"pid": h.pid(p), "input": keyBytes["ctrl+c"], "timeout_ms": 1000})
 }
 
-func (h commanderHands) begin(command string) place {
+func (h commanderDriver) startBackground(command string) handle {
 	p, _ := h.start(command, 500*time.Millisecond)
 	return p
 }
 
-// serve waits with a loop in a shell: there is no tool that waits for a port.
-func (h commanderHands) serve(command string, port int) (place, bool) {
+// startService waits with a shell loop, because no tool waits for a port.
+func (h commanderDriver) startService(command string, port int) (handle, bool) {
 	p, _ := h.start(command, time.Second)
-	p.unlooked()
+	p.takeUnread()
 	waiting, text := h.start("timeout 15 bash -c 'until echo > /dev/tcp/127.0.0.1/"+strconv.Itoa(port)+"; do sleep 0.1; done' 2>/dev/null", 20*time.Second)
-	if !has(text, "exit code") { // which only reading tells
-		text = h.more(waiting, "exit code")
+	if !contains(text, "exit code") { // only a read reports the exit code
+		text = h.readMore(waiting, "exit code")
 	}
-	return p, has(text, "exit code 0")
+	return p, contains(text, "exit code 0")
 }
 
-func (h commanderHands) await(p place, pattern string) string {
-	if !matches(p.seen, pattern) {
-		h.more(p, pattern)
+func (h commanderDriver) awaitOutput(p handle, pattern string) string {
+	if !matches(p.output, pattern) {
+		h.readMore(p, pattern)
 	}
-	want(p.seen, pattern)
-	return p.seen
+	wantMatch(p.output, pattern)
+	return p.output
 }
 
-// news is what await has read, or what there is.
-func (h commanderHands) news(p place) string {
-	if text := p.unlooked(); text != "" {
+// readNew returns the output read by awaitOutput, or reads more.
+func (h commanderDriver) readNew(p handle) string {
+	if text := p.takeUnread(); text != "" {
 		return text
 	}
 	text := h.call("read_process_output", map[string]any{"pid": h.pid(p), "timeout_ms": 1000}).text
-	p.seen += text
-	return p.unlooked()
+	p.output += text
+	return p.takeUnread()
 }
 
-func (h commanderHands) hits(p place, command, pattern string) string {
+func (h commanderDriver) grepOutput(p handle, command, pattern string) string {
 	return h.run("(" + command + ") | grep -n " + strconv.Quote(pattern)).text
 }
 
-func (h commanderHands) stop(p place) {
+func (h commanderDriver) stop(p handle) {
 	h.call("force_terminate", map[string]any{"pid": h.pid(p)})
 }
 
-func (h commanderHands) path(name string) string { return filepath.Join(h.dir, name) }
+func (h commanderDriver) path(name string) string { return filepath.Join(h.dir, name) }
 
-func (h commanderHands) read(path string, from, lines int) string {
+func (h commanderDriver) readFile(path string, from, lines int) string {
 	args := map[string]any{"path": h.path(path)}
 	if from > 1 {
 		args["offset"] = from - 1
@@ -229,20 +229,20 @@ func (h commanderHands) read(path string, from, lines int) string {
 	return h.call("read_file", args).text
 }
 
-func (h commanderHands) edit(path, old, text string) {
+func (h commanderDriver) editFile(path, old, text string) {
 	a := h.call("edit_block", map[string]any{"file_path": h.path(path), "old_string": old, "new_string": text})
 	if a.failed {
 		giveUp("edit_block: %s", a.text)
 	}
 }
 
-func (h commanderHands) write(path, text string) {
+func (h commanderDriver) writeFile(path, text string) {
 	if a := h.call("write_file", map[string]any{"path": h.path(path), "content": text, "mode": "rewrite"}); a.failed {
 		giveUp("write_file: %s", a.text)
 	}
 }
 
-func (h commanderHands) grep(pattern, glob string) string {
+func (h commanderDriver) grepFiles(pattern, glob string) string {
 	a := h.call("start_search", map[string]any{"path": h.dir, "pattern": pattern, "searchType": "content", "filePattern": glob})
 	m := regexp.MustCompile(`session: (\S+)`).FindStringSubmatch(a.text)
 	for range 5 {

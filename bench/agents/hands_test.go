@@ -2,82 +2,81 @@ package agents
 
 import "time"
 
-// hands are what an agent does with the tools of a server. Each method makes
-// the calls that a competent agent would make, and takes the next one from what
-// the last one answered.
-type hands interface {
-	// run runs a command that ends by itself.
+// A driver uses the tools of one server like an agent. Each method makes the calls of a competent
+// agent, and derives each call from the answer to the last one.
+type driver interface {
+	// run runs a command to its end.
 	run(command string) reply
-	// first runs a command for a while; if it is not over then, the place is
-	// where it goes on.
-	first(command string, wait time.Duration) (place, reply)
-	// rest waits until a command has ended.
-	rest(p place) reply
-	// limit runs a command that is to be killed after a while.
-	limit(command string, most time.Duration) reply
+	// runFor runs a command for up to wait. If it has not exited by then, the handle refers to
+	// it.
+	runFor(command string, wait time.Duration) (handle, reply)
+	// awaitEnd waits until a command has exited.
+	awaitEnd(p handle) reply
+	// runWithTimeout runs a command and has it killed after most.
+	runWithTimeout(command string, most time.Duration) reply
 
-	// open starts a program in a terminal, or a shell, up to its prompt.
-	open(program string) place
-	// line types a line, and gives what comes of it: up to the next prompt, a
-	// question or the end.
-	line(p place, text string) reply
-	// press types keys of a full-screen program.
-	press(p place, text string, keys ...string)
-	// shows waits until a full-screen program shows a match, unless the last
-	// answer has it.
-	shows(p place, pattern string)
-	// gone waits for the end of a program in a terminal.
-	gone(p place)
-	// flood types a line that does not end, and interrupts it.
-	flood(p place, text string)
+	// openTerminal starts a program in a terminal and waits for its prompt. An empty program
+	// starts a shell.
+	openTerminal(program string) handle
+	// typeLine types a line and returns the output up to the next prompt, a question or the end.
+	typeLine(p handle, text string) reply
+	// pressKeys types keys into a full-screen program.
+	pressKeys(p handle, text string, keys ...string)
+	// awaitScreen waits until a full-screen program shows a match, unless the last answer has
+	// one.
+	awaitScreen(p handle, pattern string)
+	// awaitExit waits until a program in a terminal exits.
+	awaitExit(p handle)
+	// floodTerminal types a line with endless output, and interrupts it.
+	floodTerminal(p handle, text string)
 
-	// serve starts a program in the background; up reports whether it listens.
-	serve(command string, port int) (p place, up bool)
-	// begin starts a program in the background.
-	begin(command string) place
-	// await waits until a program in the background has printed a match.
-	await(p place, pattern string) string
-	// news is what a program in the background has printed since the last look.
-	news(p place) string
-	// hits are the lines of a program's whole output that match.
-	hits(p place, command, pattern string) string
-	stop(p place)
+	// startService starts a program in the background. up reports whether it listens.
+	startService(command string, port int) (p handle, up bool)
+	// startBackground starts a program in the background.
+	startBackground(command string) handle
+	// awaitOutput waits until a program in the background has printed a match.
+	awaitOutput(p handle, pattern string) string
+	// readNew returns a background program's output since the last read.
+	readNew(p handle) string
+	// grepOutput returns the matching lines of a program's whole output.
+	grepOutput(p handle, command, pattern string) string
+	stop(p handle)
 
-	read(path string, from, lines int) string
-	edit(path, old, text string)
-	write(path, text string)
-	grep(pattern, glob string) string
+	readFile(path string, from, lines int) string
+	editFile(path, old, text string)
+	writeFile(path, text string)
+	grepFiles(pattern, glob string) string
 
 	cost() tally
 	end()
 }
 
-// A place is where something runs.
-type place struct{ *spot }
+// A handle refers to a program started by the agent.
+type handle struct{ *handleState }
 
-type spot struct {
-	id    string
-	takes bool // it takes a line: a shell at its prompt, or a program that reads commands
-	repl  bool
-	over  bool
-	last  string // the last answer about it
-	seen  string // what was read of it
-	told  int    // how much of that the agent has looked at
+type handleState struct {
+	id         string
+	atPrompt   bool // it takes a line: a shell at its prompt, or a program with a command prompt
+	repl       bool
+	exited     bool
+	lastAnswer string // the last answer about it
+	output     string // all output read
+	shown      int    // number of bytes of output already returned by takeUnread
 }
 
-// unlooked is what was read of it and not looked at.
-func (p place) unlooked() string {
-	text := p.seen[p.told:]
-	p.told = len(p.seen)
+// takeUnread returns the output read since its last call.
+func (p handle) takeUnread() string {
+	text := p.output[p.shown:]
+	p.shown = len(p.output)
 	return text
 }
 
-// A reply is what came of a command or a line.
+// A reply is the result of a command or a line.
 type reply struct {
 	text string
-	code int  // -1 if it is not known
+	code int  // -1 if unknown
 	asks bool // the program waits for input
 }
 
-// keyBytes are what keys send, for tools that take bytes.
+// keyBytes are the bytes sent by keys, for tools that take bytes.
 var keyBytes = map[string]string{"esc": "\x1b", "enter": "\r", "ctrl+c": "\x03", "ctrl+x": "\x18"}

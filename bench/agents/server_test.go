@@ -12,43 +12,43 @@ import (
 	"time"
 )
 
-// patience is how long a task may take before its server is ended.
-const patience = 90 * time.Second
+// maxTaskTime is the time limit of a task. After it, the server is killed.
+const maxTaskTime = 90 * time.Second
 
-// A tally is what a task has cost.
+// A tally is the cost of a task.
 type tally struct {
 	calls int
-	bytes int // of arguments, and of what the model is shown of results
+	bytes int // of arguments, and of the results as shown to the model
 	took  time.Duration
 }
 
 func (t tally) tokens() int { return (t.bytes + 3) / 4 }
 
-// stuck is what a task panics with when it cannot go on.
+// A stuck error is the panic value of a task that cannot continue.
 type stuck string
 
 func giveUp(format string, args ...any) { panic(stuck(fmt.Sprintf(format, args...))) }
 
-// An answer is what a model sees of a tool's result.
+// An answer is a tool's result as shown to the model.
 type answer struct {
 	text   string
 	facts  map[string]any
 	failed bool
 }
 
-// A server is a program that speaks MCP over its standard input and output.
+// A server is a program with the MCP protocol on its standard input and output.
 type server struct {
 	tally
 	cmd        *exec.Cmd
 	in         io.WriteCloser
 	out        *bufio.Reader
 	n          int
-	structured bool // the client shows its model structured content where there is some
+	structured bool // the client shows its model structured content if there is any
 	trace      io.Writer
 	overdue    *time.Timer
 }
 
-// startServer starts a server for a client of a name.
+// startServer starts a server for a client with this name.
 func startServer(cmd *exec.Cmd, client string) *server {
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -62,7 +62,7 @@ func startServer(cmd *exec.Cmd, client string) *server {
 		giveUp("start a server: %v", err)
 	}
 	s := &server{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20), structured: strings.HasPrefix(client, "claude-code")}
-	s.overdue = time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	s.overdue = time.AfterFunc(maxTaskTime, func() { cmd.Process.Kill() })
 	s.ask("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": struct{}{},
 		"clientInfo": map[string]string{"name": client, "version": "1"}})
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -72,7 +72,7 @@ func startServer(cmd *exec.Cmd, client string) *server {
 	return s
 }
 
-// end ends the server, as a client does that goes.
+// end disconnects from the server and waits for it to exit.
 func (s *server) end() {
 	s.in.Close()
 	late := time.AfterFunc(5*time.Second, func() { s.cmd.Process.Kill() })
@@ -110,23 +110,23 @@ func (s *server) ask(method string, params any) json.RawMessage {
 	}
 }
 
-// call calls a tool and counts what that costs.
+// call calls a tool and counts the cost.
 func (s *server) call(tool string, args map[string]any) answer {
-	given := compact(args)
+	given := compactJSON(args)
 	began := time.Now()
 	raw := s.ask("tools/call", map[string]any{"name": tool, "arguments": json.RawMessage(given)})
 	s.took += time.Since(began)
-	shown, a := s.shown(raw)
+	shown, a := s.modelView(raw)
 	s.calls++
 	s.bytes += len(given) + shown
 	if s.trace != nil {
-		fmt.Fprintf(s.trace, "  > %s %s (%.2f s, %d tokens)\n    %q\n    %v\n", tool, given, time.Since(began).Seconds(), (len(given)+shown)/4, cut(a.text), a.facts)
+		fmt.Fprintf(s.trace, "  > %s %s (%.2f s, %d tokens)\n    %q\n    %v\n", tool, given, time.Since(began).Seconds(), (len(given)+shown)/4, truncateTrace(a.text), a.facts)
 	}
 	return a
 }
 
-// compact is JSON without the escapes that only HTML needs, as models write it.
-func compact(v any) []byte {
+// compactJSON returns JSON as models write it, without the escapes needed only by HTML.
+func compactJSON(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -136,10 +136,10 @@ func compact(v any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-func cut(s string) string { return s[:min(len(s), 1500)] }
+func truncateTrace(s string) string { return s[:min(len(s), 1500)] }
 
-// shown is what the client shows its model of a result, and its size.
-func (s *server) shown(raw json.RawMessage) (size int, a answer) {
+// modelView returns the part of a result that the client shows its model, and its size.
+func (s *server) modelView(raw json.RawMessage) (size int, a answer) {
 	var result struct {
 		Content           []struct{ Type, Text, Data string }
 		StructuredContent json.RawMessage

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// A program is a tandem with a data folder of its own.
+// A program is a tandem with its own data folder.
 type program struct {
 	path string
 	env  []string
 }
 
-// build compiles tandem and gives it an empty data folder; what it started is
-// ended with the test. TANDEM names another one to measure.
+// build compiles tandem and gives it an empty data folder. Everything it starts is stopped with
+// the test. TANDEM names another build to measure.
 func build(t testing.TB) program {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "td")
@@ -50,20 +50,20 @@ func (p program) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// tandemHands are an agent's with Tandem's own tools.
-type tandemHands struct{ *server }
+// A tandemDriver uses Tandem's own tools.
+type tandemDriver struct{ *server }
 
-func (p program) hands(dir, client string) hands {
+func (p program) newDriver(dir, client string) driver {
 	cmd := p.command("--serve")
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
-	return tandemHands{startServer(cmd, client)}
+	return tandemDriver{startServer(cmd, client)}
 }
 
-func (h tandemHands) cost() tally { return h.tally }
+func (h tandemDriver) cost() tally { return h.tally }
 
-// call calls a tool, and again where the answer says so.
-func (h tandemHands) call(tool string, args map[string]any) answer {
+// call calls a tool, and repeats the call if the answer says to.
+func (h tandemDriver) call(tool string, args map[string]any) answer {
 	a := h.server.call(tool, args)
 	for again := 0; again < 3 && a.failed && strings.Contains(a.text, "try again"); again++ {
 		a = h.server.call(tool, args)
@@ -75,19 +75,20 @@ var (
 	exitLine  = regexp.MustCompile(`(?i)exit(?:ed,)? code:? (\d+)`)
 	signalled = regexp.MustCompile(`Signal: |ended by `)
 	waitsLine = regexp.MustCompile(`\[waits for (?:input|secret)|Met: input`)
-	// endedLine ends an answer of session_write or session_wait about what has ended.
+	// endedLine matches the last line of session_write's or session_wait's answer about an exited
+	// program.
 	endedLine = regexp.MustCompile(`(?m)^\[(?:exit code|ended by) .*\]\z|^Met: exit`)
 	hexID     = regexp.MustCompile(`\b[0-9a-f]{12}\b`)
 )
 
-// stillRuns reports whether an answer says that a command goes on.
+// stillRuns reports whether an answer describes a command that is still running.
 func stillRuns(a answer) bool {
-	return has(a.text, "continues as") || has(a.text, "[still running")
+	return contains(a.text, "continues as") || contains(a.text, "[still running")
 }
 
-// code is the exit status that an answer tells, -1 if none. What succeeds may
-// answer with its output alone.
-func code(a answer) int {
+// exitCode returns the exit status in an answer, or -1. A successful command may be answered with
+// its output alone.
+func exitCode(a answer) int {
 	for _, name := range []string{"exitCode", "exit_code"} {
 		if n, ok := a.facts[name].(float64); ok {
 			return int(n)
@@ -103,59 +104,59 @@ func code(a answer) int {
 	return 0
 }
 
-// id is what an answer calls what was started.
-func id(a answer) string {
+// idOf returns the id of the started program in an answer.
+func idOf(a answer) string {
 	if id, ok := a.facts["id"].(string); ok {
 		return id
 	}
 	return hexID.FindString(a.text)
 }
 
-func (h tandemHands) run(command string) reply {
-	p, r := h.ran(h.call("exec", map[string]any{"command": command}))
-	if !p.over {
-		return h.rest(p)
+func (h tandemDriver) run(command string) reply {
+	p, r := h.parseExec(h.call("exec", map[string]any{"command": command}))
+	if !p.exited {
+		return h.awaitEnd(p)
 	}
 	return r
 }
 
-// ran reads the answer of exec.
-func (h tandemHands) ran(a answer) (place, reply) {
-	p := place{&spot{over: !stillRuns(a)}}
-	if named, ok := a.facts["id"].(string); ok || !p.over {
+// parseExec reads the answer of exec.
+func (h tandemDriver) parseExec(a answer) (handle, reply) {
+	p := handle{&handleState{exited: !stillRuns(a)}}
+	if named, ok := a.facts["id"].(string); ok || !p.exited {
 		p.id = named
 	}
-	if p.id == "" && !p.over {
-		p.id = id(a)
+	if p.id == "" && !p.exited {
+		p.id = idOf(a)
 	}
-	return p, reply{text: a.text, code: code(a)}
+	return p, reply{text: a.text, code: exitCode(a)}
 }
 
-func (h tandemHands) first(command string, wait time.Duration) (place, reply) {
+func (h tandemDriver) runFor(command string, wait time.Duration) (handle, reply) {
 	args := map[string]any{"command": command}
 	if wait != 30*time.Second {
 		args["timeoutMs"] = wait.Milliseconds()
 	}
-	return h.ran(h.call("exec", args))
+	return h.parseExec(h.call("exec", args))
 }
 
-// rest waits: the answer has what was printed since, or process_log tells it.
-func (h tandemHands) rest(p place) reply {
+// awaitEnd takes the remaining output from process_wait's answer, or else from process_log.
+func (h tandemDriver) awaitEnd(p handle) reply {
 	a := h.call("process_wait", map[string]any{"id": p.id})
-	p.over = true
+	p.exited = true
 	_, text, _ := strings.Cut(a.text, "\n")
 	if text == "" {
-		text = h.news(p)
+		text = h.readNew(p)
 	}
-	return reply{text: text, code: code(a)}
+	return reply{text: text, code: exitCode(a)}
 }
 
-func (h tandemHands) limit(command string, most time.Duration) reply {
-	_, r := h.ran(h.call("exec", map[string]any{"command": command, "timeoutMs": most.Milliseconds(), "kill": true}))
+func (h tandemDriver) runWithTimeout(command string, most time.Duration) reply {
+	_, r := h.parseExec(h.call("exec", map[string]any{"command": command, "timeoutMs": most.Milliseconds(), "kill": true}))
 	return r
 }
 
-func (h tandemHands) open(program string) place {
+func (h tandemDriver) openTerminal(program string) handle {
 	args := map[string]any{}
 	if program != "" {
 		args["command"] = program
@@ -164,56 +165,56 @@ func (h tandemHands) open(program string) place {
 	if a.failed {
 		giveUp("session_start: %s", a.text)
 	}
-	return place{&spot{id: id(a), takes: true, repl: program != "", last: a.text}}
+	return handle{&handleState{id: idOf(a), atPrompt: true, repl: program != "", lastAnswer: a.text}}
 }
 
-// became notes what an answer says of a session.
-func (h tandemHands) became(p place, a answer) {
-	p.last = a.text
-	p.over = has(a.text, "has ended")
-	p.takes = !p.over && (p.repl || !stillRuns(a) && !waitsLine.MatchString(a.text))
+// updateState notes a session's state from an answer.
+func (h tandemDriver) updateState(p handle, a answer) {
+	p.lastAnswer = a.text
+	p.exited = contains(a.text, "has ended")
+	p.atPrompt = !p.exited && (p.repl || !stillRuns(a) && !waitsLine.MatchString(a.text))
 }
 
-// settle waits until a program wants input, is back at the shell or has ended.
-func (h tandemHands) settle(p place) answer {
+// settle waits until a program wants input, is back at the shell or has exited.
+func (h tandemDriver) settle(p handle) answer {
 	a := h.call("session_wait", map[string]any{"id": p.id})
-	h.became(p, a)
-	p.over = endedLine.MatchString(a.text)
+	h.updateState(p, a)
+	p.exited = endedLine.MatchString(a.text)
 	return a
 }
 
-func (h tandemHands) line(p place, text string) reply {
-	if !p.takes {
+func (h tandemDriver) typeLine(p handle, text string) reply {
+	if !p.atPrompt {
 		return h.answer(p, text)
 	}
 	args := map[string]any{"id": p.id, "command": text}
 	a := h.call("session_exec", args)
-	if a.failed && has(a.text, "session_wait") { // as its hint says
+	if a.failed && contains(a.text, "session_wait") { // following the error's hint
 		h.settle(p)
 		a = h.call("session_exec", args)
 	}
-	h.became(p, a)
-	return reply{a.text, code(a), waitsLine.MatchString(a.text)}
+	h.updateState(p, a)
+	return reply{a.text, exitCode(a), waitsLine.MatchString(a.text)}
 }
 
-// answer types a line for a program that asks. The answer has what came of it,
-// or session_wait does.
-func (h tandemHands) answer(p place, text string) reply {
+// answer types a line into a program that asks for input. Its result is in the answer or, if it
+// still runs, in that of session_wait.
+func (h tandemDriver) answer(p handle, text string) reply {
 	args := map[string]any{"id": p.id, "enter": true}
 	if text != "" {
 		args["text"] = text
 	}
 	a := h.call("session_write", args)
-	h.became(p, a)
-	p.over = endedLine.MatchString(a.text)
+	h.updateState(p, a)
+	p.exited = endedLine.MatchString(a.text)
 	if !stillRuns(a) {
-		return reply{a.text, code(a), waitsLine.MatchString(a.text)}
+		return reply{a.text, exitCode(a), waitsLine.MatchString(a.text)}
 	}
 	waited := h.settle(p)
-	return reply{waited.text, code(waited), !p.over && waitsLine.MatchString(waited.text)}
+	return reply{waited.text, exitCode(waited), !p.exited && waitsLine.MatchString(waited.text)}
 }
 
-func (h tandemHands) press(p place, text string, keys ...string) {
+func (h tandemDriver) pressKeys(p handle, text string, keys ...string) {
 	args := map[string]any{"id": p.id}
 	if text != "" {
 		args["text"] = text
@@ -224,90 +225,92 @@ func (h tandemHands) press(p place, text string, keys ...string) {
 		args["keys"] = keys
 	}
 	a := h.call("session_write", args)
-	h.became(p, a)
-	p.over = endedLine.MatchString(a.text)
+	h.updateState(p, a)
+	p.exited = endedLine.MatchString(a.text)
 }
 
-func (h tandemHands) shows(p place, pattern string) {
+func (h tandemDriver) awaitScreen(p handle, pattern string) {
 	shown := regexp.MustCompile(pattern).MatchString
-	if shown(p.last) {
+	if shown(p.lastAnswer) {
 		return
 	}
 	a := h.call("session_wait", map[string]any{"id": p.id, "screen": pattern})
-	if p.last = a.text; !shown(a.text) {
-		p.last = h.call("session_screen", map[string]any{"id": p.id}).text
+	if p.lastAnswer = a.text; !shown(a.text) {
+		p.lastAnswer = h.call("session_screen", map[string]any{"id": p.id}).text
 	}
-	want(p.last, pattern)
+	wantMatch(p.lastAnswer, pattern)
 }
 
-func (h tandemHands) gone(p place) {
-	if p.over {
+func (h tandemDriver) awaitExit(p handle) {
+	if p.exited {
 		return
 	}
-	p.last = h.call("session_wait", map[string]any{"id": p.id, "exit": true}).text
-	if p.over = endedLine.MatchString(p.last); !p.over {
-		giveUp("it has not ended: %s", p.last)
+	p.lastAnswer = h.call("session_wait", map[string]any{"id": p.id, "exit": true}).text
+	if p.exited = endedLine.MatchString(p.lastAnswer); !p.exited {
+		giveUp("the program has not exited: %s", p.lastAnswer)
 	}
 }
 
-func (h tandemHands) flood(p place, text string) {
+func (h tandemDriver) floodTerminal(p handle, text string) {
 	h.call("session_exec", map[string]any{"id": p.id, "command": text, "timeout_ms": 1000, "max_output": 500})
 	h.call("session_write", map[string]any{"id": p.id, "keys": []string{"ctrl+c"}})
 }
 
-func (h tandemHands) begin(command string) place {
+func (h tandemDriver) startBackground(command string) handle {
 	a := h.call("process_start", map[string]any{"command": command})
 	if a.failed {
 		giveUp("process_start: %s", a.text)
 	}
-	return place{&spot{id: id(a)}}
+	return handle{&handleState{id: idOf(a)}}
 }
 
-func (h tandemHands) serve(command string, port int) (place, bool) {
+func (h tandemDriver) startService(command string, port int) (handle, bool) {
 	a := h.call("process_start", map[string]any{"command": command, "wait": map[string]any{"port": port}})
 	if a.failed {
 		giveUp("process_start: %s", a.text)
 	}
-	p, up := place{&spot{id: id(a)}}, met(a, "port")
+	p, up := handle{&handleState{id: idOf(a)}}, isMet(a, "port")
 	if !up {
-		_, p.seen, _ = strings.Cut(a.text, "\n")
+		_, p.output, _ = strings.Cut(a.text, "\n")
 	}
 	return p, up
 }
 
-// met reports whether a wait has come to what was waited for.
-func met(a answer, what string) bool { return a.facts["met"] == what || has(a.text, "Met: "+what) }
+// isMet reports whether a wait's condition was met.
+func isMet(a answer, what string) bool {
+	return a.facts["met"] == what || contains(a.text, "Met: "+what)
+}
 
-func (h tandemHands) await(p place, pattern string) string {
+func (h tandemDriver) awaitOutput(p handle, pattern string) string {
 	a := h.call("process_wait", map[string]any{"id": p.id, "log": pattern})
-	if !met(a, "log") {
+	if !isMet(a, "log") {
 		giveUp("process_wait: %s", a.text)
 	}
 	return a.text
 }
 
-// news is what a wait has told already, or what the log has.
-func (h tandemHands) news(p place) string {
-	if text := p.unlooked(); text != "" {
+// readNew returns the output in the last wait's answer, or else in the log.
+func (h tandemDriver) readNew(p handle) string {
+	if text := p.takeUnread(); text != "" {
 		return text
 	}
 	return h.call("process_log", map[string]any{"id": p.id}).text
 }
 
-func (h tandemHands) hits(p place, command, pattern string) string {
+func (h tandemDriver) grepOutput(p handle, command, pattern string) string {
 	if p.id == "" {
 		return h.run("(" + command + ") | grep -n " + strconv.Quote(pattern)).text
 	}
 	return h.call("process_log", map[string]any{"id": p.id, "grep": pattern}).text
 }
 
-func (h tandemHands) stop(p place) {
+func (h tandemDriver) stop(p handle) {
 	if strings.Contains(h.call("process_stop", map[string]any{"id": p.id}).text, "Unknown") {
-		giveUp("process_stop does not know %s", p.id)
+		giveUp("process_stop: unknown process %s", p.id)
 	}
 }
 
-func (h tandemHands) read(path string, from, lines int) string {
+func (h tandemDriver) readFile(path string, from, lines int) string {
 	args := map[string]any{"path": path}
 	if from > 1 {
 		args["offset"] = from
@@ -318,19 +321,19 @@ func (h tandemHands) read(path string, from, lines int) string {
 	return h.call("read", args).text
 }
 
-func (h tandemHands) edit(path, old, text string) {
+func (h tandemDriver) editFile(path, old, text string) {
 	a := h.call("edit", map[string]any{"path": path, "edits": []map[string]string{{"search": old, "replace": text}}})
 	if a.failed {
 		giveUp("edit: %s", a.text)
 	}
 }
 
-func (h tandemHands) write(path, text string) {
+func (h tandemDriver) writeFile(path, text string) {
 	if a := h.call("write", map[string]any{"path": path, "content": text}); a.failed {
 		giveUp("write: %s", a.text)
 	}
 }
 
-func (h tandemHands) grep(pattern, glob string) string {
+func (h tandemDriver) grepFiles(pattern, glob string) string {
 	return h.call("grep", map[string]any{"pattern": pattern, "glob": glob}).text
 }

@@ -12,50 +12,50 @@ import (
 	"time"
 )
 
-// A task is something that an agent is to do in a folder.
+// A task is work for an agent in a folder.
 type task struct {
 	name   string
-	needs  []string          // programs without which it is left out
-	quick  bool              // it needs nothing but a shell, and little time
-	engine bool              // it kills what keeps sessions while the server goes on
-	files  map[string]string // what is in the folder
-	setup  string            // a script that prepares it
-	do     func(w *work)     // does it, and checks that it was done
+	needs  []string          // required programs; without them the task is skipped
+	quick  bool              // needs only a shell, and little time
+	engine bool              // kills the process that holds the sessions while the server keeps running
+	files  map[string]string // initial files of the folder
+	setup  string            // script to run in the folder first
+	do     func(w *taskRun)  // does the task and checks the result
 }
 
-// A work is a task that is being done.
-type work struct {
-	hands
-	dir  string
-	port int          // free when the task began
-	kill func()       // ends the engine
-	twin func() hands // a second agent
+// A taskRun is one attempt at a task.
+type taskRun struct {
+	driver
+	dir        string
+	port       int           // free when the task began
+	killEngine func()        // kills the engine
+	newDriver  func() driver // starts another agent
 }
 
-// styles are escape sequences, which a model reads over.
+// styles matches escape sequences, which models ignore.
 var styles = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
 
 func matches(text, pattern string) bool {
 	return regexp.MustCompile(pattern).MatchString(styles.ReplaceAllString(text, ""))
 }
 
-// want gives up unless a text has a match.
-func want(text, pattern string) {
+// wantMatch gives up unless a text has a match.
+func wantMatch(text, pattern string) {
 	if !matches(text, pattern) {
 		giveUp("%q is not in %q", pattern, text[:min(len(text), 600)])
 	}
 }
 
-// follow waits for a match in what a program prints, and has all that is new
-// read: at least what matches all.
-func (w *work) follow(p place, pattern, all string) {
-	if text := w.await(p, pattern); !matches(text, all) {
-		want(w.news(p), all)
+// followOutput waits for a match of pattern in a program's output. If that output does not match
+// all, the rest is read and must match.
+func (w *taskRun) followOutput(p handle, pattern, all string) {
+	if text := w.awaitOutput(p, pattern); !matches(text, all) {
+		wantMatch(w.readNew(p), all)
 	}
 }
 
-// file is what is in a file of the folder.
-func (w *work) file(name string) string {
+// fileText returns the content of a file in the folder.
+func (w *taskRun) fileText(name string) string {
 	text, err := os.ReadFile(filepath.Join(w.dir, name))
 	if err != nil {
 		giveUp("%v", err)
@@ -63,8 +63,8 @@ func (w *work) file(name string) string {
 	return string(text)
 }
 
-// sh is what a command says that is no call of the agent's.
-func (w *work) sh(command string) string {
+// runShell runs a command that is not one of the agent's calls, and returns its output.
+func (w *taskRun) runShell(command string) string {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = w.dir
 	out, err := cmd.CombinedOutput()
@@ -74,7 +74,7 @@ func (w *work) sh(command string) string {
 	return string(out)
 }
 
-// missing names the programs that a task needs and that are not there.
+// missing returns the programs needed by a task but not installed.
 func (t task) missing() (names []string) {
 	for _, name := range t.needs {
 		if _, err := exec.LookPath(name); err != nil {
@@ -84,8 +84,8 @@ func (t task) missing() (names []string) {
 	return names
 }
 
-// attempt does a task in a folder of its own, with servers of its own.
-func (t task) attempt(tb testing.TB, s servers) (cost tally, failure error) {
+// attempt does a task in a new folder with new servers.
+func (t task) attempt(tb testing.TB, s serverKind) (cost tally, failure error) {
 	dir := tb.TempDir()
 	for name, text := range t.files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
@@ -101,12 +101,12 @@ func (t task) attempt(tb testing.TB, s servers) (cost tally, failure error) {
 			failure = fmt.Errorf("%s", strings.TrimSpace(string(why)))
 		}
 	}()
-	w := &work{dir: dir, port: freePort(tb)}
+	w := &taskRun{dir: dir, port: freePort(tb)}
 	if t.setup != "" {
-		w.sh(t.setup)
+		w.runShell(t.setup)
 	}
-	var all []hands
-	w.twin = func() hands {
+	var all []driver
+	w.newDriver = func() driver {
 		all = append(all, s.start(dir))
 		return all[len(all)-1]
 	}
@@ -115,8 +115,8 @@ func (t task) attempt(tb testing.TB, s servers) (cost tally, failure error) {
 			h.end()
 		}
 	}()
-	w.hands = w.twin()
-	w.kill = s.kill
+	w.driver = w.newDriver()
+	w.killEngine = s.kill
 	began := time.Now()
 	t.do(w)
 	cost = tally{took: time.Since(began)}
@@ -136,21 +136,21 @@ func freePort(tb testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// servers start the server that is measured.
-type servers struct {
+// A serverKind starts one of the measured servers.
+type serverKind struct {
 	name  string
-	start func(dir string) hands
-	kill  func() // ends what keeps sessions; nil where the server itself does
+	start func(dir string) driver
+	kill  func() // kills the process that holds the sessions; nil if that is the server
 }
 
-func has(text, part string) bool { return strings.Contains(text, part) }
+func contains(text, part string) bool { return strings.Contains(text, part) }
 
-// lastLine is the last line of a text that is neither empty nor a remark of the
-// tool's in brackets.
+// lastLine returns the last line of a text, without empty lines and the tool's remarks in
+// brackets.
 func lastLine(text string) string {
 	last := ""
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !(line[0] == '[' && line[len(line)-1] == ']' && !has(line, ": ")) {
+		if line = strings.TrimSpace(line); line != "" && !(line[0] == '[' && line[len(line)-1] == ']' && !contains(line, ": ")) {
 			last = line
 		}
 	}

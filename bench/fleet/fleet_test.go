@@ -21,50 +21,50 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
-// quiet is how long it is looked at what a fleet costs in which nothing happens.
-const quiet = 20 * time.Second
+// idleTime is the duration of the measurement of an idle fleet.
+const idleTime = 20 * time.Second
 
 // BenchmarkFleet measures a fleet of -machines.
 func BenchmarkFleet(b *testing.B) {
 	for b.Loop() {
 		r := newRig(b)
 		empty := r.status().Memory
-		r.look()
+		r.startPerson()
 		began := time.Now()
-		r.start(*machines)
+		r.startFakes(*machines)
 		if *hold {
-			r.held()
+			r.waitForInterrupt()
 			return
 		}
-		want := *machines**processes - failing()
-		r.until("all to be there", func() bool { c, p := r.there(); return c == *machines && p == want })
+		want := *machines**processes - countFailed()
+		r.await("all machines to connect", func() bool { c, p := r.countConnected(); return c == *machines && p == want })
 		b.ReportMetric(time.Since(began).Seconds(), "s-until-all-joined")
 		r.joinReal()
-		r.until("the real ones to be there", func() bool { c, p := r.there(); return c == *machines+reals && p == want+reals })
-		time.Sleep(5 * time.Second) // all rows are written
+		r.await("the real machines to connect", func() bool { c, p := r.countConnected(); return c == *machines+realMachines && p == want+realMachines })
+		time.Sleep(5 * time.Second) // until all rows are written
 		before, at := r.status(), time.Now()
-		time.Sleep(quiet)
+		time.Sleep(idleTime)
 		after := r.status()
 		seconds := time.Since(at).Seconds()
-		n := float64(*machines + reals)
+		n := float64(*machines + realMachines)
 		b.ReportMetric(float64(after.InBytes-before.InBytes)/seconds/n, "B/s-in-per-machine")
 		b.ReportMetric(float64(after.OutBytes-before.OutBytes)/seconds/n, "B/s-out-per-machine")
 		b.ReportMetric(float64(after.Memory)/1e6, "MB-hub")
 		b.ReportMetric(float64(after.Memory-empty)/n/1e3, "KB-hub-per-machine")
-		r.changes()
-		r.opens()
-		r.floods()
-		r.exec()
-		r.shown()
-		r.list()
+		r.measureChanges()
+		r.measureOpens()
+		r.measureFloods()
+		r.measureExec()
+		r.measureScreen()
+		r.measureList()
 		for _, wiped := range []bool{false, true} {
-			r.restart(wiped)
+			r.measureRestart(wiped)
 		}
 	}
 }
 
-// held waits with all machines for an interrupt.
-func (r *rig) held() {
+// waitForInterrupt keeps all machines running until an interrupt.
+func (r *rig) waitForInterrupt() {
 	r.Helper()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -73,31 +73,31 @@ func (r *rig) held() {
 	<-ctx.Done()
 }
 
-// failing is how many processes of the fakes have failed.
-func failing() int {
+// countFailed returns the number of failed processes on the fakes.
+func countFailed() int {
 	if *processes <= 3 {
 		return 0
 	}
 	return (*machines + 92) / 100
 }
 
-// changes measures how long it takes until a change of a process is known to who looks on.
-func (r *rig) changes() {
+// measureChanges measures the time until an observer knows of a changed process.
+func (r *rig) measureChanges() {
 	var took []time.Duration
-	_, running := r.there()
+	_, running := r.countConnected()
 	for i := range 50 {
 		f := r.fakes[i*len(r.fakes)/50]
 		began := time.Now()
 		f.events <- api.Event{Type: api.EventProcess, Process: &api.Process{ID: fmt.Sprintf("new%d", i), State: api.StateRunning}}
 		running++
-		r.until("a change", func() bool { _, now := r.there(); return now >= running })
+		r.await("a change", func() bool { _, now := r.countConnected(); return now >= running })
 		took = append(took, time.Since(began))
 	}
-	r.median(took, "ms-change")
+	r.reportMedian(took, "ms-change")
 }
 
-// opens measures connections to all machines with a call on each, 64 at a time.
-func (r *rig) opens() {
+// measureOpens measures connecting to all machines with a call on each, 64 at a time.
+func (r *rig) measureOpens() {
 	var all sync.WaitGroup
 	free := make(chan struct{}, 64)
 	began := time.Now()
@@ -105,7 +105,7 @@ func (r *rig) opens() {
 		free <- struct{}{}
 		all.Go(func() {
 			defer func() { <-free }()
-			if err := r.call(fmt.Sprintf("m%05d", i)); err != nil {
+			if err := r.callMachine(fmt.Sprintf("m%05d", i)); err != nil {
 				r.Error(err)
 			}
 		})
@@ -114,7 +114,7 @@ func (r *rig) opens() {
 	r.ReportMetric(time.Since(began).Seconds(), "s-call-all")
 }
 
-func (r *rig) call(machine string) error {
+func (r *rig) callMachine(machine string) error {
 	conn, _, err := r.person.Open(context.Background(), machine, transport.Preface{Origin: "bench"})
 	if err != nil {
 		return err
@@ -129,9 +129,9 @@ func (r *rig) call(machine string) error {
 	return json.NewDecoder(resp.Body).Decode(&info)
 }
 
-// floods measures what a machine that sends without end costs the hub and others, when
-// nobody reads it.
-func (r *rig) floods() {
+// measureFloods measures the cost of machines that send without pause, for the hub and for calls
+// to other machines: first with no reader, then with one.
+func (r *rig) measureFloods() {
 	before := r.status().Memory
 	var idle []net.Conn
 	for range 20 {
@@ -144,43 +144,44 @@ func (r *rig) floods() {
 	var took []time.Duration
 	for range 200 {
 		began := time.Now()
-		if err := r.call("m00001"); err != nil {
+		if err := r.callMachine("m00001"); err != nil {
 			r.Fatal(err)
 		}
 		took = append(took, time.Since(began))
 	}
-	r.median(took, "ms-call-beside-20-floods")
+	r.reportMedian(took, "ms-call-beside-20-floods")
 	r.ReportMetric(float64(int64(r.status().Memory)-int64(before))/1e6, "MB-hub-growth-by-20-floods")
 	reading, _, err := r.person.Open(context.Background(), "m00002", transport.Preface{Origin: "flood"})
 	if err != nil {
 		r.Fatal(err)
 	}
-	go discard(reading)
+	go discardInput(reading)
 	took = took[:0]
 	for range 200 {
 		began := time.Now()
-		if err := r.call("m00001"); err != nil {
+		if err := r.callMachine("m00001"); err != nil {
 			r.Fatal(err)
 		}
 		took = append(took, time.Since(began))
 	}
-	r.median(took, "ms-call-beside-a-flood-that-is-read")
+	r.reportMedian(took, "ms-call-beside-a-flood-that-is-read")
 	for _, c := range append(idle, reading) {
 		c.Close()
 	}
 }
 
-// exec measures `tandem exec` and `tandem ps` on all machines by a real engine and program.
-func (r *rig) exec() {
-	r.joins("ann", "person", "ann2", "--role", "operate")
+// measureExec measures `tandem exec` and `tandem ps` on all machines, with a real engine and
+// program.
+func (r *rig) measureExec() {
+	r.joinFleet("ann", "person", "ann2", "--role", "operate")
 	r.tandem("ann", "fleet", "--json")
 	out, took := r.tandem("ann", "exec", "--label", "bench=1", "--", "uname", "-r")
-	if !strings.Contains(out, fmt.Sprintf("%d × ok", *machines+reals)) {
-		r.Errorf("exec on all says at the end %.500s", out[max(0, len(out)-500):])
+	if !strings.Contains(out, fmt.Sprintf("%d × ok", *machines+realMachines)) {
+		r.Errorf("exec on all machines ends with %.500s", out[max(0, len(out)-500):])
 	}
 	r.ReportMetric(took.Seconds(), "s-exec-all")
 	r.ReportMetric(r.cpu.Seconds(), "cpu-s-exec-all-verb")
-	for _, ps := range [][]string{{"ps-first-ever"}, {"ps"}, {"ps-json", "--json"}, {"ps-usage", "--usage"}} { // with the first the rows come
+	for _, ps := range [][]string{{"ps-first-ever"}, {"ps"}, {"ps-json", "--json"}, {"ps-usage", "--usage"}} { // the first one fetches the rows
 		_, took = r.tandem("ann", append([]string{"ps", "--label", "bench=1"}, ps[1:]...)...)
 		r.ReportMetric(took.Seconds(), "s-verb-"+ps[0])
 		r.ReportMetric(r.cpu.Seconds(), "cpu-s-verb-"+ps[0])
@@ -189,9 +190,9 @@ func (r *rig) exec() {
 	r.ReportMetric(float64(took.Milliseconds()), "ms-verb-fleet")
 }
 
-// list measures the dashboard's list of what runs in the fleet: a window of it is asked of a
-// real engine, as the dashboard asks for it.
-func (r *rig) list() {
+// measureList measures the dashboard's list of the fleet's processes: it requests one window of
+// rows from a real engine, like the dashboard.
+func (r *rig) measureList() {
 	r.Helper()
 	ctx := context.Background()
 	c, err := client.Connect(ctx, client.Options{DataDir: filepath.Join(r.dir, "ann"), Version: "0.2.0", Name: "bench"})
@@ -208,8 +209,8 @@ func (r *rig) list() {
 		}
 		return out, time.Since(began)
 	}
-	want := *machines**processes + reals
-	r.until("all rows", func() bool { out, _ := ask(api.FleetProcessesInput{}); return !out.Loading && out.All >= want })
+	want := *machines**processes + realMachines
+	r.await("all rows", func() bool { out, _ := ask(api.FleetProcessesInput{}); return !out.Loading && out.All >= want })
 	var opens, keys, changes []time.Duration
 	for range 20 {
 		_, took := ask(api.FleetProcessesInput{})
@@ -219,8 +220,8 @@ func (r *rig) list() {
 			keys = append(keys, took)
 		}
 	}
-	r.median(opens, "ms-list-open")
-	r.median(keys, "ms-list-filter-key")
+	r.reportMedian(opens, "ms-list-open")
+	r.reportMedian(keys, "ms-list-filter-key")
 	for i := range 50 {
 		f := r.fakes[i*len(r.fakes)/50]
 		now, _ := ask(api.FleetProcessesInput{})
@@ -234,7 +235,7 @@ func (r *rig) list() {
 		}
 		changes = append(changes, time.Since(began))
 	}
-	r.median(changes, "ms-list-change")
+	r.reportMedian(changes, "ms-list-change")
 	var firsts, wholes []time.Duration
 	for _, query := range []string{"", "w", "worker-1", "worker-17", "restart"} {
 		in := api.FleetHistoryInput{Key: query, Search: api.HistorySearchInput{Query: query, Limit: 100, Unique: true}, WaitMS: 500}
@@ -254,8 +255,8 @@ func (r *rig) list() {
 		}
 		wholes = append(wholes, time.Since(began))
 	}
-	r.median(firsts, "ms-history-first-rows")
-	r.median(wholes, "ms-history-all")
+	r.reportMedian(firsts, "ms-history-first-rows")
+	r.reportMedian(wholes, "ms-history-all")
 	info, err := api.EngineInfo.Call(ctx, c, api.Empty{})
 	if err != nil {
 		r.Fatal(err)
@@ -267,19 +268,20 @@ func (r *rig) list() {
 	}
 }
 
-// restart kills the hub, with its buckets or without, and measures until all are back.
-func (r *rig) restart(wiped bool) {
+// measureRestart kills the hub, deletes its buckets if wiped is set, and measures the time until
+// all machines are back.
+func (r *rig) measureRestart(wiped bool) {
 	name := "killed"
 	r.killHub()
 	if wiped {
 		name = "wiped"
-		if err := os.RemoveAll(filepath.Join(r.folder(), "store")); err != nil {
+		if err := os.RemoveAll(filepath.Join(r.hubFolder(), "store")); err != nil {
 			r.Fatal(err)
 		}
 	}
-	time.Sleep(5 * time.Second) // the pauses of all have grown
+	time.Sleep(5 * time.Second) // lets every machine's retry interval grow
 	r.startHub(r.address)
-	began, spent := time.Now(), own(r.Fatal)
+	began, spent := time.Now(), ownCPUTime(r.Fatal)
 	most := 0
 	for last, at := 0, time.Now(); ; {
 		connected := 0
@@ -296,35 +298,35 @@ func (r *rig) restart(wiped bool) {
 			break
 		}
 		if time.Since(began) > time.Minute {
-			r.Logf("%d of %d are back after a minute", connected, len(r.fakes)) // a failure would tell no figures
+			r.Logf("%d of %d are back after a minute", connected, len(r.fakes)) // not a failure, because that would hide the figures
 			r.ReportMetric(float64(len(r.fakes)-connected), "machines-missing-"+name)
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	r.ReportMetric(time.Since(began).Seconds(), "s-all-back-"+name)
-	r.ReportMetric(own(r.Fatal).Seconds()-spent.Seconds(), "cpu-s-machines-all-back-"+name)
+	r.ReportMetric(ownCPUTime(r.Fatal).Seconds()-spent.Seconds(), "cpu-s-machines-all-back-"+name)
 	r.ReportMetric(float64(most)/float64(len(r.fakes))*100, "%-at-most-within-250ms-"+name)
-	r.until("the buckets to be right", func() bool {
-		c, p := r.there()
-		return c >= *machines+reals && p >= *machines**processes-failing()+reals
+	r.await("complete buckets", func() bool {
+		c, p := r.countConnected()
+		return c >= *machines+realMachines && p >= *machines**processes-countFailed()+realMachines
 	})
 	r.ReportMetric(time.Since(began).Seconds(), "s-buckets-right-"+name)
 }
 
-func (r *rig) median(took []time.Duration, name string) {
+func (r *rig) reportMedian(took []time.Duration, name string) {
 	slices.Sort(took)
 	r.ReportMetric(float64(took[len(took)/2].Microseconds())/1e3, name+"-median")
 	r.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1e3, name+"-p99")
 }
 
-// BenchmarkEcho measures from a key to its echo in an attachment: through the hub, over a
-// bridge, and on this machine.
+// BenchmarkEcho measures the time from a key to its echo in an attachment: through the hub, over
+// a bridge, and on this machine.
 func BenchmarkEcho(b *testing.B) {
 	for b.Loop() {
 		r := newRig(b)
-		r.joins("box", "machine", "box")
-		r.joins("ann", "person", "ann", "--role", "operate")
+		r.joinFleet("box", "machine", "box")
+		r.joinFleet("ann", "person", "ann", "--role", "operate")
 		folder := filepath.Join(r.dir, "ann-config", "tandem")
 		f, err := os.OpenFile(filepath.Join(folder, "config.toml"), os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -335,18 +337,18 @@ func BenchmarkEcho(b *testing.B) {
 		r.tandem("box", "new", "--name", "echo", "--size", "80x24", "--", "cat")
 		for _, machine := range []string{"bridged", "box"} {
 			var c *client.Client
-			r.until("machine "+machine, func() bool {
+			r.await("machine "+machine, func() bool {
 				c, err = client.ConnectMachine(context.Background(), client.Options{DataDir: filepath.Join(r.dir, "ann"), Version: "0.2.0", Name: "bench", Command: []string{"keeper"}}, machine)
 				return err == nil
 			})
-			r.median(echoes(b, c), "ms-echo-"+machine)
+			r.reportMedian(measureEcho(b, c), "ms-echo-"+machine)
 			c.Close()
 		}
 	}
 }
 
-// echoes types into a session and waits for each key to come back.
-func echoes(b *testing.B, c *client.Client) (took []time.Duration) {
+// measureEcho types into a session and waits for each key's echo.
+func measureEcho(b *testing.B, c *client.Client) (took []time.Duration) {
 	b.Helper()
 	a, err := c.Attach(context.Background(), api.AttachOptions{ID: "echo", Raw: true})
 	if err != nil {
@@ -381,8 +383,8 @@ func echoes(b *testing.B, c *client.Client) (took []time.Duration) {
 	return took
 }
 
-// own is the processor time of this process, which is that of all machines without an engine.
-func own(fatal func(...any)) time.Duration {
+// ownCPUTime returns the CPU time of this process, which runs all machines without an engine.
+func ownCPUTime(fatal func(...any)) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		fatal(err)

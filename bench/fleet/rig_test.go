@@ -1,5 +1,5 @@
-// Package fleet measures a fleet: many machines without an engine, which have the real
-// client of the fleet, beside real ones, at a hub in a process of its own.
+// Package fleet measures a fleet: many machines without an engine but with the real fleet client,
+// beside real ones, on a hub in another process.
 //
 //	go test -run xxx -bench . -benchtime 1x ./bench/fleet -machines 1000
 package fleet
@@ -34,10 +34,10 @@ import (
 var (
 	machines  = flag.Int("machines", 1000, "machines without an engine")
 	processes = flag.Int("processes", 50, "processes on each")
-	hold      = flag.Bool("hold", false, "only start the machines, invite a person, and wait for an interrupt: to look at it")
+	hold      = flag.Bool("hold", false, "only start the machines, invite a user and wait for an interrupt, for manual tests")
 )
 
-// asHub makes the test binary a hub: its folder.
+// asHub makes the test binary a hub. Its value is the hub's folder.
 const asHub = "TANDEM_BENCH_HUB"
 
 func TestMain(m *testing.M) {
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A rig is a hub, what has joined it, and a person who looks on.
+// A rig is a hub, its members, and a user who observes them.
 type rig struct {
 	*testing.B
 	dir     string
@@ -65,7 +65,7 @@ type rig struct {
 	fakes   []*fake
 	person  *fleet.Person
 	program string
-	cpu     time.Duration // of the verb that ran last
+	cpu     time.Duration // of the last command
 }
 
 func newRig(b *testing.B) *rig {
@@ -78,23 +78,23 @@ func newRig(b *testing.B) *rig {
 	b.Cleanup(func() { os.RemoveAll(dir) })
 	r.startHub("127.0.0.1:0")
 	b.Cleanup(r.killHub)
-	seed, err := os.ReadFile(filepath.Join(r.folder(), "keys", "account.nk"))
+	seed, err := os.ReadFile(filepath.Join(r.hubFolder(), "keys", "account.nk"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	if r.account, err = nkeys.FromSeed(seed); err != nil {
 		b.Fatal(err)
 	}
-	r.config = fleet.Config{Hub: "tls://" + r.address, Authority: filepath.Join(r.folder(), "keys", "authority.pem")}
+	r.config = fleet.Config{Hub: "tls://" + r.address, Authority: filepath.Join(r.hubFolder(), "keys", "authority.pem")}
 	return r
 }
 
-func (r *rig) folder() string { return filepath.Join(r.dir, "data", "hub") }
+func (r *rig) hubFolder() string { return filepath.Join(r.dir, "data", "hub") }
 
 func (r *rig) startHub(listen string) {
 	r.Helper()
 	r.hub = exec.Command("/proc/self/exe")
-	r.hub.Env = append(os.Environ(), asHub+"="+r.folder(), "TANDEM_BENCH_LISTEN="+listen)
+	r.hub.Env = append(os.Environ(), asHub+"="+r.hubFolder(), "TANDEM_BENCH_LISTEN="+listen)
 	r.hub.Stderr = os.Stderr
 	out, err := r.hub.StdoutPipe()
 	if err == nil {
@@ -115,7 +115,7 @@ func (r *rig) killHub() {
 	_ = r.hub.Wait()
 }
 
-// credentials are those of a user, as the hub would issue them.
+// credentials returns the credentials of a user as issued by the hub.
 func (r *rig) credentials(u fleet.User) fleet.Credentials {
 	r.Helper()
 	key, err := nkeys.CreateUser()
@@ -136,15 +136,15 @@ func (r *rig) credentials(u fleet.User) fleet.Credentials {
 	return creds
 }
 
-// A fake is a machine without an engine: it has processes that do nothing, and answers a few
-// operations at once.
+// A fake is a machine without an engine: it reports processes that do not exist, and answers a
+// few operations immediately.
 type fake struct {
 	fleet.Machine
 	events chan api.Event
 }
 
-// answering serves the operations of all fakes.
-func answering(ctx context.Context) (*server.Mux, net.Listener) {
+// serveFakes serves the operations of all fakes.
+func serveFakes(ctx context.Context) (*server.Mux, net.Listener) {
 	m := server.NewMux(nil)
 	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{Version: "0.2.0", Protocol: api.Protocol, OldestProtocol: api.OldestProtocol}, nil
@@ -154,41 +154,41 @@ func answering(ctx context.Context) (*server.Mux, net.Listener) {
 		return api.ExecOutput{Process: api.Process{ID: in.ID, State: api.StateExited, ExitCode: &zero}, Stdout: "6.8.0\n"}, nil
 	})
 	server.Handle(m, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
-		return api.ProcessListOutput{Processes: running(0)}, nil
+		return api.ProcessListOutput{Processes: processesOf(0)}, nil
 	})
 	server.Handle(m, api.HistorySearch, func(_ context.Context, in api.HistorySearchInput) (api.HistorySearchOutput, error) {
-		return remembered(in), nil
+		return searchHistory(in), nil
 	})
 	server.Handle(m, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		const text = "ready\nserved 17 requests\n"
 		return api.ProcessLogOutput{Data: text, End: int64(len(text)), NextCursor: int64(len(text)), State: api.StateRunning}, nil
 	})
-	l := &never{done: make(chan struct{})}
+	l := &idleListener{done: make(chan struct{})}
 	go func() { _ = m.Serve(ctx, l) }()
 	return m, l
 }
 
-// never is a listener that nobody dials.
-type never struct {
+// An idleListener never accepts a connection.
+type idleListener struct {
 	once sync.Once
 	done chan struct{}
 }
 
-func (n *never) Accept() (net.Conn, error) { <-n.done; return nil, net.ErrClosed }
-func (n *never) Close() error              { n.once.Do(func() { close(n.done) }); return nil }
-func (n *never) Addr() net.Addr            { return &net.UnixAddr{} }
+func (n *idleListener) Accept() (net.Conn, error) { <-n.done; return nil, net.ErrClosed }
+func (n *idleListener) Close() error              { n.once.Do(func() { close(n.done) }); return nil }
+func (n *idleListener) Addr() net.Addr            { return &net.UnixAddr{} }
 
-// start starts the fakes, 100 at a time.
-func (r *rig) start(count int) {
+// startFakes starts the fakes, 100 at a time.
+func (r *rig) startFakes(count int) {
 	r.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r.Cleanup(cancel)
-	mux, _ := answering(ctx)
+	mux, _ := serveFakes(ctx)
 	free := make(chan struct{}, 100)
 	var all sync.WaitGroup
 	r.fakes = make([]*fake, count)
 	for i := range r.fakes {
-		creds := r.credentials(fleet.User{Kind: fleet.KindMachine, Name: fmt.Sprintf("m%05d", i), Labels: labels(i)})
+		creds := r.credentials(fleet.User{Kind: fleet.KindMachine, Name: fmt.Sprintf("m%05d", i), Labels: labelsOf(i)})
 		f := &fake{events: make(chan api.Event, 10)}
 		f.Hello, f.Log = transport.Hello{Version: "0.2.0", Protocol: api.Protocol, OldestProtocol: api.OldestProtocol}, slog.New(slog.DiscardHandler)
 		f.Facts = map[string]string{"os": "linux", "arch": "amd64", "version": "0.2.0"}
@@ -199,7 +199,7 @@ func (r *rig) start(count int) {
 			}
 			return mux.Receive(c, server.Origin{From: v.Person})
 		}
-		f.Events = func(ctx context.Context, send func(api.Event) error) error { return f.tell(ctx, i, send) }
+		f.Events = func(ctx context.Context, send func(api.Event) error) error { return f.sendEvents(ctx, i, send) }
 		r.fakes[i] = f
 		free <- struct{}{}
 		all.Go(func() {
@@ -218,21 +218,21 @@ func (r *rig) start(count int) {
 	})
 }
 
-// reals is how many machines have an engine.
-const reals = 3
+// realMachines is the number of machines with an engine.
+const realMachines = 3
 
-// joinReal starts engines of this host that have joined, with a process each.
+// joinReal starts engines on this host and joins them, each with one process.
 func (r *rig) joinReal() {
 	r.Helper()
-	for i := range reals {
+	for i := range realMachines {
 		name := fmt.Sprintf("real-%d", i)
-		r.joins(name, "machine", name, "--label", "bench=1", "--label", "role=real")
+		r.joinFleet(name, "machine", name, "--label", "bench=1", "--label", "role=real")
 		r.tandem(name, "start", "--name", "loop", "--", "sleep", "100000")
 	}
 }
 
-// labels are those of a fake.
-func labels(number int) []string {
+// labelsOf returns the labels of a fake.
+func labelsOf(number int) []string {
 	return []string{"bench=1", "role=" + []string{"web", "worker", "db"}[number%3], "zone=" + []string{"a", "b"}[number%2]}
 }
 
@@ -246,8 +246,8 @@ func flood(c net.Conn) {
 	}
 }
 
-// running is what runs on the fake with a number.
-func running(number int) []api.Process {
+// processesOf returns the processes of the fake with this number.
+func processesOf(number int) []api.Process {
 	all := make([]api.Process, *processes)
 	for i := range all {
 		all[i] = api.Process{ID: fmt.Sprintf("%06d%06d", number, i), Kind: api.KindProcess, Name: fmt.Sprintf("worker-%d", i), State: api.StateRunning, PID: 1000 + i,
@@ -259,8 +259,8 @@ func running(number int) []api.Process {
 	return all
 }
 
-// remembered is what a fake finds in its history.
-func remembered(in api.HistorySearchInput) api.HistorySearchOutput {
+// searchHistory is a fake's answer to a history search.
+func searchHistory(in api.HistorySearchInput) api.HistorySearchOutput {
 	out := api.HistorySearchOutput{Rows: []api.HistoryRow{}}
 	for i := range 200 {
 		c := fmt.Sprintf("systemctl restart worker-%d", i)
@@ -274,9 +274,9 @@ func remembered(in api.HistorySearchInput) api.HistorySearchOutput {
 	return out
 }
 
-// tell is what runs on a fake, and what changes there.
-func (f *fake) tell(ctx context.Context, number int, send func(api.Event) error) error {
-	if err := send(api.Event{Type: api.EventSnapshot, Processes: running(number)}); err != nil {
+// sendEvents reports a fake's processes, then their changes.
+func (f *fake) sendEvents(ctx context.Context, number int, send func(api.Event) error) error {
+	if err := send(api.Event{Type: api.EventSnapshot, Processes: processesOf(number)}); err != nil {
 		return err
 	}
 	for {
@@ -291,7 +291,7 @@ func (f *fake) tell(ctx context.Context, number int, send func(api.Event) error)
 	}
 }
 
-func (r *rig) look() {
+func (r *rig) startPerson() {
 	r.Helper()
 	r.person = &fleet.Person{Log: slog.New(slog.DiscardHandler)}
 	if err := r.person.Start(r.config, r.credentials(fleet.User{Kind: fleet.KindPerson, Name: "ann", Role: api.RoleOperate})); err != nil {
@@ -300,21 +300,21 @@ func (r *rig) look() {
 	r.Cleanup(r.person.Close)
 }
 
-// until waits for something to hold, and tells how long it took.
-func (r *rig) until(what string, holds func() bool) time.Duration {
+// await waits until holds is true, and returns the duration.
+func (r *rig) await(what string, holds func() bool) time.Duration {
 	r.Helper()
 	began := time.Now()
 	for !holds() {
 		if time.Since(began) > 2*time.Minute {
-			r.Fatalf("waited in vain for %s", what)
+			r.Fatalf("timed out waiting for %s", what)
 		}
 		time.Sleep(time.Millisecond)
 	}
 	return time.Since(began)
 }
 
-// there reports how many machines are connected, and how many processes run there.
-func (r *rig) there() (connected, running int) {
+// countConnected returns the number of connected machines and of their running processes.
+func (r *rig) countConnected() (connected, running int) {
 	all, err := r.person.List(context.Background(), api.FleetListInput{})
 	if err != nil {
 		return 0, 0
@@ -328,10 +328,10 @@ func (r *rig) there() (connected, running int) {
 	return connected, running
 }
 
-// status is what the hub tells of itself.
+// status returns the hub's status.
 func (r *rig) status() hub.Status {
 	r.Helper()
-	c, creds, err := hub.Owner(r.folder())
+	c, creds, err := hub.Owner(r.hubFolder())
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func (r *rig) status() hub.Status {
 	return *out.Status
 }
 
-// tandem runs the program, with the data folder of somebody.
+// tandem runs the program with the data folder of the member who.
 func (r *rig) tandem(who string, args ...string) (string, time.Duration) {
 	r.Helper()
 	if r.program == "" {
@@ -364,13 +364,12 @@ func (r *rig) tandem(who string, args ...string) (string, time.Duration) {
 	return string(out), time.Since(began)
 }
 
-// joins has the engine of a data folder join.
-func (r *rig) joins(who, kind, name string, more ...string) {
+// joinFleet joins the engine of a data folder.
+func (r *rig) joinFleet(who, kind, name string, more ...string) {
 	r.Helper()
 	line, _ := r.tandem("data", append([]string{"hub", "invite", kind, name}, more...)...)
 	r.Cleanup(func() { r.tandem(who, "shutdown", "--all", "--yes") })
 	r.tandem(who, strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "tandem "))...)
 }
 
-// discard reads what comes.
-func discard(c io.Reader) { _, _ = io.Copy(io.Discard, c) }
+func discardInput(c io.Reader) { _, _ = io.Copy(io.Discard, c) }

@@ -20,7 +20,7 @@ import (
 	"tandem/keys"
 )
 
-// A terminal is a person's, with the dashboard in it.
+// A terminal is a user's terminal running the dashboard.
 type terminal struct {
 	*rig
 	master *os.File
@@ -30,8 +30,8 @@ type terminal struct {
 	changed chan struct{} // closed at the next change, then replaced
 }
 
-// dashboard opens a dashboard on a data folder.
-func (r *rig) dashboard(who string) *terminal {
+// openDashboard opens a dashboard on a data folder.
+func (r *rig) openDashboard(who string) *terminal {
 	r.Helper()
 	t := &terminal{rig: r, changed: make(chan struct{})}
 	t.screen = vt.New(vt.Options{Cols: 140, Rows: 40, Grid: vt10x.New, Reply: func(p []byte) {
@@ -70,8 +70,8 @@ func (r *rig) dashboard(who string) *terminal {
 	return t
 }
 
-// text is the screen, and what is closed with its next change.
-func (t *terminal) text() (string, <-chan struct{}) {
+// screenText returns the screen's text, and a channel closed at its next change.
+func (t *terminal) screenText() (string, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, first, end := t.screen.Bounds()
@@ -85,24 +85,25 @@ func (t *terminal) text() (string, <-chan struct{}) {
 	return b.String(), t.changed
 }
 
-// shows waits for what matches, and tells how long that took since a time.
-func (t *terminal) shows(expr string, since time.Time) time.Duration {
+// awaitMatch waits until the screen matches, and returns the duration from since.
+func (t *terminal) awaitMatch(expr string, since time.Time) time.Duration {
 	t.Helper()
 	re, late := regexp.MustCompile(expr), time.After(20*time.Second)
 	for {
-		text, changed := t.text()
+		text, changed := t.screenText()
 		if re.MatchString(text) {
 			return time.Since(since)
 		}
 		select {
 		case <-changed:
 		case <-late:
-			t.Fatalf("waited in vain for %s on\n%s", expr, text)
+			t.Fatalf("timed out waiting for %s on\n%s", expr, text)
 		}
 	}
 }
 
-// press types keys: names, or text after a colon. It tells when.
+// press types keys, given by name or as text after a colon, and returns the time before the
+// first.
 func (t *terminal) press(names ...string) time.Time {
 	t.Helper()
 	began := time.Now()
@@ -126,50 +127,50 @@ func (t *terminal) press(names ...string) time.Time {
 	return began
 }
 
-// shown measures what a person at the dashboard sees: from opening the processes of the fleet,
-// a key in the filter and a change on a machine to the screen.
-func (r *rig) shown() {
+// measureScreen measures the delays seen by a user of the dashboard: opening the fleet's
+// processes, typing into the filter, and changes on a machine.
+func (r *rig) measureScreen() {
 	r.Helper()
-	t := r.dashboard("ann")
-	t.shows(fmt.Sprintf("%d machines|%s machines", *machines+reals, thousands(*machines+reals)), time.Now())
+	t := r.openDashboard("ann")
+	t.awaitMatch(fmt.Sprintf("%d machines|%s machines", *machines+realMachines, formatThousands(*machines+realMachines)), time.Now())
 	t.press("ctrl+b")
 	t.press("2")
-	t.shows("F switches", time.Now())
+	t.awaitMatch("F switches", time.Now())
 	var opens, typed, changes, real []time.Duration
 	const row = `worker-\d+ +m\d+ +(running|failed)`
 	for range 20 {
-		opens = append(opens, t.shows(row, t.press("F")))
-		t.shows("F switches(?s:.*)", t.press("F"))
-		t.gone(row)
+		opens = append(opens, t.awaitMatch(row, t.press("F")))
+		t.awaitMatch("F switches(?s:.*)", t.press("F"))
+		t.awaitGone(row)
 	}
-	r.median(opens, "ms-screen-open")
+	r.reportMedian(opens, "ms-screen-open")
 
-	t.shows(row, t.press("F"))
+	t.awaitMatch(row, t.press("F"))
 	t.press("/", ":worker-")
 	all := *machines * *processes
 	counted := func(n int) string { return fmt.Sprintf(`/%d of \d`, n) }
-	t.shows(counted(all), time.Now())
-	few, one := 0, *machines // names with 1 in the beginning, and 17
+	t.awaitMatch(counted(all), time.Now())
+	few, one := 0, *machines // names beginning with worker-1, and worker-17
 	for i := range *processes {
 		if strings.HasPrefix(fmt.Sprint(i), "1") {
 			few += *machines
 		}
 	}
 	for range 10 {
-		typed = append(typed, t.shows(counted(few), t.press(":1")), t.shows(counted(one), t.press(":7")),
-			t.shows(counted(few), t.press("backspace")), t.shows(counted(all), t.press("backspace")))
+		typed = append(typed, t.awaitMatch(counted(few), t.press(":1")), t.awaitMatch(counted(one), t.press(":7")),
+			t.awaitMatch(counted(few), t.press("backspace")), t.awaitMatch(counted(all), t.press("backspace")))
 	}
-	r.median(typed, "ms-screen-filter-key")
+	r.reportMedian(typed, "ms-screen-filter-key")
 
 	t.press("ctrl+u", ":seen-", "enter")
-	t.shows(`seen- +0 of`, time.Now())
+	t.awaitMatch(`seen- +0 of`, time.Now())
 	for i := range 30 {
 		f := r.fakes[i*len(r.fakes)/30]
 		began := time.Now()
 		f.events <- api.Event{Type: api.EventProcess, Process: &api.Process{ID: fmt.Sprintf("seen%d", i), Name: fmt.Sprintf("seen-%02d", i), Kind: api.KindProcess, State: api.StateFailed}}
-		changes = append(changes, t.shows(fmt.Sprintf(`seen- +\d+/%d of`, i+1), began))
+		changes = append(changes, t.awaitMatch(fmt.Sprintf(`seen- +\d+/%d of`, i+1), began))
 	}
-	r.median(changes, "ms-screen-change")
+	r.reportMedian(changes, "ms-screen-change")
 
 	ctx := context.Background()
 	c, err := client.Connect(ctx, client.Options{DataDir: filepath.Join(r.dir, "real-1"), Version: "0.2.0", Name: "bench"})
@@ -178,46 +179,46 @@ func (r *rig) shown() {
 	}
 	defer c.Close()
 	t.press("/", "ctrl+u", ":loop", "enter")
-	t.shows(`loop +real-1 +running`, time.Now())
+	t.awaitMatch(`loop +real-1 +running`, time.Now())
 	for range 10 {
 		began := time.Now()
 		if _, err := api.ProcessStop.Call(ctx, c, api.ProcessStopInput{ID: "loop"}); err != nil {
 			r.Fatal(err)
 		}
-		real = append(real, t.shows(`loop +real-1 +stopped`, began))
+		real = append(real, t.awaitMatch(`loop +real-1 +stopped`, began))
 		if _, err := api.ProcessRestart.Call(ctx, c, api.ProcessRestartInput{ID: "loop"}); err != nil {
 			r.Fatal(err)
 		}
-		t.shows(`loop +real-1 +running`, time.Now())
+		t.awaitMatch(`loop +real-1 +running`, time.Now())
 	}
-	r.median(real, "ms-screen-real-stop")
+	r.reportMedian(real, "ms-screen-real-stop")
 
 	t.press("ctrl+b")
 	t.press("3")
 	began := t.press("F")
-	r.ReportMetric(t.shows(`fleet [\d,]+ of [\d,]+ machines`, began).Seconds()*1e3, "ms-screen-history-first")
-	r.ReportMetric(t.shows(fmt.Sprintf(`fleet (%d|%s) of `, *machines+reals, thousands(*machines+reals)), began).Seconds()*1e3, "ms-screen-history-all")
+	r.ReportMetric(t.awaitMatch(`fleet [\d,]+ of [\d,]+ machines`, began).Seconds()*1e3, "ms-screen-history-first")
+	r.ReportMetric(t.awaitMatch(fmt.Sprintf(`fleet (%d|%s) of `, *machines+realMachines, formatThousands(*machines+realMachines)), began).Seconds()*1e3, "ms-screen-history-all")
 }
 
-// gone waits until nothing matches.
-func (t *terminal) gone(expr string) {
+// awaitGone waits until nothing matches.
+func (t *terminal) awaitGone(expr string) {
 	t.Helper()
 	re, late := regexp.MustCompile(expr), time.After(20*time.Second)
 	for {
-		text, changed := t.text()
+		text, changed := t.screenText()
 		if !re.MatchString(text) {
 			return
 		}
 		select {
 		case <-changed:
 		case <-late:
-			t.Fatalf("waited in vain for %s to go from\n%s", expr, text)
+			t.Fatalf("timed out waiting for %s to disappear from\n%s", expr, text)
 		}
 	}
 }
 
-// thousands is a number as the dashboard writes it.
-func thousands(n int) string {
+// formatThousands formats a number like the dashboard.
+func formatThousands(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
 	}

@@ -123,7 +123,7 @@ func TestAgentBoundsApplyOnAnotherMachine(t *testing.T) {
 	s.checkAnswer("exec", fmt.Sprintf(`{"host":"far","command":"%s=1 %s --host m1 ps"}`, harness.AsProgram, os.Args[0]), "Exit code: ")
 	// A machine entry leading back to the local engine does not escape the sandbox either.
 	p.Configure(fmt.Sprintf("[machines.back]\ntransport = [%q, \"bridge\"]\nenv = { TANDEM_DATA_DIR = %q }\n", os.Args[0], p.Data("d")))
-	harness.Until(t, "the way back", func() bool { return strings.Contains(p.Must("machine", "list"), "back") })
+	harness.Until(t, "the machine back", func() bool { return strings.Contains(p.Must("machine", "list"), "back") })
 	s.checkAnswer("exec", fmt.Sprintf(`{"host":"back","command":"cat %s/secret/key"}`, p.Dir), "Permission denied")
 	s.checkAnswer("read", fmt.Sprintf(`{"host":"back","path":"%s/secret/key"}`, p.Dir), "outside the allowed folders")
 	p.Must("new", "--name", "mine", "--", "sh")
@@ -178,7 +178,7 @@ func TestCallToOfflineMachineNamesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
-	harness.Until(t, "it to be away", func() bool { return p.State("m1").State == "away" })
+	harness.Until(t, "the machine to go offline", func() bool { return p.State("m1").State == "away" })
 	canary := filepath.Join(p.Dir, "canary")
 	s.checkAnswer("exec", fmt.Sprintf(`{"host":"m1","command":"touch %s"}`, canary), "m1: it is offline")
 	s.checkAnswer("machine_list", `{}`, "m1  away, last seen ")
@@ -188,7 +188,7 @@ func TestCallToOfflineMachineNamesIt(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "it to be back", func() bool { return p.State("m1").State == "connected" })
+	harness.Until(t, "the machine to reconnect", func() bool { return p.State("m1").State == "connected" })
 	s.checkAnswer("exec", `{"host":"m1","command":"echo back"}`, "back")
 }
 

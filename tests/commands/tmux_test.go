@@ -197,7 +197,7 @@ func TestTmuxCapturesAndPastesTheSameBytesAsTmux(t *testing.T) {
 					t.Fatalf("new-session: %+v", got)
 				}
 				shows := func(text string) {
-					harness.Until(t, "the pane shows "+text, func() bool {
+					harness.Until(t, "the pane to show "+text, func() bool {
 						return strings.Contains(m.run(t, []string{"capture-pane", "-p", "-t", "work"}).Out, text)
 					})
 				}

@@ -74,9 +74,9 @@ func stopAndContinue(t *testing.T, env []string, dir string, args, keys []string
 	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "it is stopped", func() bool { return harness.IsStopped(pid) })
+	harness.Until(t, "the program to stop", func() bool { return harness.IsStopped(pid) })
 	if signal == syscall.SIGTSTP {
-		harness.Until(t, "the terminal is given back", func() bool { return readState(screen) == terminalState{} })
+		harness.Until(t, "the terminal to be restored", func() bool { return readState(screen) == terminalState{} })
 	} else { // so that the text appears again only after the program has taken the terminal back
 		screen.Emulator(func(screen *vt.Terminal) { screen.Write([]byte("\x1b[2J")) })
 	}

@@ -78,8 +78,8 @@ func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "it to be back", func() bool { return p.State("m20").State == api.MachineConnected })
-	harness.Until(t, "what was typed meanwhile to be there, once", func() bool {
+	harness.Until(t, "the machine to reconnect", func() bool { return p.State("m20").State == api.MachineConnected })
+	harness.Until(t, "the keys typed meanwhile to arrive once", func() bool {
 		return hasRow(p.Must("--host", "m20", "screen", "stuck"), "typed-meanwhile")
 	})
 }

@@ -111,10 +111,10 @@ func TestVerbsWorkOnAMachineOfTheFleet(t *testing.T) {
 		t.Errorf("exec on the machine prints %q", out)
 	}
 	c.mustRun("ann", "--host", "web-1", "start", "--name", "loop", "--", "sh", "-c", "echo begun; exec sleep 1000")
-	harness.Until(t, "its log", func() bool { return strings.Contains(c.mustRun("ann", "--host", "web-1", "logs", "loop"), "begun") })
-	harness.Until(t, "it to be counted", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].Processes == 1 })
+	harness.Until(t, "the log", func() bool { return strings.Contains(c.mustRun("ann", "--host", "web-1", "logs", "loop"), "begun") })
+	harness.Until(t, "the process to be counted", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].Processes == 1 })
 	c.mustRun("ann", "--host", "web-1", "stop", "loop")
-	harness.Until(t, "it to be counted no more", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].Processes == 0 })
+	harness.Until(t, "the stopped process to disappear from the count", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].Processes == 0 })
 	if out := c.mustRun("web-1", "audit"); !strings.Contains(out, "person:ann") || !strings.Contains(out, "process.start") || !strings.Contains(out, "echo hello") {
 		t.Errorf("the machine's audit does not name her:\n%s", out)
 	}
@@ -181,7 +181,7 @@ func TestMachineThatLeftCannotBeReached(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(c.dir, "box", "fleet", "machine.creds")); !os.IsNotExist(err) {
 		t.Errorf("its key is still there: %v", err)
 	}
-	harness.Until(t, "it to be away", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].State == api.FleetAway })
+	harness.Until(t, "the machine to go offline", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].State == api.FleetAway })
 	if _, stderr, status := c.run("ann", "--host", "box", "ps"); status != 1 || !strings.Contains(stderr, "it is offline, last seen") {
 		t.Errorf("on the machine that left: %d %s", status, stderr)
 	}
@@ -202,7 +202,7 @@ func TestRevokedPersonReachesNothing(t *testing.T) {
 	if _, err := c.hub.Revoke("ann"); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "her to be refused", func() bool {
+	harness.Until(t, "the revoked user to be refused", func() bool {
 		_, stderr, status := c.run("ann", "--host", "box", "ps")
 		return status == 1 && strings.Contains(stderr, "revoked")
 	})
@@ -235,7 +235,7 @@ func TestCommandRunsOnAllMachinesOfAPatternOrLabel(t *testing.T) {
 		t.Errorf("with a failing command: %d %q %s", status, stdout, stderr)
 	}
 	c.mustRun("db-1", "leave")
-	harness.Until(t, "it to be away", func() bool {
+	harness.Until(t, "the machine to go offline", func() bool {
 		all := c.listMachines("ann", "db-1")
 		return len(all) == 1 && all[0].State == api.FleetAway
 	})
@@ -355,7 +355,7 @@ func TestFleetProcessesAreListedWithoutQueryingMachines(t *testing.T) {
 		}
 	}
 	extras[0].Close()
-	harness.Until(t, "it to be away", func() bool {
+	harness.Until(t, "the machine to go offline", func() bool {
 		rows, status := all("ps", "--host", "extra-*")
 		if status != 3 || len(rows) != 3 {
 			return false

@@ -134,7 +134,7 @@ func TestDisconnectedMachineRecovers(t *testing.T) {
 	is := func(want string) { t.Helper(); harness.Until(t, want, func() bool { return rows() == want }) }
 	c.mustRun("box", "start", "--name", "counter", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done")
 	c.mustRun("box", "start", "--name", "ends", "--", "sleep", "1000")
-	harness.Until(t, "the machine to be there through the cable", func() bool {
+	harness.Until(t, "the machine to connect through the cable", func() bool {
 		if !to.inUse() {
 			return false
 		}
@@ -229,7 +229,7 @@ func TestSlowViewerLeavesNothingAtTheHub(t *testing.T) {
 	before, began := c.hub.Status().InBytes, end()
 	far("flood")
 	viewer := far("echo")
-	harness.Until(t, "the flood to print", func() bool { return end() > began+printed })
+	harness.Until(t, "the session to print", func() bool { return end() > began+printed })
 	for _, key := range "0123456789" {
 		if err := viewer.Send(api.Input{Bytes: []byte(string(key))}); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
-	harness.Until(t, "the stopped machine to be away", func() bool { return p.State("m20").State == api.MachineAway })
+	harness.Until(t, "the stopped machine to go offline", func() bool { return p.State("m20").State == api.MachineAway })
 	stdout, stderr, status := p.Run("exec", "--all-hosts", "--", "echo", "here")
 	if strings.Count(stdout, "here") != count-1 || status != 3 || strings.Count(stderr, "m20  tandem: reach machine m20: it is offline") != 1 ||
 		strings.Count(stderr, "tandem:") != 1 {
@@ -41,7 +41,7 @@ func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "it to be back", func() bool { return p.State("m20").State == api.MachineConnected })
+	harness.Until(t, "the machine to reconnect", func() bool { return p.State("m20").State == api.MachineConnected })
 	p.Must("exec", "--all-hosts", "--", "true")
 }
 
@@ -185,7 +185,7 @@ func TestRequiredLoginIsReportedWithoutDelay(t *testing.T) {
 	p := harness.NewMachines(t, 0)
 	p.Configure("[machines.web]\ntransport = [\"sh\", \"-c\", \"echo '# an additional check is needed. To authenticate, visit: https://login.example.org/a/1'; exec sleep 1000\"]\n" +
 		"[machines.ended]\ntransport = [\"sh\", \"-c\", \"echo 'me@ended: Permission denied (publickey,password).' >&2; exit 255\"]\n")
-	harness.Until(t, "the login to be told of", func() bool { return p.State("web").State == api.MachineNeedsYou })
+	harness.Until(t, "the login to be reported", func() bool { return p.State("web").State == api.MachineNeedsYou })
 	if m := p.State("web"); !strings.Contains(m.Error, "https://login.example.org/a/1") {
 		t.Errorf("machine.list reports %+v", m)
 	}
@@ -210,7 +210,7 @@ func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte("m1]"), []byte("other]")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the other name", func() bool { _, _, status := p.Run("--host", "other", "ps"); return status == 0 })
+	harness.Until(t, "the renamed machine", func() bool { _, _, status := p.Run("--host", "other", "ps"); return status == 0 })
 	if _, stderr, status := p.Run("--host", "m1", "ps"); status != 1 || !strings.Contains(stderr, "no machine with this name") {
 		t.Errorf("with the old name: status %d: %s", status, stderr)
 	}
@@ -252,7 +252,7 @@ func TestOutputIntoALinkIsReported(t *testing.T) {
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the reason", func() bool { return strings.Contains(p.State("loud").Error, "unexpected output on the link") })
+	harness.Until(t, "the error", func() bool { return strings.Contains(p.State("loud").Error, "unexpected output on the link") })
 }
 
 // An attached session continues over the next link after one is killed, in a terminal and in a
@@ -289,7 +289,7 @@ func TestKeysArriveOnceAfterALostLink(t *testing.T) {
 			}
 		}
 		var got []byte
-		harness.Until(t, "all that was typed", func() bool { got, _ = os.ReadFile(file); return len(got) >= len(want) })
+		harness.Until(t, "all typed keys", func() bool { got, _ = os.ReadFile(file); return len(got) >= len(want) })
 		if string(got) != want {
 			t.Errorf("attached %v: %d bytes arrived, want %d with the same content", attached, len(got), len(want))
 		}
@@ -371,7 +371,7 @@ func TestCommandExitsWithItsKilledEngine(t *testing.T) {
 	if err := syscall.Kill(info.EnginePID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the command to end", func() bool {
+	harness.Until(t, "the command to exit", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err != nil || bytes.Contains(stat, []byte(") Z ")) || !bytes.Contains(stat, []byte("(sleep)"))
 	})

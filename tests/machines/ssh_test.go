@@ -465,9 +465,9 @@ func TestMachineIsUpgradedOverSSH(t *testing.T) {
 	if status != 0 || !strings.Contains(stderr, "copied tandem "+harness.Version) {
 		t.Fatalf("upgrade: status %d\n%s%s", status, stdout, stderr)
 	}
-	harness.Until(t, "the new release to be told of", func() bool { return p.State("box").Version == harness.Version })
+	harness.Until(t, "the new release to be reported", func() bool { return p.State("box").Version == harness.Version })
 	p.Must("--host", "box", "send", "far", "--enter", "after")
-	harness.Until(t, "the session to go on", func() bool {
+	harness.Until(t, "the session to continue", func() bool {
 		screen := p.Must("--host", "box", "screen", "far")
 		return strings.Contains(screen, "before-42") && strings.Contains(screen, "after")
 	})
