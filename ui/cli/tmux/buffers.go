@@ -27,7 +27,7 @@ func keepBuffer(c *call, name string, data []byte) {
 	}
 	c.removeBuffer(b.Name)
 	c.file.Buffers = append([]server.Buffer{b}, c.file.Buffers...)
-	limit, count := c.option(server.Place{}, "buffer-limit").Int(), 0
+	limit, count := c.option(server.Target{}, "buffer-limit").Int(), 0
 	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool {
 		if o.Auto {
 			count++
@@ -55,7 +55,7 @@ func bufferOf(c *call, cmd *command) (*server.Buffer, error) {
 }
 
 // setBuffer implements set-buffer and load-buffer.
-func setBuffer(c *call, cmd *command, _ server.Place) error {
+func setBuffer(c *call, cmd *command, _ server.Target) error {
 	if cmd.has('n') {
 		return renameBuffer(c, cmd)
 	}
@@ -120,7 +120,7 @@ func capital(text string) string {
 }
 
 // showBuffer implements show-buffer and save-buffer.
-func showBuffer(c *call, cmd *command, _ server.Place) error {
+func showBuffer(c *call, cmd *command, _ server.Target) error {
 	b, err := bufferOf(c, cmd)
 	if err != nil {
 		return err
@@ -154,11 +154,11 @@ func bufferFacts(b server.Buffer) facts {
 }
 
 // listBuffers implements list-buffers.
-func listBuffers(c *call, cmd *command, _ server.Place) error {
+func listBuffers(c *call, cmd *command, _ server.Target) error {
 	form := `#{buffer_name}: #{buffer_size} bytes: "#{buffer_sample}"`
 	for _, b := range c.file.Buffers {
 		all := bufferFacts(b)
-		scope := c.scope(server.Place{})
+		scope := c.scope(server.Target{})
 		scope.Lookup = func(name string) (string, bool) {
 			if value, ok := all[name]; ok {
 				return written(value), true
@@ -171,7 +171,7 @@ func listBuffers(c *call, cmd *command, _ server.Place) error {
 }
 
 // deleteBuffer implements delete-buffer.
-func deleteBuffer(c *call, cmd *command, _ server.Place) error {
+func deleteBuffer(c *call, cmd *command, _ server.Target) error {
 	b, err := bufferOf(c, cmd)
 	if err != nil {
 		if cmd.has('b') {
@@ -184,7 +184,7 @@ func deleteBuffer(c *call, cmd *command, _ server.Place) error {
 }
 
 // pasteBuffer implements paste-buffer.
-func pasteBuffer(c *call, cmd *command, at server.Place) error {
+func pasteBuffer(c *call, cmd *command, at server.Target) error {
 	b, err := bufferOf(c, cmd)
 	if err != nil {
 		if cmd.has('b') {

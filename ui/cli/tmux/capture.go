@@ -21,7 +21,7 @@ func (c *call) capture(p *server.Pane, ansi bool) (api.Screen, error) {
 }
 
 // capturePane implements capture-pane.
-func capturePane(c *call, cmd *command, at server.Place) error {
+func capturePane(c *call, cmd *command, at server.Target) error {
 	screen, err := c.capture(at.Pane, cmd.has('e'))
 	if err != nil {
 		return err

@@ -157,7 +157,7 @@ type notice struct{ added, changed, gone string }
 func (c *call) notices() (order []string, all map[string]notice) {
 	all = map[string]notice{}
 	add := func(key string, n notice) { order, all[key] = append(order, key), n }
-	for _, s := range c.file.Sorted() {
+	for _, s := range c.file.SessionsByName() {
 		add(fmt.Sprintf("session $%d", s.ID), notice{"%sessions-changed", fmt.Sprintf("%%session-renamed $%d %s", s.ID, s.Name), "%sessions-changed"})
 		entered, word := s.ID == c.control.session, "%unlinked-window"
 		if entered {
@@ -167,13 +167,13 @@ func (c *call) notices() (order []string, all map[string]notice) {
 			id := fmt.Sprintf("@%d", w.ID)
 			add(word+id, notice{word + "-add " + id, word + "-renamed " + id + " " + w.Name, word + "-close " + id})
 			if entered {
-				layout := c.scope(server.Place{Session: s, Window: w}).Expand("%layout-change #{window_id} #{window_layout} #{window_visible_layout} #{window_raw_flags}")
+				layout := c.scope(server.Target{Session: s, Window: w}).Expand("%layout-change #{window_id} #{window_layout} #{window_visible_layout} #{window_raw_flags}")
 				add("layout "+id, notice{changed: layout})
-				add("pane "+id, notice{changed: fmt.Sprintf("%%window-pane-changed %s %%%d", id, w.Active().ID)})
+				add("pane "+id, notice{changed: fmt.Sprintf("%%window-pane-changed %s %%%d", id, w.ActivePane().ID)})
 			}
 		}
 		if entered {
-			add("shown", notice{changed: fmt.Sprintf("%%session-window-changed $%d @%d", s.ID, s.Current().ID)})
+			add("shown", notice{changed: fmt.Sprintf("%%session-window-changed $%d @%d", s.ID, s.CurrentWindow().ID)})
 			name := fmt.Sprintf("%%session-changed $%d %s", s.ID, s.Name)
 			add("entered", notice{added: name, changed: name})
 		}
@@ -213,7 +213,7 @@ func (x *control) compare(c *call) {
 // control mode from their start, others from now on.
 func (x *control) follow(c *call) {
 	panes := map[string]int{}
-	for _, at := range c.file.Places(func(at server.Place) bool { return at.Session.ID == x.session }) {
+	for _, at := range c.file.ListPanes(func(at server.Target) bool { return at.Session.ID == x.session }) {
 		panes[at.Pane.Terminal] = at.Pane.ID
 	}
 	if x.session >= 0 && len(panes) == 0 {

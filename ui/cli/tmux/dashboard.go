@@ -59,7 +59,7 @@ func (t *tree) replace(ids []string, with **tree) *tree {
 // treeOf returns a window's layout as splits of the dashboard.
 func treeOf(c *call, w *server.Window, cell *cells.Cell) *tree {
 	if cell.Kind == cells.Leaf {
-		id := w.Pane(cell.Pane).Terminal
+		id := w.PaneByID(cell.Pane).Terminal
 		return &tree{LayoutNode: api.LayoutNode{ID: id, Name: c.known()[id].Name}}
 	}
 	return groupOf(c, w, cell.Kind, cell.Children)
@@ -173,7 +173,7 @@ func putWindow(c *call, l *api.Layout, w *server.Window) int {
 			return without(t, ids, nil)
 		})
 	}
-	active := w.Active().Terminal
+	active := w.ActivePane().Terminal
 	tab = slices.IndexFunc(l.Tabs, func(t api.LayoutTab) bool { return leafAt(t, active) >= 0 })
 	l.Tabs[tab].Focus = leafAt(l.Tabs[tab], active)
 	return tab

@@ -61,7 +61,7 @@ func key(name string) (string, bool) {
 }
 
 // sendKeys implements send-keys.
-func sendKeys(c *call, cmd *command, at server.Place) error {
+func sendKeys(c *call, cmd *command, at server.Target) error {
 	times := 1
 	if cmd.has('N') {
 		var err error
@@ -108,9 +108,9 @@ func typed(cmd *command, inputs []api.SessionWriteInput, word string) []api.Sess
 }
 
 // typeInto types into a pane, or all of its window where they are synchronised.
-func (c *call) typeInto(at server.Place, inputs []api.SessionWriteInput) error {
+func (c *call) typeInto(at server.Target, inputs []api.SessionWriteInput) error {
 	panes := []*server.Pane{at.Pane}
-	if c.option(at, "synchronize-panes").On() {
+	if c.option(at, "synchronize-panes").IsOn() {
 		panes = at.Window.Panes
 	}
 	e, err := c.client()
@@ -118,7 +118,7 @@ func (c *call) typeInto(at server.Place, inputs []api.SessionWriteInput) error {
 		return err
 	}
 	for _, p := range panes {
-		if p.Off || !c.alive(p) {
+		if p.InputOff || !c.alive(p) {
 			continue
 		}
 		for _, in := range joined(inputs) {
@@ -144,7 +144,7 @@ func joined(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
 }
 
 // sendPrefix implements send-prefix.
-func sendPrefix(c *call, cmd *command, at server.Place) error {
+func sendPrefix(c *call, cmd *command, at server.Target) error {
 	option := "prefix"
 	if cmd.has('2') {
 		option = "prefix2"

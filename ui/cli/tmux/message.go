@@ -7,8 +7,8 @@ import (
 )
 
 // displayMessage implements display-message.
-func displayMessage(c *call, cmd *command, _ server.Place) error {
-	at, err := c.target(cmd, 't', server.WantPane)
+func displayMessage(c *call, cmd *command, _ server.Target) error {
+	at, err := c.target(cmd, 't', server.TargetPane)
 	if err != nil && !cmd.has('t') { // with -t, tmux goes on without a pane
 		return err
 	}
@@ -18,7 +18,7 @@ func displayMessage(c *call, cmd *command, _ server.Place) error {
 		scope.Lookup = (&variables{call: c}).lookup
 	}
 	if cmd.has('p') || c.control != nil {
-		c.print(scope.Expand(scope.Time(text)))
+		c.print(scope.Expand(scope.ExpandTime(text)))
 	}
 	return nil
 }

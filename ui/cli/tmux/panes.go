@@ -13,11 +13,11 @@ import (
 )
 
 // splitOf reads how a pane is put beside another one.
-func splitOf(cmd *command, at server.Place) (cells.Split, error) {
+func splitOf(cmd *command, at server.Target) (cells.Split, error) {
 	s := cells.Split{Axis: cells.Below, Before: cmd.has('b'), Full: cmd.has('f')}
 	cell := at.Window.Layout
 	if !s.Full {
-		cell = cell.Find(at.Pane.ID)
+		cell = cell.FindPane(at.Pane.ID)
 	}
 	have := cell.H
 	if cmd.has('h') {
@@ -55,7 +55,7 @@ func sizeError(cmd *command, percent bool) error {
 }
 
 // splitWindow implements split-window.
-func splitWindow(c *call, cmd *command, at server.Place) error {
+func splitWindow(c *call, cmd *command, at server.Target) error {
 	s, err := splitOf(cmd, at)
 	if err != nil {
 		return err
@@ -66,20 +66,20 @@ func splitWindow(c *call, cmd *command, at server.Place) error {
 	}
 	p := c.newPane()
 	w := at.Window
-	if !w.Put(p, at.Pane, s) {
+	if !w.InsertPane(p, at.Pane, s) {
 		c.file.Next.Pane-- // nobody has seen the number
 		return errors.New("no space for new pane")
 	}
-	cell := w.Layout.Find(p.ID)
+	cell := w.Layout.FindPane(p.ID)
 	begin.w, begin.h = cell.W, cell.H
 	begin.name = at.Session.Name + ":" + cmp.Or(c.programName(begin.argv), w.Name)
 	if err := c.begin(p, at, begin); err != nil {
-		w.Take(p)
+		w.RemovePane(p)
 		return err
 	}
 	w.Zoomed = cmd.has('Z')
 	if !cmd.has('d') {
-		w.Select(p)
+		w.SelectPane(p)
 	}
 	if err := c.arranged(w); err != nil {
 		return err
@@ -90,26 +90,26 @@ func splitWindow(c *call, cmd *command, at server.Place) error {
 }
 
 // killPane implements kill-pane.
-func killPane(c *call, cmd *command, at server.Place) error {
-	return c.drop(func(one server.Place) bool { return one.Window == at.Window && (one.Pane == at.Pane) != cmd.has('a') })
+func killPane(c *call, cmd *command, at server.Target) error {
+	return c.drop(func(one server.Target) bool { return one.Window == at.Window && (one.Pane == at.Pane) != cmd.has('a') })
 }
 
 const paneLine = `#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}`
 
 // listPanes implements list-panes.
-func listPanes(c *call, cmd *command, at server.Place) (err error) {
-	form, want := paneLine, server.WantWindow
+func listPanes(c *call, cmd *command, at server.Target) (err error) {
+	form, want := paneLine, server.TargetWindow
 	switch {
 	case cmd.has('a'):
-		form, want = "#{session_name}:#{window_index}."+paneLine, server.WantNothing
+		form, want = "#{session_name}:#{window_index}."+paneLine, server.TargetNone
 	case cmd.has('s'):
-		form, want = "#{window_index}."+paneLine, server.WantSession
+		form, want = "#{window_index}."+paneLine, server.TargetSession
 	}
 	if at, err = c.target(cmd, 't', want); err != nil {
 		return err
 	}
-	for _, one := range c.file.Places(func(one server.Place) bool {
-		return want == server.WantNothing || one.Session == at.Session && (want == server.WantSession || one.Window == at.Window)
+	for _, one := range c.file.ListPanes(func(one server.Target) bool {
+		return want == server.TargetNone || one.Session == at.Session && (want == server.TargetSession || one.Window == at.Window)
 	}) {
 		c.list(cmd, one, form)
 	}
@@ -117,25 +117,25 @@ func listPanes(c *call, cmd *command, at server.Place) (err error) {
 }
 
 // selectPane implements select-pane and last-pane.
-func selectPane(c *call, cmd *command, at server.Place) error {
+func selectPane(c *call, cmd *command, at server.Target) error {
 	to := at.Pane
 	if cmd.name == "last-pane" || cmd.has('l') {
-		if to = at.Window.Last(); to == nil {
+		if to = at.Window.LastPane(); to == nil {
 			return errors.New("no last pane")
 		}
 	}
 	for _, direction := range []byte("UDLR") {
 		if cmd.has(direction) {
-			if to = at.Window.Toward(at.Pane, direction); to == nil {
+			if to = at.Window.PaneInDirection(at.Pane, direction); to == nil {
 				return nil
 			}
 		}
 	}
-	active := at.Window.Active()
+	active := at.Window.ActivePane()
 	at.Pane = to
 	switch {
 	case cmd.has('e') || cmd.has('d'):
-		to.Off = cmd.has('d')
+		to.InputOff = cmd.has('d')
 		return nil
 	case cmd.has('P'):
 		setStyle(to, cmd.value('P'))
@@ -148,7 +148,7 @@ func selectPane(c *call, cmd *command, at server.Place) error {
 		return setTitle(c, at, cmd.value('T'))
 	}
 	at.Window.Zoomed = at.Window.Zoomed && (cmd.has('Z') || to == active)
-	at.Window.Select(to)
+	at.Window.SelectPane(to)
 	c.touch(at.Window)
 	return nil
 }
@@ -162,7 +162,7 @@ func setStyle(p *server.Pane, style string) {
 }
 
 // setTitle gives a pane a title, which is its session's name in the dashboard.
-func setTitle(c *call, at server.Place, title string) error {
+func setTitle(c *call, at server.Target, title string) error {
 	at.Pane.Title = c.scope(at).Expand(title)
 	name := c.freeName(at.Pane.Title)
 	if name == "" || at.Pane.Adopted || !c.alive(at.Pane) {
@@ -180,15 +180,15 @@ func setTitle(c *call, at server.Place, title string) error {
 }
 
 // swapPane implements swap-pane.
-func swapPane(c *call, cmd *command, to server.Place) error {
+func swapPane(c *call, cmd *command, to server.Target) error {
 	from, err := to, error(nil)
 	switch {
 	case cmd.has('U'):
-		from.Pane = to.Window.Step(to.Pane, -1)
+		from.Pane = to.Window.StepPane(to.Pane, -1)
 	case cmd.has('D'):
-		from.Pane = to.Window.Step(to.Pane, 1)
+		from.Pane = to.Window.StepPane(to.Pane, 1)
 	default:
-		from, err = c.target(cmd, 's', server.WantPane)
+		from, err = c.target(cmd, 's', server.TargetPane)
 	}
 	if err != nil {
 		return err
@@ -197,17 +197,17 @@ func swapPane(c *call, cmd *command, to server.Place) error {
 		return nil
 	}
 	a, b := from.Window, to.Window
-	leafA, leafB := a.Layout.Find(from.Pane.ID), b.Layout.Find(to.Pane.ID)
+	leafA, leafB := a.Layout.FindPane(from.Pane.ID), b.Layout.FindPane(to.Pane.ID)
 	leafA.Pane, leafB.Pane = to.Pane.ID, from.Pane.ID
 	switch {
 	case a != b:
 		c.swapped = append(c.swapped, [2]string{from.Pane.Terminal, to.Pane.Terminal})
 		a.Panes[slices.Index(a.Panes, from.Pane)], b.Panes[slices.Index(b.Panes, to.Pane)] = to.Pane, from.Pane
 		a.Stack, b.Stack = renumbered(a.Stack, from.Pane.ID, to.Pane.ID), renumbered(b.Stack, to.Pane.ID, from.Pane.ID)
-	case !cmd.has('d') || a.Active() == from.Pane:
-		a.Select(to.Pane)
-	case a.Active() == to.Pane:
-		a.Select(from.Pane)
+	case !cmd.has('d') || a.ActivePane() == from.Pane:
+		a.SelectPane(to.Pane)
+	case a.ActivePane() == to.Pane:
+		a.SelectPane(from.Pane)
 	}
 	for _, w := range []*server.Window{a, b} {
 		w.Zoomed = w.Zoomed && cmd.has('Z')
@@ -229,8 +229,8 @@ func renumbered(stack []int, from, to int) []int {
 }
 
 // joinPane implements join-pane and move-pane.
-func joinPane(c *call, cmd *command, to server.Place) error {
-	from, err := c.target(cmd, 's', server.WantPane)
+func joinPane(c *call, cmd *command, to server.Target) error {
+	from, err := c.target(cmd, 's', server.TargetPane)
 	if err != nil {
 		return err
 	}
@@ -242,15 +242,15 @@ func joinPane(c *call, cmd *command, to server.Place) error {
 		return err
 	}
 	was := from.Window
-	if !to.Window.Put(from.Pane, to.Pane, s) {
+	if !to.Window.InsertPane(from.Pane, to.Pane, s) {
 		return errors.New("create pane failed: pane too small")
 	}
 	if was != to.Window {
-		c.file.Remove(from)
+		c.file.RemovePane(from)
 	}
 	if !cmd.has('d') {
-		to.Window.Select(from.Pane)
-		to.Session.Show(to.Window)
+		to.Window.SelectPane(from.Pane)
+		to.Session.ShowWindow(to.Window)
 	}
 	if len(was.Panes) > 0 {
 		if err := c.arranged(was); err != nil {
@@ -261,14 +261,14 @@ func joinPane(c *call, cmd *command, to server.Place) error {
 }
 
 // breakPane implements break-pane.
-func breakPane(c *call, cmd *command, _ server.Place) error {
-	from, err := c.target(cmd, 's', server.WantPane)
+func breakPane(c *call, cmd *command, _ server.Target) error {
+	from, err := c.target(cmd, 's', server.TargetPane)
 	if err != nil {
 		return err
 	}
 	at := from
 	if cmd.has('t') {
-		if at, err = c.target(cmd, 't', server.WantIndex); err != nil {
+		if at, err = c.target(cmd, 't', server.TargetIndex); err != nil {
 			return err
 		}
 	}
@@ -278,11 +278,11 @@ func breakPane(c *call, cmd *command, _ server.Place) error {
 	}
 	w := from.Window
 	if len(w.Panes) == 1 {
-		from.Session.Take(w)
+		from.Session.RemoveWindow(w)
 		w.Index = index
 	} else {
 		was := w
-		w.Take(from.Pane)
+		w.RemovePane(from.Pane)
 		c.apart = append(c.apart, from.Pane.Terminal)
 		w = newSpace(c, from.Pane, index, was.Layout.W, was.Layout.H)
 		w.Name = c.programName(from.Pane.Argv)
@@ -290,22 +290,22 @@ func breakPane(c *call, cmd *command, _ server.Place) error {
 			return err
 		}
 	}
-	at = server.Place{Session: at.Session, Window: w, Pane: from.Pane}
-	at.Session.Add(w)
-	w.Call(cmd.value('n'))
+	at = server.Target{Session: at.Session, Window: w, Pane: from.Pane}
+	at.Session.AddWindow(w)
+	w.SetName(cmd.value('n'))
 	if !cmd.has('d') {
-		at.Session.Show(w)
+		at.Session.ShowWindow(w)
 	}
 	c.printMade(cmd, at, paneTemplate)
 	return c.arranged(w)
 }
 
 // resizePane implements resize-pane.
-func resizePane(c *call, cmd *command, at server.Place) error {
+func resizePane(c *call, cmd *command, at server.Target) error {
 	w := at.Window
 	if cmd.has('Z') {
 		if w.Zoomed = !w.Zoomed && len(w.Panes) > 1; w.Zoomed {
-			w.Select(at.Pane)
+			w.SelectPane(at.Pane)
 		}
 		return c.arranged(w)
 	}
@@ -314,7 +314,7 @@ func resizePane(c *call, cmd *command, at server.Place) error {
 	if err != nil {
 		return err
 	}
-	leaf := w.Layout.Find(at.Pane.ID)
+	leaf := w.Layout.FindPane(at.Pane.ID)
 	for _, side := range []struct {
 		flag byte
 		name string
@@ -383,19 +383,19 @@ func size(text string, of int) (int, error) {
 }
 
 // respawnPane implements respawn-pane: a program of its own in the same place.
-func respawnPane(c *call, cmd *command, at server.Place) error {
+func respawnPane(c *call, cmd *command, at server.Target) error {
 	if c.alive(at.Pane) && !cmd.has('k') {
 		return fmt.Errorf("respawn pane failed: pane %s:%d.%s still active", at.Session.Name, at.Window.Index, c.scope(at).Expand("#P"))
 	}
 	return respawn(c, cmd, at)
 }
 
-func respawn(c *call, cmd *command, at server.Place) error {
+func respawn(c *call, cmd *command, at server.Target) error {
 	begin, err := startOf(c, cmd, at)
 	if err != nil {
 		return err
 	}
-	p, cell := at.Pane, at.Window.Cell(at.Pane)
+	p, cell := at.Pane, at.Window.PaneCell(at.Pane)
 	if len(cmd.args) == 0 {
 		begin.argv = p.Argv
 	}
@@ -419,14 +419,14 @@ func respawn(c *call, cmd *command, at server.Place) error {
 }
 
 // respawnWindow implements respawn-window.
-func respawnWindow(c *call, cmd *command, at server.Place) error {
+func respawnWindow(c *call, cmd *command, at server.Target) error {
 	for _, p := range at.Window.Panes {
 		if c.alive(p) && !cmd.has('k') {
 			return fmt.Errorf("respawn window failed: window %s:%d still active", at.Session.Name, at.Window.Index)
 		}
 	}
 	at.Pane = at.Window.Panes[0]
-	if err := c.drop(func(one server.Place) bool { return one.Window == at.Window && one.Pane != at.Pane }); err != nil {
+	if err := c.drop(func(one server.Target) bool { return one.Window == at.Window && one.Pane != at.Pane }); err != nil {
 		return err
 	}
 	return respawn(c, cmd, at)

@@ -27,7 +27,7 @@ type start struct {
 }
 
 // startOf reads what new-session, new-window, split-window and respawn-pane have in common.
-func startOf(c *call, cmd *command, at server.Place) (start, error) {
+func startOf(c *call, cmd *command, at server.Target) (start, error) {
 	s := start{argv: argvOf(c, cmd.args, at), env: cmd.flags['e']}
 	for _, pair := range s.env {
 		if !strings.Contains(pair, "=") {
@@ -42,7 +42,7 @@ func startOf(c *call, cmd *command, at server.Place) (start, error) {
 }
 
 // folderOf returns where a program starts; relative paths begin where this was called.
-func folderOf(c *call, asked string, at server.Place) string {
+func folderOf(c *call, asked string, at server.Target) string {
 	here, _ := os.Getwd()
 	if asked == "" {
 		if c.own.Pane == nil && at.Session != nil && at.Session.CWD != "" {
@@ -62,13 +62,13 @@ func folderOf(c *call, asked string, at server.Place) string {
 }
 
 // argvOf returns what to run: one argument is a line for the shell, none is the shell.
-func argvOf(c *call, args []string, at server.Place) []string {
+func argvOf(c *call, args []string, at server.Target) []string {
 	shell := string(c.option(at, "default-shell"))
 	if len(args) == 0 {
 		if line := string(c.option(at, "default-command")); line != "" {
 			return []string{shell, "-c", line}
 		}
-		if _, chosen, _ := c.file.Lookup(at, "default-shell"); chosen {
+		if _, chosen, _ := c.file.LookupOption(at, "default-shell"); chosen {
 			return []string{shell}
 		}
 		return nil
@@ -98,7 +98,7 @@ func (c *call) programName(argv []string) string {
 }
 
 // begin starts a program for a pane.
-func (c *call) begin(p *server.Pane, at server.Place, s start) error {
+func (c *call) begin(p *server.Pane, at server.Target, s start) error {
 	if _, err := c.client(); err != nil {
 		return err
 	}
@@ -111,9 +111,9 @@ func (c *call) begin(p *server.Pane, at server.Place, s start) error {
 		return fmt.Errorf("create pane failed: %w", err)
 	}
 	p.Terminal, p.Argv, p.CWD = process.ID, s.argv, s.cwd
-	p.PID, p.Born = process.PID, ""
+	p.PID, p.StartTime = process.PID, ""
 	if s, ok := procfs.Read(p.PID); ok {
-		p.Born = s.StartTime
+		p.StartTime = s.StartTime
 	}
 	if c.running != nil {
 		c.running[process.ID] = process
@@ -152,7 +152,7 @@ func (c *call) environFor(s *server.Session) map[string]string {
 
 // environment returns what a pane's program gets: the variables of its session, and over them those
 // of -e and where it is.
-func (c *call) environment(p *server.Pane, at server.Place, extra []string) (env, environ map[string]string) {
+func (c *call) environment(p *server.Pane, at server.Target, extra []string) (env, environ map[string]string) {
 	environ, env = c.environFor(at.Session), map[string]string{}
 	for _, pair := range extra {
 		name, value, _ := strings.Cut(pair, "=")
@@ -178,7 +178,7 @@ func (c *call) pid() int {
 	if c.file == nil {
 		return held
 	}
-	for _, at := range c.file.Places(nil) {
+	for _, at := range c.file.ListPanes(nil) {
 		if stat, ok := procfs.Read(at.Pane.PID); ok && stat.Parent > 1 {
 			held = stat.Parent
 		}
@@ -231,15 +231,15 @@ func (c *call) end(p *server.Pane) error {
 }
 
 // forget takes a pane out, and out of the dashboard.
-func (c *call) forget(at server.Place) {
+func (c *call) forget(at server.Target) {
 	if !at.Pane.Adopted {
 		c.closed = append(c.closed, at.Pane.Terminal)
 	}
-	c.file.Remove(at)
+	c.file.RemovePane(at)
 	c.touch(at.Window)
 	if len(at.Window.Panes) > 0 {
 		_ = c.resizeTerminals(at.Window)
-	} else if c.file.Running() && c.option(at, "renumber-windows").On() {
+	} else if c.file.IsRunning() && c.option(at, "renumber-windows").IsOn() {
 		c.renumber(at.Session)
 	}
 }
@@ -254,7 +254,7 @@ func (c *call) touch(w *server.Window) {
 // arranged makes what follows from a window's new layout: the order of its panes, the sizes of their
 // terminals, and what dashboards show.
 func (c *call) arranged(w *server.Window) error {
-	w.Arranged()
+	w.SortPanes()
 	c.touch(w)
 	return c.resizeTerminals(w)
 }
@@ -262,7 +262,7 @@ func (c *call) arranged(w *server.Window) error {
 // resizeTerminals gives the terminals of a window the sizes of their panes.
 func (c *call) resizeTerminals(w *server.Window) error {
 	for _, p := range w.Panes {
-		cell, t := w.Cell(p), c.known()[p.Terminal].Terminal
+		cell, t := w.PaneCell(p), c.known()[p.Terminal].Terminal
 		if cell == nil || t == nil || !c.alive(p) || t.Viewers > 0 || t.Cols == cell.W && t.Rows == cell.H {
 			continue // a viewer decides the size
 		}

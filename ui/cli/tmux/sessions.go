@@ -56,7 +56,7 @@ func beginsVariable(r rune) bool {
 }
 
 // newSession implements new-session.
-func newSession(c *call, cmd *command, _ server.Place) error {
+func newSession(c *call, cmd *command, _ server.Target) error {
 	if cmd.has('t') {
 		return errors.New("session groups (new-session -t) are not supported by tandem")
 	}
@@ -68,7 +68,7 @@ func newSession(c *call, cmd *command, _ server.Place) error {
 		switch {
 		case s.Name != name:
 		case cmd.has('A'):
-			return c.openSession(server.Place{Session: s}, cmd.has('d'))
+			return c.openSession(server.Target{Session: s}, cmd.has('d'))
 		default:
 			return fmt.Errorf("duplicate session: %s", name)
 		}
@@ -79,7 +79,7 @@ func newSession(c *call, cmd *command, _ server.Place) error {
 		}
 	}
 	var w, h int
-	if n, _ := fmt.Sscanf(string(c.option(server.Place{}, "default-size")), "%dx%d", &w, &h); n != 2 {
+	if n, _ := fmt.Sscanf(string(c.option(server.Target{}, "default-size")), "%dx%d", &w, &h); n != 2 {
 		w, h = 80, 24
 	}
 	w, h, err := sizeOf(c, cmd, w, h)
@@ -138,7 +138,7 @@ func ownSize(c *call) (w, h int, ok bool) {
 }
 
 // makeSession adds a session with a window.
-func makeSession(c *call, cmd *command, name string, w, h int) (server.Place, error) {
+func makeSession(c *call, cmd *command, name string, w, h int) (server.Target, error) {
 	s := &server.Session{ID: c.file.Next.Session, Created: now(), W: w, H: h}
 	if s.Name = name; name == "" {
 		s.Name = strconv.Itoa(s.ID)
@@ -146,9 +146,9 @@ func makeSession(c *call, cmd *command, name string, w, h int) (server.Place, er
 			s.Name = strconv.Itoa(n + 1)
 		}
 	}
-	begin, err := startOf(c, cmd, server.Place{Session: s})
+	begin, err := startOf(c, cmd, server.Target{Session: s})
 	if err != nil {
-		return server.Place{}, err
+		return server.Target{}, err
 	}
 	s.CWD = begin.cwd
 	for _, pair := range cmd.flags['e'] {
@@ -165,12 +165,12 @@ func makeSession(c *call, cmd *command, name string, w, h int) (server.Place, er
 }
 
 // addSession adds a session whose first window runs a program.
-func addSession(c *call, s *server.Session, window string, begin start) (server.Place, error) {
-	if !c.file.Running() {
+func addSession(c *call, s *server.Session, window string, begin start) (server.Target, error) {
+	if !c.file.IsRunning() {
 		c.file.Started = now()
 	}
 	c.file.Next.Session++
-	at := server.Place{Session: s}
+	at := server.Target{Session: s}
 	index := c.option(at, "base-index").Int()
 	if _, err := addWindow(c, &at, index, window, begin); err != nil {
 		return at, err
@@ -181,10 +181,10 @@ func addSession(c *call, s *server.Session, window string, begin start) (server.
 }
 
 // addWindow starts a program in a window of its own.
-func addWindow(c *call, at *server.Place, index int, name string, begin start) (*server.Window, error) {
+func addWindow(c *call, at *server.Target, index int, name string, begin start) (*server.Window, error) {
 	p := c.newPane()
 	w := newSpace(c, p, index, at.Session.W, at.Session.H)
-	if w.Call(name); name == "" {
+	if w.SetName(name); name == "" {
 		w.Name = c.programName(begin.argv)
 	}
 	begin.w, begin.h, begin.name = at.Session.W, at.Session.H, at.Session.Name+":"+w.Name
@@ -192,9 +192,9 @@ func addWindow(c *call, at *server.Place, index int, name string, begin start) (
 	if err := c.begin(p, *at, begin); err != nil {
 		return nil, err
 	}
-	at.Session.Add(w)
+	at.Session.AddWindow(w)
 	if len(at.Session.Windows) == 1 {
-		at.Session.Show(w)
+		at.Session.ShowWindow(w)
 	}
 	c.touch(w)
 	return w, nil
@@ -205,24 +205,24 @@ func (c *call) sessionNamed(name string) bool {
 }
 
 // hasSession implements has-session: it fails if there is no such target.
-func hasSession(*call, *command, server.Place) error { return nil }
+func hasSession(*call, *command, server.Target) error { return nil }
 
 // killSession implements kill-session.
-func killSession(c *call, cmd *command, at server.Place) error {
+func killSession(c *call, cmd *command, at server.Target) error {
 	if cmd.has('C') {
 		return nil
 	}
-	return c.drop(func(one server.Place) bool { return (one.Session == at.Session) != cmd.has('a') })
+	return c.drop(func(one server.Target) bool { return (one.Session == at.Session) != cmd.has('a') })
 }
 
 // killServer implements kill-server: what the server started ends, and nothing else.
-func killServer(c *call, _ *command, _ server.Place) error {
-	return c.drop(func(server.Place) bool { return true })
+func killServer(c *call, _ *command, _ server.Target) error {
+	return c.drop(func(server.Target) bool { return true })
 }
 
 // drop ends the programs of panes and takes them out.
-func (c *call) drop(which func(server.Place) bool) error {
-	for _, at := range c.file.Places(which) {
+func (c *call) drop(which func(server.Target) bool) error {
+	for _, at := range c.file.ListPanes(which) {
 		if err := c.end(at.Pane); err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (c *call) drop(which func(server.Place) bool) error {
 }
 
 // renameSession implements rename-session.
-func renameSession(c *call, cmd *command, at server.Place) error {
+func renameSession(c *call, cmd *command, at server.Target) error {
 	name := cleanName(c.scope(at).Expand(cmd.args[0]))
 	switch {
 	case name == "":
@@ -249,15 +249,15 @@ func renameSession(c *call, cmd *command, at server.Place) error {
 const sessionLine = "#{session_name}: #{session_windows} windows (created #{t:session_created})#{?session_grouped, (group ,}#{session_group}#{?session_grouped,),}#{?session_attached, (attached),}"
 
 // listSessions implements list-sessions.
-func listSessions(c *call, cmd *command, _ server.Place) error {
-	for _, s := range c.file.Sorted() {
-		c.list(cmd, server.Place{Session: s}, sessionLine)
+func listSessions(c *call, cmd *command, _ server.Target) error {
+	for _, s := range c.file.SessionsByName() {
+		c.list(cmd, server.Target{Session: s}, sessionLine)
 	}
 	return nil
 }
 
 // list prints a line of a list, unless -f filters it out.
-func (c *call) list(cmd *command, at server.Place, form string) {
+func (c *call) list(cmd *command, at server.Target, form string) {
 	c.listScope(cmd, c.scope(at), form)
 }
 
@@ -271,11 +271,11 @@ func (c *call) listScope(cmd *command, scope format.Scope, form string) {
 }
 
 // listClients implements list-clients: a dashboard is none of tmux's clients.
-func listClients(c *call, cmd *command, _ server.Place) error {
+func listClients(c *call, cmd *command, _ server.Target) error {
 	if !cmd.has('t') {
 		return nil
 	}
-	_, err := c.target(cmd, 't', server.WantSession)
+	_, err := c.target(cmd, 't', server.TargetSession)
 	return err
 }
 
@@ -293,11 +293,11 @@ func mayAttach(c *call) error {
 }
 
 // attachSession implements attach-session.
-func attachSession(c *call, cmd *command, _ server.Place) error {
-	if !c.file.Running() {
+func attachSession(c *call, cmd *command, _ server.Target) error {
+	if !c.file.IsRunning() {
 		return errors.New("no sessions")
 	}
-	at, err := c.target(cmd, 't', server.WantPane)
+	at, err := c.target(cmd, 't', server.TargetPane)
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func attachSession(c *call, cmd *command, _ server.Place) error {
 }
 
 // openSession makes this terminal the dashboard with the session in front.
-func (c *call) openSession(at server.Place, quiet bool) error {
+func (c *call) openSession(at server.Target, quiet bool) error {
 	c.use(at.Session)
 	if quiet || c.control != nil {
 		if c.control != nil {
@@ -324,17 +324,17 @@ func (c *call) openSession(at server.Place, quiet bool) error {
 		return err
 	}
 	at.Session.Attached = now()
-	c.touch(cmp.Or(at.Window, at.Session.Current()))
+	c.touch(cmp.Or(at.Window, at.Session.CurrentWindow()))
 	c.shell = []string{own}
 	return nil
 }
 
 // switchClient implements switch-client: open dashboards show the session.
-func switchClient(c *call, cmd *command, _ server.Place) error {
+func switchClient(c *call, cmd *command, _ server.Target) error {
 	if c.control == nil && c.env(ownSession) == "" {
 		return errors.New("no current client")
 	}
-	at, err := c.target(cmd, 't', server.WantPane)
+	at, err := c.target(cmd, 't', server.TargetPane)
 	if err != nil {
 		return err
 	}
@@ -343,11 +343,11 @@ func switchClient(c *call, cmd *command, _ server.Place) error {
 		c.control.enter(at.Session)
 		return nil
 	}
-	return c.show(cmp.Or(at.Window, at.Session.Current()))
+	return c.show(cmp.Or(at.Window, at.Session.CurrentWindow()))
 }
 
 // refreshClient is refresh-client in control mode, where it says how large the client is.
-func refreshClient(c *call, cmd *command, _ server.Place) error {
+func refreshClient(c *call, cmd *command, _ server.Target) error {
 	var w, h int
 	n, _ := fmt.Sscanf(strings.Replace(cmd.value('C'), ",", "x", 1), "%dx%d", &w, &h)
 	switch {

@@ -12,8 +12,8 @@ import (
 )
 
 // option returns the value of an option at a place. The shell is the caller's unless it was set.
-func (c *call) option(at server.Place, name string) server.Value {
-	value, set, _ := c.file.Lookup(at, name)
+func (c *call) option(at server.Target, name string) server.Value {
+	value, set, _ := c.file.LookupOption(at, name)
 	if name == "default-shell" && !set {
 		value = server.Value(cmp.Or(c.env("SHELL"), string(value)))
 	}
@@ -38,12 +38,12 @@ func levelOf(cmd *command, level server.Level) server.Level {
 }
 
 // optionPlace finds the options of a level that a command means, and where they hold.
-func optionPlace(c *call, cmd *command, level server.Level) (set *server.Options, at server.Place, err error) {
+func optionPlace(c *call, cmd *command, level server.Level) (set *server.Options, at server.Target, err error) {
 	if level == server.LevelServer || cmd.has('g') {
-		return c.file.Set(level, at, true), at, nil
+		return c.file.OptionSet(level, at, true), at, nil
 	}
-	want := map[server.Level]server.Want{server.LevelSession: server.WantSession, server.LevelWindow: server.WantWindow, server.LevelPane: server.WantPane}
-	if !c.file.Running() {
+	want := map[server.Level]server.TargetKind{server.LevelSession: server.TargetSession, server.LevelWindow: server.TargetWindow, server.LevelPane: server.TargetPane}
+	if !c.file.IsRunning() {
 		return nil, at, errors.New("no current session")
 	}
 	if at, err = c.target(cmd, 't', want[level]); err != nil {
@@ -58,11 +58,11 @@ func optionPlace(c *call, cmd *command, level server.Level) (set *server.Options
 	if level == server.LevelSession {
 		at.Window = nil
 	}
-	return c.file.Set(level, at, false), at, nil
+	return c.file.OptionSet(level, at, false), at, nil
 }
 
 // setOption implements set-option and set-window-option.
-func setOption(c *call, cmd *command, _ server.Place) error {
+func setOption(c *call, cmd *command, _ server.Target) error {
 	err := changeOption(c, cmd)
 	if cmd.has('q') {
 		return nil
@@ -71,8 +71,8 @@ func setOption(c *call, cmd *command, _ server.Place) error {
 }
 
 func changeOption(c *call, cmd *command) error {
-	here, _ := c.target(cmd, 't', server.WantPane) // the name does without
-	k, err := server.Resolve(c.scope(here).Expand(cmd.args[0]))
+	here, _ := c.target(cmd, 't', server.TargetPane) // the name does without
+	k, err := server.ResolveOption(c.scope(here).Expand(cmd.args[0]))
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func changeOption(c *call, cmd *command) error {
 	case cmd.has('F'):
 		value = c.scope(at).Expand(value)
 	}
-	if value, err = k.Check(value, before); err != nil {
+	if value, err = k.ParseValue(value, before); err != nil {
 		return err
 	}
 	if cmd.has('a') {
@@ -113,7 +113,7 @@ func changeOption(c *call, cmd *command) error {
 }
 
 // showOptions implements show-options and show-window-options.
-func showOptions(c *call, cmd *command, _ server.Place) error {
+func showOptions(c *call, cmd *command, _ server.Target) error {
 	err := printOptions(c, cmd)
 	if cmd.has('q') {
 		return nil
@@ -122,10 +122,10 @@ func showOptions(c *call, cmd *command, _ server.Place) error {
 }
 
 func printOptions(c *call, cmd *command) error {
-	var named server.Known
+	var named server.Definition
 	var err error
 	if len(cmd.args) > 0 {
-		if named, err = server.Resolve(cmd.args[0]); err != nil {
+		if named, err = server.ResolveOption(cmd.args[0]); err != nil {
 			return err
 		}
 	}
@@ -134,14 +134,14 @@ func printOptions(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	list := []server.Known{named}
+	list := []server.Definition{named}
 	if named.Name == "" {
-		list = set.Listed(level)
+		list = set.ListOptions(level)
 	}
 	global := cmd.has('g') || level == server.LevelServer
 	for _, k := range list {
 		value, own := (*set)[k.Name]
-		_, _, known := c.file.Lookup(at, k.Name)
+		_, _, known := c.file.LookupOption(at, k.Name)
 		switch {
 		case own:
 			printOption(c, cmd, k, "", value)
@@ -156,7 +156,7 @@ func printOptions(c *call, cmd *command) error {
 	return nil
 }
 
-func printOption(c *call, cmd *command, k server.Known, mark, value string) {
+func printOption(c *call, cmd *command, k server.Definition, mark, value string) {
 	switch {
 	case cmd.has('v'):
 		c.print(value)
@@ -190,11 +190,11 @@ func quoted(value string) string {
 }
 
 // environOf finds the environment that -g or -t names.
-func environOf(c *call, cmd *command) (environ *server.Environ, at server.Place, err error) {
+func environOf(c *call, cmd *command) (environ *server.Environ, at server.Target, err error) {
 	if cmd.has('g') {
 		return &c.file.Environ, at, nil
 	}
-	at, err = c.target(cmd, 't', server.WantSession)
+	at, err = c.target(cmd, 't', server.TargetSession)
 	switch {
 	case err == nil:
 		return &at.Session.Environ, at, nil
@@ -205,7 +205,7 @@ func environOf(c *call, cmd *command) (environ *server.Environ, at server.Place,
 }
 
 // setEnvironment implements set-environment.
-func setEnvironment(c *call, cmd *command, _ server.Place) error {
+func setEnvironment(c *call, cmd *command, _ server.Target) error {
 	name := cmd.args[0]
 	switch {
 	case name == "":
@@ -248,7 +248,7 @@ func setEnvironment(c *call, cmd *command, _ server.Place) error {
 }
 
 // showEnvironment implements show-environment.
-func showEnvironment(c *call, cmd *command, _ server.Place) error {
+func showEnvironment(c *call, cmd *command, _ server.Target) error {
 	set, _, err := environOf(c, cmd)
 	if err != nil {
 		return err

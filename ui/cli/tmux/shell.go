@@ -36,15 +36,15 @@ func (c *call) aside(does func() error) error {
 func shellCommand(c *call, line string) *exec.Cmd {
 	cmd := exec.CommandContext(c.ctx, "/bin/sh", "-c", line)
 	cmd.Env = c.Environ
-	if at, err := c.finder().Find("", server.WantPane); err == nil && c.env("TMUX") == "" {
+	if at, err := c.finder().FindTarget("", server.TargetPane); err == nil && c.env("TMUX") == "" {
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "TMUX="+c.tmuxVariable(at.Session.ID))
 	}
 	return cmd
 }
 
 // runShell implements run-shell.
-func runShell(c *call, cmd *command, _ server.Place) error {
-	at, _ := c.target(cmd, 't', server.WantPane)
+func runShell(c *call, cmd *command, _ server.Target) error {
+	at, _ := c.target(cmd, 't', server.TargetPane)
 	if cmd.has('d') {
 		seconds, err := strconv.ParseFloat(cmd.value('d'), 64)
 		if err != nil {
@@ -101,8 +101,8 @@ func (c *call) runText(text string) error {
 }
 
 // ifShell implements if-shell.
-func ifShell(c *call, cmd *command, _ server.Place) error {
-	at, _ := c.target(cmd, 't', server.WantPane)
+func ifShell(c *call, cmd *command, _ server.Target) error {
+	at, _ := c.target(cmd, 't', server.TargetPane)
 	condition := c.scope(at).Expand(cmd.args[0])
 	holds := truth(condition)
 	if !cmd.has('F') {
@@ -118,7 +118,7 @@ func ifShell(c *call, cmd *command, _ server.Place) error {
 }
 
 // sourceFile implements source-file.
-func sourceFile(c *call, cmd *command, _ server.Place) error {
+func sourceFile(c *call, cmd *command, _ server.Target) error {
 	for _, pattern := range cmd.args {
 		if cmd.has('F') {
 			pattern = c.scope(c.own).Expand(pattern)
@@ -179,7 +179,7 @@ func (c *call) configure(path string) {
 }
 
 // waitFor implements wait-for.
-func waitFor(c *call, cmd *command, _ server.Place) error {
+func waitFor(c *call, cmd *command, _ server.Target) error {
 	name := cmd.args[0]
 	if c.file.Waits == nil {
 		c.file.Waits = map[string]*server.Wait{}
@@ -254,7 +254,7 @@ func (c *call) await(queue *[]string) error {
 }
 
 // pipePane implements pipe-pane: what the pane prints goes to a command, too.
-func pipePane(c *call, cmd *command, at server.Place) error {
+func pipePane(c *call, cmd *command, at server.Target) error {
 	had := at.Pane.Pipe != ""
 	if had {
 		if err := stopPipe(c, at.Pane); err != nil {
@@ -274,7 +274,7 @@ func pipePane(c *call, cmd *command, at server.Place) error {
 		return err
 	}
 	began := c.known()[at.Pane.Terminal].Terminal.Bytes
-	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.Time(cmd.args[0])))
+	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.ExpandTime(cmd.args[0])))
 	process, err := ask(c, api.ProcessStart, api.ProcessStartInput{
 		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: "pipe of " + at.Pane.Terminal,
 		CWD: folderOf(c, "", at), Environ: c.environFor(nil), Umask: api.Umask(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
@@ -297,7 +297,7 @@ func stopPipe(c *call, p *server.Pane) error {
 }
 
 // listCommands implements list-commands.
-func listCommands(c *call, cmd *command, _ server.Place) error {
+func listCommands(c *call, cmd *command, _ server.Target) error {
 	for _, v := range verbs() {
 		if handlers()[v.name].does == nil || len(cmd.args) > 0 && v.name != cmd.args[0] && v.alias != cmd.args[0] {
 			continue
@@ -317,4 +317,4 @@ func listCommands(c *call, cmd *command, _ server.Place) error {
 }
 
 // listKeys implements list-keys: keys are the dashboard's, and none of them runs a command.
-func listKeys(c *call, _ *command, _ server.Place) error { return nil }
+func listKeys(c *call, _ *command, _ server.Target) error { return nil }

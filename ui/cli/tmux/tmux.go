@@ -77,7 +77,7 @@ type call struct {
 	global  *command // the flags before the verb
 	file    *server.File
 	path    string // of the server
-	own     server.Place
+	own     server.Target
 	out     io.Writer
 	engine  *client.Client
 	running map[string]api.Process // what the engine says; nil before it was asked, see known
@@ -162,7 +162,7 @@ func (c *call) all(sequence []*command) (err error) {
 		return err
 	}
 	switch {
-	case c.file.Running():
+	case c.file.IsRunning():
 	case c.global.has('N') || !startsServer(sequence[0].name):
 		return fmt.Errorf("no server running on %s", c.path)
 	case c.global.has('f'):
@@ -177,11 +177,11 @@ func startsServer(name string) bool {
 
 // meet looks which panes have ended since, and where this was called.
 func (c *call) meet() error {
-	if !c.file.Running() {
+	if !c.file.IsRunning() {
 		return nil
 	}
 	c.running = nil
-	if c.file.Where(func(at server.Place) bool { return !c.alive(at.Pane) }).Pane != nil {
+	if c.file.FindPane(func(at server.Target) bool { return !c.alive(at.Pane) }).Pane != nil {
 		if err := c.look(); err != nil {
 			return err
 		}
@@ -193,8 +193,8 @@ func (c *call) meet() error {
 
 // removeEnded takes out the panes whose programs have ended, unless they shall remain.
 func (c *call) removeEnded() {
-	for _, at := range c.file.Places(func(at server.Place) bool { return !c.alive(at.Pane) }) {
-		if keep := c.option(at, "remain-on-exit"); !keep.On() && keep != "failed" {
+	for _, at := range c.file.ListPanes(func(at server.Target) bool { return !c.alive(at.Pane) }) {
+		if keep := c.option(at, "remain-on-exit"); !keep.IsOn() && keep != "failed" {
 			c.forget(at)
 		}
 	}
@@ -205,17 +205,17 @@ func (c *call) removeEnded() {
 func (c *call) alive(p *server.Pane) bool {
 	if c.running == nil {
 		s, ok := procfs.Read(p.PID)
-		return ok && s.StartTime == p.Born && s.State != "Z"
+		return ok && s.StartTime == p.StartTime && s.State != "Z"
 	}
 	process, known := c.running[p.Terminal]
 	return known && !process.State.Ended()
 }
 
 // ownPlace returns the pane that this was called in.
-func ownPlace(c *call) server.Place {
+func ownPlace(c *call) server.Target {
 	pane, terminal := strings.TrimPrefix(c.env("TMUX_PANE"), "%"), c.env(ownSession)
 	path, _, _ := strings.Cut(c.env("TMUX"), ",")
-	return c.file.Where(func(at server.Place) bool {
+	return c.file.FindPane(func(at server.Target) bool {
 		if path == c.path && pane != "" {
 			return fmt.Sprint(at.Pane.ID) == pane
 		}
@@ -260,7 +260,7 @@ func (c *call) settle() error {
 	}
 	err := c.arrange()
 	if c.looks {
-		err = errors.Join(err, c.file.Leave())
+		err = errors.Join(err, c.file.ReleaseUnchanged())
 	} else {
 		err = errors.Join(err, c.file.Release())
 	}
@@ -304,11 +304,11 @@ func (c *call) look() error {
 	for _, p := range list.Sessions {
 		c.running[p.ID] = p
 	}
-	for _, at := range c.file.Places(nil) {
+	for _, at := range c.file.ListPanes(nil) {
 		p := at.Pane
 		if pid := c.running[p.Terminal].PID; pid != p.PID && pid != 0 {
 			s, _ := procfs.Read(pid)
-			p.PID, p.Born = pid, s.StartTime
+			p.PID, p.StartTime = pid, s.StartTime
 		}
 	}
 	return nil
@@ -323,14 +323,14 @@ func (c *call) known() map[string]api.Process {
 }
 
 // finder finds targets from where this was called.
-func (c *call) finder() server.Finder { return server.Finder{State: c.file.State, Here: c.own} }
+func (c *call) finder() server.Finder { return server.Finder{State: c.file.State, Default: c.own} }
 
 // target finds what -t, or another flag, names.
-func (c *call) target(cmd *command, flag byte, want server.Want) (server.Place, error) {
-	if want == server.WantNothing {
-		return server.Place{}, nil
+func (c *call) target(cmd *command, flag byte, want server.TargetKind) (server.Target, error) {
+	if want == server.TargetNone {
+		return server.Target{}, nil
 	}
-	return c.finder().Find(cmd.value(flag), want)
+	return c.finder().FindTarget(cmd.value(flag), want)
 }
 
 func (c *call) print(lines ...string) {

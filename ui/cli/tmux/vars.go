@@ -17,28 +17,28 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-func truth(value string) bool { return format.Truth(value) }
+func truth(value string) bool { return format.IsTrue(value) }
 
 // variables are what formats know of one place.
 type variables struct {
 	*call
-	at     server.Place
+	at     server.Target
 	screen *api.Screen // of the pane; nil before it was asked for
 }
 
 // scope returns what formats are expanded with at a place.
-func (c *call) scope(at server.Place) format.Scope {
-	if at.Session == nil && c.file != nil && c.file.Running() {
-		at, _ = c.finder().Find("", server.WantPane)
+func (c *call) scope(at server.Target) format.Scope {
+	if at.Session == nil && c.file != nil && c.file.IsRunning() {
+		at, _ = c.finder().FindTarget("", server.TargetPane)
 	}
 	if at.Session != nil && at.Window == nil {
-		at.Window = at.Session.Current()
+		at.Window = at.Session.CurrentWindow()
 	}
 	if at.Window != nil && at.Pane == nil {
-		at.Pane = at.Window.Active()
+		at.Pane = at.Window.ActivePane()
 	}
 	v := &variables{call: c, at: at}
-	return format.Scope{Lookup: v.lookup, Now: time.Now(), Refuse: func(what string) {
+	return format.Scope{Lookup: v.lookup, Now: time.Now(), Unsupported: func(what string) {
 		c.refused = fmt.Errorf("format %s is not supported by tandem", what)
 	}}
 }
@@ -51,8 +51,8 @@ func (v *variables) lookup(name string) (string, bool) {
 	if value, ok := v.facts(name)[name]; ok {
 		return written(value), true
 	}
-	if value, _, ok := v.file.Lookup(v.at, name); ok {
-		if k, err := server.Resolve(name); err == nil && k.IsSwitch() {
+	if value, _, ok := v.file.LookupOption(v.at, name); ok {
+		if k, err := server.ResolveOption(name); err == nil && k.IsSwitch() {
 			return written(value == "on"), true
 		}
 		return string(value), true
@@ -169,7 +169,7 @@ func (v *variables) attached(s *server.Session) bool {
 func indexes(s *server.Session) string {
 	var all []string
 	for _, id := range s.Stack {
-		if w := s.Window(id); w != nil {
+		if w := s.WindowByID(id); w != nil {
 			all = append(all, strconv.Itoa(w.Index))
 		}
 	}
@@ -179,7 +179,7 @@ func indexes(s *server.Session) string {
 func (v *variables) ofWindow(s *server.Session, w *server.Window) facts {
 	visible := w.Layout
 	if w.Zoomed {
-		visible = w.Cell(w.Active())
+		visible = w.PaneCell(w.ActivePane())
 	}
 	return facts{
 		"window_name":                 w.Name,
@@ -190,8 +190,8 @@ func (v *variables) ofWindow(s *server.Session, w *server.Window) facts {
 		"window_height":               w.Layout.H,
 		"window_layout":               w.Layout.String(),
 		"window_visible_layout":       visible.String(),
-		"window_active":               s.Current() == w,
-		"window_last_flag":            s.Last() == w,
+		"window_active":               s.CurrentWindow() == w,
+		"window_last_flag":            s.LastWindow() == w,
 		"window_zoomed_flag":          w.Zoomed,
 		"window_flags":                windowFlags(s, w),
 		"window_raw_flags":            windowFlags(s, w),
@@ -212,7 +212,7 @@ func (v *variables) ofWindow(s *server.Session, w *server.Window) facts {
 		"window_bigger":               false,
 		"window_cell_width":           16, // of a window that no client shows
 		"window_cell_height":          32,
-		"active_window_index":         s.Current().Index,
+		"active_window_index":         s.CurrentWindow().Index,
 		"last_window_index":           s.Windows[len(s.Windows)-1].Index,
 	}
 }
@@ -220,9 +220,9 @@ func (v *variables) ofWindow(s *server.Session, w *server.Window) facts {
 func windowFlags(s *server.Session, w *server.Window) string {
 	flags := ""
 	switch w {
-	case s.Current():
+	case s.CurrentWindow():
 		flags += "*"
-	case s.Last():
+	case s.LastWindow():
 		flags += "-"
 	}
 	if w.Zoomed {
@@ -246,8 +246,8 @@ func (v *variables) ofPane(w *server.Window, p *server.Pane) facts {
 	all := facts{
 		"pane_id":              fmt.Sprintf("%%%d", p.ID),
 		"pane_index":           func() any { return v.option(v.at, "pane-base-index").Int() + slices.Index(w.Panes, p) },
-		"pane_active":          w.Active() == p,
-		"pane_last":            w.Last() == p,
+		"pane_active":          w.ActivePane() == p,
+		"pane_last":            w.LastPane() == p,
 		"pane_title":           func() any { return title(p, v.known()[p.Terminal]) },
 		"pane_pid":             p.PID,
 		"pane_tty":             func() any { return ttyOf(p.PID) },
@@ -258,9 +258,9 @@ func (v *variables) ofPane(w *server.Window, p *server.Pane) facts {
 		"pane_dead":            func() any { return !v.alive(p) },
 		"pane_dead_status":     func() any { return v.exitStatus(p) },
 		"pane_dead_time":       func() any { return v.exitTime(p) },
-		"pane_synchronized":    func() any { return v.option(v.at, "synchronize-panes").On() },
+		"pane_synchronized":    func() any { return v.option(v.at, "synchronize-panes").IsOn() },
 		"pane_pipe":            p.Pipe != "",
-		"pane_input_off":       p.Off,
+		"pane_input_off":       p.InputOff,
 		"pane_tabs":            tabs(w.Layout.W),
 		"pane_fg":              "default",
 		"pane_bg":              "default",
@@ -275,7 +275,7 @@ func (v *variables) ofPane(w *server.Window, p *server.Pane) facts {
 		"history_size":         func() any { return v.history() },
 		"history_bytes":        func() any { return v.history() * w.Layout.W },
 	}
-	if cell := w.Cell(p); cell != nil {
+	if cell := w.PaneCell(p); cell != nil {
 		maps.Copy(all, facts{
 			"pane_width":     cell.W,
 			"pane_height":    cell.H,

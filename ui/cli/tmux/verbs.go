@@ -4,16 +4,16 @@ import "tandem/ui/cli/tmux/server"
 
 // A handler carries out a verb.
 type handler struct {
-	does    func(c *call, cmd *command, at server.Place) error
-	target  server.Want // what -t names; with WantNothing, does finds it
-	refused string      // flags that would change the result and are not implemented
+	does    func(c *call, cmd *command, at server.Target) error
+	target  server.TargetKind // what -t names; with WantNothing, does finds it
+	refused string            // flags that would change the result and are not implemented
 }
 
 // handlers returns the supported verbs.
 func handlers() map[string]handler {
 	const (
-		nothing, session, window, pane = server.WantNothing, server.WantSession, server.WantWindow, server.WantPane
-		index                          = server.WantIndex
+		nothing, session, window, pane = server.TargetNone, server.TargetSession, server.TargetWindow, server.TargetPane
+		index                          = server.TargetIndex
 	)
 	return map[string]handler{
 		"tmux":                {nil, nothing, "cD"},
@@ -74,7 +74,7 @@ func handlers() map[string]handler {
 		"show-window-options": {showOptions, nothing, ""},
 		"source-file":         {sourceFile, nothing, "v"},
 		"split-window":        {splitWindow, pane, "I"},
-		"start-server":        {func(*call, *command, server.Place) error { return nil }, nothing, ""},
+		"start-server":        {func(*call, *command, server.Target) error { return nil }, nothing, ""},
 		"swap-pane":           {swapPane, pane, ""},
 		"swap-window":         {swapWindow, window, ""},
 		"switch-client":       {switchClient, nothing, "clnprT"},

@@ -14,10 +14,10 @@ import (
 const paneTemplate = "#{session_name}:#{window_index}.#{pane_index}"
 
 // newWindow implements new-window.
-func newWindow(c *call, cmd *command, at server.Place) error {
+func newWindow(c *call, cmd *command, at server.Target) error {
 	if name := cmd.value('n'); cmd.has('S') && name != "" {
-		if w := at.Session.Named(name, true); w != nil {
-			at.Session.Show(w)
+		if w := at.Session.WindowByName(name, true); w != nil {
+			at.Session.ShowWindow(w)
 			c.touch(w)
 			return nil
 		}
@@ -30,31 +30,31 @@ func newWindow(c *call, cmd *command, at server.Place) error {
 	if err != nil {
 		return err
 	}
-	at = server.Place{Session: at.Session}
+	at = server.Target{Session: at.Session}
 	w, err := addWindow(c, &at, index, c.scope(at).Expand(cmd.value('n')), begin)
 	if err != nil {
 		return err
 	}
 	if !cmd.has('d') {
-		at.Session.Show(w)
+		at.Session.ShowWindow(w)
 	}
 	c.printMade(cmd, at, paneTemplate)
 	return nil
 }
 
 // printMade prints what -P asks for of a new session, window or pane.
-func (c *call) printMade(cmd *command, at server.Place, form string) {
+func (c *call) printMade(cmd *command, at server.Target, form string) {
 	if cmd.has('P') {
 		c.print(c.scope(at).Expand(cmp.Or(cmd.value('F'), form)))
 	}
 }
 
 // indexFor returns the index for a window: the requested one, one beside it, or the first free one.
-func indexFor(c *call, cmd *command, at server.Place, taken string) (int, error) {
+func indexFor(c *call, cmd *command, at server.Target, taken string) (int, error) {
 	base := c.option(at, "base-index").Int()
 	switch {
 	case cmd.has('a') || cmd.has('b'):
-		beside := cmp.Or(at.Window, at.Session.Current())
+		beside := cmp.Or(at.Window, at.Session.CurrentWindow())
 		index := beside.Index
 		if !cmd.has('b') {
 			index++
@@ -62,9 +62,9 @@ func indexFor(c *call, cmd *command, at server.Place, taken string) (int, error)
 		makeRoom(c, at.Session, index)
 		return index, nil
 	case !cmd.has('t') || at.Index < 0 || !named(cmd.value('t')):
-		return at.Session.Free(base), nil
+		return at.Session.FreeIndex(base), nil
 	}
-	there := at.Session.At(at.Index)
+	there := at.Session.WindowAt(at.Index)
 	switch {
 	case there == nil:
 		return at.Index, nil
@@ -91,69 +91,69 @@ func replaceWindow(c *call, s *server.Session, w *server.Window) error {
 			c.closed = append(c.closed, p.Terminal)
 		}
 	}
-	s.Take(w)
+	s.RemoveWindow(w)
 	return nil
 }
 
 // makeRoom makes room at an index.
 func makeRoom(c *call, s *server.Session, index int) {
-	if w := s.At(index); w != nil {
+	if w := s.WindowAt(index); w != nil {
 		makeRoom(c, s, index+1)
 		w.Index++
 	}
 }
 
 func (c *call) renumber(s *server.Session) {
-	base := c.option(server.Place{Session: s}, "base-index").Int()
+	base := c.option(server.Target{Session: s}, "base-index").Int()
 	for i, w := range s.Windows {
 		w.Index = base + i
 	}
 }
 
 // killWindow implements kill-window.
-func killWindow(c *call, cmd *command, at server.Place) error {
-	return c.drop(func(one server.Place) bool {
+func killWindow(c *call, cmd *command, at server.Target) error {
+	return c.drop(func(one server.Target) bool {
 		return one.Session == at.Session && (one.Window == at.Window) != cmd.has('a')
 	})
 }
 
 // renameWindow implements rename-window.
-func renameWindow(c *call, cmd *command, at server.Place) error {
-	at.Window.Call(plainName(c.scope(at).Expand(cmd.args[0])))
+func renameWindow(c *call, cmd *command, at server.Target) error {
+	at.Window.SetName(plainName(c.scope(at).Expand(cmd.args[0])))
 	return nil
 }
 
 const windowLine = `#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] [layout #{window_layout}] #{window_id}#{?window_active, (active),}`
 
 // listWindows implements list-windows.
-func listWindows(c *call, cmd *command, at server.Place) (err error) {
-	form, sessions := "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ", c.file.Sorted()
+func listWindows(c *call, cmd *command, at server.Target) (err error) {
+	form, sessions := "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ", c.file.SessionsByName()
 	if !cmd.has('a') {
-		if at, err = c.target(cmd, 't', server.WantSession); err != nil {
+		if at, err = c.target(cmd, 't', server.TargetSession); err != nil {
 			return err
 		}
 		form, sessions = windowLine, []*server.Session{at.Session}
 	}
 	for _, s := range sessions {
 		for _, w := range s.Windows {
-			c.list(cmd, server.Place{Session: s, Window: w, Pane: w.Active()}, form)
+			c.list(cmd, server.Target{Session: s, Window: w, Pane: w.ActivePane()}, form)
 		}
 	}
 	return nil
 }
 
 // selectWindow implements select-window.
-func selectWindow(c *call, cmd *command, at server.Place) (err error) {
-	step, want := byte(0), server.WantWindow
+func selectWindow(c *call, cmd *command, at server.Target) (err error) {
+	step, want := byte(0), server.TargetWindow
 	for _, flag := range []byte("lnp") {
 		if cmd.has(flag) {
-			step, want = flag, server.WantSession
+			step, want = flag, server.TargetSession
 		}
 	}
 	if at, err = c.target(cmd, 't', want); err != nil {
 		return err
 	}
-	if cmd.has('T') && at.Window == at.Session.Current() {
+	if cmd.has('T') && at.Window == at.Session.CurrentWindow() {
 		step = 'l'
 	}
 	if step != 0 {
@@ -164,26 +164,26 @@ func selectWindow(c *call, cmd *command, at server.Place) (err error) {
 }
 
 func (c *call) showWindow(s *server.Session, w *server.Window) {
-	s.Show(w)
+	s.ShowWindow(w)
 	c.touch(w)
 }
 
 // stepWindow implements next-window, previous-window and last-window.
-func stepWindow(c *call, cmd *command, at server.Place) error {
+func stepWindow(c *call, cmd *command, at server.Target) error {
 	return stepTo(c, at.Session, cmd.name[0])
 }
 
 // stepTo shows the next (n), previous (p) or last shown (l) window.
 func stepTo(c *call, s *server.Session, to byte) error {
-	i, n := slices.Index(s.Windows, s.Current()), len(s.Windows)
-	word, w := "last", s.Last()
+	i, n := slices.Index(s.Windows, s.CurrentWindow()), len(s.Windows)
+	word, w := "last", s.LastWindow()
 	switch to {
 	case 'n':
 		word, w = "next", s.Windows[(i+1)%n]
 	case 'p':
 		word, w = "previous", s.Windows[(i+n-1)%n]
 	}
-	if w == nil || w == s.Current() {
+	if w == nil || w == s.CurrentWindow() {
 		return fmt.Errorf("no %s window", word)
 	}
 	c.showWindow(s, w)
@@ -191,19 +191,19 @@ func stepTo(c *call, s *server.Session, to byte) error {
 }
 
 // moveWindow implements move-window.
-func moveWindow(c *call, cmd *command, _ server.Place) error {
+func moveWindow(c *call, cmd *command, _ server.Target) error {
 	if cmd.has('r') {
-		at, err := c.target(cmd, 't', server.WantSession)
+		at, err := c.target(cmd, 't', server.TargetSession)
 		if err == nil {
 			c.renumber(at.Session)
 		}
 		return err
 	}
-	from, err := c.target(cmd, 's', server.WantWindow)
+	from, err := c.target(cmd, 's', server.TargetWindow)
 	if err != nil {
 		return err
 	}
-	to, err := c.target(cmd, 't', server.WantIndex)
+	to, err := c.target(cmd, 't', server.TargetIndex)
 	if err != nil {
 		return err
 	}
@@ -214,36 +214,36 @@ func moveWindow(c *call, cmd *command, _ server.Place) error {
 	if err != nil {
 		return err
 	}
-	active := from.Session.Current() == from.Window
-	from.Session.Take(from.Window)
+	active := from.Session.CurrentWindow() == from.Window
+	from.Session.RemoveWindow(from.Window)
 	from.Window.Index = index
-	to.Session.Add(from.Window)
+	to.Session.AddWindow(from.Window)
 	if !cmd.has('d') || active && to.Session == from.Session {
-		to.Session.Show(from.Window)
+		to.Session.ShowWindow(from.Window)
 	}
 	if len(from.Session.Windows) == 0 {
-		c.file.Drop(from.Session)
+		c.file.RemoveSession(from.Session)
 	}
 	return nil
 }
 
 // swapWindow implements swap-window.
-func swapWindow(c *call, cmd *command, to server.Place) error {
-	from, err := c.target(cmd, 's', server.WantWindow)
+func swapWindow(c *call, cmd *command, to server.Target) error {
+	from, err := c.target(cmd, 's', server.TargetWindow)
 	if err != nil || from.Window == to.Window {
 		return err
 	}
 	a, b := from.Window, to.Window
 	a.Index, b.Index = b.Index, a.Index
 	if from.Session == to.Session {
-		from.Session.Sort() // what is shown is the index, and with -d that of the second
-		switch cur := from.Session.Current(); {
+		from.Session.SortWindows() // what is shown is the index, and with -d that of the second
+		switch cur := from.Session.CurrentWindow(); {
 		case cmd.has('d'):
-			from.Session.Show(a)
+			from.Session.ShowWindow(a)
 		case cur == a:
-			from.Session.Show(b)
+			from.Session.ShowWindow(b)
 		case cur == b:
-			from.Session.Show(a)
+			from.Session.ShowWindow(a)
 		}
 		return nil
 	}
@@ -251,13 +251,13 @@ func swapWindow(c *call, cmd *command, to server.Place) error {
 	to.Session.Windows[slices.Index(to.Session.Windows, b)] = a
 	from.Session.Stack = slices.DeleteFunc(from.Session.Stack, func(id int) bool { return id == a.ID })
 	to.Session.Stack = slices.DeleteFunc(to.Session.Stack, func(id int) bool { return id == b.ID })
-	from.Session.Show(b)
-	to.Session.Show(a)
+	from.Session.ShowWindow(b)
+	to.Session.ShowWindow(a)
 	return nil
 }
 
 // resizeWindow implements resize-window.
-func resizeWindow(c *call, cmd *command, at server.Place) error {
+func resizeWindow(c *call, cmd *command, at server.Target) error {
 	by, err := adjustment(cmd)
 	if err != nil {
 		return err
@@ -283,8 +283,8 @@ func resizeWindow(c *call, cmd *command, at server.Place) error {
 }
 
 // selectLayout implements select-layout, next-layout and previous-layout.
-func selectLayout(c *call, cmd *command, at server.Place) error {
-	w, presets := at.Window, cells.Presets()
+func selectLayout(c *call, cmd *command, at server.Target) error {
+	w, presets := at.Window, cells.PresetNames()
 	name := cmd.arg(0)
 	switch {
 	case cmd.name == "next-layout" || cmd.has('n'):
@@ -292,7 +292,7 @@ func selectLayout(c *call, cmd *command, at server.Place) error {
 	case cmd.name == "previous-layout" || cmd.has('p'):
 		name = presets[(max(w.Preset, 0)+len(presets)-1)%len(presets)]
 	case cmd.has('E'):
-		w.Layout.Spread(at.Pane.ID)
+		w.Layout.SpreadAround(at.Pane.ID)
 		name = ""
 	case name == "" && w.Preset < 0:
 		return nil
@@ -308,23 +308,23 @@ func selectLayout(c *call, cmd *command, at server.Place) error {
 	return c.arranged(w)
 }
 
-func layWindow(c *call, at server.Place, name string) error {
+func layWindow(c *call, at server.Target, name string) error {
 	w := at.Window
 	var found []string
-	for _, preset := range cells.Presets() {
+	for _, preset := range cells.PresetNames() {
 		if strings.HasPrefix(preset, name) {
 			found = append(found, preset)
 		}
 	}
 	if len(found) == 1 {
-		main := cells.Main{
+		main := cells.MainSize{
 			W: shareOf(c, at, "main-pane-width", w.Layout.W), H: shareOf(c, at, "main-pane-height", w.Layout.H),
 		}
-		w.Layout = cells.Arrange(found[0], w.Numbers(), w.Layout.W, w.Layout.H, main)
-		w.Preset = slices.Index(cells.Presets(), found[0])
+		w.Layout = cells.Arrange(found[0], w.PaneIDs(), w.Layout.W, w.Layout.H, main)
+		w.Preset = slices.Index(cells.PresetNames(), found[0])
 		return nil
 	}
-	layout, err := cells.Parse(name, w.Numbers())
+	layout, err := cells.Parse(name, w.PaneIDs())
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, name)
 	}
@@ -335,7 +335,7 @@ func layWindow(c *call, at server.Place, name string) error {
 }
 
 // shareOf reads an option that is a number of cells or a percentage.
-func shareOf(c *call, at server.Place, name string, of int) int {
+func shareOf(c *call, at server.Target, name string, of int) int {
 	value, percent := strings.CutSuffix(string(c.option(at, name)), "%")
 	n, _ := strconv.Atoi(value)
 	if percent {
@@ -345,11 +345,11 @@ func shareOf(c *call, at server.Place, name string, of int) int {
 }
 
 // rotateWindow implements rotate-window.
-func rotateWindow(c *call, cmd *command, at server.Place) error {
+func rotateWindow(c *call, cmd *command, at server.Target) error {
 	w := at.Window
-	i := slices.Index(w.Panes, w.Active())
-	leaves := w.Layout.Panes()
-	ids := w.Numbers()
+	i := slices.Index(w.Panes, w.ActivePane())
+	leaves := w.Layout.Leaves()
+	ids := w.PaneIDs()
 	if cmd.has('D') {
 		ids = append(ids[len(ids)-1:], ids[:len(ids)-1]...)
 	} else {
@@ -359,7 +359,7 @@ func rotateWindow(c *call, cmd *command, at server.Place) error {
 		leaf.Pane = ids[n]
 	}
 	w.Zoomed = w.Zoomed && cmd.has('Z')
-	w.Arranged()
-	w.Select(w.Panes[i])
+	w.SortPanes()
+	w.SelectPane(w.Panes[i])
 	return c.arranged(w)
 }

@@ -74,7 +74,7 @@ func (c *call) openProgram(argv []string) (status int, err error) {
 }
 
 func (c *call) openNew(argv []string) error {
-	s := c.freshSession(filepath.Base(argv[0]), folderOf(c, "", server.Place{}))
+	s := c.freshSession(filepath.Base(argv[0]), folderOf(c, "", server.Target{}))
 	if s.W, s.H, _ = ownSize(c); s.W == 0 {
 		s.W, s.H = 80, 24
 	}
@@ -117,7 +117,7 @@ func Link(dir string) (string, error) {
 }
 
 // adopt makes the session that this runs in a pane, and tells whether it was none before.
-func (c *call) adopt() (at server.Place, adopted bool, err error) {
+func (c *call) adopt() (at server.Target, adopted bool, err error) {
 	id := c.env(ownSession)
 	if c.file, err = server.Open(c.path); err != nil {
 		return at, false, err
@@ -127,31 +127,31 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 		return at, false, err
 	}
 	c.removeEnded()
-	if !c.file.Running() {
+	if !c.file.IsRunning() {
 		c.file.Started = now()
 	}
 	process, known := c.known()[id]
 	if !known || process.State.Ended() || process.Terminal == nil {
 		return at, false, nil
 	}
-	if at = c.file.Where(func(p server.Place) bool { return p.Pane.Terminal == id }); at.Pane != nil {
+	if at = c.file.FindPane(func(p server.Target) bool { return p.Pane.Terminal == id }); at.Pane != nil {
 		return at, false, nil
 	}
 	p := c.newPane()
 	p.Terminal, p.Adopted, p.CWD, p.Argv, p.PID = id, true, process.CWD, process.Argv, process.PID
 	if stat, ok := procfs.Read(p.PID); ok {
-		p.Born = stat.StartTime
+		p.StartTime = stat.StartTime
 	}
 	s := c.freshSession(process.Name, process.CWD)
 	s.W, s.H = process.Terminal.Cols, process.Terminal.Rows
 	c.file.Next.Session++
 	w := newSpace(c, p, 0, s.W, s.H)
 	w.Name = c.programName(process.Argv)
-	s.Add(w)
-	s.Show(w)
+	s.AddWindow(w)
+	s.ShowWindow(w)
 	c.file.Sessions = append(c.file.Sessions, s)
 	c.use(s)
-	return server.Place{Session: s, Window: w, Pane: p}, true, nil
+	return server.Target{Session: s, Window: w, Pane: p}, true, nil
 }
 
 const (
@@ -182,8 +182,8 @@ func (c *call) letGo(pane int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.settle()) }()
-	if at := c.file.Where(func(p server.Place) bool { return p.Pane.ID == pane && p.Pane.Adopted }); at.Pane != nil {
-		c.file.Remove(at)
+	if at := c.file.FindPane(func(p server.Target) bool { return p.Pane.ID == pane && p.Pane.Adopted }); at.Pane != nil {
+		c.file.RemovePane(at)
 	}
 	return nil
 }

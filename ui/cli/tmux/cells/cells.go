@@ -1,17 +1,22 @@
-// Package cells divides a window into panes as tmux does: a tree whose leaves are panes and whose
-// inner cells lie side by side or one above the other, with a line between two of them. It knows
-// numbers of panes and nothing of what runs in them.
+// Package cells divides a window into panes exactly as tmux does. A layout is a tree: its leaves are
+// panes, its groups hold cells side by side or one above the other, with a one-cell border between
+// neighbours. The package handles pane ids only; programs and terminals belong to its importers.
+//
+// Scripts compare layouts and sizes, so plain proportional division is not enough: the results must
+// be tmux's to the cell, including its rounding and some splits it refuses despite enough room. The
+// two ways of resizing are tmux's as well. resizeAlong, used for resizing and closing, hands out
+// cells one at a time; scaleChildren, used when a whole window is split, keeps proportions.
 package cells
 
 import "slices"
 
-// smallest is the least that a pane has in each direction.
-const smallest = 1
+// minSize is the minimum width and height of a pane.
+const minSize = 1
 
-// nobody is the number of a leaf that is no pane yet, or shall be none.
-const nobody = -1
+// noPane is the id of a leaf without a pane, as between the steps of a move.
+const noPane = -1
 
-// A Kind says what a cell is.
+// A Kind is the kind of a cell, and for groups also the axis along which they are divided.
 type Kind string
 
 const (
@@ -20,7 +25,7 @@ const (
 	Below  Kind = "below"  // children from top to bottom
 )
 
-// A Cell is a pane or a group of cells, with its place in the window.
+// A Cell is a pane or a group of cells, with its position and size in the window.
 type Cell struct {
 	Kind     Kind    `json:"kind,omitempty"`
 	Pane     int     `json:"pane,omitempty"`
@@ -31,24 +36,24 @@ type Cell struct {
 	Children []*Cell `json:"children,omitempty"`
 }
 
-// New is a window of one pane.
+// New returns the layout of a window with one pane.
 func New(pane, w, h int) *Cell { return &Cell{Pane: pane, W: w, H: h} }
 
-// Panes are the leaves in their order.
-func (c *Cell) Panes() []*Cell {
+// Leaves returns the panes from left to right and top to bottom.
+func (c *Cell) Leaves() []*Cell {
 	if c.Kind == Leaf {
 		return []*Cell{c}
 	}
 	var panes []*Cell
 	for _, child := range c.Children {
-		panes = append(panes, child.Panes()...)
+		panes = append(panes, child.Leaves()...)
 	}
 	return panes
 }
 
-// Find is the cell of a pane; nil if it is not there.
-func (c *Cell) Find(pane int) *Cell {
-	for _, leaf := range c.Panes() {
+// FindPane returns the leaf of a pane, or nil.
+func (c *Cell) FindPane(pane int) *Cell {
+	for _, leaf := range c.Leaves() {
 		if leaf.Pane == pane {
 			return leaf
 		}
@@ -56,20 +61,20 @@ func (c *Cell) Find(pane int) *Cell {
 	return nil
 }
 
-// Parent is the group that a cell is in; nil for the root.
-func (c *Cell) Parent(of *Cell) *Cell {
+// ParentOf returns the group containing of; nil for the root.
+func (c *Cell) ParentOf(of *Cell) *Cell {
 	for _, child := range c.Children {
 		if child == of {
 			return c
 		}
-		if p := child.Parent(of); p != nil {
+		if p := child.ParentOf(of); p != nil {
 			return p
 		}
 	}
 	return nil
 }
 
-// Span returns where c begins and ends along an axis.
+// Span returns the first cell of c along an axis and the one after its last.
 func (c *Cell) Span(axis Kind) (begin, end int) {
 	if axis == Beside {
 		return c.X, c.X + c.W
@@ -77,8 +82,7 @@ func (c *Cell) Span(axis Kind) (begin, end int) {
 	return c.Y, c.Y + c.H
 }
 
-// size is what c has along an axis.
-func (c *Cell) size(axis Kind) int {
+func (c *Cell) sizeAlong(axis Kind) int {
 	if axis == Beside {
 		return c.W
 	}
@@ -93,99 +97,102 @@ func (c *Cell) setSize(axis Kind, n int) {
 	}
 }
 
-// least is the smallest that c can be along an axis.
-func (c *Cell) least(axis Kind) int {
+// minAlong returns the minimum size of c along an axis.
+func (c *Cell) minAlong(axis Kind) int {
 	if c.Kind == Leaf {
-		return smallest
+		return minSize
 	}
 	n := 0
 	for i, child := range c.Children {
 		switch {
 		case c.Kind != axis:
-			n = max(n, child.least(axis))
+			n = max(n, child.minAlong(axis))
 		case i > 0:
-			n += 1 + child.least(axis)
+			n += 1 + child.minAlong(axis)
 		default:
-			n += child.least(axis)
+			n += child.minAlong(axis)
 		}
 	}
 	return n
 }
 
-// place gives the cells below c their positions and, across the axis of a group, its size.
-func (c *Cell) place() {
+// positionChildren sets the positions of all descendants of c. Across the axis of a group, children
+// get the group's size.
+func (c *Cell) positionChildren() {
 	x, y := c.X, c.Y
 	for _, child := range c.Children {
 		child.X, child.Y = x, y
 		if c.Kind == Beside {
-			child.fit(Below, c.H)
+			child.resizeAlong(Below, c.H)
 			x += child.W + 1
 		} else {
-			child.fit(Beside, c.W)
+			child.resizeAlong(Beside, c.W)
 			y += child.H + 1
 		}
-		child.place()
+		child.positionChildren()
 	}
 }
 
-// fit makes c as large as n along an axis; what is gained or lost is shared among its children.
-func (c *Cell) fit(axis Kind, n int) {
-	if n == c.size(axis) {
+// resizeAlong sets the size of c along an axis to n and shares the difference among its children.
+// Positions are left to positionChildren.
+func (c *Cell) resizeAlong(axis Kind, n int) {
+	if n == c.sizeAlong(axis) {
 		return
 	}
 	if c.Kind == axis {
-		c.grow(axis, n-c.size(axis))
+		c.growChildren(axis, n-c.sizeAlong(axis))
 	} else {
 		for _, child := range c.Children {
-			child.fit(axis, n)
+			child.resizeAlong(axis, n)
 		}
 	}
 	c.setSize(axis, n)
 }
 
-// scale gives the cells below c their shares of it anew after its size was set, as when tmux
-// splits a whole window.
-func (c *Cell) scale() {
-	for i, size := range c.shares(c.Kind, c.size(c.Kind)) {
+// scaleChildren resizes the descendants of c in proportion after a change of its size, as tmux does
+// when it splits a whole window.
+func (c *Cell) scaleChildren() {
+	for i, size := range c.shareSizes(c.Kind, c.sizeAlong(c.Kind)) {
 		child := c.Children[i]
 		child.W, child.H = c.W, c.H
 		child.setSize(c.Kind, size)
-		child.scale()
+		child.scaleChildren()
 	}
 }
 
-// scales reports whether c can be scaled to n, by tmux's rules: it refuses some of what there
-// would be room for.
-func (c *Cell) scales(axis Kind, n int) bool {
-	if c.Kind == axis && n < len(c.Children)*(smallest+1)-1 {
+// canScale reports whether tmux would scale c to n along an axis. It refuses some sizes despite
+// enough room.
+func (c *Cell) canScale(axis Kind, n int) bool {
+	if c.Kind == axis && n < len(c.Children)*(minSize+1)-1 {
 		return false
 	}
 	left := n
-	for i, size := range c.shares(axis, n) {
-		if size > left || !c.Children[i].scales(axis, size) {
+	for i, size := range c.shareSizes(axis, n) {
+		if size > left || !c.Children[i].canScale(axis, size) {
 			return false
 		}
 		if c.Kind == axis {
 			left -= size + 1
 		}
 	}
-	return n >= smallest
+	return n >= minSize
 }
 
-// shares are the sizes of the children when c is scaled to n along an axis.
-func (c *Cell) shares(axis Kind, n int) (sizes []int) {
+// shareSizes returns the sizes of the children of c scaled to n along an axis.
+func (c *Cell) shareSizes(axis Kind, n int) (sizes []int) {
 	before, left := len(c.Children)-1, n
 	for _, child := range c.Children {
-		before += child.size(axis)
+		before += child.sizeAlong(axis)
 	}
 	for i, child := range c.Children {
 		size := left
 		if after := len(c.Children) - 1 - i; c.Kind == axis && after > 0 {
-			size = child.size(axis) * n / before
-			if most := left - max((smallest+1)*after, child.least(axis)); most >= 0 {
-				size = min(size, most)
+			// Round down, but leave room for the children still to come.
+			size = child.sizeAlong(axis) * n / before
+			if maxSize := left - max((minSize+1)*after, child.minAlong(axis)); maxSize >= 0 {
+				size = min(size, maxSize)
 			}
-			size = max(size, smallest)
+			size = max(size, minSize)
 			left -= size + 1
 		}
 		sizes = append(sizes, size)
@@ -193,19 +200,19 @@ func (c *Cell) shares(axis Kind, n int) (sizes []int) {
 	return sizes
 }
 
-// grow adds to the children along an axis, or takes away: a line at a time from each in turn,
-// as tmux does.
-func (c *Cell) grow(axis Kind, by int) {
+// growChildren adds by cells to the children along an axis, or removes them if by is negative, one
+// cell from each in turn as tmux does. It stops early if all children are at their minimum.
+func (c *Cell) growChildren(axis Kind, by int) {
 	for by != 0 {
 		changed := false
 		for _, child := range c.Children {
 			switch {
 			case by > 0:
-				child.fit(axis, child.size(axis)+1)
+				child.resizeAlong(axis, child.sizeAlong(axis)+1)
 				by--
 				changed = true
-			case by < 0 && child.size(axis) > child.least(axis):
-				child.fit(axis, child.size(axis)-1)
+			case by < 0 && child.sizeAlong(axis) > child.minAlong(axis):
+				child.resizeAlong(axis, child.sizeAlong(axis)-1)
 				by++
 				changed = true
 			}
@@ -216,28 +223,29 @@ func (c *Cell) grow(axis Kind, by int) {
 	}
 }
 
-// Resize makes the window another size.
+// Resize changes the size of the window, to no less than its panes need.
 func (c *Cell) Resize(w, h int) {
-	c.fit(Beside, max(w, c.least(Beside)))
-	c.fit(Below, max(h, c.least(Below)))
-	c.place()
+	c.resizeAlong(Beside, max(w, c.minAlong(Beside)))
+	c.resizeAlong(Below, max(h, c.minAlong(Below)))
+	c.positionChildren()
 }
 
-// A Split says how a new pane is put beside another.
+// A Split describes where a new pane goes relative to another.
 type Split struct {
 	Axis   Kind
-	Before bool
-	Full   bool // over the whole window
-	Size   int  // of the new pane; 0: half
+	Before bool // left of or above the other pane
+	Full   bool // beside the whole window instead of one pane
+	Size   int  // of the new pane; 0 for half
 }
 
-// Split makes room for a pane and puts it there. It reports false where there is no room.
+// Split adds pane beside the leaf at, as described by s, and returns the new root. It returns the
+// unchanged root and false without room.
 func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 	if s.Full {
 		at = c
 	}
-	have := at.size(s.Axis)
-	if have < 2*smallest+1 {
+	have := at.sizeAlong(s.Axis)
+	if have < 2*minSize+1 { // two panes and the border
 		return c, false
 	}
 	size := s.Size
@@ -247,33 +255,34 @@ func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 			size = have - 1 - size
 		}
 	}
-	if size = min(max(size, smallest), have-1-smallest); s.Before && s.Size >= have {
-		size = smallest // in tmux what would be left wraps around, and is all there is
+	if size = min(max(size, minSize), have-1-minSize); s.Before && s.Size >= have {
+		size = minSize // tmux's remainder underflows here, and the new pane gets one cell
 	}
-	if s.Full && !at.scales(s.Axis, have-1-size) {
+	if s.Full && !at.canScale(s.Axis, have-1-size) {
 		return c, false
 	}
 	added := &Cell{Pane: pane, W: at.W, H: at.H}
 	added.setSize(s.Axis, size)
-	parent := c.Parent(at)
+	parent := c.ParentOf(at)
 	switch {
 	case s.Full && at.Kind == s.Axis:
+		// Shrink the root only to rescale its children; with the new one it is full again.
 		at.setSize(s.Axis, have-1-size)
-		at.scale()
+		at.scaleChildren()
 		at.setSize(s.Axis, have)
-		at.insert(nil, added, s.Before)
+		at.insertChild(nil, added, s.Before)
 	case parent != nil && parent.Kind == s.Axis:
-		at.fit(s.Axis, have-1-size)
-		parent.insert(at, added, s.Before)
+		at.resizeAlong(s.Axis, have-1-size)
+		parent.insertChild(at, added, s.Before)
 	default:
-		c = c.wrap(parent, at, added, s)
+		c = c.wrapInGroup(parent, at, added, s)
 	}
-	c.place()
+	c.positionChildren()
 	return c, true
 }
 
-// insert puts a cell before or after another one; without one, at an end.
-func (c *Cell) insert(beside, added *Cell, before bool) {
+// insertChild inserts a cell before or after beside, or at the start or end of c if beside is nil.
+func (c *Cell) insertChild(beside, added *Cell, before bool) {
 	at := len(c.Children)
 	if i := slices.Index(c.Children, beside); i >= 0 {
 		at = i + 1
@@ -286,18 +295,18 @@ func (c *Cell) insert(beside, added *Cell, before bool) {
 	c.Children = slices.Insert(c.Children, at, added)
 }
 
-// wrap puts a group in the place of a cell, with it and the new one in it.
-func (c *Cell) wrap(parent, at, added *Cell, s Split) *Cell {
+// wrapInGroup replaces at by a new group of at and added, and returns the new root.
+func (c *Cell) wrapInGroup(parent, at, added *Cell, s Split) *Cell {
 	group := &Cell{Kind: s.Axis, X: at.X, Y: at.Y, W: at.W, H: at.H}
-	left := at.size(s.Axis) - 1 - added.size(s.Axis)
+	left := at.sizeAlong(s.Axis) - 1 - added.sizeAlong(s.Axis)
 	if s.Full {
 		at.setSize(s.Axis, left)
-		at.scale()
+		at.scaleChildren()
 	} else {
-		at.fit(s.Axis, left)
+		at.resizeAlong(s.Axis, left)
 	}
 	group.Children = []*Cell{at}
-	group.insert(at, added, s.Before)
+	group.insertChild(at, added, s.Before)
 	if parent == nil {
 		return group
 	}
@@ -305,98 +314,104 @@ func (c *Cell) wrap(parent, at, added *Cell, s Split) *Cell {
 	return c
 }
 
-// Close takes a pane out; what it had goes to the cell before it, or the next one. The last pane
-// leaves nil.
-func (c *Cell) Close(pane int) *Cell {
-	leaf := c.Find(pane)
+// ClosePane removes a pane, gives its space to the cell before it or else the next one, and returns
+// the new root; nil after the last pane.
+func (c *Cell) ClosePane(pane int) *Cell {
+	leaf := c.FindPane(pane)
 	if leaf == nil {
 		return c
 	}
-	parent := c.Parent(leaf)
+	parent := c.ParentOf(leaf)
 	if parent == nil {
 		return nil
 	}
 	i := slices.Index(parent.Children, leaf)
 	parent.Children = slices.Delete(parent.Children, i, i+1)
 	heir := parent.Children[max(i-1, 0)]
-	heir.fit(parent.Kind, heir.size(parent.Kind)+leaf.size(parent.Kind)+1)
-	c = c.simplify(parent)
-	c.place()
+	heir.resizeAlong(parent.Kind, heir.sizeAlong(parent.Kind)+leaf.sizeAlong(parent.Kind)+1)
+	c = c.collapseGroup(parent)
+	c.positionChildren()
 	return c
 }
 
-// Move puts a pane beside another one. As in tmux, it has its old place until the new one is made.
-func (c *Cell) Move(pane, beside int, s Split) (root *Cell, ok bool) {
-	if root, ok = c.Split(c.Find(beside), nobody, s); ok {
-		root = root.Close(pane)
-		root.Find(nobody).Pane = pane
+// MovePane moves a pane beside another one and returns the new root. It returns false without room.
+// As in tmux, the old cell still counts while the new one is made.
+func (c *Cell) MovePane(pane, beside int, s Split) (root *Cell, ok bool) {
+	// Closing the old cell first would free space, and splits refused by tmux would succeed.
+	if root, ok = c.Split(c.FindPane(beside), noPane, s); ok {
+		root = root.ClosePane(pane)
+		root.FindPane(noPane).Pane = pane
 	}
 	return root, ok
 }
 
-// simplify puts the only child of a group in its place.
-func (c *Cell) simplify(group *Cell) *Cell {
+// collapseGroup replaces a group with a single child by the child, and returns the new root.
+func (c *Cell) collapseGroup(group *Cell) *Cell {
 	if len(group.Children) != 1 {
 		return c
 	}
 	only := group.Children[0]
-	above := c.Parent(group)
+	above := c.ParentOf(group)
 	if above == nil {
 		only.X, only.Y = 0, 0
 		return only
 	}
-	above.Children[slices.Index(above.Children, group)] = only // in a group of its own kind, too: tmux keeps the two apart
+	// A child group of above's kind is not merged into it: tmux keeps the two apart.
+	above.Children[slices.Index(above.Children, group)] = only
 	return c
 }
 
-// ResizePane makes a pane n large along an axis, as far as its neighbours allow.
+// ResizePane sets the size of a pane along an axis to n, as far as its neighbours allow.
 func (c *Cell) ResizePane(leaf *Cell, axis Kind, n int) {
-	cell, group := c.along(leaf, axis)
+	cell, group := c.enclosingGroup(leaf, axis)
 	if group == nil {
 		return
 	}
-	by := n - cell.size(axis)
+	by := n - cell.sizeAlong(axis)
 	i := slices.Index(group.Children, cell)
+	// The last cell has no border after it: move the one before it the other way.
 	if i == len(group.Children)-1 {
 		i, by = i-1, -by
 	}
-	c.move(group, i, by)
+	c.moveLine(group, i, by)
 }
 
-// along is the cell with a pane in it that lies in a group of an axis, and the group.
-func (c *Cell) along(leaf *Cell, axis Kind) (cell, group *Cell) {
+// enclosingGroup returns the innermost group of leaf divided along axis and its child containing
+// leaf. The group is nil if there is none.
+func (c *Cell) enclosingGroup(leaf *Cell, axis Kind) (cell, group *Cell) {
 	cell = leaf
-	for group = c.Parent(cell); group != nil && group.Kind != axis; group = c.Parent(cell) {
+	for group = c.ParentOf(cell); group != nil && group.Kind != axis; group = c.ParentOf(cell) {
 		cell = group
 	}
 	return cell, group
 }
 
-// MoveEdge moves the line right of or below a pane, or that on its other side if it is the last.
+// MoveEdge moves the border right of or below a pane by some cells; for the last pane of a group, the
+// border on its other side.
 func (c *Cell) MoveEdge(leaf *Cell, axis Kind, by int) {
-	cell, group := c.along(leaf, axis)
+	cell, group := c.enclosingGroup(leaf, axis)
 	if group == nil {
 		return
 	}
-	c.move(group, min(slices.Index(group.Children, cell), len(group.Children)-2), by)
+	c.moveLine(group, min(slices.Index(group.Children, cell), len(group.Children)-2), by)
 }
 
-// move moves the line after the i-th cell of a group. What the cell before it gains is taken from
-// those after the line, the nearest first, and then from those before it; what the one after it
-// gains, from those before the line.
-func (c *Cell) move(group *Cell, i, by int) {
+// moveLine moves the border after the i-th child of a group by some cells. The cell before the
+// border grows at the cost of those after it, nearest first, then of those before it. For a negative
+// by, the cell after the border grows at the cost of those before it.
+func (c *Cell) moveLine(group *Cell, i, by int) {
 	axis, all := group.Kind, group.Children
 	before := slices.Clone(all[:i+1])
 	slices.Reverse(before)
-	to, givers, left := all[i+1], before, -by
+	gaining, donors, left := all[i+1], before, -by
 	if by > 0 {
-		to, givers, left = all[i], append(slices.Clone(all[i+1:]), before[1:]...), by
+		gaining, donors, left = all[i], append(slices.Clone(all[i+1:]), before[1:]...), by
 	}
-	for _, giver := range givers {
-		n := min(left, giver.size(axis)-giver.least(axis))
-		to.fit(axis, to.size(axis)+n)
-		giver.fit(axis, giver.size(axis)-n)
+	for _, donor := range donors {
+		n := min(left, donor.sizeAlong(axis)-donor.minAlong(axis))
+		gaining.resizeAlong(axis, gaining.sizeAlong(axis)+n)
+		donor.resizeAlong(axis, donor.sizeAlong(axis)-n)
 		left -= n
 	}
-	c.place()
+	c.positionChildren()
 }

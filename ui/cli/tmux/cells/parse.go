@@ -10,10 +10,11 @@ import (
 
 var errLayout = errors.New("invalid layout")
 
-// maxSize bounds what a layout may say of a cell.
+// maxSize is the maximum of each number in a parsed layout.
 const maxSize = 10_000
 
-// Parse reads a layout as String writes it; its leaves get the panes in their order.
+// Parse parses a layout in the form of Cell.String and assigns panes to its leaves in order. Surplus
+// leaves are closed; too few are an error.
 func Parse(text string, panes []int) (*Cell, error) {
 	sum, rest, ok := strings.Cut(text, ",")
 	n, err := strconv.ParseUint(sum, 16, 16)
@@ -21,11 +22,11 @@ func Parse(text string, panes []int) (*Cell, error) {
 		return nil, errLayout
 	}
 	p := parser{strings.NewReader(rest)}
-	root, err := p.cell()
+	root, err := p.parseCell()
 	if err != nil || p.Len() > 0 {
 		return nil, errLayout
 	}
-	found := root.Panes()
+	found := root.Leaves()
 	if len(found) < len(panes) {
 		return nil, fmt.Errorf("have %d panes but need %d", len(panes), len(found))
 	}
@@ -34,59 +35,60 @@ func Parse(text string, panes []int) (*Cell, error) {
 			leaf.Pane = panes[i]
 		}
 	}
-	for _, leaf := range found[len(panes):] { // more room than panes: the rest closes
-		leaf.Pane = nobody
-		root = root.Close(nobody)
+	for _, leaf := range found[len(panes):] {
+		leaf.Pane = noPane
+		root = root.ClosePane(noPane)
 	}
-	if !root.sound() {
+	if !root.isConsistent() {
 		return nil, errLayout
 	}
-	root.place()
+	root.positionChildren()
 	return root, nil
 }
 
-// sound reports whether the children of each group fill it.
-func (c *Cell) sound() bool {
+// isConsistent reports whether the children of each group fill it.
+func (c *Cell) isConsistent() bool {
 	if c.Kind == Leaf {
 		return true
 	}
 	n := len(c.Children) - 1
 	for _, child := range c.Children {
-		n += child.size(c.Kind)
-		if child.size(other(c.Kind)) != c.size(other(c.Kind)) || !child.sound() {
+		n += child.sizeAlong(c.Kind)
+		if child.sizeAlong(crossAxis(c.Kind)) != c.sizeAlong(crossAxis(c.Kind)) || !child.isConsistent() {
 			return false
 		}
 	}
-	return n == c.size(c.Kind)
+	return n == c.sizeAlong(c.Kind)
 }
 
 type parser struct{ *strings.Reader }
 
-// cell reads a pane or a group of cells.
-func (p parser) cell() (*Cell, error) {
+// parseCell parses a pane or a group of cells.
+func (p parser) parseCell() (*Cell, error) {
 	var c Cell
 	_, err := fmt.Fscanf(p, "%dx%d,%d,%d", &c.W, &c.H, &c.X, &c.Y)
 	if err != nil || min(c.W, c.H, c.X, c.Y) < 0 || max(c.W, c.H, c.X, c.Y) > maxSize {
 		return nil, errLayout
 	}
 	switch mark, err := p.ReadByte(); {
-	case err != nil: // the end
+	case err != nil: // end of the text
 		return &c, nil
 	case mark == '{':
 		c.Kind = Beside
-		return &c, p.children(&c, '}')
+		return &c, p.parseChildren(&c, '}')
 	case mark == '[':
 		c.Kind = Below
-		return &c, p.children(&c, ']')
+		return &c, p.parseChildren(&c, ']')
 	case mark == ',':
-		p.pane()
+		p.skipPaneNumber()
 		return &c, nil
 	}
 	return &c, p.UnreadByte()
 }
 
-// pane skips the number of a pane behind a comma, unless it is the width of the next cell.
-func (p parser) pane() {
+// skipPaneNumber skips the pane id after a comma. A number followed by x is the next cell's width, so
+// it is left unread together with the comma.
+func (p parser) skipPaneNumber() {
 	begin := p.Size() - int64(p.Len()) - 1
 	var digit byte
 	var err error
@@ -102,9 +104,9 @@ func (p parser) pane() {
 	}
 }
 
-func (p parser) children(c *Cell, end byte) error {
+func (p parser) parseChildren(c *Cell, end byte) error {
 	for {
-		child, err := p.cell()
+		child, err := p.parseCell()
 		if err != nil {
 			return err
 		}

@@ -2,38 +2,39 @@ package cells
 
 import "fmt"
 
-// Presets are the names of the arrangements, in tmux's order.
-func Presets() []string {
+// PresetNames returns the names of the preset layouts in tmux's order, the order of next-layout.
+func PresetNames() []string {
 	return []string{"even-horizontal", "even-vertical", "main-horizontal", "main-vertical", "tiled"}
 }
 
-// A Main is how large the first pane of a main-… arrangement is; 0 is tmux's default.
-type Main struct{ W, H int }
+// A MainSize is the size of the first pane in the presets main-horizontal (H) and main-vertical (W).
+type MainSize struct{ W, H int }
 
-// Arrange lays panes out anew; nil for a name that is none.
-func Arrange(name string, panes []int, w, h int, m Main) *Cell {
+// Arrange returns the preset layout called name for at least one pane in a window of w by h cells;
+// nil for an unknown name.
+func Arrange(name string, panes []int, w, h int, m MainSize) *Cell {
 	root := &Cell{W: w, H: h}
 	switch {
 	case len(panes) == 1:
 		return New(panes[0], w, h)
 	case name == "even-horizontal":
-		root.spread(Beside, leaves(panes))
+		root.spreadEvenly(Beside, newLeaves(panes))
 	case name == "even-vertical":
-		root.spread(Below, leaves(panes))
+		root.spreadEvenly(Below, newLeaves(panes))
 	case name == "main-horizontal":
-		root.mainAnd(Below, panes, m.H)
+		root.arrangeMain(Below, panes, m.H)
 	case name == "main-vertical":
-		root.mainAnd(Beside, panes, m.W)
+		root.arrangeMain(Beside, panes, m.W)
 	case name == "tiled":
-		root.tile(panes)
+		root.arrangeTiled(panes)
 	default:
 		return nil
 	}
-	root.place()
+	root.positionChildren()
 	return root
 }
 
-func leaves(panes []int) []*Cell {
+func newLeaves(panes []int) []*Cell {
 	var cells []*Cell
 	for _, p := range panes {
 		cells = append(cells, &Cell{Pane: p})
@@ -41,24 +42,25 @@ func leaves(panes []int) []*Cell {
 	return cells
 }
 
-// spread makes c a group of cells of the same size; the last has what is left.
-func (c *Cell) spread(axis Kind, cells []*Cell) {
+// spreadEvenly makes c a group of cells of equal size. The last one gets the remainder.
+func (c *Cell) spreadEvenly(axis Kind, cells []*Cell) {
 	c.Kind, c.Children = axis, cells
-	least := len(cells)*(smallest+1) - 1
-	if c.size(axis) < least {
-		c.setSize(axis, least)
+	minimum := len(cells)*(minSize+1) - 1
+	// Too many panes make the window larger rather than fail.
+	if c.sizeAlong(axis) < minimum {
+		c.setSize(axis, minimum)
 	}
 	for _, child := range cells {
 		child.W, child.H = c.W, c.H
 	}
-	c.even()
+	c.equalize()
 }
 
-// mainAnd gives the first pane its size and lets the others share the rest.
-func (c *Cell) mainAnd(axis Kind, panes []int, size int) {
-	total := c.size(axis)
-	if size+smallest >= total {
-		size = max(total-1-smallest, smallest)
+// arrangeMain gives the first pane size cells along axis and lets the others share the rest.
+func (c *Cell) arrangeMain(axis Kind, panes []int, size int) {
+	total := c.sizeAlong(axis)
+	if size+minSize >= total {
+		size = max(total-1-minSize, minSize)
 	}
 	first := &Cell{Pane: panes[0], W: c.W, H: c.H}
 	first.setSize(axis, size)
@@ -67,54 +69,56 @@ func (c *Cell) mainAnd(axis Kind, panes []int, size int) {
 	if len(panes) == 2 {
 		rest.Pane = panes[1]
 	} else {
-		rest.spread(other(axis), leaves(panes[1:]))
+		rest.spreadEvenly(crossAxis(axis), newLeaves(panes[1:]))
 	}
 	c.Kind, c.Children = axis, []*Cell{first, rest}
 }
 
-// Spread gives the cells beside a pane the same size, or, if they have it, those around them.
-func (c *Cell) Spread(pane int) {
-	for group := c.Parent(c.Find(pane)); group != nil; group = c.Parent(group) {
-		if group.even() {
-			c.place()
+// SpreadAround gives the cells of the pane's group equal sizes, or, if they already have them, those
+// of the innermost enclosing group with unequal sizes.
+func (c *Cell) SpreadAround(pane int) {
+	for group := c.ParentOf(c.FindPane(pane)); group != nil; group = c.ParentOf(group) {
+		if group.equalize() {
+			c.positionChildren()
 			return
 		}
 	}
 }
 
-// even gives the children of a group the same size, and reports whether they had another one.
-func (c *Cell) even() (changed bool) {
-	n, size := len(c.Children), c.size(c.Kind)
+// equalize gives the children of a group the same size, the last one the remainder, and reports
+// whether any size changed. Without room it changes nothing.
+func (c *Cell) equalize() (changed bool) {
+	n, size := len(c.Children), c.sizeAlong(c.Kind)
 	each := (size - (n - 1)) / n
-	if each < smallest {
+	if each < minSize {
 		return false
 	}
 	for i, child := range c.Children {
 		if i == n-1 {
 			each = size - (each+1)*(n-1)
 		}
-		changed = changed || child.size(c.Kind) != each
-		child.fit(c.Kind, each)
+		changed = changed || child.sizeAlong(c.Kind) != each
+		child.resizeAlong(c.Kind, each)
 	}
 	return changed
 }
 
-func other(axis Kind) Kind {
+func crossAxis(axis Kind) Kind {
 	if axis == Beside {
 		return Below
 	}
 	return Beside
 }
 
-// tile makes rows with as many columns.
-func (c *Cell) tile(panes []int) {
+// arrangeTiled arranges panes in rows, with as many rows as columns or one more.
+func (c *Cell) arrangeTiled(panes []int) {
 	rows, columns := 1, 1
 	for rows*columns < len(panes) {
 		if rows++; rows*columns < len(panes) {
 			columns++
 		}
 	}
-	width, height := max((c.W-(columns-1))/columns, smallest), max((c.H-(rows-1))/rows, smallest)
+	width, height := max((c.W-(columns-1))/columns, minSize), max((c.H-(rows-1))/rows, minSize)
 	var lines []*Cell
 	for len(panes) > 0 {
 		line := panes[:min(columns, len(panes))]
@@ -122,7 +126,7 @@ func (c *Cell) tile(panes []int) {
 		lines = append(lines, tileRow(line, columns, c.W, width, height))
 	}
 	if n := len(lines); n > 0 {
-		lines[n-1].fit(Below, c.H-(height+1)*(n-1))
+		lines[n-1].resizeAlong(Below, c.H-(height+1)*(n-1))
 	}
 	if len(lines) == 1 {
 		c.Kind, c.Children = lines[0].Kind, lines[0].Children
@@ -131,7 +135,7 @@ func (c *Cell) tile(panes []int) {
 	c.Kind, c.Children = Below, lines
 }
 
-// tileRow is one row; its last pane has what is left.
+// tileRow returns a row of panes; its last pane gets the remaining width w.
 func tileRow(panes []int, columns, w, width, height int) *Cell {
 	if len(panes) == 1 || columns == 1 {
 		return &Cell{Pane: panes[0], W: w, H: height}
@@ -147,13 +151,13 @@ func tileRow(panes []int, columns, w, width, height int) *Cell {
 	return row
 }
 
-// String is the layout as tmux writes it, with its checksum.
+// String returns the layout in tmux's notation, with its checksum.
 func (c *Cell) String() string {
-	text := c.text()
+	text := c.format()
 	return fmt.Sprintf("%04x,%s", checksum(text), text)
 }
 
-func (c *Cell) text() string {
+func (c *Cell) format() string {
 	s := fmt.Sprintf("%dx%d,%d,%d", c.W, c.H, c.X, c.Y)
 	if c.Kind == Leaf {
 		return fmt.Sprintf("%s,%d", s, c.Pane)
@@ -168,12 +172,12 @@ func (c *Cell) text() string {
 		} else {
 			s += ","
 		}
-		s += child.text()
+		s += child.format()
 	}
 	return s + end
 }
 
-// checksum is that of tmux's layouts: a rotation and an addition a byte.
+// checksum computes the checksum of tmux's layouts: for each byte, rotate right by one bit and add.
 func checksum(text string) uint16 {
 	var sum uint16
 	for i := range len(text) {

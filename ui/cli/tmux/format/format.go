@@ -1,5 +1,5 @@
 // Package format expands tmux's formats: #{…} with variables, conditions, comparisons and
-// modifiers, and the short forms such as #S. What a variable is worth is asked of a Scope.
+// modifiers, and short forms such as #S. The caller supplies the variables through a Scope.
 package format
 
 import (
@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// deepest bounds formats within formats.
-const deepest = 100
+// maxDepth is how deep formats may nest. A variable may hold a format, even one with itself.
+const maxDepth = 100
 
-// A Scope is what a format is expanded for. Only Lookup is needed.
+// A Scope supplies the variables of a format. Only Lookup is required.
 type Scope struct {
-	Lookup func(name string) (value string, ok bool)
-	// Refuse is told what of a format is not supported; it may be nil.
-	Refuse func(what string)
-	Now    time.Time
+	Lookup      func(name string) (value string, ok bool)
+	Unsupported func(feature string) // called for each unsupported feature of a format; may be nil
+	Now         time.Time            // time to expand in ExpandTime
 
 	depth int
 }
 
-func (s Scope) refuse(what string) {
-	if s.Refuse != nil {
-		s.Refuse(what)
+func (s Scope) reportUnsupported(feature string) {
+	if s.Unsupported != nil {
+		s.Unsupported(feature)
 	}
 }
 
-// aliases are the short forms.
+// aliases maps the letters of short forms to variables.
 var aliases = sync.OnceValue(func() map[byte]string {
 	return map[byte]string{
 		'D': "pane_id", 'F': "window_flags", 'H': "host", 'h': "host_short", 'I': "window_index",
@@ -35,9 +34,10 @@ var aliases = sync.OnceValue(func() map[byte]string {
 	}
 })
 
-// Expand is the format with everything in it replaced.
+// Expand returns text with its formats expanded. Unknown variables are empty, and so is everything
+// nested deeper than maxDepth.
 func (s Scope) Expand(text string) string {
-	if s.depth > deepest {
+	if s.depth > maxDepth {
 		return ""
 	}
 	s.depth++
@@ -51,27 +51,28 @@ func (s Scope) Expand(text string) string {
 			}
 			return b.String()
 		}
-		text = s.special(&b, rest)
+		text = s.expandSpecial(&b, rest)
 	}
 }
 
-// special expands what follows a #, and gives what comes after it.
-func (s Scope) special(b *strings.Builder, rest string) string {
+// expandSpecial expands the form following a # into b and returns the unread text.
+func (s Scope) expandSpecial(b *strings.Builder, rest string) string {
 	switch c := rest[0]; {
 	case c == '{':
-		end := skip(rest[1:], "}")
+		end := indexOutside(rest[1:], "}")
 		if end < 0 {
 			return ""
 		}
-		b.WriteString(s.replace(rest[1 : 1+end]))
+		b.WriteString(s.expandBraces(rest[1 : 1+end]))
 		return rest[end+2:]
 	case c == '(':
-		s.refuse("#(…)")
+		s.reportUnsupported("#(…)")
 		return ""
 	case c == '#':
-		n := 1 + len(rest) - len(strings.TrimLeft(rest, "#")) // with the one before
+		n := 1 + len(rest) - len(strings.TrimLeft(rest, "#")) // including the one before rest
 		after := rest[n-1:]
-		if strings.HasPrefix(after, "[") { // a style keeps what escapes it
+		// #[ begins a style. Styles are parsed after expansion, so all #s before one are kept.
+		if strings.HasPrefix(after, "[") {
 			if n%2 == 0 {
 				b.WriteString(strings.Repeat("#", n/2*2) + "[")
 				return after[1:]
@@ -96,8 +97,9 @@ func (s Scope) special(b *strings.Builder, rest string) string {
 	return rest[1:]
 }
 
-// Time expands what strftime knows, as tmux does before the rest of a message.
-func (s Scope) Time(text string) string {
+// ExpandTime expands the conversions of strftime, such as %H, for s.Now. Unknown ones are kept. Call
+// it before Expand, as tmux does, so that values of variables are left alone.
+func (s Scope) ExpandTime(text string) string {
 	if !strings.Contains(text, "%") {
 		return text
 	}
@@ -127,8 +129,8 @@ var timeLayouts = sync.OnceValue(func() map[byte]string {
 	}
 })
 
-// skip returns where the first of some bytes stands outside of #{…}; -1 if nowhere.
-func skip(text, ends string) int {
+// indexOutside returns the index of the first of the bytes in ends outside of #{…}, or -1.
+func indexOutside(text, ends string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch {
@@ -146,43 +148,44 @@ func skip(text, ends string) int {
 	return -1
 }
 
-// halves are the two expanded sides of what has a comma between.
-func (s Scope) halves(text string) (left, right string) {
+// expandOperands splits text at its comma and expands both sides.
+func (s Scope) expandOperands(text string) (left, right string) {
 	l, r := text, ""
-	if i := skip(text, ","); i >= 0 {
+	if i := indexOutside(text, ","); i >= 0 {
 		l, r = text[:i], text[i+1:]
 	}
 	return s.Expand(l), s.Expand(r)
 }
 
-// Truth reports what a format counts as in a condition.
-func Truth(value string) bool { return value != "" && value != "0" }
+// IsTrue reports whether value counts as true in a condition: it is neither empty nor 0.
+func IsTrue(value string) bool { return value != "" && value != "0" }
 
-func truth(ok bool) string {
+func formatBool(ok bool) string {
 	if ok {
 		return "1"
 	}
 	return "0"
 }
 
-// condition is #{?…,…,…}.
-func (s Scope) condition(text string) string {
-	i := skip(text, ",")
+// expandCondition expands the inside of #{?condition,yes,no}.
+func (s Scope) expandCondition(text string) string {
+	i := indexOutside(text, ",")
 	if i < 0 {
 		return ""
 	}
-	what, rest := text[:i], text[i+1:]
-	value, found := s.Lookup(what)
+	condition, rest := text[:i], text[i+1:]
+	value, found := s.Lookup(condition)
 	if !found {
-		if value = s.Expand(what); value == what {
+		// Not a variable, so a format. Plain text without one is an unknown variable: false.
+		if value = s.Expand(condition); value == condition {
 			value = ""
 		}
 	}
 	yes, no := rest, ""
-	if j := skip(rest, ","); j >= 0 {
+	if j := indexOutside(rest, ","); j >= 0 {
 		yes, no = rest[:j], rest[j+1:]
 	}
-	if Truth(value) {
+	if IsTrue(value) {
 		return s.Expand(yes)
 	}
 	return s.Expand(no)

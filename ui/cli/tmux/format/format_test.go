@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func scope() Scope {
+func newScope() Scope {
 	values := map[string]string{
 		"session_name": "work", "window_index": "2", "pane_title": "a, b", "on": "1", "off": "0", "path": "/usr/local/bin",
 		"nested": "#{session_name}!", "at": "86400", "window_name": "vim", "pane_id": "%3",
@@ -13,8 +13,8 @@ func scope() Scope {
 	return Scope{Now: time.Unix(200000, 0), Lookup: func(name string) (string, bool) { v, ok := values[name]; return v, ok }}
 }
 
-// What is expected was printed by tmux 3.3a.
-func TestFormatsExpandAsInTmux(t *testing.T) {
+// The expected values were printed by tmux 3.3a.
+func TestExpandAgreesWithTmux(t *testing.T) {
 	for _, c := range [][2]string{
 		{"plain", "plain"},
 		{"#S:#I", "work:2"},
@@ -44,37 +44,37 @@ func TestFormatsExpandAsInTmux(t *testing.T) {
 		{"#[fg=red]x", "#[fg=red]x"},
 		{"#{?on,a#,b,c}", "a,b"},
 	} {
-		if got := scope().Expand(c[0]); got != c[1] {
-			t.Errorf("%s is %q, want %q", c[0], got, c[1])
+		if got := newScope().Expand(c[0]); got != c[1] {
+			t.Errorf("Expand(%s) = %q, want %q", c[0], got, c[1])
 		}
 	}
 }
 
-func TestFormatThatNamesItselfEnds(t *testing.T) {
+func TestExpandStopsAtARecursiveFormat(t *testing.T) {
 	s := Scope{}
 	s.Lookup = func(string) (string, bool) { return "#{E:again}", true }
 	s.Expand("#{E:again}")
 }
 
-func TestTimesInMessages(t *testing.T) {
-	s := scope()
+func TestExpandTimeReplacesConversions(t *testing.T) {
+	s := newScope()
 	s.Now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	if got := s.Time("%H:%M %d-%b-%y 100%"); got != "05:06 04-Mar-26 100%" {
-		t.Errorf("the time is %q", got)
+	if got := s.ExpandTime("%H:%M %d-%b-%y 100%"); got != "05:06 04-Mar-26 100%" {
+		t.Errorf("ExpandTime = %q", got)
 	}
 }
 
-func TestUnsupportedPartsOfFormatsAreRefusedByName(t *testing.T) {
+func TestExpandReportsUnsupportedFeatures(t *testing.T) {
 	for _, c := range [][2]string{
 		{"#{e|+|:3,4}", "modifier e"}, {"x#{W:#{window_name}}", "modifier W"}, {"#{?#{C:text},a,b}", "modifier C"},
 		{"#{t/p:at}", "modifier t"}, {"#{q/e:path}", "modifier q"}, {"#(date)", "#(…)"},
 	} {
-		var refused []string
-		s := scope()
-		s.Refuse = func(what string) { refused = append(refused, what) }
+		var reported []string
+		s := newScope()
+		s.Unsupported = func(feature string) { reported = append(reported, feature) }
 		s.Expand(c[0])
-		if len(refused) != 1 || refused[0] != c[1] {
-			t.Errorf("%s refuses %q, want %q", c[0], refused, c[1])
+		if len(reported) != 1 || reported[0] != c[1] {
+			t.Errorf("Expand(%s) reports %q as unsupported, want %q", c[0], reported, c[1])
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A modifier stands before the colon of #{…:…}.
+// A modifier is one of the operators before the colon of #{…:…}.
 type modifier struct {
 	name string
 	args []string
@@ -25,15 +25,16 @@ func (m modifier) arg(i int) string {
 	return ""
 }
 
-// modifiers reads those at the beginning of key; without any the rest is key.
-func modifiers(key string) (mods []modifier, rest string) {
+// parseModifiers splits key, the inside of #{…}, into modifiers and the rest after the colon. Without
+// valid modifiers, rest is key.
+func parseModifiers(key string) (mods []modifier, rest string) {
 	i := 0
 	for i < len(key) && key[i] != ':' {
 		if key[i] == ';' {
 			i++
 			continue
 		}
-		m, n := oneModifier(key[i:])
+		m, n := parseModifier(key[i:])
 		if n == 0 {
 			return nil, key
 		}
@@ -46,15 +47,17 @@ func modifiers(key string) (mods []modifier, rest string) {
 	return mods, key[i+1:]
 }
 
-func ends(text string, i int) bool { return i < len(text) && (text[i] == ';' || text[i] == ':') }
+func endsModifier(text string, i int) bool {
+	return i < len(text) && (text[i] == ';' || text[i] == ':')
+}
 
-// oneModifier reads one modifier and returns its length, which is 0 if there is none.
-func oneModifier(text string) (m modifier, n int) {
-	if strings.IndexByte("labcdnwETSWP<>", text[0]) >= 0 && ends(text, 1) {
+// parseModifier parses the modifier at the start of text and returns its length; 0 if there is none.
+func parseModifier(text string) (m modifier, n int) {
+	if strings.IndexByte("labcdnwETSWP<>", text[0]) >= 0 && endsModifier(text, 1) {
 		return modifier{name: text[:1]}, 1
 	}
 	for _, two := range []string{"||", "&&", "!=", "==", "<=", ">="} {
-		if strings.HasPrefix(text, two) && ends(text, 2) {
+		if strings.HasPrefix(text, two) && endsModifier(text, 2) {
 			return modifier{name: two}, 2
 		}
 	}
@@ -63,27 +66,29 @@ func oneModifier(text string) (m modifier, n int) {
 	}
 	m.name = text[:1]
 	switch {
-	case ends(text, 1):
+	case endsModifier(text, 1):
 		return m, 1
 	case len(text) < 2:
 		return m, 0
+	// A letter, digit or minus is a single argument (=10, p-6); punctuation is a delimiter (s/a/b/).
 	case !unicode.IsPunct(rune(text[1])) && !unicode.IsSymbol(rune(text[1])) || text[1] == '-':
-		end := skip(text[1:], ":;")
+		end := indexOutside(text[1:], ":;")
 		if end < 0 {
 			return m, 0
 		}
 		m.args = []string{text[1 : 1+end]}
 		return m, 1 + end
 	}
-	return delimited(m, text)
+	return parseDelimited(m, text)
 }
 
-// delimited reads arguments between a delimiter of the format's choice, as in s/a/b/.
-func delimited(m modifier, text string) (modifier, int) {
+// parseDelimited parses the arguments of m in text, as in s/a/b/. Their delimiter is the byte after
+// the modifier's letter.
+func parseDelimited(m modifier, text string) (modifier, int) {
 	delimiter := text[1:2]
 	i := 2
 	for {
-		end := skip(text[i:], delimiter+":;")
+		end := indexOutside(text[i:], delimiter+":;")
 		if end < 0 {
 			return m, 0
 		}
@@ -93,52 +98,54 @@ func delimited(m modifier, text string) (modifier, int) {
 			return m, i
 		}
 		i++
-		if ends(text, i) {
+		if endsModifier(text, i) {
 			return m, i
 		}
 	}
 }
 
-// unsupported reports whether tmux has a modifier that is not implemented here: arithmetic, loops,
-// characters, colours, searches and the other forms of times and quotes.
-func (m modifier) unsupported() bool {
+// isUnsupported reports whether m is one of tmux's modifiers missing here: arithmetic, loops,
+// characters, colours, searches and the forms of t and q with arguments.
+func (m modifier) isUnsupported() bool {
 	return strings.Contains("acCeNPSW", m.name) || strings.Contains("qt", m.name) && m.args != nil
 }
 
-// replace returns what stands for the inside of #{…}.
-func (s Scope) replace(key string) string {
-	mods, rest := modifiers(key)
+// expandBraces expands key, the inside of #{…}.
+func (s Scope) expandBraces(key string) string {
+	mods, rest := parseModifiers(key)
 	for _, m := range mods {
-		if m.unsupported() {
-			s.refuse("modifier " + m.name)
+		if m.isUnsupported() {
+			s.reportUnsupported("modifier " + m.name)
 			return ""
 		}
 	}
-	value := s.value(mods, rest)
+	value := s.resolveValue(mods, rest)
 	for _, m := range mods {
-		if !strings.Contains(rest, "#{") || !strings.Contains("bdqt", m.name) { // these are for variables alone
-			value = s.modify(m, value)
+		// tmux applies these four to variables only, not to expanded formats.
+		if !strings.Contains(rest, "#{") || !strings.Contains("bdqt", m.name) {
+			value = s.applyModifier(m, value)
 		}
 	}
-	for _, m := range mods { // lengths are cut last
-		value = fit(m, value)
+	for _, m := range mods { // last, so that the final text has the width
+		value = fitWidth(m, value)
 	}
 	return value
 }
 
-// value returns what the modifiers then change.
-func (s Scope) value(mods []modifier, rest string) string {
+// resolveValue returns the value of rest before the modifiers change it: a literal, the result of a
+// comparison or condition, a nested format or a variable.
+func (s Scope) resolveValue(mods []modifier, rest string) string {
 	for _, m := range mods {
 		switch m.name {
 		case "l":
 			return unescape(rest)
 		case "m", "==", "!=", "<", ">", "<=", ">=", "||", "&&":
-			left, right := s.halves(rest)
-			return truth(compare(m, left, right))
+			left, right := s.expandOperands(rest)
+			return formatBool(compare(m, left, right))
 		}
 	}
 	if cond, ok := strings.CutPrefix(rest, "?"); ok {
-		return s.condition(cond)
+		return s.expandCondition(cond)
 	}
 	if strings.Contains(rest, "#{") {
 		return s.Expand(rest)
@@ -147,7 +154,7 @@ func (s Scope) value(mods []modifier, rest string) string {
 	return value
 }
 
-// unescape takes the # away from before what it protects.
+// unescape removes the # before each character it escapes.
 func unescape(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -164,7 +171,7 @@ func compare(m modifier, left, right string) bool {
 	case "m":
 		flags := m.arg(0)
 		if !strings.Contains(flags, "r") {
-			return Match(left, right, strings.Contains(flags, "i"))
+			return MatchGlob(left, right, strings.Contains(flags, "i"))
 		}
 		if strings.Contains(flags, "i") {
 			left = "(?i)" + left
@@ -184,28 +191,30 @@ func compare(m modifier, left, right string) bool {
 	case ">=":
 		return left >= right
 	case "||":
-		return Truth(left) || Truth(right)
+		return IsTrue(left) || IsTrue(right)
 	}
-	return Truth(left) && Truth(right)
+	return IsTrue(left) && IsTrue(right)
 }
 
-// Match reports whether a text matches a shell's pattern, in which * matches a slash, too.
-func Match(pattern, text string, fold bool) bool {
+// MatchGlob reports whether text matches a shell pattern in which * also matches slashes. With fold,
+// case is ignored. An invalid pattern matches nothing.
+func MatchGlob(pattern, text string, fold bool) bool {
 	if fold {
 		pattern, text = strings.ToLower(pattern), strings.ToLower(text)
 	}
+	// path.Match stops * at a slash, so slashes become another byte on both sides.
 	plain := strings.NewReplacer("/", "\x00", "[!", "[^")
 	ok, err := path.Match(plain.Replace(pattern), strings.ReplaceAll(text, "/", "\x00"))
 	return ok && err == nil
 }
 
-// modify applies a modifier that changes a value.
-func (s Scope) modify(m modifier, value string) string {
+// applyModifier returns value changed by m. Modifiers handled elsewhere leave it as it is.
+func (s Scope) applyModifier(m modifier, value string) string {
 	switch m.name {
 	case "E":
 		return s.Expand(value)
 	case "T":
-		return s.Expand(s.Time(value))
+		return s.Expand(s.ExpandTime(value))
 	case "b":
 		if value == "" {
 			return "."
@@ -214,21 +223,21 @@ func (s Scope) modify(m modifier, value string) string {
 	case "d":
 		return path.Dir(value)
 	case "q":
-		return quote(value)
+		return quoteShell(value)
 	case "n":
 		return strconv.Itoa(len(value))
 	case "w":
 		return strconv.Itoa(ansi.StringWidth(value))
 	case "t":
-		return moment(value)
+		return formatTime(value)
 	case "s":
-		return substitute(s, m, value)
+		return substitutePattern(s, m, value)
 	}
 	return value
 }
 
-// quote puts a backslash before what means something to a shell.
-func quote(value string) string {
+// quoteShell puts a backslash before each byte special to a shell.
+func quoteShell(value string) string {
 	var b strings.Builder
 	for i := range len(value) {
 		if strings.IndexByte("|&;<>()$`\\\"'*?[# =%", value[i]) >= 0 {
@@ -239,8 +248,8 @@ func quote(value string) string {
 	return b.String()
 }
 
-// moment writes seconds since 1970 as a time.
-func moment(value string) string {
+// formatTime formats seconds since 1970 in local time; 0 and invalid numbers give "".
+func formatTime(value string) string {
 	seconds, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || seconds == 0 {
 		return ""
@@ -250,9 +259,10 @@ func moment(value string) string {
 
 var backReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\([0-9])`) })
 
-// substitute is #{s/pattern/replacement/flags:…}; the pattern is an extended expression.
-func substitute(s Scope, m modifier, value string) string {
-	pattern, with := s.Expand(m.arg(0)), s.Expand(m.arg(1))
+// substitutePattern implements #{s/pattern/replacement/flags:…}. Pattern is a regular expression;
+// value is returned unchanged if it is invalid.
+func substitutePattern(s Scope, m modifier, value string) string {
+	pattern, replacement := s.Expand(m.arg(0)), s.Expand(m.arg(1))
 	if strings.Contains(m.arg(2), "i") {
 		pattern = "(?i)" + pattern
 	}
@@ -260,33 +270,35 @@ func substitute(s Scope, m modifier, value string) string {
 	if err != nil {
 		return value
 	}
-	with = strings.ReplaceAll(with, "$", "$$")
-	return re.ReplaceAllString(value, backReference().ReplaceAllString(with, "$${$1}"))
+	// Go's references are $1, tmux's \1: escape the former before translating the latter.
+	replacement = strings.ReplaceAll(replacement, "$", "$$")
+	return re.ReplaceAllString(value, backReference().ReplaceAllString(replacement, "$${$1}"))
 }
 
-// fit cuts or pads a value to a width.
-func fit(m modifier, value string) string {
+// fitWidth truncates (=) or pads (p) value to the width in m, in cells.
+func fitWidth(m modifier, value string) string {
 	n, err := strconv.Atoi(m.arg(0))
 	if err != nil {
 		return value
 	}
 	switch m.name {
 	case "=":
-		return cut(value, n, m.arg(1))
+		return truncateCells(value, n, m.arg(1))
 	case "p":
-		missing := strings.Repeat(" ", max(abs(n)-ansi.StringWidth(value), 0))
+		padding := strings.Repeat(" ", max(abs(n)-ansi.StringWidth(value), 0))
 		if n > 0 {
-			return value + missing
+			return value + padding
 		}
-		return missing + value
+		return padding + value
 	}
 	return value
 }
 
 func abs(n int) int { return max(n, -n) }
 
-// cut keeps n cells of the beginning, or of the end if n is below 0.
-func cut(value string, n int, mark string) string {
+// truncateCells keeps the first n cells of value, or the last -n if n is negative, and adds mark
+// where it cuts. n of 0 keeps everything.
+func truncateCells(value string, n int, mark string) string {
 	width := ansi.StringWidth(value)
 	switch {
 	case n == 0 || width <= abs(n):

@@ -11,29 +11,31 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A File is where a server is kept between calls. Whoever has it open has it alone, as tmux does
-// one command at a time.
+// A File holds a server's state between calls. Its lock is exclusive: calls take turns, just as
+// tmux runs one command at a time.
 type File struct {
 	*State
-	path string
-	lock *flock.Flock
-	was  []byte
+	path  string
+	lock  *flock.Flock
+	saved []byte // contents of the file on disk
 }
 
-// Open waits for the server at a path to be free, and takes it.
+// Open locks the server at path, waiting for other calls to release it, and loads its state. A
+// missing file is a server without sessions.
 func Open(path string) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("open server: %w", err)
 	}
 	f := &File{path: path, lock: flock.New(path+".lock", flock.SetPermissions(0o600)), State: &State{}}
-	if err := f.Take(); err != nil {
+	if err := f.Acquire(); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// Take takes a server that was let go, and reads what it is now.
-func (f *File) Take() error {
+// Acquire locks a released server again, waiting if necessary, and reloads its state. Pointers
+// into the previous state are stale afterwards.
+func (f *File) Acquire() error {
 	if err := f.lock.Lock(); err != nil {
 		return fmt.Errorf("open server: %w", err)
 	}
@@ -43,23 +45,25 @@ func (f *File) Take() error {
 	}
 	state := State{Path: f.path}
 	if err == nil {
-		if err := json.Unmarshal(text, &state); err != nil { // half of nothing is no server
+		// An unreadable file must not block every later call: start with an empty server.
+		if err := json.Unmarshal(text, &state); err != nil {
 			state = State{Path: f.path}
 		}
 	}
-	f.was, *f.State = text, state
+	f.saved, *f.State = text, state
 	return nil
 }
 
-// Release keeps what was changed and lets others have the server.
+// Release writes the state if it changed and unlocks the server.
 func (f *File) Release() error {
 	text, err := json.Marshal(f.State)
-	if err == nil && string(text) != string(f.was) {
+	if err == nil && string(text) != string(f.saved) {
+		// Rename replaces the file at once, so a crash cannot leave half of it.
 		temporary := f.path + ".new"
 		if err = os.WriteFile(temporary, text, 0o600); err == nil {
 			err = os.Rename(temporary, f.path+".json")
 		}
-		f.was = text
+		f.saved = text
 	}
 	if err != nil {
 		err = fmt.Errorf("keep server: %w", err)
@@ -67,5 +71,5 @@ func (f *File) Release() error {
 	return errors.Join(err, f.lock.Unlock())
 }
 
-// Leave lets others have the server, which has not changed.
-func (f *File) Leave() error { return f.lock.Unlock() }
+// ReleaseUnchanged unlocks the server without writing, or even encoding, its state.
+func (f *File) ReleaseUnchanged() error { return f.lock.Unlock() }

@@ -1,3 +1,10 @@
+// Targets name a session, a window and a pane as "session:window.pane", with most parts optional.
+// A bare word is ambiguous: the kind of target the command wants decides how it is read, and a word
+// meant as a pane or a window falls back to the next larger thing. Each part may be an id ($1, @2,
+// %3), an exact name (=name), the unique beginning of a name, a pattern, an offset (+1) or a token
+// such as {last}. Scripts depend on the order of these attempts, so it follows tmux's cmd-find.c.
+// Tokens for the mouse, a client and a marked pane fail, as a server in a file has none of them.
+
 package server
 
 import (
@@ -11,69 +18,72 @@ import (
 	"tandem/ui/cli/tmux/format"
 )
 
-// A Want says what a target shall name.
-type Want int
+// A TargetKind is the kind of thing a command expects its target to name.
+type TargetKind int
 
 const (
-	WantNothing Want = iota
-	WantPane
-	WantWindow
-	WantSession
-	WantIndex // a window that need not exist
+	TargetNone TargetKind = iota
+	TargetPane
+	TargetWindow
+	TargetSession
+	TargetIndex // index of a window, which may be free
 )
 
-// A Finder finds targets. Here is what a missing part of one means.
+// A Finder resolves targets. Default supplies the parts missing from one; without it they come
+// from the most recently used session.
 type Finder struct {
-	State *State
-	Here  Place
+	State   *State
+	Default Target
 }
 
-// Find finds a target: session:window.pane, or parts of it.
-func (f Finder) Find(target string, want Want) (Place, error) {
-	if f.Here.Session == nil {
-		f.Here = whole(f.best(), nil, nil)
+// FindTarget resolves target, written session:window.pane or a part of it. Errors are worded as
+// tmux words them. For TargetIndex, Window and Pane may be nil and Index -1.
+func (f Finder) FindTarget(target string, want TargetKind) (Target, error) {
+	if f.Default.Session == nil {
+		f.Default = completeTarget(f.recentSession(), nil, nil)
 	}
-	if f.Here.Session == nil {
-		return Place{}, errors.New("no current target")
+	if f.Default.Session == nil {
+		return Target{}, errors.New("no current target")
 	}
 	switch target {
 	case "":
-		return whole(f.Here.Session, f.Here.Window, f.Here.Pane), nil
+		return completeTarget(f.Default.Session, f.Default.Window, f.Default.Pane), nil
 	case "@", "{active}", "{current}":
-		return Place{}, errors.New("no current client")
+		return Target{}, errors.New("no current client")
 	case "=", "{mouse}":
-		return Place{}, errors.New("no mouse target")
+		return Target{}, errors.New("no mouse target")
 	case "~", "{marked}":
-		return Place{}, errors.New("no marked target")
+		return Target{}, errors.New("no marked target")
 	}
-	session, window, pane := parts(target, want)
-	alone, in := session == "", f.Here.Session
-	if !alone {
+	session, window, pane := splitTarget(target, want)
+	unqualified, in := session == "", f.Default.Session
+	if !unqualified {
 		name, exact := strings.CutPrefix(session, "=")
-		if in = f.session(name, exact); in == nil {
-			return Place{}, fmt.Errorf("can't find session: %s", name)
+		if in = f.findSession(name, exact); in == nil {
+			return Target{}, fmt.Errorf("can't find session: %s", name)
 		}
 	}
 	switch {
 	case window == "" && pane == "":
-		return whole(in, nil, nil), nil
+		return completeTarget(in, nil, nil), nil
 	case window == "":
-		return f.paneOnly(in, pane, alone)
+		return f.findPaneOrWindow(in, pane, unqualified)
 	}
-	at, err := f.window(in, window, alone, want)
+	at, err := f.findWindow(in, window, unqualified, want)
 	if err != nil || pane == "" || at.Window == nil {
 		return at, err
 	}
-	p := f.pane(at.Window, pane)
+	p := f.findPane(at.Window, pane)
 	if p == nil {
-		return Place{}, fmt.Errorf("can't find pane: %s", pane)
+		return Target{}, fmt.Errorf("can't find pane: %s", pane)
 	}
-	return whole(at.Session, at.Window, p), nil
+	return completeTarget(at.Session, at.Window, p), nil
 }
 
-// best returns the session that was used last; nil if there is none.
-func (f Finder) best() (best *Session) {
+// recentSession returns the most recently used session, or nil without sessions.
+func (f Finder) recentSession() (best *Session) {
 	for _, s := range f.State.Sessions {
+		// Times may be equal on a coarse clock; Recent breaks the tie.
 		if best == nil || s.Used.After(best.Used) || s.ID == f.State.Recent && !best.Used.After(s.Used) {
 			best = s
 		}
@@ -81,30 +91,31 @@ func (f Finder) best() (best *Session) {
 	return best
 }
 
-// whole fills in the window and the pane that a session shows.
-func whole(s *Session, w *Window, p *Pane) Place {
+// completeTarget fills in a nil w and p with the current window and its active pane.
+func completeTarget(s *Session, w *Window, p *Pane) Target {
 	if w == nil && s != nil {
-		w = s.Current()
+		w = s.CurrentWindow()
 	}
 	if p == nil && w != nil {
-		p = w.Active()
+		p = w.ActivePane()
 	}
-	at := Place{Session: s, Window: w, Pane: p, Index: -1}
+	at := Target{Session: s, Window: w, Pane: p, Index: -1}
 	if w != nil {
 		at.Index = w.Index
 	}
 	return at
 }
 
-// parts divides a target. What stands alone is read as what is wanted.
-func parts(target string, want Want) (session, window, pane string) {
+// splitTarget splits target at its colon and dot. A word without either is read as want.
+func splitTarget(target string, want TargetKind) (session, window, pane string) {
 	session, rest, colon := strings.Cut(target, ":")
 	if !colon {
 		session, rest = "", target
 	}
 	before, after, dot := strings.Cut(rest, ".")
 	switch {
-	case dot && (colon || want == WantPane || !strings.HasPrefix(rest, "=")):
+	// The dot of an exact name (=a.b) belongs to the name unless a pane is wanted.
+	case dot && (colon || want == TargetPane || !strings.HasPrefix(rest, "=")):
 		return session, before, after
 	case colon:
 		return session, rest, ""
@@ -114,17 +125,17 @@ func parts(target string, want Want) (session, window, pane string) {
 		return "", rest, ""
 	case strings.HasPrefix(rest, "%"):
 		return "", "", rest
-	case want == WantSession:
+	case want == TargetSession:
 		return rest, "", ""
-	case want == WantPane:
+	case want == TargetPane:
 		return "", "", rest
 	}
 	return "", rest, ""
 }
 
-// numbered reads a number behind a mark: $1, @2 or %3. It reports false for anything else; a number
-// that is none is -1.
-func numbered(name, mark string) (int, bool) {
+// parseID parses an id such as $1, @2 or %3 and reports whether name begins with mark. An invalid
+// number is returned as -1.
+func parseID(name, mark string) (int, bool) {
 	rest, ok := strings.CutPrefix(name, mark)
 	n, err := strconv.Atoi(rest)
 	if err != nil || n < 0 {
@@ -133,17 +144,18 @@ func numbered(name, mark string) (int, bool) {
 	return n, ok
 }
 
-// named returns what has a name, or, unless it must be exact, the only one whose name begins with it
-// or matches it; nil if there is none or several.
-func named[T any](all []*T, nameOf func(*T) string, name string, exact bool) *T {
-	fits := []func(string) bool{func(n string) bool { return n == name }}
+// matchName returns the item called name. Unless exact is set, it falls back to a unique item whose
+// name begins with name, then to a unique match of name as a pattern. It returns nil for no item or
+// several.
+func matchName[T any](all []*T, nameOf func(*T) string, name string, exact bool) *T {
+	matchers := []func(string) bool{func(n string) bool { return n == name }}
 	if !exact {
-		fits = append(fits, func(n string) bool { return strings.HasPrefix(n, name) }, func(n string) bool { return format.Match(name, n, false) })
+		matchers = append(matchers, func(n string) bool { return strings.HasPrefix(n, name) }, func(n string) bool { return format.MatchGlob(name, n, false) })
 	}
-	for _, fit := range fits {
+	for _, matches := range matchers {
 		var found []*T
 		for _, one := range all {
-			if fit(nameOf(one)) {
+			if matches(nameOf(one)) {
 				found = append(found, one)
 			}
 		}
@@ -158,75 +170,79 @@ func named[T any](all []*T, nameOf func(*T) string, name string, exact bool) *T 
 	return nil
 }
 
-// session finds one by number, name, beginning or pattern.
-func (f Finder) session(name string, exact bool) *Session {
-	if n, ok := numbered(name, "$"); ok {
-		return find(f.State.Sessions, func(s *Session) bool { return s.ID == n })
+// findSession finds a session by id or, as matchName does, by name.
+func (f Finder) findSession(name string, exact bool) *Session {
+	if n, ok := parseID(name, "$"); ok {
+		return findFirst(f.State.Sessions, func(s *Session) bool { return s.ID == n })
 	}
-	return named(f.State.Sessions, func(s *Session) string { return s.Name }, name, exact)
+	return matchName(f.State.Sessions, func(s *Session) string { return s.Name }, name, exact)
 }
 
-// Named returns the window with a name, or, unless it must be exact, one whose name begins with it
-// or matches it.
-func (s *Session) Named(name string, exact bool) *Window {
-	return named(s.Windows, func(w *Window) string { return w.Name }, name, exact)
+// WindowByName returns the window called name. Unless exact is set, a unique prefix or pattern will
+// do. It returns nil for no window or several.
+func (s *Session) WindowByName(name string, exact bool) *Window {
+	return matchName(s.Windows, func(w *Window) string { return w.Name }, name, exact)
 }
 
-// window finds one in a session, and, where no session was named, a session instead.
-func (f Finder) window(in *Session, window string, alone bool, want Want) (Place, error) {
+// findWindow finds a window of in. A target without a session (unqualified) may also name a session
+// instead of a window.
+func (f Finder) findWindow(in *Session, window string, unqualified bool, want TargetKind) (Target, error) {
 	name, exact := strings.CutPrefix(window, "=")
-	if n, ok := numbered(name, "@"); ok {
-		at := f.State.Where(func(p Place) bool { return p.Window.ID == n })
-		if at.Pane == nil || !alone && at.Session != in {
-			return Place{}, fmt.Errorf("can't find window: %s", name)
+	// Ids are unique in the server, so an unqualified one may be in any session.
+	if n, ok := parseID(name, "@"); ok {
+		at := f.State.FindPane(func(p Target) bool { return p.Window.ID == n })
+		if at.Pane == nil || !unqualified && at.Session != in {
+			return Target{}, fmt.Errorf("can't find window: %s", name)
 		}
-		return whole(at.Session, at.Window, nil), nil
+		return completeTarget(at.Session, at.Window, nil), nil
 	}
-	w, index := windowIn(in, name, exact, want)
+	w, index := windowOrIndex(in, name, exact, want)
 	switch {
 	case w != nil:
-		return whole(in, w, nil), nil
+		return completeTarget(in, w, nil), nil
 	case index >= 0:
-		return Place{Session: in, Index: index}, nil
-	case alone:
-		if s := f.session(name, exact); s != nil && want == WantIndex { // anywhere in that session
-			return Place{Session: s, Index: -1}, nil
+		return Target{Session: in, Index: index}, nil
+	case unqualified:
+		if s := f.findSession(name, exact); s != nil && want == TargetIndex { // any free index of that session
+			return Target{Session: s, Index: -1}, nil
 		} else if s != nil {
-			return whole(s, nil, nil), nil
+			return completeTarget(s, nil, nil), nil
 		}
 	}
-	return Place{}, fmt.Errorf("can't find window: %s", name)
+	return Target{}, fmt.Errorf("can't find window: %s", name)
 }
 
-// windowIn finds a window of a session, or an index that may be free.
-func windowIn(s *Session, name string, exact bool, want Want) (w *Window, index int) {
+// windowOrIndex finds a window of s by token, offset, index or name. For TargetIndex, index may be
+// a free one; it is -1 if name does not give one.
+func windowOrIndex(s *Session, name string, exact bool, want TargetKind) (w *Window, index int) {
 	if exact {
-		return s.Named(name, true), -1
+		return s.WindowByName(name, true), -1
 	}
 	switch name {
 	case "!", "{last}":
-		return s.Last(), -1
+		return s.LastWindow(), -1
 	case "^", "{start}":
 		return s.Windows[0], -1
 	case "$", "{end}":
 		return s.Windows[len(s.Windows)-1], -1
 	}
-	if n, ok := offset(name); ok && want == WantIndex {
-		index := s.Current().Index + n
-		return s.At(index), index
+	if n, ok := parseOffset(name); ok && want == TargetIndex {
+		index := s.CurrentWindow().Index + n
+		return s.WindowAt(index), index
 	} else if ok {
-		return step(s.Windows, s.Current(), n), -1
+		return stepFrom(s.Windows, s.CurrentWindow(), n), -1
 	}
-	if n, ok := numbered(name, ""); ok && n >= 0 {
-		if w := s.At(n); w != nil || want == WantIndex {
+	// A number is an index first and a name only if no window has that index.
+	if n, ok := parseID(name, ""); ok && n >= 0 {
+		if w := s.WindowAt(n); w != nil || want == TargetIndex {
 			return w, n
 		}
 	}
-	return s.Named(name, false), -1
+	return s.WindowByName(name, false), -1
 }
 
-// offset reads +, -, +2 and the like.
-func offset(name string) (n int, ok bool) {
+// parseOffset parses +, -, +2 or -3; a bare sign means 1.
+func parseOffset(name string) (n int, ok bool) {
 	if name == "" || name[0] != '+' && name[0] != '-' {
 		return 0, false
 	}
@@ -237,9 +253,9 @@ func offset(name string) (n int, ok bool) {
 	return n, err == nil
 }
 
-// step returns what comes so many after another one, around. One that is not in the list counts as
-// before the first and behind the last.
-func step[T any](all []*T, from *T, n int) *T {
+// stepFrom returns the item n after from, wrapping around. A from outside the list counts as the
+// position before the first item, or after the last for a negative n.
+func stepFrom[T any](all []*T, from *T, n int) *T {
 	i, count := slices.Index(all, from), len(all)
 	if i < 0 && n < 0 {
 		i = count
@@ -247,76 +263,79 @@ func step[T any](all []*T, from *T, n int) *T {
 	return all[((i+n)%count+count)%count]
 }
 
-// paneOnly finds what was given alone: a pane, else a window, else a session.
-func (f Finder) paneOnly(in *Session, name string, alone bool) (Place, error) {
-	if n, ok := numbered(name, "%"); ok {
-		at := f.State.Where(func(p Place) bool { return p.Pane.ID == n })
-		if at.Pane == nil || !alone && at.Session != in {
-			return Place{}, fmt.Errorf("can't find pane: %s", name)
+// findPaneOrWindow resolves a pane of in given without a window. An unqualified name may be a
+// window or a session instead.
+func (f Finder) findPaneOrWindow(in *Session, name string, unqualified bool) (Target, error) {
+	if n, ok := parseID(name, "%"); ok {
+		at := f.State.FindPane(func(p Target) bool { return p.Pane.ID == n })
+		if at.Pane == nil || !unqualified && at.Session != in {
+			return Target{}, fmt.Errorf("can't find pane: %s", name)
 		}
 		return at, nil
 	}
-	w := in.Current()
-	if alone && f.Here.Window != nil {
-		w = f.Here.Window
+	w := in.CurrentWindow()
+	if unqualified && f.Default.Window != nil {
+		w = f.Default.Window
 	}
-	if p := f.pane(w, name); p != nil {
-		return whole(in, w, p), nil
+	if p := f.findPane(w, name); p != nil {
+		return completeTarget(in, w, p), nil
 	}
-	if alone {
-		if at, err := f.window(in, name, true, WantWindow); err == nil {
+	if unqualified {
+		if at, err := f.findWindow(in, name, true, TargetWindow); err == nil {
 			return at, nil
 		}
 	}
-	return Place{}, fmt.Errorf("can't find pane: %s", name)
+	return Target{}, fmt.Errorf("can't find pane: %s", name)
 }
 
-// pane finds one in a window by number, index or position.
-func (f Finder) pane(w *Window, name string) *Pane {
-	if n, ok := numbered(name, "%"); ok {
-		return w.Pane(n)
+// findPane finds a pane of w by id, index, offset or position.
+func (f Finder) findPane(w *Window, name string) *Pane {
+	if n, ok := parseID(name, "%"); ok {
+		return w.PaneByID(n)
 	}
 	switch name {
 	case "!", "{last}":
-		return w.Last()
+		return w.LastPane()
 	case "{up-of}", "{down-of}", "{left-of}", "{right-of}":
-		return w.Toward(w.Active(), strings.ToUpper(name)[1])
+		return w.PaneInDirection(w.ActivePane(), strings.ToUpper(name)[1])
 	case "{next}":
 		name = "+"
 	case "{previous}":
 		name = "-"
 	}
-	if n, ok := offset(name); ok {
-		return w.Step(f.Here.Pane, n)
+	if n, ok := parseOffset(name); ok {
+		return w.StepPane(f.Default.Pane, n)
 	}
-	base, _, _ := f.State.Lookup(Place{Window: w}, "pane-base-index")
+	base, _, _ := f.State.LookupOption(Target{Window: w}, "pane-base-index")
 	if n, err := strconv.Atoi(name); err == nil && n >= base.Int() && n-base.Int() < len(w.Panes) {
 		return w.Panes[n-base.Int()]
 	}
 	return nil
 }
 
-// Step returns the pane so many after another one, around. One of another window counts as before
-// the first and behind the last.
-func (w *Window) Step(from *Pane, n int) *Pane { return step(w.Panes, from, n) }
+// StepPane returns the pane n after from, wrapping around. A pane of another window counts as the
+// position before the first pane, or after the last for a negative n.
+func (w *Window) StepPane(from *Pane, n int) *Pane { return stepFrom(w.Panes, from, n) }
 
-// Toward returns the pane beside another one in a direction (U, D, L or R), around at the edge of
-// the window: of several, the one that had the keyboard last.
-func (w *Window) Toward(from *Pane, direction byte) *Pane {
-	own := w.Layout.Find(from.ID)
-	if own == nil {
+// PaneInDirection returns the pane beside from in a direction (U, D, L or R), wrapping around at
+// the window's edge. Among several neighbours it prefers the most recently active one. It returns
+// nil without a neighbour.
+func (w *Window) PaneInDirection(from *Pane, direction byte) *Pane {
+	cell := w.Layout.FindPane(from.ID)
+	if cell == nil {
 		return nil
 	}
 	axis, across := cells.Beside, cells.Below
 	if direction == 'U' || direction == 'D' {
 		axis, across = across, axis
 	}
-	begin, end := own.Span(axis)
-	top, bottom := own.Span(across)
+	begin, end := cell.Span(axis)
+	top, bottom := cell.Span(across)
 	_, edge := w.Layout.Span(axis)
-	best, rank := (*Pane)(nil), len(w.Stack)+1
-	for _, leaf := range w.Layout.Panes() {
+	best, bestRank := (*Pane)(nil), len(w.Stack)+1
+	for _, leaf := range w.Layout.Leaves() {
 		first, last := leaf.Span(axis)
+		// One cell separates neighbours. At the edge, the far side of the window is adjacent.
 		next := first == end+1 || end == edge && first == 0
 		if direction == 'U' || direction == 'L' {
 			next = last == begin-1 || begin == 0 && last == edge
@@ -324,12 +343,12 @@ func (w *Window) Toward(from *Pane, direction byte) *Pane {
 		if low, high := leaf.Span(across); leaf.Pane == from.ID || !next || low > bottom || high < top {
 			continue
 		}
-		at := slices.Index(w.Stack, leaf.Pane)
-		if at < 0 {
-			at = len(w.Stack)
+		rank := slices.Index(w.Stack, leaf.Pane)
+		if rank < 0 {
+			rank = len(w.Stack)
 		}
-		if at < rank {
-			best, rank = w.Pane(leaf.Pane), at
+		if rank < bestRank {
+			best, bestRank = w.PaneByID(leaf.Pane), rank
 		}
 	}
 	return best

@@ -9,52 +9,53 @@ import (
 	"sync"
 )
 
-// Options are values by name, as they were set.
+// Options maps the names of options that were set to their values.
 type Options map[string]string
 
-// A Level is where an option is kept.
+// A Level is the kind of object an option belongs to.
 type Level string
 
 const (
 	LevelServer  Level = "server"
 	LevelSession Level = "session"
 	LevelWindow  Level = "window"
-	LevelPane    Level = "pane" // and of a window, for those of its panes that have none
+	LevelPane    Level = "pane" // set on a window, it applies to panes without a value
 )
 
-// Value is the value of an option.
+// A Value is the text of an option's value.
 type Value string
 
-// Int returns the value as a number.
+// Int returns the value as a number; 0 if it is not one.
 func (v Value) Int() int {
 	n, _ := strconv.Atoi(string(v))
 	return n
 }
 
-// On reports whether a switch is on.
-func (v Value) On() bool { return v == "on" || v == "1" }
+// IsOn reports whether the value turns a switch on.
+func (v Value) IsOn() bool { return v == "on" || v == "1" }
 
 //go:embed options.txt
 var optionsText string
 
-// A Known is an option of tmux with its default. One with an @ is the user's own and has only a name.
-type Known struct {
+// A Definition describes one of tmux's options. A user option (@name) has a name only.
+type Definition struct {
 	Level   Level
 	Name    string
 	Default string
-	Choices []string // allowed values, in tmux's order; none for other options
-	text    bool     // neither a number nor a switch
+	Choices []string // allowed values, in tmux's order; nil if any will do
+	isText  bool     // text, even if the default looks like a number or a switch
 }
 
-// Table returns tmux's options in its order. A line has the level, the name and the default; choices
-// follow the name in braces, empty ones mark text that looks like a number.
-var Table = sync.OnceValue(func() (table []Known) {
+// Definitions returns tmux's options in its order. A line of options.txt has the level, the name
+// and the default. Choices follow the name in braces; empty braces mark text that looks like a
+// number or a switch.
+var Definitions = sync.OnceValue(func() (table []Definition) {
 	for line := range strings.Lines(optionsText) {
 		level, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		name, value, _ := strings.Cut(rest, " ")
-		k := Known{Level: Level(level), Default: unquote(value)}
+		k := Definition{Level: Level(level), Default: unquoteDefault(value)}
 		var choices string
-		k.Name, choices, k.text = strings.Cut(strings.TrimSuffix(name, "}"), "{")
+		k.Name, choices, k.isText = strings.Cut(strings.TrimSuffix(name, "}"), "{")
 		if choices != "" {
 			k.Choices = strings.Split(choices, ",")
 		}
@@ -63,8 +64,8 @@ var Table = sync.OnceValue(func() (table []Known) {
 	return table
 })
 
-// unquote reads a default as show-options prints it.
-func unquote(text string) string {
+// unquoteDefault removes the quotes of a default as show-options prints it.
+func unquoteDefault(text string) string {
 	if text == "''" {
 		return ""
 	}
@@ -74,16 +75,18 @@ func unquote(text string) string {
 	return strings.Trim(text, `"`)
 }
 
-// Resolve finds an option by its name or the beginning of it.
-func Resolve(name string) (Known, error) {
+// ResolveOption returns the option called name, or the only one whose name begins with it. A user
+// option always resolves.
+func ResolveOption(name string) (Definition, error) {
 	if strings.HasPrefix(name, "@") {
-		return Known{Name: name}, nil
+		return Definition{Name: name}, nil
 	}
 	if strings.HasSuffix(name, "]") {
-		return Known{}, fmt.Errorf("option %s: indexes are not supported by tandem", name)
+		return Definition{}, fmt.Errorf("option %s: indexes are not supported by tandem", name)
 	}
-	var found []Known
-	for _, k := range Table() {
+	var found []Definition
+	for _, k := range Definitions() {
+		// A full name wins even if it begins others (status, status-left).
 		if k.Name == name {
 			return k, nil
 		}
@@ -93,25 +96,25 @@ func Resolve(name string) (Known, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Known{}, fmt.Errorf("invalid option: %s", name)
+		return Definition{}, fmt.Errorf("invalid option: %s", name)
 	case 1:
 		return found[0], nil
 	}
-	return Known{}, fmt.Errorf("ambiguous option: %s", name)
+	return Definition{}, fmt.Errorf("ambiguous option: %s", name)
 }
 
 // IsSwitch reports whether the option is on or off.
-func (k Known) IsSwitch() bool { return !k.text && (k.Default == "on" || k.Default == "off") }
+func (k Definition) IsSwitch() bool { return !k.isText && (k.Default == "on" || k.Default == "off") }
 
-// IsNumber reports whether the option is a number.
-func (k Known) IsNumber() bool {
+// IsNumber reports whether the option takes a number.
+func (k Definition) IsNumber() bool {
 	_, err := strconv.Atoi(k.Default)
-	return err == nil && !k.text
+	return err == nil && !k.isText
 }
 
-// Check returns the value to keep for one that was given; "" changes a switch or a choice from
-// before to the other one.
-func (k Known) Check(value, before string) (string, error) {
+// ParseValue checks value and returns it in the form to store. An empty value toggles a switch, or
+// the first two choices, starting from before.
+func (k Definition) ParseValue(value, before string) (string, error) {
 	switch {
 	case k.Choices != nil && value == "":
 		if i := slices.Index(k.Choices, before); i == 0 || i == 1 {
@@ -143,9 +146,9 @@ func (k Known) Check(value, before string) (string, error) {
 	return value, nil
 }
 
-// sets returns where an option may be set for a place, nearest first. A name belongs to one level,
-// so no set of another one has it.
-func (s *State) sets(at Place) (sets []Options) {
+// optionSets returns the sets to search for an option of at, innermost first. A name belongs to one
+// level, so sets of other levels cannot match.
+func (s *State) optionSets(at Target) (sets []Options) {
 	if at.Pane != nil {
 		sets = append(sets, at.Pane.Options)
 	}
@@ -159,14 +162,15 @@ func (s *State) sets(at Place) (sets []Options) {
 	return append(sets, s.Global, s.Options)
 }
 
-// Lookup returns the value of an option at a place, and whether it was set or has a default.
-func (s *State) Lookup(at Place, name string) (value Value, set, known bool) {
-	for _, o := range s.sets(at) {
+// LookupOption returns the value in effect at a target: the innermost set one, or the default. It
+// also reports whether the value was set and whether the option exists.
+func (s *State) LookupOption(at Target, name string) (value Value, set, known bool) {
+	for _, o := range s.optionSets(at) {
 		if v, ok := o[name]; ok {
 			return Value(v), true, true
 		}
 	}
-	for _, k := range Table() {
+	for _, k := range Definitions() {
 		if k.Name == name {
 			return Value(k.Default), false, true
 		}
@@ -174,8 +178,9 @@ func (s *State) Lookup(at Place, name string) (value Value, set, known bool) {
 	return "", false, false
 }
 
-// Set returns the options of a level: those of a place, or the global ones.
-func (s *State) Set(level Level, at Place, global bool) *Options {
+// OptionSet returns the options of at on a level, or, with global, the level's global ones.
+// Server options are always global.
+func (s *State) OptionSet(level Level, at Target, global bool) *Options {
 	switch {
 	case level == LevelServer:
 		return &s.Options
@@ -191,16 +196,16 @@ func (s *State) Set(level Level, at Place, global bool) *Options {
 	return &at.Window.Options
 }
 
-// Listed returns the options that a list of a level's may have: the user's own of the set, then
-// tmux's.
-func (o Options) Listed(level Level) (all []Known) {
+// ListOptions returns the options to list for a level: the user options in o, sorted by name, then
+// tmux's own in its order.
+func (o Options) ListOptions(level Level) (all []Definition) {
 	for name := range o {
 		if strings.HasPrefix(name, "@") {
-			all = append(all, Known{Name: name})
+			all = append(all, Definition{Name: name})
 		}
 	}
-	slices.SortFunc(all, func(a, b Known) int { return strings.Compare(a.Name, b.Name) })
-	for _, k := range Table() {
+	slices.SortFunc(all, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+	for _, k := range Definitions() {
 		if k.Level == level || level == LevelWindow && k.Level == LevelPane {
 			all = append(all, k)
 		}

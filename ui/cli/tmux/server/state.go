@@ -1,6 +1,7 @@
-// Package server keeps what a tmux server would: sessions, windows and panes with their numbers,
-// options, environment and buffers. It finds the targets of commands and knows the options. The
-// programs themselves run in the engine's sessions.
+// Package server models a tmux server: sessions, windows and panes with their ids, options,
+// environment and buffers. It stores them in a file between calls, resolves the targets of commands
+// and defines tmux's options. The programs themselves run in the engine's sessions and are started
+// and stopped by the importing package.
 package server
 
 import (
@@ -11,26 +12,26 @@ import (
 	"tandem/ui/cli/tmux/cells"
 )
 
-// State is all of a server. One call at a time holds it (see File).
+// A State is the whole server. File ensures that one call at a time has it.
 type State struct {
-	Path    string    `json:"-"` // where its socket would be
+	Path    string    `json:"-"` // path of the socket a tmux server would have
 	Started time.Time `json:"started"`
 
 	Sessions []*Session `json:"sessions,omitempty"`
-	Next     Numbers    `json:"next"`
+	Next     Counters   `json:"next"`
 	Options  Options    `json:"options,omitempty"` // of the server
 	Global   Options    `json:"global,omitempty"`  // of sessions
 	Windows  Options    `json:"windows,omitempty"` // of windows and panes
 
-	Environ Environ          `json:"set,omitempty"`     // variables that panes get besides their caller's
-	Unset   []string         `json:"unset,omitempty"`   // those of the caller that they do not get, and that are not shown
+	Environ Environ          `json:"set,omitempty"`     // global environment, overriding the caller's variables
+	Unset   []string         `json:"unset,omitempty"`   // caller's variables hidden from panes and from show-environment
 	Buffers []Buffer         `json:"buffers,omitempty"` // newest first
 	Waits   map[string]*Wait `json:"waits,omitempty"`   // channels of wait-for
-	Recent  int              `json:"recent"`            // the session that was used last
+	Recent  int              `json:"recent"`            // id of the most recently used session
 }
 
-// Numbers are those that the next of each kind gets.
-type Numbers struct {
+// Counters holds the next free id of each kind. tmux never reuses one.
+type Counters struct {
 	Session int `json:"session"`
 	Window  int `json:"window"`
 	Pane    int `json:"pane"`
@@ -42,19 +43,20 @@ type Session struct {
 	ID       int       `json:"id"`
 	Name     string    `json:"name"`
 	Created  time.Time `json:"created"`
-	Attached time.Time `json:"attached,omitzero"` // last
+	Attached time.Time `json:"attached,omitzero"` // most recent attach
 	Used     time.Time `json:"used"`
 	CWD      string    `json:"cwd"`
 	W        int       `json:"w"`
 	H        int       `json:"h"`
-	Windows  []*Window `json:"windows"` // by index
-	Stack    []int     `json:"stack"`   // numbers of windows, the current one first
+	Windows  []*Window `json:"windows"` // sorted by index
+	Stack    []int     `json:"stack"`   // ids of windows, most recently shown first
 
 	Options Options `json:"options,omitempty"`
 	Environ Environ `json:"environ,omitempty"`
 }
 
-// Environ are variables that panes get, or, where the value is nil, do not get.
+// An Environ maps the names of environment variables to their values; nil removes a variable from
+// the environment of panes.
 type Environ map[string]*string
 
 // A Window is a tab of the dashboard.
@@ -64,62 +66,63 @@ type Window struct {
 	Name    string      `json:"name"`
 	Created time.Time   `json:"created"`
 	Layout  *cells.Cell `json:"layout"`
-	Panes   []*Pane     `json:"panes"` // in their order on the screen
-	Stack   []int       `json:"stack"` // numbers of panes, the active one first
+	Panes   []*Pane     `json:"panes"` // in the layout's order
+	Stack   []int       `json:"stack"` // ids of panes, most recently active first
 	Zoomed  bool        `json:"zoomed,omitempty"`
-	Preset  int         `json:"preset"` // the arrangement that next-layout goes on from; -1 for none
+	Preset  int         `json:"preset"` // index in cells.PresetNames of the last preset applied; -1 for none
 	Options Options     `json:"options,omitempty"`
 }
 
-// A Pane is a session of the engine.
+// A Pane is one of the engine's sessions, shown in a window.
 type Pane struct {
-	ID       int      `json:"id"`
-	Terminal string   `json:"terminal"` // the engine's id of it
-	PID      int      `json:"pid"`      // of its first process
-	Born     string   `json:"born"`     // when that was started, as /proc has it
-	Title    string   `json:"title,omitempty"`
-	Argv     []string `json:"argv,omitempty"`    // that it was started with; none for a shell
-	CWD      string   `json:"cwd"`               // that it was started in
-	Adopted  bool     `json:"adopted,omitempty"` // it was there before, and is not ended
-	Pipe     string   `json:"pipe,omitempty"`    // the process of pipe-pane
-	Off      bool     `json:"off,omitempty"`     // input is switched off
-	Options  Options  `json:"options,omitempty"`
+	ID        int      `json:"id"`
+	Terminal  string   `json:"terminal"` // engine's id of the session
+	PID       int      `json:"pid"`      // of the program
+	StartTime string   `json:"born"`     // start time of PID from /proc, to detect a reused PID
+	Title     string   `json:"title,omitempty"`
+	Argv      []string `json:"argv,omitempty"`    // command line; nil for the default shell
+	CWD       string   `json:"cwd"`               // directory the program started in
+	Adopted   bool     `json:"adopted,omitempty"` // session not started by this server, so never killed by it
+	Pipe      string   `json:"pipe,omitempty"`    // id of the pipe-pane process
+	InputOff  bool     `json:"off,omitempty"`     // input is disabled (select-pane -d)
+	Options   Options  `json:"options,omitempty"`
 }
 
-// A Buffer is text to be pasted.
+// A Buffer is a paste buffer.
 type Buffer struct {
 	Name    string    `json:"name"`
 	Data    []byte    `json:"data"`
 	Created time.Time `json:"created"`
-	Auto    bool      `json:"auto,omitempty"` // it was named by us
+	Auto    bool      `json:"auto,omitempty"` // name generated, so subject to buffer-limit
 }
 
-// A Wait is a channel of wait-for.
+// A Wait is a wait-for channel. Calls block outside the server's lock, so each leaves the address of
+// a socket to be woken through.
 type Wait struct {
-	Woken   bool     `json:"woken,omitempty"`
+	Woken   bool     `json:"woken,omitempty"` // signalled with nobody waiting: the next wait returns at once
 	Locked  bool     `json:"locked,omitempty"`
-	Waiting []string `json:"waiting,omitempty"` // addresses of those that wait
-	Lockers []string `json:"lockers,omitempty"` // of those that wait for the lock
+	Waiting []string `json:"waiting,omitempty"` // addresses of waiting calls
+	Lockers []string `json:"lockers,omitempty"` // addresses of calls waiting for the lock
 }
 
-// Running reports whether there is a server: one has a session.
-func (s *State) Running() bool { return len(s.Sessions) > 0 }
+// IsRunning reports whether the server runs. As with tmux, it runs while it has sessions.
+func (s *State) IsRunning() bool { return len(s.Sessions) > 0 }
 
-// Sorted are the sessions by name.
-func (s *State) Sorted() []*Session {
+// SessionsByName returns the sessions sorted by name.
+func (s *State) SessionsByName() []*Session {
 	return slices.SortedFunc(slices.Values(s.Sessions), func(a, b *Session) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// find returns the first for which a condition holds; nil if there is none.
-func find[T any](all []*T, is func(*T) bool) *T {
-	if i := slices.IndexFunc(all, is); i >= 0 {
+// findFirst returns the first item for which matches returns true, or nil.
+func findFirst[T any](all []*T, matches func(*T) bool) *T {
+	if i := slices.IndexFunc(all, matches); i >= 0 {
 		return all[i]
 	}
 	return nil
 }
 
-// recent returns the first that exists of the numbers on a stack; nil if there is none.
-func recent[T any](stack []int, byID func(int) *T) *T {
+// findRecent returns the item with the first id on stack that still exists, or nil.
+func findRecent[T any](stack []int, byID func(int) *T) *T {
 	for _, id := range stack {
 		if one := byID(id); one != nil {
 			return one
@@ -128,60 +131,62 @@ func recent[T any](stack []int, byID func(int) *T) *T {
 	return nil
 }
 
-// Current returns the window that a session shows.
-func (s *Session) Current() *Window {
-	return cmp.Or(recent(s.Stack, s.Window), find(s.Windows, func(*Window) bool { return true }))
+// CurrentWindow returns the window shown by the session.
+func (s *Session) CurrentWindow() *Window {
+	return cmp.Or(findRecent(s.Stack, s.WindowByID), findFirst(s.Windows, func(*Window) bool { return true }))
 }
 
-// Last returns the window that was shown before; nil if there was none.
-func (s *Session) Last() *Window { return recent(s.Stack[min(1, len(s.Stack)):], s.Window) }
-
-// Window returns the one with a number.
-func (s *Session) Window(id int) *Window {
-	return find(s.Windows, func(w *Window) bool { return w.ID == id })
+// LastWindow returns the previously shown window, or nil.
+func (s *Session) LastWindow() *Window {
+	return findRecent(s.Stack[min(1, len(s.Stack)):], s.WindowByID)
 }
 
-// At returns the window with an index.
-func (s *Session) At(index int) *Window {
-	return find(s.Windows, func(w *Window) bool { return w.Index == index })
+// WindowByID returns the window with an id, or nil.
+func (s *Session) WindowByID(id int) *Window {
+	return findFirst(s.Windows, func(w *Window) bool { return w.ID == id })
 }
 
-// Show makes a window the current one.
-func (s *Session) Show(w *Window) { s.Stack = first(s.Stack, w.ID) }
+// WindowAt returns the window at an index, or nil.
+func (s *Session) WindowAt(index int) *Window {
+	return findFirst(s.Windows, func(w *Window) bool { return w.Index == index })
+}
 
-// first puts a number in front.
-func first(stack []int, id int) []int {
+// ShowWindow makes w the current window.
+func (s *Session) ShowWindow(w *Window) { s.Stack = moveToFront(s.Stack, w.ID) }
+
+func moveToFront(stack []int, id int) []int {
 	rest := slices.DeleteFunc(slices.Clone(stack), func(n int) bool { return n == id })
 	return append([]int{id}, rest...)
 }
 
-// Add puts a window among the others.
-func (s *Session) Add(w *Window) {
+// AddWindow inserts w by its index.
+func (s *Session) AddWindow(w *Window) {
 	s.Windows = append(s.Windows, w)
-	s.Sort()
+	s.SortWindows()
 }
 
-// Sort puts the windows in the order of their indexes.
-func (s *Session) Sort() {
+// SortWindows sorts the windows by index. Call it after changing one.
+func (s *Session) SortWindows() {
 	slices.SortStableFunc(s.Windows, func(a, b *Window) int { return a.Index - b.Index })
 }
 
-// Take takes a window out of the session.
-func (s *Session) Take(w *Window) {
+// RemoveWindow removes w from the session, which may be left without windows.
+func (s *Session) RemoveWindow(w *Window) {
 	s.Windows = slices.DeleteFunc(s.Windows, func(x *Window) bool { return x == w })
 	s.Stack = slices.DeleteFunc(s.Stack, func(id int) bool { return id == w.ID })
 }
 
-// Free is the first index without a window, from one on.
-func (s *Session) Free(from int) int {
-	for s.At(from) != nil {
+// FreeIndex returns the first unused index, starting at from.
+func (s *Session) FreeIndex(from int) int {
+	for s.WindowAt(from) != nil {
 		from++
 	}
 	return from
 }
 
-// Call gives a window a name, which it keeps whatever runs in it.
-func (w *Window) Call(name string) {
+// SetName renames the window and turns automatic-rename off, as tmux does. An empty name is
+// ignored.
+func (w *Window) SetName(name string) {
 	if name == "" {
 		return
 	}
@@ -191,33 +196,33 @@ func (w *Window) Call(name string) {
 	w.Options["automatic-rename"] = "off"
 }
 
-// Active returns the pane with the keyboard.
-func (w *Window) Active() *Pane {
-	return cmp.Or(recent(w.Stack, w.Pane), find(w.Panes, func(*Pane) bool { return true }))
+// ActivePane returns the pane with the keyboard focus.
+func (w *Window) ActivePane() *Pane {
+	return cmp.Or(findRecent(w.Stack, w.PaneByID), findFirst(w.Panes, func(*Pane) bool { return true }))
 }
 
-// Last returns the pane that had the keyboard before; nil if there was none.
-func (w *Window) Last() *Pane { return recent(w.Stack[min(1, len(w.Stack)):], w.Pane) }
+// LastPane returns the previously active pane, or nil.
+func (w *Window) LastPane() *Pane { return findRecent(w.Stack[min(1, len(w.Stack)):], w.PaneByID) }
 
-// Pane returns the one with a number.
-func (w *Window) Pane(id int) *Pane {
-	return find(w.Panes, func(p *Pane) bool { return p.ID == id })
+// PaneByID returns the pane with an id, or nil.
+func (w *Window) PaneByID(id int) *Pane {
+	return findFirst(w.Panes, func(p *Pane) bool { return p.ID == id })
 }
 
-// Select gives a pane the keyboard.
-func (w *Window) Select(p *Pane) { w.Stack = first(w.Stack, p.ID) }
+// SelectPane makes p the active pane.
+func (w *Window) SelectPane(p *Pane) { w.Stack = moveToFront(w.Stack, p.ID) }
 
-// Arranged puts the panes in the order in which the layout has them.
-func (w *Window) Arranged() {
-	place := map[int]int{}
-	for i, leaf := range w.Layout.Panes() {
-		place[leaf.Pane] = i
+// SortPanes sorts the panes in the order of the layout. Call it after changing Layout.
+func (w *Window) SortPanes() {
+	position := map[int]int{}
+	for i, leaf := range w.Layout.Leaves() {
+		position[leaf.Pane] = i
 	}
-	slices.SortStableFunc(w.Panes, func(a, b *Pane) int { return place[a.ID] - place[b.ID] })
+	slices.SortStableFunc(w.Panes, func(a, b *Pane) int { return position[a.ID] - position[b.ID] })
 }
 
-// Numbers are the panes' numbers in their order.
-func (w *Window) Numbers() []int {
+// PaneIDs returns the ids of the panes in order.
+func (w *Window) PaneIDs() []int {
 	var ids []int
 	for _, p := range w.Panes {
 		ids = append(ids, p.ID)
@@ -225,56 +230,57 @@ func (w *Window) Numbers() []int {
 	return ids
 }
 
-// Take takes a pane out of the window; its layout is nil when that was the last.
-func (w *Window) Take(p *Pane) {
+// RemovePane removes p from the window. Removing the last pane leaves Layout nil.
+func (w *Window) RemovePane(p *Pane) {
 	w.Panes = slices.DeleteFunc(w.Panes, func(x *Pane) bool { return x == p })
 	w.Stack = slices.DeleteFunc(w.Stack, func(id int) bool { return id == p.ID })
-	w.Layout, w.Zoomed = w.Layout.Close(p.ID), false
+	w.Layout, w.Zoomed = w.Layout.ClosePane(p.ID), false
 }
 
-// Put puts a pane, which may be in the window already, beside another one, last of those that had the
-// keyboard. It reports false where there is no room.
-func (w *Window) Put(p, beside *Pane, s cells.Split) (ok bool) {
-	layout, there := w.Layout, w.Pane(p.ID) != nil
-	if there {
-		layout, ok = layout.Move(p.ID, beside.ID, s)
+// InsertPane places p beside another pane of the window, moving it if it is already in the window,
+// and makes it the least recently active one. It changes nothing and returns false without room.
+func (w *Window) InsertPane(p, beside *Pane, s cells.Split) (ok bool) {
+	layout, isMember := w.Layout, w.PaneByID(p.ID) != nil
+	if isMember {
+		layout, ok = layout.MovePane(p.ID, beside.ID, s)
 	} else {
-		layout, ok = layout.Split(layout.Find(beside.ID), p.ID, s)
+		layout, ok = layout.Split(layout.FindPane(beside.ID), p.ID, s)
 	}
 	if !ok {
 		return false
 	}
-	if !there {
+	if !isMember {
 		w.Panes = append(w.Panes, p)
 	}
 	w.Stack = append(slices.DeleteFunc(w.Stack, func(id int) bool { return id == p.ID }), p.ID)
 	w.Layout, w.Zoomed = layout, false
-	w.Arranged()
+	w.SortPanes()
 	return true
 }
 
-// Cell is where a pane lies: the whole window when it is zoomed.
-func (w *Window) Cell(p *Pane) *cells.Cell {
-	if w.Zoomed && p == w.Active() {
+// PaneCell returns the area of p: the whole window for a zoomed pane.
+func (w *Window) PaneCell(p *Pane) *cells.Cell {
+	if w.Zoomed && p == w.ActivePane() {
 		return cells.New(p.ID, w.Layout.W, w.Layout.H)
 	}
-	return w.Layout.Find(p.ID)
+	return w.Layout.FindPane(p.ID)
 }
 
-// Place is where something was found.
-type Place struct {
+// A Target is a session, window and pane named by a command; fields not named are nil.
+type Target struct {
 	Session *Session
 	Window  *Window
 	Pane    *Pane
-	Index   int // of a window that may not be there; -1 for none
+	Index   int // of Window, or a free index; -1 for none
 }
 
-// Places returns the panes for which a condition holds, all of them if that is nil.
-func (s *State) Places(is func(Place) bool) (all []Place) {
-	for _, session := range s.Sorted() {
+// ListPanes returns the panes for which matches returns true, or all of them if matches is nil,
+// sorted by session name, window index and pane.
+func (s *State) ListPanes(matches func(Target) bool) (all []Target) {
+	for _, session := range s.SessionsByName() {
 		for _, w := range session.Windows {
 			for _, p := range w.Panes {
-				if at := (Place{session, w, p, w.Index}); is == nil || is(at) {
+				if at := (Target{session, w, p, w.Index}); matches == nil || matches(at) {
 					all = append(all, at)
 				}
 			}
@@ -283,28 +289,28 @@ func (s *State) Places(is func(Place) bool) (all []Place) {
 	return all
 }
 
-// Where returns the first pane for which a condition holds; the zero Place if there is none.
-func (s *State) Where(is func(Place) bool) Place {
-	for _, at := range s.Places(is) {
+// FindPane returns the first pane for which matches returns true, or the zero Target.
+func (s *State) FindPane(matches func(Target) bool) Target {
+	for _, at := range s.ListPanes(matches) {
 		return at
 	}
-	return Place{}
+	return Target{}
 }
 
-// Remove takes a pane out, its window when that was the last one, and the session with its last
-// window.
-func (s *State) Remove(at Place) {
-	if at.Window.Take(at.Pane); len(at.Window.Panes) > 0 {
+// RemovePane removes a pane, then its window and session if they have become empty.
+func (s *State) RemovePane(at Target) {
+	if at.Window.RemovePane(at.Pane); len(at.Window.Panes) > 0 {
 		return
 	}
-	if at.Session.Take(at.Window); len(at.Session.Windows) > 0 {
+	if at.Session.RemoveWindow(at.Window); len(at.Session.Windows) > 0 {
 		return
 	}
-	s.Drop(at.Session)
+	s.RemoveSession(at.Session)
 }
 
-// Drop takes a session out; without any the server ends, and forgets all but its numbers' start.
-func (s *State) Drop(session *Session) {
+// RemoveSession removes session. Without sessions the server exits, as tmux's does, and loses
+// everything except calls blocked in wait-for.
+func (s *State) RemoveSession(session *Session) {
 	s.Sessions = slices.DeleteFunc(s.Sessions, func(x *Session) bool { return x == session })
 	if len(s.Sessions) == 0 {
 		*s = State{Path: s.Path, Waits: s.Waits}
