@@ -85,7 +85,7 @@ type Options struct {
 func Main(ctx context.Context, o Options, args []string) int {
 	o = o.complete()
 	o.args = args
-	if tmux.Asked(args) { // args are tmux's own, and scripts call it often
+	if tmux.IsInvocation(args) { // args are tmux's own, and scripts call it often
 		return tmux.Main(ctx, o.tmux(), args[1:])
 	}
 	root := newRoot(o)

@@ -15,8 +15,9 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// keepBuffer keeps a text, under a name or a number of its own.
-func keepBuffer(c *call, name string, data []byte) {
+// storeBuffer adds data as the newest buffer, replacing one called name. Without a name the buffer
+// gets a generated one and counts towards buffer-limit. Empty data is ignored.
+func storeBuffer(c *call, name string, data []byte) {
 	if len(data) == 0 {
 		return
 	}
@@ -27,7 +28,7 @@ func keepBuffer(c *call, name string, data []byte) {
 	}
 	c.removeBuffer(b.Name)
 	c.file.Buffers = append([]server.Buffer{b}, c.file.Buffers...)
-	limit, count := c.option(server.Target{}, "buffer-limit").Int(), 0
+	limit, count := c.optionValue(server.Target{}, "buffer-limit").Int(), 0
 	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool {
 		if o.Auto {
 			count++
@@ -40,8 +41,8 @@ func (c *call) removeBuffer(name string) {
 	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(b server.Buffer) bool { return b.Name == name })
 }
 
-// bufferOf returns the buffer that -b names, or the newest.
-func bufferOf(c *call, cmd *command) (*server.Buffer, error) {
+// findBuffer returns the buffer named by -b, or the newest one.
+func findBuffer(c *call, cmd *command) (*server.Buffer, error) {
 	name := cmd.value('b')
 	for i := range c.file.Buffers {
 		if b := &c.file.Buffers[i]; b.Name == name || name == "" {
@@ -71,16 +72,16 @@ func setBuffer(c *call, cmd *command, _ server.Target) error {
 	}
 	name := cmd.value('b')
 	if cmd.has('a') {
-		if b, err := bufferOf(c, cmd); err == nil {
+		if b, err := findBuffer(c, cmd); err == nil {
 			data, name = append(slices.Clone(b.Data), data...), b.Name
 		}
 	}
-	keepBuffer(c, name, data)
+	storeBuffer(c, name, data)
 	return nil
 }
 
 func renameBuffer(c *call, cmd *command) error {
-	b, err := bufferOf(c, cmd)
+	b, err := findBuffer(c, cmd)
 	if err != nil {
 		return err
 	}
@@ -89,6 +90,7 @@ func renameBuffer(c *call, cmd *command) error {
 		return nil
 	}
 	c.removeBuffer(name)
+	// The deletion has shifted the buffers, so b is stale.
 	b = &c.file.Buffers[slices.IndexFunc(c.file.Buffers, func(b server.Buffer) bool { return b.Name == was })]
 	b.Name, b.Auto = name, false
 	return nil
@@ -102,17 +104,17 @@ func readFile(c *call, path string) ([]byte, error) {
 	return data, fileError(path, err)
 }
 
-// fileError says what is wrong with a file, as tmux does.
+// fileError words the error of opening path as tmux does; nil stays nil.
 func fileError(path string, err error) error {
 	var failed *os.PathError
 	if errors.As(err, &failed) {
-		return fmt.Errorf("%s: %s", path, capital(failed.Err.Error()))
+		return fmt.Errorf("%s: %s", path, capitalize(failed.Err.Error()))
 	}
 	return err
 }
 
-// capital begins a message with a capital letter, as strerror(3) does.
-func capital(text string) string {
+// capitalize capitalizes a message of syscall.Errno as strerror(3) has it.
+func capitalize(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -121,7 +123,7 @@ func capital(text string) string {
 
 // showBuffer implements show-buffer and save-buffer.
 func showBuffer(c *call, cmd *command, _ server.Target) error {
-	b, err := bufferOf(c, cmd)
+	b, err := findBuffer(c, cmd)
 	if err != nil {
 		return err
 	}
@@ -161,18 +163,18 @@ func listBuffers(c *call, cmd *command, _ server.Target) error {
 		scope := c.scope(server.Target{})
 		scope.Lookup = func(name string) (string, bool) {
 			if value, ok := all[name]; ok {
-				return written(value), true
+				return formatValue(value), true
 			}
 			return "", false
 		}
-		c.listScope(cmd, scope, form)
+		c.printScope(cmd, scope, form)
 	}
 	return nil
 }
 
 // deleteBuffer implements delete-buffer.
 func deleteBuffer(c *call, cmd *command, _ server.Target) error {
-	b, err := bufferOf(c, cmd)
+	b, err := findBuffer(c, cmd)
 	if err != nil {
 		if cmd.has('b') {
 			return fmt.Errorf("unknown buffer: %s", cmd.value('b'))
@@ -185,7 +187,7 @@ func deleteBuffer(c *call, cmd *command, _ server.Target) error {
 
 // pasteBuffer implements paste-buffer.
 func pasteBuffer(c *call, cmd *command, at server.Target) error {
-	b, err := bufferOf(c, cmd)
+	b, err := findBuffer(c, cmd)
 	if err != nil {
 		if cmd.has('b') {
 			return err

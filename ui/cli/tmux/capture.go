@@ -12,17 +12,18 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// allLines is more than the scrollback of any session.
-const allLines = 1 << 20
+// maxScrollback is larger than any session's scrollback, to request all of it.
+const maxScrollback = 1 << 20
 
-// capture returns the screen of a pane with its scrollback before it.
-func (c *call) capture(p *server.Pane, ansi bool) (api.Screen, error) {
-	return ask(c, api.SessionScreen, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: allLines, Ends: true})
+// readScreen returns the scrollback of p followed by its screen, with escape sequences if ansi is
+// set.
+func (c *call) readScreen(p *server.Pane, ansi bool) (api.Screen, error) {
+	return callEngine(c, api.SessionScreen, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: maxScrollback, Ends: true})
 }
 
 // capturePane implements capture-pane.
 func capturePane(c *call, cmd *command, at server.Target) error {
-	screen, err := c.capture(at.Pane, cmd.has('e'))
+	screen, err := c.readScreen(at.Pane, cmd.has('e'))
 	if err != nil {
 		return err
 	}
@@ -35,20 +36,20 @@ func capturePane(c *call, cmd *command, at server.Target) error {
 	if cmd.has('a') {
 		return errors.New("capture-pane -a of a full-screen program is not supported by tandem")
 	}
-	text := captured(cmd, screen)
+	text := selectLines(cmd, screen)
 	if cmd.has('p') {
 		fmt.Fprint(c.out, text)
 		return nil
 	}
-	keepBuffer(c, cmd.value('b'), []byte(text))
+	storeBuffer(c, cmd.value('b'), []byte(text))
 	return nil
 }
 
-// captured returns the text of the requested lines.
-func captured(cmd *command, screen api.Screen) string {
+// selectLines returns the lines from -S to -E as text.
+func selectLines(cmd *command, screen api.Screen) string {
 	history := max(len(screen.Lines)-screen.Rows, 0)
-	top := place(cmd, 'S', history, 0, -history)
-	bottom := place(cmd, 'E', history, screen.Rows-1, screen.Rows-1)
+	top := lineNumber(cmd, 'S', history, 0, -history)
+	bottom := lineNumber(cmd, 'E', history, screen.Rows-1, screen.Rows-1)
 	if bottom < top {
 		top, bottom = bottom, top
 	}
@@ -58,11 +59,12 @@ func captured(cmd *command, screen api.Screen) string {
 		if n < len(screen.Ends) {
 			end = screen.Ends[n]
 		}
+		// The screen comes without trailing spaces; restore the printed ones.
 		if cmd.has('N') || cmd.has('J') {
 			line += strings.Repeat(" ", max(end.Printed-ansi.StringWidth(line), 0))
 		}
 		if cmd.has('C') {
-			line = octal(line)
+			line = escapeOctal(line)
 		}
 		b.WriteString(line)
 		if !cmd.has('J') || !end.Wrapped {
@@ -76,21 +78,22 @@ func captured(cmd *command, screen api.Screen) string {
 	return text
 }
 
-// place reads a line number: from 0 at the top of the screen, below that in the history.
-func place(cmd *command, flag byte, history, otherwise, end int) int {
+// lineNumber returns the line given by flag. Line 0 is the top of the screen, and negative ones are
+// in the scrollback, of history lines. A lone - means end; an invalid number gives fallback.
+func lineNumber(cmd *command, flag byte, history, fallback, end int) int {
 	value := cmd.value(flag)
 	if value == "-" {
 		return end
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		return otherwise
+		return fallback
 	}
 	return max(n, -history)
 }
 
-// octal writes control characters and backslashes as \ooo.
-func octal(line string) string {
+// escapeOctal writes control characters and backslashes as \ooo.
+func escapeOctal(line string) string {
 	var b strings.Builder
 	for i := range len(line) {
 		if c := line[i]; c < ' ' || c == '\\' {

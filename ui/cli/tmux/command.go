@@ -9,11 +9,11 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// name is the verb, and the name under which the program is nothing but it.
+// name is the command's name, and the file name under which the program acts as tmux.
 const name = "tmux"
 
-// Arguments are those after a program's name. One that is called tmux, as in the folder that
-// with-tmux puts in front of PATH, is the verb.
+// Arguments returns the arguments in argv, without the program's name. Run as tmux, as through the
+// link of with-tmux, the program gets the tmux command in front of them.
 func Arguments(argv []string) []string {
 	if len(argv) > 0 && filepath.Base(argv[0]) == name {
 		return append([]string{name}, argv[1:]...)
@@ -21,12 +21,12 @@ func Arguments(argv []string) []string {
 	return argv[min(1, len(argv)):]
 }
 
-// Asked reports whether arguments are tmux's own: all but `tandem tmux --help`.
-func Asked(args []string) bool {
+// IsInvocation reports whether args are for Main: `tandem tmux` with anything but a lone --help.
+func IsInvocation(args []string) bool {
 	return len(args) > 0 && args[0] == name && (len(args) != 2 || args[1] != "--help")
 }
 
-// Command returns `tandem tmux`. Its arguments are tmux's, so Main reads them.
+// Command returns `tandem tmux`. It passes its arguments to Main unparsed.
 func Command(o Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tmux ARGS…",
@@ -42,10 +42,10 @@ func Command(o Options) *cobra.Command {
 			if len(args) == 1 && args[0] == "--help" {
 				return cmd.Help()
 			}
-			if len(args) > 0 && strings.HasPrefix(args[0], "--") { // stood before tmux, which has no such flags
+			if len(args) > 0 && strings.HasPrefix(args[0], "--") { // a global flag before tmux; tmux itself has none like it
 				return output.Usagef(cmd, "%s works on this machine only, and takes no %s", cmd.CommandPath(), output.Visible(args[0]))
 			}
-			return status(Main(cmd.Context(), o, args))
+			return exitError(Main(cmd.Context(), o, args))
 		},
 	}
 }
@@ -56,7 +56,7 @@ func completeVerb(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 	}
 	var names []cobra.Completion
 	for _, v := range verbs() {
-		if handlers()[v.name].does != nil {
+		if handlers()[v.name].run != nil {
 			names = append(names, v.name)
 		}
 	}
@@ -82,19 +82,19 @@ func WithCommand(o Options) *cobra.Command {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			code, err := With(cmd.Context(), o, args)
+			code, err := RunWith(cmd.Context(), o, args)
 			if err != nil {
 				return &output.ExitError{Status: max(code, 1), Message: err.Error()}
 			}
-			return status(code)
+			return exitError(code)
 		},
 	}
-	cmd.Flags().SetInterspersed(false) // what follows CMD is CMD's
+	cmd.Flags().SetInterspersed(false) // flags after CMD are for CMD
 	return cmd
 }
 
-// status returns an exit status as an error; nil for 0.
-func status(code int) error {
+// exitError returns an exit status as an error, and nil for 0.
+func exitError(code int) error {
 	if code == 0 {
 		return nil
 	}

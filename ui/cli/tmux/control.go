@@ -1,3 +1,15 @@
+// Control mode is tmux for programs: it reads commands from standard input, one a line, and writes
+// replies and notifications as lines beginning with a percent sign. Terminals such as iTerm2 drive a
+// server this way.
+//
+// There is no server to send notifications. After each command, and on each relevant event of the
+// engine, reportChanges compares the state with the one reported before and writes the difference.
+// This covers changes by other calls and by the dashboard alike. Recording notifications in the
+// commands would miss both.
+//
+// One goroutine reads commands, one watches the engine and one per pane copies output. A mutex keeps
+// their messages whole.
+
 package tmux
 
 import (
@@ -16,25 +28,26 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// control is control mode: commands are read from standard input, and what they say and what
-// happens is written in lines that begin with a percent sign.
+// A control is the state of control mode.
 type control struct {
-	mu      sync.Mutex // held for one whole message, and while a command runs
-	out     io.Writer
-	number  int
-	session int // the one that output is told of; -1 for none
-	known   map[string]notice
-	streams map[string]context.CancelFunc // by terminal
-	began   time.Time
-	done    sync.WaitGroup
+	mu        sync.Mutex // held for one whole message, and while a command runs
+	out       io.Writer
+	number    int
+	session   int // id of the attached session; -1 for none, or sessionGone
+	reported  map[string]notification
+	streams   map[string]context.CancelFunc // stops copying a pane's output; by id of its session in the engine
+	startedAt time.Time
+	done      sync.WaitGroup
 }
 
-// enter makes a session the one that is looked at.
-func (x *control) enter(s *server.Session) { x.session = s.ID }
+// enterSession attaches control mode to s. The caller holds x.mu.
+func (x *control) enterSession(s *server.Session) { x.session = s.ID }
 
-// controlMode implements `tmux -C`; with -CC its output is wrapped for a terminal.
+// controlMode implements `tmux -C`. With wrapped (-CC), the output is enclosed in the escape sequence
+// by which terminals recognize control mode. It runs args, then lines of standard input until an
+// empty one, the end, or the loss of the attached session.
 func controlMode(c *call, wrapped bool, args []string) error {
-	x := &control{out: c.out, session: -1, streams: map[string]context.CancelFunc{}, began: now()}
+	x := &control{out: c.out, session: -1, streams: map[string]context.CancelFunc{}, startedAt: now()}
 	c.control = x
 	ctx, stop := context.WithCancel(c.ctx)
 	c.ctx = ctx
@@ -47,29 +60,29 @@ func controlMode(c *call, wrapped bool, args []string) error {
 	if len(args) == 0 {
 		args = []string{"new-session"}
 	}
-	sequence, err := readArguments(args)
-	if err := c.answer(0, func() error {
+	sequence, err := parseArguments(args)
+	if err := c.answerCommand(0, func() error {
 		if err != nil {
 			return err
 		}
-		return c.all(sequence)
+		return c.runLocked(sequence)
 	}); err != nil {
 		_, _ = io.WriteString(x.out, "%exit\n")
 		return exitStatus(1)
 	}
-	c.watch(ctx)
+	c.watchEngine(ctx)
 	lines := bufio.NewScanner(c.Stdin)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() && lines.Text() != "" {
 		line := lines.Text()
-		_ = c.answer(1, func() error { // it was written
-			sequence, err := readText(line, c.env)
+		_ = c.answerCommand(1, func() error { // the error is part of the reply
+			sequence, err := parseText(line, c.lookupEnv)
 			if err != nil || len(sequence) == 0 {
 				return err
 			}
-			return c.all(sequence)
+			return c.runLocked(sequence)
 		})
-		if x.over() {
+		if x.hasLostSession() {
 			break
 		}
 	}
@@ -79,23 +92,25 @@ func controlMode(c *call, wrapped bool, args []string) error {
 	return nil
 }
 
-// over reports whether the session that is looked at has gone.
-func (x *control) over() bool {
+// hasLostSession reports whether the attached session no longer exists.
+func (x *control) hasLostSession() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.session == gone
+	return x.session == sessionGone
 }
 
-const gone = -2
+// sessionGone is the value of control.session after the attached session was removed.
+const sessionGone = -2
 
-// answer runs commands and writes what they say between %begin and %end, or %error, and then what
-// has changed.
-func (c *call) answer(flags int, run func() error) error {
+// answerCommand calls run, writes its output between %begin and %end, or %error if it fails, and
+// then reports changes. Flags is the third field of tmux's %begin: 1 for commands from standard
+// input.
+func (c *call) answerCommand(flags int, run func() error) error {
 	x := c.control
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var said strings.Builder
-	c.out = &said
+	var reply strings.Builder
+	c.out = &reply
 	err := run()
 	c.out = x.out
 	x.number++
@@ -105,16 +120,17 @@ func (c *call) answer(flags int, run func() error) error {
 		end = "%error"
 		var exit exitStatus
 		if !errors.As(err, &exit) {
-			said.WriteString(err.Error() + "\n")
+			reply.WriteString(err.Error() + "\n")
 		}
 	}
-	fmt.Fprintf(x.out, "%%begin %s\n%s%s %s\n", head, said.String(), end, head)
-	c.tell()
+	fmt.Fprintf(x.out, "%%begin %s\n%s%s %s\n", head, reply.String(), end, head)
+	c.reportChanges()
 	return err
 }
 
-// watch reports what others change, until ctx ends. It has its own connection.
-func (c *call) watch(ctx context.Context) {
+// watchEngine reports changes made by others in the background, until ctx is cancelled. It uses its
+// own connection, as the watch occupies it.
+func (c *call) watchEngine(ctx context.Context) {
 	x := c.control
 	x.done.Go(func() {
 		e, err := c.Connect(ctx)
@@ -129,75 +145,78 @@ func (c *call) watch(ctx context.Context) {
 			switch event.Type {
 			case api.EventKept, api.EventLayout, api.EventProcess:
 				x.mu.Lock()
-				c.tell()
+				c.reportChanges()
 				x.mu.Unlock()
 			}
 		}
 	})
 }
 
-// tell writes how sessions and windows differ from what was told before.
-func (c *call) tell() {
+// reportChanges reloads the server and writes notifications for its differences from the state
+// reported before. The caller holds c.control.mu.
+func (c *call) reportChanges() {
 	x := c.control
 	file, err := server.Open(c.path)
 	if err != nil {
 		return
 	}
 	c.file = file
-	if err := c.meet(); err == nil {
-		x.compare(c)
+	if err := c.refreshState(); err == nil {
+		x.writeChanges(c)
 	}
-	_ = c.settle() // what cannot be kept now is kept by the next command
+	_ = c.commitState() // on failure the next command commits
 }
 
-// A notice is what control mode tells of a thing: when it appears, changes and goes.
-type notice struct{ added, changed, gone string }
+// A notification holds the lines to write when a thing appears, changes and disappears. A thing has
+// changed if its changed line has. Empty lines are not written.
+type notification struct{ added, changed, removed string }
 
-// notices returns what there is to tell of, and the order in which it is told.
-func (c *call) notices() (order []string, all map[string]notice) {
-	all = map[string]notice{}
-	add := func(key string, n notice) { order, all[key] = append(order, key), n }
+// collectNotifications returns the notifications for everything in the server by key, and the keys
+// in the order of writing.
+func (c *call) collectNotifications() (order []string, all map[string]notification) {
+	all = map[string]notification{}
+	add := func(key string, n notification) { order, all[key] = append(order, key), n }
 	for _, s := range c.file.SessionsByName() {
-		add(fmt.Sprintf("session $%d", s.ID), notice{"%sessions-changed", fmt.Sprintf("%%session-renamed $%d %s", s.ID, s.Name), "%sessions-changed"})
-		entered, word := s.ID == c.control.session, "%unlinked-window"
+		add(fmt.Sprintf("session $%d", s.ID), notification{"%sessions-changed", fmt.Sprintf("%%session-renamed $%d %s", s.ID, s.Name), "%sessions-changed"})
+		entered, event := s.ID == c.control.session, "%unlinked-window"
 		if entered {
-			word = "%window"
+			event = "%window"
 		}
 		for _, w := range s.Windows {
 			id := fmt.Sprintf("@%d", w.ID)
-			add(word+id, notice{word + "-add " + id, word + "-renamed " + id + " " + w.Name, word + "-close " + id})
+			add(event+id, notification{event + "-add " + id, event + "-renamed " + id + " " + w.Name, event + "-close " + id})
 			if entered {
 				layout := c.scope(server.Target{Session: s, Window: w}).Expand("%layout-change #{window_id} #{window_layout} #{window_visible_layout} #{window_raw_flags}")
-				add("layout "+id, notice{changed: layout})
-				add("pane "+id, notice{changed: fmt.Sprintf("%%window-pane-changed %s %%%d", id, w.ActivePane().ID)})
+				add("layout "+id, notification{changed: layout})
+				add("pane "+id, notification{changed: fmt.Sprintf("%%window-pane-changed %s %%%d", id, w.ActivePane().ID)})
 			}
 		}
 		if entered {
-			add("shown", notice{changed: fmt.Sprintf("%%session-window-changed $%d @%d", s.ID, s.CurrentWindow().ID)})
+			add("shown", notification{changed: fmt.Sprintf("%%session-window-changed $%d @%d", s.ID, s.CurrentWindow().ID)})
 			name := fmt.Sprintf("%%session-changed $%d %s", s.ID, s.Name)
-			add("entered", notice{added: name, changed: name})
+			add("entered", notification{added: name, changed: name})
 		}
 	}
 	return order, all
 }
 
-// compare tells how the server differs from what was told before. The first time, that is the
-// session alone.
-func (x *control) compare(c *call) {
-	order, now := c.notices()
+// writeChanges writes the notifications for differences from the state reported before. The first
+// time, it writes only those of sessions.
+func (x *control) writeChanges(c *call) {
+	order, now := c.collectNotifications()
 	var lines []string
 	for _, key := range order {
-		was, known := x.known[key]
+		was, known := x.reported[key]
 		switch {
-		case !known && (len(x.known) > 0 || !strings.Contains(key, "window")):
+		case !known && (len(x.reported) > 0 || !strings.Contains(key, "window")):
 			lines = append(lines, now[key].added)
 		case known && was.changed != now[key].changed:
 			lines = append(lines, now[key].changed)
 		}
 	}
-	for key, was := range x.known {
+	for key, was := range x.reported {
 		if _, still := now[key]; !still {
-			lines = append(lines, was.gone)
+			lines = append(lines, was.removed)
 		}
 	}
 	for i, line := range lines {
@@ -205,19 +224,19 @@ func (x *control) compare(c *call) {
 			fmt.Fprintln(x.out, line)
 		}
 	}
-	x.known = now
-	x.follow(c)
+	x.reported = now
+	x.followPanes(c)
 }
 
-// follow reports what the panes of the session print, until they are gone: those that were made in
-// control mode from their start, others from now on.
-func (x *control) follow(c *call) {
+// followPanes starts copying the output of new panes of the attached session and stops for removed
+// ones. Panes created since control mode began are copied from their start, others from now on.
+func (x *control) followPanes(c *call) {
 	panes := map[string]int{}
 	for _, at := range c.file.ListPanes(func(at server.Target) bool { return at.Session.ID == x.session }) {
 		panes[at.Pane.Terminal] = at.Pane.ID
 	}
 	if x.session >= 0 && len(panes) == 0 {
-		x.session = gone
+		x.session = sessionGone
 	}
 	for terminal, stop := range x.streams {
 		if _, still := panes[terminal]; !still {
@@ -226,28 +245,29 @@ func (x *control) follow(c *call) {
 		}
 	}
 	for terminal, pane := range panes {
-		process := c.known()[terminal]
+		process := c.knownProcesses()[terminal]
 		if x.streams[terminal] != nil || process.Terminal == nil {
 			continue
 		}
 		var since int64
-		if process.StartedAt.Before(x.began) {
+		if process.StartedAt.Before(x.startedAt) {
 			since = process.Terminal.Bytes
 		}
 		ctx, stop := context.WithCancel(c.ctx)
 		x.streams[terminal] = stop
-		e := c.engine
+		e := c.engine // read under x.mu, which the goroutine does not hold
 		x.done.Go(func() {
-			x.stream(ctx, e, api.ProcessLogInput{ID: terminal, Since: &since, WaitMS: logWait, Exact: true}, pane)
+			x.streamOutput(ctx, e, api.ProcessLogInput{ID: terminal, Since: &since, WaitMS: maxLogWait, Exact: true}, pane)
 		})
 	}
 }
 
-// logWait is for how many milliseconds a call waits for output.
-const logWait = 50_000
+// maxLogWait is how long one call waits for output, in milliseconds.
+const maxLogWait = 50_000
 
-// stream reports what a pane prints, until its program has exited.
-func (x *control) stream(ctx context.Context, e *client.Client, in api.ProcessLogInput, pane int) {
+// streamOutput writes the output of a pane as %output lines until its program exits or ctx is
+// cancelled.
+func (x *control) streamOutput(ctx context.Context, e *client.Client, in api.ProcessLogInput, pane int) {
 	for {
 		out, err := api.ProcessLog.Call(ctx, e, in)
 		if err != nil {
@@ -259,7 +279,7 @@ func (x *control) stream(ctx context.Context, e *client.Client, in api.ProcessLo
 		}
 		if len(data) > 0 {
 			x.mu.Lock()
-			fmt.Fprintf(x.out, "%%output %%%d %s\n", pane, octal(string(data)))
+			fmt.Fprintf(x.out, "%%output %%%d %s\n", pane, escapeOctal(string(data)))
 			x.mu.Unlock()
 		}
 		in.Since = &out.NextCursor

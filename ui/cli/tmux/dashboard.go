@@ -10,13 +10,14 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// A tree is a tab of the dashboard as splits.
+// A tree is a tab of the dashboard as a binary tree of splits. The API transfers it as a list of
+// nodes in preorder.
 type tree struct {
 	api.LayoutNode
 	first, second *tree
 }
 
-// readTree reads the tree that a list of nodes begins with, and gives what follows it.
+// readTree reads the tree at the start of nodes and returns the remaining nodes.
 func readTree(nodes []api.LayoutNode) (*tree, []api.LayoutNode) {
 	t := &tree{LayoutNode: nodes[0]}
 	rest := nodes[1:]
@@ -27,26 +28,26 @@ func readTree(nodes []api.LayoutNode) (*tree, []api.LayoutNode) {
 	return t, rest
 }
 
-func (t *tree) write(nodes []api.LayoutNode) []api.LayoutNode {
+func (t *tree) appendNodes(nodes []api.LayoutNode) []api.LayoutNode {
 	nodes = append(nodes, t.LayoutNode)
 	if t.Axis != "" {
-		nodes = t.second.write(t.first.write(nodes))
+		nodes = t.second.appendNodes(t.first.appendNodes(nodes))
 	}
 	return nodes
 }
 
-// replace puts a tree in the place of the first pane that is one of ids, and takes out the others;
-// nil if nothing is left.
-func (t *tree) replace(ids []string, with **tree) *tree {
+// replaceLeaves replaces the first leaf in ids by replacement, removes the others in ids, and returns
+// the new tree; nil if nothing is left.
+func (t *tree) replaceLeaves(ids []string, replacement **tree) *tree {
 	if t.Axis == "" {
 		if !slices.Contains(ids, t.ID) {
 			return t
 		}
-		put := *with
-		*with = nil
-		return put
+		node := *replacement
+		*replacement = nil // only the first leaf is replaced
+		return node
 	}
-	t.first, t.second = t.first.replace(ids, with), t.second.replace(ids, with)
+	t.first, t.second = t.first.replaceLeaves(ids, replacement), t.second.replaceLeaves(ids, replacement)
 	switch {
 	case t.first == nil:
 		return t.second
@@ -56,18 +57,18 @@ func (t *tree) replace(ids []string, with **tree) *tree {
 	return t
 }
 
-// treeOf returns a window's layout as splits of the dashboard.
-func treeOf(c *call, w *server.Window, cell *cells.Cell) *tree {
+// windowTree converts a cell of w's layout to splits of the dashboard.
+func windowTree(c *call, w *server.Window, cell *cells.Cell) *tree {
 	if cell.Kind == cells.Leaf {
 		id := w.PaneByID(cell.Pane).Terminal
-		return &tree{LayoutNode: api.LayoutNode{ID: id, Name: c.known()[id].Name}}
+		return &tree{LayoutNode: api.LayoutNode{ID: id, Name: c.knownProcesses()[id].Name}}
 	}
-	return groupOf(c, w, cell.Kind, cell.Children)
+	return groupTree(c, w, cell.Kind, cell.Children)
 }
 
-func groupOf(c *call, w *server.Window, axis cells.Kind, children []*cells.Cell) *tree {
+func groupTree(c *call, w *server.Window, axis cells.Kind, children []*cells.Cell) *tree {
 	if len(children) == 1 {
-		return treeOf(c, w, children[0])
+		return windowTree(c, w, children[0])
 	}
 	size := func(cell *cells.Cell) int {
 		begin, end := cell.Span(axis)
@@ -79,29 +80,29 @@ func groupOf(c *call, w *server.Window, axis cells.Kind, children []*cells.Cell)
 	}
 	return &tree{
 		LayoutNode: api.LayoutNode{Axis: string(axis), Share: min(size(children[0])*api.LayoutShare/max(total, 1), api.LayoutShare)},
-		first:      treeOf(c, w, children[0]), second: groupOf(c, w, axis, children[1:]),
+		first:      windowTree(c, w, children[0]), second: groupTree(c, w, axis, children[1:]),
 	}
 }
 
-// arrange lays out in the dashboard what was changed.
-func (c *call) arrange() error {
-	if len(c.changed) == 0 && len(c.closed) == 0 {
+// updateDashboard applies the changes of this call to the layout of the dashboard.
+func (c *call) updateDashboard() error {
+	if len(c.changed) == 0 && len(c.removed) == 0 {
 		return nil
 	}
-	changed, closed, apart, swapped := c.changed, c.closed, c.apart, c.swapped
-	c.changed, c.closed, c.apart, c.swapped = nil, nil, nil, nil
-	return layOut(c, func(l *api.Layout) {
+	changed, closed, apart, swapped := c.changed, c.removed, c.movedOut, c.swapped
+	c.changed, c.removed, c.movedOut, c.swapped = nil, nil, nil, nil
+	return changeLayout(c, func(l *api.Layout) {
 		for _, pair := range swapped {
-			exchange(l, pair)
+			swapSessions(l, pair)
 		}
-		takeOut(l, closed)
-		takeOut(l, apart)
+		removeFromTabs(l, closed)
+		removeFromTabs(l, apart)
 		l.Closed = append(l.Closed, closed...)
 		l.Closed = l.Closed[max(len(l.Closed)-api.MaxClosed, 0):]
 		for _, w := range changed {
 			if len(w.Panes) > 0 {
 				at := putWindow(c, l, w)
-				if c.shell != nil {
+				if c.dashboard != nil {
 					l.Current = at
 				}
 			}
@@ -109,26 +110,27 @@ func (c *call) arrange() error {
 	}, false)
 }
 
-// show has open dashboards show a window.
-func (c *call) show(w *server.Window) error {
-	return layOut(c, func(l *api.Layout) { l.Current = putWindow(c, l, w) }, true)
+// showInDashboard switches open dashboards to w.
+func (c *call) showInDashboard(w *server.Window) error {
+	return changeLayout(c, func(l *api.Layout) { l.Current = putWindow(c, l, w) }, true)
 }
 
-// layOut changes the layout that dashboards have, anew if another one was kept meanwhile. What may
-// not lay out the person's dashboard does without.
-func layOut(c *call, change func(*api.Layout), show bool) error {
+// changeLayout applies change to the stored layout of the dashboard. It retries if someone else
+// stored one in between, so change may run several times. Callers forbidden to change the user's
+// layout skip it without an error.
+func changeLayout(c *call, change func(*api.Layout), show bool) error {
 	for range 20 {
-		kept, err := ask(c, api.LayoutGet, api.Empty{})
+		current, err := callEngine(c, api.LayoutGet, api.Empty{})
 		if err != nil {
 			return ignoreForbidden(err)
 		}
 		var l api.Layout
-		if kept.Current != nil {
-			l = *kept.Current
+		if current.Current != nil {
+			l = *current.Current
 		}
 		change(&l)
 		l.Current = max(min(l.Current, len(l.Tabs)-1), 0)
-		_, err = ask(c, api.LayoutPut, api.LayoutPutInput{Layout: l, Revision: kept.Revision, Show: show})
+		_, err = callEngine(c, api.LayoutPut, api.LayoutPutInput{Layout: l, Revision: current.Revision, Show: show})
 		if !errors.Is(err, api.CodeConflict) {
 			return ignoreForbidden(err)
 		}
@@ -143,7 +145,8 @@ func ignoreForbidden(err error) error {
 	return err
 }
 
-// putWindow puts a window into the tab that has most of it, or one of its own, and returns which.
+// putWindow places w in the tab containing most of its panes, or in a new one, and returns the index
+// of the tab.
 func putWindow(c *call, l *api.Layout, w *server.Window) int {
 	var ids []string
 	for _, p := range w.Panes {
@@ -153,7 +156,7 @@ func putWindow(c *call, l *api.Layout, w *server.Window) int {
 	for i, t := range l.Tabs {
 		n := 0
 		for _, id := range ids {
-			if leafAt(t, id) >= 0 {
+			if leafIndex(t, id) >= 0 {
 				n++
 			}
 		}
@@ -161,31 +164,32 @@ func putWindow(c *call, l *api.Layout, w *server.Window) int {
 			tab, most = i, n
 		}
 	}
-	own := treeOf(c, w, w.Layout)
+	own := windowTree(c, w, w.Layout)
 	if tab < 0 {
-		takeOut(l, ids)
-		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: own.write(nil)})
+		removeFromTabs(l, ids)
+		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: own.appendNodes(nil)})
 	} else {
 		changeTabs(l, func(i int, t api.LayoutTab) *api.LayoutTab {
 			if i == tab {
-				return without(t, ids, own)
+				return replaceInTab(t, ids, own)
 			}
-			return without(t, ids, nil)
+			return replaceInTab(t, ids, nil)
 		})
 	}
+	// Emptied tabs are gone and have shifted the index, so search again.
 	active := w.ActivePane().Terminal
-	tab = slices.IndexFunc(l.Tabs, func(t api.LayoutTab) bool { return leafAt(t, active) >= 0 })
-	l.Tabs[tab].Focus = leafAt(l.Tabs[tab], active)
+	tab = slices.IndexFunc(l.Tabs, func(t api.LayoutTab) bool { return leafIndex(t, active) >= 0 })
+	l.Tabs[tab].Focus = leafIndex(l.Tabs[tab], active)
 	return tab
 }
 
-// leafAt returns where a tab has a session among its nodes; -1 if it has not.
-func leafAt(t api.LayoutTab, id string) int {
+// leafIndex returns the index of a session among the nodes of t, or -1.
+func leafIndex(t api.LayoutTab, id string) int {
 	return slices.IndexFunc(t.Nodes, func(n api.LayoutNode) bool { return n.Axis == "" && n.ID == id })
 }
 
-// exchange puts each of two sessions where the other is.
-func exchange(l *api.Layout, pair [2]string) {
+// swapSessions swaps the positions of two sessions; it does nothing unless both are in a tab.
+func swapSessions(l *api.Layout, pair [2]string) {
 	var found []*api.LayoutNode
 	for _, t := range l.Tabs {
 		for i := range t.Nodes {
@@ -200,12 +204,13 @@ func exchange(l *api.Layout, pair [2]string) {
 	}
 }
 
-// takeOut takes sessions out of all tabs and out of what floats.
-func takeOut(l *api.Layout, ids []string) {
-	changeTabs(l, func(_ int, t api.LayoutTab) *api.LayoutTab { return without(t, ids, nil) })
+// removeFromTabs removes sessions from all tabs and from the floating one.
+func removeFromTabs(l *api.Layout, ids []string) {
+	changeTabs(l, func(_ int, t api.LayoutTab) *api.LayoutTab { return replaceInTab(t, ids, nil) })
 }
 
-// changeTabs replaces each tab, -1 being what floats, by what change returns; nil takes it out.
+// changeTabs replaces each tab by the result of change; nil removes the tab. The floating tab has
+// index -1.
 func changeTabs(l *api.Layout, change func(i int, t api.LayoutTab) *api.LayoutTab) {
 	var tabs []api.LayoutTab
 	current := l.Current
@@ -224,10 +229,10 @@ func changeTabs(l *api.Layout, change func(i int, t api.LayoutTab) *api.LayoutTa
 	}
 }
 
-// without returns a tab without some sessions, and with a tree in the place of the first of them
-// unless that is nil. It returns nil if nothing is left.
-func without(t api.LayoutTab, ids []string, with *tree) *api.LayoutTab {
-	if !slices.ContainsFunc(ids, func(id string) bool { return leafAt(t, id) >= 0 }) {
+// replaceInTab returns t without the sessions in ids. A non-nil replacement takes the position of the
+// first of them. It returns nil if nothing is left.
+func replaceInTab(t api.LayoutTab, ids []string, replacement *tree) *api.LayoutTab {
+	if !slices.ContainsFunc(ids, func(id string) bool { return leafIndex(t, id) >= 0 }) {
 		return &t
 	}
 	var focused string
@@ -235,11 +240,11 @@ func without(t api.LayoutTab, ids []string, with *tree) *api.LayoutTab {
 		focused = t.Nodes[t.Focus].ID
 	}
 	whole, _ := readTree(t.Nodes)
-	left := whole.replace(ids, &with)
+	left := whole.replaceLeaves(ids, &replacement)
 	if left == nil {
 		return nil
 	}
-	t.Nodes = left.write(nil)
-	t.Focus = max(leafAt(t, focused), 0)
+	t.Nodes = left.appendNodes(nil)
+	t.Focus = max(leafIndex(t, focused), 0)
 	return &t
 }

@@ -11,7 +11,7 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// keyNames maps tmux's names of keys to ours.
+// keyNames maps tmux's names of keys, in lower case, to Tandem's.
 var keyNames = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"up": "up", "down": "down", "left": "left", "right": "right", "home": "home", "end": "end",
@@ -22,8 +22,9 @@ var keyNames = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// key reads the name of a key as tmux writes it: C-a, M-x, S-Left, F1, Enter.
-func key(name string) (string, bool) {
+// parseKey converts tmux's name of a key (C-a, M-x, S-Left, F1, Enter) to Tandem's and reports whether
+// it is one. A plain character is text, not a key.
+func parseKey(name string) (string, bool) {
 	modifiers, rest := "", name
 	if len(rest) == 2 && rest[0] == '^' {
 		return "ctrl+" + strings.ToLower(rest[1:]), true
@@ -65,7 +66,7 @@ func sendKeys(c *call, cmd *command, at server.Target) error {
 	times := 1
 	if cmd.has('N') {
 		var err error
-		times, err = whole(cmd.value('N'))
+		times, err = parseNumber(cmd.value('N'))
 		switch {
 		case err != nil:
 			return errors.New("repeat count invalid")
@@ -79,20 +80,20 @@ func sendKeys(c *call, cmd *command, at server.Target) error {
 			if cmd.has('F') {
 				word = c.scope(at).Expand(word)
 			}
-			inputs = typed(cmd, inputs, word)
+			inputs = appendInput(cmd, inputs, word)
 		}
 	}
 	return c.typeInto(at, inputs)
 }
 
-// typed adds what a word of send-keys types.
-func typed(cmd *command, inputs []api.SessionWriteInput, word string) []api.SessionWriteInput {
+// appendInput appends the input for one argument of send-keys: a key, or else text.
+func appendInput(cmd *command, inputs []api.SessionWriteInput, word string) []api.SessionWriteInput {
 	text := word
-	switch name, is := key(word); {
+	switch name, is := parseKey(word); {
 	case cmd.has('H'):
 		code, err := strconv.ParseUint(word, 16, 21)
 		if err != nil || !utf8.ValidRune(rune(code)) {
-			return inputs // as tmux does
+			return inputs // tmux ignores it, too
 		}
 		text = string(rune(code))
 	case is && !cmd.has('l'):
@@ -107,21 +108,22 @@ func typed(cmd *command, inputs []api.SessionWriteInput, word string) []api.Sess
 	return append(inputs, api.SessionWriteInput{Text: text})
 }
 
-// typeInto types into a pane, or all of its window where they are synchronised.
+// typeInto types into a pane, or into all panes of its window with synchronize-panes. Exited panes
+// and those with disabled input are skipped.
 func (c *call) typeInto(at server.Target, inputs []api.SessionWriteInput) error {
 	panes := []*server.Pane{at.Pane}
-	if c.option(at, "synchronize-panes").IsOn() {
+	if c.optionValue(at, "synchronize-panes").IsOn() {
 		panes = at.Window.Panes
 	}
-	e, err := c.client()
+	e, err := c.connectEngine()
 	if err != nil {
 		return err
 	}
 	for _, p := range panes {
-		if p.InputOff || !c.alive(p) {
+		if p.InputOff || !c.isAlive(p) {
 			continue
 		}
-		for _, in := range joined(inputs) {
+		for _, in := range mergeInputs(inputs) {
 			in.ID = p.Terminal
 			if err := api.TypeInto(c.ctx, e, in); err != nil {
 				return err
@@ -131,8 +133,9 @@ func (c *call) typeInto(at server.Target, inputs []api.SessionWriteInput) error 
 	return nil
 }
 
-// joined makes one of what can be sent at a time: text, and keys after it.
-func joined(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
+// mergeInputs merges inputs into as few requests as possible. One request can hold text followed by
+// keys.
+func mergeInputs(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
 	for _, in := range inputs {
 		if n := len(all) - 1; n >= 0 && in.Text == "" {
 			all[n].Keys = append(all[n].Keys, in.Keys...)
@@ -149,9 +152,9 @@ func sendPrefix(c *call, cmd *command, at server.Target) error {
 	if cmd.has('2') {
 		option = "prefix2"
 	}
-	name, is := key(string(c.option(at, option)))
+	name, is := parseKey(string(c.optionValue(at, option)))
 	if !is {
-		return nil // none
+		return nil // the prefix may be None
 	}
 	return c.typeInto(at, []api.SessionWriteInput{{Keys: []string{name}}})
 }

@@ -12,8 +12,8 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// splitOf reads how a pane is put beside another one.
-func splitOf(cmd *command, at server.Target) (cells.Split, error) {
+// parseSplit reads the flags of split-window and join-pane for the position and size of a pane.
+func parseSplit(cmd *command, at server.Target) (cells.Split, error) {
 	s := cells.Split{Axis: cells.Below, Before: cmd.has('b'), Full: cmd.has('f')}
 	cell := at.Window.Layout
 	if !s.Full {
@@ -30,7 +30,7 @@ func splitOf(cmd *command, at server.Target) (cells.Split, error) {
 	if size == "" {
 		return s, nil
 	}
-	n, err := whole(size)
+	n, err := parseNumber(size)
 	switch {
 	case err != nil || n < 0:
 		return s, sizeError(cmd, percent)
@@ -41,7 +41,7 @@ func splitOf(cmd *command, at server.Target) (cells.Split, error) {
 	return s, nil
 }
 
-// sizeError says what is wrong with a size, as tmux does.
+// sizeError words the error for an invalid size as tmux does.
 func sizeError(cmd *command, percent bool) error {
 	switch {
 	case cmd.has('p'):
@@ -56,24 +56,24 @@ func sizeError(cmd *command, percent bool) error {
 
 // splitWindow implements split-window.
 func splitWindow(c *call, cmd *command, at server.Target) error {
-	s, err := splitOf(cmd, at)
+	s, err := parseSplit(cmd, at)
 	if err != nil {
 		return err
 	}
-	begin, err := startOf(c, cmd, at)
+	prog, err := parseProgram(c, cmd, at)
 	if err != nil {
 		return err
 	}
 	p := c.newPane()
 	w := at.Window
 	if !w.InsertPane(p, at.Pane, s) {
-		c.file.Next.Pane-- // nobody has seen the number
+		c.file.Next.Pane-- // the id was never shown
 		return errors.New("no space for new pane")
 	}
 	cell := w.Layout.FindPane(p.ID)
-	begin.w, begin.h = cell.W, cell.H
-	begin.name = at.Session.Name + ":" + cmp.Or(c.programName(begin.argv), w.Name)
-	if err := c.begin(p, at, begin); err != nil {
+	prog.w, prog.h = cell.W, cell.H
+	prog.name = at.Session.Name + ":" + cmp.Or(c.programName(prog.argv), w.Name)
+	if err := c.startProgram(p, at, prog); err != nil {
 		w.RemovePane(p)
 		return err
 	}
@@ -81,17 +81,17 @@ func splitWindow(c *call, cmd *command, at server.Target) error {
 	if !cmd.has('d') {
 		w.SelectPane(p)
 	}
-	if err := c.arranged(w); err != nil {
+	if err := c.applyLayout(w); err != nil {
 		return err
 	}
 	at.Pane = p
-	c.printMade(cmd, at, paneTemplate)
+	c.printCreated(cmd, at, paneTemplate)
 	return nil
 }
 
 // killPane implements kill-pane.
 func killPane(c *call, cmd *command, at server.Target) error {
-	return c.drop(func(one server.Target) bool { return one.Window == at.Window && (one.Pane == at.Pane) != cmd.has('a') })
+	return c.killPanes(func(one server.Target) bool { return one.Window == at.Window && (one.Pane == at.Pane) != cmd.has('a') })
 }
 
 const paneLine = `#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}`
@@ -105,13 +105,13 @@ func listPanes(c *call, cmd *command, at server.Target) (err error) {
 	case cmd.has('s'):
 		form, want = "#{window_index}."+paneLine, server.TargetSession
 	}
-	if at, err = c.target(cmd, 't', want); err != nil {
+	if at, err = c.findTarget(cmd, 't', want); err != nil {
 		return err
 	}
 	for _, one := range c.file.ListPanes(func(one server.Target) bool {
 		return want == server.TargetNone || one.Session == at.Session && (want == server.TargetSession || one.Window == at.Window)
 	}) {
-		c.list(cmd, one, form)
+		c.printItem(cmd, one, form)
 	}
 	return nil
 }
@@ -142,18 +142,18 @@ func selectPane(c *call, cmd *command, at server.Target) error {
 	}
 	switch {
 	case cmd.has('g'):
-		c.print(string(c.option(at, "window-style")))
+		c.printLines(string(c.optionValue(at, "window-style")))
 		return nil
 	case cmd.has('T'):
 		return setTitle(c, at, cmd.value('T'))
 	}
 	at.Window.Zoomed = at.Window.Zoomed && (cmd.has('Z') || to == active)
 	at.Window.SelectPane(to)
-	c.touch(at.Window)
+	c.markChanged(at.Window)
 	return nil
 }
 
-// setStyle sets the options that select-pane -P is short for.
+// setStyle sets the style options abbreviated by select-pane -P.
 func setStyle(p *server.Pane, style string) {
 	if p.Options == nil {
 		p.Options = server.Options{}
@@ -161,22 +161,22 @@ func setStyle(p *server.Pane, style string) {
 	p.Options["window-style"], p.Options["window-active-style"] = style, style
 }
 
-// setTitle gives a pane a title, which is its session's name in the dashboard.
+// setTitle sets a pane's title and renames its session in the dashboard to match.
 func setTitle(c *call, at server.Target, title string) error {
 	at.Pane.Title = c.scope(at).Expand(title)
 	name := c.freeName(at.Pane.Title)
-	if name == "" || at.Pane.Adopted || !c.alive(at.Pane) {
+	if name == "" || at.Pane.Adopted || !c.isAlive(at.Pane) {
 		return nil
 	}
-	if _, err := c.client(); err != nil {
+	if _, err := c.connectEngine(); err != nil {
 		return err
 	}
-	in := api.SessionRenameInput{ID: at.Pane.Terminal, Name: name, Revision: c.running[at.Pane.Terminal].Revision}
-	process, err := ask(c, api.SessionRename, in)
-	if err == nil && c.running != nil {
-		c.running[at.Pane.Terminal] = process
+	in := api.SessionRenameInput{ID: at.Pane.Terminal, Name: name, Revision: c.processes[at.Pane.Terminal].Revision}
+	process, err := callEngine(c, api.SessionRename, in)
+	if err == nil && c.processes != nil {
+		c.processes[at.Pane.Terminal] = process
 	}
-	return nil // a title that cannot be a name is a title all the same
+	return nil // a title unfit as a name is still a title
 }
 
 // swapPane implements swap-pane.
@@ -188,7 +188,7 @@ func swapPane(c *call, cmd *command, to server.Target) error {
 	case cmd.has('D'):
 		from.Pane = to.Window.StepPane(to.Pane, 1)
 	default:
-		from, err = c.target(cmd, 's', server.TargetPane)
+		from, err = c.findTarget(cmd, 's', server.TargetPane)
 	}
 	if err != nil {
 		return err
@@ -198,12 +198,13 @@ func swapPane(c *call, cmd *command, to server.Target) error {
 	}
 	a, b := from.Window, to.Window
 	leafA, leafB := a.Layout.FindPane(from.Pane.ID), b.Layout.FindPane(to.Pane.ID)
+	// Only the ids in the leaves change; both layouts keep their shape.
 	leafA.Pane, leafB.Pane = to.Pane.ID, from.Pane.ID
 	switch {
 	case a != b:
 		c.swapped = append(c.swapped, [2]string{from.Pane.Terminal, to.Pane.Terminal})
 		a.Panes[slices.Index(a.Panes, from.Pane)], b.Panes[slices.Index(b.Panes, to.Pane)] = to.Pane, from.Pane
-		a.Stack, b.Stack = renumbered(a.Stack, from.Pane.ID, to.Pane.ID), renumbered(b.Stack, to.Pane.ID, from.Pane.ID)
+		a.Stack, b.Stack = renumberStack(a.Stack, from.Pane.ID, to.Pane.ID), renumberStack(b.Stack, to.Pane.ID, from.Pane.ID)
 	case !cmd.has('d') || a.ActivePane() == from.Pane:
 		a.SelectPane(to.Pane)
 	case a.ActivePane() == to.Pane:
@@ -211,14 +212,14 @@ func swapPane(c *call, cmd *command, to server.Target) error {
 	}
 	for _, w := range []*server.Window{a, b} {
 		w.Zoomed = w.Zoomed && cmd.has('Z')
-		if err := c.arranged(w); err != nil {
+		if err := c.applyLayout(w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func renumbered(stack []int, from, to int) []int {
+func renumberStack(stack []int, from, to int) []int {
 	stack = slices.Clone(stack)
 	for i, id := range stack {
 		if id == from {
@@ -230,14 +231,14 @@ func renumbered(stack []int, from, to int) []int {
 
 // joinPane implements join-pane and move-pane.
 func joinPane(c *call, cmd *command, to server.Target) error {
-	from, err := c.target(cmd, 's', server.TargetPane)
+	from, err := c.findTarget(cmd, 's', server.TargetPane)
 	if err != nil {
 		return err
 	}
 	if from.Pane == to.Pane {
 		return errors.New("source and target panes must be different")
 	}
-	s, err := splitOf(cmd, to)
+	s, err := parseSplit(cmd, to)
 	if err != nil {
 		return err
 	}
@@ -245,6 +246,7 @@ func joinPane(c *call, cmd *command, to server.Target) error {
 	if !to.Window.InsertPane(from.Pane, to.Pane, s) {
 		return errors.New("create pane failed: pane too small")
 	}
+	// Remove it only now: a failed insertion must leave the pane in its window.
 	if was != to.Window {
 		c.file.RemovePane(from)
 	}
@@ -253,22 +255,22 @@ func joinPane(c *call, cmd *command, to server.Target) error {
 		to.Session.ShowWindow(to.Window)
 	}
 	if len(was.Panes) > 0 {
-		if err := c.arranged(was); err != nil {
+		if err := c.applyLayout(was); err != nil {
 			return err
 		}
 	}
-	return c.arranged(to.Window)
+	return c.applyLayout(to.Window)
 }
 
 // breakPane implements break-pane.
 func breakPane(c *call, cmd *command, _ server.Target) error {
-	from, err := c.target(cmd, 's', server.TargetPane)
+	from, err := c.findTarget(cmd, 's', server.TargetPane)
 	if err != nil {
 		return err
 	}
 	at := from
 	if cmd.has('t') {
-		if at, err = c.target(cmd, 't', server.TargetIndex); err != nil {
+		if at, err = c.findTarget(cmd, 't', server.TargetIndex); err != nil {
 			return err
 		}
 	}
@@ -283,10 +285,10 @@ func breakPane(c *call, cmd *command, _ server.Target) error {
 	} else {
 		was := w
 		w.RemovePane(from.Pane)
-		c.apart = append(c.apart, from.Pane.Terminal)
-		w = newSpace(c, from.Pane, index, was.Layout.W, was.Layout.H)
+		c.movedOut = append(c.movedOut, from.Pane.Terminal)
+		w = makeWindow(c, from.Pane, index, was.Layout.W, was.Layout.H)
 		w.Name = c.programName(from.Pane.Argv)
-		if err := c.arranged(was); err != nil {
+		if err := c.applyLayout(was); err != nil {
 			return err
 		}
 	}
@@ -296,8 +298,8 @@ func breakPane(c *call, cmd *command, _ server.Target) error {
 	if !cmd.has('d') {
 		at.Session.ShowWindow(w)
 	}
-	c.printMade(cmd, at, paneTemplate)
-	return c.arranged(w)
+	c.printCreated(cmd, at, paneTemplate)
+	return c.applyLayout(w)
 }
 
 // resizePane implements resize-pane.
@@ -307,10 +309,10 @@ func resizePane(c *call, cmd *command, at server.Target) error {
 		if w.Zoomed = !w.Zoomed && len(w.Panes) > 1; w.Zoomed {
 			w.SelectPane(at.Pane)
 		}
-		return c.arranged(w)
+		return c.applyLayout(w)
 	}
 	w.Zoomed = false
-	by, err := adjustment(cmd)
+	by, err := parseAdjustment(cmd)
 	if err != nil {
 		return err
 	}
@@ -324,39 +326,40 @@ func resizePane(c *call, cmd *command, at server.Target) error {
 		if !cmd.has(side.flag) {
 			continue
 		}
-		n, err := size(cmd.value(side.flag), side.of)
+		n, err := parseSize(cmd.value(side.flag), side.of)
 		if err != nil {
 			return fmt.Errorf("%s %w", side.name, err)
 		}
 		w.Layout.ResizePane(leaf, side.axis, n)
 	}
-	for _, way := range ways() {
+	for _, way := range directions() {
 		if cmd.has(way.flag) {
 			w.Layout.MoveEdge(leaf, way.axis, by*way.sign)
 			break
 		}
 	}
 	w.Preset = -1
-	return c.arranged(w)
+	return c.applyLayout(w)
 }
 
-// ways returns the directions in which a border is moved, by their flags.
-func ways() []way {
-	return []way{{'L', cells.Beside, -1}, {'R', cells.Beside, 1}, {'U', cells.Below, -1}, {'D', cells.Below, 1}}
+// directions returns the flags for moving a border, in tmux's order of precedence.
+func directions() []direction {
+	return []direction{{'L', cells.Beside, -1}, {'R', cells.Beside, 1}, {'U', cells.Below, -1}, {'D', cells.Below, 1}}
 }
 
-type way struct {
+// A direction is the axis and sign of a border's movement.
+type direction struct {
 	flag byte
 	axis cells.Kind
 	sign int
 }
 
-// adjustment reads by how many cells a border is moved.
-func adjustment(cmd *command) (int, error) {
+// parseAdjustment returns the number of cells to move a border by; 1 without an argument.
+func parseAdjustment(cmd *command) (int, error) {
 	if len(cmd.args) == 0 {
 		return 1, nil
 	}
-	by, err := whole(cmd.args[0])
+	by, err := parseNumber(cmd.args[0])
 	switch {
 	case err != nil:
 		return 0, errors.New("adjustment invalid")
@@ -366,10 +369,10 @@ func adjustment(cmd *command) (int, error) {
 	return by, nil
 }
 
-// size reads a number of cells, or a percentage of some.
-func size(text string, of int) (int, error) {
+// parseSize parses a number of cells or a percentage of of. The result is at least 1.
+func parseSize(text string, of int) (int, error) {
 	number, percent := strings.CutSuffix(text, "%")
-	n, err := whole(number)
+	n, err := parseNumber(number)
 	switch {
 	case err != nil:
 		return 0, errors.New("invalid")
@@ -382,52 +385,52 @@ func size(text string, of int) (int, error) {
 	return max(n, 1), nil
 }
 
-// respawnPane implements respawn-pane: a program of its own in the same place.
+// respawnPane implements respawn-pane: it starts a new program in an existing pane.
 func respawnPane(c *call, cmd *command, at server.Target) error {
-	if c.alive(at.Pane) && !cmd.has('k') {
+	if c.isAlive(at.Pane) && !cmd.has('k') {
 		return fmt.Errorf("respawn pane failed: pane %s:%d.%s still active", at.Session.Name, at.Window.Index, c.scope(at).Expand("#P"))
 	}
-	return respawn(c, cmd, at)
+	return respawnProgram(c, cmd, at)
 }
 
-func respawn(c *call, cmd *command, at server.Target) error {
-	begin, err := startOf(c, cmd, at)
+func respawnProgram(c *call, cmd *command, at server.Target) error {
+	prog, err := parseProgram(c, cmd, at)
 	if err != nil {
 		return err
 	}
 	p, cell := at.Pane, at.Window.PaneCell(at.Pane)
 	if len(cmd.args) == 0 {
-		begin.argv = p.Argv
+		prog.argv = p.Argv
 	}
 	if !cmd.has('c') {
-		begin.cwd = p.CWD
+		prog.cwd = p.CWD
 	}
 	was := *p
-	begin.w, begin.h, begin.name = cell.W, cell.H, cmp.Or(p.Title, at.Session.Name+":"+c.programName(begin.argv))
-	if err := c.end(p); err != nil {
+	prog.w, prog.h, prog.name = cell.W, cell.H, cmp.Or(p.Title, at.Session.Name+":"+c.programName(prog.argv))
+	if err := c.killProgram(p); err != nil {
 		return err
 	}
 	p.Adopted, p.Pipe = false, ""
-	if err := c.begin(p, at, begin); err != nil {
+	if err := c.startProgram(p, at, prog); err != nil {
 		return err
 	}
 	if !was.Adopted {
-		c.closed = append(c.closed, was.Terminal)
+		c.removed = append(c.removed, was.Terminal)
 	}
-	c.touch(at.Window)
+	c.markChanged(at.Window)
 	return nil
 }
 
 // respawnWindow implements respawn-window.
 func respawnWindow(c *call, cmd *command, at server.Target) error {
 	for _, p := range at.Window.Panes {
-		if c.alive(p) && !cmd.has('k') {
+		if c.isAlive(p) && !cmd.has('k') {
 			return fmt.Errorf("respawn window failed: window %s:%d still active", at.Session.Name, at.Window.Index)
 		}
 	}
 	at.Pane = at.Window.Panes[0]
-	if err := c.drop(func(one server.Target) bool { return one.Window == at.Window && one.Pane != at.Pane }); err != nil {
+	if err := c.killPanes(func(one server.Target) bool { return one.Window == at.Window && one.Pane != at.Pane }); err != nil {
 		return err
 	}
-	return respawn(c, cmd, at)
+	return respawnProgram(c, cmd, at)
 }

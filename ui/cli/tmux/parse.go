@@ -14,66 +14,65 @@ import (
 //go:embed verbs.txt
 var verbsText string
 
-// A verb is one of tmux's commands as its usage says: which flags there are, and which of them take
-// a value.
+// A verb is one of tmux's commands with its flags and number of arguments, as its usage gives them.
 type verb struct {
 	name, alias, usage string
-	plain, valued      string // letters of flags
-	least, most        int    // arguments; most is -1 for any number
+	switches, options  string // letters of flags
+	minArgs, maxArgs   int    // arguments; most is -1 for any number
 }
 
-// verbs returns the table of list-commands.
+// verbs returns all of tmux's commands in the order of list-commands, supported or not.
 var verbs = sync.OnceValue(func() (all []verb) {
 	for line := range strings.Lines(verbsText) {
-		all = append(all, readVerb(line))
+		all = append(all, parseVerb(line))
 	}
 	return all
 })
 
-// readVerb reads a line such as "wait-for (wait) [-L|-S|-U] channel" and, behind a tab, "1 1": how
-// many arguments there are. Without that there are none.
-func readVerb(line string) verb {
+// parseVerb parses a line such as "wait-for (wait) [-L|-S|-U] channel", optionally followed by a tab
+// and the minimum and maximum number of arguments ("1 1"). Both are 0 by default.
+func parseVerb(line string) verb {
 	line, counts, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
 	name, usage, _ := strings.Cut(line, " ")
 	v := verb{name: name, usage: usage}
-	_, _ = fmt.Sscan(counts, &v.least, &v.most)
+	_, _ = fmt.Sscan(counts, &v.minArgs, &v.maxArgs)
 	if alias, rest, ok := strings.Cut(strings.TrimPrefix(usage, "("), ") "); ok && strings.HasPrefix(usage, "(") {
 		v.alias, v.usage = alias, rest
 	}
-	switch v.name { // what the usage leaves out
+	switch v.name { // flags missing from the usage
 	case "split-window", "join-pane", "move-pane":
-		v.valued = "p"
+		v.options = "p"
 	case "select-pane":
-		v.plain, v.valued = "g", "P"
+		v.switches, v.options = "g", "P"
 	}
 	rest := strings.ReplaceAll(strings.ReplaceAll(v.usage, "][", "] ["), "|-", "")
 	for strings.HasPrefix(rest, "[-") {
 		inside, after, _ := strings.Cut(rest[2:], "]")
 		rest = strings.TrimSpace(after)
 		if letter, _, valued := strings.Cut(inside, " "); valued {
-			v.valued += letter
+			v.options += letter
 		} else {
-			v.plain += inside
+			v.switches += inside
 		}
 	}
-	v.plain = strings.Map(func(flag rune) rune { // split-window's usage has -e twice
-		if strings.ContainsRune(v.valued, flag) {
+	v.switches = strings.Map(func(flag rune) rune { // split-window's usage has -e twice
+		if strings.ContainsRune(v.options, flag) {
 			return -1
 		}
 		return flag
-	}, v.plain)
+	}, v.switches)
 	return v
 }
 
-// findVerb finds a verb by name, alias or the beginning of its name. Only that one is read, as most
-// calls of the program need no other.
+// findVerb finds a verb by name, alias or a unique prefix of its name. It parses only that one
+// instead of calling verbs, as most calls of the program need a single verb.
 func findVerb(name string) (verb, error) {
 	var found []string
 	var last string
 	for line := range strings.Lines(verbsText) {
 		full, usage, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
 		if full == name || strings.HasPrefix(usage, "("+name+") ") {
-			return readVerb(line), nil
+			return parseVerb(line), nil
 		}
 		if strings.HasPrefix(full, name) {
 			found, last = append(found, full), line
@@ -83,15 +82,15 @@ func findVerb(name string) (verb, error) {
 	case 0:
 		return verb{}, fmt.Errorf("unknown command: %s", name)
 	case 1:
-		return readVerb(last), nil
+		return parseVerb(last), nil
 	}
 	return verb{}, fmt.Errorf("ambiguous command: %s, could be: %s", name, strings.Join(found, ", "))
 }
 
-// A command is one verb with its flags and arguments.
+// A command is a verb with the values of its flags and its arguments.
 type command struct {
 	verb
-	flags map[byte][]string
+	flags map[byte][]string // values in order; "" for each use of a switch
 	args  []string
 }
 
@@ -113,32 +112,33 @@ func (c *command) arg(i int) string {
 	return ""
 }
 
-// readCommand reads a verb and what follows it.
-func readCommand(words []string) (*command, error) {
+// parseCommand parses the name of a verb and its flags and arguments. Flags and numbers of arguments
+// are checked for supported verbs only.
+func parseCommand(words []string) (*command, error) {
 	name := words[0]
-	if name == "split-pane" || name == "splitp" { // tmux has these in an option
+	if name == "split-pane" || name == "splitp" { // tmux's default command-alias has these
 		name = "split-window"
 	}
 	v, err := findVerb(name)
 	if err != nil {
 		return nil, err
 	}
-	c, err := readWords(v, words[1:])
+	c, err := parseFlags(v, words[1:])
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case handlers()[c.name].does == nil:
-	case len(c.args) < c.least:
-		return nil, fmt.Errorf("command %s: too few arguments (need at least %d)", c.name, c.least)
-	case c.most >= 0 && len(c.args) > c.most:
-		return nil, fmt.Errorf("command %s: too many arguments (need at most %d)", c.name, c.most)
+	case handlers()[c.name].run == nil:
+	case len(c.args) < c.minArgs:
+		return nil, fmt.Errorf("command %s: too few arguments (need at least %d)", c.name, c.minArgs)
+	case c.maxArgs >= 0 && len(c.args) > c.maxArgs:
+		return nil, fmt.Errorf("command %s: too many arguments (need at most %d)", c.name, c.maxArgs)
 	}
 	return c, nil
 }
 
-// readWords reads the flags and arguments of a verb.
-func readWords(v verb, words []string) (c *command, err error) {
+// parseFlags parses the flags and arguments of a verb. An unsupported flag is an error.
+func parseFlags(v verb, words []string) (c *command, err error) {
 	c = &command{verb: v, flags: map[byte][]string{}}
 	for len(words) > 0 && len(words[0]) > 1 && words[0][0] == '-' {
 		word := words[0][1:]
@@ -146,12 +146,12 @@ func readWords(v verb, words []string) (c *command, err error) {
 		if word == "-" {
 			break
 		}
-		if words, err = c.readFlags(word, words); err != nil {
+		if words, err = c.parseFlagWord(word, words); err != nil {
 			return nil, err
 		}
 	}
 	c.args = words
-	for _, flag := range []byte(handlers()[c.name].refused) {
+	for _, flag := range []byte(handlers()[c.name].unsupported) {
 		if c.has(flag) {
 			return nil, fmt.Errorf("%s -%c is not supported by tandem", c.name, flag)
 		}
@@ -159,17 +159,17 @@ func readWords(v verb, words []string) (c *command, err error) {
 	return c, nil
 }
 
-func (c *command) readFlags(word string, rest []string) ([]string, error) {
+func (c *command) parseFlagWord(word string, rest []string) ([]string, error) {
 	for i := range len(word) {
 		flag := word[i]
 		switch {
-		case strings.IndexByte(c.plain, flag) >= 0:
+		case strings.IndexByte(c.switches, flag) >= 0:
 			c.flags[flag] = append(c.flags[flag], "")
 		case flag == '?':
 			return nil, fmt.Errorf("usage: %s %s", c.name, c.usage)
 		case !isAlphanumeric(flag):
 			return nil, fmt.Errorf("command %s: invalid flag -%s", c.name, word[i:i+1])
-		case strings.IndexByte(c.valued, flag) < 0:
+		case strings.IndexByte(c.options, flag) < 0:
 			return nil, fmt.Errorf("command %s: unknown flag -%c", c.name, flag)
 		case i+1 < len(word):
 			c.flags[flag] = append(c.flags[flag], word[i+1:])
@@ -188,15 +188,15 @@ func isAlphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// readArguments reads a sequence of commands from the arguments of a program: one that is, or ends
-// in, a semicolon ends a command.
-func readArguments(args []string) (sequence []*command, err error) {
+// parseArguments parses the arguments of a program as a sequence of commands. An argument ending in
+// a semicolon ends a command; \; stands for a literal one.
+func parseArguments(args []string) (sequence []*command, err error) {
 	var words []string
 	flush := func() error {
 		if len(words) == 0 {
 			return nil
 		}
-		c, err := readCommand(words)
+		c, err := parseCommand(words)
 		sequence, words = append(sequence, c), nil
 		return err
 	}
@@ -220,15 +220,16 @@ func readArguments(args []string) (sequence []*command, err error) {
 	return sequence, flush()
 }
 
-// readText reads commands as they stand in a file or behind if-shell.
-func readText(text string, env func(string) string) (sequence []*command, err error) {
-	r := reader{text: text, env: env}
-	lines, err := r.commands()
+// parseText parses commands in the syntax of configuration files and of if-shell. Variables are
+// expanded with env.
+func parseText(text string, env func(string) string) (sequence []*command, err error) {
+	r := lexer{text: text, env: env}
+	lines, err := r.splitCommands()
 	if err != nil {
 		return nil, err
 	}
 	for _, words := range lines {
-		c, err := readCommand(words)
+		c, err := parseCommand(words)
 		if err != nil {
 			return nil, err
 		}
@@ -237,36 +238,36 @@ func readText(text string, env func(string) string) (sequence []*command, err er
 	return sequence, nil
 }
 
-// A reader divides a text into commands and words.
-type reader struct {
-	text  string
-	env   func(string) string
-	words []string
-	word  strings.Builder
-	begun bool
+// A lexer splits text into commands and words, with quotes, braces and variables expanded.
+type lexer struct {
+	text   string
+	env    func(string) string
+	words  []string
+	word   strings.Builder
+	inWord bool
 }
 
-var errOpen = errors.New("syntax error")
+var errSyntax = errors.New("syntax error")
 
-func (r *reader) commands() (all [][]string, err error) {
+func (r *lexer) splitCommands() (all [][]string, err error) {
 	end := func() {
 		if r.endWord(); len(r.words) > 0 {
 			all, r.words = append(all, r.words), nil
 		}
 	}
 	for r.text != "" {
-		c := r.pop()
+		c := r.popByte()
 		switch {
 		case c == '\n' || c == ';':
 			end()
 		case c == ' ' || c == '\t' || c == '\r':
 			r.endWord()
-		case c == '#' && !r.begun:
+		case c == '#' && !r.inWord:
 			_, r.text, _ = strings.Cut(r.text, "\n")
-		case c == '{' && !r.begun:
-			err = r.block()
+		case c == '{' && !r.inWord:
+			err = r.readBlock()
 		default:
-			err = r.character(c)
+			err = r.readCharacter(c)
 		}
 		if err != nil {
 			return nil, err
@@ -276,16 +277,16 @@ func (r *reader) commands() (all [][]string, err error) {
 	return all, nil
 }
 
-func (r *reader) endWord() {
-	if r.begun {
+func (r *lexer) endWord() {
+	if r.inWord {
 		r.words = append(r.words, r.word.String())
 		r.word.Reset()
-		r.begun = false
+		r.inWord = false
 	}
 }
 
-// block takes all up to the closing brace as one word.
-func (r *reader) block() error {
+// readBlock reads everything up to the closing brace as one word.
+func (r *lexer) readBlock() error {
 	depth := 1
 	for i := range len(r.text) {
 		switch r.text[i] {
@@ -299,61 +300,61 @@ func (r *reader) block() error {
 			}
 		}
 	}
-	return errOpen
+	return errSyntax
 }
 
-// character reads what begins with an unquoted character.
-func (r *reader) character(c byte) error {
-	begins := !r.begun
-	r.begun = true
+// readCharacter reads the quoted string, home directory or character beginning with c.
+func (r *lexer) readCharacter(c byte) error {
+	begins := !r.inWord
+	r.inWord = true
 	switch {
 	case c == '\'':
 		inside, rest, ok := strings.Cut(r.text, "'")
 		if !ok {
-			return errOpen
+			return errSyntax
 		}
 		r.word.WriteString(inside)
 		r.text = rest
 	case c == '"':
 		for r.text != "" {
-			if c = r.pop(); c == '"' {
+			if c = r.popByte(); c == '"' {
 				return nil
 			}
-			r.put(c)
+			r.putCharacter(c)
 		}
-		return errOpen
+		return errSyntax
 	case c == '~' && begins:
 		home, _ := os.UserHomeDir()
 		r.word.WriteString(home)
 	default:
-		r.put(c)
+		r.putCharacter(c)
 	}
 	return nil
 }
 
-func (r *reader) pop() byte {
+func (r *lexer) popByte() byte {
 	c := r.text[0]
 	r.text = r.text[1:]
 	return c
 }
 
-// put adds a character, or what it stands for, to the word.
-func (r *reader) put(c byte) {
+// putCharacter appends c to the word, or the value of the escape or variable beginning with c.
+func (r *lexer) putCharacter(c byte) {
 	switch c {
 	case '\\':
-		r.escape()
+		r.readEscape()
 	case '$':
-		r.variable()
+		r.expandVariable()
 	default:
 		r.word.WriteByte(c)
 	}
 }
 
-func (r *reader) escape() {
+func (r *lexer) readEscape() {
 	if r.text == "" {
 		return
 	}
-	c := r.pop()
+	c := r.popByte()
 	if to, ok := map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'e': 0x1b, 'a': 7, 'b': 8, 's': ' '}[c]; ok {
 		c = to
 	}
@@ -364,7 +365,7 @@ func (r *reader) escape() {
 
 var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\w+|\{\w*\}?)`) })
 
-func (r *reader) variable() {
+func (r *lexer) expandVariable() {
 	name := variableName().FindString(r.text)
 	r.text = r.text[len(name):]
 	if name == "" {
@@ -374,5 +375,5 @@ func (r *reader) variable() {
 	r.word.WriteString(r.env(strings.Trim(name, "{}")))
 }
 
-// whole reads a number, before which there may be spaces: some scripts write -p " 10".
-func whole(text string) (int, error) { return strconv.Atoi(strings.TrimLeft(text, " \t")) }
+// parseNumber parses a number after optional spaces: some scripts write -p " 10".
+func parseNumber(text string) (int, error) { return strconv.Atoi(strings.TrimLeft(text, " \t")) }

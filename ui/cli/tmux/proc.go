@@ -9,7 +9,8 @@ import (
 	"tandem/ui/cli/procfs"
 )
 
-// foregroundName returns the name of the program in the foreground of a process's terminal.
+// foregroundName returns the name of the program in the foreground of a process's terminal; "" if it
+// cannot be read.
 func foregroundName(pid int) string {
 	s, ok := procfs.Read(pid)
 	if !ok || s.Foreground <= 0 {
@@ -23,8 +24,9 @@ func foregroundName(pid int) string {
 	return filepath.Base(strings.TrimPrefix(word, "-"))
 }
 
-// foregroundFolder returns the working directory of that program.
-func foregroundFolder(pid int) string {
+// foregroundDirectory returns the working directory of the program in the foreground of a process's
+// terminal.
+func foregroundDirectory(pid int) string {
 	s, ok := procfs.Read(pid)
 	if !ok || s.Foreground <= 0 {
 		return ""

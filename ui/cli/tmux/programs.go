@@ -17,18 +17,19 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// A start is a program that a pane begins with.
-type start struct {
-	argv []string
+// A program describes a program to start in a pane.
+type program struct {
+	argv []string // nil for the default shell
 	cwd  string
 	env  []string // "NAME=value"
 	name string   // of the session in the dashboard
-	w, h int
+	w, h int      // size of the pane in cells
 }
 
-// startOf reads what new-session, new-window, split-window and respawn-pane have in common.
-func startOf(c *call, cmd *command, at server.Target) (start, error) {
-	s := start{argv: argvOf(c, cmd.args, at), env: cmd.flags['e']}
+// parseProgram reads the flags and arguments shared by new-session, new-window, split-window and
+// respawn-pane.
+func parseProgram(c *call, cmd *command, at server.Target) (program, error) {
+	s := program{argv: startArgv(c, cmd.args, at), env: cmd.flags['e']}
 	for _, pair := range s.env {
 		if !strings.Contains(pair, "=") {
 			return s, fmt.Errorf("invalid environment: %s", pair)
@@ -37,15 +38,17 @@ func startOf(c *call, cmd *command, at server.Target) (start, error) {
 	if cmd.has('c') {
 		s.cwd = c.scope(at).Expand(cmd.value('c'))
 	}
-	s.cwd = folderOf(c, s.cwd, at)
+	s.cwd = startDirectory(c, s.cwd, at)
 	return s, nil
 }
 
-// folderOf returns where a program starts; relative paths begin where this was called.
-func folderOf(c *call, asked string, at server.Target) string {
+// startDirectory returns the directory for a program. A relative one is resolved against the caller's
+// directory, and a missing one is replaced by the home directory. For "", it is the caller's, or the
+// session's if the caller is outside the server.
+func startDirectory(c *call, asked string, at server.Target) string {
 	here, _ := os.Getwd()
 	if asked == "" {
-		if c.own.Pane == nil && at.Session != nil && at.Session.CWD != "" {
+		if c.ownTarget.Pane == nil && at.Session != nil && at.Session.CWD != "" {
 			return at.Session.CWD
 		}
 		return here
@@ -61,11 +64,12 @@ func folderOf(c *call, asked string, at server.Target) string {
 	return filepath.Clean(asked)
 }
 
-// argvOf returns what to run: one argument is a line for the shell, none is the shell.
-func argvOf(c *call, args []string, at server.Target) []string {
-	shell := string(c.option(at, "default-shell"))
+// startArgv returns the command line for args. One argument is a line for the shell; none means
+// default-command, or else the shell.
+func startArgv(c *call, args []string, at server.Target) []string {
+	shell := string(c.optionValue(at, "default-shell"))
 	if len(args) == 0 {
-		if line := string(c.option(at, "default-command")); line != "" {
+		if line := string(c.optionValue(at, "default-command")); line != "" {
 			return []string{shell, "-c", line}
 		}
 		if _, chosen, _ := c.file.LookupOption(at, "default-shell"); chosen {
@@ -79,10 +83,10 @@ func argvOf(c *call, args []string, at server.Target) []string {
 	return args
 }
 
-// programName returns the name of a program for its window.
+// programName returns the name of a command's program, to name a window after it.
 func (c *call) programName(argv []string) string {
 	if len(argv) == 0 {
-		return filepath.Base(cmp.Or(c.env("SHELL"), "sh"))
+		return filepath.Base(cmp.Or(c.lookupEnv("SHELL"), "sh"))
 	}
 	word := argv[0]
 	if len(argv) == 3 && argv[1] == "-c" {
@@ -97,32 +101,32 @@ func (c *call) programName(argv []string) string {
 	return filepath.Base(strings.Trim(word, `"'`))
 }
 
-// begin starts a program for a pane.
-func (c *call) begin(p *server.Pane, at server.Target, s start) error {
-	if _, err := c.client(); err != nil {
+// startProgram starts prog as a session of the engine and records it in p.
+func (c *call) startProgram(p *server.Pane, at server.Target, prog program) error {
+	if _, err := c.connectEngine(); err != nil {
 		return err
 	}
-	env, environ := c.environment(p, at, s.env)
-	process, err := ask(c, api.SessionStart, api.SessionStartInput{
-		ID: api.NewID(), Command: s.argv, Name: c.freeName(s.name), CWD: s.cwd, Env: env, Environ: environ, Umask: api.Umask(),
-		Cols: min(max(s.w, 1), 1000), Rows: min(max(s.h, 1), 1000),
+	env, environ := c.paneEnviron(p, at, prog.env)
+	process, err := callEngine(c, api.SessionStart, api.SessionStartInput{
+		ID: api.NewID(), Command: prog.argv, Name: c.freeName(prog.name), CWD: prog.cwd, Env: env, Environ: environ, Umask: api.Umask(),
+		Cols: min(max(prog.w, 1), 1000), Rows: min(max(prog.h, 1), 1000),
 	})
 	if err != nil {
 		return fmt.Errorf("create pane failed: %w", err)
 	}
-	p.Terminal, p.Argv, p.CWD = process.ID, s.argv, s.cwd
+	p.Terminal, p.Argv, p.CWD = process.ID, prog.argv, prog.cwd
 	p.PID, p.StartTime = process.PID, ""
-	if s, ok := procfs.Read(p.PID); ok {
-		p.StartTime = s.StartTime
+	if stat, ok := procfs.Read(p.PID); ok {
+		p.StartTime = stat.StartTime
 	}
-	if c.running != nil {
-		c.running[process.ID] = process
+	if c.processes != nil {
+		c.processes[process.ID] = process
 	}
 	return nil
 }
 
-// globalEnviron returns the environment that panes start from: the caller's, which is kept nowhere, and
-// over it what was set.
+// globalEnviron returns the global environment: the caller's variables, overridden by
+// set-environment -g. The caller's are not stored.
 func (c *call) globalEnviron() server.Environ {
 	all := server.Environ{}
 	for name, value := range api.Environ(c.Environ) {
@@ -135,7 +139,7 @@ func (c *call) globalEnviron() server.Environ {
 	return all
 }
 
-// environFor returns the variables that programs of a session get; s may be nil.
+// environFor returns the environment for programs of s. A nil s gives the global one.
 func (c *call) environFor(s *server.Session) map[string]string {
 	all := c.globalEnviron()
 	if s != nil {
@@ -150,9 +154,9 @@ func (c *call) environFor(s *server.Session) map[string]string {
 	return values
 }
 
-// environment returns what a pane's program gets: the variables of its session, and over them those
-// of -e and where it is.
-func (c *call) environment(p *server.Pane, at server.Target, extra []string) (env, environ map[string]string) {
+// paneEnviron returns the environment of a pane's program: environ from its session, and env, the
+// variables of extra (-e) with TMUX and TMUX_PANE, overriding it.
+func (c *call) paneEnviron(p *server.Pane, at server.Target, extra []string) (env, environ map[string]string) {
 	environ, env = c.environFor(at.Session), map[string]string{}
 	for _, pair := range extra {
 		name, value, _ := strings.Cut(pair, "=")
@@ -167,13 +171,14 @@ func (c *call) environment(p *server.Pane, at server.Target, extra []string) (en
 	return env, environ
 }
 
-// tmuxVariable returns the value of TMUX: the server, a process and the session.
+// tmuxVariable returns the value of TMUX: the server's path, its PID and the session's id.
 func (c *call) tmuxVariable(session int) string {
-	return fmt.Sprintf("%s,%d,%d", c.path, c.pid(), session)
+	return fmt.Sprintf("%s,%d,%d", c.path, c.serverPID(), session)
 }
 
-// pid returns that of the process that holds the terminals.
-func (c *call) pid() int {
+// serverPID returns a PID to present as the server's: the parent of a pane's program, which holds its
+// terminal, or else this process.
+func (c *call) serverPID() int {
 	held := os.Getpid()
 	if c.file == nil {
 		return held
@@ -186,7 +191,8 @@ func (c *call) pid() int {
 	return held
 }
 
-// freeName returns name, with a number behind it if a running session has it.
+// freeName returns name without control characters and shortened, with a number appended if another
+// running session has it. The result may be empty.
 func (c *call) freeName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -201,7 +207,7 @@ func (c *call) freeName(name string) string {
 		return ""
 	}
 	taken := func(name string) bool {
-		for _, p := range c.known() {
+		for _, p := range c.knownProcesses() {
 			if p.Name == name && !p.State.Ended() {
 				return true
 			}
@@ -215,59 +221,59 @@ func (c *call) freeName(name string) string {
 	return free
 }
 
-// end ends the program of a pane that was taken out. One that was there before the server is left.
-func (c *call) end(p *server.Pane) error {
+// killProgram kills the program of a pane and its pipe. Adopted programs keep running.
+func (c *call) killProgram(p *server.Pane) error {
 	if p.Pipe != "" {
-		_ = stopPipe(c, p) // it ends by itself, too
+		_ = stopPipe(c, p) // it also exits at the end of the output
 	}
-	if p.Adopted || !c.alive(p) {
+	if p.Adopted || !c.isAlive(p) {
 		return nil
 	}
-	if _, err := ask(c, api.SessionKill, api.IDInput{ID: p.Terminal}); err != nil {
+	if _, err := callEngine(c, api.SessionKill, api.IDInput{ID: p.Terminal}); err != nil {
 		return err
 	}
-	delete(c.running, p.Terminal)
+	delete(c.processes, p.Terminal)
 	return nil
 }
 
-// forget takes a pane out, and out of the dashboard.
-func (c *call) forget(at server.Target) {
+// removePane removes a pane from the server and, unless adopted, from the dashboard.
+func (c *call) removePane(at server.Target) {
 	if !at.Pane.Adopted {
-		c.closed = append(c.closed, at.Pane.Terminal)
+		c.removed = append(c.removed, at.Pane.Terminal)
 	}
 	c.file.RemovePane(at)
-	c.touch(at.Window)
+	c.markChanged(at.Window)
 	if len(at.Window.Panes) > 0 {
 		_ = c.resizeTerminals(at.Window)
-	} else if c.file.IsRunning() && c.option(at, "renumber-windows").IsOn() {
-		c.renumber(at.Session)
+	} else if c.file.IsRunning() && c.optionValue(at, "renumber-windows").IsOn() {
+		c.renumberWindows(at.Session)
 	}
 }
 
-// touch marks a window as laid out anew.
-func (c *call) touch(w *server.Window) {
+// markChanged schedules w for an update of the dashboard.
+func (c *call) markChanged(w *server.Window) {
 	if !slices.Contains(c.changed, w) {
 		c.changed = append(c.changed, w)
 	}
 }
 
-// arranged makes what follows from a window's new layout: the order of its panes, the sizes of their
-// terminals, and what dashboards show.
-func (c *call) arranged(w *server.Window) error {
+// applyLayout applies the consequences of a changed layout of w: the order of panes, the sizes of
+// their terminals and the dashboard's tab.
+func (c *call) applyLayout(w *server.Window) error {
 	w.SortPanes()
-	c.touch(w)
+	c.markChanged(w)
 	return c.resizeTerminals(w)
 }
 
-// resizeTerminals gives the terminals of a window the sizes of their panes.
+// resizeTerminals resizes the terminals of w to the sizes of their panes.
 func (c *call) resizeTerminals(w *server.Window) error {
 	for _, p := range w.Panes {
-		cell, t := w.PaneCell(p), c.known()[p.Terminal].Terminal
-		if cell == nil || t == nil || !c.alive(p) || t.Viewers > 0 || t.Cols == cell.W && t.Rows == cell.H {
-			continue // a viewer decides the size
+		cell, t := w.PaneCell(p), c.knownProcesses()[p.Terminal].Terminal
+		if cell == nil || t == nil || !c.isAlive(p) || t.Viewers > 0 || t.Cols == cell.W && t.Rows == cell.H {
+			continue // a viewer, if there is one, decides the size
 		}
 		in := api.SessionResizeInput{ID: p.Terminal, Cols: min(max(cell.W, 1), 1000), Rows: min(max(cell.H, 1), 1000)}
-		if _, err := ask(c, api.SessionResize, in); err != nil {
+		if _, err := callEngine(c, api.SessionResize, in); err != nil {
 			return err
 		}
 		t.Cols, t.Rows = in.Cols, in.Rows
@@ -275,22 +281,22 @@ func (c *call) resizeTerminals(w *server.Window) error {
 	return nil
 }
 
-// newPane makes a pane, and newSpace a window with it.
+// newPane returns a pane with the next id and no program.
 func (c *call) newPane() *server.Pane {
 	p := &server.Pane{ID: c.file.Next.Pane}
 	c.file.Next.Pane++
 	return p
 }
 
-func newSpace(c *call, p *server.Pane, index, w, h int) *server.Window {
+// makeWindow returns a window of w by h cells with the next id, filled by p.
+func makeWindow(c *call, p *server.Pane, index, w, h int) *server.Window {
 	window := &server.Window{ID: c.file.Next.Window, Index: index, Layout: cells.New(p.ID, w, h), Panes: []*server.Pane{p}, Stack: []int{p.ID},
 		Preset: -1, Created: now()}
 	c.file.Next.Window++
 	return window
 }
 
-// execute replaces this process.
-func execute(argv, environ []string) error {
+func execProgram(argv, environ []string) error {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return err

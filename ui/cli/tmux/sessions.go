@@ -18,7 +18,8 @@ import (
 
 func now() time.Time { return time.Now() }
 
-// cleanName replaces what would divide a target, colons and dots, as tmux does.
+// cleanName makes name usable in a target: colons and dots, its separators, become underscores as in
+// tmux.
 func cleanName(name string) string {
 	return plainName(strings.Map(func(r rune) rune {
 		if r == ':' || r == '.' {
@@ -28,8 +29,8 @@ func cleanName(name string) string {
 	}, name))
 }
 
-// plainName is a name as tmux keeps it: what a terminal or a format would take for something
-// else is escaped.
+// plainName escapes name as tmux stores it, so that neither a terminal nor a format can take a part
+// of it for something else.
 func plainName(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -50,7 +51,7 @@ func plainName(name string) string {
 	return b.String()
 }
 
-// beginsVariable reports whether a $ before r would be a variable's.
+// beginsVariable reports whether $ followed by r would be a variable.
 func beginsVariable(r rune) bool {
 	return r == '_' || r == '{' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
@@ -60,7 +61,7 @@ func newSession(c *call, cmd *command, _ server.Target) error {
 	if cmd.has('t') {
 		return errors.New("session groups (new-session -t) are not supported by tandem")
 	}
-	name := cleanName(c.scope(c.own).Expand(cmd.value('s')))
+	name := cleanName(c.scope(c.ownTarget).Expand(cmd.value('s')))
 	if cmd.has('s') && name == "" {
 		return fmt.Errorf("invalid session: %s", cmd.value('s'))
 	}
@@ -74,15 +75,15 @@ func newSession(c *call, cmd *command, _ server.Target) error {
 		}
 	}
 	if !cmd.has('d') && c.control == nil {
-		if err := mayAttach(c); err != nil {
+		if err := checkAttach(c); err != nil {
 			return err
 		}
 	}
 	var w, h int
-	if n, _ := fmt.Sscanf(string(c.option(server.Target{}, "default-size")), "%dx%d", &w, &h); n != 2 {
+	if n, _ := fmt.Sscanf(string(c.optionValue(server.Target{}, "default-size")), "%dx%d", &w, &h); n != 2 {
 		w, h = 80, 24
 	}
-	w, h, err := sizeOf(c, cmd, w, h)
+	w, h, err := parseWindowSize(c, cmd, w, h)
 	if err != nil {
 		return err
 	}
@@ -90,15 +91,16 @@ func newSession(c *call, cmd *command, _ server.Target) error {
 	if err != nil {
 		return err
 	}
-	c.printMade(cmd, at, "#{session_name}:")
+	c.printCreated(cmd, at, "#{session_name}:")
 	if cmd.has('d') {
 		return nil
 	}
 	return c.openSession(at, false)
 }
 
-// sizeOf returns the size of windows that -x and -y ask for; w and h without them.
-func sizeOf(c *call, cmd *command, w, h int) (int, int, error) {
+// parseWindowSize returns the size requested by -x and -y, in cells, and w and h without them. A - is
+// the size of the caller's terminal.
+func parseWindowSize(c *call, cmd *command, w, h int) (int, int, error) {
 	for _, side := range []struct {
 		flag byte
 		name string
@@ -107,13 +109,13 @@ func sizeOf(c *call, cmd *command, w, h int) (int, int, error) {
 		switch value := cmd.value(side.flag); value {
 		case "":
 		case "-":
-			if cols, rows, ok := ownSize(c); ok && side.flag == 'x' {
+			if cols, rows, ok := terminalSize(c); ok && side.flag == 'x' {
 				w = cols
 			} else if ok {
 				h = rows
 			}
 		default:
-			n, err := whole(value)
+			n, err := parseNumber(value)
 			switch {
 			case err != nil:
 				return 0, 0, fmt.Errorf("%s invalid", side.name)
@@ -128,7 +130,7 @@ func sizeOf(c *call, cmd *command, w, h int) (int, int, error) {
 	return w, h, nil
 }
 
-func ownSize(c *call) (w, h int, ok bool) {
+func terminalSize(c *call) (w, h int, ok bool) {
 	f, is := c.Stdin.(*os.File)
 	if !is || !term.IsTerminal(f.Fd()) {
 		return 0, 0, false
@@ -137,7 +139,8 @@ func ownSize(c *call) (w, h int, ok bool) {
 	return w, h, err == nil && w > 0 && h > 0
 }
 
-// makeSession adds a session with a window.
+// makeSession adds a session with one window, as described by new-session's flags. An empty name is
+// replaced by a free number.
 func makeSession(c *call, cmd *command, name string, w, h int) (server.Target, error) {
 	s := &server.Session{ID: c.file.Next.Session, Created: now(), W: w, H: h}
 	if s.Name = name; name == "" {
@@ -146,11 +149,11 @@ func makeSession(c *call, cmd *command, name string, w, h int) (server.Target, e
 			s.Name = strconv.Itoa(n + 1)
 		}
 	}
-	begin, err := startOf(c, cmd, server.Target{Session: s})
+	prog, err := parseProgram(c, cmd, server.Target{Session: s})
 	if err != nil {
 		return server.Target{}, err
 	}
-	s.CWD = begin.cwd
+	s.CWD = prog.cwd
 	for _, pair := range cmd.flags['e'] {
 		name, value, _ := strings.Cut(pair, "=")
 		if s.Environ == nil {
@@ -161,42 +164,43 @@ func makeSession(c *call, cmd *command, name string, w, h int) (server.Target, e
 	if cmd.has('x') || cmd.has('y') {
 		s.Options = server.Options{"default-size": fmt.Sprintf("%dx%d", w, h)}
 	}
-	return addSession(c, s, cmd.value('n'), begin)
+	return addSession(c, s, cmd.value('n'), prog)
 }
 
-// addSession adds a session whose first window runs a program.
-func addSession(c *call, s *server.Session, window string, begin start) (server.Target, error) {
+// addSession adds s with a first window running prog. An empty window name is derived from prog.
+func addSession(c *call, s *server.Session, window string, prog program) (server.Target, error) {
 	if !c.file.IsRunning() {
 		c.file.Started = now()
 	}
 	c.file.Next.Session++
+	// s joins the server only with its window: a session without one would break targets.
 	at := server.Target{Session: s}
-	index := c.option(at, "base-index").Int()
-	if _, err := addWindow(c, &at, index, window, begin); err != nil {
+	index := c.optionValue(at, "base-index").Int()
+	if _, err := addWindow(c, &at, index, window, prog); err != nil {
 		return at, err
 	}
 	c.file.Sessions = append(c.file.Sessions, s)
-	c.use(s)
+	c.markUsed(s)
 	return at, nil
 }
 
-// addWindow starts a program in a window of its own.
-func addWindow(c *call, at *server.Target, index int, name string, begin start) (*server.Window, error) {
+// addWindow starts prog in a new window at index of at.Session, and sets the rest of at to it.
+func addWindow(c *call, at *server.Target, index int, name string, prog program) (*server.Window, error) {
 	p := c.newPane()
-	w := newSpace(c, p, index, at.Session.W, at.Session.H)
+	w := makeWindow(c, p, index, at.Session.W, at.Session.H)
 	if w.SetName(name); name == "" {
-		w.Name = c.programName(begin.argv)
+		w.Name = c.programName(prog.argv)
 	}
-	begin.w, begin.h, begin.name = at.Session.W, at.Session.H, at.Session.Name+":"+w.Name
+	prog.w, prog.h, prog.name = at.Session.W, at.Session.H, at.Session.Name+":"+w.Name
 	at.Window, at.Pane, at.Index = w, p, index
-	if err := c.begin(p, *at, begin); err != nil {
+	if err := c.startProgram(p, *at, prog); err != nil {
 		return nil, err
 	}
 	at.Session.AddWindow(w)
 	if len(at.Session.Windows) == 1 {
 		at.Session.ShowWindow(w)
 	}
-	c.touch(w)
+	c.markChanged(w)
 	return w, nil
 }
 
@@ -204,7 +208,7 @@ func (c *call) sessionNamed(name string) bool {
 	return slices.ContainsFunc(c.file.Sessions, func(s *server.Session) bool { return s.Name == name })
 }
 
-// hasSession implements has-session: it fails if there is no such target.
+// hasSession implements has-session. Resolving its target has already failed if there is none.
 func hasSession(*call, *command, server.Target) error { return nil }
 
 // killSession implements kill-session.
@@ -212,21 +216,21 @@ func killSession(c *call, cmd *command, at server.Target) error {
 	if cmd.has('C') {
 		return nil
 	}
-	return c.drop(func(one server.Target) bool { return (one.Session == at.Session) != cmd.has('a') })
+	return c.killPanes(func(one server.Target) bool { return (one.Session == at.Session) != cmd.has('a') })
 }
 
-// killServer implements kill-server: what the server started ends, and nothing else.
+// killServer implements kill-server. Only programs started by the server are killed.
 func killServer(c *call, _ *command, _ server.Target) error {
-	return c.drop(func(server.Target) bool { return true })
+	return c.killPanes(func(server.Target) bool { return true })
 }
 
-// drop ends the programs of panes and takes them out.
-func (c *call) drop(which func(server.Target) bool) error {
+// killPanes kills the programs of the matching panes and removes the panes.
+func (c *call) killPanes(which func(server.Target) bool) error {
 	for _, at := range c.file.ListPanes(which) {
-		if err := c.end(at.Pane); err != nil {
+		if err := c.killProgram(at.Pane); err != nil {
 			return err
 		}
-		c.forget(at)
+		c.removePane(at)
 	}
 	return nil
 }
@@ -251,42 +255,44 @@ const sessionLine = "#{session_name}: #{session_windows} windows (created #{t:se
 // listSessions implements list-sessions.
 func listSessions(c *call, cmd *command, _ server.Target) error {
 	for _, s := range c.file.SessionsByName() {
-		c.list(cmd, server.Target{Session: s}, sessionLine)
+		c.printItem(cmd, server.Target{Session: s}, sessionLine)
 	}
 	return nil
 }
 
-// list prints a line of a list, unless -f filters it out.
-func (c *call) list(cmd *command, at server.Target, form string) {
-	c.listScope(cmd, c.scope(at), form)
+// printItem prints one item of a list in the format of -F or else form, unless -f filters it out.
+func (c *call) printItem(cmd *command, at server.Target, form string) {
+	c.printScope(cmd, c.scope(at), form)
 }
 
-func (c *call) listScope(cmd *command, scope format.Scope, form string) {
+func (c *call) printScope(cmd *command, scope format.Scope, form string) {
 	if cmd.has('F') {
 		form = cmd.value('F')
 	}
-	if !cmd.has('f') || truth(scope.Expand(cmd.value('f'))) {
-		c.print(scope.Expand(form))
+	if !cmd.has('f') || isTrue(scope.Expand(cmd.value('f'))) {
+		c.printLines(scope.Expand(form))
 	}
 }
 
-// listClients implements list-clients: a dashboard is none of tmux's clients.
+// listClients implements list-clients. The list is always empty: a dashboard shows all sessions, a
+// client of tmux just one.
 func listClients(c *call, cmd *command, _ server.Target) error {
 	if !cmd.has('t') {
 		return nil
 	}
-	_, err := c.target(cmd, 't', server.TargetSession)
+	_, err := c.findTarget(cmd, 't', server.TargetSession)
 	return err
 }
 
-// mayAttach refuses a dashboard where nobody could see it.
-func mayAttach(c *call) error {
+// checkAttach returns an error unless this terminal can show the dashboard: both streams must be a
+// terminal, and one outside of Tandem's sessions.
+func checkAttach(c *call) error {
 	for _, stream := range []any{c.Stdin, c.Stdout} {
 		if f, is := stream.(*os.File); !is || !term.IsTerminal(f.Fd()) {
 			return errors.New("open terminal failed: not a terminal")
 		}
 	}
-	if c.env(ownSession) != "" {
+	if c.lookupEnv(sessionVariable) != "" {
 		return errors.New("sessions should be nested with care, unset $TMUX to force")
 	}
 	return nil
@@ -297,7 +303,7 @@ func attachSession(c *call, cmd *command, _ server.Target) error {
 	if !c.file.IsRunning() {
 		return errors.New("no sessions")
 	}
-	at, err := c.target(cmd, 't', server.TargetPane)
+	at, err := c.findTarget(cmd, 't', server.TargetPane)
 	if err != nil {
 		return err
 	}
@@ -307,16 +313,18 @@ func attachSession(c *call, cmd *command, _ server.Target) error {
 	return c.openSession(at, false)
 }
 
-// openSession makes this terminal the dashboard with the session in front.
+// openSession arranges for this terminal to become the dashboard, showing the session, after the
+// command line. In control mode it attaches to the session instead; with quiet it only marks the
+// session as used.
 func (c *call) openSession(at server.Target, quiet bool) error {
-	c.use(at.Session)
+	c.markUsed(at.Session)
 	if quiet || c.control != nil {
 		if c.control != nil {
-			c.control.enter(at.Session)
+			c.control.enterSession(at.Session)
 		}
 		return nil
 	}
-	if err := mayAttach(c); err != nil {
+	if err := checkAttach(c); err != nil {
 		return err
 	}
 	own, err := os.Executable()
@@ -324,29 +332,29 @@ func (c *call) openSession(at server.Target, quiet bool) error {
 		return err
 	}
 	at.Session.Attached = now()
-	c.touch(cmp.Or(at.Window, at.Session.CurrentWindow()))
-	c.shell = []string{own}
+	c.markChanged(cmp.Or(at.Window, at.Session.CurrentWindow()))
+	c.dashboard = []string{own}
 	return nil
 }
 
-// switchClient implements switch-client: open dashboards show the session.
+// switchClient implements switch-client: it switches open dashboards to the session.
 func switchClient(c *call, cmd *command, _ server.Target) error {
-	if c.control == nil && c.env(ownSession) == "" {
+	if c.control == nil && c.lookupEnv(sessionVariable) == "" {
 		return errors.New("no current client")
 	}
-	at, err := c.target(cmd, 't', server.TargetPane)
+	at, err := c.findTarget(cmd, 't', server.TargetPane)
 	if err != nil {
 		return err
 	}
-	c.use(at.Session)
+	c.markUsed(at.Session)
 	if c.control != nil {
-		c.control.enter(at.Session)
+		c.control.enterSession(at.Session)
 		return nil
 	}
-	return c.show(cmp.Or(at.Window, at.Session.CurrentWindow()))
+	return c.showInDashboard(cmp.Or(at.Window, at.Session.CurrentWindow()))
 }
 
-// refreshClient is refresh-client in control mode, where it says how large the client is.
+// refreshClient implements refresh-client -C, by which a client in control mode reports its size.
 func refreshClient(c *call, cmd *command, _ server.Target) error {
 	var w, h int
 	n, _ := fmt.Sscanf(strings.Replace(cmd.value('C'), ",", "x", 1), "%dx%d", &w, &h)
@@ -363,7 +371,7 @@ func refreshClient(c *call, cmd *command, _ server.Target) error {
 		s.W, s.H = w, h
 		for _, window := range s.Windows {
 			window.Layout.Resize(w, h)
-			if err := c.arranged(window); err != nil {
+			if err := c.applyLayout(window); err != nil {
 				return err
 			}
 		}

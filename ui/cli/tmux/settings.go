@@ -11,17 +11,19 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// option returns the value of an option at a place. The shell is the caller's unless it was set.
-func (c *call) option(at server.Target, name string) server.Value {
+// optionValue returns the value of an option in effect at a target. Unless it was set, default-shell
+// is the caller's shell.
+func (c *call) optionValue(at server.Target, name string) server.Value {
 	value, set, _ := c.file.LookupOption(at, name)
 	if name == "default-shell" && !set {
-		value = server.Value(cmp.Or(c.env("SHELL"), string(value)))
+		value = server.Value(cmp.Or(c.lookupEnv("SHELL"), string(value)))
 	}
 	return value
 }
 
-// levelOf returns where a command keeps an option that belongs to level, or to any if that is "".
-func levelOf(cmd *command, level server.Level) server.Level {
+// optionLevel returns the level on which a command sets an option of level. An empty level, as of user
+// options, leaves the choice to the flags.
+func optionLevel(cmd *command, level server.Level) server.Level {
 	switch {
 	case level == server.LevelPane && !cmd.has('p'):
 		return server.LevelWindow
@@ -37,8 +39,9 @@ func levelOf(cmd *command, level server.Level) server.Level {
 	return server.LevelSession
 }
 
-// optionPlace finds the options of a level that a command means, and where they hold.
-func optionPlace(c *call, cmd *command, level server.Level) (set *server.Options, at server.Target, err error) {
+// findOptions returns the set of options addressed by a command on a level, and the object it belongs
+// to.
+func findOptions(c *call, cmd *command, level server.Level) (set *server.Options, at server.Target, err error) {
 	if level == server.LevelServer || cmd.has('g') {
 		return c.file.OptionSet(level, at, true), at, nil
 	}
@@ -46,7 +49,7 @@ func optionPlace(c *call, cmd *command, level server.Level) (set *server.Options
 	if !c.file.IsRunning() {
 		return nil, at, errors.New("no current session")
 	}
-	if at, err = c.target(cmd, 't', want[level]); err != nil {
+	if at, err = c.findTarget(cmd, 't', want[level]); err != nil {
 		if value := cmd.value('t'); value != "" {
 			err = fmt.Errorf("no such %s: %s", level, value)
 		}
@@ -71,17 +74,17 @@ func setOption(c *call, cmd *command, _ server.Target) error {
 }
 
 func changeOption(c *call, cmd *command) error {
-	here, _ := c.target(cmd, 't', server.TargetPane) // the name does without
+	here, _ := c.findTarget(cmd, 't', server.TargetPane) // an option's name rarely needs one
 	k, err := server.ResolveOption(c.scope(here).Expand(cmd.args[0]))
 	if err != nil {
 		return err
 	}
-	set, at, err := optionPlace(c, cmd, levelOf(cmd, k.Level))
+	set, at, err := findOptions(c, cmd, optionLevel(cmd, k.Level))
 	if err != nil {
 		return err
 	}
 	_, own := (*set)[k.Name]
-	before := string(c.option(at, k.Name))
+	before := string(c.optionValue(at, k.Name))
 	value := cmd.arg(1)
 	switch {
 	case cmd.has('u') || cmd.has('U'):
@@ -129,8 +132,8 @@ func printOptions(c *call, cmd *command) error {
 			return err
 		}
 	}
-	level := levelOf(cmd, named.Level)
-	set, at, err := optionPlace(c, cmd, level)
+	level := optionLevel(cmd, named.Level)
+	set, at, err := findOptions(c, cmd, level)
 	if err != nil {
 		return err
 	}
@@ -148,9 +151,9 @@ func printOptions(c *call, cmd *command) error {
 		case !known || k.Level == "" && !cmd.has('A'):
 			return fmt.Errorf("invalid option: %s", k.Name)
 		case global:
-			printOption(c, cmd, k, "", string(c.option(at, k.Name)))
+			printOption(c, cmd, k, "", string(c.optionValue(at, k.Name)))
 		case cmd.has('A'):
-			printOption(c, cmd, k, "*", string(c.option(at, k.Name)))
+			printOption(c, cmd, k, "*", string(c.optionValue(at, k.Name)))
 		}
 	}
 	return nil
@@ -159,16 +162,16 @@ func printOptions(c *call, cmd *command) error {
 func printOption(c *call, cmd *command, k server.Definition, mark, value string) {
 	switch {
 	case cmd.has('v'):
-		c.print(value)
+		c.printLines(value)
 	case k.IsNumber() || k.IsSwitch():
-		c.print(k.Name + mark + " " + value)
+		c.printLines(k.Name + mark + " " + value)
 	default:
-		c.print(k.Name + mark + " " + quoted(value))
+		c.printLines(k.Name + mark + " " + quoteValue(value))
 	}
 }
 
-// quoted writes a value so that set-option reads it back.
-func quoted(value string) string {
+// quoteValue quotes value so that set-option would read it back.
+func quoteValue(value string) string {
 	switch {
 	case value == "":
 		return "''"
@@ -189,12 +192,12 @@ func quoted(value string) string {
 	return `"` + b.String() + `"`
 }
 
-// environOf finds the environment that -g or -t names.
-func environOf(c *call, cmd *command) (environ *server.Environ, at server.Target, err error) {
+// findEnviron returns the environment selected by -g or -t.
+func findEnviron(c *call, cmd *command) (environ *server.Environ, at server.Target, err error) {
 	if cmd.has('g') {
 		return &c.file.Environ, at, nil
 	}
-	at, err = c.target(cmd, 't', server.TargetSession)
+	at, err = c.findTarget(cmd, 't', server.TargetSession)
 	switch {
 	case err == nil:
 		return &at.Session.Environ, at, nil
@@ -213,7 +216,7 @@ func setEnvironment(c *call, cmd *command, _ server.Target) error {
 	case strings.Contains(name, "="):
 		return errors.New("variable name contains =")
 	}
-	environ, at, err := environOf(c, cmd)
+	environ, at, err := findEnviron(c, cmd)
 	if err != nil {
 		return err
 	}
@@ -230,7 +233,7 @@ func setEnvironment(c *call, cmd *command, _ server.Target) error {
 		return errors.New("can't specify a value with -r")
 	case cmd.has('u'):
 		if delete(*environ, name); cmd.has('g') {
-			c.file.Unset = append(c.file.Unset, name) // the caller's, too
+			c.file.Unset = append(c.file.Unset, name) // hides the caller's variable, too
 		}
 		return nil
 	case cmd.has('r'):
@@ -249,7 +252,7 @@ func setEnvironment(c *call, cmd *command, _ server.Target) error {
 
 // showEnvironment implements show-environment.
 func showEnvironment(c *call, cmd *command, _ server.Target) error {
-	set, _, err := environOf(c, cmd)
+	set, _, err := findEnviron(c, cmd)
 	if err != nil {
 		return err
 	}
@@ -267,13 +270,13 @@ func showEnvironment(c *call, cmd *command, _ server.Target) error {
 		case !known:
 			return fmt.Errorf("unknown variable: %s", name)
 		case cmd.has('s') && value == nil:
-			c.print("unset " + name + ";")
+			c.printLines("unset " + name + ";")
 		case cmd.has('s'):
-			c.print(fmt.Sprintf("%s=\"%s\"; export %[1]s;", name, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(*value)))
+			c.printLines(fmt.Sprintf("%s=\"%s\"; export %[1]s;", name, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(*value)))
 		case value == nil:
-			c.print("-" + name)
+			c.printLines("-" + name)
 		default:
-			c.print(name + "=" + *value)
+			c.printLines(name + "=" + *value)
 		}
 	}
 	return nil

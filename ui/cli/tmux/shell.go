@@ -18,25 +18,28 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// aside does something that takes its time while others may use the server.
-func (c *call) aside(does func() error) error {
-	if err := c.settle(); err != nil {
+// runUnlocked calls wait, which may take long, with the server unlocked for other calls. Pointers
+// into the state are stale afterwards.
+func (c *call) runUnlocked(wait func() error) error {
+	if err := c.commitState(); err != nil {
 		return err
 	}
-	err := does()
+	err := wait()
 	file, again := server.Open(c.path)
 	if again != nil {
 		return errors.Join(err, again)
 	}
 	c.file = file
-	return errors.Join(err, c.meet())
+	return errors.Join(err, c.refreshState())
 }
 
-// shellCommand returns a command line in the directory and environment of this call.
+// shellCommand returns a shell running line in the directory and environment of this call, with TMUX
+// set.
 func shellCommand(c *call, line string) *exec.Cmd {
 	cmd := exec.CommandContext(c.ctx, "/bin/sh", "-c", line)
 	cmd.Env = c.Environ
-	if at, err := c.finder().FindTarget("", server.TargetPane); err == nil && c.env("TMUX") == "" {
+	if at, err := c.newFinder().FindTarget("", server.TargetPane); err == nil && c.lookupEnv("TMUX") == "" {
+		// Limit the capacity: append must not write into the array of c.Environ.
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "TMUX="+c.tmuxVariable(at.Session.ID))
 	}
 	return cmd
@@ -44,13 +47,13 @@ func shellCommand(c *call, line string) *exec.Cmd {
 
 // runShell implements run-shell.
 func runShell(c *call, cmd *command, _ server.Target) error {
-	at, _ := c.target(cmd, 't', server.TargetPane)
+	at, _ := c.findTarget(cmd, 't', server.TargetPane)
 	if cmd.has('d') {
 		seconds, err := strconv.ParseFloat(cmd.value('d'), 64)
 		if err != nil {
 			return fmt.Errorf("invalid delay time: %s", cmd.value('d'))
 		}
-		if err := c.aside(func() error { return pause(c.ctx, time.Duration(seconds*float64(time.Second))) }); err != nil {
+		if err := c.runUnlocked(func() error { return sleepFor(c.ctx, time.Duration(seconds*float64(time.Second))) }); err != nil {
 			return err
 		}
 	}
@@ -69,7 +72,7 @@ func runShell(c *call, cmd *command, _ server.Target) error {
 	var out bytes.Buffer
 	shell.Stdout, shell.Stderr = &out, &out
 	var status error
-	if err := c.aside(func() error { status = shell.Run(); return nil }); err != nil {
+	if err := c.runUnlocked(func() error { status = shell.Run(); return nil }); err != nil {
 		return err
 	}
 	fmt.Fprint(c.out, out.String())
@@ -80,7 +83,7 @@ func runShell(c *call, cmd *command, _ server.Target) error {
 	return status
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+func sleepFor(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -91,23 +94,23 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// runText runs commands as they stand in a file.
+// runText runs commands in the syntax of configuration files.
 func (c *call) runText(text string) error {
-	sequence, err := readText(text, c.env)
+	sequence, err := parseText(text, c.lookupEnv)
 	if err != nil {
 		return err
 	}
-	return c.run(sequence)
+	return c.runSequence(sequence)
 }
 
 // ifShell implements if-shell.
 func ifShell(c *call, cmd *command, _ server.Target) error {
-	at, _ := c.target(cmd, 't', server.TargetPane)
+	at, _ := c.findTarget(cmd, 't', server.TargetPane)
 	condition := c.scope(at).Expand(cmd.args[0])
-	holds := truth(condition)
+	holds := isTrue(condition)
 	if !cmd.has('F') {
 		shell := shellCommand(c, condition)
-		if err := c.aside(func() error { holds = shell.Run() == nil; return nil }); err != nil {
+		if err := c.runUnlocked(func() error { holds = shell.Run() == nil; return nil }); err != nil {
 			return err
 		}
 	}
@@ -121,7 +124,7 @@ func ifShell(c *call, cmd *command, _ server.Target) error {
 func sourceFile(c *call, cmd *command, _ server.Target) error {
 	for _, pattern := range cmd.args {
 		if cmd.has('F') {
-			pattern = c.scope(c.own).Expand(pattern)
+			pattern = c.scope(c.ownTarget).Expand(pattern)
 		}
 		paths, _ := filepath.Glob(pattern)
 		if paths == nil {
@@ -135,7 +138,7 @@ func sourceFile(c *call, cmd *command, _ server.Target) error {
 			if err != nil {
 				return err
 			}
-			if err := source(c, cmd, path, string(text)); err != nil {
+			if err := runSource(c, cmd, path, string(text)); err != nil {
 				return err
 			}
 		}
@@ -143,10 +146,10 @@ func sourceFile(c *call, cmd *command, _ server.Target) error {
 	return nil
 }
 
-func source(c *call, cmd *command, path, text string) error {
-	sequence, err := readText(text, c.env)
+func runSource(c *call, cmd *command, path, text string) error {
+	sequence, err := parseText(text, c.lookupEnv)
 	if err == nil && !cmd.has('n') {
-		err = c.run(sequence)
+		err = c.runSequence(sequence)
 	}
 	var exit exitStatus
 	if err != nil && !errors.As(err, &exit) {
@@ -155,22 +158,23 @@ func source(c *call, cmd *command, path, text string) error {
 	return err
 }
 
-// configure runs a file of settings as a server starts; what of it fails is said, and the rest holds.
-func (c *call) configure(path string) {
+// runConfig runs a configuration file at the start of a server. Errors are printed, and the remaining
+// commands still run.
+func (c *call) runConfig(path string) {
 	text, err := readFile(c, path)
 	if err != nil {
 		fmt.Fprintln(c.Stderr, err)
 		return
 	}
-	r := reader{text: string(text), env: c.env}
-	lines, err := r.commands()
+	r := lexer{text: string(text), env: c.lookupEnv}
+	lines, err := r.splitCommands()
 	if err != nil {
 		fmt.Fprintf(c.Stderr, "%s: %v\n", path, err)
 	}
 	for _, words := range lines {
-		cmd, err := readCommand(words)
+		cmd, err := parseCommand(words)
 		if err == nil {
-			err = c.run([]*command{cmd})
+			err = c.runSequence([]*command{cmd})
 		}
 		if err != nil {
 			fmt.Fprintf(c.Stderr, "%s: %v\n", path, err)
@@ -193,26 +197,27 @@ func waitFor(c *call, cmd *command, _ server.Target) error {
 	case cmd.has('S'):
 		w.Woken = len(w.Waiting) == 0
 		for _, address := range w.Waiting {
-			wake(address)
+			wakeWaiter(address)
 		}
 		w.Waiting = nil
 	case cmd.has('U'):
 		if !w.Locked {
 			return fmt.Errorf("channel %s not locked", name)
 		}
+		// The lock passes to the first waiting call still alive; killed ones are skipped.
 		w.Locked = false
 		for len(w.Lockers) > 0 && !w.Locked {
-			w.Locked = wake(w.Lockers[0])
+			w.Locked = wakeWaiter(w.Lockers[0])
 			w.Lockers = w.Lockers[1:]
 		}
 	case cmd.has('L') && w.Locked:
-		return c.await(&w.Lockers)
+		return c.awaitWake(&w.Lockers)
 	case cmd.has('L'):
 		w.Locked = true
 	case w.Woken:
 		w.Woken = false
 	default:
-		return c.await(&w.Waiting)
+		return c.awaitWake(&w.Waiting)
 	}
 	if !w.Woken && !w.Locked && w.Waiting == nil {
 		delete(c.file.Waits, name)
@@ -220,8 +225,8 @@ func waitFor(c *call, cmd *command, _ server.Target) error {
 	return nil
 }
 
-// wake wakes a waiting call, and reports whether it was still there.
-func wake(address string) bool {
+// wakeWaiter wakes a waiting call and reports whether it still existed.
+func wakeWaiter(address string) bool {
 	conn, err := net.Dial("unixgram", address)
 	if err != nil {
 		return false
@@ -231,8 +236,8 @@ func wake(address string) bool {
 	return err == nil
 }
 
-// await puts this call in a queue, and returns when it was woken.
-func (c *call) await(queue *[]string) error {
+// awaitWake appends this call to queue and returns when another call wakes it.
+func (c *call) awaitWake(queue *[]string) error {
 	dir, err := os.MkdirTemp("", "tandem-wait")
 	if err != nil {
 		return err
@@ -244,8 +249,9 @@ func (c *call) await(queue *[]string) error {
 		return err
 	}
 	defer conn.Close()
+	// Listen before queueing: a waker may come as soon as the server is unlocked.
 	*queue = append(*queue, address)
-	return c.aside(func() error {
+	return c.runUnlocked(func() error {
 		stop := context.AfterFunc(c.ctx, func() { conn.Close() })
 		defer stop()
 		_, _, err := conn.ReadFrom(make([]byte, 1))
@@ -253,7 +259,8 @@ func (c *call) await(queue *[]string) error {
 	})
 }
 
-// pipePane implements pipe-pane: what the pane prints goes to a command, too.
+// pipePane implements pipe-pane: a background process follows the pane's log and feeds it to a
+// command.
 func pipePane(c *call, cmd *command, at server.Target) error {
 	had := at.Pane.Pipe != ""
 	if had {
@@ -273,11 +280,11 @@ func pipePane(c *call, cmd *command, at server.Target) error {
 	if err != nil {
 		return err
 	}
-	began := c.known()[at.Pane.Terminal].Terminal.Bytes
+	began := c.knownProcesses()[at.Pane.Terminal].Terminal.Bytes
 	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.ExpandTime(cmd.args[0])))
-	process, err := ask(c, api.ProcessStart, api.ProcessStartInput{
+	process, err := callEngine(c, api.ProcessStart, api.ProcessStartInput{
 		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: "pipe of " + at.Pane.Terminal,
-		CWD: folderOf(c, "", at), Environ: c.environFor(nil), Umask: api.Umask(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
+		CWD: startDirectory(c, "", at), Environ: c.environFor(nil), Umask: api.Umask(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
 	})
 	if err != nil {
 		return err
@@ -289,7 +296,7 @@ func pipePane(c *call, cmd *command, at server.Target) error {
 func stopPipe(c *call, p *server.Pane) error {
 	id := p.Pipe
 	p.Pipe = ""
-	_, err := ask(c, api.ProcessStop, api.ProcessStopInput{ID: id})
+	_, err := callEngine(c, api.ProcessStop, api.ProcessStopInput{ID: id})
 	if errors.Is(err, api.CodeNotFound) {
 		return nil
 	}
@@ -299,7 +306,7 @@ func stopPipe(c *call, p *server.Pane) error {
 // listCommands implements list-commands.
 func listCommands(c *call, cmd *command, _ server.Target) error {
 	for _, v := range verbs() {
-		if handlers()[v.name].does == nil || len(cmd.args) > 0 && v.name != cmd.args[0] && v.alias != cmd.args[0] {
+		if handlers()[v.name].run == nil || len(cmd.args) > 0 && v.name != cmd.args[0] && v.alias != cmd.args[0] {
 			continue
 		}
 		line := v.name
@@ -311,10 +318,10 @@ func listCommands(c *call, cmd *command, _ server.Target) error {
 		} else {
 			line += " " + v.usage
 		}
-		c.print(line)
+		c.printLines(line)
 	}
 	return nil
 }
 
-// listKeys implements list-keys: keys are the dashboard's, and none of them runs a command.
+// listKeys implements list-keys. The list is empty: the dashboard's keys run no commands of tmux.
 func listKeys(c *call, _ *command, _ server.Target) error { return nil }

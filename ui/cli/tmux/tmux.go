@@ -1,6 +1,12 @@
-// Package tmux is tmux's command line over Tandem, for scripts and agents that speak it: sessions,
-// windows and panes whose programs are the engine's sessions, shown in the dashboard as tabs and
-// splits. What it does not have, it refuses by name.
+// Package tmux implements tmux's command line for scripts and agents written for it. The programs in
+// its panes are sessions of the engine, and its windows appear in the dashboard as tabs and splits.
+// Unsupported commands, flags and formats are rejected by name instead of being ignored.
+//
+// There is no server process: a call locks and loads the server's state from a file, runs its
+// commands and stores the state (package server). Programs meanwhile exit on their own, so each call
+// first removes the panes of exited ones. Speed matters, as scripts call tmux in loops: whether a
+// pane's program still runs is read from /proc, so most calls never connect to the engine, and
+// read-only ones do not write the state.
 package tmux
 
 import (
@@ -21,10 +27,10 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// version is the tmux whose command line this is.
+// version is the version of tmux being implemented.
 const version = "3.3a"
 
-// Options say what the command line works with. All are needed.
+// Options holds the connection, streams and environment of a call. All fields are required.
 type Options struct {
 	Connect        func(context.Context) (*client.Client, error)
 	Stdin          io.Reader
@@ -32,7 +38,7 @@ type Options struct {
 	Environ        []string // "NAME=value"
 }
 
-func (o Options) env(name string) string {
+func (o Options) lookupEnv(name string) string {
 	for _, pair := range slices.Backward(o.Environ) {
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
 			return value
@@ -41,14 +47,15 @@ func (o Options) env(name string) string {
 	return ""
 }
 
-// ownSession is the variable with the id of the session that a program runs in.
-const ownSession = "TANDEM_SESSION_ID"
+// sessionVariable is the environment variable with the id of the session a program runs in.
+const sessionVariable = "TANDEM_SESSION_ID"
 
-// Main runs a command line, what stands after `tmux`, and returns the exit status.
+// Main runs the arguments of a tmux command line and returns its exit status. Errors are printed to
+// o.Stderr. Attaching replaces the process with the dashboard.
 func Main(ctx context.Context, o Options, args []string) int {
 	c := newCall(ctx, o)
 	defer c.close()
-	err := c.main(args)
+	err := c.runLine(args)
 	var exit exitStatus
 	switch {
 	case errors.As(err, &exit):
@@ -64,40 +71,40 @@ func newCall(ctx context.Context, o Options) *call {
 	return &call{Options: o, ctx: ctx, out: o.Stdout, global: &command{}}
 }
 
-// An exitStatus ends the program with nothing more to say.
+// An exitStatus is an error giving only an exit status, without a message.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// A call is one command line.
+// A call is the execution of one command line.
 type call struct {
 	Options
 	ctx context.Context
 
-	global  *command // the flags before the verb
-	file    *server.File
-	path    string // of the server
-	own     server.Target
-	out     io.Writer
-	engine  *client.Client
-	running map[string]api.Process // what the engine says; nil before it was asked, see known
-	shell   []string               // what makes this terminal the dashboard when all is done
+	global    *command // flags before the first command
+	file      *server.File
+	path      string // of the server
+	ownTarget server.Target
+	out       io.Writer
+	engine    *client.Client
+	processes map[string]api.Process // engine's sessions by id; nil until fetched, see knownProcesses
+	dashboard []string               // command line to run as the dashboard at the end; nil if none
 
-	looks   bool             // it leaves the server as it was
-	changed []*server.Window // windows to be laid out anew in the dashboard
-	closed  []string         // ids of sessions that shall not be shown any more
-	apart   []string         // of those that leave their tab
-	swapped [][2]string      // of those that change places
-	refused error            // what is not supported of a format that was expanded
-	control *control         // nil but in control mode
-	depth   int              // of commands that run others
+	readOnly    bool             // the state needs no writing
+	changed     []*server.Window // windows to update in the dashboard
+	removed     []string         // ids of the engine's sessions to close in the dashboard
+	movedOut    []string         // ids of those to take out of their tab
+	swapped     [][2]string      // ids of those to swap
+	unsupported error            // error for an unsupported feature of an expanded format
+	control     *control         // nil outside control mode
+	depth       int              // nesting of commands running others
 }
 
-// usage has the flags before the verb.
+// usage declares the flags before the first command.
 const usage = "tmux [-2CDlNuVv] [-c shell-command] [-f file] [-L socket-name] [-S socket-path] [-T features] [command [flags]]"
 
-func (c *call) main(args []string) error {
-	g, err := readWords(readVerb(usage), args)
+func (c *call) runLine(args []string) error {
+	g, err := parseFlags(parseVerb(usage), args)
 	switch {
 	case err != nil:
 		return err
@@ -115,26 +122,26 @@ func (c *call) main(args []string) error {
 	if len(args) == 0 {
 		args = []string{"new-session"}
 	}
-	sequence, err := readArguments(args)
+	sequence, err := parseArguments(args)
 	if err != nil || len(sequence) == 0 {
 		return err
 	}
-	err = c.all(sequence)
-	if err == nil && c.shell != nil {
-		return c.become()
+	err = c.runLocked(sequence)
+	if err == nil && c.dashboard != nil {
+		return c.execDashboard()
 	}
 	return err
 }
 
-// serverPath returns where the server is kept: by -S, by -L, by $TMUX if that is one of ours, else
-// the default one.
+// serverPath returns the path of the server's file: given by -S or -L, by $TMUX if it points to a
+// server of this package, or the default. Paths outside the data directory are mapped into it.
 func serverPath(c *call) (string, error) {
 	data, err := api.DataDir()
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(data, datadir.Tmux)
-	path, _, _ := strings.Cut(c.env("TMUX"), ",")
+	path, _, _ := strings.Cut(c.lookupEnv("TMUX"), ",")
 	if c.global.has('S') {
 		if path, err = filepath.Abs(c.global.value('S')); err != nil {
 			return "", err
@@ -151,14 +158,15 @@ func serverPath(c *call) (string, error) {
 	return filepath.Join(dir, "default"), nil
 }
 
-// all runs a sequence with the server held, and stops at the first failure.
-func (c *call) all(sequence []*command) (err error) {
+// runLocked runs a sequence with the server locked and stops at the first error. Changes made before
+// the error are kept.
+func (c *call) runLocked(sequence []*command) (err error) {
 	if c.file, err = server.Open(c.path); err != nil {
 		return err
 	}
-	c.looks = !slices.ContainsFunc(sequence, func(one *command) bool { return !looks(one.name) })
-	defer func() { err = errors.Join(err, c.settle()) }()
-	if err := c.meet(); err != nil {
+	c.readOnly = !slices.ContainsFunc(sequence, func(one *command) bool { return !isReadOnly(one.name) })
+	defer func() { err = errors.Join(err, c.commitState()) }()
+	if err := c.refreshState(); err != nil {
 		return err
 	}
 	switch {
@@ -166,55 +174,57 @@ func (c *call) all(sequence []*command) (err error) {
 	case c.global.has('N') || !startsServer(sequence[0].name):
 		return fmt.Errorf("no server running on %s", c.path)
 	case c.global.has('f'):
-		c.configure(c.global.value('f'))
+		c.runConfig(c.global.value('f'))
 	}
-	return c.run(sequence)
+	return c.runSequence(sequence)
 }
 
 func startsServer(name string) bool {
 	return slices.Contains([]string{"new-session", "start-server", "attach-session", "list-commands", "list-keys"}, name)
 }
 
-// meet looks which panes have ended since, and where this was called.
-func (c *call) meet() error {
+// refreshState removes panes of programs exited since the previous call, and finds the caller's own
+// pane.
+func (c *call) refreshState() error {
 	if !c.file.IsRunning() {
 		return nil
 	}
-	c.running = nil
-	if c.file.FindPane(func(at server.Target) bool { return !c.alive(at.Pane) }).Pane != nil {
-		if err := c.look(); err != nil {
+	// /proc is cheap: only an exit justifies asking the engine, which also knows of restarts.
+	c.processes = nil
+	if c.file.FindPane(func(at server.Target) bool { return !c.isAlive(at.Pane) }).Pane != nil {
+		if err := c.refreshProcesses(); err != nil {
 			return err
 		}
-		c.removeEnded()
+		c.removeExited()
 	}
-	c.own = ownPlace(c)
+	c.ownTarget = findOwnPane(c)
 	return nil
 }
 
-// removeEnded takes out the panes whose programs have ended, unless they shall remain.
-func (c *call) removeEnded() {
-	for _, at := range c.file.ListPanes(func(at server.Target) bool { return !c.alive(at.Pane) }) {
-		if keep := c.option(at, "remain-on-exit"); !keep.IsOn() && keep != "failed" {
-			c.forget(at)
+// removeExited removes the panes of exited programs, except with remain-on-exit.
+func (c *call) removeExited() {
+	for _, at := range c.file.ListPanes(func(at server.Target) bool { return !c.isAlive(at.Pane) }) {
+		if keep := c.optionValue(at, "remain-on-exit"); !keep.IsOn() && keep != "failed" {
+			c.removePane(at)
 		}
 	}
 }
 
-// alive reports whether a pane's program runs. Most calls need to know no more, and are spared
-// the engine: its first process is looked at.
-func (c *call) alive(p *server.Pane) bool {
-	if c.running == nil {
+// isAlive reports whether a pane's program runs. Until the engine's sessions are fetched, it checks
+// the program's PID and start time in /proc, sparing most calls a connection.
+func (c *call) isAlive(p *server.Pane) bool {
+	if c.processes == nil {
 		s, ok := procfs.Read(p.PID)
 		return ok && s.StartTime == p.StartTime && s.State != "Z"
 	}
-	process, known := c.running[p.Terminal]
+	process, known := c.processes[p.Terminal]
 	return known && !process.State.Ended()
 }
 
-// ownPlace returns the pane that this was called in.
-func ownPlace(c *call) server.Target {
-	pane, terminal := strings.TrimPrefix(c.env("TMUX_PANE"), "%"), c.env(ownSession)
-	path, _, _ := strings.Cut(c.env("TMUX"), ",")
+// findOwnPane returns the pane this call was made from, or the zero Target outside the server.
+func findOwnPane(c *call) server.Target {
+	pane, terminal := strings.TrimPrefix(c.lookupEnv("TMUX_PANE"), "%"), c.lookupEnv(sessionVariable)
+	path, _, _ := strings.Cut(c.lookupEnv("TMUX"), ",")
 	return c.file.FindPane(func(at server.Target) bool {
 		if path == c.path && pane != "" {
 			return fmt.Sprint(at.Pane.ID) == pane
@@ -223,23 +233,23 @@ func ownPlace(c *call) server.Target {
 	})
 }
 
-// run runs commands one after the other.
-func (c *call) run(sequence []*command) error {
+// runSequence runs commands in order, up to the first error.
+func (c *call) runSequence(sequence []*command) error {
 	if c.depth++; c.depth > 20 {
 		return errors.New("too many nested commands")
 	}
 	defer func() { c.depth-- }()
 	for _, command := range sequence {
 		h := handlers()[command.name]
-		if h.does == nil {
+		if h.run == nil {
 			return fmt.Errorf("%s is not supported by tandem", command.name)
 		}
-		at, err := c.target(command, 't', h.target)
+		at, err := c.findTarget(command, 't', h.target)
 		if err == nil {
-			err = h.does(c, command, at)
+			err = h.run(c, command, at)
 		}
 		if err == nil {
-			err, c.refused = c.refused, nil
+			err, c.unsupported = c.unsupported, nil
 		}
 		if err != nil {
 			return err
@@ -248,18 +258,19 @@ func (c *call) run(sequence []*command) error {
 	return nil
 }
 
-// looks reports whether a command changes nothing; writing the server down takes its time.
-func looks(name string) bool {
+// isReadOnly reports whether a command never changes the state, so that writing it can be skipped.
+func isReadOnly(name string) bool {
 	return slices.Contains([]string{"display-message", "has-session", "list-sessions", "list-windows", "list-panes", "show-options"}, name)
 }
 
-// settle shows the dashboards what has changed, keeps the server and lets it go.
-func (c *call) settle() error {
+// commitState updates the dashboard with the changes, then stores the state and unlocks the server. It
+// does nothing if the server is not locked.
+func (c *call) commitState() error {
 	if c.file == nil {
 		return nil
 	}
-	err := c.arrange()
-	if c.looks {
+	err := c.updateDashboard()
+	if c.readOnly {
 		err = errors.Join(err, c.file.ReleaseUnchanged())
 	} else {
 		err = errors.Join(err, c.file.Release())
@@ -274,8 +285,8 @@ func (c *call) close() {
 	}
 }
 
-// client returns the connection to the engine.
-func (c *call) client() (*client.Client, error) {
+// connectEngine returns the connection to the engine, opening it on first use.
+func (c *call) connectEngine() (*client.Client, error) {
 	if c.engine != nil {
 		return c.engine, nil
 	}
@@ -284,29 +295,29 @@ func (c *call) client() (*client.Client, error) {
 	return c.engine, err
 }
 
-// ask runs an operation on the engine.
-func ask[In, Out any](c *call, op api.Operation[In, Out], in In) (out Out, err error) {
-	e, err := c.client()
+// callEngine calls an operation of the engine.
+func callEngine[In, Out any](c *call, op api.Operation[In, Out], in In) (out Out, err error) {
+	e, err := c.connectEngine()
 	if err != nil {
 		return out, err
 	}
 	return op.Call(c.ctx, e, in)
 }
 
-// look asks the engine for its sessions.
-func (c *call) look() error {
-	list, err := ask(c, api.SessionList, api.Empty{})
+// refreshProcesses fetches the engine's sessions and updates the PIDs of restarted programs.
+func (c *call) refreshProcesses() error {
+	list, err := callEngine(c, api.SessionList, api.Empty{})
 	if err != nil {
 		return err
 	}
-	c.looks = false // it may learn of other programs in the panes
-	c.running = make(map[string]api.Process, len(list.Sessions))
+	c.readOnly = false // PIDs of panes may change below
+	c.processes = make(map[string]api.Process, len(list.Sessions))
 	for _, p := range list.Sessions {
-		c.running[p.ID] = p
+		c.processes[p.ID] = p
 	}
 	for _, at := range c.file.ListPanes(nil) {
 		p := at.Pane
-		if pid := c.running[p.Terminal].PID; pid != p.PID && pid != 0 {
+		if pid := c.processes[p.Terminal].PID; pid != p.PID && pid != 0 {
 			s, _ := procfs.Read(pid)
 			p.PID, p.StartTime = pid, s.StartTime
 		}
@@ -314,39 +325,41 @@ func (c *call) look() error {
 	return nil
 }
 
-// known returns the sessions of the engine; none if it does not answer.
-func (c *call) known() map[string]api.Process {
-	if c.running == nil && c.look() != nil {
+// knownProcesses returns the engine's sessions by id; none if fetching them fails.
+func (c *call) knownProcesses() map[string]api.Process {
+	if c.processes == nil && c.refreshProcesses() != nil {
 		return map[string]api.Process{}
 	}
-	return c.running
+	return c.processes
 }
 
-// finder finds targets from where this was called.
-func (c *call) finder() server.Finder { return server.Finder{State: c.file.State, Default: c.own} }
+// newFinder returns a finder of targets relative to the caller's own pane.
+func (c *call) newFinder() server.Finder {
+	return server.Finder{State: c.file.State, Default: c.ownTarget}
+}
 
-// target finds what -t, or another flag, names.
-func (c *call) target(cmd *command, flag byte, want server.TargetKind) (server.Target, error) {
+// findTarget resolves the target given by flag, or the default one without it.
+func (c *call) findTarget(cmd *command, flag byte, want server.TargetKind) (server.Target, error) {
 	if want == server.TargetNone {
 		return server.Target{}, nil
 	}
-	return c.finder().FindTarget(cmd.value(flag), want)
+	return c.newFinder().FindTarget(cmd.value(flag), want)
 }
 
-func (c *call) print(lines ...string) {
+func (c *call) printLines(lines ...string) {
 	for _, line := range lines {
 		fmt.Fprintln(c.out, line)
 	}
 }
 
-// use notes that a session was used, so that it is the one meant where none is named.
-func (c *call) use(s *server.Session) {
+// markUsed records the use of a session; the most recent one is the default target.
+func (c *call) markUsed(s *server.Session) {
 	s.Used, c.file.Recent = time.Now(), s.ID
 }
 
-// become makes this process the dashboard.
-func (c *call) become() error {
+// execDashboard replaces this process with the dashboard.
+func (c *call) execDashboard() error {
 	c.close()
 	c.engine = nil
-	return execute(c.shell, os.Environ())
+	return execProgram(c.dashboard, os.Environ())
 }

@@ -17,19 +17,19 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-func truth(value string) bool { return format.IsTrue(value) }
+func isTrue(value string) bool { return format.IsTrue(value) }
 
-// variables are what formats know of one place.
+// variables looks up the variables of formats for one target.
 type variables struct {
 	*call
 	at     server.Target
-	screen *api.Screen // of the pane; nil before it was asked for
+	screen *api.Screen // of the pane; nil until fetched by loadScreen
 }
 
-// scope returns what formats are expanded with at a place.
+// scope returns the scope for expanding formats at a target, completed by the current window and pane.
 func (c *call) scope(at server.Target) format.Scope {
 	if at.Session == nil && c.file != nil && c.file.IsRunning() {
-		at, _ = c.finder().FindTarget("", server.TargetPane)
+		at, _ = c.newFinder().FindTarget("", server.TargetPane)
 	}
 	if at.Session != nil && at.Window == nil {
 		at.Window = at.Session.CurrentWindow()
@@ -38,22 +38,22 @@ func (c *call) scope(at server.Target) format.Scope {
 		at.Pane = at.Window.ActivePane()
 	}
 	v := &variables{call: c, at: at}
-	return format.Scope{Lookup: v.lookup, Now: time.Now(), Unsupported: func(what string) {
-		c.refused = fmt.Errorf("format %s is not supported by tandem", what)
+	return format.Scope{Lookup: v.lookupVariable, Now: time.Now(), Unsupported: func(what string) {
+		c.unsupported = fmt.Errorf("format %s is not supported by tandem", what)
 	}}
 }
 
-// facts are variables by name: strings, numbers, switches, times, or a func() any for what takes
-// time to find out.
+// facts maps variables to values: a string, int, bool or time, or a func() any to compute an expensive
+// one only if it is used.
 type facts map[string]any
 
-func (v *variables) lookup(name string) (string, bool) {
-	if value, ok := v.facts(name)[name]; ok {
-		return written(value), true
+func (v *variables) lookupVariable(name string) (string, bool) {
+	if value, ok := v.factsFor(name)[name]; ok {
+		return formatValue(value), true
 	}
 	if value, _, ok := v.file.LookupOption(v.at, name); ok {
 		if k, err := server.ResolveOption(name); err == nil && k.IsSwitch() {
-			return written(value == "on"), true
+			return formatValue(value == "on"), true
 		}
 		return string(value), true
 	}
@@ -61,29 +61,29 @@ func (v *variables) lookup(name string) (string, bool) {
 	return value, ok
 }
 
-// facts returns the variables among which one with a name would be.
-func (v *variables) facts(name string) facts {
+// factsFor returns the group of variables to search for name, chosen by its prefix.
+func (v *variables) factsFor(name string) facts {
 	kind, _, _ := strings.Cut(name, "_")
 	switch {
 	case kind == "session" && v.at.Session != nil:
-		return v.ofSession(v.at.Session)
+		return v.sessionFacts(v.at.Session)
 	case (kind == "window" || name == "last_window_index" || name == "active_window_index") && v.at.Window != nil:
-		return v.ofWindow(v.at.Session, v.at.Window)
+		return v.windowFacts(v.at.Session, v.at.Window)
 	case (kind == "pane" || kind == "history") && v.at.Pane != nil:
-		return v.ofPane(v.at.Window, v.at.Pane)
+		return v.paneFacts(v.at.Window, v.at.Pane)
 	case kind == "buffer" && len(v.file.Buffers) > 0:
 		return bufferFacts(v.file.Buffers[0])
 	case (kind == "cursor" || kind == "alternate" || kind == "scroll") && v.at.Pane != nil:
-		return v.ofScreen(v.look())
+		return v.screenFacts(v.loadScreen())
 	}
-	return v.ofServer()
+	return v.serverFacts()
 }
 
-// written writes the value of a variable as tmux does.
-func written(value any) string {
+// formatValue formats the value of a variable as tmux does.
+func formatValue(value any) string {
 	switch x := value.(type) {
 	case func() any:
-		return written(x())
+		return formatValue(x())
 	case bool:
 		if x {
 			return "1"
@@ -100,13 +100,13 @@ func written(value any) string {
 	return value.(string)
 }
 
-func (v *variables) ofServer() facts {
+func (v *variables) serverFacts() facts {
 	host, _ := os.Hostname()
 	short, _, _ := strings.Cut(host, ".")
 	all := facts{
 		"version":         version,
 		"socket_path":     v.path,
-		"pid":             func() any { return v.pid() },
+		"pid":             func() any { return v.serverPID() },
 		"start_time":      v.file.Started,
 		"host":            host,
 		"host_short":      short,
@@ -117,7 +117,7 @@ func (v *variables) ofServer() facts {
 		"line":            0,
 		"wrap_flag":       true,
 	}
-	if v.at.Pane != nil { // modes of its terminal that the engine does not tell
+	if v.at.Pane != nil { // terminal modes not reported by the engine
 		for _, name := range []string{"mouse_all", "mouse_any", "mouse_button", "mouse_sgr", "mouse_standard", "mouse_utf8", "insert", "keypad_cursor", "keypad", "origin"} {
 			all[name+"_flag"] = false
 		}
@@ -133,7 +133,7 @@ func userName() string {
 	return u.Username
 }
 
-func (v *variables) ofSession(s *server.Session) facts {
+func (v *variables) sessionFacts(s *server.Session) facts {
 	return facts{
 		"session_name":          s.Name,
 		"session_id":            fmt.Sprintf("$%d", s.ID),
@@ -142,8 +142,8 @@ func (v *variables) ofSession(s *server.Session) facts {
 		"session_activity":      s.Used,
 		"session_last_attached": s.Attached,
 		"session_path":          s.CWD,
-		"session_attached":      func() any { return v.attached(s) },
-		"session_stack":         indexes(s),
+		"session_attached":      func() any { return v.isAttached(s) },
+		"session_stack":         stackIndexes(s),
 		"session_many_attached": false,
 		"session_grouped":       false,
 		"session_marked":        false,
@@ -155,18 +155,18 @@ func (v *variables) ofSession(s *server.Session) facts {
 	}
 }
 
-// attached reports whether somebody looks at a session.
-func (v *variables) attached(s *server.Session) bool {
+// isAttached reports whether a client shows a pane of s. Adopted panes do not count.
+func (v *variables) isAttached(s *server.Session) bool {
 	return slices.ContainsFunc(s.Windows, func(w *server.Window) bool {
 		return slices.ContainsFunc(w.Panes, func(p *server.Pane) bool {
-			t := v.known()[p.Terminal].Terminal
+			t := v.knownProcesses()[p.Terminal].Terminal
 			return t != nil && t.Viewers > 0 && !p.Adopted
 		})
 	})
 }
 
-// indexes lists those of the windows, the current one first.
-func indexes(s *server.Session) string {
+// stackIndexes lists the indexes of the windows, most recently shown first.
+func stackIndexes(s *server.Session) string {
 	var all []string
 	for _, id := range s.Stack {
 		if w := s.WindowByID(id); w != nil {
@@ -176,7 +176,7 @@ func indexes(s *server.Session) string {
 	return strings.Join(all, ",")
 }
 
-func (v *variables) ofWindow(s *server.Session, w *server.Window) facts {
+func (v *variables) windowFacts(s *server.Session, w *server.Window) facts {
 	visible := w.Layout
 	if w.Zoomed {
 		visible = w.PaneCell(w.ActivePane())
@@ -197,7 +197,7 @@ func (v *variables) ofWindow(s *server.Session, w *server.Window) facts {
 		"window_raw_flags":            windowFlags(s, w),
 		"window_start_flag":           s.Windows[0] == w,
 		"window_end_flag":             s.Windows[len(s.Windows)-1] == w,
-		"window_activity":             func() any { return v.activity(w) },
+		"window_activity":             func() any { return v.lastActivity(w) },
 		"window_stack_index":          slices.Index(s.Stack, w.ID),
 		"window_linked_sessions":      1,
 		"window_active_sessions":      1,
@@ -210,7 +210,7 @@ func (v *variables) ofWindow(s *server.Session, w *server.Window) facts {
 		"window_activity_flag":        false,
 		"window_silence_flag":         false,
 		"window_bigger":               false,
-		"window_cell_width":           16, // of a window that no client shows
+		"window_cell_width":           16, // tmux's value without a client
 		"window_cell_height":          32,
 		"active_window_index":         s.CurrentWindow().Index,
 		"last_window_index":           s.Windows[len(s.Windows)-1].Index,
@@ -231,37 +231,37 @@ func windowFlags(s *server.Session, w *server.Window) string {
 	return flags
 }
 
-// activity returns when a window's programs last did something.
-func (v *variables) activity(w *server.Window) time.Time {
+// lastActivity returns the time of the last activity in a window.
+func (v *variables) lastActivity(w *server.Window) time.Time {
 	last := w.Created
 	for _, p := range w.Panes {
-		if t := v.known()[p.Terminal].Terminal; t != nil && t.ActiveAt.After(last) {
+		if t := v.knownProcesses()[p.Terminal].Terminal; t != nil && t.ActiveAt.After(last) {
 			last = t.ActiveAt
 		}
 	}
 	return last
 }
 
-func (v *variables) ofPane(w *server.Window, p *server.Pane) facts {
+func (v *variables) paneFacts(w *server.Window, p *server.Pane) facts {
 	all := facts{
 		"pane_id":              fmt.Sprintf("%%%d", p.ID),
-		"pane_index":           func() any { return v.option(v.at, "pane-base-index").Int() + slices.Index(w.Panes, p) },
+		"pane_index":           func() any { return v.optionValue(v.at, "pane-base-index").Int() + slices.Index(w.Panes, p) },
 		"pane_active":          w.ActivePane() == p,
 		"pane_last":            w.LastPane() == p,
-		"pane_title":           func() any { return title(p, v.known()[p.Terminal]) },
+		"pane_title":           func() any { return paneTitle(p, v.knownProcesses()[p.Terminal]) },
 		"pane_pid":             p.PID,
-		"pane_tty":             func() any { return ttyOf(p.PID) },
+		"pane_tty":             func() any { return ttyPath(p.PID) },
 		"pane_current_command": func() any { return cmp.Or(foregroundName(p.PID), v.programName(p.Argv)) },
-		"pane_current_path":    func() any { return cmp.Or(foregroundFolder(p.PID), p.CWD) },
+		"pane_current_path":    func() any { return cmp.Or(foregroundDirectory(p.PID), p.CWD) },
 		"pane_start_path":      p.CWD,
 		"pane_start_command":   startCommand(p.Argv),
-		"pane_dead":            func() any { return !v.alive(p) },
+		"pane_dead":            func() any { return !v.isAlive(p) },
 		"pane_dead_status":     func() any { return v.exitStatus(p) },
 		"pane_dead_time":       func() any { return v.exitTime(p) },
-		"pane_synchronized":    func() any { return v.option(v.at, "synchronize-panes").IsOn() },
+		"pane_synchronized":    func() any { return v.optionValue(v.at, "synchronize-panes").IsOn() },
 		"pane_pipe":            p.Pipe != "",
 		"pane_input_off":       p.InputOff,
-		"pane_tabs":            tabs(w.Layout.W),
+		"pane_tabs":            tabStops(w.Layout.W),
 		"pane_fg":              "default",
 		"pane_bg":              "default",
 		"pane_in_mode":         false,
@@ -271,9 +271,9 @@ func (v *variables) ofPane(w *server.Window, p *server.Pane) facts {
 		"pane_search_string":   "",
 		"pane_marked_set":      "",
 		"pane_path":            "",
-		"history_limit":        func() any { return string(v.option(v.at, "history-limit")) },
-		"history_size":         func() any { return v.history() },
-		"history_bytes":        func() any { return v.history() * w.Layout.W },
+		"history_limit":        func() any { return string(v.optionValue(v.at, "history-limit")) },
+		"history_size":         func() any { return v.historySize() },
+		"history_bytes":        func() any { return v.historySize() * w.Layout.W },
 	}
 	if cell := w.PaneCell(p); cell != nil {
 		maps.Copy(all, facts{
@@ -292,28 +292,28 @@ func (v *variables) ofPane(w *server.Window, p *server.Pane) facts {
 	return all
 }
 
-func ttyOf(pid int) string {
+func ttyPath(pid int) string {
 	stat, _ := procfs.Read(pid)
 	return stat.TTY()
 }
 
-// exitStatus returns with what the program of a dead pane exited.
+// exitStatus returns the exit status of a dead pane's program, and "" for a running one.
 func (v *variables) exitStatus(p *server.Pane) any {
-	if code := v.known()[p.Terminal].ExitCode; code != nil && !v.alive(p) {
+	if code := v.knownProcesses()[p.Terminal].ExitCode; code != nil && !v.isAlive(p) {
 		return *code
 	}
 	return ""
 }
 
 func (v *variables) exitTime(p *server.Pane) any {
-	if at := v.known()[p.Terminal].ExitedAt; at != nil {
+	if at := v.knownProcesses()[p.Terminal].ExitedAt; at != nil {
 		return *at
 	}
 	return ""
 }
 
-// tabs lists the tab stops of a terminal.
-func tabs(width int) string {
+// tabStops lists the columns of a terminal's tab stops.
+func tabStops(width int) string {
 	var all []string
 	for x := 8; x < width; x += 8 {
 		all = append(all, strconv.Itoa(x))
@@ -321,8 +321,8 @@ func tabs(width int) string {
 	return strings.Join(all, ",")
 }
 
-// title returns the pane's title as set by a command, else by its program, else the host's name.
-func title(p *server.Pane, process api.Process) string {
+// paneTitle returns the title set by a command, else the one set by the program, else the host name.
+func paneTitle(p *server.Pane, process api.Process) string {
 	if p.Title != "" {
 		return p.Title
 	}
@@ -333,7 +333,7 @@ func title(p *server.Pane, process api.Process) string {
 	return host
 }
 
-// startCommand writes a command line as tmux shows it.
+// startCommand formats a command line as tmux shows it.
 func startCommand(argv []string) string {
 	if len(argv) == 3 && argv[1] == "-c" {
 		argv = argv[2:]
@@ -348,25 +348,25 @@ func startCommand(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// look returns the pane's screen with its scrollback.
-func (v *variables) look() *api.Screen {
+// loadScreen returns the pane's screen with its scrollback, fetching it once. It is empty on failure.
+func (v *variables) loadScreen() *api.Screen {
 	if v.screen == nil {
 		v.screen = &api.Screen{}
-		if s, err := v.capture(v.at.Pane, false); err == nil {
+		if s, err := v.readScreen(v.at.Pane, false); err == nil {
 			v.screen = &s
 		}
 	}
 	return v.screen
 }
 
-func (v *variables) history() int {
-	s := v.look()
+func (v *variables) historySize() int {
+	s := v.loadScreen()
 	return max(len(s.Lines)-s.Rows, 0)
 }
 
-func (v *variables) ofScreen(s *api.Screen) facts {
+func (v *variables) screenFacts(s *api.Screen) facts {
 	character := " "
-	if row := v.history() + s.Cursor.Y; row < len(s.Lines) {
+	if row := v.historySize() + s.Cursor.Y; row < len(s.Lines) {
 		if line := []rune(s.Lines[row]); s.Cursor.X < len(line) {
 			character = string(line[s.Cursor.X])
 		}

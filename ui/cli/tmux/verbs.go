@@ -2,14 +2,14 @@ package tmux
 
 import "tandem/ui/cli/tmux/server"
 
-// A handler carries out a verb.
+// A handler implements a verb. Without run, the verb is unsupported.
 type handler struct {
-	does    func(c *call, cmd *command, at server.Target) error
-	target  server.TargetKind // what -t names; with WantNothing, does finds it
-	refused string            // flags that would change the result and are not implemented
+	run         func(c *call, cmd *command, at server.Target) error
+	target      server.TargetKind // kind of -t, resolved before run; with TargetNone, run resolves it
+	unsupported string            // flags rejected because they would change the result
 }
 
-// handlers returns the supported verbs.
+// handlers returns the handlers of supported verbs, and as "tmux" that of the flags before a command.
 func handlers() map[string]handler {
 	const (
 		nothing, session, window, pane = server.TargetNone, server.TargetSession, server.TargetWindow, server.TargetPane

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// carried are the flags of each verb that is there which do what they say. Some have nothing left
-// to do: -d and -x of a client find none, -E asks for what is never done otherwise, and a message
-// that is not printed is shown nowhere.
-var carried = map[string]string{
+// implemented lists the accepted flags of each supported verb. Some need no code: there are no clients
+// for -d and -x to detach, -E asks for the default behaviour, and unprinted messages have no status
+// line.
+var implemented = map[string]string{
 	"new-session": "AdDEPceFnstxy", "has-session": "t", "kill-session": "aCt", "kill-server": "", "rename-session": "t",
 	"list-sessions": "Ff", "list-clients": "Ft", "attach-session": "dEct", "switch-client": "EZt", "refresh-client": "Ct",
 	"start-server": "", "new-window": "abdkPSceFnt", "kill-window": "at", "rename-window": "t", "list-windows": "aFft",
@@ -27,40 +27,40 @@ var carried = map[string]string{
 	"source-file": "Fnq", "wait-for": "LSU", "list-commands": "F", "list-keys": "1aNPT",
 }
 
-func TestEveryFlagIsCarriedOutOrRefused(t *testing.T) {
+func TestEveryFlagIsImplementedOrRejected(t *testing.T) {
 	there := map[string]bool{}
 	for _, v := range verbs() {
-		if handlers()[v.name].does == nil {
+		if handlers()[v.name].run == nil {
 			continue
 		}
 		there[v.name] = true
-		for _, flag := range []byte(v.plain + v.valued) {
+		for _, flag := range []byte(v.switches + v.options) {
 			words := []string{v.name, fmt.Sprintf("-%c", flag)}
-			if strings.IndexByte(v.valued, flag) >= 0 {
+			if strings.IndexByte(v.options, flag) >= 0 {
 				words = append(words, "1")
 			}
-			for range v.least {
+			for range v.minArgs {
 				words = append(words, "x")
 			}
-			_, err := readCommand(words)
+			_, err := parseCommand(words)
 			refused := err != nil && err.Error() == fmt.Sprintf("%s -%c is not supported by tandem", v.name, flag)
-			switch does := strings.IndexByte(carried[v.name], flag) >= 0; {
+			switch does := strings.IndexByte(implemented[v.name], flag) >= 0; {
 			case does && err != nil:
 				t.Errorf("%s -%c: %v", v.name, flag, err)
 			case !does && !refused:
-				t.Errorf("%s -%c is taken and does nothing: %v", v.name, flag, err)
+				t.Errorf("%s -%c is accepted without an implementation: %v", v.name, flag, err)
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(carried)) {
+	for _, name := range slices.Sorted(maps.Keys(implemented)) {
 		if !there[name] {
-			t.Errorf("%s is not there", name)
+			t.Errorf("%s has no handler", name)
 		}
 	}
 }
 
-func TestAFlagThatTheUsageHasTwiceTakesItsValue(t *testing.T) {
-	c, err := readCommand([]string{"split-window", "-h", "-eNAME=value", "cat"})
+func TestFlagRepeatedInTheUsageTakesItsValue(t *testing.T) {
+	c, err := parseCommand([]string{"split-window", "-h", "-eNAME=value", "cat"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func newWindow(c *call, cmd *command, at server.Target) error {
 	if name := cmd.value('n'); cmd.has('S') && name != "" {
 		if w := at.Session.WindowByName(name, true); w != nil {
 			at.Session.ShowWindow(w)
-			c.touch(w)
+			c.markChanged(w)
 			return nil
 		}
 	}
@@ -26,32 +26,33 @@ func newWindow(c *call, cmd *command, at server.Target) error {
 	if err != nil {
 		return err
 	}
-	begin, err := startOf(c, cmd, at)
+	prog, err := parseProgram(c, cmd, at)
 	if err != nil {
 		return err
 	}
 	at = server.Target{Session: at.Session}
-	w, err := addWindow(c, &at, index, c.scope(at).Expand(cmd.value('n')), begin)
+	w, err := addWindow(c, &at, index, c.scope(at).Expand(cmd.value('n')), prog)
 	if err != nil {
 		return err
 	}
 	if !cmd.has('d') {
 		at.Session.ShowWindow(w)
 	}
-	c.printMade(cmd, at, paneTemplate)
+	c.printCreated(cmd, at, paneTemplate)
 	return nil
 }
 
-// printMade prints what -P asks for of a new session, window or pane.
-func (c *call) printMade(cmd *command, at server.Target, form string) {
+// printCreated prints a new session, window or pane if -P asks for it, in the format of -F or form.
+func (c *call) printCreated(cmd *command, at server.Target, form string) {
 	if cmd.has('P') {
-		c.print(c.scope(at).Expand(cmp.Or(cmd.value('F'), form)))
+		c.printLines(c.scope(at).Expand(cmp.Or(cmd.value('F'), form)))
 	}
 }
 
-// indexFor returns the index for a window: the requested one, one beside it, or the first free one.
+// indexFor returns the index for a window: the requested one, one beside it (-a, -b), or the first
+// free one. With -k, a window at the index is killed. Taken is the format of the error for a used one.
 func indexFor(c *call, cmd *command, at server.Target, taken string) (int, error) {
-	base := c.option(at, "base-index").Int()
+	base := c.optionValue(at, "base-index").Int()
 	switch {
 	case cmd.has('a') || cmd.has('b'):
 		beside := cmp.Or(at.Window, at.Session.CurrentWindow())
@@ -61,7 +62,7 @@ func indexFor(c *call, cmd *command, at server.Target, taken string) (int, error
 		}
 		makeRoom(c, at.Session, index)
 		return index, nil
-	case !cmd.has('t') || at.Index < 0 || !named(cmd.value('t')):
+	case !cmd.has('t') || at.Index < 0 || !namesWindow(cmd.value('t')):
 		return at.Session.FreeIndex(base), nil
 	}
 	there := at.Session.WindowAt(at.Index)
@@ -74,28 +75,29 @@ func indexFor(c *call, cmd *command, at server.Target, taken string) (int, error
 	return at.Index, replaceWindow(c, at.Session, there)
 }
 
-// named reports whether a target names a window, and not only a session.
-func named(target string) bool {
+// namesWindow reports whether a target gives a window rather than just a session.
+func namesWindow(target string) bool {
 	_, window, ok := strings.Cut(target, ":")
 	return !ok && !strings.HasPrefix(target, "$") || window != ""
 }
 
-// replaceWindow ends a window whose place another one takes.
+// replaceWindow kills a window and removes it, to free its index for another one.
 func replaceWindow(c *call, s *server.Session, w *server.Window) error {
-	w.Index = -1 // out of the way: the session must not end with its only window
+	w.Index = -1
 	for _, p := range w.Panes {
-		if err := c.end(p); err != nil {
+		if err := c.killProgram(p); err != nil {
 			return err
 		}
 		if !p.Adopted {
-			c.closed = append(c.closed, p.Terminal)
+			c.removed = append(c.removed, p.Terminal)
 		}
 	}
+	// Not State.RemovePane: it would remove a session left without windows.
 	s.RemoveWindow(w)
 	return nil
 }
 
-// makeRoom makes room at an index.
+// makeRoom frees an index by shifting the windows from there up to the next gap.
 func makeRoom(c *call, s *server.Session, index int) {
 	if w := s.WindowAt(index); w != nil {
 		makeRoom(c, s, index+1)
@@ -103,8 +105,8 @@ func makeRoom(c *call, s *server.Session, index int) {
 	}
 }
 
-func (c *call) renumber(s *server.Session) {
-	base := c.option(server.Target{Session: s}, "base-index").Int()
+func (c *call) renumberWindows(s *server.Session) {
+	base := c.optionValue(server.Target{Session: s}, "base-index").Int()
 	for i, w := range s.Windows {
 		w.Index = base + i
 	}
@@ -112,7 +114,7 @@ func (c *call) renumber(s *server.Session) {
 
 // killWindow implements kill-window.
 func killWindow(c *call, cmd *command, at server.Target) error {
-	return c.drop(func(one server.Target) bool {
+	return c.killPanes(func(one server.Target) bool {
 		return one.Session == at.Session && (one.Window == at.Window) != cmd.has('a')
 	})
 }
@@ -129,14 +131,14 @@ const windowLine = `#{window_index}: #{window_name}#{window_raw_flags} (#{window
 func listWindows(c *call, cmd *command, at server.Target) (err error) {
 	form, sessions := "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ", c.file.SessionsByName()
 	if !cmd.has('a') {
-		if at, err = c.target(cmd, 't', server.TargetSession); err != nil {
+		if at, err = c.findTarget(cmd, 't', server.TargetSession); err != nil {
 			return err
 		}
 		form, sessions = windowLine, []*server.Session{at.Session}
 	}
 	for _, s := range sessions {
 		for _, w := range s.Windows {
-			c.list(cmd, server.Target{Session: s, Window: w, Pane: w.ActivePane()}, form)
+			c.printItem(cmd, server.Target{Session: s, Window: w, Pane: w.ActivePane()}, form)
 		}
 	}
 	return nil
@@ -150,7 +152,7 @@ func selectWindow(c *call, cmd *command, at server.Target) (err error) {
 			step, want = flag, server.TargetSession
 		}
 	}
-	if at, err = c.target(cmd, 't', want); err != nil {
+	if at, err = c.findTarget(cmd, 't', want); err != nil {
 		return err
 	}
 	if cmd.has('T') && at.Window == at.Session.CurrentWindow() {
@@ -165,7 +167,7 @@ func selectWindow(c *call, cmd *command, at server.Target) (err error) {
 
 func (c *call) showWindow(s *server.Session, w *server.Window) {
 	s.ShowWindow(w)
-	c.touch(w)
+	c.markChanged(w)
 }
 
 // stepWindow implements next-window, previous-window and last-window.
@@ -173,7 +175,7 @@ func stepWindow(c *call, cmd *command, at server.Target) error {
 	return stepTo(c, at.Session, cmd.name[0])
 }
 
-// stepTo shows the next (n), previous (p) or last shown (l) window.
+// stepTo switches to the next (n), previous (p) or previously shown (l) window.
 func stepTo(c *call, s *server.Session, to byte) error {
 	i, n := slices.Index(s.Windows, s.CurrentWindow()), len(s.Windows)
 	word, w := "last", s.LastWindow()
@@ -193,17 +195,17 @@ func stepTo(c *call, s *server.Session, to byte) error {
 // moveWindow implements move-window.
 func moveWindow(c *call, cmd *command, _ server.Target) error {
 	if cmd.has('r') {
-		at, err := c.target(cmd, 't', server.TargetSession)
+		at, err := c.findTarget(cmd, 't', server.TargetSession)
 		if err == nil {
-			c.renumber(at.Session)
+			c.renumberWindows(at.Session)
 		}
 		return err
 	}
-	from, err := c.target(cmd, 's', server.TargetWindow)
+	from, err := c.findTarget(cmd, 's', server.TargetWindow)
 	if err != nil {
 		return err
 	}
-	to, err := c.target(cmd, 't', server.TargetIndex)
+	to, err := c.findTarget(cmd, 't', server.TargetIndex)
 	if err != nil {
 		return err
 	}
@@ -229,14 +231,15 @@ func moveWindow(c *call, cmd *command, _ server.Target) error {
 
 // swapWindow implements swap-window.
 func swapWindow(c *call, cmd *command, to server.Target) error {
-	from, err := c.target(cmd, 's', server.TargetWindow)
+	from, err := c.findTarget(cmd, 's', server.TargetWindow)
 	if err != nil || from.Window == to.Window {
 		return err
 	}
 	a, b := from.Window, to.Window
 	a.Index, b.Index = b.Index, a.Index
 	if from.Session == to.Session {
-		from.Session.SortWindows() // what is shown is the index, and with -d that of the second
+		// The current index stays, now with the other window; -d makes it the target's index.
+		from.Session.SortWindows()
 		switch cur := from.Session.CurrentWindow(); {
 		case cmd.has('d'):
 			from.Session.ShowWindow(a)
@@ -258,7 +261,7 @@ func swapWindow(c *call, cmd *command, to server.Target) error {
 
 // resizeWindow implements resize-window.
 func resizeWindow(c *call, cmd *command, at server.Target) error {
-	by, err := adjustment(cmd)
+	by, err := parseAdjustment(cmd)
 	if err != nil {
 		return err
 	}
@@ -266,7 +269,7 @@ func resizeWindow(c *call, cmd *command, at server.Target) error {
 	if cmd.has('a') || cmd.has('A') {
 		w, h = at.Session.W, at.Session.H
 	}
-	for _, way := range ways() {
+	for _, way := range directions() {
 		switch {
 		case !cmd.has(way.flag):
 		case way.axis == cells.Beside:
@@ -275,11 +278,11 @@ func resizeWindow(c *call, cmd *command, at server.Target) error {
 			h += by * way.sign
 		}
 	}
-	if w, h, err = sizeOf(c, cmd, w, h); err != nil {
+	if w, h, err = parseWindowSize(c, cmd, w, h); err != nil {
 		return err
 	}
 	at.Window.Layout.Resize(max(w, 1), max(h, 1))
-	return c.arranged(at.Window)
+	return c.applyLayout(at.Window)
 }
 
 // selectLayout implements select-layout, next-layout and previous-layout.
@@ -300,15 +303,15 @@ func selectLayout(c *call, cmd *command, at server.Target) error {
 		name = presets[w.Preset]
 	}
 	if name != "" {
-		if err := layWindow(c, at, name); err != nil {
+		if err := arrangeWindow(c, at, name); err != nil {
 			return err
 		}
 	}
 	w.Zoomed = false
-	return c.arranged(w)
+	return c.applyLayout(w)
 }
 
-func layWindow(c *call, at server.Target, name string) error {
+func arrangeWindow(c *call, at server.Target, name string) error {
 	w := at.Window
 	var found []string
 	for _, preset := range cells.PresetNames() {
@@ -318,7 +321,7 @@ func layWindow(c *call, at server.Target, name string) error {
 	}
 	if len(found) == 1 {
 		main := cells.MainSize{
-			W: shareOf(c, at, "main-pane-width", w.Layout.W), H: shareOf(c, at, "main-pane-height", w.Layout.H),
+			W: optionCells(c, at, "main-pane-width", w.Layout.W), H: optionCells(c, at, "main-pane-height", w.Layout.H),
 		}
 		w.Layout = cells.Arrange(found[0], w.PaneIDs(), w.Layout.W, w.Layout.H, main)
 		w.Preset = slices.Index(cells.PresetNames(), found[0])
@@ -334,9 +337,9 @@ func layWindow(c *call, at server.Target, name string) error {
 	return nil
 }
 
-// shareOf reads an option that is a number of cells or a percentage.
-func shareOf(c *call, at server.Target, name string, of int) int {
-	value, percent := strings.CutSuffix(string(c.option(at, name)), "%")
+// optionCells returns an option given as a number of cells or as a percentage of of.
+func optionCells(c *call, at server.Target, name string, of int) int {
+	value, percent := strings.CutSuffix(string(c.optionValue(at, name)), "%")
 	n, _ := strconv.Atoi(value)
 	if percent {
 		return of * n / 100
@@ -361,5 +364,5 @@ func rotateWindow(c *call, cmd *command, at server.Target) error {
 	w.Zoomed = w.Zoomed && cmd.has('Z')
 	w.SortPanes()
 	w.SelectPane(w.Panes[i])
-	return c.arranged(w)
+	return c.applyLayout(w)
 }

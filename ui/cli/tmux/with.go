@@ -17,28 +17,28 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// With runs a program for which `tmux` is this one, and returns its exit status. In a session it
-// is a pane of the server, so that what it splits comes beside it; in another terminal it gets one
-// in a session of its own, and the terminal shows the dashboard.
-func With(ctx context.Context, o Options, argv []string) (status int, err error) {
+// RunWith runs a program with this one as its `tmux` and returns its exit status. Inside a session of
+// Tandem, the session becomes a pane of the server, and splits appear beside it. In another terminal,
+// the program starts in a new session, and the terminal becomes the dashboard.
+func RunWith(ctx context.Context, o Options, argv []string) (status int, err error) {
 	c := newCall(ctx, o)
 	defer c.close()
 	if c.path, err = serverPath(c); err != nil {
 		return 1, err
 	}
-	dir, err := Link(filepath.Dir(c.path))
+	dir, err := LinkTmux(filepath.Dir(c.path))
 	if err != nil {
 		return 1, err
 	}
 	environ := slices.DeleteFunc(slices.Clone(o.Environ), func(pair string) bool {
 		return strings.HasPrefix(pair, "TMUX=") || strings.HasPrefix(pair, "TMUX_PANE=") || strings.HasPrefix(pair, "PATH=")
 	})
-	environ = append(environ, "PATH="+dir+string(os.PathListSeparator)+o.env("PATH"))
+	environ = append(environ, "PATH="+dir+string(os.PathListSeparator)+o.lookupEnv("PATH"))
 	c.Environ = environ
-	if mayAttach(c) == nil {
+	if checkAttach(c) == nil {
 		return c.openProgram(argv)
 	}
-	at, adopted, err := c.adopt()
+	at, adopted, err := c.adoptSession()
 	if err != nil {
 		return 1, err
 	}
@@ -50,43 +50,43 @@ func With(ctx context.Context, o Options, argv []string) (status int, err error)
 	environ = append(environ, "TMUX="+c.tmuxVariable(session))
 	status, err = runProgram(c, argv, environ)
 	if adopted {
-		err = errors.Join(err, c.letGo(at.Pane.ID))
+		err = errors.Join(err, c.releasePane(at.Pane.ID))
 	}
 	return status, err
 }
 
-// openProgram starts a program in a session of its own and makes this terminal the dashboard.
+// openProgram starts a program in a new session and replaces this process with the dashboard.
 func (c *call) openProgram(argv []string) (status int, err error) {
-	if path := lookIn(c.Environ, argv[0]); !strings.Contains(path, "/") {
+	if path := findExecutable(c.Environ, argv[0]); !strings.Contains(path, "/") {
 		return 127, fmt.Errorf("run %s: not found", argv[0])
 	}
 	if c.file, err = server.Open(c.path); err != nil {
 		return 1, err
 	}
-	err = c.meet()
+	err = c.refreshState()
 	if err == nil {
 		err = c.openNew(argv)
 	}
-	if err = errors.Join(err, c.settle()); err != nil {
+	if err = errors.Join(err, c.commitState()); err != nil {
 		return 1, err
 	}
-	return 1, c.become()
+	return 1, c.execDashboard()
 }
 
 func (c *call) openNew(argv []string) error {
-	s := c.freshSession(filepath.Base(argv[0]), folderOf(c, "", server.Target{}))
-	if s.W, s.H, _ = ownSize(c); s.W == 0 {
+	s := c.newUniqueSession(filepath.Base(argv[0]), startDirectory(c, "", server.Target{}))
+	if s.W, s.H, _ = terminalSize(c); s.W == 0 {
 		s.W, s.H = 80, 24
 	}
-	at, err := addSession(c, s, "", start{argv: argv, cwd: s.CWD})
+	at, err := addSession(c, s, "", program{argv: argv, cwd: s.CWD})
 	if err != nil {
 		return err
 	}
 	return c.openSession(at, false)
 }
 
-// freshSession makes a session that has a name or, if that is taken, one like it.
-func (c *call) freshSession(name, cwd string) *server.Session {
+// newUniqueSession returns a session called name, with a number appended if name is taken.
+func (c *call) newUniqueSession(name, cwd string) *server.Session {
 	name = cleanName(name)
 	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: cwd, Name: name}
 	for n := 2; c.sessionNamed(s.Name); n++ {
@@ -95,8 +95,8 @@ func (c *call) freshSession(name, cwd string) *server.Session {
 	return s
 }
 
-// Link puts a `tmux` that is this program into a folder of its own, and gives the folder.
-func Link(dir string) (string, error) {
+// LinkTmux creates dir/bin with a link `tmux` to this program and returns the directory, for PATH.
+func LinkTmux(dir string) (string, error) {
 	own, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -109,6 +109,7 @@ func Link(dir string) (string, error) {
 	if there, err := os.Readlink(link); err == nil && there == own {
 		return dir, nil
 	}
+	// A rename replaces the link at once, so it is never missing from PATH.
 	fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
 	if err := os.Symlink(own, fresh); err != nil {
 		return "", err
@@ -116,21 +117,22 @@ func Link(dir string) (string, error) {
 	return dir, os.Rename(fresh, link)
 }
 
-// adopt makes the session that this runs in a pane, and tells whether it was none before.
-func (c *call) adopt() (at server.Target, adopted bool, err error) {
-	id := c.env(ownSession)
+// adoptSession makes the session of this process a pane of the server and reports whether it was not
+// one before. Outside a session it returns the zero Target.
+func (c *call) adoptSession() (at server.Target, adopted bool, err error) {
+	id := c.lookupEnv(sessionVariable)
 	if c.file, err = server.Open(c.path); err != nil {
 		return at, false, err
 	}
-	defer func() { err = errors.Join(err, c.settle()) }()
+	defer func() { err = errors.Join(err, c.commitState()) }()
 	if err = awaitListed(c, id); err != nil {
 		return at, false, err
 	}
-	c.removeEnded()
+	c.removeExited()
 	if !c.file.IsRunning() {
 		c.file.Started = now()
 	}
-	process, known := c.known()[id]
+	process, known := c.knownProcesses()[id]
 	if !known || process.State.Ended() || process.Terminal == nil {
 		return at, false, nil
 	}
@@ -142,15 +144,15 @@ func (c *call) adopt() (at server.Target, adopted bool, err error) {
 	if stat, ok := procfs.Read(p.PID); ok {
 		p.StartTime = stat.StartTime
 	}
-	s := c.freshSession(process.Name, process.CWD)
+	s := c.newUniqueSession(process.Name, process.CWD)
 	s.W, s.H = process.Terminal.Cols, process.Terminal.Rows
 	c.file.Next.Session++
-	w := newSpace(c, p, 0, s.W, s.H)
+	w := makeWindow(c, p, 0, s.W, s.H)
 	w.Name = c.programName(process.Argv)
 	s.AddWindow(w)
 	s.ShowWindow(w)
 	c.file.Sessions = append(c.file.Sessions, s)
-	c.use(s)
+	c.markUsed(s)
 	return server.Target{Session: s, Window: w, Pane: p}, true, nil
 }
 
@@ -164,8 +166,8 @@ const (
 // not an error.
 func awaitListed(c *call, session string) error {
 	for began := time.Now(); ; {
-		err := c.look()
-		if _, listed := c.running[session]; err != nil || listed || session == "" || time.Since(began) > listTimeout {
+		err := c.refreshProcesses()
+		if _, listed := c.processes[session]; err != nil || listed || session == "" || time.Since(began) > listTimeout {
 			return err
 		}
 		select {
@@ -176,21 +178,22 @@ func awaitListed(c *call, session string) error {
 	}
 }
 
-// letGo takes the pane that was adopted out again; others of its window stay.
-func (c *call) letGo(pane int) (err error) {
+// releasePane removes an adopted pane from the server. Other panes of its window stay.
+func (c *call) releasePane(pane int) (err error) {
 	if c.file, err = server.Open(c.path); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.settle()) }()
+	defer func() { err = errors.Join(err, c.commitState()) }()
 	if at := c.file.FindPane(func(p server.Target) bool { return p.Pane.ID == pane && p.Pane.Adopted }); at.Pane != nil {
 		c.file.RemovePane(at)
 	}
 	return nil
 }
 
-// runProgram runs a program on our streams; what the terminal signals is the program's to answer.
+// runProgram runs a program on this process's streams and returns its exit status, 128 plus the number
+// for a signal. Interrupts from the terminal are ignored here, as the program gets them too.
 func runProgram(c *call, argv, environ []string) (int, error) {
-	path := lookIn(environ, argv[0])
+	path := findExecutable(environ, argv[0])
 	cmd := exec.CommandContext(c.ctx, path, argv[1:]...)
 	cmd.Args[0] = argv[0]
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, c.Stdin, c.Stdout, c.Stderr
@@ -213,8 +216,9 @@ func runProgram(c *call, argv, environ []string) (int, error) {
 	return 0, nil
 }
 
-// lookIn finds a program on the PATH of an environment, where `tmux` itself is ours.
-func lookIn(environ []string, name string) string {
+// findExecutable looks up a program in the PATH of environ, rather than this process's. It returns
+// name unchanged if there is none.
+func findExecutable(environ []string, name string) string {
 	if strings.Contains(name, "/") {
 		return name
 	}
