@@ -117,7 +117,7 @@ func Catalogue() []Definition {
 		}),
 		define(ScopeProcesses, "", []Definition{
 			{Action: ProcessNew, Keys: keyList("n"), Label: "new", Rank: 2, Help: "start a process", Also: "run launch service job"},
-			{Action: ProcessStart, Keys: keyList("u"), Label: "start", Help: "start what has exited; asks before starting several"},
+			{Action: ProcessStart, Keys: keyList("u"), Label: "start", Help: "start what has exited; asks if there are several"},
 			{Action: ProcessRestart, Keys: keyList("r"), Label: "restart", Rank: 3, Help: "restart the process; asks if it is running", Also: "reload respawn respawn-pane"},
 			{Action: ProcessStop, Keys: keyList("x"), Label: "stop", Rank: 3, Help: "stop the process; asks first", Also: "terminate end sigterm down"},
 			{Action: ProcessKill, Keys: keyList("X"), Label: "kill", Help: "kill the process at once; asks first", Also: "sigkill force terminate"},

@@ -158,7 +158,7 @@ func (u *page) drawCode(look *widget.Look, width, height int) (rows []string) {
 	}
 	size := widget.Width(u.code[0])
 	if size > width || len(u.code) > height {
-		return []string{look.Dim.Text(widget.Fit("No room for its QR code: make the window larger.", width))}
+		return []string{look.Dim.Text(widget.Fit("No room for its QR code. Enlarge the window.", width))}
 	}
 	left := (width - size) / 2
 	for _, line := range u.code {
