@@ -14,7 +14,6 @@ import (
 
 const module = "tandem"
 
-// A layer is a package of ours: which others of ours it may import, and why
 // A layer lists the module's packages that one package may import, and the reason not to import
 // more.
 type layer struct {
