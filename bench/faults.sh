@@ -1,6 +1,6 @@
 #!/bin/sh
-# Kills what can be killed, fills what can be filled, and prints what was lost.
-# ENGINE_KILLS, KEEPER_KILLS and BOTH_KILLS say how often (300, 50 and 30).
+# Injects faults (kills, a full disk, too few open files) and prints the losses.
+# ENGINE_KILLS, KEEPER_KILLS and BOTH_KILLS set the number of kills (300, 50 and 30).
 cd "$(dirname "$0")/.." || exit 1
 export CGO_ENABLED=0
 go test -count=1 -run xxx -bench Faults -benchtime 1x -timeout 120m ./bench &&

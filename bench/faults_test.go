@@ -259,7 +259,7 @@ func withoutEngine(b *testing.B) tally {
 		t.times++
 		if err == nil && len(bytes.TrimSpace(out)) == 0 {
 			t.wrong++
-			b.Logf("%v says nothing", verb)
+			b.Logf("%v prints nothing", verb)
 		}
 	}
 	unix.Kill(l.info(b).EnginePID, unix.SIGKILL)

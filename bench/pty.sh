@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # Measures how fast output passes through a terminal: six streams through a bare
-# PTY reader, a Tandem session and (where it is installed) tmux in turn, at two
-# sizes; first with nobody looking, then with Tandem's dashboard and a tmux
-# client attached. Prints the median of ROUNDS in MB/s, and the ratios.
+# PTY reader, a Tandem session and tmux (if installed) in turn, at two sizes:
+# first without a client, then with Tandem's dashboard and a tmux client
+# attached. Prints the median of ROUNDS in MB/s, and the ratios.
 #
-# The terminal's output processing is off, and lines end with CR LF, because else
-# the kernel is most of what is measured: it passes short lines at 11 MB/s and
-# log lines at 100. OPOST=1 measures with it.
+# The terminal's output processing is off, and lines end with CR LF, because
+# otherwise the kernel dominates the result: it passes short lines at 11 MB/s and
+# log lines at 100. OPOST=1 turns it on.
 #
 #   bench/pty.sh [STREAM…]          all of: yes log color utf8 redraw region
 #   SIZES="80x24" ROUNDS=5 MB=32 bench/pty.sh log
 #
-# It needs Bash and Go. What it starts uses a folder and a tmux socket of its
-# own, and is ended with it.
+# Needs Bash and Go. The programs it starts use their own folder and tmux socket,
+# and are stopped on exit.
 set -euo pipefail
 
-# In the terminal that is measured: print a stream, and ask where the cursor is.
-# The answer says that everything before the question has been interpreted.
+# Runs in the measured terminal: prints a stream, and queries the cursor position.
+# The answer proves that everything before the query has been interpreted.
 if [[ ${1-} == --print ]]; then
 	stty -echo -icanon min 1 "$5"
 	printf 'ready' >"$4"
@@ -85,7 +85,7 @@ begin() {
 	esac
 }
 
-# attach PEER SIZE makes somebody look, in a terminal of that size.
+# attach PEER SIZE attaches a client in a terminal of that size.
 attach() {
 	case $1 in
 	tandem) "$terminal" terminal "$2" "$tandem" & ;;
@@ -93,7 +93,7 @@ attach() {
 	esac
 	viewer=$!
 	until attached "$1"; do sleep 0.05; done
-	sleep 0.5 # its first frames
+	sleep 0.5 # until its first frames are drawn
 }
 
 attached() {
@@ -122,7 +122,7 @@ measure() {
 	echo end >"$dir/go"
 	case $1 in
 	bare) wait ;;
-	tandem) until "$tandem" rm "$session" >/dev/null 2>&1; do sleep 0.05; done ;; # it has ended
+	tandem) until "$tandem" rm "$session" >/dev/null 2>&1; do sleep 0.05; done ;; # until it has exited
 	esac
 }
 

@@ -46,7 +46,7 @@ type need struct {
 func BenchmarkSoak(b *testing.B) {
 	while, err := time.ParseDuration(os.Getenv("SOAK"))
 	if err != nil {
-		b.Log("SOAK says how long, for example 1h; soak.sh sets it")
+		b.Log("set SOAK to a duration, for example 1h, or run soak.sh")
 		return
 	}
 	s := startSoak(b)

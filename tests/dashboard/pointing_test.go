@@ -21,7 +21,7 @@ func (v user) findText(text string) (x, y int) {
 			return utf8.RuneCountInString(before), y
 		}
 	}
-	v.Fatalf("%q went away:\n%s", text, shown)
+	v.Fatalf("%q disappeared:\n%s", text, shown)
 	return 0, 0
 }
 
@@ -211,6 +211,6 @@ func (v user) goThroughTabs() {
 func (v user) awaitGone(text string) {
 	v.Helper()
 	if err := v.screen.WaitFor(func(s string) bool { return !strings.Contains(s, text) }); err != nil {
-		v.Fatalf("waiting for %q to go: %v", text, err)
+		v.Fatalf("waiting for %q to disappear: %v", text, err)
 	}
 }

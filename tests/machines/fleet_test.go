@@ -116,7 +116,7 @@ func TestVerbsWorkOnAMachineOfTheFleet(t *testing.T) {
 	c.mustRun("ann", "--host", "web-1", "stop", "loop")
 	harness.Until(t, "the stopped process to disappear from the count", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].Processes == 0 })
 	if out := c.mustRun("web-1", "audit"); !strings.Contains(out, "person:ann") || !strings.Contains(out, "process.start") || !strings.Contains(out, "echo hello") {
-		t.Errorf("the machine's audit does not name her:\n%s", out)
+		t.Errorf("the machine's audit log does not name ann:\n%s", out)
 	}
 	if _, stderr, status := c.run("ann", "--host", "web-2", "ps"); status != 1 || !strings.Contains(stderr, "machine web-2: it is offline, or no machine has this name") {
 		t.Errorf("on an unknown machine: %d %s", status, stderr)
@@ -179,7 +179,7 @@ func TestMachineThatLeftCannotBeReached(t *testing.T) {
 		t.Errorf("leave prints %q", out)
 	}
 	if _, err := os.Stat(filepath.Join(c.dir, "box", "fleet", "machine.creds")); !os.IsNotExist(err) {
-		t.Errorf("its key is still there: %v", err)
+		t.Errorf("the key of the machine still exists: %v", err)
 	}
 	harness.Until(t, "the machine to go offline", func() bool { all := c.listMachines("ann"); return len(all) == 1 && all[0].State == api.FleetAway })
 	if _, stderr, status := c.run("ann", "--host", "box", "ps"); status != 1 || !strings.Contains(stderr, "it is offline, last seen") {
@@ -207,7 +207,7 @@ func TestRevokedPersonReachesNothing(t *testing.T) {
 		return status == 1 && strings.Contains(stderr, "revoked")
 	})
 	if stdout, stderr, status := c.run("ann", "fleet"); status != 0 || !strings.Contains(stdout, "box") || !strings.Contains(stderr, "the hub cannot be reached") || !strings.Contains(stderr, "revoked") {
-		t.Errorf("after being revoked she lists the fleet: %d %s%s", status, stdout, stderr)
+		t.Errorf("a revoked user lists the fleet: %d %s%s", status, stdout, stderr)
 	}
 	c.joinMachine("box-2") // other members are not affected
 }

@@ -1,5 +1,5 @@
-# What scripts do with libtmux 0.21 (Debian's python3-libtmux), a step a line: its name and
-# what came of it. Ids and times are left out, as they depend on what ran before.
+# Typical uses of libtmux 0.21 (Debian's python3-libtmux). Each line prints a step's name and
+# result. Ids and times are omitted, because they depend on earlier runs.
 import re
 import sys
 import time

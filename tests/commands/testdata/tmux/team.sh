@@ -1,5 +1,5 @@
-# What Claude Code asks of tmux for a team: in the window of its leader, and in a server of its
-# own. The heights of panes are left out where tmux takes a row from them for their titles.
+# The tmux commands of Claude Code for a team: in the leader's window, and in a separate server.
+# Heights of panes are omitted if tmux uses one of their rows for titles.
 try() { echo "+ $*"; "$@" 2>&1; s=$?; [ $s = 0 ] || echo "status $s"; }
 leader=$TMUX_PANE
 try tmux -V
