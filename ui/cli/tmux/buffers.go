@@ -28,6 +28,7 @@ func storeBuffer(c *call, name string, data []byte) {
 	}
 	c.removeBuffer(b.Name)
 	c.file.Buffers = append([]server.Buffer{b}, c.file.Buffers...)
+	// Buffers with a given name do not count, and stay until they are deleted.
 	limit, count := c.optionValue(server.Target{}, "buffer-limit").Int(), 0
 	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool {
 		if o.Auto {
@@ -85,13 +86,13 @@ func renameBuffer(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	was, name := b.Name, cmd.value('n')
-	if was == name {
+	oldName, name := b.Name, cmd.value('n')
+	if oldName == name {
 		return nil
 	}
 	c.removeBuffer(name)
 	// The deletion has shifted the buffers, so b is stale.
-	b = &c.file.Buffers[slices.IndexFunc(c.file.Buffers, func(b server.Buffer) bool { return b.Name == was })]
+	b = &c.file.Buffers[slices.IndexFunc(c.file.Buffers, func(b server.Buffer) bool { return b.Name == oldName })]
 	b.Name, b.Auto = name, false
 	return nil
 }
@@ -159,6 +160,7 @@ func bufferFacts(b server.Buffer) facts {
 func listBuffers(c *call, cmd *command, _ server.Target) error {
 	form := `#{buffer_name}: #{buffer_size} bytes: "#{buffer_sample}"`
 	for _, b := range c.file.Buffers {
+		// Outside a list, buffer variables are those of the newest buffer.
 		all := bufferFacts(b)
 		scope := c.scope(server.Target{})
 		scope.Lookup = func(name string) (string, bool) {
@@ -194,6 +196,7 @@ func pasteBuffer(c *call, cmd *command, at server.Target) error {
 		}
 		return nil
 	}
+	// Enter sends a carriage return, so that is what ends a pasted line.
 	separator := "\r"
 	if cmd.has('s') {
 		separator = cmd.value('s')

@@ -71,6 +71,7 @@ func selectLines(cmd *command, screen api.Screen) string {
 			b.WriteByte('\n')
 		}
 	}
+	// With -J, a wrapped last line has not been ended.
 	text := b.String()
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"

@@ -51,6 +51,7 @@ func controlMode(c *call, wrapped bool, args []string) error {
 	c.control = x
 	ctx, stop := context.WithCancel(c.ctx)
 	c.ctx = ctx
+	// Deferred calls run in reverse: stop the goroutines, then wait for them.
 	defer x.done.Wait()
 	defer stop()
 	if wrapped {
@@ -72,7 +73,7 @@ func controlMode(c *call, wrapped bool, args []string) error {
 	}
 	c.watchEngine(ctx)
 	lines := bufio.NewScanner(c.Stdin)
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, 1<<20) // set-buffer may exceed the default of 64 KiB
 	for lines.Scan() && lines.Text() != "" {
 		line := lines.Text()
 		_ = c.answerCommand(1, func() error { // the error is part of the reply
@@ -109,6 +110,7 @@ func (c *call) answerCommand(flags int, run func() error) error {
 	x := c.control
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	// Whether the reply ends with %end or %error is known only after the command.
 	var reply strings.Builder
 	c.out = &reply
 	err := run()
@@ -203,28 +205,29 @@ func (c *call) collectNotifications() (order []string, all map[string]notificati
 // writeChanges writes the notifications for differences from the state reported before. The first
 // time, it writes only those of sessions.
 func (x *control) writeChanges(c *call) {
-	order, now := c.collectNotifications()
+	order, current := c.collectNotifications()
 	var lines []string
 	for _, key := range order {
-		was, known := x.reported[key]
+		old, known := x.reported[key]
 		switch {
 		case !known && (len(x.reported) > 0 || !strings.Contains(key, "window")):
-			lines = append(lines, now[key].added)
-		case known && was.changed != now[key].changed:
-			lines = append(lines, now[key].changed)
+			lines = append(lines, current[key].added)
+		case known && old.changed != current[key].changed:
+			lines = append(lines, current[key].changed)
 		}
 	}
-	for key, was := range x.reported {
-		if _, still := now[key]; !still {
-			lines = append(lines, was.removed)
+	for key, old := range x.reported {
+		if _, exists := current[key]; !exists {
+			lines = append(lines, old.removed)
 		}
 	}
+	// Several keys may give the same line, such as %sessions-changed.
 	for i, line := range lines {
 		if line != "" && !slices.Contains(lines[:i], line) {
 			fmt.Fprintln(x.out, line)
 		}
 	}
-	x.reported = now
+	x.reported = current
 	x.followPanes(c)
 }
 
@@ -239,7 +242,7 @@ func (x *control) followPanes(c *call) {
 		x.session = sessionGone
 	}
 	for terminal, stop := range x.streams {
-		if _, still := panes[terminal]; !still {
+		if _, exists := panes[terminal]; !exists {
 			stop()
 			delete(x.streams, terminal)
 		}
@@ -274,6 +277,7 @@ func (x *control) streamOutput(ctx context.Context, e *client.Client, in api.Pro
 			return
 		}
 		data, err := out.Bytes()
+		// An exited program may have left unread output: stop only when none is left.
 		if err != nil || len(data) == 0 && out.State.Ended() {
 			return
 		}

@@ -74,6 +74,7 @@ func groupTree(c *call, w *server.Window, axis cells.Kind, children []*cells.Cel
 		begin, end := cell.Span(axis)
 		return end - begin
 	}
+	// Splits are binary: divide the first child from the group of all others.
 	total := len(children) - 1
 	for _, child := range children {
 		total += size(child)
@@ -92,6 +93,7 @@ func (c *call) updateDashboard() error {
 	changed, closed, apart, swapped := c.changed, c.removed, c.movedOut, c.swapped
 	c.changed, c.removed, c.movedOut, c.swapped = nil, nil, nil, nil
 	return changeLayout(c, func(l *api.Layout) {
+		// Swap first, while both sessions are still in their tabs.
 		for _, pair := range swapped {
 			swapSessions(l, pair)
 		}
@@ -120,17 +122,17 @@ func (c *call) showInDashboard(w *server.Window) error {
 // layout skip it without an error.
 func changeLayout(c *call, change func(*api.Layout), show bool) error {
 	for range 20 {
-		current, err := callEngine(c, api.LayoutGet, api.Empty{})
+		stored, err := callEngine(c, api.LayoutGet, api.Empty{})
 		if err != nil {
 			return ignoreForbidden(err)
 		}
 		var l api.Layout
-		if current.Current != nil {
-			l = *current.Current
+		if stored.Current != nil {
+			l = *stored.Current
 		}
 		change(&l)
 		l.Current = max(min(l.Current, len(l.Tabs)-1), 0)
-		_, err = callEngine(c, api.LayoutPut, api.LayoutPutInput{Layout: l, Revision: current.Revision, Show: show})
+		_, err = callEngine(c, api.LayoutPut, api.LayoutPutInput{Layout: l, Revision: stored.Revision, Show: show})
 		if !errors.Is(err, api.CodeConflict) {
 			return ignoreForbidden(err)
 		}
@@ -152,7 +154,7 @@ func putWindow(c *call, l *api.Layout, w *server.Window) int {
 	for _, p := range w.Panes {
 		ids = append(ids, p.Terminal)
 	}
-	tab, most := -1, 0
+	tab, maxShared := -1, 0
 	for i, t := range l.Tabs {
 		n := 0
 		for _, id := range ids {
@@ -160,18 +162,18 @@ func putWindow(c *call, l *api.Layout, w *server.Window) int {
 				n++
 			}
 		}
-		if n > most {
-			tab, most = i, n
+		if n > maxShared {
+			tab, maxShared = i, n
 		}
 	}
-	own := windowTree(c, w, w.Layout)
+	root := windowTree(c, w, w.Layout)
 	if tab < 0 {
 		removeFromTabs(l, ids)
-		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: own.appendNodes(nil)})
+		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: root.appendNodes(nil)})
 	} else {
 		changeTabs(l, func(i int, t api.LayoutTab) *api.LayoutTab {
 			if i == tab {
-				return replaceInTab(t, ids, own)
+				return replaceInTab(t, ids, root)
 			}
 			return replaceInTab(t, ids, nil)
 		})
@@ -218,7 +220,7 @@ func changeTabs(l *api.Layout, change func(i int, t api.LayoutTab) *api.LayoutTa
 		switch changed := change(i, t); {
 		case changed != nil:
 			tabs = append(tabs, *changed)
-		case i < l.Current:
+		case i < l.Current: // one tab less before the current one
 			current--
 		}
 	}
@@ -235,6 +237,7 @@ func replaceInTab(t api.LayoutTab, ids []string, replacement *tree) *api.LayoutT
 	if !slices.ContainsFunc(ids, func(id string) bool { return leafIndex(t, id) >= 0 }) {
 		return &t
 	}
+	// The indexes of nodes change, so the focus is kept by session.
 	var focused string
 	if t.Focus < len(t.Nodes) {
 		focused = t.Nodes[t.Focus].ID

@@ -43,17 +43,18 @@ func parseKey(name string) (string, bool) {
 		rest = rest[2:]
 	}
 	low := strings.ToLower(rest)
-	if own := keyNames()[low]; own != "" {
-		return modifiers + own, true
+	if key := keyNames()[low]; key != "" {
+		return modifiers + key, true
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(low, "f")); err == nil && low[0] == 'f' && n >= 1 && n <= 12 {
 		return modifiers + low, true
 	}
+	// Without a modifier, keypad keys type their character: see appendInput.
 	if pad, ok := strings.CutPrefix(low, "kp"); ok && len(pad) == 1 && modifiers == "" {
 		return "", false
 	}
 	if modifiers != "" && utf8.RuneCountInString(rest) == 1 {
-		if strings.Contains(modifiers, "ctrl") {
+		if strings.Contains(modifiers, "ctrl") { // C-A and C-a are the same control character
 			rest = low
 		}
 		return modifiers + rest, true
@@ -89,18 +90,19 @@ func sendKeys(c *call, cmd *command, at server.Target) error {
 // appendInput appends the input for one argument of send-keys: a key, or else text.
 func appendInput(cmd *command, inputs []api.SessionWriteInput, word string) []api.SessionWriteInput {
 	text := word
-	switch name, is := parseKey(word); {
+	switch name, ok := parseKey(word); {
 	case cmd.has('H'):
 		code, err := strconv.ParseUint(word, 16, 21)
 		if err != nil || !utf8.ValidRune(rune(code)) {
 			return inputs // tmux ignores it, too
 		}
 		text = string(rune(code))
-	case is && !cmd.has('l'):
+	case ok && !cmd.has('l'):
 		return append(inputs, api.SessionWriteInput{Keys: []string{name}})
 	case strings.HasPrefix(word, "KP") && len(word) == 3 && !cmd.has('l'):
 		text = word[2:]
 	}
+	// Consecutive text goes into one write, to save calls of the engine.
 	if n := len(inputs) - 1; n >= 0 && inputs[n].Keys == nil {
 		inputs[n].Text += text
 		return inputs
@@ -152,8 +154,8 @@ func sendPrefix(c *call, cmd *command, at server.Target) error {
 	if cmd.has('2') {
 		option = "prefix2"
 	}
-	name, is := parseKey(string(c.optionValue(at, option)))
-	if !is {
+	name, ok := parseKey(string(c.optionValue(at, option)))
+	if !ok {
 		return nil // the prefix may be None
 	}
 	return c.typeInto(at, []api.SessionWriteInput{{Keys: []string{name}}})

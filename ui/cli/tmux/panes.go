@@ -74,7 +74,7 @@ func splitWindow(c *call, cmd *command, at server.Target) error {
 	prog.w, prog.h = cell.W, cell.H
 	prog.name = at.Session.Name + ":" + cmp.Or(c.programName(prog.argv), w.Name)
 	if err := c.startProgram(p, at, prog); err != nil {
-		w.RemovePane(p)
+		w.RemovePane(p) // undo the split
 		return err
 	}
 	w.Zoomed = cmd.has('Z')
@@ -242,20 +242,20 @@ func joinPane(c *call, cmd *command, to server.Target) error {
 	if err != nil {
 		return err
 	}
-	was := from.Window
+	source := from.Window
 	if !to.Window.InsertPane(from.Pane, to.Pane, s) {
 		return errors.New("create pane failed: pane too small")
 	}
 	// Remove it only now: a failed insertion must leave the pane in its window.
-	if was != to.Window {
+	if source != to.Window {
 		c.file.RemovePane(from)
 	}
 	if !cmd.has('d') {
 		to.Window.SelectPane(from.Pane)
 		to.Session.ShowWindow(to.Window)
 	}
-	if len(was.Panes) > 0 {
-		if err := c.applyLayout(was); err != nil {
+	if len(source.Panes) > 0 {
+		if err := c.applyLayout(source); err != nil {
 			return err
 		}
 	}
@@ -283,12 +283,12 @@ func breakPane(c *call, cmd *command, _ server.Target) error {
 		from.Session.RemoveWindow(w)
 		w.Index = index
 	} else {
-		was := w
+		source := w
 		w.RemovePane(from.Pane)
 		c.movedOut = append(c.movedOut, from.Pane.Terminal)
-		w = makeWindow(c, from.Pane, index, was.Layout.W, was.Layout.H)
+		w = makeWindow(c, from.Pane, index, source.Layout.W, source.Layout.H)
 		w.Name = c.programName(from.Pane.Argv)
-		if err := c.applyLayout(was); err != nil {
+		if err := c.applyLayout(source); err != nil {
 			return err
 		}
 	}
@@ -332,13 +332,13 @@ func resizePane(c *call, cmd *command, at server.Target) error {
 		}
 		w.Layout.ResizePane(leaf, side.axis, n)
 	}
-	for _, way := range directions() {
-		if cmd.has(way.flag) {
-			w.Layout.MoveEdge(leaf, way.axis, by*way.sign)
+	for _, dir := range directions() {
+		if cmd.has(dir.flag) {
+			w.Layout.MoveEdge(leaf, dir.axis, by*dir.sign)
 			break
 		}
 	}
-	w.Preset = -1
+	w.Preset = -1 // no longer the preset, so next-layout starts with the first one
 	return c.applyLayout(w)
 }
 
@@ -369,15 +369,15 @@ func parseAdjustment(cmd *command) (int, error) {
 	return by, nil
 }
 
-// parseSize parses a number of cells or a percentage of of. The result is at least 1.
-func parseSize(text string, of int) (int, error) {
+// parseSize parses a number of cells or a percentage of total. The result is at least 1.
+func parseSize(text string, total int) (int, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	n, err := parseNumber(number)
 	switch {
 	case err != nil:
 		return 0, errors.New("invalid")
 	case percent:
-		n = of * n / 100
+		n = total * n / 100
 	}
 	if n < 0 && !percent {
 		return 0, errors.New("too small")
@@ -405,7 +405,7 @@ func respawnProgram(c *call, cmd *command, at server.Target) error {
 	if !cmd.has('c') {
 		prog.cwd = p.CWD
 	}
-	was := *p
+	old := *p
 	prog.w, prog.h, prog.name = cell.W, cell.H, cmp.Or(p.Title, at.Session.Name+":"+c.programName(prog.argv))
 	if err := c.killProgram(p); err != nil {
 		return err
@@ -414,8 +414,8 @@ func respawnProgram(c *call, cmd *command, at server.Target) error {
 	if err := c.startProgram(p, at, prog); err != nil {
 		return err
 	}
-	if !was.Adopted {
-		c.removed = append(c.removed, was.Terminal)
+	if !old.Adopted {
+		c.removed = append(c.removed, old.Terminal)
 	}
 	c.markChanged(at.Window)
 	return nil

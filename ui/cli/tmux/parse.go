@@ -18,7 +18,7 @@ var verbsText string
 type verb struct {
 	name, alias, usage string
 	switches, options  string // letters of flags
-	minArgs, maxArgs   int    // arguments; most is -1 for any number
+	minArgs, maxArgs   int    // number of arguments; maxArgs is -1 for any
 }
 
 // verbs returns all of tmux's commands in the order of list-commands, supported or not.
@@ -45,6 +45,7 @@ func parseVerb(line string) verb {
 	case "select-pane":
 		v.switches, v.options = "g", "P"
 	}
+	// Some usages lack spaces between brackets, and -L|-S lists exclusive switches.
 	rest := strings.ReplaceAll(strings.ReplaceAll(v.usage, "][", "] ["), "|-", "")
 	for strings.HasPrefix(rest, "[-") {
 		inside, after, _ := strings.Cut(rest[2:], "]")
@@ -203,6 +204,7 @@ func parseArguments(args []string) (sequence []*command, err error) {
 	for _, arg := range args {
 		ends := false
 		switch {
+		// The shell has removed one level of quotes, so this backslash is for tmux.
 		case strings.HasSuffix(arg, `\;`):
 			arg = strings.TrimSuffix(arg, `\;`) + ";"
 		case strings.HasSuffix(arg, ";"):
@@ -262,6 +264,7 @@ func (r *lexer) splitCommands() (all [][]string, err error) {
 			end()
 		case c == ' ' || c == '\t' || c == '\r':
 			r.endWord()
+		// Inside a word, # and { belong to a format such as #{pane_id}.
 		case c == '#' && !r.inWord:
 			_, r.text, _ = strings.Cut(r.text, "\n")
 		case c == '{' && !r.inWord:

@@ -45,23 +45,23 @@ func parseProgram(c *call, cmd *command, at server.Target) (program, error) {
 // startDirectory returns the directory for a program. A relative one is resolved against the caller's
 // directory, and a missing one is replaced by the home directory. For "", it is the caller's, or the
 // session's if the caller is outside the server.
-func startDirectory(c *call, asked string, at server.Target) string {
+func startDirectory(c *call, dir string, at server.Target) string {
 	here, _ := os.Getwd()
-	if asked == "" {
+	if dir == "" {
 		if c.ownTarget.Pane == nil && at.Session != nil && at.Session.CWD != "" {
 			return at.Session.CWD
 		}
 		return here
 	}
-	if !filepath.IsAbs(asked) {
-		asked = filepath.Join(here, asked)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(here, dir)
 	}
-	if info, err := os.Stat(asked); err != nil || !info.IsDir() {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		if home, err := os.UserHomeDir(); err == nil {
 			return home
 		}
 	}
-	return filepath.Clean(asked)
+	return filepath.Clean(dir)
 }
 
 // startArgv returns the command line for args. One argument is a line for the shell; none means
@@ -89,6 +89,7 @@ func (c *call) programName(argv []string) string {
 		return filepath.Base(cmp.Or(c.lookupEnv("SHELL"), "sh"))
 	}
 	word := argv[0]
+	// A line for the shell is named after its first word, or the one after exec.
 	if len(argv) == 3 && argv[1] == "-c" {
 		word = argv[2]
 		if fields := strings.Fields(word); len(fields) > 0 {
@@ -114,11 +115,13 @@ func (c *call) startProgram(p *server.Pane, at server.Target, prog program) erro
 	if err != nil {
 		return fmt.Errorf("create pane failed: %w", err)
 	}
+	// A PID alone may be reused; with its start time it identifies the program.
 	p.Terminal, p.Argv, p.CWD = process.ID, prog.argv, prog.cwd
 	p.PID, p.StartTime = process.PID, ""
 	if stat, ok := procfs.Read(p.PID); ok {
 		p.StartTime = stat.StartTime
 	}
+	// A session missing from a fetched list would count as exited.
 	if c.processes != nil {
 		c.processes[process.ID] = process
 	}
@@ -179,16 +182,16 @@ func (c *call) tmuxVariable(session int) string {
 // serverPID returns a PID to present as the server's: the parent of a pane's program, which holds its
 // terminal, or else this process.
 func (c *call) serverPID() int {
-	held := os.Getpid()
+	pid := os.Getpid()
 	if c.file == nil {
-		return held
+		return pid
 	}
 	for _, at := range c.file.ListPanes(nil) {
 		if stat, ok := procfs.Read(at.Pane.PID); ok && stat.Parent > 1 {
-			held = stat.Parent
+			pid = stat.Parent
 		}
 	}
-	return held
+	return pid
 }
 
 // freeName returns name without control characters and shortened, with a number appended if another
@@ -203,7 +206,7 @@ func (c *call) freeName(name string) string {
 	if runes := []rune(clean); len(runes) > 56 {
 		clean = string(runes[:56])
 	}
-	if clean == "" {
+	if clean == "" { // the engine will choose one
 		return ""
 	}
 	taken := func(name string) bool {

@@ -74,6 +74,7 @@ func newSession(c *call, cmd *command, _ server.Target) error {
 			return fmt.Errorf("duplicate session: %s", name)
 		}
 	}
+	// Check first: a failed attach must not leave a new session behind.
 	if !cmd.has('d') && c.control == nil {
 		if err := checkAttach(c); err != nil {
 			return err
@@ -131,8 +132,8 @@ func parseWindowSize(c *call, cmd *command, w, h int) (int, int, error) {
 }
 
 func terminalSize(c *call) (w, h int, ok bool) {
-	f, is := c.Stdin.(*os.File)
-	if !is || !term.IsTerminal(f.Fd()) {
+	f, isFile := c.Stdin.(*os.File)
+	if !isFile || !term.IsTerminal(f.Fd()) {
 		return 0, 0, false
 	}
 	w, h, err := term.GetSize(f.Fd())
@@ -288,7 +289,7 @@ func listClients(c *call, cmd *command, _ server.Target) error {
 // terminal, and one outside of Tandem's sessions.
 func checkAttach(c *call) error {
 	for _, stream := range []any{c.Stdin, c.Stdout} {
-		if f, is := stream.(*os.File); !is || !term.IsTerminal(f.Fd()) {
+		if f, isFile := stream.(*os.File); !isFile || !term.IsTerminal(f.Fd()) {
 			return errors.New("open terminal failed: not a terminal")
 		}
 	}
@@ -327,13 +328,13 @@ func (c *call) openSession(at server.Target, quiet bool) error {
 	if err := checkAttach(c); err != nil {
 		return err
 	}
-	own, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	at.Session.Attached = now()
 	c.markChanged(cmp.Or(at.Window, at.Session.CurrentWindow()))
-	c.dashboard = []string{own}
+	c.dashboard = []string{executable}
 	return nil
 }
 

@@ -83,7 +83,7 @@ func changeOption(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	_, own := (*set)[k.Name]
+	_, isSet := (*set)[k.Name]
 	before := string(c.optionValue(at, k.Name))
 	value := cmd.arg(1)
 	switch {
@@ -95,7 +95,7 @@ func changeOption(c *call, cmd *command) error {
 			}
 		}
 		return nil
-	case own && cmd.has('o'):
+	case isSet && cmd.has('o'):
 		return fmt.Errorf("already set: %s", cmd.args[0])
 	case len(cmd.args) < 2 && !k.IsSwitch() && k.Choices == nil:
 		return errors.New("empty value")
@@ -143,10 +143,10 @@ func printOptions(c *call, cmd *command) error {
 	}
 	global := cmd.has('g') || level == server.LevelServer
 	for _, k := range list {
-		value, own := (*set)[k.Name]
+		value, isSet := (*set)[k.Name]
 		_, _, known := c.file.LookupOption(at, k.Name)
 		switch {
-		case own:
+		case isSet:
 			printOption(c, cmd, k, "", value)
 		case !known || k.Level == "" && !cmd.has('A'):
 			return fmt.Errorf("invalid option: %s", k.Name)

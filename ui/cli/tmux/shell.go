@@ -66,9 +66,11 @@ func runShell(c *call, cmd *command, _ server.Target) error {
 	}
 	shell := shellCommand(c, line)
 	if cmd.has('b') {
+		// In a session of its own, it survives the closing of this terminal.
 		shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		return shell.Start()
 	}
+	// The command may call tmux, so it must run with the server unlocked.
 	var out bytes.Buffer
 	shell.Stdout, shell.Stderr = &out, &out
 	var status error
@@ -127,7 +129,7 @@ func sourceFile(c *call, cmd *command, _ server.Target) error {
 			pattern = c.scope(c.ownTarget).Expand(pattern)
 		}
 		paths, _ := filepath.Glob(pattern)
-		if paths == nil {
+		if paths == nil { // read the pattern itself, for the error of a missing file
 			paths = []string{pattern}
 		}
 		for _, path := range paths {
@@ -262,16 +264,16 @@ func (c *call) awaitWake(queue *[]string) error {
 // pipePane implements pipe-pane: a background process follows the pane's log and feeds it to a
 // command.
 func pipePane(c *call, cmd *command, at server.Target) error {
-	had := at.Pane.Pipe != ""
-	if had {
+	wasPiped := at.Pane.Pipe != ""
+	if wasPiped {
 		if err := stopPipe(c, at.Pane); err != nil {
 			return err
 		}
 	}
-	if len(cmd.args) == 0 || cmd.args[0] == "" || had && cmd.has('o') {
+	if len(cmd.args) == 0 || cmd.args[0] == "" || wasPiped && cmd.has('o') {
 		return nil
 	}
-	own, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return err
 	}
@@ -280,10 +282,11 @@ func pipePane(c *call, cmd *command, at server.Target) error {
 	if err != nil {
 		return err
 	}
-	began := c.knownProcesses()[at.Pane.Terminal].Terminal.Bytes
-	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.ExpandTime(cmd.args[0])))
+	// Only output from now on is piped. The command must outlive this call, so the engine runs it.
+	cursor := c.knownProcesses()[at.Pane.Terminal].Terminal.Bytes
+	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, cursor, scope.Expand(scope.ExpandTime(cmd.args[0])))
 	process, err := callEngine(c, api.ProcessStart, api.ProcessStartInput{
-		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: "pipe of " + at.Pane.Terminal,
+		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, executable}, Name: "pipe of " + at.Pane.Terminal,
 		CWD: startDirectory(c, "", at), Environ: c.environFor(nil), Umask: api.Umask(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
 	})
 	if err != nil {

@@ -39,7 +39,7 @@ type Options struct {
 }
 
 func (o Options) lookupEnv(name string) string {
-	for _, pair := range slices.Backward(o.Environ) {
+	for _, pair := range slices.Backward(o.Environ) { // the last of repeated variables counts
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
 			return value
 		}
@@ -122,6 +122,7 @@ func (c *call) runLine(args []string) error {
 	if len(args) == 0 {
 		args = []string{"new-session"}
 	}
+	// Parse everything first: with a mistake anywhere in the line, nothing runs.
 	sequence, err := parseArguments(args)
 	if err != nil || len(sequence) == 0 {
 		return err
@@ -171,6 +172,7 @@ func (c *call) runLocked(sequence []*command) (err error) {
 	}
 	switch {
 	case c.file.IsRunning():
+	// Few commands may start a server, and only then is a configuration file read.
 	case c.global.has('N') || !startsServer(sequence[0].name):
 		return fmt.Errorf("no server running on %s", c.path)
 	case c.global.has('f'):
@@ -249,6 +251,7 @@ func (c *call) runSequence(sequence []*command) error {
 			err = h.run(c, command, at)
 		}
 		if err == nil {
+			// Expanding a format returns no error, so the scope has recorded it.
 			err, c.unsupported = c.unsupported, nil
 		}
 		if err != nil {

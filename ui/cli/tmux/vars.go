@@ -51,6 +51,7 @@ func (v *variables) lookupVariable(name string) (string, bool) {
 	if value, ok := v.factsFor(name)[name]; ok {
 		return formatValue(value), true
 	}
+	// As in tmux, options and environment variables serve as variables, too.
 	if value, _, ok := v.file.LookupOption(v.at, name); ok {
 		if k, err := server.ResolveOption(name); err == nil && k.IsSwitch() {
 			return formatValue(value == "on"), true

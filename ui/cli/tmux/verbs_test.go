@@ -28,12 +28,12 @@ var implemented = map[string]string{
 }
 
 func TestEveryFlagIsImplementedOrRejected(t *testing.T) {
-	there := map[string]bool{}
+	supported := map[string]bool{}
 	for _, v := range verbs() {
 		if handlers()[v.name].run == nil {
 			continue
 		}
-		there[v.name] = true
+		supported[v.name] = true
 		for _, flag := range []byte(v.switches + v.options) {
 			words := []string{v.name, fmt.Sprintf("-%c", flag)}
 			if strings.IndexByte(v.options, flag) >= 0 {
@@ -43,17 +43,17 @@ func TestEveryFlagIsImplementedOrRejected(t *testing.T) {
 				words = append(words, "x")
 			}
 			_, err := parseCommand(words)
-			refused := err != nil && err.Error() == fmt.Sprintf("%s -%c is not supported by tandem", v.name, flag)
-			switch does := strings.IndexByte(implemented[v.name], flag) >= 0; {
-			case does && err != nil:
+			rejected := err != nil && err.Error() == fmt.Sprintf("%s -%c is not supported by tandem", v.name, flag)
+			switch accepted := strings.IndexByte(implemented[v.name], flag) >= 0; {
+			case accepted && err != nil:
 				t.Errorf("%s -%c: %v", v.name, flag, err)
-			case !does && !refused:
+			case !accepted && !rejected:
 				t.Errorf("%s -%c is accepted without an implementation: %v", v.name, flag, err)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(implemented)) {
-		if !there[name] {
+		if !supported[name] {
 			t.Errorf("%s has no handler", name)
 		}
 	}

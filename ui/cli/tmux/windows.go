@@ -65,14 +65,14 @@ func indexFor(c *call, cmd *command, at server.Target, taken string) (int, error
 	case !cmd.has('t') || at.Index < 0 || !namesWindow(cmd.value('t')):
 		return at.Session.FreeIndex(base), nil
 	}
-	there := at.Session.WindowAt(at.Index)
+	occupant := at.Session.WindowAt(at.Index)
 	switch {
-	case there == nil:
+	case occupant == nil:
 		return at.Index, nil
 	case !cmd.has('k'):
 		return 0, fmt.Errorf(taken, at.Index)
 	}
-	return at.Index, replaceWindow(c, at.Session, there)
+	return at.Index, replaceWindow(c, at.Session, occupant)
 }
 
 // namesWindow reports whether a target gives a window rather than just a session.
@@ -269,13 +269,13 @@ func resizeWindow(c *call, cmd *command, at server.Target) error {
 	if cmd.has('a') || cmd.has('A') {
 		w, h = at.Session.W, at.Session.H
 	}
-	for _, way := range directions() {
+	for _, dir := range directions() {
 		switch {
-		case !cmd.has(way.flag):
-		case way.axis == cells.Beside:
-			w += by * way.sign
+		case !cmd.has(dir.flag):
+		case dir.axis == cells.Beside:
+			w += by * dir.sign
 		default:
-			h += by * way.sign
+			h += by * dir.sign
 		}
 	}
 	if w, h, err = parseWindowSize(c, cmd, w, h); err != nil {
@@ -331,18 +331,19 @@ func arrangeWindow(c *call, at server.Target, name string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, name)
 	}
+	// A layout comes with a size: fit it to the window.
 	width, height := w.Layout.W, w.Layout.H
 	w.Layout, w.Preset = layout, -1
 	w.Layout.Resize(width, height)
 	return nil
 }
 
-// optionCells returns an option given as a number of cells or as a percentage of of.
-func optionCells(c *call, at server.Target, name string, of int) int {
+// optionCells returns an option given as a number of cells or as a percentage of total.
+func optionCells(c *call, at server.Target, name string, total int) int {
 	value, percent := strings.CutSuffix(string(c.optionValue(at, name)), "%")
 	n, _ := strconv.Atoi(value)
 	if percent {
-		return of * n / 100
+		return total * n / 100
 	}
 	return n
 }
@@ -353,6 +354,7 @@ func rotateWindow(c *call, cmd *command, at server.Target) error {
 	i := slices.Index(w.Panes, w.ActivePane())
 	leaves := w.Layout.Leaves()
 	ids := w.PaneIDs()
+	// The active position stays the same; only the panes rotate through it.
 	if cmd.has('D') {
 		ids = append(ids[len(ids)-1:], ids[:len(ids)-1]...)
 	} else {

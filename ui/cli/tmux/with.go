@@ -30,6 +30,7 @@ func RunWith(ctx context.Context, o Options, argv []string) (status int, err err
 	if err != nil {
 		return 1, err
 	}
+	// A real tmux around this program must not receive the commands meant for Tandem.
 	environ := slices.DeleteFunc(slices.Clone(o.Environ), func(pair string) bool {
 		return strings.HasPrefix(pair, "TMUX=") || strings.HasPrefix(pair, "TMUX_PANE=") || strings.HasPrefix(pair, "PATH=")
 	})
@@ -97,7 +98,7 @@ func (c *call) newUniqueSession(name, cwd string) *server.Session {
 
 // LinkTmux creates dir/bin with a link `tmux` to this program and returns the directory, for PATH.
 func LinkTmux(dir string) (string, error) {
-	own, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
@@ -106,15 +107,15 @@ func LinkTmux(dir string) (string, error) {
 		return "", err
 	}
 	link := filepath.Join(dir, "tmux")
-	if there, err := os.Readlink(link); err == nil && there == own {
+	if target, err := os.Readlink(link); err == nil && target == executable {
 		return dir, nil
 	}
 	// A rename replaces the link at once, so it is never missing from PATH.
-	fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
-	if err := os.Symlink(own, fresh); err != nil {
+	newLink := fmt.Sprintf("%s.%d", link, os.Getpid())
+	if err := os.Symlink(executable, newLink); err != nil {
 		return "", err
 	}
-	return dir, os.Rename(fresh, link)
+	return dir, os.Rename(newLink, link)
 }
 
 // adoptSession makes the session of this process a pane of the server and reports whether it was not
@@ -195,7 +196,7 @@ func (c *call) releasePane(pane int) (err error) {
 func runProgram(c *call, argv, environ []string) (int, error) {
 	path := findExecutable(environ, argv[0])
 	cmd := exec.CommandContext(c.ctx, path, argv[1:]...)
-	cmd.Args[0] = argv[0]
+	cmd.Args[0] = argv[0] // as typed, not the full path
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, c.Stdin, c.Stdout, c.Stderr
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGQUIT)

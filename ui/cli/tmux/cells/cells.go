@@ -61,13 +61,13 @@ func (c *Cell) FindPane(pane int) *Cell {
 	return nil
 }
 
-// ParentOf returns the group containing of; nil for the root.
-func (c *Cell) ParentOf(of *Cell) *Cell {
+// ParentOf returns the group with cell as a child; nil if cell is the root c.
+func (c *Cell) ParentOf(cell *Cell) *Cell {
 	for _, child := range c.Children {
-		if child == of {
+		if child == cell {
 			return c
 		}
-		if p := child.ParentOf(of); p != nil {
+		if p := child.ParentOf(cell); p != nil {
 			return p
 		}
 	}
@@ -373,7 +373,7 @@ func (c *Cell) ResizePane(leaf *Cell, axis Kind, n int) {
 	if i == len(group.Children)-1 {
 		i, by = i-1, -by
 	}
-	c.moveLine(group, i, by)
+	c.moveBorder(group, i, by)
 }
 
 // enclosingGroup returns the innermost group of leaf divided along axis and its child containing
@@ -393,13 +393,13 @@ func (c *Cell) MoveEdge(leaf *Cell, axis Kind, by int) {
 	if group == nil {
 		return
 	}
-	c.moveLine(group, min(slices.Index(group.Children, cell), len(group.Children)-2), by)
+	c.moveBorder(group, min(slices.Index(group.Children, cell), len(group.Children)-2), by)
 }
 
-// moveLine moves the border after the i-th child of a group by some cells. The cell before the
+// moveBorder moves the border after the i-th child of a group by some cells. The cell before the
 // border grows at the cost of those after it, nearest first, then of those before it. For a negative
 // by, the cell after the border grows at the cost of those before it.
-func (c *Cell) moveLine(group *Cell, i, by int) {
+func (c *Cell) moveBorder(group *Cell, i, by int) {
 	axis, all := group.Kind, group.Children
 	before := slices.Clone(all[:i+1])
 	slices.Reverse(before)
