@@ -156,7 +156,6 @@ func bufferFacts(b server.Buffer) facts {
 	return facts{"buffer_name": b.Name, "buffer_size": len(b.Data), "buffer_created": b.Created, "buffer_sample": sample}
 }
 
-// listBuffers implements list-buffers.
 func listBuffers(c *call, cmd *command, _ server.Target) error {
 	form := `#{buffer_name}: #{buffer_size} bytes: "#{buffer_sample}"`
 	for _, b := range c.file.Buffers {
@@ -174,7 +173,6 @@ func listBuffers(c *call, cmd *command, _ server.Target) error {
 	return nil
 }
 
-// deleteBuffer implements delete-buffer.
 func deleteBuffer(c *call, cmd *command, _ server.Target) error {
 	b, err := findBuffer(c, cmd)
 	if err != nil {
@@ -187,7 +185,6 @@ func deleteBuffer(c *call, cmd *command, _ server.Target) error {
 	return nil
 }
 
-// pasteBuffer implements paste-buffer.
 func pasteBuffer(c *call, cmd *command, at server.Target) error {
 	b, err := findBuffer(c, cmd)
 	if err != nil {

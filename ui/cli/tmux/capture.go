@@ -21,7 +21,6 @@ func (c *call) readScreen(p *server.Pane, ansi bool) (api.Screen, error) {
 	return callEngine(c, api.SessionScreen, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: maxScrollback, Ends: true})
 }
 
-// capturePane implements capture-pane.
 func capturePane(c *call, cmd *command, at server.Target) error {
 	screen, err := c.readScreen(at.Pane, cmd.has('e'))
 	if err != nil {

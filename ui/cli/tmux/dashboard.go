@@ -1,3 +1,12 @@
+// A window of the server is a tab of the dashboard, and both can be changed: commands arrange panes,
+// and the user moves sessions between tabs, adds others or closes some. The dashboard's layout is
+// therefore never generated from the server's state. It is read, changed for the windows touched by
+// this call, and stored. A window goes into the tab already showing most of its panes, at the
+// position of the first; everything else in the tab stays as the user left it.
+//
+// Layouts carry a revision. If someone stored another one in between, the change is applied to that
+// one again, so neither side's work is lost.
+
 package tmux
 
 import (

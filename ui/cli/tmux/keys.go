@@ -62,7 +62,6 @@ func parseKey(name string) (string, bool) {
 	return "", false
 }
 
-// sendKeys implements send-keys.
 func sendKeys(c *call, cmd *command, at server.Target) error {
 	times := 1
 	if cmd.has('N') {
@@ -148,7 +147,6 @@ func mergeInputs(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
 	return all
 }
 
-// sendPrefix implements send-prefix.
 func sendPrefix(c *call, cmd *command, at server.Target) error {
 	option := "prefix"
 	if cmd.has('2') {

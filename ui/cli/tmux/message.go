@@ -6,7 +6,6 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// displayMessage implements display-message.
 func displayMessage(c *call, cmd *command, _ server.Target) error {
 	at, err := c.findTarget(cmd, 't', server.TargetPane)
 	if err != nil && !cmd.has('t') { // with a wrong -t, tmux prints without a pane

@@ -54,7 +54,6 @@ func sizeError(cmd *command, percent bool) error {
 	return errors.New("lines invalid")
 }
 
-// splitWindow implements split-window.
 func splitWindow(c *call, cmd *command, at server.Target) error {
 	s, err := parseSplit(cmd, at)
 	if err != nil {
@@ -89,14 +88,12 @@ func splitWindow(c *call, cmd *command, at server.Target) error {
 	return nil
 }
 
-// killPane implements kill-pane.
 func killPane(c *call, cmd *command, at server.Target) error {
 	return c.killPanes(func(one server.Target) bool { return one.Window == at.Window && (one.Pane == at.Pane) != cmd.has('a') })
 }
 
 const paneLine = `#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}`
 
-// listPanes implements list-panes.
 func listPanes(c *call, cmd *command, at server.Target) (err error) {
 	form, want := paneLine, server.TargetWindow
 	switch {
@@ -179,7 +176,6 @@ func setTitle(c *call, at server.Target, title string) error {
 	return nil // a title unfit as a name is still a title
 }
 
-// swapPane implements swap-pane.
 func swapPane(c *call, cmd *command, to server.Target) error {
 	from, err := to, error(nil)
 	switch {
@@ -262,7 +258,6 @@ func joinPane(c *call, cmd *command, to server.Target) error {
 	return c.applyLayout(to.Window)
 }
 
-// breakPane implements break-pane.
 func breakPane(c *call, cmd *command, _ server.Target) error {
 	from, err := c.findTarget(cmd, 's', server.TargetPane)
 	if err != nil {
@@ -302,7 +297,6 @@ func breakPane(c *call, cmd *command, _ server.Target) error {
 	return c.applyLayout(w)
 }
 
-// resizePane implements resize-pane.
 func resizePane(c *call, cmd *command, at server.Target) error {
 	w := at.Window
 	if cmd.has('Z') {
@@ -421,7 +415,6 @@ func respawnProgram(c *call, cmd *command, at server.Target) error {
 	return nil
 }
 
-// respawnWindow implements respawn-window.
 func respawnWindow(c *call, cmd *command, at server.Target) error {
 	for _, p := range at.Window.Panes {
 		if c.isAlive(p) && !cmd.has('k') {

@@ -56,7 +56,6 @@ func beginsVariable(r rune) bool {
 	return r == '_' || r == '{' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
-// newSession implements new-session.
 func newSession(c *call, cmd *command, _ server.Target) error {
 	if cmd.has('t') {
 		return errors.New("session groups (new-session -t) are not supported by tandem")
@@ -146,7 +145,7 @@ func makeSession(c *call, cmd *command, name string, w, h int) (server.Target, e
 	s := &server.Session{ID: c.file.Next.Session, Created: now(), W: w, H: h}
 	if s.Name = name; name == "" {
 		s.Name = strconv.Itoa(s.ID)
-		for n := s.ID; c.sessionNamed(s.Name); n++ {
+		for n := s.ID; c.sessionExists(s.Name); n++ {
 			s.Name = strconv.Itoa(n + 1)
 		}
 	}
@@ -205,14 +204,13 @@ func addWindow(c *call, at *server.Target, index int, name string, prog program)
 	return w, nil
 }
 
-func (c *call) sessionNamed(name string) bool {
+func (c *call) sessionExists(name string) bool {
 	return slices.ContainsFunc(c.file.Sessions, func(s *server.Session) bool { return s.Name == name })
 }
 
 // hasSession implements has-session. Resolving its target has already failed if there is none.
 func hasSession(*call, *command, server.Target) error { return nil }
 
-// killSession implements kill-session.
 func killSession(c *call, cmd *command, at server.Target) error {
 	if cmd.has('C') {
 		return nil
@@ -226,8 +224,8 @@ func killServer(c *call, _ *command, _ server.Target) error {
 }
 
 // killPanes kills the programs of the matching panes and removes the panes.
-func (c *call) killPanes(which func(server.Target) bool) error {
-	for _, at := range c.file.ListPanes(which) {
+func (c *call) killPanes(matches func(server.Target) bool) error {
+	for _, at := range c.file.ListPanes(matches) {
 		if err := c.killProgram(at.Pane); err != nil {
 			return err
 		}
@@ -236,7 +234,6 @@ func (c *call) killPanes(which func(server.Target) bool) error {
 	return nil
 }
 
-// renameSession implements rename-session.
 func renameSession(c *call, cmd *command, at server.Target) error {
 	name := cleanName(c.scope(at).Expand(cmd.args[0]))
 	switch {
@@ -244,7 +241,7 @@ func renameSession(c *call, cmd *command, at server.Target) error {
 		return fmt.Errorf("invalid session: %s", cmd.args[0])
 	case name == at.Session.Name:
 		return nil
-	case c.sessionNamed(name):
+	case c.sessionExists(name):
 		return fmt.Errorf("duplicate session: %s", name)
 	}
 	at.Session.Name = name
@@ -253,7 +250,6 @@ func renameSession(c *call, cmd *command, at server.Target) error {
 
 const sessionLine = "#{session_name}: #{session_windows} windows (created #{t:session_created})#{?session_grouped, (group ,}#{session_group}#{?session_grouped,),}#{?session_attached, (attached),}"
 
-// listSessions implements list-sessions.
 func listSessions(c *call, cmd *command, _ server.Target) error {
 	for _, s := range c.file.SessionsByName() {
 		c.printItem(cmd, server.Target{Session: s}, sessionLine)
@@ -299,7 +295,6 @@ func checkAttach(c *call) error {
 	return nil
 }
 
-// attachSession implements attach-session.
 func attachSession(c *call, cmd *command, _ server.Target) error {
 	if !c.file.IsRunning() {
 		return errors.New("no sessions")

@@ -207,7 +207,6 @@ func findEnviron(c *call, cmd *command) (environ *server.Environ, at server.Targ
 	return nil, at, errors.New("no current session")
 }
 
-// setEnvironment implements set-environment.
 func setEnvironment(c *call, cmd *command, _ server.Target) error {
 	name := cmd.args[0]
 	switch {
@@ -250,7 +249,6 @@ func setEnvironment(c *call, cmd *command, _ server.Target) error {
 	return nil
 }
 
-// showEnvironment implements show-environment.
 func showEnvironment(c *call, cmd *command, _ server.Target) error {
 	set, _, err := findEnviron(c, cmd)
 	if err != nil {

@@ -45,7 +45,6 @@ func shellCommand(c *call, line string) *exec.Cmd {
 	return cmd
 }
 
-// runShell implements run-shell.
 func runShell(c *call, cmd *command, _ server.Target) error {
 	at, _ := c.findTarget(cmd, 't', server.TargetPane)
 	if cmd.has('d') {
@@ -105,7 +104,6 @@ func (c *call) runText(text string) error {
 	return c.runSequence(sequence)
 }
 
-// ifShell implements if-shell.
 func ifShell(c *call, cmd *command, _ server.Target) error {
 	at, _ := c.findTarget(cmd, 't', server.TargetPane)
 	condition := c.scope(at).Expand(cmd.args[0])
@@ -122,7 +120,6 @@ func ifShell(c *call, cmd *command, _ server.Target) error {
 	return c.runText(cmd.arg(2))
 }
 
-// sourceFile implements source-file.
 func sourceFile(c *call, cmd *command, _ server.Target) error {
 	for _, pattern := range cmd.args {
 		if cmd.has('F') {
@@ -184,7 +181,6 @@ func (c *call) runConfig(path string) {
 	}
 }
 
-// waitFor implements wait-for.
 func waitFor(c *call, cmd *command, _ server.Target) error {
 	name := cmd.args[0]
 	if c.file.Waits == nil {
@@ -306,7 +302,6 @@ func stopPipe(c *call, p *server.Pane) error {
 	return err
 }
 
-// listCommands implements list-commands.
 func listCommands(c *call, cmd *command, _ server.Target) error {
 	for _, v := range verbs() {
 		if handlers()[v.name].run == nil || len(cmd.args) > 0 && v.name != cmd.args[0] && v.alias != cmd.args[0] {

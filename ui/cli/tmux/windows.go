@@ -13,7 +13,6 @@ import (
 
 const paneTemplate = "#{session_name}:#{window_index}.#{pane_index}"
 
-// newWindow implements new-window.
 func newWindow(c *call, cmd *command, at server.Target) error {
 	if name := cmd.value('n'); cmd.has('S') && name != "" {
 		if w := at.Session.WindowByName(name, true); w != nil {
@@ -60,7 +59,7 @@ func indexFor(c *call, cmd *command, at server.Target, taken string) (int, error
 		if !cmd.has('b') {
 			index++
 		}
-		makeRoom(c, at.Session, index)
+		shiftWindows(c, at.Session, index)
 		return index, nil
 	case !cmd.has('t') || at.Index < 0 || !namesWindow(cmd.value('t')):
 		return at.Session.FreeIndex(base), nil
@@ -97,10 +96,10 @@ func replaceWindow(c *call, s *server.Session, w *server.Window) error {
 	return nil
 }
 
-// makeRoom frees an index by shifting the windows from there up to the next gap.
-func makeRoom(c *call, s *server.Session, index int) {
+// shiftWindows frees an index by moving the windows from there up to the next gap.
+func shiftWindows(c *call, s *server.Session, index int) {
 	if w := s.WindowAt(index); w != nil {
-		makeRoom(c, s, index+1)
+		shiftWindows(c, s, index+1)
 		w.Index++
 	}
 }
@@ -112,14 +111,12 @@ func (c *call) renumberWindows(s *server.Session) {
 	}
 }
 
-// killWindow implements kill-window.
 func killWindow(c *call, cmd *command, at server.Target) error {
 	return c.killPanes(func(one server.Target) bool {
 		return one.Session == at.Session && (one.Window == at.Window) != cmd.has('a')
 	})
 }
 
-// renameWindow implements rename-window.
 func renameWindow(c *call, cmd *command, at server.Target) error {
 	at.Window.SetName(plainName(c.scope(at).Expand(cmd.args[0])))
 	return nil
@@ -127,7 +124,6 @@ func renameWindow(c *call, cmd *command, at server.Target) error {
 
 const windowLine = `#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] [layout #{window_layout}] #{window_id}#{?window_active, (active),}`
 
-// listWindows implements list-windows.
 func listWindows(c *call, cmd *command, at server.Target) (err error) {
 	form, sessions := "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ", c.file.SessionsByName()
 	if !cmd.has('a') {
@@ -144,7 +140,6 @@ func listWindows(c *call, cmd *command, at server.Target) (err error) {
 	return nil
 }
 
-// selectWindow implements select-window.
 func selectWindow(c *call, cmd *command, at server.Target) (err error) {
 	step, want := byte(0), server.TargetWindow
 	for _, flag := range []byte("lnp") {
@@ -192,7 +187,6 @@ func stepTo(c *call, s *server.Session, to byte) error {
 	return nil
 }
 
-// moveWindow implements move-window.
 func moveWindow(c *call, cmd *command, _ server.Target) error {
 	if cmd.has('r') {
 		at, err := c.findTarget(cmd, 't', server.TargetSession)
@@ -229,7 +223,6 @@ func moveWindow(c *call, cmd *command, _ server.Target) error {
 	return nil
 }
 
-// swapWindow implements swap-window.
 func swapWindow(c *call, cmd *command, to server.Target) error {
 	from, err := c.findTarget(cmd, 's', server.TargetWindow)
 	if err != nil || from.Window == to.Window {
@@ -259,7 +252,6 @@ func swapWindow(c *call, cmd *command, to server.Target) error {
 	return nil
 }
 
-// resizeWindow implements resize-window.
 func resizeWindow(c *call, cmd *command, at server.Target) error {
 	by, err := parseAdjustment(cmd)
 	if err != nil {
@@ -348,7 +340,6 @@ func optionCells(c *call, at server.Target, name string, total int) int {
 	return n
 }
 
-// rotateWindow implements rotate-window.
 func rotateWindow(c *call, cmd *command, at server.Target) error {
 	w := at.Window
 	i := slices.Index(w.Panes, w.ActivePane())

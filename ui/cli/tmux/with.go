@@ -66,7 +66,7 @@ func (c *call) openProgram(argv []string) (status int, err error) {
 	}
 	err = c.refreshState()
 	if err == nil {
-		err = c.openNew(argv)
+		err = c.openNewSession(argv)
 	}
 	if err = errors.Join(err, c.commitState()); err != nil {
 		return 1, err
@@ -74,7 +74,7 @@ func (c *call) openProgram(argv []string) (status int, err error) {
 	return 1, c.execDashboard()
 }
 
-func (c *call) openNew(argv []string) error {
+func (c *call) openNewSession(argv []string) error {
 	s := c.newUniqueSession(filepath.Base(argv[0]), startDirectory(c, "", server.Target{}))
 	if s.W, s.H, _ = terminalSize(c); s.W == 0 {
 		s.W, s.H = 80, 24
@@ -90,7 +90,7 @@ func (c *call) openNew(argv []string) error {
 func (c *call) newUniqueSession(name, cwd string) *server.Session {
 	name = cleanName(name)
 	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: cwd, Name: name}
-	for n := 2; c.sessionNamed(s.Name); n++ {
+	for n := 2; c.sessionExists(s.Name); n++ {
 		s.Name = fmt.Sprintf("%s-%d", name, n)
 	}
 	return s
