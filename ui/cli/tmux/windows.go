@@ -21,17 +21,22 @@ func newWindow(c *call, cmd *command, at server.Target) error {
 			return nil
 		}
 	}
-	index, err := indexFor(c, cmd, at, "create window failed: index %d in use")
+	// Parse first: a wrong -e must not cost the window killed by -k.
+	prog, err := parseProgram(c, cmd, at)
 	if err != nil {
 		return err
 	}
-	prog, err := parseProgram(c, cmd, at)
+	index, err := indexFor(c, cmd, at, "create window failed: index %d in use")
 	if err != nil {
 		return err
 	}
 	at = server.Target{Session: at.Session}
 	w, err := addWindow(c, &at, index, c.scope(at).Expand(cmd.value('n')), prog)
 	if err != nil {
+		// -k may have killed the only window, and a session without one breaks targets.
+		if len(at.Session.Windows) == 0 {
+			c.file.RemoveSession(at.Session)
+		}
 		return err
 	}
 	if !cmd.has('d') {
