@@ -70,14 +70,14 @@ func openEchoPeers(b *testing.B) []*echoTerminal {
 		peers = append(peers, openEcho(b, "tmux", peer.command("new-session", echoer)))
 	}
 	p := build(b)
-	for _, way := range []struct {
+	for _, kind := range []struct {
 		name  string
 		args  []string
 		first []string
 	}{{"attach", []string{"attach", "echo"}, nil}, {"dashboard", nil, nil}, {"zoom", nil, []string{"\x02z"}}} {
 		p := p.withNewData(b)
 		p.run(b, "new", "--size", "80x24", "--name", "echo", "--", "sh", "-c", echoer)
-		peers = append(peers, openEcho(b, way.name, p.command(way.args...), way.first...))
+		peers = append(peers, openEcho(b, kind.name, p.command(kind.args...), kind.first...))
 	}
 	return peers
 }

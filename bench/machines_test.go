@@ -65,11 +65,11 @@ func startMachines(b *testing.B, stopped bool) program {
 	dir := filepath.Dir(p.path)
 	var conf strings.Builder
 	for i := 1; i <= machines; i++ {
-		far := p
+		remote := p
 		data := fmt.Sprintf("%s/m%d", dir, i)
 		fmt.Fprintf(&conf, "[machines.m%d]\ntransport = [%q, \"bridge\"]\nenv = { TANDEM_DATA_DIR = %q, XDG_CONFIG_HOME = %q }\n", i, p.path, data, dir)
-		far.env = append(p.env[:len(p.env):len(p.env)], "TANDEM_DATA_DIR="+data)
-		b.Cleanup(func() { _ = far.command("shutdown", "--all", "--yes").Run() })
+		remote.env = append(p.env[:len(p.env):len(p.env)], "TANDEM_DATA_DIR="+data)
+		b.Cleanup(func() { _ = remote.command("shutdown", "--all", "--yes").Run() })
 	}
 	folder := filepath.Join(dir, "config", "tandem")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -83,13 +83,13 @@ func startMachines(b *testing.B, stopped bool) program {
 		return p
 	}
 	last := fmt.Sprintf("m%d", machines)
-	var far info
-	if err := json.Unmarshal([]byte(p.run(b, "--host", last, "info", "--json")), &far); err != nil {
+	var remote info
+	if err := json.Unmarshal([]byte(p.run(b, "--host", last, "info", "--json")), &remote); err != nil {
 		b.Fatal(err)
 	}
-	if err := syscall.Kill(far.EnginePID, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(remote.EnginePID, syscall.SIGSTOP); err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = syscall.Kill(far.EnginePID, syscall.SIGCONT) })
+	b.Cleanup(func() { _ = syscall.Kill(remote.EnginePID, syscall.SIGCONT) })
 	return p
 }

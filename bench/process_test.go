@@ -327,15 +327,15 @@ func (s sleep) awaitNamed(b *testing.B, program string, n int) {
 		}
 		found := 0
 		for _, name := range names {
-			is, ok := known[name]
-			if !ok || is {
+			isMatch, ok := known[name]
+			if !ok || isMatch {
 				line, _ := os.ReadFile(name + "/cmdline")
 				// Before execve, the command line is still the manager's.
-				if is = string(line) == want; is || n == 0 {
-					known[name] = is
+				if isMatch = string(line) == want; isMatch || n == 0 {
+					known[name] = isMatch
 				}
 			}
-			if is {
+			if isMatch {
 				found++
 			}
 		}

@@ -113,10 +113,10 @@ func (s *soak) comeAndGo(ctx context.Context, visit func(ctx context.Context) er
 	}
 }
 
-// pause waits for a random time of up to most, or until ctx ends.
-func pause(ctx context.Context, most time.Duration) {
+// pause waits for a random time of up to limit, or until ctx ends.
+func pause(ctx context.Context, limit time.Duration) {
 	select {
-	case <-time.After(rand.N(most)):
+	case <-time.After(rand.N(limit)):
 	case <-ctx.Done():
 	}
 }

@@ -48,18 +48,18 @@ func runTerminal(size string, command []string) error {
 	}
 	defer master.Close()
 	buf := make([]byte, 64<<10)
-	asks := []byte("\x1b[6n") // DSR; the program waits for the answer, so nothing follows
-	for had := 0; ; {
-		n, err := master.Read(buf[had:])
+	query := []byte("\x1b[6n") // DSR; the program waits for the answer, so nothing follows
+	for kept := 0; ; {
+		n, err := master.Read(buf[kept:])
 		if err != nil {
 			return cmd.Wait()
 		}
-		n += had
-		if bytes.HasSuffix(buf[:n], asks) {
+		n += kept
+		if bytes.HasSuffix(buf[:n], query) {
 			if _, err := master.Write([]byte("\x1b[1;1R")); err != nil {
 				return err
 			}
 		}
-		had = copy(buf, buf[max(n-len(asks)+1, 0):n])
+		kept = copy(buf, buf[max(n-len(query)+1, 0):n])
 	}
 }

@@ -117,8 +117,8 @@ func (h commanderDriver) awaitEnd(p handle) reply {
 	return h.parseOutput(p, h.readMore(p, `exit=\d`))
 }
 
-func (h commanderDriver) runWithTimeout(command string, most time.Duration) reply {
-	p, text := h.start(command, most)
+func (h commanderDriver) runWithTimeout(command string, timeout time.Duration) reply {
+	p, text := h.start(command, timeout)
 	h.stop(p)
 	return reply{text: text, code: -1}
 }

@@ -132,17 +132,17 @@ func (u *unified) awaitAnswer(args map[string]any, id int, r *runningCommand, yi
 	out := strings.ToValidUTF8(string(r.unread), "\ufffd")
 	r.unread = nil
 	r.mu.Unlock()
-	said := fmt.Sprintf("Chunk ID: %06x\nWall time: %.4f seconds\n%s\nOriginal token count: %d\nOutput:\n%s", u.calls, took.Seconds(), state, len(out)/4, cutMiddle(out, 40_000))
-	u.countCall(compactJSON(args), said, took)
-	return said
+	text := fmt.Sprintf("Chunk ID: %06x\nWall time: %.4f seconds\n%s\nOriginal token count: %d\nOutput:\n%s", u.calls, took.Seconds(), state, len(out)/4, cutMiddle(out, 40_000))
+	u.countCall(compactJSON(args), text, took)
+	return text
 }
 
-// cutMiddle shortens a longer text to most bytes by removing its middle.
-func cutMiddle(s string, most int) string {
-	if len(s) <= most {
+// cutMiddle shortens a text of more than limit bytes by removing its middle.
+func cutMiddle(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return fmt.Sprintf("%s…%d tokens truncated…%s", s[:most/2], (len(s)-most)/4, s[len(s)-most/2:])
+	return fmt.Sprintf("%s…%d tokens truncated…%s", s[:limit/2], (len(s)-limit)/4, s[len(s)-limit/2:])
 }
 
 func (u *unified) countCall(args []byte, said string, took time.Duration) {
@@ -158,9 +158,9 @@ func (u *unified) countCall(args []byte, said string, took time.Duration) {
 func (u *unified) applyPatch(path, old, text string) {
 	name := filepath.Join(u.dir, path)
 	before, err := os.ReadFile(name)
-	what, lines := "Update", "@@\n"
+	verb, lines := "Update", "@@\n"
 	if old == "" {
-		what, lines = "Add", ""
+		verb, lines = "Add", ""
 	} else if err != nil || !strings.Contains(string(before), old) {
 		giveUp("apply_patch: %v", err)
 	} else {
@@ -179,7 +179,7 @@ func (u *unified) applyPatch(path, old, text string) {
 	if err := os.WriteFile(name, []byte(after), 0o644); err != nil {
 		giveUp("apply_patch: %v", err)
 	}
-	u.countCall([]byte("*** Begin Patch\n*** "+what+" File: "+path+"\n"+lines+"*** End Patch"),
+	u.countCall([]byte("*** Begin Patch\n*** "+verb+" File: "+path+"\n"+lines+"*** End Patch"),
 		"Success. Updated the following files:\nM "+path+"\n", 0)
 }
 
@@ -248,8 +248,8 @@ func (h unifiedDriver) awaitEnd(p handle) reply {
 	return r
 }
 
-func (h unifiedDriver) runWithTimeout(command string, most time.Duration) reply {
-	seconds := strconv.Itoa(int(most.Seconds()))
+func (h unifiedDriver) runWithTimeout(command string, timeout time.Duration) reply {
+	seconds := strconv.Itoa(int(timeout.Seconds()))
 	return h.run("timeout " + seconds + " bash -c '" + command + "'")
 }
 

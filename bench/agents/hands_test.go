@@ -12,7 +12,7 @@ type driver interface {
 	runFor(command string, wait time.Duration) (handle, reply)
 	// awaitEnd waits until a command has exited.
 	awaitEnd(p handle) reply
-	// runWithTimeout runs a command and has it killed after most.
+	// runWithTimeout runs a command and has it killed after timeout.
 	runWithTimeout(command string, most time.Duration) reply
 
 	// openTerminal starts a program in a terminal and waits for its prompt. An empty program

@@ -151,8 +151,8 @@ func (h tandemDriver) awaitEnd(p handle) reply {
 	return reply{text: text, code: exitCode(a)}
 }
 
-func (h tandemDriver) runWithTimeout(command string, most time.Duration) reply {
-	_, r := h.parseExec(h.call("exec", map[string]any{"command": command, "timeoutMs": most.Milliseconds(), "kill": true}))
+func (h tandemDriver) runWithTimeout(command string, timeout time.Duration) reply {
+	_, r := h.parseExec(h.call("exec", map[string]any{"command": command, "timeoutMs": timeout.Milliseconds(), "kill": true}))
 	return r
 }
 
@@ -277,8 +277,8 @@ func (h tandemDriver) startService(command string, port int) (handle, bool) {
 }
 
 // isMet reports whether a wait's condition was met.
-func isMet(a answer, what string) bool {
-	return a.facts["met"] == what || contains(a.text, "Met: "+what)
+func isMet(a answer, condition string) bool {
+	return a.facts["met"] == condition || contains(a.text, "Met: "+condition)
 }
 
 func (h tandemDriver) awaitOutput(p handle, pattern string) string {

@@ -99,12 +99,12 @@ func (r *rig) measureChanges() {
 // measureOpens measures connecting to all machines with a call on each, 64 at a time.
 func (r *rig) measureOpens() {
 	var all sync.WaitGroup
-	free := make(chan struct{}, 64)
+	slots := make(chan struct{}, 64)
 	began := time.Now()
 	for i := range r.fakes {
-		free <- struct{}{}
+		slots <- struct{}{}
 		all.Go(func() {
-			defer func() { <-free }()
+			defer func() { <-slots }()
 			if err := r.callMachine(fmt.Sprintf("m%05d", i)); err != nil {
 				r.Error(err)
 			}
@@ -282,7 +282,7 @@ func (r *rig) measureRestart(wiped bool) {
 	time.Sleep(5 * time.Second) // lets every machine's retry interval grow
 	r.startHub(r.address)
 	began, spent := time.Now(), ownCPUTime(r.Fatal)
-	most := 0
+	maxReturned := 0
 	for last, at := 0, time.Now(); ; {
 		connected := 0
 		for _, f := range r.fakes {
@@ -291,7 +291,7 @@ func (r *rig) measureRestart(wiped bool) {
 			}
 		}
 		if time.Since(at) >= 250*time.Millisecond || connected == len(r.fakes) {
-			most = max(most, connected-last)
+			maxReturned = max(maxReturned, connected-last)
 			last, at = connected, time.Now()
 		}
 		if connected == len(r.fakes) {
@@ -306,7 +306,7 @@ func (r *rig) measureRestart(wiped bool) {
 	}
 	r.ReportMetric(time.Since(began).Seconds(), "s-all-back-"+name)
 	r.ReportMetric(ownCPUTime(r.Fatal).Seconds()-spent.Seconds(), "cpu-s-machines-all-back-"+name)
-	r.ReportMetric(float64(most)/float64(len(r.fakes))*100, "%-at-most-within-250ms-"+name)
+	r.ReportMetric(float64(maxReturned)/float64(len(r.fakes))*100, "%-at-most-within-250ms-"+name)
 	r.await("complete buckets", func() bool {
 		c, p := r.countConnected()
 		return c >= *machines+realMachines && p >= *machines**processes-countFailed()+realMachines
@@ -355,29 +355,29 @@ func measureEcho(b *testing.B, c *client.Client) (took []time.Duration) {
 		b.Fatal(err)
 	}
 	defer a.Close()
-	came := make(chan struct{}, 1000)
+	received := make(chan struct{}, 1000)
 	go func() {
 		for {
 			if _, err := a.Receive(); err != nil {
 				return
 			}
-			came <- struct{}{}
+			received <- struct{}{}
 		}
 	}()
 	time.Sleep(time.Second)
-	for len(came) > 0 {
-		<-came
+	for len(received) > 0 {
+		<-received
 	}
 	for i := range 400 {
 		began := time.Now()
 		if err := a.Send(api.Input{Bytes: []byte{byte('a' + i%26)}}); err != nil {
 			b.Fatal(err)
 		}
-		<-came
+		<-received
 		took = append(took, time.Since(began))
 		time.Sleep(5 * time.Millisecond)
-		for len(came) > 0 {
-			<-came
+		for len(received) > 0 {
+			<-received
 		}
 	}
 	return took

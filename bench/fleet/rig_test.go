@@ -184,7 +184,7 @@ func (r *rig) startFakes(count int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.Cleanup(cancel)
 	mux, _ := serveFakes(ctx)
-	free := make(chan struct{}, 100)
+	slots := make(chan struct{}, 100)
 	var all sync.WaitGroup
 	r.fakes = make([]*fake, count)
 	for i := range r.fakes {
@@ -201,9 +201,9 @@ func (r *rig) startFakes(count int) {
 		}
 		f.Events = func(ctx context.Context, send func(api.Event) error) error { return f.sendEvents(ctx, i, send) }
 		r.fakes[i] = f
-		free <- struct{}{}
+		slots <- struct{}{}
 		all.Go(func() {
-			defer func() { <-free }()
+			defer func() { <-slots }()
 			if err := f.Start(r.config, creds); err != nil {
 				r.Error(err)
 			}
@@ -342,8 +342,8 @@ func (r *rig) status() hub.Status {
 	return *out.Status
 }
 
-// tandem runs the program with the data folder of the member who.
-func (r *rig) tandem(who string, args ...string) (string, time.Duration) {
+// tandem runs the program with the data folder of a member. It returns the output and the duration.
+func (r *rig) tandem(member string, args ...string) (string, time.Duration) {
 	r.Helper()
 	if r.program == "" {
 		r.program = filepath.Join(r.dir, "tandem")
@@ -353,7 +353,7 @@ func (r *rig) tandem(who string, args ...string) (string, time.Duration) {
 		}
 	}
 	cmd := exec.Command(r.program, args...)
-	cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+filepath.Join(r.dir, who), "XDG_CONFIG_HOME="+filepath.Join(r.dir, who+"-config"))
+	cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+filepath.Join(r.dir, member), "XDG_CONFIG_HOME="+filepath.Join(r.dir, member+"-config"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
@@ -365,11 +365,11 @@ func (r *rig) tandem(who string, args ...string) (string, time.Duration) {
 }
 
 // joinFleet joins the engine of a data folder.
-func (r *rig) joinFleet(who, kind, name string, more ...string) {
+func (r *rig) joinFleet(member, kind, name string, more ...string) {
 	r.Helper()
 	line, _ := r.tandem("data", append([]string{"hub", "invite", kind, name}, more...)...)
-	r.Cleanup(func() { r.tandem(who, "shutdown", "--all", "--yes") })
-	r.tandem(who, strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "tandem "))...)
+	r.Cleanup(func() { r.tandem(member, "shutdown", "--all", "--yes") })
+	r.tandem(member, strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "tandem "))...)
 }
 
 func discardInput(c io.Reader) { _, _ = io.Copy(io.Discard, c) }

@@ -31,7 +31,7 @@ type terminal struct {
 }
 
 // openDashboard opens a dashboard on a data folder.
-func (r *rig) openDashboard(who string) *terminal {
+func (r *rig) openDashboard(member string) *terminal {
 	r.Helper()
 	t := &terminal{rig: r, changed: make(chan struct{})}
 	t.screen = vt.New(vt.Options{Cols: 140, Rows: 40, Grid: vt10x.New, Reply: func(p []byte) {
@@ -39,7 +39,7 @@ func (r *rig) openDashboard(who string) *terminal {
 		go t.master.Write(answer)
 	}})
 	cmd := exec.Command(r.program)
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "TANDEM_DATA_DIR="+filepath.Join(r.dir, who), "XDG_CONFIG_HOME="+filepath.Join(r.dir, who+"-config"))
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "TANDEM_DATA_DIR="+filepath.Join(r.dir, member), "XDG_CONFIG_HOME="+filepath.Join(r.dir, member+"-config"))
 	master, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 140, Rows: 40})
 	if err != nil {
 		r.Fatal(err)

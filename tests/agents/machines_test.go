@@ -58,9 +58,9 @@ func TestAgentWorksOnAnotherMachine(t *testing.T) {
 	s.checkAnswer("process_wait", `{"host":"m1","id":"far","log":"begun"}`, "begun")
 	s.checkAnswer("process_list", `{}`, "No processes.")
 	s.checkAnswer("process_list", `{"host":"m2"}`, "No processes.")
-	for _, told := range []string{s.checkAnswer("process_list", `{"host":"m1"}`, "far  running"), s.checkAnswer("history", `{"host":"m1"}`, "echo begun")} {
-		if !strings.Contains(told, " from ") {
-			t.Errorf("the calling machine is missing: %s", told)
+	for _, answer := range []string{s.checkAnswer("process_list", `{"host":"m1"}`, "far  running"), s.checkAnswer("history", `{"host":"m1"}`, "echo begun")} {
+		if !strings.Contains(answer, " from ") {
+			t.Errorf("the calling machine is missing: %s", answer)
 		}
 	}
 	s.checkAnswer("session_start", `{"host":"m1","name":"sh","command":"sh"}`, "sh")
@@ -75,8 +75,8 @@ func TestAgentWorksOnAnotherMachine(t *testing.T) {
 	harness.Until(t, "the audit logs", func() bool {
 		return strings.Contains(p.Must("audit"), "process_stop_all on m1") && strings.Contains(p.Must("--host", "m1", "audit"), "process_stop_all")
 	})
-	if far := p.Must("--host", "m1", "audit", "--json"); !strings.Contains(far, `"from": "`) || strings.Contains(far, `"host"`) {
-		t.Errorf("the remote audit log: %s", far)
+	if remote := p.Must("--host", "m1", "audit", "--json"); !strings.Contains(remote, `"from": "`) || strings.Contains(remote, `"host"`) {
+		t.Errorf("the remote audit log: %s", remote)
 	}
 	if out := p.Must("--host", "m2", "audit"); strings.Contains(out, "exec") {
 		t.Errorf("the other machine's audit log: %s", out)

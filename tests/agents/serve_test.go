@@ -188,18 +188,18 @@ func TestServerExitsWhenClientStopsReading(t *testing.T) {
 func TestAgentWorksOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "--http", "127.0.0.1:0")
-	said := ""
+	output := ""
 	address := regexp.MustCompile(`http://\S+/mcp`)
-	for !address.MatchString(said) {
+	for !address.MatchString(output) {
 		line, err := s.stderr.ReadString('\n')
-		if said += line; err != nil {
-			t.Fatalf("the server prints no address: %q, %v", said, err)
+		if output += line; err != nil {
+			t.Fatalf("the server prints no address: %q, %v", output, err)
 		}
 	}
-	url := address.FindString(said)
+	url := address.FindString(output)
 	token, err := os.ReadFile(filepath.Join(s.dir, "agent-tokens"))
-	if err != nil || !strings.Contains(said, strings.TrimSpace(string(token))) {
-		t.Fatalf("the server prints no token: %v in %q", err, said)
+	if err != nil || !strings.Contains(output, strings.TrimSpace(string(token))) {
+		t.Fatalf("the server prints no token: %v in %q", err, output)
 	}
 	post := func(secret string) (int, string) {
 		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"exec","arguments":{"command":"echo over http"},"_meta":{` +

@@ -57,7 +57,7 @@ func (c *controller) runCommand(line string) string {
 // answer returns the lines between the next two marks. Notifications never come between them.
 func (c *controller) answer() string {
 	c.Helper()
-	var said []string
+	var lines []string
 	begun := false
 	for c.out.Scan() {
 		line := c.out.Text()
@@ -67,9 +67,9 @@ func (c *controller) answer() string {
 		case mark == "%begin":
 			begun = true
 		case mark == "%end", mark == "%error":
-			return strings.Join(said, "\n")
+			return strings.Join(lines, "\n")
 		case begun:
-			said = append(said, line)
+			lines = append(lines, line)
 		}
 	}
 	c.Fatalf("control mode ended: %v", c.out.Err())
@@ -115,7 +115,7 @@ func TestControlModeReportsWhatPanesPrint(t *testing.T) {
 func randomStep(r *rand.Rand, panes []string) string {
 	pane := func() string { return panes[r.IntN(len(panes))] }
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
-	n := func(most int) string { return strconv.Itoa(1 + r.IntN(most)) }
+	n := func(limit int) string { return strconv.Itoa(1 + r.IntN(limit)) }
 	switch k := r.IntN(100); {
 	case k < 30 && len(panes) < 9:
 		return "split-window -d -t " + pane() + one(" -h", " -v") + one("", "", " -b", " -f", " -bf") + one("", "", " -l "+n(30), " -l "+n(90)+"%") + " cat"

@@ -163,12 +163,12 @@ func (v user) chooseLayout() {
 }
 
 // choose opens a list with keys, types what into its filter, and waits until one choice is left.
-func (v user) choose(what string, names ...string) {
+func (v user) choose(filter string, names ...string) {
 	v.Helper()
-	if err := v.screen.Press(append(names, ":"+what)...); err != nil {
+	if err := v.screen.Press(append(names, ":"+filter)...); err != nil {
 		v.Fatal(err)
 	}
-	v.awaitMatch(`❯ ` + what + ` +1( of \d+)? `)
+	v.awaitMatch(`❯ ` + filter + ` +1( of \d+)? `)
 }
 
 func (v user) moveBorders() {

@@ -431,8 +431,8 @@ func (s *stage) checkLater() {
 // checkRuns compares how often each command ran with its verdict.
 func (s *stage) checkRuns() {
 	s.Helper()
-	for id, told := range s.runs {
-		if told == ran {
+	for id, expected := range s.runs {
+		if expected == ran {
 			s.awaitTrace(id)
 		}
 		s.stopByID(id)
@@ -443,7 +443,7 @@ func (s *stage) checkRuns() {
 		switch times := strings.Count(string(text), "ran"); {
 		case times > 1:
 			s.Errorf("%s: %s ran %d times", s.f, id, times)
-		case told == didNotRun && times == 1:
+		case expected == didNotRun && times == 1:
 			s.Errorf("%s: %s ran, but the call reported that it did not: %v", s.f, id, s.refusal)
 		}
 		delete(s.runs, id)

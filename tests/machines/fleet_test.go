@@ -51,19 +51,19 @@ func (c *testFleet) startHub() {
 	c.hub, c.opts.Listen = h, ""
 }
 
-// run runs tandem with the data folder of the member who.
-func (c *testFleet) run(who string, args ...string) (stdout, stderr string, status int) {
+// run runs tandem with the data folder of a member.
+func (c *testFleet) run(member string, args ...string) (stdout, stderr string, status int) {
 	c.Helper()
-	env := append(c.env[:len(c.env):len(c.env)], "TANDEM_DATA_DIR="+filepath.Join(c.dir, who), "XDG_CONFIG_HOME="+filepath.Join(c.dir, who+"-config"))
+	env := append(c.env[:len(c.env):len(c.env)], "TANDEM_DATA_DIR="+filepath.Join(c.dir, member), "XDG_CONFIG_HOME="+filepath.Join(c.dir, member+"-config"))
 	return harness.Run(c, env, c.dir, args...)
 }
 
 // mustRun runs tandem and fails the test on a non-zero status.
-func (c *testFleet) mustRun(who string, args ...string) string {
+func (c *testFleet) mustRun(member string, args ...string) string {
 	c.Helper()
-	stdout, stderr, status := c.run(who, args...)
+	stdout, stderr, status := c.run(member, args...)
 	if status != 0 {
-		c.Fatalf("%s: tandem %s: status %d: %s%s", who, strings.Join(args, " "), status, stdout, stderr)
+		c.Fatalf("%s: tandem %s: status %d: %s%s", member, strings.Join(args, " "), status, stdout, stderr)
 	}
 	return stdout
 }
@@ -89,10 +89,10 @@ func (c *testFleet) joinPerson(name string, role api.FleetRole) {
 	c.join(hub.InviteRequest{Kind: fleet.KindPerson, Name: name, Role: role})
 }
 
-// listMachines returns the output of `tandem fleet` for the member who.
-func (c *testFleet) listMachines(who string, args ...string) (all []api.FleetMachine) {
+// listMachines returns the output of `tandem fleet` for a member.
+func (c *testFleet) listMachines(member string, args ...string) (all []api.FleetMachine) {
 	c.Helper()
-	if err := json.Unmarshal([]byte(c.mustRun(who, append([]string{"fleet", "--json"}, args...)...)), &all); err != nil {
+	if err := json.Unmarshal([]byte(c.mustRun(member, append([]string{"fleet", "--json"}, args...)...)), &all); err != nil {
 		c.Fatal(err)
 	}
 	return all

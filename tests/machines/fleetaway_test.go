@@ -50,22 +50,22 @@ func newCable(t *testing.T, to string) *cable {
 	return c
 }
 
-func (c *cable) join(near net.Conn) {
-	far, err := net.Dial("tcp", c.to)
+func (c *cable) join(local net.Conn) {
+	remote, err := net.Dial("tcp", c.to)
 	if err != nil {
-		near.Close()
+		local.Close()
 		return
 	}
 	c.mu.Lock()
 	if c.cut {
-		near.Close()
-		far.Close()
+		local.Close()
+		remote.Close()
 	}
-	c.conns = append(c.conns, near, far)
+	c.conns = append(c.conns, local, remote)
 	c.mu.Unlock()
-	go func() { _, _ = io.Copy(far, near); far.Close() }()
-	_, _ = io.Copy(near, far)
-	near.Close()
+	go func() { _, _ = io.Copy(remote, local); remote.Close() }()
+	_, _ = io.Copy(local, remote)
+	local.Close()
 }
 
 // setCut cuts or restores the cable.
@@ -131,7 +131,7 @@ func TestDisconnectedMachineRecovers(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
-	is := func(want string) { t.Helper(); harness.Until(t, want, func() bool { return rows() == want }) }
+	awaitRows := func(want string) { t.Helper(); harness.Until(t, want, func() bool { return rows() == want }) }
 	c.mustRun("box", "start", "--name", "counter", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done")
 	c.mustRun("box", "start", "--name", "ends", "--", "sleep", "1000")
 	harness.Until(t, "the machine to connect through the cable", func() bool {
@@ -141,7 +141,7 @@ func TestDisconnectedMachineRecovers(t *testing.T) {
 		_, _, status := c.run("ann", "--host", "box", "info")
 		return status == 0
 	})
-	is("counter running false, ends running false")
+	awaitRows("counter running false, ends running false")
 
 	ctx, stop := context.WithTimeout(t.Context(), 4*harness.Patience+cutFor(t))
 	defer stop()
@@ -171,14 +171,14 @@ func TestDisconnectedMachineRecovers(t *testing.T) {
 	harness.Until(t, "a line of the log", func() bool { return lines() != "" })
 	to.setCut(true)
 	long := time.After(cutFor(t))
-	is("counter running true, ends running true")
+	awaitRows("counter running true, ends running true")
 	goesOn()
 	c.mustRun("box", "stop", "ends")
 	c.mustRun("box", "start", "--name", "new", "--", "sleep", "1000")
 	<-long
-	is("counter running true, ends running true")
+	awaitRows("counter running true, ends running true")
 	to.setCut(false)
-	is("counter running false, ends stopped false, new running false")
+	awaitRows("counter running false, ends stopped false, new running false")
 	goesOn()
 	c.mustRun("box", "stop", "counter")
 	if err := follow.Wait(); err != nil {
@@ -199,7 +199,7 @@ func TestSlowViewerLeavesNothingAtTheHub(t *testing.T) {
 	c.joinPerson("ann", api.RoleOperate)
 	c.mustRun("box", "new", "--name", "flood", "--", "yes")
 	c.mustRun("box", "new", "--name", "echo", "--", "cat")
-	far := func(id string) *client.Attachment {
+	attach := func(id string) *client.Attachment {
 		t.Helper()
 		on, err := client.ConnectMachine(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "ann"), Version: harness.Version, Name: "test"}, "box")
 		if err != nil {
@@ -214,21 +214,21 @@ func TestSlowViewerLeavesNothingAtTheHub(t *testing.T) {
 		return a
 	}
 	const printed = 10 << 20
-	there, err := client.Connect(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "box"), Version: harness.Version, Name: "test"})
+	engine, err := client.Connect(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "box"), Version: harness.Version, Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer there.Close()
+	defer engine.Close()
 	end := func() int64 {
-		log, err := api.ProcessLog.Call(t.Context(), there, api.ProcessLogInput{ID: "flood", Max: 1})
+		log, err := api.ProcessLog.Call(t.Context(), engine, api.ProcessLogInput{ID: "flood", Max: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return log.End
 	}
 	before, began := c.hub.Status().InBytes, end()
-	far("flood")
-	viewer := far("echo")
+	attach("flood")
+	viewer := attach("echo")
 	harness.Until(t, "the session to print", func() bool { return end() > began+printed })
 	for _, key := range "0123456789" {
 		if err := viewer.Send(api.Input{Bytes: []byte(string(key))}); err != nil {

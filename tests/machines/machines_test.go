@@ -313,7 +313,7 @@ func TestFollowedLogWaitsForAnOfflineMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := cmd.StderrPipe()
+	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestFollowedLogWaitsForAnOfflineMachine(t *testing.T) {
 		for _, pid := range p.BridgePIDs("box") {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		line, err := bufio.NewReader(said).ReadString('\n')
+		line, err := bufio.NewReader(stderr).ReadString('\n')
 		if line != "tandem: box is offline, waiting\n" {
 			t.Errorf("stderr: %q, %v", line, err)
 		}

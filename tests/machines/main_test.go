@@ -104,19 +104,19 @@ func delay(to io.Writer, from io.Reader, hold string) {
 		data []byte
 		due  time.Time
 	}
-	way := make(chan piece, 1<<10)
+	queue := make(chan piece, 1<<10)
 	go func() {
-		defer close(way)
+		defer close(queue)
 		for {
 			data := make([]byte, 32<<10)
 			n, err := from.Read(data)
-			way <- piece{data[:n], time.Now().Add(linkDelay)}
+			queue <- piece{data[:n], time.Now().Add(linkDelay)}
 			if err != nil {
 				return
 			}
 		}
 	}()
-	for p := range way {
+	for p := range queue {
 		<-time.After(time.Until(p.due))
 		for isHeld(hold) {
 			<-time.After(linkDelay / 8)

@@ -67,15 +67,15 @@ func (f *remoteSession) awaitRow(plain, underlined string) {
 
 func (f *remoteSession) hasRow(plain, underlined string) bool {
 	for _, line := range f.Lines() {
-		var is [2]strings.Builder
+		var text [2]strings.Builder
 		for _, run := range line.Line.Runs {
-			which := &is[0]
+			target := &text[0]
 			if run.Style.Underline != styled.UnderlineNone {
-				which = &is[1]
+				target = &text[1]
 			}
-			which.WriteString(run.Text)
+			target.WriteString(run.Text)
 		}
-		if strings.TrimRight(is[0].String(), " ") == plain && is[1].String() == underlined {
+		if strings.TrimRight(text[0].String(), " ") == plain && text[1].String() == underlined {
 			return true
 		}
 	}

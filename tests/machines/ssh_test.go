@@ -55,10 +55,10 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	// A banner printed at login, and a PATH without tandem.
-	far := fmt.Sprintf("HOME=%s; export HOME %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; [ ! -e $HOME/startup ] || . $HOME/startup; eval \"$SSH_ORIGINAL_COMMAND\"",
+	loginScript := fmt.Sprintf("HOME=%s; export HOME %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; [ ! -e $HOME/startup ] || . $HOME/startup; eval \"$SSH_ORIGINAL_COMMAND\"",
 		home, harness.AsProgram, p.Data("far"), in("none"))
 	write("authorized", string(key), 0o600)
-	write("login.sh", far+"\n", 0o700)
+	write("login.sh", loginScript+"\n", 0o700)
 	write("sshd_config", fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\n"+
 		"PermitRootLogin yes\nForceCommand sh %s\n", in("hostkey"), in("authorized"), in("login.sh")), 0o600)
 	write("ssh_config", fmt.Sprintf("Host box\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile %s\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile %s\n",
@@ -87,7 +87,7 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 // the port open: if sshd had to reopen it, another program might take it in between.
 func serveSSH(t *testing.T, l net.Listener, log string, argv ...string) (end func()) {
 	t.Helper()
-	said, err := os.Create(log)
+	logFile, err := os.Create(log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func serveSSH(t *testing.T, l net.Listener, log string, argv ...string) (end fun
 				return
 			}
 			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = socket, socket, said
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = socket, socket, logFile
 			err = cmd.Start()
 			socket.Close()
 			if err != nil {
@@ -120,7 +120,7 @@ func serveSSH(t *testing.T, l net.Listener, log string, argv ...string) (end fun
 		l.Close()
 		stop()
 		servers.Wait()
-		said.Close()
+		logFile.Close()
 		if t.Failed() {
 			text, _ := os.ReadFile(log)
 			t.Logf("%s", text)

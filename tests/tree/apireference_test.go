@@ -69,15 +69,15 @@ func (p *page) operation(e api.Entry) {
 
 // result lists the fields of an output, or links to the shared shape.
 func (p *page) result(t reflect.Type) {
-	if slices.Contains(referencedShapes(), t) {
+	if slices.Contains(commonShapes(), t) {
 		fmt.Fprintf(&p.b, "Output: %s.\n\n", p.typeName(t))
 		return
 	}
 	p.fields("Output", t)
 }
 
-// referencedShapes are the outputs described once, in a section of their own.
-func referencedShapes() []reflect.Type {
+// commonShapes are the outputs described once, in a section of their own.
+func commonShapes() []reflect.Type {
 	return []reflect.Type{reflect.TypeFor[api.Info](), reflect.TypeFor[api.Process]()}
 }
 

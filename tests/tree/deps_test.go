@@ -402,9 +402,9 @@ func TestOnlyServersAreClientsWithinTheEngine(t *testing.T) {
 }
 
 func TestLayersNameOnlyPackagesThatExist(t *testing.T) {
-	there := packageFiles(t)
+	existing := packageFiles(t)
 	for pkg := range layers {
-		if pkg != "" && there[pkg] == nil {
+		if pkg != "" && existing[pkg] == nil {
 			t.Errorf("package %s does not exist; remove it from layers", pkg)
 		}
 	}

@@ -57,7 +57,7 @@ func TestTourHasEveryCommandOfTheReadme(t *testing.T) {
 }
 
 func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
-	there := testsOfTheTree(t)
+	existing := testsOfTheTree(t)
 	for _, page := range []string{"docs/security.md", "docs/security-page.md"} {
 		rows := 0
 		for line := range strings.Lines(readPage(t, page)) {
@@ -70,7 +70,7 @@ func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
 				t.Errorf("promise without a test: %s", line)
 			}
 			for _, name := range names {
-				if !there[name[1]] {
+				if !existing[name[1]] {
 					t.Errorf("test %s does not exist; it is named by: %s", name[1], line)
 				}
 			}
@@ -84,7 +84,7 @@ func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
 // testsOfTheTree returns the names of all tests.
 func testsOfTheTree(t *testing.T) map[string]bool {
 	t.Helper()
-	there := make(map[string]bool)
+	existing := make(map[string]bool)
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
@@ -92,12 +92,12 @@ func testsOfTheTree(t *testing.T) map[string]bool {
 		}
 		text, err := os.ReadFile(path)
 		for _, name := range declared.FindAllSubmatch(text, -1) {
-			there[string(name[1])] = true
+			existing[string(name[1])] = true
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return there
+	return existing
 }

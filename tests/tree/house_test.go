@@ -35,19 +35,19 @@ func TestSizesStayBelowTheirAlarms(t *testing.T) {
 	for dir, files := range packageFiles(t) {
 		measurePackage(t, dir, files, sizes)
 	}
-	for _, what := range slices.Sorted(maps.Keys(sizes)) {
-		fields := strings.Fields(what)
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		fields := strings.Fields(name)
 		alarm := alarms[strings.Join(fields[:3], " ")]
-		switch n, record := sizes[what], records[what]; {
+		switch n, record := sizes[name], records[name]; {
 		case record > 0 && n <= alarm:
-			t.Errorf("%s: %d is below the alarm; remove its record", what, n)
+			t.Errorf("%s: %d is below the alarm; remove its record", name, n)
 		case n > max(alarm, record+record/10):
-			t.Errorf("%s: %d, more than %d", what, n, max(alarm, record+record/10))
+			t.Errorf("%s: %d, more than %d", name, n, max(alarm, record+record/10))
 		}
 	}
-	for what := range records {
-		if sizes[what] == 0 {
-			t.Errorf("%s: does not exist; remove its record", what)
+	for name := range records {
+		if sizes[name] == 0 {
+			t.Errorf("%s: does not exist; remove its record", name)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestProseIsWrapped(t *testing.T) {
 func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]*)\)`)
 	code := regexp.MustCompile("`[^`]*`")
-	for _, page := range tracked(t, "*.md") {
+	for _, page := range trackedFiles(t, "*.md") {
 		for i, line := range proseLines(readPage(t, page)) {
 			for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(line, ""), -1) {
 				if problem := checkLink(t, page, match[1]); problem != "" {
@@ -124,7 +124,7 @@ func proseLines(text string) []string {
 
 // pages returns the hand-written pages, without the changelog, which grows.
 func pages(t *testing.T) []string {
-	return slices.DeleteFunc(tracked(t, "*.md"), func(page string) bool {
+	return slices.DeleteFunc(trackedFiles(t, "*.md"), func(page string) bool {
 		return page == "CHANGELOG.md" || slices.Contains(generatedPages, page) || strings.Contains(page, "testdata/")
 	})
 }

@@ -100,7 +100,7 @@ func readPronounList(t *testing.T) map[string]float64 {
 func pronounsByPackage(t *testing.T) map[string]float64 {
 	t.Helper()
 	words, pronouns := make(map[string]int), make(map[string]int)
-	for _, path := range tracked(t, "*.go") {
+	for _, path := range trackedFiles(t, "*.go") {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}

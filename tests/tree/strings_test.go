@@ -27,7 +27,7 @@ var avoidedWords = map[*regexp.Regexp]string{
 // review in one sitting.
 func TestStrings(t *testing.T) {
 	t.Parallel()
-	for _, path := range tracked(t, "*.go") {
+	for _, path := range trackedFiles(t, "*.go") {
 		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/") {
 			continue
 		}

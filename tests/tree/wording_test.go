@@ -79,7 +79,7 @@ func TestGlossaryTermsAreUsed(t *testing.T) {
 		}
 		return ok
 	}
-	for _, path := range tracked(t, "*.go") {
+	for _, path := range trackedFiles(t, "*.go") {
 		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "engine/picture/") { // fonts have faces
 			continue
 		}
@@ -118,7 +118,7 @@ func TestGlossaryTermsAreUsed(t *testing.T) {
 
 func TestBannedPhrasesAreAbsent(t *testing.T) {
 	t.Parallel()
-	for _, path := range tracked(t, "*.go", "*.md") {
+	for _, path := range trackedFiles(t, "*.go", "*.md") {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
@@ -136,8 +136,8 @@ func TestBannedPhrasesAreAbsent(t *testing.T) {
 	}
 }
 
-// tracked returns the files under version control that match patterns.
-func tracked(t *testing.T, patterns ...string) []string {
+// trackedFiles returns the files under version control that match patterns.
+func trackedFiles(t *testing.T, patterns ...string) []string {
 	t.Helper()
 	out, err := exec.Command("git", append([]string{"ls-files", "--"}, patterns...)...).Output()
 	if err != nil {
