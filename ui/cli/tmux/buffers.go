@@ -168,7 +168,7 @@ func listBuffers(c *call, cmd *command, _ server.Target) error {
 			}
 			return "", false
 		}
-		c.printScope(cmd, scope, form)
+		c.printFiltered(cmd, scope, form)
 	}
 	return nil
 }

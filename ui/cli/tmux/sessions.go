@@ -259,10 +259,10 @@ func listSessions(c *call, cmd *command, _ server.Target) error {
 
 // printItem prints one item of a list in the format of -F or else form, unless -f filters it out.
 func (c *call) printItem(cmd *command, at server.Target, form string) {
-	c.printScope(cmd, c.scope(at), form)
+	c.printFiltered(cmd, c.scope(at), form)
 }
 
-func (c *call) printScope(cmd *command, scope format.Scope, form string) {
+func (c *call) printFiltered(cmd *command, scope format.Scope, form string) {
 	if cmd.has('F') {
 		form = cmd.value('F')
 	}
