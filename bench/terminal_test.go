@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv(asBaseline) != "" {
 		if err := serveBaseline(context.Background()); err != nil {
-			fmt.Fprintln(os.Stderr, "floor:", err)
+			fmt.Fprintln(os.Stderr, "baseline:", err)
 			os.Exit(1)
 		}
 		return

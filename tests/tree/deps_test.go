@@ -58,7 +58,7 @@ var layers = map[string]layer{
 	},
 	"ui/pictures": {
 		[]string{"engine/passthrough", "engine/styled", "engine/vt", "panes/graphics"},
-		"pictures are converted the same way for the dashboard, attach and recordings",
+		"pictures are converted the same way for attach and recordings",
 	},
 	"ui/attach": {
 		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/graphics", "ui/display", "ui/pictures", "ui/predict", "engine/sleep", "engine/api/outbox"},
@@ -248,7 +248,7 @@ var layers = map[string]layer{
 	},
 	"engine/files/archive": {
 		nil,
-		"unpacking does not depend on the destination folder",
+		"packing and unpacking do not depend on the folder",
 	},
 	"engine/mcp/toolkit": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan", "engine/sleep", "engine/shell", "engine/rendered"},
@@ -359,7 +359,7 @@ var layers = map[string]layer{
 	"persist/diag":       {nil, "mistakes are explained the same way in all text files"},
 	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes", "persist/datadir", "persist/trust"}, "reading the configuration does not depend on the parts it configures"},
 	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
-	"persist/logtest":    {[]string{"persist/sparse"}, "tests of several log packages share these helpers"},
+	"persist/logtest":    {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
 	"panes/panestest":    {[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys/keymap"}, "the fakes of dashboard and engine implement the services used by panes"},
 	"keys":               {nil, "decoding keys is separate from delivering them"},
