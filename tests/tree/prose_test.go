@@ -1,16 +1,12 @@
 package tree
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -22,44 +18,15 @@ var relativePronouns = regexp.MustCompile(`(?i)\b(that|what|whatever|who|whoever
 // maxPronouns is the limit for a package, per 100 words of comments.
 const maxPronouns = 2.5
 
-// proseSlack is the rise allowed for a listed value, because removing good prose raises it too.
-const proseSlack = 0.5
-
 // minProse is the number of comment words below which a package is not measured.
 const minProse = 100
 
-// pronounList contains the packages above maxPronouns with their values. It only shrinks: -update
-// lowers values and removes packages.
-const pronounList = "testdata/pronouns.txt"
-
 func TestCommentsHaveFewRelativeClauses(t *testing.T) {
 	t.Parallel()
-	listed := readPronounList(t)
-	measured := pronounsByPackage(t)
-	for _, dir := range slices.Sorted(maps.Keys(measured)) {
-		now, before := measured[dir], listed[dir]
-		limit := maxPronouns
-		if before > 0 {
-			limit = before + proseSlack
+	for dir, n := range pronounsByPackage(t) {
+		if n > maxPronouns {
+			t.Errorf("%s: %.1f of that, what, who, which and where per 100 words of comments, more than %.1f; use a noun or a participle", dir, n, maxPronouns)
 		}
-		switch {
-		case now > limit:
-			t.Errorf("%s: %.1f of that, what, who, which and where per 100 words of comments, more than %.1f; use a noun or a participle", dir, now, limit)
-		case before > 0 && now <= maxPronouns && !*update:
-			t.Errorf("%s: %.1f is within the limit; remove it from the list with go test ./tests/tree -run RelativeClauses -update", dir, now)
-		}
-	}
-	if !*update {
-		return
-	}
-	var lines strings.Builder
-	for _, dir := range slices.Sorted(maps.Keys(listed)) {
-		if now := min(listed[dir], measured[dir]); now > maxPronouns {
-			fmt.Fprintf(&lines, "%s %.1f\n", dir, now)
-		}
-	}
-	if err := os.WriteFile("tests/tree/"+pronounList, []byte(lines.String()), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -75,24 +42,6 @@ func TestRelativePronounsAreCounted(t *testing.T) {
 			t.Errorf("%q: %d pronouns, want %d", text, got, want)
 		}
 	}
-}
-
-func readPronounList(t *testing.T) map[string]float64 {
-	t.Helper()
-	text, err := os.ReadFile("tests/tree/" + pronounList)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := make(map[string]float64)
-	for line := range strings.Lines(string(text)) {
-		var dir string
-		var value float64
-		if _, err := fmt.Sscanf(line, "%s %f", &dir, &value); err != nil {
-			t.Fatalf("%s: %q: %v", pronounList, line, err)
-		}
-		listed[dir] = value
-	}
-	return listed
 }
 
 // pronounsByPackage returns the relative pronouns per 100 words of comments, rounded to a tenth,
