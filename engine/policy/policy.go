@@ -70,7 +70,7 @@ func checkDecision(d Decision, optional bool) error {
 		}
 		return errors.New(`decision is missing: must be "allow", "ask" or "deny"`)
 	}
-	return fmt.Errorf(`decision %q: want "allow", "ask" or "deny"`, d)
+	return fmt.Errorf(`decision %q: must be "allow", "ask" or "deny"`, d)
 }
 
 // lists returns all lists of a rule; nil for a missing one.

@@ -142,7 +142,7 @@ func parseDuration(key, text, example string) (time.Duration, error) {
 func (c Config) check(wrong *mistakes) {
 	choice := func(key, value string, from ...string) {
 		if value != "" && !slices.Contains(from, value) {
-			message := "want " + strings.Join(from, ", ")
+			message := "must be one of " + strings.Join(from, ", ")
 			if like := diag.Nearest(value, from); like != "" {
 				message = "did you mean " + strconv.Quote(like) + "?"
 			}
