@@ -224,7 +224,7 @@ func stateNames() string {
 func describeValue(key string) string {
 	switch key {
 	case "sources", "programs", "scripts", "with", "resume":
-		return "a list of texts in quotes"
+		return "a list of quoted strings"
 	case "reads_lines", "after_another":
 		return "true or false"
 	case "rows":
@@ -234,11 +234,11 @@ func describeValue(key string) string {
 	case "transcript":
 		return "a table that begins with [transcript]"
 	case "answer":
-		return "fields with texts in quotes: { type = \"assistant\" }"
+		return "a table of quoted strings, such as { type = \"assistant\" }"
 	case "file":
 		return "a table that begins with [file]"
 	}
-	return "a text in quotes"
+	return "a quoted string"
 }
 
 // titleState returns the state shown by a title; ok is false for none. spoke reports whether an

@@ -199,8 +199,8 @@ type FilesMoveInput struct {
 type FilesSetInput struct {
 	FileScope
 	Path     string    `json:"path" jsonschema:"relative to base, absolute, or ~/"`
-	Mode     string    `json:"mode,omitempty" jsonschema:"permission bits in octal, 0644; not of a link"`
-	Modified time.Time `json:"modified,omitzero" jsonschema:"of the content; not of a link"`
+	Mode     string    `json:"mode,omitempty" jsonschema:"permission bits in octal, such as 0644; not for links"`
+	Modified time.Time `json:"modified,omitzero" jsonschema:"time of the last change of the content; not for links"`
 	Target   string    `json:"target,omitempty" jsonschema:"create a symbolic link with this target; path must not exist"`
 }
 

@@ -60,7 +60,7 @@ type HistorySearchInput struct {
 	Kind    string     `json:"kind,omitempty" jsonschema:"session, exec, process or added"`
 	Failed  bool       `json:"failed,omitempty" jsonschema:"exited with a code other than 0 or was killed by a signal, and was not stopped on request"`
 	Since   *time.Time `json:"since,omitempty" jsonschema:"started at or after this time"`
-	Exact   string     `json:"exact,omitempty" jsonschema:"exactly this command line: all its runs"`
+	Exact   string     `json:"exact,omitempty" jsonschema:"all runs of exactly this command line"`
 	Unique  bool       `json:"unique,omitempty" jsonschema:"of equal command lines only the newest run, with their number"`
 	Limit   int        `json:"limit,omitempty" jsonschema:"maximum number of rows; default 50, at most 1000"`
 	Offset  int        `json:"offset,omitempty" jsonschema:"number of rows to skip"`

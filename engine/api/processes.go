@@ -135,7 +135,7 @@ type ProcessListOutput struct {
 // ProcessRestartInput is the input of process.restart.
 type ProcessRestartInput struct {
 	ID    string       `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	After []Dependency `json:"after,omitempty" jsonschema:"if it has exited: as in process.start"`
+	After []Dependency `json:"after,omitempty" jsonschema:"dependencies, as in process.start; a running process ignores them"`
 
 	RestartID string `json:"restart_id,omitempty" jsonschema:"id made by the caller for this restart; a second call with the same id does not restart the process again"`
 }

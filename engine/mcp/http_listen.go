@@ -31,7 +31,7 @@ func (h HTTPOptions) listen(ctx context.Context) (net.Listener, error) {
 	if !h.Insecure {
 		l.Close()
 		return nil, api.Errorf(api.CodeForbidden, "serve agents at http://%s: tokens and output would cross the network unencrypted", h.Addr).
-			WithHint("listen on 127.0.0.1 and put a proxy with TLS or an SSH tunnel in front, or say --insecure")
+			WithHint("listen on 127.0.0.1 behind a TLS proxy or an SSH tunnel, or use --insecure")
 	}
 	fmt.Fprintf(h.Notices, "tandem: warning: no TLS at http://%s: anyone on the network can read tokens and output\n", h.Addr)
 	return l, nil

@@ -108,7 +108,7 @@ func (r *ruleset) allowStandardFiles() error {
 		}
 		err = r.allowFD(fd, access)
 		if err != nil && err != unix.EBADFD { // pipes and other files without a path need no rule
-			return fmt.Errorf("allow opening of descriptor %d: %w", fd, err)
+			return fmt.Errorf("allow reopening descriptor %d: %w", fd, err)
 		}
 	}
 	return nil

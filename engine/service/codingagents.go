@@ -56,7 +56,7 @@ func (s *CodingAgents) reportState(ctx context.Context, in api.AgentReportInput)
 	// A hook of an agent may not know its session, only its conversation and folder.
 	if in.ID == "" {
 		if in.ID = s.Agents.FindByConversation(in.Conversation, in.Folder); in.ID == "" {
-			return api.Empty{}, api.Errorf(api.CodeNotFound, "report state: no session is known by that conversation and folder").WithHint("give its id")
+			return api.Empty{}, api.Errorf(api.CodeNotFound, "report state: no session matches that conversation and folder").WithHint("give its id")
 		}
 	}
 	w, view, err := s.findWatch(ctx, in.ID, "report state")

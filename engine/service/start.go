@@ -363,9 +363,9 @@ func setProject(r *store.Record, in *api.ProjectEntry) error {
 	case len(in.File) > maxProjectPath:
 		return wrong("its path is too long")
 	case names.Check(in.Name) != nil:
-		return wrong("the entry has no valid name")
+		return wrong("the entry's name is not valid")
 	case in.Project != "" && names.Check(in.Project) != nil:
-		return wrong("the project has no valid name")
+		return wrong("the project's name is not valid")
 	case len(in.Digest) > maxDigest:
 		return wrong("the digest is too long")
 	}

@@ -54,7 +54,7 @@ func (f *folder) askFilter() tea.Cmd {
 			names = append(names, name)
 		}
 	}
-	f.env.Ask(overlay.NewFilter("Show files with", "words of the name; !word: without it", f.order.Filter, func(text string) tea.Cmd {
+	f.env.Ask(overlay.NewFilter("Show files with", "words in the name; !word excludes one", f.order.Filter, func(text string) tea.Cmd {
 		f.order.Filter = text
 		return f.applyOrder()
 	}).SuggestWords(names))

@@ -94,7 +94,7 @@ func (a *Agents) ShowInbox() tea.Cmd {
 func (a *Agents) showDiff(session *api.Process) tea.Cmd {
 	tree := worktreeOf(session)
 	if tree == "" {
-		return a.p.env.Say("this agent is in no worktree", true)
+		return a.p.env.Say("this agent is not in a worktree", true)
 	}
 	a.p.env.Close()
 	return a.p.Trees.showDiff(tree, a.ShowInbox)

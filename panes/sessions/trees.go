@@ -233,7 +233,7 @@ func (t *Trees) askTarget() tea.Cmd {
 	}
 	tree := worktreeOf(&session)
 	if tree == "" {
-		return t.p.env.Say("this session is in no worktree", false)
+		return t.p.env.Say("this session is not in a worktree", false)
 	}
 	return t.askAbout(tree)
 }
@@ -302,7 +302,7 @@ func diffCommand() []string {
 	return []string{"env", "LESS=R", "git", "diff", "--patch-with-stat", "--merge-base", "main-worktree/HEAD"}
 }
 
-// showDiff shows the changes in a worktree, and then runs then.
+// showDiff shows the changes in a worktree. then runs once the diff is closed.
 func (t *Trees) showDiff(tree string, then func() tea.Cmd) tea.Cmd {
 	return t.p.env.Visit(diffCommand(), tree, then)
 }

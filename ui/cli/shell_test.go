@@ -28,7 +28,7 @@ func TestShellRunsCommandsLineByLine(t *testing.T) {
 		"tandem: read the line: `|` is not a valid word", "hint: a line is one command with its arguments; quote blanks and special characters",
 		"tandem: cd takes one folder", "hint: quote a name with blanks",
 		"tandem: go to /nowhere: no such file or directory",
-		"tandem: this is the shell already", "hint: help lists the commands", "",
+		"tandem: this is already the shell", "hint: help lists the commands", "",
 	}, "\n")
 	if diff := cmp.Diff(want, stderr); diff != "" {
 		t.Error(diff)

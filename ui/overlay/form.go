@@ -108,7 +108,7 @@ func NewStartForm(folder string) *StartForm {
 	policies := []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}
 	f := &StartForm{fields: [fieldCount]formField{
 		FieldCommand:   {"command", "program and arguments, quoted as in a shell; alt+enter: another line", &widget.Area{}},
-		FieldName:      {"name", "default: the program's name, of a shell's line that of its first program", &widget.Field{}},
+		FieldName:      {"name", "default: the program's name, or for a shell line that of its first program", &widget.Field{}},
 		FieldFolder:    {"folder", "default: the home folder", &widget.Field{}},
 		FieldEnv:       {"environment", "NAME=value, separated by spaces, commas or lines", &widget.Area{}},
 		FieldKeepAlive: {"keep alive", "space switches; restarted whenever it exits", newYesNo()},
@@ -117,7 +117,7 @@ func NewStartForm(folder string) *StartForm {
 		FieldRestart:   {"restart", "space switches; unless-stopped: after a reboot too, unless it was stopped", &choiceField{values: policies}},
 		FieldReady:     {"ready when", "port 8080, http://…, log REGEXP or command LINE; default: at once", &widget.Field{}},
 		FieldTerminal:  {"terminal", "space switches; with a terminal it is a session that you can type into", newYesNo()},
-		FieldWorktree:  {"worktree", "new branch, and where it begins: fix main; default: none", &widget.Field{}},
+		FieldWorktree:  {"worktree", "new branch and its starting point, such as fix main; default: none", &widget.Field{}},
 	}}
 	f.fields[FieldFolder].Set(folder)
 	return f
@@ -128,7 +128,7 @@ func NewStartForm(folder string) *StartForm {
 func NewTreeForm(folder string) *StartForm {
 	f := NewStartForm(folder)
 	f.session, f.focused = true, FieldWorktree
-	f.fields[FieldWorktree].note = "new branch, and where it begins: fix-login main; default: work-1"
+	f.fields[FieldWorktree].note = "new branch and its starting point, such as fix-login main; default: work-1"
 	f.fields[FieldFolder].note = "of the repository"
 	return f
 }

@@ -73,7 +73,7 @@ func (n *NewTree) Make(ctx context.Context, v Verbs, in *api.SessionStartInput) 
 		return nil
 	}
 	if in.CWD == "" { // on another machine without --cwd
-		return output.UsageError("--worktree needs a folder there", "give --cwd, a folder of the repository on that machine")
+		return output.UsageError("--worktree needs a folder there", "give --cwd with a folder in the repository on that machine")
 	}
 	client, err := v.Connect(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 // treesAround returns the worktrees of the repository around dir.
 func (v Verbs) treesAround(ctx context.Context, dir string) ([]api.Worktree, error) {
 	if dir == "" && v.Host() != "" {
-		return nil, output.UsageError("which repository on "+v.Host()+"?", "give --cwd, a folder of it there")
+		return nil, output.UsageError("which repository on "+v.Host()+"?", "give --cwd with a folder in it")
 	}
 	path, err := v.Folder(dir)
 	if err != nil {

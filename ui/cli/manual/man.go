@@ -12,8 +12,8 @@ func Command(out *output.Printer, version string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "man [--dir D]",
 		Short: "Print the manual page",
-		Long: "Prints the manual page tandem(1), with every command. With --dir it writes that, and a\n" +
-			"page for each command, as files that man finds in a folder man1 of $MANPATH.",
+		Long: "Prints the manual page tandem(1), with every command. With --dir it writes that\n" +
+			"page and one for each command to D; man finds them there if D is a man1 folder of $MANPATH.",
 		Example: "tandem man | man -l -\ntandem man --dir ~/.local/share/man/man1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root := cmd.Root()

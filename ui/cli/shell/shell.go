@@ -95,7 +95,7 @@ func (s *Shell) runLine(ctx context.Context, interrupts <-chan os.Signal, line s
 	case "cd", "pwd":
 		err = s.changeFolder(typed)
 	case "shell":
-		err = output.UsageError("this is the shell already", "help lists the commands")
+		err = output.UsageError("this is already the shell", "help lists the commands")
 	default:
 		return s.runVerb(ctx, interrupts, typed), false
 	}

@@ -56,8 +56,8 @@ func (v *Verbs) Command() *cobra.Command {
 		Use:   "web",
 		Short: "Show sessions and processes in a browser, or on a phone",
 		Long: "Serves a page until ctrl+c is pressed, and prints a link with a QR code. The link pairs one\n" +
-			"browser, once; run it again, while it serves, for another. Elsewhere than on this machine it is\n" +
-			"served over TLS. With --background it keeps running as the process tandem-web until you stop that.",
+			"browser, once; for another one, run the command again while it serves. If other machines can\n" +
+			"reach the page, it uses TLS. With --background it runs as the process tandem-web until you stop it.",
 		Example: "tandem web\ntandem web --background --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return v.servePage(cmd, w) },
 	}
