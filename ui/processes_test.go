@@ -454,7 +454,7 @@ func TestEveryRowOfProcessesFillsScreenWidth(t *testing.T) {
 	}
 }
 
-func TestCommandLinesAreParsedLikeInShell(t *testing.T) {
+func TestCommandLinesAreParsedAsInAShell(t *testing.T) {
 	for line, want := range map[string]string{
 		`a b  c`: `["a" "b" "c"]`, `a 'b c' "d e" f\ g`: `["a" "b c" "d e" "f g"]`, `a ''`: `["a" ""]`,
 		`a "\"\\ \n"`: `["a" "\"\\ \\n"]`, `echo $HOME`: `["/bin/sh" "-c" "echo $HOME"]`, `A=1 b`: `["/bin/sh" "-c" "A=1 b"]`,

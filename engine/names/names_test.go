@@ -24,7 +24,7 @@ func TestCheckRejectsUndisplayableNamesAndIDs(t *testing.T) {
 	}
 }
 
-func TestOfProgramReturnsValidName(t *testing.T) {
+func TestProgramNameIsAValidName(t *testing.T) {
 	cases := map[string]string{
 		"/bin/bash":                 "bash",
 		"-bash":                     "bash",
@@ -36,12 +36,12 @@ func TestOfProgramReturnsValidName(t *testing.T) {
 	}
 	for in, want := range cases {
 		if got := OfProgram([]string{in}); got != want {
-			t.Errorf("programName(%q) = %q, want %q", in, got, want)
+			t.Errorf("OfProgram(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
-func TestOfProgramNamesShellAfterItsLine(t *testing.T) {
+func TestShellIsNamedAfterTheProgramOfItsLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"make test":                    "make",
 		"npm run dev | tee log":        "npm",

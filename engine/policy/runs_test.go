@@ -103,7 +103,7 @@ func TestCommandIsFoundInsideRunners(t *testing.T) {
 	}
 }
 
-func TestArgvIsParsedForRunners(t *testing.T) {
+func TestDeniedArgvIsDeniedInsideRunners(t *testing.T) {
 	p := parsePolicy(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
 	for _, argv := range [][]string{
 		{"bash", "-euo", "pipefail", "-c", "rm -rf zz"}, {"find", ".", "-exec", "rm", "-rf", "{}", ";"}, {"env", "-i", "rm", "-rf", "zz"},

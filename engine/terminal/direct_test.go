@@ -130,7 +130,7 @@ func TestDirectTerminalGetsARepaintAndThenTheOutput(t *testing.T) {
 	}
 }
 
-func TestDirectViewerLearnsWhichPictureProtocolsPassed(t *testing.T) {
+func TestDirectViewerIsToldThePictureProtocolsInUse(t *testing.T) {
 	for _, kinds := range []bool{true, false} {
 		l := &memoryLog{}
 		s := memorySession(t, l)

@@ -98,7 +98,7 @@ func (c *testFleet) listMachines(member string, args ...string) (all []api.Fleet
 	return all
 }
 
-func TestVerbsWorkOnAMachineOfTheFleet(t *testing.T) {
+func TestCommandsWorkOnAFleetMachine(t *testing.T) {
 	t.Parallel()
 	c := newTestFleet(t)
 	c.joinMachine("web-1", "role=web")

@@ -42,8 +42,8 @@ func requestRig(t *testing.T, open ...api.Request) *rig {
 // hostile contains control and invisible characters.
 const hostile = "a\x1b[2Jb\u009b2Jc\u202ed\u200be\u3164f\x7fg"
 
-// TestRequestsEscapeUnescapedText simulates an engine on another machine that sends raw text.
-func TestRequestsEscapeUnescapedText(t *testing.T) {
+// TestRequestsEscapeRawText simulates an engine on another machine that sends raw text.
+func TestRequestsEscapeRawText(t *testing.T) {
 	text := api.RequestText{Asker: hostile, Tool: hostile, Host: hostile, From: hostile, Command: hostile, Paths: []string{hostile}, Session: hostile, CWD: hostile, Rule: hostile}
 	r := requestRig(t, api.Request{ID: "3f2a00000000", Tool: "exec", Shown: &text, ExpiresAt: time.Now().Add(time.Minute)})
 	for _, verb := range []string{"requests", "requests 3f2a", "allow 3f2a"} {

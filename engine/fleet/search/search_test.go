@@ -139,8 +139,7 @@ func TestSearchMergesNewestOfManyMachines(t *testing.T) {
 	})
 }
 
-// Only the machine with many of the newest commands is asked again.
-func TestSearchAsksAgainOnlyWhereMoreRowsCount(t *testing.T) {
+func TestSearchFetchesMoreOnlyFromMachinesWithNewestRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		histories := map[string][]int{"busy": {}, "idle": {}}
 		for i := range 200 {
