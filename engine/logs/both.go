@@ -41,7 +41,7 @@ func newBothQuery(s *Logs, in api.ProcessLogInput, p Source) (*bothQuery, error)
 		}
 		b.in.Max, b.in.Limit = q.in.Max, q.in.Limit
 		if b.fromEnd() {
-			q.in.Max = ReadMost
+			q.in.Max = MaxRead
 		}
 		q.logs, b.halves[i] = s, q
 	}
@@ -159,7 +159,7 @@ func lineFrom(text []byte, n int) int {
 func (b *bothQuery) keepLast(all []piece) []piece {
 	n := b.in.Tail
 	if n == 0 {
-		n = int(min(-*b.in.Since, int64(len(streams)*ReadMost)))
+		n = int(min(-*b.in.Since, int64(len(streams)*MaxRead)))
 	}
 	for i, p := range slices.Backward(all) {
 		cut := -1

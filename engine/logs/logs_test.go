@@ -166,7 +166,7 @@ func TestLongLineIsCutAroundItsMatch(t *testing.T) {
 	r := newLogRig(t)
 	long := strings.Repeat("x", 20000)
 	r.write("%s", long+" boom "+long+"\n\x1b[1m"+long+"boom\x1b[m\nboom"+long+"\nafter\n")
-	matches := r.read(api.ProcessLogInput{Grep: "boom", Context: 1, Max: ReadMost}).Matches
+	matches := r.read(api.ProcessLogInput{Grep: "boom", Context: 1, Max: MaxRead}).Matches
 	if len(matches) != 3 {
 		t.Fatalf("%d matches", len(matches))
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	ReadDefault     = 64 << 10
-	ReadMost        = 1 << 20
+	DefaultRead     = 64 << 10
+	MaxRead         = 1 << 20
 	defaultMatches  = 100
 	maxMatches      = 10_000
 	maxContext      = 1000
@@ -55,7 +55,7 @@ func (p Source) stream(name string) (Source, error) {
 		return p, api.Errorf(api.CodeInvalid, "read log of %s: no stream %q", p.Name, name).WithHint("stdout, stderr or both")
 	case p.ErrPath == "":
 		return p, api.Errorf(api.CodeInvalid, "read log of %s: its standard output and error are in one log", p.Name).
-			WithHint("leave stream out: the log has both")
+			WithHint("omit stream: the log contains both")
 	case name == "stderr":
 		p.Path = p.ErrPath
 	}
@@ -219,7 +219,7 @@ func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 	case in.Grep != "":
 		q.pattern, err = CompilePattern(p.Name, in.Grep)
 	}
-	q.in.Max = min(cmp.Or(in.Max, ReadDefault), ReadMost)
+	q.in.Max = min(cmp.Or(in.Max, DefaultRead), MaxRead)
 	q.in.Limit = min(cmp.Or(in.Limit, defaultMatches), maxMatches)
 	q.in.Context = min(in.Context, maxContext)
 	return q, err

@@ -261,7 +261,7 @@ func TestInstructionsFitIn2KB(t *testing.T) {
 	t.Parallel()
 	for _, p := range toolkit.Profiles() {
 		o := toolkit.Options{Profiles: []toolkit.Profile{p}, ToolPrefix: "a_long_prefix_of_tools_"}
-		if said := instructions(o.ToolPrefix, selectTools(o)); len(said) >= descriptionMost {
+		if said := instructions(o.ToolPrefix, selectTools(o)); len(said) >= maxDescription {
 			t.Errorf("those of %s have %d bytes", p, len(said))
 		}
 	}

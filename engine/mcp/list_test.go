@@ -30,7 +30,7 @@ func listOf(t *testing.T, o toolkit.Options) (tools []listedTool, size int) {
 }
 
 // Some clients truncate longer descriptions.
-const descriptionMost = 2048
+const maxDescription = 2048
 
 func TestToolListIsShort(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,7 @@ func checkDescriptions(t *testing.T, l listedTool) {
 	}
 	walk(schema)
 	for _, text := range texts {
-		if len(text) >= descriptionMost {
+		if len(text) >= maxDescription {
 			t.Errorf("%s has a description of %d bytes: %.60s…", l.Name, len(text), text)
 		}
 	}

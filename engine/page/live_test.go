@@ -87,9 +87,9 @@ func TestReadOnlyViewerDoesNotResize(t *testing.T) {
 	}
 }
 
-// heldMost bounds what is held for a browser that draws nothing, by the page and by all
+// maxBuffered bounds what is held for a browser that draws nothing, by the page and by all
 // buffers between the engine and the browser.
-const heldMost = 1 << 20
+const maxBuffered = 1 << 20
 
 func TestSlowBrowserIsLimitedToItsWindow(t *testing.T) {
 	var sent atomic.Int64
@@ -120,7 +120,7 @@ func TestSlowBrowserIsLimitedToItsWindow(t *testing.T) {
 		if got-drawn > maxAhead {
 			t.Fatalf("%d bytes are on their way", got-drawn)
 		}
-		if held := sent.Load() - int64(drawn); held > heldMost {
+		if held := sent.Load() - int64(drawn); held > maxBuffered {
 			t.Fatalf("the engine has given away %d bytes that nobody has drawn", held)
 		}
 		if got-drawn >= maxAhead || got == total { // it draws only once nothing more comes

@@ -37,18 +37,18 @@ func (s *Sessions) recordSession(ctx context.Context, in api.SessionRecordInput)
 
 // recordLog reads a part of the log.
 func (s *Sessions) recordLog(ctx context.Context, in api.SessionRecordInput, id string, out *api.SessionRecordOutput) error {
-	most := in.Max
+	limit := in.Max
 	if in.Until > 0 && *in.Since >= 0 {
 		left := max(in.Until-*in.Since, 0)
-		most = int(min(left, int64(min(max(most, 0), logs.ReadMost))))
+		limit = int(min(left, int64(min(max(limit, 0), logs.MaxRead))))
 		if in.Max == 0 {
-			most = int(min(left, logs.ReadDefault))
+			limit = int(min(left, logs.DefaultRead))
 		}
 	}
-	if most < 0 || in.WaitMS < 0 {
+	if limit < 0 || in.WaitMS < 0 {
 		return api.Errorf(api.CodeInvalid, "record %s: max and wait_ms cannot be negative", names.Shown(in.ID))
 	}
-	log, err := readLog(ctx, s.Control, s.Logs, api.ProcessLogInput{ID: id, Since: in.Since, Max: most, WaitMS: in.WaitMS, Exact: true, Times: true})
+	log, err := readLog(ctx, s.Control, s.Logs, api.ProcessLogInput{ID: id, Since: in.Since, Max: limit, WaitMS: in.WaitMS, Exact: true, Times: true})
 	if err != nil {
 		return err
 	}

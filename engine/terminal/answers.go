@@ -18,19 +18,19 @@ import (
 	"tandem/keys"
 )
 
-// ReadOutput serves session.read; ended says that no more output follows.
+// ReadOutput serves session.read. ended is set if no more output follows.
 func (s *Session) ReadOutput(ctx context.Context, in api.SessionReadInput, ended bool) (api.SessionReadOutput, error) {
 	if err := s.IsReady(ctx); err != nil {
 		return api.SessionReadOutput{}, err
 	}
-	most := in.Max
-	if most <= 0 {
-		most = readDefault
+	limit := in.Max
+	if limit <= 0 {
+		limit = defaultReadOutput
 	}
 	if in.Plain {
-		return s.readPlain(in.Since, min(most, readMost))
+		return s.readPlain(in.Since, min(limit, maxReadOutput))
 	}
-	return ReadLog(s.shownLog(), in.Since, min(most, readMost), ended)
+	return ReadLog(s.shownLog(), in.Since, min(limit, maxReadOutput), ended)
 }
 
 // shownLog returns the log without the nonce in the shell's marks: a program that knows it could
@@ -38,9 +38,9 @@ func (s *Session) ReadOutput(ctx context.Context, in api.SessionReadInput, ended
 func (s *Session) shownLog() prompt.Log { return logs.Hide(s.log, s.options.Secret) }
 
 // readPlain returns the end of the output since an offset, as the terminal shows it.
-func (s *Session) readPlain(since int64, most int) (out api.SessionReadOutput, err error) {
+func (s *Session) readPlain(since int64, limit int) (out api.SessionReadOutput, err error) {
 	out.AltScreen = s.Modes().Alt
-	out.Data, out.NextCursor, out.Dropped, err = s.shell.PlainSince(since, most)
+	out.Data, out.NextCursor, out.Dropped, err = s.shell.PlainSince(since, limit)
 	return out, err
 }
 
@@ -62,7 +62,7 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 	}
 	err = s.onScreen(ctx, func(t Emulator) {
 		s.screen.catchUp()
-		screen = ScreenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
+		screen = ScreenOf(t, in.ANSI, min(in.Scrollback, maxScrollback))
 		if in.Ends {
 			screen.Ends = lineEnds(t, len(screen.Lines))
 		}
@@ -147,16 +147,16 @@ func (s *Session) Repaint(ctx context.Context) (screen []byte, at int64, err err
 	return screen, at, err
 }
 
-// ReadLog reads up to most bytes as text. It leaves an incomplete character for the next call,
+// ReadLog reads up to limit bytes as text. It leaves an incomplete character for the next call,
 // unless ended says that no more output follows.
-func ReadLog(log prompt.Log, since int64, most int, ended bool) (api.SessionReadOutput, error) {
+func ReadLog(log prompt.Log, since int64, limit int, ended bool) (api.SessionReadOutput, error) {
 	start, end := log.Start(), log.End()
 	if since < 0 {
 		since = max(0, end+since)
 	}
 	since = min(since, end)
 	from := max(since, start)
-	p := make([]byte, min(int64(max(most, utf8.UTFMax)), end-from))
+	p := make([]byte, min(int64(max(limit, utf8.UTFMax)), end-from))
 	n, err := log.ReadAt(p, from)
 	if n == 0 && len(p) > 0 {
 		return api.SessionReadOutput{}, api.Errorf(api.CodeInternal, "read log: %v", err)
@@ -172,8 +172,8 @@ func ReadLog(log prompt.Log, since int64, most int, ended bool) (api.SessionRead
 	}, nil
 }
 
-const readDefault = 64 << 10
-
-const readMost = 1 << 20
-
-const scrollbackMost = 100_000
+const (
+	defaultReadOutput = 64 << 10 // bytes
+	maxReadOutput     = 1 << 20  // bytes
+	maxScrollback     = 100_000  // lines
+)
