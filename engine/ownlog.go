@@ -50,9 +50,9 @@ func (l *ownLog) rotateIfLarge() {
 	}
 }
 
-// rotate moves the log away and redirects the descriptor, and standard output with it, to an empty
-// one. Writing through another descriptor would not suffice: the runtime writes panics to
-// descriptor 2.
+// rotate renames the log and points its descriptor, and standard output if the log is standard
+// error, at a new file. Opening the new file under another descriptor would not suffice, because
+// the runtime writes panics to descriptor 2.
 func (l *ownLog) rotate(info os.FileInfo) error {
 	if there, err := os.Stat(l.path); err == nil && !os.SameFile(info, there) {
 		return errors.New("another file is there")

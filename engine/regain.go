@@ -12,8 +12,8 @@ import (
 	"tandem/persist/store"
 )
 
-// A keeper out of descriptors may refuse a child or fail to send a terminal it holds. The child
-// keeps running, a session without its screen, while the engine retries.
+// A keeper that has run out of descriptors may refuse a child or fail to send a terminal it holds.
+// The child keeps running while the engine retries, but its session has no screen until then.
 
 // A pendingCall is a failed call to the keeper about a live child.
 type pendingCall struct {

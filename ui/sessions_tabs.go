@@ -208,7 +208,7 @@ func (v *sessionsView) closePane() tea.Cmd {
 }
 
 // hideSession removes an exited session from the list, in future dashboards too. The pane
-// may know of the exit before the list does, so it passes it on first.
+// may learn of the exit before the list does, so the list is told first.
 func (v *sessionsView) hideSession(p *terminal.Pane) {
 	if last := p.FinalState(); last != nil {
 		v.env.Ended(*last)

@@ -55,8 +55,8 @@ type connection struct {
 
 type statelessKey struct{ token, actor string }
 
-// agentOf returns the agent of a request, connected to the engine. The first request of an agent
-// connects it, later ones wait for that.
+// agentOf returns the agent of a request, connected to the engine. An agent's first request
+// makes the connection; requests arriving meanwhile wait for it.
 func (s *server) agentOf(ctx context.Context, a caller) (*toolkit.Agent, error) {
 	var key any = a.session
 	if !s.stateful {

@@ -74,8 +74,8 @@ const (
 	stringEnd = "\x1b\\"
 )
 
-// ExpectRepaint resets the filter for output that starts over. The first piece after it must paint
-// both screens, the one shown last.
+// ExpectRepaint resets the filter before a repaint. The next piece must paint the main and the
+// alternate screen, the visible one last.
 func (f *Filter) ExpectRepaint() {
 	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, redrawn: f.redrawn, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
 		Extended: f.Extended, Kitty: f.Kitty, Sixel: f.Sixel, Colored: f.Colored, Progress: f.Progress, clustered: f.clustered}

@@ -162,7 +162,7 @@ func (m *Meter) inspectMembers(found []inspection) {
 		return
 	}
 	defer dir.Close()
-	_ = inShares(dir, len(found), func(proc *procfs, from, to int) {
+	_ = splitWork(dir, len(found), func(proc *procfs, from, to int) {
 		for i := from; i < to; i++ {
 			f := &found[i]
 			f.resident, f.files = proc.residentBytes(f.pid), proc.openFiles(f.pid)

@@ -62,7 +62,7 @@ func All() ([]Process, error) {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	all := make([]Process, len(names))
-	err = inShares(dir, len(names), func(proc *procfs, from, to int) {
+	err = splitWork(dir, len(names), func(proc *procfs, from, to int) {
 		for i := from; i < to; i++ {
 			pid, err := strconv.Atoi(names[i])
 			if err != nil {
@@ -79,9 +79,9 @@ func All() ([]Process, error) {
 	return slices.DeleteFunc(all, func(p Process) bool { return p.PID == 0 }), nil
 }
 
-// inShares splits the numbers below n among several goroutines, if there are many. It returns the
+// splitWork divides the indexes 0 to n-1 among several goroutines if n is large, and returns the
 // errors of their reads.
-func inShares(dir *os.File, n int, work func(proc *procfs, from, to int)) error {
+func splitWork(dir *os.File, n int, work func(proc *procfs, from, to int)) error {
 	const minShare, maxShares = 64, 4
 	// One buffer per goroutine.
 	shares := make([]procfs, max(min(runtime.GOMAXPROCS(0), maxShares, n/minShare), 1))

@@ -30,8 +30,8 @@ const (
 	pollGap = 50 * time.Millisecond
 	// quietGap is how long output must pause before the program's need is polled.
 	quietGap = 200 * time.Millisecond
-	// aheadSettles is how long a shell may take from its prompt until it reads earlier input.
-	aheadSettles = 100 * time.Millisecond
+	// typeAheadGrace is how long after its prompt a shell may take to read lines typed before it.
+	typeAheadGrace = 100 * time.Millisecond
 	// maxAnswerWait is how long after input a program may appear to still wait for it.
 	maxAnswerWait = 5 * time.Second
 )
@@ -85,7 +85,7 @@ func (s *Shell) inspectNeed() Need {
 	case look.Hidden:
 		return NeedSecret
 	case look.Own && state.phase == phaseReady && state.ahead:
-		if time.Since(state.drawn) < aheadSettles {
+		if time.Since(state.drawn) < typeAheadGrace {
 			return NeedNothing
 		}
 		s.marks.clearAhead()
@@ -150,9 +150,9 @@ func (s *Shell) pollWhenQuiet() {
 }
 
 // pollLater calls poll after a delay. If poll panics, due is cleared.
-func (s *Shell) pollLater(wait time.Duration, due *atomic.Bool, look func()) {
+func (s *Shell) pollLater(wait time.Duration, due *atomic.Bool, poll func()) {
 	time.AfterFunc(wait, func() {
-		if panics.Log(s.o.Log, "find what a program waits for", look) {
+		if panics.Log(s.o.Log, "find what a program waits for", poll) {
 			due.Store(false)
 		}
 	})

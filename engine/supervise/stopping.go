@@ -70,7 +70,9 @@ func noteDrained(c *Control, p *proc, _ event) {
 	settleRun(c, p)
 }
 
-func noteGone(c *Control, p *proc, _ event) {
+// noteTreeGone records that no process of the tree is left. If the exit is unknown, the run settles
+// after a search for the keeper's report.
+func noteTreeGone(c *Control, p *proc, _ event) {
 	p.treeGone, p.killing = true, false
 	p.stop.tries, p.stop.reported = 0, false
 	if p.ending == nil {

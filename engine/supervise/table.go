@@ -124,7 +124,7 @@ func newTable() table {
 			evReady:   ignore,
 			evUnready: ignore,
 			evDue:     retryStop,
-			evGone:    noteGone,
+			evGone:    noteTreeGone,
 			evStuck:   retryFailedStop,
 			evStop:    stopRunning,
 			evRestart: restartStopping,

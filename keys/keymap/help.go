@@ -24,8 +24,8 @@ type HelpRow struct {
 // KeyText returns the keys as one string.
 func (r HelpRow) KeyText() string { return strings.Join(r.Keys, " ") }
 
-// Help lists the keys of scopes, one section per scope with any: first the scope's own actions,
-// then others with a key there. The global scope is followed by the keys after the prefix.
+// Help lists the keys of scopes, one section for each scope with keys: first the scope's own
+// actions, then other actions with a key in it. The global scope is followed by the keys after the prefix.
 func (b Bindings) Help(scopes ...Scope) []HelpSection {
 	if slices.Contains(scopes, ScopeGlobal) && !slices.Contains(scopes, ScopePrefix) {
 		scopes = append(slices.Clone(scopes), ScopePrefix)

@@ -324,7 +324,7 @@ func (s *suite) testScrollback() {
 	found, err := api.SessionFind.Call(s.ctx, s.Engine, api.SessionFindInput{ID: p.ID, Pattern: api.Pattern{Text: "prompt"}, From: from})
 	s.check(err)
 	if found.Total != 0 || found.Match != nil {
-		s.Errorf("what is not there is found: %+v", found)
+		s.Errorf("found a match for missing text: %+v", found)
 	}
 	text, err := api.SessionText.Call(s.ctx, s.Engine, api.SessionTextInput{ID: p.ID, From: api.Place{Line: 0}, To: api.Place{Line: 0, Cell: 1}})
 	s.check(err)
@@ -395,7 +395,7 @@ func (s *suite) testLogs() {
 		s.Errorf("above the end: %+v", up.Matches)
 	}
 	if none := log(api.ProcessLogInput{Since: at(0), Grep: "three"}); len(none.Matches) != 0 {
-		s.Errorf("what is not there is found: %+v", none.Matches)
+		s.Errorf("found a match for missing text: %+v", none.Matches)
 	}
 }
 

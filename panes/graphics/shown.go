@@ -50,7 +50,7 @@ type sixelKey struct {
 	cells image.Rectangle
 }
 
-// HasPatches reports whether the terminal shows patches.
+// HasPatches reports whether the terminal shows any part of a picture.
 func (s *Display) HasPatches() bool { return len(s.patches.All) > 0 }
 
 // AppendUpdate appends the output that changes the patches to next. Patches in written rows are

@@ -268,8 +268,8 @@ func (b *Inbox) answerKey(key string) tea.Cmd {
 // answer its next question.
 const settleTime = 2 * time.Second
 
-// sendAnswer types into the session under the cursor. It asks first if somebody else types there,
-// and refuses if the item is not as drawn.
+// sendAnswer types into the session under the cursor. It asks first if someone else is typing
+// there, and types nothing if the item has changed since it was drawn.
 func (b *Inbox) sendAnswer(text string, key bool) tea.Cmd {
 	i, _, _ := b.findSelected()
 	last, answered := b.sent[b.current]

@@ -75,7 +75,7 @@ func (f *Fleet) coversRows(top, h int) bool {
 	return top >= f.answer.Offset && min(top+h, f.answer.Total) <= f.answer.Offset+len(f.answer.Lines)
 }
 
-// fetchRows loads the missing rows of a table of h rows, or else waits for changes.
+// fetchRows loads the rows missing from a view of h rows. If none are, it waits for changes.
 func (f *Fleet) fetchRows(h int) tea.Cmd {
 	t := &f.table
 	// The cursor may have moved since the last drawing; the new view decides about the missing
@@ -260,7 +260,7 @@ func openRemote(p *Pane, session api.Process) tea.Cmd {
 	})
 }
 
-// drawTabs draws the choice between both tables, with a summary of the other one.
+// drawTabs draws the tabs of the two tables, this machine's and the fleet's, each with its counts.
 func (f *Fleet) drawTabs(w int) string {
 	n := f.env.News()
 	fleet := "fleet " + widget.Thousands(n.Fleet.Processes) + " on " + widget.Count(n.Fleet.Machines, "machine")

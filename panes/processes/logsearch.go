@@ -111,8 +111,9 @@ func (l *logView) offsetAfter(offset int64) int64 {
 	return offset + 1
 }
 
-// SearchFunc returns the search for another match in all of the logs; nil without a pattern. If the
-// line of the match is not held, the search reads the lines around it.
+// SearchFunc returns a function to search all of the logs for the next match above or below; nil
+// without a pattern. If the line of the match is not loaded, the function reads the lines around
+// it.
 func (l *Log) SearchFunc(above bool) searchFunc {
 	if l.search.re == nil || !l.known {
 		return nil

@@ -157,7 +157,7 @@ func copyLog(ctx context.Context, e panes.Engine, p api.Process, stream string, 
 		if err != nil {
 			return written, err
 		}
-		// The end at the start is the limit: a busy process might write faster than it is copied.
+		// Stop at the end found by the first call: a busy process might write faster than it is copied.
 		if end < 0 {
 			end = out.End
 		}

@@ -53,8 +53,8 @@ func (s *ScrollMode) maxTop(st ScreenState) int64 {
 	return st.First + int64(max(st.Rows-s.height, 0))
 }
 
-// oldestLine returns the first readable line: of the scrollback or, if the session has dropped
-// visible lines, of the ones held.
+// oldestLine returns the number of the first readable line. That is the first of the scrollback,
+// unless the session has dropped visible lines and the pane still holds them.
 func (s *ScrollMode) oldestLine(st ScreenState) int64 {
 	n := s.top
 	if !s.active || n >= st.Oldest {

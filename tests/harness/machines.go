@@ -51,7 +51,8 @@ func (m *Machines) Add(name string, vars ...string) string {
 // ShutDownLast has a machine's engine shut down when the test ends, after the user's.
 func (m *Machines) ShutDownLast(name string) { m.names = append(m.names, name) }
 
-// shutDown shuts down the user's engine first, because its links would start the others again.
+// shutDown shuts down the user's engine first, because its links would restart the engines of the
+// other machines.
 func (m *Machines) shutDown() {
 	ShutDown(m, m.Env)
 	for _, name := range m.names {

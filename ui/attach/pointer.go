@@ -36,9 +36,9 @@ func (in *input) handleMouse(e keys.Event) {
 	}
 }
 
-// handleFocus handles a focus event. On losing focus the terminal goes back to the caller,
-// if that handed it over. On regaining it the terminal's colours are queried again, as
-// they may have changed.
+// handleFocus handles a focus event. When focus is lost, a caller that handed over its terminal
+// gets it back. When focus returns, the terminal's colours are queried again, because they may
+// have changed.
 func (in *input) handleFocus(e keys.Event) {
 	on := e.Kind == keys.EventFocusIn
 	if !on && in.run.decodesMouse() {

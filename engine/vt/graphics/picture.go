@@ -152,7 +152,8 @@ func isValidSize(size image.Point) bool {
 	return size.X > 0 && size.Y > 0 && size.X <= MaxSide && size.Y <= MaxSide
 }
 
-// setUsage moves the picture's weight from its previous usage to in; nil counts it nowhere.
+// setUsage counts the picture's memory in in and no longer in its previous usage. With nil it is not
+// counted.
 func (p *Picture) setUsage(in *Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -150,7 +150,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 		}
 		moved := r.Since == nil || out.NextCursor > *r.Since
 		r.Since = &out.NextCursor
-		// With Whole, a call that makes no progress has reached the end too.
+		// With Whole, the recording also ends when a call makes no progress.
 		atEnd := out.NextCursor >= out.End || r.whole && !moved
 		if atEnd && (r.whole || out.State.Ended()) {
 			return nil

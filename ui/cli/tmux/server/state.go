@@ -96,8 +96,8 @@ type Buffer struct {
 	Auto    bool      `json:"auto,omitempty"` // name generated, so subject to buffer-limit
 }
 
-// A Wait is a wait-for channel. Calls block outside the server's lock, so each leaves the address of
-// a socket to be woken through.
+// A Wait is a wait-for channel. Calls wait without the server's lock, so each
+// stores the address of a socket on which it expects the wake-up.
 type Wait struct {
 	Woken   bool     `json:"woken,omitempty"` // signalled with nobody waiting: the next wait returns at once
 	Locked  bool     `json:"locked,omitempty"`
