@@ -363,7 +363,7 @@ func TestFleetProcessesAreListedWithoutQueryingMachines(t *testing.T) {
 		why, _ := rows[0]["error"].(string)
 		return strings.Contains(why, "it is offline, last seen")
 	})
-	if _, stderr, status := c.run("ann", "ps", "--label", "role=extra", "--usage"); status != 3 || strings.Count(stderr, "it does nothing") != 2 || !strings.Contains(stderr, "it is offline") {
+	if _, stderr, status := c.run("ann", "ps", "--label", "role=extra", "--usage"); status != 3 || strings.Count(stderr, "serves no calls") != 2 || !strings.Contains(stderr, "it is offline") {
 		t.Errorf("with --usage they are not queried: %d %s", status, stderr)
 	}
 	if rows, _ := all("ps", "--host", "web-*", "--usage"); len(rows) != 1 || rows[0]["rss_bytes"] == nil {

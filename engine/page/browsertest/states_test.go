@@ -80,7 +80,7 @@ func projects(m *machine, t *testing.T) {
 
 // exitedSessions come after those that run, and show their last screen until they run again.
 func exitedSessions(m *machine, t *testing.T) {
-	m.run("new", "--name", "earlier", "--", "sh", "-c", "seq 1 100; echo the last words; read x; exit 3")
+	m.run("new", "--name", "earlier", "--cwd", m.dir, "--", "sh", "-c", "echo >>runs; seq 1 100; echo the last words $(wc -l <runs); read x; exit 3")
 	m.run("new", "--name", "running", "--", "cat")
 	m.run("send", "earlier", "--enter", "go")
 	m.run("wait", "earlier")
@@ -94,13 +94,14 @@ func exitedSessions(m *machine, t *testing.T) {
 	p.until(order + `.indexOf('running') < ` + order + `.indexOf('earlier')`)
 	p.until(rowOf("earlier") + `.querySelector('.state').textContent === 'failed: exited 3'`)
 	p.session("earlier")
-	p.shows("the last words")
+	p.shows("the last words 1")
 	p.shows("100")
 	p.until(`document.querySelector('.pane.current .ended').textContent === 'exited with status 3'`)
 	p.until(`!document.querySelector('.pane.away')`)
 
 	m.run("restart", "earlier")
 	p.until(`document.querySelector('.pane.current .ended').hidden`)
+	p.shows("the last words 2") // keys typed earlier are echoed above the output
 	p.keys("again\r")
 	p.until(`document.querySelector('.pane.current .ended').textContent === 'exited with status 3' && !document.querySelector('.pane.current .ended').hidden`)
 	p.shows("again")
