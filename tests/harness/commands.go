@@ -200,10 +200,19 @@ func parseSize(ts *testscript.TestScript, size string) (cols, rows int) {
 
 // mouse NAME [shift+]click|drag X Y [X Y] presses the left button at a cell
 // (counted from 0) and releases it there or at another; doubleclick does so twice
-// there; mouse NAME wheel X Y turns the wheel up.
+// there; mouse NAME wheel X Y turns the wheel up. mouse NAME click X Y REGEXP repeats a
+// click until the screen matches: a dashboard that relays a program's output may draw it
+// before it knows the program's mouse mode.
 func scriptMouse(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 4 && len(args) != 6 {
-		ts.Fatalf("usage: mouse NAME [shift+]click X Y | doubleclick X Y | drag X Y X Y | wheel X Y")
+	if neg || len(args) < 4 || len(args) > 6 {
+		ts.Fatalf("usage: mouse NAME [shift+]click X Y [REGEXP] | doubleclick X Y | drag X Y X Y | wheel X Y")
+	}
+	var until *regexp.Regexp
+	if len(args) == 5 {
+		var err error
+		until, err = regexp.Compile("(?m)" + args[4])
+		ts.Check(err)
+		args = args[:4]
 	}
 	var at []int
 	for _, arg := range args[2:] {
@@ -231,7 +240,12 @@ func scriptMouse(ts *testscript.TestScript, neg bool, args []string) {
 	if args[1] == "doubleclick" {
 		events = append(events, events...)
 	}
-	ts.Check(scriptTerminal(ts, args[0]).Point(events...))
+	t := scriptTerminal(ts, args[0])
+	ts.Check(t.Point(events...))
+	if until == nil {
+		return
+	}
+	ts.Check(t.retryUntil(until.MatchString, func() error { return t.Point(events...) }))
 }
 
 // Point sends events of the left button in one write, so that the clicks of a double

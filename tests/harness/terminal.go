@@ -155,7 +155,13 @@ func (t *Terminal) screenLines() []styled.NumberedLine {
 
 // WaitFor waits until the screen satisfies ok.
 func (t *Terminal) WaitFor(ok func(screen string) bool) error {
-	deadline := time.After(Patience)
+	return t.retryUntil(ok, func() error { return nil })
+}
+
+// retryUntil calls retry every second until the screen satisfies ok.
+func (t *Terminal) retryUntil(ok func(screen string) bool, retry func() error) error {
+	deadline, again := time.After(Patience), time.NewTicker(time.Second)
+	defer again.Stop()
 	for {
 		screen, changed := t.Text()
 		if ok(screen) {
@@ -163,6 +169,10 @@ func (t *Terminal) WaitFor(ok func(screen string) bool) error {
 		}
 		select {
 		case <-changed:
+		case <-again.C:
+			if err := retry(); err != nil {
+				return err
+			}
 		case <-t.exited:
 			// The last output may have arrived together with the exit.
 			if screen, _ := t.Text(); ok(screen) {
