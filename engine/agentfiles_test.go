@@ -136,8 +136,9 @@ func TestPipeInPlaceOfAnAgentsFileDoesNotBlock(t *testing.T) {
 	}
 }
 
-// The inbox shows a session's agent's questions, and typing an answer there reaches the session.
-func TestReportsDoNotLeaveTheSandbox(t *testing.T) {
+// The inbox shows the reported question, and types the user's answer into the session. A false report
+// could obtain an answer for another program.
+func TestSandboxedAgentCannotReportOnOtherSessions(t *testing.T) {
 	testLocalAndRemote(t, func(t *testing.T, p *confinedAgent) {
 		call(p.machine, api.AgentReport, api.AgentReportInput{ID: p.userSession, Agent: "mine", Conversation: "c-1"})
 		for _, body := range []string{
