@@ -137,7 +137,7 @@ func TestPipeInPlaceOfAnAgentsFileDoesNotBlock(t *testing.T) {
 }
 
 // The inbox shows the reported question, and types the user's answer into the session. A false report
-// could obtain an answer for another program.
+// could make the user type into a session outside the sandbox.
 func TestSandboxedAgentCannotReportOnOtherSessions(t *testing.T) {
 	testLocalAndRemote(t, func(t *testing.T, p *confinedAgent) {
 		call(p.machine, api.AgentReport, api.AgentReportInput{ID: p.userSession, Agent: "mine", Conversation: "c-1"})
