@@ -17,7 +17,7 @@ func Hooks(v Verbs, agent func(*cobra.Command)) *cobra.Command {
 		Use:   "hooks",
 		Short: "Have agents report their state through their own hooks",
 		Long: "Makes coding agents report their state to Tandem. Their hooks are commands that they run when\n" +
-			"you give them a task, when they ask you something and when they are done; outside Tandem these do nothing.\n\n" +
+			"you give them a task, when they ask you something and when they are done;\noutside Tandem these do nothing.\n\n" +
 			"Agents: " + strings.Join(setup.HookNames(), ", ") + ".",
 		Example: "tandem agent hooks status\ntandem agent hooks install claude\ntandem agent hooks remove claude",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -164,8 +164,7 @@ func Report(v Verbs) *cobra.Command {
 		Use:   "report --state S [--text T]",
 		Short: "Report what the agent in a session is doing",
 		Long: "Reports what the coding agent in a session, or a script of yours, is doing. Agents' hooks\n" +
-			"hooks call. Inside a session that one is meant; what is reported counts for more than what is\n" +
-			"seen on the screen.",
+			"call it. Inside a session it applies to that session. A report overrides what the screen shows.",
 		Example: "tandem agent report --state blocked --text 'Deploy to production?'\ntandem agent report --state done --session build",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.State = api.AgentState(state)

@@ -181,7 +181,7 @@ func orDash(s string) string {
 func (v *Verbs) revokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Revoke the access of a machine or a person",
-		Long:    "Disconnects a machine or person immediately and rejects their keys from then on, open invitations included.",
+		Long:    "Disconnects a machine or person immediately and rejects their keys from then on.\nTheir open invitations are revoked too.",
 		Example: "tandem hub revoke ann",
 		Args:    exactly(1, "whom? Give a name."), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {

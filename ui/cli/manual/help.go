@@ -36,7 +36,7 @@ func Help(out output.Printer, cmd *cobra.Command, unsupported ...string) {
 		if !cmd.HasParent() {
 			fmt.Fprintf(&b, "  %s COMMAND …\n", cmd.CommandPath())
 		}
-		section("Verbs")
+		section("Commands")
 		writeVerbs(&b, cmd)
 	}
 	if cmd.HasExample() {
