@@ -28,11 +28,11 @@ func TestCheckPanicsOnDamagedTabs(t *testing.T) {
 		"something below no floating":   func(t *Tabs) { t.Current = t.All[0] },
 	} {
 		tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
-		first := tabs.Add(tabs.New("a"))
+		first := tabs.AddTab(tabs.New("a"))
 		first.Root, _ = first.Root.Split(Beside, tabs.New("b"))
-		tabs.Go(tabs.Add(tabs.New("c")))
+		tabs.SetCurrent(tabs.AddTab(tabs.New("c")))
 		tabs.Float = NewTab(tabs.New("d"))
-		tabs.Go(tabs.Float)
+		tabs.SetCurrent(tabs.Float)
 		Check(tabs)
 		if invariants.Broken(func() { damage(tabs); Check(tabs) }) == "" {
 			t.Errorf("%s: no check fails", name)
