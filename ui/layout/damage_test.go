@@ -29,7 +29,7 @@ func TestCheckPanicsOnDamagedTabs(t *testing.T) {
 	} {
 		tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
 		first := tabs.AddTab(tabs.New("a"))
-		first.Root, _ = first.Root.Split(Beside, tabs.New("b"))
+		first.Root, _ = first.Root.SplitLeaf(Beside, tabs.New("b"))
 		tabs.SetCurrent(tabs.AddTab(tabs.New("c")))
 		tabs.Float = NewTab(tabs.New("d"))
 		tabs.SetCurrent(tabs.Float)
