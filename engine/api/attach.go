@@ -30,7 +30,7 @@ type AttachOptions struct {
 	Client string // the client's name, for Terminal.Typist: "dashboard", "attach", …
 
 	// Input is an unguessable name for this viewer's input, for links that may break. A viewer
-	// attaching again under the same name is told how much of its input has arrived.
+	// attaching again under the same name learns how much of its input has arrived.
 	Input string
 
 	// Progress asks for Output.Accepted. Older engines do not send it.

@@ -104,7 +104,7 @@ func writeOutput(w http.ResponseWriter, r *http.Request, out any) (size int) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(size))
 	w.Header().Set(wire.AsideHeader, strings.Join(division, ","))
-	// A failed write means a disconnected client, so there is nobody to report it to.
+	// A failed write means a disconnected client, so the error cannot be reported.
 	_, err = w.Write(head)
 	for i := 0; i < len(aside) && err == nil; i++ {
 		err = writeMember(w, aside[i])

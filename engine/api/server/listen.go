@@ -167,7 +167,7 @@ func isSpare(c *net.UnixConn) (spare bool) {
 	if err != nil || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return false
 	}
-	// The kernel assigns the lowest free descriptor, so its number tells how many are in use.
+	// The kernel assigns the lowest free descriptor, so its number shows how many are in use.
 	err = raw.Control(func(fd uintptr) { spare = uint64(fd)+spareDescriptors >= limit.Cur })
 	return err == nil && spare
 }

@@ -260,7 +260,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) (size int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
 	w.WriteHeader(status)
-	// A failed write means a disconnected client, so there is nobody to report it to.
+	// A failed write means a disconnected client, so the error cannot be reported.
 	_, _ = w.Write(body)
 	_, _ = io.WriteString(w, "\n")
 	return len(body)

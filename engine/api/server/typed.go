@@ -17,7 +17,7 @@ const (
 )
 
 // A typing counts the input of viewers with an AttachOptions.Input name. A viewer reconnecting after
-// a lost connection is told how much of its input has arrived, so that no key is lost or repeated.
+// a lost connection learns how much of its input has arrived, so that no key is lost or repeated.
 type typing struct {
 	mu sync.Mutex
 	by map[string]*typed
