@@ -602,7 +602,7 @@ func runCall(name, body string) int {
 		return 1
 	}
 	defer conn.Close()
-	answer, err := api.NewOperation[json.RawMessage, json.RawMessage](name, "", api.Write).Call(context.Background(), conn, json.RawMessage(body))
+	answer, err := api.NewOperation[json.RawMessage, json.RawMessage](name, "", api.Write, api.Row[json.RawMessage]{}).Call(context.Background(), conn, json.RawMessage(body))
 	if err != nil {
 		fmt.Println(err)
 		return 1

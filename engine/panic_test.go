@@ -27,7 +27,7 @@ func TestPanicInAnOperationLogsNoSecrets(t *testing.T) {
 		h := &host{log: newLogger(&log)}
 		h.control = supervise.NewControl(t.Context(), h, h.log)
 		mux := (&engine{log: h.log, host: h}).newMux()
-		op := api.NewOperation[api.Empty, api.Empty]("test.panic", "", "")
+		op := api.NewOperation[api.Empty, api.Empty]("test.panic", "", "", api.Row[api.Empty]{})
 		server.Handle(mux, op, func(context.Context, api.Empty) (api.Empty, error) { panic(value) })
 		answer := httptest.NewRecorder()
 		mux.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/v1/"+op.Name, strings.NewReader("{}")))

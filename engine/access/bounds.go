@@ -1,4 +1,4 @@
-// Package access decides whether a caller may make a call. It has a rule for every operation,
+// Package access decides whether a caller may make a call. It applies the Access of each operation,
 // limits agents to their bounds, distinguishes the user from programs started by agents, and checks
 // whether a program runs in an agent's sandbox. The user's policy for tools is judged in
 // engine/approval.
@@ -17,63 +17,6 @@ import (
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
-
-// A rule determines how an operation limits agents.
-type rule int
-
-const (
-	unlisted     rule = iota // missing from the table: denied to agents
-	unrestricted             // reveals and changes nothing off limits to agents
-	userOnly                 // denied to agents and to programs in their sessions and processes
-	bookkeeping              // done by the agents' server for the user; also for read-only agents
-	starting                 // starts a program: in the caller's sandbox, as the caller
-	files                    // works on files: the caller's roots, closed folders and sandbox apply
-	typing                   // types: not while the user has locked the keyboard, and not out of the caller's sandbox
-	changing                 // changes or stops a session or process: not while the user has locked the keyboard
-	variables                // changes variables: only the caller's own
-)
-
-// rules maps every operation and stream to its rule. Agents may not call anything missing here.
-var rules = map[string]rule{
-	api.EngineInfo.Name: unrestricted, api.EngineOperations.Name: unrestricted, api.EngineStop.Name: unrestricted, // see checkRestartOnly
-	api.EnginePeer.Name: userOnly,
-	"engine.open":       unrestricted, api.MachineList.Name: unrestricted, api.MachineConnect.Name: userOnly,
-	api.FleetStatus.Name: unrestricted, api.FleetList.Name: unrestricted, api.FleetProcesses.Name: userOnly, api.FleetHistory.Name: userOnly, api.FleetAny.Name: unrestricted,
-	"events.watch": unrestricted, "session.attach": typing,
-
-	api.SessionStart.Name: starting, api.SessionList.Name: unrestricted, api.SessionGet.Name: unrestricted,
-	api.SessionWrite.Name: typing, api.SessionExec.Name: typing, api.SessionRead.Name: unrestricted,
-	api.SessionScreen.Name: unrestricted, api.SessionFind.Name: unrestricted, api.SessionText.Name: unrestricted,
-	api.SessionRecord.Name: unrestricted, api.SessionWait.Name: unrestricted, api.SessionForeground.Name: unrestricted, api.SessionKeyboard.Name: userOnly,
-	api.SessionResize.Name: changing, api.SessionRename.Name: changing, api.SessionKill.Name: changing,
-
-	api.AgentReport.Name: changing, api.AgentExplain.Name: unrestricted, api.AgentSeen.Name: userOnly, api.AgentWait.Name: unrestricted,
-
-	api.ProcessStart.Name: starting, api.Exec.Name: starting, api.ProcessList.Name: unrestricted, api.ProcessGet.Name: unrestricted,
-	api.ProcessLog.Name: unrestricted, api.ProcessWait.Name: unrestricted, api.ProcessWrite.Name: typing,
-	api.ProcessStop.Name: changing, api.ProcessStopAll.Name: changing, api.ProcessRestart.Name: changing,
-	api.ProcessSignal.Name: changing, api.ProcessUpdate.Name: changing, api.ProcessRemove.Name: changing,
-
-	api.HistorySearch.Name: unrestricted, api.HistoryStats.Name: unrestricted, api.HistoryAdd.Name: starting,
-	api.HistoryRemove.Name: userOnly, api.HistoryClear.Name: userOnly,
-	api.HistorySave.Name: files, api.HistoryLoad.Name: files, api.HistoryLoading.Name: userOnly,
-	api.CommandsList.Name: unrestricted, api.CommandsAdd.Name: unrestricted, api.CommandsReplace.Name: unrestricted,
-
-	api.FilesRead.Name: files, api.FilesReadJSON.Name: files, api.FilesWrite.Name: files, api.FilesEdit.Name: files,
-	api.FilesReport.Name: files, api.FilesList.Name: files, api.FilesStat.Name: files, api.FilesMkdir.Name: files, api.FilesSet.Name: files,
-	api.FilesDelete.Name: files, api.FilesMove.Name: files, api.FilesCopy.Name: files, api.FilesFind.Name: files,
-	api.FilesGrep.Name: files, api.FilesTransfer.Name: files, api.FilesRestore.Name: files, api.FilesWatch.Name: files,
-	api.FilesTrashed.Name: userOnly, api.FilesGit.Name: files, api.FilesJob.Name: unrestricted, api.FilesCancel.Name: unrestricted,
-
-	api.PolicyCheck.Name: bookkeeping, api.AuditAdd.Name: bookkeeping, api.AuditList.Name: userOnly,
-	api.RequestList.Name: userOnly, api.RequestAnswer.Name: userOnly,
-
-	api.EnvGet.Name: unrestricted, api.EnvList.Name: unrestricted, api.EnvSet.Name: variables, api.EnvUnset.Name: variables,
-
-	api.LayoutGet.Name: unrestricted, api.LayoutPut.Name: userOnly, api.LayoutRemove.Name: userOnly,
-
-	api.WorktreeAdd.Name: userOnly, api.WorktreeList.Name: userOnly, api.WorktreeRemove.Name: userOnly,
-}
 
 // A Guard checks every call. All exported fields are required.
 type Guard struct {
@@ -94,19 +37,19 @@ type Guard struct {
 // Check rejects a call its caller may not make, and narrows its input to the caller's bounds. Every
 // call passes through it. in points to the input.
 func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in any) error {
-	caller, how := server.CallerOf(ctx), rules[name]
+	caller, how := server.CallerOf(ctx), accessOf(name)
 	// Roles come first: they also limit users, who have no bounds.
 	if err := checkRole(caller, name, how, effect); err != nil {
 		return err
 	}
-	if how == userOnly {
+	if how == api.UserOnly {
 		return g.checkUserOnly(ctx, name)
 	}
 	switch in := in.(type) {
 	case *api.AttachOptions:
 		in.Direct = in.Direct && g.canHandOver(caller, server.PeerProcessOf(ctx))
 	case *api.FleetListInput: // callers not allowed to see the rows must ask the machines
-		in.Rows = in.Rows && checkRole(caller, name, userOnly, effect) == nil && g.checkUserOnly(ctx, name) == nil
+		in.Rows = in.Rows && checkRole(caller, name, api.UserOnly, effect) == nil && g.checkUserOnly(ctx, name) == nil
 	}
 	if !caller.Agent() {
 		if in, ok := in.(*api.EngineStopInput); ok && !in.Restart {
@@ -115,9 +58,9 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 		return nil
 	}
 	switch {
-	case how == unlisted:
+	case how == "":
 		return api.Errorf(api.CodeForbidden, "call %s: agents may not call it", name)
-	case caller.Bounds.ReadOnly && effect != api.Read && how != bookkeeping:
+	case caller.Bounds.ReadOnly && effect != api.Read && how != api.Bookkeeping:
 		return api.Errorf(api.CodeForbidden, "call %s: this agent may only read", name)
 	}
 	if s, ok := in.(scopeProvider); ok {
@@ -144,6 +87,12 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 		return checkPortWait(caller, in.Port)
 	}
 	return nil
+}
+
+// accessOf returns how an operation limits agents; "" for an unknown one, denied to them.
+func accessOf(name string) api.Access {
+	e, _ := api.Find(name)
+	return e.Access
 }
 
 // checkRestartOnly allows an agent to restart the same engine, and nothing else.

@@ -15,21 +15,6 @@ import (
 	"tandem/engine/api/server"
 )
 
-func TestEveryOperationHasARule(t *testing.T) {
-	names := []string{"engine.open", "events.watch", "session.attach"}
-	for _, e := range api.Operations() {
-		names = append(names, e.Name)
-	}
-	for _, name := range names {
-		if rules[name] == unlisted {
-			t.Errorf("%s has no rule for what an agent may do", name)
-		}
-	}
-	if len(rules) != len(names) {
-		t.Errorf("%d rules for %d operations: which are no operations?", len(rules), len(names))
-	}
-}
-
 // Only the user of a fleet sees the rows of its machines. Other callers must ask the machines,
 // which know them.
 func TestFleetRowsAreForItsUserOnly(t *testing.T) {

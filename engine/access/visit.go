@@ -7,26 +7,26 @@ import (
 
 // checkRole limits other users of a fleet, and their agents, to their roles. The machine's other
 // rules apply in addition.
-func checkRole(c server.Caller, name string, how rule, effect api.Effect) error {
+func checkRole(c server.Caller, name string, how api.Access, effect api.Effect) error {
 	if c.Origin.Person == "" || roleAllows(c.Origin.Role, name, how, effect, c.Agent()) {
 		return nil
 	}
 	return api.Errorf(api.CodeForbidden, "call %s: %s has the role %s in this fleet, which does not allow it", name, c.Origin.Person, c.Origin.Role)
 }
 
-func roleAllows(role api.FleetRole, name string, how rule, effect api.Effect, agent bool) bool {
+func roleAllows(role api.FleetRole, name string, how api.Access, effect api.Effect, agent bool) bool {
 	switch {
-	case how == unlisted:
+	case how == "":
 		return false
 	case role == api.RoleAdmin:
 		return true
-	case how == bookkeeping:
+	case how == api.Bookkeeping:
 		return agent // the agent's server records its calls
-	case how == userOnly, name == api.EngineStop.Name:
+	case how == api.UserOnly, name == api.EngineStop.Name:
 		return false
 	case role == api.RoleOperate:
 		return true
 	}
-	secret := how == files || how == variables || name == api.EnvGet.Name || name == api.EnvList.Name
+	secret := how == api.OnFiles || how == api.OnVariables || name == api.EnvGet.Name || name == api.EnvList.Name
 	return role == api.RoleRead && effect == api.Read && !secret
 }

@@ -11,27 +11,37 @@ import (
 // the policy and the audit log.
 var (
 	SessionExec = NewOperation[SessionExecInput, SessionExecOutput]("session.exec",
-		"Runs one command line in a session's shell, or types it into the program reading there, and returns its output.", Destructive)
+		"Runs one command line in a session's shell, or types it into the program reading there, and returns its output.", Destructive,
+		Row[SessionExecInput]{Access: Typing, Repeat: RepeatNever, IDs: (*SessionExecInput).ids, Subject: (*SessionExecInput).subject})
 	SessionWait = NewOperation[SessionWaitInput, SessionWaitOutput]("session.wait",
-		"Waits until a session exits, prints or shows something, falls silent, listens on a port or waits for input.", Read)
+		"Waits until a session exits, prints or shows something, falls silent, listens on a port or waits for input.", Read,
+		Row[SessionWaitInput]{Access: Unrestricted, IDs: (*SessionWaitInput).ids})
 	SessionForeground = NewOperation[IDInput, SessionForegroundOutput]("session.foreground",
-		"Reports whether a session's shell is at its prompt, and if not, the program running in it.", Read)
+		"Reports whether a session's shell is at its prompt, and if not, the program running in it.", Read,
+		Row[IDInput]{Access: Unrestricted, IDs: (*IDInput).ids})
 	SessionKeyboard = NewOperation[SessionKeyboardInput, Process]("session.keyboard",
-		"Blocks agents from typing into a session or changing it, or allows them again.", Write)
+		"Blocks agents from typing into a session or changing it, or allows them again.", Write,
+		Row[SessionKeyboardInput]{Access: UserOnly, Repeat: RepeatAlways, IDs: (*SessionKeyboardInput).ids})
 
 	ProcessWrite = NewOperation[ProcessWriteInput, Empty]("process.write",
-		"Writes to the standard input of a process started with stdin.", Write)
+		"Writes to the standard input of a process started with stdin.", Write,
+		Row[ProcessWriteInput]{Access: Typing, Repeat: RepeatNever, IDs: (*ProcessWriteInput).ids, Subject: (*ProcessWriteInput).subject})
 
 	PolicyCheck = NewOperation[PolicyCheckInput, PolicyCheckOutput]("policy.check",
-		"Decides whether an agent may do something, asking the user if the policy requires it.", Read)
+		"Decides whether an agent may do something, asking the user if the policy requires it.", Read,
+		Row[PolicyCheckInput]{Access: Bookkeeping, Host: (*PolicyCheckInput).host})
 	RequestList = NewOperation[Empty, RequestListOutput]("request.list",
-		"Lists the open requests of agents.", Read)
+		"Lists the open requests of agents.", Read,
+		Row[Empty]{Access: UserOnly})
 	RequestAnswer = NewOperation[RequestAnswerInput, Request]("request.answer",
-		"Allows or denies an agent's request.", Write)
+		"Allows or denies an agent's request.", Write,
+		Row[RequestAnswerInput]{Access: UserOnly, Repeat: RepeatNever})
 	AuditAdd = NewOperation[AuditAddInput, Empty]("audit.add",
-		"Adds an agent's calls to the audit log.", Write)
+		"Adds an agent's calls to the audit log.", Write,
+		Row[AuditAddInput]{Access: Bookkeeping, Repeat: RepeatNever})
 	AuditList = NewOperation[AuditListInput, AuditListOutput]("audit.list",
-		"Reads the audit log, newest first.", Read)
+		"Reads the audit log, newest first.", Read,
+		Row[AuditListInput]{Access: UserOnly})
 )
 
 // SessionExecInput is the input of session.exec.

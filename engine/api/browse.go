@@ -6,19 +6,26 @@ import "time"
 // paths are not confined.
 var (
 	FilesTransfer = NewOperation[FilesTransferInput, FilesTransferOutput]("files.transfer",
-		"Copies, moves, trashes, restores, deletes, packs or extracts files in the background.", Destructive)
+		"Copies, moves, trashes, restores, deletes, packs or extracts files in the background.", Destructive,
+		Row[FilesTransferInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesTransferInput).subject})
 	FilesJob = NewOperation[FileJobInput, FileJob]("files.job",
-		"Reports a transfer's progress, or waits for it to end.", Read)
+		"Reports a transfer's progress, or waits for it to end.", Read,
+		Row[FileJobInput]{Access: Unrestricted})
 	FilesCancel = NewOperation[FileJobInput, FileJob]("files.cancel",
-		"Cancels a transfer; finished items stay.", Write)
+		"Cancels a transfer; finished items stay.", Write,
+		Row[FileJobInput]{Access: Unrestricted, Repeat: RepeatNever})
 	FilesRestore = NewOperation[FilesRestoreInput, Empty]("files.restore",
-		"Restores files from the trash to their original paths.", Write)
+		"Restores files from the trash to their original paths.", Write,
+		Row[FilesRestoreInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesRestoreInput).subject})
 	FilesTrashed = NewOperation[FilesTrashedInput, FilesTrashedOutput]("files.trashed",
-		"Lists the user's trash, last deleted first.", Read)
+		"Lists the user's trash, last deleted first.", Read,
+		Row[FilesTrashedInput]{Access: UserOnly})
 	FilesWatch = NewOperation[FilesWatchInput, FilesWatchOutput]("files.watch",
-		"Waits for a change in a folder.", Read)
+		"Waits for a change in a folder.", Read,
+		Row[FilesWatchInput]{Access: OnFiles, Subject: (*FilesWatchInput).subject})
 	FilesGit = NewOperation[FilesGitInput, FilesGitOutput]("files.git",
-		"Reports the git status of a folder's entries.", Read)
+		"Reports the git status of a folder's entries.", Read,
+		Row[FilesGitInput]{Access: OnFiles, Subject: (*FilesGitInput).subject})
 )
 
 // Kinds of transfer.

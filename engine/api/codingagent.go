@@ -8,13 +8,18 @@ import (
 // The operations about coding agents in sessions.
 var (
 	AgentReport = NewOperation[AgentReportInput, Empty]("agent.report",
-		"Reports the state of the coding agent in a session.", Write)
+		"Reports the state of the coding agent in a session.", Write,
+		// Never repeated: a late report would hide a newer one.
+		Row[AgentReportInput]{Access: Changing, Repeat: RepeatNever, IDs: (*AgentReportInput).ids})
 	AgentExplain = NewOperation[IDInput, AgentExplainOutput]("agent.explain",
-		"Explains how the state of a session's coding agent was determined.", Read)
+		"Explains how the state of a session's coding agent was determined.", Read,
+		Row[IDInput]{Access: Unrestricted, IDs: (*IDInput).ids})
 	AgentSeen = NewOperation[AgentSeenInput, Empty]("agent.seen",
-		"Records that the user has seen the finished work of a session's coding agent.", Write)
+		"Records that the user has seen the finished work of a session's coding agent.", Write,
+		Row[AgentSeenInput]{Access: UserOnly, Repeat: RepeatAlways, IDs: (*AgentSeenInput).ids})
 	AgentWait = NewOperation[AgentWaitInput, AgentWaitOutput]("agent.wait",
-		"Waits until the coding agent of one of the sessions reaches one of the states.", Read)
+		"Waits until the coding agent of one of the sessions reaches one of the states.", Read,
+		Row[AgentWaitInput]{Access: Unrestricted, IDs: (*AgentWaitInput).ids})
 )
 
 // An AgentState is what a coding agent is doing.

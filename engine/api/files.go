@@ -6,33 +6,47 @@ import "time"
 // CodeForbidden, also when they are reached through links.
 var (
 	FilesRead = NewOperation[FilesReadInput, FilesReadOutput]("files.read",
-		"Reads a text file by lines, or any file by bytes.", Read)
+		"Reads a text file by lines, or any file by bytes.", Read,
+		Row[FilesReadInput]{Access: OnFiles, Subject: (*FilesReadInput).subject})
 	FilesReadJSON = NewOperation[FilesReadJSONInput, FilesReadJSONOutput]("files.read_json",
-		"Reads a JSON file.", Read)
+		"Reads a JSON file.", Read,
+		Row[FilesReadJSONInput]{Access: OnFiles, Subject: (*FilesPathInput).subject})
 	FilesWrite = NewOperation[FilesWriteInput, FilesWriteOutput]("files.write",
-		"Writes or appends to a file atomically.", Destructive)
+		"Writes or appends to a file atomically.", Destructive,
+		Row[FilesWriteInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesWriteInput).subject})
 	FilesEdit = NewOperation[FilesEditInput, FilesEditOutput]("files.edit",
-		"Replaces exact text in a file, all edits or none.", Destructive)
+		"Replaces exact text in a file, all edits or none.", Destructive,
+		Row[FilesEditInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesEditInput).subject})
 	FilesReport = NewOperation[FilesWriteOutputInput, FilesWriteOutput]("files.write_output",
-		"Writes a report to a new file with the date in its name.", Write)
+		"Writes a report to a new file with the date in its name.", Write,
+		Row[FilesWriteOutputInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesWriteOutputInput).subject})
 	FilesList = NewOperation[FilesListInput, FilesListOutput]("files.list",
-		"Lists a folder.", Read)
+		"Lists a folder.", Read,
+		Row[FilesListInput]{Access: OnFiles, Subject: (*FilesListInput).subject})
 	FilesStat = NewOperation[FilesPathInput, FileInfo]("files.stat",
-		"Describes a file, or a link itself instead of its target.", Read)
+		"Describes a file, or a link itself instead of its target.", Read,
+		Row[FilesPathInput]{Access: OnFiles, Subject: (*FilesPathInput).subject})
 	FilesMkdir = NewOperation[FilesMkdirInput, FileInfo]("files.mkdir",
-		"Creates a folder.", Write)
+		"Creates a folder.", Write,
+		Row[FilesMkdirInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesMkdirInput).subject})
 	FilesDelete = NewOperation[FilesDeleteInput, Empty]("files.delete",
-		"Deletes a file or folder.", Destructive)
+		"Deletes a file or folder.", Destructive,
+		Row[FilesDeleteInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesDeleteInput).subject})
 	FilesMove = NewOperation[FilesMoveInput, FileInfo]("files.move",
-		"Moves or renames a file or folder.", Destructive)
+		"Moves or renames a file or folder.", Destructive,
+		Row[FilesMoveInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesMoveInput).subject})
 	FilesCopy = NewOperation[FilesMoveInput, FileInfo]("files.copy",
-		"Copies a file or folder.", Write)
+		"Copies a file or folder.", Write,
+		Row[FilesMoveInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesMoveInput).subject})
 	FilesSet = NewOperation[FilesSetInput, FileInfo]("files.set",
-		"Sets the permissions and the time of a file or folder, or creates a symbolic link.", Write)
+		"Sets the permissions and the time of a file or folder, or creates a symbolic link.", Write,
+		Row[FilesSetInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesSetInput).subject})
 	FilesFind = NewOperation[FilesFindInput, FilesFindOutput]("files.find",
-		"Finds files by name pattern, except those ignored by git.", Read)
+		"Finds files by name pattern, except those ignored by git.", Read,
+		Row[FilesFindInput]{Access: OnFiles, Subject: (*FilesFindInput).subject})
 	FilesGrep = NewOperation[FilesGrepInput, FilesGrepOutput]("files.grep",
-		"Searches the contents of files, except those ignored by git.", Read)
+		"Searches the contents of files, except those ignored by git.", Read,
+		Row[FilesGrepInput]{Access: OnFiles, Subject: (*FilesGrepInput).subject})
 )
 
 // A FileScope limits the paths of a file operation and sets the base of relative ones. "~/" stands

@@ -9,9 +9,11 @@ import (
 // The operations on the text of a session's scrollback and screen.
 var (
 	SessionFind = NewOperation[SessionFindInput, SessionFindOutput]("session.find",
-		"Searches a session's scrollback and screen for text, or for the start of a command's prompt or output.", Read)
+		"Searches a session's scrollback and screen for text, or for the start of a command's prompt or output.", Read,
+		Row[SessionFindInput]{Access: Unrestricted, IDs: (*SessionFindInput).ids})
 	SessionText = NewOperation[SessionTextInput, SessionTextOutput]("session.text",
-		"Reads the text between two points in a session's scrollback and screen.", Read)
+		"Reads the text between two points in a session's scrollback and screen.", Read,
+		Row[SessionTextInput]{Access: Unrestricted, IDs: (*SessionTextInput).ids})
 )
 
 // A Place is a cell in the sequence of a session's scrollback and screen. Lines

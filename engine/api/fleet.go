@@ -61,15 +61,20 @@ type FleetSelf struct {
 // The operations on the fleet.
 var (
 	FleetStatus = NewOperation[Empty, FleetStatusOutput]("fleet.status",
-		"Reports this engine's identities in the fleet and its connection to the hub.", Read)
+		"Reports this engine's identities in the fleet and its connection to the hub.", Read,
+		Row[Empty]{Access: Unrestricted})
 	FleetList = NewOperation[FleetListInput, FleetListOutput]("fleet.list",
-		"Lists the machines of the fleet, as last reported to the hub.", Read)
+		"Lists the machines of the fleet, as last reported to the hub.", Read,
+		Row[FleetListInput]{Access: Unrestricted})
 	FleetProcesses = NewOperation[FleetProcessesInput, FleetProcessesOutput]("fleet.processes",
-		"Lists a window of the fleet's processes, as last reported to the hub: sorted, filtered and grouped.", Read)
+		"Lists a window of the fleet's processes, as last reported to the hub: sorted, filtered and grouped.", Read,
+		Row[FleetProcessesInput]{Access: UserOnly})
 	FleetHistory = NewOperation[FleetHistoryInput, FleetHistoryOutput]("fleet.history",
-		"Searches the histories of the fleet's machines, 64 at a time, and returns the rows found so far, best match or newest first.", Read)
+		"Searches the histories of the fleet's machines, 64 at a time, and returns the rows found so far, best match or newest first.", Read,
+		Row[FleetHistoryInput]{Access: UserOnly})
 	FleetAny = NewOperation[FleetAnyInput, FleetAnyOutput]("fleet.any",
-		"Returns a connected machine with the label: the first to answer.", Read)
+		"Returns a connected machine with the label: the first to answer.", Read,
+		Row[FleetAnyInput]{Access: Unrestricted})
 )
 
 // FleetStatusOutput is the output of fleet.status.

@@ -5,28 +5,40 @@ import "time"
 // The operations of the history: commands with their actor, folder and exit status.
 var (
 	HistorySearch = NewOperation[HistorySearchInput, HistorySearchOutput]("history.search",
-		"Finds past commands, best match or newest first.", Read)
+		"Finds past commands, best match or newest first.", Read,
+		Row[HistorySearchInput]{Access: Unrestricted, IDs: (*HistorySearchInput).ids})
 	HistoryAdd = NewOperation[HistoryAddInput, Command]("history.add",
-		"Adds a command run outside Tandem.", Write)
+		"Adds a command run outside Tandem.", Write,
+		Row[HistoryAddInput]{Access: Starting, Repeat: RepeatNever})
 	HistoryRemove = NewOperation[HistoryRemoveInput, HistoryCount]("history.remove",
-		"Deletes commands.", Destructive)
+		"Deletes commands.", Destructive,
+		Row[HistoryRemoveInput]{Access: UserOnly, Repeat: RepeatAlways, Host: (*HistoryRemoveInput).host})
 	HistoryClear = NewOperation[Empty, HistoryCount]("history.clear",
-		"Deletes all commands.", Destructive)
+		"Deletes all commands.", Destructive,
+		Row[Empty]{Access: UserOnly, Repeat: RepeatAlways})
 	HistorySave = NewOperation[HistorySaveInput, HistoryCount]("history.save",
-		"Writes the commands to a text file, oldest first, one per line.", Write)
+		"Writes the commands to a text file, oldest first, one per line.", Write,
+		Row[HistorySaveInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*HistorySaveInput).subject})
 	HistoryLoad = NewOperation[HistoryLoadInput, HistoryCount]("history.load",
-		"Adds the commands of a text file.", Write)
+		"Adds the commands of a text file.", Write,
+		Row[HistoryLoadInput]{Access: OnFiles, Repeat: RepeatMarked, Subject: (*HistoryLoadInput).subject})
 	HistoryLoading = NewOperation[Empty, HistoryLoadingOutput]("history.loading",
-		"Reports the progress of running history.load calls.", Read)
+		"Reports the progress of running history.load calls.", Read,
+		Row[Empty]{Access: UserOnly})
 	HistoryStats = NewOperation[HistoryStatsInput, HistoryStatsOutput]("history.stats",
-		"Counts commands: how many, how often, how many failed.", Read)
+		"Counts commands: how many, how often, how many failed.", Read,
+		Row[HistoryStatsInput]{Access: Unrestricted})
 
 	CommandsList = NewOperation[Empty, CommandsOutput]("commands.list",
-		"Lists the commands run successfully by agents since the engine started, oldest first.", Read)
+		"Lists the commands run successfully by agents since the engine started, oldest first.", Read,
+		Row[Empty]{Access: Unrestricted})
 	CommandsAdd = NewOperation[CommandsInput, CommandsOutput]("commands.add",
-		"Adds to the list of commands.list; nothing else changes.", Write)
+		// Always repeated: the list is lost with the engine.
+		"Adds to the list of commands.list; nothing else changes.", Write,
+		Row[CommandsInput]{Access: Unrestricted, Repeat: RepeatAlways})
 	CommandsReplace = NewOperation[CommandsInput, CommandsOutput]("commands.replace",
-		"Replaces the list of commands.list; the history stays.", Write)
+		"Replaces the list of commands.list; the history stays.", Write,
+		Row[CommandsInput]{Access: Unrestricted, Repeat: RepeatAlways})
 )
 
 // A Command is one run of a command: a line typed at a session's prompt, a

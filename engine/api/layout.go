@@ -6,11 +6,14 @@ import "slices"
 // without interpreting them.
 var (
 	LayoutGet = NewOperation[Empty, LayoutGetOutput]("layout.get",
-		"Returns the layout for the next dashboard, which is the one changed last, and the saved layouts.", Read)
+		"Returns the layout for the next dashboard, which is the one changed last, and the saved layouts.", Read,
+		Row[Empty]{Access: Unrestricted})
 	LayoutPut = NewOperation[LayoutPutInput, LayoutPutOutput]("layout.put",
-		"Saves a layout under a name, or as the one for the next dashboard.", Write)
+		"Saves a layout under a name, or as the one for the next dashboard.", Write,
+		Row[LayoutPutInput]{Access: UserOnly, Repeat: RepeatMarked})
 	LayoutRemove = NewOperation[LayoutRemoveInput, Empty]("layout.remove",
-		"Deletes a saved layout.", Destructive)
+		"Deletes a saved layout.", Destructive,
+		Row[LayoutRemoveInput]{Access: UserOnly, Repeat: RepeatGone})
 )
 
 // A Layout is an arrangement of sessions in tabs. Check states its limits.

@@ -31,9 +31,11 @@ type Machine struct {
 // The operations on machines.
 var (
 	MachineList = NewOperation[MachineListInput, MachineListOutput]("machine.list",
-		"Lists the machines of config.toml, and starts connecting to them.", Read)
+		"Lists the machines of config.toml, and starts connecting to them.", Read,
+		Row[MachineListInput]{Access: Unrestricted, Silent: true})
 	MachineConnect = NewOperation[MachineConnectInput, Machine]("machine.connect",
-		"Connects to a machine without delay, and returns once it is connected or has failed.", Write)
+		"Connects to a machine without delay, and returns once it is connected or has failed.", Write,
+		Row[MachineConnectInput]{Access: UserOnly, Repeat: RepeatAlways})
 )
 
 // MachineListInput is the input of machine.list.

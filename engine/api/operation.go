@@ -14,8 +14,22 @@ const (
 	Destructive Effect = "destructive" // stops or deletes something
 )
 
-// An Operation is one entry of the table: its name, a sentence on what it does, and the types of
-// its input and output. Routes, the client, the CLI and the agents' tools derive from it.
+// Access determines how an operation limits agents; package access enforces it.
+type Access string
+
+const (
+	Unrestricted Access = "unrestricted" // reveals and changes nothing off limits to agents
+	UserOnly     Access = "user only"    // denied to agents and to programs in their sessions and processes
+	Bookkeeping  Access = "bookkeeping"  // done by the agents' server for the user; also for read-only agents
+	Starting     Access = "starting"     // starts a program: in the caller's sandbox, as the caller
+	OnFiles      Access = "files"        // works on files: the caller's roots, closed folders and sandbox apply
+	Typing       Access = "typing"       // types: not while the user has locked the keyboard, and not out of the caller's sandbox
+	Changing     Access = "changing"     // changes or stops a session or process: not while the user has locked the keyboard
+	OnVariables  Access = "variables"    // changes variables: only the caller's own
+)
+
+// An Operation is one entry of the table: its name, a sentence on what it does, the types of its
+// input and output, and its row. Routes, the client, the CLI and the agents' tools derive from it.
 //
 // Call and Run are fields because methods would be compiled again in every package using the
 // operation.
@@ -29,10 +43,22 @@ type Operation[In, Out any] struct {
 	Run func(ctx context.Context, e Engine, in In) error
 }
 
-// NewOperation returns an operation with the given name and one-sentence description.
-func NewOperation[In, Out any](name, doc string, effect Effect) Operation[In, Out] {
+// A Row holds the facts needed to authorise, route and record an operation. The functions read its
+// input; a missing one means that the input has nothing of the kind.
+type Row[In any] struct {
+	Access  Access
+	Repeat  Repeat                       // only for operations with an effect; reads can always be repeated
+	IDs     func(in *In) []*string       // sessions and processes, each an id, a prefix of one or a name; the first is the main one
+	Host    func(in *In) *string         // machine to call it on; "" for this one
+	Adapt   func(in *In, machine string) // drops from the input what applies to another machine only
+	Subject func(in *In) Subject         // what it runs, reads or changes, besides IDs
+	Silent  bool                         // no line in the audit log unless refused: the agents' server calls it for itself
+}
+
+// NewOperation returns an operation with the given name, one-sentence description and row.
+func NewOperation[In, Out any](name, doc string, effect Effect, row Row[In]) Operation[In, Out] {
 	return Operation[In, Out]{
-		Entry: Entry{Name: name, Doc: doc, Effect: effect, In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out]()},
+		Entry: newEntry(name, doc, effect, row, reflect.TypeFor[Out]()),
 		Call: func(ctx context.Context, e Engine, in In) (out Out, err error) {
 			err = e.Do(ctx, name, effect, in, &out)
 			return out, err
@@ -43,13 +69,81 @@ func NewOperation[In, Out any](name, doc string, effect Effect) Operation[In, Ou
 	}
 }
 
-// An Entry is an Operation without its types, for listings of the table.
+// newEntry erases the type of a row's input.
+func newEntry[In any](name, doc string, effect Effect, row Row[In], out reflect.Type) Entry {
+	e := Entry{Name: name, Doc: doc, Effect: effect, Access: row.Access, Silent: row.Silent, In: reflect.TypeFor[In](), Out: out, repeat: row.Repeat}
+	if row.IDs != nil {
+		e.ids = func(in any) []*string { return row.IDs(in.(*In)) }
+	}
+	if row.Host != nil {
+		e.host = func(in any) *string { return row.Host(in.(*In)) }
+	}
+	if row.Adapt != nil {
+		e.adapt = func(in any, machine string) { row.Adapt(in.(*In), machine) }
+	}
+	if row.Subject != nil {
+		e.subject = func(in any) Subject { return row.Subject(in.(*In)) }
+	}
+	return e
+}
+
+// An Entry is an Operation without its types.
 type Entry struct {
 	Name   string
 	Doc    string
 	Effect Effect
+	Access Access
+	Silent bool
 	In     reflect.Type
 	Out    reflect.Type
+
+	repeat  Repeat
+	ids     func(in any) []*string
+	host    func(in any) *string
+	adapt   func(in any, machine string)
+	subject func(in any) Subject
+}
+
+// IDs returns pointers to the ids of sessions and processes in an input, a pointer. The first is
+// the main one.
+func (e Entry) IDs(in any) []*string {
+	if e.ids == nil {
+		return nil
+	}
+	return e.ids(in)
+}
+
+// Host returns a pointer to the machine named in an input, a pointer; nil if it cannot name one.
+func (e Entry) Host(in any) *string {
+	if e.host == nil {
+		return nil
+	}
+	return e.host(in)
+}
+
+// Adapt drops from an input, a pointer, what does not apply on machine, "" for this one.
+func (e Entry) Adapt(in any, machine string) {
+	if e.adapt != nil {
+		e.adapt(in, machine)
+	}
+}
+
+// Subject returns what a call with the input, a pointer, runs, reads or changes.
+func (e Entry) Subject(in any) Subject {
+	var s Subject
+	if e.subject != nil {
+		s = e.subject(in)
+	}
+	if ids := e.IDs(in); len(ids) > 0 && s.Session == "" {
+		s.Session = *ids[0]
+	}
+	return s
+}
+
+// Find returns the operation or stream called name.
+func Find(name string) (e Entry, ok bool) {
+	e, ok = entries()[name]
+	return e, ok
 }
 
 // Empty is the input of an operation without parameters, or the output of one without results.

@@ -9,65 +9,95 @@ import (
 // from it.
 var (
 	EngineInfo = NewOperation[Empty, Info]("engine.info",
-		"Returns the engine's and keeper's pids, version and paths.", Read)
+		"Returns the engine's and keeper's pids, version and paths.", Read,
+		Row[Empty]{Access: Unrestricted, Silent: true})
 	EngineStop = NewOperation[EngineStopInput, Empty]("engine.stop",
-		"Stops the engine; sessions and processes keep running unless all is set.", Destructive)
+		"Stops the engine; sessions and processes keep running unless all is set.", Destructive,
+		Row[EngineStopInput]{Access: Unrestricted, Repeat: RepeatNever})
 	EngineOperations = NewOperation[Empty, EngineOperationsOutput]("engine.operations",
-		"Lists the engine's operations and the fields of each.", Read)
+		"Lists the engine's operations and the fields of each.", Read,
+		Row[Empty]{Access: Unrestricted, Silent: true})
 
 	SessionStart = NewOperation[SessionStartInput, Process]("session.start",
-		"Starts a program in a new terminal.", Write)
+		"Starts a program in a new terminal.", Write,
+		Row[SessionStartInput]{Access: Starting, Repeat: RepeatMarked,
+			Subject: (*SessionStartInput).subject, Adapt: (*SessionStartInput).adapt})
 	SessionList = NewOperation[Empty, SessionListOutput]("session.list",
-		"Lists sessions, including those that have exited.", Read)
+		"Lists sessions, including those that have exited.", Read,
+		Row[Empty]{Access: Unrestricted})
 	SessionGet = NewOperation[IDInput, Process]("session.get",
-		"Returns all details of one session.", Read)
+		"Returns all details of one session.", Read,
+		Row[IDInput]{Access: Unrestricted, IDs: (*IDInput).ids})
 	SessionWrite = NewOperation[SessionWriteInput, SessionWriteOutput]("session.write",
-		"Types text or named keys into a session, and returns once its terminal has accepted them, or after 2 seconds.", Write)
+		"Types text or named keys into a session, and returns once its terminal has accepted them, or after 2 seconds.", Write,
+		Row[SessionWriteInput]{Access: Typing, Repeat: RepeatNever, IDs: (*SessionWriteInput).ids, Subject: (*SessionWriteInput).subject})
 	SessionRead = NewOperation[SessionReadInput, SessionReadOutput]("session.read",
-		"Reads a session's output from an absolute byte offset.", Read)
+		"Reads a session's output from an absolute byte offset.", Read,
+		Row[SessionReadInput]{Access: Unrestricted, IDs: (*SessionReadInput).ids})
 	SessionScreen = NewOperation[SessionScreenInput, Screen]("session.screen",
-		"Returns the current screen of a session.", Read)
+		"Returns the current screen of a session.", Read,
+		Row[SessionScreenInput]{Access: Unrestricted, IDs: (*SessionScreenInput).ids})
 	SessionResize = NewOperation[SessionResizeInput, Empty]("session.resize",
-		"Sets the size of a session's terminal.", Write)
+		"Sets the size of a session's terminal.", Write,
+		Row[SessionResizeInput]{Access: Changing, Repeat: RepeatAlways, IDs: (*SessionResizeInput).ids})
 	SessionRename = NewOperation[SessionRenameInput, Process]("session.rename",
-		"Renames a session.", Write)
+		"Renames a session.", Write,
+		Row[SessionRenameInput]{Access: Changing, Repeat: RepeatMarked, IDs: (*SessionRenameInput).ids})
 	SessionKill = NewOperation[IDInput, Process]("session.kill",
-		"Kills a session and everything running in it, and returns once it has exited.", Destructive)
+		"Kills a session and everything running in it, and returns once it has exited.", Destructive,
+		Row[IDInput]{Access: Changing, Repeat: RepeatEnded, IDs: (*IDInput).ids})
 
 	ProcessStart = NewOperation[ProcessStartInput, Process]("process.start",
-		"Starts a program in the background and supervises it.", Write)
+		"Starts a program in the background and supervises it.", Write,
+		Row[ProcessStartInput]{Access: Starting, Repeat: RepeatMarked,
+			Subject: (*ProcessStartInput).subject, Adapt: (*ProcessStartInput).adapt})
 	ProcessList = NewOperation[ProcessListInput, ProcessListOutput]("process.list",
-		"Lists sessions and processes, including those that have exited.", Read)
+		"Lists sessions and processes, including those that have exited.", Read,
+		Row[ProcessListInput]{Access: Unrestricted})
 	ProcessGet = NewOperation[IDInput, Process]("process.get",
-		"Returns all details of one session or process, with its metrics.", Read)
+		"Returns all details of one session or process, with its metrics.", Read,
+		Row[IDInput]{Access: Unrestricted, IDs: (*IDInput).ids})
 	ProcessStop = NewOperation[ProcessStopInput, Process]("process.stop",
-		"Stops a process and everything it started, and returns once all have exited.", Destructive)
+		"Stops a process and everything it started, and returns once all have exited.", Destructive,
+		Row[ProcessStopInput]{Access: Changing, Repeat: RepeatEnded, IDs: (*ProcessStopInput).ids})
 	ProcessStopAll = NewOperation[ProcessStopAllInput, ProcessStopAllOutput]("process.stop_all",
-		"Stops all processes.", Destructive)
+		"Stops all processes.", Destructive,
+		Row[ProcessStopAllInput]{Access: Changing, Repeat: RepeatAlways})
 	ProcessRestart = NewOperation[ProcessRestartInput, Process]("process.restart",
-		"Restarts a process, or starts it again if it has exited.", Destructive)
+		"Restarts a process, or starts it again if it has exited.", Destructive,
+		Row[ProcessRestartInput]{Access: Changing, Repeat: RepeatMarked, IDs: (*ProcessRestartInput).ids})
 	ProcessSignal = NewOperation[ProcessSignalInput, Empty]("process.signal",
-		"Sends a signal to a process and its group.", Destructive)
+		"Sends a signal to a process and its group.", Destructive,
+		Row[ProcessSignalInput]{Access: Changing, Repeat: RepeatNever, IDs: (*ProcessSignalInput).ids})
 	ProcessLog = NewOperation[ProcessLogInput, ProcessLogOutput]("process.log",
-		"Reads or searches the log of a session or process.", Read)
+		"Reads or searches the log of a session or process.", Read,
+		Row[ProcessLogInput]{Access: Unrestricted, IDs: (*ProcessLogInput).ids})
 	ProcessWait = NewOperation[ProcessWaitInput, ProcessWaitOutput]("process.wait",
-		"Waits until a process exits, is ready, prints something, listens on a port or falls silent.", Read)
+		"Waits until a process exits, is ready, prints something, listens on a port or falls silent.", Read,
+		Row[ProcessWaitInput]{Access: Unrestricted, IDs: (*ProcessWaitInput).ids})
 	ProcessUpdate = NewOperation[ProcessUpdateInput, Process]("process.update",
-		"Changes the name, restart policy or log limit of a process.", Write)
+		"Changes the name, restart policy or log limit of a process.", Write,
+		Row[ProcessUpdateInput]{Access: Changing, Repeat: RepeatMarked, IDs: (*ProcessUpdateInput).ids})
 	ProcessRemove = NewOperation[IDInput, Empty]("process.remove",
-		"Deletes the record and log of an exited session or process.", Destructive)
+		"Deletes the record and log of an exited session or process.", Destructive,
+		Row[IDInput]{Access: Changing, Repeat: RepeatGone, IDs: (*IDInput).ids})
 
 	Exec = NewOperation[ExecInput, ExecOutput]("exec",
-		"Runs a command and returns its output and exit status.", Destructive)
+		"Runs a command and returns its output and exit status.", Destructive,
+		Row[ExecInput]{Access: Starting, Repeat: RepeatMarked, Subject: (*ExecInput).subject, Adapt: (*ExecInput).adapt})
 
 	EnvGet = NewOperation[EnvInput, EnvVar]("env.get",
-		"Returns a variable from the environment of future sessions and processes.", Read)
+		"Returns a variable from the environment of future sessions and processes.", Read,
+		Row[EnvInput]{Access: Unrestricted})
 	EnvSet = NewOperation[EnvSetInput, Empty]("env.set",
-		"Sets a variable in the environment of future sessions and processes.", Write)
+		"Sets a variable in the environment of future sessions and processes.", Write,
+		Row[EnvSetInput]{Access: OnVariables, Repeat: RepeatAlways})
 	EnvUnset = NewOperation[EnvInput, Empty]("env.unset",
-		"Removes a variable set by env.set.", Write)
+		"Removes a variable set by env.set.", Write,
+		Row[EnvInput]{Access: OnVariables, Repeat: RepeatGone})
 	EnvList = NewOperation[EnvListInput, EnvListOutput]("env.list",
-		"Lists the variables set by env.set.", Read)
+		"Lists the variables set by env.set.", Read,
+		Row[EnvListInput]{Access: Unrestricted})
 )
 
 // Operations returns the whole table in a fixed order.

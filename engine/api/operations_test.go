@@ -1,9 +1,10 @@
 package api
 
 import (
-	"maps"
+	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,16 +27,95 @@ func TestOperationsHaveUniqueNamesAndOneSentence(t *testing.T) {
 	}
 }
 
-func TestRepeatsContainOnlyWriteOperations(t *testing.T) {
-	unknown := maps.Clone(repeats)
-	for _, e := range Operations() {
-		if e.Effect != Read {
-			delete(unknown, e.Name)
+func TestEveryOperationHasACompleteRow(t *testing.T) {
+	for _, e := range slices.Concat(Operations(), Streams()) {
+		if e.Access == "" {
+			t.Errorf("%s does not say how it limits agents", e.Name)
+		}
+		if stream := !slices.ContainsFunc(Operations(), func(o Entry) bool { return o.Name == e.Name }); stream {
+			continue
+		}
+		if (e.Effect == Read) != (e.repeat == "") {
+			t.Errorf("%s has effect %s and repeat %q", e.Name, e.Effect, e.repeat)
 		}
 	}
-	if len(unknown) > 0 {
-		t.Errorf("not write operations: %v", unknown)
+}
+
+// others are fields with the name of an id, a path or a command, but without its meaning.
+var others = map[string]string{
+	"session.start.ID": "made by the caller", "process.start.ID": "made by the caller", "exec.ID": "made by the caller",
+	"session.start.CWDOf": "a hint", "process.restart.After.ID": "already known", "process.start.After.ID": "already known",
+	"files.job.ID": "of a transfer", "files.cancel.ID": "of a transfer", "request.answer.ID": "of a request",
+	"layout.put.Layout.Tabs.Nodes.ID": "only drawn", "layout.put.Layout.Float.Nodes.ID": "only drawn",
+	"history.add.Command": "not run", "history.remove.Command": "not run", "fleet.history.Search.Process": "only compared",
+	"session.text.To": "a place", "files.set.Target": "not followed", "session.find.Text": "only compared",
+	"agent.report.Text": "only shown", "worktree.remove.Path": "for the user only", "session.find.Pattern.Text": "only compared",
+	"history.remove.IDs": "of commands", "history.save.IDs": "of commands",
+	"policy.check.Paths": "only judged", "policy.check.Command": "only judged", "policy.check.Argv": "only judged",
+	"policy.check.Subjects.Command": "only judged", "policy.check.Subjects.Argv": "only judged", "policy.check.Subjects.Paths": "only judged",
+	"audit.add.Entries.Process": "recorded", "commands.add.Commands": "not run", "commands.replace.Commands": "not run",
+	"files.write.Text": "content",
+}
+
+func TestRowsReadEveryIDPathAndCommandOfTheInput(t *testing.T) {
+	named := regexp.MustCompile(`^(ID|IDs|Process|CWDOf|Path|Paths|To|Command|Argv|Text|Paste)$`)
+	for _, e := range slices.Concat(Operations(), Streams()) {
+		for place, fill := range stringFields(e.In, e.Name) {
+			name := place[strings.LastIndex(place, ".")+1:]
+			if !named.MatchString(name) || others[place] != "" {
+				continue
+			}
+			in := reflect.New(e.In)
+			fill(in.Elem(), "marker")
+			read := fmt.Sprint(e.Subject(in.Interface()))
+			for _, id := range e.IDs(in.Interface()) {
+				read += *id
+			}
+			if !strings.Contains(read, "marker") {
+				t.Errorf("the row of %s does not read %s", e.Name, place)
+			}
+		}
 	}
+}
+
+// stringFields returns a function for each string in a type to set it, by the names of the fields.
+func stringFields(t reflect.Type, prefix string) map[string]func(reflect.Value, string) {
+	all := map[string]func(reflect.Value, string){}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		place := prefix + "." + f.Name
+		if f.Anonymous {
+			place = prefix
+		}
+		get := func(v reflect.Value) reflect.Value { return v.Field(i) }
+		typ := f.Type
+		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+			outer, kind, elem := get, typ.Kind(), typ.Elem()
+			get = func(v reflect.Value) reflect.Value {
+				field := outer(v)
+				if kind == reflect.Slice {
+					if field.Len() == 0 {
+						field.Set(reflect.MakeSlice(field.Type(), 1, 1))
+					}
+					return field.Index(0)
+				}
+				if field.IsNil() {
+					field.Set(reflect.New(elem))
+				}
+				return field.Elem()
+			}
+			typ = elem
+		}
+		switch {
+		case typ.Kind() == reflect.String:
+			all[place] = func(v reflect.Value, s string) { get(v).SetString(s) }
+		case typ.Kind() == reflect.Struct && typ != reflect.TypeFor[time.Time]() && typ != t:
+			for name, fill := range stringFields(typ, place) {
+				all[name] = func(v reflect.Value, s string) { fill(get(v), s) }
+			}
+		}
+	}
+	return all
 }
 
 func TestEveryFieldOnTheWireHasASnakeCaseNameAndADescription(t *testing.T) {

@@ -2,7 +2,8 @@ package api
 
 // SessionRecord is the source of recordings.
 var SessionRecord = NewOperation[SessionRecordInput, SessionRecordOutput]("session.record",
-	"Reads a session's output byte for byte, with its times and the sizes of its terminal.", Read)
+	"Reads a session's output byte for byte, with its times and the sizes of its terminal.", Read,
+	Row[SessionRecordInput]{Access: Unrestricted, IDs: (*SessionRecordInput).ids})
 
 // SessionRecordInput is the input of session.record.
 type SessionRecordInput struct {

@@ -12,45 +12,13 @@ const (
 	RepeatNever  Repeat = "never"  // a second call may act twice or undo another client's change
 )
 
-// repeats maps the name of every write operation to its Repeat.
-var repeats = map[string]Repeat{
-	EngineStop.Name: RepeatNever,
-
-	SessionStart.Name: RepeatMarked, SessionWrite.Name: RepeatNever, SessionExec.Name: RepeatNever,
-	SessionResize.Name: RepeatAlways, SessionRename.Name: RepeatMarked, SessionKill.Name: RepeatEnded,
-	SessionKeyboard.Name: RepeatAlways,
-
-	ProcessStart.Name: RepeatMarked, ProcessStop.Name: RepeatEnded, ProcessStopAll.Name: RepeatAlways,
-	ProcessRestart.Name: RepeatMarked, ProcessSignal.Name: RepeatNever, ProcessUpdate.Name: RepeatMarked,
-	ProcessRemove.Name: RepeatGone, ProcessWrite.Name: RepeatNever, Exec.Name: RepeatMarked,
-
-	// A late report would hide a newer one.
-	AgentReport.Name: RepeatNever, AgentSeen.Name: RepeatAlways,
-
-	HistoryAdd.Name: RepeatNever, HistoryRemove.Name: RepeatAlways, HistoryClear.Name: RepeatAlways,
-	HistorySave.Name: RepeatNever, HistoryLoad.Name: RepeatMarked,
-	// The list of commands is lost with the engine.
-	CommandsAdd.Name: RepeatAlways, CommandsReplace.Name: RepeatAlways,
-
-	FilesWrite.Name: RepeatNever, FilesEdit.Name: RepeatNever, FilesReport.Name: RepeatNever,
-	FilesMkdir.Name: RepeatNever, FilesSet.Name: RepeatNever, FilesDelete.Name: RepeatNever, FilesMove.Name: RepeatNever,
-	FilesCopy.Name: RepeatNever, FilesTransfer.Name: RepeatNever, FilesCancel.Name: RepeatNever, FilesRestore.Name: RepeatNever,
-
-	// Requests are lost with the engine, and agents retry them under new ids.
-	RequestAnswer.Name: RepeatNever, AuditAdd.Name: RepeatNever,
-
-	EnvSet.Name: RepeatAlways, EnvUnset.Name: RepeatGone,
-	MachineConnect.Name: RepeatAlways,
-	LayoutPut.Name:      RepeatMarked, LayoutRemove.Name: RepeatGone,
-	WorktreeAdd.Name: RepeatNever, WorktreeRemove.Name: RepeatNever,
-}
-
 // RepeatOf returns the operation's Repeat; "" if none is declared.
 func RepeatOf(name string, effect Effect) Repeat {
 	if effect == Read {
 		return RepeatAlways
 	}
-	return repeats[name]
+	e, _ := Find(name)
+	return e.repeat
 }
 
 // IsRepeatable reports whether a call can be retried after the engine exited.

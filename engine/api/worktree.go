@@ -3,11 +3,14 @@ package api
 // The operations on git worktrees, for the user only.
 var (
 	WorktreeAdd = NewOperation[WorktreeAddInput, Worktree]("worktree.add",
-		"Creates a git worktree with a new branch beside a repository; a session can then be started in its path.", Write)
+		"Creates a git worktree with a new branch beside a repository; a session can then be started in its path.", Write,
+		Row[WorktreeAddInput]{Access: UserOnly, Repeat: RepeatNever})
 	WorktreeList = NewOperation[WorktreeListInput, WorktreeListOutput]("worktree.list",
-		"Lists the worktrees of a repository, with their uncommitted files and unmerged commits.", Read)
+		"Lists the worktrees of a repository, with their uncommitted files and unmerged commits.", Read,
+		Row[WorktreeListInput]{Access: UserOnly})
 	WorktreeRemove = NewOperation[WorktreeRemoveInput, WorktreeRemoveOutput]("worktree.remove",
-		"Removes a worktree, and its branch if it is merged.", Destructive)
+		"Removes a worktree, and its branch if it is merged.", Destructive,
+		Row[WorktreeRemoveInput]{Access: UserOnly, Repeat: RepeatNever})
 )
 
 // WorktreeAddInput is the input of worktree.add.

@@ -114,7 +114,7 @@ func (in jsonInput) Subject(f *toolkit.Agent) toolkit.Subject {
 // readExactJSON is files.read_json with the value as written in the file: decoding would round
 // numbers and reorder keys.
 func readExactJSON() api.Operation[api.FilesReadJSONInput, exactJSON] {
-	return api.NewOperation[api.FilesReadJSONInput, exactJSON](api.FilesReadJSON.Name, "", "")
+	return api.NewOperation[api.FilesReadJSONInput, exactJSON](api.FilesReadJSON.Name, "", "", api.Row[api.FilesReadJSONInput]{})
 }
 
 type exactJSON struct {

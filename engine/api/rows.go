@@ -1,0 +1,152 @@
+package api
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+)
+
+// The functions of the operations' rows.
+
+func (in *IDInput) ids() []*string              { return []*string{&in.ID} }
+func (in *SessionWriteInput) ids() []*string    { return []*string{&in.ID} }
+func (in *SessionReadInput) ids() []*string     { return []*string{&in.ID} }
+func (in *SessionScreenInput) ids() []*string   { return []*string{&in.ID} }
+func (in *SessionFindInput) ids() []*string     { return []*string{&in.ID} }
+func (in *SessionTextInput) ids() []*string     { return []*string{&in.ID} }
+func (in *SessionRecordInput) ids() []*string   { return []*string{&in.ID} }
+func (in *SessionWaitInput) ids() []*string     { return []*string{&in.ID} }
+func (in *SessionResizeInput) ids() []*string   { return []*string{&in.ID} }
+func (in *SessionRenameInput) ids() []*string   { return []*string{&in.ID} }
+func (in *SessionExecInput) ids() []*string     { return []*string{&in.ID} }
+func (in *SessionKeyboardInput) ids() []*string { return []*string{&in.ID} }
+func (in *ProcessLogInput) ids() []*string      { return []*string{&in.ID} }
+func (in *ProcessWaitInput) ids() []*string     { return []*string{&in.ID} }
+func (in *ProcessStopInput) ids() []*string     { return []*string{&in.ID} }
+func (in *ProcessRestartInput) ids() []*string  { return []*string{&in.ID} }
+func (in *ProcessSignalInput) ids() []*string   { return []*string{&in.ID} }
+func (in *ProcessUpdateInput) ids() []*string   { return []*string{&in.ID} }
+func (in *ProcessWriteInput) ids() []*string    { return []*string{&in.ID} }
+func (in *AgentReportInput) ids() []*string     { return []*string{&in.ID} }
+func (in *AgentSeenInput) ids() []*string       { return []*string{&in.ID} }
+func (in *HistorySearchInput) ids() []*string   { return []*string{&in.Process} }
+func (in *AttachOptions) ids() []*string        { return []*string{&in.ID} }
+
+func (in *AgentWaitInput) ids() (all []*string) {
+	in.IDs = slices.Clone(in.IDs) // the caller keeps its list
+	for i := range in.IDs {
+		all = append(all, &in.IDs[i])
+	}
+	return all
+}
+
+func (in *HistoryRemoveInput) host() *string { return &in.Host }
+func (in *PolicyCheckInput) host() *string   { return &in.Host }
+
+// adapt drops a folder's session on another machine, and on another machine the environment of
+// this one.
+func (in *SessionStartInput) adapt(machine string) {
+	name, id := MachineOf(in.CWDOf)
+	if in.CWDOf = id; name != machine {
+		in.CWDOf = ""
+	}
+	if machine != "" {
+		in.Environ, in.Umask = nil, ""
+	}
+}
+
+func (in *ProcessStartInput) adapt(machine string) {
+	if machine != "" {
+		in.Environ, in.Umask = nil, ""
+	}
+}
+
+func (in *ExecInput) adapt(machine string) {
+	if machine != "" {
+		in.Environ, in.Umask = nil, ""
+	}
+}
+
+func (in *ExecInput) subject() Subject {
+	return commandSubject(in.Command, in.CWD, in.Env, in.Environ)
+}
+
+func (in *SessionStartInput) subject() Subject {
+	return commandSubject(in.Command, in.CWD, in.Env, in.Environ)
+}
+
+// subject includes the readiness command, which runs repeatedly.
+func (in *ProcessStartInput) subject() Subject {
+	s := commandSubject(in.Command, in.CWD, in.Env, in.Environ)
+	if in.Ready != nil && len(in.Ready.Command) > 0 {
+		s.Check = in.Ready.Command
+	}
+	return s
+}
+
+func (in *SessionWriteInput) subject() Subject { return Subject{Command: in.Text + in.Paste} }
+func (in *SessionExecInput) subject() Subject  { return Subject{Command: in.Command} }
+func (in *ProcessWriteInput) subject() Subject { return Subject{Command: in.Text} }
+
+// about returns the subject of a call on files.
+func (s *FileScope) about(paths ...string) Subject {
+	about := Subject{Base: s.Base}
+	for _, path := range paths {
+		about.Paths = append(about.Paths, s.In(path))
+	}
+	return about
+}
+
+// aboutItems returns the subject of a call on several files.
+func (s *FileScope) aboutItems(items []FileMove) Subject {
+	var paths []string
+	for _, item := range items {
+		paths = append(paths, item.Path)
+		if item.To != "" {
+			paths = append(paths, item.To)
+		}
+	}
+	return s.about(paths...)
+}
+
+func (in *FilesPathInput) subject() Subject     { return in.about(in.Path) }
+func (in *FilesReadInput) subject() Subject     { return in.about(in.Path) }
+func (in *FilesListInput) subject() Subject     { return in.about(in.Path) }
+func (in *FilesFindInput) subject() Subject     { return in.about(in.Path) }
+func (in *FilesGrepInput) subject() Subject     { return in.about(in.Path) }
+func (in *FilesWatchInput) subject() Subject    { return in.about(in.Path) }
+func (in *FilesGitInput) subject() Subject      { return in.about(in.Path) }
+func (in *FilesWriteInput) subject() Subject    { return in.about(in.Path) }
+func (in *FilesEditInput) subject() Subject     { return in.about(in.Path) }
+func (in *FilesMkdirInput) subject() Subject    { return in.about(in.Path) }
+func (in *FilesSetInput) subject() Subject      { return in.about(in.Path) }
+func (in *FilesDeleteInput) subject() Subject   { return in.about(in.Path) }
+func (in *FilesMoveInput) subject() Subject     { return in.about(in.Path, in.To) }
+func (in *FilesTransferInput) subject() Subject { return in.aboutItems(in.Items) }
+func (in *FilesRestoreInput) subject() Subject  { return in.aboutItems(in.Items) }
+func (in *HistorySaveInput) subject() Subject   { return in.about(in.Path) }
+func (in *HistoryLoadInput) subject() Subject   { return in.about(in.Path) }
+
+// subject is the folder: the engine chooses the file's name.
+func (in *FilesWriteOutputInput) subject() Subject { return Subject{Paths: []string{"~/outputs"}} }
+
+// Streams returns the entries of what the engine serves besides operations: long-lived connections.
+func Streams() []Entry {
+	return []Entry{
+		newEntry("events.watch", "Streams the changes of all sessions and processes.", Read,
+			Row[WatchInput]{Access: Unrestricted, Silent: true}, reflect.TypeFor[Event]()),
+		newEntry("session.attach", "Shows a session and types into it.", Write,
+			Row[AttachOptions]{Access: Typing, IDs: (*AttachOptions).ids}, reflect.TypeFor[Output]()),
+		newEntry("engine.open", "Connects to the engine of another machine.", Read,
+			Row[OpenOptions]{Access: Unrestricted, Silent: true}, reflect.TypeFor[Empty]()),
+	}
+}
+
+// entries returns the operations and streams by name.
+var entries = sync.OnceValue(func() map[string]Entry {
+	all := make(map[string]Entry)
+	for _, e := range slices.Concat(Operations(), Streams()) {
+		all[e.Name] = e
+	}
+	return all
+})

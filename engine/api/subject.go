@@ -1,0 +1,71 @@
+package api
+
+import (
+	"maps"
+	"os"
+	"slices"
+)
+
+// A Subject is what a call would run, read or change. The user's policy judges it, and the user
+// sees it before allowing the call.
+type Subject struct {
+	Command string   `json:"command,omitempty" jsonschema:"command line for a shell, or text typed"`
+	Argv    []string `json:"argv,omitempty" jsonschema:"program and arguments, without a shell"`
+	Check   []string `json:"check,omitempty" jsonschema:"program and arguments of a readiness check"`
+	Paths   []string `json:"paths,omitempty" jsonschema:"paths to read or write; relative ones start in base"`
+	Base    string   `json:"base,omitempty" jsonschema:"folder of relative paths; default the caller's folder, otherwise the home folder"`
+	CWD     string   `json:"cwd,omitempty" jsonschema:"folder to run in; default for a command typed into a session: the session's"`
+	Session string   `json:"session,omitempty" jsonschema:"session or process concerned"`
+
+	// Variables set for the program. Environ is the base environment: its variables count only if a
+	// caller without a tool of Tandem sends it, because otherwise it is that of the agent's server.
+	Env     map[string]string `json:"env,omitempty" jsonschema:"variables set for the program"`
+	Environ map[string]string `json:"-"`
+}
+
+// WithVariables adds to the command the variables that affect which programs run, so that the
+// policy and the user see `env PATH=… git push`. all includes those of Environ that differ from the
+// engine's own.
+func (s Subject) WithVariables(all bool) Subject {
+	vars := maps.Clone(s.Env)
+	if all {
+		vars = make(map[string]string)
+		for name, value := range s.Environ {
+			if own, ok := os.LookupEnv(name); !ok || own != value {
+				vars[name] = value
+			}
+		}
+		maps.Copy(vars, s.Env)
+	}
+	s.Env, s.Environ = nil, nil
+	argv := []string{"env"}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if AltersExecution(name) {
+			argv = append(argv, name+"="+vars[name])
+		}
+	}
+	if len(argv) == 1 {
+		return s
+	}
+	if s.Command != "" {
+		s.Argv = []string{"sh", "-c", s.Command}
+	}
+	s.Argv, s.Command = append(argv, s.Argv...), ""
+	return s
+}
+
+// commandSubject returns the subject of a program and its arguments. A command line given to a shell
+// counts as that line.
+func commandSubject(argv []string, cwd string, env, environ map[string]string) Subject {
+	s := Subject{Argv: argv, CWD: cwd, Env: env, Environ: environ}
+	if len(argv) == 3 && isShell(argv[0]) && (argv[1] == "-c" || argv[1] == "-lc") {
+		s.Command, s.Argv = argv[2], nil
+	}
+	return s
+}
+
+// isShell reports whether a program is one of the system's shells. Any other program of that name
+// must be seen.
+func isShell(program string) bool {
+	return slices.Contains([]string{"sh", "bash", "/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash", "/system/bin/sh"}, program)
+}
