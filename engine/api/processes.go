@@ -152,11 +152,13 @@ type ProcessStopInput struct {
 type ProcessStopAllInput struct {
 	Signal   string `json:"signal,omitempty" jsonschema:"signal instead of each process's own stop signal"`
 	Sessions bool   `json:"sessions,omitempty" jsonschema:"stop sessions too"`
+	Own      bool   `json:"own,omitempty" jsonschema:"stop only what the calling client started"`
 }
 
 // ProcessStopAllOutput is the output of process.stop_all.
 type ProcessStopAllOutput struct {
 	Stopped []Process `json:"stopped" jsonschema:"the processes stopped by this call"`
+	Others  []Process `json:"others,omitempty" jsonschema:"with own: running processes that others started"`
 }
 
 // ProcessSignalInput is the input of process.signal.

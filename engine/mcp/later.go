@@ -95,7 +95,7 @@ func (s *server) writeEntries(calls []pendingEntry) (failed []pendingEntry) {
 		for i, c := range batch {
 			entries[i] = c.entry()
 		}
-		err := writeAudit(batch[0].agent.Engine.Client, entries...)
+		err := writeAudit(batch[0].agent.Engine.Once(), entries...)
 		switch {
 		case err == nil:
 		case errors.Is(err, api.CodeUnavailable), errors.Is(err, context.DeadlineExceeded): // the machine may be offline

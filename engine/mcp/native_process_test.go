@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
-	"tandem/engine/mcp/profiles/native"
 	"tandem/engine/mcp/toolkit"
 )
 
 func TestStopAllSparesProcessesOfOthers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	start := func(conn *client.Client) string {
+	start := func(conn api.Engine) string {
 		p, err := api.ProcessStart.Call(t.Context(), conn, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +30,7 @@ func TestStopAllSparesProcessesOfOthers(t *testing.T) {
 		defer conn.Close()
 		theirs = append(theirs, start(conn))
 	}
-	own := []string{start(r.agent.Engine.Client), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).Process}
+	own := []string{start(r.agent.Engine.Once()), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).Process}
 	r.checkExact(t,
 		exactCall{"process_stop_all", nil, "Stopped 2 processes with SIGTERM. 2 not started by this connection keep running; all stops them too.", false},
 		exactCall{"process_stop_all", nil, "Stopped 0 processes with SIGTERM. 2 not started by this connection keep running; all stops them too.", false},
@@ -99,30 +97,6 @@ func TestProcessStartWaitsForLogPortOrExit(t *testing.T) {
 	)
 	if out, err := api.ProcessList.Call(t.Context(), r.agent.Engine, api.ProcessListInput{}); err != nil || len(out.Processes) != 8 {
 		t.Errorf("a start with a mistake in wait was made: %d processes, %v", len(out.Processes), err)
-	}
-}
-
-func TestStopAllNamesProcessesOfEarlierConnection(t *testing.T) {
-	t.Parallel()
-	f := &toolkit.Agent{Actor: "agent:x/1", Owner: "abc"}
-	of := func(id, actor string, left bool) api.Process {
-		return api.Process{ID: id, Actor: actor, Owner: &api.Ownership{Client: "def", Left: left}}
-	}
-	person, here, other := api.Process{ID: "p"}, of("h", f.Actor, false), of("o", "agent:y/1", true)
-	const runOn = " not started by this connection keep running; all stops them too."
-	for _, tc := range []struct {
-		others []api.Process
-		want   string
-	}{
-		{nil, ""},
-		{[]api.Process{person, here, other}, " 3" + runOn},
-		{[]api.Process{person, of("a", f.Actor, true)}, " 2" + runOn + " An earlier connection of yours left: a."},
-		{[]api.Process{of("a", f.Actor, true), of("b", f.Actor, true), of("c", f.Actor, true), of("d", f.Actor, true), of("e", f.Actor, true),
-			of("f", f.Actor, true), of("g", f.Actor, true)}, " 7" + runOn + " An earlier connection of yours left: a, b, c, d, e and 2 more."},
-	} {
-		if got := native.RemainingNote(f, tc.others); got != tc.want {
-			t.Errorf("%d others: %q, want %q", len(tc.others), got, tc.want)
-		}
 	}
 }
 

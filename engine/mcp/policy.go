@@ -13,7 +13,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -197,7 +196,7 @@ func auditEntry(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json
 
 // writeAudit adds entries to the audit log, waiting at most auditTimeout. It uses its own context:
 // the calls have been made, even if the agent cancelled them.
-func writeAudit(engine *client.Client, entries ...api.AuditEntry) error {
+func writeAudit(engine api.Engine, entries ...api.AuditEntry) error {
 	ctx, cancel := context.WithTimeout(context.Background(), auditTimeout)
 	defer cancel()
 	_, err := api.AuditAdd.Call(ctx, engine, api.AuditAddInput{Entries: entries})

@@ -115,8 +115,13 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 	}
 	s.Log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", server.CallerOf(ctx).Name)
 	var locked error
+	owner := server.CallerOf(ctx).Owner
 	stopped, failed := s.Control.StopSome(ctx, in.Signal, func(p api.Process) bool {
 		if p.Terminal != nil && !in.Sessions {
+			return false
+		}
+		if in.Own && (owner == "" || p.Owner == nil || p.Owner.Client != owner) {
+			out.Others = append(out.Others, p)
 			return false
 		}
 		err := access.MayChange(ctx, p, "stop")

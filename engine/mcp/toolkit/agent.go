@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -16,7 +17,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client/retry"
 	"tandem/engine/sleep"
 )
 
@@ -27,14 +27,24 @@ const (
 	MaxWatchPause = 5 * time.Second
 )
 
+// An Engine carries out an agent's calls. It reconnects to the next engine when one exits, like
+// retry.Conn.
+type Engine interface {
+	api.Engine
+	Once() api.Engine // the same without retries
+	WatchFor(ctx context.Context, in api.WatchInput) iter.Seq2[api.Event, error]
+	Reach(ctx context.Context) error
+	Close()
+}
+
 // An Agent is a connected agent: its identity in the engine, and its limits.
 type Agent struct {
 	Options *Options
-	Engine  *retry.Conn // reconnects to the next engine when one exits
-	Actor   string      // agent:NAME/VERSION
-	Owner   string      // id of this client, also the owner of its leases
-	Roots   []string    // folders open to file tools
-	Shell   string      // runs command lines; set on other machines only
+	Engine  Engine
+	Actor   string   // agent:NAME/VERSION
+	Owner   string   // id of this client, also the owner of its leases
+	Roots   []string // folders open to file tools
+	Shell   string   // runs command lines; set on other machines only
 
 	Environ map[string]string // variables inherited by its programs, except unset ones
 	Umask   string            // of its programs, in octal

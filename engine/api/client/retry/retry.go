@@ -53,6 +53,9 @@ func Connect(ctx context.Context, connect func(context.Context) (*client.Client,
 	return &Conn{Client: first, connect: connect}, nil
 }
 
+// Once returns the engine for calls made only once.
+func (c *Conn) Once() api.Engine { return c.Client }
+
 // Do carries out an operation; see api.Operation.Call. If the connection to the engine
 // is lost, Do retries a call that was never sent or is api.Repeatable, within the
 // call's own time limit. Otherwise the error has CodeUnsure: it may have been done.

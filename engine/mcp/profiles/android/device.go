@@ -91,7 +91,7 @@ func restartEngine(ctx context.Context, f *toolkit.Agent) error {
 		return err
 	}
 	// The engine may exit before it replies.
-	_, err = api.EngineStop.Call(ctx, f.Engine.Client, api.EngineStopInput{Restart: true})
+	_, err = api.EngineStop.Call(ctx, f.Engine.Once(), api.EngineStopInput{Restart: true})
 	if err != nil && !errors.Is(err, api.CodeUnavailable) {
 		return err
 	}

@@ -1,0 +1,107 @@
+// Package mcptest tests agents' tools against a fake engine, without any other process.
+package mcptest
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// An Engine answers operations with the functions given to Handle.
+type Engine struct {
+	testing.TB
+	Calls []string // names of the operations called
+
+	handlers map[string]func(in any) (any, error)
+}
+
+// Handle makes an engine answer an operation with f.
+func Handle[In, Out any](e *Engine, op api.Operation[In, Out], f func(In) (Out, error)) {
+	if e.handlers == nil {
+		e.handlers = map[string]func(any) (any, error){}
+	}
+	e.handlers[op.Name] = func(in any) (any, error) { return f(in.(In)) }
+}
+
+// Do implements api.Engine.
+func (e *Engine) Do(_ context.Context, name string, _ api.Effect, in, out any) error {
+	e.Calls = append(e.Calls, name)
+	f := e.handlers[name]
+	if f == nil {
+		e.Errorf("unexpected call of %s with %+v", name, in)
+		return api.Errorf(api.CodeInternal, "call %s: unexpected", name)
+	}
+	answer, err := f(in)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(answer)
+	if err == nil {
+		err = json.Unmarshal(b, out)
+	}
+	return err
+}
+
+// Once implements toolkit.Engine.
+func (e *Engine) Once() api.Engine { return e }
+
+// WatchFor implements toolkit.Engine; there are no events.
+func (e *Engine) WatchFor(context.Context, api.WatchInput) iter.Seq2[api.Event, error] {
+	return func(func(api.Event, error) bool) {}
+}
+
+// Reach implements toolkit.Engine.
+func (e *Engine) Reach(context.Context) error { return nil }
+
+// Close implements toolkit.Engine.
+func (e *Engine) Close() {}
+
+// An Agent calls the tools of a profile on a fake engine.
+type Agent struct {
+	*toolkit.Agent
+	Fake  *Engine
+	Tools []toolkit.Tool
+}
+
+// NewAgent returns an agent whose home and working folder is home.
+func NewAgent(t testing.TB, home string, profile toolkit.Profile, tools []toolkit.Tool) *Agent {
+	o := &toolkit.Options{Version: "1.2.3", Profiles: []toolkit.Profile{profile}, CWD: home, Home: home, Roots: []string{home}}
+	engine := &Engine{TB: t}
+	return &Agent{&toolkit.Agent{Options: o, Engine: engine, Actor: "agent:test/1", Owner: "0123456789ab", Roots: o.Roots}, engine, tools}
+}
+
+// Call calls a tool with arguments in JSON. It returns the result's text and whether the tool failed.
+func (a *Agent) Call(name, args string) (text string, failed bool) {
+	a.Fake.Helper()
+	i := slices.IndexFunc(a.Tools, func(t toolkit.Tool) bool { return t.Name == name })
+	if i < 0 {
+		a.Fake.Fatalf("there is no tool %s", name)
+	}
+	r, err := a.Tools[i].Call(a.Fake.Context(), a.Agent, json.RawMessage(args))
+	if err != nil {
+		r = toolkit.FailureResult(err)
+	}
+	var b strings.Builder
+	for _, c := range r.Content {
+		if t, ok := c.(*sdk.TextContent); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String(), r.Failed
+}
+
+// Check calls a tool and compares its text.
+func (a *Agent) Check(name, args, want string, failed bool) {
+	a.Fake.Helper()
+	if got, f := a.Call(name, args); got != want || f != failed {
+		a.Fake.Errorf("%s %s gives (failed: %v)\n%s\nwant (failed: %v)\n%s", name, args, f, got, failed, want)
+	}
+}
