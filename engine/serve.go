@@ -10,6 +10,7 @@ import (
 	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/audit"
 	"tandem/engine/history"
 	"tandem/engine/proctree"
 	"tandem/engine/service"
@@ -36,7 +37,7 @@ func (e *engine) newMux() *server.Mux {
 	m := server.NewMux(guard.Check)
 	m.Log, m.Version, m.Sandbox, m.StartTime = e.log, e.o.Version, e.o.Sandbox, startTime
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: h.env, Closed: h.closed, Cgroups: h.cgroups.folder, Shell: h.shell}
-	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log}
+	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: audit.New(store.NewLines(filepath.Join(e.o.DataDir, auditName))), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
 	m.Visited = approvals.AuditVisit
 	for _, s := range []interface{ Handle(*server.Mux) }{

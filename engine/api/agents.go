@@ -47,7 +47,7 @@ var (
 // SessionExecInput is the input of session.exec.
 type SessionExecInput struct {
 	ID        string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Command   string `json:"command" jsonschema:"command line, or several lines"`
+	Command   string `json:"command" jsonschema:"command line, or several lines" audit:"typed"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default 30000, at most 300000; after it the command keeps running in the session"`
 	MaxOutput int    `json:"max_output,omitempty" jsonschema:"maximum bytes of output, from its end; default 64 KiB, at most 16 MiB"`
 }
@@ -114,7 +114,7 @@ type SessionKeyboardInput struct {
 // ProcessWriteInput is the input of process.write.
 type ProcessWriteInput struct {
 	ID   string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Text string `json:"text" jsonschema:"written unchanged"`
+	Text string `json:"text" jsonschema:"written unchanged" audit:"typed"`
 }
 
 // A Lease decides the fate of an agent's sessions and processes after the agent disconnects.
@@ -137,7 +137,7 @@ type Ownership struct {
 // PolicyCheckInput is the input of policy.check.
 type PolicyCheckInput struct {
 	Tool    string   `json:"tool" jsonschema:"the tool's name, without prefix"`
-	Actor   string   `json:"actor" jsonschema:"agent:NAME/VERSION"`
+	Actor   string   `json:"actor" jsonschema:"agent:NAME/VERSION" audit:"-"`
 	Command string   `json:"command,omitempty" jsonschema:"command to run, as a line for a shell"`
 	Argv    []string `json:"argv,omitempty" jsonschema:"program and arguments to run, without a shell"`
 	Paths   []string `json:"paths,omitempty" jsonschema:"absolute paths to read or write"`
@@ -227,15 +227,18 @@ type RequestAnswerInput struct {
 
 // An AuditEntry is one line of the audit log.
 type AuditEntry struct {
-	Time       time.Time      `json:"time" jsonschema:"when the call ended; replaced by the engine if more than a minute off"`
+	Time       time.Time      `json:"time" jsonschema:"when the call began; in lines of releases up to 0.2.0 when it ended"`
+	ID         string         `json:"id,omitempty" jsonschema:"joins the two lines of an operation that changes something: one written before it runs, one after it"`
+	Call       string         `json:"call,omitempty" jsonschema:"id of the call of the tool, which may consist of several operations"`
 	Actor      string         `json:"actor" jsonschema:"agent:NAME/VERSION"`
 	Agent      string         `json:"agent,omitempty" jsonschema:"the user's name for it: its token's, or that of --as"`
 	Client     string         `json:"client,omitempty" jsonschema:"id of the client"`
 	From       string         `json:"from,omitempty" jsonschema:"the machine it came from, as user@host, if not this one"`
 	Host       string         `json:"host,omitempty" jsonschema:"the machine on which it was done, if not this one"`
 	Tool       string         `json:"tool" jsonschema:"the tool called"`
+	Operation  string         `json:"operation,omitempty" jsonschema:"the engine's operation; of a call of several, the one to which the arguments belong: the first that changes something, else the first"`
 	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"its arguments; secrets and long texts are replaced"`
-	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied or cancelled"`
+	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied, cancelled, or started: the engine was killed before it ended, or it is still running"`
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
 	DurationMS float64        `json:"duration_ms" jsonschema:"duration of the call"`
 	Process    string         `json:"process,omitempty" jsonschema:"id of the session or process started or affected"`
@@ -243,7 +246,7 @@ type AuditEntry struct {
 
 // AuditAddInput is the input of audit.add.
 type AuditAddInput struct {
-	Entries []AuditEntry `json:"entries" jsonschema:"in the order they ended"`
+	Entries []AuditEntry `json:"entries" jsonschema:"in the order they ended" audit:"-"`
 }
 
 // AuditListInput is the input of audit.list.
@@ -251,6 +254,8 @@ type AuditListInput struct {
 	Actor string `json:"actor,omitempty" jsonschema:"only entries of this actor"`
 	Tool  string `json:"tool,omitempty" jsonschema:"only entries of this tool"`
 	Limit int    `json:"limit,omitempty" jsonschema:"maximum number of entries; default 100"`
+
+	Operations bool `json:"operations,omitempty" jsonschema:"list every operation instead of one entry per call"`
 }
 
 // AuditListOutput is the output of audit.list.

@@ -52,7 +52,7 @@ var (
 // A FileScope limits the paths of a file operation and sets the base of relative ones. "~/" stands
 // for the home directory. The zero value limits nothing.
 type FileScope struct {
-	Roots []string `json:"roots,omitempty" jsonschema:"absolute folders to which the call is confined; none: not confined"`
+	Roots []string `json:"roots,omitempty" jsonschema:"absolute folders to which the call is confined; none: not confined" audit:"-"`
 	Base  string   `json:"base,omitempty" jsonschema:"absolute folder for relative paths; default the first root, else the home directory"`
 	// Escaped lets a client reach files whose names are not UTF-8, which JSON cannot carry.
 	Escaped bool `json:"escaped,omitempty" jsonschema:"names and paths in input and output have %XX for each byte of invalid UTF-8, and for %"`

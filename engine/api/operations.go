@@ -180,12 +180,12 @@ type SessionStartInput struct {
 	Name    string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
 	CWD     string            `json:"cwd,omitempty" jsonschema:"working directory; default the home directory"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"environment variables on top of the engine's"`
-	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own"`
-	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's"`
+	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
+	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
 	CWDOf   string            `json:"cwd_of,omitempty" jsonschema:"session whose current folder to start in, if known; otherwise cwd"`
 	Cols    int               `json:"cols,omitempty" jsonschema:"width in cells; default 80"`
 	Rows    int               `json:"rows,omitempty" jsonschema:"height in cells; default 24"`
-	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it, \"person\" or \"agent:NAME\"; default \"person\""`
+	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it, \"person\" or \"agent:NAME\"; default \"person\"" audit:"-"`
 	Lease   Lease             `json:"lease,omitempty" jsonschema:"if started by an agent: detached, session or forever; default detached"`
 	Sandbox *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
 	ID      string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
@@ -199,9 +199,9 @@ type SessionListOutput struct {
 // SessionWriteInput is the input of session.write. Text, Keys and Paste are sent in this order.
 type SessionWriteInput struct {
 	ID    string   `json:"id" jsonschema:"id, unique prefix of an id, or name"`
-	Text  string   `json:"text,omitempty" jsonschema:"sent unchanged"`
-	Keys  []string `json:"keys,omitempty" jsonschema:"key names such as ctrl+c, up or enter, encoded for the program's modes"`
-	Paste string   `json:"paste,omitempty" jsonschema:"sent as a paste, bracketed when the program asked for it"`
+	Text  string   `json:"text,omitempty" jsonschema:"sent unchanged" audit:"typed"`
+	Keys  []string `json:"keys,omitempty" jsonschema:"key names such as ctrl+c, up or enter, encoded for the program's modes" audit:"typed"`
+	Paste string   `json:"paste,omitempty" jsonschema:"sent as a paste, bracketed when the program asked for it" audit:"typed"`
 }
 
 // SessionWriteOutput is the output of session.write. Bytes are counted as sent to the

@@ -96,9 +96,9 @@ type ProcessStartInput struct {
 	Name    string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
 	CWD     string            `json:"cwd,omitempty" jsonschema:"folder to start in; default: the home directory"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
-	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own"`
-	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's"`
-	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it; default \"person\""`
+	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
+	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
+	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it; default \"person\"" audit:"-"`
 
 	TTY  bool `json:"tty,omitempty" jsonschema:"run it in a terminal, as a session"`
 	Cols int  `json:"cols,omitempty" jsonschema:"width of the terminal; default 80"`
@@ -137,7 +137,7 @@ type ProcessRestartInput struct {
 	ID    string       `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	After []Dependency `json:"after,omitempty" jsonschema:"dependencies, as in process.start; a running process ignores them"`
 
-	RestartID string `json:"restart_id,omitempty" jsonschema:"id made by the caller for this restart; a second call with the same id does not restart the process again"`
+	RestartID string `json:"restart_id,omitempty" jsonschema:"id made by the caller for this restart; a second call with the same id does not restart the process again" audit:"-"`
 }
 
 // ProcessStopInput is the input of process.stop.
@@ -312,15 +312,15 @@ type ExecInput struct {
 	Command   []string          `json:"command" jsonschema:"program and arguments"`
 	CWD       string            `json:"cwd,omitempty" jsonschema:"folder to run in; default: the home directory"`
 	Env       map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
-	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own"`
-	Umask     string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's"`
+	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own" audit:"-"`
+	Umask     string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's" audit:"-"`
 	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
 	Kill      bool              `json:"kill,omitempty" jsonschema:"after the timeout kill it and everything it started, with SIGTERM and 2 seconds later SIGKILL, instead of keeping it as a process"`
 	Daemon    *Daemon           `json:"daemon,omitempty" jsonschema:"after the timeout keep it as a daemon, whose record stays after it exits"`
 	MaxOutput int               `json:"max_output,omitempty" jsonschema:"maximum bytes of each stream, from its end; default 64 KiB, at most 16 MiB"`
 	Exact     bool              `json:"exact,omitempty" jsonschema:"return output that is not UTF-8 as stdout_bytes and stderr_bytes"`
 	Sandbox   *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
-	Actor     string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\""`
+	Actor     string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\"" audit:"-"`
 	Name      string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
 	ID        string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
 }

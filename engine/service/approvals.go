@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,22 +10,16 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/approval"
+	"tandem/engine/audit"
 	"tandem/engine/names"
-	"tandem/engine/secrets"
 	"tandem/engine/supervise"
-	"tandem/persist/store"
-)
-
-const (
-	defaultAuditEntries = 100
-	maxAuditEntries     = 10_000
 )
 
 // Approvals serves agents' requests, the policy, and the log of agents' calls.
 type Approvals struct {
 	Control *supervise.Control
 	Arbiter *approval.Arbiter
-	Audit   *store.Lines
+	Audit   *audit.Log
 	Log     *slog.Logger
 }
 
@@ -92,9 +85,9 @@ func (s *Approvals) addAudit(ctx context.Context, in api.AuditAddInput) (api.Emp
 			e.Actor, e.Agent, e.Client = caller.Actor(), caller.Bounds.Name, caller.Owner
 		}
 		e.From = caller.Origin.From
-		e.Arguments = approval.Auditable(e.Arguments)
-		e.Error = approval.CutText(secrets.RedactLine(e.Error))
-		errs = append(errs, s.Audit.Append(e))
+		e.ID, e.Call, e.Operation = "", "", "" // only the engine knows them
+		e.Arguments = audit.Arguments(e.Arguments, false)
+		errs = append(errs, s.Audit.Record(e))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return api.Empty{}, api.Errorf(api.CodeInternal, "%v", err)
@@ -103,23 +96,5 @@ func (s *Approvals) addAudit(ctx context.Context, in api.AuditAddInput) (api.Emp
 }
 
 func (s *Approvals) listAudit(_ context.Context, in api.AuditListInput) (api.AuditListOutput, error) {
-	limit := in.Limit
-	if limit <= 0 {
-		limit = defaultAuditEntries
-	}
-	limit = min(limit, maxAuditEntries)
-	out := api.AuditListOutput{Entries: []api.AuditEntry{}}
-	for line, err := range s.Audit.Newest() {
-		if err != nil {
-			return out, api.Errorf(api.CodeUnavailable, "read audit log: %v", store.Cause(err))
-		}
-		var e api.AuditEntry
-		if json.Unmarshal(line, &e) != nil || in.Actor != "" && e.Actor != in.Actor || in.Tool != "" && e.Tool != in.Tool {
-			continue
-		}
-		if out.Entries = append(out.Entries, e); len(out.Entries) == limit {
-			break
-		}
-	}
-	return out, nil
+	return s.Audit.List(in)
 }

@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/approval"
+	"tandem/engine/audit"
 	"tandem/engine/keeper"
 	"tandem/engine/sleep"
 	"tandem/engine/supervise"
@@ -28,7 +29,7 @@ type Engine struct {
 	Layouts *Layouts
 	Arbiter *approval.Arbiter
 	Log     *slog.Logger
-	Audit   *store.Lines
+	Audit   *audit.Log
 
 	Info     func() api.Info                           // without the number of running processes
 	Keeper   func(ctx context.Context) (Keeper, error) // waits a while if there is none at the moment
@@ -121,8 +122,8 @@ func (s *Engine) auditRestart(ctx context.Context) error {
 	if !caller.Agent() {
 		return nil
 	}
-	err := s.Audit.Append(api.AuditEntry{
-		Time: time.Now(), Actor: caller.Actor(), Agent: caller.Bounds.Name, Client: caller.Owner, From: caller.Origin.From,
+	err := s.Audit.Record(api.AuditEntry{
+		Actor: caller.Actor(), Agent: caller.Bounds.Name, Client: caller.Owner, From: caller.Origin.From,
 		Tool: api.EngineStop.Name, Arguments: map[string]any{"restart": true}, Outcome: "ok",
 	})
 	if err != nil {

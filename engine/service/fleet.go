@@ -2,14 +2,11 @@ package service
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"time"
 
 	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/approval"
+	"tandem/engine/audit"
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/secrets"
@@ -72,22 +69,14 @@ func toOneLine(text string) string {
 // AuditVisit records an operation by a visitor from the fleet in the audit log.
 func (s *Approvals) AuditVisit(ctx context.Context, v server.Visit) {
 	from := server.CallerOf(ctx).Origin
-	e := api.AuditEntry{Time: time.Now(), Actor: "person:" + from.Person, From: from.From, Tool: v.Operation, Outcome: "ok",
-		DurationMS: float64(v.Took.Microseconds()) / 1000}
-	switch {
-	case errors.Is(v.Err, api.CodeForbidden):
-		e.Outcome = "denied"
-	case v.Err != nil:
-		e.Outcome = "error"
+	e := api.AuditEntry{
+		Actor: "person:" + from.Person, From: from.From, Tool: v.Operation, Operation: v.Operation, Arguments: audit.Arguments(v.In, false),
+		Outcome: audit.OutcomeOf(v.Err), DurationMS: float64(v.Took.Microseconds()) / 1000,
 	}
 	if v.Err != nil {
-		e.Error = approval.CutText(secrets.RedactLine(v.Err.Error()))
+		e.Error = v.Err.Error()
 	}
-	var arguments map[string]any
-	if text, err := json.Marshal(v.In); err == nil && json.Unmarshal(text, &arguments) == nil {
-		e.Arguments = approval.Auditable(arguments)
-	}
-	if err := s.Audit.Append(e); err != nil {
+	if err := s.Audit.Record(e); err != nil {
 		s.Log.Error("audit", "error", err)
 	}
 }

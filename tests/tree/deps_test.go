@@ -203,7 +203,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
 		"the engine has no user interface",
 	},
 	"engine/access": {
@@ -243,7 +243,7 @@ var layers = map[string]layer{
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store", "engine/panics", "engine/sleep"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store", "engine/panics", "engine/sleep"},
 		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
 	"engine/files/archive": {
@@ -349,7 +349,8 @@ var layers = map[string]layer{
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "storing commands does not depend on the way they were run"},
 	"engine/passthrough": {[]string{"engine/api"}, "the engine and its clients filter bytes by the same rules"},
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its own terminal and no other process"},
-	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell"}, "deciding on an agent's call is separate from running it"},
+	"engine/audit":       {[]string{"engine/api", "engine/secrets", "engine/vt/scan", "persist/store"}, "what the log of calls contains does not depend on who serves them"},
+	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell"}, "deciding on an agent's call is separate from running it"},
 	"panes/graphics":     {[]string{"engine/styled"}, "encoding a picture does not depend on its place on the screen"},
 	"persist/store":      {[]string{"persist/datadir"}, "the format on disk does not depend on its readers"},
 	"persist/datadir":    {nil, "all users of a file share its name"},

@@ -1,0 +1,116 @@
+// Package audit writes and reads the log of agents' calls. The engine's server writes a line for
+// each operation it serves; this package decides what the line contains, and lists lines as calls.
+package audit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
+)
+
+// The outcomes of an operation.
+const (
+	Started   = "started" // the engine was killed before it ended, or it is still running
+	OK        = "ok"
+	Failed    = "error"
+	Denied    = "denied"
+	Cancelled = "cancelled"
+)
+
+// A Log is the audit log. It is safe for concurrent use.
+type Log struct{ lines *store.Lines }
+
+// New returns the log kept in lines.
+func New(lines *store.Lines) *Log { return &Log{lines} }
+
+// A Line is the started line of an operation, to be completed by End.
+type Line struct {
+	log *Log
+	id  string
+}
+
+// A completion is the second line of an operation whose started line has the same id.
+type completion struct {
+	Time       time.Time `json:"time"`
+	ID         string    `json:"id"`
+	Outcome    string    `json:"outcome"`
+	Error      string    `json:"error,omitempty"`
+	DurationMS float64   `json:"duration_ms"`
+	Process    string    `json:"process,omitempty"`
+}
+
+// Begin writes the started line of an operation that changes something. Call it before the handler:
+// without a line, the operation must not run. It sets e's id and outcome, and its time if it has
+// none. e.Arguments must come from Arguments.
+func (l *Log) Begin(e api.AuditEntry) (Line, error) {
+	e.ID, e.Outcome = api.NewID(), Started
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	return Line{l, e.ID}, l.append(bounded(e))
+}
+
+// End writes the completing line. process is the id of the session or process started or affected,
+// if any, and failure the operation's error or nil.
+func (n Line) End(outcome, process string, failure error, took time.Duration) error {
+	return n.log.append(completion{
+		Time: time.Now(), ID: n.id, Outcome: outcome, Error: errorText(failure),
+		DurationMS: milliseconds(took), Process: cut(process, maxName),
+	})
+}
+
+// Record writes the only line of an operation, with its outcome: of a read, or of a refused call.
+// Without a time, the operation began e.DurationMS ago. e.Arguments must come from Arguments.
+func (l *Log) Record(e api.AuditEntry) error {
+	e.ID = ""
+	if e.Time.IsZero() {
+		e.Time = time.Now().Add(-duration(e))
+	}
+	return l.append(bounded(e))
+}
+
+func (l *Log) append(line any) error {
+	if err := l.lines.Append(line); err != nil {
+		return api.Errorf(api.CodeInternal, "write audit log: %v", err)
+	}
+	return nil
+}
+
+// OutcomeOf returns the outcome of an operation that returned err.
+func OutcomeOf(err error) string {
+	switch {
+	case err == nil:
+		return OK
+	case errors.Is(err, api.CodeForbidden):
+		return Denied
+	case errors.Is(err, context.Canceled):
+		return Cancelled
+	}
+	return Failed
+}
+
+// bounded returns e with secrets in its error masked and its texts shortened. A client may send any
+// name.
+func bounded(e api.AuditEntry) api.AuditEntry {
+	for _, name := range []*string{&e.Actor, &e.Agent, &e.Client, &e.From, &e.Host, &e.Tool, &e.Call, &e.Operation, &e.Outcome, &e.Process} {
+		*name = cut(*name, maxName)
+	}
+	e.Error = shorten(e.Error)
+	return e
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return shorten(err.Error())
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func duration(e api.AuditEntry) time.Duration {
+	return time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Microsecond)
+}
