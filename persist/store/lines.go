@@ -17,12 +17,14 @@ import (
 const maxLines = 16 << 20
 
 // Lines is an append-only file of JSON values, one per line. It is safe for concurrent use within
-// one process.
+// one process. The file stays open between appends.
 type Lines struct {
 	path  string
 	limit int64
 
-	mu sync.Mutex
+	mu     sync.Mutex
+	file   *os.File // nil before the first append and after a failed one
+	opened fs.FileInfo
 }
 
 // NewLines uses the file at path, which need not exist. Older lines are in path with ".1"
@@ -45,23 +47,62 @@ func (l *Lines) Append(v any) error {
 }
 
 func (l *Lines) appendLine(line []byte) error {
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	size, err := l.open()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > 0 && info.Size()+int64(len(line)) > l.limit {
+	if size > 0 && size+int64(len(line)) > l.limit {
 		// This drops the file renamed before.
 		if err := os.Rename(l.path, l.path+".1"); err != nil {
 			return err
 		}
 		return l.appendLine(line)
 	}
-	_, err = f.Write(line)
+	if _, err = l.file.Write(line); err != nil {
+		l.close() // the next append ends a line written in part
+	}
+	return err
+}
+
+// open opens the file, unless it is open, and returns its size. It compares the open file with the
+// one at path each time: users delete, move and replace logs.
+func (l *Lines) open() (size int64, err error) {
+	if l.file != nil {
+		info, err := os.Stat(l.path)
+		if err == nil && os.SameFile(info, l.opened) {
+			return info.Size(), nil
+		}
+		l.close()
+	}
+	l.file, err = os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	if l.opened, err = l.file.Stat(); err == nil {
+		err = endLastLine(l.file, l.opened.Size())
+	}
+	if err != nil {
+		l.close()
+		return 0, err
+	}
+	return l.opened.Size(), nil
+}
+
+func (l *Lines) close() {
+	l.file.Close()
+	l.file = nil
+}
+
+// endLastLine ends a line that was written in part, so that it does not spoil the next one.
+func endLastLine(f *os.File, size int64) error {
+	if size == 0 {
+		return nil
+	}
+	last := make([]byte, 1)
+	if _, err := f.ReadAt(last, size-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err := f.Write([]byte{'\n'})
 	return err
 }
 

@@ -93,6 +93,79 @@ func TestAppendIsSafeForConcurrentUse(t *testing.T) {
 	}
 }
 
+func TestAppendFollowsTheFileAtItsPath(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"deleted": os.Remove,
+		"moved":   func(path string) error { return os.Rename(path, path+".moved") },
+		"replaced": func(path string) error {
+			if err := os.WriteFile(path+".new", nil, 0o600); err != nil {
+				return err
+			}
+			return os.Rename(path+".new", path)
+		},
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+	} {
+		l := NewLines(filepath.Join(t.TempDir(), "lines"))
+		err := l.Append(1)
+		if err == nil {
+			err = change(l.path)
+		}
+		for _, n := range []int{2, 3} {
+			if err == nil {
+				err = l.Append(n)
+			}
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff([]string{"3", "2"}, newest(t, l, 10)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestAppendEndsTruncatedLine(t *testing.T) {
+	l := NewLines(filepath.Join(t.TempDir(), "lines"))
+	if err := os.WriteFile(l.path, []byte("1\n{\"n\":"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{2, 3} {
+		if err := l.Append(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(l.path); err != nil || string(text) != "1\n{\"n\":\n2\n3\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// The file system is full: a part of the line may have been written.
+func TestAppendAfterAFailedWriteStartsALine(t *testing.T) {
+	l := NewLines(filepath.Join(t.TempDir(), "lines"))
+	if err := l.Append(1); err != nil {
+		t.Fatal(err)
+	}
+	readOnly, err := os.Open(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := l.file
+	l.file = readOnly
+	if err := l.Append(2); err == nil {
+		t.Error("a failed write is not reported")
+	}
+	if _, err := written.WriteString("{\"n\":"); err != nil {
+		t.Fatal(err)
+	}
+	written.Close()
+	if err := l.Append(3); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"3", `{"n":`, "1"}, newest(t, l, 10)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestNewestYieldsTruncatedLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	if err := os.WriteFile(path, []byte("{\"n\":1}\n\n{\"n\":"), 0o600); err != nil {
