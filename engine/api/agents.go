@@ -11,7 +11,7 @@ import (
 // the policy and the audit log.
 var (
 	SessionExec = NewOperation[SessionExecInput, SessionExecOutput]("session.exec",
-		"Runs one command line in a session's shell, or types it into the program reading there, and returns its output.", Destructive,
+		"Runs one command line in the shell of a session or of a process started with stdin, or types it into the program reading there, and returns its output.", Destructive,
 		Row[SessionExecInput]{Access: Typing, Repeat: RepeatNever, IDs: (*SessionExecInput).ids, Subject: (*SessionExecInput).subject})
 	SessionWait = NewOperation[SessionWaitInput, SessionWaitOutput]("session.wait",
 		"Waits until a session exits, prints or shows something, falls silent, listens on a port or waits for input.", Read,

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
-	"pgregory.net/rapid"
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/android"
@@ -377,28 +376,4 @@ func TestAndroidManagesFiles(t *testing.T) {
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
 		t.Errorf("outside there is %v now: %v", entries, err)
 	}
-}
-
-func TestAndroidRemovesMarkersSplitAcrossReads(t *testing.T) {
-	t.Parallel()
-	piece := rapid.OneOf(rapid.SampledFrom([]string{"\x1e0123456789ab 0\x1e\n", "\x1e0123456789ab 255\x1e\n", "\x1e", "\x1e01 2", "äöü", "\x1b[1m", "\n"}),
-		rapid.StringN(0, 8, -1))
-	rapid.Check(t, func(t *rapid.T) {
-		whole := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")
-		var got strings.Builder
-		read := &android.OutputReader{Agent: &toolkit.Agent{}, ID: "x"}
-		for rest := whole; rest != ""; {
-			n := rapid.IntRange(1, len(rest)).Draw(t, "chunk")
-			read.Data, rest = append(read.Data, rest[:n]...), rest[n:]
-			output, _ := read.TakeOutput(rest != "")
-			got.WriteString(output)
-			seen, _ := read.Agent.Seen.At("x")
-			taken := seen.At - read.Base
-			read.Data, read.Base = read.Data[taken:], read.Base+taken
-		}
-		want := strings.ToValidUTF8(android.EndMark().ReplaceAllString(whole, ""), "\uFFFD")
-		if got.String() != want {
-			t.Fatalf("%q became %q, want %q", whole, got.String(), want)
-		}
-	})
 }

@@ -54,11 +54,13 @@ type execution struct {
 	waits   Need     // what the unfinished program waits for
 }
 
-func CheckExec(in *api.SessionExecInput) error {
+// CheckExec checks the input of session.exec and sets its defaults. typed reports that a terminal
+// receives the command, which would interpret control characters.
+func CheckExec(in *api.SessionExecInput, typed bool) error {
 	switch {
 	case strings.TrimSpace(in.Command) == "":
 		return api.Errorf(api.CodeInvalid, "run in %s: the command is empty", names.Shown(in.ID))
-	case strings.ContainsAny(in.Command, "\x00\x03\x04\x1a\x1b"):
+	case typed && strings.ContainsAny(in.Command, "\x00\x03\x04\x1a\x1b"):
 		return api.Errorf(api.CodeInvalid, "run in %s: the command has control characters", names.Shown(in.ID)).
 			WithHint("use session.write to type keys")
 	case in.TimeoutMS < 0 || in.MaxOutput < 0:

@@ -93,7 +93,7 @@ func (t *fakeTerminal) TypeInto(_ context.Context, p []byte) error {
 
 func execInput(command string) api.SessionExecInput {
 	in := api.SessionExecInput{ID: "a", Command: command}
-	if err := CheckExec(&in); err != nil {
+	if err := CheckExec(&in, true); err != nil {
 		panic(err)
 	}
 	return in

@@ -27,6 +27,8 @@ type Sessions struct {
 	Logs    *logs.Logs
 	Usage   *Usage
 	Agents  *agents.Registry
+
+	pipes pipeShells
 }
 
 // Handle registers the operations.

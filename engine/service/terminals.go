@@ -32,9 +32,12 @@ func folderOf(ctx context.Context, c *supervise.Control, id string) (string, err
 	return s.Folder(view.PID)
 }
 
-// execCommand runs a command line in a session's shell.
+// execCommand runs a command line in a session's shell, or in a shell without a terminal.
 func (s *Sessions) execCommand(ctx context.Context, in api.SessionExecInput) (api.SessionExecOutput, error) {
-	if err := prompt.CheckExec(&in); err != nil {
+	if e, err := s.Control.FindEntry(ctx, in.ID); err == nil && e.Rec.Stdin {
+		return s.execInPipe(ctx, e, in)
+	}
+	if err := prompt.CheckExec(&in, true); err != nil {
 		return api.SessionExecOutput{}, err
 	}
 	session, view, err := s.Control.OpenSession(ctx, in.ID)

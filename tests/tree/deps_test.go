@@ -243,7 +243,7 @@ var layers = map[string]layer{
 		"reaching a machine is the same for the engine's link and for a user adding it",
 	},
 	"engine/service": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store", "engine/panics", "engine/sleep"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/rendered", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store", "engine/panics", "engine/shell", "engine/sleep"},
 		"a handler translates a call; the owners of sessions, files and history carry it out",
 	},
 	"engine/files/archive": {
@@ -260,7 +260,7 @@ var layers = map[string]layer{
 		"it stops processes with the code of the plugin profile, and shares nothing else with other profiles",
 	},
 	"engine/mcp/profiles/core":     {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
-	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit", "engine/sleep", "engine/shell"}, "profiles do not import each other"},
+	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit", "engine/sleep"}, "profiles do not import each other"},
 	"engine/mcp/profiles/osenv":    {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
 	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "profiles do not import each other"},
 	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit", "engine/vt/scan"}, "profiles do not import each other"},

@@ -29,7 +29,7 @@ func Tools() []toolkit.Tool { return ToolsWith(exec.LookPath) }
 
 // ToolsWith is Tools with a function for finding programs.
 func ToolsWith(lookPath func(name string) (string, error)) []toolkit.Tool {
-	a := &android{lookPath: lookPath, locks: readLocks{}}
+	a := &android{lookPath: lookPath}
 	only := []toolkit.Profile{toolkit.Android}
 	tools := []toolkit.Tool{
 		toolkit.Define[runInput, toolkit.None](toolkit.Tool{Name: "local_run_shell", Effect: api.Destructive, Profiles: only,
@@ -54,7 +54,6 @@ func ToolsWith(lookPath func(name string) (string, error)) []toolkit.Tool {
 // An android holds the state shared by the profile's tools.
 type android struct {
 	lookPath func(name string) (string, error)
-	locks    readLocks // of local sessions
 }
 
 // An Error is a failure in this profile's format.

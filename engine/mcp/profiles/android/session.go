@@ -1,6 +1,7 @@
 package android
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -21,6 +22,8 @@ const (
 	// lastOutputSize is how much output of an ended session is returned again once everything has
 	// been read.
 	lastOutputSize = 4 << 10
+	// maxExecData is how much output of one command is returned.
+	maxExecData = 8 * toolkit.MaxStream
 )
 
 // localSessionInput holds the arguments for both kinds of session.
@@ -47,17 +50,6 @@ func (in localSessionInput) Subject(f *toolkit.Agent) toolkit.Subject {
 
 func (in termuxSessionInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return localSessionInput(in).Subject(f)
-}
-
-// A shellBackend is a kind of session.
-type shellBackend interface {
-	startSession(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error)
-	execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (execResult, error)
-	writeInput(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error
-	readOutput(ctx context.Context, f *toolkit.Agent, p api.Process) (sessionOutput, error)
-	resizeTerminal(ctx context.Context, f *toolkit.Agent, p api.Process, cols, rows int) (statusResult, error)
-	killSession(ctx context.Context, f *toolkit.Agent, p api.Process) error
-	ownsSession(p api.Process) bool
 }
 
 type startResult struct {
@@ -93,7 +85,7 @@ type sessionEntry struct {
 }
 
 func (a *android) localSession(ctx context.Context, f *toolkit.Agent, in localSessionInput) (toolkit.Result, error) {
-	return runAction(ctx, f, pipeShell{&a.locks}, in)
+	return runAction(ctx, f, pipeShell{}, in)
 }
 
 func (a *android) termuxSession(ctx context.Context, f *toolkit.Agent, in termuxSessionInput) (toolkit.Result, error) {
@@ -110,11 +102,7 @@ func runAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSe
 	case "":
 		return toolkit.Result{}, androidErrorf("missing_action", "action is empty")
 	case "start":
-		p, output, err := b.startSession(ctx, f, in)
-		if err != nil {
-			return toolkit.Result{}, err
-		}
-		return toolkit.AnswerJSON(startResult{p.ID, output}).ForProcess(p.ID), nil
+		return startSession(ctx, f, b, in)
 	case "list":
 		return listSessions(ctx, f, b)
 	case "exec", "write", "read", "resize", "kill":
@@ -128,10 +116,10 @@ func runAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSe
 	answer, err := actOnSession(ctx, f, b, p, in)
 	// The session may have ended since it was found.
 	if errors.Is(err, api.CodeEnded) {
-		err = deadError(ctx, f, b, p)
+		err = deadError(ctx, f, p)
 	}
 	if errors.Is(err, api.CodeConflict) {
-		err = androidErrorf("session_busy", "%s; write with input \\u0003 (ctrl+c) interrupts the program and clears the line", api.AsError(err).Message)
+		err = androidErrorf("session_busy", "%s; %s", api.AsError(err).Message, b.busyHint())
 	}
 	if err != nil {
 		return toolkit.Result{}, err
@@ -142,15 +130,15 @@ func runAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSe
 // actOnSession performs an action on one session.
 func actOnSession(ctx context.Context, f *toolkit.Agent, b shellBackend, p api.Process, in localSessionInput) (any, error) {
 	if p.State.Ended() && in.Action != "read" && in.Action != "kill" {
-		return nil, deadError(ctx, f, b, p)
+		return nil, deadError(ctx, f, p)
 	}
 	switch in.Action {
 	case "exec":
-		return b.execCommand(ctx, f, p, in)
+		return execCommand(ctx, f, p, in)
 	case "write":
 		return statusResult{OK: true}, b.writeInput(ctx, f, p, in.Input)
 	case "read":
-		return b.readOutput(ctx, f, p)
+		return readOutput(ctx, f, p.ID, 0)
 	case "resize":
 		return b.resizeTerminal(ctx, f, p, in.Cols, in.Rows)
 	}
@@ -180,9 +168,9 @@ func findSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in local
 }
 
 // deadError returns the error for an ended session, with its last output.
-func deadError(ctx context.Context, f *toolkit.Agent, b shellBackend, p api.Process) error {
+func deadError(ctx context.Context, f *toolkit.Agent, p api.Process) error {
 	e := androidErrorf("session_dead", "session %s has ended", p.ID)
-	out, err := b.readOutput(ctx, f, p)
+	out, err := readOutput(ctx, f, p.ID, 0)
 	// Another agent may have read the end already.
 	if err == nil && out.Output == "" {
 		out.Output, err = readLastOutput(ctx, f, p.ID)
@@ -197,8 +185,7 @@ func deadError(ctx context.Context, f *toolkit.Agent, b shellBackend, p api.Proc
 func readLastOutput(ctx context.Context, f *toolkit.Agent, id string) (string, error) {
 	since := int64(-lastOutputSize)
 	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Since: &since, Max: lastOutputSize})
-	text := shellMarks().ReplaceAllString(out.Data, "")
-	return EndMark().ReplaceAllString(text, ""), err
+	return shellMarks().ReplaceAllString(out.Data, ""), err
 }
 
 func (in localSessionInput) timeoutSeconds() int {
@@ -245,42 +232,6 @@ func idleFor(p api.Process) time.Duration {
 // shellMarks matches escape sequences sent by shells for Tandem's use.
 var shellMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\](133|633|7);[^\x07\x1b]*(\x07|\x1b\\\\)") })
 
-// A terminalShell is a shell in a terminal.
-type terminalShell struct{ shell string }
-
-func (terminalShell) ownsSession(p api.Process) bool { return p.Terminal != nil }
-
-func (t terminalShell) startSession(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error) {
-	cwd, err := resolveCWD(f, in.CWD, f.Options.Home)
-	if err != nil {
-		return api.Process{}, "", err
-	}
-	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: []string{t.shell}, CWD: cwd, Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor, Cols: in.Cols, Rows: in.Rows,
-	})
-	if err != nil {
-		return p, "", err
-	}
-	toolkit.AwaitPrompt(ctx, f, p.ID)
-	out, err := t.readOutput(ctx, f, p)
-	return p, out.Output, err
-}
-
-func (t terminalShell) execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (execResult, error) {
-	ran, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{
-		ID: p.ID, Command: string(in.Command), TimeoutMS: in.timeoutSeconds() * 1000, MaxOutput: 1,
-	})
-	if err != nil {
-		return execResult{}, err
-	}
-	out, err := t.readUntil(ctx, f, p, ran.NextCursor)
-	out.Alive, out.Output = ran.Alive, removePasteMarks(out.Output, string(in.Command))
-	return execResult{
-		sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: math.Round(ran.DurationMS), Waits: ran.Waits,
-		TimedOut: ran.TimedOut,
-	}, err
-}
-
 // cursorMoves matches the sequences readline sends before redrawing a line.
 var cursorMoves = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([\b\r]|\x1b\\[[0-9;]*[A-DJKm])*$") })
 
@@ -294,50 +245,63 @@ func removePasteMarks(output, line string) string {
 	return output
 }
 
-func (terminalShell) writeInput(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error {
-	return api.TypeInto(ctx, f.Engine, api.SessionWriteInput{ID: p.ID, Text: input})
+func startSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in localSessionInput) (toolkit.Result, error) {
+	cwd, err := resolveCWD(f, in.CWD, b.startFolder(f))
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	in.CWD = cwd
+	p, output, err := b.startShell(ctx, f, in)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	return toolkit.AnswerJSON(startResult{p.ID, output}).ForProcess(p.ID), nil
 }
 
-func (t terminalShell) readOutput(ctx context.Context, f *toolkit.Agent, p api.Process) (sessionOutput, error) {
-	return t.readUntil(ctx, f, p, 0)
+// execCommand runs a command and returns all output since the last read.
+func execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (any, error) {
+	ran, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{
+		ID: p.ID, Command: string(in.Command), TimeoutMS: in.timeoutSeconds() * 1000, MaxOutput: 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := readOutput(ctx, f, p.ID, ran.NextCursor)
+	out.Alive, out.Output = ran.Alive, removePasteMarks(out.Output, string(in.Command))
+	return execResult{
+		sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: math.Round(ran.DurationMS), Waits: ran.Waits,
+		TimedOut: ran.TimedOut,
+	}, err
 }
 
-// readUntil returns the output since the last read, at least up to offset to unless there is no
-// more.
-func (terminalShell) readUntil(ctx context.Context, f *toolkit.Agent, p api.Process, to int64) (sessionOutput, error) {
-	var b strings.Builder
-	var dropped int64
-	seen, _ := f.Seen.At(p.ID)
-	// The log may hold more than one read returns.
-	for since := seen.At; ; {
-		out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: since, Max: toolkit.MaxStream})
+// readOutput returns the output of a session since the last read: at most MaxStream bytes or, if to
+// is not 0, everything up to that offset. It leaves an incomplete character or sequence at the end
+// for the next call.
+func readOutput(ctx context.Context, f *toolkit.Agent, id string, to int64) (out sessionOutput, err error) {
+	seen, _ := f.Seen.At(id)
+	since := max(seen.At, to-maxExecData) // of endless output, keep the end
+	out.Dropped = since - seen.At
+	var data []byte
+	for more := true; more; {
+		log, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Since: &since, Max: toolkit.MaxStream, Exact: true})
 		if err != nil {
-			return sessionOutput{}, err
+			return out, err
 		}
-		b.WriteString(out.Data)
-		dropped += out.Dropped
-		done := out.NextCursor == since || b.Len() >= toolkit.MaxStream || to > 0 && out.NextCursor >= to
-		since = out.NextCursor
-		f.Seen.Set(p.ID, toolkit.Cursor{At: since})
-		if done {
-			output := shellMarks().ReplaceAllString(b.String(), "")
-			return sessionOutput{Output: output, Alive: !out.State.Ended(), Dropped: dropped, More: b.Len() >= toolkit.MaxStream}, nil
+		page, err := log.Bytes()
+		if err != nil {
+			return out, err
 		}
+		out.Dropped += max(log.Start-since, 0)
+		data, since = append(data, page...), log.NextCursor
+		out.Alive = !log.State.Ended()
+		out.More = to == 0 && len(data) >= toolkit.MaxStream
+		more = len(page) > 0 && !out.More && since < cmp.Or(to, log.End)
 	}
-}
-
-func (terminalShell) resizeTerminal(ctx context.Context, f *toolkit.Agent, p api.Process, cols, rows int) (statusResult, error) {
-	if cols == 0 {
-		cols = p.Terminal.Cols
+	if whole := toolkit.CompleteLength(data); out.Alive {
+		since -= int64(len(data) - whole)
+		data = data[:whole]
 	}
-	if rows == 0 {
-		rows = p.Terminal.Rows
-	}
-	_, err := api.SessionResize.Call(ctx, f.Engine, api.SessionResizeInput{ID: p.ID, Cols: cols, Rows: rows})
-	return statusResult{OK: true}, err
-}
-
-func (terminalShell) killSession(ctx context.Context, f *toolkit.Agent, p api.Process) error {
-	_, err := api.SessionKill.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
-	return err
+	f.Seen.Set(id, toolkit.Cursor{At: since})
+	out.Output = strings.ToValidUTF8(shellMarks().ReplaceAllString(string(data), ""), "\uFFFD")
+	return out, nil
 }
