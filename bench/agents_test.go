@@ -179,22 +179,32 @@ func BenchmarkAgentExec(b *testing.B) {
 	b.ReportMetric(median(alone), "ms-engine-alone")
 }
 
-// BenchmarkAgentOutput returns 10 MB of output, and reports the memory still in use afterwards.
+// BenchmarkAgentOutput returns 10 MB of output through the baseline and a server in turns, and
+// reports the memory still in use afterwards.
 func BenchmarkAgentOutput(b *testing.B) {
 	p := build(b)
+	floor := serveWith(b, baselineCommand())
+	floor.initialize()
 	a := p.serve(b)
 	a.initialize()
 	a.exec(`{"command":"true"}`)
 	before, _ := rss(b, a.pid)
-	var times []time.Duration
-	for range max(b.N, 5) {
+	const command = `{"command":"yes 0123456789abcdef | head -c 10000000"`
+	returnOutput := func(a *agent, args string) time.Duration {
 		began := time.Now()
-		answer := a.exec(`{"command":"yes 0123456789abcdef | head -c 10000000","maxOutput":16000000}`)
-		times = append(times, time.Since(began))
+		answer := a.exec(args)
+		took := time.Since(began)
 		if len(answer) < 10_000_000 || !json.Valid(answer) {
 			b.Fatalf("an answer of %d bytes: %.300s", len(answer), answer)
 		}
+		return took
 	}
+	var times, floorTimes []time.Duration
+	for range max(b.N, 5) {
+		floorTimes = append(floorTimes, returnOutput(floor, command+"}"))
+		times = append(times, returnOutput(a, command+`,"maxOutput":16000000}`))
+	}
+	floor.end()
 	// The server returns memory to the system shortly after the answer.
 	var after, own float64
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -204,6 +214,7 @@ func BenchmarkAgentOutput(b *testing.B) {
 	}
 	a.end()
 	b.ReportMetric(median(times), "ms-10MB")
+	b.ReportMetric(median(times)/median(floorTimes), "tandem/floor")
 	b.ReportMetric(before, "MB-before")
 	b.ReportMetric(after, "MB-after")
 	b.ReportMetric(own, "MB-after-own")

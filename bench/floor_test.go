@@ -28,6 +28,12 @@ func serveBaseline(ctx context.Context) error {
 	return s.Run(ctx, &sdk.StdioTransport{})
 }
 
+func baselineCommand() *exec.Cmd {
+	floor := exec.Command("/proc/self/exe")
+	floor.Env = append(os.Environ(), asBaseline+"=1")
+	return floor
+}
+
 // batch makes n calls at the same time, and waits for their answers.
 func (a *agent) batch(n int, args string) time.Duration {
 	a.b.Helper()
@@ -55,9 +61,7 @@ func (a *agent) batch(n int, args string) time.Duration {
 // eight at a time.
 func BenchmarkAgentFloor(b *testing.B) {
 	p := build(b)
-	floor := exec.Command("/proc/self/exe")
-	floor.Env = append(os.Environ(), asBaseline+"=1")
-	agents := []*agent{serveWith(b, floor), serveWith(b, p.command("--serve"))}
+	agents := []*agent{serveWith(b, baselineCommand()), serveWith(b, p.command("--serve"))}
 	const command, atOnce = `{"command":"true"}`, 8
 	var one, many [2][]time.Duration
 	for i, a := range agents {

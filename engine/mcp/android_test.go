@@ -50,7 +50,7 @@ func TestAndroidRunsCommands(t *testing.T) {
 			exactCall{tool, object{"command": " "}, errorText("missing_command", "command is empty"), true},
 			exactCall{tool, object{"command": "pwd", "cwd": "/nowhere"}, errorText("invalid_cwd", "/nowhere is not a folder"), true},
 			exactCall{tool, object{"command": "pwd", "timeout_ms": -1}, errorText("invalid_arguments", "timeout_ms cannot be negative"), true},
-			exactCall{tool, object{"command": 1}, errorText("invalid_arguments", "call "+tool+`: argument "command" must be a string, not a number`), true},
+			exactCall{tool, object{"command": 1}, errorText("invalid_arguments", "call "+tool+`: argument "command" must be of type string, not number`), true},
 		)
 	}
 	r.checkExact(t,

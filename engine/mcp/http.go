@@ -302,14 +302,11 @@ func (w *httpServer) protocolHandler(t *token) http.Handler {
 		return &auth.TokenInfo{UserID: t.id()}, nil
 	}
 	byVersion := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		answer, r := checkPost(rw, r)
-		switch {
-		case answer == nil:
-		case r.Header.Get("MCP-Protocol-Version") >= toolkit.WithoutSessions:
-			w.stateless.ServeHTTP(answer, r)
-		default:
-			w.stateful.ServeHTTP(answer, r)
+		if r.Header.Get("MCP-Protocol-Version") >= toolkit.WithoutSessions {
+			w.stateless.ServeHTTP(rw, r)
+			return
 		}
+		w.stateful.ServeHTTP(rw, r)
 	})
 	return auth.RequireBearerToken(known, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(byVersion)
 }

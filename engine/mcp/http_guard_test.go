@@ -210,8 +210,11 @@ func TestMissingBodyTimesOut(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.web.bodyTime = 20 * time.Millisecond // before the first request
-	for token, want := range map[string]int{masterToken: http.StatusRequestTimeout, "nope": http.StatusUnauthorized} {
-		for _, path := range []string{"/mcp", "/v1/process.list"} {
+	for token, status := range map[string][2]int{
+		masterToken: {http.StatusBadRequest, http.StatusRequestTimeout}, // of the SDK, and of the operations
+		"nope":      {http.StatusUnauthorized, http.StatusUnauthorized},
+	} {
+		for i, path := range []string{"/mcp", "/v1/process.list"} {
 			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 			if err != nil {
 				t.Fatal(err)
@@ -219,10 +222,11 @@ func TestMissingBodyTimesOut(t *testing.T) {
 			if err := conn.SetDeadline(time.Now().Add(testTimeout)); err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\n{", path, token)
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n"+
+				"Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\r\n{", path, token)
 			in := bufio.NewReader(conn)
 			resp, err := http.ReadResponse(in, nil)
-			if err != nil || resp.StatusCode != want {
+			if err != nil || resp.StatusCode != status[i] {
 				t.Fatalf("%s with %s: %v, %v", path, token, resp, err)
 			}
 			if _, err := io.Copy(io.Discard, in); err != nil {

@@ -59,13 +59,10 @@ func describeTool(prefix string, t toolkit.Tool) listedTool {
 }
 
 // listTools returns the whole list; there is one page.
-func (s *server) listTools(req *sdk.ListToolsRequest) (sdk.Result, error) {
-	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, toolkit.CursorError("tools/list")
-	}
+func (s *server) listTools(req *sdk.ListToolsRequest) sdk.Result {
 	list := &toolList{CacheScope: "private", Tools: s.list}
 	if req.ProtocolVersion() >= toolkit.WithoutSessions {
 		list.ResultType = "complete"
 	}
-	return list, nil
+	return list
 }

@@ -93,7 +93,7 @@ func TestProcessStartWaitsForLogPortOrExit(t *testing.T) {
 		exactCall{"process_start", object{"command": "true", "wait": object{"log": "("}}, "read pattern \"(\": missing closing )\nhint: it is a regular expression (RE2); escape literal characters with \\", true},
 		exactCall{"process_start", object{"command": "true", "wait": object{"port": 70_000}}, "start process: wait.port 70000 must be 1 to 65535", true},
 		exactCall{"process_start", object{"command": "true", "wait": object{"timeout_ms": -1}}, "start process: wait.timeout_ms cannot be negative", true},
-		exactCall{"process_start", object{"command": "true", "wait": true}, `call process_start: argument "wait" must be an object, not a boolean`, true},
+		exactCall{"process_start", object{"command": "true", "wait": true}, `call process_start: argument "wait" must be of type object, not boolean` + "\nhint: it takes: command, name, cwd, env, keepAlive, sandbox, wait", true},
 	)
 	if out, err := api.ProcessList.Call(t.Context(), r.agent.Engine, api.ProcessListInput{}); err != nil || len(out.Processes) != 8 {
 		t.Errorf("a start with a mistake in wait was made: %d processes, %v", len(out.Processes), err)

@@ -96,7 +96,7 @@ func TestPluginReadsFilesInParts(t *testing.T) {
 		exactCall{"read", read("../secret", 0, 0), "read " + filepath.Join(filepath.Dir(r.home), "secret") +
 			": it is outside the allowed folders\nhint: allowed: HOME", true},
 		exactCall{"read", read("leads out", 0, 0), "read " + outside + ": it is outside the allowed folders\nhint: allowed: HOME", true},
-		exactCall{"read", object{"path": 3}, `call read: argument "path" must be a string, not a number`, true},
+		exactCall{"read", object{"path": 3}, `call read: argument "path" must be of type string, not number` + "\nhint: it takes: path, offset, limit", true},
 	)
 	r.agent.Options.Unbounded = true
 	r.checkExact(t, exactCall{"read", read("long", 0, 0), numberedLines(1, 2500, "line %d"), false})

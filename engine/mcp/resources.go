@@ -62,9 +62,6 @@ func cutBetween(s, prefix, suffix string) (string, bool) {
 
 // listResources lists the log or screen of every process and session.
 func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
-	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, toolkit.CursorError("resources/list")
-	}
 	list := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
 	list.CacheScope = "private"
 	f, err := s.agentOf(ctx, identifyCaller(req))

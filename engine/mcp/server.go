@@ -42,7 +42,7 @@ func Serve(ctx context.Context, o toolkit.Options, in io.ReadCloser, out io.Writ
 	defer cancel()
 	unwatch := watchHangup(out, cancel)
 	defer unwatch()
-	session, err := s.sdk.Connect(ctx, &lineTransport{in: in, out: out, sent: s.freeMemoryLater, store: s.store}, nil)
+	session, err := s.sdk.Connect(ctx, &lineTransport{in: in, out: out, store: s.store}, nil)
 	if err != nil {
 		return fmt.Errorf("serve agents: %w", err)
 	}
@@ -139,7 +139,7 @@ func (s *server) handleRequest(ctx context.Context, method string, req sdk.Reque
 	case *sdk.ServerRequest[*sdk.DiscoverParams]:
 		s.preconnect(identifyCaller(r))
 	case *sdk.ListToolsRequest:
-		return s.listTools(r)
+		return s.listTools(r), nil
 	case *sdk.ListResourcesRequest:
 		return s.listResources(ctx, r)
 	}

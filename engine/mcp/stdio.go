@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -15,53 +16,41 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-const (
-	// maxLine is the maximum length of a message in bytes.
-	maxLine = 16 << 20
-	// maxKeptBuffer is the maximum size of a buffer kept for the next message.
-	maxKeptBuffer = 64 << 10
-	// unanswered replaces the method of a cancelled call.
-	unanswered = "cancelled"
-)
+// maxLine is the maximum length of a message in bytes.
+const maxLine = 16 << 20
 
-// lineTransport is the transport of newline-delimited JSON (MCP 2025-11-25, Transports, stdio). An
-// invalid line gets an error reply and has no other effect.
+// lineTransport is the transport of newline-delimited JSON (MCP 2025-11-25, Transports, stdio). The
+// SDK's own would end the connection at an invalid line, cancel the running calls at the end of the
+// input, and encode large results itself (see toolkit.LargeResult).
 type lineTransport struct {
-	in   io.ReadCloser
-	out  io.Writer
-	sent func(size int) // called for every reply, if set
-
-	store *toolkit.ResultStore // results to write piece by piece; may be nil
+	in    io.ReadCloser
+	out   io.Writer
+	store *toolkit.ResultStore // large results; may be nil
 }
 
 // Connect implements sdk.Transport.
 func (l *lineTransport) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
-		in: l.in, out: l.out, sent: l.sent, store: l.store,
-		messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
-		open: map[jsonrpc.ID]string{}, idle: make(chan struct{}, 1),
+		lineTransport: *l, messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
+		open: map[jsonrpc.ID]bool{}, idle: make(chan struct{}, 1),
 	}
-	go c.read()
+	go c.readLines()
 	return c, nil
 }
 
 // A lineConn is one connection. Its reader goroutine ends with the input, or after Close once the
 // input's Close unblocks the read.
 type lineConn struct {
-	in       io.ReadCloser
+	lineTransport
 	messages chan jsonrpc.Message // closed at the end of the input
 	closed   chan struct{}
 	once     sync.Once
-
-	writing sync.Mutex
-	out     io.Writer
-	sent    func(size int)
-	store   *toolkit.ResultStore
+	writing  sync.Mutex
 
 	mu        sync.Mutex
-	open      map[jsonrpc.ID]string // methods of unanswered calls
-	answering int                   // number of replies being written
-	idle      chan struct{}         // signalled when both are empty
+	open      map[jsonrpc.ID]bool // unanswered calls
+	answering int                 // number of replies being written
+	idle      chan struct{}       // signalled when there are neither
 }
 
 // SessionID implements sdk.Connection.
@@ -76,10 +65,10 @@ func (c *lineConn) Close() error {
 	return nil
 }
 
-// Read implements sdk.Connection. At the end of the input it waits for the running calls, because
-// the SDK sends no replies after Read fails, and a client may close its end while waiting for
-// replies.
-func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+// Read implements sdk.Connection. At the end of the input it waits for the running calls, which
+// have time limits of their own: the SDK cancels them once Read fails, but a client may close its
+// end while waiting for replies.
+func (c *lineConn) Read(context.Context) (jsonrpc.Message, error) {
 	select {
 	case m, ok := <-c.messages:
 		if ok {
@@ -87,24 +76,15 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 	case <-c.closed:
 		return nil, io.EOF
-	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
-	c.drain(ctx)
-	return nil, io.EOF
-}
-
-// drain waits until every call is answered. Calls have time limits of their own.
-func (c *lineConn) drain(ctx context.Context) {
 	for c.pending() > 0 {
 		select {
 		case <-c.idle:
 		case <-c.closed:
-			return
-		case <-ctx.Done():
-			return
+			return nil, io.EOF
 		}
 	}
+	return nil, io.EOF
 }
 
 func (c *lineConn) pending() int {
@@ -113,89 +93,60 @@ func (c *lineConn) pending() int {
 	return len(c.open) + c.answering
 }
 
-// read delivers messages until the input ends.
-func (c *lineConn) read() {
+// readLines delivers messages until the input ends.
+func (c *lineConn) readLines() {
 	defer close(c.messages)
-	r := bufio.NewReaderSize(c.in, maxKeptBuffer)
-	var buf []byte
+	r := bufio.NewReaderSize(c.in, 64<<10)
 	for {
-		line, err := readLine(r, buf[:0])
-		if errors.Is(err, errLong) {
-			c.replyError(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "the message is longer than 16 MiB"})
-			continue
-		}
-		if len(bytes.TrimSpace(line)) > 0 && !c.acceptLine(line) {
-			return
+		line, err := readLine(r)
+		for _, text := range splitBatch(line) {
+			if !c.acceptMessage(text) {
+				return
+			}
 		}
 		if err != nil {
 			return
-			// A huge message must not pin its buffer for the rest of the connection.
-		}
-		if buf = line; cap(buf) > maxKeptBuffer {
-			buf = nil
 		}
 	}
 }
 
-var errLong = errors.New("line too long")
-
-// readLine appends the next line to buf. It skips a line longer than maxLine and returns errLong.
-// Any other error means the end of the input.
-func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
-	long := false
+// readLine returns the next line, cut off after maxLine bytes.
+func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if long = long || len(buf)+len(part) > maxLine; long {
-			buf = nil
-		} else {
-			buf = append(buf, part...)
+		if len(line) < maxLine {
+			line = append(line, part...)
 		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case long && err == nil:
-			return nil, errLong
-		default:
-			return buf, err
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
 		}
 	}
 }
 
-// acceptLine delivers the messages of a line, and reports false once the connection is closed. It
-// splits a batch (JSON-RPC 2.0, section 6; sent by older clients), and the replies go out one by
-// one.
-func (c *lineConn) acceptLine(line []byte) bool {
+// splitBatch returns the messages in a line: one, or several if an older client sends a batch
+// (JSON-RPC 2.0, section 6), whose replies go out one by one.
+func splitBatch(line []byte) []json.RawMessage {
 	line = bytes.TrimSpace(line)
-	if line[0] != '[' {
-		return c.acceptMessage(line)
+	if len(line) == 0 {
+		return nil
 	}
 	var batch []json.RawMessage
-	if err := json.Unmarshal(line, &batch); err != nil {
-		c.replyError(&badMessage{code: jsonrpc.CodeParseError, text: "the message is not JSON"})
-		return true
+	if line[0] == '[' && json.Unmarshal(line, &batch) == nil && len(batch) > 0 {
+		return batch
 	}
-	if len(batch) == 0 {
-		c.replyError(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"})
-	}
-	for _, one := range batch {
-		if !c.acceptMessage(one) {
-			return false
-		}
-	}
-	return true
+	return []json.RawMessage{line}
 }
 
+// acceptMessage delivers a message, or answers an invalid one. It reports false once the connection
+// is closed.
 func (c *lineConn) acceptMessage(text []byte) bool {
-	// The message refers to its text, and the buffer is reused.
-	m, _, wrong := readMessage(bytes.Clone(text))
-	if wrong != nil {
-		c.replyError(wrong)
-		return true
+	m, err := jsonrpc.DecodeMessage(text)
+	if r, ok := m.(*jsonrpc.Request); ok && err == nil && r.IsCall() && !c.openCall(r) {
+		err = errors.New("a call with this id is in progress")
 	}
-	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.openCall(r) {
-		c.replyError(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "a call with this id is in progress"})
+	if err != nil {
+		c.refuseMessage(text, err)
 		return true
-	} else if ok && r.Method == "notifications/cancelled" {
-		c.markCancelled(r.Params)
 	}
 	select {
 	case c.messages <- m:
@@ -205,129 +156,82 @@ func (c *lineConn) acceptMessage(text []byte) bool {
 	}
 }
 
+// refuseMessage answers an invalid message, with its id if it has one.
+func (c *lineConn) refuseMessage(text []byte, why error) {
+	var given struct {
+		ID any `json:"id"`
+	}
+	code := int64(jsonrpc.CodeInvalidRequest)
+	var syntax *json.SyntaxError
+	if errors.As(json.Unmarshal(text, &given), &syntax) {
+		code = jsonrpc.CodeParseError
+	}
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": given.ID, "error": jsonrpc.Error{Code: code, Message: why.Error()}})
+	if err == nil {
+		_ = c.writeLine(line) // if the client is gone, the input ends next
+	}
+}
+
 // openCall registers a call until it is answered. It reports false if a call with the same id is
-// open. Subscriptions are not registered: they are answered only when they end, and drain must not
+// open. Subscriptions are not registered: they are answered only when they end, and Read must not
 // wait for that.
 func (c *lineConn) openCall(r *jsonrpc.Request) bool {
-	if r.Method == "subscriptions/listen" {
-		return true
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, twice := c.open[r.ID]
-	c.open[r.ID] = r.Method
-	return !twice
+	if c.open[r.ID] || r.Method == "subscriptions/listen" {
+		return !c.open[r.ID]
+	}
+	c.open[r.ID] = true
+	return true
 }
 
-// replyError sends the reply to an invalid message.
-func (c *lineConn) replyError(wrong *badMessage) {
-	if line, err := json.Marshal(wrong.reply()); err == nil {
-		_ = c.sendLine(line) // if the client is gone, the input ends next
-	}
-}
-
-// markCancelled suppresses the reply to a call cancelled by the client (MCP 2025-11-25,
-// Cancellation).
-func (c *lineConn) markCancelled(params json.RawMessage) {
-	var cancelled struct {
-		ID any `json:"requestId"`
-	}
-	if json.Unmarshal(params, &cancelled) != nil {
-		return
-	}
-	id, err := jsonrpc.MakeID(cancelled.ID)
-	if err != nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if method, ok := c.open[id]; ok && method != "initialize" {
-		c.open[id] = unanswered
-	}
-}
-
-// Write implements sdk.Connection. It writes an encoded result without copying it.
+// Write implements sdk.Connection. It writes a large result in pieces instead of its ticket.
 func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {
-		return c.sendMessage(m)
+		return c.writeMessage(m)
 	}
-	method := c.closeCall(r.ID)
+	c.closeCall(r.ID)
 	defer c.finishAnswer()
-	if method == unanswered {
-		c.store.Take(r.Result)
-		return nil
-	}
-	if r.Error != nil {
-		r.Error = toolkit.EnsureCode(method, r.Error)
-	}
-	if r.Error != nil || len(r.Result) == 0 {
-		return c.sendMessage(m)
+	large := c.store.Take(r.Result)
+	if large == nil {
+		return c.writeMessage(m)
 	}
 	id, err := json.Marshal(r.ID.Raw())
 	if err != nil {
 		return err
 	}
-	before, after := []byte(`{"jsonrpc":"2.0","id":`+string(id)+`,"result":`), []byte("}")
-	if large := c.store.Take(r.Result); large != nil {
-		return c.sendLarge(before, large, after)
-	}
-	if c.sent != nil {
-		defer c.sent(len(r.Result))
-	}
-	return c.sendLine(before, r.Result, after)
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	b := bufio.NewWriterSize(c.out, toolkit.PieceSize)
+	fmt.Fprintf(b, `{"jsonrpc":"2.0","id":%s,"result":`, id)
+	large.WriteJSON(b)
+	b.WriteString("}\n")
+	return b.Flush()
 }
 
-func (c *lineConn) sendMessage(m jsonrpc.Message) error {
+func (c *lineConn) writeMessage(m jsonrpc.Message) error {
 	line, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return err
 	}
-	return c.sendLine(line)
+	return c.writeLine(line)
 }
 
-// sendLarge writes one line piece by piece.
-func (c *lineConn) sendLarge(before []byte, l *toolkit.LargeResult, after []byte) error {
+func (c *lineConn) writeLine(line []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	pieces := append([]toolkit.Piece{{JSON: before}}, l.Pieces...)
-	size, err := toolkit.WritePieces(c.out, append(pieces, toolkit.Piece{JSON: after}, toolkit.Piece{JSON: []byte("\n")}))
-	if c.sent != nil {
-		c.sent(size)
-	}
+	_, err := c.out.Write(append(line, '\n'))
 	return err
 }
 
-// sendLine writes one line: a short one with a single write, so that a reader sees it whole, a
-// longer one without joining its parts.
-func (c *lineConn) sendLine(parts ...[]byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	parts = append(parts, []byte("\n"))
-	size := 0
-	for _, p := range parts {
-		size += len(p)
-	}
-	if size <= maxKeptBuffer {
-		parts = [][]byte{bytes.Join(parts, nil)}
-	}
-	for _, p := range parts {
-		if _, err := c.out.Write(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// closeCall removes a call about to be answered, and returns its method. It runs before the reply
-// is written, because the client may reuse the id as soon as it has the reply.
-func (c *lineConn) closeCall(id jsonrpc.ID) (method string) {
+// closeCall removes a call about to be answered. It runs before the reply is written, because the
+// client may reuse the id as soon as it has the reply.
+func (c *lineConn) closeCall(id jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	method = c.open[id]
 	delete(c.open, id)
 	c.answering++
-	return method
 }
 
 func (c *lineConn) finishAnswer() {

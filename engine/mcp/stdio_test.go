@@ -93,58 +93,85 @@ func summarizeReply(t testing.TB, answer string) replySummary {
 	return replySummary{m.ID, m.Error.Code, m.Error.Message}
 }
 
-const (
-	noRPC = "the message is not JSON-RPC 2.0: "
-	noID  = `"id" must be a string or a whole number`
-)
+func callMessage(method, params string) string {
+	return `{"jsonrpc":"2.0","id":7,"method":"` + method + `","params":` + params + `}`
+}
+
+// unreachableUntil returns a connect function for an engine unreachable until the channel is
+// closed.
+func unreachableUntil(until <-chan struct{}) func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
+	return func(ctx context.Context, _, _ string, _ *api.Bounds) (*client.Client, error) {
+		select {
+		case <-until:
+		case <-ctx.Done():
+		}
+		return nil, api.Errorf(api.CodeUnavailable, "no engine")
+	}
+}
 
 func TestInvalidLineGetsErrorAndServerContinues(t *testing.T) {
 	t.Parallel()
-	long := `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + strings.Repeat("x", maxLine) + `"}}`
+	k := newLineClient(t)
+	k.sendLine(hello)
+	k.readReply()
 	for _, tc := range []struct {
 		name, line string
-		want       replySummary
+		id         any
+		code       int
 	}{
-		{"no JSON", `{"jsonrpc":`, replySummary{nil, -32700, "the message is not JSON"}},
-		{"two values", `{} {}`, replySummary{nil, -32700, "the message is not JSON"}},
-		{"control characters", "\x00\x1b[2J", replySummary{nil, -32700, "the message is not JSON"}},
-		{"a number", `7`, replySummary{nil, -32600, "the message is not a JSON object"}},
-		{"null", ` null `, replySummary{nil, -32600, "the message is not a JSON object"}},
-		{"another version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, replySummary{5.0, -32600, noRPC + `"jsonrpc" must be "2.0"`}},
-		{"neither call nor answer", `{"jsonrpc":"2.0"}`, replySummary{nil, -32600, noRPC + `it has no "method"`}},
-		{"an id that is none", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, replySummary{nil, -32600, noRPC + noID}},
-		{"an id of null", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, replySummary{nil, -32600, noRPC + noID}},
-		{"an id that is no whole number", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, replySummary{nil, -32600, noRPC + noID}},
-		{"an id that is too large", `{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}`, replySummary{nil, -32600, noRPC + noID}},
-		{"a method that is none", `{"jsonrpc":"2.0","id":"a","method":7}`, replySummary{"a", -32600, noRPC + `"method" must be a string`}},
-		{"an error that is none", `{"jsonrpc":"2.0","id":4,"error":{"code":"x"}}`, replySummary{4.0, -32600, noRPC + `"error" must be {"code": …, "message": "…"}`}},
-		{"too deep", `{"jsonrpc":"2.0","id":4,"method":"ping","params":` + strings.Repeat("[", 1001) + strings.Repeat("]", 1001) + "}",
-			replySummary{4.0, -32600, noRPC + "it is nested too deeply"}},
-		{"too long", long, replySummary{nil, -32600, "the message is longer than 16 MiB"}},
-		{"an empty batch", `[]`, replySummary{nil, -32600, "the batch is empty"}},
-		{"unknown method", `{"jsonrpc":"2.0","id":3,"method":"no/such"}`, replySummary{3.0, -32601, ""}},
-		{"unknown tool", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"nope"}}`, replySummary{4.0, -32602, `tools/call: no tool is named "nope"; tools/list lists them`}},
-		{"params of a wrong type", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":[]}}`, replySummary{4.0, -32602, "tools/call: params.name must be a string, not an array"}},
-		{"no params", `{"jsonrpc":"2.0","id":4,"method":"tools/call"}`, replySummary{4.0, -32600, `invalid request: missing required "params"`}},
-		{"a cursor that is none", `{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"cursor":"x"}}`, replySummary{4.0, -32602, "tools/list: unknown cursor; leave it out to start from the beginning"}},
+		{"no JSON", `{"jsonrpc":`, nil, -32700},
+		{"control characters", "\x00\x1b[2J", nil, -32700},
+		{"too long", callMessage("ping", `{"x":"`+strings.Repeat("x", maxLine)+`"}`), nil, -32700},
+		{"two values", `{} {}`, nil, -32700},
+		{"a number", `7`, nil, -32600},
+		{"null", ` null `, nil, -32600},
+		{"another version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, 5.0, -32600},
+		{"neither call nor answer", `{"jsonrpc":"2.0"}`, nil, -32600},
+		{"an id that is none", `{"jsonrpc":"2.0","id":[],"method":"ping"}`, []any{}, -32600},
+		{"a method that is none", `{"jsonrpc":"2.0","id":"a","method":7}`, "a", -32600},
+		{"an error that is none", `{"jsonrpc":"2.0","id":4,"error":{"code":"x"}}`, 4.0, -32600},
+		{"too deep", callMessage("ping", strings.Repeat("[", 1001)+strings.Repeat("]", 1001)), 7.0, -32600},
+		{"an empty batch", `[]`, nil, -32600},
+		{"unknown method", callMessage("no/such", "{}"), 7.0, -32601},
+		{"unknown tool", callMessage("tools/call", `{"name":"nope"}`), 7.0, -32602},
+		{"unknown prompt", callMessage("prompts/get", `{"name":"nope"}`), 7.0, -32602},
+		{"unknown resource", callMessage("resources/read", `{"uri":"file:///etc/passwd"}`), 7.0, -32602},
+		{"unknown cursor", callMessage("prompts/list", `{"cursor":"x"}`), 7.0, -32602},
+		{"missing argument of a prompt", callMessage("prompts/get", `{"name":"debug-process"}`), 7.0, -32602},
+		{"params of a wrong type", callMessage("tools/call", `{"name":[]}`), 7.0, -32602},
+		{"no params", `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, 7.0, -32600},
+		{"another initialize", callMessage("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`), 7.0, -32603},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			k := newLineClient(t)
-			k.sendLine(hello)
-			k.readReply()
-			k.sendLine(tc.line)
-			got := k.readReply()
-			if tc.want.Code == -32601 {
-				got.Error = ""
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("answer (-want +got):\n%s", diff)
-			}
-			k.sendLine(`{"jsonrpc":"2.0","id":"still","method":"ping"}`)
-			if got := k.readReply(); got.ID != "still" || got.Code != 0 {
-				t.Errorf("the server does not go on: %+v", got)
-			}
-		})
+		k.sendLine(tc.line)
+		got := k.readReply()
+		if diff := cmp.Diff(replySummary{tc.id, tc.code, got.Error}, got); diff != "" || got.Error == "" {
+			t.Errorf("%s: answer (-want +got):\n%s", tc.name, diff)
+		}
+		k.sendLine(`{"jsonrpc":"2.0","id":"still","method":"ping"}`)
+		if got := k.readReply(); got.ID != "still" || got.Code != 0 {
+			t.Errorf("%s: the server does not go on: %+v", tc.name, got)
+		}
+	}
+}
+
+func TestSecondCallWithTheIDOfAnOpenOneIsRefused(t *testing.T) {
+	t.Parallel()
+	reach := make(chan struct{})
+	k := newLineClientWith(t, toolkit.Options{CWD: "/", Connect: unreachableUntil(reach)})
+	k.sendLine(hello)
+	k.readReply()
+	k.sendLine(busy)
+	k.sendLine(busy)
+	if got := k.readReply(); got.ID != 2.0 || got.Code != -32600 {
+		t.Errorf("answer %+v", got)
+	}
+	close(reach)
+	if got := k.readReply(); got.ID != 2.0 || got.Code != 0 {
+		t.Errorf("answer %+v", got)
+	}
+	k.sendLine(busy)
+	if got := k.readReply(); got.ID != 2.0 || got.Code != 0 {
+		t.Errorf("once it is answered: %+v", got)
 	}
 }
 

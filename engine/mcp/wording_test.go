@@ -42,15 +42,6 @@ func TestCallOnExitedSessionSuggestsNextStep(t *testing.T) {
 	}
 }
 
-func TestCallThatLostTheEngineNamesItsTool(t *testing.T) {
-	t.Parallel()
-	lost := api.Errorf(api.CodeUnsure, "call session.exec: lost the engine at /run/user/1/tandem/engine.sock: EOF: it may have been typed")
-	want := "call session_exec: lost the engine: EOF: it may have been typed"
-	if got := resultText(toolkit.FailureResult(toolkit.AddAdvice(toolkit.Tool{Name: "session_exec"}, lost))); got != want {
-		t.Errorf("session_exec: %q, want %q", got, want)
-	}
-}
-
 func TestInvalidCommandsAreRejectedBeforeStart(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 128<<10)

@@ -5,16 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
 
 	"tandem/engine/api"
 )
 
 // Decode decodes arguments strictly: it rejects missing, unknown and wrongly typed ones by name.
+// The SDK's decoding would reject what repairs make valid, and a JSON schema's validation numbers
+// out of limits that the tools adjust.
 func Decode[In any](t Tool, args json.RawMessage) (In, error) {
 	var in In
 	err := decodeInto(t, args, &in)
@@ -24,54 +25,57 @@ func Decode[In any](t Tool, args json.RawMessage) (In, error) {
 // decodeInto decodes arguments into in, a pointer. It is separate from Decode because the compiler
 // instantiates Decode for each tool.
 func decodeInto(t Tool, args json.RawMessage, in any) error {
-	if len(bytes.TrimSpace(args)) == 0 {
-		args = json.RawMessage("{}")
+	err := fitArguments(t.In, args, in)
+	if err == nil {
+		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(args))
-	d.DisallowUnknownFields()
-	// Strict decoding first: repairs cost a second pass and are rarely needed.
-	if err := d.Decode(in); err != nil {
-		fixed := fixNames(t, args)
-		if fixed == nil {
-			fixed = fixNumbers(args)
+	text := api.AsError(err).Message
+	var wrongType *json.UnmarshalTypeError // of a type with a decoder of its own
+	if errors.As(err, &wrongType) {
+		text = typeError(wrongType.Field, schemaType(wrongType.Type), wrongType.Value).Message
+	}
+	hint := "it takes no arguments"
+	if names := FieldNames(t.inputType()); len(names) > 0 {
+		hint = "it takes: " + strings.Join(names, ", ")
+	}
+	return api.Errorf(api.CodeInvalid, "call %s: %s", t.Name, text).WithHint(hint)
+}
+
+func fitArguments(t reflect.Type, args json.RawMessage, in any) error {
+	given := map[string]any{}
+	if len(args) > 0 {
+		d := json.NewDecoder(bytes.NewReader(args))
+		d.UseNumber() // variables keep the spelling of their numbers
+		if d.Decode(&given) != nil {
+			return api.Errorf(api.CodeInvalid, "the arguments are not a JSON object")
 		}
-		if fixed == nil {
-			return argumentError(t, err)
-		}
-		// Fields set by the failed attempt must not survive.
-		reflect.ValueOf(in).Elem().SetZero()
-		return decodeInto(t, fixed, in)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return api.Errorf(api.CodeInvalid, "call %s: unexpected data after the arguments", t.Name)
+	fixNames(t, given)
+	if err := fitMembers(t, given, ""); err != nil {
+		return err
 	}
-	return checkRequired(t, args)
+	fitted, err := json.Marshal(given)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(fitted, in)
 }
 
 // fixNames renames arguments to the tool's spelling, such as timeout_ms for timeoutMs, and other
-// names of an id to id. It returns nil if nothing changes.
-func fixNames(t Tool, args json.RawMessage) json.RawMessage {
-	var given map[string]json.RawMessage
-	if json.Unmarshal(args, &given) != nil {
-		return nil
-	}
-	changed := false
-	for _, name := range FieldNames(t.In) {
-		for key, value := range given {
-			if _, exact := given[name]; !exact && key != name && canonicalName(key) == canonicalName(name) {
-				given[name], changed = value, true
-				delete(given, key)
-			}
+// names of an id to id.
+func fixNames(t reflect.Type, given map[string]any) {
+	names := FieldNames(t)
+	for key, value := range given {
+		same := func(name string) bool { return canonicalName(name) == canonicalName(key) }
+		i := slices.IndexFunc(names, same)
+		if i < 0 || slices.Contains(names, key) {
+			continue
+		}
+		if _, twice := given[names[i]]; !twice {
+			given[names[i]] = value
+			delete(given, key)
 		}
 	}
-	if !changed {
-		return nil
-	}
-	b, err := json.Marshal(given)
-	if err != nil {
-		return nil
-	}
-	return b
 }
 
 // canonicalName returns an argument's name without regard to spelling. All names of an id are
@@ -84,160 +88,116 @@ func canonicalName(name string) string {
 	return name
 }
 
-// fixNumbers writes whole numbers as integers, such as 3 for 3.0: JSON schema accepts both, Go's
-// decoder does not. It returns nil if nothing changes.
-func fixNumbers(args json.RawMessage) json.RawMessage {
-	d := json.NewDecoder(bytes.NewReader(args))
-	d.UseNumber()
-	var value any
-	if d.Decode(&value) != nil {
-		return nil
-	}
-	changed := false
-	value = convertWhole(value, &changed)
-	if !changed {
-		return nil
-	}
-	b, err := json.Marshal(value)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-// convertWhole replaces whole numbers in a JSON value by integers.
-func convertWhole(value any, changed *bool) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, member := range v {
-			v[name] = convertWhole(member, changed)
+// fitMembers checks the members of an object against a struct type, and fits their values to it.
+// path names the object in errors.
+func fitMembers(t reflect.Type, given map[string]any, path string) error {
+	known := map[string]bool{}
+	for _, m := range membersOf(t) {
+		known[m.name] = true
+		value := given[m.name]
+		if value == nil && m.required {
+			return api.Errorf(api.CodeInvalid, "argument %q is missing", path+m.name)
 		}
-	case []any:
-		for i, element := range v {
-			v[i] = convertWhole(element, changed)
+		if value == nil {
+			continue
 		}
-	case json.Number:
-		n, err := v.Float64()
-		if err == nil && strings.ContainsAny(v.String(), ".eE") && n == math.Trunc(n) && math.Abs(n) <= 1<<53 {
-			*changed = true
-			return int64(n)
+		var err error
+		if given[m.name], err = fitValue(m.Type, value, path+m.name); err != nil {
+			return err
 		}
 	}
-	return value
-}
-
-func argumentError(t Tool, err error) error {
-	var own *api.Error
-	if errors.As(err, &own) {
-		return api.Errorf(own.Code, "call %s: %s", t.Name, own.Message)
-	}
-	var typeErr *json.UnmarshalTypeError
-	if errors.As(err, &typeErr) && typeErr.Field != "" {
-		return api.Errorf(api.CodeInvalid, "call %s: %s", t.Name, describeWrongType(t, typeErr))
-	}
-	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		if name, err := strconv.Unquote(field); err == nil {
-			field = strconv.Quote(Abbreviate(name))
+	for name := range given {
+		if !known[name] {
+			return api.Errorf(api.CodeInvalid, "unknown argument %q", path+Abbreviate(name))
 		}
-		return api.Errorf(api.CodeInvalid, "call %s: unknown argument %s", t.Name, field).WithHint(acceptedHint(t))
-	}
-	return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(acceptedHint(t))
-}
-
-// describeWrongType says which type an argument, or a value inside one, must have.
-func describeWrongType(t Tool, typeErr *json.UnmarshalTypeError) string {
-	what := describePlace(t.In, fmt.Sprintf("argument %q", typeErr.Field), typeErr)
-	value := describeValue(typeErr.Value)
-	if jsonTypeOf(typeErr.Type) == "an integer" && strings.Trim(value, "-0123456789") == "" {
-		return fmt.Sprintf("%s is out of range: %s", what, value)
-	}
-	return fmt.Sprintf("%s must be %s, not %s", what, jsonTypeOf(typeErr.Type), value)
-}
-
-// acceptedHint lists the arguments of a tool.
-func acceptedHint(t Tool) string {
-	names := FieldNames(t.inputType())
-	if len(names) == 0 {
-		return "it takes no arguments"
-	}
-	return "it takes: " + strings.Join(names, ", ")
-}
-
-// checkRequired returns an error for a missing required argument or member, or a null in a list.
-func checkRequired(t Tool, args json.RawMessage) error {
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(args, &given); err != nil {
-		return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(acceptedHint(t))
-	}
-	name := findMissing(t.In, args)
-	switch {
-	case strings.HasSuffix(name, "]"):
-		return api.Errorf(api.CodeInvalid, "call %s: argument %q cannot be null", t.Name, name[1:])
-	case name != "":
-		return api.Errorf(api.CodeInvalid, "call %s: argument %q is missing", t.Name, name[1:]).WithHint(acceptedHint(t))
 	}
 	return nil
 }
 
-// findMissing returns the path of the first missing required member of a value, such as
-// .edits[0].replace, or of the first null in a list, such as [1]. It returns "" if there is
-// neither. The value must have been decoded as t before.
-func findMissing(t reflect.Type, value json.RawMessage) string {
+// fitValue checks a JSON value against a type, and returns it with whole numbers written as
+// integers, such as 3 for 3.0: JSON schema accepts both, Go's decoder does not. Types with a
+// decoder of their own are left to it.
+func fitValue(t reflect.Type, value any, path string) (any, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch schemaType(t) {
-	case "array":
-		var elements []json.RawMessage
-		if json.Unmarshal(value, &elements) != nil {
-			return ""
-		}
-		for i, e := range elements {
-			if string(e) == "null" {
-				return fmt.Sprintf("[%d]", i)
-			}
-			if name := findMissing(t.Elem(), e); name != "" {
-				return fmt.Sprintf("[%d]%s", i, name)
-			}
-		}
-	case "object":
-		if t.Kind() == reflect.Struct {
-			return findMissingField(t, value)
+	want, is := schemaType(t), jsonType(value)
+	if is == "number" && (want == "integer" || t == reflect.TypeFor[Cursor]()) {
+		if n, err := value.(json.Number).Float64(); err == nil && n == math.Trunc(n) && math.Abs(n) <= 1<<53 {
+			return int64(n), nil
 		}
 	}
-	return ""
+	switch {
+	case want == "", reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return value, nil
+	case is != want:
+		return nil, typeError(path, want, is)
+	}
+	switch v := value.(type) {
+	case []any:
+		for i, e := range v {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			if e == nil {
+				return nil, api.Errorf(api.CodeInvalid, "argument %q cannot be null", at)
+			}
+			var err error
+			if v[i], err = fitValue(t.Elem(), e, at); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		if t.Kind() == reflect.Struct {
+			return v, fitMembers(t, v, path+".")
+		}
+	}
+	return value, nil
 }
 
-func findMissingField(t reflect.Type, value json.RawMessage) string {
-	var given map[string]json.RawMessage
-	if json.Unmarshal(value, &given) != nil {
-		return ""
+func typeError(path, want, is string) *api.Error {
+	return api.Errorf(api.CodeInvalid, "argument %q must be of type %s, not %s", path, want, is)
+}
+
+// jsonType returns the schema name of a JSON value's type.
+func jsonType(value any) string {
+	switch value.(type) {
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case json.Number:
+		return "number"
+	case []any:
+		return "array"
 	}
+	return "object"
+}
+
+// A member is a field of an input type with its name in JSON.
+type member struct {
+	reflect.StructField
+	name     string
+	required bool
+	hidden   bool // accepted, but not in the schema
+}
+
+// membersOf returns the members of an input type.
+func membersOf(t reflect.Type) []member {
+	var all []member
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" {
-			continue
-		}
-		member, ok := given[name]
-		if !ok || string(member) == "null" {
-			if !strings.Contains(options, "omit") {
-				return "." + name
-			}
-			continue
-		}
-		if inner := findMissing(f.Type, member); inner != "" {
-			return "." + name + inner
+		if name != "" && name != "-" {
+			all = append(all, member{f, name, !strings.Contains(options, "omit"), f.Tag.Get("schema") == "-"})
 		}
 	}
-	return ""
+	return all
 }
 
 // FieldNames returns the names of the arguments in an input type, without hidden ones.
 func FieldNames(t reflect.Type) []string {
 	var names []string
-	for _, f := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && f.Tag.Get("schema") != "-" {
-			names = append(names, name)
+	for _, m := range membersOf(t) {
+		if !m.hidden {
+			names = append(names, m.name)
 		}
 	}
 	return names

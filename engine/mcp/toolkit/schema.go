@@ -89,20 +89,19 @@ func appendObject(b []byte, t reflect.Type) []byte {
 	}
 	b = append(b, `,"properties":{`...)
 	first := true
-	for _, f := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" || f.Tag.Get("schema") == "-" {
+	for _, m := range membersOf(t) {
+		if m.hidden {
 			continue
 		}
 		if !first {
 			b = append(b, ',')
 		}
 		first = false
-		b = append(append(b, quoteJSON(name)...), ':')
-		extra, items := describeField(f)
-		b = appendSchema(b, f.Type, extra, items)
-		if !strings.Contains(options, "omit") {
-			required = append(required, name)
+		b = append(append(b, quoteJSON(m.name)...), ':')
+		extra, items := describeField(m.StructField)
+		b = appendSchema(b, m.Type, extra, items)
+		if m.required {
+			required = append(required, m.name)
 		}
 	}
 	b = append(b, '}')

@@ -1,6 +1,7 @@
 package toolkit
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"slices"
@@ -99,17 +100,18 @@ type FactsWithText struct {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (s FactsWithText) MarshalJSON() ([]byte, error) { return joinPieces(s.pieces()), nil }
+func (s FactsWithText) MarshalJSON() ([]byte, error) { return collect(s.writeJSON), nil }
 
-func (s FactsWithText) pieces() []Piece {
-	pieces := []Piece{{JSON: openObject(s.Facts)}, {JSON: []byte(`"text":"`)}}
+func (s FactsWithText) writeJSON(w *bufio.Writer) {
+	w.Write(openObject(s.Facts))
+	w.WriteString(`"text":"`)
 	for i, t := range s.Text {
 		if i > 0 {
-			pieces = append(pieces, Piece{JSON: []byte(`\n`)})
+			w.WriteString(`\n`)
 		}
-		pieces = append(pieces, Piece{text: t})
+		writeText(w, t)
 	}
-	return append(pieces, Piece{JSON: []byte(`"}`)})
+	w.WriteString(`"}`)
 }
 
 // Encode encodes v without HTML escapes.
