@@ -119,10 +119,10 @@ func TestBeginReportsALineThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestRecordSetsMissingTimeToTheBeginning(t *testing.T) {
+func TestRecordSetsMissingTimeAndTool(t *testing.T) {
 	r := newRig(t)
-	r.must(r.Record(api.AuditEntry{Tool: "ls", Outcome: OK, DurationMS: 3_600_000, ID: "forged"}))
-	if e := r.list(api.AuditListInput{})[0]; time.Since(e.Time) < time.Hour || e.ID != "" {
+	r.must(r.Record(api.AuditEntry{Operation: "files.list", Outcome: OK, DurationMS: 3_600_000, ID: "forged"}))
+	if e := r.list(api.AuditListInput{})[0]; time.Since(e.Time) < time.Hour || e.ID != "" || e.Tool != "files.list" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -184,7 +184,7 @@ func TestCallHasTheOutcomeOfWhatItChanged(t *testing.T) {
 		r := newRig(t)
 		for _, line := range strings.Split(c.lines, ", ") {
 			operation, outcome, _ := strings.Cut(line, " ")
-			e := api.AuditEntry{Call: "1", Operation: operation, Outcome: outcome}
+			e := api.AuditEntry{Call: "1", Tool: "write", Operation: operation, Outcome: outcome}
 			if operation != write || outcome == Denied {
 				r.record(e)
 				continue

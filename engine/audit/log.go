@@ -3,6 +3,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -93,8 +94,9 @@ func OutcomeOf(err error) string {
 }
 
 // bounded returns e with secrets in its error masked and its texts shortened. A client may send any
-// name.
+// name. An operation that is not part of a tool's call is its own tool.
 func bounded(e api.AuditEntry) api.AuditEntry {
+	e.Tool = cmp.Or(e.Tool, e.Operation)
 	for _, name := range []*string{&e.Actor, &e.Agent, &e.Client, &e.From, &e.Host, &e.Tool, &e.Call, &e.Operation, &e.Outcome, &e.Process} {
 		*name = cut(*name, maxName)
 	}

@@ -65,7 +65,8 @@ func (l *Lines) appendLine(line []byte) error {
 }
 
 // open opens the file, unless it is open, and returns its size. It compares the open file with the
-// one at path each time: users delete, move and replace logs.
+// one at path each time: users delete, move and replace logs. A line is lost only if that happens
+// while it is being written.
 func (l *Lines) open() (size int64, err error) {
 	if l.file != nil {
 		info, err := os.Stat(l.path)

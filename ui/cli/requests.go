@@ -165,10 +165,11 @@ func answerCommand(a *app, allow bool, use, short, example string) *cobra.Comman
 func auditCommand(a *app) *cobra.Command {
 	var in api.AuditListInput
 	cmd := &cobra.Command{
-		Use:     "audit [--actor WHO] [--tool NAME] [-n N]",
-		Short:   "Show what agents did, newest first",
-		Long:    "Shows the tools that agents called, newest first. Secrets in the arguments are\nreplaced. The file is audit.jsonl in the data folder.",
-		Example: "tandem audit -n 20\ntandem audit --tool exec --json",
+		Use:   "audit [--actor WHO] [--tool NAME] [--operations] [-n N]",
+		Short: "Show what agents did, newest first",
+		Long: "Shows the tools that agents called, newest first. Secrets in the arguments are\nreplaced. An unfinished call " +
+			"is still running, or the engine was killed before it\nended. The file is audit.jsonl in the data folder.",
+		Example: "tandem audit -n 20\ntandem audit --tool exec --json\ntandem audit --operations",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Limit < 1 {
 				return output.Usagef(cmd, "show %d entries: must be 1 or more", in.Limit)
@@ -177,28 +178,48 @@ func auditCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.AnswerList(a.out, out.Entries, "no agent has done anything yet", func() string { return auditTable(a.out, out.Entries) })
+			return output.AnswerList(a.out, out.Entries, "no agent has done anything yet", func() string { return auditTable(a.out, out.Entries, in.Operations) })
 		},
 	}
 	cmd.Flags().StringVar(&in.Actor, "actor", "", "only `who`, such as agent:claude-code/2.1.0")
 	cmd.Flags().StringVar(&in.Tool, "tool", "", "only calls of the tool with this `name`")
+	cmd.Flags().BoolVar(&in.Operations, "operations", false, "show every operation of the engine instead of one line per call")
 	cmd.Flags().IntVarP(&in.Limit, "lines", "n", 50, "`number` of entries")
 	return cmd
 }
 
-func auditTable(out output.Printer, list []api.AuditEntry) string {
-	t := out.Table("WHEN", "WHO", "TOOL", "OUTCOME", "TOOK", "WITH")
+func auditTable(out output.Printer, list []api.AuditEntry, operations bool) string {
+	columns := []string{"WHEN", "WHO", "TOOL", "OUTCOME", "TOOK", "WITH"}
+	if operations {
+		columns = slices.Insert(columns, 3, "OPERATION")
+	}
+	t := out.Table(columns...)
 	t.Spare = []string{"TOOK", "WHO", "WHEN"}
 	for _, e := range list {
-		shade := output.Plain
-		if e.Outcome != "ok" {
-			shade = output.Red
+		outcome, took := auditOutcome(e)
+		row := []output.Cell{
+			output.Text(e.Time.Local().Format("2006-01-02 15:04:05")), output.Tinted(output.Visible(strings.TrimPrefix(e.Actor, "agent:")+withPrefix(" from ", e.From)), output.Strong),
+			output.Text(output.Visible(e.Tool + withPrefix(" on ", e.Host))), outcome, took, output.Text(output.Visible(arguments(e))),
 		}
-		took := time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Millisecond)
-		t.Add(output.Text(e.Time.Local().Format("2006-01-02 15:04:05")), output.Tinted(output.Visible(strings.TrimPrefix(e.Actor, "agent:")+withPrefix(" from ", e.From)), output.Strong),
-			output.Text(output.Visible(e.Tool+withPrefix(" on ", e.Host))), output.Tinted(output.Visible(e.Outcome), shade), output.Text(took.String()), output.Text(output.Visible(arguments(e))))
+		if operations {
+			row = slices.Insert(row, 3, output.Text(output.Visible(e.Operation)))
+		}
+		t.Add(row...)
 	}
 	return t.String()
+}
+
+// auditOutcome returns the outcome and the duration of an audited call.
+func auditOutcome(e api.AuditEntry) (outcome, took output.Cell) {
+	if e.Outcome == "started" {
+		return output.Tinted("unfinished", output.Yellow), output.Text("")
+	}
+	shade := output.Red
+	if e.Outcome == "ok" {
+		shade = output.Plain
+	}
+	duration := time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Millisecond)
+	return output.Tinted(output.Visible(e.Outcome), shade), output.Text(duration.String())
 }
 
 // arguments formats the main argument of an audited call on one line.
