@@ -8,49 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"tandem/engine/api"
 	"tandem/persist/store"
 )
-
-func TestRepeatedStartWithOneIDRunsOnce(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	ran := filepath.Join(t.TempDir(), "ran")
-	in := api.ExecInput{ID: api.NewID(), Command: sh("echo x >> " + ran + "; echo out; exit 3")}
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			var out api.ExecOutput
-			var err error
-			m.eventually("the record of the call that claimed the id", func() bool {
-				out, err = api.Exec.Call(context.Background(), m.client, in)
-				return !errors.Is(err, api.CodeConflict)
-			})
-			if err != nil || out.Stdout != "out\n" || out.Process.ExitCode == nil || *out.Process.ExitCode != 3 || out.TimedOut {
-				t.Errorf("it answers %+v, %v", out, err)
-			}
-		})
-	}
-	all.Wait()
-	if text, err := os.ReadFile(ran); err != nil || string(text) != "x\n" {
-		t.Errorf("it ran %d times, %v", strings.Count(string(text), "x"), err)
-	}
-	in.Command = sh("true")
-	if _, err := api.Exec.Call(context.Background(), m.client, in); !errors.Is(err, api.CodeConflict) {
-		t.Errorf("another command under its id: %v", err)
-	}
-	start := api.ProcessStartInput{ID: api.NewID(), Name: "web", Command: []string{"sleep", "1000"}}
-	if first, again := call(m, api.ProcessStart, start), call(m, api.ProcessStart, start); first.PID == 0 || first.PID != again.PID {
-		t.Errorf("a process is started twice: %d and %d", first.PID, again.PID)
-	}
-	session := api.SessionStartInput{ID: api.NewID(), Command: []string{"cat"}}
-	if first, again := call(m, api.SessionStart, session), call(m, api.SessionStart, session); first.PID == 0 || first.PID != again.PID {
-		t.Errorf("a session is started twice: %d and %d", first.PID, again.PID)
-	}
-}
 
 func TestCommandIsFoundByTheNextEngine(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,17 @@ package service
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/approval"
+	"tandem/engine/keeper"
+	"tandem/persist/store"
 )
 
 // A replacingKeeper ends the engine before it confirms the replacement.
@@ -26,5 +35,162 @@ func TestReplacingTheEngineAnswersThoughItExits(t *testing.T) {
 	}
 	if err := replaceThroughKeeper(ctx, replacingKeeper{end: end}, exe); err != nil {
 		t.Error(err)
+	}
+}
+
+// A fakeKeeper answers with the errors given, one for each call, and then with nil.
+type fakeKeeper struct {
+	errs     []error
+	paused   int
+	replaced []string
+}
+
+func (k *fakeKeeper) answer() error {
+	if len(k.errs) == 0 {
+		return nil
+	}
+	err := k.errs[0]
+	k.errs = k.errs[1:]
+	return err
+}
+
+func (k *fakeKeeper) Pause(context.Context) error {
+	k.paused++
+	return k.answer()
+}
+
+func (k *fakeKeeper) Replace(_ context.Context, f *os.File) error {
+	k.replaced = append(k.replaced, filepath.Base(f.Name()))
+	return k.answer()
+}
+
+func TestEngineStopReportsEachFailure(t *testing.T) {
+	dir := t.TempDir()
+	program, text := filepath.Join(dir, "tandem"), filepath.Join(dir, "text")
+	writeFile(t, program, "")
+	writeFile(t, text, "")
+	if err := os.Chmod(program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("it broke")
+	for name, c := range map[string]struct {
+		in         api.EngineStopInput
+		keeper     fakeKeeper
+		noKeeper   error
+		cannot     bool  // the engine leaves the replacement to the keeper
+		handOver   error // of the engine
+		remains    error // of what ended processes left running
+		code       api.Code
+		stopped    bool
+		replaced   []string // by the keeper
+		handedOver int
+		paused     int
+		closing    bool // no start is accepted any more
+	}{
+		"stop":                    {stopped: true, paused: 1},
+		"stop, keeper lost":       {keeper: fakeKeeper{errs: []error{keeper.ErrLost}}, stopped: true, paused: 2},
+		"stop, keeper refuses":    {keeper: fakeKeeper{errs: []error{broken}}, code: api.CodeUnavailable, paused: 1},
+		"stop, no keeper":         {noKeeper: api.Errorf(api.CodeUnavailable, "no keeper"), code: api.CodeUnavailable},
+		"all":                     {in: api.EngineStopInput{All: true}, stopped: true, paused: 1, closing: true},
+		"all, something is left":  {in: api.EngineStopInput{All: true}, remains: broken, code: api.CodeConflict},
+		"all, keeper refuses":     {in: api.EngineStopInput{All: true}, keeper: fakeKeeper{errs: []error{broken}}, code: api.CodeUnavailable, paused: 1},
+		"all and restart":         {in: api.EngineStopInput{All: true, Restart: true}, code: api.CodeInvalid},
+		"all and replace":         {in: api.EngineStopInput{All: true, Replace: program}, code: api.CodeInvalid},
+		"replace and restart":     {in: api.EngineStopInput{Replace: program, Restart: true}, code: api.CodeInvalid},
+		"restart":                 {in: api.EngineStopInput{Restart: true}, handedOver: 1},
+		"replace":                 {in: api.EngineStopInput{Replace: program}, handedOver: 1},
+		"replace by the keeper":   {in: api.EngineStopInput{Replace: program}, cannot: true, handedOver: 1, replaced: []string{"tandem"}},
+		"replace, keeper refuses": {in: api.EngineStopInput{Replace: program}, cannot: true, handedOver: 1, replaced: []string{"tandem"}, keeper: fakeKeeper{errs: []error{broken}}, code: api.CodeUnavailable},
+		"replace, engine is busy": {in: api.EngineStopInput{Replace: program}, handOver: api.Errorf(api.CodeConflict, "busy"), handedOver: 1, code: api.CodeConflict},
+		"replace, no such file":   {in: api.EngineStopInput{Replace: program + "x"}, code: api.CodeInvalid},
+		"replace, a folder":       {in: api.EngineStopInput{Replace: dir}, code: api.CodeInvalid},
+		"replace, not executable": {in: api.EngineStopInput{Replace: text}, code: api.CodeInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			p := r.start(api.ProcessStartInput{})
+			stopped, handedOver := false, 0
+			s := &Engine{
+				Control: r.control, Log: slog.New(slog.DiscardHandler),
+				Keeper: func(context.Context) (Keeper, error) { return &c.keeper, c.noKeeper },
+				Stop:   func() { stopped = true },
+				HandOver: func(context.Context, *os.File) (bool, error) {
+					handedOver++
+					return !c.cannot, c.handOver
+				},
+				StopRemains: func(context.Context, []store.Record, string) (int, error) { return 0, c.remains },
+			}
+			s.Handle(r.mux)
+			_, err := api.EngineStop.Call(t.Context(), r, c.in)
+			if (err == nil) != (c.code == "") || err != nil && !errors.Is(err, c.code) {
+				t.Errorf("answered %v, want %q", err, c.code)
+			}
+			if stopped != c.stopped || handedOver != c.handedOver || c.keeper.paused != c.paused || !slices.Equal(c.keeper.replaced, c.replaced) {
+				t.Errorf("stopped %v, handed over %d times, paused %d times, replaced by %q", stopped, handedOver, c.keeper.paused, c.keeper.replaced)
+			}
+			wantStopped := c.in.All && c.code != api.CodeInvalid
+			if state := call(t, r, api.ProcessGet, api.IDInput{ID: p.ID}).State; (state == api.StateStopped) != wantStopped {
+				t.Errorf("the process is %s", state)
+			}
+			_, err = api.ProcessStart.Call(t.Context(), r, api.ProcessStartInput{Command: []string{"x"}, CWD: r.work})
+			if api.IsEnding(err) != c.closing || !c.closing && err != nil {
+				t.Errorf("a later start: %v", err)
+			}
+		})
+	}
+}
+
+// Other agents' requests and the user's problems are not for agents.
+func TestEventsForTheUserAreHiddenFromAgents(t *testing.T) {
+	r := newRig(t)
+	layouts, c, _ := newLayouts(t, memoryLayouts{}, nil)
+	revision := call(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a")}).Revision
+	s := &Engine{
+		Control: r.control, Layouts: layouts, Arbiter: approval.New(filepath.Join(r.work, "policy.toml"), slog.New(slog.DiscardHandler), func(api.Event) {}),
+		Info: func() api.Info { return api.Info{Version: "1"} }, Unsaved: func() string { return "" },
+		Machines: func() []api.Machine { return []api.Machine{{Name: "build1"}} },
+		Problems: []string{"a problem"},
+	}
+	p := r.start(api.ProcessStartInput{})
+	watch := func(c client) (texts []string) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(c.context(t))
+		defer cancel()
+		err := s.watchEvents(ctx, api.WatchInput{}, func(e api.Event) error {
+			switch e.Type {
+			case api.EventSnapshot:
+				if e.Info.Running != 1 || len(e.Processes) != 1 || e.Processes[0].ID != p.ID || e.Revision != revision || e.Layout == nil {
+					t.Errorf("snapshot %+v", e)
+				}
+				r.control.Publish(api.Event{Type: api.EventRequest, Request: &api.Request{ID: "1"}})
+				r.control.Publish(api.Event{Type: api.EventPolicy, Fault: "line 1"})
+				r.control.Publish(api.Event{Type: api.EventNotice, Notice: "end"})
+			case api.EventNotice:
+				texts = append(texts, e.Notice)
+				if e.Notice == "end" {
+					cancel()
+				}
+			default:
+				texts = append(texts, string(e.Type))
+			}
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		return texts
+	}
+	for _, c := range []struct {
+		who  string
+		by   client
+		want []string
+	}{
+		{"an agent", r.agent(), []string{"machine", "end"}},
+		{"the user", r.client, []string{"machine", "a problem", "request", "policy", "end"}},
+		{"the next user", r.client, []string{"machine", "request", "policy", "end"}},
+	} {
+		if got := watch(c.by); !slices.Equal(got, c.want) {
+			t.Errorf("%s is told %q, want %q", c.who, got, c.want)
+		}
 	}
 }

@@ -1,15 +1,18 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/persist/store"
 )
 
@@ -148,4 +151,105 @@ func (s slowLayouts) SaveLayouts(store.Layouts) error {
 	s.saving <- struct{}{}
 	<-s.saved
 	return nil
+}
+
+// newLayouts returns layouts on disk, a client of them, and the events that they publish.
+func newLayouts(t *testing.T, disk layoutStore, ended map[string]bool) (*Layouts, client, *[]api.Event) {
+	t.Helper()
+	l, err := NewLayouts(disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var published []api.Event
+	l.Ended = func(context.Context) (map[string]bool, error) { return ended, nil }
+	l.Publish = func(e api.Event) { published = append(published, e) }
+	c := client{mux: server.NewMux(nil)}
+	l.Handle(c.mux)
+	return l, c, &published
+}
+
+func layoutOf(id string) api.Layout { return api.Layout{Tabs: []api.LayoutTab{paneTab(id)}} }
+
+func TestOutdatedLayoutIsRejectedAndChangesAreAnnounced(t *testing.T) {
+	data, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, c, published := newLayouts(t, data, nil)
+	if out := call(t, c, api.LayoutGet, api.Empty{}); out.Revision != 0 || out.Current != nil || out.Saved == nil {
+		t.Errorf("without a layout: %+v", out)
+	}
+	var revisions []int64
+	for i, step := range []struct {
+		in     api.LayoutPutInput
+		base   int // index in revisions of the layout it is based on; -1: none
+		events []string
+	}{
+		{api.LayoutPutInput{Layout: layoutOf("a")}, -1, []string{"kept a"}},
+		{api.LayoutPutInput{Layout: layoutOf("b")}, 0, []string{"kept b"}},
+		{api.LayoutPutInput{Layout: layoutOf("b")}, 0, nil}, // a repeated call
+		{api.LayoutPutInput{Layout: layoutOf("c"), Show: true}, 1, []string{"kept c", "layout c"}},
+		{api.LayoutPutInput{Name: "named", Layout: layoutOf("d")}, 0, nil},
+		{api.LayoutPutInput{Name: "named", Layout: layoutOf("e"), Show: true}, -1, []string{"layout e"}},
+		{api.LayoutPutInput{Layout: layoutOf("f")}, -1, []string{"kept f"}},
+	} {
+		if step.base >= 0 {
+			step.in.Revision = revisions[step.base]
+		}
+		*published = nil
+		revisions = append(revisions, call(t, c, api.LayoutPut, step.in).Revision)
+		var events []string
+		for _, e := range *published {
+			events = append(events, string(e.Type)+" "+e.Layout.Tabs[0].Nodes[0].ID)
+		}
+		if !slices.Equal(events, step.events) {
+			t.Errorf("step %d published %q, want %q", i, events, step.events)
+		}
+	}
+	if !slices.IsSorted(revisions) || revisions[1] == revisions[0] || revisions[2] != revisions[1] || revisions[4] != revisions[3] || revisions[6] == revisions[5] {
+		t.Errorf("revisions are %v", revisions)
+	}
+	*published = nil
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("g"), Revision: revisions[0]}, api.CodeConflict, "Call layout.get")
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Name: "a\nb", Layout: layoutOf("g")}, api.CodeInvalid, "unprintable")
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{}}}}, api.CodeInvalid, "")
+	wantError(t, c, api.LayoutRemove, api.LayoutRemoveInput{Name: "none\x1b"}, api.CodeNotFound, "no layout has this name")
+	if current, revision := l.Current(); revision != revisions[6] || current.Tabs[0].Nodes[0].ID != "f" || len(*published) > 0 {
+		t.Errorf("after rejected calls: %+v as %d, %+v", current, revision, *published)
+	}
+	call(t, c, api.LayoutRemove, api.LayoutRemoveInput{Name: "named"})
+	if out := call(t, c, api.LayoutGet, api.Empty{}); len(out.Saved) != 0 || out.Current == nil {
+		t.Errorf("after a removal: %+v", out)
+	}
+}
+
+func TestSavedLayoutsAreLimited(t *testing.T) {
+	_, c, _ := newLayouts(t, memoryLayouts{}, nil)
+	for i := range maxLayouts {
+		call(t, c, api.LayoutPut, api.LayoutPutInput{Name: fmt.Sprint("layout ", i), Layout: layoutOf("a")})
+	}
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Name: "one more", Layout: layoutOf("a")}, api.CodeInvalid, "200 layouts are already saved")
+	call(t, c, api.LayoutPut, api.LayoutPutInput{Name: "layout 7", Layout: layoutOf("b")})
+	if out := call(t, c, api.LayoutGet, api.Empty{}); len(out.Saved) != maxLayouts {
+		t.Errorf("saved %d", len(out.Saved))
+	}
+}
+
+// A memoryLayouts accepts layouts and keeps none.
+type memoryLayouts struct{}
+
+func (memoryLayouts) LoadLayouts() (store.Layouts, error) { return store.Layouts{}, nil }
+func (memoryLayouts) SaveLayouts(store.Layouts) error     { return nil }
+
+func TestLayoutsStayUnchangedIfTheyCannotBeSaved(t *testing.T) {
+	l, c, published := newLayouts(t, fullDisk{}, nil)
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a"), Show: true}, api.CodeUnavailable, "no space left")
+	wantError(t, c, api.LayoutPut, api.LayoutPutInput{Name: "x", Layout: layoutOf("a")}, api.CodeUnavailable, "no space left")
+	if out := l.getLayouts(); out.Current != nil || out.Revision != 0 || len(out.Saved) != 0 || len(*published) != 0 {
+		t.Errorf("%+v, %+v", out, *published)
+	}
+	l.Ended = func(context.Context) (map[string]bool, error) { return nil, api.ErrEnding() }
+	if _, err := api.LayoutPut.Call(t.Context(), c, api.LayoutPutInput{Layout: layoutOf("a")}); !api.IsEnding(err) {
+		t.Errorf("while the engine stops: %v", err)
+	}
 }

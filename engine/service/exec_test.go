@@ -1,0 +1,193 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
+)
+
+// onStart makes started children print to their logs and exit with code; with a negative one they
+// keep running.
+func (r *rig) onStart(stdout, stderr string, code int) {
+	r.executor.spawned = func(rec store.Record) {
+		writeFile(r.t, filepath.Join(r.store.Dir(rec.ID), store.StdoutName), stdout)
+		writeFile(r.t, filepath.Join(r.store.Dir(rec.ID), store.StderrName), stderr)
+		if code < 0 {
+			return
+		}
+		go func() {
+			if p, err := r.control.AwaitAnnounced(context.Background(), rec.ID); err == nil {
+				r.exit(p, code)
+			}
+		}()
+	}
+}
+
+func TestExecReturnsTheEndOfTheOutput(t *testing.T) {
+	r := newRig(t)
+	umlauts := strings.Repeat("ä", 10)
+	for name, c := range map[string]struct {
+		stdout, stderr string
+		in             api.ExecInput
+		want           api.ExecOutput
+	}{
+		"both streams":           {stdout: "out\n", stderr: "err\n", want: api.ExecOutput{Stdout: "out\n", Stderr: "err\n", StdoutCursor: 4, StderrCursor: 4}},
+		"nothing":                {},
+		"the last bytes":         {stdout: "0123456789", stderr: "abc", in: api.ExecInput{MaxOutput: 4}, want: api.ExecOutput{Stdout: "6789", StdoutDropped: 6, Stderr: "abc", StdoutCursor: 10, StderrCursor: 3}},
+		"no half characters":     {stdout: umlauts, in: api.ExecInput{MaxOutput: 5}, want: api.ExecOutput{Stdout: "ää", StdoutDropped: 16, StdoutCursor: 20}},
+		"more than the default":  {stdout: strings.Repeat("x", defaultExecOutput+1), want: api.ExecOutput{Stdout: strings.Repeat("x", defaultExecOutput), StdoutDropped: 1, StdoutCursor: defaultExecOutput + 1}},
+		"an excessive maximum":   {stdout: "x", in: api.ExecInput{MaxOutput: 1 << 40}, want: api.ExecOutput{Stdout: "x", StdoutCursor: 1}},
+		"bytes that are no text": {stdout: "a\xffb", want: api.ExecOutput{Stdout: "a\uFFFDb", StdoutCursor: 3}},
+		"exact bytes": {stdout: "a\xffb", stderr: "text", in: api.ExecInput{Exact: true},
+			want: api.ExecOutput{StdoutBytes: base64.StdEncoding.EncodeToString([]byte("a\xffb")), Stderr: "text", StdoutCursor: 3, StderrCursor: 4}},
+	} {
+		r.onStart(c.stdout, c.stderr, 3)
+		c.in.Command, c.in.CWD = []string{"program"}, r.work
+		out := call(t, r, api.Exec, c.in)
+		if p := out.Process; out.TimedOut || !p.State.Ended() || p.ExitCode == nil || *p.ExitCode != 3 {
+			t.Errorf("%s: %+v", name, p)
+		}
+		out.Process, out.DurationMS = api.Process{}, 0
+		if !reflect.DeepEqual(out, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, out, c.want)
+		}
+	}
+}
+
+func TestCommandAfterItsTimeout(t *testing.T) {
+	for name, c := range map[string]struct {
+		in      api.ExecInput
+		state   api.State
+		signals []string
+	}{
+		"keeps running":     {api.ExecInput{}, api.StateRunning, nil},
+		"becomes a daemon":  {api.ExecInput{Daemon: &api.Daemon{Lines: 7}}, api.StateRunning, nil},
+		"is killed":         {api.ExecInput{Kill: true}, api.StateStopped, []string{"SIGTERM"}},
+		"is killed at once": {api.ExecInput{Kill: true, Daemon: &api.Daemon{Lines: 7}}, api.StateStopped, []string{"SIGTERM"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.onStart("so far", "", -1)
+			c.in.Command, c.in.CWD, c.in.TimeoutMS = []string{"program"}, r.work, 1
+			out := call(t, r, api.Exec, c.in)
+			if !out.TimedOut || out.Process.State != c.state || out.Stdout != "so far" || !slices.Equal(r.executor.signals, c.signals) {
+				t.Errorf("%+v, signals %q", out, r.executor.signals)
+			}
+			daemon := c.in.Daemon != nil && !c.in.Kill
+			if s := out.Process.Supervision; daemon != (s.Daemon != nil) || daemon == s.Transient {
+				t.Errorf("supervised as %+v", s)
+			}
+			// A program left running is marked as unconfined, for readers of its folder.
+			if _, err := os.Stat(r.store.SandboxPath(out.Process.ID)); (err == nil) != (c.state == api.StateRunning) {
+				t.Errorf("sandbox file: %v", err)
+			}
+		})
+	}
+}
+
+func TestExecRejectsInvalidInput(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		in   api.ExecInput
+		want string
+	}{
+		{api.ExecInput{}, "no command given"},
+		{api.ExecInput{Command: []string{"x"}, TimeoutMS: -1}, "cannot be negative"},
+		{api.ExecInput{Command: []string{"x"}, MaxOutput: -1}, "cannot be negative"},
+		{api.ExecInput{Command: []string{"x"}, CWD: "x"}, "not absolute"},
+		{api.ExecInput{Command: []string{"x"}, Env: map[string]string{"A\x00": "x"}}, "invalid name or value"},
+	} {
+		wantError(t, r, api.Exec, c.in, api.CodeInvalid, c.want)
+	}
+}
+
+// Programs print without colour and never wait for a pager, unless the caller or a shared variable
+// says otherwise.
+func TestCommandGetsPlainVariables(t *testing.T) {
+	r := newRig(t)
+	call(t, r, api.EnvSet, api.EnvSetInput{Name: "PAGER", Value: "less"})
+	var env map[string]string
+	r.executor.spawned = func(rec store.Record) { env = rec.Env }
+	call(t, r, api.Exec, api.ExecInput{Command: []string{"x"}, CWD: r.work, TimeoutMS: 1, Env: map[string]string{"TERM": "xterm", "X": "1"}})
+	if want := map[string]string{"NO_COLOR": "1", "GIT_PAGER": "cat", "TERM": "xterm", "X": "1"}; !maps.Equal(env, want) {
+		t.Errorf("variables are %v, want %v", env, want)
+	}
+}
+
+func TestExecEndsWithItsCaller(t *testing.T) {
+	r := newRig(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.executor.spawned = func(store.Record) { cancel() }
+	s := &Commands{Control: r.control, Starter: r.starter, Store: r.store, Usage: r.procs.Usage}
+	if out, err := s.runCommand(ctx, api.ExecInput{Command: []string{"x"}, CWD: r.work, Kill: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// The FIFO of a process is its standard input.
+func TestInputIsWrittenAsFarAsItIsRead(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{Stdin: true})
+	deaf := r.start(api.ProcessStartInput{})
+	write := func(id, text string) error {
+		_, err := api.ProcessWrite.Call(t.Context(), r, api.ProcessWriteInput{ID: id, Text: text})
+		return err
+	}
+	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: strings.Repeat("x", maxInput+1)}, api.CodeInvalid, "longer than 1048576 bytes")
+	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: deaf.ID, Text: "x"}, api.CodeConflict, "it was started without stdin")
+	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: "nobody\x1b", Text: "x"}, api.CodeNotFound, "nobody")
+	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x"}, api.CodeUnavailable, "no such file")
+	confined := r.agent()
+	confined.bounds = &api.Bounds{Sandbox: &api.Sandbox{}}
+	wantError(t, confined, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x"}, api.CodeForbidden, "outside the agents' sandbox")
+
+	path := r.store.InputPath(p.ID)
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x"}, api.CodeEnded, "it has closed its standard input")
+	in, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	text := bytes.Repeat([]byte("0123456789abcde\n"), maxInput/16)
+	read := make(chan []byte)
+	go func() {
+		got := make([]byte, len(text))
+		for n := 0; n < len(got); {
+			more, err := in.Read(got[n:min(n+1000, len(got))])
+			if err != nil {
+				break
+			}
+			n += more
+		}
+		read <- got
+	}()
+	if err := write(p.ID, string(text)); err != nil {
+		t.Error(err)
+	}
+	if got := <-read; !bytes.Equal(got, text) {
+		t.Error("the text that was read differs")
+	}
+	// A caller that gives up does not wait for the reader.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := writeInput(ctx, path, "x", string(text)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	call(t, r, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x"}, api.CodeEnded, "")
+}
