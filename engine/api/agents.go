@@ -238,7 +238,7 @@ type AuditEntry struct {
 	Tool       string         `json:"tool" jsonschema:"the tool called"`
 	Operation  string         `json:"operation,omitempty" jsonschema:"the engine's operation; of a call of several, the one to which the arguments belong: the first that changes something, else the first"`
 	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"its arguments; secrets and long texts are replaced"`
-	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied, cancelled, or started: the engine was killed before it ended, or it is still running"`
+	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied, cancelled, or started: still running, or the engine was killed meanwhile"`
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
 	DurationMS float64        `json:"duration_ms" jsonschema:"duration of the call"`
 	Process    string         `json:"process,omitempty" jsonschema:"id of the session or process started or affected"`

@@ -31,7 +31,8 @@ const (
 // replaced by their number. It costs the same for an input of any size.
 //
 // The tag `audit:"-"` leaves a field out. `audit:"typed"` marks input of a program, which is masked
-// if hideTyped is set: the program is reading a secret.
+// if hideTyped is set: the program is reading a secret. The error of that operation must not quote
+// its input.
 func Arguments(in any, hideTyped bool) map[string]any {
 	r := reducer{left: maxArguments, hideTyped: hideTyped}
 	m, _ := r.reduce(reflect.ValueOf(in)).(map[string]any)

@@ -55,8 +55,8 @@ type reading struct {
 	lines  int       // added so far
 }
 
-// A callKey identifies a call. Clients choose ids of calls, so one cannot hide its operations in
-// another's call.
+// A callKey identifies a call. Clients choose the ids of calls, so an id alone would let one hide
+// its operations in another's call.
 type callKey struct{ client, actor, from, tool, host, id string }
 
 // A call is what its lines read so far say.
@@ -67,7 +67,7 @@ type call struct {
 	worstWrite api.AuditEntry
 	end        time.Time
 	process    string
-	place      int // of its oldest line
+	position   int // of its oldest line
 }
 
 // decode returns the entry of a line, merged with its completing line. ok is false for a line that
@@ -118,7 +118,7 @@ func (r *reading) add(e api.AuditEntry) {
 		}
 	}
 	r.lines++
-	c.place = r.lines
+	c.position = r.lines
 	c.add(e)
 }
 
@@ -153,7 +153,7 @@ func (c *call) entry() api.AuditEntry {
 }
 
 func (r *reading) output() api.AuditListOutput {
-	slices.SortStableFunc(r.calls, func(a, b *call) int { return cmp.Compare(a.place, b.place) })
+	slices.SortStableFunc(r.calls, func(a, b *call) int { return cmp.Compare(a.position, b.position) })
 	out := api.AuditListOutput{Entries: make([]api.AuditEntry, 0, len(r.calls))}
 	for _, c := range r.calls {
 		out.Entries = append(out.Entries, c.entry())

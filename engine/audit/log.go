@@ -14,7 +14,7 @@ import (
 
 // The outcomes of an operation.
 const (
-	Started   = "started" // the engine was killed before it ended, or it is still running
+	Started   = "started" // still running, or the engine was killed meanwhile
 	OK        = "ok"
 	Failed    = "error"
 	Denied    = "denied"

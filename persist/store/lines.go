@@ -111,8 +111,18 @@ func endLastLine(f *os.File, size int64) error {
 // yielded as it is.
 func (l *Lines) Newest() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for _, path := range []string{l.path, l.path + ".1"} {
-			for line, err := range readBackward(path) {
+		files, err := l.openAll()
+		defer func() {
+			for _, f := range files {
+				f.Close()
+			}
+		}()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, f := range files {
+			for line, err := range readBackward(f) {
 				if !yield(line, err) || err != nil {
 					return
 				}
@@ -121,21 +131,28 @@ func (l *Lines) Newest() iter.Seq2[[]byte, error] {
 	}
 }
 
+// openAll opens the existing files, newest first. Under the lock, Append cannot rename one that is
+// already open, which would then be read twice.
+func (l *Lines) openAll() (files []*os.File, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, path := range []string{l.path, l.path + ".1"} {
+		f, err := os.Open(path)
+		if err == nil {
+			files = append(files, f)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return files, err
+		}
+	}
+	return files, nil
+}
+
 // backwardChunk is the size of a read in bytes.
 const backwardChunk = 64 << 10
 
-// readBackward yields the lines of a file from its end, and nothing if the file does not exist.
-func readBackward(path string) iter.Seq2[[]byte, error] {
+// readBackward yields the lines of a file from its end.
+func readBackward(f *os.File) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		f, err := os.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer f.Close()
 		at, err := f.Seek(0, io.SeekEnd)
 		var rest []byte // start of a file's part that may continue a line before it
 		// Read backwards in chunks: files may be large, and callers want the last lines.

@@ -75,6 +75,30 @@ func TestAppendRenamesFullFileOnce(t *testing.T) {
 	}
 }
 
+func TestNewestYieldsLinesOnceWhileFileIsRenamed(t *testing.T) {
+	l := NewLines(filepath.Join(t.TempDir(), "lines"))
+	l.limit = 100
+	for i := range 26 {
+		if err := l.Append(fmt.Sprintf("%08d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := newest(t, l, 100)
+	var got []string
+	for line, err := range l.Newest() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(line))
+		if err := l.Append("meanwhile"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAppendIsSafeForConcurrentUse(t *testing.T) {
 	l := NewLines(filepath.Join(t.TempDir(), "lines"))
 	var writers sync.WaitGroup

@@ -168,7 +168,7 @@ func auditCommand(a *app) *cobra.Command {
 		Use:   "audit [--actor WHO] [--tool NAME] [--operations] [-n N]",
 		Short: "Show what agents did, newest first",
 		Long: "Shows the tools that agents called, newest first. Secrets in the arguments are\nreplaced. An unfinished call " +
-			"is still running, or the engine was killed before it\nended. The file is audit.jsonl in the data folder.",
+			"is still running, or the engine was killed meanwhile.\nThe file is audit.jsonl in the data folder.",
 		Example: "tandem audit -n 20\ntandem audit --tool exec --json\ntandem audit --operations",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Limit < 1 {
