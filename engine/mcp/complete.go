@@ -20,12 +20,12 @@ const processArgument = "process"
 
 // completeArgument suggests process names and ids for an argument of a prompt or of a resource URI.
 func (s *server) completeArgument(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
-	matches, err := processFilter(req.Params.Ref, req.Params.Argument.Name)
-	if err != nil {
-		return nil, err
-	}
+	ref, argument := req.Params.Ref, req.Params.Argument
+	inURI := argument.Name == "id" && (ref.URI == logURI || ref.URI == screenURI)
+	inPrompt := hasArgument(ref.Name, argument.Name)
 	values := []string{}
-	if matches != nil {
+	switch {
+	case inURI, inPrompt && argument.Name == processArgument:
 		f, err := s.agentOf(ctx, identifyCaller(req))
 		if err != nil {
 			return nil, err
@@ -34,8 +34,11 @@ func (s *server) completeArgument(ctx context.Context, req *sdk.CompleteRequest)
 		if err != nil {
 			return nil, err
 		}
-		values = completionValues(slices.DeleteFunc(all, func(p api.Process) bool { return isTransient(p) || !matches(p) }),
-			req.Params.Argument.Value, req.Params.Ref.URI != "")
+		all = slices.DeleteFunc(all, func(p api.Process) bool { return ref.URI == screenURI && p.Kind != api.KindSession })
+		values = completionValues(all, argument.Value, inURI)
+	case !inPrompt:
+		return nil, api.Errorf(api.CodeInvalid, "completion/complete: %q has no argument %q; prompts/list and resources/templates/list show the arguments",
+			toolkit.Abbreviate(ref.Name+ref.URI), toolkit.Abbreviate(argument.Name))
 	}
 	return &sdk.CompleteResult{Completion: completionDetails(values)}, nil
 }
@@ -46,55 +49,23 @@ func completionDetails(values []string) sdk.CompletionResultDetails {
 	return sdk.CompletionResultDetails{Values: values[:min(n, maxCompletions)], Total: n, HasMore: n > maxCompletions}
 }
 
-// processFilter returns a filter for the processes an argument can mean, or nil if the argument
-// takes no process.
-func processFilter(ref *sdk.CompleteReference, argument string) (func(api.Process) bool, error) {
-	anyProcess := func(api.Process) bool { return true }
-	switch {
-	case ref.URI == logURI && argument == "id":
-		return anyProcess, nil
-	case ref.URI == screenURI && argument == "id":
-		return func(p api.Process) bool { return p.Kind == api.KindSession }, nil
-	case ref.URI == logURI, ref.URI == screenURI:
-		return nil, api.Errorf(api.CodeInvalid, "completion/complete: %s has no %q; it has id", ref.URI, toolkit.Abbreviate(argument))
-	case ref.URI != "" || ref.Name == "":
-		return nil, api.Errorf(api.CodeInvalid, "completion/complete: no resource is at %q; resources/templates/list lists them", toolkit.Abbreviate(ref.URI))
-	}
-	for _, r := range recipes() {
-		switch {
-		case r.name != ref.Name:
-		case r.argument != argument:
-			return nil, api.Errorf(api.CodeInvalid, "completion/complete: %s has no argument %q; it takes %s", r.name, toolkit.Abbreviate(argument), r.argument)
-		case argument == processArgument:
-			return anyProcess, nil
-		default:
-			return nil, nil
-		}
-	}
-	return nil, api.Errorf(api.CodeInvalid, "completion/complete: no prompt is named %q; prompts/list lists them", toolkit.Abbreviate(ref.Name))
+// hasArgument reports whether a prompt has an argument.
+func hasArgument(prompt, argument string) bool {
+	return slices.ContainsFunc(recipes(), func(r recipe) bool { return r.name == prompt && r.argument == argument })
 }
 
 // completionValues returns the names of processes starting with prefix, running ones first. Ids are
 // included once the user has typed something, and for processes without a usable name.
 func completionValues(all []api.Process, prefix string, inURI bool) []string {
-	slices.SortStableFunc(all, func(a, b api.Process) int {
-		switch {
-		case a.State.Ended() == b.State.Ended():
-			return 0
-		case a.State.Ended():
-			return 1
-		}
-		return -1
-	})
-	values, known := []string{}, map[string]bool{}
+	values := []string{}
 	offer := func(value string) {
-		if strings.HasPrefix(value, prefix) && !known[value] {
-			known[value] = true
+		if strings.HasPrefix(value, prefix) && !slices.Contains(values, value) {
 			values = append(values, value)
 		}
 	}
+	slices.SortStableFunc(all, func(a, b api.Process) int { return endedRank(a) - endedRank(b) })
 	for _, p := range all {
-		named := p.Name != "" && !known[p.Name] && (!inURI || url.PathEscape(p.Name) == p.Name)
+		named := p.Name != "" && !slices.Contains(values, p.Name) && (!inURI || url.PathEscape(p.Name) == p.Name)
 		if named {
 			offer(p.Name)
 		}
@@ -103,4 +74,11 @@ func completionValues(all []api.Process, prefix string, inURI bool) []string {
 		}
 	}
 	return values
+}
+
+func endedRank(p api.Process) int {
+	if p.State.Ended() {
+		return 1
+	}
+	return 0
 }

@@ -48,10 +48,10 @@ func TestCompletionSuggestsProcessesAndSessions(t *testing.T) {
 			{resource(logURI), "id", "we", "[web] 1 false"},
 			{resource(screenURI), "id", "w", "[work] 1 false"},
 			{resource(screenURI), "id", shell.ID[:6], "[" + shell.ID + "] 1 false"},
-			{prompt("debug-process"), "id", "w", `debug-process has no argument "id"; it takes process`},
-			{prompt("nope"), "x", "", `no prompt is named "nope"; prompts/list lists them`},
-			{resource("file:///{x}"), "x", "", `no resource is at "file:///{x}"`},
-			{resource(logURI), "x", "", `has no "x"; it has id`},
+			{prompt("debug-process"), "id", "w", `"debug-process" has no argument "id"`},
+			{prompt("nope"), "x", "", `"nope" has no argument "x"`},
+			{resource("file:///{x}"), "x", "", `"file:///{x}" has no argument "x"`},
+			{resource(logURI), "x", "", `"tandem://process/{id}/log" has no argument "x"`},
 		} {
 			got := complete(c.ref, c.name, c.value)
 			if sortPair(got) != sortPair(c.want) && !strings.Contains(got, c.want) {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -73,9 +74,7 @@ func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 		return nil, err
 	}
 	for _, p := range processes {
-		if !isTransient(p) {
-			list.Resources = append(list.Resources, describeResource(p))
-		}
+		list.Resources = append(list.Resources, describeResource(p))
 	}
 	return list, nil
 }
@@ -103,26 +102,32 @@ func (s *server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 		return nil, err
 	}
 	text, err := resourceText(ctx, f, what)
-	if errors.Is(err, api.CodeNotFound) {
-		return nil, sdk.ResourceNotFoundError(req.Params.URI)
-	}
 	if err != nil {
-		return nil, err
+		return nil, resourceError(err, req.Params.URI)
 	}
 	r := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: "text/plain", Text: text}}}
 	r.CacheScope = "private"
 	return r, nil
 }
 
-// listableProcesses returns the processes an agent may list. It returns none if a rule denies the
-// listing tool or asks the user about it, because clients list resources on their own.
+// resourceError returns the protocol's error if a resource does not exist, and others unchanged.
+func resourceError(err error, uri string) error {
+	if errors.Is(err, api.CodeNotFound) {
+		return sdk.ResourceNotFoundError(uri)
+	}
+	return err
+}
+
+// listableProcesses returns the processes an agent may list, without one-shot commands. It returns
+// none if a rule denies the listing tool or asks the user about it, because clients list resources
+// on their own.
 func listableProcesses(ctx context.Context, f *toolkit.Agent) ([]api.Process, error) {
 	judged, err := api.PolicyCheck.Call(ctx, f.Engine, api.PolicyCheckInput{Tool: "process_list", Actor: f.Actor, NoAsk: true})
 	if err != nil || judged.Decision != "allow" {
 		return nil, err
 	}
 	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
-	return out.Processes, err
+	return slices.DeleteFunc(out.Processes, isTransient), err
 }
 
 func resourceText(ctx context.Context, f *toolkit.Agent, what resourceURI) (string, error) {

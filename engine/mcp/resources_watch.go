@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,34 +15,29 @@ import (
 	"tandem/engine/sleep"
 )
 
-// notifyInterval is the minimum time between notifications of the same kind.
+// notifyInterval is the minimum time between notifications of one resource.
 const notifyInterval = time.Second
 
-// resources tracks the sessions watching each resource, and the list as last announced.
+// resources tracks the subscriptions, and the list as last announced.
 type resources struct {
-	mu       sync.Mutex
-	watched  map[string]*watchedResource // by URI
-	sessions map[*sdk.ServerSession]bool
-
-	listed        map[string]string // id to name
-	notified      time.Time         // time of the last notification about the list
-	notifyPending bool              // a notification is scheduled
-	hasSnapshot   bool              // listed is complete
+	mu            sync.Mutex
+	subscriptions map[subscription]context.CancelFunc
+	listed        map[string]string // id to name; nil before the first snapshot
 }
 
-// A watchedResource has a goroutine notifying its sessions of changes.
-type watchedResource struct {
-	sessions map[*sdk.ServerSession]bool
-	cancel   context.CancelFunc
+type subscription struct {
+	session *sdk.ServerSession
+	uri     string
 }
 
-// subscribe starts to notify a session of a resource's changes.
+// subscribe starts to notify a session of a resource's changes, until it unsubscribes or ends.
 func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	what, ok := parseResource(req.Params.URI)
 	if !ok {
 		return sdk.ResourceNotFoundError(req.Params.URI)
 	}
-	f, err := s.agentOf(ctx, identifyCaller(req))
+	who := identifyCaller(req)
+	f, err := s.agentOf(ctx, who)
 	if err != nil {
 		return err
 	}
@@ -49,90 +45,60 @@ func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 		return err
 	}
 	if _, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: what.id}); err != nil {
-		if errors.Is(err, api.CodeNotFound) {
-			return sdk.ResourceNotFoundError(req.Params.URI)
-		}
-		return err
+		return resourceError(err, req.Params.URI)
 	}
-	s.watchResource(f, req.Params.URI, what, req.Session)
+	s.watchResource(subscription{req.Session, req.Params.URI}, who, what.id)
 	return nil
-}
-
-func (s *server) watchResource(f *toolkit.Agent, uri string, what resourceURI, session *sdk.ServerSession) {
-	r := &s.resources
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.watched == nil {
-		r.watched, r.sessions = map[string]*watchedResource{}, map[*sdk.ServerSession]bool{}
-	}
-	if !r.sessions[session] {
-		r.sessions[session] = true
-		s.tasks.Go(func() {
-			_ = session.Wait() // only its end matters
-			r.removeSession(session)
-		})
-	}
-	g := r.watched[uri]
-	if g == nil {
-		g = &watchedResource{sessions: map[*sdk.ServerSession]bool{}}
-		var ctx context.Context
-		ctx, g.cancel = context.WithCancel(s.ctx)
-		r.watched[uri] = g
-		s.tasks.Go(func() {
-			defer g.cancel()
-			s.notifyChanges(ctx, f, uri, what.id)
-		})
-	}
-	g.sessions[session] = true
 }
 
 // unsubscribe ends a subscription.
 func (s *server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
-	s.resources.mu.Lock()
-	defer s.resources.mu.Unlock()
-	s.resources.removeWatch(req.Params.URI, req.Session)
+	s.resources.endSubscription(subscription{req.Session, req.Params.URI})
 	return nil
 }
 
-// removeSession ends all subscriptions of a session.
-func (r *resources) removeSession(session *sdk.ServerSession) {
+// watchResource starts a subscription unless it exists.
+func (s *server) watchResource(of subscription, who caller, id string) {
+	r := &s.resources
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.sessions, session)
-	for uri := range maps.Clone(r.watched) {
-		r.removeWatch(uri, session)
+	if r.subscriptions[of] != nil {
+		return
+	}
+	if r.subscriptions == nil {
+		r.subscriptions = map[subscription]context.CancelFunc{}
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	r.subscriptions[of] = cancel
+	s.tasks.Go(func() {
+		defer r.endSubscription(of)
+		s.notifyChanges(ctx, of, who, id)
+	})
+}
+
+func (r *resources) endSubscription(of subscription) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if cancel := r.subscriptions[of]; cancel != nil {
+		cancel()
+		delete(r.subscriptions, of)
 	}
 }
 
-// removeWatch ends a session's subscription. The caller holds mu.
-func (r *resources) removeWatch(uri string, session *sdk.ServerSession) {
-	g := r.watched[uri]
-	if g == nil {
-		return
-	}
-	delete(g.sessions, session)
-	if len(g.sessions) == 0 {
-		g.cancel()
-		delete(r.watched, uri)
-	}
-}
-
-// notifyChanges sends notifications of new output until ctx ends or the process is deleted. It
-// connects as the first subscriber, but with a connection of its own, because that agent may
-// disconnect earlier.
-func (s *server) notifyChanges(ctx context.Context, f *toolkit.Agent, uri, id string) {
-	engine, err := s.o.Connect(ctx, f.Actor, f.Owner, s.o.Bounds())
-	if err != nil {
-		return
-	}
-	defer engine.Close()
+// notifyChanges sends notifications of new output until ctx or the session ends or the process is
+// deleted.
+func (s *server) notifyChanges(ctx context.Context, of subscription, who caller, id string) {
 	since, stderr := int64(-1), int64(0)
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && slices.Contains(slices.Collect(s.sdk.Sessions()), of.session) {
 		in := api.ProcessLogInput{ID: id, Stream: "both", Since: &since, Max: 1 << 20}
 		if since >= 0 {
 			in.WaitMS, in.SinceStderr = 50_000, &stderr
 		}
-		out, err := api.ProcessLog.Call(ctx, engine, in)
+		var out api.ProcessLogOutput
+		f, err := s.agentOf(ctx, who)
+		if err == nil {
+			out, err = api.ProcessLog.Call(ctx, f.Engine, in)
+		}
 		switch {
 		case errors.Is(err, api.CodeNotFound):
 			return
@@ -140,7 +106,7 @@ func (s *server) notifyChanges(ctx context.Context, f *toolkit.Agent, uri, id st
 			_ = sleep.For(ctx, toolkit.MaxWatchPause)
 			continue
 		case since >= 0 && (out.End > since || out.Stderr != nil && out.Stderr.End > stderr):
-			_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
+			_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: of.uri})
 		}
 		// Start the next wait where this one ended, so that output during the pause is not missed.
 		since = out.End
@@ -151,50 +117,35 @@ func (s *server) notifyChanges(ctx context.Context, f *toolkit.Agent, uri, id st
 	}
 }
 
-// applyEvent updates the list of resources and schedules a notification if it changed. Every
-// agent's watch delivers the same events; the first delivery counts.
+// applyEvent updates the list of resources, and announces a change. Every agent's watch delivers
+// the same events; the first delivery counts.
 func (s *server) applyEvent(e api.Event) {
-	r := &s.resources
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.updateList(e) || r.notifyPending {
-		return
+	if s.resources.updateList(e) {
+		s.addTemplate()
 	}
-	r.notifyPending = true
-	wait := max(0, time.Until(r.notified.Add(notifyInterval)))
-	s.tasks.Go(func() {
-		_ = sleep.For(s.ctx, wait)
-		r.mu.Lock()
-		// Reset before notifying, so that an event during the notification schedules another.
-		r.notifyPending, r.notified = false, time.Now()
-		r.mu.Unlock()
-		if s.ctx.Err() == nil {
-			s.addTemplate()
-		}
-	})
 }
 
-// updateList applies an event and reports whether the list has changed. The caller holds mu.
+// updateList applies an event and reports whether the list has changed.
 func (r *resources) updateList(e api.Event) bool {
-	switch e.Type {
-	case api.EventSnapshot:
-		listed := make(map[string]string, len(e.Processes))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case e.Type == api.EventSnapshot:
+		before := r.listed
+		r.listed = make(map[string]string, len(e.Processes))
 		for _, p := range e.Processes {
 			if !isTransient(p) {
-				listed[p.ID] = p.Name
+				r.listed[p.ID] = p.Name
 			}
 		}
-		changed := r.hasSnapshot && !maps.Equal(listed, r.listed)
-		r.listed, r.hasSnapshot = listed, true
-		return changed
-	case api.EventProcess:
+		return before != nil && !maps.Equal(before, r.listed)
+	case r.listed == nil:
+		return false
+	case e.Type == api.EventProcess && !isTransient(*e.Process):
 		name, known := r.listed[e.Process.ID]
-		if r.listed == nil || known && name == e.Process.Name || isTransient(*e.Process) {
-			return false
-		}
 		r.listed[e.Process.ID] = e.Process.Name
-		return true
-	case api.EventRemoved:
+		return !known || name != e.Process.Name
+	case e.Type == api.EventRemoved:
 		_, known := r.listed[e.ID]
 		delete(r.listed, e.ID)
 		return known
