@@ -10,7 +10,8 @@ import (
 )
 
 // A toolList is the result of tools/list (MCP 2026-07-28, Tools). It replaces the SDK's type, which
-// writes every hint and sorts by name.
+// sorts by name and writes hints that are false: 12,412 bytes for the native tools instead of
+// 11,755.
 type toolList struct {
 	sdk.ResultBase
 	ResultType string       `json:"resultType,omitempty"`

@@ -32,7 +32,7 @@ type lineTransport struct {
 func (l *lineTransport) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
 		lineTransport: *l, messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
-		open: map[jsonrpc.ID]bool{}, idle: make(chan struct{}, 1),
+		open: map[jsonrpc.ID]bool{},
 	}
 	go c.readLines()
 	return c, nil
@@ -47,10 +47,9 @@ type lineConn struct {
 	once     sync.Once
 	writing  sync.Mutex
 
-	mu        sync.Mutex
-	open      map[jsonrpc.ID]bool // unanswered calls
-	answering int                 // number of replies being written
-	idle      chan struct{}       // signalled when there are neither
+	mu         sync.Mutex
+	open       map[jsonrpc.ID]bool // unanswered calls
+	unanswered sync.WaitGroup      // the same, until their replies are written
 }
 
 // SessionID implements sdk.Connection.
@@ -77,20 +76,16 @@ func (c *lineConn) Read(context.Context) (jsonrpc.Message, error) {
 	case <-c.closed:
 		return nil, io.EOF
 	}
-	for c.pending() > 0 {
-		select {
-		case <-c.idle:
-		case <-c.closed:
-			return nil, io.EOF
-		}
+	answered := make(chan struct{})
+	go func() {
+		c.unanswered.Wait()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-c.closed:
 	}
 	return nil, io.EOF
-}
-
-func (c *lineConn) pending() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.open) + c.answering
 }
 
 // readLines delivers messages until the input ends.
@@ -182,6 +177,7 @@ func (c *lineConn) openCall(r *jsonrpc.Request) bool {
 		return !c.open[r.ID]
 	}
 	c.open[r.ID] = true
+	c.unanswered.Add(1)
 	return true
 }
 
@@ -191,8 +187,9 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	if !ok {
 		return c.writeMessage(m)
 	}
-	c.closeCall(r.ID)
-	defer c.finishAnswer()
+	if c.closeCall(r.ID) {
+		defer c.unanswered.Done()
+	}
 	large := c.store.Take(r.Result)
 	if large == nil {
 		return c.writeMessage(m)
@@ -225,23 +222,12 @@ func (c *lineConn) writeLine(line []byte) error {
 	return err
 }
 
-// closeCall removes a call about to be answered. It runs before the reply is written, because the
-// client may reuse the id as soon as it has the reply.
-func (c *lineConn) closeCall(id jsonrpc.ID) {
+// closeCall removes a call about to be answered, and reports whether it was open. It runs before
+// the reply is written, because the client may reuse the id as soon as it has the reply.
+func (c *lineConn) closeCall(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	open := c.open[id]
 	delete(c.open, id)
-	c.answering++
-}
-
-func (c *lineConn) finishAnswer() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.answering--; len(c.open)+c.answering > 0 {
-		return
-	}
-	select {
-	case c.idle <- struct{}{}:
-	default:
-	}
+	return open
 }
