@@ -76,6 +76,7 @@ type AgentReportInput struct {
 // AgentExplainOutput is the output of agent.explain.
 type AgentExplainOutput struct {
 	Session string       `json:"session" jsonschema:"id of the session"`
+	Name    string       `json:"name,omitempty" jsonschema:"name of the session"`
 	Agent   *CodingAgent `json:"agent" jsonschema:"null if no agent was recognised"`
 	PID     int          `json:"pid,omitempty" jsonschema:"the agent's process"`
 	Lines   bool         `json:"lines,omitempty" jsonschema:"its terminal is in line mode: it receives input only after enter"`

@@ -213,6 +213,7 @@ type ProcessLogOutput struct {
 	Before     int        `json:"before,omitempty" jsonschema:"number of them starting before the start of the search"`
 	Times      []LogTime  `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first"`
 	State      State      `json:"state" jsonschema:"the process's state"`
+	Process    *Process   `json:"process,omitempty" jsonschema:"the process, once it has exited"`
 
 	Parts  []LogPart `json:"parts,omitempty" jsonschema:"with both streams: the parts of data, in order"`
 	Stderr *LogPlace `json:"stderr,omitempty" jsonschema:"with both streams: the offsets in standard error; the others are in standard output"`

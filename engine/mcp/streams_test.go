@@ -117,8 +117,7 @@ func TestProcessLogReturnsNewOutputUnlessSinceIsGiven(t *testing.T) {
 		}
 	}
 	other := toolkit.Agent{Engine: r.agent.Engine}
-	p := r.getProcess("web")
-	if out, err := other.ReadOutput(t.Context(), p, toolkit.OutputQuery{Max: 100}); err != nil || out.Text != "one\ntwo\nthree\n" {
+	if out, err := other.ReadOutput(t.Context(), r.getProcess("web").ID, toolkit.OutputQuery{Max: 100}); err != nil || out.Text != "one\ntwo\nthree\n" {
 		t.Errorf("another agent gets %q, %v", out.Text, err)
 	}
 	r.callChecked("process_log", object{"id": "web", "grep": "two"})

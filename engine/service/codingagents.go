@@ -74,7 +74,9 @@ func (s *CodingAgents) explainState(ctx context.Context, in api.IDInput) (api.Ag
 	if err != nil {
 		return api.AgentExplainOutput{}, err
 	}
-	return w.Explain(view.ID), nil
+	out := w.Explain(view.ID)
+	out.Name = view.Name
+	return out, nil
 }
 
 func (s *CodingAgents) markSeen(ctx context.Context, in api.AgentSeenInput) (api.Empty, error) {

@@ -87,7 +87,7 @@ func (s *Sessions) execInPipe(ctx context.Context, e supervise.Entry, in api.Ses
 	timed, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	p := s.pipeShellOf(ctx, e.Rec.ID)
-	busy := api.Errorf(api.CodeConflict, "run in %s: the previous command is still running", name).WithHint("wait for its end, or answer it with process.write")
+	busy := api.Errorf(api.CodeConflict, "run in %s: the previous command is still running", name).WithHint("wait for its end")
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()

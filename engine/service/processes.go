@@ -257,5 +257,12 @@ func readLog(ctx context.Context, c *supervise.Control, l *logs.Logs, in api.Pro
 	if err != nil {
 		return api.ProcessLogOutput{}, err
 	}
-	return l.Read(ctx, in, e.Source())
+	out, err := l.Read(ctx, in, e.Source())
+	if err != nil || !out.State.Ended() {
+		return out, err
+	}
+	if e, err = c.EntryByID(ctx, e.Rec.ID); err == nil {
+		out.Process = &e.View
+	}
+	return out, nil // without the process if it was removed meanwhile
 }

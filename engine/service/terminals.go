@@ -34,8 +34,10 @@ func folderOf(ctx context.Context, c *supervise.Control, id string) (string, err
 
 // execCommand runs a command line in a session's shell, or in a shell without a terminal.
 func (s *Sessions) execCommand(ctx context.Context, in api.SessionExecInput) (api.SessionExecOutput, error) {
-	if e, err := s.Control.FindEntry(ctx, in.ID); err == nil && e.Rec.Stdin {
-		return s.execInPipe(ctx, e, in)
+	if _, err := s.Control.FindEntry(ctx, in.ID, api.KindSession); errors.Is(err, api.CodeNotFound) {
+		if e, err := s.Control.FindEntry(ctx, in.ID, api.KindProcess); err == nil && e.Rec.Stdin {
+			return s.execInPipe(ctx, e, in)
+		}
 	}
 	if err := prompt.CheckExec(&in, true); err != nil {
 		return api.SessionExecOutput{}, err

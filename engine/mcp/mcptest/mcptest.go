@@ -3,11 +3,13 @@ package mcptest
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -48,6 +50,26 @@ func (e *Engine) Do(_ context.Context, name string, _ api.Effect, in, out any) e
 		err = json.Unmarshal(b, out)
 	}
 	return err
+}
+
+// ServeLog makes an engine answer process.log with text, the log of any process.
+func (e *Engine) ServeLog(text string, state api.State) {
+	Handle(e, api.ProcessLog, func(in api.ProcessLogInput) (out api.ProcessLogOutput, err error) {
+		end := int64(len(text))
+		begin := int64(0)
+		if in.Since != nil {
+			if begin = *in.Since; begin < 0 {
+				begin += end
+			}
+		}
+		begin = min(max(begin, 0), end)
+		page := text[begin:min(end, begin+int64(in.Max))]
+		out = api.ProcessLogOutput{Data: page, Start: begin, NextCursor: begin + int64(len(page)), End: end, State: state}
+		if in.Exact && !utf8.ValidString(page) {
+			out.Data, out.DataBytes = "", base64.StdEncoding.EncodeToString([]byte(page))
+		}
+		return out, nil
+	})
 }
 
 // Once implements toolkit.Engine.

@@ -1,103 +1,11 @@
 package toolkit
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"tandem/engine/api"
 	"tandem/engine/rendered"
 )
-
-// maxLogPage is the maximum size of a log page from the engine.
-const maxLogPage = 1 << 20
-
-// A LogChunk is a part of a log as plain text.
-type LogChunk struct {
-	Text  string
-	From  int64 // offset of the chunk
-	State LogState
-}
-
-func (r LogChunk) Result() Result {
-	return Text(r.Text).WithFacts(r.State)
-}
-
-// ReadLog reads a part of a log as plain text, with at most limit bytes in JSON. It leaves an
-// incomplete character or control sequence at the end for the next call.
-func ReadLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int) (LogChunk, error) {
-	return readFitting(limit, func(limit int) (LogChunk, string, error) {
-		r, err := readLog(ctx, f, ask, limit)
-		return r, r.Text, err
-	})
-}
-
-// ReadNew reads output the agent has not seen. If it is longer than limit, it returns the end and
-// states the size skipped.
-func ReadNew(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int) (LogChunk, error) {
-	r, err := ReadLog(ctx, f, ask, limit)
-	if err != nil || r.State.NextCursor >= r.State.End {
-		return r, err
-	}
-	first := r.From
-	r, err = readFitting(limit, func(limit int) (LogChunk, string, error) {
-		ask := api.ProcessLogInput{ID: ask.ID, Since: new(int64)}
-		*ask.Since = -int64(limit)
-		r, err := readLog(ctx, f, ask, limit)
-		return r, r.Text, err
-	})
-	if n := r.From - first; err == nil && n > 0 {
-		r.Text = fmt.Sprintf("[%d earlier bytes left out; since %d returns them]\n", n, first) + r.Text
-	}
-	return r, err
-}
-
-func readLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int) (LogChunk, error) {
-	var r LogChunk
-	var data []byte
-	ended := false
-	ask.Exact = true
-	for first := true; ; first = false {
-		ask.Max = min(limit-len(data), maxLogPage)
-		out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
-		if err != nil {
-			return r, err
-		}
-		page, err := out.Bytes()
-		if err != nil {
-			return r, err
-		}
-		if first {
-			r.From = out.Start
-			r.State.Dropped = countMissing(ask.Since, out)
-		}
-		data = append(data, page...)
-		r.State.NextCursor, r.State.End, ended = out.NextCursor, out.End, out.State.Ended()
-		if len(page) == 0 || len(data) >= limit || out.NextCursor >= out.End {
-			break
-		}
-		// Only the first request may wait or count lines; the next ones continue at its end.
-		next := out.NextCursor
-		ask.Since, ask.Tail, ask.FromLine, ask.WaitMS = &next, 0, nil, 0
-	}
-	// An exited process never completes a sequence, so nothing is held back for it.
-	if !ended {
-		whole := CompleteLength(data)
-		r.State.NextCursor -= int64(len(data) - whole)
-		data = data[:whole]
-	}
-	r.Text = PlainText(strings.ToValidUTF8(string(data), "\uFFFD"))
-	return r, nil
-}
-
-// countMissing returns the number of requested bytes no longer in the log.
-func countMissing(since *int64, out api.ProcessLogOutput) int64 {
-	if since == nil || *since < 0 {
-		return 0
-	}
-	return max(0, min(out.Start, out.Dropped)-*since)
-}
 
 // MaxIncomplete is the length after which an incomplete character or control sequence counts as
 // text.
@@ -186,11 +94,4 @@ func KeepLastDrawn(s string) string {
 		b.WriteString(line[strings.LastIndexByte(line[:end], '\r')+1:])
 	}
 	return b.String()
-}
-
-// A LogState is the position in a log after a read.
-type LogState struct {
-	NextCursor int64 `json:"next_cursor"`       // since of the next call
-	End        int64 `json:"end"`               // length of the log
-	Dropped    int64 `json:"dropped,omitempty"` // requested bytes no longer in the log
 }

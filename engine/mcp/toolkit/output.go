@@ -9,6 +9,13 @@ import (
 	"tandem/engine/api"
 )
 
+const (
+	// maxLogPage is the maximum size of a log page from the engine.
+	maxLogPage = 1 << 20
+	// idLength is the number of hexadecimal digits in an id.
+	idLength = 12
+)
+
 // An OutputQuery selects a part of a process's output: from a position, the last lines, or
 // otherwise everything the agent has not seen.
 type OutputQuery struct {
@@ -23,90 +30,104 @@ type OutputQuery struct {
 type Output struct {
 	Text    string
 	Next    Cursor // position after the text
-	More    int64  // bytes already printed after it
+	End     int64  // length of the log, or of standard output's
+	More    int64  // bytes already printed after the text
+	Dropped int64  // requested bytes no longer in the log
 	Process api.Process
-
-	ended bool // there will be no more output
 }
 
-// ReadOutput reads a process's output and marks it as seen. If there is more new output than fits,
-// it returns the end.
-func (f *Agent) ReadOutput(ctx context.Context, p api.Process, w OutputQuery) (Output, error) {
-	out, err := readFitting(w.Max, func(limit int) (Output, string, error) {
-		w.Max = limit
-		out, err := f.readOnce(ctx, p, w)
-		return out, out.Text, err
-	})
-	if err != nil {
-		return out, err
-	}
-	f.Seen.Set(p.ID, out.Next)
-	// The process exited after p was fetched; the result needs its exit status.
-	if out.ended && !p.State.Ended() {
-		out.Process, err = api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
-	}
-	return out, err
-}
-
-// readFitting calls read with ever smaller limits, in log bytes, until the text has at most maxSize
-// bytes in JSON.
-func readFitting[R any](maxSize int, read func(limit int) (R, string, error)) (R, error) {
-	for limit := maxSize; ; {
-		r, text, err := read(limit)
-		size := JSONSize(text)
-		if err != nil || size <= maxSize || limit <= utf8.UTFMax {
-			return r, err
+// ReadOutput reads the output of the process with an id and marks it as seen. If there is more new
+// output than fits, it returns the end. It leaves an incomplete character or control sequence at the
+// end for the next call.
+func (f *Agent) ReadOutput(ctx context.Context, id string, w OutputQuery) (Output, error) {
+	// The text may be larger in JSON than in the log: try again with less until it fits.
+	for limit := w.Max; ; {
+		less := w
+		less.Max = limit
+		out, err := f.readOnce(ctx, id, less)
+		if err != nil {
+			return out, err
+		}
+		size := JSONSize(out.Text)
+		if size <= w.Max || limit <= utf8.UTFMax {
+			f.Seen.Set(id, out.Next)
+			return out, nil
 		}
 		// Shrink by the excess and a little more, so that few rounds suffice and the loop ends.
-		limit = max(utf8.UTFMax, int(int64(limit)*int64(maxSize)/int64(size))-limit/64)
+		limit = max(utf8.UTFMax, int(int64(limit)*int64(w.Max)/int64(size))-limit/64)
 	}
 }
 
-func (f *Agent) readOnce(ctx context.Context, p api.Process, w OutputQuery) (Output, error) {
-	begin, ask := f.startCursor(p, w)
-	got, err := readSpan(ctx, f, ask, w.Max)
+func (f *Agent) readOnce(ctx context.Context, id string, w OutputQuery) (Output, error) {
+	begin, ask := f.logInput(id, w)
+	got, err := f.readSpan(ctx, ask, w.Max)
 	if err != nil {
 		return Output{}, err
 	}
-	var notes string
-	if begin.At >= 0 && begin.Stderr >= 0 && got.discarded > 0 {
-		notes = fmt.Sprintf("[%d earlier bytes are no longer kept]\n", got.discarded)
-	}
+	out := Output{Dropped: got.discarded}
 	// There is more new output than fits. Its end is worth most, so read that instead.
 	if w.Since == nil && w.Tail == 0 && got.remaining() > 0 {
 		first := got.from
 		end := -int64(w.Max)
 		ask.Since, ask.SinceStderr, ask.WaitMS = &end, nil, 0
-		if got, err = readSpan(ctx, f, ask, w.Max); err != nil {
+		if got, err = f.readSpan(ctx, ask, w.Max); err != nil {
 			return Output{}, err
 		}
-		first.Split = begin.Split
 		if n := got.from.At - first.At + got.from.Stderr - first.Stderr; n > 0 {
-			notes += fmt.Sprintf("[%d earlier bytes left out; since %s returns them]\n", n, JSONText(first))
+			out.Text = fmt.Sprintf("[%d earlier bytes left out; since %s returns them]\n", n, JSONText(first))
 		}
 	}
 	if got.unordered {
-		notes += "[stdout before stderr: the order they were written in is unknown]\n"
+		out.Text += "[stdout before stderr: the order they were written in is unknown]\n"
 	}
-	out := Output{Text: notes + got.text(), Next: begin, More: got.remaining(), Process: p, ended: got.ended}
-	if ask.Stream != "stderr" || !begin.Split {
-		out.Next.At = got.next.At
+	out.Text += got.text()
+	out.Next, out.End, out.More = got.next, got.end.At, got.remaining()
+	// A read of one stream leaves the position in the other.
+	switch ask.Stream {
+	case "stdout":
+		out.Next.Stderr = begin.Stderr
+	case "stderr":
+		out.Next.At = begin.At
 	}
-	if ask.Stream != "stdout" {
-		out.Next.Stderr = got.next.Stderr
-	}
-	return out, nil
+	out.Process, err = f.processOf(ctx, got.last, id)
+	return out, err
 }
 
-// startCursor returns the start of a query and the engine's input for it. A plain offset in a split
-// log counts as one in standard output.
-func (f *Agent) startCursor(p api.Process, w OutputQuery) (Cursor, api.ProcessLogInput) {
-	begin, _ := f.Seen.At(p.ID)
-	begin.Split = p.Supervision != nil && p.Supervision.SplitLog
-	ask := api.ProcessLogInput{ID: p.ID, Stream: w.Stream, Tail: w.Tail, WaitMS: w.WaitMS, Exact: true}
+// processOf returns the process of a reply. While it runs, only its state is known.
+func (f *Agent) processOf(ctx context.Context, out api.ProcessLogOutput, id string) (api.Process, error) {
+	switch {
+	case out.Process != nil:
+		return *out.Process, nil
+	case out.State.Ended(): // engines up to 0.2.0 do not send it
+		return api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: id})
+	}
+	return api.Process{ID: id, State: out.State}, nil
+}
+
+// FullID returns the id of the process or session with a given id, prefix of one, or name. get is
+// called unless given is an id.
+func (f *Agent) FullID(ctx context.Context, given string, get api.Operation[api.IDInput, api.Process]) (string, error) {
+	if len(given) == idLength && strings.Trim(given, "0123456789abcdef") == "" {
+		return given, nil
+	}
+	p, err := get.Call(ctx, f.Engine, api.IDInput{ID: given})
+	return p.ID, err
+}
+
+// LogInput returns the engine's input for a query.
+func (f *Agent) LogInput(id string, w OutputQuery) api.ProcessLogInput {
+	_, ask := f.logInput(id, w)
+	return ask
+}
+
+// logInput returns the start of a query and the engine's input for it. A plain offset in a split log
+// counts as one in standard output.
+func (f *Agent) logInput(id string, w OutputQuery) (begin Cursor, ask api.ProcessLogInput) {
+	ask = api.ProcessLogInput{ID: id, Stream: w.Stream, Tail: w.Tail, WaitMS: w.WaitMS, Exact: true}
 	if w.Stream == "" {
 		ask.Stream = "both"
 	}
+	begin, _ = f.Seen.At(id)
 	switch since := w.Since; {
 	case since == nil:
 	case since.Split, since.At <= 0 && ask.Stream == "both":
@@ -121,9 +142,9 @@ func (f *Agent) startCursor(p api.Process, w OutputQuery) (Cursor, api.ProcessLo
 	}
 	at, stderr := begin.At, begin.Stderr
 	switch {
-	case ask.Stream == "stderr" && begin.Split:
+	case ask.Stream == "stderr":
 		ask.Since = &stderr
-	case ask.Stream == "both" && begin.Split && at >= 0:
+	case ask.Stream == "both" && at >= 0:
 		ask.Since, ask.SinceStderr = &at, &stderr
 	default:
 		ask.Since = &at
@@ -131,19 +152,12 @@ func (f *Agent) startCursor(p api.Process, w OutputQuery) (Cursor, api.ProcessLo
 	return begin, ask
 }
 
-// LogInput returns the engine's input for a query.
-func (f *Agent) LogInput(p api.Process, w OutputQuery) api.ProcessLogInput {
-	_, ask := f.startCursor(p, w)
-	return ask
-}
-
 // NextCursor returns the position after a reply.
-func NextCursor(ask api.ProcessLogInput, out api.ProcessLogOutput) Cursor {
-	c := cursorAt(ask, out.NextCursor, out.Stderr, func(p *api.LogPlace) int64 { return p.NextCursor })
-	if c.Split = out.Stderr != nil; ask.Stream == "stderr" {
-		c.At, c.Stderr = c.Stderr, 0
+func NextCursor(out api.ProcessLogOutput) Cursor {
+	if out.Stderr == nil {
+		return Cursor{At: out.NextCursor}
 	}
-	return c
+	return Cursor{At: out.NextCursor, Stderr: out.Stderr.NextCursor, Split: true}
 }
 
 // Status describes a process in one line: its state, whether there was new output, and how much
@@ -170,14 +184,22 @@ func (o Output) Status() string {
 	return "[" + how + "]"
 }
 
+// NoteDropped returns the output with a note about requested bytes no longer kept.
+func (o Output) NoteDropped() Output {
+	if o.Dropped > 0 {
+		o.Text = fmt.Sprintf("[%d earlier bytes are no longer kept]\n", o.Dropped) + o.Text
+	}
+	return o
+}
+
 // A logSpan is a part of a log, or of both halves of a split one.
 type logSpan struct {
 	parts           []spanPart
 	size            int
 	from, next, end Cursor
-	discarded       int64 // requested bytes no longer in the log
-	ended           bool  // there will be no more output
-	unordered       bool  // the order between the two streams is unknown
+	discarded       int64                // requested bytes no longer in the log
+	last            api.ProcessLogOutput // the last page
+	unordered       bool                 // the order between the two streams is unknown
 }
 
 type spanPart struct {
@@ -192,7 +214,7 @@ func (s *logSpan) remaining() int64 {
 
 // readSpan reads up to limit bytes. It leaves an incomplete character or control sequence at the
 // end for the next call.
-func readSpan(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int) (*logSpan, error) {
+func (f *Agent) readSpan(ctx context.Context, ask api.ProcessLogInput, limit int) (*logSpan, error) {
 	s := &logSpan{}
 	for first := true; ; first = false {
 		ask.Max = min(limit-s.size, maxLogPage)
@@ -213,11 +235,12 @@ func readSpan(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int)
 		}
 		s.next = cursorAt(ask, out.NextCursor, out.Stderr, func(p *api.LogPlace) int64 { return p.NextCursor })
 		s.end = cursorAt(ask, out.End, out.Stderr, func(p *api.LogPlace) int64 { return p.End })
-		s.ended = out.State.Ended()
+		s.last = out
 		s.addPage(ask.Stream, page, out.Parts)
 		if len(page) == 0 || s.size >= limit || s.remaining() <= 0 {
 			break
 		}
+		// Only the first request may wait or count lines; the next ones continue at its end.
 		next := out.NextCursor
 		ask.Since, ask.Tail, ask.WaitMS = &next, 0, 0
 		if out.Stderr != nil {
@@ -225,7 +248,8 @@ func readSpan(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int)
 			ask.SinceStderr = &stderr
 		}
 	}
-	if !s.ended {
+	// An exited process never completes a sequence, so nothing is held back for it.
+	if !s.last.State.Ended() {
 		s.dropIncomplete()
 	}
 	return s, nil
@@ -236,11 +260,19 @@ func readSpan(ctx context.Context, f *Agent, ask api.ProcessLogInput, limit int)
 func cursorAt(ask api.ProcessLogInput, at int64, stderr *api.LogPlace, of func(*api.LogPlace) int64) Cursor {
 	switch {
 	case stderr != nil:
-		return Cursor{At: at, Stderr: of(stderr)}
+		return Cursor{At: at, Stderr: of(stderr), Split: true}
 	case ask.Stream == "stderr":
-		return Cursor{Stderr: at}
+		return Cursor{Stderr: at, Split: true}
 	}
-	return Cursor{At: at}
+	return Cursor{At: at, Split: ask.Stream == "stdout"}
+}
+
+// countMissing returns the number of requested bytes no longer in the log.
+func countMissing(since *int64, out api.ProcessLogOutput) int64 {
+	if since == nil || *since < 0 {
+		return 0
+	}
+	return max(0, min(out.Start, out.Dropped)-*since)
 }
 
 // addPage adds a page. Without parts it belongs to one stream.

@@ -74,23 +74,8 @@ func (f *Agent) StreamOutput(ctx context.Context, p api.Process, stream string) 
 		stream = ""
 	}
 	since := int64(-MaxStream)
-	var b strings.Builder
-	for {
-		in := api.ProcessLogInput{ID: p.ID, Stream: stream, Since: &since, Max: MaxStream}
-		out, err := api.ProcessLog.Call(ctx, f.Engine, in)
-		if err != nil {
-			return "", 0, err
-		}
-		if b.Len() == 0 {
-			dropped = out.Start
-		}
-		b.WriteString(out.Data)
-		// The log may grow faster than it is read, hence the limit.
-		if out.NextCursor <= max(since, out.Start) || out.NextCursor >= out.End || b.Len() >= 2*MaxStream {
-			return StripSequences(b.String()), dropped, nil
-		}
-		since = out.NextCursor
-	}
+	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: p.ID, Stream: stream, Since: &since, Max: MaxStream})
+	return StripSequences(out.Data), out.Start, err
 }
 
 // NoteOmitted states how much of a log is missing from a result, and its path.

@@ -1,10 +1,8 @@
 package android
 
 import (
-	"encoding/base64"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/mcptest"
@@ -29,15 +27,7 @@ func newAgent(t *testing.T, log string, state api.State) *mcptest.Agent {
 		}
 		return api.Process{}, api.Errorf(api.CodeNotFound, "no process %s", in.ID)
 	})
-	mcptest.Handle(f.Fake, api.ProcessLog, func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		begin := min(max(*in.Since, 0), int64(len(log)))
-		page := log[begin:min(int64(len(log)), begin+int64(in.Max))]
-		out := api.ProcessLogOutput{Data: page, Start: begin, NextCursor: begin + int64(len(page)), End: int64(len(log)), State: state}
-		if !utf8.ValidString(page) && in.Exact {
-			out.Data, out.DataBytes = "", base64.StdEncoding.EncodeToString([]byte(page))
-		}
-		return out, nil
-	})
+	f.Fake.ServeLog(log, state)
 	return f
 }
 

@@ -156,15 +156,15 @@ func promptAgent(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	if strings.TrimSpace(in.Text) == "" {
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "prompt agent: text is empty")
 	}
-	p, known, err := findAgent(ctx, f, in.ID, "prompt")
+	p, _, err := findAgent(ctx, f, in.ID, "prompt")
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	if known.Agent.State == api.AgentBlocked {
-		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: it is blocked%s", p.Name, questionSuffix(known.Agent)).
+	if p.Agent.State == api.AgentBlocked {
+		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: it is blocked%s", p.Name, questionSuffix(p.Agent)).
 			WithHint("the user must answer it; agent_wait waits until they have")
 	}
-	if known.Agent.State == api.AgentUnknown {
+	if p.Agent.State == api.AgentUnknown {
 		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: its agent's state is unknown, so it may not take a prompt", p.Name).
 			WithHint("session_screen shows it; session_write types into it anyway")
 	}
@@ -174,7 +174,7 @@ func promptAgent(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 			return toolkit.Result{}, err
 		}
 	}
-	ask := api.AgentWaitInput{IDs: []string{p.ID}, States: api.AgentStates(), After: known.Agent.Since}
+	ask := api.AgentWaitInput{IDs: []string{p.ID}, States: api.AgentStates(), After: p.Agent.Since}
 	if in.WaitMS != 0 {
 		ask.States = []api.AgentState{api.AgentBlocked, api.AgentDone}
 	}
@@ -188,10 +188,9 @@ func promptAgent(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 		return toolkit.Text("Prompted; the session has exited.").ForProcess(p.ID), nil
 	}
 	// The wait timed out; report the present state.
-	if p, known, err = findAgent(ctx, f, p.ID, "prompt"); err != nil {
+	if p, _, err = findAgent(ctx, f, p.ID, "prompt"); err != nil {
 		return toolkit.Result{}, err
 	}
-	p.Agent = known.Agent
 	how := "Prompted; "
 	if in.WaitMS != 0 {
 		how += "timed out: "
@@ -199,14 +198,12 @@ func promptAgent(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	return toolkit.Text(how + agentState(p)).ForProcess(p.ID), nil
 }
 
-// findAgent returns a session with a coding agent, and details of the agent. verb starts the error.
-func findAgent(ctx context.Context, f *toolkit.Agent, id, verb string) (p api.Process, known api.AgentExplainOutput, err error) {
-	if p, err = api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: id}); err != nil {
-		return p, known, err
-	}
-	known, err = api.AgentExplain.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
-	if err == nil && known.Agent == nil {
+// findAgent returns a session with a coding agent, and the agent's transcript. verb starts the error.
+func findAgent(ctx context.Context, f *toolkit.Agent, id, verb string) (p api.Process, transcript *api.AgentTranscript, err error) {
+	known, err := api.AgentExplain.Call(ctx, f.Engine, api.IDInput{ID: id})
+	p = api.Process{ID: known.Session, Name: cmp.Or(known.Name, id), Agent: known.Agent}
+	if err == nil && p.Agent == nil {
 		err = api.Errorf(api.CodeNotFound, "%s %s: no coding agent runs in it", verb, p.Name).WithHint("agent_list lists those that do")
 	}
-	return p, known, err
+	return p, known.Transcript, err
 }

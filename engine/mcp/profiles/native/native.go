@@ -93,7 +93,7 @@ type logState struct {
 }
 
 func readProcessLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (toolkit.Result, error) {
-	limit, err := OutputLimit(in.MaxOutput)
+	limit, err := outputLimit(in.MaxOutput)
 	if err == nil {
 		err = toolkit.CheckPatterns(in.Grep)
 	}
@@ -103,24 +103,25 @@ func readProcessLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	id, err := f.FullID(ctx, in.ID, api.ProcessGet)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	query := toolkit.OutputQuery{Stream: in.Stream, Since: in.Since, Tail: in.Tail, WaitMS: in.WaitMS, Max: limit}
 	if in.Grep != "" {
-		return grepLog(ctx, f, p, in, query)
+		return grepLog(ctx, f, id, in, query)
 	}
-	out, err := f.ReadOutput(ctx, p, query)
+	out, err := f.ReadOutput(ctx, id, query)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
+	out = out.NoteDropped()
 	text := out.Text + toolkit.NewlineBetween(out.Text, "[") + out.Status()
 	// Only polling wastes calls: a call with wait_ms has waited already.
 	if out.Text == "" && in.WaitMS == 0 && !out.Process.State.Ended() {
-		text += countEmptyPoll(f, p.ID, "process_wait")
+		text += countEmptyPoll(f, id, "process_wait")
 	}
-	return toolkit.Text(text).WithFacts(logState{out.Next}).ForProcess(p.ID), nil
+	return toolkit.Text(text).WithFacts(logState{out.Next}).ForProcess(id), nil
 }
 
 // maxEmptyPolls is how many empty polls in a row an agent may make before it is told how to wait.
@@ -135,8 +136,8 @@ func countEmptyPoll(f *toolkit.Agent, id, wait string) string {
 	return "\n[nothing new; use " + f.Options.ToolPrefix + wait + " instead of looking again]"
 }
 
-// OutputLimit returns the size for output in a result with the requested maximum.
-func OutputLimit(asked int) (int, error) {
+// outputLimit returns the size for output in a result with the requested maximum.
+func outputLimit(asked int) (int, error) {
 	switch {
 	case asked < 0:
 		return 0, api.Errorf(api.CodeInvalid, "max_output cannot be negative")
@@ -148,12 +149,12 @@ func OutputLimit(asked int) (int, error) {
 
 // grepLog returns the matching lines since a position, or of the whole log. It does not mark output
 // as seen.
-func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLogInput, w toolkit.OutputQuery) (toolkit.Result, error) {
+func grepLog(ctx context.Context, f *toolkit.Agent, id string, in ProcessLogInput, w toolkit.OutputQuery) (toolkit.Result, error) {
 	// A search covers the whole log, not just what is unseen.
 	if w.Since == nil && w.Tail == 0 {
 		w.Since = &toolkit.Cursor{}
 	}
-	ask := f.LogInput(p, w)
+	ask := f.LogInput(id, w)
 	ask.Grep, ask.Context, ask.Exact, ask.Limit = in.Grep, in.Context, false, maxMatches
 	out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
 	if err != nil {
@@ -162,7 +163,7 @@ func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLog
 	var b strings.Builder
 	more := "" // how to get the remaining matches
 	if len(out.Matches) == maxMatches {
-		more = "[more from here on: since=" + toolkit.NextCursor(ask, out).String() + "]\n"
+		more = "[more from here on: since=" + toolkit.NextCursor(out).String() + "]\n"
 	}
 	size := 0
 	for i, m := range out.Matches {
@@ -183,7 +184,7 @@ func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLog
 	if len(out.Matches) == 0 {
 		b.WriteString("No line matches.")
 	}
-	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).WithFacts(logState{toolkit.NextCursor(ask, out)}), nil
+	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).WithFacts(logState{toolkit.NextCursor(out)}), nil
 }
 
 // formatMatch formats a matching line and its context.
@@ -242,11 +243,11 @@ func waitForProcess(ctx context.Context, f *toolkit.Agent, in processWaitInput) 
 	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
 	var printed toolkit.Output
 	if (out.Met == "log" || out.CrashLoop || out.Process.State.Ended()) && out.Process.Kind == api.KindProcess {
-		if printed, err = f.ReadOutput(ctx, out.Process, toolkit.OutputQuery{Stream: in.Stream, Max: maxWaitOutput}); err != nil {
+		if printed, err = f.ReadOutput(ctx, out.Process.ID, toolkit.OutputQuery{Stream: in.Stream, Max: maxWaitOutput}); err != nil {
 			return toolkit.Result{}, err
 		}
 	}
-	return toolkit.Text(waitResult(out, in.Port, printed.Text)).WithFacts(state).ForProcess(out.Process.ID), nil
+	return toolkit.Text(waitResult(out, in.Port, printed.NoteDropped().Text)).WithFacts(state).ForProcess(out.Process.ID), nil
 }
 
 // awaitProcess waits until a condition is met, none can be met any more, or the wait times out.

@@ -21,7 +21,7 @@ type sessionScreenInput struct {
 }
 
 func readScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (toolkit.Result, error) {
-	limit, err := OutputLimit(in.MaxOutput)
+	limit, err := outputLimit(in.MaxOutput)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -39,8 +39,7 @@ func readScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (t
 	if in.Diff && (in.Format == "ansi" || in.Format == "png" || in.Scrollback != 0) {
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: diff is for text without scrollback", in.ID)
 	}
-	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
-	if err != nil {
+	if ask.ID, err = f.FullID(ctx, in.ID, api.SessionGet); err != nil {
 		return toolkit.Result{}, err
 	}
 	out, err := api.SessionScreen.Call(ctx, f.Engine, ask)
@@ -52,8 +51,8 @@ func readScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (t
 	// Compare only the screen: scrollback always grows.
 	if ask.Picture == "" && !ask.ANSI {
 		now := out.Lines[max(0, len(out.Lines)-out.Rows):]
-		if before = f.Seen.SwapScreen(p.ID, now); slices.Equal(before, now) && !p.State.Ended() {
-			idle = countEmptyPoll(f, p.ID, "session_wait")
+		if before = f.Seen.SwapScreen(ask.ID, now); slices.Equal(before, now) && !out.State.Ended() {
+			idle = countEmptyPoll(f, ask.ID, "session_wait")
 		}
 	}
 	if !in.Diff {
@@ -61,14 +60,14 @@ func readScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (t
 	}
 	if ask.Picture == "" {
 		shown := toolkit.HeadAndTail(diffRows(before, out.Lines), limit, "max_output gives more")
-		return toolkit.Text(shown + screenStatus(out) + idle).ForProcess(p.ID), nil
+		return toolkit.Text(shown + screenStatus(out) + idle).ForProcess(ask.ID), nil
 	}
 	if len(out.Picture) == 0 {
 		return toolkit.Result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine draws no pictures", in.ID)
 	}
 	r := toolkit.Text(screenStatus(out))
 	r.Content = append([]sdk.Content{&sdk.ImageContent{Data: out.Picture, MIMEType: "image/png"}}, r.Content...)
-	return r.ForProcess(p.ID), nil
+	return r.ForProcess(ask.ID), nil
 }
 
 // fullScreenChanges returns the changes on the screen of a full-screen program since the agent last

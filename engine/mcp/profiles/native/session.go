@@ -25,7 +25,7 @@ func nativeSessionTools() []toolkit.Tool {
 			Doc: "Run a line in a session's shell or REPL. After the timeout it continues: session_wait."}, execInSession),
 		toolkit.Define[sessionWriteInput, writeState](toolkit.Tool{Name: "session_write", Effect: api.Destructive, Profiles: only,
 			Doc: "Type into a session, in order: text, paste, keys (ctrl+c, up, esc), enter (if true)."}, writeToSession),
-		toolkit.Define[sessionReadInput, toolkit.LogState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only, Large: true,
+		toolkit.Define[sessionReadInput, sessionReadState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only, Large: true,
 			Doc: "What a session printed that you have not seen, or since."}, readSession),
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
 			Doc: "A session's screen now."}, readScreen),
@@ -84,7 +84,7 @@ func startSession(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 	}
 	// Everything it prints is new to the agent.
 	f.Seen.Set(p.ID, toolkit.Cursor{})
-	first, waits, _, err := awaitEffect(ctx, f, p, startWaitMS)
+	first, waits, _, err := awaitEffect(ctx, f, p.ID, startWaitMS)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -123,21 +123,21 @@ type execState struct {
 }
 
 func execInSession(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (toolkit.Result, error) {
-	limit, err := OutputLimit(cmp.Or(in.MaxOutput, toolkit.MaxOutput))
+	limit, err := outputLimit(cmp.Or(in.MaxOutput, toolkit.MaxOutput))
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	id, err := f.FullID(ctx, in.ID, api.SessionGet)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	// Read earlier output first, so that it is not taken for this command's.
-	unseen, err := unseenLines(ctx, f, p.ID, limit)
+	unseen, err := unseenLines(ctx, f, id, limit)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	out, err := api.SessionExec.Call(ctx, f.Engine,
-		api.SessionExecInput{ID: in.ID, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: max(cmp.Or(in.MaxOutput, maxExecRead)-len(unseen), 1)})
+		api.SessionExecInput{ID: id, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: max(cmp.Or(in.MaxOutput, maxExecRead)-len(unseen), 1)})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -150,20 +150,20 @@ func execInSession(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (
 	if state.Method == "none" {
 		state.Method = ""
 	}
-	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
+	f.Seen.Set(id, toolkit.Cursor{At: out.NextCursor})
 	if state.isPlain() {
-		return toolkit.Text(cmp.Or(unseen+out.Output, "[exit code 0]")).ForProcess(p.ID), nil
+		return toolkit.Text(cmp.Or(unseen+out.Output, "[exit code 0]")).ForProcess(id), nil
 	}
 	r := toolkit.Text(unseen + out.Output)
 	if out.Waits != "" && out.Question == "" {
-		screen, err := fullScreenChanges(ctx, f, p.ID)
+		screen, err := fullScreenChanges(ctx, f, id)
 		if err != nil {
 			return toolkit.Result{}, err
 		}
 		r = toolkit.Text(unseen + out.Output + screen)
 	}
 	r.Content = append(r.Content, &sdk.TextContent{Text: state.statusLine()})
-	return r.WithFacts(state).ForProcess(p.ID), nil
+	return r.WithFacts(state).ForProcess(id), nil
 }
 
 // shortenOutput keeps the head and tail of a long output, or only the tail if the head is missing.
@@ -230,7 +230,7 @@ type sessionReadInput struct {
 }
 
 func readSession(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (toolkit.Result, error) {
-	limit, err := OutputLimit(in.MaxOutput)
+	limit, err := outputLimit(in.MaxOutput)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -238,24 +238,21 @@ func readSession(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	seen, _ := f.Seen.At(p.ID)
-	since := seen.At
-	if in.Since != nil {
-		since = in.Since.At
-	}
-	read := toolkit.ReadLog
-	if in.Since == nil {
-		read = toolkit.ReadNew
-	}
-	got, err := read(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS}, limit)
+	got, err := f.ReadOutput(ctx, p.ID, toolkit.OutputQuery{Since: in.Since, WaitMS: in.WaitMS, Max: limit})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	f.Seen.Set(p.ID, toolkit.Cursor{At: got.State.NextCursor})
 	if got.Text == "" && in.WaitMS == 0 && !p.State.Ended() {
 		got.Text = strings.TrimPrefix(countEmptyPoll(f, p.ID, "session_wait"), "\n")
 	}
-	return got.Result().ForProcess(p.ID), nil
+	return toolkit.Text(got.Text).WithFacts(sessionReadState{got.Next.At, got.End, got.Dropped}).ForProcess(p.ID), nil
+}
+
+// A sessionReadState is the position in a session's log after a read.
+type sessionReadState struct {
+	NextCursor int64 `json:"next_cursor"`       // since of the next call
+	End        int64 `json:"end"`               // length of the log
+	Dropped    int64 `json:"dropped,omitempty"` // requested bytes no longer in the log
 }
 
 type sessionWaitInput struct {
@@ -289,11 +286,11 @@ func waitForSession(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) 
 	if err := toolkit.CheckPatterns(in.Output, in.Screen); err != nil {
 		return toolkit.Result{}, err
 	}
-	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	id, err := f.FullID(ctx, in.ID, api.SessionGet)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	seen, err := unseenStart(ctx, f, p.ID)
+	seen, err := unseenStart(ctx, f, id)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -311,7 +308,7 @@ func waitForSession(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) 
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	printed, err := readNewOutput(ctx, f, out.Process)
+	printed, err := readNewOutput(ctx, f, out.Process.ID)
 	if err != nil {
 		return toolkit.Result{}, err
 	}

@@ -75,10 +75,10 @@ func (s *startState) awaitCondition(ctx context.Context, f *toolkit.Agent, w sta
 	if err != nil {
 		return "", err
 	}
-	printed, err := f.ReadOutput(ctx, out.Process, toolkit.OutputQuery{Max: maxWaitOutput})
+	printed, err := f.ReadOutput(ctx, out.Process.ID, toolkit.OutputQuery{Max: maxWaitOutput})
 	if err != nil {
 		return "", err
 	}
 	s.Met, s.ExitCode, s.NextCursor = out.Met, out.Process.ExitCode, &printed.Next
-	return waitResult(out, w.Port, printed.Text), nil
+	return waitResult(out, w.Port, printed.NoteDropped().Text), nil
 }

@@ -21,12 +21,12 @@ const (
 // readTranscript returns the last answer of an agent from its transcript or, without one, from its
 // screen.
 func readTranscript(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
-	p, known, err := findAgent(ctx, f, in.ID, "read the answer of")
+	p, transcript, err := findAgent(ctx, f, in.ID, "read the answer of")
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	a := known.Agent
-	said, err := readAnswer(ctx, f, known.Transcript)
+	a := p.Agent
+	said, err := readAnswer(ctx, f, transcript)
 	if err != nil {
 		why := strings.SplitN(api.AsError(err).Message, "\n", 2)[0]
 		screen, err := api.SessionScreen.Call(ctx, f.Engine, api.SessionScreenInput{ID: p.ID, Scrollback: transcriptRows})
@@ -36,8 +36,8 @@ func readTranscript(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (
 		shown := toolkit.HeadAndTail(strings.TrimSpace(strings.Join(collapseRepeats(screen.Lines), "\n")), toolkit.DefaultBodySize, "session_screen gives it")
 		return toolkit.Textf("%s\n[from its screen, as %s; it is %s%s]", shown, why, a.State, questionSuffix(a)).ForProcess(p.ID), nil
 	}
-	said = toolkit.HeadAndTail(said, toolkit.DefaultBodySize, "read "+known.Transcript.Path)
-	return toolkit.Textf("%s\n[from %s; it is %s%s]", said, f.DisplayName(f.DecodeName(known.Transcript.Path)), a.State, questionSuffix(a)).ForProcess(p.ID), nil
+	said = toolkit.HeadAndTail(said, toolkit.DefaultBodySize, "read "+transcript.Path)
+	return toolkit.Textf("%s\n[from %s; it is %s%s]", said, f.DisplayName(f.DecodeName(transcript.Path)), a.State, questionSuffix(a)).ForProcess(p.ID), nil
 }
 
 // readAnswer returns the last answer in a transcript. Like the tool read, it obeys the caller's

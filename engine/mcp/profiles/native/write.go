@@ -48,17 +48,17 @@ func writeToSession(ctx context.Context, f *toolkit.Agent, in sessionWriteInput)
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "write to session %s: nothing to type", in.ID).
 			WithHint("give text, paste, keys or enter")
 	}
-	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	id, err := f.FullID(ctx, in.ID, api.SessionGet)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	if _, err := unseenStart(ctx, f, p.ID); err != nil {
+	if _, err := unseenStart(ctx, f, id); err != nil {
 		return toolkit.Result{}, err
 	}
 	// One call after the other keeps the order: the engine sends keys before a paste.
-	writes := []api.SessionWriteInput{{ID: in.ID, Text: in.Text, Keys: in.Keys}}
+	writes := []api.SessionWriteInput{{ID: id, Text: in.Text, Keys: in.Keys}}
 	if in.Paste != "" {
-		writes = []api.SessionWriteInput{{ID: in.ID, Text: in.Text, Paste: in.Paste}, {ID: in.ID, Keys: in.Keys}}
+		writes = []api.SessionWriteInput{{ID: id, Text: in.Text, Paste: in.Paste}, {ID: id, Keys: in.Keys}}
 	}
 	if last := &writes[len(writes)-1]; in.Enter {
 		last.Keys = append(last.Keys[:len(last.Keys):len(last.Keys)], "enter")
@@ -75,11 +75,11 @@ func writeToSession(ctx context.Context, f *toolkit.Agent, in sessionWriteInput)
 	if in.WaitMS != nil {
 		waitMS = *in.WaitMS
 	}
-	text, waits, over, err := awaitEffect(ctx, f, p, waitMS)
+	text, waits, over, err := awaitEffect(ctx, f, id, waitMS)
 	if !over && waitMS > 0 {
 		text += toolkit.NewlineBetween(text, "[") + "[still running; session_wait waits for it]"
 	}
-	return toolkit.Text(cmp.Or(text, "Typed.")).WithFacts(writeState{waits}).ForProcess(p.ID), err
+	return toolkit.Text(cmp.Or(text, "Typed.")).WithFacts(writeState{waits}).ForProcess(id), err
 }
 
 // unseenStart returns the start of the output this agent has not seen. If it has seen none, that is
@@ -100,13 +100,14 @@ func unseenStart(ctx context.Context, f *toolkit.Agent, id string) (toolkit.Curs
 
 // awaitEffect waits until input or a start has taken effect, and returns the new output and the
 // input the program waits for. over reports whether the program waits or has exited.
-func awaitEffect(ctx context.Context, f *toolkit.Agent, p api.Process, waitMS int) (text, waits string, over bool, err error) {
+func awaitEffect(ctx context.Context, f *toolkit.Agent, id string, waitMS int) (text, waits string, over bool, err error) {
+	var p api.Process
 	if waitMS > 0 {
-		if p, waits, err = awaitInput(ctx, f, p.ID, waitMS); err != nil {
+		if p, waits, err = awaitInput(ctx, f, id, waitMS); err != nil {
 			return "", "", false, err
 		}
 	}
-	if text, err = readNewOutput(ctx, f, p); err != nil {
+	if text, err = readNewOutput(ctx, f, id); err != nil {
 		return "", "", false, err
 	}
 	switch {
@@ -148,16 +149,16 @@ func waitTarget(waits string) string {
 
 // readNewOutput returns the output of a session since this agent last looked, or the changed rows
 // of a full-screen program.
-func readNewOutput(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) {
-	seen, _ := f.Seen.At(p.ID)
-	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: seen.At, Max: maxNewOutput, Plain: true})
+func readNewOutput(ctx context.Context, f *toolkit.Agent, id string) (string, error) {
+	seen, _ := f.Seen.At(id)
+	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: id, Since: seen.At, Max: maxNewOutput, Plain: true})
 	if err != nil {
 		return "", err
 	}
-	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
+	f.Seen.Set(id, toolkit.Cursor{At: out.NextCursor})
 	// Of a full-screen program the log holds mostly cursor movements.
 	if out.AltScreen {
-		return fullScreenChanges(ctx, f, p.ID)
+		return fullScreenChanges(ctx, f, id)
 	}
 	whole := toolkit.ShortenLines(out.Data)
 	text := toolkit.Tail(whole, maxNewOutput-newOutputNote)

@@ -1,4 +1,4 @@
-package mcp
+package toolkit_test
 
 import (
 	"context"
@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client/retry"
-	"tandem/engine/mcp/profiles/native"
+	"tandem/engine/mcp/mcptest"
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -62,31 +61,23 @@ func TestWholeLengthExcludesIncompleteSequences(t *testing.T) {
 // Reading a log in pieces gives the same text as reading it at once.
 func TestReadingInPiecesEqualsReadingAtOnce(t *testing.T) {
 	t.Parallel()
-	e := newFakeEngine(t)
-	client, err := e.options().Connect(t.Context(), "test", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	f := &toolkit.Agent{Engine: &retry.Conn{Client: client}}
+	f := mcptest.NewAgent(t, "/home/me", toolkit.Native, nil)
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "é", "€", "😀", "\n", "\x1b[31m", "\x1b]0;t\x07", "word "}), 1, 60).Draw(t, "parts")
 		log := strings.Join(parts, "")
-		e.mu.Lock()
-		e.log = log
-		e.mu.Unlock()
+		f.Fake.ServeLog(log, api.StateRunning)
 		size := rapid.IntRange(8, 40).Draw(t, "size")
 		var read strings.Builder
 		for since := int64(0); since < int64(len(log)); {
-			r, err := toolkit.ReadLog(context.Background(), f, api.ProcessLogInput{ID: "abc", Since: &since}, size)
+			r, err := f.ReadOutput(context.Background(), "abc", toolkit.OutputQuery{Since: &toolkit.Cursor{At: since}, Max: size})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.State.NextCursor <= since {
+			if r.Next.At <= since {
 				t.Fatalf("reading stands still at %d of %d", since, len(log))
 			}
 			read.WriteString(r.Text)
-			since = r.State.NextCursor
+			since = r.Next.At
 		}
 		if want := toolkit.PlainText(log); read.String() != want {
 			t.Fatalf("read %q of %q, want %q", read.String(), log, want)
@@ -112,16 +103,4 @@ func FuzzPlainText(f *testing.F) {
 			t.Fatal("it has grown")
 		}
 	})
-}
-
-func TestMaxOutputIsLimited(t *testing.T) {
-	t.Parallel()
-	for asked, want := range map[int]int{0: toolkit.DefaultBodySize, 10: 8, toolkit.DefaultSize: toolkit.DefaultBodySize, 1 << 30: toolkit.MaxSize - toolkit.DefaultSize + toolkit.DefaultBodySize} {
-		if got, err := native.OutputLimit(asked); got != want || err != nil {
-			t.Errorf("%d: %d, %v", asked, got, err)
-		}
-	}
-	if _, err := native.OutputLimit(-1); err == nil {
-		t.Error("less than nothing is given")
-	}
 }
