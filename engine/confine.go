@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -43,11 +44,36 @@ func (h *host) commandFor(r store.Record, keeperPID int) (w launchCommand, err e
 	}
 	if len(w.argv) > 0 { // the launch stage could report a missing program only by exiting
 		if _, err := keeper.LookPath(w.argv[0], r.CWD, w.env); err != nil {
-			return launchCommand{}, fmt.Errorf("start %q: %w", w.argv[0], err)
+			return launchCommand{}, api.Errorf(api.CodeInvalid, "start %q: %v", w.argv[0], err).WithReason(lookReason(err))
 		}
 	}
 	w.argv, w.env = h.throughLaunchStage(r, w.argv, w.env, w.proxyURL)
 	return w, nil
+}
+
+// lookReason returns the reason for an error of keeper.LookPath.
+func lookReason(err error) api.Reason {
+	if errors.Is(err, keeper.ProgramNotFound) {
+		return api.ReasonProgramNotFound
+	}
+	return api.ReasonNotStartable
+}
+
+// startReason returns the reason for a start that the keeper refused; "" if it has none.
+func startReason(spec keeper.Spec, refused error) api.Reason {
+	switch {
+	case errors.Is(refused, keeper.ProgramNotFound):
+		return api.ReasonProgramNotFound
+	case errors.Is(refused, keeper.NotStartable):
+		return api.ReasonNotStartable
+	}
+	// A keeper up to 0.2.0 sends no reason.
+	if len(spec.Argv) > 0 {
+		if _, err := keeper.LookPath(spec.Argv[0], spec.CWD, spec.Env); err != nil {
+			return lookReason(err)
+		}
+	}
+	return ""
 }
 
 // sandboxCommand returns how to run a command in the sandbox of a record's child.

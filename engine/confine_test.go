@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
 	"tandem/engine/service"
 	"tandem/persist/store"
@@ -208,6 +210,61 @@ func TestChildHasItsOwnUmask(t *testing.T) {
 		if err != nil || slices.Contains(w.argv, "launch") != staged {
 			t.Errorf("umask %q: %q, %v", umask, w.argv, err)
 		}
+	}
+}
+
+func TestFailedStartHasAReason(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"plain": "echo hi", "lost": "#!/no/such/interpreter\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), map[string]os.FileMode{"plain": 0o600, "lost": 0o700}[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for program, want := range map[string]api.Reason{
+		"nosuch": api.ReasonProgramNotFound, "./nosuch": api.ReasonProgramNotFound, "./lost": api.ReasonProgramNotFound,
+		"./plain": api.ReasonNotStartable, "./": api.ReasonNotStartable,
+	} {
+		for _, sandbox := range []*api.Sandbox{nil, {}} {
+			if sandbox != nil && program == "./lost" { // the launch stage finds out after the start
+				continue
+			}
+			_, err := api.Exec.Call(t.Context(), m.client, api.ExecInput{Command: []string{program}, CWD: dir, Sandbox: sandbox})
+			if !errors.Is(err, api.CodeInvalid) || !errors.Is(err, want) {
+				t.Errorf("%s in sandbox %v: %+v, want %s", program, sandbox, err, want)
+			}
+		}
+	}
+	for _, cwd := range []string{"/no/such", "relative", filepath.Join(dir, "plain")} {
+		if _, err := api.Exec.Call(t.Context(), m.client, api.ExecInput{Command: []string{"true"}, CWD: cwd}); !errors.Is(err, api.ReasonBadCWD) {
+			t.Errorf("in %s: %+v", cwd, err)
+		}
+	}
+}
+
+func TestStartReasonOfEveryKeeperIsKnown(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		program string
+		err     error
+		want    api.Reason
+	}{
+		"missing":                      {"/bin/sh", keeper.ProgramNotFound, api.ReasonProgramNotFound},
+		"not startable":                {"/bin/sh", keeper.NotStartable, api.ReasonNotStartable},
+		"0.2.0, missing":               {"/no/such", errors.New("x"), api.ReasonProgramNotFound},
+		"0.2.0, not executable":        {plain, errors.New("x"), api.ReasonNotStartable},
+		"0.2.0, not about the program": {"/bin/sh", errors.New("x"), ""},
+	} {
+		if got := startReason(keeper.Spec{Argv: []string{test.program}}, test.err); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+	if got := startReason(keeper.Spec{}, errors.New("x")); got != "" {
+		t.Errorf("without a command: %q", got)
 	}
 }
 

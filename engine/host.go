@@ -218,7 +218,7 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 	case errors.Is(err, api.CodeUnavailable), errors.Is(err, api.CodeUnsure):
 		return supervise.Launch{}, nil, err
 	}
-	return supervise.Launch{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
+	return supervise.Launch{}, nil, api.Errorf(api.CodeInvalid, "%v", err).WithReason(startReason(spec, err))
 }
 
 // makeSpec returns the request for the keeper.

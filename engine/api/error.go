@@ -56,24 +56,93 @@ func (c Code) Status() int {
 	return http.StatusInternalServerError
 }
 
+// A Reason is the stable name of an error's cause, more exact than its Code, and like that a target
+// for errors.Is. An Error has one only where a client needs to tell causes with the same Code
+// apart. Engines up to 0.2.0 send none.
+type Reason string
+
+func (r Reason) Error() string { return string(r) }
+
+// Reasons of files.
+const (
+	ReasonFileNotFound     Reason = "file_not_found"    // no such file or folder
+	ReasonOutsideRoot      Reason = "outside_root"      // the path, or a link in it, leads out of the allowed folders
+	ReasonExists           Reason = "exists"            // the target already exists
+	ReasonNotEmpty         Reason = "not_empty"         // the folder is not empty
+	ReasonIsFolder         Reason = "is_folder"         // a folder instead of a file
+	ReasonNotFile          Reason = "not_file"          // a pipe, socket, device or link instead of a file
+	ReasonNotFolder        Reason = "not_folder"        // a file instead of a folder
+	ReasonPathNotFolder    Reason = "path_not_folder"   // the path, or a part of it, is a file instead of a folder
+	ReasonTooLarge         Reason = "too_large"         // over the limit for its size
+	ReasonNotJSON          Reason = "not_json"          // the file's content is invalid JSON
+	ReasonEditEmpty        Reason = "edit_empty"        // an edit has nothing to search for
+	ReasonEditNotFound     Reason = "edit_not_found"    // the text to replace is missing
+	ReasonEditAmbiguous    Reason = "edit_ambiguous"    // the text to replace occurs more than once
+	ReasonChanged          Reason = "changed"           // another process has written the file meanwhile
+	ReasonPermissionDenied Reason = "permission_denied" // denied by the operating system
+	ReasonDiskFull         Reason = "disk_full"         // no space left, or the file system is read-only
+)
+
+// Reasons of starts and input.
+const (
+	ReasonBadCWD          Reason = "bad_cwd"           // the working directory cannot be used
+	ReasonProgramNotFound Reason = "program_not_found" // the program or its interpreter does not exist
+	ReasonNotStartable    Reason = "not_startable"     // the program exists, but the system cannot start it
+	ReasonUnknownKey      Reason = "unknown_key"       // no key has this name
+)
+
+// Reasons of engines and machines.
+const (
+	ReasonEngineStopping Reason = "engine_stopping" // the engine is shutting down
+	ReasonMachineOffline Reason = "machine_offline" // the machine cannot be reached
+)
+
 // Error is an error in its wire form.
 type Error struct {
 	Code    Code   `json:"code"`
+	Reason  Reason `json:"reason,omitempty"`
 	Message string `json:"message"`        // "verb object: cause", in lower case
 	Hint    string `json:"hint,omitempty"` // the remedy, if any
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Is reports whether target is the error's Code; it makes errors.Is work.
+// Is reports whether target is the error's Code or Reason; it makes errors.Is work.
 func (e *Error) Is(target error) bool {
-	code, ok := target.(Code)
-	return ok && code == e.Code
+	switch target := target.(type) {
+	case Code:
+		return target == e.Code
+	case Reason:
+		return target == e.Reason
+	}
+	return false
 }
 
-// Errorf makes an Error with a formatted message.
+// Errorf makes an Error with a formatted message. If args contain an error with a Reason, it has
+// the same one.
 func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	e := &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		var cause *Error
+		if err, ok := arg.(error); ok && errors.As(err, &cause) && e.Reason == "" {
+			e.Reason = cause.Reason
+		}
+	}
+	return e
+}
+
+// WithReason returns a copy of e with the reason.
+func (e *Error) WithReason(reason Reason) *Error {
+	c := *e
+	c.Reason = reason
+	return &c
+}
+
+// WithMessage returns a copy of e with a formatted message.
+func (e *Error) WithMessage(format string, args ...any) *Error {
+	c := *e
+	c.Message = fmt.Sprintf(format, args...)
+	return &c
 }
 
 // WithHint returns a copy of e with the hint.
@@ -97,11 +166,14 @@ const endingMessage = "the engine is stopping"
 
 // ErrEnding returns the error for calls to an engine shutting down.
 func ErrEnding() error {
-	return Errorf(CodeUnavailable, endingMessage).WithHint("try again in a moment")
+	return Errorf(CodeUnavailable, endingMessage).WithReason(ReasonEngineStopping).WithHint("try again in a moment")
 }
 
 // IsEnding reports whether err is ErrEnding, also after the wire.
 func IsEnding(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && e.Code == CodeUnavailable && e.Message == endingMessage
+	if !errors.As(err, &e) || e.Code != CodeUnavailable {
+		return false
+	}
+	return e.Reason == ReasonEngineStopping || e.Message == endingMessage // up to 0.2.0
 }

@@ -13,17 +13,22 @@ import (
 // DecodeInput decodes the JSON input of the operation called name into in. Unknown fields are
 // errors. An empty body is the zero input.
 func DecodeInput(name string, body []byte, in any) *Error {
+	return DecodeStrictly("call "+name, body, in)
+}
+
+// DecodeStrictly is DecodeInput for any JSON; the error begins with doing.
+func DecodeStrictly(doing string, body []byte, in any) *Error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(in); err != nil {
-		return inputError(name, err)
+		return inputError(doing, err)
 	}
 	// Decode stops after the first value.
 	if _, err := d.Token(); err != io.EOF {
-		return Errorf(CodeInvalid, "call %s: unexpected data after the input", name)
+		return Errorf(CodeInvalid, "%s: unexpected data after the input", doing)
 	}
 	return nil
 }
@@ -51,7 +56,7 @@ func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Err
 	// stays strict in the second pass.
 	reflect.ValueOf(in).Elem().SetZero()
 	if err := json.Unmarshal(body, in); err != nil {
-		return nil, inputError(name, err)
+		return nil, inputError("call "+name, err)
 	}
 	slices.Sort(ignored)
 	return ignored, nil
@@ -73,16 +78,16 @@ func FieldsOf(t reflect.Type) []string {
 }
 
 // inputError translates an error of encoding/json for users.
-func inputError(name string, err error) *Error {
+func inputError(doing string, err error) *Error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
 		if wrong.Field == "" {
-			return Errorf(CodeInvalid, "call %s: the input is a JSON %s, not an object", name, wrong.Value)
+			return Errorf(CodeInvalid, "%s: the input is a JSON %s, not an object", doing, wrong.Value)
 		}
-		return Errorf(CodeInvalid, "call %s: field %q cannot be a JSON %s", name, wrong.Field, wrong.Value)
+		return Errorf(CodeInvalid, "%s: field %q cannot be a JSON %s", doing, wrong.Field, wrong.Value)
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return Errorf(CodeInvalid, "call %s: unknown field %s", name, field)
+		return Errorf(CodeInvalid, "%s: unknown field %s", doing, field)
 	}
-	return Errorf(CodeInvalid, "call %s: the input is not JSON: %s", name, strings.TrimPrefix(err.Error(), "json: "))
+	return Errorf(CodeInvalid, "%s: the input is not JSON: %s", doing, strings.TrimPrefix(err.Error(), "json: "))
 }

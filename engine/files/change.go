@@ -83,7 +83,7 @@ func (t *Tree) deletePath(ctx context.Context, path string, recursive bool) erro
 		err = dir.Remove(name)
 	}
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
-		return errorf(Exists, "delete %s: the folder is not empty", p.path).withHint("delete it recursively")
+		return errorf(NotEmpty, "delete %s: the folder is not empty", p.path).withHint("delete it recursively")
 	}
 	return fileError("delete", p.path, err)
 }

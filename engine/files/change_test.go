@@ -32,7 +32,7 @@ func TestMkdirAndDeleteReportErrors(t *testing.T) {
 	mkdir("b/c", false, NotFound)
 	mkdir("b/c", true, nil)
 	mkdir("full/f", true, Exists)
-	mkdir("full/f/x", true, NotDir)
+	mkdir("full/f/x", true, PathNotDir)
 	remove := func(path string, recursive bool, want error) {
 		t.Helper()
 		if err := g.Delete(t.Context(), path, recursive); !errors.Is(err, want) {
@@ -41,7 +41,7 @@ func TestMkdirAndDeleteReportErrors(t *testing.T) {
 	}
 	remove("a", false, nil)
 	remove("a", false, NotFound)
-	remove("b", false, Exists)
+	remove("b", false, NotEmpty)
 	remove("b", true, nil)
 	remove("to full", true, nil)
 	g.checkContent("full/f", "")
@@ -71,7 +71,7 @@ func TestMoveAndCopyDestroyNothing(t *testing.T) {
 	both("dir", "dir/it", false, Invalid)
 	both("gone", "x", false, NotFound)
 	both("f", "gone/x", false, NotFound)
-	both("f", "other/x", false, NotDir)
+	both("f", "other/x", false, PathNotDir)
 	g.checkNames("", ".keep", "dir", "f", "other")
 	g.checkContent("other", "other")
 	if info, err := g.Copy(t.Context(), "f", "other", true); err != nil || info.Path != g.root+"/other" {

@@ -118,7 +118,7 @@ func applyEdits(text string, edits []Edit) (string, []int, error) {
 func applyEdit(text string, e Edit) (string, int, error) {
 	search := toUnixLines(strings.TrimPrefix(e.Search, bom))
 	if search == "" {
-		return "", 0, errorf(Invalid, "edit not applied: there is nothing to search for")
+		return "", 0, errorf(EmptyEdit, "edit not applied: there is nothing to search for")
 	}
 	plain := normalizeLines(text)
 	count := strings.Count(plain.text, search)

@@ -15,19 +15,24 @@ type Reason string
 func (r Reason) Error() string { return string(r) }
 
 const (
-	Outside  Reason = "outside"   // the path leads out of the roots
-	NotFound Reason = "not found" // no such file
-	Exists   Reason = "exists"    // there is one already
-	NotFile  Reason = "not file"  // it is a folder, pipe, socket or device
-	NotDir   Reason = "not dir"   // it is not a folder
-	Invalid  Reason = "invalid"   // the request makes no sense
-	TooLarge Reason = "too large"
-	NoMatch  Reason = "no match" // the text to replace is missing
-	Several  Reason = "several"  // the text to replace occurs more than once
-	Changed  Reason = "changed"  // the file was written by another process meanwhile
-	Denied   Reason = "denied"   // the operating system does not permit it
-	Full     Reason = "full"     // no space left, or read-only
-	Failed   Reason = "failed"   // anything else
+	Outside    Reason = "outside"      // the path leads out of the roots
+	NotFound   Reason = "not found"    // no such file
+	Exists     Reason = "exists"       // there is one already
+	NotEmpty   Reason = "not empty"    // the folder has entries
+	IsDir      Reason = "is dir"       // it is a folder, not a file
+	NotFile    Reason = "not file"     // it is a pipe, socket, device or link
+	NotDir     Reason = "not dir"      // it is not a folder
+	PathNotDir Reason = "path not dir" // it, or a part of its path, is not a folder
+	Invalid    Reason = "invalid"      // the request makes no sense
+	TooLarge   Reason = "too large"
+	NotJSON    Reason = "not JSON"
+	EmptyEdit  Reason = "empty edit" // there is no text to replace
+	NoMatch    Reason = "no match"   // the text to replace is missing
+	Several    Reason = "several"    // the text to replace occurs more than once
+	Changed    Reason = "changed"    // the file was written by another process meanwhile
+	Denied     Reason = "denied"     // the operating system does not permit it
+	Full       Reason = "full"       // no space left, or read-only
+	Failed     Reason = "failed"     // anything else
 )
 
 // An Error reports the operation that failed, the file and the cause.
@@ -66,7 +71,7 @@ func fileError(verb, path string, err error) error {
 	reason, cause := classifyError(err)
 	var special notRegular
 	if errors.As(err, &special) {
-		reason, cause = NotFile, special.Error()
+		reason, cause = special.reason(), special.Error()
 	}
 	var inner innerError
 	if errors.As(err, &inner) {
@@ -118,9 +123,9 @@ func classifyError(err error) (Reason, string) {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTEMPTY):
 		return Exists, "already exists"
 	case errors.Is(err, syscall.ENOTDIR):
-		return NotDir, "it, or a part of its path, is not a folder"
+		return PathNotDir, "it, or a part of its path, is not a folder"
 	case errors.Is(err, syscall.EISDIR):
-		return NotFile, "it is a folder, not a file"
+		return IsDir, "it is a folder, not a file"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return Full, "no space left"
 	case errors.Is(err, syscall.EROFS):
@@ -130,7 +135,7 @@ func classifyError(err error) (Reason, string) {
 	case errors.Is(err, syscall.ELOOP):
 		return Invalid, "its links form a loop"
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return NotFile, "it makes its reader wait"
+		return Invalid, "it makes its reader wait"
 	case errors.Is(err, fs.ErrPermission):
 		return Denied, "permission denied"
 	}

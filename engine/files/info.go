@@ -104,7 +104,7 @@ func typeOf(mode fs.FileMode) string {
 func (t *Tree) resolveLink(info *Info, path string) {
 	p, err := t.locate(path, lookup{verb: "follow"})
 	if err != nil {
-		info.Broken = errors.Is(err, NotFound) || errors.Is(err, NotDir) || errors.Is(err, Invalid)
+		info.Broken = errors.Is(err, NotFound) || errors.Is(err, PathNotDir) || errors.Is(err, Invalid)
 		return
 	}
 	defer p.close()

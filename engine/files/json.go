@@ -30,11 +30,11 @@ func (t *Tree) readJSON(path string) (abs string, value json.RawMessage, err err
 	}
 	data = bytes.TrimPrefix(data, []byte(bom))
 	if err := json.Unmarshal(data, &value); err != nil {
-		return "", nil, errorf(Invalid, "invalid JSON in %s: %s", p.path, explainJSON(data, err))
+		return "", nil, errorf(NotJSON, "invalid JSON in %s: %s", p.path, explainJSON(data, err))
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, value); err != nil {
-		return "", nil, errorf(Invalid, "invalid JSON in %s: %v", p.path, err)
+		return "", nil, errorf(NotJSON, "invalid JSON in %s: %v", p.path, err)
 	}
 	return p.path, bytes.ToValidUTF8(compact.Bytes(), []byte("\uFFFD")), nil
 }

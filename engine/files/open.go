@@ -62,12 +62,20 @@ type notRegular struct{ mode fs.FileMode }
 
 func (e notRegular) Error() string { return "it is a " + describeMode(e.mode) + ", not a file" }
 
+func (e notRegular) reason() Reason {
+	if e.mode.IsDir() {
+		return IsDir
+	}
+	return NotFile
+}
+
 // requireRegular returns an error unless info is of a regular file.
 func requireRegular(verb, path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
-	return errorf(NotFile, "%s %s: %v", verb, path, notRegular{info.Mode()})
+	special := notRegular{info.Mode()}
+	return errorf(special.reason(), "%s %s: %v", verb, path, special)
 }
 
 // describeMode names the type of a file for an error.

@@ -214,30 +214,33 @@ func TestSpecialFilesAreRefusedWithoutBlocking(t *testing.T) {
 	g.addFile("dir/f", "")
 	g.addLink("pipe", "to pipe")
 	for path, kind := range map[string]string{"pipe": "pipe", "to pipe": "pipe", "socket": "socket", "dir": "folder"} {
-		want := "it is a " + kind + ", not a file"
+		want, reason := "it is a "+kind+", not a file", NotFile
+		if kind == "folder" {
+			reason = IsDir
+		}
 		_, err := g.Read(t.Context(), ReadRequest{Path: path})
-		if !errors.Is(err, NotFile) || !strings.HasSuffix(err.Error(), want) {
+		if !errors.Is(err, reason) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("read %s: %v", path, err)
 		}
 		for _, add := range []bool{false, true} {
 			_, err = g.Write(t.Context(), WriteRequest{Path: path, Data: []byte("x"), Append: add})
-			if !errors.Is(err, NotFile) || !strings.HasSuffix(err.Error(), want) {
+			if !errors.Is(err, reason) || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("write %s: %v", path, err)
 			}
 		}
-		if _, _, err = g.EditFile(t.Context(), path, []Edit{{Search: "x"}}); !errors.Is(err, NotFile) {
+		if _, _, err = g.EditFile(t.Context(), path, []Edit{{Search: "x"}}); !errors.Is(err, reason) {
 			t.Errorf("edit %s: %v", path, err)
 		}
 	}
-	for _, path := range []string{"pipe", "pipe/x"} {
-		if _, err := g.List(t.Context(), ListRequest{Path: path, Hidden: true}); !errors.Is(err, NotDir) {
+	for path, want := range map[string]Reason{"pipe": NotDir, "pipe/x": PathNotDir} {
+		if _, err := g.List(t.Context(), ListRequest{Path: path, Hidden: true}); !errors.Is(err, want) {
 			t.Errorf("list %s: %v", path, err)
 		}
 	}
 	if _, err := (&Tree{}).Read(t.Context(), ReadRequest{Path: "/dev/zero"}); !errors.Is(err, NotFile) {
 		t.Errorf("device: %v", err)
 	}
-	if _, err := (&Tree{}).Write(t.Context(), WriteRequest{Path: filepath.Join(g.root, "pipe", "x")}); !errors.Is(err, NotDir) {
+	if _, err := (&Tree{}).Write(t.Context(), WriteRequest{Path: filepath.Join(g.root, "pipe", "x")}); !errors.Is(err, PathNotDir) {
 		t.Errorf("below a pipe: %v", err)
 	}
 	if out, err := g.Grep(t.Context(), GrepRequest{Pattern: "x"}); err != nil || out.Matches != 0 {
@@ -300,7 +303,7 @@ func TestReadJSONReturnsValueUnchanged(t *testing.T) {
 	} {
 		g.addFile("f", content)
 		_, _, err := g.ReadJSON("f")
-		if !errors.Is(err, Invalid) || !strings.HasPrefix(err.Error(), "invalid JSON in "+g.root+"/f: ") || !strings.HasSuffix(err.Error(), want) {
+		if !errors.Is(err, NotJSON) || !strings.HasPrefix(err.Error(), "invalid JSON in "+g.root+"/f: ") || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%.20q: %v", content, err)
 		}
 	}

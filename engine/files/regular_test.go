@@ -25,7 +25,7 @@ func TestReadRegularRefusesOtherFiles(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]Reason{
-		"link": NotFile, "out": NotFile, "pipe": NotFile, "dir": NotFile, "dir/large": TooLarge,
+		"link": NotFile, "out": NotFile, "pipe": NotFile, "dir": IsDir, "dir/large": TooLarge,
 		"missing": NotFound, "/dev/null": Denied, g.outside + "/secret": Denied,
 	} {
 		if data, _, err := ReadRegular(g.Tree, path, 8); !errors.Is(err, want) || len(data) > 0 {

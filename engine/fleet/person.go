@@ -153,7 +153,8 @@ const hintFleet = "`tandem fleet` lists the machines and their states"
 
 // AwaySince returns the error for an offline machine.
 func AwaySince(machine string, seen time.Time) error {
-	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline, last seen %v ago", machine, time.Since(seen).Round(time.Second)).WithHint(hintFleet)
+	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline, last seen %v ago", machine, time.Since(seen).Round(time.Second)).
+		WithReason(api.ReasonMachineOffline).WithHint(hintFleet)
 }
 
 // unreachableError explains why a machine could not be reached.
@@ -169,7 +170,8 @@ func (p *Person) unreachableError(machine string, err error) error {
 		if seen := p.view.lastSeen(machine); !seen.IsZero() {
 			return AwaySince(machine, seen)
 		}
-		return api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline, or no machine has this name", machine).WithHint(hintFleet)
+		return api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline, or no machine has this name", machine).
+			WithReason(api.ReasonMachineOffline).WithHint(hintFleet)
 	}
 	return api.Errorf(api.CodeUnavailable, "reach machine %s: %v", machine, err).WithHint(hintFleet)
 }

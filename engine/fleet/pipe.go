@@ -153,7 +153,7 @@ func (p *Pipe) receiveMessage(m *nats.Msg) {
 // closeReason decodes why the other end closed.
 func closeReason(body []byte) error {
 	var e api.Error
-	if len(body) == 0 || json.Unmarshal(body, &e) != nil || e.Message == "" {
+	if len(body) == 0 || json.Unmarshal(body, &e) != nil || e.Code == "" {
 		return io.EOF
 	}
 	return &e

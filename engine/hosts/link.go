@@ -361,7 +361,8 @@ func (l *link) unreachable(m api.Machine) error {
 	if m.LastSeen != nil {
 		away = fmt.Sprintf(", last seen %v ago", time.Since(*m.LastSeen).Round(time.Second))
 	}
-	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline%s: %s", m.Name, away, m.Error).WithHint(hintAway)
+	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is offline%s: %s", m.Name, away, m.Error).
+		WithReason(api.ReasonMachineOffline).WithHint(hintAway)
 }
 
 // openSmuxStream opens a stream and sends the preface. If ctx ends first, it closes the stream once it

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -184,6 +185,13 @@ func TestStartReportsTheCause(t *testing.T) {
 			_, _, err := c.Start(r.ctx(), s)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: %v, want %s", name, err, test.want)
+			}
+			reason := NotStartable
+			if slices.Contains([]string{"unknown command", "empty PATH", "missing file", "missing interpreter"}, name) {
+				reason = ProgramNotFound
+			}
+			if !errors.Is(err, reason) {
+				t.Errorf("%s: the reason is not %s", name, reason)
 			}
 		}
 	}

@@ -240,7 +240,7 @@ func (c *Client) roundTrip(ctx context.Context, m message, fds ...int) (reply, e
 		}
 		if r.Error != "" {
 			closeFDs(r.fds)
-			return reply{}, errors.New(r.Error)
+			return reply{}, replyError(r.message)
 		}
 		return r, nil
 	case <-ctx.Done():

@@ -35,6 +35,7 @@ func packets() []message {
 		{ID: 12, Op: opPause}, {ID: 13, Op: opWake},
 		{Op: opExit, Child: &ended},
 		{ID: 14, Op: opStart, Large: true},
+		{ID: 15, Op: opReply, Error: "start \"make\": executable not found in PATH", Reason: ProgramNotFound},
 	}
 }
 

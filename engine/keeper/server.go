@@ -100,6 +100,10 @@ func (s *session) reply(id uint64, err error) {
 	if err != nil {
 		m.Error = err.Error()
 	}
+	var failed reasonError
+	if errors.As(err, &failed) {
+		m.Reason = failed.reason
+	}
 	s.send(m)
 }
 

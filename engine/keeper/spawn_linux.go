@@ -33,7 +33,7 @@ func prepare(s Spec) (*launch, int, error) {
 		if len(s.Argv) > 0 {
 			name = s.Argv[0]
 		}
-		return nil, -1, fmt.Errorf("start %q: %w", name, err)
+		return nil, -1, startError(name, err)
 	}
 	return l, master, nil
 }
@@ -239,7 +239,7 @@ func (l *launch) forkExec() (int, error) {
 		pid, err = syscall.ForkExec("/bin/sh", shellArgs(l.path, l.argv), attr)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("start %q: %w", l.argv[0], explainExecError(l.path, err))
+		return 0, startError(l.argv[0], explainExecError(l.path, err))
 	}
 	return pid, nil
 }
@@ -254,7 +254,7 @@ func shellArgs(path string, argv []string) []string {
 func explainExecError(path string, err error) error {
 	switch err {
 	case syscall.ENOENT:
-		return fmt.Errorf("%s exists, but its interpreter does not", path)
+		return reasonError{fmt.Errorf("%s exists, but its interpreter does not", path), ProgramNotFound}
 	case syscall.E2BIG:
 		return errors.New("arguments and environment are too long")
 	}
@@ -262,7 +262,7 @@ func explainExecError(path string, err error) error {
 }
 
 // LookPath finds a command as execvp(3) would in a child started in cwd with env: a name with a
-// slash relative to cwd, any other in the PATH of env.
+// slash relative to cwd, any other in the PATH of env. It returns ProgramNotFound if there is none.
 func LookPath(name, cwd string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := name
@@ -288,7 +288,7 @@ func LookPath(name, cwd string, env []string) (string, error) {
 	if denied {
 		return "", errors.New("found in PATH, but not executable")
 	}
-	return "", errors.New("executable not found in PATH")
+	return "", reasonError{errors.New("executable not found in PATH"), ProgramNotFound}
 }
 
 // pathOf returns the first PATH in env, the one getenv(3) returns.
@@ -303,7 +303,11 @@ func pathOf(env []string) string {
 
 func checkExecutable(path string) error {
 	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil {
+	switch err := unix.Stat(path, &st); err {
+	case nil:
+	case unix.ENOENT:
+		return reasonError{fmt.Errorf("%s: %w", path, err), ProgramNotFound}
+	default:
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {

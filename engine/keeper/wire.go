@@ -47,6 +47,9 @@ type message struct {
 	Op    string `json:"op"`
 	Error string `json:"error,omitempty"`
 
+	// Reason is the kind of Error in the reply to opStart, if the program is the cause.
+	Reason Reason `json:"reason,omitempty"`
+
 	// Large is set if the message itself is in a memfd, the first descriptor of the packet.
 	Large bool `json:"large,omitempty"`
 

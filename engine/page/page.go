@@ -293,16 +293,17 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any, limit int64) err
 
 // A refusal is the response to a failed request.
 type refusal struct {
-	Error string `json:"error"`
-	Code  string `json:"code,omitempty"`
-	Hint  string `json:"hint,omitempty"`
+	Error  string     `json:"error"`
+	Code   api.Code   `json:"code,omitempty"`
+	Reason api.Reason `json:"reason,omitempty"`
+	Hint   string     `json:"hint,omitempty"`
 }
 
 func writeError(w http.ResponseWriter, status int, err error) {
 	out := refusal{Error: err.Error()}
 	var e *api.Error
 	if errors.As(err, &e) {
-		out = refusal{e.Message, string(e.Code), e.Hint}
+		out = refusal{e.Message, e.Code, e.Reason, e.Hint}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -124,23 +124,40 @@ func fileError(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return api.Errorf(fileCode(e.Reason), "%s", e.Message).WithHint(e.Hint)
+	kind, ok := fileKinds()[e.Reason]
+	if !ok {
+		kind.code = api.CodeInternal
+	}
+	return &api.Error{Code: kind.code, Reason: kind.reason, Message: e.Message, Hint: e.Hint}
 }
 
-func fileCode(r files.Reason) api.Code {
-	switch r {
-	case files.Outside:
-		return api.CodeForbidden
-	case files.NotFound:
-		return api.CodeNotFound
-	case files.Several:
-		return api.CodeAmbiguous
-	case files.Invalid, files.TooLarge, files.NotFile, files.NotDir:
-		return api.CodeInvalid
-	case files.Exists, files.NoMatch, files.Changed, files.Denied, files.Full:
-		return api.CodeConflict
+// A fileKind is the code and the reason of an error of engine/files.
+type fileKind struct {
+	code   api.Code
+	reason api.Reason
+}
+
+// fileKinds returns the code and the reason for each reason of engine/files, except Failed.
+func fileKinds() map[files.Reason]fileKind {
+	return map[files.Reason]fileKind{
+		files.Outside:    {api.CodeForbidden, api.ReasonOutsideRoot},
+		files.NotFound:   {api.CodeNotFound, api.ReasonFileNotFound},
+		files.Exists:     {api.CodeConflict, api.ReasonExists},
+		files.NotEmpty:   {api.CodeConflict, api.ReasonNotEmpty},
+		files.IsDir:      {api.CodeInvalid, api.ReasonIsFolder},
+		files.NotFile:    {api.CodeInvalid, api.ReasonNotFile},
+		files.NotDir:     {api.CodeInvalid, api.ReasonNotFolder},
+		files.PathNotDir: {api.CodeInvalid, api.ReasonPathNotFolder},
+		files.Invalid:    {api.CodeInvalid, ""},
+		files.TooLarge:   {api.CodeInvalid, api.ReasonTooLarge},
+		files.NotJSON:    {api.CodeInvalid, api.ReasonNotJSON},
+		files.EmptyEdit:  {api.CodeInvalid, api.ReasonEditEmpty},
+		files.NoMatch:    {api.CodeConflict, api.ReasonEditNotFound},
+		files.Several:    {api.CodeAmbiguous, api.ReasonEditAmbiguous},
+		files.Changed:    {api.CodeConflict, api.ReasonChanged},
+		files.Denied:     {api.CodeConflict, api.ReasonPermissionDenied},
+		files.Full:       {api.CodeConflict, api.ReasonDiskFull},
 	}
-	return api.CodeInternal
 }
 
 // onFiles runs do on the tree of a scope and converts its error.

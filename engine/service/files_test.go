@@ -12,12 +12,20 @@ import (
 	"tandem/engine/files"
 )
 
-func TestEveryFileErrorHasACode(t *testing.T) {
-	for _, r := range []files.Reason{files.Outside, files.NotFound, files.Exists, files.NotFile, files.NotDir, files.Invalid, files.TooLarge,
-		files.NoMatch, files.Several, files.Changed, files.Denied, files.Full} {
-		if fileCode(r) == api.CodeInternal {
-			t.Errorf("%s has no code", r)
+func TestFileErrorsKeepTheirReasonAndHint(t *testing.T) {
+	seen := map[api.Reason]files.Reason{}
+	for r := range fileKinds() {
+		e := api.AsError(fileError(&files.Error{Reason: r, Message: "read f: why", Hint: "how"}))
+		if e.Message != "read f: why" || e.Hint != "how" || e.Code == api.CodeInternal {
+			t.Errorf("%s: %+v", r, e)
 		}
+		if (e.Reason == "") != (r == files.Invalid) || seen[e.Reason] != "" {
+			t.Errorf("%s and %s have reason %q", r, seen[e.Reason], e.Reason)
+		}
+		seen[e.Reason] = r
+	}
+	if e := api.AsError(fileError(&files.Error{Reason: files.Failed})); e.Code != api.CodeInternal {
+		t.Errorf("%+v", e)
 	}
 	if err := fileError(context.Canceled); !errors.Is(err, context.Canceled) {
 		t.Error(err)

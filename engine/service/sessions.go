@@ -95,7 +95,7 @@ func (s *Sessions) typeInput(ctx context.Context, in api.SessionWriteInput) (api
 	for i, name := range in.Keys {
 		k, err := keys.Parse(name)
 		if err != nil {
-			return none, api.Errorf(api.CodeInvalid, "type key %s: %v", names.Shown(name), err)
+			return none, api.Errorf(api.CodeInvalid, "type key %s: %v", names.Shown(name), err).WithReason(api.ReasonUnknownKey)
 		}
 		typed[i] = k
 	}

@@ -156,16 +156,19 @@ func workingFolder(path string) (string, error) {
 			return "/", nil
 		}
 	}
+	wrong := func(why any) error {
+		return api.Errorf(api.CodeInvalid, "start in %s: %v", names.ShownPath(path), why).WithReason(api.ReasonBadCWD)
+	}
 	if !filepath.IsAbs(path) {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: the path is not absolute", names.ShownPath(path))
+		return "", wrong("the path is not absolute")
 	}
 	path = filepath.Clean(path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: %v", names.ShownPath(path), store.Cause(err))
+		return "", wrong(store.Cause(err))
 	}
 	if !info.IsDir() {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: not a directory", names.ShownPath(path))
+		return "", wrong("not a directory")
 	}
 	return path, nil
 }

@@ -44,7 +44,8 @@ with it the field is left out, and the header %s of the answer names it.
 
     curl --unix-socket "$SOCKET" -d '{"command":["htop"]}' http://tandem/v1/session.start
 
-An error has an HTTP status of 400 or above and a body of code, message and, where something can be done, hint.
+An error has an HTTP status of 400 or above and a body of code, message and, where something can be done, hint. Some have
+a reason too: it tells causes with the same code apart. Decide by code and reason, because messages may be reworded.
 
 If the engine dies before it answers, a client cannot tell whether the call ran. *Repeat* states whether the client may
 retry the call; reads may always be retried. The values are %s; %s (not_found then means that the first call succeeded);
@@ -185,6 +186,24 @@ func (p *page) errorCodes() {
 	for _, c := range codes() {
 		fmt.Fprintf(&p.b, "| %s | %d | %s |\n", code(string(c.code)), c.code.Status(), c.meaning)
 	}
+	p.b.WriteString("\nReasons, of engines after 0.2.0:\n\n| reason | meaning |\n|---|---|\n")
+	for _, r := range reasons() {
+		fmt.Fprintf(&p.b, "| %s | %s |\n", code(r[1]), r[2])
+	}
+}
+
+// reasons returns the reasons with their comments in the source.
+func reasons() [][]string {
+	return regexp.MustCompile(`(?m)^\tReason\w+ +Reason = "(\w+)" +// (.*)$`).FindAllStringSubmatch(errorSource(), -1)
+}
+
+// errorSource returns the file that declares the codes and the reasons.
+func errorSource() string {
+	text, err := os.ReadFile("engine/api/error.go")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }
 
 func code(s string) string { return "`" + s + "`" }
@@ -227,6 +246,9 @@ func TestReferenceCoversEveryOperation(t *testing.T) {
 			t.Errorf("code %s is missing", c)
 		}
 	}
+	if n := len(reasons()); n == 0 || n != strings.Count(errorSource(), " Reason = ") {
+		t.Errorf("%d reasons have a comment", n)
+	}
 	for _, link := range regexp.MustCompile(`\]\(#([a-z]+)\)`).FindAllStringSubmatch(page, -1) {
 		if !strings.Contains(strings.ToLower(page), "\n### "+link[1]+"\n") {
 			t.Errorf("broken link: #%s", link[1])
@@ -237,12 +259,8 @@ func TestReferenceCoversEveryOperation(t *testing.T) {
 // codesOfTheSource returns the codes declared in the package's source.
 func codesOfTheSource(t *testing.T) (codes []string) {
 	t.Helper()
-	text, err := os.ReadFile("engine/api/error.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, found := range regexp.MustCompile(`(?m)^\tCode\w+ +Code = "(\w+)"`).FindAllSubmatch(text, -1) {
-		codes = append(codes, string(found[1]))
+	for _, found := range regexp.MustCompile(`(?m)^\tCode\w+ +Code = "(\w+)"`).FindAllStringSubmatch(errorSource(), -1) {
+		codes = append(codes, found[1])
 	}
 	if len(codes) == 0 {
 		t.Error("the package declares no codes")

@@ -138,7 +138,7 @@ func (c *Client) nameMachine(e *api.Error) error {
 	if c.machine == "" {
 		return e
 	}
-	e = api.Errorf(e.Code, "%s: %s", c.machine, e.Message).WithHint(e.Hint)
+	e = e.WithMessage("%s: %s", c.machine, e.Message)
 	if e.Code == api.CodeNotSupported {
 		e.Hint = fmt.Sprintf("`tandem machine upgrade %s` installs this version there; programs keep running", c.machine)
 	}

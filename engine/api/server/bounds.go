@@ -35,8 +35,8 @@ func (c *boundsCache) boundsOf(r *http.Request) (*api.Bounds, *api.Error) {
 		return nil, api.Errorf(api.CodeInvalid, "read bounds of the caller: %v", err)
 	}
 	var b api.Bounds
-	if e := api.DecodeInput("", data, &b); e != nil {
-		return nil, api.Errorf(api.CodeInvalid, "read bounds of the caller: %s", e.Message)
+	if wrong := api.DecodeStrictly("read bounds of the caller", data, &b); wrong != nil {
+		return nil, wrong
 	}
 	if len(c.known) >= maxBounds || c.known == nil {
 		c.known = make(map[string]*api.Bounds)

@@ -136,6 +136,18 @@ func TestSentCallsAreRetriedOnlyIfRepeatable(t *testing.T) {
 	}
 }
 
+func TestAbandonedCallKeepsItsReason(t *testing.T) {
+	away := api.Errorf(api.CodeUnavailable, "reach machine box").WithReason(api.ReasonMachineOffline)
+	for _, sent := range []bool{false, true} {
+		for _, effect := range []api.Effect{api.Read, api.Write} {
+			err := giveUpError(api.SessionWrite.Name, effect, api.SessionWriteInput{}, sent, &client.Lost{Err: away})
+			if !errors.Is(err, api.ReasonMachineOffline) {
+				t.Errorf("sent %v, effect %v: %+v", sent, effect, err)
+			}
+		}
+	}
+}
+
 func TestUnsentCallsWaitForAnEngine(t *testing.T) {
 	e := newEngine(t)
 	end := e.begin()
