@@ -83,10 +83,16 @@ type Options struct {
 // attach gives 128 plus its number. exec has the statuses of its command, and 125 if Tandem itself
 // failed.
 func Main(ctx context.Context, o Options, args []string) int {
+	status, _ := run(ctx, o, args)
+	return status
+}
+
+// run is Main and also returns the printed error.
+func run(ctx context.Context, o Options, args []string) (status int, err error) {
 	o = o.complete()
 	o.args = args
 	if tmux.IsInvocation(args) { // args are tmux's own, and scripts call it often
-		return tmux.Main(ctx, o.tmux(), args[1:])
+		return tmux.Main(ctx, o.tmux(), args[1:]), nil
 	}
 	root := newRoot(o)
 	root.SetArgs(args)
@@ -96,7 +102,7 @@ func Main(ctx context.Context, o Options, args []string) int {
 	}
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return 0
+		return 0, nil
 	}
 	out := o.printer()
 	out.JSON = output.WantsJSON(root, args, err)
@@ -104,9 +110,9 @@ func Main(ctx context.Context, o Options, args []string) int {
 	var exit *output.ExitError
 	if code := output.ExitStatus(err); code != output.StatusFailed || cmd.Name() != verbExec || errors.As(err, &exit) {
 		// Status 1 would look like the status of the command.
-		return code
+		return code, err
 	}
-	return statusExecFailed
+	return statusExecFailed, err
 }
 
 // An app holds the state shared by all commands.

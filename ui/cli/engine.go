@@ -171,5 +171,5 @@ func (a *app) confirm(verb, question string) error {
 		// End the line of the prompt after ctrl+d.
 		a.out.Tell("")
 	}
-	return &output.ExitError{Status: output.StatusFailed, Message: verb + ": cancelled, nothing was changed"}
+	return &output.ExitError{Status: output.StatusFailed, Err: errors.New(verb + ": cancelled, nothing was changed")}
 }

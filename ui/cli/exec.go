@@ -94,7 +94,7 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	out, err := api.Exec.Call(ctx, conn, first)
 	switch {
 	case err != nil:
-		return startError(err, in.Command[0])
+		return startError(err)
 	case live && out.TimedOut:
 		return a.follow(ctx, out.Process, in, deadline, signals)
 	case a.out.JSON:
@@ -117,7 +117,7 @@ func statusOf(out api.ExecOutput, in api.ExecInput) error {
 		if in.Kill {
 			message = fmt.Sprintf("exec: timed out; %s was killed", p.Name)
 		}
-		return &output.ExitError{Status: statusTimedOut, Message: message}
+		return &output.ExitError{Status: statusTimedOut, Err: errors.New(message)}
 	}
 	return exitOf(p)
 }
@@ -155,9 +155,9 @@ func exitOf(p api.Process) error {
 		if n := unix.SignalNum(p.ExitSignal); n > 0 {
 			return &output.ExitError{Status: output.StatusSignal + int(n)}
 		}
-		return &output.ExitError{Status: statusExecFailed, Message: "exec: killed by signal " + strings.TrimPrefix(p.ExitSignal, "SIG")}
+		return &output.ExitError{Status: statusExecFailed, Err: errors.New("exec: killed by signal " + strings.TrimPrefix(p.ExitSignal, "SIG"))}
 	case p.Error != "":
-		return &output.ExitError{Status: statusExecFailed, Message: fmt.Sprintf("exec: %s: %s", p.Name, p.Error)}
+		return &output.ExitError{Status: statusExecFailed, Err: fmt.Errorf("exec: %s: %s", p.Name, p.Error)}
 	}
-	return &output.ExitError{Status: statusExecFailed, Message: "exec: its exit status is unknown"}
+	return &output.ExitError{Status: statusExecFailed, Err: errors.New("exec: its exit status is unknown")}
 }

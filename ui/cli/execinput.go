@@ -2,11 +2,8 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -21,21 +18,16 @@ const (
 	statusNotFound      = 127
 )
 
-// startError gives the error of a failed start the exit status of a shell: 127 if program or its
-// interpreter is missing, else 126.
-func startError(err error, program string) error {
-	why, ok := strings.CutPrefix(err.Error(), fmt.Sprintf("start %q: ", program))
-	if !ok || !errors.Is(err, api.CodeInvalid) {
-		return err
+// startError gives the error of a failed start the exit status of a shell: 127 if the program or its
+// interpreter is missing, 126 if it cannot be started.
+func startError(err error) error {
+	switch {
+	case errors.Is(err, api.ReasonProgramNotFound):
+		return &output.ExitError{Status: statusNotFound, Err: err}
+	case errors.Is(err, api.ReasonNotStartable):
+		return &output.ExitError{Status: statusNotExecutable, Err: err}
 	}
-	status := statusNotExecutable
-	// The API has no code for a missing program, so the cause is read from the message.
-	for _, missing := range []string{"not found in PATH", syscall.ENOENT.Error(), "its interpreter does not", "the interpreter that it names is not"} {
-		if strings.HasSuffix(why, missing) {
-			status = statusNotFound
-		}
-	}
-	return &output.ExitError{Status: status, Message: err.Error()}
+	return err
 }
 
 // warnInput prints a note if standard input has data, because the command received an empty one.

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -248,7 +249,7 @@ func (a *app) loadHistory(ctx context.Context, path, format string) (api.History
 	out, err := api.HistoryLoad.Call(ctx, conn, api.HistoryLoadInput{Path: path, At: time.Now(), Format: format})
 	// The engine adds all commands of a file or none.
 	if err != nil && ctx.Err() != nil {
-		err = &output.ExitError{Status: output.StatusSignal + int(syscall.SIGINT), Message: "load history: interrupted; nothing was loaded"}
+		err = &output.ExitError{Status: output.StatusSignal + int(syscall.SIGINT), Err: errors.New("load history: interrupted; nothing was loaded")}
 	}
 	// Wait until the progress line is erased, because the answer is printed next.
 	loaded()

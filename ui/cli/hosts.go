@@ -145,14 +145,14 @@ func (t *target) selectHosts(cmd *cobra.Command, how machines.Reach, wanted []st
 // runOnHosts runs the whole command line once per machine.
 func (a *app) runOnHosts(cmd *cobra.Command, hosts []string) error {
 	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
-	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Max: a.parallel, Group: (a.chosen || a.all) && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
+	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Max: a.parallel, Group: (a.chosen || a.all) && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) (int, error) {
 		// Each run parses the whole command line again, with its own streams and target.
 		o := a.Options
 		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
-		if status, ok := a.printFromHub(cmd.Name(), host, o.printer()); ok {
-			return status
+		if ok, err := a.printFromHub(cmd.Name(), host, o.printer()); ok {
+			return output.ExitStatus(err), err
 		}
-		return Main(cmd.Context(), o, a.args)
+		return run(cmd.Context(), o, a.args)
 	}}
 	if len(hosts) > manyHosts {
 		defer debug.SetGCPercent(debug.SetGCPercent(relaxedGCPercent))
@@ -160,12 +160,12 @@ func (a *app) runOnHosts(cmd *cobra.Command, hosts []string) error {
 	return &output.ExitError{Status: s.On(hosts)}
 }
 
-// printFromHub prints a machine's processes as last reported to the hub, and returns the exit
-// status. If the machine has to be asked, ok is false.
-func (a *app) printFromHub(verb, host string, out output.Printer) (status int, ok bool) {
+// printFromHub prints a machine's processes as last reported to the hub, or the error it returns. If
+// the machine has to be asked, ok is false.
+func (a *app) printFromHub(verb, host string, out output.Printer) (ok bool, err error) {
 	rows, ok, err := fleet.Rows(a.hubMachines[host])
 	if !ok {
-		return 0, false
+		return false, nil
 	}
 	out.JSON = a.out.JSON
 	switch {
@@ -175,11 +175,10 @@ func (a *app) printFromHub(verb, host string, out output.Printer) (status int, o
 	default:
 		err = ps.PrintReported(out, rows)
 	}
-	if err == nil {
-		return 0, true
+	if err != nil {
+		out.Error(err)
 	}
-	out.Error(err)
-	return output.ExitStatus(err), true
+	return true, err
 }
 
 // With more than manyHosts machines, the garbage collector runs when memory has grown by

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -73,7 +74,7 @@ func notMet(out api.ProcessWaitOutput, port int, timeout time.Duration) error {
 	if out.PortHolder != "" {
 		message += fmt.Sprintf("; port %d is in use by %s", port, output.Visible(out.PortHolder))
 	}
-	return &output.ExitError{Status: output.StatusFailed, Message: message}
+	return &output.ExitError{Status: output.StatusFailed, Err: errors.New(message)}
 }
 
 // sessionWaitText formats the condition that was met.

@@ -2,6 +2,7 @@ package codingagents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -63,7 +64,7 @@ func Wait(ctx context.Context, v Verbs, id string, states []api.AgentState, time
 	if out.Ended {
 		message = fmt.Sprintf("wait for %s: it has exited", output.Visible(id))
 	}
-	return &output.ExitError{Status: output.StatusFailed, Message: message}
+	return &output.ExitError{Status: output.StatusFailed, Err: errors.New(message)}
 }
 
 func agentWaitText(out api.AgentWaitOutput) string {

@@ -283,7 +283,7 @@ func (v Verbs) mergeTree(ctx context.Context, dir, name string) error {
 		return api.Errorf(api.CodeConflict, "merge %s: %s has uncommitted changes", output.Visible(w.Branch), output.Visible(v.Home(w.Path))).WithHint("commit them first")
 	}
 	if err := v.git(ctx, w.Repository, w.MergeArguments()); err != nil {
-		return &output.ExitError{Status: output.StatusFailed, Message: fmt.Sprintf("merge %s: git: %v", output.Visible(w.Branch), err)}
+		return &output.ExitError{Status: output.StatusFailed, Err: fmt.Errorf("merge %s: git: %v", output.Visible(w.Branch), err)}
 	}
 	return v.Out.Answer(w, func() string {
 		return fmt.Sprintf("merged into %s; `tandem worktree remove %s` removes it\n", output.Visible(v.Home(w.Repository)), output.Visible(w.Branch))

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,12 +11,14 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	"tandem/engine/api"
 	"tandem/ui/cli/output"
 )
 
 // A result is the outcome of a command on one machine.
 type result struct {
 	status         int
+	err            error // printed by the command
 	stdout, stderr prefix
 }
 
@@ -33,7 +36,7 @@ func (s *prefix) Write(p []byte) (int, error) {
 // summary returns the outcome in a word or two.
 func (r *result) summary() string {
 	switch {
-	case strings.Contains(string(r.stderr.text), "it is offline"):
+	case errors.Is(r.err, api.ReasonMachineOffline):
 		return "offline"
 	case r.status == 0:
 		return "ok"

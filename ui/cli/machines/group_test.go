@@ -2,24 +2,28 @@ package machines
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"tandem/engine/api"
 	"tandem/ui/cli/output"
 )
 
-// spread runs a command on hosts; f returns its output and status on a host.
-func spread(s *Spread, hosts []string, f func(host string) (stdout, stderr string, status int)) (stdout, stderr string, status int) {
+// spread runs a command on hosts; f returns its output, error and status on a host.
+func spread(s *Spread, hosts []string, f func(host string) (stdout string, failed error, status int)) (stdout, stderr string, status int) {
 	var out, errs bytes.Buffer
 	s.Out.Stdout, s.Out.Stderr = &out, &errs
-	s.Run = func(host string, _ *output.Gather, stdout, stderr io.Writer) int {
-		text, problem, status := f(host)
+	s.Run = func(host string, _ *output.Gather, stdout, stderr io.Writer) (int, error) {
+		text, failed, status := f(host)
 		_, _ = io.WriteString(stdout, text)
-		_, _ = io.WriteString(stderr, problem)
-		return status
+		if failed != nil {
+			_, _ = fmt.Fprintf(stderr, "tandem: %v\n", failed)
+		}
+		return status, failed
 	}
 	status = s.On(hosts)
 	return out.String(), errs.String(), status
@@ -33,16 +37,14 @@ func names(count int) (hosts []string) {
 }
 
 func TestSpreadGroupsMachinesWithEqualResults(t *testing.T) {
-	stdout, stderr, status := spread(&Spread{Group: true, Max: 16}, names(1000), func(host string) (string, string, int) {
+	stdout, stderr, status := spread(&Spread{Group: true, Max: 16}, names(1000), func(host string) (string, error, int) {
 		switch host {
 		case "m0007", "m0100":
-			return "", "broken\n", 1
-		case "m0500":
-			return "", "tandem: reach machine m0500: it is offline, last seen 3m0s ago\n", 125
-		case "m0501":
-			return "", "tandem: reach machine m0501: it is offline, last seen 9m0s ago\n", 125
+			return "", errors.New("broken"), 1
+		case "m0500", "m0501": // the text differs
+			return "", api.Errorf(api.CodeUnavailable, "reach machine %s", host).WithReason(api.ReasonMachineOffline), 125
 		}
-		return "6.8.0\n", "", 0
+		return "6.8.0\n", nil, 0
 	})
 	if status != output.StatusPartial || strings.Count(stdout, "6.8.0\n") != 996 {
 		t.Errorf("status %d, %d lines", status, strings.Count(stdout, "\n"))
@@ -62,7 +64,7 @@ func TestSpreadGroupsMachinesWithEqualResults(t *testing.T) {
 }
 
 func TestSpreadLimitsTheNumberOfGroups(t *testing.T) {
-	_, stderr, _ := spread(&Spread{Group: true}, names(100), func(host string) (string, string, int) { return host + "\n", "", 0 })
+	_, stderr, _ := spread(&Spread{Group: true}, names(100), func(host string) (string, error, int) { return host + "\n", nil, 0 })
 	if strings.Count(stderr, "\n") > maxGroups+4 || !strings.Contains(stderr, "and 80 more different results") {
 		t.Errorf("stderr is\n%s", stderr)
 	}
@@ -70,10 +72,10 @@ func TestSpreadLimitsTheNumberOfGroups(t *testing.T) {
 
 func TestSpreadLimitsConcurrentMachines(t *testing.T) {
 	var now, most atomic.Int64
-	spread(&Spread{Max: 3}, names(50), func(string) (string, string, int) {
+	spread(&Spread{Max: 3}, names(50), func(string) (string, error, int) {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
-		return "x\n", "", 0
+		return "x\n", nil, 0
 	})
 	if most.Load() > 3 {
 		t.Errorf("%d at a time", most.Load())

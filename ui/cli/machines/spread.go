@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"tandem/engine/api"
 	"tandem/ui/cli/output"
 )
 
@@ -17,8 +18,8 @@ type Spread struct {
 	Stream bool // the command may not end: print its JSON as it arrives
 	Max    int  // maximum number of machines at a time; 0 means all
 	Group  bool // at the end, print a summary of machines with equal results
-	// Run runs the command on one machine and returns its exit status.
-	Run func(host string, out *output.Gather, stdout, stderr io.Writer) int
+	// Run runs the command on one machine, prints its error and returns it with the exit status.
+	Run func(host string, out *output.Gather, stdout, stderr io.Writer) (status int, err error)
 
 	mu       sync.Mutex
 	answers  []json.RawMessage
@@ -83,7 +84,8 @@ func (s *Spread) runOne(host string, width int, gather *output.Gather, result *r
 	if !s.Out.JSON {
 		stdout := &lineWriter{to: s.Out.Stdout, label: label, mu: &s.mu, progress: &s.progress}
 		defer stdout.end()
-		return s.Run(host, gather, io.MultiWriter(stdout, &result.stdout), io.MultiWriter(stderr, &result.stderr))
+		status, result.err = s.Run(host, gather, io.MultiWriter(stdout, &result.stdout), io.MultiWriter(stderr, &result.stderr))
+		return status
 	}
 	r, w := io.Pipe()
 	var decoding sync.WaitGroup
@@ -93,20 +95,30 @@ func (s *Spread) runOne(host string, width int, gather *output.Gather, result *r
 		// Output after the JSON must not block the command.
 		_, _ = io.Copy(io.Discard, r)
 	})
-	status = s.Run(host, gather, w, io.MultiWriter(stderr, &failed))
+	status, result.err = s.Run(host, gather, w, io.MultiWriter(stderr, &failed))
 	w.Close()
 	decoding.Wait()
 	// A failed machine without JSON of its own still needs an entry in the answer.
 	if status != 0 && count == 0 {
-		var reason struct{ Message string }
+		var printed struct {
+			Message string
+			Reason  api.Reason
+		}
 		lines := bytes.Split(bytes.TrimSpace(failed.Bytes()), []byte{'\n'})
 		last := lines[len(lines)-1]
-		if json.Unmarshal(last, &reason) != nil {
-			reason.Message = string(last)
+		if json.Unmarshal(last, &printed) != nil {
+			printed.Message = string(last)
 		}
-		s.addAnswer(host, mustJSON(map[string]any{"error": reason.Message, "status": status}))
+		s.addAnswer(host, mustJSON(failedAnswer{printed.Message, printed.Reason, status}))
 	}
 	return status
+}
+
+// A failedAnswer is the entry of a machine that printed an error and no answer.
+type failedAnswer struct {
+	Error  string     `json:"error"`
+	Reason api.Reason `json:"reason,omitempty"`
+	Status int        `json:"status"`
 }
 
 // decode reads the answers of one machine from its output. The elements of a list are separate

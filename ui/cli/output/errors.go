@@ -30,13 +30,20 @@ func Usagef(cmd *cobra.Command, format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), "see `" + cmd.CommandPath() + " --help`"}
 }
 
-// An ExitError carries an exit status. Its message may be empty.
+// An ExitError carries an exit status.
 type ExitError struct {
-	Status  int
-	Message string
+	Status int
+	Err    error // the error to print; nil for none
 }
 
-func (e *ExitError) Error() string { return e.Message }
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
 
 // ExitStatus returns the exit status for an error; 0 for nil.
 func ExitStatus(err error) int {
@@ -45,10 +52,10 @@ func ExitStatus(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &usage):
-		return StatusUsage
 	case errors.As(err, &exit):
 		return exit.Status
+	case errors.As(err, &usage):
+		return StatusUsage
 	}
 	return StatusFailed
 }

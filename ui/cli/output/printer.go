@@ -25,10 +25,11 @@ type Printer struct {
 
 // A failure is the JSON form of an error.
 type failure struct {
-	Host    string   `json:"host,omitempty"` // machine concerned, if there are several
-	Code    api.Code `json:"code"`
-	Message string   `json:"message"`
-	Hint    string   `json:"hint"`
+	Host    string     `json:"host,omitempty"` // machine concerned, if there are several
+	Code    api.Code   `json:"code"`
+	Reason  api.Reason `json:"reason,omitempty"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint"`
 }
 
 const (
@@ -36,9 +37,11 @@ const (
 	codeFailed api.Code = "failed" // any other error without a code of the engine
 )
 
-// Error prints an error by the rules of this package. It prints nothing for an empty message.
+// Error prints an error by the rules of this package. For an ExitError without an error it prints
+// nothing.
 func (p Printer) Error(err error) {
-	if err.Error() == "" {
+	var exit *ExitError
+	if errors.As(err, &exit) && exit.Err == nil {
 		return
 	}
 	f := failure{Host: p.Host, Code: codeFailed, Message: err.Error()}
@@ -48,7 +51,7 @@ func (p Printer) Error(err error) {
 	case errors.As(err, &usage):
 		f.Code, f.Hint = codeUsage, usage.Hint
 	case errors.As(err, &wire):
-		f.Code, f.Hint = wire.Code, wire.Hint
+		f.Code, f.Reason, f.Hint = wire.Code, wire.Reason, wire.Hint
 	}
 	if p.JSON {
 		p.Stdout = p.Stderr

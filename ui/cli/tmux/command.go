@@ -84,7 +84,7 @@ func WithCommand(o Options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			code, err := RunWith(cmd.Context(), o, args)
 			if err != nil {
-				return &output.ExitError{Status: max(code, 1), Message: err.Error()}
+				return &output.ExitError{Status: max(code, 1), Err: err}
 			}
 			return exitError(code)
 		},
