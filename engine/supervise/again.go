@@ -47,4 +47,4 @@ func (p *proc) isSameStart(r store.Record) bool {
 }
 
 // neverStarted reports whether the engine exited without attempting the process's first start.
-func (p *proc) neverStarted() bool { return p.state() == api.StateFailed && p.rec.Error == notBegun }
+func (p *proc) neverStarted() bool { return p.state() == api.StateFailed && p.rec.NeverStarted }

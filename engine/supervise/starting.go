@@ -94,7 +94,7 @@ func (p *proc) prepareNextRun() Predecessor {
 	before := p.releaseRun()
 	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
-	p.rec.Asked, p.rec.Unsure = nil, false
+	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted = nil, false, false
 	p.exit, p.stop, p.killing, p.lines = exit{}, stopRequest{}, false, nil
 	p.work.resetPriority()
 	return before
@@ -138,7 +138,7 @@ func adoptChild(c *Control, p *proc, e event) {
 		p.live.Admit(p.rec.Keyboard != "", p.rec.Open)
 	}
 	p.rec.Identity, p.rec.Former = &id, nil
-	p.rec.Asked, p.rec.Unsure = nil, false
+	p.rec.Asked, p.rec.Unsure, p.rec.NeverStarted = nil, false, false
 	p.noteFault(e)
 	if e.kind == evSpawned {
 		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.LogStart, e.ErrorLogStart, e.ProxyURL
@@ -433,9 +433,6 @@ func stopUnready(c *Control, p *proc, e event) {
 	stopTree(c, p)
 }
 
-// notBegun is the error of a process saved by an engine that exited before starting it.
-const notBegun = "the engine exited before the process was started"
-
 // concludeMissing decides about a process whose child is missing when an engine starts.
 func concludeMissing(c *Control, p *proc, e event) {
 	p.ending, p.drained, p.treeGone = &e.ending, true, true
@@ -462,7 +459,7 @@ func concludeMissing(c *Control, p *proc, e event) {
 	case supervised:
 		startPending(c, p, e) // the previous engine had counted this start, and got no further
 	default:
-		p.rec.Error = notBegun
+		p.rec.NeverStarted, p.rec.Error = true, "the engine exited before the process was started"
 		c.setState(p, api.StateFailed)
 	}
 }

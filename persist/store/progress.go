@@ -21,6 +21,8 @@ type Progress struct {
 	// While starting, and after a start with unknown outcome:
 	Asked  *Identity `json:"asked,omitempty"`  // the keeper that may have been asked to start this child; nil if unknown
 	Unsure bool      `json:"unsure,omitempty"` // whether this child ever existed is unknown
+
+	NeverStarted bool `json:"never_started,omitempty"` // an engine exited before the first start
 }
 
 // A Dependency is a process that another one waits for before it starts.
