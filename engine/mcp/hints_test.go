@@ -104,7 +104,7 @@ func TestHintsNameOnlyOfferedTools(t *testing.T) {
 
 // otherWords are words looking like arguments: members of results and values, and parts of an
 // argument.
-var otherWords = []string{"next_cursor", "from_line", "completed_successfully", "denyRead", "allowWrite", "denyWrite", "allowedDomains", "deniedDomains"}
+var otherWords = []string{"next_cursor", "from_line", "completed_successfully", "denyRead", "allowWrite", "denyWrite", "allowedDomains", "deniedDomains", "replaceAll"}
 
 func TestHintsNameOnlyExistingArguments(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ func (f *Agent) Folder(cwd string) string { return AbsolutePath(cwd, f.Options.C
 // could not be used, it adds a hint to pass another folder.
 func (f *Agent) StartError(cwd string, err error) error {
 	e := api.AsError(err)
-	if cwd == "" && e.Code == api.CodeInvalid && strings.HasPrefix(e.Message, "start in ") {
+	if cwd == "" && e.Reason == api.ReasonBadCWD {
 		return e.WithHint("this is the server's own folder; pass another one as cwd")
 	}
 	return err

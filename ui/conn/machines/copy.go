@@ -58,18 +58,12 @@ func (p endpoint) String() string { return api.PathOn(p.machine, p.path) }
 // userScope returns the file scope of a user: all files, with names of any bytes.
 func userScope() api.FileScope { return api.FileScope{Escaped: true} }
 
-// callOn calls the machine of an endpoint, and names it in errors.
+// callOn calls the machine of an endpoint. The errors of another machine name it.
 func (c *crossCopy) callOn(ctx context.Context, p endpoint, ask func(context.Context, panes.Engine) error) error {
 	if p.machine == "" {
 		return ask(ctx, c.e.Engine)
 	}
-	err := c.e.set.callMachine(ctx, p.machine, ask)
-	if err == nil || ctx.Err() != nil || strings.HasPrefix(err.Error(), p.machine+":") {
-		return err
-	}
-	named := *api.AsError(err)
-	named.Message = p.machine + ": " + named.Message
-	return &named
+	return c.e.set.callMachine(ctx, p.machine, ask)
 }
 
 // copyAcross starts a transfer between machines, or returns its conflicts.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"strings"
 	"time"
 
 	"tandem/engine/api"
@@ -109,11 +108,11 @@ func fsError(err error) error {
 		code = "path_outside_home"
 	case e.Code == api.CodeNotFound:
 		code = "not_found"
-	case strings.HasSuffix(e.Message, "not a folder"):
+	case e.Reason == api.ReasonNotFolder, e.Reason == api.ReasonPathNotFolder:
 		code = "not_a_directory"
-	case strings.Contains(e.Message, "is a folder"):
+	case e.Reason == api.ReasonIsFolder:
 		code = "is_a_directory"
-	case strings.HasSuffix(e.Message, "not empty"):
+	case e.Reason == api.ReasonNotEmpty:
 		code = "directory_not_empty"
 	case e.Code == api.CodeInvalid:
 		code = "invalid_arguments"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"tandem/engine/api"
@@ -176,7 +175,7 @@ func skipNote(dropped, since int64) string {
 // hintKeys adds the names of keys to an error about an unknown one.
 func hintKeys(err error) error {
 	e := api.AsError(err)
-	if e.Code == api.CodeInvalid && e.Hint == "" && strings.HasPrefix(e.Message, "type key ") {
+	if e.Reason == api.ReasonUnknownKey && e.Hint == "" {
 		return e.WithHint("keys are enter, tab, esc, space, backspace, up, pgdn, home, f5, ctrl+c, alt+x and the like")
 	}
 	return err

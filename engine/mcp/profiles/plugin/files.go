@@ -49,7 +49,7 @@ func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Resu
 	}
 	out, err := api.FilesRead.Call(ctx, f.Engine, ask)
 	switch {
-	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), ", not a file"):
+	case isNotFile(err):
 		return toolkit.Text("Path is not a file.").AsFailure(), nil
 	case err != nil:
 		return toolkit.Result{}, err
@@ -125,7 +125,8 @@ func readJSON(ctx context.Context, f *toolkit.Agent, in jsonInput) (toolkit.Resu
 	scope, path := f.PathInScope(in.Path)
 	out, err := readExactJSON().Call(ctx, f.Engine, api.FilesReadJSONInput{FileScope: scope, Path: path})
 	if err != nil {
-		if why, ok := strings.CutPrefix(err.Error(), "invalid JSON in "+scope.In(path)+": "); ok {
+		if errors.Is(err, api.ReasonNotJSON) {
+			why := strings.TrimPrefix(api.AsError(err).Message, "invalid JSON in "+scope.In(path)+": ")
 			return toolkit.Textf("Invalid JSON in %s: %s", in.Path, why).AsFailure(), nil
 		}
 		return toolkit.Result{}, rewordNotFile(err)
@@ -202,9 +203,14 @@ func unescapeHTML(s string) string {
 	}
 }
 
+// isNotFile reports whether err is about a path that leads to something other than a regular file.
+func isNotFile(err error) bool {
+	return errors.Is(err, api.ReasonNotFile) || errors.Is(err, api.ReasonIsFolder)
+}
+
 // rewordNotFile rewords the error for a path that is not a file as this profile defines it.
 func rewordNotFile(err error) error {
-	if errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), ", not a file") {
+	if isNotFile(err) {
 		return api.Errorf(api.CodeInvalid, "Path is not a file.")
 	}
 	return err
@@ -274,16 +280,18 @@ func editFile(ctx context.Context, f *toolkit.Agent, in EditInput) (toolkit.Resu
 // rewordNotApplied makes a sentence of the reason an edit was not applied.
 func rewordNotApplied(err error) error {
 	e := api.AsError(err)
-	why, ok := strings.CutPrefix(e.Message, "edit not applied: ")
-	if !ok {
+	switch e.Reason {
+	case api.ReasonEditAmbiguous:
+		e = e.WithHint("search for more of the text around it, or pass replaceAll")
+	case api.ReasonEditEmpty, api.ReasonEditNotFound:
+	default:
 		return err
 	}
-	hint := e.Hint
-	if e.Code == api.CodeAmbiguous {
-		hint = "search for more of the text around it, or pass replaceAll"
-	}
-	return api.Errorf(e.Code, "Edit not applied: %s.", why).WithHint(hint)
+	return e.WithMessage("%s", sentence(e.Message))
 }
+
+// sentence returns a message with a capital letter and a full stop.
+func sentence(message string) string { return strings.ToUpper(message[:1]) + message[1:] + "." }
 
 type outputInput struct {
 	Name    string `json:"name" doc:"no folder or extension"`

@@ -25,9 +25,8 @@ func parseSandbox(f *toolkit.Agent, in sandboxInput, cwd string) (*api.Sandbox, 
 	}
 	var s api.Sandbox
 	// Unknown members are rejected: they may be meant to restrict something.
-	if decodeErr := api.DecodeInput("", data, &s); decodeErr != nil {
-		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %s", strings.TrimPrefix(decodeErr.Message, "call : ")).
-			WithHint("must be {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}")
+	if wrong := api.DecodeStrictly("read sandbox", data, &s); wrong != nil {
+		return nil, wrong.WithHint("must be {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}")
 	}
 	for _, paths := range [][]string{s.Filesystem.DenyRead, s.Filesystem.AllowWrite, s.Filesystem.DenyWrite} {
 		for i, path := range paths {

@@ -217,7 +217,7 @@ func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Re
 	scope, path := f.PathInScope(in.Path)
 	out, err := api.FilesList.Call(ctx, f.Engine, api.FilesListInput{FileScope: scope, Path: path, Hidden: true, Limit: limit})
 	switch {
-	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), "it is not a folder"):
+	case errors.Is(err, api.ReasonNotFolder):
 		return toolkit.Text(f.DisplayName(f.ParsePath(in.Path))), nil // like ls
 	case err != nil:
 		return toolkit.Result{}, err
