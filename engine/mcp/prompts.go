@@ -7,7 +7,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
-	"tandem/engine/mcp/toolkit"
 )
 
 // A recipe is a prompt with one argument.
@@ -47,11 +46,6 @@ func (s *server) addPrompts() {
 }
 
 func (r recipe) render(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-	for name := range req.Params.Arguments {
-		if name != r.argument {
-			return nil, api.Errorf(api.CodeInvalid, "prompts/get: %s has no argument %q; it takes %s: %s", r.name, toolkit.Abbreviate(name), r.argument, r.argumentDoc)
-		}
-	}
 	value := req.Params.Arguments[r.argument]
 	if value == "" {
 		return nil, api.Errorf(api.CodeInvalid, "prompts/get: argument %q of %s is missing: %s", r.argument, r.name, r.argumentDoc)

@@ -20,21 +20,16 @@ const (
 	resourceBytes = 32 << 10
 )
 
-// addResources offers the logs of processes and the screens of sessions.
+// addResources offers the logs of processes and the screens of sessions. Adding them again makes the
+// SDK notify every agent of a changed list of resources.
 func (s *server) addResources() {
-	s.addTemplate()
-	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
-		Name: "session-screen", Title: "Screen of a session", URITemplate: screenURI, MIMEType: "text/plain",
-		Description: "What a session's terminal shows now. The id may be a name.",
-	}, s.readResource)
-}
-
-// addTemplate adds the first template. Adding it again makes the SDK notify every agent of a
-// changed list of resources.
-func (s *server) addTemplate() {
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "process-log", Title: "Log of a process", URITemplate: logURI, MIMEType: "text/plain",
 		Description: "The latest output of a process or session, stdout and stderr in order. The id may be a name.",
+	}, s.readResource)
+	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
+		Name: "session-screen", Title: "Screen of a session", URITemplate: screenURI, MIMEType: "text/plain",
+		Description: "What a session's terminal shows now. The id may be a name.",
 	}, s.readResource)
 }
 

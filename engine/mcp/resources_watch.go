@@ -121,7 +121,7 @@ func (s *server) notifyChanges(ctx context.Context, of subscription, who caller,
 // the same events; the first delivery counts.
 func (s *server) applyEvent(e api.Event) {
 	if s.resources.updateList(e) {
-		s.addTemplate()
+		s.addResources()
 	}
 }
 

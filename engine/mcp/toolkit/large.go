@@ -25,10 +25,11 @@ const (
 type LargeResult struct {
 	*sdk.CallToolResult
 	version string
-	store   *ResultStore // nil if the SDK writes the result
+	store   *ResultStore
 }
 
-// EncodeLarge returns a large result of text as a LargeResult, and other results unchanged.
+// EncodeLarge returns a large result of text as a LargeResult, and other results unchanged. store is
+// nil if the SDK writes the results.
 func EncodeLarge(r *sdk.CallToolResult, version string, store *ResultStore) sdk.Result {
 	texts, onlyText := textBlocks(r.Content)
 	if facts, ok := r.StructuredContent.(FactsWithText); ok {
@@ -38,20 +39,14 @@ func EncodeLarge(r *sdk.CallToolResult, version string, store *ResultStore) sdk.
 	for _, t := range texts {
 		size += len(t)
 	}
-	if !onlyText || size < LargeResultSize || r.InputRequests != nil {
+	if store == nil || !onlyText || size < LargeResultSize || r.InputRequests != nil {
 		return r
 	}
 	return &LargeResult{r, version, store}
 }
 
-// MarshalJSON implements json.Marshaler. It returns a ticket if our own transport writes the
-// result.
-func (l *LargeResult) MarshalJSON() ([]byte, error) {
-	if l.store != nil {
-		return l.store.Put(l), nil
-	}
-	return collect(l.WriteJSON), nil
-}
+// MarshalJSON implements json.Marshaler. It returns a ticket for the transport.
+func (l *LargeResult) MarshalJSON() ([]byte, error) { return l.store.put(l), nil }
 
 // WriteJSON writes the result's encoding. The writer keeps its first error.
 func (l *LargeResult) WriteJSON(w *bufio.Writer) {
@@ -72,8 +67,15 @@ func (l *LargeResult) WriteJSON(w *bufio.Writer) {
 	w.Write(openObject(b))
 	if long {
 		w.WriteString(`"structuredContent":`)
-		facts.writeJSON(w)
-		w.WriteByte(',')
+		w.Write(openObject(facts.Facts))
+		w.WriteString(`"text":"`)
+		for i, t := range facts.Text {
+			if i > 0 {
+				w.WriteString(`\n`)
+			}
+			writeText(w, t)
+		}
+		w.WriteString(`"},`)
 	}
 	w.WriteString(`"content":[`)
 	for i, c := range l.Content {
@@ -94,15 +96,6 @@ func openObject(object []byte) []byte {
 		head = append(head, ',')
 	}
 	return head
-}
-
-// collect returns what a function writes.
-func collect(write func(*bufio.Writer)) []byte {
-	var b bytes.Buffer
-	w := bufio.NewWriter(&b)
-	write(w)
-	_ = w.Flush() // a buffer cannot fail
-	return b.Bytes()
 }
 
 // writeText writes a text as it appears between the quotes of a JSON string.
@@ -129,8 +122,8 @@ type ResultStore struct {
 	kept sync.Map // *LargeResult by ticket
 }
 
-// Put stores a result and returns its ticket, which is valid JSON and like no result.
-func (s *ResultStore) Put(l *LargeResult) []byte {
+// put stores a result and returns its ticket, which is valid JSON and like no result.
+func (s *ResultStore) put(l *LargeResult) []byte {
 	ticket := fmt.Sprintf(`{"ticket":%d}`, s.last.Add(1))
 	s.kept.Store(ticket, l)
 	return []byte(ticket)

@@ -1,7 +1,6 @@
 package toolkit
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"slices"
@@ -100,18 +99,9 @@ type FactsWithText struct {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (s FactsWithText) MarshalJSON() ([]byte, error) { return collect(s.writeJSON), nil }
-
-func (s FactsWithText) writeJSON(w *bufio.Writer) {
-	w.Write(openObject(s.Facts))
-	w.WriteString(`"text":"`)
-	for i, t := range s.Text {
-		if i > 0 {
-			w.WriteString(`\n`)
-		}
-		writeText(w, t)
-	}
-	w.WriteString(`"}`)
+func (s FactsWithText) MarshalJSON() ([]byte, error) {
+	text, err := Encode(strings.Join(s.Text, "\n"))
+	return slices.Concat(openObject(s.Facts), []byte(`"text":`), text, []byte("}")), err
 }
 
 // Encode encodes v without HTML escapes.

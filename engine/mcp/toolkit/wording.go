@@ -44,9 +44,6 @@ func MakeLegible(message string) string {
 	hidden := func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
 	}
-	if !strings.ContainsFunc(message, hidden) {
-		return message
-	}
 	var b strings.Builder
 	for _, r := range message {
 		if hidden(r) {
