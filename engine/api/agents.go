@@ -35,7 +35,7 @@ var (
 		Row[Empty]{Access: UserOnly})
 	RequestAnswer = NewOperation[RequestAnswerInput, Request]("request.answer",
 		"Allows or denies an agent's request.", Write,
-		Row[RequestAnswerInput]{Access: UserOnly, Repeat: RepeatNever})
+		Row[RequestAnswerInput]{Access: UserOnly, Repeat: RepeatNever, OtherID: (*RequestAnswerInput).otherID})
 	AuditAdd = NewOperation[AuditAddInput, Empty]("audit.add",
 		"Adds an agent's calls to the audit log.", Write,
 		Row[AuditAddInput]{Access: Bookkeeping, Repeat: RepeatNever})

@@ -10,10 +10,10 @@ var (
 		Row[FilesTransferInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesTransferInput).subject})
 	FilesJob = NewOperation[FileJobInput, FileJob]("files.job",
 		"Reports a transfer's progress, or waits for it to end.", Read,
-		Row[FileJobInput]{Access: Unrestricted})
+		Row[FileJobInput]{Access: Unrestricted, OtherID: (*FileJobInput).otherID})
 	FilesCancel = NewOperation[FileJobInput, FileJob]("files.cancel",
 		"Cancels a transfer; finished items stay.", Write,
-		Row[FileJobInput]{Access: Unrestricted, Repeat: RepeatNever})
+		Row[FileJobInput]{Access: Unrestricted, Repeat: RepeatNever, OtherID: (*FileJobInput).otherID})
 	FilesRestore = NewOperation[FilesRestoreInput, Empty]("files.restore",
 		"Restores files from the trash to their original paths.", Write,
 		Row[FilesRestoreInput]{Access: OnFiles, Repeat: RepeatNever, Subject: (*FilesRestoreInput).subject})

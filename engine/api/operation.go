@@ -49,6 +49,7 @@ type Row[In any] struct {
 	Access  Access
 	Repeat  Repeat                       // only for operations with an effect; reads can always be repeated
 	IDs     func(in *In) []*string       // sessions and processes, each an id, a prefix of one or a name; the first is the main one
+	OtherID func(in *In) *string         // id that only routes the call: of what it starts, a request or a transfer
 	Host    func(in *In) *string         // machine to call it on; "" for this one
 	Adapt   func(in *In, machine string) // drops from the input what applies to another machine only
 	Subject func(in *In) Subject         // what it runs, reads or changes, besides IDs
@@ -75,6 +76,9 @@ func newEntry[In any](name, doc string, effect Effect, row Row[In], out reflect.
 	if row.IDs != nil {
 		e.ids = func(in any) []*string { return row.IDs(in.(*In)) }
 	}
+	if row.OtherID != nil {
+		e.otherID = func(in any) *string { return row.OtherID(in.(*In)) }
+	}
 	if row.Host != nil {
 		e.host = func(in any) *string { return row.Host(in.(*In)) }
 	}
@@ -99,6 +103,7 @@ type Entry struct {
 
 	repeat  Repeat
 	ids     func(in any) []*string
+	otherID func(in any) *string
 	host    func(in any) *string
 	adapt   func(in any, machine string)
 	subject func(in any) Subject
@@ -111,6 +116,15 @@ func (e Entry) IDs(in any) []*string {
 		return nil
 	}
 	return e.ids(in)
+}
+
+// RoutingIDs returns pointers to all ids in an input, a pointer, that may name another machine.
+func (e Entry) RoutingIDs(in any) []*string {
+	ids := e.IDs(in)
+	if e.otherID != nil {
+		ids = append(ids, e.otherID(in))
+	}
+	return ids
 }
 
 // Host returns a pointer to the machine named in an input, a pointer; nil if it cannot name one.

@@ -20,7 +20,7 @@ var (
 
 	SessionStart = NewOperation[SessionStartInput, Process]("session.start",
 		"Starts a program in a new terminal.", Write,
-		Row[SessionStartInput]{Access: Starting, Repeat: RepeatMarked,
+		Row[SessionStartInput]{Access: Starting, Repeat: RepeatMarked, OtherID: (*SessionStartInput).otherID,
 			Subject: (*SessionStartInput).subject, Adapt: (*SessionStartInput).adapt})
 	SessionList = NewOperation[Empty, SessionListOutput]("session.list",
 		"Lists sessions, including those that have exited.", Read,
@@ -49,7 +49,7 @@ var (
 
 	ProcessStart = NewOperation[ProcessStartInput, Process]("process.start",
 		"Starts a program in the background and supervises it.", Write,
-		Row[ProcessStartInput]{Access: Starting, Repeat: RepeatMarked,
+		Row[ProcessStartInput]{Access: Starting, Repeat: RepeatMarked, OtherID: (*ProcessStartInput).otherID,
 			Subject: (*ProcessStartInput).subject, Adapt: (*ProcessStartInput).adapt})
 	ProcessList = NewOperation[ProcessListInput, ProcessListOutput]("process.list",
 		"Lists sessions and processes, including those that have exited.", Read,
@@ -84,7 +84,8 @@ var (
 
 	Exec = NewOperation[ExecInput, ExecOutput]("exec",
 		"Runs a command and returns its output and exit status.", Destructive,
-		Row[ExecInput]{Access: Starting, Repeat: RepeatMarked, Subject: (*ExecInput).subject, Adapt: (*ExecInput).adapt})
+		Row[ExecInput]{Access: Starting, Repeat: RepeatMarked, OtherID: (*ExecInput).otherID,
+			Subject: (*ExecInput).subject, Adapt: (*ExecInput).adapt})
 
 	EnvGet = NewOperation[EnvInput, EnvVar]("env.get",
 		"Returns a variable from the environment of future sessions and processes.", Read,

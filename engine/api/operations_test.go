@@ -43,9 +43,7 @@ func TestEveryOperationHasACompleteRow(t *testing.T) {
 
 // others are fields with the name of an id, a path or a command, but without its meaning.
 var others = map[string]string{
-	"session.start.ID": "made by the caller", "process.start.ID": "made by the caller", "exec.ID": "made by the caller",
 	"session.start.CWDOf": "a hint", "process.restart.After.ID": "already known", "process.start.After.ID": "already known",
-	"files.job.ID": "of a transfer", "files.cancel.ID": "of a transfer", "request.answer.ID": "of a request",
 	"layout.put.Layout.Tabs.Nodes.ID": "only drawn", "layout.put.Layout.Float.Nodes.ID": "only drawn",
 	"history.add.Command": "not run", "history.remove.Command": "not run", "fleet.history.Search.Process": "only compared",
 	"session.text.To": "a place", "files.set.Target": "not followed", "session.find.Text": "only compared",
@@ -53,7 +51,7 @@ var others = map[string]string{
 	"history.remove.IDs": "of commands", "history.save.IDs": "of commands",
 	"policy.check.Paths": "only judged", "policy.check.Command": "only judged", "policy.check.Argv": "only judged",
 	"policy.check.Subjects.Command": "only judged", "policy.check.Subjects.Argv": "only judged", "policy.check.Subjects.Paths": "only judged",
-	"audit.add.Entries.Process": "recorded", "commands.add.Commands": "not run", "commands.replace.Commands": "not run",
+	"audit.add.Entries.Process": "recorded", "audit.add.Entries.ID": "recorded", "commands.add.Commands": "not run", "commands.replace.Commands": "not run",
 	"files.write.Text": "content",
 }
 
@@ -68,7 +66,7 @@ func TestRowsReadEveryIDPathAndCommandOfTheInput(t *testing.T) {
 			in := reflect.New(e.In)
 			fill(in.Elem(), "marker")
 			read := fmt.Sprint(e.Subject(in.Interface()))
-			for _, id := range e.IDs(in.Interface()) {
+			for _, id := range e.RoutingIDs(in.Interface()) {
 				read += *id
 			}
 			if !strings.Contains(read, "marker") {

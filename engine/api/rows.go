@@ -40,6 +40,12 @@ func (in *AgentWaitInput) ids() (all []*string) {
 	return all
 }
 
+func (in *SessionStartInput) otherID() *string  { return &in.ID }
+func (in *ProcessStartInput) otherID() *string  { return &in.ID }
+func (in *ExecInput) otherID() *string          { return &in.ID }
+func (in *RequestAnswerInput) otherID() *string { return &in.ID }
+func (in *FileJobInput) otherID() *string       { return &in.ID }
+
 func (in *HistoryRemoveInput) host() *string { return &in.Host }
 func (in *PolicyCheckInput) host() *string   { return &in.Host }
 

@@ -75,8 +75,10 @@ func (e Engine) Attach(ctx context.Context, o api.AttachOptions) (a panes.Attach
 
 // Do calls an operation on the machine that its input names.
 func (e Engine) Do(ctx context.Context, operation string, effect api.Effect, in, out any) error {
-	name, in := unqualifyInput(in)
+	name, in, err := unqualifyInput(operation, in)
 	switch {
+	case err != nil:
+		return err
 	case name != "":
 		err := e.set.callMachine(ctx, name, func(ctx context.Context, far panes.Engine) error {
 			return far.Do(ctx, operation, effect, in, out)
@@ -93,42 +95,27 @@ func (e Engine) Do(ctx context.Context, operation string, effect api.Effect, in,
 	return e.Engine.Do(ctx, operation, effect, in, out)
 }
 
-// unqualifyInput returns the machine named in an operation's input, "" for the local one,
-// and the input without that name.
-func unqualifyInput(in any) (machine string, input any) {
-	v := reflect.New(reflect.TypeOf(in)).Elem()
-	v.Set(reflect.ValueOf(in))
-	if v.Kind() != reflect.Struct {
-		return "", in
+// unqualifyInput returns the machine named in an operation's input, "" for the local one, and the
+// input for the engine there. The operation's row tells where the names are.
+func unqualifyInput(operation string, in any) (machine string, input any, err error) {
+	row, ok := api.Find(operation)
+	if !ok || reflect.TypeOf(in) != row.In {
+		return "", in, nil
 	}
-	for _, field := range []string{"ID", "Process"} {
-		f := v.FieldByName(field)
-		if !f.IsValid() || f.Kind() != reflect.String {
-			continue
+	pointer := reflect.New(row.In)
+	pointer.Elem().Set(reflect.ValueOf(in))
+	for i, id := range row.RoutingIDs(pointer.Interface()) {
+		name, rest := api.MachineOf(*id)
+		if i > 0 && name != machine {
+			return "", in, api.Errorf(api.CodeInvalid, "call %s: must name sessions and processes of one machine", operation)
 		}
-		if name, id := api.MachineOf(f.String()); name != "" {
-			machine = name
-			f.SetString(id)
-		}
+		machine, *id = name, rest
 	}
-	if host := v.FieldByName("Host"); host.IsValid() && host.Kind() == reflect.String && host.String() != "" {
-		machine = host.String()
-		host.SetString("")
+	if host := row.Host(pointer.Interface()); host != nil && *host != "" {
+		machine, *host = *host, ""
 	}
-	if near := v.FieldByName("CWDOf"); near.IsValid() {
-		name, id := api.MachineOf(near.String())
-		if name != machine {
-			id = ""
-		}
-		near.SetString(id)
-	}
-	for _, field := range []string{"Environ", "Umask"} {
-		if f := v.FieldByName(field); machine != "" && f.IsValid() {
-			// A process started there gets that machine's environment.
-			f.SetZero()
-		}
-	}
-	return machine, v.Interface()
+	row.Adapt(pointer.Interface(), machine)
+	return machine, pointer.Elem().Interface(), nil
 }
 
 // qualifyOutput adds the machine's name to the ids in its answer.
