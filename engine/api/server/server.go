@@ -3,12 +3,12 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -252,16 +252,19 @@ func writeStatus(w http.ResponseWriter, status int, e *api.Error) { writeJSON(w,
 
 // writeJSON answers with v and returns the size of the answer.
 func writeJSON(w http.ResponseWriter, status int, v any) (size int) {
-	body, err := json.Marshal(v)
-	if err != nil {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false) // values of files.read_json stay as written
+	if err := encoder.Encode(v); err != nil {
 		status = http.StatusInternalServerError
-		body, _ = json.Marshal(api.Errorf(api.CodeInternal, "encode answer: %v", err))
+		body.Reset()
+		_ = encoder.Encode(api.Errorf(api.CodeInternal, "encode answer: %v", err)) // cannot fail
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(status)
+	size = body.Len() - len("\n")
 	// A failed write means a disconnected client, so the error cannot be reported.
-	_, _ = w.Write(body)
-	_, _ = io.WriteString(w, "\n")
-	return len(body)
+	_, _ = body.WriteTo(w)
+	return size
 }

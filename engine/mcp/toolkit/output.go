@@ -164,16 +164,8 @@ func NextCursor(out api.ProcessLogOutput) Cursor {
 // more there is.
 func (o Output) Status() string {
 	p, how := o.Process, string(o.Process.State)
-	switch {
-	case !p.State.Ended():
-	case p.ExitCode != nil:
-		how = fmt.Sprintf("exit code %d", *p.ExitCode)
-	case p.ExitSignal != "":
-		how = "ended by " + p.ExitSignal
-	case p.Error != "":
-		how = "failed: " + p.Error
-	case p.ExitUnknown:
-		how = "exit code unknown"
+	if p.State.Ended() && (p.ExitCode != nil || p.ExitSignal != "" || p.Error != "" || p.ExitUnknown) {
+		how = Outcome(p)
 	}
 	if o.Text == "" {
 		how = "nothing new, " + how

@@ -44,6 +44,33 @@ func ExitText(p api.Process) string {
 	return "unknown"
 }
 
+// Outcome describes how a process exited.
+func Outcome(p api.Process) string {
+	switch {
+	case p.ExitCode != nil:
+		return fmt.Sprintf("exit code %d", *p.ExitCode)
+	case p.ExitSignal != "":
+		return "ended by " + p.ExitSignal
+	case p.Error != "":
+		return "failed: " + p.Error
+	}
+	return "exit code unknown"
+}
+
+// StateText describes the state of a process or session.
+func StateText(p api.Process) string {
+	text := string(p.State)
+	switch {
+	case p.ExitCode != nil || p.ExitSignal != "":
+		text += ", " + Outcome(p)
+	case p.State == api.StateWaiting:
+		text += " for " + p.DependencyNames()
+	case p.PID != 0:
+		text += fmt.Sprintf(", pid %d", p.PID)
+	}
+	return text
+}
+
 // RunTime returns how long a process has run.
 func RunTime(p api.Process) time.Duration {
 	end := time.Now()
@@ -76,6 +103,23 @@ func (f *Agent) StreamOutput(ctx context.Context, p api.Process, stream string) 
 	since := int64(-MaxStream)
 	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: p.ID, Stream: stream, Since: &since, Max: MaxStream})
 	return StripSequences(out.Data), out.Start, err
+}
+
+// StartProcess starts a process as the agent.
+func (f *Agent) StartProcess(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
+	in.ID, in.Environ, in.Umask, in.Actor = api.NewID(), f.ChildEnv(), f.Umask, f.Actor
+	return api.ProcessStart.Call(ctx, f.Engine, in)
+}
+
+// StartSession starts a session as the agent.
+func (f *Agent) StartSession(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
+	in.ID, in.Environ, in.Umask, in.Actor = api.NewID(), f.ChildEnv(), f.Umask, f.Actor
+	return api.SessionStart.Call(ctx, f.Engine, in)
+}
+
+// Streams returns both output streams of a command, each after a note if its beginning is missing.
+func Streams(out api.ExecOutput) (stdout, stderr string) {
+	return NoteOmitted(out.StdoutDropped, out.Process.LogPath) + out.Stdout, NoteOmitted(out.StderrDropped, out.Process.ErrorLogPath) + out.Stderr
 }
 
 // NoteOmitted states how much of a log is missing from a result, and its path.
@@ -221,8 +265,9 @@ const (
 	firstPromptSilence = 500 * time.Millisecond
 )
 
-// Exec runs a command and strips terminal sequences from its output.
+// Exec runs a command as the agent and strips terminal sequences from its output.
 func (f *Agent) Exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
+	in.ID, in.Environ, in.Umask, in.Actor = api.NewID(), f.ChildEnv(), f.Umask, f.Actor
 	out, err := api.Exec.Call(ctx, f.Engine, in)
 	out.Stdout, out.Stderr = StripSequences(out.Stdout), StripSequences(out.Stderr)
 	return out, err

@@ -83,6 +83,21 @@ func Define[In, Out any](t Tool, call func(ctx context.Context, f *Agent, in In)
 	return t
 }
 
+// ConvertErrors returns tools with errors as results made by convert.
+func ConvertErrors(tools []Tool, convert func(error) Result) []Tool {
+	for i := range tools {
+		call := tools[i].Call
+		tools[i].Call = func(ctx context.Context, f *Agent, args json.RawMessage) (Result, error) {
+			r, err := call(ctx, f, args)
+			if err != nil {
+				return convert(err).AsFailure(), nil
+			}
+			return r, nil
+		}
+	}
+	return tools
+}
+
 // Subject describes a call for the policy.
 func (t Tool) Subject(f *Agent, args json.RawMessage) Subject {
 	value := reflect.New(t.In)

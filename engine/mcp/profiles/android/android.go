@@ -46,9 +46,9 @@ func ToolsWith(lookPath func(name string) (string, error)) []toolkit.Tool {
 			Doc: "Get the state of the termux tools' backend, restart it, or explain its setup."}, a.controlDevice),
 	}
 	for i := range tools {
-		tools[i] = withJSONErrors(tools[i])
+		tools[i] = requireArguments(tools[i])
 	}
-	return tools
+	return toolkit.ConvertErrors(tools, func(err error) toolkit.Result { return toolkit.AnswerJSON(toError(err)) })
 }
 
 // An android holds the state shared by the profile's tools.
@@ -84,18 +84,14 @@ func toError(err error) *Error {
 	return androidErrorf(code, "%s", e.Message)
 }
 
-// withJSONErrors makes a tool report errors as JSON, with missing arguments by name.
-func withJSONErrors(t toolkit.Tool) toolkit.Tool {
+// requireArguments makes a tool report a missing argument by name.
+func requireArguments(t toolkit.Tool) toolkit.Tool {
 	call := t.Call
 	t.Call = func(ctx context.Context, f *toolkit.Agent, args json.RawMessage) (toolkit.Result, error) {
 		if name := firstMissing(t, args); name != "" {
-			return toolkit.AnswerJSON(androidErrorf("missing_"+name, "%s is missing", name)).AsFailure(), nil
+			return toolkit.Result{}, androidErrorf("missing_"+name, "%s is missing", name)
 		}
-		r, err := call(ctx, f, args)
-		if err != nil {
-			return toolkit.AnswerJSON(toError(err)).AsFailure(), nil
-		}
-		return r, nil
+		return call(ctx, f, args)
 	}
 	return t
 }
@@ -197,14 +193,13 @@ func runShell(ctx context.Context, f *toolkit.Agent, in runInput, base string, s
 		timeout = min(in.TimeoutMS, maxTimeout)
 	}
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: append(shell, string(in.Command)), CWD: cwd, Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
-		TimeoutMS: timeout, Kill: true, MaxOutput: toolkit.MaxStream,
+		Command: append(shell, string(in.Command)), CWD: cwd, Env: in.Env, TimeoutMS: timeout, Kill: true, MaxOutput: toolkit.MaxStream,
 	})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	ran := ShellResult{Status: "ok", ExitCode: -1, Stdout: toolkit.NoteOmitted(out.StdoutDropped, out.Process.LogPath) + out.Stdout,
-		Stderr: toolkit.NoteOmitted(out.StderrDropped, out.Process.ErrorLogPath) + out.Stderr}
+	ran := ShellResult{Status: "ok", ExitCode: -1}
+	ran.Stdout, ran.Stderr = toolkit.Streams(out)
 	if code, ok := toolkit.ExitCode(out.Process); ok {
 		ran.ExitCode = code
 	}

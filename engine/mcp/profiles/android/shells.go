@@ -32,9 +32,8 @@ const pipePrompt = "$ "
 func (pipeShell) startShell(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error) {
 	env := map[string]string{"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat"}
 	maps.Copy(env, in.Env)
-	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
-		ID: api.NewID(), Command: []string{plainShell()}, CWD: in.CWD, Env: env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
-		Stdin: true, Transient: true, StopTimeoutMS: toolkit.StopTimeout,
+	p, err := f.StartProcess(ctx, api.ProcessStartInput{
+		Command: []string{plainShell()}, CWD: in.CWD, Env: env, Stdin: true, Transient: true, StopTimeoutMS: toolkit.StopTimeout,
 	})
 	return p, pipePrompt, err
 }
@@ -63,9 +62,7 @@ func (terminalShell) ownsSession(p api.Process) bool { return p.Terminal != nil 
 func (terminalShell) startFolder(f *toolkit.Agent) string { return f.Options.Home }
 
 func (t terminalShell) startShell(ctx context.Context, f *toolkit.Agent, in localSessionInput) (api.Process, string, error) {
-	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: []string{t.shell}, CWD: in.CWD, Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor, Cols: in.Cols, Rows: in.Rows,
-	})
+	p, err := f.StartSession(ctx, api.SessionStartInput{Command: []string{t.shell}, CWD: in.CWD, Env: in.Env, Cols: in.Cols, Rows: in.Rows})
 	if err != nil {
 		return p, "", err
 	}

@@ -69,8 +69,7 @@ func (c coreLoad) Subject(*toolkit.Agent) toolkit.Subject {
 
 func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: in.Command, CWD: f.Options.CWD, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
-		TimeoutMS: int(toolkit.NoTimeout.Milliseconds()), MaxOutput: 16 * toolkit.MaxStream,
+		Command: in.Command, CWD: f.Options.CWD, TimeoutMS: int(toolkit.NoTimeout.Milliseconds()), MaxOutput: 16 * toolkit.MaxStream,
 	})
 	if err != nil {
 		return toolkit.Textf("Command not executed successfully: %s", toolkit.StartFailure(in.Command, err)).AsFailure(), nil
@@ -88,10 +87,7 @@ func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (tool
 }
 
 func startCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
-	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
-		Command: in.Command, CWD: f.Options.CWD, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
-		SplitLog: true, StopTimeoutMS: toolkit.StopTimeout,
-	})
+	p, err := f.StartProcess(ctx, api.ProcessStartInput{Command: in.Command, CWD: f.Options.CWD, SplitLog: true, StopTimeoutMS: toolkit.StopTimeout})
 	switch {
 	case err != nil:
 		return toolkit.Textf("Failed to start command: %s", toolkit.StartFailure(in.Command, err)).AsFailure(), nil
@@ -101,22 +97,20 @@ func startCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolki
 	return toolkit.Textf("Command started in background. Process ID: %s", p.ID).ForProcess(p.ID), nil
 }
 
-// findBackground finds a process without a terminal. If there is none, unknown is the result for
-// the agent.
-func findBackground(ctx context.Context, f *toolkit.Agent, id string) (p api.Process, unknown *toolkit.Result, err error) {
-	p, err = api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: id})
+// findBackground finds a process without a terminal.
+func findBackground(ctx context.Context, f *toolkit.Agent, id string) (api.Process, error) {
+	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: id})
 	// A session counts as not found: the profile's agents know only background processes.
 	if errors.Is(err, api.CodeNotFound) || id == "" || err == nil && p.Kind != api.KindProcess {
-		r := toolkit.Textf("Process not found: %s", id).AsFailure()
-		return p, &r, nil
+		err = api.Errorf(api.CodeNotFound, "Process not found: %s", id)
 	}
-	return p, nil, err
+	return p, err
 }
 
 func checkCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolkit.Result, error) {
-	p, unknown, err := findBackground(ctx, f, in.ProcessID)
-	if err != nil || unknown != nil {
-		return notFoundResult(unknown, err)
+	p, err := findBackground(ctx, f, in.ProcessID)
+	if err != nil {
+		return toolkit.Result{}, err
 	}
 	stdout, dropped, err := f.StreamOutput(ctx, p, "stdout")
 	if err != nil {
@@ -142,14 +136,6 @@ func checkCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolki
 	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).ForProcess(p.ID), nil
 }
 
-// notFoundResult returns the result of findBackground if it found no process.
-func notFoundResult(r *toolkit.Result, err error) (toolkit.Result, error) {
-	if r == nil {
-		return toolkit.Result{}, err
-	}
-	return *r, err
-}
-
 // commandStatus returns the name of a process's state in the profile core.
 func commandStatus(p api.Process) string {
 	code, known := toolkit.ExitCode(p)
@@ -165,9 +151,9 @@ func commandStatus(p api.Process) string {
 }
 
 func stopCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolkit.Result, error) {
-	p, unknown, err := findBackground(ctx, f, in.ProcessID)
-	if err != nil || unknown != nil {
-		return notFoundResult(unknown, err)
+	p, err := findBackground(ctx, f, in.ProcessID)
+	if err != nil {
+		return toolkit.Result{}, err
 	}
 	if !p.State.Ended() {
 		_, err = api.ProcessStop.Call(ctx, f.Engine, api.ProcessStopInput{ID: p.ID, TimeoutMS: toolkit.StopTimeout})

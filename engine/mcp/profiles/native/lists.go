@@ -96,17 +96,7 @@ func selectRecent(all []api.Process, now time.Time) []api.Process {
 
 // processLine describes a process in one line, with only the values different between processes.
 func processLine(p api.Process) string {
-	line := fmt.Sprintf("%s  %s  %s", p.ID, p.Name, p.State)
-	switch {
-	case p.ExitCode != nil:
-		line += fmt.Sprintf(", exit code %d", *p.ExitCode)
-	case p.ExitSignal != "":
-		line += ", ended by " + p.ExitSignal
-	case p.State == api.StateWaiting:
-		line += " for " + p.DependencyNames()
-	case p.PID != 0:
-		line += fmt.Sprintf(", pid %d", p.PID)
-	}
+	line := p.ID + "  " + p.Name + "  " + toolkit.StateText(p)
 	if p.Supervision != nil && p.Supervision.Automatic > 0 {
 		line += fmt.Sprintf(", %d restarts", p.Supervision.Automatic)
 	}

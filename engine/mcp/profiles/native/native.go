@@ -43,29 +43,7 @@ func nativeProcessTools() []toolkit.Tool {
 
 // stateLine describes the state of a process or session.
 func stateLine(p api.Process) string {
-	line := fmt.Sprintf("%s (%s) is %s", p.Name, p.ID, p.State)
-	switch {
-	case p.ExitCode != nil || p.ExitSignal != "":
-		line += ", " + exitOutcome(p)
-	case p.State == api.StateWaiting:
-		line += " for " + p.DependencyNames()
-	case p.PID != 0:
-		line += fmt.Sprintf(", pid %d", p.PID)
-	}
-	return line
-}
-
-// exitOutcome describes how a process exited.
-func exitOutcome(p api.Process) string {
-	switch {
-	case p.ExitCode != nil:
-		return fmt.Sprintf("exit code %d", *p.ExitCode)
-	case p.ExitSignal != "":
-		return "ended by " + p.ExitSignal
-	case p.Error != "":
-		return "failed: " + p.Error
-	}
-	return "exit code unknown"
+	return fmt.Sprintf("%s (%s) is %s.", p.Name, p.ID, toolkit.StateText(p))
 }
 
 func restartProcess(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
@@ -73,7 +51,7 @@ func restartProcess(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text(stateLine(p) + ".").ForProcess(p.ID), nil
+	return toolkit.Text(stateLine(p)).ForProcess(p.ID), nil
 }
 
 type ProcessLogInput struct {
@@ -264,7 +242,7 @@ func awaitProcess(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInpu
 func waitResult(out api.ProcessWaitOutput, port int, printed string) string {
 	text := waitOutcome(out.Met, out.Process)
 	if out.CrashLoop {
-		text = fmt.Sprintf("It keeps exiting: %s, restarts: %d.", exitOutcome(out.Process), out.Process.Supervision.Automatic)
+		text = fmt.Sprintf("It keeps exiting: %s, restarts: %d.", toolkit.Outcome(out.Process), out.Process.Supervision.Automatic)
 	}
 	text += portHolderNote(port, out.PortHolder) + quoteMatch(out.Line, printed) + "\n" + toolkit.ShortenLines(printed)
 	return strings.TrimSuffix(text, "\n")
@@ -290,7 +268,7 @@ func quoteMatch(line, shown string) string {
 func waitOutcome(met string, p api.Process) string {
 	switch {
 	case met == "" && p.State.Ended():
-		return "It exited before that; " + exitOutcome(p) + "."
+		return "It exited before that; " + toolkit.Outcome(p) + "."
 	case met == "" && p.State == api.StateWaiting:
 		return "Timed out; it is waiting for " + p.DependencyNames() + "."
 	case met == "" && p.State == api.StateBackoff:
@@ -298,7 +276,7 @@ func waitOutcome(met string, p api.Process) string {
 	case met == "":
 		return "Timed out; it is " + string(p.State) + "."
 	case p.State.Ended():
-		return "Met: " + met + ", " + exitOutcome(p) + "."
+		return "Met: " + met + ", " + toolkit.Outcome(p) + "."
 	}
 	return "Met: " + met + "."
 }

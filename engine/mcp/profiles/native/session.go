@@ -71,9 +71,8 @@ func startSession(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 	if err := toolkit.CheckLine("start session", cmp.Or(in.Command, "sh"), in.Env); err != nil {
 		return toolkit.Result{}, err
 	}
-	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: toolkit.CommandLine(in.Command), Name: in.Name, CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask,
-		Actor: f.Actor, Lease: api.Lease(in.Lease),
+	p, err := f.StartSession(ctx, api.SessionStartInput{
+		Command: toolkit.CommandLine(in.Command), Name: in.Name, CWD: f.Folder(in.CWD), Env: in.Env, Lease: api.Lease(in.Lease),
 	})
 	if err != nil {
 		return toolkit.Result{}, f.StartError(in.CWD, err)
@@ -342,5 +341,5 @@ func killSession(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (too
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text(stateLine(p) + ".").ForProcess(p.ID), nil
+	return toolkit.Text(stateLine(p)).ForProcess(p.ID), nil
 }

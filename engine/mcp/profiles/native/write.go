@@ -111,7 +111,7 @@ func awaitEffect(ctx context.Context, f *toolkit.Agent, id string, waitMS int) (
 	}
 	switch {
 	case p.State.Ended():
-		text += toolkit.NewlineBetween(text, "[") + "[" + exitOutcome(p) + "]"
+		text += toolkit.NewlineBetween(text, "[") + "[" + toolkit.Outcome(p) + "]"
 	case waits != "":
 		text += toolkit.NewlineBetween(text, "[") + "[waits for " + waitTarget(waits) + "]"
 	}

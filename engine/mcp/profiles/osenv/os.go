@@ -4,7 +4,6 @@ package osenv
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -36,23 +35,7 @@ func Tools() []toolkit.Tool {
 		toolkit.Define[envUnset, envKey](toolkit.Tool{Name: "env_unset", Effect: api.Write, Profiles: both,
 			Doc: "Remove a variable for all that this connection starts later."}, unsetEnv),
 	}
-	for i := range tools {
-		tools[i] = inYAML(tools[i])
-	}
-	return tools
-}
-
-// inYAML wraps a tool to return its errors as YAML.
-func inYAML(t toolkit.Tool) toolkit.Tool {
-	call := t.Call
-	t.Call = func(ctx context.Context, f *toolkit.Agent, args json.RawMessage) (toolkit.Result, error) {
-		r, err := call(ctx, f, args)
-		if err != nil {
-			return yamlError(err), nil
-		}
-		return r, nil
-	}
-	return t
+	return toolkit.ConvertErrors(tools, yamlError)
 }
 
 // A yamlFailure is an error with its code in this profile.
@@ -72,7 +55,7 @@ func yamlError(err error) toolkit.Result {
 			known.message += "; " + toolkit.HintForAgents(e.Hint)
 		}
 	}
-	return yamlAnswer(yamlField{"status", "error"}, yamlField{"error_code", known.code}, yamlField{"message", known.message}).AsFailure()
+	return yamlAnswer(yamlField{"status", "error"}, yamlField{"error_code", known.code}, yamlField{"message", known.message})
 }
 
 func yamlAnswer(fields ...yamlField) toolkit.Result { return toolkit.Text(yamlText(fields)) }
@@ -121,8 +104,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	}
 	argv := []string{in.shellProgram(), "-c", string(in.Command)}
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: argv, CWD: f.Options.CWD, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
-		TimeoutMS: timeout, MaxOutput: toolkit.MaxStream, Daemon: &api.Daemon{Lines: lines},
+		Command: argv, CWD: f.Options.CWD, TimeoutMS: timeout, MaxOutput: toolkit.MaxStream, Daemon: &api.Daemon{Lines: lines},
 	})
 	if err != nil {
 		return toolkit.Result{}, &yamlFailure{"SHELL_COMMAND_FAILED", toolkit.StartFailure(argv, err)}

@@ -73,8 +73,8 @@ func runCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Re
 		timeout = min(max(*in.TimeoutMS, minExecTimeoutMS), maxExecTimeoutMS)
 	}
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
-		Sandbox: sandbox, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.MaxStream),
+		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Sandbox: sandbox,
+		TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.MaxStream),
 	})
 	if err != nil {
 		return toolkit.Result{}, f.StartError(in.CWD, err)

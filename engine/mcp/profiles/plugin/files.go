@@ -135,7 +135,7 @@ func readJSON(ctx context.Context, f *toolkit.Agent, in jsonInput) (toolkit.Resu
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text(truncateJSON(f, unescapeHTML(string(part)))), nil
+	return toolkit.Text(truncateJSON(f, string(part))), nil
 }
 
 // truncateJSON limits JSON to the size of a result.
@@ -175,32 +175,6 @@ func resolvePointer(value json.RawMessage, pointer string) (json.RawMessage, err
 		}
 	}
 	return value, nil
-}
-
-// unescapeHTML restores <, > and &, which an encoder has escaped on the way.
-func unescapeHTML(s string) string {
-	var b strings.Builder
-	for {
-		at := strings.IndexByte(s, '\\')
-		if at < 0 || at+1 == len(s) {
-			b.WriteString(s)
-			return b.String()
-		}
-		// Copy escapes in pairs, so that an escaped backslash cannot start another one.
-		b.WriteString(s[:at])
-		n := 2
-		part := s[at : at+2]
-		switch s[at:min(at+6, len(s))] {
-		case `\u003c`:
-			part, n = "<", 6
-		case `\u003e`:
-			part, n = ">", 6
-		case `\u0026`:
-			part, n = "&", 6
-		}
-		b.WriteString(part)
-		s = s[at+n:]
-	}
 }
 
 // isNotFile reports whether err is about a path that leads to something other than a regular file.

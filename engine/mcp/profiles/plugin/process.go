@@ -139,8 +139,7 @@ func StartProcess(ctx context.Context, f *toolkit.Agent, in StartInput, result f
 		return toolkit.Result{}, err
 	}
 	p, err := startNamed(ctx, f, in.Name, programOf(string(in.Command)), api.ProcessStartInput{
-		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.ChildEnv(), Umask: f.Umask,
-		Actor: f.Actor, KeepAlive: in.KeepAlive, Sandbox: sandbox, Lease: in.Lease,
+		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, KeepAlive: in.KeepAlive, Sandbox: sandbox, Lease: in.Lease,
 	})
 	switch {
 	case err != nil:
@@ -160,8 +159,8 @@ func startNamed(ctx context.Context, f *toolkit.Agent, name, program string, in 
 	}
 	// The engine rejects a name in use, which is safer than looking it up first.
 	for i, n := range names {
-		in.Name, in.ID = n, api.NewID()
-		p, err := api.ProcessStart.Call(ctx, f.Engine, in)
+		in.Name = n
+		p, err := f.StartProcess(ctx, in)
 		if i == len(names)-1 || !errors.Is(err, api.CodeConflict) {
 			return p, err
 		}
@@ -215,17 +214,17 @@ func IsListed(p api.Process) bool {
 func getProcess(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
 	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
 	if err != nil {
-		return unknownProcess(in.ID, err)
+		return toolkit.Result{}, unknownProcess(in.ID, err)
 	}
 	s := stateOf(p)
 	return toolkit.Text(s.describe(f)).WithSameFacts(s).ForProcess(p.ID), nil
 }
 
-func unknownProcess(id string, err error) (toolkit.Result, error) {
+func unknownProcess(id string, err error) error {
 	if errors.Is(err, api.CodeNotFound) {
-		return toolkit.Text(toolkit.MakeLegible("Unknown process id: " + id)).AsFailure(), nil
+		return api.Errorf(api.CodeNotFound, "Unknown process id: %s", id)
 	}
-	return toolkit.Result{}, err
+	return err
 }
 
 type stopInput struct {
@@ -254,7 +253,7 @@ func stopProcess(ctx context.Context, f *toolkit.Agent, in stopInput) (toolkit.R
 	case errors.Is(err, api.CodeEnded):
 		return toolkit.Textf("Process %s is not running.", in.ID).ForProcess(in.ID), nil
 	case err != nil:
-		return unknownProcess(in.ID, err)
+		return toolkit.Result{}, unknownProcess(in.ID, err)
 	}
 	return toolkit.Textf("Stopped process %s with %s.", p.ID, signal).ForProcess(p.ID), nil
 }

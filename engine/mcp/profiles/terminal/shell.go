@@ -62,9 +62,7 @@ func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.R
 		return toolkit.Result{}, err
 	}
 	cwd := f.Folder(in.WorkingDirectory)
-	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: kind.argv, CWD: cwd, Env: in.promptEnv(), Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
-	})
+	p, err := f.StartSession(ctx, api.SessionStartInput{Command: kind.argv, CWD: cwd, Env: in.promptEnv()})
 	if err != nil {
 		return toolkit.Result{}, err
 	}

@@ -59,7 +59,7 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 	}
 	cwd := f.Folder(in.WorkingDirectory)
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: []string{toolkit.CommandShell(), "-c", string(in.Command)}, CWD: cwd, Environ: f.ChildEnv(), Umask: f.Umask, Actor: f.Actor,
+		Command: []string{toolkit.CommandShell(), "-c", string(in.Command)}, CWD: cwd,
 		TimeoutMS: seconds * 1000, Kill: true, MaxOutput: toolkit.MaxStream,
 	})
 	if err != nil {
@@ -68,8 +68,7 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 	ran := terminalRan{Command: string(in.Command), ReturnCode: -1, WorkingDirectory: cwd,
 		ExecutionTime: math.Round(out.DurationMS) / 1000}
 	if in.CaptureOutput == nil || *in.CaptureOutput {
-		ran.Stdout = toolkit.NoteOmitted(out.StdoutDropped, out.Process.LogPath) + out.Stdout
-		ran.Stderr = toolkit.NoteOmitted(out.StderrDropped, out.Process.ErrorLogPath) + out.Stderr
+		ran.Stdout, ran.Stderr = toolkit.Streams(out)
 	}
 	if toolkit.IsTimedOut(out) {
 		message := "Command timed out after " + strconv.Itoa(seconds) + "s"
