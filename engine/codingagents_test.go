@@ -162,36 +162,6 @@ func TestReportSetsTheStateAndSurvivesTheEngine(t *testing.T) {
 	}
 }
 
-func TestReportFindsItsSessionByConversationAndFolder(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	agent := fakeAgent(t, "codex")
-	in := func(folder string) api.Process {
-		p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{agent}, CWD: folder})
-		m.awaitAgentState(p.ID, api.AgentUnknown)
-		return p
-	}
-	one, two := t.TempDir(), t.TempDir()
-	a, b := in(one), in(two)
-	report := func(folder, conversation string, state api.AgentState) error {
-		_, err := api.AgentReport.Call(t.Context(), m.client, api.AgentReportInput{Folder: folder, Conversation: conversation, State: state})
-		return err
-	}
-	if err := report(two, "second", api.AgentWorking); err != nil || m.awaitAgentState(b.ID, api.AgentWorking).Conversation != "second" {
-		t.Errorf("the only one in its folder: %v", err)
-	}
-	if err := report(one, "second", api.AgentDone); err != nil {
-		t.Errorf("one that has moved: %v", err)
-	}
-	m.awaitAgentState(b.ID, api.AgentDone)
-	m.awaitAgentState(a.ID, api.AgentUnknown)
-	c := in(one)
-	if err := report(one, "third", api.AgentWorking); !errors.Is(err, api.CodeNotFound) {
-		t.Errorf("one of two in a folder: %v", err)
-	}
-	m.awaitAgentState(c.ID, api.AgentUnknown)
-}
-
 func TestAgentReturningToItsShellIsRemoved(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)

@@ -149,27 +149,6 @@ func TestSessionWithoutAStopSignalGetsSIGHUP(t *testing.T) {
 	}
 }
 
-func TestStopAllStopsProcessesButNoSessions(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	session := m.start("cat")
-	for range 20 {
-		m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
-	}
-	out := call(m, api.ProcessStopAll, api.ProcessStopAllInput{})
-	if len(out.Stopped) != 20 {
-		t.Errorf("stopped %d", len(out.Stopped))
-	}
-	for _, p := range call(m, api.ProcessList, api.ProcessListInput{}).Processes {
-		if p.State != api.StateStopped && p.ID != session.ID {
-			t.Errorf("%+v", p)
-		}
-	}
-	if m.getProcess(session.ID).State != api.StateRunning {
-		t.Error("the session was ended too")
-	}
-}
-
 func TestSignalReachesTheGroupAndMustBeKnown(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
@@ -250,21 +229,6 @@ func TestFailingServiceShowsReasonAndLastLines(t *testing.T) {
 	}
 }
 
-func TestNameConflictNamesTheKindOfProcess(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "web"})
-	for kind, in := range map[string]api.ProcessStartInput{
-		"process": {Command: []string{"true"}, Name: "web"},
-		"session": {Command: []string{"true"}, Name: "web", TTY: true},
-	} {
-		_, err := api.ProcessStart.Call(t.Context(), m.client, in)
-		if err == nil || !strings.HasPrefix(err.Error(), "start "+kind+": process ") || !strings.HasSuffix(err.Error(), " is called web already") {
-			t.Errorf("%s: %v", kind, err)
-		}
-	}
-}
-
 func TestReadinessIsAwaitedAndItsTimeoutFails(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
@@ -284,35 +248,6 @@ func TestReadinessIsAwaitedAndItsTimeoutFails(t *testing.T) {
 	end := m.awaitState(never.ID, api.StateFailed)
 	if !strings.Contains(end.Error, "not ready") || isRunning(never.PID) {
 		t.Errorf("failed as %+v", end)
-	}
-}
-
-func TestWaitReportsTheConditionThatWasMet(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	goOn := filepath.Join(t.TempDir(), "go-on")
-	p := m.startProcess(api.ProcessStartInput{Command: sh("echo one; echo two words; until [ -e " + goOn + " ]; do sleep 0.02; done; exit 2")})
-	wait := func(in api.ProcessWaitInput) api.ProcessWaitOutput {
-		in.ID = p.ID
-		return call(m, api.ProcessWait, in)
-	}
-	if out := wait(api.ProcessWaitInput{Log: "^two", Exit: true}); out.Met != "log" || out.Line != "two words" {
-		t.Errorf("log: %+v", out)
-	}
-	if out := wait(api.ProcessWaitInput{Log: "never", TimeoutMS: 20}); out.Met != "" {
-		t.Errorf("time-out: %+v", out)
-	}
-	if out := wait(api.ProcessWaitInput{IdleMS: 20}); out.Met != "idle" {
-		t.Errorf("idle: %+v", out)
-	}
-	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out := wait(api.ProcessWaitInput{Exit: true}); out.Met != "exit" || *out.Process.ExitCode != 2 {
-		t.Errorf("exit: %+v", out)
-	}
-	if out := wait(api.ProcessWaitInput{Log: "never"}); out.Met != "" || !out.Process.State.Ended() {
-		t.Errorf("log after the end: %+v", out)
 	}
 }
 
@@ -364,28 +299,6 @@ func TestRestartedTerminalContinuesItsLog(t *testing.T) {
 	m.awaitScreen(p.ID, "hello")
 	if now := m.getProcess(p.ID); now.Kind != api.KindSession || !now.KeepAlive {
 		t.Errorf("became %+v", now)
-	}
-}
-
-func TestStartRejectsInvalidInput(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	for name, in := range map[string]api.ProcessStartInput{
-		"no command":      {},
-		"no program":      {Command: []string{"/no/such/program"}},
-		"unknown policy":  {Command: []string{"true"}, Restart: &api.Restart{Policy: "sometimes"}},
-		"two policies":    {Command: []string{"true"}, KeepAlive: true, Restart: &api.Restart{Policy: "no"}},
-		"unknown signal":  {Command: []string{"true"}, StopSignal: "SIGNOTHING"},
-		"no condition":    {Command: []string{"true"}, Ready: &api.Readiness{}},
-		"bad expression":  {Command: []string{"true"}, Ready: &api.Readiness{Log: "("}},
-		"relative folder": {Command: []string{"true"}, CWD: "here"},
-	} {
-		if _, err := api.ProcessStart.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if all := call(m, api.ProcessList, api.ProcessListInput{}).Processes; len(all) != 0 {
-		t.Errorf("left %+v", all)
 	}
 }
 

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -98,24 +97,5 @@ func TestWaitForLogMatchesOnlyThePresentRun(t *testing.T) {
 		if out := call(m, api.ProcessWait, in); out.Met != "log" {
 			t.Errorf("split %v: from the beginning: %+v", split, out)
 		}
-	}
-}
-
-func TestWaitForReadyNeedsAReadinessCheck(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	p := m.startProcess(api.ProcessStartInput{Command: sh("exec sleep 1000")})
-	if _, err := api.ProcessWait.Call(t.Context(), m.client, api.ProcessWaitInput{ID: p.ID, Ready: true}); !errors.Is(err, api.CodeInvalid) {
-		t.Errorf("it answered %v", err)
-	}
-}
-
-func TestCrashLoopEndsTheWait(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	p := m.startProcess(api.ProcessStartInput{Command: sh("exit 3"), Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 10}})
-	out := call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Log: "READY", Port: 1, IdleMS: 3_600_000})
-	if !out.CrashLoop || out.Met != "" || out.Process.ExitCode == nil || *out.Process.ExitCode != 3 || out.Process.Supervision.Automatic < 1 {
-		t.Errorf("%+v", out)
 	}
 }

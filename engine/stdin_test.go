@@ -3,14 +3,12 @@ package engine
 import (
 	"errors"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
-	"tandem/tests/needs"
 )
 
 func TestStandardInputSurvivesEngineAndKeeper(t *testing.T) {
@@ -37,28 +35,6 @@ func TestStandardInputSurvivesEngineAndKeeper(t *testing.T) {
 	_, err := api.ProcessWrite.Call(t.Context(), m.client, api.ProcessWriteInput{ID: p.ID, Text: "x"})
 	if !errors.Is(err, api.CodeEnded) {
 		t.Errorf("writing to what has ended: %v", err)
-	}
-}
-
-func TestWriteToAProcessNotReadingTimesOut(t *testing.T) {
-	needs.FullRun(t)
-	t.Parallel()
-	m := startMachine(t)
-	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, Stdin: true})
-	deaf := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}})
-	for in, want := range map[api.ProcessWriteInput]string{
-		{ID: p.ID, Text: strings.Repeat("x", 70_000)}:  "it is not reading; 65536 of 70000 bytes written",
-		{ID: p.ID, Text: strings.Repeat("x", 1<<20+1)}: "longer than",
-		{ID: deaf.ID, Text: "x"}:                       "it was started without stdin",
-		{ID: "nobody", Text: "x"}:                      "nobody",
-	} {
-		_, err := api.ProcessWrite.Call(t.Context(), m.client, in)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("writing %d bytes to %s: %v, want %q", len(in.Text), in.ID, err, want)
-		}
-	}
-	if _, err := api.ProcessStart.Call(t.Context(), m.client, api.ProcessStartInput{Command: []string{"cat"}, Stdin: true, TTY: true}); !errors.Is(err, api.CodeInvalid) {
-		t.Errorf("a terminal with stdin: %v", err)
 	}
 }
 

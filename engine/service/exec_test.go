@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"tandem/engine/api"
@@ -134,60 +132,4 @@ func TestExecEndsWithItsCaller(t *testing.T) {
 	if out, err := s.runCommand(ctx, api.ExecInput{Command: []string{"x"}, CWD: r.work, Kill: true}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%+v, %v", out, err)
 	}
-}
-
-// The FIFO of a process is its standard input.
-func TestInputIsWrittenAsFarAsItIsRead(t *testing.T) {
-	r := newRig(t)
-	p := r.start(api.ProcessStartInput{Stdin: true})
-	deaf := r.start(api.ProcessStartInput{})
-	write := func(id, text string) error {
-		_, err := api.ProcessWrite.Call(t.Context(), r, api.ProcessWriteInput{ID: id, Text: text})
-		return err
-	}
-	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: strings.Repeat("x", maxInput+1)}, api.CodeInvalid, "longer than 1048576 bytes")
-	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: deaf.ID, Text: "x"}, api.CodeConflict, "it was started without stdin")
-	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: "nobody\x1b", Text: "x"}, api.CodeNotFound, "nobody")
-	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x"}, api.CodeUnavailable, "no such file")
-	confined := r.agent()
-	confined.bounds = &api.Bounds{Sandbox: &api.Sandbox{}}
-	wantError(t, confined, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x"}, api.CodeForbidden, "outside the agents' sandbox")
-
-	path := r.store.InputPath(p.ID)
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x"}, api.CodeEnded, "it has closed its standard input")
-	in, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	text := bytes.Repeat([]byte("0123456789abcde\n"), maxInput/16)
-	read := make(chan []byte)
-	go func() {
-		got := make([]byte, len(text))
-		for n := 0; n < len(got); {
-			more, err := in.Read(got[n:min(n+1000, len(got))])
-			if err != nil {
-				break
-			}
-			n += more
-		}
-		read <- got
-	}()
-	if err := write(p.ID, string(text)); err != nil {
-		t.Error(err)
-	}
-	if got := <-read; !bytes.Equal(got, text) {
-		t.Error("the text that was read differs")
-	}
-	// A caller that gives up does not wait for the reader.
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := writeInput(ctx, path, "x", string(text)); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	call(t, r, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
-	wantError(t, r, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x"}, api.CodeEnded, "")
 }

@@ -106,7 +106,7 @@ func (s *Sessions) execInPipe(ctx context.Context, e supervise.Entry, in api.Ses
 	}
 	began, mark := time.Now(), api.NewID()
 	r.start = logs.FileSize(r.entry.Source().Path)
-	if err := writeInput(ctx, r.input, name, markedLine(in.Command, mark)); err != nil {
+	if err := writeInput(ctx, r.input, name, markedLine(in.Command, mark), inputTimeout); err != nil {
 		return out, err
 	}
 	p.mark, p.searched = mark, r.start

@@ -1,9 +1,16 @@
 package service
 
 import (
+	"os"
 	"os/exec"
+	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+
+	"tandem/engine/api"
 )
 
 func TestMarkedLineReportsTheExitCode(t *testing.T) {
@@ -52,4 +59,99 @@ func TestFindMarkNeedsAWholeMark(t *testing.T) {
 			t.Errorf("%q: end %d, found %v; want %d", data, end, ok, want)
 		}
 	}
+}
+
+// Instead of the exit code of a command, a fake shell goes on running it, or exits with 3.
+const (
+	runs  = -1
+	exits = -2
+)
+
+// fakeShell answers each input of a shell without a terminal with what answer returns: the output
+// before the mark, and the exit code, runs or exits.
+func (r *rig) fakeShell(p api.Process, answer func(command string) (output string, code int)) {
+	r.t.Helper()
+	path := r.store.InputPath(p.ID)
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	in, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { in.Close() })
+	log, err := os.OpenFile(p.LogPath, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	marks := regexp.MustCompile(`"\$__tandem" ([0-9a-f]{12});`)
+	go func() {
+		defer log.Close()
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := in.Read(buffer)
+			if err != nil {
+				return
+			}
+			text := string(buffer[:n])
+			mark := marks.FindStringSubmatch(text)[1]
+			output, code := answer(text)
+			if code >= 0 {
+				// In two parts, as a busy machine may print it.
+				output += "\x1b]133;D;" + strconv.Itoa(code) + ";" + mark[:5]
+				_, _ = log.WriteString(output)
+				output = mark[5:] + "\a"
+			}
+			_, _ = log.WriteString(output)
+			if code == exits {
+				r.exit(p, 3)
+			}
+		}
+	}()
+}
+
+func TestExecInAShellWithoutATerminal(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{Name: "shell", Command: []string{"sh"}, Stdin: true})
+	r.fakeShell(p, func(command string) (string, int) {
+		switch {
+		case strings.Contains(command, "fail"):
+			return "", 7
+		case strings.Contains(command, "long"):
+			return strings.Repeat("x", 100) + "\n", 0
+		case strings.Contains(command, "hang"):
+			return "so far\n", runs
+		}
+		return "\x1b[1mout\x1b[m\r\nrest", 0
+	})
+	code := func(n int) *int { return &n }
+	for _, c := range []struct {
+		in   api.SessionExecInput
+		want api.SessionExecOutput
+	}{
+		{api.SessionExecInput{Command: "ls"}, api.SessionExecOutput{Output: "out\nrest", ExitCode: code(0), Method: "marker"}},
+		{api.SessionExecInput{Command: "fail"}, api.SessionExecOutput{ExitCode: code(7), Method: "marker"}},
+		{api.SessionExecInput{Command: "long", MaxOutput: 40}, api.SessionExecOutput{Output: "xxx\n", ExitCode: code(0), Method: "marker"}},
+		{api.SessionExecInput{Command: "hang", TimeoutMS: 50}, api.SessionExecOutput{Output: "so far\n", Method: "none", TimedOut: true}},
+	} {
+		c.in.ID = "shell"
+		out := call(t, r, api.SessionExec, c.in)
+		if !strings.HasSuffix(out.Output, c.want.Output) || !reflect.DeepEqual(out.ExitCode, c.want.ExitCode) || out.Method != c.want.Method || out.TimedOut != c.want.TimedOut || !out.Alive {
+			t.Errorf("%s: %+v", c.in.Command, out)
+		}
+		if limit := c.in.MaxOutput; limit > 0 && (len(out.Output) > limit || out.Dropped == 0) {
+			t.Errorf("%s: %d bytes, dropped %d", c.in.Command, len(out.Output), out.Dropped)
+		}
+	}
+	// The command that hangs would read a later one.
+	wantError(t, r, api.SessionExec, api.SessionExecInput{ID: "shell", Command: "ls", TimeoutMS: 1}, api.CodeConflict, "the previous command is still running; wait for its end")
+	wantError(t, r, api.SessionExec, api.SessionExecInput{ID: "shell", Command: strings.Repeat("x", maxInput+1)}, api.CodeInvalid, "longer than 1048576 bytes")
+
+	leaving := r.start(api.ProcessStartInput{Command: []string{"sh"}, Stdin: true})
+	r.fakeShell(leaving, func(string) (string, int) { return "bye\n", exits })
+	out := call(t, r, api.SessionExec, api.SessionExecInput{ID: leaving.ID, Command: "exit 3"})
+	if out.Alive || out.Method != "exit" || out.ExitCode == nil || *out.ExitCode != 3 || out.Output != "bye\n" {
+		t.Errorf("a shell that exits: %+v", out)
+	}
+	wantError(t, r, api.SessionExec, api.SessionExecInput{ID: leaving.ID, Command: "ls"}, api.CodeEnded, "it has ended")
 }

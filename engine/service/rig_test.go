@@ -102,15 +102,19 @@ func wantError[In, Out any](t testing.TB, c api.Engine, op api.Operation[In, Out
 // A fakeExecutor pretends to start children. Children exit only on request.
 type fakeExecutor struct {
 	supervise.Executor
-	data    *store.Store
-	control *supervise.Control
-	spawned func(r store.Record) // called for each start; may be nil
-	stopErr error                // of StopTree
+	data     *store.Store
+	control  *supervise.Control
+	spawned  func(r store.Record) // called for each start; may be nil
+	stopErr  error                // of StopTree
+	stopping func()               // called with each stop; may be nil
 
-	mu       sync.Mutex
-	nextPID  int
-	sessions map[string]*terminal.Session // for records with a terminal
-	signals  []string                     // passed to StopTree
+	// open returns the session of a record with a terminal; nil: one of which no test uses the
+	// terminal.
+	open func(r store.Record) *terminal.Session
+
+	mu      sync.Mutex
+	nextPID int
+	signals []string // passed to StopTree
 }
 
 func (w *fakeExecutor) Save(r store.Record, _ bool) error { return w.data.Write(r) }
@@ -123,9 +127,10 @@ func (w *fakeExecutor) Spawn(_ context.Context, r store.Record, _ store.Identity
 	defer w.mu.Unlock()
 	w.nextPID++
 	l := supervise.Launch{Child: keeper.Child{ID: r.ID, PID: fakePID + w.nextPID, StartTime: 7, BootID: "boot", TTY: r.TTY}}
-	if s := w.sessions[r.ID]; s != nil {
-		l.Live = s
-	} else if r.TTY {
+	switch {
+	case r.TTY && w.open != nil:
+		l.Live = w.open(r)
+	case r.TTY:
 		l.Live = plainSession{func() { w.control.ReportDrained(r.ID) }}
 	}
 	return l, nil
@@ -135,6 +140,9 @@ func (w *fakeExecutor) Spawn(_ context.Context, r store.Record, _ store.Identity
 const fakePID = 1 << 23
 
 func (w *fakeExecutor) StopTree(_ context.Context, _ store.Record, _ uint64, signal string) error {
+	if w.stopping != nil {
+		w.stopping()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.signals = append(w.signals, signal)
@@ -182,6 +190,7 @@ type rig struct {
 	store    *store.Store
 	starter  *Starter
 	procs    *Processes
+	agents   *agents.Registry
 }
 
 // newRig returns a rig that stops when the test ends.
@@ -195,7 +204,7 @@ func newRig(t testing.TB) *rig {
 	log := slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(context.Background())
 	r.store = data
-	r.executor = &fakeExecutor{data: data, sessions: map[string]*terminal.Session{}}
+	r.executor = &fakeExecutor{data: data}
 	r.control = supervise.NewControl(ctx, r.executor, log)
 	r.executor.control = r.control
 	past := history.Start(r.dir, nil, log, func(string) {})
@@ -227,13 +236,13 @@ func newRig(t testing.TB) *rig {
 		Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, History: past, Usage: usage, Log: log,
 		StopRemains: func(context.Context, []store.Record, string) (int, error) { return 0, nil },
 	}
-	watches := &agents.Registry{}
+	r.agents = &agents.Registry{Library: agents.NewLibrary("", func(error) {}), Changed: func(id string, now *store.Agent) { supervise.SetAgent(r.control, id, now) }}
 	r.client = client{mux: server.NewMux(nil), name: "test"}
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		env, files, r.procs,
-		&Sessions{Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, Usage: usage, Agents: watches},
+		&Sessions{Control: r.control, Guard: guard, Starter: r.starter, Store: data, Logs: texts, Usage: usage, Agents: r.agents},
 		&Commands{Control: r.control, Starter: r.starter, Store: data, Usage: usage},
-		&CodingAgents{Control: r.control, Guard: guard, Agents: watches},
+		&CodingAgents{Control: r.control, Guard: guard, Agents: r.agents},
 		History{History: past, Recent: new(history.Recent), Files: files},
 		Peers{Guard: guard},
 	} {

@@ -109,6 +109,8 @@ func TestStartRejectsInvalidRequests(t *testing.T) {
 		{api.ProcessStartInput{Env: map[string]string{"A": "a\x00b"}}, "environment variable A: invalid name or value"},
 		{api.ProcessStartInput{Environ: map[string]string{"A": strings.Repeat("x", maxEnvLength)}}, "write the value to a file"},
 		{api.ProcessStartInput{Restart: &api.Restart{Policy: "sometimes"}}, "sometimes"},
+		{api.ProcessStartInput{KeepAlive: true, Restart: &api.Restart{Policy: api.PolicyNo}}, "keep_alive"},
+		{api.ProcessStartInput{Ready: &api.Readiness{Log: "("}}, "missing closing )"},
 		{api.ProcessStartInput{Ready: &api.Readiness{}}, "no condition given"},
 		{api.ProcessStartInput{StopSignal: "SIGNOTHING"}, "NOTHING"},
 		{api.ProcessStartInput{Stdin: true, TTY: true}, "session.write types into a terminal"},
@@ -202,7 +204,8 @@ func TestRepeatedStartAnswersWithTheFirst(t *testing.T) {
 	other.Command = []string{"another"}
 	wantError(t, r, api.ProcessStart, other, api.CodeConflict, "id "+in.ID+" is taken")
 	wantError(t, r.agent(), api.ProcessStart, in, api.CodeConflict, "is taken")
-	wantError(t, r, api.ProcessStart, api.ProcessStartInput{Name: "web", Command: []string{"server"}, CWD: r.work}, api.CodeConflict, "choose another name")
+	wantError(t, r, api.ProcessStart, api.ProcessStartInput{Name: "web", Command: []string{"server"}, CWD: r.work}, api.CodeConflict, "start process: process "+in.ID+" is called web already")
+	wantError(t, r, api.SessionStart, api.SessionStartInput{Name: "web", CWD: r.work}, api.CodeConflict, "start session: process "+in.ID+" is called web already; choose another name")
 	// A rejected start frees its id, so that it can be repeated.
 	later := api.ProcessStartInput{ID: api.NewID(), Name: "web", Command: []string{"server"}, CWD: r.work}
 	wantError(t, r, api.ProcessStart, later, api.CodeConflict, "is called web already")

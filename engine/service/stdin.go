@@ -42,11 +42,11 @@ func (s *Processes) writeStdin(ctx context.Context, in api.ProcessWriteInput) (a
 	case s.Guard.LeavesSandbox(ctx, rec.ID):
 		return api.Empty{}, access.ErrOutside(rec.Name)
 	}
-	return api.Empty{}, writeInput(ctx, s.Store.InputPath(rec.ID), rec.Name, in.Text)
+	return api.Empty{}, writeInput(ctx, s.Store.InputPath(rec.ID), rec.Name, in.Text, inputTimeout)
 }
 
-// writeInput writes text into the FIFO of a process.
-func writeInput(ctx context.Context, path, name, text string) error {
+// writeInput writes text into the FIFO of a process. It gives up once nothing was read for timeout.
+func writeInput(ctx context.Context, path, name, text string, timeout time.Duration) error {
 	// Without O_NONBLOCK, opening a FIFO nobody reads would block.
 	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) {
@@ -60,7 +60,7 @@ func writeInput(ctx context.Context, path, name, text string) error {
 	defer stop()
 	for done := 0; done < len(text); {
 		// The deadline set by the end of ctx may have been overwritten here; ctx is checked next.
-		if err := f.SetWriteDeadline(time.Now().Add(inputTimeout)); err != nil {
+		if err := f.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 			return api.Errorf(api.CodeInternal, "write to %s: %v", name, store.Cause(err))
 		}
 		if ctx.Err() != nil {

@@ -169,7 +169,7 @@ func (u *Usage) findRemains(all []supervise.Measurable, procs []proctree.Process
 	return found
 }
 
-// findOrphans maps the orphans carrying the mark of a process to its child. Sessions are left out:
+// orphans maps the orphans carrying the mark of a process to its child. Sessions are left out:
 // like their end, their usage does not include programs detached from the terminal.
 func (u *Usage) orphans(all []supervise.Measurable, marked map[proctree.Mark][]int) map[int]store.Identity {
 	orphans := make(map[int]store.Identity)

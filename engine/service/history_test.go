@@ -1,0 +1,105 @@
+package service
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+func TestHistoryIsSavedAndLoaded(t *testing.T) {
+	r := newRig(t)
+	file := func(name, text string) string {
+		path := filepath.Join(r.work, name)
+		writeFile(t, path, text)
+		return path
+	}
+	commands := func() (all []string) {
+		for _, c := range call(t, r, api.HistorySearch, api.HistorySearchInput{}).Rows {
+			all = append(all, c.Command.Command)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		in   api.HistoryLoadInput
+		n    int
+		want string
+	}{
+		{api.HistoryLoadInput{Path: file("plain", "ls -l\n\n  \nmake\n")}, 2, "make"},
+		{api.HistoryLoadInput{Path: file("again", "make\ngo test\n")}, 1, "go test"},
+		{api.HistoryLoadInput{Path: file("zsh", ": 1700000000:3;echo ä\\\nb\n"), Format: "zsh"}, 1, "echo ä\nb"},
+		{api.HistoryLoadInput{Path: file("latin1", "echo \xe4\n")}, 1, "echo \uFFFD"},
+		{api.HistoryLoadInput{Path: file("empty", "")}, 0, ""},
+	} {
+		if out := call(t, r, api.HistoryLoad, c.in); out.Count != c.n || c.want != "" && !slices.Contains(commands(), c.want) {
+			t.Errorf("%s: loaded %d, there are %q", filepath.Base(c.in.Path), out.Count, commands())
+		}
+	}
+	for _, c := range []struct {
+		in   api.HistoryLoadInput
+		code api.Code
+		want string
+	}{
+		{api.HistoryLoadInput{Path: "history"}, api.CodeInvalid, "the path history is not absolute"},
+		{api.HistoryLoadInput{}, api.CodeInvalid, "is not absolute"},
+		{api.HistoryLoadInput{Path: file("x", ""), Format: "tcsh\x1b"}, api.CodeInvalid, "must be bash, zsh or fish"},
+		{api.HistoryLoadInput{Path: filepath.Join(r.work, "none")}, api.CodeNotFound, "none"},
+		{api.HistoryLoadInput{Path: r.work}, api.CodeInvalid, ""},
+		{api.HistoryLoadInput{Path: file("nul", "a\x00b")}, api.CodeInvalid, "load history from"},
+		{api.HistoryLoadInput{Path: file("database", "SQLite format 3\x00 and no more")}, api.CodeInvalid, "load history from"},
+		{api.HistoryLoadInput{Path: file("not text", "a\xff"), Recent: true}, api.CodeInvalid, "it is not UTF-8"},
+		{api.HistoryLoadInput{FileScope: api.FileScope{Roots: []string{t.TempDir()}}, Path: file("outside", "x")}, api.CodeForbidden, ""},
+	} {
+		wantError(t, r, api.HistoryLoad, c.in, c.code, c.want)
+	}
+
+	out := filepath.Join(r.work, "saved")
+	wantError(t, r, api.HistorySave, api.HistorySaveInput{Path: "saved"}, api.CodeInvalid, "save history: the path saved is not absolute")
+	wantError(t, r, api.HistorySave, api.HistorySaveInput{Path: out, Recent: true, IDs: []int64{1}}, api.CodeInvalid, "not from recent commands")
+	if saved := call(t, r, api.HistorySave, api.HistorySaveInput{Path: out}); saved.Count != 5 || saved.Replaced {
+		t.Errorf("saved %+v", saved)
+	}
+	wantError(t, r, api.HistorySave, api.HistorySaveInput{Path: out}, api.CodeConflict, "--overwrite replaces it")
+	if saved := call(t, r, api.HistorySave, api.HistorySaveInput{Path: out, Overwrite: true}); !saved.Replaced {
+		t.Errorf("saved %+v", saved)
+	}
+	info, err := os.Stat(out)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v", info.Mode(), err)
+	}
+	other := newRig(t)
+	if loaded := call(t, other, api.HistoryLoad, api.HistoryLoadInput{Path: out}); loaded.Count != 5 {
+		t.Errorf("loaded %d of what was saved", loaded.Count)
+	}
+}
+
+func TestRecentCommandsAreListedInOrder(t *testing.T) {
+	r := newRig(t)
+	if got := call(t, r, api.CommandsList, api.Empty{}).Commands; got == nil || len(got) != 0 {
+		t.Errorf("at first %#v", got)
+	}
+	call(t, r, api.CommandsAdd, api.CommandsInput{Commands: []string{"a", " ", "", "b"}})
+	call(t, r, api.CommandsAdd, api.CommandsInput{Commands: []string{"a", "curl https://me:s3cret@host/"}})
+	got := call(t, r, api.CommandsList, api.Empty{}).Commands
+	if len(got) != 4 || !slices.Equal(got[:3], []string{"a", "b", "a"}) || strings.Contains(got[3], "s3cret") {
+		t.Errorf("listed %q", got)
+	}
+	path := filepath.Join(r.work, "recent")
+	if n := call(t, r, api.HistorySave, api.HistorySaveInput{Path: path, Recent: true}).Count; n != 4 {
+		t.Errorf("saved %d", n)
+	}
+	call(t, r, api.CommandsReplace, api.CommandsInput{})
+	if n := call(t, r, api.HistoryLoad, api.HistoryLoadInput{Path: path, Recent: true}).Count; n != 4 {
+		t.Errorf("loaded %d", n)
+	}
+	if again := call(t, r, api.CommandsList, api.Empty{}).Commands; !slices.Equal(again, got) {
+		t.Errorf("loaded %q", again)
+	}
+	writeFile(t, path, strings.Repeat("x\n", 20_000))
+	if n := call(t, r, api.HistoryLoad, api.HistoryLoadInput{Path: path, Recent: true}).Count; n != 10_000 {
+		t.Errorf("kept %d", n)
+	}
+}

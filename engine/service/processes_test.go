@@ -1,0 +1,319 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/proctree"
+	"tandem/engine/supervise"
+	"tandem/persist/store"
+)
+
+func TestInvalidChangesOfAProcessAreRejected(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{Name: "web"})
+	ended := r.start(api.ProcessStartInput{Name: "job"})
+	call(t, r, api.ProcessStop, api.ProcessStopInput{ID: "job"})
+	negative, bad, taken := int64(-1), "a\nb", "job"
+	for _, signal := range []string{"0", "65", "-9", "SIGNOTHING", "\x1b", strings.Repeat("9", 30)} {
+		wantError(t, r, api.ProcessSignal, api.ProcessSignalInput{ID: "web", Signal: signal}, api.CodeInvalid, "signal")
+		wantError(t, r, api.ProcessStop, api.ProcessStopInput{ID: "web", Signal: signal}, api.CodeInvalid, "signal")
+		wantError(t, r, api.ProcessStopAll, api.ProcessStopAllInput{Signal: signal}, api.CodeInvalid, "signal")
+	}
+	wantError(t, r, api.ProcessSignal, api.ProcessSignalInput{ID: "web"}, api.CodeInvalid, "signal")
+	wantError(t, r, api.ProcessSignal, api.ProcessSignalInput{ID: "job", Signal: "TERM"}, api.CodeEnded, "it is not running")
+	wantError(t, r, api.ProcessStop, api.ProcessStopInput{ID: "web", TimeoutMS: -1}, api.CodeInvalid, "cannot be negative")
+	wantError(t, r, api.ProcessStop, api.ProcessStopInput{ID: "job"}, api.CodeEnded, "")
+	wantError(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: "web", Name: &bad}, api.CodeInvalid, "unprintable")
+	wantError(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: "job", LogLimit: &negative}, api.CodeInvalid, "cannot be negative")
+	wantError(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: "web", Restart: &api.Restart{Policy: "x"}}, api.CodeInvalid, "x")
+	wantError(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: "web", Name: new(string)}, api.CodeInvalid, "it is empty")
+	wantError(t, r, api.ProcessRestart, api.ProcessRestartInput{ID: "web", After: []api.Dependency{{ID: "job", Condition: "x"}}}, api.CodeInvalid, "x")
+	wantError(t, r, api.ProcessRestart, api.ProcessRestartInput{ID: "web", After: []api.Dependency{{ID: "none"}}}, api.CodeNotFound, "none")
+	wantError(t, r, api.SessionRename, api.SessionRenameInput{ID: "web", Name: "other"}, api.CodeNotFound, "web")
+	wantError(t, r, api.SessionKill, api.IDInput{ID: "web"}, api.CodeNotFound, "web")
+	// A stale revision is a conflict only if the update would change something.
+	name := "renamed"
+	changed := call(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: "web", Name: &name})
+	wantError(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, Name: &taken, Revision: p.Revision}, api.CodeConflict, "Call process.get")
+	if again := call(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, Name: &name, Revision: p.Revision}); again.Revision != changed.Revision || again.Name != name {
+		t.Errorf("repeated: %+v", again)
+	}
+	for _, id := range []string{"none", "", "../x", "\x1b[31m", strings.Repeat("x", 1<<16)} {
+		wantError(t, r, api.ProcessGet, api.IDInput{ID: id}, api.CodeNotFound, "")
+		wantError(t, r, api.ProcessRemove, api.IDInput{ID: id}, api.CodeNotFound, "")
+		wantError(t, r, api.ProcessLog, api.ProcessLogInput{ID: id}, api.CodeNotFound, "")
+	}
+	if now := call(t, r, api.ProcessGet, api.IDInput{ID: ended.ID}); now.Name != "job" || now.State != api.StateStopped {
+		t.Errorf("%+v", now)
+	}
+}
+
+// Background jobs may outlive the process that started them.
+func TestStopOfAnEndedProcessStopsItsRemains(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{StopTimeoutMS: 1000})
+	call(t, r, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	var asked []int
+	left, failure := 2, error(nil)
+	r.procs.StopRemains = func(_ context.Context, records []store.Record, signal string) (int, error) {
+		asked = append(asked, records[0].StopTimeoutMS)
+		return left, failure
+	}
+	if got := call(t, r, api.ProcessStop, api.ProcessStopInput{ID: p.ID, TimeoutMS: 5}); got.ID != p.ID {
+		t.Errorf("%+v", got)
+	}
+	left = 0
+	wantError(t, r, api.ProcessStop, api.ProcessStopInput{ID: p.ID}, api.CodeEnded, "")
+	failure = api.Errorf(api.CodeConflict, "it does not stop")
+	wantError(t, r, api.ProcessStop, api.ProcessStopInput{ID: p.ID}, api.CodeConflict, "it does not stop")
+	if want := []int{5, 1000, 1000}; !slices.Equal(asked, want) {
+		t.Errorf("stop timeouts are %v, want %v", asked, want)
+	}
+}
+
+func TestStopAllSkipsSessionsAndLockedOnes(t *testing.T) {
+	for name, c := range map[string]struct {
+		agent    bool
+		sessions bool
+		fails    error
+		code     api.Code
+		left     []string // names of those still running
+	}{
+		"processes":                     {left: []string{"free", "locked"}},
+		"everything":                    {sessions: true},
+		"processes, by an agent":        {agent: true, left: []string{"free", "locked"}},
+		"everything, by an agent":       {agent: true, sessions: true, code: api.CodeLocked, left: []string{"locked"}},
+		"everything, one does not stop": {sessions: true, fails: errors.New("it broke"), code: api.CodeConflict, left: []string{"free", "job", "locked", "web"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			for _, name := range []string{"web", "job"} {
+				r.start(api.ProcessStartInput{Name: name})
+			}
+			for _, name := range []string{"free", "locked"} {
+				r.start(api.ProcessStartInput{Name: name, TTY: true})
+			}
+			call(t, r, api.SessionKeyboard, api.SessionKeyboardInput{ID: "locked", Take: true})
+			r.executor.stopErr = c.fails
+			by := r.client
+			if c.agent {
+				by = r.agent()
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.fails != nil {
+				r.executor.stopping = cancel // the stop is tried again and again
+			}
+			out, err := api.ProcessStopAll.Call(ctx, by, api.ProcessStopAllInput{Sessions: c.sessions})
+			if (err == nil) != (c.code == "") && c.fails == nil || err != nil && c.code == api.CodeLocked && (!errors.Is(err, c.code) || api.AsError(err).Hint != "all others were stopped") {
+				t.Errorf("%+v, %v", out, err)
+			}
+			var left []string
+			for _, p := range call(t, r, api.ProcessList, api.ProcessListInput{}).Processes {
+				if !p.State.Ended() {
+					left = append(left, p.Name)
+				}
+			}
+			if slices.Sort(left); !slices.Equal(left, c.left) {
+				t.Errorf("still running are %q, want %q", left, c.left)
+			}
+		})
+	}
+}
+
+func TestProcessWaitIsMetByOneCondition(t *testing.T) {
+	r := newRig(t)
+	exits := func(p api.Process) { r.exit(p, 7) }
+	zero := int64(0)
+	for name, c := range map[string]struct {
+		start     api.ProcessStartInput
+		log       string
+		in        api.ProcessWaitInput
+		then      func(api.Process)
+		met, line string
+		ended     bool
+		crashLoop bool
+	}{
+		"exit":                 {in: api.ProcessWaitInput{Exit: true}, then: exits, met: "exit", ended: true},
+		"idle":                 {in: api.ProcessWaitInput{IdleMS: 1, Log: "never"}, met: "idle"},
+		"a line in the log":    {log: "one\ntwo words\n", in: api.ProcessWaitInput{Log: "^two", Since: &zero, Exit: true}, met: "log", line: "two words"},
+		"the end, not a line":  {log: "one\n", in: api.ProcessWaitInput{Log: "never"}, then: exits, ended: true},
+		"the end, not idle":    {in: api.ProcessWaitInput{IdleMS: 3_600_000}, then: exits, ended: true},
+		"nothing in time":      {in: api.ProcessWaitInput{Log: "never", TimeoutMS: 1}},
+		"no port in time":      {in: api.ProcessWaitInput{Port: 1, TimeoutMS: 1}},
+		"a crash loop":         {start: api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 1}}, in: api.ProcessWaitInput{Port: 1, IdleMS: 3_600_000}, then: exits, crashLoop: true},
+		"exit into a restart":  {start: api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 60_000}}, in: api.ProcessWaitInput{Exit: true}, then: exits, met: "exit"},
+		"not ready in time":    {start: api.ProcessStartInput{Ready: &api.Readiness{Log: "never"}}, in: api.ProcessWaitInput{Ready: true, TimeoutMS: 1}},
+		"the end before ready": {start: api.ProcessStartInput{Ready: &api.Readiness{Log: "never"}}, in: api.ProcessWaitInput{Ready: true}, then: exits, ended: true},
+		"no input in time":     {start: api.ProcessStartInput{Stdin: true}, in: api.ProcessWaitInput{Input: true, TimeoutMS: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := r.start(c.start)
+			writeFile(t, p.LogPath, c.log)
+			c.in.ID = p.ID
+			if c.then != nil {
+				go func() { // each child exits once it is announced
+					for last := 0; t.Context().Err() == nil && !p.State.Ended(); p, _ = r.control.AwaitAnnounced(t.Context(), p.ID) {
+						if p.PID != 0 && p.PID != last {
+							last = p.PID
+							c.then(p)
+						}
+						time.Sleep(time.Millisecond)
+					}
+				}()
+			}
+			out := call(t, r, api.ProcessWait, c.in)
+			if out.Met != c.met || out.Line != c.line || out.Process.State.Ended() != c.ended || out.CrashLoop != c.crashLoop {
+				t.Errorf("%+v", out)
+			}
+		})
+	}
+}
+
+func TestWaitOnAnEndedProcessReturnsAtOnce(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{Stdin: true})
+	writeFile(t, p.LogPath, "one\n")
+	call(t, r, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	zero := int64(0)
+	for _, c := range []struct {
+		in  api.ProcessWaitInput
+		met string
+	}{
+		{api.ProcessWaitInput{Exit: true}, "exit"},
+		{api.ProcessWaitInput{Log: "one", Since: &zero}, "log"},
+		{api.ProcessWaitInput{Log: "never"}, ""},
+		{api.ProcessWaitInput{IdleMS: 3_600_000, Port: 1, Input: true}, ""},
+	} {
+		c.in.ID = p.ID
+		if out := call(t, r, api.ProcessWait, c.in); out.Met != c.met || !out.Process.State.Ended() {
+			t.Errorf("%+v: %+v", c.in, out)
+		}
+	}
+}
+
+func TestInvalidWaitsAreRejected(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{Name: "web"})
+	s := r.start(api.ProcessStartInput{Name: "shell", TTY: true})
+	for _, c := range []struct {
+		in   api.ProcessWaitInput
+		code api.Code
+		want string
+	}{
+		{api.ProcessWaitInput{}, api.CodeInvalid, "give exit, ready, log, port, idle_ms or input"},
+		{api.ProcessWaitInput{Port: -1}, api.CodeInvalid, "must be 1 to 65535"},
+		{api.ProcessWaitInput{Port: 65536}, api.CodeInvalid, "must be 1 to 65535"},
+		{api.ProcessWaitInput{Exit: true, IdleMS: -1}, api.CodeInvalid, "cannot be negative"},
+		{api.ProcessWaitInput{Exit: true, TimeoutMS: -1}, api.CodeInvalid, "cannot be negative"},
+		{api.ProcessWaitInput{Ready: true}, api.CodeInvalid, "it has no readiness check; wait for log or port"},
+		{api.ProcessWaitInput{Input: true}, api.CodeConflict, "it was started without stdin"},
+		{api.ProcessWaitInput{Log: "("}, api.CodeInvalid, "missing closing )"},
+		{api.ProcessWaitInput{Log: strings.Repeat("(a{1,1000}){1,1000}", 50)}, api.CodeInvalid, "log"},
+	} {
+		c.in.ID = p.ID
+		wantError(t, r, api.ProcessWait, c.in, c.code, c.want)
+	}
+	wantError(t, r, api.ProcessWait, api.ProcessWaitInput{ID: "none", Exit: true}, api.CodeNotFound, "none")
+	for _, c := range []struct {
+		in   api.SessionWaitInput
+		want string
+	}{
+		{api.SessionWaitInput{}, "no condition given"},
+		{api.SessionWaitInput{Port: 65536}, "must be between 1 and 65535"},
+		{api.SessionWaitInput{Exit: true, TimeoutMS: -1}, "cannot be negative"},
+		{api.SessionWaitInput{Output: "("}, "wait for output"},
+		{api.SessionWaitInput{Screen: "("}, "wait for screen"},
+	} {
+		c.in.ID = s.ID
+		wantError(t, r, api.SessionWait, c.in, api.CodeInvalid, c.want)
+	}
+	wantError(t, r, api.SessionWait, api.SessionWaitInput{ID: "web", Exit: true}, api.CodeNotFound, "web")
+}
+
+func TestWaitEndsWithItsCaller(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.procs.waitForProcess(ctx, api.ProcessWaitInput{ID: p.ID, Exit: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// The holder of a port is named, so that an agent knows what stands in its way.
+func TestPortHolderIsNamed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	self, ok := proctree.Read(os.Getpid())
+	boot, err := store.BootID()
+	if !ok || err != nil {
+		t.Fatal(err)
+	}
+	own := supervise.Measurable{View: api.Process{ID: "a", Name: "web"}, Who: store.Identity{PID: self.PID, StartTime: self.StartTime, BootID: boot}}
+	idle := supervise.Measurable{View: api.Process{ID: "b", Name: "job"}}
+	program := filepath.Base(os.Args[0])
+	for _, c := range []struct {
+		all  []supervise.Measurable
+		err  error
+		id   string
+		port int
+		want string
+	}{
+		{[]supervise.Measurable{own, idle}, nil, "a", port, ""},
+		{[]supervise.Measurable{own, idle}, nil, "b", port, "web (a)"},
+		{[]supervise.Measurable{idle}, nil, "b", port, program[:min(15, len(program))] + " (pid "},
+		{nil, api.ErrEnding(), "b", port, ""},
+		{[]supervise.Measurable{own}, nil, "b", 1, ""},
+	} {
+		u := NewUsage(func(context.Context) ([]supervise.Measurable, error) { return slices.Clone(c.all), c.err }, new(proctree.Table), t.TempDir())
+		if got := u.portHolder(t.Context(), c.id, c.port); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("for %s of %d: %q, want %q", c.id, len(c.all), got, c.want)
+		}
+		if got := u.isListening(own, c.port); got != (c.port == port) {
+			t.Errorf("listening on %d: %v", c.port, got)
+		}
+	}
+}
+
+// What an exited process left running is found by the mark in its environment.
+func TestOrphansAreFoundByTheirMark(t *testing.T) {
+	boot, err := store.BootID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := NewUsage(nil, new(proctree.Table), "/data")
+	who := store.Identity{PID: 10, StartTime: 1, BootID: boot}
+	all := []supervise.Measurable{
+		{View: api.Process{ID: "exited"}},
+		{View: api.Process{ID: "running"}, Who: who},
+		{View: api.Process{ID: "session", Terminal: &api.Terminal{}}},
+		{View: api.Process{ID: "clean"}},
+	}
+	procs := []proctree.Process{{PID: 20, StartTime: 5, Zombie: true}, {PID: 21, StartTime: 6}, {PID: 22, StartTime: 7}}
+	mark := func(id string) proctree.Mark { return proctree.Mark{ID: id, DataDir: "/data"} }
+	marked := map[proctree.Mark][]int{
+		mark("exited"): {20, 99, 21, 22}, mark("running"): {22}, mark("session"): {21}, mark("unknown"): {21},
+		{ID: "clean", DataDir: "/other"}: {21},
+	}
+	found := u.findRemains(all, procs, marked)
+	if len(found) != 1 || found[0] != (store.Identity{PID: 21, StartTime: 6, BootID: boot}) {
+		t.Errorf("remains are %+v", found)
+	}
+	if got := u.orphans(all, marked); len(got) != 1 || got[22] != who {
+		t.Errorf("orphans are %+v", got)
+	}
+}

@@ -1,0 +1,91 @@
+package service
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/audit"
+	"tandem/engine/fleet"
+	"tandem/engine/hosts/transport"
+	"tandem/persist/store"
+)
+
+// Visitors choose these texts; they are shown in a terminal.
+func TestOriginOfAVisitorIsOneHarmlessLine(t *testing.T) {
+	for _, c := range []struct {
+		v           fleet.Visitor
+		from, agent string
+	}{
+		{fleet.Visitor{Person: "ann"}, "ann", ""},
+		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Origin: "ann@laptop", Agent: "claude"}}, "ann (ann@laptop)", "claude"},
+		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Origin: "a\x1b[2J\nb", Agent: "x\r\x7fy"}}, "ann (a?[2J?b)", "x??y"},
+		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Origin: "https://me:s3cret@host/"}}, "ann (https://", ""},
+		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Agent: strings.Repeat("ä", 1000)}}, "ann", strings.Repeat("ä", 200)},
+		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Agent: "\xff"}}, "ann", "\uFFFD"},
+	} {
+		got := OriginOf(c.v)
+		if !strings.HasPrefix(got.From, c.from) || strings.Contains(got.From, "s3cret") || got.Agent != c.agent || got.Person != "ann" {
+			t.Errorf("%+v: %+v", c.v, got)
+		}
+	}
+}
+
+func TestVisitsAreAudited(t *testing.T) {
+	s := &Approvals{Audit: audit.New(store.NewLines(filepath.Join(t.TempDir(), "audit"))), Log: slog.New(slog.DiscardHandler)}
+	in := &api.IDInput{ID: "web"}
+	for _, err := range []error{nil, api.Errorf(api.CodeForbidden, "not allowed"), errors.New("it broke")} {
+		s.AuditVisit(t.Context(), server.Visit{Operation: api.ProcessStop.Name, In: in, Took: time.Second, Err: err})
+	}
+	out, err := s.Audit.List(api.AuditListInput{})
+	if err != nil || len(out.Entries) != 3 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	for i, want := range []struct{ outcome, text string }{{"error", "it broke"}, {"denied", "not allowed"}, {"ok", ""}} { // newest first
+		e := out.Entries[i]
+		if e.Outcome != want.outcome || e.Error != want.text || e.Tool != api.ProcessStop.Name || e.DurationMS != 1000 || e.Arguments["id"] != "web" {
+			t.Errorf("%+v, want %+v", e, want)
+		}
+	}
+}
+
+func TestInvalidAddressesOfPeersAreRejected(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct{ client, server, want string }{
+		{"", "127.0.0.1:1", "read client"},
+		{"localhost:1", "127.0.0.1:1", "read client"},
+		{"127.0.0.1:65536", "127.0.0.1:1", "read client"},
+		{"\x1b:1", "127.0.0.1:1", "read client"},
+		{"127.0.0.1:1", "127.0.0.1", "read server"},
+		{"[::1]:1", "::1", "read server"},
+	} {
+		wantError(t, r, api.EnginePeer, api.EnginePeerInput{Client: c.client, Server: c.server}, api.CodeInvalid, c.want)
+	}
+	// Another machine's process is not an agent of this one.
+	if out := call(t, r, api.EnginePeer, api.EnginePeerInput{Client: "192.0.2.1:1", Server: "127.0.0.1:1"}); out.Agent != "" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestPathsOfWorktreesMustBeAbsolute(t *testing.T) {
+	s := &Worktrees{}
+	c := client{mux: server.NewMux(nil)}
+	s.Handle(c.mux)
+	for _, path := range []string{"", "repo", "./repo", "~/repo"} {
+		wantError(t, c, api.WorktreeAdd, api.WorktreeAddInput{CWD: path}, api.CodeInvalid, "is not an absolute path")
+		wantError(t, c, api.WorktreeList, api.WorktreeListInput{CWD: path}, api.CodeInvalid, "is not an absolute path")
+		wantError(t, c, api.WorktreeRemove, api.WorktreeRemoveInput{Path: path}, api.CodeInvalid, "is not an absolute path")
+		if path != "" {
+			wantError(t, c, api.WorktreeRemove, api.WorktreeRemoveInput{Path: "/repo", CWD: path}, api.CodeInvalid, "is not an absolute path")
+		}
+	}
+	none := t.TempDir() // not a repository
+	wantError(t, c, api.WorktreeAdd, api.WorktreeAddInput{CWD: none}, api.CodeInvalid, "add worktree")
+	wantError(t, c, api.WorktreeList, api.WorktreeListInput{CWD: none}, api.CodeInvalid, "list worktrees")
+	wantError(t, c, api.WorktreeRemove, api.WorktreeRemoveInput{Path: none}, api.CodeInvalid, "remove worktree")
+}
