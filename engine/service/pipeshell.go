@@ -97,7 +97,7 @@ func (s *Sessions) execInPipe(ctx context.Context, e supervise.Entry, in api.Ses
 	r := pipeRun{shell: p, logs: s.Logs, entry: e, input: s.Store.InputPath(e.Rec.ID)}
 	if p.mark != "" {
 		// While that command runs, a new one would become its input.
-		if err := r.awaitEnd(ctx, time.Now().Add(previousWait)); err != nil {
+		if err := r.awaitEnd(ctx, time.Now().Add(min(previousWait, time.Until(end)))); err != nil {
 			return out, err
 		}
 		if p.mark != "" {
@@ -210,6 +210,9 @@ func (s *Sessions) pipeResult(ctx context.Context, r pipeRun, limit int) (api.Se
 	out.Start = r.start
 	since := max(r.start, out.NextCursor-int64(min(limit, logs.MaxRead)))
 	out.Dropped = since - r.start
+	if since == out.NextCursor { // a maximum of 0 would be the default, and output may have come since
+		return out, nil
+	}
 	log, err := r.logs.Read(ctx, api.ProcessLogInput{Since: &since, Max: int(out.NextCursor - since)}, r.entry.Source())
 	if err != nil {
 		return out, err

@@ -155,3 +155,24 @@ func TestExecInAShellWithoutATerminal(t *testing.T) {
 	}
 	wantError(t, r, api.SessionExec, api.SessionExecInput{ID: leaving.ID, Command: "ls"}, api.CodeEnded, "it has ended")
 }
+
+// What is printed after the end of a command is for the next call.
+func TestResultInAPipeShellEndsAtItsCursor(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{Command: []string{"sh"}, Stdin: true})
+	writeFile(t, p.LogPath, "before\nafter\n")
+	e, err := r.control.FindEntry(t.Context(), p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Sessions{Control: r.control}
+	for _, c := range []struct {
+		start, next int64
+		want        string
+	}{{0, 7, "before\n"}, {7, 7, ""}, {7, 13, "after\n"}} {
+		run := pipeRun{logs: r.procs.Logs, entry: e, start: c.start, out: api.SessionExecOutput{NextCursor: c.next}}
+		if out, err := s.pipeResult(t.Context(), run, 1000); err != nil || out.Output != c.want {
+			t.Errorf("%d to %d: %q, %v", c.start, c.next, out.Output, err)
+		}
+	}
+}
