@@ -3,15 +3,20 @@ package toolkit
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tandem/engine/api"
 )
+
+// A ShellLine is an argument holding one or more shell lines. Decoding removes the carriage returns
+// of Windows line ends, which a shell would take for part of each line's last word.
+type ShellLine string
 
 // Decode decodes arguments strictly: it rejects missing, unknown and wrongly typed ones by name.
 // The SDK's decoding would reject what repairs make valid, and a JSON schema's validation numbers
@@ -29,16 +34,11 @@ func decodeInto(t Tool, args json.RawMessage, in any) error {
 	if err == nil {
 		return nil
 	}
-	text := api.AsError(err).Message
-	var wrongType *json.UnmarshalTypeError // of a type with a decoder of its own
-	if errors.As(err, &wrongType) {
-		text = typeError(wrongType.Field, schemaType(wrongType.Type), wrongType.Value).Message
-	}
 	hint := "it takes no arguments"
 	if names := FieldNames(t.inputType()); len(names) > 0 {
 		hint = "it takes: " + strings.Join(names, ", ")
 	}
-	return api.Errorf(api.CodeInvalid, "call %s: %s", t.Name, text).WithHint(hint)
+	return api.Errorf(api.CodeInvalid, "call %s: %s", t.Name, api.AsError(err).Message).WithHint(hint)
 }
 
 func fitArguments(t reflect.Type, args json.RawMessage, in any) error {
@@ -114,25 +114,22 @@ func fitMembers(t reflect.Type, given map[string]any, path string) error {
 	return nil
 }
 
-// fitValue checks a JSON value against a type, and returns it with whole numbers written as
-// integers, such as 3 for 3.0: JSON schema accepts both, Go's decoder does not. Types with a
-// decoder of their own are left to it.
+// fitValue checks a JSON value against a type, and returns it as the type's decoder accepts it:
+// JSON schema allows 3.0 as an integer, and variables may be numbers. Types with a decoder of their
+// own are left to it.
 func fitValue(t reflect.Type, value any, path string) (any, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	value = fitScalar(t, value)
 	want, is := schemaType(t), jsonType(value)
-	if is == "number" && (want == "integer" || t == reflect.TypeFor[Cursor]()) {
-		if n, err := value.(json.Number).Float64(); err == nil && n == math.Trunc(n) && math.Abs(n) <= 1<<53 {
-			return int64(n), nil
-		}
-	}
 	switch {
 	case want == "", reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
 		return value, nil
 	case is != want:
-		return nil, typeError(path, want, is)
+		return nil, api.Errorf(api.CodeInvalid, "argument %q must be of type %s, not %s", path, want, is)
 	}
+	var err error
 	switch v := value.(type) {
 	case []any:
 		for i, e := range v {
@@ -140,7 +137,6 @@ func fitValue(t reflect.Type, value any, path string) (any, error) {
 			if e == nil {
 				return nil, api.Errorf(api.CodeInvalid, "argument %q cannot be null", at)
 			}
-			var err error
 			if v[i], err = fitValue(t.Elem(), e, at); err != nil {
 				return nil, err
 			}
@@ -149,21 +145,54 @@ func fitValue(t reflect.Type, value any, path string) (any, error) {
 		if t.Kind() == reflect.Struct {
 			return v, fitMembers(t, v, path+".")
 		}
+		values := t.Elem()
+		if t == reflect.TypeFor[Env]() {
+			values = reflect.TypeFor[EnvValue]()
+		}
+		// Sorted, so that the same mistake always gives the same error.
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if v[name], err = fitValue(values, v[name], path+"."+Abbreviate(name)); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return value, nil
 }
 
-func typeError(path, want, is string) *api.Error {
-	return api.Errorf(api.CodeInvalid, "argument %q must be of type %s, not %s", path, want, is)
+// fitScalar returns a number, a boolean or a string as a type accepts it.
+func fitScalar(t reflect.Type, value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		n, err := v.Float64()
+		switch {
+		case t == reflect.TypeFor[EnvValue]():
+			return v.String()
+		case err == nil && n == math.Trunc(n) && math.Abs(n) <= 1<<53 && (schemaType(t) == "integer" || t == reflect.TypeFor[Cursor]()):
+			return int64(n)
+		}
+	case bool:
+		if t == reflect.TypeFor[EnvValue]() {
+			return strconv.FormatBool(v)
+		}
+	case string:
+		if t == reflect.TypeFor[ShellLine]() {
+			return strings.ReplaceAll(v, "\r\n", "\n")
+		}
+	}
+	return value
 }
 
-// jsonType returns the schema name of a JSON value's type.
+// jsonType returns the schema name of a fitted JSON value's type.
 func jsonType(value any) string {
 	switch value.(type) {
+	case nil:
+		return "null"
 	case bool:
 		return "boolean"
 	case string:
 		return "string"
+	case int64:
+		return "integer"
 	case json.Number:
 		return "number"
 	case []any:
