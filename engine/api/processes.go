@@ -369,7 +369,7 @@ func (o ExecOutput) Output() (stdout, stderr []byte, err error) {
 // EnvInput names a variable of the overlay for what is started from now on.
 type EnvInput struct {
 	Name   string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
-	Client bool   `json:"client,omitempty" jsonschema:"use the calling client's own overlay, which applies to what it starts and ends with its connection"`
+	Client bool   `json:"client,omitempty" jsonschema:"use the calling client's own overlay, which applies to what it starts and ends with its connection; env.get then tries the shared one"`
 	Reveal bool   `json:"reveal,omitempty" jsonschema:"return the value even if it or the name looks like a secret"`
 }
 

@@ -210,12 +210,16 @@ func (s *Env) getVariable(ctx context.Context, in api.EnvInput) (api.EnvVar, err
 	if err != nil {
 		return api.EnvVar{}, err
 	}
-	value, ok := variables[in.Name]
+	value, own := variables[in.Name]
+	ok := own
+	if !own && in.Client {
+		value, ok = s.All()[in.Name]
+	}
 	if !ok {
 		return api.EnvVar{}, errNoVariable(in.Name)
 	}
 	v := envVar(in.Name, value, in.Reveal)
-	v.Client = in.Client
+	v.Client = own && in.Client
 	return v, nil
 }
 

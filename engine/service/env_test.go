@@ -122,7 +122,10 @@ func TestVariablesAreCheckedAndSecretsHidden(t *testing.T) {
 		t.Errorf("the user sees %+v", all)
 	}
 	call(t, agent, api.EnvUnset, api.EnvInput{Name: "PLAIN", Client: true})
-	wantError(t, agent, api.EnvGet, api.EnvInput{Name: "PLAIN", Client: true}, api.CodeNotFound, "not set")
+	if got, want := call(t, agent, api.EnvGet, api.EnvInput{Name: "PLAIN", Client: true}), (api.EnvVar{Name: "PLAIN", Value: "v ä\n"}); got != want {
+		t.Errorf("without its own the client gets %+v", got)
+	}
+	wantError(t, agent, api.EnvGet, api.EnvInput{Name: "NONE", Client: true}, api.CodeNotFound, "not set")
 	if owners := r.starter.Env.Owners(); len(owners) != 0 {
 		t.Errorf("a client without variables is kept: %q", owners)
 	}

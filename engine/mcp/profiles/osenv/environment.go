@@ -101,29 +101,23 @@ func checkEnvName(key string) error {
 	return nil
 }
 
-func errNotSet() error { return &yamlFailure{"ENV_NOT_FOUND", "the variable is not set"} }
-
 // getEnv returns a variable as seen by the agent's programs: the agent's own variables have
 // precedence over the common overlay, and that over the inherited environment.
 func getEnv(ctx context.Context, f *toolkit.Agent, in envGet) (toolkit.Result, error) {
 	if err := checkEnvName(in.Key); err != nil {
 		return toolkit.Result{}, err
 	}
-	// The agent's own variables first, then the common overlay.
-	for _, own := range []bool{true, false} {
-		set, err := api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: in.Key, Client: own, Reveal: in.Reveal})
-		switch {
-		case err == nil && set.Redacted:
-			return envAnswer(EnvState{Key: in.Key, Value: redacted, Redacted: true}, "retrieved_at", true), nil
-		case err == nil:
-			return envAnswer(redactEnv(in.Key, set.Value, in.Reveal), "retrieved_at", true), nil
-		case !errors.Is(err, api.CodeNotFound):
-			return toolkit.Result{}, err
-		}
-	}
-	value, ok := f.ChildEnv()[in.Key]
-	if !ok {
-		return toolkit.Result{}, errNotSet()
+	value, inherited := f.ChildEnv()[in.Key]
+	set, err := api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: in.Key, Client: true, Reveal: in.Reveal})
+	switch {
+	case err == nil && set.Redacted:
+		return envAnswer(EnvState{Key: in.Key, Value: redacted, Redacted: true}, "retrieved_at", true), nil
+	case err == nil:
+		value = set.Value
+	case !errors.Is(err, api.CodeNotFound):
+		return toolkit.Result{}, err
+	case !inherited:
+		return toolkit.Result{}, &yamlFailure{"ENV_NOT_FOUND", "the variable is not set"}
 	}
 	return envAnswer(redactEnv(in.Key, value, in.Reveal), "retrieved_at", true), nil
 }
