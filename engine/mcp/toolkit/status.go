@@ -164,17 +164,15 @@ func NewlineBetween(before, after string) string {
 // AnswerJSON returns a value as JSON text and as structured content.
 func AnswerJSON(v any) Result { return Text(JSONText(v)).WithSameFacts(v) }
 
-// AwaitPrompt waits until a session's shell shows its prompt or is silent for a while. A timeout is
-// not an error: the caller inspects the session anyway.
-func AwaitPrompt(ctx context.Context, f *Agent, id string) {
-	start := int64(0)
-	in := api.SessionWaitInput{ID: id, Prompt: true, Exit: true, TimeoutMS: int(firstPromptTimeout.Milliseconds())}
-	if out, err := api.SessionWait.Call(ctx, f.Engine, in); err == nil && out.Met != "" {
-		return
+// AwaitPrompt waits until a session's shell shows its prompt or is silent for a while, and reports
+// whether it still runs. A timeout is not an error: the caller uses the session anyway.
+func AwaitPrompt(ctx context.Context, f *Agent, id string) (alive bool) {
+	timeoutMS := int(firstPromptTimeout.Milliseconds())
+	out, err := api.SessionWait.Call(ctx, f.Engine, api.SessionWaitInput{ID: id, Prompt: true, Exit: true, TimeoutMS: timeoutMS})
+	if err == nil && out.Met == "" {
+		out, err = api.SessionWait.Call(ctx, f.Engine, api.SessionWaitInput{ID: id, IdleMS: int(firstPromptSilence.Milliseconds()), TimeoutMS: timeoutMS})
 	}
-	_, _ = api.ProcessWait.Call(ctx, f.Engine, api.ProcessWaitInput{
-		ID: id, Since: &start, IdleMS: int(firstPromptSilence.Milliseconds()), TimeoutMS: int(firstPromptTimeout.Milliseconds()),
-	})
+	return err != nil || !out.Process.State.Ended()
 }
 
 // IsTimedOut reports whether a command ran past its timeout and had not exited by itself at that

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/clipperhouse/displaywidth"
@@ -15,14 +17,14 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-type FormatInput struct {
+type formatInput struct {
 	Content      string     `json:"content"`
 	FormatType   string     `json:"format_type,omitempty" enum:"success,error,warning,info,table,json"`
 	TableHeaders []string   `json:"table_headers,omitempty"`
 	TableRows    [][]string `json:"table_rows,omitempty"`
 }
 
-type Formatted struct {
+type formatted struct {
 	FormattedContent string   `json:"formatted_content"`
 	FormatType       string   `json:"format_type"`
 	OriginalContent  string   `json:"original_content"`
@@ -57,7 +59,7 @@ func (p *painter) paint(code, text string) {
 	p.WriteString("\x1b[" + code + text + "\x1b[" + codeReset)
 }
 
-func FormatOutput(_ context.Context, _ *toolkit.Agent, in FormatInput) (toolkit.Result, error) {
+func formatOutput(_ context.Context, _ *toolkit.Agent, in formatInput) (toolkit.Result, error) {
 	if in.FormatType == "" {
 		in.FormatType = "info"
 	}
@@ -81,7 +83,7 @@ func FormatOutput(_ context.Context, _ *toolkit.Agent, in FormatInput) (toolkit.
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "format output: unknown format_type %q", in.FormatType).
 			WithHint("must be success, error, warning, info, table or json")
 	}
-	return toolkit.AnswerJSON(Formatted{p.String(), in.FormatType, in.Content, p.codes}), nil
+	return toolkit.AnswerJSON(formatted{p.String(), in.FormatType, in.Content, p.codes}), nil
 }
 
 // escapeControls makes control characters visible, so that no text can control the terminal showing
@@ -111,7 +113,7 @@ func cellText(s string) string {
 }
 
 // writeTable writes content, then headers and rows in columns. Missing cells are empty.
-func (p *painter) writeTable(in FormatInput) {
+func (p *painter) writeTable(in formatInput) {
 	columns := len(in.TableHeaders)
 	for _, row := range in.TableRows {
 		columns = max(columns, len(row))
@@ -151,50 +153,35 @@ func tableLine(row []string, widths []int, between, fill string) string {
 	return strings.Join(cells, between)
 }
 
+// jsonToken matches the strings, numbers and words of valid JSON.
+var jsonToken = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[-0-9tfn][^,\]}\s]*`) })
+
 // writeJSON writes a JSON value indented, with a colour for each kind of value.
 func (p *painter) writeJSON(content string) error {
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, []byte(strings.TrimSpace(content)), "", "  "); err != nil {
 		return err
 	}
-	for text := indented.String(); text != ""; {
-		// json.Indent has validated the text, so its first character determines each token.
-		n := jsonPiece(text)
-		piece := text[:n]
-		switch c := text[0]; {
-		case c == '"' && strings.HasPrefix(text[n:], ":"):
-			p.paint(codeBlue, escapeControls(piece))
-		case c == '"':
-			p.paint(codeGreen, escapeControls(piece))
-		case c == '-' || '0' <= c && c <= '9':
-			p.paint(codeYellow, piece)
-		case c == 'n':
-			p.paint(codePink, piece)
-		case c == 't' || c == 'f':
-			p.paint(codeCyan, piece)
-		default:
-			p.WriteString(piece)
-		}
-		text = text[n:]
-	}
-	return nil
-}
-
-// jsonPiece returns the length of the first string, number, word or other character of valid JSON.
-func jsonPiece(text string) int {
-	n := 1
-	switch c := text[0]; {
-	case c == '"':
-		for ; n < len(text) && text[n] != '"'; n++ {
-			if text[n] == '\\' {
-				n++
+	text, done := indented.String(), 0
+	for _, at := range jsonToken().FindAllStringIndex(text, -1) {
+		p.WriteString(text[done:at[0]])
+		token := text[at[0]:at[1]]
+		done = at[1]
+		// json.Indent has validated the text, so the first character determines each token.
+		colour := codeYellow
+		switch token[0] {
+		case '"':
+			colour = codeGreen
+			if strings.HasPrefix(text[done:], ":") {
+				colour = codeBlue
 			}
+		case 'n':
+			colour = codePink
+		case 't', 'f':
+			colour = codeCyan
 		}
-		n++
-	case strings.IndexByte("-0123456789tfn", c) >= 0:
-		for n < len(text) && strings.IndexByte(",]} \n", text[n]) < 0 {
-			n++
-		}
+		p.paint(colour, escapeControls(token))
 	}
-	return min(n, len(text))
+	p.WriteString(text[done:])
+	return nil
 }

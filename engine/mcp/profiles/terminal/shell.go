@@ -66,59 +66,47 @@ func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.R
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	executed, err := startUp(ctx, f, p.ID, kind, in.StartupCommands)
+	executed, alive, err := startUp(ctx, f, p.ID, kind, in.StartupCommands)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	// A startup command such as exit may have ended the shell.
-	now, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	started := shellStarted{p.ID, in.ShellType, "started", cwd, executed, kind.commands}
-	if started.ShellType == "" {
-		started.ShellType = "bash"
-	}
-	if now.State.Ended() {
+	started := shellStarted{p.ID, cmp.Or(in.ShellType, "bash"), "started", cwd, executed, kind.commands}
+	if !alive {
 		started.Status = "ended"
 	}
 	return toolkit.AnswerJSON(started).ForProcess(p.ID), nil
 }
 
-// startUp waits for a new shell's prompt, runs the startup commands and returns how many of them
-// finished.
-func startUp(ctx context.Context, f *toolkit.Agent, id string, kind shellKind, commands []string) (int, error) {
+// startUp waits for a new shell's prompt and runs the startup commands. It returns how many of them
+// finished, and whether the shell still runs: a command such as exit may have ended it.
+func startUp(ctx context.Context, f *toolkit.Agent, id string, kind shellKind, commands []string) (executed int, alive bool, err error) {
 	if kind.shows != "" {
-		return len(commands), awaitText(ctx, f, id, kind.shows, startupSeconds*(1+len(commands)))
+		alive, err = awaitText(ctx, f, id, kind.shows, startupSeconds*(1+len(commands)))
+		return len(commands), alive, err
 	}
-	toolkit.AwaitPrompt(ctx, f, id)
+	alive = toolkit.AwaitPrompt(ctx, f, id)
 	for i, command := range commands {
+		out, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{ID: id, Command: command, TimeoutMS: startupSeconds * 1000})
+		alive = out.Alive
 		// While a command is running, the next ones would be its input.
-		if done, err := runStartup(ctx, f, id, command); err != nil || !done {
-			return i, err
+		if err != nil || !out.Alive || out.TimedOut || out.Waits != "" {
+			return i, alive, err
 		}
 	}
-	return len(commands), nil
+	return len(commands), alive, nil
 }
 
-// awaitText waits until a session has printed text or exited.
-func awaitText(ctx context.Context, f *toolkit.Agent, id, text string, seconds int) error {
+// awaitText waits until a session has printed text or exited, and reports whether it still runs.
+func awaitText(ctx context.Context, f *toolkit.Agent, id, text string, seconds int) (alive bool, err error) {
 	start := int64(0)
-	return toolkit.WaitInTurns(seconds*1000, func(timeoutMS int) (bool, error) {
+	err = toolkit.WaitInTurns(seconds*1000, func(timeoutMS int) (bool, error) {
 		out, err := api.SessionWait.Call(ctx, f.Engine, api.SessionWaitInput{
 			ID: id, Output: regexp.QuoteMeta(text), Since: &start, Exit: true, TimeoutMS: timeoutMS,
 		})
+		alive = !out.Process.State.Ended()
 		return out.Met != "", err
 	})
-}
-
-// runStartup runs one line in a new shell and reports whether it finished.
-func runStartup(ctx context.Context, f *toolkit.Agent, id, line string) (bool, error) {
-	out, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{ID: id, Command: line, TimeoutMS: startupSeconds * 1000})
-	if err != nil {
-		return false, err
-	}
-	return out.Alive && !out.TimedOut && out.Waits == "", nil
+	return alive, err
 }
 
 // shellKindOf returns the kind of shell for in, or an error if it is not installed.

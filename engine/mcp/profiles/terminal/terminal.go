@@ -20,8 +20,8 @@ func Tools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[terminalCommand, terminalRan](toolkit.Tool{Name: "run_terminal_command", Effect: api.Destructive, Profiles: only,
 			Doc: "Run a shell command and get its output."}, runTerminalCommand),
-		toolkit.Define[FormatInput, toolkit.None](toolkit.Tool{Name: "format_terminal_output", Effect: api.Read, Profiles: only,
-			Doc: "Format text for a terminal: coloured, as a table, or as indented JSON."}, FormatOutput),
+		toolkit.Define[formatInput, toolkit.None](toolkit.Tool{Name: "format_terminal_output", Effect: api.Read, Profiles: only,
+			Doc: "Format text for a terminal: coloured, as a table, or as indented JSON."}, formatOutput),
 		toolkit.Define[shellInput, toolkit.None](toolkit.Tool{Name: "start_interactive_shell", Effect: api.Destructive, Profiles: only,
 			Doc: "Start a lasting shell in a terminal; termux_shell_session or session_* tools type into it."}, startShell),
 	}
