@@ -120,20 +120,6 @@ func TestShellsMarkTheStartAndEndOfCommands(t *testing.T) {
 	}
 }
 
-func TestExecOutsideAPromptIsRejected(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"bash", "--norc"}})
-	m.sh(p.ID, "true")
-	m.write(p.ID, "printf begun; sleep 1000\r")
-	since := int64(0)
-	m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "^begun", Since: &since})
-	_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"})
-	if err == nil || !strings.Contains(err.Error(), "it is running printf begun; sleep 1000") {
-		t.Errorf("%v", err)
-	}
-}
-
 func lastOf(text string, n int) string { return text[max(0, len(text)-n):] }
 
 func TestPythonMarksTheStartAndEndOfCommands(t *testing.T) {
@@ -388,16 +374,6 @@ func TestReadingDuringExecLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
-func TestProgramCannotFakeTheEndOfItsCommand(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	p := m.start("bash", "--norc")
-	out := wantRun(m, p.ID, `printf '\033]133;D;0\007\033]133;A\007\033]133;B\007\033]133;D;0;aid=0\007'; echo after; false`, "after\n", 1)
-	if out.Method != "marks" {
-		t.Errorf("%+v", out)
-	}
-}
-
 func TestUsersPromptHooksKeepWorking(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
@@ -526,46 +502,6 @@ func TestExecKeepsTheUsersPartialInput(t *testing.T) {
 		wantRun(m, p.ID, "echo x", "x\n", 0)
 		call(m, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 50, Rows: 10})
 		wantRun(m, p.ID, "echo resized", "resized\n", 0)
-	}
-}
-
-func TestExecIsExclusiveAndCancellingKeepsItsCommand(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	p := m.start("bash", "--norc")
-	m.sh(p.ID, "true")
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() {
-		_, err := api.SessionExec.Call(ctx, m.client, api.SessionExecInput{ID: p.ID, Command: "echo begun; read x; echo got $x"})
-		done <- err
-	}()
-	m.awaitScreen(p.ID, "\nbegun")
-	if _, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"}); !errors.Is(err, api.CodeConflict) {
-		t.Errorf("%v", err)
-	}
-	cancel()
-	if err := <-done; err == nil {
-		t.Error("the cancelled call answered")
-	}
-	m.write(p.ID, "word\r")
-	m.awaitScreen(p.ID, "got word")
-	m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true})
-	wantRun(m, p.ID, "echo x", "x\n", 0)
-}
-
-func TestExecKeepsTheEndOfALongOutput(t *testing.T) {
-	needs.FullRun(t)
-	t.Parallel()
-	m := startMachine(t)
-	p := m.start("bash", "--norc")
-	out := call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "seq 1 400000", MaxOutput: 1000})
-	if len(out.Output) > 1000 || !strings.HasSuffix(out.Output, "\n399999\n400000\n") || out.Dropped < 2_000_000 {
-		t.Errorf("%d bytes, %d dropped", len(out.Output), out.Dropped)
-	}
-	out = call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "seq 1 20000 | sed 's/$/\\x1b[m/'", MaxOutput: 1 << 20})
-	if n := strings.Count(out.Output, "\n"); n != 20000 || out.Dropped != 0 {
-		t.Errorf("%d lines, %d dropped", n, out.Dropped)
 	}
 }
 

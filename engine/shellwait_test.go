@@ -23,43 +23,6 @@ func (m *machine) sessionWait(in api.SessionWaitInput) api.SessionWaitOutput {
 	return call(m, api.SessionWait, in)
 }
 
-func TestSessionWaitIsMetByOutput(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	p := m.start("sh", "-c", `stty -echo; read x; printf 'listen'; read y; printf '\033[31ming on 80'; read z; printf '80\r\nmore\n'; read x`)
-	zero := int64(0)
-	m.write(p.ID, "\r")
-	w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "listen", Since: &zero})
-	if w.Met != "output" || w.Text != "listen" || w.Process.ID != p.ID {
-		t.Errorf("%+v", w)
-	}
-	m.write(p.ID, "\r")
-	m.write(p.ID, "\r")
-	w = m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: `listen[a-z\s]* on \d+$`, Since: &zero})
-	if w.Met != "output" || !strings.HasSuffix(w.Text, "on 8080") {
-		t.Errorf("%+v", w)
-	}
-	if read := call(m, api.SessionRead, api.SessionReadInput{ID: p.ID, Since: w.NextCursor}); !strings.HasPrefix(strings.TrimLeft(read.Data, "\r\n"), "more") {
-		t.Errorf("%q", read.Data)
-	}
-	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "listen", Since: &w.NextCursor, TimeoutMS: 100}); w.Met != "" {
-		t.Errorf("%+v", w)
-	}
-	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Screen: "^more$"}); w.Met != "screen" || w.Text != "more" {
-		t.Errorf("%+v", w)
-	}
-	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, IdleMS: 100}); w.Met != "idle" {
-		t.Errorf("%+v", w)
-	}
-	m.write(p.ID, "\r")
-	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Exit: true}); w.Met != "exit" || !w.Process.State.Ended() {
-		t.Errorf("%+v", w)
-	}
-	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "never"}); w.Met != "" {
-		t.Errorf("%+v", w)
-	}
-}
-
 func TestSessionReportsWhetherItWaitsForInput(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()

@@ -25,12 +25,12 @@ const (
 // inspectReader returns the state of the foreground program, or the zero Look while there is output
 // that the screen does not show yet.
 func (s *Shell) inspectReader() pty.Look {
-	if s.o.Master == nil || s.t.Shown() < s.t.Log().End() {
+	if s.programs == nil || s.t.Shown() < s.t.Log().End() {
 		return pty.Look{}
 	}
 	look := s.inspectReaderNow()
 	// The program may have printed something just before it started to read.
-	if pty.HasOutput(s.o.Master) || s.t.Shown() < s.t.Log().End() {
+	if s.programs.hasOutput() || s.t.Shown() < s.t.Log().End() {
 		return pty.Look{}
 	}
 	return look
@@ -40,7 +40,7 @@ func (s *Shell) inspectReader() pty.Look {
 // program that polls counts as waiting for a line only if it has printed a question, so that the
 // cursor is not at the start of a row.
 func (s *Shell) inspectReaderNow() pty.Look {
-	look := pty.InspectForeground(s.o.Master, s.o.PID)
+	look := s.programs.inspect(s.o.PID)
 	if !look.Alone {
 		return look
 	}
@@ -83,7 +83,7 @@ func (e *execution) checkReader(ctx context.Context, state promptState) (done bo
 	if err != nil {
 		return true, err
 	}
-	e.reader = argumentsOf(look.PID)
+	e.reader = e.s.programs.arguments(look.PID)
 	e.relayed = isRelay(e.reader)
 	builtin := look.Own && state.phase == phaseRunning && !e.relayed
 	// A command line is not an answer to its question.
@@ -145,7 +145,7 @@ func (s *Shell) isSettled() bool { return time.Since(s.LastActive()) >= s.minQui
 // questionQuiet returns how long a waiting program must be silent before it counts as asking. row
 // is the text before the cursor.
 func (e *execution) questionQuiet(row string, look pty.Look) time.Duration {
-	relayed := isRelay(argumentsOf(look.PID))
+	relayed := isRelay(e.s.programs.arguments(look.PID))
 	switch {
 	case e.before != "" && stripDigits(row) == stripDigits(e.before) && !relayed:
 		return repeatQuiet

@@ -3,8 +3,6 @@ package prompt
 import (
 	"bytes"
 	"context"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -32,7 +30,7 @@ func (p promptState) mayBeLost() bool {
 // are lost and returns true.
 func (s *Shell) noteLost(ctx context.Context) bool {
 	state := s.marks.snapshot()
-	if s.o.Master == nil || !state.mayBeLost() || !s.isSettled() || !s.atUnmarkedPrompt(ctx, state) {
+	if s.programs == nil || !state.mayBeLost() || !s.isSettled() || !s.atUnmarkedPrompt(ctx, state) {
 		return false
 	}
 	cols, rows := s.t.Size()
@@ -82,7 +80,7 @@ func (m *marks) endUnmarked(w *commandWatch) {
 // It distinguishes this from builtins with a line editor (read -e, vared) by the displayed prompt.
 func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
 	look := s.inspectReader()
-	if !look.Reads || look.Hidden || look.PID != s.o.PID || s.t.Modes().Alt || !isInteractive(argumentsOf(look.PID)) {
+	if !look.Reads || look.Hidden || look.PID != s.o.PID || s.t.Modes().Alt || !isInteractive(s.programs.arguments(look.PID)) {
 		return false
 	}
 	row, err := s.cursorRow(ctx)
@@ -119,8 +117,8 @@ func (s *Shell) isLastPrompt(state promptState, row string) bool {
 // isReplaced reports whether another program replaced the one started with the session's nonce. It
 // returns false if the environment cannot be read.
 func (s *Shell) isReplaced() bool {
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(s.o.PID) + "/environ")
-	return err == nil && len(environ) > 0 && !strings.Contains("\x00"+string(environ), "\x00"+NonceVariable+"=")
+	environ := s.programs.environ(s.o.PID)
+	return environ != "" && !strings.Contains("\x00"+environ, "\x00"+NonceVariable+"=")
 }
 
 // lastRow returns the offset of the start of the row that ends at end.

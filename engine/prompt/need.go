@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tandem/engine/panics"
-	"tandem/engine/pty"
 )
 
 // A Need is what the foreground program of a terminal waits for.
@@ -66,7 +65,7 @@ func (s *Shell) UpdateNeed() Need {
 
 // inspectNeed returns what the shell waits for now.
 func (s *Shell) inspectNeed() Need {
-	if s.o.Master == nil || s.isOver() || isClosed(s.o.Exited) {
+	if s.programs == nil || s.isOver() || isClosed(s.o.Exited) {
 		return NeedNothing
 	}
 	state := s.marks.snapshot()
@@ -118,7 +117,7 @@ func (s *Shell) awaitNeed(ctx context.Context, accept func(Need) bool) (Need, er
 		now, end := s.UpdateNeed(), s.t.Log().End()
 		agreed := now == NeedPrompt && s.marks.snapshot().atPrompt() || now == last && end == at
 		// Unread output may contain a mark or a question.
-		if accept(now) && agreed && s.t.Shown() == end && !pty.HasOutput(s.o.Master) {
+		if accept(now) && agreed && s.t.Shown() == end && !s.programs.hasOutput() {
 			return now, nil
 		}
 		last, at = now, end
@@ -144,7 +143,7 @@ func (s *Shell) AwaitPrompt(ctx context.Context) error {
 // pollWhenQuiet schedules one poll for when the output pauses, to detect a program that asks for
 // input.
 func (s *Shell) pollWhenQuiet() {
-	if s.o.Master != nil && s.quietPollDue.CompareAndSwap(false, true) {
+	if s.programs != nil && s.quietPollDue.CompareAndSwap(false, true) {
 		s.pollLater(quietGap, &s.quietPollDue, s.pollIfQuiet)
 	}
 }

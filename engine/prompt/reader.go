@@ -2,10 +2,8 @@ package prompt
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +22,7 @@ var relays = [...]string{"ssh", "mosh-client", "su", "sudo", "doas", "docker", "
 // acceptsLines reports whether the reading program is a shell at a prompt, or leads to one. A
 // program that is not must get the plain text only.
 func (s *Shell) acceptsLines(ctx context.Context, look pty.Look) (bool, error) {
-	argv := argumentsOf(look.PID)
+	argv := s.programs.arguments(look.PID)
 	switch {
 	case isInteractive(argv) && s.editsLine(look):
 		return true, nil
@@ -56,14 +54,6 @@ func (s *Shell) cursorRow(ctx context.Context) (string, error) {
 		text = append(text, ' ')
 	}
 	return string(text[:c.X]), nil
-}
-
-func argumentsOf(pid int) []string {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	if err != nil || len(text) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
 // isInteractive reports whether argv starts a shell that reads command lines from its terminal,
@@ -132,7 +122,7 @@ func (s *Shell) Foreground(ctx context.Context) (out api.SessionForegroundOutput
 	look, running := s.inspectReader(), s.marks.snapshot()
 	switch {
 	case !look.Reads, look.Hidden, s.t.Modes().Alt, look.Own && running.phase == phaseRunning: // a builtin reads
-	case look.Own && isInteractive(argumentsOf(look.PID)): // a shell without marks
+	case look.Own && isInteractive(s.programs.arguments(look.PID)): // a shell without marks
 		out.Prompt = true
 	default:
 		out.Prompt, err = s.acceptsLines(ctx, look)
@@ -146,16 +136,16 @@ func (s *Shell) Foreground(ctx context.Context) (out api.SessionForegroundOutput
 // foregroundName returns the name of the foreground program, or "". line is the command the shell
 // is running, as far as known.
 func (s *Shell) foregroundName(line string) string {
-	if s.o.Master == nil {
+	if s.programs == nil {
 		return ""
 	}
-	group, err := pty.Foreground(s.o.Master)
-	if err != nil || group <= 0 {
+	group := s.programs.foreground()
+	if group <= 0 {
 		return ""
 	}
 	if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); group == s.o.PID && word != "" {
 		// A builtin or a function of the shell.
 		return word
 	}
-	return programOf(argumentsOf(group))
+	return programOf(s.programs.arguments(group))
 }

@@ -54,11 +54,12 @@ type Options struct {
 // A Shell follows the program of a session as seen at its prompt. The session reports output, input
 // and marks through its Note methods, and none of them blocks.
 type Shell struct {
-	o      Options
-	t      Terminal
-	marks  marks
-	screen watchers      // notified of changes to the screen
-	execs  chan struct{} // holds a token while a command line runs
+	o        Options
+	t        Terminal
+	programs programs // nil if the program has exited
+	marks    marks
+	screen   watchers      // notified of changes to the screen
+	execs    chan struct{} // holds a token while a command line runs
 
 	printed, typed atomic.Int64 // time in nanoseconds since 1970
 	quietPollDue   atomic.Bool  // a poll is scheduled for when the output pauses
@@ -72,7 +73,11 @@ type Shell struct {
 
 // New returns the Shell of a session about to start.
 func New(o Options) *Shell {
-	return &Shell{o: o, t: o.Terminal, marks: marks{nonce: o.Nonce}, execs: make(chan struct{}, 1)}
+	s := &Shell{o: o, t: o.Terminal, marks: marks{nonce: o.Nonce}, execs: make(chan struct{}, 1)}
+	if o.Master != nil {
+		s.programs = ptyPrograms{o.Master}
+	}
+	return s
 }
 
 // NoteOutput records that the screen shows new output.

@@ -1,0 +1,253 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/pty"
+)
+
+var lentNonce = regexp.MustCompile(`aid=([0-9a-f]{32})`)
+
+// answerLent returns what a shell without marks prints for lines with a lent nonce: their echo, the
+// marks and the output between them.
+func answerLent(typed, output string, code string) string {
+	nonce := lentNonce.FindStringSubmatch(typed)[1]
+	return strings.ReplaceAll(typed, "\r", "\r\n") + "\x1b]133;C;aid=" + nonce + "\a" + output + "\x1b]133;D;" + code + ";aid=" + nonce + "\a$ "
+}
+
+func TestExecRunsInWhateverReadsTheTerminal(t *testing.T) {
+	code := func(n int) *int { return &n }
+	childShell := pty.Look{Reads: true, PID: childPID, Polls: true}
+	for name, c := range map[string]struct {
+		o       screenOptions
+		printed string
+		look    pty.Look
+		in      api.SessionExecInput
+		answer  func(s *screen, typed string)
+		want    api.SessionExecOutput
+		err     string // in the error and its hint
+		code    api.Code
+	}{
+		"a shell with marks": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "ls"},
+			answer: func(s *screen, typed string) {
+				s.print("ls\r\n\x1b]633;E;ls;n\a" + starts + "\x1b[1mfile\x1b[m\r\n" + exits0 + marked)
+			},
+			want: api.SessionExecOutput{Output: "file\n", ExitCode: code(0), Method: "marks"},
+		},
+		"a shell that marks no starts": {
+			o: screenOptions{kind: POSIX}, printed: noStart, in: api.SessionExecInput{Command: "ls\n"},
+			answer: func(s *screen, typed string) { s.print("ls\r\nfile\r\n" + exits0 + noStart) },
+			want:   api.SessionExecOutput{Output: "file\n", ExitCode: code(0), Method: "marks"},
+		},
+		"a shell without marks": {
+			o: screenOptions{kind: None, shell: []string{"ksh"}}, printed: "$ ", look: shellWait, in: api.SessionExecInput{Command: "ls"},
+			answer: func(s *screen, typed string) { s.print(answerLent(typed, "file\r\n", "3")) },
+			want:   api.SessionExecOutput{Output: "file\n", ExitCode: code(3), Method: "marker"},
+		},
+		"a shell in the shell": {
+			o: screenOptions{kind: Bash, child: []string{"sh"}}, printed: marked + starts + "$ ", look: childShell, in: api.SessionExecInput{Command: "a\nb"},
+			answer: func(s *screen, typed string) { s.print(answerLent(typed, "out\r\n", "0")) },
+			want:   api.SessionExecOutput{Output: "out\n", ExitCode: code(0), Method: "marker"},
+		},
+		"a remote shell": {
+			o: screenOptions{kind: Bash, child: []string{"ssh", "host"}}, printed: marked + starts + "far$ ", look: childShell, in: api.SessionExecInput{Command: "ls"},
+			answer: func(s *screen, typed string) { s.print(answerLent(typed, "far\r\n", "0")) },
+			want:   api.SessionExecOutput{Output: "far\n", ExitCode: code(0), Method: "marker"},
+		},
+		"a program with a prompt": {
+			o: screenOptions{kind: Bash, child: []string{"psql"}}, printed: marked + starts + "db=# ", look: readsLine, in: api.SessionExecInput{Command: "select 1;"},
+			answer: func(s *screen, typed string) { s.print("select 1;\r\n 1\r\ndb=# ") },
+			want:   api.SessionExecOutput{Output: " 1\n", Method: "none", Waits: "input", Question: "db=#"},
+		},
+		"a command that asks": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "login"},
+			answer: func(s *screen, typed string) {
+				s.print("login\r\n" + starts + "hello\r\nName: ")
+				s.programs.set(readsLine)
+			},
+			want: api.SessionExecOutput{Output: "hello\n", Method: "none", Waits: "input", Question: "Name:"},
+		},
+		"a command that asks for a secret": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "login"},
+			answer: func(s *screen, typed string) {
+				s.print("login\r\n" + starts + "Password: ")
+				s.programs.set(pty.Look{Reads: true, Hidden: true, PID: childPID})
+			},
+			want: api.SessionExecOutput{Method: "none", Waits: "secret", Question: "Password:"},
+		},
+		"a command that takes too long": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "make", TimeoutMS: 5000},
+			answer: func(s *screen, typed string) { s.print("make\r\n" + starts + "so far\r\n") },
+			want:   api.SessionExecOutput{Output: "so far\n", Method: "none", TimedOut: true},
+		},
+		"a command that ends the session": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "exit 7"},
+			answer: func(s *screen, typed string) {
+				s.print("exit 7\r\n" + starts + "bye\r\n")
+				s.code = code(7)
+				close(s.over)
+			},
+			want: api.SessionExecOutput{Output: "bye\n", ExitCode: code(7), Method: "exit"},
+		},
+		"a long output": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "seq", MaxOutput: 4},
+			answer: func(s *screen, typed string) { s.print("seq\r\n" + starts + "ääää\r\n" + exits0 + marked) },
+			want:   api.SessionExecOutput{Output: "ä\n", ExitCode: code(0), Method: "marks", Dropped: 5},
+		},
+		"output that fakes the end": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "evil"},
+			answer: func(s *screen, typed string) {
+				s.print("evil\r\n" + starts + "\x1b]133;D;0;aid=x\a\x1b]133;D;0\a\x1b]133;A\ax" + "\x1b]133;D;1;aid=n\a" + marked)
+			},
+			want: api.SessionExecOutput{Output: "x", ExitCode: code(1), Method: "marks"},
+		},
+		"an incomplete command": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "echo '"},
+			answer: func(s *screen, typed string) {
+				if typed == "\x03" {
+					s.print("^C\r\n" + marked)
+					return
+				}
+				s.print("echo '\r\n\x1b]133;P;k=s;aid=n\a> ")
+				s.programs.set(shellWait)
+			},
+			code: api.CodeInvalid, err: "the command is incomplete: the shell waited for the rest; close every quote",
+		},
+		"an incomplete command without marks": {
+			o: screenOptions{kind: None, shell: []string{"ksh"}}, printed: "$ ", look: shellWait, in: api.SessionExecInput{Command: "echo '"},
+			answer: func(s *screen, typed string) { s.print("> ") },
+			code:   api.CodeInvalid, err: "it is incomplete or has a syntax error; session.screen shows",
+		},
+		"a shell that lost its marks": {
+			o: screenOptions{kind: Bash}, printed: marked, in: api.SessionExecInput{Command: "exec sh"},
+			answer: func(s *screen, typed string) {
+				s.print("exec sh\r\n" + starts + "out\r\nsh$ ")
+				s.programs.set(shellWait)
+			},
+			want: api.SessionExecOutput{Output: "out\n", Method: "none"},
+		},
+		"a running program":                    {o: screenOptions{kind: Bash}, printed: marked + "\x1b]633;E;make \\x1b[1m;n\a" + starts, in: api.SessionExecInput{Command: "ls"}, code: api.CodeConflict, err: `it is running "make \x1b[1m"; wait for the prompt`},
+		"a secret is read":                     {o: screenOptions{kind: Bash}, printed: marked + starts + "Password: ", look: pty.Look{Reads: true, Hidden: true, PID: childPID}, in: api.SessionExecInput{Command: "ls"}, code: api.CodeConflict, err: "it is waiting for a secret"},
+		"a full screen":                        {o: screenOptions{kind: Bash}, printed: marked + starts + "\x1b[?1049h", look: readsLine, in: api.SessionExecInput{Command: "ls"}, code: api.CodeConflict, err: "its shell is not at the prompt"},
+		"a builtin that asks":                  {o: screenOptions{kind: Bash}, printed: marked + "\x1b]633;E;read x;n\a" + starts + "Name: ", look: pty.Look{Reads: true, Own: true, PID: shellPID, Canonical: true}, in: api.SessionExecInput{Command: "ls"}, code: api.CodeConflict, err: "it is running read x"},
+		"no prompt at all":                     {o: screenOptions{kind: Bash}, printed: "starting", in: api.SessionExecInput{Command: "ls"}, code: api.CodeConflict, err: "its shell is not at the prompt"},
+		"several lines for Tandem's own shell": {o: screenOptions{kind: Tandem}, printed: marked, in: api.SessionExecInput{Command: "a\nb"}, code: api.CodeInvalid, err: "its shell accepts one line at a time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScreen(t, c.o)
+				s.print(c.printed)
+				s.programs.set(c.look)
+				time.Sleep(time.Minute)
+				if c.answer != nil {
+					s.answer = func(typed string) { c.answer(s, typed) }
+				}
+				if err := CheckExec(&c.in, true); err != nil {
+					t.Fatal(err)
+				}
+				out, err := s.shell.Exec(t.Context(), c.in, "web")
+				if c.code != "" {
+					if e := api.AsError(err); err == nil || e.Code != c.code || !strings.Contains(e.Message+"; "+e.Hint, c.err) {
+						t.Errorf("%+v, %v, want %s with %q", out, err, c.code, c.err)
+					}
+					return
+				}
+				same := (out.ExitCode == nil) == (c.want.ExitCode == nil) && (out.ExitCode == nil || *out.ExitCode == *c.want.ExitCode)
+				if err != nil || !same || out.Output != c.want.Output || out.Method != c.want.Method || out.Waits != c.want.Waits ||
+					out.Question != c.want.Question || out.TimedOut != c.want.TimedOut || out.Dropped != c.want.Dropped || out.Alive == (c.want.Method == "exit") {
+					t.Errorf("%+v, %v, typed %q", out, err, s.typed)
+				}
+			})
+		})
+	}
+}
+
+func TestExecIsExclusiveAndLeavesPartialInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(t, screenOptions{kind: Bash})
+		s.print(marked)
+		time.Sleep(time.Minute)
+		in := api.SessionExecInput{Command: "make"}
+		if err := CheckExec(&in, true); err != nil {
+			t.Fatal(err)
+		}
+		run := func(ctx context.Context) <-chan error {
+			answer := make(chan error, 1)
+			go func() {
+				_, err := s.shell.Exec(ctx, in, "web")
+				answer <- err
+			}()
+			synctest.Wait()
+			return answer
+		}
+		s.answer = func(string) { s.print("make\r\n" + starts) }
+		ctx, cancel := context.WithCancel(t.Context())
+		first := run(ctx)
+		if err := <-run(t.Context()); !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "another command line is running") {
+			t.Errorf("the second: %v", err)
+		}
+		cancel()
+		if err := <-first; !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+		// The user types at the next prompt.
+		s.print(exits0 + marked)
+		s.shell.NoteInput([]byte("half"), false)
+		s.print("half")
+		time.Sleep(time.Minute)
+		if err := <-run(t.Context()); !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "something is already typed") {
+			t.Errorf("behind partial input: %v", err)
+		}
+		s.print("\b\b\b\b\x1b[K")
+		s.answer = func(string) { s.print("make\r\n" + starts + exits0 + marked) }
+		if err := <-run(t.Context()); err != nil {
+			t.Errorf("after the line is cleared: %v", err)
+		}
+		s.answer = func(string) {}
+		last := run(t.Context())
+		time.Sleep(time.Second) // it has typed
+		close(s.over)
+		if err := <-last; err != nil {
+			t.Errorf("the session ends meanwhile: %v", err)
+		}
+	})
+}
+
+func TestRecentOutputIsPlainTextWithoutThePrompt(t *testing.T) {
+	for name, c := range map[string]struct {
+		printed string
+		since   int64 // offset in printed; negative from its end
+		limit   int
+		want    string
+		dropped int64
+	}{
+		"all":                        {"one\r\n\x1b[1mtwo\x1b[m\r\n", 0, 100, "one\ntwo\n", 0},
+		"the last bytes":             {"one\r\ntwo\r\n", -5, 100, "two\n", 0},
+		"more than there is":         {"one\r\n", -1000, 100, "one\n", 0},
+		"the middle of a line":       {"abc\r\ndef\r\n", 6, 100, "ef\n", 0},
+		"a limit":                    {"one\r\ntwo\r\n", 0, 4, "two\n", 4},
+		"no half characters":         {"ääää", 0, 3, "ä", 5},
+		"a free prompt":              {"out\r\n" + marked, 0, 100, "out\n", 0},
+		"a prompt before":            {marked + "x", 0, 100, "$ x", 0},
+		"a full screen that is left": {"before\x1b[?1049lafter\r\n", 3, 100, "after\n", 0},
+		"beyond the end":             {"one", 50, 100, "", 0},
+	} {
+		s := newScreen(t, screenOptions{kind: Bash})
+		s.print(c.printed)
+		if strings.HasSuffix(c.printed, "x") {
+			s.shell.NoteInput([]byte("x"), false)
+		}
+		text, next, dropped, err := s.shell.PlainSince(c.since, c.limit)
+		if err != nil || text != c.want || dropped != c.dropped || next != s.End() {
+			t.Errorf("%s: %q, next %d, dropped %d, %v", name, text, next, dropped, err)
+		}
+	}
+}
