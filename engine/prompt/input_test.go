@@ -212,15 +212,19 @@ func TestLineOfAMarkIsEscaped(t *testing.T) {
 
 func TestPlainTextOfAStreamSkipsSequences(t *testing.T) {
 	for in, want := range map[string]string{
-		"a\x1b[31mb":           "ab",
-		"a\x1b]0;title\ab":     "ab",
-		"a\x1b]0;title\x1b\\b": "ab",
-		"a\x1bPdata\x1b\\b":    "ab",
-		"a\x1b]0;cut off\x18b": "ab",
-		"a\x1b(Bb":             "ab",
-		"10%\r20%\r\nx":        "10%\n20%\nx",
-		"a\b\x7f\x00b":         "ab",
-		"ä\u2028€":             "ä\u2028€",
+		"a\x1b[31mb":                       "ab",
+		"a\x1b]0;title\ab":                 "ab",
+		"a\x1b]0;title\x1b\\b":             "ab",
+		"a\x1bPdata\x1b\\b":                "ab",
+		"a\x1b]0;cut off\x18b":             "ab",
+		"a\x1b[3\x18text\x1bP\x1ab":        "atextb",
+		"a\x1bPq\a\x1b[1mdone":             "adone",
+		"a\x1b[3\x1b[1mb":                  "ab",
+		"a\x1b(Bb":                         "ab",
+		"10%\r20%\r\nx":                    "10%\n20%\nx",
+		"a\b\x7f\x00b":                     "ab",
+		"ä\u2028€":                         "ä\u2028€",
+		"a\x1b]0;not ended\x1b[1mdone\r\n": "adone\n",
 	} {
 		b := newPlainWindow(5)
 		b.addOutput([]byte(in))

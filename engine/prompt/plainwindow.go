@@ -8,42 +8,33 @@ const maxPlainWindow = 64 << 10
 // A plainStream removes escape sequences and controls from a stream that arrives in pieces. Its
 // zero value is at the start of a stream. A carriage return without a line feed ends a line.
 type plainStream struct {
-	state  byte // 0 for text; otherwise the sequence being skipped: ESC, '[' or a string's introducer
-	escape bool // the last byte inside a string was ESC
-	cr     bool // the last byte was CR
+	state byte // 0 for text; otherwise the sequence being skipped: ESC, '[' or a string's introducer
+	cr    bool // the last byte was CR
 }
 
 // filterByte processes one byte and returns the resulting text: the first n bytes of out.
 func (t *plainStream) filterByte(b byte) (out [2]byte, n int) {
-	const escape = 0x1b
-	switch t.state {
-	case '[':
-		if b >= 0x40 && b < 0x7f {
-			t.state = 0
-		} else if b == escape {
-			t.state = escape
-		}
-		return out, 0
-	case escape:
+	const escape, cancel, substitute = 0x1b, 0x18, 0x1a
+	switch {
+	case t.state == 0:
+		return t.filterText(b)
+	case b == escape: // also ends a sequence or string that was cut off, as in a terminal
+		t.state = escape
+	case b == cancel, b == substitute:
+		t.state = 0
+	case t.state == escape:
 		t.enterSequence(b)
-		return out, 0
-	case ']', 'P', 'X', '^', '_':
-		switch {
-		case b == '\\' && t.escape, b == '\a' && t.state == ']', b == 0x18, b == 0x1a:
-			t.state, t.escape = 0, false
-		default:
-			t.escape = b == escape
-		}
-		return out, 0
+	case t.state == '[' && b >= 0x40 && b < 0x7f, t.state == ']' && b == '\a':
+		t.state = 0
 	}
-	return t.filterText(b)
+	return out, 0
 }
 
 func (t *plainStream) enterSequence(b byte) {
 	switch {
 	case b == '[', b == ']', b == 'P', b == 'X', b == '^', b == '_':
-		t.state, t.escape = b, false
-	case b >= 0x30 && b != 0x1b:
+		t.state = b
+	case b >= 0x30:
 		t.state = 0
 	}
 }
