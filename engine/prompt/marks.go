@@ -164,6 +164,9 @@ func (m *marks) noteMark(f markFound) (ended *Command) {
 	case 'P':
 		m.notePart(f)
 	case 'E':
+		if m.phase == phaseRunning { // no mark reported its end
+			ended = m.endCommand(f, nil)
+		}
 		m.noteLine(f)
 	case 'C':
 		ended = m.endCommand(f, nil)
@@ -296,7 +299,7 @@ func (m *marks) endShell(f markFound, exit *int) *Command {
 // prompt, even if it ran nothing.
 func (m *marks) noteEnd(f markFound, exit *int) {
 	w := m.watch
-	if w == nil || f.Mark == 'C' || f.Mark == 'A' && (w.ended || !w.begun) || w.ended && (w.lent || f.lost) {
+	if w == nil || f.Mark == 'C' || f.Mark == 'E' || f.Mark == 'A' && (w.ended || !w.begun) || w.ended && (w.lent || f.lost) {
 		return
 	}
 	w.ended, w.end, w.exit, w.endedAt = true, f.at, exit, f.now
