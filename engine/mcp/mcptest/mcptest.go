@@ -124,6 +124,6 @@ func (a *Agent) Call(name, args string) (text string, failed bool) {
 func (a *Agent) Check(name, args, want string, failed bool) {
 	a.Fake.Helper()
 	if got, f := a.Call(name, args); got != want || f != failed {
-		a.Fake.Errorf("%s %s gives (failed: %v)\n%s\nwant (failed: %v)\n%s", name, args, f, got, failed, want)
+		a.Fake.Errorf("%s %s gives (failed: %v)\n%.1000s\nwant (failed: %v)\n%.1000s", name, args, f, got, failed, want)
 	}
 }

@@ -165,6 +165,18 @@ func ShortenCommand(command string) string {
 	return fmt.Sprintf("%s… [%d bytes left out]", head, len(command)-len(head))
 }
 
+// WholeLines cuts the beginning and the end of a text at line ends, unless that would drop half of
+// them, and otherwise between characters.
+func WholeLines(head, tail string) (string, string) {
+	if end := strings.LastIndexByte(head, '\n') + 1; end > len(head)/2 {
+		head = head[:end]
+	}
+	if begin := strings.IndexByte(tail, '\n') + 1; begin < len(tail)/2 {
+		tail = tail[begin:]
+	}
+	return strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
+}
+
 // HeadAndTail returns a text with at most limit bytes in JSON. A longer text loses its middle. The
 // note there states the omitted size, and how to get the rest. Lines stay whole if they are short
 // enough.
@@ -173,15 +185,7 @@ func HeadAndTail(text string, limit int, how string) string {
 		return text
 	}
 	half := max(limit-noteSize, 0) / 2
-	head, tail := Head(text, half), Tail(text, half)
-	// Cut at line ends, unless that would drop half of the text.
-	if end := strings.LastIndexByte(head, '\n') + 1; end > len(head)/2 {
-		head = head[:end]
-	}
-	if begin := strings.IndexByte(tail, '\n') + 1; begin > 0 && begin < len(tail)/2 {
-		tail = tail[begin:]
-	}
-	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
+	head, tail := WholeLines(Head(text, half), Tail(text, half))
 	omitted := text[len(head) : len(text)-len(tail)]
 	note := fmt.Sprintf("[%d bytes left out", len(omitted))
 	if lines := strings.Count(omitted, "\n"); lines > 1 {

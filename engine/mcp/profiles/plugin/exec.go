@@ -86,64 +86,65 @@ func runCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Re
 		state.NextCursor = &toolkit.Cursor{At: out.StdoutCursor, Stderr: out.StderrCursor, Split: true}
 		f.Seen.Set(p.ID, *state.NextCursor)
 	}
-	shortened := false
-	if !f.UsesPluginFormat() {
-		if shortened, err = shortenStreams(ctx, f, &out, in.MaxOutput == 0); err != nil {
-			return toolkit.Result{}, err
-		}
+	stdout, cut, err := shapeStream(ctx, f, p.ID, stream{"stdout", out.Stdout, out.StdoutDropped}, in.MaxOutput)
+	if err != nil {
+		return toolkit.Result{}, err
 	}
-	if in.MaxOutput == 0 {
-		in.MaxOutput = maxExecChars
+	stderr, cutErrors, err := shapeStream(ctx, f, p.ID, stream{"stderr", out.Stderr, out.StderrDropped}, in.MaxOutput)
+	if err != nil {
+		return toolkit.Result{}, err
 	}
-	cut := shortened || out.StdoutDropped+out.StderrDropped > 0 || hasMoreChars(out.Stdout, in.MaxOutput) || hasMoreChars(out.Stderr, in.MaxOutput)
+	cut = cut || cutErrors
 	end := endingLine(f, out, timeout)
+	// Success goes without saying.
+	succeeded := !f.UsesPluginFormat() && !cut && p.ExitCode != nil && *p.ExitCode == 0
 	switch {
-	case f.UsesPluginFormat():
-	case cut && p.State.Ended():
+	case succeeded && stdout+stderr != "":
+		end = ""
+	case cut && p.State.Ended() && !f.UsesPluginFormat():
 		end += "\nAll of it: process_log id=" + p.ID + " since=0"
-	case !cut && p.ExitCode != nil && *p.ExitCode == 0:
-		if out.Stdout+out.Stderr != "" {
-			end = "" // success goes without saying
-		}
-		end = withHint(withHint(end, questionHint(f, out)), childrenHint(f, out))
-		return toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.ForProcess(p.ID), nil
 	}
 	end = withHint(withHint(end, questionHint(f, out)), childrenHint(f, out))
-	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.WithFacts(state).ForProcess(p.ID)
+	r := toolkit.Result{Content: execBlocks(stdout, stderr, end)}.ForProcess(p.ID)
+	if succeeded {
+		return r, nil
+	}
 	// A command still running is no failure.
 	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0 || toolkit.IsTimedOut(out)) {
 		r = r.AsFailure()
 	}
-	return r, nil
+	return r.WithFacts(state), nil
 }
 
-// shortenStreams reduces both streams to what a terminal would show. If ends is set, it keeps only
-// the head and tail of long ones. cut reports whether visible output was omitted.
-func shortenStreams(ctx context.Context, f *toolkit.Agent, out *api.ExecOutput, ends bool) (cut bool, err error) {
-	for _, s := range []struct {
-		name    string
-		text    *string
-		dropped *int64
-	}{{"stdout", &out.Stdout, &out.StdoutDropped}, {"stderr", &out.Stderr, &out.StderrDropped}} {
-		if *s.text = toolkit.KeepLastDrawn(*s.text); !ends {
-			continue
-		}
-		whole, head := *s.text, *s.text
-		text := toolkit.ShortenLines(whole)
-		// The stream lost its beginning on the way; fetch it from the log.
-		if *s.dropped > 0 {
-			if head, err = readLogHead(ctx, f, out.Process.ID, s.name); err != nil {
-				return cut, err
-			}
-		} else if len(text) <= maxExecChars {
-			cut = cut || len(text) < len(whole)
-			*s.text = text
-			continue
-		}
-		*s.text, cut = keepHeadAndTail(head, whole, *s.dropped, s.name), true
-		*s.dropped = 0
+// A stream is the end of an output stream, with the number of bytes before it.
+type stream struct {
+	name    string
+	text    string
+	dropped int64
+}
+
+// shapeStream returns a stream as shown to an agent, and whether anything visible is left out: its
+// last most characters or, outside the plugin profile, by default the head and tail of long output.
+func shapeStream(ctx context.Context, f *toolkit.Agent, id string, s stream, most int) (text string, cut bool, err error) {
+	if !f.UsesPluginFormat() {
+		s.text = toolkit.KeepLastDrawn(s.text)
 	}
-	return cut, nil
+	if f.UsesPluginFormat() || most > 0 {
+		text, cut = s.lastChars(cmp.Or(most, maxExecChars))
+		return text, cut, nil
+	}
+	text = toolkit.ShortenLines(s.text)
+	if s.dropped == 0 && len(text) <= maxExecChars {
+		return text, len(text) < len(s.text), nil
+	}
+	head := s.text
+	// The stream lost its beginning on the way; fetch it from the log.
+	if s.dropped > 0 {
+		if head, err = readLogHead(ctx, f, id, s.name); err != nil {
+			return "", false, err
+		}
+	}
+	return s.keepHeadAndTail(head), true, nil
 }
 
 // readLogHead returns the beginning of a stream.
@@ -153,27 +154,39 @@ func readLogHead(ctx context.Context, f *toolkit.Agent, id, stream string) (stri
 	return toolkit.KeepLastDrawn(toolkit.StripSequences(out.Data)), err
 }
 
-// keepHeadAndTail returns the beginning of one text and the end of another, and in between the
-// number of characters omitted.
-func keepHeadAndTail(head, text string, dropped int64, stream string) string {
-	left := dropped + int64(utf8.RuneCountInString(text))
-	head, tail := head[:min(maxExecEnd, len(head))], text[max(0, len(text)-maxExecEnd):]
-	if end := strings.LastIndexByte(head, '\n') + 1; end > len(head)/2 {
-		head = head[:end]
-	}
-	if begin := strings.IndexByte(tail, '\n') + 1; begin < len(tail)/2 {
-		tail = tail[begin:]
-	}
-	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
-	left -= int64(utf8.RuneCountInString(head) + utf8.RuneCountInString(tail))
-	note := fmt.Sprintf("... (%s chars truncated from %s)\n", groupThousands(left), stream)
+// keepHeadAndTail returns the beginning of head and the end of the stream, and in between the number
+// of characters omitted.
+func (s stream) keepHeadAndTail(head string) string {
+	head, tail := toolkit.WholeLines(head[:min(maxExecEnd, len(head))], s.text[max(0, len(s.text)-maxExecEnd):])
+	left := s.dropped + int64(utf8.RuneCountInString(s.text)-utf8.RuneCountInString(head)-utf8.RuneCountInString(tail))
 	head, tail = toolkit.ShortenLines(head), toolkit.ShortenLines(tail)
+	note := s.noteLeft(left)
 	return head + toolkit.NewlineBetween(head, note) + note + tail
 }
 
-// hasMoreChars reports whether a text has more than most characters. Counting bytes first avoids
-// decoding short texts.
-func hasMoreChars(s string, most int) bool { return len(s) > most && utf8.RuneCountInString(s) > most }
+// lastChars returns the last most characters of the stream, after a note on the size before them.
+func (s stream) lastChars(most int) (text string, cut bool) {
+	excess := 0
+	// Counting bytes first avoids decoding short texts.
+	if len(s.text) > most {
+		excess = max(0, utf8.RuneCountInString(s.text)-most)
+	}
+	if excess == 0 && s.dropped == 0 {
+		return s.text, false
+	}
+	rest := s.text
+	// Cut whole characters, counted as the note counts them.
+	for range excess {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+	}
+	return s.noteLeft(s.dropped+int64(excess)) + rest, true
+}
+
+// noteLeft states how many characters of the stream are left out.
+func (s stream) noteLeft(n int64) string {
+	return fmt.Sprintf("... (%s chars truncated from %s)\n", groupThousands(n), s.name)
+}
 
 // shellArgv returns the argv for a shell line.
 func shellArgv(f *toolkit.Agent, line string) []string {
@@ -249,21 +262,14 @@ func restHint(f *toolkit.Agent, p api.Process) string {
 
 // execBlocks returns stdout, stderr and the ending, in one block if they are short, otherwise in
 // one each, so that clients truncating blocks keep the end of each.
-func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
-	var parts []string
-	if s := lastChars(out.Stdout, out.StdoutDropped, most, "stdout"); s != "" {
-		parts = append(parts, s)
+func execBlocks(stdout, stderr, ending string) []sdk.Content {
+	if stderr != "" {
+		stderr = "stderr:\n" + stderr
 	}
-	if s := lastChars(out.Stderr, out.StderrDropped, most, "stderr"); s != "" {
-		parts = append(parts, "stderr:\n"+s)
-	}
-	if ending != "" {
-		parts = append(parts, ending)
-	}
-	parts = joinShort(parts)
-	blocks := make([]sdk.Content, len(parts))
-	for i, part := range parts {
-		blocks[i] = &sdk.TextContent{Text: part}
+	parts := slices.DeleteFunc([]string{stdout, stderr, ending}, func(part string) bool { return part == "" })
+	var blocks []sdk.Content
+	for _, part := range joinShort(parts) {
+		blocks = append(blocks, &sdk.TextContent{Text: part})
 	}
 	return blocks
 }
@@ -281,24 +287,6 @@ func joinShort(parts []string) []string {
 		return parts
 	}
 	return []string{whole}
-}
-
-// lastChars returns the end of a stream after a note on the size before it.
-func lastChars(s string, dropped int64, most int, stream string) string {
-	if len(s) <= most && dropped == 0 {
-		return s
-	}
-	excess := utf8.RuneCountInString(s) - most
-	if excess <= 0 && dropped == 0 {
-		return s
-	}
-	rest := s
-	// Cut whole characters, counted as the note counts them.
-	for range excess {
-		_, size := utf8.DecodeRuneInString(rest)
-		rest = rest[size:]
-	}
-	return fmt.Sprintf("... (%s chars truncated from %s)\n%s", groupThousands(dropped+int64(max(excess, 0))), stream, rest)
 }
 
 // groupThousands formats a number with a comma before every three digits.
