@@ -63,22 +63,19 @@ func completionValues(all []api.Process, prefix string, inURI bool) []string {
 			values = append(values, value)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b api.Process) int { return endedRank(a) - endedRank(b) })
-	for _, p := range all {
-		named := p.Name != "" && !slices.Contains(values, p.Name) && (!inURI || url.PathEscape(p.Name) == p.Name)
-		if named {
-			offer(p.Name)
-		}
-		if prefix != "" || !named {
-			offer(p.ID)
+	for _, ended := range []bool{false, true} {
+		for _, p := range all {
+			if p.State.Ended() != ended {
+				continue
+			}
+			named := p.Name != "" && !slices.Contains(values, p.Name) && (!inURI || url.PathEscape(p.Name) == p.Name)
+			if named {
+				offer(p.Name)
+			}
+			if prefix != "" || !named {
+				offer(p.ID)
+			}
 		}
 	}
 	return values
-}
-
-func endedRank(p api.Process) int {
-	if p.State.Ended() {
-		return 1
-	}
-	return 0
 }

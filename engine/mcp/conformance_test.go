@@ -321,7 +321,7 @@ func (s *server) addFixtureResources() {
 	}
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: "template", URITemplate: "test://template/{id}/data", MIMEType: "application/json"},
 		func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			id, _ := cutBetween(req.Params.URI, "test://template/", "/data")
+			id := strings.TrimSuffix(strings.TrimPrefix(req.Params.URI, "test://template/"), "/data")
 			body, err := json.Marshal(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id})
 			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
 				{URI: req.Params.URI, MIMEType: "application/json", Text: string(body)}}}, err

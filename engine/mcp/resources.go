@@ -3,8 +3,10 @@ package mcp
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -39,21 +41,17 @@ type resourceURI struct {
 	screen bool
 }
 
+var resourcePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^tandem://(?:process/([^/]+)/log|session/([^/]+)/screen)$`)
+})
+
 // parseResource parses the URI of a resource and reports whether it is one of ours.
 func parseResource(uri string) (resourceURI, bool) {
-	if id, ok := cutBetween(uri, "tandem://process/", "/log"); ok {
-		return resourceURI{id: id}, true
+	m := resourcePattern().FindStringSubmatch(uri)
+	if m == nil {
+		return resourceURI{}, false
 	}
-	if id, ok := cutBetween(uri, "tandem://session/", "/screen"); ok {
-		return resourceURI{id: id, screen: true}, true
-	}
-	return resourceURI{}, false
-}
-
-func cutBetween(s, prefix, suffix string) (string, bool) {
-	s, found := strings.CutPrefix(s, prefix)
-	s, ended := strings.CutSuffix(s, suffix)
-	return s, found && ended && s != "" && !strings.Contains(s, "/")
+	return resourceURI{id: m[1] + m[2], screen: m[2] != ""}, true
 }
 
 // listResources lists the log or screen of every process and session.

@@ -136,6 +136,9 @@ func splitBatch(line []byte) []json.RawMessage {
 // is closed.
 func (c *lineConn) acceptMessage(text []byte) bool {
 	m, err := jsonrpc.DecodeMessage(text)
+	if len(text) >= maxLine {
+		err = errors.New("the message is longer than 16 MiB")
+	}
 	if r, ok := m.(*jsonrpc.Request); ok && err == nil && r.IsCall() && !c.openCall(r) {
 		err = errors.New("a call with this id is in progress")
 	}
