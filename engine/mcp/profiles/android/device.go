@@ -33,7 +33,7 @@ type deviceState struct {
 // terminals, and bash.
 func (a *android) controlDevice(ctx context.Context, f *toolkit.Agent, in deviceInput) (toolkit.Result, error) {
 	switch in.Action {
-	case "termux.status":
+	case "termux.status", "termux.show_setup":
 	case "termux.restart":
 		if _, err := a.findBash(); err != nil {
 			return toolkit.Result{}, err
@@ -41,12 +41,13 @@ func (a *android) controlDevice(ctx context.Context, f *toolkit.Agent, in device
 		if err := restartEngine(ctx, f); err != nil {
 			return toolkit.Result{}, err
 		}
-	case "termux.show_setup":
-		return a.explainSetup(ctx, f)
 	default:
 		return toolkit.Result{}, androidErrorf("unknown_action", "unknown action %q; must be termux.status, termux.restart or termux.show_setup", in.Action)
 	}
 	state, err := a.backendState(ctx, f)
+	if in.Action == "termux.show_setup" {
+		state.Detail = setupText(state)
+	}
 	return toolkit.AnswerJSON(state), err
 }
 
@@ -71,17 +72,13 @@ func (a *android) backendState(ctx context.Context, f *toolkit.Agent) (deviceSta
 	return state, nil
 }
 
-func (a *android) explainSetup(ctx context.Context, f *toolkit.Agent) (toolkit.Result, error) {
-	state, err := a.backendState(ctx, f)
-	if err != nil {
-		return toolkit.Result{}, err
+// setupText explains how to set up the backend.
+func setupText(state deviceState) string {
+	if state.Installed {
+		return "Nothing to set up: the termux tools run " + state.Shell + " in terminals of this machine."
 	}
-	state.Detail = "Nothing to set up: the termux tools run " + state.Shell + " in terminals of this machine."
-	if !state.Installed {
-		state.Detail = "The termux tools need bash. Install it with the system's package manager (apt install bash, apk add bash, " +
-			"pkg install bash), make sure it is in PATH, and call termux.status. Until then use the local tools."
-	}
-	return toolkit.AnswerJSON(state), nil
+	return "The termux tools need bash. Install it with the system's package manager (apt install bash, apk add bash, " +
+		"pkg install bash), make sure it is in PATH, and call termux.status. Until then use the local tools."
 }
 
 // restartEngine makes the keeper restart the engine. Sessions and processes keep running.

@@ -76,10 +76,7 @@ func (a *android) accessFiles(ctx context.Context, f *toolkit.Agent, in fsInput)
 	if _, err := a.findBash(); err != nil {
 		return toolkit.Result{}, err
 	}
-	do := lookupAction(in.Action)
 	switch {
-	case do == nil:
-		return toolkit.Result{}, androidErrorf("unknown_fs_action", "unknown action %q; must be read, write, list, stat, mkdir or delete", in.Action)
 	case in.Path == "":
 		return toolkit.Result{}, androidErrorf("missing_path", "path is empty")
 	case in.Offset < 0 || in.MaxBytes < 0:
@@ -88,7 +85,24 @@ func (a *android) accessFiles(ctx context.Context, f *toolkit.Agent, in fsInput)
 	// The home folder replaces the agent's roots: the profile promises exactly that.
 	scope := api.FileScope{Roots: []string{f.Options.Home}, Base: f.Options.Home}
 	in.Path = in.absolutePath(f)
-	answer, err := do(ctx, f, scope, in)
+	var answer any
+	var err error
+	switch in.Action {
+	case "read":
+		answer, err = readFile(ctx, f, scope, in)
+	case "write":
+		answer, err = writeFile(ctx, f, scope, in)
+	case "list":
+		answer, err = listFolder(ctx, f, scope, in)
+	case "stat":
+		answer, err = statFile(ctx, f, scope, in)
+	case "mkdir":
+		answer, err = makeFolder(ctx, f, scope, in)
+	case "delete":
+		answer, err = deletePath(ctx, f, scope, in)
+	default:
+		err = androidErrorf("unknown_fs_action", "unknown action %q; must be read, write, list, stat, mkdir or delete", in.Action)
+	}
 	if err != nil {
 		return toolkit.Result{}, fsError(err)
 	}
@@ -189,25 +203,4 @@ func deletePath(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in f
 type fsResult struct {
 	OK   bool   `json:"ok"`
 	Path string `json:"path"`
-}
-
-type fsAction func(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsInput) (any, error)
-
-// lookupAction returns the function for an action, or nil.
-func lookupAction(name string) fsAction {
-	switch name {
-	case "read":
-		return readFile
-	case "write":
-		return writeFile
-	case "list":
-		return listFolder
-	case "stat":
-		return statFile
-	case "mkdir":
-		return makeFolder
-	case "delete":
-		return deletePath
-	}
-	return nil
 }

@@ -82,9 +82,6 @@ func TestSessionReadReturnsLongOutputInParts(t *testing.T) {
 
 func TestSessionErrors(t *testing.T) {
 	t.Parallel()
-	failed := func(code, detail string) string {
-		return `{"status":"error","error":"` + code + `","detail":"` + detail + `"}`
-	}
 	for _, tc := range []struct{ args, want string }{
 		{`{}`, failed("missing_action", "action is missing")},
 		{`{"action":"dance"}`, failed("unknown_action", `unknown action \"dance\"; must be start, exec, write, read, resize, kill or list`)},
