@@ -275,7 +275,7 @@ func TestRolesLimitWhatPeopleOfAFleetMayCall(t *testing.T) {
 		api.AuditAdd.Name:      {api.Write, &api.AuditAddInput{}, "admin", "read operate admin"},
 		"engine.magic":         {api.Read, &api.Empty{}, "", ""},
 	} {
-		for _, role := range []string{read, operate, admin} {
+		for _, role := range []string{read, operate, admin, "", "root"} {
 			origin := &server.Origin{From: "ann", Person: "ann", Role: api.FleetRole(role)}
 			of := caller{origin: &server.Origin{From: "ann", Person: "ann", Role: api.FleetRole(role), By: &api.FarAgent{Name: "claude", Owner: "x"}}}
 			for who, by := range map[string]struct {
