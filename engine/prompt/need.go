@@ -40,10 +40,11 @@ func (s *Shell) Need() Need {
 	s.mu.Lock()
 	need := s.need
 	s.mu.Unlock()
-	switch {
-	case s.marks.snapshot().atPrompt(): // more recent than the last poll
+	// Marks are more recent than the last poll.
+	switch state := s.marks.snapshot(); {
+	case state.atPrompt():
 		return NeedPrompt
-	case need == NeedPrompt:
+	case need == NeedPrompt && state.phase != phaseUnknown:
 		return NeedNothing
 	}
 	return need

@@ -36,10 +36,11 @@ func TestNeedIsWhatTheForegroundProgramWaitsFor(t *testing.T) {
 		look    pty.Look
 		over    bool
 		want    Need
+		listed  bool // Need returns it too
 	}{
-		"a marked prompt":                  {kind: Bash, printed: marked, want: NeedPrompt},
+		"a marked prompt":                  {kind: Bash, printed: marked, want: NeedPrompt, listed: true},
 		"a command that runs":              {kind: Bash, printed: marked + starts, look: pty.Look{PID: childPID}},
-		"a command that reads":             {kind: Bash, printed: marked + starts, look: readsLine, want: NeedInput},
+		"a command that reads":             {kind: Bash, printed: marked + starts, look: readsLine, want: NeedInput, listed: true},
 		"a command that asks for a secret": {kind: Bash, printed: marked + starts, look: child(func(l *pty.Look) { l.Hidden = true }), want: NeedSecret},
 		"a builtin that reads":             {kind: Bash, printed: marked + starts + "name: ", look: own(func(l *pty.Look) { l.Polls = false; l.Canonical = true }), want: NeedInput},
 		"a program in its own screen":      {kind: Bash, printed: marked + starts + "\x1b[?1049h", look: child(func(l *pty.Look) { l.Canonical = false }), want: NeedInput},
@@ -47,7 +48,7 @@ func TestNeedIsWhatTheForegroundProgramWaitsFor(t *testing.T) {
 		"a poll without a question":        {kind: Bash, printed: marked + starts + "line\r\n", look: child(func(l *pty.Look) { l.Alone = true })},
 		"a line just sent":                 {kind: Bash, printed: marked, typed: "ls\r", look: shellWait},
 		"the rest of a command":            {kind: Bash, printed: marked, typed: "if\r\x00", look: shellWait, want: NeedPrompt},
-		"a shell that makes no marks":      {kind: POSIX, printed: "$ ", look: shellWait, want: NeedPrompt},
+		"a shell that makes no marks":      {kind: POSIX, printed: "$ ", look: shellWait, want: NeedPrompt, listed: true},
 		"a program that is no shell":       {kind: None, shell: "psql", printed: "db=# ", look: shellWait, want: NeedInput},
 		"a shell before its first prompt":  {kind: Bash, look: pty.Look{}},
 		"a shell that has lost its marks":  {kind: Bash, printed: marked + starts + "\r\nother$ ", look: shellWait, want: NeedPrompt},
@@ -76,8 +77,8 @@ func TestNeedIsWhatTheForegroundProgramWaitsFor(t *testing.T) {
 				if c.over {
 					close(s.over)
 				}
-				if got := s.shell.UpdateNeed(); got != c.want {
-					t.Errorf("waits for %q, want %q", got, c.want)
+				if got := s.shell.UpdateNeed(); got != c.want || c.listed && s.shell.Need() != c.want {
+					t.Errorf("waits for %q, then %q, want %q", got, s.shell.Need(), c.want)
 				}
 			})
 		})
