@@ -195,9 +195,9 @@ var attempts = map[string]struct {
 	"files.trashed": {},
 	"files.watch":   {in: `{"path":"$WORK","wait_ms":1}`}, "files.git": {in: `{"path":"$WORK"}`},
 
-	"policy.check": {in: `{"tool":"x","actor":"x"}`}, "request.list": {}, "request.answer": {in: `{"id":"x","allow":true}`},
-	"audit.add": {in: `{"entries":[]}`}, "audit.list": {},
-	"env.get": {in: `{"name":"PATH"}`}, "env.set": {in: `{"name":"MINE","value":"x"}`}, "env.unset": {in: `{"name":"MINE"}`}, "env.list": {},
+	"policy.check": {in: `{"operations":["exec"]}`}, "policy.end": {}, "request.list": {}, "request.answer": {in: `{"id":"x","allow":true}`},
+	"audit.list": {},
+	"env.get":    {in: `{"name":"PATH"}`}, "env.set": {in: `{"name":"MINE","value":"x"}`}, "env.unset": {in: `{"name":"MINE"}`}, "env.list": {},
 	"layout.get": {}, "layout.put": {in: `{"layout":{}}`}, "layout.remove": {in: `{"name":"x"}`},
 	"worktree.add": {in: `{"cwd":"/"}`}, "worktree.list": {in: `{"cwd":"/"}`}, "worktree.remove": {in: `{"path":"/"}`},
 }
@@ -229,7 +229,7 @@ var treatments = byOperation(map[treatment][]string{
 		"layout.remove", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {
-		"policy.check", "audit.add",
+		"policy.check", "policy.end",
 	},
 	running: {
 		"session.start", "process.start", "exec", "history.add",

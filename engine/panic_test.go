@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/approval"
 	"tandem/engine/service"
 	"tandem/engine/supervise"
 )
@@ -26,7 +27,7 @@ func TestPanicInAnOperationLogsNoSecrets(t *testing.T) {
 		var log bytes.Buffer
 		h := &host{log: newLogger(&log)}
 		h.control = supervise.NewControl(t.Context(), h, h.log)
-		mux := (&engine{log: h.log, host: h}).newMux()
+		mux := (&engine{log: h.log, host: h, arbiter: approval.New("", h.log, func(api.Event) {})}).newMux()
 		op := api.NewOperation[api.Empty, api.Empty]("test.panic", "", "", api.Row[api.Empty]{})
 		server.Handle(mux, op, func(context.Context, api.Empty) (api.Empty, error) { panic(value) })
 		answer := httptest.NewRecorder()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,25 +15,28 @@ func TestAuditLogHoldsAgentsCallsWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	agent := m.agent("owner1").client
-	for _, e := range []api.AuditEntry{
-		{Tool: "env_set", Arguments: map[string]any{"key": "API_TOKEN", "value": "hush"}, Outcome: "ok"},
-		{Tool: "exec", Actor: "agent:somebody-else", Arguments: map[string]any{
-			"command": "curl -H 'Authorization: Bearer hush' x", "env": map[string]any{"MY_PASSWORD": "hush"}, "long": strings.Repeat("x", 5000),
-		}, Outcome: "denied"},
-	} {
-		if _, err := api.AuditAdd.Call(t.Context(), agent, api.AuditAddInput{Entries: []api.AuditEntry{e}}); err != nil {
-			t.Fatal(err)
-		}
+	asTool := func(tool string) context.Context {
+		return api.WithToolCall(t.Context(), &api.ToolCall{ID: api.NewID(), Tools: []string{tool}})
+	}
+	if err := api.EnvSet.Run(asTool("env_set"), agent, api.EnvSetInput{Name: "API_TOKEN", Value: "hush"}); err != nil {
+		t.Fatal(err)
+	}
+	long := "curl -H 'Authorization: Bearer hush' x; exit 3 #" + strings.Repeat("x", 5000)
+	if err := api.Exec.Run(asTool("exec"), agent, api.ExecInput{
+		Command: []string{"sh", "-c", long}, Actor: "agent:somebody-else", Env: map[string]string{"MY_PASSWORD": "hush"}, CWD: "/",
+	}); err != nil {
+		t.Fatal(err)
 	}
 	all := call(m, api.AuditList, api.AuditListInput{})
-	if len(all.Entries) != 2 || all.Entries[0].Tool != "exec" || all.Entries[0].Actor != "agent:tester/1" || all.Entries[0].Client != "owner1" {
+	if len(all.Entries) != 3 { // with engine.info, when it connected
 		t.Fatalf("%+v", all)
 	}
-	if long := all.Entries[0].Arguments["long"].(string); len(long) > 3000 {
-		t.Errorf("a long text takes %d bytes", len(long))
+	e := all.Entries[0]
+	if e.Tool != "exec" || e.Operation != "exec" || e.Actor != "agent:tester/1" || e.Client != "owner1" || e.Outcome != "error" || e.Error != "exit code 3" || e.Process == "" {
+		t.Errorf("%+v", e)
 	}
 	text, err := os.ReadFile(filepath.Join(m.dir, auditName))
-	if err != nil || strings.Contains(string(text), "hush") {
+	if err != nil || strings.Contains(string(text), "hush") || len(text) > 6000 {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if some := call(m, api.AuditList, api.AuditListInput{Tool: "env_set"}); len(some.Entries) != 1 {

@@ -39,10 +39,11 @@ func (e *engine) newMux() *server.Mux {
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: h.env, Closed: h.closed, Cgroups: h.cgroups.folder, Shell: h.shell}
 	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: audit.New(store.NewLines(filepath.Join(e.o.DataDir, auditName))), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
-	m.Visited = approvals.AuditVisit
+	e.arbiter.Sessions = approvals.DescribeSession
+	m.Policy, m.Audit, m.Secret, m.Started = e.arbiter.Judge, approvals.Audit, approvals.ReadsSecret, e.arbiter.Started
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
-			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Audit: approvals.Audit, Info: e.getInfo, Problems: h.problems,
+			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.getInfo, Problems: h.problems,
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.awaitClient(ctx) },
 			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stop, HandOver: e.handOver, StopRemains: h.StopRemains,
 		},

@@ -114,7 +114,8 @@ func bindToBounds(c server.Caller, to *api.OpenOptions) error {
 		return api.Errorf(api.CodeForbidden, "open machine %s: %v", to.Machine, err)
 	}
 	to.By = &api.FarAgent{Name: c.Name, Owner: c.Owner, Bounds: c.Bounds.AbbreviateHome(home)}
-	to.AuthSock = "" // a remote agent socket could log in for any caller
+	to.By.Bounds.Elicits = false // the user of that machine is asked there
+	to.AuthSock = ""             // a remote agent socket could log in for any caller
 	return nil
 }
 

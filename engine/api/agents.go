@@ -27,18 +27,18 @@ var (
 		"Writes to the standard input of a process started with stdin.", Write,
 		Row[ProcessWriteInput]{Access: Typing, Repeat: RepeatNever, IDs: (*ProcessWriteInput).ids, Subject: (*ProcessWriteInput).subject})
 
-	PolicyCheck = NewOperation[PolicyCheckInput, PolicyCheckOutput]("policy.check",
-		"Decides whether an agent may do something, asking the user if the policy requires it.", Read,
-		Row[PolicyCheckInput]{Access: Bookkeeping, Host: (*PolicyCheckInput).host})
+	PolicyCheck = NewOperation[PolicyCheckInput, Empty]("policy.check",
+		"Asks the policy, and if it says so the user, to allow a call before its first operation.", Read,
+		Row[PolicyCheckInput]{Access: Bookkeeping, Host: (*PolicyCheckInput).host, Subject: (*PolicyCheckInput).subject})
+	PolicyEnd = NewOperation[Empty, Empty]("policy.end",
+		"Ends a call: the user's answer to it no longer applies.", Read,
+		Row[Empty]{Access: Bookkeeping})
 	RequestList = NewOperation[Empty, RequestListOutput]("request.list",
 		"Lists the open requests of agents.", Read,
 		Row[Empty]{Access: UserOnly})
 	RequestAnswer = NewOperation[RequestAnswerInput, Request]("request.answer",
 		"Allows or denies an agent's request.", Write,
 		Row[RequestAnswerInput]{Access: UserOnly, Repeat: RepeatNever, OtherID: (*RequestAnswerInput).otherID})
-	AuditAdd = NewOperation[AuditAddInput, Empty]("audit.add",
-		"Adds an agent's calls to the audit log.", Write,
-		Row[AuditAddInput]{Access: Bookkeeping, Repeat: RepeatNever})
 	AuditList = NewOperation[AuditListInput, AuditListOutput]("audit.list",
 		"Reads the audit log, newest first.", Read,
 		Row[AuditListInput]{Access: UserOnly})
@@ -134,27 +134,6 @@ type Ownership struct {
 	Since  *time.Time `json:"since,omitempty" jsonschema:"when the client disconnected"`
 }
 
-// PolicyCheckInput is the input of policy.check.
-type PolicyCheckInput struct {
-	Tool    string   `json:"tool" jsonschema:"the tool's name, without prefix"`
-	Actor   string   `json:"actor" jsonschema:"agent:NAME/VERSION" audit:"-"`
-	Command string   `json:"command,omitempty" jsonschema:"command to run, as a line for a shell"`
-	Argv    []string `json:"argv,omitempty" jsonschema:"program and arguments to run, without a shell"`
-	Paths   []string `json:"paths,omitempty" jsonschema:"absolute paths to read or write"`
-	Write   bool     `json:"write,omitempty" jsonschema:"the call changes something"`
-	CWD     string   `json:"cwd,omitempty" jsonschema:"folder to run in"`
-	Session string   `json:"session,omitempty" jsonschema:"session or process concerned; its working directory is used for a command typed into it without cwd"`
-	Host    string   `json:"host,omitempty" jsonschema:"the machine on which it is to be done, if not this one"`
-	NoAsk   bool     `json:"no_ask,omitempty" jsonschema:"return ask at once, because the client asks the user itself"`
-}
-
-// PolicyCheckOutput is the output of policy.check.
-type PolicyCheckOutput struct {
-	Decision string `json:"decision" jsonschema:"allow, deny, or with no_ask ask"`
-	Reason   string `json:"reason,omitempty" jsonschema:"the rule, or the user's answer"`
-	Hint     string `json:"hint,omitempty" jsonschema:"an alternative for the agent"`
-}
-
 // A Request is an agent's question to the user: may it make this call?
 type Request struct {
 	ID        string     `json:"id" jsonschema:"of the request"`
@@ -242,11 +221,6 @@ type AuditEntry struct {
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
 	DurationMS float64        `json:"duration_ms" jsonschema:"duration of the call"`
 	Process    string         `json:"process,omitempty" jsonschema:"id of the session or process started or affected"`
-}
-
-// AuditAddInput is the input of audit.add.
-type AuditAddInput struct {
-	Entries []AuditEntry `json:"entries" jsonschema:"in the order they ended" audit:"-"`
 }
 
 // AuditListInput is the input of audit.list.

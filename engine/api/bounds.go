@@ -17,6 +17,9 @@ type Bounds struct {
 	Roots    []string `json:"roots,omitempty"`     // absolute directories accessible to file operations; none: all
 	Base     string   `json:"base,omitempty"`      // absolute directory at which relative paths start
 	ReadOnly bool     `json:"read_only,omitempty"` // only operations with effect read are allowed
+	// About its server:
+	ToolsOnly bool `json:"tools_only,omitempty"` // it only calls tools: what it reads outside a tool's call is for itself
+	Elicits   bool `json:"elicits,omitempty"`    // it passes on the user's answers from the agent's program; never on another machine
 }
 
 // BoundsHeader is the HTTP request header for the value of Header.

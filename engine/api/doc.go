@@ -6,10 +6,12 @@ package api
 
 // Protocol is the version of this API. It grows only with a change that an older end would
 // misunderstand, not with operations and fields it can ignore. Each end understands every version
-// from OldestProtocol on; both use the highest common one (ChooseProtocol).
+// from OldestProtocol on; both use the highest common one (ChooseProtocol). From AgentProtocol on,
+// the engine judges and records agents' calls; their servers did so before.
 const (
-	Protocol       = 1
+	Protocol       = 2
 	OldestProtocol = 1
+	AgentProtocol  = 2
 )
 
 // ChooseProtocol returns the highest protocol understood by both this program and the engine; ok

@@ -91,6 +91,12 @@ const (
 	ReasonUnknownKey      Reason = "unknown_key"       // no key has this name
 )
 
+// Reasons of refusals.
+const (
+	ReasonDenied  Reason = "denied"   // by the user's policy, or by the user
+	ReasonAskUser Reason = "ask_user" // the user has to allow it first; see Error.Question
+)
+
 // Reasons of engines and machines.
 const (
 	ReasonEngineStopping Reason = "engine_stopping" // the engine is shutting down
@@ -103,6 +109,8 @@ type Error struct {
 	Reason  Reason `json:"reason,omitempty"`
 	Message string `json:"message"`        // "verb object: cause", in lower case
 	Hint    string `json:"hint,omitempty"` // the remedy, if any
+
+	Question *Question `json:"question,omitempty"` // what the user has to allow first; only for calls that ask for it
 }
 
 func (e *Error) Error() string { return e.Message }

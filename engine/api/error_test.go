@@ -20,20 +20,20 @@ func TestErrorMatchesItsCodeAndReason(t *testing.T) {
 }
 
 func TestCopiesOfAnErrorKeepItsOtherFields(t *testing.T) {
-	e := &Error{CodeInvalid, ReasonIsFolder, "why", "how"}
+	e := &Error{Code: CodeInvalid, Reason: ReasonIsFolder, Message: "why", Hint: "how"}
 	for name, test := range map[string]struct{ got, want *Error }{
-		"WithHint":    {e.WithHint("else"), &Error{CodeInvalid, ReasonIsFolder, "why", "else"}},
-		"WithReason":  {e.WithReason(ReasonNotFile), &Error{CodeInvalid, ReasonNotFile, "why", "how"}},
-		"WithMessage": {e.WithMessage("m1: %s", e.Message), &Error{CodeInvalid, ReasonIsFolder, "m1: why", "how"}},
+		"WithHint":    {e.WithHint("else"), &Error{Code: CodeInvalid, Reason: ReasonIsFolder, Message: "why", Hint: "else"}},
+		"WithReason":  {e.WithReason(ReasonNotFile), &Error{Code: CodeInvalid, Reason: ReasonNotFile, Message: "why", Hint: "how"}},
+		"WithMessage": {e.WithMessage("m1: %s", e.Message), &Error{Code: CodeInvalid, Reason: ReasonIsFolder, Message: "m1: why", Hint: "how"}},
 		"AsError":     {AsError(fmt.Errorf("read: %w", e)), e},
-		"Errorf":      {Errorf(CodeUnsure, "%s: %v", "x", fmt.Errorf("read: %w", e)), &Error{CodeUnsure, ReasonIsFolder, "x: read: why", ""}},
+		"Errorf":      {Errorf(CodeUnsure, "%s: %v", "x", fmt.Errorf("read: %w", e)), &Error{Code: CodeUnsure, Reason: ReasonIsFolder, Message: "x: read: why", Hint: ""}},
 		"JSON":        {throughJSON(t, e), e},
 	} {
 		if *test.got != *test.want {
 			t.Errorf("%s: %+v, want %+v", name, *test.got, *test.want)
 		}
 	}
-	if *e != (Error{CodeInvalid, ReasonIsFolder, "why", "how"}) {
+	if *e != (Error{Code: CodeInvalid, Reason: ReasonIsFolder, Message: "why", Hint: "how"}) {
 		t.Errorf("the original is now %+v", *e)
 	}
 }

@@ -32,7 +32,7 @@ type Machine struct {
 var (
 	MachineList = NewOperation[MachineListInput, MachineListOutput]("machine.list",
 		"Lists the machines of config.toml, and starts connecting to them.", Read,
-		Row[MachineListInput]{Access: Unrestricted, Silent: true})
+		Row[MachineListInput]{Access: Unrestricted})
 	MachineConnect = NewOperation[MachineConnectInput, Machine]("machine.connect",
 		"Connects to a machine without delay, and returns once it is connected or has failed.", Write,
 		Row[MachineConnectInput]{Access: UserOnly, Repeat: RepeatAlways})

@@ -53,7 +53,6 @@ type Row[In any] struct {
 	Host    func(in *In) *string         // machine to call it on; "" for this one
 	Adapt   func(in *In, machine string) // drops from the input what applies to another machine only
 	Subject func(in *In) Subject         // what it runs, reads or changes, besides IDs
-	Silent  bool                         // no line in the audit log unless refused: the agents' server calls it for itself
 }
 
 // NewOperation returns an operation with the given name, one-sentence description and row.
@@ -72,7 +71,7 @@ func NewOperation[In, Out any](name, doc string, effect Effect, row Row[In]) Ope
 
 // newEntry erases the type of a row's input.
 func newEntry[In any](name, doc string, effect Effect, row Row[In], out reflect.Type) Entry {
-	e := Entry{Name: name, Doc: doc, Effect: effect, Access: row.Access, Silent: row.Silent, In: reflect.TypeFor[In](), Out: out, repeat: row.Repeat}
+	e := Entry{Name: name, Doc: doc, Effect: effect, Access: row.Access, In: reflect.TypeFor[In](), Out: out, repeat: row.Repeat}
 	if row.IDs != nil {
 		e.ids = func(in any) []*string { return row.IDs(in.(*In)) }
 	}
@@ -97,7 +96,6 @@ type Entry struct {
 	Doc    string
 	Effect Effect
 	Access Access
-	Silent bool
 	In     reflect.Type
 	Out    reflect.Type
 

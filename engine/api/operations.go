@@ -10,13 +10,13 @@ import (
 var (
 	EngineInfo = NewOperation[Empty, Info]("engine.info",
 		"Returns the engine's and keeper's pids, version and paths.", Read,
-		Row[Empty]{Access: Unrestricted, Silent: true})
+		Row[Empty]{Access: Unrestricted})
 	EngineStop = NewOperation[EngineStopInput, Empty]("engine.stop",
 		"Stops the engine; sessions and processes keep running unless all is set.", Destructive,
 		Row[EngineStopInput]{Access: Unrestricted, Repeat: RepeatNever})
 	EngineOperations = NewOperation[Empty, EngineOperationsOutput]("engine.operations",
 		"Lists the engine's operations and the fields of each.", Read,
-		Row[Empty]{Access: Unrestricted, Silent: true})
+		Row[Empty]{Access: Unrestricted})
 
 	SessionStart = NewOperation[SessionStartInput, Process]("session.start",
 		"Starts a program in a new terminal.", Write,
@@ -121,7 +121,7 @@ func Operations() []Entry {
 		FilesList.Entry, FilesStat.Entry, FilesMkdir.Entry, FilesSet.Entry, FilesDelete.Entry, FilesMove.Entry,
 		FilesCopy.Entry, FilesFind.Entry, FilesGrep.Entry, FilesTransfer.Entry, FilesJob.Entry,
 		FilesCancel.Entry, FilesRestore.Entry, FilesTrashed.Entry, FilesWatch.Entry, FilesGit.Entry,
-		PolicyCheck.Entry, RequestList.Entry, RequestAnswer.Entry, AuditAdd.Entry, AuditList.Entry,
+		PolicyCheck.Entry, PolicyEnd.Entry, RequestList.Entry, RequestAnswer.Entry, AuditList.Entry,
 		EnvGet.Entry, EnvSet.Entry, EnvUnset.Entry, EnvList.Entry,
 		MachineList.Entry, MachineConnect.Entry, FleetStatus.Entry, FleetList.Entry, FleetProcesses.Entry, FleetHistory.Entry, FleetAny.Entry,
 		LayoutGet.Entry, LayoutPut.Entry, LayoutRemove.Entry,

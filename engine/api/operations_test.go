@@ -51,7 +51,7 @@ var others = map[string]string{
 	"history.remove.IDs": "of commands", "history.save.IDs": "of commands",
 	"policy.check.Paths": "only judged", "policy.check.Command": "only judged", "policy.check.Argv": "only judged",
 	"policy.check.Subjects.Command": "only judged", "policy.check.Subjects.Argv": "only judged", "policy.check.Subjects.Paths": "only judged",
-	"audit.add.Entries.Process": "recorded", "audit.add.Entries.ID": "recorded", "commands.add.Commands": "not run", "commands.replace.Commands": "not run",
+	"commands.add.Commands": "not run", "commands.replace.Commands": "not run",
 	"files.write.Text": "content",
 }
 

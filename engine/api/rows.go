@@ -133,6 +133,14 @@ func (in *FilesRestoreInput) subject() Subject  { return in.aboutItems(in.Items)
 func (in *HistorySaveInput) subject() Subject   { return in.about(in.Path) }
 func (in *HistoryLoadInput) subject() Subject   { return in.about(in.Path) }
 
+// subject is the main one of the call.
+func (in *PolicyCheckInput) subject() Subject {
+	if len(in.Subjects) == 0 {
+		return Subject{}
+	}
+	return in.Subjects[0]
+}
+
 // subject is the folder: the engine chooses the file's name.
 func (in *FilesWriteOutputInput) subject() Subject { return Subject{Paths: []string{"~/outputs"}} }
 
@@ -140,11 +148,11 @@ func (in *FilesWriteOutputInput) subject() Subject { return Subject{Paths: []str
 func Streams() []Entry {
 	return []Entry{
 		newEntry("events.watch", "Streams the changes of all sessions and processes.", Read,
-			Row[WatchInput]{Access: Unrestricted, Silent: true}, reflect.TypeFor[Event]()),
+			Row[WatchInput]{Access: Unrestricted}, reflect.TypeFor[Event]()),
 		newEntry("session.attach", "Shows a session and types into it.", Write,
 			Row[AttachOptions]{Access: Typing, IDs: (*AttachOptions).ids}, reflect.TypeFor[Output]()),
 		newEntry("engine.open", "Connects to the engine of another machine.", Read,
-			Row[OpenOptions]{Access: Unrestricted, Silent: true}, reflect.TypeFor[Empty]()),
+			Row[OpenOptions]{Access: Unrestricted}, reflect.TypeFor[Empty]()),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // A Subject is what a call would run, read or change. The user's policy judges it, and the user
 // sees it before allowing the call.
 type Subject struct {
-	Command string   `json:"command,omitempty" jsonschema:"command line for a shell, or text typed"`
+	Command string   `json:"command,omitempty" jsonschema:"command line for a shell, or text typed" audit:"typed"`
 	Argv    []string `json:"argv,omitempty" jsonschema:"program and arguments, without a shell"`
 	Check   []string `json:"check,omitempty" jsonschema:"program and arguments of a readiness check"`
 	Paths   []string `json:"paths,omitempty" jsonschema:"paths to read or write; relative ones start in base"`
@@ -58,7 +58,10 @@ func (s Subject) WithVariables(all bool) Subject {
 // counts as that line.
 func commandSubject(argv []string, cwd string, env, environ map[string]string) Subject {
 	s := Subject{Argv: argv, CWD: cwd, Env: env, Environ: environ}
-	if len(argv) == 3 && isShell(argv[0]) && (argv[1] == "-c" || argv[1] == "-lc") {
+	switch {
+	case len(argv) == 1 && isShell(argv[0]): // it runs what is typed into it, which is judged then
+		s.Argv = nil
+	case len(argv) == 3 && isShell(argv[0]) && (argv[1] == "-c" || argv[1] == "-lc"):
 		s.Command, s.Argv = argv[2], nil
 	}
 	return s

@@ -7,19 +7,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
-	"tandem/engine/cellwidth"
 	"tandem/engine/names"
 	"tandem/engine/policy"
-	"tandem/engine/shell"
 	"tandem/persist/store"
 )
 
@@ -36,6 +31,9 @@ type Arbiter struct {
 	data     *store.Store // where to save the last valid policy; nil for nowhere
 	log      *slog.Logger
 	announce func(api.Event)
+	// Sessions returns a session or process by its id, a prefix of it or its name, and for a running
+	// session the folder of its program; ok is false if there is none.
+	Sessions func(ctx context.Context, id string) (s Session, ok bool)
 
 	reading sync.Mutex // held while the file is read; guards what follows
 	policy  policy.Policy
@@ -47,14 +45,30 @@ type Arbiter struct {
 	mu        sync.Mutex // never held while the file is read: the control loop lists requests
 	lastFault string     // why the file's policy does not apply; "" if it does
 	open      map[string]*question
-	always    map[string]api.PolicyCheckOutput // by sameness; until the engine exits
+	always    map[string]answer // by sameness; until the engine exits
+	calls     calls             // allowed by the user
+}
+
+// An answer is the user's.
+type answer struct {
+	allow  bool
+	reason string // of a denial
+	hint   string
+}
+
+// failure returns the error for a denied call of tool, nil for an allowed one.
+func (a answer) failure(tool string) error {
+	if a.allow {
+		return nil
+	}
+	return api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", tool, a.reason).WithReason(api.ReasonDenied).WithHint(a.hint)
 }
 
 // A question is an open request.
 type question struct {
 	request  api.Request
 	sameness string
-	answered chan api.PolicyCheckOutput // buffered, capacity 1
+	answered chan answer // buffered, capacity 1
 }
 
 // New returns an arbiter for the policy at path, which need not exist. It calls announce with an
@@ -63,99 +77,19 @@ func New(path string, log *slog.Logger, announce func(api.Event)) *Arbiter {
 	return &Arbiter{path: path, log: log, announce: announce}
 }
 
-// Check decides on a call. If the policy requires it, Check asks the user and waits for the
-// answer.
-func (a *Arbiter) Check(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
-	p, caller := a.currentPolicy(), server.CallerOf(ctx)
-	name := caller.Bounds.Name
-	v := p.Decide(policy.Action{
-		Tool: in.Tool, Agent: name, Host: in.Host, Command: in.Command, Argv: in.Argv,
-		Paths: in.Paths, Write: in.Write, CWD: in.CWD, Home: homeDir(),
-	})
-	switch {
-	case v.Decision == policy.Allow:
-		return api.PolicyCheckOutput{Decision: string(policy.Allow)}, nil
-	case v.Decision == policy.Deny:
-		return denyOutput(v), nil
-	}
-	sameness := samenessOf(caller, in)
-	if answer, ok := a.recallAnswer(sameness); ok {
-		return answer, nil
-	}
-	if in.NoAsk {
-		return api.PolicyCheckOutput{Decision: string(policy.Ask), Reason: v.Reason}, nil
-	}
-	timeout := p.AskTimeout
-	if timeout == 0 {
-		timeout = policy.DefaultAskTimeout
-	}
-	q, err := a.openQuestion(in, caller, v, sameness, timeout)
-	if err != nil {
-		return api.PolicyCheckOutput{}, err
-	}
-	return a.awaitAnswer(ctx, q, timeout)
-}
-
-// samenessOf returns a key that is equal only for identical requests. Each field follows its
-// length, so text in one field cannot imitate the next.
-func samenessOf(caller server.Caller, in api.PolicyCheckInput) string {
-	fields := []string{caller.Origin.From, in.Host, caller.Bounds.Name, in.Actor, in.Tool, in.Command, in.Session, in.CWD, strconv.FormatBool(in.Write), strconv.Itoa(len(in.Argv))}
-	var b strings.Builder
-	for _, field := range slices.Concat(fields, in.Argv, in.Paths) {
-		fmt.Fprintf(&b, "%d:%s", len(field), field)
-	}
-	return b.String()
-}
-
-func denyOutput(v policy.Verdict) api.PolicyCheckOutput {
-	reason := v.Reason
-	if v.What != "" {
-		reason = fmt.Sprintf("%s: %s", names.Shown(v.What), v.Reason)
-	}
-	return api.PolicyCheckOutput{
-		Decision: string(policy.Deny), Reason: reason,
-		Hint: "the user's policy does not allow it; do something else or ask them",
-	}
-}
-
-// homeDir returns the user's home directory, or "/" if there is none.
-func homeDir() string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "/"
-	}
-	return home
-}
-
-func (a *Arbiter) recallAnswer(sameness string) (api.PolicyCheckOutput, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	answer, ok := a.always[sameness]
-	return answer, ok
-}
+// A Session is what a question says about a session or process.
+type Session struct{ ID, Name, Folder string }
 
 // openQuestion opens a question and announces it.
-func (a *Arbiter) openQuestion(in api.PolicyCheckInput, caller server.Caller, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
-	command := in.Command
-	if len(in.Argv) > 0 {
-		command = shell.Quote(in.Argv...)
-	}
-	now, name := time.Now(), caller.Bounds.Name
-	q := &question{
-		request: api.Request{
-			ID: api.NewID(), Actor: in.Actor, Agent: name, Tool: in.Tool, Host: in.Host, From: caller.Origin.From, Command: command, Paths: in.Paths, Session: in.Session, CWD: in.CWD,
-			Rule: v.Reason, AskedAt: now, ExpiresAt: now.Add(timeout),
-		},
-		sameness: sameness,
-		answered: make(chan api.PolicyCheckOutput, 1),
-	}
-	shown := q.request.Text(cellwidth.Spell, cellwidth.SpellLines)
-	q.request.Shown = &shown
+func (a *Arbiter) openQuestion(request api.Request, sameness string, timeout time.Duration) (*question, error) {
+	request.ID, request.AskedAt = api.NewID(), time.Now()
+	request.ExpiresAt = request.AskedAt.Add(timeout)
+	q := &question{request: request, sameness: sameness, answered: make(chan answer, 1)}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	own := 0
 	for _, open := range a.open {
-		if open.request.Actor == in.Actor && open.request.Agent == name {
+		if open.request.Actor == request.Actor && open.request.Agent == request.Agent {
 			own++
 		}
 	}
@@ -174,34 +108,28 @@ func (a *Arbiter) openQuestion(in api.PolicyCheckInput, caller server.Caller, v 
 
 // awaitAnswer waits for the answer. If there is none within timeout, the request is denied; if ctx ends,
 // it is withdrawn.
-func (a *Arbiter) awaitAnswer(ctx context.Context, q *question, timeout time.Duration) (api.PolicyCheckOutput, error) {
+func (a *Arbiter) awaitAnswer(ctx context.Context, q *question, timeout time.Duration) answer {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case answer := <-q.answered:
-		return answer, nil
+		return answer
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	a.closeQuestion(q.request.ID, api.PolicyCheckOutput{
-		Decision: string(policy.Deny),
-		Reason:   fmt.Sprintf("nobody answered the request within %v", timeout),
-		Hint:     "try again later, or do something else",
+	a.closeQuestion(q.request.ID, answer{
+		reason: fmt.Sprintf("nobody answered the request within %v", timeout),
+		hint:   "try again later, or do something else",
 	}, "expired", "")
 	// The user may have answered at the last moment, before close.
-	return <-q.answered, nil
+	return <-q.answered
 }
 
 // Answer records the user's answer to a request.
 func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, error) {
-	out, word := api.PolicyCheckOutput{Decision: string(policy.Allow), Reason: in.Reason}, "allow"
+	out, word := answer{allow: true}, "allow"
 	if !in.Allow {
-		out, word = api.PolicyCheckOutput{
-			Decision: string(policy.Deny), Reason: "the user denied it", Hint: "do something else or ask them why",
-		}, "deny"
-		if in.Reason != "" {
-			out.Reason = "the user denied it: " + in.Reason
-		}
+		out, word = denial(in.Reason), "deny"
 	}
 	id, err := a.findOpen(in.ID)
 	if err != nil {
@@ -214,12 +142,21 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 	if in.Always {
 		a.mu.Lock()
 		if a.always == nil {
-			a.always = make(map[string]api.PolicyCheckOutput)
+			a.always = make(map[string]answer)
 		}
 		a.always[q.sameness] = out
 		a.mu.Unlock()
 	}
 	return q.request, nil
+}
+
+// denial is the user's refusal, with a reason if they gave one.
+func denial(why string) answer {
+	d := answer{reason: "the user denied it", hint: "do something else or ask them why"}
+	if why != "" {
+		d.reason += ": " + why
+	}
+	return d
 }
 
 func errNoRequest(id string) error {
@@ -247,7 +184,7 @@ func (a *Arbiter) findOpen(prefix string) (string, error) {
 }
 
 // closeQuestion answers a question if it is still open.
-func (a *Arbiter) closeQuestion(id string, out api.PolicyCheckOutput, word, by string) *question {
+func (a *Arbiter) closeQuestion(id string, out answer, word, by string) *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := a.open[id]

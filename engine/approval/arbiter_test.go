@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 )
 
 // arbiterWith is an arbiter of a policy; what it announces goes to the list.
@@ -30,18 +32,44 @@ func arbiterWith(t *testing.T, text string) (*Arbiter, *[]api.Event) {
 	return a, &events
 }
 
-func checked(t *testing.T, a *Arbiter, in api.PolicyCheckInput) api.PolicyCheckOutput {
+// A check is an action of one subject.
+type check struct {
+	api.Subject
+	Tool  string
+	Agent string // its own name; default x/1
+	Write bool
+	NoAsk bool
+}
+
+func (c check) action() action {
+	caller := server.Caller{Name: cmp.Or(c.Agent, "x/1"), Owner: "o", NoAsk: c.NoAsk}
+	return action{operations: []string{"exec"}, subjects: []api.Subject{c.Subject}, write: c.Write, caller: caller, tools: []string{c.Tool}}
+}
+
+// A verdict is the outcome of a check: allow, ask or deny, and the error's texts.
+type verdict struct{ Decision, Reason, Hint string }
+
+func (a *Arbiter) check(ctx context.Context, c check) error { return a.decide(ctx, c.action(), "") }
+
+func checked(t *testing.T, a *Arbiter, c check) verdict {
 	t.Helper()
-	out, err := a.Check(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
+	err := a.check(t.Context(), c)
+	if err == nil {
+		return verdict{Decision: "allow"}
 	}
-	return out
+	e := api.AsError(err)
+	switch {
+	case e.Code != api.CodeForbidden:
+		t.Fatal(err)
+	case e.Question != nil:
+		return verdict{"ask", e.Message, e.Hint}
+	}
+	return verdict{"deny", e.Message, e.Hint}
 }
 
 const asking = "default = \"ask\"\nask_timeout = \"30s\"\n[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]\nreason = \"no\""
 
-var aCommand = api.PolicyCheckInput{Tool: "exec", Actor: "agent:x/1", Command: "make", Write: true, CWD: "/"}
+var aCommand = check{Tool: "exec", Subject: api.Subject{Command: "make", CWD: "/"}, Write: true}
 
 func TestCheckAllowsEverythingWithoutPolicy(t *testing.T) {
 	a, events := arbiterWith(t, "")
@@ -52,7 +80,7 @@ func TestCheckAllowsEverythingWithoutPolicy(t *testing.T) {
 
 func TestDenialNamesCommandAndReason(t *testing.T) {
 	a, _ := arbiterWith(t, asking)
-	out := checked(t, a, api.PolicyCheckInput{Tool: "exec", Command: "ls && rm -r x", CWD: "/"})
+	out := checked(t, a, check{Tool: "exec", Subject: api.Subject{Command: "ls && rm -r x", CWD: "/"}})
 	if out.Decision != "deny" || !strings.Contains(out.Reason, "rm -r x: no") || out.Hint == "" {
 		t.Errorf("%+v", out)
 	}
@@ -62,7 +90,7 @@ func TestAnswerReachesTheAgent(t *testing.T) {
 	for _, allow := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			a, events := arbiterWith(t, asking)
-			answer := make(chan api.PolicyCheckOutput)
+			answer := make(chan verdict)
 			go func() { answer <- checked(t, a, aCommand) }()
 			synctest.Wait()
 			open := a.Requests()
@@ -74,7 +102,7 @@ func TestAnswerReachesTheAgent(t *testing.T) {
 				t.Errorf("%+v, %v", r, err)
 			}
 			out := <-answer
-			if (out.Decision == "allow") != allow || !strings.Contains(out.Reason, "because") {
+			if (out.Decision == "allow") != allow || !allow && !strings.Contains(out.Reason, "because") {
 				t.Errorf("%+v", out)
 			}
 			if len(*events) != 2 || (*events)[0].Request.Answer != "" || (*events)[1].Request.Answer == "" {
@@ -105,7 +133,7 @@ func TestRequestIsWithdrawnWithItsAgent(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _ = a.Check(ctx, aCommand)
+			_ = a.check(ctx, aCommand)
 		}()
 		synctest.Wait()
 		cancel()
@@ -119,7 +147,7 @@ func TestRequestIsWithdrawnWithItsAgent(t *testing.T) {
 func TestAlwaysAnswerAppliesToIdenticalRequestsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
-		go a.Check(t.Context(), aCommand)
+		go a.check(t.Context(), aCommand)
 		synctest.Wait()
 		if _, err := a.Answer(api.RequestAnswerInput{ID: a.Requests()[0].ID, Allow: true, Always: true}, ""); err != nil {
 			t.Fatal(err)
@@ -176,23 +204,23 @@ func TestTooManyOpenRequestsAreRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
 		ctx, cancel := context.WithCancel(t.Context())
-		from := func(agent int) api.PolicyCheckInput {
-			in := aCommand
-			in.Actor = fmt.Sprintf("agent:%d", agent)
-			return in
+		from := func(agent int) check {
+			c := aCommand
+			c.Agent = fmt.Sprint(agent)
+			return c
 		}
 		for range maxQuestionsOf {
-			go a.Check(ctx, from(0))
+			go a.check(ctx, from(0))
 		}
 		synctest.Wait()
-		if _, err := a.Check(ctx, from(0)); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "20 of them from this agent") {
+		if err := a.check(ctx, from(0)); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "20 of them from this agent") {
 			t.Errorf("one more of an agent: %v", err)
 		}
 		for i := range maxQuestions - maxQuestionsOf {
-			go a.Check(ctx, from(1+i/maxQuestionsOf))
+			go a.check(ctx, from(1+i/maxQuestionsOf))
 		}
 		synctest.Wait()
-		if _, err := a.Check(ctx, from(maxQuestions)); !errors.Is(err, api.CodeUnavailable) {
+		if err := a.check(ctx, from(maxQuestions)); !errors.Is(err, api.CodeUnavailable) {
 			t.Errorf("one more: %v", err)
 		}
 		cancel()

@@ -51,9 +51,9 @@ func (r *policyRig) remove() {
 	}
 }
 
-func (r *policyRig) check(command string) api.PolicyCheckOutput {
+func (r *policyRig) check(command string) verdict {
 	r.Helper()
-	return checked(r.T, r.a, api.PolicyCheckInput{Tool: "exec", Command: command, NoAsk: true, Write: true, CWD: "/"})
+	return checked(r.T, r.a, check{Tool: "exec", Subject: api.Subject{Command: command, CWD: "/"}, NoAsk: true, Write: true})
 }
 
 func (r *policyRig) expect(when, command, want string) {

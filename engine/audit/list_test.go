@@ -98,7 +98,7 @@ func TestStartedLineIsWrittenBeforeTheOperationEnds(t *testing.T) {
 	if e.Outcome != Started || e.ID == "" || e.Arguments["command"] != "make" || e.DurationMS != 0 {
 		t.Errorf("before the end: %+v", e)
 	}
-	r.must(line.End(Failed, "p2", errors.New("API_TOKEN=hush failed"), 1234567*time.Microsecond))
+	r.must(line.End(Failed, "p2", "API_TOKEN=hush failed", 1234567*time.Microsecond))
 	e = r.list(api.AuditListInput{})[0]
 	if e.Outcome != Failed || e.Error != "API_TOKEN=*** failed" || e.DurationMS != 1234.567 || e.Process != "p2" || !e.Time.Equal(r.now) {
 		t.Errorf("after the end: %+v", e)
@@ -143,7 +143,7 @@ func TestListJoinsTheOperationsOfACall(t *testing.T) {
 	first := r.now
 	write := r.begin(api.AuditEntry{Actor: "agent:a", Call: "1", Tool: "session_exec", Operation: "session.exec", Arguments: map[string]any{"command": "make"}})
 	r.read("2", "ls", "files.list") // of another call meanwhile
-	r.must(write.End(OK, "p1", nil, 5*time.Second))
+	r.must(write.End(OK, "p1", "", 5*time.Second))
 	r.record(api.AuditEntry{Actor: "agent:a", Call: "1", Tool: "session_exec", Operation: "session.screen", Outcome: Failed, Error: "gone", Process: "p2"})
 
 	entries := r.list(api.AuditListInput{})
@@ -190,7 +190,7 @@ func TestCallHasTheOutcomeOfWhatItChanged(t *testing.T) {
 				continue
 			}
 			if l := r.begin(e); outcome != Started {
-				r.must(l.End(outcome, "", nil, 0))
+				r.must(l.End(outcome, "", "", 0))
 			}
 		}
 		if entries := r.list(api.AuditListInput{}); len(entries) != 1 || entries[0].Outcome != c.want {
@@ -242,7 +242,7 @@ func TestListReadsShownCallsToTheirBeginning(t *testing.T) {
 	for i := range 200 {
 		r.read(fmt.Sprint(i), "ls", "files.list")
 	}
-	r.must(long.End(OK, "p", nil, 200*time.Second))
+	r.must(long.End(OK, "p", "", 200*time.Second))
 	r.read("long", "exec", "process.log")
 	r.read("last", "ls", "files.list")
 	entries := r.list(api.AuditListInput{Limit: 2})
@@ -290,7 +290,7 @@ func TestLinesOfConcurrentCallsAreJoined(t *testing.T) {
 		calls.Go(func() {
 			line, err := r.Begin(api.AuditEntry{Tool: fmt.Sprint(i), Call: fmt.Sprint(i), Operation: "exec"})
 			if err == nil {
-				err = line.End(OK, fmt.Sprint("p", i), nil, time.Millisecond)
+				err = line.End(OK, fmt.Sprint("p", i), "", time.Millisecond)
 			}
 			if err != nil {
 				t.Error(err)

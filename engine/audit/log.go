@@ -55,10 +55,10 @@ func (l *Log) Begin(e api.AuditEntry) (Line, error) {
 }
 
 // End writes the completing line. process is the id of the session or process started or affected,
-// if any, and failure the operation's error or nil.
-func (n Line) End(outcome, process string, failure error, took time.Duration) error {
+// if any, and failure the text of the operation's error, or "".
+func (n Line) End(outcome, process, failure string, took time.Duration) error {
 	return n.log.append(completion{
-		Time: time.Now(), ID: n.id, Outcome: outcome, Error: errorText(failure),
+		Time: time.Now(), ID: n.id, Outcome: outcome, Error: shorten(failure),
 		DurationMS: milliseconds(took), Process: cut(process, maxName),
 	})
 }
@@ -102,13 +102,6 @@ func bounded(e api.AuditEntry) api.AuditEntry {
 	}
 	e.Error = shorten(e.Error)
 	return e
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return shorten(err.Error())
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

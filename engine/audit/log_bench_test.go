@@ -30,7 +30,7 @@ func BenchmarkBeginEnd(b *testing.B) {
 	for b.Loop() {
 		line, err := log.Begin(entryOf(api.Exec.Name, in))
 		if err == nil {
-			err = line.End(OK, "0123456789ab", nil, 1500*time.Microsecond)
+			err = line.End(OK, "0123456789ab", "", 1500*time.Microsecond)
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -67,7 +67,7 @@ func BenchmarkList(b *testing.B) {
 		e.Call, e.Time = strconv.Itoa(i), e.Time.Add(time.Duration(i)*time.Second)
 		line, err := log.Begin(e)
 		if err == nil {
-			err = line.End(OK, "0123456789ab", nil, 1500*time.Microsecond)
+			err = line.End(OK, "0123456789ab", "", 1500*time.Microsecond)
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -326,8 +326,8 @@ func (l *link) checkAgent(p transport.Preface, hello transport.Hello) error {
 	switch {
 	case p.By == nil:
 		return nil
-	case !hello.Agents:
-		return api.Errorf(api.CodeForbidden, "reach machine %s: tandem %s there cannot enforce this agent's sandbox and folders", l.machine.Name, hello.Version).
+	case !hello.Agents || hello.Protocol < api.AgentProtocol:
+		return api.Errorf(api.CodeForbidden, "reach machine %s: tandem %s there cannot enforce this agent's sandbox, folders and policy", l.machine.Name, hello.Version).
 			WithHint(l.upgradeHint())
 	case len(p.Line()) > transport.MaxPreface:
 		return api.Errorf(api.CodeForbidden, "reach machine %s: the agent's sandbox and folders take more than %d KB to describe", l.machine.Name, transport.MaxPreface>>10)

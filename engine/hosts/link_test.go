@@ -150,7 +150,7 @@ func TestOpenWaitsForLinkLostAMomentAgo(t *testing.T) {
 func TestOpenRejectsAgentIfMachineCannotEnforceBounds(t *testing.T) {
 	l := newLink(&Hosts{}, transport.Machine{Name: "box"})
 	agent := transport.Preface{Origin: "me@here", By: &api.FarAgent{Owner: "x"}}
-	old, now := transport.Hello{Version: "0.1.0"}, transport.Hello{Agents: true}
+	old, now := transport.Hello{Version: "0.1.0"}, transport.Hello{Agents: true, Protocol: api.AgentProtocol}
 	if err := l.checkAgent(agent, old); !errors.Is(err, api.CodeForbidden) || !strings.Contains(err.Error(), "box: tandem 0.1.0 there") {
 		t.Errorf("to a release that knows of no agents: %v", err)
 	}

@@ -165,12 +165,16 @@ func TestSessionRulesApplyToAgentsInSessions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.startFakeClaude("work")
-	for tool, rule := range map[string]string{
-		"agent_prompt": "session?write", "agent_transcript": "session?screen", "agent_list": "session?list", "agent_wait": "agent_*",
+	for tool, c := range map[string]struct {
+		rule string
+		args object
+	}{
+		"agent_prompt": {"session?write", object{"id": "work", "text": "x"}}, "agent_transcript": {"session?screen", object{"id": "work"}},
+		"agent_list": {"session?list", object{}}, "agent_wait": {"agent_*", object{"ids": []string{"work"}}},
 	} {
-		r.writePolicy("[[rule]]\ndecision = \"deny\"\ntool = [\"" + rule + "\"]\nreason = \"not that\"")
-		if text, failed := r.callAsClient(r.serveClient(nil), tool, object{"id": "work", "text": "x"}); !failed || !strings.Contains(text, "call "+tool+": not allowed: ") || !strings.Contains(text, "not that") {
-			t.Errorf("%s with a rule on %s says %q", tool, rule, text)
+		r.writePolicy("[[rule]]\ndecision = \"deny\"\ntool = [\"" + c.rule + "\"]\nreason = \"not that\"")
+		if text, failed := r.callAsClient(r.serveClient(nil), tool, c.args); !failed || !strings.Contains(text, "call "+tool+": not allowed: ") || !strings.Contains(text, "not that") {
+			t.Errorf("%s with a rule on %s says %q", tool, c.rule, text)
 		}
 	}
 }
@@ -207,7 +211,7 @@ func TestTranscriptObeysFileBounds(t *testing.T) {
 	r.reconnect()
 	r.callTextOnly("agent_transcript", object{"id": "work"}, "There are three.\n\nAll of them pass.\n[from "+path+"; it is idle]")
 	r.writePolicy("[[rule]]\ndecision = \"deny\"\npath = [\"" + home + "/.claude/**\"]\nreason = \"private\"")
-	r.callMatching("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as reading .* is not allowed: .*: private; it is idle\]$`)
+	r.callMatching("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as call read: not allowed: .*: private; it is idle\]$`)
 	r.writePolicy(`default = "allow"`)
 	r.agent.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{folder}}}
 	r.reconnect()

@@ -31,8 +31,6 @@ type remoteAgent struct {
 	ready chan struct{}
 	agent *toolkit.Agent
 	err   error
-
-	backlog backlog // of its own: an offline machine must not delay the audit log of others
 }
 
 // agentOn returns the counterpart of f on a machine. The first call for a machine connects it,

@@ -1,32 +1,31 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"slices"
+	"os"
 	"strings"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/httplimit"
+	"tandem/engine/mcp/toolkit"
 )
 
-// operationsHandler passes the engine's operations on: calls, the event stream and attached
-// terminals, each in the name of the token's bearer.
+const attachStream = "session.attach"
+
+// operationsHandler passes the engine's operations and streams on, in the name of the token's
+// bearer. The engine judges, limits and records them.
 func (w *httpServer) operationsHandler() http.Handler {
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return client.DialEngine(ctx, w.h.DataDir)
-		},
-		DisableCompression: true,
-	}
+	transport := &http.Transport{DialContext: w.dialEngine, DisableCompression: true}
 	context.AfterFunc(w.ctx, transport.CloseIdleConnections)
-	// The proxy flushes the event stream by itself. Other replies stay buffered until their call is
-	// in the audit log, which keeps the log in the order of the calls.
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "http", Host: "tandem"})
@@ -36,34 +35,64 @@ func (w *httpServer) operationsHandler() http.Handler {
 		ErrorHandler: proxyError,
 	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		t := tokenOf(r.Context())
-		name := strings.TrimPrefix(r.URL.Path, "/v1/")
-		switch {
-		case len(t.profiles) > 0:
-			writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is only for the tools at /mcp", name))
-			return
-		case (t.readOnly || w.o.ReadOnly) && !isReadOnly(name):
-			writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is read-only", name))
+		if len(tokenOf(r.Context()).profiles) > 0 {
+			writeError(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is only for the tools at /mcp", operationOf(r)))
 			return
 		}
-		r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
-		w.serveOperation(rw, r, name, proxy)
+		if _, known := api.Find(operationOf(r)); !known {
+			writeError(rw, http.StatusNotFound, api.Errorf(api.CodeNotFound, "call %s: there is no such operation", operationOf(r)).WithHint("docs/api.md lists the operations"))
+			return
+		}
+		// Before the engine is involved: a client may send slowly or too much.
+		body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxBody))
+		if err != nil {
+			status, e := httpError(err)
+			writeError(rw, status, e)
+			return
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		proxy.ServeHTTP(rw, r)
 	})
 }
 
-// proxyError reports a request that did not reach the engine.
-func proxyError(rw http.ResponseWriter, _ *http.Request, err error) {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		writeError(rw, http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", maxBody))
-		return
+// operationOf returns the name of the operation in a request's path.
+func operationOf(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/v1/") }
+
+// dialEngine connects to the engine, and starts one if none is running.
+func (w *httpServer) dialEngine(ctx context.Context, _, _ string) (net.Conn, error) {
+	conn, err := client.DialEngine(ctx, w.h.DataDir)
+	if err == nil {
+		return conn, nil
 	}
+	started, err := w.o.Connect(ctx, "", "", nil)
+	if err != nil {
+		return nil, err
+	}
+	started.Close()
+	return client.DialEngine(ctx, w.h.DataDir)
+}
+
+// proxyError reports a request that the engine has not answered.
+func proxyError(rw http.ResponseWriter, _ *http.Request, err error) {
 	writeError(rw, http.StatusServiceUnavailable, api.Errorf(api.CodeUnavailable, "reach the engine: %v", err).
 		WithHint("the engine may be restarting: try again"))
 }
 
-// setIdentity sets the client, owner and bounds of a request to the engine, and removes any sent by
-// the client.
+// httpError returns the status and body for an error.
+func httpError(err error) (status int, e *api.Error) {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", large.Limit)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return http.StatusRequestTimeout, api.Errorf(api.CodeInvalid, "the request took longer than %v to arrive", httplimit.BodyTime)
+	}
+	e = api.AsError(err)
+	return e.Code.Status(), e
+}
+
+// setIdentity sets the caller, the called operation and the bounds of a request to the engine, and
+// removes any sent by the client.
 func (w *httpServer) setIdentity(p *httputil.ProxyRequest) {
 	h := p.Out.Header
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return strings.HasPrefix(strings.ToLower(name), "tandem-") })
@@ -74,13 +103,15 @@ func (w *httpServer) setIdentity(p *httputil.ProxyRequest) {
 	// To the engine, the bearer of a token is always an agent: it cannot type over the user or
 	// answer requests of agents.
 	name := t.actor()
-	h.Set("Tandem-Client", name)
-	h.Set("Tandem-Owner", t.owner())
-	h.Set(api.BoundsHeader, w.boundsOf(t).Header())
-	if strings.HasSuffix(p.Out.URL.Path, "/session.attach") {
+	h.Set(api.ClientHeader, name)
+	h.Set(api.OwnerHeader, t.owner())
+	bounds := w.boundsOf(t)
+	bounds.ToolsOnly, bounds.Elicits = false, false // it would answer itself
+	h.Set(api.BoundsHeader, bounds.Header())
+	if operationOf(p.In) == attachStream {
 		q := p.Out.URL.Query()
 		q.Set("client", name)
-		if t.readOnly || w.o.ReadOnly {
+		if bounds.ReadOnly {
 			q.Set("read_only", "true")
 		}
 		p.Out.URL.RawQuery = q.Encode()
@@ -92,8 +123,8 @@ func (w *httpServer) boundsOf(t *token) *api.Bounds {
 	return optionsFor(w.o, *t).WithDefaults().Bounds()
 }
 
-// isReadOnly reports whether an operation changes nothing. Unknown operations pass, for the engine
-// to reject.
-func isReadOnly(name string) bool {
-	return !slices.ContainsFunc(api.Operations(), func(e api.Entry) bool { return e.Name == name && e.Effect != api.Read })
-}
+// owner returns the id of the token's bearer as an owner of processes.
+func (t *token) owner() string { return toolkit.LastingOwner(t.id(), t.actor()) }
+
+// actor returns the name of the token's bearer in the engine.
+func (t *token) actor() string { return "agent:http-" + toolkit.PlainName(t.name) }

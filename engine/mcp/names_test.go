@@ -1,9 +1,7 @@
 package mcp
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"tandem/engine/api"
-	"tandem/engine/mcp/profiles/plugin"
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -100,29 +96,5 @@ func TestShellQuotedNameReachesProgramUnchanged(t *testing.T) {
 		if err != nil || string(out) != name {
 			t.Errorf("%q arrives as %q, %v", name, out, err)
 		}
-	}
-}
-
-func TestPolicySeesTargetOfOddlyNamedLink(t *testing.T) {
-	t.Parallel()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(dir+"/secret", dir+"/odd\xff"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(dir+"/secret", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	odd := dir + "/odd\xff/new"
-	f := &toolkit.Agent{Options: &toolkit.Options{CWD: dir, Home: dir}}
-	want := []string{odd, dir + "/secret/new"}
-	if diff := cmp.Diff(want, plugin.ReadInput{Path: `"odd\xff/new"`}.Subject(f).Paths); diff != "" {
-		t.Errorf("a tool: %s", diff)
-	}
-	call := operationCall{in: &api.FilesReadInput{FileScope: api.FileScope{Escaped: true, Base: dir}, Path: "odd%FF/new"}}
-	if diff := cmp.Diff(want, call.namedPaths(dir)); diff != "" {
-		t.Errorf("an operation: %s", diff)
 	}
 }

@@ -1,12 +1,9 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,114 +13,158 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-const (
-	// auditTimeout limits the wait for the audit log.
-	auditTimeout = 2 * time.Second
-	// maxRecordedText is the maximum size of one text argument in the audit log, in bytes.
-	maxRecordedText = 4 << 10
-	// maxRecordedItems is the maximum length of a recorded list or object, and maxRecordedBytes the
-	// maximum size of all texts of a call together.
-	maxRecordedItems = 100
-	maxRecordedBytes = 128 << 10
-)
+// The engine judges each operation by the user's policy, asks the user in the dashboard, and writes
+// the audit log. What is left for an agents' server: it names the tool that an operation belongs to,
+// declares calls of several operations beforehand, and asks in the agent's own program too.
 
-// permitCall asks the policy about a call and returns nil if it is allowed. Otherwise the result
-// tells the agent that the call was denied or, for clients taking questions as results, asks the
-// question. If the policy asks the user, the first answer counts, from the dashboard or from the
-// agent's own program. recordedArgs are the arguments for the audit log. A call on another machine
-// is judged by both engines; f is the agent at the engine to ask.
-func (s *server) permitCall(ctx context.Context, c call, f *toolkit.Agent, recordedArgs json.RawMessage) *toolkit.Result {
-	t, req := c.tool, c.req
-	in := policyInput(c.agent, t, c.args)
-	note := s.recordCall
-	if f != c.agent { // the call only passes through this engine
-		in.Host, note = c.host, s.recordLocally
+// withTool returns a context for the operations of a call.
+func withTool(ctx context.Context, id string, t toolkit.Tool, noAsk bool) (context.Context, *api.ToolCall) {
+	c := &api.ToolCall{ID: id, Tools: []string{t.Name}, NoAsk: noAsk}
+	if !t.Declared {
+		c.Uses = t.Uses
 	}
-	// Ask without involving the user first: a rule that denies must not open a dialog.
-	in.NoAsk = true
-	out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
-	if likeInput := in; err == nil && t.RulesLike != "" && out.Decision != "deny" {
-		likeInput.Tool = t.RulesLike
-		likeOutput, likeErr := api.PolicyCheck.Call(ctx, f.Engine, likeInput)
-		if err = likeErr; likeOutput.Decision != "allow" {
-			in, out = likeInput, likeOutput
+	if t.RulesLike != "" {
+		c.Tools = append(c.Tools, t.RulesLike)
+	}
+	return api.WithToolCall(ctx, c), c
+}
+
+// withRead returns a context for reading a tool's data outside a call, as a resource. The user is
+// not asked, because clients read resources on their own.
+func withRead(ctx context.Context, tool string) context.Context {
+	ctx, _ = withTool(ctx, api.NewID(), toolkit.Tool{Name: tool}, true)
+	return ctx
+}
+
+// A permit gets one call permitted.
+type permit struct {
+	s     *server
+	call  call
+	id    string
+	round *round           // the question that this call answers; nil if none
+	asked []*toolkit.Agent // where the user has allowed it
+}
+
+// runPermitted runs a call within the user's policy. For clients taking questions as results, more
+// is the question.
+func (s *server) runPermitted(ctx context.Context, c call, run func(context.Context) error) (more *toolkit.Result, err error) {
+	p := &permit{s: s, call: c, id: api.NewID(), round: s.rounds.takeRound(c.req.Params.RequestState, callDigest(c.own, c.req))}
+	if p.round != nil {
+		p.id = p.round.id
+		defer p.round.withdraw()
+	}
+	defer p.end(ctx)
+	whole, valid := c.declaration()
+	if c.remote != nil && valid { // both machines decide
+		there := whole
+		there.Host = c.host
+		if more, err := p.declare(ctx, c.own, there); more != nil || err != nil {
+			return more, err
 		}
 	}
-	if err == nil && out.Decision == "ask" {
-		in.NoAsk = false
-		if supportsRounds(f, req) {
-			var more *toolkit.Result
-			if out, more, err = s.askInRounds(ctx, f, in, out.Reason, req); more != nil {
-				return more
-			}
-		} else {
-			out, err = askUser(ctx, f, in, out.Reason, req)
+	if c.tool.Declared && valid {
+		if more, err := p.declare(ctx, c.agent, whole); more != nil || err != nil {
+			return more, err
 		}
+		ctx, _ := withTool(ctx, p.id, c.tool, false)
+		return nil, run(ctx)
 	}
-	if err == nil && out.Decision == "allow" {
-		return nil
+	// Its first operation says what the call is about, which saves a round trip.
+	once, made := withTool(ctx, p.id, c.tool, true)
+	err = run(once)
+	refusal := made.Refusal()
+	switch {
+	case refusal == nil:
+		return nil, err
+	case refusal.Question == nil:
+		return nil, refusal // the tool may have worded it as a failure of its own
 	}
-	if err == nil {
-		err = notAllowed(t.Name, out)
+	if more, err := p.ask(ctx, c.agent, refusal.Question); more != nil || err != nil {
+		return more, err
 	}
-	// The reason quotes the command. If the arguments were redacted, the quote would reveal the
-	// secret.
-	recorded := err
-	if !bytes.Equal(recordedArgs, c.args) {
-		recorded = api.Errorf(api.CodeForbidden, "call %s: not allowed", t.Name)
-	}
-	note(ctx, c, recordedArgs, toolkit.Result{}, recorded, 0)
-	refused := s.failureResult(err)
-	return &refused
+	again, _ := withTool(ctx, p.id, c.tool, true)
+	return nil, run(again)
 }
 
-// permitRead returns an error unless the policy allows an agent to read a resource. It asks about
-// the tool reading the same data.
-func permitRead(ctx context.Context, f *toolkit.Agent, what resourceURI) error {
-	name := "process_log"
-	if what.screen {
-		name = "session_screen"
-	}
-	out, err := api.PolicyCheck.Call(ctx, f.Engine, api.PolicyCheckInput{Tool: name, Actor: f.Actor})
-	if err == nil && out.Decision != "allow" {
-		err = notAllowed(name, out)
-	}
-	return err
+// declaration returns what a call is about; valid is false if its arguments are not.
+func (c call) declaration() (in api.PolicyCheckInput, valid bool) {
+	subjects, err := c.tool.Subjects(c.agent, c.args)
+	return api.PolicyCheckInput{Operations: c.tool.Uses, Subjects: subjects, Write: c.tool.Effect != api.Read}, err == nil
 }
 
-// notAllowed returns the error for a denied call.
-func notAllowed(name string, out api.PolicyCheckOutput) *api.Error {
-	return api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", name, out.Reason).WithHint(out.Hint)
+// declare has an agent's engine judge a whole call.
+func (p *permit) declare(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput) (more *toolkit.Result, err error) {
+	checked, made := withTool(ctx, p.id, p.call.tool, true)
+	err = api.PolicyCheck.Run(checked, f.Engine, in)
+	if refusal := made.Refusal(); refusal != nil && refusal.Question != nil {
+		return p.ask(ctx, f, refusal.Question)
+	}
+	return nil, err
 }
 
-// policyInput returns the policy's input for a call.
-func policyInput(f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) api.PolicyCheckInput {
-	about := t.Subject(f, args).WithVariables(f.Options.Sandbox != nil)
-	return api.PolicyCheckInput{
-		Tool: t.Name, Actor: f.Actor, Command: about.Command, Argv: about.Argv,
-		Paths: about.Paths, CWD: about.CWD, Session: about.Session, Write: t.Effect != api.Read,
+// ask returns nil once the user has allowed a call. They are asked in the dashboard and, if
+// possible, in the agent's own program; the first answer counts.
+func (p *permit) ask(ctx context.Context, f *toolkit.Agent, q *api.Question) (more *toolkit.Result, err error) {
+	in := api.PolicyCheckInput{Operations: q.Operations, Subjects: q.Subjects, Write: q.Write, Host: q.Request.Host}
+	p.asked = append(p.asked, f)
+	switch {
+	case !supportsRounds(f, p.call.req):
+		return nil, p.askBoth(ctx, f, in, q.Request)
+	case p.round == nil:
+		return p.openRound(f, in, q.Request), nil
+	}
+	answer, err := p.round.awaitAnswer(ctx, p.call.req.Params.InputResponses[allowInput])
+	p.round = nil // an answer is to one question
+	if answer == "" {
+		return nil, err
+	}
+	return nil, p.check(ctx, f, in, answer)
+}
+
+// check has the engine ask the user, or passes on their answer.
+func (p *permit) check(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, answer string) error {
+	in.Answer = answer
+	ctx, _ = withTool(ctx, p.id, p.call.tool, false)
+	return api.PolicyCheck.Run(ctx, f.Engine, in)
+}
+
+// endTimeout limits the end of a call.
+const endTimeout = 2 * time.Second
+
+// end makes the user's answers end with the call, even a cancelled one.
+func (p *permit) end(ctx context.Context) {
+	for _, f := range p.asked {
+		if p.s.rounds.isOpen(p.id) {
+			continue // the call goes on with the answer
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+		ctx = api.WithToolCall(ctx, &api.ToolCall{ID: p.id})
+		_ = api.PolicyEnd.Run(ctx, f.Engine, api.Empty{}) // the engine forgets it later otherwise
+		cancel()
 	}
 }
 
-// askUser asks the user in the dashboard and, if possible, in the agent's own program. The first
-// answer counts.
-func askUser(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, rule string, req *sdk.CallToolRequest) (api.PolicyCheckOutput, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // withdraws the other question
-	replies := make(chan verdict, 2)
-	go func() {
-		out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
-		replies <- verdict{out, err}
-	}()
-	if !f.Options.NoElicit && canElicit(req.Session) {
-		go func() {
-			if out, ok := elicitAnswer(ctx, req.Session, in, rule); ok {
-				replies <- verdict{out, nil}
-			}
-		}()
+// askBoth asks the user in the dashboard and in the agent's own program.
+func (p *permit) askBoth(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, request api.Request) error {
+	if f.Options.NoElicit || !canElicit(p.call.req.Session) {
+		return p.check(ctx, f, in, "")
 	}
-	r := <-replies
-	return r.out, r.err
+	asking, withdraw := context.WithCancel(ctx)
+	defer withdraw()
+	dashboard, program := make(chan error, 1), make(chan string, 1)
+	go func() { dashboard <- p.check(asking, f, in, "") }()
+	go func() { program <- elicitAnswer(asking, p.call.req.Session, request) }()
+	select {
+	case err := <-dashboard:
+		return err
+	case answer := <-program:
+		if answer == "" {
+			return <-dashboard
+		}
+		withdraw()
+		<-dashboard // the question is closed
+		return p.check(ctx, f, in, answer)
+	}
 }
 
 // canElicit reports whether an agent's program can ask its user.
@@ -138,151 +179,44 @@ func canElicit(session *sdk.ServerSession) bool {
 // elicitation is the schema of the form for allowing a call.
 var elicitation = json.RawMessage(`{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow it","default":false}},"required":["allow"]}`)
 
-// elicitAnswer asks the user through the agent's program. ok is false without an answer from there.
-func elicitAnswer(ctx context.Context, session *sdk.ServerSession, in api.PolicyCheckInput, rule string) (out api.PolicyCheckOutput, ok bool) {
-	answer, err := session.Elicit(ctx, &sdk.ElicitParams{Message: questionText(in, rule), RequestedSchema: elicitation})
+// elicitAnswer asks the user through the agent's program. It returns "" without an answer.
+func elicitAnswer(ctx context.Context, session *sdk.ServerSession, request api.Request) string {
+	answer, err := session.Elicit(ctx, &sdk.ElicitParams{Message: questionText(request), RequestedSchema: elicitation})
 	if err != nil {
-		return out, false
+		return ""
 	}
-	return decisionFrom(answer)
+	return answerFrom(answer)
 }
 
-// decisionFrom returns the user's decision. ok is false if the user dismissed the question.
-func decisionFrom(answer *sdk.ElicitResult) (out api.PolicyCheckOutput, ok bool) {
+// answerFrom returns the user's answer, allow or deny; "" if they dismissed the question.
+func answerFrom(answer *sdk.ElicitResult) string {
 	if answer.Action == "cancel" {
-		return out, false
+		return ""
 	}
 	if allow, _ := answer.Content["allow"].(bool); answer.Action == "accept" && allow {
-		return api.PolicyCheckOutput{Decision: "allow"}, true
+		return "allow"
 	}
-	return api.PolicyCheckOutput{Decision: "deny", Reason: "the user denied it", Hint: "do something else or ask them why"}, true
+	return "deny"
 }
 
 // questionText returns the question about a call.
-func questionText(in api.PolicyCheckInput, rule string) string {
+func questionText(r api.Request) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s wants to call %s", strings.TrimPrefix(in.Actor, "agent:"), in.Tool)
-	if in.Host != "" {
-		fmt.Fprintf(&b, " on %s", in.Host)
+	fmt.Fprintf(&b, "%s wants to call %s", strings.TrimPrefix(r.Actor, "agent:"), r.Tool)
+	if r.Host != "" {
+		fmt.Fprintf(&b, " on %s", r.Host)
 	}
 	switch {
-	case in.Command != "":
-		fmt.Fprintf(&b, ": %q", in.Command)
-	case len(in.Argv) > 0:
-		fmt.Fprintf(&b, ": %q", in.Argv)
-	case len(in.Paths) > 0:
-		fmt.Fprintf(&b, " on %q", in.Paths)
+	case r.Command != "":
+		fmt.Fprintf(&b, ": %q", r.Command)
+	case len(r.Paths) > 0:
+		fmt.Fprintf(&b, " on %q", r.Paths)
 	}
-	if in.Session != "" {
-		fmt.Fprintf(&b, " for %q", in.Session)
+	if r.Session != "" {
+		fmt.Fprintf(&b, " for %q", r.Session)
 	}
-	if in.CWD != "" {
-		fmt.Fprintf(&b, " in %s", in.CWD)
+	if r.CWD != "" {
+		fmt.Fprintf(&b, " in %s", r.CWD)
 	}
-	return fmt.Sprintf("%s. Asked because of: %s", b.String(), rule)
-}
-
-// auditEntry returns a call's entry for the audit log.
-func auditEntry(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, r toolkit.Result, err error, took time.Duration, at time.Time) api.AuditEntry {
-	entry := api.AuditEntry{
-		Time: at, Actor: f.Actor, Client: f.Owner, Tool: t.Name, Arguments: recordableArguments(args),
-		Outcome: callOutcome(ctx, r, err), DurationMS: float64(took.Microseconds()) / 1000, Process: r.Process,
-	}
-	if err != nil {
-		entry.Error = err.Error()
-	}
-	return entry
-}
-
-// writeAudit adds entries to the audit log, waiting at most auditTimeout. It uses its own context:
-// the calls have been made, even if the agent cancelled them.
-func writeAudit(engine api.Engine, entries ...api.AuditEntry) error {
-	ctx, cancel := context.WithTimeout(context.Background(), auditTimeout)
-	defer cancel()
-	_, err := api.AuditAdd.Call(ctx, engine, api.AuditAddInput{Entries: entries})
-	return err
-}
-
-// callOutcome returns the word for the audit log.
-func callOutcome(ctx context.Context, r toolkit.Result, err error) string {
-	switch {
-	case ctx.Err() != nil:
-		return "cancelled"
-	case err != nil && api.AsError(err).Code == api.CodeForbidden:
-		return "denied"
-	case err != nil || r.Failed:
-		return "error"
-	}
-	return "ok"
-}
-
-// redactSecret returns the arguments of a call for the audit log. Text typed at a prompt without
-// echo is a secret and is replaced.
-func redactSecret(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) json.RawMessage {
-	if t.Effect == api.Read {
-		return args
-	}
-	about := t.Subject(f, args)
-	if about.Session == "" {
-		return args
-	}
-	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: about.Session})
-	if err != nil || p.Terminal == nil || p.Terminal.Waiting != "secret" {
-		return args
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(args, &members) != nil {
-		return nil
-	}
-	for _, name := range [...]string{"text", "paste", "keys", "input", "command"} {
-		if _, ok := members[name]; ok {
-			members[name] = json.RawMessage(`"***"`)
-		}
-	}
-	noted, err := json.Marshal(members)
-	if err != nil {
-		return nil
-	}
-	return noted
-}
-
-// recordableArguments decodes arguments and shortens long texts. The engine removes secrets.
-func recordableArguments(args json.RawMessage) map[string]any {
-	var m map[string]any
-	if json.Unmarshal(args, &m) != nil {
-		return nil
-	}
-	left := maxRecordedBytes
-	return truncateValue(m, &left).(map[string]any)
-}
-
-// truncateValue shortens the texts of a JSON value. left is the number of bytes remaining for all
-// texts together and is updated.
-func truncateValue(value any, left *int) any {
-	switch v := value.(type) {
-	case string:
-		if limit := min(maxRecordedText, max(*left, 0)); len(v) > limit {
-			v = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(v[:limit], ""), len(v))
-		}
-		*left -= len(v)
-		return v
-	case []any:
-		short := make([]any, 0, min(len(v), maxRecordedItems))
-		for _, e := range v[:min(len(v), maxRecordedItems)] {
-			short = append(short, truncateValue(e, left))
-		}
-		return short
-	case map[string]any:
-		short := make(map[string]any)
-		// In sorted order, so that equal calls are truncated alike.
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if len(short) == maxRecordedItems || len(name) > maxRecordedText {
-				continue
-			}
-			*left -= len(name)
-			short[name] = truncateValue(v[name], left)
-		}
-		return short
-	}
-	return value
+	return fmt.Sprintf("%s. Asked because of: %s", b.String(), r.Rule)
 }

@@ -41,10 +41,7 @@ func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	if err != nil {
 		return err
 	}
-	if err := permitRead(ctx, f, what); err != nil {
-		return err
-	}
-	if _, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: what.id}); err != nil {
+	if _, err := api.ProcessGet.Call(withRead(ctx, what.tool()), f.Engine, api.IDInput{ID: what.id}); err != nil {
 		return resourceError(err, req.Params.URI)
 	}
 	s.watchResource(subscription{req.Session, req.Params.URI}, who, what.id)

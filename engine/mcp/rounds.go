@@ -32,15 +32,10 @@ type rounds struct {
 
 // A round is a call between its question and the answer.
 type round struct {
+	id        string            // of the call in the engine
 	call      [sha256.Size]byte // digest of its agent, tool and arguments
-	dashboard chan verdict      // at most one
+	dashboard chan error        // at most one: nil if the user has allowed it there
 	withdraw  context.CancelFunc
-}
-
-// A verdict is the outcome of a question.
-type verdict struct {
-	out api.PolicyCheckOutput
-	err error
 }
 
 // supportsRounds reports whether an agent's client takes questions as results and can show them to
@@ -53,52 +48,52 @@ func supportsRounds(f *toolkit.Agent, req *sdk.CallToolRequest) bool {
 	return can != nil && can.Elicitation != nil && (can.Elicitation.Form != nil || can.Elicitation.URL == nil)
 }
 
-// askInRounds asks the user in the dashboard and returns a question for the client as more. When
-// the client repeats the call, it returns the decision as out.
-func (s *server) askInRounds(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, rule string, req *sdk.CallToolRequest) (out api.PolicyCheckOutput, more *toolkit.Result, err error) {
-	call := callDigest(f, req)
-	if r := s.rounds.takeRound(req.Params.RequestState, call); r != nil {
-		defer r.withdraw()
-		out, err = r.awaitVerdict(ctx, req.Params.InputResponses[allowInput])
-		return out, nil, err
-	}
+// openRound asks the user in the dashboard, and returns the question for the agent's program.
+func (p *permit) openRound(f *toolkit.Agent, in api.PolicyCheckInput, request api.Request) *toolkit.Result {
 	// From the server's context: the question stays open after this call has returned.
-	asking, withdraw := context.WithCancel(s.ctx)
-	r := &round{call: call, dashboard: make(chan verdict, 1), withdraw: withdraw}
-	s.tasks.Go(func() {
-		out, err := api.PolicyCheck.Call(asking, f.Engine, in)
-		r.dashboard <- verdict{out, err}
-	})
-	return out, &toolkit.Result{
-		Input: sdk.InputRequestMap{allowInput: &sdk.ElicitParams{Mode: "form", Message: questionText(in, rule), RequestedSchema: elicitation}},
-		State: s.rounds.openRound(r),
-	}, nil
+	asking, withdraw := context.WithCancel(p.s.ctx)
+	r := &round{id: p.id, call: callDigest(p.call.own, p.call.req), dashboard: make(chan error, 1), withdraw: withdraw}
+	p.s.tasks.Go(func() { r.dashboard <- p.check(asking, f, in, "") })
+	return &toolkit.Result{
+		Input: sdk.InputRequestMap{allowInput: &sdk.ElicitParams{Mode: "form", Message: questionText(request), RequestedSchema: elicitation}},
+		State: p.s.rounds.openRound(r),
+	}
 }
 
-// awaitVerdict returns the first decision: the dashboard's if there is one, otherwise the client's.
-// Without either, it waits for the dashboard.
-func (r *round) awaitVerdict(ctx context.Context, given sdk.InputResponse) (api.PolicyCheckOutput, error) {
-	var out api.PolicyCheckOutput
-	answered := false
+// awaitAnswer returns the client's answer, or the outcome of the dashboard with answer "". The
+// dashboard's counts if both have answered; without either, it waits for the dashboard.
+func (r *round) awaitAnswer(ctx context.Context, given sdk.InputResponse) (answer string, err error) {
 	if a, ok := given.(*sdk.ElicitResult); ok {
-		out, answered = decisionFrom(a)
+		answer = answerFrom(a)
 	}
 	select {
-	case v := <-r.dashboard:
-		if v.err == nil || !answered {
-			return v.out, v.err
-		}
+	case err := <-r.dashboard:
+		return "", err
 	default:
 	}
-	if answered {
-		return out, nil
+	if answer != "" {
+		r.withdraw()
+		<-r.dashboard // the question is closed
+		return answer, nil
 	}
 	select {
-	case v := <-r.dashboard:
-		return v.out, v.err
+	case err := <-r.dashboard:
+		return "", err
 	case <-ctx.Done():
-		return out, ctx.Err()
+		return "", ctx.Err()
 	}
+}
+
+// isOpen reports whether a call waits to be repeated.
+func (q *rounds) isOpen(id string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, r := range q.open {
+		if r.id == id {
+			return true
+		}
+	}
+	return false
 }
 
 // openRound stores a round, dropping the oldest if there are too many, and returns the state to

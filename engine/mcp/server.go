@@ -18,7 +18,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/mcp/toolkit"
 	"tandem/engine/sleep"
 )
@@ -71,7 +70,6 @@ type server struct {
 	rounds rounds
 	tasks  sync.WaitGroup // goroutines that end with ctx
 
-	backlog      backlog
 	store        *toolkit.ResultStore // large results written by the transport; nil if the SDK writes them
 	largeResults atomic.Int64         // number since memory was last freed
 
@@ -134,7 +132,7 @@ func (s *server) handleRequest(ctx context.Context, method string, req sdk.Reque
 		r.Params.Name = s.canonicalName(r.Params.Name)
 		answer, err := next(ctx, method, req)
 		if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
-			return toolkit.EncodeLarge(full, s.store), nil
+			return toolkit.EncodeLarge(full, r.ProtocolVersion(), s.store), nil
 		}
 		return answer, err
 	case *sdk.ServerRequest[*sdk.DiscoverParams]:
@@ -171,9 +169,7 @@ type call struct {
 	req    *sdk.CallToolRequest
 }
 
-// dispatch runs one call, after the user's policy and before the audit log. For a call on another
-// machine, the policy here decides whether it may leave this machine, and the policy there whether
-// it may run.
+// dispatch runs one call and returns its result.
 func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	f, err := s.agentOf(ctx, identifyCaller(req))
 	if err != nil {
@@ -181,55 +177,25 @@ func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallTool
 	}
 	c := call{own: f, agent: f, tool: t, args: req.Params.Arguments, req: req}
 	if err := s.routeCall(ctx, &c); err != nil {
-		s.recordCall(ctx, c, c.args, toolkit.Result{}, err, 0)
 		return toolResult(s.failureResult(err)), nil
 	}
-	if c.remote != nil {
-		recordedArgs := redactSecret(ctx, c.agent, t, c.args)
-		if refusal := s.permitCall(ctx, c, f, recordedArgs); refusal != nil {
-			return toolResult(*refusal), nil
-		}
+	var r toolkit.Result
+	more, err := s.runPermitted(ctx, c, func(ctx context.Context) (err error) {
+		defer reportProgress(ctx, req)()
+		r, err = s.runTool(ctx, c.agent, t, c.args)
+		return err
+	})
+	if more != nil {
+		return toolResult(*more), nil
 	}
-	// Fast path: the engine judges the call as part of its operation, which saves a round trip.
-	if t.EngineJudged {
-		judged, verdict, err := client.WithJudgement(ctx, policyInput(c.agent, t, c.args))
-		if err != nil {
-			return toolResult(s.failureResult(err)), nil
-		}
-		r, took, err := s.runTimed(judged, c)
-		if !verdict.Refused() {
-			return s.finishCall(ctx, c, c.args, r, took, err), nil
-		}
-	}
-	recordedArgs := redactSecret(ctx, c.agent, t, c.args)
-	// Refused by the engine, or to be judged separately: word the refusal or ask the user.
-	if refusal := s.permitCall(ctx, c, c.agent, recordedArgs); refusal != nil {
-		return toolResult(*refusal), nil
-	}
-	r, took, err := s.runTimed(ctx, c)
-	return s.finishCall(ctx, c, recordedArgs, r, took, err), nil
-}
-
-// runTimed runs a call, sends progress notifications meanwhile, and returns its duration.
-func (s *server) runTimed(ctx context.Context, c call) (r toolkit.Result, took time.Duration, err error) {
-	began := time.Now()
-	stopProgress := reportProgress(ctx, c.req)
-	r, err = s.runTool(ctx, c.agent, c.tool, c.args)
-	stopProgress()
-	return r, time.Since(began), err
-}
-
-// finishCall records a call in the audit log and returns its result.
-func (s *server) finishCall(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, took time.Duration, err error) *sdk.CallToolResult {
-	s.recordCall(ctx, c, noted, r, err, took)
 	if errors.Is(err, api.CodeUnavailable) {
 		c.agent.EngineLost.Store(true)
 	}
 	if err != nil {
-		r = s.failureResult(toolkit.AddAdvice(c.tool, err))
+		r = s.failureResult(toolkit.AddAdvice(t, err))
 	}
 	s.freeMemoryLater(r.Size())
-	return toolResult(c.agent.FitToClient(r, c.req.ProtocolVersion()))
+	return toolResult(c.agent.FitToClient(r, req.ProtocolVersion())), nil
 }
 
 // failureResult returns the result for an error.
@@ -249,36 +215,6 @@ func (s *server) rewriteHint(hint string) string {
 		name := s.o.ToolPrefix + tool
 		return name, s.names[name]
 	})
-}
-
-// recordCall records a finished call in the background, with its outcome as of now. A call on
-// another machine is recorded there too.
-func (s *server) recordCall(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) {
-	s.recordLocally(ctx, c, noted, r, err, took)
-	if c.remote != nil {
-		remote := c
-		remote.own, remote.host = c.agent, ""
-		s.enqueueEntry(&c.remote.backlog, remote.newEntry(ctx, noted, r, err, took))
-	}
-}
-
-// recordLocally records a call in this machine's audit log only.
-func (s *server) recordLocally(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) {
-	s.enqueueEntry(&s.backlog, c.newEntry(ctx, noted, r, err, took))
-}
-
-// newEntry returns the audit entry of a call, to be built in the background.
-func (c call) newEntry(ctx context.Context, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) pendingEntry {
-	// Only the present state of ctx matters, as it may be cancelled before the entry is built.
-	if ctx.Err() == nil {
-		ctx = context.WithoutCancel(ctx)
-	}
-	brief, at := toolkit.Result{Failed: r.Failed, Process: r.Process}, time.Now()
-	return pendingEntry{c.own, sync.OnceValue(func() api.AuditEntry {
-		entry := auditEntry(ctx, c.own, c.tool, noted, brief, err, took, at)
-		entry.Host = c.host
-		return entry
-	})}
 }
 
 // freeMemoryLater returns the memory of a large result to the system shortly after the last one: an

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -31,9 +31,6 @@ type fakeEngine struct {
 	callers    []apiserver.Caller // callers of process.list
 	watchers   map[string]int     // by owner
 	sends      []chan api.Event
-	audits     []api.AuditAddInput
-	absent     atomic.Bool        // it records nothing
-	refused    atomic.Int32       // what it did not record
 	logCallers []apiserver.Caller // callers of process.log
 	log        string
 	grown      chan struct{}
@@ -47,7 +44,12 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 		t.Fatal(err)
 	}
 	e := &fakeEngine{dir: dir, watchers: map[string]int{}, grown: make(chan struct{}), waits: make(chan context.Context, 1)}
-	m := apiserver.NewMux(nil)
+	m := apiserver.NewMux(func(ctx context.Context, name string, effect api.Effect, _ any) error {
+		if apiserver.CallerOf(ctx).Bounds.ReadOnly && effect != api.Read {
+			return api.Errorf(api.CodeForbidden, "call %s: this agent may only read", name)
+		}
+		return nil
+	})
 	apiserver.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{Version: "1.2.3", Protocol: api.Protocol}, nil
 	})
@@ -70,13 +72,13 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 	apiserver.Handle(m, api.SessionKill, func(context.Context, api.IDInput) (api.Process, error) {
 		return api.Process{ID: "abc", Name: "web", State: api.StateStopped}, nil
 	})
-	apiserver.Handle(m, api.PolicyCheck, func(_ context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
-		if in.Tool == e.denied {
-			return api.PolicyCheckOutput{Decision: "deny", Reason: "private"}, nil
+	apiserver.Handle(m, api.PolicyCheck, func(context.Context, api.PolicyCheckInput) (api.Empty, error) { return api.Empty{}, nil })
+	m.Policy = func(ctx context.Context, _ api.Entry, _ api.Effect, _ any) error {
+		if e.denied != "" && slices.Contains(apiserver.CallerOf(ctx).Tools, e.denied) {
+			return api.Errorf(api.CodeForbidden, "call %s: not allowed: private", e.denied)
 		}
-		return api.PolicyCheckOutput{Decision: "allow"}, nil
-	})
-	apiserver.Handle(m, api.AuditAdd, e.auditAdd)
+		return nil
+	}
 	m.HandleWatch(e.watch)
 	socket, _ := api.Sockets(dir)
 	l, err := apiserver.Listen(socket)
@@ -95,17 +97,6 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 		os.RemoveAll(dir)
 	})
 	return e
-}
-
-func (e *fakeEngine) auditAdd(_ context.Context, in api.AuditAddInput) (api.Empty, error) {
-	if e.absent.Load() {
-		e.refused.Add(1)
-		return api.Empty{}, api.Errorf(api.CodeUnavailable, "no engine today")
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.audits = append(e.audits, in)
-	return api.Empty{}, nil
 }
 
 func (e *fakeEngine) processList(ctx context.Context, _ api.ProcessListInput) (api.ProcessListOutput, error) {

@@ -77,26 +77,6 @@ func TestProgramChoosingVariablesAreJudged(t *testing.T) {
 	}
 }
 
-func TestRequestShowsProgramChoosingVariables(t *testing.T) {
-	t.Parallel()
-	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/", Home: "/"}}
-	asked := func(tool string, args string) api.PolicyCheckInput {
-		for _, one := range selectTools(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
-			if one.Name == tool {
-				return policyInput(f, one, []byte(args))
-			}
-		}
-		return api.PolicyCheckInput{}
-	}
-	if got := questionText(asked("exec", `{"command":"git push","env":{"PATH":"/tmp","A":"b"}}`), "rule 1"); !strings.Contains(got, `["env" "PATH=/tmp" "git" "push"]`) {
-		t.Errorf("asked in its own program: %s", got)
-	}
-	f.Options.Sandbox = &api.Sandbox{}
-	if got := asked("exec", `{"command":"git push","env":{"PATH":"/tmp"}}`); got.Command != "git push" || got.Argv != nil {
-		t.Errorf("within a sandbox it is %+v", got)
-	}
-}
-
 func TestAgentSetsOwnVariablesButNotProgramChoosingOnes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.All)

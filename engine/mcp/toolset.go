@@ -23,7 +23,7 @@ func selectTools(o toolkit.Options) []toolkit.Tool {
 			chosen = append(chosen, t)
 		}
 	}
-	return chosen
+	return withUses(chosen)
 }
 
 // PolicyNames returns the names a policy rule's tool may match: all tools and, for calls over HTTP,

@@ -35,7 +35,7 @@ func (p Policy) Decide(a Action) Verdict {
 	// Resolving the rules' paths reads the file system, so it is done once for all parts.
 	rules := rulesFor(p.Rules, a)
 	for _, it := range a.splitParts(slices.ContainsFunc(p.Rules, func(r Rule) bool { return len(r.Path) > 0 })) {
-		if v := p.evaluatePart(rules, it); worst.Rule < 0 || v.Decision.strictness() > worst.Decision.strictness() {
+		if v := p.evaluatePart(rules, it); worst.Rule < 0 || v.Decision.StricterThan(worst.Decision) {
 			worst = v
 		}
 	}

@@ -33,6 +33,9 @@ func (d Decision) strictness() int {
 	return 0
 }
 
+// StricterThan reports whether d allows less than other.
+func (d Decision) StricterThan(other Decision) bool { return d.strictness() > other.strictness() }
+
 // DefaultAskTimeout is how long the user has to answer; agents' own clients give up after a minute.
 const DefaultAskTimeout = 45 * time.Second
 

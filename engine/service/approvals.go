@@ -2,10 +2,7 @@ package service
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
@@ -26,33 +23,35 @@ type Approvals struct {
 // Handle registers the operations on policy, requests and the audit log.
 func (s *Approvals) Handle(m *server.Mux) {
 	server.Handle(m, api.PolicyCheck, s.checkPolicy)
+	server.Handle(m, api.PolicyEnd, s.endCall)
 	server.Handle(m, api.RequestList, s.listRequests)
 	server.Handle(m, api.RequestAnswer, s.answerRequest)
-	server.Handle(m, api.AuditAdd, s.addAudit)
 	server.Handle(m, api.AuditList, s.listAudit)
 }
 
-func (s *Approvals) checkPolicy(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
-	if in.Tool == "" {
-		return api.PolicyCheckOutput{}, api.Errorf(api.CodeInvalid, "check policy: no tool given")
+func (s *Approvals) checkPolicy(ctx context.Context, in api.PolicyCheckInput) (api.Empty, error) {
+	return api.Empty{}, s.Arbiter.CheckCall(ctx, in)
+}
+
+func (s *Approvals) endCall(ctx context.Context, _ api.Empty) (api.Empty, error) {
+	s.Arbiter.End(ctx)
+	return api.Empty{}, nil
+}
+
+// DescribeSession implements approval.Arbiter.Sessions.
+func (s *Approvals) DescribeSession(ctx context.Context, id string) (approval.Session, bool) {
+	e, err := s.Control.FindEntry(ctx, id)
+	if err != nil {
+		return approval.Session{}, false
 	}
-	if caller := server.CallerOf(ctx); caller.Agent() {
-		in.Actor = caller.Actor()
-	}
-	if in.Host != "" { // its sessions are on that machine
-		return s.Arbiter.Check(ctx, in)
-	}
-	if in.CWD == "" && in.Session != "" && in.Command != "" {
-		// An unknown session is no reason to fail: nothing can be typed into it anyway.
-		in.CWD, _ = folderOf(ctx, s.Control, in.Session)
-	}
-	// Name this one session as the user knows it, so that an approval does not cover all of them.
-	if in.Session != "" {
-		if e, err := s.Control.FindEntry(ctx, in.Session); err == nil {
-			in.Session = fmt.Sprintf("%s (%s)", e.Rec.Name, e.Rec.ID)
-		}
-	}
-	return s.Arbiter.Check(ctx, in)
+	folder, _ := folderOf(ctx, s.Control, e.Rec.ID) // unknown for a process
+	return approval.Session{ID: e.Rec.ID, Name: e.Rec.Name, Folder: folder}, true
+}
+
+// ReadsSecret implements server.Mux.Secret.
+func (s *Approvals) ReadsSecret(ctx context.Context, id string) bool {
+	_, view, err := s.Control.OpenSession(ctx, id)
+	return err == nil && view.Terminal != nil && view.Terminal.Waiting == "secret"
 }
 
 func (s *Approvals) listRequests(context.Context, api.Empty) (api.RequestListOutput, error) {
@@ -67,32 +66,6 @@ func (s *Approvals) answerRequest(ctx context.Context, in api.RequestAnswerInput
 	}
 	s.Log.Info("request", "event", "answer", "id", in.ID, "allow", in.Allow, "by", caller.Name)
 	return s.Arbiter.Answer(in, caller.Name)
-}
-
-// maxAuditDelay is how late a call may be reported.
-const maxAuditDelay = time.Minute
-
-func (s *Approvals) addAudit(ctx context.Context, in api.AuditAddInput) (api.Empty, error) {
-	caller, now := server.CallerOf(ctx), time.Now()
-	var errs []error
-	for _, e := range in.Entries {
-		// Agents report their own calls: do not let one rewrite the past.
-		if ago := now.Sub(e.Time); ago < 0 || ago > maxAuditDelay {
-			e.Time = now
-		}
-		// The connection identifies the agent; its own statements do not count.
-		if caller.Agent() {
-			e.Actor, e.Agent, e.Client = caller.Actor(), caller.Bounds.Name, caller.Owner
-		}
-		e.From = caller.Origin.From
-		e.ID, e.Call, e.Operation = "", "", "" // only the engine knows them
-		e.Arguments = audit.Arguments(e.Arguments, false)
-		errs = append(errs, s.Audit.Record(e))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return api.Empty{}, api.Errorf(api.CodeInternal, "%v", err)
-	}
-	return api.Empty{}, nil
 }
 
 func (s *Approvals) listAudit(_ context.Context, in api.AuditListInput) (api.AuditListOutput, error) {

@@ -10,7 +10,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/approval"
-	"tandem/engine/audit"
 	"tandem/engine/keeper"
 	"tandem/engine/sleep"
 	"tandem/engine/supervise"
@@ -29,7 +28,6 @@ type Engine struct {
 	Layouts *Layouts
 	Arbiter *approval.Arbiter
 	Log     *slog.Logger
-	Audit   *audit.Log
 
 	Info     func() api.Info                           // without the number of running processes
 	Keeper   func(ctx context.Context) (Keeper, error) // waits a while if there is none at the moment
@@ -94,9 +92,6 @@ func (s *Engine) stopEngine(ctx context.Context, in api.EngineStopInput) (api.Em
 	case in.All && (in.Replace != "" || in.Restart) || in.Replace != "" && in.Restart:
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "stop engine: give only one of all, replace and restart")
 	case in.Restart:
-		if err := s.auditRestart(ctx); err != nil {
-			return api.Empty{}, err
-		}
 		return api.Empty{}, s.handOver(ctx, client, "/proc/self/exe")
 	case in.Replace != "":
 		return api.Empty{}, s.handOver(ctx, client, in.Replace)
@@ -113,23 +108,6 @@ func (s *Engine) stopEngine(ctx context.Context, in api.EngineStopInput) (api.Em
 	s.announceStop(ctx, in.All)
 	s.Stop()
 	return api.Empty{}, nil
-}
-
-// auditRestart writes the audit line of a restart by an agent now, because no engine is left to
-// write it afterwards.
-func (s *Engine) auditRestart(ctx context.Context) error {
-	caller := server.CallerOf(ctx)
-	if !caller.Agent() {
-		return nil
-	}
-	err := s.Audit.Record(api.AuditEntry{
-		Actor: caller.Actor(), Agent: caller.Bounds.Name, Client: caller.Owner, From: caller.Origin.From,
-		Tool: api.EngineStop.Name, Arguments: map[string]any{"restart": true}, Outcome: "ok",
-	})
-	if err != nil {
-		return api.Errorf(api.CodeUnavailable, "restart engine: %v", err)
-	}
-	return nil
 }
 
 // pauseKeeper keeps the keeper from starting another engine when this one exits. If the keeper is

@@ -6,7 +6,6 @@ import (
 	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/audit"
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/secrets"
@@ -64,19 +63,4 @@ func toOneLine(text string) string {
 		}
 	}
 	return string(b)
-}
-
-// AuditVisit records an operation by a visitor from the fleet in the audit log.
-func (s *Approvals) AuditVisit(ctx context.Context, v server.Visit) {
-	from := server.CallerOf(ctx).Origin
-	e := api.AuditEntry{
-		Actor: "person:" + from.Person, From: from.From, Tool: v.Operation, Operation: v.Operation, Arguments: audit.Arguments(v.In, false),
-		Outcome: audit.OutcomeOf(v.Err), DurationMS: float64(v.Took.Microseconds()) / 1000,
-	}
-	if v.Err != nil {
-		e.Error = v.Err.Error()
-	}
-	if err := s.Audit.Record(e); err != nil {
-		s.Log.Error("audit", "error", err)
-	}
 }

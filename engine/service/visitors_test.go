@@ -1,19 +1,13 @@
 package service
 
 import (
-	"errors"
-	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/audit"
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
-	"tandem/persist/store"
 )
 
 // Visitors choose these texts; they are shown in a terminal.
@@ -32,24 +26,6 @@ func TestOriginOfAVisitorIsOneHarmlessLine(t *testing.T) {
 		got := OriginOf(c.v)
 		if !strings.HasPrefix(got.From, c.from) || strings.Contains(got.From, "s3cret") || got.Agent != c.agent || got.Person != "ann" {
 			t.Errorf("%+v: %+v", c.v, got)
-		}
-	}
-}
-
-func TestVisitsAreAudited(t *testing.T) {
-	s := &Approvals{Audit: audit.New(store.NewLines(filepath.Join(t.TempDir(), "audit"))), Log: slog.New(slog.DiscardHandler)}
-	in := &api.IDInput{ID: "web"}
-	for _, err := range []error{nil, api.Errorf(api.CodeForbidden, "not allowed"), errors.New("it broke")} {
-		s.AuditVisit(t.Context(), server.Visit{Operation: api.ProcessStop.Name, In: in, Took: time.Second, Err: err})
-	}
-	out, err := s.Audit.List(api.AuditListInput{})
-	if err != nil || len(out.Entries) != 3 {
-		t.Fatalf("%+v, %v", out, err)
-	}
-	for i, want := range []struct{ outcome, text string }{{"error", "it broke"}, {"denied", "not allowed"}, {"ok", ""}} { // newest first
-		e := out.Entries[i]
-		if e.Outcome != want.outcome || e.Error != want.text || e.Tool != api.ProcessStop.Name || e.DurationMS != 1000 || e.Arguments["id"] != "web" {
-			t.Errorf("%+v, want %+v", e, want)
 		}
 	}
 }

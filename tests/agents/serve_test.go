@@ -42,9 +42,32 @@ func newServer(t testing.TB, args ...string) *server {
 	}
 	env := append(os.Environ(), harness.AsProgram+"=1", "TANDEM_DATA_DIR="+filepath.Join(dir, "d"),
 		"XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "HOME="+dir, "SHELL=/bin/sh", "ENV=", "PS1=ready> ")
-	s := &server{TB: t, dir: filepath.Join(dir, "d"), cmd: exec.Command("/proc/self/exe", append([]string{"--serve"}, args...)...)}
-	s.cmd.Env, s.cmd.Dir = env, dir
-	pipes := func() error {
+	s := &server{TB: t, dir: filepath.Join(dir, "d")}
+	s.start(env, args)
+	t.Cleanup(func() {
+		s.in.Close()
+		_ = s.cmd.Wait() // unless the test has already waited for it
+		if out, err := s.command("shutdown", "--all", "--yes").CombinedOutput(); err != nil && !bytes.Contains(out, []byte("not running")) {
+			t.Errorf("shut down: %v: %s", err, out)
+		}
+		os.RemoveAll(dir)
+	})
+	return s
+}
+
+// command returns a command of tandem with the server's data folder.
+func (s *server) command(args ...string) *exec.Cmd {
+	c := exec.Command("/proc/self/exe", args...)
+	c.Env = s.cmd.Env
+	return c
+}
+
+// start starts the server's process.
+func (s *server) start(env, args []string) {
+	s.Helper()
+	s.cmd = exec.Command("/proc/self/exe", append([]string{"--serve"}, args...)...)
+	s.cmd.Env, s.cmd.Dir = env, filepath.Dir(s.dir)
+	pipes := func() (err error) {
 		if s.in, err = s.cmd.StdinPipe(); err != nil {
 			return err
 		}
@@ -58,22 +81,11 @@ func newServer(t testing.TB, args ...string) *server {
 		return err
 	}
 	if err := pipes(); err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
-	t.Cleanup(func() {
-		s.in.Close()
-		_ = s.cmd.Wait() // unless the test has already waited for it
-		end := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
-		end.Env = env
-		if out, err := end.CombinedOutput(); err != nil && !bytes.Contains(out, []byte("not running")) {
-			t.Errorf("shut down: %v: %s", err, out)
-		}
-		os.RemoveAll(dir)
-	})
-	return s
 }
 
 // ask calls a method over the pipes and returns the result.
@@ -182,6 +194,41 @@ func TestServerExitsWhenClientStopsReading(t *testing.T) {
 	fmt.Fprintln(s.in, `{"jsonrpc":"2.0","id":9,"method":"tools/list"}`)
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("the server exits with %v", err)
+	}
+}
+
+func TestKilledServersLeaveALinePerCall(t *testing.T) {
+	t.Parallel()
+	const calls = 25
+	s := newServer(t)
+	for i := range calls {
+		if i > 0 {
+			s.start(s.cmd.Env, nil)
+		}
+		s.initialize()
+		if text := s.callTool("exec", fmt.Sprintf(`{"command":"echo %d"}`, i)); text != fmt.Sprintln(i) {
+			t.Errorf("call %d: %q", i, text)
+		}
+		if err := s.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.cmd.Wait() // killed
+	}
+	out, err := s.command("audit", "--json", "-n", "1000").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []struct{ Tool, Outcome string }
+	if err := json.Unmarshal(out, &entries); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if len(entries) != calls {
+		t.Errorf("%d lines for %d calls", len(entries), calls)
+	}
+	for _, e := range entries {
+		if e.Tool != "exec" || e.Outcome != "ok" {
+			t.Errorf("recorded %+v", e)
+		}
 	}
 }
 

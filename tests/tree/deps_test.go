@@ -292,8 +292,8 @@ var layers = map[string]layer{
 		"input is queued in order, with or without a connection",
 	},
 	"engine/api/server": {
-		[]string{"engine/api", "engine/api/wire", "engine/secrets", "engine/panics"},
-		"the server decodes and dispatches requests; handlers implement the operations",
+		[]string{"engine/api", "engine/api/wire", "engine/audit", "engine/secrets", "engine/panics"},
+		"the server decodes, authorises and records requests; handlers implement the operations",
 	},
 	"engine/api/wire": {
 		[]string{"engine/api", "keys", "engine/styled"},

@@ -115,6 +115,10 @@ func (c *Client) useProtocol(info api.Info) error {
 			info.Version, info.EnginePID, info.Protocol, api.Protocol).
 			WithHint("use the engine's version of tandem, or stop the engine with that version's `tandem shutdown`")
 	}
+	if protocol < api.AgentProtocol && c.header.Get(api.OwnerHeader) != "" {
+		return api.Errorf(api.CodeForbidden, "connect: tandem %s there does not judge and record agents' calls", info.Version).
+			WithHint("install this version there; programs keep running")
+	}
 	c.header.Set(api.ProtocolHeader, strconv.Itoa(protocol))
 	c.unread = len(info.Unread)
 	return nil
@@ -245,16 +249,9 @@ func (c *Client) Do(ctx context.Context, name string, effect api.Effect, in, out
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "call %s: encode input: %v", name, err)
 	}
-	input, question, err := prependQuestion(ctx, name, input)
-	if err != nil {
-		return err
-	}
 	req, err := c.newRequest(ctx, http.MethodPost, name, bytes.NewReader(input))
 	if err != nil {
 		return err
-	}
-	if question > 0 {
-		req.Header.Set(wire.JudgeHeader, strconv.Itoa(question))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if effect == api.Read {
@@ -271,6 +268,7 @@ func (c *Client) newRequest(ctx context.Context, method, name string, body io.Re
 		return nil, api.Errorf(api.CodeInvalid, "call %s: %v", name, err)
 	}
 	req.Header = c.header.Clone()
+	api.ToolCallOf(ctx).SetHeaders(req.Header)
 	return req, nil
 }
 
@@ -281,14 +279,16 @@ func (c *Client) sendRequest(req *http.Request, name string, out any) error {
 		return c.lostError(req.Context(), name, err)
 	}
 	defer resp.Body.Close()
-	recordDecision(req.Context(), resp.Header)
 	if resp.StatusCode != http.StatusOK {
 		body, err := readBody(resp.Body, resp.ContentLength)
 		if err != nil {
 			return c.lostError(req.Context(), name, err)
 		}
-		return c.nameMachine(wire.DecodeError(name, resp.StatusCode, body))
+		refused := wire.DecodeError(name, resp.StatusCode, body)
+		api.ToolCallOf(req.Context()).NoteAnswer(refused)
+		return c.nameMachine(refused)
 	}
+	api.ToolCallOf(req.Context()).NoteAnswer(nil)
 	err = readOutput(resp.Header.Get(wire.AsideHeader), resp.Body, resp.ContentLength, out)
 	var wrong *wrongAnswer
 	switch {

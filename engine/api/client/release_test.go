@@ -67,6 +67,9 @@ func TestEngineOfRelease020UnderstandsThisClient(t *testing.T) {
 		})
 		c := newClient(o)
 		defer c.Close()
+		if err := c.useProtocol(api.Info{Protocol: 1}); err != nil {
+			t.Fatal(err)
+		}
 		in, out := reflect.New(entry.In), reflect.New(entry.Out)
 		if err := json.Unmarshal(old.Body, in.Interface()); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -16,6 +16,10 @@ type Caller struct {
 	Version string     // its program's version
 	Owner   string     // client.Options.Owner; "" for the user's clients
 	Bounds  api.Bounds // of an agent
+	Call    string     // id of the tool's call that the request is part of; "" for a call of its own
+	Tools   []string   // the called tool, then others whose policy rules apply too; none: the operation itself
+	Uses    []string   // the operations of that call, if its first one names all subjects
+	NoAsk   bool       // do not ask the user; answer with the question
 	Peer    wire.Peer  // the process at the other end of the connection
 	Origin  Origin     // its machine, if not this one; Peer is then the bridge
 }
@@ -33,6 +37,12 @@ func (c Caller) Sandboxes() (all []*api.Sandbox) {
 
 func (c Caller) Agent() bool { return c.Owner != "" }
 
+// IsServer reports whether an agent's server makes a call with the effect for itself, such as
+// watching events. It is then neither judged by the policy nor recorded.
+func (c Caller) IsServer(effect api.Effect) bool {
+	return c.Bounds.ToolsOnly && len(c.Tools) == 0 && effect == api.Read
+}
+
 type callerKey struct{}
 
 // CallerOf returns the sender of the request with a handler's ctx; the zero Caller for any other
@@ -42,9 +52,21 @@ func CallerOf(ctx context.Context) Caller {
 	return c
 }
 
-// withCaller returns the request's context with its Caller.
-func (m *Mux) withCaller(r *http.Request) (context.Context, *api.Error) {
+// WithCaller returns a context with a caller.
+func WithCaller(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// identify returns the request's context with its Caller.
+func (m *Mux) identify(r *http.Request) (context.Context, *api.Error) {
 	c := Caller{Name: r.Header.Get(api.ClientHeader), Version: r.Header.Get(api.VersionHeader), Owner: r.Header.Get(api.OwnerHeader), Peer: peerOf(r.Context()), Origin: originOf(r.Context())}
+	c.Call, c.NoAsk = r.Header.Get(api.CallHeader), r.Header.Get(api.AskHeader) == "no"
+	if tools := r.Header.Get(api.ToolHeader); tools != "" {
+		c.Tools = strings.Split(tools, ",")
+	}
+	if uses := r.Header.Get(api.UsesHeader); uses != "" {
+		c.Uses = strings.Split(uses, ",")
+	}
 	bounds, err := m.bounds.boundsOf(r)
 	if err != nil {
 		return nil, err
@@ -55,7 +77,11 @@ func (m *Mux) withCaller(r *http.Request) (context.Context, *api.Error) {
 	if err := c.applyOrigin(); err != nil {
 		return nil, err
 	}
-	return context.WithValue(r.Context(), callerKey{}, c), nil
+	if spoken := protocolOf(r); c.Agent() && spoken != 0 && spoken < api.AgentProtocol {
+		return nil, api.Errorf(api.CodeConflict, "serve an agent: its server is older than the engine").
+			WithHint("start the agent's server (tandem --serve) again")
+	}
+	return WithCaller(r.Context(), c), nil
 }
 
 // applyOrigin replaces the claims of an agent on another machine with those of its engine: its
@@ -78,12 +104,17 @@ func (c *Caller) applyOrigin() *api.Error {
 // connection when an engine of another protocol takes over. Requests without a protocol are
 // accepted, as are the two operations for choosing and replacing an engine: they never change.
 func isUnderstood(r *http.Request, name string) bool {
-	said := r.Header.Get(api.ProtocolHeader)
-	if said == "" || name == api.EngineInfo.Name || name == api.EngineStop.Name {
+	if r.Header.Get(api.ProtocolHeader) == "" || name == api.EngineInfo.Name || name == api.EngineStop.Name {
 		return true
 	}
-	protocol, err := strconv.Atoi(said)
-	return err == nil && protocol >= api.OldestProtocol && protocol <= api.Protocol
+	protocol := protocolOf(r)
+	return protocol >= api.OldestProtocol && protocol <= api.Protocol
+}
+
+// protocolOf returns the protocol of a request; 0 if it names none.
+func protocolOf(r *http.Request) int {
+	protocol, _ := strconv.Atoi(r.Header.Get(api.ProtocolHeader))
+	return protocol
 }
 
 // mayBeNewer reports whether a request is from a tandem program, possibly with fields unknown to

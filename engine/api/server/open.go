@@ -19,46 +19,61 @@ import (
 // version and protocols; from then on bytes are forwarded unchanged. A connection opened to this
 // engine itself is served like any other, with the given Origin.
 func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.ReadWriteCloser, api.Info, error)) {
+	entry, _ := api.Find(wire.OpenName)
 	m.addRoute(wire.OpenName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
-		ctx, wrong := m.withCaller(r)
 		var o api.OpenOptions
-		if wrong == nil {
-			o, wrong = wire.ParseOpen(r.URL.Query())
-		}
-		if wrong == nil && !strings.EqualFold(r.Header.Get("Upgrade"), wire.OpenProtocol) {
-			wrong = api.Errorf(api.CodeInvalid, "call %s: the request does not ask for an upgrade to %s", wire.OpenName, wire.OpenProtocol)
-		}
-		if wrong != nil {
-			writeError(w, wrong)
-			return
-		}
-		var far io.ReadWriteCloser
-		var info api.Info
-		origin := Origin{From: o.Origin, Agent: o.Agent, ReadOnly: o.ReadOnly, By: o.By}
-		err := m.guardPanics(wire.OpenName, func() (err error) {
-			if err = m.checkCall(ctx, wire.OpenName, api.Read, &o); err != nil {
-				return err
-			}
-			if o.Machine == "" {
-				return m.resolveOrigin(&origin)
-			}
-			far, info, err = f(ctx, o)
-			return err
+		var opened connection
+		m.serve(w, r, &call{
+			Entry: entry, effect: entry.Effect, in: &o,
+			read: func(_ http.ResponseWriter, r *http.Request) (wrong *api.Error) {
+				if o, wrong = wire.ParseOpen(r.URL.Query()); wrong == nil && !strings.EqualFold(r.Header.Get("Upgrade"), wire.OpenProtocol) {
+					wrong = api.Errorf(api.CodeInvalid, "call %s: the request does not ask for an upgrade to %s", wire.OpenName, wire.OpenProtocol)
+				}
+				return wrong
+			},
+			handle: func(ctx context.Context) (any, error) {
+				opened = connection{peer: CallerOf(ctx).Peer, process: PeerProcessOf(ctx)}
+				if o.Machine == "" {
+					opened.origin = Origin{From: o.Origin, Agent: o.Agent, ReadOnly: o.ReadOnly, By: o.By}
+					return nil, m.resolveOrigin(&opened.origin)
+				}
+				var err error
+				opened.far, opened.info, err = f(ctx, o)
+				return nil, err
+			},
+			answer: func(_ any, failure *api.Error) {
+				if failure != nil {
+					writeError(w, failure)
+					return
+				}
+				m.takeOver(w, opened)
+			},
 		})
-		if err != nil {
-			writeError(w, handlerError(err))
-			return
-		}
-		near, err := upgradeConn(w, info)
-		switch {
-		case far == nil && err == nil:
-			m.opened.putConn(&originConn{near, origin, CallerOf(ctx).Peer, PeerProcessOf(ctx)})
-		case err == nil:
-			m.opened.joinConns(near, far)
-		case far != nil:
-			far.Close()
-		}
 	})
+}
+
+// A connection is what a request of engine.open has opened: one to another machine, far, or one to
+// this engine with an origin.
+type connection struct {
+	far  io.ReadWriteCloser
+	info api.Info
+
+	origin  Origin
+	peer    wire.Peer
+	process *PeerProcess
+}
+
+// takeOver answers the request and takes its connection over.
+func (m *Mux) takeOver(w http.ResponseWriter, c connection) {
+	near, err := upgradeConn(w, c.info)
+	switch {
+	case c.far == nil && err == nil:
+		m.opened.putConn(&originConn{near, c.origin, c.peer, c.process})
+	case err == nil:
+		m.opened.joinConns(near, c.far)
+	case c.far != nil:
+		c.far.Close()
+	}
 }
 
 // resolveOrigin applies to an agent on another machine both its bounds there, with the paths of

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
+	"tandem/engine/audit"
 	"tandem/engine/panics"
 	"tandem/engine/secrets"
 )
@@ -46,11 +48,16 @@ type Mux struct {
 	// without SO_PEERPIDFD cannot distinguish a client from a later process with the same pid.
 	StartTime func(pid int) (uint64, bool)
 
-	// Visited, if set, is called after writes and rejected calls of people of the fleet, but not
-	// of agents.
-	Visited func(ctx context.Context, v Visit)
+	// Policy decides on an agent's call, after asking the user if necessary; nil allows it. The
+	// default allows everything.
+	Policy func(ctx context.Context, e api.Entry, effect api.Effect, in any) error
+	// Started, if set, is called with the id of a session or process that a call has started.
+	Started func(ctx context.Context, id string)
+	// Audit records calls of agents and of other people of a fleet; nil: nothing is recorded.
+	Audit *audit.Log
+	// Secret reports whether a session waits for a secret to be typed.
+	Secret func(ctx context.Context, session string) bool
 
-	policy  func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // handler of policy.check
 	check   Check
 	bounds  boundsCache
 	opened  *opened       // of Serve
@@ -76,70 +83,60 @@ func NewMux(check Check) *Mux {
 	if check == nil {
 		check = func(context.Context, string, api.Effect, any) error { return nil }
 	}
-	return &Mux{routes: map[string]route{}, Stall: watchStall, Log: slog.Default(), check: check, serving: make(chan struct{})}
+	allow := func(context.Context, api.Entry, api.Effect, any) error { return nil }
+	return &Mux{Policy: allow, routes: map[string]route{}, Stall: watchStall, Log: slog.Default(), check: check, serving: make(chan struct{})}
 }
 
 // Handle registers f for an operation. Errors other than *api.Error become CodeInternal. The
 // context is cancelled when the client disconnects; CallerOf returns the client. Handle panics if
-// the operation is already registered. The handler of PolicyCheck also judges other requests with
-// a question.
+// the operation is already registered.
 func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Context, In) (Out, error)) {
-	if op.Name == api.PolicyCheck.Name {
-		m.policy, _ = any(f).(func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error))
-	}
-	served := operation{op.Name, op.Effect, func() any { return new(In) }, func(ctx context.Context, in any) (any, error) {
+	served := operation{op.Entry, func() any { return new(In) }, func(ctx context.Context, in any) (any, error) {
 		out, err := f(ctx, *in.(*In))
 		return &out, err
 	}}
 	m.addRoute(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) { m.serveOperation(w, r, served) })
 }
 
-// An operation is a registered operation with its types erased, so that serveOperation is not compiled for
-// each of them.
+// An operation is a registered operation with its types erased, so that serveOperation is not
+// compiled for each of them.
 type operation struct {
-	name   string
-	effect api.Effect
-	input  func() any                                     // a pointer to a zero input
-	run    func(ctx context.Context, in any) (any, error) // takes and returns pointers
+	api.Entry
+	input func() any                                     // a pointer to a zero input
+	run   func(ctx context.Context, in any) (any, error) // takes and returns pointers
 }
 
 func (m *Mux) serveOperation(w http.ResponseWriter, r *http.Request, op operation) {
-	ctx, wrong := m.withCaller(r)
 	in := op.input()
-	if wrong == nil {
-		wrong = m.readInput(ctx, w, r, op.name, in)
-	}
-	if wrong != nil {
-		writeError(w, wrong)
-		return
-	}
-	var out any
-	began := time.Now()
-	err := m.guardPanics(op.name, func() (err error) {
-		if err = m.checkCall(ctx, op.name, op.effect, in); err == nil {
-			out, err = op.run(ctx, in)
-		}
-		return err
+	m.serve(w, r, &call{
+		Entry: op.Entry, effect: op.Effect, in: in,
+		read:   func(w http.ResponseWriter, r *http.Request) *api.Error { return readInput(w, r, op.Name, in) },
+		handle: func(ctx context.Context) (any, error) { return op.run(ctx, in) },
+		answer: func(out any, failure *api.Error) {
+			if failure != nil {
+				writeError(w, failure)
+				return
+			}
+			m.memory.noteAnswer(writeOutput(w, r, out))
+		},
 	})
-	m.reportVisit(ctx, op.name, op.effect, in, began, err)
-	if err != nil {
-		writeError(w, handlerError(err))
-		return
-	}
-	m.memory.noteAnswer(writeOutput(w, r, out))
 }
 
-// checkCall applies the limits of the caller's connection, then m.check.
-func (m *Mux) checkCall(ctx context.Context, name string, effect api.Effect, in any) error {
-	origin := CallerOf(ctx).Origin
-	switch {
-	case origin.ReadOnly && effect != api.Read:
-		return api.Errorf(api.CodeForbidden, "call %s: this connection may only read", name).
-			WithHint("the machine restricts this key to `tandem bridge --read-only`")
-	case origin.From != "" && name == wire.OpenName:
-		return api.Errorf(api.CodeForbidden, "call %s: a connection from %s leads no further", name, origin.From)
+// readInput decodes a request's body into in. An empty body is the zero input. Unknown fields are
+// listed in the answer's header if the client may be newer; otherwise they are an error.
+func readInput(w http.ResponseWriter, r *http.Request, name string, in any) *api.Error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxRequestBody))
+	if err != nil {
+		return bodyError(name, err)
 	}
-	return m.check(ctx, name, effect, in)
+	if !mayBeNewer(r) {
+		return api.DecodeInput(name, body, in)
+	}
+	ignored, refused := api.DecodeKnown(name, body, in)
+	if len(ignored) > 0 {
+		w.Header().Set(api.IgnoredHeader, strings.Join(ignored, ","))
+	}
+	return refused
 }
 
 func (m *Mux) addRoute(name, method string, serve func(http.ResponseWriter, *http.Request)) {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -22,36 +21,35 @@ var errViewerGone = api.Errorf(api.CodeUnavailable, "the viewer has disconnected
 // goroutine should always be in Receive, even for a read-only viewer, because a disconnect is
 // detected only there.
 func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *Viewer) error) {
+	entry, _ := api.Find(wire.AttachName)
 	m.addRoute(wire.AttachName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		o, invalid := wire.ParseAttach(r.URL.Query(), mayBeNewer(r))
-		if invalid != nil {
-			writeError(w, invalid)
-			return
-		}
-		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		if invalid == nil && !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			writeStatus(w, http.StatusUpgradeRequired,
 				api.Errorf(api.CodeInvalid, "call %s: the request must ask for a WebSocket", wire.AttachName))
 			return
 		}
-		ctx, invalid := m.withCaller(r)
-		if invalid != nil {
-			writeError(w, invalid)
-			return
-		}
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		if o.Client == "" {
-			o.Client = CallerOf(ctx).Name
-		}
-		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, input: o.Input, typing: &m.typing}
-		v.finish(m.guardPanics(wire.AttachName, func() error {
-			err := m.checkCall(ctx, wire.AttachName, attachEffect(o), &o)
-			m.reportVisit(ctx, wire.AttachName, attachEffect(o), &o, time.Now(), err)
-			if err != nil {
-				return err
-			}
-			return f(ctx, o, v)
-		}))
+		var v *Viewer
+		m.serve(w, r, &call{
+			Entry: entry, effect: attachEffect(o), in: &o, lasting: true,
+			read: func(http.ResponseWriter, *http.Request) *api.Error { return invalid },
+			handle: func(ctx context.Context) (any, error) {
+				ctx, cancel := context.WithCancel(ctx)
+				defer cancel()
+				if o.Client == "" {
+					o.Client = CallerOf(ctx).Name
+				}
+				v = &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, input: o.Input, typing: &m.typing}
+				err := m.guardPanics(wire.AttachName, func() error { return f(ctx, o, v) })
+				v.finish(err)
+				return nil, err
+			},
+			answer: func(_ any, failure *api.Error) {
+				if v == nil && failure != nil {
+					writeError(w, failure)
+				}
+			},
+		})
 	})
 }
 

@@ -16,8 +16,9 @@ import (
 // new snapshot.
 const watchStall = 10 * time.Second
 
-func watchInput(r *http.Request) (in api.WatchInput, err error) {
+func watchInput(r *http.Request) (in api.WatchInput, wrong *api.Error) {
 	if text := r.URL.Query().Get("lasting"); text != "" {
+		var err error
 		if in.Lasting, err = strconv.ParseBool(text); err != nil {
 			return in, api.Errorf(api.CodeInvalid, "watch events: lasting=%.20q: must be true or false", text)
 		}
@@ -29,27 +30,25 @@ func watchInput(r *http.Request) (in api.WatchInput, err error) {
 // send fails. send blocks while the client is slow, and fails after m.Stall without progress. An
 // error returned by f reaches the client's Watch.
 func (m *Mux) HandleWatch(f func(ctx context.Context, in api.WatchInput, send func(api.Event) error) error) {
+	entry, _ := api.Find(wire.WatchName)
 	m.addRoute(wire.WatchName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		s := &eventWriter{w: w, rc: http.NewResponseController(w), stall: m.Stall}
 		// The end of the stream is written later, perhaps long after the last event's deadline.
 		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
-		ctx, wrong := m.withCaller(r)
-		if wrong != nil {
-			writeError(w, wrong)
-			return
-		}
-		in, err := watchInput(r)
-		if err == nil {
-			err = m.guardPanics(wire.WatchName, func() error {
-				if err := m.checkCall(ctx, wire.WatchName, api.Read, &in); err != nil {
-					return err
+		var in api.WatchInput
+		m.serve(w, r, &call{
+			Entry: entry, effect: entry.Effect, in: &in, lasting: true,
+			read: func(_ http.ResponseWriter, r *http.Request) (wrong *api.Error) {
+				in, wrong = watchInput(r)
+				return wrong
+			},
+			handle: func(ctx context.Context) (any, error) { return nil, f(ctx, in, s.sendEvent) },
+			answer: func(_ any, failure *api.Error) {
+				if failure != nil && r.Context().Err() == nil {
+					s.sendError(failure)
 				}
-				return f(ctx, in, s.sendEvent)
-			})
-		}
-		if err != nil && ctx.Err() == nil {
-			s.sendError(api.AsError(err))
-		}
+			},
+		})
 	})
 }
 

@@ -34,16 +34,6 @@ const (
 	keepBuffer = 256 << 10
 )
 
-// An agent's server can have a call judged by the user's policy within the request for the
-// operation, instead of calling policy.check before it. Then the judged call is the executed one,
-// under the rules of that moment. The body is the input of policy.check, its length in JudgeHeader,
-// followed by the operation's own input. The same header of the answer has the decision. An engine
-// that does not know the header cannot decode such a body, and carries nothing out.
-const (
-	JudgeHeader = "Tandem-Judge"
-	Allowed     = "allow" // the only decision to carry out a call
-)
-
 // The stream is that of server-sent events (HTML standard, 9.2): one "data:"
 // line of JSON an event; an "event: error" carries an Error and ends it.
 var (

@@ -1,7 +1,6 @@
 package toolkit
 
 import (
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,22 +81,4 @@ func QuoteForShell(s string) string {
 		return shell.QuoteBytes(s)
 	}
 	return shell.Quote(s)
-}
-
-// PolicyPaths returns the paths to submit to the policy for one path. Bytes other than UTF-8 are
-// lost on the way there, and the policy could not follow links at such a path, so its resolved form
-// is added.
-func PolicyPaths(path string) []string {
-	if utf8.ValidString(path) {
-		return []string{path}
-	}
-	// Resolve the longest existing part; the rest may not exist yet.
-	rest := ""
-	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return []string{path, filepath.Join(real, rest)}
-		}
-		rest = filepath.Join(filepath.Base(dir), rest)
-	}
-	return []string{path}
 }

@@ -74,7 +74,7 @@ func (o Options) HideSecrets() Options {
 
 // Bounds returns the bounds of the server's agents in the engine.
 func (o Options) Bounds() *api.Bounds {
-	return &api.Bounds{Name: o.Name, Sandbox: o.Sandbox, Roots: o.Roots, Base: o.CWD, ReadOnly: o.ReadOnly}
+	return &api.Bounds{Name: o.Name, Sandbox: o.Sandbox, Roots: o.Roots, Base: o.CWD, ReadOnly: o.ReadOnly, ToolsOnly: true, Elicits: !o.NoElicit}
 }
 
 // isWithin reports whether a cleaned absolute path is root or below it.

@@ -26,9 +26,11 @@ type Tool struct {
 	RulesLike string    // another tool with the same effect, whose policy rules apply too; may be ""
 	In, Out   reflect.Type
 
-	// EngineJudged means that the tool does nothing but call operations with the given context. The
-	// engine then applies the user's policy as part of the first one.
-	EngineJudged bool
+	// Uses names the operations that the tool calls. If the first one names all that the call works
+	// on, it speaks for the others. Otherwise the call is Declared: the engine judges its Subjects
+	// before.
+	Uses     []string
+	Declared bool
 
 	// Call runs the tool. An error becomes a failed result.
 	Call func(ctx context.Context, f *Agent, args json.RawMessage) (Result, error)
@@ -37,19 +39,17 @@ type Tool struct {
 // HostArgument is the name of the argument of Hosted tools.
 const HostArgument = "host"
 
-// A Subject describes what a call would run, read or write.
-type Subject struct {
-	Command string            // shell line
-	Argv    []string          // program and arguments, without a shell
-	Paths   []string          // absolute
-	CWD     string            // absolute
-	Env     map[string]string // variables set for the program
-	Session string            // or process; the folder of a command typed into it if CWD is empty
-}
+// Subject is what a call would run, read or change.
+type Subject = api.Subject
 
 // A subjectProvider is an input able to describe its call.
 type subjectProvider interface {
 	Subject(f *Agent) Subject
+}
+
+// A subjectsProvider is an input able to describe a call of several commands.
+type subjectsProvider interface {
+	Subjects(f *Agent) []Subject
 }
 
 // IDOf returns the session or process named by a call, or "".
@@ -98,18 +98,25 @@ func ConvertErrors(tools []Tool, convert func(error) Result) []Tool {
 	return tools
 }
 
-// Subject describes a call for the policy.
-func (t Tool) Subject(f *Agent, args json.RawMessage) Subject {
+// Subjects describes a call for the policy. The error is that of invalid arguments.
+func (t Tool) Subjects(f *Agent, args json.RawMessage) ([]Subject, error) {
 	value := reflect.New(t.In)
-	err := decodeInto(t, args, value.Interface())
-	in := value.Elem().Interface()
-	var about Subject
-	// Invalid arguments have no subject; the call itself will report them.
-	if s, ok := in.(subjectProvider); ok && err == nil {
-		about = s.Subject(f)
+	if err := decodeInto(t, args, value.Interface()); err != nil {
+		return nil, err
 	}
-	about.Session = cmp.Or(about.Session, IDOf(in))
-	return about
+	switch in := value.Elem().Interface().(type) {
+	case subjectsProvider:
+		return in.Subjects(f), nil
+	case subjectProvider:
+		about := in.Subject(f)
+		about.Session = cmp.Or(about.Session, IDOf(in))
+		return []Subject{about}, nil
+	default:
+		if id := IDOf(in); id != "" {
+			return []Subject{{Session: id}}, nil
+		}
+	}
+	return nil, nil
 }
 
 // A Result is the reply of a tool.

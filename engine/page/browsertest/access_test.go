@@ -7,8 +7,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"tandem/engine/api"
 )
 
 // tabTo presses tab until what a selector finds has the keyboard. Whatever has it on the way
@@ -146,8 +144,7 @@ func readable(m *machine, t *testing.T) {
 	defer agent.Close()
 	asked := make(chan error, 1)
 	go func() {
-		_, err := api.PolicyCheck.Call(t.Context(), agent, api.PolicyCheckInput{Tool: "exec", Actor: "agent:test/1", Command: "make", CWD: "/tmp"})
-		asked <- err
+		asked <- askToRun(t.Context(), agent, "make", "/tmp")
 	}()
 	p.until(`document.querySelector('#tab-requests .badge').textContent === '1'`)
 	p.session("shop")

@@ -1,6 +1,8 @@
 package browsertest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -272,6 +274,25 @@ func itIsFollowedThroughAKill(m *machine, t *testing.T) {
 	p.quiet("WebSocket", "Failed to load resource") // while there was no engine
 }
 
+// askToRun asks the user whether an agent's tool may run a command.
+func askToRun(ctx context.Context, agent *client.Client, command, cwd string) error {
+	ctx = api.WithToolCall(ctx, &api.ToolCall{ID: api.NewID(), Tools: []string{"exec"}})
+	return api.PolicyCheck.Run(ctx, agent, api.PolicyCheckInput{
+		Operations: []string{api.Exec.Name}, Subjects: []api.Subject{{Command: command, CWD: cwd}}, Write: true,
+	})
+}
+
+// decisionOf returns allow, deny, or the text of another error.
+func decisionOf(err error) string {
+	switch {
+	case err == nil:
+		return "allow"
+	case errors.Is(err, api.CodeForbidden):
+		return "deny"
+	}
+	return err.Error()
+}
+
 func requests(m *machine, t *testing.T) {
 	p := m.paired(t, m.link())
 	agent := p.engine("agent:test/1")
@@ -279,11 +300,7 @@ func requests(m *machine, t *testing.T) {
 	for _, allow := range []bool{true, false} {
 		decided := make(chan string, 1)
 		go func() {
-			out, err := api.PolicyCheck.Call(t.Context(), agent, api.PolicyCheckInput{Tool: "exec", Actor: "agent:test/1", Command: "rm -rf '<b>build</b>'", CWD: "/tmp"})
-			if err != nil {
-				out.Decision = err.Error()
-			}
-			decided <- out.Decision
+			decided <- decisionOf(askToRun(t.Context(), agent, "rm -rf '<b>build</b>'", "/tmp"))
 		}()
 		p.until(`document.querySelector('#tab-requests .badge').textContent === '1'`)
 		p.click("#tab-requests")
@@ -309,11 +326,7 @@ func aLongRequest(m *machine, t *testing.T) {
 	decided := make(chan string, 1)
 	command := "touch README.md # tidy up" + strings.Repeat("\n", 120) + "rm -rf ~/everything # \u202e\u2066\u200b"
 	go func() {
-		out, err := api.PolicyCheck.Call(t.Context(), agent, api.PolicyCheckInput{Tool: "exec", Actor: "agent:test/1", Command: command, CWD: "/tmp"})
-		if err != nil {
-			out.Decision = err.Error()
-		}
-		decided <- out.Decision
+		decided <- decisionOf(askToRun(t.Context(), agent, command, "/tmp"))
 	}()
 	p.until(`document.querySelector('#tab-requests .badge').textContent === '1'`)
 	p.click("#tab-requests")

@@ -42,9 +42,7 @@ func TestPictures(t *testing.T) {
 	agent := m.engine("agent:claude/2.1")
 	defer agent.Close()
 	go func() {
-		_, _ = api.PolicyCheck.Call(t.Context(), agent, api.PolicyCheckInput{
-			Tool: "exec", Actor: "agent:claude/2.1", Command: "git push --force-with-lease origin main", CWD: "/home/ann/shop",
-		}) // nobody answers
+		_ = askToRun(t.Context(), agent, "git push --force-with-lease origin main", "/home/ann/shop") // nobody answers
 	}()
 
 	dark := command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})

@@ -46,7 +46,7 @@ func listAgents(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.
 	for _, p := range running {
 		if _, known := branches[p.CWD]; !known {
 			scope, path := f.PathInScope(p.CWD)
-			git, _ := api.FilesGit.Call(ctx, f.Engine, api.FilesGitInput{FileScope: scope, Path: path}) // no branch outside a repository or the agent's folders
+			git, _ := api.FilesGit.Call(api.WithoutAsking(ctx), f.Engine, api.FilesGitInput{FileScope: scope, Path: path}) // no branch outside a repository or the agent's folders
 			branches[p.CWD] = git.Branch
 		}
 		lines = append(lines, agentLine(p, branches[p.CWD], time.Now()))

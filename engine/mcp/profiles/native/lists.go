@@ -29,7 +29,6 @@ type listInput struct {
 func processListTool() toolkit.Tool {
 	t := toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read,
 		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List everyone's processes."}, listProcesses)
-	t.EngineJudged = true
 	return t
 }
 

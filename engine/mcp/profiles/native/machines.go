@@ -17,7 +17,6 @@ const machinesWaitMS = 3000
 func machineListTool() toolkit.Tool {
 	t := toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "machine_list", Effect: api.Read,
 		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List other machines."}, listMachines)
-	t.EngineJudged = true
 	return t
 }
 

@@ -17,7 +17,6 @@ const maxShownLeft = 5
 func stopOwnTool() toolkit.Tool {
 	t := toolkit.Define[stopOwnInput, toolkit.None](toolkit.Tool{Name: "process_stop_all", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
 		Doc: "Stop what this connection started; with all, also the user's and other agents'."}, stopOwn)
-	t.EngineJudged = true
 	return t
 }
 

@@ -14,7 +14,6 @@ import (
 func processStartTool() toolkit.Tool {
 	t := toolkit.Define[startInput, startState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
 		Doc: "Start a long-lived process; fails if its name is in use. keepAlive restarts it until process_stop; wait: log or port, as in process_wait."}, startProcess)
-	t.EngineJudged = true
 	return t
 }
 

@@ -46,13 +46,7 @@ func readAnswer(ctx context.Context, f *toolkit.Agent, where *api.AgentTranscrip
 	if where == nil {
 		return "", fmt.Errorf("no file with its conversation is known")
 	}
-	rule, err := api.PolicyCheck.Call(ctx, f.Engine, api.PolicyCheckInput{Tool: "read", Actor: f.Actor, Paths: toolkit.PolicyPaths(where.Path), NoAsk: true})
-	if err == nil && rule.Decision != "allow" {
-		err = fmt.Errorf("reading %s is not allowed: %s", where.Path, rule.Reason)
-	}
-	if err != nil {
-		return "", err
-	}
+	ctx = api.WithRulesOf(ctx, "read")
 	scope, path := f.PathInScope(where.Path)
 	info, err := api.FilesStat.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: path})
 	if err != nil {

@@ -133,7 +133,7 @@ type daemonPID struct {
 // findDaemon finds a daemon by its present or last pid: of several with the same pid the running
 // one, otherwise the latest.
 func findDaemon(ctx context.Context, f *toolkit.Agent, pid int) (api.Process, error) {
-	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
+	out, err := api.ProcessList.Call(api.WithoutTool(ctx), f.Engine, api.ProcessListInput{})
 	if err != nil {
 		return api.Process{}, err
 	}

@@ -26,7 +26,7 @@ type ReadInput struct {
 }
 
 func (in ReadInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
+	return toolkit.Subject{Paths: []string{f.Folder(f.ParsePath(in.Path))}}
 }
 
 // maxImage is the maximum size of an image in base64; models accept no larger ones.
@@ -108,7 +108,7 @@ type jsonInput struct {
 }
 
 func (in jsonInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
+	return toolkit.Subject{Paths: []string{f.Folder(f.ParsePath(in.Path))}}
 }
 
 // readExactJSON is files.read_json with the value as written in the file: decoding would round
@@ -197,7 +197,7 @@ type writeInput struct {
 }
 
 func (in writeInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
+	return toolkit.Subject{Paths: []string{f.Folder(f.ParsePath(in.Path))}}
 }
 
 func writeFile(ctx context.Context, f *toolkit.Agent, in writeInput) (toolkit.Result, error) {
@@ -227,7 +227,7 @@ type editStep struct {
 }
 
 func (in EditInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
+	return toolkit.Subject{Paths: []string{f.Folder(f.ParsePath(in.Path))}}
 }
 
 func editFile(ctx context.Context, f *toolkit.Agent, in EditInput) (toolkit.Result, error) {

@@ -19,7 +19,6 @@ func Tools() []toolkit.Tool {
 	}
 	tools := slices.Concat(files, []toolkit.Tool{execTool()}, processTools())
 	for i := range tools {
-		tools[i].EngineJudged = true
 		if tools[i].Profiles == nil {
 			tools[i].Profiles = []toolkit.Profile{toolkit.Native, toolkit.Plugin}
 		}

@@ -32,7 +32,7 @@ type grepInput struct {
 }
 
 func (in grepInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
+	return toolkit.Subject{Paths: []string{f.Folder(f.ParsePath(in.Path))}}
 }
 
 func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Result, error) {
@@ -167,7 +167,7 @@ type findInput struct {
 }
 
 func (in findInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
+	return toolkit.Subject{Paths: []string{f.Folder(f.ParsePath(in.Path))}}
 }
 
 func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Result, error) {
@@ -206,7 +206,7 @@ type listInput struct {
 }
 
 func (in listInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Paths: toolkit.PolicyPaths(f.Folder(f.ParsePath(in.Path)))}
+	return toolkit.Subject{Paths: []string{f.Folder(f.ParsePath(in.Path))}}
 }
 
 func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
