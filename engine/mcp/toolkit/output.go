@@ -80,7 +80,7 @@ func (f *Agent) readOnce(ctx context.Context, id string, w OutputQuery) (Output,
 	if got.unordered {
 		out.Text += "[stdout before stderr: the order they were written in is unknown]\n"
 	}
-	out.Text += got.text()
+	out.Text += PlainText(got.text())
 	out.Next, out.End, out.More = got.next, got.end.At, got.remaining()
 	// A read of one stream leaves the position in the other.
 	switch ask.Stream {
@@ -320,5 +320,24 @@ func (s *logSpan) text() string {
 		b.Write(p.text)
 		stream, ended = p.stream, p.text[len(p.text)-1] == '\n'
 	}
-	return PlainText(strings.ToValidUTF8(b.String(), "\uFFFD"))
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// RawOutput is a part of a session's output with its control sequences.
+type RawOutput struct {
+	Text    string
+	Next    int64 // offset in the log after the text
+	Dropped int64 // requested bytes no longer in the log
+	Full    bool  // there may be more now
+	Alive   bool  // the session runs
+}
+
+// ReadRaw reads up to limit bytes of a session's log from an offset on. Like ReadOutput it leaves an
+// incomplete character or control sequence for the next call.
+func (f *Agent) ReadRaw(ctx context.Context, id string, since int64, limit int) (RawOutput, error) {
+	s, err := f.readSpan(ctx, api.ProcessLogInput{ID: id, Since: &since, Exact: true}, limit)
+	if err != nil {
+		return RawOutput{}, err
+	}
+	return RawOutput{Text: s.text(), Next: s.next.At, Dropped: s.discarded, Full: s.size >= limit, Alive: !s.last.State.Ended()}, nil
 }

@@ -1,7 +1,6 @@
 package android
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -183,9 +182,8 @@ func deadError(ctx context.Context, f *toolkit.Agent, p api.Process) error {
 
 // readLastOutput returns the end of a session's output, read or not.
 func readLastOutput(ctx context.Context, f *toolkit.Agent, id string) (string, error) {
-	since := int64(-lastOutputSize)
-	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Since: &since, Max: lastOutputSize})
-	return shellMarks().ReplaceAllString(out.Data, ""), err
+	raw, err := f.ReadRaw(ctx, id, -lastOutputSize, lastOutputSize)
+	return shellMarks().ReplaceAllString(raw.Text, ""), err
 }
 
 func (in localSessionInput) timeoutSeconds() int {
@@ -275,33 +273,18 @@ func execCommand(ctx context.Context, f *toolkit.Agent, p api.Process, in localS
 }
 
 // readOutput returns the output of a session since the last read: at most MaxStream bytes or, if to
-// is not 0, everything up to that offset. It leaves an incomplete character or sequence at the end
-// for the next call.
-func readOutput(ctx context.Context, f *toolkit.Agent, id string, to int64) (out sessionOutput, err error) {
+// is not 0, everything up to that offset.
+func readOutput(ctx context.Context, f *toolkit.Agent, id string, to int64) (sessionOutput, error) {
 	seen, _ := f.Seen.At(id)
-	since := max(seen.At, to-maxExecData) // of endless output, keep the end
-	out.Dropped = since - seen.At
-	var data []byte
-	for more := true; more; {
-		log, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Since: &since, Max: toolkit.MaxStream, Exact: true})
-		if err != nil {
-			return out, err
-		}
-		page, err := log.Bytes()
-		if err != nil {
-			return out, err
-		}
-		out.Dropped += max(log.Start-since, 0)
-		data, since = append(data, page...), log.NextCursor
-		out.Alive = !log.State.Ended()
-		out.More = to == 0 && len(data) >= toolkit.MaxStream
-		more = len(page) > 0 && !out.More && since < cmp.Or(to, log.End)
+	since, limit := seen.At, toolkit.MaxStream
+	if to > 0 {
+		since = max(since, to-maxExecData) // of endless output, keep the end
+		limit = max(int(to-since), 1)
 	}
-	if whole := toolkit.CompleteLength(data); out.Alive {
-		since -= int64(len(data) - whole)
-		data = data[:whole]
+	raw, err := f.ReadRaw(ctx, id, since, limit)
+	if err != nil {
+		return sessionOutput{}, err
 	}
-	f.Seen.Set(id, toolkit.Cursor{At: since})
-	out.Output = strings.ToValidUTF8(shellMarks().ReplaceAllString(string(data), ""), "\uFFFD")
-	return out, nil
+	f.Seen.Set(id, toolkit.Cursor{At: raw.Next})
+	return sessionOutput{Output: shellMarks().ReplaceAllString(raw.Text, ""), Alive: raw.Alive, Dropped: since - seen.At + raw.Dropped, More: to == 0 && raw.Full}, nil
 }
