@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -182,11 +183,19 @@ func IsTimedOut(out api.ExecOutput) bool {
 }
 
 // CommandShell returns the shell for command lines: bash, or sh without bash.
-func CommandShell() string {
+var CommandShell = sync.OnceValue(func() string {
 	if _, err := exec.LookPath("bash"); err != nil {
-		return "/bin/sh"
+		return "sh"
 	}
 	return "bash"
+})
+
+// ValueOr returns the value of an optional argument, or the default.
+func ValueOr[T any](given *T, value T) T {
+	if given != nil {
+		return *given
+	}
+	return value
 }
 
 // CompleteLength returns the length of data without an incomplete character or control sequence at

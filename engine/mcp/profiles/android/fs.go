@@ -190,7 +190,7 @@ func statFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsI
 }
 
 func makeFolder(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in fsInput) (any, error) {
-	parents := in.Parents == nil || *in.Parents
+	parents := toolkit.ValueOr(in.Parents, true)
 	i, err := api.FilesMkdir.Call(ctx, f.Engine, api.FilesMkdirInput{FileScope: scope, Path: in.Path, Parents: parents})
 	return fsResult{true, i.Path}, err
 }

@@ -70,10 +70,7 @@ func writeToSession(ctx context.Context, f *toolkit.Agent, in sessionWriteInput)
 			return toolkit.Result{}, hintKeys(err)
 		}
 	}
-	waitMS := writeWaitMS
-	if in.WaitMS != nil {
-		waitMS = *in.WaitMS
-	}
+	waitMS := toolkit.ValueOr(in.WaitMS, writeWaitMS)
 	text, waits, over, err := awaitEffect(ctx, f, id, waitMS)
 	if !over && waitMS > 0 {
 		text += toolkit.NewlineBetween(text, "[") + "[still running; session_wait waits for it]"

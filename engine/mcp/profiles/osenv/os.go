@@ -73,36 +73,17 @@ func (c shellCmd) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: string(c.Command), CWD: f.Options.CWD}
 }
 
-// timeoutMS returns the time until the command becomes a daemon, in milliseconds.
-func (c shellCmd) timeoutMS() (int, error) {
-	seconds := float64(shellSeconds)
-	if c.TimeoutSeconds != nil {
-		seconds = *c.TimeoutSeconds
-	}
-	if seconds < 0 {
-		return 0, &yamlFailure{"INVALID_ARGUMENT", "timeoutSeconds cannot be negative"}
-	}
-	return max(int(min(seconds, toolkit.NoTimeout.Seconds())*1000), 1), nil
-}
-
-// shellProgram returns the program to run the command.
-func (c shellCmd) shellProgram() string {
-	return cmp.Or(c.Shell, toolkit.CommandShell())
-}
-
 func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Result, error) {
-	timeout, err := in.timeoutMS()
-	if err != nil {
-		return toolkit.Result{}, err
+	seconds, lines := toolkit.ValueOr(in.TimeoutSeconds, shellSeconds), toolkit.ValueOr(in.BufferSize, shellLines)
+	switch {
+	case seconds < 0:
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "timeoutSeconds cannot be negative")
+	case lines < 0:
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "bufferSize cannot be negative")
 	}
-	lines := shellLines
-	if in.BufferSize != nil {
-		lines = *in.BufferSize
-	}
-	if lines < 0 {
-		return toolkit.Result{}, &yamlFailure{"INVALID_ARGUMENT", "bufferSize cannot be negative"}
-	}
-	argv := []string{in.shellProgram(), "-c", string(in.Command)}
+	// At least 1: the engine takes 0 for its default.
+	timeout := max(int(min(seconds, toolkit.NoTimeout.Seconds())*1000), 1)
+	argv := []string{cmp.Or(in.Shell, toolkit.CommandShell()), "-c", string(in.Command)}
 	out, err := f.Exec(ctx, api.ExecInput{
 		Command: argv, CWD: f.Options.CWD, TimeoutMS: timeout, MaxOutput: toolkit.MaxStream, Daemon: &api.Daemon{Lines: lines},
 	})

@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -68,10 +66,7 @@ func runCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Re
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	timeout := defaultExecTimeoutMS
-	if in.TimeoutMS != nil {
-		timeout = min(max(*in.TimeoutMS, minExecTimeoutMS), maxExecTimeoutMS)
-	}
+	timeout := min(max(toolkit.ValueOr(in.TimeoutMS, defaultExecTimeoutMS), minExecTimeoutMS), maxExecTimeoutMS)
 	out, err := f.Exec(ctx, api.ExecInput{
 		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Sandbox: sandbox,
 		TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.MaxStream),
@@ -190,16 +185,8 @@ func (s stream) noteLeft(n int64) string {
 
 // shellArgv returns the argv for a shell line.
 func shellArgv(f *toolkit.Agent, line string) []string {
-	return []string{cmp.Or(f.Shell, lineShell()), "-c", line}
+	return []string{cmp.Or(f.Shell, toolkit.CommandShell()), "-c", line}
 }
-
-// lineShell returns bash, or sh without bash.
-var lineShell = sync.OnceValue(func() string {
-	if _, err := exec.LookPath("bash"); err != nil {
-		return "sh"
-	}
-	return "bash"
-})
 
 // endingLine describes how a command exited, or that it still runs.
 func endingLine(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {

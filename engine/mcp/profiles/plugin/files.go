@@ -41,12 +41,7 @@ func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Resu
 	case in.Limit != nil && *in.Limit < 1:
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "read %s: limit must be at least 1", in.Path)
 	}
-	if in.Offset != nil {
-		ask.Offset = *in.Offset
-	}
-	if in.Limit != nil {
-		ask.Limit = *in.Limit
-	}
+	ask.Offset, ask.Limit = toolkit.ValueOr(in.Offset, 0), toolkit.ValueOr(in.Limit, 0)
 	out, err := api.FilesRead.Call(ctx, f.Engine, ask)
 	switch {
 	case isNotFile(err):

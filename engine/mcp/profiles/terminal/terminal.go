@@ -67,7 +67,7 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 	}
 	ran := terminalRan{Command: string(in.Command), ReturnCode: -1, WorkingDirectory: cwd,
 		ExecutionTime: math.Round(out.DurationMS) / 1000}
-	if in.CaptureOutput == nil || *in.CaptureOutput {
+	if toolkit.ValueOr(in.CaptureOutput, true) {
 		ran.Stdout, ran.Stderr = toolkit.Streams(out)
 	}
 	if toolkit.IsTimedOut(out) {
