@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -24,9 +22,7 @@ func TestErrorsAreWordedForAgents(t *testing.T) {
 		{api.Errorf(api.CodeConflict, "remove web: still running").WithHint("stop it first: `tandem stop web`"),
 			"remove web: still running\nhint: stop it first: process_stop"},
 		{api.Errorf(api.CodeInvalid, "open a\x00b\x1b[2J\u202e\n\tc: no"), `open a\x00b\x1b[2J\u202e` + "\n\tc: no"},
-		{fmt.Errorf("call exec: %w", context.Canceled), "call exec: cancelled"},
 		{api.Errorf(api.CodeInvalid, "open %s: no", long), "open " + long[:2042] + "…" + long[len(long)-1020:] + ": no"},
-		{api.Errorf(api.CodeLocked, "the user has the keyboard"), "locked_by_user: the user has the keyboard"},
 	} {
 		if got := toolkit.FailureResult(tc.err); resultText(got) != tc.want || !got.Failed {
 			t.Errorf("%.80v:\n%q, want\n%q", tc.err, resultText(got), tc.want)

@@ -38,7 +38,6 @@ var errorTexts = map[string]string{
 	"engine/mcp/profiles/native/transcript.go readTranscript": shortens,
 	"engine/mcp/profiles/plugin/files.go readJSON":            shortens,
 	"engine/mcp/toolkit/status.go StartFailure":               shortens,
-	"engine/mcp/toolkit/tool.go FailureResult":                "it adds the code to a text that does not begin with it, and rewords a cancellation",
 	"engine/sandbox/profile.go explainJSON":                   shortens,
 	"panes/files/folder.go errorReason":                       shortens,
 	"panes/files/transfer.go failureText":                     shortens,

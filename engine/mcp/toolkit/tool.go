@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -183,14 +181,7 @@ func (r Result) ForProcess(id string) Result {
 // FailureResult returns the result for an error: the reason, and on a second line the hint.
 func FailureResult(err error) Result {
 	e := api.AsError(err)
-	message := e.Message
-	if e.Code == api.CodeLocked && !strings.HasPrefix(message, string(e.Code)) {
-		message = string(e.Code) + ": " + message
-	}
-	if errors.Is(err, context.Canceled) {
-		message = strings.Replace(message, context.Canceled.Error(), "cancelled", 1)
-	}
-	message = MakeLegible(message)
+	message := MakeLegible(e.Message)
 	if e.Hint != "" {
 		message += "\nhint: " + HintForAgents(e.Hint)
 	}
