@@ -160,18 +160,3 @@ func TestSessionsAreFoundByNameAfterARename(t *testing.T) {
 		t.Errorf("removal of a live one: %v", err)
 	}
 }
-
-func TestKeysAreEncodedForTheProgramsModes(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	p := m.start("sh", "-c", `stty raw -echo; printf ready; dd bs=1 count=3 2>/dev/null | od -An -c; printf '\033[?1h\033[?2004happlication'; dd bs=1 count=16 2>/dev/null | od -An -c; read x`)
-	m.awaitScreen(p.ID, "ready")
-	call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"up"}})
-	m.awaitScreen(p.ID, "033   [   A")
-	m.awaitScreen(p.ID, "application")
-	call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"up"}, Paste: "x"})
-	m.awaitScreen(p.ID, "033   O   A 033   [   2   0   0   ~   x 033   [   2")
-	if _, err := api.SessionWrite.Call(t.Context(), m.client, api.SessionWriteInput{ID: p.ID, Keys: []string{"no-such-key"}}); !errors.Is(err, api.CodeInvalid) {
-		t.Errorf("unknown key: %v", err)
-	}
-}

@@ -268,22 +268,6 @@ func TestWaitForInputIsMetWhileAChildReads(t *testing.T) {
 	}
 }
 
-func TestUpdateChangesPolicyAndName(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	p := m.startProcess(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
-	on, name := true, "other"
-	if now := call(m, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on, Name: &name}); !now.KeepAlive || now.Name != name {
-		t.Errorf("became %+v", now)
-	}
-	unix.Kill(p.PID, unix.SIGKILL)
-	m.awaitState("other", api.StateBackoff)
-	on = false
-	if now := call(m, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on}); now.State != api.StateExited || now.ExitSignal != "SIGKILL" {
-		t.Errorf("became %+v", now)
-	}
-}
-
 func TestRestartedTerminalContinuesItsLog(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)

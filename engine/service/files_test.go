@@ -3,12 +3,15 @@ package service
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/files"
 )
 
@@ -120,4 +123,74 @@ func TestFileOperationsReportSpecificErrors(t *testing.T) {
 	if !errors.As(read(in, "/etc/passwd"), &e) || e.Hint != "allowed: "+dir {
 		t.Errorf("hint %+v", e)
 	}
+}
+
+func TestAgentsReachNoClosedFolder(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "closed", "rules"), "secret")
+	writeFile(t, filepath.Join(dir, "data", "log"), "secret")
+	writeFile(t, filepath.Join(dir, "open"), "text")
+	if err := os.Symlink(filepath.Join(dir, "closed"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := NewFiles(ctx, filepath.Join(dir, "data"), []string{filepath.Join(dir, "closed"), filepath.Join(dir, "data")}, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { cancel(); s.Close() })
+	user := client{mux: server.NewMux(nil)}
+	s.Handle(user.mux)
+	agent := user
+	agent.owner = "x"
+	for _, path := range []string{"closed/rules", "link/rules", "open/../closed/rules", "data/log"} {
+		in := api.FilesReadInput{FileScope: api.FileScope{Base: dir}, Path: path}
+		if out, err := api.FilesRead.Call(t.Context(), agent, in); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("an agent reads %s: %+v, %v", path, out, err)
+		}
+		if out := call(t, user, api.FilesRead, in); out.Text != "secret" {
+			t.Errorf("the user reads %s: %+v", path, out)
+		}
+		write := api.FilesWriteInput{FileScope: api.FileScope{Base: dir}, Path: path, Text: "evil"}
+		if out, err := api.FilesWrite.Call(t.Context(), agent, write); err == nil {
+			t.Errorf("an agent writes %s: %+v", path, out)
+		}
+	}
+	if out := call(t, agent, api.FilesGrep, api.FilesGrepInput{FileScope: api.FileScope{Base: dir}, Pattern: "secret"}); out.Matches != 0 {
+		t.Errorf("an agent finds %+v", out)
+	}
+	if out := call(t, agent, api.FilesRead, api.FilesReadInput{FileScope: api.FileScope{Base: dir}, Path: "open"}); out.Text != "text" {
+		t.Errorf("an agent reads %+v", out)
+	}
+}
+
+func TestFolderIsWatchedUntilItChanges(t *testing.T) {
+	c, dir := startWithFiles(t, "a")
+	seen := call(t, c, api.FilesWatch, api.FilesWatchInput{Path: dir, WaitMS: 1})
+	if seen.Stamp == "" || seen.Changed {
+		t.Errorf("at first %+v", seen)
+	}
+	writeFile(t, filepath.Join(dir, "b"), "")
+	now := call(t, c, api.FilesWatch, api.FilesWatchInput{Path: dir, Seen: seen.Stamp, WaitMS: 60_000})
+	if !now.Changed || now.Stamp == seen.Stamp {
+		t.Errorf("changed before: %+v", now)
+	}
+	wantError(t, c, api.FilesWatch, api.FilesWatchInput{Path: dir + "/none"}, api.CodeNotFound, "none")
+	wantError(t, c, api.FilesWatch, api.FilesWatchInput{Path: dir + "/a"}, api.CodeInvalid, "")
+}
+
+func TestTrashIsListedWithItsOrigin(t *testing.T) {
+	c, dir := startWithFiles(t, "a", "b/c")
+	runTransfer(t, c, api.FilesTransferInput{Kind: api.TransferTrash, Items: []api.FileMove{{Path: dir + "/a"}, {Path: dir + "/b"}}})
+	items := call(t, c, api.FilesTrashed, api.FilesTrashedInput{}).Items
+	if len(items) != 2 {
+		t.Fatalf("listed %+v", items)
+	}
+	for _, item := range items {
+		if item.From != dir+"/a" && item.From != dir+"/b" || item.Deleted.IsZero() {
+			t.Errorf("listed %+v", item)
+		}
+		call(t, c, api.FilesRestore, api.FilesRestoreInput{Items: []api.FileMove{{Path: item.Path, To: item.From}}})
+	}
+	if readText(t, dir+"/b/c") != "b/c" || len(call(t, c, api.FilesTrashed, api.FilesTrashedInput{}).Items) != 0 {
+		t.Error("not all of it is back")
+	}
+	wantError(t, c, api.FilesRestore, api.FilesRestoreInput{Items: []api.FileMove{{Path: items[0].Path, To: dir + "/x"}}}, api.CodeNotFound, "")
 }

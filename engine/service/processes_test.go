@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -315,5 +316,52 @@ func TestOrphansAreFoundByTheirMark(t *testing.T) {
 	}
 	if got := u.orphans(all, marked); len(got) != 1 || got[22] != who {
 		t.Errorf("orphans are %+v", got)
+	}
+}
+
+func TestUpdateAppliesToThePresentRun(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{})
+	on, off, name, limit := true, false, "other", int64(math.MaxInt64)
+	now := call(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID[:8], KeepAlive: &on, Name: &name, LogLimit: &limit})
+	if !now.KeepAlive || now.Name != name || now.Revision == p.Revision {
+		t.Errorf("became %+v", now)
+	}
+	e, err := r.control.EntryByID(t.Context(), p.ID)
+	if err != nil || e.Rec.LogLimit != maxLogLimit {
+		t.Errorf("the log limit is %d, %v", e.Rec.LogLimit, err)
+	}
+	wantError(t, r, api.ProcessRemove, api.IDInput{ID: name}, api.CodeConflict, "still running")
+	// The restart that it waits for is not wanted any more.
+	r.exit(now, 7)
+	call(t, r, api.ProcessWait, api.ProcessWaitInput{ID: name, Exit: true})
+	if now := call(t, r, api.ProcessUpdate, api.ProcessUpdateInput{ID: name, KeepAlive: &off}); now.State != api.StateExited || now.ExitCode == nil || *now.ExitCode != 7 {
+		t.Errorf("became %+v", now)
+	}
+	call(t, r, api.ProcessRemove, api.IDInput{ID: name})
+	wantError(t, r, api.ProcessGet, api.IDInput{ID: p.ID}, api.CodeNotFound, "")
+}
+
+func TestRestartStartsAnotherChild(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{Name: "web"})
+	in := api.ProcessRestartInput{ID: "web", RestartID: api.NewID()}
+	first := call(t, r, api.ProcessRestart, in)
+	if first.PID == p.PID || first.State != api.StateRunning || first.ID != p.ID {
+		t.Errorf("became %+v", first)
+	}
+	// A client repeats the call if the engine was lost before it answered.
+	if again := call(t, r, api.ProcessRestart, in); again.PID != first.PID {
+		t.Errorf("restarted twice: %d and %d", first.PID, again.PID)
+	}
+	call(t, r, api.ProcessStop, api.ProcessStopInput{ID: "web"})
+	if again := call(t, r, api.ProcessRestart, api.ProcessRestartInput{ID: "web"}); again.State != api.StateRunning || again.PID == first.PID {
+		t.Errorf("became %+v", again)
+	}
+	// It waits for its dependencies.
+	r.start(api.ProcessStartInput{Name: "db", Ready: &api.Readiness{Log: "never"}})
+	call(t, r, api.ProcessStop, api.ProcessStopInput{ID: "web"})
+	if again := call(t, r, api.ProcessRestart, api.ProcessRestartInput{ID: "web", After: []api.Dependency{{ID: "db", Condition: "ready"}}}); again.State != api.StateWaiting {
+		t.Errorf("became %+v", again)
 	}
 }

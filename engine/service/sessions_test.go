@@ -294,3 +294,29 @@ func TestRecordReturnsAPartOfTheLog(t *testing.T) {
 		t.Errorf("from now on: %+v", now)
 	}
 }
+
+func TestScreenAndOutputOfASessionAreRead(t *testing.T) {
+	r := newRig(t)
+	p, slave := r.startTerminal(api.SessionStartInput{Cols: 40, Rows: 5})
+	if _, err := slave.WriteString("one\r\n\x1b[1mtwo\x1b[m ä\r\nthree"); err != nil {
+		t.Fatal(err)
+	}
+	call(t, r, api.SessionWait, api.SessionWaitInput{ID: p.ID, Screen: "three"})
+	screen := call(t, r, api.SessionScreen, api.SessionScreenInput{ID: p.ID})
+	if screen.State != api.StateRunning || !slices.Equal(screen.Lines, []string{"one", "two ä", "three", "", ""}) {
+		t.Errorf("the screen is %+v", screen)
+	}
+	if out := call(t, r, api.SessionRead, api.SessionReadInput{ID: p.ID, Since: 5}); !strings.Contains(out.Data, "two") || strings.Contains(out.Data, "one") || out.State != api.StateRunning {
+		t.Errorf("read %+v", out)
+	}
+	if out := call(t, r, api.SessionForeground, api.IDInput{ID: p.ID}); out.Prompt {
+		t.Errorf("in the foreground is %+v", out)
+	}
+	for _, id := range []string{"none", "\x1b[31m", ""} {
+		wantError(t, r, api.SessionScreen, api.SessionScreenInput{ID: id}, api.CodeNotFound, "")
+		wantError(t, r, api.SessionRead, api.SessionReadInput{ID: id}, api.CodeNotFound, "")
+		wantError(t, r, api.SessionForeground, api.IDInput{ID: id}, api.CodeNotFound, "")
+		wantError(t, r, api.SessionText, api.SessionTextInput{ID: id}, api.CodeNotFound, "")
+		wantError(t, r, api.SessionRecord, api.SessionRecordInput{ID: id}, api.CodeNotFound, "")
+	}
+}
