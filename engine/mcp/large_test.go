@@ -17,10 +17,10 @@ import (
 )
 
 // encodeLarge returns a result's encoding by our transport, or the SDK's if the result is not large.
-func encodeLarge(t *testing.T, r *sdk.CallToolResult, version string) (encoding string, large bool) {
+func encodeLarge(t *testing.T, r *sdk.CallToolResult) (encoding string, large bool) {
 	t.Helper()
 	kept := &toolkit.ResultStore{}
-	b, err := toolkit.Encode(toolkit.EncodeLarge(r, version, kept))
+	b, err := toolkit.Encode(toolkit.EncodeLarge(r, kept))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,14 +52,10 @@ func TestLargeResultEqualsPlainEncoding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, large := encodeLarge(t, r, withHandshake)
+		got, large := encodeLarge(t, r)
 		if large != (name != "small" && name != "picture") || canonicalJSON(t, got) != canonicalJSON(t, string(want)) {
 			t.Errorf("%s, large %v: %.200s, want %.200s", name, large, got, want)
 		}
-	}
-	got, _ := encodeLarge(t, &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, toolkit.WithoutSessions)
-	if !strings.HasPrefix(got, `{"resultType":"complete",`) {
-		t.Errorf("%.100s", got)
 	}
 }
 
@@ -79,7 +75,7 @@ func TestTransportWritesLargeResultAsEncoded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ticket, err := toolkit.Encode(toolkit.EncodeLarge(r, withHandshake, kept))
+		ticket, err := toolkit.Encode(toolkit.EncodeLarge(r, kept))
 		if err != nil || len(ticket) > 100 {
 			t.Fatalf("text %d: a ticket of %d bytes, %v", i, len(ticket), err)
 		}
@@ -102,7 +98,7 @@ func TestResultTicketIsValidOnce(t *testing.T) {
 	t.Parallel()
 	kept := &toolkit.ResultStore{}
 	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("x", toolkit.LargeResultSize)}}}
-	one, other := toolkit.EncodeLarge(r, withHandshake, kept), toolkit.EncodeLarge(r, withHandshake, kept)
+	one, other := toolkit.EncodeLarge(r, kept), toolkit.EncodeLarge(r, kept)
 	first, err := toolkit.Encode(one)
 	second, err2 := toolkit.Encode(other)
 	if err != nil || err2 != nil {
@@ -125,7 +121,7 @@ func BenchmarkLargeResultInLines(b *testing.B) {
 	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("0123456789abcdef\n", 600_000)}}}
 	c := &lineConn{lineTransport: lineTransport{out: io.Discard, store: &toolkit.ResultStore{}}}
 	for b.Loop() {
-		ticket, err := toolkit.Encode(toolkit.EncodeLarge(r, withHandshake, c.store))
+		ticket, err := toolkit.Encode(toolkit.EncodeLarge(r, c.store))
 		if err == nil {
 			err = c.Write(b.Context(), &jsonrpc.Response{Result: ticket})
 		}

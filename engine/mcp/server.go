@@ -132,7 +132,7 @@ func (s *server) handleRequest(ctx context.Context, method string, req sdk.Reque
 		r.Params.Name = s.canonicalName(r.Params.Name)
 		answer, err := next(ctx, method, req)
 		if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
-			return toolkit.EncodeLarge(full, r.ProtocolVersion(), s.store), nil
+			return toolkit.EncodeLarge(full, s.store), nil
 		}
 		return answer, err
 	case *sdk.ServerRequest[*sdk.DiscoverParams]:

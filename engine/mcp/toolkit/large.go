@@ -24,13 +24,12 @@ const (
 // 1.29 times as long in its encoding (BenchmarkAgentOutput in bench).
 type LargeResult struct {
 	*sdk.CallToolResult
-	version string
-	store   *ResultStore
+	store *ResultStore
 }
 
 // EncodeLarge returns a large result of text as a LargeResult, and other results unchanged. store is
 // nil if the SDK writes the results.
-func EncodeLarge(r *sdk.CallToolResult, version string, store *ResultStore) sdk.Result {
+func EncodeLarge(r *sdk.CallToolResult, store *ResultStore) sdk.Result {
 	texts, onlyText := textBlocks(r.Content)
 	if facts, ok := r.StructuredContent.(FactsWithText); ok {
 		texts = append(texts, facts.Text...)
@@ -42,29 +41,24 @@ func EncodeLarge(r *sdk.CallToolResult, version string, store *ResultStore) sdk.
 	if store == nil || !onlyText || size < LargeResultSize || r.InputRequests != nil {
 		return r
 	}
-	return &LargeResult{r, version, store}
+	return &LargeResult{r, store}
 }
 
 // MarshalJSON implements json.Marshaler. It returns a ticket for the transport.
 func (l *LargeResult) MarshalJSON() ([]byte, error) { return l.store.put(l), nil }
 
-// WriteJSON writes the result's encoding. The writer keeps its first error.
+// WriteJSON writes the result's encoding: the SDK's of a result without text, and the text in it.
+// The writer keeps its first error.
 func (l *LargeResult) WriteJSON(w *bufio.Writer) {
-	head := struct {
-		Meta       sdk.Meta `json:"_meta,omitempty"`
-		ResultType string   `json:"resultType,omitempty"`
-		Structured any      `json:"structuredContent,omitempty"`
-		IsError    bool     `json:"isError,omitempty"`
-	}{Meta: l.Meta, Structured: l.StructuredContent, IsError: l.IsError}
-	if l.version >= WithoutSessions {
-		head.ResultType = "complete"
-	}
+	frame := *l.CallToolResult
+	frame.Content = []sdk.Content{}
 	facts, long := l.StructuredContent.(FactsWithText)
 	if long {
-		head.Structured = nil
+		frame.StructuredContent = nil
 	}
-	b, _ := Encode(head) // FitToClient has encoded the structured content before
-	w.Write(openObject(b))
+	b, _ := Encode(&frame) // FitToClient has encoded the structured content before
+	before, after, _ := bytes.Cut(b, []byte(`"content":[]`))
+	w.Write(before)
 	if long {
 		w.WriteString(`"structuredContent":`)
 		w.Write(openObject(facts.Facts))
@@ -86,7 +80,8 @@ func (l *LargeResult) WriteJSON(w *bufio.Writer) {
 		writeText(w, c.(*sdk.TextContent).Text)
 		w.WriteString(`"}`)
 	}
-	w.WriteString("]}")
+	w.WriteByte(']')
+	w.Write(after)
 }
 
 // openObject returns an encoded object without its closing brace, ready for further members.

@@ -11,7 +11,7 @@ import (
 // InputSchema returns the JSON schema (draft 2020-12) of a tool's arguments. The SDK's inference has
 // unions with null and neither limits, defaults nor choices, and takes three times as long at the
 // start of every server (1.8 ms instead of 0.6 for the native tools).
-func InputSchema(t reflect.Type) json.RawMessage { return appendSchema(nil, t, "", "") }
+func InputSchema(t reflect.Type) json.RawMessage { return json.RawMessage(schemaOf(t, "")) }
 
 // Schema returns the schema of a tool's arguments. The argument for the machine comes last and
 // undocumented, because every tool has it and the server's instructions explain it.
@@ -29,26 +29,69 @@ func (t Tool) inputType() reflect.Type {
 	}))
 }
 
-// appendSchema appends a type's schema, without unions of types: null values are omitted instead.
-// extra holds further members for the type, and items those for an array's elements.
-func appendSchema(b []byte, t reflect.Type, extra, items string) []byte {
+// schemaOf returns a type's schema, without unions of types: null values are omitted instead. tag
+// has a field's doc, enum, default, min and max. The enum of a list applies to its elements.
+func schemaOf(t reflect.Type, tag reflect.StructTag) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	b = append(b, '{')
-	switch kind := schemaType(t); kind {
-	case "":
-		return append(append(b, strings.TrimPrefix(extra, ",")...), '}')
-	case "array":
-		b = append(b, `"type":"array","items":`...)
-		b = appendSchema(b, t.Elem(), items, "")
-	case "object":
-		b = append(b, `"type":"object"`...)
-		b = appendObject(b, t)
-	default:
-		b = append(append(append(b, `"type":"`...), kind...), '"')
+	kind, enum := schemaType(t), tag.Get("enum")
+	var parts []string
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, `"`+name+`":`+value)
+		}
 	}
-	return append(append(b, extra...), '}')
+	if kind != "" {
+		add("type", quoteJSON(kind))
+	}
+	switch {
+	case kind == "array":
+		add("items", schemaOf(t.Elem(), reflect.StructTag(`enum:"`+enum+`"`)))
+		enum = ""
+	case kind != "object", t == reflect.TypeFor[Env](): // Env also accepts numbers and booleans
+	case t.Kind() == reflect.Struct:
+		properties, required := schemaMembers(t)
+		add("properties", properties)
+		add("required", required)
+	case schemaType(t.Elem()) != "":
+		add("additionalProperties", schemaOf(t.Elem(), ""))
+	}
+	if doc := tag.Get("doc"); doc != "" {
+		add("description", quoteJSON(doc))
+	}
+	if enum != "" {
+		add("enum", quoteJSON(strings.Split(enum, ",")))
+	}
+	value := tag.Get("default")
+	if kind == "string" && value != "" {
+		value = quoteJSON(value)
+	}
+	add("default", value)
+	add("minimum", tag.Get("min"))
+	add("maximum", tag.Get("max"))
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// schemaMembers returns the properties of an object and the list of required ones, or "" for none.
+func schemaMembers(t reflect.Type) (properties, required string) {
+	var members, names []string
+	for _, m := range membersOf(t) {
+		if m.hidden {
+			continue
+		}
+		members = append(members, quoteJSON(m.name)+":"+schemaOf(m.Type, m.Tag))
+		if m.required {
+			names = append(names, m.name)
+		}
+	}
+	if len(members) > 0 {
+		properties = "{" + strings.Join(members, ",") + "}"
+	}
+	if len(names) > 0 {
+		required = quoteJSON(names)
+	}
+	return properties, required
 }
 
 // schemaType returns the schema name of a type, or "" for any.
@@ -76,72 +119,8 @@ func schemaType(t reflect.Type) string {
 	return ""
 }
 
-// appendObject appends the members of an object.
-func appendObject(b []byte, t reflect.Type) []byte {
-	if t.Kind() == reflect.Map && (schemaType(t.Elem()) == "" || t == reflect.TypeFor[Env]()) {
-		return b // any member is allowed; Env also accepts numbers and booleans
-	}
-	if t.Kind() == reflect.Map {
-		b = append(b, `,"additionalProperties":`...)
-		return appendSchema(b, t.Elem(), "", "")
-	}
-	var required []string
-	if t.NumField() == 0 {
-		return b
-	}
-	b = append(b, `,"properties":{`...)
-	first := true
-	for _, m := range membersOf(t) {
-		if m.hidden {
-			continue
-		}
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(append(b, quoteJSON(m.name)...), ':')
-		extra, items := describeField(m.StructField)
-		b = appendSchema(b, m.Type, extra, items)
-		if m.required {
-			required = append(required, m.name)
-		}
-	}
-	b = append(b, '}')
-	if len(required) > 0 {
-		b = append(append(b, `,"required":`...), quoteJSON(required)...)
-	}
-	return b
-}
-
-// describeField returns the schema members from a field's tags: doc, enum, default, min and max.
-// The enum of a list applies to its elements.
-func describeField(f reflect.StructField) (s, items string) {
-	if doc := f.Tag.Get("doc"); doc != "" {
-		s += `,"description":` + string(quoteJSON(doc))
-	}
-	if enum := f.Tag.Get("enum"); enum != "" {
-		choices := `,"enum":` + string(quoteJSON(strings.Split(enum, ",")))
-		if f.Type.Kind() == reflect.Slice {
-			items = choices
-		} else {
-			s += choices
-		}
-	}
-	if value := f.Tag.Get("default"); value != "" && f.Type.Kind() == reflect.String {
-		s += `,"default":` + string(quoteJSON(value))
-	} else if value != "" {
-		s += `,"default":` + value
-	}
-	for _, limit := range [][2]string{{"min", "minimum"}, {"max", "maximum"}} {
-		if value := f.Tag.Get(limit[0]); value != "" {
-			s += `,"` + limit[1] + `":` + value
-		}
-	}
-	return s, items
-}
-
 // quoteJSON encodes a string or a list of strings.
-func quoteJSON(v any) []byte {
+func quoteJSON(v any) string {
 	b, _ := json.Marshal(v) // strings cannot fail
-	return b
+	return string(b)
 }
