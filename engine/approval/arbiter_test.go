@@ -49,7 +49,9 @@ func (c check) action() action {
 // A verdict is the outcome of a check: allow, ask or deny, and the error's texts.
 type verdict struct{ Decision, Reason, Hint string }
 
-func (a *Arbiter) check(ctx context.Context, c check) error { return a.decide(ctx, c.action(), "") }
+func (a *Arbiter) check(ctx context.Context, c check) error {
+	return a.decide(ctx, a.currentPolicy(), c.action(), "")
+}
 
 func checked(t *testing.T, a *Arbiter, c check) verdict {
 	t.Helper()

@@ -51,7 +51,7 @@ func TestAnswerCoversItsCallOperationsAndSubjectsOnly(t *testing.T) {
 	a, _ := arbiterWith(t, asking)
 	command := api.Subject{Command: "make", CWD: "/"}
 	start := []string{"session.start", "session.exec"}
-	if err := a.decide(t.Context(), callAction("1", true, start, command, api.Subject{Session: "web (1)"}), allowWord); err != nil {
+	if err := a.decide(t.Context(), a.currentPolicy(), callAction("1", true, start, command, api.Subject{Session: "web (1)"}), allowWord); err != nil {
 		t.Fatal(err)
 	}
 	a.calls.addSession(callKey{"", "o", "1"}, "new (2)")
@@ -75,12 +75,12 @@ func TestAnswerCoversItsCallOperationsAndSubjectsOnly(t *testing.T) {
 		"another agent":          {elsewhere, false},
 		"another tool":           {another, false},
 	} {
-		if err := a.decide(t.Context(), c.act, ""); (err == nil) != c.allowed {
+		if err := a.decide(t.Context(), a.currentPolicy(), c.act, ""); (err == nil) != c.allowed {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	delete(a.calls.byKey, callKey{"", "o", "1"})
-	if a.decide(t.Context(), callAction("1", false, start[1:], command), "") == nil {
+	if a.decide(t.Context(), a.currentPolicy(), callAction("1", false, start[1:], command), "") == nil {
 		t.Error("the answer outlives its call")
 	}
 }
@@ -89,11 +89,11 @@ func TestReusedCallIDIsJudgedAgain(t *testing.T) {
 	a, _ := arbiterWith(t, asking)
 	for range 2 {
 		one := callAction("1", false, []string{"exec"}, api.Subject{Command: "make", CWD: "/"})
-		if err := a.decide(t.Context(), one, ""); api.AsError(err).Question == nil {
+		if err := a.decide(t.Context(), a.currentPolicy(), one, ""); api.AsError(err).Question == nil {
 			t.Errorf("%v, want a question", err)
 		}
 	}
-	if err := a.decide(t.Context(), callAction("1", true, []string{"exec"}, api.Subject{Command: "rm x", CWD: "/"}), allowWord); err == nil {
+	if err := a.decide(t.Context(), a.currentPolicy(), callAction("1", true, []string{"exec"}, api.Subject{Command: "rm x", CWD: "/"}), allowWord); err == nil {
 		t.Error("an answer allows what a rule denies")
 	}
 }

@@ -33,6 +33,11 @@ func (d Decision) strictness() int {
 	return 0
 }
 
+// AllowsAll reports whether a policy allows every action.
+func (p Policy) AllowsAll() bool {
+	return len(p.Rules) == 0 && (p.Default == Allow || p.Default == "")
+}
+
 // StricterThan reports whether d allows less than other.
 func (d Decision) StricterThan(other Decision) bool { return d.strictness() > other.strictness() }
 
