@@ -37,7 +37,7 @@ func TestInvalidArgumentsAreExplained(t *testing.T) {
 	} {
 		_, err := toolkit.Decode[native.ProcessLogInput](logTool, json.RawMessage(tc.args))
 		want := &api.Error{Code: api.CodeInvalid, Message: "call process_log: " + tc.want, Hint: takes}
-		if diff := cmp.Diff(want, err); diff != "" {
+		if diff := cmp.Diff(want, api.AsError(err)); diff != "" {
 			t.Errorf("%.60s (-want +got):\n%s", tc.args, diff)
 		}
 	}

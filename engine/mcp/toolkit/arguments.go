@@ -38,8 +38,20 @@ func decodeInto(t Tool, args json.RawMessage, in any) error {
 	if names := FieldNames(t.inputType()); len(names) > 0 {
 		hint = "it takes: " + strings.Join(names, ", ")
 	}
-	return api.Errorf(api.CodeInvalid, "call %s: %s", t.Name, api.AsError(err).Message).WithHint(hint)
+	explained := api.Errorf(api.CodeInvalid, "call %s: %s", t.Name, api.AsError(err).Message).WithHint(hint)
+	if missing, ok := err.(*MissingArgument); ok {
+		return &MissingArgument{explained, missing.Name}
+	}
+	return explained
 }
+
+// A MissingArgument is the error of a call without a required argument.
+type MissingArgument struct {
+	error
+	Name string
+}
+
+func (m *MissingArgument) Unwrap() error { return m.error }
 
 func fitArguments(t reflect.Type, args json.RawMessage, in any) error {
 	given := map[string]any{}
@@ -96,7 +108,7 @@ func fitMembers(t reflect.Type, given map[string]any, path string) error {
 		known[m.name] = true
 		value := given[m.name]
 		if value == nil && m.required {
-			return api.Errorf(api.CodeInvalid, "argument %q is missing", path+m.name)
+			return &MissingArgument{api.Errorf(api.CodeInvalid, "argument %q is missing", path+m.name), path + m.name}
 		}
 		if value == nil {
 			continue

@@ -4,7 +4,6 @@ package android
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -45,9 +44,6 @@ func ToolsWith(lookPath func(name string) (string, error)) []toolkit.Tool {
 		toolkit.Define[deviceInput, toolkit.None](toolkit.Tool{Name: "device_api", Effect: api.Destructive, Profiles: only,
 			Doc: "Get the state of the termux tools' backend, restart it, or explain its setup."}, a.controlDevice),
 	}
-	for i := range tools {
-		tools[i] = requireArguments(tools[i])
-	}
 	return toolkit.ConvertErrors(tools, func(err error) toolkit.Result { return toolkit.AnswerJSON(toError(err)) })
 }
 
@@ -76,40 +72,16 @@ func toError(err error) *Error {
 	if errors.As(err, &known) {
 		return known
 	}
+	var missing *toolkit.MissingArgument
+	if errors.As(err, &missing) {
+		return androidErrorf("missing_"+missing.Name, "%s is missing", missing.Name)
+	}
 	e := api.AsError(err)
 	code := string(e.Code)
 	if e.Code == api.CodeInvalid {
 		code = "invalid_arguments"
 	}
 	return androidErrorf(code, "%s", e.Message)
-}
-
-// requireArguments makes a tool report a missing argument by name.
-func requireArguments(t toolkit.Tool) toolkit.Tool {
-	call := t.Call
-	t.Call = func(ctx context.Context, f *toolkit.Agent, args json.RawMessage) (toolkit.Result, error) {
-		if name := firstMissing(t, args); name != "" {
-			return toolkit.Result{}, androidErrorf("missing_"+name, "%s is missing", name)
-		}
-		return call(ctx, f, args)
-	}
-	return t
-}
-
-// firstMissing returns the first missing required argument, or "".
-func firstMissing(t toolkit.Tool, args json.RawMessage) string {
-	given := map[string]json.RawMessage{}
-	if len(args) > 0 && json.Unmarshal(args, &given) != nil {
-		return "" // the tool itself reports the mistake
-	}
-	// In the order of the fields: the profile reports the first missing one.
-	for i := range t.In.NumField() {
-		name, options, _ := strings.Cut(t.In.Field(i).Tag.Get("json"), ",")
-		if value, ok := given[name]; (!ok || string(value) == "null") && name != "" && !strings.Contains(options, "omit") {
-			return name
-		}
-	}
-	return ""
 }
 
 // findBash returns the shell of the termux tools.
