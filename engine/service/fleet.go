@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"unicode"
 
 	"tandem/engine/access"
 	"tandem/engine/api"
@@ -50,12 +51,12 @@ func OriginOf(v fleet.Visitor) server.Origin {
 	return server.Origin{From: from, Agent: toOneLine(v.Agent), By: v.By, Person: v.Person, Role: v.Role}
 }
 
-// toOneLine replaces control characters and cuts text to a length fit for display.
+// toOneLine replaces invisible and control characters and cuts text to a length fit for display.
 func toOneLine(text string) string {
 	const most = 200
 	var b []rune
 	for _, r := range text {
-		if r < ' ' || r == 0x7f {
+		if !unicode.IsGraphic(r) {
 			r = '?'
 		}
 		if b = append(b, r); len(b) == most {

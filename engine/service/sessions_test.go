@@ -309,9 +309,6 @@ func TestScreenAndOutputOfASessionAreRead(t *testing.T) {
 	if out := call(t, r, api.SessionRead, api.SessionReadInput{ID: p.ID, Since: 5}); !strings.Contains(out.Data, "two") || strings.Contains(out.Data, "one") || out.State != api.StateRunning {
 		t.Errorf("read %+v", out)
 	}
-	if out := call(t, r, api.SessionForeground, api.IDInput{ID: p.ID}); out.Prompt {
-		t.Errorf("in the foreground is %+v", out)
-	}
 	for _, id := range []string{"none", "\x1b[31m", ""} {
 		wantError(t, r, api.SessionScreen, api.SessionScreenInput{ID: id}, api.CodeNotFound, "")
 		wantError(t, r, api.SessionRead, api.SessionReadInput{ID: id}, api.CodeNotFound, "")

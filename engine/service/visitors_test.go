@@ -19,6 +19,7 @@ func TestOriginOfAVisitorIsOneHarmlessLine(t *testing.T) {
 		{fleet.Visitor{Person: "ann"}, "ann", ""},
 		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Origin: "ann@laptop", Agent: "claude"}}, "ann (ann@laptop)", "claude"},
 		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Origin: "a\x1b[2J\nb", Agent: "x\r\x7fy"}}, "ann (a?[2J?b)", "x??y"},
+		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Origin: "ann@ä €", Agent: "a\u009b2J\u202eb\u2028c\u200bd"}}, "ann (ann@ä €)", "a?2J?b?c?d"},
 		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Origin: "https://me:s3cret@host/"}}, "ann (https://", ""},
 		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Agent: strings.Repeat("ä", 1000)}}, "ann", strings.Repeat("ä", 200)},
 		{fleet.Visitor{Person: "ann", Preface: transport.Preface{Agent: "\xff"}}, "ann", "\uFFFD"},
