@@ -132,7 +132,7 @@ func TestProcessStartWaits(t *testing.T) {
 	t.Parallel()
 	f := newAgent(t)
 	mcptest.Handle(f.Fake, api.ProcessStart, func(in api.ProcessStartInput) (api.Process, error) {
-		return api.Process{ID: process, Name: in.Name, State: api.StateRunning}, nil
+		return api.Process{ID: process, Name: "serve", State: api.StateRunning}, nil
 	})
 	mcptest.Handle(f.Fake, api.ProcessWait, func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 		return api.ProcessWaitOutput{Met: "log", Line: "ready", Process: api.Process{ID: process, State: api.StateRunning}}, nil

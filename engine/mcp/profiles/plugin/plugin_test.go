@@ -89,31 +89,25 @@ func TestExecRejectsWrongArguments(t *testing.T) {
 	}
 }
 
-func TestProcessStartTriesFurtherNames(t *testing.T) {
+func TestProcessStartReportsFailures(t *testing.T) {
 	t.Parallel()
-	conflict := api.Errorf(api.CodeConflict, "the name is taken")
 	for _, tc := range []struct {
-		args  string
-		taken int
-		want  string // names tried
+		p    api.Process
+		err  error
+		want string
 	}{
-		{`{"command":"FOO=1 exec /bin/server --port 1"}`, 0, "server"},
-		{`{"command":"server"}`, 2, "server server-2 server-3"},
-		{`{"command":"$(echo server)"}`, 0, ""},
-		{`{"command":"server","name":"web"}`, 1, "web"},
+		{api.Process{ID: "abc", State: api.StateFailed, Error: "no such file"}, nil, "Failed to start process: no such file"},
+		{api.Process{}, api.Errorf(api.CodeConflict, "the name is taken"), "the name is taken"},
+		{api.Process{}, api.Errorf(api.CodeInvalid, "start in /home/me: gone").WithReason(api.ReasonBadCWD), "start in /home/me: gone\nhint: this is the server's own folder; pass another one as cwd"},
 	} {
 		f := newAgent(t, toolkit.Plugin)
-		var tried []string
 		mcptest.Handle(f.Fake, api.ProcessStart, func(in api.ProcessStartInput) (api.Process, error) {
-			if tried = append(tried, in.Name); len(tried) <= tc.taken {
-				return api.Process{}, conflict
+			if in.Name != "web" || in.Command[2] != "serve" || !in.KeepAlive || in.Env["A"] != "1" {
+				t.Errorf("it starts %+v", in)
 			}
-			return api.Process{ID: "abc", Name: in.Name, State: api.StateRunning}, nil
+			return tc.p, tc.err
 		})
-		_, failed := f.Call("process_start", tc.args)
-		if got := strings.Join(tried, " "); got != tc.want || failed != (tc.taken == len(tried)) {
-			t.Errorf("%s tries %q, failed: %v", tc.args, got, failed)
-		}
+		f.Check("process_start", `{"command":"serve","name":"web","keepAlive":true,"env":{"A":1}}`, tc.want, true)
 	}
 }
 

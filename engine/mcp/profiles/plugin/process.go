@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
@@ -138,8 +135,8 @@ func StartProcess(ctx context.Context, f *toolkit.Agent, in StartInput, result f
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	p, err := startNamed(ctx, f, in.Name, programOf(string(in.Command)), api.ProcessStartInput{
-		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, KeepAlive: in.KeepAlive, Sandbox: sandbox, Lease: in.Lease,
+	p, err := f.StartProcess(ctx, api.ProcessStartInput{
+		Name: in.Name, Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, KeepAlive: in.KeepAlive, Sandbox: sandbox, Lease: in.Lease,
 	})
 	switch {
 	case err != nil:
@@ -148,44 +145,6 @@ func StartProcess(ctx context.Context, f *toolkit.Agent, in StartInput, result f
 		return toolkit.Textf("Failed to start process: %s", p.Error).AsFailure().ForProcess(p.ID), nil
 	}
 	return result(p).ForProcess(p.ID), nil
-}
-
-// startNamed starts a process under the given name or, without one, under its program's name, with
-// a number if that is taken.
-func startNamed(ctx context.Context, f *toolkit.Agent, name, program string, in api.ProcessStartInput) (api.Process, error) {
-	names := []string{name}
-	if name == "" && program != "" {
-		names = []string{program, program + "-2", program + "-3", program + "-4", ""}
-	}
-	// The engine rejects a name in use, which is safer than looking it up first.
-	for i, n := range names {
-		in.Name = n
-		p, err := f.StartProcess(ctx, in)
-		if i == len(names)-1 || !errors.Is(err, api.CodeConflict) {
-			return p, err
-		}
-	}
-	return api.Process{}, nil // names is never empty
-}
-
-// programOf returns the name of the program at the start of a shell line, or "" if it is not
-// obvious.
-func programOf(line string) string {
-	for _, word := range strings.Fields(line) {
-		if word == "exec" || strings.Contains(word, "=") {
-			continue
-		}
-		word = filepath.Base(word)
-		odd := func(r rune) bool {
-			return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._+-", r)
-		}
-		// A hexadecimal word could be mistaken for an id.
-		if len(word) > 40 || strings.ContainsFunc(word, odd) || strings.Trim(word, "0123456789abcdef.") == "" {
-			return ""
-		}
-		return word
-	}
-	return ""
 }
 
 func listProcesses(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
