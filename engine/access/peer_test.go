@@ -1,6 +1,8 @@
 package access
 
 import (
+	"net"
+	"net/netip"
 	"strings"
 	"testing"
 )
@@ -27,6 +29,42 @@ func TestSSHTunnelCountsAsTheUsers(t *testing.T) {
 		got, err := g.agentAmong(t.Context(), c.hidden)
 		if err != nil || c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: agentAmong returned %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// Servers of the user's ask who connects to them. The test's own process stands for the engine's
+// proxy.
+func TestAgentAtNamesTheHolderOfAConnection(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	own, client := netip.MustParseAddrPort(l.Addr().String()), netip.MustParseAddrPort(conn.LocalAddr().String())
+	g := newGuard(t)
+	for name, c := range map[string]struct {
+		client, server netip.AddrPort
+		want           string
+	}{
+		"this process":         {client, own, "through the engine's proxy"},
+		"another machine":      {netip.MustParseAddrPort("192.0.2.1:5"), own, ""},
+		"a closed connection":  {netip.AddrPortFrom(client.Addr(), 1), own, exitedProcess},
+		"a mapped address":     {netip.MustParseAddrPort("[::ffff:127.0.0.1]:1"), own, exitedProcess},
+		"the listening socket": {own, client, "through the engine's proxy"},
+	} {
+		if c.client == own { // its end is held here as well once it is accepted
+			if server, err := l.Accept(); err == nil {
+				defer server.Close()
+			}
+		}
+		if got, err := g.AgentAt(t.Context(), c.client, c.server); err != nil || !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
 		}
 	}
 }

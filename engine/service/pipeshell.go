@@ -48,8 +48,9 @@ type pipeShells struct {
 // A pipeShell is a shell reading its commands from a pipe.
 type pipeShell struct {
 	turn     chan struct{} // capacity 1; held by the call running a command
-	mark     string        // of the last command, until it is found in the log
-	searched int64         // offset in the log; the mark comes later
+	pid      int
+	mark     string // of the last command, until it is found in the log
+	searched int64  // offset in the log; the mark comes later
 }
 
 // pipeShellOf returns the shell with a process's id, and forgets those that have exited.
@@ -93,6 +94,9 @@ func (s *Sessions) execInPipe(ctx context.Context, e supervise.Entry, in api.Ses
 		defer func() { <-p.turn }()
 	case <-timed.Done():
 		return out, busy
+	}
+	if p.pid != e.View.PID { // restarted: the last command is gone
+		p.pid, p.mark = e.View.PID, ""
 	}
 	r := pipeRun{shell: p, logs: s.Logs, entry: e, input: s.Store.InputPath(e.Rec.ID)}
 	if p.mark != "" {
@@ -149,7 +153,7 @@ type pipeRun struct {
 // passed.
 func (r *pipeRun) awaitEnd(ctx context.Context, end time.Time) error {
 	p, out := r.shell, &r.out
-	out.Method = "none"
+	*out = api.SessionExecOutput{Method: "none"}
 	since, gap, polls := p.searched, inputQuiet, 0
 	var tail []byte
 	for {

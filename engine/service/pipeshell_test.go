@@ -176,3 +176,18 @@ func TestResultInAPipeShellEndsAtItsCursor(t *testing.T) {
 		}
 	}
 }
+
+func TestTimedOutCommandHasNoExitCodeOfThePreviousOne(t *testing.T) {
+	r := newRig(t)
+	p := r.start(api.ProcessStartInput{Command: []string{"sh"}, Stdin: true})
+	inputs := make(chan string, 2)
+	r.fakeShell(p, func(text string) (string, int) { inputs <- text; return "", runs })
+	if out := call(t, r, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "first", TimeoutMS: 1}); !out.TimedOut {
+		t.Errorf("the first gives %+v", out)
+	}
+	mark := regexp.MustCompile(`"\$__tandem" ([0-9a-f]{12});`).FindStringSubmatch(<-inputs)[1]
+	writeFile(t, p.LogPath, "\x1b]133;D;7;"+mark+"\a")
+	if out := call(t, r, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "second", TimeoutMS: 50}); !out.TimedOut || out.ExitCode != nil {
+		t.Errorf("the second gives %+v", out)
+	}
+}

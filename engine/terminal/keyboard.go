@@ -21,12 +21,7 @@ const PersonActor = "person"
 type typist struct{ actor, from string }
 
 // typistOf returns the typist for a caller.
-func typistOf(c server.Caller) typist {
-	if c.Agent() {
-		return typist{c.Name, c.Origin.From}
-	}
-	return typist{PersonActor, c.Origin.From}
-}
+func typistOf(c server.Caller) typist { return typist{c.Actor(), c.Origin.From} }
 
 // A keyboard orders the input of a session. It knows which clients may type, the last typist, and
 // the input not yet accepted by the PTY.

@@ -3,6 +3,7 @@ package terminal
 import (
 	"testing"
 
+	"tandem/engine/api/server"
 	"tandem/engine/prompt"
 )
 
@@ -39,5 +40,23 @@ func TestKeyboardRecordsTheLastTypist(t *testing.T) {
 	}
 	if !k.interruptTime().IsZero() {
 		t.Error("an a has interrupted")
+	}
+}
+
+// A client chooses its name.
+func TestAgentDoesNotTypeAsTheUser(t *testing.T) {
+	for _, c := range []struct {
+		by   server.Caller
+		want string
+	}{
+		{server.Caller{Name: "dashboard"}, PersonActor},
+		{server.Caller{Name: "agent:claude"}, PersonActor},
+		{server.Caller{Owner: "x", Name: "agent:claude"}, "agent:claude"},
+		{server.Caller{Owner: "x", Name: PersonActor}, "agent:person"},
+		{server.Caller{Owner: "x"}, "agent:"},
+	} {
+		if got := typistOf(c.by); got.actor != c.want {
+			t.Errorf("%+v types as %q, want %q", c.by, got.actor, c.want)
+		}
 	}
 }
