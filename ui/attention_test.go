@@ -14,7 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/panes/widget"
 	"tandem/ui/screen"
 )

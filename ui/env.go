@@ -12,10 +12,10 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/predict"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
-	"tandem/ui/predict"
 )
 
 // An env implements the environment of panes and overlays on a model. Each method forwards

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/ui/display"
 	"tandem/ui/screen"
 )

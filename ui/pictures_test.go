@@ -15,7 +15,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi/kitty"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // writePNG writes a picture of w×h pixels to a file.

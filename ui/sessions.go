@@ -11,12 +11,12 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
+	"tandem/panes/kit/predict"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/layout"
-	"tandem/ui/predict"
 )
 
 // A sessionsEnv is what the Sessions view requires of the dashboard, beyond what every

@@ -8,7 +8,7 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/panes/preview"
 	"tandem/panes/widget"
 	"tandem/persist/datadir"

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/image/tiff"
 
 	"tandem/engine/api"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // A bitWriter writes numbers bit by bit, lowest first.

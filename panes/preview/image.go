@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/panes/widget"
 )
 

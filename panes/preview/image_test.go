@@ -16,7 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // cornerImage returns a white image with a red top left quarter.

@@ -11,7 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/panes/widget"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/panes/widget"
 )
 

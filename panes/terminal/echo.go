@@ -7,8 +7,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
+	"tandem/panes/kit/predict"
 	"tandem/panes/widget"
-	"tandem/ui/predict"
 )
 
 // maxMarks limits the marks without a reply: an older engine never replies.

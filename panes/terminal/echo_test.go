@@ -11,9 +11,9 @@ import (
 	"tandem/engine/styled"
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/panes/kit/predict"
 	"tandem/panes/widget"
 	"tandem/themes"
-	"tandem/ui/predict"
 )
 
 // A remotePane is the pane of a shell on another machine; the test decides when it replies.

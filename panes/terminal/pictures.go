@@ -5,7 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // A gallery has the pictures of a session and their placements. The screen's mutex guards it.

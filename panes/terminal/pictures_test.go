@@ -11,7 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/outbox"
 	"tandem/engine/styled"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // redPicture returns a picture of 3×2 cells.

@@ -4,9 +4,9 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/outbox"
 	"tandem/keys"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
+	"tandem/panes/kit/predict"
 	"tandem/panes/widget"
-	"tandem/ui/predict"
 )
 
 // A Terminal shows a session live and types into it. All its methods are for the goroutine drawing

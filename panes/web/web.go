@@ -17,9 +17,9 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/qr"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
-	"tandem/ui/qr"
 )
 
 // A Dialog shows links to the web page.

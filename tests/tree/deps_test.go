@@ -29,7 +29,7 @@ var layers = map[string]layer{
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units"},
 		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
@@ -49,27 +49,27 @@ var layers = map[string]layer{
 		"a dialog asks the user and passes the answer to a function given by its caller",
 	},
 	"ui/display": {
-		[]string{"engine/api", "engine/passthrough", "engine/styled", "engine/vt/xcolor", "panes/graphics"},
+		[]string{"engine/api", "engine/passthrough", "engine/styled", "engine/vt/xcolor", "panes/kit/graphics"},
 		"a terminal's replies are parsed independently of the code that queried it",
 	},
 	"ui/screen": {
-		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/graphics", "panes/widget", "ui/display", "keys", "engine/vt/scan"},
+		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/kit/graphics", "panes/widget", "ui/display", "keys", "engine/vt/scan"},
 		"painting and input handling do not depend on the content of panes or the meaning of keys",
 	},
 	"ui/pictures": {
-		[]string{"engine/passthrough", "engine/styled", "engine/vt", "panes/graphics"},
+		[]string{"engine/passthrough", "engine/styled", "engine/vt", "panes/kit/graphics"},
 		"pictures are converted the same way for attach and recordings",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/graphics", "ui/display", "ui/pictures", "ui/predict", "engine/sleep", "engine/api/outbox"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/kit/graphics", "ui/display", "ui/pictures", "panes/kit/predict", "engine/sleep", "engine/api/outbox"},
 		"attaching needs a stream of raw bytes, the prefix key and, on a slow link, a screen for predictions",
 	},
-	"ui/predict": {
+	"panes/kit/predict": {
 		[]string{"engine/cellwidth", "engine/styled", "keys"},
 		"predictions need only a screen and a key",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag", "persist/datadir", "engine/sleep", "engine/units"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "panes/kit/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag", "persist/datadir", "engine/sleep", "engine/units"},
 		"commands are a client: they use the engine only through its API",
 	},
 	"ui/pick": {
@@ -81,7 +81,7 @@ var layers = map[string]layer{
 		"these commands need the API and shared output code, not other commands",
 	},
 	"ui/cli/cast": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture", "panes/graphics", "ui/display", "ui/pictures", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture", "panes/kit/graphics", "ui/display", "ui/pictures", "engine/sleep"},
 		"recording and playing need the API and an emulator, not other commands",
 	},
 	"ui/cli/doctor": {
@@ -89,10 +89,10 @@ var layers = map[string]layer{
 		"problems are diagnosed from outside, because the engine itself may be broken",
 	},
 	"ui/cli/web": {
-		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "ui/qr", "engine/sleep", "engine/units"},
+		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "panes/kit/qr", "engine/sleep", "engine/units"},
 		"these commands start the page and query it; serving is separate from the command line",
 	},
-	"ui/qr": {nil, "drawing a QR code does not depend on its text"},
+	"panes/kit/qr": {nil, "drawing a QR code does not depend on its text"},
 	"ui/cli/files": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "engine/units"},
 		"a folder is listed by the engine of its machine; the caller opens the dashboard",
@@ -175,11 +175,11 @@ var layers = map[string]layer{
 		"a pane like panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes", "panes/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell"},
+		[]string{"panes", "panes/kit/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell"},
 		"a pane like panes/processes, plus the preview shown beside the folder",
 	},
 	"panes/preview": {
-		[]string{"panes/widget", "panes/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan", "engine/units"},
+		[]string{"panes/widget", "panes/kit/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan", "engine/units"},
 		"a pane like panes/processes",
 	},
 	"panes/inbox": {
@@ -191,7 +191,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes, plus the inbox it opens",
 	},
 	"panes/web": {
-		[]string{"keys/keymap", "panes", "panes/widget", "ui/overlay", "ui/qr"},
+		[]string{"keys/keymap", "panes", "panes/widget", "ui/overlay", "panes/kit/qr"},
 		"this dialog shows a link; another process serves the page",
 	},
 	"panes/machines": {
@@ -199,7 +199,7 @@ var layers = map[string]layer{
 		"a pane like panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/graphics", "panes/widget", "ui/overlay", "ui/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/outbox"},
+		[]string{"panes", "panes/kit/graphics", "panes/widget", "ui/overlay", "panes/kit/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/outbox"},
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
@@ -351,7 +351,7 @@ var layers = map[string]layer{
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its own terminal and no other process"},
 	"engine/audit":       {[]string{"engine/api", "engine/secrets", "engine/vt/scan", "persist/store"}, "what the log of calls contains does not depend on who serves them"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "persist/store", "persist/trust", "engine/cellwidth", "engine/shell"}, "deciding on an agent's call is separate from running it"},
-	"panes/graphics":     {[]string{"engine/styled"}, "encoding a picture does not depend on its place on the screen"},
+	"panes/kit/graphics": {[]string{"engine/styled"}, "encoding a picture does not depend on its place on the screen"},
 	"persist/store":      {[]string{"persist/datadir"}, "the format on disk does not depend on its readers"},
 	"persist/datadir":    {nil, "all users of a file share its name"},
 	"persist/sparse":     {nil, "file system features do not depend on the content of files"},

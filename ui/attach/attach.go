@@ -15,8 +15,8 @@ import (
 	"tandem/engine/passthrough"
 	"tandem/engine/sleep"
 	"tandem/keys"
+	"tandem/panes/kit/predict"
 	"tandem/ui/display"
-	"tandem/ui/predict"
 )
 
 // Options selects the session, and the terminal to attach to it.

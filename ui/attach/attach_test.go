@@ -22,8 +22,8 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/passthrough"
 	"tandem/keys"
+	"tandem/panes/kit/predict"
 	"tandem/tests/leaks"
-	"tandem/ui/predict"
 )
 
 func TestMain(m *testing.M) { leaks.Main(m) }

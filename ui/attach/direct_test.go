@@ -12,7 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/passthrough"
-	"tandem/ui/predict"
+	"tandem/panes/kit/predict"
 )
 
 // A program has a PTY; the stub engine hands out its master.

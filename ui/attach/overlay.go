@@ -11,7 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/styled"
 	"tandem/engine/vt"
-	"tandem/ui/predict"
+	"tandem/panes/kit/predict"
 )
 
 // An overlay draws over the session's output what is not part of it yet: predicted echo of

@@ -3,7 +3,7 @@ package attach
 import (
 	"sync/atomic"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/ui/pictures"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/panes/kit/predict"
 	"tandem/ui/attach"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/settings"
-	"tandem/ui/predict"
 )
 
 func attachCommand(a *app) *cobra.Command {

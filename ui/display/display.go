@@ -19,7 +19,7 @@ import (
 	"tandem/engine/passthrough"
 	"tandem/engine/styled"
 	"tandem/engine/vt/xcolor"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // A Terminal holds what the user's terminal has reported about itself. The zero value

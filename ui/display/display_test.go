@@ -10,7 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 const rgb = styled.ColorRGB

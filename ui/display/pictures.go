@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // IsMultiplexed reports whether a multiplexer runs between Tandem and the terminal. It drops

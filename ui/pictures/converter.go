@@ -14,7 +14,7 @@ import (
 	"tandem/engine/passthrough"
 	"tandem/engine/styled"
 	"tandem/engine/vt"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // A Shape describes a terminal: its size in cells and its support for pictures.

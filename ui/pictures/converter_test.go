@@ -13,7 +13,7 @@ import (
 	"tandem/engine/passthrough"
 	"tandem/engine/styled"
 	"tandem/engine/vt"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 const cols, rows = 12, 8

@@ -16,7 +16,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/panes/widget"
 	"tandem/ui/display"
 )

@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // A canvas is a painter that paints into a file.

@@ -14,7 +14,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"tandem/engine/styled"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // sheetOf returns a picture of 3×2 cells.

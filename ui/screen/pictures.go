@@ -4,7 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/ui/display"
 )
 

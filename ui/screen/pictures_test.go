@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // showWith shows rows and a picture.

@@ -6,7 +6,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // A Placement is a picture with its upper left corner at a cell. Without a picture it is

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/vt"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // letterPicture returns a picture for an emulator without support for pictures. Its

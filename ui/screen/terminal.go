@@ -15,7 +15,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
 
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 )
 
 // maxStall is how long a terminal that takes no output may delay the exit.

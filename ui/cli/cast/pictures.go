@@ -5,7 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/passthrough"
-	"tandem/panes/graphics"
+	"tandem/panes/kit/graphics"
 	"tandem/ui/pictures"
 )
 

@@ -19,8 +19,8 @@ import (
 	"tandem/engine/page/devices"
 	"tandem/engine/page/push"
 	"tandem/engine/units"
+	"tandem/panes/kit/qr"
 	"tandem/ui/cli/output"
-	"tandem/ui/qr"
 )
 
 // Verbs implements `tandem web` and its subcommands.
