@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -104,6 +106,94 @@ func (r *rig) waitForAudit(n int) (lines []string, entries []api.AuditEntry) {
 	return lines, entries
 }
 
+// callsOfEveryTool returns a valid call of each tool, except of those for daemons. id is of a running
+// process.
+func callsOfEveryTool(home, id string) map[string]object {
+	return map[string]object{
+		"read": {"path": "there"}, "read_json": {"path": "there"}, "write": {"path": "made", "content": "x"},
+		"edit":         {"path": "there", "edits": []object{{"search": "old", "replace": "new"}}},
+		"write_output": {"name": "made", "content": "x"},
+		"grep":         {"pattern": "old"}, "find": {"pattern": "*"}, "ls": {},
+		"exec": {"command": "echo old > made"}, "process_start": {"command": "echo old > made"},
+		"process_list": {}, "machine_list": {}, "process_get": {"id": id}, "process_stop": {"id": id}, "process_stop_all": {},
+		"process_restart": {"id": id}, "process_log": {"id": id}, "process_wait": {"id": id, "timeout_ms": 1},
+		"session_start": {"command": "echo old > made"}, "session_exec": {"id": id, "command": "echo old > made"},
+		"session_write": {"id": id, "text": "x"}, "session_read": {"id": id}, "session_screen": {"id": id},
+		"session_wait": {"id": id, "timeout_ms": 1}, "session_resize": {"id": id, "cols": 9, "rows": 9}, "session_kill": {"id": id}, "session_list": {},
+		"agent_list": {}, "agent_wait": {"ids": []string{id}, "timeout_ms": 1}, "agent_prompt": {"id": id, "text": "x"}, "agent_transcript": {"id": id},
+		"history": {}, "env_get": {"key": "A"}, "env_set": {"key": "A", "value": "x"}, "env_unset": {"key": "A"},
+		"execute-command": {"command": []string{"touch", "made"}}, "start-command-async": {"command": []string{"touch", "made"}},
+		"check-command-status": {"processId": id}, "stop-command": {"processId": id}, "list-background-processes": {},
+		"get-command-history": {}, "clear-command-history": {}, "save-to-file": {"absolutePath": home + "/made"}, "load-from-file": {"absolutePath": home + "/there"},
+		"shell_cmd": {"command": "echo old > made"}, "run_terminal_command": {"command": "echo old > made"},
+		"format_terminal_output": {"content": "x"}, "start_interactive_shell": {"startup_commands": []string{"touch made"}},
+		"local_run_shell": {"command": "echo old > made"}, "termux_run_shell": {"command": "echo old > made"},
+		"local_shell_session": {"action": "start"}, "termux_shell_session": {"action": "start"},
+		"termux_fs": {"action": "write", "path": "made", "content": "x"}, "device_api": {"action": "termux.restart"},
+	}
+}
+
+// The user is asked once about each call, however many operations it has, and the call calls only
+// the operations that it says.
+func TestEachCallAsksOnceAndUsesItsOperations(t *testing.T) {
+	needs.FullRun(t)
+	t.Parallel()
+	r := newRig(t, toolkit.All)
+	uses := usesOf()
+	asked := make(chan api.Request, 100)
+	go func() {
+		for e, err := range r.userClient().Watch(r.Context()) {
+			if err == nil && e.Type == api.EventRequest && e.Request.Answer == "" {
+				asked <- *e.Request
+				_, _ = api.RequestAnswer.Call(context.Background(), r.userClient(), api.RequestAnswerInput{ID: e.Request.ID, Allow: true})
+			}
+		}
+	}()
+	session := r.serveClient(nil)
+	for i, name := range slices.Sorted(maps.Keys(callsOfEveryTool(r.home, ""))) {
+		if name == "device_api" { // it restarts the engine
+			continue
+		}
+		r.writePolicy("")
+		id := r.startAny(fmt.Sprint("p", i), strings.HasPrefix(name, "session_") || strings.HasPrefix(name, "agent_"))
+		r.writePolicy("default = \"ask\"\nask_timeout = \"20s\"")
+		args := callsOfEveryTool(r.home, id)[name]
+		text, failed := r.callAsClient(session, name, args)
+		var requests []api.Request
+		for len(asked) > 0 {
+			requests = append(requests, <-asked)
+		}
+		if len(requests) != 1 || requests[0].Tool != name {
+			t.Errorf("%s %v: asked %+v; failed %v: %s", name, args, requests, failed, text)
+		}
+	}
+	out, err := api.AuditList.Call(t.Context(), r.userClient(), api.AuditListInput{Limit: 1000, Operations: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range out.Entries {
+		if known, ok := uses[e.Tool]; ok && e.Call != "" && e.Operation != api.PolicyCheck.Name && !slices.Contains(known, e.Operation) {
+			t.Errorf("%s calls %s", e.Tool, e.Operation)
+		}
+	}
+}
+
+// startAny starts a process or, if terminal is set, a session for the user and returns its id.
+func (r *rig) startAny(name string, terminal bool) string {
+	r.Helper()
+	var p api.Process
+	var err error
+	if terminal {
+		p, err = api.SessionStart.Call(r.Context(), r.userClient(), api.SessionStartInput{Command: []string{"sh"}, Name: name, CWD: "/"})
+	} else {
+		p, err = api.ProcessStart.Call(r.Context(), r.userClient(), api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: name, CWD: "/"})
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+	return p.ID
+}
+
 // The engine judges these calls with their effects, so a denial must precede any effect.
 func TestDeniedCallHasNoEffect(t *testing.T) {
 	t.Parallel()
@@ -114,28 +204,7 @@ func TestDeniedCallHasNoEffect(t *testing.T) {
 		t.Fatal(err)
 	}
 	started := p.ID
-	calls := map[string]object{
-		"read": {"path": "there"}, "read_json": {"path": "there"}, "write": {"path": "made", "content": "x"},
-		"edit":         {"path": "there", "edits": []object{{"search": "old", "replace": "new"}}},
-		"write_output": {"name": "made", "content": "x"},
-		"grep":         {"pattern": "old"}, "find": {"pattern": "*"}, "ls": {},
-		"exec": {"command": "echo old > made"}, "process_start": {"command": "echo old > made"},
-		"process_list": {}, "machine_list": {}, "process_get": {"id": started}, "process_stop": {"id": started}, "process_stop_all": {},
-		"process_restart": {"id": started}, "process_log": {"id": started}, "process_wait": {"id": started},
-		"session_start": {"command": "echo old > made"}, "session_exec": {"id": started, "command": "echo old > made"},
-		"session_write": {"id": started, "text": "x"}, "session_read": {"id": started}, "session_screen": {"id": started},
-		"session_wait": {"id": started}, "session_resize": {"id": started, "cols": 9, "rows": 9}, "session_kill": {"id": started}, "session_list": {},
-		"agent_list": {}, "agent_wait": {"ids": []string{started}}, "agent_prompt": {"id": started, "text": "x"}, "agent_transcript": {"id": started},
-		"history": {}, "env_get": {"key": "A"}, "env_set": {"key": "A", "value": "x"}, "env_unset": {"key": "A"},
-		"execute-command": {"command": []string{"touch", "made"}}, "start-command-async": {"command": []string{"touch", "made"}},
-		"check-command-status": {"processId": started}, "stop-command": {"processId": started}, "list-background-processes": {},
-		"get-command-history": {}, "clear-command-history": {}, "save-to-file": {"absolutePath": r.home + "/made"}, "load-from-file": {"absolutePath": r.home + "/there"},
-		"shell_cmd": {"command": "echo old > made"}, "run_terminal_command": {"command": "echo old > made"},
-		"format_terminal_output": {"content": "x"}, "start_interactive_shell": {"startup_commands": []string{"touch made"}},
-		"local_run_shell": {"command": "echo old > made"}, "termux_run_shell": {"command": "echo old > made"},
-		"local_shell_session": {"action": "start"}, "termux_shell_session": {"action": "start"},
-		"termux_fs": {"action": "write", "path": "made", "content": "x"}, "device_api": {"action": "termux.restart"},
-	}
+	calls := callsOfEveryTool(r.home, started)
 	// These look for their process before the call; without one, there is nothing to allow.
 	lookUp := []string{"stop_daemon", "get_daemon_output"}
 	session := r.serveClient(nil)

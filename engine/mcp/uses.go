@@ -10,7 +10,7 @@ import (
 // usesOf returns the operations that each tool calls.
 func usesOf() map[string][]string {
 	log := []string{api.ProcessGet.Name, api.ProcessLog.Name}
-	session := []string{api.SessionGet.Name, api.SessionRead.Name, api.SessionWait.Name, api.SessionScreen.Name}
+	session := []string{api.SessionGet.Name, api.ProcessGet.Name, api.SessionRead.Name, api.ProcessLog.Name, api.SessionWait.Name, api.SessionScreen.Name}
 	list := []string{api.ProcessList.Name}
 	return map[string][]string{
 		"read": {api.FilesRead.Name}, "read_json": {api.FilesReadJSON.Name}, "write": {api.FilesWrite.Name}, "edit": {api.FilesEdit.Name},

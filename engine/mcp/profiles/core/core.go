@@ -50,6 +50,10 @@ type coreProcess struct {
 	ProcessID string `json:"processId" doc:"from start-command-async"`
 }
 
+func (c coreProcess) Subject(*toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Session: c.ProcessID}
+}
+
 type coreSave struct {
 	AbsolutePath string `json:"absolutePath"`
 	Overwrite    bool   `json:"overwrite,omitempty"`
