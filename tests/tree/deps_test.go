@@ -251,7 +251,7 @@ var layers = map[string]layer{
 		"packing and unpacking do not depend on the folder",
 	},
 	"engine/mcp/toolkit": {
-		[]string{"engine/api", "engine/api/client", "engine/vt/scan", "engine/sleep", "engine/shell", "engine/rendered"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan", "engine/sleep", "engine/shell", "engine/rendered"},
 		"the building blocks of tools do not depend on any tool",
 	},
 	"engine/mcp/mcptest": {[]string{"engine/api", "engine/mcp/toolkit"}, "a fake engine for the tests of any profile"},

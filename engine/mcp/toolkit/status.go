@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/engine/rendered"
 	"tandem/engine/vt/scan"
 )
@@ -223,25 +224,15 @@ type StartedResult struct {
 
 func (s StartedResult) String() string { return fmt.Sprintf("Started %s (%s).", s.Name, s.ID) }
 
-// WaitInTurns repeats a wait in calls of at most maxEngineWait until it is over or timed out. A
+// WaitInTurns repeats a wait in calls short enough for the engine until it is over or timed out. A
 // timeout of 0 means defaultWait.
-func WaitInTurns(timeoutMS int, wait func(timeoutMS int) (over bool, err error)) error {
-	timeout := time.Duration(timeoutMS) * time.Millisecond
-	switch {
-	case timeoutMS < 0:
-		return api.Errorf(api.CodeInvalid, "wait: timeout_ms cannot be negative")
-	case timeoutMS == 0:
-		timeout = defaultWait
+func WaitInTurns[Out any](timeoutMS int, wait func(turnMS int) (out Out, over bool, err error)) (Out, error) {
+	if timeoutMS < 0 {
+		var none Out
+		return none, api.Errorf(api.CodeInvalid, "wait: timeout_ms cannot be negative")
 	}
-	end := time.Now().Add(min(timeout, maxWait))
-	for {
-		left := min(time.Until(end), maxEngineWait)
-		// At least 1: the engine takes 0 for its default.
-		over, err := wait(max(1, int(left.Milliseconds())))
-		if over || err != nil || time.Until(end) < time.Millisecond {
-			return err
-		}
-	}
+	timeout := cmp.Or(time.Duration(timeoutMS)*time.Millisecond, defaultWait)
+	return retry.RepeatUntil(min(timeout, maxWait), wait)
 }
 
 type IDInput struct {
@@ -262,9 +253,8 @@ func CommandLine(line string) []string {
 }
 
 const (
-	maxEngineWait = 50 * time.Second // per call to the engine
-	defaultWait   = 50 * time.Second // less than clients' own limits
-	maxWait       = 10 * time.Minute
+	defaultWait = 50 * time.Second // less than clients' own limits
+	maxWait     = 10 * time.Minute
 
 	// firstPromptTimeout limits the wait for a new shell's first prompt, and firstPromptSilence is
 	// the silence taken for a prompt if the shell does not report one.

@@ -103,20 +103,20 @@ func TestWaitInTurnsRepeatsUntilItsTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var turns []int
-				err := WaitInTurns(c.timeoutMS, func(timeoutMS int) (bool, error) {
+				last, err := WaitInTurns(c.timeoutMS, func(timeoutMS int) (int, bool, error) {
 					turns = append(turns, timeoutMS)
 					if c.err == nil && len(turns) != c.over {
 						time.Sleep(time.Duration(timeoutMS) * time.Millisecond)
 					}
-					return len(turns) == c.over, c.err
+					return len(turns), len(turns) == c.over, c.err
 				})
-				if !errors.Is(err, c.err) || !slices.Equal(turns, c.turns) {
+				if !errors.Is(err, c.err) || last != len(c.turns) || !slices.Equal(turns, c.turns) {
 					t.Errorf("turns %v, %v", turns, err)
 				}
 			})
 		})
 	}
-	if err := WaitInTurns(-1, nil); !errors.Is(err, api.CodeInvalid) {
+	if _, err := WaitInTurns[int](-1, nil); !errors.Is(err, api.CodeInvalid) {
 		t.Errorf("%v", err)
 	}
 }

@@ -131,13 +131,12 @@ func joinStates(states []api.AgentState) string {
 	return strings.Join(names, " or ")
 }
 
-func awaitAgent(ctx context.Context, f *toolkit.Agent, ask api.AgentWaitInput, timeoutMS int) (out api.AgentWaitOutput, err error) {
-	err = toolkit.WaitInTurns(timeoutMS, func(turnMS int) (over bool, err error) {
+func awaitAgent(ctx context.Context, f *toolkit.Agent, ask api.AgentWaitInput, timeoutMS int) (api.AgentWaitOutput, error) {
+	return toolkit.WaitInTurns(timeoutMS, func(turnMS int) (api.AgentWaitOutput, bool, error) {
 		ask.TimeoutMS = turnMS
-		out, err = api.AgentWait.Call(ctx, f.Engine, ask)
-		return out.Process != nil || out.Ended, err
+		out, err := api.AgentWait.Call(ctx, f.Engine, ask)
+		return out, out.Process != nil || out.Ended, err
 	})
-	return out, err
 }
 
 type agentPromptInput struct {

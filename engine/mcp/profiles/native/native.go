@@ -229,13 +229,12 @@ func waitForProcess(ctx context.Context, f *toolkit.Agent, in processWaitInput) 
 }
 
 // awaitProcess waits until a condition is met, none can be met any more, or the wait times out.
-func awaitProcess(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInput, timeoutMS int) (out api.ProcessWaitOutput, err error) {
-	err = toolkit.WaitInTurns(timeoutMS, func(turnMS int) (over bool, err error) {
+func awaitProcess(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInput, timeoutMS int) (api.ProcessWaitOutput, error) {
+	return toolkit.WaitInTurns(timeoutMS, func(turnMS int) (api.ProcessWaitOutput, bool, error) {
 		ask.TimeoutMS = turnMS
-		out, err = api.ProcessWait.Call(ctx, f.Engine, ask)
-		return out.IsFinal(), err
+		out, err := api.ProcessWait.Call(ctx, f.Engine, ask)
+		return out, out.IsFinal(), err
 	})
-	return out, err
 }
 
 // waitResult describes the outcome of a wait, followed by the output printed meanwhile.

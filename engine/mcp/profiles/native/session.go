@@ -296,13 +296,12 @@ func waitForSession(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) 
 	if ask.Since == nil {
 		ask.Since = &seen.At
 	}
-	var out api.SessionWaitOutput
-	err = toolkit.WaitInTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
-		ask.TimeoutMS = timeoutMS
-		out, err = api.SessionWait.Call(ctx, f.Engine, ask)
+	out, err := toolkit.WaitInTurns(in.TimeoutMS, func(turnMS int) (api.SessionWaitOutput, bool, error) {
+		ask.TimeoutMS = turnMS
+		out, err := api.SessionWait.Call(ctx, f.Engine, ask)
 		// Output before this position has been checked already.
 		ask.Since = &out.NextCursor
-		return out.Met != "" || out.Process.State.Ended(), err
+		return out, out.Met != "" || out.Process.State.Ended(), err
 	})
 	if err != nil {
 		return toolkit.Result{}, err

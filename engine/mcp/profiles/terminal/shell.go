@@ -98,15 +98,13 @@ func startUp(ctx context.Context, f *toolkit.Agent, id string, kind shellKind, c
 
 // awaitText waits until a session has printed text or exited, and reports whether it still runs.
 func awaitText(ctx context.Context, f *toolkit.Agent, id, text string, seconds int) (alive bool, err error) {
-	start := int64(0)
-	err = toolkit.WaitInTurns(seconds*1000, func(timeoutMS int) (bool, error) {
-		out, err := api.SessionWait.Call(ctx, f.Engine, api.SessionWaitInput{
-			ID: id, Output: regexp.QuoteMeta(text), Since: &start, Exit: true, TimeoutMS: timeoutMS,
-		})
-		alive = !out.Process.State.Ended()
-		return out.Met != "", err
+	ask := api.SessionWaitInput{ID: id, Output: regexp.QuoteMeta(text), Since: new(int64), Exit: true}
+	out, err := toolkit.WaitInTurns(seconds*1000, func(turnMS int) (api.SessionWaitOutput, bool, error) {
+		ask.TimeoutMS = turnMS
+		out, err := api.SessionWait.Call(ctx, f.Engine, ask)
+		return out, out.Met != "", err
 	})
-	return alive, err
+	return !out.Process.State.Ended(), err
 }
 
 // shellKindOf returns the kind of shell for in, or an error if it is not installed.
