@@ -28,8 +28,8 @@ type caller struct {
 	origin *server.Origin // nil: this machine
 }
 
-// context returns the context of a call by c, as a Check gets it.
-func (c caller) context(t *testing.T) context.Context {
+// makeContext returns the context of a call by c, as a Check gets it.
+func (c caller) makeContext(t *testing.T) context.Context {
 	t.Helper()
 	var seen context.Context
 	m := server.NewMux(func(ctx context.Context, _ string, _ api.Effect, _ any) error {
@@ -141,7 +141,7 @@ func TestGuardRejectsWhatACallerMayNotCall(t *testing.T) {
 		"folders outside":                     {by: caller{owner: "x", bounds: api.Bounds{Roots: []string{"/work"}}}, op: api.FilesRead.Name, effect: api.Read, in: &api.FilesReadInput{FileScope: api.FileScope{Roots: []string{"/etc"}}}, want: "allowed: /work"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := g.Check(c.by.context(t), c.op, c.effect, c.in)
+			err := g.Check(c.by.makeContext(t), c.op, c.effect, c.in)
 			if (err == nil) != (c.want == "") {
 				t.Fatalf("answered %v, want %q", err, c.want)
 			}
@@ -162,7 +162,7 @@ func TestGuardNarrowsTheInputOfAgents(t *testing.T) {
 	}
 	g := newGuard(t)
 	bounds := api.Bounds{Name: "profile", Roots: []string{filepath.Join(home, "work")}, Base: filepath.Join(home, "work")}
-	agent := caller{owner: "x", bounds: bounds}.context(t)
+	agent := caller{owner: "x", bounds: bounds}.makeContext(t)
 	check := func(op string, effect api.Effect, in any) {
 		t.Helper()
 		if err := g.Check(agent, op, effect, in); err != nil {
@@ -199,7 +199,7 @@ func TestGuardNarrowsTheInputOfAgents(t *testing.T) {
 		t.Errorf("reads in %+v", read.FileScope)
 	}
 	own := &api.EnvSetInput{Name: "PATH"}
-	if err := g.Check(caller{}.context(t), api.EnvSet.Name, api.Write, own); err != nil || own.Client {
+	if err := g.Check(caller{}.makeContext(t), api.EnvSet.Name, api.Write, own); err != nil || own.Client {
 		t.Errorf("the user's variable: %+v, %v", own, err)
 	}
 }
@@ -282,7 +282,7 @@ func TestRolesLimitWhatPeopleOfAFleetMayCall(t *testing.T) {
 				caller
 				roles string
 			}{"a person": {caller{origin: origin}, c.roles}, "an agent": {of, c.agents}} {
-				err := g.Check(by.context(t), op, c.effect, c.in)
+				err := g.Check(by.makeContext(t), op, c.effect, c.in)
 				allowed := role != "" && slices.Contains(strings.Fields(by.roles), role)
 				// The rule for agents applies too.
 				if allowed != (err == nil) || err != nil && !errors.Is(err, api.CodeForbidden) {

@@ -73,7 +73,7 @@ func TestTypingIsHeldToTheLockAndTheSandbox(t *testing.T) {
 		"a visitor, inside both":         {by: visitor, id: "both", terminal: none},
 		"confined, an id with a way out": {by: confined, id: "../offline", terminal: none, types: api.CodeForbidden, starts: api.CodeForbidden},
 	} {
-		ctx := c.by.context(t)
+		ctx := c.by.makeContext(t)
 		view := api.Process{ID: c.id, Name: "web", State: api.StateRunning, Terminal: c.terminal}
 		if c.state != "" {
 			view.State = c.state
@@ -204,7 +204,7 @@ func typedSession(t *testing.T, by caller) *terminal.Session {
 		slave.Close()
 		<-ended
 	})
-	if _, err := s.TypeThrough(by.context(t), []byte("x")); err != nil { // it is known once it is written
+	if _, err := s.TypeThrough(by.makeContext(t), []byte("x")); err != nil { // it is known once it is written
 		t.Fatal(err)
 	}
 	return s

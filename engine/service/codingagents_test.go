@@ -76,7 +76,7 @@ func TestAgentReportsAreChecked(t *testing.T) {
 		}
 		if c.code != "" {
 			wantError(t, by, api.AgentReport, c.in, c.code, c.want)
-		} else if err := do(t, by, api.AgentReport, c.in); err != nil {
+		} else if err := callError(t, by, api.AgentReport, c.in); err != nil {
 			t.Errorf("%+v: %v", c.in, err)
 		}
 	}

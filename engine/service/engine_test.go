@@ -154,7 +154,7 @@ func TestEventsForTheUserAreHiddenFromAgents(t *testing.T) {
 	p := r.start(api.ProcessStartInput{})
 	watch := func(c client) (texts []string) {
 		t.Helper()
-		ctx, cancel := context.WithCancel(c.context(t))
+		ctx, cancel := context.WithCancel(c.makeContext(t))
 		defer cancel()
 		err := s.watchEvents(ctx, api.WatchInput{}, func(e api.Event) error {
 			switch e.Type {

@@ -63,8 +63,8 @@ func (c client) Do(ctx context.Context, name string, _ api.Effect, in, out any) 
 	return json.Unmarshal(answer.Body.Bytes(), out)
 }
 
-// context returns the context that a handler gets for a call of the client.
-func (c client) context(t testing.TB) (seen context.Context) {
+// makeContext returns the context that a handler gets for a call of the client.
+func (c client) makeContext(t testing.TB) (seen context.Context) {
 	t.Helper()
 	c.mux = server.NewMux(nil)
 	server.Handle(c.mux, api.EngineInfo, func(ctx context.Context, _ api.Empty) (api.Info, error) {

@@ -179,22 +179,26 @@ func TestAgentsAreHeldToTheKeyboardLockAndTheSandbox(t *testing.T) {
 	}
 	for name, change := range map[string]func(c client) error{
 		"type": func(c client) error { return typeText(t, c, p.ID, "x") },
-		"run":  func(c client) error { return do(t, c, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "ls"}) },
+		"run": func(c client) error {
+			return callError(t, c, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "ls"})
+		},
 		"resize": func(c client) error {
-			return do(t, c, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 9, Rows: 9})
+			return callError(t, c, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 9, Rows: 9})
 		},
-		"rename": func(c client) error { return do(t, c, api.SessionRename, api.SessionRenameInput{ID: p.ID, Name: "x"}) },
-		"kill":   func(c client) error { return do(t, c, api.SessionKill, api.IDInput{ID: p.ID}) },
+		"rename": func(c client) error {
+			return callError(t, c, api.SessionRename, api.SessionRenameInput{ID: p.ID, Name: "x"})
+		},
+		"kill": func(c client) error { return callError(t, c, api.SessionKill, api.IDInput{ID: p.ID}) },
 		"signal": func(c client) error {
-			return do(t, c, api.ProcessSignal, api.ProcessSignalInput{ID: p.ID, Signal: "KILL"})
+			return callError(t, c, api.ProcessSignal, api.ProcessSignalInput{ID: p.ID, Signal: "KILL"})
 		},
-		"stop":   func(c client) error { return do(t, c, api.ProcessStop, api.ProcessStopInput{ID: p.ID}) },
-		"remove": func(c client) error { return do(t, c, api.ProcessRemove, api.IDInput{ID: p.ID}) },
+		"stop":   func(c client) error { return callError(t, c, api.ProcessStop, api.ProcessStopInput{ID: p.ID}) },
+		"remove": func(c client) error { return callError(t, c, api.ProcessRemove, api.IDInput{ID: p.ID}) },
 		"restart": func(c client) error {
-			return do(t, c, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
+			return callError(t, c, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 		},
 		"update": func(c client) error {
-			return do(t, c, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, Name: new(string)})
+			return callError(t, c, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, Name: new(string)})
 		},
 	} {
 		if e := api.AsError(change(agent)); e == nil || name != "update" && e.Code != api.CodeLocked {
@@ -210,8 +214,8 @@ func TestAgentsAreHeldToTheKeyboardLockAndTheSandbox(t *testing.T) {
 	}
 	for name, e := range map[string]error{
 		"type":    typeText(t, confined, p.ID, "c"),
-		"restart": do(t, confined, api.ProcessRestart, api.ProcessRestartInput{ID: "shell"}),
-		"policy":  do(t, confined, api.ProcessUpdate, api.ProcessUpdateInput{ID: "shell", KeepAlive: new(bool)}),
+		"restart": callError(t, confined, api.ProcessRestart, api.ProcessRestartInput{ID: "shell"}),
+		"policy":  callError(t, confined, api.ProcessUpdate, api.ProcessUpdateInput{ID: "shell", KeepAlive: new(bool)}),
 	} {
 		if e := api.AsError(e); e == nil || e.Code != api.CodeForbidden || !strings.Contains(e.Message, "outside the agents' sandbox") {
 			t.Errorf("%s out of a sandbox: %v", name, e)
@@ -223,14 +227,14 @@ func TestAgentsAreHeldToTheKeyboardLockAndTheSandbox(t *testing.T) {
 	}
 }
 
-// do returns the error of a call.
-func do[In, Out any](t *testing.T, c api.Engine, op api.Operation[In, Out], in In) error {
+// callError returns the error of a call.
+func callError[In, Out any](t *testing.T, c api.Engine, op api.Operation[In, Out], in In) error {
 	_, err := op.Call(t.Context(), c, in)
 	return err
 }
 
 func typeText(t *testing.T, c api.Engine, id, text string) error {
-	return do(t, c, api.SessionWrite, api.SessionWriteInput{ID: id, Text: text})
+	return callError(t, c, api.SessionWrite, api.SessionWriteInput{ID: id, Text: text})
 }
 
 // A terminal accepts no more input than its program reads.
@@ -241,7 +245,7 @@ func TestInputThatIsNotReadIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(r.context(t), time.Millisecond)
+	ctx, cancel := context.WithTimeout(r.makeContext(t), time.Millisecond)
 	defer cancel()
 	text := []byte(strings.Repeat("x", 1<<20))
 	out, err := typePieces(ctx, session, nil, piece{bytes: text}, piece{bytes: []byte("more")})
