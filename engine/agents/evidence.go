@@ -146,7 +146,7 @@ func (r Rule) readFile(tree *files.Tree, last *fileCache, home string, who store
 	if _, err := os.Lstat(path); err != nil { // fast path: most agents have no file, and Lstat needs no confined thread
 		return nil
 	}
-	text, info, err := files.ReadRegular(tree, path, maxFile)
+	text, info, err := tree.ReadRegular(path, maxFile)
 	if err != nil || info.ModTime().Before(proctree.BornAt(who).Add(-time.Second)) {
 		return nil
 	}

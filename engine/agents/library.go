@@ -101,7 +101,7 @@ func readRule(path string) (Rule, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil { // dotfiles are often links
 		path = real
 	}
-	text, _, err := files.ReadRegular(&files.Tree{}, path, maxRuleFile)
+	text, _, err := new(files.Tree).ReadRegular(path, maxRuleFile)
 	if err != nil {
 		return Rule{}, err
 	}

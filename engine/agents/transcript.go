@@ -21,7 +21,7 @@ func (r Rule) findTranscript(tree *files.Tree, home, conversation string, pid in
 	if r.Transcript.Path == "" || home == "" || !isConversation(conversation) {
 		return nil
 	}
-	path := files.Newest(tree, r.resolvePath(strings.ReplaceAll(r.Transcript.Path, "{id}", conversation), home, pid))
+	path := tree.Newest(r.resolvePath(strings.ReplaceAll(r.Transcript.Path, "{id}", conversation), home, pid))
 	if path == "" {
 		return nil
 	}

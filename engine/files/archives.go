@@ -10,19 +10,22 @@ import (
 	"tandem/engine/files/archive"
 )
 
+// An Archiver packs and extracts files of a Tree.
+type Archiver struct{ Tree *Tree }
+
 // Extract unpacks an archive into a new folder, or a single compressed file into a new file. If it
 // fails, nothing is left behind. Unless large is set, an archive beyond archive.BoundFor is a
 // TooLarge error.
-func Extract(ctx context.Context, t *Tree, from, to string, large bool) (info Info, err error) {
-	err = t.runConfined(func() (err error) {
-		info, err = extractTo(ctx, t, from, to, large)
+func (a Archiver) Extract(ctx context.Context, from, to string, large bool) (info Info, err error) {
+	err = a.Tree.runConfined(func() (err error) {
+		info, err = a.extractTo(ctx, from, to, large)
 		return err
 	})
 	return info, err
 }
 
-func extractTo(ctx context.Context, t *Tree, from, to string, large bool) (Info, error) {
-	p, err := t.locate(from, lookup{verb: "extract"})
+func (a Archiver) extractTo(ctx context.Context, from, to string, large bool) (Info, error) {
+	p, err := a.Tree.locate(from, lookup{verb: "extract"})
 	if err != nil {
 		return Info{}, err
 	}
@@ -36,10 +39,10 @@ func extractTo(ctx context.Context, t *Tree, from, to string, large bool) (Info,
 	if !large {
 		bound = archive.BoundFor(info.Size())
 	}
-	return createNew(t, "extract", to, func(dst endpoint, temp string) error {
-		a, err := archive.Open(&progressFile{ctx, f}, info.Size())
+	return a.createNew("extract", to, func(dst endpoint, temp string) error {
+		in, err := archive.Open(&progressFile{ctx, f}, info.Size())
 		if err == nil {
-			err = unpackArchive(ctx, a, dst, temp, bound)
+			err = unpackArchive(ctx, in, dst, temp, bound)
 		}
 		if errors.Is(err, archive.ErrBound) {
 			return errorf(TooLarge, "extract %s: it unpacks to more than %d MB, or %d files", p.path, bound.Bytes>>20, bound.Entries)
@@ -62,8 +65,8 @@ func archiveError(verb, path string, err error) error {
 
 // createNew lets fill create something under a temporary name next to the path to, and then renames
 // it. to must not exist yet.
-func createNew(t *Tree, verb, to string, fill func(dst endpoint, temp string) error) (Info, error) {
-	b, err := t.locate(to, lookup{verb: verb + " to", noFollow: true})
+func (a Archiver) createNew(verb, to string, fill func(dst endpoint, temp string) error) (Info, error) {
+	b, err := a.Tree.locate(to, lookup{verb: verb + " to", noFollow: true})
 	if err != nil {
 		return Info{}, err
 	}
@@ -74,7 +77,7 @@ func createNew(t *Tree, verb, to string, fill func(dst endpoint, temp string) er
 	}
 	defer dst.dir.Close()
 	switch {
-	case b.isRoot(t.Roots):
+	case b.isRoot(a.Tree.Roots):
 		return Info{}, errorf(Invalid, "%s to %s: it is itself one of the allowed folders", verb, b.path)
 	case dst.info != nil:
 		return Info{}, errorf(Exists, "%s to %s: the target already exists", verb, b.path).withHint("choose another name")
@@ -88,7 +91,7 @@ func createNew(t *Tree, verb, to string, fill func(dst endpoint, temp string) er
 		_ = dst.dir.RemoveAll(temp)
 		return Info{}, fileError(verb+" to", b.path, err)
 	}
-	return t.describe(b, verb)
+	return a.Tree.describe(b, verb)
 }
 
 // unpackArchive unpacks a into temp, next to dst. If the archive holds only a folder with dst's
@@ -142,16 +145,16 @@ func (c *progressFile) ReadAt(p []byte, off int64) (int, error) {
 
 // Pack creates an archive of files and folders; the extension of to selects the format. Links are
 // packed as links; devices, pipes and sockets are left out.
-func Pack(ctx context.Context, t *Tree, paths []string, to string) (info Info, err error) {
-	err = t.runConfined(func() (err error) {
-		info, err = packAll(ctx, t, paths, to)
+func (a Archiver) Pack(ctx context.Context, paths []string, to string) (info Info, err error) {
+	err = a.Tree.runConfined(func() (err error) {
+		info, err = a.packAll(ctx, paths, to)
 		return err
 	})
 	return info, err
 }
 
-func packAll(ctx context.Context, t *Tree, paths []string, to string) (Info, error) {
-	return createNew(t, "pack", to, func(dst endpoint, temp string) error {
+func (a Archiver) packAll(ctx context.Context, paths []string, to string) (Info, error) {
+	return a.createNew("pack", to, func(dst endpoint, temp string) error {
 		f, err := dst.dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil {
 			return err
@@ -162,7 +165,7 @@ func packAll(ctx context.Context, t *Tree, paths []string, to string) (Info, err
 			return errorf(Invalid, "pack to %s: %v", dst.path, err)
 		}
 		for _, path := range paths {
-			if err = packPath(ctx, t, packer, path); err != nil {
+			if err = a.packPath(ctx, packer, path); err != nil {
 				break
 			}
 		}
@@ -173,8 +176,8 @@ func packAll(ctx context.Context, t *Tree, paths []string, to string) (Info, err
 	})
 }
 
-func packPath(ctx context.Context, t *Tree, to *archive.Packer, path string) error {
-	p, err := t.locate(path, lookup{verb: "pack", noFollow: true})
+func (a Archiver) packPath(ctx context.Context, to *archive.Packer, path string) error {
+	p, err := a.Tree.locate(path, lookup{verb: "pack", noFollow: true})
 	if err != nil {
 		return err
 	}

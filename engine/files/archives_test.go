@@ -20,22 +20,22 @@ func TestExtractRestoresPackedFiles(t *testing.T) {
 	}
 	g.addFile("alone", "one")
 	for _, name := range []string{"x.zip", "x.tar", "x.tar.gz", "x.tgz"} {
-		if _, err := Pack(t.Context(), g.Tree, []string{"src", "alone"}, name); err != nil {
+		if _, err := g.archiver().Pack(t.Context(), []string{"src", "alone"}, name); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if _, err := Extract(t.Context(), g.Tree, name, "out-"+name, false); err != nil {
+		if _, err := g.archiver().Extract(t.Context(), name, "out-"+name, false); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		g.checkContent("out-"+name+"/src/a", "alpha")
 		g.checkContent("out-"+name+"/src/link", "beta")
 		g.checkContent("out-"+name+"/alone", "one")
-		if _, err := Extract(t.Context(), g.Tree, name, "out-"+name, false); !errors.Is(err, Exists) {
+		if _, err := g.archiver().Extract(t.Context(), name, "out-"+name, false); !errors.Is(err, Exists) {
 			t.Errorf("%s was extracted over existing files: %v", name, err)
 		}
 	}
-	if _, err := Pack(t.Context(), g.Tree, []string{"src"}, "x.rar"); !errors.Is(err, Invalid) {
+	if _, err := g.archiver().Pack(t.Context(), []string{"src"}, "x.rar"); !errors.Is(err, Invalid) {
 		t.Errorf("packed into an unknown format: %v", err)
 	}
 	g.checkNoTemp(t)
@@ -44,13 +44,13 @@ func TestExtractRestoresPackedFiles(t *testing.T) {
 func TestExtractDoesNotNestFolderNamedLikeArchive(t *testing.T) {
 	g := newOpenTree(t)
 	g.addFile("src/a", "alpha")
-	if _, err := Pack(t.Context(), g.Tree, []string{"src"}, "src.tar.gz"); err != nil {
+	if _, err := g.archiver().Pack(t.Context(), []string{"src"}, "src.tar.gz"); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(filepath.Join(g.root, "src"), filepath.Join(g.root, "before")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Extract(t.Context(), g.Tree, "src.tar.gz", "src", false); err != nil {
+	if _, err := g.archiver().Extract(t.Context(), "src.tar.gz", "src", false); err != nil {
 		t.Fatal(err)
 	}
 	g.checkContent("src/a", "alpha")
@@ -70,12 +70,12 @@ func TestFailedExtractLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.addFile("bad.tar", b.String())
-	_, err := Extract(t.Context(), g.Tree, "bad.tar", "bad", false)
+	_, err := g.archiver().Extract(t.Context(), "bad.tar", "bad", false)
 	if err == nil || !strings.Contains(err.Error(), "outside") {
 		t.Errorf("Extract = %v", err)
 	}
 	g.addFile("text.zip", "no archive")
-	if _, err := Extract(t.Context(), g.Tree, "text.zip", "out", false); err == nil || !strings.Contains(err.Error(), "not a zip") {
+	if _, err := g.archiver().Extract(t.Context(), "text.zip", "out", false); err == nil || !strings.Contains(err.Error(), "not a zip") {
 		t.Errorf("Extract = %v", err)
 	}
 	for _, name := range []string{"bad", "out"} {
@@ -100,19 +100,19 @@ func TestArchivesCannotLeaveAllowedFolders(t *testing.T) {
 	g.addFile("secret", "s")
 	confined := &Tree{Roots: []string{filepath.Join(g.root, "in")}, Home: g.root}
 	out := filepath.Join(g.root, "out")
-	if _, err := Pack(t.Context(), confined, []string{filepath.Join(g.root, "secret")}, "x.zip"); !errors.Is(err, Outside) {
+	if _, err := (Archiver{confined}).Pack(t.Context(), []string{filepath.Join(g.root, "secret")}, "x.zip"); !errors.Is(err, Outside) {
 		t.Errorf("packed from outside: %v", err)
 	}
-	if _, err := Pack(t.Context(), confined, []string{"a"}, out+".zip"); !errors.Is(err, Outside) {
+	if _, err := (Archiver{confined}).Pack(t.Context(), []string{"a"}, out+".zip"); !errors.Is(err, Outside) {
 		t.Errorf("packed to outside: %v", err)
 	}
-	if _, err := Pack(t.Context(), confined, []string{"a"}, "x.zip"); err != nil {
+	if _, err := (Archiver{confined}).Pack(t.Context(), []string{"a"}, "x.zip"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Extract(t.Context(), confined, "x.zip", out, false); !errors.Is(err, Outside) {
+	if _, err := (Archiver{confined}).Extract(t.Context(), "x.zip", out, false); !errors.Is(err, Outside) {
 		t.Errorf("extracted to outside: %v", err)
 	}
-	if _, err := ListTrash(confined); !errors.Is(err, Outside) {
+	if _, err := (Trash{confined}).List(); !errors.Is(err, Outside) {
 		t.Errorf("the trash is listed: %v", err)
 	}
 }
@@ -122,15 +122,15 @@ func TestListTrashSortsByDateAndDropsDeletedItems(t *testing.T) {
 	g.addFile("a b", "old")
 	g.addFile("dir/c", "new")
 	day := time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
-	if _, err := g.Trash("a b", day); err != nil {
+	if _, err := g.trash().Put("a b", day); err != nil {
 		t.Fatal(err)
 	}
-	to, err := g.Trash("dir", day.Add(time.Hour))
+	to, err := g.trash().Put("dir", day.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mine := func() (all []TrashItem) {
-		listed, err := ListTrash(g.Tree)
+		listed, err := g.trash().List()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func (t *Tree) Delete(ctx context.Context, path string, recursive bool) error {
 		err := t.deletePath(ctx, path, recursive)
 		// In the trash, the record goes with its item. Trees with roots cannot reach the trash.
 		if err == nil && len(t.Roots) == 0 {
-			dropRecord(t, path)
+			Trash{t}.dropRecord(path)
 		}
 		return err
 	})

@@ -257,7 +257,7 @@ func TestListAndFindReturnUnusualNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := g.Find(t.Context(), "*", "", 0)
+	out, err := g.searcher().Find(t.Context(), "*", "", 0)
 	if err != nil || len(out.Paths) != len(names)+1 {
 		t.Errorf("%q, %v", out.Paths, err)
 	}

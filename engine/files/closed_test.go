@@ -88,10 +88,10 @@ func TestListingsOmitOffLimitsPaths(t *testing.T) {
 	if err != nil || len(list.Entries) != 2 || list.Entries[0].Name != ".keep" || list.Entries[1].Name != "dir" {
 		t.Errorf("list: %+v, %v", list, err)
 	}
-	if out, err := g.Find(t.Context(), "*", "", 0); err != nil || !slices.Equal(out.Paths, []string{".keep", "dir/", "dir/deep/", "dir/deep/file"}) {
+	if out, err := g.searcher().Find(t.Context(), "*", "", 0); err != nil || !slices.Equal(out.Paths, []string{".keep", "dir/", "dir/deep/", "dir/deep/file"}) {
 		t.Errorf("find: %v, %v", out, err)
 	}
-	if out, err := g.Grep(t.Context(), GrepRequest{Pattern: "secret|text"}); err != nil || len(out.Lines) != 1 || out.Lines[0].Path != "dir/deep/file" {
+	if out, err := g.searcher().Grep(t.Context(), GrepRequest{Pattern: "secret|text"}); err != nil || len(out.Lines) != 1 || out.Lines[0].Path != "dir/deep/file" {
 		t.Errorf("grep: %v, %v", out, err)
 	}
 	if n := g.Size(t.Context(), "."); n != int64(len("text")) {
@@ -120,7 +120,7 @@ func TestOffLimitsPathCannotBeMovedWithItsParent(t *testing.T) {
 		if _, err := g.Move(t.Context(), path, "moved", false); !errors.Is(err, Outside) {
 			t.Errorf("move %s: %v", path, err)
 		}
-		if _, err := g.Trash(path, time.Now()); !errors.Is(err, Outside) {
+		if _, err := g.trash().Put(path, time.Now()); !errors.Is(err, Outside) {
 			t.Errorf("trash %s: %v", path, err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestTrashCannotLeadToOffLimitsFolder(t *testing.T) {
 	g.addFile("data/Trash/info/x", "")
 	g.addLink("../../own", "data/Trash/files")
 	g.addFile("f", "evil")
-	if to, err := g.Trash("f", time.Now()); err == nil { // in the trash of the whole disk
+	if to, err := g.trash().Put("f", time.Now()); err == nil { // in the trash of the whole disk
 		info := filepath.Join(filepath.Dir(to), "../info", filepath.Base(to)+".trashinfo")
 		if err := errors.Join(os.Remove(to), os.Remove(info)); err != nil {
 			t.Error(err)

@@ -36,9 +36,9 @@ func (g *testTree) tryEverything(path string) []string {
 	try("list", err)
 	_, err = g.Mkdir(path, true)
 	try("mkdir", err)
-	_, err = g.Find(ctx, "*", path, 0)
+	_, err = g.searcher().Find(ctx, "*", path, 0)
 	try("find", err)
-	_, err = g.Grep(ctx, GrepRequest{Pattern: "secret", Path: path})
+	_, err = g.searcher().Grep(ctx, GrepRequest{Pattern: "secret", Path: path})
 	try("grep", err)
 	_, err = g.Copy(ctx, path+"/x", "stolen", true)
 	try("copy from", err)
@@ -53,15 +53,15 @@ func (g *testTree) tryEverything(path string) []string {
 	try("stat", err)
 	_, _, err = g.Watch(ctx, path, "seen")
 	try("watch", err)
-	_, err = g.Git(ctx, path)
+	_, err = Git{g.Tree}.Status(ctx, path)
 	try("git", err)
 	_, err = g.Relate(path+"/x", ".keep")
 	try("relate", err)
 	_, err = g.Relate(".keep", path+"/x")
 	try("relate to", err)
-	_, err = g.Trash(path+"/x", time.Now())
+	_, err = g.trash().Put(path+"/x", time.Now())
 	try("trash", err)
-	_, err = g.Restore(ctx, path+"/files/x", "restored", false)
+	_, err = g.trash().Restore(ctx, path+"/files/x", "restored", false)
 	try("restore", err)
 	if g.Size(ctx, path) > 0 {
 		try("size", nil)
@@ -189,7 +189,7 @@ func TestLinkCycleIsAnError(t *testing.T) {
 	if _, err := g.Read(t.Context(), ReadRequest{Path: "a"}); !errors.Is(err, Invalid) {
 		t.Errorf("read: %v", err)
 	}
-	if out, err := g.Find(t.Context(), "*", "", 0); err != nil || len(out.Paths) != 4 {
+	if out, err := g.searcher().Find(t.Context(), "*", "", 0); err != nil || len(out.Paths) != 4 {
 		t.Errorf("find: %v, %v", out, err)
 	}
 	if info, err := g.Stat("a"); err != nil || !info.Broken {

@@ -15,18 +15,21 @@ type FindResult struct {
 	Limited bool     // more entries match
 }
 
+// A Searcher finds files of a Tree, and text in them.
+type Searcher struct{ Tree *Tree }
+
 // Find returns the files, links and folders whose names match a glob; if the glob has a slash,
 // their paths must match. A glob without capitals ignores case. Hidden entries are included;
 // entries ignored by git, .git and node_modules are not.
-func (t *Tree) Find(ctx context.Context, pattern, path string, limit int) (out FindResult, err error) {
-	err = t.runConfined(func() (err error) {
-		out, err = t.findPaths(ctx, pattern, path, limit)
+func (s Searcher) Find(ctx context.Context, pattern, path string, limit int) (out FindResult, err error) {
+	err = s.Tree.runConfined(func() (err error) {
+		out, err = s.findPaths(ctx, pattern, path, limit)
 		return err
 	})
 	return out, err
 }
 
-func (t *Tree) findPaths(ctx context.Context, pattern, path string, limit int) (FindResult, error) {
+func (s Searcher) findPaths(ctx context.Context, pattern, path string, limit int) (FindResult, error) {
 	if limit < 0 {
 		return FindResult{}, errorf(Invalid, "find %s: limit cannot be negative", pattern)
 	}
@@ -56,7 +59,7 @@ func (t *Tree) findPaths(ctx context.Context, pattern, path string, limit int) (
 	skip := func(_, name string, _, ignored bool) bool {
 		return ignored || name == ".git" || name == "node_modules"
 	}
-	if err := t.walkFolder(ctx, "find in", path, skip, visit); err != nil {
+	if err := s.walkFolder(ctx, "find in", path, skip, visit); err != nil {
 		return FindResult{}, err
 	}
 	return out, nil
@@ -72,8 +75,8 @@ func compileGlob(pattern string, fold bool) (search.Glob, error) {
 }
 
 // walkFolder visits everything below the folder at path.
-func (t *Tree) walkFolder(ctx context.Context, verb, path string, skip filter, visit func(entry) error) error {
-	p, err := t.locate(path, lookup{verb: verb})
+func (s Searcher) walkFolder(ctx context.Context, verb, path string, skip filter, visit func(entry) error) error {
+	p, err := s.Tree.locate(path, lookup{verb: verb})
 	if err != nil {
 		return err
 	}
@@ -90,8 +93,8 @@ func (t *Tree) walkFolder(ctx context.Context, verb, path string, skip filter, v
 		return fileError(verb, p.path, err)
 	}
 	defer f.release()
-	w := walk{ctx: ctx, home: t.Home, skip: skip, visit: visit}
-	err = w.walkDir(f, "", t.rulesAbove(p), 0)
+	w := walk{ctx: ctx, home: s.Tree.Home, skip: skip, visit: visit}
+	err = w.walkDir(f, "", s.rulesAbove(p), 0)
 	if errors.Is(err, errEnough) {
 		return nil
 	}

@@ -26,19 +26,19 @@ type GitStatus struct {
 	All     string            // letters for all other entries, if the folder lies in an untracked or ignored one
 }
 
-// Git returns the status of a folder. It is empty outside a repository, without git, and in a
+// Status returns the status of a folder. It is empty outside a repository, without git, and in a
 // repository of another user not listed in the user's safe.directory.
 //
 // Git runs nothing: it is given a repository in a private folder, and so reads neither the
 // configuration nor the hooks of the real one. Filters do not run either; a file that differs only
 // by its filter is marked as changed until git itself has refreshed its index. A confined tree is
 // an error: a sandboxed agent could write to the private folder.
-func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
+func (g Git) Status(ctx context.Context, path string) (GitStatus, error) {
 	// The sandboxed agent could change the private repository that git trusts.
-	if t.Confine != nil {
+	if g.Tree.Confine != nil {
 		return GitStatus{}, errorf(Denied, "ask git about %s: not available to agents in a sandbox", path).withHint("run git status")
 	}
-	p, err := t.locate(path, lookup{verb: "ask git about"})
+	p, err := g.Tree.locate(path, lookup{verb: "ask git about"})
 	if err != nil {
 		return GitStatus{}, err
 	}
@@ -47,13 +47,13 @@ func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 	if err != nil {
 		return GitStatus{}, nil
 	}
-	repo, ok := gitReader{t}.findRepository(p.real)
+	repo, ok := g.findRepository(p.real)
 	if !ok {
 		return GitStatus{}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	view, err := newGitView(ctx, t, program, repo)
+	view, err := g.newView(ctx, program, repo)
 	if err != nil {
 		return GitStatus{}, gitError(ctx, err)
 	}
@@ -77,16 +77,15 @@ func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 // Branch returns the checked-out branch of the repository around a folder, or the beginning of the
 // commit's hash if HEAD is detached; "" outside a repository. It reads a few small files and runs
 // nothing.
-func Branch(t *Tree, path string) (string, error) {
-	if t.Confine != nil {
+func (g Git) Branch(path string) (string, error) {
+	if g.Tree.Confine != nil {
 		return "", errorf(Denied, "find the branch of %s: not available to agents in a sandbox", path).withHint("run git status")
 	}
-	p, err := t.locate(path, lookup{verb: "find the branch of"})
+	p, err := g.Tree.locate(path, lookup{verb: "find the branch of"})
 	if err != nil {
 		return "", err
 	}
 	p.close()
-	g := gitReader{t}
 	repo, ok := g.findRepository(p.real)
 	if !ok {
 		return "", nil

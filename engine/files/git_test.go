@@ -74,14 +74,14 @@ func (g *gitTree) checkNothingRan() {
 // checkMarks compares the branch and the marks of a folder.
 func (g *gitTree) checkMarks(dir, branch string, want map[string]string) {
 	g.Helper()
-	status, err := g.Git(g.Context(), dir)
+	status, err := Git{g.Tree}.Status(g.Context(), dir)
 	if err != nil || status.Branch != branch {
 		g.Errorf("%s: on %q, %v; want %q", dir, status.Branch, err, branch)
 	}
 	if diff := cmp.Diff(want, status.Marks); diff != "" {
 		g.Errorf("%s: %s", dir, diff)
 	}
-	if alone, err := Branch(g.Tree, dir); err != nil || branch != "" && alone != branch {
+	if alone, err := (Git{g.Tree}).Branch(dir); err != nil || branch != "" && alone != branch {
 		g.Errorf("%s: Branch = %q, %v; want %q", dir, alone, err, branch)
 	}
 }
@@ -118,7 +118,7 @@ func TestGitMarksChangedUntrackedAndIgnoredFiles(t *testing.T) {
 	}
 	g.addFile("f", "two")
 	g.addFile("sub/new", "")
-	status, err := g.Git(t.Context(), "")
+	status, err := Git{g.Tree}.Status(t.Context(), "")
 	if err != nil || status.Branch != "main" || status.Marks["f"] != ".M" || status.Marks["sub"] != "??" {
 		t.Fatalf("got %+v, %v", status, err)
 	}
@@ -126,13 +126,13 @@ func TestGitMarksChangedUntrackedAndIgnoredFiles(t *testing.T) {
 	g.addFile("sub/deep/new", "")
 	g.addFile("sub/deep/x.log", "")
 	g.addFile("built/deep/f", "")
-	if status, err = g.Git(t.Context(), "sub/deep"); err != nil || status.All != "??" || status.Marks["x.log"] != "!!" {
+	if status, err = (Git{g.Tree}).Status(t.Context(), "sub/deep"); err != nil || status.All != "??" || status.Marks["x.log"] != "!!" {
 		t.Errorf("in an untracked folder: %+v, %v", status, err)
 	}
-	if status, err = g.Git(t.Context(), "built/deep"); err != nil || status.All != "!!" {
+	if status, err = (Git{g.Tree}).Status(t.Context(), "built/deep"); err != nil || status.All != "!!" {
 		t.Errorf("in an ignored folder: %+v, %v", status, err)
 	}
-	if status, err = g.Git(t.Context(), ""); err != nil || status.All != "" || status.Marks["built"] != "!!" {
+	if status, err = (Git{g.Tree}).Status(t.Context(), ""); err != nil || status.All != "" || status.Marks["built"] != "!!" {
 		t.Errorf("above them: %+v, %v", status, err)
 	}
 }
@@ -402,7 +402,7 @@ func TestGitStatusRunsNoPrograms(t *testing.T) {
 			attack(g, g.addScript())
 			_ = os.Remove(g.canary) // created by the preparation
 			g.addFile("f", "six")
-			status, err := g.Git(t.Context(), g.root)
+			status, err := Git{g.Tree}.Status(t.Context(), g.root)
 			if err != nil || status.Branch != "main" || status.Marks["f"] == "" {
 				t.Errorf("got %+v, %v", status, err)
 			}
@@ -463,7 +463,7 @@ func TestGitStatusRunsNoProgramsWhileConfigChanges(t *testing.T) {
 	}()
 	for range 40 {
 		g.addFile("f", "six")
-		if status, err := g.Git(t.Context(), ""); err != nil || status.Marks["f"] != ".M" {
+		if status, err := (Git{g.Tree}).Status(t.Context(), ""); err != nil || status.Marks["f"] != ".M" {
 			t.Errorf("got %+v, %v", status, err)
 		}
 	}

@@ -55,7 +55,7 @@ func TestPipeInRepositoryDoesNotBlockGit(t *testing.T) {
 			if err := unix.Mkfifo(path, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := g.Git(t.Context(), g.root)
+			_, err := Git{g.Tree}.Status(t.Context(), g.root)
 			if !errors.Is(err, Failed) || !strings.Contains(err.Error(), "named pipe") {
 				t.Errorf("%v", err)
 			}

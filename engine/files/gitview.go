@@ -16,7 +16,7 @@ import (
 // git to run, and checking it first would not help, as it can change between the check and its use.
 // Nobody else can write to this one.
 type gitView struct {
-	gitReader
+	Git
 	repository
 	program  string
 	dir      string
@@ -25,10 +25,10 @@ type gitView struct {
 	settings gitSettings
 }
 
-// newGitView creates a view of a repository. An error other than an *Error means that git would not
+// newView creates a view of a repository. An error other than an *Error means that git would not
 // recognize the folder either.
-func newGitView(ctx context.Context, t *Tree, program string, repo repository) (*gitView, error) {
-	p, err := t.locate(repo.worktree, lookup{verb: "ask git about"})
+func (g Git) newView(ctx context.Context, program string, repo repository) (*gitView, error) {
+	p, err := g.Tree.locate(repo.worktree, lookup{verb: "ask git about"})
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +41,8 @@ func newGitView(ctx context.Context, t *Tree, program string, repo repository) (
 		tree.Close()
 		return nil, errors.New("git would also read what is closed")
 	}
-	v := &gitView{gitReader: gitReader{t}, repository: repo, program: program, files: tree}
-	if v.dir, err = os.MkdirTemp(t.Private, "git-"); err != nil {
+	v := &gitView{Git: g, repository: repo, program: program, files: tree}
+	if v.dir, err = os.MkdirTemp(g.Tree.Private, "git-"); err != nil {
 		tree.Close()
 		return nil, fileError("ask git about", p.path, err)
 	}
@@ -101,7 +101,7 @@ func (v *gitView) writeFile(name, text string) error {
 // linkSharedIndexes links the shared parts of a split index, which git expects next to its
 // configuration.
 func (v *gitView) linkSharedIndexes() error {
-	p, err := v.tree.locate(v.repository.dir, lookup{verb: "read"})
+	p, err := v.Tree.locate(v.repository.dir, lookup{verb: "read"})
 	if err != nil {
 		return err
 	}

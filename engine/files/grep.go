@@ -43,15 +43,15 @@ type GrepResult struct {
 
 // Grep searches the contents of files. It skips binary files and links and, unless a glob includes
 // them, hidden files and those ignored by git.
-func (t *Tree) Grep(ctx context.Context, r GrepRequest) (out GrepResult, err error) {
-	err = t.runConfined(func() (err error) {
-		out, err = t.grepPath(ctx, r)
+func (s Searcher) Grep(ctx context.Context, r GrepRequest) (out GrepResult, err error) {
+	err = s.Tree.runConfined(func() (err error) {
+		out, err = s.grepPath(ctx, r)
 		return err
 	})
 	return out, err
 }
 
-func (t *Tree) grepPath(ctx context.Context, r GrepRequest) (GrepResult, error) {
+func (s Searcher) grepPath(ctx context.Context, r GrepRequest) (GrepResult, error) {
 	if r.Context < 0 || r.Limit < 0 {
 		return GrepResult{}, errorf(Invalid, "search %s: context and limit cannot be negative", r.Path)
 	}
@@ -63,7 +63,7 @@ func (t *Tree) grepPath(ctx context.Context, r GrepRequest) (GrepResult, error) 
 	if err != nil {
 		return GrepResult{}, err
 	}
-	p, err := t.locate(r.Path, lookup{verb: "search"})
+	p, err := s.Tree.locate(r.Path, lookup{verb: "search"})
 	if err != nil {
 		return GrepResult{}, err
 	}
@@ -75,7 +75,7 @@ func (t *Tree) grepPath(ctx context.Context, r GrepRequest) (GrepResult, error) 
 	if !info.IsDir() {
 		return p.grepFile(ctx, pattern, r)
 	}
-	return t.grepAll(ctx, pattern, r)
+	return s.grepAll(ctx, pattern, r)
 }
 
 // compilePattern compiles a caller's regular expression, with an Error for an invalid one.
@@ -143,7 +143,7 @@ type job struct {
 
 // grepAll searches all files below a folder: one goroutine walks, several search, and their results
 // are put in order.
-func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRequest) (GrepResult, error) {
+func (s Searcher) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRequest) (GrepResult, error) {
 	skip, err := grepFilter(r.Glob)
 	if err != nil {
 		return GrepResult{}, err
@@ -159,7 +159,7 @@ func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepReque
 	walked, failed := make(chan error, 1), make(chan error, maxWorkers)
 	crew.Start(func() {
 		defer close(jobs)
-		walked <- t.runConfined(func() error { return t.queueFiles(ctx, r.Path, skip, jobs, ahead) })
+		walked <- s.Tree.runConfined(func() error { return s.queueFiles(ctx, r.Path, skip, jobs, ahead) })
 	})
 	var skipped atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
@@ -171,8 +171,8 @@ func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepReque
 					cancel()
 				}
 			}()
-			s := fileSearch{pattern: pattern, context: r.Context, limit: r.Limit, maxBytes: r.MaxBytes, skipped: &skipped}
-			err := t.runConfined(func() error { return searchFiles(ctx, s, jobs, results) })
+			scan := fileSearch{pattern: pattern, context: r.Context, limit: r.Limit, maxBytes: r.MaxBytes, skipped: &skipped}
+			err := s.Tree.runConfined(func() error { return searchFiles(ctx, scan, jobs, results) })
 			if finished = err == nil; err != nil {
 				failed <- err
 			}
@@ -228,9 +228,9 @@ func grepFilter(pattern string) (filter, error) {
 
 // queueFiles walks and sends the files to search. ahead bounds how far the walk may be in front of
 // the results.
-func (t *Tree) queueFiles(ctx context.Context, path string, skip filter, jobs chan<- job, ahead chan<- struct{}) error {
+func (s Searcher) queueFiles(ctx context.Context, path string, skip filter, jobs chan<- job, ahead chan<- struct{}) error {
 	number := 0
-	return t.walkFolder(ctx, "search", path, skip, func(e entry) error {
+	return s.walkFolder(ctx, "search", path, skip, func(e entry) error {
 		if !e.mode.IsRegular() {
 			return nil
 		}

@@ -92,7 +92,7 @@ func (g *ignoreRules) addFile(dir *openDir, name string) {
 
 // rulesAbove returns the rules of the folders above p, up to its repository's root. It returns nil
 // if p is not in a repository or the root cannot be reached.
-func (t *Tree) rulesAbove(p location) *ignoreRules {
+func (s Searcher) rulesAbove(p location) *ignoreRules {
 	if hasEntry(p.root, filepath.Join(p.rel, ".git")) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (t *Tree) rulesAbove(p location) *ignoreRules {
 	for dir := p.real; dir != "/"; {
 		prefix = filepath.Base(dir) + "/" + prefix
 		dir = filepath.Dir(dir)
-		g, git, err := t.rulesAt(dir)
+		g, git, err := s.rulesAt(dir)
 		if err != nil {
 			return nil
 		}
@@ -116,8 +116,8 @@ func (t *Tree) rulesAbove(p location) *ignoreRules {
 	return nil
 }
 
-func (t *Tree) rulesAt(path string) (*ignoreRules, bool, error) {
-	p, err := t.locate(path, lookup{verb: "read rules"})
+func (s Searcher) rulesAt(path string) (*ignoreRules, bool, error) {
+	p, err := s.Tree.locate(path, lookup{verb: "read rules"})
 	if err != nil {
 		return nil, false, err
 	}
@@ -128,7 +128,7 @@ func (t *Tree) rulesAt(path string) (*ignoreRules, bool, error) {
 	}
 	defer dir.Close()
 	git := hasEntry(dir, ".git")
-	return readRules(dir, git, t.Home), git, nil
+	return readRules(dir, git, s.Tree.Home), git, nil
 }
 
 func hasEntry(dir *openDir, name string) bool {

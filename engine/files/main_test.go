@@ -27,6 +27,10 @@ func newTestTree(t testing.TB) *testTree {
 	return g
 }
 
+func (g *testTree) archiver() Archiver { return Archiver{g.Tree} }
+func (g *testTree) searcher() Searcher { return Searcher{g.Tree} }
+func (g *testTree) trash() Trash       { return Trash{g.Tree} }
+
 // addBeside writes a file relative to the parent of the root.
 func (g *testTree) addBeside(path, text string) {
 	g.Helper()

@@ -26,7 +26,7 @@ func TestGrepPanicReachesCaller(t *testing.T) {
 				}
 				return nil
 			}}
-			c := panics.Catch(func() { _, _ = tree.Grep(t.Context(), GrepRequest{Pattern: "x", Path: dir}) })
+			c := panics.Catch(func() { _, _ = (Searcher{&tree}).Grep(t.Context(), GrepRequest{Pattern: "x", Path: dir}) })
 			if c == nil || c.String() != "stumbled" || !strings.Contains(c.Stack, "stumble") {
 				t.Errorf("caught %v", c)
 			}

@@ -243,7 +243,7 @@ func TestSpecialFilesAreRefusedWithoutBlocking(t *testing.T) {
 	if _, err := (&Tree{}).Write(t.Context(), WriteRequest{Path: filepath.Join(g.root, "pipe", "x")}); !errors.Is(err, PathNotDir) {
 		t.Errorf("below a pipe: %v", err)
 	}
-	if out, err := g.Grep(t.Context(), GrepRequest{Pattern: "x"}); err != nil || out.Matches != 0 {
+	if out, err := g.searcher().Grep(t.Context(), GrepRequest{Pattern: "x"}); err != nil || out.Matches != 0 {
 		t.Errorf("grep: %v %v", out, err)
 	}
 }

@@ -13,15 +13,15 @@ import (
 
 // ReadRegular reads a whole regular file of at most limit bytes and describes it. It refuses a link
 // in the last element of path and everything that could block.
-func ReadRegular(t *Tree, path string, limit int64) (data []byte, info fs.FileInfo, err error) {
+func (t *Tree) ReadRegular(path string, limit int64) (data []byte, info fs.FileInfo, err error) {
 	err = t.runConfined(func() (err error) {
-		data, info, err = readRegular(t, path, limit)
+		data, info, err = t.readRegular(path, limit)
 		return err
 	})
 	return data, info, err
 }
 
-func readRegular(t *Tree, path string, limit int64) ([]byte, fs.FileInfo, error) {
+func (t *Tree) readRegular(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	p, err := t.locate(path, lookup{verb: "read", noFollow: true})
 	if err != nil {
 		return nil, nil, err
@@ -56,7 +56,7 @@ func readRegular(t *Tree, path string, limit int64) ([]byte, fs.FileInfo, error)
 
 // Newest returns the most recently changed regular file among those whose absolute paths match
 // pattern (path/filepath.Match), or "".
-func Newest(t *Tree, pattern string) (newest string) {
+func (t *Tree) Newest(pattern string) (newest string) {
 	_ = t.runConfined(func() error {
 		var at time.Time
 		for _, path := range matchPattern(pattern) {

@@ -20,7 +20,7 @@ func TestReadRegularRefusesOtherFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"dir/file", "folder/file"} {
-		if data, info, err := ReadRegular(g.Tree, path, 8); err != nil || string(data) != "text" || info.Size() != 4 {
+		if data, info, err := g.ReadRegular(path, 8); err != nil || string(data) != "text" || info.Size() != 4 {
 			t.Errorf("%s: %q, %v", path, data, err)
 		}
 	}
@@ -28,15 +28,15 @@ func TestReadRegularRefusesOtherFiles(t *testing.T) {
 		"link": NotFile, "out": NotFile, "pipe": NotFile, "dir": IsDir, "dir/large": TooLarge,
 		"missing": NotFound, "/dev/null": Denied, g.outside + "/secret": Denied,
 	} {
-		if data, _, err := ReadRegular(g.Tree, path, 8); !errors.Is(err, want) || len(data) > 0 {
+		if data, _, err := g.ReadRegular(path, 8); !errors.Is(err, want) || len(data) > 0 {
 			t.Errorf("%s: %q, %v", path, data, err)
 		}
 	}
-	if got := Newest(g.Tree, g.root+"/*/*"); got == "" {
+	if got := g.Newest(g.root + "/*/*"); got == "" {
 		t.Error("Newest found no file")
 	}
 	for _, pattern := range []string{g.outside + "/*", g.root + "/li*", g.root + "/pip*", "["} {
-		if got := Newest(g.Tree, pattern); got != "" {
+		if got := g.Newest(pattern); got != "" {
 			t.Errorf("%s gave %s", pattern, got)
 		}
 	}
@@ -53,7 +53,7 @@ func TestReadRegularResistsSwappedFiles(t *testing.T) {
 	for _, other := range []string{"trap", "pipe"} {
 		stop := g.startSwapping("file", other)
 		for range 300 {
-			if data, _, err := ReadRegular(g.Tree, "file", 100); err == nil && string(data) != "inside" {
+			if data, _, err := g.ReadRegular("file", 100); err == nil && string(data) != "inside" {
 				t.Errorf("read %q", data)
 			}
 		}
@@ -77,7 +77,7 @@ func TestNewestDoesNotBlockOnAPipe(t *testing.T) {
 	go func() {
 		defer close(ended)
 		for range 3000 {
-			Newest(&Tree{}, g.root+"/dir/*")
+			(&Tree{}).Newest(g.root + "/dir/*")
 		}
 	}()
 	select {

@@ -24,12 +24,12 @@ type repository struct {
 	common   string // data shared by all worktrees: config, objects, refs; usually equal to dir
 }
 
-// A gitReader reads git's files, as far as they are inside a tree.
-type gitReader struct{ tree *Tree }
+// Git reads the repositories inside a Tree.
+type Git struct{ Tree *Tree }
 
 // findRepository returns the repository around folder. All of it must be inside the tree, and, as in git, on
 // one file system.
-func (g gitReader) findRepository(folder string) (repository, bool) {
+func (g Git) findRepository(folder string) (repository, bool) {
 	_, first, err := g.statPath(folder)
 	for dir := folder; err == nil; dir = filepath.Dir(dir) {
 		_, info, err := g.statPath(dir)
@@ -59,7 +59,7 @@ func (g gitReader) findRepository(folder string) (repository, bool) {
 }
 
 // openRepository returns the repository at dir with the given worktree, if there is one.
-func (g gitReader) openRepository(worktree, dir string) (repository, bool) {
+func (g Git) openRepository(worktree, dir string) (repository, bool) {
 	if _, err := g.readLine(filepath.Join(dir, "HEAD")); err != nil {
 		return repository{}, false
 	}
@@ -84,7 +84,7 @@ func (g gitReader) openRepository(worktree, dir string) (repository, bool) {
 }
 
 // isOwn reports whether the whole repository belongs to this user.
-func (g gitReader) isOwn(r repository) bool {
+func (g Git) isOwn(r repository) bool {
 	for _, path := range []string{r.worktree, r.dir, r.common} {
 		_, info, err := g.statPath(path)
 		if err != nil {
@@ -99,7 +99,7 @@ func (g gitReader) isOwn(r repository) bool {
 
 // readHead returns the checked-out branch, or "" for a detached HEAD, and the commit, or "" if there is
 // none yet.
-func (g gitReader) readHead(r repository) (branch, commit string, err error) {
+func (g Git) readHead(r repository) (branch, commit string, err error) {
 	text, err := g.readLine(filepath.Join(r.dir, "HEAD"))
 	if err != nil || isHash(text) {
 		return "", text, err
@@ -125,8 +125,8 @@ func (g gitReader) readHead(r repository) (branch, commit string, err error) {
 }
 
 // packedRef returns the commit of a reference stored in packed-refs, or "".
-func (g gitReader) packedRef(r repository, name string) (string, error) {
-	p, err := g.tree.locate(filepath.Join(r.common, "packed-refs"), lookup{verb: "read references"})
+func (g Git) packedRef(r repository, name string) (string, error) {
+	p, err := g.Tree.locate(filepath.Join(r.common, "packed-refs"), lookup{verb: "read references"})
 	if err != nil {
 		return "", err
 	}
@@ -156,8 +156,8 @@ func isHash(text string) bool {
 }
 
 // statPath returns the real path and the file info of path, following links.
-func (g gitReader) statPath(path string) (real string, info fs.FileInfo, err error) {
-	p, err := g.tree.locate(path, lookup{verb: "look at"})
+func (g Git) statPath(path string) (real string, info fs.FileInfo, err error) {
+	p, err := g.Tree.locate(path, lookup{verb: "look at"})
 	if err != nil {
 		return "", nil, err
 	}
@@ -167,8 +167,8 @@ func (g gitReader) statPath(path string) (real string, info fs.FileInfo, err err
 }
 
 // readFile reads one of git's small files.
-func (g gitReader) readFile(path string) ([]byte, error) {
-	p, err := g.tree.locate(path, lookup{verb: "read"})
+func (g Git) readFile(path string) ([]byte, error) {
+	p, err := g.Tree.locate(path, lookup{verb: "read"})
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (g gitReader) readFile(path string) ([]byte, error) {
 }
 
 // readLine reads a file of one line, without its line ending.
-func (g gitReader) readLine(path string) (string, error) {
+func (g Git) readLine(path string) (string, error) {
 	data, err := g.readFile(path)
 	return strings.TrimRight(string(data), "\r\n"), err
 }

@@ -30,7 +30,7 @@ func (g *testTree) addEmpty(files ...string) {
 
 func (g *testTree) checkFind(pattern, path string, want ...string) {
 	g.Helper()
-	out, err := g.Find(context.Background(), pattern, path, 0)
+	out, err := g.searcher().Find(context.Background(), pattern, path, 0)
 	if diff := cmp.Diff(strings.Join(want, " "), strings.Join(out.Paths, " ")); diff != "" || err != nil {
 		g.Errorf("find %s in %q: %v %s", pattern, path, err, diff)
 	}
@@ -41,7 +41,7 @@ func TestFindReturnsPathsInOrder(t *testing.T) {
 	g.addEmpty("a/b", "a.b", "a-b", "a/a", "B", "a0")
 	g.checkFind("*", "", ".keep", "B", "a-b", "a.b", "a/", "a/a", "a/b", "a0")
 	g.checkFind("a*", "a", "a")
-	out, err := g.Find(t.Context(), "*", "", 3)
+	out, err := g.searcher().Find(t.Context(), "*", "", 3)
 	if err != nil || !out.Limited || strings.Join(out.Paths, " ") != ".keep B a-b" {
 		t.Errorf("%v, %v", out, err)
 	}
@@ -77,7 +77,7 @@ func TestFindDoesNotReadRulesOutsideRoots(t *testing.T) {
 
 func (g *testTree) checkGrep(r GrepRequest, want ...string) {
 	g.Helper()
-	out, err := g.Grep(context.Background(), r)
+	out, err := g.searcher().Grep(context.Background(), r)
 	var got []string
 	for _, l := range out.Lines {
 		mark := "-"
@@ -113,7 +113,7 @@ func TestGrepReturnsMatchingLines(t *testing.T) {
 	g.checkGrep(GrepRequest{Pattern: "two", Limit: 1, Context: 1}, "a.txt-1-one", "a.txt:2:two", "a.txt-3-three", "…")
 	g.checkGrep(GrepRequest{Pattern: "t", Limit: 4}, "a.txt:2:two", "a.txt:3:three", "a.txt:5:two again", "b/c.go:1:package two")
 	for _, wrong := range []string{"(", "a)(b", "[z-a]", `\8`, strings.Repeat("(", 2000)} {
-		if _, err := g.Grep(t.Context(), GrepRequest{Pattern: wrong}); !errors.Is(err, Invalid) {
+		if _, err := g.searcher().Grep(t.Context(), GrepRequest{Pattern: wrong}); !errors.Is(err, Invalid) {
 			t.Errorf("%.20s: %v", wrong, err)
 		}
 	}
@@ -279,10 +279,10 @@ func TestFindAndGrepStopWhenCancelled(t *testing.T) {
 	g.addEmpty("a/b", "c")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := g.Find(ctx, "*", "", 0); !errors.Is(err, context.Canceled) {
+	if _, err := g.searcher().Find(ctx, "*", "", 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := g.Grep(ctx, GrepRequest{Pattern: "x"}); !errors.Is(err, context.Canceled) {
+	if _, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "x"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -298,7 +298,7 @@ func TestGrepSortsResultsOfManyFiles(t *testing.T) {
 		want = append(want, name)
 	}
 	slices.Sort(want)
-	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "yes", Limit: 5000})
+	out, err := g.searcher().Grep(t.Context(), GrepRequest{Pattern: "yes", Limit: 5000})
 	var got []string
 	for _, l := range out.Lines {
 		got = append(got, l.Path)
@@ -306,7 +306,7 @@ func TestGrepSortsResultsOfManyFiles(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	out, err = g.Grep(t.Context(), GrepRequest{Pattern: "yes", Limit: 10})
+	out, err = g.searcher().Grep(t.Context(), GrepRequest{Pattern: "yes", Limit: 10})
 	if err != nil || len(out.Lines) != 10 || !out.Limited || out.Lines[9].Path != want[9] {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -315,7 +315,7 @@ func TestGrepSortsResultsOfManyFiles(t *testing.T) {
 func TestGrepCutsLongLines(t *testing.T) {
 	g := newTestTree(t)
 	g.addFile("f", strings.Repeat("é", 1<<20)+"needle\nneedle\n")
-	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "needle"})
+	out, err := g.searcher().Grep(t.Context(), GrepRequest{Pattern: "needle"})
 	if err != nil || out.Matches != 2 || len(out.Lines[0].Text) != maxLineText || out.Lines[1].Text != "needle" {
 		t.Errorf("%d matches, %v", out.Matches, err)
 	}
@@ -326,7 +326,7 @@ func TestGrepLimitsSizeOfResult(t *testing.T) {
 	for i := range 3 {
 		g.addFile(fmt.Sprint(i), strings.Repeat(strings.Repeat("x", 1<<16-1)+"\n", 150))
 	}
-	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "x", Limit: 1e9})
+	out, err := g.searcher().Grep(t.Context(), GrepRequest{Pattern: "x", Limit: 1e9})
 	if err != nil || !out.Limited || out.Matches < 200 || out.Matches > 300 {
 		t.Errorf("%d matches, %v, %v", out.Matches, out.Limited, err)
 	}
@@ -345,7 +345,7 @@ func openGoroot(tb testing.TB) *Tree {
 func BenchmarkFind(b *testing.B) {
 	tree := openGoroot(b)
 	for b.Loop() {
-		if _, err := tree.Find(b.Context(), "*_test.go", "", 1e6); err != nil {
+		if _, err := (Searcher{tree}).Find(b.Context(), "*_test.go", "", 1e6); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -356,7 +356,7 @@ func BenchmarkGrep(b *testing.B) {
 	for _, pattern := range []string{"newFileStat", "(?i)newfilestat", `func \w+Stat\(`, `\w+Stat\b`, "nothing|nowhere"} {
 		b.Run(pattern, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := tree.Grep(b.Context(), GrepRequest{Pattern: pattern, Limit: 1e6}); err != nil {
+				if _, err := (Searcher{tree}).Grep(b.Context(), GrepRequest{Pattern: pattern, Limit: 1e6}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -387,11 +387,11 @@ func TestGrepSkipsFilesOverMaxBytes(t *testing.T) {
 	g := newTestTree(t)
 	g.addFile("small", "needle")
 	g.addFile("large", strings.Repeat("straw\n", 100)+"needle")
-	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "needle", MaxBytes: 100})
+	out, err := g.searcher().Grep(t.Context(), GrepRequest{Pattern: "needle", MaxBytes: 100})
 	if err != nil || out.Matches != 1 || out.Lines[0].Path != "small" || out.Skipped != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	out, err = g.Grep(t.Context(), GrepRequest{Pattern: "needle"})
+	out, err = g.searcher().Grep(t.Context(), GrepRequest{Pattern: "needle"})
 	if err != nil || out.Matches != 2 || out.Skipped != 0 {
 		t.Errorf("%+v, %v", out, err)
 	}

@@ -44,7 +44,7 @@ func (g *testTree) attackDoor() {
 			}
 			_, _ = g.Mkdir("door/dir", false)
 			_ = g.Delete(ctx, "door/dir", true)
-			if out, err := g.Find(ctx, "marker", "door", 0); err == nil && len(out.Paths) > 0 {
+			if out, err := g.searcher().Find(ctx, "marker", "door", 0); err == nil && len(out.Paths) > 0 {
 				g.Fatal("found the marker", out)
 			}
 			if out, err := g.List(ctx, ListRequest{Path: "door", Match: "marker"}); err == nil && len(out.Entries) > 0 {
@@ -67,7 +67,7 @@ func (g *testTree) attackDoor() {
 		_ = g.Delete(ctx, "door/new", true)
 		_ = g.Delete(ctx, "door/a", true)
 		_ = g.Delete(ctx, "door/c", true)
-		if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret"}); err == nil && out.Matches > 0 {
+		if out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "secret"}); err == nil && out.Matches > 0 {
 			g.Fatal("found the secret")
 		}
 	}
@@ -130,7 +130,7 @@ func TestSwappedLinkCannotReachOffLimitsFile(t *testing.T) {
 		if out, err := g.Read(ctx, ReadRequest{Path: "file"}); err == nil && out.Text == "secret" {
 			t.Fatal("read the secret")
 		}
-		if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret", Path: "file"}); err == nil && out.Matches > 0 {
+		if out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "secret", Path: "file"}); err == nil && out.Matches > 0 {
 			t.Fatal("found the secret")
 		}
 		_, _ = g.Write(ctx, WriteRequest{Path: "file", Data: []byte("x"), Append: true})
@@ -183,7 +183,7 @@ func TestOffLimitsPathsStaySoBelowBindMounts(t *testing.T) {
 			if _, err := g.List(g.Context(), ListRequest{Path: "mount/" + path}); !errors.Is(err, Outside) {
 				t.Errorf("list: %v", err)
 			}
-			if out, err := g.Find(g.Context(), "secret", "mount", 0); err == nil && len(out.Paths) > 0 {
+			if out, err := g.searcher().Find(g.Context(), "secret", "mount", 0); err == nil && len(out.Paths) > 0 {
 				t.Errorf("find: %v", out)
 			}
 			err = unix.Unmount(filepath.Join(g.root, "mount"), 0)

@@ -84,14 +84,17 @@ func TestConfinedOperationsReachOnlyAllowedFiles(t *testing.T) {
 		"copy":        func(path string) error { _, err := g.Copy(ctx, path+"/secret", "copied", true); return err },
 		"copy to":     func(path string) error { _, err := g.Copy(ctx, "dir/file", path+"/copied", true); return err },
 		"list":        func(path string) error { _, err := g.List(ctx, ListRequest{Path: path}); return err },
-		"find":        func(path string) error { _, err := g.Find(ctx, "*", path, 0); return err },
+		"find":        func(path string) error { _, err := g.searcher().Find(ctx, "*", path, 0); return err },
 		"search": func(path string) error {
-			_, err := g.Grep(ctx, GrepRequest{Pattern: "secret", Path: path + "/secret"})
+			_, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "secret", Path: path + "/secret"})
 			return err
 		},
-		"watch":   func(path string) error { _, _, err := g.Watch(ctx, path, "seen"); return err },
-		"trash":   func(path string) error { _, err := g.Trash(path+"/secret", time.Now()); return err },
-		"restore": func(path string) error { _, err := g.Restore(ctx, path+"/files/x", "restored", false); return err },
+		"watch": func(path string) error { _, _, err := g.Watch(ctx, path, "seen"); return err },
+		"trash": func(path string) error { _, err := g.trash().Put(path+"/secret", time.Now()); return err },
+		"restore": func(path string) error {
+			_, err := g.trash().Restore(ctx, path+"/files/x", "restored", false)
+			return err
+		},
 	}
 	for name, do := range denied {
 		for _, path := range []string{g.outside, "out"} {
@@ -105,10 +108,10 @@ func TestConfinedOperationsReachOnlyAllowedFiles(t *testing.T) {
 	if n := g.Size(ctx, g.outside); n != 0 {
 		t.Errorf("size: %d", n)
 	}
-	if _, err := g.Git(ctx, g.root); !errors.Is(err, Denied) {
+	if _, err := (Git{g.Tree}).Status(ctx, g.root); !errors.Is(err, Denied) {
 		t.Errorf("git: %v", err)
 	}
-	if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret", Path: ".."}); err == nil && out.Matches > 0 {
+	if out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "secret", Path: ".."}); err == nil && out.Matches > 0 {
 		t.Errorf("found a file outside: %+v", out)
 	}
 	g.checkContent("../root-outside/secret", "secret")
@@ -116,7 +119,7 @@ func TestConfinedOperationsReachOnlyAllowedFiles(t *testing.T) {
 	if out, err := g.Read(ctx, ReadRequest{Path: "dir/file"}); err != nil || out.Text != "secret" {
 		t.Errorf("inside: %+v, %v", out, err)
 	}
-	if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret"}); err != nil || out.Matches != 1 {
+	if out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "secret"}); err != nil || out.Matches != 1 {
 		t.Errorf("inside: %+v, %v", out, err)
 	}
 	if _, err := g.Write(ctx, WriteRequest{Path: "new/file", Data: []byte("x")}); err != nil {
@@ -142,7 +145,7 @@ func TestSwappedLinkCannotLeaveSandbox(t *testing.T) {
 		}
 		_, _ = g.Write(ctx, WriteRequest{Path: "door/new", Data: []byte("inside")})
 		_ = g.Delete(ctx, "door/secret/x", true)
-		if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret", Path: "door"}); err == nil && out.Matches > 0 {
+		if out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "secret", Path: "door"}); err == nil && out.Matches > 0 {
 			t.Fatal("found a file outside")
 		}
 	}
@@ -192,7 +195,7 @@ func TestConfinedThreadsExit(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for range 30 {
-		if out, err := g.Grep(ctx, GrepRequest{Pattern: "text"}); err != nil || out.Matches != 1 {
+		if out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "text"}); err != nil || out.Matches != 1 {
 			t.Errorf("%+v, %v", out, err)
 		}
 		if out, err := g.Read(ctx, ReadRequest{Path: "dir/file"}); err != nil || out.Text != "text" {
@@ -248,14 +251,14 @@ func TestOperationsFailIfConfineFails(t *testing.T) {
 		"copy":      func() error { _, err := g.Copy(ctx, ".keep", "new", true); return err },
 		"stat":      func() error { _, err := g.Stat(".keep"); return err },
 		"list":      func() error { _, err := g.List(ctx, ListRequest{}); return err },
-		"find":      func() error { _, err := g.Find(ctx, "*", "", 0); return err },
-		"grep":      func() error { _, err := g.Grep(ctx, GrepRequest{Pattern: "x"}); return err },
+		"find":      func() error { _, err := g.searcher().Find(ctx, "*", "", 0); return err },
+		"grep":      func() error { _, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "x"}); return err },
 		"watch":     func() error { _, _, err := g.Watch(ctx, "", "seen"); return err },
-		"trash":     func() error { _, err := g.Trash(".keep", time.Now()); return err },
-		"restore":   func() error { _, err := g.Restore(ctx, "files/x", "new", false); return err },
+		"trash":     func() error { _, err := g.trash().Put(".keep", time.Now()); return err },
+		"restore":   func() error { _, err := g.trash().Restore(ctx, "files/x", "new", false); return err },
 		"relate":    func() error { _, err := g.Relate(".keep", "new"); return err },
 		"report":    func() error { _, err := g.Report(ctx, "name", "text", "", time.Now()); return err },
-		"git":       func() error { _, err := g.Git(ctx, ""); return err },
+		"git":       func() error { _, err := Git{g.Tree}.Status(ctx, ""); return err },
 	} {
 		if err := do(); err == nil || name != "git" && !strings.HasSuffix(err.Error(), "confine a file operation: broken") {
 			t.Errorf("%s: %v", name, err)
@@ -271,7 +274,7 @@ func TestOperationsFailIfConfineFails(t *testing.T) {
 		}
 		return nil
 	}
-	if out, err := g.Grep(ctx, GrepRequest{Pattern: "x"}); err == nil || out.Lines != nil {
+	if out, err := g.searcher().Grep(ctx, GrepRequest{Pattern: "x"}); err == nil || out.Lines != nil {
 		t.Errorf("%+v, %v", out, err)
 	}
 	entries, err := os.ReadDir(g.root)

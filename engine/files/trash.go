@@ -15,30 +15,33 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// Trash moves a file, link or folder to the user's trash as specified by freedesktop.org (Trash
+// A Trash is the user's trash, for the files of a Tree without roots.
+type Trash struct{ Tree *Tree }
+
+// Put moves a file, link or folder to the user's trash as specified by freedesktop.org (Trash
 // specification 1.0): to the one in the home folder, or to one on the same file system. It returns
 // the path in the trash.
-func (t *Tree) Trash(path string, now time.Time) (trashed string, err error) {
-	err = t.runConfined(func() (err error) {
-		trashed, err = t.trashPath(path, now)
+func (t Trash) Put(path string, now time.Time) (trashed string, err error) {
+	err = t.Tree.runConfined(func() (err error) {
+		trashed, err = t.putPath(path, now)
 		return err
 	})
 	return trashed, err
 }
 
-func (t *Tree) trashPath(path string, now time.Time) (string, error) {
-	if len(t.Roots) > 0 {
+func (t Trash) putPath(path string, now time.Time) (string, error) {
+	if len(t.Tree.Roots) > 0 {
 		return "", errorf(Outside, "move %s to the trash: the trash is outside the allowed folders", path)
 	}
-	p, err := t.locate(path, lookup{verb: "move to the trash", noFollow: true})
+	p, err := t.Tree.locate(path, lookup{verb: "move to the trash", noFollow: true})
 	if err != nil {
 		return "", err
 	}
 	defer p.close()
-	if err := checkTrashable(p, homeTrash(t.Home)); err != nil {
+	if err := checkTrashable(p, homeTrash(t.Tree.Home)); err != nil {
 		return "", err
 	}
-	bin, recordPath, err := t.trashFor(p.real)
+	bin, recordPath, err := t.folderFor(p.real)
 	if err != nil {
 		return "", fileError("move to the trash", p.real, err)
 	}
@@ -78,11 +81,11 @@ type trashFolder struct {
 	dir  string
 }
 
-// trashFor returns the trash on the file system of abs, and the path to write to the record.
-func (t *Tree) trashFor(abs string) (bin trashFolder, recordPath string, err error) {
-	home := homeTrash(t.Home)
-	if t.Home != "" || filepath.IsAbs(home) {
-		bin = trashFolder{t, home}
+// folderFor returns the trash on the file system of abs, and the path to write to the record.
+func (t Trash) folderFor(abs string) (bin trashFolder, recordPath string, err error) {
+	home := homeTrash(t.Tree.Home)
+	if t.Tree.Home != "" || filepath.IsAbs(home) {
+		bin = trashFolder{t.Tree, home}
 		if err := bin.makeFolders(); err == nil && sameDevice(home, filepath.Dir(abs)) {
 			return bin, abs, nil
 		}
@@ -92,7 +95,7 @@ func (t *Tree) trashFor(abs string) (bin trashFolder, recordPath string, err err
 	for top != "/" && sameDevice(top, filepath.Dir(top)) {
 		top = filepath.Dir(top)
 	}
-	bin = trashFolder{t, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
+	bin = trashFolder{t.Tree, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
 	recordPath, _ = relBelow(top, abs)
 	return bin, recordPath, bin.makeFolders()
 }
@@ -180,19 +183,19 @@ func shortName(name string) string {
 }
 
 // Restore moves an item from the trash to a path and describes it there.
-func (t *Tree) Restore(ctx context.Context, trashed, to string, overwrite bool) (info Info, err error) {
-	err = t.runConfined(func() (err error) {
+func (t Trash) Restore(ctx context.Context, trashed, to string, overwrite bool) (info Info, err error) {
+	err = t.Tree.runConfined(func() (err error) {
 		info, err = t.restoreItem(ctx, trashed, to, overwrite)
 		return err
 	})
 	return info, err
 }
 
-func (t *Tree) restoreItem(ctx context.Context, trashed, to string, overwrite bool) (Info, error) {
-	if len(t.Roots) > 0 {
+func (t Trash) restoreItem(ctx context.Context, trashed, to string, overwrite bool) (Info, error) {
+	if len(t.Tree.Roots) > 0 {
 		return Info{}, errorf(Outside, "restore %s from the trash: the trash is outside the allowed folders", trashed)
 	}
-	trashed, err := t.absolute("restore from the trash", trashed)
+	trashed, err := t.Tree.absolute("restore from the trash", trashed)
 	if err != nil {
 		return Info{}, err
 	}
@@ -200,15 +203,15 @@ func (t *Tree) restoreItem(ctx context.Context, trashed, to string, overwrite bo
 	if filepath.Base(dir) != "files" {
 		return Info{}, errorf(Invalid, "restore %s from the trash: it is not in the trash", trashed)
 	}
-	if _, err := t.makeFolder(filepath.Dir(to), true); err != nil {
+	if _, err := t.Tree.makeFolder(filepath.Dir(to), true); err != nil {
 		return Info{}, err
 	}
-	info, err := t.movePath(ctx, trashed, to, overwrite)
+	info, err := t.Tree.movePath(ctx, trashed, to, overwrite)
 	if err != nil {
 		return Info{}, err
 	}
 	// A record without its file is useless.
-	_ = t.deletePath(ctx, filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"), false)
+	_ = t.Tree.deletePath(ctx, filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"), false)
 	return info, nil
 }
 

@@ -24,16 +24,16 @@ func TestRestoreReturnsTrashedFiles(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for _, name := range names {
 		g.addFile(name, "in "+name)
-		first, err := g.Trash(name, now)
+		first, err := g.trash().Put(name, now)
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
 		g.addFile(name, "again")
-		if second, err := g.Trash(name, now); err != nil || second == first {
+		if second, err := g.trash().Put(name, now); err != nil || second == first {
 			t.Errorf("%q: the second one is at %s, %v", name, second, err)
 		}
-		if _, err := g.Restore(t.Context(), first, filepath.Join(g.root, name), false); err != nil {
+		if _, err := g.trash().Restore(t.Context(), first, filepath.Join(g.root, name), false); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 		g.checkContent(name, "in "+name)
@@ -46,7 +46,7 @@ func TestRestoreReturnsTrashedFiles(t *testing.T) {
 func TestTrashRecordsOriginalPath(t *testing.T) {
 	g := newOpenTree(t)
 	g.addFile("a b%/c", "")
-	to, err := g.Trash("a b%", time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC))
+	to, err := g.trash().Put("a b%", time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,20 +63,20 @@ func TestTrashRecordsOriginalPath(t *testing.T) {
 func TestTrashRefusesItemsItCouldNotRestore(t *testing.T) {
 	g := newOpenTree(t)
 	g.addFile("f", "")
-	in, err := g.Trash("f", time.Now())
+	in, err := g.trash().Put("f", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]Reason{"/": Invalid, in: Invalid, filepath.Dir(filepath.Dir(g.root)): Invalid, "missing": NotFound} {
-		if _, err := g.Trash(path, time.Now()); !errors.Is(err, want) {
+		if _, err := g.trash().Put(path, time.Now()); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
-	if _, err := g.Restore(t.Context(), filepath.Join(g.root, ".keep"), "x", false); !errors.Is(err, Invalid) {
+	if _, err := g.trash().Restore(t.Context(), filepath.Join(g.root, ".keep"), "x", false); !errors.Is(err, Invalid) {
 		t.Errorf("restored a file outside the trash: %v", err)
 	}
 	confined := newTestTree(t)
-	if _, err := confined.Trash(".keep", time.Now()); !errors.Is(err, Outside) {
+	if _, err := (Trash{confined.Tree}).Put(".keep", time.Now()); !errors.Is(err, Outside) {
 		t.Errorf("a tree with roots reached the trash: %v", err)
 	}
 }

@@ -24,14 +24,14 @@ type TrashItem struct {
 // maxRecord limits how many bytes of a record are read.
 const maxRecord = 16 << 10
 
-// ListTrash lists the items of the user's trash, including those of other local file systems, most
+// List lists the items of the user's trash, including those of other local file systems, most
 // recently deleted first.
-func ListTrash(t *Tree) (all []TrashItem, err error) {
-	err = t.runConfined(func() error {
-		if len(t.Roots) > 0 {
+func (t Trash) List() (all []TrashItem, err error) {
+	err = t.Tree.runConfined(func() error {
+		if len(t.Tree.Roots) > 0 {
 			return errorf(Outside, "list the trash: it is outside the allowed folders")
 		}
-		for _, bin := range trashFolders(t) {
+		for _, bin := range t.folders() {
 			all = append(all, bin.listItems()...)
 		}
 		slices.SortStableFunc(all, func(a, b TrashItem) int { return b.Deleted.Compare(a.Deleted) })
@@ -40,13 +40,13 @@ func ListTrash(t *Tree) (all []TrashItem, err error) {
 	return all, err
 }
 
-// trashFolders returns all possible trash folders.
-func trashFolders(t *Tree) (bins []trashFolder) {
-	if home := homeTrash(t.Home); t.Home != "" || filepath.IsAbs(home) {
-		bins = append(bins, trashFolder{t, home})
+// folders returns all possible trash folders.
+func (t Trash) folders() (bins []trashFolder) {
+	if home := homeTrash(t.Tree.Home); t.Tree.Home != "" || filepath.IsAbs(home) {
+		bins = append(bins, trashFolder{t.Tree, home})
 	}
 	for _, top := range localMounts() {
-		bin := trashFolder{t, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
+		bin := trashFolder{t.Tree, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
 		if info, err := os.Lstat(bin.dir); err == nil && info.IsDir() {
 			bins = append(bins, bin)
 		}
@@ -129,13 +129,13 @@ func (c trashFolder) readRecord(records *openDir, name string) (from string, del
 }
 
 // dropRecord removes the record of an item just deleted from the trash.
-func dropRecord(t *Tree, path string) {
-	abs, err := t.absolute("delete", path)
+func (t Trash) dropRecord(path string) {
+	abs, err := t.Tree.absolute("delete", path)
 	if err != nil || filepath.Base(filepath.Dir(abs)) != "files" {
 		return
 	}
 	dir := filepath.Dir(filepath.Dir(abs))
-	if slices.ContainsFunc(trashFolders(t), func(c trashFolder) bool { return c.dir == dir }) {
+	if slices.ContainsFunc(t.folders(), func(c trashFolder) bool { return c.dir == dir }) {
 		_ = os.Remove(filepath.Join(dir, "info", filepath.Base(abs)+".trashinfo")) // there may be no record
 	}
 }

@@ -299,7 +299,7 @@ func (s *Files) copyFile(ctx context.Context, in api.FilesMoveInput) (api.FileIn
 
 func (s *Files) findFiles(ctx context.Context, in api.FilesFindInput) (api.FilesFindOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesFindOutput, error) {
-		r, err := t.Find(ctx, in.Pattern, in.In(in.Path), in.Limit)
+		r, err := files.Searcher{Tree: t}.Find(ctx, in.Pattern, in.In(in.Path), in.Limit)
 		for i, path := range r.Paths {
 			r.Paths[i] = in.Out(path)
 		}
@@ -309,7 +309,7 @@ func (s *Files) findFiles(ctx context.Context, in api.FilesFindInput) (api.Files
 
 func (s *Files) grepFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
-		r, err := t.Grep(ctx, files.GrepRequest{
+		r, err := files.Searcher{Tree: t}.Grep(ctx, files.GrepRequest{
 			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MaxBytes: in.MaxBytes,
 		})
 		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited, Passed: r.Skipped}

@@ -66,8 +66,9 @@ func (s *Files) handleTransfers(m *server.Mux) {
 
 func (s *Files) restoreTrash(ctx context.Context, in api.FilesRestoreInput) (api.Empty, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
+		trash := files.Trash{Tree: t}
 		for _, item := range in.Items {
-			if _, err := t.Restore(ctx, in.In(item.Path), in.In(item.To), false); err != nil {
+			if _, err := trash.Restore(ctx, in.In(item.Path), in.In(item.To), false); err != nil {
 				return api.Empty{}, err
 			}
 		}
@@ -77,7 +78,7 @@ func (s *Files) restoreTrash(ctx context.Context, in api.FilesRestoreInput) (api
 
 func (s *Files) listTrash(ctx context.Context, in api.FilesTrashedInput) (api.FilesTrashedOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesTrashedOutput, error) {
-		all, err := files.ListTrash(t)
+		all, err := files.Trash{Tree: t}.List()
 		out := api.FilesTrashedOutput{Items: make([]api.TrashedFile, len(all))}
 		for i, one := range all {
 			out.Items[i] = api.TrashedFile{Path: in.Out(one.Path), From: in.Out(one.From), Deleted: one.Deleted, Type: one.Info.Type, Size: one.Info.Size}
@@ -101,11 +102,12 @@ func (s *Files) watchDirectory(ctx context.Context, in api.FilesWatchInput) (api
 
 func (s *Files) gitStatus(ctx context.Context, in api.FilesGitInput) (api.FilesGitOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGitOutput, error) {
+		git := files.Git{Tree: t}
 		if in.Branch {
-			branch, err := files.Branch(t, in.In(in.Path))
+			branch, err := git.Branch(in.In(in.Path))
 			return api.FilesGitOutput{Branch: branch}, err
 		}
-		status, err := t.Git(ctx, in.In(in.Path))
+		status, err := git.Status(ctx, in.In(in.Path))
 		out := api.FilesGitOutput{Branch: status.Branch, All: status.All, Marks: make(map[string]string, len(status.Marks))}
 		for name, letters := range status.Marks {
 			out.Marks[in.Out(name)] = letters
@@ -404,14 +406,15 @@ type placeFunc func(ctx context.Context, from, to string, overwrite bool) (files
 
 // placeFuncFor returns the placeFunc of a kind of transfer.
 func placeFuncFor(t *files.Tree, in api.FilesTransferInput, items []api.FileMove) placeFunc {
+	archiver := files.Archiver{Tree: t}
 	switch in.Kind {
 	case api.TransferMove:
 		return t.Move
 	case api.TransferRestore:
-		return t.Restore
+		return files.Trash{Tree: t}.Restore
 	case api.TransferExtract:
 		return func(ctx context.Context, from, to string, _ bool) (files.Info, error) {
-			return files.Extract(ctx, t, from, to, in.Large)
+			return archiver.Extract(ctx, from, to, in.Large)
 		}
 	case api.TransferPack:
 		return func(ctx context.Context, _, to string, _ bool) (files.Info, error) {
@@ -419,7 +422,7 @@ func placeFuncFor(t *files.Tree, in api.FilesTransferInput, items []api.FileMove
 			for i, item := range items {
 				paths[i] = item.Path
 			}
-			return files.Pack(ctx, t, paths, to)
+			return archiver.Pack(ctx, paths, to)
 		}
 	}
 	return t.Copy
@@ -427,10 +430,10 @@ func placeFuncFor(t *files.Tree, in api.FilesTransferInput, items []api.FileMove
 
 // transferItem transfers one item.
 func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict string, item api.FileMove, place placeFunc) error {
-	kind := j.kind
+	kind, trash := j.kind, files.Trash{Tree: t}
 	switch kind {
 	case api.TransferTrash:
-		to, err := t.Trash(item.Path, time.Now())
+		to, err := trash.Put(item.Path, time.Now())
 		j.recordMoved(api.FileMoved{Path: item.Path, To: to}, err)
 		return err
 	case api.TransferDelete:
@@ -457,14 +460,14 @@ func (j *transfer) transferItem(ctx context.Context, t *files.Tree, conflict str
 		if err != nil {
 			return err
 		}
-		if moved.Replaced, err = t.Trash(item.To, time.Now()); err != nil {
+		if moved.Replaced, err = trash.Put(item.To, time.Now()); err != nil {
 			return err
 		}
 	}
 	_, err := place(ctx, item.Path, moved.To, false)
 	if err != nil && moved.Replaced != "" {
 		// Put back what was replaced, even if the caller has cancelled.
-		if _, back := t.Restore(context.WithoutCancel(ctx), moved.Replaced, item.To, false); back != nil {
+		if _, back := trash.Restore(context.WithoutCancel(ctx), moved.Replaced, item.To, false); back != nil {
 			err = fmt.Errorf("%w; the replaced file is in the trash", err)
 		}
 	}

@@ -77,7 +77,7 @@ func (s *Worktrees) describeWorktree(ctx context.Context, w worktrees.Worktree) 
 		out.Gone = true
 		return out, nil
 	}
-	status, err := onFiles(ctx, s.Files, api.FileScope{}, func(t *files.Tree) (files.GitStatus, error) { return t.Git(ctx, w.Path) })
+	status, err := onFiles(ctx, s.Files, api.FileScope{}, func(t *files.Tree) (files.GitStatus, error) { return files.Git{Tree: t}.Status(ctx, w.Path) })
 	out.Uncommitted = status.Changed
 	// Without a status, assume changes: removing a worktree would lose them.
 	out.Dirty = err != nil || status.Branch == "" || status.Changed > 0
