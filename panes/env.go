@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // An Env is the dashboard as a pane sees it.
@@ -25,11 +25,11 @@ type Env interface {
 	Folder() string // working directory of the dashboard
 
 	Say(text string, bad bool) tea.Cmd
-	ClearMessage()       // removes the last message
-	ClearNote()          // the same, but keeps an error
-	Ask(overlay.Overlay) // opens a dialog
-	Shows(overlay.Overlay) bool
-	overlay.Host
+	ClearMessage()      // removes the last message
+	ClearNote()         // the same, but keeps an error
+	Ask(dialog.Overlay) // opens a dialog
+	Shows(dialog.Overlay) bool
+	dialog.Host
 	Save(FileSave) tea.Cmd
 	Await(Pending) tea.Cmd // runs it at once if it is ready
 	Colors() int           // number of colors the terminal supports
@@ -58,7 +58,7 @@ type OtherPanes interface {
 
 // AskReplace asks before an existing file is overwritten.
 func AskReplace(env Env, path string, then tea.Cmd) {
-	env.Ask(&overlay.Question{
+	env.Ask(&dialog.Question{
 		Title: "Replace " + widget.ClipLeft(widget.ShortPath(path, env.Home()), 48) + "?",
 		Lines: []string{"The file already exists."},
 		Yes:   "replace it",

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // A StartRequest is a process as entered in the start form.
@@ -23,7 +23,7 @@ type StartRequest struct {
 }
 
 // ParseStartForm parses the fields of the start form. field is the one with the error.
-func ParseStartForm(typed overlay.StartInput, folder, home string) (w StartRequest, field int, err error) {
+func ParseStartForm(typed dialog.StartInput, folder, home string) (w StartRequest, field int, err error) {
 	in := &w.Process
 	*in = api.ProcessStartInput{
 		Environ: api.Environ(os.Environ()), Umask: api.Umask(), Name: typed.Name, CWD: folder,
@@ -31,17 +31,17 @@ func ParseStartForm(typed overlay.StartInput, folder, home string) (w StartReque
 	}
 	w.Sandbox = widget.ExpandHome(typed.Sandbox, home)
 	if in.Command, err = ParseCommand(typed.Command); err != nil {
-		return w, overlay.FieldCommand, err
+		return w, dialog.FieldCommand, err
 	}
 	if in.Env, err = ParseEnv(typed.Env); err != nil {
-		return w, overlay.FieldEnv, err
+		return w, dialog.FieldEnv, err
 	}
 	if in.Ready, err = parseReadiness(typed.Ready); err != nil {
-		return w, overlay.FieldReady, err
+		return w, dialog.FieldReady, err
 	}
 	if policy := api.Policy(typed.Restart); policy != api.PolicyNo {
 		if typed.KeepAlive && policy != api.PolicyAlways {
-			return w, overlay.FieldRestart, errors.New("keep alive means restart always")
+			return w, dialog.FieldRestart, errors.New("keep alive means restart always")
 		}
 		in.Restart = &api.Restart{Policy: policy}
 	}
@@ -49,18 +49,18 @@ func ParseStartForm(typed overlay.StartInput, folder, home string) (w StartReque
 		w.Tree = &api.WorktreeAddInput{CWD: cmp.Or(folder, home)}
 		err = parseTree(w.Tree, typed.Worktree)
 	}
-	return w, overlay.FieldWorktree, err
+	return w, dialog.FieldWorktree, err
 }
 
 // ParseTreeForm parses the form for a session in a new worktree. A nil command means a shell.
-func ParseTreeForm(typed overlay.StartInput, home string) (in api.WorktreeAddInput, command []string, field int, err error) {
+func ParseTreeForm(typed dialog.StartInput, home string) (in api.WorktreeAddInput, command []string, field int, err error) {
 	in.CWD = widget.ExpandHome(cmp.Or(typed.Folder, "~"), home)
 	if typed.Command != "" {
 		if command, err = ParseCommand(typed.Command); err != nil {
-			return in, nil, overlay.FieldCommand, err
+			return in, nil, dialog.FieldCommand, err
 		}
 	}
-	return in, command, overlay.FieldWorktree, parseTree(&in, typed.Worktree)
+	return in, command, dialog.FieldWorktree, parseTree(&in, typed.Worktree)
 }
 
 // parseTree parses the name of a worktree and, optionally, the start of its branch.
@@ -80,27 +80,27 @@ func (w StartRequest) Start(ctx context.Context, e Engine) (p api.Process, field
 	in := w.Process
 	if machine, _ := api.MachineOf(in.ID); machine == "" && in.CWD != "" { // another machine checks it itself
 		if info, err := os.Stat(in.CWD); err != nil {
-			return p, overlay.FieldFolder, errors.New("no such folder")
+			return p, dialog.FieldFolder, errors.New("no such folder")
 		} else if !info.IsDir() {
-			return p, overlay.FieldFolder, errors.New("not a folder")
+			return p, dialog.FieldFolder, errors.New("not a folder")
 		}
 	}
 	if w.Sandbox != "" {
 		if in.Sandbox, err = readSandbox(w.Sandbox); err != nil {
-			return p, overlay.FieldSandbox, err
+			return p, dialog.FieldSandbox, err
 		}
 	}
 	if w.Tree != nil {
 		tree, err := api.WorktreeAdd.Call(ctx, e, *w.Tree)
 		if err != nil {
-			return p, overlay.FieldWorktree, err
+			return p, dialog.FieldWorktree, err
 		}
 		in.CWD = tree.Path
 	}
 	if p, err = api.ProcessStart.Call(ctx, e, in); err != nil && w.Tree != nil {
 		_ = api.WorktreeRemove.Run(ctx, e, api.WorktreeRemoveInput{Path: in.CWD}) // the error of the start matters more
 	}
-	return p, overlay.FieldCommand, err
+	return p, dialog.FieldCommand, err
 }
 
 // parseReadiness parses a readiness check: "port 8080", a URL, "log REGEXP" or "command LINE". It

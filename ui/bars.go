@@ -5,9 +5,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/machines"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // drawTopBar draws the program's name, the views with their numbers, and the counts.
@@ -170,7 +170,7 @@ func newStatusBar(m *model) *statusBar {
 	// instead.
 	if m.dialog.open != nil {
 		kept = 1
-		if _, ok := m.dialog.open.(*overlay.Approval); ok {
+		if _, ok := m.dialog.open.(*dialog.Approval); ok {
 			kept = 0
 		}
 		s.note = widget.Clip(note, max(room-hintsWidth(hints)-4, room/2))

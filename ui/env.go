@@ -12,10 +12,10 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/predict"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // An env implements the environment of panes and overlays on a model. Each method forwards
@@ -41,7 +41,7 @@ func (e env) ShowSession(id string) tea.Cmd {
 }
 
 // Ask opens a dialog in place of the current one.
-func (e env) Ask(o overlay.Overlay) {
+func (e env) Ask(o dialog.Overlay) {
 	e.m.dialog.open = o
 	e.m.dirty = true
 }
@@ -51,7 +51,7 @@ func (e env) Bindings() keymap.Bindings { return e.m.o.Bindings }
 func (e env) Look() *widget.Look        { return &e.m.theme.look }
 func (e env) Spinner() string           { return e.m.dialog.spinnerText() }
 
-func (e env) Shows(o overlay.Overlay) bool { return e.m.dialog.open == o }
+func (e env) Shows(o dialog.Overlay) bool { return e.m.dialog.open == o }
 
 func (e env) Copy(text, what string) tea.Cmd { return e.m.clip.copyText(text, what, false) }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"tandem/ui/overlay"
+	"tandem/panes/kit/dialog"
 )
 
 func TestEveryConflictIsListed(t *testing.T) {
@@ -43,7 +43,7 @@ func TestInvalidNameIsReportedInDialogAndKept(t *testing.T) {
 	for text, mistake := range map[string]string{"x/y": "a name cannot contain /", ".": "not a valid name", "..": "not a valid name"} {
 		d.pressKeys("R", "ctrl+u", "'"+text, "enter")
 		d.waitText(mistake)
-		if p, ok := d.m.dialog.open.(*overlay.Prompt); !ok || p.Field.Text() != text {
+		if p, ok := d.m.dialog.open.(*dialog.Prompt); !ok || p.Field.Text() != text {
 			t.Fatalf("%q: the dialog is gone, or the text: %+v", text, d.m.dialog.open)
 		}
 		d.pressKeys("'z")

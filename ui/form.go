@@ -9,9 +9,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/sessions"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // A processForm opens the forms that start a process, or a session in a new worktree.
@@ -25,8 +25,8 @@ type formAnswer struct {
 }
 
 func (s *processForm) showStart() tea.Cmd {
-	f := overlay.NewStartForm(s.defaultFolder())
-	f.Start = func(in overlay.StartInput) tea.Cmd { return s.startProcess(f, in) }
+	f := dialog.NewStartForm(s.defaultFolder())
+	f.Start = func(in dialog.StartInput) tea.Cmd { return s.startProcess(f, in) }
 	return s.showForm(f)
 }
 
@@ -36,12 +36,12 @@ func (s *processForm) showTree() tea.Cmd {
 	if machine := starts.targetMachine(); machine != "" {
 		return s.m.notices.showToast("the dashboard creates worktrees only on this machine, not on "+machine, true)
 	}
-	f := overlay.NewTreeForm(widget.ShortPath(sessions.RepositoryNear(starts.startFolder(s.m.sessions.currentPane())), s.m.o.Home))
-	f.Start = func(in overlay.StartInput) tea.Cmd { return s.startWorktree(f, in) }
+	f := dialog.NewTreeForm(widget.ShortPath(sessions.RepositoryNear(starts.startFolder(s.m.sessions.currentPane())), s.m.o.Home))
+	f.Start = func(in dialog.StartInput) tea.Cmd { return s.startWorktree(f, in) }
 	return s.showForm(f)
 }
 
-func (s *processForm) showForm(f *overlay.StartForm) tea.Cmd {
+func (s *processForm) showForm(f *dialog.StartForm) tea.Cmd {
 	f.Home = s.m.o.Home
 	f.InShell = func(line string) bool {
 		words, err := panes.ParseCommand(line)
@@ -78,13 +78,13 @@ func (s *processForm) splitMachine(typed string) (machine, folder string) {
 }
 
 // startProcess validates the form's input and starts the process.
-func (s *processForm) startProcess(f *overlay.StartForm, typed overlay.StartInput) tea.Cmd {
+func (s *processForm) startProcess(f *dialog.StartForm, typed dialog.StartInput) tea.Cmd {
 	machine, folder := s.splitMachine(typed.Folder)
 	wanted, field, err := panes.ParseStartForm(typed, folder, s.m.o.Home)
 	if err == nil && machine != "" {
 		wanted.Process.ID = api.OnMachine(machine, api.NewID())
 		if wanted.Tree != nil {
-			field, err = overlay.FieldWorktree, errors.New("the dashboard creates them only on this machine")
+			field, err = dialog.FieldWorktree, errors.New("the dashboard creates them only on this machine")
 		}
 	}
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *processForm) startProcess(f *overlay.StartForm, typed overlay.StartInpu
 
 // startWorktree validates the form's input, creates the worktree, and then starts a
 // session in it.
-func (s *processForm) startWorktree(f *overlay.StartForm, typed overlay.StartInput) tea.Cmd {
+func (s *processForm) startWorktree(f *dialog.StartForm, typed dialog.StartInput) tea.Cmd {
 	in, command, field, err := panes.ParseTreeForm(typed, s.m.o.Home)
 	if err != nil {
 		f.Fail(field, err.Error())
@@ -111,14 +111,14 @@ func (s *processForm) startWorktree(f *overlay.StartForm, typed overlay.StartInp
 	}
 	return s.submitForm(f, func(ctx context.Context, e panes.Engine) (formAnswer, error) {
 		tree, err := api.WorktreeAdd.Call(ctx, e, in)
-		return formAnswer{tree: tree, field: overlay.FieldWorktree}, err
+		return formAnswer{tree: tree, field: dialog.FieldWorktree}, err
 	}, func(a formAnswer) tea.Cmd { return s.m.sessions.launcher.startInTree(command, a.tree.Path) })
 }
 
 // submitForm sends a form's input to the engine and closes the form on success. If the
 // user cancels meanwhile, only the form is closed: the request continues, and its result
 // is reported in the status bar.
-func (s *processForm) submitForm(f *overlay.StartForm, ask func(context.Context, panes.Engine) (formAnswer, error), then func(formAnswer) tea.Cmd) tea.Cmd {
+func (s *processForm) submitForm(f *dialog.StartForm, ask func(context.Context, panes.Engine) (formAnswer, error), then func(formAnswer) tea.Cmd) tea.Cmd {
 	e := env{s.m}
 	waiting := e.Await(panes.Pending{
 		Ready:  func() bool { return !f.Busy() || !e.Shows(f) },

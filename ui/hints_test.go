@@ -6,8 +6,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // rebind changes the keys of actions.
@@ -106,7 +106,7 @@ func TestWayBackFromSmallScreenNamesBoundKey(t *testing.T) {
 
 func TestOverlayHintOmitsKeyBoundToSomethingElse(t *testing.T) {
 	d := threePanes(t)
-	p := overlay.NewPrompt("x", "a", nil)
+	p := dialog.NewPrompt("x", "a", nil)
 	p.Offer("ab", []string{"abc", "abd"})
 	keysOf := func() (told string) {
 		for _, h := range p.Hints(env{d.m}) {
@@ -128,7 +128,7 @@ func TestHintsAreMatchedByActionNotLabel(t *testing.T) {
 	d := threePanes(t)
 	d.rebind(map[keymap.Action][]string{keymap.SessionNext: {"prefix n", "request f9"}})
 	one := []api.Request{{ID: "r1", Tool: "exec", Command: "make"}}
-	a := &overlay.Approval{Requests: func() []api.Request { return one }}
+	a := &dialog.Approval{Requests: func() []api.Request { return one }}
 	told := ""
 	for _, h := range a.Hints(env{d.m}) {
 		told += h.Key + " " + h.Does + "; "
@@ -137,7 +137,7 @@ func TestHintsAreMatchedByActionNotLabel(t *testing.T) {
 		t.Errorf("a request tells %q", told)
 	}
 	inBar := []widget.Hint{{Key: "n", Does: "new", Action: string(keymap.ProcessNew)}}
-	if tips := overlay.DrawTips(d.m.o.Bindings, inBar, 200, &d.m.theme.look); !strings.Contains(tips, "another session") {
+	if tips := dialog.DrawTips(d.m.o.Bindings, inBar, 200, &d.m.theme.look); !strings.Contains(tips, "another session") {
 		t.Errorf("the tip about sessions is dropped for a key about processes: %q", tips)
 	}
 }
@@ -207,16 +207,16 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 	d.pressKeys("ctrl+b", "[", "/")
 	find := d.m.dialog.open
 	d.rebind(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keymap.Close: {"f6", "request f6"}})
-	d.m.dialog.open = overlay.NewPrompt("x", "", nil)
-	searching := &overlay.Help{}
+	d.m.dialog.open = dialog.NewPrompt("x", "", nil)
+	searching := &dialog.Help{}
 	searching.Do(env{d.m}, keymap.HelpSearch)
-	overlays := []overlay.Overlay{
-		&overlay.Question{Title: "x", Yes: "yes"}, overlay.NewPrompt("x", "", nil), overlay.NewStartForm(""),
-		&overlay.Picker{Verb: func(widget.Choice) string { return "take" }}, find, &overlay.Help{}, searching,
+	overlays := []dialog.Overlay{
+		&dialog.Question{Title: "x", Yes: "yes"}, dialog.NewPrompt("x", "", nil), dialog.NewStartForm(""),
+		&dialog.Picker{Verb: func(widget.Choice) string { return "take" }}, find, &dialog.Help{}, searching,
 	}
 	for _, o := range overlays {
 		for _, h := range o.(interface {
-			Hints(overlay.Host) []widget.Hint
+			Hints(dialog.Host) []widget.Hint
 		}).Hints(env{d.m}) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") || h.Key == "y" || h.Key == "n" {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)

@@ -14,10 +14,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
 	"tandem/tests/needs"
 	"tandem/ui/layout"
-	"tandem/ui/overlay"
 )
 
 // fakeLayouts are the layouts saved in the fake engine; its mutex guards them.
@@ -311,7 +311,7 @@ func TestMouseChoosesLayout(t *testing.T) {
 	inside := d.m.dialog.at
 	wheel := keys.Mouse{X: inside.X + 5, Y: inside.Y + 4, Button: keys.WheelDown, Kind: keys.MouseDown}
 	d.sendMouse(wheel)
-	if c, _ := d.m.dialog.open.(*overlay.Picker).List.Selected(); c.Text != "two" {
+	if c, _ := d.m.dialog.open.(*dialog.Picker).List.Selected(); c.Text != "two" {
 		t.Errorf("the wheel went to %s", c.Text)
 	}
 	d.nthSession(0).mouse = keys.MouseClick

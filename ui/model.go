@@ -12,13 +12,13 @@ import (
 	"tandem/panes"
 	"tandem/panes/files"
 	"tandem/panes/history"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/machines"
 	"tandem/panes/processes"
 	"tandem/panes/terminal"
 	"tandem/panes/web"
 	"tandem/ui/conn"
 	"tandem/ui/display"
-	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
 
@@ -58,7 +58,7 @@ type model struct {
 	visit     *visit // nil unless a view was left for a session
 
 	input   input
-	dialog  dialog
+	dialog  openDialog
 	form    processForm
 	notices notices
 	clip    clipboard
@@ -112,7 +112,7 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 		return msg.applyTo(m)
 	case spinner.TickMsg:
 		return m.dialog.advanceSpinner(msg)
-	case overlay.Answer:
+	case dialog.Answer:
 		return m.dialog.runAnswer(msg)
 	case panes.Result:
 		return msg()

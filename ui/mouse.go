@@ -6,8 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // handleMouse routes one mouse event. The dialog or view in which a button was pressed
@@ -27,14 +27,14 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	if u, ok := in.m.dialog.open.(interface {
-		Mouse(overlay.Host, keys.Mouse) tea.Cmd
+		Mouse(dialog.Host, keys.Mouse) tea.Cmd
 	}); ok && in.m.dialog.at.Contains(e.X, e.Y) {
 		in.m.dirty = true
 		e.X, e.Y = e.X-in.m.dialog.at.X-2, e.Y-in.m.dialog.at.Y-1
 		return u.Mouse(env{in.m}, e)
 	}
 	// A click outside the dialog closes it.
-	if u, ok := in.m.dialog.open.(interface{ Dismiss(overlay.Host) }); ok && widget.LeftDown(e) {
+	if u, ok := in.m.dialog.open.(interface{ Dismiss(dialog.Host) }); ok && widget.LeftDown(e) {
 		u.Dismiss(env{in.m})
 		return nil
 	}
@@ -68,7 +68,7 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 // the overlay, the release and the second press of a double click belong to it too:
 // neither the view below nor the next overlay may receive them.
 type overlayPress struct {
-	on   overlay.Overlay
+	on   dialog.Overlay
 	at   time.Time
 	x, y int
 	down bool
@@ -76,7 +76,7 @@ type overlayPress struct {
 
 // claimsEvent records presses on the open overlay, and reports whether e belongs to a
 // press whose overlay is closed by now.
-func (p *overlayPress) claimsEvent(e keys.Mouse, open overlay.Overlay, now time.Time) bool {
+func (p *overlayPress) claimsEvent(e keys.Mouse, open dialog.Overlay, now time.Time) bool {
 	press := e.Kind == keys.MouseDown && !widget.IsWheel(e)
 	switch {
 	case press && p.on != nil && p.on != open && now.Sub(p.at) < widget.DoubleClick && e.X == p.x && e.Y == p.y:

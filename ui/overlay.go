@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // drawBox draws a frame around an overlay's rows. It returns the framed rows and their
@@ -53,13 +53,13 @@ func (m *model) showHelp() tea.Cmd {
 			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keymap.HelpRow) bool { return r.Action == keymap.TipsHide })
 		}
 	}
-	m.dialog.open = &overlay.Help{Sections: sections, Prefix: m.o.Bindings.PrefixKeys()[0].Show(), Closed: func() { m.dialog.open = under }}
+	m.dialog.open = &dialog.Help{Sections: sections, Prefix: m.o.Bindings.PrefixKeys()[0].Show(), Closed: func() { m.dialog.open = under }}
 	return nil
 }
 
 // runAnswer runs the handler of an overlay's answer, unless another overlay is open by
 // now.
-func (d *dialog) runAnswer(a overlay.Answer) tea.Cmd {
+func (d *openDialog) runAnswer(a dialog.Answer) tea.Cmd {
 	if d.open != a.Of {
 		return nil
 	}

@@ -14,13 +14,13 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/files"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // A palette lists everything that can be done or opened here, filtered by the typed text.
 type palette struct {
-	overlay.Picker
+	dialog.Picker
 	handlers []func(*model) tea.Cmd // by the number of a choice
 
 	actions, open, folders, commands []widget.Choice
@@ -260,7 +260,7 @@ func (u *palette) refreshAnswer(m *model) tea.Cmd {
 // applyAnswer lists the engine's answer, unless the palette is closed by now.
 func (u *palette) applyAnswer(m *model, msg paletteMsg) tea.Cmd {
 	u.asking = false
-	if m.dialog.open != overlay.Overlay(u) || msg.err != nil && u.answered {
+	if m.dialog.open != dialog.Overlay(u) || msg.err != nil && u.answered {
 		return nil
 	}
 	u.answer = msg

@@ -15,8 +15,8 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/ui/conn"
-	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
 
@@ -168,7 +168,7 @@ func TestTabCompletesFolders(t *testing.T) {
 	d.pressKeys("tab", "'t")
 	d.waitText("tab: project-two/")
 	d.pressKeys("tab")
-	if got := d.m.dialog.open.(*overlay.StartForm).Input().Folder; got != folder+"/project-two/" {
+	if got := d.m.dialog.open.(*dialog.StartForm).Input().Folder; got != folder+"/project-two/" {
 		t.Errorf("the folder is %s", got)
 	}
 }

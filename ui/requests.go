@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/ui/overlay"
+	"tandem/panes/kit/dialog"
 )
 
 // announceRequests reports the first request that is not in before. It does not open the
@@ -20,10 +20,10 @@ func (n *notices) announceRequests(before []api.Request) tea.Cmd {
 			// The key works everywhere, and comes early in the text so that it is not cut
 			// off.
 			key := panes.WithKey(n.m.o.Bindings, " (", keymap.Requests, " answers)", keymap.ScopePrefix)
-			who, asks := overlay.AskerName(r)+" asks", ": "+overlay.RequestSummary(r)
+			who, asks := dialog.AskerName(r)+" asks", ": "+dialog.RequestSummary(r)
 			notify := n.notifyDesktop(who + asks)
 			// The dialog counts them.
-			if _, open := n.m.dialog.open.(*overlay.Approval); open {
+			if _, open := n.m.dialog.open.(*dialog.Approval); open {
 				return notify
 			}
 			return tea.Batch(n.showNews(who+key+asks, true), notify)
@@ -48,7 +48,7 @@ func (m *model) showRequest(id string) tea.Cmd {
 	if m.notices.toast.news {
 		m.notices.clearToast()
 	}
-	m.dialog.open = &overlay.Approval{
+	m.dialog.open = &dialog.Approval{
 		ID:       id,
 		Requests: func() []api.Request { return m.news.Requests },
 		Answer: func(in api.RequestAnswerInput) tea.Cmd {

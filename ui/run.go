@@ -270,7 +270,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m := &model{ctx: ctx, o: o, link: l}
 	m.input = input{m: m, queue: in, resolver: keymap.NewResolver(o.Bindings)}
 	m.theme = themeState{m: m, dark: true, profile: colorprofile.TrueColor}
-	m.dialog, m.form, m.notices, m.clip, m.zoom = dialog{m: m}, processForm{m: m}, notices{m: m}, clipboard{m: m}, zoom{m: m, news: make(chan struct{}, 1)}
+	m.dialog, m.form, m.notices, m.clip, m.zoom = openDialog{m: m}, processForm{m: m}, notices{m: m}, clipboard{m: m}, zoom{m: m, news: make(chan struct{}, 1)}
 	m.sessions = newSessionsView(env{m})
 	m.processes = processes.New(env{m})
 	m.history = history.New(env{m})

@@ -9,9 +9,9 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
 	"tandem/ui/layout"
-	"tandem/ui/overlay"
 )
 
 // layoutDialogs opens the dialogs that save and show layouts.
@@ -57,7 +57,7 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 	if len(l.Tabs) == 0 {
 		return d.v.env.Say("no sessions to arrange", true)
 	}
-	d.v.env.Ask(overlay.NewPrompt("Save the layout as", "", func(name string) tea.Cmd {
+	d.v.env.Ask(dialog.NewPrompt("Save the layout as", "", func(name string) tea.Cmd {
 		if name == "" {
 			return nil
 		}
@@ -83,7 +83,7 @@ type layoutExistsMsg struct {
 }
 
 func (d *layoutDialogs) askReplaceLayout(msg layoutExistsMsg) {
-	d.v.env.Ask(&overlay.Question{
+	d.v.env.Ask(&dialog.Question{
 		Title: "Replace the layout " + widget.Clean(msg.name) + "?",
 		Lines: []string{"A layout with this name already exists."},
 		Yes:   "replace it",
@@ -122,7 +122,7 @@ func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd
 	case len(saved)+len(usual) == 0:
 		return d.v.env.Say("no saved layouts yet; "+keyFor(d.v.env.Bindings(), keymap.LayoutSave)+" saves this one", false)
 	}
-	u := &overlay.Picker{Title: "Show the layout", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "show it" }}
+	u := &dialog.Picker{Title: "Show the layout", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "show it" }}
 	u.List.Set(append(d.layoutChoices(saved), usual...))
 	u.Pick = func(c widget.Choice) tea.Cmd {
 		if c.Number >= len(saved) {

@@ -8,10 +8,10 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/layout"
-	"tandem/ui/overlay"
 )
 
 // An arranger moves panes and borders.
@@ -134,7 +134,7 @@ func (m *arranger) askMove() tea.Cmd {
 	if len(choices) == 0 {
 		return m.v.env.Say("no other tab; "+keyFor(m.v.env.Bindings(), keymap.PaneBreak)+" moves the pane to a tab of its own", false)
 	}
-	u := &overlay.Picker{Title: "Move the pane beside", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "move it there" }}
+	u := &dialog.Picker{Title: "Move the pane beside", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "move it there" }}
 	u.List.Set(choices)
 	u.Pick = func(c widget.Choice) tea.Cmd { return m.movePane(p, targets[c.Number]) }
 	m.v.env.Ask(u)

@@ -8,10 +8,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 	"tandem/ui/layout"
-	"tandem/ui/overlay"
 )
 
 // A launcher starts sessions. The pane appears at once, and keeps what is typed until its
@@ -188,7 +188,7 @@ func (s *launcher) handleStarted(started sessions.StartResult) tea.Cmd {
 // askCancel asks before a starting session is cancelled, with the same dialog and keys as
 // for a running one: the user may press both keys without looking.
 func (s *launcher) askCancel(p *terminal.Pane) tea.Cmd {
-	s.v.env.Ask(&overlay.Question{
+	s.v.env.Ask(&dialog.Question{
 		Title: "Kill the new session?",
 		Lines: []string{"It is still being started."},
 		Yes:   "kill it",

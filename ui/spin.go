@@ -4,17 +4,17 @@ import (
 	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
 	"tandem/themes"
-	"tandem/ui/overlay"
 )
 
-// A dialog holds the open overlay, if any, and its progress indicator.
-type dialog struct {
+// An openDialog holds the open overlay, if any, and its progress indicator.
+type openDialog struct {
 	m     *model
-	open  overlay.Overlay
-	at    widget.Rect     // of the overlay drawn last
-	seen  overlay.Overlay // overlay drawn last
+	open  dialog.Overlay
+	at    widget.Rect    // of the overlay drawn last
+	seen  dialog.Overlay // overlay drawn last
 	press overlayPress
 	busy  busySpinner
 }
@@ -26,13 +26,13 @@ type busySpinner struct {
 }
 
 // isBusy reports whether the overlay waits for a result.
-func (d *dialog) isBusy() bool {
+func (d *openDialog) isBusy() bool {
 	o, ok := d.open.(interface{ Busy() bool })
 	return ok && o.Busy()
 }
 
 // startSpinner starts the spinner if the overlay waits.
-func (d *dialog) startSpinner() tea.Cmd {
+func (d *openDialog) startSpinner() tea.Cmd {
 	s := &d.busy
 	if s.turning || !d.isBusy() {
 		return nil
@@ -46,7 +46,7 @@ func (d *dialog) startSpinner() tea.Cmd {
 }
 
 // advanceSpinner shows the next frame, or stops the spinner.
-func (d *dialog) advanceSpinner(msg spinner.TickMsg) (cmd tea.Cmd) {
+func (d *openDialog) advanceSpinner(msg spinner.TickMsg) (cmd tea.Cmd) {
 	if d.busy.turning = d.isBusy(); d.busy.turning {
 		d.busy.spinner, cmd = d.busy.spinner.Update(msg)
 	}
@@ -54,7 +54,7 @@ func (d *dialog) advanceSpinner(msg spinner.TickMsg) (cmd tea.Cmd) {
 }
 
 // spinnerText returns the current frame and a space; empty if the spinner stands still.
-func (d *dialog) spinnerText() string {
+func (d *openDialog) spinnerText() string {
 	if !d.busy.turning {
 		return ""
 	}

@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/ui/overlay"
+	"tandem/panes/kit/dialog"
 )
 
 func TestSpinnerTurnsOnlyWhileOverlayWaits(t *testing.T) {
@@ -15,13 +15,13 @@ func TestSpinnerTurnsOnlyWhileOverlayWaits(t *testing.T) {
 	if d.m.dialog.busy.turning {
 		t.Error("it turns while nothing is waited for")
 	}
-	form := d.m.dialog.open.(*overlay.StartForm)
-	form.Start = func(overlay.StartInput) tea.Cmd { return nil }
+	form := d.m.dialog.open.(*dialog.StartForm)
+	form.Start = func(dialog.StartInput) tea.Cmd { return nil }
 	d.pressKeys("enter")
 	frames := spinner.MiniDot.Frames
 	d.waitText(frames[0] + " Starting…")
 	d.waitText(frames[1] + " Starting…")
-	form.Fail(overlay.FieldCommand, "no such program")
+	form.Fail(dialog.FieldCommand, "no such program")
 	d.waitUntil("it stands still", func() bool { return !d.m.dialog.busy.turning })
 	d.waitNoText("Starting…")
 }

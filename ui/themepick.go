@@ -8,9 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
 	"tandem/themes"
-	"tandem/ui/overlay"
 )
 
 // themeSaved is the result of saving the theme.
@@ -27,7 +27,7 @@ func (t *themeState) showPicker() tea.Cmd {
 	if now == "" {
 		now = t.m.o.Theme
 	}
-	u := &overlay.Picker{Title: "Theme", Wide: 72, Verb: func(widget.Choice) string { return "keep it" }}
+	u := &dialog.Picker{Title: "Theme", Wide: 72, Verb: func(widget.Choice) string { return "keep it" }}
 	// Until the background is known, the picker keeps its look, to stay readable with any
 	// theme.
 	if look := t.look; !t.reported {

@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // tipsHeight is the minimum height of a screen with a row of tips.
@@ -37,7 +37,7 @@ func (m *model) hideTips() tea.Cmd {
 
 // drawTips draws the row of tips, leaving out keys the status bar shows.
 func (s *statusBar) drawTips() string {
-	return overlay.DrawTips(s.m.o.Bindings, s.hints, s.m.areas.w, &s.m.theme.look)
+	return dialog.DrawTips(s.m.o.Bindings, s.hints, s.m.areas.w, &s.m.theme.look)
 }
 
 // hintsWidth returns the width of hints side by side, in cells.
@@ -72,7 +72,7 @@ func (m *model) offerPrefix() {
 	if !m.o.InTmux || m.o.PrefixChosen || keep == nil || !taken {
 		return
 	}
-	u := &overlay.Picker{Title: "tmux uses " + tmuxPrefix + " too. Which key comes before Tandem's commands?", Wide: 72,
+	u := &dialog.Picker{Title: "tmux uses " + tmuxPrefix + " too. Which key comes before Tandem's commands?", Wide: 72,
 		Verb: func(widget.Choice) string { return "use it" }}
 	names := append([]string{tmuxPrefix}, otherPrefixes...)
 	var choices []widget.Choice

@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/ui/overlay"
+	"tandem/panes/kit/dialog"
 )
 
 func TestOtherPrefixIsOfferedInsideTmux(t *testing.T) {
@@ -53,7 +53,7 @@ func TestTipsDoNotRepeatStatusBar(t *testing.T) {
 			bar := newStatusBar(d.m)
 			_, line, _ := strings.Cut(ansi.Strip(bar.drawTips()), "then")
 			for _, h := range bar.hints {
-				for _, tip := range overlay.Tips() {
+				for _, tip := range dialog.Tips() {
 					if tip.InHint(h) && strings.Contains(line, " "+tip.Does[2]) {
 						t.Errorf("%d columns, after %q: the bar shows %s %s and the tips are%s", size[0], keys, h.Key, h.Does, line)
 					}

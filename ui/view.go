@@ -10,9 +10,9 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
 	"tandem/themes"
-	"tandem/ui/overlay"
 )
 
 // View implements tea.Model, and passes the frame to the painter. Bubble Tea calls it
@@ -71,7 +71,7 @@ func (m *model) drawFrame() {
 
 // fitsScreen reports whether the whole overlay, if any, fits the screen. Half a question
 // must not be answered.
-func (d *dialog) fitsScreen() bool {
+func (d *openDialog) fitsScreen() bool {
 	if d.open == nil {
 		return true
 	}
@@ -179,7 +179,7 @@ func (m *model) drawScreen() string {
 	return string(out)
 }
 
-func (d *dialog) drawDialog() {
+func (d *openDialog) drawDialog() {
 	screen := widget.Rect{X: 0, Y: 0, W: d.m.areas.w, H: d.m.areas.h}
 	inside, w, x, y := d.open.Draw(env{d.m}, d.m.areas.w, d.m.areas.h)
 	rows, at := drawBox(inside, w, screen, &d.m.theme.look)
@@ -198,7 +198,7 @@ func (d *dialog) drawDialog() {
 }
 
 // dimScreen dims all rows but the status bar, which shows the dialog's keys.
-func (d *dialog) dimScreen() {
+func (d *openDialog) dimScreen() {
 	rows := strings.Split(d.m.lastView.Content, "\n")
 	for y := range len(rows) - 1 {
 		rows[y] = d.m.theme.look.Behind(rows[y])
@@ -207,7 +207,7 @@ func (d *dialog) dimScreen() {
 }
 
 // overlayBox draws a box over the screen and records its position.
-func (d *dialog) overlayBox(rows []string, at widget.Rect) {
+func (d *openDialog) overlayBox(rows []string, at widget.Rect) {
 	all := strings.Split(d.m.lastView.Content, "\n")
 	d.at = at
 	overlayRows(all, rows, at)
@@ -216,17 +216,17 @@ func (d *dialog) overlayBox(rows []string, at widget.Rect) {
 
 // prefixRows lists the keys that may follow a waiting prefix; nil if it has not waited
 // long enough or the rows do not fit.
-func (d *dialog) prefixRows() []string {
+func (d *openDialog) prefixRows() []string {
 	in := &d.m.input
 	if d.open != nil || !in.resolver.Pending() || !in.wait.long || d.m.areas.small && !d.m.areas.tight {
 		return nil
 	}
 	groups, w, h := d.prefixKeys()
-	return overlay.DrawPrefixKeys(groups, w, h, &d.m.theme.look)
+	return dialog.DrawPrefixKeys(groups, w, h, &d.m.theme.look)
 }
 
 // prefixKeys returns these keys, and the size available for them.
-func (d *dialog) prefixKeys() (groups []keymap.Group, w, h int) {
+func (d *openDialog) prefixKeys() (groups []keymap.Group, w, h int) {
 	hidden := []keymap.Action{keymap.TipsHide}
 	if d.m.showsTips() {
 		hidden = nil
@@ -235,9 +235,9 @@ func (d *dialog) prefixKeys() (groups []keymap.Group, w, h int) {
 }
 
 // clickPrefixRow runs the action of the clicked row.
-func (d *dialog) clickPrefixRow(e keys.Mouse) tea.Cmd {
+func (d *openDialog) clickPrefixRow(e keys.Mouse) tea.Cmd {
 	groups, w, h := d.prefixKeys()
-	a, ok := overlay.PrefixKeyAt(groups, w, h, e.X-d.at.X-2, e.Y-d.at.Y-1)
+	a, ok := dialog.PrefixKeyAt(groups, w, h, e.X-d.at.X-2, e.Y-d.at.Y-1)
 	if !ok || !widget.LeftDown(e) {
 		return nil
 	}
@@ -248,7 +248,7 @@ func (d *dialog) clickPrefixRow(e keys.Mouse) tea.Cmd {
 }
 
 // drawPrefixKeys draws the list of keys above the status bar.
-func (d *dialog) drawPrefixKeys() {
+func (d *openDialog) drawPrefixKeys() {
 	rows := d.prefixRows()
 	if len(rows) == 0 {
 		return

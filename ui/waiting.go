@@ -11,9 +11,9 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
 
@@ -162,10 +162,10 @@ func (m *model) insertInto(p *terminal.Pane, text string, now api.SessionForegro
 	if now.Program != "" {
 		title = widget.Clip(widget.Clean(session.Name), 30) + " is running " + widget.Clip(widget.Clean(now.Program), 30)
 	}
-	env{m}.Ask(&overlay.Question{
+	env{m}.Ask(&dialog.Question{
 		Title: title + ".",
 		Lines: []string{"Type it there anyway, or open a new session?"},
-		Replies: []overlay.Reply{
+		Replies: []dialog.Reply{
 			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return p.Paste(text) }},
 			{Key: "n", Does: "new session", Then: func() tea.Cmd { return m.insertNew(text) }},
 		},

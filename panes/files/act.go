@@ -11,9 +11,9 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/preview"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // makeActions returns the actions of the list and the preview.
@@ -183,7 +183,7 @@ func (f *Pane) askRun() tea.Cmd {
 	if !widget.IsExecutable(selected) {
 		command = " " + shellWord(selected.Name)
 	}
-	p := overlay.NewPrompt("Run in a session", command, func(line string) tea.Cmd {
+	p := dialog.NewPrompt("Run in a session", command, func(line string) tea.Cmd {
 		if line == "" {
 			return nil
 		}
@@ -225,7 +225,7 @@ func (f *Pane) cancelOrClear() tea.Cmd {
 
 // askNew creates a file, or a folder if the name ends in a slash.
 func (f *Pane) askNew() tea.Cmd {
-	f.env.Ask(overlay.NewPrompt("New file, or folder with a trailing /", "", func(name string) tea.Cmd {
+	f.env.Ask(dialog.NewPrompt("New file, or folder with a trailing /", "", func(name string) tea.Cmd {
 		if strings.Trim(name, "/") == "" {
 			return nil
 		}
@@ -271,7 +271,7 @@ func (f *Pane) trashFiles(targets []string) {
 
 // askErase asks before deleting files for good.
 func (f *Pane) askErase(targets []string) {
-	f.env.Ask(&overlay.Question{
+	f.env.Ask(&dialog.Question{
 		Title: "Delete " + nameFiles(targets) + " permanently?",
 		Lines: append(widget.Some(targets, 10, func(path string) string { return widget.Clip(widget.FileName(filepath.Base(path)), 60) }),
 			"This cannot be undone."),

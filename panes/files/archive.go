@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // archiveExtensions returns the extensions of supported archives, longest first.
@@ -90,7 +90,7 @@ func askPack(f *Pane) tea.Cmd {
 func askLarge(ts *transfers, t *transfer) {
 	in := t.in
 	in.Items, in.Large = in.Items[min(t.job.Handled, len(in.Items)-1):], true
-	ts.env.Ask(&overlay.Question{
+	ts.env.Ask(&dialog.Question{
 		Title: "Unpack " + nameFiles([]string{in.Items[0].Path}) + " all the same?",
 		Lines: append(widget.WrapWords(t.failureText()+".", 60), "Nothing was kept. Extracting it may fill the disk."),
 		Yes:   "unpack it",

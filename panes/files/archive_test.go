@@ -9,7 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
-	"tandem/ui/overlay"
+	"tandem/panes/kit/dialog"
 )
 
 // acceptPrompt accepts the path prompt and returns the transfer it enqueued.
@@ -72,7 +72,7 @@ func TestExtractAsksBeforeUnpackingLargeArchive(t *testing.T) {
 	in := api.FilesTransferInput{Kind: api.TransferExtract, Items: []api.FileMove{{Path: "/d/a.zip", To: "/d/a"}, {Path: "/d/b.zip", To: "/d/b"}}}
 	job := api.FileJob{State: api.JobFailed, Handled: 1, Large: true, Error: "extract /d/b.zip: it unpacks to more than 1024 MB"}
 	f.transfers.handleJob(&transfer{in: in}, job, nil)
-	q, ok := e.Shown.(*overlay.Question)
+	q, ok := e.Shown.(*dialog.Question)
 	if !ok || !strings.Contains(q.Title, "b.zip") {
 		t.Fatalf("shown is %+v", e.Shown)
 	}
@@ -109,7 +109,7 @@ func TestTrashListsFilesAndAsksBeforeEmptying(t *testing.T) {
 	if len(f.transfers.waiting) != 0 {
 		t.Error("emptied without a question")
 	}
-	runAll(e.Shown.(*overlay.Question).Do(e, keymap.Accept))
+	runAll(e.Shown.(*dialog.Question).Do(e, keymap.Accept))
 	if in := f.transfers.waiting[0].in; in.Kind != api.TransferDelete || len(in.Items) != 2 {
 		t.Errorf("emptied with %+v", in)
 	}

@@ -11,9 +11,9 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
 	"tandem/persist/datadir"
-	"tandem/ui/overlay"
 )
 
 // BookmarksFile is the file of bookmarks in the data directory, one path per line.
@@ -94,7 +94,7 @@ func (f *Pane) toggleBookmark(path string) tea.Cmd {
 
 // chooseBookmark offers the bookmarks, to open or remove.
 func (f *Pane) chooseBookmark(paths []string) {
-	u := &overlay.Picker{Title: "Go to a bookmark", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "go there" }}
+	u := &dialog.Picker{Title: "Go to a bookmark", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "go there" }}
 	var choices []widget.Choice
 	for i, path := range paths {
 		choices = append(choices, widget.Choice{Text: f.displayPath(path), Number: i})

@@ -10,8 +10,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/units"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // maxConflicts is the maximum number of conflicting files listed.
@@ -87,20 +87,20 @@ func (ts *transfers) askConflict(t *transfer, b transferStart) {
 	if n := len(b.out.Conflicts); n > 1 {
 		title = widget.Itoa(n) + " of these already exist"
 	}
-	reply := func(key, does, policy string) overlay.Reply {
-		return overlay.Reply{Key: key, Does: does, Then: func() tea.Cmd {
+	reply := func(key, does, policy string) dialog.Reply {
+		return dialog.Reply{Key: key, Does: does, Then: func() tea.Cmd {
 			t.in.Conflict = policy
 			ts.enqueueFirst(t.in, t.undoing)
 			return nil
 		}}
 	}
 	lines := append(b.facts, "Replaced files go to the trash.")
-	replies := []overlay.Reply{reply("s", "skip", api.ConflictSkip), reply("r", "replace", api.ConflictReplace), reply("k", "keep both", api.ConflictKeep)}
+	replies := []dialog.Reply{reply("s", "skip", api.ConflictSkip), reply("r", "replace", api.ConflictReplace), reply("k", "keep both", api.ConflictKeep)}
 	// Replacing a file by itself would only send it to the trash.
 	if targetsItself(t.in.Items) {
 		lines, replies = []string{"A file cannot replace itself."}, slices.Delete(replies, 1, 2)
 	}
-	q := &overlay.Question{Title: title, Lines: lines, Replies: replies, Cancelled: func() { ts.pushUndo(t.remainingUndo()) }}
+	q := &dialog.Question{Title: title, Lines: lines, Replies: replies, Cancelled: func() { ts.pushUndo(t.remainingUndo()) }}
 	ts.asking = q
 	ts.env.Ask(q)
 }

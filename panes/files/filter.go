@@ -9,8 +9,8 @@ import (
 
 	"tandem/engine/sleep"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // matchDelay is how long typing must rest before the engine is asked for matches.
@@ -54,7 +54,7 @@ func (f *folder) askFilter() tea.Cmd {
 			names = append(names, name)
 		}
 	}
-	f.env.Ask(overlay.NewFilter("Show files with", "words in the name; !word excludes one", f.order.Filter, func(text string) tea.Cmd {
+	f.env.Ask(dialog.NewFilter("Show files with", "words in the name; !word excludes one", f.order.Filter, func(text string) tea.Cmd {
 		f.order.Filter = text
 		return f.applyOrder()
 	}).SuggestWords(names))

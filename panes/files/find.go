@@ -15,8 +15,8 @@ import (
 	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 const (
@@ -83,7 +83,7 @@ func (f *Pane) startFind(contents bool) {
 
 func (u *fileFinder) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-func (u *fileFinder) Do(h overlay.Host, a keymap.Action) tea.Cmd {
+func (u *fileFinder) Do(h dialog.Host, a keymap.Action) tea.Cmd {
 	if a == keymap.Accept && u.cursor >= len(u.hits) {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (u *fileFinder) endSearch() {
 	}
 }
 
-func (u *fileFinder) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
+func (u *fileFinder) Type(_ dialog.Host, k tea.KeyPressMsg) tea.Cmd {
 	by := map[rune]int{tea.KeyUp: -1, tea.KeyDown: 1, tea.KeyPgUp: -10, tea.KeyPgDown: 10}[k.Code]
 	switch {
 	case by != 0:
@@ -128,7 +128,7 @@ func (u *fileFinder) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	return u.search()
 }
 
-func (u *fileFinder) Paste(_ overlay.Host, text string) tea.Cmd {
+func (u *fileFinder) Paste(_ dialog.Host, text string) tea.Cmd {
 	u.field.Paste(text)
 	return u.search()
 }

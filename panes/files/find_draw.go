@@ -8,8 +8,8 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // Minimum sizes of the search box for a preview beside the results, or
@@ -20,16 +20,16 @@ const (
 )
 
 // Hints returns the keys of the search.
-func (u *fileFinder) Hints(h overlay.Host) []widget.Hint {
+func (u *fileFinder) Hints(h dialog.Host) []widget.Hint {
 	other := "in contents"
 	if u.contents {
 		other = "by name"
 	}
-	return []widget.Hint{panes.HintFor(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), overlay.OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"), overlay.OwnKeys(h.Bindings(), keymap.ScopePrompt, other, "tab"),
+	return []widget.Hint{panes.HintFor(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), dialog.OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"), dialog.OwnKeys(h.Bindings(), keymap.ScopePrompt, other, "tab"),
 		panes.HintFor(u.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
 }
 
-func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+func (u *fileFinder) Draw(h dialog.Host, w, height int) (rows []string, width, x, y int) {
 	look := u.f.env.Look()
 	width, height = max(w-8, min(w-4, 40)), max(height-8, 5)
 	title := "Find files in "

@@ -9,8 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // A program is a choice for opening files.
@@ -28,7 +28,7 @@ func askOpenWith(f *Pane) tea.Cmd {
 		return nil
 	}
 	programs := programsFor(targets, f.env.OpenWith(), os.Getenv, exec.LookPath)
-	u := &overlay.Picker{Title: "Open " + nameFiles(targets) + " with", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "open" }}
+	u := &dialog.Picker{Title: "Open " + nameFiles(targets) + " with", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "open" }}
 	choices := make([]widget.Choice, len(programs))
 	for i, p := range programs {
 		choices[i] = widget.Choice{Text: p.name, Detail: p.detail, Number: i}

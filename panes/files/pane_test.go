@@ -17,9 +17,9 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // A fakeEnv is a dashboard that records requests.
@@ -83,9 +83,9 @@ func TestHintsNameOnlyBoundKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Keys = &b
-	for _, o := range []overlay.Overlay{f.newPathPrompt("x", "", nil), &fileFinder{f: f}, &overlay.Question{Replies: []overlay.Reply{{Key: "s"}}}} {
+	for _, o := range []dialog.Overlay{f.newPathPrompt("x", "", nil), &fileFinder{f: f}, &dialog.Question{Replies: []dialog.Reply{{Key: "s"}}}} {
 		for _, h := range o.(interface {
-			Hints(overlay.Host) []widget.Hint
+			Hints(dialog.Host) []widget.Hint
 		}).Hints(e) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)
@@ -140,7 +140,7 @@ func TestPathPromptRejectsOverlongPath(t *testing.T) {
 
 func TestCommonPrefixHasWholeCharacters(t *testing.T) {
 	for want, names := range map[string][]string{"x": {"xé", "xè"}, "a\xff": {"a\xff1", "a\xff2"}, "": {"a", "b"}, "same": {"same"}, "é": {"é1", "é"}} {
-		if got := overlay.CommonPrefix(names); got != want {
+		if got := dialog.CommonPrefix(names); got != want {
 			t.Errorf("%q have %q in common, not %q", names, got, want)
 		}
 	}
@@ -271,7 +271,7 @@ func TestConfirmRenamesShowsTypedPaths(t *testing.T) {
 	f.setListing("img1.txt", "img2.txt")
 	items, err := parseRenames("/d", []string{"/d/img1.txt", "/d/img2.txt"}, "sub/img1.txt\n../up.txt\n", false)
 	f.confirmRenames(items, err)
-	q, ok := e.Shown.(*overlay.Question)
+	q, ok := e.Shown.(*dialog.Question)
 	if !ok || !slices.Equal(q.Lines, []string{"img1.txt → sub/img1.txt", "img2.txt → /up.txt"}) {
 		t.Errorf("asked %+v", e.Shown)
 	}
@@ -430,7 +430,7 @@ func TestFilterSuggestsNamesOfFolder(t *testing.T) {
 	f, e := newShownPane("/d")
 	f.setListing("main.go", "main_test.go", "a b")
 	f.folder.askFilter()
-	p := e.Shown.(*overlay.Prompt)
+	p := e.Shown.(*dialog.Prompt)
 	for _, r := range "main_" {
 		p.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}

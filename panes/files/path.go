@@ -9,8 +9,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // parentFolder returns the folder above; a machine's root is its own parent.
@@ -23,7 +23,7 @@ func parentFolder(folder string) string {
 
 // A pathPrompt asks for a path on the engine's file system and completes it.
 type pathPrompt struct {
-	*overlay.Prompt
+	*dialog.Prompt
 	f       *Pane
 	escaped bool            // the text contains escapes
 	listed  string          // folder of names
@@ -34,7 +34,7 @@ type pathPrompt struct {
 
 func (f *Pane) newPathPrompt(title, text string, then func(string) tea.Cmd) *pathPrompt {
 	p := &pathPrompt{f: f}
-	p.Prompt = overlay.NewPrompt(title, "", func(text string) tea.Cmd {
+	p.Prompt = dialog.NewPrompt(title, "", func(text string) tea.Cmd {
 		path, err := p.absolutePath(text)
 		if text == "" || err != nil {
 			return nil
@@ -158,7 +158,7 @@ func (p *pathPrompt) offerNames() {
 		lines = append(lines, line(name))
 	}
 	common := ""
-	if shared := overlay.CommonPrefix(names); len(shared) > len(part) {
+	if shared := dialog.CommonPrefix(names); len(shared) > len(part) {
 		common = line(shared)
 	}
 	p.Offer(common, lines)

@@ -15,8 +15,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // askRename asks for a new name, or opens the user's editor for several.
@@ -31,7 +31,7 @@ func (f *Pane) askRename() tea.Cmd {
 	}
 	old := filepath.Base(targets[0])
 	shown, escaped := editableName(old)
-	p := overlay.NewPrompt("Rename "+widget.Clip(widget.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
+	p := dialog.NewPrompt("Rename "+widget.Clip(widget.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
 		name, err := parseTyped(text, escaped)
 		if err != nil || name == "" || name == old {
 			return nil
@@ -189,7 +189,7 @@ func (f *Pane) confirmRenames(items []api.FileMove, err error) tea.Cmd {
 	short := func(path string) string {
 		return widget.Clip(widget.FileName(relativeTo(f.folder.path, []string{path})[0]), 34)
 	}
-	f.env.Ask(&overlay.Question{
+	f.env.Ask(&dialog.Question{
 		Title: "Rename " + countItems(len(items)) + "?",
 		Lines: widget.Some(items, 12, func(item api.FileMove) string { return short(item.Path) + " → " + short(item.To) }),
 		Yes:   "rename",

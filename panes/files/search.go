@@ -7,7 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/ui/overlay"
+	"tandem/panes/kit/dialog"
 )
 
 // maxHits is the maximum number of matching lines held of a file.
@@ -15,7 +15,7 @@ const maxHits = 5000
 
 // A fileSearch is the search in the previewed file.
 type fileSearch struct {
-	line    *overlay.Find      // the input line; nil when closed
+	line    *dialog.Find       // the input line; nil when closed
 	pattern api.Pattern        // the last pattern searched for
 	path    string             // file being searched; "" if none
 	text    string             // text of the running search
@@ -27,7 +27,7 @@ type fileSearch struct {
 // askSearch opens the input line, and shows the next match while a pattern is typed.
 func (v *viewer) askSearch() tea.Cmd {
 	path, origin := v.preview.Path(), v.preview.Position()
-	f := &overlay.Find{Regexp: v.search.pattern.Regexp, Exact: v.search.pattern.Exact}
+	f := &dialog.Find{Regexp: v.search.pattern.Regexp, Exact: v.search.pattern.Exact}
 	f.Changed = func() tea.Cmd {
 		v.endSearch()
 		v.preview.Return(origin)
@@ -149,7 +149,7 @@ func (v *viewer) goToHit(back bool) tea.Cmd {
 // findRows returns the number of preview rows covered by the input line.
 func (v *viewer) findRows() int {
 	if line := v.search.line; line != nil && v.env.Shows(line) {
-		return overlay.FindRows
+		return dialog.FindRows
 	}
 	return 0
 }

@@ -15,8 +15,8 @@ import (
 	"tandem/engine/units"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // The engine does the transfers; here they are queued and followed. A transfer is started in the
@@ -30,7 +30,7 @@ type transfers struct {
 	folder  *folder // updated after each transfer
 	running *transfer
 	waiting []queuedTransfer
-	asking  overlay.Overlay // the question about conflicts
+	asking  dialog.Overlay // the question about conflicts
 	undos   []undo
 }
 
@@ -278,7 +278,7 @@ func (ts *transfers) cancelRunning() {
 	if t.undoing != nil {
 		rest = "What was undone stays undone" + panes.WithKey(ts.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
 	}
-	ts.env.Ask(&overlay.Question{
+	ts.env.Ask(&dialog.Question{
 		Title: "Cancel the transfer?",
 		Lines: []string{rest},
 		Yes:   "cancel it",

@@ -10,8 +10,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/units"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // emptyTrash is the number of the last choice, for emptying the trash.
@@ -33,8 +33,8 @@ func showTrash(f *Pane) tea.Cmd {
 	})
 }
 
-func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker {
-	u := &overlay.Picker{Title: "Trash: enter restores; the last row empties it"}
+func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *dialog.Picker {
+	u := &dialog.Picker{Title: "Trash: enter restores; the last row empties it"}
 	choices := make([]widget.Choice, 0, len(all)+1)
 	for i := range all {
 		choices = append(choices, trashChoice(f, &all[i], i, now))
@@ -97,7 +97,7 @@ func askDiscard(f *Pane, title string, all []api.TrashedFile) {
 	for i := range all {
 		paths[i] = all[i].Path
 	}
-	f.env.Ask(&overlay.Question{
+	f.env.Ask(&dialog.Question{
 		Title: title,
 		Lines: append(widget.Some(all, 10, func(one api.TrashedFile) string { return widget.Clip(nameOfTrashed(&one), 60) }), "This cannot be undone."),
 		Yes:   "delete",

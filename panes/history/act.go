@@ -15,8 +15,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // redacted replaces a secret in the history.
@@ -43,7 +43,7 @@ func (p *Pane) InsertAtPrompt(row api.HistoryRow) tea.Cmd {
 	text := promptText(row.Command.Command)
 	// Without bracketed paste, each line break runs a line.
 	if strings.Contains(text, "\n") && !p.takesPastes() {
-		p.env.Ask(&overlay.Question{
+		p.env.Ask(&dialog.Question{
 			Title: "Insert " + widget.Itoa(strings.Count(text, "\n")+1) + " lines at the prompt?",
 			Lines: []string{"This program may run each line as it arrives."},
 			Yes:   "insert",
@@ -75,7 +75,7 @@ func (p *Pane) runAgain(row api.HistoryRow) tea.Cmd {
 	if !strings.Contains(row.Command.Command, redacted) {
 		return start
 	}
-	p.env.Ask(&overlay.Question{
+	p.env.Ask(&dialog.Question{
 		Title: "Run " + widget.Clip(widget.Clean(strings.TrimRight(row.Command.Command, " \t\r\n")), 40) + "?",
 		Lines: []string{"It contained a secret, which was not recorded:", redacted + " stands in its place."},
 		Yes:   "run it anyway",
@@ -177,7 +177,7 @@ func (p *Pane) askDeleteCommand(row api.HistoryRow) tea.Cmd {
 			title = "Delete all runs of this command?"
 		}
 	}
-	p.env.Ask(&overlay.Question{
+	p.env.Ask(&dialog.Question{
 		Title: title,
 		Lines: []string{widget.Clip(widget.Clean(row.Command.Command), 60), what},
 		Yes:   "delete",
@@ -201,7 +201,7 @@ func (p *Pane) askSave() tea.Cmd {
 			what = "the marked command"
 		}
 	}
-	p.env.Ask(overlay.NewPrompt("Save "+what+" to", path, func(path string) tea.Cmd {
+	p.env.Ask(dialog.NewPrompt("Save "+what+" to", path, func(path string) tea.Cmd {
 		if path == "" {
 			return nil
 		}
@@ -233,7 +233,7 @@ func (p *Pane) reportFile(did string, n api.HistoryCount, where, path string, er
 }
 
 func (p *Pane) askLoad() tea.Cmd {
-	p.env.Ask(overlay.NewPrompt("Add the commands of a text file or a shell's history", shellHistory(), func(path string) tea.Cmd {
+	p.env.Ask(dialog.NewPrompt("Add the commands of a text file or a shell's history", shellHistory(), func(path string) tea.Cmd {
 		if path == "" {
 			return nil
 		}

@@ -10,8 +10,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 func (p *Pane) toggleMark() tea.Cmd {
@@ -79,7 +79,7 @@ func (p *Pane) askDeleteCommands(rows []api.HistoryRow) tea.Cmd {
 		}
 		removals[at].IDs = append(removals[at].IDs, row.ID)
 	}
-	p.env.Ask(&overlay.Question{
+	p.env.Ask(&dialog.Question{
 		Title: title,
 		Lines: append(commandList(rows), "", what+"; their output stays in the logs."),
 		Yes:   "delete",
@@ -122,7 +122,7 @@ func (p *Pane) runCommands(rows []api.HistoryRow) tea.Cmd {
 	if slices.ContainsFunc(rows, secret) {
 		lines = append(lines, "", "A secret was not recorded: "+redacted+" stands in its place.")
 	}
-	p.env.Ask(&overlay.Question{
+	p.env.Ask(&dialog.Question{
 		Title: "Run " + countCommands(len(rows)) + " in the background?",
 		Lines: append(lines, "", "All at once, each in its own folder."),
 		Yes:   "run them",

@@ -11,8 +11,8 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // A Pane is the view of the history: a query and filters above a list of commands, and the details
@@ -24,12 +24,12 @@ type Pane struct {
 	w, h    int
 
 	detail        Detail
-	searchLine    *overlay.Find // for the output
-	lastPattern   api.Pattern   // of the last search in the output
-	typing        bool          // the query has the keyboard
-	detailFocused bool          // the details have the keyboard
-	rowChosen     bool          // the user has chosen a row
-	wasShown      bool          // the view has been shown before
+	searchLine    *dialog.Find // for the output
+	lastPattern   api.Pattern  // of the last search in the output
+	typing        bool         // the query has the keyboard
+	detailFocused bool         // the details have the keyboard
+	rowChosen     bool         // the user has chosen a row
+	wasShown      bool         // the view has been shown before
 	last          api.HistorySearchInput
 
 	recall       *recall // the history over a terminal, opened last

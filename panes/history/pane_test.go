@@ -11,8 +11,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
-	"tandem/ui/overlay"
 )
 
 // A fakeEnv is a dashboard recording its calls.
@@ -69,7 +69,7 @@ func TestInsertingSeveralLinesAsksFirst(t *testing.T) {
 	p, e, answer := newTestPane("one\ntwo")
 	answer()
 	p.press(t, keymap.Open)
-	q, ok := e.Shown.(*overlay.Question)
+	q, ok := e.Shown.(*dialog.Question)
 	if !ok || e.inserted != "" {
 		t.Fatalf("%q is inserted at once", e.inserted)
 	}

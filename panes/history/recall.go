@@ -9,8 +9,8 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // A recall is the history in a dialog over a terminal: the chosen command is inserted at the
@@ -40,7 +40,7 @@ func (p *Pane) OpenRecall() tea.Cmd {
 
 func (u *recall) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRecall} }
 
-func (u *recall) Do(_ overlay.Host, a keymap.Action) tea.Cmd {
+func (u *recall) Do(_ dialog.Host, a keymap.Action) tea.Cmd {
 	switch a {
 	case keymap.HistoryPick:
 		return u.actOnChosen(u.insertChosen)
@@ -76,17 +76,17 @@ func (u *recall) insertChosen(row api.HistoryRow) tea.Cmd {
 	return u.pane.InsertAtPrompt(row)
 }
 
-func (u *recall) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
+func (u *recall) Type(_ dialog.Host, k tea.KeyPressMsg) tea.Cmd {
 	u.typeKey(k)
 	return nil
 }
 
-func (u *recall) Paste(_ overlay.Host, text string) tea.Cmd {
+func (u *recall) Paste(_ dialog.Host, text string) tea.Cmd {
 	u.insertText(text)
 	return nil
 }
 
-func (u *recall) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+func (u *recall) Draw(h dialog.Host, w, height int) (rows []string, width, x, y int) {
 	width = min(w-recallBorder-2, 136)
 	height = min(max(height*3/5, 11), height-6)
 	query, x := u.drawQuery(width, true)
@@ -97,7 +97,7 @@ func (u *recall) Draw(h overlay.Host, w, height int) (rows []string, width, x, y
 }
 
 // Hints returns the next useful keys. Without any row there is only one.
-func (u *recall) Hints(_ overlay.Host) []widget.Hint {
+func (u *recall) Hints(_ dialog.Host) []widget.Hint {
 	leave := u.hintFor(keymap.HistoryLeave, "close")
 	if u.list.IsSettled() && u.list.Total() == 0 {
 		return []widget.Hint{leave}
@@ -106,7 +106,7 @@ func (u *recall) Hints(_ overlay.Host) []widget.Hint {
 		panes.HintFor(u.env.Bindings(), keymap.HistoryRun, "run", keymap.ScopeRecall), panes.HintFor(u.env.Bindings(), keymap.HistoryCopy, "copy", keymap.ScopeRecall), leave}
 }
 
-func (u *recall) Mouse(_ overlay.Host, e keys.Mouse) tea.Cmd {
+func (u *recall) Mouse(_ dialog.Host, e keys.Mouse) tea.Cmd {
 	row := u.list.RowAt(e.Y - u.top)
 	switch {
 	case widget.IsWheel(e):

@@ -7,8 +7,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // An outputSearch is a search in the output of a Detail.
@@ -131,7 +131,7 @@ func (p *Pane) askOutput() tea.Cmd {
 		return p.env.Say("no output to search", false)
 	}
 	origin := d.SaveView()
-	f := &overlay.Find{Regexp: p.lastPattern.Regexp, Exact: p.lastPattern.Exact}
+	f := &dialog.Find{Regexp: p.lastPattern.Regexp, Exact: p.lastPattern.Exact}
 	f.Changed = func() tea.Cmd {
 		d.RestoreView(origin)
 		if err := p.searchOutput(f.Pattern()); err != nil {
@@ -192,7 +192,7 @@ func (p *Pane) nextMatch(back bool) tea.Cmd {
 // searchRows returns how many rows the search line covers.
 func (p *Pane) searchRows() int {
 	if p.searchLine != nil && p.env.Shows(p.searchLine) {
-		return overlay.FindRows
+		return dialog.FindRows
 	}
 	return 0
 }

@@ -7,8 +7,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // showStats shows frequent commands, failures and runs per day, as tandem history stats prints
@@ -26,9 +26,9 @@ func (p *Pane) showStats() tea.Cmd {
 		for i := range out.Actors {
 			out.Actors[i].Name = widget.Who(out.Actors[i].Name)
 		}
-		p.env.Ask(&overlay.Counts{
+		p.env.Ask(&dialog.Counts{
 			Title: widget.Count(out.Total, "run") + " of " + widget.Count(out.Unique, "command") + ", " + widget.Thousands(out.Failed) + " failed",
-			Lists: []overlay.CountList{
+			Lists: []dialog.CountList{
 				{Title: "Commands", Rows: out.Commands}, {Title: "Failures", Rows: out.Failures}, {Title: "Days", Rows: out.Days},
 				{Title: "Programs", Rows: out.Programs}, {Title: "Folders", Rows: out.Folders}, {Title: "Who", Rows: out.Actors},
 			},

@@ -11,10 +11,10 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 	"tandem/panes/widget"
 	"tandem/themes"
-	"tandem/ui/overlay"
 )
 
 func TestShowStatsListsCounts(t *testing.T) {
@@ -36,7 +36,7 @@ func TestShowStatsListsCounts(t *testing.T) {
 		Commands: []api.NameCount{{Name: "make test", Count: 1000}, {Name: "ls\x1b[31m", Count: 200}},
 		Failures: []api.NameCount{{Name: "make test", Count: 2}}, Days: []api.NameCount{{Name: "2026-11-23", Count: 7}}}
 	show()
-	counts, ok := e.Shown.(*overlay.Counts)
+	counts, ok := e.Shown.(*dialog.Counts)
 	if !ok {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}
@@ -59,7 +59,7 @@ func TestShowStatsListsCounts(t *testing.T) {
 }
 
 type countsHost struct {
-	overlay.Host
+	dialog.Host
 	look *widget.Look
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"tandem/keys/keymap"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // Sizes of the dialog.
@@ -20,7 +20,7 @@ const (
 )
 
 // Draw draws the items and the content of the one under the cursor.
-func (b *Inbox) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+func (b *Inbox) Draw(h dialog.Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
 	width = max(min(w-8, maxWidth), 10)
 	i, at, all := b.findSelected()
@@ -91,7 +91,7 @@ func (b *Inbox) drawRow(i item, selected bool, width int, look *widget.Look) str
 	glyph, ink := look.Glyphs.Unknown, look.Warn
 	name, state, tree := "", "", ""
 	if i.request != nil {
-		name, state = overlay.AskerName(*i.request)+" asks: "+overlay.RequestSummary(*i.request), "request"
+		name, state = dialog.AskerName(*i.request)+" asks: "+dialog.RequestSummary(*i.request), "request"
 	} else {
 		a := i.session.Agent
 		glyph, ink = widget.AgentGlyph(a, look)
@@ -120,7 +120,7 @@ func (b *Inbox) drawPreview(i item, width, n int, look *widget.Look) (rows []str
 	switch {
 	case i.request != nil:
 		rows = append(rows, look.Strong.Text(widget.Fit("A request to call "+widget.Clean(i.request.Tool), width)))
-		for _, line := range widget.WrapWords(overlay.RequestSummary(*i.request), width) {
+		for _, line := range widget.WrapWords(dialog.RequestSummary(*i.request), width) {
 			rows = append(rows, look.Text.Text(widget.Fit(line, width)))
 		}
 	case i.session != nil:
@@ -169,21 +169,21 @@ func (b *Inbox) drawScreen(i item, width, n int, look *widget.Look) (rows []stri
 }
 
 // Hints returns the actions on the item under the cursor.
-func (b *Inbox) Hints(h overlay.Host) (hints []widget.Hint) {
+func (b *Inbox) Hints(h dialog.Host) (hints []widget.Hint) {
 	bindings := h.Bindings()
 	hint := func(a keymap.Action, does string) {
-		hints = append(hints, overlay.Hint(bindings, keymap.ScopeInbox, a, does))
+		hints = append(hints, dialog.Hint(bindings, keymap.ScopeInbox, a, does))
 	}
 	if b.writing {
 		return []widget.Hint{
-			overlay.Hint(bindings, keymap.ScopePrompt, keymap.Accept, "send"),
-			overlay.Hint(bindings, keymap.ScopePrompt, keymap.Cancel, "back"),
+			dialog.Hint(bindings, keymap.ScopePrompt, keymap.Accept, "send"),
+			dialog.Hint(bindings, keymap.ScopePrompt, keymap.Cancel, "back"),
 		}
 	}
 	i, _, all := b.findSelected()
 	switch {
 	case i.isBlocked():
-		yes := overlay.Choose(bindings, keymap.ScopeInbox, keymap.InboxYes, keymap.InboxNo, "answer")
+		yes := dialog.Choose(bindings, keymap.ScopeInbox, keymap.InboxYes, keymap.InboxNo, "answer")
 		yes.Key = strings.TrimSpace(yes.Key + " 0-9")
 		hints = append(hints, yes)
 		hint(keymap.InboxWrite, "write")
@@ -199,7 +199,7 @@ func (b *Inbox) Hints(h overlay.Host) (hints []widget.Hint) {
 		hint(keymap.InboxOpen, "review")
 	}
 	if len(all) > 1 {
-		hints = append(hints, overlay.Choose(bindings, keymap.ScopeInbox, keymap.InboxUp, keymap.InboxDown, "choose"))
+		hints = append(hints, dialog.Choose(bindings, keymap.ScopeInbox, keymap.InboxUp, keymap.InboxDown, "choose"))
 	}
 	hint(keymap.Help, "keys")
 	hint(keymap.InboxLeave, "close")

@@ -14,8 +14,8 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // Options are the dependencies of an inbox.
@@ -135,7 +135,7 @@ func (b *Inbox) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeInbox}
 }
 
-func (b *Inbox) Do(h overlay.Host, action keymap.Action) tea.Cmd {
+func (b *Inbox) Do(h dialog.Host, action keymap.Action) tea.Cmd {
 	switch action {
 	case keymap.InboxYes:
 		return b.answerKey("y")
@@ -166,7 +166,7 @@ func (b *Inbox) Do(h overlay.Host, action keymap.Action) tea.Cmd {
 }
 
 // Type writes an answer; digits answer directly.
-func (b *Inbox) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
+func (b *Inbox) Type(_ dialog.Host, k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case b.writing:
 		b.field.Type(k)
@@ -176,16 +176,16 @@ func (b *Inbox) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *Inbox) Paste(_ overlay.Host, text string) tea.Cmd {
+func (b *Inbox) Paste(_ dialog.Host, text string) tea.Cmd {
 	if b.writing {
 		b.field.Paste(text)
 	}
 	return nil
 }
 
-func (b *Inbox) Dismiss(h overlay.Host) { h.Close() }
+func (b *Inbox) Dismiss(h dialog.Host) { h.Close() }
 
-func (b *Inbox) Mouse(_ overlay.Host, e keys.Mouse) tea.Cmd {
+func (b *Inbox) Mouse(_ dialog.Host, e keys.Mouse) tea.Cmd {
 	switch all := b.listItems(); {
 	case e.Button == keys.WheelUp:
 		b.moveBy(-1)
@@ -213,7 +213,7 @@ func (b *Inbox) moveBy(by int) {
 }
 
 // openItem shows the session or the request.
-func (b *Inbox) openItem(h overlay.Host) tea.Cmd {
+func (b *Inbox) openItem(h dialog.Host) tea.Cmd {
 	switch i, _, _ := b.findSelected(); {
 	case i.session != nil:
 		h.Close()
@@ -286,7 +286,7 @@ func (b *Inbox) sendAnswer(text string, key bool) tea.Cmd {
 	}
 	// The question replaces the inbox, so open it again afterwards.
 	back := func() { b.o.Env.Ask(b) }
-	b.o.Env.Ask(&overlay.Question{
+	b.o.Env.Ask(&dialog.Question{
 		Title: who + " types into " + widget.Clip(widget.Clean(asked.Name), 30) + ".",
 		Lines: []string{"Type " + widget.Clip(widget.Clean(text), 30) + " there too?"},
 		Yes:   "type it",

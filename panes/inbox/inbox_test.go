@@ -13,10 +13,10 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 	"tandem/panes/widget"
 	"tandem/themes"
-	"tandem/ui/overlay"
 )
 
 // A testInbox is an inbox in a dashboard with an engine recording the typed keys.
@@ -208,13 +208,13 @@ func TestAnswerAsksFirstIfAnotherAgentTypes(t *testing.T) {
 	d.drawText()
 	d.doAction(keymap.InboxYes)
 	d.wantTyped()
-	q, ok := d.env.Shown.(*overlay.Question)
+	q, ok := d.env.Shown.(*dialog.Question)
 	if !ok || !strings.Contains(q.Title, "codex") {
 		t.Fatalf("dialog: %+v", d.env.Shown)
 	}
 	d.runCmd(q.Do(&d.env, keymap.Accept))
 	d.wantTyped("a: y")
-	if d.env.Shown != overlay.Overlay(d.box) {
+	if d.env.Shown != dialog.Overlay(d.box) {
 		t.Errorf("the inbox is not shown again, but %v", d.env.Shown)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // An Env is the dashboard as the dialog sees it.
@@ -28,9 +28,9 @@ type Env interface {
 // A Dialog is the list of machines, with a second one for the actions on a machine.
 type Dialog struct {
 	env  Env
-	list *overlay.Picker // opened last
+	list *dialog.Picker // opened last
 
-	fleet    *overlay.Picker // list of the fleet's machines, opened last
+	fleet    *dialog.Picker // list of the fleet's machines, opened last
 	machines []api.FleetMachine
 }
 
@@ -42,7 +42,7 @@ const addChoice, fleetChoice = 1 << 20, 1<<20 + 1
 
 // Show opens the list.
 func (d *Dialog) Show() tea.Cmd {
-	d.list = &overlay.Picker{Title: "Machines", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
+	d.list = &dialog.Picker{Title: "Machines", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
 		switch c.Number {
 		case addChoice:
 			return "add one"
@@ -161,7 +161,7 @@ func (d *Dialog) askAction(name string) tea.Cmd {
 
 // offerActions opens a list of actions on a machine.
 func (d *Dialog) offerActions(name string, all []machineAction) tea.Cmd {
-	u := &overlay.Picker{Title: name, Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "do it" }}
+	u := &dialog.Picker{Title: name, Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "do it" }}
 	u.Pick = func(c widget.Choice) tea.Cmd { return all[c.Number].do(name) }
 	var choices []widget.Choice
 	for i, it := range all {
@@ -204,7 +204,7 @@ func (d *Dialog) connectMachine(name string) tea.Cmd {
 func (d *Dialog) upgradeMachine(name string) tea.Cmd { return d.runInSession("upgrade", name) }
 
 func (d *Dialog) askAdd() tea.Cmd {
-	p := overlay.NewPrompt("Add a machine", "", func(line string) tea.Cmd {
+	p := dialog.NewPrompt("Add a machine", "", func(line string) tea.Cmd {
 		words, _, err := panes.SplitCommand(line)
 		switch {
 		case len(words) == 0:
@@ -226,7 +226,7 @@ func (d *Dialog) askAdd() tea.Cmd {
 }
 
 func (d *Dialog) askRemove(name string) tea.Cmd {
-	d.env.Ask(&overlay.Question{
+	d.env.Ask(&dialog.Question{
 		Title: "Remove machine " + name + "?",
 		Lines: []string{"It is removed from config.toml. Programs there keep running."},
 		Yes:   "remove it",

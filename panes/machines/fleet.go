@@ -14,8 +14,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/units"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // healthInterval is the time between two fetches while the fleet is shown.
@@ -31,7 +31,7 @@ type health struct {
 
 // showFleet opens the list of the fleet's machines, below the state of the hub.
 func (d *Dialog) showFleet() tea.Cmd {
-	d.fleet = &overlay.Picker{Title: "The fleet", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
+	d.fleet = &dialog.Picker{Title: "The fleet", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
 		if c.Extra {
 			return "close"
 		}
@@ -49,7 +49,7 @@ func (d *Dialog) showFleet() tea.Cmd {
 }
 
 // loadHealth loads the state of the fleet, repeatedly while u is open.
-func (d *Dialog) loadHealth(u *overlay.Picker, before *health) tea.Cmd {
+func (d *Dialog) loadHealth(u *dialog.Picker, before *health) tea.Cmd {
 	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (*health, error) {
 		status, err := api.FleetStatus.Call(ctx, e, api.Empty{})
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // An Env is a dashboard recording its calls. Methods it does not define are nil.
@@ -21,7 +21,7 @@ type Env struct {
 	API   panes.Engine
 	Keys  *keymap.Bindings // nil for the default ones
 
-	Shown   overlay.Overlay
+	Shown   dialog.Overlay
 	Said    string
 	Copied  string
 	Opened  string   // last session shown
@@ -60,8 +60,8 @@ func (e *Env) OpenWith() []string                           { return nil }
 func (e *Env) FileIcons() bool                              { return false }
 func (e *Env) Look() *widget.Look                           { return &e.Inks }
 func (e *Env) Spinner() string                              { return "" }
-func (e *Env) Ask(o overlay.Overlay)                        { e.Shown = o }
-func (e *Env) Shows(o overlay.Overlay) bool                 { return e.Shown == o }
+func (e *Env) Ask(o dialog.Overlay)                         { e.Shown = o }
+func (e *Env) Shows(o dialog.Overlay) bool                  { return e.Shown == o }
 func (e *Env) Close()                                       { e.Shown = nil }
 func (e *Env) ClearNote()                                   {}
 func (e *Env) Say(text string, _ bool) tea.Cmd              { e.Said = text; return nil }

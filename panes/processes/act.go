@@ -12,8 +12,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // maxConcurrent is how many processes an action handles at the same time.
@@ -73,7 +73,7 @@ func listNames(targets []api.Process) []string {
 
 // askConfirm opens a dialog about an action on targets.
 func askConfirm(env panes.Env, title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
-	env.Ask(&overlay.Question{
+	env.Ask(&dialog.Question{
 		Title: title,
 		Lines: append(listNames(targets), what),
 		Yes:   yes,
@@ -218,7 +218,7 @@ func (p *Pane) askSignal() tea.Cmd {
 	if len(targets) == 0 {
 		return p.env.Say("only a running process can get a signal", false)
 	}
-	p.env.Ask(&overlay.Menu{Title: "Send a signal to " + p.table.describeTargets(targets), Items: signalItems(), Prefix: "SIG", Then: func(name string) tea.Cmd {
+	p.env.Ask(&dialog.Menu{Title: "Send a signal to " + p.table.describeTargets(targets), Items: signalItems(), Prefix: "SIG", Then: func(name string) tea.Cmd {
 		name, _, _ = strings.Cut(name, " ")
 		return runEach(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: p.ID, Signal: name})
@@ -227,8 +227,8 @@ func (p *Pane) askSignal() tea.Cmd {
 	return nil
 }
 
-func signalItems() []overlay.MenuItem {
-	return []overlay.MenuItem{
+func signalItems() []dialog.MenuItem {
+	return []dialog.MenuItem{
 		{Name: "HUP", Does: "often: reload the configuration"},
 		{Name: "INT", Does: "what ctrl+c sends"},
 		{Name: "TERM", Does: "ask it to stop"},

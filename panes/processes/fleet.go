@@ -13,8 +13,8 @@ import (
 	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 const (
@@ -175,7 +175,7 @@ func (f *Fleet) askGroup() {
 			choices[i].Sign = look.Glyphs.Check
 		}
 	}
-	u := &overlay.Picker{Title: "Group the fleet by", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "group by it" }}
+	u := &dialog.Picker{Title: "Group the fleet by", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "group by it" }}
 	u.Pick = func(c widget.Choice) tea.Cmd {
 		f.group, f.open = names[c.Number], map[string]bool{}
 		f.table.cursor, f.table.id = 0, ""

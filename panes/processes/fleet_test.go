@@ -12,10 +12,10 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 	"tandem/panes/widget"
 	"tandem/themes"
-	"tandem/ui/overlay"
 )
 
 // A fakeFleet is an engine with a fleet of many processes, named by their numbers. It records the
@@ -134,7 +134,7 @@ func TestFleetQueryCarriesFilterOrderAndGroup(t *testing.T) {
 	}
 	p.table.SetFilter("")
 	p.press(t, keymap.ProcessGroup)
-	u := e.Shown.(*overlay.Picker)
+	u := e.Shown.(*dialog.Picker)
 	u.Type(p.env, tea.KeyPressMsg{Text: "role"})
 	u.Do(p.env, keymap.Accept)
 	runFetch(p)
@@ -154,7 +154,7 @@ func TestFleetFilterAppliesBeforeTheReply(t *testing.T) {
 	p.table.SetFilter("n00007")
 	p.press(t, keymap.MoveLast)
 	p.press(t, keymap.ProcessStop)
-	if q, ok := e.Shown.(*overlay.Question); !ok || q.Title != "Stop box/n00007?" {
+	if q, ok := e.Shown.(*dialog.Question); !ok || q.Title != "Stop box/n00007?" {
 		t.Errorf("dialog: %+v", e.Shown)
 	}
 	p.table.SetFilter("host:b* n00007") // only the engine can evaluate this
@@ -171,7 +171,7 @@ func TestActionReachesMarkedFleetProcessesOutsideTheWindow(t *testing.T) {
 	runFetch(p)
 	p.press(t, keymap.Mark)
 	p.press(t, keymap.ProcessStop)
-	q, ok := e.Shown.(*overlay.Question)
+	q, ok := e.Shown.(*dialog.Question)
 	if !ok || q.Title != "Stop 2 processes?" {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}

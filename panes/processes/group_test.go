@@ -12,10 +12,10 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 	"tandem/panes/widget"
 	"tandem/themes"
-	"tandem/ui/overlay"
 )
 
 // projectProcesses returns processes of two projects and one without a project.
@@ -156,7 +156,7 @@ func TestActionOnAHeaderAsksAndAppliesToItsProject(t *testing.T) {
 	} {
 		e.stopped = nil
 		p.press(t, c.action)
-		q, ok := e.Shown.(*overlay.Question)
+		q, ok := e.Shown.(*dialog.Question)
 		if !ok || q.Title != c.title {
 			t.Fatalf("%s asks %+v", c.action, e.Shown)
 		}

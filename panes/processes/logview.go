@@ -10,8 +10,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/sleep"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // shownLog returns the log of the process under the cursor; nil without one. It is created at once,
@@ -135,7 +135,7 @@ func (p *Pane) askSave() tea.Cmd {
 	if log := p.log; log != nil && log.ID == selected.ID {
 		stream = log.Stream
 	}
-	p.env.Ask(overlay.NewPrompt("Save the log of "+widget.Clean(selected.Name)+" to",
+	p.env.Ask(dialog.NewPrompt("Save the log of "+widget.Clean(selected.Name)+" to",
 		filepath.Join(p.env.Folder(), widget.AsFileName(selected.Name)+".log"), func(path string) tea.Cmd {
 			if path == "" {
 				return nil

@@ -14,8 +14,8 @@ import (
 	"tandem/engine/api/logmerge"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // toggleMerged merges the logs of the marked processes or, without marks, of the project under the
@@ -72,7 +72,7 @@ func askSaveMerged(env panes.Env, m *Log) tea.Cmd {
 	if m.project != "" {
 		name = m.title
 	}
-	env.Ask(overlay.NewPrompt("Save the logs of "+widget.Clip(widget.Clean(m.title), 40)+" to",
+	env.Ask(dialog.NewPrompt("Save the logs of "+widget.Clip(widget.Clean(m.title), 40)+" to",
 		filepath.Join(env.Folder(), widget.AsFileName(name)+".log"), func(path string) tea.Cmd {
 			if path == "" {
 				return nil

@@ -10,8 +10,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // metricsEvery is the interval between measurements while the view is shown.
@@ -308,7 +308,7 @@ func (p *Pane) askFilter() tea.Cmd {
 	for _, one := range p.env.News().Processes {
 		names = append(names, widget.Clean(one.Name))
 	}
-	p.env.Ask(overlay.NewFilter("Show processes with", filterNote(p), p.table.Filter(),
+	p.env.Ask(dialog.NewFilter("Show processes with", filterNote(p), p.table.Filter(),
 		func(text string) tea.Cmd {
 			p.table.SetFilter(text)
 			return nil

@@ -16,9 +16,9 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 	"tandem/themes"
-	"tandem/ui/overlay"
 )
 
 // A fakeEnv is a dashboard with an engine recording the stopped processes.
@@ -103,7 +103,7 @@ func TestOpenShowsASessionOrFocusesTheLog(t *testing.T) {
 func TestStopAsksAndInformsTheDashboard(t *testing.T) {
 	p, e := newTestPane(service("1", "web", nil))
 	p.press(t, keymap.ProcessStop)
-	q, ok := e.Shown.(*overlay.Question)
+	q, ok := e.Shown.(*dialog.Question)
 	if !ok || q.Title != "Stop web?" {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}
@@ -146,7 +146,7 @@ func TestDraggingMovesTheBorderUntilRelease(t *testing.T) {
 func TestFilterSuggestsProcessNames(t *testing.T) {
 	p, e := newTestPane(service("1", "web", nil), service("2", "worker", nil))
 	p.press(t, keymap.Filter)
-	o := e.Shown.(*overlay.Prompt)
+	o := e.Shown.(*dialog.Prompt)
 	for _, r := range "wo" {
 		o.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
@@ -193,7 +193,7 @@ func TestDeleteExitedAsksAndIgnoresMarks(t *testing.T) {
 	})
 	p.table.ToggleMark() // a mark makes no difference
 	p.press(t, keymap.ProcessDeleteAll)
-	q, ok := e.Shown.(*overlay.Question)
+	q, ok := e.Shown.(*dialog.Question)
 	if !ok || q.Title != "Delete 2 exited processes?" {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}

@@ -8,14 +8,14 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/ui/overlay"
+	"tandem/panes/kit/dialog"
 )
 
 // A logSearch is the search in the shown log.
 type logSearch struct {
 	cancel  context.CancelFunc // cancels the running search; nil without one
 	pending *Log               // log to search once it has lines
-	line    *overlay.Find      // the open input line; nil without one
+	line    *dialog.Find       // the open input line; nil without one
 	pattern api.Pattern        // the last accepted pattern
 }
 
@@ -37,7 +37,7 @@ func (p *Pane) askSearch() tea.Cmd {
 	p.logFocused = true
 	origin := log.SaveView()
 	above := origin.follow
-	f := &overlay.Find{Regexp: p.search.pattern.Regexp, Exact: p.search.pattern.Exact}
+	f := &dialog.Find{Regexp: p.search.pattern.Regexp, Exact: p.search.pattern.Exact}
 	begin := func() (tea.Cmd, error) {
 		p.cancelSearch()
 		// The log may have been replaced while the line was open.
@@ -165,7 +165,7 @@ func (p *Pane) showSearchResult(log *Log, f searchResult, err error) tea.Cmd {
 // searchRows returns how many rows of the log the search line covers.
 func (p *Pane) searchRows() int {
 	if line := p.search.line; line != nil && p.env.Shows(line) {
-		return overlay.FindRows
+		return dialog.FindRows
 	}
 	return 0
 }

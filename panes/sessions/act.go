@@ -11,8 +11,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // targetSession returns the session an action applies to: the one with the keyboard, or else the
@@ -36,7 +36,7 @@ func (p *Pane) AskKill() tea.Cmd {
 	if session.State.Ended() {
 		return p.askDelete()
 	}
-	p.env.Ask(&overlay.Question{
+	p.env.Ask(&dialog.Question{
 		Title: fmt.Sprintf("Kill session %s?", widget.FullName(&session)),
 		Lines: []string{describeKill(&session)},
 		Yes:   "kill it",
@@ -70,7 +70,7 @@ func (p *Pane) askDelete() tea.Cmd {
 	if !session.State.Ended() {
 		return p.env.Say("the session is running; kill it first", true)
 	}
-	p.env.Ask(&overlay.Question{
+	p.env.Ask(&dialog.Question{
 		Title: fmt.Sprintf("Delete session %s?", widget.FullName(&session)),
 		Lines: []string{"Its record and log are deleted."},
 		Yes:   "delete it",
@@ -86,7 +86,7 @@ func (p *Pane) askName() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	p.env.Ask(overlay.NewPrompt("Rename session", session.Name, func(name string) tea.Cmd {
+	p.env.Ask(dialog.NewPrompt("Rename session", session.Name, func(name string) tea.Cmd {
 		if name == "" || name == session.Name {
 			return nil
 		}
@@ -107,7 +107,7 @@ func (p *Pane) askFilter() tea.Cmd {
 			names = append(names, widget.Clean(session.Name))
 		}
 	}
-	p.env.Ask(overlay.NewFilter("Show sessions with", "", p.filter, func(text string) tea.Cmd {
+	p.env.Ask(dialog.NewFilter("Show sessions with", "", p.filter, func(text string) tea.Cmd {
 		p.filter = text
 		p.Refresh()
 		return nil
@@ -153,7 +153,7 @@ func (p *Pane) toggleSandboxAccess() tea.Cmd {
 	if _, terminal := p.env.Focused(); terminal {
 		return open
 	}
-	p.env.Ask(&overlay.Question{
+	p.env.Ask(&dialog.Question{
 		Title: "Let sandboxed agents type into " + name + "?",
 		Lines: []string{"The session runs outside their sandbox."},
 		Yes:   "let them",

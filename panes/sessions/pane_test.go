@@ -13,8 +13,8 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
-	"tandem/ui/overlay"
 )
 
 // A fakeEnv is a dashboard with an engine, recording calls.
@@ -91,7 +91,7 @@ func TestActionTargetsTheFocusedTerminal(t *testing.T) {
 	p, e := newTestPane()
 	e.focused = "c"
 	p.press(t, keymap.SessionKill)
-	q, ok := e.Shown.(*overlay.Question)
+	q, ok := e.Shown.(*dialog.Question)
 	if !ok || !strings.Contains(q.Title, "session-c") {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // Trees are the git worktrees of sessions. They show uncommitted and unmerged work, and ask about a
@@ -265,9 +265,9 @@ func (t *Trees) loadTree(tree string, then func(*api.Worktree) tea.Cmd) tea.Cmd 
 func (t *Trees) askTree(w *api.Worktree, unasked bool) {
 	env := t.p.env
 	repository := widget.ClipLeft(widget.ShortPath(w.Repository, env.Home()), 40)
-	q := &overlay.Question{Unasked: unasked, Title: "Worktree " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
+	q := &dialog.Question{Unasked: unasked, Title: "Worktree " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
 	add := func(key, does string, then func() tea.Cmd) {
-		q.Replies = append(q.Replies, overlay.Reply{Key: key, Does: does, Then: then})
+		q.Replies = append(q.Replies, dialog.Reply{Key: key, Does: does, Then: then})
 	}
 	add("k", "keep", func() tea.Cmd { return nil })
 	switch {
@@ -312,7 +312,7 @@ func (t *Trees) askRemove(w *api.Worktree) tea.Cmd {
 	if !w.Dirty {
 		return t.removeTree(w, false)
 	}
-	q := &overlay.Question{
+	q := &dialog.Question{
 		Title: "Remove " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " with its uncommitted changes?",
 		Lines: []string{countUncommitted(w) + ": lost permanently."},
 		Yes:   "discard and remove",

@@ -7,9 +7,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 	"tandem/themes"
-	"tandem/ui/overlay"
 )
 
 // worktreePane returns a list of sessions in worktrees of one repository. asked counts the fetches.
@@ -56,7 +56,7 @@ func TestWorktreeQuestionListsPossibleLosses(t *testing.T) {
 	ended := e.Known.Processes[0]
 	ended.State = api.StateStopped
 	p.Trees.HandleExit(&ended, true)().(panes.Result)()
-	q, ok := e.Shown.(*overlay.Question)
+	q, ok := e.Shown.(*dialog.Question)
 	if !ok || strings.Join(q.Lines, "; ") != "2 commits of branch a not merged; 3 uncommitted" {
 		t.Fatalf("dialog: %+v", e.Shown)
 	}

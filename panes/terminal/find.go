@@ -11,12 +11,12 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/ui/overlay"
+	"tandem/panes/kit/dialog"
 )
 
 // A searchLine is the open search line, with the view to return to.
 type searchLine struct {
-	overlay.Find
+	dialog.Find
 	pane     *Pane
 	origin   Position
 	from     api.Place
@@ -24,7 +24,7 @@ type searchLine struct {
 }
 
 func (p *Pane) askFind(backward bool) tea.Cmd {
-	p.Scroll.CoverRows(overlay.FindRows - p.rowsBelow)
+	p.Scroll.CoverRows(dialog.FindRows - p.rowsBelow)
 	f := &searchLine{pane: p, origin: p.Scroll.SavePosition(), from: p.Scroll.CursorPlace(), previous: p.Scroll.Pattern()}
 	// The switches of the line start as in the last search.
 	f.Backward, f.Regexp, f.Exact = backward, p.last.pattern.Regexp, p.last.pattern.Exact

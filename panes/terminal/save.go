@@ -11,8 +11,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // askSave asks for a file to save the scrollback to.
@@ -24,7 +24,7 @@ func (p *Pane) askSave() tea.Cmd {
 	if process, ok := p.env.News().Process(p.ID); ok {
 		name = process.Name
 	}
-	p.env.Ask(overlay.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(folder, widget.AsFileName(name)+".txt"),
+	p.env.Ask(dialog.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(folder, widget.AsFileName(name)+".txt"),
 		func(path string) tea.Cmd {
 			if path == "" {
 				return nil

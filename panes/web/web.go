@@ -17,9 +17,9 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/kit/qr"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // A Dialog shows links to the web page.
@@ -45,7 +45,7 @@ func (d *Dialog) ShowLink() tea.Cmd {
 	ctx := d.env.Context()
 	return func() tea.Msg {
 		link, err := d.Invite(ctx)
-		return overlay.Answer{Of: shown, Do: func() tea.Cmd { return shown.storeLink(link, err) }}
+		return dialog.Answer{Of: shown, Do: func() tea.Cmd { return shown.storeLink(link, err) }}
 	}
 }
 
@@ -103,7 +103,7 @@ func (u *page) Busy() bool { return u.loading }
 
 func (u *page) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-func (u *page) Do(h overlay.Host, a keymap.Action) tea.Cmd {
+func (u *page) Do(h dialog.Host, a keymap.Action) tea.Cmd {
 	if a != keymap.Accept {
 		h.Close()
 		return nil
@@ -114,18 +114,18 @@ func (u *page) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	return u.env.Copy(u.link.URL, "the link")
 }
 
-func (u *page) Type(overlay.Host, tea.KeyPressMsg) tea.Cmd { return nil }
-func (u *page) Paste(overlay.Host, string) tea.Cmd         { return nil }
+func (u *page) Type(dialog.Host, tea.KeyPressMsg) tea.Cmd { return nil }
+func (u *page) Paste(dialog.Host, string) tea.Cmd         { return nil }
 
-func (u *page) Hints(h overlay.Host) []widget.Hint {
-	hints := []widget.Hint{overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "close")}
+func (u *page) Hints(h dialog.Host) []widget.Hint {
+	hints := []widget.Hint{dialog.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "close")}
 	if u.loading {
 		return hints
 	}
-	return append([]widget.Hint{overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "copy the link")}, hints...)
+	return append([]widget.Hint{dialog.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "copy the link")}, hints...)
 }
 
-func (u *page) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+func (u *page) Draw(h dialog.Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
 	if u.loading {
 		width = min(46, w-8)

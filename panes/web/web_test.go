@@ -9,9 +9,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys/keymap"
+	"tandem/panes/kit/dialog"
 	"tandem/panes/panestest"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // openDialog opens the dialog; arrive delivers its link.
@@ -20,7 +20,7 @@ func openDialog(env *panestest.Env, link Link, err error) (arrive func()) {
 	d.Invite = func(context.Context) (Link, error) { return link, err }
 	cmd := d.ShowLink()
 	return func() {
-		answer, _ := cmd().(overlay.Answer)
+		answer, _ := cmd().(dialog.Answer)
 		answer.Do()
 	}
 }

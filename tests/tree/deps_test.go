@@ -29,7 +29,7 @@ var layers = map[string]layer{
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "panes/kit/dialog", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units"},
 		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
@@ -44,7 +44,7 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/invariants", "panes/terminal", "panes/widget"},
 		"the arrangement of terminals depends neither on keys nor on its storage",
 	},
-	"ui/overlay": {
+	"panes/kit/dialog": {
 		[]string{"engine/api", "engine/cellwidth", "keys", "keys/keymap", "panes/widget"},
 		"a dialog asks the user and passes the answer to a function given by its caller",
 	},
@@ -159,7 +159,7 @@ var layers = map[string]layer{
 		"the prompt runs any command and imports none",
 	},
 	"panes": {
-		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "ui/overlay", "engine/units", "engine/api/outbox"},
+		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "panes/kit/dialog", "engine/units", "engine/api/outbox"},
 		"the contract between dashboard and panes does not depend on any one pane",
 	},
 	"panes/widget": {
@@ -167,15 +167,15 @@ var layers = map[string]layer{
 		"shared parts do not depend on the panes that use them",
 	},
 	"panes/processes": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units", "engine/vt/scan"},
+		[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units", "engine/vt/scan"},
 		"a pane draws the state reported by the API; it decides no policy and imports no other pane",
 	},
 	"panes/history": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units"},
+		[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units"},
 		"a pane like panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes", "panes/kit/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell"},
+		[]string{"panes", "panes/kit/graphics", "panes/preview", "panes/widget", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units", "engine/shell"},
 		"a pane like panes/processes, plus the preview shown beside the folder",
 	},
 	"panes/preview": {
@@ -183,23 +183,23 @@ var layers = map[string]layer{
 		"a pane like panes/processes",
 	},
 	"panes/inbox": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
+		[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/api", "keys", "keys/keymap"},
 		"a dialog over the state of sessions and agents",
 	},
 	"panes/sessions": {
-		[]string{"panes", "panes/inbox", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "engine/units"},
+		[]string{"panes", "panes/inbox", "panes/widget", "panes/kit/dialog", "engine/api", "keys", "keys/keymap", "engine/units"},
 		"a pane like panes/processes, plus the inbox it opens",
 	},
 	"panes/web": {
-		[]string{"keys/keymap", "panes", "panes/widget", "ui/overlay", "panes/kit/qr"},
+		[]string{"keys/keymap", "panes", "panes/widget", "panes/kit/dialog", "panes/kit/qr"},
 		"this dialog shows a link; another process serves the page",
 	},
 	"panes/machines": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "engine/units"},
+		[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/api", "engine/units"},
 		"a pane like panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/kit/graphics", "panes/widget", "ui/overlay", "panes/kit/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/outbox"},
+		[]string{"panes", "panes/kit/graphics", "panes/widget", "panes/kit/dialog", "panes/kit/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/outbox"},
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
@@ -363,7 +363,7 @@ var layers = map[string]layer{
 	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
-	"panes/panestest":    {[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys/keymap"}, "the fakes of dashboard and engine implement the services used by panes"},
+	"panes/panestest":    {[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/api", "keys/keymap"}, "the fakes of dashboard and engine implement the services used by panes"},
 	"keys":               {nil, "decoding keys is separate from delivering them"},
 	"keys/keymap":        {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
 	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "ui/cli/role"}, "tests run the whole program and observe it from outside"},
