@@ -186,3 +186,22 @@ func TestTypedSecretIsNeitherInTheArgumentsNorInTheError(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkGate measures a call of an agent, a person's beside it, without the network.
+func BenchmarkGate(b *testing.B) {
+	for name, headers := range map[string][]string{"person": nil, "agent": agentHeaders(api.Bounds{ToolsOnly: true})} {
+		b.Run(name, func(b *testing.B) {
+			m := NewMux(nil)
+			m.Audit = audit.New(store.NewLines(filepath.Join(b.TempDir(), "audit")))
+			Handle(m, api.Exec, func(context.Context, api.ExecInput) (api.ExecOutput, error) { return api.ExecOutput{}, nil })
+			body := `{"command":["bash","-c","true"],"cwd":"/","environ":{"PATH":"/bin"},"id":"0123456789ab"}`
+			for b.Loop() {
+				r := httptest.NewRequest(http.MethodPost, "/v1/exec", strings.NewReader(body))
+				for i := 0; i < len(headers); i += 2 {
+					r.Header.Set(headers[i], headers[i+1])
+				}
+				m.ServeHTTP(httptest.NewRecorder(), r)
+			}
+		})
+	}
+}
