@@ -41,6 +41,7 @@ type Arbiter struct {
 	unsaved bool        // saving kept failed; retried at the next poll
 	read    fileVersion // version of the file at the last read
 	loaded  bool        // the file could be read
+	text    []byte      // of the file at the last read
 
 	mu        sync.Mutex // never held while the file is read: the control loop lists requests
 	lastFault string     // why the file's policy does not apply; "" if it does

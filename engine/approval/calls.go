@@ -13,7 +13,7 @@ const (
 	// maxCalls is the maximum number of calls kept. The oldest is forgotten, and judged again.
 	maxCalls = 1024
 	// callLimit is how long a call is kept if its client does not end it.
-	callLimit = 30 * time.Minute
+	callLimit = 24 * time.Hour
 )
 
 // calls holds the actions that the policy or the user has allowed to calls of several operations:

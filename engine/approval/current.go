@@ -86,6 +86,10 @@ func (a *Arbiter) currentPolicy() policy.Policy {
 		return a.policy
 	}
 	text, readErr := readPolicy(a.path)
+	if !bytes.Equal(text, a.text) {
+		a.text = text
+		a.forgetCalls()
+	}
 	p, keep, err := policy.InEffect(text, readErr, a.kept)
 	if keep && (a.unsaved || !bytes.Equal(text, a.kept)) {
 		a.savePolicy(text)

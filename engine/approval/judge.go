@@ -106,6 +106,13 @@ func (a *Arbiter) Started(ctx context.Context, id string) {
 	a.calls.addSession(key, s.Session)
 }
 
+// forgetCalls makes calls be judged again: by rules that have changed.
+func (a *Arbiter) forgetCalls() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = calls{}
+}
+
 // decide returns nil if an action is allowed. given is the user's answer if they have been asked
 // already.
 func (a *Arbiter) decide(ctx context.Context, p policy.Policy, act action, given string) error {

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"os"
 	"testing"
 
 	"tandem/engine/api"
@@ -105,5 +106,23 @@ func TestOldestCallIsForgotten(t *testing.T) {
 	}
 	if len(c.byKey) != maxCalls || c.find(callKey{"", "o", "a"}) != nil || c.find(callKey{"", "o", "b"}) == nil {
 		t.Errorf("%d calls are kept", len(c.byKey))
+	}
+}
+
+func TestChangedPolicyAppliesToRunningCalls(t *testing.T) {
+	a, _ := arbiterWith(t, "default = \"allow\"\n[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]")
+	part := callAction("1", false, []string{"session.get"}, api.Subject{Session: "web (1)"})
+	whole := callAction("1", true, []string{"session.get"}, api.Subject{Session: "web (1)"})
+	for _, act := range []action{whole, part} {
+		if err := a.decide(t.Context(), a.currentPolicy(), act, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(a.path, []byte(`default = "deny"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.read.size = -1 // a clock may stand still between two writes
+	if a.decide(t.Context(), a.currentPolicy(), part, "") == nil {
+		t.Error("a call goes on by the former rules")
 	}
 }
