@@ -83,7 +83,7 @@ func TestAndroidTimeoutKillsEverything(t *testing.T) {
 func TestAndroidRunsWithoutBash(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
-	r.tools = android.ToolsWith(func(string) (string, error) { return "", errors.New("not found") })
+	r.tools = withUses(android.ToolsWith(func(string) (string, error) { return "", errors.New("not found") }))
 	want := errorText("termux_required", `bash is not installed; device_api(action="termux.show_setup") says how to get it`)
 	r.checkExact(t,
 		exactCall{"termux_run_shell", object{"command": "true"}, want, true},

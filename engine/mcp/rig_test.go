@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,23 @@ func (r *rig) reconnect() {
 	if r.agent.Engine != nil {
 		r.agent.Engine.Close()
 	}
-	r.agent.Engine = engine
+	r.agent.Engine = usesChecker{engine, r}
+}
+
+// A usesChecker is an engine that checks that tools call only operations they declare.
+type usesChecker struct {
+	toolkit.Engine
+	t testing.TB
+}
+
+// toolKey is the key of the calling tool in a context.
+type toolKey struct{}
+
+func (e usesChecker) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	if t, ok := ctx.Value(toolKey{}).(toolkit.Tool); ok && !slices.Contains(t.Uses, name) {
+		e.t.Errorf("%s calls %s without declaring it", t.Name, name)
+	}
+	return e.Engine.Do(ctx, name, effect, in, out)
 }
 
 // cleanUp stops everything running on the rig and checks that nothing remains.
@@ -132,7 +149,7 @@ func (r *rig) call(name string, args object) toolkit.Result {
 		if t.Name != name {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), toolKey{}, t), testTimeout)
 		defer cancel()
 		answer, err := t.Call(ctx, r.agent, b)
 		if err != nil {
