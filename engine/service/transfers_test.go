@@ -345,11 +345,11 @@ func TestFinishedTransferIsKeptForAWhile(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		time.Sleep(transferTTL - 1)
+		time.Sleep(transferTTL - time.Nanosecond)
 		if out, err := s.getJob(t.Context(), api.FileJobInput{ID: j.id}); err != nil || out.State != api.JobDone {
 			t.Errorf("%+v, %v", out, err)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if _, err := s.getJob(t.Context(), api.FileJobInput{ID: j.id}); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("it is still known: %v", err)
