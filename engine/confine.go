@@ -28,7 +28,12 @@ type launchCommand struct {
 // another umask than the keeper's, goes through the launch stage.
 func (h *host) commandFor(r store.Record, keeperPID int) (w launchCommand, err error) {
 	if !r.Sandboxed {
-		w.argv, w.env = h.settings().shells.inject(r, r.Argv, h.childEnv(r))
+		w.argv, w.env = r.Argv, h.childEnv(r)
+		if r.TTY {
+			var set []string
+			w.argv, set = h.settings().shells.Inject(r.ID, r.Argv, w.env)
+			w.env = replaceEnv(w.env, set)
+		}
 		if r.Umask == "" || r.Umask == api.UmaskOf(strconv.Itoa(keeperPID)) {
 			return w, nil
 		}
@@ -92,7 +97,7 @@ func (h *host) loadSandbox(r store.Record) (layers sandbox.Layers, proxyURL stri
 		return nil, "", err
 	}
 	if layers.NeedsProxy() {
-		proxyURL, err = h.proxies.grantAccess(r.ID, r.ProxyURL, layers, h.refusalReporter(r))
+		proxyURL, err = h.proxies.Grant(r.ID, r.ProxyURL, layers, h.refusalReporter(r))
 	}
 	return layers, proxyURL, err
 }
@@ -179,10 +184,10 @@ func (h *host) restoreGrant(f *supervise.Found) {
 	layers, err := sandbox.LoadLayers(h.store.SandboxPath(r.ID))
 	now := ""
 	if err == nil {
-		now, err = h.proxies.grantAccess(r.ID, r.ProxyURL, layers, h.refusalReporter(*r))
+		now, err = h.proxies.Grant(r.ID, r.ProxyURL, layers, h.refusalReporter(*r))
 	}
 	if err == nil && now != r.ProxyURL {
-		err = fmt.Errorf("port %d, its way to the network, is already in use; restart it to get another", portOf(r.ProxyURL))
+		err = fmt.Errorf("port %d, its way to the network, is already in use; restart it to get another", sandbox.ProxyPort(r.ProxyURL))
 	}
 	if err != nil {
 		h.log.Error("restore network", "id", r.ID, "error", err)

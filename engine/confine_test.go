@@ -130,28 +130,28 @@ func TestSandboxedProcessMissingFromItsRecordKeepsItsProxy(t *testing.T) {
 func TestProxiesAreRestoredAtTheirPorts(t *testing.T) {
 	layers := sandbox.Layers{{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}}
 	log := slog.New(slog.DiscardHandler)
-	open := func(id string) (*proxies, string) {
-		g := &proxies{log: log}
-		made, err := g.grantAccess(id, "", layers, nil)
+	open := func(id string) (*sandbox.Proxies, string) {
+		g := &sandbox.Proxies{Log: log}
+		made, err := g.Grant(id, "", layers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return g, made
 	}
 	first, a := open("a")
-	defer first.close() // so that its port is taken
+	defer first.Close() // so that its port is taken
 	second, b := open("b")
-	second.close()
-	g := proxies{log: log}
-	defer g.close()
-	if again, err := g.grantAccess("b", b, layers, nil); err != nil || again != b || proxyStatus(t, again) != http.StatusForbidden {
+	second.Close()
+	g := sandbox.Proxies{Log: log}
+	defer g.Close()
+	if again, err := g.Grant("b", b, layers, nil); err != nil || again != b || proxyStatus(t, again) != http.StatusForbidden {
 		t.Errorf("%s became %s, %v", b, again, err)
 	}
-	other, err := g.grantAccess("a", a, layers, nil) // that port is taken
+	other, err := g.Grant("a", a, layers, nil) // that port is taken
 	if err != nil || other == a || proxyStatus(t, other) != http.StatusForbidden {
 		t.Errorf("%s became %s, %v", a, other, err)
 	}
-	if again, err := g.grantAccess("a", a, layers, nil); again != other || err != nil {
+	if again, err := g.Grant("a", a, layers, nil); again != other || err != nil {
 		t.Errorf("%s became %s, %v", other, again, err)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"tandem/engine/logs"
 	"tandem/engine/panics"
 	"tandem/engine/proctree"
+	"tandem/engine/sandbox"
 	"tandem/engine/secrets"
 	"tandem/engine/service"
 	"tandem/engine/supervise"
@@ -117,12 +118,12 @@ func Run(ctx context.Context, o Options) error {
 		log:     log,
 		store:   data,
 		bootID:  bootID,
-		cgroups: cgroups{folder: proctree.CgroupFolder()},
+		cgroups: proctree.Cgroups{Folder: proctree.CgroupFolder()},
 		replays: make(chan struct{}, maxReplays),
 		chunks:  terminal.NewChunks(),
 		closed:  closed,
 		logs:    logs.New(log),
-		proxies: proxies{log: log},
+		proxies: sandbox.Proxies{Log: log},
 	}
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
 	h.inherited, h.regainer = terminals, newRegainer(h)
@@ -132,7 +133,7 @@ func Run(ctx context.Context, o Options) error {
 			h.link.close()
 		}
 	}()
-	h.logs.Secret = func(session string) string { return h.settings().shells.secretFor(session) }
+	h.logs.Secret = func(session string) string { return h.settings().shells.Secret(session) }
 	h.holdReplays()
 	e.loadState()
 	h.agents = h.newRegistry(o.Agents)
@@ -361,8 +362,8 @@ func (h *host) allowReplays() {
 func (e *engine) closeSessions() {
 	e.host.control.Close()
 	e.host.logs.Close()
-	e.host.cgroups.close()
-	e.host.proxies.close()
+	e.host.cgroups.Close()
+	e.host.proxies.Close()
 	e.files.Close()
 	e.hosts.Close()
 	e.fleet.Close()

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/proctree"
 )
 
 // awaitEngine waits until a new client reaches an engine and returns its engine.info.
@@ -105,7 +106,7 @@ func TestDeletedLockFilesAllowNoSecondKeeper(t *testing.T) {
 		_, err := os.Stat(filepath.Join(m.dir, "keeper.lock"))
 		return err == nil
 	})
-	if lost, err := FindLost(m.dir); err != nil || len(lost) > 0 {
+	if lost, err := proctree.FindLost(m.dir); err != nil || len(lost) > 0 {
 		t.Errorf("lost keepers: %+v, %v", lost, err)
 	}
 }

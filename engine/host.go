@@ -25,6 +25,7 @@ import (
 	"tandem/engine/panics"
 	"tandem/engine/proctree"
 	"tandem/engine/prompt"
+	"tandem/engine/sandbox"
 	"tandem/engine/service"
 	"tandem/engine/sleep"
 	"tandem/engine/supervise"
@@ -48,7 +49,7 @@ type host struct {
 	log       *slog.Logger
 	store     *store.Store
 	bootID    string
-	cgroups   cgroups
+	cgroups   proctree.Cgroups
 	link      *link
 	control   *supervise.Control
 	replays   chan struct{}
@@ -60,7 +61,7 @@ type host struct {
 	history   *history.History
 	logs      *logs.Logs
 	current   atomic.Pointer[currentSettings]
-	proxies   proxies
+	proxies   sandbox.Proxies
 	agents    *agents.Registry
 	problems  []string // found at start, shown to the user
 	regainer  *regainer
@@ -228,7 +229,7 @@ func (h *host) makeSpec(r store.Record, keeperPID int) (spec keeper.Spec, w laun
 		return spec, w, err
 	}
 	spec.Argv, spec.Env = w.argv, w.env
-	if h.cgroups.create(r.Cgroup) {
+	if h.cgroups.Create(r.Cgroup) {
 		spec.Cgroup = r.Cgroup
 	}
 	if r.TTY {
@@ -297,15 +298,18 @@ func (h *host) ReviveSession(r store.Record) *terminal.Session {
 
 func (h *host) newSession(r store.Record, master *os.File, open func() (terminal.Log, error)) *terminal.Session {
 	h.sessions.Add(1)
-	pid := 0
+	pid, nonce := 0, ""
+	if !r.Sandboxed { // it could not read the scripts
+		nonce = h.settings().shells.Nonce(r.ID, r.Argv)
+	}
 	if master != nil && r.Identity != nil {
 		pid = r.Identity.PID
 	}
 	s := terminal.Start(terminal.Options{
 		ID:       r.ID,
 		PID:      pid,
-		Nonce:    h.settings().shells.nonceFor(r),
-		Secret:   h.settings().shells.secretFor(r.ID),
+		Nonce:    nonce,
+		Secret:   h.settings().shells.Secret(r.ID),
 		Kind:     prompt.KindOf(r.Argv),
 		Actor:    r.Actor,
 		From:     r.From,
@@ -385,8 +389,8 @@ func (h *host) FindLateExit(ctx context.Context, r store.Record) supervise.Endin
 }
 
 func (h *host) ForgetChild(id string) {
-	h.proxies.revokeGrant(id)
-	h.cgroups.drop(id)
+	h.proxies.Revoke(id)
+	h.cgroups.Drop(id)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	client, err := h.link.awaitClient(ctx)
@@ -399,8 +403,8 @@ func (h *host) ForgetChild(id string) {
 }
 
 func (h *host) Remove(id string, durable bool) error {
-	h.proxies.revokeGrant(id)
-	h.cgroups.drop(id)
+	h.proxies.Revoke(id)
+	h.cgroups.Drop(id)
 	dir := h.store.Dir(id)
 	h.logs.Forget(filepath.Join(dir, store.LogName), filepath.Join(dir, store.StdoutName), filepath.Join(dir, store.StderrName))
 	if durable {

@@ -97,7 +97,7 @@ func (h *host) proberFor(r store.Record) readiness.Prober {
 	if err == nil && !layers.Restricted() {
 		return readiness.Anywhere()
 	}
-	return readiness.Prober{Dial: h.proxies.dialerFor(r.ID), Loopback: slices.DeleteFunc([]string{"127.0.0.1", "::1", "localhost"}, func(host string) bool {
+	return readiness.Prober{Dial: h.proxies.DialerFor(r.ID), Loopback: slices.DeleteFunc([]string{"127.0.0.1", "::1", "localhost"}, func(host string) bool {
 		return layers.CheckHost(host) != nil
 	})}
 }

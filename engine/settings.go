@@ -4,12 +4,15 @@ import (
 	"context"
 	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
+	"tandem/engine/prompt"
+	"tandem/persist/datadir"
 )
 
 // ownName returns the name of this engine for other machines.
@@ -74,7 +77,7 @@ func (s Settings) usesShellIntegration() bool {
 // changed.
 type currentSettings struct {
 	Settings
-	shells shellKeys // only the key if shell integration is off
+	shells prompt.Keys // only the key if shell integration is off
 }
 
 // settings returns the settings for later starts.
@@ -90,8 +93,9 @@ func (h *host) applySettings(s Settings) error {
 	next := currentSettings{Settings: s.withDefaults()}
 	var err error
 	// Earlier sessions need the key even if integration is turned off now.
-	if next.shells = keyOnlyShells(h.o.DataDir); s.usesShellIntegration() {
-		next.shells, err = openShells(h.o.DataDir)
+	dir := filepath.Join(h.o.DataDir, datadir.Shell)
+	if next.shells = prompt.ReadKeys(dir); s.usesShellIntegration() {
+		next.shells, err = prompt.OpenKeys(dir)
 	}
 	// Even after an error: the other settings still apply.
 	h.current.Store(&next)

@@ -23,14 +23,14 @@ func TestSettingsApplyToLaterStarts(t *testing.T) {
 	if !slices.Equal(h.shell(nil), []string{"second"}) || now.LogLimit != 1<<30 || now.ProcessLogLimit != 64<<20 {
 		t.Errorf("what holds is %+v", now.Settings)
 	}
-	if now.shells.nonceFor(shell) == "" {
+	if now.shells.Nonce(shell.ID, shell.Argv) == "" {
 		t.Error("shells do not mark their prompts")
 	}
 	before := h.newEmulator(vt.Options{Cols: 10, Rows: 2})
 	if err := h.applySettings(Settings{ShellIntegration: &off}); err != nil {
 		t.Fatal(err)
 	}
-	if h.settings().shells.nonceFor(shell) != "" || before == nil {
+	if h.settings().shells.Nonce(shell.ID, shell.Argv) != "" || before == nil {
 		t.Error("shells mark their prompts against the settings")
 	}
 }

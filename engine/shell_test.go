@@ -14,7 +14,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/history"
-	"tandem/persist/store"
 	"tandem/tests/needs"
 )
 
@@ -399,15 +398,6 @@ trap 'debugged=$BASH_COMMAND' DEBUG
 	}
 	if screen := m.screen(p.ID); !strings.Contains(screen, "[0]\n$") {
 		t.Errorf("%s", screen)
-	}
-}
-
-func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
-	t.Parallel()
-	keys := shellKeys{}
-	argv, env := keys.inject(store.Record{Terminal: store.Terminal{TTY: true}, Command: store.Command{Argv: []string{"bash"}}}, []string{"bash"}, []string{"A=b"})
-	if len(argv) != 1 || len(env) != 1 {
-		t.Error(argv, env)
 	}
 }
 

@@ -112,3 +112,12 @@ func TestInstallReplacesFilesOfAKilledInstall(t *testing.T) {
 		}
 	}
 }
+
+func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
+	keys := Keys{}
+	argv, set := keys.Inject("1", []string{"bash"}, []string{"A=b"})
+	if len(argv) != 1 || len(set) != 0 {
+		t.Error(argv, set)
+	}
+}

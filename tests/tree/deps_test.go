@@ -337,7 +337,7 @@ var layers = map[string]layer{
 	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics", "engine/sleep"}, "following a shell needs a terminal, not the session that owns it"},
 	"engine/sandbox":     {[]string{"engine/keeper", "engine/panics", "engine/sleep"}, "the launch stage links few packages; the keeper applies the confinement, in one place"},
 	"engine/names":       {[]string{"engine/api", "engine/secrets", "engine/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
-	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store", "engine/panics", "engine/sleep"}, "the process table comes from the kernel"},
+	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/datadir", "persist/store", "engine/panics", "engine/sleep"}, "the process table comes from the kernel"},
 	"engine/search":      {nil, "searching lines does not depend on their source"},
 	"engine/rendered":    {[]string{"engine/cellwidth"}, "rendering a line of output needs only the widths of characters"},
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/rendered", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "logs are growing files, independent of the programs that write them"},

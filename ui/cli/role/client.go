@@ -10,13 +10,13 @@ import (
 	"slices"
 	"time"
 
-	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/mcp"
 	"tandem/engine/policy"
+	"tandem/engine/proctree"
 	"tandem/keys"
 	"tandem/persist/config"
 	"tandem/persist/datadir"
@@ -112,7 +112,7 @@ func lostKeepers() []doctor.LostKeeper {
 	if err != nil {
 		return nil
 	}
-	found, err := engine.FindLost(dir)
+	found, err := proctree.FindLost(dir)
 	if err != nil {
 		return nil
 	}

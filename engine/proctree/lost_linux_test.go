@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"os"

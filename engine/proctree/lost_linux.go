@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tandem/engine/proctree"
 	"tandem/persist/datadir"
 	"tandem/persist/store"
 )
@@ -16,7 +15,7 @@ import (
 // any more.
 type Lost struct {
 	Keeper   int // its PID
-	Programs []proctree.Process
+	Programs []Process
 }
 
 // deletedLock returns the path shown by the kernel for the lock of a deleted data directory; see
@@ -27,7 +26,7 @@ func deletedLock(dataDir string) string {
 
 // FindLost finds keepers whose data directory dataDir was deleted, even if it exists again.
 func FindLost(dataDir string) ([]Lost, error) {
-	all, err := proctree.All()
+	all, err := All()
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +75,8 @@ func (l Lost) End(ctx context.Context) error {
 		return nil
 	}
 	for _, p := range l.Programs { // no engine is left to remove their cgroups
-		defer proctree.DropCgroup(proctree.CgroupOf(p.PID))
+		defer DropCgroup(CgroupOf(p.PID))
 	}
-	var table proctree.Table
-	return proctree.NewTree(id).End(ctx, &table, proctree.TerminalSteps(0))
+	var table Table
+	return NewTree(id).End(ctx, &table, TerminalSteps(0))
 }

@@ -1,4 +1,4 @@
-package engine
+package sandbox
 
 import (
 	"context"
@@ -8,32 +8,29 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
-
-	"tandem/engine/readiness"
-	"tandem/engine/sandbox"
 )
 
-// proxies give sandboxed processes access to the hosts allowed by their profiles. The first opens
+// Proxies give sandboxed processes access to the hosts allowed by their profiles. The first opens
 // when a process needs one. After an engine restart, one opens at each port known to running
 // processes.
-type proxies struct {
-	log *slog.Logger
+type Proxies struct {
+	Log *slog.Logger
 
 	mu     sync.Mutex
-	open   []*sandbox.Proxy // new processes use the first one
-	grants map[string]grant // by process id
+	open   []*Proxy              // new processes use the first one
+	grants map[string]proxyGrant // by process id
 }
 
-// A grant is one process's access to a proxy.
-type grant struct {
-	proxy  *sandbox.Proxy
+// A proxyGrant is one process's access to a proxy.
+type proxyGrant struct {
+	proxy  *Proxy
 	url    string // a secret of the process
 	revoke func()
 }
 
-// grantAccess returns the URL for a process to reach its proxy. known is the URL it had, or its
+// Grant returns the URL for a process to reach its proxy. known is the URL it had, or its
 // last run had, under an earlier engine; it stays valid if possible.
-func (ps *proxies) grantAccess(id, known string, layers sandbox.Layers, refused func(line string)) (string, error) {
+func (ps *Proxies) Grant(id, known string, layers Layers, refused func(line string)) (string, error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	// The process and its readiness check share one grant.
@@ -45,35 +42,35 @@ func (ps *proxies) grantAccess(id, known string, layers sandbox.Layers, refused 
 		return "", err
 	}
 	if ps.grants == nil {
-		ps.grants = make(map[string]grant)
+		ps.grants = make(map[string]proxyGrant)
 	}
 	if known != "" {
 		revoke, err := proxy.Restore(known, layers, refused)
 		if err == nil {
-			ps.grants[id] = grant{proxy, known, revoke}
+			ps.grants[id] = proxyGrant{proxy, known, revoke}
 			return known, nil
 		}
-		ps.log.Warn("restore network", "id", id, "error", err)
+		ps.Log.Warn("restore network", "id", id, "error", err)
 	}
 	made, revoke, err := proxy.Grant(layers, refused)
 	if err != nil {
 		return "", err
 	}
-	ps.grants[id] = grant{proxy, made, revoke}
+	ps.grants[id] = proxyGrant{proxy, made, revoke}
 	return made, nil
 }
 
 // listenProxy returns the proxy listening at the port of a known URL or, if that fails, any other.
-func (ps *proxies) listenProxy(known string) (*sandbox.Proxy, error) {
-	port := portOf(known)
+func (ps *Proxies) listenProxy(known string) (*Proxy, error) {
+	port := ProxyPort(known)
 	for _, p := range ps.open {
 		if port == 0 || p.Port() == port {
 			return p, nil
 		}
 	}
-	p, err := sandbox.NewProxy(sandbox.ProxyOptions{Port: port, Log: ps.log})
+	p, err := NewProxy(ProxyOptions{Port: port, Log: ps.Log})
 	if err != nil && port != 0 {
-		ps.log.Warn("open proxy again", "error", err)
+		ps.Log.Warn("open proxy again", "error", err)
 		return ps.listenProxy("")
 	}
 	if err != nil {
@@ -83,8 +80,8 @@ func (ps *proxies) listenProxy(known string) (*sandbox.Proxy, error) {
 	return p, nil
 }
 
-// portOf returns the port of a proxy's URL; 0 if it has none.
-func portOf(proxyURL string) int {
+// ProxyPort returns the port of a proxy's URL; 0 if it has none.
+func ProxyPort(proxyURL string) int {
 	u, err := url.Parse(proxyURL)
 	if err != nil {
 		return 0
@@ -93,8 +90,8 @@ func portOf(proxyURL string) int {
 	return port
 }
 
-// dialerFor returns a dialer restricted to the hosts allowed for a process.
-func (ps *proxies) dialerFor(id string) readiness.Dialer {
+// DialerFor returns a dialer restricted to the hosts allowed for a process.
+func (ps *Proxies) DialerFor(id string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		ps.mu.Lock()
 		p, ok := ps.grants[id]
@@ -106,8 +103,8 @@ func (ps *proxies) dialerFor(id string) readiness.Dialer {
 	}
 }
 
-// revokeGrant ends the grant of a process, if it has one.
-func (ps *proxies) revokeGrant(id string) {
+// Revoke ends the grant of a process, if it has one.
+func (ps *Proxies) Revoke(id string) {
 	ps.mu.Lock()
 	p, ok := ps.grants[id]
 	delete(ps.grants, id)
@@ -117,7 +114,8 @@ func (ps *proxies) revokeGrant(id string) {
 	}
 }
 
-func (ps *proxies) close() {
+// Close closes all proxies.
+func (ps *Proxies) Close() {
 	ps.mu.Lock()
 	all := ps.open
 	ps.mu.Unlock()
