@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -379,16 +380,56 @@ func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
 		if pkg == "." {
 			pkg = ""
 		}
-		rule, known := layers[pkg]
-		if !known {
-			t.Errorf("%s: package %q is missing from layers; add it with a reason", file, pkg)
-			continue
-		}
 		for _, imported := range imports(t, file) {
-			name, ours := strings.CutPrefix(imported, module+"/")
-			if ours && !slices.Contains(rule.may, name) {
-				t.Errorf("%s imports %s, which %q may not: %s", file, name, pkg, rule.why)
+			if problem := checkImport(pkg, imported); problem != "" {
+				t.Errorf("%s: %s", file, problem)
 			}
+		}
+	}
+}
+
+// checkImport returns the problem of a package with an import, or "".
+func checkImport(pkg, imported string) string {
+	rule, known := layers[pkg]
+	name, ours := strings.CutPrefix(imported, module+"/")
+	switch {
+	case !known:
+		return fmt.Sprintf("package %q is missing from layers; add it with a reason", pkg)
+	case ours && !slices.Contains(rule.may, name):
+		return fmt.Sprintf("%q may not import %s: %s; take what it needs as a function or a small interface of its own", pkg, name, rule.why)
+	case pkg == "engine/keeper" && slices.ContainsFunc(heavyPackages, func(heavy string) bool { return strings.HasPrefix(imported, heavy) }):
+		return fmt.Sprintf("%q may not import %s: %s; use the standard library without net/http, or golang.org/x/sys", pkg, imported, rule.why)
+	}
+	return ""
+}
+
+// heavyPackages are prefixes of packages too large for the keeper.
+var heavyPackages = []string{"net/http", "charm.land/", "github.com/spf13/", "github.com/coder/"}
+
+func TestForbiddenImportsAreFound(t *testing.T) {
+	for _, bad := range []struct{ pkg, imported, want string }{
+		{"", "tandem/ui", "main calls one function; take what it needs as a function"},
+		{"ui", "tandem/engine", "only through its API; take what it needs as a function"},
+		{"panes/history", "tandem/panes/processes", "a pane like panes/processes; take what it needs as a function"},
+		{"engine/files", "tandem/engine/api/client", "take what it needs as a function"},
+		{"engine/keeper", "tandem/persist/store", "take what it needs as a function"},
+		{"engine/keeper", "net/http", "use the standard library without net/http"},
+		{"engine/keeper", "github.com/spf13/cobra", "use the standard library without net/http"},
+		{"util", "fmt", "missing from layers; add it with a reason"},
+	} {
+		if got := checkImport(bad.pkg, bad.imported); !strings.Contains(got, bad.want) {
+			t.Errorf("%q with %s: %q, want %q", bad.pkg, bad.imported, got, bad.want)
+		}
+	}
+	for _, good := range [][2]string{
+		{"", "tandem/ui/cli/role"},
+		{"ui", "tandem/panes"},
+		{"ui/conn", "net/http"},
+		{"engine/keeper", "golang.org/x/sys/unix"},
+		{"themes", "tandemonium/x"},
+	} {
+		if got := checkImport(good[0], good[1]); got != "" {
+			t.Errorf("%q with %s: %q", good[0], good[1], got)
 		}
 	}
 }
@@ -396,11 +437,24 @@ func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
 // Packages of the engine never call its API. The agents' server and the page are clients, and do.
 func TestOnlyServersAreClientsWithinTheEngine(t *testing.T) {
 	for pkg, rule := range layers {
-		within := pkg == "engine" || strings.HasPrefix(pkg, "engine/")
-		if within && !strings.HasPrefix(pkg, "engine/mcp") && pkg != "engine/page" && !strings.HasPrefix(pkg, "engine/api/client/") && slices.Contains(rule.may, "engine/api/client") {
-			t.Errorf("%s may import engine/api/client", pkg)
+		if slices.Contains(rule.may, "engine/api/client") && !mayCallAPI(pkg) {
+			t.Errorf("%s may import engine/api/client; call the package behind the operation instead", pkg)
 		}
 	}
+	for pkg, want := range map[string]bool{
+		"ui": true, "engine/mcp": true, "engine/mcp/toolkit": true, "engine/page": true, "engine/api/client/retry": true, "enginetest": true,
+		"engine": false, "engine/files": false, "engine/page/push": false, "engine/api/server": false,
+	} {
+		if mayCallAPI(pkg) != want {
+			t.Errorf("mayCallAPI(%s) is %v, want %v", pkg, !want, want)
+		}
+	}
+}
+
+// mayCallAPI reports whether a package may be a client of the engine.
+func mayCallAPI(pkg string) bool {
+	within := pkg == "engine" || strings.HasPrefix(pkg, "engine/")
+	return !within || strings.HasPrefix(pkg, "engine/mcp") || pkg == "engine/page" || strings.HasPrefix(pkg, "engine/api/client/")
 }
 
 func TestLayersNameOnlyPackagesThatExist(t *testing.T) {
@@ -412,33 +466,29 @@ func TestLayersNameOnlyPackagesThatExist(t *testing.T) {
 	}
 }
 
-func TestKeeperLinksFewPackages(t *testing.T) {
-	heavy := []string{"net/http", "charm.land/", "github.com/spf13/", "github.com/coder/"}
-	for file := range goFiles(t) {
-		if filepath.ToSlash(filepath.Dir(file)) != "engine/keeper" {
-			continue
-		}
-		for _, imported := range imports(t, file) {
-			for _, prefix := range heavy {
-				if strings.HasPrefix(imported, prefix) {
-					t.Errorf("%s imports %s: %s", file, imported, layers["engine/keeper"].why)
-				}
-			}
-		}
-	}
-}
-
 // The NATS server is large, so only builds with the tag hub link it.
 func TestOnlyTheHubLinksTheServer(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(out)) {
-		if strings.HasPrefix(line, "github.com/nats-io/nats-server/") {
-			t.Errorf("the plain build links %s", line)
+	for _, name := range serverPackages(string(out)) {
+		t.Errorf("the plain build links %s; import it only in files with the tag hub", name)
+	}
+	if got := serverPackages("fmt\ngithub.com/nats-io/nats.go\ngithub.com/nats-io/nats-server/v2/server\n"); len(got) != 1 {
+		t.Errorf("found %v, want only the server", got)
+	}
+}
+
+// serverPackages returns the packages of the NATS server among those listed.
+func serverPackages(list string) (found []string) {
+	for name := range strings.FieldsSeq(list) {
+		if strings.HasPrefix(name, "github.com/nats-io/nats-server/") {
+			found = append(found, name)
 		}
 	}
+	return found
 }
 
 // goFiles returns every Go file except tests, relative to the module.

@@ -83,6 +83,16 @@ func TestNoErrorIsRebuiltFromItsCode(t *testing.T) {
 			}
 		}
 	}
+	for source, want := range map[string]bool{
+		`var _ = api.Errorf(e.Code, "gone")`:                true,
+		`var _ = api.Errorf(api.AsError(err).Code, "gone")`: true,
+		`var _ = api.Errorf(api.CodeNotFound, "gone")`:      false,
+		`var _ = e.WithMessage("gone")`:                     false,
+	} {
+		if rebuildsError(parseSource(t, source)) != want {
+			t.Errorf("%s: found %v, want %v", source, !want, want)
+		}
+	}
 }
 
 // rebuildsError reports whether a file calls Errorf with the code of another error.

@@ -73,6 +73,24 @@ func TestGoroutinesOfTheEngineHaveAPanicBoundary(t *testing.T) {
 	}
 }
 
+func TestGoroutinesWithoutBoundaryAreFound(t *testing.T) {
+	for source, want := range map[string]int{
+		"go f()":                          1,
+		"go func() {}()":                  1,
+		"go other.Logged(f)()":            1,
+		"var wg sync.WaitGroup; wg.Go(f)": 1,
+		"wg.Go(func() { go f() })":        2,
+		`go panics.Logged("x", f)()`:      0,
+		`wg.Go(panics.Logged("x", f))`:    0,
+		`var g panics.Group; g.Start(f)`:  0,
+		"f()":                             0,
+	} {
+		if got := bareGoroutines(parseSource(t, "func g() {\n"+source+"\n}")); got != want {
+			t.Errorf("%s: %d goroutines without a boundary, want %d", source, got, want)
+		}
+	}
+}
+
 // bareGoroutines counts go statements, and calls of a WaitGroup's Go, whose function does not
 // come from engine/panics.
 func bareGoroutines(file *ast.File) (n int) {

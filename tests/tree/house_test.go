@@ -58,6 +58,7 @@ var aboveLimit = []string{
 }
 
 func TestSizesStayNearTheirRecords(t *testing.T) {
+	t.Parallel()
 	sizes := measureTree(t)
 	text, err := os.ReadFile(recordsFile)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"testing"
 )
 
@@ -13,10 +14,24 @@ func TestPackagesHaveNoInitFunction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range parsed.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
-				t.Errorf("%s has an init function", file)
-			}
+		if hasInit(parsed) {
+			t.Errorf("%s has an init function; build what it sets on first use, with sync.OnceValue", file)
 		}
 	}
+	for source, want := range map[string]bool{
+		"func init() {}": true, "func f() {}; func init() {}": true,
+		"type t int; func (t) init() {}": false, "func initialise() {}": false, "var init = 1": false,
+	} {
+		if hasInit(parseSource(t, source)) != want {
+			t.Errorf("%s: found %v, want %v", source, !want, want)
+		}
+	}
+}
+
+// hasInit reports whether a file declares an init function.
+func hasInit(file *ast.File) bool {
+	return slices.ContainsFunc(file.Decls, func(d ast.Decl) bool {
+		f, ok := d.(*ast.FuncDecl)
+		return ok && f.Recv == nil && f.Name.Name == "init"
+	})
 }

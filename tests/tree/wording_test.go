@@ -7,14 +7,26 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
 )
 
-// bannedWords once had a private meaning here. docs/glossary.md has the words to use instead.
-var bannedWords = regexp.MustCompile(`^((face|floor|charge|glance|easel|desk)s?|(misfit|shelf|hush|dress)(es)?|whos)$`)
+// bannedWords maps words with a private meaning here to those of docs/glossary.md. Their plurals are
+// banned too.
+var bannedWords = map[string]string{
+	"charge": "owner",
+	"desk":   "dashboard",
+	"dress":  "style",
+	"easel":  "screen",
+	"face":   "interface",
+	"floor":  "keyboard lock, or limit",
+	"glance": "poll, or summary",
+	"hush":   "mute",
+	"misfit": "mismatch",
+	"shelf":  "store",
+	"whos":   "owners",
+}
 
 // wordsOf splits a name such as longestLine into words.
 var wordsOf = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
@@ -44,41 +56,8 @@ var bannedPhrases = map[string]string{
 	"keeps these lines":             "those lines are gone from the scrollback",
 }
 
-// hasPhrase reports whether a line in lower case contains the parts of a phrase, in order.
-func hasPhrase(line, phrase string) bool {
-	first, second, _ := strings.Cut(phrase, "…")
-	_, after, found := strings.Cut(line, first)
-	return found && strings.Contains(after, second)
-}
-
-func TestBannedPhrasesAreFound(t *testing.T) {
-	t.Parallel()
-	for phrase, instead := range bannedPhrases {
-		sample := "so " + strings.ReplaceAll(phrase, "…", " and then ") + " it does"
-		if !hasPhrase(sample, phrase) || hasPhrase(strings.ToLower(instead), phrase) {
-			t.Errorf("hasPhrase does not distinguish %q from %q", phrase, instead)
-		}
-	}
-	for sample, want := range map[string]bool{"floor": true, "whos": true, "dresses": true, "floored": false, "surface": false, "address": false} {
-		if bannedWords.MatchString(sample) != want {
-			t.Errorf("%q: banned %v, want %v", sample, !want, want)
-		}
-	}
-}
-
 func TestGlossaryTermsAreUsed(t *testing.T) {
 	t.Parallel()
-	checked := map[string]bool{} // by identifier or comment word: whether it is allowed
-	allowed := func(text string) bool {
-		ok, known := checked[text]
-		if !known {
-			ok = !slices.ContainsFunc(wordsOf.FindAllString(text, -1), func(word string) bool {
-				return bannedWords.MatchString(strings.ToLower(word))
-			})
-			checked[text] = ok
-		}
-		return ok
-	}
 	for _, path := range trackedFiles(t, "*.go") {
 		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "engine/picture/") { // fonts have faces
 			continue
@@ -88,32 +67,104 @@ func TestGlossaryTermsAreUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check := func(at token.Pos, text string) {
-			if !allowed(text) {
-				t.Errorf("%s: %q", files.Position(at), text)
-			}
+		for _, found := range findBannedWords(file) {
+			t.Errorf("%s: %q; write %q", files.Position(found.at), found.text, found.instead)
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.SelectorExpr: // the name may be another package's
-				ast.Inspect(n.X, func(x ast.Node) bool {
-					if id, ok := x.(*ast.Ident); ok {
-						check(id.Pos(), id.Name)
-					}
-					return true
-				})
-				return false
-			case *ast.Ident:
-				check(n.Pos(), n.Name)
-			}
-			return true
-		})
-		for _, group := range file.Comments {
-			for _, word := range strings.FieldsFunc(group.Text(), func(r rune) bool { return !unicode.IsLetter(r) }) {
-				check(group.Pos(), word)
+	}
+}
+
+// A wordFound is a name or a word with its replacement.
+type wordFound struct {
+	at            token.Pos
+	text, instead string
+}
+
+// findBannedWords finds banned words in the names and comments of a file.
+func findBannedWords(file *ast.File) (all []wordFound) {
+	check := func(at token.Pos, text string) {
+		for _, word := range wordsOf.FindAllString(text, -1) {
+			if instead := replacementOf(word); instead != "" {
+				all = append(all, wordFound{at, text, instead})
 			}
 		}
 	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr: // the name may be another package's
+			ast.Inspect(n.X, func(x ast.Node) bool {
+				if id, ok := x.(*ast.Ident); ok {
+					check(id.Pos(), id.Name)
+				}
+				return true
+			})
+			return false
+		case *ast.Ident:
+			check(n.Pos(), n.Name)
+		}
+		return true
+	})
+	for _, group := range file.Comments {
+		for _, word := range strings.FieldsFunc(group.Text(), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			check(group.Pos(), word)
+		}
+	}
+	return all
+}
+
+// replacementOf returns the replacement of a banned word or its plural, or "".
+func replacementOf(word string) string {
+	word = strings.ToLower(word)
+	for _, singular := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es")} {
+		if instead := bannedWords[singular]; instead != "" {
+			return instead
+		}
+	}
+	return ""
+}
+
+func TestBannedWordsAreFound(t *testing.T) {
+	t.Parallel()
+	for word, instead := range bannedWords {
+		if replacementOf(word) != instead || replacementOf(instead) != "" {
+			t.Errorf("%q is not found, or its replacement %q is banned too", word, instead)
+		}
+	}
+	for bad, want := range map[string]string{
+		"var floorHeight int":                "keyboard lock, or limit",
+		"var maxFloors int":                  "keyboard lock, or limit",
+		"type Desk struct{}":                 "dashboard",
+		"func f(whos int) {}":                "owners",
+		"type t struct{ dresses int }":       "style",
+		"var _ = desk.Open()":                "dashboard",
+		"// The face of the engine.":         "interface",
+		"// It hushes\n// all notes.":        "mute",
+		"func f() { shelf := 1; _ = shelf }": "store",
+	} {
+		found := findBannedWords(parseSource(t, bad))
+		if len(found) == 0 || found[0].instead != want {
+			t.Errorf("%s: found %v, want %q", bad, found, want)
+		}
+	}
+	for _, good := range []string{
+		"var _ = font.Face()",
+		"var surface, floored, address, undress int",
+		`var _ = "the floor"`,
+		"// The surface of a discharged desktop.",
+	} {
+		if found := findBannedWords(parseSource(t, good)); len(found) > 0 {
+			t.Errorf("%s: found %v", good, found)
+		}
+	}
+}
+
+// parseSource returns a file of package p with declarations or comments.
+func parseSource(t *testing.T, source string) *ast.File {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "p.go", "package p\n"+source+"\n", parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func TestBannedPhrasesAreAbsent(t *testing.T) {
@@ -132,6 +183,43 @@ func TestBannedPhrasesAreAbsent(t *testing.T) {
 					t.Errorf("%s:%d: %q; write %q", path, i+1, phrase, instead)
 				}
 			}
+		}
+	}
+}
+
+// hasPhrase reports whether a line in lower case contains the parts of a phrase, in order.
+func hasPhrase(line, phrase string) bool {
+	first, second, _ := strings.Cut(phrase, "…")
+	_, after, found := strings.Cut(line, first)
+	return found && strings.Contains(after, second)
+}
+
+func TestBannedPhrasesAreFound(t *testing.T) {
+	t.Parallel()
+	find := func(line string) (found string) {
+		for phrase := range bannedPhrases {
+			if hasPhrase(line, phrase) {
+				found = phrase
+			}
+		}
+		return found
+	}
+	for phrase, instead := range bannedPhrases {
+		if sample := "so " + strings.ReplaceAll(phrase, "…", " and then ") + " it does"; !hasPhrase(sample, phrase) {
+			t.Errorf("%q: %q is not found", sample, phrase)
+		}
+		if found := find(strings.ToLower(instead)); found != "" {
+			t.Errorf("%q, written instead of %q, has the banned %q", instead, phrase, found)
+		}
+	}
+	for _, good := range []string{
+		"no such file",
+		"zoom the pane, or leave it",
+		"the session to lay out next",
+		"the shell running it",
+	} {
+		if found := find(good); found != "" {
+			t.Errorf("%q: found %q", good, found)
 		}
 	}
 }
