@@ -17,6 +17,12 @@ type Mouse struct {
 	PixelX, PixelY int `json:",omitempty"`
 }
 
+// IsLeftDown reports whether the event is a press of the left button.
+func (e Mouse) IsLeftDown() bool { return e.Kind == MouseDown && e.Button == ButtonLeft }
+
+// IsWheel reports whether the event is a vertical turn of the wheel.
+func (e Mouse) IsWheel() bool { return e.Button == WheelUp || e.Button == WheelDown }
+
 // A Button is a button of a mouse, or a direction of its wheel.
 type Button uint8
 

@@ -120,7 +120,7 @@ func (m *model) countProcesses() (running, failed, waiting int) {
 	for i := range m.news.Processes {
 		p := &m.news.Processes[i]
 		switch {
-		case widget.Failed(p) && !m.sessions.list.IsHidden(p.ID) && !isOneOff(p), p.State == api.StateBackoff:
+		case p.Failed() && !m.sessions.list.IsHidden(p.ID) && !isOneOff(p), p.State == api.StateBackoff:
 			failed++
 		case !m.news.CanReach(p.ID): // an offline machine's last state may be out of date
 		case !p.State.Ended() && p.State != api.StateWaiting:

@@ -34,7 +34,7 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 		return u.Mouse(env{in.m}, e)
 	}
 	// A click outside the dialog closes it.
-	if u, ok := in.m.dialog.open.(interface{ Dismiss(dialog.Host) }); ok && widget.LeftDown(e) {
+	if u, ok := in.m.dialog.open.(interface{ Dismiss(dialog.Host) }); ok && e.IsLeftDown() {
 		u.Dismiss(env{in.m})
 		return nil
 	}
@@ -45,18 +45,18 @@ func (in *input) handleMouse(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	// The release of an earlier press was lost.
-	if widget.LeftDown(e) {
+	if e.IsLeftDown() {
 		in.mousePane = nil
 	}
 	switch {
-	case in.mousePane != nil && !widget.IsWheel(e):
+	case in.mousePane != nil && !e.IsWheel():
 		return in.sendMouse(in.mousePane, e)
 	case in.m.areas.body.Contains(e.X, e.Y):
-		if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
+		if e.Kind == keys.MouseDown && !e.IsWheel() {
 			in.mousePane = in.m.activeView()
 		}
 		return in.sendMouse(in.m.activeView(), e)
-	case in.m.areas.tips.Contains(e.X, e.Y) && widget.LeftDown(e):
+	case in.m.areas.tips.Contains(e.X, e.Y) && e.IsLeftDown():
 		return in.m.hideTips()
 	case e.Y == 0 && !in.m.areas.tight:
 		return in.clickTopBar(e)
@@ -77,7 +77,7 @@ type overlayPress struct {
 // claimsEvent records presses on the open overlay, and reports whether e belongs to a
 // press whose overlay is closed by now.
 func (p *overlayPress) claimsEvent(e keys.Mouse, open dialog.Overlay, now time.Time) bool {
-	press := e.Kind == keys.MouseDown && !widget.IsWheel(e)
+	press := e.Kind == keys.MouseDown && !e.IsWheel()
 	switch {
 	case press && p.on != nil && p.on != open && now.Sub(p.at) < widget.DoubleClick && e.X == p.x && e.Y == p.y:
 		p.down = true
@@ -88,11 +88,11 @@ func (p *overlayPress) claimsEvent(e keys.Mouse, open dialog.Overlay, now time.T
 		p.down = false
 		return p.on != open
 	}
-	return p.down && p.on != open && !widget.IsWheel(e)
+	return p.down && p.on != open && !e.IsWheel()
 }
 
 func (in *input) clickTopBar(e keys.Mouse) tea.Cmd {
-	if !widget.LeftDown(e) {
+	if !e.IsLeftDown() {
 		return nil
 	}
 	x, _ := in.m.layoutTopBar()

@@ -61,7 +61,7 @@ func (n *notices) isRepeatedFailure(p *api.Process) bool {
 }
 
 func isFailing(p *api.Process) bool {
-	return widget.Failed(p) || p.State == api.StateBackoff && (p.ExitCode == nil || *p.ExitCode != 0)
+	return p.Failed() || p.State == api.StateBackoff && (p.ExitCode == nil || *p.ExitCode != 0)
 }
 
 func summarizeNotes(notes []string) string {

@@ -7,7 +7,6 @@ import (
 
 	"tandem/keys"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/ui/layout"
 )
 
@@ -28,7 +27,7 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 	if e.Kind == keys.MouseUp {
 		return m.releaseButton(e)
 	}
-	if widget.LeftDown(e) {
+	if e.IsLeftDown() {
 		m.forgetDrag()
 		m.v.navigator.numbers, m.v.dirty = nil, true
 	}
@@ -38,7 +37,7 @@ func (m *mouseGrab) handleMouse(e keys.Mouse) tea.Cmd {
 	case m.pressed != nil && e.Kind != keys.MouseDown:
 		return m.sendMouse(m.pressed, e)
 	case m.v.tight && m.v.listFocused:
-		if widget.LeftDown(e) {
+		if e.IsLeftDown() {
 			return m.v.list.Mouse(e)
 		}
 	case m.v.areas.strip.Contains(e.X, e.Y), m.v.areas.list.Contains(e.X, e.Y):
@@ -61,7 +60,7 @@ func (m *mouseGrab) mouseOnTabs(e keys.Mouse) {
 		at--
 	case e.Button == keys.WheelDown:
 		at++
-	case widget.LeftDown(e):
+	case e.IsLeftDown():
 		at = m.v.list.TabAt(e.X-m.v.areas.tabs.X, m.v.areas.tabs.W)
 	default:
 		return
@@ -107,7 +106,7 @@ func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 				return nil
 			}
 		}
-		if border := root.BorderAt(e.X, e.Y); border != nil && widget.LeftDown(e) {
+		if border := root.BorderAt(e.X, e.Y); border != nil && e.IsLeftDown() {
 			m.dragged, m.dragMoved = border, false
 			return nil
 		}
@@ -116,7 +115,7 @@ func (m *mouseGrab) mouseOnTree(e keys.Mouse) tea.Cmd {
 	if leaf == nil {
 		return nil
 	}
-	if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
+	if e.Kind == keys.MouseDown && !e.IsWheel() {
 		if leaf.Pane != m.v.focusedPane() {
 			m.v.focusLeaf(leaf)
 		}

@@ -7,7 +7,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/terminal"
-	"tandem/panes/widget"
 	"tandem/ui/layout"
 )
 
@@ -142,7 +141,7 @@ func (v *sessionsView) closeFinished() (told tea.Cmd) {
 		switch {
 		case t == nil:
 			v.attachments.release(p)
-		case !widget.Failed(ended):
+		case !ended.Failed():
 			if slices.Contains(v.visibleLeaves(), l) {
 				told = tea.Batch(told, v.list.ReportExit(ended))
 			}

@@ -238,7 +238,7 @@ func (d *openDialog) prefixKeys() (groups []keymap.Group, w, h int) {
 func (d *openDialog) clickPrefixRow(e keys.Mouse) tea.Cmd {
 	groups, w, h := d.prefixKeys()
 	a, ok := dialog.PrefixKeyAt(groups, w, h, e.X-d.at.X-2, e.Y-d.at.Y-1)
-	if !ok || !widget.LeftDown(e) {
+	if !ok || !e.IsLeftDown() {
 		return nil
 	}
 	in := &d.m.input

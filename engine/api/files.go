@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // The operations on files. Each takes a FileScope and rejects paths outside it with
 // CodeForbidden, also when they are reached through links.
@@ -168,6 +171,14 @@ type FileInfo struct {
 	Accessed time.Time `json:"accessed" jsonschema:"last read"`
 	Owner    string    `json:"owner,omitempty" jsonschema:"user name or number; stat only"`
 	Group    string    `json:"group,omitempty" jsonschema:"group name or number; stat only"`
+}
+
+// IsFolder reports whether an entry is a folder or a link to one.
+func (f *FileInfo) IsFolder() bool { return f.Type == "dir" || f.ToDir }
+
+// IsExecutable reports whether any user may execute a file.
+func (f *FileInfo) IsExecutable() bool {
+	return f.Type == "file" && len(f.Mode) >= 3 && strings.ContainsAny(f.Mode[len(f.Mode)-3:], "1357")
 }
 
 // FilesListInput is the input of files.list.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/cellwidth"
+	"tandem/engine/styled"
 )
 
 const (
@@ -59,7 +60,7 @@ func AppendText(dst, line []byte) []byte {
 		dst = append(dst, rest[:i]...)
 		n := 1
 		if rest[i] == esc {
-			n, _ = Sequence(rest[i:])
+			n, _ = styled.Sequence(rest[i:])
 		}
 		// A canvas is needed only once the cursor moves: dropping sequences does the rest.
 		if movesCursor(rest[i : i+n]) {
@@ -91,7 +92,7 @@ func onlyColours(line []byte) bool {
 		if line = line[i:]; line[0] != esc {
 			return false
 		}
-		n, _ := Sequence(line)
+		n, _ := styled.Sequence(line)
 		if n < 3 || line[1] != '[' || line[n-1] != 'm' {
 			return false
 		}
@@ -105,53 +106,6 @@ func movesCursor(s []byte) bool {
 		return true
 	}
 	return len(s) > 2 && s[1] == '[' && strings.IndexByte("CDGK", s[len(s)-1]) >= 0
-}
-
-// Sequence returns the length of the escape sequence (ECMA-48, 5.4 and 5.6) at the start of p, an
-// ESC, and whether it is complete. An incomplete one is as long as p. A byte that cannot belong to
-// the sequence ends it and is not part of it.
-func Sequence[T string | []byte](p T) (n int, whole bool) {
-	if len(p) < 2 {
-		return len(p), false
-	}
-	switch c := p[1]; {
-	case c == '[':
-		return sequenceTo(p, 0x40)
-	case strings.IndexByte("]PX^_", c) >= 0:
-		return controlString(p)
-	case c >= 0x20 && c <= 0x2f:
-		return sequenceTo(p, 0x30)
-	case c < 0x20 || c > 0x7e:
-		return 1, true
-	}
-	return 2, true
-}
-
-// sequenceTo returns the length of a sequence with a final byte of at least final.
-func sequenceTo[T string | []byte](p T, final byte) (n int, whole bool) {
-	for i := 2; i < len(p); i++ {
-		if c := p[i]; c >= final && c <= 0x7e {
-			return i + 1, true
-		} else if c < 0x20 || c > 0x7e {
-			return i, true
-		}
-	}
-	return len(p), false
-}
-
-// controlString returns the length of a control string with its terminator.
-func controlString[T string | []byte](p T) (n int, whole bool) {
-	for i := 2; i < len(p); i++ {
-		switch {
-		case p[i] == 0x07:
-			return i + 1, true
-		case p[i] == esc && i+1 < len(p) && p[i+1] == '\\':
-			return i + 2, true
-		case p[i] == esc && i+1 < len(p):
-			return i, true
-		}
-	}
-	return len(p), false
 }
 
 // A cell is a cell of a line. The second cell of a wide character has no text.
@@ -188,7 +142,7 @@ func (c *canvas) drawNext(p []byte) int {
 		c.fillTo(next)
 		c.at = next
 	case esc:
-		n, _ := Sequence(p)
+		n, _ := styled.Sequence(p)
 		if n > 2 && p[1] == '[' {
 			c.applyCSI(p[2:n-1], p[n-1], p[:n])
 		}

@@ -134,7 +134,7 @@ func (f *Pane) goUp() {
 func (f *Pane) openSelected() {
 	switch selected := f.folder.list.CursorEntry(); {
 	case selected == nil:
-	case widget.IsFolder(selected):
+	case selected.IsFolder():
 		f.GoFolder(f.folder.list.CursorPath(), "")
 	default:
 		f.onPreview, f.zoomed = true, true
@@ -176,11 +176,11 @@ func toLocalPaths(command []string, folder string) []string {
 
 func (f *Pane) askRun() tea.Cmd {
 	selected := f.folder.list.CursorEntry()
-	if selected == nil || widget.IsFolder(selected) {
+	if selected == nil || selected.IsFolder() {
 		return nil
 	}
 	command := shellWord("./" + selected.Name)
-	if !widget.IsExecutable(selected) {
+	if !selected.IsExecutable() {
 		command = " " + shellWord(selected.Name)
 	}
 	p := dialog.NewPrompt("Run in a session", command, func(line string) tea.Cmd {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
 )
 
 // fileIcon returns a one-cell icon for the kind of a file, from Nerd Fonts (fa, dev, seti and
@@ -18,11 +17,11 @@ func fileIcon(f *api.FileInfo) string {
 	switch {
 	case f.Broken:
 		return "\uf127"
-	case widget.IsFolder(f) && (f.Name == ".git" || f.Name == ".github"):
+	case f.IsFolder() && (f.Name == ".git" || f.Name == ".github"):
 		return icons[".gitignore"]
-	case widget.IsFolder(f) && f.Name == "node_modules":
+	case f.IsFolder() && f.Name == "node_modules":
 		return "\ue718"
-	case widget.IsFolder(f):
+	case f.IsFolder():
 		return "\uf07b"
 	case f.Type == "link":
 		return "\uf0c1"
@@ -34,7 +33,7 @@ func fileIcon(f *api.FileInfo) string {
 		return "\uf0a0"
 	}
 	plain := "\uf15b"
-	if widget.IsExecutable(f) {
+	if f.IsExecutable() {
 		plain = "\uf120"
 	}
 	return cmp.Or(icons[name], icons[filepath.Ext(name)], plain)

@@ -15,13 +15,13 @@ func fileColor(f *api.FileInfo, look *widget.Look) widget.Ink {
 	switch {
 	case f.Broken:
 		return look.Bad
-	case widget.IsFolder(f):
+	case f.IsFolder():
 		return look.Accent
 	case f.Type == "link":
 		return look.Info
 	case f.Type != "file":
 		return look.Warn
-	case widget.IsExecutable(f):
+	case f.IsExecutable():
 		return look.Good
 	}
 	switch kindsByExtension()[strings.ToLower(filepath.Ext(f.Name))] {

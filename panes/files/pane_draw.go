@@ -226,7 +226,7 @@ func (f *folder) listSign() widget.ListSign {
 // Mouse handles the mouse in the view.
 func (f *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	parts := f.computeParts()
-	wheel, down := widget.IsWheel(e), widget.LeftDown(e)
+	wheel, down := e.IsWheel(), e.IsLeftDown()
 	switch {
 	case parts.tabs.Contains(e.X, e.Y):
 		return f.tabs.handleMouse(e)
@@ -264,7 +264,7 @@ func (f *Pane) clickAbove(row int) {
 		return
 	}
 	f.above.Go(row)
-	if selected := f.above.CursorEntry(); widget.IsFolder(selected) {
+	if selected := f.above.CursorEntry(); selected.IsFolder() {
 		f.GoFolder(f.above.CursorPath(), "")
 	} else {
 		f.GoFolder(f.above.Path, selected.Name)

@@ -288,7 +288,7 @@ func (ts *tabs) tabLabels() []string {
 // it, the wheel switches.
 func (ts *tabs) handleMouse(e keys.Mouse) tea.Cmd {
 	switch {
-	case widget.IsWheel(e):
+	case e.IsWheel():
 		ts.showTab(min(max(ts.current+map[bool]int{true: -1, false: 1}[e.Button == keys.WheelUp], 0), len(ts.all)-1))
 		return nil
 	case e.Kind != keys.MouseDown:

@@ -407,13 +407,13 @@ func (p *Pane) clearAll() tea.Cmd {
 
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	parts := p.computeLayout()
-	down := widget.LeftDown(e)
+	down := e.IsLeftDown()
 	switch {
-	case !down && !widget.IsWheel(e):
+	case !down && !e.IsWheel():
 		return nil
 	case e.Y < panes.FleetTabRows(p.env) && down:
 		return toggleFleet(p)
-	case parts.detail.Contains(e.X, e.Y) && widget.IsWheel(e):
+	case parts.detail.Contains(e.X, e.Y) && e.IsWheel():
 		p.detail.Scroll(widget.WheelRows(e))
 	case parts.detail.Contains(e.X, e.Y), parts.heading.Contains(e.X, e.Y):
 		return p.focusDetail(true)
@@ -422,7 +422,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	case parts.filters.Contains(e.X, e.Y) && down:
 		p.rowChosen = false
 		return p.clickFilter(e.X)
-	case parts.list.Contains(e.X, e.Y) && widget.IsWheel(e):
+	case parts.list.Contains(e.X, e.Y) && e.IsWheel():
 		p.rowChosen = true
 		p.list.Move(widget.WheelRows(e))
 	case parts.list.Contains(e.X, e.Y):

@@ -109,9 +109,9 @@ func (u *recall) Hints(_ dialog.Host) []widget.Hint {
 func (u *recall) Mouse(_ dialog.Host, e keys.Mouse) tea.Cmd {
 	row := u.list.RowAt(e.Y - u.top)
 	switch {
-	case widget.IsWheel(e):
+	case e.IsWheel():
 		u.list.Move(widget.WheelRows(e))
-	case !widget.LeftDown(e):
+	case !e.IsLeftDown():
 		return nil
 	case e.Y == 1:
 		u.clickFilter(e.X)

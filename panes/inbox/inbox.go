@@ -191,7 +191,7 @@ func (b *Inbox) Mouse(_ dialog.Host, e keys.Mouse) tea.Cmd {
 		b.moveBy(-1)
 	case e.Button == keys.WheelDown:
 		b.moveBy(1)
-	case widget.LeftDown(e) && e.Y >= headRows && e.Y < headRows+b.height && b.top+e.Y-headRows < len(all):
+	case e.IsLeftDown() && e.Y >= headRows && e.Y < headRows+b.height && b.top+e.Y-headRows < len(all):
 		b.moveTo(all[b.top+e.Y-headRows].id())
 	}
 	return nil

@@ -120,7 +120,7 @@ func machineStatus(m *panes.Machine) string {
 		return away
 	}
 	text := "connected"
-	if rtt := widget.RoundTrip(m.RTTMS); rtt != "" {
+	if rtt := formatRoundTrip(m.RTTMS); rtt != "" {
 		text += "  " + rtt
 	}
 	return text + "  " + widget.Clean(m.Version)

@@ -99,7 +99,7 @@ func (h *health) listChoices(fault error, look *widget.Look) []widget.Choice {
 		if m.Failed > 0 {
 			c.Sign, c.SignInk = look.Glyphs.Failed, look.Bad
 		}
-		if rtt := widget.RoundTrip(m.RTTMS); rtt != "" {
+		if rtt := formatRoundTrip(m.RTTMS); rtt != "" {
 			c.Detail += "  " + rtt
 		}
 		if m.State == api.FleetAway {
@@ -124,7 +124,7 @@ func (h *health) statusLines(fault error, look *widget.Look) (all []widget.Choic
 		case as.Error != "":
 			line(look.Glyphs.Failed, look.Bad, hub, widget.Clean(as.Error))
 		default:
-			line(look.Glyphs.Check, look.Good, hub, strings.TrimSpace(fmt.Sprintf("%s, may %s  %s", widget.Clean(as.Name), as.Role, widget.RoundTrip(h.status.RTTMS))))
+			line(look.Glyphs.Check, look.Good, hub, strings.TrimSpace(fmt.Sprintf("%s, may %s  %s", widget.Clean(as.Name), as.Role, formatRoundTrip(h.status.RTTMS))))
 		}
 	}
 	if fault != nil {
@@ -210,4 +210,15 @@ func (d *Dialog) connectFleetMachine(in api.MachineConnectInput, note string, th
 // hideMachine disconnects the dashboard from a machine of the fleet.
 func (d *Dialog) hideMachine(name string) tea.Cmd {
 	return d.connectFleetMachine(api.MachineConnectInput{Name: name, Close: true}, name+" is no longer shown", nil)
+}
+
+// formatRoundTrip formats a machine's response time, or returns "" if it is unknown.
+func formatRoundTrip(ms float64) string {
+	switch {
+	case ms <= 0:
+		return ""
+	case ms < 1:
+		return "<1 ms"
+	}
+	return fmt.Sprintf("%.0f ms", ms)
 }

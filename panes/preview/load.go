@@ -166,7 +166,7 @@ func Load(ctx context.Context, src Source, r Request) (part Part) {
 // openFile determines the type of a file and reads its first part.
 func (part *Part) openFile(ctx context.Context, src Source, r Request) {
 	switch {
-	case widget.IsFolder(&r.info):
+	case r.info.IsFolder():
 		part.listFolder(ctx, src, r)
 		return
 	case r.info.Broken:
@@ -223,7 +223,7 @@ func (part *Part) listFolder(ctx context.Context, src Source, r Request) {
 	for i := range entries {
 		f := &entries[i]
 		ink, size := inkText, ""
-		if widget.IsFolder(f) {
+		if f.IsFolder() {
 			ink = inkAccent
 		}
 		if f.Type == "file" {

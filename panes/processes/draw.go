@@ -195,7 +195,7 @@ func (p *Pane) setTableHeight(h int) {
 }
 
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
-	down := widget.LeftDown(e)
+	down := e.IsLeftDown()
 	// The release may have been lost; then another press ends the drag.
 	if p.dragged && !down {
 		p.setTableHeight(e.Y - panes.FleetTabRows(p.env))
@@ -213,7 +213,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 		e.Y -= parts.table.Y
 		p.mouseOnTable(e, down)
 	case p.log == nil && p.merged == nil || !parts.log.Contains(e.X, e.Y):
-	case widget.IsWheel(e):
+	case e.IsWheel():
 		p.onShownLog(func(l *Log) { l.Scroll(widget.WheelRows(e)) })()
 	case down:
 		return p.focusLog(true)
@@ -224,7 +224,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
 	t := p.table
 	switch {
-	case widget.IsWheel(e):
+	case e.IsWheel():
 		t.Move(widget.WheelRows(e) / 3)
 	case !down:
 	case e.Y == 0:

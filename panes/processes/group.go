@@ -178,7 +178,7 @@ func (t *Table) countStates(g *project) (up, failed, all int) {
 	for _, i := range g.members {
 		p := &t.all[i]
 		switch {
-		case widget.Failed(p), p.State == api.StateBackoff:
+		case p.Failed(), p.State == api.StateBackoff:
 			failed++
 		case p.State == api.StateRunning:
 			up++

@@ -27,7 +27,7 @@ func (p *Pane) shownLog() *Log {
 		stream := ""
 		if widget.SplitLog(&selected) {
 			stream = "stdout"
-			if widget.Failed(&selected) { // errors usually explain a failure
+			if selected.Failed() { // errors usually explain a failure
 				stream = "stderr"
 			}
 		}

@@ -308,7 +308,7 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 // column.
 func (t *Table) idleCells(p *api.Process, now time.Time) (from, to int) {
 	from, to = len(t.columns), -1
-	if p.PID != 0 || !widget.Failed(p) && p.State != api.StateBackoff && p.State != api.StateWaiting {
+	if p.PID != 0 || !p.Failed() && p.State != api.StateBackoff && p.State != api.StateWaiting {
 		return from, to
 	}
 	for i := range t.columns {
@@ -362,7 +362,7 @@ func (t *Table) drawCell(r *widget.Row, p *api.Process, c *placedColumn, cursor 
 	switch {
 	case c.column == ColumnName && cursor:
 		ink = look.Current
-	case p.State.Ended() && !widget.Failed(p), p.State == widget.StateAway:
+	case p.State.Ended() && !p.Failed(), p.State == widget.StateAway:
 	case c.column == ColumnName && p.Kind == api.KindProcess, c.column == ColumnCPU, c.column == ColumnMemory:
 		ink = look.Text
 	}

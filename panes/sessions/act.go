@@ -237,7 +237,7 @@ func (p *Pane) ListHidden() (ids []string) {
 		if len(ids) == api.MaxClosed {
 			break
 		}
-		if p.hidden[session.ID] && session.Kind == api.KindSession && widget.Failed(&session) {
+		if p.hidden[session.ID] && session.Kind == api.KindSession && session.Failed() {
 			ids = append(ids, session.ID)
 		}
 	}

@@ -60,7 +60,7 @@ func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
 		if text == "" || p.env.IsVisible(session.ID) {
 			continue
 		}
-		bad = bad || widget.Failed(session)
+		bad = bad || session.Failed()
 		if mark != "" {
 			p.attention.setMark(session.ID, mark)
 			marked = true

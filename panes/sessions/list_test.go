@@ -184,7 +184,7 @@ func TestExitedShellHasNotFailed(t *testing.T) {
 		{"a shell that nobody saw end", []string{"bash"}, time.Minute, nil, true},
 	} {
 		p := api.Process{Kind: api.KindSession, State: api.StateExited, Argv: c.argv, StartedAt: began, ExitedAt: at(c.lived), ExitCode: c.code}
-		if got := widget.Failed(&p); got != c.failed {
+		if got := p.Failed(); got != c.failed {
 			t.Errorf("%s: failed is %v", c.what, got)
 		}
 	}

@@ -119,7 +119,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 		p.list.Move(-1)
 	case e.Button == keys.WheelDown:
 		p.list.Move(1)
-	case widget.LeftDown(e):
+	case e.IsLeftDown():
 		id := p.sessionAt(e.X, e.Y)
 		if id == "" && p.list.Focused {
 			return nil
@@ -285,7 +285,7 @@ func (p *Pane) listFailed(inTab map[string]bool) []Row {
 		if len(rows) == maxFailedRows {
 			break
 		}
-		if session.Kind == api.KindSession && widget.Failed(&session) && !p.hidden[session.ID] && !inTab[session.ID] {
+		if session.Kind == api.KindSession && session.Failed() && !p.hidden[session.ID] && !inTab[session.ID] {
 			rows = append(rows, Row{Process: session})
 		}
 	}

@@ -30,11 +30,11 @@ func (msg dragTickMsg) For() *Pane { return msg.pane }
 // Mouse handles a mouse event in the pane's cells, or outside of them during a drag. If the program
 // does not take it, it selects or scrolls.
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
-	if p.mouse.selecting || !p.WantsMouse(e) && widget.LeftDown(e) {
+	if p.mouse.selecting || !p.WantsMouse(e) && e.IsLeftDown() {
 		return p.selectByMouse(e)
 	}
 	e.X, e.Y = min(max(e.X, 0), p.w-1), min(max(e.Y, 0), p.h-1)
-	if p.Terminal.Mouse(e) && widget.IsWheel(e) {
+	if p.Terminal.Mouse(e) && e.IsWheel() {
 		p.changed = true
 	}
 	return nil
@@ -62,7 +62,7 @@ func (p *Pane) selectByMouse(e keys.Mouse) tea.Cmd {
 	m.x, m.y, m.block = e.X, e.Y, e.Mods&keys.Alt != 0
 	p.changed = true
 	switch {
-	case widget.LeftDown(e):
+	case e.IsLeftDown():
 		m.selecting = true
 		p.Pointer.Press(e.X, e.Y, m.clicks.countClick(time.Now(), e.X, e.Y))
 	case e.Kind == keys.MouseMove:

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/cellwidth"
-	"tandem/engine/rendered"
+	"tandem/engine/styled"
 )
 
 // maxClusterBytes is the maximum size shown of a cluster; no language has longer ones.
@@ -59,7 +59,7 @@ func cutRunes(s string, n int) string {
 // firstCluster returns the first cluster or escape sequence of s, and its width in cells.
 func firstCluster(s string) (piece string, width int) {
 	if s != "" && s[0] == '\x1b' {
-		n, _ := rendered.Sequence(s)
+		n, _ := styled.Sequence(s)
 		if rest, ok := strings.CutPrefix(s[:n], Sized); ok && rest != "" {
 			width = min(int(rest[0]-'0'), 2)
 		}

@@ -2,14 +2,10 @@ package widget
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"tandem/engine/api"
 )
-
-// IsFolder reports whether an entry is a folder or a link to one.
-func IsFolder(f *api.FileInfo) bool { return f.Type == "dir" || f.ToDir }
 
 // FileSuffix returns the character for a file's kind, like "ls -F".
 func FileSuffix(f *api.FileInfo) string {
@@ -22,15 +18,10 @@ func FileSuffix(f *api.FileInfo) string {
 		return "|"
 	case f.Type == "socket":
 		return "="
-	case IsExecutable(f):
+	case f.IsExecutable():
 		return "*"
 	}
 	return ""
-}
-
-// IsExecutable reports whether any user may execute a file.
-func IsExecutable(f *api.FileInfo) bool {
-	return f.Type == "file" && len(f.Mode) >= 3 && strings.ContainsAny(f.Mode[len(f.Mode)-3:], "1357")
 }
 
 // FileTime formats a time in at most twelve cells: with the time of day this year, and with the

@@ -1,9 +1,6 @@
 package widget
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // CutHost removes host:NAME from a filter. Without it host is "".
 func CutHost(filter string) (host, rest string) { return cutPrefixed(filter, "host:") }
@@ -35,15 +32,4 @@ func OnHost(host, machine string) bool {
 		machine = "here"
 	}
 	return strings.HasPrefix(strings.ToLower(machine), strings.ToLower(host))
-}
-
-// RoundTrip formats a machine's response time, or returns "" if it is unknown.
-func RoundTrip(ms float64) string {
-	switch {
-	case ms <= 0:
-		return ""
-	case ms < 1:
-		return "<1 ms"
-	}
-	return fmt.Sprintf("%.0f ms", ms)
 }

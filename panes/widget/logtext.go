@@ -139,7 +139,7 @@ const logAttrs = styled.Bold | styled.Faint | styled.Italic | styled.Reverse | s
 
 // applyEscape applies an SGR sequence; others have been removed before.
 func (r *logReader) applyEscape(s string) int {
-	n, _ := rendered.Sequence(s)
+	n, _ := styled.Sequence(s)
 	if n > 2 && s[1] == '[' && s[n-1] == 'm' {
 		r.endRun()
 		r.style.ParseSGR(s[2 : n-1])

@@ -6,10 +6,6 @@ import (
 	"tandem/keys"
 )
 
-func LeftDown(e keys.Mouse) bool { return e.Kind == keys.MouseDown && e.Button == keys.ButtonLeft }
-
-func IsWheel(e keys.Mouse) bool { return e.Button == keys.WheelUp || e.Button == keys.WheelDown }
-
 // WheelRows returns the number of rows to scroll for a turn of the wheel.
 func WheelRows(e keys.Mouse) int {
 	if e.Button == keys.WheelUp {

@@ -39,7 +39,7 @@ func Reason(p *api.Process, now time.Time) string {
 	switch {
 	case p.State == api.StateBackoff:
 		return HowEnded(p) + restartDelay(p, now)
-	case Failed(p):
+	case p.Failed():
 		return HowEnded(p)
 	case p.State == api.StateWaiting:
 		return "waiting for " + Clean(p.DependencyNames())
@@ -54,11 +54,11 @@ func Reason(p *api.Process, now time.Time) string {
 // StateWords describes the state of a process, short enough for a column.
 func StateWords(p *api.Process, now time.Time) string {
 	switch {
-	case Failed(p) && p.ExitCode != nil:
+	case p.Failed() && p.ExitCode != nil:
 		return "failed: exited " + Itoa(*p.ExitCode)
-	case Failed(p) && p.ExitSignal != "" && p.Error == "": // otherwise the signal is a consequence of the failure
+	case p.Failed() && p.ExitSignal != "" && p.Error == "": // otherwise the signal is a consequence of the failure
 		return "failed: " + Clean(p.ExitSignal)
-	case Failed(p) && p.ExitUnknown:
+	case p.Failed() && p.ExitUnknown:
 		return "exit unknown"
 	case p.State == api.StateBackoff:
 		return strings.TrimPrefix(restartDelay(p, now), ", ")
@@ -83,7 +83,7 @@ func StateInk(p *api.Process, look *Look) Ink {
 
 // BesideState returns what Reason adds to StateWords for a failed process.
 func BesideState(p *api.Process) string {
-	if p.State == api.StateBackoff || Failed(p) && p.Error != "" {
+	if p.State == api.StateBackoff || p.Failed() && p.Error != "" {
 		return HowEnded(p)
 	}
 	return ""
@@ -92,7 +92,7 @@ func BesideState(p *api.Process) string {
 // Why explains why a process failed: how its last run ended, its length and time, and the number of
 // restarts. It returns "" for other processes.
 func Why(p *api.Process, now time.Time) string {
-	if !Failed(p) && p.State != api.StateBackoff {
+	if !p.Failed() && p.State != api.StateBackoff {
 		return ""
 	}
 	parts := []string{HowEnded(p)}
@@ -158,7 +158,7 @@ func WhoFrom(actor, from string) string {
 func StateGlyph(p *api.Process, look *Look) (string, Ink) {
 	glyph := look.Glyphs.State(string(p.State))
 	switch {
-	case Failed(p):
+	case p.Failed():
 		return look.Glyphs.Failed, look.Bad
 	case p.State == api.StateRunning && p.Terminal != nil && p.Terminal.Rang:
 		return glyph, look.Warn
@@ -171,9 +171,6 @@ func StateGlyph(p *api.Process, look *Look) (string, Ink) {
 	}
 	return glyph, look.Warn
 }
-
-// Failed reports whether a process is known to have ended unsuccessfully by itself.
-func Failed(p *api.Process) bool { return p.Failed() }
 
 // SplitLog reports whether a process's standard error has a log of its own.
 func SplitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervision.SplitLog }

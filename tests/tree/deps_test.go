@@ -252,7 +252,7 @@ var layers = map[string]layer{
 		"packing and unpacking do not depend on the folder",
 	},
 	"engine/mcp/toolkit": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan", "engine/sleep", "engine/shell", "engine/rendered"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan", "engine/sleep", "engine/shell", "engine/styled"},
 		"the building blocks of tools do not depend on any tool",
 	},
 	"engine/mcp/mcptest": {[]string{"engine/api", "engine/mcp/toolkit"}, "a fake engine for the tests of any profile"},
@@ -340,7 +340,7 @@ var layers = map[string]layer{
 	"engine/names":       {[]string{"engine/api", "engine/secrets", "engine/shell"}, "names and patterns are checked the same way for sessions, processes and projects"},
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/datadir", "persist/store", "engine/panics", "engine/sleep"}, "the process table comes from the kernel"},
 	"engine/search":      {nil, "searching lines does not depend on their source"},
-	"engine/rendered":    {[]string{"engine/cellwidth"}, "rendering a line of output needs only the widths of characters"},
+	"engine/rendered":    {[]string{"engine/cellwidth", "engine/styled"}, "rendering a line of output needs only the widths of characters and the syntax of styles"},
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/rendered", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "logs are growing files, independent of the programs that write them"},
 	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files", "engine/panics"}, "an agent's state is detected from its terminal; notifying users is done elsewhere"},
 	"engine/supervise":   {[]string{"engine/agents", "engine/api", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics", "engine/shell"}, "the loop decides on transitions; an executor given by its caller performs the effects"},

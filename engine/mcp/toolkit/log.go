@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tandem/engine/rendered"
+	"tandem/engine/styled"
 )
 
 // MaxIncomplete is the length after which an incomplete character or control sequence counts as
@@ -38,7 +38,7 @@ func removeSequences(s string, keepReturns bool) string {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c == esc {
-			n, complete := rendered.Sequence(s[i:])
+			n, complete := styled.Sequence(s[i:])
 			if !complete && !keepReturns {
 				break
 			}

@@ -14,7 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client/retry"
-	"tandem/engine/rendered"
+	"tandem/engine/styled"
 	"tandem/engine/vt/scan"
 )
 
@@ -205,7 +205,7 @@ func CompleteLength(data []byte) int {
 	end := scan.CompleteLen(data)
 	for i := end - 1; i >= 0 && end-i <= MaxIncomplete; i-- {
 		if data[i] == esc {
-			if _, whole := rendered.Sequence(data[i:end]); !whole {
+			if _, whole := styled.Sequence(data[i:end]); !whole {
 				return i
 			}
 			break
