@@ -269,6 +269,7 @@ type FilesGrepOutput struct {
 	Matches int        `json:"matches" jsonschema:"number of matching lines"`
 	Limited bool       `json:"limited,omitempty" jsonschema:"there are more results"`
 	Passed  int        `json:"passed,omitempty" jsonschema:"number of files skipped because they are larger than most_bytes"`
+	File    bool       `json:"file,omitempty" jsonschema:"the path searched is a file, and the paths of lines are its name"`
 }
 
 // Scope returns s itself, so that the server of a call can narrow it.

@@ -37,6 +37,7 @@ type GrepResult struct {
 	Matches int  // number of matching lines
 	Limited bool // more lines match
 	Skipped int  // files skipped for their size
+	File    bool // the path is that of a file
 
 	size int // bytes of text in Lines
 }
@@ -103,7 +104,7 @@ func (p location) grepFile(ctx context.Context, pattern *search.Pattern, r GrepR
 	if err != nil {
 		return GrepResult{}, fileError("search", p.path, err)
 	}
-	out := GrepResult{Lines: []Line{}}
+	out := GrepResult{Lines: []Line{}, File: true}
 	out.addLines(lines, r)
 	return out, nil
 }

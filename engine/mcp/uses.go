@@ -14,7 +14,7 @@ func usesOf() map[string][]string {
 	list, run := []string{api.ProcessList.Name}, []string{api.Exec.Name}
 	return map[string][]string{
 		"read": {api.FilesRead.Name}, "read_json": {api.FilesReadJSON.Name}, "write": {api.FilesWrite.Name}, "edit": {api.FilesEdit.Name},
-		"write_output": {api.FilesReport.Name}, "grep": {api.FilesGrep.Name, api.FilesStat.Name}, "find": {api.FilesFind.Name}, "ls": {api.FilesList.Name},
+		"write_output": {api.FilesReport.Name}, "grep": {api.FilesGrep.Name}, "find": {api.FilesFind.Name}, "ls": {api.FilesList.Name},
 		"exec":          {api.Exec.Name, api.ProcessLog.Name},
 		"process_start": append([]string{api.ProcessStart.Name, api.ProcessWait.Name}, log...), "process_list": list,
 		"process_get": {api.ProcessGet.Name}, "process_stop": {api.ProcessStop.Name}, "process_stop_all": {api.ProcessStopAll.Name},

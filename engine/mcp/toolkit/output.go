@@ -29,11 +29,11 @@ type OutputQuery struct {
 // Output is a part of a process's output as plain text, with notes in brackets.
 type Output struct {
 	Text    string
-	Next    Cursor // position after the text
-	End     int64  // length of the log, or of standard output's
-	More    int64  // bytes already printed after the text
-	Dropped int64  // requested bytes no longer in the log
-	Process api.Process
+	Next    Cursor      // position after the text
+	End     int64       // length of the log, or of standard output's
+	More    int64       // bytes already printed after the text
+	Dropped int64       // requested bytes no longer in the log
+	Process api.Process // while it runs, only its id and state
 }
 
 // ReadOutput reads the output of the process with an id and marks it as seen. If there is more new
@@ -89,19 +89,11 @@ func (f *Agent) readOnce(ctx context.Context, id string, w OutputQuery) (Output,
 	case "stderr":
 		out.Next.At = begin.At
 	}
-	out.Process, err = f.processOf(ctx, got.last, id)
-	return out, err
-}
-
-// processOf returns the process of a reply. While it runs, only its state is known.
-func (f *Agent) processOf(ctx context.Context, out api.ProcessLogOutput, id string) (api.Process, error) {
-	switch {
-	case out.Process != nil:
-		return *out.Process, nil
-	case out.State.Ended(): // engines up to 0.2.0 do not send it
-		return api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: id})
+	out.Process = api.Process{ID: id, State: got.last.State}
+	if got.last.Process != nil {
+		out.Process = *got.last.Process
 	}
-	return api.Process{ID: id, State: out.State}, nil
+	return out, nil
 }
 
 // FullID returns the id of the process or session with a given id, prefix of one, or name. get is

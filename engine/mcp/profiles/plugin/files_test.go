@@ -88,28 +88,25 @@ func TestSearchResultsHaveUsablePaths(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		args  string
+		file  bool
 		lines []api.GrepLine
 		want  string
 	}{
-		{`{"pattern":"x"}`, nil, "No matches found."},
-		{`{"pattern":"x"}`, []api.GrepLine{hit("a", 1, true), hit("b", 2, true)}, "a:1:x\nb:2:x"},
-		{`{"pattern":"x","path":"src/"}`, []api.GrepLine{hit("a", 1, true)}, "src/a:1:x"},
-		{`{"pattern":"x","path":"src/file"}`, []api.GrepLine{hit("file", 1, true)}, "src/file:1:x"},
-		{`{"pattern":"x","path":"dir/dir"}`, []api.GrepLine{hit("dir", 1, true)}, "dir/dir/dir:1:x"},
-		{`{"pattern":"x","context":1}`, []api.GrepLine{hit("a", 1, true), hit("a", 2, false), hit("a", 9, true)}, "a:1:x\na-2-x\n--\na:9:x"},
+		{`{"pattern":"x"}`, false, nil, "No matches found."},
+		{`{"pattern":"x"}`, false, []api.GrepLine{hit("a", 1, true), hit("b", 2, true)}, "a:1:x\nb:2:x"},
+		{`{"pattern":"x","path":"."}`, false, []api.GrepLine{hit("a", 1, true)}, "a:1:x"},
+		{`{"pattern":"x","path":"src/"}`, false, []api.GrepLine{hit("a", 1, true)}, "src/a:1:x"},
+		{`{"pattern":"x","path":"/"}`, false, []api.GrepLine{hit("a", 1, true)}, "/a:1:x"},
+		{`{"pattern":"x","path":"src/file"}`, true, []api.GrepLine{hit("file", 1, true)}, "src/file:1:x"},
+		{`{"pattern":"x","path":"dir/dir"}`, false, []api.GrepLine{hit("dir", 1, true)}, "dir/dir/dir:1:x"},
+		{`{"pattern":"x","context":1}`, false, []api.GrepLine{hit("a", 1, true), hit("a", 2, false), hit("a", 9, true)}, "a:1:x\na-2-x\n--\na:9:x"},
 	} {
 		f := newAgent(t, toolkit.Plugin)
 		mcptest.Handle(f.Fake, api.FilesGrep, func(in api.FilesGrepInput) (api.FilesGrepOutput, error) {
 			if in.Limit != grepLimit {
 				t.Errorf("its limit is %d", in.Limit)
 			}
-			return api.FilesGrepOutput{Lines: tc.lines}, nil
-		})
-		mcptest.Handle(f.Fake, api.FilesStat, func(in api.FilesPathInput) (api.FileInfo, error) {
-			if strings.HasSuffix(in.Path, "/dir/dir") {
-				return api.FileInfo{Type: "dir"}, nil
-			}
-			return api.FileInfo{Type: "file"}, nil
+			return api.FilesGrepOutput{Lines: tc.lines, File: tc.file}, nil
 		})
 		f.Check("grep", tc.args, tc.want, false)
 	}

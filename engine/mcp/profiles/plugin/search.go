@@ -54,11 +54,7 @@ func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Res
 	for i := range out.Lines {
 		out.Lines[i].Path = f.DecodeName(out.Lines[i].Path)
 	}
-	prefix, err := prefixOf(ctx, f, in.Path, out.Lines[0].Path)
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	rows := grepRows(prefix, out.Lines)
+	rows := grepRows(prefix{f, in.Path, out.File}, out.Lines)
 	answer := truncateRows(f, rows, "line(s)", " Narrow path, glob or pattern.") + f.QuoteNote(rows)
 	if out.Limited {
 		answer += fmt.Sprintf("\n[Limit of %d matches reached; there are more.]", limit)
@@ -80,36 +76,18 @@ func effectiveLimit(asked, usual int) (int, error) {
 // A prefix turns paths in search results into paths accepted by other tools.
 type prefix struct {
 	agent *toolkit.Agent
-	text  string
-	file  bool // the search was of one file, and text is its path
+	path  string // searched, as given
+	file  bool   // it is a file
 }
 
 func (p prefix) displayPath(rel string) string {
-	if p.file {
-		return p.agent.DisplayName(p.text)
+	path := p.agent.ParsePath(p.path)
+	if folder := filepath.Clean(path); folder == "." {
+		path = rel
+	} else if !p.file {
+		path = strings.TrimSuffix(folder, "/") + "/" + rel
 	}
-	return p.agent.DisplayName(p.text + rel)
-}
-
-// prefixOf returns the prefix for the results of a search in given; first is the path of the first
-// result.
-func prefixOf(ctx context.Context, f *toolkit.Agent, given, first string) (prefix, error) {
-	path := filepath.Clean(f.ParsePath(given))
-	if given == "" || path == "." {
-		return prefix{agent: f}, nil
-	}
-	// A file of a searched folder may have the folder's name, so ask the file system.
-	if filepath.Base(path) == first {
-		scope, at := f.PathInScope(given)
-		info, err := api.FilesStat.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: at})
-		if err != nil {
-			return prefix{}, err
-		}
-		if info.Type != "dir" && !info.ToDir {
-			return prefix{f, f.ParsePath(given), true}, nil
-		}
-	}
-	return prefix{agent: f, text: strings.TrimSuffix(path, "/") + "/"}, nil
+	return p.agent.DisplayName(path)
 }
 
 // grepRows formats results like grep: file:line:content for matches, file-line-content for context,
@@ -185,10 +163,7 @@ func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Res
 	case len(out.Paths) == 0:
 		return toolkit.Text("No files found."), nil
 	}
-	p := prefix{agent: f}
-	if folder := filepath.Clean(f.ParsePath(in.Path)); folder != "." {
-		p.text = strings.TrimSuffix(folder, "/") + "/"
-	}
+	p := prefix{agent: f, path: in.Path}
 	rows := make([]string, len(out.Paths))
 	for i, rel := range out.Paths {
 		rows[i] = p.displayPath(f.DecodeName(rel))
