@@ -47,6 +47,11 @@ with it the field is left out, and the header %s of the answer names it.
 An error has an HTTP status of 400 or above and a body of code, message and, where something can be done, hint. Some have
 a reason too: it tells causes with the same code apart. Decide by code and reason, because messages may be reworded.
 
+An agents' server also says for whom it calls (%s) within which bounds (%s), and which tool's call
+a request is part of (%s, %s, and %s if the first operation names all that
+the call works on). With %s: no, the engine answers with the question instead of asking the user. *Agents* says
+what agents may do with an operation, within the limits that you set.
+
 If the engine dies before it answers, a client cannot tell whether the call ran. *Repeat* states whether the client may
 retry the call; reads may always be retried. The values are %s; %s (not_found then means that the first call succeeded);
 %s (ended then means the same); %s (only if the input has an id, time or revision from the caller, by which the engine
@@ -55,6 +60,7 @@ recognizes a completed call and rejects one that would undo a newer change); and
 ## Operations
 
 `, api.Protocol, code(api.ClientHeader), code(api.VersionHeader), code(api.ProtocolHeader), code(api.IgnoredHeader),
+		code(api.OwnerHeader), code(api.BoundsHeader), code(api.ToolHeader), code(api.CallHeader), code(api.UsesHeader), code(api.AskHeader),
 		api.RepeatAlways, api.RepeatGone, api.RepeatEnded, api.RepeatMarked, api.RepeatNever)
 }
 
@@ -63,9 +69,27 @@ func (p *page) operation(e api.Entry) {
 	if e.Effect != api.Read {
 		fmt.Fprintf(&p.b, " Repeat: %s.", api.RepeatOf(e.Name, e.Effect))
 	}
-	p.b.WriteString("\n\n")
+	agents := agentsText()[e.Access]
+	if e.Name == api.EngineStop.Name {
+		agents = "only to restart the same engine"
+	}
+	fmt.Fprintf(&p.b, " Agents: %s.\n\n", agents)
 	p.fields("Input", e.In)
 	p.result(e.Out)
+}
+
+// agentsText says what each kind of access means to agents.
+func agentsText() map[api.Access]string {
+	return map[api.Access]string{
+		api.Unrestricted: "yes",
+		api.UserOnly:     "no",
+		api.Bookkeeping:  "by their server",
+		api.Starting:     "in their sandbox",
+		api.OnFiles:      "in their folders and sandbox",
+		api.Typing:       "not into a session outside their sandbox, nor while you lock the keyboard",
+		api.Changing:     "not while you lock the keyboard",
+		api.OnVariables:  "their own variables only",
+	}
 }
 
 // result lists the fields of an output, or links to the shared shape.
