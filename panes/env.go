@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
+	"tandem/persist/config/settings"
 )
 
 // An Env is the dashboard as a pane sees it.
@@ -20,6 +21,8 @@ type Env interface {
 	Engine(context.Context) (Engine, error)
 	News() *News
 	Learn(...api.Process) tea.Cmd // adds a process from a reply, ahead of its event
+
+	Settings() settings.Dashboard // the user's, which may change between calls
 
 	Home() string   // the user's home folder; "" if unknown
 	Folder() string // working directory of the dashboard
@@ -33,8 +36,6 @@ type Env interface {
 	Save(FileSave) tea.Cmd
 	Await(Pending) tea.Cmd // runs it at once if it is ready
 	Colors() int           // number of colors the terminal supports
-	FileIcons() bool       // whether its font has file icons
-	OpenWith() []string    // the user's commands to open files
 	// Copy puts text on the clipboard. what describes its size in words; "" has it counted.
 	Copy(text, what string) tea.Cmd
 

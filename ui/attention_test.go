@@ -107,28 +107,6 @@ func TestMarkDisappearsOncePromptIsAnswered(t *testing.T) {
 	d.waitNoText("1 waiting")
 }
 
-func TestQuietHoursSpanMidnight(t *testing.T) {
-	at := func(clock string) time.Time {
-		when, err := time.Parse("15:04", clock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return when
-	}
-	for hours, clocks := range map[Hours]map[string]bool{
-		{22 * 60, 7 * 60}:        {"21:59": false, "22:00": true, "00:00": true, "06:59": true, "07:00": false, "12:00": false},
-		{12*60 + 30, 13*60 + 30}: {"12:29": false, "12:30": true, "13:29": true, "13:30": false},
-		{0, 24 * 60}:             {"00:00": true, "23:59": true},
-		{}:                       {"00:00": false, "12:00": false},
-	} {
-		for clock, want := range clocks {
-			if hours.Have(at(clock)) != want {
-				t.Errorf("%v: %s is quiet: %v", hours, clock, !want)
-			}
-		}
-	}
-}
-
 func TestDesktopIsNotifiedOnlyWhileTerminalLacksFocus(t *testing.T) {
 	d, _, _ := openTwoSessions(t)
 	told := d.captureNotifications()
@@ -151,9 +129,9 @@ func TestDesktopIsNotifiedOnlyWhileTerminalLacksFocus(t *testing.T) {
 		t.Errorf("told then: %q", got)
 	}
 	d.m.notices.notifiedAt = time.Time{}
-	d.m.o.Attention.Quiet = Hours{0, 24 * 60}
+	d.m.o.Attention.Quiet = "00:00-24:00"
 	d.m.notices.notifyDesktop("at night")
-	d.m.o.Attention = Attention{NoNotify: true}
+	d.m.o.Attention.Quiet, d.m.o.Attention.Notify = "", false
 	d.m.notices.notifyDesktop("unwanted")
 	if told() != nil {
 		t.Error("the desktop is told at night, or against the user's will")

@@ -21,7 +21,7 @@ import (
 func busyModel(b testing.TB) (m *model, change func(i int)) {
 	e := newFakeEngine()
 	l := conn.New(e, nil)
-	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{})
+	m = newModel(b.Context(), Options{Settings: defaultSettings()}.withDefaults(), l, &screen.Input{})
 	m.areas.w, m.areas.h, m.sessions.isOpen, m.news.Connected = 200, 60, true, true
 	var leaves []*layout.Node
 	for i := range 4 {

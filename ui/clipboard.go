@@ -92,7 +92,7 @@ func (c *clipboard) copyText(text, much string, cut bool) tea.Cmd {
 // acceptClip passes text that a program put on the clipboard to the user's terminal. It is
 // ignored while another window has the keyboard.
 func (c *clipboard) acceptClip(clip []byte) tea.Cmd {
-	if c.m.input.blurred || c.m.zoom.away || c.m.o.NoClipboard || len(clip) > maxClipboard {
+	if c.m.input.blurred || c.m.zoom.away || !c.m.o.Clipboard || len(clip) > maxClipboard {
 		return nil
 	}
 	text := string(clip)

@@ -380,11 +380,11 @@ func TestOnlyFocusedProgramSetsClipboard(t *testing.T) {
 		t.Errorf("copied %q while another window has the keyboard", d.m.clip.text)
 	}
 	d.run(d.m.input.handleEvents([]screen.Event{{Kind: keys.EventFocusIn}}))
-	d.m.o.NoClipboard = true
+	d.m.o.Clipboard = false
 	here.setClipboard("two")
 	here.printLines(plainLine("much later"))
 	d.waitText("much later")
-	d.m.o.NoClipboard = false
+	d.m.o.Clipboard = true
 	here.setClipboard(strings.Repeat("x", maxClipboard+1))
 	here.setClipboard("three")
 	d.waitUntil("copied again", copied("three"))

@@ -61,7 +61,7 @@ func TestProgramsLearnColoursOfPaintedBackground(t *testing.T) {
 	d := drive(t, e, 120, 36)
 	d.waitText("one$ ")
 	d.reportColors(color.Black)
-	d.update(settingsMsg{Theme: "light"})
+	d.changeSettings(func(s *Settings) { s.Theme = "light" })
 	d.waitUntil("the session is told", func() bool { return len(s.listDisplays()) > 0 })
 	told := s.listDisplays()
 	if last := told[len(told)-1]; !last.Colors.Light() || last.Colors.Foreground == 0 || last.Colors.Colors[15] == 0 || last.CellWidth != 9 {

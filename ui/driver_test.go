@@ -15,6 +15,7 @@ import (
 	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/persist/config/settings"
 	"tandem/ui/conn"
 	"tandem/ui/layout"
 	"tandem/ui/screen"
@@ -63,7 +64,7 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	})
 	l.Notify = wake.NotifyNews
 	l.Crash = func(p any) { t.Errorf("panic: %v", p) }
-	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.NotifyTyped})
+	d.m = newModel(ctx, Options{Settings: defaultSettings(), CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.NotifyTyped})
 	d.m.o.Home = "/home/ann"
 	l.StartTask(func() { l.Run(ctx) })
 	l.StartTask(func() { wake.Run(ctx, sendWaking(d.send)) })
@@ -81,6 +82,15 @@ func (d *driver) send(msg tea.Msg) {
 	case <-d.ctx.Done():
 	}
 }
+
+// changeSettings sends the default settings with a change.
+func (d *driver) changeSettings(change func(*Settings)) {
+	s := defaultSettings()
+	change(&s)
+	d.update(settingsMsg(s))
+}
+
+func defaultSettings() Settings { return Settings{Dashboard: settings.Defaults().Dashboard} }
 
 func (d *driver) update(msg tea.Msg) {
 	_, cmd := d.m.Update(msg)

@@ -1,9 +1,7 @@
 package ui
 
 import (
-	"cmp"
 	"context"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -13,9 +11,9 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
-	"tandem/panes/kit/predict"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/persist/config/settings"
 )
 
 // An env implements the environment of panes and overlays on a model. Each method forwards
@@ -26,6 +24,7 @@ func (e env) Context() context.Context                         { return e.m.ctx 
 func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.AwaitEngine(ctx) }
 func (e env) News() *panes.News                                { return &e.m.news }
 func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learnProcesses(started...) }
+func (e env) Settings() settings.Dashboard                     { return e.m.o.Dashboard }
 func (e env) Home() string                                     { return e.m.o.Home }
 func (e env) Folder() string                                   { return e.m.o.CWD }
 func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.notices.showToast(text, bad) }
@@ -74,8 +73,6 @@ func (e env) Notify(text string) tea.Cmd { return e.m.notices.notifyDesktop(text
 
 func (e env) ShowRequest(id string) tea.Cmd { return e.m.showRequest(id) }
 
-func (e env) LongCommand() time.Duration { return e.m.o.Attention.LongCommand }
-
 func (e env) Bell() {
 	if e.m.terminal != nil {
 		e.m.terminal.Bell()
@@ -99,8 +96,6 @@ func (e env) HasDialog() bool { return e.m.dialog.open != nil }
 
 func (e env) Relayout() { e.m.relayout() }
 
-func (e env) TabBar() bool { return !e.m.o.NoTabs }
-
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	return e.m.visitSession(command, folder, then)
 }
@@ -110,10 +105,6 @@ func (e env) ClearNote() {
 		e.m.notices.clearToast()
 	}
 }
-
-func (e env) FileIcons() bool { return e.m.o.FileIcons }
-
-func (e env) OpenWith() []string { return e.m.o.OpenWith }
 
 func (e env) Colors() int {
 	switch e.m.theme.profile {
@@ -143,9 +134,4 @@ func (e env) Session() (id, folder string) {
 		id = p.ID
 	}
 	return id, e.m.sessions.launcher.startFolder(p)
-}
-
-// Predict returns the configured mode of key prediction.
-func (e env) Predict() predict.Mode {
-	return predict.Modes()[cmp.Or(e.m.o.Predict, predict.Auto.String())]
 }

@@ -197,7 +197,7 @@ func TestFilesInUntrackedFolderAreMarked(t *testing.T) {
 func TestIconsAreShownIfEnabled(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"a.go": "", "dir/": ""})
 	d.waitNoText("\ue627")
-	d.m.o.FileIcons = true
+	d.m.o.Icons = true
 	d.pressKeys("ctrl+r")
 	d.waitText("\ue627 a.go")
 	d.waitText("\uf07b dir/")

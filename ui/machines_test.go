@@ -77,7 +77,7 @@ func TestRemoteNoticeDoesNotHideLocalOne(t *testing.T) {
 	notify(box, "config.toml line 1: no such theme")
 	d.waitText("config.toml line 3: there is no key; box: config.toml line 1: no such theme")
 
-	d.update(settingsMsg{})
+	d.changeSettings(func(*Settings) {})
 	d.m.notices.clearToast()
 	notify(box, "config.toml line 1: no such theme")
 	d.waitText("box: config.toml line 1")

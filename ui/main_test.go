@@ -30,7 +30,7 @@ func runFakeDashboard() int {
 	if os.Getenv(dashboardEnv) == "some" {
 		addExamples(e)
 	}
-	o := Options{CWD: "/home/ann/src"}.withDefaults()
+	o := Options{Settings: defaultSettings(), CWD: "/home/ann/src"}.withDefaults()
 	if err := checkTerminal(o.Input, o.Output); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

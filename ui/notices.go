@@ -94,7 +94,7 @@ type notifyDue struct{}
 func (n *notices) notifyDesktop(text string) tea.Cmd {
 	a := &n.m.o.Attention
 	now := time.Now()
-	if !n.m.input.blurred || a.NoNotify || n.m.terminal == nil || a.Quiet.Have(now) {
+	if !n.m.input.blurred || !a.Notify || n.m.terminal == nil || a.Quiet.Have(now) {
 		return nil
 	}
 	d := &n.m.notices

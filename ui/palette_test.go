@@ -159,7 +159,7 @@ func TestThemePickerPreviewsSelection(t *testing.T) {
 	}
 	d.pressKeys("ctrl+b", "T", "'nord", "enter")
 	d.waitText(`theme = "nord" is in ~/config.toml now`)
-	d.update(settingsMsg{Theme: "nord"})
+	d.changeSettings(func(s *Settings) { s.Theme = "nord" })
 	d.waitText(`theme = "nord" is in ~/config.toml now`)
 	nord := d.m.theme.look
 	d.pressKeys("ctrl+b", "T", "'latte", "enter")
@@ -179,7 +179,7 @@ func TestChangedSettingsApplyAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := d.m.theme.look
-	d.update(settingsMsg{Bindings: bindings, Theme: "nord", NoMouse: true})
+	d.changeSettings(func(s *Settings) { s.Bindings, s.Theme, s.Mouse = bindings, "nord", false })
 	d.waitText("config reloaded")
 	if d.m.theme.look == before || d.m.mouseMode() != 0 {
 		t.Error("look or mouse are as before")
@@ -188,7 +188,7 @@ func TestChangedSettingsApplyAtOnce(t *testing.T) {
 	d.waitText("config.toml line 3")
 	d.pressKeys("ctrl+a", "c")
 	d.waitStarted(2)
-	d.update(settingsMsg{Theme: "nord"})
+	d.changeSettings(func(s *Settings) { s.Theme = "nord" })
 	d.waitText("config reloaded")
 	if d.m.faultNote() != "" {
 		t.Error("the fault is still told of")
@@ -202,7 +202,7 @@ func TestTipsAreShownUntilHidden(t *testing.T) {
 	e.addSession("shell", "$ ")
 	d := drive(t, e, 80, 24)
 	hidden := make(chan struct{})
-	d.m.o.Tips, d.m.o.HideTips = true, func() { close(hidden) }
+	d.m.o.ShowTips, d.m.o.HideTips = true, func() { close(hidden) }
 	d.m.relayout()
 	d.waitText("New here?")
 	for _, key := range []string{"ctrl+b, then  : find", "esc hide"} {
@@ -211,12 +211,12 @@ func TestTipsAreShownUntilHidden(t *testing.T) {
 	d.pressKeys("ctrl+b", "esc")
 	d.waitNoText("New here?")
 	<-hidden
-	d.m.o.Tips, d.m.o.HideTips = true, nil
+	d.m.o.ShowTips, d.m.o.HideTips = true, nil
 	d.m.relayout()
 	d.waitText("New here?")
 	d.click(3, 22)
 	d.waitNoText("New here?")
-	d.m.o.Tips = true
+	d.m.o.ShowTips = true
 	d.m.setSize(80, 16)
 	d.waitNoText("New here?")
 }
@@ -245,7 +245,7 @@ func TestStatusBarOfPresetShowsDirectKeysAndPrefix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.update(settingsMsg{Bindings: bindings})
+	d.changeSettings(func(s *Settings) { s.Bindings = bindings })
 	d.m.notices.clearToast()
 	d.m.dirty = true
 	for _, hint := range []string{"alt+n split", "alt+f zoom", "ctrl+g then", "t new", "q detach", "? keys"} {

@@ -295,7 +295,7 @@ func TestFailuresAndReadinessAreReported(t *testing.T) {
 
 func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 	one, exited := 1, time.Now()
-	m := newModel(t.Context(), Options{}.withDefaults(), conn.New(newFakeEngine(), nil), &screen.Input{})
+	m := newModel(t.Context(), Options{Settings: defaultSettings()}.withDefaults(), conn.New(newFakeEngine(), nil), &screen.Input{})
 	fine := api.Process{ID: "1", Kind: api.KindProcess, Name: "web", State: api.StateRunning, StartedAt: exited.Add(-time.Hour)}
 	bad := fine
 	bad.State, bad.ExitCode, bad.ExitedAt = api.StateBackoff, &one, &exited
@@ -474,7 +474,7 @@ func TestCommandLinesAreParsedAsInAShell(t *testing.T) {
 // thousandProcesses returns a dashboard of 200×60 cells with 1,000 processes.
 func thousandProcesses(b *testing.B) *model {
 	e := newFakeEngine()
-	m := newModel(b.Context(), Options{}.withDefaults(), conn.New(e, nil), &screen.Input{})
+	m := newModel(b.Context(), Options{Settings: defaultSettings()}.withDefaults(), conn.New(e, nil), &screen.Input{})
 	m.sessions.isOpen, m.news.Connected = true, true
 	for i := range 1000 {
 		m.news.Processes = append(m.news.Processes, e.addProcess(fmt.Sprintf("worker-%d", i), "").process)

@@ -55,7 +55,7 @@ type Options struct {
 	Command      string // command line that starts the dashboard; default tandem
 	InTmux       bool   // the dashboard runs inside tmux
 
-	Tips     bool   // show tips for newcomers
+	ShowTips bool   // show tips for newcomers
 	HideTips func() // called when the user hides the tips; may be nil
 
 	Files string // folder to open in the Files view; empty opens Sessions

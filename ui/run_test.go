@@ -40,7 +40,7 @@ func openDashboard(t *testing.T, e *fakeEngine, cols, rows uint16) *terminalUser
 	p := newTerminalUser(t, e, cols, rows)
 	ctx, cancel := context.WithCancel(t.Context())
 	p.cancel = cancel
-	o := Options{Input: p.slave, Output: p.slave, CWD: "/home/ann", AnswerLimit: time.Millisecond}.withDefaults()
+	o := Options{Settings: defaultSettings(), Input: p.slave, Output: p.slave, CWD: "/home/ann", AnswerLimit: time.Millisecond}.withDefaults()
 	go func() {
 		_, err := runModel(ctx, o, e, func(context.Context) (panes.Engine, error) { return e, nil })
 		p.result <- err
@@ -244,7 +244,7 @@ func TestMissingTerminalIsReported(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	err = Run(t.Context(), Options{Input: r, Output: w})
+	err = Run(t.Context(), Options{Settings: defaultSettings(), Input: r, Output: w})
 	var e *api.Error
 	if !errors.As(err, &e) || !strings.Contains(e.Message, "not a terminal") || e.Hint == "" {
 		t.Errorf("got %v", err)
@@ -259,7 +259,7 @@ func TestDumbTerminalIsRejected(t *testing.T) {
 	defer master.Close()
 	defer slave.Close()
 	t.Setenv("TERM", "dumb")
-	if err := Run(t.Context(), Options{Input: slave, Output: slave}); err == nil || !strings.Contains(err.Error(), "TERM=dumb") {
+	if err := Run(t.Context(), Options{Settings: defaultSettings(), Input: slave, Output: slave}); err == nil || !strings.Contains(err.Error(), "TERM=dumb") {
 		t.Errorf("got %v", err)
 	}
 }

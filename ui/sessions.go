@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,7 +11,6 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/kit/graphics"
-	"tandem/panes/kit/predict"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
@@ -29,9 +27,7 @@ type sessionsEnv interface {
 	TakeClip(clip []byte) tea.Cmd // from the focused program
 	ShowNote(text string, bad bool) tea.Cmd
 	Notify(text string) tea.Cmd
-	LongCommand() time.Duration
 	SessionPictures() graphics.Screen
-	Predict() predict.Mode // when to show typed keys before the program echoes them
 	ShowRequest(id string) tea.Cmd
 	Bell()
 
@@ -42,7 +38,6 @@ type sessionsEnv interface {
 	HasDialog() bool                                            // a dialog covers the view
 	OpenMachine(name string) tea.Cmd                            // starts a session on a machine, or connects to it
 	Relayout()                                                  // after the zoom started or ended
-	TabBar() bool                                               // the user wants a tab bar
 }
 
 // A sessionsView shows the list of sessions beside the current tab, a tree of panes.

@@ -121,7 +121,7 @@ func (v *sessionsView) relayout() {
 
 // hasTabBar reports whether to draw a tab bar: there are several tabs, and the user wants
 // one.
-func (v *sessionsView) hasTabBar() bool { return len(v.tabs.EveryTab()) > 1 && v.env.TabBar() }
+func (v *sessionsView) hasTabBar() bool { return len(v.tabs.EveryTab()) > 1 && v.env.Settings().Tabs }
 
 // visibleLeaves returns the leaves on the screen.
 func (v *sessionsView) visibleLeaves() []*layout.Node { return v.appendVisible(nil) }

@@ -8,6 +8,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/kit/predict"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/layout"
@@ -78,7 +79,7 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int, edges l
 func (v *sessionsView) preparePanes(edges layout.Edges) {
 	focused, look := v.focusedPane(), v.env.Look()
 	for _, l := range v.visibleLeaves() {
-		l.Pane.Pictures, l.Pane.Predict = v.pictures, v.env.Predict()
+		l.Pane.Pictures, l.Pane.Predict = v.pictures, predict.Modes()[v.env.Settings().Attach.Predict]
 		l.Rows = v.navigator.numbers.DrawOver(l, l.Pane.Draw(), l.Pane == focused, look)
 		l.Title = ""
 		if v.tight || v.paneArea(l) == l.Rect {

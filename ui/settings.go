@@ -8,28 +8,14 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
+	"tandem/persist/config/settings"
 )
 
 // Settings are the options that may change while the dashboard runs.
 type Settings struct {
+	settings.Dashboard
 	Bindings     keymap.Bindings // default keymap.DefaultBindings
 	PrefixChosen bool            // the user chose the prefix key
-	Theme        string          // "", "auto" or the name of a theme
-	// The themes of "auto" on dark and light backgrounds; "" is the default theme.
-	ThemeDark, ThemeLight string
-	Background            bool     // paint the theme's background
-	NoMouse               bool     // leave the mouse to the terminal
-	NoClipboard           bool     // programs cannot write to the clipboard
-	FileIcons             bool     // show icons; the terminal's font must have them
-	OpenWith              []string // command lines that can open files
-	NoTabs                bool     // hide the tab bar above the panes
-	// Pictures is the protocol for pictures: "kitty", "sixel", "blocks" or "off"; "" and
-	// "auto" choose the best one the terminal supports.
-	Pictures string
-	// Predict is when typed keys are shown before the program echoes them: "always",
-	// "off", or "" and "auto" for machines that answer slowly.
-	Predict   string
-	Attention Attention
 
 	// Fault is the mistake in the settings, on one line. All other fields are ignored
 	// then, except at startup.

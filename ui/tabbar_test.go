@@ -38,9 +38,9 @@ func TestTabBarShowsTabsAndHandlesMouse(t *testing.T) {
 		t.Error("a zoomed pane has a bar of tabs above it")
 	}
 	d.pressKeys("ctrl+b", "z")
-	settings := d.m.o.Settings
-	settings.NoTabs = true
-	d.update(settingsMsg(settings))
+	changed := d.m.o.Settings
+	changed.Tabs = false
+	d.update(settingsMsg(changed))
 	if d.m.sessions.areas.tabs.W != 0 {
 		t.Error("the bar is shown against the settings")
 	}

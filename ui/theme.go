@@ -45,11 +45,11 @@ func (t *themeState) setSilent() {
 // rebuildLook computes the styles after a change of the theme, the background or the
 // colour profile.
 func (t *themeState) rebuildLook() {
-	settings := t.m.o.Settings
+	wanted := t.m.o.Dashboard
 	if t.picked != "" {
-		settings.Theme = t.picked
+		wanted.Theme = t.picked
 	}
-	theme, err := themes.ByName(settings.ThemeFor(t.dark), t.dark)
+	theme, err := themes.ByName(wanted.ThemeFor(t.dark), t.dark)
 	if err != nil {
 		theme = themes.ForBackground(t.dark)
 	}
@@ -57,7 +57,7 @@ func (t *themeState) rebuildLook() {
 		theme = theme.On(t.dark)
 	}
 	t.background = t.backgroundFor(theme)
-	if t.silent && !t.reported && t.background == nil && (settings.Theme == "" || settings.Theme == "auto") {
+	if t.silent && !t.reported && t.background == nil && wanted.Theme == "auto" {
 		theme = themes.Neutral()
 	}
 	t.look = widget.NewLook(theme.Styles(t.profile), themes.GlyphsFor(os.Environ()))
@@ -73,17 +73,6 @@ func (t *themeState) backgroundFor(theme themes.Theme) *screen.Background {
 		return nil
 	}
 	return &screen.Background{Text: theme.Palette.Text, Back: back, ANSI: theme.ANSI}
-}
-
-// ThemeFor returns the name of the theme for a dark or a light background.
-func (s Settings) ThemeFor(dark bool) string {
-	switch {
-	case s.Theme != "" && s.Theme != "auto":
-		return s.Theme
-	case dark:
-		return s.ThemeDark
-	}
-	return s.ThemeLight
 }
 
 func (t *themeState) setProfile(p colorprofile.Profile) {

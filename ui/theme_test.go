@@ -52,7 +52,7 @@ func TestChangedSettingsKeepPendingPrefix(t *testing.T) {
 	d := drive(t, e, 120, 40)
 	d.waitText("one$ ")
 	d.pressKeys("ctrl+b")
-	d.update(settingsMsg{Theme: "nord"})
+	d.changeSettings(func(s *Settings) { s.Theme = "nord" })
 	d.pressKeys("%")
 	d.waitText("$ ")
 	d.waitStarted(2)
@@ -70,15 +70,15 @@ func TestLastOfSeveralChosenThemesWins(t *testing.T) {
 		d.waitText(name)
 	}
 	last := d.m.theme.look
-	d.update(settingsMsg{Theme: "nord"})
+	d.changeSettings(func(s *Settings) { s.Theme = "nord" })
 	if d.m.theme.look != last {
 		t.Error("the file that is read late undoes what was chosen since")
 	}
-	d.update(settingsMsg{Theme: "dracula"})
+	d.changeSettings(func(s *Settings) { s.Theme = "dracula" })
 	if d.m.theme.look != last || d.m.theme.picked != "" {
 		t.Error("what was chosen is not what the settings say")
 	}
-	d.update(settingsMsg{Theme: "nord"})
+	d.changeSettings(func(s *Settings) { s.Theme = "nord" })
 	if d.m.theme.look == last {
 		t.Error("a change of the file changes nothing")
 	}
@@ -94,7 +94,7 @@ func TestThemePaintsBackgroundIfWantedOrUnreadable(t *testing.T) {
 		return d.m.theme.background.Back
 	}
 	light := themes.Light()
-	d.update(settingsMsg{Theme: "light"})
+	d.changeSettings(func(s *Settings) { s.Theme = "light" })
 	if ground() != nil {
 		t.Error("a background is painted before the terminal has told its own")
 	}
@@ -106,11 +106,11 @@ func TestThemePaintsBackgroundIfWantedOrUnreadable(t *testing.T) {
 	if ground() != nil {
 		t.Error("a light theme is painted on a light terminal")
 	}
-	d.update(settingsMsg{Theme: "light", Background: true})
+	d.changeSettings(func(s *Settings) { s.Theme, s.Background = "light", true })
 	if ground() != light.Background {
 		t.Errorf("background = true paints %v", ground())
 	}
-	d.update(settingsMsg{Theme: "terminal", Background: true})
+	d.changeSettings(func(s *Settings) { s.Theme, s.Background = "terminal", true })
 	if ground() != nil {
 		t.Error("the terminal's own colours have another background")
 	}
@@ -122,10 +122,10 @@ func TestSixteenColourThemeFollowsTerminalBackground(t *testing.T) {
 	d.m.theme.setProfile(colorprofile.ANSI)
 	for _, dark := range []bool{true, false} {
 		d.m.theme.setDark(dark)
-		d.update(settingsMsg{Theme: "auto"})
+		d.changeSettings(func(s *Settings) { s.Theme = "auto" })
 		own := d.m.theme.look.Text
 		for _, name := range []string{"light", "dark", "nord"} {
-			d.update(settingsMsg{Theme: name, Background: true})
+			d.changeSettings(func(s *Settings) { s.Theme, s.Background = name, true })
 			if got := d.m.theme.look.Text; got != own || d.m.theme.background != nil {
 				t.Errorf("dark %v: the text of %s is %q, that of the terminal's theme %q", dark, name, got, own)
 			}
@@ -153,10 +153,9 @@ func TestUnknownBackgroundSelectsNeutralTheme(t *testing.T) {
 		told    bool
 		neutral bool
 	}{
-		"silent":              {"", false, true},
-		"auto":                {"auto", false, true},
+		"silent":              {"auto", false, true},
 		"chosen theme":        {"nord", false, false},
-		"reported background": {"", true, false},
+		"reported background": {"auto", true, false},
 	} {
 		d := drive(t, newFakeEngine(), 100, 30)
 		d.m.o.Theme = c.theme

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -69,7 +68,9 @@ func (t *themeState) rankTheme(name string) int {
 func (t *themeState) accentOf(name string) widget.Ink {
 	theme, err := themes.ByName(name, t.dark)
 	if err != nil {
-		theme, _ = themes.ByName(cmp.Or(Settings{ThemeDark: t.m.o.ThemeDark, ThemeLight: t.m.o.ThemeLight}.ThemeFor(t.dark), "dark"), t.dark)
+		auto := t.m.o.Dashboard
+		auto.Theme = "auto"
+		theme, _ = themes.ByName(auto.ThemeFor(t.dark), t.dark)
 	}
 	return widget.InkOf(theme.Styles(t.profile).Accent)
 }

@@ -16,15 +16,15 @@ const tipsHeight = 20
 
 // showsTips reports whether the row of tips is shown.
 func (m *model) showsTips() bool {
-	return m.o.Tips && m.areas.h >= tipsHeight && m.areas.w >= minScreenWidth
+	return m.o.ShowTips && m.areas.h >= tipsHeight && m.areas.w >= minScreenWidth
 }
 
 // hideTips hides the row permanently.
 func (m *model) hideTips() tea.Cmd {
-	if !m.o.Tips {
+	if !m.o.ShowTips {
 		return nil
 	}
-	m.o.Tips = false
+	m.o.ShowTips = false
 	m.relayout()
 	if hide := m.o.HideTips; hide != nil {
 		return func() tea.Msg {

@@ -45,7 +45,7 @@ func TestTipsDoNotRepeatStatusBar(t *testing.T) {
 		e := newFakeEngine()
 		e.addSession("shell", "$ ")
 		d := drive(t, e, size[0], size[1])
-		d.m.o.Tips = true
+		d.m.o.ShowTips = true
 		d.m.relayout()
 		d.waitText("New here?")
 		for _, keys := range [][]string{nil, {"alt+2"}, {"alt+3"}, {"alt+4"}, {"alt+1", "ctrl+b", "s"}} {

@@ -264,7 +264,7 @@ func (d *openDialog) drawPrefixKeys() {
 // mouseMode requests motion without a button only if the focused program wants it, as it
 // causes many events.
 func (m *model) mouseMode() tea.MouseMode {
-	if m.o.NoMouse {
+	if !m.o.Mouse {
 		return tea.MouseModeNone
 	}
 	if m.sessions.WantsMotion() {

@@ -108,7 +108,7 @@ func (z *zoom) handOver() tea.Cmd {
 	run := &directZoom{zoom: z, out: zoomResult{pane: p}, options: attach.Options{
 		Client: e.Client, ID: p.ID, In: z.m.o.Input, Out: z.m.o.Output,
 		Prefix: z.m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: z.m.o.Connect,
-		NoClipboard: z.m.o.NoClipboard, Pictures: z.m.o.Pictures, NoMouse: z.m.o.NoMouse, Known: &told, Cooked: z.m.terminal.Cooked(),
+		NoClipboard: !z.m.o.Clipboard, Pictures: z.m.o.Pictures, NoMouse: !z.m.o.Mouse, Known: &told, Cooked: z.m.terminal.Cooked(),
 	}}
 	return tea.Exec(run, func(err error) tea.Msg {
 		run.out.err = err

@@ -30,7 +30,7 @@ func TestPanicWhileZoomedRestoresTerminal(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			l := conn.New(p.engine, func(context.Context) (panes.Engine, error) { return p.engine, nil })
 			l.Crash = func(any) { cancel(nil) }
-			o := Options{Input: p.slave, Output: p.slave}.withDefaults()
+			o := Options{Settings: defaultSettings(), Input: p.slave, Output: p.slave}.withDefaults()
 			m := newModel(ctx, o, l, &screen.Input{Notify: func() {}})
 			terminal, err := screen.Open(p.slave, p.slave)
 			if err != nil {

@@ -27,7 +27,7 @@ func askOpenWith(f *Pane) tea.Cmd {
 	if len(targets) == 0 {
 		return nil
 	}
-	programs := programsFor(targets, f.env.OpenWith(), os.Getenv, exec.LookPath)
+	programs := programsFor(targets, f.env.Settings().OpenWith, os.Getenv, exec.LookPath)
 	u := &dialog.Picker{Title: "Open " + nameFiles(targets) + " with", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "open" }}
 	choices := make([]widget.Choice, len(programs))
 	for i, p := range programs {

@@ -77,7 +77,7 @@ func (f *Pane) Draw() []string {
 	}
 	parts := f.computeParts()
 	f.folder.list.Focused, f.viewer.preview.Focused = !f.onPreview, f.onPreview
-	f.folder.list.Icons, f.above.Icons = f.env.FileIcons(), f.env.FileIcons()
+	f.folder.list.Icons, f.above.Icons = f.env.Settings().Icons, f.env.Settings().Icons
 	rule := f.env.Look().Rule.Text("│")
 	rows := make([]string, 0, f.h)
 	var above, list, preview []string

@@ -11,6 +11,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/kit/dialog"
 	"tandem/panes/widget"
+	"tandem/persist/config/settings"
 )
 
 // An Env is a dashboard recording its calls. Methods it does not define are nil.
@@ -56,8 +57,7 @@ func (e *Env) Learn(all ...api.Process) tea.Cmd             { e.Known.Learn(all[
 func (e *Env) Home() string                                 { return "/home/ann" }
 func (e *Env) Folder() string                               { return "/home/ann" }
 func (e *Env) Colors() int                                  { return 256 }
-func (e *Env) OpenWith() []string                           { return nil }
-func (e *Env) FileIcons() bool                              { return false }
+func (e *Env) Settings() settings.Dashboard                 { return settings.Defaults().Dashboard }
 func (e *Env) Look() *widget.Look                           { return &e.Inks }
 func (e *Env) Spinner() string                              { return "" }
 func (e *Env) Ask(o dialog.Overlay)                         { e.Shown = o }

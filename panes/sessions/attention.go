@@ -12,9 +12,6 @@ import (
 	"tandem/panes/widget"
 )
 
-// defaultLongCommand is how long a command must run for a note, unless configured.
-const defaultLongCommand = 10 * time.Second
-
 // minInputWait is how long a program must have worked before a note that it waits for input. A
 // shorter time means the user is using it.
 const minInputWait = 3 * time.Second
@@ -39,10 +36,7 @@ func (p *Pane) reportNews(before []api.Process, now time.Time) tea.Cmd {
 	for i := range before {
 		old[before[i].ID] = &before[i]
 	}
-	long := p.env.LongCommand()
-	if long <= 0 {
-		long = defaultLongCommand
-	}
+	long := p.env.Settings().Attention.LongCommand.Value()
 	notes, bad := p.Agents.collectNews(false)
 	agents, marked := len(notes), false
 	all := p.env.News().Processes

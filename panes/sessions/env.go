@@ -1,8 +1,6 @@
 package sessions
 
 import (
-	"time"
-
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes"
@@ -20,5 +18,4 @@ type Env interface {
 	Notify(text string) tea.Cmd             // sends a desktop notification unless the user is here
 	ShowRequest(id string) tea.Cmd          // shows an agent's request
 	HasDialog() bool                        // reports whether a dialog is open
-	LongCommand() time.Duration             // minimum duration of a command for a note; 0 for the default
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
@@ -35,7 +34,6 @@ func (e *fakeEnv) ShowNote(text string, _ bool) tea.Cmd { e.note = text; return 
 func (e *fakeEnv) Notify(string) tea.Cmd                { return nil }
 func (e *fakeEnv) ShowRequest(string) tea.Cmd           { return nil }
 func (e *fakeEnv) HasDialog() bool                      { return e.Shown != nil }
-func (e *fakeEnv) LongCommand() time.Duration           { return 0 }
 
 func (e *fakeEnv) startSession(_ context.Context, in api.SessionStartInput) (api.Process, error) {
 	e.started = append(e.started, in.ID)

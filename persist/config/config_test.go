@@ -1,23 +1,24 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/renameio/v2"
+
+	"tandem/persist/config/settings"
 )
 
-func TestConfigReadsEveryKey(t *testing.T) {
-	off, on := false, true
+func TestParseReplacesOnlyTheDefaultsOfGivenKeys(t *testing.T) {
 	got, err := Parse([]byte(`
 shell = ["bash", "-i"]
 emulator = "vt10x"
@@ -41,6 +42,10 @@ shell_integration = false
 [history]
 ignore = ["^vault "]
 
+[attention]
+notify = false
+quiet = "22:00-07:30"
+
 [agents]
 sandbox = "~/agents.json"
 reap_after = "24h"
@@ -51,14 +56,18 @@ reap_after = "24h"
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Config{
-		Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20, ProcessLogLimit: 1 << 20,
-		Theme: "light", ThemeDark: "nord", ThemeLight: "catppuccin-latte", DirectKeys: &off, Keys: map[string][]string{"session.new": {"C"}},
-		Mouse: &off, Clipboard: &off, Icons: &on, Pictures: "off", Tips: &off, Preset: "tmux", Prefix: "ctrl+a", CopyKeys: "emacs", ShellIntegration: &off,
-		History: History{Ignore: []string{"^vault "}},
-		Agents:  Agents{Sandbox: "~/agents.json", ReapAfter: "24h"},
+	want := settings.Config{
+		Dashboard: settings.Dashboard{
+			Theme: "light", ThemeDark: "nord", ThemeLight: "catppuccin-latte", Icons: true, Pictures: "off", Tabs: true,
+			Attach:    settings.Attach{Predict: "auto"},
+			Attention: settings.Attention{LongCommand: "10s", Quiet: "22:00-07:30"},
+		},
+		Keyboard: settings.Keyboard{Preset: "tmux", Prefix: "ctrl+a", CopyKeys: "emacs", Keys: map[string][]string{"session.new": {"C"}}},
+		Engine:   settings.Engine{Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20, ProcessLogLimit: 1 << 20},
+		History:  settings.History{Ignore: []string{"^vault "}},
+		Agents:   settings.Agents{Sandbox: "~/agents.json", Elicit: true, ReapAfter: "24h", Resume: "offer"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -91,6 +100,8 @@ func TestMistakesShowTheirPosition(t *testing.T) {
 		"unknown theme":  {`theme = "solar"`, "must be one of auto, dark, light"},
 		"unknown action": {"[keys]\nfly = [\"f\"]", `line 2: bind "fly"`},
 		"bad duration":   {"[agents]\nreap_after = \"soon\"", "line 2: reap_after"},
+		"no duration":    {"[attention]\nlong_command = \"-3s\"", "long_command = \"-3s\": must be a duration such as 10s"},
+		"no hours":       {"[attention]\nquiet = \"night\"", "quiet = \"night\": must be a time range such as 22:00-07:00"},
 		"relative path":  {"[agents]\nsandbox = \"agents.json\"", "line 2: sandbox"},
 		"renamed action": {"[keys]\n\"session.end\" = [\"d\"]", "| \"session.end\""},
 		"both names":     {"[keys]\n\"session.end\" = [\"X\"]\n\"session.kill\" = [\"X\"]", "line 2: session.end was renamed to session.kill"},
@@ -165,42 +176,73 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-func TestSettingsMatchKeysAndDefaults(t *testing.T) {
+func TestEverySettingIsReadAndShown(t *testing.T) {
 	known := map[string]bool{}
-	for _, s := range Settings() {
+	for _, s := range settings.All() {
 		known[s.Key] = true
 		if s.Named() {
 			continue
 		}
-		text := s.Key + " = " + s.Value
+		value := cmp.Or(s.Example, s.Default)
+		switch value {
+		case "true":
+			value = "false"
+		case "false":
+			value = "true"
+		}
+		text := s.Key + " = " + value
 		c, err := Parse([]byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := valueOf(c, s.Key); got != s.Value && s.Value != "0" {
-			t.Errorf("%s reads as %s", text, got)
+		if got := s.ValueIn(c); got != value {
+			t.Errorf("%s is read as %s", text, got)
+		}
+		if file, _, err := Effective([]byte(text)); err != nil || !strings.Contains(file, s.Key[strings.Index(s.Key, ".")+1:]+" = "+value+"\n") {
+			t.Errorf("%s is shown as\n%s%v", text, file, err)
 		}
 	}
-	for _, key := range tomlKeys(reflect.TypeFor[Config](), "") {
+	for _, key := range tomlKeys(reflect.TypeFor[settings.Config](), "") {
 		if !known[key] {
-			t.Errorf("nobody is told of the key %s", key)
+			t.Errorf("the key %s is not documented", key)
 		}
 	}
 }
 
-// tomlKeys are the keys of a struct, those of tables with the table's name.
+// tomlKeys returns the keys of a struct, those of tables with the table's name.
 func tomlKeys(t reflect.Type, before string) (keys []string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for _, f := range reflect.VisibleFields(t) {
 		name := before + f.Tag.Get("toml")
-		if f.Type.Kind() == reflect.Struct {
+		switch {
+		case f.Anonymous:
+		case f.Type.Kind() == reflect.Struct:
 			keys = append(keys, tomlKeys(f.Type, name+".")...)
-			continue
+		default:
+			keys = append(keys, name)
 		}
-		keys = append(keys, name)
 	}
 	return keys
+}
+
+func TestEmptyTextsAndZerosSelectTheDefaults(t *testing.T) {
+	const text = "theme = \"\"\nscrollback = 0\nlog_limit = 0\npreset = \"\"\n[attention]\nlong_command = \"\"\n[agents]\nresume = \"\"\nsandbox = \"\"\n"
+	c, err := Parse([]byte(text))
+	if diff := gocmp.Diff(settings.Defaults(), c); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	file, _, err := Effective([]byte(text))
+	without, _, _ := Effective(nil)
+	if diff := gocmp.Diff(without, file); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+func TestParseReturnsTheDefaultsAfterAMistake(t *testing.T) {
+	c, err := Parse([]byte("mouse = false\ntheme = 3\n"))
+	if diff := gocmp.Diff(settings.Defaults(), c); diff != "" || err == nil {
+		t.Error(diff, err)
+	}
 }
 
 func TestByteOrderMarkIsSkipped(t *testing.T) {
@@ -238,7 +280,7 @@ func TestDefaultFileSetsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Config{}.Values(), c.Values()); diff != "" {
+	if diff := gocmp.Diff(settings.Defaults(), c); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -258,15 +300,15 @@ func TestDefaultFileIsValidWhenUncommented(t *testing.T) {
 
 func TestEffectiveDecodesToTheSameConfig(t *testing.T) {
 	for _, text := range []string{"", "shell = [\"a\\\"b\", \"\\u007f\"]\n[keys]\nprefix = [\"ctrl+a\"]\n[agents]\nreap_after = \"24h\""} {
-		c, err := Parse([]byte(text))
+		file, values, err := Effective([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse([]byte(c.Effective()))
+		_, again, err := Effective([]byte(file))
 		if err != nil {
-			t.Errorf("%v\n%s", err, c.Effective())
+			t.Errorf("%v\n%s", err, file)
 		}
-		if diff := cmp.Diff(c.Values(), again.Values()); diff != "" {
+		if diff := gocmp.Diff(values, again); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -354,7 +396,7 @@ func TestFollowReportsEachChange(t *testing.T) {
 		news, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
-			file.follow(ctx, news, pollWatched, func(c Config, err error) {
+			file.follow(ctx, news, pollWatched, func(c settings.Config, err error) {
 				if err != nil {
 					told = append(told, Brief(err).Error())
 					return
@@ -378,8 +420,8 @@ func TestFollowReportsEachChange(t *testing.T) {
 		time.Sleep(2 * pollWatched) // nothing tells of it
 		cancel()
 		<-done
-		want := []string{"nord", "config.toml line 1: theme: must be a name in quotes", "dark", ""}
-		if diff := cmp.Diff(want, told); diff != "" {
+		want := []string{"nord", "config.toml line 1: theme: must be a name in quotes", "dark", "auto"}
+		if diff := gocmp.Diff(want, told); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -388,41 +430,17 @@ func TestFollowReportsEachChange(t *testing.T) {
 func TestTipsAreShownThreeTimesOrUntilHidden(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	for i, want := range []bool{true, true, true, false} {
-		if show, _ := Tips(Config{}, dir); show != want {
+		if show, _ := Tips(true, dir); show != want {
 			t.Errorf("start %d shows tips: %v", i+1, show)
 		}
 	}
 	dir = filepath.Join(t.TempDir(), "d")
-	off := false
-	if show, _ := Tips(Config{Tips: &off}, dir); show {
+	if show, _ := Tips(false, dir); show {
 		t.Error("tips are shown against the configuration")
 	}
-	_, hide := Tips(Config{}, dir)
+	_, hide := Tips(true, dir)
 	hide()
-	if show, _ := Tips(Config{}, dir); show {
+	if show, _ := Tips(true, dir); show {
 		t.Error("hidden tips are shown again")
-	}
-}
-
-func TestElicitsIsTrueByDefault(t *testing.T) {
-	for text, want := range map[string]bool{"": true, "[agents]\nelicit = true\n": true, "[agents]\nelicit = false\n": false} {
-		c, err := Parse([]byte(text))
-		if err != nil || c.Agents.Elicits() != want {
-			t.Errorf("%q: %v, %v", text, c.Agents.Elicits(), err)
-		}
-	}
-}
-
-func TestFormerActionNamesStillBindKeys(t *testing.T) {
-	for former, current := range renamedActions {
-		c, err := Parse([]byte("[keys]\n\"" + former + "\" = [\"f9\"]\n"))
-		if err != nil {
-			t.Errorf("%s: %v", former, err)
-			continue
-		}
-		b, err := c.Bindings()
-		if err != nil || !slices.ContainsFunc(b.KeysOf(current, ""), func(key string) bool { return strings.HasSuffix(key, "f9") }) {
-			t.Errorf("%s: %s has the keys %v: %v", former, current, b.KeysOf(current, ""), err)
-		}
 	}
 }

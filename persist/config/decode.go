@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"tandem/persist/config/settings"
 	"tandem/persist/diag"
 )
 
@@ -19,23 +21,37 @@ const maxSyntaxErrors = 50
 
 // decodeConfig decodes the valid parts of config.toml and reports the rest to wrong: syntax
 // errors, unknown keys, values of the wrong type.
-func decodeConfig(text []byte, wrong *mistakes) Config {
-	var c Config
+func decodeConfig(text []byte, wrong *mistakes) settings.Config {
+	c := settings.Defaults()
 	// Fast path: a valid file needs no decoding key by key.
-	if decodeStrictly(text, &c) == nil {
-		return c
+	if decodeStrictly(text, &c) != nil {
+		c = settings.Defaults()
+		decodeTable(&c, decodeReadable(text, wrong), nil, wrong)
 	}
-	c = Config{}
-	c.decodeTable(decodeReadable(text, wrong), nil, wrong)
+	fillEmpty(reflect.ValueOf(&c).Elem(), reflect.ValueOf(settings.Defaults()))
 	return c
 }
 
-func decodeStrictly(text []byte, c *Config) error {
+// fillEmpty replaces empty texts and zeros in a struct by their defaults: both count as unset.
+func fillEmpty(c, defaults reflect.Value) {
+	for i := range c.NumField() {
+		switch field := c.Field(i); field.Kind() {
+		case reflect.Struct:
+			fillEmpty(field, defaults.Field(i))
+		case reflect.String, reflect.Int, reflect.Int64:
+			if field.IsZero() {
+				field.Set(defaults.Field(i))
+			}
+		}
+	}
+}
+
+func decodeStrictly(text []byte, c *settings.Config) error {
 	return toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(c)
 }
 
 // decodeTable decodes a table key by key, so that a wrong key does not affect the others.
-func (c *Config) decodeTable(table map[string]any, path []string, wrong *mistakes) {
+func decodeTable(c *settings.Config, table map[string]any, path []string, wrong *mistakes) {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		// Clone, because append could overwrite the key of a sibling.
 		key := append(slices.Clone(path), name)
@@ -44,16 +60,16 @@ func (c *Config) decodeTable(table map[string]any, path []string, wrong *mistake
 		if isTable {
 			value = map[string]any{}
 		}
-		if err := c.decodeKey(key, value); err != nil {
+		if err := decodeKey(c, key, value); err != nil {
 			wrong.addDecodeError(key, err)
 		} else if isTable {
-			c.decodeTable(within, key, wrong)
+			decodeTable(c, within, key, wrong)
 		}
 	}
 }
 
 // decodeKey decodes one key. On an error, c is unchanged.
-func (c *Config) decodeKey(key []string, value any) error {
+func decodeKey(c *settings.Config, key []string, value any) error {
 	for _, name := range slices.Backward(key) {
 		value = map[string]any{name: value}
 	}
@@ -62,7 +78,7 @@ func (c *Config) decodeKey(key []string, value any) error {
 		return err
 	}
 	// Decode into an empty Config first: a failed decode may leave c half changed.
-	var alone Config
+	var alone settings.Config
 	if err := decodeStrictly(text, &alone); err != nil {
 		return err
 	}
@@ -79,7 +95,7 @@ func (m *mistakes) addDecodeError(key []string, err error) {
 		return
 	}
 	want := "a table"
-	if s, ok := settingOf(name); ok {
+	if s, ok := settings.Find(name); ok {
 		want = s.Want
 	}
 	place, _ := locate(m.readableText(), key)

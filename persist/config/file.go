@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"tandem/persist/config/settings"
 	"tandem/persist/trust"
 )
 
@@ -38,12 +39,12 @@ type stamp struct {
 	at   time.Time // time of the check
 }
 
-// Load reads the file. The file can be followed even after an error.
-func (f *File) Load() (Config, error) {
+// Load reads the file. After an error, which comes with the defaults, the file can be followed too.
+func (f *File) Load() (settings.Config, error) {
 	if f.path == "" {
 		path, err := Path()
 		if err != nil {
-			return Config{}, err
+			return settings.Defaults(), err
 		}
 		f.path = path
 	}
@@ -52,20 +53,20 @@ func (f *File) Load() (Config, error) {
 	text, err := readConfig(f.path)
 	f.text, f.refused = text, trust.File(f.path) != nil
 	if err != nil {
-		return Config{}, err
+		return settings.Defaults(), err
 	}
 	c, err := Parse(text)
 	if err != nil {
-		return Config{}, &fileError{f.path, err}
+		return settings.Defaults(), &fileError{f.path, err}
 	}
 	return c, nil
 }
 
 // Changed loads the file if it has changed since the last load. Otherwise it returns the error of
 // the last load.
-func (f *File) Changed() (c Config, changed bool, err error) {
+func (f *File) Changed() (c settings.Config, changed bool, err error) {
 	if f.path != "" && !f.hasChanged() {
-		return Config{}, false, f.err
+		return settings.Config{}, false, f.err
 	}
 	c, f.err = f.Load()
 	return c, true, f.err
@@ -92,7 +93,7 @@ func Brief(err error) error {
 
 // Follow calls tell after each change of the file since the last load, with the new configuration
 // or the error, until ctx ends.
-func (f *File) Follow(ctx context.Context, tell func(Config, error)) {
+func (f *File) Follow(ctx context.Context, tell func(settings.Config, error)) {
 	if f.path == "" {
 		return
 	}
@@ -102,7 +103,7 @@ func (f *File) Follow(ctx context.Context, tell func(Config, error)) {
 	f.follow(ctx, news, look, tell)
 }
 
-func (f *File) follow(ctx context.Context, news <-chan struct{}, look time.Duration, tell func(Config, error)) {
+func (f *File) follow(ctx context.Context, news <-chan struct{}, look time.Duration, tell func(settings.Config, error)) {
 	for ctx.Err() == nil {
 		if !f.hasChanged() {
 			select {

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"tandem/persist/config/settings"
 )
 
 // Create writes a configuration with all defaults as comments, unless the file exists. It returns
@@ -35,18 +37,18 @@ func Create() (path string, err error) {
 // KeepTheme writes the theme to the configuration and leaves the rest of the file unchanged. It
 // returns the file's path.
 func KeepTheme(name string) (path string, err error) {
-	return keepString("theme", name, func(c *Config) { c.Theme = name })
+	return keepString("theme", name, func(c *settings.Config) { c.Theme = name })
 }
 
 // KeepPrefix writes the prefix key to the configuration, like KeepTheme.
 func KeepPrefix(key string) (path string, err error) {
-	return keepString("prefix", key, func(c *Config) { c.Prefix = key })
+	return keepString("prefix", key, func(c *settings.Config) { c.Prefix = key })
 }
 
 // keepString writes a string. set makes the same change to the decoded configuration, for comparison.
-func keepString(name, value string, set func(*Config)) (path string, err error) {
-	return changeFile("write "+name, func(text string, c *Config) string {
+func keepString(name, value string, set func(*settings.Config)) (path string, err error) {
+	return changeFile("write "+name, func(text string, c *settings.Config) string {
 		set(c)
-		return withValue(text, name, inTOML(value))
+		return withValue(text, name, settings.TOML(value))
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/persist/config/settings"
 )
 
 func TestKeepMachineLeavesTheRestUnchanged(t *testing.T) {
@@ -19,11 +21,13 @@ func TestKeepMachineLeavesTheRestUnchanged(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	box := Machine{Transport: []string{"docker", "exec", "-i", "dev", "tandem", "bridge"}, Env: map[string]string{"A": "b \"c\""}}
+	box := settings.Machine{Transport: []string{"docker", "exec", "-i", "dev", "tandem", "bridge"}, Env: map[string]string{"A": "b \"c\""}}
 	for _, step := range []func() (string, error){
 		func() (string, error) { return KeepMachine("box.1", box) },
-		func() (string, error) { return KeepMachine("new", Machine{SSH: "x@y", Env: map[string]string{}}) },
-		func() (string, error) { return KeepMachine("new", Machine{SSH: "me@y"}) },
+		func() (string, error) {
+			return KeepMachine("new", settings.Machine{SSH: "x@y", Env: map[string]string{}})
+		},
+		func() (string, error) { return KeepMachine("new", settings.Machine{SSH: "me@y"}) },
 		func() (string, error) { return ForgetMachine("old") },
 	} {
 		if _, err := step(); err != nil {
@@ -34,7 +38,7 @@ func TestKeepMachineLeavesTheRestUnchanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]Machine{"box.1": box, "new": {SSH: "me@y"}}, c.Machines); diff != "" {
+	if diff := cmp.Diff(map[string]settings.Machine{"box.1": box, "new": {SSH: "me@y"}}, c.Machines); diff != "" {
 		t.Error(diff)
 	}
 	got, _ := os.ReadFile(path)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"tandem/persist/config/settings"
 	"tandem/persist/diag"
 )
 
@@ -75,7 +76,7 @@ func (m *mistakes) Error() string {
 // suggestion returns a hint with the most similar key, or "".
 func suggestion(name string) string {
 	var keys []string
-	for _, s := range Settings() {
+	for _, s := range settings.All() {
 		keys = append(keys, s.Key)
 	}
 	if like := diag.Nearest(name, keys); like != "" {

@@ -62,8 +62,8 @@ func TestRecentIsSafeForConcurrentDashboards(t *testing.T) {
 
 func TestTipsCountsStartsOfAllDashboards(t *testing.T) {
 	dir := t.TempDir()
-	_, hideFirst := Tips(Config{}, dir)
-	Tips(Config{}, dir)
+	_, hideFirst := Tips(true, dir)
+	Tips(true, dir)
 	hideFirst()
 	if text, err := os.ReadFile(filepath.Join(dir, datadir.Tips)); err != nil || string(text) != "{\"starts\":2,\"hidden\":true}\n" {
 		t.Errorf("kept is %q, %v", text, err)

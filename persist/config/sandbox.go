@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"tandem/persist/config/settings"
 	"tandem/persist/datadir"
 )
 
@@ -18,21 +19,21 @@ var ErrWithdrawn = errors.New(`agents.sandbox was set, but the file is now empty
 // LoadAgents is Load for callers that sandbox agents. It keeps a note in the data directory dir
 // while the last nonempty file set agents.sandbox. With a note, an empty or missing file is
 // ErrWithdrawn.
-func LoadAgents(dir string) (Config, error) {
+func LoadAgents(dir string) (settings.Config, error) {
 	path, err := Path()
 	if err != nil {
-		return Config{}, err
+		return settings.Defaults(), err
 	}
 	text, err := readConfig(path)
 	if err != nil {
-		return Config{}, err
+		return settings.Defaults(), err
 	}
 	c, err := Parse(text)
 	if err == nil && dir != "" {
 		err = noteSandbox(filepath.Join(dir, datadir.Sandboxed), c.Agents.Sandbox != "", text)
 	}
 	if err != nil {
-		return Config{}, fmt.Errorf("%s: %w", path, err)
+		return settings.Defaults(), fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }

@@ -6,7 +6,22 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"tandem/persist/config/settings"
+	"tandem/persist/diag"
 )
+
+// machineExample is the example for machines in the default file.
+const machineExample = `[machines.box]
+ssh = "me@box.example.org"
+`
+
+// keyExamples are the examples for [keys] in the default file.
+const keyExamples = `"session.new" = ["c", "sessions n"] # after the prefix, and in the list of sessions
+"split.beside" = ["v", "%"]
+`
 
 // Default returns the file that `tandem config init` writes: every key with its default, as a
 // comment.
@@ -15,7 +30,7 @@ func Default() string {
 	b.WriteString("# The configuration of Tandem. Each commented-out line is the default, or an example where it says\n" +
 		"# so. Changes apply immediately; `tandem config check` shows mistakes.\n")
 	table := ""
-	for _, s := range Settings() {
+	for _, s := range settings.All() {
 		name := inTable(&b, &table, s.Key)
 		if s.Key == "keys" {
 			b.WriteString("[keys]\n")
@@ -33,9 +48,9 @@ func Default() string {
 				b.WriteString("#" + line)
 			}
 		case s.None != "":
-			fmt.Fprintf(&b, "#%s = %s # an example; without it: %s\n", name, s.Value, s.None)
+			fmt.Fprintf(&b, "#%s = %s # an example; without it: %s\n", name, s.Example, s.None)
 		default:
-			fmt.Fprintf(&b, "#%s = %s\n", name, s.Value)
+			fmt.Fprintf(&b, "#%s = %s\n", name, s.Default)
 		}
 	}
 	return b.String()
@@ -56,12 +71,25 @@ func inTable(b *strings.Builder, table *string, key string) (name string) {
 	return name
 }
 
-// Effective returns a configuration with all defaults as TOML. Values not set in the file are
-// marked as defaults.
-func (c Config) Effective() string {
+// Effective returns the settings in effect with a file: as TOML, in which those not set in the file
+// are marked as defaults, and by key.
+func Effective(text []byte) (file string, values map[string]any, err error) {
+	c, err := Parse(text)
+	if err != nil {
+		return "", nil, err
+	}
+	var set map[string]any
+	if err := toml.Unmarshal(diag.TrimBOM(text), &set); err != nil {
+		return "", nil, err
+	}
+	return inEffect(c, set), c.Values(), nil
+}
+
+// inEffect returns c as TOML. set is the content of the file.
+func inEffect(c settings.Config, set map[string]any) string {
 	var b strings.Builder
 	table := ""
-	for _, s := range Settings() {
+	for _, s := range settings.All() {
 		if s.Named() {
 			continue
 		}
@@ -72,26 +100,36 @@ func (c Config) Effective() string {
 				table = in
 			}
 		}
-		switch value := valueOf(c, s.Key); {
+		switch value := s.ValueIn(c); {
 		case s.Key == "prefix" && len(c.Keys["prefix"]) > 0:
-		case value != "":
+		case isSet(set, s.Key):
 			fmt.Fprintf(&b, "%s = %s\n", name, value)
 		case s.None != "":
 			fmt.Fprintf(&b, "%-34s # default: %s\n", "# "+name, s.None)
 		default:
-			fmt.Fprintf(&b, "%-34s # default\n", name+" = "+s.Value)
+			fmt.Fprintf(&b, "%-34s # default\n", name+" = "+value)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Machines)) {
-		b.WriteString("\n" + c.Machines[name].toml(name))
+		b.WriteString("\n" + machineTable(name, c.Machines[name]))
 	}
 	if len(c.Keys) > 0 {
 		b.WriteString("\n[keys]\n")
 	}
 	for _, action := range slices.Sorted(maps.Keys(c.Keys)) {
-		fmt.Fprintf(&b, "%s = %s\n", inTOML(action), inTOML(c.Keys[action]))
+		fmt.Fprintf(&b, "%s = %s\n", settings.TOML(action), settings.TOML(c.Keys[action]))
 	}
 	return b.String()
+}
+
+// isSet reports whether table sets a key, which an empty text and 0 do not.
+func isSet(table map[string]any, key string) bool {
+	if in, name, ok := strings.Cut(key, "."); ok {
+		within, _ := table[in].(map[string]any)
+		return isSet(within, name)
+	}
+	value, ok := table[key]
+	return ok && value != "" && value != int64(0)
 }
 
 // withValue returns text with the value of a top-level key replaced. Other lines, and comments

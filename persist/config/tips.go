@@ -15,10 +15,10 @@ type tipsSeen struct {
 	Hidden bool `json:"hidden,omitempty"` // the user dismissed the tips
 }
 
-// Tips reports whether to show the tips at this start, and returns a function that hides them from
+// Tips reports whether to show the tips, if they are wanted, at this start, and returns a function that hides them from
 // then on. dir is the data directory. Errors are ignored.
-func Tips(c Config, dir string) (show bool, hide func()) {
-	if c.Tips != nil && !*c.Tips {
+func Tips(wanted bool, dir string) (show bool, hide func()) {
+	if !wanted {
 		return false, func() {}
 	}
 	change := func(to func(*tipsSeen) bool) {

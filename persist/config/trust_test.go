@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"tandem/persist/config/settings"
 )
 
 func TestConfigOfAnotherUserIsRejected(t *testing.T) {
@@ -58,7 +60,7 @@ func TestRejectedConfigAppliesOnceOthersCannotWriteIt(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				told := make(chan int)
-				go f.follow(ctx, nil, pollWatched, func(c Config, err error) {
+				go f.follow(ctx, nil, pollWatched, func(c settings.Config, err error) {
 					if err != nil {
 						c.Scrollback = -1
 					}

@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"strings"
 
-	"tandem/persist/config"
+	"tandem/persist/config/settings"
 )
 
 // configReference returns the page about the keys of config.toml.
 func configReference() string {
 	var b strings.Builder
 	b.WriteString(configHead)
-	for _, s := range config.Settings() {
-		holds := "`" + s.Value + "`"
+	for _, s := range settings.All() {
+		holds := "`" + s.Default + "`"
 		switch {
 		case s.Named():
 			holds = ""
 		case s.None != "":
-			holds = s.None + "; for example " + holds
+			holds = s.None + "; for example `" + s.Example + "`"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Key, holds, strings.ReplaceAll(s.Doc, "\n", " "))
 	}

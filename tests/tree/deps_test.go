@@ -26,11 +26,11 @@ type layer struct {
 var layers = map[string]layer{
 	"": {[]string{"ui/cli/role"}, "main calls one function"},
 	"ui/cli/role": {
-		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/fleet", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "engine/proctree", "persist/datadir", "persist/store", "persist/config", "keys", "keys/keymap"},
+		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/fleet", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "engine/proctree", "persist/datadir", "persist/store", "persist/config", "persist/config/settings", "keys", "keys/keymap"},
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "panes/kit/dialog", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/kit/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "persist/config/settings", "ui/attach", "ui/conn", "ui/display", "ui/layout", "panes/kit/dialog", "panes/kit/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units"},
 		"the dashboard is a client: it uses the engine only through its API",
 	},
 	"ui/conn": {
@@ -160,8 +160,12 @@ var layers = map[string]layer{
 		"the prompt runs any command and imports none",
 	},
 	"panes": {
-		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "panes/kit/dialog", "engine/units", "engine/api/outbox"},
+		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "persist/config/settings", "panes/kit/dialog", "engine/units", "engine/api/outbox"},
 		"the contract between dashboard and panes does not depend on any one pane",
+	},
+	"persist/config/settings": {
+		[]string{"keys/keymap", "persist/diag", "themes"},
+		"settings are values that a client can hold without reading the file",
 	},
 	"panes/widget": {
 		[]string{"engine/cellwidth", "engine/rendered", "engine/api", "keys", "themes", "engine/styled", "engine/units"},
@@ -360,11 +364,11 @@ var layers = map[string]layer{
 	"persist/linelog":    {[]string{"persist/sparse", "persist/store"}, "reading lines does not depend on the log's writer"},
 	"persist/trust":      {nil, "checking the owner and mode of a file does not depend on its purpose"},
 	"persist/diag":       {nil, "mistakes are explained the same way in all text files"},
-	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes", "persist/datadir", "persist/trust"}, "reading the configuration does not depend on the parts it configures"},
+	"persist/config":     {[]string{"persist/config/settings", "persist/diag", "persist/datadir", "persist/trust"}, "reading the configuration does not depend on the parts it configures"},
 	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
-	"panes/panestest":    {[]string{"panes", "panes/widget", "panes/kit/dialog", "engine/api", "keys/keymap"}, "the fakes of dashboard and engine implement the services used by panes"},
+	"panes/panestest":    {[]string{"panes", "panes/widget", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys/keymap"}, "the fakes of dashboard and engine implement the services used by panes"},
 	"keys":               {nil, "decoding keys is separate from delivering them"},
 	"keys/keymap":        {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
 	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "ui/cli/role"}, "tests run the whole program and observe it from outside"},

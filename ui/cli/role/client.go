@@ -19,13 +19,14 @@ import (
 	"tandem/engine/proctree"
 	"tandem/keys"
 	"tandem/persist/config"
+	"tandem/persist/config/settings"
 	"tandem/persist/datadir"
 	"tandem/persist/store"
 	"tandem/ui/cli"
 	"tandem/ui/cli/doctor"
 	fleetverbs "tandem/ui/cli/fleet"
 	"tandem/ui/cli/machines"
-	"tandem/ui/cli/settings"
+	configverbs "tandem/ui/cli/settings"
 )
 
 // runClient runs the roles with a user: the dashboard, the commands and the agents' server.
@@ -50,14 +51,14 @@ func runClient(args []string, version string) int {
 			DataDir: api.DataDir,
 			Load:    func() ([]transport.Machine, error) { c, err := config.Load(); return machinesOf(c), err },
 			Keep: func(m transport.Machine) (string, error) {
-				return config.KeepMachine(m.Name, config.Machine{SSH: m.SSH, Transport: m.Transport, Env: m.Env})
+				return config.KeepMachine(m.Name, settings.Machine{SSH: m.SSH, Transport: m.Transport, Env: m.Env})
 			},
 			Forget: config.ForgetMachine,
-			Named:  config.MachineName,
+			Named:  settings.MachineName,
 		},
 		Fleet: fleetverbs.Config{
 			Load: func() (fleet.Config, error) { c, err := config.Load(); return fleet.Config(c.Fleet), err },
-			Keep: func(c fleet.Config) (string, error) { return config.KeepFleet(config.Fleet(c)) },
+			Keep: func(c fleet.Config) (string, error) { return config.KeepFleet(settings.Fleet(c)) },
 		},
 		Profiles: profileNames(),
 		Prefix: func() ([]keys.Key, error) {
@@ -66,15 +67,15 @@ func runClient(args []string, version string) int {
 		},
 		Attach: func() (noClipboard bool, predict, pictures string) {
 			conf, err := config.Load()
-			return err != nil || conf.NoClipboard(), conf.Attach.Predict, conf.Pictures // a file with mistakes may be wrong about this
+			return err != nil || !conf.Clipboard, conf.Attach.Predict, conf.Pictures // a file with mistakes may be wrong about this
 		},
 		Quiet: func(at time.Time) bool {
 			conf, _ := config.Load()
-			return attentionSettings(conf).Quiet.Have(at)
+			return conf.Attention.Quiet.Have(at)
 		},
 		Theme: func(dark bool) string {
 			conf, _ := config.Load()
-			return dashboardSettings(conf).ThemeFor(dark)
+			return conf.ThemeFor(dark)
 		},
 		Sandbox: sandboxHere,
 		Config:  configFiles(),
@@ -137,18 +138,15 @@ func profileNames() []string {
 }
 
 // configFiles returns the functions used by `tandem config`.
-func configFiles() settings.Files {
-	return settings.Files{
+func configFiles() configverbs.Files {
+	return configverbs.Files{
 		Path:    config.Path,
 		Default: config.Default,
 		Check: func(text []byte) error {
 			_, err := config.Parse(text)
 			return err
 		},
-		Effective: func(text []byte) (string, map[string]any, error) {
-			c, err := config.Parse(text)
-			return c.Effective(), c.Values(), err
-		},
+		Effective:   config.Effective,
 		Policy:      config.PolicyPath(),
 		CheckPolicy: checkPolicy,
 		WarnPolicy: func(text []byte) error {
@@ -161,7 +159,7 @@ func configFiles() settings.Files {
 			here := sandboxHere()
 			return here.Profile, here.Fault
 		},
-		CheckProfile: func(path string) error { return checkEnforceable(config.Agents{Sandbox: path}) },
+		CheckProfile: func(path string) error { return checkEnforceable(settings.Agents{Sandbox: path}) },
 		WorkProfile:  workProfile,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/keys/keymap"
 	"tandem/persist/config"
+	"tandem/persist/config/settings"
 	"tandem/ui"
 	"tandem/ui/cli"
 )
@@ -23,15 +24,15 @@ import (
 func runDashboard(ctx context.Context, version string, begin cli.DashboardOptions) error {
 	var file config.File
 	conf, err := file.Load()
-	settings := dashboardSettings(conf)
+	initial := dashboardSettings(conf)
 	if err != nil {
-		settings.Fault = config.Brief(err).Error()
+		initial.Fault = config.Brief(err).Error()
 	}
 	dataDir, err := api.DataDir()
 	if err != nil {
 		return err
 	}
-	showTips, hideTips := config.Tips(conf, dataDir)
+	showTips, hideTips := config.Tips(conf.Tips, dataDir)
 	var terminal *os.File
 	// Standard output is reserved for the answer.
 	if begin.OnLeave != nil {
@@ -45,14 +46,14 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 		Connect: func(ctx context.Context) (*client.Client, error) {
 			return client.Activate(ctx, client.Options{Version: version, Name: "dashboard"})
 		},
-		Settings: settings,
+		Settings: initial,
 		Follow: func(ctx context.Context, tell func(ui.Settings)) {
-			file.Follow(ctx, func(c config.Config, err error) {
-				settings := dashboardSettings(c)
+			file.Follow(ctx, func(c settings.Config, err error) {
+				changed := dashboardSettings(c)
 				if err != nil {
-					settings.Fault = config.Brief(err).Error()
+					changed.Fault = config.Brief(err).Error()
 				}
-				tell(settings)
+				tell(changed)
 			})
 		},
 		KeepTheme:    config.KeepTheme,
@@ -64,7 +65,7 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 		Left:         begin.OnLeave,
 		Output:       terminal,
 		InTmux:       os.Getenv("TMUX") != "",
-		Tips:         showTips,
+		ShowTips:     showTips,
 		HideTips:     hideTips,
 		Recent:       recent,
 		KeepRecent:   keepRecent,
@@ -108,26 +109,13 @@ func sameFile(a, b string) bool {
 }
 
 // dashboardSettings returns the settings for the dashboard.
-func dashboardSettings(c config.Config) ui.Settings {
+func dashboardSettings(c settings.Config) ui.Settings {
 	bindings, _ := c.Bindings() // already checked
 	return ui.Settings{
+		Dashboard:    c.Dashboard,
 		Bindings:     bindings,
 		PrefixChosen: c.Prefix != "" || len(c.Keys["prefix"]) > 0,
-		Theme:        c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight, Background: c.Background != nil && *c.Background,
-		NoMouse:     c.Mouse != nil && !*c.Mouse,
-		NoClipboard: c.NoClipboard(),
-		NoTabs:      c.Tabs != nil && !*c.Tabs,
-		Pictures:    c.Pictures,
-		Predict:     c.Attach.Predict,
-		FileIcons:   c.Icons != nil && *c.Icons,
-		OpenWith:    c.OpenWith,
-		Attention:   attentionSettings(c),
 	}
-}
-
-func attentionSettings(c config.Config) ui.Attention {
-	long, quiet := c.Attention.Times()
-	return ui.Attention{NoNotify: c.Attention.Notify != nil && !*c.Attention.Notify, LongCommand: long, Quiet: ui.Hours(quiet)}
 }
 
 func loadBindings() (keymap.Bindings, error) {

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
 	"tandem/persist/config"
+	"tandem/persist/config/settings"
 )
 
 // runEngine serves the data directory. A mistake in the configuration must not cost a session, so
@@ -32,7 +33,7 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		Sandbox:      func() (*api.Sandbox, error) { return ownSandbox(dataDir) },
 		ReadMachines: machines.readMachines,
 		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
-			file.Follow(ctx, func(c config.Config, err error) {
+			file.Follow(ctx, func(c settings.Config, err error) {
 				if err != nil {
 					err = fmt.Errorf("%w; the previous settings stay in effect", config.Brief(err))
 				} else if _, withdrawn := config.LoadAgents(dataDir); errors.Is(withdrawn, config.ErrWithdrawn) {
@@ -59,18 +60,17 @@ func (r *machineReader) readMachines() ([]transport.Machine, bool, error) {
 }
 
 // engineSettings returns the settings for the engine.
-func engineSettings(c config.Config) engine.Settings {
-	reapAfter, _ := c.Agents.Reap() // already checked
+func engineSettings(c settings.Config) engine.Settings {
 	return engine.Settings{
 		Shell: c.Shell, Emulator: c.Emulator, Scrollback: c.Scrollback,
 		LogLimit: c.LogLimit, ProcessLogLimit: c.ProcessLogLimit,
-		ShellIntegration: c.ShellIntegration, HistoryIgnore: c.History.Ignore,
-		ReapAfter: reapAfter, Resume: c.Agents.Resume,
+		ShellIntegration: &c.ShellIntegration, HistoryIgnore: c.History.Ignore,
+		ReapAfter: c.Agents.ReapAfter.Value(), Resume: c.Agents.Resume,
 		Machines: machinesOf(c), Fleet: fleet.Config(c.Fleet),
 	}
 }
 
-func machinesOf(c config.Config) (machines []transport.Machine) {
+func machinesOf(c settings.Config) (machines []transport.Machine) {
 	for name, m := range c.Machines {
 		machines = append(machines, transport.Machine{Name: name, SSH: m.SSH, Transport: m.Transport, Env: m.Env})
 	}

@@ -11,8 +11,9 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
 	"tandem/persist/config"
+	"tandem/persist/config/settings"
 	"tandem/ui/cli/doctor"
-	"tandem/ui/cli/settings"
+	configverbs "tandem/ui/cli/settings"
 )
 
 // sandboxHere describes the confinement of agents on this machine for the doctor.
@@ -23,7 +24,7 @@ func sandboxHere() doctor.Sandbox {
 	}
 	conf, err := config.LoadAgents(dataDirOrNone())
 	if err != nil {
-		here.Fault = errors.New(settings.Heading(err)) // the check of config.toml reports the rest
+		here.Fault = errors.New(configverbs.Heading(err)) // the check of config.toml reports the rest
 		return here
 	}
 	here.Profile, here.Fault = conf.Agents.Sandbox, checkEnforceable(conf.Agents)
@@ -76,7 +77,7 @@ func repositoryRoot(dir string) string {
 }
 
 // checkEnforceable returns why the agents' sandbox cannot be enforced here, or nil.
-func checkEnforceable(c config.Agents) error {
+func checkEnforceable(c settings.Agents) error {
 	s, err := access.ReadSandbox(c.Sandbox)
 	if err != nil || s == nil {
 		return err

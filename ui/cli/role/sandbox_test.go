@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/access"
 	"tandem/persist/config"
+	"tandem/persist/config/settings"
 	"tandem/ui/cli"
 )
 
@@ -41,7 +42,7 @@ func TestCheckEnforceableReportsMissingFolder(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"filesystem": {"allowWrite": ["`+dir+`/none"]}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkEnforceable(config.Agents{Sandbox: path}); err == nil || !strings.Contains(err.Error(), "create it first") {
+	if err := checkEnforceable(settings.Agents{Sandbox: path}); err == nil || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("%v", err)
 	}
 }

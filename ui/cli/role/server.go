@@ -83,7 +83,7 @@ func serverOptions(dataDir, version string, o cli.ServeOptions) (mcp.Options, er
 		Home:       home,
 		Roots:      o.Roots,
 		Sandbox:    sandbox,
-		NoElicit:   !conf.Agents.Elicits(),
+		NoElicit:   !conf.Agents.Elicit,
 		Log:        slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, nil
 }

@@ -1,0 +1,55 @@
+// Package settings has the settings of config.toml as values, with their defaults, their
+// documentation and the rules they must obey. It reads no file: package config does.
+package settings
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"tandem/persist/diag"
+)
+
+// Config is the content of config.toml, decoded over Defaults. All documents each key for the user.
+type Config struct {
+	Dashboard
+	Keyboard
+	Engine
+
+	History  History            `toml:"history"`
+	Agents   Agents             `toml:"agents"`
+	Fleet    Fleet              `toml:"fleet"`
+	Machines map[string]Machine `toml:"machines"` // by name
+}
+
+// Defaults returns the settings of an empty file.
+func Defaults() Config {
+	return Config{Dashboard: dashboardDefaults(), Keyboard: keyboardDefaults(), Engine: engineDefaults(), Agents: agentDefaults()}
+}
+
+// A Report is called with a mistake in the value of a key: "theme" or "agents.sandbox". Parts that
+// contain dots are joined by \x00 instead.
+type Report func(key, format string, args ...any)
+
+// Check reports invalid values.
+func (c Config) Check(report Report) {
+	c.Dashboard.check(report)
+	c.Keyboard.check(report)
+	c.Engine.check(report)
+	c.History.check(report)
+	c.Agents.check(report)
+	c.Fleet.check(report)
+	c.checkMachines(report)
+}
+
+// unknown reports a value that is none of known.
+func (report Report) unknown(key, value string, known ...string) {
+	if slices.Contains(known, value) {
+		return
+	}
+	message := "must be one of " + strings.Join(known, ", ")
+	if like := diag.Nearest(value, known); like != "" {
+		message = "did you mean " + strconv.Quote(like) + "?"
+	}
+	report(key, "unknown %s %q; %s", strings.ReplaceAll(key, "_", " "), value, message)
+}
