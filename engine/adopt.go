@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/launch"
 	"tandem/engine/names"
 	"tandem/engine/panics"
 	"tandem/engine/proctree"
@@ -119,7 +119,7 @@ func (a adoption) readMissing(missing unread) (records []store.Record) {
 
 // restoreTable fills the control's table with all records and children. It must run before the
 // control goroutine.
-func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client keeperClient) error {
+func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client launch.Keeper) error {
 	a := adoption{h}
 	children, err := client.List(ctx)
 	if err != nil {
@@ -154,21 +154,21 @@ func (h *host) restoreTable(ctx context.Context, c *supervise.Control, client ke
 // plan decides what to do with each record and each of the keeper's children.
 func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string) {
 	// One reading of the process table serves all records.
-	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.awaitStarts(ctx) })
+	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.launcher.AwaitStarts(ctx) })
 	s := supervise.Survey{
 		BootID:   a.h.bootID,
-		Keeper:   a.h.link.keeperIdentity(),
+		Keeper:   a.h.link.Identity(),
 		Unread:   unread,
 		Records:  records,
 		Children: children,
-		Exit:     a.h.readExit,
+		Exit:     a.h.observer.Read,
 		Alive:    store.Identity.Alive,
-		Orphan:   func(r store.Record) (store.Identity, bool) { return a.h.orphanOf(r, look()) },
+		Orphan:   func(r store.Record) (store.Identity, bool) { return a.h.launcher.OrphanOf(r, look()) },
 		Guess:    guessRecord,
 		Logged:   a.h.store.MayHaveLog,
 	}
 	all, forget = s.Plan()
-	return append(all, s.FindUnrecorded(a.h.findMarked(look()))...), forget
+	return append(all, s.FindUnrecorded(a.h.launcher.FindMarked(look()))...), forget
 }
 
 // readLater retries the records unreadable at the start and adopts their children, still running
@@ -197,7 +197,7 @@ func (a adoption) readLater(ctx context.Context) {
 
 // adoptLate adopts the children of records contained in was and no longer in missing.
 func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, missing unread) error {
-	client, err := a.h.link.awaitClient(ctx)
+	client, err := a.h.link.Await(ctx)
 	if err != nil {
 		return err
 	}
@@ -231,28 +231,21 @@ func (a adoption) adoptLate(ctx context.Context, records []store.Record, was, mi
 	children, err = client.List(ctx)
 	for _, c := range children {
 		if c.Exit != nil && !others(c.ID) {
-			a.h.reportExit(c)
+			a.h.observer.Report(c)
 		}
 	}
 	return err
 }
 
-func (h *host) readExit(id string) (store.Exit, bool) {
-	e, ok, err := h.store.Exit(id)
-	var errno syscall.Errno
-	for i := 0; errors.As(err, &errno) && i < maxReadRetries; i++ { // the file may exist
-		time.Sleep(readRetryPause << i)
-		e, ok, err = h.store.Exit(id)
+func (h *host) restoreGrant(f *supervise.Found) {
+	if err := h.launcher.RestoreGrant(f); err != nil {
+		h.problems = append(h.problems, err.Error())
 	}
-	if err != nil {
-		h.log.Warn("read exit", "id", id, "error", err)
-	}
-	return e, ok && err == nil
 }
 
 // placeChild hands a child to a keeper without it. If the keeper refuses, or failed to send the
 // child's terminal, the regainer retries.
-func (a adoption) placeChild(ctx context.Context, client keeperClient, f supervise.Found) {
+func (a adoption) placeChild(ctx context.Context, client launch.Keeper, f supervise.Found) {
 	child, _ := f.Child()
 	if err := a.handOver(ctx, client, f); err != nil {
 		a.h.log.Error("hand child to keeper", "id", f.Rec.ID, "error", err)
@@ -264,12 +257,12 @@ func (a adoption) placeChild(ctx context.Context, client keeperClient, f supervi
 }
 
 // handOver gives a child to a keeper without it.
-func (a adoption) handOver(ctx context.Context, client keeperClient, f supervise.Found) error {
+func (a adoption) handOver(ctx context.Context, client launch.Keeper, f supervise.Found) error {
 	if !f.Orphan {
 		return nil
 	}
 	child, _ := f.Child()
-	if err := client.Adopt(ctx, child, a.h.store.Dir(f.Rec.ID), a.h.logsOf(f.Rec), nil); err != nil {
+	if err := client.Adopt(ctx, child, a.h.store.Dir(f.Rec.ID), a.h.observer.LogsOf(f.Rec), nil); err != nil {
 		return fmt.Errorf("hand %s to the keeper: %w", f.Rec.ID, err)
 	}
 	return nil
@@ -292,7 +285,7 @@ const maxFetches = 16
 
 // fetchMasters returns the terminals of the live sessions in the order of all, with errors for
 // those the keeper failed to send. It fetches several at a time, as each waits for the keeper.
-func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []supervise.Found) ([]*os.File, []error) {
+func (h *host) fetchMasters(ctx context.Context, client launch.Keeper, all []supervise.Found) ([]*os.File, []error) {
 	masters, faults := make([]*os.File, len(all)), make([]error, len(all))
 	var fetching panics.Group
 	slots := make(chan struct{}, maxFetches)

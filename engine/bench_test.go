@@ -155,8 +155,9 @@ func BenchmarkSession(b *testing.B) {
 		b.Fatal(err)
 	}
 	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: terminal.NewChunks()}
-	h.o.LogLimit = 1 << 30
-	h.control = supervise.NewControl(context.Background(), h, h.log)
+	h.settings.current.Store(&currentSettings{Settings: Settings{LogLimit: 1 << 30}})
+	h.equip(nil)
+	h.control = supervise.NewControl(context.Background(), h, h.observer, h.log)
 	h.agents = h.newRegistry("")
 	b.SetBytes(floodSize)
 	for b.Loop() {

@@ -36,7 +36,7 @@ type resumption struct {
 // planResumption decides about the conversation of a session restarted after a reboot. former is
 // the session's previous child. Nothing is typed into sessions started by an agent.
 func (h *host) planResumption(r store.Record, former store.Identity) (out resumption) {
-	how := cmp.Or(h.settings().Resume, ResumeOffer)
+	how := cmp.Or(h.settings.now().Resume, ResumeOffer)
 	if former.BootID == "" || former.BootID == h.bootID || how == ResumeOff || supervise.IsFromAgent(r) {
 		return out
 	}

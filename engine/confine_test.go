@@ -7,19 +7,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
-	"tandem/engine/service"
-	"tandem/persist/store"
 	"tandem/tests/needs"
 )
 
@@ -186,33 +181,6 @@ func TestSandboxedChildHasDefaultLimitsAndSignals(t *testing.T) {
 	}
 }
 
-// An engine started by hand may have a different umask from its keeper's, inherited by the
-// children.
-func TestChildHasItsOwnUmask(t *testing.T) {
-	keeper := exec.Command("sh", "-c", "umask 0135; echo; read line")
-	in, _ := keeper.StdinPipe()
-	out, _ := keeper.StdoutPipe()
-	if err := keeper.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		in.Close()
-		_ = keeper.Wait()
-	}()
-	if _, err := out.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	h := &host{env: new(service.Env)}
-	for umask, staged := range map[string]bool{"0135": false, api.Umask(): true, "": false} {
-		var r store.Record
-		r.Argv, r.CWD, r.Umask = []string{"true"}, "/", umask
-		w, err := h.commandFor(r, keeper.Process.Pid)
-		if err != nil || slices.Contains(w.argv, "launch") != staged {
-			t.Errorf("umask %q: %q, %v", umask, w.argv, err)
-		}
-	}
-}
-
 func TestFailedStartHasAReason(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
@@ -240,31 +208,6 @@ func TestFailedStartHasAReason(t *testing.T) {
 		if _, err := api.Exec.Call(t.Context(), m.client, api.ExecInput{Command: []string{"true"}, CWD: cwd}); !errors.Is(err, api.ReasonBadCWD) {
 			t.Errorf("in %s: %+v", cwd, err)
 		}
-	}
-}
-
-func TestStartReasonOfEveryKeeperIsKnown(t *testing.T) {
-	plain := filepath.Join(t.TempDir(), "plain")
-	if err := os.WriteFile(plain, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for name, test := range map[string]struct {
-		program string
-		err     error
-		want    api.Reason
-	}{
-		"missing":                      {"/bin/sh", keeper.ProgramNotFound, api.ReasonProgramNotFound},
-		"not startable":                {"/bin/sh", keeper.NotStartable, api.ReasonNotStartable},
-		"0.2.0, missing":               {"/no/such", errors.New("x"), api.ReasonProgramNotFound},
-		"0.2.0, not executable":        {plain, errors.New("x"), api.ReasonNotStartable},
-		"0.2.0, not about the program": {"/bin/sh", errors.New("x"), ""},
-	} {
-		if got := startReason(keeper.Spec{Argv: []string{test.program}}, test.err); got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
-		}
-	}
-	if got := startReason(keeper.Spec{}, errors.New("x")); got != "" {
-		t.Errorf("without a command: %q", got)
 	}
 }
 

@@ -8,9 +8,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
-	"tandem/persist/store"
 )
 
 // runDirect runs a line and returns the command line shown by the kernel.
@@ -97,21 +95,5 @@ func TestShellExplainsAMissingProgram(t *testing.T) {
 		if p := out.Process; p.ExitCode == nil || *p.ExitCode != shell.ProcessState.ExitCode() || out.Stdout != string(stdout) || out.Stderr != stderr.String() {
 			t.Errorf("%s: %v, %q, %q instead of %v, %q, %q", line, p.ExitCode, out.Stdout, out.Stderr, shell.ProcessState, stdout, stderr.String())
 		}
-	}
-}
-
-func TestOnlyOneShotCommandsRunWithoutAShell(t *testing.T) {
-	t.Parallel()
-	spec := keeper.Spec{Argv: []string{"bash", "-c", "true"}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
-	if _, ok := directSpec(store.Record{Transient: true}, spec); !ok {
-		t.Error("a one-shot command needs its shell")
-	}
-	for _, r := range []store.Record{{}, {Transient: true, Terminal: store.Terminal{TTY: true}}} {
-		if d, ok := directSpec(r, spec); ok {
-			t.Errorf("%+v: %q", r, d.Argv)
-		}
-	}
-	if !isExecutable("/proc/self/exe") || isExecutable("/dev/zero") || isExecutable("/") || isExecutable("/etc/passwd") {
-		t.Error("what the kernel starts is not known")
 	}
 }

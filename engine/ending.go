@@ -16,7 +16,7 @@ import (
 // of it, because the user may mean them to stay. aliveUntil is when the child was last known to
 // exist, in clock ticks since boot.
 func (h *host) treeOf(r store.Record, aliveUntil uint64) *proctree.Tree {
-	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.keeperPID())
+	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.PID())
 	t.Held, t.Cgroup = aliveUntil, r.Cgroup
 	if !r.Sandboxed && !supervise.IsFromAgent(r) { // an agent's program could pose as another keeper
 		t.DataDir = h.o.DataDir
@@ -29,7 +29,7 @@ func (h *host) treeOf(r store.Record, aliveUntil uint64) *proctree.Tree {
 
 // StopTree implements supervise.Executor.
 func (h *host) StopTree(ctx context.Context, r store.Record, aliveUntil uint64, signal string) error {
-	if h.link.keeperPID() == 0 { // without a keeper, exits go unreported
+	if h.link.PID() == 0 { // without a keeper, exits go unreported
 		aliveUntil = 0
 	}
 	return h.treeOf(r, aliveUntil).End(ctx, &h.table, stopSteps(r, signal))

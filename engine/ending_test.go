@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/launch"
 	"tandem/persist/store"
 )
 
@@ -103,7 +104,7 @@ func TestEndedByIsReportedUntilTheNextStart(t *testing.T) {
 }
 
 func TestTreeSparesAnotherKeeperForTheUserOnly(t *testing.T) {
-	h := &host{o: Options{DataDir: "/d"}, link: newLink(new(fullKeeper))}
+	h := &host{o: Options{DataDir: "/d"}, link: launch.NewLink(new(fullKeeper))}
 	for _, test := range []struct {
 		name   string
 		change func(*store.Record)

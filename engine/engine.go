@@ -21,10 +21,9 @@ import (
 	"tandem/engine/hosts"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/keeper"
+	"tandem/engine/launch"
 	"tandem/engine/logs"
 	"tandem/engine/panics"
-	"tandem/engine/proctree"
-	"tandem/engine/sandbox"
 	"tandem/engine/secrets"
 	"tandem/engine/service"
 	"tandem/engine/supervise"
@@ -79,6 +78,7 @@ type engine struct {
 	next            atomic.Pointer[os.File] // the executable that replaces this one; nil for none
 	passedTerminals []passedTerminal        // for the next engine
 	host            *host
+	env             *service.Env
 	files           *service.Files
 	layouts         *service.Layouts
 	arbiter         *approval.Arbiter
@@ -118,26 +118,27 @@ func Run(ctx context.Context, o Options) error {
 		log:     log,
 		store:   data,
 		bootID:  bootID,
-		cgroups: proctree.Cgroups{Folder: proctree.CgroupFolder()},
 		replays: make(chan struct{}, maxReplays),
 		chunks:  terminal.NewChunks(),
-		closed:  closed,
 		logs:    logs.New(log),
-		proxies: sandbox.Proxies{Log: log},
 	}
+	h.settings.dataDir = o.DataDir
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
 	h.inherited, h.regainer = terminals, newRegainer(h)
 	defer func() { // after everything else has stopped
 		e.startSuccessor()
 		if h.link != nil {
-			h.link.close()
+			h.link.Close()
 		}
 	}()
-	h.logs.Secret = func(session string) string { return h.settings().shells.Secret(session) }
+	h.logs.Secret = func(session string) string { return h.settings.now().shells.Secret(session) }
 	h.holdReplays()
 	e.loadState()
 	h.agents = h.newRegistry(o.Agents)
-	h.control = supervise.NewControl(ctx, h, log)
+	h.equip(closed)
+	h.launcher.Env = e.env.All
+	h.control = supervise.NewControl(ctx, h, h.observer, log)
+	h.launcher.Control, h.observer.Control = h.control, h.control
 	e.usage = service.NewUsage(h.control.Measurables, &h.table, o.DataDir)
 	e.files = service.NewFiles(ctx, o.DataDir, closed, log)
 	e.layouts.Ended, e.layouts.Publish = h.control.ListEndedIDs, h.control.Publish
@@ -167,11 +168,11 @@ func (e *engine) loadState() {
 		}
 	}
 	var err error
-	h.env, err = service.NewEnv(h.store, e.log)
+	e.env, err = service.NewEnv(h.store, e.log)
 	problem("load environment", err)
 	e.layouts, err = service.NewLayouts(h.store)
 	problem("load layouts", err)
-	problem("shells start without prompt marks", h.applySettings(e.o.Settings))
+	problem("shells start without prompt marks", h.settings.apply(e.o.Settings))
 }
 
 // newLogger returns the engine's log, which redacts secrets.
@@ -188,116 +189,18 @@ func (e *engine) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.host.control.OnLeft = e.host.env.Forget
+	e.host.control.OnLeft = e.env.Forget
 	e.host.control.ReapAfter(e.o.ReapAfter)
-	e.host.control.AwaitOwners(e.host.env.Owners())
+	e.host.control.AwaitOwners(e.env.Owners())
 	return e.serve(ctx, client)
-}
-
-// maxKeepers is how many keepers a starting engine tries.
-const maxKeepers = 5
-
-// connectKeeper connects to the keeper and adopts its children. If the keeper exits meanwhile, this
-// engine starts another: no other process may.
-func (e *engine) connectKeeper(ctx context.Context) (keeperClient, error) {
-	for i := 1; ; i++ {
-		client, err := e.connectOnce(ctx)
-		if err == nil || i == maxKeepers || !keeper.IsGone(err) || ctx.Err() != nil {
-			return client, err
-		}
-		e.log.Error("the keeper exited", "error", err)
-		if err := e.startKeeper(ctx); err != nil {
-			e.log.Error("start keeper", "error", err)
-		}
-	}
-}
-
-func (e *engine) dialKeeper(ctx context.Context) (keeperClient, error) {
-	_, socket := api.Sockets(e.o.DataDir)
-	client, err := keeper.Dial(ctx, socket)
-	if err != nil && keeper.IsGone(err) {
-		// Without a runtime directory, the keeper may be listening in the data directory.
-		if _, spare := api.SpareSockets(e.o.DataDir); filepath.Dir(spare) == filepath.Clean(e.o.DataDir) {
-			if client, spareErr := keeper.Dial(ctx, spare); spareErr == nil {
-				return client, nil
-			}
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return client, nil
-}
-
-// connectOnce is one attempt of connectKeeper with a single keeper.
-func (e *engine) connectOnce(ctx context.Context) (keeperClient, error) {
-	client, err := e.dialKeeper(ctx)
-	if err != nil {
-		return nil, err
-	}
-	l := newLink(client)
-	l.log, l.start, l.listHandovers, l.onExit = e.log, e.startKeeper, e.host.listHandovers, e.host.reportExit
-	l.dial, l.onRefused = e.dialKeeper, e.host.regainer.addOrphan
-	l.notify = e.host.control.PublishNotice
-	e.host.link = l
-	e.host.control.Keeper = l.keeperIdentity
-	err = e.checkWritable(ctx, client)
-	if err == nil {
-		err = e.host.inherited.handTo(ctx, client, e.host)
-	}
-	if err == nil {
-		err = e.host.restoreTable(ctx, e.host.control, client)
-	}
-	if err != nil {
-		client.Close()
-	}
-	return client, err
-}
-
-// checkWritable decides whether an engine unable to save anything is of use. It is if there are
-// sessions or processes to reach.
-func (e *engine) checkWritable(ctx context.Context, client keeperClient) error {
-	if e.fault == nil {
-		return nil
-	}
-	children, err := client.List(ctx)
-	if err != nil {
-		return fmt.Errorf("list children: %w", err)
-	}
-	if records, problems := e.host.store.Load(); len(children) == 0 && len(records) == 0 && len(problems) == 0 {
-		return e.fault
-	}
-	e.log.Error("nothing can be saved", "error", e.fault)
-	return nil
-}
-
-// unsavedReason returns why nothing can be saved; "" if saving works.
-func (e *engine) unsavedReason() string {
-	if e.fault == nil {
-		return ""
-	}
-	if _, err := store.Open(e.o.DataDir); err != nil {
-		return "nothing can be saved: " + err.Error()
-	}
-	return ""
-}
-
-// startKeeper starts a new keeper. If the data directory is gone, the engine stops instead, so as
-// not to recreate it.
-func (e *engine) startKeeper(ctx context.Context) error {
-	if e.lock.isDisplaced() {
-		e.stop()
-		return fmt.Errorf("start keeper: data folder %s was moved or deleted", e.o.DataDir)
-	}
-	return startKeeper(ctx, e.o.Keeper, e.o.DataDir)
 }
 
 // serve runs everything until ctx ends, and then waits for all of it. Clients can connect once the
 // table is complete and on disk.
-func (e *engine) serve(ctx context.Context, client keeperClient) error {
+func (e *engine) serve(ctx context.Context, client launch.Keeper) error {
 	var running sync.WaitGroup
 	running.Go(e.host.control.Run)
-	running.Go(func() { e.host.link.run(ctx) })
+	running.Go(func() { e.host.link.Run(ctx) })
 	running.Go(panics.Restarted(ctx, e.log, "regainer", func() { e.host.regainer.run(ctx) }))
 	defer func() {
 		e.stop()
@@ -362,8 +265,7 @@ func (h *host) allowReplays() {
 func (e *engine) closeSessions() {
 	e.host.control.Close()
 	e.host.logs.Close()
-	e.host.cgroups.Close()
-	e.host.proxies.Close()
+	e.host.launcher.Close()
 	e.files.Close()
 	e.hosts.Close()
 	e.fleet.Close()

@@ -14,7 +14,7 @@ func TestLogKeepsNULsBeforeAResizeWhenTheEngineCrashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &host{store: data}
-	h.o.LogLimit = 1 << 20
+	h.settings.current.Store(&currentSettings{Settings: Settings{LogLimit: 1 << 20}})
 	r := supervise.NewRecord("0123456789ab", api.KindSession)
 	if err := data.Save(r); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 // A quietExecutor pretends to start children, and does nothing else.
 type quietExecutor struct {
 	supervise.Executor
+	supervise.Observer
 	sessions map[string]supervise.Session // by id of the record
 }
 
@@ -62,7 +63,7 @@ func withLoop(t *testing.T, f func(l *loop)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		sessions := map[string]supervise.Session{}
-		l := &loop{T: t, c: supervise.NewControl(ctx, quietExecutor{sessions: sessions}, slog.New(slog.DiscardHandler)), sessions: sessions}
+		l := &loop{T: t, c: supervise.NewControl(ctx, quietExecutor{sessions: sessions}, quietExecutor{}, slog.New(slog.DiscardHandler)), sessions: sessions}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

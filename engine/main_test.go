@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/launch"
 	"tandem/engine/sandbox"
 	"tandem/tests/leaks"
 )
@@ -59,7 +60,7 @@ func runRole(role string) int {
 				DataDir:   dir,
 				Socket:    socket,
 				Engine:    []string{"engine"},
-				EnginePID: KeeperEnginePID(),
+				EnginePID: launch.KeeperEnginePID(),
 			}, os.Stdout)
 		case "engine":
 			err = Run(ctx, Options{DataDir: dir, Version: "1.2.3", Settings: Settings{Shell: []string{"/bin/sh"}}})

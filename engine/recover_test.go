@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/observe"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -32,8 +33,8 @@ func TestExitUnknownToTheKeeperIsReadFromItsFile(t *testing.T) {
 		rec := record("0123456789ab")
 		rec.TTY = false
 		r.startRunning(rec)
-		h := &host{store: data, control: r.c}
-		h.reportExit(keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", Exit: &keeper.Exit{Unknown: true}})
+		o := &observe.Observer{Store: data, Control: r.c}
+		o.Report(keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", Exit: &keeper.Exit{Unknown: true}})
 		if p := r.view(rec.ID); p.State != api.StateExited || p.ExitCode == nil || *p.ExitCode != 3 {
 			t.Errorf("ended as %+v", p)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/keeper"
+	"tandem/engine/launch"
 	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
@@ -73,7 +74,7 @@ func (r *regainer) retryAll(ctx context.Context, pause time.Duration) bool {
 	if sleep.For(ctx, pause) != nil {
 		return false
 	}
-	client, err := r.host.link.awaitClient(ctx)
+	client, err := r.host.link.Await(ctx)
 	if err != nil {
 		return true
 	}
@@ -96,12 +97,12 @@ func (r *regainer) retryAll(ctx context.Context, pause time.Duration) bool {
 }
 
 // attempt makes one attempt. A nil error means the child needs no further one.
-func (r *regainer) attempt(ctx context.Context, client keeperClient, m pendingCall) error {
+func (r *regainer) attempt(ctx context.Context, client launch.Keeper, m pendingCall) error {
 	h, terminals := r.host, supervise.Terminals{Of: r.host.control}
 	if m.orphan {
 		for _, c := range h.listHandovers(ctx) {
-			if c.child.ID == m.child.ID && c.child.PID == m.child.PID {
-				return client.Adopt(ctx, c.child, c.dir, c.logs, c.master)
+			if c.Child.ID == m.child.ID && c.Child.PID == m.child.PID {
+				return client.Adopt(ctx, c.Child, c.Dir, c.Logs, c.Master)
 			}
 		}
 		return nil // it exited

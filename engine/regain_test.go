@@ -13,12 +13,14 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/launch"
+	"tandem/engine/observe"
 	"tandem/persist/store"
 )
 
 // A fullKeeper has no descriptor left to duplicate a terminal.
 type fullKeeper struct {
-	keeperClient
+	launch.Keeper
 	pid   atomic.Int64
 	asked atomic.Int64
 }
@@ -36,7 +38,7 @@ func TestTerminalIsRequestedUntilItsKeeperExits(t *testing.T) {
 		r.startRunning(rec) // the fake executor gives it no terminal
 		full := new(fullKeeper)
 		full.pid.Store(100)
-		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: newLink(full)}
+		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: launch.NewLink(full)}
 		h.regainer = newRegainer(h)
 		h.regainer.add(pendingCall{child: keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: true}, keeper: 100})
 		go h.regainer.run(r.Context())
@@ -58,7 +60,7 @@ func TestTerminalIsRequestedUntilItsKeeperExits(t *testing.T) {
 
 // A busyKeeper rejects the first adoption, and has seen a child exit.
 type busyKeeper struct {
-	keeperClient
+	launch.Keeper
 	refusals atomic.Int64
 	adopted  chan string
 	exited   keeper.Child
@@ -88,14 +90,14 @@ func TestChildRejectedByTheNextKeeperIsHandedOverLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: newLink(busy), store: data}
+		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: launch.NewLink(busy), store: data, observer: &observe.Observer{Store: data, ProcessLogLimit: func() int64 { return 0 }}}
 		h.regainer = newRegainer(h)
 		go h.regainer.run(r.Context())
 		l := h.link
-		l.log, l.listHandovers, l.onRefused = h.log, func(ctx context.Context) []handover { return h.listHandovers(ctx) }, h.regainer.addOrphan
+		l.Log, l.ListHandovers, l.OnRefused = h.log, h.listHandovers, h.regainer.addOrphan
 		var exits []string
-		l.onExit = func(c keeper.Child) { exits = append(exits, c.ID) }
-		if err := l.handOverChildren(r.Context(), busy); err != nil {
+		l.OnExit = func(c keeper.Child) { exits = append(exits, c.ID) }
+		if err := l.HandOverChildren(r.Context(), busy); err != nil {
 			t.Fatal(err)
 		}
 		if id := <-busy.adopted; id != rec.ID {

@@ -29,14 +29,14 @@ func (e *engine) newMux() *server.Mux {
 	h := e.host
 	guard := &access.Guard{
 		DataDir: e.o.DataDir, BootID: h.bootID, SandboxPath: h.store.SandboxPath,
-		KeeperPID: func() int { return h.link.keeperPID() },
+		KeeperPID: func() int { return h.link.PID() },
 		Visit: func(ctx context.Context, f func(store.Record, *terminal.Session)) error {
 			return h.control.Visit(ctx, func(p supervise.Entry) { f(p.Rec, p.Session) })
 		},
 	}
 	m := server.NewMux(guard.Check)
 	m.Log, m.Version, m.Sandbox, m.StartTime = e.log, e.o.Version, e.o.Sandbox, startTime
-	starter := &service.Starter{Control: h.control, Store: h.store, Env: h.env, Closed: h.closed, Cgroups: h.cgroups.Folder, Shell: h.shell}
+	starter := &service.Starter{Control: h.control, Store: h.store, Env: e.env, Closed: h.launcher.Closed, Cgroups: h.launcher.Cgroups.Folder, Shell: h.settings.shell}
 	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: audit.New(store.NewLines(filepath.Join(e.o.DataDir, auditName))), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
 	e.arbiter.Sessions = approvals.DescribeSession
@@ -44,13 +44,13 @@ func (e *engine) newMux() *server.Mux {
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
 			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.getInfo, Problems: h.problems,
-			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.awaitClient(ctx) },
+			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.Await(ctx) },
 			Machines: e.hosts.Known, Unsaved: e.unsavedReason, Stop: e.stop, HandOver: e.handOver, StopRemains: h.StopRemains,
 		},
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Agents: h.agents},
 		&service.Processes{
 			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
-			Usage: e.usage, StopRemains: h.StopRemains, OpenCheck: h.openCheck,
+			Usage: e.usage, StopRemains: h.StopRemains, OpenCheck: h.observer.OpenCheck,
 		},
 		&service.CodingAgents{Control: h.control, Guard: guard, Agents: h.agents},
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store, Usage: e.usage},
@@ -58,7 +58,7 @@ func (e *engine) newMux() *server.Mux {
 		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},
 		&service.Machines{Hosts: e.hosts, Guard: guard}, service.Peers{Guard: guard},
 		&service.Worktrees{Trees: worktrees.Trees{Private: e.o.DataDir}, Files: e.files, Control: h.control},
-		h.env, e.files, e.layouts,
+		e.env, e.files, e.layouts,
 	} {
 		s.Handle(m)
 	}
@@ -82,7 +82,7 @@ func (e *engine) getInfo() api.Info {
 	home, _ := os.UserHomeDir() // optional
 	return api.Info{
 		EnginePID:      os.Getpid(),
-		KeeperPID:      e.host.link.keeperPID(),
+		KeeperPID:      e.host.link.PID(),
 		Version:        e.o.Version,
 		Protocol:       api.Protocol,
 		OldestProtocol: api.OldestProtocol,

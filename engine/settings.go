@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"tandem/engine/fleet"
@@ -80,26 +82,44 @@ type currentSettings struct {
 	shells prompt.Keys // only the key if shell integration is off
 }
 
-// settings returns the settings for later starts.
-func (h *host) settings() currentSettings {
-	if c := h.current.Load(); c != nil {
-		return *c
-	}
-	return currentSettings{Settings: h.o.Settings}
+// liveSettings hold the settings in effect.
+type liveSettings struct {
+	dataDir string
+	current atomic.Pointer[currentSettings]
 }
 
-// applySettings puts settings into effect, and returns an error about any it could not apply.
-func (h *host) applySettings(s Settings) error {
-	next := currentSettings{Settings: s.withDefaults()}
+// now returns the settings for later starts.
+func (s *liveSettings) now() currentSettings {
+	if c := s.current.Load(); c != nil {
+		return *c
+	}
+	return currentSettings{}
+}
+
+// apply puts settings into effect, and returns an error about any it could not apply.
+func (s *liveSettings) apply(changed Settings) error {
+	next := currentSettings{Settings: changed.withDefaults()}
 	var err error
 	// Earlier sessions need the key even if integration is turned off now.
-	dir := filepath.Join(h.o.DataDir, datadir.Shell)
-	if next.shells = prompt.ReadKeys(dir); s.usesShellIntegration() {
+	dir := filepath.Join(s.dataDir, datadir.Shell)
+	if next.shells = prompt.ReadKeys(dir); changed.usesShellIntegration() {
 		next.shells, err = prompt.OpenKeys(dir)
 	}
 	// Even after an error: the other settings still apply.
-	h.current.Store(&next)
+	s.current.Store(&next)
 	return err
+}
+
+// shell returns the program for an empty command. With a nil environ, the engine's own is used.
+func (s *liveSettings) shell(environ map[string]string) []string {
+	if words := s.now().Shell; len(words) > 0 {
+		return words
+	}
+	shell := environ["SHELL"]
+	if environ == nil {
+		shell = os.Getenv("SHELL")
+	}
+	return []string{cmp.Or(shell, "/bin/sh")}
 }
 
 // setMachines links to the machines of the settings, or of a newer configuration.
@@ -120,7 +140,7 @@ func (e *engine) followSettings(ctx context.Context) {
 	}
 	e.o.Follow(ctx, func(s Settings, err error) {
 		if err == nil {
-			err = e.host.applySettings(s)
+			err = e.host.settings.apply(s)
 			e.host.history.Ignore(s.HistoryIgnore)
 			e.host.control.ReapAfter(s.ReapAfter)
 			e.setMachines(s)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/keeper"
+	"tandem/engine/launch"
 	"tandem/engine/supervise"
 	"tandem/persist/datadir"
 )
@@ -49,7 +50,7 @@ func terminalName(id string, pid int) string { return id + ":" + strconv.Itoa(pi
 // handOver stops this engine and has executable replace it. It returns false, and does nothing, if
 // the keeper is too old: then the keeper must replace the engine.
 func (e *engine) handOver(ctx context.Context, executable *os.File) (bool, error) {
-	client, err := e.host.link.awaitClient(ctx)
+	client, err := e.host.link.Await(ctx)
 	if err != nil || !client.Succeeds() {
 		return false, err
 	}
@@ -116,7 +117,7 @@ func (e *engine) startSuccessor() {
 	e.log.Info("replaced", "by", pid, "terminals", len(e.passedTerminals))
 	ctx, cancel := context.WithTimeout(context.Background(), handOverTimeout)
 	defer cancel()
-	if client := e.host.link.currentClient(); client != nil {
+	if client := e.host.link.Current(); client != nil {
 		err = client.Succeed(ctx, next, pid)
 	}
 	if err != nil { // the next engine starts a keeper if this one is gone
@@ -202,7 +203,7 @@ func inherit() (lock *folderLock, terminals inheritance) {
 }
 
 // handTo gives inherited terminals to a keeper started after the handover, which lacks them.
-func (i inheritance) handTo(ctx context.Context, client keeperClient, h *host) error {
+func (i inheritance) handTo(ctx context.Context, client launch.Keeper, h *host) error {
 	if len(i) == 0 {
 		return nil
 	}
@@ -224,7 +225,7 @@ func (i inheritance) handTo(ctx context.Context, client keeperClient, h *host) e
 			continue
 		}
 		child := keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID, TTY: true}
-		err := client.Adopt(ctx, child, h.store.Dir(r.ID), h.logsOf(r), master)
+		err := client.Adopt(ctx, child, h.store.Dir(r.ID), h.observer.LogsOf(r), master)
 		if errors.Is(err, keeper.ErrLost) {
 			return err
 		}

@@ -75,7 +75,7 @@ func (e *engine) leaveFolder(ctx context.Context) {
 	text := "data folder " + e.o.DataDir + " was moved or deleted: stopping the engine; programs keep running"
 	e.log.Error(text)
 	e.host.control.PublishNotice(text)
-	if client := e.host.link.currentClient(); client != nil {
+	if client := e.host.link.Current(); client != nil {
 		err := client.Pause(ctx)
 		e.log.Info("pause keeper", "error", err)
 	}

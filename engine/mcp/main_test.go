@@ -17,6 +17,7 @@ import (
 	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/launch"
 	"tandem/engine/sandbox"
 	"tandem/ui/cli"
 )
@@ -67,7 +68,7 @@ func runRole(role string) int {
 		switch role {
 		case "keeper":
 			err = keeper.Main(ctx, keeper.Options{
-				DataDir: dir, Socket: socket, Engine: []string{"engine"}, EnginePID: engine.KeeperEnginePID(),
+				DataDir: dir, Socket: socket, Engine: []string{"engine"}, EnginePID: launch.KeeperEnginePID(),
 			}, os.Stdout)
 		case "engine":
 			err = engine.Run(ctx, engine.Options{DataDir: dir, Version: "1.2.3", Policy: filepath.Join(dir, policyName),

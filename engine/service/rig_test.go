@@ -102,6 +102,7 @@ func wantError[In, Out any](t testing.TB, c api.Engine, op api.Operation[In, Out
 // A fakeExecutor pretends to start children. Children exit only on request.
 type fakeExecutor struct {
 	supervise.Executor
+	supervise.Observer
 	data     *store.Store
 	control  *supervise.Control
 	spawned  func(r store.Record) // called for each start; may be nil
@@ -205,7 +206,7 @@ func newRig(t testing.TB) *rig {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.store = data
 	r.executor = &fakeExecutor{data: data}
-	r.control = supervise.NewControl(ctx, r.executor, log)
+	r.control = supervise.NewControl(ctx, r.executor, r.executor, log)
 	r.executor.control = r.control
 	past := history.Start(r.dir, nil, log, func(string) {})
 	done := make(chan struct{})

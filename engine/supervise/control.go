@@ -41,6 +41,16 @@ type Executor interface {
 	// StopRemains stops what exited children left running, and returns how many of the records had
 	// left something.
 	StopRemains(ctx context.Context, records []store.Record, signal string) (int, error)
+	ForgetChild(id string)
+	// ReviveSession creates the session of an ended record from its log: a screen without a
+	// program. It does not block.
+	ReviveSession(r store.Record) *terminal.Session
+	// Remove deletes a record and its log. With durable set, a power failure does not restore it.
+	Remove(id string, durable bool) error
+}
+
+// An Observer watches running children.
+type Observer interface {
 	// Probe waits until a child is ready. The error gives the reason if it is not.
 	Probe(ctx context.Context, r store.Record) error
 	// BoundLog keeps the log of a process without a terminal within its limit until stop is called.
@@ -50,12 +60,6 @@ type Executor interface {
 	LastLines(r store.Record) []string
 	// FindLateExit searches for an exit status after the child's tree is gone.
 	FindLateExit(ctx context.Context, r store.Record) Ending
-	ForgetChild(id string)
-	// ReviveSession creates the session of an ended record from its log: a screen without a
-	// program. It does not block.
-	ReviveSession(r store.Record) *terminal.Session
-	// Remove deletes a record and its log. With durable set, a power failure does not restore it.
-	Remove(id string, durable bool) error
 }
 
 // A Session is the part of a terminal session used by the control loop. None of its methods blocks.
@@ -166,6 +170,7 @@ type outcome struct {
 // Control owns all process state. Everything except post and Ask runs on its own goroutine.
 type Control struct {
 	executor   Executor
+	observer   Observer
 	log        *slog.Logger
 	table      table
 	procs      processes
@@ -188,11 +193,12 @@ type Control struct {
 
 // NewControl returns a Control to be filled with Restore before Run is called. It and its workers
 // stop when ctx ends.
-func NewControl(ctx context.Context, w Executor, log *slog.Logger) *Control {
+func NewControl(ctx context.Context, w Executor, o Observer, log *slog.Logger) *Control {
 	box := mailbox.New()
 	c := &Control{
 		ctx:      ctx,
-		executor: guardedExecutor{w, log},
+		executor: guardedExecutor{w, guard{log}},
+		observer: guardedObserver{o, guard{log}},
 		log:      log,
 		table:    newTable(),
 		procs:    make(processes),
@@ -331,7 +337,7 @@ func (c *Control) writeRecord(p *proc) {
 		err := c.executor.Save(rec, durable)
 		var lines []string
 		if wantLines {
-			lines = c.executor.LastLines(rec)
+			lines = c.observer.LastLines(rec)
 		}
 		c.box.Post(func() { c.announceSaved(p, rev, lines, err) })
 	})
@@ -385,7 +391,7 @@ func probeReadiness(c *Control, p *proc, child keeper.Child) {
 	rec := p.rec
 	c.effects.runBlocking(func() {
 		defer cancel()
-		err := c.executor.Probe(ctx, rec)
+		err := c.observer.Probe(ctx, rec)
 		switch {
 		// The child exited or is being stopped; its readiness no longer matters.
 		case ctx.Err() != nil:

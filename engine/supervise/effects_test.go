@@ -119,7 +119,7 @@ func TestPanicInExecutorBecomesAnErrorWithoutLoggingSecrets(t *testing.T) {
 	withRig(t, func(r *rig) {
 		var text bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr}))
-		r.runOnLoop(func() { r.c.executor = guardedExecutor{brokenExecutor{r.w}, log} })
+		r.runOnLoop(func() { r.c.executor = guardedExecutor{brokenExecutor{r.w}, guard{log}} })
 		if o := <-r.startSession("a"); !errors.Is(o.err, api.CodeInternal) {
 			t.Errorf("the start answers %v", o.err)
 		}
@@ -131,7 +131,7 @@ func TestPanicInExecutorBecomesAnErrorWithoutLoggingSecrets(t *testing.T) {
 
 func TestPanicOnTheControlLoopLogsNoSecrets(t *testing.T) {
 	var text bytes.Buffer
-	c := NewControl(t.Context(), newFakeExecutor(), slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr})))
+	c := NewControl(t.Context(), newFakeExecutor(), newFakeExecutor(), slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr})))
 	defer func() {
 		if p := recover(); p == nil || strings.Contains(fmt.Sprint(p), "hunter2") || !strings.Contains(text.String(), "control loop panicked") || strings.Contains(text.String(), "hunter2") {
 			t.Errorf("panic %v, log %s", p, text.String())

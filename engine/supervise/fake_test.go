@@ -256,7 +256,7 @@ func withRig(t *testing.T, f func(r *rig)) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := newFakeExecutor()
 		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})) // shows why the loop panics
-		r := &rig{T: t, w: w, c: NewControl(ctx, w, log)}
+		r := &rig{T: t, w: w, c: NewControl(ctx, w, w, log)}
 		go r.c.Run()
 		r.stop = func() {
 			cancel()

@@ -280,7 +280,7 @@ func (c *Control) Restore(f Found, logPath string) {
 	p.ending = f.ending
 	p.lastFacts = terminal.Facts{Cols: f.Rec.Cols, Rows: f.Rec.Rows, Title: f.Rec.Title}
 	if p.showsLines() {
-		p.lines = c.executor.LastLines(f.Rec)
+		p.lines = c.observer.LastLines(f.Rec)
 	}
 	p.view = describeProcess(p)
 	p.lastFacts.Bytes = f.Bytes

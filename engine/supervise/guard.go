@@ -17,11 +17,19 @@ import (
 // it is.
 type guardedExecutor struct {
 	Executor
-	log *slog.Logger
+	guard
 }
 
+// A guardedObserver does the same for an Observer.
+type guardedObserver struct {
+	Observer
+	guard
+}
+
+type guard struct{ log *slog.Logger }
+
 // recoverPanic must be deferred. It logs a panic and stores an error in err.
-func (g guardedExecutor) recoverPanic(effect string, r store.Record, err *error) {
+func (g guard) recoverPanic(effect string, r store.Record, err *error) {
 	if p := recover(); p != nil {
 		g.log.Error("effect panicked", "effect", effect, "id", r.ID, "panic", fmt.Sprint(p), "stack", panics.StackOf(p))
 		*err = api.Errorf(api.CodeInternal, "%s %s: internal error in the engine", effect, r.Name).WithHint("engine.log has the details")
@@ -59,9 +67,9 @@ func (g guardedExecutor) StopRemains(ctx context.Context, records []store.Record
 	return g.Executor.StopRemains(ctx, records, signal)
 }
 
-func (g guardedExecutor) Probe(ctx context.Context, r store.Record) (err error) {
+func (g guardedObserver) Probe(ctx context.Context, r store.Record) (err error) {
 	defer g.recoverPanic("check readiness of", r, &err)
-	return g.Executor.Probe(ctx, r)
+	return g.Observer.Probe(ctx, r)
 }
 
 func (g guardedExecutor) Remove(id string, durable bool) (err error) {
@@ -69,17 +77,17 @@ func (g guardedExecutor) Remove(id string, durable bool) (err error) {
 	return g.Executor.Remove(id, durable)
 }
 
-func (g guardedExecutor) LastLines(r store.Record) (lines []string) {
+func (g guardedObserver) LastLines(r store.Record) (lines []string) {
 	var err error
 	defer g.recoverPanic("read log of", r, &err)
-	return g.Executor.LastLines(r)
+	return g.Observer.LastLines(r)
 }
 
-func (g guardedExecutor) FindLateExit(ctx context.Context, r store.Record) (e Ending) {
+func (g guardedObserver) FindLateExit(ctx context.Context, r store.Record) (e Ending) {
 	var err error
 	defer g.recoverPanic("read exit of", r, &err)
 	e = Ending{Exit: keeper.Exit{Unknown: true}, At: time.Now()}
-	return g.Executor.FindLateExit(ctx, r)
+	return g.Observer.FindLateExit(ctx, r)
 }
 
 func (g guardedExecutor) ForgetChild(id string) {

@@ -297,7 +297,7 @@ func applyUpdate(c *Control, p *proc, u Update, reply chan<- outcome) error {
 		p.rec.LogLimit = limit
 		if p.stopBound != nil {
 			p.stopBounding()
-			p.stopBound = c.executor.BoundLog(p.rec)
+			p.stopBound = c.observer.BoundLog(p.rec)
 		}
 	}
 	p.rec.Name, p.rec.Restart = name, restart

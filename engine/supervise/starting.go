@@ -147,7 +147,7 @@ func adoptChild(c *Control, p *proc, e event) {
 	p.drained = p.drained || e.Live == nil
 	p.runs++
 	if !p.rec.TTY && p.stopBound == nil {
-		p.stopBound = c.executor.BoundLog(p.rec)
+		p.stopBound = c.observer.BoundLog(p.rec)
 	}
 	if p.rec.StartedAt.IsZero() || !known {
 		if p.rec.StartedAt = e.Began; e.Began.IsZero() {

@@ -78,7 +78,7 @@ func noteTreeGone(c *Control, p *proc, _ event) {
 	if p.ending == nil {
 		rec := p.rec
 		c.effects.runBlocking(func() {
-			late := c.executor.FindLateExit(c.ctx, rec)
+			late := c.observer.FindLateExit(c.ctx, rec)
 			// The keeper's own report may come first, and another child start.
 			c.post(rec.ID, event{kind: evExited, Launch: Launch{Child: childOf(rec)}, ending: late})
 		})

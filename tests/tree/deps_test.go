@@ -26,7 +26,7 @@ type layer struct {
 var layers = map[string]layer{
 	"": {[]string{"ui/cli/role"}, "main calls one function"},
 	"ui/cli/role": {
-		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/fleet", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "engine/proctree", "persist/datadir", "persist/store", "persist/config", "persist/config/settings", "keys", "keys/keymap"},
+		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/fleet", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/sandbox", "engine/mcp", "engine/policy", "engine/proctree", "persist/datadir", "persist/store", "persist/config", "persist/config/settings", "keys", "keys/keymap"},
 		"all roles are wired here; panes and the emulator are details of the dashboard and the engine",
 	},
 	"ui": {
@@ -208,8 +208,16 @@ var layers = map[string]layer{
 		"a pane like panes/processes, with predictions as in ui/attach",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/audit", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/launch", "engine/logs", "engine/names", "engine/observe", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
 		"the engine has no user interface",
+	},
+	"engine/launch": {
+		[]string{"engine/api", "engine/keeper", "engine/names", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/shell", "engine/supervise", "persist/store", "engine/sleep"},
+		"starting a child does not depend on the session around it",
+	},
+	"engine/observe": {
+		[]string{"engine/keeper", "engine/logs", "engine/readiness", "engine/sandbox", "engine/shell", "engine/supervise", "persist/store", "engine/sleep"},
+		"watching a child does not depend on the way it was started",
 	},
 	"engine/access": {
 		[]string{"engine/api", "engine/api/server", "engine/proctree", "engine/sandbox", "engine/terminal", "persist/store", "persist/trust"},

@@ -30,7 +30,7 @@ var trusted = map[string]struct {
 	"engine/hosts/dial.go":            {4, "the greeting has a boundary; the others wait for a process"},
 	"engine/hosts/link.go":            {3, "they open, write and close streams"},
 	"engine/hosts/transport/join.go":  {2, "they copy bytes"},
-	"engine/keeperproc_linux.go":      {1, "it waits for a process"},
+	"engine/launch/keeper_linux.go":   {1, "it waits for a process"},
 	"engine/logs/logs.go":             {2, "each order and each poll has a boundary"},
 	"engine/panics/panics.go":         {1, "it is the boundary"},
 	"engine/proctree/end_linux.go":    {1, "it waits for a process"},

@@ -13,9 +13,9 @@ import (
 	"os/signal"
 	"syscall"
 
-	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/launch"
 	"tandem/engine/proctree"
 	"tandem/engine/sandbox"
 	"tandem/ui/cli"
@@ -77,6 +77,6 @@ func runKeeper(ctx context.Context, dataDir string) error {
 		DataDir:   dataDir,
 		Socket:    socket,
 		Engine:    []string{"engine"},
-		EnginePID: engine.KeeperEnginePID(),
+		EnginePID: launch.KeeperEnginePID(),
 	}, os.Stdout)
 }

@@ -1,4 +1,4 @@
-package engine
+package launch
 
 import (
 	"bufio"
@@ -27,9 +27,9 @@ func KeeperEnginePID() int {
 	return pid
 }
 
-// startKeeper runs this executable as a keeper for this engine and waits until it accepts
+// StartKeeper runs this executable as a keeper for this engine and waits until it accepts
 // connections.
-func startKeeper(ctx context.Context, args []string, dataDir string) error {
+func StartKeeper(ctx context.Context, args []string, dataDir string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	r, w, err := os.Pipe()

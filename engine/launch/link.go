@@ -1,4 +1,4 @@
-package engine
+package launch
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"tandem/persist/store"
 )
 
-// A keeperClient is the part of keeper.Client used by the engine. Tests use keepers that run out of
+// A Keeper is the part of keeper.Client used by the engine. Tests use keepers that run out of
 // descriptors and refuse adoptions.
-type keeperClient interface {
+type Keeper interface {
 	PID() int
 	Succeeds() bool
 	Ready() error
@@ -41,39 +41,40 @@ const (
 	maxKeeperRetry = 10 * time.Second
 )
 
-// A handover is a child with everything a keeper needs to look after it.
-type handover struct {
-	child  keeper.Child
-	dir    string
-	logs   keeper.Logs
-	master *os.File
+// A Handover is a child with everything a keeper needs to look after it.
+type Handover struct {
+	Child  keeper.Child
+	Dir    string
+	Logs   keeper.Logs
+	Master *os.File
 }
 
-// A link is the connection to the current keeper. When the keeper dies, the link starts a new one
+// A Link is the connection to the current keeper. When the keeper dies, the link starts a new one
 // and hands over every child.
-type link struct {
-	log           *slog.Logger
-	start         func(ctx context.Context) error                 // starts a keeper process
-	dial          func(ctx context.Context) (keeperClient, error) // connects to it
-	listHandovers func(ctx context.Context) []handover            // lists all live children
-	onRefused     func(keeper.Child)                              // called if a keeper rejects the child
-	onExit        func(keeper.Child)
-	notify        func(text string)
+type Link struct {
+	Log           *slog.Logger
+	Start         func(ctx context.Context) error           // starts a keeper process
+	Dial          func(ctx context.Context) (Keeper, error) // connects to it
+	ListHandovers func(ctx context.Context) []Handover      // lists all live children
+	OnRefused     func(keeper.Child)                        // called if a keeper rejects the child
+	OnExit        func(keeper.Child)
+	Notify        func(text string)
 
 	mu     sync.Mutex
-	client keeperClient    // nil while disconnected
+	client Keeper          // nil while disconnected
 	who    *store.Identity // of the client's keeper; nil if unknown
 	up     chan struct{}   // closed when client is set
 }
 
-func newLink(client keeperClient) *link {
-	l := &link{up: make(chan struct{})}
+// NewLink returns a link whose current keeper is client's.
+func NewLink(client Keeper) *Link {
+	l := &Link{up: make(chan struct{})}
 	l.setClient(client)
 	return l
 }
 
-// awaitClient returns the connection, waiting for one up to keeperTimeout while disconnected.
-func (l *link) awaitClient(ctx context.Context) (keeperClient, error) {
+// Await returns the connection, waiting for one up to keeperTimeout while disconnected.
+func (l *Link) Await(ctx context.Context) (Keeper, error) {
 	ctx, cancel := context.WithTimeout(ctx, keeperTimeout)
 	defer cancel()
 	for {
@@ -92,15 +93,15 @@ func (l *link) awaitClient(ctx context.Context) (keeperClient, error) {
 	}
 }
 
-// currentClient returns the connection; nil while disconnected.
-func (l *link) currentClient() keeperClient {
+// Current returns the connection; nil while disconnected.
+func (l *Link) Current() Keeper {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.client
 }
 
-// keeperPID returns the keeper's PID; 0 while disconnected.
-func (l *link) keeperPID() int {
+// PID returns the keeper's PID; 0 while disconnected.
+func (l *Link) PID() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.client == nil {
@@ -109,7 +110,7 @@ func (l *link) keeperPID() int {
 	return l.client.PID()
 }
 
-func (l *link) setClient(client keeperClient) {
+func (l *Link) setClient(client Keeper) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.client, l.who = client, nil
@@ -123,15 +124,15 @@ func (l *link) setClient(client keeperClient) {
 	close(l.up)
 }
 
-// keeperIdentity returns the keeper's identity; nil while disconnected or unknown.
-func (l *link) keeperIdentity() *store.Identity {
+// Identity returns the keeper's identity; nil while disconnected or unknown.
+func (l *Link) Identity() *store.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.who
 }
 
-// run forwards exits, and replaces a keeper that died, until ctx ends.
-func (l *link) run(ctx context.Context) {
+// Run forwards exits, and replaces a keeper that died, until ctx ends.
+func (l *Link) Run(ctx context.Context) {
 	client := l.client
 	for ctx.Err() == nil {
 		l.forwardExits(ctx, client)
@@ -141,22 +142,22 @@ func (l *link) run(ctx context.Context) {
 		client.Close()
 		l.setClient(nil)
 		// While client is nil, starts wait for the next keeper instead of failing.
-		l.notify("the keeper exited; starting another one")
+		l.Notify("the keeper exited; starting another one")
 		if client = l.reconnect(ctx); client == nil {
 			return
 		}
-		l.notify("a new keeper holds all sessions")
+		l.Notify("a new keeper holds all sessions")
 	}
 }
 
-func (l *link) forwardExits(ctx context.Context, client keeperClient) {
+func (l *Link) forwardExits(ctx context.Context, client Keeper) {
 	for {
 		select {
 		case child, ok := <-client.Exits():
 			if !ok {
 				return
 			}
-			l.onExit(child)
+			l.OnExit(child)
 		case <-ctx.Done():
 			return
 		}
@@ -164,13 +165,13 @@ func (l *link) forwardExits(ctx context.Context, client keeperClient) {
 }
 
 // reconnect gets a new keeper, however long that takes; nil if ctx ends.
-func (l *link) reconnect(ctx context.Context) keeperClient {
+func (l *Link) reconnect(ctx context.Context) Keeper {
 	for wait := keeperRetry; ; wait = min(2*wait, maxKeeperRetry) {
 		client, err := l.startNewKeeper(ctx)
 		if err == nil {
 			return client
 		}
-		l.log.Error("start keeper", "error", err)
+		l.Log.Error("start keeper", "error", err)
 		if sleep.For(ctx, wait) != nil {
 			return nil
 		}
@@ -179,15 +180,15 @@ func (l *link) reconnect(ctx context.Context) keeperClient {
 
 // startNewKeeper starts a keeper and hands over every child. A child it rejects is not lost,
 // because its terminal stays open here.
-func (l *link) startNewKeeper(ctx context.Context) (keeperClient, error) {
-	if err := l.start(ctx); err != nil {
+func (l *Link) startNewKeeper(ctx context.Context) (Keeper, error) {
+	if err := l.Start(ctx); err != nil {
 		return nil, err
 	}
-	client, err := l.dial(ctx)
+	client, err := l.Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = l.handOverChildren(ctx, client)
+	err = l.HandOverChildren(ctx, client)
 	if err == nil {
 		err = client.Ready()
 	}
@@ -199,30 +200,30 @@ func (l *link) startNewKeeper(ctx context.Context) (keeperClient, error) {
 	return client, nil
 }
 
-// handOverChildren gives every child to a keeper. If only the connection to the previous keeper was
+// HandOverChildren gives every child to a keeper. If only the connection to the previous keeper was
 // lost, it still has them, and may have reported exits not received here.
-func (l *link) handOverChildren(ctx context.Context, client keeperClient) error {
-	for _, c := range l.listHandovers(ctx) {
-		err := client.Adopt(ctx, c.child, c.dir, c.logs, c.master)
+func (l *Link) HandOverChildren(ctx context.Context, client Keeper) error {
+	for _, c := range l.ListHandovers(ctx) {
+		err := client.Adopt(ctx, c.Child, c.Dir, c.Logs, c.Master)
 		switch {
 		case errors.Is(err, keeper.ErrLost):
 			return err
 		case err != nil:
-			l.log.Error("hand child to keeper", "id", c.child.ID, "error", err)
-			l.onRefused(c.child)
+			l.Log.Error("hand child to keeper", "id", c.Child.ID, "error", err)
+			l.OnRefused(c.Child)
 		}
 	}
 	children, err := client.List(ctx)
 	for _, c := range children {
 		if c.Exit != nil {
-			l.onExit(c)
+			l.OnExit(c)
 		}
 	}
 	return err
 }
 
-// close closes the connection. The keeper and its children keep running.
-func (l *link) close() {
+// Close closes the connection. The keeper and its children keep running.
+func (l *Link) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.client != nil {

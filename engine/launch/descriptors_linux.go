@@ -1,4 +1,4 @@
-package engine
+package launch
 
 import (
 	"tandem/engine/api"
@@ -10,8 +10,8 @@ import (
 // keeper. The kernel assigns the lowest free number, so the highest ones stay free.
 const reservedDescriptors = 64
 
-// checkDescriptors returns an error if a start would leave too few descriptors.
-func checkDescriptors(name string) error {
+// CheckDescriptors returns an error if a start would leave too few descriptors.
+func CheckDescriptors(name string) error {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return nil

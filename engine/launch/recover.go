@@ -1,4 +1,4 @@
-package engine
+package launch
 
 import (
 	"cmp"
@@ -37,16 +37,16 @@ const tablePause = 200 * time.Millisecond
 // recoverStart finds out the result of a start whose keeper was lost. If no keeper comes for long,
 // it reports the start as unsure and keeps searching. former is the previous child; since is the
 // time of the request in clock ticks since boot.
-func (h *host) recoverStart(ctx context.Context, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
+func (l *Launcher) recoverStart(ctx context.Context, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	for {
-		client, err := h.link.awaitClient(ctx)
+		client, err := l.Link.Await(ctx)
 		if err == nil {
-			child, master, err := h.recoverStartWith(ctx, client, r, former, since)
+			child, master, err := l.recoverStartWith(ctx, client, r, former, since)
 			if !errors.Is(err, errUnsettled) && !errors.Is(err, keeper.ErrLost) {
 				return child, master, err
 			}
 		} else if ctx.Err() == nil {
-			h.control.ReportUnsure(r.ID, supervise.ErrUnsure(r))
+			l.Control.ReportUnsure(r.ID, supervise.ErrUnsure(r))
 		}
 		if err := sleep.For(ctx, recoverPause); err != nil {
 			return keeper.Child{}, nil, err
@@ -55,7 +55,7 @@ func (h *host) recoverStart(ctx context.Context, r store.Record, former store.Id
 }
 
 // recoverStartWith is one attempt with one keeper.
-func (h *host) recoverStartWith(ctx context.Context, client keeperClient, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
+func (l *Launcher) recoverStartWith(ctx context.Context, client Keeper, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	held, err := client.List(ctx)
 	if err != nil {
 		return keeper.Child{}, nil, errUnsettled
@@ -63,40 +63,40 @@ func (h *host) recoverStartWith(ctx context.Context, client keeperClient, r stor
 	// The keeper's own list is the best evidence, so it comes first.
 	i := slices.IndexFunc(held, func(c keeper.Child) bool { return c.ID == r.ID && supervise.IdentityOf(c) != former })
 	if i >= 0 {
-		return h.adoptHeld(ctx, client, held[i])
+		return l.adoptHeld(ctx, client, held[i])
 	}
-	id, alive, err := h.findNewChild(ctx, r, since)
+	id, alive, err := l.findNewChild(ctx, r, since)
 	if err != nil {
 		return keeper.Child{}, nil, err
 	}
 	if !alive {
-		e, ok := h.readExit(r.ID)
-		if ran := ok && e.Identity != former && e.Identity.BootID == h.bootID && e.Identity.StartTime >= since; !ran {
-			return keeper.Child{}, nil, h.errNotSeen(r, former)
+		e, ok := l.Exits.Read(r.ID)
+		if ran := ok && e.Identity != former && e.Identity.BootID == l.BootID && e.Identity.StartTime >= since; !ran {
+			return keeper.Child{}, nil, l.errNotSeen(r, former)
 		}
 		id = e.Identity
 	}
 	if r.TTY {
 		r.Identity = &id
-		if err := h.StopTree(ctx, r, 0, ""); err != nil {
-			h.log.Error("end lost child", "id", r.ID, "error", err)
+		if err := l.StopTree(ctx, r, 0, ""); err != nil {
+			l.Log.Error("end lost child", "id", r.ID, "error", err)
 		}
 		return keeper.Child{}, nil, supervise.ErrUnsure(r)
 	}
 	child := keeper.Child{ID: r.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID}
-	err = client.Adopt(ctx, child, h.store.Dir(r.ID), h.logsOf(r), nil)
+	err = client.Adopt(ctx, child, l.Store.Dir(r.ID), l.Exits.LogsOf(r), nil)
 	if errors.Is(err, keeper.ErrLost) {
 		return keeper.Child{}, nil, errUnsettled
 	}
 	if err != nil {
-		h.log.Error("hand child to keeper", "id", r.ID, "error", err)
+		l.Log.Error("hand child to keeper", "id", r.ID, "error", err)
 	}
 	return child, nil, nil
 }
 
 // adoptHeld returns a child the keeper has, although the answer to its start was lost. Its exit
 // report may have been lost too.
-func (h *host) adoptHeld(ctx context.Context, client keeperClient, c keeper.Child) (keeper.Child, *os.File, error) {
+func (l *Launcher) adoptHeld(ctx context.Context, client Keeper, c keeper.Child) (keeper.Child, *os.File, error) {
 	var master *os.File
 	if c.TTY {
 		var err error
@@ -105,23 +105,23 @@ func (h *host) adoptHeld(ctx context.Context, client keeperClient, c keeper.Chil
 		}
 	}
 	if c.Exit != nil {
-		h.reportExit(c)
+		l.Exits.Report(c)
 	}
 	return c, master, nil
 }
 
 // findNewChild searches the process table for the child of a start, until no process is left there
 // that could become it.
-func (h *host) findNewChild(ctx context.Context, r store.Record, since uint64) (store.Identity, bool, error) {
+func (l *Launcher) findNewChild(ctx context.Context, r store.Record, since uint64) (store.Identity, bool, error) {
 	for {
-		all, err := h.table.Read()
+		all, err := l.Table.Read()
 		if err != nil {
 			return store.Identity{}, false, errUnsettled
 		}
-		if id, ok := h.orphanOf(r, all); ok && id.StartTime >= since {
+		if id, ok := l.OrphanOf(r, all); ok && id.StartTime >= since {
 			return id, true, nil
 		}
-		if !all.MayBecomeOurs(h.o.DataDir, h.link.keeperPID()) {
+		if !all.MayBecomeOurs(l.DataDir, l.Link.PID()) {
 			return store.Identity{}, false, nil
 		}
 		if err := sleep.For(ctx, recoverPause); err != nil {
@@ -130,17 +130,17 @@ func (h *host) findNewChild(ctx context.Context, r store.Record, since uint64) (
 	}
 }
 
-// awaitStarts reads the process table once no child of a dead keeper is still about to run its
+// AwaitStarts reads the process table once no child of a dead keeper is still about to run its
 // program.
-func (h *host) awaitStarts(ctx context.Context) *proctree.Snapshot {
+func (l *Launcher) AwaitStarts(ctx context.Context) *proctree.Snapshot {
 	for {
-		all, err := h.table.Read()
-		if err == nil && !all.MayBecomeOurs(h.o.DataDir, h.link.keeperPID()) {
+		all, err := l.Table.Read()
+		if err == nil && !all.MayBecomeOurs(l.DataDir, l.Link.PID()) {
 			return all
 		}
 		pause := recoverPause
 		if err != nil { // nothing can be concluded without the table
-			h.log.Error("look for orphans", "error", err)
+			l.Log.Error("look for orphans", "error", err)
 			pause = tablePause
 		}
 		if sleep.For(ctx, pause) != nil {
@@ -149,21 +149,21 @@ func (h *host) awaitStarts(ctx context.Context) *proctree.Snapshot {
 	}
 }
 
-// orphanOf finds the child of a record among the orphans.
-func (h *host) orphanOf(r store.Record, all *proctree.Snapshot) (store.Identity, bool) {
-	p, ok := all.LeaderOf(proctree.Mark{ID: r.ID, DataDir: h.o.DataDir})
-	return store.Identity{BootID: h.bootID, PID: p.PID, StartTime: p.StartTime}, ok
+// OrphanOf finds the child of a record among the orphans.
+func (l *Launcher) OrphanOf(r store.Record, all *proctree.Snapshot) (store.Identity, bool) {
+	p, ok := all.LeaderOf(proctree.Mark{ID: r.ID, DataDir: l.DataDir})
+	return store.Identity{BootID: l.BootID, PID: p.PID, StartTime: p.StartTime}, ok
 }
 
-// findMarked returns the children with a mark of this data directory and a directory in it. A
+// FindMarked returns the children with a mark of this data directory and a directory in it. A
 // removed record has none, whatever it left running.
-func (h *host) findMarked(all *proctree.Snapshot) (children []keeper.Child) {
+func (l *Launcher) FindMarked(all *proctree.Snapshot) (children []keeper.Child) {
 	for m := range all.Marked() {
-		if m.DataDir != h.o.DataDir || !names.IsID(m.ID) {
+		if m.DataDir != l.DataDir || !names.IsID(m.ID) {
 			continue
 		}
-		id, ok := h.orphanOf(store.Record{ID: m.ID}, all)
-		if _, err := os.Stat(h.store.Dir(m.ID)); ok && err == nil {
+		id, ok := l.OrphanOf(store.Record{ID: m.ID}, all)
+		if _, err := os.Stat(l.Store.Dir(m.ID)); ok && err == nil {
 			children = append(children, keeper.Child{ID: m.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID})
 		}
 	}
@@ -172,8 +172,8 @@ func (h *host) findMarked(all *proctree.Snapshot) (children []keeper.Child) {
 
 // errNotSeen returns the error for a start without a child or an exit status: whether it may have
 // been carried out. A first start without a log was not.
-func (h *host) errNotSeen(r store.Record, former store.Identity) error {
-	if former.PID == 0 && !h.store.MayHaveLog(r) {
+func (l *Launcher) errNotSeen(r store.Record, former store.Identity) error {
+	if former.PID == 0 && !l.Store.MayHaveLog(r) {
 		return api.Errorf(api.CodeUnavailable, "start %s: it was not started: the keeper exited", r.Name).WithHint("try again")
 	}
 	return supervise.ErrUnsure(r)

@@ -1,4 +1,4 @@
-package engine
+package launch
 
 import (
 	"bytes"
@@ -26,12 +26,12 @@ type launchCommand struct {
 
 // commandFor returns the command for starting a record's child. A sandboxed child, or one with
 // another umask than the keeper's, goes through the launch stage.
-func (h *host) commandFor(r store.Record, keeperPID int) (w launchCommand, err error) {
+func (l *Launcher) commandFor(r store.Record, keeperPID int) (w launchCommand, err error) {
 	if !r.Sandboxed {
-		w.argv, w.env = r.Argv, h.childEnv(r)
+		w.argv, w.env = r.Argv, l.childEnv(r)
 		if r.TTY {
 			var set []string
-			w.argv, set = h.settings().shells.Inject(r.ID, r.Argv, w.env)
+			w.argv, set = l.Keys().Inject(r.ID, r.Argv, w.env)
 			w.env = replaceEnv(w.env, set)
 		}
 		if r.Umask == "" || r.Umask == api.UmaskOf(strconv.Itoa(keeperPID)) {
@@ -39,20 +39,20 @@ func (h *host) commandFor(r store.Record, keeperPID int) (w launchCommand, err e
 		}
 	} else {
 		var layers sandbox.Layers
-		if layers, w.proxyURL, err = h.loadSandbox(r); err == nil {
-			err = layers.Check(h.closed...)
+		if layers, w.proxyURL, err = l.loadSandbox(r); err == nil {
+			err = layers.Check(l.Closed...)
 		}
 		if err != nil {
 			return launchCommand{}, err
 		}
-		w.argv, w.env = r.Argv, replaceEnv(h.childEnv(r), layers.Env(w.proxyURL))
+		w.argv, w.env = r.Argv, replaceEnv(l.childEnv(r), layers.Env(w.proxyURL))
 	}
 	if len(w.argv) > 0 { // the launch stage could report a missing program only by exiting
 		if _, err := keeper.LookPath(w.argv[0], r.CWD, w.env); err != nil {
 			return launchCommand{}, api.Errorf(api.CodeInvalid, "start %q: %v", w.argv[0], err).WithReason(lookReason(err))
 		}
 	}
-	w.argv, w.env = h.throughLaunchStage(r, w.argv, w.env, w.proxyURL)
+	w.argv, w.env = l.throughLaunchStage(r, w.argv, w.env, w.proxyURL)
 	return w, nil
 }
 
@@ -81,49 +81,52 @@ func startReason(spec keeper.Spec, refused error) api.Reason {
 	return ""
 }
 
-// sandboxCommand returns how to run a command in the sandbox of a record's child.
-func (h *host) sandboxCommand(r store.Record, command []string) (argv, env []string, err error) {
-	layers, proxyURL, err := h.loadSandbox(r)
+// CommandLike returns how to run a command in the environment and sandbox of a record's child.
+func (l *Launcher) CommandLike(r store.Record, command []string) (argv, env []string, err error) {
+	if !r.Sandboxed {
+		return command, l.childEnv(r), nil
+	}
+	layers, proxyURL, err := l.loadSandbox(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	argv, env = h.throughLaunchStage(r, command, replaceEnv(h.childEnv(r), layers.Env(proxyURL)), proxyURL)
+	argv, env = l.throughLaunchStage(r, command, replaceEnv(l.childEnv(r), layers.Env(proxyURL)), proxyURL)
 	return argv, env, nil
 }
 
 // loadSandbox returns a record's layers, and the URL of its proxy if they need one.
-func (h *host) loadSandbox(r store.Record) (layers sandbox.Layers, proxyURL string, err error) {
-	if layers, err = sandbox.LoadLayers(h.store.SandboxPath(r.ID)); err != nil {
+func (l *Launcher) loadSandbox(r store.Record) (layers sandbox.Layers, proxyURL string, err error) {
+	if layers, err = sandbox.LoadLayers(l.Store.SandboxPath(r.ID)); err != nil {
 		return nil, "", err
 	}
 	if layers.NeedsProxy() {
-		proxyURL, err = h.proxies.Grant(r.ID, r.ProxyURL, layers, h.refusalReporter(r))
+		proxyURL, err = l.Proxies.Grant(r.ID, r.ProxyURL, layers, l.refusalReporter(r))
 	}
 	return layers, proxyURL, err
 }
 
-// confinerFor returns a function confining the calling thread to the sandbox of a record's child,
+// ConfinerFor returns a function confining the calling thread to the sandbox of a record's child,
 // for opening files named by the child; nil without a sandbox.
-func confinerFor(r store.Record, data *store.Store, closed []string) func() error {
+func (l *Launcher) ConfinerFor(r store.Record) func() error {
 	if !r.Sandboxed {
 		return nil
 	}
 	return func() error {
-		layers, err := sandbox.LoadLayers(data.SandboxPath(r.ID))
+		layers, err := sandbox.LoadLayers(l.Store.SandboxPath(r.ID))
 		if err != nil {
 			return err
 		}
-		return layers.ConfineThread(closed...)
+		return layers.ConfineThread(l.Closed...)
 	}
 }
 
-func (h *host) throughLaunchStage(r store.Record, argv, env []string, proxyURL string) (stageArgv, stageEnv []string) {
+func (l *Launcher) throughLaunchStage(r store.Record, argv, env []string, proxyURL string) (stageArgv, stageEnv []string) {
 	// Through /proc, the launch stage is this version even after an update of the file.
 	exe, profile := fmt.Sprintf("/proc/%d/exe", os.Getpid()), ""
 	if r.Sandboxed {
-		profile = h.store.SandboxPath(r.ID)
+		profile = l.Store.SandboxPath(r.ID)
 	}
-	return sandbox.Command(exe, profile, r.Umask, argv), sandbox.Environ(env, h.o.DataDir, proxyURL)
+	return sandbox.Command(exe, profile, r.Umask, argv), sandbox.Environ(env, l.DataDir, proxyURL)
 }
 
 // replaceEnv appends variables to env, replacing those of the same name.
@@ -145,54 +148,55 @@ const refusalInterval = 10 * time.Second
 
 // refusalReporter returns a function reporting refused connections. It writes to a process's log;
 // for a session, whose log belongs to its terminal, it shows a notice.
-func (h *host) refusalReporter(r store.Record) func(line string) {
+func (l *Launcher) refusalReporter(r store.Record) func(line string) {
 	if r.TTY {
 		var lastNotice atomic.Int64 // time of the last notice: a program may retry forever
 		return func(line string) {
 			now := time.Now().UnixNano()
 			if last := lastNotice.Load(); now-last > int64(refusalInterval) && lastNotice.CompareAndSwap(last, now) {
-				h.control.PublishNotice(r.Name + ": " + line)
+				l.Control.PublishNotice(r.Name + ": " + line)
 			}
 		}
 	}
 	return func(line string) {
-		f, err := os.OpenFile(h.store.ErrorLogPath(r), os.O_WRONLY|os.O_APPEND, 0)
+		f, err := os.OpenFile(l.Store.ErrorLogPath(r), os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
-			h.log.Warn("write refused connection", "id", r.ID, "error", err)
+			l.Log.Warn("write refused connection", "id", r.ID, "error", err)
 			return
 		}
 		defer f.Close()
 		if _, err := f.WriteString(line + "\n"); err != nil {
-			h.log.Warn("write refused connection", "id", r.ID, "error", err)
+			l.Log.Warn("write refused connection", "id", r.ID, "error", err)
 		}
 	}
 }
 
-// restoreGrant lets a process started under an earlier engine keep using its proxy. If that engine
+// RestoreGrant lets a process started under an earlier engine keep using its proxy. If that engine
 // died before it saved the URL, the child's environment has it.
-func (h *host) restoreGrant(f *supervise.Found) {
+func (l *Launcher) RestoreGrant(f *supervise.Found) error {
 	r := &f.Rec
 	if !r.Sandboxed || api.State(r.State).Ended() {
-		return
+		return nil
 	}
 	if child, ok := f.Child(); ok && r.ProxyURL == "" {
 		r.ProxyURL = readProxyURL(supervise.IdentityOf(child))
 	}
 	if r.ProxyURL == "" {
-		return
+		return nil
 	}
-	layers, err := sandbox.LoadLayers(h.store.SandboxPath(r.ID))
+	layers, err := sandbox.LoadLayers(l.Store.SandboxPath(r.ID))
 	now := ""
 	if err == nil {
-		now, err = h.proxies.Grant(r.ID, r.ProxyURL, layers, h.refusalReporter(*r))
+		now, err = l.Proxies.Grant(r.ID, r.ProxyURL, layers, l.refusalReporter(*r))
 	}
 	if err == nil && now != r.ProxyURL {
 		err = fmt.Errorf("port %d, its way to the network, is already in use; restart it to get another", sandbox.ProxyPort(r.ProxyURL))
 	}
 	if err != nil {
-		h.log.Error("restore network", "id", r.ID, "error", err)
-		h.problems = append(h.problems, fmt.Sprintf("%s: %v", r.Name, err))
+		l.Log.Error("restore network", "id", r.ID, "error", err)
+		return fmt.Errorf("%s: %v", r.Name, err)
 	}
+	return nil
 }
 
 // readProxyURL reads a child's proxy from its environment; "" if it has exited or has none.

@@ -1,7 +1,6 @@
-package engine
+package launch
 
 import (
-	"cmp"
 	"maps"
 	"os"
 	"slices"
@@ -12,7 +11,7 @@ import (
 )
 
 // childEnv returns the complete environment of a record's child.
-func (h *host) childEnv(r store.Record) []string {
+func (l *Launcher) childEnv(r store.Record) []string {
 	env := maps.Clone(r.Environ)
 	if env == nil {
 		env = api.Environ(os.Environ())
@@ -21,34 +20,22 @@ func (h *host) childEnv(r store.Record) []string {
 		env["TERM"] = "xterm-256color"
 		env["COLORTERM"] = "truecolor"
 		env["TERM_PROGRAM"] = "tandem"
-		env["TERM_PROGRAM_VERSION"] = h.o.Version
+		env["TERM_PROGRAM_VERSION"] = l.Version
 	}
 	env["PWD"] = r.CWD
 	// Later values win: the shared variables, then those of the start, then the marks.
-	for name, value := range h.env.All() {
+	for name, value := range l.Env() {
 		env[name] = value
 	}
 	for name, value := range r.Env {
 		env[name] = value
 	}
 	env[proctree.IDVariable] = r.ID
-	env[proctree.DataDirVariable] = h.o.DataDir
+	env[proctree.DataDirVariable] = l.DataDir
 	pairs := make([]string, 0, len(env))
 	for name, value := range env {
 		pairs = append(pairs, name+"="+value)
 	}
 	slices.Sort(pairs)
 	return pairs
-}
-
-// shell returns the program for an empty command. With a nil environ, the engine's own is used.
-func (h *host) shell(environ map[string]string) []string {
-	if words := h.settings().Shell; len(words) > 0 {
-		return words
-	}
-	shell := environ["SHELL"]
-	if environ == nil {
-		shell = os.Getenv("SHELL")
-	}
-	return []string{cmp.Or(shell, "/bin/sh")}
 }

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/engine/launch"
+	"tandem/persist/store"
+)
+
+// maxKeepers is how many keepers a starting engine tries.
+const maxKeepers = 5
+
+// connectKeeper connects to the keeper and adopts its children. If the keeper exits meanwhile, this
+// engine starts another: no other process may.
+func (e *engine) connectKeeper(ctx context.Context) (launch.Keeper, error) {
+	for i := 1; ; i++ {
+		client, err := e.connectOnce(ctx)
+		if err == nil || i == maxKeepers || !keeper.IsGone(err) || ctx.Err() != nil {
+			return client, err
+		}
+		e.log.Error("the keeper exited", "error", err)
+		if err := e.startKeeper(ctx); err != nil {
+			e.log.Error("start keeper", "error", err)
+		}
+	}
+}
+
+func (e *engine) dialKeeper(ctx context.Context) (launch.Keeper, error) {
+	_, socket := api.Sockets(e.o.DataDir)
+	client, err := keeper.Dial(ctx, socket)
+	if err != nil && keeper.IsGone(err) {
+		// Without a runtime directory, the keeper may be listening in the data directory.
+		if _, spare := api.SpareSockets(e.o.DataDir); filepath.Dir(spare) == filepath.Clean(e.o.DataDir) {
+			if client, spareErr := keeper.Dial(ctx, spare); spareErr == nil {
+				return client, nil
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
+}
+
+// connectOnce is one attempt of connectKeeper with a single keeper.
+func (e *engine) connectOnce(ctx context.Context) (launch.Keeper, error) {
+	client, err := e.dialKeeper(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := launch.NewLink(client)
+	l.Log, l.Start, l.ListHandovers, l.OnExit = e.log, e.startKeeper, e.host.listHandovers, e.host.observer.Report
+	l.Dial, l.OnRefused = e.dialKeeper, e.host.regainer.addOrphan
+	l.Notify = e.host.control.PublishNotice
+	e.host.link, e.host.launcher.Link = l, l
+	e.host.control.Keeper = l.Identity
+	err = e.checkWritable(ctx, client)
+	if err == nil {
+		err = e.host.inherited.handTo(ctx, client, e.host)
+	}
+	if err == nil {
+		err = e.host.restoreTable(ctx, e.host.control, client)
+	}
+	if err != nil {
+		client.Close()
+	}
+	return client, err
+}
+
+// checkWritable decides whether an engine unable to save anything is of use. It is if there are
+// sessions or processes to reach.
+func (e *engine) checkWritable(ctx context.Context, client launch.Keeper) error {
+	if e.fault == nil {
+		return nil
+	}
+	children, err := client.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list children: %w", err)
+	}
+	if records, problems := e.host.store.Load(); len(children) == 0 && len(records) == 0 && len(problems) == 0 {
+		return e.fault
+	}
+	e.log.Error("nothing can be saved", "error", e.fault)
+	return nil
+}
+
+// unsavedReason returns why nothing can be saved; "" if saving works.
+func (e *engine) unsavedReason() string {
+	if e.fault == nil {
+		return ""
+	}
+	if _, err := store.Open(e.o.DataDir); err != nil {
+		return "nothing can be saved: " + err.Error()
+	}
+	return ""
+}
+
+// startKeeper starts a new keeper. If the data directory is gone, the engine stops instead, so as
+// not to recreate it.
+func (e *engine) startKeeper(ctx context.Context) error {
+	if e.lock.isDisplaced() {
+		e.stop()
+		return fmt.Errorf("start keeper: data folder %s was moved or deleted", e.o.DataDir)
+	}
+	return launch.StartKeeper(ctx, e.o.Keeper, e.o.DataDir)
+}
