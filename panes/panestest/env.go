@@ -2,6 +2,7 @@
 package panestest
 
 import (
+	"cmp"
 	"context"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,8 +23,10 @@ type Env struct {
 	API   panes.Engine
 	Keys  *keymap.Bindings // nil for the default ones
 
+	Ctx     context.Context // nil for one that is never cancelled
 	Shown   dialog.Overlay
 	Said    string
+	SaidBad bool
 	Copied  string
 	Opened  string   // last session shown
 	Stopped []string // processes stopped by the user
@@ -50,7 +53,7 @@ func (e *Env) RunPending() tea.Cmd {
 	return p.Then()
 }
 
-func (e *Env) Context() context.Context                     { return context.Background() }
+func (e *Env) Context() context.Context                     { return cmp.Or(e.Ctx, context.Background()) }
 func (e *Env) Engine(context.Context) (panes.Engine, error) { return e.API, nil }
 func (e *Env) News() *panes.News                            { return &e.Known }
 func (e *Env) Learn(all ...api.Process) tea.Cmd             { e.Known.Learn(all[0]); return nil }
@@ -63,8 +66,9 @@ func (e *Env) Spinner() string                              { return "" }
 func (e *Env) Ask(o dialog.Overlay)                         { e.Shown = o }
 func (e *Env) Shows(o dialog.Overlay) bool                  { return e.Shown == o }
 func (e *Env) Close()                                       { e.Shown = nil }
+func (e *Env) ClearMessage()                                { e.Said, e.SaidBad = "", false }
 func (e *Env) ClearNote()                                   {}
-func (e *Env) Say(text string, _ bool) tea.Cmd              { e.Said = text; return nil }
+func (e *Env) Say(text string, bad bool) tea.Cmd            { e.Said, e.SaidBad = text, bad; return nil }
 func (e *Env) Copy(text, _ string) tea.Cmd                  { e.Copied = text; return nil }
 func (e *Env) ShowSession(id string) tea.Cmd                { e.Opened = id; return nil }
 func (e *Env) ExpectStop(id string)                         { e.Stopped = append(e.Stopped, id) }
