@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"tandem/panes/enginetest"
+	"tandem/panes/panestest"
 )
 
 func TestFakeEngineConforms(t *testing.T) {
@@ -14,7 +15,7 @@ func TestFakeEngineConforms(t *testing.T) {
 			Printer: func(*testing.T) ([]string, func(string)) {
 				return []string{"printer"}, func(text string) { e.sessions[len(e.sessions)-1].writeLog(text) }
 			},
-			RecordRun: func(_ *testing.T, command string, code int) { e.addRun(command, withExit(code)) },
+			RecordRun: func(_ *testing.T, command string, code int) { e.history.AddRun(command, panestest.WithExit(code)) },
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
@@ -21,6 +20,7 @@ import (
 // its input and records it.
 type fakeEngine struct {
 	*panestest.Engine
+	*panestest.Files
 	mu       *sync.Mutex // shared with its successors
 	sessions []*fakeSession
 	watchers map[chan api.Event]bool
@@ -29,24 +29,14 @@ type fakeEngine struct {
 	late     bool          // the event of a start follows the answer
 	started  []api.SessionStartInput
 	asked    api.ProcessStartInput // input of the last start of a process
-	history  fakeHistory
+	history  *panestest.History
 	layouts  *fakeLayouts
 	calls    []string      // operations on processes
 	changed  chan struct{} // capacity 1; a session received input
 
-	transfers     map[string]api.FileJob
-	held          atomic.Pointer[heldTransfer] // holds the next transfer
-	holding       *heldTransfer
-	trash         chan []api.TrashedFile // blocks a listing of the trash until it receives; nil answers at once
-	hang          atomic.Bool            // conflict checks and searches in a file never return
-	folderChanged chan struct{}          // makes a folder's watch report a change
-	branch        string
-	gitMarks      map[string]string
-	gitAll        string // status of all other entries
-	dataDir       string // contains the bookmarks
-	machines      map[string]*fakeEngine
-	known         []api.Machine
-	cutAt         string // the first name beyond the limit of a listing; "" for no limit
+	dataDir  string // contains the bookmarks
+	machines map[string]*fakeEngine
+	known    []api.Machine
 }
 
 type fakeSession struct {
@@ -76,7 +66,7 @@ type fakeSession struct {
 }
 
 func newFakeEngine() *fakeEngine {
-	e := &fakeEngine{Engine: panestest.NewEngine(), mu: &sync.Mutex{}, layouts: &fakeLayouts{saved: map[string]api.Layout{}}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1), folderChanged: make(chan struct{})}
+	e := &fakeEngine{Engine: panestest.NewEngine(), Files: panestest.NewFiles(), history: &panestest.History{}, mu: &sync.Mutex{}, layouts: &fakeLayouts{saved: map[string]api.Layout{}}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1)}
 	panestest.On(e.Engine, api.SessionStart, e.startSession)
 	panestest.On(e.Engine, api.SessionRename, e.renameSession)
 	panestest.On(e.Engine, api.SessionKeyboard, e.setKeyboard)
@@ -96,17 +86,20 @@ func newFakeEngine() *fakeEngine {
 	panestest.On(e.Engine, api.LayoutGet, e.getLayouts)
 	panestest.On(e.Engine, api.LayoutPut, e.putLayout)
 	panestest.On(e.Engine, api.LayoutRemove, e.removeLayout)
-	panestest.On(e.Engine, api.HistorySearch, e.searchHistory)
-	panestest.On(e.Engine, api.HistoryRemove, e.removeHistory)
-	panestest.On(e.Engine, api.HistorySave, e.saveHistory)
-	panestest.On(e.Engine, api.HistoryLoad, e.loadHistory)
+	e.history.Serve(e.Engine, e.publish, func(call string) { e.recordCall("%s", call) })
 	return e
 }
 
 var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
 
-// killEngine breaks every connection. next keeps the sessions and processes.
+// killEngine breaks every connection. next keeps the sessions, processes and history.
 func (e *fakeEngine) killEngine() (next *fakeEngine) {
+	next = e.makeSuccessor()
+	next.history.Serve(next.Engine, next.publish, func(call string) { next.recordCall("%s", call) })
+	return next
+}
+
+func (e *fakeEngine) makeSuccessor() (next *fakeEngine) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	close(e.gone)
@@ -151,6 +144,13 @@ func (e *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 			}
 		}
 	}
+}
+
+// publish announces an event. The caller must not hold the lock.
+func (e *fakeEngine) publish(ev api.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.announce(ev)
 }
 
 func (e *fakeEngine) announce(ev api.Event) {

@@ -126,7 +126,7 @@ func TestTruncatedFolderSaysSoAndRestIsReachable(t *testing.T) {
 		files[name] = name + " inside\n"
 	}
 	d, dir := onFolder(t, 120, 30, files)
-	d.engine.cutAt = "d"
+	d.engine.CutAt = "d"
 	d.pressKeys("ctrl+r")
 	d.waitText("and 3 more")
 	d.waitText("1/3 of 7")
@@ -137,7 +137,7 @@ func TestTruncatedFolderSaysSoAndRestIsReachable(t *testing.T) {
 	d.waitText("1 found")
 	d.pressKeys("enter")
 	d.waitText("z inside")
-	d.engine.cutAt = ".a"
+	d.engine.CutAt = ".a"
 	d.pressKeys("c", "ctrl+u", "'"+dir+"/.hidden-far", "enter")
 	d.waitUntil("on a hidden file", func() bool {
 		return d.isOnFile(".hidden-far")
@@ -151,7 +151,7 @@ func TestFilterFindsEntriesOfTruncatedFolder(t *testing.T) {
 		files[name] = name + " inside\n"
 	}
 	d, dir := onFolder(t, 120, 30, files)
-	d.engine.cutAt = "d"
+	d.engine.CutAt = "d"
 	d.pressKeys("ctrl+r")
 	d.waitText("and 3 more")
 	d.pressKeys("/", "'needle")
@@ -165,7 +165,7 @@ func TestFilterFindsEntriesOfTruncatedFolder(t *testing.T) {
 	if err := os.WriteFile(dir+"/needle 3", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	go func() { d.engine.folderChanged <- struct{}{} }()
+	go func() { d.engine.FolderChanged <- struct{}{} }()
 	d.waitText("needle 3")
 	d.pressKeys("o")
 	d.waitText("by size")
@@ -188,7 +188,7 @@ func TestKeysTypedWhileFolderLoadsAreHandled(t *testing.T) {
 
 func TestFilesInUntrackedFolderAreMarked(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"a": "", "b.txt": ""})
-	d.engine.gitAll = "??"
+	d.engine.GitAll = "??"
 	d.pressKeys("ctrl+r")
 	d.waitText("? a")
 	d.waitText("M b.txt")

@@ -35,7 +35,7 @@ func onFolder(t *testing.T, w, h int, files map[string]string) (*driver, string)
 	}
 	e := newFakeEngine()
 	e.dataDir = t.TempDir()
-	e.branch, e.gitMarks = "main", map[string]string{"b.txt": ".M"}
+	e.Branch, e.GitMarks = "main", map[string]string{"b.txt": ".M"}
 	s := e.addSession("shell", "$ ")
 	s.process.CWD = dir
 	d := drive(t, e, w, h)
@@ -249,7 +249,7 @@ func TestUndoShowsProgressAndCanBeCancelled(t *testing.T) {
 	d.pressKeys("v", "D")
 	d.waitExists(dir+"/d", false)
 	d.waitText("undoes it")
-	d.engine.holdTransfers(1)
+	d.engine.HoldTransfers(1)
 	d.pressKeys("u")
 	d.waitText("undoing: out of the trash")
 	d.waitText("2 of 4 ██░░░░░░░░ 25%")
@@ -269,7 +269,7 @@ func TestQueuedTransferCanBeCancelled(t *testing.T) {
 	d.pressKeys("v", "D")
 	d.waitExists(dir+"/b", false)
 	d.waitText("undoes it")
-	d.engine.hang.Store(true)
+	d.engine.Hang.Store(true)
 	d.pressKeys("u")
 	d.waitText("undoing: checking 2 items, esc cancels it")
 	d.pressKeys("esc")
@@ -277,7 +277,7 @@ func TestQueuedTransferCanBeCancelled(t *testing.T) {
 	if d.m.notices.toast.bad {
 		t.Error("the cancelled transfer is shown as an error")
 	}
-	d.engine.hang.Store(false)
+	d.engine.Hang.Store(false)
 	d.pressKeys("u")
 	d.waitExists(dir+"/b", true)
 }
@@ -297,7 +297,7 @@ func TestTransferCanBeCancelledWhileEngineIsOffline(t *testing.T) {
 
 func TestTransfersRunOneAtATime(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", "c": "3", "d": "4", "to/": ""})
-	d.engine.holdTransfers(1)
+	d.engine.HoldTransfers(1)
 	d.onFile("a")
 	d.pressKeys("space", "space", "D")
 	d.waitText("2 of 2")
@@ -357,7 +357,7 @@ func TestChangesOnDiskAppearByThemselves(t *testing.T) {
 	if err := os.WriteFile(dir+"/fresh", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	go func() { d.engine.folderChanged <- struct{}{} }()
+	go func() { d.engine.FolderChanged <- struct{}{} }()
 	d.waitText("fresh")
 }
 
@@ -369,7 +369,7 @@ func TestDeletedFolderIsReported(t *testing.T) {
 	if err := os.RemoveAll(dir + "/in"); err != nil {
 		t.Fatal(err)
 	}
-	go func() { d.engine.folderChanged <- struct{}{} }()
+	go func() { d.engine.FolderChanged <- struct{}{} }()
 	d.waitText("no such file")
 	d.pressKeys("h")
 	d.waitText("empty folder")
@@ -526,10 +526,10 @@ func TestClosingEditorReturnsToFiles(t *testing.T) {
 func TestKeysTypedWhileTrashLoadsAreHandled(t *testing.T) {
 	d, _ := onFolder(t, 120, 36, map[string]string{"a": "", "b": "", "c": ""})
 	d.onFile("a")
-	d.engine.trash = make(chan []api.TrashedFile, 1)
+	d.engine.Trash = make(chan []api.TrashedFile, 1)
 	d.pressKeys("ctrl+t", "down", "down")
 	d.waitUntil("the keys wait", d.m.input.isHeld)
-	d.engine.trash <- []api.TrashedFile{{Path: "/t/x", From: "/d/x", Type: "file"}, {Path: "/t/y", From: "/d/y", Type: "file"}}
+	d.engine.Trash <- []api.TrashedFile{{Path: "/t/x", From: "/d/x", Type: "file"}, {Path: "/t/y", From: "/d/y", Type: "file"}}
 	d.waitText("▌   Empty the trash")
 	if !regexp.MustCompile(`the last row empties it +2 `).MatchString(d.screenText()) {
 		t.Errorf("the last row is counted:\n%s", d.screenText())
@@ -580,13 +580,13 @@ func TestLongPreviewSearchShowsProgressAndStopsForNextOne(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"a": "straw\nneedle\n", "b": "other\n"})
 	d.onFile("a")
 	d.waitText("straw")
-	d.engine.hang.Store(true)
+	d.engine.Hang.Store(true)
 	d.pressKeys("enter", "/", "'needle", "enter")
 	d.waitText("searching for “needle”…")
-	d.engine.hang.Store(false)
+	d.engine.Hang.Store(false)
 	d.pressKeys("/", "'straw", "enter")
 	d.waitText("match 1 of 1")
-	d.engine.hang.Store(true)
+	d.engine.Hang.Store(true)
 	d.pressKeys("/", "'needle", "enter")
 	d.waitText("searching for")
 	d.pressKeys("esc")

@@ -37,7 +37,7 @@ func TestMessagesNameBoundKeys(t *testing.T) {
 	d.waitText("f2 accept")
 	d.waitText("f6 cancel")
 	d.pressKeys("f6")
-	d.engine.holdTransfers(1)
+	d.engine.HoldTransfers(1)
 	d.pressKeys("v", "D")
 	d.waitText("2 of 2")
 	d.waitText("ctrl+x cancels it")

@@ -16,7 +16,7 @@ func TestPaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
 	e := newFakeEngine()
 	e.addSession("shell", "$ ")
 	e.addProcess("web", "npm run dev")
-	e.addRun("docker compose up")
+	e.history.AddRun("docker compose up")
 	d := drive(t, e, 100, 30)
 	d.waitText("$ ")
 	d.pressKeys("ctrl+b", ":")
@@ -59,7 +59,7 @@ func TestPaletteRunsChosenAction(t *testing.T) {
 func TestPaletteInsertsCommandAtPrompt(t *testing.T) {
 	e := newFakeEngine()
 	s := e.addSession("shell", "$ ")
-	e.addRun("make test")
+	e.history.AddRun("make test")
 	d := drive(t, e, 100, 30)
 	d.waitText("$ ")
 	d.pressKeys("ctrl+b", ":", "'make t")
@@ -256,8 +256,8 @@ func TestStatusBarOfPresetShowsDirectKeysAndPrefix(t *testing.T) {
 func TestOpenPaletteAddsNewCommandsAndKeepsSelection(t *testing.T) {
 	e := newFakeEngine()
 	s := e.addSession("shell", "$ ")
-	e.addRun("make test")
-	e.addRun("make all")
+	e.history.AddRun("make test")
+	e.history.AddRun("make all")
 	d := drive(t, e, 100, 30)
 	d.waitText("$ ")
 	d.pressKeys("ctrl+b", ":", "'make")
@@ -270,8 +270,8 @@ func TestOpenPaletteAddsNewCommandsAndKeepsSelection(t *testing.T) {
 		}
 		d.pressKeys("down")
 	}
-	e.addRun("make it")
-	e.addRun("make so")
+	e.history.AddRun("make it")
+	e.history.AddRun("make so")
 	d.waitText("make so")
 	d.waitText("make it")
 	if got := chosen(); got != "make test" {

@@ -525,7 +525,7 @@ func TestKeysTypedAfterStartApplyToNewProcess(t *testing.T) {
 			d.pressAtOnce("n", "'hay", "tab", "tab", "ctrl+u", "enter", "tab", "/", "'needle", "enter")
 			d.waitText("started hay")
 			d.waitText("waiting for output to search")
-			d.engine.addRun("something else") // news that may precede the process
+			d.engine.history.AddRun("something else") // news that may precede the process
 			d.waitUntil("that is known", func() bool { return d.m.news.History > 0 })
 			if p, _ := d.m.processes.Selected(); p.Name != "hay" || !d.onLog() {
 				t.Fatalf("the cursor is on %s, the log has the keyboard: %v", p.Name, d.onLog())

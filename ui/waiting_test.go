@@ -26,7 +26,7 @@ func TestRequestToHungEngineCanBeCancelled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newFakeEngine()
 			s := e.addSession("first", "one$ ")
-			e.addRun("make")
+			e.history.AddRun("make")
 			d := drive(t, e, 120, 36)
 			d.waitText("one$ ")
 			delayStarts(d).op = c.op
@@ -73,7 +73,7 @@ func TestKeysTypedAfterInsertionFollowIt(t *testing.T) {
 		answered := rapid.IntRange(0, len(typed)).Draw(r, "answered after")
 		e := newFakeEngine()
 		s := e.addSession("first", "one$ ")
-		e.addRun("make")
+		e.history.AddRun("make")
 		d := drive(t, e, 120, 36)
 		d.waitText("one$ ")
 		late := delayStarts(d)

@@ -21,7 +21,7 @@ type fakeEnv struct {
 	inserted string
 }
 
-func (e *fakeEnv) Session() (id, folder string) { return "1", "/home/ann/src" }
+func (e *fakeEnv) Session() (id, folder string) { return "000000000001", "/home/ann/src" }
 func (e *fakeEnv) Insert(text string) tea.Cmd   { e.inserted = text; return nil }
 
 // newTestPane returns a pane on commands, the newest first; answer answers its request.
@@ -78,7 +78,7 @@ func TestInsertingSeveralLinesAsksFirst(t *testing.T) {
 		t.Errorf("%q is inserted", e.inserted)
 	}
 	e.inserted = ""
-	e.Known.Processes = []api.Process{{ID: "1", Argv: []string{"-zsh"}, State: api.StateRunning}}
+	e.Known.Processes = []api.Process{{ID: "000000000001", Argv: []string{"-zsh"}, State: api.StateRunning}}
 	p.press(t, keymap.Open)
 	if e.inserted != "one\ntwo" {
 		t.Errorf("a shell that knows pastes gets %q", e.inserted)

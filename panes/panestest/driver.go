@@ -199,7 +199,7 @@ func (d *Driver) paste(text string) tea.Cmd {
 	return d.pane.Paste(text)
 }
 
-// Mouse sends an event of the mouse to the pane.
+// Mouse sends an event of the mouse, in cells of Screen.
 func (d *Driver) Mouse(e keys.Mouse) { d.update(e) }
 
 // Click presses and releases the left button.
@@ -209,9 +209,22 @@ func (d *Driver) Click(x, y int) {
 }
 
 func (d *Driver) sendMouse(e keys.Mouse) tea.Cmd {
+	u, ok := d.env.Shown.(interface {
+		Mouse(dialog.Host, keys.Mouse) tea.Cmd
+	})
+	switch {
+	case ok:
+		e.X, e.Y = e.X-2, e.Y-d.h-statusRows+1
+		return u.Mouse(d.env, e)
+	case d.env.Shown != nil:
+		return nil
+	}
 	e.Y--
 	return d.pane.Mouse(e)
 }
+
+// statusRows is how many rows of Screen are between the pane and the dialog.
+const statusRows = 3
 
 // Scopes returns the scopes in which keys are looked up, innermost first.
 func (d *Driver) Scopes() []keymap.Scope {

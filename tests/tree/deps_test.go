@@ -376,7 +376,7 @@ var layers = map[string]layer{
 	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "storing rows does not depend on the searches over them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "tests of several packages share these helpers"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "the conformance suite checks any engine through the API types"},
-	"panes/panestest":    {[]string{"panes", "panes/widget", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys/keymap"}, "the fakes of dashboard and engine implement the services used by panes"},
+	"panes/panestest":    {[]string{"panes", "panes/widget", "persist/config/settings", "panes/kit/dialog", "engine/api", "keys", "keys/keymap"}, "the fakes of dashboard and engine implement the services used by panes"},
 	"keys":               {nil, "decoding keys is separate from delivering them"},
 	"keys/keymap":        {[]string{"keys"}, "bindings are data of the dashboard; the engine only encodes keys"},
 	"tests/harness":      {[]string{"engine/api", "engine/styled", "engine/vt", "engine/vt10x", "keys", "ui/cli/role"}, "tests run the whole program and observe it from outside"},

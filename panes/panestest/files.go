@@ -1,4 +1,4 @@
-package ui
+package panestest
 
 import (
 	"context"
@@ -11,12 +11,31 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"tandem/engine/api"
 )
 
-// The fake engine's files are the files in the test's directories.
+// Files are the file operations of a fake engine. Its files are those in the test's directories.
+type Files struct {
+	Trash         chan []api.TrashedFile // blocks a listing of the trash until it receives; nil answers at once
+	Hang          atomic.Bool            // conflict checks and searches in a file never return
+	FolderChanged chan struct{}          // makes a folder's watch report a change
+	Branch        string
+	GitMarks      map[string]string
+	GitAll        string // status of all other entries
+	CutAt         string // the first name beyond the limit of a listing; "" for no limit
+
+	mu        sync.Mutex
+	transfers map[string]api.FileJob
+	held      atomic.Pointer[heldTransfer] // holds the next transfer
+	holding   *heldTransfer
+}
+
+// NewFiles returns files without git.
+func NewFiles() *Files { return &Files{FolderChanged: make(chan struct{})} }
 
 func fakeFileError(err error) error {
 	switch {
@@ -48,11 +67,11 @@ func fakeInfo(path string) (api.FileInfo, error) {
 	return info, nil
 }
 
-func (e *fakeEngine) ListFiles(_ context.Context, path, after string, limit int) (api.FilesListOutput, error) {
+func (f *Files) ListFiles(_ context.Context, path, after string, limit int) (api.FilesListOutput, error) {
 	entries, err := os.ReadDir(path)
 	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return after != "" && entry.Name() <= after })
-	if limit = min(limit, len(entries)); e.cutAt != "" { // pretends that many more entries follow
-		limit, _ = slices.BinarySearchFunc(entries[:limit], e.cutAt, func(entry fs.DirEntry, name string) int { return strings.Compare(entry.Name(), name) })
+	if limit = min(limit, len(entries)); f.CutAt != "" { // pretends that many more entries follow
+		limit, _ = slices.BinarySearchFunc(entries[:limit], f.CutAt, func(entry fs.DirEntry, name string) int { return strings.Compare(entry.Name(), name) })
 	}
 	out := api.FilesListOutput{Path: path}
 	for i, entry := range entries {
@@ -68,9 +87,9 @@ func (e *fakeEngine) ListFiles(_ context.Context, path, after string, limit int)
 }
 
 // MatchFiles finds entries beyond the limit of a listing too.
-func (e *fakeEngine) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
+func (f *Files) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
 	if words == "" {
-		return e.ListFiles(ctx, path, after, limit)
+		return f.ListFiles(ctx, path, after, limit)
 	}
 	entries, err := os.ReadDir(path)
 	out := api.FilesListOutput{Path: path}
@@ -87,7 +106,7 @@ func (e *fakeEngine) MatchFiles(ctx context.Context, path, words, after string, 
 	return out, fakeFileError(err)
 }
 
-func (e *fakeEngine) StatFile(_ context.Context, path string) (api.FileInfo, error) {
+func (f *Files) StatFile(_ context.Context, path string) (api.FileInfo, error) {
 	if strings.HasSuffix(path, "/src/main.go") { // a path printed by a program
 		return api.FileInfo{Name: "main.go", Path: path, Type: "file"}, nil
 	}
@@ -95,17 +114,17 @@ func (e *fakeEngine) StatFile(_ context.Context, path string) (api.FileInfo, err
 	return info, fakeFileError(err)
 }
 
-func (e *fakeEngine) ReadFile(_ context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
-	f, err := os.Open(path)
+func (f *Files) ReadFile(_ context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return api.FilesReadOutput{}, fakeFileError(err)
 	}
-	defer f.Close()
+	defer file.Close()
 	if n == 0 {
 		n = 1 << 20
 	}
-	data, err := io.ReadAll(io.NewSectionReader(f, off, n))
-	stat, _ := f.Stat()
+	data, err := io.ReadAll(io.NewSectionReader(file, off, n))
+	stat, _ := file.Stat()
 	out := api.FilesReadOutput{Path: path, Size: stat.Size()}
 	if utf8.Valid(data) {
 		out.Text = string(data)
@@ -115,32 +134,32 @@ func (e *fakeEngine) ReadFile(_ context.Context, path string, off, n int64) (api
 	return out, fakeFileError(err)
 }
 
-func (e *fakeEngine) WriteFile(_ context.Context, path string, data []byte, anew bool) error {
+func (f *Files) WriteFile(_ context.Context, path string, data []byte, anew bool) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if anew {
 		flags |= os.O_EXCL
 	}
-	f, err := os.OpenFile(path, flags, 0o600)
+	file, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
 		return fakeFileError(err)
 	}
-	defer f.Close()
-	_, err = f.Write(data)
+	defer file.Close()
+	_, err = file.Write(data)
 	return fakeFileError(err)
 }
 
-func (e *fakeEngine) MakeFolder(_ context.Context, path string) error {
+func (f *Files) MakeFolder(_ context.Context, path string) error {
 	return fakeFileError(os.Mkdir(path, 0o700))
 }
 
-func (e *fakeEngine) DeleteFile(_ context.Context, path string) error {
+func (f *Files) DeleteFile(_ context.Context, path string) error {
 	return fakeFileError(os.RemoveAll(path))
 }
 
 // Transfer moves or copies everything in one step. Its trash is the directory "trash"
 // beside the file.
-func (e *fakeEngine) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
-	if e.hang.Load() {
+func (f *Files) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	if f.Hang.Load() {
 		<-ctx.Done()
 		return api.FilesTransferOutput{}, ctx.Err()
 	}
@@ -156,7 +175,7 @@ func (e *fakeEngine) Transfer(ctx context.Context, in api.FilesTransferInput) (a
 	if len(out.Conflicts) > 0 {
 		return out, nil
 	}
-	held := e.held.Swap(nil)
+	held := f.held.Swap(nil)
 	for i, item := range in.Items {
 		if held != nil && i == held.after {
 			job.State = api.JobRunning
@@ -189,13 +208,13 @@ func (e *fakeEngine) Transfer(ctx context.Context, in api.FilesTransferInput) (a
 		job.Done = append(job.Done, api.FileMoved{Path: item.Path, To: to})
 	}
 	job.Handled = len(job.Done)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.transfers == nil {
-		e.transfers = map[string]api.FileJob{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.transfers == nil {
+		f.transfers = map[string]api.FileJob{}
 	}
-	job.ID = fmt.Sprint("t", len(e.transfers)+1)
-	e.transfers[job.ID], e.holding = job, held
+	job.ID = fmt.Sprint("t", len(f.transfers)+1)
+	f.transfers[job.ID], f.holding = job, held
 	out.Job = job.ID
 	return out, nil
 }
@@ -206,15 +225,15 @@ type heldTransfer struct {
 	ended chan struct{}
 }
 
-// holdTransfers holds the next transfer after a number of items.
-func (e *fakeEngine) holdTransfers(after int) {
-	e.held.Store(&heldTransfer{after, make(chan struct{})})
+// HoldTransfers holds the next transfer after a number of items.
+func (f *Files) HoldTransfers(after int) {
+	f.held.Store(&heldTransfer{after, make(chan struct{})})
 }
 
-func (e *fakeEngine) TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error) {
-	e.mu.Lock()
-	job, held := e.transfers[id], e.holding
-	e.mu.Unlock()
+func (f *Files) TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error) {
+	f.mu.Lock()
+	job, held := f.transfers[id], f.holding
+	f.mu.Unlock()
 	if job.State != api.JobRunning || waitMS < 100 {
 		return job, nil
 	}
@@ -226,29 +245,29 @@ func (e *fakeEngine) TransferJob(ctx context.Context, id string, waitMS int) (ap
 	return job, nil
 }
 
-func (e *fakeEngine) ListTrash(ctx context.Context) ([]api.TrashedFile, error) {
-	if e.trash == nil {
+func (f *Files) ListTrash(ctx context.Context) ([]api.TrashedFile, error) {
+	if f.Trash == nil {
 		return nil, nil
 	}
 	select {
-	case all := <-e.trash:
+	case all := <-f.Trash:
 		return all, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func (e *fakeEngine) CancelTransfer(context.Context, string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	close(e.holding.ended)
+func (f *Files) CancelTransfer(context.Context, string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.holding.ended)
 	return nil
 }
 
 // WatchFolder blocks until the test reports a change of the folder.
-func (e *fakeEngine) WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error) {
+func (f *Files) WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error) {
 	select {
-	case <-e.folderChanged:
+	case <-f.FolderChanged:
 		if _, err := os.Stat(path); err != nil {
 			return api.FilesWatchOutput{}, fakeFileError(err)
 		}
@@ -258,11 +277,11 @@ func (e *fakeEngine) WatchFolder(ctx context.Context, path, seen string) (api.Fi
 	}
 }
 
-func (e *fakeEngine) GitStatus(context.Context, string) (api.FilesGitOutput, error) {
-	return api.FilesGitOutput{Branch: e.branch, Marks: e.gitMarks, All: e.gitAll}, nil
+func (f *Files) GitStatus(context.Context, string) (api.FilesGitOutput, error) {
+	return api.FilesGitOutput{Branch: f.Branch, Marks: f.GitMarks, All: f.GitAll}, nil
 }
 
-func (e *fakeEngine) FindFiles(_ context.Context, path, pattern string, _ int) (api.FilesFindOutput, error) {
+func (f *Files) FindFiles(_ context.Context, path, pattern string, _ int) (api.FilesFindOutput, error) {
 	var out api.FilesFindOutput
 	_ = filepath.WalkDir(path, func(p string, entry fs.DirEntry, err error) error {
 		if ok, _ := filepath.Match(pattern, entry.Name()); ok {
@@ -275,8 +294,8 @@ func (e *fakeEngine) FindFiles(_ context.Context, path, pattern string, _ int) (
 	return out, nil
 }
 
-func (e *fakeEngine) SearchFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
-	if e.hang.Load() {
+func (f *Files) SearchFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+	if f.Hang.Load() {
 		<-ctx.Done()
 		return api.FilesGrepOutput{}, ctx.Err()
 	}
