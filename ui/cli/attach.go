@@ -76,14 +76,14 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 	}
 	// The flag overrides the configuration. A wrong flag is an error; a wrong setting turns prediction
 	// off.
-	noClipboard, configured, pictures := a.Attach()
-	mode, ok := predict.Modes()[cmp.Or(predicted, configured, "auto")]
+	conf := a.Settings()
+	mode, ok := predict.Modes()[cmp.Or(predicted, conf.Attach.Predict)]
 	if !ok && predicted != "" {
 		return api.Errorf(api.CodeInvalid, "attach to %s: unknown --predict %q; must be auto, always or off", id, predicted)
 	}
 	outcome, err := attach.Run(cmd.Context(), attach.Options{
 		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: a.connect,
-		NoClipboard: noClipboard, Pictures: pictures, Predict: mode,
+		NoClipboard: !conf.Clipboard, Pictures: conf.Pictures, Predict: mode,
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +16,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/keys"
+	"tandem/persist/config/settings"
 	"tandem/persist/diag"
 	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/doctor"
@@ -27,7 +27,7 @@ import (
 	"tandem/ui/cli/manual"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/ps"
-	"tandem/ui/cli/settings"
+	configverbs "tandem/ui/cli/settings"
 	"tandem/ui/cli/tmux"
 )
 
@@ -52,22 +52,18 @@ type Options struct {
 	Profiles []string
 	// Prefix returns the prefix keys of attach; default ctrl+b.
 	Prefix func() ([]keys.Key, error)
-	// Attach returns the settings of attach: whether programs are kept from the clipboard (default
-	// no), when to predict, and how to show pictures ("" for auto).
-	Attach func() (noClipboard bool, predict, pictures string)
+	// Settings reads the settings that commands share with the dashboard; default those of an empty
+	// file.
+	Settings func() settings.Dashboard
 	// Sandbox reports how well agents can be confined here; default nothing.
 	Sandbox func() doctor.Sandbox
-	// Quiet reports whether a time is in the user's quiet hours; default never.
-	Quiet func(time.Time) bool
-	// Theme returns the theme for a dark or light background; default the terminal's colours.
-	Theme func(dark bool) string
 	// ConnectMachine connects to the engine of another machine; Machines is the machines' part of config.toml.
 	ConnectMachine func(ctx context.Context, machine string) (*client.Client, error)
 	Machines       machines.Config
 	// Fleet is the fleet's part of config.toml.
 	Fleet fleet.Config
 	// Config gives `tandem config` and the doctor access to config.toml.
-	Config settings.Files
+	Config configverbs.Files
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -123,8 +119,8 @@ type app struct {
 	out output.Printer
 }
 
-func (a *app) config() *settings.Verbs {
-	return &settings.Verbs{Files: a.Config, Out: &a.out, Stdin: a.Stdin}
+func (a *app) config() *configverbs.Verbs {
+	return &configverbs.Verbs{Files: a.Config, Out: &a.out, Stdin: a.Stdin}
 }
 
 // Arguments returns the program's arguments without its name. If that name is tmux, they begin with
@@ -320,8 +316,8 @@ func (o Options) complete() Options {
 	if o.Prefix == nil {
 		o.Prefix = func() ([]keys.Key, error) { return nil, nil }
 	}
-	if o.Attach == nil {
-		o.Attach = func() (bool, string, string) { return false, "", "" }
+	if o.Settings == nil {
+		o.Settings = func() settings.Dashboard { return settings.Defaults().Dashboard }
 	}
 	return o
 }

@@ -56,7 +56,7 @@ func historyPickCommand(a *app) *cobra.Command {
 				folder = "" // the folder was deleted
 			}
 			chosen, err := pick.Run(cmd.Context(), pick.Options{
-				Connect: a.connect, Query: strings.Join(args, " "), Folder: folder, Home: a.env("HOME"), Theme: a.Theme,
+				Connect: a.connect, Query: strings.Join(args, " "), Folder: folder, Home: a.env("HOME"), Theme: a.Settings().ThemeFor,
 			})
 			switch {
 			case err != nil:

@@ -41,8 +41,7 @@ func playCommand(a *app) *cobra.Command {
 			if !(f.speed > 0 && f.speed <= 1000) {
 				return output.Usagef(cmd, "read --speed %v: must be a factor above 0, such as 0.5 or 4", f.speed)
 			}
-			_, _, pictures := a.Attach()
-			o := cast.PlayOptions{Stdin: a.Stdin, Pictures: pictures, Speed: f.speed, Idle: time.Duration(f.idle)}
+			o := cast.PlayOptions{Stdin: a.Stdin, Pictures: a.Settings().Pictures, Speed: f.speed, Idle: time.Duration(f.idle)}
 			switch {
 			case a.out.JSON && (f.svg == "" || f.svg == "-"):
 				return output.Usagef(cmd, "--json needs --svg FILE: play shows the recording on the terminal")

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -135,8 +136,9 @@ func (f *serveFlags) absolute(cmd *cobra.Command) error {
 func webCommand(a *app) *cobra.Command {
 	v := &web.Verbs{
 		Out: &a.out, Stdout: a.Stdout, Stderr: a.Stderr, Version: a.Version, DataDir: api.DataDir,
-		Own: a.Connect, Running: a.Reach, Far: a.ConnectMachine, Quiet: a.Quiet, Sessions: a.completeSession(isLive),
-		NoClipboard: func() bool { no, _, _ := a.Attach(); return no },
+		Own: a.Connect, Running: a.Reach, Far: a.ConnectMachine, Sessions: a.completeSession(isLive),
+		Quiet:       func(at time.Time) bool { return a.Settings().Attention.Quiet.Have(at) },
+		NoClipboard: func() bool { return !a.Settings().Clipboard },
 	}
 	return v.Command()
 }

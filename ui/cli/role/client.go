@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
@@ -65,17 +64,12 @@ func runClient(args []string, version string) int {
 			bindings, err := loadBindings()
 			return bindings.PrefixKeys(), err
 		},
-		Attach: func() (noClipboard bool, predict, pictures string) {
+		Settings: func() settings.Dashboard {
 			conf, err := config.Load()
-			return err != nil || !conf.Clipboard, conf.Attach.Predict, conf.Pictures // a file with mistakes may be wrong about this
-		},
-		Quiet: func(at time.Time) bool {
-			conf, _ := config.Load()
-			return conf.Attention.Quiet.Have(at)
-		},
-		Theme: func(dark bool) string {
-			conf, _ := config.Load()
-			return conf.ThemeFor(dark)
+			if err != nil {
+				conf.Clipboard = false // a file with mistakes may be wrong about this
+			}
+			return conf.Dashboard
 		},
 		Sandbox: sandboxHere,
 		Config:  configFiles(),
