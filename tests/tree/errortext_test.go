@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -179,17 +180,20 @@ func errorTextReads(t *testing.T, file string, src []byte) (reads []errorTextRea
 	if src != nil {
 		text = src
 	}
-	// Resolved objects tell variables of the same name apart.
-	parsed, err := parser.ParseFile(fset, file, text, 0)
+	parsed, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The objects tell variables of the same name apart. What other files declare stays unknown.
+	objects := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: noImporter{}, Error: func(error) {}}
+	_, _ = config.Check("file", fset, []*ast.File{parsed}, objects)
 	for _, d := range parsed.Decls {
 		name := "package variables"
 		if f, ok := d.(*ast.FuncDecl); ok {
 			name = f.Name.Name
 		}
-		texts := errorTextVariables{}
+		texts := errorTextVariables{objects, map[types.Object]bool{}}
 		ast.Inspect(d, func(n ast.Node) bool {
 			texts.note(n)
 			if texts.reads(n) {
@@ -201,8 +205,18 @@ func errorTextReads(t *testing.T, file string, src []byte) (reads []errorTextRea
 	return reads
 }
 
+// A noImporter imports nothing.
+type noImporter struct{}
+
+func (noImporter) Import(path string) (*types.Package, error) {
+	return nil, fmt.Errorf("import %s: not needed", path)
+}
+
 // errorTextVariables are the local variables with the text of an error.
-type errorTextVariables map[*ast.Object]bool
+type errorTextVariables struct {
+	objects *types.Info
+	known   map[types.Object]bool
+}
 
 // note adds the variables that a statement sets to the text of an error.
 func (v errorTextVariables) note(n ast.Node) {
@@ -210,8 +224,8 @@ func (v errorTextVariables) note(n ast.Node) {
 		n = s.Init // the tag comes before it in reads
 	}
 	set := func(to, from ast.Expr) {
-		if name, ok := to.(*ast.Ident); ok && name.Obj != nil && v.isText(from) {
-			v[name.Obj] = true
+		if name, ok := to.(*ast.Ident); ok && v.isText(from) && v.objects.ObjectOf(name) != nil {
+			v.known[v.objects.ObjectOf(name)] = true
 		}
 	}
 	switch n := n.(type) {
@@ -285,7 +299,7 @@ func (v errorTextVariables) isText(e ast.Expr) bool {
 	case *ast.ParenExpr:
 		return v.isText(e.X)
 	case *ast.Ident:
-		return e.Obj != nil && v[e.Obj]
+		return v.known[v.objects.ObjectOf(e)]
 	case *ast.SelectorExpr:
 		return e.Sel.Name == "Message" || e.Sel.Name == "Error" // of a record or an answer
 	case *ast.BinaryExpr:

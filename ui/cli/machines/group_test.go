@@ -13,12 +13,12 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// spread runs a command on hosts; f returns its output, error and status on a host.
-func spread(s *Spread, hosts []string, f func(host string) (stdout string, failed error, status int)) (stdout, stderr string, status int) {
+// spread runs a command on hosts; f returns its output, status and error on a host.
+func spread(s *Spread, hosts []string, f func(host string) (stdout string, status int, failed error)) (stdout, stderr string, status int) {
 	var out, errs bytes.Buffer
 	s.Out.Stdout, s.Out.Stderr = &out, &errs
 	s.Run = func(host string, _ *output.Gather, stdout, stderr io.Writer) (int, error) {
-		text, failed, status := f(host)
+		text, status, failed := f(host)
 		_, _ = io.WriteString(stdout, text)
 		if failed != nil {
 			_, _ = fmt.Fprintf(stderr, "tandem: %v\n", failed)
@@ -37,14 +37,14 @@ func names(count int) (hosts []string) {
 }
 
 func TestSpreadGroupsMachinesWithEqualResults(t *testing.T) {
-	stdout, stderr, status := spread(&Spread{Group: true, Max: 16}, names(1000), func(host string) (string, error, int) {
+	stdout, stderr, status := spread(&Spread{Group: true, Max: 16}, names(1000), func(host string) (string, int, error) {
 		switch host {
 		case "m0007", "m0100":
-			return "", errors.New("broken"), 1
+			return "", 1, errors.New("broken")
 		case "m0500", "m0501": // the text differs
-			return "", api.Errorf(api.CodeUnavailable, "reach machine %s", host).WithReason(api.ReasonMachineOffline), 125
+			return "", 125, api.Errorf(api.CodeUnavailable, "reach machine %s", host).WithReason(api.ReasonMachineOffline)
 		}
-		return "6.8.0\n", nil, 0
+		return "6.8.0\n", 0, nil
 	})
 	if status != output.StatusPartial || strings.Count(stdout, "6.8.0\n") != 996 {
 		t.Errorf("status %d, %d lines", status, strings.Count(stdout, "\n"))
@@ -64,7 +64,7 @@ func TestSpreadGroupsMachinesWithEqualResults(t *testing.T) {
 }
 
 func TestSpreadLimitsTheNumberOfGroups(t *testing.T) {
-	_, stderr, _ := spread(&Spread{Group: true}, names(100), func(host string) (string, error, int) { return host + "\n", nil, 0 })
+	_, stderr, _ := spread(&Spread{Group: true}, names(100), func(host string) (string, int, error) { return host + "\n", 0, nil })
 	if strings.Count(stderr, "\n") > maxGroups+4 || !strings.Contains(stderr, "and 80 more different results") {
 		t.Errorf("stderr is\n%s", stderr)
 	}
@@ -72,10 +72,10 @@ func TestSpreadLimitsTheNumberOfGroups(t *testing.T) {
 
 func TestSpreadLimitsConcurrentMachines(t *testing.T) {
 	var now, most atomic.Int64
-	spread(&Spread{Max: 3}, names(50), func(string) (string, error, int) {
+	spread(&Spread{Max: 3}, names(50), func(string) (string, int, error) {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
-		return "x\n", nil, 0
+		return "x\n", 0, nil
 	})
 	if most.Load() > 3 {
 		t.Errorf("%d at a time", most.Load())
